@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+#
+# The front door: `make help`. Options: BUILD=folder, JOBS=n, ARGS="..." (passed on to the program of run, bench and waves).
+
+BUILD ?= build
+JOBS  ?= $(shell nproc)
+ARGS  ?=
+
+CONFIGURE = cmake -S . -B $(BUILD) -G Ninja --log-level=NOTICE
+NINJA     = ninja -C $(BUILD) -j $(JOBS)
+
+.PHONY: help run test lint synth formal bench waves coverage format docs generate build setup clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+
+run: build ## build the core and run the digits network on it, layer by layer
+	@$(BUILD)/bin/systole run $(ARGS) --reports $(BUILD)/reports
+
+test: build ## run every test: units, system, lint, proofs, synthesis
+	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(ARGS)
+
+lint: setup ## check the RTL with Verilator, the C++ format and the rules of the sources
+	@scripts/python scripts/lint.py
+
+synth: setup ## map the RTL for ECP5 and a generic library, simulate a netlist against the RTL
+	@scripts/python verif/synth/synth.py --build $(BUILD) $(ARGS)
+
+formal: setup ## prove the small cells, and show that the proofs fail on seeded mutants
+	@scripts/python verif/formal/formal.py --build $(BUILD) $(ARGS)
+
+bench: build ## measure utilisation, memory bandwidth and simulation speed
+	@$(BUILD)/bin/systole bench $(ARGS) --reports $(BUILD)/reports
+
+waves: build ## record a layer's waveform and open it in GTKWave
+	@scripts/waves.sh $(BUILD) $(ARGS)
+
+coverage: setup ## measure line and toggle coverage of the RTL over the tests
+	@scripts/python scripts/coverage.py --build $(BUILD)_coverage --jobs $(JOBS)
+
+format: setup ## format the C++ sources
+	@scripts/python scripts/lint.py --format
+
+docs: setup ## write the generated pages of docs/ and check the links of all
+	@scripts/python scripts/generate.py
+	@scripts/python scripts/check_docs.py
+
+generate: setup ## write the packages, headers and pages that come from docs/spec
+	@scripts/python scripts/generate.py
+
+build: setup ## build everything
+	@$(CONFIGURE)
+	@$(NINJA)
+
+setup: ## install what is missing
+	@scripts/setup.sh
+
+clean: ## delete what was built
+	rm -rf $(BUILD) $(BUILD)_coverage

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+#
+# Build functions of the project:
+#
+#   systole_add_test(name SOURCES a.cc ... [LIBS lib ...] [LABELS label ...] [TIMEOUT seconds]
+#                    [ARGS argument ...] [NO_MAIN])
+#     One GoogleTest suite: a program build/bin/<name> and a ctest test of the same name.
+#     NO_MAIN: the sources (or a library) bring their own main or sc_main.
+#
+#   systole_add_check(name COMMAND ... [LABELS label ...] [TIMEOUT seconds])
+#     A ctest test that runs a command in the source folder.
+#
+#   systole_verilate(target TOP module PREFIX Vname [SOURCES extra.sv ...] [PARAMS Name=Value ...]
+#                    [FLAGS verilator-option ...] [SPEED] [TRACE] [COVERAGE])
+#     A static library with the Verilated model of <module>; the header is "<Vname>.h". Modules of the
+#     design are found through rtl/systole.f, so SOURCES lists only what is not in there (wrappers of a
+#     test bench). Without SPEED all X are randomised (set the context's randReset(2) and randSeed).
+#     Assertions are always on. TRACE compiles FST tracing in, COVERAGE line and toggle coverage.
+
+include(CMakeParseArguments)
+
+set(SYSTOLE_RTL_LIST ${PROJECT_SOURCE_DIR}/rtl/systole.f)
+set(SYSTOLE_PYTHON ${PROJECT_SOURCE_DIR}/scripts/python)
+
+find_program(VERILATOR verilator REQUIRED)
+execute_process(COMMAND ${VERILATOR} --getenv VERILATOR_ROOT
+                OUTPUT_VARIABLE SYSTOLE_VERILATOR_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE)
+set(SYSTOLE_VERILATOR_INCLUDE ${SYSTOLE_VERILATOR_ROOT}/include)
+if(NOT EXISTS ${SYSTOLE_VERILATOR_INCLUDE}/verilated.cpp)
+  message(FATAL_ERROR "verilator: no run-time library in ${SYSTOLE_VERILATOR_INCLUDE}")
+endif()
+
+# Options of the hot loops: generated C++ and the Verilator run-time library.
+set(SYSTOLE_HOT_OPTIONS -O3 -g0 -march=native -w)
+file(STRINGS /proc/cpuinfo SYSTOLE_AVX512 REGEX "avx512f" LIMIT_COUNT 1)
+if(SYSTOLE_AVX512)
+  list(APPEND SYSTOLE_HOT_OPTIONS -mprefer-vector-width=512)
+endif()
+
+# The run-time library of all Verilated models, compiled once.
+add_library(systole_verilated STATIC
+  ${SYSTOLE_VERILATOR_INCLUDE}/verilated.cpp
+  ${SYSTOLE_VERILATOR_INCLUDE}/verilated_cov.cpp
+  ${SYSTOLE_VERILATOR_INCLUDE}/verilated_fst_c.cpp
+  ${SYSTOLE_VERILATOR_INCLUDE}/verilated_threads.cpp)
+target_include_directories(systole_verilated SYSTEM PUBLIC
+  ${SYSTOLE_VERILATOR_INCLUDE} ${SYSTOLE_VERILATOR_INCLUDE}/vltstd)
+target_compile_options(systole_verilated PRIVATE ${SYSTOLE_HOT_OPTIONS})
+target_compile_options(systole_verilated PUBLIC -faligned-new)
+target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB)
+
+function(systole_verilate target)
+  cmake_parse_arguments(ARG "SPEED;TRACE;COVERAGE" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
+  if(NOT ARG_TOP OR NOT ARG_PREFIX OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "systole_verilate(${target}): TOP and PREFIX needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+
+  set(flags --cc --assert -O3 --unroll-count 8 --top-module ${ARG_TOP} --prefix ${ARG_PREFIX} ${ARG_FLAGS})
+  if(ARG_SPEED)
+    list(APPEND flags --x-assign fast --x-initial fast)
+  else()
+    list(APPEND flags --x-assign unique --x-initial unique)
+  endif()
+  if(ARG_TRACE)
+    list(APPEND flags --trace-fst --trace-structs)
+  endif()
+  if(ARG_COVERAGE)
+    list(APPEND flags --coverage-line --coverage-toggle)
+  endif()
+  foreach(param IN LISTS ARG_PARAMS)
+    list(APPEND flags -G${param})
+  endforeach()
+  set(sources)
+  foreach(source IN LISTS ARG_SOURCES)
+    get_filename_component(source ${source} ABSOLUTE)
+    list(APPEND sources ${source})
+  endforeach()
+
+  set(inputs ${sources})
+  if(NOT inputs)
+    set(inputs ${ARG_TOP}.sv)  # found in the folders of the list
+  endif()
+
+  set(dir ${CMAKE_BINARY_DIR}/verilated/${target})
+  set(fast ${dir}/${ARG_PREFIX}_fast.cpp)
+  set(slow ${dir}/${ARG_PREFIX}_slow.cpp)
+  add_custom_command(
+    OUTPUT ${fast} ${slow}
+    BYPRODUCTS ${dir}/${ARG_PREFIX}.h
+    COMMAND ${SYSTOLE_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
+            --verilator ${VERILATOR} --dir ${dir} --prefix ${ARG_PREFIX} --depfile ${dir}.d --target ${fast}
+            -- ${flags} -F ${SYSTOLE_RTL_LIST} ${inputs}
+    DEPENDS ${SYSTOLE_RTL_LIST} ${sources} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
+    DEPFILE ${dir}.d
+    COMMENT "Verilating ${ARG_TOP} as ${target}"
+    VERBATIM)
+
+  add_library(${target} STATIC ${fast} ${slow})
+  target_include_directories(${target} SYSTEM PUBLIC ${dir})
+  target_compile_options(${target} PRIVATE ${SYSTOLE_HOT_OPTIONS})
+  set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O1)
+  target_link_libraries(${target} PUBLIC systole_verilated)
+endfunction()
+
+function(systole_add_test name)
+  cmake_parse_arguments(ARG "NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
+  if(NOT ARG_SOURCES OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "systole_add_test(${name}): SOURCES needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 600)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_compile_definitions(${name} PRIVATE SYSTOLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             SYSTOLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} systole_base GTest::gmock)
+  if(NOT ARG_NO_MAIN)
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  endif()
+  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+function(systole_add_check name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "COMMAND;LABELS" ${ARGN})
+  if(NOT ARG_COMMAND OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "systole_add_check(${name}): COMMAND needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 600)
+  endif()
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+// Generated from docs/spec/csr.yaml by scripts/generate.py: edit the source.
+
+#ifndef SYSTOLE_GEN_CSR_H_
+#define SYSTOLE_GEN_CSR_H_
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace systole::csr {
+
+inline constexpr uint32_t kId = 0x000;  // ro: 'SYST'
+inline constexpr uint32_t kVersion = 0x004;  // ro: ISA version
+inline constexpr uint32_t kPreset = 0x008;  // ro: preset number
+inline constexpr uint32_t kCtrl = 0x00C;  // wo: commands
+inline constexpr uint32_t kCtrlStart = 1u << 0;  // start the program at prog_addr; ignored while running or faulted
+inline constexpr uint32_t kCtrlReset = 1u << 1;  // soft reset: drain HBM, then clear queues, flags, faults; memories keep their data
+inline constexpr uint32_t kStatus = 0x010;  // ro: state
+inline constexpr uint32_t kStatusRunning = 1u << 0;  // a program runs
+inline constexpr uint32_t kStatusDone = 1u << 1;  // the last program reached its halt
+inline constexpr uint32_t kStatusFault = 1u << 2;  // frozen by a fault; only a reset clears it
+inline constexpr uint32_t kStatusResetting = 1u << 3;  // a soft reset is in progress
+inline constexpr uint32_t kIrq = 0x014;  // w1c: interrupt pending: the interrupt line is high while irq & irq_enable is not 0
+inline constexpr uint32_t kIrqDone = 1u << 0;  // a program reached its halt
+inline constexpr uint32_t kIrqFault = 1u << 1;  // a fault froze the core
+inline constexpr uint32_t kIrqEnable = 0x018;  // rw: interrupt enable, bits as irq
+inline constexpr uint32_t kProgAddrLo = 0x020;  // rw: HBM byte address of the program, multiple of 128
+inline constexpr uint32_t kProgAddrHi = 0x024;  // rw: upper bits
+inline constexpr uint32_t kProgLen = 0x028;  // rw: descriptors in the program, the halt included
+inline constexpr uint32_t kWatchdog = 0x02C;  // rw: cycles without progress before a watchdog fault; 0 = off
+inline constexpr uint32_t kStall = 0x030;  // rw: random stall injection on every stream
+inline constexpr int kStallRateLsb = 0;  // each stream stalls with probability rate/256 each cycle; 0 = off
+inline constexpr int kStallSeedLsb = 16;  // seed of the generator
+inline constexpr uint32_t kHbmLimitLo = 0x034;  // rw: HBM bytes a program may touch: an access at or above faults
+inline constexpr uint32_t kHbmLimitHi = 0x038;  // rw: upper bits
+inline constexpr uint32_t kFaultCause = 0x040;  // ro: fault code (isa.yaml)
+inline constexpr uint32_t kFaultQueue = 0x044;  // ro: queue that faulted; 7 = the sequencer
+inline constexpr uint32_t kFaultPc = 0x048;  // ro: index of the descriptor
+inline constexpr uint32_t kFaultAddrLo = 0x04C;  // ro: address or value that was wrong
+inline constexpr uint32_t kFaultAddrHi = 0x050;  // ro: upper bits
+inline constexpr uint32_t kFaultCycleLo = 0x054;  // ro: cycle counter at the fault
+inline constexpr uint32_t kFaultCycleHi = 0x058;  // ro: upper bits
+inline constexpr uint32_t kAccSaturated = 0x05C;  // ro: 1 if an accumulator saturated since start
+
+inline constexpr uint32_t kCounterBase = 0x100;  // 64 bits each
+enum class Counter : uint8_t {
+  kCycles = 0,  // cycles since start
+  kDescriptors = 1,  // descriptors completed
+  kLoadBusy = 2,  // cycles with a load in flight
+  kLoadWait = 3,  // cycles the load queue's head waited for sync flags
+  kLoadBytes = 4,  // bytes written to the unified buffer by loads (beats x beat bytes)
+  kWeightBusy = 5,  // cycles with a weight descriptor in flight
+  kWeightWait = 6,  // cycles the weight queue's head waited for sync flags
+  kWeightBytes = 7,  // bytes read for weights
+  kWeightFull = 8,  // cycles the weight loader had no room in the FIFO
+  kMxuBusy = 9,  // cycles with a matmul in flight
+  kMxuWait = 10,  // cycles the MXU queue's head waited for sync flags
+  kMxuVectors = 11,  // activation vectors that entered the array; times Rows x Cols = MAC slots used
+  kMxuStallWeights = 12,  // cycles the data setup waited for a weight tile (FIFO empty)
+  kMxuStallSwap = 13,  // cycles the data setup waited for the array to take the tile (shadow weights not free yet)
+  kMxuStallUb = 14,  // cycles the data setup waited for a unified buffer port
+  kMxuIdle = 15,  // cycles with no matmul queued or in flight
+  kVectorBusy = 16,  // cycles with a vector operation in flight
+  kVectorWait = 17,  // cycles the vector queue's head waited for sync flags
+  kVectorStallUb = 18,  // cycles the vector unit waited for a unified buffer or accumulator port
+  kStoreBusy = 19,  // cycles with a store in flight
+  kStoreWait = 20,  // cycles the store queue's head waited for sync flags
+  kStoreBytes = 21,  // bytes of store beats written to HBM
+  kHbmReadBeats = 22,  // beats read from HBM, all clients
+  kHbmWriteBeats = 23,  // beats written to HBM, all clients
+  kHbmActivates = 24,  // ACT commands, all pseudo-channels
+  kHbmRefresh = 25,  // cycles in which a pseudo-channel was blocked by refresh, summed over pseudo-channels
+  kFetchBytes = 26,  // bytes of descriptors fetched
+  kDispatchStall = 27,  // cycles the sequencer could not dispatch because the unit's queue was full
+};
+inline constexpr int kNumCounters = 28;
+inline constexpr std::array<std::string_view, 28> kCounterNames = {
+    "cycles",
+    "descriptors",
+    "load_busy",
+    "load_wait",
+    "load_bytes",
+    "weight_busy",
+    "weight_wait",
+    "weight_bytes",
+    "weight_full",
+    "mxu_busy",
+    "mxu_wait",
+    "mxu_vectors",
+    "mxu_stall_weights",
+    "mxu_stall_swap",
+    "mxu_stall_ub",
+    "mxu_idle",
+    "vector_busy",
+    "vector_wait",
+    "vector_stall_ub",
+    "store_busy",
+    "store_wait",
+    "store_bytes",
+    "hbm_read_beats",
+    "hbm_write_beats",
+    "hbm_activates",
+    "hbm_refresh",
+    "fetch_bytes",
+    "dispatch_stall",
+};
+
+}  // namespace systole::csr
+
+#endif  // SYSTOLE_GEN_CSR_H_

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A compiled program: descriptors, the data that must lie in HBM before it starts, where its tensors are, and what
+// its layers are. File format (.tpu): docs/program_file.md.
+//
+//   absl::StatusOr<systole::Program> program = systole::ReadProgram("cnn.tpu");
+//   if (!program.ok()) return program.status();   // names the file and what is wrong with it
+#ifndef SYSTOLE_PROGRAM_H_
+#define SYSTOLE_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "systole/gen/isa.h"
+
+namespace systole {
+
+enum class ElementType : uint8_t { kInt8 = 0, kInt32 = 1 };
+
+// Where a tensor lies in HBM. Element (i, y, x, c) of n x h x w x c is at
+//   hbm_addr + i*img_pitch + y*pitch + (x*channels + c)*element size.
+// A matrix of M x K is n = 1, h = M, w = 1, channels = K.
+struct TensorInfo {
+  std::string name;
+  ElementType type = ElementType::kInt8;
+  int64_t n = 1, h = 1, w = 1, channels = 1;
+  uint64_t hbm_addr = 0;  // bytes; multiple of the beat
+  int64_t pitch = 0;      // bytes from a line (y) to the next
+  int64_t img_pitch = 0;  // bytes from an image to the next
+  float scale = 1.0f;     // real = scale * (value - zero_point)
+  int32_t zero_point = 0;
+  bool is_input = false;
+  bool is_output = false;
+
+  int64_t element_bytes() const { return type == ElementType::kInt8 ? 1 : 4; }
+  int64_t line_bytes() const { return w * channels * element_bytes(); }
+  int64_t elements() const { return n * h * w * channels; }
+};
+
+// Bytes that must be in HBM before the program starts (weight tiles, parameter blocks).
+struct DataSegment {
+  std::string name;
+  uint64_t hbm_addr = 0;  // multiple of the beat
+  std::vector<uint8_t> data;
+};
+
+// A layer; descriptors carry its index as their tag.
+struct LayerInfo {
+  std::string name;
+  std::string op;            // conv2d, dense, matmul, maxpool, avgpool, add
+  std::string shape;         // for people: "28x28x1 * 3x3 s1 -> 28x28x12"
+  std::string output;        // name of the tensor it produces
+  int64_t macs = 0;          // of the layer, padding included
+  int64_t ideal_cycles = 0;  // ceil(K/Rows) * ceil(N/Cols) * M
+};
+
+struct Program {
+  std::string preset;     // "edge"; a program runs only on the preset it was made for
+  uint64_t prog_addr = 0;  // where the descriptors go; multiple of 128
+  uint64_t hbm_bytes = 0;  // the program touches nothing at or above this address
+  std::vector<isa::Descriptor> descriptors;  // the last one is the halt
+  std::vector<DataSegment> segments;
+  std::vector<TensorInfo> tensors;
+  std::vector<LayerInfo> layers;
+
+  const TensorInfo* FindTensor(const std::string& name) const;
+};
+
+// Serialised form, with a CRC-32 over the whole. Parse checks everything it reads: magic, version, preset, sizes, CRC.
+// Errors: kDataLoss (truncated, corrupted), kInvalidArgument (not a program file, other version, illegal contents).
+std::vector<uint8_t> SerializeProgram(const Program& program);
+absl::StatusOr<Program> ParseProgram(const std::vector<uint8_t>& bytes, const std::string& name);
+
+// Writes to a temporary file beside `path` and renames it, so that a full disk loses nothing.
+absl::Status WriteProgram(const Program& program, const std::string& path);
+absl::StatusOr<Program> ReadProgram(const std::string& path);
+
+// Text form: one descriptor a line, "opcode field=value ... wait=f,f post=f,f flags tag=n"; comments with '#'.
+// Assemble(Disassemble(d)) == d. Errors name the line.
+std::string Disassemble(const isa::Descriptor& descriptor);
+std::string DisassembleProgram(const Program& program);
+absl::StatusOr<std::vector<isa::Descriptor>> Assemble(const std::string& text, const std::string& name);
+
+}  // namespace systole
+
+#endif  // SYSTOLE_PROGRAM_H_

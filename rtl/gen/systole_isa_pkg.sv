@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+// Generated from docs/spec/isa.yaml by scripts/generate.py: edit the source.
+
+package systole_isa_pkg;
+
+  localparam int unsigned IsaVersion = 1;
+  localparam int unsigned DescBits = 512;
+  localparam int unsigned NumFlags = 32;
+  localparam int unsigned FlagBits = 16;
+  localparam int unsigned NumQueues = 5;
+
+  typedef logic [511:0] desc_t;
+
+  localparam int unsigned QueueLoad = 0;  // DMA from HBM into the unified buffer
+  localparam int unsigned QueueWeight = 1;  // weight tiles from HBM into the weight FIFO
+  localparam int unsigned QueueMxu = 2;  // systolic data setup, array, accumulator writes
+  localparam int unsigned QueueVector = 3;  // requantise, pool, add
+  localparam int unsigned QueueStore = 4;  // DMA from the unified buffer into HBM
+
+  typedef enum logic [7:0] {
+    OpLoad = 8'h01,  // copy n2 x n1 runs of len bytes from HBM to the unified buffer
+    OpStore = 8'h02,  // copy n2 x n1 runs of len bytes from the unified buffer to HBM
+    OpWeights = 8'h03,  // push tiles of Rows x Cols int8 weights into the weight FIFO
+    OpMatmul = 8'h04,  // t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators
+    OpRequant = 8'h10,  // accumulator rows: bias, requantise, clamp, write int8 vectors (or raw int32) to the unified buffer
+    OpPool = 8'h11,  // max or average over windows of int8 vectors, unified buffer to unified buffer
+    OpAdd = 8'h12,  // quantised int8 addition of two tensors, unified buffer to unified buffer
+    OpHalt = 8'h7F  // end of the program: when every queue is empty and every unit idle, raise the interrupt
+  } opcode_e;
+
+  typedef enum logic [3:0] {
+    FaultNone = 4'd0,  // no fault
+    FaultIllegalOpcode = 4'd1,  // unknown opcode
+    FaultIllegalDescriptor = 4'd2,  // a count of zero, a field outside its range, an unused bit that is set
+    FaultMisaligned = 4'd3,  // an address or stride that is not a multiple of what the operation needs
+    FaultUbRange = 4'd4,  // an access outside the unified buffer
+    FaultAccRange = 4'd5,  // accumulator rows outside the accumulators or across its two banks
+    FaultHbmRange = 4'd6,  // an access outside the HBM
+    FaultWatchdog = 4'd7,  // no unit made progress for the watchdog's time: a wait that can never be met
+    FaultFlagOverflow = 4'd8,  // a post to a sync flag that is at its maximum
+    FaultProgramEnd = 4'd9  // the program's length was reached without a halt
+  } fault_e;
+
+  typedef struct packed {
+    logic [415:0] unused;
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } header_desc_t;
+
+  typedef struct packed {
+    logic [175:0] unused;
+    logic [24:0] ub_stride2;  // [311] unified buffer bytes from an inner loop's start to the next; multiple of the beat
+    logic [35:0] hbm_stride2;  // [275] HBM bytes from an inner loop's start to the next; multiple of the beat
+    logic [24:0] ub_stride1;  // [250] unified buffer bytes from a run to the next; multiple of the beat
+    logic [35:0] hbm_stride1;  // [214] HBM bytes from a run to the next; multiple of the beat
+    logic [15:0] n2;  // [198] repetitions of the inner loop, >= 1
+    logic [15:0] n1;  // [182] runs in the inner loop, >= 1
+    logic [24:0] len;  // [157] bytes a run, >= 1; the last beat of a run is masked
+    logic [24:0] ub_addr;  // [132] unified buffer byte address of the first run; multiple of the beat
+    logic [35:0] hbm_addr;  // [96] HBM byte address of the first run; multiple of the beat
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } load_desc_t;
+
+  typedef struct packed {
+    logic [175:0] unused;
+    logic [24:0] ub_stride2;  // [311] unified buffer bytes from an inner loop's start to the next; multiple of the beat
+    logic [35:0] hbm_stride2;  // [275] HBM bytes from an inner loop's start to the next; multiple of the beat
+    logic [24:0] ub_stride1;  // [250] unified buffer bytes from a run to the next; multiple of the beat
+    logic [35:0] hbm_stride1;  // [214] HBM bytes from a run to the next; multiple of the beat
+    logic [15:0] n2;  // [198] repetitions of the inner loop, >= 1
+    logic [15:0] n1;  // [182] runs in the inner loop, >= 1
+    logic [24:0] len;  // [157] bytes a run, >= 1; the last beat of a run is masked
+    logic [24:0] ub_addr;  // [132] unified buffer byte address of the first run; multiple of the beat
+    logic [35:0] hbm_addr;  // [96] HBM byte address of the first run; multiple of the beat
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } store_desc_t;
+
+  typedef struct packed {
+    logic [363:0] unused;
+    logic [15:0] tiles;  // [132] tiles, >= 1
+    logic [35:0] hbm_addr;  // [96] HBM byte address of the first tile; multiple of the beat; tiles are dense, row-major [Rows][Cols]
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } weights_desc_t;
+
+  typedef struct packed {
+    logic [51:0] unused;
+    logic [3:0][8:0] seg_len;  // [424] array rows that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0
+    logic [3:0][18:0] seg_dx;  // [348] byte offset of segment s in the line
+    logic [3:0][7:0] seg_dy;  // [316] line offset of segment s (kernel row x dilation - padding)
+    logic [12:0] acc;  // [303] accumulator row of the first vector; rows follow in walk order, all in one accumulator bank
+    logic [5:0] t1_dy;  // [297] lines that an outer pass advances every segment's dy
+    logic [5:0] t1;  // [291] outer passes, >= 1
+    logic [9:0] t0_dx;  // [281] bytes that an inner pass advances every segment's dx
+    logic [11:0] t0;  // [269] inner passes, >= 1
+    logic [17:0] sx;  // [251] input bytes from an output position to the next
+    logic [4:0] sy;  // [246] input lines from an output line to the next
+    logic [13:0] nx;  // [232] output positions a line, >= 1
+    logic [13:0] ny;  // [218] output lines, >= 1
+    logic [9:0] n;  // [208] images, >= 1
+    logic signed [7:0] pad;  // [200] value of padding (the input's zero point)
+    logic [19:0] line_bytes;  // [180] valid bytes of a line, >= 1; a byte outside 0..line_bytes-1 reads as pad
+    logic [13:0] lines;  // [166] lines of an image, >= 1; a line outside 0..lines-1 reads as pad
+    logic [24:0] img_pitch;  // [141] bytes from an image to the next
+    logic [19:0] pitch;  // [121] bytes from a line to the next
+    logic [24:0] ub_base;  // [96] unified buffer byte address of image 0, line 0, byte 0
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } matmul_desc_t;
+
+  typedef struct packed {
+    logic [218:0] unused;
+    logic signed [7:0] clamp_max;  // [285] upper bound after the zero point
+    logic signed [7:0] clamp_min;  // [277] lower bound after the zero point
+    logic signed [7:0] zp;  // [269] output zero point
+    logic [24:0] params;  // [244] unified buffer address (multiple of the word) of the parameter block: Cols int32 bias, Cols int32 multiplier, Cols int8 shift = 9 words; ignored when raw
+    logic [8:0] cols;  // [235] channels written, 1..Cols
+    logic [17:0] dst_sx;  // [217] bytes from a position to the next
+    logic [24:0] dst_img_pitch;  // [192] bytes from an image to the next
+    logic [19:0] dst_pitch;  // [172] bytes from a line to the next
+    logic [24:0] dst;  // [147] unified buffer byte address of the first vector
+    logic [13:0] nx;  // [133] positions a line, >= 1
+    logic [13:0] ny;  // [119] lines, >= 1
+    logic [9:0] n;  // [109] images, >= 1
+    logic [12:0] acc;  // [96] first accumulator row; rows follow in walk order, all in one accumulator bank
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } requant_desc_t;
+
+  typedef struct packed {
+    logic [86:0] unused;
+    logic signed [7:0] clamp_max;  // [417] upper bound
+    logic signed [7:0] clamp_min;  // [409] lower bound
+    logic [8:0] cols;  // [400] channels, 1..Cols
+    logic [17:0] dst_sx;  // [382] bytes from a position to the next
+    logic [24:0] dst_img_pitch;  // [357] bytes from an image to the next
+    logic [19:0] dst_pitch;  // [337] bytes from a line to the next
+    logic [24:0] dst;  // [312] unified buffer byte address of the first output vector
+    logic [13:0] kx;  // [298] bytes from a tap to the next in a line
+    logic [4:0] kw;  // [293] window positions, >= 1; kh x kw at most 256
+    logic [4:0] kh;  // [288] window lines, >= 1
+    logic signed [18:0] dx;  // [269] byte x coordinate of the first window's first tap
+    logic signed [7:0] dy;  // [261] line of the first window's first tap (minus the padding)
+    logic [17:0] src_sx;  // [243] input bytes from an output position to the next
+    logic [4:0] sy;  // [238] input lines from an output line to the next
+    logic [13:0] nx;  // [224] output positions a line, >= 1
+    logic [13:0] ny;  // [210] output lines, >= 1
+    logic [9:0] n;  // [200] images, >= 1
+    logic [19:0] line_bytes;  // [180] x coordinates (bytes, see src_sx) valid below this; taps outside 0..line_bytes-1 are left out
+    logic [13:0] lines;  // [166] lines of an image; taps outside are left out
+    logic [24:0] src_img_pitch;  // [141] bytes from an image to the next
+    logic [19:0] src_pitch;  // [121] bytes from a line to the next
+    logic [24:0] src;  // [96] unified buffer byte address of image 0, line 0, first channel
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } pool_desc_t;
+
+  typedef struct packed {
+    logic [92:0] unused;
+    logic signed [7:0] clamp_max;  // [411] upper bound
+    logic signed [7:0] clamp_min;  // [403] lower bound
+    logic signed [5:0] shift;  // [397] shift of the sum
+    logic signed [5:0] shift1;  // [391] shift of operand 1
+    logic signed [5:0] shift0;  // [385] shift of operand 0 (positive left)
+    logic [31:0] mult;  // [353] multiplier of the sum
+    logic [31:0] mult1;  // [321] multiplier of operand 1
+    logic [31:0] mult0;  // [289] multiplier of operand 0
+    logic signed [7:0] zp;  // [281] zero point of the result
+    logic signed [7:0] zp1;  // [273] zero point of operand 1
+    logic signed [7:0] zp0;  // [265] zero point of operand 0
+    logic [19:0] line_bytes;  // [245] bytes a line, >= 1, processed Cols at a time
+    logic [13:0] ny;  // [231] lines, >= 1
+    logic [19:0] dst_pitch;  // [211] result: bytes from a line to the next
+    logic [19:0] pitch1;  // [191] operand 1: bytes from a line to the next
+    logic [19:0] pitch0;  // [171] operand 0: bytes from a line to the next
+    logic [24:0] dst;  // [146] unified buffer byte address of the result
+    logic [24:0] src1;  // [121] unified buffer byte address of operand 1
+    logic [24:0] src0;  // [96] unified buffer byte address of operand 0
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } add_desc_t;
+
+  typedef struct packed {
+    logic [415:0] unused;
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } halt_desc_t;
+
+  localparam int unsigned FlagMatmulAccumulate = 0;  // the first pass adds to the accumulators; otherwise it overwrites (later passes always add)
+  localparam int unsigned FlagMatmulKeepWeights = 1;  // the first pass uses the tile that the array already holds; otherwise it takes the next from the FIFO (later passes always take one)
+  localparam int unsigned FlagRequantRaw = 0;  // write the int32 accumulators, little endian, 4 x cols bytes a row; no bias, no requantise
+  localparam int unsigned FlagRequantSingleRound = 1;  // round once rather than twice
+  localparam int unsigned FlagPoolAverage = 0;  // average over the valid taps, rounded half away from zero; otherwise maximum
+  localparam int unsigned FlagAddSingleRound = 1;  // round once rather than twice
+
+  // Queue of an opcode; NumQueues = the sequencer itself or unknown.
+  function automatic logic [2:0] queue_of(logic [7:0] opcode);
+    case (opcode)
+      OpLoad: return 3'(QueueLoad);
+      OpStore: return 3'(QueueStore);
+      OpWeights: return 3'(QueueWeight);
+      OpMatmul: return 3'(QueueMxu);
+      OpRequant: return 3'(QueueVector);
+      OpPool: return 3'(QueueVector);
+      OpAdd: return 3'(QueueVector);
+      default: return 3'(NumQueues);
+    endcase
+  endfunction
+
+  // High when a bit or flag that the opcode does not use is set.
+  function automatic logic unused_bits_set(desc_t d);
+    logic bad;
+    case (d[7:0])
+      OpLoad: bad = (d[511:336] != '0) || ((d[15:8] & 8'hFF) != '0);
+      OpStore: bad = (d[511:336] != '0) || ((d[15:8] & 8'hFF) != '0);
+      OpWeights: bad = (d[511:148] != '0) || ((d[15:8] & 8'hFF) != '0);
+      OpMatmul: bad = (d[511:460] != '0) || ((d[15:8] & 8'hFC) != '0);
+      OpRequant: bad = (d[511:293] != '0) || ((d[15:8] & 8'hFC) != '0);
+      OpPool: bad = (d[511:425] != '0) || ((d[15:8] & 8'hFE) != '0);
+      OpAdd: bad = (d[511:419] != '0) || ((d[15:8] & 8'hFD) != '0);
+      OpHalt: bad = (d[511:96] != '0) || ((d[15:8] & 8'hFF) != '0);
+      default: bad = 1'b0;
+    endcase
+    return bad;
+  endfunction
+
+endpackage

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+// Generated from docs/spec/presets.yaml by scripts/generate.py: edit the source.
+
+package systole_presets_pkg;
+
+  // One configuration of the core. Derived sizes come from the functions below.
+  typedef struct packed {
+    int unsigned Rows;  // array rows: contraction elements a pass; also bytes of a unified buffer word (power of two, 8..256)
+    int unsigned Cols;  // array columns: output channels a pass; equals Rows
+    int unsigned UbBytes;  // unified buffer size in bytes
+    int unsigned UbBanks;  // unified buffer banks, each one read and one write port of one word
+    int unsigned AccRows;  // accumulator rows of Cols int32, in two banks of half the rows each
+    int unsigned WfifoTiles;  // weight FIFO capacity in tiles of Rows x Cols bytes
+    int unsigned HbmPcs;  // HBM pseudo-channels of 16 bytes a cycle each (even)
+    int unsigned Segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
+    int unsigned QueueDepth;  // descriptors a unit queue holds
+  } cfg_t;
+
+  localparam int unsigned AddrBits = 36;  // HBM byte address
+  localparam int unsigned UbAddrBits = 25;  // unified buffer byte address
+  localparam int unsigned AccAddrBits = 13;  // accumulator row
+  localparam int unsigned PcBits = 32;  // descriptor index
+
+  localparam int unsigned PresetNano = 0;  // unit tests, random programs; 64 MACs
+  localparam int unsigned PresetEdge = 1;  // the demo, FPGA boards, Edge-TPU-class inference
+  localparam int unsigned PresetV1 = 2;  // TPUv1-class inference
+
+  function automatic cfg_t preset(int unsigned id);
+    cfg_t c;
+    c = '0;
+    case (id)
+      PresetNano: begin
+        c.Rows = 8;
+        c.Cols = 8;
+        c.UbBytes = 65536;
+        c.UbBanks = 16;
+        c.AccRows = 512;
+        c.WfifoTiles = 8;
+        c.HbmPcs = 2;
+        c.Segments = 4;
+        c.QueueDepth = 8;
+      end
+      PresetEdge: begin
+        c.Rows = 32;
+        c.Cols = 32;
+        c.UbBytes = 524288;
+        c.UbBanks = 8;
+        c.AccRows = 1024;
+        c.WfifoTiles = 8;
+        c.HbmPcs = 4;
+        c.Segments = 4;
+        c.QueueDepth = 8;
+      end
+      PresetV1: begin
+        c.Rows = 256;
+        c.Cols = 256;
+        c.UbBytes = 25165824;
+        c.UbBanks = 8;
+        c.AccRows = 4096;
+        c.WfifoTiles = 4;
+        c.HbmPcs = 8;
+        c.Segments = 4;
+        c.QueueDepth = 8;
+      end
+      default: c = '0;
+    endcase
+    return c;
+  endfunction
+
+  // Bytes of an HBM beat: the peak of all pseudo-channels in one cycle.
+  function automatic int unsigned beat_bytes(cfg_t c);
+    return 16 * c.HbmPcs;
+  endfunction
+
+endpackage

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The design, for every tool (verilator -F, slang -F): packages in dependency order, then the folders in
+// which a module is found by its name (module x is in x.sv). Paths are relative to this file.
+
+gen/systole_presets_pkg.sv
+gen/systole_isa_pkg.sv
+gen/systole_csr_pkg.sv
+gen/systole_hbm_pkg.sv
+
++libext+.sv
+-y cells
+-y unified_buffer
+-y mxu
+-y accumulators
+-y vector
+-y dma
+-y sequencer
+-y hbm
+-y host
+-y top

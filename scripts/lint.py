@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Checks the sources: RTL with Verilator, C++ format with clang-format, and the project's rules on files.
+
+--format formats the C++ instead. Parts can be chosen: lint.py rtl format files.
+"""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SOURCE_FOLDERS = ("cmake", "host", "rtl", "scripts", "sim", "tests", "verif")
+SOURCE_SUFFIXES = {".cc", ".h", ".sv", ".py", ".sh", ".cmake"}
+MAX_LINES = {".sv": 600, ".cc": 400, ".h": 400}
+PRESETS = {0: "nano", 1: "edge", 2: "v1"}
+
+
+def sources(*suffixes):
+    """Files of the project with one of these suffixes."""
+    found = (p for folder in SOURCE_FOLDERS for p in (ROOT / folder).rglob("*"))
+    return sorted(p for p in found if p.is_file() and p.suffix in suffixes)
+
+
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def run(command):
+    """The output of a command that failed, or None."""
+    result = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return None if result.returncode == 0 else f"{' '.join(command)}\n{result.stdout.rstrip()}"
+
+
+def check_rtl():
+    """Each module alone with its default parameters, so that nothing hides behind its user, then the core at each preset."""
+    verilator = ["verilator", "--lint-only", "-Wall", "rtl/lint.vlt", "-F", "rtl/systole.f"]
+    problems = []
+    for path in sources(".sv"):
+        module = path.stem
+        if path.parent == ROOT / "rtl" / "gen" or not path.is_relative_to(ROOT / "rtl") or module.endswith("_pkg"):
+            continue
+        tops = [[]]
+        if re.search(r"parameter\s+(int\s+)?(unsigned\s+)?Preset\b", path.read_text()):
+            tops = [[f"-GPreset={preset}"] for preset in PRESETS]
+        problems += [run([*verilator, "--top-module", module, *top, name(path)]) for top in tops]
+    return [problem for problem in problems if problem]
+
+
+def formatted_sources():
+    """C++ sources but the generated ones."""
+    return [name(path) for path in sources(".cc", ".h") if path.parent.name != "gen"]
+
+
+def check_format():
+    problem = run(["clang-format", "--dry-run", "--Werror", *formatted_sources()]) or ""
+    files = dict.fromkeys(re.findall(r"^(\S+?):\d+:\d+: error", problem, re.M))
+    return [f"{file}: not formatted; run `make format`" for file in files] or ([problem] if problem else [])
+
+
+def check_files():
+    """Licence tag, length, one module a file with the file's name, no trailing blanks."""
+    problems = []
+    for path in sources(*SOURCE_SUFFIXES):
+        text = path.read_text()
+        lines = text.splitlines()
+        if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:3]) and path.name != "__init__.py":
+            problems.append(f"{name(path)}:1: no SPDX-License-Identifier: Apache-2.0")
+        generated = path.parent.name == "gen" and path.suffix in (".sv", ".h")
+        if len(lines) > MAX_LINES.get(path.suffix, 1000) and not generated:
+            problems.append(f"{name(path)}: {len(lines)} lines, more than {MAX_LINES[path.suffix]}")
+        for number, line in enumerate(lines, 1):
+            if line != line.rstrip():
+                problems.append(f"{name(path)}:{number}: blanks at the end of the line")
+        if path.suffix == ".sv":
+            modules = re.findall(r"^\s*(?:module|package)\s+(?:automatic\s+)?(\w+)", text, re.M)
+            if modules != [path.stem]:
+                problems.append(f"{name(path)}: holds {modules}, wanted one module or package {path.stem}")
+    return problems
+
+
+def main():
+    parts = {"rtl": check_rtl, "format": check_format, "files": check_files}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to check (default: all)")
+    parser.add_argument("--format", action="store_true", help="format the C++ sources instead of checking")
+    args = parser.parse_args()
+
+    for tool in ("verilator", "clang-format"):
+        if not shutil.which(tool):
+            print(f"lint: no {tool}; run scripts/setup.sh", file=sys.stderr)
+            return 1
+    if args.format:
+        return subprocess.run(["clang-format", "-i", *formatted_sources()], cwd=ROOT, check=False).returncode
+    problems = [problem for part in args.parts or parts for problem in parts[part]()]
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print(f"lint: {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

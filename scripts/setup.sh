@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+#
+# Installs what the project needs on Debian 12 (or Ubuntu 24.04); does nothing when all is there.
+#
+#   scripts/setup.sh            install what is missing (as root, or through sudo)
+#   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
+#
+# Nothing is asked. What it changes: distribution packages, and the folder .venv of the project.
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(
+  # building
+  ca-certificates ccache clang clang-format cmake g++ git make ninja-build
+  # libraries
+  googletest libabsl-dev libcli11-dev libeigen3-dev libfmt-dev libgmock-dev libgtest-dev libspdlog-dev
+  libsystemc-dev nlohmann-json3-dev zlib1g-dev
+  # hardware tools
+  gtkwave verilator yosys z3
+  # scripts
+  python3 python3-numpy python3-venv python3-yaml
+)
+requirements=scripts/requirements.txt
+venv=.venv
+
+say() { echo "setup: $*"; }
+die() { echo "setup: error: $*" >&2; exit 1; }
+
+# Prints the packages that are not installed.
+missing_packages() {
+  local package
+  for package in "${packages[@]}"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+  done
+}
+
+# The virtual environment holds a copy of the requirements that it was made from.
+venv_current() { cmp -s "$requirements" "$venv/requirements.txt"; }
+
+install_packages() {
+  local root=() variables=(DEBIAN_FRONTEND=noninteractive)
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || die "not root and no sudo: install these packages first: $*"
+    sudo -n true 2>/dev/null || [ -t 0 ] || die "sudo wants a password but there is no terminal: install first: $*"
+    root=(sudo)
+    say "using sudo"
+  fi
+  say "installing packages: $*"
+  "${root[@]}" env "${variables[@]}" apt-get -q update
+  "${root[@]}" env "${variables[@]}" apt-get -q install -y --no-install-recommends "$@"
+}
+
+install_venv() {
+  say "making $venv with $(grep -v '^#' "$requirements" | tr '\n' ' ')"
+  rm -rf "$venv"
+  /usr/bin/python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  cp "$requirements" "$venv/requirements.txt"
+}
+
+case "${1-}" in
+  "") check=no ;;
+  --check) check=yes ;;
+  *) die "unknown argument '$1' (only --check)" ;;
+esac
+
+command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"
+mapfile -t missing < <(missing_packages)
+
+if [ "$check" = yes ]; then
+  status=0
+  if [ "${#missing[@]}" -gt 0 ]; then
+    say "missing packages: ${missing[*]}"
+    status=1
+  fi
+  if ! venv_current; then
+    say "missing: $venv, or it is not made from the present $requirements"
+    status=1
+  fi
+  [ "$status" -ne 0 ] || say "everything is there"
+  exit "$status"
+fi
+
+[ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
+venv_current || install_venv
