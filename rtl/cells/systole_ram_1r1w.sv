@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Memory with one write and one read port on one clock: read data one cycle after re_i, held until the next read; a read of the
+// word that is written in the same cycle returns the old data. A plain vector, so that tools find a block RAM.
+// LaneBits: width of a write lane (we_i has a bit a lane); Width = one lane. Docs: docs/units/cells.md.
+// Test: tests/cells/ram_test.cc.
+
+module systole_ram_1r1w #(
+    parameter int unsigned Width = 32,
+    parameter int unsigned Depth = 64,
+    parameter int unsigned LaneBits = Width,
+    parameter int unsigned AddrBits = Depth > 1 ? $clog2(Depth) : 1,  // derived, do not set
+    parameter int unsigned Lanes = Width / LaneBits                   // derived, do not set
+) (
+    input  logic                clk_i,
+
+    input  logic [Lanes-1:0]    we_i,
+    input  logic [AddrBits-1:0] waddr_i,
+    input  logic [Width-1:0]    wdata_i,
+
+    input  logic                re_i,
+    input  logic [AddrBits-1:0] raddr_i,
+    output logic [Width-1:0]    rdata_o
+);
+  logic [Width-1:0] mem_q [Depth];
+  logic [Width-1:0] rdata_q;
+
+  assign rdata_o = rdata_q;
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      if (we_i[i]) mem_q[waddr_i][i*LaneBits+:LaneBits] <= wdata_i[i*LaneBits+:LaneBits];
+    end
+    if (re_i) rdata_q <= mem_q[raddr_i];
+  end
+
+  // The lanes fill the word.
+  always_ff @(posedge clk_i) begin
+    a_lanes : assert (Lanes * LaneBits == Width);
+  end
+endmodule

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Proves the small cells with the distribution's tools: Yosys, yosys-smtbmc and z3.
+
+For each configuration in proofs.yaml: bounded model checking from reset, k-induction, and every cover reached. For each mutant of the
+cell the bounded check has to fail, by an assertion: a proof that a mutant passes would say nothing about the cell either.
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+MODES = {"bmc": [], "induction": ["-i"], "cover": ["-c"]}
+
+
+@dataclasses.dataclass
+class Task:
+    """One run of the solver."""
+
+    cell: str
+    source: str
+    parameters: dict
+    mode: str
+    depth: int
+    mutant: str = ""
+
+    @property
+    def name(self):
+        values = ",".join(f"{key}={value}" for key, value in self.parameters.items())
+        return f"{self.cell}({values}) {self.mode} {self.depth}" + (f", mutant: {self.mutant}" if self.mutant else "")
+
+
+def make_tasks(entry):
+    """The proofs and the mutants of one cell."""
+    cell = entry["cell"]
+    source = (ROOT / "rtl" / "cells" / f"{cell}.sv").read_text()
+    for parameters in entry["configurations"]:
+        for mode in MODES:
+            yield Task(cell, source, parameters, mode, entry[mode])
+    for mutant in entry["mutants"]:
+        if source.count(mutant["from"]) != 1:
+            raise ValueError(f"{cell}: mutant wants exactly one {mutant['from']!r}, found {source.count(mutant['from'])}")
+        text = f"{mutant['from']} -> {mutant['to']}"
+        yield Task(cell, source.replace(mutant["from"], mutant["to"]), mutant["at"], "bmc", entry["bmc"], text)
+
+
+def run_tool(command, folder):
+    result = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return result.returncode, result.stdout
+
+
+def run(task, folder):
+    """(passed, what to tell): a proof passes when it holds, a mutant when an assertion fails."""
+    folder.mkdir(parents=True)
+    (folder / "cell.sv").write_text(task.source)
+    parameters = " ".join(f"-chparam {key} {value}" for key, value in task.parameters.items())
+    (folder / "model.ys").write_text(f"""
+        read_verilog -sv -formal cell.sv {HERE / (task.cell + "_props.sv")}
+        hierarchy -check -top {task.cell}_props {parameters}
+        proc
+        memory_dff
+        memory_collect
+        memory_map
+        flatten
+        opt_clean
+        async2sync
+        dffunmap
+        write_smt2 -wires model.smt2
+        """)
+    code, output = run_tool(["yosys", "-q", "-T", "-e", "implicitly declared", "model.ys"], folder)
+    if code != 0:
+        return False, f"Yosys failed:\n{output}"
+    command = ["yosys-smtbmc", "-s", "z3", "--unroll", "--presat", *MODES[task.mode], "-t", str(task.depth), "model.smt2"]
+    code, output = run_tool(command, folder)
+    (folder / "log").write_text(output)
+    failed = re.findall(r"Assert failed in \S+: (\S+)", output)
+    if task.mutant:
+        return bool(failed), f"caught by {failed[0]}" if failed else "NOT CAUGHT"
+    if code != 0 or "Status: PASSED" not in output:
+        return False, f"{', '.join(failed) or 'failed'}, see {folder / 'log'}"
+    if task.mode == "cover":
+        return True, f"{len(re.findall('Reached cover statement', output))} covers reached"
+    return True, "proved" if task.mode == "induction" else "holds"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--cell", help="only this cell")
+    args = parser.parse_args()
+
+    for tool in ("yosys", "yosys-smtbmc", "z3"):
+        if not shutil.which(tool):
+            print(f"formal: no {tool}; run scripts/setup.sh", file=sys.stderr)
+            return 1
+    tasks = [task for entry in yaml.safe_load((HERE / "proofs.yaml").read_text())
+             if args.cell in (None, entry["cell"]) for task in make_tasks(entry)]
+    if not tasks:
+        print(f"formal: nothing to prove for {args.cell}", file=sys.stderr)
+        return 1
+
+    work = args.build.resolve() / "formal"
+    shutil.rmtree(work, ignore_errors=True)
+    start = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        results = list(pool.map(lambda pair: run(pair[1], work / str(pair[0])), enumerate(tasks)))
+    failures = 0
+    for task, (passed, text) in zip(tasks, results):
+        failures += not passed
+        print(f"{'ok  ' if passed else 'FAIL'} {task.name}: {text}")
+    mutants = sum(bool(task.mutant) for task in tasks)
+    print(f"formal: {len(tasks) - mutants} proofs, {mutants} mutants, {failures} failures, {time.monotonic() - start:.0f} s")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

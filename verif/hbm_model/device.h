@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// HBM device model: all pseudo-channels of a core's memory, seen at the PHY. It stores data sparsely, answers with the latencies of the timing
+// table and checks every command (TimingChecker).
+//
+//   auto device = Device::Create({.pcs = 4}).value();
+//   device->Write(0x1000, bytes);                      // backdoor, through the address map
+//   for (int pc = 0; pc < 4; ++pc) device->Tick(pc, in[pc], &out[pc]);  // once a cycle; phy.h does it for a Verilated model
+//   if (device->log().count() != 0) ...
+
+#ifndef SYSTOLE_VERIF_HBM_MODEL_DEVICE_H_
+#define SYSTOLE_VERIF_HBM_MODEL_DEVICE_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "systole/gen/hbm.h"
+#include "verif/hbm_model/timing_checker.h"
+
+namespace systole::hbm {
+
+// What a pseudo-channel sees in a cycle. wdata points at 16 bytes; bit i of wmask enables byte i.
+struct PhyIn {
+  RowCmd row_cmd = RowCmd::kNop;
+  ColCmd col_cmd = ColCmd::kNop;
+  uint8_t row_bank = 0;
+  uint8_t col_bank = 0;
+  uint8_t col_addr = 0;
+  uint16_t wmask = 0;
+  uint32_t row_addr = 0;
+  const void* wdata = nullptr;
+};
+
+// What it answers in the same cycle. data points at 16 bytes, valid until the next Tick; null: no data.
+struct PhyOut {
+  const void* data = nullptr;
+};
+
+class Device {
+ public:
+  struct Options {
+    int pcs = 2;         // pseudo-channels: 2, 4, 8, ...
+    uint64_t seed = 1;   // of what never-written memory reads as
+    Timing timing = {};  // of the answers and of the checks
+    int refresh_postpone = kRefreshPostpone;
+  };
+  struct Counters {  // of a pseudo-channel
+    int64_t cycles = 0, activates = 0, reads = 0, writes = 0, refreshes = 0;
+  };
+  struct UnwrittenRead {
+    int64_t cycle;
+    uint64_t address;  // of the burst
+  };
+
+  static absl::StatusOr<std::unique_ptr<Device>> Create(const Options& options);
+
+  // One cycle of pseudo-channel `pc`. A RD of cycle n is answered in cycles n + tCL and n + tCL + 1; the data of a WR is
+  // taken in cycles n + tCWL and n + tCWL + 1.
+  void Tick(int pc, const PhyIn& in, PhyOut* out) {
+    Channel& c = channels_[pc];
+    int64_t now = c.counters.cycles++;
+    c.checker.Refresh(now);
+    out->data = nullptr;
+    if (in.row_cmd != RowCmd::kNop) RowCommand(pc, now, in);
+    if (in.col_cmd != ColCmd::kNop) ColumnCommand(pc, now, in);
+    if (c.write_head != c.write_tail) TakeData(&c, now, in);
+    if (c.read_head != c.read_tail) GiveData(&c, now, out);
+  }
+
+  // Backdoor by byte address, of what has reached the device (a controller may hold accepted writes back). OutOfRange beyond the capacity.
+  absl::Status Write(uint64_t address, absl::Span<const uint8_t> bytes);
+  absl::Status Read(uint64_t address, absl::Span<uint8_t> bytes) const;
+
+  int pcs() const { return options_.pcs; }
+  uint64_t capacity() const { return CapacityBytes(options_.pcs); }
+  ViolationLog& log() { return log_; }
+  const ViolationLog& log() const { return log_; }
+  const Counters& counters(int pc) const { return channels_[pc].counters; }
+
+  // Bursts read before all of their bytes were written: how many, and the first of them.
+  int64_t unwritten_read_count() const { return unwritten_read_count_; }
+  const std::vector<UnwrittenRead>& unwritten_reads() const { return unwritten_reads_; }
+
+ private:
+  struct Page {
+    std::array<uint8_t, kPageBytes> data;
+    std::array<uint32_t, kCols> written{};  // a bit a byte, a word a burst
+  };
+  struct Burst {
+    int64_t cycle;  // of its first data
+    Page* page;     // writes; null: dropped
+    int col;
+    std::array<uint8_t, kBurstBytes> data;  // reads
+  };
+  struct Bank {
+    bool open = false;
+    uint32_t row = 0;
+    Page* page = nullptr;
+  };
+  static constexpr uint32_t kInFlight = 64;  // bursts, a power of two, above tCL
+  struct Channel {
+    explicit Channel(TimingChecker c) : checker(std::move(c)) {}
+    TimingChecker checker;
+    Counters counters;
+    std::array<Bank, kBanks> banks;
+    std::array<Burst, kInFlight> reads, writes;
+    uint32_t read_head = 0, read_tail = 0, write_head = 0, write_tail = 0;
+    std::unordered_map<uint32_t, std::unique_ptr<Page>> pages;
+  };
+  struct Place {  // of a burst
+    int pc;
+    uint32_t bank, row, col;
+  };
+
+  explicit Device(const Options& options);
+
+  void RowCommand(int pc, int64_t now, const PhyIn& in);
+  void ColumnCommand(int pc, int64_t now, const PhyIn& in);
+  static void TakeData(Channel* c, int64_t now, const PhyIn& in);
+  static void GiveData(Channel* c, int64_t now, PhyOut* out);
+
+  Place PlaceOf(uint64_t address) const;
+  uint64_t AddressOf(const Place& place) const;
+  Page* FindPage(int pc, uint32_t bank, uint32_t row) const;
+  Page* MakePage(int pc, uint32_t bank, uint32_t row);
+  // What a never-written burst reads as.
+  void Unwritten(const Place& place, uint8_t* burst) const;
+
+  Options options_;
+  ViolationLog log_;
+  std::vector<Channel> channels_;
+  int64_t unwritten_read_count_ = 0;
+  std::vector<UnwrittenRead> unwritten_reads_;
+};
+
+}  // namespace systole::hbm
+
+#endif  // SYSTOLE_VERIF_HBM_MODEL_DEVICE_H_

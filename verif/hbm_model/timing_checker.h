@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Checks every command that one HBM pseudo-channel gets against every rule of the timing table, by looking back: for each command it asks
+// how long ago each earlier command was that the table relates it to. It knows nothing of the controller.
+//
+//   ViolationLog log;
+//   TimingChecker checker(/*pc=*/0, Timing{}, kRefreshPostpone, &log);
+//   checker.Row(cycle, RowCmd::kAct, bank, row);
+//   checker.Column(cycle, ColCmd::kRd, bank, col);
+//   checker.Refresh(cycle);  // every cycle: is a REF overdue?
+//   if (log.count() != 0) std::cerr << log.violations()[0].text;
+
+#ifndef SYSTOLE_VERIF_HBM_MODEL_TIMING_CHECKER_H_
+#define SYSTOLE_VERIF_HBM_MODEL_TIMING_CHECKER_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "systole/gen/hbm.h"
+
+namespace systole::hbm {
+
+// Rules that are not a time of the table.
+inline constexpr std::string_view kRuleActOpen = "ACT on an open bank";
+inline constexpr std::string_view kRuleClosed = "column command on a closed bank";
+inline constexpr std::string_view kRuleRefOpen = "REF with an open bank";
+inline constexpr std::string_view kRuleDataBus = "data bus collision";
+inline constexpr std::string_view kRuleEncoding = "illegal command";
+
+struct Violation {
+  std::string_view rule;  // a name of kTimingFields or one of the above
+  int pc;
+  int bank;              // -1: all banks
+  int64_t first_cycle;   // the earlier command, -1 if there is none
+  int64_t second_cycle;  // the command that came too early (or, tREFI, the cycle in which a REF became overdue)
+  std::string text;
+};
+
+// Keeps the first violations and counts all.
+class ViolationLog {
+ public:
+  explicit ViolationLog(size_t keep = 256) : keep_(keep) {}
+  void Add(Violation violation);
+  void Clear();
+  int64_t count() const { return count_; }
+  const std::vector<Violation>& violations() const { return violations_; }
+
+ private:
+  size_t keep_;
+  int64_t count_ = 0;
+  std::vector<Violation> violations_;
+};
+
+class TimingChecker {
+ public:
+  // `refresh_postpone` REF may be owed at any time; as many may be issued in advance.
+  TimingChecker(int pc, const Timing& timing, int refresh_postpone, ViolationLog* log);
+
+  // One command of each bus in a cycle; cycles must not decrease. The row command of a cycle comes first.
+  void Row(int64_t cycle, RowCmd command, int bank, uint32_t row);
+  void Column(int64_t cycle, ColCmd command, int bank, uint32_t col);
+
+  // To be called in each cycle.
+  void Refresh(int64_t cycle) {
+    if (cycle > refresh_deadline_) RefreshOverdue(cycle);
+  }
+
+  bool IsOpen(int bank) const { return open_[bank]; }
+
+ private:
+  enum Kind { kAct, kPre, kRef, kRd, kWr, kKinds };
+  enum Scope { kBank, kBankGroup, kChannel };
+  struct Rule {
+    std::string_view name;
+    Kind first;
+    Scope scope;
+    int cycles;
+  };
+  static constexpr int64_t kNever = -(int64_t{1} << 40);
+  struct History {  // the last cycle of a kind of command
+    std::array<int64_t, kBanks> bank;
+    std::array<int64_t, kBankGroups> group;
+    int64_t channel;
+  };
+
+  void AddRule(Kind second, std::string_view name, Kind first, Scope scope, int cycles);
+  // Returns whether a rule was violated.
+  bool Check(int64_t cycle, Kind second, int bank);
+  void Record(int64_t cycle, Kind kind, int bank);
+  void Precharge(int64_t cycle, int bank);
+  void DataBus(int64_t cycle, Kind kind, int bank, bool explained);
+  void RefreshOverdue(int64_t cycle);
+  void Report(std::string_view rule, int bank, int64_t first, int64_t second, std::string_view detail);
+
+  int pc_;
+  Timing timing_;
+  int refresh_postpone_;
+  ViolationLog* log_;
+  std::array<std::vector<Rule>, kKinds> rules_;  // by the second command
+  std::array<History, kKinds> last_;
+  std::array<bool, kBanks> open_{};
+  std::array<int64_t, 4> acts_;  // the last four ACT, oldest at act_index_
+  int act_index_ = 0;
+  std::array<int64_t, 2> bus_from_;  // data of the last RD and WR
+  int64_t refreshes_ = 0;
+  int64_t refresh_deadline_;
+};
+
+}  // namespace systole::hbm
+
+#endif  // SYSTOLE_VERIF_HBM_MODEL_TIMING_CHECKER_H_

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "verif/tb/chip.h"
+
+#include <cstring>
+#include <utility>
+
+namespace systole::tb {
+namespace {
+
+constexpr uint64_t kProgressCycles = 1024;
+
+tlm::tlm_response_status StatusOf(Response response) {
+  return response == Response::kOkay ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+}
+
+}  // namespace
+
+Chip::Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core, int beat_bytes, int stall_rate, uint64_t seed)
+    : sc_module(name),
+      registers("registers"),
+      memory("memory"),
+      irq("irq"),
+      clock("clock"),
+      core_(std::move(core)),
+      lite_(stall_rate, seed),
+      axi_(beat_bytes, stall_rate, seed + 1) {
+  registers.register_b_transport(this, &Chip::AccessRegisters);
+  memory.register_b_transport(this, &Chip::AccessMemory);
+  SC_METHOD(Clock);
+  sensitive << clock.pos();
+  dont_initialize();
+}
+
+void Chip::Clock() {
+  const bool lite_busy = lite_.busy(), axi_busy = axi_.busy();
+  if (lite_busy) lite_.Drive(&pins_.in);
+  if (axi_busy) axi_.Drive(&pins_.in);
+  core_->Cycle(&pins_);
+  if (lite_busy) {
+    lite_.Observe(pins_.in, pins_.out);
+    if (!lite_.busy()) {
+      lite_.Drive(&pins_.in);
+      lite_done_.notify();
+    }
+  }
+  if (axi_busy) {
+    axi_.Observe(pins_.in, pins_.out);
+    if (!axi_.busy()) {
+      axi_.Drive(&pins_.in);
+      axi_done_.notify();
+    }
+  }
+  if (pins_.out.irq != irq_level_) {
+    irq_level_ = pins_.out.irq;
+    irq.write(irq_level_);
+  }
+  if (pins_.out.retire_valid != 0 && on_retire) {
+    for (int q = 0; q < isa::kNumQueues; ++q) {
+      if (pins_.out.retire_valid >> q & 1) on_retire(q, pins_.out.retire_index[q], core_->cycles());
+    }
+  }
+  if (core_->cycles() % kProgressCycles == 0 && on_progress) on_progress(core_->cycles());
+}
+
+void Chip::AccessRegisters(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+  if (payload.get_data_length() != 4 || payload.get_address() % 4 != 0) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  uint32_t word = 0;
+  if (payload.is_write()) {
+    std::memcpy(&word, payload.get_data_ptr(), 4);
+    lite_.StartWrite(static_cast<uint16_t>(payload.get_address()), word);
+  } else {
+    lite_.StartRead(static_cast<uint16_t>(payload.get_address()));
+  }
+  wait(lite_done_);
+  if (payload.is_read()) {
+    word = lite_.data();
+    std::memcpy(payload.get_data_ptr(), &word, 4);
+  }
+  payload.set_response_status(StatusOf(lite_.response()));
+}
+
+void Chip::AccessMemory(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+  if (payload.get_data_length() == 0 || payload.get_byte_enable_ptr() != nullptr) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  axi_.Start(payload.is_write(), payload.get_address(), payload.get_data_ptr(), payload.get_data_length());
+  wait(axi_done_);
+  payload.set_response_status(StatusOf(axi_.response()));
+}
+
+}  // namespace systole::tb

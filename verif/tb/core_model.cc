@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// One Verilated build of systole_top as a CoreModel. Compiled once a build, with
+//   SYSTOLE_MODEL           the Verilated class, e.g. VSystoleEdge
+//   SYSTOLE_MODEL_HEADER    its header
+//   SYSTOLE_MODEL_PRESET    "edge"
+//   SYSTOLE_MODEL_CHECKED   0 or 1
+//   SYSTOLE_MODEL_TRACE     1 if tracing is compiled in
+
+#include "verif/tb/core_model.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "verif/hbm_model/phy.h"
+#include "verilated.h"
+#include SYSTOLE_MODEL_HEADER
+#if SYSTOLE_MODEL_TRACE
+#include "verilated_fst_c.h"
+#endif
+
+namespace systole::tb {
+namespace {
+
+using Model = SYSTOLE_MODEL;
+constexpr int kResetCycles = 8;
+
+class VerilatedCore : public CoreModel {
+ public:
+  VerilatedCore(const CoreOptions& options, hbm::Device* memory) : memory_(memory) {
+    // Initial values are drawn while the model is constructed.
+    context_.randReset(options.checked ? 2 : 0);
+    context_.randSeed(static_cast<int>(options.seed & 0x7fffffff) | 1);
+    context_.traceEverOn(SYSTOLE_MODEL_TRACE);
+    model_ = std::make_unique<Model>(&context_);
+    HardReset();
+  }
+  ~VerilatedCore() override {
+    model_->final();
+#if SYSTOLE_MODEL_TRACE
+    if (fst_) fst_->close();
+#endif
+  }
+
+  void HardReset() override {
+    Pins idle;
+    model_->rst_ni = 0;
+    for (int i = 0; i < kResetCycles; ++i) Cycle(&idle);
+    model_->rst_ni = 1;
+  }
+
+  void Cycle(Pins* pins) override {
+    Apply(pins->in);
+    model_->clk_i = 0;
+    model_->eval();
+    Dump();
+    Sample(&pins->out);
+    model_->clk_i = 1;
+    model_->eval();
+    Dump();
+    hbm::TickPhy(memory_, model_->phy_row_cmd_o, model_->phy_row_bank_o, model_->phy_row_addr_o,
+                 model_->phy_col_cmd_o, model_->phy_col_bank_o, model_->phy_col_addr_o, model_->phy_wdata_o,
+                 model_->phy_wmask_o, &model_->phy_rdata_i, &model_->phy_rdata_valid_i);
+    ++cycles_;
+  }
+
+  uint64_t cycles() const override { return cycles_; }
+
+  absl::Status SetTrace(const std::string& file, bool on) override {
+#if SYSTOLE_MODEL_TRACE
+    if (on && !fst_) {
+      fst_ = std::make_unique<VerilatedFstC>();
+      model_->trace(fst_.get(), 99);
+      fst_->open(file.c_str());
+      if (!fst_->isOpen()) {
+        fst_.reset();
+        return absl::UnavailableError(absl::StrCat(file, ": cannot write the waveform"));
+      }
+    }
+    tracing_ = on;
+    if (!on && fst_) fst_->flush();
+    return absl::OkStatus();
+#else
+    (void)on;
+    return absl::UnimplementedError(absl::StrCat(file, ": this build of the ", SYSTOLE_MODEL_PRESET,
+                                                 " model has no waveform tracing"));
+#endif
+  }
+
+ private:
+  void Dump() {
+#if SYSTOLE_MODEL_TRACE
+    if (tracing_) fst_->dump(2 * cycles_ + model_->clk_i);
+#endif
+  }
+
+  void Apply(const PinsIn& in) {
+    Model& m = *model_;
+    m.axil_awvalid_i = in.axil_awvalid;
+    m.axil_awaddr_i = in.axil_awaddr;
+    m.axil_wvalid_i = in.axil_wvalid;
+    m.axil_wdata_i = in.axil_wdata;
+    m.axil_wstrb_i = 0xf;
+    m.axil_bready_i = in.axil_bready;
+    m.axil_arvalid_i = in.axil_arvalid;
+    m.axil_araddr_i = in.axil_araddr;
+    m.axil_rready_i = in.axil_rready;
+    m.axi_awvalid_i = in.axi_awvalid;
+    m.axi_awaddr_i = in.axi_awaddr;
+    m.axi_awlen_i = in.axi_awlen;
+    m.axi_awsize_i = BeatSize();
+    m.axi_awburst_i = 1;  // INCR
+    m.axi_awid_i = 0;
+    m.axi_wvalid_i = in.axi_wvalid;
+    m.axi_wlast_i = in.axi_wlast;
+    if (in.axi_wvalid) {
+      std::memcpy(&m.axi_wdata_i, in.axi_wdata.data(), kBeatBytes);
+      std::array<uint32_t, kMaxBeatBytes / 32> strobes{};
+      for (int i = 0; i < kBeatBytes; ++i) strobes[i / 32] |= static_cast<uint32_t>(in.axi_wstrb[i]) << (i % 32);
+      std::memcpy(&m.axi_wstrb_i, strobes.data(), kBeatBytes / 8);
+    }
+    m.axi_bready_i = in.axi_bready;
+    m.axi_arvalid_i = in.axi_arvalid;
+    m.axi_araddr_i = in.axi_araddr;
+    m.axi_arlen_i = in.axi_arlen;
+    m.axi_arsize_i = BeatSize();
+    m.axi_arburst_i = 1;
+    m.axi_arid_i = 0;
+    m.axi_rready_i = in.axi_rready;
+  }
+
+  void Sample(PinsOut* out) const {
+    const Model& m = *model_;
+    out->axil_awready = m.axil_awready_o;
+    out->axil_wready = m.axil_wready_o;
+    out->axil_bvalid = m.axil_bvalid_o;
+    out->axil_bresp = m.axil_bresp_o;
+    out->axil_arready = m.axil_arready_o;
+    out->axil_rvalid = m.axil_rvalid_o;
+    out->axil_rdata = m.axil_rdata_o;
+    out->axil_rresp = m.axil_rresp_o;
+    out->axi_awready = m.axi_awready_o;
+    out->axi_wready = m.axi_wready_o;
+    out->axi_bvalid = m.axi_bvalid_o;
+    out->axi_bresp = m.axi_bresp_o;
+    out->axi_arready = m.axi_arready_o;
+    out->axi_rvalid = m.axi_rvalid_o;
+    if (m.axi_rvalid_o) {
+      std::memcpy(out->axi_rdata.data(), &m.axi_rdata_o, kBeatBytes);
+      out->axi_rresp = m.axi_rresp_o;
+      out->axi_rlast = m.axi_rlast_o;
+    }
+    out->irq = m.irq_o;
+    out->retire_valid = m.retire_valid_o;
+    if (m.retire_valid_o) std::memcpy(out->retire_index.data(), &m.retire_index_o, sizeof(out->retire_index));
+  }
+
+  static constexpr int kBeatBytes = sizeof(Model::axi_wdata_i);
+  static constexpr int BeatSize() { return kBeatBytes == 32 ? 5 : kBeatBytes == 64 ? 6 : 7; }
+  static_assert(kBeatBytes == 32 || kBeatBytes == 64 || kBeatBytes == 128, "a legal AXI4 data width");
+
+  hbm::Device* memory_;
+  VerilatedContext context_;
+  std::unique_ptr<Model> model_;
+  uint64_t cycles_ = 0;
+#if SYSTOLE_MODEL_TRACE
+  std::unique_ptr<VerilatedFstC> fst_;
+  bool tracing_ = false;
+#endif
+};
+
+[[maybe_unused]] const bool registered =
+    RegisterCore(SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED,
+                 [](const CoreOptions& options, hbm::Device* memory) -> std::unique_ptr<CoreModel> {
+                   return std::make_unique<VerilatedCore>(options, memory);
+                 });
+
+}  // namespace
+}  // namespace systole::tb
