@@ -105,11 +105,12 @@ class RtlDevice : public Device {
     if (!status.ok()) return status;
     RunStats stats;
     stats.host_cpu_seconds = CpuSeconds() - start_cpu_;
-    if (tracing_) status = SetTrace(false);
-    if (status.ok()) status = ReadState();
+    if (tracing_) trace_status_.Update(SetTrace(false));
+    status = ReadState();
     if (status.ok()) status = sim_->WriteRegister(csr::kIrq, csr::kIrqDone | csr::kIrqFault);
     if (status.ok() && fault_) status = FaultStatus(program, *fault_);
     if (status.ok()) status = sim_->CheckMemory();
+    status.Update(trace_status_);
     if (!status.ok()) return status;
     for (int i = 0; i < csr::kNumCounters; ++i) {
       auto value = Read64(csr::kCounterBase + 8 * i);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The driver's API, the same on every backend: memory, programs, counters, stalls.
+
+#include "systole/device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/system/programs.h"
+
+namespace systole {
+namespace {
+
+using ::systole::testing::SmallMatmul;
+using ::testing::HasSubstr;
+
+class DeviceTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::unique_ptr<Device> Open(DeviceOptions options = {}) {
+    options.preset = "nano";
+    options.checked = true;
+    auto device = Device::Open(GetParam(), options);
+    EXPECT_TRUE(device.ok()) << device.status();
+    return device.ok() ? std::move(*device) : nullptr;
+  }
+
+  static void ExpectResult(Device* device, const SmallMatmul& matmul) {
+    std::vector<uint8_t> bytes(SmallMatmul::kRows * SmallMatmul::kPitchC);
+    ASSERT_TRUE(device->Read(SmallMatmul::kC, absl::MakeSpan(bytes)).ok());
+    for (int i = 0; i < SmallMatmul::kRows; ++i) {
+      for (int j = 0; j < SmallMatmul::kSize; ++j) {
+        int32_t got;
+        std::memcpy(&got, &bytes[i * SmallMatmul::kPitchC + 4 * j], 4);
+        ASSERT_EQ(got, matmul.Expected(i, j)) << "row " << i << " column " << j;
+      }
+    }
+  }
+};
+
+TEST_P(DeviceTest, MemoryKeepsBytesOfAnyAddressAndLength) {
+  auto device = Open();
+  ASSERT_NE(device, nullptr);
+  std::mt19937 rng(7);
+  for (int round = 0; round < 40; ++round) {
+    std::vector<uint8_t> bytes(1 + rng() % 700), back(bytes.size() + 2, 0xee);
+    for (uint8_t& b : bytes) b = static_cast<uint8_t>(rng());
+    const uint64_t addr = 1 + rng() % 9000;
+    const std::vector<uint8_t> zero(bytes.size() + 2);
+    ASSERT_TRUE(device->Write(addr - 1, zero).ok());
+    ASSERT_TRUE(device->Write(addr, bytes).ok());
+    ASSERT_TRUE(device->Read(addr - 1, absl::MakeSpan(back)).ok());
+    EXPECT_EQ(back.front(), 0);
+    EXPECT_EQ(back.back(), 0);
+    ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), back.begin() + 1)) << "round " << round;
+  }
+}
+
+TEST_P(DeviceTest, MemoryBeyondTheEndIsRefused) {
+  auto device = Open();
+  ASSERT_NE(device, nullptr);
+  std::vector<uint8_t> bytes(64);
+  EXPECT_EQ(device->Write(uint64_t{1} << 36, bytes).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(device->Read(uint64_t{1} << 36, absl::MakeSpan(bytes)).code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST_P(DeviceTest, RunsAProgramAgainAndAgain) {
+  auto device = Open();
+  ASSERT_NE(device, nullptr);
+  for (uint32_t seed = 1; seed <= 3; ++seed) {
+    SmallMatmul matmul(seed);
+    auto stats = device->Run(matmul.program);
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    ExpectResult(device.get(), matmul);
+    if (device->backend() != "rtl") continue;
+    EXPECT_GT(stats->cycles, 20u);
+    EXPECT_EQ(stats->counter(csr::Counter::kMxuVectors), static_cast<uint64_t>(SmallMatmul::kRows));
+    EXPECT_EQ(stats->counter(csr::Counter::kDescriptors), matmul.program.descriptors.size() - 1);
+    EXPECT_EQ(stats->retires.size(), matmul.program.descriptors.size() - 1);
+  }
+}
+
+TEST_P(DeviceTest, RandomStallsChangeNoResult) {
+  for (uint32_t seed = 1; seed <= 8; ++seed) {
+    DeviceOptions options;
+    options.seed = seed;
+    options.stall_rate = 40 * static_cast<int>(seed % 5);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << " stall rate " << options.stall_rate);
+    auto device = Open(options);
+    ASSERT_NE(device, nullptr);
+    SmallMatmul matmul(seed);
+    auto stats = device->Run(matmul.program);
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    ExpectResult(device.get(), matmul);
+  }
+}
+
+TEST_P(DeviceTest, TwoDevicesSideBySide) {
+  auto first = Open(), second = Open();
+  ASSERT_NE(first, nullptr);
+  ASSERT_NE(second, nullptr);
+  SmallMatmul one(11), two(12);
+  ASSERT_TRUE(first->Load(one.program).ok());
+  ASSERT_TRUE(second->Load(two.program).ok());
+  ASSERT_TRUE(first->Start(one.program).ok());
+  ASSERT_TRUE(second->Run(two.program).ok());
+  ASSERT_TRUE(first->Wait().ok());
+  ExpectResult(first.get(), one);
+  ExpectResult(second.get(), two);
+}
+
+TEST_P(DeviceTest, ProgramOfAnotherPresetIsRefused) {
+  auto device = Open();
+  ASSERT_NE(device, nullptr);
+  SmallMatmul matmul(1);
+  matmul.program.preset = "edge";
+  const absl::Status status = device->Run(matmul.program).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(), HasSubstr("edge"));
+}
+
+TEST_P(DeviceTest, WaitWithoutStartIsRefused) {
+  auto device = Open();
+  ASSERT_NE(device, nullptr);
+  EXPECT_EQ(device->Wait().status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, DeviceTest, ::testing::Values("iss", "rtl"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(DeviceOpen, NamesWhatExists) {
+  auto device = Device::Open("fpga", {});
+  ASSERT_FALSE(device.ok());
+  EXPECT_THAT(device.status().message(), HasSubstr("rtl"));
+  DeviceOptions options;
+  options.preset = "huge";
+  EXPECT_FALSE(Device::Open("rtl", options).ok());
+  EXPECT_FALSE(Device::Open("iss", options).ok());
+}
+
+}  // namespace
+}  // namespace systole
