@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// AXI4 slave in front of the HBM: INCR bursts of whole aligned beats of D bytes, write strobes, one write and one read burst
+// at a time, a beat a cycle each. Anything else, or a burst that leaves the HBM, answers SLVERR and has no effect.
+// Docs: docs/host.md. Test: tests/rtl/host.
+
+module systole_axi_hbm
+  import systole_presets_pkg::*;
+#(
+    parameter int unsigned D = 64,              // bytes of a beat
+    parameter logic [AddrBits:0] HbmBytes = '0  // capacity
+) (
+    input  logic                clk_i,
+    input  logic                rst_ni,
+    input  logic [1:0]          stall_i,  // hold the read, the write stream this cycle
+
+    input  logic                axi_awvalid_i,
+    output logic                axi_awready_o,
+    input  logic [AddrBits-1:0] axi_awaddr_i,
+    input  logic [7:0]          axi_awlen_i,
+    input  logic [2:0]          axi_awsize_i,
+    input  logic [1:0]          axi_awburst_i,
+    input  logic [3:0]          axi_awid_i,
+    input  logic                axi_wvalid_i,
+    output logic                axi_wready_o,
+    input  logic [D*8-1:0]      axi_wdata_i,
+    input  logic [D-1:0]        axi_wstrb_i,
+    input  logic                axi_wlast_i,
+    output logic                axi_bvalid_o,
+    input  logic                axi_bready_i,
+    output logic [1:0]          axi_bresp_o,
+    output logic [3:0]          axi_bid_o,
+    input  logic                axi_arvalid_i,
+    output logic                axi_arready_o,
+    input  logic [AddrBits-1:0] axi_araddr_i,
+    input  logic [7:0]          axi_arlen_i,
+    input  logic [2:0]          axi_arsize_i,
+    input  logic [1:0]          axi_arburst_i,
+    input  logic [3:0]          axi_arid_i,
+    output logic                axi_rvalid_o,
+    input  logic                axi_rready_i,
+    output logic [D*8-1:0]      axi_rdata_o,
+    output logic [1:0]          axi_rresp_o,
+    output logic                axi_rlast_o,
+    output logic [3:0]          axi_rid_o,
+
+    // HBM clients (systole_hbm).
+    output logic                rd_valid_o,
+    input  logic                rd_ready_i,
+    output logic [AddrBits-1:0] rd_addr_o,
+    input  logic                rd_rsp_valid_i,
+    input  logic [D*8-1:0]      rd_rsp_data_i,
+    output logic                wr_valid_o,
+    input  logic                wr_ready_i,
+    output logic [AddrBits-1:0] wr_addr_o,
+    output logic [D*8-1:0]      wr_data_o,
+    output logic [D-1:0]        wr_mask_o
+);
+  localparam int unsigned BeatShift = $clog2(D);
+  localparam logic [1:0] BurstIncr = 2'b01;
+  localparam logic [1:0] RespOkay = 2'b00;
+  localparam logic [1:0] RespSlvErr = 2'b10;
+  localparam int unsigned RspDepth = 64;  // beats asked for and not yet taken: covers the HBM's latency
+
+  // A burst that this slave does not serve.
+  function automatic logic refused(logic [AddrBits-1:0] addr, logic [7:0] len, logic [2:0] size, logic [1:0] burst);
+    logic [AddrBits:0] last;
+    last = {1'b0, addr} + (((AddrBits + 1)'(len) + (AddrBits + 1)'(1)) << BeatShift);
+    return size != 3'(BeatShift) || burst != BurstIncr || addr[BeatShift-1:0] != '0 || last > HbmBytes;
+  endfunction
+
+  // Writes.
+  typedef enum logic [1:0] {WIdle, WData, WResponse} wstate_e;
+  wstate_e             wstate_q;
+  logic [AddrBits-1:0] waddr_q;
+  logic [7:0]          wleft_q;
+  logic                werror_q;
+  logic [3:0]          wid_q;
+  logic                w_accept;
+
+  assign axi_awready_o = wstate_q == WIdle;
+  assign wr_valid_o    = wstate_q == WData && axi_wvalid_i && !werror_q && !stall_i[1];
+  assign wr_addr_o     = waddr_q;
+  assign wr_data_o     = axi_wdata_i;
+  assign wr_mask_o     = axi_wstrb_i;
+  assign axi_wready_o  = wstate_q == WData && (werror_q || (wr_ready_i && !stall_i[1]));
+  assign w_accept      = axi_wvalid_i && axi_wready_o;
+  assign axi_bvalid_o  = wstate_q == WResponse;
+  assign axi_bresp_o   = werror_q ? RespSlvErr : RespOkay;
+  assign axi_bid_o     = wid_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      wstate_q <= WIdle;
+    end else begin
+      unique case (wstate_q)
+        WIdle:     if (axi_awvalid_i) wstate_q <= WData;
+        WData:     if (w_accept && wleft_q == '0) wstate_q <= WResponse;
+        WResponse: if (axi_bready_i) wstate_q <= WIdle;
+        default:   wstate_q <= WIdle;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (wstate_q == WIdle) begin
+      waddr_q  <= axi_awaddr_i;
+      wleft_q  <= axi_awlen_i;
+      wid_q    <= axi_awid_i;
+      werror_q <= refused(axi_awaddr_i, axi_awlen_i, axi_awsize_i, axi_awburst_i);
+    end else if (w_accept) begin
+      waddr_q <= waddr_q + AddrBits'(D);
+      wleft_q <= wleft_q - 8'd1;
+    end
+  end
+
+  // Reads: requests run ahead of the data, as far as the response FIFO has room.
+  logic                        rbusy_q, rerror_q, rask_q;
+  logic [AddrBits-1:0]         raddr_q;
+  logic [7:0]                  rask_left_q, rleft_q;
+  logic [3:0]                  rid_q;
+  logic                        credit, rd_accept, rsp_valid, rsp_ready, r_accept;
+  logic [$clog2(RspDepth+1)-1:0] credits_left, rsp_count;
+  logic                        rsp_room, credit_idle;
+
+  assign axi_arready_o = !rbusy_q;
+  assign rd_valid_o    = rask_q && credit && !stall_i[0];
+  assign rd_addr_o     = raddr_q;
+  assign rd_accept     = rd_valid_o && rd_ready_i;
+  assign axi_rvalid_o  = rbusy_q && (rerror_q || rsp_valid);
+  assign axi_rresp_o   = rerror_q ? RespSlvErr : RespOkay;
+  assign axi_rlast_o   = rleft_q == '0;
+  assign axi_rid_o     = rid_q;
+  assign r_accept      = axi_rvalid_o && axi_rready_i;
+  assign rsp_ready     = r_accept && !rerror_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      rbusy_q <= 1'b0;
+      rask_q  <= 1'b0;
+    end else if (!rbusy_q) begin
+      rbusy_q <= axi_arvalid_i;
+      rask_q  <= axi_arvalid_i && !refused(axi_araddr_i, axi_arlen_i, axi_arsize_i, axi_arburst_i);
+    end else begin
+      if (rd_accept && rask_left_q == '0) rask_q <= 1'b0;
+      if (r_accept && axi_rlast_o) rbusy_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rbusy_q) begin
+      raddr_q     <= axi_araddr_i;
+      rask_left_q <= axi_arlen_i;
+      rleft_q     <= axi_arlen_i;
+      rid_q       <= axi_arid_i;
+      rerror_q    <= refused(axi_araddr_i, axi_arlen_i, axi_arsize_i, axi_arburst_i);
+    end else begin
+      if (rd_accept) begin
+        raddr_q     <= raddr_q + AddrBits'(D);
+        rask_left_q <= rask_left_q - 8'd1;
+      end
+      if (r_accept) rleft_q <= rleft_q - 8'd1;
+    end
+  end
+
+  systole_credit #(.Credits(RspDepth)) u_credit (
+      .clk_i, .rst_ni, .take_i(rd_accept), .give_i(rsp_ready),
+      .avail_o(credit), .idle_o(credit_idle), .count_o(credits_left)
+  );
+
+  systole_fifo #(.Width(D * 8), .Depth(RspDepth)) u_rsp (
+      .clk_i, .rst_ni,
+      .valid_i(rd_rsp_valid_i), .ready_o(rsp_room), .data_i(rd_rsp_data_i),
+      .valid_o(rsp_valid), .ready_i(rsp_ready), .data_o(axi_rdata_o), .count_o(rsp_count)
+  );
+
+  // A burst ends where its length says; responses always find room; nothing is left over between bursts.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_wlast : assert (!w_accept || axi_wlast_i == (wleft_q == '0));
+      a_room : assert (!rd_rsp_valid_i || rsp_room);
+      a_idle : assert (rbusy_q || (credit_idle && rsp_count == '0));
+      a_credits : assert (32'(credits_left) + 32'(rsp_count) <= RspDepth);
+    end
+  end
+endmodule

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Registers, counters, interrupt and soft reset.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+
+#include "VCsr.h"
+#include "VSoftReset.h"
+#include "systole/gen/csr.h"
+#include "verilated.h"
+
+namespace systole {
+namespace {
+
+constexpr int kOkay = 0, kSlaveError = 2;
+
+class CsrTest : public ::testing::Test {
+ protected:
+  CsrTest() {
+    context_.randReset(2);
+    context_.randSeed(3);
+    dut_ = std::make_unique<VCsr>(&context_);
+    dut_->rst_ni = 0;
+    for (int i = 0; i < 3; ++i) Clock();
+    dut_->axil_awvalid_i = dut_->axil_wvalid_i = dut_->axil_bready_i = dut_->axil_arvalid_i = dut_->axil_rready_i = 0;
+    dut_->running_i = dut_->done_i = dut_->resetting_i = dut_->fault_i = 0;
+    std::fill_n(&dut_->ctr_inc_i[0], sizeof(dut_->ctr_inc_i) / 4, 0);
+    dut_->rst_ni = 1;
+    Clock();
+  }
+
+  void Clock() {
+    dut_->clk_i = 0;
+    dut_->eval();
+    started_ |= dut_->start_o;
+    reset_asked_ |= dut_->reset_req_o;
+    dut_->clk_i = 1;
+    dut_->eval();
+  }
+
+  // Raises address and data in random order and leaves random gaps before the response is taken.
+  int Write(uint32_t offset, uint32_t data, int strobes = 0xf) {
+    int address_at = rng_() % 3, data_at = rng_() % 3;
+    bool address_sent = false, data_sent = false;
+    dut_->axil_awaddr_i = offset;
+    dut_->axil_wdata_i = data;
+    dut_->axil_wstrb_i = strobes;
+    for (int cycle = 0; !(address_sent && data_sent); ++cycle) {
+      dut_->axil_awvalid_i = cycle >= address_at && !address_sent;
+      dut_->axil_wvalid_i = cycle >= data_at && !data_sent;
+      dut_->clk_i = 0;
+      dut_->eval();
+      address_sent |= dut_->axil_awvalid_i && dut_->axil_awready_o;
+      data_sent |= dut_->axil_wvalid_i && dut_->axil_wready_o;
+      Clock();
+    }
+    dut_->axil_awvalid_i = dut_->axil_wvalid_i = 0;
+    for (int gap = rng_() % 3; gap > 0; --gap) Clock();
+    dut_->axil_bready_i = 1;
+    while (!dut_->axil_bvalid_o) Clock();
+    const int response = dut_->axil_bresp_o;
+    Clock();
+    dut_->axil_bready_i = 0;
+    return response;
+  }
+
+  int Read(uint32_t offset, uint32_t* data) {
+    dut_->axil_araddr_i = offset;
+    dut_->axil_arvalid_i = 1;
+    dut_->axil_rready_i = 0;
+    Clock();
+    dut_->axil_arvalid_i = 0;
+    for (int gap = rng_() % 3; gap > 0; --gap) Clock();
+    EXPECT_TRUE(dut_->axil_rvalid_o);
+    *data = dut_->axil_rdata_o;
+    const int response = dut_->axil_rresp_o;
+    dut_->axil_rready_i = 1;
+    Clock();
+    dut_->axil_rready_i = 0;
+    return response;
+  }
+
+  uint32_t Get(uint32_t offset) {
+    uint32_t data = 0;
+    EXPECT_EQ(Read(offset, &data), kOkay) << "offset " << offset;
+    return data;
+  }
+
+  void SetIncrement(int counter, uint32_t amount) {
+    for (int b = 0; b < 9; ++b) {
+      const int bit = counter * 9 + b;
+      uint32_t& word = dut_->ctr_inc_i[bit / 32];
+      word = (word & ~(1u << (bit % 32))) | ((amount >> b & 1) << (bit % 32));
+    }
+  }
+
+  uint64_t Counter(int i) {
+    const uint64_t low = Get(csr::kCounterBase + 8 * i);
+    return static_cast<uint64_t>(Get(csr::kCounterBase + 8 * i + 4)) << 32 | low;
+  }
+
+  VerilatedContext context_;
+  std::unique_ptr<VCsr> dut_;
+  std::minstd_rand rng_{5};
+  bool started_ = false, reset_asked_ = false;
+};
+
+TEST_F(CsrTest, IdentifiesItself) {
+  EXPECT_EQ(Get(csr::kId), 0x53595354u);
+  EXPECT_EQ(Get(csr::kPreset), 1u);
+}
+
+TEST_F(CsrTest, WritableRegistersKeepWhatIsWrittenByteByByte) {
+  const uint32_t offsets[] = {csr::kIrqEnable, csr::kProgAddrLo, csr::kProgAddrHi, csr::kProgLen,
+                              csr::kWatchdog,  csr::kStall,      csr::kHbmLimitLo, csr::kHbmLimitHi};
+  for (int round = 0; round < 200; ++round) {
+    const uint32_t offset = offsets[rng_() % std::size(offsets)];
+    const uint32_t old = Get(offset), data = rng_() * 2654435761u;
+    const int strobes = rng_() % 16;
+    uint32_t mask = 0;
+    for (int i = 0; i < 4; ++i) mask |= (strobes >> i & 1) * (0xffu << (8 * i));
+    EXPECT_EQ(Write(offset, data, strobes), kOkay);
+    EXPECT_EQ(Get(offset), (old & ~mask) | (data & mask));
+  }
+  Write(csr::kProgAddrLo, 0x80);
+  Write(csr::kProgAddrHi, 0x3);
+  EXPECT_EQ(dut_->prog_addr_o, 0x300000080u);
+}
+
+TEST_F(CsrTest, UnknownOffsetsAndReadOnlyRegistersAnswerWithAnError) {
+  uint32_t data;
+  EXPECT_EQ(Read(0x05e, &data), kSlaveError);
+  EXPECT_EQ(Read(0x0fc, &data), kSlaveError);
+  EXPECT_EQ(Read(csr::kCounterBase + 8 * csr::kNumCounters, &data), kSlaveError);
+  EXPECT_EQ(Write(csr::kId, 1), kSlaveError);
+  EXPECT_EQ(Write(0xffc, 1), kSlaveError);
+  EXPECT_EQ(Get(csr::kId), 0x53595354u);
+}
+
+TEST_F(CsrTest, StartsOnlyAnIdleCore) {
+  Write(csr::kCtrl, csr::kCtrlStart);
+  EXPECT_TRUE(started_);
+  for (int reason = 0; reason < 3; ++reason) {
+    started_ = false;
+    dut_->running_i = reason == 0;
+    dut_->fault_i = reason == 1;
+    dut_->resetting_i = reason == 2;
+    Write(csr::kCtrl, csr::kCtrlStart);
+    EXPECT_FALSE(started_) << "reason " << reason;
+    dut_->running_i = dut_->fault_i = dut_->resetting_i = 0;
+  }
+  EXPECT_FALSE(reset_asked_);
+  Write(csr::kCtrl, csr::kCtrlReset);
+  EXPECT_TRUE(reset_asked_);
+}
+
+TEST_F(CsrTest, InterruptsAreEnabledRaisedAndCleared) {
+  dut_->done_i = 1;
+  Clock();
+  dut_->done_i = 0;
+  EXPECT_EQ(Get(csr::kIrq), csr::kIrqDone);
+  EXPECT_EQ(Get(csr::kStatus), csr::kStatusDone);
+  EXPECT_FALSE(dut_->irq_o);
+  Write(csr::kIrqEnable, csr::kIrqDone);
+  EXPECT_TRUE(dut_->irq_o);
+  Write(csr::kIrq, csr::kIrqFault);
+  EXPECT_TRUE(dut_->irq_o);
+  Write(csr::kIrq, csr::kIrqDone);
+  EXPECT_FALSE(dut_->irq_o);
+  Write(csr::kIrqEnable, csr::kIrqFault);
+  dut_->fault_i = 1;
+  dut_->fault_cause_i = 5;
+  dut_->fault_queue_i = 2;
+  dut_->fault_pc_i = 77;
+  dut_->fault_addr_i = 0x912345678;
+  dut_->fault_cycle_i = 0x100000002;
+  Clock();
+  Clock();
+  EXPECT_TRUE(dut_->irq_o);
+  Write(csr::kIrq, csr::kIrqFault);
+  EXPECT_FALSE(dut_->irq_o) << "a fault interrupts once";
+  EXPECT_EQ(Get(csr::kFaultCause), 5u);
+  EXPECT_EQ(Get(csr::kFaultQueue), 2u);
+  EXPECT_EQ(Get(csr::kFaultPc), 77u);
+  EXPECT_EQ(Get(csr::kFaultAddrLo), 0x12345678u);
+  EXPECT_EQ(Get(csr::kFaultAddrHi), 9u);
+  EXPECT_EQ(Get(csr::kFaultCycleLo), 2u);
+  EXPECT_EQ(Get(csr::kFaultCycleHi), 1u);
+}
+
+TEST_F(CsrTest, CountersCountWhileRunningAndStartClearsThem) {
+  std::vector<uint64_t> expected(csr::kNumCounters, 0);
+  dut_->running_i = 1;
+  for (int cycle = 0; cycle < 500; ++cycle) {
+    for (int i = 1; i < csr::kNumCounters; ++i) {
+      const uint32_t amount = rng_() % 129;
+      SetIncrement(i, amount);
+      expected[i] += amount;
+    }
+    ++expected[0];
+    Clock();
+  }
+  dut_->running_i = 0;
+  for (int i = 0; i < csr::kNumCounters; ++i) EXPECT_EQ(Counter(i), expected[i]) << csr::kCounterNames[i];
+  Write(csr::kCtrl, csr::kCtrlStart);
+  for (int i = 0; i < csr::kNumCounters; ++i) EXPECT_EQ(Counter(i), 0u) << csr::kCounterNames[i];
+}
+
+TEST(SoftResetTest, WaitsForTheMemoryThenResets) {
+  VerilatedContext context;
+  context.randReset(2);
+  VSoftReset dut(&context);
+  auto clock = [&dut] {
+    dut.clk_i = 0;
+    dut.eval();
+    dut.clk_i = 1;
+    dut.eval();
+  };
+  dut.rst_ni = 0;
+  dut.request_i = 0;
+  dut.outstanding_i = 1;
+  clock();
+  clock();
+  EXPECT_FALSE(dut.core_rst_no);
+  dut.rst_ni = 1;
+  clock();
+  EXPECT_TRUE(dut.core_rst_no);
+  EXPECT_FALSE(dut.busy_o);
+  dut.request_i = 1;
+  clock();
+  dut.request_i = 0;
+  for (int i = 0; i < 100; ++i) {
+    clock();
+    ASSERT_TRUE(dut.freeze_o);
+    ASSERT_TRUE(dut.core_rst_no) << "reset while the memory is busy";
+  }
+  dut.outstanding_i = 0;
+  int low = 0;
+  for (int i = 0; i < 40; ++i) {
+    clock();
+    low += !dut.core_rst_no;
+    if (!dut.core_rst_no) ASSERT_GE(i, 15);
+  }
+  EXPECT_EQ(low, 4);
+  EXPECT_FALSE(dut.busy_o);
+  EXPECT_TRUE(dut.core_rst_no);
+}
+
+}  // namespace
+}  // namespace systole
