@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Weight FIFO: beats of D bytes in (never refused: the loader holds credits), rows of Cols bytes out, one a cycle, a whole tile at
+// a time: tile_o says that a tile is complete; rows come two cycles after read_i, which must be high for the tile's Rows cycles.
+// Docs: docs/mxu.md. Test: tests/rtl/mxu.
+
+module systole_weight_fifo
+  import systole_presets_pkg::*;
+#(
+    parameter cfg_t Cfg = preset(PresetNano),
+    parameter int unsigned D = beat_bytes(Cfg)  // derived, do not set
+) (
+    input  logic                        clk_i,
+    input  logic                        rst_ni,
+    input  logic                        flush_i,  // forget everything (start of a program)
+
+    input  logic                        wf_valid_i,
+    input  logic [D*8-1:0]              wf_data_i,
+    output logic [15:0]                 wf_free_o,  // beats of room
+
+    output logic                        tile_o,   // at least one whole tile is there
+    input  logic                        read_i,   // next row
+    output logic                        row_valid_o,
+    output logic [7:0]                  row_o [Cfg.Cols]
+);
+  localparam int unsigned Cols = Cfg.Cols;
+  localparam int unsigned WordBytes = D > Cols ? D : Cols;
+  localparam int unsigned BeatsPerWord = WordBytes / D;
+  localparam int unsigned RowsPerWord = WordBytes / Cols;
+  localparam int unsigned WordsPerTile = Cfg.Rows * Cols / WordBytes;
+  localparam int unsigned Depth = Cfg.WfifoTiles * WordsPerTile;
+  localparam int unsigned PtrBits = $clog2(Depth);
+  localparam int unsigned CountBits = $clog2(Depth + 1);
+  localparam int unsigned SubBits = RowsPerWord > 1 ? $clog2(RowsPerWord) : 1;
+
+  logic [PtrBits-1:0]     wr_ptr_q, rd_ptr_q;
+  logic [CountBits-1:0]   words_q;     // complete words held
+  logic [15:0]            free_q;      // beats of room
+  logic                   push, pop;   // a word
+  logic [WordBytes*8-1:0] wdata, rdata;
+  logic [SubBits-1:0]     sub_q, sub1_q;
+  logic                   read1_q;
+
+  if (BeatsPerWord > 1) begin : gen_assemble
+    localparam int unsigned BeatBits = $clog2(BeatsPerWord);
+    logic [BeatBits-1:0]          beat_q;
+    logic [WordBytes*8-D*8-1:0]   held_q;  // earlier beats of the word
+    assign push  = wf_valid_i && beat_q == BeatBits'(BeatsPerWord - 1);
+    assign wdata = {wf_data_i, held_q};
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni || flush_i) beat_q <= '0;
+      else if (wf_valid_i) beat_q <= beat_q + 1'b1;
+      for (int unsigned i = 0; i < BeatsPerWord - 1; i++) begin
+        if (wf_valid_i && beat_q == BeatBits'(i)) held_q[i*D*8+:D*8] <= wf_data_i;
+      end
+    end
+  end else begin : gen_direct
+    assign push  = wf_valid_i;
+    assign wdata = wf_data_i;
+  end
+
+  // A word is read with its first row.
+  assign pop       = read_i && sub_q == '0;
+  assign tile_o    = 32'(words_q) >= WordsPerTile;
+  assign wf_free_o = free_q;
+
+  systole_ram_1r1w #(.Width(WordBytes * 8), .Depth(Depth)) u_ram (
+      .clk_i, .we_i(push), .waddr_i(wr_ptr_q), .wdata_i(wdata), .re_i(pop), .raddr_i(rd_ptr_q), .rdata_o(rdata)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || flush_i) begin
+      wr_ptr_q    <= '0;
+      rd_ptr_q    <= '0;
+      words_q     <= '0;
+      free_q      <= 16'(Depth * BeatsPerWord);
+      sub_q       <= '0;
+      read1_q     <= 1'b0;
+      row_valid_o <= 1'b0;
+    end else begin
+      if (push) wr_ptr_q <= 32'(wr_ptr_q) == Depth - 1 ? '0 : wr_ptr_q + 1'b1;
+      if (pop) rd_ptr_q <= 32'(rd_ptr_q) == Depth - 1 ? '0 : rd_ptr_q + 1'b1;
+      words_q     <= words_q + CountBits'(push) - CountBits'(pop);
+      free_q      <= free_q - 16'(wf_valid_i) + (pop ? 16'(BeatsPerWord) : 16'd0);
+      if (read_i) sub_q <= 32'(sub_q) == RowsPerWord - 1 ? '0 : sub_q + 1'b1;
+      read1_q     <= read_i;
+      row_valid_o <= read1_q;
+    end
+  end
+
+  // verilator lint_off BLKSEQ
+  always_ff @(posedge clk_i) begin
+    sub1_q <= sub_q;
+    if (read1_q) begin
+      for (int unsigned c = 0; c < Cols; c++) row_o[c] = rdata[(32'(sub1_q)*Cols+c)*8+:8];
+    end
+  end
+  // verilator lint_on BLKSEQ
+
+  // The loader never overfills, the array never reads what is not there.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && !flush_i) begin
+      a_room : assert (!wf_valid_i || free_q != '0);
+      a_words : assert (!pop || words_q != '0);
+    end
+  end
+endmodule
