@@ -8,6 +8,7 @@ gen/systole_presets_pkg.sv
 gen/systole_isa_pkg.sv
 gen/systole_csr_pkg.sv
 gen/systole_hbm_pkg.sv
+vector/systole_vector_pkg.sv
 
 +libext+.sv
 -y cells

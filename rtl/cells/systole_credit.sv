@@ -3,7 +3,7 @@
 //
 // Credit counter: Credits at reset; take_i uses one (only while avail_o), give_i returns one. Both may happen in one cycle.
 // A returned credit can be used from the next cycle. Docs: docs/units/cells.md.
-// Test: tests/cells/credit_test.cc. Proof: verif/formal/systole_credit_props.sv.
+// Test: tests/cells/small_cells_test.cc. Proof: verif/formal/systole_credit_props.sv.
 
 module systole_credit #(
     parameter int unsigned Credits = 4,

@@ -3,7 +3,7 @@
 //
 // Two-entry stream buffer that cuts every path: all outputs but data_o's multiplexer-free register come from flip-flops.
 // Latency one cycle, one word a cycle. Docs: docs/units/cells.md.
-// Test: tests/cells/skid_test.cc. Proof: verif/formal/systole_skid_props.sv.
+// Test: tests/cells/stream_test.cc. Proof: verif/formal/systole_skid_props.sv.
 
 module systole_skid #(
     parameter int unsigned Width = 8

@@ -87,19 +87,19 @@ package systole_hbm_pkg;
   // Address map: k is the byte address divided by the bytes of a beat.
   function automatic loc_t locate(logic [BeatBits-1:0] k);
     loc_t l;
-    l.col = k[7:3];
+    l.col = k[6:2];
     l.row = k[24:10];
-    l.group = ^(k & 25'h0036107);  // lower (0) or upper (1) half of the pseudo-channels
-    l.bank[0] = ^(k & 25'h0021900);  // bank in its group, bit 0
-    l.bank[1] = ^(k & 25'h0043200);  // bank in its group, bit 1
-    l.bank[2] = ^(k & 25'h008A70A);  // bank group, bit 0
-    l.bank[3] = ^(k & 25'h000E404);  // bank group, bit 1
+    l.group = ^(k & 25'h003F109);  // lower (0) or upper (1) half of the pseudo-channels
+    l.bank[0] = ^(k & 25'h002F900);  // bank in its group, bit 0
+    l.bank[1] = ^(k & 25'h029B200);  // bank in its group, bit 1
+    l.bank[2] = ^(k & 25'h0232F02);  // bank group, bit 0
+    l.bank[3] = ^(k & 25'h02084D0);  // bank group, bit 1
     return l;
   endfunction
 
   // The group alone.
   function automatic logic group_of(logic [BeatBits-1:0] k);
-    return ^(k & 25'h0036107);
+    return ^(k & 25'h003F109);
   endfunction
 
   // What happened this cycle, for the performance counters. A command counts once a pseudo-channel.

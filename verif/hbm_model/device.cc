@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kKeepUnwrittenReads = 16;
 
-// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
+// number generators, 2014).
 uint64_t Mix(uint64_t x) {
   x += 0x9E3779B97F4A7C15u;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -27,19 +28,24 @@ uint32_t PageKey(uint32_t bank, uint32_t row) { return bank * kRows + row; }
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Device>> Device::Create(const Options& options) {
-  if (options.pcs < 2 || options.pcs > 64 || (options.pcs & (options.pcs - 1)) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("HBM device: %d pseudo-channels; a power of two from 2 to 64 is needed", options.pcs));
+  if (options.pcs < 2 || options.pcs > 64 ||
+      (options.pcs & (options.pcs - 1)) != 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "HBM device: %d pseudo-channels; a power of two from 2 to 64 is needed",
+        options.pcs));
   }
   for (const TimingField& field : kTimingFields) {
     if (options.timing.*field.value < 1) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("HBM device: %s is %d, below 1", field.name, options.timing.*field.value));
+          absl::StrFormat("HBM device: %s is %d, below 1", field.name,
+                          options.timing.*field.value));
     }
   }
-  if (std::max(options.timing.tCL, options.timing.tCWL) >= static_cast<int>(kInFlight)) {
+  if (std::max(options.timing.tCL, options.timing.tCWL) >=
+      static_cast<int>(kInFlight)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("HBM device: tCL and tCWL must be below %d", static_cast<int>(kInFlight)));
+        absl::StrFormat("HBM device: tCL and tCWL must be below %d",
+                        static_cast<int>(kInFlight)));
   }
   return std::unique_ptr<Device>(new Device(options));
 }
@@ -47,7 +53,8 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(const Options& options) {
 Device::Device(const Options& options) : options_(options) {
   channels_.reserve(options.pcs);
   for (int pc = 0; pc < options.pcs; ++pc) {
-    channels_.emplace_back(TimingChecker(pc, options.timing, options.refresh_postpone, &log_));
+    channels_.emplace_back(
+        TimingChecker(pc, options.timing, options.refresh_postpone, &log_));
   }
 }
 
@@ -82,7 +89,8 @@ void Device::ColumnCommand(int pc, int64_t now, const PhyIn& in) {
   int col = in.col_addr % kCols;
   if (in.col_cmd == ColCmd::kWr) {
     ++c.counters.writes;
-    if (bank.open && bank.page == nullptr) bank.page = MakePage(pc, in.col_bank, bank.row);
+    if (bank.open && bank.page == nullptr)
+      bank.page = MakePage(pc, in.col_bank, bank.row);
     Burst& burst = c.writes[c.write_tail++ % kInFlight];
     burst.cycle = now + options_.timing.tCWL;
     burst.page = bank.open ? bank.page : nullptr;
@@ -95,11 +103,13 @@ void Device::ColumnCommand(int pc, int64_t now, const PhyIn& in) {
     if (!bank.open || bank.page == nullptr) {
       Unwritten(place, burst.data.data());
     } else {
-      std::memcpy(burst.data.data(), &bank.page->data[col * kBurstBytes], kBurstBytes);
+      std::memcpy(burst.data.data(), &bank.page->data[col * kBurstBytes],
+                  kBurstBytes);
     }
     if (bank.open && (bank.page == nullptr || bank.page->written[col] != ~0u)) {
       ++unwritten_read_count_;
-      if (unwritten_reads_.size() < kKeepUnwrittenReads) unwritten_reads_.push_back({now, AddressOf(place)});
+      if (unwritten_reads_.size() < kKeepUnwrittenReads)
+        unwritten_reads_.push_back({now, AddressOf(place)});
     }
   }
 }
@@ -121,7 +131,8 @@ void Device::TakeData(Channel* c, int64_t now, const PhyIn& in) {
             if (in.wmask >> i & 1) to[i] = from[i];
           }
         }
-        burst.page->written[burst.col] |= static_cast<uint32_t>(in.wmask) << offset;
+        burst.page->written[burst.col] |= static_cast<uint32_t>(in.wmask)
+                                          << offset;
       }
       if (half == kBurstCycles - 1) ++c->write_head;
       return;
@@ -154,8 +165,10 @@ Device::Place Device::PlaceOf(uint64_t address) const {
 
 uint64_t Device::AddressOf(const Place& place) const {
   int lanes = options_.pcs / 2;
-  Location location{static_cast<uint32_t>(place.pc / lanes), place.bank, place.row, place.col};
-  return uint64_t{BeatAt(location)} * BeatBytes(options_.pcs) + place.pc % lanes * kBurstBytes;
+  Location location{static_cast<uint32_t>(place.pc / lanes), place.bank,
+                    place.row, place.col};
+  return uint64_t{BeatAt(location)} * BeatBytes(options_.pcs) +
+         place.pc % lanes * kBurstBytes;
 }
 
 Device::Page* Device::FindPage(int pc, uint32_t bank, uint32_t row) const {
@@ -188,8 +201,9 @@ void Device::Unwritten(const Place& place, uint8_t* burst) const {
 
 absl::Status Device::Write(uint64_t address, absl::Span<const uint8_t> bytes) {
   if (address > capacity() || bytes.size() > capacity() - address) {
-    return absl::OutOfRangeError(absl::StrFormat("HBM write of %d bytes at 0x%X: the memory has 0x%X", bytes.size(),
-                                                 address, capacity()));
+    return absl::OutOfRangeError(
+        absl::StrFormat("HBM write of %d bytes at 0x%X: the memory has 0x%X",
+                        bytes.size(), address, capacity()));
   }
   while (!bytes.empty()) {
     Place place = PlaceOf(address);
@@ -197,7 +211,8 @@ absl::Status Device::Write(uint64_t address, absl::Span<const uint8_t> bytes) {
     size_t n = std::min(bytes.size(), kBurstBytes - offset);
     Page* page = MakePage(place.pc, place.bank, place.row);
     std::memcpy(&page->data[place.col * kBurstBytes + offset], bytes.data(), n);
-    page->written[place.col] |= static_cast<uint32_t>(((uint64_t{1} << n) - 1) << offset);
+    page->written[place.col] |=
+        static_cast<uint32_t>(((uint64_t{1} << n) - 1) << offset);
     address += n;
     bytes.remove_prefix(n);
   }
@@ -206,8 +221,9 @@ absl::Status Device::Write(uint64_t address, absl::Span<const uint8_t> bytes) {
 
 absl::Status Device::Read(uint64_t address, absl::Span<uint8_t> bytes) const {
   if (address > capacity() || bytes.size() > capacity() - address) {
-    return absl::OutOfRangeError(absl::StrFormat("HBM read of %d bytes at 0x%X: the memory has 0x%X", bytes.size(),
-                                                 address, capacity()));
+    return absl::OutOfRangeError(
+        absl::StrFormat("HBM read of %d bytes at 0x%X: the memory has 0x%X",
+                        bytes.size(), address, capacity()));
   }
   while (!bytes.empty()) {
     Place place = PlaceOf(address);
@@ -215,7 +231,8 @@ absl::Status Device::Read(uint64_t address, absl::Span<uint8_t> bytes) const {
     size_t n = std::min(bytes.size(), kBurstBytes - offset);
     const Page* page = FindPage(place.pc, place.bank, place.row);
     if (page != nullptr) {
-      std::memcpy(bytes.data(), &page->data[place.col * kBurstBytes + offset], n);
+      std::memcpy(bytes.data(), &page->data[place.col * kBurstBytes + offset],
+                  n);
     } else {
       std::array<uint8_t, kBurstBytes> burst;
       Unwritten(place, burst.data());

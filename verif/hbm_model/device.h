@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// HBM device model: all pseudo-channels of a core's memory, seen at the PHY. It stores data sparsely, answers with the latencies of the timing
-// table and checks every command (TimingChecker).
+// HBM device model: all pseudo-channels of a core's memory, seen at the PHY. It
+// stores data sparsely, answers with the latencies of the timing table and
+// checks every command (TimingChecker).
 //
 //   auto device = Device::Create({.pcs = 4}).value();
-//   device->Write(0x1000, bytes);                      // backdoor, through the address map
-//   for (int pc = 0; pc < 4; ++pc) device->Tick(pc, in[pc], &out[pc]);  // once a cycle; phy.h does it for a Verilated model
-//   if (device->log().count() != 0) ...
+//   device->Write(0x1000, bytes);                      // backdoor, through the
+//   address map for (int pc = 0; pc < 4; ++pc) device->Tick(pc, in[pc],
+//   &out[pc]);  // once a cycle; phy.h does it for a Verilated model if
+//   (device->log().count() != 0) ...
 
 #ifndef SYSTOLE_VERIF_HBM_MODEL_DEVICE_H_
 #define SYSTOLE_VERIF_HBM_MODEL_DEVICE_H_
@@ -26,7 +28,8 @@
 
 namespace systole::hbm {
 
-// What a pseudo-channel sees in a cycle. wdata points at 16 bytes; bit i of wmask enables byte i.
+// What a pseudo-channel sees in a cycle. wdata points at 16 bytes; bit i of
+// wmask enables byte i.
 struct PhyIn {
   RowCmd row_cmd = RowCmd::kNop;
   ColCmd col_cmd = ColCmd::kNop;
@@ -38,7 +41,8 @@ struct PhyIn {
   const void* wdata = nullptr;
 };
 
-// What it answers in the same cycle. data points at 16 bytes, valid until the next Tick; null: no data.
+// What it answers in the same cycle. data points at 16 bytes, valid until the
+// next Tick; null: no data.
 struct PhyOut {
   const void* data = nullptr;
 };
@@ -61,8 +65,9 @@ class Device {
 
   static absl::StatusOr<std::unique_ptr<Device>> Create(const Options& options);
 
-  // One cycle of pseudo-channel `pc`. A RD of cycle n is answered in cycles n + tCL and n + tCL + 1; the data of a WR is
-  // taken in cycles n + tCWL and n + tCWL + 1.
+  // One cycle of pseudo-channel `pc`. A RD of cycle n is answered in cycles n +
+  // tCL and n + tCL + 1; the data of a WR is taken in cycles n + tCWL and n +
+  // tCWL + 1.
   void Tick(int pc, const PhyIn& in, PhyOut* out) {
     Channel& c = channels_[pc];
     int64_t now = c.counters.cycles++;
@@ -74,7 +79,8 @@ class Device {
     if (c.read_head != c.read_tail) GiveData(&c, now, out);
   }
 
-  // Backdoor by byte address, of what has reached the device (a controller may hold accepted writes back). OutOfRange beyond the capacity.
+  // Backdoor by byte address, of what has reached the device (a controller may
+  // hold accepted writes back). OutOfRange beyond the capacity.
   absl::Status Write(uint64_t address, absl::Span<const uint8_t> bytes);
   absl::Status Read(uint64_t address, absl::Span<uint8_t> bytes) const;
 
@@ -84,9 +90,12 @@ class Device {
   const ViolationLog& log() const { return log_; }
   const Counters& counters(int pc) const { return channels_[pc].counters; }
 
-  // Bursts read before all of their bytes were written: how many, and the first of them.
+  // Bursts read before all of their bytes were written: how many, and the first
+  // of them.
   int64_t unwritten_read_count() const { return unwritten_read_count_; }
-  const std::vector<UnwrittenRead>& unwritten_reads() const { return unwritten_reads_; }
+  const std::vector<UnwrittenRead>& unwritten_reads() const {
+    return unwritten_reads_;
+  }
 
  private:
   struct Page {
@@ -104,7 +113,8 @@ class Device {
     uint32_t row = 0;
     Page* page = nullptr;
   };
-  static constexpr uint32_t kInFlight = 64;  // bursts, a power of two, above tCL
+  static constexpr uint32_t kInFlight =
+      64;  // bursts, a power of two, above tCL
   struct Channel {
     explicit Channel(TimingChecker c) : checker(std::move(c)) {}
     TimingChecker checker;

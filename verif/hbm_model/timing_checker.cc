@@ -11,7 +11,8 @@
 namespace systole::hbm {
 namespace {
 
-constexpr std::array<std::string_view, 5> kKindNames = {"ACT", "PRE", "REF", "RD", "WR"};
+constexpr std::array<std::string_view, 5> kKindNames = {"ACT", "PRE", "REF",
+                                                        "RD", "WR"};
 
 }  // namespace
 
@@ -25,7 +26,8 @@ void ViolationLog::Clear() {
   violations_.clear();
 }
 
-TimingChecker::TimingChecker(int pc, const Timing& timing, int refresh_postpone, ViolationLog* log)
+TimingChecker::TimingChecker(int pc, const Timing& timing, int refresh_postpone,
+                             ViolationLog* log)
     : pc_(pc), timing_(timing), refresh_postpone_(refresh_postpone), log_(log) {
   for (History& history : last_) {
     history.bank.fill(kNever);
@@ -46,7 +48,6 @@ TimingChecker::TimingChecker(int pc, const Timing& timing, int refresh_postpone,
   AddRule(kPre, "tRAS", kAct, kBank, t.tRAS);
   AddRule(kPre, "tRTP", kRd, kBank, t.tRTP);
   AddRule(kPre, "tWR", kWr, kBank, write_data + t.tWR);
-  AddRule(kPre, "tRFC", kRef, kChannel, t.tRFC);
   AddRule(kRef, "tRP", kPre, kChannel, t.tRP);
   AddRule(kRef, "tRFC", kRef, kChannel, t.tRFC);
   AddRule(kRd, "tRCDRD", kAct, kBank, t.tRCDRD);
@@ -60,28 +61,35 @@ TimingChecker::TimingChecker(int pc, const Timing& timing, int refresh_postpone,
   AddRule(kWr, "tRTW", kRd, kChannel, t.tRTW);
 }
 
-void TimingChecker::AddRule(Kind second, std::string_view name, Kind first, Scope scope, int cycles) {
+void TimingChecker::AddRule(Kind second, std::string_view name, Kind first,
+                            Scope scope, int cycles) {
   rules_[second].push_back({name, first, scope, cycles});
 }
 
-void TimingChecker::Report(std::string_view rule, int bank, int64_t first, int64_t second, std::string_view detail) {
-  std::string place = bank < 0 ? "all banks"
-                               : absl::StrFormat("bank group %d bank %d", bank / kBanksPerGroup, bank % kBanksPerGroup);
+void TimingChecker::Report(std::string_view rule, int bank, int64_t first,
+                           int64_t second, std::string_view detail) {
+  std::string place =
+      bank < 0 ? "all banks"
+               : absl::StrFormat("bank group %d bank %d", bank / kBanksPerGroup,
+                                 bank % kBanksPerGroup);
   log_->Add({rule, pc_, bank, first, second,
-             absl::StrFormat("HBM pseudo-channel %d, %s, cycle %d: %s: %s", pc_, place, second, rule, detail)});
+             absl::StrFormat("HBM pseudo-channel %d, %s, cycle %d: %s: %s", pc_,
+                             place, second, rule, detail)});
 }
 
 bool TimingChecker::Check(int64_t cycle, Kind second, int bank) {
   bool violated = false;
   for (const Rule& rule : rules_[second]) {
     const History& history = last_[rule.first];
-    int64_t first = rule.scope == kBank        ? history.bank[bank]
-                    : rule.scope == kBankGroup ? history.group[bank / kBanksPerGroup]
-                                               : history.channel;
+    int64_t first = rule.scope == kBank ? history.bank[bank]
+                    : rule.scope == kBankGroup
+                        ? history.group[bank / kBanksPerGroup]
+                        : history.channel;
     if (cycle - first >= rule.cycles) continue;
     violated = true;
     Report(rule.name, bank, first, cycle,
-           absl::StrFormat("%s %d cycles after %s (cycle %d), at least %d", kKindNames[second], cycle - first,
+           absl::StrFormat("%s %d cycles after %s (cycle %d), at least %d",
+                           kKindNames[second], cycle - first,
                            kKindNames[rule.first], first, rule.cycles));
   }
   return violated;
@@ -108,7 +116,8 @@ void TimingChecker::Row(int64_t cycle, RowCmd command, int bank, uint32_t row) {
       return;
     case RowCmd::kAct: {
       if (row >= static_cast<uint32_t>(kRows)) {
-        Report(kRuleEncoding, bank, -1, cycle, absl::StrFormat("ACT of row %d of %d", row, kRows));
+        Report(kRuleEncoding, bank, -1, cycle,
+               absl::StrFormat("ACT of row %d of %d", row, kRows));
       }
       if (open_[bank]) {
         Report(kRuleActOpen, bank, last_[kAct].bank[bank], cycle,
@@ -118,8 +127,9 @@ void TimingChecker::Row(int64_t cycle, RowCmd command, int bank, uint32_t row) {
       int64_t fourth = acts_[act_index_];
       if (cycle - fourth < timing_.tFAW) {
         Report("tFAW", bank, fourth, cycle,
-               absl::StrFormat("fifth ACT in %d cycles (first in cycle %d), at least %d", cycle - fourth, fourth,
-                               timing_.tFAW));
+               absl::StrFormat(
+                   "fifth ACT in %d cycles (first in cycle %d), at least %d",
+                   cycle - fourth, fourth, timing_.tFAW));
       }
       acts_[act_index_] = cycle;
       act_index_ = (act_index_ + 1) % 4;
@@ -148,47 +158,58 @@ void TimingChecker::Row(int64_t cycle, RowCmd command, int bank, uint32_t row) {
       return;
     }
   }
-  Report(kRuleEncoding, bank, -1, cycle, absl::StrFormat("row command %d", static_cast<int>(command)));
+  Report(kRuleEncoding, bank, -1, cycle,
+         absl::StrFormat("row command %d", static_cast<int>(command)));
 }
 
-void TimingChecker::Column(int64_t cycle, ColCmd command, int bank, uint32_t col) {
+void TimingChecker::Column(int64_t cycle, ColCmd command, int bank,
+                           uint32_t col) {
   if (command == ColCmd::kNop) return;
   if (command != ColCmd::kRd && command != ColCmd::kWr) {
-    Report(kRuleEncoding, bank, -1, cycle, absl::StrFormat("column command %d", static_cast<int>(command)));
+    Report(kRuleEncoding, bank, -1, cycle,
+           absl::StrFormat("column command %d", static_cast<int>(command)));
     return;
   }
   if (col >= static_cast<uint32_t>(kCols)) {
-    Report(kRuleEncoding, bank, -1, cycle, absl::StrFormat("column %d of %d", col, kCols));
+    Report(kRuleEncoding, bank, -1, cycle,
+           absl::StrFormat("column %d of %d", col, kCols));
   }
   Kind kind = command == ColCmd::kRd ? kRd : kWr;
   bool violated = false;
   if (!open_[bank]) {
     violated = true;
-    Report(kRuleClosed, bank, last_[kPre].bank[bank], cycle, absl::StrFormat("%s", kKindNames[kind]));
+    Report(kRuleClosed, bank, last_[kPre].bank[bank], cycle,
+           absl::StrFormat("%s", kKindNames[kind]));
   }
   violated |= Check(cycle, kind, bank);
   DataBus(cycle, kind, bank, violated);
   Record(cycle, kind, bank);
 }
 
-// Bursts must not overlap on the data bus. Where a rule of the table already says so, that rule is the one reported.
-void TimingChecker::DataBus(int64_t cycle, Kind kind, int bank, bool explained) {
+// Bursts must not overlap on the data bus. Where a rule of the table already
+// says so, that rule is the one reported.
+void TimingChecker::DataBus(int64_t cycle, Kind kind, int bank,
+                            bool explained) {
   int64_t from = cycle + (kind == kRd ? timing_.tCL : timing_.tCWL);
   for (int other = 0; other < 2 && !explained; ++other) {
     if (std::abs(from - bus_from_[other]) < kBurstCycles) {
       int64_t first = last_[other == 0 ? kRd : kWr].channel;
       Report(kRuleDataBus, bank, first, cycle,
-             absl::StrFormat("data of %s and of %s (cycle %d) overlap", kKindNames[kind],
+             absl::StrFormat("data of %s and of %s (cycle %d) overlap",
+                             kKindNames[kind],
                              kKindNames[other == 0 ? kRd : kWr], first));
     }
   }
   bus_from_[kind == kRd ? 0 : 1] = from;
 }
 
-// After a report the missing REF counts as done, so that one lapse is reported once an interval.
+// After a report the missing REF counts as done, so that one lapse is reported
+// once an interval.
 void TimingChecker::RefreshOverdue(int64_t cycle) {
-  Report("tREFI", -1, last_[kRef].channel == kNever ? -1 : last_[kRef].channel, cycle,
-         absl::StrFormat("%d REF in %d cycles: more than %d owed", refreshes_, cycle, refresh_postpone_));
+  Report("tREFI", -1, last_[kRef].channel == kNever ? -1 : last_[kRef].channel,
+         cycle,
+         absl::StrFormat("%d REF in %d cycles: more than %d owed", refreshes_,
+                         cycle, refresh_postpone_));
   ++refreshes_;
   refresh_deadline_ += timing_.tREFI;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Checks every command that one HBM pseudo-channel gets against every rule of the timing table, by looking back: for each command it asks
-// how long ago each earlier command was that the table relates it to. It knows nothing of the controller.
+// Checks every command that one HBM pseudo-channel gets against every rule of
+// the timing table, by looking back: for each command it asks how long ago each
+// earlier command was that the table relates it to. It knows nothing of the
+// controller.
 //
 //   ViolationLog log;
 //   TimingChecker checker(/*pc=*/0, Timing{}, kRefreshPostpone, &log);
@@ -26,7 +28,8 @@ namespace systole::hbm {
 
 // Rules that are not a time of the table.
 inline constexpr std::string_view kRuleActOpen = "ACT on an open bank";
-inline constexpr std::string_view kRuleClosed = "column command on a closed bank";
+inline constexpr std::string_view kRuleClosed =
+    "column command on a closed bank";
 inline constexpr std::string_view kRuleRefOpen = "REF with an open bank";
 inline constexpr std::string_view kRuleDataBus = "data bus collision";
 inline constexpr std::string_view kRuleEncoding = "illegal command";
@@ -36,7 +39,8 @@ struct Violation {
   int pc;
   int bank;              // -1: all banks
   int64_t first_cycle;   // the earlier command, -1 if there is none
-  int64_t second_cycle;  // the command that came too early (or, tREFI, the cycle in which a REF became overdue)
+  int64_t second_cycle;  // the command that came too early (or, tREFI, the
+                         // cycle in which a REF became overdue)
   std::string text;
 };
 
@@ -57,10 +61,13 @@ class ViolationLog {
 
 class TimingChecker {
  public:
-  // `refresh_postpone` REF may be owed at any time; as many may be issued in advance.
-  TimingChecker(int pc, const Timing& timing, int refresh_postpone, ViolationLog* log);
+  // `refresh_postpone` REF may be owed at any time; as many may be issued in
+  // advance.
+  TimingChecker(int pc, const Timing& timing, int refresh_postpone,
+                ViolationLog* log);
 
-  // One command of each bus in a cycle; cycles must not decrease. The row command of a cycle comes first.
+  // One command of each bus in a cycle; cycles must not decrease. The row
+  // command of a cycle comes first.
   void Row(int64_t cycle, RowCmd command, int bank, uint32_t row);
   void Column(int64_t cycle, ColCmd command, int bank, uint32_t col);
 
@@ -87,14 +94,16 @@ class TimingChecker {
     int64_t channel;
   };
 
-  void AddRule(Kind second, std::string_view name, Kind first, Scope scope, int cycles);
+  void AddRule(Kind second, std::string_view name, Kind first, Scope scope,
+               int cycles);
   // Returns whether a rule was violated.
   bool Check(int64_t cycle, Kind second, int bank);
   void Record(int64_t cycle, Kind kind, int bank);
   void Precharge(int64_t cycle, int bank);
   void DataBus(int64_t cycle, Kind kind, int bank, bool explained);
   void RefreshOverdue(int64_t cycle);
-  void Report(std::string_view rule, int bank, int64_t first, int64_t second, std::string_view detail);
+  void Report(std::string_view rule, int bank, int64_t first, int64_t second,
+              std::string_view detail);
 
   int pc_;
   Timing timing_;

@@ -18,6 +18,9 @@
 
 namespace systole::model {
 
+// Largest height, width, channels, kernel, stride, dilation and padding.
+constexpr int kMaxDimension = 1 << 20;
+
 enum class Op { kConv2D, kDense, kMaxPool, kAveragePool, kAdd };
 
 // "conv2d", "dense", "maxpool", "avgpool", "add".

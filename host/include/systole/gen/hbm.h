@@ -100,35 +100,35 @@ inline constexpr uint64_t CapacityBytes(int pcs) {
 // Address map: k is the byte address divided by the bytes of a beat.
 inline Location Locate(uint32_t k) {
   Location l;
-  l.group = static_cast<uint32_t>(__builtin_parity(k & 0x0036107u));
-  l.bank = static_cast<uint32_t>(__builtin_parity(k & 0x0021900u)) |
-           (static_cast<uint32_t>(__builtin_parity(k & 0x0043200u)) << 1) |
-           (static_cast<uint32_t>(__builtin_parity(k & 0x008A70Au)) << 2) |
-           (static_cast<uint32_t>(__builtin_parity(k & 0x000E404u)) << 3);
+  l.group = static_cast<uint32_t>(__builtin_parity(k & 0x003F109u));
+  l.bank = static_cast<uint32_t>(__builtin_parity(k & 0x002F900u)) |
+           (static_cast<uint32_t>(__builtin_parity(k & 0x029B200u)) << 1) |
+           (static_cast<uint32_t>(__builtin_parity(k & 0x0232F02u)) << 2) |
+           (static_cast<uint32_t>(__builtin_parity(k & 0x02084D0u)) << 3);
   l.row = (k >> 10 & 0x7FFFu);
-  l.col = (k >> 3 & 0x1Fu);
+  l.col = (k >> 2 & 0x1Fu);
   return l;
 }
 
 // The beat at a location: the inverse of Locate.
 inline uint32_t BeatAt(const Location& l) {
-  uint32_t k = l.col << 3 | l.row << 10;
-  k |= static_cast<uint32_t>(__builtin_parity(l.col & 0x1u) ^
-                             __builtin_parity(l.row & 0x3C4u) ^
+  uint32_t k = l.col << 2 | l.row << 10;
+  k |= static_cast<uint32_t>(__builtin_parity(l.col & 0x2u) ^
+                             __builtin_parity(l.row & 0x42u) ^
                              __builtin_parity(l.group & 0x1u) ^
-                             __builtin_parity(l.bank & 0xEu))
+                             __builtin_parity(l.bank & 0x1u))
        << 0;
-  k |= static_cast<uint32_t>(__builtin_parity(l.col & 0x1u) ^
-                             __builtin_parity(l.row & 0x3A3u) ^
+  k |= static_cast<uint32_t>(__builtin_parity(l.row & 0x219u) ^
                              __builtin_parity(l.bank & 0x7u))
        << 1;
-  k |= static_cast<uint32_t>(__builtin_parity(l.row & 0x39u) ^
+  k |= static_cast<uint32_t>(__builtin_parity(l.col & 0x14u) ^
+                             __builtin_parity(l.row & 0x821u) ^
                              __builtin_parity(l.bank & 0x8u))
-       << 2;
-  k |= static_cast<uint32_t>(__builtin_parity(l.row & 0x86u) ^
+       << 7;
+  k |= static_cast<uint32_t>(__builtin_parity(l.row & 0xBEu) ^
                              __builtin_parity(l.bank & 0x1u))
        << 8;
-  k |= static_cast<uint32_t>(__builtin_parity(l.row & 0x10Cu) ^
+  k |= static_cast<uint32_t>(__builtin_parity(l.row & 0xA6Cu) ^
                              __builtin_parity(l.bank & 0x2u))
        << 9;
   return k;

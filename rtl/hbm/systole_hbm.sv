@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// HBM front end and controllers. Read and write clients are arbitrated apart; writes collect in a buffer and go to the
+// controllers in batches; reads wait for a write of the same beat. Responses come in the order of acceptance. Peak: one beat a
+// cycle. A read of an open row is answered 21 cycles after its acceptance.
+// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
+
+module systole_hbm
+  import systole_hbm_pkg::*;
+#(
+    parameter int unsigned HbmPcs = 2,  // pseudo-channels, even
+    parameter int unsigned NumRd = 4,
+    parameter int unsigned NumWr = 2,
+    parameter int unsigned AddrBits = 36,
+    parameter timing_t Timing = HbmTiming,
+    parameter int unsigned D = PhyBytes * HbmPcs  // bytes of a beat; derived, do not set
+) (
+    input  logic                               clk_i,
+    input  logic                               rst_ni,
+
+    // Read clients. A response cannot be refused; responses of a client come in order.
+    input  logic [NumRd-1:0]                   rd_valid_i,
+    output logic [NumRd-1:0]                   rd_ready_o,
+    input  logic [NumRd-1:0][AddrBits-1:0]     rd_addr_i,   // byte address; bits inside the beat are ignored
+    output logic [NumRd-1:0]                   rd_rsp_valid_o,
+    output logic [D*8-1:0]                     rd_rsp_data_o,
+
+    // Write clients. An accepted write is seen by every read that is accepted later.
+    input  logic [NumWr-1:0]                   wr_valid_i,
+    output logic [NumWr-1:0]                   wr_ready_o,
+    input  logic [NumWr-1:0][AddrBits-1:0]     wr_addr_i,
+    input  logic [NumWr-1:0][D*8-1:0]          wr_data_i,
+    input  logic [NumWr-1:0][D-1:0]            wr_mask_i,   // 1: write the byte
+
+    input  logic [NumRd+NumWr-1:0]             stall_i,     // hold a client off this cycle: reads, then writes
+    output logic                               outstanding_o,  // reads not answered or writes not in the device
+    output perf_t                              perf_o,
+
+    // PHY, a pseudo-channel each.
+    output row_cmd_e [HbmPcs-1:0]              row_cmd_o,
+    output logic [HbmPcs-1:0][BankBits-1:0]    row_bank_o,
+    output logic [HbmPcs-1:0][RowBits-1:0]     row_addr_o,
+    output col_cmd_e [HbmPcs-1:0]              col_cmd_o,
+    output logic [HbmPcs-1:0][BankBits-1:0]    col_bank_o,
+    output logic [HbmPcs-1:0][ColBits-1:0]     col_addr_o,
+    output logic [HbmPcs-1:0][PhyBytes*8-1:0]  wdata_o,
+    output logic [HbmPcs-1:0][PhyBytes-1:0]    wmask_o,
+    input  logic [HbmPcs-1:0][PhyBytes*8-1:0]  rdata_i,
+    input  logic [HbmPcs-1:0]                  rdata_valid_i
+);
+  localparam int unsigned Lanes = HbmPcs / 2;
+  localparam int unsigned BeatShift = $clog2(D);
+  localparam int unsigned RdBits = NumRd > 1 ? $clog2(NumRd) : 1;
+  localparam int unsigned WrBits = NumWr > 1 ? $clog2(NumWr) : 1;
+  localparam int unsigned QueueDepth = 32;  // requests of a controller
+  localparam int unsigned RspDepth = 32;  // beats read ahead of their turn, a group
+  localparam int unsigned WrDepth = 32;  // beats of write data, a group
+  localparam int unsigned BufDepth = 2 * WrDepth;  // write addresses
+  localparam int unsigned BufBits = $clog2(BufDepth);
+  localparam int unsigned HighWater = BufDepth * 3 / 4;  // writes that end a batch of reads
+  localparam int unsigned Batch = 64;  // beats of a batch while the other kind waits
+  localparam int unsigned BatchBits = $clog2(Batch + 1);
+  localparam int unsigned OrderDepth = 2 * (QueueDepth + RspDepth);
+  typedef logic [BeatBits-1:0] beat_t;
+
+  // Arbitration, reads and writes apart.
+  logic [NumRd-1:0]  rd_req;
+  logic [NumWr-1:0]  wr_req;
+  logic              rd_any, rd_accept, wr_any, wr_accept;
+  logic [RdBits-1:0] rd_idx;
+  logic [WrBits-1:0] wr_idx;
+  beat_t             rd_beat, wr_beat;
+  loc_t              rd_loc;
+  logic              wr_group;
+
+  assign rd_req = rd_valid_i & ~stall_i[NumRd-1:0];
+  assign wr_req = wr_valid_i & ~stall_i[NumRd+:NumWr];
+
+  systole_hbm_arb #(.N(NumRd)) u_rd_arb (
+      .clk_i, .rst_ni, .req_i(rd_req), .any_o(rd_any), .idx_o(rd_idx), .accept_i(rd_accept)
+  );
+  systole_hbm_arb #(.N(NumWr)) u_wr_arb (
+      .clk_i, .rst_ni, .req_i(wr_req), .any_o(wr_any), .idx_o(wr_idx), .accept_i(wr_accept)
+  );
+
+  // Address bits outside the beat's number: inside a beat, or beyond the capacity (the memory repeats).
+  always_comb begin
+    rd_beat  = rd_addr_i[rd_idx][BeatShift+:BeatBits];
+    wr_beat  = wr_addr_i[wr_idx][BeatShift+:BeatBits];
+    rd_loc   = locate(rd_beat);
+    wr_group = group_of(wr_beat);
+  end
+
+  always_comb begin
+    rd_ready_o = '0;
+    wr_ready_o = '0;
+    rd_ready_o[rd_idx] = rd_accept;
+    wr_ready_o[wr_idx] = wr_accept;
+  end
+
+  // Write buffer: the beats whose writes are not in a controller's queue yet.
+  beat_t               buf_q[BufDepth];
+  logic [BufDepth-1:0] buf_valid_q;
+  logic [BufBits-1:0]  buf_wr_ptr_q, buf_rd_ptr_q;
+  logic [BufBits:0]    buf_count_q;
+  logic                buf_any, buf_pop;
+  loc_t                buf_loc;
+
+  assign buf_any = buf_count_q != '0;
+  assign buf_loc = locate(buf_q[buf_rd_ptr_q]);
+
+  // A read of a buffered beat must wait until the write is on its way. (A controller's queue keeps its order.)
+  logic hazard;
+  always_comb begin
+    hazard = 1'b0;
+    if (rd_any && buf_any) begin
+      for (int unsigned i = 0; i < BufDepth; i++) hazard |= buf_valid_q[i] && buf_q[i] == rd_beat;
+    end
+  end
+
+  // Reads flow until writes are due; then writes flow, in batches, because each change of direction costs tRTW or tWTR.
+  typedef enum logic {DirRead, DirWrite} dir_e;
+  dir_e                 dir_q, dir_d;
+  logic [BatchBits-1:0] run_q;  // beats since the last change, up to Batch
+  logic                 push;
+  logic [1:0]           ctrl_ready, ctrl_low, wr_room;
+  logic                 batch_done, wr_due;
+
+  assign batch_done = run_q == BatchBits'(Batch);
+  assign wr_due = buf_count_q >= (BufBits + 1)'(HighWater) || (wr_any && !wr_accept);
+
+  always_comb begin
+    dir_d = dir_q;
+    unique case (dir_q)
+      DirRead: if (buf_any && (hazard || (wr_due && (batch_done || !rd_any)) || (!rd_any && &ctrl_low))) dir_d = DirWrite;
+      DirWrite: if (!buf_any || (batch_done && rd_any)) dir_d = DirRead;
+      default: dir_d = DirRead;
+    endcase
+  end
+
+  logic order_ready;
+  assign wr_accept = wr_any && wr_room[wr_group] && buf_count_q != (BufBits + 1)'(BufDepth);
+  assign rd_accept = rd_any && dir_q == DirRead && !hazard && order_ready && ctrl_ready[rd_loc.group];
+  assign buf_pop   = buf_any && dir_q == DirWrite && ctrl_ready[buf_loc.group];
+  assign push      = rd_accept || buf_pop;
+
+  always_ff @(posedge clk_i) begin
+    if (wr_accept) buf_q[buf_wr_ptr_q] <= wr_beat;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      dir_q        <= DirRead;
+      run_q        <= '0;
+      buf_valid_q  <= '0;
+      buf_wr_ptr_q <= '0;
+      buf_rd_ptr_q <= '0;
+      buf_count_q  <= '0;
+    end else begin
+      dir_q <= dir_d;
+      if (dir_d != dir_q) run_q <= '0;
+      else if (push && !batch_done) run_q <= run_q + 1'b1;
+      if (wr_accept) begin
+        buf_valid_q[buf_wr_ptr_q] <= 1'b1;
+        buf_wr_ptr_q <= buf_wr_ptr_q + 1'b1;
+      end
+      if (buf_pop) begin
+        buf_valid_q[buf_rd_ptr_q] <= 1'b0;
+        buf_rd_ptr_q <= buf_rd_ptr_q + 1'b1;
+      end
+      buf_count_q <= buf_count_q + (BufBits + 1)'(wr_accept) - (BufBits + 1)'(buf_pop);
+    end
+  end
+
+  // Responses leave in the order in which the reads were accepted.
+  logic              order_valid, order_group, rsp_pop, rsp_group_q;
+  logic [RdBits-1:0] order_client;
+  logic [$clog2(OrderDepth+1)-1:0] order_count;
+  logic [1:0]        rsp_valid;
+  logic [D*8-1:0]    rsp_data[2];
+
+  systole_fifo #(.Width(RdBits + 1), .Depth(OrderDepth)) u_order (
+      .clk_i, .rst_ni,
+      .valid_i(rd_accept), .ready_o(order_ready), .data_i({rd_loc.group, rd_idx}),
+      .valid_o(order_valid), .ready_i(rsp_pop), .data_o({order_group, order_client}),
+      .count_o(order_count)
+  );
+
+  assign rsp_pop = order_valid && rsp_valid[order_group];
+  assign rd_rsp_data_o = rsp_data[rsp_group_q];
+
+  always_ff @(posedge clk_i) begin
+    rsp_group_q <= order_group;
+    rd_rsp_valid_o <= '0;
+    if (rst_ni && rsp_pop) rd_rsp_valid_o[order_client] <= 1'b1;
+  end
+
+  // The groups: a controller each, whose commands all pseudo-channels of the group get.
+  logic [1:0] rd_issue, wr_issue, act_issue, refresh, wr_busy;
+
+  for (genvar g = 0; g < 2; g++) begin : gen_group
+    row_cmd_e            row_cmd;
+    col_cmd_e            col_cmd;
+    logic [BankBits-1:0] row_bank, col_bank;
+    logic [RowBits-1:0]  row_addr;
+    logic [ColBits-1:0]  col_addr;
+    logic                rsp_room;
+    loc_t                loc;
+
+    assign loc = dir_q == DirWrite ? buf_loc : rd_loc;
+
+    systole_hbm_ctrl #(.Depth(QueueDepth), .Timing(Timing)) u_ctrl (
+        .clk_i, .rst_ni,
+        .req_valid_i(push && loc.group == 1'(g)), .req_ready_o(ctrl_ready[g]), .req_write_i(dir_q == DirWrite),
+        .req_bank_i(loc.bank), .req_row_i(loc.row), .req_col_i(loc.col),
+        .low_o(ctrl_low[g]),
+        .rsp_room_i(rsp_room), .rd_issue_o(rd_issue[g]), .wr_issue_o(wr_issue[g]), .act_issue_o(act_issue[g]),
+        .refresh_o(refresh[g]),
+        .row_cmd_o(row_cmd), .row_bank_o(row_bank), .row_addr_o(row_addr),
+        .col_cmd_o(col_cmd), .col_bank_o(col_bank), .col_addr_o(col_addr)
+    );
+
+    systole_hbm_wdata #(.Lanes(Lanes), .Depth(WrDepth), .Timing(Timing)) u_wdata (
+        .clk_i, .rst_ni,
+        .push_i(wr_accept && wr_group == 1'(g)), .room_o(wr_room[g]),
+        .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
+        .wr_issue_i(wr_issue[g]), .busy_o(wr_busy[g]),
+        .wdata_o(wdata_o[g*Lanes+:Lanes]), .wmask_o(wmask_o[g*Lanes+:Lanes])
+    );
+
+    systole_hbm_rdata #(.Lanes(Lanes), .Depth(RspDepth), .Timing(Timing)) u_rdata (
+        .clk_i, .rst_ni,
+        .rd_issue_i(rd_issue[g]), .room_o(rsp_room),
+        .rdata_i(rdata_i[g*Lanes+:Lanes]), .rdata_valid_i(rdata_valid_i[g*Lanes+:Lanes]),
+        .valid_o(rsp_valid[g]), .pop_i(rsp_pop && order_group == 1'(g)), .data_o(rsp_data[g])
+    );
+
+    for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+      assign row_cmd_o[g*Lanes+l]  = row_cmd;
+      assign row_bank_o[g*Lanes+l] = row_bank;
+      assign row_addr_o[g*Lanes+l] = row_addr;
+      assign col_cmd_o[g*Lanes+l]  = col_cmd;
+      assign col_bank_o[g*Lanes+l] = col_bank;
+      assign col_addr_o[g*Lanes+l] = col_addr;
+    end
+  end
+
+  assign outstanding_o = order_count != '0 || rd_rsp_valid_o != '0 || wr_busy != '0;
+
+  always_ff @(posedge clk_i) begin
+    perf_o.rd_beat    <= rsp_pop;
+    perf_o.wr_beat    <= wr_accept;
+    perf_o.columns    <= 8'(Lanes) * (8'(rd_issue[0]) + 8'(rd_issue[1]) + 8'(wr_issue[0]) + 8'(wr_issue[1]));
+    perf_o.activates  <= 8'(Lanes) * (8'(act_issue[0]) + 8'(act_issue[1]));
+    perf_o.refreshing <= 8'(Lanes) * (8'(refresh[0]) + 8'(refresh[1]));
+    if (!rst_ni) perf_o <= '0;
+  end
+
+  // A legal shape; clients keep what they ask for; the buffer's flags and count agree and every write in it has its data.
+  initial begin
+    a_pcs : assert (HbmPcs >= 2 && HbmPcs % 2 == 0 && D == 1 << BeatShift && AddrBits >= BeatShift + BeatBits);
+  end
+  logic [NumRd-1:0]               rd_held_q;
+  logic [NumWr-1:0]               wr_held_q;
+  logic [NumRd-1:0][AddrBits-1:0] rd_addr_q;
+  logic [NumWr-1:0][AddrBits-1:0] wr_addr_q;
+  logic [NumRd-1:0]               rd_dropped;
+  logic [NumWr-1:0]               wr_dropped;
+  always_comb begin
+    for (int unsigned i = 0; i < NumRd; i++) begin
+      rd_dropped[i] = rd_held_q[i] && !(rd_valid_i[i] && rd_addr_i[i] == rd_addr_q[i]);
+    end
+    for (int unsigned i = 0; i < NumWr; i++) begin
+      wr_dropped[i] = wr_held_q[i] && !(wr_valid_i[i] && wr_addr_i[i] == wr_addr_q[i]);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    rd_held_q <= rst_ni ? rd_valid_i & ~rd_ready_o : '0;
+    wr_held_q <= rst_ni ? wr_valid_i & ~wr_ready_o : '0;
+    rd_addr_q <= rd_addr_i;
+    wr_addr_q <= wr_addr_i;
+    if (rst_ni) begin
+      a_rd_hold : assert (rd_dropped == '0);
+      a_wr_hold : assert (wr_dropped == '0);
+      a_count : assert (buf_any == (buf_valid_q != '0) && buf_count_q <= (BufBits + 1)'(BufDepth));
+      a_empty : assert (wr_busy != '0 || !buf_any);
+    end
+  end
+endmodule

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Test bench of systole_hbm: the Verilated model with NumRd = 4 and NumWr = 2,
+// the device model behind it, traffic generators in front and a reference
+// memory that every response is compared with. A read must return exactly the
+// writes accepted in earlier cycles.
+
+#ifndef SYSTOLE_TESTS_HBM_BENCH_H_
+#define SYSTOLE_TESTS_HBM_BENCH_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "verif/hbm_model/device.h"
+#include "verif/hbm_model/phy.h"
+#include "verilated.h"
+
+namespace systole::hbm {
+
+inline constexpr int kReaders = 4;
+inline constexpr int kWriters = 2;
+
+// What a client asks for: `beat(i)` is the number of its i-th beat.
+struct Traffic {
+  std::function<uint32_t(int64_t)> beat;
+  int64_t count = 0;
+  double rate = 1.0;     // probability that an idle client asks in a cycle
+  int window = 128;      // reads: beats in flight
+  double partial = 0.0;  // writes: probability of a random mask
+};
+
+struct Result {
+  int64_t cycles = 0, read_beats = 0, write_beats = 0;
+  double Efficiency() const {
+    return static_cast<double>(read_beats + write_beats) / cycles;
+  }
+};
+
+template <typename Model>
+class Bench {
+ public:
+  Bench(int pcs, uint64_t seed, Timing checked = {}, int refresh_postpone = 1)
+      : beat_bytes_(BeatBytes(pcs)), random_(seed) {
+    Device::Options options;
+    options.pcs = pcs;
+    options.seed = seed;
+    options.timing = checked;
+    options.refresh_postpone = refresh_postpone;
+    device_ = Device::Create(options).value();
+    context_.fatalOnError(false);  // a failed assertion is one of errors()
+    context_.randReset(2);
+    context_.randSeed(static_cast<int>(seed));
+    model_ = std::make_unique<Model>(&context_);
+    model_->clk_i = 0;  // the first rising edge is one in reset
+    model_->eval();
+    Reset(20);
+  }
+  ~Bench() { model_->final(); }
+
+  Device& device() { return *device_; }
+  Model& model() { return *model_; }
+  int64_t cycle() const { return cycle_; }
+  const std::vector<std::string>& errors() const { return errors_; }
+  int64_t columns() const { return columns_; }
+  int64_t activates() const { return activates_; }
+  int64_t perf_read_beats() const { return perf_read_beats_; }
+  int64_t perf_write_beats() const { return perf_write_beats_; }
+  double refresh_share() const {
+    return static_cast<double>(refreshing_) / (cycle_ * device_->pcs());
+  }
+  std::mt19937_64& random() { return random_; }
+
+  void Reset(int cycles) {
+    model_->rst_ni = 0;
+    model_->rd_valid_i = 0;
+    model_->wr_valid_i = 0;
+    model_->stall_i = 0;
+    for (int i = 0; i < cycles; ++i) Clock();
+    model_->rst_ni = 1;
+  }
+
+  // Runs until all clients are done and everything has drained; stops after
+  // `limit` cycles with an error.
+  Result Run(std::array<Traffic, kReaders> reads,
+             std::array<Traffic, kWriters> writes, double stall,
+             int64_t limit) {
+    Result result;
+    std::array<Reader, kReaders> readers;
+    std::array<Writer, kWriters> writers;
+    readers_ = &readers;
+    int64_t start = cycle_, last = cycle_;
+    std::uniform_real_distribution<double> unit(0, 1);
+    while (true) {
+      bool busy = false;
+      for (int i = 0; i < kReaders; ++i) {
+        busy |= readers[i].asked < reads[i].count || readers[i].asking ||
+                !readers[i].expected.empty();
+        if (!readers[i].asking && readers[i].asked < reads[i].count &&
+            static_cast<int>(readers[i].expected.size()) < reads[i].window &&
+            Chance(unit, reads[i].rate)) {
+          readers[i].asking = true;
+          readers[i].beat = reads[i].beat(readers[i].asked++);
+          SetBits(model_->rd_addr_i, i * kAddrBits, Address(readers[i].beat));
+        }
+        SetBit(&model_->rd_valid_i, i, readers[i].asking);
+      }
+      for (int i = 0; i < kWriters; ++i) {
+        busy |= writers[i].asked < writes[i].count || writers[i].asking;
+        if (!writers[i].asking && writers[i].asked < writes[i].count &&
+            Chance(unit, writes[i].rate)) {
+          writers[i].asking = true;
+          writers[i].beat = writes[i].beat(writers[i].asked++);
+          MakeWrite(i, Chance(unit, writes[i].partial), &writers[i]);
+        }
+        SetBit(&model_->wr_valid_i, i, writers[i].asking);
+      }
+      if (!busy && !model_->outstanding_o) break;
+      if (cycle_ - start > limit) {
+        Error("the traffic does not end");
+        break;
+      }
+      uint32_t stalls = 0;
+      if (stall > 0) {
+        for (int i = 0; i < kReaders + kWriters; ++i)
+          stalls |= Chance(unit, stall) ? 1u << i : 0;
+      }
+      model_->stall_i = static_cast<CData>(stalls);
+      model_->eval();
+      int accepted_reads = 0, accepted_writes = 0;
+      for (int i = 0; i < kReaders; ++i) {
+        if (!readers[i].asking || !(model_->rd_ready_o >> i & 1)) continue;
+        if (stalls >> i & 1) Error("a stalled reader was served");
+        readers[i].asking = false;
+        readers[i].expected.push_back(
+            {readers[i].beat, Reference(readers[i].beat)});
+        ++accepted_reads;
+        last = cycle_;
+      }
+      for (int i = 0; i < kWriters; ++i) {
+        if (!writers[i].asking || !(model_->wr_ready_o >> i & 1)) continue;
+        if (stalls >> (kReaders + i) & 1) Error("a stalled writer was served");
+        writers[i].asking = false;
+        std::vector<uint8_t>& beat = Reference(writers[i].beat);
+        for (int b = 0; b < beat_bytes_; ++b) {
+          if (writers[i].mask[b]) beat[b] = writers[i].data[b];
+        }
+        ++accepted_writes;
+        last = cycle_;
+      }
+      result.read_beats += accepted_reads;
+      result.write_beats += accepted_writes;
+      Clock();
+      if (errors_.size() > 10) break;
+    }
+    result.cycles = last - start + 1;
+    model_->rd_valid_i = 0;
+    model_->wr_valid_i = 0;
+    model_->stall_i = 0;
+    readers_ = nullptr;
+    return result;
+  }
+
+  // Puts a write of a whole beat, all bytes `value`, on writer 0's ports.
+  void SetWrite(uint32_t beat, uint8_t value) {
+    std::memset(&model_->wr_data_i[0], value, beat_bytes_);
+    for (int b = 0; b < beat_bytes_; ++b) SetMask(model_->wr_mask_i, b, true);
+    SetBits(model_->wr_addr_i, 0, Address(beat));
+  }
+
+  void Idle(int64_t cycles) {
+    for (int64_t i = 0; i < cycles; ++i) Clock();
+  }
+
+  // The device holds what the reference says, everywhere that was touched.
+  void CompareMemory() {
+    std::vector<uint8_t> bytes(beat_bytes_);
+    for (const auto& [beat, expected] : reference_) {
+      if (!device_->Read(Address(beat), absl::MakeSpan(bytes)).ok() ||
+          bytes != expected) {
+        Error(absl::StrFormat("beat 0x%X in the device differs", beat));
+      }
+    }
+  }
+
+  std::string Report() const {
+    std::string text;
+    for (const std::string& error : errors_) text += error + "\n";
+    for (const Violation& violation : device_->log().violations()) {
+      if (text.size() < 4000) text += violation.text + "\n";
+    }
+    return text;
+  }
+  bool Clean() const { return errors_.empty() && device_->log().count() == 0; }
+
+ private:
+  static constexpr int kAddrBits = 36;
+  struct Expected {
+    uint32_t beat;
+    std::vector<uint8_t> data;
+  };
+  struct Reader {
+    int64_t asked = 0;
+    bool asking = false;
+    uint32_t beat = 0;
+    std::deque<Expected> expected;
+  };
+  struct Writer {
+    int64_t asked = 0;
+    bool asking = false;
+    uint32_t beat = 0;
+    std::vector<uint8_t> data;
+    std::vector<bool> mask;
+  };
+
+  uint64_t Address(uint32_t beat) const { return uint64_t{beat} * beat_bytes_; }
+  bool Chance(std::uniform_real_distribution<double>& unit, double p) {
+    return p >= 1.0 || (p > 0.0 && unit(random_) < p);
+  }
+  template <typename T>
+  static void SetBit(T* port, int bit, bool value) {
+    *port = static_cast<T>((*port & ~(1u << bit)) | (value ? 1u : 0u) << bit);
+  }
+  template <size_t N>
+  static void SetBits(VlWide<N>& port, int lsb, uint64_t value) {
+    for (int i = 0; i < kAddrBits; ++i) {
+      uint32_t bit = 1u << ((lsb + i) % 32);
+      port[(lsb + i) / 32] = value >> i & 1 ? port[(lsb + i) / 32] | bit
+                                            : port[(lsb + i) / 32] & ~bit;
+    }
+  }
+  template <size_t N>
+  static void SetMask(VlWide<N>& port, int bit, bool value) {
+    port[bit / 32] = value ? port[bit / 32] | 1u << bit % 32
+                           : port[bit / 32] & ~(1u << bit % 32);
+  }
+  static void SetMask(QData& port, int bit, bool value) {
+    port = value ? port | QData{1} << bit : port & ~(QData{1} << bit);
+  }
+  std::vector<uint8_t>& Reference(uint32_t beat) {
+    std::vector<uint8_t>& data = reference_[beat];
+    if (data.empty()) {
+      data.resize(beat_bytes_);
+      // Untouched beats hold the device's pattern, or what the test put there.
+      if (!device_->Read(Address(beat), absl::MakeSpan(data)).ok())
+        Error("backdoor read failed");
+    }
+    return data;
+  }
+  void MakeWrite(int i, bool partial, Writer* writer) {
+    Reference(writer->beat);  // before the device changes
+    writer->data.resize(beat_bytes_);
+    writer->mask.resize(beat_bytes_);
+    auto* port =
+        reinterpret_cast<uint8_t*>(&model_->wr_data_i[i * beat_bytes_ / 4]);
+    uint64_t word = 0, mask = ~uint64_t{0};
+    for (int b = 0; b < beat_bytes_; ++b) {
+      if (b % 8 == 0) word = random_();
+      if (partial && b % 64 == 0) mask = random_();
+      writer->data[b] = port[b] = static_cast<uint8_t>(word >> b % 8 * 8);
+      writer->mask[b] = mask >> b % 64 & 1;
+      SetMask(model_->wr_mask_i, i * beat_bytes_ + b, writer->mask[b]);
+    }
+    SetBits(model_->wr_addr_i, i * kAddrBits, Address(writer->beat));
+  }
+  void Error(std::string text) {
+    errors_.push_back(absl::StrFormat("cycle %d: %s", cycle_, text));
+  }
+
+  void Clock() {
+    model_->clk_i = 1;
+    model_->eval();
+    TickPhy(device_.get(), model_->row_cmd_o, model_->row_bank_o,
+            model_->row_addr_o, model_->col_cmd_o, model_->col_bank_o,
+            model_->col_addr_o, model_->wdata_o, model_->wmask_o,
+            &model_->rdata_i, &model_->rdata_valid_i);
+    ++cycle_;
+    if (context_.gotError()) {
+      Error("an assertion of the design failed");
+      context_.gotError(false);
+    }
+    if (model_->rst_ni) Observe();
+    model_->clk_i = 0;
+    model_->eval();
+  }
+
+  void Observe() {
+    // perf_o: {rd_beat, wr_beat, columns, activates, refreshing}, the last
+    // lowest.
+    refreshing_ += model_->perf_o & 0xFF;
+    activates_ += model_->perf_o >> 8 & 0xFF;
+    columns_ += model_->perf_o >> 16 & 0xFF;
+    perf_write_beats_ += model_->perf_o >> 24 & 1;
+    perf_read_beats_ += model_->perf_o >> 25 & 1;
+    if (model_->rd_rsp_valid_o == 0) return;
+    if (model_->rd_rsp_valid_o & (model_->rd_rsp_valid_o - 1))
+      Error("two clients answered at once");
+    int i = __builtin_ctz(model_->rd_rsp_valid_o);
+    if (readers_ == nullptr || (*readers_)[i].expected.empty()) {
+      Error(absl::StrFormat("reader %d answered without a request", i));
+      return;
+    }
+    Expected& expected = (*readers_)[i].expected.front();
+    const auto* data =
+        reinterpret_cast<const uint8_t*>(&model_->rd_rsp_data_o[0]);
+    for (int b = 0; b < beat_bytes_; ++b) {
+      if (data[b] != expected.data[b]) {
+        Error(absl::StrFormat(
+            "reader %d, beat 0x%X, byte %d: read 0x%02X, expected 0x%02X", i,
+            expected.beat, b, data[b], expected.data[b]));
+        break;
+      }
+    }
+    (*readers_)[i].expected.pop_front();
+  }
+
+  int beat_bytes_;
+  std::mt19937_64 random_;
+  VerilatedContext context_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Model> model_;
+  std::unordered_map<uint32_t, std::vector<uint8_t>> reference_;
+  std::array<Reader, kReaders>* readers_ = nullptr;
+  std::vector<std::string> errors_;
+  int64_t cycle_ = 0, columns_ = 0, activates_ = 0, refreshing_ = 0,
+          perf_read_beats_ = 0, perf_write_beats_ = 0;
+};
+
+}  // namespace systole::hbm
+
+#endif  // SYSTOLE_TESTS_HBM_BENCH_H_

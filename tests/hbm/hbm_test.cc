@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// systole_hbm at 2, 4 and 8 pseudo-channels against a reference memory and the
+// timing checker: ordering, stalls, refresh, reset, bandwidth.
+
+#include <cstdio>
+
+#include "Vhbm2.h"
+#include "Vhbm4.h"
+#include "Vhbm8.h"
+#include "gtest/gtest.h"
+#include "tests/hbm/bench.h"
+
+namespace systole::hbm {
+namespace {
+
+template <typename Model>
+struct Pcs;
+template <>
+struct Pcs<Vhbm2> {
+  static constexpr int kValue = 2;
+};
+template <>
+struct Pcs<Vhbm4> {
+  static constexpr int kValue = 4;
+};
+
+Traffic Linear(uint32_t first, int64_t count, uint32_t stride = 1) {
+  return {[=](int64_t i) {
+            return (first + static_cast<uint32_t>(i) * stride) &
+                   ((1u << kBeatBits) - 1);
+          },
+          count};
+}
+Traffic Random(uint64_t seed, uint32_t first, uint32_t range, int64_t count) {
+  return {[=](int64_t i) {
+            std::mt19937_64 random(seed * 1000003 + static_cast<uint64_t>(i));
+            return first + static_cast<uint32_t>(random() % range);
+          },
+          count};
+}
+
+template <>
+struct Pcs<Vhbm8> {
+  static constexpr int kValue = 8;
+};
+
+template <typename Model>
+class HbmTest : public testing::Test {
+ protected:
+  static constexpr int kPcs = Pcs<Model>::kValue;
+  void Figure(const char* what, double value) {
+    std::printf("[ figure   ] hbm, %d pseudo-channels, %s: %.1f %% of peak\n",
+                kPcs, what, 100 * value);
+  }
+};
+using Models = testing::Types<Vhbm2, Vhbm4, Vhbm8>;
+TYPED_TEST_SUITE(HbmTest, Models);
+
+// Many clients on few beats: every hazard of order. Stalls, partial masks, idle
+// phases; several refreshes pass.
+TYPED_TEST(HbmTest, RandomTrafficKeepsOrder) {
+  for (uint64_t seed : {11, 12, 13}) {
+    SCOPED_TRACE(absl::StrFormat("seed %d", seed));
+    Bench<TypeParam> bench(TestFixture::kPcs, seed);
+    for (uint32_t range : {6u, 64u, 4096u}) {
+      for (double stall : {0.0, 0.3}) {
+        std::array<Traffic, kReaders> reads;
+        std::array<Traffic, kWriters> writes;
+        for (int i = 0; i < kReaders; ++i) {
+          reads[i] = Random(seed + i, range * 512, range, 1000);
+          reads[i].rate = i % 2 ? 0.1 : 1.0;
+          reads[i].window = 8 << i;
+        }
+        for (int i = 0; i < kWriters; ++i) {
+          writes[i] = Random(seed + 10 + i, range * 512, range, 1500);
+          writes[i].rate = i % 2 ? 0.2 : 1.0;
+          writes[i].partial = 0.5;
+        }
+        bench.Run(reads, writes, stall, 400000);
+      }
+    }
+    bench.CompareMemory();
+    EXPECT_TRUE(bench.Clean()) << bench.Report();
+    EXPECT_GT(bench.device().counters(0).refreshes, 3);
+  }
+}
+
+// A write is seen by the very next read, of another client too.
+TYPED_TEST(HbmTest, ReadAfterWrite) {
+  Bench<TypeParam> bench(TestFixture::kPcs, 5);
+  for (uint32_t i = 0; i < 200; ++i) {
+    std::array<Traffic, kReaders> reads;
+    std::array<Traffic, kWriters> writes;
+    writes[i % 2] = Linear(1000 + i / 2, 1);
+    reads[i % 4] = Linear(1000 + i / 2, 3, 0);
+    reads[(i + 1) % 4] = Linear(1000 + i / 2, 2, 0);
+    bench.Run(reads, writes, 0, 2000);
+  }
+  EXPECT_TRUE(bench.Clean()) << bench.Report();
+}
+
+TYPED_TEST(HbmTest, WholeAddressRange) {
+  Bench<TypeParam> bench(TestFixture::kPcs, 6);
+  std::array<Traffic, kReaders> reads;
+  std::array<Traffic, kWriters> writes;
+  writes[0] = Random(77, 0, 1u << kBeatBits, 3000);
+  bench.Run({}, writes, 0, 200000);
+  bench.CompareMemory();  // outstanding_o fell only when all was in the device
+  reads[0] = Random(77, 0, 1u << kBeatBits, 3000);
+  bench.Run(reads, {}, 0, 200000);
+  bench.CompareMemory();
+  EXPECT_TRUE(bench.Clean()) << bench.Report();
+}
+
+// Every client that asks is served: nobody waits for longer than the sum of the
+// others' batches.
+TYPED_TEST(HbmTest, NobodyStarves) {
+  Bench<TypeParam> bench(TestFixture::kPcs, 7);
+  std::array<Traffic, kReaders> reads;
+  std::array<Traffic, kWriters> writes;
+  for (int i = 0; i < kReaders; ++i) reads[i] = Linear(i * 100000, 4000);
+  for (int i = 0; i < kWriters; ++i)
+    writes[i] = Linear(500000 + i * 100000, 4000);
+  // Equal shares: all end within a few batches of each other, so the whole
+  // takes what the beats need.
+  Result result = bench.Run(reads, writes, 0, 100000);
+  EXPECT_TRUE(bench.Clean()) << bench.Report();
+  EXPECT_EQ(result.read_beats, 4 * 4000);
+  EXPECT_EQ(result.write_beats, 2 * 4000);
+  this->Figure("4 readers and 2 writers, linear", result.Efficiency());
+  EXPECT_GT(result.Efficiency(), 0.68);
+}
+
+// A reset at any time loses requests, but neither data in the device nor a
+// timing rule.
+TYPED_TEST(HbmTest, ResetKeepsData) {
+  Bench<TypeParam> bench(TestFixture::kPcs, 8);
+  std::array<Traffic, kReaders> reads;
+  std::array<Traffic, kWriters> writes;
+  writes[0] = Linear(0, 500);
+  bench.Run({}, writes, 0, 20000);
+  // Writers too, of other beats: a beat cut off by a reset keeps its old or has
+  // its new bytes, never those of another.
+  auto fresh = Device::Create({TestFixture::kPcs, /*seed=*/8}).value();
+  const int size = BeatBytes(TestFixture::kPcs);
+  const uint32_t first = 4096;
+  uint32_t beat = first;
+  auto& model = bench.model();
+  for (int i = 0; i < 200; ++i) {
+    model.wr_valid_i = 1;
+    for (int n = 540 + static_cast<int>(bench.random()() % 100); n > 0; --n) {
+      bench.SetWrite(beat, static_cast<uint8_t>(beat * 7));
+      model.eval();
+      bool accepted = model.wr_ready_o & 1;
+      bench.Idle(1);
+      beat += accepted;
+    }
+    bench.Reset(1);
+  }
+  ASSERT_GT(beat, first + 1000);
+  for (uint32_t k = first; k < beat; ++k) {
+    std::vector<uint8_t> now(size), old(size);
+    ASSERT_TRUE(
+        bench.device().Read(uint64_t{k} * size, absl::MakeSpan(now)).ok());
+    ASSERT_TRUE(fresh->Read(uint64_t{k} * size, absl::MakeSpan(old)).ok());
+    for (int b = 0; b < size; ++b) {
+      ASSERT_TRUE(now[b] == old[b] || now[b] == static_cast<uint8_t>(k * 7))
+          << "beat " << k << " byte " << b;
+    }
+  }
+  for (int i = 0; i < 40; ++i) {
+    bench.model().rd_valid_i = 1;
+    bench.model().rd_addr_i[0] = 0;
+    bench.Idle(1 + static_cast<int64_t>(bench.random()() % 700));
+    bench.Reset(1 + i % 3);
+  }
+  reads[1] = Linear(0, 500);
+  bench.Run(reads, {}, 0, 20000);
+  bench.CompareMemory();
+  // Responses to the reads above have no expectation.
+  for (const std::string& error : bench.errors()) {
+    EXPECT_NE(error.find("answered without a request"), std::string::npos)
+        << error;
+  }
+  EXPECT_EQ(bench.device().log().count(), 0) << bench.Report();
+}
+
+TYPED_TEST(HbmTest, StreamingReadsReach90PercentOfPeak) {
+  Bench<TypeParam> bench(TestFixture::kPcs, 21);
+  Result result = bench.Run({Linear(12345, 60000)}, {}, 0, 200000);
+  EXPECT_TRUE(bench.Clean()) << bench.Report();
+  this->Figure("one linear reader, refresh included", result.Efficiency());
+  std::printf(
+      "[ figure   ]   refresh takes %.1f %% of the cycles, %.1f %% row hits\n",
+      100 * bench.refresh_share(),
+      100.0 - 100.0 * bench.activates() / bench.columns());
+  EXPECT_GE(result.Efficiency(), 0.90);
+  EXPECT_GT(bench.device().counters(0).refreshes, 10);
+  // The counters agree with what passed.
+  EXPECT_EQ(bench.perf_read_beats(), result.read_beats);
+  EXPECT_EQ(bench.columns(), result.read_beats * TestFixture::kPcs / 2);
+}
+
+TYPED_TEST(HbmTest, Bandwidth) {
+  struct Case {
+    const char* name;
+    std::array<Traffic, kReaders> reads;
+    std::array<Traffic, kWriters> writes;
+    double at_least;
+  };
+  auto window = [](Traffic traffic, int beats) {
+    traffic.window = beats;
+    return traffic;
+  };
+  const uint32_t all = 1u << kBeatBits;
+  std::vector<Case> cases = {
+      {"one linear writer", {}, {Linear(777, 20000)}, 0.88},
+      {"two linear readers", {Linear(0, 8000), Linear(70000, 8000)}, {}, 0.7},
+      {"two linear readers and a writer",
+       {Linear(0, 8000), Linear(70000, 8000)},
+       {Linear(300000, 4000)},
+       0.6},
+      {"four linear readers",
+       {Linear(0, 5000), Linear(70000, 5000), Linear(140000, 5000),
+        Linear(210001, 5000)},
+       {},
+       0.72},
+      {"linear reader, window 32 beats",
+       {window(Linear(99, 20000), 32)},
+       {},
+       0.5},
+      {"linear reader, window 48 beats",
+       {window(Linear(99, 20000), 48)},
+       {},
+       0.6},
+      {"linear reader, window 64 beats",
+       {window(Linear(99, 20000), 64)},
+       {},
+       0.75},
+      {"linear reader, window 96 beats",
+       {window(Linear(99, 20000), 96)},
+       {},
+       0.88},
+      {"linear reader and linear writer",
+       {Linear(0, 15000)},
+       {Linear(300000, 15000)},
+       0.6},
+      {"stride 2 reader", {Linear(5, 10000, 2)}, {}, 0.85},
+      {"stride 4 reader", {Linear(5, 10000, 4)}, {}, 0.5},
+      {"stride 8 reader", {Linear(5, 10000, 8)}, {}, 0.7},
+      {"stride 16 reader", {Linear(5, 10000, 16)}, {}, 0.7},
+      {"stride 64 reader", {Linear(5, 10000, 64)}, {}, 0.4},
+      {"stride 1024 reader (a row each)", {Linear(5, 10000, 1024)}, {}, 0.2},
+      {"random reader (a row each)", {Random(3, 0, all, 10000)}, {}, 0.1},
+      {"random reader and random writer",
+       {Random(3, 0, all, 5000)},
+       {Random(4, 0, all, 5000)},
+       0.08},
+  };
+  for (const Case& c : cases) {
+    Bench<TypeParam> bench(TestFixture::kPcs, 31);
+    Result result = bench.Run(c.reads, c.writes, 0, 400000);
+    EXPECT_TRUE(bench.Clean()) << c.name << "\n" << bench.Report();
+    this->Figure(c.name, result.Efficiency());
+    EXPECT_GE(result.Efficiency(), c.at_least) << c.name;
+  }
+}
+
+// What an isolated read waits for, accepted to answered.
+TYPED_TEST(HbmTest, Latency) {
+  Bench<TypeParam> bench(TestFixture::kPcs, 41);
+  bench.Idle(600);  // past the first refresh
+  auto latency = [&](uint32_t beat) {
+    int64_t before = bench.cycle();
+    bench.Run({Linear(beat, 1)}, {}, 0, 1000);
+    return bench.cycle() - before - 1;
+  };
+  int64_t closed = latency(0);
+  int64_t hit = latency(0);
+  uint32_t other_row = BeatAt({Locate(0).group, Locate(0).bank, 9, 0});
+  int64_t conflict = latency(other_row);
+  std::printf(
+      "[ figure   ] hbm read latency: %d cycles to an open row, %d closed, %d "
+      "another row open\n",
+      static_cast<int>(hit), static_cast<int>(closed),
+      static_cast<int>(conflict));
+  Timing t;
+  EXPECT_EQ(closed - hit, t.tRCDRD - 1);
+  EXPECT_GE(conflict - closed, t.tRP - 1);
+  EXPECT_TRUE(bench.Clean()) << bench.Report();
+}
+
+// Traffic for every limit of the table: locality, conflicts, both directions.
+template <typename Model>
+void Mixture(Bench<Model>* bench, uint64_t seed) {
+  std::array<Traffic, kReaders> reads = {
+      Linear(0, 6000), Random(seed, 0, 1u << kBeatBits, 600),
+      Random(seed + 1, 0, 4096, 2000), Linear(1, 1500, 64)};
+  std::array<Traffic, kWriters> writes = {
+      Linear(1 << 20, 5000), Random(seed + 2, 0, 1u << kBeatBits, 800)};
+  reads[1].rate = 0.05;
+  reads[3].rate = 0.3;
+  writes[1].rate = 0.1;
+  bench->Run(reads, writes, 0.05, 200000);
+}
+
+// The controller drives each time to its exact limit: a checker whose table
+// asks for one cycle more finds exactly that time.
+TYPED_TEST(HbmTest, LongerTimesAreNoticed) {
+  for (const TimingField& field : kTimingFields) {
+    if (field.name == "tCL" || field.name == "tCWL") continue;  // below
+    Timing checked;
+    checked.*field.value += 1;
+    int postpone = 1;
+    if (field.name == "tREFI") {
+      checked.tREFI -= 600;
+      postpone = 0;
+    }
+    Bench<TypeParam> bench(TestFixture::kPcs, 51, checked, postpone);
+    Mixture(&bench, 52);
+    EXPECT_TRUE(bench.errors().empty()) << bench.Report();
+    EXPECT_GT(bench.device().log().count(), 0) << field.name;
+    for (const Violation& violation : bench.device().log().violations()) {
+      ASSERT_EQ(violation.rule, field.name) << violation.text;
+    }
+  }
+  Bench<TypeParam> bench(TestFixture::kPcs, 51);
+  Mixture(&bench, 52);
+  EXPECT_TRUE(bench.Clean()) << bench.Report();
+}
+
+// A device with other latencies: the write data lands wrong, the read data
+// trips the controller's assertion.
+TYPED_TEST(HbmTest, WrongLatenciesAreNoticed) {
+  for (int Timing::*latency : {&Timing::tCWL, &Timing::tCL}) {
+    Timing timing;
+    timing.*latency += 1;
+    Bench<TypeParam> bench(TestFixture::kPcs, 61, timing);
+    bench.Run({}, {Linear(0, 500)}, 0, 20000);
+    bench.Run({Linear(0, 500)}, {}, 0, 20000);
+    EXPECT_FALSE(bench.errors().empty());
+  }
+}
+
+}  // namespace
+}  // namespace systole::hbm

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Controllers with one time of the table wrong each: the checker must report
+// exactly that rule, and nothing for the right one.
+
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+
+#include "Vmutants.h"
+#include "gtest/gtest.h"
+#include "verif/hbm_model/phy.h"
+#include "verif/hbm_model/timing_checker.h"
+
+namespace systole::hbm {
+namespace {
+
+// In the order of hbm_mutants.sv. Not in the list: tRC, which tRAS + tRP imply
+// (LongerTimes in hbm_test.cc has it), and the two latencies.
+constexpr const char* kMutants[] = {
+    "",       "tRCDRD", "tRCDWR", "tRP",    "tRAS",   "tRRD_S",
+    "tRRD_L", "tFAW",   "tCCD_S", "tCCD_L", "tWTR_S", "tWTR_L",
+    "tRTW",   "tWR",    "tRTP",   "tRFC",   "tREFI"};
+constexpr int kCount = static_cast<int>(std::size(kMutants));
+
+struct Stimulus {
+  std::mt19937 random;
+  bool asking = false, write = false;
+  uint32_t bank = 0, row = 0, col = 0;
+  int run = 0, idle = 0;
+};
+
+template <size_t N>
+void Put(VlWide<N>* port, int lsb, int width, uint32_t value) {
+  for (int i = 0; i < width; ++i) {
+    uint32_t bit = 1u << (lsb + i) % 32;
+    uint32_t& word = (*port)[(lsb + i) / 32];
+    word = value >> i & 1 ? word | bit : word & ~bit;
+  }
+}
+
+TEST(MutantTest, EachWrongTimeIsReported) {
+  VerilatedContext context;
+  context.randReset(2);
+  context.randSeed(3);
+  Vmutants model(&context);
+  std::vector<ViolationLog> logs(kCount, ViolationLog(100000));
+  std::vector<TimingChecker> checkers;
+  std::vector<Stimulus> stimuli(kCount);
+  std::vector<int64_t> columns(kCount);
+  for (int i = 0; i < kCount; ++i) {
+    checkers.emplace_back(i, Timing{}, /*refresh_postpone=*/0, &logs[i]);
+    stimuli[i].random.seed(100 + i);
+  }
+  model.clk_i = 0;
+  model.rst_ni = 0;
+  model.req_valid_i = 0;
+  model.eval();
+  for (int64_t cycle = 0; cycle < 60000; ++cycle) {
+    model.rst_ni = cycle >= 3;
+    for (int i = 0; i < kCount; ++i) {
+      Stimulus& s = stimuli[i];
+      if (!s.asking && s.idle == 0) {
+        // Runs of one direction over few rows of few or all banks: hits,
+        // conflicts, turnarounds, all close together.
+        if (s.run == 0) {
+          s.run = 1 + static_cast<int>(s.random() % 12);
+          s.write = s.random() % 2;
+          if (s.random() % 8 == 0) s.idle = static_cast<int>(s.random() % 60);
+        }
+        --s.run;
+        s.bank = s.random() % 3 == 0 ? s.bank : s.random() % kBanks;
+        s.row = s.random() % 3 == 0 ? s.random() % 2 : s.row;
+        s.col = s.random() % kCols;
+        s.asking = true;
+        Put(&model.req_bank_i, i * 4, 4, s.bank);
+        Put(&model.req_row_i, i * 15, 15, s.row);
+        Put(&model.req_col_i, i * 5, 5, s.col);
+      }
+      if (s.idle > 0 && !s.asking) --s.idle;
+      uint32_t bit = 1u << i;
+      model.req_valid_i =
+          s.asking ? model.req_valid_i | bit : model.req_valid_i & ~bit;
+      model.req_write_i =
+          s.write ? model.req_write_i | bit : model.req_write_i & ~bit;
+    }
+    model.eval();
+    for (int i = 0; i < kCount; ++i) {
+      if (model.rst_ni && (model.req_ready_o >> i & 1))
+        stimuli[i].asking = false;
+    }
+    model.clk_i = 1;
+    model.eval();
+    for (int i = 0; i < kCount; ++i) {
+      auto row = static_cast<RowCmd>(PortBits(model.row_cmd_o, i * 3, 3));
+      auto col = static_cast<ColCmd>(PortBits(model.col_cmd_o, i * 2, 2));
+      columns[i] += col != ColCmd::kNop;
+      checkers[i].Refresh(cycle);
+      checkers[i].Row(cycle, row,
+                      static_cast<int>(PortBits(model.row_bank_o, i * 4, 4)),
+                      PortBits(model.row_addr_o, i * 15, 15));
+      checkers[i].Column(cycle, col,
+                         static_cast<int>(PortBits(model.col_bank_o, i * 4, 4)),
+                         PortBits(model.col_addr_o, i * 5, 5));
+    }
+    model.clk_i = 0;
+    model.eval();
+  }
+  model.final();
+  for (int i = 0; i < kCount; ++i) {
+    std::set<std::string> rules, expected;
+    for (const Violation& violation : logs[i].violations())
+      rules.emplace(violation.rule);
+    if (i > 0) expected.insert(kMutants[i]);
+    EXPECT_EQ(rules, expected) << "mutant " << i;
+    EXPECT_GT(columns[i], 5000) << "mutant " << i;
+    std::printf(
+        "[ figure   ] controller with %s wrong: %d violations in %d columns\n",
+        i > 0 ? kMutants[i] : "nothing", static_cast<int>(logs[i].count()),
+        static_cast<int>(columns[i]));
+  }
+}
+
+}  // namespace
+}  // namespace systole::hbm
