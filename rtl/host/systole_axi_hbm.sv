@@ -13,7 +13,6 @@ module systole_axi_hbm
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    input  logic [1:0]          stall_i,  // hold the read, the write stream this cycle
 
     input  logic                axi_awvalid_i,
     output logic                axi_awready_o,
@@ -80,11 +79,11 @@ module systole_axi_hbm
   logic                w_accept;
 
   assign axi_awready_o = wstate_q == WIdle;
-  assign wr_valid_o    = wstate_q == WData && axi_wvalid_i && !werror_q && !stall_i[1];
+  assign wr_valid_o    = wstate_q == WData && axi_wvalid_i && !werror_q;
   assign wr_addr_o     = waddr_q;
   assign wr_data_o     = axi_wdata_i;
   assign wr_mask_o     = axi_wstrb_i;
-  assign axi_wready_o  = wstate_q == WData && (werror_q || (wr_ready_i && !stall_i[1]));
+  assign axi_wready_o  = wstate_q == WData && (werror_q || wr_ready_i);
   assign w_accept      = axi_wvalid_i && axi_wready_o;
   assign axi_bvalid_o  = wstate_q == WResponse;
   assign axi_bresp_o   = werror_q ? RespSlvErr : RespOkay;
@@ -125,7 +124,7 @@ module systole_axi_hbm
   logic                        rsp_room, credit_idle;
 
   assign axi_arready_o = !rbusy_q;
-  assign rd_valid_o    = rask_q && credit && !stall_i[0];
+  assign rd_valid_o    = rask_q && credit;
   assign rd_addr_o     = raddr_q;
   assign rd_accept     = rd_valid_o && rd_ready_i;
   assign axi_rvalid_o  = rbusy_q && (rerror_q || rsp_valid);

@@ -28,7 +28,6 @@ class AxiHbmTest : public ::testing::TestWithParam<int> {
     dut_ = std::make_unique<VAxiHbm>(&context_);
     VAxiHbm& d = *dut_;
     d.rst_ni = 0;
-    d.stall_i = 0;
     d.axi_awvalid_i = d.axi_wvalid_i = d.axi_bready_i = d.axi_arvalid_i = d.axi_rready_i = 0;
     d.rd_ready_i = d.wr_ready_i = d.rd_rsp_valid_i = 0;
     Clock();
@@ -41,7 +40,6 @@ class AxiHbmTest : public ::testing::TestWithParam<int> {
   // One clock with the model memory behind the slave.
   void Clock() {
     VAxiHbm& d = *dut_;
-    d.stall_i = Chance() ? 0 : rng_() % 4;
     d.rd_ready_i = Chance();
     d.wr_ready_i = Chance();
     d.rd_rsp_valid_i = !pending_.empty() && pending_.front().first <= now_;
@@ -134,7 +132,6 @@ class AxiHbmTest : public ::testing::TestWithParam<int> {
   // Clock() with a hook between the settled low phase and the rising edge.
   void ClockHooked() {
     VAxiHbm& d = *dut_;
-    d.stall_i = Chance() ? 0 : rng_() % 4;
     d.rd_ready_i = Chance();
     d.wr_ready_i = Chance();
     d.rd_rsp_valid_i = 0;

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "systole/compiler.h"
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "host/compiler/hbm_image.h"
+#include "host/compiler/lower.h"
+#include "host/compiler/memory_plan.h"
+#include "host/compiler/schedule_builder.h"
+
+namespace systole::compiler {
+namespace {
+
+absl::Status LowerLayer(LoweringContext& context, int index) {
+  switch (context.network.layers[index].op) {
+    case model::Op::kConv2D:
+    case model::Op::kDense: return LowerConv(context, index);
+    case model::Op::kMaxPool:
+    case model::Op::kAveragePool: return LowerPool(context, index);
+    case model::Op::kAdd: return LowerAdd(context, index);
+  }
+  return absl::InternalError("an operation that lowering does not know");
+}
+
+LayerInfo InfoOf(const model::Network& network, const model::Layer& layer, const Geometry& g, const Preset& preset) {
+  LayerInfo info;
+  info.name = layer.name;
+  info.op = model::OpName(layer.op);
+  Geometry one = g;
+  one.n = 1;
+  info.shape = one.ToString();
+  info.output = network.out(layer).name;
+  if (layer.op == model::Op::kConv2D || layer.op == model::Op::kDense) {
+    const int64_t positions = g.n * g.oh * g.ow;
+    info.macs = positions * g.contraction() * g.oc;
+    info.ideal_cycles = positions * CeilDiv(g.contraction(), preset.rows) * CeilDiv(g.oc, preset.cols);
+  }
+  return info;
+}
+
+absl::StatusOr<Program> Compile(const model::Network& network, const Preset& preset, const Options& options, bool raw) {
+  if (options.batch < 1) return absl::InvalidArgumentError(absl::StrFormat("a batch of %d images", options.batch));
+  HbmImage hbm;
+  PlanOptions plan_options;
+  plan_options.batch = options.batch;
+  plan_options.keep_intermediates = options.keep_intermediates;
+  plan_options.allow_resident = options.allow_resident;
+  plan_options.ub_bytes = options.ub_bytes;
+  plan_options.raw_output = raw;
+  absl::StatusOr<MemoryPlan> memory = PlanMemory(network, preset, plan_options, hbm);
+  if (!memory.ok()) return memory.status();
+
+  Program program;
+  program.preset = std::string(preset.name);
+  ScheduleBuilder builder(preset);
+  LoweringContext context{network, preset, *memory, hbm, builder};
+  for (size_t l = 0; l < network.layers.size(); ++l) {
+    builder.set_tag(static_cast<int>(l));
+    if (absl::Status lowered = LowerLayer(context, static_cast<int>(l)); !lowered.ok()) return lowered;
+    program.layers.push_back(InfoOf(network, network.layers[l], memory->layers[l].g, preset));
+  }
+  for (TensorPlan& tensor : memory->tensors) {
+    if (tensor.in_hbm) program.tensors.push_back(std::move(tensor.hbm));
+  }
+  absl::StatusOr<Schedule> schedule = builder.Finish(options.reorder);
+  if (!schedule.ok()) return schedule.status();
+  program.descriptors = std::move(schedule->descriptors);
+  program.prog_addr = hbm.Allocate(program.descriptors.size() * isa::kDescriptorBytes);
+  program.hbm_bytes = hbm.size();
+  program.segments = hbm.TakeSegments();
+  return program;
+}
+
+}  // namespace
+
+absl::StatusOr<Program> CompileNetwork(const model::Network& network, const Preset& preset, const Options& options) {
+  if (absl::Status valid = model::Validate(network); !valid.ok()) return valid;
+  return Compile(network, preset, options, /*raw=*/false);
+}
+
+int64_t EstimateCycles(const Program& program, const Preset& preset) {
+  ScheduleBuilder builder(preset);
+  for (const isa::Descriptor& d : program.descriptors) {
+    if (QueueOf(d) != isa::Queue::kNone) builder.AppendEncoded(d);
+  }
+  return builder.Estimate();
+}
+
+model::Network MatmulNetwork(const MatmulSpec& spec) {
+  model::Network network;
+  network.name = "matmul";
+  model::Tensor a, c;
+  a.name = "a";
+  a.height = static_cast<int>(spec.m);
+  a.channels = static_cast<int>(spec.k);
+  a.zero_point = spec.a_zero_point;
+  c.name = "c";
+  c.height = static_cast<int>(spec.m);
+  c.channels = static_cast<int>(spec.n);
+  c.zero_point = spec.c_zero_point;
+  network.tensors = {a, c};
+  network.output = 1;
+  model::Layer layer;
+  layer.name = "matmul";
+  layer.op = model::Op::kConv2D;
+  layer.inputs = {0};
+  layer.output = 1;
+  layer.weights = spec.weights;
+  layer.bias = spec.bias;
+  layer.requant = spec.requant;
+  layer.rounding = spec.rounding;
+  layer.clamp_min = spec.clamp_min;
+  layer.clamp_max = spec.clamp_max;
+  if (spec.raw) {
+    layer.bias.assign(spec.n, 0);
+    layer.requant.assign(spec.n, {});
+  }
+  network.layers.push_back(std::move(layer));
+  return network;
+}
+
+absl::StatusOr<Program> CompileMatmul(const MatmulSpec& spec, const Preset& preset, const Options& options) {
+  if (spec.m < 1 || spec.k < 1 || spec.n < 1) {
+    return absl::InvalidArgumentError(absl::StrFormat("a matrix product of %d x %d x %d", spec.m, spec.k, spec.n));
+  }
+  const model::Network network = MatmulNetwork(spec);
+  if (absl::Status valid = model::Validate(network); !valid.ok()) return valid;
+  absl::StatusOr<Program> program = Compile(network, preset, options, spec.raw);
+  if (!program.ok()) return program.status();
+  LayerInfo& info = program->layers[0];
+  info.op = "matmul";
+  info.shape = absl::StrFormat("%dx%d * %dx%d", spec.m, spec.k, spec.k, spec.n);
+  return program;
+}
+
+}  // namespace systole::compiler

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The HBM of a program while it is compiled: a bump allocator and the bytes that must be there at the start.
+#ifndef HOST_COMPILER_HBM_IMAGE_H_
+#define HOST_COMPILER_HBM_IMAGE_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "systole/program.h"
+
+namespace systole::compiler {
+
+class HbmImage {
+ public:
+  static constexpr uint64_t kAlign = 256;  // a multiple of every preset's beat and of a descriptor
+
+  uint64_t Allocate(uint64_t bytes) {
+    const uint64_t at = next_;
+    next_ = (next_ + bytes + kAlign - 1) / kAlign * kAlign;
+    return at;
+  }
+  uint64_t Add(std::string name, std::vector<uint8_t> data) {
+    const uint64_t at = Allocate(data.size());
+    segments_.push_back({std::move(name), at, std::move(data)});
+    return at;
+  }
+  uint64_t size() const { return next_; }
+  std::vector<DataSegment> TakeSegments() { return std::move(segments_); }
+
+ private:
+  uint64_t next_ = 0;
+  std::vector<DataSegment> segments_;
+};
+
+}  // namespace systole::compiler
+
+#endif  // HOST_COMPILER_HBM_IMAGE_H_

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// for each block, for each group of column tiles, for each tile: the tiles of all passes, the passes, the requantise
+// into the output; after the group the store. A block's input is loaded before it.
+#include <algorithm>
+
+#include "host/compiler/lower.h"
+#include "host/compiler/streams.h"
+#include "host/compiler/weights.h"
+
+namespace systole::compiler {
+namespace {
+
+class ConvLowering {
+ public:
+  ConvLowering(LoweringContext& context, int index)
+      : context_(context),
+        layer_(context.network.layers[index]),
+        plan_(context.memory.layers[index]),
+        g_(plan_.g),
+        preset_(context.preset),
+        in_tensor_(context.network.in(layer_)),
+        out_tensor_(context.network.out(layer_)),
+        raw_(g_.element_bytes == 4),
+        weights_(layer_, g_, in_tensor_.zero_point, raw_, preset_, context.hbm),
+        in_(plan_.in[0], context.memory.tensors[layer_.inputs[0]].hbm, preset_, context.builder),
+        out_(plan_.out, context.memory.tensors[layer_.output].hbm, g_, preset_, context.builder),
+        params_(plan_.params, weights_.column_tiles(), preset_, context.builder) {}
+
+  absl::Status Run() {
+    for (const Block& block : plan_.blocks) {
+      absl::StatusOr<const PackedWeights*> packed = weights_.Get(ValidTaps(g_, block));
+      if (!packed.ok()) return packed.status();
+      const Region region = InputRegion(g_, block, preset_.beat_bytes());
+      const View view = in_.Require(region);
+      for (int64_t c0 = 0; c0 < g_.oc; c0 += plan_.out.group_channels) {
+        const int64_t channels = std::min(plan_.out.group_channels, g_.oc - c0);
+        const Destination to = out_.Begin(block, c0);
+        for (int64_t c = 0; c < channels; c += preset_.cols) {
+          Tile(block, **packed, region, view, (c0 + c) / preset_.cols, std::min(preset_.cols, channels - c), to,
+               c * g_.element_bytes);
+        }
+        out_.Finish(block, c0, channels);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  void Tile(const Block& block, const PackedWeights& packed, const Region& region, const View& view, int64_t tile,
+            int64_t cols, const Destination& to, int64_t offset) {
+    const int64_t acc = context_.AllocateRows(block.rows());
+    const int64_t params = raw_ ? 0 : params_.Require(packed, tile);
+    const int64_t passes = packed.plan.passes();
+
+    isa::Weights weights;
+    weights.hbm_addr = packed.tiles_addr + tile * passes * preset_.tile_bytes();
+    weights.tiles = static_cast<uint32_t>(passes);
+    context_.builder.Append(weights);
+    for (const PassGroup& group : packed.plan.groups) {
+      isa::Matmul m = Walk(block, group, region, view);
+      m.acc = static_cast<uint32_t>(acc);
+      if (&group != &packed.plan.groups.front()) m.header.flags |= isa::Matmul::kAccumulate;
+      context_.builder.Append(m);
+    }
+
+    isa::Requant r;
+    if (raw_) r.header.flags |= isa::Requant::kRaw;
+    if (layer_.rounding == model::Rounding::kSingle) r.header.flags |= isa::Requant::kSingleRound;
+    r.acc = static_cast<uint32_t>(acc);
+    r.n = static_cast<uint32_t>(block.ni);
+    r.ny = static_cast<uint32_t>(block.ny);
+    r.nx = static_cast<uint32_t>(block.nx);
+    r.dst = static_cast<uint32_t>(to.address + offset);
+    r.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
+    r.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
+    r.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
+    r.cols = static_cast<uint32_t>(cols);
+    r.params = static_cast<uint32_t>(params);
+    r.zp = out_tensor_.zero_point;
+    r.clamp_min = layer_.clamp_min;
+    r.clamp_max = layer_.clamp_max;
+    context_.builder.Append(r);
+  }
+
+  isa::Matmul Walk(const Block& block, const PassGroup& group, const Region& region, const View& view) const {
+    isa::Matmul m;
+    m.ub_base = static_cast<uint32_t>(view.address);
+    m.pitch = static_cast<uint32_t>(view.pitch);
+    m.img_pitch = static_cast<uint32_t>(block.ni > 1 ? view.img_pitch : 0);
+    m.lines = static_cast<uint32_t>(region.nl);
+    m.line_bytes = static_cast<uint32_t>(region.nb);
+    m.pad = in_tensor_.zero_point;
+    m.n = static_cast<uint32_t>(block.ni);
+    m.ny = static_cast<uint32_t>(block.ny);
+    m.nx = static_cast<uint32_t>(block.nx);
+    m.sy = static_cast<uint32_t>(block.ny > 1 ? g_.sh : 0);
+    m.sx = static_cast<uint32_t>(block.nx > 1 ? g_.sw * g_.c : 0);
+    m.t0 = static_cast<uint32_t>(group.t0);
+    m.t0_dx = static_cast<uint32_t>(group.dx);
+    m.t1 = static_cast<uint32_t>(group.t1);
+    m.t1_dy = static_cast<uint32_t>(group.dy);
+    // Window coordinates to those of the region.
+    const int64_t line = block.y0 * g_.sh - g_.pad_top - region.l0;
+    const int64_t byte = (block.x0 * g_.sw - g_.pad_left) * g_.c - region.b0;
+    for (size_t s = 0; s < group.segments.size(); ++s) {
+      m.seg_dy[s] = static_cast<int32_t>(line + group.segments[s].line);
+      m.seg_dx[s] = static_cast<int32_t>(byte + group.segments[s].byte);
+      m.seg_len[s] = static_cast<uint32_t>(group.segments[s].len);
+    }
+    return m;
+  }
+
+  LoweringContext& context_;
+  const model::Layer& layer_;
+  const LayerPlan& plan_;
+  const Geometry& g_;
+  const Preset& preset_;
+  const model::Tensor& in_tensor_;
+  const model::Tensor& out_tensor_;
+  const bool raw_;
+  LayerWeights weights_;
+  InputStream in_;
+  OutputStream out_;
+  ParamStream params_;
+};
+
+}  // namespace
+
+absl::Status LowerConv(LoweringContext& context, int layer) { return ConvLowering(context, layer).Run(); }
+
+}  // namespace systole::compiler

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers that only the vector unit works on: pools and additions.
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "host/compiler/lower.h"
+#include "host/compiler/streams.h"
+
+namespace systole::compiler {
+namespace {
+
+constexpr int64_t kMaxPoolSide = 31, kMaxPoolTaps = 256;  // of the pool descriptor
+
+}  // namespace
+
+absl::Status LowerPool(LoweringContext& context, int index) {
+  const model::Layer& layer = context.network.layers[index];
+  const LayerPlan& plan = context.memory.layers[index];
+  const Geometry& g = plan.g;
+  const Preset& preset = context.preset;
+  if (g.kh > kMaxPoolSide || g.kw > kMaxPoolSide || g.kh * g.kw > kMaxPoolTaps) {
+    return absl::UnimplementedError(
+        absl::StrFormat("layer %s: a pool over %dx%d positions; the vector unit does at most %d a side and %d in all",
+                        layer.name, g.kh, g.kw, kMaxPoolSide, kMaxPoolTaps));
+  }
+  InputStream in(plan.in[0], context.memory.tensors[layer.inputs[0]].hbm, preset, context.builder);
+  OutputStream out(plan.out, context.memory.tensors[layer.output].hbm, g, preset, context.builder);
+  for (const Block& block : plan.blocks) {
+    const Region region = InputRegion(g, block, preset.beat_bytes());
+    const View view = in.Require(region);
+    const Destination to = out.Begin(block, 0);
+    for (int64_t c = 0; c < g.oc; c += preset.cols) {
+      isa::Pool p;
+      if (layer.op == model::Op::kAveragePool) p.header.flags |= isa::Pool::kAverage;
+      p.src = static_cast<uint32_t>(view.address + c);
+      p.src_pitch = static_cast<uint32_t>(view.pitch);
+      p.src_img_pitch = static_cast<uint32_t>(block.ni > 1 ? view.img_pitch : 0);
+      p.lines = static_cast<uint32_t>(region.nl);
+      p.line_bytes = static_cast<uint32_t>(region.nb);
+      p.n = static_cast<uint32_t>(block.ni);
+      p.ny = static_cast<uint32_t>(block.ny);
+      p.nx = static_cast<uint32_t>(block.nx);
+      p.sy = static_cast<uint32_t>(block.ny > 1 ? g.sh : 0);
+      p.src_sx = static_cast<uint32_t>(block.nx > 1 ? g.sw * g.c : 0);
+      p.dy = static_cast<int32_t>(block.y0 * g.sh - g.pad_top - region.l0);
+      p.dx = static_cast<int32_t>((block.x0 * g.sw - g.pad_left) * g.c - region.b0);
+      p.kh = static_cast<uint32_t>(g.kh);
+      p.kw = static_cast<uint32_t>(g.kw);
+      p.kx = static_cast<uint32_t>(g.c);
+      p.dst = static_cast<uint32_t>(to.address + c);
+      p.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
+      p.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
+      p.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
+      p.cols = static_cast<uint32_t>(std::min(preset.cols, g.oc - c));
+      p.clamp_min = layer.clamp_min;
+      p.clamp_max = layer.clamp_max;
+      context.builder.Append(p);
+    }
+    out.Finish(block, 0, g.oc);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LowerAdd(LoweringContext& context, int index) {
+  const model::Layer& layer = context.network.layers[index];
+  const LayerPlan& plan = context.memory.layers[index];
+  const Geometry& g = plan.g;
+  const Preset& preset = context.preset;
+  const auto stream = [&](int i) {
+    return InputStream(plan.in[i], context.memory.tensors[layer.inputs[i]].hbm, preset, context.builder);
+  };
+  InputStream in0 = stream(0), in1 = stream(1);
+  OutputStream out(plan.out, context.memory.tensors[layer.output].hbm, g, preset, context.builder);
+  for (const Block& block : plan.blocks) {
+    const Region region = InputRegion(g, block, preset.beat_bytes());
+    // In a line, a region begins at the beat before the block.
+    const int64_t skip = block.x0 * g.c - region.b0;
+    const View a = in0.Require(region), b = in1.Require(region);
+    const Destination to = out.Begin(block, 0);
+    // Images that follow each other line by line on all three sides are one run of lines.
+    const int64_t ny = block.ny;
+    const bool joined = a.img_pitch == ny * a.pitch && b.img_pitch == ny * b.pitch && to.img_pitch == ny * to.pitch;
+    for (int64_t i = 0; i < (joined ? 1 : block.ni); ++i) {
+      isa::Add d;
+      if (layer.rounding == model::Rounding::kSingle) d.header.flags |= isa::Add::kSingleRound;
+      d.src0 = static_cast<uint32_t>(a.address + i * a.img_pitch + skip);
+      d.src1 = static_cast<uint32_t>(b.address + i * b.img_pitch + skip);
+      d.dst = static_cast<uint32_t>(to.address + i * to.img_pitch);
+      d.ny = static_cast<uint32_t>(joined ? block.ni * ny : ny);
+      d.pitch0 = static_cast<uint32_t>(a.pitch);
+      d.pitch1 = static_cast<uint32_t>(b.pitch);
+      d.dst_pitch = static_cast<uint32_t>(to.pitch);
+      d.line_bytes = static_cast<uint32_t>(block.nx * g.c);
+      d.zp0 = context.network.in(layer, 0).zero_point;
+      d.zp1 = context.network.in(layer, 1).zero_point;
+      d.zp = context.network.out(layer).zero_point;
+      d.mult0 = layer.add[0].multiplier;
+      d.mult1 = layer.add[1].multiplier;
+      d.mult = layer.add[2].multiplier;
+      d.shift0 = layer.add[0].shift;
+      d.shift1 = layer.add[1].shift;
+      d.shift = layer.add[2].shift;
+      d.clamp_min = layer.clamp_min;
+      d.clamp_max = layer.clamp_max;
+      context.builder.Append(d);
+    }
+    out.Finish(block, 0, g.oc);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace systole::compiler

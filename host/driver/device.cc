@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all backends have in common.
+
+#include "systole/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "host/driver/backends.h"
+#include "systole/gen/hbm.h"
+
+namespace systole {
+namespace {
+
+constexpr uint64_t kBufferAlignment = 128;
+
+uint64_t RoundUp(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+uint64_t Capacity(const Preset& preset) {
+  return hbm::CapacityBytes(static_cast<int>(preset.hbm_pcs));
+}
+
+// Calls run(address, offset in the dense tensor, bytes) for each piece that is
+// contiguous in both, as long as it returns Ok.
+template <typename F>
+absl::Status ForEachRun(const TensorInfo& t, F run) {
+  const int64_t line = t.line_bytes();
+  const int64_t image = t.h * line;
+  const bool dense_lines = t.pitch == line || t.h == 1;
+  const bool dense_images = dense_lines && (t.img_pitch == image || t.n == 1);
+  if (dense_images) return run(t.hbm_addr, 0, t.n * image);
+  for (int64_t i = 0; i < t.n; ++i) {
+    const uint64_t base = t.hbm_addr + i * t.img_pitch;
+    if (dense_lines) {
+      if (absl::Status s = run(base, i * image, image); !s.ok()) return s;
+      continue;
+    }
+    for (int64_t y = 0; y < t.h; ++y) {
+      if (absl::Status s = run(base + y * t.pitch, i * image + y * line, line);
+          !s.ok())
+        return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+int64_t DenseBytes(const TensorInfo& t) {
+  return t.elements() * t.element_bytes();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> Device::Open(
+    const std::string& backend, const DeviceOptions& options) {
+  if (FindPreset(options.preset) == nullptr) {
+    std::vector<std::string> names;
+    for (const Preset& p : kPresets) names.emplace_back(p.name);
+    return absl::InvalidArgumentError(
+        absl::StrFormat("unknown preset '%s'; there are %s", options.preset,
+                        absl::StrJoin(names, ", ")));
+  }
+  if (backend == "rtl") return OpenRtlDevice(options);
+  if (backend == "iss") return OpenIssDevice(options);
+  return absl::InvalidArgumentError(
+      absl::StrFormat("unknown backend '%s'; there are rtl, iss", backend));
+}
+
+absl::StatusOr<uint64_t> Device::Allocate(uint64_t bytes) {
+  const uint64_t capacity = Capacity(preset());
+  const uint64_t begin = RoundUp(next_free_, kBufferAlignment);
+  if (begin > capacity || bytes > capacity - begin) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "no room for a buffer of %d bytes: %d of %d bytes of HBM are in use",
+        bytes, next_free_, capacity));
+  }
+  next_free_ = begin + bytes;
+  return begin;
+}
+
+absl::Status Device::Load(const Program& program) {
+  if (program.preset != preset().name) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("program made for preset '%s', device is '%s'",
+                        program.preset, preset().name));
+  }
+  for (const DataSegment& segment : program.segments) {
+    if (absl::Status s = Write(segment.hbm_addr, segment.data); !s.ok()) {
+      return absl::Status(s.code(), absl::StrCat("data segment '", segment.name,
+                                                 "': ", s.message()));
+    }
+  }
+  std::vector<uint8_t> bytes;
+  bytes.reserve(program.descriptors.size() * isa::kDescriptorBytes);
+  for (const isa::Descriptor& d : program.descriptors) {
+    for (uint64_t word : d) {
+      for (int i = 0; i < 8; ++i)
+        bytes.push_back(static_cast<uint8_t>(word >> (8 * i)));
+    }
+  }
+  if (absl::Status s = Write(program.prog_addr, bytes); !s.ok()) {
+    return absl::Status(s.code(), absl::StrCat("descriptors: ", s.message()));
+  }
+  next_free_ = std::max(next_free_, program.hbm_bytes);
+  return absl::OkStatus();
+}
+
+absl::Status Device::WriteTensor(const TensorInfo& tensor,
+                                 absl::Span<const uint8_t> dense) {
+  if (static_cast<int64_t>(dense.size()) != DenseBytes(tensor)) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "tensor '%s' has %d bytes (%d x %d x %d x %d), %d were given",
+        tensor.name, DenseBytes(tensor), tensor.n, tensor.h, tensor.w,
+        tensor.channels, dense.size()));
+  }
+  return ForEachRun(tensor, [&](uint64_t addr, int64_t offset, int64_t bytes) {
+    return Write(addr, dense.subspan(offset, bytes));
+  });
+}
+
+absl::StatusOr<std::vector<uint8_t>> Device::ReadTensor(
+    const TensorInfo& tensor) {
+  std::vector<uint8_t> dense(DenseBytes(tensor));
+  absl::Status s =
+      ForEachRun(tensor, [&](uint64_t addr, int64_t offset, int64_t bytes) {
+        return Read(addr, absl::MakeSpan(dense).subspan(offset, bytes));
+      });
+  if (!s.ok())
+    return absl::Status(
+        s.code(), absl::StrCat("tensor '", tensor.name, "': ", s.message()));
+  return dense;
+}
+
+absl::StatusOr<RunStats> Device::Run(const Program& program) {
+  if (absl::Status s = Load(program); !s.ok()) return s;
+  if (absl::Status s = Start(program); !s.ok()) return s;
+  return Wait();
+}
+
+absl::Status Device::FaultStatus(const Program& program,
+                                 const FaultState& fault) const {
+  const size_t cause = static_cast<size_t>(fault.cause);
+  std::string text = backend() + ": fault ";
+  if (cause < isa::kFaults.size()) {
+    absl::StrAppendFormat(&text, "%s (%s)", isa::kFaults[cause].name,
+                          isa::kFaults[cause].doc);
+  } else {
+    absl::StrAppend(&text, "of unknown cause ", cause);
+  }
+  absl::StrAppendFormat(&text, " at descriptor %d of %d", fault.index,
+                        program.descriptors.size());
+  if (fault.index < program.descriptors.size()) {
+    const isa::Descriptor& d = program.descriptors[fault.index];
+    const size_t tag = isa::Halt::Decode(d).header.tag;
+    if (tag < program.layers.size())
+      absl::StrAppend(&text, " (layer '", program.layers[tag].name, "')");
+    absl::StrAppend(&text, ": ", Disassemble(d));
+  }
+  absl::StrAppendFormat(
+      &text, "; %s, address 0x%x, cycle %d",
+      fault.queue < isa::kQueueNames.size()
+          ? "queue " + std::string(isa::kQueueNames[fault.queue])
+          : std::string("sequencer"),
+      fault.address, fault.cycle);
+  return absl::AbortedError(text);
+}
+
+}  // namespace systole

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "systole/model.h"
+
+namespace systole::model {
+
+const char* OpName(Op op) {
+  switch (op) {
+    case Op::kConv2D:
+      return "conv2d";
+    case Op::kDense:
+      return "dense";
+    case Op::kMaxPool:
+      return "maxpool";
+    case Op::kAveragePool:
+      return "avgpool";
+    case Op::kAdd:
+      return "add";
+  }
+  return "unknown";
+}
+
+int OutputSize(int size, int kernel, int stride, int dilation, int pad_before,
+               int pad_after) {
+  const int64_t room = int64_t{size} + pad_before + pad_after -
+                       int64_t{dilation} * (kernel - 1) - 1;
+  return room < 0 ? 0 : static_cast<int>(room / stride + 1);
+}
+
+int64_t Macs(const Network& network, const Layer& layer) {
+  if (layer.op == Op::kDense) {
+    return network.in(layer).size() * network.out(layer).size();
+  }
+  if (layer.op == Op::kConv2D) {
+    return network.out(layer).size() * layer.window.kernel_h *
+           layer.window.kernel_w * network.in(layer).channels;
+  }
+  return 0;
+}
+
+}  // namespace systole::model

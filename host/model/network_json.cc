@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/model/network_json.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+
+namespace systole::model {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kVersion = 1;
+constexpr Op kOps[] = {Op::kConv2D, Op::kDense, Op::kMaxPool, Op::kAveragePool,
+                       Op::kAdd};
+
+bool IsPool(Op op) { return op == Op::kMaxPool || op == Op::kAveragePool; }
+bool HasWindow(Op op) { return op == Op::kConv2D || IsPool(op); }
+
+// Reads the fields of one JSON object. The first failure sticks, and fields
+// that nobody asked for are a failure, too.
+class Fields {
+ public:
+  Fields(const Json& object, std::string what)
+      : object_(object), what_(std::move(what)) {
+    if (!object.is_object()) Fail("is not a JSON object");
+  }
+
+  void set_what(std::string what) { what_ = std::move(what); }
+
+  const Json* Get(const std::string& field) {
+    if (!status_.ok()) return nullptr;
+    used_.insert(field);
+    const auto it = object_.find(field);
+    if (it == object_.end()) {
+      Fail(absl::StrCat("has no field '", field, "'"));
+      return nullptr;
+    }
+    return &*it;
+  }
+
+  std::string String(const std::string& field) {
+    const Json* value = Get(field);
+    if (value == nullptr) return "";
+    if (!value->is_string()) {
+      Fail(absl::StrCat("'", field, "' is not a string"));
+      return "";
+    }
+    return value->get<std::string>();
+  }
+
+  int Int(const std::string& field) {
+    const Json* value = Get(field);
+    return value == nullptr ? 0 : ToInt(field, *value);
+  }
+
+  float Float(const std::string& field) {
+    const Json* value = Get(field);
+    if (value == nullptr) return 0;
+    if (!value->is_number()) {
+      Fail(absl::StrCat("'", field, "' is not a number"));
+      return 0;
+    }
+    return value->get<float>();
+  }
+
+  // An array of exactly `count` elements, null after a failure.
+  const Json* Array(const std::string& field, size_t count) {
+    const Json* value = Get(field);
+    if (value == nullptr) return nullptr;
+    if (!value->is_array() || value->size() != count) {
+      Fail(absl::StrCat("'", field, "' is not an array of ", count));
+      return nullptr;
+    }
+    return value;
+  }
+
+  void Ints(const std::string& field, std::vector<int*> targets) {
+    const Json* value = Array(field, targets.size());
+    if (value == nullptr) return;
+    for (size_t i = 0; i < targets.size(); ++i) {
+      *targets[i] = ToInt(field, (*value)[i]);
+    }
+  }
+
+  int ToInt(const std::string& field, const Json& value) {
+    if (value.is_number_integer()) {
+      const int64_t wide = value.get<int64_t>();
+      if (wide >= INT32_MIN && wide <= INT32_MAX) return static_cast<int>(wide);
+    }
+    Fail(absl::StrCat("'", field,
+                      "' has a value that is not an int32: ", value.dump()));
+    return 0;
+  }
+
+  void Fail(const std::string& why) {
+    if (status_.ok()) {
+      status_ = absl::InvalidArgumentError(absl::StrCat(what_, " ", why));
+    }
+  }
+
+  absl::Status Finish() {
+    if (status_.ok()) {
+      for (const auto& [key, value] : object_.items()) {
+        if (used_.count(key) == 0) {
+          Fail(absl::StrCat("has an unknown field '", key, "'"));
+        }
+      }
+    }
+    return status_;
+  }
+
+ private:
+  const Json& object_;
+  std::string what_;
+  std::set<std::string> used_;
+  absl::Status status_;
+};
+
+// Index of a named tensor; fails if there is none.
+int FindTensor(Fields& fields, const Network& network,
+               const std::string& name) {
+  for (size_t i = 0; i < network.tensors.size(); ++i) {
+    if (network.tensors[i].name == name) return static_cast<int>(i);
+  }
+  fields.Fail(absl::StrCat("names an unknown tensor '", name, "'"));
+  return 0;
+}
+
+absl::StatusOr<Tensor> ParseTensor(const Json& json) {
+  Fields fields(json, "a tensor");
+  Tensor tensor;
+  tensor.name = fields.String("name");
+  fields.set_what(absl::StrCat("tensor '", tensor.name, "'"));
+  fields.Ints("shape", {&tensor.height, &tensor.width, &tensor.channels});
+  for (int size : {tensor.height, tensor.width, tensor.channels}) {
+    // Checked here so that the size of a tensor can be computed.
+    if (size < 1 || size > kMaxDimension) {
+      fields.Fail(absl::StrCat("has a dimension of ", size, ", outside 1..",
+                               kMaxDimension));
+    }
+  }
+  tensor.scale = fields.Float("scale");
+  tensor.zero_point = fields.Int("zero_point");
+  absl::Status status = fields.Finish();
+  if (!status.ok()) return status;
+  return tensor;
+}
+
+void ParseWindow(Fields& fields, Op op, Window& w) {
+  fields.Ints("kernel", {&w.kernel_h, &w.kernel_w});
+  fields.Ints("stride", {&w.stride_h, &w.stride_w});
+  if (op == Op::kConv2D) {
+    fields.Ints("dilation", {&w.dilation_h, &w.dilation_w});
+  }
+  fields.Ints("padding",
+              {&w.pad_top, &w.pad_left, &w.pad_bottom, &w.pad_right});
+}
+
+void ParseAdd(Fields& fields, Layer& layer) {
+  const Json* triple = fields.Array("requantise", layer.add.size());
+  if (triple == nullptr) return;
+  for (size_t i = 0; i < layer.add.size(); ++i) {
+    const Json& pair = (*triple)[i];
+    if (!pair.is_array() || pair.size() != 2) {
+      fields.Fail("'requantise' is not an array of [multiplier, shift]");
+      return;
+    }
+    const int shift = fields.ToInt("requantise", pair[1]);
+    if (shift < INT8_MIN || shift > INT8_MAX) {
+      fields.Fail(absl::StrCat("shift ", shift, " is outside -31..30"));
+    }
+    layer.add[i] = {fields.ToInt("requantise", pair[0]),
+                    static_cast<int8_t>(shift)};
+  }
+}
+
+absl::StatusOr<Layer> ParseLayer(const Json& json, const Network& network) {
+  Fields fields(json, "a layer");
+  Layer layer;
+  layer.name = fields.String("name");
+  fields.set_what(absl::StrCat("layer '", layer.name, "'"));
+
+  const std::string op = fields.String("op");
+  bool known = false;
+  for (Op candidate : kOps) {
+    if (op == OpName(candidate)) {
+      layer.op = candidate;
+      known = true;
+    }
+  }
+  if (!known) fields.Fail(absl::StrCat("has an unknown op '", op, "'"));
+
+  const size_t arity = layer.op == Op::kAdd ? 2 : 1;
+  if (const Json* names = fields.Array("inputs", arity)) {
+    for (const Json& name : *names) {
+      layer.inputs.push_back(FindTensor(
+          fields, network, name.is_string() ? name.get<std::string>() : ""));
+    }
+  }
+  layer.output = FindTensor(fields, network, fields.String("output"));
+  if (HasWindow(layer.op)) ParseWindow(fields, layer.op, layer.window);
+  fields.Ints("clamp", {&layer.clamp_min, &layer.clamp_max});
+  if (!IsPool(layer.op)) {
+    const std::string rounding = fields.String("rounding");
+    if (rounding != "double" && rounding != "single") {
+      fields.Fail(absl::StrCat("has an unknown rounding '", rounding, "'"));
+    }
+    layer.rounding =
+        rounding == "single" ? Rounding::kSingle : Rounding::kDouble;
+  }
+  if (layer.op == Op::kAdd) ParseAdd(fields, layer);
+  absl::Status status = fields.Finish();
+  if (!status.ok()) return status;
+  return layer;
+}
+
+Json LayerJson(const Network& network, const Layer& layer) {
+  Json json = {{"name", layer.name},
+               {"op", OpName(layer.op)},
+               {"output", network.out(layer).name},
+               {"clamp", {layer.clamp_min, layer.clamp_max}}};
+  for (int input : layer.inputs) {
+    json["inputs"].push_back(network.tensors[input].name);
+  }
+  const Window& w = layer.window;
+  if (HasWindow(layer.op)) {
+    json["kernel"] = {w.kernel_h, w.kernel_w};
+    json["stride"] = {w.stride_h, w.stride_w};
+    json["padding"] = {w.pad_top, w.pad_left, w.pad_bottom, w.pad_right};
+  }
+  if (layer.op == Op::kConv2D) json["dilation"] = {w.dilation_h, w.dilation_w};
+  if (!IsPool(layer.op)) {
+    json["rounding"] =
+        layer.rounding == Rounding::kDouble ? "double" : "single";
+  }
+  if (layer.op == Op::kAdd) {
+    for (const Requant& requant : layer.add) {
+      json["requantise"].push_back(
+          Json::array({requant.multiplier, requant.shift}));
+    }
+  }
+  return json;
+}
+
+}  // namespace
+
+absl::StatusOr<Network> ParseNetworkJson(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) {
+    return absl::InvalidArgumentError("'systole.network' is not JSON");
+  }
+  Fields fields(json, "'systole.network'");
+  if (const int version = fields.Int("version"); version != kVersion) {
+    fields.Fail(
+        absl::StrCat("has version ", version, " instead of ", kVersion));
+  }
+  Network network;
+  network.name = fields.String("name");
+  if (const Json* tensors = fields.Get("tensors")) {
+    if (!tensors->is_array()) fields.Fail("'tensors' is not an array");
+    for (const Json& entry : *tensors) {
+      absl::StatusOr<Tensor> tensor = ParseTensor(entry);
+      if (!tensor.ok()) return tensor.status();
+      network.tensors.push_back(*std::move(tensor));
+    }
+  }
+  network.input = FindTensor(fields, network, fields.String("input"));
+  network.output = FindTensor(fields, network, fields.String("output"));
+  if (const Json* layers = fields.Get("layers")) {
+    if (!layers->is_array()) fields.Fail("'layers' is not an array");
+    for (const Json& entry : *layers) {
+      absl::StatusOr<Layer> layer = ParseLayer(entry, network);
+      if (!layer.ok()) return layer.status();
+      network.layers.push_back(*std::move(layer));
+    }
+  }
+  absl::Status status = fields.Finish();
+  if (!status.ok()) return status;
+  return network;
+}
+
+std::string NetworkJson(const Network& network) {
+  Json json = {{"version", kVersion},
+               {"name", network.name},
+               {"input", network.tensors[network.input].name},
+               {"output", network.tensors[network.output].name}};
+  for (const Tensor& tensor : network.tensors) {
+    json["tensors"].push_back(
+        {{"name", tensor.name},
+         {"shape", {tensor.height, tensor.width, tensor.channels}},
+         {"scale", tensor.scale},
+         {"zero_point", tensor.zero_point}});
+  }
+  for (const Layer& layer : network.layers) {
+    json["layers"].push_back(LayerJson(network, layer));
+  }
+  return json.dump();
+}
+
+}  // namespace systole::model

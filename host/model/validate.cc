@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The rules of docs/network.md that hold for a network however it was made.
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "systole/model.h"
+
+namespace systole::model {
+namespace {
+
+constexpr int64_t kMaxTensorSize = int64_t{1} << 31;
+
+bool FitsInt8(int value) { return value >= -128 && value <= 127; }
+
+template <typename... Parts>
+absl::Status Bad(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+
+absl::Status CheckTensor(const Tensor& tensor) {
+  const std::string what = absl::StrCat("tensor '", tensor.name, "': ");
+  for (int dimension : {tensor.height, tensor.width, tensor.channels}) {
+    if (dimension < 1 || dimension > kMaxDimension) {
+      return Bad(what, "dimension ", dimension, " is outside 1..",
+                 kMaxDimension);
+    }
+  }
+  // Two dimensions fit in 40 bits, so neither product overflows.
+  const int64_t plane = int64_t{tensor.height} * tensor.width;
+  if (plane > kMaxTensorSize || plane * tensor.channels > kMaxTensorSize) {
+    return Bad(what, "more than ", kMaxTensorSize, " elements");
+  }
+  if (!std::isfinite(tensor.scale) || tensor.scale <= 0) {
+    return Bad(what, "scale ", tensor.scale, " is not positive");
+  }
+  if (!FitsInt8(tensor.zero_point)) {
+    return Bad(what, "zero point ", tensor.zero_point, " is outside -128..127");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckRequant(const std::string& what, const Requant& requant) {
+  const int32_t m = requant.multiplier;
+  if (m != 0 && m < (1 << 30)) {
+    return Bad(what, "multiplier ", m, " is neither 0 nor in 2^30..2^31-1");
+  }
+  if (requant.shift < -31 || requant.shift > 30) {
+    return Bad(what, "shift ", requant.shift, " is outside -31..30");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckWindow(const std::string& what, const Layer& layer,
+                         const Tensor& in, const Tensor& out) {
+  const Window& w = layer.window;
+  for (int value : {w.kernel_h, w.kernel_w, w.stride_h, w.stride_w,
+                    w.dilation_h, w.dilation_w}) {
+    if (value < 1 || value > kMaxDimension) {
+      return Bad(what, "kernel, stride or dilation ", value, " is outside 1..",
+                 kMaxDimension);
+    }
+  }
+  for (int value : {w.pad_top, w.pad_left, w.pad_bottom, w.pad_right}) {
+    if (value < 0 || value > kMaxDimension) {
+      return Bad(what, "padding ", value, " is outside 0..", kMaxDimension);
+    }
+  }
+  if (layer.op != Op::kConv2D) {
+    if (w.dilation_h != 1 || w.dilation_w != 1) {
+      return Bad(what, "a pool has no dilation");
+    }
+    // Else a window could lie in the padding alone.
+    if (w.pad_top >= w.kernel_h || w.pad_bottom >= w.kernel_h ||
+        w.pad_left >= w.kernel_w || w.pad_right >= w.kernel_w) {
+      return Bad(what, "a pool's padding must be smaller than its kernel");
+    }
+  }
+  const int height = OutputSize(in.height, w.kernel_h, w.stride_h, w.dilation_h,
+                                w.pad_top, w.pad_bottom);
+  const int width = OutputSize(in.width, w.kernel_w, w.stride_w, w.dilation_w,
+                               w.pad_left, w.pad_right);
+  if (height != out.height || width != out.width) {
+    return Bad(what,
+               absl::StrFormat("output is %dx%d, but the geometry gives %dx%d",
+                               out.height, out.width, height, width));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckWeighted(const std::string& what, const Layer& layer,
+                           const Tensor& in, const Tensor& out) {
+  const size_t channels = out.channels;
+  const int64_t depth = layer.op == Op::kDense
+                            ? in.size()
+                            : int64_t{layer.window.kernel_h} *
+                                  layer.window.kernel_w * in.channels;
+  if (depth > kMaxTensorSize / out.channels ||
+      layer.weights.size() != channels * depth) {
+    return Bad(what, layer.weights.size(), " weights instead of ", out.channels,
+               " x ", depth);
+  }
+  if (layer.bias.size() != channels || layer.requant.size() != channels) {
+    return Bad(what, layer.bias.size(), " biases and ", layer.requant.size(),
+               " multipliers instead of ", channels);
+  }
+  for (size_t c = 0; c < channels; ++c) {
+    absl::Status status =
+        CheckRequant(absl::StrCat(what, "channel ", c, ": "), layer.requant[c]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckByOp(const std::string& what, const Network& network,
+                       const Layer& layer) {
+  const Tensor& in = network.in(layer);
+  const Tensor& out = network.out(layer);
+  const bool weighted = layer.op == Op::kConv2D || layer.op == Op::kDense;
+  if (!weighted &&
+      !(layer.weights.empty() && layer.bias.empty() && layer.requant.empty())) {
+    return Bad(what, "weights on a layer that has none");
+  }
+  switch (layer.op) {
+    case Op::kConv2D: {
+      absl::Status status = CheckWindow(what, layer, in, out);
+      return status.ok() ? CheckWeighted(what, layer, in, out) : status;
+    }
+    case Op::kDense:
+      if (out.height != 1 || out.width != 1) {
+        return Bad(what, "a dense output is 1x1xN");
+      }
+      return CheckWeighted(what, layer, in, out);
+    case Op::kMaxPool:
+    case Op::kAveragePool:
+      if (in.channels != out.channels || in.scale != out.scale ||
+          in.zero_point != out.zero_point) {
+        return Bad(what, "a pool keeps channels, scale and zero point");
+      }
+      return CheckWindow(what, layer, in, out);
+    case Op::kAdd: {
+      const Tensor& other = network.in(layer, 1);
+      for (const Tensor* t : {&in, &other}) {
+        if (t->height != out.height || t->width != out.width ||
+            t->channels != out.channels) {
+          return Bad(what, "shapes of '", t->name, "' and '", out.name,
+                     "' differ");
+        }
+      }
+      for (const Requant& requant : layer.add) {
+        absl::Status status = CheckRequant(what, requant);
+        if (!status.ok()) return status;
+        if (requant.shift > 0) return Bad(what, "an add shifts right only");
+      }
+      return absl::OkStatus();
+    }
+  }
+  return Bad(what, "unknown operation");
+}
+
+absl::Status CheckLayer(const Network& network, const Layer& layer,
+                        std::vector<bool>& ready) {
+  const std::string what = absl::StrCat("layer '", layer.name, "': ");
+  const auto known = [&](int t) {
+    return t >= 0 && t < static_cast<int>(network.tensors.size());
+  };
+  const size_t arity = layer.op == Op::kAdd ? 2 : 1;
+  if (layer.inputs.size() != arity) {
+    return Bad(what, layer.inputs.size(), " inputs instead of ", arity);
+  }
+  for (int input : layer.inputs) {
+    if (!known(input)) return Bad(what, "unknown input tensor");
+    if (!ready[input]) {
+      return Bad(what, "input '", network.tensors[input].name,
+                 "' is not computed before");
+    }
+  }
+  if (!known(layer.output)) return Bad(what, "unknown output tensor");
+  if (ready[layer.output]) {
+    return Bad(what, "output '", network.tensors[layer.output].name,
+               "' exists already");
+  }
+  ready[layer.output] = true;
+  if (!FitsInt8(layer.clamp_min) || !FitsInt8(layer.clamp_max) ||
+      layer.clamp_min > layer.clamp_max) {
+    return Bad(what, "clamp ", layer.clamp_min, "..", layer.clamp_max,
+               " is not a range within -128..127");
+  }
+  return CheckByOp(what, network, layer);
+}
+
+}  // namespace
+
+absl::Status Validate(const Network& network) {
+  const int count = static_cast<int>(network.tensors.size());
+  if (network.input < 0 || network.input >= count || network.output < 0 ||
+      network.output >= count) {
+    return Bad("network '", network.name, "': no input or output tensor");
+  }
+  if (network.layers.empty()) {
+    return Bad("network '", network.name, "': no layers");
+  }
+  std::set<std::string> names;
+  for (const Tensor& tensor : network.tensors) {
+    if (tensor.name.empty() || !names.insert(tensor.name).second) {
+      return Bad("tensor '", tensor.name, "': name is empty or used twice");
+    }
+    absl::Status status = CheckTensor(tensor);
+    if (!status.ok()) return status;
+  }
+  std::vector<bool> ready(count, false);
+  ready[network.input] = true;
+  names.clear();
+  for (const Layer& layer : network.layers) {
+    if (layer.name.empty() || !names.insert(layer.name).second) {
+      return Bad("layer '", layer.name, "': name is empty or used twice");
+    }
+    absl::Status status = CheckLayer(network, layer, ready);
+    if (!status.ok()) return status;
+  }
+  for (int t = 0; t < count; ++t) {
+    if (!ready[t]) {
+      return Bad("tensor '", network.tensors[t].name,
+                 "': no layer computes it");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace systole::model

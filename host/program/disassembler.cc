@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "systole/program.h"
+
+namespace systole {
+namespace {
+
+constexpr int kOpcodeBits = 8;
+constexpr int kFlagsLsb = 8;
+constexpr int kTagLsb = 16;
+constexpr int kWaitLsb = 32;
+constexpr int kPostLsb = 64;
+
+// Fields that are easier to read in hexadecimal.
+bool IsAddress(std::string_view field) {
+  for (std::string_view name : {"hbm_addr", "ub_addr", "ub_base", "src", "src0",
+                                "src1", "dst", "params"}) {
+    if (field == name) return true;
+  }
+  return false;
+}
+
+void AppendMask(std::string* line, const char* name, uint64_t mask) {
+  std::vector<int> flags;
+  for (int f = 0; f < isa::kNumFlags; ++f) {
+    if (mask >> f & 1) flags.push_back(f);
+  }
+  if (!flags.empty())
+    absl::StrAppend(line, " ", name, "=", absl::StrJoin(flags, ","));
+}
+
+void AppendField(std::string* line, const isa::FieldInfo& field,
+                 const isa::Descriptor& d) {
+  std::vector<std::string> values;
+  bool zero = true;
+  for (int i = 0; i < field.count; ++i) {
+    const int lsb = field.lsb + i * field.bits;
+    const uint64_t bits = isa::GetBits(d, lsb, field.bits);
+    zero = zero && bits == 0;
+    if (field.is_signed) {
+      values.push_back(absl::StrCat(isa::GetSignedBits(d, lsb, field.bits)));
+    } else if (IsAddress(field.name)) {
+      values.push_back(absl::StrFormat("0x%x", bits));
+    } else {
+      values.push_back(absl::StrCat(bits));
+    }
+  }
+  if (!zero)
+    absl::StrAppendFormat(line, " %s=%s", field.name,
+                          absl::StrJoin(values, ","));
+}
+
+std::string Raw(const isa::Descriptor& d) {
+  std::string line = "raw";
+  for (uint64_t word : d) absl::StrAppendFormat(&line, " 0x%016x", word);
+  return line;
+}
+
+// Names come from files: control characters must not end the comment.
+std::string OneLine(std::string name) {
+  for (char& c : name) {
+    if (static_cast<unsigned char>(c) < ' ') c = '?';
+  }
+  return name;
+}
+
+// Bits that no field of the operation has.
+bool HasUnusedBits(const isa::OpInfo& op, const isa::Descriptor& d) {
+  uint64_t flags = isa::GetBits(d, kFlagsLsb, 8);
+  for (int i = 0; i < op.num_flags; ++i)
+    flags &= ~(uint64_t{1} << op.flags[i].bit);
+  if (flags != 0) return true;
+  for (int bit = op.width; bit < isa::kDescriptorBits; ++bit) {
+    if (isa::GetBits(d, bit, 1) != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string Disassemble(const isa::Descriptor& d) {
+  const isa::OpInfo* op =
+      isa::FindOp(static_cast<uint8_t>(isa::GetBits(d, 0, kOpcodeBits)));
+  if (op == nullptr || HasUnusedBits(*op, d)) return Raw(d);
+  std::string line(op->name);
+  for (int i = 0; i < op->num_fields; ++i) AppendField(&line, op->fields[i], d);
+  AppendMask(&line, "wait", isa::GetBits(d, kWaitLsb, isa::kNumFlags));
+  AppendMask(&line, "post", isa::GetBits(d, kPostLsb, isa::kNumFlags));
+  for (int i = 0; i < op->num_flags; ++i) {
+    if (isa::GetBits(d, kFlagsLsb + op->flags[i].bit, 1) != 0)
+      absl::StrAppendFormat(&line, " %s", op->flags[i].name);
+  }
+  const uint64_t tag = isa::GetBits(d, kTagLsb, 16);
+  if (tag != 0) absl::StrAppend(&line, " tag=", tag);
+  return line;
+}
+
+std::string DisassembleProgram(const Program& p) {
+  std::string text =
+      absl::StrFormat("# preset %s, %d descriptors at 0x%x, %d bytes of HBM\n",
+                      p.preset, p.descriptors.size(), p.prog_addr, p.hbm_bytes);
+  for (const DataSegment& s : p.segments) {
+    absl::StrAppendFormat(&text, "# data %#010x %9d bytes  %s\n", s.hbm_addr,
+                          s.data.size(), OneLine(s.name));
+  }
+  for (const TensorInfo& t : p.tensors) {
+    absl::StrAppendFormat(
+        &text,
+        "# %-6s %#010x %s %s %dx%dx%dx%d, pitch %d, image pitch %d, scale %g, "
+        "zero point %d\n",
+        t.is_input ? "input" : (t.is_output ? "output" : "tensor"), t.hbm_addr,
+        OneLine(t.name), t.type == ElementType::kInt8 ? "int8" : "int32", t.n,
+        t.h, t.w, t.channels, t.pitch, t.img_pitch, t.scale, t.zero_point);
+  }
+  int64_t tag = -1;
+  for (size_t i = 0; i < p.descriptors.size(); ++i) {
+    const int64_t new_tag =
+        static_cast<int64_t>(isa::GetBits(p.descriptors[i], kTagLsb, 16));
+    if (new_tag != tag && new_tag < static_cast<int64_t>(p.layers.size())) {
+      const LayerInfo& l = p.layers[new_tag];
+      absl::StrAppend(&text, "# layer ", new_tag, ": ",
+                      OneLine(absl::StrCat(l.name, ", ", l.op, ", ", l.shape)),
+                      "\n");
+    }
+    tag = new_tag;
+    absl::StrAppendFormat(&text, "%s  # %d\n", Disassemble(p.descriptors[i]),
+                          i);
+  }
+  return text;
+}
+
+}  // namespace systole

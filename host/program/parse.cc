@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes into a program. Every length is checked before it is used and every
+// value before it is believed, so that no file, however made, can do more than
+// return an error.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "host/program/format.h"
+#include "systole/gen/hbm.h"
+#include "systole/gen/presets.h"
+#include "systole/program.h"
+
+namespace systole {
+namespace {
+
+namespace pf = program_file;
+
+// Reads little-endian fields of [begin, end). After a failure every read gives
+// zero and ok() is false.
+class Reader {
+ public:
+  Reader(const uint8_t* begin, const uint8_t* end) : at_(begin), end_(end) {}
+
+  bool ok() const { return ok_; }
+  size_t left() const { return end_ - at_; }
+
+  const uint8_t* Bytes(size_t size) {
+    if (!ok_ || size > left()) {
+      ok_ = false;
+      return nullptr;
+    }
+    return std::exchange(at_, at_ + size);
+  }
+  uint64_t Unsigned(int bytes) {
+    const uint8_t* from = Bytes(bytes);
+    uint64_t value = 0;
+    for (int i = 0; from != nullptr && i < bytes; ++i)
+      value |= uint64_t{from[i]} << (8 * i);
+    return value;
+  }
+  uint8_t U8() { return static_cast<uint8_t>(Unsigned(1)); }
+  uint32_t U32() { return static_cast<uint32_t>(Unsigned(4)); }
+  uint64_t U64() { return Unsigned(8); }
+  int64_t I64() { return static_cast<int64_t>(Unsigned(8)); }
+  float F32() {
+    const uint32_t bits = U32();
+    float v;
+    std::memcpy(&v, &bits, sizeof v);
+    return v;
+  }
+  std::string String() {
+    const uint32_t size = U32();
+    if (size > pf::kMaxName) ok_ = false;
+    const uint8_t* from = Bytes(ok_ ? size : 0);
+    return from == nullptr
+               ? std::string()
+               : std::string(reinterpret_cast<const char*>(from), size);
+  }
+  // A number of records of at least `bytes` bytes each: more than fit cannot be
+  // right.
+  uint32_t Count(size_t bytes) {
+    const uint32_t count = U32();
+    if (count > left() / bytes) ok_ = false;
+    return ok_ ? count : 0;
+  }
+
+ private:
+  const uint8_t* at_;
+  const uint8_t* end_;
+  bool ok_ = true;
+};
+
+class Parser {
+ public:
+  Parser(const std::vector<uint8_t>& bytes, const std::string& name)
+      : bytes_(bytes), name_(name) {}
+
+  absl::StatusOr<Program> Parse() {
+    if (absl::Status s = Envelope(); !s.ok()) return s;
+    Reader r(bytes_.data() + pf::kHeaderBytes,
+             bytes_.data() + bytes_.size() - pf::kTrailerBytes);
+    if (absl::Status s = Body(&r); !s.ok()) return s;
+    if (absl::Status s = CheckLayout(); !s.ok()) return s;
+    for (const TensorInfo& t : program_.tensors) {
+      if (absl::Status s = CheckTensor(t); !s.ok()) return s;
+    }
+    return std::move(program_);
+  }
+
+ private:
+  template <typename... Args>
+  absl::Status Bad(const Args&... args) const {
+    return absl::InvalidArgumentError(absl::StrCat(name_, ": ", args...));
+  }
+
+  // Magic, versions, size, CRC.
+  absl::Status Envelope() const {
+    const size_t compared = std::min(bytes_.size(), pf::kMagic.size());
+    if (std::memcmp(bytes_.data(), pf::kMagic.data(), compared) != 0)
+      return Bad("not a Systole program file");
+    if (bytes_.size() < pf::kHeaderBytes + pf::kTrailerBytes) {
+      return absl::DataLossError(absl::StrCat(name_,
+                                              ": truncated: ", bytes_.size(),
+                                              " bytes are less than a header"));
+    }
+    Reader r(bytes_.data() + pf::kMagic.size(), bytes_.data() + bytes_.size());
+    const uint32_t format = r.U32();
+    const uint32_t isa_version = r.U32();
+    const uint64_t size = r.U64();
+    if (format != pf::kFormatVersion) {
+      return Bad("format version ", format, ", this program reads version ",
+                 pf::kFormatVersion);
+    }
+    if (isa_version != isa::kVersion)
+      return Bad("made for ISA version ", isa_version, ", this is ",
+                 isa::kVersion);
+    if (size != bytes_.size()) {
+      return absl::DataLossError(absl::StrCat(
+          name_, size > bytes_.size() ? ": truncated: " : ": too long: ",
+          bytes_.size(), " bytes, the header says ", size));
+    }
+    const size_t covered = bytes_.size() - pf::kTrailerBytes;
+    const uint32_t stored =
+        Reader(bytes_.data() + covered, bytes_.data() + bytes_.size()).U32();
+    const uint32_t computed = pf::Crc32(bytes_.data(), covered);
+    if (stored != computed) {
+      return absl::DataLossError(
+          absl::StrFormat("%s: corrupted: CRC-32 is %08x, should be %08x",
+                          name_, computed, stored));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Body(Reader* r) {
+    Program& p = program_;
+    p.preset = r->String();
+    p.prog_addr = r->U64();
+    p.hbm_bytes = r->U64();
+    for (uint32_t i = r->Count(isa::kDescriptorBytes); i > 0 && r->ok(); --i) {
+      for (uint64_t& word : p.descriptors.emplace_back()) word = r->U64();
+    }
+    if (!r->ok())
+      return Bad("the list of descriptors does not fit in the file");
+    for (uint32_t i = r->Count(20); i > 0 && r->ok(); --i) {
+      DataSegment& s = p.segments.emplace_back();
+      s.name = r->String();
+      s.hbm_addr = r->U64();
+      const uint64_t size = r->U64();
+      const uint8_t* data = r->Bytes(size);
+      if (data != nullptr) s.data.assign(data, data + size);
+    }
+    if (!r->ok())
+      return Bad("data segment ", p.segments.size(),
+                 " does not fit in the file");
+    for (uint32_t i = r->Count(70); i > 0 && r->ok(); --i) {
+      TensorInfo& t = p.tensors.emplace_back();
+      t.name = r->String();
+      const uint8_t type = r->U8();
+      const uint8_t role = r->U8();
+      if (r->ok() && type > 1)
+        return Bad("tensor '", t.name, "' has the unknown element type ", type);
+      if (r->ok() && role > 3)
+        return Bad("tensor '", t.name, "' has the unknown role ", role);
+      t.type = static_cast<ElementType>(type);
+      t.is_input = (role & 1) != 0;
+      t.is_output = (role & 2) != 0;
+      for (int64_t* v : {&t.n, &t.h, &t.w, &t.channels}) *v = r->I64();
+      t.hbm_addr = r->U64();
+      t.pitch = r->I64();
+      t.img_pitch = r->I64();
+      t.scale = r->F32();
+      t.zero_point = static_cast<int32_t>(r->U32());
+    }
+    if (!r->ok())
+      return Bad("tensor ", p.tensors.size(), " does not fit in the file");
+    for (uint32_t i = r->Count(32); i > 0 && r->ok(); --i) {
+      LayerInfo& l = p.layers.emplace_back();
+      for (std::string* s : {&l.name, &l.op, &l.shape, &l.output})
+        *s = r->String();
+      l.macs = r->I64();
+      l.ideal_cycles = r->I64();
+      if (l.macs < 0 || l.ideal_cycles < 0)
+        return Bad("layer '", l.name, "' has negative work");
+    }
+    if (!r->ok())
+      return Bad("layer ", p.layers.size(), " does not fit in the file");
+    if (r->left() != 0)
+      return Bad(r->left(), " bytes too many after the layers");
+    return absl::OkStatus();
+  }
+
+  // Where descriptors and data go in HBM.
+  absl::Status CheckLayout() {
+    const Program& p = program_;
+    preset_ = FindPreset(p.preset);
+    if (preset_ == nullptr) {
+      std::vector<std::string> names;
+      for (const Preset& known : kPresets) names.emplace_back(known.name);
+      return Bad("unknown preset '", p.preset, "'; there are ",
+                 absl::StrJoin(names, ", "));
+    }
+    const uint64_t capacity =
+        hbm::CapacityBytes(static_cast<int>(preset_->hbm_pcs));
+    if (p.hbm_bytes > capacity)
+      return Bad("wants ", p.hbm_bytes, " bytes of HBM; ", p.preset, " has ",
+                 capacity);
+    if (p.prog_addr % 128 != 0)
+      return Bad("program address ", p.prog_addr, " is not a multiple of 128");
+    if (p.descriptors.empty() ||
+        isa::GetBits(p.descriptors.back(), 0, 8) !=
+            static_cast<uint64_t>(isa::Opcode::kHalt)) {
+      return Bad("the last descriptor is not a halt");
+    }
+
+    struct Range {
+      uint64_t begin, end;
+      std::string what;
+    };
+    std::vector<Range> ranges;
+    const auto add = [&](const std::string& what, uint64_t begin,
+                         uint64_t bytes) -> absl::Status {
+      if (begin > p.hbm_bytes || bytes > p.hbm_bytes - begin) {
+        return Bad(what, " at ", begin, ", ", bytes,
+                   " bytes, ends above the program's ", p.hbm_bytes,
+                   " bytes of HBM");
+      }
+      if (bytes > 0) ranges.push_back({begin, begin + bytes, what});
+      return absl::OkStatus();
+    };
+    absl::Status s = add("list of descriptors", p.prog_addr,
+                         p.descriptors.size() * isa::kDescriptorBytes);
+    if (!s.ok()) return s;
+    for (const DataSegment& segment : p.segments) {
+      const std::string what =
+          absl::StrCat("data segment '", segment.name, "'");
+      if (segment.hbm_addr % preset_->beat_bytes() != 0) {
+        return Bad(what, " at ", segment.hbm_addr, " is not at a multiple of ",
+                   preset_->beat_bytes());
+      }
+      if (s = add(what, segment.hbm_addr, segment.data.size()); !s.ok())
+        return s;
+    }
+    std::sort(ranges.begin(), ranges.end(),
+              [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    for (size_t i = 1; i < ranges.size(); ++i) {
+      if (ranges[i].begin < ranges[i - 1].end)
+        return Bad(ranges[i - 1].what, " and ", ranges[i].what, " overlap");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckTensor(const TensorInfo& t) {
+    const std::string what = absl::StrCat("tensor '", t.name, "'");
+    if (t.name.empty()) return Bad("a tensor has no name");
+    if (!tensor_names_.insert(t.name).second)
+      return Bad(what, " is there twice");
+    if (t.hbm_addr % preset_->beat_bytes() != 0) {
+      return Bad(what, " at ", t.hbm_addr, " is not at a multiple of ",
+                 preset_->beat_bytes());
+    }
+    if (!std::isfinite(t.scale) || t.scale <= 0)
+      return Bad(what, " has the scale ", t.scale);
+    if (t.type == ElementType::kInt8 &&
+        (t.zero_point < -128 || t.zero_point > 127)) {
+      return Bad(what, " has the zero point ", t.zero_point);
+    }
+    // All below stays under 2^62 because sizes are limited one by one.
+    constexpr int64_t kMaxSize = int64_t{1} << 36;
+    int64_t elements = 1;
+    for (int64_t size : {t.n, t.h, t.w, t.channels}) {
+      if (size < 1 || size > kMaxSize || elements > kMaxSize / size)
+        return Bad(what, " has an impossible shape");
+      elements *= size;
+    }
+    if (t.pitch < 0 || t.pitch > kMaxSize || t.img_pitch < 0 ||
+        t.img_pitch > kMaxSize) {
+      return Bad(what, " has an impossible pitch");
+    }
+    if (t.h > 1 && t.pitch < t.line_bytes())
+      return Bad(what, " has lines that overlap");
+    if (t.h > 1 && t.pitch > kMaxSize / (t.h - 1))
+      return Bad(what, " has an impossible pitch");
+    const int64_t image_bytes = (t.h - 1) * t.pitch + t.line_bytes();
+    if (t.n > 1 && t.img_pitch < image_bytes)
+      return Bad(what, " has images that overlap");
+    if (t.n > 1 && t.img_pitch > kMaxSize / (t.n - 1))
+      return Bad(what, " has an impossible pitch");
+    const uint64_t bytes =
+        static_cast<uint64_t>((t.n - 1) * t.img_pitch + image_bytes);
+    if (t.hbm_addr > program_.hbm_bytes ||
+        bytes > program_.hbm_bytes - t.hbm_addr) {
+      return Bad(what, " ends above the program's ", program_.hbm_bytes,
+                 " bytes of HBM");
+    }
+    return absl::OkStatus();
+  }
+
+  const std::vector<uint8_t>& bytes_;
+  const std::string& name_;
+  Program program_;
+  const Preset* preset_ = nullptr;
+  std::set<std::string> tensor_names_;
+};
+
+}  // namespace
+
+absl::StatusOr<Program> ParseProgram(const std::vector<uint8_t>& bytes,
+                                     const std::string& name) {
+  return Parser(bytes, name).Parse();
+}
+
+}  // namespace systole

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tools/bench.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace systole::tools {
+
+absl::StatusOr<Device*> Bench::Open(const std::string& preset) {
+  std::unique_ptr<Device>& device = devices_[preset];
+  if (!device) {
+    DeviceOptions options;
+    options.preset = preset;
+    options.seed = args_.seed;
+    options.progress = [this](uint64_t count) { progress_.Report(count, "cycles"); };
+    auto opened = Device::Open(args_.backend, options);
+    if (!opened.ok()) return opened.status();
+    device = *std::move(opened);
+  }
+  return device.get();
+}
+
+absl::StatusOr<Measurement> Bench::Measure(const std::string& preset, const std::string& name, const model::Network& network,
+                                           const Program& program, const std::vector<int8_t>& input, bool raw) {
+  progress_.set_label(absl::StrFormat("%s: %s", preset, name));
+  const auto device = Open(preset);
+  if (!device.ok()) return device.status();
+  const auto expected = GoldenTensors(network, input, raw);
+  if (!expected.ok()) return expected.status();
+  auto run = RunChecked(**device, program, network, input, *expected);
+  if (!run.ok()) return run.status();
+  Measurement m;
+  m.run = *std::move(run);
+  m.expected_cycles = compiler::EstimateCycles(program, (*device)->preset());
+  for (const LayerInfo& layer : program.layers) {
+    m.macs += layer.macs;
+    m.ideal_cycles += layer.ideal_cycles;
+  }
+  const std::vector<std::string> mismatches = m.run.mismatches();
+  if (!mismatches.empty()) return absl::DataLossError(absl::StrFormat("%s: %s", name, mismatches[0]));
+  return m;
+}
+
+absl::StatusOr<Measurement> Bench::MeasureMatmul(const std::string& preset, const compiler::MatmulSpec& spec,
+                                                 const std::string& name) {
+  const auto program = compiler::CompileMatmul(spec, *FindPreset(preset), {});
+  if (!program.ok()) return program.status();
+  std::mt19937_64 rng(args_.seed);
+  return Measure(preset, name, compiler::MatmulNetwork(spec), *program, RandomInt8(spec.m * spec.k, rng), spec.raw);
+}
+
+absl::StatusOr<Measurement> Bench::MeasureConv(const std::string& preset, const ConvSpec& spec, int64_t batch) {
+  const model::Network network = ConvNetwork(spec, args_.seed);
+  compiler::Options options;
+  options.batch = batch;
+  const auto program = compiler::CompileNetwork(network, *FindPreset(preset), options);
+  if (!program.ok()) return program.status();
+  std::mt19937_64 rng(args_.seed);
+  return Measure(preset, spec.name, network, *program, RandomInt8(batch * network.tensors[0].size(), rng), false);
+}
+
+Record Bench::MakeRecord(const std::string& section, const std::string& preset, const std::string& name,
+                         const Measurement& m) const {
+  const double peak = static_cast<double>(FindPreset(preset)->macs_per_cycle());
+  Record r;
+  r.name = name;
+  r.section = section;
+  r.preset = preset;
+  r.macs = m.macs;
+  r.peak_macs_per_cycle = FindPreset(preset)->macs_per_cycle();
+  r.more["expected_cycles"] = m.expected_cycles;
+  r.hbm_read_bytes = r.hbm_write_bytes = 0;
+  for (const LayerRun& layer : m.run.layers) {
+    *r.hbm_read_bytes += layer.hbm_read_bytes;
+    *r.hbm_write_bytes += layer.hbm_write_bytes;
+  }
+  r.bit_exact = m.run.layers.back().bit_exact;
+  r.host_cpu_seconds = m.run.stats.host_cpu_seconds;
+  if (m.ideal_cycles > 0) {
+    r.ideal_utilisation = static_cast<double>(m.macs) / (static_cast<double>(m.ideal_cycles) * peak);
+    r.more["ideal_cycles"] = m.ideal_cycles;
+  }
+  if (m.run.stats.cycles == 0) return r;  // the simulator has no time
+  r.cycles = static_cast<int64_t>(m.run.stats.cycles);
+  r.utilisation = static_cast<double>(m.macs) / (static_cast<double>(m.run.stats.cycles) * peak);
+  nlohmann::ordered_json counters;
+  for (int c = 0; c < csr::kNumCounters; ++c) counters[std::string(csr::kCounterNames[c])] = m.run.stats.counters[c];
+  r.more["counters"] = counters;
+  return r;
+}
+
+void Bench::Print(const std::string& title, const Table& table) const {
+  progress_.Clear();
+  if (!args_.json) std::printf("%s\n\n%s\n", title.c_str(), table.ToString().c_str());
+  std::fflush(stdout);
+}
+
+std::string CauseOfShortfall(const RunStats& stats, int64_t ideal_cycles) {
+  const auto count = [&](csr::Counter c) { return static_cast<int64_t>(stats.counter(c)); };
+  const int64_t vectors = count(csr::Counter::kMxuVectors);
+  const int64_t stalls = count(csr::Counter::kMxuStallWeights) + count(csr::Counter::kMxuStallSwap) +
+                         count(csr::Counter::kMxuStallUb) + count(csr::Counter::kMxuWait) + count(csr::Counter::kMxuIdle);
+  std::vector<std::pair<int64_t, std::string>> causes = {
+      {vectors - ideal_cycles, "passes not full"},
+      {count(csr::Counter::kMxuStallWeights), "weights not there"},
+      {count(csr::Counter::kMxuStallSwap), "passes shorter than a tile's way in"},
+      {count(csr::Counter::kMxuStallUb), "buffer banks"},
+      {count(csr::Counter::kMxuWait), "waits for data or accumulators"},
+      {count(csr::Counter::kMxuIdle), "start and end"},
+      {static_cast<int64_t>(stats.cycles) - vectors - stalls, "pipeline"},
+  };
+  std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> parts;
+  const int64_t shortfall = static_cast<int64_t>(stats.cycles) - ideal_cycles;
+  for (const auto& [cycles, name] : causes) {
+    if (parts.size() < 2 && cycles > 0 && cycles * 10 >= shortfall) parts.push_back(absl::StrFormat("%s %d", name, cycles));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+absl::StatusOr<std::vector<Record>> Bench::Matmuls() {
+  std::vector<Record> records;
+  Table table({"matmul on edge", "MACs", "ideal", "cycles", "of peak", "goal", "bit-exact", "cause of the shortfall"});
+  struct Item {
+    int64_t m, k, n;
+    bool raw;
+    double goal;
+  };
+  for (const Item& item : std::vector<Item>{{512, 512, 512, false, 0.95},
+                                            {256, 256, 256, false, 0.85},
+                                            {512, 512, 512, true, 0},
+                                            {128, 128, 128, false, 0},
+                                            {1, 1024, 1024, false, 0}}) {
+    const std::string name = absl::StrFormat("%dx%dx%d%s", item.m, item.k, item.n, item.raw ? " int32" : "");
+    const auto m = MeasureMatmul("edge", RandomMatmul(item.m, item.k, item.n, item.raw, args_.seed), name);
+    if (!m.ok()) return m.status();
+    Record r = MakeRecord("matmul", "edge", name, *m);
+    r.more["goal"] = item.goal > 0 ? nlohmann::ordered_json(item.goal) : nlohmann::ordered_json(nullptr);
+    r.more["cause"] = CauseOfShortfall(m->run.stats, m->ideal_cycles);
+    table.Add({name, Thousands(m->macs), Thousands(m->ideal_cycles), r.cycles ? Thousands(*r.cycles) : "-",
+               r.utilisation ? Percent(*r.utilisation) : "-", item.goal > 0 ? Percent(item.goal) : "", YesNo(r.bit_exact),
+               r.cycles ? r.more["cause"].get<std::string>() : ""});
+    records.push_back(std::move(r));
+  }
+  Print("Matrix products, HBM to HBM, loads and stores included", table);
+  return records;
+}
+
+// One 4 MiB stream (less where the buffer is small): loads as long as the unified buffer allows, nothing else.
+absl::StatusOr<std::vector<Record>> Bench::HbmStreaming() {
+  std::vector<Record> records;
+  Table table({"HBM stream", "preset", "bytes", "cycles", "bytes a cycle", "peak", "of peak", "goal"});
+  for (const Preset& preset : kPresets) {
+    const std::string preset_name(preset.name);
+    for (const bool write : {false, true}) {
+      const int64_t chunk = std::min<int64_t>(preset.ub_bytes / 2, 128 * 1024), total = int64_t{4} << 20;
+      Program program;
+      program.preset = preset_name;
+      for (int64_t at = 0; at < total; at += chunk) {
+        isa::Load load;
+        load.hbm_addr = at;
+        load.ub_addr = static_cast<uint32_t>(at / chunk % 2 * chunk);
+        load.len = static_cast<uint32_t>(chunk);
+        load.n1 = load.n2 = 1;
+        isa::Store store;
+        store.hbm_addr = load.hbm_addr;
+        store.ub_addr = load.ub_addr;
+        store.len = load.len;
+        store.n1 = store.n2 = 1;
+        program.descriptors.push_back(write ? store.Encode() : load.Encode());
+      }
+      program.descriptors.push_back(isa::Halt{}.Encode());
+      program.prog_addr = total;
+      program.hbm_bytes = total + (program.descriptors.size() * isa::kDescriptorBytes + 255) / 256 * 256;
+      const std::string name = write ? "write" : "read";
+      progress_.set_label(absl::StrFormat("%s: HBM %s", preset_name, name));
+      const auto device = Open(preset_name);
+      if (!device.ok()) return device.status();
+      const auto stats = (*device)->Run(program);
+      if (!stats.ok()) return stats.status();
+      Record r;
+      r.name = "hbm_" + name;
+      r.section = "hbm";
+      r.preset = preset_name;
+      (write ? r.hbm_write_bytes : r.hbm_read_bytes) = total;
+      r.host_cpu_seconds = stats->host_cpu_seconds;
+      if (stats->cycles > 0) {
+        r.cycles = static_cast<int64_t>(stats->cycles);
+        const double rate = static_cast<double>(total) / static_cast<double>(stats->cycles);
+        r.more["bytes_per_cycle"] = rate;
+        r.more["of_peak"] = rate / static_cast<double>(preset.beat_bytes());
+        table.Add({name, preset_name, Thousands(total), Thousands(*r.cycles), absl::StrFormat("%.1f", rate),
+                   absl::StrFormat("%d", preset.beat_bytes()), Percent(rate / static_cast<double>(preset.beat_bytes())),
+                   write ? "" : "90.0 %"});
+      }
+      records.push_back(std::move(r));
+    }
+  }
+  Print("HBM streams through DMA, refresh included", table);
+  return records;
+}
+
+absl::StatusOr<std::vector<Record>> Bench::Speed() {
+  std::vector<Record> records;
+  Table table({"simulation", "matmul", "cycles", "host CPU s", "cycles a second", "goal", "million MACs a second"});
+  struct Item {
+    const char* preset;
+    int64_t m, k, n, goal;
+  };
+  for (const Item& item :
+       std::vector<Item>{{"nano", 256, 256, 256, 0}, {"edge", 512, 512, 512, 100000}, {"v1", 2048, 1024, 1024, 20000}}) {
+    const std::string name = absl::StrFormat("%dx%dx%d", item.m, item.k, item.n);
+    const auto m = MeasureMatmul(item.preset, RandomMatmul(item.m, item.k, item.n, false, args_.seed), name);
+    if (!m.ok()) return m.status();
+    Record r = MakeRecord("speed", item.preset, "matmul " + name, *m);
+    if (r.cycles) {
+      const double rate = static_cast<double>(*r.cycles) / *r.host_cpu_seconds;
+      const double macs = static_cast<double>(m->macs) / *r.host_cpu_seconds;
+      r.more["cycles_per_second"] = rate;
+      r.more["macs_per_second"] = macs;
+      table.Add({item.preset, name, Thousands(*r.cycles), absl::StrFormat("%.2f", *r.host_cpu_seconds),
+                 Thousands(static_cast<int64_t>(rate)), item.goal > 0 ? Thousands(item.goal) : "",
+                 Thousands(static_cast<int64_t>(macs / 1e6))});
+    }
+    records.push_back(std::move(r));
+  }
+  Print("Simulation speed: the whole core in plain RTL, tracing off", table);
+  return records;
+}
+
+}  // namespace systole::tools

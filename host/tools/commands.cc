@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tools/commands.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "absl/strings/str_format.h"
+#include "host/tools/report.h"
+
+namespace systole::tools {
+
+absl::StatusOr<const Preset*> PresetByName(const std::string& name) {
+  if (const Preset* preset = FindPreset(name)) return preset;
+  std::string names;
+  for (const Preset& preset : kPresets) names += (names.empty() ? "" : ", ") + std::string(preset.name);
+  return absl::InvalidArgumentError(absl::StrFormat("unknown preset '%s'; there are %s", name, names));
+}
+
+void Progress::Report(uint64_t count, const char* unit) {
+  if (quiet_) return;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  const double now = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  if (now - last_ < (terminal ? 0.2 : 5.0)) return;
+  last_ = now;
+  const std::string text = absl::StrFormat("%s: %s %s", label_, Thousands(static_cast<int64_t>(count)), unit);
+  if (terminal) {
+    std::fprintf(stderr, "\r\033[K%s", text.c_str());
+    shown_ = true;
+  } else {
+    std::fprintf(stderr, "%s\n", text.c_str());
+  }
+  std::fflush(stderr);
+}
+
+void Progress::Clear() {
+  if (shown_) std::fprintf(stderr, "\r\033[K");
+  shown_ = false;
+}
+
+}  // namespace systole::tools

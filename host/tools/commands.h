@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sub-commands of `systole`: each adds its options to the parser and says what to run.
+#ifndef HOST_TOOLS_COMMANDS_H_
+#define HOST_TOOLS_COMMANDS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "systole/device.h"
+
+namespace systole::tools {
+
+// A command's action. A status that is not OK is printed and ends the program with 1.
+using Action = std::function<absl::Status()>;
+
+// The action of the sub-command that was given is put into `chosen`.
+void AddRunCommand(CLI::App& app, Action& chosen);
+void AddBenchCommand(CLI::App& app, Action& chosen);
+void AddCompileCommand(CLI::App& app, Action& chosen);
+void AddAsmCommands(CLI::App& app, Action& chosen);  // asm, disasm
+void AddInfoCommand(CLI::App& app, Action& chosen);
+
+// kInvalidArgument names the presets that exist.
+absl::StatusOr<const Preset*> PresetByName(const std::string& name);
+
+// Reports a simulation's progress on stderr: in place on a terminal, now and then otherwise.
+class Progress {
+ public:
+  // `unit`: what is counted ("cycles").
+  explicit Progress(bool quiet) : quiet_(quiet) {}
+  ~Progress() { Clear(); }
+  void set_label(std::string label) { label_ = std::move(label); }
+  void Report(uint64_t count, const char* unit);
+  void Clear();
+
+ private:
+  bool quiet_;
+  std::string label_;
+  double last_ = 0;
+  bool shown_ = false;
+};
+
+}  // namespace systole::tools
+
+#endif  // HOST_TOOLS_COMMANDS_H_

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// systole: compiles networks, runs them on the RTL or the simulator, measures.
+// Exit codes: 0 all well; 1 a command failed (the reason is on stderr); 2 wrong arguments.
+#include <cstdio>
+
+#include "host/tools/commands.h"
+
+int main(int argc, char** argv) {
+  CLI::App app("Systole: an open TPU. Compiles int8 networks and runs them on the simulated core.", "systole");
+  app.require_subcommand(1);
+  systole::tools::Action action;
+  systole::tools::AddRunCommand(app, action);
+  systole::tools::AddBenchCommand(app, action);
+  systole::tools::AddCompileCommand(app, action);
+  systole::tools::AddAsmCommands(app, action);
+  systole::tools::AddInfoCommand(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  const absl::Status status = action();
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "systole: %s\n", std::string(status.message()).c_str());
+  return 1;
+}

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tools/report.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_format.h"
+
+namespace systole::tools {
+namespace {
+
+template <class T>
+nlohmann::ordered_json OrNull(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+}  // namespace
+
+nlohmann::ordered_json ToJson(const std::vector<Record>& records) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Record& r : records) {
+    nlohmann::ordered_json j;
+    j["name"] = r.name;
+    j["section"] = r.section;
+    j["preset"] = r.preset;
+    j["cycles"] = OrNull(r.cycles);
+    j["macs"] = OrNull(r.macs);
+    j["peak_macs_per_cycle"] = OrNull(r.peak_macs_per_cycle);
+    j["utilisation"] = OrNull(r.utilisation);
+    j["ideal_utilisation"] = OrNull(r.ideal_utilisation);
+    j["hbm_read_bytes"] = OrNull(r.hbm_read_bytes);
+    j["hbm_write_bytes"] = OrNull(r.hbm_write_bytes);
+    j["bit_exact"] = OrNull(r.bit_exact);
+    j["host_cpu_seconds"] = OrNull(r.host_cpu_seconds);
+    for (const auto& [key, value] : r.more.items()) j[key] = value;
+    list.push_back(std::move(j));
+  }
+  return list;
+}
+
+absl::Status WriteJson(const std::string& path, const nlohmann::ordered_json& json) {
+  const std::filesystem::path target(path);
+  std::error_code error;
+  if (target.has_parent_path()) std::filesystem::create_directories(target.parent_path(), error);
+  const std::string temporary = path + ".tmp";
+  {
+    std::ofstream file(temporary);
+    file << json.dump(2) << "\n";
+    file.close();
+    if (!file) return absl::UnavailableError(absl::StrFormat("%s: cannot be written", temporary));
+  }
+  std::filesystem::rename(temporary, target, error);
+  if (error) return absl::UnavailableError(absl::StrFormat("%s: %s", path, error.message()));
+  return absl::OkStatus();
+}
+
+std::string Table::ToString() const {
+  std::vector<size_t> width;
+  for (const std::vector<std::string>& row : rows_) {
+    width.resize(std::max(width.size(), row.size()), 0);
+    for (size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  std::string text;
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    std::string line;
+    for (size_t c = 0; c < rows_[r].size(); ++c) {
+      const std::string& cell = rows_[r][c];
+      const std::string fill(width[c] - cell.size(), ' ');
+      line += (c == 0 ? cell + fill : fill + cell) + "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+    if (r == 0) text += std::string(std::max<size_t>(line.size(), 1), '-') + "\n";
+  }
+  return text;
+}
+
+std::string Thousands(int64_t value) {
+  std::string digits = std::to_string(value < 0 ? -value : value);
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
+  return value < 0 ? "-" + digits : digits;
+}
+
+std::string Percent(double fraction) { return absl::StrFormat("%.1f %%", 100 * fraction); }
+
+std::string YesNo(std::optional<bool> value) { return !value ? "-" : *value ? "yes" : "NO"; }
+
+}  // namespace systole::tools

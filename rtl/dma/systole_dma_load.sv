@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Load unit: HBM to unified buffer, one beat a cycle. Up to Depth beats are on their way, each with a place in the buffer that
+// takes the answers, so the HBM's latency is covered; the next descriptors' reads go out while the data of one still come.
+// Docs: docs/dma.md. Test: tests/rtl/dma.
+
+module systole_dma_load
+  import systole_isa_pkg::*;
+  import systole_presets_pkg::*;
+#(
+    parameter cfg_t Cfg = preset(PresetNano),
+    parameter int unsigned Depth = 128,          // beats on their way, a power of two
+    parameter int unsigned D = beat_bytes(Cfg)   // derived, do not set
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic                  freeze_i,
+    input  logic [AddrBits:0]     hbm_end_i,
+
+    // Unit interface (docs/design.md).
+    input  logic                  start_valid_i,
+    output logic                  start_ready_o,
+    input  desc_t                 start_desc_i,
+    output logic                  done_o,
+    output logic                  fault_valid_o,
+    output fault_e                fault_code_o,
+    output logic [AddrBits-1:0]   fault_addr_o,
+    output logic                  fault_newest_o,
+    output logic                  progress_o,
+
+    // HBM read client.
+    output logic                  rd_valid_o,
+    input  logic                  rd_ready_i,
+    output logic [AddrBits-1:0]   rd_addr_o,
+    input  logic                  rd_rsp_valid_i,
+    input  logic [D*8-1:0]        rd_rsp_data_i,
+
+    // Unified buffer.
+    output logic                  ub_valid_o,
+    input  logic                  ub_ready_i,
+    output logic [UbAddrBits-1:0] ub_addr_o,
+    output logic [D*8-1:0]        ub_data_o,
+    output logic [D-1:0]          ub_mask_o
+);
+  localparam int unsigned Shift = $clog2(D);
+
+  logic                  beat_valid, beat_ready, beat_last;
+  logic [AddrBits-Shift-1:0]   beat_hbm;
+  logic [UbAddrBits-Shift-1:0] beat_ub;
+  logic [Shift-1:0]      beat_tail;
+
+  systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes)) u_walk (
+      .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
+      .start_valid_i, .start_ready_o, .start_desc_i, .fault_valid_o, .fault_code_o, .fault_addr_o,
+      .beat_valid_o(beat_valid), .beat_ready_i(beat_ready), .beat_hbm_o(beat_hbm),
+      .beat_ub_o(beat_ub), .beat_tail_o(beat_tail), .beat_last_o(beat_last)
+  );
+  assign fault_newest_o = 1'b1;
+
+  // A beat becomes a read request when there is a place for its answer; where it goes waits in a list.
+  logic                         take, credit, written, all_back, place_valid, place_room, rd_valid_q;
+  logic [AddrBits-Shift-1:0]    rd_addr_q;
+  logic [$clog2(Depth+1)-1:0]   credits, places;
+  typedef struct packed {
+    logic [UbAddrBits-Shift-1:0] addr;  // in beats
+    logic [Shift-1:0]            tail;
+    logic                        last;
+  } place_t;
+  place_t place;
+
+  assign beat_ready = credit && (!rd_valid_q || rd_ready_i);
+  assign take       = beat_valid && beat_ready;
+  assign rd_valid_o = rd_valid_q;
+  assign rd_addr_o  = {rd_addr_q, {Shift{1'b0}}};
+
+  systole_credit #(.Credits(Depth)) u_credit (
+      .clk_i, .rst_ni, .take_i(take), .give_i(written), .avail_o(credit), .idle_o(all_back), .count_o(credits)
+  );
+
+  systole_fifo #(.Width($bits(place_t)), .Depth(Depth)) u_places (
+      .clk_i, .rst_ni,
+      .valid_i(take), .ready_o(place_room), .data_i({beat_ub, beat_tail, beat_last}),
+      .valid_o(place_valid), .ready_i(written), .data_o(place), .count_o(places)
+  );
+
+  systole_dma_buffer #(.Width(D * 8), .Depth(Depth)) u_buffer (
+      .clk_i, .rst_ni, .push_i(rd_rsp_valid_i), .data_i(rd_rsp_data_i),
+      .valid_o(ub_valid_o), .ready_i(ub_ready_i), .data_o(ub_data_o)
+  );
+
+  assign ub_addr_o = {place.addr, {Shift{1'b0}}};
+  assign ub_mask_o = place.tail == '0 ? '1 : ~({D{1'b1}} << place.tail);
+  assign written   = ub_valid_o && ub_ready_i;
+
+  always_ff @(posedge clk_i) begin
+    if (take) rd_addr_q <= beat_hbm;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      rd_valid_q <= 1'b0;
+      done_o     <= 1'b0;
+      progress_o <= 1'b0;
+    end else begin
+      if (take) rd_valid_q <= 1'b1;
+      else if (rd_ready_i) rd_valid_q <= 1'b0;
+      done_o     <= written && place.last;
+      progress_o <= take || rd_rsp_valid_i || written;
+    end
+  end
+
+  // Every answer has its place, and requests and writes hold until they are taken.
+  logic                  rd_held_q, ub_held_q;
+  logic [AddrBits-1:0]   rd_last_q;
+  logic [UbAddrBits-1:0] ub_last_q;
+  always_ff @(posedge clk_i) begin
+    rd_held_q <= rst_ni && rd_valid_o && !rd_ready_i;
+    ub_held_q <= rst_ni && ub_valid_o && !ub_ready_i;
+    rd_last_q <= rd_addr_o;
+    ub_last_q <= ub_addr_o;
+    if (rst_ni) begin
+      a_place : assert (!ub_valid_o || place_valid);
+      a_room : assert (!take || place_room);
+      a_credits : assert (32'(credits) + 32'(places) == Depth);
+      a_answer : assert (!rd_rsp_valid_i || !all_back);
+      a_rd_holds : assert (!rd_held_q || (rd_valid_o && rd_addr_o == rd_last_q));
+      a_ub_holds : assert (!ub_held_q || (ub_valid_o && ub_addr_o == ub_last_q));
+    end
+  end
+endmodule

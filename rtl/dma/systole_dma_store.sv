@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Store unit: unified buffer to HBM, one beat a cycle. Reads ahead by Depth beats at most; a descriptor is complete when the HBM
+// has accepted its last beat. What was read when the core freezes is still written. Docs: docs/dma.md. Test: tests/rtl/dma.
+
+module systole_dma_store
+  import systole_isa_pkg::*;
+  import systole_presets_pkg::*;
+#(
+    parameter cfg_t Cfg = preset(PresetNano),
+    parameter int unsigned Depth = 16,           // beats between the two memories
+    parameter int unsigned D = beat_bytes(Cfg)   // derived, do not set
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic                  freeze_i,
+    input  logic [AddrBits:0]     hbm_end_i,
+
+    // Unit interface (docs/design.md).
+    input  logic                  start_valid_i,
+    output logic                  start_ready_o,
+    input  desc_t                 start_desc_i,
+    output logic                  done_o,
+    output logic                  fault_valid_o,
+    output fault_e                fault_code_o,
+    output logic [AddrBits-1:0]   fault_addr_o,
+    output logic                  fault_newest_o,
+    output logic                  progress_o,
+
+    // Unified buffer.
+    output logic                  ub_valid_o,
+    input  logic                  ub_ready_i,
+    output logic [UbAddrBits-1:0] ub_addr_o,
+    input  logic                  ub_rsp_valid_i,
+    input  logic [D*8-1:0]        ub_data_i,
+
+    // HBM write client.
+    output logic                  wr_valid_o,
+    input  logic                  wr_ready_i,
+    output logic [AddrBits-1:0]   wr_addr_o,
+    output logic [D*8-1:0]        wr_data_o,
+    output logic [D-1:0]          wr_mask_o
+);
+  localparam int unsigned Shift = $clog2(D);
+
+  logic                  beat_valid, beat_ready, beat_last;
+  logic [AddrBits-Shift-1:0]   beat_hbm;
+  logic [UbAddrBits-Shift-1:0] beat_ub;
+  logic [Shift-1:0]      beat_tail;
+
+  systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes)) u_walk (
+      .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
+      .start_valid_i, .start_ready_o, .start_desc_i, .fault_valid_o, .fault_code_o, .fault_addr_o,
+      .beat_valid_o(beat_valid), .beat_ready_i(beat_ready), .beat_hbm_o(beat_hbm),
+      .beat_ub_o(beat_ub), .beat_tail_o(beat_tail), .beat_last_o(beat_last)
+  );
+  assign fault_newest_o = 1'b1;
+
+  // A beat is read when there is a place for its data; where it goes waits in a list.
+  logic                       take, credit, written, all_back, place_valid, place_room, data_room, ub_valid_q;
+  logic [UbAddrBits-Shift-1:0] ub_addr_q;
+  logic [$clog2(Depth+1)-1:0] credits, places, beats;
+  typedef struct packed {
+    logic [AddrBits-Shift-1:0] addr;  // in beats
+    logic [Shift-1:0]          tail;
+    logic                      last;
+  } place_t;
+  place_t place;
+
+  assign beat_ready = credit && (!ub_valid_q || ub_ready_i);
+  assign take       = beat_valid && beat_ready;
+  assign ub_valid_o = ub_valid_q;
+  assign ub_addr_o  = {ub_addr_q, {Shift{1'b0}}};
+
+  systole_credit #(.Credits(Depth)) u_credit (
+      .clk_i, .rst_ni, .take_i(take), .give_i(written), .avail_o(credit), .idle_o(all_back), .count_o(credits)
+  );
+
+  systole_fifo #(.Width($bits(place_t)), .Depth(Depth)) u_places (
+      .clk_i, .rst_ni,
+      .valid_i(take), .ready_o(place_room), .data_i({beat_hbm, beat_tail, beat_last}),
+      .valid_o(place_valid), .ready_i(written), .data_o(place), .count_o(places)
+  );
+
+  systole_fifo #(.Width(D * 8), .Depth(Depth)) u_data (
+      .clk_i, .rst_ni,
+      .valid_i(ub_rsp_valid_i), .ready_o(data_room), .data_i(ub_data_i),
+      .valid_o(wr_valid_o), .ready_i(wr_ready_i), .data_o(wr_data_o), .count_o(beats)
+  );
+
+  assign wr_addr_o = {place.addr, {Shift{1'b0}}};
+  assign wr_mask_o = place.tail == '0 ? '1 : ~({D{1'b1}} << place.tail);
+  assign written   = wr_valid_o && wr_ready_i;
+
+  always_ff @(posedge clk_i) begin
+    if (take) ub_addr_q <= beat_ub;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      ub_valid_q <= 1'b0;
+      done_o     <= 1'b0;
+      progress_o <= 1'b0;
+    end else begin
+      if (take) ub_valid_q <= 1'b1;
+      else if (ub_ready_i) ub_valid_q <= 1'b0;
+      done_o     <= written && place.last;
+      progress_o <= take || written;
+    end
+  end
+
+  // Every beat has its place, and requests and writes hold until they are taken.
+  logic                  ub_held_q, wr_held_q;
+  logic [UbAddrBits-1:0] ub_last_q;
+  logic [AddrBits-1:0]   wr_last_q;
+  always_ff @(posedge clk_i) begin
+    ub_held_q <= rst_ni && ub_valid_o && !ub_ready_i;
+    wr_held_q <= rst_ni && wr_valid_o && !wr_ready_i;
+    ub_last_q <= ub_addr_o;
+    wr_last_q <= wr_addr_o;
+    if (rst_ni) begin
+      a_place : assert (!wr_valid_o || place_valid);
+      a_room : assert ((!take || place_room) && (!ub_rsp_valid_i || data_room));
+      a_credits : assert (32'(credits) + 32'(places) == Depth && beats <= places);
+      a_answer : assert (!ub_rsp_valid_i || !all_back);
+      a_ub_holds : assert (!ub_held_q || (ub_valid_o && ub_addr_o == ub_last_q));
+      a_wr_holds : assert (!wr_held_q || (wr_valid_o && wr_addr_o == wr_last_q));
+    end
+  end
+endmodule

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Fetches descriptors from HBM in order and ahead of their use: whole beats of D bytes, as many as its buffer has room for. Up to
+// one descriptor a cycle (D >= 64). Stops at the end of the program and before a beat outside the memory.
+// Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
+
+module systole_fetch
+  import systole_isa_pkg::*;
+  import systole_presets_pkg::*;
+#(
+    parameter int unsigned D = 64  // bytes of a beat
+) (
+    input  logic                clk_i,
+    input  logic                rst_ni,
+    input  logic                start_i,      // pulse: fetch the program
+    input  logic                freeze_i,     // ask for nothing new
+    input  logic [AddrBits-1:0] prog_addr_i,  // multiple of the beat
+    input  logic [PcBits-1:0]   prog_len_i,
+    input  logic [AddrBits:0]   hbm_end_i,    // every beat must end at or below
+
+    // HBM read client.
+    output logic                rd_valid_o,
+    input  logic                rd_ready_i,
+    output logic [AddrBits-1:0] rd_addr_o,
+    input  logic                rd_rsp_valid_i,
+    input  logic [D*8-1:0]      rd_rsp_data_i,
+
+    output logic                desc_valid_o,
+    input  logic                desc_ready_i,
+    output desc_t               desc_o,
+    output logic                out_of_range_o,  // no descriptor is left, and the next lies outside the memory
+    output logic                idle_o           // no read in flight
+);
+  localparam int unsigned DescBytes = DescBits / 8;
+  localparam int unsigned BeatsPerDesc = D < DescBytes ? DescBytes / D : 1;
+  localparam int unsigned DescsPerBeat = D > DescBytes ? D / DescBytes : 1;
+  localparam int unsigned StepBytes = D > DescBytes ? D : DescBytes;  // what is asked for at once
+  localparam int unsigned Depth = 16 * BeatsPerDesc;  // beats: a descriptor every 4 cycles at the HBM's latency
+  localparam int unsigned PartBits = 4;
+
+  // Requests. asked_q counts descriptors, rounded up to whole beats.
+  logic                active_q, more, in_range, ask, credit, outside_q, part_last;
+  logic [PcBits:0]     asked_q;
+  logic [AddrBits:0]   addr_q;      // of the next descriptor
+  logic [PartBits-1:0] ask_part_q;  // beat of it
+  logic                rd_valid_q;
+  logic [AddrBits-1:0] rd_addr_q;
+
+  assign more      = active_q && asked_q < {1'b0, prog_len_i};
+  assign in_range  = addr_q + (AddrBits + 1)'(StepBytes) <= hbm_end_i || ask_part_q != '0;
+  assign part_last = 32'(ask_part_q) == BeatsPerDesc - 1;
+  assign ask       = more && in_range && credit && !freeze_i && (!rd_valid_q || rd_ready_i);
+
+  assign rd_valid_o = rd_valid_q;
+  assign rd_addr_o  = rd_addr_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      active_q   <= 1'b0;
+      rd_valid_q <= 1'b0;
+      outside_q  <= 1'b0;
+    end else begin
+      if (start_i) active_q <= 1'b1;
+      if (ask) rd_valid_q <= 1'b1;
+      else if (rd_ready_i) rd_valid_q <= 1'b0;
+      outside_q <= more && !in_range;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (ask) rd_addr_q <= addr_q[AddrBits-1:0] + AddrBits'(32'(ask_part_q) * D);
+    if (start_i) begin
+      asked_q    <= '0;
+      addr_q     <= {1'b0, prog_addr_i};
+      ask_part_q <= '0;
+    end else if (ask) begin
+      ask_part_q <= part_last ? '0 : ask_part_q + 1'b1;
+      if (part_last) begin
+        asked_q <= asked_q + (PcBits + 1)'(DescsPerBeat);
+        addr_q  <= addr_q + (AddrBits + 1)'(StepBytes);
+      end
+    end
+  end
+
+  // Beats that came, and a credit for each one that may come.
+  logic                       beat_valid, beat_ready, beat_room, no_beats;
+  logic [D*8-1:0]             beat;
+  logic [$clog2(Depth+1)-1:0] credits, beats;
+  logic [PartBits-1:0]        part_q;  // beat of the descriptor, or descriptor of the beat
+
+  systole_credit #(.Credits(Depth)) u_credit (
+      .clk_i, .rst_ni, .take_i(ask), .give_i(beat_valid && beat_ready), .avail_o(credit), .idle_o(no_beats),
+      .count_o(credits)
+  );
+  systole_fifo #(.Width(D * 8), .Depth(Depth)) u_beats (
+      .clk_i, .rst_ni,
+      .valid_i(rd_rsp_valid_i), .ready_o(beat_room), .data_i(rd_rsp_data_i),
+      .valid_o(beat_valid), .ready_i(beat_ready), .data_o(beat), .count_o(beats)
+  );
+
+  if (BeatsPerDesc > 1) begin : gen_join
+    logic [DescBits-D*8-1:0] low_q;
+    logic                    complete;
+    assign complete     = 32'(part_q) == BeatsPerDesc - 1;
+    assign desc_o       = {beat, low_q};
+    assign desc_valid_o = beat_valid && complete;
+    assign beat_ready   = !complete || desc_ready_i;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) part_q <= '0;
+      else if (beat_valid && beat_ready) part_q <= complete ? '0 : part_q + 1'b1;
+    end
+    always_ff @(posedge clk_i) begin
+      for (int unsigned i = 0; i < BeatsPerDesc - 1; i++) begin
+        if (beat_valid && 32'(part_q) == i) low_q[i*D*8+:D*8] <= beat;
+      end
+    end
+  end else begin : gen_split
+    assign desc_o       = beat[32'(part_q)*DescBits+:DescBits];
+    assign desc_valid_o = beat_valid;
+    assign beat_ready   = desc_ready_i && 32'(part_q) == DescsPerBeat - 1;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) part_q <= '0;
+      else if (desc_valid_o && desc_ready_i) part_q <= beat_ready ? '0 : part_q + 1'b1;
+    end
+  end
+
+  assign out_of_range_o = outside_q && no_beats;
+  assign idle_o         = 32'(credits) + 32'(beats) == Depth;
+
+  // The buffer has room for every answer; a request holds until it is taken.
+  logic                held_q;
+  logic [AddrBits-1:0] held_addr_q;
+  always_ff @(posedge clk_i) begin
+    held_q      <= rst_ni && rd_valid_o && !rd_ready_i;
+    held_addr_q <= rd_addr_o;
+    if (rst_ni) begin
+      a_room : assert (!rd_rsp_valid_i || beat_room);
+      a_holds : assert (!held_q || (rd_valid_o && rd_addr_o == held_addr_q));
+      a_range : assert (!rd_valid_o || {1'b0, rd_addr_o} + (AddrBits + 1)'(D) <= hbm_end_i);
+    end
+  end
+endmodule

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The core: sequencer, queues, sync flags, units, unified buffer and accumulators; everything but HBM and host interface. A start
+// resets it for one cycle, so a program finds flags, weight FIFO and saturation flag clear; memories keep their data.
+// Docs: docs/design.md, docs/sequencer.md. Test: tests/system.
+
+module systole_core
+  import systole_presets_pkg::*;
+  import systole_isa_pkg::*;
+  import systole_csr_pkg::*;
+  import systole_hbm_pkg::perf_t;
+#(
+    parameter cfg_t Cfg = preset(PresetNano),
+    parameter int unsigned D = beat_bytes(Cfg),             // derived, do not set
+    parameter int unsigned NumWin = Cfg.Segments + 1,       // derived, do not set
+    parameter int unsigned Stalls = NumWin + 3 + NumQueues + 4  // derived, do not set
+) (
+    input  logic                           clk_i,
+    input  logic                           rst_ni,       // power-on or soft reset
+    input  logic                           freeze_i,     // soft reset to come: make no new access
+    input  logic [Stalls-1:0]              stall_i,      // random stalls, a stream each
+
+    // Registers (systole_csr).
+    input  logic                           start_i,      // pulse
+    input  logic [AddrBits-1:0]            prog_addr_i,
+    input  logic [PcBits-1:0]              prog_len_i,
+    input  logic [31:0]                    watchdog_i,
+    input  logic [AddrBits:0]              hbm_end_i,    // HBM accesses of programs end at or below
+    input  logic [63:0]                    cycle_i,
+    output logic                           running_o,
+    output logic                           done_o,       // pulse
+    output logic                           fault_o,      // level; the following hold while it is high
+    output fault_e                         fault_code_o,
+    output logic [2:0]                     fault_queue_o,
+    output logic [PcBits-1:0]              fault_pc_o,
+    output logic [AddrBits-1:0]            fault_addr_o,
+    output logic [63:0]                    fault_cycle_o,
+    output logic                           acc_saturated_o,
+    output logic [NumCounters-1:0][8:0]    ctr_inc_o,
+    // verilator lint_off UNUSEDSIGNAL
+    input  perf_t                          hbm_perf_i,  // its columns are not counted
+    // verilator lint_on UNUSEDSIGNAL
+
+    // HBM clients: 0 fetch, 1 weight, 2 load; store.
+    output logic [2:0]                     rd_valid_o,
+    input  logic [2:0]                     rd_ready_i,
+    output logic [2:0][AddrBits-1:0]       rd_addr_o,
+    input  logic [2:0]                     rd_rsp_valid_i,
+    input  logic [D*8-1:0]                 rd_rsp_data_i,
+    output logic                           wr_valid_o,
+    input  logic                           wr_ready_i,
+    output logic [AddrBits-1:0]            wr_addr_o,
+    output logic [D*8-1:0]                 wr_data_o,
+    output logic [D-1:0]                   wr_mask_o,
+
+    // Trace.
+    output logic [NumQueues-1:0]               retire_valid_o,
+    output logic [NumQueues-1:0][PcBits-1:0]   retire_index_o
+);
+  localparam int unsigned W = Cfg.Rows;
+  localparam int unsigned S = Cfg.Segments;
+  localparam int unsigned MaxInFlight = 8;  // descriptors of a unit
+
+  // Stall bits of the streams.
+  logic [NumWin+2:0]    stall_ub;
+  logic [NumQueues-1:0] stall_queue;
+  logic                 stall_dispatch, stall_acc;
+  logic [1:0]           stall_mxu;
+  assign {stall_ub, stall_queue, stall_dispatch, stall_acc, stall_mxu} = stall_i;
+
+  // A start clears what a program must find clear; the program begins in the cycle after that.
+  logic clear_q, begin_q, core_rst_n, freeze;
+  always_ff @(posedge clk_i) begin
+    clear_q <= rst_ni && start_i;
+    begin_q <= rst_ni && clear_q;
+  end
+  assign core_rst_n = rst_ni && !clear_q;
+  assign freeze     = freeze_i || fault_o;
+
+  // Queues and units, in the order of the queue numbers.
+  logic [NumQueues-1:0]               push_valid, push_ready, q_idle, q_busy, q_waiting, q_take;
+  logic [NumQueues-1:0]               start_valid, start_ready, done, progress;
+  logic [NumQueues-1:0]               unit_fault, unit_newest;
+  fault_e [NumQueues-1:0]             unit_code;
+  logic [NumQueues-1:0][AddrBits-1:0] unit_addr;
+  logic [NumQueues-1:0][PcBits-1:0]   head_index, oldest_index, newest_index;
+  desc_t                              start_desc [NumQueues];
+  desc_t                              push_desc;
+  logic [PcBits-1:0]                  push_index;
+
+  // Sync flags; the last agent is the sequencer's halt.
+  logic [NumQueues:0][NumFlags-1:0]   flag_wait, flag_unmet;
+  logic [NumQueues-1:0][NumFlags-1:0] flag_post;
+  logic [NumQueues:0]                 flag_take;
+  logic [NumQueues-1:0]               overflow;
+  logic [$clog2(NumFlags)-1:0]        overflow_flag;
+
+  logic                seq_running, seq_fault, dispatch_stall;
+  fault_e              seq_code;
+  logic [2:0]          seq_queue;
+  logic [PcBits-1:0]   seq_pc;
+  logic [AddrBits-1:0] seq_addr;
+
+  assign running_o = (clear_q || begin_q || seq_running) && !fault_o;
+
+  systole_sequencer #(.D(D)) u_sequencer (
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .stall_i(stall_dispatch),
+      .start_i(begin_q), .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i,
+      .running_o(seq_running), .done_o,
+      .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
+      .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i,
+      .push_valid_o(push_valid), .push_ready_i(push_ready), .push_desc_o(push_desc), .push_index_o(push_index),
+      .queue_idle_i(q_idle), .queue_waiting_i(q_waiting), .queue_head_index_i(head_index),
+      .progress_i((progress | q_take | done) != '0),
+      .unmet_i(flag_unmet), .wait_o(flag_wait[NumQueues]), .take_o(flag_take[NumQueues]),
+      .fault_valid_o(seq_fault), .fault_code_o(seq_code), .fault_queue_o(seq_queue), .fault_pc_o(seq_pc),
+      .fault_addr_o(seq_addr), .dispatch_stall_o(dispatch_stall)
+  );
+
+  systole_sync u_sync (
+      .clk_i, .rst_ni(core_rst_n), .wait_i(flag_wait), .unmet_o(flag_unmet), .take_i(flag_take), .post_i(flag_post),
+      .overflow_o(overflow), .overflow_flag_o(overflow_flag)
+  );
+
+  for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
+    systole_unit_queue #(.Depth(Cfg.QueueDepth), .InFlight(MaxInFlight)) u_queue (
+        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .stall_i(stall_queue[q]),
+        .push_valid_i(push_valid[q]), .push_ready_o(push_ready[q]), .push_desc_i(push_desc), .push_index_i(push_index),
+        .wait_o(flag_wait[q]), .unmet_i(flag_unmet[q]), .take_o(q_take[q]), .post_o(flag_post[q]),
+        .start_valid_o(start_valid[q]), .start_ready_i(start_ready[q]), .start_desc_o(start_desc[q]),
+        .done_i(done[q]),
+        .idle_o(q_idle[q]), .busy_o(q_busy[q]), .waiting_o(q_waiting[q]), .head_index_o(head_index[q]),
+        .oldest_index_o(oldest_index[q]), .newest_index_o(newest_index[q]),
+        .retire_valid_o(retire_valid_o[q]), .retire_index_o(retire_index_o[q])
+    );
+    assign flag_take[q] = q_take[q];
+  end
+
+  systole_fault u_fault (
+      .clk_i, .rst_ni(core_rst_n), .cycle_i,
+      .unit_valid_i(unit_fault), .unit_code_i(unit_code), .unit_addr_i(unit_addr), .unit_newest_i(unit_newest),
+      .oldest_index_i(oldest_index), .newest_index_i(newest_index),
+      .overflow_i(overflow), .overflow_flag_i(overflow_flag), .retire_index_i(retire_index_o),
+      .seq_valid_i(seq_fault), .seq_code_i(seq_code), .seq_queue_i(seq_queue), .seq_pc_i(seq_pc), .seq_addr_i(seq_addr),
+      .fault_o, .code_o(fault_code_o), .queue_o(fault_queue_o), .pc_o(fault_pc_o), .addr_o(fault_addr_o),
+      .cycle_o(fault_cycle_o)
+  );
+
+  // Unified buffer.
+  logic [NumWin-1:0]                 win_valid, win_ready, win_rsp_valid;
+  logic [NumWin-1:0][UbAddrBits-1:0] win_addr;
+  logic [NumWin-1:0][1:0]            win_need;
+  logic [NumWin-1:0][W*8-1:0]        win_data;
+  logic                              vec_wr_valid, vec_wr_ready, ld_valid, ld_ready, st_valid, st_ready, st_rsp_valid;
+  logic [UbAddrBits-1:0]             vec_wr_addr, ld_addr, st_addr;
+  logic [W*8-1:0]                    vec_wr_data;
+  logic [W-1:0]                      vec_wr_mask;
+  logic [D*8-1:0]                    ld_data, st_data;
+  logic [D-1:0]                      ld_mask;
+
+  systole_unified_buffer #(.Cfg(Cfg)) u_unified_buffer (
+      .clk_i, .rst_ni(core_rst_n), .stall_i(stall_ub),
+      .win_rd_valid_i(win_valid), .win_rd_addr_i(win_addr), .win_rd_need_i(win_need), .win_rd_ready_o(win_ready),
+      .win_rd_rsp_valid_o(win_rsp_valid), .win_rd_data_o(win_data),
+      .vec_wr_valid_i(vec_wr_valid), .vec_wr_ready_o(vec_wr_ready), .vec_wr_addr_i(vec_wr_addr),
+      .vec_wr_data_i(vec_wr_data), .vec_wr_mask_i(vec_wr_mask),
+      .dma_wr_valid_i(ld_valid), .dma_wr_ready_o(ld_ready), .dma_wr_addr_i(ld_addr), .dma_wr_data_i(ld_data),
+      .dma_wr_mask_i(ld_mask),
+      .dma_rd_valid_i(st_valid), .dma_rd_ready_o(st_ready), .dma_rd_addr_i(st_addr), .dma_rd_rsp_valid_o(st_rsp_valid),
+      .dma_rd_data_o(st_data)
+  );
+
+  // DMA.
+  logic           wf_valid, weight_full;
+  logic [D*8-1:0] wf_data;
+  logic [15:0]    wf_free;
+
+  systole_dma_load #(.Cfg(Cfg)) u_load (
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .hbm_end_i,
+      .start_valid_i(start_valid[QueueLoad]), .start_ready_o(start_ready[QueueLoad]),
+      .start_desc_i(start_desc[QueueLoad]), .done_o(done[QueueLoad]),
+      .fault_valid_o(unit_fault[QueueLoad]), .fault_code_o(unit_code[QueueLoad]), .fault_addr_o(unit_addr[QueueLoad]),
+      .fault_newest_o(unit_newest[QueueLoad]), .progress_o(progress[QueueLoad]),
+      .rd_valid_o(rd_valid_o[2]), .rd_ready_i(rd_ready_i[2]), .rd_addr_o(rd_addr_o[2]),
+      .rd_rsp_valid_i(rd_rsp_valid_i[2]), .rd_rsp_data_i,
+      .ub_valid_o(ld_valid), .ub_ready_i(ld_ready), .ub_addr_o(ld_addr), .ub_data_o(ld_data), .ub_mask_o(ld_mask)
+  );
+
+  systole_weight_loader #(.Cfg(Cfg)) u_weight_loader (
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .hbm_end_i,
+      .start_valid_i(start_valid[QueueWeight]), .start_ready_o(start_ready[QueueWeight]),
+      .start_desc_i(start_desc[QueueWeight]), .done_o(done[QueueWeight]),
+      .fault_valid_o(unit_fault[QueueWeight]), .fault_code_o(unit_code[QueueWeight]),
+      .fault_addr_o(unit_addr[QueueWeight]), .fault_newest_o(unit_newest[QueueWeight]),
+      .progress_o(progress[QueueWeight]),
+      .rd_valid_o(rd_valid_o[1]), .rd_ready_i(rd_ready_i[1]), .rd_addr_o(rd_addr_o[1]),
+      .rd_rsp_valid_i(rd_rsp_valid_i[1]), .rd_rsp_data_i,
+      .wf_valid_o(wf_valid), .wf_data_o(wf_data), .wf_free_i(wf_free), .full_o(weight_full)
+  );
+
+  systole_dma_store #(.Cfg(Cfg)) u_store (
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .hbm_end_i,
+      .start_valid_i(start_valid[QueueStore]), .start_ready_o(start_ready[QueueStore]),
+      .start_desc_i(start_desc[QueueStore]), .done_o(done[QueueStore]),
+      .fault_valid_o(unit_fault[QueueStore]), .fault_code_o(unit_code[QueueStore]),
+      .fault_addr_o(unit_addr[QueueStore]), .fault_newest_o(unit_newest[QueueStore]),
+      .progress_o(progress[QueueStore]),
+      .ub_valid_o(st_valid), .ub_ready_i(st_ready), .ub_addr_o(st_addr), .ub_rsp_valid_i(st_rsp_valid),
+      .ub_data_i(st_data),
+      .wr_valid_o, .wr_ready_i, .wr_addr_o, .wr_data_o, .wr_mask_o
+  );
+
+  // Matrix unit and accumulators.
+  logic                   acc_wr_valid, acc_wr_accumulate, acc_wr_done, acc_rd_valid, acc_rd_ready, acc_saturated;
+  logic [AccAddrBits-1:0] acc_wr_row, acc_rd_row;
+  logic signed [31:0]     acc_wr_data [Cfg.Cols];
+  logic signed [31:0]     acc_rd_data [Cfg.Cols];
+  logic                   mxu_vector, mxu_stall_weights, mxu_stall_swap, mxu_stall_ub;
+  logic                   vec_stall_ub, vec_saturated, vec_saturated_q;
+
+  systole_mxu #(.Cfg(Cfg)) u_mxu (
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .flush_i(begin_q), .stall_i(stall_mxu),
+      .start_valid_i(start_valid[QueueMxu]), .start_ready_o(start_ready[QueueMxu]),
+      .start_desc_i(start_desc[QueueMxu]), .done_o(done[QueueMxu]),
+      .fault_valid_o(unit_fault[QueueMxu]), .fault_code_o(unit_code[QueueMxu]), .fault_addr_o(unit_addr[QueueMxu]),
+      .fault_newest_o(unit_newest[QueueMxu]), .progress_o(progress[QueueMxu]),
+      .wf_valid_i(wf_valid), .wf_data_i(wf_data), .wf_free_o(wf_free),
+      .win_valid_o(win_valid[S-1:0]), .win_addr_o(win_addr[S-1:0]), .win_need_o(win_need[S-1:0]),
+      .win_ready_i(win_ready[S-1:0]), .win_rsp_valid_i(win_rsp_valid[S-1:0]), .win_data_i(win_data[S-1:0]),
+      .acc_wr_valid_o(acc_wr_valid), .acc_wr_accumulate_o(acc_wr_accumulate), .acc_wr_row_o(acc_wr_row),
+      .acc_wr_data_o(acc_wr_data), .acc_wr_done_i(acc_wr_done),
+      .vector_o(mxu_vector), .stall_weights_o(mxu_stall_weights), .stall_swap_o(mxu_stall_swap),
+      .stall_ub_o(mxu_stall_ub)
+  );
+
+  systole_accumulators #(.Cfg(Cfg)) u_accumulators (
+      .clk_i, .rst_ni(core_rst_n), .clear_i(begin_q), .stall_i(stall_acc),
+      .wr_valid_i(acc_wr_valid), .wr_accumulate_i(acc_wr_accumulate), .wr_row_i(acc_wr_row), .wr_data_i(acc_wr_data),
+      .wr_done_o(acc_wr_done),
+      .rd_valid_i(acc_rd_valid), .rd_ready_o(acc_rd_ready), .rd_row_i(acc_rd_row), .rd_data_o(acc_rd_data),
+      .saturated_o(acc_saturated)
+  );
+
+  // Vector unit.
+  systole_vector #(.Cfg(Cfg)) u_vector (
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze),
+      .start_valid_i(start_valid[QueueVector]), .start_ready_o(start_ready[QueueVector]),
+      .start_desc_i(start_desc[QueueVector]), .done_o(done[QueueVector]),
+      .fault_valid_o(unit_fault[QueueVector]), .fault_code_o(unit_code[QueueVector]),
+      .fault_addr_o(unit_addr[QueueVector]), .fault_newest_o(unit_newest[QueueVector]),
+      .progress_o(progress[QueueVector]),
+      .vrd_valid_o(win_valid[S]), .vrd_ready_i(win_ready[S]), .vrd_addr_o(win_addr[S]), .vrd_rsp_valid_i(win_rsp_valid[S]),
+      .vrd_data_i(win_data[S]),
+      .vwr_valid_o(vec_wr_valid), .vwr_ready_i(vec_wr_ready), .vwr_addr_o(vec_wr_addr), .vwr_data_o(vec_wr_data),
+      .vwr_mask_o(vec_wr_mask),
+      .acc_rd_valid_o(acc_rd_valid), .acc_rd_ready_i(acc_rd_ready), .acc_rd_row_o(acc_rd_row),
+      .acc_rd_data_i(acc_rd_data),
+      .saturated_o(vec_saturated), .stall_ub_o(vec_stall_ub)
+  );
+  assign win_need[S] = {win_addr[S][$clog2(W)-1:0] != '0, 1'b1};  // an aligned window is one word
+
+  always_ff @(posedge clk_i) begin
+    if (!core_rst_n) vec_saturated_q <= 1'b0;
+    else if (vec_saturated) vec_saturated_q <= 1'b1;
+  end
+  assign acc_saturated_o = acc_saturated || vec_saturated_q;
+
+  // Performance counters: what each grows by in this cycle. CtrCycles is counted by the register block.
+  logic acc_stall;
+  assign acc_stall = acc_rd_valid && !acc_rd_ready;
+  always_comb begin
+    ctr_inc_o                     = '0;
+    ctr_inc_o[CtrDescriptors]     = 9'($countones(done)) + 9'(done_o);
+    ctr_inc_o[CtrLoadBusy]        = 9'(q_busy[QueueLoad]);
+    ctr_inc_o[CtrLoadWait]        = 9'(q_waiting[QueueLoad]);
+    ctr_inc_o[CtrLoadBytes]       = ld_valid && ld_ready ? 9'(D) : '0;
+    ctr_inc_o[CtrWeightBusy]      = 9'(q_busy[QueueWeight]);
+    ctr_inc_o[CtrWeightWait]      = 9'(q_waiting[QueueWeight]);
+    ctr_inc_o[CtrWeightBytes]     = wf_valid ? 9'(D) : '0;
+    ctr_inc_o[CtrWeightFull]      = 9'(weight_full);
+    ctr_inc_o[CtrMxuBusy]         = 9'(q_busy[QueueMxu]);
+    ctr_inc_o[CtrMxuWait]         = 9'(q_waiting[QueueMxu]);
+    ctr_inc_o[CtrMxuVectors]      = 9'(mxu_vector);
+    ctr_inc_o[CtrMxuStallWeights] = 9'(mxu_stall_weights);
+    ctr_inc_o[CtrMxuStallSwap]    = 9'(mxu_stall_swap);
+    ctr_inc_o[CtrMxuStallUb]      = 9'(mxu_stall_ub);
+    ctr_inc_o[CtrMxuIdle]         = 9'(q_idle[QueueMxu]);
+    ctr_inc_o[CtrVectorBusy]      = 9'(q_busy[QueueVector]);
+    ctr_inc_o[CtrVectorWait]      = 9'(q_waiting[QueueVector]);
+    ctr_inc_o[CtrVectorStallUb]   = 9'(vec_stall_ub || acc_stall);
+    ctr_inc_o[CtrStoreBusy]       = 9'(q_busy[QueueStore]);
+    ctr_inc_o[CtrStoreWait]       = 9'(q_waiting[QueueStore]);
+    ctr_inc_o[CtrStoreBytes]      = wr_valid_o && wr_ready_i ? 9'(D) : '0;
+    ctr_inc_o[CtrHbmReadBeats]    = 9'(hbm_perf_i.rd_beat);
+    ctr_inc_o[CtrHbmWriteBeats]   = 9'(hbm_perf_i.wr_beat);
+    ctr_inc_o[CtrHbmActivates]    = 9'(hbm_perf_i.activates);
+    ctr_inc_o[CtrHbmRefresh]      = 9'(hbm_perf_i.refreshing);
+    ctr_inc_o[CtrFetchBytes]      = rd_rsp_valid_i[0] ? 9'(D) : '0;
+    ctr_inc_o[CtrDispatchStall]   = 9'(dispatch_stall);
+  end
+
+  // A unit never tells a fault without a code; all is quiet at the end of a program.
+  always_ff @(posedge clk_i) begin
+    if (core_rst_n) begin
+      for (int unsigned q = 0; q < NumQueues; q++) a_code : assert (!unit_fault[q] || unit_code[q] != FaultNone);
+      a_quiet : assert (!done_o || (q_idle == '1 && rd_valid_o == '0 && !wr_valid_o));
+    end
+  end
+endmodule

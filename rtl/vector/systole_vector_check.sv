@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Reads a descriptor: the verdict (first fault in the order illegal, misaligned, accumulator range, parameter block range)
+// and the job. Two registers deep: verdict_o and job_o belong to the descriptor that desc_i has held for two cycles.
+// Docs: docs/vector.md, docs/isa.md. Test: tests/rtl/vector/.
+
+module systole_vector_check
+  import systole_isa_pkg::*;
+  import systole_vector_pkg::*;
+#(
+    parameter systole_presets_pkg::cfg_t Cfg = systole_presets_pkg::preset(systole_presets_pkg::PresetNano)
+) (
+    input  logic       clk_i,
+    input  desc_t      desc_i,
+    input  logic       bank_i,
+
+    output fault_e     verdict_o,
+    output walk_addr_t verdict_addr_o,
+    output job_t       job_o,
+    output scalars_t   scalars_o
+);
+  localparam int unsigned Cols = Cfg.Cols;
+  localparam int unsigned ColBits = $clog2(Cols);
+  localparam int unsigned WordBits = $clog2(Cfg.Rows);
+  localparam int unsigned HalfRows = Cfg.AccRows / 2;
+  localparam int unsigned HalfBits = $clog2(HalfRows) + 1;  // counts up to HalfRows
+  localparam int unsigned BlockBytes = ParamWords * Cfg.Rows;
+
+  // verilator lint_off UNUSEDSIGNAL
+  requant_desc_t rq;  // the queue reads the header
+  pool_desc_t    po;
+  add_desc_t     ad;
+  // verilator lint_on UNUSEDSIGNAL
+  logic          is_requant, is_pool, is_add, raw;
+
+  assign rq         = desc_i;
+  assign po         = desc_i;
+  assign ad         = desc_i;
+  assign is_requant = rq.opcode == OpRequant;
+  assign is_pool    = rq.opcode == OpPool;
+  assign is_add     = rq.opcode == OpAdd;
+  assign raw        = rq.flags[FlagRequantRaw];
+
+  // First cycle: products.
+  logic                      many_q;   // more lines or positions than a bank has rows
+  logic [2*HalfBits-1:0]     rows_q;   // ny * nx
+  logic [9:0]                taps_q;
+  logic signed [27:0]        dy_q;     // dy * pitch
+  logic [24:0]               sy_q;     // sy * pitch
+
+  always_ff @(posedge clk_i) begin
+    many_q <= rq.ny > 14'(HalfRows) || rq.nx > 14'(HalfRows);
+    rows_q <= (2 * HalfBits)'(rq.ny[HalfBits-1:0]) * (2 * HalfBits)'(rq.nx[HalfBits-1:0]);
+    taps_q <= 10'(po.kh) * 10'(po.kw);
+    dy_q   <= 28'(po.dy) * 28'(signed'({1'b0, po.src_pitch}));
+    sy_q   <= 25'(po.sy) * 25'(po.src_pitch);
+  end
+
+  // Second cycle: verdict.
+  logic                illegal, outside, over;
+  logic [HalfBits+9:0] all_rows;
+  logic [HalfBits-2:0] row_in_bank;
+  logic [25:0]         block_end;
+
+  assign all_rows    = (HalfBits + 10)'(rq.n) * (HalfBits + 10)'(rows_q[HalfBits-1:0]);
+  assign row_in_bank = rq.acc[HalfBits-2:0];
+  assign outside     = 32'(rq.acc) >= Cfg.AccRows || many_q || 32'(rows_q) > HalfRows ||
+                       32'(all_rows) > HalfRows - 32'(row_in_bank);
+  assign block_end   = 26'(rq.params) + 26'(BlockBytes);
+  assign over        = 32'(block_end) > Cfg.UbBytes;
+
+  always_comb begin
+    unique case (1'b1)
+      is_requant: illegal = rq.n == '0 || rq.ny == '0 || rq.nx == '0 || rq.cols == '0 || 32'(rq.cols) > Cols;
+      is_pool: illegal = po.n == '0 || po.ny == '0 || po.nx == '0 || po.cols == '0 || 32'(po.cols) > Cols ||
+                         taps_q == '0 || taps_q > 10'd256;
+      is_add: illegal = ad.ny == '0 || ad.line_bytes == '0;
+      default: illegal = 1'b1;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    verdict_o      <= FaultNone;
+    verdict_addr_o <= '0;
+    if (illegal) begin
+      verdict_o <= FaultIllegalDescriptor;
+    end else if (is_requant && !raw && rq.params[WordBits-1:0] != '0) begin
+      verdict_o      <= FaultMisaligned;
+      verdict_addr_o <= WalkBits'(rq.params);
+    end else if (is_requant && outside) begin
+      verdict_o      <= FaultAccRange;
+      verdict_addr_o <= WalkBits'(rq.acc);
+    end else if (is_requant && !raw && over) begin
+      // The first word of the block that does not exist.
+      verdict_o      <= FaultUbRange;
+      verdict_addr_o <= 32'(rq.params) > Cfg.UbBytes ? WalkBits'(rq.params) : WalkBits'(Cfg.UbBytes);
+    end
+  end
+
+  // The job.
+  logic [17:0] chunks;  // vectors a line of an addition
+  logic [10:0] raw_bytes;
+
+  assign chunks    = 18'((21'(ad.line_bytes) + 21'(Cols - 1)) >> ColBits);
+  assign raw_bytes = {rq.cols, 2'b00};
+
+  always_ff @(posedge clk_i) begin
+    job_o           <= '0;
+    job_o.bank      <= bank_i;
+    job_o.requant   <= is_requant;
+    job_o.raw       <= is_requant && raw;
+    job_o.pool      <= is_pool;
+    job_o.add       <= is_add;
+    job_o.average   <= is_pool && po.flags[FlagPoolAverage];
+    job_o.acc       <= rq.acc;
+    job_o.last_part <= 2'((raw_bytes - 1'b1) >> ColBits);
+    job_o.kh        <= po.kh;
+    job_o.kw        <= po.kw;
+    job_o.kx        <= po.kx;
+    job_o.pitch     <= po.src_pitch;
+    job_o.lines     <= po.lines;
+
+    if (is_add) begin
+      job_o.n            <= 10'd1;
+      job_o.ny           <= ad.ny;
+      job_o.nx           <= chunks;
+      job_o.dst          <= WalkBits'(ad.dst);
+      job_o.dst_pitch    <= WalkBits'(ad.dst_pitch);
+      job_o.dst_step     <= WalkBits'(Cols);
+      job_o.len          <= 9'(Cols);
+      job_o.tail         <= ad.line_bytes[ColBits-1:0] == '0 ? 9'(Cols) : 9'(ad.line_bytes[ColBits-1:0]);
+      job_o.src[0]       <= WalkBits'(ad.src0);
+      job_o.src[1]       <= WalkBits'(ad.src1);
+      job_o.src_pitch[0] <= WalkBits'(ad.pitch0);
+      job_o.src_pitch[1] <= WalkBits'(ad.pitch1);
+      job_o.src_step[0]  <= WalkBits'(Cols);
+      job_o.src_step[1]  <= WalkBits'(Cols);
+    end else if (is_pool) begin
+      job_o.n            <= po.n;
+      job_o.ny           <= po.ny;
+      job_o.nx           <= 18'(po.nx);
+      job_o.dst          <= WalkBits'(po.dst);
+      job_o.dst_img      <= WalkBits'(po.dst_img_pitch);
+      job_o.dst_pitch    <= WalkBits'(po.dst_pitch);
+      job_o.dst_step     <= WalkBits'(po.dst_sx);
+      job_o.len          <= po.cols;
+      job_o.tail         <= po.cols;
+      job_o.src[0]       <= WalkBits'(po.src) + WalkBits'(dy_q) + WalkBits'(po.dx);
+      job_o.src_img[0]   <= WalkBits'(po.src_img_pitch);
+      job_o.src_pitch[0] <= WalkBits'(sy_q);
+      job_o.src_step[0]  <= WalkBits'(po.src_sx);
+      job_o.src[1]       <= WalkBits'(po.dy);
+      job_o.src_pitch[1] <= WalkBits'(po.sy);
+      job_o.src[2]       <= WalkBits'(po.dx);
+      job_o.src_step[2]  <= WalkBits'(po.src_sx);
+      job_o.line_bytes   <= po.line_bytes;
+    end else begin
+      job_o.n         <= rq.n;
+      job_o.ny        <= rq.ny;
+      job_o.nx        <= 18'(rq.nx);
+      job_o.dst       <= WalkBits'(rq.dst);
+      job_o.dst_img   <= WalkBits'(rq.dst_img_pitch);
+      job_o.dst_pitch <= WalkBits'(rq.dst_pitch);
+      job_o.dst_step  <= WalkBits'(rq.dst_sx);
+      job_o.len       <= rq.cols;
+      job_o.tail      <= rq.cols;
+    end
+  end
+
+  // What all lanes share.
+  always_ff @(posedge clk_i) begin
+    scalars_o <= '0;
+    if (is_add) begin
+      scalars_o.single    <= ad.flags[FlagAddSingleRound];
+      scalars_o.zp        <= ad.zp;
+      scalars_o.zp0       <= ad.zp0;
+      scalars_o.zp1       <= ad.zp1;
+      scalars_o.mult      <= ad.mult;
+      scalars_o.mult0     <= ad.mult0;
+      scalars_o.mult1     <= ad.mult1;
+      scalars_o.shift     <= ad.shift;
+      scalars_o.shift0    <= ad.shift0;
+      scalars_o.shift1    <= ad.shift1;
+      scalars_o.clamp_min <= ad.clamp_min;
+      scalars_o.clamp_max <= ad.clamp_max;
+    end else if (is_pool) begin
+      scalars_o.average   <= po.flags[FlagPoolAverage];
+      scalars_o.clamp_min <= po.clamp_min;
+      scalars_o.clamp_max <= po.clamp_max;
+    end else if (raw) begin
+      scalars_o.clamp_min <= -8'sd128;
+      scalars_o.clamp_max <= 8'sd127;
+    end else begin
+      scalars_o.single    <= rq.flags[FlagRequantSingleRound];
+      scalars_o.zp        <= rq.zp;
+      scalars_o.clamp_min <= rq.clamp_min;
+      scalars_o.clamp_max <= rq.clamp_max;
+    end
+  end
+endmodule

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Types inside the vector unit: a job is a checked descriptor, a micro-op is what enters the lanes in one cycle.
+// Docs: docs/vector.md.
+
+package systole_vector_pkg;
+
+  // verilator lint_off UNUSEDPARAM
+  // (a module alone does not use all)
+  localparam int unsigned WalkBits = 36;    // address arithmetic: every sum of a descriptor's products fits
+  localparam int unsigned SourceStreams = 3;
+  localparam int unsigned OutDepth = 16;    // results in flight: read, lanes and write queue (12 cycles) and some slack
+  localparam int unsigned SumDepth = 8;     // pairs of operands of an addition in flight
+  localparam int unsigned ParamWords = 9;   // unified buffer words of a parameter block
+  // verilator lint_on UNUSEDPARAM
+
+  typedef logic [WalkBits-1:0] walk_addr_t;
+  typedef logic [systole_presets_pkg::UbAddrBits-1:0] ub_addr_t;
+  typedef logic [systole_presets_pkg::AccAddrBits-1:0] acc_addr_t;
+
+  // What a lane starts from.
+  typedef enum logic [2:0] {
+    SrcAcc,   // accumulator + bias
+    SrcRaw,   // a byte of an accumulator
+    SrcTap,   // a tap of a window: joins the lane's pool register
+    SrcAdd0,  // first operand of an addition: kept at the end of the lanes
+    SrcAdd1,  // second operand: the sum of both goes to the sum memory
+    SrcSum    // oldest sum of the sum memory
+  } src_e;
+
+  typedef enum logic [1:0] {
+    RoundDouble,  // shift left, SRDHM, rounding shift right
+    RoundSingle,  // one rounding shift of the product
+    RoundTrunc    // product >> 24 towards zero: division by reciprocal, multiplication by 1
+  } round_e;
+
+  // Constants of a descriptor for all lanes.
+  typedef struct packed {
+    logic               average;
+    logic               single;
+    logic signed [7:0]  zp, zp0, zp1;
+    logic signed [7:0]  clamp_min, clamp_max;
+    logic [31:0]        mult, mult0, mult1;
+    logic signed [5:0]  shift, shift0, shift1;
+  } scalars_t;
+
+  // Where a result goes.
+  typedef struct packed {
+    logic       last;  // of its descriptor
+    ub_addr_t   addr;
+    logic [8:0] len;   // bytes, 1..Cols
+  } dest_t;
+
+  typedef struct packed {
+    src_e       src;
+    logic       bank;   // which scalars and channel parameters
+    logic       first;  // first tap of a window
+    logic       hit;    // tap with data
+    logic       out;    // ends in the output queue
+    logic [1:0] part;   // raw: which quarter of the row
+    logic [8:0] taps;   // valid taps of the window so far; the divisor of an average
+    dest_t      dest;
+  } uop_t;
+
+  typedef struct packed {
+    logic       requant, raw, pool, add;  // one of them
+    logic       bank;
+    // Results: n images of ny lines of nx positions.
+    logic [9:0]  n;
+    logic [13:0] ny;
+    logic [17:0] nx;
+    walk_addr_t  dst, dst_img, dst_pitch, dst_step;
+    logic [8:0]  len, tail;  // bytes of a result; of the last one of a line
+    logic [1:0]  last_part;  // raw: windows of a row - 1
+    acc_addr_t   acc;
+    // Sources. pool: [0] address, [1] line, [2] byte in the line of the window's first tap; add: [0], [1] addresses.
+    walk_addr_t [SourceStreams-1:0] src, src_img, src_pitch, src_step;
+    // Taps.
+    logic [4:0]  kh, kw;
+    logic [13:0] kx;
+    logic [19:0] pitch;
+    logic [13:0] lines;
+    logic [19:0] line_bytes;
+    logic        average;
+  } job_t;
+
+endpackage

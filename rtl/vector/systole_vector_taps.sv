@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Walks the kh x kw taps of a pooling window, one a cycle, rows first, and tells which of them lie in the image.
+// After the last tap it stands at the first tap of the next window. Docs: docs/vector.md. Test: tests/rtl/vector/.
+
+module systole_vector_taps
+  import systole_vector_pkg::*;
+(
+    input  logic        clk_i,
+
+    input  logic        load_i,
+    input  logic        next_i,
+
+    // The job; holds during the walk.
+    input  logic [4:0]  kh_i,
+    input  logic [4:0]  kw_i,
+    input  logic [13:0] kx_i,
+    input  logic [19:0] pitch_i,
+    input  logic [13:0] lines_i,
+    input  logic [19:0] line_bytes_i,
+
+    // First tap of the window: address, coordinates (signed).
+    input  walk_addr_t  win_addr_i,
+    input  walk_addr_t  win_line_i,
+    input  walk_addr_t  win_byte_i,
+
+    output walk_addr_t  addr_o,
+    output logic        hit_o,    // the tap lies in the image
+    output logic        first_o,
+    output logic        last_o,
+    output logic [8:0]  taps_o    // taps that hit, this one included
+);
+  logic [4:0]  ky_q, kx_q;
+  walk_addr_t  row_q, col_q;  // ky * pitch, kx * distance
+  logic [8:0]  taps_q;
+  walk_addr_t  line, byte_x;
+  logic        x_last;
+
+  assign addr_o = win_addr_i + row_q + col_q;
+  assign line   = win_line_i + WalkBits'(ky_q);
+  assign byte_x = win_byte_i + col_q;
+
+  // As unsigned numbers negative coordinates are large.
+  assign hit_o   = line < WalkBits'(lines_i) && byte_x < WalkBits'(line_bytes_i);
+  assign first_o = ky_q == '0 && kx_q == '0;
+  assign x_last  = kx_q == kw_i - 1'b1;
+  assign last_o  = x_last && ky_q == kh_i - 1'b1;
+  assign taps_o  = taps_q + 9'(hit_o);
+
+  always_ff @(posedge clk_i) begin
+    if (load_i || (next_i && last_o)) begin
+      ky_q   <= '0;
+      kx_q   <= '0;
+      row_q  <= '0;
+      col_q  <= '0;
+      taps_q <= '0;
+    end else if (next_i) begin
+      kx_q   <= x_last ? '0 : kx_q + 1'b1;
+      col_q  <= x_last ? '0 : col_q + WalkBits'(kx_i);
+      taps_q <= taps_o;
+      if (x_last) begin
+        ky_q  <= ky_q + 1'b1;
+        row_q <= row_q + WalkBits'(pitch_i);
+      end
+    end
+  end
+endmodule

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// load, store, weights.
+
+#include <algorithm>
+
+#include "sim/iss/execute.h"
+
+namespace systole::iss {
+namespace {
+
+uint64_t RoundUp(uint64_t bytes, uint64_t beat) {
+  return (bytes + beat - 1) / beat * beat;
+}
+
+// Whole beats from `address` on must end at or below the limit; else the first
+// beat that does not.
+Result CheckHbm(const State& state, uint64_t address, uint64_t bytes) {
+  const uint64_t limit = std::min(state.hbm_limit, state.hbm.capacity());
+  if (address + bytes <= limit) return std::nullopt;
+  const uint64_t last_good = limit / state.beat() * state.beat();
+  return Trap{isa::Fault::kHbmRange, std::max(address, last_good)};
+}
+
+// load and store: walks the runs, `copy(hbm address, ub address, len)` moves
+// one.
+template <typename Dma, typename Copy>
+Result Runs(const Dma& d, State* state, uint64_t* beats, Copy copy) {
+  const uint64_t beat = state->beat();
+  if (d.len == 0 || d.n1 == 0 || d.n2 == 0)
+    return Trap{isa::Fault::kIllegalDescriptor};
+  for (uint64_t value :
+       {d.hbm_addr, uint64_t{d.ub_addr}, d.hbm_stride1, uint64_t{d.ub_stride1},
+        d.hbm_stride2, uint64_t{d.ub_stride2}}) {
+    if (value % beat != 0) return Trap{isa::Fault::kMisaligned, value};
+  }
+  const uint64_t whole = RoundUp(d.len, beat);
+  for (uint64_t i2 = 0; i2 < d.n2; ++i2) {
+    for (uint64_t i1 = 0; i1 < d.n1; ++i1) {
+      const uint64_t hbm = d.hbm_addr + i2 * d.hbm_stride2 + i1 * d.hbm_stride1;
+      const uint64_t ub = d.ub_addr + i2 * d.ub_stride2 + i1 * d.ub_stride1;
+      if (Result r = CheckHbm(*state, hbm, whole)) return r;
+      if (Result r = CheckUb(*state, ub, whole)) return r;
+      copy(hbm, ub, d.len);
+      *beats += whole / beat;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result Execute(const isa::Load& d, State* state) {
+  return Runs(d, state, &state->counters.load_beats,
+              [state](uint64_t hbm, uint64_t ub, uint64_t len) {
+                state->hbm.Read(hbm,
+                                absl::MakeSpan(state->ub).subspan(ub, len));
+              });
+}
+
+Result Execute(const isa::Store& d, State* state) {
+  return Runs(d, state, &state->counters.store_beats,
+              [state](uint64_t hbm, uint64_t ub, uint64_t len) {
+                state->hbm.Write(
+                    hbm, absl::MakeConstSpan(state->ub).subspan(ub, len));
+              });
+}
+
+Result Execute(const isa::Weights& d, State* state) {
+  if (d.tiles == 0) return Trap{isa::Fault::kIllegalDescriptor};
+  if (d.hbm_addr % state->beat() != 0)
+    return Trap{isa::Fault::kMisaligned, d.hbm_addr};
+  const uint64_t bytes = state->preset.tile_bytes();
+  std::vector<uint8_t> buffer(bytes);
+  for (uint64_t i = 0; i < d.tiles; ++i) {
+    const uint64_t address = d.hbm_addr + i * bytes;
+    if (Result r = CheckHbm(*state, address, bytes)) return r;
+    state->hbm.Read(address, absl::MakeSpan(buffer));
+    state->weight_fifo.emplace_back(buffer.begin(), buffer.end());
+    state->counters.weight_beats += bytes / state->beat();
+  }
+  return std::nullopt;
+}
+
+}  // namespace systole::iss

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "sim/iss/iss.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace systole::iss {
+namespace {
+
+constexpr uint32_t kSequencer = 7;
+constexpr uint64_t kProgramAlignment = 128;
+
+bool HasUnusedBits(const isa::OpInfo& op, const isa::Descriptor& d) {
+  uint64_t flags = isa::GetBits(d, 8, 8);
+  for (int i = 0; i < op.num_flags; ++i)
+    flags &= ~(uint64_t{1} << op.flags[i].bit);
+  uint64_t beyond =
+      op.width % 64 == 0 ? 0 : d[op.width / 64] >> (op.width % 64);
+  for (size_t word = (op.width + 63) / 64; word < d.size(); ++word)
+    beyond |= d[word];
+  return flags != 0 || beyond != 0;
+}
+
+Result Dispatch(isa::Opcode opcode, const isa::Descriptor& d, State* state) {
+  switch (opcode) {
+    case isa::Opcode::kLoad:
+      return Execute(isa::Load::Decode(d), state);
+    case isa::Opcode::kStore:
+      return Execute(isa::Store::Decode(d), state);
+    case isa::Opcode::kWeights:
+      return Execute(isa::Weights::Decode(d), state);
+    case isa::Opcode::kMatmul:
+      return Execute(isa::Matmul::Decode(d), state);
+    case isa::Opcode::kRequant:
+      return Execute(isa::Requant::Decode(d), state);
+    case isa::Opcode::kPool:
+      return Execute(isa::Pool::Decode(d), state);
+    case isa::Opcode::kAdd:
+      return Execute(isa::Add::Decode(d), state);
+    case isa::Opcode::kHalt:
+      break;
+  }
+  return std::nullopt;
+}
+
+// "3, 7"
+std::string Flags(uint32_t mask) {
+  std::vector<int> flags;
+  for (int f = 0; f < isa::kNumFlags; ++f) {
+    if ((mask >> f & 1) != 0) flags.push_back(f);
+  }
+  return absl::StrJoin(flags, ", ");
+}
+
+// What registers cannot say about some faults of a matmul.
+std::string MatmulDetail(const Trap& trap, const isa::Descriptor& d,
+                         const State& state) {
+  if (trap.cause == isa::Fault::kWatchdog) {
+    return absl::StrCat(
+        "its pass ", trap.address,
+        " takes a tile that no weights descriptor before it pushes");
+  }
+  const bool keep = (isa::GetBits(d, 8, 8) & isa::Matmul::kKeepWeights) != 0;
+  if (trap.cause == isa::Fault::kIllegalDescriptor && keep && !state.tile) {
+    return "keep_weights, but no matmul before it took a tile";
+  }
+  return "";
+}
+
+}  // namespace
+
+void Iss::Start(const Launch& launch) {
+  launch_ = launch;
+  index_ = 0;
+  halted_ = false;
+  fault_.reset();
+  fault_detail_.clear();
+  state_.hbm_limit = launch.hbm_limit;
+  state_.flags.fill(0);
+  state_.weight_fifo.clear();
+  state_.tile.reset();
+  state_.acc_saturated = false;
+  state_.counters = {};
+  checker_ = launch.check_races
+                 ? std::make_unique<RaceChecker>(
+                       state_.preset, launch.prog_addr, launch.prog_len)
+                 : nullptr;
+}
+
+void Iss::Reset() {
+  halted_ = true;
+  fault_.reset();
+  fault_detail_.clear();
+  state_.flags.fill(0);
+  state_.weight_fifo.clear();
+  state_.tile.reset();
+}
+
+Result Iss::Fetch(isa::Descriptor* d) {
+  if (launch_.prog_addr % kProgramAlignment != 0)
+    return Trap{isa::Fault::kMisaligned, launch_.prog_addr};
+  const uint64_t bytes = uint64_t{launch_.prog_len} * isa::kDescriptorBytes;
+  if (launch_.prog_addr + bytes >
+      std::min(state_.hbm_limit, state_.hbm.capacity())) {
+    return Trap{isa::Fault::kHbmRange, launch_.prog_addr};
+  }
+  const uint64_t offset = uint64_t{index_} * isa::kDescriptorBytes;
+  uint8_t raw[isa::kDescriptorBytes];
+  state_.hbm.Read(launch_.prog_addr + offset, raw);
+  d->fill(0);
+  for (int i = 0; i < isa::kDescriptorBytes; ++i)
+    (*d)[i / 8] |= uint64_t{raw[i]} << (i % 8 * 8);
+  state_.counters.fetch_beats =
+      (offset + isa::kDescriptorBytes + state_.beat() - 1) / state_.beat();
+  return std::nullopt;
+}
+
+Iss::Event Iss::Fault(const Trap& trap, uint32_t queue, uint32_t index,
+                      std::string detail) {
+  fault_ = FaultState{trap.cause, queue, index, trap.address, 0};
+  fault_detail_ = std::move(detail);
+  return Event::kFaulted;
+}
+
+Iss::Event Iss::Step() {
+  if (fault_) return Event::kFaulted;
+  if (halted_) return Event::kHalted;
+  if (index_ >= launch_.prog_len) {
+    return Fault({isa::Fault::kProgramEnd}, kSequencer,
+                 launch_.prog_len == 0 ? 0 : launch_.prog_len - 1);
+  }
+  isa::Descriptor d;
+  if (Result r = Fetch(&d)) return Fault(*r, kSequencer, index_);
+
+  // The sequencer's checks.
+  const isa::Header header = isa::Halt::Decode(d).header;
+  const isa::OpInfo* op = isa::FindOp(header.opcode);
+  if (op == nullptr)
+    return Fault({isa::Fault::kIllegalOpcode, header.opcode}, kSequencer,
+                 index_);
+  if (HasUnusedBits(*op, d))
+    return Fault({isa::Fault::kIllegalDescriptor, header.opcode}, kSequencer,
+                 index_);
+
+  // Waits. Everything before it is complete, so a flag that is 0 now can only
+  // be posted by a later descriptor.
+  const uint32_t queue = op->queue == isa::Queue::kNone
+                             ? kSequencer
+                             : static_cast<uint32_t>(op->queue);
+  uint32_t unmet = 0;
+  for (int f = 0; f < isa::kNumFlags; ++f) {
+    if (state_.flags[f] == 0) unmet |= header.wait_mask & 1u << f;
+  }
+  if (unmet != 0) {
+    return Fault({isa::Fault::kWatchdog, unmet}, queue, index_,
+                 absl::StrCat("it waits for sync flag ", Flags(unmet),
+                              ", which nothing before it posts"));
+  }
+  for (int f = 0; f < isa::kNumFlags; ++f)
+    state_.flags[f] -= header.wait_mask >> f & 1;
+
+  if (Result r = Dispatch(op->opcode, d, &state_)) {
+    return Fault(
+        *r, queue, index_,
+        op->opcode == isa::Opcode::kMatmul ? MatmulDetail(*r, d, state_) : "");
+  }
+  return Retire(op->queue, d);
+}
+
+Iss::Event Iss::Retire(isa::Queue queue, const isa::Descriptor& d) {
+  const uint32_t post_mask = isa::Halt::Decode(d).header.post_mask;
+  for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
+    if ((post_mask >> f & 1) == 0) continue;
+    if (state_.flags[f] == isa::kFlagMax) {
+      return Fault({isa::Fault::kFlagOverflow, f}, static_cast<uint32_t>(queue),
+                   index_);
+    }
+    ++state_.flags[f];
+  }
+  if (checker_) checker_->Execute(index_, d);
+  ++index_;
+  halted_ = queue == isa::Queue::kNone;
+  return halted_ ? Event::kHalted : Event::kRetired;
+}
+
+}  // namespace systole::iss

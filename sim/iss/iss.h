@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Instruction-set simulator: one descriptor after the other in program order,
+// which rule 1 of docs/isa.md makes a legal order. Descriptors come from HBM,
+// as the core fetches them.
+//
+//   Iss iss(*FindPreset("edge"), /*seed=*/1);
+//   iss.state().hbm.Write(address, bytes);
+//   iss.Start({.prog_addr = 0x1000, .prog_len = 12, .hbm_limit = 0x100000});
+//   while (iss.Step() == Iss::Event::kRetired) Compare(iss.state().ub, ...); //
+//   after any descriptor if (iss.fault()) ...
+#ifndef SYSTOLE_SIM_ISS_ISS_H_
+#define SYSTOLE_SIM_ISS_ISS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sim/iss/execute.h"
+#include "sim/iss/race_checker.h"
+#include "sim/iss/state.h"
+#include "systole/device.h"
+
+namespace systole::iss {
+
+class Iss {
+ public:
+  struct Launch {
+    uint64_t prog_addr = 0;
+    uint32_t prog_len = 0;  // descriptors
+    uint64_t hbm_limit = 0;
+    bool check_races = false;
+  };
+  enum class Event { kRetired, kHalted, kFaulted };
+
+  Iss(const Preset& preset, uint64_t seed) : state_(preset, seed) {}
+
+  // Clears flags, weight FIFO, the array's tile, counters and acc_saturated, as
+  // the core's start does.
+  void Start(const Launch& launch);
+  // Executes the next descriptor. After a halt or a fault it does nothing and
+  // says so again.
+  Event Step();
+
+  // Clears a fault; memories keep their data.
+  void Reset();
+
+  State& state() { return state_; }
+  const State& state() const { return state_; }
+  // Of the next descriptor; all below it are complete.
+  uint32_t index() const { return index_; }
+  const std::optional<FaultState>& fault() const { return fault_; }
+  // What the fault means, where the registers do not say it all: "flag 3 is 0
+  // and ...". May be empty.
+  const std::string& fault_detail() const { return fault_detail_; }
+  // Rules 2 to 4, if check_races was asked for.
+  const RaceReport* races() const {
+    return checker_ ? &checker_->report() : nullptr;
+  }
+
+ private:
+  // Reads the next descriptor.
+  Result Fetch(isa::Descriptor* d);
+  Event Fault(const Trap& trap, uint32_t queue, uint32_t index,
+              std::string detail = "");
+  Event Retire(isa::Queue queue, const isa::Descriptor& d);
+
+  State state_;
+  Launch launch_;
+  uint32_t index_ = 0;
+  bool halted_ = true;
+  std::optional<FaultState> fault_;
+  std::string fault_detail_;
+  std::unique_ptr<RaceChecker> checker_;
+};
+
+}  // namespace systole::iss
+
+#endif  // SYSTOLE_SIM_ISS_ISS_H_

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "sim/iss/iss_device.h"
+
+#include <ctime>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "host/driver/backends.h"
+
+namespace systole {
+namespace iss {
+namespace {
+
+constexpr uint64_t kProgressInterval = 64;  // descriptors
+
+double CpuSeconds() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// What can be counted without a clock.
+void FillCounters(const State& state, uint64_t descriptors, RunStats* stats) {
+  const Counters& c = state.counters;
+  const auto set = [stats](csr::Counter counter, uint64_t value) {
+    stats->counters[static_cast<int>(counter)] = value;
+  };
+  set(csr::Counter::kDescriptors, descriptors);
+  set(csr::Counter::kLoadBytes, c.load_beats * state.beat());
+  set(csr::Counter::kWeightBytes, c.weight_beats * state.beat());
+  set(csr::Counter::kStoreBytes, c.store_beats * state.beat());
+  set(csr::Counter::kMxuVectors, c.vectors);
+  set(csr::Counter::kFetchBytes, c.fetch_beats * state.beat());
+  set(csr::Counter::kHbmReadBeats,
+      c.load_beats + c.weight_beats + c.fetch_beats);
+  set(csr::Counter::kHbmWriteBeats, c.store_beats);
+}
+
+}  // namespace
+
+IssDevice::IssDevice(const DeviceOptions& options)
+    : options_(options), iss_(*FindPreset(options.preset), options.seed) {}
+
+absl::Status IssDevice::CheckRange(uint64_t addr, size_t bytes) const {
+  const uint64_t capacity = iss_.state().hbm.capacity();
+  if (addr <= capacity && bytes <= capacity - addr) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      absl::StrFormat("%d bytes at 0x%x end beyond the HBM of %d bytes", bytes,
+                      addr, capacity));
+}
+
+absl::Status IssDevice::Write(uint64_t addr, absl::Span<const uint8_t> bytes) {
+  if (absl::Status s = CheckRange(addr, bytes.size()); !s.ok()) return s;
+  iss_.state().hbm.Write(addr, bytes);
+  return absl::OkStatus();
+}
+
+absl::Status IssDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
+  if (absl::Status s = CheckRange(addr, bytes.size()); !s.ok()) return s;
+  iss_.state().hbm.Read(addr, bytes);
+  return absl::OkStatus();
+}
+
+absl::Status IssDevice::Start(const Program& program) {
+  if (running_ != nullptr)
+    return absl::FailedPreconditionError(
+        "a program is running: call Wait first");
+  if (fault())
+    return absl::FailedPreconditionError(
+        "the device is frozen by a fault: call Reset first");
+  if (program.preset != preset().name) {
+    return absl::FailedPreconditionError(
+        absl::StrFormat("program made for preset '%s', device is '%s'",
+                        program.preset, preset().name));
+  }
+  running_ = &program;
+  iss_.Start({program.prog_addr,
+              static_cast<uint32_t>(program.descriptors.size()),
+              program.hbm_bytes, options_.check_races});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RunStats> IssDevice::Wait() {
+  if (running_ == nullptr)
+    return absl::FailedPreconditionError("no program was started");
+  const Program& program = *std::exchange(running_, nullptr);
+  const double start = CpuSeconds();
+  RunStats stats;
+  stats.retires.reserve(program.descriptors.size());
+  Iss::Event event;
+  do {
+    const uint32_t index = iss_.index();
+    event = iss_.Step();
+    if (event == Iss::Event::kRetired && index < program.descriptors.size()) {
+      const isa::OpInfo* op = isa::FindOp(
+          static_cast<uint8_t>(isa::GetBits(program.descriptors[index], 0, 8)));
+      if (op != nullptr) stats.retires.push_back({op->queue, index, 0});
+    }
+    if (options_.progress && iss_.index() % kProgressInterval == 0)
+      options_.progress(iss_.index());
+  } while (event == Iss::Event::kRetired);
+  stats.host_cpu_seconds = CpuSeconds() - start;
+  FillCounters(iss_.state(), stats.retires.size(), &stats);
+
+  const RaceReport* races = iss_.races();
+  const absl::Status rules =
+      races != nullptr ? races->ToStatus() : absl::OkStatus();
+  if (!fault())
+    return rules.ok() ? absl::StatusOr<RunStats>(std::move(stats)) : rules;
+  const absl::Status status = FaultStatus(program, *fault());
+  std::string text(status.message());
+  if (!iss_.fault_detail().empty())
+    absl::StrAppend(&text, ": ", iss_.fault_detail());
+  if (!rules.ok()) absl::StrAppend(&text, "\n", rules.message());
+  return absl::Status(status.code(), text);
+}
+
+absl::Status IssDevice::Reset() {
+  running_ = nullptr;
+  iss_.Reset();
+  return absl::OkStatus();
+}
+
+}  // namespace iss
+
+absl::StatusOr<std::unique_ptr<Device>> OpenIssDevice(
+    const DeviceOptions& options) {
+  return std::make_unique<iss::IssDevice>(options);
+}
+
+}  // namespace systole

@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "sim/iss/race_checker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "systole/program.h"
+
+namespace systole::iss {
+namespace {
+
+constexpr int kWeight = static_cast<int>(isa::Queue::kWeight);
+
+template <typename Clock>
+void Merge(Clock* to, const Clock& from) {
+  for (size_t q = 0; q < to->size(); ++q)
+    (*to)[q] = std::max((*to)[q], from[q]);
+}
+
+uint64_t TilesTaken(const isa::Matmul& d) {
+  const bool keep = (d.header.flags & isa::Matmul::kKeepWeights) != 0;
+  return uint64_t{d.t0} * d.t1 - (keep ? 1 : 0);
+}
+
+std::string_view QueueName(int queue) { return isa::kQueueNames[queue]; }
+
+std::string SpaceRange(Space space, const Range& r) {
+  switch (space) {
+    case Space::kUb:
+      return absl::StrFormat("unified buffer bytes 0x%x..0x%x", r.begin,
+                             r.end - 1);
+    case Space::kAcc:
+      return absl::StrFormat("accumulator rows %d..%d", r.begin, r.end - 1);
+    case Space::kHbm:
+      break;
+  }
+  return absl::StrFormat("HBM bytes 0x%x..0x%x", r.begin, r.end - 1);
+}
+
+}  // namespace
+
+absl::Status RaceReport::ToStatus() const {
+  if (count == 0) return absl::OkStatus();
+  std::string text =
+      absl::StrCat(count, count == 1 ? " violation" : " violations",
+                   " of the rules for programs");
+  for (const Finding& f : findings) absl::StrAppend(&text, "\n", f.text);
+  if (count > findings.size())
+    absl::StrAppend(&text, "\n... and ", count - findings.size(), " more");
+  return absl::FailedPreconditionError(text);
+}
+
+RaceChecker::RaceChecker(const Preset& preset, uint64_t prog_addr,
+                         uint32_t prog_len)
+    : preset_(preset),
+      program_{prog_addr,
+               prog_addr + uint64_t{prog_len} * isa::kDescriptorBytes} {}
+
+void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor) {
+  descriptors_.push_back(descriptor);
+  const isa::Header header = isa::Halt::Decode(descriptor).header;
+  const isa::OpInfo* op = isa::FindOp(header.opcode);
+  if (op->queue == isa::Queue::kNone) return CheckHalt(index);
+
+  // A unit starts its descriptors in order and completes them in order, but it
+  // may start one before the one before is complete. So `start` gathers what
+  // waits told, and only `done` holds the descriptor and those before it.
+  const int q = static_cast<int>(op->queue);
+  QueueState& queue = queues_[q];
+  const Access self = {static_cast<uint8_t>(q), ++queue.count, index};
+  Wait(self, header.wait_mask, &queue.start);
+  Merge(&queue.done, queue.start);
+  queue.done[q] = self.number;
+  if (op->opcode == isa::Opcode::kWeights) {
+    PushTiles(self, isa::Weights::Decode(descriptor).tiles, queue.done);
+  } else if (op->opcode == isa::Opcode::kMatmul) {
+    TakeTiles(self, TilesTaken(isa::Matmul::Decode(descriptor)), queue.start,
+              &queue.done);
+  }
+  Touch(self, descriptor, queue.start);
+  Post(self, header.post_mask, queue.done);
+}
+
+void RaceChecker::Wait(const Access& self, uint32_t mask, Clock* start) {
+  for (int f = 0; f < isa::kNumFlags; ++f) {
+    if ((mask >> f & 1) == 0) continue;
+    Channel& c = channels_[f];
+    if (c.waiter < 0) {
+      c.waiter = self.queue;
+      c.first_wait = self.index;
+    } else if (c.waiter != self.queue) {
+      c.broken = true;
+      Add({2, c.first_wait, self.index, Space::kUb, Range{0, 0},
+           absl::StrFormat("sync flag %d has waits in two queues:\n  %s\n  %s",
+                           f, Show(c.first_wait), Show(self.index))});
+    }
+    if (c.messages.empty()) continue;  // rule 1, found by the simulator
+    // A flag that is no channel orders nothing for certain.
+    if (!c.broken) Merge(start, c.messages.front());
+    c.messages.pop_front();
+  }
+}
+
+void RaceChecker::Post(const Access& self, uint32_t mask, const Clock& done) {
+  for (int f = 0; f < isa::kNumFlags; ++f) {
+    if ((mask >> f & 1) == 0) continue;
+    Channel& c = channels_[f];
+    if (c.poster < 0) {
+      c.poster = self.queue;
+      c.first_post = self.index;
+    } else if (c.poster != self.queue) {
+      c.broken = true;
+      Add({2, c.first_post, self.index, Space::kUb, Range{0, 0},
+           absl::StrFormat(
+               "sync flag %d has posts from two queues:\n  %s\n  %s", f,
+               Show(c.first_post), Show(self.index))});
+    }
+    c.messages.push_back(done);
+  }
+}
+
+void RaceChecker::PushTiles(const Access& self, uint64_t tiles,
+                            const Clock& done) {
+  if (taken_ < pushed_) {
+    const uint32_t other = pushes_.back().access.index;
+    Add({4, other, self.index, Space::kUb, Range{0, 0},
+         absl::StrFormat("%d weight tiles pushed before are still untaken when "
+                         "a weights descriptor starts:\n  %s\n  %s",
+                         pushed_ - taken_, Show(other), Show(self.index))});
+  }
+  pushes_.push_back({self, pushed_, pushed_ + tiles, done});
+  pushed_ += tiles;
+}
+
+void RaceChecker::TakeTiles(const Access& self, uint64_t tiles,
+                            const Clock& start, Clock* done) {
+  // A weights descriptor is complete when its last tile is in the FIFO: with
+  // more tiles than the FIFO holds, only after the first of them were taken. A
+  // matmul that takes one of those must not wait for that completion.
+  const uint64_t capacity = preset_.wfifo_tiles;
+  for (const Push& push : pushes_) {
+    if (tiles > 0 && taken_ < push.end_tile &&
+        taken_ + capacity < push.end_tile &&
+        start[kWeight] >= push.access.number) {
+      Add({1, push.access.index, self.index, Space::kUb, Range{0, 0},
+           absl::StrFormat(
+               "deadlock: a matmul waits for a weights descriptor of %d tiles "
+               "to be complete, which needs the "
+               "matmul to take some, as the FIFO holds %d:\n  %s\n  %s",
+               push.end_tile - push.first_tile, capacity,
+               Show(push.access.index), Show(self.index))});
+    }
+  }
+  taken_ += tiles;
+  // The matmul is complete after the tiles came in: after a weights descriptor
+  // whose last tile it took.
+  while (!pushes_.empty() && pushes_.front().end_tile <= taken_) {
+    Merge(done, pushes_.front().done);
+    pushes_.pop_front();
+  }
+}
+
+void RaceChecker::Touch(const Access& self, const isa::Descriptor& descriptor,
+                        const Clock& start) {
+  const Footprint f = FootprintOf(descriptor, preset_);
+  for (Space space : {Space::kUb, Space::kAcc, Space::kHbm}) {
+    Shadow& shadow = shadows_[static_cast<int>(space)];
+    uint64_t fresh = 0;
+    for (const Range& range : f.read(space)) {
+      shadow.Read(
+          range, self,
+          [&](const Range& r, const Access& writer) {
+            Conflict(space, r, writer, true, self, false, start);
+          },
+          [&](const Range& r) { fresh += r.end - r.begin; });
+    }
+    if (space == Space::kUb) report_.unwritten_bytes += fresh;
+    if (space == Space::kAcc) report_.unwritten_rows += fresh;
+    for (const Range& range : f.write(space)) {
+      shadow.Write(range, self,
+                   [&](const Range& r, const Access& earlier, bool writes) {
+                     Conflict(space, r, earlier, writes, self, true, start);
+                   });
+    }
+  }
+  for (const Range& r : Intersect(f.write(Space::kHbm), {program_})) {
+    Add({3, self.index, self.index, Space::kHbm, r,
+         absl::StrFormat(
+             "race on %s: written, and fetched by the sequencer:\n  %s",
+             SpaceRange(Space::kHbm, r), Show(self.index))});
+  }
+  if (!f.own_conflicts.empty()) {
+    const Range& r = f.own_conflicts[0];
+    Add({3, self.index, self.index, Space::kUb, r,
+         absl::StrFormat(
+             "race on %s: read and written by one descriptor:\n  %s",
+             SpaceRange(Space::kUb, r), Show(self.index))});
+  }
+}
+
+void RaceChecker::Conflict(Space space, const Range& range,
+                           const Access& earlier, bool earlier_writes,
+                           const Access& self, bool self_writes,
+                           const Clock& start) {
+  if (earlier.queue == self.queue || start[earlier.queue] >= earlier.number)
+    return;
+  if (!pairs_.insert({earlier.index, self.index, space}).second) return;
+  Add({3, earlier.index, self.index, space, range,
+       absl::StrFormat("race on %s: %s and %s are not ordered by queues and "
+                       "flags:\n  %s\n  %s",
+                       SpaceRange(space, range),
+                       earlier_writes ? "a write" : "a read",
+                       self_writes ? "a write" : "a read", Show(earlier.index),
+                       Show(self.index))});
+}
+
+void RaceChecker::CheckHalt(uint32_t index) {
+  if (taken_ == pushed_) return;
+  const uint32_t other = pushes_.back().access.index;
+  Add({4, other, index, Space::kUb, Range{0, 0},
+       absl::StrFormat("%d weight tiles are untaken at the halt:\n  %s\n  %s",
+                       pushed_ - taken_, Show(other), Show(index))});
+}
+
+void RaceChecker::Add(Finding finding) {
+  ++report_.count;
+  if (report_.findings.size() < RaceReport::kKept)
+    report_.findings.push_back(std::move(finding));
+}
+
+std::string RaceChecker::Show(uint32_t index) const {
+  const isa::OpInfo* op = isa::FindOp(
+      static_cast<uint8_t>(isa::GetBits(descriptors_[index], 0, 8)));
+  const std::string_view queue = op->queue == isa::Queue::kNone
+                                     ? "sequencer"
+                                     : QueueName(static_cast<int>(op->queue));
+  return absl::StrFormat("#%d, queue %s: %s", index, queue,
+                         Disassemble(descriptors_[index]));
+}
+
+}  // namespace systole::iss

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "sim/iss/state.h"
+
+#include <zlib.h>
+
+#include <cstring>
+
+#include "systole/gen/hbm.h"
+
+namespace systole::iss {
+namespace {
+
+// What a memory holds before anything is written: different for each seed, so
+// that a program that depends on it is found out.
+void FillWithPattern(void* data, size_t bytes, uint64_t seed) {
+  auto* to = static_cast<uint8_t*>(data);
+  for (size_t i = 0; i < bytes; i += 8) {
+    const uint64_t word = Pattern(seed, i / 8);
+    std::memcpy(to + i, &word, bytes - i < 8 ? bytes - i : 8);
+  }
+}
+
+template <typename T>
+uint32_t Crc32(const std::vector<T>& v) {
+  return static_cast<uint32_t>(crc32_z(
+      crc32_z(0, nullptr, 0), reinterpret_cast<const uint8_t*>(v.data()),
+      v.size() * sizeof(T)));
+}
+
+}  // namespace
+
+State::State(const Preset& p, uint64_t seed)
+    : preset(p),
+      hbm(hbm::CapacityBytes(static_cast<int>(p.hbm_pcs)), seed),
+      ub(p.ub_bytes),
+      acc(p.acc_rows * p.cols),
+      hbm_limit(hbm.capacity()) {
+  FillWithPattern(ub.data(), ub.size(), seed ^ 0x5542);
+  FillWithPattern(acc.data(), acc.size() * sizeof acc[0], seed ^ 0x414343);
+}
+
+uint32_t State::UbCrc32() const { return Crc32(ub); }
+uint32_t State::AccCrc32() const { return Crc32(acc); }
+
+}  // namespace systole::iss

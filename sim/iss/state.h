@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that a program can observe or change.
+#ifndef SYSTOLE_SIM_ISS_STATE_H_
+#define SYSTOLE_SIM_ISS_STATE_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "sim/iss/sparse_memory.h"
+#include "systole/gen/isa.h"
+#include "systole/gen/presets.h"
+
+namespace systole::iss {
+
+using Tile = std::vector<int8_t>;  // [Rows][Cols]
+
+// Work that does not depend on timing.
+struct Counters {
+  uint64_t load_beats = 0, weight_beats = 0, store_beats = 0, fetch_beats = 0;
+  uint64_t vectors = 0;  // activation vectors through the array
+};
+
+struct State {
+  State(const Preset& preset, uint64_t seed);
+
+  const Preset& preset;
+  SparseMemory hbm;
+  std::vector<uint8_t> ub;
+  std::vector<int32_t> acc;  // [AccRows][Cols]
+  std::deque<Tile> weight_fifo;
+  std::optional<Tile> tile;  // the one in the array; none: undefined
+  std::array<uint32_t, isa::kNumFlags> flags = {};
+  bool acc_saturated = false;
+  uint64_t hbm_limit;  // HBM accesses end at or below
+  Counters counters;
+
+  absl::Span<int32_t> acc_row(int64_t row) {
+    return absl::MakeSpan(acc).subspan(row * preset.cols, preset.cols);
+  }
+  uint64_t beat() const { return static_cast<uint64_t>(preset.beat_bytes()); }
+
+  // CRC-32 of the contents, to compare with another implementation's.
+  uint32_t UbCrc32() const;
+  uint32_t AccCrc32() const;
+};
+
+}  // namespace systole::iss
+
+#endif  // SYSTOLE_SIM_ISS_STATE_H_

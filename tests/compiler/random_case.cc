@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/compiler/random_case.h"
+
+#include <algorithm>
+#include <random>
+
+#include "absl/strings/str_format.h"
+#include "host/tools/workload.h"
+
+namespace systole {
+namespace {
+
+using model::Layer;
+using model::Op;
+using model::Tensor;
+
+class Maker {
+ public:
+  Maker(uint64_t seed, const Preset& preset, int64_t work) : rng_(seed), preset_(preset), work_(work) {}
+
+  RandomCase Make() {
+    const int kind = Pick(0, 11);
+    if (kind < 3) return Matmul();
+    c_.network.name = "random";
+    c_.options.batch = Chance(3) ? Pick(2, 5) : 1;
+    if (kind < 7) {
+      Start(1, 14, 40);
+      Conv(0);
+    } else if (kind == 7) {
+      Start(1, 5, 24);
+      Dense(0);
+    } else if (kind == 8) {
+      Start(1, 14, 30);
+      Pool(0);
+    } else if (kind == 9) {
+      Start(1, 10, 30);
+      Add(Pool(0, /*same=*/true), 0);
+    } else {
+      Start(2, 10, 16);
+      const int a = Conv(0, /*same=*/true);
+      int last = a;
+      if (Chance(2)) last = Add(Conv(a, /*same=*/true, c_.network.tensors[a].channels), a);
+      if (Chance(2)) last = Pool(last);
+      if (Chance(2)) Dense(last);
+    }
+    Finish();
+    return std::move(c_);
+  }
+
+ private:
+  int Pick(int low, int high) { return low + static_cast<int>(rng_() % (high - low + 1)); }
+  bool Chance(int one_in) { return Pick(1, one_in) == 1; }
+
+  int ZeroPoint() {
+    switch (Pick(0, 5)) {
+      case 0: return -128;
+      case 1: return 127;
+      case 2: return 0;
+      default: return Pick(-128, 127);
+    }
+  }
+
+  std::vector<int8_t> Values(int64_t count) {
+    std::vector<int8_t> values = tools::RandomInt8(count, rng_);
+    const int mode = Pick(0, 7);
+    for (int8_t& v : values) {
+      if (mode == 0) v = -128;
+      if (mode == 1) v = 127;
+      if (mode == 2) v = (v & 1) ? 127 : -128;
+      if (mode == 3) v = static_cast<int8_t>(v % 3);
+    }
+    return values;
+  }
+
+  model::Requant Factor(int64_t terms) {
+    model::Requant r = tools::SpreadingRequant(terms, rng_);
+    switch (Pick(0, 15)) {
+      case 0: return {};
+      case 1: return {1 << 30, r.shift};
+      case 2: return {2147483647, r.shift};
+      case 3: return {r.multiplier, -31};
+      case 4: return {r.multiplier, static_cast<int8_t>(Pick(-31, 30))};
+      default: return r;
+    }
+  }
+
+  int32_t Bias() {
+    switch (Pick(0, 9)) {
+      case 0: return 1 << 29;
+      case 1: return -(1 << 29);
+      case 2: return 0;
+      default: return Pick(-20000, 20000);
+    }
+  }
+
+  void Clamp(Layer& layer) {
+    layer.clamp_min = Chance(3) ? Pick(-128, 0) : -128;
+    layer.clamp_max = Chance(3) ? Pick(layer.clamp_min, 127) : 127;
+    layer.rounding = Chance(4) ? model::Rounding::kSingle : model::Rounding::kDouble;
+  }
+
+  RandomCase Matmul() {
+    compiler::MatmulSpec& m = c_.matmul;
+    m.raw = Chance(3);
+    m.m = Chance(4) ? Pick(1, 4) : Pick(1, 300);
+    m.k = Chance(4) ? Pick(1, 8) : Pick(1, 200);
+    m.n = Chance(4) ? Pick(1, 8) : Pick(1, 70);
+    while (m.m * m.k * m.n > work_) {
+      (m.m > m.k ? m.m : m.k > m.n ? m.k : m.n) /= 2;
+    }
+    m.weights = Values(m.k * m.n);
+    if (!m.raw) {
+      m.a_zero_point = ZeroPoint();
+      m.c_zero_point = ZeroPoint();
+      for (int64_t c = 0; c < m.n; ++c) {
+        m.bias.push_back(Bias());
+        m.requant.push_back(Factor(m.k));
+      }
+      Layer clamp;
+      Clamp(clamp);
+      m.clamp_min = clamp.clamp_min;
+      m.clamp_max = clamp.clamp_max;
+      m.rounding = clamp.rounding;
+    }
+    c_.raw = m.raw;
+    c_.network = compiler::MatmulNetwork(m);
+    Finish();
+    c_.description = absl::StrFormat("matmul %dx%dx%d%s", m.m, m.k, m.n, m.raw ? " raw" : "") + c_.description;
+    return std::move(c_);
+  }
+
+  void Start(int smallest, int side, int channels) {
+    Tensor t;
+    t.name = "input";
+    t.height = Pick(smallest, side);
+    t.width = Chance(8) ? Pick(smallest, 3 * side) : Pick(smallest, side);
+    t.channels = Chance(3) ? Pick(1, 4) : Pick(1, channels);
+    t.zero_point = ZeroPoint();
+    c_.network.tensors.push_back(t);
+  }
+
+  int Append(Layer layer, Tensor out) {
+    model::Network& net = c_.network;
+    layer.name = absl::StrFormat("%s%d", model::OpName(layer.op), net.layers.size());
+    out.name = layer.name + ".out";
+    layer.output = static_cast<int>(net.tensors.size());
+    net.tensors.push_back(out);
+    net.layers.push_back(std::move(layer));
+    net.output = net.layers.back().output;
+    return net.output;
+  }
+
+  // A window along one axis: the kernel and its dilation, a stride and paddings below the extent.
+  void Axis(int size, bool same, int& kernel, int& stride, int& dilation, int& before, int& after) {
+    kernel = Pick(1, 7);
+    dilation = Chance(4) ? Pick(2, 3) : 1;
+    if (same) {
+      stride = 1;
+      const int extent = (kernel - 1) * dilation;
+      before = extent / 2;
+      after = extent - before;
+      return;
+    }
+    stride = Chance(2) ? 1 : Pick(1, 3);
+    before = Pick(0, (kernel - 1) * dilation);
+    after = Pick(0, (kernel - 1) * dilation);
+    while ((kernel - 1) * dilation + 1 > size + before + after) {
+      if (dilation > 1) {
+        --dilation;
+      } else {
+        --kernel;
+      }
+      before = std::min(before, (kernel - 1) * dilation);
+      after = std::min(after, (kernel - 1) * dilation);
+    }
+  }
+
+  void Weights(Layer& layer, int64_t terms, int filters) {
+    layer.weights = Values(terms * filters);
+    for (int c = 0; c < filters; ++c) {
+      layer.bias.push_back(Bias());
+      layer.requant.push_back(Factor(terms));
+    }
+  }
+
+  int Conv(int input, bool same = false, int filters = 0) {
+    const Tensor in = c_.network.tensors[input];
+    Layer layer;
+    layer.op = Op::kConv2D;
+    layer.inputs = {input};
+    model::Window& w = layer.window;
+    Axis(in.height, same, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top, w.pad_bottom);
+    Axis(in.width, same, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left, w.pad_right);
+    Tensor out = in;
+    out.height = model::OutputSize(in.height, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top, w.pad_bottom);
+    out.width = model::OutputSize(in.width, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left, w.pad_right);
+    const int64_t terms = int64_t{1} * w.kernel_h * w.kernel_w * in.channels;
+    if (filters == 0) {
+      const int64_t most = work_ / std::max<int64_t>(1, terms * out.height * out.width * c_.options.batch);
+      filters = Pick(1, static_cast<int>(std::clamp<int64_t>(most, 1, 5 * preset_.cols + 3)));
+    }
+    out.channels = filters;
+    out.zero_point = ZeroPoint();
+    Weights(layer, terms, filters);
+    Clamp(layer);
+    return Append(std::move(layer), out);
+  }
+
+  int Dense(int input) {
+    const Tensor in = c_.network.tensors[input];
+    Layer layer;
+    layer.op = Op::kDense;
+    layer.inputs = {input};
+    Tensor out;
+    out.channels = Pick(1, static_cast<int>(4 * preset_.cols + 3));
+    out.zero_point = ZeroPoint();
+    Weights(layer, in.size(), out.channels);
+    Clamp(layer);
+    return Append(std::move(layer), out);
+  }
+
+  int Pool(int input, bool same = false) {
+    const Tensor in = c_.network.tensors[input];
+    Layer layer;
+    layer.op = Chance(2) ? Op::kMaxPool : Op::kAveragePool;
+    layer.inputs = {input};
+    model::Window& w = layer.window;
+    const auto axis = [&](int size, int& kernel, int& stride, int& before, int& after) {
+      kernel = std::min(Pick(1, 5), same ? 2 * size - 1 : size);
+      stride = same ? 1 : Pick(1, 3);
+      before = same ? (kernel - 1) / 2 : Pick(0, kernel - 1);
+      after = same ? kernel - 1 - before : Pick(0, kernel - 1);
+    };
+    axis(in.height, w.kernel_h, w.stride_h, w.pad_top, w.pad_bottom);
+    axis(in.width, w.kernel_w, w.stride_w, w.pad_left, w.pad_right);
+    Tensor out = in;
+    out.height = model::OutputSize(in.height, w.kernel_h, w.stride_h, 1, w.pad_top, w.pad_bottom);
+    out.width = model::OutputSize(in.width, w.kernel_w, w.stride_w, 1, w.pad_left, w.pad_right);
+    Clamp(layer);
+    layer.rounding = model::Rounding::kDouble;
+    return Append(std::move(layer), out);
+  }
+
+  int Add(int a, int b) {
+    Layer layer;
+    layer.op = Op::kAdd;
+    layer.inputs = {a, b};
+    Tensor out = c_.network.tensors[a];
+    out.zero_point = ZeroPoint();
+    layer.add[0] = {Chance(6) ? 0 : static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)), static_cast<int8_t>(-Pick(0, 4))};
+    layer.add[1] = {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)), static_cast<int8_t>(-Pick(0, 4))};
+    layer.add[2] = {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)), static_cast<int8_t>(-Pick(16, 21))};
+    Clamp(layer);
+    return Append(std::move(layer), out);
+  }
+
+  void Finish() {
+    const model::Network& net = c_.network;
+    c_.options.keep_intermediates = !Chance(4);
+    c_.options.allow_resident = !Chance(4);
+    c_.options.reorder = !Chance(8);
+    if (Chance(2)) c_.options.ub_bytes = preset_.ub_bytes >> Pick(1, 4);
+    c_.input = Values(net.tensors[net.input].size() * c_.options.batch);
+    std::string text;
+    for (const Layer& layer : net.layers) {
+      const Tensor &in = net.in(layer), &out = net.out(layer);
+      const model::Window& w = layer.window;
+      absl::StrAppendFormat(&text, " %s %dx%dx%d->%dx%dx%d k%dx%d s%dx%d d%dx%d p%d,%d,%d,%d;", model::OpName(layer.op),
+                            in.height, in.width, in.channels, out.height, out.width, out.channels, w.kernel_h, w.kernel_w,
+                            w.stride_h, w.stride_w, w.dilation_h, w.dilation_w, w.pad_top, w.pad_left, w.pad_bottom,
+                            w.pad_right);
+    }
+    absl::StrAppendFormat(&text, " batch %d ub %d%s%s%s", c_.options.batch, c_.options.ub_bytes,
+                          c_.options.keep_intermediates ? " keep" : "", c_.options.allow_resident ? "" : " spill",
+                          c_.options.reorder ? "" : " as-lowered");
+    c_.description = text;
+  }
+
+  std::mt19937_64 rng_;
+  const Preset& preset_;
+  const int64_t work_;
+  RandomCase c_;
+};
+
+}  // namespace
+
+RandomCase MakeRandomCase(uint64_t seed, const Preset& preset, int64_t work) { return Maker(seed, preset, work).Make(); }
+
+absl::StatusOr<Program> CompileCase(const RandomCase& c, const Preset& preset) {
+  if (c.raw) return compiler::CompileMatmul(c.matmul, preset, c.options);
+  return compiler::CompileNetwork(c.network, preset, c.options);
+}
+
+}  // namespace systole

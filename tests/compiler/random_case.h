@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random operations and small networks for a preset, from a seed: shapes, strides, paddings, dilations, zero points,
+// values at the ends of their ranges, and a unified buffer that is pretended to be small, so that all kinds of tiling
+// occur. A case prints as one line.
+#ifndef TESTS_COMPILER_RANDOM_CASE_H_
+#define TESTS_COMPILER_RANDOM_CASE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "systole/compiler.h"
+#include "systole/model.h"
+
+namespace systole {
+
+struct RandomCase {
+  std::string description;
+  model::Network network;
+  bool raw = false;  // a matrix product with int32 output
+  compiler::MatmulSpec matmul;
+  compiler::Options options;
+  std::vector<int8_t> input;
+};
+
+// Aims at about `work` products.
+RandomCase MakeRandomCase(uint64_t seed, const Preset& preset, int64_t work);
+
+absl::StatusOr<Program> CompileCase(const RandomCase& c, const Preset& preset);
+
+}  // namespace systole
+
+#endif  // TESTS_COMPILER_RANDOM_CASE_H_

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// golden == device over random operations and networks at `nano`. The backend is an argument, so that the same cases
+// run on the simulator (which also proves the synchronisation) and on the RTL (with random stalls).
+//   --backend=iss|rtl --cases=N --seed=S      a failure prints the seed of its case: --seed=S --cases=1 repeats it
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "host/tools/checker.h"
+#include "systole/device.h"
+#include "tests/compiler/random_case.h"
+
+namespace systole {
+namespace {
+
+std::string g_backend = "iss";
+int g_cases = 300;
+uint64_t g_seed = 1;
+constexpr int64_t kWork = 150000;  // products a case, about
+
+TEST(Random, GoldenEqualsDevice) {
+  const Preset& preset = *FindPreset("nano");
+  int refused = 0;
+  std::printf("%d cases on %s, seeds from %d\n", g_cases, g_backend.c_str(), static_cast<int>(g_seed));
+  for (int i = 0; i < g_cases; ++i) {
+    const uint64_t seed = g_seed + i;
+    const RandomCase c = MakeRandomCase(seed, preset, kWork);
+    SCOPED_TRACE(absl::StrFormat("seed %d:%s", seed, c.description));
+    const absl::StatusOr<Program> program = CompileCase(c, preset);
+    if (absl::IsResourceExhausted(program.status()) && c.options.ub_bytes > 0) {
+      ++refused;  // a pretended buffer may be too small for the layer's smallest tile
+      continue;
+    }
+    ASSERT_TRUE(program.ok()) << program.status();
+    const auto expected = tools::GoldenTensors(c.network, c.input, c.raw);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    DeviceOptions options;
+    options.preset = "nano";
+    options.seed = seed;
+    options.check_races = true;
+    options.checked = true;
+    options.stall_rate = seed % 4 == 0 ? 0 : static_cast<int>(seed % 97);
+    auto device = Device::Open(g_backend, options);
+    ASSERT_TRUE(device.ok()) << device.status();
+    const auto run = tools::RunChecked(**device, *program, c.network, c.input, *expected);
+    ASSERT_TRUE(run.ok()) << run.status();
+    for (const std::string& mismatch : run->mismatches()) ADD_FAILURE() << mismatch;
+    ASSERT_TRUE(run->layers.back().bit_exact.value_or(false));
+    if (HasFailure()) break;
+  }
+  EXPECT_LT(refused, g_cases / 10 + 1);
+}
+
+}  // namespace
+}  // namespace systole
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view arg = argv[i];
+    bool ok = true;
+    if (absl::ConsumePrefix(&arg, "--backend=")) {
+      systole::g_backend = std::string(arg);
+    } else if (absl::ConsumePrefix(&arg, "--cases=")) {
+      ok = absl::SimpleAtoi(arg, &systole::g_cases);
+    } else if (absl::ConsumePrefix(&arg, "--seed=")) {
+      ok = absl::SimpleAtoi(arg, &systole::g_seed);
+    } else {
+      ok = false;
+    }
+    if (!ok) {
+      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
+      return 2;
+    }
+  }
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// One of the three DMA units at a preset behind the same ports, wide ones as arrays of 32-bit words, so that one C++ bench drives
+// every unit and size.
+
+module dma_bench
+  import systole_presets_pkg::*;
+#(
+    parameter int unsigned Preset = PresetNano,
+    parameter int unsigned Unit = 0,                          // 0: load, 1: store, 2: weights
+    parameter cfg_t Cfg = preset(Preset),                     // derived, do not set
+    parameter int unsigned Words = beat_bytes(Cfg) / 4,       // derived, do not set
+    parameter int unsigned Masks = beat_bytes(Cfg) / 32       // derived, do not set
+) (
+    input  logic        clk_i,
+    input  logic        rst_ni,
+    input  logic        freeze_i,
+    input  logic [36:0] hbm_limit_i,
+    input  logic        start_valid_i,
+    output logic        start_ready_o,
+    input  logic [31:0] start_desc_i [16],
+    output logic        done_o,
+    output logic        fault_valid_o,
+    output logic [3:0]  fault_code_o,
+    output logic [35:0] fault_addr_o,
+    output logic        fault_newest_o,
+    output logic        progress_o,
+    output logic        full_o,
+    output logic        rd_valid_o,
+    input  logic        rd_ready_i,
+    output logic [35:0] rd_addr_o,
+    input  logic        rd_rsp_valid_i,
+    input  logic [31:0] rd_rsp_data_i [Words],
+    input  logic [15:0] wf_free_i,
+    output logic        wr_valid_o,
+    input  logic        wr_ready_i,
+    output logic [35:0] wr_addr_o,
+    output logic [31:0] wr_data_o [Words],
+    output logic [31:0] wr_mask_o [Masks]
+);
+  systole_isa_pkg::desc_t  desc;
+  systole_isa_pkg::fault_e fault_code;
+  logic [Words*32-1:0]     rd_data, wr_data;
+  logic [Masks*32-1:0]     wr_mask;
+
+  assign fault_code_o = fault_code;
+
+  for (genvar w = 0; w < 16; w++) begin : gen_desc
+    assign desc[w*32+:32] = start_desc_i[w];
+  end
+  for (genvar w = 0; w < Words; w++) begin : gen_data
+    assign rd_data[w*32+:32] = rd_rsp_data_i[w];
+    assign wr_data_o[w]      = wr_data[w*32+:32];
+  end
+  for (genvar w = 0; w < Masks; w++) begin : gen_mask
+    assign wr_mask_o[w] = wr_mask[w*32+:32];
+  end
+
+  if (Unit == 0) begin : gen_load
+    assign full_o           = 1'b0;
+    assign wr_addr_o[35:25] = '0;
+    systole_dma_load #(
+        .Cfg(Cfg)
+    ) u_dut (
+        .start_desc_i (desc),
+        .fault_code_o (fault_code),
+        .rd_rsp_data_i(rd_data),
+        .wr_addr_o    (wr_addr_o[24:0]),
+        .wr_data_o    (wr_data),
+        .wr_mask_o    (wr_mask),
+        .*
+    );
+  end else if (Unit == 1) begin : gen_store
+    assign full_o           = 1'b0;
+    assign rd_addr_o[35:25] = '0;
+    systole_dma_store #(
+        .Cfg(Cfg)
+    ) u_dut (
+        .start_desc_i (desc),
+        .fault_code_o (fault_code),
+        .rd_addr_o    (rd_addr_o[24:0]),
+        .rd_rsp_data_i(rd_data),
+        .wr_data_o    (wr_data),
+        .wr_mask_o    (wr_mask),
+        .*
+    );
+  end else begin : gen_weights
+    assign wr_addr_o = '0;
+    assign wr_mask   = '1;
+    systole_weight_loader #(
+        .Cfg(Cfg)
+    ) u_dut (
+        .start_desc_i (desc),
+        .fault_code_o (fault_code),
+        .rd_rsp_data_i(rd_data),
+        .wf_valid_o   (wr_valid_o),
+        .wf_data_o    (wr_data),
+        .*
+    );
+  end
+endmodule

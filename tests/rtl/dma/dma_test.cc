@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// load, store and weights between memories that stall: every beat, mask,
+// completion and fault against the reference; rate, room, freeze.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "tests/rtl/dma/bench.h"
+
+namespace systole::dma_test {
+namespace {
+
+using isa::Descriptor;
+using isa::Fault;
+using Params = std::tuple<Kind, std::string>;
+
+constexpr uint32_t kFirstSeed = 1000;
+
+class DmaTest : public ::testing::TestWithParam<Params> {
+ protected:
+  Kind kind() const { return std::get<0>(GetParam()); }
+  const Preset& preset() const { return *FindPreset(std::get<1>(GetParam())); }
+  bool nano() const { return preset().name == "nano"; }
+  bool weights() const { return kind() == Kind::kWeights; }
+  uint64_t beat() const { return preset().beat_bytes(); }
+  std::unique_ptr<Unit> Make(uint32_t seed) {
+    return MakeUnit(kind(), std::get<1>(GetParam()), seed);
+  }
+
+  // `beats` beats in runs of `run` beats that follow each other (weights: whole
+  // tiles, at least one).
+  Descriptor Linear(uint64_t hbm, uint64_t beats, uint64_t run) {
+    if (weights()) {
+      isa::Weights w;
+      w.hbm_addr = hbm;
+      w.tiles = static_cast<uint32_t>(
+          std::max<uint64_t>(1, beats * beat() / preset().tile_bytes()));
+      return w.Encode();
+    }
+    isa::Load f;
+    f.header.opcode = static_cast<uint8_t>(
+        kind() == Kind::kLoad ? isa::Opcode::kLoad : isa::Opcode::kStore);
+    f.hbm_addr = hbm;
+    f.ub_addr = 0;
+    f.len = static_cast<uint32_t>(run * beat());
+    f.n1 = static_cast<uint32_t>(beats / run);
+    f.n2 = 1;
+    f.hbm_stride1 = run * beat();
+    f.ub_stride1 = static_cast<uint32_t>(run * beat());
+    return f.Encode();
+  }
+
+  // A random way to hold things off, one in four of them none at all.
+  Traffic RandomTraffic(std::mt19937* random) {
+    Traffic t;
+    const auto chance = [random] {
+      static constexpr int kChances[] = {0, 20, 100, 200, 245};
+      return kChances[(*random)() % 5];
+    };
+    t.hold_start = chance();
+    t.hold_read = chance();
+    t.hold_write = chance();
+    if (kind() != Kind::kStore) {
+      t.hold_answer = chance();
+      t.latency = 1 + static_cast<int>((*random)() % 150);
+    }
+    if (weights() && (*random)() % 2 == 0) {
+      t.fifo = 1 + (*random)() % 20;
+    }
+    return t;
+  }
+};
+
+TEST_P(DmaTest, MovesRandomDescriptors) {
+  const int runs = nano() ? 60 : weights() ? 6 : 20;
+  for (int i = 0; i < runs && !HasFailure(); ++i) {
+    const uint32_t seed = kFirstSeed + i;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    auto unit = Make(seed);
+    if (i % 3 == 1) unit->hbm_limit = 300 * preset().tile_bytes();
+    if (i % 3 == 2) unit->hbm_limit = 100 * preset().tile_bytes() + beat() / 2;
+    std::vector<Descriptor> list(nano() ? 40 : weights() ? 4 : 25);
+    for (Descriptor& d : list) {
+      d = RandomDescriptor(kind(), preset(), unit->hbm_limit, &random);
+    }
+    const RunResult r = unit->Run(list, RandomTraffic(&random));
+    EXPECT_EQ(r.done.size(), list.size());
+  }
+}
+
+TEST_P(DmaTest, ReportsRandomFaults) {
+  const int runs = nano() ? 400 : weights() ? 20 : 150;
+  std::vector<int> seen(16);
+  for (int i = 0; i < runs && !HasFailure(); ++i) {
+    const uint32_t seed = kFirstSeed + 10000 + i;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    auto unit = Make(seed);
+    if (i % 2) unit->hbm_limit = 64 * preset().tile_bytes();
+    std::vector<Descriptor> list(random() % 3);
+    for (Descriptor& d : list) {
+      d = RandomDescriptor(kind(), preset(), unit->hbm_limit, &random);
+    }
+    list.push_back(
+        FaultyDescriptor(kind(), preset(), unit->hbm_limit, &random));
+    list.push_back(
+        RandomDescriptor(kind(), preset(), unit->hbm_limit, &random));
+    Traffic t = RandomTraffic(&random);
+    t.freeze_on_fault = random() % 2;
+    const RunResult r = unit->Run(list, t);
+    EXPECT_EQ(r.faults, 1);
+    ++seen[static_cast<int>(r.fault)];
+  }
+  EXPECT_GT(seen[static_cast<int>(Fault::kIllegalDescriptor)], 0);
+  EXPECT_GT(seen[static_cast<int>(Fault::kMisaligned)], 0);
+  EXPECT_GT(seen[static_cast<int>(Fault::kHbmRange)], 0);
+  EXPECT_TRUE(weights() || seen[static_cast<int>(Fault::kUbRange)] > 0);
+}
+
+// An older descriptor in flight completes after the fault of the next one, and
+// a reset makes the unit usable again.
+TEST_P(DmaTest, OlderDescriptorSurvivesAFault) {
+  auto unit = Make(1);
+  unit->hbm_limit = 1024 * preset().tile_bytes();
+  Traffic t;
+  t.latency = kind() == Kind::kStore ? 2 : 40;
+  t.freeze_on_fault = false;
+  const Descriptor good = Linear(0, 4, 4), bad = Linear(unit->hbm_limit, 4, 4);
+  const RunResult r = unit->Run({good, bad, good}, t);
+  EXPECT_EQ(r.faults, 1);
+  EXPECT_EQ(r.fault, Fault::kHbmRange);
+  EXPECT_EQ(r.fault_addr, unit->hbm_limit);
+  EXPECT_EQ(r.done.size(), 1);
+  unit->Reset();
+  EXPECT_EQ(unit->Run({good, good}, t).done.size(), 2);
+}
+
+TEST_P(DmaTest, ABeatACycle) {
+  auto unit = Make(2);
+  Traffic t;
+  t.latency = kind() == Kind::kStore ? 2 : 100;
+  for (uint64_t run : {1, 3, 16, 512}) {
+    const int64_t beats = 1536;
+    const RunResult r = unit->Run({Linear(0, beats, run)}, t);
+    ASSERT_EQ(static_cast<int64_t>(r.reads.size()), beats);
+    EXPECT_EQ(r.reads.back() - r.reads.front(), beats - 1) << "runs of " << run;
+    EXPECT_EQ(r.writes.back() - r.writes.front(), beats - 1);
+    // Start, walk, then the source and two FIFOs.
+    EXPECT_LE(r.cycles, beats + t.latency + 5);
+  }
+}
+
+// The next descriptor's first request follows one idle cycle after the last.
+TEST_P(DmaTest, DescriptorsFollowEachOther) {
+  auto unit = Make(3);
+  Traffic t;
+  t.latency = kind() == Kind::kStore ? 2 : 100;
+  const int64_t each = weights() ? preset().tile_bytes() / beat() * 32 : 64;
+  const int64_t count = weights() && !nano() ? 3 : 20;
+  const std::vector<Descriptor> list(count, Linear(0, each, 16));
+  t.fifo = 60000;
+  const RunResult r = unit->Run(list, t);
+  ASSERT_EQ(static_cast<int64_t>(r.reads.size()), each * count);
+  int64_t idle = 0;
+  for (size_t i = 1; i < r.reads.size(); ++i) {
+    idle = std::max(idle, r.reads[i] - r.reads[i - 1] - 1);
+  }
+  // Two descriptors of 64 beats cover 100 cycles; so weights wait for none.
+  EXPECT_EQ(idle, 1);
+  EXPECT_EQ(r.reads.back() - r.reads.front(), each * count + count - 2);
+}
+
+// One beat each: as many descriptors in flight as the list of a queue holds.
+TEST_P(DmaTest, DescriptorsInFlight) {
+  auto unit = Make(4);
+  Traffic t;
+  t.block_writes = true;
+  t.limit = 400;
+  t.latency = kind() == Kind::kStore ? 2 : weights() ? 300 : 10;
+  const std::vector<Descriptor> list(40, Linear(0, 1, 1));
+  EXPECT_EQ(unit->Run(list, t).most_started, weights() ? 2 : 16);
+}
+
+TEST_P(DmaTest, AsksOnlyForWhatHasRoom) {
+  auto unit = Make(5);
+  Traffic t;
+  t.block_writes = true;
+  t.limit = 2000;
+  if (kind() != Kind::kStore) t.latency = 30;
+  t.fifo = weights() ? 37 : 0;
+  const RunResult r = unit->Run({Linear(0, 1024, 16)}, t);
+  const size_t room = weights() ? 37 : kind() == Kind::kLoad ? 128 : 16;
+  EXPECT_EQ(r.reads.size(), room);
+  if (weights()) {
+    EXPECT_GT(r.full, 1000);
+  } else {
+    EXPECT_EQ(r.most_in_flight, static_cast<int64_t>(room));
+  }
+}
+
+// Nothing moves in a freeze but answers; Run checks it.
+TEST_P(DmaTest, FreezesAtAnyTime) {
+  for (uint32_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    auto unit = Make(seed);
+    Traffic t = RandomTraffic(&random);
+    t.hold_start = 0;
+    t.freeze_at = 1 + random() % 200;
+    std::vector<Descriptor> list(30);
+    for (Descriptor& d : list) {
+      d = RandomDescriptor(kind(), preset(), unit->hbm_limit, &random);
+    }
+    const RunResult r = unit->Run(list, t);
+    EXPECT_EQ(r.faults, 0);
+  }
+}
+
+std::string Name(const ::testing::TestParamInfo<Params>& info) {
+  static constexpr const char* kNames[] = {"load", "store", "weights"};
+  return std::string(kNames[static_cast<int>(std::get<0>(info.param))]) + "_" +
+         std::get<1>(info.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(Units, DmaTest,
+                         ::testing::Combine(::testing::Values(Kind::kLoad,
+                                                              Kind::kStore,
+                                                              Kind::kWeights),
+                                            ::testing::Values("nano", "v1")),
+                         Name);
+
+}  // namespace
+}  // namespace systole::dma_test

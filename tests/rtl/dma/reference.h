@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What the DMA units must do with a list of descriptors, beat by beat, written
+// from docs/isa.md and docs/dma.md.
+
+#ifndef SYSTOLE_TESTS_RTL_DMA_REFERENCE_H_
+#define SYSTOLE_TESTS_RTL_DMA_REFERENCE_H_
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "systole/gen/isa.h"
+#include "systole/gen/presets.h"
+
+namespace systole::dma_test {
+
+enum class Kind { kLoad = 0, kStore = 1, kWeights = 2 };
+
+struct Beat {
+  uint64_t source = 0, target = 0;  // byte addresses; weights have no target
+  int64_t bytes = 0;                // written, from the first on
+  bool last = false;                // of the descriptor
+};
+
+struct Expected {
+  std::vector<Beat> beats;  // before the fault, if there is one
+  int64_t complete = 0;     // descriptors before the fault
+  isa::Fault fault = isa::Fault::kNone;
+  uint64_t fault_addr = 0;
+};
+
+Expected Reference(Kind kind, const Preset& preset, uint64_t hbm_limit,
+                   const std::vector<isa::Descriptor>& descriptors);
+
+// A descriptor that does not fault. Strides are anything from 0 (or below the
+// run) to what the memories hold.
+isa::Descriptor RandomDescriptor(Kind kind, const Preset& preset,
+                                 uint64_t hbm_limit, std::mt19937* random);
+
+// One that does, in a random way.
+isa::Descriptor FaultyDescriptor(Kind kind, const Preset& preset,
+                                 uint64_t hbm_limit, std::mt19937* random);
+
+}  // namespace systole::dma_test
+
+#endif  // SYSTOLE_TESTS_RTL_DMA_REFERENCE_H_

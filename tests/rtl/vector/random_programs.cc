@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "tests/rtl/vector/random_programs.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace systole::vector_test {
+namespace {
+
+constexpr uint32_t kMaxPitch = (1u << 20) - 1;
+
+}  // namespace
+
+Generator::Generator(const Preset& preset, uint32_t seed)
+    : preset_(preset), random_(seed) {
+  const int64_t ub = preset.ub_bytes;
+  const int64_t cut = ub / 8, half = ub * 9 / 16;
+  if (Chance(50)) {
+    params_ = {0, cut};
+    first_ = {cut, half};
+    second_ = {half, ub};
+  } else {
+    params_ = {ub - cut, ub};
+    first_ = {0, ub - half};
+    second_ = {ub - half, ub - cut};
+  }
+  if (Chance(50)) std::swap(first_, second_);
+}
+
+int64_t Generator::Range(int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(random_);
+}
+
+int32_t Generator::Word() {
+  static constexpr std::array<int32_t, 12> kExtremes = {
+      INT32_MIN, INT32_MAX, INT32_MIN + 1, INT32_MAX - 1, 0, 1,
+      -1,        1 << 30,   -(1 << 30),    (1 << 30) - 1, 3, -3};
+  if (Chance(20)) return kExtremes[Range(0, kExtremes.size() - 1)];
+  const int bits = static_cast<int>(Range(1, 32));
+  return static_cast<int32_t>(static_cast<uint32_t>(random_())) >> (32 - bits);
+}
+
+int32_t Generator::Multiplier() {
+  static constexpr std::array<int32_t, 7> kExtremes = {
+      0, 1 << 30, INT32_MAX, (1 << 30) + 1, INT32_MIN, -1, 1};
+  if (Chance(20)) return kExtremes[Range(0, kExtremes.size() - 1)];
+  return static_cast<int32_t>(Range(1 << 30, INT32_MAX));
+}
+
+int Generator::Shift() {
+  if (Chance(10)) return Chance(50) ? -31 : 30;
+  return static_cast<int>(Chance(80) ? Range(-31, 4) : Range(-31, 30));
+}
+
+void Generator::FillMemories(Memories* memories) {
+  for (uint8_t& byte : memories->ub) {
+    byte = Chance(10) ? 0x80 : static_cast<uint8_t>(random_());
+  }
+  for (int32_t& word : memories->acc) word = Word();
+  const int64_t block = preset_.param_block_bytes();
+  for (int64_t at = params_.begin; at + block <= params_.end; at += block) {
+    for (int64_t c = 0; c < preset_.cols; ++c) {
+      const int32_t bias = Chance(30) ? 0 : Word();
+      const int32_t multiplier = Multiplier();
+      std::memcpy(&memories->ub[at + 4 * c], &bias, 4);
+      std::memcpy(&memories->ub[at + 4 * (preset_.cols + c)], &multiplier, 4);
+      memories->ub[at + 8 * preset_.cols + c] = static_cast<uint8_t>(Shift());
+    }
+  }
+}
+
+int64_t Generator::Place(const Region& region, int64_t extent) {
+  const int64_t last = region.end - extent;
+  if (Chance(15)) return last;
+  return Range(region.begin, last);
+}
+
+void Generator::Clamps(int32_t* low, int32_t* high) {
+  *low = -128;
+  *high = 127;
+  if (Chance(60)) return;
+  *low = static_cast<int32_t>(Range(-128, 127));
+  *high = static_cast<int32_t>(Range(*low, 127));
+}
+
+isa::Requant Generator::Requant() {
+  isa::Requant d;
+  const int64_t bank = preset_.acc_bank_rows();
+  d.cols =
+      static_cast<uint32_t>(Chance(50) ? preset_.cols : Range(1, preset_.cols));
+  if (Chance(20)) d.header.flags |= isa::Requant::kRaw;
+  if (Chance(30)) d.header.flags |= isa::Requant::kSingleRound;
+  const int64_t len = d.cols * (d.header.flags & isa::Requant::kRaw ? 4 : 1);
+  int64_t rows, extent;
+  do {
+    d.n = static_cast<uint32_t>(Range(1, 3));
+    d.ny = static_cast<uint32_t>(Range(1, 7));
+    d.nx = static_cast<uint32_t>(Range(1, Chance(20) ? bank : 12));
+    d.dst_sx = static_cast<uint32_t>(Range(0, 2) ? len : Range(0, 3 * len));
+    d.dst_pitch = static_cast<uint32_t>(Range(0, 2 * d.nx * len));
+    d.dst_img_pitch = static_cast<uint32_t>(Range(0, 2 * d.ny * d.nx * len));
+    rows = int64_t{d.n} * d.ny * d.nx;
+    extent = int64_t{d.n - 1} * d.dst_img_pitch +
+             int64_t{d.ny - 1} * d.dst_pitch + int64_t{d.nx - 1} * d.dst_sx +
+             len;
+  } while (rows > bank || extent > first_.end - first_.begin);
+  d.dst = static_cast<uint32_t>(Place(Chance(50) ? first_ : second_, extent));
+  d.acc = static_cast<uint32_t>(bank * Range(0, 1) + Range(0, bank - rows));
+  const int64_t block = preset_.param_block_bytes();
+  const int64_t blocks = (params_.end - params_.begin) / block;
+  d.params =
+      static_cast<uint32_t>(params_.begin + block * Range(0, blocks - 1));
+  d.zp = static_cast<int32_t>(Range(-128, 127));
+  Clamps(&d.clamp_min, &d.clamp_max);
+  return d;
+}
+
+isa::Requant Generator::Overwrite(const isa::Requant& user) {
+  isa::Requant d = Requant();
+  d.header.flags = isa::Requant::kRaw;
+  d.n = d.ny = 1;
+  d.nx = 2;  // bias and multipliers, or a part of both
+  d.cols = static_cast<uint32_t>(Range(1, preset_.cols));
+  d.dst_sx = static_cast<uint32_t>(4 * preset_.cols);
+  d.dst = user.params + static_cast<uint32_t>(4 * (preset_.cols - d.cols));
+  d.acc = static_cast<uint32_t>(Range(0, preset_.acc_bank_rows() - 2));
+  return d;
+}
+
+isa::Pool Generator::Pool() {
+  isa::Pool d;
+  const Region& from = Chance(50) ? first_ : second_;
+  const Region& to = &from == &first_ ? second_ : first_;
+  if (Chance(50)) d.header.flags |= isa::Pool::kAverage;
+  d.cols =
+      static_cast<uint32_t>(Chance(50) ? preset_.cols : Range(1, preset_.cols));
+  int64_t source, extent, taps;
+  do {
+    const int big = Chance(10) ? 16 : 4;
+    d.kh = static_cast<uint32_t>(Range(1, big));
+    d.kw = static_cast<uint32_t>(Range(1, big));
+    d.n = static_cast<uint32_t>(Range(1, 2));
+    d.ny = static_cast<uint32_t>(Range(1, 4));
+    d.nx = static_cast<uint32_t>(Range(1, 5));
+    d.sy = static_cast<uint32_t>(Range(0, 4));
+    d.kx = static_cast<uint32_t>(Chance(70) ? d.cols : Range(0, 2 * d.cols));
+    d.src_sx = static_cast<uint32_t>(Range(0, 3) * d.kx);
+    d.dy = static_cast<int32_t>(Range(-4, 2));
+    d.dx = static_cast<int32_t>(Range(-3, 2) * d.kx);
+    d.lines = static_cast<uint32_t>(Range(Chance(5) ? 0 : 1, 20));
+    d.line_bytes = static_cast<uint32_t>(Range(Chance(5) ? 0 : 1, 20 * d.cols));
+    d.src_pitch = static_cast<uint32_t>(Range(0, 2 * d.line_bytes));
+    d.src_img_pitch =
+        static_cast<uint32_t>(Range(0, int64_t{d.lines} * d.src_pitch));
+    d.dst_sx =
+        static_cast<uint32_t>(Chance(60) ? d.cols : Range(0, 3 * d.cols));
+    d.dst_pitch = static_cast<uint32_t>(Range(0, 2 * d.nx * d.cols));
+    d.dst_img_pitch = static_cast<uint32_t>(Range(0, 2 * d.ny * d.nx * d.cols));
+    taps = int64_t{d.n} * d.ny * d.nx * d.kh * d.kw;
+    source = int64_t{d.n - 1} * d.src_img_pitch +
+             int64_t{d.lines} * d.src_pitch + d.line_bytes + d.cols;
+    extent = int64_t{d.n - 1} * d.dst_img_pitch +
+             int64_t{d.ny - 1} * d.dst_pitch + int64_t{d.nx - 1} * d.dst_sx +
+             d.cols;
+  } while (taps > 1500 || source > from.end - from.begin ||
+           extent > to.end - to.begin);
+  d.src = static_cast<uint32_t>(Place(from, source));
+  d.dst = static_cast<uint32_t>(Place(to, extent));
+  Clamps(&d.clamp_min, &d.clamp_max);
+  return d;
+}
+
+isa::Add Generator::Add() {
+  isa::Add d;
+  if (Chance(30)) d.header.flags |= isa::Add::kSingleRound;
+  d.ny = static_cast<uint32_t>(Range(1, 5));
+  d.line_bytes = static_cast<uint32_t>(
+      Chance(30) ? Range(1, 3) * preset_.cols : Range(1, 20 * preset_.cols));
+  d.pitch0 = static_cast<uint32_t>(Range(d.line_bytes, 2 * d.line_bytes));
+  d.pitch1 = static_cast<uint32_t>(Range(0, 2 * d.line_bytes));
+  d.dst_pitch = static_cast<uint32_t>(Range(0, 2 * d.line_bytes));
+  auto extent = [&](uint32_t pitch) {
+    return int64_t{d.ny - 1} * pitch + d.line_bytes;
+  };
+  d.src0 = static_cast<uint32_t>(Place(first_, extent(d.pitch0)));
+  d.src1 = static_cast<uint32_t>(Place(first_, extent(d.pitch1)));
+  d.dst = static_cast<uint32_t>(Place(second_, extent(d.dst_pitch)));
+  if (Chance(20)) {  // in place
+    d.src1 = static_cast<uint32_t>(Place(second_, extent(d.pitch1)));
+    d.dst = d.src0;
+    d.dst_pitch = d.pitch0;
+  }
+  d.zp0 = static_cast<int32_t>(Range(-128, 127));
+  d.zp1 = static_cast<int32_t>(Range(-128, 127));
+  d.zp = static_cast<int32_t>(Range(-128, 127));
+  d.mult0 = static_cast<uint32_t>(Multiplier());
+  d.mult1 = static_cast<uint32_t>(Multiplier());
+  d.mult = static_cast<uint32_t>(Multiplier());
+  // What quantisation yields, or anything.
+  const bool usual = Chance(70);
+  d.shift0 = usual ? static_cast<int>(Range(-6, 0)) : Shift();
+  d.shift1 = usual ? static_cast<int>(Range(-6, 0)) : Shift();
+  d.shift = usual ? static_cast<int>(Range(-24, -14)) : Shift();
+  Clamps(&d.clamp_min, &d.clamp_max);
+  return d;
+}
+
+std::vector<isa::Descriptor> Generator::Program(int descriptors) {
+  std::vector<isa::Descriptor> program;
+  const int only = static_cast<int>(Range(0, 5));  // 0..2: one kind
+  while (static_cast<int>(program.size()) < descriptors) {
+    switch (only < 3 ? only : Range(0, 3)) {
+      case 1:
+        program.push_back(Pool().Encode());
+        break;
+      case 2:
+        program.push_back(Add().Encode());
+        break;
+      default: {
+        const isa::Requant d = Requant();
+        if (Chance(25)) program.push_back(Overwrite(d).Encode());
+        program.push_back(d.Encode());
+      }
+    }
+  }
+  return program;
+}
+
+isa::Descriptor Generator::Broken(int of) {
+  isa::Requant r = Requant();
+  isa::Pool p = Pool();
+  isa::Add a = Add();
+  const uint32_t ub = static_cast<uint32_t>(preset_.ub_bytes);
+  const uint32_t cols = static_cast<uint32_t>(preset_.cols);
+  const uint32_t bank = static_cast<uint32_t>(preset_.acc_bank_rows());
+  switch (of % kBreaks) {
+    case 0:
+      r.n = 0;
+      return r.Encode();
+    case 1:
+      r.ny = 0;
+      return r.Encode();
+    case 2:
+      r.nx = 0;
+      return r.Encode();
+    case 3:
+      r.cols = 0;
+      return r.Encode();
+    case 4:
+      r.cols = cols + 1;
+      return r.Encode();
+    case 5:
+      r.header.flags &= ~isa::Requant::kRaw;
+      r.params += static_cast<uint32_t>(Range(1, preset_.rows - 1));
+      return r.Encode();
+    case 6:  // across the banks, or beyond the end
+      r.acc = bank * static_cast<uint32_t>(Range(1, 2)) -
+              static_cast<uint32_t>(Range(1, 3));
+      r.n = r.ny = 1;
+      r.nx = 4;
+      return r.Encode();
+    case 7:
+      r.acc = static_cast<uint32_t>(Range(
+          preset_.acc_rows, std::min<int64_t>(8191, 4 * preset_.acc_rows)));
+      return r.Encode();
+    case 8:  // more rows than any product of few bits can show
+      r.n = 1u << Range(0, 9);
+      r.ny = 1u << Range(6, 13);
+      r.nx = 1u << Range(6, 13);
+      return r.Encode();
+    case 9:
+      r.header.flags &= ~isa::Requant::kRaw;
+      r.params = ub - static_cast<uint32_t>(preset_.rows * Range(0, 8));
+      return r.Encode();
+    case 10:  // the last result, or one before it
+      r.dst = ub - static_cast<uint32_t>(Range(0, 2 * r.nx * cols));
+      return r.Encode();
+    case 11:
+      p.kh = 0;
+      return p.Encode();
+    case 12:
+      p.cols = 0;
+      return p.Encode();
+    case 13:
+      p.kh = static_cast<uint32_t>(Range(17, 31));
+      p.kw = static_cast<uint32_t>(Range(16, 31));
+      return p.Encode();
+    case 14:
+      p.src = ub - static_cast<uint32_t>(Range(0, 4 * cols));
+      p.dst = static_cast<uint32_t>(Place(first_, 0) & 0xff);
+      return p.Encode();
+    case 15:
+      p.dst = ub - static_cast<uint32_t>(Range(0, 4 * cols));
+      return p.Encode();
+    case 16:
+      a.line_bytes = 0;
+      return a.Encode();
+    case 17:
+      a.src0 = ub - static_cast<uint32_t>(Range(0, 8 * cols));
+      a.src1 = ub - static_cast<uint32_t>(Range(0, 8 * cols));
+      a.dst =
+          static_cast<uint32_t>(params_.begin ? first_.begin : second_.begin);
+      return a.Encode();
+    default:  // the second line: an operand leaves the buffer, the result too
+      a.ny = 2;
+      a.line_bytes = static_cast<uint32_t>(Range(1, 4 * cols));
+      a.src0 = a.src1 = static_cast<uint32_t>(first_.begin);
+      a.dst = static_cast<uint32_t>(second_.begin);
+      a.pitch0 = a.line_bytes;
+      a.pitch1 = std::min<uint32_t>(
+          ub - a.src1 - static_cast<uint32_t>(Range(0, a.line_bytes)),
+          kMaxPitch);
+      a.dst_pitch = std::min<uint32_t>(
+          ub - a.dst + static_cast<uint32_t>(Range(0, 100)), kMaxPitch);
+      return a.Encode();
+  }
+}
+
+}  // namespace systole::vector_test

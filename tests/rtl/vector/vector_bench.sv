@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// systole_vector at a preset, its wide ports as arrays of 32-bit words, so that one C++ bench drives every size.
+
+module vector_bench
+  import systole_presets_pkg::*;
+#(
+    parameter int unsigned Preset = PresetNano,
+    parameter cfg_t Cfg = preset(Preset),             // derived, do not set
+    parameter int unsigned Words = Cfg.Cols / 4,      // derived, do not set
+    parameter int unsigned Masks = (Cfg.Cols + 31) / 32  // derived, do not set
+) (
+    input  logic               clk_i,
+    input  logic               rst_ni,
+    input  logic               start_valid_i,
+    output logic               start_ready_o,
+    input  logic [31:0]        start_desc_i [16],
+    output logic               done_o,
+    output logic               fault_valid_o,
+    output logic [3:0]         fault_code_o,
+    output logic [35:0]        fault_addr_o,
+    output logic               fault_newest_o,
+    input  logic               freeze_i,
+    output logic               progress_o,
+    output logic               vrd_valid_o,
+    input  logic               vrd_ready_i,
+    output logic [24:0]        vrd_addr_o,
+    input  logic               vrd_rsp_valid_i,
+    input  logic [31:0]        vrd_data_i [Words],
+    output logic               vwr_valid_o,
+    input  logic               vwr_ready_i,
+    output logic [24:0]        vwr_addr_o,
+    output logic [31:0]        vwr_data_o [Words],
+    output logic [31:0]        vwr_mask_o [Masks],
+    output logic               acc_rd_valid_o,
+    input  logic               acc_rd_ready_i,
+    output logic [12:0]        acc_rd_row_o,
+    input  logic signed [31:0] acc_rd_data_i [Cfg.Cols],
+    output logic               saturated_o,
+    output logic               stall_ub_o
+);
+  systole_isa_pkg::desc_t  desc;
+  systole_isa_pkg::fault_e fault_code;
+  logic [Cfg.Cols*8-1:0]   vrd_data, vwr_data;
+  logic [Masks*32-1:0]     vwr_mask;
+  logic [Cfg.Cols-1:0]     mask;
+
+  assign fault_code_o = fault_code;
+  assign vwr_mask     = (Masks * 32)'(mask);
+
+  for (genvar w = 0; w < 16; w++) begin : gen_desc
+    assign desc[w*32+:32] = start_desc_i[w];
+  end
+  for (genvar w = 0; w < Words; w++) begin : gen_words
+    assign vrd_data[w*32+:32] = vrd_data_i[w];
+    assign vwr_data_o[w]      = vwr_data[w*32+:32];
+  end
+  for (genvar w = 0; w < Masks; w++) begin : gen_masks
+    assign vwr_mask_o[w] = vwr_mask[w*32+:32];
+  end
+
+  systole_vector #(.Cfg(Cfg)) u_vector (
+      .clk_i,
+      .rst_ni,
+      .start_valid_i,
+      .start_ready_o,
+      .start_desc_i (desc),
+      .done_o,
+      .fault_valid_o,
+      .fault_code_o (fault_code),
+      .fault_addr_o,
+      .fault_newest_o,
+      .freeze_i,
+      .progress_o,
+      .vrd_valid_o,
+      .vrd_ready_i,
+      .vrd_addr_o,
+      .vrd_rsp_valid_i,
+      .vrd_data_i   (vrd_data),
+      .vwr_valid_o,
+      .vwr_ready_i,
+      .vwr_addr_o,
+      .vwr_data_o   (vwr_data),
+      .vwr_mask_o   (mask),
+      .acc_rd_valid_o,
+      .acc_rd_ready_i,
+      .acc_rd_row_o,
+      .acc_rd_data_i,
+      .saturated_o,
+      .stall_ub_o
+  );
+endmodule

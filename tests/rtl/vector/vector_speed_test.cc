@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Cycles: what the unit sustains when no port refuses. Figures are printed.
+
+#include <algorithm>
+#include <cstdio>
+
+#include "gtest/gtest.h"
+#include "tests/rtl/vector/bench.h"
+#include "tests/rtl/vector/random_programs.h"
+
+namespace systole::vector_test {
+namespace {
+
+class SpeedTest : public testing::TestWithParam<const char*> {
+ protected:
+  SpeedTest()
+      : unit_(MakeUnit(GetParam(), 1)),
+        preset_(unit_->preset()),
+        cols_(static_cast<uint32_t>(preset_.cols)) {
+    Generator(preset_, 1).FillMemories(&unit_->memories());
+  }
+
+  isa::Requant Requant(uint32_t rows) const {
+    isa::Requant d;
+    d.n = d.ny = 1;
+    d.nx = rows;
+    d.cols = d.dst_sx = cols_;
+    d.params = 0;
+    d.dst = static_cast<uint32_t>(preset_.ub_bytes / 2);
+    d.clamp_min = -128;
+    d.clamp_max = 127;
+    return d;
+  }
+
+  isa::Pool Pool(uint32_t size, uint32_t k) const {
+    isa::Pool d;
+    d.n = 1;
+    d.ny = d.nx = size;
+    d.cols = d.kx = d.src_sx = d.dst_sx = cols_;
+    d.kh = d.kw = k;
+    d.sy = 1;
+    d.lines = size + k;
+    d.line_bytes = d.src_pitch = (size + k) * cols_;
+    d.dst_pitch = size * cols_;
+    d.dst = static_cast<uint32_t>(preset_.ub_bytes / 2);
+    return d;
+  }
+
+  RunResult Run(const std::vector<isa::Descriptor>& program) {
+    RunResult r = unit_->Run(program, Stalls());
+    EXPECT_EQ(r.done.size(), program.size());
+    EXPECT_TRUE(r.protocol_errors.empty());
+    EXPECT_EQ(r.stall_cycles, 0);
+    return r;
+  }
+
+  void Print(const char* what, double value) {
+    std::printf("%-5s %-52s %8.2f\n", GetParam(), what, value);
+  }
+
+  std::unique_ptr<Unit> unit_;
+  const Preset& preset_;
+  uint32_t cols_;
+};
+
+TEST_P(SpeedTest, RequantTakesARowACycle) {
+  const uint32_t rows = static_cast<uint32_t>(preset_.acc_bank_rows());
+  const RunResult r = Run({Requant(rows).Encode()});
+  EXPECT_EQ(r.acc_reads.back() - r.acc_reads.front() + 1, rows);
+  EXPECT_EQ(r.writes.back() - r.writes.front() + 1, rows);
+  Print("requant, one descriptor: cycles a row",
+        double(r.writes.back() - r.writes.front() + 1) / rows);
+  Print("requant, start to completion, beyond its rows", r.cycles - rows);
+}
+
+TEST_P(SpeedTest, RequantsFollowClosely) {
+  for (const uint32_t rows : {49u, 16u, 4u}) {
+    std::vector<isa::Descriptor> program(20, Requant(rows).Encode());
+    const RunResult r = Run(program);
+    int64_t gap = 0;
+    for (size_t i = 10 * rows; i < r.acc_reads.size(); ++i) {
+      gap = std::max(gap, r.acc_reads[i] - r.acc_reads[i - 1] - 1);
+    }
+    std::printf("%-5s gap between requants of %u rows: %ld cycles\n",
+                GetParam(), rows, static_cast<long>(gap));
+    EXPECT_LE(gap, rows >= 49 ? 2 : 30);
+  }
+}
+
+TEST_P(SpeedTest, RawTakesAWindowACycle) {
+  isa::Requant d = Requant(64);
+  d.header.flags = isa::Requant::kRaw;
+  d.dst_sx = 4 * cols_;
+  const RunResult r = Run({d.Encode()});
+  EXPECT_EQ(r.writes.back() - r.writes.front() + 1, 4 * 64);
+  Print("raw: cycles a row",
+        double(r.writes.back() - r.writes.front() + 1) / 64);
+}
+
+TEST_P(SpeedTest, PoolTakesATapACycle) {
+  for (const uint8_t flags : {uint8_t{0}, isa::Pool::kAverage}) {
+    for (const uint32_t k : {1u, 2u, 3u}) {
+      isa::Pool d = Pool(8, k);
+      d.header.flags = flags;
+      const RunResult r = Run({d.Encode()});
+      EXPECT_EQ(r.reads.back() - r.reads.front() + 1, 64 * k * k);
+      Print("pool: cycles a tap",
+            double(r.reads.back() - r.reads.front() + 1) / (64 * k * k));
+    }
+  }
+}
+
+TEST_P(SpeedTest, AddTakesThreeCyclesAVector) {
+  isa::Add d;
+  d.ny = 4;
+  d.line_bytes = d.pitch0 = d.pitch1 = d.dst_pitch = 50 * cols_;
+  d.src1 = 200 * cols_;
+  d.dst = 400 * cols_;
+  const RunResult r = Run({d.Encode()});
+  const double cycles = r.writes.back() - r.writes.front() + 3;
+  EXPECT_LE(cycles, 3 * 200 + 3);
+  Print("add: cycles a vector", cycles / 200);
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, SpeedTest,
+                         testing::Values("nano", "edge", "v1"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace systole::vector_test

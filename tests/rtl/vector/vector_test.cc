@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The vector unit against the reference: random programs with random stalls,
+// divisions by every count, faults, freezes.
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_format.h"
+#include "gtest/gtest.h"
+#include "tests/rtl/vector/bench.h"
+#include "tests/rtl/vector/random_programs.h"
+
+namespace systole::vector_test {
+namespace {
+
+constexpr Stalls kNoStalls;
+
+// For the message of a failure.
+std::string Describe(const isa::Descriptor& d) {
+  switch (static_cast<isa::Opcode>(d[0] & 0xff)) {
+    case isa::Opcode::kRequant: {
+      const isa::Requant r = isa::Requant::Decode(d);
+      return absl::StrFormat(
+          "requant flags %d n %d ny %d nx %d cols %d acc %d dst %d pitch %d "
+          "sx %d params %d",
+          r.header.flags, r.n, r.ny, r.nx, r.cols, r.acc, r.dst, r.dst_pitch,
+          r.dst_sx, r.params);
+    }
+    case isa::Opcode::kPool: {
+      const isa::Pool p = isa::Pool::Decode(d);
+      return absl::StrFormat(
+          "pool flags %d n %d ny %d nx %d cols %d kh %d kw %d src %d dst %d",
+          p.header.flags, p.n, p.ny, p.nx, p.cols, p.kh, p.kw, p.src, p.dst);
+    }
+    default: {
+      const isa::Add a = isa::Add::Decode(d);
+      return absl::StrFormat(
+          "add flags %d ny %d line_bytes %d src0 %d src1 %d dst %d",
+          a.header.flags, a.ny, a.line_bytes, a.src0, a.src1, a.dst);
+    }
+  }
+}
+
+std::string FirstDifference(const Memories& got, const Memories& want) {
+  for (size_t i = 0; i < want.ub.size(); ++i) {
+    if (got.ub[i] != want.ub[i]) {
+      return "byte " + std::to_string(i) + ": " +
+             std::to_string(static_cast<int8_t>(got.ub[i])) + ", expected " +
+             std::to_string(static_cast<int8_t>(want.ub[i]));
+    }
+  }
+  return "";
+}
+
+// Runs a program and compares memory, completions, faults and transfers.
+void RunAndCompare(Unit& unit, const std::vector<isa::Descriptor>& program,
+                   const Stalls& stalls, RunResult* result = nullptr) {
+  Memories want = unit.memories();
+  std::vector<int64_t> written;  // after each descriptor
+  Effect effect;
+  int64_t writes = 0, reads = 0;
+  bool saturated = false;
+  for (const isa::Descriptor& d : program) {
+    effect = Execute(unit.preset(), d, &want);
+    writes += effect.writes;
+    reads += effect.reads;
+    saturated |= effect.saturated;
+    if (effect.fault != isa::Fault::kNone) break;
+    written.push_back(writes);
+  }
+  const RunResult r = unit.Run(program, stalls);
+  if (result) *result = r;
+  for (const std::string& error : r.protocol_errors) ADD_FAILURE() << error;
+  const std::string difference = FirstDifference(unit.memories(), want);
+  EXPECT_EQ(difference, "");
+  for (const isa::Descriptor& d : program) {
+    if (!difference.empty()) std::printf("  %s\n", Describe(d).c_str());
+  }
+  EXPECT_EQ(r.written, written) << "writes accepted at each completion";
+  EXPECT_EQ(static_cast<int64_t>(r.writes.size()), writes);
+  if (effect.fault == isa::Fault::kNone) {  // parameters may come twice
+    EXPECT_GE(static_cast<int64_t>(r.reads.size()), reads);
+  }
+  EXPECT_EQ(r.saturated > 0, saturated);
+  EXPECT_EQ(r.faults, effect.fault != isa::Fault::kNone ? 1 : 0);
+  EXPECT_EQ(r.fault, effect.fault);
+  EXPECT_EQ(r.fault_addr, effect.fault_addr);
+  EXPECT_FALSE(r.fault_newest);
+}
+
+class VectorTest : public testing::TestWithParam<const char*> {
+ protected:
+  // Cases of a test: fewer on large presets, whose memories take long to fill.
+  int Cases(int nano) {
+    const int64_t bytes = FindPreset(GetParam())->ub_bytes;
+    return static_cast<int>(
+        std::max<int64_t>(4, nano * FindPreset("nano")->ub_bytes / bytes));
+  }
+};
+
+TEST_P(VectorTest, RandomPrograms) {
+  const char* seed_text = std::getenv("SYSTOLE_SEED");
+  const uint32_t first = seed_text ? std::strtoul(seed_text, nullptr, 0) : 1;
+  const int cases = seed_text ? 1 : Cases(4000);
+  std::printf("seeds %u..%u (SYSTOLE_SEED=n runs one)\n", first,
+              first + cases - 1);
+  for (uint32_t seed = first; seed < first + cases; ++seed) {
+    SCOPED_TRACE("SYSTOLE_SEED=" + std::to_string(seed));
+    auto unit = MakeUnit(GetParam(), seed);
+    Generator generator(unit->preset(), seed);
+    generator.FillMemories(&unit->memories());
+    Stalls stalls;
+    const int heavy = seed % 3 * 100;  // none, some, most
+    if (heavy) {
+      stalls.read = generator.Range(0, heavy);
+      stalls.write = generator.Range(0, heavy);
+      stalls.acc = generator.Range(0, heavy);
+      stalls.start = generator.Range(0, heavy);
+    }
+    RunAndCompare(*unit, generator.Program(8), stalls);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(VectorTest, Faults) {
+  const int cases = Cases(800);
+  for (int of = 0; of < cases; ++of) {
+    const uint32_t seed = 50000 + of;
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", break " +
+                 std::to_string(of % Generator::kBreaks));
+    auto unit = MakeUnit(GetParam(), seed);
+    Generator generator(unit->preset(), seed);
+    generator.FillMemories(&unit->memories());
+    std::vector<isa::Descriptor> program =
+        generator.Program(static_cast<int>(generator.Range(0, 2)));
+    program.push_back(generator.Broken(of));
+    program.push_back(
+        generator.Requant().Encode());  // never runs after a fault
+    Stalls stalls;
+    if (of % 2) stalls = {100, 100, 100, 100};
+    RunAndCompare(*unit, program, stalls);
+    // Usable again after a reset.
+    unit->Reset();
+    RunAndCompare(*unit, generator.Program(2), stalls);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(VectorTest, FreezeStopsAccesses) {
+  for (int of = 0; of < Cases(160); ++of) {
+    const uint32_t seed = 60000 + of;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    auto unit = MakeUnit(GetParam(), seed);
+    Generator generator(unit->preset(), seed);
+    generator.FillMemories(&unit->memories());
+    Stalls stalls;
+    if (of % 2) stalls = {60, 60, 60, 60};
+    const std::vector<isa::Descriptor> program = generator.Program(6);
+    const RunResult r = unit->Run(program, stalls, /*limit=*/1500,
+                                  /*freeze_at=*/generator.Range(1, 600));
+    for (const std::string& error : r.protocol_errors) ADD_FAILURE() << error;
+    EXPECT_EQ(r.faults, 0);
+    unit->Reset();
+    RunAndCompare(*unit, generator.Program(2), stalls);
+    if (HasFailure()) return;
+  }
+}
+
+// All sums of one count that lie beside a step of the average, and both ends.
+std::vector<int> SumsAtSteps(int count) {
+  std::vector<int> sums = {-128 * count};
+  for (int sum = -128 * count + 1; sum <= 127 * count; ++sum) {
+    if (Average(sum, count) != Average(sum - 1, count)) {
+      sums.push_back(sum - 1);
+      sums.push_back(sum);
+    }
+  }
+  sums.push_back(127 * count);
+  return sums;
+}
+
+// The quotient rises with the sum, so an average that is right on both sides of
+// each of its steps, and at both ends, is right for all sums. The taps that lie
+// in an image are a rectangle of at most 31 x 31: not every count exists.
+TEST_P(VectorTest, AverageOfEveryCountAndSum) {
+  auto unit = MakeUnit(GetParam(), 1);
+  const int cols = static_cast<int>(unit->preset().cols);
+  const int half = static_cast<int>(unit->preset().ub_bytes) / 2;
+  int counts = 0;
+  int64_t averages = 0;
+  for (int count = 1; count <= 256; ++count) {
+    int kw = 31;
+    while (count % kw != 0) --kw;
+    const int kh = count / kw;
+    if (kh > 31) continue;
+    ++counts;
+    const std::vector<int> sums = SumsAtSteps(count);
+    const int room = half / (count * cols);  // windows in half the buffer
+    for (size_t at = 0; at < sums.size(); at += room * cols) {
+      const int windows =
+          std::min<int>(room, (sums.size() - at + cols - 1) / cols);
+      isa::Pool d;
+      d.header.flags = isa::Pool::kAverage;
+      d.cols = d.kx = d.dst_sx = static_cast<uint32_t>(cols);
+      d.kh = d.lines = static_cast<uint32_t>(kh);
+      d.kw = static_cast<uint32_t>(kw);
+      d.src_sx = static_cast<uint32_t>(kw * cols);
+      d.src_pitch = d.line_bytes = d.src_sx * windows;
+      d.n = d.ny = 1;
+      d.nx = static_cast<uint32_t>(windows);
+      d.dst = static_cast<uint32_t>(half);
+      d.clamp_min = -128;
+      d.clamp_max = 127;
+      for (int lane = 0; lane < windows * cols; ++lane) {
+        int sum = sums[std::min(at + lane, sums.size() - 1)];
+        for (int tap = 0; tap < count; ++tap) {
+          const int value = sum / (count - tap);
+          sum -= value;
+          unit->memories().ub[tap / kw * d.src_pitch + lane / cols * d.src_sx +
+                              tap % kw * cols + lane % cols] =
+              static_cast<uint8_t>(value);
+        }
+        ++averages;
+      }
+      RunAndCompare(*unit, {d.Encode()}, kNoStalls);
+      ASSERT_FALSE(HasFailure()) << "count " << count;
+    }
+  }
+  std::printf("%d counts, %ld averages\n", counts, static_cast<long>(averages));
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, VectorTest,
+                         testing::Values("nano", "edge", "v1"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace systole::vector_test

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "verif/golden/network.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "verif/golden/ops.h"
+
+namespace systole::golden {
+namespace {
+
+using model::Layer;
+using model::Network;
+using model::Op;
+
+Geometry GeometryOf(const model::Window& w) {
+  return {w.stride_h, w.stride_w, w.dilation_h, w.dilation_w,
+          w.pad_top,  w.pad_left, w.pad_bottom, w.pad_right};
+}
+
+Rounding RoundingOf(const Layer& layer) {
+  return layer.rounding == model::Rounding::kSingle ? Rounding::kSingle
+                                                    : Rounding::kDouble;
+}
+
+Multiplier MultiplierOf(const model::Requant& requant) {
+  return {requant.multiplier, requant.shift};
+}
+
+// Sums of a convolution, or of a dense layer on the flattened input.
+absl::StatusOr<TensorI32> Sums(const Network& network, const Layer& layer,
+                               const TensorI8& input) {
+  const int outputs = network.out(layer).channels;
+  const int zero_point = network.in(layer).zero_point;
+  if (layer.op == Op::kConv2D) {
+    const TensorI8 weights(outputs, layer.window.kernel_h,
+                           layer.window.kernel_w, input.c(), layer.weights);
+    return Conv2D(input, weights, GeometryOf(layer.window), zero_point);
+  }
+  const int64_t depth = network.in(layer).size();
+  const Eigen::Map<const Matrix<int8_t>> weights(layer.weights.data(), outputs,
+                                                 depth);
+  const absl::StatusOr<Matrix<int32_t>> sums =
+      Matmul(input.matrix(depth), weights, zero_point);
+  if (!sums.ok()) return sums.status();
+  return TensorI32(input.n(), 1, 1, outputs,
+                   {sums->data(), sums->data() + sums->size()});
+}
+
+absl::StatusOr<TensorI8> RunLayer(const Network& network, const Layer& layer,
+                                  const std::vector<TensorI8>& values) {
+  const TensorI8& input = values[layer.inputs[0]];
+  const model::Window& window = layer.window;
+  const OutputRange range = {network.out(layer).zero_point, layer.clamp_min,
+                             layer.clamp_max};
+  switch (layer.op) {
+    case Op::kConv2D:
+    case Op::kDense: {
+      absl::StatusOr<TensorI32> acc = Sums(network, layer, input);
+      if (!acc.ok()) return acc.status();
+      bool saturated = false;
+      const absl::Status status = AddBias(layer.bias, *acc, saturated);
+      if (!status.ok()) return status;
+      if (saturated) return absl::OutOfRangeError("a bias add saturates");
+      std::vector<Multiplier> multipliers;
+      for (const model::Requant& r : layer.requant) {
+        multipliers.push_back(MultiplierOf(r));
+      }
+      return RequantizeChannels(*acc, multipliers, RoundingOf(layer), range);
+    }
+    case Op::kMaxPool:
+      return MaxPool(input, window.kernel_h, window.kernel_w,
+                     GeometryOf(window), range);
+    case Op::kAveragePool:
+      return AveragePool(input, window.kernel_h, window.kernel_w,
+                         GeometryOf(window), range);
+    case Op::kAdd:
+      return Add(input, values[layer.inputs[1]],
+                 {network.in(layer, 0).zero_point,
+                  network.in(layer, 1).zero_point, MultiplierOf(layer.add[0]),
+                  MultiplierOf(layer.add[1]), MultiplierOf(layer.add[2])},
+                 RoundingOf(layer), range);
+  }
+  return absl::InvalidArgumentError("unknown operation");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<TensorI8>> RunNetwork(const Network& network,
+                                                 const TensorI8& input) {
+  absl::Status status = model::Validate(network);
+  if (!status.ok()) return status;
+  const model::Tensor& expected = network.tensors[network.input];
+  if (input.n() < 1 || input.h() != expected.height ||
+      input.w() != expected.width || input.c() != expected.channels) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("network '", network.name, "': an input of ",
+                     input.shape(), " instead of Nx", expected.height, "x",
+                     expected.width, "x", expected.channels));
+  }
+  std::vector<TensorI8> values(network.tensors.size());
+  values[network.input] = input;
+  std::vector<TensorI8> outputs;
+  for (const Layer& layer : network.layers) {
+    absl::StatusOr<TensorI8> output = RunLayer(network, layer, values);
+    if (!output.ok()) {
+      return absl::Status(output.status().code(),
+                          absl::StrCat("layer '", layer.name,
+                                       "': ", output.status().message()));
+    }
+    values[layer.output] = *output;
+    outputs.push_back(*std::move(output));
+  }
+  return outputs;
+}
+
+std::vector<int> ArgMax(const TensorI8& scores) {
+  std::vector<int> labels;
+  const auto rows =
+      scores.matrix(int64_t{1} * scores.h() * scores.w() * scores.c());
+  for (int n = 0; n < scores.n(); ++n) {
+    const auto row = rows.row(n);
+    labels.push_back(static_cast<int>(std::max_element(row.begin(), row.end()) -
+                                      row.begin()));
+  }
+  return labels;
+}
+
+}  // namespace systole::golden

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#ifndef SYSTOLE_VERIF_GOLDEN_NETWORK_H_
+#define SYSTOLE_VERIF_GOLDEN_NETWORK_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "systole/model.h"
+#include "verif/golden/tensor.h"
+
+namespace systole::golden {
+
+// Runs a batch (input is [images][height][width][channels], at least one image)
+// through a network. Result i is the output of network.layers[i]; the network's
+// output is the one whose layer has network.output. An accumulator or bias add
+// that saturates is an error, which names the layer.
+//
+//   std::vector<TensorI8> outputs = RunNetwork(network, images).value();
+//   CompareWithDevice(network.layers[2].name, outputs[2]);
+absl::StatusOr<std::vector<TensorI8>> RunNetwork(const model::Network& network,
+                                                 const TensorI8& input);
+
+// Index of the largest value of each image, the first of equals.
+std::vector<int> ArgMax(const TensorI8& scores);
+
+}  // namespace systole::golden
+
+#endif  // SYSTOLE_VERIF_GOLDEN_NETWORK_H_
