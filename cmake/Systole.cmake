@@ -16,7 +16,7 @@
 #     A static library with the Verilated model of <module>; the header is "<Vname>.h". Modules of the
 #     design are found through rtl/systole.f, so SOURCES lists only what is not in there (wrappers of a
 #     test bench). Without SPEED all X are randomised (set the context's randReset(2) and randSeed).
-#     Assertions are always on. TRACE compiles FST tracing in, COVERAGE line and toggle coverage.
+#     Assertions are always on. TRACE compiles FST tracing in, COVERAGE line and toggle coverage (-DSYSTOLE_COVERAGE=ON: in all).
 
 include(CMakeParseArguments)
 
@@ -48,7 +48,7 @@ target_include_directories(systole_verilated SYSTEM PUBLIC
   ${SYSTOLE_VERILATOR_INCLUDE} ${SYSTOLE_VERILATOR_INCLUDE}/vltstd)
 target_compile_options(systole_verilated PRIVATE ${SYSTOLE_HOT_OPTIONS})
 target_compile_options(systole_verilated PUBLIC -faligned-new)
-target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB)
+target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB atomic)  # atomic: clang leaves it out
 
 function(systole_verilate target)
   cmake_parse_arguments(ARG "SPEED;TRACE;COVERAGE" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
@@ -56,7 +56,7 @@ function(systole_verilate target)
     message(FATAL_ERROR "systole_verilate(${target}): TOP and PREFIX needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
 
-  set(flags --cc --assert -O3 --unroll-count 8 --top-module ${ARG_TOP} --prefix ${ARG_PREFIX} ${ARG_FLAGS})
+  set(flags --cc --assert -O3 --unroll-count 16 --top-module ${ARG_TOP} --prefix ${ARG_PREFIX} ${ARG_FLAGS})
   if(ARG_SPEED)
     list(APPEND flags --x-assign fast --x-initial fast)
   else()
@@ -65,8 +65,8 @@ function(systole_verilate target)
   if(ARG_TRACE)
     list(APPEND flags --trace-fst --trace-structs)
   endif()
-  if(ARG_COVERAGE)
-    list(APPEND flags --coverage-line --coverage-toggle)
+  if(ARG_COVERAGE OR SYSTOLE_COVERAGE)
+    list(APPEND flags --coverage-line --coverage-toggle ${PROJECT_SOURCE_DIR}/rtl/coverage.vlt)
   endif()
   foreach(param IN LISTS ARG_PARAMS)
     list(APPEND flags -G${param})

@@ -9,6 +9,7 @@ the code that runs once, leaves files that did not change untouched (an edited c
 import argparse
 import filecmp
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,54 @@ def install(source, destination):
     return changed
 
 
+# The counters of a coverage build live as long as the program, over all instances of the model, and are written at its end
+# into the folder that SYSTOLE_COVERAGE_DIR names. Each entry: pattern in the generated code, replacement.
+COVERAGE_EDITS = (
+    (r"\bstd::atomic<uint32_t>", "uint32_t"),
+    (r"\.fetch_add\(1, std::memory_order_relaxed\)", " += 1"),
+    (r"\buint32_t __Vcoverage\[", "static inline uint32_t __Vcoverage["),
+    (r"\*(count(?:32)?p) = 0;((?:.|\n)*?linescovp\);)", r"const uint32_t kept = *\1;\2\n    *\1 = kept;"),
+    (r"(\b(\w+)::~\2\(\) \{\n)( *delete vlSymsp;)", r"\1    systole_write_coverage_at_exit<\2>();\n\3"),
+)
+COVERAGE_WRITER = """
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include "verilated_cov.h"
+template <typename Model>
+void systole_write_coverage_at_exit() {
+    struct Writer {
+        ~Writer() {
+            const char* const folder = std::getenv("SYSTOLE_COVERAGE_DIR");
+            if (!folder) return;
+            VerilatedContext context;
+            Model model{&context};
+            const std::string file = std::string{folder} + "/" + model.modelName() + "." + std::to_string(getpid()) + ".dat";
+            context.coveragep()->write(file.c_str());
+        }
+    };
+    static Writer writer;
+}
+"""
+
+
+def collect_coverage(folder, prefix):
+    """Edits the generated code of a coverage build."""
+    counts = [0] * len(COVERAGE_EDITS)
+    for path in sorted(folder.glob("*.h")) + sorted(folder.glob("*.cpp")):
+        text = path.read_text()
+        for index, (pattern, replacement) in enumerate(COVERAGE_EDITS):
+            text, count = re.subn(pattern, replacement, text)
+            counts[index] += count
+        if path.name == f"{prefix}.cpp":
+            text = COVERAGE_WRITER + text
+        path.write_text(text)
+    for (pattern, _), count in zip(COVERAGE_EDITS, counts):
+        if count == 0:
+            raise ValueError(f"coverage build: this Verilator does not generate {pattern!r}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--verilator", required=True)
@@ -55,6 +104,8 @@ def main():
         result = subprocess.run([args.verilator, "--Mdir", str(scratch), *args.arguments], check=False)
         if result.returncode != 0:
             return result.returncode
+        if "--coverage-line" in args.arguments:
+            collect_coverage(scratch, args.prefix)
         inputs = read_inputs(scratch / f"{args.prefix}__ver.d")
         generated = sorted(path.name for path in scratch.glob("*.cpp"))
         parts = {"fast": [], "slow": []}

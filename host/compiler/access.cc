@@ -11,7 +11,8 @@ int64_t RoundUp(int64_t v, int64_t m) { return (v + m - 1) / m * m; }
 
 // DMA: whole beats are read, only `len` bytes are written.
 template <class Op>
-std::vector<Access> DmaAccesses(const isa::Descriptor& d, const Preset& preset, bool to_ub) {
+std::vector<Access> DmaAccesses(const isa::Descriptor& d, const Preset& preset,
+                                bool to_ub) {
   const Op op = Op::Decode(d);
   const int64_t whole = RoundUp(op.len, preset.beat_bytes());
   Access hbm;
@@ -44,8 +45,9 @@ Access AccRows(int64_t row, int64_t rows, bool write) {
 }
 
 // Lines lo..hi-1 and bytes lo..hi-1 of each of n images.
-void AddBox(std::vector<Access>& out, int64_t base, int64_t pitch, int64_t line_lo, int64_t line_hi, int64_t byte_lo,
-            int64_t byte_hi, int64_t n, int64_t img_pitch) {
+void AddBox(std::vector<Access>& out, int64_t base, int64_t pitch,
+            int64_t line_lo, int64_t line_hi, int64_t byte_lo, int64_t byte_hi,
+            int64_t n, int64_t img_pitch) {
   if (line_lo >= line_hi || byte_lo >= byte_hi) return;
   Access a;
   a.base = base + line_lo * pitch + byte_lo;
@@ -64,14 +66,17 @@ std::vector<Access> MatmulAccesses(const isa::Descriptor& d) {
   const int64_t bytes = int64_t{m.nx - 1} * m.sx + int64_t{m.t0 - 1} * m.t0_dx;
   for (int s = 0; s < 4; ++s) {
     if (m.seg_len[s] == 0) continue;
-    AddBox(out, m.ub_base, m.pitch, std::max<int64_t>(0, m.seg_dy[s]), std::min<int64_t>(m.lines, m.seg_dy[s] + lines + 1),
-           std::max<int64_t>(0, m.seg_dx[s]), std::min<int64_t>(m.line_bytes, m.seg_dx[s] + bytes + m.seg_len[s]), m.n,
-           m.img_pitch);
+    AddBox(out, m.ub_base, m.pitch, std::max<int64_t>(0, m.seg_dy[s]),
+           std::min<int64_t>(m.lines, m.seg_dy[s] + lines + 1),
+           std::max<int64_t>(0, m.seg_dx[s]),
+           std::min<int64_t>(m.line_bytes, m.seg_dx[s] + bytes + m.seg_len[s]),
+           m.n, m.img_pitch);
   }
   return out;
 }
 
-Access Vectors(int64_t dst, int64_t len, int64_t nx, int64_t sx, int64_t ny, int64_t pitch, int64_t n, int64_t img_pitch) {
+Access Vectors(int64_t dst, int64_t len, int64_t nx, int64_t sx, int64_t ny,
+               int64_t pitch, int64_t n, int64_t img_pitch) {
   Access a;
   a.write = true;
   a.base = dst;
@@ -89,11 +94,13 @@ Access Vectors(int64_t dst, int64_t len, int64_t nx, int64_t sx, int64_t ny, int
   return a;
 }
 
-std::vector<Access> RequantAccesses(const isa::Descriptor& d, const Preset& preset) {
+std::vector<Access> RequantAccesses(const isa::Descriptor& d,
+                                    const Preset& preset) {
   const isa::Requant r = isa::Requant::Decode(d);
   const bool raw = r.header.flags & isa::Requant::kRaw;
   std::vector<Access> out = {AccRows(r.acc, int64_t{r.n} * r.ny * r.nx, false)};
-  out.push_back(Vectors(r.dst, r.cols * (raw ? 4 : 1), r.nx, r.dst_sx, r.ny, r.dst_pitch, r.n, r.dst_img_pitch));
+  out.push_back(Vectors(r.dst, r.cols * (raw ? 4 : 1), r.nx, r.dst_sx, r.ny,
+                        r.dst_pitch, r.n, r.dst_img_pitch));
   if (!raw) {
     Access params;
     params.base = r.params;
@@ -108,9 +115,12 @@ std::vector<Access> PoolAccesses(const isa::Descriptor& d) {
   std::vector<Access> out;
   const int64_t lines = int64_t{p.ny - 1} * p.sy + p.kh;
   const int64_t bytes = int64_t{p.nx - 1} * p.src_sx + int64_t{p.kw - 1} * p.kx;
-  AddBox(out, p.src, p.src_pitch, std::max<int64_t>(0, p.dy), std::min<int64_t>(p.lines, p.dy + lines),
-         std::max<int64_t>(0, p.dx), std::min<int64_t>(p.line_bytes - 1, p.dx + bytes) + p.cols, p.n, p.src_img_pitch);
-  out.push_back(Vectors(p.dst, p.cols, p.nx, p.dst_sx, p.ny, p.dst_pitch, p.n, p.dst_img_pitch));
+  AddBox(out, p.src, p.src_pitch, std::max<int64_t>(0, p.dy),
+         std::min<int64_t>(p.lines, p.dy + lines), std::max<int64_t>(0, p.dx),
+         std::min<int64_t>(p.line_bytes - 1, p.dx + bytes) + p.cols, p.n,
+         p.src_img_pitch);
+  out.push_back(Vectors(p.dst, p.cols, p.nx, p.dst_sx, p.ny, p.dst_pitch, p.n,
+                        p.dst_img_pitch));
   return out;
 }
 
@@ -128,13 +138,19 @@ std::vector<Access> AddAccesses(const isa::Descriptor& d) {
 
 bool Access::Contains(int64_t address) const {
   bool found = false;
-  ForEachRun([&](int64_t begin, int64_t end) { found |= address >= begin && address < end; });
+  ForEachRun([&](int64_t begin, int64_t end) {
+    found |= address >= begin && address < end;
+  });
   return found;
 }
 
-isa::Opcode OpcodeOf(const isa::Descriptor& d) { return static_cast<isa::Opcode>(isa::GetBits(d, 0, 8)); }
+isa::Opcode OpcodeOf(const isa::Descriptor& d) {
+  return static_cast<isa::Opcode>(isa::GetBits(d, 0, 8));
+}
 
-int TagOf(const isa::Descriptor& d) { return static_cast<int>(isa::GetBits(d, 16, 16)); }
+int TagOf(const isa::Descriptor& d) {
+  return static_cast<int>(isa::GetBits(d, 16, 16));
+}
 
 isa::Queue QueueOf(const isa::Descriptor& d) {
   const isa::OpInfo* op = isa::FindOp(static_cast<uint8_t>(OpcodeOf(d)));
@@ -143,12 +159,18 @@ isa::Queue QueueOf(const isa::Descriptor& d) {
 
 std::vector<Access> AccessesOf(const isa::Descriptor& d, const Preset& preset) {
   switch (OpcodeOf(d)) {
-    case isa::Opcode::kLoad: return DmaAccesses<isa::Load>(d, preset, true);
-    case isa::Opcode::kStore: return DmaAccesses<isa::Store>(d, preset, false);
-    case isa::Opcode::kMatmul: return MatmulAccesses(d);
-    case isa::Opcode::kRequant: return RequantAccesses(d, preset);
-    case isa::Opcode::kPool: return PoolAccesses(d);
-    case isa::Opcode::kAdd: return AddAccesses(d);
+    case isa::Opcode::kLoad:
+      return DmaAccesses<isa::Load>(d, preset, true);
+    case isa::Opcode::kStore:
+      return DmaAccesses<isa::Store>(d, preset, false);
+    case isa::Opcode::kMatmul:
+      return MatmulAccesses(d);
+    case isa::Opcode::kRequant:
+      return RequantAccesses(d, preset);
+    case isa::Opcode::kPool:
+      return PoolAccesses(d);
+    case isa::Opcode::kAdd:
+      return AddAccesses(d);
     case isa::Opcode::kWeights: {
       const isa::Weights w = isa::Weights::Decode(d);
       Access a;
@@ -157,7 +179,8 @@ std::vector<Access> AccessesOf(const isa::Descriptor& d, const Preset& preset) {
       a.len = w.tiles * preset.tile_bytes();
       return {a};
     }
-    case isa::Opcode::kHalt: break;
+    case isa::Opcode::kHalt:
+      break;
   }
   return {};
 }

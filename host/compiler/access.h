@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a descriptor reads and writes. Dependences, costs and reports all come from here, so that lowering never
-// states them a second time.
+// What a descriptor reads and writes. Dependences, costs and reports all come
+// from here, so that lowering never states them a second time.
 #ifndef HOST_COMPILER_ACCESS_H_
 #define HOST_COMPILER_ACCESS_H_
 
@@ -16,8 +16,8 @@ namespace systole::compiler {
 
 enum class Space : uint8_t { kUb, kAcc, kHbm };
 
-// count[2] x count[1] x count[0] runs of `len` bytes (accumulators: rows), `stride` apart. A superset of what the
-// descriptor touches, never less.
+// count[2] x count[1] x count[0] runs of `len` bytes (accumulators: rows),
+// `stride` apart. A superset of what the descriptor touches, never less.
 struct Access {
   Space space = Space::kUb;
   bool write = false;
@@ -31,7 +31,8 @@ struct Access {
     for (int64_t k = 0; k < count[2]; ++k) {
       for (int64_t j = 0; j < count[1]; ++j) {
         for (int64_t i = 0; i < count[0]; ++i) {
-          const int64_t at = base + i * stride[0] + j * stride[1] + k * stride[2];
+          const int64_t at =
+              base + i * stride[0] + j * stride[1] + k * stride[2];
           f(at, at + len);
         }
       }
@@ -44,7 +45,8 @@ isa::Queue QueueOf(const isa::Descriptor& descriptor);
 isa::Opcode OpcodeOf(const isa::Descriptor& descriptor);
 int TagOf(const isa::Descriptor& descriptor);
 
-std::vector<Access> AccessesOf(const isa::Descriptor& descriptor, const Preset& preset);
+std::vector<Access> AccessesOf(const isa::Descriptor& descriptor,
+                               const Preset& preset);
 
 }  // namespace systole::compiler
 

@@ -6,12 +6,14 @@
 
 namespace systole::compiler {
 
-std::optional<int64_t> UbAllocator::FirstFit(int64_t bytes, int first, int last) const {
+std::optional<int64_t> UbAllocator::FirstFit(int64_t bytes, int first,
+                                             int last) const {
   std::vector<Buffer> busy;
   for (const Buffer& b : buffers_) {
     if (b.first <= last && first <= b.last) busy.push_back(b);
   }
-  std::sort(busy.begin(), busy.end(), [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
+  std::sort(busy.begin(), busy.end(),
+            [](const Buffer& a, const Buffer& b) { return a.begin < b.begin; });
   int64_t at = 0;
   for (const Buffer& b : busy) {
     if (b.begin - at >= bytes) break;
@@ -21,7 +23,8 @@ std::optional<int64_t> UbAllocator::FirstFit(int64_t bytes, int first, int last)
   return at;
 }
 
-std::optional<int64_t> UbAllocator::Allocate(int64_t bytes, int first, int last) {
+std::optional<int64_t> UbAllocator::Allocate(int64_t bytes, int first,
+                                             int last) {
   bytes = (bytes + align_ - 1) / align_ * align_;
   std::optional<int64_t> at = FirstFit(bytes, first - 1, last);
   if (!at) at = FirstFit(bytes, first, last);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places buffers in the unified buffer. A buffer lives from one layer to another; two that live at the same time do
-// not overlap. Space that nothing of the layer before uses is preferred, so that loads can run ahead.
+// Places buffers in the unified buffer. A buffer lives from one layer to
+// another; two that live at the same time do not overlap. Space that nothing of
+// the layer before uses is preferred, so that loads can run ahead.
 #ifndef HOST_COMPILER_ALLOCATOR_H_
 #define HOST_COMPILER_ALLOCATOR_H_
 
@@ -16,7 +17,8 @@ class UbAllocator {
  public:
   UbAllocator(int64_t bytes, int64_t align) : bytes_(bytes), align_(align) {}
 
-  // Address of `bytes` bytes that are free from layer `first` to layer `last`, or nothing.
+  // Address of `bytes` bytes that are free from layer `first` to layer `last`,
+  // or nothing.
   std::optional<int64_t> Allocate(int64_t bytes, int first, int last);
 
   // Undo: a mark is the number of buffers placed so far.

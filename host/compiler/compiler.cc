@@ -16,15 +16,19 @@ namespace {
 absl::Status LowerLayer(LoweringContext& context, int index) {
   switch (context.network.layers[index].op) {
     case model::Op::kConv2D:
-    case model::Op::kDense: return LowerConv(context, index);
+    case model::Op::kDense:
+      return LowerConv(context, index);
     case model::Op::kMaxPool:
-    case model::Op::kAveragePool: return LowerPool(context, index);
-    case model::Op::kAdd: return LowerAdd(context, index);
+    case model::Op::kAveragePool:
+      return LowerPool(context, index);
+    case model::Op::kAdd:
+      return LowerAdd(context, index);
   }
   return absl::InternalError("an operation that lowering does not know");
 }
 
-LayerInfo InfoOf(const model::Network& network, const model::Layer& layer, const Geometry& g, const Preset& preset) {
+LayerInfo InfoOf(const model::Network& network, const model::Layer& layer,
+                 const Geometry& g, const Preset& preset) {
   LayerInfo info;
   info.name = layer.name;
   info.op = model::OpName(layer.op);
@@ -35,13 +39,18 @@ LayerInfo InfoOf(const model::Network& network, const model::Layer& layer, const
   if (layer.op == model::Op::kConv2D || layer.op == model::Op::kDense) {
     const int64_t positions = g.n * g.oh * g.ow;
     info.macs = positions * g.contraction() * g.oc;
-    info.ideal_cycles = positions * CeilDiv(g.contraction(), preset.rows) * CeilDiv(g.oc, preset.cols);
+    info.ideal_cycles = positions * CeilDiv(g.contraction(), preset.rows) *
+                        CeilDiv(g.oc, preset.cols);
   }
   return info;
 }
 
-absl::StatusOr<Program> Compile(const model::Network& network, const Preset& preset, const Options& options, bool raw) {
-  if (options.batch < 1) return absl::InvalidArgumentError(absl::StrFormat("a batch of %d images", options.batch));
+absl::StatusOr<Program> Compile(const model::Network& network,
+                                const Preset& preset, const Options& options,
+                                bool raw) {
+  if (options.batch < 1)
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a batch of %d images", options.batch));
   HbmImage hbm;
   PlanOptions plan_options;
   plan_options.batch = options.batch;
@@ -49,7 +58,8 @@ absl::StatusOr<Program> Compile(const model::Network& network, const Preset& pre
   plan_options.allow_resident = options.allow_resident;
   plan_options.ub_bytes = options.ub_bytes;
   plan_options.raw_output = raw;
-  absl::StatusOr<MemoryPlan> memory = PlanMemory(network, preset, plan_options, hbm);
+  absl::StatusOr<MemoryPlan> memory =
+      PlanMemory(network, preset, plan_options, hbm);
   if (!memory.ok()) return memory.status();
 
   Program program;
@@ -58,8 +68,11 @@ absl::StatusOr<Program> Compile(const model::Network& network, const Preset& pre
   LoweringContext context{network, preset, *memory, hbm, builder};
   for (size_t l = 0; l < network.layers.size(); ++l) {
     builder.set_tag(static_cast<int>(l));
-    if (absl::Status lowered = LowerLayer(context, static_cast<int>(l)); !lowered.ok()) return lowered;
-    program.layers.push_back(InfoOf(network, network.layers[l], memory->layers[l].g, preset));
+    if (absl::Status lowered = LowerLayer(context, static_cast<int>(l));
+        !lowered.ok())
+      return lowered;
+    program.layers.push_back(
+        InfoOf(network, network.layers[l], memory->layers[l].g, preset));
   }
   for (TensorPlan& tensor : memory->tensors) {
     if (tensor.in_hbm) program.tensors.push_back(std::move(tensor.hbm));
@@ -67,7 +80,8 @@ absl::StatusOr<Program> Compile(const model::Network& network, const Preset& pre
   absl::StatusOr<Schedule> schedule = builder.Finish(options.reorder);
   if (!schedule.ok()) return schedule.status();
   program.descriptors = std::move(schedule->descriptors);
-  program.prog_addr = hbm.Allocate(program.descriptors.size() * isa::kDescriptorBytes);
+  program.prog_addr =
+      hbm.Allocate(program.descriptors.size() * isa::kDescriptorBytes);
   program.hbm_bytes = hbm.size();
   program.segments = hbm.TakeSegments();
   return program;
@@ -75,7 +89,9 @@ absl::StatusOr<Program> Compile(const model::Network& network, const Preset& pre
 
 }  // namespace
 
-absl::StatusOr<Program> CompileNetwork(const model::Network& network, const Preset& preset, const Options& options) {
+absl::StatusOr<Program> CompileNetwork(const model::Network& network,
+                                       const Preset& preset,
+                                       const Options& options) {
   if (absl::Status valid = model::Validate(network); !valid.ok()) return valid;
   return Compile(network, preset, options, /*raw=*/false);
 }
@@ -121,9 +137,12 @@ model::Network MatmulNetwork(const MatmulSpec& spec) {
   return network;
 }
 
-absl::StatusOr<Program> CompileMatmul(const MatmulSpec& spec, const Preset& preset, const Options& options) {
+absl::StatusOr<Program> CompileMatmul(const MatmulSpec& spec,
+                                      const Preset& preset,
+                                      const Options& options) {
   if (spec.m < 1 || spec.k < 1 || spec.n < 1) {
-    return absl::InvalidArgumentError(absl::StrFormat("a matrix product of %d x %d x %d", spec.m, spec.k, spec.n));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a matrix product of %d x %d x %d", spec.m, spec.k, spec.n));
   }
   const model::Network network = MatmulNetwork(spec);
   if (absl::Status valid = model::Validate(network); !valid.ok()) return valid;

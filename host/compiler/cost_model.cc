@@ -11,10 +11,13 @@
 namespace systole::compiler {
 namespace {
 
-constexpr int64_t kHbmLatency = 60;     // request to first data, an open row or a closed one
-constexpr int64_t kStartup = 90;        // doorbell to the first descriptor at its unit
-constexpr int64_t kVectorLatency = 16;  // requantise pipeline, accumulator and buffer reads
-constexpr int64_t kVectorGap = 4;       // between descriptors
+constexpr int64_t kHbmLatency =
+    60;  // request to first data, an open row or a closed one
+constexpr int64_t kStartup =
+    90;  // doorbell to the first descriptor at its unit
+constexpr int64_t kVectorLatency =
+    16;  // requantise pipeline, accumulator and buffer reads
+constexpr int64_t kVectorGap = 4;  // between descriptors
 
 int64_t Beats(int64_t len, int64_t runs, const Preset& preset) {
   return (len + preset.beat_bytes() - 1) / preset.beat_bytes() * runs;
@@ -47,8 +50,10 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
     case isa::Opcode::kMatmul: {
       const isa::Matmul op = isa::Matmul::Decode(d);
       const int64_t passes = int64_t{op.t0} * op.t1;
-      cost.tiles = passes - ((op.header.flags & isa::Matmul::kKeepWeights) ? 1 : 0);
-      cost.issue = passes * std::max(int64_t{op.n} * op.ny * op.nx, std::max(preset.rows, preset.cols + 2));
+      cost.tiles =
+          passes - ((op.header.flags & isa::Matmul::kKeepWeights) ? 1 : 0);
+      cost.issue = passes * std::max(int64_t{op.n} * op.ny * op.nx,
+                                     std::max(preset.rows, preset.cols + 2));
       cost.latency = preset.rows + preset.cols + 8;
       break;
     }
@@ -67,20 +72,26 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
     }
     case isa::Opcode::kAdd: {
       const isa::Add op = isa::Add::Decode(d);
-      cost.issue = int64_t{op.ny} * ((op.line_bytes + preset.cols - 1) / preset.cols) * 3 + kVectorGap;
+      cost.issue = int64_t{op.ny} *
+                       ((op.line_bytes + preset.cols - 1) / preset.cols) * 3 +
+                   kVectorGap;
       cost.latency = kVectorLatency;
       break;
     }
-    case isa::Opcode::kHalt: break;
+    case isa::Opcode::kHalt:
+      break;
   }
   return cost;
 }
 
-// Events: a unit becomes free, a descriptor completes, a transfer ends. Between two events the transfers in flight
-// share the HBM evenly. A weights descriptor may start when all but a FIFO's worth of the tiles before it are taken,
-// a matmul when its tiles have begun to arrive; it ends no earlier than one pass after the last.
+// Events: a unit becomes free, a descriptor completes, a transfer ends. Between
+// two events the transfers in flight share the HBM evenly. A weights descriptor
+// may start when all but a FIFO's worth of the tiles before it are taken, a
+// matmul when its tiles have begun to arrive; it ends no earlier than one pass
+// after the last.
 Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
-                  const std::vector<std::array<int, isa::kNumQueues>>& deps, const Preset& preset) {
+                  const std::vector<std::array<int, isa::kNumQueues>>& deps,
+                  const Preset& preset) {
   constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 4;
   const int count = static_cast<int>(descriptors.size());
   Timeline t;
@@ -109,39 +120,46 @@ Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
   to_move.fill(0);
 
   int64_t now = kStartup;
-  const int wq = static_cast<int>(isa::Queue::kWeight), mq = static_cast<int>(isa::Queue::kMxu);
-  auto ready_at = [&](int i) {  // kNever while something it needs has no end yet
-    int64_t at = 0;
-    for (const int d : deps[i]) {
-      if (d >= 0) at = std::max(at, t.end[d]);
-    }
-    if (queue_of[i] == mq && feeder[i] >= 0) {
-      const int64_t first_tile = preset.tile_bytes() / preset.beat_bytes();
-      at = std::max(at, t.start[feeder[i]] == kNever ? kNever : t.start[feeder[i]] + kHbmLatency + first_tile);
-    }
-    if (queue_of[i] == wq) {
-      // Tiles of weights descriptors before this one: at most one group may be waiting in the FIFO.
-      const size_t k = head[wq];
-      int64_t ahead = costs[i].tiles;
-      for (size_t j = k; j-- > 0;) {
-        const int w = queues[wq][j];
-        if (taker[w] < 0) continue;
-        ahead += costs[w].tiles;
-        if (ahead > preset.wfifo_tiles + costs[i].tiles) {
-          at = std::max(at, t.start[taker[w]]);
-          break;
+  const int wq = static_cast<int>(isa::Queue::kWeight),
+            mq = static_cast<int>(isa::Queue::kMxu);
+  auto ready_at =
+      [&](int i) {  // kNever while something it needs has no end yet
+        int64_t at = 0;
+        for (const int d : deps[i]) {
+          if (d >= 0) at = std::max(at, t.end[d]);
         }
-      }
-    }
-    return at;
-  };
+        if (queue_of[i] == mq && feeder[i] >= 0) {
+          const int64_t first_tile = preset.tile_bytes() / preset.beat_bytes();
+          at =
+              std::max(at, t.start[feeder[i]] == kNever
+                               ? kNever
+                               : t.start[feeder[i]] + kHbmLatency + first_tile);
+        }
+        if (queue_of[i] == wq) {
+          // Tiles of weights descriptors before this one: at most one group may
+          // be waiting in the FIFO.
+          const size_t k = head[wq];
+          int64_t ahead = costs[i].tiles;
+          for (size_t j = k; j-- > 0;) {
+            const int w = queues[wq][j];
+            if (taker[w] < 0) continue;
+            ahead += costs[w].tiles;
+            if (ahead > preset.wfifo_tiles + costs[i].tiles) {
+              at = std::max(at, t.start[taker[w]]);
+              break;
+            }
+          }
+        }
+        return at;
+      };
 
   for (int finished = 0; finished < count;) {
     bool moved = true;
     while (moved) {
       moved = false;
       for (int q = 0; q < isa::kNumQueues; ++q) {
-        if (active[q] >= 0 || head[q] >= queues[q].size() || unit_free[q] > now) continue;
+        if (active[q] >= 0 || head[q] >= queues[q].size() || unit_free[q] > now)
+          continue;
         const int i = queues[q][head[q]];
         if (ready_at(i) > now) continue;
         t.start[i] = now;
@@ -152,7 +170,8 @@ Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
           to_move[q] = static_cast<double>(costs[i].beats);
         } else {
           int64_t busy = costs[i].issue;
-          if (feeder[i] >= 0 && t.end[feeder[i]] != kNever) busy = std::max(busy, t.end[feeder[i]] - now);
+          if (feeder[i] >= 0 && t.end[feeder[i]] != kNever)
+            busy = std::max(busy, t.end[feeder[i]] - now);
           unit_free[q] = now + busy;
           t.end[i] = unit_free[q] + costs[i].latency;
           ++finished;
@@ -165,7 +184,10 @@ Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
     for (int q = 0; q < isa::kNumQueues; ++q) sharing += active[q] >= 0;
     for (int q = 0; q < isa::kNumQueues; ++q) {
       if (active[q] >= 0) {
-        next = std::min(next, now + std::max<int64_t>(1, static_cast<int64_t>(to_move[q] * sharing + 0.999)));
+        next = std::min(
+            next,
+            now + std::max<int64_t>(
+                      1, static_cast<int64_t>(to_move[q] * sharing + 0.999)));
       } else if (head[q] < queues[q].size()) {
         const int64_t at = std::max(unit_free[q], ready_at(queues[q][head[q]]));
         if (at > now) next = std::min(next, at);
@@ -184,19 +206,24 @@ Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
     }
     now = next;
   }
-  for (const int64_t end : t.end) t.total = std::max(t.total, end == kNever ? 0 : end);
+  for (const int64_t end : t.end)
+    t.total = std::max(t.total, end == kNever ? 0 : end);
   return t;
 }
 
-int64_t WindowCycles(const std::vector<WindowRead>& reads, const Preset& preset) {
+int64_t WindowCycles(const std::vector<WindowRead>& reads,
+                     const Preset& preset) {
   std::vector<int64_t> use(preset.ub_banks, 0);
   int64_t most = 1;
   const auto word_of = [&](int64_t address) {
-    return address >= 0 ? address / preset.word_bytes() : -CeilDiv(-address, preset.word_bytes());
+    return address >= 0 ? address / preset.word_bytes()
+                        : -CeilDiv(-address, preset.word_bytes());
   };
   for (const WindowRead& read : reads) {
-    for (int64_t w = word_of(read.address); w <= word_of(read.address + read.len - 1); ++w) {
-      const int64_t bank = (w % preset.ub_banks + preset.ub_banks) % preset.ub_banks;
+    for (int64_t w = word_of(read.address);
+         w <= word_of(read.address + read.len - 1); ++w) {
+      const int64_t bank =
+          (w % preset.ub_banks + preset.ub_banks) % preset.ub_banks;
       most = std::max(most, ++use[bank]);
     }
   }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What descriptors cost, and a simulation of the five queues with those costs. It orders programs and lets schedules
-// be compared; measured cycles come from the RTL.
+// What descriptors cost, and a simulation of the five queues with those costs.
+// It orders programs and lets schedules be compared; measured cycles come from
+// the RTL.
 #ifndef HOST_COMPILER_COST_MODEL_H_
 #define HOST_COMPILER_COST_MODEL_H_
 
@@ -16,13 +17,16 @@
 namespace systole::compiler {
 
 struct Cost {
-  int64_t beats = 0;    // HBM beats moved; they share one beat a cycle with everything else in flight
-  int64_t issue = 1;    // cycles before the unit takes the next descriptor, memory aside
+  int64_t beats = 0;  // HBM beats moved; they share one beat a cycle with
+                      // everything else in flight
+  int64_t issue =
+      1;  // cycles before the unit takes the next descriptor, memory aside
   int64_t latency = 0;  // from then to completion
   int64_t tiles = 0;    // weight tiles pushed or taken
 };
 
-// Cycles a descriptor costs its unit. Matmul: a pass takes the vectors, but at least max(Rows, Cols + 2).
+// Cycles a descriptor costs its unit. Matmul: a pass takes the vectors, but at
+// least max(Rows, Cols + 2).
 Cost CostOf(const isa::Descriptor& descriptor, const Preset& preset);
 
 struct Timeline {
@@ -30,18 +34,21 @@ struct Timeline {
   int64_t total = 0;
 };
 
-// deps: as in ScheduleBuilder, indices into `descriptors`. Queues are in order and as long as need be.
+// deps: as in ScheduleBuilder, indices into `descriptors`. Queues are in order
+// and as long as need be.
 Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
-                  const std::vector<std::array<int, isa::kNumQueues>>& deps, const Preset& preset);
+                  const std::vector<std::array<int, isa::kNumQueues>>& deps,
+                  const Preset& preset);
 
 // A read of `len` bytes by a window of the data setup.
 struct WindowRead {
   int64_t address = 0, len = 0;
 };
 
-// Cycles that the windows of one vector need: each reads the words that hold its bytes, one or two, and a bank serves
-// one word a cycle.
-int64_t WindowCycles(const std::vector<WindowRead>& reads, const Preset& preset);
+// Cycles that the windows of one vector need: each reads the words that hold
+// its bytes, one or two, and a bank serves one word a cycle.
+int64_t WindowCycles(const std::vector<WindowRead>& reads,
+                     const Preset& preset);
 
 }  // namespace systole::compiler
 

@@ -10,17 +10,22 @@
 namespace systole::compiler {
 namespace {
 
-// Along one axis: the inputs that outputs o0..o0+n-1 touch, clipped, at least one.
-std::pair<int64_t, int64_t> Span(int64_t o0, int64_t n, int64_t stride, int64_t pad, int64_t kernel, int64_t dilation,
+// Along one axis: the inputs that outputs o0..o0+n-1 touch, clipped, at least
+// one.
+std::pair<int64_t, int64_t> Span(int64_t o0, int64_t n, int64_t stride,
+                                 int64_t pad, int64_t kernel, int64_t dilation,
                                  int64_t size) {
   const int64_t first = std::clamp<int64_t>(o0 * stride - pad, 0, size - 1);
-  const int64_t last = std::clamp<int64_t>((o0 + n - 1) * stride - pad + (kernel - 1) * dilation, 0, size - 1);
+  const int64_t last = std::clamp<int64_t>(
+      (o0 + n - 1) * stride - pad + (kernel - 1) * dilation, 0, size - 1);
   return {first, last + 1};
 }
 
-// Taps k with 0 <= o*stride - pad + k*dilation < size for an o in o0..o0+n-1: from the first to the last of them.
-std::pair<int64_t, int64_t> TapRange(int64_t o0, int64_t n, int64_t stride, int64_t pad, int64_t kernel, int64_t dilation,
-                                     int64_t size) {
+// Taps k with 0 <= o*stride - pad + k*dilation < size for an o in o0..o0+n-1:
+// from the first to the last of them.
+std::pair<int64_t, int64_t> TapRange(int64_t o0, int64_t n, int64_t stride,
+                                     int64_t pad, int64_t kernel,
+                                     int64_t dilation, int64_t size) {
   int64_t first = kernel, last = -1;
   for (int64_t k = 0; k < kernel; ++k) {
     // The smallest output at or above o0 whose tap is not before the image.
@@ -31,7 +36,8 @@ std::pair<int64_t, int64_t> TapRange(int64_t o0, int64_t n, int64_t stride, int6
       last = k;
     }
   }
-  return last < 0 ? std::make_pair(int64_t{0}, int64_t{1}) : std::make_pair(first, last + 1);
+  return last < 0 ? std::make_pair(int64_t{0}, int64_t{1})
+                  : std::make_pair(first, last + 1);
 }
 
 }  // namespace
@@ -39,14 +45,16 @@ std::pair<int64_t, int64_t> TapRange(int64_t o0, int64_t n, int64_t stride, int6
 std::string Geometry::ToString() const {
   std::string text = absl::StrFormat("%dx%dx%d", h, w, c);
   if (n > 1) text = absl::StrFormat("%d x ", n) + text;
-  if (kh > 1 || kw > 1 || sh > 1 || sw > 1) absl::StrAppendFormat(&text, " * %dx%d", kh, kw);
+  if (kh > 1 || kw > 1 || sh > 1 || sw > 1)
+    absl::StrAppendFormat(&text, " * %dx%d", kh, kw);
   if (sh > 1 && sh == sw) absl::StrAppendFormat(&text, " s%d", sh);
   if (sh != sw) absl::StrAppendFormat(&text, " s%dx%d", sh, sw);
   if (dh > 1 || dw > 1) absl::StrAppendFormat(&text, " d%dx%d", dh, dw);
   return text + absl::StrFormat(" -> %dx%dx%d", oh, ow, oc);
 }
 
-Geometry GeometryOf(const model::Network& network, const model::Layer& layer, int64_t batch) {
+Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
+                    int64_t batch) {
   const model::Tensor& in = network.in(layer);
   const model::Tensor& out = network.out(layer);
   Geometry g;
@@ -90,12 +98,16 @@ Region InputRegion(const Geometry& g, const Block& b, int64_t beat) {
   return r;
 }
 
-bool Taps::operator<(const Taps& o) const { return std::tie(ky0, ky1, kx0, kx1) < std::tie(o.ky0, o.ky1, o.kx0, o.kx1); }
+bool Taps::operator<(const Taps& o) const {
+  return std::tie(ky0, ky1, kx0, kx1) < std::tie(o.ky0, o.ky1, o.kx0, o.kx1);
+}
 
 Taps ValidTaps(const Geometry& g, const Block& b) {
   Taps t;
-  std::tie(t.ky0, t.ky1) = TapRange(b.y0, b.ny, g.sh, g.pad_top, g.kh, g.dh, g.h);
-  std::tie(t.kx0, t.kx1) = TapRange(b.x0, b.nx, g.sw, g.pad_left, g.kw, g.dw, g.w);
+  std::tie(t.ky0, t.ky1) =
+      TapRange(b.y0, b.ny, g.sh, g.pad_top, g.kh, g.dh, g.h);
+  std::tie(t.kx0, t.kx1) =
+      TapRange(b.x0, b.nx, g.sw, g.pad_left, g.kw, g.dw, g.w);
   return t;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shape of an operation as lowering sees it, and which input a part of its output needs.
+// The shape of an operation as lowering sees it, and which input a part of its
+// output needs.
 #ifndef HOST_COMPILER_GEOMETRY_H_
 #define HOST_COMPILER_GEOMETRY_H_
 
@@ -15,13 +16,17 @@ namespace systole::compiler {
 inline int64_t RoundUp(int64_t v, int64_t m) { return (v + m - 1) / m * m; }
 inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Everything that has a window. A dense layer is a window that covers its whole input; an addition one of 1x1; a
-// matrix product M x K x N is a 1x1 convolution of M lines of one position.
+// Everything that has a window. A dense layer is a window that covers its whole
+// input; an addition one of 1x1; a matrix product M x K x N is a 1x1
+// convolution of M lines of one position.
 struct Geometry {
-  int64_t n = 1, h = 1, w = 1, c = 1;  // input: images, lines, positions, channels
-  int64_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1, pad_top = 0, pad_left = 0;
+  int64_t n = 1, h = 1, w = 1,
+          c = 1;  // input: images, lines, positions, channels
+  int64_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1, pad_top = 0,
+          pad_left = 0;
   int64_t oh = 1, ow = 1, oc = 1;  // output
-  int64_t element_bytes = 1;       // of the output: 4 when raw accumulators are wanted
+  int64_t element_bytes =
+      1;  // of the output: 4 when raw accumulators are wanted
 
   int64_t contraction() const { return kh * kw * c; }
   int64_t line_bytes() const { return w * c; }
@@ -29,7 +34,8 @@ struct Geometry {
   std::string ToString() const;  // "28x28x12 * 6x6 s2 -> 14x14x24"
 };
 
-Geometry GeometryOf(const model::Network& network, const model::Layer& layer, int64_t batch);
+Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
+                    int64_t batch);
 
 // A part of the output: images, lines and positions; all channels.
 struct Block {
@@ -42,11 +48,12 @@ struct Region {
   int64_t i0 = 0, ni = 0, l0 = 0, nl = 0, b0 = 0, nb = 0;
 };
 
-// The input that a block needs, clipped to the image, never empty. A block of whole lines needs whole lines; the
-// first byte is rounded down to `beat`.
+// The input that a block needs, clipped to the image, never empty. A block of
+// whole lines needs whole lines; the first byte is rounded down to `beat`.
 Region InputRegion(const Geometry& g, const Block& block, int64_t beat);
 
-// Window rows and columns that touch the image for at least one output of the block; never empty.
+// Window rows and columns that touch the image for at least one output of the
+// block; never empty.
 struct Taps {
   int64_t ky0 = 0, ky1 = 1, kx0 = 0, kx1 = 1;
   bool operator<(const Taps& o) const;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HBM of a program while it is compiled: a bump allocator and the bytes that must be there at the start.
+// The HBM of a program while it is compiled: a bump allocator and the bytes
+// that must be there at the start.
 #ifndef HOST_COMPILER_HBM_IMAGE_H_
 #define HOST_COMPILER_HBM_IMAGE_H_
 
@@ -16,7 +17,8 @@ namespace systole::compiler {
 
 class HbmImage {
  public:
-  static constexpr uint64_t kAlign = 256;  // a multiple of every preset's beat and of a descriptor
+  static constexpr uint64_t kAlign =
+      256;  // a multiple of every preset's beat and of a descriptor
 
   uint64_t Allocate(uint64_t bytes) {
     const uint64_t at = next_;

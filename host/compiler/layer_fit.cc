@@ -11,15 +11,17 @@
 namespace systole::compiler {
 namespace {
 
-// Channels that are buffered and stored at once: whole beats of every position where the layout in HBM allows it, about
-// four beats, so that a block of many channels neither needs a large buffer nor waits long for its end.
+// Channels that are buffered and stored at once: whole beats of every position
+// where the layout in HBM allows it, about four beats, so that a block of many
+// channels neither needs a large buffer nor waits long for its end.
 int64_t GroupChannels(const LayerNeeds& needs, const Preset& preset) {
   const Geometry& g = needs.g;
   const int64_t position = g.oc * g.element_bytes;
   const bool can_group = g.ow == 1 || position % preset.beat_bytes() == 0;
   if (needs.out_resident || !needs.matmul || !can_group) return g.oc;
   int64_t channels = preset.cols;
-  while (channels * g.element_bytes % preset.beat_bytes() != 0 || channels * g.element_bytes < 4 * preset.beat_bytes()) {
+  while (channels * g.element_bytes % preset.beat_bytes() != 0 ||
+         channels * g.element_bytes < 4 * preset.beat_bytes()) {
     channels += preset.cols;
   }
   return std::min(channels, g.oc);
@@ -37,68 +39,98 @@ int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b) {
   const int64_t tiles = CeilDiv(g.oc, preset.cols);
   if (!needs.matmul) return b.rows() * tiles * g.kh * g.kw + 20;
   const Taps t = ValidTaps(g, b);
-  const int64_t passes = CeilDiv((t.ky1 - t.ky0) * (t.kx1 - t.kx0) * g.c, preset.rows);
-  const int64_t shortest = std::max({preset.rows, preset.cols + 2, preset.tile_bytes() / preset.beat_bytes()});
-  return std::max(passes * std::max(b.rows(), shortest), b.rows() * g.element_bytes + 8) * tiles;
+  const int64_t passes =
+      CeilDiv((t.ky1 - t.ky0) * (t.kx1 - t.kx0) * g.c, preset.rows);
+  const int64_t shortest =
+      std::max({preset.rows, preset.cols + 2,
+                preset.tile_bytes() / preset.beat_bytes()});
+  return std::max(passes * std::max(b.rows(), shortest),
+                  b.rows() * g.element_bytes + 8) *
+         tiles;
 }
 
-// A block begins when its input is there and the one before it is done; inputs come one after the other, into slots
-// when those are free again. After the last block: its drain and its store. A little more for all that moves.
-double Score(const LayerNeeds& needs, const Preset& preset, const LayerFit& fit) {
+// A block begins when its input is there and the one before it is done; inputs
+// come one after the other, into slots when those are free again. After the
+// last block: its drain and its store. A little more for all that moves.
+double Score(const LayerNeeds& needs, const Preset& preset,
+             const LayerFit& fit) {
   constexpr int64_t kLatency = 100;
   const Geometry& g = needs.g;
   const int64_t beat = preset.beat_bytes();
-  const int64_t loads = std::count(needs.resident.begin(), needs.resident.end(), false);
+  const int64_t loads =
+      std::count(needs.resident.begin(), needs.resident.end(), false);
   int64_t hbm = 0, busy = 0, before = 0, image = -1, lines = 0;
   for (const Block& b : fit.blocks) {
     const Region r = InputRegion(g, b, beat);
     if (loads > 0) {
       if (fit.in_slots) hbm = std::max(hbm, before);
       if (r.i0 != image) lines = 0;
-      const int64_t from = fit.in_slots ? r.l0 : std::max(lines, r.l0);  // whole: lines are loaded once
-      hbm += loads * r.ni * std::max<int64_t>(0, r.l0 + r.nl - from) * CeilDiv(r.nb, beat);
+      const int64_t from =
+          fit.in_slots ? r.l0
+                       : std::max(lines, r.l0);  // whole: lines are loaded once
+      hbm += loads * r.ni * std::max<int64_t>(0, r.l0 + r.nl - from) *
+             CeilDiv(r.nb, beat);
       image = r.i0 + r.ni - 1;
       lines = r.l0 + r.nl;
     }
     before = busy;  // the slot of the block after next
-    busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) + WorkOf(needs, preset, b);
-    if (needs.matmul) hbm += CeilDiv(g.contraction(), preset.rows) * CeilDiv(g.oc, preset.cols) * preset.tile_bytes() / beat;
+    busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) +
+           WorkOf(needs, preset, b);
+    if (needs.matmul)
+      hbm += CeilDiv(g.contraction(), preset.rows) *
+             CeilDiv(g.oc, preset.cols) * preset.tile_bytes() / beat;
   }
   const int64_t last = fit.blocks.back().rows();
-  int64_t end = busy + last * (1 + CeilDiv(std::min(g.oc, fit.group_channels) * g.element_bytes, beat));
-  if (!needs.out_resident) hbm += 2 * g.n * g.oh * CeilDiv(g.out_line_bytes(), beat);
-  return static_cast<double>(std::max(end, hbm)) + 0.05 * static_cast<double>(hbm);
+  int64_t end =
+      busy +
+      last * (1 + CeilDiv(std::min(g.oc, fit.group_channels) * g.element_bytes,
+                          beat));
+  if (!needs.out_resident)
+    hbm += 2 * g.n * g.oh * CeilDiv(g.out_line_bytes(), beat);
+  return static_cast<double>(std::max(end, hbm)) +
+         0.05 * static_cast<double>(hbm);
 }
 
 }  // namespace
 
-std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset, int64_t budget, double in_share,
-                                 bool ends) {
+std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
+                                 int64_t budget, double in_share, bool ends) {
   const Geometry& g = needs.g;
   LayerFit fit;
   fit.group_channels = GroupChannels(needs, preset);
   fit.in_slots = in_share > 0;
-  const int64_t loaded = std::count(needs.resident.begin(), needs.resident.end(), false);
+  const int64_t loaded =
+      std::count(needs.resident.begin(), needs.resident.end(), false);
 
   TilingLimits limits;
   limits.beat = preset.beat_bytes();
   limits.ends = ends;
   limits.group_bytes = fit.group_channels * g.element_bytes;
-  // One pass a block: the vector unit is as busy as the array, and must not wait for a bank.
+  // One pass a block: the vector unit is as busy as the array, and must not
+  // wait for a bank.
   const bool single = needs.matmul && g.contraction() <= preset.rows;
   limits.max_rows = preset.acc_bank_rows() / (single ? 2 : 1);
-  limits.min_rows = std::max({preset.rows, preset.cols + 2, 2 * preset.tile_bytes() / preset.beat_bytes()});
-  if (fit.in_slots) limits.max_in_bytes = static_cast<int64_t>(budget * in_share) / (kSlotCount * loaded);
+  limits.min_rows = std::max({preset.rows, preset.cols + 2,
+                              2 * preset.tile_bytes() / preset.beat_bytes()});
+  if (fit.in_slots)
+    limits.max_in_bytes =
+        static_cast<int64_t>(budget * in_share) / (kSlotCount * loaded);
   if (!needs.out_resident) {
-    limits.max_out_bytes = static_cast<int64_t>(budget * (fit.in_slots ? 1 - in_share : 1)) / kSlotCount;
+    limits.max_out_bytes =
+        static_cast<int64_t>(budget * (fit.in_slots ? 1 - in_share : 1)) /
+        kSlotCount;
   }
-  if ((fit.in_slots && limits.max_in_bytes <= 0) || (!needs.out_resident && limits.max_out_bytes <= 0)) return std::nullopt;
+  if ((fit.in_slots && limits.max_in_bytes <= 0) ||
+      (!needs.out_resident && limits.max_out_bytes <= 0))
+    return std::nullopt;
   fit.blocks = MakeBlocks(g, limits);
   if (fit.blocks.empty()) return std::nullopt;
 
   int64_t widest = 0;
-  for (const Block& b : fit.blocks) widest = std::max(widest, InputRegion(g, b, limits.beat).nb);
-  fit.in_slot_pitch = needs.matmul ? ChoosePitch(g, widest, preset) : RoundUp(widest, limits.beat);
+  for (const Block& b : fit.blocks)
+    widest = std::max(widest, InputRegion(g, b, limits.beat).nb);
+  fit.in_slot_pitch = needs.matmul ? ChoosePitch(g, widest, preset)
+                                   : RoundUp(widest, limits.beat);
   int64_t in_bytes = g.n * g.h * needs.in_pitch;
   if (fit.in_slots) {
     in_bytes = 0;
@@ -107,15 +139,18 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset, 
       in_bytes = std::max(in_bytes, r.ni * r.nl * fit.in_slot_pitch);
     }
   }
-  for (const bool resident : needs.resident) fit.in_bytes.push_back(resident ? 0 : in_bytes);
+  for (const bool resident : needs.resident)
+    fit.in_bytes.push_back(resident ? 0 : in_bytes);
   if (needs.out_resident) {
     fit.out_bytes = g.n * g.oh * needs.out_pitch;
   } else {
-    for (const Block& b : fit.blocks) fit.out_bytes = std::max(fit.out_bytes, OutputBytes(g, b, limits));
+    for (const Block& b : fit.blocks)
+      fit.out_bytes = std::max(fit.out_bytes, OutputBytes(g, b, limits));
   }
   if (needs.matmul && !needs.raw) {
     const int64_t pitch = ParamPitch(preset);
-    fit.param_bytes = Packings(needs, fit.blocks) * CeilDiv(g.oc, preset.cols) * pitch;
+    fit.param_bytes =
+        Packings(needs, fit.blocks) * CeilDiv(g.oc, preset.cols) * pitch;
     fit.params_whole = fit.param_bytes <= preset.ub_bytes / 8;
     if (!fit.params_whole) fit.param_bytes = 8 * pitch;
   }
@@ -128,7 +163,9 @@ int64_t SmallestBytes(const LayerNeeds& needs, const Preset& preset) {
   const int64_t beat = preset.beat_bytes();
   const int64_t lines = std::min(g.h, (g.kh - 1) * g.dh + 1);
   const int64_t bytes = std::min(g.line_bytes(), ((g.kw - 1) * g.dw + 1) * g.c);
-  int64_t total = RoundUp(GroupChannels(needs, preset) * g.element_bytes, beat) * kSlotCount;
+  int64_t total =
+      RoundUp(GroupChannels(needs, preset) * g.element_bytes, beat) *
+      kSlotCount;
   for (const bool resident : needs.resident) {
     if (!resident) total += lines * RoundUp(bytes, beat) * kSlotCount;
   }

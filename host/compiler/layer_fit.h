@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways to place one layer: candidates for its buffers, the blocks that each allows, and what they would cost.
+// Ways to place one layer: candidates for its buffers, the blocks that each
+// allows, and what they would cost.
 #ifndef HOST_COMPILER_LAYER_FIT_H_
 #define HOST_COMPILER_LAYER_FIT_H_
 
@@ -16,13 +17,14 @@ namespace systole::compiler {
 // What is fixed about a layer before its buffers are chosen.
 struct LayerNeeds {
   Geometry g;
-  bool matmul = false;         // has weights
+  bool matmul = false;  // has weights
   bool raw = false;
-  std::vector<bool> resident;  // of each input: it is in the unified buffer already
-  bool out_resident = false;   // wanted
+  std::vector<bool>
+      resident;  // of each input: it is in the unified buffer already
+  bool out_resident = false;  // wanted
   bool out_stored = false;
-  int64_t out_pitch = 0;       // of a resident output
-  int64_t in_pitch = 0;        // of an input that is loaded whole
+  int64_t out_pitch = 0;  // of a resident output
+  int64_t in_pitch = 0;   // of an input that is loaded whole
 };
 
 // One candidate: sizes to allocate, and the blocks.
@@ -35,11 +37,14 @@ struct LayerFit {
   int64_t group_channels = 0;
   int64_t param_bytes = 0;
   bool params_whole = true;
-  double score = 0;  // estimated cycles, comparable between candidates of a layer
+  double score =
+      0;  // estimated cycles, comparable between candidates of a layer
 };
 
-// budget: bytes for input slots and output slots together. in_share: part of it for the inputs; 0 = inputs whole.
-std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset, int64_t budget, double in_share, bool ends);
+// budget: bytes for input slots and output slots together. in_share: part of it
+// for the inputs; 0 = inputs whole.
+std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
+                                 int64_t budget, double in_share, bool ends);
 
 // Bytes of the smallest placement of the layer, for messages.
 int64_t SmallestBytes(const LayerNeeds& needs, const Preset& preset);

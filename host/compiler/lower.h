@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lowering of one layer: appends the descriptors of its blocks in an order that is right one by one. Dependences and
-// flags are the schedule builder's affair.
+// Lowering of one layer: appends the descriptors of its blocks in an order that
+// is right one by one. Dependences and flags are the schedule builder's affair.
 #ifndef HOST_COMPILER_LOWER_H_
 #define HOST_COMPILER_LOWER_H_
 
@@ -20,7 +20,8 @@ struct LoweringContext {
   const MemoryPlan& memory;
   HbmImage& hbm;
   ScheduleBuilder& builder;
-  // Accumulators: blocks alternate between the banks, across layers too, and go round in each.
+  // Accumulators: blocks alternate between the banks, across layers too, and go
+  // round in each.
   int64_t bank = 0;
   int64_t next_row[2] = {0, 0};
 

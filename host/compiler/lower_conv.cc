@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// for each block, for each group of column tiles, for each tile: the tiles of all passes, the passes, the requantise
-// into the output; after the group the store. A block's input is loaded before it.
+// for each block, for each group of column tiles, for each tile: the tiles of
+// all passes, the passes, the requantise into the output; after the group the
+// store. A block's input is loaded before it.
 #include <algorithm>
 
 #include "host/compiler/lower.h"
@@ -24,13 +25,17 @@ class ConvLowering {
         out_tensor_(context.network.out(layer_)),
         raw_(g_.element_bytes == 4),
         weights_(layer_, g_, in_tensor_.zero_point, raw_, preset_, context.hbm),
-        in_(plan_.in[0], context.memory.tensors[layer_.inputs[0]].hbm, preset_, context.builder),
-        out_(plan_.out, context.memory.tensors[layer_.output].hbm, g_, preset_, context.builder),
-        params_(plan_.params, weights_.column_tiles(), preset_, context.builder) {}
+        in_(plan_.in[0], context.memory.tensors[layer_.inputs[0]].hbm, preset_,
+            context.builder),
+        out_(plan_.out, context.memory.tensors[layer_.output].hbm, g_, preset_,
+             context.builder),
+        params_(plan_.params, weights_.column_tiles(), preset_,
+                context.builder) {}
 
   absl::Status Run() {
     for (const Block& block : plan_.blocks) {
-      absl::StatusOr<const PackedWeights*> packed = weights_.Get(ValidTaps(g_, block));
+      absl::StatusOr<const PackedWeights*> packed =
+          weights_.Get(ValidTaps(g_, block));
       if (!packed.ok()) return packed.status();
       const Region region = InputRegion(g_, block, preset_.beat_bytes());
       const View view = in_.Require(region);
@@ -38,8 +43,8 @@ class ConvLowering {
         const int64_t channels = std::min(plan_.out.group_channels, g_.oc - c0);
         const Destination to = out_.Begin(block, c0);
         for (int64_t c = 0; c < channels; c += preset_.cols) {
-          Tile(block, **packed, region, view, (c0 + c) / preset_.cols, std::min(preset_.cols, channels - c), to,
-               c * g_.element_bytes);
+          Tile(block, **packed, region, view, (c0 + c) / preset_.cols,
+               std::min(preset_.cols, channels - c), to, c * g_.element_bytes);
         }
         out_.Finish(block, c0, channels);
       }
@@ -48,8 +53,9 @@ class ConvLowering {
   }
 
  private:
-  void Tile(const Block& block, const PackedWeights& packed, const Region& region, const View& view, int64_t tile,
-            int64_t cols, const Destination& to, int64_t offset) {
+  void Tile(const Block& block, const PackedWeights& packed,
+            const Region& region, const View& view, int64_t tile, int64_t cols,
+            const Destination& to, int64_t offset) {
     const int64_t acc = context_.AllocateRows(block.rows());
     const int64_t params = raw_ ? 0 : params_.Require(packed, tile);
     const int64_t passes = packed.plan.passes();
@@ -61,13 +67,15 @@ class ConvLowering {
     for (const PassGroup& group : packed.plan.groups) {
       isa::Matmul m = Walk(block, group, region, view);
       m.acc = static_cast<uint32_t>(acc);
-      if (&group != &packed.plan.groups.front()) m.header.flags |= isa::Matmul::kAccumulate;
+      if (&group != &packed.plan.groups.front())
+        m.header.flags |= isa::Matmul::kAccumulate;
       context_.builder.Append(m);
     }
 
     isa::Requant r;
     if (raw_) r.header.flags |= isa::Requant::kRaw;
-    if (layer_.rounding == model::Rounding::kSingle) r.header.flags |= isa::Requant::kSingleRound;
+    if (layer_.rounding == model::Rounding::kSingle)
+      r.header.flags |= isa::Requant::kSingleRound;
     r.acc = static_cast<uint32_t>(acc);
     r.n = static_cast<uint32_t>(block.ni);
     r.ny = static_cast<uint32_t>(block.ny);
@@ -84,7 +92,8 @@ class ConvLowering {
     context_.builder.Append(r);
   }
 
-  isa::Matmul Walk(const Block& block, const PassGroup& group, const Region& region, const View& view) const {
+  isa::Matmul Walk(const Block& block, const PassGroup& group,
+                   const Region& region, const View& view) const {
     isa::Matmul m;
     m.ub_base = static_cast<uint32_t>(view.address);
     m.pitch = static_cast<uint32_t>(view.pitch);
@@ -128,6 +137,8 @@ class ConvLowering {
 
 }  // namespace
 
-absl::Status LowerConv(LoweringContext& context, int layer) { return ConvLowering(context, layer).Run(); }
+absl::Status LowerConv(LoweringContext& context, int layer) {
+  return ConvLowering(context, layer).Run();
+}
 
 }  // namespace systole::compiler

@@ -11,7 +11,8 @@
 namespace systole::compiler {
 namespace {
 
-constexpr int64_t kMaxPoolSide = 31, kMaxPoolTaps = 256;  // of the pool descriptor
+constexpr int64_t kMaxPoolSide = 31,
+                  kMaxPoolTaps = 256;  // of the pool descriptor
 
 }  // namespace
 
@@ -20,23 +21,29 @@ absl::Status LowerPool(LoweringContext& context, int index) {
   const LayerPlan& plan = context.memory.layers[index];
   const Geometry& g = plan.g;
   const Preset& preset = context.preset;
-  if (g.kh > kMaxPoolSide || g.kw > kMaxPoolSide || g.kh * g.kw > kMaxPoolTaps) {
+  if (g.kh > kMaxPoolSide || g.kw > kMaxPoolSide ||
+      g.kh * g.kw > kMaxPoolTaps) {
     return absl::UnimplementedError(
-        absl::StrFormat("layer %s: a pool over %dx%d positions; the vector unit does at most %d a side and %d in all",
+        absl::StrFormat("layer %s: a pool over %dx%d positions; the vector "
+                        "unit does at most %d a side and %d in all",
                         layer.name, g.kh, g.kw, kMaxPoolSide, kMaxPoolTaps));
   }
-  InputStream in(plan.in[0], context.memory.tensors[layer.inputs[0]].hbm, preset, context.builder);
-  OutputStream out(plan.out, context.memory.tensors[layer.output].hbm, g, preset, context.builder);
+  InputStream in(plan.in[0], context.memory.tensors[layer.inputs[0]].hbm,
+                 preset, context.builder);
+  OutputStream out(plan.out, context.memory.tensors[layer.output].hbm, g,
+                   preset, context.builder);
   for (const Block& block : plan.blocks) {
     const Region region = InputRegion(g, block, preset.beat_bytes());
     const View view = in.Require(region);
     const Destination to = out.Begin(block, 0);
     for (int64_t c = 0; c < g.oc; c += preset.cols) {
       isa::Pool p;
-      if (layer.op == model::Op::kAveragePool) p.header.flags |= isa::Pool::kAverage;
+      if (layer.op == model::Op::kAveragePool)
+        p.header.flags |= isa::Pool::kAverage;
       p.src = static_cast<uint32_t>(view.address + c);
       p.src_pitch = static_cast<uint32_t>(view.pitch);
-      p.src_img_pitch = static_cast<uint32_t>(block.ni > 1 ? view.img_pitch : 0);
+      p.src_img_pitch =
+          static_cast<uint32_t>(block.ni > 1 ? view.img_pitch : 0);
       p.lines = static_cast<uint32_t>(region.nl);
       p.line_bytes = static_cast<uint32_t>(region.nb);
       p.n = static_cast<uint32_t>(block.ni);
@@ -45,7 +52,8 @@ absl::Status LowerPool(LoweringContext& context, int index) {
       p.sy = static_cast<uint32_t>(block.ny > 1 ? g.sh : 0);
       p.src_sx = static_cast<uint32_t>(block.nx > 1 ? g.sw * g.c : 0);
       p.dy = static_cast<int32_t>(block.y0 * g.sh - g.pad_top - region.l0);
-      p.dx = static_cast<int32_t>((block.x0 * g.sw - g.pad_left) * g.c - region.b0);
+      p.dx = static_cast<int32_t>((block.x0 * g.sw - g.pad_left) * g.c -
+                                  region.b0);
       p.kh = static_cast<uint32_t>(g.kh);
       p.kw = static_cast<uint32_t>(g.kw);
       p.kx = static_cast<uint32_t>(g.c);
@@ -69,22 +77,28 @@ absl::Status LowerAdd(LoweringContext& context, int index) {
   const Geometry& g = plan.g;
   const Preset& preset = context.preset;
   const auto stream = [&](int i) {
-    return InputStream(plan.in[i], context.memory.tensors[layer.inputs[i]].hbm, preset, context.builder);
+    return InputStream(plan.in[i], context.memory.tensors[layer.inputs[i]].hbm,
+                       preset, context.builder);
   };
   InputStream in0 = stream(0), in1 = stream(1);
-  OutputStream out(plan.out, context.memory.tensors[layer.output].hbm, g, preset, context.builder);
+  OutputStream out(plan.out, context.memory.tensors[layer.output].hbm, g,
+                   preset, context.builder);
   for (const Block& block : plan.blocks) {
     const Region region = InputRegion(g, block, preset.beat_bytes());
     // In a line, a region begins at the beat before the block.
     const int64_t skip = block.x0 * g.c - region.b0;
     const View a = in0.Require(region), b = in1.Require(region);
     const Destination to = out.Begin(block, 0);
-    // Images that follow each other line by line on all three sides are one run of lines.
+    // Images that follow each other line by line on all three sides are one run
+    // of lines.
     const int64_t ny = block.ny;
-    const bool joined = a.img_pitch == ny * a.pitch && b.img_pitch == ny * b.pitch && to.img_pitch == ny * to.pitch;
+    const bool joined = a.img_pitch == ny * a.pitch &&
+                        b.img_pitch == ny * b.pitch &&
+                        to.img_pitch == ny * to.pitch;
     for (int64_t i = 0; i < (joined ? 1 : block.ni); ++i) {
       isa::Add d;
-      if (layer.rounding == model::Rounding::kSingle) d.header.flags |= isa::Add::kSingleRound;
+      if (layer.rounding == model::Rounding::kSingle)
+        d.header.flags |= isa::Add::kSingleRound;
       d.src0 = static_cast<uint32_t>(a.address + i * a.img_pitch + skip);
       d.src1 = static_cast<uint32_t>(b.address + i * b.img_pitch + skip);
       d.dst = static_cast<uint32_t>(to.address + i * to.img_pitch);

@@ -14,15 +14,22 @@
 namespace systole::compiler {
 namespace {
 
-bool HasWeights(const model::Layer& layer) { return layer.op == model::Op::kConv2D || layer.op == model::Op::kDense; }
+bool HasWeights(const model::Layer& layer) {
+  return layer.op == model::Op::kConv2D || layer.op == model::Op::kDense;
+}
 
 class Planner {
  public:
-  Planner(const model::Network& network, const Preset& preset, const PlanOptions& options)
-      : network_(network), preset_(preset), options_(options), spilled_(network.tensors.size(), !options.allow_resident) {}
+  Planner(const model::Network& network, const Preset& preset,
+          const PlanOptions& options)
+      : network_(network),
+        preset_(preset),
+        options_(options),
+        spilled_(network.tensors.size(), !options.allow_resident) {}
 
   absl::StatusOr<MemoryPlan> Plan() {
-    // A layer that does not fit sends the largest tensor that is in its way through HBM; then all starts over.
+    // A layer that does not fit sends the largest tensor that is in its way
+    // through HBM; then all starts over.
     for (;;) {
       int failed = -1;
       std::optional<MemoryPlan> plan = Attempt(failed);
@@ -30,7 +37,8 @@ class Planner {
       int largest = -1;
       int64_t size = 0;
       for (size_t t = 0; t < spilled_.size(); ++t) {
-        const int64_t bytes = state_.tensors[t].resident ? network_.tensors[t].size() : 0;
+        const int64_t bytes =
+            state_.tensors[t].resident ? network_.tensors[t].size() : 0;
         if (bytes > size && state_.tensors[t].last_use >= failed) {
           largest = static_cast<int>(t);
           size = bytes;
@@ -42,21 +50,28 @@ class Planner {
   }
 
  private:
-  int64_t UbBytes() const { return options_.ub_bytes > 0 ? options_.ub_bytes : preset_.ub_bytes; }
+  int64_t UbBytes() const {
+    return options_.ub_bytes > 0 ? options_.ub_bytes : preset_.ub_bytes;
+  }
 
   absl::Status TooLarge(int l) const {
     const LayerNeeds needs = NeedsOf(l, false);
     return absl::ResourceExhaustedError(absl::StrFormat(
-        "layer %s (%s): its smallest tiles need %d bytes of unified buffer, %s has %d", network_.layers[l].name,
-        needs.g.ToString(), SmallestBytes(needs, preset_), std::string(preset_.name), UbBytes()));
+        "layer %s (%s): its smallest tiles need %d bytes of unified buffer, %s "
+        "has %d",
+        network_.layers[l].name, needs.g.ToString(),
+        SmallestBytes(needs, preset_), std::string(preset_.name), UbBytes()));
   }
 
-  // Line pitch of a tensor in the unified buffer, for the first layer that walks over it.
+  // Line pitch of a tensor in the unified buffer, for the first layer that
+  // walks over it.
   int64_t PitchFor(int tensor) const {
-    const int64_t line = int64_t{network_.tensors[tensor].width} * network_.tensors[tensor].channels;
+    const int64_t line = int64_t{network_.tensors[tensor].width} *
+                         network_.tensors[tensor].channels;
     for (const model::Layer& layer : network_.layers) {
       if (HasWeights(layer) && layer.inputs[0] == tensor) {
-        return ChoosePitch(GeometryOf(network_, layer, options_.batch), line, preset_);
+        return ChoosePitch(GeometryOf(network_, layer, options_.batch), line,
+                           preset_);
       }
     }
     return RoundUp(line, preset_.beat_bytes());
@@ -69,17 +84,20 @@ class Planner {
     needs.matmul = HasWeights(layer);
     needs.raw = options_.raw_output && layer.output == network_.output;
     if (needs.raw) needs.g.element_bytes = 4;
-    for (const int input : layer.inputs) needs.resident.push_back(state_.tensors[input].resident);
+    for (const int input : layer.inputs)
+      needs.resident.push_back(state_.tensors[input].resident);
     needs.out_resident = out_resident;
     needs.out_stored = Stored(layer.output, out_resident);
     needs.out_pitch = PitchFor(layer.output);
-    needs.in_pitch = needs.matmul ? ChoosePitch(needs.g, needs.g.line_bytes(), preset_)
-                                  : RoundUp(needs.g.line_bytes(), preset_.beat_bytes());
+    needs.in_pitch = needs.matmul
+                         ? ChoosePitch(needs.g, needs.g.line_bytes(), preset_)
+                         : RoundUp(needs.g.line_bytes(), preset_.beat_bytes());
     return needs;
   }
 
   bool Stored(int tensor, bool resident) const {
-    return !resident || options_.keep_intermediates || tensor == network_.output;
+    return !resident || options_.keep_intermediates ||
+           tensor == network_.output;
   }
 
   std::optional<MemoryPlan> Attempt(int& failed) {
@@ -87,9 +105,11 @@ class Planner {
     state_.tensors.resize(network_.tensors.size());
     state_.layers.resize(network_.layers.size());
     for (size_t l = 0; l < network_.layers.size(); ++l) {
-      for (const int input : network_.layers[l].inputs) state_.tensors[input].last_use = static_cast<int>(l);
+      for (const int input : network_.layers[l].inputs)
+        state_.tensors[input].last_use = static_cast<int>(l);
     }
-    UbAllocator allocator(UbBytes(), std::lcm(preset_.word_bytes(), preset_.beat_bytes()));
+    UbAllocator allocator(UbBytes(),
+                          std::lcm(preset_.word_bytes(), preset_.beat_bytes()));
     for (size_t l = 0; l < network_.layers.size(); ++l) {
       if (!PlaceLayer(static_cast<int>(l), allocator)) {
         failed = static_cast<int>(l);
@@ -104,22 +124,29 @@ class Planner {
     const int64_t available = UbBytes() - allocator.Used(l, l);
     std::vector<std::pair<LayerNeeds, LayerFit>> candidates;
     for (const bool out_resident : {true, false}) {
-      if (out_resident && (spilled_[layer.output] || state_.tensors[layer.output].last_use < 0)) continue;
+      if (out_resident &&
+          (spilled_[layer.output] || state_.tensors[layer.output].last_use < 0))
+        continue;
       const LayerNeeds needs = NeedsOf(l, out_resident);
-      const bool loads = std::count(needs.resident.begin(), needs.resident.end(), false) > 0;
+      const bool loads =
+          std::count(needs.resident.begin(), needs.resident.end(), false) > 0;
       for (const double budget : {0.9, 0.6, 0.4, 0.25, 0.15, 0.08, 0.03}) {
         for (const double in_share : {0.0, 0.9, 0.75, 0.5, 0.25}) {
           if (!loads && in_share > 0) continue;
           for (const bool ends : {true, false}) {
-            std::optional<LayerFit> fit =
-                FitLayer(needs, preset_, static_cast<int64_t>(budget * static_cast<double>(available)), in_share, ends);
+            std::optional<LayerFit> fit = FitLayer(
+                needs, preset_,
+                static_cast<int64_t>(budget * static_cast<double>(available)),
+                in_share, ends);
             if (fit) candidates.emplace_back(needs, *std::move(fit));
           }
         }
       }
     }
     std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const auto& a, const auto& b) { return a.second.score < b.second.score; });
+                     [](const auto& a, const auto& b) {
+                       return a.second.score < b.second.score;
+                     });
     for (const auto& [needs, fit] : candidates) {
       const size_t mark = allocator.Mark();
       if (TryPlace(l, needs, fit, allocator)) return true;
@@ -128,7 +155,8 @@ class Planner {
     return false;
   }
 
-  bool TryPlace(int l, const LayerNeeds& needs, const LayerFit& fit, UbAllocator& allocator) {
+  bool TryPlace(int l, const LayerNeeds& needs, const LayerFit& fit,
+                UbAllocator& allocator) {
     const model::Layer& layer = network_.layers[l];
     const int last_use = state_.tensors[layer.output].last_use;
     LayerPlan plan;
@@ -137,8 +165,9 @@ class Planner {
     plan.out.resident = needs.out_resident;
     plan.out.stored = needs.out_stored;
     plan.out.group_channels = fit.group_channels;
-    std::optional<int64_t> at =
-        allocator.Allocate(fit.out_bytes * (needs.out_resident ? 1 : kSlotCount), l, needs.out_resident ? last_use : l);
+    std::optional<int64_t> at = allocator.Allocate(
+        fit.out_bytes * (needs.out_resident ? 1 : kSlotCount), l,
+        needs.out_resident ? last_use : l);
     if (!at) return false;
     if (needs.out_resident) {
       plan.out.tensor = {*at, needs.out_pitch, needs.g.oh * needs.out_pitch};
@@ -151,10 +180,13 @@ class Planner {
       if (needs.resident[i]) {
         in.tensor = state_.tensors[layer.inputs[i]].ub;
       } else {
-        at = allocator.Allocate(fit.in_bytes[i] * (fit.in_slots ? kSlotCount : 1), l, l);
+        at = allocator.Allocate(
+            fit.in_bytes[i] * (fit.in_slots ? kSlotCount : 1), l, l);
         if (!at) return false;
-        in.mode = fit.in_slots ? InputPlacement::Mode::kSlots : InputPlacement::Mode::kWhole;
-        in.tensor = {*at, fit.in_slots ? fit.in_slot_pitch : needs.in_pitch, needs.g.h * needs.in_pitch};
+        in.mode = fit.in_slots ? InputPlacement::Mode::kSlots
+                               : InputPlacement::Mode::kWhole;
+        in.tensor = {*at, fit.in_slots ? fit.in_slot_pitch : needs.in_pitch,
+                     needs.g.h * needs.in_pitch};
         in.slot_base = *at;
         in.slot_bytes = fit.in_bytes[i];
       }
@@ -182,7 +214,9 @@ class Planner {
 
 }  // namespace
 
-absl::StatusOr<MemoryPlan> PlanMemory(const model::Network& network, const Preset& preset, const PlanOptions& options,
+absl::StatusOr<MemoryPlan> PlanMemory(const model::Network& network,
+                                      const Preset& preset,
+                                      const PlanOptions& options,
                                       HbmImage& hbm) {
   absl::StatusOr<MemoryPlan> plan = Planner(network, preset, options).Plan();
   if (!plan.ok()) return plan;

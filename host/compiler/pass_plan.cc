@@ -11,7 +11,8 @@ namespace systole::compiler {
 namespace {
 
 // Widths of the descriptor fields.
-constexpr int64_t kMaxT0 = (1 << 12) - 1, kMaxT1 = (1 << 6) - 1, kMaxDy = (1 << 6) - 1;
+constexpr int64_t kMaxT0 = (1 << 12) - 1, kMaxT1 = (1 << 6) - 1,
+                  kMaxDy = (1 << 6) - 1;
 
 using Pass = std::vector<Segment>;
 
@@ -19,20 +20,25 @@ std::vector<Segment> Runs(const Geometry& g, const Taps& t) {
   std::vector<Segment> runs;
   for (int64_t ky = t.ky0; ky < t.ky1; ++ky) {
     if (g.dw == 1 || t.kx1 - t.kx0 == 1) {
-      runs.push_back({ky * g.dh, t.kx0 * g.dw * g.c, (t.kx1 - t.kx0) * g.c, (ky * g.kw + t.kx0) * g.c, 0});
+      runs.push_back({ky * g.dh, t.kx0 * g.dw * g.c, (t.kx1 - t.kx0) * g.c,
+                      (ky * g.kw + t.kx0) * g.c, 0});
       continue;
     }
-    for (int64_t kx = t.kx0; kx < t.kx1; ++kx) runs.push_back({ky * g.dh, kx * g.dw * g.c, g.c, (ky * g.kw + kx) * g.c, 0});
+    for (int64_t kx = t.kx0; kx < t.kx1; ++kx)
+      runs.push_back(
+          {ky * g.dh, kx * g.dw * g.c, g.c, (ky * g.kw + kx) * g.c, 0});
   }
   return runs;
 }
 
-std::vector<Pass> CutDensely(const std::vector<Segment>& runs, const Preset& preset) {
+std::vector<Pass> CutDensely(const std::vector<Segment>& runs,
+                             const Preset& preset) {
   std::vector<Pass> passes;
   int64_t room = 0;
   for (Segment run : runs) {
     while (run.len > 0) {
-      if (room == 0 || static_cast<int64_t>(passes.back().size()) == preset.segments) {
+      if (room == 0 ||
+          static_cast<int64_t>(passes.back().size()) == preset.segments) {
         passes.emplace_back();
         room = preset.rows;
       }
@@ -45,12 +51,15 @@ std::vector<Pass> CutDensely(const std::vector<Segment>& runs, const Preset& pre
       run.len -= piece.len;
     }
   }
-  // A short last pass joins the loop of those before it: bytes past the end of the run meet zero weights.
+  // A short last pass joins the loop of those before it: bytes past the end of
+  // the run meet zero weights.
   if (passes.size() > 1) {
     const Pass& before = passes[passes.size() - 2];
     Pass& last = passes.back();
-    const bool follows = last.size() == 1 && before.size() == 1 && before[0].len == preset.rows &&
-                         before[0].line == last[0].line && before[0].byte + preset.rows == last[0].byte;
+    const bool follows = last.size() == 1 && before.size() == 1 &&
+                         before[0].len == preset.rows &&
+                         before[0].line == last[0].line &&
+                         before[0].byte + preset.rows == last[0].byte;
     if (follows) last[0].len = preset.rows;
   }
   return passes;
@@ -60,7 +69,8 @@ std::vector<Pass> CutDensely(const std::vector<Segment>& runs, const Preset& pre
 std::vector<int64_t> ShapeOf(const Pass& pass) {
   std::vector<int64_t> shape;
   for (const Segment& s : pass) {
-    shape.insert(shape.end(), {s.line - pass[0].line, s.byte - pass[0].byte, s.len});
+    shape.insert(shape.end(),
+                 {s.line - pass[0].line, s.byte - pass[0].byte, s.len});
   }
   return shape;
 }
@@ -71,14 +81,17 @@ struct Row {
 };
 
 std::vector<Row> SplitRows(std::vector<Pass> passes, int64_t step) {
-  std::stable_sort(passes.begin(), passes.end(), [](const Pass& a, const Pass& b) {
-    return a[0].line != b[0].line ? a[0].line < b[0].line : a[0].byte < b[0].byte;
-  });
+  std::stable_sort(passes.begin(), passes.end(),
+                   [](const Pass& a, const Pass& b) {
+                     return a[0].line != b[0].line ? a[0].line < b[0].line
+                                                   : a[0].byte < b[0].byte;
+                   });
   std::vector<Row> rows;
   for (Pass& pass : passes) {
-    const bool extends = !rows.empty() && rows.back().passes[0][0].line == pass[0].line &&
-                         rows.back().passes.back()[0].byte + step == pass[0].byte &&
-                         static_cast<int64_t>(rows.back().passes.size()) < kMaxT0;
+    const bool extends =
+        !rows.empty() && rows.back().passes[0][0].line == pass[0].line &&
+        rows.back().passes.back()[0].byte + step == pass[0].byte &&
+        static_cast<int64_t>(rows.back().passes.size()) < kMaxT0;
     if (!extends) rows.emplace_back();
     rows.back().passes.push_back(std::move(pass));
   }
@@ -92,16 +105,21 @@ PassGroup GroupOf(const std::vector<Row>& rows, int64_t dx, int64_t dy) {
   group.t1 = static_cast<int64_t>(rows.size());
   group.dx = group.t0 > 1 ? dx : 0;
   group.dy = group.t1 > 1 ? dy : 0;
-  for (const Row& row : rows) group.passes.insert(group.passes.end(), row.passes.begin(), row.passes.end());
+  for (const Row& row : rows)
+    group.passes.insert(group.passes.end(), row.passes.begin(),
+                        row.passes.end());
   return group;
 }
 
-// Stacks rows that start at the same byte and have as many passes, lines evenly apart.
-void StackRows(std::vector<Row> rows, int64_t dx, std::vector<PassGroup>& groups) {
+// Stacks rows that start at the same byte and have as many passes, lines evenly
+// apart.
+void StackRows(std::vector<Row> rows, int64_t dx,
+               std::vector<PassGroup>& groups) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     const Segment &s = a.passes[0][0], &t = b.passes[0][0];
     if (s.byte != t.byte) return s.byte < t.byte;
-    if (a.passes.size() != b.passes.size()) return a.passes.size() > b.passes.size();
+    if (a.passes.size() != b.passes.size())
+      return a.passes.size() > b.passes.size();
     return s.line < t.line;
   });
   std::vector<Row> stack;
@@ -111,8 +129,10 @@ void StackRows(std::vector<Row> rows, int64_t dx, std::vector<PassGroup>& groups
     if (!stack.empty()) {
       const Segment& last = stack.back().passes[0][0];
       const int64_t step = s.line - last.line;
-      const bool fits = s.byte == last.byte && row.passes.size() == stack[0].passes.size() && step > 0 && step <= kMaxDy &&
-                        (stack.size() == 1 || step == dy) && static_cast<int64_t>(stack.size()) < kMaxT1;
+      const bool fits =
+          s.byte == last.byte && row.passes.size() == stack[0].passes.size() &&
+          step > 0 && step <= kMaxDy && (stack.size() == 1 || step == dy) &&
+          static_cast<int64_t>(stack.size()) < kMaxT1;
       if (!fits) {
         groups.push_back(GroupOf(stack, dx, dy));
         stack.clear();
@@ -126,7 +146,8 @@ void StackRows(std::vector<Row> rows, int64_t dx, std::vector<PassGroup>& groups
 }
 
 // Vector cycles of all passes at a line pitch, over the positions of a line.
-int64_t PitchCost(const PassPlan& plan, const Geometry& g, int64_t pitch, const Preset& preset) {
+int64_t PitchCost(const PassPlan& plan, const Geometry& g, int64_t pitch,
+                  const Preset& preset) {
   const int64_t period = preset.word_bytes() * preset.ub_banks;
   const int64_t positions = std::min(g.ow, std::min<int64_t>(32, period));
   int64_t cost = 0;
@@ -136,9 +157,11 @@ int64_t PitchCost(const PassPlan& plan, const Geometry& g, int64_t pitch, const 
       for (int64_t x = 0; x < positions; ++x) {
         std::vector<WindowRead> reads;
         for (const Segment& s : group.passes[p]) {
-          reads.push_back({s.line * pitch + s.byte + (x * g.sw - g.pad_left) * g.c, s.len});
+          reads.push_back(
+              {s.line * pitch + s.byte + (x * g.sw - g.pad_left) * g.c, s.len});
         }
-        cost += (WindowCycles(reads, preset) - 1) * group.t1 * CeilDiv(group.t0, 4);
+        cost +=
+            (WindowCycles(reads, preset) - 1) * group.t1 * CeilDiv(group.t0, 4);
       }
     }
   }
@@ -149,11 +172,13 @@ int64_t PitchCost(const PassPlan& plan, const Geometry& g, int64_t pitch, const 
 
 int64_t PassPlan::passes() const {
   int64_t total = 0;
-  for (const PassGroup& group : groups) total += static_cast<int64_t>(group.passes.size());
+  for (const PassGroup& group : groups)
+    total += static_cast<int64_t>(group.passes.size());
   return total;
 }
 
-PassPlan MakePassPlan(const Geometry& g, const Taps& taps, const Preset& preset) {
+PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
+                      const Preset& preset) {
   PassPlan plan;
   plan.taps = taps;
   std::vector<std::vector<int64_t>> shapes;  // in order of first use
@@ -165,17 +190,21 @@ PassPlan MakePassPlan(const Geometry& g, const Taps& taps, const Preset& preset)
     bucket.push_back(std::move(pass));
   }
   for (const std::vector<int64_t>& shape : shapes) {
-    StackRows(SplitRows(std::move(by_shape[shape]), preset.rows), preset.rows, plan.groups);
+    StackRows(SplitRows(std::move(by_shape[shape]), preset.rows), preset.rows,
+              plan.groups);
   }
   return plan;
 }
 
-int64_t ChoosePitch(const Geometry& g, int64_t line_bytes, const Preset& preset) {
+int64_t ChoosePitch(const Geometry& g, int64_t line_bytes,
+                    const Preset& preset) {
   const int64_t beat = preset.beat_bytes();
   const int64_t smallest = RoundUp(line_bytes, beat);
   const PassPlan plan = MakePassPlan(g, {0, g.kh, 0, g.kw}, preset);
   int64_t best = smallest, best_cost = -1;
-  for (int64_t pitch = smallest; pitch < smallest + preset.word_bytes() * preset.ub_banks; pitch += beat) {
+  for (int64_t pitch = smallest;
+       pitch < smallest + preset.word_bytes() * preset.ub_banks;
+       pitch += beat) {
     const int64_t cost = PitchCost(plan, g, pitch, preset);
     if (best_cost < 0 || cost < best_cost) {
       best = pitch;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the contraction of a convolution is cut into passes of the array. The taps of a kernel row are contiguous in
-// memory (NHWC), so a pass takes pieces of such runs, one segment each, and packs as many as it has rows and segments
+// How the contraction of a convolution is cut into passes of the array. The
+// taps of a kernel row are contiguous in memory (NHWC), so a pass takes pieces
+// of such runs, one segment each, and packs as many as it has rows and segments
 // for. Passes that differ only by a regular step share a descriptor.
 #ifndef HOST_COMPILER_PASS_PLAN_H_
 #define HOST_COMPILER_PASS_PLAN_H_
@@ -15,19 +16,23 @@
 
 namespace systole::compiler {
 
-// `len` bytes of the window's line `line` (in input lines: kernel row x dilation), from byte `byte` of the window on
-// (kernel column x dilation x channels + channel).
+// `len` bytes of the window's line `line` (in input lines: kernel row x
+// dilation), from byte `byte` of the window on (kernel column x dilation x
+// channels + channel).
 struct Segment {
   int64_t line = 0, byte = 0, len = 0;
-  int64_t weight = 0;  // index of the first element in [kernel row][kernel column][channel]
-  int64_t used = 0;    // elements that have a weight; the rest of `len` meets zero weights
+  int64_t weight =
+      0;  // index of the first element in [kernel row][kernel column][channel]
+  int64_t used =
+      0;  // elements that have a weight; the rest of `len` meets zero weights
 };
 
 // t1 x t0 passes: inner passes step `dx` bytes, outer ones `dy` lines.
 struct PassGroup {
   std::vector<Segment> segments;  // of the first pass
   int64_t t0 = 1, dx = 0, t1 = 1, dy = 0;
-  std::vector<std::vector<Segment>> passes;  // all of them, in the order in which they take tiles
+  std::vector<std::vector<Segment>>
+      passes;  // all of them, in the order in which they take tiles
 };
 
 struct PassPlan {
@@ -36,11 +41,13 @@ struct PassPlan {
   int64_t passes() const;
 };
 
-PassPlan MakePassPlan(const Geometry& g, const Taps& taps, const Preset& preset);
+PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
+                      const Preset& preset);
 
-// The line pitch, at least `line_bytes`, a multiple of the beat, at which the windows of a vector meet the fewest
-// common banks; the smallest of the best.
-int64_t ChoosePitch(const Geometry& g, int64_t line_bytes, const Preset& preset);
+// The line pitch, at least `line_bytes`, a multiple of the beat, at which the
+// windows of a vector meet the fewest common banks; the smallest of the best.
+int64_t ChoosePitch(const Geometry& g, int64_t line_bytes,
+                    const Preset& preset);
 
 }  // namespace systole::compiler
 

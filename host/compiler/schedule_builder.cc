@@ -9,14 +9,17 @@
 
 namespace systole::compiler {
 
-void TouchMap::Touch(const Access& access, int op, isa::Queue queue, Dependences& deps) {
+void TouchMap::Touch(const Access& access, int op, isa::Queue queue,
+                     Dependences& deps) {
   const int q = static_cast<int>(queue);
   access.ForEachRun([&](int64_t begin, int64_t end) {
     const int64_t last = (end - 1) / granule_;
-    if (last >= static_cast<int64_t>(states_.size())) states_.resize(std::max<int64_t>(last + 1, 2 * states_.size()));
+    if (last >= static_cast<int64_t>(states_.size()))
+      states_.resize(std::max<int64_t>(last + 1, 2 * states_.size()));
     for (int64_t g = begin / granule_; g <= last; ++g) {
       State& s = states_[g];
-      if (s.writer >= 0 && s.writer_queue != q) deps[s.writer_queue] = std::max(deps[s.writer_queue], s.writer);
+      if (s.writer >= 0 && s.writer_queue != q)
+        deps[s.writer_queue] = std::max(deps[s.writer_queue], s.writer);
       if (!access.write) {
         s.readers[q] = op;
         continue;
@@ -32,15 +35,20 @@ void TouchMap::Touch(const Access& access, int op, isa::Queue queue, Dependences
 }
 
 ScheduleBuilder::ScheduleBuilder(const Preset& preset)
-    : preset_(preset), ub_(std::min(preset.word_bytes(), preset.beat_bytes())), acc_(1), hbm_(preset.beat_bytes()) {}
+    : preset_(preset),
+      ub_(std::min(preset.word_bytes(), preset.beat_bytes())),
+      acc_(1),
+      hbm_(preset.beat_bytes()) {}
 
 void ScheduleBuilder::Append(isa::Descriptor descriptor, bool fits) {
   const int op = size();
   if (!fits && status_.ok()) {
-    const isa::OpInfo* info = isa::FindOp(static_cast<uint8_t>(OpcodeOf(descriptor)));
+    const isa::OpInfo* info =
+        isa::FindOp(static_cast<uint8_t>(OpcodeOf(descriptor)));
     status_ = absl::ResourceExhaustedError(
-        absl::StrFormat("layer %d: a field of descriptor %d (%s) does not fit its width: the layer is too large", tag_, op,
-                        std::string(info->name)));
+        absl::StrFormat("layer %d: a field of descriptor %d (%s) does not fit "
+                        "its width: the layer is too large",
+                        tag_, op, std::string(info->name)));
   }
   isa::PutBits(descriptor, 16, 16, tag_);
   Push(descriptor);
@@ -51,17 +59,23 @@ void ScheduleBuilder::Push(const isa::Descriptor& descriptor) {
   Dependences deps = {-1, -1, -1, -1, -1};
   const isa::Queue queue = QueueOf(descriptor);
   for (const Access& access : AccessesOf(descriptor, preset_)) {
-    TouchMap& map = access.space == Space::kUb ? ub_ : access.space == Space::kAcc ? acc_ : hbm_;
+    TouchMap& map = access.space == Space::kUb    ? ub_
+                    : access.space == Space::kAcc ? acc_
+                                                  : hbm_;
     map.Touch(access, op, queue, deps);
   }
   descriptors_.push_back(descriptor);
   deps_.push_back(deps);
 }
 
-// The expected start, but for two kinds. Tiles stay right before the matmul that takes them (rule 4 of docs/isa.md).
-// Loads come no earlier than they must: early ones would fill their queue and hold up the dispatch of everything else.
-std::vector<int64_t> ScheduleBuilder::DispatchKeys(const Timeline& timeline) const {
-  constexpr int64_t kLead = 3000;  // cycles that a load is dispatched before its data are needed
+// The expected start, but for two kinds. Tiles stay right before the matmul
+// that takes them (rule 4 of docs/isa.md). Loads come no earlier than they
+// must: early ones would fill their queue and hold up the dispatch of
+// everything else.
+std::vector<int64_t> ScheduleBuilder::DispatchKeys(
+    const Timeline& timeline) const {
+  constexpr int64_t kLead =
+      3000;  // cycles that a load is dispatched before its data are needed
   std::vector<int64_t> key = timeline.start, needed(size(), timeline.total);
   for (int i = 0; i < size(); ++i) {
     for (const int d : deps_[i]) {
@@ -89,7 +103,8 @@ absl::StatusOr<Schedule> ScheduleBuilder::Finish(bool reorder) const {
   std::iota(order.begin(), order.end(), 0);
   if (reorder) {
     const std::vector<int64_t> key = DispatchKeys(timeline);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key[a] < key[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return key[a] < key[b]; });
   }
   std::vector<int> position(size());
   for (int i = 0; i < size(); ++i) position[order[i]] = i;
@@ -114,8 +129,10 @@ int ChannelFlag(isa::Queue from, isa::Queue to) {
   return a * (isa::kNumQueues - 1) + (b < a ? b : b - 1);
 }
 
-absl::StatusOr<int> PlanFlags(std::vector<isa::Descriptor>& descriptors, const std::vector<Dependences>& deps) {
-  // known[i][q]: how many descriptors of queue q are complete when i starts, by queues and flags alone.
+absl::StatusOr<int> PlanFlags(std::vector<isa::Descriptor>& descriptors,
+                              const std::vector<Dependences>& deps) {
+  // known[i][q]: how many descriptors of queue q are complete when i starts, by
+  // queues and flags alone.
   using Clock = std::array<int, isa::kNumQueues>;
   std::vector<Clock> known(descriptors.size());
   std::vector<int> sequence(descriptors.size());
@@ -127,26 +144,32 @@ absl::StatusOr<int> PlanFlags(std::vector<isa::Descriptor>& descriptors, const s
   for (size_t i = 0; i < descriptors.size(); ++i) {
     const int q = static_cast<int>(QueueOf(descriptors[i]));
     sequence[i] = count[q]++;
-    if (latest[q] >= 0) known[i] = known[latest[q]];  // its predecessor started before it
+    if (latest[q] >= 0)
+      known[i] = known[latest[q]];  // its predecessor started before it
     latest[q] = static_cast<int>(i);
 
     Dependences need = deps[i];
-    std::sort(need.begin(), need.end(), [](int a, int b) { return a > b; });  // the latest imply the most
+    std::sort(need.begin(), need.end(),
+              [](int a, int b) { return a > b; });  // the latest imply the most
     for (const int d : need) {
       if (d < 0) break;
       if (d >= static_cast<int>(i)) {
-        return absl::InternalError(absl::StrFormat("descriptor %d depends on %d, which is not before it", i, d));
+        return absl::InternalError(absl::StrFormat(
+            "descriptor %d depends on %d, which is not before it", i, d));
       }
       const int from = static_cast<int>(QueueOf(descriptors[d]));
       if (known[i][from] > sequence[d]) continue;
-      const int flag = ChannelFlag(static_cast<isa::Queue>(from), static_cast<isa::Queue>(q));
+      const int flag = ChannelFlag(static_cast<isa::Queue>(from),
+                                   static_cast<isa::Queue>(q));
       if (++posts[flag] > static_cast<int>(isa::kFlagMax)) {
-        return absl::ResourceExhaustedError(absl::StrFormat("more than %d posts to sync flag %d", isa::kFlagMax, flag));
+        return absl::ResourceExhaustedError(absl::StrFormat(
+            "more than %d posts to sync flag %d", isa::kFlagMax, flag));
       }
       post[d] |= 1u << flag;
       wait[i] |= 1u << flag;
       ++edges;
-      for (int k = 0; k < isa::kNumQueues; ++k) known[i][k] = std::max(known[i][k], known[d][k]);
+      for (int k = 0; k < isa::kNumQueues; ++k)
+        known[i][k] = std::max(known[i][k], known[d][k]);
       known[i][from] = std::max(known[i][from], sequence[d] + 1);
     }
   }

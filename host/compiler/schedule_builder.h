@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns a list of descriptors that is right when executed one by one into a program: finds every dependence between
-// queues from what the descriptors read and write, orders them as the units are expected to start them, and plans
-// the sync flags.
+// Turns a list of descriptors that is right when executed one by one into a
+// program: finds every dependence between queues from what the descriptors read
+// and write, orders them as the units are expected to start them, and plans the
+// sync flags.
 //
 //   ScheduleBuilder builder(preset);
 //   builder.Append(load);      // isa::Load
 //   builder.Append(weights);   // right before the matmuls that take its tiles
 //   builder.Append(matmul);
-//   absl::StatusOr<Schedule> schedule = builder.Finish();   // flags set, halt at the end
+//   absl::StatusOr<Schedule> schedule = builder.Finish();   // flags set, halt
+//   at the end
 #ifndef HOST_COMPILER_SCHEDULE_BUILDER_H_
 #define HOST_COMPILER_SCHEDULE_BUILDER_H_
 
@@ -27,7 +29,8 @@
 
 namespace systole::compiler {
 
-// The latest descriptor of each queue that one must come after; -1 = none. Earlier ones of that queue are implied.
+// The latest descriptor of each queue that one must come after; -1 = none.
+// Earlier ones of that queue are implied.
 using Dependences = std::array<int, isa::kNumQueues>;
 
 struct Schedule {
@@ -66,11 +69,14 @@ class ScheduleBuilder {
   void AppendEncoded(const isa::Descriptor& descriptor) { Push(descriptor); }
   void set_tag(int tag) { tag_ = tag; }
 
-  // kResourceExhausted: a field too large, or too many flag posts. `reorder`: by expected start, else as appended.
+  // kResourceExhausted: a field too large, or too many flag posts. `reorder`:
+  // by expected start, else as appended.
   absl::StatusOr<Schedule> Finish(bool reorder = true) const;
 
   // Cycles that the cost model expects of what was appended.
-  int64_t Estimate() const { return Simulate(descriptors_, deps_, preset_).total; }
+  int64_t Estimate() const {
+    return Simulate(descriptors_, deps_, preset_).total;
+  }
 
   int size() const { return static_cast<int>(descriptors_.size()); }
   const std::vector<Dependences>& dependences() const { return deps_; }
@@ -91,9 +97,11 @@ class ScheduleBuilder {
 // The flag of the channel between two queues.
 int ChannelFlag(isa::Queue from, isa::Queue to);
 
-// Sets wait and post masks for dependences (indices into `descriptors`, all pointing backwards). An edge that
-// queues or other edges imply is left out; the n-th post of a channel meets the n-th wait. Returns the edges kept.
-absl::StatusOr<int> PlanFlags(std::vector<isa::Descriptor>& descriptors, const std::vector<Dependences>& deps);
+// Sets wait and post masks for dependences (indices into `descriptors`, all
+// pointing backwards). An edge that queues or other edges imply is left out;
+// the n-th post of a channel meets the n-th wait. Returns the edges kept.
+absl::StatusOr<int> PlanFlags(std::vector<isa::Descriptor>& descriptors,
+                              const std::vector<Dependences>& deps);
 
 }  // namespace systole::compiler
 

@@ -7,11 +7,14 @@
 namespace systole::compiler {
 namespace {
 
-// Runs of a transfer, innermost first; joins loops whose runs follow each other without a gap on both sides.
+// Runs of a transfer, innermost first; joins loops whose runs follow each other
+// without a gap on both sides.
 template <class Op>
-Op Transfer(int64_t hbm, int64_t ub, int64_t len, int64_t n1, int64_t hbm1, int64_t ub1, int64_t n2, int64_t hbm2,
-            int64_t ub2, const Preset& preset) {
-  if (n1 > 1 && hbm1 == ub1 && n2 > 1 && hbm2 == n1 * hbm1 && ub2 == n1 * ub1) {  // all runs evenly apart
+Op Transfer(int64_t hbm, int64_t ub, int64_t len, int64_t n1, int64_t hbm1,
+            int64_t ub1, int64_t n2, int64_t hbm2, int64_t ub2,
+            const Preset& preset) {
+  if (n1 > 1 && hbm1 == ub1 && n2 > 1 && hbm2 == n1 * hbm1 &&
+      ub2 == n1 * ub1) {  // all runs evenly apart
     n1 *= n2;
     n2 = 1;
   }
@@ -22,7 +25,8 @@ Op Transfer(int64_t hbm, int64_t ub, int64_t len, int64_t n1, int64_t hbm1, int6
     n2 = 1;
   }
   if (n1 > 1 && hbm1 == ub1 && hbm1 == RoundUp(len, preset.beat_bytes())) {
-    // Lines whose pitch is the same on both sides: one run over their unused ends.
+    // Lines whose pitch is the same on both sides: one run over their unused
+    // ends.
     len += (n1 - 1) * hbm1;
     n1 = n2;
     hbm1 = hbm2;
@@ -45,24 +49,32 @@ Op Transfer(int64_t hbm, int64_t ub, int64_t len, int64_t n1, int64_t hbm1, int6
 }  // namespace
 
 void InputStream::AppendLoad(const Region& r, const View& to) {
-  const int64_t from = hbm_.hbm_addr + r.i0 * hbm_.img_pitch + r.l0 * hbm_.pitch + r.b0;
-  builder_.Append(Transfer<isa::Load>(from, to.address, r.nb, r.nl, hbm_.pitch, to.pitch, r.ni, hbm_.img_pitch, to.img_pitch, preset_));
+  const int64_t from =
+      hbm_.hbm_addr + r.i0 * hbm_.img_pitch + r.l0 * hbm_.pitch + r.b0;
+  builder_.Append(Transfer<isa::Load>(from, to.address, r.nb, r.nl, hbm_.pitch,
+                                      to.pitch, r.ni, hbm_.img_pitch,
+                                      to.img_pitch, preset_));
 }
 
-// Whole mode: the lines of the region that are not there yet, and the rest of the image if it is little.
+// Whole mode: the lines of the region that are not there yet, and the rest of
+// the image if it is little.
 void InputStream::LoadLines(const Region& region) {
   constexpr int64_t kLittleBeats = 64;
-  const int64_t rest = (hbm_.h - region.l0 - region.nl) * CeilDiv(hbm_.line_bytes(), preset_.beat_bytes());
+  const int64_t rest = (hbm_.h - region.l0 - region.nl) *
+                       CeilDiv(hbm_.line_bytes(), preset_.beat_bytes());
   const bool first = loaded_[0] == 0;  // not before the first block
-  const int64_t to = rest <= kLittleBeats && !first ? hbm_.h : region.l0 + region.nl;
+  const int64_t to =
+      rest <= kLittleBeats && !first ? hbm_.h : region.l0 + region.nl;
   for (int64_t i = region.i0; i < region.i0 + region.ni;) {
     const int64_t from = loaded_[i];
     int64_t images = 1;  // that miss the same lines
-    while (i + images < region.i0 + region.ni && loaded_[i + images] == from) ++images;
+    while (i + images < region.i0 + region.ni && loaded_[i + images] == from)
+      ++images;
     if (from < to) {
       const UbTensor& t = placement_.tensor;
-      AppendLoad({i, images, from, to - from, 0, hbm_.line_bytes()},
-                 {t.base + i * t.img_pitch + from * t.pitch, t.pitch, t.img_pitch});
+      AppendLoad(
+          {i, images, from, to - from, 0, hbm_.line_bytes()},
+          {t.base + i * t.img_pitch + from * t.pitch, t.pitch, t.img_pitch});
       std::fill_n(loaded_.begin() + i, images, to);
     }
     i += images;
@@ -81,22 +93,25 @@ View InputStream::Require(const Region& region) {
     return view;
   }
   if (placement_.mode == InputPlacement::Mode::kWhole) LoadLines(region);
-  return {t.base + region.i0 * t.img_pitch + region.l0 * t.pitch + region.b0, t.pitch, t.img_pitch};
+  return {t.base + region.i0 * t.img_pitch + region.l0 * t.pitch + region.b0,
+          t.pitch, t.img_pitch};
 }
 
 Destination OutputStream::Begin(const Block& b, int64_t c0) {
   const int64_t position = g_.oc * g_.element_bytes;
   if (placement_.resident) {
     const UbTensor& t = placement_.tensor;
-    return {t.base + b.i0 * t.img_pitch + b.y0 * t.pitch + b.x0 * position + c0 * g_.element_bytes, position, t.pitch,
-            t.img_pitch};
+    return {t.base + b.i0 * t.img_pitch + b.y0 * t.pitch + b.x0 * position +
+                c0 * g_.element_bytes,
+            position, t.pitch, t.img_pitch};
   }
   current_.address = placement_.slot_base + turn_ * placement_.slot_bytes;
   turn_ = (turn_ + 1) % kSlotCount;
   if (placement_.group_channels < g_.oc || g_.ow == 1) {
     // Positions are evenly apart in HBM: so they are here, whole beats each.
     const int64_t channels = std::min(placement_.group_channels, g_.oc - c0);
-    current_.position = RoundUp(channels * g_.element_bytes, preset_.beat_bytes());
+    current_.position =
+        RoundUp(channels * g_.element_bytes, preset_.beat_bytes());
     current_.pitch = b.nx * current_.position;
   } else {
     current_.position = position;
@@ -109,9 +124,13 @@ Destination OutputStream::Begin(const Block& b, int64_t c0) {
 void OutputStream::StoreResident(const Block& b) {
   const UbTensor& t = placement_.tensor;
   const int64_t position = g_.oc * g_.element_bytes;
-  const int64_t to = hbm_.hbm_addr + b.i0 * hbm_.img_pitch + b.y0 * hbm_.pitch + b.x0 * position;
-  const int64_t from = t.base + b.i0 * t.img_pitch + b.y0 * t.pitch + b.x0 * position;
-  builder_.Append(Transfer<isa::Store>(to, from, b.nx * position, b.ny, hbm_.pitch, t.pitch, b.ni, hbm_.img_pitch, t.img_pitch, preset_));
+  const int64_t to = hbm_.hbm_addr + b.i0 * hbm_.img_pitch + b.y0 * hbm_.pitch +
+                     b.x0 * position;
+  const int64_t from =
+      t.base + b.i0 * t.img_pitch + b.y0 * t.pitch + b.x0 * position;
+  builder_.Append(Transfer<isa::Store>(to, from, b.nx * position, b.ny,
+                                       hbm_.pitch, t.pitch, b.ni,
+                                       hbm_.img_pitch, t.img_pitch, preset_));
 }
 
 void OutputStream::Finish(const Block& b, int64_t c0, int64_t channels) {
@@ -122,25 +141,31 @@ void OutputStream::Finish(const Block& b, int64_t c0, int64_t channels) {
   }
   const int64_t position = g_.oc * g_.element_bytes;
   const int64_t bytes = channels * g_.element_bytes;
-  const int64_t to = hbm_.hbm_addr + b.i0 * hbm_.img_pitch + b.y0 * hbm_.pitch + b.x0 * position + c0 * g_.element_bytes;
+  const int64_t to = hbm_.hbm_addr + b.i0 * hbm_.img_pitch + b.y0 * hbm_.pitch +
+                     b.x0 * position + c0 * g_.element_bytes;
   if (placement_.group_channels < g_.oc || g_.ow == 1) {
     const int64_t step = g_.ow == 1 ? hbm_.pitch : position;
-    builder_.Append(Transfer<isa::Store>(to, current_.address, bytes, b.rows(), step, current_.position, 1, 0, 0, preset_));
+    builder_.Append(Transfer<isa::Store>(to, current_.address, bytes, b.rows(),
+                                         step, current_.position, 1, 0, 0,
+                                         preset_));
   } else {
-    builder_.Append(Transfer<isa::Store>(to, current_.address, b.nx * position, b.ny, hbm_.pitch, current_.pitch, b.ni,
-                                         hbm_.img_pitch, current_.img_pitch, preset_));
+    builder_.Append(Transfer<isa::Store>(
+        to, current_.address, b.nx * position, b.ny, hbm_.pitch, current_.pitch,
+        b.ni, hbm_.img_pitch, current_.img_pitch, preset_));
   }
 }
 
 void ParamStream::AppendLoad(uint64_t from, int64_t to, int64_t bytes) {
-  builder_.Append(Transfer<isa::Load>(static_cast<int64_t>(from), to, bytes, 1, 0, 0, 1, 0, 0, preset_));
+  builder_.Append(Transfer<isa::Load>(static_cast<int64_t>(from), to, bytes, 1,
+                                      0, 0, 1, 0, 0, preset_));
 }
 
 int64_t ParamStream::Require(const PackedWeights& packed, int64_t tile) {
   const int64_t pitch = ParamPitch(preset_);
   if (placement_.whole) {
     const int64_t base = placement_.base + packed.index * tiles_ * pitch;
-    if (static_cast<int>(loaded_.size()) <= packed.index) loaded_.resize(packed.index + 1, false);
+    if (static_cast<int>(loaded_.size()) <= packed.index)
+      loaded_.resize(packed.index + 1, false);
     if (!loaded_[packed.index]) {
       AppendLoad(packed.params_addr, base, tiles_ * pitch);
       loaded_[packed.index] = true;
@@ -155,7 +180,8 @@ int64_t ParamStream::Require(const PackedWeights& packed, int64_t tile) {
   const int64_t slot = turn_;
   turn_ = (turn_ + 1) % placement_.slots;
   slots_[slot] = wanted;
-  AppendLoad(packed.params_addr + tile * pitch, placement_.base + slot * pitch, pitch);
+  AppendLoad(packed.params_addr + tile * pitch, placement_.base + slot * pitch,
+             pitch);
   return placement_.base + slot * pitch;
 }
 

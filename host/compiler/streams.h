@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data that a layer's blocks read and write, wherever it lies: the streams hand out unified buffer addresses and
-// append the loads and stores that make them true.
+// The data that a layer's blocks read and write, wherever it lies: the streams
+// hand out unified buffer addresses and append the loads and stores that make
+// them true.
 #ifndef HOST_COMPILER_STREAMS_H_
 #define HOST_COMPILER_STREAMS_H_
 
@@ -24,8 +25,13 @@ struct View {
 
 class InputStream {
  public:
-  InputStream(const InputPlacement& placement, const TensorInfo& hbm, const Preset& preset, ScheduleBuilder& builder)
-      : placement_(placement), hbm_(hbm), preset_(preset), builder_(builder), loaded_(hbm.n, 0) {}
+  InputStream(const InputPlacement& placement, const TensorInfo& hbm,
+              const Preset& preset, ScheduleBuilder& builder)
+      : placement_(placement),
+        hbm_(hbm),
+        preset_(preset),
+        builder_(builder),
+        loaded_(hbm.n, 0) {}
 
   // Makes a region available until the kSlotCount-th region after it.
   View Require(const Region& region);
@@ -42,17 +48,23 @@ class InputStream {
   int64_t turn_ = 0;             // next slot
 };
 
-// Where a block's outputs go: channel c of position (image i, line y, position x) of the block lies at
-// address + i*img_pitch + y*pitch + x*position + c*element bytes, c counted from the first channel asked for.
+// Where a block's outputs go: channel c of position (image i, line y, position
+// x) of the block lies at address + i*img_pitch + y*pitch + x*position +
+// c*element bytes, c counted from the first channel asked for.
 struct Destination {
   int64_t address = 0, position = 0, pitch = 0, img_pitch = 0;
 };
 
 class OutputStream {
  public:
-  OutputStream(const OutputPlacement& placement, const TensorInfo& hbm, const Geometry& g, const Preset& preset,
+  OutputStream(const OutputPlacement& placement, const TensorInfo& hbm,
+               const Geometry& g, const Preset& preset,
                ScheduleBuilder& builder)
-      : placement_(placement), hbm_(hbm), g_(g), preset_(preset), builder_(builder) {}
+      : placement_(placement),
+        hbm_(hbm),
+        g_(g),
+        preset_(preset),
+        builder_(builder) {}
 
   // The place of a block's channel group, which begins at channel c0.
   Destination Begin(const Block& block, int64_t c0);
@@ -74,8 +86,12 @@ class OutputStream {
 // Requantise parameters of column tiles.
 class ParamStream {
  public:
-  ParamStream(const ParamPlacement& placement, int64_t column_tiles, const Preset& preset, ScheduleBuilder& builder)
-      : placement_(placement), tiles_(column_tiles), preset_(preset), builder_(builder) {}
+  ParamStream(const ParamPlacement& placement, int64_t column_tiles,
+              const Preset& preset, ScheduleBuilder& builder)
+      : placement_(placement),
+        tiles_(column_tiles),
+        preset_(preset),
+        builder_(builder) {}
 
   // Unified buffer address of a tile's block.
   int64_t Require(const PackedWeights& packed, int64_t tile);
@@ -87,8 +103,9 @@ class ParamStream {
   const int64_t tiles_;
   const Preset& preset_;
   ScheduleBuilder& builder_;
-  std::vector<bool> loaded_;                    // packings (whole)
-  std::vector<std::pair<int, int64_t>> slots_;  // packing and tile in each slot (turns)
+  std::vector<bool> loaded_;  // packings (whole)
+  std::vector<std::pair<int, int64_t>>
+      slots_;  // packing and tile in each slot (turns)
   int64_t turn_ = 0;
 };
 

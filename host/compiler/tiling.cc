@@ -11,7 +11,8 @@ namespace {
 constexpr int64_t kMaxImages = (1 << 10) - 1;  // field n
 constexpr int64_t kMaxSide = (1 << 14) - 1;    // fields ny, nx, lines
 
-// The largest v in 1..most, a multiple of step (or most itself), with fits(v); 0 if none. fits is monotone.
+// The largest v in 1..most, a multiple of step (or most itself), with fits(v);
+// 0 if none. fits is monotone.
 template <class Fits>
 int64_t Largest(int64_t most, int64_t step, Fits fits) {
   if (fits(most)) return most;
@@ -32,7 +33,8 @@ std::vector<int64_t> Even(int64_t total, int64_t most, int64_t step) {
   std::vector<int64_t> parts;
   int64_t left = total;
   for (int64_t count = CeilDiv(total, most); count > 0; --count) {
-    const int64_t part = std::min({left, most, RoundUp(CeilDiv(left, count), step)});
+    const int64_t part =
+        std::min({left, most, RoundUp(CeilDiv(left, count), step)});
     parts.push_back(part);
     left -= part;
   }
@@ -43,8 +45,10 @@ std::vector<int64_t> Even(int64_t total, int64_t most, int64_t step) {
   return parts;
 }
 
-// Cuts a piece of at least `rows` from the front (or the back) of a block, if both parts stay that large.
-bool Split(const Geometry& g, size_t at, int64_t rows, bool front, std::vector<Block>& blocks) {
+// Cuts a piece of at least `rows` from the front (or the back) of a block, if
+// both parts stay that large.
+bool Split(const Geometry& g, size_t at, int64_t rows, bool front,
+           std::vector<Block>& blocks) {
   Block piece = blocks[at], rest = blocks[at];
   if (piece.ni > 1) {
     const int64_t images = CeilDiv(rows, g.oh * g.ow);
@@ -60,13 +64,16 @@ bool Split(const Geometry& g, size_t at, int64_t rows, bool front, std::vector<B
     (front ? rest : piece).y0 += front ? lines : rest.ny;
   }
   blocks[at] = front ? piece : rest;
-  blocks.insert(blocks.begin() + static_cast<int64_t>(at) + 1, front ? rest : piece);
+  blocks.insert(blocks.begin() + static_cast<int64_t>(at) + 1,
+                front ? rest : piece);
   return true;
 }
 
-// The first block becomes a small one and others that grow, so that the array starts early and each is loaded while
-// those before it are computed; the last one ends with a small one, so that little is left to drain and to store.
-void SplitEnds(const Geometry& g, const TilingLimits& limits, std::vector<Block>& blocks) {
+// The first block becomes a small one and others that grow, so that the array
+// starts early and each is loaded while those before it are computed; the last
+// one ends with a small one, so that little is left to drain and to store.
+void SplitEnds(const Geometry& g, const TilingLimits& limits,
+               std::vector<Block>& blocks) {
   size_t at = 0;
   for (int64_t rows = limits.min_rows; rows < limits.max_rows;) {
     if (!Split(g, at, rows, true, blocks)) break;
@@ -80,30 +87,43 @@ void SplitEnds(const Geometry& g, const TilingLimits& limits, std::vector<Block>
 
 }  // namespace
 
-int64_t RegionBytes(const Geometry& g, const Block& block, const TilingLimits& limits) {
+int64_t RegionBytes(const Geometry& g, const Block& block,
+                    const TilingLimits& limits) {
   const Region r = InputRegion(g, block, limits.beat);
-  // Slots are laid out for the largest region: lines without the clipping at the image's edge.
-  const int64_t lines = std::min(g.h, (block.ny - 1) * g.sh + (g.kh - 1) * g.dh + 1);
+  // Slots are laid out for the largest region: lines without the clipping at
+  // the image's edge.
+  const int64_t lines =
+      std::min(g.h, (block.ny - 1) * g.sh + (g.kh - 1) * g.dh + 1);
   int64_t bytes = r.nb;
-  if (block.nx != g.ow) bytes = std::min(g.line_bytes(), ((block.nx - 1) * g.sw + (g.kw - 1) * g.dw + 1) * g.c + limits.beat);
-  return block.ni * lines * (RoundUp(bytes, limits.beat) + limits.in_pitch_slack);
+  if (block.nx != g.ow)
+    bytes = std::min(
+        g.line_bytes(),
+        ((block.nx - 1) * g.sw + (g.kw - 1) * g.dw + 1) * g.c + limits.beat);
+  return block.ni * lines *
+         (RoundUp(bytes, limits.beat) + limits.in_pitch_slack);
 }
 
-int64_t OutputBytes(const Geometry& g, const Block& block, const TilingLimits& limits) {
+int64_t OutputBytes(const Geometry& g, const Block& block,
+                    const TilingLimits& limits) {
   (void)g;
-  return block.ni * block.ny * RoundUp(block.nx * limits.group_bytes, limits.beat);
+  return block.ni * block.ny *
+         RoundUp(block.nx * limits.group_bytes, limits.beat);
 }
 
 std::vector<Block> MakeBlocks(const Geometry& g, const TilingLimits& limits) {
   const auto fits = [&](int64_t ni, int64_t ny, int64_t nx) {
     const Block b = {0, ni, 0, ny, 0, nx};
-    return b.rows() <= limits.max_rows && ni <= kMaxImages && ny <= kMaxSide && nx <= kMaxSide &&
-           (limits.max_in_bytes == 0 || RegionBytes(g, b, limits) <= limits.max_in_bytes) &&
-           (limits.max_out_bytes == 0 || OutputBytes(g, b, limits) <= limits.max_out_bytes);
+    return b.rows() <= limits.max_rows && ni <= kMaxImages && ny <= kMaxSide &&
+           nx <= kMaxSide &&
+           (limits.max_in_bytes == 0 ||
+            RegionBytes(g, b, limits) <= limits.max_in_bytes) &&
+           (limits.max_out_bytes == 0 ||
+            OutputBytes(g, b, limits) <= limits.max_out_bytes);
   };
   std::vector<Block> blocks;
   if (fits(1, g.oh, g.ow)) {
-    const int64_t images = Largest(g.n, 1, [&](int64_t v) { return fits(v, g.oh, g.ow); });
+    const int64_t images =
+        Largest(g.n, 1, [&](int64_t v) { return fits(v, g.oh, g.ow); });
     int64_t i0 = 0;
     for (const int64_t ni : Even(g.n, images, 1)) {
       blocks.push_back({i0, ni, 0, g.oh, 0, g.ow});
@@ -123,7 +143,8 @@ std::vector<Block> MakeBlocks(const Geometry& g, const TilingLimits& limits) {
       int64_t y0 = 0;
       for (const int64_t ny : Even(g.oh, lines, 1)) {
         int64_t x0 = 0;
-        for (const int64_t nx : Even(g.ow, positions, positions == g.ow ? 1 : step)) {
+        for (const int64_t nx :
+             Even(g.ow, positions, positions == g.ow ? 1 : step)) {
           blocks.push_back({i, 1, y0, ny, x0, nx});
           x0 += nx;
         }

@@ -12,20 +12,25 @@
 namespace systole::compiler {
 namespace {
 
-constexpr int64_t kMin = std::numeric_limits<int32_t>::min(), kMax = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMin = std::numeric_limits<int32_t>::min(),
+                  kMax = std::numeric_limits<int32_t>::max();
 
-void PutInt32(std::vector<uint8_t>& bytes, int64_t at, int32_t value) { std::memcpy(&bytes[at], &value, sizeof(value)); }
+void PutInt32(std::vector<uint8_t>& bytes, int64_t at, int32_t value) {
+  std::memcpy(&bytes[at], &value, sizeof(value));
+}
 
 }  // namespace
 
 int64_t ParamPitch(const Preset& preset) {
-  return RoundUp(preset.param_block_bytes(), std::lcm(preset.word_bytes(), preset.beat_bytes()));
+  return RoundUp(preset.param_block_bytes(),
+                 std::lcm(preset.word_bytes(), preset.beat_bytes()));
 }
 
 template <class F>
 void LayerWeights::ForEachWeight(const Taps& t, int64_t channel, F f) const {
   for (int64_t ky = t.ky0; ky < t.ky1; ++ky) {
-    const int8_t* row = &layer_.weights[((channel * g_.kh + ky) * g_.kw + t.kx0) * g_.c];
+    const int8_t* row =
+        &layer_.weights[((channel * g_.kh + ky) * g_.kw + t.kx0) * g_.c];
     for (int64_t i = 0; i < (t.kx1 - t.kx0) * g_.c; ++i) f(row[i]);
   }
 }
@@ -37,17 +42,20 @@ absl::StatusOr<const PackedWeights*> LayerWeights::Get(const Taps& taps) {
   PackedWeights p;
   p.plan = MakePassPlan(g_, taps, preset_);
   p.index = static_cast<int>(packed_.size());
-  const std::string suffix = p.index == 0 ? "" : absl::StrFormat(".%d", p.index);
+  const std::string suffix =
+      p.index == 0 ? "" : absl::StrFormat(".%d", p.index);
   p.tiles_addr = hbm_.Add(layer_.name + ".tiles" + suffix, PackTiles(p.plan));
   if (!raw_) {
     absl::StatusOr<std::vector<uint8_t>> params = PackParams(taps);
     if (!params.ok()) return params.status();
-    p.params_addr = hbm_.Add(layer_.name + ".params" + suffix, *std::move(params));
+    p.params_addr =
+        hbm_.Add(layer_.name + ".params" + suffix, *std::move(params));
   }
   return &packed_.emplace(taps, std::move(p)).first->second;
 }
 
-// The sum of the products below zero and of those above bound every partial sum, in any order of passes.
+// The sum of the products below zero and of those above bound every partial
+// sum, in any order of passes.
 absl::Status LayerWeights::CheckRange(const Taps& taps) const {
   for (int64_t c = 0; c < g_.oc; ++c) {
     int64_t low = 0, high = 0;
@@ -57,8 +65,9 @@ absl::Status LayerWeights::CheckRange(const Taps& taps) const {
     });
     if (low < kMin || high > kMax) {
       return absl::InvalidArgumentError(
-          absl::StrFormat("layer %s: output channel %d: sums of %d products lie in %d..%d, beyond 32 bits", layer_.name, c,
-                          g_.contraction(), low, high));
+          absl::StrFormat("layer %s: output channel %d: sums of %d products "
+                          "lie in %d..%d, beyond 32 bits",
+                          layer_.name, c, g_.contraction(), low, high));
     }
     if (raw_) continue;
     int64_t sum = 0;
@@ -66,7 +75,8 @@ absl::Status LayerWeights::CheckRange(const Taps& taps) const {
     const int64_t bias = layer_.bias[c] - zero_point_ * sum;
     if (bias < kMin || bias > kMax || low + bias < kMin || high + bias > kMax) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "layer %s: output channel %d: bias %d with the zero point folded in gives sums in %d..%d, beyond 32 bits",
+          "layer %s: output channel %d: bias %d with the zero point folded in "
+          "gives sums in %d..%d, beyond 32 bits",
           layer_.name, c, bias, low + bias, high + bias));
     }
   }
@@ -74,7 +84,8 @@ absl::Status LayerWeights::CheckRange(const Taps& taps) const {
 }
 
 std::vector<uint8_t> LayerWeights::PackTiles(const PassPlan& plan) const {
-  const int64_t rows = preset_.rows, cols = preset_.cols, passes = plan.passes();
+  const int64_t rows = preset_.rows, cols = preset_.cols,
+                passes = plan.passes();
   std::vector<uint8_t> bytes(column_tiles() * passes * preset_.tile_bytes(), 0);
   const int64_t contraction = g_.contraction();
   for (int64_t tile = 0; tile < column_tiles(); ++tile) {
@@ -85,8 +96,11 @@ std::vector<uint8_t> LayerWeights::PackTiles(const PassPlan& plan) const {
         int64_t row = 0;
         for (const Segment& s : pass) {
           for (int64_t j = 0; j < s.used; ++j) {
-            const int8_t* w = &layer_.weights[tile * cols * contraction + s.weight + j];
-            for (int64_t c = 0; c < channels; ++c) out[(row + j) * cols + c] = static_cast<uint8_t>(w[c * contraction]);
+            const int8_t* w =
+                &layer_.weights[tile * cols * contraction + s.weight + j];
+            for (int64_t c = 0; c < channels; ++c)
+              out[(row + j) * cols + c] =
+                  static_cast<uint8_t>(w[c * contraction]);
           }
           row += s.len;
         }
@@ -97,16 +111,19 @@ std::vector<uint8_t> LayerWeights::PackTiles(const PassPlan& plan) const {
   return bytes;
 }
 
-absl::StatusOr<std::vector<uint8_t>> LayerWeights::PackParams(const Taps& taps) const {
+absl::StatusOr<std::vector<uint8_t>> LayerWeights::PackParams(
+    const Taps& taps) const {
   const int64_t cols = preset_.cols, pitch = ParamPitch(preset_);
   std::vector<uint8_t> bytes(column_tiles() * pitch, 0);
   for (int64_t c = 0; c < g_.oc; ++c) {
     int64_t sum = 0;
     ForEachWeight(taps, c, [&](int64_t w) { sum += w; });
     const int64_t block = c / cols * pitch, lane = c % cols;
-    PutInt32(bytes, block + 4 * lane, static_cast<int32_t>(layer_.bias[c] - zero_point_ * sum));
+    PutInt32(bytes, block + 4 * lane,
+             static_cast<int32_t>(layer_.bias[c] - zero_point_ * sum));
     PutInt32(bytes, block + 4 * cols + 4 * lane, layer_.requant[c].multiplier);
-    bytes[block + 8 * cols + lane] = static_cast<uint8_t>(layer_.requant[c].shift);
+    bytes[block + 8 * cols + lane] =
+        static_cast<uint8_t>(layer_.requant[c].shift);
   }
   return bytes;
 }

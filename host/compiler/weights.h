@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weight tiles and requantise parameters as they lie in HBM. Blocks whose kernel rows or columns lie partly in the
-// padding leave those taps out, so a layer may have several packings; each folds the input's zero point over the taps
-// that it keeps.
+// Weight tiles and requantise parameters as they lie in HBM. Blocks whose
+// kernel rows or columns lie partly in the padding leave those taps out, so a
+// layer may have several packings; each folds the input's zero point over the
+// taps that it keeps.
 #ifndef HOST_COMPILER_WEIGHTS_H_
 #define HOST_COMPILER_WEIGHTS_H_
 
@@ -22,7 +23,8 @@ namespace systole::compiler {
 struct PackedWeights {
   PassPlan plan;
   int index = 0;             // of this packing in its layer
-  uint64_t tiles_addr = 0;   // [column tile][pass][Rows][Cols], in the order in which they are taken
+  uint64_t tiles_addr = 0;   // [column tile][pass][Rows][Cols], in the order in
+                             // which they are taken
   uint64_t params_addr = 0;  // [column tile] blocks, ParamPitch apart
 };
 
@@ -31,11 +33,17 @@ int64_t ParamPitch(const Preset& preset);
 
 class LayerWeights {
  public:
-  LayerWeights(const model::Layer& layer, const Geometry& g, int zero_point, bool raw, const Preset& preset, HbmImage& hbm)
-      : layer_(layer), g_(g), zero_point_(zero_point), raw_(raw), preset_(preset), hbm_(hbm) {}
+  LayerWeights(const model::Layer& layer, const Geometry& g, int zero_point,
+               bool raw, const Preset& preset, HbmImage& hbm)
+      : layer_(layer),
+        g_(g),
+        zero_point_(zero_point),
+        raw_(raw),
+        preset_(preset),
+        hbm_(hbm) {}
 
-  // The packing for these taps, made at the first call. kInvalidArgument names layer and channel when a folded bias or
-  // a sum could leave 32 bits.
+  // The packing for these taps, made at the first call. kInvalidArgument names
+  // layer and channel when a folded bias or a sum could leave 32 bits.
   absl::StatusOr<const PackedWeights*> Get(const Taps& taps);
 
   int64_t column_tiles() const { return CeilDiv(g_.oc, preset_.cols); }

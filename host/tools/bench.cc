@@ -17,7 +17,9 @@ absl::StatusOr<Device*> Bench::Open(const std::string& preset) {
     DeviceOptions options;
     options.preset = preset;
     options.seed = args_.seed;
-    options.progress = [this](uint64_t count) { progress_.Report(count, "cycles"); };
+    options.progress = [this](uint64_t count) {
+      progress_.Report(count, "cycles");
+    };
     auto opened = Device::Open(args_.backend, options);
     if (!opened.ok()) return opened.status();
     device = *std::move(opened);
@@ -25,8 +27,12 @@ absl::StatusOr<Device*> Bench::Open(const std::string& preset) {
   return device.get();
 }
 
-absl::StatusOr<Measurement> Bench::Measure(const std::string& preset, const std::string& name, const model::Network& network,
-                                           const Program& program, const std::vector<int8_t>& input, bool raw) {
+absl::StatusOr<Measurement> Bench::Measure(const std::string& preset,
+                                           const std::string& name,
+                                           const model::Network& network,
+                                           const Program& program,
+                                           const std::vector<int8_t>& input,
+                                           bool raw) {
   progress_.set_label(absl::StrFormat("%s: %s", preset, name));
   const auto device = Open(preset);
   if (!device.ok()) return device.status();
@@ -42,30 +48,37 @@ absl::StatusOr<Measurement> Bench::Measure(const std::string& preset, const std:
     m.ideal_cycles += layer.ideal_cycles;
   }
   const std::vector<std::string> mismatches = m.run.mismatches();
-  if (!mismatches.empty()) return absl::DataLossError(absl::StrFormat("%s: %s", name, mismatches[0]));
+  if (!mismatches.empty())
+    return absl::DataLossError(absl::StrFormat("%s: %s", name, mismatches[0]));
   return m;
 }
 
-absl::StatusOr<Measurement> Bench::MeasureMatmul(const std::string& preset, const compiler::MatmulSpec& spec,
-                                                 const std::string& name) {
+absl::StatusOr<Measurement> Bench::MeasureMatmul(
+    const std::string& preset, const compiler::MatmulSpec& spec,
+    const std::string& name) {
   const auto program = compiler::CompileMatmul(spec, *FindPreset(preset), {});
   if (!program.ok()) return program.status();
   std::mt19937_64 rng(args_.seed);
-  return Measure(preset, name, compiler::MatmulNetwork(spec), *program, RandomInt8(spec.m * spec.k, rng), spec.raw);
+  return Measure(preset, name, compiler::MatmulNetwork(spec), *program,
+                 RandomInt8(spec.m * spec.k, rng), spec.raw);
 }
 
-absl::StatusOr<Measurement> Bench::MeasureConv(const std::string& preset, const ConvSpec& spec, int64_t batch) {
+absl::StatusOr<Measurement> Bench::MeasureConv(const std::string& preset,
+                                               const ConvSpec& spec,
+                                               int64_t batch) {
   const model::Network network = ConvNetwork(spec, args_.seed);
   compiler::Options options;
   options.batch = batch;
-  const auto program = compiler::CompileNetwork(network, *FindPreset(preset), options);
+  const auto program =
+      compiler::CompileNetwork(network, *FindPreset(preset), options);
   if (!program.ok()) return program.status();
   std::mt19937_64 rng(args_.seed);
-  return Measure(preset, spec.name, network, *program, RandomInt8(batch * network.tensors[0].size(), rng), false);
+  return Measure(preset, spec.name, network, *program,
+                 RandomInt8(batch * network.tensors[0].size(), rng), false);
 }
 
-Record Bench::MakeRecord(const std::string& section, const std::string& preset, const std::string& name,
-                         const Measurement& m) const {
+Record Bench::MakeRecord(const std::string& section, const std::string& preset,
+                         const std::string& name, const Measurement& m) const {
   const double peak = static_cast<double>(FindPreset(preset)->macs_per_cycle());
   Record r;
   r.name = name;
@@ -82,50 +95,63 @@ Record Bench::MakeRecord(const std::string& section, const std::string& preset, 
   r.bit_exact = m.run.layers.back().bit_exact;
   r.host_cpu_seconds = m.run.stats.host_cpu_seconds;
   if (m.ideal_cycles > 0) {
-    r.ideal_utilisation = static_cast<double>(m.macs) / (static_cast<double>(m.ideal_cycles) * peak);
+    r.ideal_utilisation = static_cast<double>(m.macs) /
+                          (static_cast<double>(m.ideal_cycles) * peak);
     r.more["ideal_cycles"] = m.ideal_cycles;
   }
   if (m.run.stats.cycles == 0) return r;  // the simulator has no time
   r.cycles = static_cast<int64_t>(m.run.stats.cycles);
-  r.utilisation = static_cast<double>(m.macs) / (static_cast<double>(m.run.stats.cycles) * peak);
+  r.utilisation = static_cast<double>(m.macs) /
+                  (static_cast<double>(m.run.stats.cycles) * peak);
   nlohmann::ordered_json counters;
-  for (int c = 0; c < csr::kNumCounters; ++c) counters[std::string(csr::kCounterNames[c])] = m.run.stats.counters[c];
+  for (int c = 0; c < csr::kNumCounters; ++c)
+    counters[std::string(csr::kCounterNames[c])] = m.run.stats.counters[c];
   r.more["counters"] = counters;
   return r;
 }
 
 void Bench::Print(const std::string& title, const Table& table) const {
   progress_.Clear();
-  if (!args_.json) std::printf("%s\n\n%s\n", title.c_str(), table.ToString().c_str());
+  if (!args_.json)
+    std::printf("%s\n\n%s\n", title.c_str(), table.ToString().c_str());
   std::fflush(stdout);
 }
 
 std::string CauseOfShortfall(const RunStats& stats, int64_t ideal_cycles) {
-  const auto count = [&](csr::Counter c) { return static_cast<int64_t>(stats.counter(c)); };
+  const auto count = [&](csr::Counter c) {
+    return static_cast<int64_t>(stats.counter(c));
+  };
   const int64_t vectors = count(csr::Counter::kMxuVectors);
-  const int64_t stalls = count(csr::Counter::kMxuStallWeights) + count(csr::Counter::kMxuStallSwap) +
-                         count(csr::Counter::kMxuStallUb) + count(csr::Counter::kMxuWait) + count(csr::Counter::kMxuIdle);
+  const int64_t stalls =
+      count(csr::Counter::kMxuStallWeights) +
+      count(csr::Counter::kMxuStallSwap) + count(csr::Counter::kMxuStallUb) +
+      count(csr::Counter::kMxuWait) + count(csr::Counter::kMxuIdle);
   std::vector<std::pair<int64_t, std::string>> causes = {
       {vectors - ideal_cycles, "passes not full"},
       {count(csr::Counter::kMxuStallWeights), "weights not there"},
-      {count(csr::Counter::kMxuStallSwap), "passes shorter than a tile's way in"},
+      {count(csr::Counter::kMxuStallSwap),
+       "passes shorter than a tile's way in"},
       {count(csr::Counter::kMxuStallUb), "buffer banks"},
       {count(csr::Counter::kMxuWait), "waits for data or accumulators"},
       {count(csr::Counter::kMxuIdle), "start and end"},
       {static_cast<int64_t>(stats.cycles) - vectors - stalls, "pipeline"},
   };
-  std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(
+      causes.begin(), causes.end(),
+      [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> parts;
   const int64_t shortfall = static_cast<int64_t>(stats.cycles) - ideal_cycles;
   for (const auto& [cycles, name] : causes) {
-    if (parts.size() < 2 && cycles > 0 && cycles * 10 >= shortfall) parts.push_back(absl::StrFormat("%s %d", name, cycles));
+    if (parts.size() < 2 && cycles > 0 && cycles * 10 >= shortfall)
+      parts.push_back(absl::StrFormat("%s %d", name, cycles));
   }
   return absl::StrJoin(parts, ", ");
 }
 
 absl::StatusOr<std::vector<Record>> Bench::Matmuls() {
   std::vector<Record> records;
-  Table table({"matmul on edge", "MACs", "ideal", "cycles", "of peak", "goal", "bit-exact", "cause of the shortfall"});
+  Table table({"matmul on edge", "MACs", "ideal", "cycles", "of peak", "goal",
+               "bit-exact", "cause of the shortfall"});
   struct Item {
     int64_t m, k, n;
     bool raw;
@@ -136,14 +162,20 @@ absl::StatusOr<std::vector<Record>> Bench::Matmuls() {
                                             {512, 512, 512, true, 0},
                                             {128, 128, 128, false, 0},
                                             {1, 1024, 1024, false, 0}}) {
-    const std::string name = absl::StrFormat("%dx%dx%d%s", item.m, item.k, item.n, item.raw ? " int32" : "");
-    const auto m = MeasureMatmul("edge", RandomMatmul(item.m, item.k, item.n, item.raw, args_.seed), name);
+    const std::string name = absl::StrFormat("%dx%dx%d%s", item.m, item.k,
+                                             item.n, item.raw ? " int32" : "");
+    const auto m = MeasureMatmul(
+        "edge", RandomMatmul(item.m, item.k, item.n, item.raw, args_.seed),
+        name);
     if (!m.ok()) return m.status();
     Record r = MakeRecord("matmul", "edge", name, *m);
-    r.more["goal"] = item.goal > 0 ? nlohmann::ordered_json(item.goal) : nlohmann::ordered_json(nullptr);
+    r.more["goal"] = item.goal > 0 ? nlohmann::ordered_json(item.goal)
+                                   : nlohmann::ordered_json(nullptr);
     r.more["cause"] = CauseOfShortfall(m->run.stats, m->ideal_cycles);
-    table.Add({name, Thousands(m->macs), Thousands(m->ideal_cycles), r.cycles ? Thousands(*r.cycles) : "-",
-               r.utilisation ? Percent(*r.utilisation) : "-", item.goal > 0 ? Percent(item.goal) : "", YesNo(r.bit_exact),
+    table.Add({name, Thousands(m->macs), Thousands(m->ideal_cycles),
+               r.cycles ? Thousands(*r.cycles) : "-",
+               r.utilisation ? Percent(*r.utilisation) : "-",
+               item.goal > 0 ? Percent(item.goal) : "", YesNo(r.bit_exact),
                r.cycles ? r.more["cause"].get<std::string>() : ""});
     records.push_back(std::move(r));
   }
@@ -151,14 +183,17 @@ absl::StatusOr<std::vector<Record>> Bench::Matmuls() {
   return records;
 }
 
-// One 4 MiB stream (less where the buffer is small): loads as long as the unified buffer allows, nothing else.
+// One 4 MiB stream (less where the buffer is small): loads as long as the
+// unified buffer allows, nothing else.
 absl::StatusOr<std::vector<Record>> Bench::HbmStreaming() {
   std::vector<Record> records;
-  Table table({"HBM stream", "preset", "bytes", "cycles", "bytes a cycle", "peak", "of peak", "goal"});
+  Table table({"HBM stream", "preset", "bytes", "cycles", "bytes a cycle",
+               "peak", "of peak", "goal"});
   for (const Preset& preset : kPresets) {
     const std::string preset_name(preset.name);
     for (const bool write : {false, true}) {
-      const int64_t chunk = std::min<int64_t>(preset.ub_bytes / 2, 128 * 1024), total = int64_t{4} << 20;
+      const int64_t chunk = std::min<int64_t>(preset.ub_bytes / 2, 128 * 1024),
+                    total = int64_t{4} << 20;
       Program program;
       program.preset = preset_name;
       for (int64_t at = 0; at < total; at += chunk) {
@@ -176,7 +211,9 @@ absl::StatusOr<std::vector<Record>> Bench::HbmStreaming() {
       }
       program.descriptors.push_back(isa::Halt{}.Encode());
       program.prog_addr = total;
-      program.hbm_bytes = total + (program.descriptors.size() * isa::kDescriptorBytes + 255) / 256 * 256;
+      program.hbm_bytes =
+          total + (program.descriptors.size() * isa::kDescriptorBytes + 255) /
+                      256 * 256;
       const std::string name = write ? "write" : "read";
       progress_.set_label(absl::StrFormat("%s: HBM %s", preset_name, name));
       const auto device = Open(preset_name);
@@ -191,11 +228,14 @@ absl::StatusOr<std::vector<Record>> Bench::HbmStreaming() {
       r.host_cpu_seconds = stats->host_cpu_seconds;
       if (stats->cycles > 0) {
         r.cycles = static_cast<int64_t>(stats->cycles);
-        const double rate = static_cast<double>(total) / static_cast<double>(stats->cycles);
+        const double rate =
+            static_cast<double>(total) / static_cast<double>(stats->cycles);
         r.more["bytes_per_cycle"] = rate;
         r.more["of_peak"] = rate / static_cast<double>(preset.beat_bytes());
-        table.Add({name, preset_name, Thousands(total), Thousands(*r.cycles), absl::StrFormat("%.1f", rate),
-                   absl::StrFormat("%d", preset.beat_bytes()), Percent(rate / static_cast<double>(preset.beat_bytes())),
+        table.Add({name, preset_name, Thousands(total), Thousands(*r.cycles),
+                   absl::StrFormat("%.1f", rate),
+                   absl::StrFormat("%d", preset.beat_bytes()),
+                   Percent(rate / static_cast<double>(preset.beat_bytes())),
                    write ? "" : "90.0 %"});
       }
       records.push_back(std::move(r));
@@ -207,15 +247,20 @@ absl::StatusOr<std::vector<Record>> Bench::HbmStreaming() {
 
 absl::StatusOr<std::vector<Record>> Bench::Speed() {
   std::vector<Record> records;
-  Table table({"simulation", "matmul", "cycles", "host CPU s", "cycles a second", "goal", "million MACs a second"});
+  Table table({"simulation", "matmul", "cycles", "host CPU s",
+               "cycles a second", "goal", "million MACs a second"});
   struct Item {
     const char* preset;
     int64_t m, k, n, goal;
   };
-  for (const Item& item :
-       std::vector<Item>{{"nano", 256, 256, 256, 0}, {"edge", 512, 512, 512, 100000}, {"v1", 2048, 1024, 1024, 20000}}) {
-    const std::string name = absl::StrFormat("%dx%dx%d", item.m, item.k, item.n);
-    const auto m = MeasureMatmul(item.preset, RandomMatmul(item.m, item.k, item.n, false, args_.seed), name);
+  for (const Item& item : std::vector<Item>{{"nano", 256, 256, 256, 0},
+                                            {"edge", 512, 512, 512, 100000},
+                                            {"v1", 2048, 1024, 1024, 20000}}) {
+    const std::string name =
+        absl::StrFormat("%dx%dx%d", item.m, item.k, item.n);
+    const auto m = MeasureMatmul(
+        item.preset, RandomMatmul(item.m, item.k, item.n, false, args_.seed),
+        name);
     if (!m.ok()) return m.status();
     Record r = MakeRecord("speed", item.preset, "matmul " + name, *m);
     if (r.cycles) {
@@ -223,8 +268,10 @@ absl::StatusOr<std::vector<Record>> Bench::Speed() {
       const double macs = static_cast<double>(m->macs) / *r.host_cpu_seconds;
       r.more["cycles_per_second"] = rate;
       r.more["macs_per_second"] = macs;
-      table.Add({item.preset, name, Thousands(*r.cycles), absl::StrFormat("%.2f", *r.host_cpu_seconds),
-                 Thousands(static_cast<int64_t>(rate)), item.goal > 0 ? Thousands(item.goal) : "",
+      table.Add({item.preset, name, Thousands(*r.cycles),
+                 absl::StrFormat("%.2f", *r.host_cpu_seconds),
+                 Thousands(static_cast<int64_t>(rate)),
+                 item.goal > 0 ? Thousands(item.goal) : "",
                  Thousands(static_cast<int64_t>(macs / 1e6))});
     }
     records.push_back(std::move(r));

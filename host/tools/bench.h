@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The measurements of `systole bench`, a function a section. Each prints its table and returns its records. What is
-// measured and the formulas: docs/benchmarks.md.
+// The measurements of `systole bench`, a function a section. Each prints its
+// table and returns its records. What is measured and the formulas:
+// docs/benchmarks.md.
 #ifndef HOST_TOOLS_BENCH_H_
 #define HOST_TOOLS_BENCH_H_
 
@@ -23,7 +24,8 @@
 namespace systole::tools {
 
 struct BenchArgs {
-  std::string backend = "rtl", reports = "build/reports", model = "models/mnist_cnn.safetensors";
+  std::string backend = "rtl", reports = "build/reports",
+              model = "models/mnist_cnn.safetensors";
   std::string digits = "tests/data/mnist";
   std::vector<std::string> sections;  // empty = all
   uint64_t seed = 1;
@@ -39,24 +41,36 @@ struct Measurement {
 
 class Bench {
  public:
-  Bench(const BenchArgs& args, Progress& progress) : args_(args), progress_(progress) {}
+  Bench(const BenchArgs& args, Progress& progress)
+      : args_(args), progress_(progress) {}
 
-  absl::StatusOr<std::vector<Record>> Matmuls();      // edge: HBM to HBM
-  absl::StatusOr<std::vector<Record>> Convolutions(); // edge: utilisation against the ideal of the shape
-  absl::StatusOr<std::vector<Record>> Nvdla();        // nano: side by side with nv_small
-  absl::StatusOr<std::vector<Record>> HbmStreaming(); // each preset: reads and writes against the peak
-  absl::StatusOr<std::vector<Record>> Speed();        // each preset: simulated cycles and MACs a host CPU second
+  absl::StatusOr<std::vector<Record>> Matmuls();  // edge: HBM to HBM
+  absl::StatusOr<std::vector<Record>>
+  Convolutions();  // edge: utilisation against the ideal of the shape
+  absl::StatusOr<std::vector<Record>>
+  Nvdla();  // nano: side by side with nv_small
+  absl::StatusOr<std::vector<Record>>
+  HbmStreaming();  // each preset: reads and writes against the peak
+  absl::StatusOr<std::vector<Record>>
+  Speed();  // each preset: simulated cycles and MACs a host CPU second
 
  private:
   absl::StatusOr<Device*> Open(const std::string& preset);
-  absl::StatusOr<Measurement> Measure(const std::string& preset, const std::string& name, const model::Network& network,
-                                      const Program& program, const std::vector<int8_t>& input, bool raw);
-  absl::StatusOr<Measurement> MeasureMatmul(const std::string& preset, const compiler::MatmulSpec& spec,
+  absl::StatusOr<Measurement> Measure(const std::string& preset,
+                                      const std::string& name,
+                                      const model::Network& network,
+                                      const Program& program,
+                                      const std::vector<int8_t>& input,
+                                      bool raw);
+  absl::StatusOr<Measurement> MeasureMatmul(const std::string& preset,
+                                            const compiler::MatmulSpec& spec,
                                             const std::string& name);
-  absl::StatusOr<Measurement> MeasureConv(const std::string& preset, const ConvSpec& spec, int64_t batch);
-  absl::StatusOr<std::vector<Record>> DemoConvolutions(Table& table, double& sum, int& count);
-  Record MakeRecord(const std::string& section, const std::string& preset, const std::string& name,
-                    const Measurement& m) const;
+  absl::StatusOr<Measurement> MeasureConv(const std::string& preset,
+                                          const ConvSpec& spec, int64_t batch);
+  absl::StatusOr<std::vector<Record>> DemoConvolutions(Table& table,
+                                                       double& sum, int& count);
+  Record MakeRecord(const std::string& section, const std::string& preset,
+                    const std::string& name, const Measurement& m) const;
   void Print(const std::string& title, const Table& table) const;
 
   const BenchArgs& args_;
@@ -64,7 +78,8 @@ class Bench {
   std::map<std::string, std::unique_ptr<Device>> devices_;
 };
 
-// Where the cycles beyond the ideal went, from the counters, largest first: "start and end 310, weights 120".
+// Where the cycles beyond the ideal went, from the counters, largest first:
+// "start and end 310, weights 120".
 std::string CauseOfShortfall(const RunStats& stats, int64_t ideal_cycles);
 
 }  // namespace systole::tools

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs a compiled network on a device and compares every tensor that reaches HBM with the golden model, bit for bit.
+// Runs a compiled network on a device and compares every tensor that reaches
+// HBM with the golden model, bit for bit.
 //
-//   absl::StatusOr<std::vector<ExpectedTensor>> expected = GoldenTensors(network, input, /*raw=*/false);
-//   absl::StatusOr<CheckedRun> run = RunChecked(*device, program, network, input, *expected);
-//   if (run.ok() && !run->mismatches().empty()) std::cerr << run->mismatches()[0];
+//   absl::StatusOr<std::vector<ExpectedTensor>> expected =
+//   GoldenTensors(network, input, /*raw=*/false); absl::StatusOr<CheckedRun>
+//   run = RunChecked(*device, program, network, input, *expected); if (run.ok()
+//   && !run->mismatches().empty()) std::cerr << run->mismatches()[0];
 #ifndef HOST_TOOLS_CHECKER_H_
 #define HOST_TOOLS_CHECKER_H_
 
@@ -28,17 +30,20 @@ struct ExpectedTensor {
   std::vector<uint8_t> bytes;
 };
 
-// What the golden model computes for a batch of dense int8 input: the output of each layer. `raw`: the accumulators
-// of the network's one layer instead (int32).
-absl::StatusOr<std::vector<ExpectedTensor>> GoldenTensors(const model::Network& network, absl::Span<const int8_t> input,
-                                                          bool raw);
+// What the golden model computes for a batch of dense int8 input: the output of
+// each layer. `raw`: the accumulators of the network's one layer instead
+// (int32).
+absl::StatusOr<std::vector<ExpectedTensor>> GoldenTensors(
+    const model::Network& network, absl::Span<const int8_t> input, bool raw);
 
 struct LayerRun {
   LayerInfo info;
-  int64_t cycles = 0;  // from the end of the layer before to the end of this one
+  int64_t cycles =
+      0;  // from the end of the layer before to the end of this one
   uint64_t hbm_read_bytes = 0, hbm_write_bytes = 0;
   std::optional<bool> bit_exact;  // nothing: its output never reached HBM
-  std::string mismatch;           // operation, image, row, column, channel, both values, descriptor, cycle
+  std::string mismatch;  // operation, image, row, column, channel, both values,
+                         // descriptor, cycle
 };
 
 struct CheckedRun {
@@ -49,17 +54,25 @@ struct CheckedRun {
   std::vector<std::string> mismatches() const;
 };
 
-absl::StatusOr<CheckedRun> RunChecked(Device& device, const Program& program, const model::Network& network,
-                                      absl::Span<const int8_t> input, const std::vector<ExpectedTensor>& expected);
+absl::StatusOr<CheckedRun> RunChecked(
+    Device& device, const Program& program, const model::Network& network,
+    absl::Span<const int8_t> input,
+    const std::vector<ExpectedTensor>& expected);
 
 // The first difference of a tensor, or an empty string.
-std::string DescribeMismatch(const Program& program, const Preset& preset, const LayerInfo& layer, const TensorInfo& tensor,
-                             absl::Span<const uint8_t> got, absl::Span<const uint8_t> want, const RunStats& stats);
+std::string DescribeMismatch(const Program& program, const Preset& preset,
+                             const LayerInfo& layer, const TensorInfo& tensor,
+                             absl::Span<const uint8_t> got,
+                             absl::Span<const uint8_t> want,
+                             const RunStats& stats);
 
 // Bytes that a layer's descriptors move, whole beats.
-void CountBytes(const Program& program, const Preset& preset, std::vector<LayerRun>& layers);
-// Cycles of each layer: to the last completion of its array and vector work. They add up to the total.
-void AttributeCycles(const Program& program, const RunStats& stats, std::vector<LayerRun>& layers);
+void CountBytes(const Program& program, const Preset& preset,
+                std::vector<LayerRun>& layers);
+// Cycles of each layer: to the last completion of its array and vector work.
+// They add up to the total.
+void AttributeCycles(const Program& program, const RunStats& stats,
+                     std::vector<LayerRun>& layers);
 
 }  // namespace systole::tools
 

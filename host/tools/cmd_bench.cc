@@ -19,8 +19,9 @@ struct Section {
 };
 
 constexpr Section kSections[] = {
-    {"matmul", &Bench::Matmuls},   {"convolution", &Bench::Convolutions}, {"nvdla", &Bench::Nvdla},
-    {"hbm", &Bench::HbmStreaming}, {"speed", &Bench::Speed},
+    {"matmul", &Bench::Matmuls}, {"convolution", &Bench::Convolutions},
+    {"nvdla", &Bench::Nvdla},    {"hbm", &Bench::HbmStreaming},
+    {"speed", &Bench::Speed},
 };
 
 absl::Status RunBench(const BenchArgs& args) {
@@ -29,7 +30,8 @@ absl::Status RunBench(const BenchArgs& args) {
   std::vector<Record> records;
   for (const Section& section : kSections) {
     const bool wanted = args.sections.empty() ||
-                        std::find(args.sections.begin(), args.sections.end(), section.name) != args.sections.end();
+                        std::find(args.sections.begin(), args.sections.end(),
+                                  section.name) != args.sections.end();
     if (!wanted) continue;
     const auto measured = (bench.*section.measure)();
     if (!measured.ok()) return measured.status();
@@ -44,19 +46,30 @@ absl::Status RunBench(const BenchArgs& args) {
 
 void AddBenchCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<BenchArgs>();
-  CLI::App* sub = app.add_subcommand("bench", "measure utilisation, HBM bandwidth and simulation speed");
+  CLI::App* sub = app.add_subcommand(
+      "bench", "measure utilisation, HBM bandwidth and simulation speed");
   std::vector<std::string> names;
   for (const Section& section : kSections) names.push_back(section.name);
-  sub->add_option("sections", args->sections, "what to measure; all by default")->check(CLI::IsMember(names));
-  sub->add_option("--backend", args->backend, "rtl; the iss runs all and checks the results, but has no cycles")
+  sub->add_option("sections", args->sections, "what to measure; all by default")
+      ->check(CLI::IsMember(names));
+  sub->add_option(
+         "--backend", args->backend,
+         "rtl; the iss runs all and checks the results, but has no cycles")
       ->capture_default_str();
-  sub->add_option("--model", args->model, "model file, for the demo's convolutions")->capture_default_str();
-  sub->add_option("--digits", args->digits, "folder of the test digits")->capture_default_str();
-  sub->add_option("--reports", args->reports, "folder of bench.json; empty: none")->capture_default_str();
-  sub->add_option("--seed", args->seed, "seed of the random operands")->capture_default_str();
+  sub->add_option("--model", args->model,
+                  "model file, for the demo's convolutions")
+      ->capture_default_str();
+  sub->add_option("--digits", args->digits, "folder of the test digits")
+      ->capture_default_str();
+  sub->add_option("--reports", args->reports,
+                  "folder of bench.json; empty: none")
+      ->capture_default_str();
+  sub->add_option("--seed", args->seed, "seed of the random operands")
+      ->capture_default_str();
   sub->add_flag("--json", args->json, "print JSON instead of tables");
   sub->add_flag("--quiet", args->quiet, "show no progress");
-  sub->callback([args, &chosen] { chosen = [args] { return RunBench(*args); }; });
+  sub->callback(
+      [args, &chosen] { chosen = [args] { return RunBench(*args); }; });
 }
 
 }  // namespace systole::tools

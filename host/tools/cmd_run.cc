@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// run: the digits network on a backend, every layer checked against the golden model.
+// run: the digits network on a backend, every layer checked against the golden
+// model.
 #include <algorithm>
 #include <cstdio>
 
@@ -17,8 +18,10 @@ namespace systole::tools {
 namespace {
 
 struct RunArgs {
-  std::string model = "models/mnist_cnn.safetensors", digits = "tests/data/mnist";
-  std::string backend = "rtl", preset = "edge", reports = "build/reports", trace;
+  std::string model = "models/mnist_cnn.safetensors",
+              digits = "tests/data/mnist";
+  std::string backend = "rtl", preset = "edge", reports = "build/reports",
+              trace;
   int64_t images = 32, batch = 32;
   int trace_layer = -1, stall = 0;
   uint64_t seed = 1;
@@ -44,39 +47,52 @@ void Accumulate(const CheckedRun& run, Totals& totals) {
       sum.cycles += layer.cycles;
       sum.hbm_read_bytes += layer.hbm_read_bytes;
       sum.hbm_write_bytes += layer.hbm_write_bytes;
-      if (sum.bit_exact && layer.bit_exact) sum.bit_exact = *sum.bit_exact && *layer.bit_exact;
+      if (sum.bit_exact && layer.bit_exact)
+        sum.bit_exact = *sum.bit_exact && *layer.bit_exact;
     }
   }
   totals.cycles += static_cast<int64_t>(run.stats.cycles);
   totals.host_cpu_seconds += run.stats.host_cpu_seconds;
-  for (const std::string& text : run.mismatches()) totals.mismatches.push_back(text);
+  for (const std::string& text : run.mismatches())
+    totals.mismatches.push_back(text);
 }
 
-int CountRight(const std::vector<uint8_t>& scores, const uint8_t* labels, int64_t images) {
+int CountRight(const std::vector<uint8_t>& scores, const uint8_t* labels,
+               int64_t images) {
   const int64_t classes = static_cast<int64_t>(scores.size()) / images;
   int right = 0;
   for (int64_t i = 0; i < images; ++i) {
     const int8_t* s = reinterpret_cast<const int8_t*>(&scores[i * classes]);
-    right += std::max_element(s, s + classes) - s == labels[i];  // the first of equals
+    right += std::max_element(s, s + classes) - s ==
+             labels[i];  // the first of equals
   }
   return right;
 }
 
-absl::Status CheckArgs(const RunArgs& args, const model::Network& network, const Digits& digits) {
-  if (args.images < 1) return absl::InvalidArgumentError(absl::StrFormat("%d images: at least 1 is needed", args.images));
-  if (args.batch < 1) return absl::InvalidArgumentError(absl::StrFormat("a batch of %d: at least 1 is needed", args.batch));
+absl::Status CheckArgs(const RunArgs& args, const model::Network& network,
+                       const Digits& digits) {
+  if (args.images < 1)
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d images: at least 1 is needed", args.images));
+  if (args.batch < 1)
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a batch of %d: at least 1 is needed", args.batch));
   if (args.images > digits.count) {
-    return absl::InvalidArgumentError(absl::StrFormat("%d images: %s has %d", args.images, args.digits, digits.count));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d images: %s has %d", args.images, args.digits, digits.count));
   }
   const model::Tensor& in = network.tensors[network.input];
-  if (in.height != digits.height || in.width != digits.width || in.channels != 1) {
-    return absl::InvalidArgumentError(absl::StrFormat("%s takes %dx%dx%d, the digits are %dx%dx1", args.model, in.height,
-                                                      in.width, in.channels, digits.height, digits.width));
+  if (in.height != digits.height || in.width != digits.width ||
+      in.channels != 1) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s takes %dx%dx%d, the digits are %dx%dx1", args.model, in.height,
+        in.width, in.channels, digits.height, digits.width));
   }
   return absl::OkStatus();
 }
 
-std::vector<Record> Records(const RunArgs& args, const Preset& preset, const Totals& totals) {
+std::vector<Record> Records(const RunArgs& args, const Preset& preset,
+                            const Totals& totals) {
   const bool rtl = args.backend == "rtl";
   std::vector<Record> records;
   Record all;
@@ -94,9 +110,13 @@ std::vector<Record> Records(const RunArgs& args, const Preset& preset, const Tot
     if (rtl) r.cycles = layer.cycles;
     if (layer.info.ideal_cycles > 0) {
       const double peak = static_cast<double>(preset.macs_per_cycle());
-      r.ideal_utilisation = static_cast<double>(layer.info.macs) / (static_cast<double>(layer.info.ideal_cycles) * peak);
+      r.ideal_utilisation =
+          static_cast<double>(layer.info.macs) /
+          (static_cast<double>(layer.info.ideal_cycles) * peak);
     }
-    r.more = {{"operation", layer.info.op}, {"shape", layer.info.shape}, {"images", totals.images}};
+    r.more = {{"operation", layer.info.op},
+              {"shape", layer.info.shape},
+              {"images", totals.images}};
     *all.macs += layer.info.macs;
     *all.hbm_read_bytes += layer.hbm_read_bytes;
     *all.hbm_write_bytes += layer.hbm_write_bytes;
@@ -109,11 +129,13 @@ std::vector<Record> Records(const RunArgs& args, const Preset& preset, const Tot
   all.bit_exact = totals.mismatches.empty();
   all.host_cpu_seconds = totals.host_cpu_seconds;
   if (ideal > 0) {
-    all.ideal_utilisation =
-        static_cast<double>(*all.macs) / (static_cast<double>(ideal) * static_cast<double>(preset.macs_per_cycle()));
+    all.ideal_utilisation = static_cast<double>(*all.macs) /
+                            (static_cast<double>(ideal) *
+                             static_cast<double>(preset.macs_per_cycle()));
   }
   all.more = {{"images", totals.images},
-              {"accuracy", static_cast<double>(totals.right) / static_cast<double>(totals.images)},
+              {"accuracy", static_cast<double>(totals.right) /
+                               static_cast<double>(totals.images)},
               {"backend", args.backend}};
   records.push_back(std::move(all));
   for (Record& r : records) {
@@ -121,27 +143,41 @@ std::vector<Record> Records(const RunArgs& args, const Preset& preset, const Tot
     r.peak_macs_per_cycle = preset.macs_per_cycle();
     if (r.cycles && *r.cycles > 0) {
       r.utilisation = static_cast<double>(*r.macs) /
-                      (static_cast<double>(*r.cycles) * static_cast<double>(preset.macs_per_cycle()));
+                      (static_cast<double>(*r.cycles) *
+                       static_cast<double>(preset.macs_per_cycle()));
     }
   }
   return records;
 }
 
-void Print(const RunArgs& args, const std::vector<Record>& records, const Totals& totals) {
-  Table table({"layer", "shape", "MACs", "cycles", "utilisation", "HBM read", "HBM written", "bit-exact"});
+void Print(const RunArgs& args, const std::vector<Record>& records,
+           const Totals& totals) {
+  Table table({"layer", "shape", "MACs", "cycles", "utilisation", "HBM read",
+               "HBM written", "bit-exact"});
   for (const Record& r : records) {
-    table.Add({r.name, r.more.value("shape", ""), Thousands(*r.macs), r.cycles ? Thousands(*r.cycles) : "-",
-               r.utilisation ? Percent(*r.utilisation) : "-", Thousands(static_cast<int64_t>(*r.hbm_read_bytes)),
-               Thousands(static_cast<int64_t>(*r.hbm_write_bytes)), YesNo(r.bit_exact)});
+    table.Add({r.name, r.more.value("shape", ""), Thousands(*r.macs),
+               r.cycles ? Thousands(*r.cycles) : "-",
+               r.utilisation ? Percent(*r.utilisation) : "-",
+               Thousands(static_cast<int64_t>(*r.hbm_read_bytes)),
+               Thousands(static_cast<int64_t>(*r.hbm_write_bytes)),
+               YesNo(r.bit_exact)});
   }
-  std::printf("%s on %s, %s, %d images\n\n%s\n", args.model.c_str(), args.backend.c_str(), args.preset.c_str(),
+  std::printf("%s on %s, %s, %d images\n\n%s\n", args.model.c_str(),
+              args.backend.c_str(), args.preset.c_str(),
               static_cast<int>(totals.images), table.ToString().c_str());
-  std::printf("accuracy: %d of %d digits (%s)\n", static_cast<int>(totals.right), static_cast<int>(totals.images),
-              Percent(static_cast<double>(totals.right) / static_cast<double>(totals.images)).c_str());
+  std::printf("accuracy: %d of %d digits (%s)\n",
+              static_cast<int>(totals.right), static_cast<int>(totals.images),
+              Percent(static_cast<double>(totals.right) /
+                      static_cast<double>(totals.images))
+                  .c_str());
   if (totals.cycles > 0) {
-    std::printf("cycles:   %s, %s simulated cycles per host CPU second (%.2f s)\n", Thousands(totals.cycles).c_str(),
-                Thousands(static_cast<int64_t>(static_cast<double>(totals.cycles) / totals.host_cpu_seconds)).c_str(),
-                totals.host_cpu_seconds);
+    std::printf(
+        "cycles:   %s, %s simulated cycles per host CPU second (%.2f s)\n",
+        Thousands(totals.cycles).c_str(),
+        Thousands(static_cast<int64_t>(static_cast<double>(totals.cycles) /
+                                       totals.host_cpu_seconds))
+            .c_str(),
+        totals.host_cpu_seconds);
   }
 }
 
@@ -163,7 +199,9 @@ absl::Status Run(const RunArgs& args) {
   options.check_races = args.checked;
   options.trace_file = args.trace;
   options.trace_first_tag = options.trace_last_tag = args.trace_layer;
-  options.progress = [&](uint64_t count) { progress.Report(count, args.backend == "rtl" ? "cycles" : "descriptors"); };
+  options.progress = [&](uint64_t count) {
+    progress.Report(count, args.backend == "rtl" ? "cycles" : "descriptors");
+  };
   auto device = Device::Open(args.backend, options);
   if (!device.ok()) return device.status();
 
@@ -178,8 +216,10 @@ absl::Status Run(const RunArgs& args) {
       program = compiler::CompileNetwork(*network, **preset, compile);
       if (!program.ok()) return program.status();
     }
-    progress.set_label(absl::StrFormat("images %d to %d of %d", first, first + images - 1, args.images));
-    const std::vector<int8_t> input = digits->Quantised(static_cast<int>(first), static_cast<int>(images));
+    progress.set_label(absl::StrFormat("images %d to %d of %d", first,
+                                       first + images - 1, args.images));
+    const std::vector<int8_t> input =
+        digits->Quantised(static_cast<int>(first), static_cast<int>(images));
     const auto expected = GoldenTensors(*network, input, /*raw=*/false);
     if (!expected.ok()) return expected.status();
     const auto run = RunChecked(**device, *program, *network, input, *expected);
@@ -197,11 +237,15 @@ absl::Status Run(const RunArgs& args) {
     Print(args, records, totals);
   }
   if (!args.reports.empty()) {
-    if (absl::Status s = WriteJson(args.reports + "/run.json", ToJson(records)); !s.ok()) return s;
+    if (absl::Status s = WriteJson(args.reports + "/run.json", ToJson(records));
+        !s.ok())
+      return s;
   }
   if (totals.mismatches.empty()) return absl::OkStatus();
-  std::string text = absl::StrFormat("%d mismatches:", totals.mismatches.size());
-  for (const std::string& mismatch : totals.mismatches) text += "\n  " + mismatch;
+  std::string text =
+      absl::StrFormat("%d mismatches:", totals.mismatches.size());
+  for (const std::string& mismatch : totals.mismatches)
+    text += "\n  " + mismatch;
   return absl::DataLossError(text);
 }
 
@@ -209,20 +253,37 @@ absl::Status Run(const RunArgs& args) {
 
 void AddRunCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<RunArgs>();
-  CLI::App* sub = app.add_subcommand("run", "run the digits network, compare each layer with the golden model");
+  CLI::App* sub = app.add_subcommand(
+      "run",
+      "run the digits network, compare each layer with the golden model");
   sub->add_option("--model", args->model, "model file")->capture_default_str();
-  sub->add_option("--digits", args->digits, "folder of the test digits (IDX files)")->capture_default_str();
-  sub->add_option("--backend", args->backend, "rtl (the Verilated core) or iss (the instruction-set simulator)")
+  sub->add_option("--digits", args->digits,
+                  "folder of the test digits (IDX files)")
       ->capture_default_str();
-  sub->add_option("--preset", args->preset, "configuration: nano, edge, v1")->capture_default_str();
-  sub->add_option("--images", args->images, "images to run")->capture_default_str();
-  sub->add_option("--batch", args->batch, "images of one program")->capture_default_str();
-  sub->add_option("--reports", args->reports, "folder of run.json; empty: none")->capture_default_str();
-  sub->add_option("--stall", args->stall, "random stalls on every stream, in 1/256 a cycle (rtl)")->capture_default_str();
-  sub->add_option("--seed", args->seed, "seed of stalls and of unknown values")->capture_default_str();
-  sub->add_option("--trace", args->trace, "write a waveform (FST) to this file (rtl)");
-  sub->add_option("--trace-layer", args->trace_layer, "record only this layer, counted from 0 (rtl)");
-  sub->add_flag("--checked", args->checked, "randomise unknown values (rtl), prove the synchronisation (iss)");
+  sub->add_option(
+         "--backend", args->backend,
+         "rtl (the Verilated core) or iss (the instruction-set simulator)")
+      ->capture_default_str();
+  sub->add_option("--preset", args->preset, "configuration: nano, edge, v1")
+      ->capture_default_str();
+  sub->add_option("--images", args->images, "images to run")
+      ->capture_default_str();
+  sub->add_option("--batch", args->batch, "images of one program")
+      ->capture_default_str();
+  sub->add_option("--reports", args->reports, "folder of run.json; empty: none")
+      ->capture_default_str();
+  sub->add_option("--stall", args->stall,
+                  "random stalls on every stream, in 1/256 a cycle (rtl)")
+      ->capture_default_str();
+  sub->add_option("--seed", args->seed, "seed of stalls and of unknown values")
+      ->capture_default_str();
+  sub->add_option("--trace", args->trace,
+                  "write a waveform (FST) to this file (rtl)");
+  sub->add_option("--trace-layer", args->trace_layer,
+                  "record only this layer, counted from 0 (rtl)");
+  sub->add_flag(
+      "--checked", args->checked,
+      "randomise unknown values (rtl), prove the synchronisation (iss)");
   sub->add_flag("--json", args->json, "print JSON instead of the table");
   sub->add_flag("--quiet", args->quiet, "show no progress");
   sub->callback([args, &chosen] { chosen = [args] { return Run(*args); }; });

@@ -15,17 +15,22 @@ namespace systole::tools {
 absl::StatusOr<const Preset*> PresetByName(const std::string& name) {
   if (const Preset* preset = FindPreset(name)) return preset;
   std::string names;
-  for (const Preset& preset : kPresets) names += (names.empty() ? "" : ", ") + std::string(preset.name);
-  return absl::InvalidArgumentError(absl::StrFormat("unknown preset '%s'; there are %s", name, names));
+  for (const Preset& preset : kPresets)
+    names += (names.empty() ? "" : ", ") + std::string(preset.name);
+  return absl::InvalidArgumentError(
+      absl::StrFormat("unknown preset '%s'; there are %s", name, names));
 }
 
 void Progress::Report(uint64_t count, const char* unit) {
   if (quiet_) return;
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  const double now = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const double now = std::chrono::duration<double>(
+                         std::chrono::steady_clock::now().time_since_epoch())
+                         .count();
   if (now - last_ < (terminal ? 0.2 : 5.0)) return;
   last_ = now;
-  const std::string text = absl::StrFormat("%s: %s %s", label_, Thousands(static_cast<int64_t>(count)), unit);
+  const std::string text = absl::StrFormat(
+      "%s: %s %s", label_, Thousands(static_cast<int64_t>(count)), unit);
   if (terminal) {
     std::fprintf(stderr, "\r\033[K%s", text.c_str());
     shown_ = true;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sub-commands of `systole`: each adds its options to the parser and says what to run.
+// The sub-commands of `systole`: each adds its options to the parser and says
+// what to run.
 #ifndef HOST_TOOLS_COMMANDS_H_
 #define HOST_TOOLS_COMMANDS_H_
 
@@ -17,7 +18,8 @@
 
 namespace systole::tools {
 
-// A command's action. A status that is not OK is printed and ends the program with 1.
+// A command's action. A status that is not OK is printed and ends the program
+// with 1.
 using Action = std::function<absl::Status()>;
 
 // The action of the sub-command that was given is put into `chosen`.
@@ -30,7 +32,8 @@ void AddInfoCommand(CLI::App& app, Action& chosen);
 // kInvalidArgument names the presets that exist.
 absl::StatusOr<const Preset*> PresetByName(const std::string& name);
 
-// Reports a simulation's progress on stderr: in place on a terminal, now and then otherwise.
+// Reports a simulation's progress on stderr: in place on a terminal, now and
+// then otherwise.
 class Progress {
  public:
   // `unit`: what is counted ("cycles").

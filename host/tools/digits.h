@@ -22,7 +22,8 @@ struct Digits {
   std::vector<int8_t> Quantised(int first, int images) const;
 };
 
-// Reads test-images-idx3-ubyte[.gz] and test-labels-idx1-ubyte[.gz] of a folder. kNotFound, kDataLoss name the file.
+// Reads test-images-idx3-ubyte[.gz] and test-labels-idx1-ubyte[.gz] of a
+// folder. kNotFound, kDataLoss name the file.
 absl::StatusOr<Digits> ReadDigits(const std::string& folder);
 
 }  // namespace systole::tools

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // systole: compiles networks, runs them on the RTL or the simulator, measures.
-// Exit codes: 0 all well; 1 a command failed (the reason is on stderr); 2 wrong arguments.
+// Exit codes: 0 all well; 1 a command failed (the reason is on stderr); 2 wrong
+// arguments.
 #include <cstdio>
 
 #include "host/tools/commands.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("Systole: an open TPU. Compiles int8 networks and runs them on the simulated core.", "systole");
+  CLI::App app(
+      "Systole: an open TPU. Compiles int8 networks and runs them on the "
+      "simulated core.",
+      "systole");
   app.require_subcommand(1);
   systole::tools::Action action;
   systole::tools::AddRunCommand(app, action);

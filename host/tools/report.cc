@@ -13,7 +13,8 @@ namespace {
 
 template <class T>
 nlohmann::ordered_json OrNull(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  return value ? nlohmann::ordered_json(*value)
+               : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace
@@ -40,19 +41,25 @@ nlohmann::ordered_json ToJson(const std::vector<Record>& records) {
   return list;
 }
 
-absl::Status WriteJson(const std::string& path, const nlohmann::ordered_json& json) {
+absl::Status WriteJson(const std::string& path,
+                       const nlohmann::ordered_json& json) {
   const std::filesystem::path target(path);
   std::error_code error;
-  if (target.has_parent_path()) std::filesystem::create_directories(target.parent_path(), error);
+  if (target.has_parent_path())
+    std::filesystem::create_directories(target.parent_path(), error);
   const std::string temporary = path + ".tmp";
   {
     std::ofstream file(temporary);
     file << json.dump(2) << "\n";
     file.close();
-    if (!file) return absl::UnavailableError(absl::StrFormat("%s: cannot be written", temporary));
+    if (!file)
+      return absl::UnavailableError(
+          absl::StrFormat("%s: cannot be written", temporary));
   }
   std::filesystem::rename(temporary, target, error);
-  if (error) return absl::UnavailableError(absl::StrFormat("%s: %s", path, error.message()));
+  if (error)
+    return absl::UnavailableError(
+        absl::StrFormat("%s: %s", path, error.message()));
   return absl::OkStatus();
 }
 
@@ -60,7 +67,8 @@ std::string Table::ToString() const {
   std::vector<size_t> width;
   for (const std::vector<std::string>& row : rows_) {
     width.resize(std::max(width.size(), row.size()), 0);
-    for (size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+    for (size_t c = 0; c < row.size(); ++c)
+      width[c] = std::max(width[c], row[c].size());
   }
   std::string text;
   for (size_t r = 0; r < rows_.size(); ++r) {
@@ -72,19 +80,25 @@ std::string Table::ToString() const {
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
-    if (r == 0) text += std::string(std::max<size_t>(line.size(), 1), '-') + "\n";
+    if (r == 0)
+      text += std::string(std::max<size_t>(line.size(), 1), '-') + "\n";
   }
   return text;
 }
 
 std::string Thousands(int64_t value) {
   std::string digits = std::to_string(value < 0 ? -value : value);
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
+  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(at, ",");
   return value < 0 ? "-" + digits : digits;
 }
 
-std::string Percent(double fraction) { return absl::StrFormat("%.1f %%", 100 * fraction); }
+std::string Percent(double fraction) {
+  return absl::StrFormat("%.1f %%", 100 * fraction);
+}
 
-std::string YesNo(std::optional<bool> value) { return !value ? "-" : *value ? "yes" : "NO"; }
+std::string YesNo(std::optional<bool> value) {
+  return !value ? "-" : *value ? "yes" : "NO";
+}
 
 }  // namespace systole::tools

@@ -24,19 +24,23 @@ struct Record {
   std::optional<int64_t> macs;
   std::optional<int64_t> peak_macs_per_cycle;
   std::optional<double> utilisation;        // macs / (cycles x peak)
-  std::optional<double> ideal_utilisation;  // the same for the ideal cycles of the shape on that array
+  std::optional<double> ideal_utilisation;  // the same for the ideal cycles of
+                                            // the shape on that array
   std::optional<uint64_t> hbm_read_bytes, hbm_write_bytes;
   std::optional<bool> bit_exact;
   std::optional<double> host_cpu_seconds;
-  nlohmann::ordered_json more = nlohmann::ordered_json::object();  // fields of the section
+  nlohmann::ordered_json more =
+      nlohmann::ordered_json::object();  // fields of the section
 };
 
 nlohmann::ordered_json ToJson(const std::vector<Record>& records);
 
 // Creates the folder; writes beside the file and renames. Errors name the file.
-absl::Status WriteJson(const std::string& path, const nlohmann::ordered_json& json);
+absl::Status WriteJson(const std::string& path,
+                       const nlohmann::ordered_json& json);
 
-// Columns as wide as their widest cell; the first is aligned left, the others right.
+// Columns as wide as their widest cell; the first is aligned left, the others
+// right.
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -47,8 +51,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-std::string Thousands(int64_t value);    // 1,234,567
-std::string Percent(double fraction);    // 97.3 %
+std::string Thousands(int64_t value);          // 1,234,567
+std::string Percent(double fraction);          // 97.3 %
 std::string YesNo(std::optional<bool> value);  // yes, NO, -
 
 }  // namespace systole::tools

@@ -9,7 +9,8 @@ namespace systole::tools {
 namespace {
 
 int SamePadding(int size, int kernel, int stride) {
-  return std::max(0, ((size + stride - 1) / stride - 1) * stride + kernel - size);
+  return std::max(0,
+                  ((size + stride - 1) / stride - 1) * stride + kernel - size);
 }
 
 }  // namespace
@@ -21,12 +22,16 @@ std::vector<int8_t> RandomInt8(int64_t count, std::mt19937_64& rng) {
 }
 
 model::Requant SpreadingRequant(int64_t terms, std::mt19937_64& rng) {
-  const double deviation = 74.0 * 74.0 * std::sqrt(static_cast<double>(terms));  // 74: of a uniform int8
-  const double real = 50.0 / deviation * std::uniform_real_distribution<>(0.7, 1.3)(rng);
+  const double deviation =
+      74.0 * 74.0 *
+      std::sqrt(static_cast<double>(terms));  // 74: of a uniform int8
+  const double real =
+      50.0 / deviation * std::uniform_real_distribution<>(0.7, 1.3)(rng);
   int exponent = 0;
   const double fraction = std::frexp(real, &exponent);
   model::Requant r;
-  r.multiplier = static_cast<int32_t>(std::min(std::llround(fraction * 2147483648.0), 2147483647LL));
+  r.multiplier = static_cast<int32_t>(
+      std::min(std::llround(fraction * 2147483648.0), 2147483647LL));
   r.shift = static_cast<int8_t>(std::clamp(exponent, -31, 30));
   return r;
 }
@@ -60,13 +65,16 @@ model::Network ConvNetwork(const ConvSpec& spec, uint64_t seed) {
     w.pad_right = horizontal - w.pad_left;
   }
   out.name = "output";
-  out.height = model::OutputSize(in.height, w.kernel_h, w.stride_h, 1, w.pad_top, w.pad_bottom);
-  out.width = model::OutputSize(in.width, w.kernel_w, w.stride_w, 1, w.pad_left, w.pad_right);
+  out.height = model::OutputSize(in.height, w.kernel_h, w.stride_h, 1,
+                                 w.pad_top, w.pad_bottom);
+  out.width = model::OutputSize(in.width, w.kernel_w, w.stride_w, 1, w.pad_left,
+                                w.pad_right);
   out.channels = spec.filters;
   out.zero_point = zero_point();
   network.tensors = {in, out};
   network.output = 1;
-  const int64_t terms = int64_t{1} * spec.kernel_h * spec.kernel_w * spec.channels;
+  const int64_t terms =
+      int64_t{1} * spec.kernel_h * spec.kernel_w * spec.channels;
   layer.weights = RandomInt8(terms * spec.filters, rng);
   for (int c = 0; c < spec.filters; ++c) {
     layer.bias.push_back(static_cast<int32_t>(rng() % 20001) - 10000);
@@ -76,7 +84,8 @@ model::Network ConvNetwork(const ConvSpec& spec, uint64_t seed) {
   return network;
 }
 
-compiler::MatmulSpec RandomMatmul(int64_t m, int64_t k, int64_t n, bool raw, uint64_t seed) {
+compiler::MatmulSpec RandomMatmul(int64_t m, int64_t k, int64_t n, bool raw,
+                                  uint64_t seed) {
   std::mt19937_64 rng(seed);
   compiler::MatmulSpec spec;
   spec.m = m;

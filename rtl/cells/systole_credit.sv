@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Credit counter: Credits at reset; take_i uses one (only while avail_o), give_i returns one. Both may happen in one cycle.
-// A returned credit can be used from the next cycle. Docs: docs/units/cells.md.
+// A returned credit can be used from the next cycle. Docs: docs/cells.md.
 // Test: tests/cells/small_cells_test.cc. Proof: verif/formal/systole_credit_props.sv.
 
 module systole_credit #(

@@ -3,7 +3,7 @@
 //
 // First-word fall-through FIFO of any depth >= 1. One write and one read a cycle, also when full at Depth >= 2
 // (a full FIFO does not look at ready_i, so that no path runs from ready_i to ready_o). Latency: one cycle.
-// Docs: docs/units/cells.md. Test: tests/cells/stream_test.cc. Proof: verif/formal/systole_fifo_props.sv.
+// Docs: docs/cells.md. Test: tests/cells/stream_test.cc. Proof: verif/formal/systole_fifo_props.sv.
 
 module systole_fifo #(
     parameter int unsigned Width = 8,

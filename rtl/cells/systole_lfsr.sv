@@ -3,7 +3,7 @@
 //
 // Galois linear feedback shift register, one step a cycle while en_i. Taps: bit i set for the term x^(i+1) of the feedback
 // polynomial; the default x^32 + x^22 + x^2 + x + 1 is primitive, so the state runs through all 2^32 - 1 values but 0.
-// Docs: docs/units/cells.md. Test: tests/cells/small_cells_test.cc.
+// Docs: docs/cells.md. Test: tests/cells/small_cells_test.cc.
 
 module systole_lfsr #(
     parameter int unsigned Width = 32,

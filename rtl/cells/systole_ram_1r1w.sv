@@ -3,7 +3,7 @@
 //
 // Memory with one write and one read port on one clock: read data one cycle after re_i, held until the next read; a read of the
 // word that is written in the same cycle returns the old data. A plain vector, so that tools find a block RAM.
-// LaneBits: width of a write lane (we_i has a bit a lane); Width = one lane. Docs: docs/units/cells.md.
+// LaneBits: width of a write lane (we_i has a bit a lane); Width = one lane. Docs: docs/cells.md.
 // Test: tests/cells/small_cells_test.cc.
 
 module systole_ram_1r1w #(

@@ -3,7 +3,7 @@
 //
 // Round-robin arbiter. The grant is combinational, goes to a requester, and holds until ready_i takes it (so a granted stream
 // holds too). A winner may be granted MaxRun times in a row while others wait (MaxRun = 1: plain round robin); a requester
-// that waits sees at most (N - 1) * MaxRun grants to others. Docs: docs/units/cells.md.
+// that waits sees at most (N - 1) * MaxRun grants to others. Docs: docs/cells.md.
 // Test: tests/cells/rr_arb_test.cc. Proof: verif/formal/systole_rr_arb_props.sv.
 
 module systole_rr_arb #(

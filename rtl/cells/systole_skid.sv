@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Two-entry stream buffer that cuts every path: all outputs but data_o's multiplexer-free register come from flip-flops.
-// Latency one cycle, one word a cycle. Docs: docs/units/cells.md.
+// Latency one cycle, one word a cycle. Docs: docs/cells.md.
 // Test: tests/cells/stream_test.cc. Proof: verif/formal/systole_skid_props.sv.
 
 module systole_skid #(

@@ -62,6 +62,7 @@ module systole_mxu
   localparam int unsigned Latency = Rows + Cols + 1;  // of the array
   localparam int unsigned TagSlots = 1 << $clog2(Latency + 1);
   localparam int unsigned TagBits = $clog2(TagSlots);
+  localparam int unsigned FilledBits = $clog2(Latency);
   localparam int unsigned MaxInFlight = 8;
   localparam int unsigned CoolBits = $clog2(Cols + 1);
 
@@ -156,6 +157,7 @@ module systole_mxu
   } tag_t;
   tag_t               tag_q [TagSlots];
   logic [TagBits-1:0] tag_ptr_q;
+  logic [FilledBits-1:0] filled_q;  // tags written since the reset, as far as they matter
   logic [$clog2(Latency+2)-1:0] drain_q;  // cycles until the last vector has left
   logic               enable;
   tag_t               tag_in, tag_out, tag_out_q;
@@ -175,20 +177,17 @@ module systole_mxu
       drain_q   <= '0;
       tag_ptr_q <= '0;
       tag_out_q <= '0;
+      filled_q  <= '0;
     end else begin
       if (vec_valid) drain_q <= ($clog2(Latency + 2))'(Latency + 1);
       else if (drain_q != '0) drain_q <= drain_q - 1'b1;
       if (enable) tag_ptr_q <= tag_ptr_q + 1'b1;
       tag_out_q       <= tag_out;
-      tag_out_q.valid <= enable && tag_out.valid;
+      tag_out_q.valid <= enable && tag_out.valid && filled_q == FilledBits'(Latency - 1);
+      if (enable && filled_q != FilledBits'(Latency - 1)) filled_q <= filled_q + 1'b1;
     end
   end
-  for (genvar i = 0; i < TagSlots; i++) begin : gen_tag
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) tag_q[i] <= '0;
-      else if (enable && tag_ptr_q == TagBits'(i)) tag_q[i] <= tag_in;
-    end
-  end
+  always_ff @(posedge clk_i) if (enable) tag_q[tag_ptr_q] <= tag_in;
 
   assign acc_wr_valid_o      = tag_out_q.valid;
   assign acc_wr_row_o        = tag_out_q.row;

@@ -103,10 +103,10 @@ module systole_sds
   // All rows in one bank.
   assign n_acc_bad = 39'(n.acc) + n_rows > (32'(n.acc) < BankRows ? 39'(BankRows) : 39'(Cfg.AccRows));
 
+  logic stopped_q;  // after a fault, until reset
   assign start_ready_o = (!active_q || (step && desc_last)) && !freeze_i && !stopped_q;
   assign start         = start_valid_i && start_ready_o;
 
-  logic stopped_q;  // after a fault, until reset
   assign fault_valid_o = (start && (n_illegal || n_acc_bad)) || fault_ub;
   always_comb begin
     fault_code_o = FaultUbRange;
@@ -165,7 +165,7 @@ module systole_sds
   assign fault_ub      = active_q && !stopped_q && !freeze_i && |seg_bad;
   always_comb begin
     fault_ub_addr = '0;
-    for (int unsigned s = 0; s < S; s++) if (seg_bad[s]) fault_ub_addr = seg_first[s];
+    for (int unsigned s = S; s > 0; s--) if (seg_bad[s-1]) fault_ub_addr = seg_first[s-1];  // the first in walk order
   end
   assign win_valid_o   = (active_q && take_ok && !freeze_i && !stopped_q && seg_bad == '0) ? want : '0;
   assign vector_done   = active_q && take_ok && !freeze_i && !stopped_q && seg_bad == '0 && (want & ~win_ready_i) == '0;

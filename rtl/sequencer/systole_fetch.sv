@@ -62,6 +62,7 @@ module systole_fetch
       outside_q  <= 1'b0;
     end else begin
       if (start_i) active_q <= 1'b1;
+      else if (!more) active_q <= 1'b0;  // all is asked for: prog_len may change for the next program
       if (ask) rd_valid_q <= 1'b1;
       else if (rd_ready_i) rd_valid_q <= 1'b0;
       outside_q <= more && !in_range;

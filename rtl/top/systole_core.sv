@@ -60,7 +60,6 @@ module systole_core
 );
   localparam int unsigned W = Cfg.Rows;
   localparam int unsigned S = Cfg.Segments;
-  localparam int unsigned MaxInFlight = 8;  // descriptors of a unit
 
   // Stall bits of the streams.
   logic [NumWin+2:0]    stall_ub;
@@ -76,75 +75,29 @@ module systole_core
     begin_q <= rst_ni && clear_q;
   end
   assign core_rst_n = rst_ni && !clear_q;
-  assign freeze     = freeze_i || fault_o;
 
-  // Queues and units, in the order of the queue numbers.
-  logic [NumQueues-1:0]               push_valid, push_ready, q_idle, q_busy, q_waiting, q_take;
-  logic [NumQueues-1:0]               start_valid, start_ready, done, progress;
+  // Program control; the units in the order of the queue numbers.
+  logic [NumQueues-1:0]               start_valid, start_ready, done, progress, q_idle, q_busy, q_waiting;
   logic [NumQueues-1:0]               unit_fault, unit_newest;
   fault_e [NumQueues-1:0]             unit_code;
   logic [NumQueues-1:0][AddrBits-1:0] unit_addr;
-  logic [NumQueues-1:0][PcBits-1:0]   head_index, oldest_index, newest_index;
   desc_t                              start_desc [NumQueues];
-  desc_t                              push_desc;
-  logic [PcBits-1:0]                  push_index;
+  logic                               control_running, dispatch_stall;
 
-  // Sync flags; the last agent is the sequencer's halt.
-  logic [NumQueues:0][NumFlags-1:0]   flag_wait, flag_unmet;
-  logic [NumQueues-1:0][NumFlags-1:0] flag_post;
-  logic [NumQueues:0]                 flag_take;
-  logic [NumQueues-1:0]               overflow;
-  logic [$clog2(NumFlags)-1:0]        overflow_flag;
+  assign running_o = (clear_q || begin_q || control_running) && !fault_o;
 
-  logic                seq_running, seq_fault, dispatch_stall;
-  fault_e              seq_code;
-  logic [2:0]          seq_queue;
-  logic [PcBits-1:0]   seq_pc;
-  logic [AddrBits-1:0] seq_addr;
-
-  assign running_o = (clear_q || begin_q || seq_running) && !fault_o;
-
-  systole_sequencer #(.D(D)) u_sequencer (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .stall_i(stall_dispatch),
-      .start_i(begin_q), .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i,
-      .running_o(seq_running), .done_o,
+  systole_control #(.D(D), .QueueDepth(Cfg.QueueDepth)) u_control (
+      .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze), .stall_i({stall_queue, stall_dispatch}),
+      .start_i(begin_q), .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .cycle_i,
+      .running_o(control_running), .done_o, .fault_o, .fault_code_o, .fault_queue_o, .fault_pc_o, .fault_addr_o,
+      .fault_cycle_o,
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
       .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i,
-      .push_valid_o(push_valid), .push_ready_i(push_ready), .push_desc_o(push_desc), .push_index_o(push_index),
-      .queue_idle_i(q_idle), .queue_waiting_i(q_waiting), .queue_head_index_i(head_index),
-      .progress_i((progress | q_take | done) != '0),
-      .unmet_i(flag_unmet), .wait_o(flag_wait[NumQueues]), .take_o(flag_take[NumQueues]),
-      .fault_valid_o(seq_fault), .fault_code_o(seq_code), .fault_queue_o(seq_queue), .fault_pc_o(seq_pc),
-      .fault_addr_o(seq_addr), .dispatch_stall_o(dispatch_stall)
-  );
-
-  systole_sync u_sync (
-      .clk_i, .rst_ni(core_rst_n), .wait_i(flag_wait), .unmet_o(flag_unmet), .take_i(flag_take), .post_i(flag_post),
-      .overflow_o(overflow), .overflow_flag_o(overflow_flag)
-  );
-
-  for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
-    systole_unit_queue #(.Depth(Cfg.QueueDepth), .InFlight(MaxInFlight)) u_queue (
-        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .stall_i(stall_queue[q]),
-        .push_valid_i(push_valid[q]), .push_ready_o(push_ready[q]), .push_desc_i(push_desc), .push_index_i(push_index),
-        .wait_o(flag_wait[q]), .unmet_i(flag_unmet[q]), .take_o(q_take[q]), .post_o(flag_post[q]),
-        .start_valid_o(start_valid[q]), .start_ready_i(start_ready[q]), .start_desc_o(start_desc[q]),
-        .done_i(done[q]),
-        .idle_o(q_idle[q]), .busy_o(q_busy[q]), .waiting_o(q_waiting[q]), .head_index_o(head_index[q]),
-        .oldest_index_o(oldest_index[q]), .newest_index_o(newest_index[q]),
-        .retire_valid_o(retire_valid_o[q]), .retire_index_o(retire_index_o[q])
-    );
-    assign flag_take[q] = q_take[q];
-  end
-
-  systole_fault u_fault (
-      .clk_i, .rst_ni(core_rst_n), .cycle_i,
-      .unit_valid_i(unit_fault), .unit_code_i(unit_code), .unit_addr_i(unit_addr), .unit_newest_i(unit_newest),
-      .oldest_index_i(oldest_index), .newest_index_i(newest_index),
-      .overflow_i(overflow), .overflow_flag_i(overflow_flag), .retire_index_i(retire_index_o),
-      .seq_valid_i(seq_fault), .seq_code_i(seq_code), .seq_queue_i(seq_queue), .seq_pc_i(seq_pc), .seq_addr_i(seq_addr),
-      .fault_o, .code_o(fault_code_o), .queue_o(fault_queue_o), .pc_o(fault_pc_o), .addr_o(fault_addr_o),
-      .cycle_o(fault_cycle_o)
+      .start_valid_o(start_valid), .start_ready_i(start_ready), .start_desc_o(start_desc), .done_i(done),
+      .progress_i(progress), .unit_fault_i(unit_fault), .unit_code_i(unit_code), .unit_addr_i(unit_addr),
+      .unit_newest_i(unit_newest),
+      .idle_o(q_idle), .busy_o(q_busy), .waiting_o(q_waiting), .dispatch_stall_o(dispatch_stall),
+      .retire_valid_o, .retire_index_o
   );
 
   // Unified buffer.

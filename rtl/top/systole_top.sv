@@ -148,7 +148,7 @@ module systole_top
   );
 
   systole_core #(.Cfg(Cfg)) u_core (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .stall_i(stall_core),
+      .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .stall_i(stall_core),
       .start_i(start), .prog_addr_i(prog_addr), .prog_len_i(prog_len), .watchdog_i(watchdog), .hbm_end_i(hbm_end),
       .cycle_i(cycle), .running_o(running), .done_o(done), .fault_o(fault), .fault_code_o(fault_code),
       .fault_queue_o(fault_queue), .fault_pc_o(fault_pc), .fault_addr_o(fault_addr), .fault_cycle_o(fault_cycle),

@@ -62,9 +62,11 @@ module systole_vector_lanes
   logic signed [31:0] q5_q [Cols], r6_q [Cols];
   logic signed [7:0]  s1_q [Cols], s2_q [Cols], s3_q [Cols], s4_q [Cols], s5_q [Cols];
   logic signed [31:0] first_q [Cols];   // first operand of an addition, rescaled
-  logic signed [31:0] sum_q [SumDepth][Cols];
   logic signed [7:0]  y7_v [Cols];
   logic [Cols*8-1:0]  out_v;
+  logic [Cols*32-1:0] sum_v;
+
+  logic [Cols*32-1:0] sum_mem_q [SumDepth];  // one write and one read port
 
   // Uniform multiplier and shift of the micro-op that enters.
   logic signed [31:0] mult_u;
@@ -104,16 +106,17 @@ module systole_vector_lanes
     return ((a ^ s) & (b ^ s)) < 0 ? (a < 0 ? Min : Max) : s;
   endfunction
 
+  // Left by s, if s > 0; saturates when a bit that leaves, or the new sign, differs from the sign.
   function automatic logic signed [31:0] shift_left_sat(logic signed [31:0] x, logic signed [7:0] s);
-    logic signed [31:0] y;
+    logic signed [31:0] sign;
     logic [4:0]         n;
-    n = s < 0 ? 5'd0 : s[4:0];
-    y = x <<< n;
-    return (y >>> n) != x ? (x < 0 ? Min : Max) : y;
+    n    = s < 0 ? 5'd0 : s[4:0];
+    sign = x >>> 31;
+    return ((x ^ sign) & ~(32'h7fff_ffff >> n)) != 0 ? (x < 0 ? Min : Max) : x <<< n;
   endfunction
 
   function automatic logic signed [31:0] sat_32(logic signed [63:0] v);
-    return v > 64'(Max) ? Max : v < 64'(Min) ? Min : v[31:0];
+    return 64'(signed'(v[31:0])) == v ? v[31:0] : v < 0 ? Min : Max;
   endfunction
 
   // Rounding shift right by -s, if s < 0: halves away from zero when away, else up.
@@ -142,10 +145,13 @@ module systole_vector_lanes
     end
   endtask
 
+  // Word of the block into the quarter of the lanes that it holds.
   task automatic load_words(logic bank, logic [1:0] quarter, logic mult);
-    for (int unsigned w = 0; w < Quarter; w++) begin
-      if (mult) mult_q[bank][32'(quarter)*Quarter+w] = ub_data_i[w*32+:32];
-      else bias_q[bank][32'(quarter)*Quarter+w] = ub_data_i[w*32+:32];
+    for (int unsigned c = 0; c < Cols; c++) begin
+      if (2'(c / Quarter) == quarter) begin
+        if (mult) mult_q[bank][c] = ub_data_i[(c%Quarter)*32+:32];
+        else bias_q[bank][c] = ub_data_i[(c%Quarter)*32+:32];
+      end
     end
   endtask
 
@@ -175,7 +181,8 @@ module systole_vector_lanes
   task automatic stage1_raw(logic [1:0] part);
     for (int unsigned w = 0; w < Quarter; w++) begin
       logic [31:0] word;
-      word        = acc_data_i[32'(part)*Quarter+w];
+      word        = part[1] ? (part[0] ? acc_data_i[3*Quarter+w] : acc_data_i[2*Quarter+w])
+                            : (part[0] ? acc_data_i[Quarter+w] : acc_data_i[w]);
       x1_q[4*w]   = 32'(signed'(word[7:0]));
       x1_q[4*w+1] = 32'(signed'(word[15:8]));
       x1_q[4*w+2] = 32'(signed'(word[23:16]));
@@ -205,7 +212,7 @@ module systole_vector_lanes
   endtask
 
   task automatic stage1_sum(logic [SumPtrBits-1:0] ptr);
-    for (int unsigned c = 0; c < Cols; c++) x1_q[c] = sum_q[ptr][c];
+    for (int unsigned c = 0; c < Cols; c++) x1_q[c] = sum_mem_q[ptr][c*32+:32];
   endtask
 
   task automatic stage1_uniform(logic signed [31:0] mult, logic signed [7:0] shift);
@@ -216,14 +223,9 @@ module systole_vector_lanes
   endtask
 
   task automatic stage2(round_e round, logic [7:0] half);
-    if (round == RoundDouble) begin
-      for (int unsigned c = 0; c < Cols; c++) x2_q[c] = shift_left_sat(x1_q[c], s1_q[c]);
-    end else if (round == RoundSingle) begin
-      for (int unsigned c = 0; c < Cols; c++) x2_q[c] = x1_q[c];
-    end else begin
-      for (int unsigned c = 0; c < Cols; c++) x2_q[c] = x1_q[c] < 0 ? x1_q[c] - 32'(half) : x1_q[c] + 32'(half);
-    end
     for (int unsigned c = 0; c < Cols; c++) begin
+      x2_q[c] = round == RoundTrunc ? (x1_q[c] < 0 ? x1_q[c] - 32'(half) : x1_q[c] + 32'(half))
+                                    : shift_left_sat(x1_q[c], round == RoundDouble ? s1_q[c] : 8'sd0);
       m2_q[c] = m1_q[c];
       s2_q[c] = s1_q[c];
     end
@@ -236,43 +238,39 @@ module systole_vector_lanes
     end
   endtask
 
-  // The rounding constant of the shift in stage 5. A single rounding with a shift right is done in stage 6, as nothing
-  // below bit 31 of the product decides it.
+  // Shift of the product: 31 but for a single rounding with a shift left.
+  function automatic logic [4:0] product_shift(round_e round, logic signed [7:0] s);
+    return round == RoundTrunc ? 5'd24 : round == RoundSingle && s > 0 ? 5'd31 - s[4:0] : 5'd31;
+  endfunction
+
+  // Half of the last place, or what makes the shift of a negative product round towards zero. A single rounding with a shift
+  // right happens in stage 6: nothing below bit 31 of the product decides it.
   task automatic stage4(round_e round);
-    if (round == RoundDouble) begin
-      for (int unsigned c = 0; c < Cols; c++) p4_q[c] = p3_q[c] + 64'sh4000_0000;
-    end else if (round == RoundSingle) begin
-      for (int unsigned c = 0; c < Cols; c++) begin
-        p4_q[c] = p3_q[c] + (s3_q[c] < 0 ? 64'sh0 : 64'sh4000_0000 >>> s3_q[c][4:0]);
-      end
-    end else begin
-      for (int unsigned c = 0; c < Cols; c++) p4_q[c] = p3_q[c] + (p3_q[c] < 0 ? 64'shff_ffff : 64'sh0);
+    for (int unsigned c = 0; c < Cols; c++) begin
+      logic [31:0] half;
+      half    = round == RoundTrunc ? (p3_q[c] < 0 ? 32'h00ff_ffff : 32'h0)
+              : round == RoundSingle && s3_q[c] < 0 ? 32'h0 : 32'h1 << (product_shift(round, s3_q[c]) - 5'd1);
+      p4_q[c] = p3_q[c] + 64'(half);
+      s4_q[c] = s3_q[c];
     end
-    for (int unsigned c = 0; c < Cols; c++) s4_q[c] = s3_q[c];
   endtask
 
   task automatic stage5(round_e round);
-    if (round == RoundDouble) begin
-      for (int unsigned c = 0; c < Cols; c++) q5_q[c] = sat_32(p4_q[c] >>> 31);
-    end else if (round == RoundSingle) begin
-      for (int unsigned c = 0; c < Cols; c++) begin
-        q5_q[c] = sat_32(p4_q[c] >>> (5'd31 - (s4_q[c] < 0 ? 5'd0 : s4_q[c][4:0])));
-      end
-    end else begin
-      for (int unsigned c = 0; c < Cols; c++) q5_q[c] = 32'(p4_q[c] >>> 24);
+    for (int unsigned c = 0; c < Cols; c++) begin
+      q5_q[c] = sat_32(p4_q[c] >>> product_shift(round, s4_q[c]));
+      s5_q[c] = s4_q[c];
     end
-    for (int unsigned c = 0; c < Cols; c++) s5_q[c] = s4_q[c];
   endtask
 
   task automatic stage6(logic away);
     for (int unsigned c = 0; c < Cols; c++) r6_q[c] = shift_right_round(q5_q[c], s5_q[c], away);
   endtask
 
-  // Beyond +-512 the clamps decide whatever the zero point.
+  // Beyond nine bits the clamps decide whatever the zero point.
   task automatic stage7_out(logic signed [7:0] zp, logic signed [7:0] low, logic signed [7:0] high);
     for (int unsigned c = 0; c < Cols; c++) begin
       logic signed [31:0] v;
-      v = (r6_q[c] > 511 ? 511 : r6_q[c] < -512 ? -512 : r6_q[c]) + 32'(zp);
+      v = (r6_q[c] > 255 ? 255 : r6_q[c] < -256 ? -256 : r6_q[c]) + 32'(zp);
       v = v < 32'(low) ? 32'(low) : v;
       v = v > 32'(high) ? 32'(high) : v;
       y7_v[c] = v[7:0];
@@ -286,8 +284,8 @@ module systole_vector_lanes
     for (int unsigned c = 0; c < Cols; c++) first_q[c] = r6_q[c];
   endtask
 
-  task automatic stage7_sum(logic [SumPtrBits-1:0] ptr);
-    for (int unsigned c = 0; c < Cols; c++) sum_q[ptr][c] = add_sat(first_q[c], r6_q[c]);
+  task automatic stage7_sum();
+    for (int unsigned c = 0; c < Cols; c++) sum_v[c*32+:32] = add_sat(first_q[c], r6_q[c]);
   endtask
 
   always_ff @(posedge clk_i) begin : lanes
@@ -295,7 +293,8 @@ module systole_vector_lanes
       if (uop_q[6].src == SrcAdd0) begin
         stage7_first();
       end else if (uop_q[6].src == SrcAdd1) begin
-        stage7_sum(sum_wr_q);
+        stage7_sum();
+        sum_mem_q[sum_wr_q] <= sum_v;
       end else begin
         stage7_out(sc_end.zp, sc_end.clamp_min, sc_end.clamp_max);
         out_data_o <= out_v;

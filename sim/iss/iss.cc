@@ -5,16 +5,17 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 namespace systole::iss {
 namespace {
 
 constexpr uint32_t kSequencer = 7;
 constexpr uint64_t kProgramAlignment = 128;
+// HBM addresses and the fault's address have 36 bits; an address beyond is told
+// without what is above them.
+constexpr uint64_t kAddressMask = (uint64_t{1} << 36) - 1;
 
 bool HasUnusedBits(const isa::OpInfo& op, const isa::Descriptor& d) {
   uint64_t flags = isa::GetBits(d, 8, 8);
@@ -47,15 +48,6 @@ Result Dispatch(isa::Opcode opcode, const isa::Descriptor& d, State* state) {
       break;
   }
   return std::nullopt;
-}
-
-// "3, 7"
-std::string Flags(uint32_t mask) {
-  std::vector<int> flags;
-  for (int f = 0; f < isa::kNumFlags; ++f) {
-    if ((mask >> f & 1) != 0) flags.push_back(f);
-  }
-  return absl::StrJoin(flags, ", ");
 }
 
 // What registers cannot say about some faults of a matmul.
@@ -103,27 +95,29 @@ void Iss::Reset() {
 }
 
 Result Iss::Fetch(isa::Descriptor* d) {
-  if (launch_.prog_addr % kProgramAlignment != 0)
+  if (launch_.prog_addr % kProgramAlignment != 0) {
     return Trap{isa::Fault::kMisaligned, launch_.prog_addr};
-  const uint64_t bytes = uint64_t{launch_.prog_len} * isa::kDescriptorBytes;
-  if (launch_.prog_addr + bytes >
-      std::min(state_.hbm_limit, state_.hbm.capacity())) {
-    return Trap{isa::Fault::kHbmRange, launch_.prog_addr};
   }
-  const uint64_t offset = uint64_t{index_} * isa::kDescriptorBytes;
-  uint8_t raw[isa::kDescriptorBytes];
-  state_.hbm.Read(launch_.prog_addr + offset, raw);
+  const uint64_t address =
+      launch_.prog_addr + uint64_t{index_} * isa::kDescriptorBytes;
+  // Fetching moves whole beats.
+  const uint64_t beat = state_.beat();
+  const uint64_t end =
+      (address + isa::kDescriptorBytes + beat - 1) / beat * beat;
+  if (end > std::min(state_.hbm_limit, state_.hbm.capacity()))
+    return Trap{isa::Fault::kHbmRange, address};
+  uint8_t bytes[isa::kDescriptorBytes];
+  state_.hbm.Read(address, bytes);
   d->fill(0);
   for (int i = 0; i < isa::kDescriptorBytes; ++i)
-    (*d)[i / 8] |= uint64_t{raw[i]} << (i % 8 * 8);
-  state_.counters.fetch_beats =
-      (offset + isa::kDescriptorBytes + state_.beat() - 1) / state_.beat();
+    (*d)[i / 8] |= uint64_t{bytes[i]} << (i % 8 * 8);
+  state_.counters.fetch_beats = (end - launch_.prog_addr) / beat;
   return std::nullopt;
 }
 
 Iss::Event Iss::Fault(const Trap& trap, uint32_t queue, uint32_t index,
                       std::string detail) {
-  fault_ = FaultState{trap.cause, queue, index, trap.address, 0};
+  fault_ = FaultState{trap.cause, queue, index, trap.address & kAddressMask, 0};
   fault_detail_ = std::move(detail);
   return Event::kFaulted;
 }
@@ -145,22 +139,19 @@ Iss::Event Iss::Step() {
     return Fault({isa::Fault::kIllegalOpcode, header.opcode}, kSequencer,
                  index_);
   if (HasUnusedBits(*op, d))
-    return Fault({isa::Fault::kIllegalDescriptor, header.opcode}, kSequencer,
-                 index_);
+    return Fault({isa::Fault::kIllegalDescriptor}, kSequencer, index_);
 
   // Waits. Everything before it is complete, so a flag that is 0 now can only
   // be posted by a later descriptor.
   const uint32_t queue = op->queue == isa::Queue::kNone
                              ? kSequencer
                              : static_cast<uint32_t>(op->queue);
-  uint32_t unmet = 0;
-  for (int f = 0; f < isa::kNumFlags; ++f) {
-    if (state_.flags[f] == 0) unmet |= header.wait_mask & 1u << f;
-  }
-  if (unmet != 0) {
-    return Fault({isa::Fault::kWatchdog, unmet}, queue, index_,
-                 absl::StrCat("it waits for sync flag ", Flags(unmet),
-                              ", which nothing before it posts"));
+  for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
+    if ((header.wait_mask >> f & 1) != 0 && state_.flags[f] == 0) {
+      return Fault({isa::Fault::kWatchdog, f}, queue, index_,
+                   absl::StrCat("it waits for sync flag ", f,
+                                ", which nothing before it posts"));
+    }
   }
   for (int f = 0; f < isa::kNumFlags; ++f)
     state_.flags[f] -= header.wait_mask >> f & 1;

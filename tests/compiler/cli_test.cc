@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command-line tool: exit codes, error texts, reports. Runs the built program on the simulator.
+// The command-line tool: exit codes, error texts, reports. Runs the built
+// program on the simulator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -27,15 +28,18 @@ class Cli : public testing::Test {
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   Outcome Run(const std::string& arguments) {
-    const std::string command = SYSTOLE_BINARY_DIR "/bin/systole " + arguments + " 2>&1";
+    const std::string command =
+        SYSTOLE_BINARY_DIR "/bin/systole " + arguments + " 2>&1";
     FILE* pipe = popen(command.c_str(), "r");
     std::string text;
     std::array<char, 4096> buffer;
-    while (size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) text.append(buffer.data(), got);
+    while (size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
+      text.append(buffer.data(), got);
     const int status = pclose(pipe);
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
   }
-  void ExpectError(const std::string& arguments, int code, const std::string& text) {
+  void ExpectError(const std::string& arguments, int code,
+                   const std::string& text) {
     const Outcome o = Run(arguments);
     EXPECT_EQ(o.code, code) << arguments << "\n" << o.text;
     EXPECT_THAT(o.text, HasSubstr(text)) << arguments;
@@ -44,7 +48,8 @@ class Cli : public testing::Test {
 };
 
 TEST_F(Cli, HelpEverywhere) {
-  for (const char* command : {"", "run ", "bench ", "compile ", "asm ", "disasm ", "info "}) {
+  for (const char* command :
+       {"", "run ", "bench ", "compile ", "asm ", "disasm ", "info "}) {
     const Outcome o = Run(std::string(command) + "--help");
     EXPECT_EQ(o.code, 0) << command;
     EXPECT_THAT(o.text, HasSubstr("Usage: systole"));
@@ -52,15 +57,19 @@ TEST_F(Cli, HelpEverywhere) {
 }
 
 TEST_F(Cli, RunPrintsTheTableAndWritesTheReport) {
-  const Outcome o = Run("run --backend iss --images 5 --batch 3 --checked --quiet --reports " + folder_);
+  const Outcome o = Run(
+      "run --backend iss --images 5 --batch 3 --checked --quiet --reports " +
+      folder_);
   EXPECT_EQ(o.code, 0) << o.text;
   EXPECT_THAT(o.text, HasSubstr("accuracy: 5 of 5"));
   std::ifstream file(folder_ + "/run.json");
   const nlohmann::json records = nlohmann::json::parse(file);
   ASSERT_EQ(records.size(), 6u);
   for (const nlohmann::json& r : records) {
-    for (const char* key : {"name", "preset", "cycles", "macs", "peak_macs_per_cycle", "utilisation", "ideal_utilisation",
-                            "hbm_read_bytes", "hbm_write_bytes", "bit_exact", "host_cpu_seconds"}) {
+    for (const char* key :
+         {"name", "preset", "cycles", "macs", "peak_macs_per_cycle",
+          "utilisation", "ideal_utilisation", "hbm_read_bytes",
+          "hbm_write_bytes", "bit_exact", "host_cpu_seconds"}) {
       EXPECT_TRUE(r.contains(key)) << key;
     }
     EXPECT_EQ(r["bit_exact"], true);
@@ -79,16 +88,20 @@ TEST_F(Cli, BadValues) {
   ExpectError("run --backend iss --images 0", 1, "0 images");
   ExpectError("run --backend iss --batch 0", 1, "a batch of 0");
   ExpectError("run --backend iss --images 5000", 1, "has 2000");
-  ExpectError("run --backend iss --preset huge", 1, "unknown preset 'huge'; there are nano, edge, v1");
+  ExpectError("run --backend iss --preset huge", 1,
+              "unknown preset 'huge'; there are nano, edge, v1");
   ExpectError("run --backend paper", 1, "paper");
   ExpectError("compile --batch 0 -o " + folder_ + "/x.tpu", 1, "a batch of 0");
 }
 
 TEST_F(Cli, BadFiles) {
-  ExpectError("run --backend iss --model none.safetensors", 1, "none.safetensors");
-  ExpectError("run --backend iss --digits " + folder_, 1, "test-images-idx3-ubyte");
+  ExpectError("run --backend iss --model none.safetensors", 1,
+              "none.safetensors");
+  ExpectError("run --backend iss --digits " + folder_, 1,
+              "test-images-idx3-ubyte");
   std::ofstream(folder_ + "/bad.safetensors") << "no model";
-  ExpectError("run --backend iss --model " + folder_ + "/bad.safetensors", 1, "bad.safetensors");
+  ExpectError("run --backend iss --model " + folder_ + "/bad.safetensors", 1,
+              "bad.safetensors");
   ExpectError("info " + folder_ + "/bad.safetensors", 1, "bad.safetensors");
   ExpectError("disasm none.tpu", 1, "none.tpu");
   ExpectError("asm none.txt", 1, "none.txt");
@@ -96,7 +109,8 @@ TEST_F(Cli, BadFiles) {
 }
 
 TEST_F(Cli, CompileInfoDisassembleAssemble) {
-  const std::string program = folder_ + "/cnn.tpu", text = folder_ + "/cnn.txt", again = folder_ + "/again.tpu";
+  const std::string program = folder_ + "/cnn.tpu", text = folder_ + "/cnn.txt",
+                    again = folder_ + "/again.tpu";
   ASSERT_EQ(Run("compile --batch 2 -o " + program).code, 0);
   EXPECT_THAT(Run("info " + program).text, HasSubstr("conv3"));
   ASSERT_EQ(Run("disasm " + program + " > " + text).code, 0);

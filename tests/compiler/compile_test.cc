@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the compiler refuses, what it reports, and the whole digits network on the simulator.
-#include "systole/compiler.h"
-
+// What the compiler refuses, what it reports, and the whole digits network on
+// the simulator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "host/tools/checker.h"
 #include "host/tools/digits.h"
 #include "host/tools/workload.h"
+#include "systole/compiler.h"
 #include "systole/device.h"
 
 namespace systole {
@@ -28,14 +28,16 @@ model::Network Conv(int side, int channels, int kernel, int filters) {
 }
 
 TEST(Compile, RefusesABatchOfZero) {
-  const auto program = compiler::CompileNetwork(Conv(4, 4, 1, 4), *FindPreset("nano"), {.batch = 0});
+  const auto program = compiler::CompileNetwork(
+      Conv(4, 4, 1, 4), *FindPreset("nano"), {.batch = 0});
   EXPECT_EQ(program.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(program.status().message()), HasSubstr("batch of 0"));
 }
 
 TEST(Compile, RefusesWhatDoesNotFitWithTheSizes) {
   // One window alone is 7 x 7 x 4000 bytes.
-  const auto program = compiler::CompileNetwork(Conv(9, 4000, 7, 4), *FindPreset("nano"), {});
+  const auto program =
+      compiler::CompileNetwork(Conv(9, 4000, 7, 4), *FindPreset("nano"), {});
   EXPECT_EQ(program.status().code(), absl::StatusCode::kResourceExhausted);
   const std::string text(program.status().message());
   EXPECT_THAT(text, HasSubstr("layer conv (9x9x4000 * 7x7 -> 9x9x4)"));
@@ -45,9 +47,11 @@ TEST(Compile, RefusesWhatDoesNotFitWithTheSizes) {
 TEST(Compile, RefusesSumsBeyond32Bits) {
   model::Network network = Conv(4, 4, 1, 4);
   network.layers[0].bias[2] = 2147483647;
-  const auto program = compiler::CompileNetwork(network, *FindPreset("nano"), {});
+  const auto program =
+      compiler::CompileNetwork(network, *FindPreset("nano"), {});
   EXPECT_EQ(program.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(program.status().message()), HasSubstr("layer conv: output channel 2"));
+  EXPECT_THAT(std::string(program.status().message()),
+              HasSubstr("layer conv: output channel 2"));
 }
 
 TEST(Compile, RefusesTooLargeAPool) {
@@ -61,28 +65,35 @@ TEST(Compile, RefusesTooLargeAPool) {
   layer.window.kernel_h = layer.window.kernel_w = 40;
   network.tensors[1].height = network.tensors[1].width = 1;
   network.tensors[1].zero_point = network.tensors[0].zero_point;
-  const auto program = compiler::CompileNetwork(network, *FindPreset("nano"), {});
+  const auto program =
+      compiler::CompileNetwork(network, *FindPreset("nano"), {});
   EXPECT_EQ(program.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(program.status().message()), HasSubstr("layer pool: a pool over 40x40"));
+  EXPECT_THAT(std::string(program.status().message()),
+              HasSubstr("layer pool: a pool over 40x40"));
 }
 
 TEST(Compile, RefusesAnEmptyMatmul) {
   EXPECT_EQ(compiler::CompileMatmul({}, *FindPreset("nano"), {}).ok(), false);
   compiler::MatmulSpec spec = tools::RandomMatmul(4, 4, 4, true, 1);
   spec.m = 0;
-  EXPECT_EQ(compiler::CompileMatmul(spec, *FindPreset("nano"), {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      compiler::CompileMatmul(spec, *FindPreset("nano"), {}).status().code(),
+      absl::StatusCode::kInvalidArgument);
 }
 
 TEST(Compile, TheSameInputsGiveTheSameProgram) {
   const model::Network network = Conv(20, 30, 3, 40);
-  const auto a = compiler::CompileNetwork(network, *FindPreset("edge"), {.batch = 3});
-  const auto b = compiler::CompileNetwork(network, *FindPreset("edge"), {.batch = 3});
+  const auto a =
+      compiler::CompileNetwork(network, *FindPreset("edge"), {.batch = 3});
+  const auto b =
+      compiler::CompileNetwork(network, *FindPreset("edge"), {.batch = 3});
   ASSERT_TRUE(a.ok() && b.ok());
   EXPECT_EQ(SerializeProgram(*a), SerializeProgram(*b));
 }
 
 TEST(Compile, TapsInThePaddingAreLeftOut) {
-  // A line of 64 positions, kernel 3 high: two of three kernel rows meet padding only.
+  // A line of 64 positions, kernel 3 high: two of three kernel rows meet
+  // padding only.
   tools::ConvSpec spec;
   spec.name = "line";
   spec.width = 64;
@@ -90,17 +101,21 @@ TEST(Compile, TapsInThePaddingAreLeftOut) {
   spec.kernel_w = 1;
   spec.kernel_h = 3;
   spec.filters = 8;
-  const auto program = compiler::CompileNetwork(tools::ConvNetwork(spec, 1), *FindPreset("nano"), {});
+  const auto program = compiler::CompileNetwork(tools::ConvNetwork(spec, 1),
+                                                *FindPreset("nano"), {});
   ASSERT_TRUE(program.ok());
   for (const isa::Descriptor& d : program->descriptors) {
-    if (static_cast<isa::Opcode>(isa::GetBits(d, 0, 8)) != isa::Opcode::kWeights) continue;
+    if (static_cast<isa::Opcode>(isa::GetBits(d, 0, 8)) !=
+        isa::Opcode::kWeights)
+      continue;
     EXPECT_EQ(isa::Weights::Decode(d).tiles, 1u);
   }
 }
 
 class DigitsNetwork : public testing::Test {
  protected:
-  static constexpr const char* kModel = SYSTOLE_SOURCE_DIR "/models/mnist_cnn.safetensors";
+  static constexpr const char* kModel =
+      SYSTOLE_SOURCE_DIR "/models/mnist_cnn.safetensors";
   static constexpr const char* kDigits = SYSTOLE_SOURCE_DIR "/tests/data/mnist";
 
   // Images first..first+images-1; returns how many digits are right.
@@ -110,7 +125,8 @@ class DigitsNetwork : public testing::Test {
     const auto digits = tools::ReadDigits(kDigits);
     EXPECT_TRUE(digits.ok()) << digits.status();
     const auto program =
-        compiler::CompileNetwork(*network, *FindPreset(preset), {.batch = images, .keep_intermediates = true});
+        compiler::CompileNetwork(*network, *FindPreset(preset),
+                                 {.batch = images, .keep_intermediates = true});
     EXPECT_TRUE(program.ok()) << program.status();
     const std::vector<int8_t> input = digits->Quantised(first, images);
     const auto expected = tools::GoldenTensors(*network, input, false);
@@ -120,10 +136,12 @@ class DigitsNetwork : public testing::Test {
     options.check_races = races;
     auto device = Device::Open("iss", options);
     EXPECT_TRUE(device.ok()) << device.status();
-    const auto run = tools::RunChecked(**device, *program, *network, input, *expected);
+    const auto run =
+        tools::RunChecked(**device, *program, *network, input, *expected);
     EXPECT_TRUE(run.ok()) << run.status();
     if (!run.ok()) return 0;
-    for (const tools::LayerRun& layer : run->layers) EXPECT_TRUE(layer.bit_exact.value_or(false)) << layer.mismatch;
+    for (const tools::LayerRun& layer : run->layers)
+      EXPECT_TRUE(layer.bit_exact.value_or(false)) << layer.mismatch;
     int right = 0;
     for (int i = 0; i < images; ++i) {
       const int8_t* s = reinterpret_cast<const int8_t*>(&run->output[10 * i]);
@@ -135,12 +153,15 @@ class DigitsNetwork : public testing::Test {
 
 TEST_F(DigitsNetwork, AllDigitsOnEdgeEveryLayerBitExact) {
   int right = 0;
-  for (int first = 0; first < 2000; first += 100) right += RunImages("edge", first, 100, /*races=*/false);
-  EXPECT_GE(right, 1964) << "float is at least 98.5 %, int8 within 0.3 points of it";
+  for (int first = 0; first < 2000; first += 100)
+    right += RunImages("edge", first, 100, /*races=*/false);
+  EXPECT_GE(right, 1964)
+      << "float is at least 98.5 %, int8 within 0.3 points of it";
 }
 
 TEST_F(DigitsNetwork, EachPresetWithoutRaces) {
-  for (const Preset& preset : kPresets) EXPECT_GE(RunImages(std::string(preset.name), 0, 8, /*races=*/true), 7);
+  for (const Preset& preset : kPresets)
+    EXPECT_GE(RunImages(std::string(preset.name), 0, 8, /*races=*/true), 7);
 }
 
 }  // namespace

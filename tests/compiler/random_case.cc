@@ -17,7 +17,8 @@ using model::Tensor;
 
 class Maker {
  public:
-  Maker(uint64_t seed, const Preset& preset, int64_t work) : rng_(seed), preset_(preset), work_(work) {}
+  Maker(uint64_t seed, const Preset& preset, int64_t work)
+      : rng_(seed), preset_(preset), work_(work) {}
 
   RandomCase Make() {
     const int kind = Pick(0, 11);
@@ -40,7 +41,8 @@ class Maker {
       Start(2, 10, 16);
       const int a = Conv(0, /*same=*/true);
       int last = a;
-      if (Chance(2)) last = Add(Conv(a, /*same=*/true, c_.network.tensors[a].channels), a);
+      if (Chance(2))
+        last = Add(Conv(a, /*same=*/true, c_.network.tensors[a].channels), a);
       if (Chance(2)) last = Pool(last);
       if (Chance(2)) Dense(last);
     }
@@ -49,15 +51,21 @@ class Maker {
   }
 
  private:
-  int Pick(int low, int high) { return low + static_cast<int>(rng_() % (high - low + 1)); }
+  int Pick(int low, int high) {
+    return low + static_cast<int>(rng_() % (high - low + 1));
+  }
   bool Chance(int one_in) { return Pick(1, one_in) == 1; }
 
   int ZeroPoint() {
     switch (Pick(0, 5)) {
-      case 0: return -128;
-      case 1: return 127;
-      case 2: return 0;
-      default: return Pick(-128, 127);
+      case 0:
+        return -128;
+      case 1:
+        return 127;
+      case 2:
+        return 0;
+      default:
+        return Pick(-128, 127);
     }
   }
 
@@ -76,28 +84,39 @@ class Maker {
   model::Requant Factor(int64_t terms) {
     model::Requant r = tools::SpreadingRequant(terms, rng_);
     switch (Pick(0, 15)) {
-      case 0: return {};
-      case 1: return {1 << 30, r.shift};
-      case 2: return {2147483647, r.shift};
-      case 3: return {r.multiplier, -31};
-      case 4: return {r.multiplier, static_cast<int8_t>(Pick(-31, 30))};
-      default: return r;
+      case 0:
+        return {};
+      case 1:
+        return {1 << 30, r.shift};
+      case 2:
+        return {2147483647, r.shift};
+      case 3:
+        return {r.multiplier, -31};
+      case 4:
+        return {r.multiplier, static_cast<int8_t>(Pick(-31, 30))};
+      default:
+        return r;
     }
   }
 
   int32_t Bias() {
     switch (Pick(0, 9)) {
-      case 0: return 1 << 29;
-      case 1: return -(1 << 29);
-      case 2: return 0;
-      default: return Pick(-20000, 20000);
+      case 0:
+        return 1 << 29;
+      case 1:
+        return -(1 << 29);
+      case 2:
+        return 0;
+      default:
+        return Pick(-20000, 20000);
     }
   }
 
   void Clamp(Layer& layer) {
     layer.clamp_min = Chance(3) ? Pick(-128, 0) : -128;
     layer.clamp_max = Chance(3) ? Pick(layer.clamp_min, 127) : 127;
-    layer.rounding = Chance(4) ? model::Rounding::kSingle : model::Rounding::kDouble;
+    layer.rounding =
+        Chance(4) ? model::Rounding::kSingle : model::Rounding::kDouble;
   }
 
   RandomCase Matmul() {
@@ -126,7 +145,9 @@ class Maker {
     c_.raw = m.raw;
     c_.network = compiler::MatmulNetwork(m);
     Finish();
-    c_.description = absl::StrFormat("matmul %dx%dx%d%s", m.m, m.k, m.n, m.raw ? " raw" : "") + c_.description;
+    c_.description = absl::StrFormat("matmul %dx%dx%d%s", m.m, m.k, m.n,
+                                     m.raw ? " raw" : "") +
+                     c_.description;
     return std::move(c_);
   }
 
@@ -142,7 +163,8 @@ class Maker {
 
   int Append(Layer layer, Tensor out) {
     model::Network& net = c_.network;
-    layer.name = absl::StrFormat("%s%d", model::OpName(layer.op), net.layers.size());
+    layer.name =
+        absl::StrFormat("%s%d", model::OpName(layer.op), net.layers.size());
     out.name = layer.name + ".out";
     layer.output = static_cast<int>(net.tensors.size());
     net.tensors.push_back(out);
@@ -151,8 +173,10 @@ class Maker {
     return net.output;
   }
 
-  // A window along one axis: the kernel and its dilation, a stride and paddings below the extent.
-  void Axis(int size, bool same, int& kernel, int& stride, int& dilation, int& before, int& after) {
+  // A window along one axis: the kernel and its dilation, a stride and paddings
+  // below the extent.
+  void Axis(int size, bool same, int& kernel, int& stride, int& dilation,
+            int& before, int& after) {
     kernel = Pick(1, 7);
     dilation = Chance(4) ? Pick(2, 3) : 1;
     if (same) {
@@ -190,15 +214,22 @@ class Maker {
     layer.op = Op::kConv2D;
     layer.inputs = {input};
     model::Window& w = layer.window;
-    Axis(in.height, same, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top, w.pad_bottom);
-    Axis(in.width, same, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left, w.pad_right);
+    Axis(in.height, same, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top,
+         w.pad_bottom);
+    Axis(in.width, same, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left,
+         w.pad_right);
     Tensor out = in;
-    out.height = model::OutputSize(in.height, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top, w.pad_bottom);
-    out.width = model::OutputSize(in.width, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left, w.pad_right);
+    out.height = model::OutputSize(in.height, w.kernel_h, w.stride_h,
+                                   w.dilation_h, w.pad_top, w.pad_bottom);
+    out.width = model::OutputSize(in.width, w.kernel_w, w.stride_w,
+                                  w.dilation_w, w.pad_left, w.pad_right);
     const int64_t terms = int64_t{1} * w.kernel_h * w.kernel_w * in.channels;
     if (filters == 0) {
-      const int64_t most = work_ / std::max<int64_t>(1, terms * out.height * out.width * c_.options.batch);
-      filters = Pick(1, static_cast<int>(std::clamp<int64_t>(most, 1, 5 * preset_.cols + 3)));
+      const int64_t most =
+          work_ / std::max<int64_t>(
+                      1, terms * out.height * out.width * c_.options.batch);
+      filters = Pick(1, static_cast<int>(std::clamp<int64_t>(
+                            most, 1, 5 * preset_.cols + 3)));
     }
     out.channels = filters;
     out.zero_point = ZeroPoint();
@@ -226,7 +257,8 @@ class Maker {
     layer.op = Chance(2) ? Op::kMaxPool : Op::kAveragePool;
     layer.inputs = {input};
     model::Window& w = layer.window;
-    const auto axis = [&](int size, int& kernel, int& stride, int& before, int& after) {
+    const auto axis = [&](int size, int& kernel, int& stride, int& before,
+                          int& after) {
       kernel = std::min(Pick(1, 5), same ? 2 * size - 1 : size);
       stride = same ? 1 : Pick(1, 3);
       before = same ? (kernel - 1) / 2 : Pick(0, kernel - 1);
@@ -235,8 +267,10 @@ class Maker {
     axis(in.height, w.kernel_h, w.stride_h, w.pad_top, w.pad_bottom);
     axis(in.width, w.kernel_w, w.stride_w, w.pad_left, w.pad_right);
     Tensor out = in;
-    out.height = model::OutputSize(in.height, w.kernel_h, w.stride_h, 1, w.pad_top, w.pad_bottom);
-    out.width = model::OutputSize(in.width, w.kernel_w, w.stride_w, 1, w.pad_left, w.pad_right);
+    out.height = model::OutputSize(in.height, w.kernel_h, w.stride_h, 1,
+                                   w.pad_top, w.pad_bottom);
+    out.width = model::OutputSize(in.width, w.kernel_w, w.stride_w, 1,
+                                  w.pad_left, w.pad_right);
     Clamp(layer);
     layer.rounding = model::Rounding::kDouble;
     return Append(std::move(layer), out);
@@ -248,9 +282,13 @@ class Maker {
     layer.inputs = {a, b};
     Tensor out = c_.network.tensors[a];
     out.zero_point = ZeroPoint();
-    layer.add[0] = {Chance(6) ? 0 : static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)), static_cast<int8_t>(-Pick(0, 4))};
-    layer.add[1] = {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)), static_cast<int8_t>(-Pick(0, 4))};
-    layer.add[2] = {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)), static_cast<int8_t>(-Pick(16, 21))};
+    layer.add[0] = {
+        Chance(6) ? 0 : static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
+        static_cast<int8_t>(-Pick(0, 4))};
+    layer.add[1] = {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
+                    static_cast<int8_t>(-Pick(0, 4))};
+    layer.add[2] = {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
+                    static_cast<int8_t>(-Pick(16, 21))};
     Clamp(layer);
     return Append(std::move(layer), out);
   }
@@ -266,13 +304,17 @@ class Maker {
     for (const Layer& layer : net.layers) {
       const Tensor &in = net.in(layer), &out = net.out(layer);
       const model::Window& w = layer.window;
-      absl::StrAppendFormat(&text, " %s %dx%dx%d->%dx%dx%d k%dx%d s%dx%d d%dx%d p%d,%d,%d,%d;", model::OpName(layer.op),
-                            in.height, in.width, in.channels, out.height, out.width, out.channels, w.kernel_h, w.kernel_w,
-                            w.stride_h, w.stride_w, w.dilation_h, w.dilation_w, w.pad_top, w.pad_left, w.pad_bottom,
-                            w.pad_right);
+      absl::StrAppendFormat(
+          &text, " %s %dx%dx%d->%dx%dx%d k%dx%d s%dx%d d%dx%d p%d,%d,%d,%d;",
+          model::OpName(layer.op), in.height, in.width, in.channels, out.height,
+          out.width, out.channels, w.kernel_h, w.kernel_w, w.stride_h,
+          w.stride_w, w.dilation_h, w.dilation_w, w.pad_top, w.pad_left,
+          w.pad_bottom, w.pad_right);
     }
-    absl::StrAppendFormat(&text, " batch %d ub %d%s%s%s", c_.options.batch, c_.options.ub_bytes,
-                          c_.options.keep_intermediates ? " keep" : "", c_.options.allow_resident ? "" : " spill",
+    absl::StrAppendFormat(&text, " batch %d ub %d%s%s%s", c_.options.batch,
+                          c_.options.ub_bytes,
+                          c_.options.keep_intermediates ? " keep" : "",
+                          c_.options.allow_resident ? "" : " spill",
                           c_.options.reorder ? "" : " as-lowered");
     c_.description = text;
   }
@@ -285,7 +327,9 @@ class Maker {
 
 }  // namespace
 
-RandomCase MakeRandomCase(uint64_t seed, const Preset& preset, int64_t work) { return Maker(seed, preset, work).Make(); }
+RandomCase MakeRandomCase(uint64_t seed, const Preset& preset, int64_t work) {
+  return Maker(seed, preset, work).Make();
+}
 
 absl::StatusOr<Program> CompileCase(const RandomCase& c, const Preset& preset) {
   if (c.raw) return compiler::CompileMatmul(c.matmul, preset, c.options);

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random operations and small networks for a preset, from a seed: shapes, strides, paddings, dilations, zero points,
-// values at the ends of their ranges, and a unified buffer that is pretended to be small, so that all kinds of tiling
-// occur. A case prints as one line.
+// Random operations and small networks for a preset, from a seed: shapes,
+// strides, paddings, dilations, zero points, values at the ends of their
+// ranges, and a unified buffer that is pretended to be small, so that all kinds
+// of tiling occur. A case prints as one line.
 #ifndef TESTS_COMPILER_RANDOM_CASE_H_
 #define TESTS_COMPILER_RANDOM_CASE_H_
 

@@ -64,15 +64,21 @@ isa::Requant RequantTo(int64_t acc, int64_t rows, int64_t dst) {
   return r;
 }
 
-uint32_t Waits(const isa::Descriptor& d) { return static_cast<uint32_t>(isa::GetBits(d, 32, 32)); }
-uint32_t Posts(const isa::Descriptor& d) { return static_cast<uint32_t>(isa::GetBits(d, 64, 32)); }
+uint32_t Waits(const isa::Descriptor& d) {
+  return static_cast<uint32_t>(isa::GetBits(d, 32, 32));
+}
+uint32_t Posts(const isa::Descriptor& d) {
+  return static_cast<uint32_t>(isa::GetBits(d, 64, 32));
+}
 uint32_t Channel(Queue from, Queue to) { return 1u << ChannelFlag(from, to); }
 
 TEST(ChannelFlag, OneForEachOrderedPair) {
   std::vector<int> flags;
   for (int a = 0; a < isa::kNumQueues; ++a) {
     for (int b = 0; b < isa::kNumQueues; ++b) {
-      if (a != b) flags.push_back(ChannelFlag(static_cast<Queue>(a), static_cast<Queue>(b)));
+      if (a != b)
+        flags.push_back(
+            ChannelFlag(static_cast<Queue>(a), static_cast<Queue>(b)));
     }
   }
   std::sort(flags.begin(), flags.end());
@@ -83,10 +89,10 @@ TEST(ChannelFlag, OneForEachOrderedPair) {
 
 TEST(ScheduleBuilder, FindsReadAfterWriteThroughAllUnits) {
   ScheduleBuilder builder(kNano);
-  builder.Append(LoadTo(0, 128));           // 0
-  builder.Append(Tiles(1));                 // 1
-  builder.Append(MatmulFrom(0, 4, 0));      // 2
-  builder.Append(RequantTo(0, 4, 1024));    // 3
+  builder.Append(LoadTo(0, 128));              // 0
+  builder.Append(Tiles(1));                    // 1
+  builder.Append(MatmulFrom(0, 4, 0));         // 2
+  builder.Append(RequantTo(0, 4, 1024));       // 3
   builder.Append(StoreFrom(1024, 128, 4096));  // 4
   const auto schedule = builder.Finish();
   ASSERT_TRUE(schedule.ok());
@@ -99,10 +105,14 @@ TEST(ScheduleBuilder, FindsReadAfterWriteThroughAllUnits) {
     }
     return isa::Descriptor{};
   };
-  EXPECT_EQ(Posts(find(isa::Opcode::kLoad)), Channel(Queue::kLoad, Queue::kMxu));
-  EXPECT_EQ(Waits(find(isa::Opcode::kMatmul)), Channel(Queue::kLoad, Queue::kMxu));
-  EXPECT_EQ(Waits(find(isa::Opcode::kRequant)), Channel(Queue::kMxu, Queue::kVector));
-  EXPECT_EQ(Waits(find(isa::Opcode::kStore)), Channel(Queue::kVector, Queue::kStore));
+  EXPECT_EQ(Posts(find(isa::Opcode::kLoad)),
+            Channel(Queue::kLoad, Queue::kMxu));
+  EXPECT_EQ(Waits(find(isa::Opcode::kMatmul)),
+            Channel(Queue::kLoad, Queue::kMxu));
+  EXPECT_EQ(Waits(find(isa::Opcode::kRequant)),
+            Channel(Queue::kMxu, Queue::kVector));
+  EXPECT_EQ(Waits(find(isa::Opcode::kStore)),
+            Channel(Queue::kVector, Queue::kStore));
   EXPECT_EQ(Waits(find(isa::Opcode::kWeights)), 0u) << "the FIFO orders tiles";
   EXPECT_EQ(schedule->edges, 3);
 }
@@ -110,8 +120,10 @@ TEST(ScheduleBuilder, FindsReadAfterWriteThroughAllUnits) {
 TEST(ScheduleBuilder, FindsWriteAfterReadAndHbmHazards) {
   ScheduleBuilder builder(kNano);
   builder.Append(StoreFrom(0, 64, 4096));
-  builder.Append(LoadTo(32, 64));          // overwrites what the store reads
-  builder.Append(LoadTo(512, 32, 4128));   // reads what the store wrote, implied by the wait before it
+  builder.Append(LoadTo(32, 64));  // overwrites what the store reads
+  builder.Append(LoadTo(
+      512, 32,
+      4128));  // reads what the store wrote, implied by the wait before it
   const auto& deps = builder.dependences();
   EXPECT_EQ(deps[1][static_cast<int>(Queue::kStore)], 0);
   EXPECT_EQ(deps[2][static_cast<int>(Queue::kStore)], 0);
@@ -131,7 +143,9 @@ TEST(ScheduleBuilder, IndependentRangesNeedNoFlag) {
 
 TEST(PlanFlags, LeavesOutWhatOtherEdgesImply) {
   // load 0 -> matmul 1 -> requant 2; requant 2 also reads what load 0 wrote.
-  std::vector<isa::Descriptor> d = {LoadTo(0, 32).Encode(), MatmulFrom(0, 1, 0).Encode(), RequantTo(0, 1, 64).Encode()};
+  std::vector<isa::Descriptor> d = {LoadTo(0, 32).Encode(),
+                                    MatmulFrom(0, 1, 0).Encode(),
+                                    RequantTo(0, 1, 64).Encode()};
   std::vector<Dependences> deps(3, {-1, -1, -1, -1, -1});
   deps[1][static_cast<int>(Queue::kLoad)] = 0;
   deps[2][static_cast<int>(Queue::kMxu)] = 1;
@@ -142,8 +156,9 @@ TEST(PlanFlags, LeavesOutWhatOtherEdgesImply) {
 }
 
 TEST(PlanFlags, OneWaitCoversEarlierOnesOfItsChannel) {
-  std::vector<isa::Descriptor> d = {LoadTo(0, 32).Encode(), LoadTo(32, 32).Encode(), MatmulFrom(32, 1, 0).Encode(),
-                                    MatmulFrom(0, 1, 8).Encode()};
+  std::vector<isa::Descriptor> d = {
+      LoadTo(0, 32).Encode(), LoadTo(32, 32).Encode(),
+      MatmulFrom(32, 1, 0).Encode(), MatmulFrom(0, 1, 8).Encode()};
   std::vector<Dependences> deps(4, {-1, -1, -1, -1, -1});
   deps[2][static_cast<int>(Queue::kLoad)] = 1;
   deps[3][static_cast<int>(Queue::kLoad)] = 0;
@@ -155,7 +170,8 @@ TEST(PlanFlags, OneWaitCoversEarlierOnesOfItsChannel) {
 }
 
 TEST(PlanFlags, RefusesForwardEdges) {
-  std::vector<isa::Descriptor> d = {MatmulFrom(0, 1, 0).Encode(), LoadTo(0, 32).Encode()};
+  std::vector<isa::Descriptor> d = {MatmulFrom(0, 1, 0).Encode(),
+                                    LoadTo(0, 32).Encode()};
   std::vector<Dependences> deps(2, {-1, -1, -1, -1, -1});
   deps[0][static_cast<int>(Queue::kLoad)] = 1;
   EXPECT_EQ(PlanFlags(d, deps).status().code(), absl::StatusCode::kInternal);
@@ -169,7 +185,8 @@ TEST(ScheduleBuilder, RefusesFieldsThatDoNotFit) {
   builder.Append(m);
   const auto schedule = builder.Finish();
   EXPECT_EQ(schedule.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(schedule.status().message()), testing::HasSubstr("layer 3: a field of descriptor 0 (matmul)"));
+  EXPECT_THAT(std::string(schedule.status().message()),
+              testing::HasSubstr("layer 3: a field of descriptor 0 (matmul)"));
 }
 
 TEST(Simulate, TilesAreGluedToTheirMatmulAndLoadsRunAhead) {
@@ -187,17 +204,27 @@ TEST(Simulate, TilesAreGluedToTheirMatmulAndLoadsRunAhead) {
   std::string order;
   for (const isa::Descriptor& d : schedule->descriptors) {
     switch (OpcodeOf(d)) {
-      case isa::Opcode::kLoad: order += 'L'; break;
-      case isa::Opcode::kWeights: order += 'w'; break;
-      case isa::Opcode::kMatmul: order += 'M'; break;
-      case isa::Opcode::kRequant: order += 'r'; break;
-      default: order += '.';
+      case isa::Opcode::kLoad:
+        order += 'L';
+        break;
+      case isa::Opcode::kWeights:
+        order += 'w';
+        break;
+      case isa::Opcode::kMatmul:
+        order += 'M';
+        break;
+      case isa::Opcode::kRequant:
+        order += 'r';
+        break;
+      default:
+        order += '.';
     }
   }
   for (size_t i = 0; i < order.size(); ++i) {
     if (order[i] == 'w') EXPECT_EQ(order[i + 1], 'M') << order;
   }
-  EXPECT_LT(order.find('L', order.find('L') + 1), order.find('r')) << order << ": the second load is not ahead";
+  EXPECT_LT(order.find('L', order.find('L') + 1), order.find('r'))
+      << order << ": the second load is not ahead";
   EXPECT_GT(schedule->estimated_cycles, 3 * 16 * 128);
   EXPECT_LT(schedule->estimated_cycles, 3 * 16 * 128 + 1000);
 }

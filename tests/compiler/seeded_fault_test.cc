@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checks that the random tests rely on find what is wrong: a weight, a parameter or a descriptor field that was
-// changed is a mismatch that names the place; a flag that was dropped is a race or a fault.
+// The checks that the random tests rely on find what is wrong: a weight, a
+// parameter or a descriptor field that was changed is a mismatch that names the
+// place; a flag that was dropped is a race or a fault.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -102,23 +103,29 @@ TEST_F(SeededFault, Clamp) {
   EXPECT_THAT(MismatchOf(program_), HasSubstr("got 40, golden "));
 }
 
-// Each edge alone: taking one wait and its post away must be noticed, so every edge that is planned is needed.
+// Each edge alone: taking one wait and its post away must be noticed, so every
+// edge that is planned is needed.
 TEST_F(SeededFault, EachDroppedFlag) {
   int dropped = 0;
   for (size_t waiter = 0; waiter < program_.descriptors.size(); ++waiter) {
-    const uint32_t waits = static_cast<uint32_t>(isa::GetBits(program_.descriptors[waiter], 32, 32));
+    const uint32_t waits = static_cast<uint32_t>(
+        isa::GetBits(program_.descriptors[waiter], 32, 32));
     for (int flag = 0; flag < isa::kNumFlags; ++flag) {
       if (!(waits >> flag & 1)) continue;
       // The n-th wait meets the n-th post.
       int n = 0;
-      for (size_t i = 0; i < waiter; ++i) n += isa::GetBits(program_.descriptors[i], 32 + flag, 1);
+      for (size_t i = 0; i < waiter; ++i)
+        n += isa::GetBits(program_.descriptors[i], 32 + flag, 1);
       Program broken = program_;
       isa::PutBits(broken.descriptors[waiter], 32 + flag, 1, 0);
       for (isa::Descriptor& d : broken.descriptors) {
-        if (isa::GetBits(d, 64 + flag, 1) && n-- == 0) isa::PutBits(d, 64 + flag, 1, 0);
+        if (isa::GetBits(d, 64 + flag, 1) && n-- == 0)
+          isa::PutBits(d, 64 + flag, 1, 0);
       }
       const auto run = Run(broken);
-      EXPECT_FALSE(run.ok()) << absl::StrFormat("descriptor %d does not wait for flag %d, and nothing is said", waiter, flag);
+      EXPECT_FALSE(run.ok()) << absl::StrFormat(
+          "descriptor %d does not wait for flag %d, and nothing is said",
+          waiter, flag);
       ++dropped;
     }
   }

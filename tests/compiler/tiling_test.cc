@@ -20,7 +20,9 @@ namespace {
 class Shapes {
  public:
   explicit Shapes(uint64_t seed) : rng_(seed) {}
-  int64_t Pick(int64_t low, int64_t high) { return low + static_cast<int64_t>(rng_() % (high - low + 1)); }
+  int64_t Pick(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(rng_() % (high - low + 1));
+  }
   Geometry Next() {
     Geometry g;
     g.n = Pick(1, 6);
@@ -35,8 +37,10 @@ class Shapes {
     g.sw = Pick(1, 3);
     g.pad_top = Pick(0, (g.kh - 1) * g.dh);
     g.pad_left = Pick(0, (g.kw - 1) * g.dw);
-    g.oh = std::max<int64_t>(1, (g.h + 2 * g.pad_top - (g.kh - 1) * g.dh - 1) / g.sh + 1);
-    g.ow = std::max<int64_t>(1, (g.w + 2 * g.pad_left - (g.kw - 1) * g.dw - 1) / g.sw + 1);
+    g.oh = std::max<int64_t>(
+        1, (g.h + 2 * g.pad_top - (g.kh - 1) * g.dh - 1) / g.sh + 1);
+    g.ow = std::max<int64_t>(
+        1, (g.w + 2 * g.pad_left - (g.kw - 1) * g.dw - 1) / g.sw + 1);
     g.oc = Pick(1, 100);
     return g;
   }
@@ -64,14 +68,18 @@ TEST(MakeBlocks, CoversTheOutputOnceWithinTheLimits) {
     std::vector<int> seen(g.n * g.oh * g.ow, 0);
     for (const Block& b : blocks) {
       EXPECT_LE(b.rows(), limits.max_rows);
-      if (limits.max_in_bytes > 0) EXPECT_LE(RegionBytes(g, b, limits), limits.max_in_bytes);
-      if (limits.max_out_bytes > 0) EXPECT_LE(OutputBytes(g, b, limits), limits.max_out_bytes);
+      if (limits.max_in_bytes > 0)
+        EXPECT_LE(RegionBytes(g, b, limits), limits.max_in_bytes);
+      if (limits.max_out_bytes > 0)
+        EXPECT_LE(OutputBytes(g, b, limits), limits.max_out_bytes);
       if (b.ni > 1) EXPECT_EQ(b.ny, g.oh);
       if (b.ny > 1) EXPECT_EQ(b.nx, g.ow);
-      EXPECT_EQ(b.x0 * g.oc % limits.beat, 0) << "a store could not begin there";
+      EXPECT_EQ(b.x0 * g.oc % limits.beat, 0)
+          << "a store could not begin there";
       for (int64_t n = b.i0; n < b.i0 + b.ni; ++n) {
         for (int64_t y = b.y0; y < b.y0 + b.ny; ++y) {
-          for (int64_t x = b.x0; x < b.x0 + b.nx; ++x) ++seen[(n * g.oh + y) * g.ow + x];
+          for (int64_t x = b.x0; x < b.x0 + b.nx; ++x)
+            ++seen[(n * g.oh + y) * g.ow + x];
         }
       }
     }
@@ -108,7 +116,8 @@ TEST(InputRegion, HoldsEveryValidTapOfTheBlock) {
           const int64_t line = y * g.sh - g.pad_top + ky * g.dh;
           if (line < 0 || line >= g.h) continue;
           EXPECT_TRUE(line >= r.l0 && line < r.l0 + r.nl);
-          EXPECT_TRUE(ky >= t.ky0 && ky < t.ky1) << "a tap that counts is left out";
+          EXPECT_TRUE(ky >= t.ky0 && ky < t.ky1)
+              << "a tap that counts is left out";
         }
       }
       for (int64_t x = b.x0; x < b.x0 + b.nx; ++x) {
@@ -132,7 +141,8 @@ TEST(PassPlan, EveryWeightOnceAndLoopsGiveTheSamePasses) {
       const PassPlan plan = MakePassPlan(g, taps, preset);
       std::vector<int> seen(g.contraction(), 0);
       for (const PassGroup& group : plan.groups) {
-        ASSERT_EQ(static_cast<int64_t>(group.passes.size()), group.t0 * group.t1);
+        ASSERT_EQ(static_cast<int64_t>(group.passes.size()),
+                  group.t0 * group.t1);
         for (int64_t p = 0; p < group.t0 * group.t1; ++p) {
           const std::vector<Segment>& pass = group.passes[p];
           ASSERT_LE(static_cast<int64_t>(pass.size()), preset.segments);
@@ -148,7 +158,8 @@ TEST(PassPlan, EveryWeightOnceAndLoopsGiveTheSamePasses) {
               ++seen[k];
               // The weight's tap lies where the segment reads.
               EXPECT_EQ(pass[s].line, k / (g.kw * g.c) * g.dh);
-              EXPECT_EQ(pass[s].byte + j, k / g.c % g.kw * g.dw * g.c + k % g.c);
+              EXPECT_EQ(pass[s].byte + j,
+                        k / g.c % g.kw * g.dw * g.c + k % g.c);
             }
           }
           EXPECT_LE(rows, preset.rows);
@@ -161,12 +172,21 @@ TEST(PassPlan, EveryWeightOnceAndLoopsGiveTheSamePasses) {
 
 TEST(PassPlan, IsDenseForUsualShapes) {
   const Preset& edge = *FindPreset("edge");
-  for (const auto& [k, c] : std::vector<std::pair<int, int>>{{1, 64}, {3, 1}, {3, 3}, {3, 64}, {5, 24}, {6, 12}, {7, 3}, {7, 16}}) {
+  for (const auto& [k, c] : std::vector<std::pair<int, int>>{{1, 64},
+                                                             {3, 1},
+                                                             {3, 3},
+                                                             {3, 64},
+                                                             {5, 24},
+                                                             {6, 12},
+                                                             {7, 3},
+                                                             {7, 16}}) {
     Geometry g;
     g.h = g.w = 28;
     g.kh = g.kw = k;
     g.c = c;
-    EXPECT_EQ(MakePassPlan(g, {0, k, 0, k}, edge).passes(), CeilDiv(k * k * c, edge.rows)) << k << "x" << k << "x" << c;
+    EXPECT_EQ(MakePassPlan(g, {0, k, 0, k}, edge).passes(),
+              CeilDiv(k * k * c, edge.rows))
+        << k << "x" << k << "x" << c;
   }
 }
 
@@ -191,7 +211,10 @@ TEST(ChoosePitch, KeepsSegmentsInDifferentBanks) {
   const int64_t pitch = ChoosePitch(g, g.line_bytes(), edge);
   EXPECT_EQ(pitch % edge.beat_bytes(), 0);
   for (int64_t x = 0; x < 28; ++x) {
-    EXPECT_EQ(WindowCycles({{x * 4, 12}, {pitch + x * 4, 12}, {2 * pitch + x * 4, 8}}, edge), 1);
+    EXPECT_EQ(
+        WindowCycles({{x * 4, 12}, {pitch + x * 4, 12}, {2 * pitch + x * 4, 8}},
+                     edge),
+        1);
   }
   EXPECT_GT(WindowCycles({{0, 12}, {256, 12}}, edge), 1) << "the same bank";
 }
@@ -212,7 +235,8 @@ TEST(UbAllocator, BuffersThatLiveTogetherDoNotOverlap) {
     EXPECT_EQ(*at % 64, 0);
     EXPECT_LE(*at + bytes, 100000);
     for (const Placed& p : placed) {
-      if (p.first <= last && layer <= p.last) EXPECT_TRUE(*at >= p.end || *at + bytes <= p.begin);
+      if (p.first <= last && layer <= p.last)
+        EXPECT_TRUE(*at >= p.end || *at + bytes <= p.begin);
     }
     placed.push_back({*at, *at + bytes, layer, last});
   }

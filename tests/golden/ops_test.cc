@@ -224,6 +224,13 @@ TEST(Add, HalvesGoAwayFromZero) {
 }
 
 TEST(Add, MultipliersAreBelowOne) {
+  // 1/2, 1/4 and 2 / 2^20.
+  const std::array<Multiplier, 3> m = *AddMultipliers(1, 0.5, 1);
+  const int shifts[] = {0, -1, -18};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(m[i].multiplier, 1 << 30);
+    EXPECT_EQ(m[i].shift, shifts[i]);
+  }
   EXPECT_FALSE(AddMultipliers(1, 1, 1e-7).ok());
   EXPECT_FALSE(AddMultipliers(0, 0, 1).ok());
 }

@@ -37,6 +37,7 @@ TEST_F(FaultTest, Dma) {
        {kHbm, kLimit,
         [](D* d) { d->hbm_addr = kLimit - 32; }},  // its tail beat is whole
        {kHbm, kLimit + 192, [](D* d) { d->hbm_stride2 = kLimit - 64; }},
+       {kHbm, 0x60, [](D* d) { d->hbm_stride1 = (uint64_t{1} << 36) - 160; }},
        {kHbm, (uint64_t{1} << 36) - 32,
         [](D* d) { d->hbm_addr = (uint64_t{1} << 36) - 32; }},
        {kUb, 65536, [](D* d) { d->ub_addr = 65536 - 32; }},
@@ -69,6 +70,7 @@ TEST_F(FaultTest, LimitIsExact) {
   weights.hbm_addr = kLimit - 64, weights.tiles = 1;
   EXPECT_EQ(Run({weights.Encode(), isa::Halt{}.Encode()}), Iss::Event::kHalted);
   // A limit amid a beat keeps the whole beat out.
+  load.len = 33;
   EXPECT_EQ(Run({load.Encode(), isa::Halt{}.Encode()}, Pipeline::kProgram,
                 kLimit - 1),
             Iss::Event::kFaulted);

@@ -79,7 +79,7 @@ TEST(RaceMutation, EveryDroppedPostIsCaught) {
           << "post of descriptor " << i << " to flag " << f;
       ASSERT_TRUE(iss.fault());
       EXPECT_EQ(iss.fault()->cause, isa::Fault::kWatchdog);
-      EXPECT_EQ(iss.fault()->address, uint64_t{1} << f);
+      EXPECT_EQ(iss.fault()->address, static_cast<uint64_t>(f));
       EXPECT_THAT(iss.fault_detail(), HasSubstr("waits for sync flag"));
       ++dropped;
     }

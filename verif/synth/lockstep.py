@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Simulates mapped netlists against the RTL that they come from, with the same random inputs, all in one model.
 
-Beside each netlist run copies with one seeded fault (an inverted LUT, a flip-flop that loads 0, a multiplier without its sign): they
+Beside each netlist run copies with one seeded fault (an inverted LUT, a flip-flop that loads 0, a multiplier that lost an input): they
 must differ from the RTL, which shows that the inputs reach the logic and that the comparison works.
 """
 
@@ -13,7 +13,6 @@ import subprocess
 CYCLES = 20000
 SEED = 1
 RESET_CYCLES = 4
-FAULTS = 4  # of each kind
 
 
 @dataclasses.dataclass
@@ -24,6 +23,7 @@ class Subject:
     parameters: dict
     netlist: str
     ports: list
+    faults: int  # seeded, of each kind
 
 
 def spread(items, count):
@@ -32,18 +32,18 @@ def spread(items, count):
     return items[::step][:count]
 
 
-def seed_faults(netlist):
+def seed_faults(netlist, count):
     """(description, faulty text) of the netlist with one fault each."""
     def replace(match, text):
         return netlist[:match.start()] + text + netlist[match.end():]
 
-    for match in spread(list(re.finditer(r"\.INIT\(16'h([0-9a-f]{4})\)", netlist)), FAULTS):
+    for match in spread(list(re.finditer(r"\.INIT\(16'h([0-9a-f]{4})\)", netlist)), count):
         yield f"LUT at {match.start()} inverted", replace(match, f".INIT(16'h{0xFFFF ^ int(match[1], 16):04x})")
     flops = [m for m in re.finditer(r"TRELLIS_FF #\(.*?\) \S+ \(.*?\);", netlist, re.S) if re.search(r"\.DI\((?!1'h)", m[0])]
-    for match in spread(flops, FAULTS):
+    for match in spread(flops, count):
         yield f"flip-flop at {match.start()} loads 0", replace(match, re.sub(r"\.DI\([^)]*\)", ".DI(1'h0)", match[0]))
-    for match in spread(list(re.finditer(r"\.SIGNEDA\(1'h1\)", netlist)), FAULTS):
-        yield f"multiplier at {match.start()} unsigned", replace(match, ".SIGNEDA(1'h0)")
+    for match in spread(list(re.finditer(r"(MULT18X18D \S+ +\(\s*)\.A0\([^)]*\)", netlist)), count):
+        yield f"multiplier at {match.start()} without A0", replace(match, match[1] + ".A0(1'h0)")
 
 
 def instance(module, parameters, ports, name, subject, outputs):
@@ -88,7 +88,7 @@ def run(subjects, rtl_arguments, models, work, driver):
     faults = []
     text = []
     for subject in subjects:
-        for index, (fault, netlist) in enumerate([("", subject.netlist), *seed_faults(subject.netlist)]):
+        for index, (fault, netlist) in enumerate([("", subject.netlist), *seed_faults(subject.netlist, subject.faults)]):
             module = f"{subject.name}_netlist{index}"
             text.append(netlist.replace(f"module {subject.name}_netlist(", f"module {module}("))
             variants.append((subject, module))
@@ -96,7 +96,7 @@ def run(subjects, rtl_arguments, models, work, driver):
     (work / "netlists.v").write_text("\n".join(text))
     (work / "lockstep.sv").write_text(make_module(subjects, variants))
     command = ["verilator", "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal", "-Wno-lint",
-               "-Wno-style", "-Wno-MULTITOP", "-CFLAGS", "-O1", "--Mdir", str(work / "obj"), "--top-module", "lockstep",
+               "-Wno-style", "-Wno-MULTITOP", "-CFLAGS", "-O0", "--Mdir", str(work / "obj"), "--top-module", "lockstep",
                *rtl_arguments, f"+incdir+{models[0].parent}", *map(str, models), str(work / "netlists.v"), str(work / "lockstep.sv"), str(driver)]
     for step in (command, [str(work / "obj" / "Vlockstep"), str(CYCLES), str(SEED)]):
         result = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)

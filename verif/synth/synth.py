@@ -52,7 +52,7 @@ def read_rtl(top, parameters, sources, folder, keep_hierarchy):
     if not sources:
         files += " " + next(os.path.relpath(path, folder) for path in (ROOT / "rtl").rglob(f"{top}.sv"))
     yosys(FRONT_END, [f"read_slang {' '.join(options)} -F {files}", "opt_clean", "bmuxmap", "demuxmap", "bwmuxmap", "techmap t:$buf",
-                      "opt_clean", "write_rtlil design.il"], folder, "read.log")
+                      f"techmap -map {os.path.relpath(HERE / 'signed_compare.v', folder)}", "opt_clean", "write_rtlil design.il"], folder, "read.log")
 
 
 def count(folder, report):
@@ -132,7 +132,7 @@ def map_netlist(entry, work):
     map_ecp5(top, folder, netlist=f"{top}_netlist")
     ports = json.loads((folder / "netlist.json").read_text())["modules"][f"{top}_netlist"]["ports"]
     return lockstep.Subject(top, entry["parameters"], (folder / "netlist.v").read_text(),
-                            [(name, port["direction"], len(port["bits"])) for name, port in ports.items()])
+                            [(name, port["direction"], len(port["bits"])) for name, port in ports.items()], entry.get("faults", 4))
 
 
 def main():

@@ -34,6 +34,7 @@ class VerilatedCore : public CoreModel {
     context_.randReset(options.checked ? 2 : 0);
     context_.randSeed(static_cast<int>(options.seed & 0x7fffffff) | 1);
     context_.traceEverOn(SYSTOLE_MODEL_TRACE);
+    Verilated::threadContextp(&context_);
     model_ = std::make_unique<Model>(&context_);
     HardReset();
   }
@@ -42,6 +43,8 @@ class VerilatedCore : public CoreModel {
 #if SYSTOLE_MODEL_TRACE
     if (fst_) fst_->close();
 #endif
+    Verilated::threadContextp(&context_);  // the run-time library looks there when a model goes, whichever was made last
+    model_.reset();
   }
 
   void HardReset() override {

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler: a quantised network (or one matrix product) and a batch become a program for a preset.
-// How it works: docs/compiler.md.
+// The compiler: a quantised network (or one matrix product) and a batch become
+// a program for a preset. How it works: docs/compiler.md.
 //
-//   absl::StatusOr<model::Network> network = model::ReadNetwork("models/mnist_cnn.safetensors");
-//   absl::StatusOr<Program> program = compiler::CompileNetwork(*network, *FindPreset("edge"), {.batch = 32});
-//   if (!program.ok()) return program.status();   // names the layer and the sizes that do not fit
+//   absl::StatusOr<model::Network> network =
+//   model::ReadNetwork("models/mnist_cnn.safetensors"); absl::StatusOr<Program>
+//   program = compiler::CompileNetwork(*network, *FindPreset("edge"), {.batch =
+//   32}); if (!program.ok()) return program.status();   // names the layer and
+//   the sizes that do not fit
 #ifndef SYSTOLE_COMPILER_H_
 #define SYSTOLE_COMPILER_H_
 
@@ -23,24 +25,33 @@ namespace systole::compiler {
 
 struct Options {
   int64_t batch = 1;                // images, >= 1
-  bool keep_intermediates = false;  // every layer's output goes to HBM as well, so that it can be checked
-  bool allow_resident = true;       // tensors may stay in the unified buffer from one layer to the next
-  bool reorder = true;              // program order by expected start; otherwise as lowered, layer by layer
-  int64_t ub_bytes = 0;             // use only so much of the unified buffer; 0 = all
+  bool keep_intermediates = false;  // every layer's output goes to HBM as well,
+                                    // so that it can be checked
+  bool allow_resident = true;  // tensors may stay in the unified buffer from
+                               // one layer to the next
+  bool reorder = true;         // program order by expected start; otherwise as
+                               // lowered, layer by layer
+  int64_t ub_bytes = 0;  // use only so much of the unified buffer; 0 = all
 };
 
-// Errors: kInvalidArgument (batch, illegal network, sums beyond 32 bits), kResourceExhausted (a layer whose smallest
-// tiles do not fit the unified buffer or the descriptors), kUnimplemented (a window beyond the vector unit's).
-absl::StatusOr<Program> CompileNetwork(const model::Network& network, const Preset& preset, const Options& options);
+// Errors: kInvalidArgument (batch, illegal network, sums beyond 32 bits),
+// kResourceExhausted (a layer whose smallest tiles do not fit the unified
+// buffer or the descriptors), kUnimplemented (a window beyond the vector
+// unit's).
+absl::StatusOr<Program> CompileNetwork(const model::Network& network,
+                                       const Preset& preset,
+                                       const Options& options);
 
-// Cycles that the compiler's cost model expects of a program. Measured ones come from the RTL.
+// Cycles that the compiler's cost model expects of a program. Measured ones
+// come from the RTL.
 int64_t EstimateCycles(const Program& program, const Preset& preset);
 
 // C = A x B. The tensors "a" and "c" have m lines of k and n values.
 struct MatmulSpec {
   int64_t m = 1, k = 1, n = 1;
   std::vector<int8_t> weights;  // B transposed: [n][k]
-  bool raw = false;             // c is int32, the plain sums of a x b; otherwise int8 with what follows
+  bool raw = false;  // c is int32, the plain sums of a x b; otherwise int8 with
+                     // what follows
   int a_zero_point = 0, c_zero_point = 0;
   std::vector<int32_t> bias;            // [n]
   std::vector<model::Requant> requant;  // [n]
@@ -50,7 +61,9 @@ struct MatmulSpec {
 
 // The network of one layer that stands for it.
 model::Network MatmulNetwork(const MatmulSpec& spec);
-absl::StatusOr<Program> CompileMatmul(const MatmulSpec& spec, const Preset& preset, const Options& options);
+absl::StatusOr<Program> CompileMatmul(const MatmulSpec& spec,
+                                      const Preset& preset,
+                                      const Options& options);
 
 }  // namespace systole::compiler
 

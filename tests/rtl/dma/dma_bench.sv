@@ -16,7 +16,7 @@ module dma_bench
     input  logic        clk_i,
     input  logic        rst_ni,
     input  logic        freeze_i,
-    input  logic [36:0] hbm_limit_i,
+    input  logic [36:0] hbm_end_i,
     input  logic        start_valid_i,
     output logic        start_ready_o,
     input  logic [31:0] start_desc_i [16],
@@ -32,9 +32,11 @@ module dma_bench
     output logic [35:0] rd_addr_o,
     input  logic        rd_rsp_valid_i,
     input  logic [31:0] rd_rsp_data_i [Words],
-    input  logic [15:0] wf_free_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic [15:0] wf_free_i,   // weights only
+    input  logic        wr_ready_i,  // load and store only
+    // verilator lint_on UNUSEDSIGNAL
     output logic        wr_valid_o,
-    input  logic        wr_ready_i,
     output logic [35:0] wr_addr_o,
     output logic [31:0] wr_data_o [Words],
     output logic [31:0] wr_mask_o [Masks]
@@ -60,43 +62,34 @@ module dma_bench
   if (Unit == 0) begin : gen_load
     assign full_o           = 1'b0;
     assign wr_addr_o[35:25] = '0;
-    systole_dma_load #(
-        .Cfg(Cfg)
-    ) u_dut (
-        .start_desc_i (desc),
-        .fault_code_o (fault_code),
-        .rd_rsp_data_i(rd_data),
-        .wr_addr_o    (wr_addr_o[24:0]),
-        .wr_data_o    (wr_data),
-        .wr_mask_o    (wr_mask),
-        .*
+    systole_dma_load #(.Cfg(Cfg)) u_dut (
+        .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
+        .start_valid_i, .start_ready_o, .start_desc_i(desc), .done_o,
+        .fault_valid_o, .fault_code_o(fault_code), .fault_addr_o, .fault_newest_o, .progress_o,
+        .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
+        .ub_valid_o(wr_valid_o), .ub_ready_i(wr_ready_i), .ub_addr_o(wr_addr_o[24:0]),
+        .ub_data_o(wr_data), .ub_mask_o(wr_mask)
     );
   end else if (Unit == 1) begin : gen_store
     assign full_o           = 1'b0;
     assign rd_addr_o[35:25] = '0;
-    systole_dma_store #(
-        .Cfg(Cfg)
-    ) u_dut (
-        .start_desc_i (desc),
-        .fault_code_o (fault_code),
-        .rd_addr_o    (rd_addr_o[24:0]),
-        .rd_rsp_data_i(rd_data),
-        .wr_data_o    (wr_data),
-        .wr_mask_o    (wr_mask),
-        .*
+    systole_dma_store #(.Cfg(Cfg)) u_dut (
+        .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
+        .start_valid_i, .start_ready_o, .start_desc_i(desc), .done_o,
+        .fault_valid_o, .fault_code_o(fault_code), .fault_addr_o, .fault_newest_o, .progress_o,
+        .ub_valid_o(rd_valid_o), .ub_ready_i(rd_ready_i), .ub_addr_o(rd_addr_o[24:0]),
+        .ub_rsp_valid_i(rd_rsp_valid_i), .ub_data_i(rd_data),
+        .wr_valid_o, .wr_ready_i, .wr_addr_o, .wr_data_o(wr_data), .wr_mask_o(wr_mask)
     );
   end else begin : gen_weights
     assign wr_addr_o = '0;
     assign wr_mask   = '1;
-    systole_weight_loader #(
-        .Cfg(Cfg)
-    ) u_dut (
-        .start_desc_i (desc),
-        .fault_code_o (fault_code),
-        .rd_rsp_data_i(rd_data),
-        .wf_valid_o   (wr_valid_o),
-        .wf_data_o    (wr_data),
-        .*
+    systole_weight_loader #(.Cfg(Cfg)) u_dut (
+        .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
+        .start_valid_i, .start_ready_o, .start_desc_i(desc), .done_o,
+        .fault_valid_o, .fault_code_o(fault_code), .fault_addr_o, .fault_newest_o, .progress_o,
+        .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
+        .wf_valid_o(wr_valid_o), .wf_data_o(wr_data), .wf_free_i, .full_o
     );
   end
 endmodule

@@ -56,6 +56,13 @@ class DmaTest : public ::testing::TestWithParam<Params> {
     return f.Encode();
   }
 
+  // A small memory, most often not of whole beats.
+  uint64_t Limit(std::mt19937* random) {
+    const uint64_t extra[] = {0, 1, (*random)() % beat(), beat() - 1};
+    return (64 + (*random)() % 64) * preset().tile_bytes() +
+           extra[(*random)() % 4];
+  }
+
   // A random way to hold things off, one in four of them none at all.
   Traffic RandomTraffic(std::mt19937* random) {
     Traffic t;
@@ -84,8 +91,7 @@ TEST_P(DmaTest, MovesRandomDescriptors) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     auto unit = Make(seed);
-    if (i % 3 == 1) unit->hbm_limit = 300 * preset().tile_bytes();
-    if (i % 3 == 2) unit->hbm_limit = 100 * preset().tile_bytes() + beat() / 2;
+    if (i % 3 != 0) unit->hbm_limit = Limit(&random);
     std::vector<Descriptor> list(nano() ? 40 : weights() ? 4 : 25);
     for (Descriptor& d : list) {
       d = RandomDescriptor(kind(), preset(), unit->hbm_limit, &random);
@@ -103,7 +109,7 @@ TEST_P(DmaTest, ReportsRandomFaults) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     auto unit = Make(seed);
-    if (i % 2) unit->hbm_limit = 64 * preset().tile_bytes();
+    if (i % 2) unit->hbm_limit = Limit(&random);
     std::vector<Descriptor> list(random() % 3);
     for (Descriptor& d : list) {
       d = RandomDescriptor(kind(), preset(), unit->hbm_limit, &random);
@@ -146,18 +152,19 @@ TEST_P(DmaTest, ABeatACycle) {
   auto unit = Make(2);
   Traffic t;
   t.latency = kind() == Kind::kStore ? 2 : 100;
+  t.fifo = 2048;  // the small preset's own does not cover the latency
   for (uint64_t run : {1, 3, 16, 512}) {
     const int64_t beats = 1536;
     const RunResult r = unit->Run({Linear(0, beats, run)}, t);
     ASSERT_EQ(static_cast<int64_t>(r.reads.size()), beats);
     EXPECT_EQ(r.reads.back() - r.reads.front(), beats - 1) << "runs of " << run;
     EXPECT_EQ(r.writes.back() - r.writes.front(), beats - 1);
-    // Start, walk, then the source and two FIFOs.
-    EXPECT_LE(r.cycles, beats + t.latency + 5);
+    // Start, request, buffer, completion.
+    EXPECT_LE(r.cycles, beats + t.latency + 6);
   }
 }
 
-// The next descriptor's first request follows one idle cycle after the last.
+// The next descriptor's first request follows the last without a gap.
 TEST_P(DmaTest, DescriptorsFollowEachOther) {
   auto unit = Make(3);
   Traffic t;
@@ -172,20 +179,24 @@ TEST_P(DmaTest, DescriptorsFollowEachOther) {
   for (size_t i = 1; i < r.reads.size(); ++i) {
     idle = std::max(idle, r.reads[i] - r.reads[i - 1] - 1);
   }
-  // Two descriptors of 64 beats cover 100 cycles; so weights wait for none.
-  EXPECT_EQ(idle, 1);
-  EXPECT_EQ(r.reads.back() - r.reads.front(), each * count + count - 2);
+  EXPECT_EQ(idle, 0);
 }
 
-// One beat each: as many descriptors in flight as the list of a queue holds.
+// One beat each: at least as many descriptors in flight as the list of a queue
+// holds; four of weights.
 TEST_P(DmaTest, DescriptorsInFlight) {
   auto unit = Make(4);
   Traffic t;
   t.block_writes = true;
-  t.limit = 400;
+  t.limit = 3000;
   t.latency = kind() == Kind::kStore ? 2 : weights() ? 300 : 10;
   const std::vector<Descriptor> list(40, Linear(0, 1, 1));
-  EXPECT_EQ(unit->Run(list, t).most_started, weights() ? 2 : 16);
+  const RunResult r = unit->Run(list, t);
+  if (weights()) {
+    EXPECT_EQ(r.most_started, nano() ? 4 : 2);  // v1: a tile is 512 beats
+  } else {
+    EXPECT_GE(r.most_started, 16);
+  }
 }
 
 TEST_P(DmaTest, AsksOnlyForWhatHasRoom) {
@@ -205,7 +216,7 @@ TEST_P(DmaTest, AsksOnlyForWhatHasRoom) {
   }
 }
 
-// Nothing moves in a freeze but answers; Run checks it.
+// No new request in a freeze; what was asked for drains. Run checks both.
 TEST_P(DmaTest, FreezesAtAnyTime) {
   for (uint32_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -77,16 +77,25 @@ class Walk {
     return false;
   }
 
-  // Whole beats must lie in both memories, or none of the run is moved.
+  // Whole beats must lie in both memories, or none of the run is moved;
+  // weights are checked beat by beat.
   bool Run(uint64_t hbm, uint64_t ub, uint64_t len) {
     const uint64_t beat = preset_.beat_bytes();
     for (uint64_t b = 0; b < len; b += beat) {
-      if (hbm + b + beat > limit_) return Stop(Fault::kHbmRange, hbm + b);
+      if (hbm + b + beat <= limit_) continue;
+      if (kind_ == Kind::kWeights) Copy(hbm, ub, b);
+      return Stop(Fault::kHbmRange, hbm + b);
     }
     const uint64_t size = preset_.ub_bytes;
     for (uint64_t b = 0; b < len && kind_ != Kind::kWeights; b += beat) {
       if (ub + b + beat > size) return Stop(Fault::kUbRange, ub + b);
     }
+    Copy(hbm, ub, len);
+    return true;
+  }
+
+  void Copy(uint64_t hbm, uint64_t ub, uint64_t len) {
+    const uint64_t beat = preset_.beat_bytes();
     for (uint64_t b = 0; b < len; b += beat) {
       Beat x;
       x.source = (kind_ == Kind::kStore ? ub : hbm) + b;
@@ -95,7 +104,6 @@ class Walk {
       x.bytes = static_cast<int64_t>(std::min(beat, len - b));
       out_.beats.push_back(x);
     }
-    return true;
   }
 
   const Kind kind_;

@@ -8,14 +8,15 @@ module mxu_bench
   import systole_isa_pkg::*;
 #(
     parameter int unsigned Preset = 0,
-    parameter cfg_t Cfg = preset(Preset),
-    parameter int unsigned D = beat_bytes(Cfg)
+    parameter cfg_t Cfg = preset(Preset),       // derived, do not set
+    parameter int unsigned W = Cfg.Rows,        // derived, do not set
+    parameter int unsigned D = beat_bytes(Cfg)  // derived, do not set
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,
     input  logic                   flush_i,
     input  logic                   freeze_i,
-    input  logic [15:0]            stall_i,
+    input  logic [10:0]            stall_i,  // matrix unit (2), unified buffer (8), accumulators
     input  logic                   start_valid_i,
     output logic                   start_ready_o,
     input  desc_t                  start_desc_i,
@@ -23,6 +24,8 @@ module mxu_bench
     output logic                   fault_valid_o,
     output logic [3:0]             fault_code_o,
     output logic [AddrBits-1:0]    fault_addr_o,
+    output logic                   fault_newest_o,
+    output logic                   progress_o,
     input  logic                   wf_valid_i,
     input  logic [D*8-1:0]         wf_data_i,
     output logic [15:0]            wf_free_o,
@@ -30,6 +33,22 @@ module mxu_bench
     output logic                   ub_wr_ready_o,
     input  logic [UbAddrBits-1:0]  ub_wr_addr_i,
     input  logic [D*8-1:0]         ub_wr_data_i,
+    // The vector unit's and the store's traffic.
+    input  logic                   vec_rd_valid_i,
+    output logic                   vec_rd_ready_o,
+    input  logic [UbAddrBits-1:0]  vec_rd_addr_i,
+    output logic                   vec_rd_rsp_valid_o,
+    output logic [W*8-1:0]         vec_rd_data_o,
+    input  logic                   vec_wr_valid_i,
+    output logic                   vec_wr_ready_o,
+    input  logic [UbAddrBits-1:0]  vec_wr_addr_i,
+    input  logic [W*8-1:0]         vec_wr_data_i,
+    input  logic                   dma_rd_valid_i,
+    output logic                   dma_rd_ready_o,
+    input  logic [UbAddrBits-1:0]  dma_rd_addr_i,
+    output logic                   dma_rd_rsp_valid_o,
+    output logic [D*8-1:0]         dma_rd_data_o,
+
     input  logic                   acc_rd_valid_i,
     output logic                   acc_rd_ready_o,
     input  logic [AccAddrBits-1:0] acc_rd_row_i,
@@ -41,25 +60,21 @@ module mxu_bench
     output logic                   stall_ub_o
 );
   localparam int unsigned S = Cfg.Segments;
-  localparam int unsigned W = Cfg.Rows;
   logic [S-1:0]                 win_valid, win_ready, win_rsp;
   logic [S-1:0][UbAddrBits-1:0] win_addr;
   logic [S-1:0][1:0]            win_need;
   logic [S-1:0][W*8-1:0]        win_data;
-  logic                         acc_valid, acc_accumulate, acc_done, vec_ready, vec_rsp, vec_wr_ready, dma_rd_ready, dma_rd_rsp;
+  logic                         acc_valid, acc_accumulate, acc_done;
   logic [AccAddrBits-1:0]       acc_row;
   logic signed [31:0]           acc_data [Cfg.Cols];
   fault_e                       code;
-  logic                         newest, progress;
-  logic [W*8-1:0]               vec_data;
-  logic [D*8-1:0]               dma_data;
 
   assign fault_code_o = code;
 
   systole_mxu #(.Cfg(Cfg)) u_mxu (
       .clk_i, .rst_ni, .freeze_i, .flush_i, .stall_i(stall_i[1:0]),
       .start_valid_i, .start_ready_o, .start_desc_i, .done_o, .fault_valid_o, .fault_code_o(code), .fault_addr_o,
-      .fault_newest_o(newest), .progress_o(progress), .wf_valid_i, .wf_data_i, .wf_free_o,
+      .fault_newest_o, .progress_o, .wf_valid_i, .wf_data_i, .wf_free_o,
       .win_valid_o(win_valid), .win_addr_o(win_addr), .win_need_o(win_need), .win_ready_i(win_ready),
       .win_rsp_valid_i(win_rsp), .win_data_i(win_data),
       .acc_wr_valid_o(acc_valid), .acc_wr_accumulate_o(acc_accumulate), .acc_wr_row_o(acc_row), .acc_wr_data_o(acc_data),
@@ -67,16 +82,16 @@ module mxu_bench
   );
   systole_unified_buffer #(.Cfg(Cfg)) u_ub (
       .clk_i, .rst_ni, .stall_i(stall_i[2+:S+4]),
-      .win_rd_valid_i({1'b0, win_valid}), .win_rd_addr_i({UbAddrBits'(0), win_addr}), .win_rd_need_i({2'b0, win_need}),
-      .win_rd_ready_o({vec_ready, win_ready}), .win_rd_rsp_valid_o({vec_rsp, win_rsp}), .win_rd_data_o({vec_data, win_data}),
-      .vec_wr_valid_i(1'b0), .vec_wr_ready_o(vec_wr_ready), .vec_wr_addr_i('0), .vec_wr_data_i('0), .vec_wr_mask_i('0),
+      .win_rd_valid_i({vec_rd_valid_i, win_valid}), .win_rd_addr_i({vec_rd_addr_i, win_addr}),
+      .win_rd_need_i({2'b11, win_need}), .win_rd_ready_o({vec_rd_ready_o, win_ready}),
+      .win_rd_rsp_valid_o({vec_rd_rsp_valid_o, win_rsp}), .win_rd_data_o({vec_rd_data_o, win_data}),
+      .vec_wr_valid_i, .vec_wr_ready_o, .vec_wr_addr_i, .vec_wr_data_i, .vec_wr_mask_i('1),
       .dma_wr_valid_i(ub_wr_valid_i), .dma_wr_ready_o(ub_wr_ready_o), .dma_wr_addr_i(ub_wr_addr_i),
       .dma_wr_data_i(ub_wr_data_i), .dma_wr_mask_i('1),
-      .dma_rd_valid_i(1'b0), .dma_rd_ready_o(dma_rd_ready), .dma_rd_addr_i('0), .dma_rd_rsp_valid_o(dma_rd_rsp),
-      .dma_rd_data_o(dma_data)
+      .dma_rd_valid_i, .dma_rd_ready_o, .dma_rd_addr_i, .dma_rd_rsp_valid_o, .dma_rd_data_o
   );
   systole_accumulators #(.Cfg(Cfg)) u_acc (
-      .clk_i, .rst_ni, .clear_i(flush_i), .stall_i(stall_i[14]),
+      .clk_i, .rst_ni, .clear_i(flush_i), .stall_i(stall_i[10]),
       .wr_valid_i(acc_valid), .wr_accumulate_i(acc_accumulate), .wr_row_i(acc_row), .wr_data_i(acc_data),
       .wr_done_o(acc_done), .rd_valid_i(acc_rd_valid_i), .rd_ready_o(acc_rd_ready_o), .rd_row_i(acc_rd_row_i),
       .rd_data_o(acc_rd_data_o), .saturated_o

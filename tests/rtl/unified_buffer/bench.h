@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Drives all ports of the unified buffer each cycle and checks each answer: latency, data, bank conflicts, priority, and that no
-// port is passed over needlessly.
+// Drives all ports of the unified buffer each cycle and checks each answer:
+// latency, data, bank conflicts, priority, and that no port is passed over
+// needlessly.
 //
 //   Bench<VUbNano> bench("nano", seed);
 //   bench.port[0].Ask(address);
@@ -26,7 +27,8 @@
 
 namespace systole::ub_test {
 
-// A request that holds until it is granted. Ports in the order of the stall bits: windows, vector write, DMA write, DMA read.
+// A request that holds until it is granted. Ports in the order of the stall
+// bits: windows, vector write, DMA write, DMA read.
 struct Port {
   bool valid = false;
   int64_t addr = 0;
@@ -41,7 +43,10 @@ struct Port {
 template <typename Model>
 class Bench {
  public:
-  static constexpr int kGuard = 16;  // cycles after which a denied port goes first
+  static constexpr int64_t kAddresses = int64_t{1}
+                                        << 25;  // byte addresses wrap here
+  static constexpr int kGuard =
+      16;  // cycles after which a denied port goes first
 
   Bench(std::string_view preset, uint32_t seed)
       : p(*FindPreset(preset)),
@@ -78,7 +83,8 @@ class Bench {
     dut_->clk_i = 0;
     dut_->eval();
     CheckAnswers();
-    for (int i = 0; i < static_cast<int>(port.size()); ++i) port[i].granted = port[i].valid && Ready(i);
+    for (int i = 0; i < static_cast<int>(port.size()); ++i)
+      port[i].granted = port[i].valid && Ready(i);
     CheckGrants(stall, 0, windows, dma_rd);
     CheckGrants(stall, vec_wr, dma_wr, dma_wr);
     Transfer(stall);
@@ -115,7 +121,8 @@ class Bench {
  private:
   struct Answer {
     int64_t cycle;
-    std::vector<uint8_t> before, after;  // a byte written in the cycle of the read may have either value
+    std::vector<uint8_t> before,
+        after;  // a byte written in the cycle of the read may have either value
     int64_t addr;
     int need;
   };
@@ -149,13 +156,16 @@ class Bench {
     if (!w.valid) return;
     std::memcpy(data, w.data.data(), w.data.size());
     std::vector<uint8_t> bits(w.mask.size() / 8);
-    for (size_t i = 0; i < w.mask.size(); ++i) bits[i / 8] |= w.mask[i] << (i % 8);
+    for (size_t i = 0; i < w.mask.size(); ++i)
+      bits[i / 8] |= w.mask[i] << (i % 8);
     std::memcpy(mask, bits.data(), bits.size());
   }
 
   bool Ready(int i) const {
     if (i < windows) return dut_->win_rd_ready_o >> i & 1;
-    return i == vec_wr ? dut_->vec_wr_ready_o : i == dma_wr ? dut_->dma_wr_ready_o : dut_->dma_rd_ready_o;
+    return i == vec_wr   ? dut_->vec_wr_ready_o
+           : i == dma_wr ? dut_->dma_wr_ready_o
+                         : dut_->dma_rd_ready_o;
   }
 
   // Banks that a request needs.
@@ -164,6 +174,7 @@ class Bench {
     const int64_t w = p.word_bytes();
     uint32_t banks = 0;
     auto add = [&](int64_t word) {
+      word %= kAddresses / w;
       if (word * w < p.ub_bytes) banks |= 1u << (word % p.ub_banks);
     };
     const int64_t first = r.addr / w;
@@ -175,12 +186,14 @@ class Bench {
         if (r.mask[b]) add((r.addr + b) / w);
       }
     } else {
-      for (int64_t b = 0; b < p.beat_bytes(); b += std::min(w, p.beat_bytes())) add((r.addr + b) / w);
+      for (int64_t b = 0; b < p.beat_bytes(); b += std::min(w, p.beat_bytes()))
+        add((r.addr + b) / w);
     }
     return banks;
   }
 
-  // Ports that share the read (or the write) ports of the banks: first..last and `also`, in order of priority.
+  // Ports that share the read (or the write) ports of the banks: first..last
+  // and `also`, in order of priority.
   void CheckGrants(uint32_t stall, int first, int last, int also) {
     std::vector<int> group;
     for (int i = first; i < last; ++i) group.push_back(i);
@@ -189,7 +202,8 @@ class Bench {
     for (int i : group) {
       if (!port[i].granted) continue;
       EXPECT_FALSE(stall >> i & 1) << "port " << i << " granted while stalled";
-      EXPECT_EQ(used & Banks(i), 0u) << "cycle " << cycle << ": a bank granted twice, port " << i;
+      EXPECT_EQ(used & Banks(i), 0u)
+          << "cycle " << cycle << ": a bank granted twice, port " << i;
       used |= Banks(i);
     }
     for (int i : group) {
@@ -201,19 +215,25 @@ class Bench {
       ++conflicts;
       ++r.denied;
       r.most_denied = std::max(r.most_denied, r.denied);
-      uint32_t ahead = 0;  // banks of the granted ports that may go before this one
+      uint32_t ahead =
+          0;  // banks of the granted ports that may go before this one
       for (int k : group) {
-        const bool k_first = port[k].denied > kGuard || (port[k].granted && starved_[k]);
+        const bool k_first =
+            port[k].denied > kGuard || (port[k].granted && starved_[k]);
         if (port[k].granted && (k < i || k_first)) ahead |= Banks(k);
       }
-      EXPECT_NE(ahead & Banks(i), 0u) << "cycle " << cycle << ": port " << i << " passed over needlessly";
+      EXPECT_NE(ahead & Banks(i), 0u)
+          << "cycle " << cycle << ": port " << i << " passed over needlessly";
     }
     for (int i : group) starved_[i] = port[i].denied >= kGuard;
   }
 
   std::vector<uint8_t> Bytes(const Port& r, int64_t bytes) const {
     std::vector<uint8_t> out(bytes);
-    for (int64_t i = 0; i < bytes; ++i) out[i] = r.addr + i < p.ub_bytes ? memory[r.addr + i] : 0;
+    for (int64_t i = 0; i < bytes; ++i) {
+      const int64_t at = (r.addr + i) % kAddresses;
+      out[i] = at < p.ub_bytes ? memory[at] : 0;
+    }
     return out;
   }
 
@@ -221,7 +241,11 @@ class Bench {
     for (int i = 0; i < static_cast<int>(port.size()); ++i) {
       if (!port[i].granted || i == vec_wr || i == dma_wr) continue;
       const int64_t bytes = i == dma_rd ? p.beat_bytes() : p.word_bytes();
-      answers_[i].push_back({cycle + 2, Bytes(port[i], bytes), {}, port[i].addr, i == dma_rd ? 3 : port[i].need});
+      answers_[i].push_back({cycle + 2,
+                             Bytes(port[i], bytes),
+                             {},
+                             port[i].addr,
+                             i == dma_rd ? 3 : port[i].need});
       ++reads;
     }
     for (int i : {dma_wr, vec_wr}) {
@@ -233,7 +257,9 @@ class Bench {
     }
     for (int i = 0; i < static_cast<int>(port.size()); ++i) {
       if (!port[i].granted) continue;
-      if (i != vec_wr && i != dma_wr) answers_[i].back().after = Bytes(port[i], answers_[i].back().before.size());
+      if (i != vec_wr && i != dma_wr)
+        answers_[i].back().after =
+            Bytes(port[i], answers_[i].back().before.size());
       port[i].valid = false;
     }
   }
@@ -241,8 +267,10 @@ class Bench {
   void CheckAnswers() {
     for (int i = 0; i < static_cast<int>(port.size()); ++i) {
       if (i == vec_wr || i == dma_wr) continue;
-      const bool expected = !answers_[i].empty() && answers_[i].front().cycle == cycle;
-      const bool valid = i == dma_rd ? dut_->dma_rd_rsp_valid_o : dut_->win_rd_rsp_valid_o >> i & 1;
+      const bool expected =
+          !answers_[i].empty() && answers_[i].front().cycle == cycle;
+      const bool valid = i == dma_rd ? dut_->dma_rd_rsp_valid_o
+                                     : dut_->win_rd_rsp_valid_o >> i & 1;
       ASSERT_EQ(valid, expected) << "cycle " << cycle << " port " << i;
       if (!expected) continue;
       const Answer a = answers_[i].front();
@@ -253,13 +281,15 @@ class Bench {
       } else {
         std::memcpy(got.data(), &dut_->win_rd_data_o[i], got.size());
       }
-      const int64_t in_first = p.word_bytes() - a.addr % p.word_bytes();  // bytes of the first word
+      const int64_t in_first =
+          p.word_bytes() - a.addr % p.word_bytes();  // bytes of the first word
       for (int64_t b = 0; b < static_cast<int64_t>(got.size()); ++b) {
         const bool needed = i == dma_rd || (a.need & (b < in_first ? 1 : 2));
-        const uint8_t before = needed ? a.before[b] : 0, after = needed ? a.after[b] : 0;
+        const uint8_t before = needed ? a.before[b] : 0,
+                      after = needed ? a.after[b] : 0;
         ASSERT_TRUE(got[b] == before || got[b] == after)
-            << "cycle " << cycle << " port " << i << " address " << a.addr << " byte " << b << ": " << int{got[b]}
-            << ", not " << int{before};
+            << "cycle " << cycle << " port " << i << " address " << a.addr
+            << " byte " << b << ": " << int{got[b]} << ", not " << int{before};
       }
     }
   }

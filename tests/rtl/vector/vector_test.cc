@@ -5,11 +5,11 @@
 // divisions by every count, faults, freezes.
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <tuple>
 
-#include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 #include "tests/rtl/vector/bench.h"
 #include "tests/rtl/vector/random_programs.h"
@@ -20,27 +20,29 @@ namespace {
 constexpr Stalls kNoStalls;
 
 // For the message of a failure.
-std::string Describe(const isa::Descriptor& d) {
+void Print(const isa::Descriptor& d) {
   switch (static_cast<isa::Opcode>(d[0] & 0xff)) {
     case isa::Opcode::kRequant: {
       const isa::Requant r = isa::Requant::Decode(d);
-      return absl::StrFormat(
-          "requant flags %d n %d ny %d nx %d cols %d acc %d dst %d pitch %d "
-          "sx %d params %d",
+      std::printf(
+          "  requant flags %u n %u ny %u nx %u cols %u acc %u dst %u pitch %u "
+          "sx %u params %u\n",
           r.header.flags, r.n, r.ny, r.nx, r.cols, r.acc, r.dst, r.dst_pitch,
           r.dst_sx, r.params);
+      break;
     }
     case isa::Opcode::kPool: {
       const isa::Pool p = isa::Pool::Decode(d);
-      return absl::StrFormat(
-          "pool flags %d n %d ny %d nx %d cols %d kh %d kw %d src %d dst %d",
+      std::printf(
+          "  pool flags %u n %u ny %u nx %u cols %u kh %u kw %u src %u dst "
+          "%u\n",
           p.header.flags, p.n, p.ny, p.nx, p.cols, p.kh, p.kw, p.src, p.dst);
+      break;
     }
     default: {
       const isa::Add a = isa::Add::Decode(d);
-      return absl::StrFormat(
-          "add flags %d ny %d line_bytes %d src0 %d src1 %d dst %d",
-          a.header.flags, a.ny, a.line_bytes, a.src0, a.src1, a.dst);
+      std::printf("  add flags %u ny %u line_bytes %u src0 %u src1 %u dst %u\n",
+                  a.header.flags, a.ny, a.line_bytes, a.src0, a.src1, a.dst);
     }
   }
 }
@@ -77,8 +79,8 @@ void RunAndCompare(Unit& unit, const std::vector<isa::Descriptor>& program,
   for (const std::string& error : r.protocol_errors) ADD_FAILURE() << error;
   const std::string difference = FirstDifference(unit.memories(), want);
   EXPECT_EQ(difference, "");
-  for (const isa::Descriptor& d : program) {
-    if (!difference.empty()) std::printf("  %s\n", Describe(d).c_str());
+  if (!difference.empty()) {
+    for (const isa::Descriptor& d : program) Print(d);
   }
   EXPECT_EQ(r.written, written) << "writes accepted at each completion";
   EXPECT_EQ(static_cast<int64_t>(r.writes.size()), writes);

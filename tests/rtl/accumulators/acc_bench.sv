@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Accumulators of one preset, for accumulators_test.cc.
+
+module acc_bench
+  import systole_presets_pkg::*;
+#(
+    parameter int unsigned Preset = 0,
+    parameter cfg_t Cfg = preset(Preset)  // derived, do not set
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_ni,
+    input  logic                   clear_i,
+    input  logic                   stall_i,
+
+    input  logic                   wr_valid_i,
+    input  logic                   wr_accumulate_i,
+    input  logic [AccAddrBits-1:0] wr_row_i,
+    input  logic signed [31:0]     wr_data_i [Cfg.Cols],
+    output logic                   wr_done_o,
+
+    input  logic                   rd_valid_i,
+    output logic                   rd_ready_o,
+    input  logic [AccAddrBits-1:0] rd_row_i,
+    output logic signed [31:0]     rd_data_o [Cfg.Cols],
+
+    output logic                   saturated_o
+);
+  systole_accumulators #(.Cfg(Cfg)) u_accumulators (
+      .clk_i, .rst_ni, .clear_i, .stall_i, .wr_valid_i, .wr_accumulate_i, .wr_row_i, .wr_data_i, .wr_done_o,
+      .rd_valid_i, .rd_ready_o, .rd_row_i, .rd_data_o, .saturated_o
+  );
+endmodule

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Accumulators: random writes, additions and reads against an array of int32:
+// saturation, rows in consecutive cycles, refusals, latency, the sticky flag.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "VAccEdge.h"
+#include "VAccNano.h"
+#include "systole/gen/presets.h"
+#include "verilated.h"
+
+namespace systole {
+namespace {
+
+struct Write {
+  bool valid = false, accumulate = false;
+  int row = 0;
+  std::vector<int32_t> data;
+};
+
+template <typename Model>
+class Bench {
+ public:
+  Bench(std::string_view preset, uint32_t seed)
+      : p(*FindPreset(preset)),
+        rng(seed),
+        rows(p.acc_rows, std::vector<int32_t>(p.cols)) {
+    context_.randReset(2);
+    context_.randSeed(static_cast<int>(seed) + 1);
+    dut_ = std::make_unique<Model>(&context_);
+    dut_->wr_valid_i = dut_->rd_valid_i = dut_->clear_i = dut_->stall_i = 0;
+    dut_->rst_ni = 0;
+    Eval(0);
+    Eval(1);
+    dut_->rst_ni = 1;
+    for (int r = 0; r < p.acc_rows; ++r) Clock({true, false, r, Values()}, -1);
+    Clock({}, -1);
+  }
+
+  // One cycle: a write of the matrix unit and a read of `read_row` (-1: none).
+  // Returns whether the read was accepted.
+  bool Clock(const Write& w, int read_row, bool stall = false,
+             bool clear = false) {
+    dut_->wr_valid_i = w.valid;
+    dut_->wr_accumulate_i = w.accumulate;
+    dut_->wr_row_i = w.row;
+    for (int c = 0; c < p.cols; ++c)
+      dut_->wr_data_i[c] = w.valid ? w.data[c] : static_cast<int32_t>(rng());
+    dut_->rd_valid_i = read_row >= 0;
+    if (read_row >= 0) dut_->rd_row_i = read_row;
+    dut_->stall_i = stall;
+    dut_->clear_i = clear;
+    Eval(0);
+    CheckRead();
+    EXPECT_EQ(dut_->wr_done_o != 0, written_before_) << "cycle " << cycle_;
+    EXPECT_EQ(dut_->saturated_o != 0, flag_) << "cycle " << cycle_;
+    const int half = static_cast<int>(p.acc_bank_rows());
+    bool accepted = false;
+    if (read_row >= 0) {
+      const bool busy =
+          w.valid && w.accumulate && w.row / half == read_row / half;
+      EXPECT_EQ(dut_->rd_ready_o != 0, !stall && !busy) << "cycle " << cycle_;
+      accepted = dut_->rd_ready_o;
+      if (accepted) {
+        // A write less than two cycles old may be seen or not.
+        expected_.push_back({cycle_ + 2, read_row, {}});
+        for (const auto& [row, before] : {last_, Before(w)}) {
+          if (row == read_row) expected_.back().values.push_back(before);
+        }
+      }
+    }
+    const auto previous = Before(w);
+    flag_ = clear ? false : flag_ || overflow_;
+    overflow_ = false;
+    if (w.valid) Apply(w);
+    if (accepted) expected_.back().values.push_back(rows[read_row]);
+    last_ = previous;
+    written_before_ = w.valid;
+    Eval(1);
+    ++cycle_;
+    return accepted;
+  }
+
+  // Values that make sums near the limits as well as small ones.
+  std::vector<int32_t> Values() {
+    std::vector<int32_t> v(p.cols);
+    const int kind = rng() % 4;
+    for (int32_t& x : v) {
+      x = static_cast<int32_t>(rng());
+      if (kind == 1) x = static_cast<int32_t>(rng() % 2048) - 1024;
+      if (kind == 2)
+        x = rng() % 2 ? INT32_MAX - static_cast<int32_t>(rng() % 3)
+                      : INT32_MIN + static_cast<int32_t>(rng() % 3);
+    }
+    return v;
+  }
+
+  const Preset& p;
+  std::mt19937 rng;
+  std::vector<std::vector<int32_t>> rows;
+  int64_t saturations = 0, checked = 0;
+
+ private:
+  using Old =
+      std::pair<int, std::vector<int32_t>>;  // row, value before the write
+  struct Expected {
+    int64_t cycle;
+    int row;
+    std::vector<std::vector<int32_t>> values;  // any of these
+  };
+
+  Old Before(const Write& w) const {
+    return w.valid ? Old{w.row, rows[w.row]} : Old{-1, {}};
+  }
+
+  void Eval(int clk) {
+    dut_->clk_i = clk;
+    dut_->eval();
+  }
+
+  void Apply(const Write& w) {
+    for (int c = 0; c < p.cols; ++c) {
+      const int64_t exact =
+          (w.accumulate ? int64_t{rows[w.row][c]} : 0) + w.data[c];
+      const int64_t kept = std::clamp<int64_t>(exact, INT32_MIN, INT32_MAX);
+      overflow_ |= kept != exact;
+      rows[w.row][c] = static_cast<int32_t>(kept);
+    }
+    saturations += overflow_;
+  }
+
+  void CheckRead() {
+    if (expected_.empty() || expected_.front().cycle != cycle_) return;
+    std::vector<int32_t> got(p.cols);
+    for (int c = 0; c < p.cols; ++c)
+      got[c] = static_cast<int32_t>(dut_->rd_data_o[c]);
+    const auto& any = expected_.front().values;
+    EXPECT_NE(std::find(any.begin(), any.end(), got), any.end())
+        << "cycle " << cycle_ << " row " << expected_.front().row;
+    expected_.pop_front();
+    ++checked;
+  }
+
+  VerilatedContext context_;
+  std::unique_ptr<Model> dut_;
+  std::deque<Expected> expected_;
+  Old last_{-1, {}};
+  int64_t cycle_ = 0;
+  bool written_before_ = false, overflow_ = false, flag_ = false;
+};
+
+template <typename Model>
+void RandomTraffic(std::string_view preset, uint32_t seed, int cycles) {
+  SCOPED_TRACE(::testing::Message() << preset << " seed " << seed);
+  Bench<Model> b(preset, seed);
+  const int half = static_cast<int>(b.p.acc_bank_rows());
+  int row = 0, read_row = -1;
+  for (int i = 0; i < cycles && !::testing::Test::HasFailure(); ++i) {
+    Write w;
+    w.valid = b.rng() % 8 != 0;
+    if (w.valid) {
+      // The same row again, the next, or one of few in either bank.
+      const int kind = b.rng() % 4;
+      if (kind == 1) row = (row + 1) % static_cast<int>(b.p.acc_rows);
+      if (kind >= 2) row = static_cast<int>(b.rng() % 4 + b.rng() % 2 * half);
+      w.row = row;
+      w.accumulate = b.rng() % 4 != 0;
+      w.data = b.Values();
+    }
+    if (read_row < 0 && b.rng() % 2)
+      read_row = static_cast<int>(b.rng() % 4 + b.rng() % 2 * half);
+    if (b.Clock(w, read_row, b.rng() % 4 == 0, b.rng() % 64 == 0))
+      read_row = -1;
+  }
+  // In the end every row, in consecutive cycles.
+  for (int r = 0; r < b.p.acc_rows; ++r) EXPECT_TRUE(b.Clock({}, r));
+  for (int i = 0; i < 3; ++i) b.Clock({}, -1);
+  EXPECT_GT(b.saturations, cycles / 20);
+  EXPECT_GT(b.checked, cycles / 8 + b.p.acc_rows - 1);
+}
+
+class Accumulators : public ::testing::TestWithParam<int> {};
+TEST_P(Accumulators, NanoActAsAnArray) {
+  RandomTraffic<VAccNano>("nano", GetParam(), 20000);
+}
+TEST_P(Accumulators, EdgeActAsAnArray) {
+  RandomTraffic<VAccEdge>("edge", 20 + GetParam(), 5000);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, Accumulators, ::testing::Range(0, 4));
+
+// A row that is added to in every cycle sums up exactly, and the flag stays
+// clear without a saturation.
+TEST(Accumulators, AddInEveryCycle) {
+  Bench<VAccNano> b("nano", 1);
+  const int cols = static_cast<int>(b.p.cols);
+  b.Clock({}, -1, false, true);
+  b.Clock({true, false, 5, std::vector<int32_t>(cols, -7)}, -1);
+  for (int i = 0; i < 1000; ++i)
+    b.Clock({true, true, 5, std::vector<int32_t>(cols, i)}, -1);
+  b.Clock({}, -1);
+  b.Clock({}, 5);
+  for (int i = 0; i < 3; ++i) b.Clock({}, -1);
+  EXPECT_EQ(b.rows[5][0], 999 * 1000 / 2 - 7);
+  EXPECT_EQ(b.saturations, 0);
+  EXPECT_EQ(b.checked, 1);
+}
+
+}  // namespace
+}  // namespace systole

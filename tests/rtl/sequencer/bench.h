@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Runs programs on the Verilated program control with model units and a model
+// memory, and checks every start, retirement, fetch and fault as it happens.
+#ifndef SYSTOLE_TESTS_RTL_SEQUENCER_BENCH_H_
+#define SYSTOLE_TESTS_RTL_SEQUENCER_BENCH_H_
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "tests/rtl/sequencer/programs.h"
+#include "verilated.h"
+
+namespace systole::sequencer_test {
+
+// How the world around behaves. Rates are in 1/256 a cycle.
+struct World {
+  uint64_t prog_addr = 0x1000;
+  std::optional<uint32_t> prog_len;  // otherwise the program's
+  uint64_t hbm_end = uint64_t{1} << 36;
+  uint32_t watchdog = 0;
+  int stall = 0;       // random stalls
+  int latency = 40;    // of the memory
+  int hold_read = 0;   // the memory refuses
+  int hold_start = 0;  // a unit refuses
+  int work = 20;       // cycles of a descriptor, at most
+  int in_flight = 4;   // descriptors a unit takes
+  int64_t limit = 200000;
+  int freeze_at = -1;
+  int mutant = 0;
+  // A unit's fault when it has started its n-th descriptor.
+  struct UnitFault {
+    int queue, nth;
+    bool newest;
+    isa::Fault code;
+    uint64_t addr;
+  };
+  std::vector<UnitFault> unit_faults;
+};
+
+struct FaultSeen {
+  isa::Fault code = isa::Fault::kNone;
+  int queue = -1;
+  uint32_t pc = 0;
+  uint64_t addr = 0;
+  int64_t cycle = 0;
+};
+
+struct Outcome {
+  bool done = false;
+  std::optional<FaultSeen> fault;
+  int64_t cycles = 0;
+  int64_t last_event = 0;  // start or retirement
+  int64_t dispatch_stalls = 0;
+  std::vector<uint32_t>
+      fault_indices;  // descriptors that the planted unit faults concern
+  std::vector<std::string> errors;
+};
+
+template <typename Model, int kBeat>
+class Bench {
+ public:
+  explicit Bench(uint64_t seed) : random_(seed) {
+    context_.randReset(2);
+    context_.randSeed(static_cast<int>(seed & 0x7fffffff) | 1);
+    context_.fatalOnError(false);
+    model_ = std::make_unique<Model>(&context_);
+  }
+  ~Bench() {
+    model_->final();
+    // The run-time library looks there when a model goes, whichever was made
+    // last.
+    Verilated::threadContextp(&context_);
+    model_.reset();
+  }
+
+  std::mt19937_64& random() { return random_; }
+
+  // Resets, starts the program, and goes on until it is done or frozen.
+  Outcome Run(const std::vector<isa::Descriptor>& program, const World& world) {
+    program_ = &program;
+    world_ = world;
+    out_ = {};
+    for (Queue& q : queues_) q = {};
+    for (uint32_t i = 0; i < program.size(); ++i) {
+      const int q = QueueOf(program[i]);
+      if (q < kQueues) queues_[q].todo.push_back(i);
+    }
+    flags_.assign(isa::kNumFlags, 0);
+    reads_.clear();
+    held_start_ = 0;
+    held_read_ = false;
+    Reset();
+    int64_t after = 0;
+    for (cycle_ = 0; cycle_ < world.limit && after < kAfter; ++cycle_) {
+      Cycle();
+      if (out_.done || out_.fault) ++after;
+      if (!out_.errors.empty()) break;
+    }
+    if (after == 0 && out_.errors.empty()) Error("the program does not end");
+    return out_;
+  }
+
+ private:
+  static constexpr int kAfter = 100;  // cycles to look on after the end
+  struct Flight {
+    uint32_t index;
+    int64_t due;
+  };
+  struct Queue {
+    std::deque<uint32_t> todo;  // indices in program order
+    std::deque<Flight> flights;
+    int started = 0;
+  };
+  struct Read {
+    int64_t due;
+    uint64_t addr;
+  };
+
+  bool Chance(int in_256) {
+    return in_256 > 0 && static_cast<int>(random_() & 255) < in_256;
+  }
+  template <typename... Args>
+  void Error(const absl::FormatSpec<Args...>& format, const Args&... args) {
+    out_.errors.push_back(absl::StrFormat("cycle %d: ", cycle_) +
+                          absl::StrFormat(format, args...));
+  }
+
+  void Reset() {
+    Model& m = *model_;
+    m.rst_ni = 0;
+    m.start_i = m.freeze_i = m.rd_ready_i = m.rd_rsp_valid_i = 0;
+    m.start_ready_i = m.done_i = m.progress_i = m.unit_fault_i = m.stall_i = 0;
+    m.mutant_i = world_.mutant;
+    for (int i = 0; i < 3; ++i) Clock();
+    m.rst_ni = 1;
+    m.prog_addr_i = world_.prog_addr;
+    m.prog_len_i = world_.prog_len.value_or(program_->size());
+    m.watchdog_i = world_.watchdog;
+    m.hbm_end_i = world_.hbm_end;
+  }
+
+  void Clock() {
+    model_->clk_i = 1;
+    model_->eval();
+    model_->clk_i = 0;
+    model_->eval();
+  }
+
+  void Cycle() {
+    Model& m = *model_;
+    m.start_i = cycle_ == 0;
+    m.cycle_i = cycle_;
+    m.freeze_i = world_.freeze_at >= 0 && cycle_ >= world_.freeze_at;
+    m.stall_i = 0;
+    for (int i = 0; i < 6; ++i) m.stall_i |= Chance(world_.stall) << i;
+    m.rd_ready_i = !Chance(world_.hold_read);
+    Answer();
+    DriveUnits();
+    m.eval();
+    CheckState();
+    CheckFetch();
+    for (int q = 0; q < kQueues; ++q) CheckQueue(q);
+    for (int q = 0; q < kQueues; ++q) Complete(q);
+    if (m.dispatch_stall_o) ++out_.dispatch_stalls;
+    Clock();
+    if (context_.gotError()) {
+      context_.gotError(false);
+      Error("an assertion of the RTL failed");
+    }
+  }
+
+  void Answer() {
+    Model& m = *model_;
+    m.rd_rsp_valid_i = !reads_.empty() && reads_.front().due <= cycle_;
+    for (int w = 0; w < kBeat / 4; ++w)
+      m.rd_rsp_data_i[w] = static_cast<uint32_t>(random_());
+    if (!m.rd_rsp_valid_i) return;
+    for (int w = 0; w < kBeat / 4; ++w) {
+      const uint64_t at = reads_.front().addr - world_.prog_addr + 4 * w;
+      if (at / 64 < program_->size()) {
+        m.rd_rsp_data_i[w] = static_cast<uint32_t>(
+            (*program_)[at / 64][at % 64 / 8] >> at % 8 * 8);
+      }
+    }
+    reads_.pop_front();
+  }
+
+  void DriveUnits() {
+    Model& m = *model_;
+    m.start_ready_i = m.done_i = m.progress_i = m.unit_fault_i =
+        m.unit_newest_i = 0;
+    m.unit_code_i = 0;
+    for (int q = 0; q < kQueues; ++q) {
+      Queue& u = queues_[q];
+      const int room = world_.in_flight - static_cast<int>(u.flights.size());
+      if (room > 0 && !m.freeze_o && !Chance(world_.hold_start))
+        m.start_ready_i |= 1 << q;
+      if (!u.flights.empty() && u.flights.front().due <= cycle_)
+        m.done_i |= 1 << q;
+      if (!u.flights.empty()) m.progress_i |= 1 << q;
+      for (World::UnitFault& f : world_.unit_faults) {
+        const size_t left = u.flights.size() - (m.done_i >> q & 1);
+        if (f.queue != q || f.nth < 0 || u.started < f.nth || left == 0)
+          continue;
+        f.nth = -1;
+        m.unit_fault_i |= 1 << q;
+        m.unit_newest_i |= f.newest << q;
+        m.unit_code_i |= static_cast<uint32_t>(f.code) << (4 * q);
+        m.unit_addr_i[q] = f.addr;
+        m.start_ready_i &= ~(1 << q);
+        out_.fault_indices.push_back(
+            f.newest ? u.flights.back().index
+                     : u.flights[u.flights.size() - left].index);
+      }
+    }
+  }
+
+  void CheckState() {
+    Model& m = *model_;
+    if (m.fault_o && !out_.fault) {
+      out_.fault =
+          FaultSeen{static_cast<isa::Fault>(m.fault_code_o),
+                    static_cast<int>(m.fault_queue_o), m.fault_pc_o,
+                    m.fault_addr_o, static_cast<int64_t>(m.fault_cycle_o)};
+      out_.cycles = cycle_;
+      if (m.fault_cycle_o != static_cast<uint64_t>(cycle_ - 1))
+        Error("fault cycle %d", m.fault_cycle_o);
+    }
+    if (out_.fault) {
+      if (!m.fault_o || !m.freeze_o) Error("a fault went away");
+      if (m.fault_pc_o != out_.fault->pc ||
+          static_cast<int>(m.fault_queue_o) != out_.fault->queue) {
+        Error("a fault changed");
+      }
+    }
+    if (cycle_ > 0 && m.running_o != !(out_.done || out_.fault) && !out_.fault)
+      Error("running is %d", m.running_o);
+    if (!m.done_o) return;
+    if (out_.done) Error("done twice");
+    if (out_.fault) Error("done after a fault");
+    out_.done = true;
+    out_.cycles = cycle_;
+    for (int q = 0; q < kQueues; ++q) {
+      if (!queues_[q].todo.empty() || !queues_[q].flights.empty())
+        Error("done before queue %d is empty", q);
+    }
+    for (int f = 0; f < isa::kNumFlags; ++f) {
+      if ((WaitMask(program_->back()) >> f & 1) != 0 && flags_[f] == 0)
+        Error("done without flag %d", f);
+    }
+  }
+
+  void CheckFetch() {
+    Model& m = *model_;
+    if (held_read_ && (!m.rd_valid_o || m.rd_addr_o != last_read_))
+      Error("a read was withdrawn");
+    held_read_ = m.rd_valid_o && !m.rd_ready_i;
+    last_read_ = m.rd_addr_o;
+    if (!m.rd_valid_o) return;
+    const uint64_t bytes = 64ull * m.prog_len_i;
+    const uint64_t end = world_.prog_addr + (bytes + kBeat - 1) / kBeat * kBeat;
+    if (m.rd_addr_o < world_.prog_addr || m.rd_addr_o + kBeat > end ||
+        m.rd_addr_o % kBeat != 0) {
+      Error("fetch of 0x%x", m.rd_addr_o);
+    }
+    if (m.rd_addr_o + kBeat > world_.hbm_end)
+      Error("fetch of 0x%x beyond the memory", m.rd_addr_o);
+    if (m.rd_ready_i) {
+      const int64_t due =
+          cycle_ + world_.latency + static_cast<int64_t>(random_() % 8);
+      reads_.push_back(
+          {reads_.empty() ? due : std::max(due, reads_.back().due + 1),
+           m.rd_addr_o});
+    }
+  }
+
+  void CheckQueue(int q) {
+    Model& m = *model_;
+    Queue& u = queues_[q];
+    const bool valid = m.start_valid_o >> q & 1,
+               ready = m.start_ready_i >> q & 1;
+    const bool held = held_start_ >> q & 1;
+    held_start_ &= ~(1 << q);
+    if (static_cast<bool>(m.retire_valid_o >> q & 1) !=
+        static_cast<bool>(m.done_i >> q & 1)) {
+      Error("queue %d: no retirement", q);
+    }
+    if ((m.busy_o >> q & 1) != !u.flights.empty())
+      Error("queue %d: busy is wrong", q);
+    if ((m.idle_o >> q & 1) && !u.flights.empty())
+      Error("queue %d: idle is wrong", q);
+    if (!valid) {
+      if (held && !m.freeze_o) Error("queue %d: a start was withdrawn", q);
+      return;
+    }
+    if (m.freeze_o) return Error("queue %d: a start while frozen", q);
+    if (u.todo.empty()) return Error("queue %d: a start too many", q);
+    const uint32_t index = u.todo.front();
+    const isa::Descriptor& d = (*program_)[index];
+    for (int w = 0; w < 16; ++w) {
+      if (m.start_desc_o[q * 16 + w] !=
+          static_cast<uint32_t>(d[w / 2] >> w % 2 * 32)) {
+        return Error("queue %d: word %d of descriptor %d is wrong", q, w,
+                     index);
+      }
+    }
+    for (int f = 0; f < isa::kNumFlags; ++f) {
+      if ((WaitMask(d) >> f & 1) != 0 && flags_[f] == 0) {
+        return Error("queue %d: descriptor %d starts without flag %d", q, index,
+                     f);
+      }
+    }
+    held_start_ |= !ready << q;
+    if (!ready) return;
+    for (int f = 0; f < isa::kNumFlags; ++f) flags_[f] -= WaitMask(d) >> f & 1;
+    u.todo.pop_front();
+    ++u.started;
+    const int64_t due =
+        cycle_ + 1 +
+        static_cast<int64_t>(world_.work == 0 ? 0 : random_() % world_.work);
+    u.flights.push_back({index, u.flights.empty()
+                                    ? due
+                                    : std::max(due, u.flights.back().due + 1)});
+    out_.last_event = cycle_;
+  }
+
+  // Posts count from the next cycle on.
+  void Complete(int q) {
+    Model& m = *model_;
+    if (!(m.done_i >> q & 1)) return;
+    const Flight flight = queues_[q].flights.front();
+    queues_[q].flights.pop_front();
+    if (m.retire_index_o[q] != flight.index) {
+      Error("queue %d: retires %d, not %d", q, m.retire_index_o[q],
+            flight.index);
+    }
+    const uint32_t post = PostMask((*program_)[flight.index]);
+    for (int f = 0; f < isa::kNumFlags; ++f) flags_[f] += post >> f & 1;
+    out_.last_event = cycle_;
+  }
+
+  std::mt19937_64 random_;
+  VerilatedContext context_;
+  std::unique_ptr<Model> model_;
+  const std::vector<isa::Descriptor>* program_ = nullptr;
+  World world_;
+  Outcome out_;
+  Queue queues_[kQueues];
+  std::vector<int> flags_;
+  std::deque<Read> reads_;
+  int64_t cycle_ = 0;
+  unsigned held_start_ = 0;
+  bool held_read_ = false;
+  uint64_t last_read_ = 0;
+};
+
+}  // namespace systole::sequencer_test
+
+#endif  // SYSTOLE_TESTS_RTL_SEQUENCER_BENCH_H_

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Program control behind ports that C++ reads easily: wide ones as arrays of 32-bit words. mutant_i plants a fault between the
+// design and the bench, to show that the bench sees it.
+
+module sequencer_bench
+  import systole_isa_pkg::*;
+#(
+    parameter int unsigned D = 64,                 // bytes of a beat
+    parameter int unsigned Words = D / 4           // derived, do not set
+) (
+    input  logic        clk_i,
+    input  logic        rst_ni,
+    input  logic        freeze_i,
+    output logic        freeze_o,
+    input  logic [5:0]  stall_i,
+    input  logic [3:0]  mutant_i,
+    input  logic        start_i,
+    input  logic [35:0] prog_addr_i,
+    input  logic [31:0] prog_len_i,
+    input  logic [31:0] watchdog_i,
+    input  logic [36:0] hbm_end_i,
+    input  logic [63:0] cycle_i,
+    output logic        running_o,
+    output logic        done_o,
+    output logic        fault_o,
+    output logic [3:0]  fault_code_o,
+    output logic [2:0]  fault_queue_o,
+    output logic [31:0] fault_pc_o,
+    output logic [35:0] fault_addr_o,
+    output logic [63:0] fault_cycle_o,
+    output logic        rd_valid_o,
+    input  logic        rd_ready_i,
+    output logic [35:0] rd_addr_o,
+    input  logic        rd_rsp_valid_i,
+    input  logic [31:0] rd_rsp_data_i [Words],
+    output logic [4:0]  start_valid_o,
+    input  logic [4:0]  start_ready_i,
+    output logic [31:0] start_desc_o [NumQueues*16],
+    input  logic [4:0]  done_i,
+    input  logic [4:0]  progress_i,
+    input  logic [4:0]  unit_fault_i,
+    input  logic [19:0] unit_code_i,
+    input  logic [35:0] unit_addr_i [NumQueues],
+    input  logic [4:0]  unit_newest_i,
+    output logic [4:0]  idle_o,
+    output logic [4:0]  busy_o,
+    output logic [4:0]  waiting_o,
+    output logic        dispatch_stall_o,
+    output logic [4:0]  retire_valid_o,
+    output logic [31:0] retire_index_o [NumQueues]
+);
+  logic [D*8-1:0]              rd_data;
+  desc_t                       start_desc [NumQueues];
+  fault_e                      fault_code;
+  fault_e [NumQueues-1:0]      unit_code;
+  logic [NumQueues-1:0][35:0]  unit_addr;
+  logic [NumQueues-1:0][31:0]  retire_index;
+  logic [4:0]                  start_valid;
+  logic                        done;
+
+  for (genvar w = 0; w < Words; w++) begin : gen_data
+    assign rd_data[w*32+:32] = rd_rsp_data_i[w];
+  end
+  for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
+    assign unit_code[q]      = fault_e'(unit_code_i[q*4+:4]);
+    assign unit_addr[q]      = unit_addr_i[q];
+    assign retire_index_o[q] = retire_index[q] + 32'(mutant_i == 4'd1);
+    for (genvar w = 0; w < 16; w++) begin : gen_word
+      assign start_desc_o[q*16+w] = start_desc[q][w*32+:32] ^ 32'(mutant_i == 4'd2 && w == 15);
+    end
+  end
+  assign fault_code_o  = mutant_i == 4'd3 ? 4'd2 : fault_code;
+  assign start_valid_o = start_valid | (mutant_i == 4'd4 ? waiting_o : '0);  // waits are not honoured
+  assign done_o        = done && mutant_i != 4'd5;
+
+  systole_control #(.D(D)) u_dut (
+      .clk_i, .rst_ni, .freeze_i, .freeze_o, .stall_i,
+      .start_i, .prog_addr_i, .prog_len_i(mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i),
+      .watchdog_i(mutant_i == 4'd7 ? '0 : watchdog_i), .hbm_end_i, .cycle_i,
+      .running_o, .done_o(done), .fault_o, .fault_code_o(fault_code), .fault_queue_o, .fault_pc_o, .fault_addr_o,
+      .fault_cycle_o,
+      .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
+      .start_valid_o(start_valid), .start_ready_i, .start_desc_o(start_desc), .done_i, .progress_i, .unit_fault_i,
+      .unit_code_i(unit_code), .unit_addr_i(unit_addr), .unit_newest_i(mutant_i == 4'd8 ? ~unit_newest_i : unit_newest_i),
+      .idle_o, .busy_o, .waiting_o, .dispatch_stall_o, .retire_valid_o, .retire_index_o(retire_index)
+  );
+endmodule

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""The project's checks fail on seeded faults: stale generated files, bad RTL, a wrong format, missing tags, a failing test, a missing tool."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def run(command, cwd=None, env=None):
+    result = subprocess.run([str(part) for part in command], cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True, check=False)
+    return result.returncode, result.stdout
+
+
+class Sandbox(unittest.TestCase):
+    """A copy of the parts of the project that the scripts look at."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name) / "project"
+        for name in ("rtl", "scripts", "docs", "verif/formal", "host/include"):
+            shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        (self.root / ".clang-format").write_text((ROOT / ".clang-format").read_text())
+
+    def script(self, *command):
+        return run([self.root / "scripts" / "python", *command], cwd=self.root)
+
+    def edit(self, path, old, new):
+        text = (self.root / path).read_text()
+        self.assertIn(old, text)
+        (self.root / path).write_text(text.replace(old, new, 1))
+
+
+class GenerateTest(Sandbox):
+    def test_fresh(self):
+        code, output = self.script("scripts/generate.py", "--check")
+        self.assertEqual(code, 0, output)
+
+    def test_edited_file_is_stale_and_comes_back(self):
+        path = "rtl/gen/systole_isa_pkg.sv"
+        before = (self.root / path).read_text()
+        (self.root / path).write_text(before + "// edited\n")
+        code, output = self.script("scripts/generate.py", "--check")
+        self.assertEqual(code, 1)
+        self.assertIn(f"{path}: stale; run `make generate`", output)
+        self.assertEqual(self.script("scripts/generate.py")[0], 0)
+        self.assertEqual((self.root / path).read_text(), before)
+
+    def test_missing_file(self):
+        (self.root / "rtl/gen/systole_csr_pkg.sv").unlink()
+        code, output = self.script("scripts/generate.py", "--check")
+        self.assertEqual(code, 1)
+        self.assertIn("rtl/gen/systole_csr_pkg.sv: missing", output)
+
+    def test_left_over_file(self):
+        (self.root / "rtl/gen/systole_old_pkg.sv").write_text("")
+        code, output = self.script("scripts/generate.py", "--check")
+        self.assertEqual(code, 1)
+        self.assertIn("rtl/gen/systole_old_pkg.sv: nothing generates it", output)
+
+
+class LintTest(Sandbox):
+    def test_clean_cells(self):
+        code, output = self.script("scripts/lint.py", "files")
+        self.assertEqual(code, 0, output)
+
+    def test_rtl_warning(self):
+        for folder in (self.root / "rtl").iterdir():
+            if folder.is_dir() and folder.name not in ("cells", "gen", "vector"):
+                shutil.rmtree(folder)
+        for path in (self.root / "rtl/vector").glob("*.sv"):
+            if not path.stem.endswith("_pkg"):
+                path.unlink()
+        code, output = self.script("scripts/lint.py", "rtl")
+        self.assertEqual(code, 0, output)
+        self.edit("rtl/cells/systole_credit.sv", "logic [CountBits-1:0] count_q;", "logic [CountBits-1:0] count_q; logic extra;")
+        code, output = self.script("scripts/lint.py", "rtl")
+        self.assertEqual(code, 1)
+        self.assertIn("UNUSED", output)
+        self.assertIn("systole_credit.sv", output)
+
+    def test_format(self):
+        (self.root / "host/include/bad.h").write_text("// SPDX-License-Identifier: Apache-2.0\nint   x ;\n")
+        code, output = self.script("scripts/lint.py", "format")
+        self.assertEqual(code, 1)
+        self.assertIn("host/include/bad.h: not formatted; run `make format`", output)
+        self.assertEqual(self.script("scripts/lint.py", "--format")[0], 0)
+        self.assertEqual(self.script("scripts/lint.py", "format")[0], 0)
+
+    def test_file_rules(self):
+        (self.root / "host/include/bad.h").write_text("int x; \n" + "\n" * 500)
+        (self.root / "rtl/cells/systole_two.sv").write_text("// SPDX-License-Identifier: Apache-2.0\nmodule a;\nendmodule\nmodule b;\nendmodule\n")
+        code, output = self.script("scripts/lint.py", "files")
+        self.assertEqual(code, 1)
+        self.assertIn("host/include/bad.h:1: no SPDX-License-Identifier", output)
+        self.assertIn("host/include/bad.h:1: blanks at the end", output)
+        self.assertIn("host/include/bad.h: 501 lines, more than 400", output)
+        self.assertIn("rtl/cells/systole_two.sv: holds ['a', 'b']", output)
+
+
+class FormalTest(Sandbox):
+    def test_broken_cell_fails_its_proof(self):
+        self.edit("rtl/cells/systole_credit.sv", "count_q + 1'b1", "count_q + 2'd2")
+        self.edit("verif/formal/proofs.yaml", 'from: "count_q + 1\'b1"', 'from: "count_q + 2\'d2"')
+        code, output = self.script("verif/formal/formal.py", "--build", self.root / "build", "--cell", "systole_credit")
+        self.assertEqual(code, 1, output)
+        self.assertIn("FAIL systole_credit(Credits=3) bmc", output)
+
+    def test_mutant_that_is_not_one_fails(self):
+        self.edit("verif/formal/proofs.yaml", 'to: "if (take_i)"', 'to: "if (take_i && !give_i)  "')
+        code, output = self.script("verif/formal/formal.py", "--build", self.root / "build", "--cell", "systole_credit")
+        self.assertEqual(code, 1)
+        self.assertIn("NOT CAUGHT", output)
+
+    def test_unknown_cell(self):
+        code, output = self.script("verif/formal/formal.py", "--cell", "systole_nothing")
+        self.assertEqual(code, 1)
+        self.assertIn("nothing to prove for systole_nothing", output)
+
+
+class RunTestsTest(unittest.TestCase):
+    def test_failure_prints_the_command_that_reproduces_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "CTestTestfile.cmake").write_text('add_test(good true)\nadd_test(bad sh -c "echo \'[  FAILED  ] Suite.Case\'; exit 1")\n')
+            code, output = run([ROOT / "scripts/python", ROOT / "scripts/run_tests.py", "--build", folder])
+            self.assertNotEqual(code, 0)
+            self.assertIn("50% tests passed, 1 tests failed out of 2", output)
+            self.assertIn(f"ctest --test-dir {folder} --output-on-failure -R '^bad$'", output)
+            self.assertIn(f"{folder}/bin/bad --gtest_filter='Suite.Case'", output)
+            self.assertNotIn("'^good$'", output)
+
+    def test_no_tests_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "CTestTestfile.cmake").write_text("")
+            code, _ = run([ROOT / "scripts/python", ROOT / "scripts/run_tests.py", "--build", folder])
+            self.assertNotEqual(code, 0)
+
+
+class SetupTest(unittest.TestCase):
+    """setup.sh in a copy of the project, with the packages as a stand-in dpkg-query reports them."""
+
+    def run_setup(self, installed, *arguments, extra_tools=()):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "scripts").mkdir()
+            for name in ("setup.sh", "requirements.txt"):
+                shutil.copy(ROOT / "scripts" / name, folder / "scripts" / name)
+            (folder / ".venv").mkdir()
+            shutil.copy(ROOT / "scripts/requirements.txt", folder / ".venv/requirements.txt")
+            tools = {"dpkg-query": "echo -n installed" if installed else "exit 1", **dict(extra_tools)}
+            (folder / "bin").mkdir()
+            for name, text in tools.items():
+                (folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
+                (folder / "bin" / name).chmod(0o755)
+            for name in ("bash", "cat", "cmp", "dirname", "env", "grep", "tr"):
+                if not (folder / "bin" / name).exists():
+                    os.symlink(shutil.which(name), folder / "bin" / name)
+            return run([folder / "scripts/setup.sh", *arguments], env={"PATH": str(folder / "bin")})
+
+    def test_no_op_when_all_is_there(self):
+        code, output = self.run_setup(True, extra_tools={"apt-get": "echo CALLED"})
+        self.assertEqual((code, output), (0, ""))
+
+    def test_check_lists_what_is_missing(self):
+        code, output = self.run_setup(False, "--check", extra_tools={"apt-get": "echo CALLED"})
+        self.assertEqual(code, 1)
+        self.assertIn("missing packages: ca-certificates", output)
+        self.assertIn("verilator", output)
+        self.assertNotIn("CALLED", output)
+
+    def test_neither_root_nor_sudo(self):
+        code, output = self.run_setup(False, extra_tools={"apt-get": "echo CALLED", "id": "echo 1000"})
+        self.assertEqual(code, 1)
+        self.assertIn("not root and no sudo", output)
+        self.assertNotIn("CALLED", output)
+
+    def test_sudo_is_used_and_said(self):
+        tools = {"apt-get": "echo apt-get $*", "id": "echo 1000", "sudo": '[ "$1" = -n ] && exit 0\nexec "$@"'}
+        code, output = self.run_setup(False, extra_tools=tools)
+        self.assertEqual(code, 0, output)
+        self.assertIn("setup: using sudo", output)
+        self.assertIn("apt-get -q install -y --no-install-recommends ca-certificates", output)
+
+    def test_other_system(self):
+        code, output = self.run_setup(True)
+        self.assertEqual(code, 1)
+        self.assertIn("no apt-get here", output)
+
+    def test_unknown_argument(self):
+        code, output = self.run_setup(True, "--force")
+        self.assertEqual(code, 1)
+        self.assertIn("unknown argument '--force'", output)
+
+
+if __name__ == "__main__":
+    unittest.main()
