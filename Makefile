@@ -34,7 +34,7 @@ formal: setup ## prove the small cells, and show that the proofs fail on seeded 
 bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@$(BUILD)/bin/systole bench $(ARGS) --reports $(BUILD)/reports
 
-waves: build ## record a layer's waveform and open it in GTKWave
+waves: build ## record a layer's waveform (ARGS="--layer 1") and open it in GTKWave
 	@scripts/python scripts/waves.py --build $(BUILD) $(ARGS)
 
 coverage: setup ## measure line and toggle coverage of the RTL over the tests

@@ -16,7 +16,7 @@
 #     A static library with the Verilated model of <module>; the header is "<Vname>.h". Modules of the
 #     design are found through rtl/systole.f, so SOURCES lists only what is not in there (wrappers of a
 #     test bench). Without SPEED all X are randomised (set the context's randReset(2) and randSeed).
-#     Assertions are always on. TRACE compiles FST tracing in, COVERAGE line and toggle coverage (-DSYSTOLE_COVERAGE=ON: in all).
+#     Assertions are always on. TRACE compiles FST tracing in, COVERAGE line and toggle coverage (-DSYSTOLE_COVERAGE=ON: in all without SPEED).
 
 include(CMakeParseArguments)
 
@@ -65,7 +65,7 @@ function(systole_verilate target)
   if(ARG_TRACE)
     list(APPEND flags --trace-fst --trace-structs)
   endif()
-  if(ARG_COVERAGE OR SYSTOLE_COVERAGE)
+  if(ARG_COVERAGE OR (SYSTOLE_COVERAGE AND NOT ARG_SPEED))
     list(APPEND flags --coverage-line --coverage-toggle ${PROJECT_SOURCE_DIR}/rtl/coverage.vlt)
   endif()
   foreach(param IN LISTS ARG_PARAMS)

@@ -108,8 +108,10 @@ class Parser {
   // Magic, versions, size, CRC.
   absl::Status Envelope() const {
     const size_t compared = std::min(bytes_.size(), pf::kMagic.size());
-    if (std::memcmp(bytes_.data(), pf::kMagic.data(), compared) != 0)
+    if (!std::equal(bytes_.begin(), bytes_.begin() + compared,
+                    pf::kMagic.begin())) {
       return Bad("not a Systole program file");
+    }
     if (bytes_.size() < pf::kHeaderBytes + pf::kTrailerBytes) {
       return absl::DataLossError(absl::StrCat(name_,
                                               ": truncated: ", bytes_.size(),

@@ -41,7 +41,7 @@ module systole_unit_queue
     output logic                waiting_o,      // the head waits for flags
     output logic [PcBits-1:0]   head_index_o,
     output logic [PcBits-1:0]   oldest_index_o, // in flight; while done_i is high: of the next in flight
-    output logic [PcBits-1:0]   newest_index_o, // started last, or starting in this cycle
+    output logic [PcBits-1:0]   newest_index_o, // started last, before this cycle
     output logic                retire_valid_o,
     output logic [PcBits-1:0]   retire_index_o
 );
@@ -129,7 +129,7 @@ module systole_unit_queue
   assign waiting_o      = head_valid_q && unmet_i != '0;
   assign head_index_o   = head_q.index;
   assign oldest_index_o = flights == (PtrBits + 1)'(done_i) ? newest_index_o : flight_q[next_ptr].index;
-  assign newest_index_o = start ? head_q.index : newest_q;
+  assign newest_index_o = newest_q;
   assign retire_valid_o = done_i;
   assign retire_index_o = flight_q[out_ptr_q[PtrBits-1:0]].index;
 

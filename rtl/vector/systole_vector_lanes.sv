@@ -119,16 +119,23 @@ module systole_vector_lanes
     return 64'(signed'(v[31:0])) == v ? v[31:0] : v < 0 ? Min : Max;
   endfunction
 
-  // Rounding shift right by -s, if s < 0: halves away from zero when away, else up.
+  // Rounding shift right by -s, if s < 0: halves away from zero when away, else up. The bits that leave: one half, the rest.
   function automatic logic signed [31:0] shift_right_round(logic signed [31:0] x, logic signed [7:0] s, logic away);
-    logic [4:0]  n;
-    logic [31:0] mask, threshold;
+    logic [4:0]         n;
+    logic [31:0]        mask, rest;
+    logic               up;
     logic signed [31:0] q;
-    n         = s < 0 ? 5'(-s) : 5'd0;
-    mask      = ~(32'hffff_ffff << n);
-    threshold = (mask >> 1) + 32'(away && x < 0);
-    q         = x >>> n;  // alone: an unsigned term beside it would make the shift logical
-    return (x & mask) > threshold ? q + 32'sd1 : q;
+    n    = s < 0 ? 5'(-s) : 5'd0;
+    mask = ~(32'hffff_ffff << n);
+    rest = mask >> 1;
+    up   = (x & (mask ^ rest)) != 0 && (!away || x >= 0 || (x & rest) != 0);
+    q    = x >>> n;  // alone: an unsigned term beside it would make the shift logical
+    return up ? q + 32'sd1 : q;
+  endfunction
+
+  // To nine bits.
+  function automatic logic signed [31:0] sat_9(logic signed [31:0] v);
+    return 32'(signed'(v[8:0])) == v ? 32'(signed'(v[8:0])) : v < 0 ? -32'sd256 : 32'sd255;
   endfunction
 
   // The stages. Blocking assignments, see above.
@@ -173,7 +180,7 @@ module systole_vector_lanes
     for (int unsigned c = 0; c < Cols; c++) begin
       logic signed [31:0] s;
       s   = acc_data_i[c] + bias_q[bank][c];
-      any = any || (((acc_data_i[c] ^ s) & (bias_q[bank][c] ^ s)) < 0 && c < 32'(len));
+      any = any || (((acc_data_i[c] ^ s) & (bias_q[bank][c] ^ s)) < 0 && 9'(c) < len);
     end
     return any;
   endfunction
@@ -224,7 +231,7 @@ module systole_vector_lanes
 
   task automatic stage2(round_e round, logic [7:0] half);
     for (int unsigned c = 0; c < Cols; c++) begin
-      x2_q[c] = round == RoundTrunc ? (x1_q[c] < 0 ? x1_q[c] - 32'(half) : x1_q[c] + 32'(half))
+      x2_q[c] = round == RoundTrunc ? x1_q[c] + (x1_q[c] < 0 ? -32'(half) : 32'(half))
                                     : shift_left_sat(x1_q[c], round == RoundDouble ? s1_q[c] : 8'sd0);
       m2_q[c] = m1_q[c];
       s2_q[c] = s1_q[c];
@@ -270,7 +277,7 @@ module systole_vector_lanes
   task automatic stage7_out(logic signed [7:0] zp, logic signed [7:0] low, logic signed [7:0] high);
     for (int unsigned c = 0; c < Cols; c++) begin
       logic signed [31:0] v;
-      v = (r6_q[c] > 255 ? 255 : r6_q[c] < -256 ? -256 : r6_q[c]) + 32'(zp);
+      v = sat_9(r6_q[c]) + 32'(zp);
       v = v < 32'(low) ? 32'(low) : v;
       v = v > 32'(high) ? 32'(high) : v;
       y7_v[c] = v[7:0];

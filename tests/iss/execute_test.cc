@@ -111,7 +111,9 @@ class ExecuteTest : public ::testing::TestWithParam<const char*> {
     EXPECT_EQ(Hbm(), reference.hbm);
     EXPECT_EQ(iss_.state().acc_saturated, reference.saturated);
     EXPECT_EQ(iss_.state().weight_fifo.size(), reference.fifo.size());
-    if (!reference.tile.empty()) EXPECT_EQ(*iss_.state().tile, reference.tile);
+    if (!reference.tile.empty()) {
+      EXPECT_EQ(*iss_.state().tile, reference.tile);
+    }
     saturated_ += reference.saturated;
     CompareFootprint(d, reference.touched);
     return true;

@@ -124,10 +124,12 @@ TEST_F(FaultTest, Matmul) {
     EXPECT_EQ(iss_.fault()->queue, static_cast<uint32_t>(isa::Queue::kMxu));
     EXPECT_EQ(iss_.fault()->index, 1u);
     EXPECT_EQ(iss_.fault()->address, address);
-    if (cause == isa::Fault::kWatchdog)
+    if (cause == isa::Fault::kWatchdog) {
       EXPECT_THAT(iss_.fault_detail(), HasSubstr("pass 1 takes a tile"));
-    if (d.header.flags == D::kKeepWeights)
+    }
+    if (d.header.flags == D::kKeepWeights) {
       EXPECT_THAT(iss_.fault_detail(), HasSubstr("keep_weights"));
+    }
     iss_.Reset();
   }
   // Padding is not read: lines that do not exist may lie outside.

@@ -27,15 +27,10 @@ struct Pipeline {
   static constexpr uint32_t kStep =
       0x800;  // between the two buffers of a stage
   // Flags: from queue to queue.
-  enum : uint32_t {
-    kLoadMxu = 1 << 0,
-    kMxuLoad = 1 << 1,
-    kMxuVector = 1 << 2,
-    kVectorMxu = 1 << 3,
-    kVectorStore = 1 << 4,
-    kStoreVector = 1 << 5,
-    kLoadVector = 1 << 6,
-  };
+  static constexpr uint32_t kLoadMxu = 1u << 0, kMxuLoad = 1u << 1,
+                            kMxuVector = 1u << 2, kVectorMxu = 1u << 3,
+                            kVectorStore = 1u << 4, kStoreVector = 1u << 5,
+                            kLoadVector = 1u << 6;
 
   std::vector<isa::Descriptor> descriptors;
 

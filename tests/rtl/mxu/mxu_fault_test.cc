@@ -149,23 +149,28 @@ TEST(MxuFaults, TheLastByteIsInside) {
 // A fault elsewhere: no new vector is asked for, those on their way arrive, and
 // nothing moves after them.
 TEST(MxuFaults, FreezeStopsTheWalk) {
-  Bench<VMxuNano> bench("nano", 5, {});
-  const isa::Matmul d = StreamingMatmul(bench.p, 2, 200, 4);
-  bench.PushFor(d);
-  bench.Start(d, 100);
-  EXPECT_GT(bench.vectors, 0);
-  bench.Freeze(true);
-  bench.Idle(60);
-  const int64_t stopped = bench.vectors;
-  bench.Idle(200);
-  EXPECT_EQ(bench.vectors, stopped);
-  EXPECT_FALSE(bench.progress());
-  bench.Freeze(false);
-  bench.Reset();
-  const isa::Matmul again = PlainMatmul(bench.p, 9);
-  bench.PushFor(again);
-  bench.Run({again});
-  bench.CheckRows(again);
+  for (const bool padding :
+       {false, true}) {  // vectors of padding alone ask for nothing
+    SCOPED_TRACE(padding);
+    Bench<VMxuNano> bench("nano", 5, {});
+    isa::Matmul d = StreamingMatmul(bench.p, 2, 200, 4);
+    if (padding) d.lines = 1, d.seg_dy = {3, 4};
+    bench.PushFor(d);
+    bench.Start(d, 100);
+    EXPECT_GT(bench.vectors, 0);
+    bench.Freeze(true);
+    bench.Idle(60);
+    const int64_t stopped = bench.vectors;
+    bench.Idle(200);
+    EXPECT_EQ(bench.vectors, stopped);
+    EXPECT_FALSE(bench.progress());
+    bench.Freeze(false);
+    bench.Reset();
+    const isa::Matmul again = PlainMatmul(bench.p, 9);
+    bench.PushFor(again);
+    bench.Run({again});
+    bench.CheckRows(again);
+  }
 }
 
 // A reset in the middle of anything leaves nothing behind that would reach the

@@ -126,11 +126,12 @@ TEST(MxuThroughput, ConflictsCostCycles) {
 }
 
 // Descriptors queue up behind the array's latency.
-TEST(Mxu, KeepsEightDescriptorsInFlight) {
-  Bench<VMxuEdge> bench("edge", 8, {});
-  std::vector<isa::Matmul> list(20, PlainMatmul(bench.p, 2));
+template <typename Model>
+void ManyInFlight(std::string_view preset) {
+  Bench<Model> bench(preset, 8, {});
+  std::vector<isa::Matmul> list(20, PlainMatmul(bench.p, 1));
   for (size_t i = 0; i < list.size(); ++i) {
-    list[i].acc = static_cast<uint32_t>(2 * i);
+    list[i].acc = static_cast<uint32_t>(i);
     list[i].header.flags = i == 0 ? 0 : isa::Matmul::kKeepWeights;
   }
   bench.PushFor(list[0]);
@@ -138,6 +139,8 @@ TEST(Mxu, KeepsEightDescriptorsInFlight) {
   for (const isa::Matmul& d : list) bench.CheckRows(d);
   EXPECT_EQ(bench.most_in_flight, 8u);
 }
+TEST(Mxu, NanoKeepsEightDescriptorsInFlight) { ManyInFlight<VMxuNano>("nano"); }
+TEST(Mxu, EdgeKeepsEightDescriptorsInFlight) { ManyInFlight<VMxuEdge>("edge"); }
 
 // Saturation needs about 8000 passes of extreme products into one row.
 TEST(Mxu, SaturatesAndTells) {

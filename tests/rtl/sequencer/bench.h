@@ -26,21 +26,26 @@ struct World {
   std::optional<uint32_t> prog_len;  // otherwise the program's
   uint64_t hbm_end = uint64_t{1} << 36;
   uint32_t watchdog = 0;
-  int stall = 0;       // random stalls
-  int latency = 40;    // of the memory
-  int hold_read = 0;   // the memory refuses
-  int hold_start = 0;  // a unit refuses
-  int work = 20;       // cycles of a descriptor, at most
-  int in_flight = 4;   // descriptors a unit takes
+  int stall = 0;           // random stalls
+  int stall_streams = 63;  // of these: dispatch, then the queues
+  int latency = 40;        // of the memory
+  int hold_read = 0;       // the memory refuses
+  int hold_start = 0;      // a unit refuses
+  int work = 20;           // cycles of a descriptor, at most
+  int in_flight = 4;       // descriptors a unit takes
   int64_t limit = 200000;
   int freeze_at = -1;
   int mutant = 0;
-  // A unit's fault when it has started its n-th descriptor.
+  // A unit's fault: from that cycle on, when it has started that many
+  // descriptors and one is in flight.
   struct UnitFault {
-    int queue, nth;
+    int queue;
+    int started;
+    int64_t cycle;
     bool newest;
     isa::Fault code;
     uint64_t addr;
+    bool with_done = false;  // in a cycle in which an older one is done
   };
   std::vector<UnitFault> unit_faults;
 };
@@ -161,6 +166,7 @@ class Bench {
     m.freeze_i = world_.freeze_at >= 0 && cycle_ >= world_.freeze_at;
     m.stall_i = 0;
     for (int i = 0; i < 6; ++i) m.stall_i |= Chance(world_.stall) << i;
+    m.stall_i &= world_.stall_streams;
     m.rd_ready_i = !Chance(world_.hold_read);
     Answer();
     DriveUnits();
@@ -208,9 +214,12 @@ class Bench {
       if (!u.flights.empty()) m.progress_i |= 1 << q;
       for (World::UnitFault& f : world_.unit_faults) {
         const size_t left = u.flights.size() - (m.done_i >> q & 1);
-        if (f.queue != q || f.nth < 0 || u.started < f.nth || left == 0)
+        const bool done = m.done_i >> q & 1;
+        if (f.queue != q || u.started < f.started || cycle_ < f.cycle ||
+            left == 0 || (f.with_done && !done)) {
           continue;
-        f.nth = -1;
+        }
+        f.queue = -1;
         m.unit_fault_i |= 1 << q;
         m.unit_newest_i |= f.newest << q;
         m.unit_code_i |= static_cast<uint32_t>(f.code) << (4 * q);
@@ -247,6 +256,8 @@ class Bench {
     if (out_.done) Error("done twice");
     if (out_.fault) Error("done after a fault");
     out_.done = true;
+    if (!reads_.empty() || m.rd_valid_o)
+      Error("done while a fetch is under way");
     out_.cycles = cycle_;
     for (int q = 0; q < kQueues; ++q) {
       if (!queues_[q].todo.empty() || !queues_[q].flights.empty())

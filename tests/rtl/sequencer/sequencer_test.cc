@@ -224,8 +224,9 @@ TYPED_TEST(SequencerTest, UnitFaults) {
     world.work = 30 + world.work;
     const int queue = static_cast<int>(bench.random()() % kQueues);
     const bool newest = bench.random()() % 2;
-    const auto program = RandomProgram(100, 0.2, bench.random());
-    world.unit_faults = {{queue, 3, newest, Fault::kUbRange, 0x123450 + seed}};
+    const auto program = RandomProgram(200, 0.2, bench.random());
+    world.unit_faults = {{queue, 3, 0, newest, Fault::kUbRange, 0x123450 + seed,
+                          /*with_done=*/seed % 3 == 0}};
     const Outcome o = bench.Run(program, world);
     ASSERT_THAT(o.errors, ::testing::IsEmpty());
     if (o.done && o.fault_indices.empty())
@@ -238,22 +239,40 @@ TYPED_TEST(SequencerTest, UnitFaults) {
   }
 }
 
-TYPED_TEST(SequencerTest, TwoFaultsInOneCycle) {
+TYPED_TEST(SequencerTest, OfTwoFaultsTheFirstThenTheLowestQueueWins) {
   std::vector<Descriptor> program;
-  for (int i = 0; i < 20; ++i)
+  for (int i = 0; i < 20; ++i) {
     program.push_back(this->Make(i % 2 ? Opcode::kStore : Opcode::kWeights));
+  }
   program.push_back(this->Make(Opcode::kHalt));
   World world;
-  world.work = 100;
-  // Both have started two after the third dispatch; the planted faults come
-  // when the later one has.
-  world.unit_faults = {{4, 2, true, Fault::kUbRange, 4},
-                       {1, 2, true, Fault::kHbmRange, 1}};
-  const Outcome o = this->bench_.Run(program, world);
-  ASSERT_TRUE(o.fault.has_value());
-  EXPECT_THAT(o.errors, ::testing::IsEmpty());
-  EXPECT_EQ(o.fault->queue, 1);
-  EXPECT_EQ(o.fault->code, Fault::kHbmRange);
+  world.work = 400;
+  for (int64_t later : {0, 1, 5}) {
+    SCOPED_TRACE(::testing::Message() << later << " cycles apart");
+    world.unit_faults = {{4, 1, 150, true, Fault::kUbRange, 4},
+                         {1, 1, 150 + later, true, Fault::kHbmRange, 1}};
+    const Outcome o = this->bench_.Run(program, world);
+    ASSERT_EQ(o.fault_indices.size(), 2u);
+    ASSERT_TRUE(o.fault.has_value());
+    EXPECT_THAT(o.errors, ::testing::IsEmpty());
+    EXPECT_EQ(o.fault->queue, later == 0 ? 1 : 4);
+    EXPECT_EQ(o.fault->code, later == 0 ? Fault::kHbmRange : Fault::kUbRange);
+    EXPECT_EQ(o.fault->addr, later == 0 ? 1u : 4u);
+  }
+}
+
+// A stream that is held nearly always runs at its stall's pace.
+TYPED_TEST(SequencerTest, StallsHoldDispatchAndHeads) {
+  World world;
+  world.work = 0;
+  const int64_t free = this->bench_.Run(this->Plain(50), world).cycles;
+  for (int streams : {1, 62}) {
+    world.stall = 230;
+    world.stall_streams = streams;
+    const Outcome o = this->bench_.Run(this->Plain(50), world);
+    EXPECT_THAT(o.errors, ::testing::IsEmpty());
+    EXPECT_GT(o.cycles, free + 300) << "streams " << streams;
+  }
 }
 
 TYPED_TEST(SequencerTest, FreezeStopsEverything) {
@@ -292,7 +311,7 @@ TYPED_TEST(SequencerTest, TheBenchSeesPlantedFaults) {
   World fault = world;
   fault.mutant = 8;
   fault.work = 200;
-  fault.unit_faults = {{0, 3, true, Fault::kUbRange, 1}};
+  fault.unit_faults = {{0, 3, 0, true, Fault::kUbRange, 1}};
   const Outcome o = this->bench_.Run(this->Plain(30), fault);
   ASSERT_TRUE(o.fault.has_value());
   EXPECT_NE(o.fault->pc, o.fault_indices[0]);
