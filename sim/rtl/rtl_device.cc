@@ -108,7 +108,12 @@ class RtlDevice : public Device {
     if (tracing_) trace_status_.Update(SetTrace(false));
     status = ReadState();
     if (status.ok()) status = sim_->WriteRegister(csr::kIrq, csr::kIrqDone | csr::kIrqFault);
-    if (status.ok() && fault_) status = FaultStatus(program, *fault_);
+    if (status.ok() && fault_) {
+      status = FaultStatus(program, *fault_);
+      if (absl::Status memory = sim_->CheckMemory(); !memory.ok()) {
+        status = absl::Status(status.code(), absl::StrCat(status.message(), "; ", memory.message()));
+      }
+    }
     if (status.ok()) status = sim_->CheckMemory();
     status.Update(trace_status_);
     if (!status.ok()) return status;
