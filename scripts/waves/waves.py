@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = "systole_top"
 # Trace flags of GTKWave save files.
-FLAGS = {"bit": 0x28, "hex": 0x22, "dec": 0x24, "signed": 0x420, "enum": 0x2028}
+FLAGS = {"bit": 0x28, "hex": 0x22, "dec": 0x24, "signed": 0x420, "enum": 0x100000028, "file": 0x2028}
 GROUP_BEGIN, GROUP_END, GROUP_CLOSED = 0x800200, 0x1000200, 0x400000
 
 
@@ -107,7 +107,7 @@ class View:
     def add(self, name, form):
         full, width = self.signals[name]
         if isinstance(form, dict):
-            self.lines += [f"@{FLAGS['enum']:x}", self.enum_filter(form, width), full]
+            self.lines += [f"@{FLAGS['file']:x}", self.enum_filter(form, width), full]
         elif form == "bytes":
             label = name.split(".")[-1]
             self.lines += [f"@{GROUP_BEGIN | GROUP_CLOSED:x}", f"-{label}", f"@{FLAGS['signed']:x}"]

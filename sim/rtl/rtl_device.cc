@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Driver backend "rtl": registers and HBM through the pins of the Verilated core in its SystemC test bench.
+// Driver backend "rtl": registers and HBM through the pins of the Verilated
+// core in its SystemC test bench.
 
 #include <algorithm>
 #include <ctime>
@@ -27,24 +28,31 @@ class RtlDevice : public Device {
  public:
   RtlDevice(const DeviceOptions& options, std::unique_ptr<tb::Simulation> sim)
       : options_(options), sim_(std::move(sim)) {
-    sim_->SetCallbacks([this](int queue, uint32_t index, uint64_t cycle) { OnRetire(queue, index, cycle); },
-                       [this](uint64_t cycle) {
-                         if (options_.progress) options_.progress(cycle - start_cycle_);
-                       });
+    sim_->SetCallbacks(
+        [this](int queue, uint32_t index, uint64_t cycle) {
+          OnRetire(queue, index, cycle);
+        },
+        [this](uint64_t cycle) {
+          if (options_.progress) options_.progress(cycle - start_cycle_);
+        });
   }
 
   absl::Status Configure() {
     auto id = sim_->ReadRegister(csr::kPreset);
     if (!id.ok()) return id.status();
     if (static_cast<int>(*id) != preset().id) {
-      return absl::InternalError(absl::StrCat("the model says preset ", *id, ", asked was ", preset().id));
+      return absl::InternalError(absl::StrCat("the model says preset ", *id,
+                                              ", asked was ", preset().id));
     }
-    absl::Status status = sim_->WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
-    if (status.ok() && options_.watchdog != 0) status = sim_->WriteRegister(csr::kWatchdog, options_.watchdog);
+    absl::Status status =
+        sim_->WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
+    if (status.ok() && options_.watchdog != 0)
+      status = sim_->WriteRegister(csr::kWatchdog, options_.watchdog);
     if (status.ok()) {
       const uint32_t rate = static_cast<uint32_t>(options_.stall_rate) & 0xff;
       const uint32_t seed = static_cast<uint32_t>(options_.seed & 0xffff);
-      status = sim_->WriteRegister(csr::kStall, rate << csr::kStallRateLsb | seed << csr::kStallSeedLsb);
+      status = sim_->WriteRegister(
+          csr::kStall, rate << csr::kStallRateLsb | seed << csr::kStallSeedLsb);
     }
     return status;
   }
@@ -69,11 +77,16 @@ class RtlDevice : public Device {
   }
 
   absl::Status Start(const Program& program) override {
-    if (running_ != nullptr) return absl::FailedPreconditionError("a program is running: call Wait first");
-    if (fault_) return absl::FailedPreconditionError("the device is frozen by a fault: call Reset first");
+    if (running_ != nullptr)
+      return absl::FailedPreconditionError(
+          "a program is running: call Wait first");
+    if (fault_)
+      return absl::FailedPreconditionError(
+          "the device is frozen by a fault: call Reset first");
     if (program.preset != preset().name) {
       return absl::FailedPreconditionError(
-          absl::StrFormat("program made for preset '%s', device is '%s'", program.preset, preset().name));
+          absl::StrFormat("program made for preset '%s', device is '%s'",
+                          program.preset, preset().name));
     }
     const std::pair<uint32_t, uint64_t> words[] = {
         {csr::kProgAddrLo, program.prog_addr},
@@ -83,7 +96,8 @@ class RtlDevice : public Device {
         {csr::kHbmLimitHi, program.hbm_bytes >> 32},
     };
     for (const auto& [offset, value] : words) {
-      absl::Status status = sim_->WriteRegister(offset, static_cast<uint32_t>(value));
+      absl::Status status =
+          sim_->WriteRegister(offset, static_cast<uint32_t>(value));
       if (!status.ok()) return status;
     }
     retires_.clear();
@@ -99,7 +113,8 @@ class RtlDevice : public Device {
   }
 
   absl::StatusOr<RunStats> Wait() override {
-    if (running_ == nullptr) return absl::FailedPreconditionError("no program was started");
+    if (running_ == nullptr)
+      return absl::FailedPreconditionError("no program was started");
     const Program& program = *std::exchange(running_, nullptr);
     absl::Status status = sim_->WaitInterrupt(0);
     if (!status.ok()) return status;
@@ -107,11 +122,14 @@ class RtlDevice : public Device {
     stats.host_cpu_seconds = CpuSeconds() - start_cpu_;
     if (tracing_) trace_status_.Update(SetTrace(false));
     status = ReadState();
-    if (status.ok()) status = sim_->WriteRegister(csr::kIrq, csr::kIrqDone | csr::kIrqFault);
+    if (status.ok())
+      status = sim_->WriteRegister(csr::kIrq, csr::kIrqDone | csr::kIrqFault);
     if (status.ok() && fault_) {
       status = FaultStatus(program, *fault_);
       if (absl::Status memory = sim_->CheckMemory(); !memory.ok()) {
-        status = absl::Status(status.code(), absl::StrCat(status.message(), "; ", memory.message()));
+        status = absl::Status(
+            status.code(),
+            absl::StrCat(status.message(), "; ", memory.message()));
       }
     }
     if (status.ok()) status = sim_->CheckMemory();
@@ -147,7 +165,9 @@ class RtlDevice : public Device {
   absl::Status CheckRange(uint64_t addr, size_t bytes) const {
     const uint64_t capacity = sim_->memory().capacity();
     if (addr <= capacity && bytes <= capacity - addr) return absl::OkStatus();
-    return absl::OutOfRangeError(absl::StrFormat("%d bytes at 0x%x end beyond the HBM of %d bytes", bytes, addr, capacity));
+    return absl::OutOfRangeError(
+        absl::StrFormat("%d bytes at 0x%x end beyond the HBM of %d bytes",
+                        bytes, addr, capacity));
   }
 
   absl::StatusOr<uint64_t> Read64(uint32_t offset) {
@@ -170,7 +190,8 @@ class RtlDevice : public Device {
     auto address = Read64(csr::kFaultAddrLo);
     auto cycle = Read64(csr::kFaultCycleLo);
     for (const absl::Status& status :
-         {cause.status(), queue.status(), index.status(), address.status(), cycle.status()}) {
+         {cause.status(), queue.status(), index.status(), address.status(),
+          cycle.status()}) {
       if (!status.ok()) return status;
     }
     fault.cause = static_cast<isa::Fault>(*cause);
@@ -182,23 +203,30 @@ class RtlDevice : public Device {
     return absl::OkStatus();
   }
 
-  // Records from the completion before the first wanted layer's first one to the last of the last wanted layer.
+  // Records from the completion before the first wanted layer's first one to
+  // the last of the last wanted layer.
   absl::Status PlanTrace(const Program& program) {
     if (options_.trace_first_tag < 0) return SetTrace(true);
     first_traced_ = std::numeric_limits<uint32_t>::max();
     last_traced_ = 0;
     for (uint32_t i = 0; i < program.descriptors.size(); ++i) {
-      const int tag = static_cast<int>(isa::Halt::Decode(program.descriptors[i]).header.tag);
-      if (tag < options_.trace_first_tag || tag > options_.trace_last_tag) continue;
-      if (isa::Halt::Decode(program.descriptors[i]).header.opcode == static_cast<uint8_t>(isa::Opcode::kHalt)) continue;
+      const int tag = static_cast<int>(
+          isa::Halt::Decode(program.descriptors[i]).header.tag);
+      if (tag < options_.trace_first_tag || tag > options_.trace_last_tag)
+        continue;
+      if (isa::Halt::Decode(program.descriptors[i]).header.opcode ==
+          static_cast<uint8_t>(isa::Opcode::kHalt))
+        continue;
       first_traced_ = std::min(first_traced_, i);
       last_traced_ = std::max(last_traced_, i);
     }
     if (first_traced_ > last_traced_) {
-      return absl::InvalidArgumentError(absl::StrCat("no descriptor of layers ", options_.trace_first_tag, " to ",
-                                                     options_.trace_last_tag, " to trace"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("no descriptor of layers ", options_.trace_first_tag,
+                       " to ", options_.trace_last_tag, " to trace"));
     }
-    for (uint32_t i = first_traced_; i <= last_traced_; ++i) tag_left_.push_back(true);
+    for (uint32_t i = first_traced_; i <= last_traced_; ++i)
+      tag_left_.push_back(true);
     traced_left_ = tag_left_.size();
     if (first_traced_ < isa::kNumQueues) return SetTrace(true);
     return absl::OkStatus();
@@ -210,13 +238,17 @@ class RtlDevice : public Device {
   }
 
   void OnRetire(int queue, uint32_t index, uint64_t cycle) {
-    retires_.push_back({static_cast<isa::Queue>(queue), index, cycle - start_cycle_});
+    retires_.push_back(
+        {static_cast<isa::Queue>(queue), index, cycle - start_cycle_});
     if (tag_left_.empty()) return;
-    // The wanted layer begins soon after a descriptor shortly before it is complete.
-    if (!tracing_ && traced_left_ != 0 && index + isa::kNumQueues >= first_traced_) {
+    // The wanted layer begins soon after a descriptor shortly before it is
+    // complete.
+    if (!tracing_ && traced_left_ != 0 &&
+        index + isa::kNumQueues >= first_traced_) {
       trace_status_.Update(SetTrace(true));
     }
-    if (index >= first_traced_ && index <= last_traced_ && tag_left_[index - first_traced_]) {
+    if (index >= first_traced_ && index <= last_traced_ &&
+        tag_left_[index - first_traced_]) {
       tag_left_[index - first_traced_] = false;
       if (--traced_left_ == 0) trace_status_.Update(SetTrace(false));
     }
@@ -232,13 +264,15 @@ class RtlDevice : public Device {
   bool tracing_ = false;
   absl::Status trace_status_;  // first failure to record
   uint32_t first_traced_ = 0, last_traced_ = 0;
-  std::vector<bool> tag_left_;  // of the descriptors first_traced_..last_traced_
+  std::vector<bool>
+      tag_left_;  // of the descriptors first_traced_..last_traced_
   size_t traced_left_ = 0;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Device>> OpenRtlDevice(const DeviceOptions& options) {
+absl::StatusOr<std::unique_ptr<Device>> OpenRtlDevice(
+    const DeviceOptions& options) {
   tb::Simulation::Options sim_options;
   sim_options.preset = options.preset;
   sim_options.checked = options.checked;

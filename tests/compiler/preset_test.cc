@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A matrix product and convolutions that use the whole array of a preset, partly filled tiles included, against the
-// golden model.  --preset=edge|v1 --backend=iss|rtl
+// A matrix product and convolutions that use the whole array of a preset,
+// partly filled tiles included, against the golden model.  --preset=edge|v1
+// --backend=iss|rtl
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -20,11 +21,11 @@ namespace {
 std::string g_backend = "iss";
 std::string g_preset = "edge";
 
-void Run(const Program& program, const model::Network& network, int64_t batch,
+void Check(const Program& program, const model::Network& network, int64_t batch,
          bool raw) {
   std::mt19937_64 rng(11);
-  const std::vector<int8_t> input = tools::RandomInt8(
-      batch * network.tensors[network.input].size(), rng);
+  const std::vector<int8_t> input =
+      tools::RandomInt8(batch * network.tensors[network.input].size(), rng);
   const auto expected = tools::GoldenTensors(network, input, raw);
   ASSERT_TRUE(expected.ok()) << expected.status();
   DeviceOptions options;
@@ -50,7 +51,7 @@ TEST(PresetTest, Matmul) {
         300, 2 * preset.rows + 40, preset.cols + 30, raw, 5);
     const auto program = compiler::CompileMatmul(spec, preset, {});
     ASSERT_TRUE(program.ok()) << program.status();
-    Run(*program, compiler::MatmulNetwork(spec), 1, raw);
+    Check(*program, compiler::MatmulNetwork(spec), 1, raw);
   }
 }
 
@@ -70,9 +71,10 @@ TEST(PresetTest, Convolution) {
   narrow.stride = 2;
   for (const tools::ConvSpec& spec : {wide, narrow}) {
     const model::Network network = tools::ConvNetwork(spec, 6);
-    const auto program = compiler::CompileNetwork(network, preset, {.batch = 2});
+    const auto program =
+        compiler::CompileNetwork(network, preset, {.batch = 2});
     ASSERT_TRUE(program.ok()) << program.status();
-    Run(*program, network, 2, false);
+    Check(*program, network, 2, false);
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The driver's API, the same on every backend: memory, programs, counters, stalls.
+// The driver's API, the same on every backend: memory, programs, counters,
+// stalls.
 
 #include "systole/device.h"
 
@@ -55,7 +56,8 @@ TEST_P(DeviceTest, MemoryKeepsBytesOfAnyAddressAndLength) {
     ASSERT_TRUE(device->Read(addr - 1, absl::MakeSpan(back)).ok());
     EXPECT_EQ(back.front(), 0);
     EXPECT_EQ(back.back(), 0);
-    ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), back.begin() + 1)) << "round " << round;
+    ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), back.begin() + 1))
+        << "round " << round;
   }
 }
 
@@ -63,8 +65,10 @@ TEST_P(DeviceTest, MemoryBeyondTheEndIsRefused) {
   auto device = Open();
   ASSERT_NE(device, nullptr);
   std::vector<uint8_t> bytes(64);
-  EXPECT_EQ(device->Write(uint64_t{1} << 36, bytes).code(), absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(device->Read(uint64_t{1} << 36, absl::MakeSpan(bytes)).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(device->Write(uint64_t{1} << 36, bytes).code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(device->Read(uint64_t{1} << 36, absl::MakeSpan(bytes)).code(),
+            absl::StatusCode::kOutOfRange);
 }
 
 TEST_P(DeviceTest, RunsAProgramAgainAndAgain) {
@@ -77,8 +81,10 @@ TEST_P(DeviceTest, RunsAProgramAgainAndAgain) {
     ExpectResult(device.get(), matmul);
     if (device->backend() != "rtl") continue;
     EXPECT_GT(stats->cycles, 20u);
-    EXPECT_EQ(stats->counter(csr::Counter::kMxuVectors), static_cast<uint64_t>(SmallMatmul::kRows));
-    EXPECT_EQ(stats->counter(csr::Counter::kDescriptors), matmul.program.descriptors.size());
+    EXPECT_EQ(stats->counter(csr::Counter::kMxuVectors),
+              static_cast<uint64_t>(SmallMatmul::kRows));
+    EXPECT_EQ(stats->counter(csr::Counter::kDescriptors),
+              matmul.program.descriptors.size());
     EXPECT_EQ(stats->retires.size(), matmul.program.descriptors.size() - 1);
   }
 }
@@ -88,7 +94,8 @@ TEST_P(DeviceTest, RandomStallsChangeNoResult) {
     DeviceOptions options;
     options.seed = seed;
     options.stall_rate = 40 * static_cast<int>(seed % 5);
-    SCOPED_TRACE(::testing::Message() << "seed " << seed << " stall rate " << options.stall_rate);
+    SCOPED_TRACE(::testing::Message()
+                 << "seed " << seed << " stall rate " << options.stall_rate);
     auto device = Open(options);
     ASSERT_NE(device, nullptr);
     SmallMatmul matmul(seed);
@@ -125,11 +132,14 @@ TEST_P(DeviceTest, ProgramOfAnotherPresetIsRefused) {
 TEST_P(DeviceTest, WaitWithoutStartIsRefused) {
   auto device = Open();
   ASSERT_NE(device, nullptr);
-  EXPECT_EQ(device->Wait().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(device->Wait().status().code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, DeviceTest, ::testing::Values("iss", "rtl"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
 
 TEST(DeviceOpen, NamesWhatExists) {
   auto device = Device::Open("fpga", {});

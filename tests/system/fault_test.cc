@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Illegal programs: each faults with its cause and place on every backend, and the core is usable again after a reset.
+// Illegal programs: each faults with its cause and place on every backend, and
+// the core is usable again after a reset.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,40 +37,72 @@ std::function<void(SmallMatmul*)> Edit(F edit) {
 
 const Case kCases[] = {
     {"UnknownOpcode", isa::Fault::kIllegalOpcode, 3,
-     [](SmallMatmul* m) { isa::PutBits(m->program.descriptors[3], 0, 8, 0xEE); }},
-    {"ZeroOpcode", isa::Fault::kIllegalOpcode, 0, [](SmallMatmul* m) { m->program.descriptors[0] = {}; }},
+     [](SmallMatmul* m) {
+       isa::PutBits(m->program.descriptors[3], 0, 8, 0xEE);
+     }},
+    {"ZeroOpcode", isa::Fault::kIllegalOpcode, 0,
+     [](SmallMatmul* m) { m->program.descriptors[0] = {}; }},
     {"UnusedBit", isa::Fault::kIllegalDescriptor, 2,
-     [](SmallMatmul* m) { isa::PutBits(m->program.descriptors[2], 511, 1, 1); }},
+     [](SmallMatmul* m) {
+       isa::PutBits(m->program.descriptors[2], 511, 1, 1);
+     }},
     {"UnusedFlag", isa::Fault::kIllegalDescriptor, 0,
-     [](SmallMatmul* m) { isa::PutBits(m->program.descriptors[0], 8, 8, 0x80); }},
-    {"LoadOfNothing", isa::Fault::kIllegalDescriptor, 0, Edit([](SmallMatmul* m) { m->load.len = 0; })},
-    {"WeightsOfNothing", isa::Fault::kIllegalDescriptor, 1, Edit([](SmallMatmul* m) { m->weights.tiles = 0; })},
-    {"MatmulOfNothing", isa::Fault::kIllegalDescriptor, 2, Edit([](SmallMatmul* m) { m->matmul.ny = 0; })},
-    {"TooManySegmentRows", isa::Fault::kIllegalDescriptor, 2, Edit([](SmallMatmul* m) { m->matmul.seg_len[1] = 1; })},
-    {"NoSegment", isa::Fault::kIllegalDescriptor, 2, Edit([](SmallMatmul* m) { m->matmul.seg_len[0] = 0; })},
-    {"TooManyColumns", isa::Fault::kIllegalDescriptor, 3, Edit([](SmallMatmul* m) { m->requant.cols = 9; })},
-    {"LoadMisalignedHbm", isa::Fault::kMisaligned, 0, Edit([](SmallMatmul* m) { m->load.hbm_addr += 8; })},
-    {"LoadMisalignedBuffer", isa::Fault::kMisaligned, 0, Edit([](SmallMatmul* m) { m->load.ub_addr = 4; })},
-    {"StoreMisalignedStride", isa::Fault::kMisaligned, 4, Edit([](SmallMatmul* m) { m->store.n1 = 2, m->store.hbm_stride1 = 33; })},
-    {"WeightsMisaligned", isa::Fault::kMisaligned, 1, Edit([](SmallMatmul* m) { m->weights.hbm_addr += 16; })},
-    {"ParamsMisaligned", isa::Fault::kMisaligned, 3,
-     Edit([](SmallMatmul* m) { m->requant.header.flags = 0, m->requant.params = 0x2003; })},
-    {"LoadBeyondHbmLimit", isa::Fault::kHbmRange, 0, Edit([](SmallMatmul* m) { m->load.hbm_addr = 0x10000 - 64; })},
-    {"LoadBeyondHbm", isa::Fault::kHbmRange, 0, Edit([](SmallMatmul* m) { m->load.hbm_addr = (uint64_t{1} << 36) - 32; })},
-    {"StoreBeyondHbmLimit", isa::Fault::kHbmRange, 4, Edit([](SmallMatmul* m) { m->store.hbm_addr = 0x10000 - 32; })},
-    {"WeightsBeyondHbmLimit", isa::Fault::kHbmRange, 1, Edit([](SmallMatmul* m) { m->weights.hbm_addr = 0x10000 - 32; })},
-    {"LoadBeyondBuffer", isa::Fault::kUbRange, 0, Edit([](SmallMatmul* m) { m->load.ub_addr = 65536 - 32; })},
-    {"MatmulBeyondBuffer", isa::Fault::kUbRange, 2, Edit([](SmallMatmul* m) { m->matmul.ub_base = 65536 - 4; })},
-    {"RequantBeyondBuffer", isa::Fault::kUbRange, 3, Edit([](SmallMatmul* m) { m->requant.dst = 65536 - 40; })},
-    {"StoreBeyondBuffer", isa::Fault::kUbRange, 4, Edit([](SmallMatmul* m) { m->store.ub_addr = 65536 - 64; })},
-    {"MatmulAcrossBanks", isa::Fault::kAccRange, 2, Edit([](SmallMatmul* m) { m->matmul.acc = 250; })},
-    {"MatmulBeyondAccumulators", isa::Fault::kAccRange, 2, Edit([](SmallMatmul* m) { m->matmul.acc = 510; })},
-    {"RequantBeyondAccumulators", isa::Fault::kAccRange, 3, Edit([](SmallMatmul* m) { m->requant.acc = 4000; })},
-    {"WaitNeverMet", isa::Fault::kWatchdog, 4, Edit([](SmallMatmul* m) { m->store.header.wait_mask |= 1u << 30; })},
-    {"NoHalt", isa::Fault::kProgramEnd, 4, [](SmallMatmul* m) { m->program.descriptors.pop_back(); }},
+     [](SmallMatmul* m) {
+       isa::PutBits(m->program.descriptors[0], 8, 8, 0x80);
+     }},
+    {"LoadOfNothing", isa::Fault::kIllegalDescriptor, 0,
+     Edit([](SmallMatmul* m) { m->load.len = 0; })},
+    {"WeightsOfNothing", isa::Fault::kIllegalDescriptor, 1,
+     Edit([](SmallMatmul* m) { m->weights.tiles = 0; })},
+    {"MatmulOfNothing", isa::Fault::kIllegalDescriptor, 2,
+     Edit([](SmallMatmul* m) { m->matmul.ny = 0; })},
+    {"TooManySegmentRows", isa::Fault::kIllegalDescriptor, 2,
+     Edit([](SmallMatmul* m) { m->matmul.seg_len[1] = 1; })},
+    {"NoSegment", isa::Fault::kIllegalDescriptor, 2,
+     Edit([](SmallMatmul* m) { m->matmul.seg_len[0] = 0; })},
+    {"TooManyColumns", isa::Fault::kIllegalDescriptor, 3,
+     Edit([](SmallMatmul* m) { m->requant.cols = 9; })},
+    {"LoadMisalignedHbm", isa::Fault::kMisaligned, 0,
+     Edit([](SmallMatmul* m) { m->load.hbm_addr += 8; })},
+    {"LoadMisalignedBuffer", isa::Fault::kMisaligned, 0,
+     Edit([](SmallMatmul* m) { m->load.ub_addr = 4; })},
+    {"StoreMisalignedStride", isa::Fault::kMisaligned, 4,
+     Edit([](SmallMatmul* m) { m->store.n1 = 2, m->store.hbm_stride1 = 33; })},
+    {"WeightsMisaligned", isa::Fault::kMisaligned, 1,
+     Edit([](SmallMatmul* m) { m->weights.hbm_addr += 16; })},
+    {"ParamsMisaligned", isa::Fault::kMisaligned, 3, Edit([](SmallMatmul* m) {
+       m->requant.header.flags = 0, m->requant.params = 0x2003;
+     })},
+    {"LoadBeyondHbmLimit", isa::Fault::kHbmRange, 0,
+     Edit([](SmallMatmul* m) { m->load.hbm_addr = 0x10000 - 64; })},
+    {"LoadBeyondHbm", isa::Fault::kHbmRange, 0,
+     Edit([](SmallMatmul* m) { m->load.hbm_addr = (uint64_t{1} << 36) - 32; })},
+    {"StoreBeyondHbmLimit", isa::Fault::kHbmRange, 4,
+     Edit([](SmallMatmul* m) { m->store.hbm_addr = 0x10000 - 32; })},
+    {"WeightsBeyondHbmLimit", isa::Fault::kHbmRange, 1,
+     Edit([](SmallMatmul* m) { m->weights.hbm_addr = 0x10000 - 32; })},
+    {"LoadBeyondBuffer", isa::Fault::kUbRange, 0,
+     Edit([](SmallMatmul* m) { m->load.ub_addr = 65536 - 32; })},
+    {"MatmulBeyondBuffer", isa::Fault::kUbRange, 2,
+     Edit([](SmallMatmul* m) { m->matmul.ub_base = 65536 - 4; })},
+    {"RequantBeyondBuffer", isa::Fault::kUbRange, 3,
+     Edit([](SmallMatmul* m) { m->requant.dst = 65536 - 40; })},
+    {"StoreBeyondBuffer", isa::Fault::kUbRange, 4,
+     Edit([](SmallMatmul* m) { m->store.ub_addr = 65536 - 64; })},
+    {"MatmulAcrossBanks", isa::Fault::kAccRange, 2,
+     Edit([](SmallMatmul* m) { m->matmul.acc = 250; })},
+    {"MatmulBeyondAccumulators", isa::Fault::kAccRange, 2,
+     Edit([](SmallMatmul* m) { m->matmul.acc = 510; })},
+    {"RequantBeyondAccumulators", isa::Fault::kAccRange, 3,
+     Edit([](SmallMatmul* m) { m->requant.acc = 4000; })},
+    {"WaitNeverMet", isa::Fault::kWatchdog, 4,
+     Edit([](SmallMatmul* m) { m->store.header.wait_mask |= 1u << 30; })},
+    {"NoHalt", isa::Fault::kProgramEnd, 4,
+     [](SmallMatmul* m) { m->program.descriptors.pop_back(); }},
 };
 
-class FaultTest : public ::testing::TestWithParam<std::tuple<const char*, int>> {};
+class FaultTest
+    : public ::testing::TestWithParam<std::tuple<const char*, int>> {};
 
 TEST_P(FaultTest, NamesCauseAndPlaceAndResetBringsTheCoreBack) {
   const Case& c = kCases[std::get<1>(GetParam())];
@@ -87,11 +120,14 @@ TEST_P(FaultTest, NamesCauseAndPlaceAndResetBringsTheCoreBack) {
   ASSERT_TRUE((*device)->fault().has_value());
   EXPECT_EQ((*device)->fault()->cause, c.cause) << status;
   EXPECT_EQ((*device)->fault()->index, c.index) << status;
-  EXPECT_THAT(status.message(), HasSubstr(std::string(isa::kFaults[static_cast<int>(c.cause)].name)));
+  EXPECT_THAT(
+      status.message(),
+      HasSubstr(std::string(isa::kFaults[static_cast<int>(c.cause)].name)));
 
   // Frozen until the reset.
   SmallMatmul good(6);
-  EXPECT_EQ((*device)->Start(good.program).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ((*device)->Start(good.program).code(),
+            absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE((*device)->Reset().ok());
   EXPECT_FALSE((*device)->fault().has_value());
   auto stats = (*device)->Run(good.program);
@@ -102,17 +138,21 @@ TEST_P(FaultTest, NamesCauseAndPlaceAndResetBringsTheCoreBack) {
     for (int j = 0; j < SmallMatmul::kSize; ++j) {
       int32_t got;
       std::memcpy(&got, &bytes[i * SmallMatmul::kPitchC + 4 * j], 4);
-      ASSERT_EQ(got, good.Expected(i, j)) << "after the reset, row " << i << " column " << j;
+      ASSERT_EQ(got, good.Expected(i, j))
+          << "after the reset, row " << i << " column " << j;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Causes, FaultTest,
-                         ::testing::Combine(::testing::Values("iss", "rtl"),
-                                            ::testing::Range(0, static_cast<int>(std::size(kCases)))),
-                         [](const auto& info) {
-                           return std::string(std::get<0>(info.param)) + "_" + kCases[std::get<1>(info.param)].name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Causes, FaultTest,
+    ::testing::Combine(::testing::Values("iss", "rtl"),
+                       ::testing::Range(0,
+                                        static_cast<int>(std::size(kCases)))),
+    [](const auto& info) {
+      return std::string(std::get<0>(info.param)) + "_" +
+             kCases[std::get<1>(info.param)].name;
+    });
 
 }  // namespace
 }  // namespace systole

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Small hand-made programs for the `nano` preset: a matrix product from HBM to HBM, C = A * W with raw int32 results.
+// Small hand-made programs for the `nano` preset: a matrix product from HBM to
+// HBM, C = A * W with raw int32 results.
 
 #ifndef SYSTOLE_TESTS_SYSTEM_PROGRAMS_H_
 #define SYSTOLE_TESTS_SYSTEM_PROGRAMS_H_
@@ -21,7 +22,8 @@ inline constexpr uint32_t kVectorToStore = 1u << 2;
 
 struct SmallMatmul {
   static constexpr int kRows = 20, kSize = 8;  // C[20][8] = A[20][8] * W[8][8]
-  static constexpr uint64_t kA = 0x1000, kW = 0x2000, kC = 0x3000, kProgram = 0x8000;
+  static constexpr uint64_t kA = 0x1000, kW = 0x2000, kC = 0x3000,
+                            kProgram = 0x8000;
   static constexpr int kPitchA = 32, kPitchC = 32;
 
   std::vector<int8_t> a, w;
@@ -36,10 +38,12 @@ struct SmallMatmul {
     program.hbm_bytes = 0x10000;
     std::vector<uint8_t> lines(kRows * kPitchA);
     for (int i = 0; i < kRows; ++i) {
-      for (int k = 0; k < kSize; ++k) lines[i * kPitchA + k] = static_cast<uint8_t>(a[i * kSize + k]);
+      for (int k = 0; k < kSize; ++k)
+        lines[i * kPitchA + k] = static_cast<uint8_t>(a[i * kSize + k]);
     }
     program.segments.push_back({"A", kA, lines});
-    program.segments.push_back({"W", kW, std::vector<uint8_t>(w.begin(), w.end())});
+    program.segments.push_back(
+        {"W", kW, std::vector<uint8_t>(w.begin(), w.end())});
 
     load.header.post_mask = kLoadToMxu;
     load.hbm_addr = kA;
@@ -74,13 +78,15 @@ struct SmallMatmul {
 
   // Writes the descriptors anew, after a test has changed one.
   void Assemble() {
-    program.descriptors = {load.Encode(),    weights.Encode(), matmul.Encode(),
-                           requant.Encode(), store.Encode(),   isa::Halt().Encode()};
+    program.descriptors = {load.Encode(),   weights.Encode(),
+                           matmul.Encode(), requant.Encode(),
+                           store.Encode(),  isa::Halt().Encode()};
   }
 
   int32_t Expected(int row, int col) const {
     int32_t sum = 0;
-    for (int k = 0; k < kSize; ++k) sum += a[row * kSize + k] * w[k * kSize + col];
+    for (int k = 0; k < kSize; ++k)
+      sum += a[row * kSize + k] * w[k * kSize + col];
     return sum;
   }
 

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
 
   std::vector<int> first(sizeof(model->mismatch_o) * 8, -1);
   for (int cycle = 0; cycle < cycles; ++cycle) {
-    // The inputs change at the falling edge, the outputs are compared before the rising one.
+    // The inputs change at the falling edge, the outputs are compared before
+    // the rising one.
     model->clk_i = 0;
     model->eval();
     const auto* words = reinterpret_cast<const uint32_t*>(&model->mismatch_o);

@@ -32,9 +32,12 @@ void AxiLiteMaster::StartRead(uint16_t addr) {
 
 void AxiLiteMaster::Drive(PinsIn* in) {
   // A valid once raised stays until the transfer.
-  in->axil_awvalid = state_ == State::kWrite && !addr_sent_ && (in->axil_awvalid || !stall_());
-  in->axil_wvalid = state_ == State::kWrite && !data_sent_ && (in->axil_wvalid || !stall_());
-  in->axil_arvalid = state_ == State::kReadAddress && (in->axil_arvalid || !stall_());
+  in->axil_awvalid =
+      state_ == State::kWrite && !addr_sent_ && (in->axil_awvalid || !stall_());
+  in->axil_wvalid =
+      state_ == State::kWrite && !data_sent_ && (in->axil_wvalid || !stall_());
+  in->axil_arvalid =
+      state_ == State::kReadAddress && (in->axil_arvalid || !stall_());
   in->axil_bready = state_ == State::kWriteResponse && !stall_();
   in->axil_rready = state_ == State::kReadData && !stall_();
   in->axil_awaddr = in->axil_araddr = addr_;
@@ -69,7 +72,8 @@ void AxiLiteMaster::Observe(const PinsIn& in, const PinsOut& out) {
   }
 }
 
-void AxiMaster::Start(bool write, uint64_t addr, uint8_t* data, uint64_t bytes) {
+void AxiMaster::Start(bool write, uint64_t addr, uint8_t* data,
+                      uint64_t bytes) {
   write_ = write;
   begin_ = addr;
   end_ = addr + bytes;
@@ -104,14 +108,18 @@ void AxiMaster::FillBeat(PinsIn* in) const {
 void AxiMaster::TakeBeat(const PinsOut& out) {
   const uint64_t addr = burst_ + static_cast<uint64_t>(beat_index_) * beat_;
   for (int i = 0; i < beat_; ++i) {
-    if (addr + i >= begin_ && addr + i < end_) data_[addr + i - begin_] = out.axi_rdata[i];
+    if (addr + i >= begin_ && addr + i < end_)
+      data_[addr + i - begin_] = out.axi_rdata[i];
   }
 }
 
 void AxiMaster::Drive(PinsIn* in) {
-  in->axi_awvalid = state_ == State::kWrite && !addr_sent_ && (in->axi_awvalid || !stall_());
-  in->axi_wvalid = state_ == State::kWrite && !data_sent_ && (in->axi_wvalid || !stall_());
-  in->axi_arvalid = state_ == State::kReadAddress && (in->axi_arvalid || !stall_());
+  in->axi_awvalid =
+      state_ == State::kWrite && !addr_sent_ && (in->axi_awvalid || !stall_());
+  in->axi_wvalid =
+      state_ == State::kWrite && !data_sent_ && (in->axi_wvalid || !stall_());
+  in->axi_arvalid =
+      state_ == State::kReadAddress && (in->axi_arvalid || !stall_());
   in->axi_bready = state_ == State::kWriteResponse && !stall_();
   in->axi_rready = state_ == State::kReadData && !stall_();
   if (state_ == State::kIdle) return;
@@ -126,7 +134,8 @@ void AxiMaster::Observe(const PinsIn& in, const PinsOut& out) {
       break;
     case State::kWrite:
       addr_sent_ |= in.axi_awvalid && out.axi_awready;
-      if (in.axi_wvalid && out.axi_wready && ++beat_index_ == burst_beats_) data_sent_ = true;
+      if (in.axi_wvalid && out.axi_wready && ++beat_index_ == burst_beats_)
+        data_sent_ = true;
       if (addr_sent_ && data_sent_) state_ = State::kWriteResponse;
       break;
     case State::kWriteResponse:

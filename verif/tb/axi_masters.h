@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bus masters of the test bench, one transfer at a time each, advanced once a clock: Drive() sets the pins before the
-// edge, Observe() sees what was transferred at it. With a stall rate they leave random gaps on every channel.
+// Bus masters of the test bench, one transfer at a time each, advanced once a
+// clock: Drive() sets the pins before the edge, Observe() sees what was
+// transferred at it. With a stall rate they leave random gaps on every channel.
 
 #ifndef SYSTOLE_VERIF_TB_AXI_MASTERS_H_
 #define SYSTOLE_VERIF_TB_AXI_MASTERS_H_
@@ -17,8 +18,11 @@ namespace systole::tb {
 // True with probability rate/256.
 class Staller {
  public:
-  Staller(int rate, uint64_t seed) : rate_(rate), rng_(static_cast<uint32_t>(seed) | 1) {}
-  bool operator()() { return rate_ != 0 && static_cast<int>(rng_() >> 8 & 0xff) < rate_; }
+  Staller(int rate, uint64_t seed)
+      : rate_(rate), rng_(static_cast<uint32_t>(seed) | 1) {}
+  bool operator()() {
+    return rate_ != 0 && static_cast<int>(rng_() >> 8 & 0xff) < rate_;
+  }
 
  private:
   int rate_;
@@ -49,10 +53,12 @@ class AxiLiteMaster {
   Staller stall_;
 };
 
-// AXI4: any number of bytes from any address, cut into aligned bursts of whole beats that cross no 4 KiB boundary.
+// AXI4: any number of bytes from any address, cut into aligned bursts of whole
+// beats that cross no 4 KiB boundary.
 class AxiMaster {
  public:
-  AxiMaster(int beat_bytes, int stall_rate, uint64_t seed) : beat_(beat_bytes), stall_(stall_rate, seed) {}
+  AxiMaster(int beat_bytes, int stall_rate, uint64_t seed)
+      : beat_(beat_bytes), stall_(stall_rate, seed) {}
   void Start(bool write, uint64_t addr, uint8_t* data, uint64_t bytes);
   bool busy() const { return state_ != State::kIdle; }
   Response response() const { return response_; }  // the worst of the transfer

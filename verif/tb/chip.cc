@@ -12,12 +12,14 @@ namespace {
 constexpr uint64_t kProgressCycles = 1024;
 
 tlm::tlm_response_status StatusOf(Response response) {
-  return response == Response::kOkay ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  return response == Response::kOkay ? tlm::TLM_OK_RESPONSE
+                                     : tlm::TLM_ADDRESS_ERROR_RESPONSE;
 }
 
 }  // namespace
 
-Chip::Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core, int beat_bytes, int stall_rate, uint64_t seed)
+Chip::Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
+           int beat_bytes, int stall_rate, uint64_t seed)
     : sc_module(name),
       registers("registers"),
       memory("memory"),
@@ -58,13 +60,16 @@ void Chip::Clock() {
   }
   if (pins_.out.retire_valid != 0 && on_retire) {
     for (int q = 0; q < isa::kNumQueues; ++q) {
-      if (pins_.out.retire_valid >> q & 1) on_retire(q, pins_.out.retire_index[q], core_->cycles());
+      if (pins_.out.retire_valid >> q & 1)
+        on_retire(q, pins_.out.retire_index[q], core_->cycles());
     }
   }
-  if (core_->cycles() % kProgressCycles == 0 && on_progress) on_progress(core_->cycles());
+  if (core_->cycles() % kProgressCycles == 0 && on_progress)
+    on_progress(core_->cycles());
 }
 
-void Chip::AccessRegisters(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+void Chip::AccessRegisters(tlm::tlm_generic_payload& payload,
+                           sc_core::sc_time&) {
   if (payload.get_data_length() != 4 || payload.get_address() % 4 != 0) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return;
@@ -85,11 +90,13 @@ void Chip::AccessRegisters(tlm::tlm_generic_payload& payload, sc_core::sc_time&)
 }
 
 void Chip::AccessMemory(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
-  if (payload.get_data_length() == 0 || payload.get_byte_enable_ptr() != nullptr) {
+  if (payload.get_data_length() == 0 ||
+      payload.get_byte_enable_ptr() != nullptr) {
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return;
   }
-  axi_.Start(payload.is_write(), payload.get_address(), payload.get_data_ptr(), payload.get_data_length());
+  axi_.Start(payload.is_write(), payload.get_address(), payload.get_data_ptr(),
+             payload.get_data_length());
   wait(axi_done_);
   payload.set_response_status(StatusOf(axi_.response()));
 }

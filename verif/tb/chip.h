@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// SystemC module of the Verilated core: the core's AXI pins behind two TLM-2.0 target sockets (loosely timed), its HBM
-// PHY at the device model, its interrupt and its trace port. One SC_METHOD a clock drives pins and model.
+// SystemC module of the Verilated core: the core's AXI pins behind two TLM-2.0
+// target sockets (loosely timed), its HBM PHY at the device model, its
+// interrupt and its trace port. One SC_METHOD a clock drives pins and model.
 
 #ifndef SYSTOLE_VERIF_TB_CHIP_H_
 #define SYSTOLE_VERIF_TB_CHIP_H_
@@ -21,17 +22,21 @@ namespace systole::tb {
 
 class Chip : public sc_core::sc_module {
  public:
-  // Registers: 32-bit words at their byte offset. Memory: HBM bytes, any address and length.
+  // Registers: 32-bit words at their byte offset. Memory: HBM bytes, any
+  // address and length.
   tlm_utils::simple_target_socket<Chip> registers;
   tlm_utils::simple_target_socket<Chip> memory;
   sc_core::sc_out<bool> irq;
   sc_core::sc_in<bool> clock;
 
-  // `core` and its memory outlive nothing else; stall_rate: random gaps on the AXI channels, in 1/256.
-  Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core, int beat_bytes, int stall_rate, uint64_t seed);
+  // `core` and its memory outlive nothing else; stall_rate: random gaps on the
+  // AXI channels, in 1/256.
+  Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
+       int beat_bytes, int stall_rate, uint64_t seed);
 
   CoreModel& core() { return *core_; }
-  // Called at every descriptor's completion: queue, index in the program, cycle of the core.
+  // Called at every descriptor's completion: queue, index in the program, cycle
+  // of the core.
   std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire;
   // Called every 1,024 clocks.
   std::function<void(uint64_t cycle)> on_progress;
@@ -39,7 +44,8 @@ class Chip : public sc_core::sc_module {
  private:
   SC_HAS_PROCESS(Chip);
   void Clock();
-  void AccessRegisters(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  void AccessRegisters(tlm::tlm_generic_payload& payload,
+                       sc_core::sc_time& delay);
   void AccessMemory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
   std::unique_ptr<CoreModel> core_;

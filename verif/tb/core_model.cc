@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// One Verilated build of systole_top as a CoreModel. Compiled once a build, with
+// One Verilated build of systole_top as a CoreModel. Compiled once a build,
+// with
 //   SYSTOLE_MODEL           the Verilated class, e.g. VSystoleEdge
 //   SYSTOLE_MODEL_HEADER    its header
 //   SYSTOLE_MODEL_PRESET    "edge"
@@ -29,7 +30,8 @@ constexpr int kResetCycles = 8;
 
 class VerilatedCore : public CoreModel {
  public:
-  VerilatedCore(const CoreOptions& options, hbm::Device* memory) : memory_(memory) {
+  VerilatedCore(const CoreOptions& options, hbm::Device* memory)
+      : memory_(memory) {
     // Initial values are drawn while the model is constructed.
     context_.randReset(options.checked ? 2 : 0);
     context_.randSeed(static_cast<int>(options.seed & 0x7fffffff) | 1);
@@ -43,7 +45,9 @@ class VerilatedCore : public CoreModel {
 #if SYSTOLE_MODEL_TRACE
     if (fst_) fst_->close();
 #endif
-    Verilated::threadContextp(&context_);  // the run-time library looks there when a model goes, whichever was made last
+    Verilated::threadContextp(
+        &context_);  // the run-time library looks there when a model goes,
+                     // whichever was made last
     model_.reset();
   }
 
@@ -63,9 +67,11 @@ class VerilatedCore : public CoreModel {
     model_->clk_i = 1;
     model_->eval();
     Dump();
-    hbm::TickPhy(memory_, model_->phy_row_cmd_o, model_->phy_row_bank_o, model_->phy_row_addr_o,
-                 model_->phy_col_cmd_o, model_->phy_col_bank_o, model_->phy_col_addr_o, model_->phy_wdata_o,
-                 model_->phy_wmask_o, &model_->phy_rdata_i, &model_->phy_rdata_valid_i);
+    hbm::TickPhy(memory_, model_->phy_row_cmd_o, model_->phy_row_bank_o,
+                 model_->phy_row_addr_o, model_->phy_col_cmd_o,
+                 model_->phy_col_bank_o, model_->phy_col_addr_o,
+                 model_->phy_wdata_o, model_->phy_wmask_o, &model_->phy_rdata_i,
+                 &model_->phy_rdata_valid_i);
     ++cycles_;
   }
 
@@ -79,7 +85,8 @@ class VerilatedCore : public CoreModel {
       fst_->open(file.c_str());
       if (!fst_->isOpen()) {
         fst_.reset();
-        return absl::UnavailableError(absl::StrCat(file, ": cannot write the waveform"));
+        return absl::UnavailableError(
+            absl::StrCat(file, ": cannot write the waveform"));
       }
     }
     tracing_ = on;
@@ -87,8 +94,9 @@ class VerilatedCore : public CoreModel {
     return absl::OkStatus();
 #else
     (void)on;
-    return absl::UnimplementedError(absl::StrCat(file, ": this build of the ", SYSTOLE_MODEL_PRESET,
-                                                 " model has no waveform tracing"));
+    return absl::UnimplementedError(
+        absl::StrCat(file, ": this build of the ", SYSTOLE_MODEL_PRESET,
+                     " model has no waveform tracing"));
 #endif
   }
 
@@ -121,7 +129,8 @@ class VerilatedCore : public CoreModel {
     if (in.axi_wvalid) {
       std::memcpy(&m.axi_wdata_i, in.axi_wdata.data(), kBeatBytes);
       std::array<uint32_t, kMaxBeatBytes / 32> strobes{};
-      for (int i = 0; i < kBeatBytes; ++i) strobes[i / 32] |= static_cast<uint32_t>(in.axi_wstrb[i]) << (i % 32);
+      for (int i = 0; i < kBeatBytes; ++i)
+        strobes[i / 32] |= static_cast<uint32_t>(in.axi_wstrb[i]) << (i % 32);
       std::memcpy(&m.axi_wstrb_i, strobes.data(), kBeatBytes / 8);
     }
     m.axi_bready_i = in.axi_bready;
@@ -157,12 +166,17 @@ class VerilatedCore : public CoreModel {
     }
     out->irq = m.irq_o;
     out->retire_valid = m.retire_valid_o;
-    if (m.retire_valid_o) std::memcpy(out->retire_index.data(), &m.retire_index_o, sizeof(out->retire_index));
+    if (m.retire_valid_o)
+      std::memcpy(out->retire_index.data(), &m.retire_index_o,
+                  sizeof(out->retire_index));
   }
 
   static constexpr int kBeatBytes = sizeof(Model::axi_wdata_i);
-  static constexpr int BeatSize() { return kBeatBytes == 32 ? 5 : kBeatBytes == 64 ? 6 : 7; }
-  static_assert(kBeatBytes == 32 || kBeatBytes == 64 || kBeatBytes == 128, "a legal AXI4 data width");
+  static constexpr int BeatSize() {
+    return kBeatBytes == 32 ? 5 : kBeatBytes == 64 ? 6 : 7;
+  }
+  static_assert(kBeatBytes == 32 || kBeatBytes == 64 || kBeatBytes == 128,
+                "a legal AXI4 data width");
 
   hbm::Device* memory_;
   VerilatedContext context_;
@@ -176,7 +190,8 @@ class VerilatedCore : public CoreModel {
 
 [[maybe_unused]] const bool registered =
     RegisterCore(SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED,
-                 [](const CoreOptions& options, hbm::Device* memory) -> std::unique_ptr<CoreModel> {
+                 [](const CoreOptions& options,
+                    hbm::Device* memory) -> std::unique_ptr<CoreModel> {
                    return std::make_unique<VerilatedCore>(options, memory);
                  });
 

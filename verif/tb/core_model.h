@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A Verilated systole_top behind plain pins, whatever its preset and build: the test bench is written once.
+// A Verilated systole_top behind plain pins, whatever its preset and build: the
+// test bench is written once.
 //
 //   auto core = CreateCoreModel({.preset = "edge"}, hbm);
 //   pins.in.axil_arvalid = true;
-//   core->Cycle(&pins);            // one clock: inputs applied, outputs as they were before the rising edge
-//   if (pins.out.axil_arready) ...  // the address was taken
+//   core->Cycle(&pins);            // one clock: inputs applied, outputs as
+//   they were before the rising edge if (pins.out.axil_arready) ...  // the
+//   address was taken
 
 #ifndef SYSTOLE_VERIF_TB_CORE_MODEL_H_
 #define SYSTOLE_VERIF_TB_CORE_MODEL_H_
@@ -26,11 +28,12 @@ inline constexpr int kMaxBeatBytes = 128;
 
 // Inputs of systole_top but clock, reset and PHY.
 struct PinsIn {
-  bool axil_awvalid = false, axil_wvalid = false, axil_bready = false, axil_arvalid = false, axil_rready = false;
+  bool axil_awvalid = false, axil_wvalid = false, axil_bready = false,
+       axil_arvalid = false, axil_rready = false;
   uint16_t axil_awaddr = 0, axil_araddr = 0;
   uint32_t axil_wdata = 0;
-  bool axi_awvalid = false, axi_wvalid = false, axi_wlast = false, axi_bready = false, axi_arvalid = false,
-       axi_rready = false;
+  bool axi_awvalid = false, axi_wvalid = false, axi_wlast = false,
+       axi_bready = false, axi_arvalid = false, axi_rready = false;
   uint64_t axi_awaddr = 0, axi_araddr = 0;
   uint8_t axi_awlen = 0, axi_arlen = 0;
   std::array<uint8_t, kMaxBeatBytes> axi_wdata{};
@@ -39,13 +42,15 @@ struct PinsIn {
 
 // Outputs, settled, before the rising edge that the inputs led to.
 struct PinsOut {
-  bool axil_awready = false, axil_wready = false, axil_bvalid = false, axil_arready = false, axil_rvalid = false;
+  bool axil_awready = false, axil_wready = false, axil_bvalid = false,
+       axil_arready = false, axil_rvalid = false;
   uint8_t axil_bresp = 0, axil_rresp = 0;
   uint32_t axil_rdata = 0;
-  bool axi_awready = false, axi_wready = false, axi_bvalid = false, axi_arready = false, axi_rvalid = false,
-       axi_rlast = false;
+  bool axi_awready = false, axi_wready = false, axi_bvalid = false,
+       axi_arready = false, axi_rvalid = false, axi_rlast = false;
   uint8_t axi_bresp = 0, axi_rresp = 0;
-  std::array<uint8_t, kMaxBeatBytes> axi_rdata{};  // written only while axi_rvalid
+  std::array<uint8_t, kMaxBeatBytes>
+      axi_rdata{};  // written only while axi_rvalid
   bool irq = false;
   uint8_t retire_valid = 0;  // a bit a queue
   std::array<uint32_t, isa::kNumQueues> retire_index{};
@@ -71,15 +76,18 @@ class CoreModel {
   virtual void Cycle(Pins* pins) = 0;
   // Cycles since construction.
   virtual uint64_t cycles() const = 0;
-  // Waveform (FST): opens the file at the first call; records while on. kUnimplemented if the build has no tracing.
+  // Waveform (FST): opens the file at the first call; records while on.
+  // kUnimplemented if the build has no tracing.
   virtual absl::Status SetTrace(const std::string& file, bool on) = 0;
 };
 
 // kNotFound if that preset is not built in; the message lists what is.
-absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(const CoreOptions& options, hbm::Device* memory);
+absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
+    const CoreOptions& options, hbm::Device* memory);
 
 // Each build of the model registers itself.
-using CoreFactory = std::unique_ptr<CoreModel> (*)(const CoreOptions& options, hbm::Device* memory);
+using CoreFactory = std::unique_ptr<CoreModel> (*)(const CoreOptions& options,
+                                                   hbm::Device* memory);
 bool RegisterCore(const char* preset, bool checked, CoreFactory factory);
 
 }  // namespace systole::tb

@@ -11,7 +11,8 @@ namespace systole::tb {
 namespace {
 
 std::map<std::pair<std::string, bool>, CoreFactory>& Registry() {
-  static auto* registry = new std::map<std::pair<std::string, bool>, CoreFactory>;
+  static auto* registry =
+      new std::map<std::pair<std::string, bool>, CoreFactory>;
   return *registry;
 }
 
@@ -21,15 +22,19 @@ bool RegisterCore(const char* preset, bool checked, CoreFactory factory) {
   return Registry().emplace(std::make_pair(preset, checked), factory).second;
 }
 
-absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(const CoreOptions& options, hbm::Device* memory) {
+absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
+    const CoreOptions& options, hbm::Device* memory) {
   auto found = Registry().find({options.preset, options.checked});
   if (found == Registry().end()) {
     std::string known;
     for (const auto& [key, factory] : Registry()) {
-      absl::StrAppend(&known, known.empty() ? "" : ", ", key.first, key.second ? " (checked)" : "");
+      absl::StrAppend(&known, known.empty() ? "" : ", ", key.first,
+                      key.second ? " (checked)" : "");
     }
-    return absl::NotFoundError(absl::StrCat("no RTL model of preset '", options.preset, "'",
-                                            options.checked ? " (checked)" : "", " in this program; it has: ", known));
+    return absl::NotFoundError(
+        absl::StrCat("no RTL model of preset '", options.preset, "'",
+                     options.checked ? " (checked)" : "",
+                     " in this program; it has: ", known));
   }
   return found->second(options, memory);
 }

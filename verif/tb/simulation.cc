@@ -17,7 +17,8 @@ int sc_main(int, char**) { return 0; }
 
 namespace systole::tb {
 
-// SystemC keeps its state in one global context; each Simulation brings its own and makes it current while it works.
+// SystemC keeps its state in one global context; each Simulation brings its own
+// and makes it current while it works.
 struct Simulation::Context {
   Context() : own(new sc_core::sc_simcontext) {}
   ~Context() {
@@ -33,7 +34,8 @@ struct Simulation::Context {
   sc_core::sc_simcontext* own;
 };
 
-// Chip, clock, and the initiator that carries out one request of the driver at a time.
+// Chip, clock, and the initiator that carries out one request of the driver at
+// a time.
 class Simulation::Bench : public sc_core::sc_module {
  public:
   struct Request {
@@ -44,9 +46,11 @@ class Simulation::Bench : public sc_core::sc_module {
     uint64_t bytes;  // interrupt: cycles to wait at most, 0 = no limit
   };
 
-  Bench(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core, int beat_bytes, const Options& options)
+  Bench(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
+        int beat_bytes, const Options& options)
       : sc_module(name),
-        chip("chip", std::move(core), beat_bytes, options.stall_rate, options.seed),
+        chip("chip", std::move(core), beat_bytes, options.stall_rate,
+             options.seed),
         clock_("clock", kPeriod),
         irq_("irq"),
         registers_("registers_initiator"),
@@ -80,12 +84,14 @@ class Simulation::Bench : public sc_core::sc_module {
       } else {
         tlm::tlm_generic_payload payload;
         sc_core::sc_time delay;
-        payload.set_command(request_.write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+        payload.set_command(request_.write ? tlm::TLM_WRITE_COMMAND
+                                           : tlm::TLM_READ_COMMAND);
         payload.set_address(request_.addr);
         payload.set_data_ptr(request_.data);
         payload.set_data_length(static_cast<unsigned>(request_.bytes));
         payload.set_streaming_width(static_cast<unsigned>(request_.bytes));
-        (request_.kind == Request::Kind::kRegisters ? registers_ : memory_)->b_transport(payload, delay);
+        (request_.kind == Request::Kind::kRegisters ? registers_ : memory_)
+            ->b_transport(payload, delay);
         status_ = payload.get_response_status();
       }
       sc_core::sc_pause();
@@ -110,44 +116,58 @@ class Simulation::Bench : public sc_core::sc_module {
   tlm::tlm_response_status status_ = tlm::TLM_OK_RESPONSE;
 };
 
-Simulation::Simulation(const Preset* preset, std::unique_ptr<hbm::Device> memory)
-    : preset_(preset), memory_(std::move(memory)), context_(std::make_unique<Context>()) {}
+Simulation::Simulation(const Preset* preset,
+                       std::unique_ptr<hbm::Device> memory)
+    : preset_(preset),
+      memory_(std::move(memory)),
+      context_(std::make_unique<Context>()) {}
 
 Simulation::~Simulation() {
   context_->Enter();
   bench_.reset();
 }
 
-absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(const Options& options) {
+absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
+    const Options& options) {
   const Preset* preset = FindPreset(options.preset);
-  if (preset == nullptr) return absl::InvalidArgumentError(absl::StrCat("no preset '", options.preset, "'"));
+  if (preset == nullptr)
+    return absl::InvalidArgumentError(
+        absl::StrCat("no preset '", options.preset, "'"));
   hbm::Device::Options memory_options;
   memory_options.pcs = static_cast<int>(preset->hbm_pcs);
   memory_options.seed = options.seed;
   auto memory = hbm::Device::Create(memory_options);
   if (!memory.ok()) return memory.status();
-  auto core = CreateCoreModel({options.preset, options.checked, options.seed}, memory->get());
+  auto core = CreateCoreModel({options.preset, options.checked, options.seed},
+                              memory->get());
   if (!core.ok()) return core.status();
 
   std::unique_ptr<Simulation> sim(new Simulation(preset, std::move(*memory)));
   sim->context_->Enter();
   sim->bench_ =
-      std::make_unique<Bench>("bench", std::move(*core), static_cast<int>(preset->beat_bytes()), options);
-  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborate; the host process waits for its first request
+      std::make_unique<Bench>("bench", std::move(*core),
+                              static_cast<int>(preset->beat_bytes()), options);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborate; the host process
+                                             // waits for its first request
   return sim;
 }
 
-absl::Status Simulation::Transport(bool registers, bool write, uint64_t addr, uint8_t* data, uint64_t bytes) {
+absl::Status Simulation::Transport(bool registers, bool write, uint64_t addr,
+                                   uint8_t* data, uint64_t bytes) {
   context_->Enter();
-  const auto kind = registers ? Bench::Request::Kind::kRegisters : Bench::Request::Kind::kMemory;
-  if (bench_->Serve({kind, write, addr, data, bytes}) == tlm::TLM_OK_RESPONSE) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrFormat("the core refused to %s %d bytes at %s 0x%x", write ? "write" : "read",
-                                               bytes, registers ? "register" : "HBM address", addr));
+  const auto kind = registers ? Bench::Request::Kind::kRegisters
+                              : Bench::Request::Kind::kMemory;
+  if (bench_->Serve({kind, write, addr, data, bytes}) == tlm::TLM_OK_RESPONSE)
+    return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrFormat(
+      "the core refused to %s %d bytes at %s 0x%x", write ? "write" : "read",
+      bytes, registers ? "register" : "HBM address", addr));
 }
 
 absl::StatusOr<uint32_t> Simulation::ReadRegister(uint32_t offset) {
   uint32_t value = 0;
-  absl::Status status = Transport(true, false, offset, reinterpret_cast<uint8_t*>(&value), 4);
+  absl::Status status =
+      Transport(true, false, offset, reinterpret_cast<uint8_t*>(&value), 4);
   if (!status.ok()) return status;
   return value;
 }
@@ -161,23 +181,28 @@ absl::Status Simulation::ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes) {
   return Transport(false, false, addr, bytes.data(), bytes.size());
 }
 
-absl::Status Simulation::WriteMemory(uint64_t addr, absl::Span<const uint8_t> bytes) {
+absl::Status Simulation::WriteMemory(uint64_t addr,
+                                     absl::Span<const uint8_t> bytes) {
   if (bytes.empty()) return absl::OkStatus();
-  return Transport(false, true, addr, const_cast<uint8_t*>(bytes.data()), bytes.size());  // only read
+  return Transport(false, true, addr, const_cast<uint8_t*>(bytes.data()),
+                   bytes.size());  // only read
 }
 
 absl::Status Simulation::WaitInterrupt(uint64_t max_cycles) {
   context_->Enter();
-  if (bench_->Serve({Bench::Request::Kind::kInterrupt, false, 0, nullptr, max_cycles}) == tlm::TLM_OK_RESPONSE) {
+  if (bench_->Serve({Bench::Request::Kind::kInterrupt, false, 0, nullptr,
+                     max_cycles}) == tlm::TLM_OK_RESPONSE) {
     return absl::OkStatus();
   }
-  return absl::DeadlineExceededError(absl::StrCat("no interrupt within ", max_cycles, " cycles"));
+  return absl::DeadlineExceededError(
+      absl::StrCat("no interrupt within ", max_cycles, " cycles"));
 }
 
 CoreModel& Simulation::core() { return bench_->chip.core(); }
 
-void Simulation::SetCallbacks(std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
-                              std::function<void(uint64_t cycle)> on_progress) {
+void Simulation::SetCallbacks(
+    std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
+    std::function<void(uint64_t cycle)> on_progress) {
   bench_->chip.on_retire = std::move(on_retire);
   bench_->chip.on_progress = std::move(on_progress);
 }
@@ -185,8 +210,10 @@ void Simulation::SetCallbacks(std::function<void(int queue, uint32_t index, uint
 absl::Status Simulation::CheckMemory() const {
   const hbm::ViolationLog& log = memory_->log();
   if (log.count() == 0) return absl::OkStatus();
-  std::string text = absl::StrCat(log.count(), " violations of the HBM timing, the first: ");
-  return absl::InternalError(absl::StrCat(text, log.violations().empty() ? "" : log.violations()[0].text));
+  std::string text =
+      absl::StrCat(log.count(), " violations of the HBM timing, the first: ");
+  return absl::InternalError(absl::StrCat(
+      text, log.violations().empty() ? "" : log.violations()[0].text));
 }
 
 }  // namespace systole::tb

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A SystemC simulation of one chip that plain C++ can call: elaborated once, advanced by each request until it is
-// answered. Every Simulation has a simulation context of its own, so that a program may hold several, one after the
-// other or side by side (from one thread).
+// A SystemC simulation of one chip that plain C++ can call: elaborated once,
+// advanced by each request until it is answered. Every Simulation has a
+// simulation context of its own, so that a program may hold several, one after
+// the other or side by side (from one thread).
 //
 //   auto sim = Simulation::Create({.preset = "edge"});
 //   (*sim)->WriteRegister(csr::kProgLen, 12);
@@ -34,32 +35,38 @@ class Simulation {
     uint64_t seed = 1;
     int stall_rate = 0;  // on the AXI channels
   };
-  static absl::StatusOr<std::unique_ptr<Simulation>> Create(const Options& options);
+  static absl::StatusOr<std::unique_ptr<Simulation>> Create(
+      const Options& options);
   ~Simulation();
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  // Through AXI4-Lite and AXI4 pins. kOutOfRange when the core answers with an error.
+  // Through AXI4-Lite and AXI4 pins. kOutOfRange when the core answers with an
+  // error.
   absl::StatusOr<uint32_t> ReadRegister(uint32_t offset);
   absl::Status WriteRegister(uint32_t offset, uint32_t value);
   absl::Status ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes);
   absl::Status WriteMemory(uint64_t addr, absl::Span<const uint8_t> bytes);
-  // Until the interrupt line is high. kDeadlineExceeded after max_cycles (0: no limit).
+  // Until the interrupt line is high. kDeadlineExceeded after max_cycles (0: no
+  // limit).
   absl::Status WaitInterrupt(uint64_t max_cycles);
 
   const Preset& preset() const { return *preset_; }
   hbm::Device& memory() { return *memory_; }
   CoreModel& core();
-  void SetCallbacks(std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
-                    std::function<void(uint64_t cycle)> on_progress);
-  // The device model's verdict: kInternal with the first violations of the HBM timing, if any.
+  void SetCallbacks(
+      std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
+      std::function<void(uint64_t cycle)> on_progress);
+  // The device model's verdict: kInternal with the first violations of the HBM
+  // timing, if any.
   absl::Status CheckMemory() const;
 
  private:
   class Bench;
   struct Context;
   Simulation(const Preset* preset, std::unique_ptr<hbm::Device> memory);
-  absl::Status Transport(bool registers, bool write, uint64_t addr, uint8_t* data, uint64_t bytes);
+  absl::Status Transport(bool registers, bool write, uint64_t addr,
+                         uint8_t* data, uint64_t bytes);
 
   const Preset* preset_;
   std::unique_ptr<hbm::Device> memory_;

@@ -1,14 +1,17 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host driver: one API for every backend; the same program binary runs on each.
+// The host driver: one API for every backend; the same program binary runs on
+// each.
 //
 //   auto device = systole::Device::Open("rtl", {.preset = "edge"});
 //   if (!device.ok()) return device.status();
-//   (*device)->Load(program);                       // data segments and descriptors into HBM
+//   (*device)->Load(program);                       // data segments and
+//   descriptors into HBM
 //   (*device)->WriteTensor(input, bytes);           // dense NHWC
 //   (*device)->Start(program);                      // rings the doorbell
-//   absl::StatusOr<systole::RunStats> stats = (*device)->Wait();   // until the interrupt
+//   absl::StatusOr<systole::RunStats> stats = (*device)->Wait();   // until the
+//   interrupt
 //   (*device)->ReadTensor(output, &bytes);
 #ifndef SYSTOLE_DEVICE_H_
 #define SYSTOLE_DEVICE_H_
@@ -33,15 +36,20 @@ namespace systole {
 
 struct DeviceOptions {
   std::string preset = "edge";
-  uint64_t seed = 1;        // X-randomisation, random stalls, contents of unwritten HBM
-  int stall_rate = 0;       // random stalls on every stream, in 1/256 a cycle (rtl)
-  uint32_t watchdog = 0;    // cycles without progress before a fault; 0 = the default
-  bool check_races = false; // prove the synchronisation while running (iss)
-  bool checked = false;     // the model with X-randomisation instead of the fast one (rtl)
-  std::string trace_file;   // FST waveform (rtl)
-  int trace_first_tag = -1; // record only from this layer's first retirement... to its last; -1 = everything
+  uint64_t seed =
+      1;  // X-randomisation, random stalls, contents of unwritten HBM
+  int stall_rate = 0;  // random stalls on every stream, in 1/256 a cycle (rtl)
+  uint32_t watchdog =
+      0;  // cycles without progress before a fault; 0 = the default
+  bool check_races = false;  // prove the synchronisation while running (iss)
+  bool checked =
+      false;  // the model with X-randomisation instead of the fast one (rtl)
+  std::string trace_file;    // FST waveform (rtl)
+  int trace_first_tag = -1;  // record only from this layer's first
+                             // retirement... to its last; -1 = everything
   int trace_last_tag = -1;
-  // Called now and then during Wait with the cycles so far (rtl) or descriptors done (iss).
+  // Called now and then during Wait with the cycles so far (rtl) or descriptors
+  // done (iss).
   std::function<void(uint64_t)> progress;
 };
 
@@ -57,7 +65,9 @@ struct RunStats {
   double host_cpu_seconds = 0;
   std::array<uint64_t, csr::kNumCounters> counters = {};
   std::vector<Retire> retires;  // in order of completion
-  uint64_t counter(csr::Counter c) const { return counters[static_cast<int>(c)]; }
+  uint64_t counter(csr::Counter c) const {
+    return counters[static_cast<int>(c)];
+  }
 };
 
 // What the fault CSRs latched.
@@ -71,39 +81,50 @@ struct FaultState {
 
 class Device {
  public:
-  // backend: "rtl" (Verilated core in the SystemC testbench) or "iss". kInvalidArgument names what exists.
-  static absl::StatusOr<std::unique_ptr<Device>> Open(const std::string& backend, const DeviceOptions& options);
+  // backend: "rtl" (Verilated core in the SystemC testbench) or "iss".
+  // kInvalidArgument names what exists.
+  static absl::StatusOr<std::unique_ptr<Device>> Open(
+      const std::string& backend, const DeviceOptions& options);
   virtual ~Device() = default;
 
   virtual const Preset& preset() const = 0;
   virtual std::string backend() const = 0;
 
   // HBM bytes, any address and length. kOutOfRange beyond the HBM.
-  virtual absl::Status Write(uint64_t addr, absl::Span<const uint8_t> bytes) = 0;
+  virtual absl::Status Write(uint64_t addr,
+                             absl::Span<const uint8_t> bytes) = 0;
   virtual absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) = 0;
 
-  // A buffer in HBM above everything allocated or loaded so far, aligned to 128. Freed with FreeAll.
+  // A buffer in HBM above everything allocated or loaded so far, aligned to
+  // 128. Freed with FreeAll.
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
   void FreeAll() { next_free_ = 0; }
 
-  // Data segments and descriptors into HBM. kFailedPrecondition if made for another preset.
+  // Data segments and descriptors into HBM. kFailedPrecondition if made for
+  // another preset.
   absl::Status Load(const Program& program);
-  // Dense tensors (NHWC, little endian) to and from their layout in HBM. kInvalidArgument on a wrong size.
-  absl::Status WriteTensor(const TensorInfo& tensor, absl::Span<const uint8_t> dense);
+  // Dense tensors (NHWC, little endian) to and from their layout in HBM.
+  // kInvalidArgument on a wrong size.
+  absl::Status WriteTensor(const TensorInfo& tensor,
+                           absl::Span<const uint8_t> dense);
   absl::StatusOr<std::vector<uint8_t>> ReadTensor(const TensorInfo& tensor);
 
-  // Starts the loaded program. kFailedPrecondition while one runs or after a fault.
+  // Starts the loaded program. kFailedPrecondition while one runs or after a
+  // fault.
   virtual absl::Status Start(const Program& program) = 0;
-  // Until halt or fault. A fault is kAborted with cause, descriptor (disassembled), address and cycle.
+  // Until halt or fault. A fault is kAborted with cause, descriptor
+  // (disassembled), address and cycle.
   virtual absl::StatusOr<RunStats> Wait() = 0;
   // Load + Start + Wait.
   absl::StatusOr<RunStats> Run(const Program& program);
-  // Soft reset: clears a fault; HBM, unified buffer and accumulators keep their data.
+  // Soft reset: clears a fault; HBM, unified buffer and accumulators keep their
+  // data.
   virtual absl::Status Reset() = 0;
   virtual std::optional<FaultState> fault() const = 0;
 
  protected:
-  absl::Status FaultStatus(const Program& program, const FaultState& fault) const;
+  absl::Status FaultStatus(const Program& program,
+                           const FaultState& fault) const;
   uint64_t next_free_ = 0;
 };
 

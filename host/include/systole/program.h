@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A compiled program: descriptors, the data that must lie in HBM before it starts, where its tensors are, and what
-// its layers are. File format (.tpu): docs/program_file.md.
+// A compiled program: descriptors, the data that must lie in HBM before it
+// starts, where its tensors are, and what its layers are. File format (.tpu):
+// docs/program_file.md.
 //
 //   absl::StatusOr<systole::Program> program = systole::ReadProgram("cnn.tpu");
-//   if (!program.ok()) return program.status();   // names the file and what is wrong with it
+//   if (!program.ok()) return program.status();   // names the file and what is
+//   wrong with it
 #ifndef SYSTOLE_PROGRAM_H_
 #define SYSTOLE_PROGRAM_H_
 
@@ -41,7 +43,8 @@ struct TensorInfo {
   int64_t elements() const { return n * h * w * channels; }
 };
 
-// Bytes that must be in HBM before the program starts (weight tiles, parameter blocks).
+// Bytes that must be in HBM before the program starts (weight tiles, parameter
+// blocks).
 struct DataSegment {
   std::string name;
   uint64_t hbm_addr = 0;  // multiple of the beat
@@ -59,9 +62,11 @@ struct LayerInfo {
 };
 
 struct Program {
-  std::string preset;     // "edge"; a program runs only on the preset it was made for
+  std::string
+      preset;  // "edge"; a program runs only on the preset it was made for
   uint64_t prog_addr = 0;  // where the descriptors go; multiple of 128
-  uint64_t hbm_bytes = 0;  // the program touches nothing at or above this address
+  uint64_t hbm_bytes =
+      0;  // the program touches nothing at or above this address
   std::vector<isa::Descriptor> descriptors;  // the last one is the halt
   std::vector<DataSegment> segments;
   std::vector<TensorInfo> tensors;
@@ -70,20 +75,26 @@ struct Program {
   const TensorInfo* FindTensor(const std::string& name) const;
 };
 
-// Serialised form, with a CRC-32 over the whole. Parse checks everything it reads: magic, version, preset, sizes, CRC.
-// Errors: kDataLoss (truncated, corrupted), kInvalidArgument (not a program file, other version, illegal contents).
+// Serialised form, with a CRC-32 over the whole. Parse checks everything it
+// reads: magic, version, preset, sizes, CRC. Errors: kDataLoss (truncated,
+// corrupted), kInvalidArgument (not a program file, other version, illegal
+// contents).
 std::vector<uint8_t> SerializeProgram(const Program& program);
-absl::StatusOr<Program> ParseProgram(const std::vector<uint8_t>& bytes, const std::string& name);
+absl::StatusOr<Program> ParseProgram(const std::vector<uint8_t>& bytes,
+                                     const std::string& name);
 
-// Writes to a temporary file beside `path` and renames it, so that a full disk loses nothing.
+// Writes to a temporary file beside `path` and renames it, so that a full disk
+// loses nothing.
 absl::Status WriteProgram(const Program& program, const std::string& path);
 absl::StatusOr<Program> ReadProgram(const std::string& path);
 
-// Text form: one descriptor a line, "opcode field=value ... wait=f,f post=f,f flags tag=n"; comments with '#'.
-// Assemble(Disassemble(d)) == d. Errors name the line.
+// Text form: one descriptor a line, "opcode field=value ... wait=f,f post=f,f
+// flags tag=n"; comments with '#'. Assemble(Disassemble(d)) == d. Errors name
+// the line.
 std::string Disassemble(const isa::Descriptor& descriptor);
 std::string DisassembleProgram(const Program& program);
-absl::StatusOr<std::vector<isa::Descriptor>> Assemble(const std::string& text, const std::string& name);
+absl::StatusOr<std::vector<isa::Descriptor>> Assemble(const std::string& text,
+                                                      const std::string& name);
 
 }  // namespace systole
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The AXI4 window against a model memory: random bursts, strobes, gaps and stalls; refused bursts have no effect.
+// The AXI4 window against a model memory: random bursts, strobes, gaps and
+// stalls; refused bursts have no effect.
 
 #include <gtest/gtest.h>
 
@@ -28,14 +29,17 @@ class AxiHbmTest : public ::testing::TestWithParam<int> {
     dut_ = std::make_unique<VAxiHbm>(&context_);
     VAxiHbm& d = *dut_;
     d.rst_ni = 0;
-    d.axi_awvalid_i = d.axi_wvalid_i = d.axi_bready_i = d.axi_arvalid_i = d.axi_rready_i = 0;
+    d.axi_awvalid_i = d.axi_wvalid_i = d.axi_bready_i = d.axi_arvalid_i =
+        d.axi_rready_i = 0;
     d.rd_ready_i = d.wr_ready_i = d.rd_rsp_valid_i = 0;
     Clock();
     Clock();
     d.rst_ni = 1;
   }
 
-  bool Chance() { return GetParam() == 0 || rng_() % 100 < 60; }  // parameter 0: no gaps at all
+  bool Chance() {
+    return GetParam() == 0 || rng_() % 100 < 60;
+  }  // parameter 0: no gaps at all
 
   // One clock with the model memory behind the slave.
   void Clock() {
@@ -49,7 +53,8 @@ class AxiHbmTest : public ::testing::TestWithParam<int> {
     }
     d.clk_i = 0;
     d.eval();
-    if (d.rst_ni && d.rd_valid_o && d.rd_ready_i) pending_.emplace_back(now_ + kLatency, d.rd_addr_o);
+    if (d.rst_ni && d.rd_valid_o && d.rd_ready_i)
+      pending_.emplace_back(now_ + kLatency, d.rd_addr_o);
     if (d.rst_ni && d.wr_valid_o && d.wr_ready_i) {
       ++writes_;
       const uint8_t* data = reinterpret_cast<const uint8_t*>(&d.wr_data_o);
@@ -74,7 +79,8 @@ class AxiHbmTest : public ::testing::TestWithParam<int> {
     int size = 5, type = 1, id = 0;
   };
 
-  int Write(const Burst& b, const std::vector<uint8_t>& data, const std::vector<bool>& strobes) {
+  int Write(const Burst& b, const std::vector<uint8_t>& data,
+            const std::vector<bool>& strobes) {
     VAxiHbm& d = *dut_;
     d.axi_awaddr_i = b.addr;
     d.axi_awlen_i = b.beats - 1;
@@ -90,7 +96,9 @@ class AxiHbmTest : public ::testing::TestWithParam<int> {
         d.axi_wlast_i = last;
         std::memcpy(&d.axi_wdata_i, &data[beat * kBeat], kBeat);
         d.axi_wstrb_i = 0;
-        for (int i = 0; i < kBeat; ++i) d.axi_wstrb_i |= static_cast<uint32_t>(strobes[beat * kBeat + i]) << i;
+        for (int i = 0; i < kBeat; ++i)
+          d.axi_wstrb_i |= static_cast<uint32_t>(strobes[beat * kBeat + i])
+                           << i;
       }
       const bool was_write = d.axi_wvalid_i;
       // Handshakes are decided in Clock's low phase; look at the ready there.
@@ -186,7 +194,8 @@ class AxiHbmTest : public ::testing::TestWithParam<int> {
   std::unique_ptr<VAxiHbm> dut_;
   std::vector<uint8_t> memory_;
   std::mt19937 rng_;
-  std::deque<std::pair<uint64_t, uint64_t>> pending_;  // cycle of the answer, address
+  std::deque<std::pair<uint64_t, uint64_t>>
+      pending_;  // cycle of the answer, address
   std::function<void()> observe_;
   uint64_t now_ = 0;
   int writes_ = 0;
@@ -195,7 +204,8 @@ class AxiHbmTest : public ::testing::TestWithParam<int> {
 TEST_P(AxiHbmTest, BurstsReadAndWriteTheirBytes) {
   std::vector<uint8_t> expected(kBytes);
   for (int round = 0; round < 60; ++round) {
-    SCOPED_TRACE(::testing::Message() << "seed " << GetParam() << " round " << round);
+    SCOPED_TRACE(::testing::Message()
+                 << "seed " << GetParam() << " round " << round);
     Burst b;
     b.beats = 1 + rng_() % (round % 8 == 0 ? 256 : 16);
     b.addr = rng_() % (kBytes / kBeat - b.beats + 1) * kBeat;
@@ -213,8 +223,10 @@ TEST_P(AxiHbmTest, BurstsReadAndWriteTheirBytes) {
       std::vector<uint8_t> data;
       int cycles;
       ASSERT_EQ(Read(b, &data, &cycles), kOkay);
-      ASSERT_TRUE(std::equal(data.begin(), data.end(), expected.begin() + b.addr));
-      if (GetParam() == 0) EXPECT_LE(cycles, b.beats + kLatency + 6) << "a beat a cycle";
+      ASSERT_TRUE(
+          std::equal(data.begin(), data.end(), expected.begin() + b.addr));
+      if (GetParam() == 0)
+        EXPECT_LE(cycles, b.beats + kLatency + 6) << "a beat a cycle";
     }
   }
   EXPECT_EQ(memory_, expected);
@@ -227,12 +239,15 @@ TEST_P(AxiHbmTest, RefusedBurstsHaveNoEffect) {
       {.addr = 0x40, .beats = 4, .size = 5, .type = 2},  // WRAP
       {.addr = 0x44, .beats = 4},                        // unaligned
       {.addr = kBytes - kBeat, .beats = 2},              // beyond the end
-      {.addr = 0xfffffffe0, .beats = 2},                 // beyond the address space
+      {.addr = 0xfffffffe0, .beats = 2},  // beyond the address space
   };
   for (const Burst& b : refused) {
-    SCOPED_TRACE(::testing::Message() << std::hex << "address " << b.addr << " size " << b.size << " type " << b.type);
+    SCOPED_TRACE(::testing::Message()
+                 << std::hex << "address " << b.addr << " size " << b.size
+                 << " type " << b.type);
     std::vector<uint8_t> data(b.beats * kBeat, 0xab);
-    EXPECT_EQ(Write(b, data, std::vector<bool>(data.size(), true)), kSlaveError);
+    EXPECT_EQ(Write(b, data, std::vector<bool>(data.size(), true)),
+              kSlaveError);
     int cycles;
     EXPECT_EQ(Read(b, &data, &cycles), kSlaveError);
   }

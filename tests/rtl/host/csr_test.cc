@@ -3,6 +3,8 @@
 //
 // Registers, counters, interrupt and soft reset.
 
+#include "systole/gen/csr.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -10,7 +12,6 @@
 
 #include "VCsr.h"
 #include "VSoftReset.h"
-#include "systole/gen/csr.h"
 #include "verilated.h"
 
 namespace systole {
@@ -26,7 +27,8 @@ class CsrTest : public ::testing::Test {
     dut_ = std::make_unique<VCsr>(&context_);
     dut_->rst_ni = 0;
     for (int i = 0; i < 3; ++i) Clock();
-    dut_->axil_awvalid_i = dut_->axil_wvalid_i = dut_->axil_bready_i = dut_->axil_arvalid_i = dut_->axil_rready_i = 0;
+    dut_->axil_awvalid_i = dut_->axil_wvalid_i = dut_->axil_bready_i =
+        dut_->axil_arvalid_i = dut_->axil_rready_i = 0;
     dut_->running_i = dut_->done_i = dut_->resetting_i = dut_->fault_i = 0;
     std::fill_n(&dut_->ctr_inc_i[0], sizeof(dut_->ctr_inc_i) / 4, 0);
     dut_->rst_ni = 1;
@@ -42,7 +44,8 @@ class CsrTest : public ::testing::Test {
     dut_->eval();
   }
 
-  // Raises address and data in random order and leaves random gaps before the response is taken.
+  // Raises address and data in random order and leaves random gaps before the
+  // response is taken.
   int Write(uint32_t offset, uint32_t data, int strobes = 0xf) {
     int address_at = rng_() % 3, data_at = rng_() % 3;
     bool address_sent = false, data_sent = false;
@@ -100,7 +103,8 @@ class CsrTest : public ::testing::Test {
 
   uint64_t Counter(int i) {
     const uint64_t low = Get(csr::kCounterBase + 8 * i);
-    return static_cast<uint64_t>(Get(csr::kCounterBase + 8 * i + 4)) << 32 | low;
+    return static_cast<uint64_t>(Get(csr::kCounterBase + 8 * i + 4)) << 32 |
+           low;
   }
 
   VerilatedContext context_;
@@ -115,8 +119,9 @@ TEST_F(CsrTest, IdentifiesItself) {
 }
 
 TEST_F(CsrTest, WritableRegistersKeepWhatIsWrittenByteByByte) {
-  const uint32_t offsets[] = {csr::kIrqEnable, csr::kProgAddrLo, csr::kProgAddrHi, csr::kProgLen,
-                              csr::kWatchdog,  csr::kStall,      csr::kHbmLimitLo, csr::kHbmLimitHi};
+  const uint32_t offsets[] = {
+      csr::kIrqEnable, csr::kProgAddrLo, csr::kProgAddrHi, csr::kProgLen,
+      csr::kWatchdog,  csr::kStall,      csr::kHbmLimitLo, csr::kHbmLimitHi};
   for (int round = 0; round < 200; ++round) {
     const uint32_t offset = offsets[rng_() % std::size(offsets)];
     const uint32_t old = Get(offset), data = rng_() * 2654435761u;
@@ -135,7 +140,8 @@ TEST_F(CsrTest, UnknownOffsetsAndReadOnlyRegistersAnswerWithAnError) {
   uint32_t data;
   EXPECT_EQ(Read(0x05e, &data), kSlaveError);
   EXPECT_EQ(Read(0x0fc, &data), kSlaveError);
-  EXPECT_EQ(Read(csr::kCounterBase + 8 * csr::kNumCounters, &data), kSlaveError);
+  EXPECT_EQ(Read(csr::kCounterBase + 8 * csr::kNumCounters, &data),
+            kSlaveError);
   EXPECT_EQ(Write(csr::kId, 1), kSlaveError);
   EXPECT_EQ(Write(0xffc, 1), kSlaveError);
   EXPECT_EQ(Get(csr::kId), 0x53595354u);
@@ -205,9 +211,11 @@ TEST_F(CsrTest, CountersCountWhileRunningAndStartClearsThem) {
     Clock();
   }
   dut_->running_i = 0;
-  for (int i = 0; i < csr::kNumCounters; ++i) EXPECT_EQ(Counter(i), expected[i]) << csr::kCounterNames[i];
+  for (int i = 0; i < csr::kNumCounters; ++i)
+    EXPECT_EQ(Counter(i), expected[i]) << csr::kCounterNames[i];
   Write(csr::kCtrl, csr::kCtrlStart);
-  for (int i = 0; i < csr::kNumCounters; ++i) EXPECT_EQ(Counter(i), 0u) << csr::kCounterNames[i];
+  for (int i = 0; i < csr::kNumCounters; ++i)
+    EXPECT_EQ(Counter(i), 0u) << csr::kCounterNames[i];
 }
 
 TEST(SoftResetTest, WaitsForTheMemoryThenResets) {

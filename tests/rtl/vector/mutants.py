@@ -115,6 +115,7 @@ def main():
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--cases", required=True, help="library of the test cases")
     parser.add_argument("--only", type=int, action="append", help="numbers of mutants")
+    parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
     parser.add_argument("libraries", nargs="*")
     args = parser.parse_args()
     seen = failure(args, None)
@@ -123,7 +124,7 @@ def main():
         return 1
     missed = 0
     for number, mutant in enumerate(MUTANTS):
-        if args.only and number not in args.only:
+        if number % args.every or (args.only and number not in args.only):
             continue
         seen = failure(args, mutant)
         missed += seen is None

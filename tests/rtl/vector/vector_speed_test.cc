@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
 
 #include "gtest/gtest.h"
 #include "tests/rtl/vector/bench.h"
@@ -106,7 +107,10 @@ TEST_P(SpeedTest, PoolTakesATapACycle) {
       d.header.flags = flags;
       const RunResult r = Run({d.Encode()});
       EXPECT_EQ(r.reads.back() - r.reads.front() + 1, 64 * k * k);
-      Print("pool: cycles a tap",
+      const std::string what = std::string(flags ? "average" : "maximum") +
+                               " pool " + std::to_string(k) + "x" +
+                               std::to_string(k) + ": cycles a tap";
+      Print(what.c_str(),
             double(r.reads.back() - r.reads.front() + 1) / (64 * k * k));
     }
   }
