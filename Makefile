@@ -35,7 +35,7 @@ bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@$(BUILD)/bin/systole bench $(ARGS) --reports $(BUILD)/reports
 
 waves: build ## record a layer's waveform (ARGS="--layer 1") and open it in GTKWave
-	@scripts/python scripts/waves.py --build $(BUILD) $(ARGS)
+	@scripts/python scripts/waves/waves.py --build $(BUILD) $(ARGS)
 
 coverage: setup ## measure line and toggle coverage of the RTL over the tests
 	@scripts/python scripts/coverage.py --build $(BUILD)_coverage --jobs $(JOBS)

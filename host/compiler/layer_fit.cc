@@ -21,7 +21,7 @@ int64_t GroupChannels(const LayerNeeds& needs, const Preset& preset) {
   if (needs.out_resident || !needs.matmul || !can_group) return g.oc;
   int64_t channels = preset.cols;
   while (channels * g.element_bytes % preset.beat_bytes() != 0 ||
-         channels * g.element_bytes < 2 * preset.beat_bytes()) {
+         channels * g.element_bytes < 4 * preset.beat_bytes()) {
     channels += preset.cols;
   }
   return std::min(channels, g.oc);

@@ -7,6 +7,7 @@ for a Lattice ECP5 and for generic gates. Tables go to <build>/reports/synth.jso
 """
 
 import argparse
+import collections
 import concurrent.futures
 import json
 import os
@@ -51,15 +52,59 @@ def read_rtl(top, parameters, sources, folder, keep_hierarchy):
         options.append("--keep-hierarchy")
     if not sources:
         files += " " + next(os.path.relpath(path, folder) for path in (ROOT / "rtl").rglob(f"{top}.sv"))
+    # A memory that is read at more than four places at once is registers anyhow; Yosys would look for a RAM for long.
+    registers = ["memory_collect", "memory_map t:$mem_v2 r:RD_PORTS>=5 %i"]
     yosys(FRONT_END, [f"read_slang {' '.join(options)} -F {files}", "opt_clean", "bmuxmap", "demuxmap", "bwmuxmap", "techmap t:$buf",
-                      f"techmap -map {os.path.relpath(HERE / 'signed_compare.v', folder)}", "opt_clean", "write_rtlil design.il"], folder, "read.log")
+                      f"techmap -map {os.path.relpath(HERE / 'signed_compare.v', folder)}", *registers, "opt_clean",
+                      "write_rtlil design.il"], folder, "read.log")
+    design = folder / "design.il"
+    design.write_text(merge_equal_modules(design.read_text()))
 
 
-def count(folder, report):
-    """Cells by type, over the whole hierarchy, and of each module."""
-    data = json.loads((folder / report).read_text())
-    modules = {name.lstrip("\\"): module["num_cells_by_type"] for name, module in data["modules"].items()}
-    return data["design"]["num_cells_by_type"], data["design"], modules
+def merge_equal_modules(text):
+    """RTLIL in which modules that differ only in internal names are one: the front end makes a module of each instance."""
+    head, *modules = re.split(r"(?m)^(?=(?:attribute .*\n)*module )", text)
+    while True:
+        first = {}
+        replace = {}
+        for module in modules:
+            name = re.search(r"(?m)^module (\S+)", module)[1]
+            body = re.sub(r"(?m)^\s*attribute .*\n", "", module).replace(f"module {name}\n", "")
+            numbers = {}
+            body = re.sub(r"(?<!cell )(?<=\s)\$\S*\d\S*", lambda match: numbers.setdefault(match[0], f"${len(numbers)}"), body)
+            original = first.setdefault(body, name)
+            if original != name:
+                replace[name] = original
+        if not replace:
+            return head + "".join(modules)
+        modules = [module for module in modules if re.search(r"(?m)^module (\S+)", module)[1] not in replace]
+        modules = [re.sub(r"(?m)^(  cell )(\S+)", lambda match: match[1] + replace.get(match[2], match[2]), module) for module in modules]
+
+
+def count(folder, report, top):
+    """Cells by type: of the whole design, and of each module by its name in the RTL, over all instances, without its submodules."""
+    # Yosys 0.23 does not escape the backslashes of names.
+    text = re.sub(r'\\(?!["\\])', r"\\\\", (folder / report).read_text())
+    cells = {name.lstrip("\\"): module["num_cells_by_type"] for name, module in json.loads(text)["modules"].items()}
+    cells = {name: {cell.lstrip("\\"): number for cell, number in types.items()} for name, types in cells.items()}
+    instances = dict.fromkeys(cells, 0)
+
+    def visit(module, times):
+        instances[module] += times
+        for cell, number in cells[module].items():
+            if cell in cells:
+                visit(cell, times * number)
+
+    visit(top, 1)
+    total, modules, used = collections.Counter(), collections.defaultdict(collections.Counter), collections.Counter()
+    for module, types in cells.items():
+        name = module.split("$")[0]
+        used[name] += instances[module]
+        for cell, number in types.items():
+            if cell not in cells:
+                total[cell] += instances[module] * number
+                modules[name][cell] += instances[module] * number
+    return total, modules, used
 
 
 def map_ecp5(top, folder, netlist=""):
@@ -75,29 +120,20 @@ def map_generic(top, folder):
                     f"synth -run fine: -top {top}", f"tee -q -o generic.json stat -json -top {top}"], folder, "generic.log")
 
 
-def unit(module):
-    """The unit that a module of the hierarchy belongs to: the first instance below the core's top, or its own name."""
-    path = module.split("$", 1)
-    if len(path) == 1:
-        return module
-    parts = [part for part in path[1].split(".") if part.startswith("u_") or part.startswith("gen_")]
-    return ".".join([p for p in parts if p.startswith("u_")][:2])
+def ecp5_table(folder, top):
+    total, modules, used = count(folder, "ecp5.json", top)
 
+    def row(cells, instances):
+        return {"instances": instances, **{column: sum(cells[cell] for cell in types) for column, types in ECP5_COLUMNS.items()}}
 
-def ecp5_table(folder):
-    total, _, modules = count(folder, "ecp5.json")
-    rows = {}
-    for module, cells in modules.items():
-        row = rows.setdefault(unit(module), dict.fromkeys(ECP5_COLUMNS, 0))
-        for column, types in ECP5_COLUMNS.items():
-            row[column] += sum(cells.get(cell, 0) for cell in types)
-    rows["total"] = {column: sum(total.get(cell, 0) for cell in types) for column, types in ECP5_COLUMNS.items()}
+    rows = {name: row(modules[name], used[name]) for name in sorted(used)}
+    rows["total"] = row(total, sum(used.values()))
     return rows
 
 
-def generic_table(folder):
-    gates, _, _ = count(folder, "generic.json")
-    coarse, _, _ = count(folder, "coarse.json")
+def generic_table(folder, top):
+    gates, _, _ = count(folder, "generic.json", top)
+    coarse, _, _ = count(folder, "coarse.json", top)
     flops = sum(n for cell, n in gates.items() if "DFF" in cell)
     logic = sum(n for cell, n in gates.items() if cell.startswith("$_") and "DFF" not in cell)
     multipliers = sum(n for cell, n in coarse.items() if cell in ("$mul", "$macc"))
@@ -120,7 +156,7 @@ def map_design(design, work):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for future in [pool.submit(map_ecp5, design["top"], folder), pool.submit(map_generic, design["top"], folder)]:
             future.result()
-    return ecp5_table(folder), generic_table(folder)
+    return ecp5_table(folder, design["top"]), generic_table(folder, design["top"])
 
 
 def map_netlist(entry, work):
