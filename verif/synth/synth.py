@@ -52,8 +52,8 @@ def read_rtl(top, parameters, sources, folder, keep_hierarchy):
         options.append("--keep-hierarchy")
     if not sources:
         files += " " + next(os.path.relpath(path, folder) for path in (ROOT / "rtl").rglob(f"{top}.sv"))
-    # A memory that is read at more than four places at once is registers anyhow; Yosys would look for a RAM for long.
-    registers = ["memory_collect", "memory_map t:$mem_v2 r:RD_PORTS>=5 %i"]
+    # A small memory that is read at more than four places at once is registers anyhow; Yosys would look for a RAM for long.
+    registers = ["memory_collect", "memory_map t:$mem_v2 r:RD_PORTS>=5 %i r:SIZE<=64 %i"]
     yosys(FRONT_END, [f"read_slang {' '.join(options)} -F {files}", "opt_clean", "bmuxmap", "demuxmap", "bwmuxmap", "techmap t:$buf",
                       f"techmap -map {os.path.relpath(HERE / 'signed_compare.v', folder)}", *registers, "opt_clean",
                       "write_rtlil design.il"], folder, "read.log")
@@ -63,13 +63,13 @@ def read_rtl(top, parameters, sources, folder, keep_hierarchy):
 
 def merge_equal_modules(text):
     """RTLIL in which modules that differ only in internal names are one: the front end makes a module of each instance."""
-    head, *modules = re.split(r"(?m)^(?=(?:attribute .*\n)*module )", text)
+    head, *modules = re.split(r"(?m)^(?=module )", re.sub(r"(?m)^\s*attribute .*\n", "", text))
     while True:
         first = {}
         replace = {}
         for module in modules:
             name = re.search(r"(?m)^module (\S+)", module)[1]
-            body = re.sub(r"(?m)^\s*attribute .*\n", "", module).replace(f"module {name}\n", "")
+            body = module.replace(f"module {name}\n", "")
             numbers = {}
             body = re.sub(r"(?<!cell )(?<=\s)\$\S*\d\S*", lambda match: numbers.setdefault(match[0], f"${len(numbers)}"), body)
             original = first.setdefault(body, name)
