@@ -22,7 +22,7 @@ std::string g_backend = "iss";
 std::string g_preset = "edge";
 
 void Check(const Program& program, const model::Network& network, int64_t batch,
-         bool raw) {
+           bool raw) {
   std::mt19937_64 rng(11);
   const std::vector<int8_t> input =
       tools::RandomInt8(batch * network.tensors[network.input].size(), rng);

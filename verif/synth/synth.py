@@ -45,18 +45,18 @@ def yosys(program, script, folder, log):
 def read_rtl(top, parameters, sources, folder, keep_hierarchy):
     """Elaborates the RTL with slang into design.il, in cells that the mapper knows."""
     folder.mkdir(parents=True, exist_ok=True)
-    # The front end runs in a sandbox that sees relative paths only, and has no threads.
-    files = " ".join(os.path.relpath(path, folder) for path in [ROOT / "rtl" / "systole.f", *sources])
+    # The front end runs in a sandbox that sees paths below the working folder only, and has no threads.
+    files = " ".join(os.path.relpath(path, ROOT) for path in [ROOT / "rtl" / "systole.f", *sources])
     options = ["--threads 1", "--ignore-assertions", "-DSYNTHESIS", f"--top {top}", *[f"-G {key}={value}" for key, value in parameters.items()]]
     if keep_hierarchy:
         options.append("--keep-hierarchy")
     if not sources:
-        files += " " + next(os.path.relpath(path, folder) for path in (ROOT / "rtl").rglob(f"{top}.sv"))
+        files += " " + next(os.path.relpath(path, ROOT) for path in (ROOT / "rtl").rglob(f"{top}.sv"))
     # A small memory that is read at more than four places at once is registers anyhow; Yosys would look for a RAM for long.
     registers = ["memory_collect", "memory_map t:$mem_v2 r:RD_PORTS>=5 %i r:SIZE<=64 %i"]
     yosys(FRONT_END, [f"read_slang {' '.join(options)} -F {files}", "opt_clean", "bmuxmap", "demuxmap", "bwmuxmap", "techmap t:$buf",
-                      f"techmap -map {os.path.relpath(HERE / 'signed_compare.v', folder)}", *registers, "opt_clean",
-                      "write_rtlil design.il"], folder, "read.log")
+                      f"techmap -map {os.path.relpath(HERE / 'signed_compare.v', ROOT)}", *registers, "opt_clean",
+                      f"write_rtlil {os.path.relpath(folder / 'design.il', ROOT)}"], ROOT, folder / "read.log")
     design = folder / "design.il"
     design.write_text(merge_equal_modules(design.read_text()))
 
