@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Checks the documents: each relative link leads to a file, each `path` in code type that looks like a file of the project exists."""
+"""Checks the documents: each relative link leads to a file, each `path` in code type that looks like a file of the project exists, and
+so does each document, test and proof that the header of an RTL file names."""
 
 import argparse
 import pathlib
@@ -29,15 +30,26 @@ def problems_of(path, root):
                 yield f"{where}: names {name}, which is not there"
 
 
+def problems_of_header(path, root):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.startswith("//"):
+            break
+        for name in re.findall(r"\b(?:docs|tests|verif)/[\w./-]*\w", line):
+            if not (root / name).exists():
+                yield f"{path.relative_to(root)}:{number}: names {name}, which is not there"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=pathlib.Path, default=ROOT)
     args = parser.parse_args()
     pages = sorted([*args.root.glob("*.md"), *(args.root / "docs").rglob("*.md"), *(args.root / "tests").rglob("*.md")])
     problems = [problem for page in pages for problem in problems_of(page, args.root)]
+    headers = sorted((args.root / "rtl").rglob("*.sv"))
+    problems += [problem for header in headers for problem in problems_of_header(header, args.root)]
     for problem in problems:
         print(f"docs: {problem}", file=sys.stderr)
-    print(f"docs: {len(pages)} pages, {len(problems)} problems")
+    print(f"docs: {len(pages)} pages, {len(headers)} RTL headers, {len(problems)} problems")
     return 1 if problems or not pages else 0
 
 

@@ -118,32 +118,39 @@ void Bench::Print(const std::string& title, const Table& table) const {
 }
 
 std::string CauseOfShortfall(const RunStats& stats, int64_t ideal_cycles) {
-  const auto count = [&](csr::Counter c) {
+  using csr::Counter;
+  const auto count = [&](Counter c) {
     return static_cast<int64_t>(stats.counter(c));
   };
-  const int64_t vectors = count(csr::Counter::kMxuVectors);
-  const int64_t stalls =
-      count(csr::Counter::kMxuStallWeights) +
-      count(csr::Counter::kMxuStallSwap) + count(csr::Counter::kMxuStallUb) +
-      count(csr::Counter::kMxuWait) + count(csr::Counter::kMxuIdle);
+  const int64_t cycles = static_cast<int64_t>(stats.cycles);
+  const int64_t vectors = count(Counter::kMxuVectors);
+  const int64_t weights = count(Counter::kMxuStallWeights);
+  const int64_t swap = count(Counter::kMxuStallSwap);
+  const int64_t banks = count(Counter::kMxuStallUb);
+  const int64_t idle = count(Counter::kMxuIdle);
+  // Whoever is busiest is what the array waits for.
+  const auto pace =
+      std::max({std::make_pair(count(Counter::kLoadBusy), "loads"),
+                std::make_pair(count(Counter::kVectorBusy), "vector unit"),
+                std::make_pair(count(Counter::kStoreBusy), "stores")},
+               [](const auto& a, const auto& b) { return a.first < b.first; });
+  const std::string waits = absl::StrFormat(
+      "waits (%s busy %d %%)", pace.second, 100 * pace.first / cycles);
   std::vector<std::pair<int64_t, std::string>> causes = {
       {vectors - ideal_cycles, "passes not full"},
-      {count(csr::Counter::kMxuStallWeights), "weights not there"},
-      {count(csr::Counter::kMxuStallSwap),
-       "passes shorter than a tile's way in"},
-      {count(csr::Counter::kMxuStallUb), "buffer banks"},
-      {count(csr::Counter::kMxuWait), "waits for data or accumulators"},
-      {count(csr::Counter::kMxuIdle), "start and end"},
-      {static_cast<int64_t>(stats.cycles) - vectors - stalls, "pipeline"},
-  };
+      {weights, "weights not there"},
+      {swap, "passes shorter than a tile's way in"},
+      {banks, "buffer banks"},
+      {idle, "start and end"},
+      {cycles - vectors - weights - swap - banks - idle, waits}};
   std::stable_sort(
       causes.begin(), causes.end(),
       [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> parts;
-  const int64_t shortfall = static_cast<int64_t>(stats.cycles) - ideal_cycles;
-  for (const auto& [cycles, name] : causes) {
-    if (parts.size() < 2 && cycles > 0 && cycles * 10 >= shortfall)
-      parts.push_back(absl::StrFormat("%s %d", name, cycles));
+  for (const auto& [lost, name] : causes) {
+    if (parts.size() < 2 && lost > 0 && lost * 10 >= cycles - ideal_cycles) {
+      parts.push_back(absl::StrFormat("%s %d", name, lost));
+    }
   }
   return absl::StrJoin(parts, ", ");
 }
