@@ -24,9 +24,9 @@ GROUP_BEGIN, GROUP_END, GROUP_CLOSED = 0x800200, 0x1000200, 0x400000
 
 
 def read_signals(waveform):
-    """{name below the top: (full name, width)} of an FST file."""
+    """{name below the top: (full name, width)} of an FST file, and the time at which it begins."""
     process = subprocess.Popen(["fst2vcd", str(waveform)], stdout=subprocess.PIPE, text=True, errors="replace")
-    scopes, signals = [], {}
+    scopes, signals, begin = [], {}, 0
     for line in process.stdout:
         words = line.split()
         if words[:1] == ["$scope"]:
@@ -36,11 +36,12 @@ def read_signals(waveform):
         elif words[:1] == ["$var"] and TOP in scopes:
             path = ".".join(scopes[scopes.index(TOP) + 1:] + [words[4]])
             signals[path] = (".".join(scopes + ["".join(words[4:-1])]), int(words[2]))
-        elif line.startswith("$enddefinitions"):
+        elif line.startswith("#"):
+            begin = int(line[1:])
             break
     process.kill()
     process.wait()
-    return signals
+    return signals, begin
 
 
 def read_enum(path, name):
@@ -88,8 +89,10 @@ def match(path, signals):
 class View:
     """Lines of a GTKWave save file."""
 
-    def __init__(self, waveform, signals, folder):
-        self.lines = [f'[dumpfile] "{waveform}"', "[timestart] 0", "[sst_expanded] 1", "[signals_width] 260"]
+    def __init__(self, waveform, signals, begin, folder):
+        # Zoom -6: three pixels a time unit.
+        self.lines = [f'[dumpfile] "{waveform}"', f"[timestart] {begin}", "[size] 1600 980", f"*-6.000000 {begin}", "[sst_expanded] 0",
+                      "[signals_width] 260"]
         self.signals = signals
         self.folder = folder
         self.filters = []
@@ -134,7 +137,7 @@ def write_view(waveform):
     """Writes the view beside the waveform; returns its path and the signals that the waveform does not have."""
     folder = waveform.parent / "view"
     folder.mkdir(exist_ok=True)
-    view = View(waveform, read_signals(waveform), folder)
+    view = View(waveform, *read_signals(waveform), folder)
     if not view.signals:
         raise ValueError(f"{waveform}: no signals below {TOP}")
     for group in expand(yaml.safe_load((HERE / "view.yaml").read_text())):

@@ -6,6 +6,7 @@
 // proves the synchronisation) and on the RTL (with random stalls).
 //   --backend=iss|rtl --cases=N --seed=S      a failure prints the seed of its
 //   case: --seed=S --cases=1 repeats it
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -62,6 +63,35 @@ TEST(Random, GoldenEqualsDevice) {
     if (HasFailure()) break;
   }
   EXPECT_LE(refused, g_cases / 10 + 1);
+}
+
+// One device, one program after the other, nothing in between but the tensors:
+// what a program leaves behind must not reach the next one.
+TEST(Random, ProgramsFollowEachOther) {
+  const Preset& preset = *FindPreset("nano");
+  DeviceOptions options;
+  options.preset = "nano";
+  options.seed = g_seed;
+  options.check_races = true;
+  options.checked = true;
+  options.stall_rate = 10;
+  auto device = Device::Open(g_backend, options);
+  ASSERT_TRUE(device.ok()) << device.status();
+  for (int i = 0; i < 30; ++i) {
+    const uint64_t seed = g_seed + 1000000 + i;
+    const RandomCase c = MakeRandomCase(seed, preset, kWork / 4);
+    SCOPED_TRACE(
+        absl::StrFormat("program %d, seed %d:%s", i, seed, c.description));
+    const absl::StatusOr<Program> program = CompileCase(c, preset);
+    if (absl::IsResourceExhausted(program.status())) continue;
+    ASSERT_TRUE(program.ok()) << program.status();
+    const auto expected = tools::GoldenTensors(c.network, c.input, c.raw);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    const auto run =
+        tools::RunChecked(**device, *program, c.network, c.input, *expected);
+    ASSERT_TRUE(run.ok()) << run.status();
+    ASSERT_THAT(run->mismatches(), testing::IsEmpty());
+  }
 }
 
 }  // namespace
