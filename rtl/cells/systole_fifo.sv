@@ -27,7 +27,7 @@ module systole_fifo #(
   localparam logic [PtrBits-1:0] LastPtr = PtrBits'(Depth - 1);
   localparam logic [CountBits-1:0] Full = CountBits'(Depth);
 
-  logic [Width-1:0]     mem_q [Depth];
+  (* ram_style = "auto" *) logic [Width-1:0] mem_q [Depth];
   logic [PtrBits-1:0]   wr_ptr_q, rd_ptr_q;
   logic [CountBits-1:0] count_q;
   logic                 push, pop;

@@ -23,7 +23,7 @@ module systole_ram_1r1w #(
     input  logic [AddrBits-1:0] raddr_i,
     output logic [Width-1:0]    rdata_o
 );
-  logic [Width-1:0] mem_q [Depth];
+  (* ram_style = "auto" *) logic [Width-1:0] mem_q [Depth];
   logic [Width-1:0] rdata_q;
 
   assign rdata_o = rdata_q;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Clocks the lockstep module (see lockstep.py) and prints, for each comparison
-// in it, the first cycle in which netlist and RTL differed, or -1.
+// Clocks the lockstep module (see lockstep.py), once without and once with each
+// seeded fault. Prints a line for each run: for each comparison the first cycle
+// in which netlist and RTL differed, or -1.
 
 #include <cstdint>
 #include <cstdio>
@@ -13,15 +14,14 @@
 #include "Vlockstep.h"
 #include "verilated.h"
 
-int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: %s cycles seed\n", argv[0]);
-    return 2;
-  }
-  const int cycles = std::atoi(argv[1]);
+namespace {
+
+// The first cycle with a difference, for each bit of mismatch_o.
+std::vector<int> Run(int fault, int cycles, int seed) {
   VerilatedContext context;
-  context.randSeed(std::atoi(argv[2]));
+  context.randSeed(seed);
   auto model = std::make_unique<Vlockstep>(&context);
+  model->fault_i = fault;
 
   std::vector<int> first(sizeof(model->mismatch_o) * 8, -1);
   for (int cycle = 0; cycle < cycles; ++cycle) {
@@ -29,14 +29,28 @@ int main(int argc, char** argv) {
     // the rising one.
     model->clk_i = 0;
     model->eval();
-    const auto* words = reinterpret_cast<const uint32_t*>(&model->mismatch_o);
     for (size_t i = 0; i < first.size(); ++i) {
-      if (first[i] < 0 && (words[i / 32] >> (i % 32) & 1)) first[i] = cycle;
+      if (first[i] < 0 && (model->mismatch_o >> i & 1)) first[i] = cycle;
     }
     model->clk_i = 1;
     model->eval();
   }
   model->final();
-  for (int cycle : first) std::printf("%d\n", cycle);
+  return first;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fprintf(stderr, "usage: %s cycles seed faults\n", argv[0]);
+    return 2;
+  }
+  for (int fault = 0; fault <= std::atoi(argv[3]); ++fault) {
+    for (int cycle : Run(fault, std::atoi(argv[1]), std::atoi(argv[2]))) {
+      std::printf("%d ", cycle);
+    }
+    std::printf("\n");
+  }
   return 0;
 }

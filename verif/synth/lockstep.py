@@ -2,8 +2,10 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Simulates mapped netlists against the RTL that they come from, with the same random inputs, all in one model.
 
-Beside each netlist run copies with one seeded fault (an inverted LUT, a flip-flop that loads 0, a multiplier that lost an input): they
-must differ from the RTL, which shows that the inputs reach the logic and that the comparison works.
+Each netlist holds seeded faults (an inverted LUT, a flip-flop that loads 0, a multiplier that lost an input), of which an input switches
+on one; the run is repeated for each. At least one fault of each kind must make it differ from the RTL, which shows that the inputs reach
+the logic and that the comparison works; not each one can, as netlists hold redundant logic (a register that is always bypassed, a
+multiplexer that an inverted value passes twice).
 """
 
 import dataclasses
@@ -13,6 +15,8 @@ import subprocess
 CYCLES = 20000
 SEED = 1
 RESET_CYCLES = 4
+# Kinds of seeded faults: the cell, and its pin that is inverted (output) or 0 (input).
+FAULTS = {"inverted LUT": ("LUT4", "Z"), "flip-flop that loads 0": ("TRELLIS_FF", "DI"), "multiplier without an input": ("MULT18X18D", "A0")}
 
 
 @dataclasses.dataclass
@@ -29,21 +33,30 @@ class Subject:
 def spread(items, count):
     """At most `count` of the items, evenly."""
     step = max(1, len(items) // count)
-    return items[::step][:count]
+    return items[step // 2::step][:count]
 
 
-def seed_faults(netlist, count):
-    """(description, faulty text) of the netlist with one fault each."""
-    def replace(match, text):
-        return netlist[:match.start()] + text + netlist[match.end():]
-
-    for match in spread(list(re.finditer(r"\.INIT\(16'h([0-9a-f]{4})\)", netlist)), count):
-        yield f"LUT at {match.start()} inverted", replace(match, f".INIT(16'h{0xFFFF ^ int(match[1], 16):04x})")
-    flops = [m for m in re.finditer(r"TRELLIS_FF #\(.*?\) \S+ \(.*?\);", netlist, re.S) if re.search(r"\.DI\((?!1'h)", m[0])]
-    for match in spread(flops, count):
-        yield f"flip-flop at {match.start()} loads 0", replace(match, re.sub(r"\.DI\([^)]*\)", ".DI(1'h0)", match[0]))
-    for match in spread(list(re.finditer(r"(MULT18X18D \S+ +\(\s*)\.A0\([^)]*\)", netlist)), count):
-        yield f"multiplier at {match.start()} without A0", replace(match, match[1] + ".A0(1'h0)")
+def seed_faults(subject):
+    """The netlist with an input fault_i that switches on its fault of that number, from 1 on, and the kinds of the faults."""
+    netlist = subject.netlist
+    chosen = []
+    for kind, (cell, pin) in FAULTS.items():
+        cells = re.finditer(rf"\b{cell} (?:#\([^;]*?\) )?\S+ \([^;]*?\.(?P<pin>{pin})\((?P<net>[^;]*?)\)[^;]*;", netlist)
+        found = spread([match for match in cells if not match["net"].startswith("1'h")], subject.faults)
+        if not found and re.search(rf"\b{cell} ", netlist):
+            raise RuntimeError(f"{subject.name}: no {cell} to seed a fault in")
+        chosen += [(kind, match) for match in found]
+    edits = []
+    for number, (_, match) in enumerate(chosen, 1):
+        pin = f".{match['pin']}(fault_i == {number} ? 1'h0 : {match['net']})"
+        if match["pin"] == "Z":
+            pin = f".Z(fault_{number})"
+            edits.append((match.end(), match.end(), f"\n  wire fault_{number};\n  assign {match['net']} = fault_{number} ^ (fault_i == {number});"))
+        edits.append((match.start("pin") - 1, match.end("net") + 1, pin))
+    for start, end, text in sorted(edits, reverse=True):
+        netlist = netlist[:start] + text + netlist[end:]
+    return re.sub(rf"module {subject.name}_netlist\((.*?)\);", rf"module {subject.name}_netlist(fault_i, \1);\n  input [7:0] fault_i;", netlist,
+                  count=1, flags=re.S), [kind for kind, _ in chosen]
 
 
 def instance(module, parameters, ports, name, subject, outputs):
@@ -53,14 +66,13 @@ def instance(module, parameters, ports, name, subject, outputs):
     return f"  {module} {'#(' + values + ') ' if values else ''}{name} ({', '.join(pins)});"
 
 
-def make_module(subjects, variants):
-    """The module that runs everything; variants: (subject, module) in the order of the bits of mismatch_o."""
-    lines = [f"module lockstep (input logic clk_i, output logic [{max(len(variants), 65) - 1}:0] mismatch_o);",
+def make_module(subjects):
+    """The module that runs everything; bits of mismatch_o in the order of the subjects."""
+    lines = [f"module lockstep (input logic clk_i, input logic [7:0] fault_i, output logic [{len(subjects) - 1}:0] mismatch_o);",
              "  int unsigned cycle_q = 0;", "  logic rst_nq = 0;",
              "  always_ff @(negedge clk_i) begin", "    cycle_q <= cycle_q + 1;",
-             f"    rst_nq <= cycle_q >= {RESET_CYCLES} && $urandom() % 500 != 0;", "  end",
-             f"  assign mismatch_o[{max(len(variants), 65) - 1}:{len(variants)}] = '0;"]
-    for subject in subjects:
+             f"    rst_nq <= cycle_q >= {RESET_CYCLES} && $urandom() % 500 != 0;", "  end"]
+    for bit, subject in enumerate(subjects):
         for port, direction, width in subject.ports:
             if direction != "input":
                 lines.append(f"  logic [{width - 1}:0] {subject.name}_rtl_{port};")
@@ -72,44 +84,38 @@ def make_module(subjects, variants):
                 words = ", ".join(["$urandom()"] * ((width + 31) // 32))
                 lines.append(f"  logic [{width - 1}:0] {subject.name}_{port};")
                 lines.append(f"  always_ff @(negedge clk_i) {subject.name}_{port} <= {width}'({{{words}}});")
-        lines.append(instance(subject.name, subject.parameters, subject.ports, f"u_{subject.name}", subject.name, "rtl"))
-    for bit, (subject, module) in enumerate(variants):
         outputs = [(port, width) for port, direction, width in subject.ports if direction == "output"]
-        lines += [f"  logic [{width - 1}:0] {subject.name}_v{bit}_{port};" for port, width in outputs]
-        lines.append(instance(module, {}, subject.ports, f"u_variant{bit}", subject.name, f"v{bit}"))
-        differ = " || ".join(f"{subject.name}_v{bit}_{port} !== {subject.name}_rtl_{port}" for port, _ in outputs)
+        lines += [f"  logic [{width - 1}:0] {subject.name}_net_{port};" for port, width in outputs]
+        lines.append(instance(subject.name, subject.parameters, subject.ports, f"u_{subject.name}", subject.name, "rtl"))
+        fault = ("fault_i", "input", 8)
+        lines.append(f"  wire [7:0] {subject.name}_fault_i = fault_i;")
+        lines.append(instance(f"{subject.name}_netlist", {}, [fault, *subject.ports], f"u_{subject.name}_netlist", subject.name, "net"))
+        differ = " || ".join(f"{subject.name}_net_{port} !== {subject.name}_rtl_{port}" for port, _ in outputs)
         lines.append(f"  assign mismatch_o[{bit}] = cycle_q > {RESET_CYCLES} && ({differ});")
     return "\n".join([*lines, "endmodule", ""])
 
 
 def run(subjects, rtl_arguments, models, work, driver):
-    """Builds and runs the model. Returns (per subject: cycles, faults, faults found, problems)."""
-    variants = []
-    faults = []
-    text = []
-    for subject in subjects:
-        for index, (fault, netlist) in enumerate([("", subject.netlist), *seed_faults(subject.netlist, subject.faults)]):
-            module = f"{subject.name}_netlist{index}"
-            text.append(netlist.replace(f"module {subject.name}_netlist(", f"module {module}("))
-            variants.append((subject, module))
-            faults.append(fault)
-    (work / "netlists.v").write_text("\n".join(text))
-    (work / "lockstep.sv").write_text(make_module(subjects, variants))
+    """Builds and runs the model. Returns (per subject: cycles, faults, faults seen, problems)."""
+    netlists, kinds = zip(*map(seed_faults, subjects))
+    (work / "netlists.v").write_text("\n".join(netlists))
+    (work / "lockstep.sv").write_text(make_module(subjects))
     command = ["verilator", "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal", "-Wno-lint",
                "-Wno-style", "-Wno-MULTITOP", "-CFLAGS", "-O0", "--Mdir", str(work / "obj"), "--top-module", "lockstep",
                *rtl_arguments, f"+incdir+{models[0].parent}", *map(str, models), str(work / "netlists.v"), str(work / "lockstep.sv"), str(driver)]
-    for step in (command, [str(work / "obj" / "Vlockstep"), str(CYCLES), str(SEED)]):
+    for step in (command, [str(work / "obj" / "Vlockstep"), str(CYCLES), str(SEED), str(max(map(len, kinds)))]):
         result = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if result.returncode != 0:
             raise RuntimeError(f"{' '.join(step)}\n{result.stdout[-4000:]}")
-    first = [int(line) for line in result.stdout.split()]
+    # A line for each fault number, 0 first: for each subject the first cycle in which netlist and RTL differed, or -1.
+    first = [[int(cycle) for cycle in line.split()] for line in result.stdout.splitlines()]
 
     report = []
-    for subject in subjects:
-        mine = [(fault, cycle) for (owner, _), fault, cycle in zip(variants, faults, first) if owner is subject]
-        missed = [fault for fault, cycle in mine if fault and cycle < 0]
-        problems = [f"{subject.name}: netlist and RTL differ in cycle {cycle}" for fault, cycle in mine if not fault and cycle >= 0]
-        problems += [f"{subject.name}: seeded fault not seen: {fault}" for fault in missed]
-        seeded = sum(bool(fault) for fault, _ in mine)
-        report.append({"name": subject.name, "cycles": CYCLES, "faults": seeded, "faults_seen": seeded - len(missed), "problems": problems})
+    for index, (subject, seeded) in enumerate(zip(subjects, kinds)):
+        problems = []
+        if first[0][index] >= 0:
+            problems.append(f"{subject.name}: netlist and RTL differ in cycle {first[0][index]}")
+        seen = [kind for number, kind in enumerate(seeded, 1) if first[number][index] >= 0]
+        problems += [f"{subject.name}: none of {seeded.count(kind)} seeded faults seen: {kind}" for kind in sorted(set(seeded) - set(seen))]
+        report.append({"name": subject.name, "cycles": CYCLES, "faults": len(seeded), "faults_seen": len(seen), "problems": problems})
     return report

@@ -35,8 +35,10 @@ module systole_mxu_array_flat #(
       .enable_i(enable_i),
       .vec_bank_i(vec_bank_i),
       .vec_i(vec),
+      .sum_i('{default: '0}),
       .wl_valid_i(wl_valid_i),
       .wl_bank_i(wl_bank_i),
+      .wl_column_i(1'b0),
       .wl_row_i(wl_row_i),
       .wl_data_i(wl_data),
       .sum_o(sum)

