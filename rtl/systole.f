@@ -8,14 +8,22 @@ gen/systole_presets_pkg.sv
 gen/systole_isa_pkg.sv
 gen/systole_csr_pkg.sv
 gen/systole_hbm_pkg.sv
+gen/systole_sfu_pkg.sv
+gen/systole_vpu_pkg.sv
+fp/systole_fp_pkg.sv
+mxu/systole_mxu_pkg.sv
 vector/systole_vector_pkg.sv
+vpu/systole_vpu_types_pkg.sv
+vpu/systole_vpu_fp_pkg.sv
 
 +libext+.sv
 -y cells
 -y unified_buffer
+-y fp
 -y mxu
 -y accumulators
 -y vector
+-y vpu
 -y dma
 -y sequencer
 -y hbm

@@ -12,11 +12,13 @@ import shutil
 import subprocess
 import sys
 
+import yaml
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SOURCE_FOLDERS = ("cmake", "host", "rtl", "scripts", "sim", "tests", "verif")
 SOURCE_SUFFIXES = {".cc", ".h", ".sv", ".py", ".sh", ".cmake"}
 MAX_LINES = {".sv": 600, ".cc": 400, ".h": 400}
-PRESETS = {0: "nano", 1: "edge", 2: "v1"}
+PRESETS = {preset["id"]: name for name, preset in yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"].items()}
 
 
 def sources(*suffixes):

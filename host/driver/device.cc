@@ -91,6 +91,16 @@ absl::Status Device::Load(const Program& program) {
         absl::StrFormat("program made for preset '%s', device is '%s'",
                         program.preset, preset().name));
   }
+  for (size_t i = 0; i < program.descriptors.size(); ++i) {
+    const auto opcode =
+        static_cast<uint8_t>(isa::GetBits(program.descriptors[i], 0, 8));
+    const isa::OpInfo* op = isa::FindOp(opcode);
+    if (op != nullptr && !op->Has(preset().cell)) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "descriptor %d: preset '%s' has the %s cell, whose cores lack '%s'",
+          i, preset().name, preset().cell_name(), op->name));
+    }
+  }
   for (const DataSegment& segment : program.segments) {
     if (absl::Status s = Write(segment.hbm_addr, segment.data); !s.ok()) {
       return absl::Status(s.code(), absl::StrCat("data segment '", segment.name,

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "host/program/vpu_asm.h"
 #include "systole/program.h"
 
 namespace systole {
@@ -72,6 +74,15 @@ std::string OneLine(std::string name) {
   return name;
 }
 
+// A segment's instructions, if it is vector code, as comments.
+void AppendCode(std::string* text, const DataSegment& s) {
+  if (s.name.compare(0, vpu::kSegmentPrefix.size(), vpu::kSegmentPrefix) != 0)
+    return;
+  const std::string code = vpu::DisassembleCode(vpu::WordsOf(s));
+  for (absl::string_view line : absl::StrSplit(code, '\n', absl::SkipEmpty()))
+    absl::StrAppend(text, "# ", line, "\n");
+}
+
 // Bits that no field of the operation has.
 bool HasUnusedBits(const isa::OpInfo& op, const isa::Descriptor& d) {
   uint64_t flags = isa::GetBits(d, kFlagsLsb, 8);
@@ -110,6 +121,7 @@ std::string DisassembleProgram(const Program& p) {
   for (const DataSegment& s : p.segments) {
     absl::StrAppendFormat(&text, "# data %#010x %9d bytes  %s\n", s.hbm_addr,
                           s.data.size(), OneLine(s.name));
+    AppendCode(&text, s);
   }
   for (const TensorInfo& t : p.tensors) {
     absl::StrAppendFormat(
@@ -117,8 +129,8 @@ std::string DisassembleProgram(const Program& p) {
         "# %-6s %#010x %s %s %dx%dx%dx%d, pitch %d, image pitch %d, scale %g, "
         "zero point %d\n",
         t.is_input ? "input" : (t.is_output ? "output" : "tensor"), t.hbm_addr,
-        OneLine(t.name), t.type == ElementType::kInt8 ? "int8" : "int32", t.n,
-        t.h, t.w, t.channels, t.pitch, t.img_pitch, t.scale, t.zero_point);
+        OneLine(t.name), std::string(ElementTypeName(t.type)), t.n, t.h, t.w,
+        t.channels, t.pitch, t.img_pitch, t.scale, t.zero_point);
   }
   int64_t tag = -1;
   for (size_t i = 0; i < p.descriptors.size(); ++i) {

@@ -171,7 +171,7 @@ class Parser {
       t.name = r->String();
       const uint8_t type = r->U8();
       const uint8_t role = r->U8();
-      if (r->ok() && type > 1)
+      if (r->ok() && type >= kNumElementTypes)
         return Bad("tensor '", t.name, "' has the unknown element type ", type);
       if (r->ok() && role > 3)
         return Bad("tensor '", t.name, "' has the unknown role ", role);

@@ -46,6 +46,17 @@ uint32_t program_file::Crc32(const uint8_t* data, size_t size) {
   return static_cast<uint32_t>(crc32_z(crc32_z(0, nullptr, 0), data, size));
 }
 
+std::string_view ElementTypeName(ElementType type) {
+  constexpr std::string_view kNames[kNumElementTypes] = {"int8", "int32",
+                                                         "bf16", "float32"};
+  return kNames[static_cast<int>(type)];
+}
+
+int64_t ElementBytes(ElementType type) {
+  constexpr int64_t kBytes[kNumElementTypes] = {1, 4, 2, 4};
+  return kBytes[static_cast<int>(type)];
+}
+
 const TensorInfo* Program::FindTensor(const std::string& name) const {
   const auto it =
       std::find_if(tensors.begin(), tensors.end(),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Accumulators: AccRows rows of Cols int32 in two banks (upper row bit). The MXU writes or adds (saturating) one row a cycle and is
-// never refused; the vector unit reads any row whose bank's read port the MXU does not need. Read data: two cycles after the
-// transfer. Docs: docs/accumulators.md, docs/numerics.md. Test: tests/rtl/mxu.
+// Accumulators: AccRows rows of Cols 32-bit lanes in two banks (upper row bit). The MXU is never refused: int8 writes or adds
+// (saturating) one row a cycle; bf16 reads the rows that vectors begin from and writes their sums. The vector unit reads any row whose
+// bank's read port the MXU does not need. Read data: two cycles after the transfer.
+// Docs: docs/accumulators.md, docs/numerics.md. Test: tests/rtl/accumulators.
 
 module systole_accumulators
   import systole_presets_pkg::*;
@@ -12,11 +13,21 @@ module systole_accumulators
 ) (
     input  logic                     clk_i,
     input  logic                     rst_ni,
+    // verilator lint_off UNUSEDSIGNAL
     input  logic                     clear_i,       // clears saturated_o
+    // verilator lint_on UNUSEDSIGNAL
     input  logic                     stall_i,       // hold the vector unit's reads this cycle
 
+    // What vectors begin from (bf16).
+    input  logic                     feed_valid_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic                     feed_read_i,   // the row; otherwise 0
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic [AccAddrBits-1:0]   feed_row_i,
+    output logic signed [31:0]       feed_data_o [Cfg.Cols],
+
     input  logic                     wr_valid_i,
-    input  logic                     wr_accumulate_i,
+    input  logic                     wr_accumulate_i,  // int8
     input  logic [AccAddrBits-1:0]   wr_row_i,
     input  logic signed [31:0]       wr_data_i [Cfg.Cols],
     output logic                     wr_done_o,     // the row of the wr_valid_i two cycles ago is in the memory now
@@ -32,85 +43,34 @@ module systole_accumulators
   localparam int unsigned BankRows = Cfg.AccRows / 2;
   localparam int unsigned RowBits = $clog2(BankRows);
 
-  logic                 wr_bank, rd_bank;
-  logic                 wr_reads;    // the MXU needs the old row
-  logic                 rd_accept;
+  // The memory: the MXU's read, its write, the vector unit's read.
+  logic                   mxu_reads, we, mxu_bank, rd_bank, rd_accept;
+  // verilator lint_off UNUSEDSIGNAL
+  logic [AccAddrBits-1:0] mxu_row, waddr;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [Cols*32-1:0]     wdata;
+  logic [Cols*32-1:0]     rdata [2];
+  logic                   rd_bank_q, rd_pending_q;
 
-  // Stage 1: the sums and the old row of the memory arrive.
-  logic                 s1_valid_q, s1_accumulate_q, s1_bank_q, s1_forward_q;
-  logic [RowBits-1:0]   s1_row_q;
-  logic signed [31:0]   s1_data_q [Cols];
-  logic signed [31:0]   s1_last_q [Cols];  // the row written a cycle ago, for s1_forward_q
-  logic signed [31:0]   old_row [Cols];
-  logic signed [31:0]   base [Cols];
-  logic signed [31:0]   sum [Cols];
-  logic                 sum_saturates;
-  logic [Cols*32-1:0]   sum_packed;
-  logic [Cols*32-1:0]   rdata [2];
-
-  logic                 rd_bank_q, rd_pending_q;
-
-  assign wr_bank    = wr_row_i[RowBits];
+  assign mxu_bank   = mxu_row[RowBits];
   assign rd_bank    = rd_row_i[RowBits];
-  assign wr_reads   = wr_valid_i && wr_accumulate_i;
-  assign rd_ready_o = !stall_i && !(wr_reads && wr_bank == rd_bank);
+  assign rd_ready_o = !stall_i && !(mxu_reads && mxu_bank == rd_bank);
   assign rd_accept  = rd_valid_i && rd_ready_o;
-  assign wr_done_o  = s1_valid_q;
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank
     logic               mxu_read, vec_read;
     logic [RowBits-1:0] raddr;
-    assign mxu_read = wr_reads && wr_bank == 1'(b);
+    assign mxu_read = mxu_reads && mxu_bank == 1'(b);
     assign vec_read = rd_accept && rd_bank == 1'(b);
-    assign raddr    = mxu_read ? wr_row_i[RowBits-1:0] : rd_row_i[RowBits-1:0];
+    assign raddr    = mxu_read ? mxu_row[RowBits-1:0] : rd_row_i[RowBits-1:0];
     systole_ram_1r1w #(.Width(Cols * 32), .Depth(BankRows)) u_ram (
         .clk_i,
-        .we_i(s1_valid_q && s1_bank_q == 1'(b)), .waddr_i(s1_row_q), .wdata_i(sum_packed),
+        .we_i(we && waddr[RowBits] == 1'(b)), .waddr_i(waddr[RowBits-1:0]), .wdata_i(wdata),
         .re_i(mxu_read || vec_read), .raddr_i(raddr), .rdata_o(rdata[b])
     );
   end
 
-  for (genvar c = 0; c < Cols; c++) begin : gen_column
-    assign old_row[c] = s1_bank_q ? rdata[1][c*32+:32] : rdata[0][c*32+:32];
-    assign sum_packed[c*32+:32] = sum[c];
-  end
-
-  // verilator lint_off UNUSEDSIGNAL
-  function automatic logic overflows(logic signed [31:0] a, logic signed [31:0] b);
-    logic signed [31:0] s;
-    s = a + b;
-    return a[31] == b[31] && s[31] != a[31];
-  endfunction
-  // verilator lint_on UNUSEDSIGNAL
-
-  // The new row: the sums themselves, or added to the old row with saturation.
-  always_comb begin
-    sum_saturates = 1'b0;
-    for (int unsigned c = 0; c < Cols; c++) base[c] = s1_forward_q ? s1_last_q[c] : old_row[c];
-    for (int unsigned c = 0; c < Cols; c++) sum[c] = s1_data_q[c];
-    if (s1_valid_q && s1_accumulate_q) begin
-      for (int unsigned c = 0; c < Cols; c++) begin
-        sum_saturates |= overflows(base[c], s1_data_q[c]);
-        sum[c] = !overflows(base[c], s1_data_q[c]) ? base[c] + s1_data_q[c]
-                 : base[c][31] ? 32'sh8000_0000 : 32'sh7FFF_FFFF;
-      end
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      s1_valid_q   <= 1'b0;
-      s1_forward_q <= 1'b0;
-      rd_pending_q <= 1'b0;
-      saturated_o  <= 1'b0;
-    end else begin
-      s1_valid_q   <= wr_valid_i;
-      s1_forward_q <= wr_reads && s1_valid_q && s1_bank_q == wr_bank && s1_row_q == wr_row_i[RowBits-1:0];
-      rd_pending_q <= rd_accept;
-      if (clear_i) saturated_o <= 1'b0;
-      else if (sum_saturates) saturated_o <= 1'b1;
-    end
-  end
+  always_ff @(posedge clk_i) rd_pending_q <= rst_ni && rd_accept;
 
   // verilator lint_off BLKSEQ
   always_ff @(posedge clk_i) begin
@@ -120,16 +80,106 @@ module systole_accumulators
     end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (s1_valid_q) begin
-      for (int unsigned c = 0; c < Cols; c++) s1_last_q[c] = sum[c];
+  if (Cfg.Cell == CellBf16) begin : gen_feed
+    logic feed1_q, read1_q, bank1_q, done_q;
+
+    assign mxu_reads = feed_valid_i && feed_read_i;
+    assign mxu_row   = feed_row_i;
+    assign we        = wr_valid_i;
+    assign waddr     = wr_row_i;
+    for (genvar c = 0; c < Cols; c++) begin : gen_column
+      assign wdata[c*32+:32] = wr_data_i[c];
     end
-    if (wr_valid_i) begin
-      s1_accumulate_q <= wr_accumulate_i;
-      s1_bank_q       <= wr_bank;
-      s1_row_q        <= wr_row_i[RowBits-1:0];
-      for (int unsigned c = 0; c < Cols; c++) s1_data_q[c] = wr_data_i[c];
+    assign wr_done_o   = done_q;
+    assign saturated_o = 1'b0;
+
+    always_ff @(posedge clk_i) begin
+      done_q  <= rst_ni && wr_valid_i;
+      feed1_q <= feed_valid_i;
+      if (feed_valid_i) begin
+        read1_q <= feed_read_i;
+        bank1_q <= mxu_bank;
+      end
+      if (feed1_q) begin
+        for (int unsigned c = 0; c < Cols; c++) begin
+          feed_data_o[c] = !read1_q ? '0 : bank1_q ? rdata[1][c*32+:32] : rdata[0][c*32+:32];
+        end
+      end
     end
+
+    // Sums were started from rows.
+    always_ff @(posedge clk_i) if (rst_ni) a_plain : assert (!wr_valid_i || !wr_accumulate_i);
+  end else begin : gen_add
+    // Stage 1: the sums and the old row of the memory arrive.
+    logic                   s1_valid_q, s1_accumulate_q, s1_forward_q;
+    logic [AccAddrBits-1:0] s1_row_q;
+    logic signed [31:0]     s1_data_q [Cols];
+    logic signed [31:0]     s1_last_q [Cols];  // the row written a cycle ago, for s1_forward_q
+    logic signed [31:0]     old_row [Cols];
+    logic signed [31:0]     base [Cols];
+    logic signed [31:0]     sum [Cols];
+    logic                   sum_saturates;
+
+    assign mxu_reads = wr_valid_i && wr_accumulate_i;
+    assign mxu_row   = wr_row_i;
+    assign we        = s1_valid_q;
+    assign waddr     = s1_row_q;
+    assign wr_done_o = s1_valid_q;
+
+    for (genvar c = 0; c < Cols; c++) begin : gen_column
+      assign old_row[c] = s1_row_q[RowBits] ? rdata[1][c*32+:32] : rdata[0][c*32+:32];
+      assign wdata[c*32+:32] = sum[c];
+      assign feed_data_o[c] = '0;
+    end
+
+    // verilator lint_off UNUSEDSIGNAL
+    function automatic logic overflows(logic signed [31:0] a, logic signed [31:0] b);
+      logic signed [31:0] s;
+      s = a + b;
+      return a[31] == b[31] && s[31] != a[31];
+    endfunction
+    // verilator lint_on UNUSEDSIGNAL
+
+    // The new row: the sums themselves, or added to the old row with saturation.
+    always_comb begin
+      sum_saturates = 1'b0;
+      for (int unsigned c = 0; c < Cols; c++) base[c] = s1_forward_q ? s1_last_q[c] : old_row[c];
+      for (int unsigned c = 0; c < Cols; c++) sum[c] = s1_data_q[c];
+      if (s1_valid_q && s1_accumulate_q) begin
+        for (int unsigned c = 0; c < Cols; c++) begin
+          sum_saturates |= overflows(base[c], s1_data_q[c]);
+          sum[c] = !overflows(base[c], s1_data_q[c]) ? base[c] + s1_data_q[c]
+                   : base[c][31] ? 32'sh8000_0000 : 32'sh7FFF_FFFF;
+        end
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        s1_valid_q   <= 1'b0;
+        s1_forward_q <= 1'b0;
+        saturated_o  <= 1'b0;
+      end else begin
+        s1_valid_q   <= wr_valid_i;
+        s1_forward_q <= mxu_reads && s1_valid_q && s1_row_q == wr_row_i;
+        if (clear_i) saturated_o <= 1'b0;
+        else if (sum_saturates) saturated_o <= 1'b1;
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      if (s1_valid_q) begin
+        for (int unsigned c = 0; c < Cols; c++) s1_last_q[c] = sum[c];
+      end
+      if (wr_valid_i) begin
+        s1_accumulate_q <= wr_accumulate_i;
+        s1_row_q        <= wr_row_i;
+        for (int unsigned c = 0; c < Cols; c++) s1_data_q[c] = wr_data_i[c];
+      end
+    end
+
+    // Sums start from 0.
+    always_ff @(posedge clk_i) if (rst_ni) a_no_feed : assert (!feed_valid_i);
   end
   // verilator lint_on BLKSEQ
 
@@ -138,6 +188,7 @@ module systole_accumulators
     if (rst_ni) begin
       a_wr_row : assert (!wr_valid_i || 32'(wr_row_i) < Cfg.AccRows);
       a_rd_row : assert (!rd_valid_i || 32'(rd_row_i) < Cfg.AccRows);
+      a_feed_row : assert (!feed_valid_i || 32'(feed_row_i) < Cfg.AccRows);
     end
   end
 endmodule

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Weight unit: streams tiles from HBM into the weight FIFO, one beat a cycle. Asks only for beats that the FIFO has room for, so
-// answers go straight in. Up to InFlight descriptors are under way. Docs: docs/dma.md. Test: tests/rtl/dma.
+// Weight unit: streams tiles from HBM, or from the unified buffer (bf16), into the weight FIFO, one beat a cycle. Asks only for beats
+// that the FIFO has room for, so answers go straight in. Up to InFlight descriptors are under way, all of one kind.
+// Docs: docs/dma.md. Test: tests/rtl/dma.
 
 module systole_weight_loader
   import systole_isa_pkg::*;
@@ -10,7 +11,8 @@ module systole_weight_loader
 #(
     parameter cfg_t Cfg = preset(PresetNano),
     parameter int unsigned InFlight = 4,
-    parameter int unsigned D = beat_bytes(Cfg)  // derived, do not set
+    parameter int unsigned W = word_bytes(Cfg),  // derived, do not set
+    parameter int unsigned D = beat_bytes(Cfg)   // derived, do not set
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
@@ -35,15 +37,26 @@ module systole_weight_loader
     input  logic                rd_rsp_valid_i,
     input  logic [D*8-1:0]      rd_rsp_data_i,
 
+    // Window of the unified buffer (bf16).
+    output logic                  win_valid_o,
+    output logic [UbAddrBits-1:0] win_addr_o,
+    output logic [1:0]            win_need_o,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic                  win_ready_i,
+    input  logic                  win_rsp_valid_i,
+    input  logic [W*8-1:0]        win_data_i,
+    // verilator lint_on UNUSEDSIGNAL
+
     // Weight FIFO.
     output logic                wf_valid_o,
     output logic [D*8-1:0]      wf_data_o,
+    output logic                wf_transpose_o,
     input  logic [15:0]         wf_free_i,  // beats of room, those on their way not counted
 
     output logic                full_o      // a beat waits for room in the FIFO
 );
   localparam int unsigned Shift = $clog2(D);
-  localparam int unsigned TileBeats = Cfg.Rows * Cfg.Cols / D;
+  localparam int unsigned TileBeats = tile_bytes(Cfg) / D;
   localparam int unsigned BeatBits = 16 + $clog2(TileBeats);
   localparam int unsigned HbmBits = AddrBits + 1;
   typedef logic [HbmBits-1:0]  hbm_t;
@@ -54,42 +67,75 @@ module systole_weight_loader
   // verilator lint_on UNUSEDSIGNAL
   assign d = weights_desc_t'(start_desc_i);
 
+  // Tiles of the unified buffer. Beats must come in the order of the descriptors, so only one of the two ways is in use at a time.
+  logic                ub_ready, ub_busy, ub_step, ub_full, ub_beat, is_tiles;
+  fault_e              ub_code;
+  logic [AddrBits-1:0] ub_addr;
+  logic [D*8-1:0]      ub_data;
+
+  if (Cfg.Cell == CellBf16) begin : gen_tiles
+    assign is_tiles = d.opcode == OpTiles;
+    systole_tile_loader #(.Cfg(Cfg)) u_tiles (
+        .clk_i, .rst_ni, .freeze_i(freeze_i || stopped_q),
+        .start_ready_o(ub_ready), .start_i(start && is_tiles), .start_desc_i, .busy_o(ub_busy), .fault_code_o(ub_code),
+        .fault_addr_o(ub_addr), .step_o(ub_step), .full_o(ub_full),
+        .win_valid_o, .win_addr_o, .win_need_o, .win_ready_i, .win_rsp_valid_i, .win_data_i,
+        .wf_free_i, .beat_valid_o(ub_beat), .beat_data_o(ub_data)
+    );
+  end else begin : gen_no_tiles
+    assign {ub_ready, ub_busy, ub_step, ub_full, ub_beat, is_tiles} = '0;
+    assign ub_code     = FaultNone;
+    assign ub_addr     = '0;
+    assign ub_data     = '0;
+    assign win_valid_o = 1'b0;
+    assign win_addr_o  = '0;
+    assign win_need_o  = '0;
+  end
+
   // Requests.
   logic                active_q, stopped_q, first_q, illegal_q, misaligned_q;
   hbm_t                addr_q;
   count_t              left_q;
-  logic                start, ask, last, offer, list_room, rd_valid_q;
+  logic                start, hbm_start, ask, last, offer, list_room, rd_valid_q;
+  fault_e              hbm_code;
   logic [AddrBits-1:0] rd_addr_q;
   logic [15:0]         under_way_q;  // beats asked for that have not come
 
   assign last          = left_q == count_t'(1);
-  assign offer         = active_q && fault_code_o == FaultNone && !freeze_i && !stopped_q;
-  assign full_o        = offer && under_way_q >= wf_free_i;
+  assign offer         = active_q && hbm_code == FaultNone && !freeze_i && !stopped_q;
+  assign full_o        = ub_full || (offer && under_way_q >= wf_free_i);
   assign ask           = offer && under_way_q < wf_free_i && (!rd_valid_q || rd_ready_i);
-  assign start_ready_o = (!active_q || (ask && last)) && list_room && !freeze_i && !stopped_q;
+  assign start_ready_o = (is_tiles ? ub_ready && !active_q && under_way_q == '0 : (!active_q || (ask && last)) && !ub_busy)
+                         && list_room && !freeze_i && !stopped_q;
   assign start         = start_valid_i && start_ready_o;
+  assign hbm_start     = start && !is_tiles;
   assign rd_valid_o    = rd_valid_q;
   assign rd_addr_o     = rd_addr_q;
 
   always_comb begin
-    fault_code_o = FaultNone;
+    hbm_code     = FaultNone;
     fault_addr_o = addr_q[AddrBits-1:0];
     if (active_q) begin
       if (first_q && illegal_q) begin
-        fault_code_o = FaultIllegalDescriptor;
+        hbm_code     = FaultIllegalDescriptor;
         fault_addr_o = '0;
       end else if (first_q && misaligned_q) begin
-        fault_code_o = FaultMisaligned;
+        hbm_code = FaultMisaligned;
       end else if (addr_q + hbm_t'(D) > hbm_end_i) begin
-        fault_code_o = FaultHbmRange;
+        hbm_code = FaultHbmRange;
       end
+    end
+    fault_code_o = hbm_code;
+    if (ub_code != FaultNone) begin
+      fault_code_o = ub_code;
+      fault_addr_o = ub_addr;
     end
   end
   assign fault_valid_o  = fault_code_o != FaultNone && !freeze_i && !stopped_q;
   assign fault_newest_o = 1'b1;
 
   always_ff @(posedge clk_i) begin
-    if (start) begin
+    if (hbm_start) begin
       addr_q       <= hbm_t'(d.hbm_addr);
       left_q       <= count_t'(32'(d.tiles) * TileBeats);
       first_q      <= 1'b1;
@@ -111,7 +157,7 @@ module systole_weight_loader
       under_way_q <= '0;
     end else begin
       if (fault_valid_o) stopped_q <= 1'b1;
-      if (start) active_q <= 1'b1;
+      if (hbm_start) active_q <= 1'b1;
       else if (ask && last) active_q <= 1'b0;
       if (ask) rd_valid_q <= 1'b1;
       else if (rd_ready_i) rd_valid_q <= 1'b0;
@@ -121,17 +167,27 @@ module systole_weight_loader
 
   // Answers: the beats of each descriptor under way are counted off. A descriptor without tiles never gets here.
   count_t                          list_beats, come_q;
-  logic                            list_valid, complete;
+  logic                            list_valid, list_transpose, complete, transpose;
   logic [$clog2(InFlight+1)-1:0]   list_count;
 
-  systole_fifo #(.Width(BeatBits), .Depth(InFlight)) u_list (
+  // Tiles as the kind of descriptor counts them.
+  logic [15:0] tiles;
+  // verilator lint_off UNUSEDSIGNAL
+  tiles_desc_t ub_desc;
+  // verilator lint_on UNUSEDSIGNAL
+  assign ub_desc   = tiles_desc_t'(start_desc_i);
+  assign tiles     = is_tiles ? ub_desc.tiles : d.tiles;
+  assign transpose = Cfg.Cell == CellBf16 && (is_tiles ? d.flags[FlagTilesTranspose] : d.flags[FlagWeightsTranspose]);
+
+  systole_fifo #(.Width(BeatBits + 1), .Depth(InFlight)) u_list (
       .clk_i, .rst_ni,
-      .valid_i(start), .ready_o(list_room), .data_i(count_t'(32'(d.tiles) * TileBeats)),
-      .valid_o(list_valid), .ready_i(complete), .data_o(list_beats), .count_o(list_count)
+      .valid_i(start), .ready_o(list_room), .data_i({transpose, count_t'(32'(tiles) * TileBeats)}),
+      .valid_o(list_valid), .ready_i(complete), .data_o({list_transpose, list_beats}), .count_o(list_count)
   );
-  assign complete   = rd_rsp_valid_i && come_q + count_t'(1) == list_beats;
-  assign wf_valid_o = rd_rsp_valid_i;
-  assign wf_data_o  = rd_rsp_data_i;
+  assign complete       = wf_valid_o && come_q + count_t'(1) == list_beats;
+  assign wf_valid_o     = rd_rsp_valid_i || ub_beat;
+  assign wf_data_o      = ub_beat ? ub_data : rd_rsp_data_i;
+  assign wf_transpose_o = list_transpose;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -140,9 +196,9 @@ module systole_weight_loader
       progress_o <= 1'b0;
     end else begin
       if (complete) come_q <= '0;
-      else if (rd_rsp_valid_i) come_q <= come_q + 1'b1;
+      else if (wf_valid_o) come_q <= come_q + 1'b1;
       done_o     <= complete;
-      progress_o <= ask || rd_rsp_valid_i;
+      progress_o <= ask || ub_step || wf_valid_o;
     end
   end
 
@@ -154,6 +210,7 @@ module systole_weight_loader
     rd_last_q <= rd_addr_o;
     if (rst_ni) begin
       a_answer : assert (!rd_rsp_valid_i || (list_valid && under_way_q != '0));
+      a_one_way : assert (!ub_beat || (list_valid && !rd_rsp_valid_i));
       a_list : assert (32'(list_count) <= InFlight);
       a_rd_holds : assert (!rd_held_q || (rd_valid_o && rd_addr_o == rd_last_q));
     end

@@ -49,7 +49,8 @@ package systole_csr_pkg;
   localparam logic [11:0] CsrAccSaturated = 12'h05C;  // ro: 1 if an accumulator saturated since start
 
   localparam logic [11:0] CsrCounterBase = 12'h100;
-  localparam int unsigned NumCounters = 28;
+  localparam int unsigned NumCounters = 29;
+  localparam int unsigned CtrIncBits = 10;  // a counter grows by less than 1024 a cycle: bytes of a beat
   localparam int unsigned CtrCycles = 0;  // cycles since start
   localparam int unsigned CtrDescriptors = 1;  // descriptors completed
   localparam int unsigned CtrLoadBusy = 2;  // cycles with a load in flight
@@ -78,5 +79,6 @@ package systole_csr_pkg;
   localparam int unsigned CtrHbmRefresh = 25;  // cycles in which a pseudo-channel was blocked by refresh, summed over pseudo-channels
   localparam int unsigned CtrFetchBytes = 26;  // bytes of descriptors fetched
   localparam int unsigned CtrDispatchStall = 27;  // cycles the sequencer could not dispatch because the unit's queue was full
+  localparam int unsigned CtrMxuStallAcc = 28;  // cycles the data setup waited for an accumulator row that still has a sum on its way (bf16: passes shorter than the array)
 
 endpackage

@@ -13,19 +13,22 @@ package systole_isa_pkg;
   typedef logic [511:0] desc_t;
 
   localparam int unsigned QueueLoad = 0;  // DMA from HBM into the unified buffer
-  localparam int unsigned QueueWeight = 1;  // weight tiles from HBM into the weight FIFO
+  localparam int unsigned QueueWeight = 1;  // weight tiles from HBM or the unified buffer into the weight FIFO
   localparam int unsigned QueueMxu = 2;  // systolic data setup, array, accumulator writes
-  localparam int unsigned QueueVector = 3;  // requantise, pool, add
+  localparam int unsigned QueueVector = 3;  // int8: requantise, pool, add; bf16: programs of the vector unit
   localparam int unsigned QueueStore = 4;  // DMA from the unified buffer into HBM
 
   typedef enum logic [7:0] {
     OpLoad = 8'h01,  // copy n2 x n1 runs of len bytes from HBM to the unified buffer
     OpStore = 8'h02,  // copy n2 x n1 runs of len bytes from the unified buffer to HBM
-    OpWeights = 8'h03,  // push tiles of Rows x Cols int8 weights into the weight FIFO
+    OpWeights = 8'h03,  // push tiles of Rows x Cols weights from HBM into the weight FIFO
+    OpTiles = 8'h05,  // push weight tiles from the unified buffer into the weight FIFO
     OpMatmul = 8'h04,  // t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators
     OpRequant = 8'h10,  // accumulator rows: bias, requantise, clamp, write int8 vectors (or raw int32) to the unified buffer
     OpPool = 8'h11,  // max or average over windows of int8 vectors, unified buffer to unified buffer
     OpAdd = 8'h12,  // quantised int8 addition of two tensors, unified buffer to unified buffer
+    OpVload = 8'h18,  // copy instructions from the unified buffer into the vector unit's instruction memory
+    OpVrun = 8'h19,  // run a program of the vector unit until its halt
     OpHalt = 8'h7F  // end of the program: when every queue is empty and every unit idle, raise the interrupt
   } opcode_e;
 
@@ -39,7 +42,8 @@ package systole_isa_pkg;
     FaultHbmRange = 4'd6,  // an access outside the HBM
     FaultWatchdog = 4'd7,  // no unit made progress for the watchdog's time: a wait that can never be met
     FaultFlagOverflow = 4'd8,  // a post to a sync flag that is at its maximum
-    FaultProgramEnd = 4'd9  // the program's length was reached without a halt
+    FaultProgramEnd = 4'd9,  // the program's length was reached without a halt
+    FaultVectorProgram = 4'd10  // an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc
   } fault_e;
 
   typedef struct packed {
@@ -99,8 +103,23 @@ package systole_isa_pkg;
   } weights_desc_t;
 
   typedef struct packed {
+    logic [311:0] unused;
+    logic [24:0] tile_stride;  // [175] bytes from a tile's first row to the next tile's; even
+    logic [15:0] tiles;  // [159] tiles, >= 1
+    logic [8:0] cols;  // [150] stored elements of a row, 1..Cols; the rest is 0
+    logic [8:0] rows;  // [141] stored rows of a tile, 1..Rows; the rest is 0
+    logic [19:0] pitch;  // [121] bytes from a stored row to the next; even
+    logic [24:0] ub_addr;  // [96] unified buffer byte address of the first tile's row 0, element 0; even
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } tiles_desc_t;
+
+  typedef struct packed {
     logic [51:0] unused;
-    logic [3:0][8:0] seg_len;  // [424] array rows that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0
+    logic [3:0][8:0] seg_len;  // [424] array rows (elements) that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0
     logic [3:0][18:0] seg_dx;  // [348] byte offset of segment s in the line
     logic [3:0][7:0] seg_dy;  // [316] line offset of segment s (kernel row x dilation - padding)
     logic [12:0] acc;  // [303] accumulator row of the first vector; rows follow in walk order, all in one accumulator bank
@@ -113,7 +132,7 @@ package systole_isa_pkg;
     logic [13:0] nx;  // [232] output positions a line, >= 1
     logic [13:0] ny;  // [218] output lines, >= 1
     logic [9:0] n;  // [208] images, >= 1
-    logic signed [7:0] pad;  // [200] value of padding (the input's zero point)
+    logic signed [7:0] pad;  // [200] value of padding (the input's zero point); bf16: 0
     logic [19:0] line_bytes;  // [180] valid bytes of a line, >= 1; a byte outside 0..line_bytes-1 reads as pad
     logic [13:0] lines;  // [166] lines of an image, >= 1; a line outside 0..lines-1 reads as pad
     logic [24:0] img_pitch;  // [141] bytes from an image to the next
@@ -208,6 +227,29 @@ package systole_isa_pkg;
   } add_desc_t;
 
   typedef struct packed {
+    logic [367:0] unused;
+    logic [11:0] count;  // [132] instructions of 64 bits, 1..2048; addr + count is at most 2048
+    logic [10:0] addr;  // [121] index in the instruction memory of the first
+    logic [24:0] ub_addr;  // [96] unified buffer byte address of the first instruction; multiple of the word
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } vload_desc_t;
+
+  typedef struct packed {
+    logic [20:0] unused;
+    logic [10:0] pc;  // [480] index of the first instruction
+    logic [11:0][31:0] args;  // [96] scalar registers s1..s12 at the start; the others are 0
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } vrun_desc_t;
+
+  typedef struct packed {
     logic [415:0] unused;
     logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
     logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
@@ -216,12 +258,33 @@ package systole_isa_pkg;
     logic [7:0] opcode;  // [0] operation
   } halt_desc_t;
 
+  localparam int unsigned FlagWeightsTranspose = 0;  // the weight of array row r, column c is the stored tile's row c, element r
+  localparam int unsigned FlagTilesTranspose = 0;  // the weight of array row r, column c is stored row c, element r
   localparam int unsigned FlagMatmulAccumulate = 0;  // the first pass adds to the accumulators; otherwise it overwrites (later passes always add)
-  localparam int unsigned FlagMatmulKeepWeights = 1;  // the first pass uses the tile that the array already holds; otherwise it takes the next from the FIFO (later passes always take one)
+  localparam int unsigned FlagMatmulKeepWeights = 1;  // the first pass uses the tile that the array already holds; otherwise it takes the next from the FIFO (later passes always take one, but with transpose: they keep it)
+  localparam int unsigned FlagMatmulTranspose = 2;  // each pass sends the transpose of its block of at most Rows vectors through the array and has Rows accumulator rows of its own
   localparam int unsigned FlagRequantRaw = 0;  // write the int32 accumulators, little endian, 4 x cols bytes a row; no bias, no requantise
   localparam int unsigned FlagRequantSingleRound = 1;  // round once rather than twice
   localparam int unsigned FlagPoolAverage = 0;  // average over the valid taps, rounded half away from zero; otherwise maximum
   localparam int unsigned FlagAddSingleRound = 1;  // round once rather than twice
+
+  // High when a core of this cell has the opcode.
+  function automatic logic has_opcode(logic [7:0] opcode, int unsigned kind);
+    case (opcode)
+      OpLoad: return 1'b1;
+      OpStore: return 1'b1;
+      OpWeights: return 1'b1;
+      OpTiles: return kind == 1;
+      OpMatmul: return 1'b1;
+      OpRequant: return kind == 0;
+      OpPool: return kind == 0;
+      OpAdd: return kind == 0;
+      OpVload: return kind == 1;
+      OpVrun: return kind == 1;
+      OpHalt: return 1'b1;
+      default: return 1'b0;
+    endcase
+  endfunction
 
   // Queue of an opcode; NumQueues = the sequencer itself or unknown.
   function automatic logic [2:0] queue_of(logic [7:0] opcode);
@@ -229,29 +292,72 @@ package systole_isa_pkg;
       OpLoad: return 3'(QueueLoad);
       OpStore: return 3'(QueueStore);
       OpWeights: return 3'(QueueWeight);
+      OpTiles: return 3'(QueueWeight);
       OpMatmul: return 3'(QueueMxu);
       OpRequant: return 3'(QueueVector);
       OpPool: return 3'(QueueVector);
       OpAdd: return 3'(QueueVector);
+      OpVload: return 3'(QueueVector);
+      OpVrun: return 3'(QueueVector);
       default: return 3'(NumQueues);
     endcase
   endfunction
 
-  // High when a bit or flag that the opcode does not use is set.
-  function automatic logic unused_bits_set(desc_t d);
-    logic bad;
+  // High when a bit or flag that the opcode does not use with this cell is set; 0 for an opcode that it lacks.
+  function automatic logic unused_bits_set(desc_t d, int unsigned kind);
+    logic [7:0] flags;  // used
+    logic       bits;
     case (d[7:0])
-      OpLoad: bad = (d[511:336] != '0) || ((d[15:8] & 8'hFF) != '0);
-      OpStore: bad = (d[511:336] != '0) || ((d[15:8] & 8'hFF) != '0);
-      OpWeights: bad = (d[511:148] != '0) || ((d[15:8] & 8'hFF) != '0);
-      OpMatmul: bad = (d[511:460] != '0) || ((d[15:8] & 8'hFC) != '0);
-      OpRequant: bad = (d[511:293] != '0) || ((d[15:8] & 8'hFC) != '0);
-      OpPool: bad = (d[511:425] != '0) || ((d[15:8] & 8'hFE) != '0);
-      OpAdd: bad = (d[511:419] != '0) || ((d[15:8] & 8'hFD) != '0);
-      OpHalt: bad = (d[511:96] != '0) || ((d[15:8] & 8'hFF) != '0);
-      default: bad = 1'b0;
+      OpLoad: begin
+        bits  = d[511:336] != '0;
+        flags = 8'h00;
+      end
+      OpStore: begin
+        bits  = d[511:336] != '0;
+        flags = 8'h00;
+      end
+      OpWeights: begin
+        bits  = d[511:148] != '0;
+        flags = kind == 0 ? 8'h00 : 8'h01;
+      end
+      OpTiles: begin
+        bits  = d[511:200] != '0;
+        flags = 8'h01;
+      end
+      OpMatmul: begin
+        bits  = d[511:460] != '0;
+        flags = kind == 0 ? 8'h03 : 8'h07;
+      end
+      OpRequant: begin
+        bits  = d[511:293] != '0;
+        flags = 8'h03;
+      end
+      OpPool: begin
+        bits  = d[511:425] != '0;
+        flags = 8'h01;
+      end
+      OpAdd: begin
+        bits  = d[511:419] != '0;
+        flags = 8'h02;
+      end
+      OpVload: begin
+        bits  = d[511:144] != '0;
+        flags = 8'h00;
+      end
+      OpVrun: begin
+        bits  = d[511:491] != '0;
+        flags = 8'h00;
+      end
+      OpHalt: begin
+        bits  = d[511:96] != '0;
+        flags = 8'h00;
+      end
+      default: begin
+        bits  = 1'b0;
+        flags = 8'hFF;
+      end
     endcase
-    return bad;
+    return has_opcode(d[7:0], kind) && (bits || (d[15:8] & ~flags) != '0);
   endfunction
 
 endpackage

@@ -54,7 +54,7 @@ module systole_csr
     input  logic [AddrBits-1:0]          fault_addr_i,
     input  logic [63:0]                  fault_cycle_i,
     input  logic                         acc_saturated_i,
-    input  logic [NumCounters-1:0][8:0]  ctr_inc_i     // added to each counter this cycle; CtrCycles is counted here
+    input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter this cycle; CtrCycles is counted here
 );
   localparam logic [1:0] RespOkay = 2'b00;
   localparam logic [1:0] RespSlvErr = 2'b10;

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Matrix unit: data setup, weight FIFO, systolic array, tags. A vector granted in cycle g reaches the accumulators in cycle
-// g + 4 + Rows + Cols; passes of at least max(Rows, Cols) + 1 vectors run back to back. Up to MaxInFlight descriptors.
+// Matrix unit: data setup, transposer (bf16), weight FIFO, systolic array, tags. A vector whose step is in cycle g enters the array in
+// g + 3 and reaches the accumulators array_latency + 1 cycles later; passes of at least Cool + 1 vectors run back to back. Up to
+// MaxInFlight descriptors.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_mxu
   import systole_presets_pkg::*;
   import systole_isa_pkg::*;
+  import systole_mxu_pkg::*;
 #(
     parameter cfg_t Cfg = preset(PresetNano),
     parameter int unsigned S = Cfg.Segments,      // derived, do not set
-    parameter int unsigned W = Cfg.Rows,          // derived, do not set
+    parameter int unsigned W = word_bytes(Cfg),   // derived, do not set
     parameter int unsigned D = beat_bytes(Cfg)    // derived, do not set
 ) (
     input  logic                         clk_i,
@@ -34,6 +36,7 @@ module systole_mxu
     // Weight loader.
     input  logic                         wf_valid_i,
     input  logic [D*8-1:0]               wf_data_i,
+    input  logic                         wf_transpose_i,  // of the tile
     output logic [15:0]                  wf_free_o,
 
     // Unified buffer windows.
@@ -44,7 +47,13 @@ module systole_mxu
     input  logic [S-1:0]                 win_rsp_valid_i,
     input  logic [S-1:0][W*8-1:0]        win_data_i,
 
-    // Accumulators.
+    // Accumulators: rows that vectors begin from (bf16; the data two cycles later, 0 without read), then their sums.
+    output logic                         acc_feed_valid_o,
+    output logic                         acc_feed_read_o,
+    output logic [AccAddrBits-1:0]       acc_feed_row_o,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic signed [31:0]           acc_feed_data_i [Cfg.Cols],
+    // verilator lint_on UNUSEDSIGNAL
     output logic                         acc_wr_valid_o,
     output logic                         acc_wr_accumulate_o,
     output logic [AccAddrBits-1:0]       acc_wr_row_o,
@@ -55,42 +64,153 @@ module systole_mxu
     output logic                         vector_o,
     output logic                         stall_weights_o,  // waits for a tile: none in the FIFO
     output logic                         stall_swap_o,     // waits for a tile: the array is not free for it yet
+    output logic                         stall_acc_o,      // waits for a row's sum
     output logic                         stall_ub_o
 );
   localparam int unsigned Rows = Cfg.Rows;
   localparam int unsigned Cols = Cfg.Cols;
-  localparam int unsigned Latency = Rows + Cols + 1;  // of the array
+  localparam logic        Bf16 = Cfg.Cell == CellBf16;
+  localparam int unsigned Stages = Cfg.CellStages;
+  localparam int unsigned ElementBits = 8 * element_bytes(Cfg);
+  localparam int unsigned Latency = array_latency(Rows, Cols, Stages);
   localparam int unsigned TagSlots = 1 << $clog2(Latency + 1);
   localparam int unsigned TagBits = $clog2(TagSlots);
   localparam int unsigned FilledBits = $clog2(Latency);
   localparam int unsigned MaxInFlight = 8;
-  localparam int unsigned CoolBits = $clog2(Cols + 1);
+  localparam int unsigned Cool = Cols + (row_cycles(Stages) - 1) * (Rows - 1);
+  localparam int unsigned CoolBits = $clog2(Cool + 1);
+
+  // What follows a vector from its step to the accumulators.
+  typedef struct packed {
+    logic                   valid;
+    logic                   done;        // last of its descriptor
+    logic                   accumulate;
+    logic                   bank;        // weights
+    logic [AccAddrBits-1:0] row;
+  } tag_t;
 
   // Data setup.
-  logic                   sds_ready, pass_first, stall_tile, tile_ready;
-  logic                   sds_fault;
+  logic                   sds_ready, sds_fault, tile_ready;
   fault_e                 sds_fault_code;
   logic [AddrBits-1:0]    sds_fault_addr;
-  logic                   vec_valid, vec_bank, vec_accumulate, vec_done, sds_busy;
-  logic [7:0]             vec [W];
-  logic [AccAddrBits-1:0] vec_row;
+  logic                   head_valid, head_take, head_accumulate, head_done, go, step;
+  logic [AccAddrBits-1:0] head_row;
+  // verilator lint_off UNUSEDSIGNAL
+  logic                   head_transpose, head_pass_last;  // bf16
+  logic [AccAddrBits:0]   start_rows;
+  matmul_desc_t           start_desc;
+  // verilator lint_on UNUSEDSIGNAL
+  logic                   sds_valid;
+  logic [ElementBits-1:0] sds_vec [Rows];
   logic [3:0]             in_flight_q;
   logic                   room, start;
 
   assign room          = in_flight_q != 4'(MaxInFlight);
   assign start_ready_o = sds_ready && room && !stall_i[0];
   assign start         = start_valid_i && start_ready_o;
+  assign start_desc    = start_desc_i;
 
   systole_sds #(.Cfg(Cfg)) u_sds (
-      .clk_i, .rst_ni, .freeze_i, .flush_i,
+      .clk_i, .rst_ni, .freeze_i,
       .start_valid_i(start_valid_i && room && !stall_i[0]), .start_ready_o(sds_ready), .start_desc_i,
-      .fault_valid_o(sds_fault), .fault_code_o(sds_fault_code), .fault_addr_o(sds_fault_addr),
+      .fault_valid_o(sds_fault), .fault_code_o(sds_fault_code), .fault_addr_o(sds_fault_addr), .start_rows_o(start_rows),
       .win_valid_o, .win_addr_o, .win_need_o, .win_ready_i, .win_rsp_valid_i, .win_data_i,
-      .tile_ready_i(tile_ready), .pass_first_o(pass_first),
-      .vec_valid_o(vec_valid), .vec_o(vec), .vec_bank_o(vec_bank), .vec_row_o(vec_row),
-      .vec_accumulate_o(vec_accumulate), .vec_done_o(vec_done),
-      .busy_o(sds_busy), .stall_weights_o(stall_tile), .stall_ub_o
+      .head_valid_o(head_valid), .head_take_o(head_take), .head_accumulate_o(head_accumulate),
+      .head_transpose_o(head_transpose), .head_pass_last_o(head_pass_last), .head_done_o(head_done), .head_row_o(head_row),
+      .go_i(go), .step_o(step), .vec_valid_o(sds_valid), .vec_o(sds_vec), .stall_ub_o
   );
+
+  // The next vector that enters the array, three cycles after its step: the data setup's, or one of the transposer's. It takes a tile
+  // if one is there, and begins from an accumulator row if no sum is on its way to that row.
+  logic                   next_valid, next_take, rows_ok, enter;
+  tag_t                   next, tag1_q, tag2_q, vec_tag;  // vec_tag: of the vector that enters the array now
+  logic [ElementBits-1:0] vec [Rows];
+  logic signed [31:0]     vec_sum [Cols];
+  logic                   tag_out_valid;
+  // verilator lint_off UNUSEDSIGNAL
+  tag_t                   tag_out, tag_out_q;  // of the vector whose sums leave the array, and a cycle later
+  // verilator lint_on UNUSEDSIGNAL
+  logic                   bank_q, pass_first, next_go;
+
+  assign next_go      = (!next_take || tile_ready) && rows_ok;
+  assign next.bank    = next_take ? !bank_q : bank_q;
+  assign next.valid   = enter;
+  assign pass_first   = enter && next_take;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      bank_q  <= 1'b1;
+      tag1_q  <= '0;
+      tag2_q  <= '0;
+      vec_tag <= '0;
+    end else begin
+      if (flush_i) bank_q <= 1'b1;
+      else if (pass_first) bank_q <= !bank_q;
+      tag1_q  <= next;
+      tag2_q  <= tag1_q;
+      vec_tag <= tag2_q;
+    end
+  end
+
+  if (Bf16) begin : gen_bf16
+    logic                   empty, fill_ready, col_valid, col_take, col_accumulate, col_done, col_go, col1_q, col2_q, col3_q;
+    logic [AccAddrBits-1:0] col_row;
+    logic [ElementBits-1:0] col_vec [Rows];
+
+    systole_transposer #(.Rows(Rows), .ElementBits(ElementBits)) u_transposer (
+        .clk_i, .rst_ni, .empty_o(empty),
+        .fill_ready_o(fill_ready), .fill_i(step && head_transpose), .fill_last_i(head_pass_last), .fill_take_i(head_take),
+        .fill_accumulate_i(head_accumulate), .fill_done_i(head_done), .fill_row_i(head_row), .vec_i(sds_vec),
+        .col_valid_o(col_valid), .col_take_o(col_take), .col_accumulate_o(col_accumulate), .col_done_o(col_done),
+        .col_row_o(col_row), .col_go_i(col_go), .vec_o(col_vec)
+    );
+
+    // Blocks leave before vectors behind them enter.
+    assign next_valid      = col_valid || (head_valid && !head_transpose && empty);
+    assign next_take       = col_valid ? col_take : head_take;
+    assign next.accumulate = col_valid ? col_accumulate : head_accumulate;
+    assign next.done       = col_valid ? col_done : head_done;
+    assign next.row        = col_valid ? col_row : head_row;
+    assign go              = head_transpose ? fill_ready : empty && next_go;
+    assign col_go          = col_valid && next_go;
+    assign enter           = col_go || (step && !head_transpose);
+
+    systole_mxu_rows #(.Latency(Latency + 4), .MaxInFlight(MaxInFlight)) u_rows (
+        .clk_i, .rst_ni,
+        .start_i(start), .start_acc_i(start_desc.acc), .start_rows_i(start_rows),
+        .read_i(next_valid && next.accumulate), .row_i(next.row), .ok_o(rows_ok),
+        .enter_i(enter), .enter_done_i(next.done), .leave_i(tag_out_valid), .leave_done_i(tag_out.done)
+    );
+
+    always_ff @(posedge clk_i) begin
+      col1_q <= col_go;
+      col2_q <= col1_q;
+      col3_q <= col2_q;
+    end
+    always_comb begin
+      for (int unsigned i = 0; i < Rows; i++) vec[i] = col3_q ? col_vec[i] : sds_vec[i];
+      for (int unsigned c = 0; c < Cols; c++) vec_sum[c] = acc_feed_data_i[c];
+    end
+    assign acc_feed_valid_o = tag1_q.valid;
+    assign acc_feed_read_o  = tag1_q.accumulate;
+    assign acc_feed_row_o   = tag1_q.row;
+  end else begin : gen_int8
+    assign next_valid      = head_valid;
+    assign next_take       = head_take;
+    assign next.accumulate = head_accumulate;
+    assign next.done       = head_done;
+    assign next.row        = head_row;
+    assign rows_ok         = 1'b1;
+    assign go              = next_go;
+    assign enter           = step;
+    always_comb begin
+      for (int unsigned i = 0; i < Rows; i++) vec[i] = sds_vec[i];
+      for (int unsigned c = 0; c < Cols; c++) vec_sum[c] = '0;
+    end
+    assign acc_feed_valid_o = 1'b0;
+    assign acc_feed_read_o  = 1'b0;
+    assign acc_feed_row_o   = '0;
+  end
 
   // A fault concerns the descriptor that the data setup works on: the last one started.
   always_ff @(posedge clk_i) begin
@@ -102,10 +222,10 @@ module systole_mxu
   end
   assign fault_newest_o = 1'b1;
 
-  // Tiles: one in use, one ahead in the other bank. The next tile may enter Cols cycles after a pass began to use the tile before it,
-  // for then the last vector of the tile two before is Cols columns ahead of the first row written. Its rows follow one a cycle.
-  logic                    tile_there, load, load_busy, row_valid;
-  logic [7:0]              row [Cols];
+  // Tiles: one in use, one ahead in the other bank. The next tile may enter Cool cycles after a pass began to use the tile before it,
+  // for then the last vector of the tile two before has left each row in all columns before that row is written. Rows follow one a cycle.
+  logic                    tile_there, load, load_busy, row_valid, row_transpose;
+  logic [ElementBits-1:0]  row [Cols];
   logic [$clog2(Rows)-1:0] load_row_q, write_row_q;
   logic                    load_busy_q, load_bank_q, write_bank_q;
   logic                    ahead_q;   // a tile is on its way or in the array, and no pass has begun to use it
@@ -114,12 +234,16 @@ module systole_mxu
   assign load       = !load_busy_q && !ahead_q && cool_q == '0 && tile_there && !stall_i[1] && !freeze_i;
   assign load_busy  = load || load_busy_q;
   assign tile_ready = ahead_q;
-  assign stall_weights_o = stall_tile && !tile_there;
-  assign stall_swap_o    = stall_tile && tile_there;
+
+  logic wait_tile;
+  assign wait_tile       = next_valid && !freeze_i && next_take && !tile_ready;
+  assign stall_weights_o = wait_tile && !tile_there;
+  assign stall_swap_o    = wait_tile && tile_there;
+  assign stall_acc_o     = next_valid && !freeze_i && !(next_take && !tile_ready) && !rows_ok;
 
   systole_weight_fifo #(.Cfg(Cfg)) u_weight_fifo (
-      .clk_i, .rst_ni, .flush_i, .wf_valid_i, .wf_data_i, .wf_free_o,
-      .tile_o(tile_there), .read_i(load_busy), .row_valid_o(row_valid), .row_o(row)
+      .clk_i, .rst_ni, .flush_i, .wf_valid_i, .wf_data_i, .wf_transpose_i, .wf_free_o,
+      .tile_o(tile_there), .read_i(load_busy), .row_valid_o(row_valid), .row_transpose_o(row_transpose), .row_o(row)
   );
 
   always_ff @(posedge clk_i) begin
@@ -143,32 +267,25 @@ module systole_mxu
       end
       if (load) ahead_q <= 1'b1;
       else if (pass_first) ahead_q <= 1'b0;
-      if (pass_first) cool_q <= CoolBits'(Cols);
+      if (pass_first) cool_q <= CoolBits'(Cool);
       else if (cool_q != '0) cool_q <= cool_q - 1'b1;
     end
   end
 
   // Array and tags.
-  typedef struct packed {
-    logic                   valid;
-    logic                   done;
-    logic                   accumulate;
-    logic [AccAddrBits-1:0] row;
-  } tag_t;
   tag_t               tag_q [TagSlots];
   logic [TagBits-1:0] tag_ptr_q;
   logic [FilledBits-1:0] filled_q;  // tags written since the reset, as far as they matter
   logic [$clog2(Latency+2)-1:0] drain_q;  // cycles until the last vector has left
   logic               enable;
-  tag_t               tag_in, tag_out, tag_out_q;
 
-  assign enable  = vec_valid || drain_q != '0;
-  assign tag_in  = '{valid: vec_valid, done: vec_done, accumulate: vec_accumulate, row: vec_row};
-  assign tag_out = tag_q[tag_ptr_q-TagBits'(Latency-1)];
+  assign enable        = vec_tag.valid || drain_q != '0;
+  assign tag_out       = tag_q[tag_ptr_q-TagBits'(Latency-1)];
+  assign tag_out_valid = enable && tag_out.valid && filled_q == FilledBits'(Latency - 1);
 
-  systole_mxu_array #(.Rows(Rows), .Cols(Cols)) u_array (
-      .clk_i, .enable_i(enable), .vec_bank_i(vec_bank), .vec_i(vec),
-      .wl_valid_i(row_valid), .wl_bank_i(write_bank_q), .wl_row_i(write_row_q), .wl_data_i(row),
+  systole_mxu_array #(.Rows(Rows), .Cols(Cols), .Cell(Cfg.Cell), .Stages(Stages)) u_array (
+      .clk_i, .enable_i(enable), .vec_bank_i(vec_tag.bank), .vec_i(vec), .sum_i(vec_sum),
+      .wl_valid_i(row_valid), .wl_bank_i(write_bank_q), .wl_column_i(row_transpose), .wl_row_i(write_row_q), .wl_data_i(row),
       .sum_o(acc_wr_data_o)
   );
 
@@ -179,19 +296,19 @@ module systole_mxu
       tag_out_q <= '0;
       filled_q  <= '0;
     end else begin
-      if (vec_valid) drain_q <= ($clog2(Latency + 2))'(Latency + 1);
+      if (vec_tag.valid) drain_q <= ($clog2(Latency + 2))'(Latency + 1);
       else if (drain_q != '0) drain_q <= drain_q - 1'b1;
       if (enable) tag_ptr_q <= tag_ptr_q + 1'b1;
       tag_out_q       <= tag_out;
-      tag_out_q.valid <= enable && tag_out.valid && filled_q == FilledBits'(Latency - 1);
+      tag_out_q.valid <= tag_out_valid;
       if (enable && filled_q != FilledBits'(Latency - 1)) filled_q <= filled_q + 1'b1;
     end
   end
-  always_ff @(posedge clk_i) if (enable) tag_q[tag_ptr_q] <= tag_in;
+  always_ff @(posedge clk_i) if (enable) tag_q[tag_ptr_q] <= vec_tag;
 
   assign acc_wr_valid_o      = tag_out_q.valid;
   assign acc_wr_row_o        = tag_out_q.row;
-  assign acc_wr_accumulate_o = tag_out_q.accumulate;
+  assign acc_wr_accumulate_o = !Bf16 && tag_out_q.accumulate;
 
   // Complete when the last row is in the accumulators.
   logic done1_q;
@@ -205,8 +322,8 @@ module systole_mxu
     end
   end
   assign done_o     = done1_q && acc_wr_done_i;
-  assign vector_o   = vec_valid;
-  assign progress_o = vec_valid || drain_q != '0 || row_valid;
+  assign vector_o   = vec_tag.valid;
+  assign progress_o = sds_valid || drain_q != '0 || row_valid;
 
   // Each descriptor that began ends once; a row of a tile is written where the array expects it.
   always_ff @(posedge clk_i) begin
@@ -216,7 +333,8 @@ module systole_mxu
       a_done : assert (!done1_q || acc_wr_done_i);
       a_pass : assert (!pass_first || ahead_q);
       a_banks : assert (flush_i || load_busy || row_valid || load_bank_q == write_bank_q);
-      a_busy : assert (!sds_busy || in_flight_q != '0);
+      a_busy : assert (!head_valid || in_flight_q != '0);
+      a_vector : assert (Bf16 || sds_valid == vec_tag.valid);
     end
   end
 endmodule

@@ -1,90 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Weight-stationary systolic array with skew and deskew. A vector that enters in cycle t leaves, all columns aligned, in cycle
-// t + Latency (= Rows + Cols + 1); one vector a cycle; never stalls. Holds its registers while enable_i is low (nothing in flight).
-// Written as one process over the whole array, rows from the bottom up: the form that simulates fastest (docs/mxu.md).
+// Weight-stationary systolic array of the cell that Cell names. A vector that enters in cycle t leaves, all columns aligned, in cycle
+// t + array_latency(Rows, Cols, Stages); one vector a cycle; never stalls. Holds its registers while enable_i is low (nothing in flight).
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
-module systole_mxu_array #(
+module systole_mxu_array
+  import systole_presets_pkg::*;
+  import systole_mxu_pkg::*;
+#(
     parameter int unsigned Rows = 8,
-    parameter int unsigned Cols = 8
+    parameter int unsigned Cols = 8,
+    parameter int unsigned Cell = CellInt8,
+    parameter int unsigned Stages = 1,                        // of a cell
+    parameter int unsigned ElementBits = element_bits(Cell)   // derived, do not set
 ) (
     input  logic                    clk_i,
     input  logic                    enable_i,         // high from a vector's entry until it has left
 
+    // A vector and the sums that it starts from. int8 starts from 0: its accumulators add.
     input  logic                    vec_bank_i,       // weights that the vector uses
-    input  logic [7:0]              vec_i [Rows],
+    input  logic [ElementBits-1:0]  vec_i [Rows],
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic signed [31:0]      sum_i [Cols],
+    // verilator lint_on UNUSEDSIGNAL
 
-    // Row wl_row_i of a tile into weight bank wl_bank_i. Row r must be written at most r cycles after the bank's first vector
-    // enters, and at least Cols + r cycles after the last vector of the tile that was there before.
+    // Row wl_row_i of a tile into weight bank wl_bank_i. Row r must be written at most r * row_cycles(Stages) cycles after the bank's
+    // first vector enters, and at least Cols + r * row_cycles(Stages) cycles after the last vector of the tile that was there before.
+    // With wl_column_i (bf16, Rows = Cols) column wl_row_i: column c at most c cycles after the one, at least
+    // 1 + (Rows - 1) * row_cycles(Stages) + c cycles after the other.
     input  logic                    wl_valid_i,
     input  logic                    wl_bank_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic                    wl_column_i,
+    // verilator lint_on UNUSEDSIGNAL
     input  logic [$clog2(Rows)-1:0] wl_row_i,
-    input  logic [7:0]              wl_data_i [Cols],
+    input  logic [ElementBits-1:0]  wl_data_i [Cols],
 
     output logic signed [31:0]      sum_o [Cols]
 );
-  localparam int unsigned SkewMask = Rows - 1;
-  localparam int unsigned DeskewMask = Cols - 1;
-
-  // An activation on its way carries the weight bank in bit 8. A cell holds the weights of both banks.
-  logic [15:0]        act_q [Rows][Cols];
-  logic [15:0]        weight_q [Rows][Cols];  // {bank 1, bank 0}
-  logic signed [31:0] psum_q [Rows][Cols];
-  logic [15:0]        skew_q [Rows][Rows];    // ring: [slot][row]
-  logic signed [31:0] deskew_q [Cols][Cols];  // ring: [slot][column]
-  logic [15:0]        line [Cols];            // scratch of shift(): two plain copies vectorise, one overlapping does not
-  logic [31:0]        ptr_q;
-
-  // verilator lint_off UNUSEDSIGNAL
-  // int8 cell: product of the activation with the weight of its bank.
-  function automatic logic signed [31:0] mac(logic signed [31:0] sum, logic [15:0] act, logic [15:0] weight);
-    logic signed [15:0] a, w;
-    a = 16'($signed(act[7:0]));
-    w = 16'($signed(act[8] ? weight[15:8] : weight[7:0]));
-    return sum + 32'(a * w);
-  endfunction
-
-  // verilator lint_off BLKSEQ
-  task automatic first_row();
-    for (int unsigned c = 0; c < Cols; c++) psum_q[0][c] = mac(32'sd0, act_q[0][c], weight_q[0][c]);
-  endtask
-
-  task automatic row(int unsigned r);
-    for (int unsigned c = 0; c < Cols; c++) psum_q[r][c] = mac(psum_q[r-1][c], act_q[r][c], weight_q[r][c]);
-  endtask
-
-  task automatic shift(int unsigned r);
-    for (int unsigned c = 0; c < Cols; c++) line[c] = act_q[r][c];
-    for (int unsigned c = 0; c < Cols - 1; c++) act_q[r][c+1] = line[c];
-  endtask
-
-  // verilator lint_on UNUSEDSIGNAL
-
-  always_ff @(posedge clk_i) begin
-    if (enable_i) begin
-      // Deskew: column c of the bottom row waits Cols - 1 - c cycles.
-      for (int unsigned c = 0; c < Cols; c++) deskew_q[ptr_q&DeskewMask][c] = psum_q[Rows-1][c];
-      for (int unsigned c = 0; c < Cols; c++) sum_o[c] = deskew_q[(ptr_q+c+1)&DeskewMask][c];
-      // Multiply and add, from the bottom row up, so that each row reads the old sums above it.
-      for (int unsigned r = Rows - 1; r > 0; r--) begin
-        row(r);
-        shift(r);
-      end
-      first_row();
-      shift(0);
-      // Skew: row r takes its element r cycles after the vector's entry.
-      for (int unsigned r = 0; r < Rows; r++) skew_q[ptr_q&SkewMask][r] = {7'd0, vec_bank_i, vec_i[r]};
-      for (int unsigned r = 0; r < Rows; r++) act_q[r][0] = skew_q[(ptr_q-r)&SkewMask][r];
-      ptr_q = ptr_q + 1;
-    end
-    if (wl_valid_i) begin
-      for (int unsigned c = 0; c < Cols; c++) begin
-        weight_q[wl_row_i][c] = wl_bank_i ? {wl_data_i[c], weight_q[wl_row_i][c][7:0]}
-                                          : {weight_q[wl_row_i][c][15:8], wl_data_i[c]};
-      end
-    end
+  if (Cell == CellInt8 && Stages == 1) begin : gen_int8
+    systole_mxu_array_int8 #(.Rows(Rows), .Cols(Cols)) u_array (
+        .clk_i, .enable_i, .vec_bank_i, .vec_i, .wl_valid_i, .wl_bank_i, .wl_row_i, .wl_data_i, .sum_o
+    );
+  end else if (Cell == CellBf16 && Stages >= 1 && Stages <= 5) begin : gen_bf16
+    systole_mxu_array_bf16 #(.Rows(Rows), .Cols(Cols), .Stages(Stages)) u_array (
+        .clk_i, .enable_i, .vec_bank_i, .vec_i, .sum_i, .wl_valid_i, .wl_bank_i, .wl_column_i, .wl_row_i, .wl_data_i, .sum_o
+    );
+  end else begin : gen_none
+    $error("systole_mxu_array: no cell %0d of %0d stages", Cell, Stages);
   end
-  // verilator lint_on BLKSEQ
 endmodule

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Systolic data setup: walks a matmul descriptor and reads, for each vector, one window a segment from the unified buffer; the
-// windows' bytes come out merged, padded and tagged. One vector a cycle, no bubble between passes or descriptors while windows
-// are granted and weights are there; a vector leaves three cycles after its last grant (SdsLatency).
+// windows' elements come out merged and padded. One vector a cycle, no bubble between passes or descriptors while windows are
+// granted and the vector may go; it leaves three cycles after its last grant.
 // Docs: docs/mxu.md, docs/isa.md. Test: tests/rtl/mxu.
 
 module systole_sds
@@ -11,13 +11,13 @@ module systole_sds
   import systole_isa_pkg::*;
 #(
     parameter cfg_t Cfg = preset(PresetNano),
-    parameter int unsigned S = Cfg.Segments,  // derived, do not set
-    parameter int unsigned W = Cfg.Rows       // derived, do not set
+    parameter int unsigned S = Cfg.Segments,                      // derived, do not set
+    parameter int unsigned W = word_bytes(Cfg),                   // derived, do not set: bytes of a window
+    parameter int unsigned ElementBits = 8 * element_bytes(Cfg)   // derived, do not set
 ) (
     input  logic                         clk_i,
     input  logic                         rst_ni,
     input  logic                         freeze_i,
-    input  logic                         flush_i,   // start of a program: the next tile goes to bank 0
 
     // Descriptors (docs/design.md).
     input  logic                         start_valid_i,
@@ -26,6 +26,7 @@ module systole_sds
     output logic                         fault_valid_o,
     output fault_e                       fault_code_o,
     output logic [AddrBits-1:0]          fault_addr_o,
+    output logic [AccAddrBits:0]         start_rows_o,   // accumulator rows of start_desc_i, from its acc on
 
     // Windows of the unified buffer.
     output logic [S-1:0]                 win_valid_o,
@@ -35,22 +36,26 @@ module systole_sds
     input  logic [S-1:0]                 win_rsp_valid_i,
     input  logic [S-1:0][W*8-1:0]        win_data_i,
 
-    // Weights: a pass that takes a tile begins only when the array has begun to take it.
-    input  logic                         tile_ready_i,  // the next tile is on its way into the other bank
-    output logic                         pass_first_o,  // granted: the first vector of a pass that takes a tile
+    // The vector at the head of the walk. With transpose, row and take are those of its pass's block.
+    output logic                         head_valid_o,
+    output logic                         head_take_o,        // first of a pass that takes a tile
+    output logic                         head_accumulate_o,
+    output logic                         head_transpose_o,
+    output logic                         head_pass_last_o,
+    output logic                         head_done_o,        // last of its descriptor
+    output logic [AccAddrBits-1:0]       head_row_o,
+    input  logic                         go_i,               // it may go; stays high until it goes
+    output logic                         step_o,             // it goes: all its windows are granted
 
-    // Vectors.
+    // Three cycles after the step.
     output logic                         vec_valid_o,
-    output logic [7:0]                   vec_o [W],
-    output logic                         vec_bank_o,
-    output logic [AccAddrBits-1:0]       vec_row_o,
-    output logic                         vec_accumulate_o,
-    output logic                         vec_done_o,       // last of its descriptor
+    output logic [ElementBits-1:0]       vec_o [Cfg.Rows],
 
-    output logic                         busy_o,
-    output logic                         stall_weights_o,  // a vector waits for its tile
-    output logic                         stall_ub_o        // a vector waits for a window
+    output logic                         stall_ub_o          // a vector waits for a window
 );
+  localparam logic        Bf16 = Cfg.Cell == CellBf16;
+  localparam int unsigned Rows = Cfg.Rows;
+  localparam int unsigned Shift = $clog2(element_bytes(Cfg));
   localparam int unsigned OffBits = $clog2(W);
   localparam int unsigned BankRows = Cfg.AccRows / 2;
   typedef logic signed [41:0] addr_t;   // unified buffer address; wide enough that no legal field can wrap it
@@ -74,11 +79,10 @@ module systole_sds
   addr_t        seg_base_q [S];       // ub_base + seg_dy*pitch + seg_dx
   pos_t         seg_start_q [S], seg_end_q [S];
   logic [AccAddrBits-1:0] row_q;
-  logic         bank_q;               // weight bank of the current pass
-  logic         take_q;               // the current pass takes a tile and has not begun
+  logic         take_q;               // the current pass takes a tile and has not begun (transpose: is not over)
 
   logic x_last, y_last, i_last, p0_last, p1_last, pass_last, desc_last;
-  logic step, vector_done, take_ok;
+  logic step, transpose;
 
   assign x_last    = x_q == d_q.nx - 14'd1;
   assign y_last    = y_q == d_q.ny - 14'd1;
@@ -87,19 +91,42 @@ module systole_sds
   assign p1_last   = p1_q == d_q.t1 - 6'd1;
   assign pass_last = x_last && y_last && i_last;
   assign desc_last = pass_last && p0_last && p1_last;
+  assign transpose = Bf16 && d_q.flags[FlagMatmulTranspose];
 
   // Checks when a descriptor starts.
   matmul_desc_t n;
   logic [11:0]  n_seg_sum;
-  logic [38:0]  n_rows;
-  logic         n_illegal, n_acc_bad, start, fault_ub;
+  logic [38:0]  n_vectors, n_rows;    // of a pass, of the accumulators
+  logic         n_transpose, n_illegal, n_misaligned, n_acc_bad, start, fault_ub;
+  logic [AddrBits-1:0] n_odd;         // the first value that is not a multiple of the element
   logic [AddrBits-1:0] fault_ub_addr;
 
   assign n         = start_desc_i;
   assign n_seg_sum = 12'(n.seg_len[0]) + 12'(n.seg_len[1]) + 12'(n.seg_len[2]) + 12'(n.seg_len[3]);
-  assign n_rows    = 39'(n.n) * 39'(n.ny) * 39'(n.nx);
-  assign n_illegal = n.n == '0 || n.ny == '0 || n.nx == '0 || n.t0 == '0 || n.t1 == '0 || n.lines == '0
-                     || n.line_bytes == '0 || n_seg_sum == '0 || 32'(n_seg_sum) > W;
+  assign n_vectors   = 39'(n.n) * 39'(n.ny) * 39'(n.nx);
+  assign n_transpose = Bf16 && n.flags[FlagMatmulTranspose];
+  assign n_rows      = n_transpose ? 39'(n.t0) * 39'(n.t1) * 39'(Rows) : n_vectors;
+  assign n_illegal   = n.n == '0 || n.ny == '0 || n.nx == '0 || n.t0 == '0 || n.t1 == '0 || n.lines == '0
+                       || n.line_bytes == '0 || n_seg_sum == '0 || 32'(n_seg_sum) > Rows
+                       || (Bf16 && n.pad != '0) || (n_transpose && n_vectors > 39'(Rows));
+  assign start_rows_o = n_rows[AccAddrBits:0];
+
+  if (Bf16) begin : gen_alignment
+    always_comb begin
+      n_odd = '0;
+      for (int unsigned s = S; s > 0; s--) if (n.seg_dx[s-1][0]) n_odd = AddrBits'($signed(n.seg_dx[s-1]));
+      if (n.t0_dx[0]) n_odd = AddrBits'(n.t0_dx);
+      if (n.sx[0]) n_odd = AddrBits'(n.sx);
+      if (n.line_bytes[0]) n_odd = AddrBits'(n.line_bytes);
+      if (n.img_pitch[0]) n_odd = AddrBits'(n.img_pitch);
+      if (n.pitch[0]) n_odd = AddrBits'(n.pitch);
+      if (n.ub_base[0]) n_odd = AddrBits'(n.ub_base);
+    end
+    assign n_misaligned = n_odd[0];
+  end else begin : gen_bytes_only
+    assign n_odd        = '0;
+    assign n_misaligned = 1'b0;
+  end
   // All rows in one bank.
   assign n_acc_bad = 39'(n.acc) + n_rows > (32'(n.acc) < BankRows ? 39'(BankRows) : 39'(Cfg.AccRows));
 
@@ -107,25 +134,25 @@ module systole_sds
   assign start_ready_o = (!active_q || (step && desc_last)) && !freeze_i && !stopped_q;
   assign start         = start_valid_i && start_ready_o;
 
-  assign fault_valid_o = (start && (n_illegal || n_acc_bad)) || fault_ub;
+  assign fault_valid_o = (start && (n_illegal || n_misaligned || n_acc_bad)) || fault_ub;
   always_comb begin
     fault_code_o = FaultUbRange;
     fault_addr_o = fault_ub_addr;
     if (!fault_ub) begin
-      fault_code_o = n_illegal ? FaultIllegalDescriptor : FaultAccRange;
-      fault_addr_o = n_illegal ? '0 : AddrBits'(n.acc);
+      fault_code_o = n_illegal ? FaultIllegalDescriptor : n_misaligned ? FaultMisaligned : FaultAccRange;
+      fault_addr_o = n_illegal ? '0 : n_misaligned ? n_odd : AddrBits'(n.acc);
     end
   end
 
   // Windows of the current vector.
   logic [S-1:0] seg_used, seg_need, seg_bad;
-  pos_t         seg_lo [S], seg_hi [S];   // array rows with bytes from the buffer
+  pos_t         seg_lo [S], seg_hi [S];   // array rows with elements from the buffer
   addr_t        seg_addr [S];             // address of the window's byte 0 = array row 0
   logic [AddrBits-1:0] seg_first [S];     // address of the first byte read
   logic [S-1:0] granted_q, want;
 
   for (genvar s = 0; s < S; s++) begin : gen_segment
-    coord_t b, hi_end;
+    coord_t b, skip, most;  // first byte's coordinate; elements before the line, elements up to its end
     line_t  l;
     addr_t  first, a0, a1;
     pos_t   len;
@@ -135,64 +162,66 @@ module systole_sds
       len   = seg_end_q[s] - seg_start_q[s];
       first = seg_base_q[s] + ay_q + ai_q + ap_q + addr_t'(bx_q) + addr_t'(bp_q);
       seg_used[s] = len != '0;
-      // Bytes j of the segment with 0 <= b + j < line_bytes on a line inside the image.
-      hi_end    = coord_t'({1'b0, d_q.line_bytes}) - b;
-      seg_lo[s] = b < 0 ? (-b >= coord_t'({1'b0, len}) ? seg_end_q[s] : seg_start_q[s] + pos_t'(-b)) : seg_start_q[s];
-      seg_hi[s] = hi_end <= 0 ? seg_start_q[s]
-                  : hi_end >= coord_t'({1'b0, len}) ? seg_end_q[s] : seg_start_q[s] + pos_t'(hi_end);
+      // Elements of the segment whose bytes lie in 0..line_bytes-1 on a line inside the image.
+      skip      = -b >>> Shift;
+      most      = (coord_t'({1'b0, d_q.line_bytes}) - b) >>> Shift;
+      seg_lo[s] = skip > 0 ? (skip >= coord_t'({1'b0, len}) ? seg_end_q[s] : seg_start_q[s] + pos_t'(skip)) : seg_start_q[s];
+      seg_hi[s] = most <= 0 ? seg_start_q[s]
+                  : most >= coord_t'({1'b0, len}) ? seg_end_q[s] : seg_start_q[s] + pos_t'(most);
       if (l < 0 || l >= line_t'({1'b0, d_q.lines}) || !seg_used[s]) begin
         seg_lo[s] = seg_start_q[s];
         seg_hi[s] = seg_start_q[s];
       end
       seg_need[s] = seg_hi[s] > seg_lo[s];
-      seg_addr[s] = first - addr_t'({1'b0, seg_start_q[s]});
+      seg_addr[s] = first - (addr_t'({1'b0, seg_start_q[s]}) <<< Shift);
       // First and last byte that is really read.
-      a0 = seg_addr[s] + addr_t'({1'b0, seg_lo[s]});
-      a1 = seg_addr[s] + addr_t'({1'b0, seg_hi[s]}) - addr_t'(1);
+      a0 = seg_addr[s] + (addr_t'({1'b0, seg_lo[s]}) <<< Shift);
+      a1 = seg_addr[s] + (addr_t'({1'b0, seg_hi[s]}) <<< Shift) - addr_t'(1);
       seg_first[s] = a0[AddrBits-1:0];
       seg_bad[s] = seg_need[s] && (a0 < 0 || a1 >= addr_t'(Cfg.UbBytes));
     end
     // Words of the window that hold bytes to be read.
-    pos_t boundary;  // first array row of the second word
+    pos_t boundary;  // first byte of the second word
     assign boundary = pos_t'(W) - pos_t'(seg_addr[s][OffBits-1:0]);
     assign win_addr_o[s]    = seg_addr[s][UbAddrBits-1:0];
-    assign win_need_o[s][0] = seg_need[s] && seg_lo[s] < boundary;
-    assign win_need_o[s][1] = seg_need[s] && seg_hi[s] > boundary;
+    assign win_need_o[s][0] = seg_need[s] && pos_t'(seg_lo[s] << Shift) < boundary;
+    assign win_need_o[s][1] = seg_need[s] && pos_t'(seg_hi[s] << Shift) > boundary;
     assign want[s]          = seg_need[s] && !granted_q[s];
   end
 
-  assign take_ok       = !take_q || tile_ready_i;
-  assign fault_ub      = active_q && !stopped_q && !freeze_i && |seg_bad;
+  logic running;
+  assign running       = active_q && !freeze_i && !stopped_q;
+  assign fault_ub      = running && |seg_bad;
   always_comb begin
     fault_ub_addr = '0;
     for (int unsigned s = S; s > 0; s--) if (seg_bad[s-1]) fault_ub_addr = seg_first[s-1];  // the first in walk order
   end
-  assign win_valid_o   = (active_q && take_ok && !freeze_i && !stopped_q && seg_bad == '0) ? want : '0;
-  assign vector_done   = active_q && take_ok && !freeze_i && !stopped_q && seg_bad == '0 && (want & ~win_ready_i) == '0;
-  assign step          = vector_done;
-  assign pass_first_o  = step && take_q;
-  assign busy_o        = active_q;
-  assign stall_weights_o = active_q && !freeze_i && !take_ok;
-  assign stall_ub_o      = active_q && !freeze_i && take_ok && !vector_done;
+  assign win_valid_o = (running && go_i && seg_bad == '0) ? want : '0;
+  assign step        = running && go_i && seg_bad == '0 && (want & ~win_ready_i) == '0;
+  assign step_o      = step;
+  assign stall_ub_o  = active_q && !freeze_i && go_i && !step;
+
+  assign head_valid_o      = active_q;
+  assign head_take_o       = take_q;
+  assign head_accumulate_o = d_q.flags[FlagMatmulAccumulate] || (!transpose && (p0_q != '0 || p1_q != '0));
+  assign head_transpose_o  = transpose;
+  assign head_pass_last_o  = pass_last;
+  assign head_done_o       = desc_last;
+  assign head_row_o        = row_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       active_q  <= 1'b0;
       stopped_q <= 1'b0;
       granted_q <= '0;
-      bank_q    <= 1'b1;
       take_q    <= 1'b0;
     end else begin
       if (fault_valid_o) stopped_q <= 1'b1;
       if (step) granted_q <= '0;
       else granted_q <= granted_q | (win_valid_o & win_ready_i);
-      if (step) begin
-        if (take_q) bank_q <= !bank_q;
-        take_q <= pass_last;
-      end
-      if (flush_i) bank_q <= 1'b1;
+      if (step) take_q <= transpose ? take_q && !pass_last : pass_last;
       if (start) begin
-        active_q <= !n_illegal && !n_acc_bad;
+        active_q <= !n_illegal && !n_misaligned && !n_acc_bad;
         take_q   <= !n.flags[FlagMatmulKeepWeights];
       end else if (step && desc_last) begin
         active_q <= 1'b0;
@@ -220,7 +249,8 @@ module systole_sds
       y_step_q <= addr_t'({1'b0, n.pitch}) * addr_t'({1'b0, n.sy});
       p_step_q <= addr_t'({1'b0, n.pitch}) * addr_t'({1'b0, n.t1_dy});
     end else if (step) begin
-      row_q <= pass_last ? d_q.acc : row_q + 1'b1;
+      if (!transpose) row_q <= pass_last ? d_q.acc : row_q + 1'b1;
+      else if (pass_last) row_q <= row_q + AccAddrBits'(Rows);
       x_q   <= x_last ? '0 : x_q + 1'b1;
       bx_q  <= x_last ? '0 : bx_q + coord_t'({1'b0, d_q.sx});
       if (x_last) begin
@@ -264,13 +294,9 @@ module systole_sds
 
   // Two cycles beside the buffer's answer, then the merge.
   typedef struct packed {
-    logic                   first;       // first grants of the vector: rows get their padding
-    logic                   last;        // complete with these grants
-    logic                   bank;
-    logic [AccAddrBits-1:0] row;
-    logic                   accumulate;
-    logic                   done;
-    logic [7:0]             pad;
+    logic       first;  // first grants of the vector: rows get their padding
+    logic       last;   // complete with these grants
+    logic [7:0] pad;
   } beat_t;
   beat_t        b0, b1_q, b2_q;
   logic         b1_valid_q, b2_valid_q;
@@ -278,13 +304,7 @@ module systole_sds
   pos_t         lo1_q [S], hi1_q [S], lo2_q [S], hi2_q [S], total1_q, total2_q;
 
   assign got = win_valid_o & win_ready_i;
-  assign b0.first      = granted_q == '0;
-  assign b0.last       = vector_done;
-  assign b0.bank       = take_q ? !bank_q : bank_q;
-  assign b0.row        = row_q;
-  assign b0.accumulate = d_q.flags[FlagMatmulAccumulate] || p0_q != '0 || p1_q != '0;
-  assign b0.done       = desc_last;
-  assign b0.pad        = d_q.pad;
+  assign b0  = '{first: granted_q == '0, last: step, pad: d_q.pad};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -292,7 +312,7 @@ module systole_sds
       b2_valid_q  <= 1'b0;
       vec_valid_o <= 1'b0;
     end else begin
-      b1_valid_q  <= vector_done || got != '0;
+      b1_valid_q  <= step || got != '0;
       b2_valid_q  <= b1_valid_q;
       vec_valid_o <= b2_valid_q && b2_q.last;
     end
@@ -300,7 +320,7 @@ module systole_sds
 
   for (genvar s = 0; s < S; s++) begin : gen_delay
     always_ff @(posedge clk_i) begin
-      if (vector_done || got != '0) begin
+      if (step || got != '0) begin
         lo1_q[s] <= seg_lo[s];
         hi1_q[s] <= seg_hi[s];
       end
@@ -312,15 +332,15 @@ module systole_sds
   end
 
   // verilator lint_off BLKSEQ
-  logic [7:0] data [S][W];
-  for (genvar s = 0; s < S; s++) begin : gen_bytes
-    for (genvar i = 0; i < W; i++) begin : gen_byte
-      assign data[s][i] = win_data_i[s][i*8+:8];
+  logic [ElementBits-1:0] data [S][Rows];
+  for (genvar s = 0; s < S; s++) begin : gen_elements
+    for (genvar i = 0; i < Rows; i++) begin : gen_element
+      assign data[s][i] = win_data_i[s][i*ElementBits+:ElementBits];
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (vector_done || got != '0) begin
+    if (step || got != '0) begin
       b1_q     <= b0;
       got1_q   <= got;
       total1_q <= seg_end_q[S-1];
@@ -331,17 +351,13 @@ module systole_sds
       total2_q <= total1_q;
     end
     if (b2_valid_q) begin
-      vec_bank_o       <= b2_q.bank;
-      vec_row_o        <= b2_q.row;
-      vec_accumulate_o <= b2_q.accumulate;
-      vec_done_o       <= b2_q.done;
-      // Padding first, zero beyond the segments; then the bytes that came with these grants.
+      // Padding first, zero beyond the segments; then the elements that came with these grants.
       if (b2_q.first) begin
-        for (int unsigned i = 0; i < W; i++) vec_o[i] = i < 32'(total2_q) ? b2_q.pad : 8'd0;
+        for (int unsigned i = 0; i < Rows; i++) vec_o[i] = i < 32'(total2_q) ? ElementBits'(b2_q.pad) : '0;
       end
       for (int unsigned s = 0; s < S; s++) begin
         if (got2_q[s]) begin
-          for (int unsigned i = 0; i < W; i++) begin
+          for (int unsigned i = 0; i < Rows; i++) begin
             vec_o[i] = (i >= 32'(lo2_q[s]) && i < 32'(hi2_q[s])) ? data[s][i] : vec_o[i];
           end
         end

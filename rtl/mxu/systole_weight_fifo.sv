@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Weight FIFO: beats of D bytes in (never refused: the loader holds credits), rows of Cols bytes out, one a cycle, a whole tile at
+// Weight FIFO: beats of D bytes in (never refused: the loader holds credits), rows of Cols elements out, one a cycle, a whole tile at
 // a time: tile_o says that a tile is complete; rows come two cycles after read_i, which must be high for the tile's Rows cycles.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
@@ -9,7 +9,8 @@ module systole_weight_fifo
   import systole_presets_pkg::*;
 #(
     parameter cfg_t Cfg = preset(PresetNano),
-    parameter int unsigned D = beat_bytes(Cfg)  // derived, do not set
+    parameter int unsigned D = beat_bytes(Cfg),                   // derived, do not set
+    parameter int unsigned ElementBits = 8 * element_bytes(Cfg)   // derived, do not set
 ) (
     input  logic                        clk_i,
     input  logic                        rst_ni,
@@ -17,18 +18,23 @@ module systole_weight_fifo
 
     input  logic                        wf_valid_i,
     input  logic [D*8-1:0]              wf_data_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic                        wf_transpose_i,  // the tile's rows are columns of the array
+    // verilator lint_on UNUSEDSIGNAL
     output logic [15:0]                 wf_free_o,  // beats of room
 
     output logic                        tile_o,   // at least one whole tile is there
     input  logic                        read_i,   // next row
     output logic                        row_valid_o,
-    output logic [7:0]                  row_o [Cfg.Cols]
+    output logic                        row_transpose_o,
+    output logic [ElementBits-1:0]      row_o [Cfg.Cols]
 );
   localparam int unsigned Cols = Cfg.Cols;
-  localparam int unsigned WordBytes = D > Cols ? D : Cols;
+  localparam int unsigned RowBytes = Cols * element_bytes(Cfg);
+  localparam int unsigned WordBytes = D > RowBytes ? D : RowBytes;
   localparam int unsigned BeatsPerWord = WordBytes / D;
-  localparam int unsigned RowsPerWord = WordBytes / Cols;
-  localparam int unsigned WordsPerTile = Cfg.Rows * Cols / WordBytes;
+  localparam int unsigned RowsPerWord = WordBytes / RowBytes;
+  localparam int unsigned WordsPerTile = tile_bytes(Cfg) / WordBytes;
   localparam int unsigned Depth = Cfg.WfifoTiles * WordsPerTile;
   localparam int unsigned PtrBits = $clog2(Depth);
   localparam int unsigned CountBits = $clog2(Depth + 1);
@@ -89,11 +95,24 @@ module systole_weight_fifo
     end
   end
 
+  // A bit a tile, read with its first word: from then on the next tile may begin to take its place.
+  if (Cfg.Cell == CellBf16) begin : gen_transpose
+    logic transpose_q [Cfg.WfifoTiles];
+    logic transpose1_q;
+    always_ff @(posedge clk_i) begin
+      if (push) transpose_q[32'(wr_ptr_q)/WordsPerTile] <= wf_transpose_i;
+      if (pop && 32'(rd_ptr_q) % WordsPerTile == 0) transpose1_q <= transpose_q[32'(rd_ptr_q)/WordsPerTile];
+      if (read1_q) row_transpose_o <= transpose1_q;
+    end
+  end else begin : gen_rows
+    assign row_transpose_o = 1'b0;
+  end
+
   // verilator lint_off BLKSEQ
   always_ff @(posedge clk_i) begin
     sub1_q <= sub_q;
     if (read1_q) begin
-      for (int unsigned c = 0; c < Cols; c++) row_o[c] = rdata[(32'(sub1_q)*Cols+c)*8+:8];
+      for (int unsigned c = 0; c < Cols; c++) row_o[c] = rdata[(32'(sub1_q)*Cols+c)*ElementBits+:ElementBits];
     end
   end
   // verilator lint_on BLKSEQ

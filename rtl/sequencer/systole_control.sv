@@ -10,6 +10,7 @@ module systole_control
   import systole_presets_pkg::*;
 #(
     parameter int unsigned D = 64,           // bytes of a beat
+    parameter int unsigned Cell = CellInt8,
     parameter int unsigned QueueDepth = 8
 ) (
     input  logic                               clk_i,
@@ -82,7 +83,7 @@ module systole_control
 
   assign freeze_o = freeze_i || fault_o;
 
-  systole_sequencer #(.D(D)) u_sequencer (
+  systole_sequencer #(.D(D), .Cell(Cell)) u_sequencer (
       .clk_i, .rst_ni, .freeze_i(freeze_o), .stall_i(stall_i[0]),
       .start_i, .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .running_o, .done_o,
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,

@@ -9,7 +9,8 @@ module systole_sequencer
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
 #(
-    parameter int unsigned D = 64  // bytes of a beat
+    parameter int unsigned D = 64,  // bytes of a beat
+    parameter int unsigned Cell = CellInt8
 ) (
     input  logic                             clk_i,
     input  logic                             rst_ni,
@@ -83,9 +84,9 @@ module systole_sequencer
 
   assign header     = header_desc_t'(desc_q);
   assign queue      = queue_of(header.opcode);
-  assign known      = queue != 3'(NumQueues);
+  assign known      = queue != 3'(NumQueues) && has_opcode(header.opcode, Cell);
   assign is_halt    = header.opcode == OpHalt;
-  assign unused_set = unused_bits_set(desc_q);
+  assign unused_set = unused_bits_set(desc_q, Cell);
   assign at_end     = pc_q == prog_len_i;
 
   // Dispatch of a descriptor that passed the checks.

@@ -13,7 +13,7 @@ module systole_core
 #(
     parameter cfg_t Cfg = preset(PresetNano),
     parameter int unsigned D = beat_bytes(Cfg),             // derived, do not set
-    parameter int unsigned NumWin = Cfg.Segments + 1,       // derived, do not set
+    parameter int unsigned NumWin = num_windows(Cfg),       // derived, do not set
     parameter int unsigned Stalls = NumWin + 3 + NumQueues + 4  // derived, do not set
 ) (
     input  logic                           clk_i,
@@ -37,7 +37,7 @@ module systole_core
     output logic [AddrBits-1:0]            fault_addr_o,
     output logic [63:0]                    fault_cycle_o,
     output logic                           acc_saturated_o,
-    output logic [NumCounters-1:0][8:0]    ctr_inc_o,
+    output logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_o,
     // verilator lint_off UNUSEDSIGNAL
     input  perf_t                          hbm_perf_i,  // its columns are not counted
     // verilator lint_on UNUSEDSIGNAL
@@ -58,8 +58,9 @@ module systole_core
     output logic [NumQueues-1:0]               retire_valid_o,
     output logic [NumQueues-1:0][PcBits-1:0]   retire_index_o
 );
-  localparam int unsigned W = Cfg.Rows;
+  localparam int unsigned W = word_bytes(Cfg);
   localparam int unsigned S = Cfg.Segments;
+  localparam logic        Bf16 = Cfg.Cell == CellBf16;
 
   // Stall bits of the streams.
   logic [NumWin+2:0]    stall_ub;
@@ -86,7 +87,7 @@ module systole_core
 
   assign running_o = (clear_q || begin_q || control_running) && !fault_o;
 
-  systole_control #(.D(D), .QueueDepth(Cfg.QueueDepth)) u_control (
+  systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth)) u_control (
       .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze), .stall_i({stall_queue, stall_dispatch}),
       .start_i(begin_q), .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .cycle_i,
       .running_o(control_running), .done_o, .fault_o, .fault_code_o, .fault_queue_o, .fault_pc_o, .fault_addr_o,
@@ -125,9 +126,14 @@ module systole_core
   );
 
   // DMA.
-  logic           wf_valid, weight_full;
-  logic [D*8-1:0] wf_data;
-  logic [15:0]    wf_free;
+  logic                  wf_valid, wf_transpose, weight_full, tile_win_ready, tile_win_rsp_valid;
+  logic [D*8-1:0]        wf_data;
+  logic [15:0]           wf_free;
+  // verilator lint_off UNUSEDSIGNAL
+  logic                  tile_win_valid;  // bf16
+  logic [1:0]            tile_win_need;
+  logic [UbAddrBits-1:0] tile_win_addr;
+  // verilator lint_on UNUSEDSIGNAL
 
   systole_dma_load #(.Cfg(Cfg)) u_load (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .hbm_end_i,
@@ -149,7 +155,9 @@ module systole_core
       .progress_o(progress[QueueWeight]),
       .rd_valid_o(rd_valid_o[1]), .rd_ready_i(rd_ready_i[1]), .rd_addr_o(rd_addr_o[1]),
       .rd_rsp_valid_i(rd_rsp_valid_i[1]), .rd_rsp_data_i,
-      .wf_valid_o(wf_valid), .wf_data_o(wf_data), .wf_free_i(wf_free), .full_o(weight_full)
+      .win_valid_o(tile_win_valid), .win_addr_o(tile_win_addr), .win_need_o(tile_win_need),
+      .win_ready_i(tile_win_ready), .win_rsp_valid_i(tile_win_rsp_valid), .win_data_i(win_data[NumWin-1]),
+      .wf_valid_o(wf_valid), .wf_data_o(wf_data), .wf_transpose_o(wf_transpose), .wf_free_i(wf_free), .full_o(weight_full)
   );
 
   systole_dma_store #(.Cfg(Cfg)) u_store (
@@ -166,10 +174,12 @@ module systole_core
 
   // Matrix unit and accumulators.
   logic                   acc_wr_valid, acc_wr_accumulate, acc_wr_done, acc_rd_valid, acc_rd_ready, acc_saturated;
-  logic [AccAddrBits-1:0] acc_wr_row, acc_rd_row;
+  logic                   acc_feed_valid, acc_feed_read;
+  logic [AccAddrBits-1:0] acc_wr_row, acc_rd_row, acc_feed_row;
   logic signed [31:0]     acc_wr_data [Cfg.Cols];
   logic signed [31:0]     acc_rd_data [Cfg.Cols];
-  logic                   mxu_vector, mxu_stall_weights, mxu_stall_swap, mxu_stall_ub;
+  logic signed [31:0]     acc_feed_data [Cfg.Cols];
+  logic                   mxu_vector, mxu_stall_weights, mxu_stall_swap, mxu_stall_acc, mxu_stall_ub;
   logic                   vec_stall_ub, vec_saturated, vec_saturated_q;
 
   systole_mxu #(.Cfg(Cfg)) u_mxu (
@@ -178,40 +188,76 @@ module systole_core
       .start_desc_i(start_desc[QueueMxu]), .done_o(done[QueueMxu]),
       .fault_valid_o(unit_fault[QueueMxu]), .fault_code_o(unit_code[QueueMxu]), .fault_addr_o(unit_addr[QueueMxu]),
       .fault_newest_o(unit_newest[QueueMxu]), .progress_o(progress[QueueMxu]),
-      .wf_valid_i(wf_valid), .wf_data_i(wf_data), .wf_free_o(wf_free),
+      .wf_valid_i(wf_valid), .wf_data_i(wf_data), .wf_transpose_i(wf_transpose), .wf_free_o(wf_free),
       .win_valid_o(win_valid[S-1:0]), .win_addr_o(win_addr[S-1:0]), .win_need_o(win_need[S-1:0]),
       .win_ready_i(win_ready[S-1:0]), .win_rsp_valid_i(win_rsp_valid[S-1:0]), .win_data_i(win_data[S-1:0]),
+      .acc_feed_valid_o(acc_feed_valid), .acc_feed_read_o(acc_feed_read), .acc_feed_row_o(acc_feed_row),
+      .acc_feed_data_i(acc_feed_data),
       .acc_wr_valid_o(acc_wr_valid), .acc_wr_accumulate_o(acc_wr_accumulate), .acc_wr_row_o(acc_wr_row),
       .acc_wr_data_o(acc_wr_data), .acc_wr_done_i(acc_wr_done),
       .vector_o(mxu_vector), .stall_weights_o(mxu_stall_weights), .stall_swap_o(mxu_stall_swap),
-      .stall_ub_o(mxu_stall_ub)
+      .stall_acc_o(mxu_stall_acc), .stall_ub_o(mxu_stall_ub)
   );
 
   systole_accumulators #(.Cfg(Cfg)) u_accumulators (
       .clk_i, .rst_ni(core_rst_n), .clear_i(begin_q), .stall_i(stall_acc),
+      .feed_valid_i(acc_feed_valid), .feed_read_i(acc_feed_read), .feed_row_i(acc_feed_row), .feed_data_o(acc_feed_data),
       .wr_valid_i(acc_wr_valid), .wr_accumulate_i(acc_wr_accumulate), .wr_row_i(acc_wr_row), .wr_data_i(acc_wr_data),
       .wr_done_o(acc_wr_done),
       .rd_valid_i(acc_rd_valid), .rd_ready_o(acc_rd_ready), .rd_row_i(acc_rd_row), .rd_data_o(acc_rd_data),
       .saturated_o(acc_saturated)
   );
 
-  // Vector unit.
-  systole_vector #(.Cfg(Cfg)) u_vector (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze),
-      .start_valid_i(start_valid[QueueVector]), .start_ready_o(start_ready[QueueVector]),
-      .start_desc_i(start_desc[QueueVector]), .done_o(done[QueueVector]),
-      .fault_valid_o(unit_fault[QueueVector]), .fault_code_o(unit_code[QueueVector]),
-      .fault_addr_o(unit_addr[QueueVector]), .fault_newest_o(unit_newest[QueueVector]),
-      .progress_o(progress[QueueVector]),
-      .vrd_valid_o(win_valid[S]), .vrd_ready_i(win_ready[S]), .vrd_addr_o(win_addr[S]), .vrd_rsp_valid_i(win_rsp_valid[S]),
-      .vrd_data_i(win_data[S]),
-      .vwr_valid_o(vec_wr_valid), .vwr_ready_i(vec_wr_ready), .vwr_addr_o(vec_wr_addr), .vwr_data_o(vec_wr_data),
-      .vwr_mask_o(vec_wr_mask),
-      .acc_rd_valid_o(acc_rd_valid), .acc_rd_ready_i(acc_rd_ready), .acc_rd_row_o(acc_rd_row),
-      .acc_rd_data_i(acc_rd_data),
-      .saturated_o(vec_saturated), .stall_ub_o(vec_stall_ub)
-  );
-  assign win_need[S] = {win_addr[S][$clog2(W)-1:0] != '0, 1'b1};  // an aligned window is one word
+  // Vector unit: the quantising one, or the programmable one.
+  if (!Bf16) begin : gen_int8
+    systole_vector #(.Cfg(Cfg)) u_vector (
+        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze),
+        .start_valid_i(start_valid[QueueVector]), .start_ready_o(start_ready[QueueVector]),
+        .start_desc_i(start_desc[QueueVector]), .done_o(done[QueueVector]),
+        .fault_valid_o(unit_fault[QueueVector]), .fault_code_o(unit_code[QueueVector]),
+        .fault_addr_o(unit_addr[QueueVector]), .fault_newest_o(unit_newest[QueueVector]),
+        .progress_o(progress[QueueVector]),
+        .vrd_valid_o(win_valid[S]), .vrd_ready_i(win_ready[S]), .vrd_addr_o(win_addr[S]), .vrd_rsp_valid_i(win_rsp_valid[S]),
+        .vrd_data_i(win_data[S]),
+        .vwr_valid_o(vec_wr_valid), .vwr_ready_i(vec_wr_ready), .vwr_addr_o(vec_wr_addr), .vwr_data_o(vec_wr_data),
+        .vwr_mask_o(vec_wr_mask),
+        .acc_rd_valid_o(acc_rd_valid), .acc_rd_ready_i(acc_rd_ready), .acc_rd_row_o(acc_rd_row),
+        .acc_rd_data_i(acc_rd_data),
+        .saturated_o(vec_saturated), .stall_ub_o(vec_stall_ub)
+    );
+    assign win_need[S] = {win_addr[S][$clog2(W)-1:0] != '0, 1'b1};  // an aligned window is one word
+    assign {tile_win_ready, tile_win_rsp_valid} = '0;
+  end else begin : gen_bf16
+    logic [W*8-1:0] vrd_data [2];
+    // verilator lint_off UNUSEDSIGNAL
+    logic [systole_vpu_types_pkg::Units-1:0] rows;  // not counted
+    // verilator lint_on UNUSEDSIGNAL
+    assign vrd_data = '{win_data[S], win_data[S+1]};
+
+    systole_vpu #(.Cfg(Cfg)) u_vector (
+        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze),
+        .start_valid_i(start_valid[QueueVector]), .start_ready_o(start_ready[QueueVector]),
+        .start_desc_i(start_desc[QueueVector]), .done_o(done[QueueVector]),
+        .fault_valid_o(unit_fault[QueueVector]), .fault_code_o(unit_code[QueueVector]),
+        .fault_addr_o(unit_addr[QueueVector]), .fault_newest_o(unit_newest[QueueVector]),
+        .progress_o(progress[QueueVector]),
+        .vrd_valid_o(win_valid[S+1:S]), .vrd_ready_i(win_ready[S+1:S]), .vrd_addr_o(win_addr[S+1:S]),
+        .vrd_need_o(win_need[S+1:S]), .vrd_rsp_valid_i(win_rsp_valid[S+1:S]), .vrd_data_i(vrd_data),
+        .vwr_valid_o(vec_wr_valid), .vwr_ready_i(vec_wr_ready), .vwr_addr_o(vec_wr_addr), .vwr_data_o(vec_wr_data),
+        .vwr_mask_o(vec_wr_mask),
+        .acc_rd_valid_o(acc_rd_valid), .acc_rd_ready_i(acc_rd_ready), .acc_rd_row_o(acc_rd_row),
+        .acc_rd_data_i(acc_rd_data),
+        .busy_o(rows), .stall_ub_o(vec_stall_ub)
+    );
+    assign vec_saturated = 1'b0;
+
+    // The weight loader's window.
+    assign win_valid[NumWin-1] = tile_win_valid;
+    assign win_addr[NumWin-1]  = tile_win_addr;
+    assign win_need[NumWin-1]  = tile_win_need;
+    assign tile_win_ready      = win_ready[NumWin-1];
+    assign tile_win_rsp_valid  = win_rsp_valid[NumWin-1];
+  end
 
   always_ff @(posedge clk_i) begin
     if (!core_rst_n) vec_saturated_q <= 1'b0;
@@ -224,33 +270,34 @@ module systole_core
   assign acc_stall = acc_rd_valid && !acc_rd_ready;
   always_comb begin
     ctr_inc_o                     = '0;
-    ctr_inc_o[CtrDescriptors]     = 9'($countones(done)) + 9'(done_o);
-    ctr_inc_o[CtrLoadBusy]        = 9'(q_busy[QueueLoad]);
-    ctr_inc_o[CtrLoadWait]        = 9'(q_waiting[QueueLoad]);
-    ctr_inc_o[CtrLoadBytes]       = ld_valid && ld_ready ? 9'(D) : '0;
-    ctr_inc_o[CtrWeightBusy]      = 9'(q_busy[QueueWeight]);
-    ctr_inc_o[CtrWeightWait]      = 9'(q_waiting[QueueWeight]);
-    ctr_inc_o[CtrWeightBytes]     = wf_valid ? 9'(D) : '0;
-    ctr_inc_o[CtrWeightFull]      = 9'(weight_full);
-    ctr_inc_o[CtrMxuBusy]         = 9'(q_busy[QueueMxu]);
-    ctr_inc_o[CtrMxuWait]         = 9'(q_waiting[QueueMxu]);
-    ctr_inc_o[CtrMxuVectors]      = 9'(mxu_vector);
-    ctr_inc_o[CtrMxuStallWeights] = 9'(mxu_stall_weights);
-    ctr_inc_o[CtrMxuStallSwap]    = 9'(mxu_stall_swap);
-    ctr_inc_o[CtrMxuStallUb]      = 9'(mxu_stall_ub);
-    ctr_inc_o[CtrMxuIdle]         = 9'(q_idle[QueueMxu]);
-    ctr_inc_o[CtrVectorBusy]      = 9'(q_busy[QueueVector]);
-    ctr_inc_o[CtrVectorWait]      = 9'(q_waiting[QueueVector]);
-    ctr_inc_o[CtrVectorStallUb]   = 9'(vec_stall_ub || acc_stall);
-    ctr_inc_o[CtrStoreBusy]       = 9'(q_busy[QueueStore]);
-    ctr_inc_o[CtrStoreWait]       = 9'(q_waiting[QueueStore]);
-    ctr_inc_o[CtrStoreBytes]      = wr_valid_o && wr_ready_i ? 9'(D) : '0;
-    ctr_inc_o[CtrHbmReadBeats]    = 9'(hbm_perf_i.rd_beat);
-    ctr_inc_o[CtrHbmWriteBeats]   = 9'(hbm_perf_i.wr_beat);
-    ctr_inc_o[CtrHbmActivates]    = 9'(hbm_perf_i.activates);
-    ctr_inc_o[CtrHbmRefresh]      = 9'(hbm_perf_i.refreshing);
-    ctr_inc_o[CtrFetchBytes]      = rd_rsp_valid_i[0] ? 9'(D) : '0;
-    ctr_inc_o[CtrDispatchStall]   = 9'(dispatch_stall);
+    ctr_inc_o[CtrDescriptors]     = CtrIncBits'($countones(done)) + CtrIncBits'(done_o);
+    ctr_inc_o[CtrLoadBusy]        = CtrIncBits'(q_busy[QueueLoad]);
+    ctr_inc_o[CtrLoadWait]        = CtrIncBits'(q_waiting[QueueLoad]);
+    ctr_inc_o[CtrLoadBytes]       = ld_valid && ld_ready ? CtrIncBits'(D) : '0;
+    ctr_inc_o[CtrWeightBusy]      = CtrIncBits'(q_busy[QueueWeight]);
+    ctr_inc_o[CtrWeightWait]      = CtrIncBits'(q_waiting[QueueWeight]);
+    ctr_inc_o[CtrWeightBytes]     = rd_rsp_valid_i[1] ? CtrIncBits'(D) : '0;
+    ctr_inc_o[CtrWeightFull]      = CtrIncBits'(weight_full);
+    ctr_inc_o[CtrMxuBusy]         = CtrIncBits'(q_busy[QueueMxu]);
+    ctr_inc_o[CtrMxuWait]         = CtrIncBits'(q_waiting[QueueMxu]);
+    ctr_inc_o[CtrMxuVectors]      = CtrIncBits'(mxu_vector);
+    ctr_inc_o[CtrMxuStallWeights] = CtrIncBits'(mxu_stall_weights);
+    ctr_inc_o[CtrMxuStallSwap]    = CtrIncBits'(mxu_stall_swap);
+    ctr_inc_o[CtrMxuStallUb]      = CtrIncBits'(mxu_stall_ub);
+    ctr_inc_o[CtrMxuStallAcc]     = CtrIncBits'(mxu_stall_acc);
+    ctr_inc_o[CtrMxuIdle]         = CtrIncBits'(q_idle[QueueMxu]);
+    ctr_inc_o[CtrVectorBusy]      = CtrIncBits'(q_busy[QueueVector]);
+    ctr_inc_o[CtrVectorWait]      = CtrIncBits'(q_waiting[QueueVector]);
+    ctr_inc_o[CtrVectorStallUb]   = CtrIncBits'(vec_stall_ub || acc_stall);
+    ctr_inc_o[CtrStoreBusy]       = CtrIncBits'(q_busy[QueueStore]);
+    ctr_inc_o[CtrStoreWait]       = CtrIncBits'(q_waiting[QueueStore]);
+    ctr_inc_o[CtrStoreBytes]      = wr_valid_o && wr_ready_i ? CtrIncBits'(D) : '0;
+    ctr_inc_o[CtrHbmReadBeats]    = CtrIncBits'(hbm_perf_i.rd_beat);
+    ctr_inc_o[CtrHbmWriteBeats]   = CtrIncBits'(hbm_perf_i.wr_beat);
+    ctr_inc_o[CtrHbmActivates]    = CtrIncBits'(hbm_perf_i.activates);
+    ctr_inc_o[CtrHbmRefresh]      = CtrIncBits'(hbm_perf_i.refreshing);
+    ctr_inc_o[CtrFetchBytes]      = rd_rsp_valid_i[0] ? CtrIncBits'(D) : '0;
+    ctr_inc_o[CtrDispatchStall]   = CtrIncBits'(dispatch_stall);
   end
 
   // A unit never tells a fault without a code; all is quiet at the end of a program.

@@ -92,7 +92,7 @@ module systole_top
   localparam logic [AddrBits:0] HbmBytes = (AddrBits + 1)'(D) << BeatBits;
 
   // Random stalls, a bit a stream.
-  localparam int unsigned NumWin = Cfg.Segments + 1;
+  localparam int unsigned NumWin = num_windows(Cfg);
   localparam int unsigned CoreStalls = NumWin + 3 + NumQueues + 4;
   localparam int unsigned HbmStalls = NumRd + NumWr;
   logic [CoreStalls-1:0] stall_core;
@@ -115,7 +115,7 @@ module systole_top
   logic [2:0]                        fault_queue;
   logic [PcBits-1:0]                 fault_pc;
   logic [AddrBits-1:0]               fault_addr;
-  logic [systole_csr_pkg::NumCounters-1:0][8:0] ctr_inc;
+  logic [systole_csr_pkg::NumCounters-1:0][systole_csr_pkg::CtrIncBits-1:0] ctr_inc;
 
   systole_csr #(.Preset(Preset)) u_csr (
       .clk_i, .rst_ni,

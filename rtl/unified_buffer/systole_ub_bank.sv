@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A bank of the unified buffer: words of WordBytes with byte enables, one write and one registered read port, cut into
-// memories of eight bytes. A read of the word written in the same cycle returns the old bytes.
+// A bank of the unified buffer: words of WordBytes with byte enables, one write and one registered read port, cut into memories of at
+// most 64 bytes. A read of the word written in the same cycle returns the old bytes.
 // Docs: docs/unified_buffer.md. Test: tests/rtl/unified_buffer.
 
 module systole_ub_bank #(
@@ -20,20 +20,30 @@ module systole_ub_bank #(
     input  logic [RowBits-1:0]     raddr_i,
     output logic [WordBytes*8-1:0] rdata_o  // the cycle after re_i, held until the next
 );
-  for (genvar g = 0; g < WordBytes / 8; g++) begin : gen_group
-    logic [63:0] mem_q [Depth];
-    logic [63:0] rdata_q;
-    logic [7:0]  we;
+  localparam int unsigned Bytes = WordBytes < 64 ? WordBytes : 64;
+  typedef logic [Bytes*8-1:0] part_t;
 
-    assign we = we_i[g*8+:8];
-    assign rdata_o[g*64+:64] = rdata_q;
+  // One assignment of the whole part, the old bytes where nothing is written: synthesis makes byte enables of it, and simulation looks
+  // at bytes only where a part of a part is written.
+  function automatic part_t merge(part_t old, part_t data, logic [Bytes-1:0] we);
+    part_t merged;
+    merged = data;
+    if (we != '1) begin
+      for (int unsigned i = 0; i < Bytes; i++) if (!we[i]) merged[i*8+:8] = old[i*8+:8];
+    end
+    return merged;
+  endfunction
+
+  for (genvar g = 0; g < WordBytes / Bytes; g++) begin : gen_part
+    (* ram_style = "auto" *) part_t mem_q [Depth];
+    part_t            rdata_q;
+    logic [Bytes-1:0] we;
+
+    assign we = we_i[g*Bytes+:Bytes];
+    assign rdata_o[g*Bytes*8+:Bytes*8] = rdata_q;
 
     always_ff @(posedge clk_i) begin
-      if (|we) begin
-        for (int unsigned i = 0; i < 8; i++) begin
-          if (we[i]) mem_q[waddr_i][i*8+:8] <= wdata_i[g*64+i*8+:8];
-        end
-      end
+      if (we != '0) mem_q[waddr_i] <= merge(mem_q[waddr_i], wdata_i[g*Bytes*8+:Bytes*8], we);
       if (re_i) rdata_q <= mem_q[raddr_i];
     end
   end

@@ -9,15 +9,15 @@ module systole_unified_buffer
   import systole_presets_pkg::*;
 #(
     parameter cfg_t Cfg = preset(PresetNano),
-    parameter int unsigned W = Cfg.Rows,            // derived, do not set: bytes of a word and of a window
-    parameter int unsigned D = beat_bytes(Cfg),     // derived, do not set: bytes of a beat
-    parameter int unsigned NumWin = Cfg.Segments + 1
+    parameter int unsigned W = word_bytes(Cfg),        // derived, do not set: bytes of a word and of a window
+    parameter int unsigned D = beat_bytes(Cfg),        // derived, do not set: bytes of a beat
+    parameter int unsigned NumWin = num_windows(Cfg)   // derived, do not set
 ) (
     input  logic                              clk_i,
     input  logic                              rst_ni,
     input  logic [NumWin+2:0]                 stall_i,  // hold: windows, vector write, DMA write, DMA read (the highest bit)
 
-    // Window reads: 0..Segments-1 data setup, Segments vector unit.
+    // Window reads: 0..Segments-1 data setup, Segments vector unit; bf16: Segments + 1 too, Segments + 2 weight loader.
     input  logic [NumWin-1:0]                 win_rd_valid_i,
     input  logic [NumWin-1:0][UbAddrBits-1:0] win_rd_addr_i,
     input  logic [NumWin-1:0][1:0]            win_rd_need_i,  // bytes of the {second, first} word are needed

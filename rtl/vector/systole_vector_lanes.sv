@@ -66,7 +66,7 @@ module systole_vector_lanes
   logic [Cols*8-1:0]  out_v;
   logic [Cols*32-1:0] sum_v;
 
-  logic [Cols*32-1:0] sum_mem_q [SumDepth];  // one write and one read port
+  (* ram_style = "auto" *) logic [Cols*32-1:0] sum_mem_q [SumDepth];  // one write and one read port
 
   // Uniform multiplier and shift of the micro-op that enters.
   logic signed [31:0] mult_u;

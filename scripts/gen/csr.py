@@ -23,6 +23,7 @@ def _sv(spec: dict) -> str:
     c = spec["counters"]
     out.append(f"\n  localparam logic [11:0] CsrCounterBase = 12'h{c['base']:03X};")
     out.append(f"  localparam int unsigned NumCounters = {len(c['list'])};")
+    out.append("  localparam int unsigned CtrIncBits = 10;  // a counter grows by less than 1024 a cycle: bytes of a beat")
     for i, x in enumerate(c["list"]):
         out.append(f"  localparam int unsigned Ctr{common.camel(x['name'])} = {i};  // {x['doc']}")
     out.append("\nendpackage\n")

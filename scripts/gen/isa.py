@@ -26,11 +26,33 @@ def _width(spec: dict, op: dict) -> int:
     return last["lsb"] + last["bits"] * last["count"]
 
 
+def _cells_of(spec: dict, item: dict) -> list:
+    """Numbers of the cells that have an operation or a flag."""
+    named = item.get("cells", [cell["name"] for cell in spec["cells"]])
+    return [cell["id"] for cell in spec["cells"] if cell["name"] in named]
+
+
+def _cell_mask(spec: dict, item: dict) -> int:
+    return sum(1 << number for number in _cells_of(spec, item))
+
+
+def _flag_mask(spec: dict, op: dict, number: int) -> int:
+    """Bits of the flags that an operation has with this cell."""
+    return sum(1 << f["bit"] for f in op.get("flags", []) if number in _cells_of(spec, f))
+
+
 def _sv_field(f: dict) -> str:
     if f["count"] > 1:
         return f"logic [{f['count'] - 1}:0][{f['bits'] - 1}:0] {f['name']}"
     sign = "signed " if f["signed"] else ""
     return f"logic {sign}[{f['bits'] - 1}:0] {f['name']}"
+
+
+def _sv_has(spec: dict, op: dict) -> str:
+    cells = _cells_of(spec, op)
+    if len(cells) == len(spec["cells"]):
+        return "1'b1"
+    return " || ".join(f"kind == {number}" for number in cells)
 
 
 def _sv(spec: dict) -> str:
@@ -71,6 +93,14 @@ def _sv(spec: dict) -> str:
             name = common.camel(op["name"]) + common.camel(f["name"])
             out.append(f"  localparam int unsigned Flag{name} = {f['bit']};  // {f['doc']}")
     out.append("")
+    out.append("  // High when a core of this cell has the opcode.")
+    out.append("  function automatic logic has_opcode(logic [7:0] opcode, int unsigned kind);")
+    out.append("    case (opcode)")
+    for op in ops:
+        out.append(f"      Op{common.camel(op['name'])}: return {_sv_has(spec, op)};")
+    out.append("      default: return 1'b0;")
+    out.append("    endcase")
+    out.append("  endfunction\n")
     out.append("  // Queue of an opcode; NumQueues = the sequencer itself or unknown.")
     out.append("  function automatic logic [2:0] queue_of(logic [7:0] opcode);")
     out.append("    case (opcode)")
@@ -81,24 +111,30 @@ def _sv(spec: dict) -> str:
     out.append("      default: return 3'(NumQueues);")
     out.append("    endcase")
     out.append("  endfunction\n")
-    out.append("  // High when a bit or flag that the opcode does not use is set.")
-    out.append("  function automatic logic unused_bits_set(desc_t d);")
-    out.append("    logic bad;")
+    out.append("  // High when a bit or flag that the opcode does not use with this cell is set; 0 for an opcode that it lacks.")
+    out.append("  function automatic logic unused_bits_set(desc_t d, int unsigned kind);")
+    out.append("    logic [7:0] flags;  // used")
+    out.append("    logic       bits;")
     out.append("    case (d[7:0])")
     for op in ops:
-        mask = 0
-        for f in op.get("flags", []):
-            mask |= 1 << f["bit"]
         width = _width(spec, op)
-        terms = []
-        if width < bits:
-            terms.append(f"(d[{bits - 1}:{width}] != '0)")
-        if mask != 0xFF:
-            terms.append(f"((d[15:8] & 8'h{0xFF & ~mask:02X}) != '0)")
-        out.append(f"      Op{common.camel(op['name'])}: bad = {' || '.join(terms)};")
-    out.append("      default: bad = 1'b0;")
+        high = f"d[{bits - 1}:{width}] != '0" if width < bits else "1'b0"
+        masks = {number: _flag_mask(spec, op, number) for number in _cells_of(spec, op)}
+        values = sorted(set(masks.values()))
+        flags = f"8'h{values[-1]:02X}"
+        if len(values) > 1:
+            flags = " : ".join([f"kind == {number} ? 8'h{mask:02X}" for number, mask in list(masks.items())[:-1]]
+                               + [f"8'h{list(masks.values())[-1]:02X}"])
+        out.append(f"      Op{common.camel(op['name'])}: begin")
+        out.append(f"        bits  = {high};")
+        out.append(f"        flags = {flags};")
+        out.append("      end")
+    out.append("      default: begin")
+    out.append("        bits  = 1'b0;")
+    out.append("        flags = 8'hFF;")
+    out.append("      end")
     out.append("    endcase")
-    out.append("    return bad;")
+    out.append("    return has_opcode(d[7:0], kind) && (bits || (d[15:8] & ~flags) != '0);")
     out.append("  endfunction\n")
     out.append("endpackage\n")
     return "\n".join(out)
@@ -112,7 +148,7 @@ def _cpp_type(f: dict) -> str:
 def _cpp(spec: dict) -> str:
     out = [common.banner("//", SOURCE)]
     out.append("#ifndef SYSTOLE_GEN_ISA_H_\n#define SYSTOLE_GEN_ISA_H_\n")
-    out.append("#include <array>\n#include <cstdint>\n#include <string_view>\n")
+    out.append("#include <array>\n#include <cstdint>\n#include <string_view>\n\n#include \"systole/gen/presets.h\"\n")
     out.append("namespace systole::isa {\n")
     out.append(f"inline constexpr int kVersion = {spec['version']};")
     out.append(f"inline constexpr int kDescriptorBits = {spec['descriptor_bits']};")
@@ -230,6 +266,9 @@ struct FlagInfo {
   std::string_view name;
   int bit;
   std::string_view doc;
+  uint8_t cells;  // bit n: cores of cell n have it
+
+  constexpr bool Has(Cell cell) const { return (cells >> static_cast<int>(cell) & 1) != 0; }
 };
 struct OpInfo {
   std::string_view name;
@@ -240,7 +279,16 @@ struct OpInfo {
   int num_fields;
   const FlagInfo* flags;
   int num_flags;
-  int width;  // bits used; the rest must be zero
+  int width;      // bits used; the rest must be zero
+  uint8_t cells;  // bit n: cores of cell n have it
+
+  constexpr bool Has(Cell cell) const { return (cells >> static_cast<int>(cell) & 1) != 0; }
+  // Bits of the flags that it has on cores of this cell.
+  constexpr uint8_t FlagMask(Cell cell) const {
+    int mask = 0;
+    for (int i = 0; i < num_flags; ++i) mask |= flags[i].Has(cell) ? 1 << flags[i].bit : 0;
+    return static_cast<uint8_t>(mask);
+  }
 };
 """)
     for op in spec["opcodes"]:
@@ -255,7 +303,7 @@ struct OpInfo {
         if op.get("flags"):
             out.append(f"inline constexpr FlagInfo k{name}Flags[] = {{")
             for f in op["flags"]:
-                out.append(f'    {{"{f["name"]}", {f["bit"]}, "{f["doc"]}"}},')
+                out.append(f'    {{"{f["name"]}", {f["bit"]}, "{f["doc"]}", {_cell_mask(spec, f)}}},')
             out.append("};")
     out.append(f"inline constexpr std::array<OpInfo, {len(spec['opcodes'])}> kOps = {{{{")
     for op in spec["opcodes"]:
@@ -263,9 +311,16 @@ struct OpInfo {
         nf, ng = len(op["fields"]), len(op.get("flags", []))
         out.append(
             f'    {{"{op["name"]}", Opcode::k{name}, Queue::k{common.camel(op["queue"])}, "{op["doc"]}",\n'
-            f'     {f"k{name}Fields" if nf else "nullptr"}, {nf}, {f"k{name}Flags" if ng else "nullptr"}, {ng}, {_width(spec, op)}}},')
+            f'     {f"k{name}Fields" if nf else "nullptr"}, {nf}, {f"k{name}Flags" if ng else "nullptr"}, {ng}, {_width(spec, op)}, {_cell_mask(spec, op)}}},')
     out.append("}};\n")
-    out.append("// The operation of that opcode, or nullptr.")
+    out.append("// The operation of that opcode on a core of that cell, or nullptr.")
+    out.append("constexpr const OpInfo* FindOp(uint8_t opcode, Cell cell) {")
+    out.append("  for (const OpInfo& op : kOps) {")
+    out.append("    if (static_cast<uint8_t>(op.opcode) == opcode && op.Has(cell)) return &op;")
+    out.append("  }")
+    out.append("  return nullptr;")
+    out.append("}\n")
+    out.append("// The operation of that opcode on any core, or nullptr.")
     out.append("constexpr const OpInfo* FindOp(uint8_t opcode) {")
     out.append("  for (const OpInfo& op : kOps) {")
     out.append("    if (static_cast<uint8_t>(op.opcode) == opcode) return &op;")
@@ -274,6 +329,10 @@ struct OpInfo {
     out.append("}\n")
     out.append("}  // namespace systole::isa\n\n#endif  // SYSTOLE_GEN_ISA_H_\n")
     return "\n".join(out)
+
+
+def _md_cells(item: dict) -> str:
+    return f" Cell {', '.join(item['cells'])} only." if "cells" in item else ""
 
 
 def _md(spec: dict) -> str:
@@ -286,10 +345,10 @@ def _md(spec: dict) -> str:
     for f in _layout(spec, {"name": "header", "fields": []}):
         out.append(f"| {f['lsb'] + f['bits'] - 1}:{f['lsb']} | `{f['name']}` | {f['doc']} |")
     for op in spec["opcodes"]:
-        out += ["", f"## `{op['name']}` (0x{op['opcode']:02X}, queue {op['queue']})", "", op["doc"] + ".", ""]
+        out += ["", f"## `{op['name']}` (0x{op['opcode']:02X}, queue {op['queue']})", "", op["doc"] + "." + _md_cells(op), ""]
         if op.get("flags"):
             out += ["| flag | bit | meaning |", "|---|---:|---|"]
-            out += [f"| `{f['name']}` | {f['bit']} | {f['doc']} |" for f in op["flags"]] + [""]
+            out += [f"| `{f['name']}` | {f['bit']} | {f['doc']}{_md_cells(f)} |" for f in op["flags"]] + [""]
         if op["fields"]:
             out += ["| bits | field | signed | meaning |", "|---|---|---|---|"]
             for f in _layout(spec, op)[len(spec["header"]):]:
@@ -303,6 +362,7 @@ def _md(spec: dict) -> str:
 
 def generate(root: pathlib.Path) -> dict:
     spec = common.load(root, SOURCE)
+    spec["cells"] = common.load(root, "presets.yaml")["cells"]
     return {
         "rtl/gen/systole_isa_pkg.sv": _sv(spec),
         "host/include/systole/gen/isa.h": _cpp(spec),

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "sim/iss/state.h"
 #include "systole/gen/isa.h"
@@ -18,7 +19,8 @@ namespace systole::iss {
 // done.
 struct Trap {
   isa::Fault cause;
-  uint64_t address = 0;  // or the value that was wrong
+  uint64_t address = 0;     // or the value that was wrong
+  std::string detail = {};  // what code and address do not say; may be empty
 };
 using Result = std::optional<Trap>;  // nothing: executed
 
@@ -27,10 +29,13 @@ using Result = std::optional<Trap>;  // nothing: executed
 Result Execute(const isa::Load& d, State* state);
 Result Execute(const isa::Store& d, State* state);
 Result Execute(const isa::Weights& d, State* state);
+Result Execute(const isa::Tiles& d, State* state);
 Result Execute(const isa::Matmul& d, State* state);
 Result Execute(const isa::Requant& d, State* state);
 Result Execute(const isa::Pool& d, State* state);
 Result Execute(const isa::Add& d, State* state);
+Result Execute(const isa::Vload& d, State* state);
+Result Execute(const isa::Vrun& d, State* state);
 
 // [address, address + bytes) outside a memory of `size` bytes: the first byte
 // that does not exist.

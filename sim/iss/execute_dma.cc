@@ -49,6 +49,18 @@ Result Runs(const Dma& d, State* state, uint64_t* beats, Copy copy) {
   return std::nullopt;
 }
 
+// A tile of bf16 elements with rows and columns exchanged.
+Tile Transposed(const std::vector<uint8_t>& stored, const Preset& preset) {
+  Tile tile(stored.size());
+  for (int64_t r = 0; r < preset.rows; ++r) {
+    for (int64_t c = 0; c < preset.cols; ++c) {
+      std::copy_n(&stored[2 * (c * preset.rows + r)], 2,
+                  &tile[2 * (r * preset.cols + c)]);
+    }
+  }
+  return tile;
+}
+
 }  // namespace
 
 Result Execute(const isa::Load& d, State* state) {
@@ -71,13 +83,16 @@ Result Execute(const isa::Weights& d, State* state) {
   if (d.tiles == 0) return Trap{isa::Fault::kIllegalDescriptor};
   if (d.hbm_addr % state->beat() != 0)
     return Trap{isa::Fault::kMisaligned, d.hbm_addr};
+  const bool transpose = (d.header.flags & isa::Weights::kTranspose) != 0;
   const uint64_t bytes = state->preset.tile_bytes();
   std::vector<uint8_t> buffer(bytes);
   for (uint64_t i = 0; i < d.tiles; ++i) {
     const uint64_t address = d.hbm_addr + i * bytes;
     if (Result r = CheckHbm(*state, address, bytes)) return r;
     state->hbm.Read(address, absl::MakeSpan(buffer));
-    state->weight_fifo.emplace_back(buffer.begin(), buffer.end());
+    state->weight_fifo.push_back(transpose
+                                     ? Transposed(buffer, state->preset)
+                                     : Tile(buffer.begin(), buffer.end()));
     state->counters.weight_beats += bytes / state->beat();
   }
   return std::nullopt;

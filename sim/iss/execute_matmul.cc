@@ -1,72 +1,16 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// matmul. A pass gathers its vectors into a dense matrix, then multiplies that
-// by the tile.
+// matmul of the int8 cell. A pass gathers its vectors into a dense matrix, then
+// multiplies that by the tile.
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
 
 #include "sim/iss/execute.h"
+#include "sim/iss/gather.h"
 
 namespace systole::iss {
 namespace {
-
-constexpr int kSegments = 4;
-
-// Bytes j of segment s at output position (i, y, x) in pass (p1, p0), as
-// docs/isa.md has them.
-class Gather {
- public:
-  Gather(const isa::Matmul& d, const State& state) : d_(d), state_(state) {}
-
-  // Fills [n*ny*nx][Rows].
-  Result Pass(int64_t p1, int64_t p0, int8_t* a) const {
-    const int64_t rows = state_.preset.rows;
-    for (int64_t i = 0; i < d_.n; ++i) {
-      for (int64_t y = 0; y < d_.ny; ++y) {
-        for (int64_t x = 0; x < d_.nx; ++x, a += rows) {
-          int8_t* to = a;
-          for (int s = 0; s < kSegments; ++s) {
-            if (Result r =
-                    Window(i, y * d_.sy + d_.seg_dy[s] + p1 * d_.t1_dy,
-                           int64_t{d_.seg_dx[s]} + x * d_.sx + p0 * d_.t0_dx,
-                           d_.seg_len[s], to)) {
-              return r;
-            }
-            to += d_.seg_len[s];
-          }
-          std::fill(to, a + rows, int8_t{0});
-        }
-      }
-    }
-    return std::nullopt;
-  }
-
- private:
-  // Bytes first .. first + len - 1 of a line, padding where there are none.
-  Result Window(int64_t i, int64_t line, int64_t first, int64_t len,
-                int8_t* to) const {
-    int64_t from = 0, until = 0;  // the bytes of the window that exist
-    if (line >= 0 && line < d_.lines) {
-      from = std::clamp<int64_t>(-first, 0, len);
-      until = std::clamp<int64_t>(d_.line_bytes - first, from, len);
-    }
-    if (from < until) {
-      const uint64_t address =
-          d_.ub_base + i * d_.img_pitch + line * d_.pitch + first + from;
-      if (Result r = CheckWindow(state_, address, until - from)) return r;
-      std::memcpy(to + from, &state_.ub[address], until - from);
-    }
-    std::fill(to, to + from, static_cast<int8_t>(d_.pad));
-    std::fill(to + until, to + len, static_cast<int8_t>(d_.pad));
-    return std::nullopt;
-  }
-
-  const isa::Matmul& d_;
-  const State& state_;
-};
 
 // sum[v][c] = sum over r of a[v][r] * w[r][c] for kVectors vectors and kCols
 // columns. At most 256 products of at most 2^14: exact in 32 bits.
@@ -128,19 +72,11 @@ bool RunPass(const int8_t* a, const int32_t* w, int64_t vectors,
   return saturated;
 }
 
-bool IsIllegal(const isa::Matmul& d, const Preset& preset) {
-  for (uint32_t count : {d.lines, d.line_bytes, d.n, d.ny, d.nx, d.t0, d.t1}) {
-    if (count == 0) return true;
-  }
-  const uint32_t used =
-      d.seg_len[0] + d.seg_len[1] + d.seg_len[2] + d.seg_len[3];
-  return used == 0 || used > preset.rows;
-}
-
 }  // namespace
 
 Result Execute(const isa::Matmul& d, State* state) {
   const Preset& preset = state->preset;
+  if (preset.cell == Cell::kBf16) return ExecuteBf16(d, state);
   if (IsIllegal(d, preset)) return Trap{isa::Fault::kIllegalDescriptor};
   const int64_t vectors = int64_t{d.n} * d.ny * d.nx;
   if (Result r = CheckAccRows(*state, d.acc, vectors)) return r;
@@ -156,17 +92,12 @@ Result Execute(const isa::Matmul& d, State* state) {
       const bool first = p1 == 0 && p0 == 0;
       if (first && keep) {
         if (!state->tile) return Trap{isa::Fault::kIllegalDescriptor};
-      } else {
-        // A tile that no weights descriptor before this one pushes: the array
-        // would wait for ever.
-        if (state->weight_fifo.empty())
-          return Trap{isa::Fault::kWatchdog,
-                      static_cast<uint64_t>(p1 * d.t0 + p0)};
-        state->tile = std::move(state->weight_fifo.front());
-        state->weight_fifo.pop_front();
+      } else if (Result r = TakeTile(p1 * d.t0 + p0, state)) {
+        return r;
       }
       std::copy(state->tile->begin(), state->tile->end(), w.begin());
-      if (Result r = gather.Pass(p1, p0, a.data())) return r;
+      if (Result r = gather.Pass(p1, p0, reinterpret_cast<uint8_t*>(a.data())))
+        return r;
       if (run(a.data(), w.data(), vectors, preset, first && !accumulate,
               state->acc_row(d.acc).data())) {
         state->acc_saturated = true;

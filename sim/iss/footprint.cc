@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "sim/iss/vpu_state.h"
+
 namespace systole::iss {
 namespace {
 
@@ -45,8 +47,10 @@ void AddWindows(Ranges* to, uint64_t line_address, int64_t first, int64_t len,
     add(first + x * step, first + x * step + len);
 }
 
-void Walk(const isa::Matmul& d, Footprint* f) {
-  const int64_t rows = int64_t{d.n} * d.ny * d.nx;
+void Walk(const isa::Matmul& d, const Preset& preset, Footprint* f) {
+  const bool transpose = (d.header.flags & isa::Matmul::kTranspose) != 0;
+  const int64_t rows = transpose ? int64_t{d.t1} * d.t0 * preset.rows
+                                 : int64_t{d.n} * d.ny * d.nx;
   f->write(Space::kAcc).push_back({d.acc, static_cast<uint64_t>(d.acc + rows)});
   if (d.header.flags & isa::Matmul::kAccumulate)
     f->read(Space::kAcc) = f->write(Space::kAcc);
@@ -59,8 +63,9 @@ void Walk(const isa::Matmul& d, Footprint* f) {
           const uint64_t address = d.ub_base + i * d.img_pitch + line * d.pitch;
           for (int64_t p0 = 0; p0 < d.t0; ++p0) {
             AddWindows(&f->read(Space::kUb), address,
-                       int64_t{d.seg_dx[s]} + p0 * d.t0_dx, d.seg_len[s], d.sx,
-                       d.nx, d.line_bytes);
+                       int64_t{d.seg_dx[s]} + p0 * d.t0_dx,
+                       d.seg_len[s] * preset.element_bytes(), d.sx, d.nx,
+                       d.line_bytes);
           }
         }
       }
@@ -161,7 +166,8 @@ Ranges Intersect(const Ranges& a, const Ranges& b) {
   return both;
 }
 
-Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset) {
+Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
+                      const VrunLog& vrun) {
   Footprint f;
   switch (static_cast<isa::Opcode>(isa::GetBits(descriptor, 0, 8))) {
     case isa::Opcode::kLoad:
@@ -179,7 +185,7 @@ Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset) {
       break;
     }
     case isa::Opcode::kMatmul:
-      Walk(isa::Matmul::Decode(descriptor), &f);
+      Walk(isa::Matmul::Decode(descriptor), preset, &f);
       break;
     case isa::Opcode::kRequant:
       Walk(isa::Requant::Decode(descriptor), preset.cols, &f);
@@ -189,6 +195,24 @@ Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset) {
       break;
     case isa::Opcode::kAdd:
       Walk(isa::Add::Decode(descriptor), &f);
+      break;
+    case isa::Opcode::kTiles: {
+      const isa::Tiles d = isa::Tiles::Decode(descriptor);
+      for (uint64_t t = 0; t < d.tiles; ++t) {
+        AddStrided(&f.read(Space::kUb), d.ub_addr + t * d.tile_stride,
+                   2 * d.cols, d.pitch, d.rows);
+      }
+      break;
+    }
+    case isa::Opcode::kVload: {
+      const isa::Vload d = isa::Vload::Decode(descriptor);
+      f.read(Space::kUb).push_back({d.ub_addr, d.ub_addr + 8 * d.count});
+      break;
+    }
+    case isa::Opcode::kVrun:
+      f.read(Space::kUb) = vrun.reads.All();
+      f.write(Space::kUb) = vrun.writes.All();
+      f.read(Space::kAcc) = vrun.acc_reads.All();
       break;
     case isa::Opcode::kHalt:
       break;

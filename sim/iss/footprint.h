@@ -37,8 +37,12 @@ struct Footprint {
   const Ranges& write(Space s) const { return writes[static_cast<int>(s)]; }
 };
 
-// Of a descriptor that the simulator has executed without a fault.
-Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset);
+class VrunLog;
+
+// Of a descriptor that the simulator has executed without a fault. What a vrun
+// touches only its execution tells: its log.
+Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
+                      const VrunLog& vrun);
 
 // Sorted, touching ranges joined.
 Ranges Normalise(Ranges ranges);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace systole::iss {
 namespace {
@@ -17,10 +18,8 @@ constexpr uint64_t kProgramAlignment = 128;
 // without what is above them.
 constexpr uint64_t kAddressMask = (uint64_t{1} << 36) - 1;
 
-bool HasUnusedBits(const isa::OpInfo& op, const isa::Descriptor& d) {
-  uint64_t flags = isa::GetBits(d, 8, 8);
-  for (int i = 0; i < op.num_flags; ++i)
-    flags &= ~(uint64_t{1} << op.flags[i].bit);
+bool HasUnusedBits(const isa::OpInfo& op, Cell cell, const isa::Descriptor& d) {
+  const uint64_t flags = isa::GetBits(d, 8, 8) & ~uint64_t{op.FlagMask(cell)};
   uint64_t beyond =
       op.width % 64 == 0 ? 0 : d[op.width / 64] >> (op.width % 64);
   for (size_t word = (op.width + 63) / 64; word < d.size(); ++word)
@@ -36,6 +35,8 @@ Result Dispatch(isa::Opcode opcode, const isa::Descriptor& d, State* state) {
       return Execute(isa::Store::Decode(d), state);
     case isa::Opcode::kWeights:
       return Execute(isa::Weights::Decode(d), state);
+    case isa::Opcode::kTiles:
+      return Execute(isa::Tiles::Decode(d), state);
     case isa::Opcode::kMatmul:
       return Execute(isa::Matmul::Decode(d), state);
     case isa::Opcode::kRequant:
@@ -44,6 +45,10 @@ Result Dispatch(isa::Opcode opcode, const isa::Descriptor& d, State* state) {
       return Execute(isa::Pool::Decode(d), state);
     case isa::Opcode::kAdd:
       return Execute(isa::Add::Decode(d), state);
+    case isa::Opcode::kVload:
+      return Execute(isa::Vload::Decode(d), state);
+    case isa::Opcode::kVrun:
+      return Execute(isa::Vrun::Decode(d), state);
     case isa::Opcode::kHalt:
       break;
   }
@@ -79,6 +84,8 @@ void Iss::Start(const Launch& launch) {
   state_.tile.reset();
   state_.acc_saturated = false;
   state_.counters = {};
+  state_.vpu.Forget(seed_);
+  state_.vrun_log.enabled = launch.check_races;
   checker_ = launch.check_races
                  ? std::make_unique<RaceChecker>(
                        state_.preset, launch.prog_addr, launch.prog_len)
@@ -134,11 +141,18 @@ Iss::Event Iss::Step() {
 
   // The sequencer's checks.
   const isa::Header header = isa::Halt::Decode(d).header;
-  const isa::OpInfo* op = isa::FindOp(header.opcode);
-  if (op == nullptr)
-    return Fault({isa::Fault::kIllegalOpcode, header.opcode}, kSequencer,
-                 index_);
-  if (HasUnusedBits(*op, d))
+  const Cell cell = state_.preset.cell;
+  const isa::OpInfo* op = isa::FindOp(header.opcode, cell);
+  if (op == nullptr) {
+    const isa::OpInfo* elsewhere = isa::FindOp(header.opcode);
+    return Fault(
+        {isa::Fault::kIllegalOpcode, header.opcode}, kSequencer, index_,
+        elsewhere == nullptr
+            ? std::string()
+            : absl::StrFormat("cores of the %s cell have no '%s'",
+                              state_.preset.cell_name(), elsewhere->name));
+  }
+  if (HasUnusedBits(*op, cell, d))
     return Fault({isa::Fault::kIllegalDescriptor}, kSequencer, index_);
 
   // Waits. Everything before it is complete, so a flag that is 0 now can only
@@ -157,9 +171,10 @@ Iss::Event Iss::Step() {
     state_.flags[f] -= header.wait_mask >> f & 1;
 
   if (Result r = Dispatch(op->opcode, d, &state_)) {
-    return Fault(
-        *r, queue, index_,
-        op->opcode == isa::Opcode::kMatmul ? MatmulDetail(*r, d, state_) : "");
+    return Fault(*r, queue, index_,
+                 op->opcode == isa::Opcode::kMatmul
+                     ? MatmulDetail(*r, d, state_)
+                     : r->detail);
   }
   return Retire(op->queue, d);
 }
@@ -174,7 +189,7 @@ Iss::Event Iss::Retire(isa::Queue queue, const isa::Descriptor& d) {
     }
     ++state_.flags[f];
   }
-  if (checker_) checker_->Execute(index_, d);
+  if (checker_) checker_->Execute(index_, d, state_.vrun_log);
   ++index_;
   halted_ = queue == isa::Queue::kNone;
   return halted_ ? Event::kHalted : Event::kRetired;

@@ -35,7 +35,8 @@ class Iss {
   };
   enum class Event { kRetired, kHalted, kFaulted };
 
-  Iss(const Preset& preset, uint64_t seed) : state_(preset, seed) {}
+  Iss(const Preset& preset, uint64_t seed)
+      : seed_(seed), state_(preset, seed) {}
 
   // Clears flags, weight FIFO, the array's tile, counters and acc_saturated, as
   // the core's start does.
@@ -67,6 +68,7 @@ class Iss {
               std::string detail = "");
   Event Retire(isa::Queue queue, const isa::Descriptor& d);
 
+  uint64_t seed_;  // of what memories and registers hold undefined
   State state_;
   Launch launch_;
   uint32_t index_ = 0;

@@ -23,7 +23,8 @@ void Merge(Clock* to, const Clock& from) {
 
 uint64_t TilesTaken(const isa::Matmul& d) {
   const bool keep = (d.header.flags & isa::Matmul::kKeepWeights) != 0;
-  return uint64_t{d.t0} * d.t1 - (keep ? 1 : 0);
+  const bool one = (d.header.flags & isa::Matmul::kTranspose) != 0;
+  return (one ? 1 : uint64_t{d.t0} * d.t1) - (keep ? 1 : 0);
 }
 
 std::string_view QueueName(int queue) { return isa::kQueueNames[queue]; }
@@ -60,7 +61,8 @@ RaceChecker::RaceChecker(const Preset& preset, uint64_t prog_addr,
       program_{prog_addr,
                prog_addr + uint64_t{prog_len} * isa::kDescriptorBytes} {}
 
-void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor) {
+void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
+                          const VrunLog& vrun) {
   descriptors_.push_back(descriptor);
   const isa::Header header = isa::Halt::Decode(descriptor).header;
   const isa::OpInfo* op = isa::FindOp(header.opcode);
@@ -77,11 +79,19 @@ void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor) {
   queue.done[q] = self.number;
   if (op->opcode == isa::Opcode::kWeights) {
     PushTiles(self, isa::Weights::Decode(descriptor).tiles, queue.done);
+  } else if (op->opcode == isa::Opcode::kTiles) {
+    PushTiles(self, isa::Tiles::Decode(descriptor).tiles, queue.done);
   } else if (op->opcode == isa::Opcode::kMatmul) {
     TakeTiles(self, TilesTaken(isa::Matmul::Decode(descriptor)), queue.start,
               &queue.done);
   }
-  Touch(self, descriptor, queue.start);
+  Touch(self, descriptor, vrun, queue.start);
+  if (op->opcode == isa::Opcode::kVrun) {
+    for (const VrunLog::Problem& p : vrun.problems) {
+      Add({5, index, index, Space::kUb, Range{0, 0},
+           absl::StrCat(p.text, ":\n  ", Show(index))});
+    }
+  }
   Post(self, header.post_mask, queue.done);
 }
 
@@ -165,8 +175,8 @@ void RaceChecker::TakeTiles(const Access& self, uint64_t tiles,
 }
 
 void RaceChecker::Touch(const Access& self, const isa::Descriptor& descriptor,
-                        const Clock& start) {
-  const Footprint f = FootprintOf(descriptor, preset_);
+                        const VrunLog& vrun, const Clock& start) {
+  const Footprint f = FootprintOf(descriptor, preset_, vrun);
   for (Space space : {Space::kUb, Space::kAcc, Space::kHbm}) {
     Shadow& shadow = shadows_[static_cast<int>(space)];
     uint64_t fresh = 0;

@@ -3,6 +3,7 @@
 //
 // Proves that the order in which units happen to run cannot change a result:
 // rules 2, 3 and 4 of docs/isa.md. (Rule 1 is checked by executing serially.)
+// Collects what vector programs did against the rules of docs/vpu.md.
 // How: docs/iss.md.
 #ifndef SYSTOLE_SIM_ISS_RACE_CHECKER_H_
 #define SYSTOLE_SIM_ISS_RACE_CHECKER_H_
@@ -18,13 +19,14 @@
 #include "absl/status/status.h"
 #include "sim/iss/footprint.h"
 #include "sim/iss/shadow.h"
+#include "sim/iss/vpu_state.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
 
 namespace systole::iss {
 
 struct Finding {
-  int rule;                // of docs/isa.md
+  int rule;  // of docs/isa.md; 5: a rule of docs/vpu.md for vector programs
   uint32_t first, second;  // descriptors; equal when there is only one
   Space space = Space::kUb;
   Range range = {0, 0};  // bytes or rows, of a race
@@ -48,8 +50,9 @@ class RaceChecker {
   RaceChecker(const Preset& preset, uint64_t prog_addr, uint32_t prog_len);
 
   // The next descriptor in program order, after it was executed without a
-  // fault.
-  void Execute(uint32_t index, const isa::Descriptor& descriptor);
+  // fault. `vrun` is the log of the last vrun.
+  void Execute(uint32_t index, const isa::Descriptor& descriptor,
+               const VrunLog& vrun);
   const RaceReport& report() const { return report_; }
 
  private:
@@ -79,7 +82,7 @@ class RaceChecker {
   void TakeTiles(const Access& self, uint64_t tiles, const Clock& start,
                  Clock* done);
   void Touch(const Access& self, const isa::Descriptor& descriptor,
-             const Clock& start);
+             const VrunLog& vrun, const Clock& start);
   void Conflict(Space space, const Range& range, const Access& earlier,
                 bool earlier_writes, const Access& self, bool self_writes,
                 const Clock& start);

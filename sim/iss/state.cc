@@ -36,7 +36,8 @@ State::State(const Preset& p, uint64_t seed)
       hbm(hbm::CapacityBytes(static_cast<int>(p.hbm_pcs)), seed),
       ub(p.ub_bytes),
       acc(p.acc_rows * p.cols),
-      hbm_limit(hbm.capacity()) {
+      hbm_limit(hbm.capacity()),
+      vpu(p) {
   FillWithPattern(ub.data(), ub.size(), seed ^ 0x5542);
   FillWithPattern(acc.data(), acc.size() * sizeof acc[0], seed ^ 0x414343);
 }

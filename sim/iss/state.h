@@ -13,12 +13,13 @@
 
 #include "absl/types/span.h"
 #include "sim/iss/sparse_memory.h"
+#include "sim/iss/vpu_state.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
 
 namespace systole::iss {
 
-using Tile = std::vector<int8_t>;  // [Rows][Cols]
+using Tile = std::vector<int8_t>;  // [Rows][Cols] elements, as in memory
 
 // Work that does not depend on timing.
 struct Counters {
@@ -32,13 +33,15 @@ struct State {
   const Preset& preset;
   SparseMemory hbm;
   std::vector<uint8_t> ub;
-  std::vector<int32_t> acc;  // [AccRows][Cols]
+  std::vector<int32_t> acc;  // [AccRows][Cols]; bf16: the bits of fp32
   std::deque<Tile> weight_fifo;
   std::optional<Tile> tile;  // the one in the array; none: undefined
   std::array<uint32_t, isa::kNumFlags> flags = {};
   bool acc_saturated = false;
   uint64_t hbm_limit;  // HBM accesses end at or below
   Counters counters;
+  VpuState vpu;
+  VrunLog vrun_log;  // of the last vrun
 
   absl::Span<int32_t> acc_row(int64_t row) {
     return absl::MakeSpan(acc).subspan(row * preset.cols, preset.cols);

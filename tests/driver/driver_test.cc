@@ -160,6 +160,18 @@ TEST(Driver, WrongPreset) {
   }
 }
 
+TEST(Driver, OperationOfAnotherCell) {
+  auto device = OpenIss();
+  Program program = CopyProgram();
+  program.descriptors.insert(program.descriptors.begin() + 1,
+                             isa::Vrun().Encode());
+  const absl::Status s = device->Load(program);
+  EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(s.message()),
+              HasSubstr("descriptor 1: preset 'nano' has the int8 cell, whose "
+                        "cores lack 'vrun'"));
+}
+
 TEST(Driver, SegmentsBeyondTheMemory) {
   auto device = OpenIss();
   Program program = CopyProgram();
@@ -175,7 +187,9 @@ TEST(Driver, Tensors) {
   const std::vector<uint8_t> background(4096, 0xEE);
   for (const bool padded_lines : {false, true}) {
     for (const bool padded_images : {false, true}) {
-      for (const ElementType type : {ElementType::kInt8, ElementType::kInt32}) {
+      for (const ElementType type :
+           {ElementType::kInt8, ElementType::kInt32, ElementType::kBf16,
+            ElementType::kFloat32}) {
         TensorInfo t;
         t.name = "t", t.type = type;
         t.n = 2, t.h = 3, t.w = 2, t.channels = 5, t.hbm_addr = 0x400;

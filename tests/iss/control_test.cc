@@ -19,10 +19,16 @@ TEST_F(FaultTest, Sequencer) {
   for (const isa::OpInfo& op : isa::kOps) {
     isa::Descriptor d{};
     isa::PutBits(d, 0, 8, static_cast<uint64_t>(op.opcode));
+    if (!op.Has(Cell::kInt8)) {
+      ExpectFault(d, isa::Fault::kIllegalOpcode, kSequencer,
+                  static_cast<uint64_t>(op.opcode));
+      continue;
+    }
     for (int bit = 8; bit < isa::kDescriptorBits; ++bit) {
       bool used = bit >= 16 && bit < op.width;
       for (int i = 0; i < op.num_flags; ++i)
-        used = used || bit == 8 + op.flags[i].bit;
+        used = used ||
+               (bit == 8 + op.flags[i].bit && op.flags[i].Has(Cell::kInt8));
       if (used) continue;
       isa::Descriptor bad = d;
       isa::PutBits(bad, bit, 1, 1);

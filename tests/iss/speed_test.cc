@@ -6,8 +6,10 @@
 
 #include <cstdio>
 #include <ctime>
+#include <string>
 
 #include "gtest/gtest.h"
+#include "host/program/vpu_asm.h"
 #include "sim/iss/iss.h"
 
 namespace systole::iss {
@@ -22,12 +24,12 @@ double CpuSeconds() {
 // A 3x3 convolution over 16 x 16 positions with padding, Rows channels in: nine
 // passes of 256 vectors.
 isa::Matmul Convolution(const Preset& preset) {
+  const int64_t channels = preset.rows * preset.element_bytes();
   isa::Matmul d;
-  d.lines = 16, d.line_bytes = 16 * preset.rows, d.pitch = d.line_bytes;
-  d.n = 1, d.ny = d.nx = 16, d.sy = 1, d.sx = preset.rows;
-  d.t0 = 3, d.t0_dx = preset.rows < 1024 ? preset.rows : 0, d.t1 = 3,
-  d.t1_dy = 1;
-  d.seg_len[0] = preset.rows, d.seg_dy[0] = -1, d.seg_dx[0] = -preset.rows;
+  d.lines = 16, d.line_bytes = 16 * channels, d.pitch = d.line_bytes;
+  d.n = 1, d.ny = d.nx = 16, d.sy = 1, d.sx = channels;
+  d.t0 = 3, d.t0_dx = channels, d.t1 = 3, d.t1_dy = 1;
+  d.seg_len[0] = preset.rows, d.seg_dy[0] = -1, d.seg_dx[0] = -channels;
   return d;
 }
 
@@ -53,6 +55,38 @@ TEST(Speed, Matmul) {
   EXPECT_GT(MacsPerSecond("nano", 2000), 5e7);
   EXPECT_GT(MacsPerSecond("edge", 1000), 5e8);
   EXPECT_GT(MacsPerSecond("v1", 10), 5e8);
+  EXPECT_GT(MacsPerSecond("v2", 10), 3e8);
+}
+
+// Rows of the body's instructions a second.
+double RowsPerSecond(const std::string& body, int instructions) {
+  constexpr int kRounds = 5000;
+  State state(*FindPreset("v2"), 1);
+  const auto code = vpu::Assemble(
+      "li s2, 512\nld32 v0, s1, s2\nld32 v8, s1, s2\nli s3, 5000\nloop:\n" +
+          body + "\naddi s3, s3, -1\nbne s3, s0, loop\nhalt\n",
+      "speed");
+  EXPECT_TRUE(code.ok()) << code.status();
+  const DataSegment segment = vpu::Segment("", 0, code->words);
+  std::copy(segment.data.begin(), segment.data.end(), state.ub.begin());
+  isa::Vload load;
+  load.count = static_cast<uint32_t>(code->words.size());
+  isa::Vrun run;
+  run.args[0] = 4096;
+  EXPECT_FALSE(Execute(load, &state));
+  const double start = CpuSeconds();
+  EXPECT_FALSE(Execute(run, &state));
+  const double rate = 8.0 * kRounds * instructions / (CpuSeconds() - start);
+  std::printf("v2, %s: %.1f million rows a second\n", body.c_str(),
+              rate * 1e-6);
+  return rate;
+}
+
+TEST(Speed, VectorUnit) {
+  EXPECT_GT(
+      RowsPerSecond("ld32 v0, s1, s2\nfadd v16, v0, v8\nst32 v16, s1, s2", 3),
+      2e6);
+  EXPECT_GT(RowsPerSecond("exp2 v32, v0", 1), 1e5);
 }
 
 }  // namespace

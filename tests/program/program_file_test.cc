@@ -234,8 +234,8 @@ TEST(ProgramFile, IllegalContents) {
        [](Program& p) { p.tensors[0].img_pitch = 27 * 64 + 27; }},
       {"tensor 'image' ends above",
        [](Program& p) { p.tensors[0].hbm_addr = 0x1F800; }},
-      {"unknown element type 3",
-       [](Program& p) { p.tensors[0].type = static_cast<ElementType>(3); }},
+      {"unknown element type 4",
+       [](Program& p) { p.tensors[0].type = static_cast<ElementType>(4); }},
       {"layer 'conv1' has negative work",
        [](Program& p) { p.layers[0].macs = -1; }},
   };

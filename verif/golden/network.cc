@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "verif/golden/ops.h"
+#include "verif/golden/quantized_ops.h"
 
 namespace systole::golden {
 namespace {
@@ -34,6 +35,18 @@ absl::StatusOr<TensorI32> Sums(const Network& network, const Layer& layer,
                                const TensorI8& input) {
   const int outputs = network.out(layer).channels;
   const int zero_point = network.in(layer).zero_point;
+  if (layer.op == Op::kDepthwise) {
+    // From [out][kh][kw] to [1][kh][kw][out].
+    const int taps = layer.window.kernel_h * layer.window.kernel_w;
+    const Eigen::Map<const Matrix<int8_t>> stored(layer.weights.data(), outputs,
+                                                  taps);
+    const Matrix<int8_t> turned = stored.transpose();
+    const TensorI8 weights(1, layer.window.kernel_h, layer.window.kernel_w,
+                           outputs,
+                           {turned.data(), turned.data() + turned.size()});
+    return DepthwiseConv2D(input, weights, GeometryOf(layer.window),
+                           zero_point);
+  }
   if (layer.op == Op::kConv2D) {
     const TensorI8 weights(outputs, layer.window.kernel_h,
                            layer.window.kernel_w, input.c(), layer.weights);
@@ -57,6 +70,7 @@ absl::StatusOr<TensorI8> RunLayer(const Network& network, const Layer& layer,
                              layer.clamp_max};
   switch (layer.op) {
     case Op::kConv2D:
+    case Op::kDepthwise:
     case Op::kDense: {
       absl::StatusOr<TensorI32> acc = Sums(network, layer, input);
       if (!acc.ok()) return acc.status();

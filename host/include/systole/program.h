@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,7 +22,15 @@
 
 namespace systole {
 
-enum class ElementType : uint8_t { kInt8 = 0, kInt32 = 1 };
+enum class ElementType : uint8_t {
+  kInt8 = 0,
+  kInt32 = 1,
+  kBf16 = 2,
+  kFloat32 = 3
+};
+inline constexpr int kNumElementTypes = 4;
+std::string_view ElementTypeName(ElementType type);
+int64_t ElementBytes(ElementType type);
 
 // Where a tensor lies in HBM. Element (i, y, x, c) of n x h x w x c is at
 //   hbm_addr + i*img_pitch + y*pitch + (x*channels + c)*element size.
@@ -38,7 +47,7 @@ struct TensorInfo {
   bool is_input = false;
   bool is_output = false;
 
-  int64_t element_bytes() const { return type == ElementType::kInt8 ? 1 : 4; }
+  int64_t element_bytes() const { return ElementBytes(type); }
   int64_t line_bytes() const { return w * channels * element_bytes(); }
   int64_t elements() const { return n * h * w * channels; }
 };

@@ -14,6 +14,11 @@ module acc_bench
     input  logic                   clear_i,
     input  logic                   stall_i,
 
+    input  logic                   feed_valid_i,
+    input  logic                   feed_read_i,
+    input  logic [AccAddrBits-1:0] feed_row_i,
+    output logic signed [31:0]     feed_data_o [Cfg.Cols],
+
     input  logic                   wr_valid_i,
     input  logic                   wr_accumulate_i,
     input  logic [AccAddrBits-1:0] wr_row_i,
@@ -28,7 +33,7 @@ module acc_bench
     output logic                   saturated_o
 );
   systole_accumulators #(.Cfg(Cfg)) u_accumulators (
-      .clk_i, .rst_ni, .clear_i, .stall_i, .wr_valid_i, .wr_accumulate_i, .wr_row_i, .wr_data_i, .wr_done_o,
+      .clk_i, .rst_ni, .clear_i, .stall_i, .feed_valid_i, .feed_read_i, .feed_row_i, .feed_data_o, .wr_valid_i, .wr_accumulate_i, .wr_row_i, .wr_data_i, .wr_done_o,
       .rd_valid_i, .rd_ready_o, .rd_row_i, .rd_data_o, .saturated_o
   );
 endmodule

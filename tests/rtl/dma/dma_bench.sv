@@ -84,12 +84,18 @@ module dma_bench
   end else begin : gen_weights
     assign wr_addr_o = '0;
     assign wr_mask   = '1;
+    // verilator lint_off UNUSEDSIGNAL
+    logic        win_valid, wf_transpose;  // of tiles from the unified buffer: tiles_bench.sv
+    logic [24:0] win_addr;
+    logic [1:0]  win_need;
+    // verilator lint_on UNUSEDSIGNAL
     systole_weight_loader #(.Cfg(Cfg)) u_dut (
         .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
         .start_valid_i, .start_ready_o, .start_desc_i(desc), .done_o,
         .fault_valid_o, .fault_code_o(fault_code), .fault_addr_o, .fault_newest_o, .progress_o,
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
-        .wf_valid_o(wr_valid_o), .wf_data_o(wr_data), .wf_free_i, .full_o
+        .win_valid_o(win_valid), .win_addr_o(win_addr), .win_need_o(win_need), .win_ready_i(1'b0), .win_rsp_valid_i(1'b0),
+        .win_data_i('0), .wf_valid_o(wr_valid_o), .wf_data_o(wr_data), .wf_transpose_o(wf_transpose), .wf_free_i, .full_o
     );
   end
 endmodule

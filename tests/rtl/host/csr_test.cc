@@ -94,8 +94,9 @@ class CsrTest : public ::testing::Test {
   }
 
   void SetIncrement(int counter, uint32_t amount) {
-    for (int b = 0; b < 9; ++b) {
-      const int bit = counter * 9 + b;
+    constexpr int kBits = 10;  // CtrIncBits
+    for (int b = 0; b < kBits; ++b) {
+      const int bit = counter * kBits + b;
       uint32_t& word = dut_->ctr_inc_i[bit / 32];
       word = (word & ~(1u << (bit % 32))) | ((amount >> b & 1) << (bit % 32));
     }

@@ -47,7 +47,7 @@ class Bench {
     dut_->ub_wr_valid_i = dut_->vec_rd_valid_i = dut_->vec_wr_valid_i =
         dut_->dma_rd_valid_i = 0;
     Reset();
-    for (int8_t& v : state.ub) v = static_cast<int8_t>(rng());
+    RandomElements(&rng, p, &state.ub);
     for (int64_t a = 0; a < p.ub_bytes; a += p.beat_bytes()) {
       dut_->ub_wr_valid_i = 1;
       dut_->ub_wr_addr_i = a;
@@ -86,7 +86,8 @@ class Bench {
   void Push(const Tile& tile) {
     state.tiles.push_back(tile);
     for (int64_t b = 0; b < p.tile_bytes(); b += p.beat_bytes()) {
-      beats_.emplace_back(tile.begin() + b, tile.begin() + b + p.beat_bytes());
+      const auto beat = tile.bytes.begin() + b;
+      beats_.push_back({{beat, beat + p.beat_bytes()}, tile.transpose});
     }
   }
   void PushFor(const isa::Matmul& d) {
@@ -137,7 +138,7 @@ class Bench {
 
   void CheckRows(const isa::Matmul& d) {
     for (int64_t r = d.acc;
-         r < d.acc + RowsOf(d) && !::testing::Test::HasFailure(); ++r) {
+         r < d.acc + RowsOf(p, d) && !::testing::Test::HasFailure(); ++r) {
       read_row_ = r;
       reading_ = true;
       while (reading_) Clock();
@@ -152,7 +153,7 @@ class Bench {
   std::mt19937 rng;
   State state;
   int64_t cycles = 0, vectors = 0, done = 0, stall_weights = 0, stall_swap = 0,
-          stall_ub = 0, window_checks = 0;
+          stall_acc = 0, stall_ub = 0, window_checks = 0;
   size_t most_in_flight = 0;
   int fault = 0, faults = 0;
   uint64_t fault_addr = 0;
@@ -170,7 +171,7 @@ class Bench {
   void Clock() {
     if (load_.stall_percent != 0) {
       uint32_t bits = 0;
-      for (int i = 0; i < 11; ++i)
+      for (int i = 0; i < 16; ++i)
         bits |= Chance(load_.stall_percent) ? 1u << i : 0;
       dut_->stall_i = bits;
     } else {
@@ -180,7 +181,10 @@ class Bench {
     dut_->wf_valid_i = dut_->rst_ni && !beats_.empty() &&
                        dut_->wf_free_o != 0 && !Chance(load_.stall_percent);
     if (dut_->wf_valid_i)
-      std::memcpy(&dut_->wf_data_i, beats_.front().data(), p.beat_bytes());
+      std::memcpy(&dut_->wf_data_i, beats_.front().bytes.data(),
+                  p.beat_bytes());
+    dut_->wf_transpose_i =
+        beats_.empty() ? rng() & 1 : beats_.front().transpose;
     dut_->acc_rd_valid_i = reading_ && read_due_ < 0;
     if (dut_->acc_rd_valid_i) dut_->acc_rd_row_i = read_row_;
     dut_->clk_i = 0;
@@ -207,6 +211,7 @@ class Bench {
     vectors += dut_->vector_o;
     stall_weights += dut_->stall_weights_o;
     stall_swap += dut_->stall_swap_o;
+    stall_acc += dut_->stall_acc_o;
     stall_ub += dut_->stall_ub_o;
     if (dut_->fault_valid_o) {
       ++faults;
@@ -227,9 +232,9 @@ class Bench {
     const isa::Matmul d = in_flight_.front();
     in_flight_.pop_front();
     state.Execute(d);
-    const int64_t last = d.acc + RowsOf(d) - 1;
+    const int64_t last = d.acc + RowsOf(p, d) - 1;
     for (const isa::Matmul& y : in_flight_) {
-      if (last >= y.acc && last < y.acc + RowsOf(y)) return;
+      if (last >= y.acc && last < y.acc + RowsOf(p, y)) return;
     }
     if (!reading_ && !accepted_) {
       reading_ = true;
@@ -242,7 +247,7 @@ class Bench {
       // A younger descriptor may have begun with the row before the read was
       // accepted: then it is not checked.
       for (const isa::Matmul& y : in_flight_) {
-        if (read_row_ >= y.acc && read_row_ < y.acc + RowsOf(y))
+        if (read_row_ >= y.acc && read_row_ < y.acc + RowsOf(p, y))
           reading_ = false;
       }
       if (reading_ && dut_->acc_rd_valid_i && dut_->acc_rd_ready_o) {
@@ -315,7 +320,7 @@ class Bench {
   VerilatedContext context_;
   std::unique_ptr<Model> dut_;
   Load load_;
-  std::deque<std::vector<int8_t>> beats_;
+  std::deque<Tile> beats_;
   std::deque<isa::Matmul> in_flight_;
   std::deque<Answer> windows_, stores_;
   bool accepted_ = false, reading_ = false;

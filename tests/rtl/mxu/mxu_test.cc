@@ -8,41 +8,12 @@
 #include "VMxuEdge.h"
 #include "VMxuNano.h"
 #include "VMxuV1.h"
+#include "VMxuV2.h"
 #include "tests/rtl/mxu/bench.h"
+#include "tests/rtl/mxu/cases.h"
 
 namespace systole::mxu_test {
 namespace {
-
-template <typename Model>
-void RandomProgram(std::string_view preset, int seed, int rounds, int most) {
-  SCOPED_TRACE(::testing::Message() << preset << " seed " << seed);
-  const int stalls[] = {0, 15, 50}, traffic[] = {0, 60};
-  Bench<Model> bench(preset, seed, {stalls[seed % 3], traffic[seed % 2]});
-  bench.vectors = bench.done = 0;
-  int64_t vectors = 0, descriptors = 0;
-  for (int round = 0; round < rounds && !::testing::Test::HasFailure();
-       ++round) {
-    SCOPED_TRACE(::testing::Message() << "round " << round);
-    std::vector<isa::Matmul> list;
-    for (int i = Pick(&bench.rng, 1, most); i > 0; --i) {
-      list.push_back(RandomMatmul(&bench.rng, bench.p, true));
-      if (Pick(&bench.rng, 0, 2) == 0) {  // a short one: many descriptors in
-                                          // flight, one row again and again
-        list.back().n = list.back().ny = list.back().nx = 1;
-      }
-      bench.PushFor(list.back());
-      vectors += VectorsOf(list.back());
-    }
-    descriptors += static_cast<int64_t>(list.size());
-    bench.Run(list);
-    ASSERT_EQ(bench.fault, 0);
-    for (const isa::Matmul& d : list) bench.CheckRows(d);
-    EXPECT_EQ(bench.saturated(), bench.state.saturated);
-  }
-  EXPECT_EQ(bench.vectors, vectors);
-  EXPECT_EQ(bench.done, descriptors);
-  if (traffic[seed % 2] != 0) EXPECT_GT(bench.window_checks, bench.cycles / 20);
-}
 
 class MxuRandom : public ::testing::TestWithParam<int> {};
 TEST_P(MxuRandom, NanoMatchesTheWalk) {
@@ -71,6 +42,7 @@ void Throughput(std::string_view preset, int segments, int vectors,
   for (int i = 1; i < 3; ++i) bench.CheckRows(list[i]);
   EXPECT_EQ(bench.vectors, 3 * passes * vectors);
   EXPECT_EQ(bench.stall_ub, 0);
+  EXPECT_EQ(bench.stall_acc, 0);
   EXPECT_LE(bench.stall_swap, 2);  // the first tile's load
   // The first tile's beats, and the last vector's way through the array.
   const int64_t first = bench.p.tile_bytes() / bench.p.beat_bytes(),
@@ -122,7 +94,7 @@ TEST(MxuThroughput, ConflictsCostCycles) {
   bench.stall_ub = 0;
   bench.Run({d});
   bench.CheckRows(d);
-  EXPECT_EQ(bench.stall_ub, 3 * VectorsOf(d));
+  EXPECT_EQ(bench.stall_ub, 3 * VectorsOf(bench.p, d));
 }
 
 // Descriptors queue up behind the array's latency.
@@ -152,7 +124,7 @@ TEST(Mxu, SaturatesAndTells) {
   d.header.flags = isa::Matmul::kKeepWeights | isa::Matmul::kAccumulate;
   isa::Matmul first = d;
   first.header.flags = 0;
-  bench.Push(Tile(bench.p.tile_bytes(), -128));
+  bench.Push(Tile{std::vector<uint8_t>(bench.p.tile_bytes(), 0x80)});
   bench.Run({first});
   EXPECT_FALSE(bench.saturated());
   bench.Run(std::vector<isa::Matmul>(4200, d));
@@ -160,6 +132,31 @@ TEST(Mxu, SaturatesAndTells) {
   EXPECT_TRUE(bench.saturated());
   bench.CheckRows(d);
   EXPECT_EQ(bench.state.Row(0)[0], INT32_MAX);
+}
+
+// The bf16 matrix unit at full size; what only it does is tested at `mini`.
+TEST(Mxu, V2MatchesTheWalk) {
+  Bench<VMxuV2> bench("v2", 16, {15, 60});
+  std::vector<isa::Matmul> list;
+  for (int i = 0; i < 6; ++i) {
+    isa::Matmul d = RandomMatmul(&bench.rng, bench.p, i > 0);
+    d.t0 = d.t1 = 1 + i % 2;
+    d.header.flags &= ~isa::Matmul::kTranspose;
+    if (i % 3 == 0) {
+      d = PlainMatmul(bench.p, 100);
+      d.header.flags = isa::Matmul::kTranspose;
+    }
+    list.push_back(d);
+    bench.PushFor(d);
+  }
+  bench.Run(list);
+  ASSERT_EQ(bench.fault, 0);
+  for (const isa::Matmul& d : list) bench.CheckRows(d);
+}
+
+TEST(MxuThroughput, V2LongPassesDoNotWait) { LongPasses<VMxuV2>("v2", 390); }
+TEST(MxuThroughput, V2TransposesAVectorACycle) {
+  TransposedRate<VMxuV2>("v2", 3);
 }
 
 }  // namespace

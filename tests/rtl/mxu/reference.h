@@ -16,7 +16,11 @@
 
 namespace systole::mxu_test {
 
-using Tile = std::vector<int8_t>;  // [Rows][Cols]
+// A tile as it comes to the weight FIFO: [Rows][Cols] elements, little endian.
+struct Tile {
+  std::vector<uint8_t> bytes;
+  bool transpose = false;  // stored row c is the array's column c
+};
 
 // Unified buffer, accumulators, tiles pushed and not yet taken, the tile in the
 // array.
@@ -26,19 +30,36 @@ struct State {
   const int32_t* Row(int64_t row) const { return &acc[row * p.cols]; }
 
   const Preset& p;
-  std::vector<int8_t> ub;
-  std::vector<int32_t> acc;
+  std::vector<uint8_t> ub;
+  std::vector<int32_t> acc;  // bf16: the bits of fp32 sums
   std::deque<Tile> tiles;
   Tile tile;
   bool saturated = false;
+
+ private:
+  using Vector = std::vector<int>;  // bf16: bits
+  Vector Walk(const isa::Matmul& d, int64_t p1, int64_t p0, int64_t i,
+              int64_t y, int64_t x) const;
+  int Element(const uint8_t* bytes) const;
+  void Accumulate(const Vector& a, const std::vector<int>& weights, bool fresh,
+                  int64_t row);
+  void AccumulateBf16(const Vector& a, const std::vector<int>& weights,
+                      bool fresh, int64_t row);
 };
 
-int64_t RowsOf(const isa::Matmul& d);     // accumulator rows
-int64_t VectorsOf(const isa::Matmul& d);  // over all passes
-int64_t TilesOf(const isa::Matmul& d);    // taken from the FIFO
+bool Transposes(const isa::Matmul& d);
+// Accumulator rows; vectors that enter the array over all passes; tiles taken
+// from the FIFO.
+int64_t RowsOf(const Preset& p, const isa::Matmul& d);
+int64_t VectorsOf(const Preset& p, const isa::Matmul& d);
+int64_t TilesOf(const isa::Matmul& d);
 
 int Pick(std::mt19937* rng, int low, int high);
 Tile RandomTile(std::mt19937* rng, const Preset& p);
+// What unified buffers are filled with: any int8; bf16 of middling size, some
+// of them special.
+void RandomElements(std::mt19937* rng, const Preset& p,
+                    std::vector<uint8_t>* bytes);
 
 // A legal descriptor whose reads stay inside the buffer.
 isa::Matmul RandomMatmul(std::mt19937* rng, const Preset& p, bool may_keep);

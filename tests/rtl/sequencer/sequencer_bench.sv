@@ -8,6 +8,7 @@ module sequencer_bench
   import systole_isa_pkg::*;
 #(
     parameter int unsigned D = 64,                 // bytes of a beat
+    parameter int unsigned Cell = 0,               // 0 int8, 1 bf16
     parameter int unsigned Words = D / 4           // derived, do not set
 ) (
     input  logic        clk_i,
@@ -75,7 +76,7 @@ module sequencer_bench
   assign start_valid_o = start_valid | (mutant_i == 4'd4 ? waiting_o : '0);  // waits are not honoured
   assign done_o        = done && mutant_i != 4'd5;
 
-  systole_control #(.D(D)) u_dut (
+  systole_control #(.D(D), .Cell(Cell)) u_dut (
       .clk_i, .rst_ni, .freeze_i, .freeze_o, .stall_i,
       .start_i, .prog_addr_i, .prog_len_i(mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i),
       .watchdog_i(mutant_i == 4'd7 ? '0 : watchdog_i), .hbm_end_i, .cycle_i,

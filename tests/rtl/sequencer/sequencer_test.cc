@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "Vsequencer_edge.h"
+#include "Vsequencer_mini.h"
 #include "Vsequencer_nano.h"
 #include "Vsequencer_v1.h"
 #include "tests/rtl/sequencer/bench.h"
@@ -21,6 +22,7 @@ using isa::Opcode;
 using Nano = Bench<Vsequencer_nano, 32>;
 using Edge = Bench<Vsequencer_edge, 64>;
 using V1 = Bench<Vsequencer_v1, 128>;
+using Mini = Bench<Vsequencer_mini, 32>;  // the bf16 cell
 
 template <typename T>
 class SequencerTest : public ::testing::Test {
@@ -143,6 +145,50 @@ TYPED_TEST(SequencerTest, UnusedBit) {
       program[2] = this->Make(op);
       isa::PutBits(program[2], bit, 1, 1);
       this->ExpectFault(program, {}, Fault::kIllegalDescriptor, 7, 2, 0);
+    }
+  }
+}
+
+// What another cell has, this one has not.
+TYPED_TEST(SequencerTest, OperationsOfTheBf16Cell) {
+  for (Opcode op : {Opcode::kTiles, Opcode::kVload, Opcode::kVrun}) {
+    auto program = this->Plain(4);
+    program[2] = this->Make(op);
+    isa::PutBits(program[2], 511, 1, 1);  // unknown comes before ill-formed
+    this->ExpectFault(program, {}, Fault::kIllegalOpcode, 7, 2,
+                      static_cast<uint64_t>(op));
+  }
+  auto program = this->Plain(4);
+  program[1] = this->Make(Opcode::kWeights);
+  isa::PutBits(program[1], 8, 8, isa::Weights::kTranspose);
+  this->ExpectFault(program, {}, Fault::kIllegalDescriptor, 7, 1, 0);
+  program[1] = this->Make(Opcode::kMatmul);
+  isa::PutBits(program[1], 8, 8, isa::Matmul::kTranspose);
+  this->ExpectFault(program, {}, Fault::kIllegalDescriptor, 7, 1, 0);
+}
+
+using Bf16SequencerTest = SequencerTest<Mini>;
+TEST_F(Bf16SequencerTest, OperationsOfTheCell) {
+  auto program = Plain(6);
+  program[0] = Make(Opcode::kTiles);
+  program[1] = Make(Opcode::kVload);
+  program[2] = Make(Opcode::kVrun);
+  program[3] = Make(Opcode::kWeights);
+  program[4] = Make(Opcode::kMatmul);
+  isa::PutBits(program[0], 8, 8, isa::Tiles::kTranspose);
+  isa::PutBits(program[3], 8, 8, isa::Weights::kTranspose);
+  isa::PutBits(program[4], 8, 8, isa::Matmul::kTranspose);
+  ExpectDone(program);
+  for (Opcode op : {Opcode::kRequant, Opcode::kPool, Opcode::kAdd}) {
+    program[5] = Make(op);
+    ExpectFault(program, {}, Fault::kIllegalOpcode, 7, 5,
+                static_cast<uint64_t>(op));
+  }
+  for (Opcode op : {Opcode::kTiles, Opcode::kVload, Opcode::kVrun}) {
+    for (int bit : {isa::FindOp(static_cast<uint8_t>(op))->width, 511, 15}) {
+      program[5] = Make(op);
+      isa::PutBits(program[5], bit, 1, 1);
+      ExpectFault(program, {}, Fault::kIllegalDescriptor, 7, 5, 0);
     }
   }
 }

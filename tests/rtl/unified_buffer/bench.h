@@ -52,7 +52,7 @@ class Bench {
       : p(*FindPreset(preset)),
         rng(seed),
         memory(p.ub_bytes),
-        windows(static_cast<int>(p.segments) + 1),
+        windows(static_cast<int>(p.num_windows())),
         vec_wr(windows),
         dma_wr(windows + 1),
         dma_rd(windows + 2),

@@ -8,8 +8,8 @@ module ub_bench
 #(
     parameter int unsigned Preset = 0,
     parameter cfg_t Cfg = preset(Preset),         // derived, do not set
-    parameter int unsigned N = Cfg.Segments + 1,  // derived, do not set
-    parameter int unsigned W = Cfg.Rows,          // derived, do not set
+    parameter int unsigned N = num_windows(Cfg),  // derived, do not set
+    parameter int unsigned W = word_bytes(Cfg),   // derived, do not set
     parameter int unsigned D = beat_bytes(Cfg)    // derived, do not set
 ) (
     input  logic                  clk_i,

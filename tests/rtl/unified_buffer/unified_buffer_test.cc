@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "VUbEdge.h"
+#include "VUbMini.h"
 #include "VUbNano.h"
 #include "VUbV1.h"
+#include "VUbV2.h"
 #include "tests/rtl/unified_buffer/bench.h"
 
 namespace systole::ub_test {
@@ -78,10 +80,16 @@ TEST_P(UnifiedBuffer, NanoAnswersAsAnArrayOfBytes) {
 TEST_P(UnifiedBuffer, EdgeAnswersAsAnArrayOfBytes) {
   RandomTraffic<VUbEdge>("edge", 50 + GetParam(), 8000);
 }
+TEST_P(UnifiedBuffer, MiniAnswersAsAnArrayOfBytes) {
+  RandomTraffic<VUbMini>("mini", 70 + GetParam(), 8000);
+}
 INSTANTIATE_TEST_SUITE_P(Seeds, UnifiedBuffer, ::testing::Range(0, 6));
 
 TEST(UnifiedBuffer, V1AnswersAsAnArrayOfBytes) {
   RandomTraffic<VUbV1>("v1", 90, 3000);
+}
+TEST(UnifiedBuffer, V2AnswersAsAnArrayOfBytes) {
+  RandomTraffic<VUbV2>("v2", 91, 2000);
 }
 
 // All windows want one bank in every cycle: each port still gets through.
@@ -107,6 +115,7 @@ void Starvation(const char* preset) {
 }
 TEST(UnifiedBuffer, NanoLetsNoPortStarve) { Starvation<VUbNano>("nano"); }
 TEST(UnifiedBuffer, EdgeLetsNoPortStarve) { Starvation<VUbEdge>("edge"); }
+TEST(UnifiedBuffer, MiniLetsNoPortStarve) { Starvation<VUbMini>("mini"); }
 
 // Four windows on consecutive lines at the pitch of docs/design.md never meet,
 // whatever the byte they begin at.
@@ -126,6 +135,8 @@ TEST(UnifiedBuffer, ConsecutiveLinesDoNotConflict) {
   ConflictFree<VUbNano>("nano");
   ConflictFree<VUbEdge>("edge");
   ConflictFree<VUbV1>("v1");
+  ConflictFree<VUbMini>("mini");
+  ConflictFree<VUbV2>("v2");
 }
 
 // A window beyond the end reads 0, one byte inside or not; the address space

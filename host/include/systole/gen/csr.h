@@ -74,9 +74,10 @@ enum class Counter : uint8_t {
   kHbmRefresh = 25,  // cycles in which a pseudo-channel was blocked by refresh, summed over pseudo-channels
   kFetchBytes = 26,  // bytes of descriptors fetched
   kDispatchStall = 27,  // cycles the sequencer could not dispatch because the unit's queue was full
+  kMxuStallAcc = 28,  // cycles the data setup waited for an accumulator row that still has a sum on its way (bf16: passes shorter than the array)
 };
-inline constexpr int kNumCounters = 28;
-inline constexpr std::array<std::string_view, 28> kCounterNames = {
+inline constexpr int kNumCounters = 29;
+inline constexpr std::array<std::string_view, 29> kCounterNames = {
     "cycles",
     "descriptors",
     "load_busy",
@@ -105,6 +106,7 @@ inline constexpr std::array<std::string_view, 28> kCounterNames = {
     "hbm_refresh",
     "fetch_bytes",
     "dispatch_stall",
+    "mxu_stall_acc",
 };
 
 }  // namespace systole::csr

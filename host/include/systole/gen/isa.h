@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "systole/gen/presets.h"
+
 namespace systole::isa {
 
 inline constexpr int kVersion = 1;
@@ -23,9 +25,9 @@ using Descriptor = std::array<uint64_t, 8>;
 
 enum class Queue : uint8_t {
   kLoad = 0,  // DMA from HBM into the unified buffer
-  kWeight = 1,  // weight tiles from HBM into the weight FIFO
+  kWeight = 1,  // weight tiles from HBM or the unified buffer into the weight FIFO
   kMxu = 2,  // systolic data setup, array, accumulator writes
-  kVector = 3,  // requantise, pool, add
+  kVector = 3,  // int8: requantise, pool, add; bf16: programs of the vector unit
   kStore = 4,  // DMA from the unified buffer into HBM
   kNone = 5,  // the sequencer itself
 };
@@ -35,11 +37,14 @@ inline constexpr std::array<std::string_view, 5> kQueueNames = {"load", "weight"
 enum class Opcode : uint8_t {
   kLoad = 0x01,  // copy n2 x n1 runs of len bytes from HBM to the unified buffer
   kStore = 0x02,  // copy n2 x n1 runs of len bytes from the unified buffer to HBM
-  kWeights = 0x03,  // push tiles of Rows x Cols int8 weights into the weight FIFO
+  kWeights = 0x03,  // push tiles of Rows x Cols weights from HBM into the weight FIFO
+  kTiles = 0x05,  // push weight tiles from the unified buffer into the weight FIFO
   kMatmul = 0x04,  // t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators
   kRequant = 0x10,  // accumulator rows: bias, requantise, clamp, write int8 vectors (or raw int32) to the unified buffer
   kPool = 0x11,  // max or average over windows of int8 vectors, unified buffer to unified buffer
   kAdd = 0x12,  // quantised int8 addition of two tensors, unified buffer to unified buffer
+  kVload = 0x18,  // copy instructions from the unified buffer into the vector unit's instruction memory
+  kVrun = 0x19,  // run a program of the vector unit until its halt
   kHalt = 0x7F,  // end of the program: when every queue is empty and every unit idle, raise the interrupt
 };
 
@@ -54,13 +59,14 @@ enum class Fault : uint8_t {
   kWatchdog = 7,  // no unit made progress for the watchdog's time: a wait that can never be met
   kFlagOverflow = 8,  // a post to a sync flag that is at its maximum
   kProgramEnd = 9,  // the program's length was reached without a halt
+  kVectorProgram = 10,  // an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc
 };
 
 struct FaultInfo {
   std::string_view name;
   std::string_view doc;
 };
-inline constexpr std::array<FaultInfo, 10> kFaults = {{
+inline constexpr std::array<FaultInfo, 11> kFaults = {{
     {"none", "no fault"},
     {"illegal_opcode", "unknown opcode"},
     {"illegal_descriptor", "a count of zero, a field outside its range, an unused bit that is set"},
@@ -71,6 +77,7 @@ inline constexpr std::array<FaultInfo, 10> kFaults = {{
     {"watchdog", "no unit made progress for the watchdog's time: a wait that can never be met"},
     {"flag_overflow", "a post to a sync flag that is at its maximum"},
     {"program_end", "the program's length was reached without a halt"},
+    {"vector_program", "an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc"},
 }};
 
 // Reads or writes `bits` bits from bit `lsb` on.
@@ -233,9 +240,10 @@ struct Store {
   }
 };
 
-// push tiles of Rows x Cols int8 weights into the weight FIFO.
+// push tiles of Rows x Cols weights from HBM into the weight FIFO.
 struct Weights {
   static constexpr Opcode kOpcode = Opcode::kWeights;
+  static constexpr uint8_t kTranspose = 1;  // the weight of array row r, column c is the stored tile's row c, element r
   Header header = {static_cast<uint8_t>(kOpcode)};
   uint64_t hbm_addr = 0;  // HBM byte address of the first tile; multiple of the beat; tiles are dense, row-major [Rows][Cols]
   uint32_t tiles = 0;  // tiles, >= 1
@@ -271,18 +279,74 @@ struct Weights {
   }
 };
 
+// push weight tiles from the unified buffer into the weight FIFO.
+struct Tiles {
+  static constexpr Opcode kOpcode = Opcode::kTiles;
+  static constexpr uint8_t kTranspose = 1;  // the weight of array row r, column c is stored row c, element r
+  Header header = {static_cast<uint8_t>(kOpcode)};
+  uint32_t ub_addr = 0;  // unified buffer byte address of the first tile's row 0, element 0; even
+  uint32_t pitch = 0;  // bytes from a stored row to the next; even
+  uint32_t rows = 0;  // stored rows of a tile, 1..Rows; the rest is 0
+  uint32_t cols = 0;  // stored elements of a row, 1..Cols; the rest is 0
+  uint32_t tiles = 0;  // tiles, >= 1
+  uint32_t tile_stride = 0;  // bytes from a tile's first row to the next tile's; even
+
+  constexpr Descriptor Encode() const {
+    Descriptor d{};
+    PutBits(d, 0, 8, static_cast<uint64_t>(header.opcode));
+    PutBits(d, 8, 8, static_cast<uint64_t>(header.flags));
+    PutBits(d, 16, 16, static_cast<uint64_t>(header.tag));
+    PutBits(d, 32, 32, static_cast<uint64_t>(header.wait_mask));
+    PutBits(d, 64, 32, static_cast<uint64_t>(header.post_mask));
+    PutBits(d, 96, 25, static_cast<uint64_t>(ub_addr));
+    PutBits(d, 121, 20, static_cast<uint64_t>(pitch));
+    PutBits(d, 141, 9, static_cast<uint64_t>(rows));
+    PutBits(d, 150, 9, static_cast<uint64_t>(cols));
+    PutBits(d, 159, 16, static_cast<uint64_t>(tiles));
+    PutBits(d, 175, 25, static_cast<uint64_t>(tile_stride));
+    return d;
+  }
+  static constexpr Tiles Decode(const Descriptor& d) {
+    Tiles r;
+    r.header.opcode = static_cast<decltype(r.header.opcode)>(GetBits(d, 0, 8));
+    r.header.flags = static_cast<decltype(r.header.flags)>(GetBits(d, 8, 8));
+    r.header.tag = static_cast<decltype(r.header.tag)>(GetBits(d, 16, 16));
+    r.header.wait_mask = static_cast<decltype(r.header.wait_mask)>(GetBits(d, 32, 32));
+    r.header.post_mask = static_cast<decltype(r.header.post_mask)>(GetBits(d, 64, 32));
+    r.ub_addr = static_cast<decltype(r.ub_addr)>(GetBits(d, 96, 25));
+    r.pitch = static_cast<decltype(r.pitch)>(GetBits(d, 121, 20));
+    r.rows = static_cast<decltype(r.rows)>(GetBits(d, 141, 9));
+    r.cols = static_cast<decltype(r.cols)>(GetBits(d, 150, 9));
+    r.tiles = static_cast<decltype(r.tiles)>(GetBits(d, 159, 16));
+    r.tile_stride = static_cast<decltype(r.tile_stride)>(GetBits(d, 175, 25));
+    return r;
+  }
+  // True when every field fits its width: Decode(Encode()) gives the same back.
+  constexpr bool Fits() const {
+    const Tiles r = Decode(Encode());
+    (void)r;
+    return r.ub_addr == ub_addr &&
+           r.pitch == pitch &&
+           r.rows == rows &&
+           r.cols == cols &&
+           r.tiles == tiles &&
+           r.tile_stride == tile_stride;
+  }
+};
+
 // t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators.
 struct Matmul {
   static constexpr Opcode kOpcode = Opcode::kMatmul;
   static constexpr uint8_t kAccumulate = 1;  // the first pass adds to the accumulators; otherwise it overwrites (later passes always add)
-  static constexpr uint8_t kKeepWeights = 2;  // the first pass uses the tile that the array already holds; otherwise it takes the next from the FIFO (later passes always take one)
+  static constexpr uint8_t kKeepWeights = 2;  // the first pass uses the tile that the array already holds; otherwise it takes the next from the FIFO (later passes always take one, but with transpose: they keep it)
+  static constexpr uint8_t kTranspose = 4;  // each pass sends the transpose of its block of at most Rows vectors through the array and has Rows accumulator rows of its own
   Header header = {static_cast<uint8_t>(kOpcode)};
   uint32_t ub_base = 0;  // unified buffer byte address of image 0, line 0, byte 0
   uint32_t pitch = 0;  // bytes from a line to the next
   uint32_t img_pitch = 0;  // bytes from an image to the next
   uint32_t lines = 0;  // lines of an image, >= 1; a line outside 0..lines-1 reads as pad
   uint32_t line_bytes = 0;  // valid bytes of a line, >= 1; a byte outside 0..line_bytes-1 reads as pad
-  int32_t pad = 0;  // value of padding (the input's zero point)
+  int32_t pad = 0;  // value of padding (the input's zero point); bf16: 0
   uint32_t n = 0;  // images, >= 1
   uint32_t ny = 0;  // output lines, >= 1
   uint32_t nx = 0;  // output positions a line, >= 1
@@ -295,7 +359,7 @@ struct Matmul {
   uint32_t acc = 0;  // accumulator row of the first vector; rows follow in walk order, all in one accumulator bank
   std::array<int32_t, 4> seg_dy = {};  // line offset of segment s (kernel row x dilation - padding)
   std::array<int32_t, 4> seg_dx = {};  // byte offset of segment s in the line
-  std::array<uint32_t, 4> seg_len = {};  // array rows that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0
+  std::array<uint32_t, 4> seg_len = {};  // array rows (elements) that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0
 
   constexpr Descriptor Encode() const {
     Descriptor d{};
@@ -716,6 +780,119 @@ struct Add {
   }
 };
 
+// copy instructions from the unified buffer into the vector unit's instruction memory.
+struct Vload {
+  static constexpr Opcode kOpcode = Opcode::kVload;
+  Header header = {static_cast<uint8_t>(kOpcode)};
+  uint32_t ub_addr = 0;  // unified buffer byte address of the first instruction; multiple of the word
+  uint32_t addr = 0;  // index in the instruction memory of the first
+  uint32_t count = 0;  // instructions of 64 bits, 1..2048; addr + count is at most 2048
+
+  constexpr Descriptor Encode() const {
+    Descriptor d{};
+    PutBits(d, 0, 8, static_cast<uint64_t>(header.opcode));
+    PutBits(d, 8, 8, static_cast<uint64_t>(header.flags));
+    PutBits(d, 16, 16, static_cast<uint64_t>(header.tag));
+    PutBits(d, 32, 32, static_cast<uint64_t>(header.wait_mask));
+    PutBits(d, 64, 32, static_cast<uint64_t>(header.post_mask));
+    PutBits(d, 96, 25, static_cast<uint64_t>(ub_addr));
+    PutBits(d, 121, 11, static_cast<uint64_t>(addr));
+    PutBits(d, 132, 12, static_cast<uint64_t>(count));
+    return d;
+  }
+  static constexpr Vload Decode(const Descriptor& d) {
+    Vload r;
+    r.header.opcode = static_cast<decltype(r.header.opcode)>(GetBits(d, 0, 8));
+    r.header.flags = static_cast<decltype(r.header.flags)>(GetBits(d, 8, 8));
+    r.header.tag = static_cast<decltype(r.header.tag)>(GetBits(d, 16, 16));
+    r.header.wait_mask = static_cast<decltype(r.header.wait_mask)>(GetBits(d, 32, 32));
+    r.header.post_mask = static_cast<decltype(r.header.post_mask)>(GetBits(d, 64, 32));
+    r.ub_addr = static_cast<decltype(r.ub_addr)>(GetBits(d, 96, 25));
+    r.addr = static_cast<decltype(r.addr)>(GetBits(d, 121, 11));
+    r.count = static_cast<decltype(r.count)>(GetBits(d, 132, 12));
+    return r;
+  }
+  // True when every field fits its width: Decode(Encode()) gives the same back.
+  constexpr bool Fits() const {
+    const Vload r = Decode(Encode());
+    (void)r;
+    return r.ub_addr == ub_addr &&
+           r.addr == addr &&
+           r.count == count;
+  }
+};
+
+// run a program of the vector unit until its halt.
+struct Vrun {
+  static constexpr Opcode kOpcode = Opcode::kVrun;
+  Header header = {static_cast<uint8_t>(kOpcode)};
+  std::array<uint32_t, 12> args = {};  // scalar registers s1..s12 at the start; the others are 0
+  uint32_t pc = 0;  // index of the first instruction
+
+  constexpr Descriptor Encode() const {
+    Descriptor d{};
+    PutBits(d, 0, 8, static_cast<uint64_t>(header.opcode));
+    PutBits(d, 8, 8, static_cast<uint64_t>(header.flags));
+    PutBits(d, 16, 16, static_cast<uint64_t>(header.tag));
+    PutBits(d, 32, 32, static_cast<uint64_t>(header.wait_mask));
+    PutBits(d, 64, 32, static_cast<uint64_t>(header.post_mask));
+    PutBits(d, 96, 32, static_cast<uint64_t>(args[0]));
+    PutBits(d, 128, 32, static_cast<uint64_t>(args[1]));
+    PutBits(d, 160, 32, static_cast<uint64_t>(args[2]));
+    PutBits(d, 192, 32, static_cast<uint64_t>(args[3]));
+    PutBits(d, 224, 32, static_cast<uint64_t>(args[4]));
+    PutBits(d, 256, 32, static_cast<uint64_t>(args[5]));
+    PutBits(d, 288, 32, static_cast<uint64_t>(args[6]));
+    PutBits(d, 320, 32, static_cast<uint64_t>(args[7]));
+    PutBits(d, 352, 32, static_cast<uint64_t>(args[8]));
+    PutBits(d, 384, 32, static_cast<uint64_t>(args[9]));
+    PutBits(d, 416, 32, static_cast<uint64_t>(args[10]));
+    PutBits(d, 448, 32, static_cast<uint64_t>(args[11]));
+    PutBits(d, 480, 11, static_cast<uint64_t>(pc));
+    return d;
+  }
+  static constexpr Vrun Decode(const Descriptor& d) {
+    Vrun r;
+    r.header.opcode = static_cast<decltype(r.header.opcode)>(GetBits(d, 0, 8));
+    r.header.flags = static_cast<decltype(r.header.flags)>(GetBits(d, 8, 8));
+    r.header.tag = static_cast<decltype(r.header.tag)>(GetBits(d, 16, 16));
+    r.header.wait_mask = static_cast<decltype(r.header.wait_mask)>(GetBits(d, 32, 32));
+    r.header.post_mask = static_cast<decltype(r.header.post_mask)>(GetBits(d, 64, 32));
+    r.args[0] = static_cast<uint32_t>(GetBits(d, 96, 32));
+    r.args[1] = static_cast<uint32_t>(GetBits(d, 128, 32));
+    r.args[2] = static_cast<uint32_t>(GetBits(d, 160, 32));
+    r.args[3] = static_cast<uint32_t>(GetBits(d, 192, 32));
+    r.args[4] = static_cast<uint32_t>(GetBits(d, 224, 32));
+    r.args[5] = static_cast<uint32_t>(GetBits(d, 256, 32));
+    r.args[6] = static_cast<uint32_t>(GetBits(d, 288, 32));
+    r.args[7] = static_cast<uint32_t>(GetBits(d, 320, 32));
+    r.args[8] = static_cast<uint32_t>(GetBits(d, 352, 32));
+    r.args[9] = static_cast<uint32_t>(GetBits(d, 384, 32));
+    r.args[10] = static_cast<uint32_t>(GetBits(d, 416, 32));
+    r.args[11] = static_cast<uint32_t>(GetBits(d, 448, 32));
+    r.pc = static_cast<decltype(r.pc)>(GetBits(d, 480, 11));
+    return r;
+  }
+  // True when every field fits its width: Decode(Encode()) gives the same back.
+  constexpr bool Fits() const {
+    const Vrun r = Decode(Encode());
+    (void)r;
+    return r.args[0] == args[0] &&
+           r.args[1] == args[1] &&
+           r.args[2] == args[2] &&
+           r.args[3] == args[3] &&
+           r.args[4] == args[4] &&
+           r.args[5] == args[5] &&
+           r.args[6] == args[6] &&
+           r.args[7] == args[7] &&
+           r.args[8] == args[8] &&
+           r.args[9] == args[9] &&
+           r.args[10] == args[10] &&
+           r.args[11] == args[11] &&
+           r.pc == pc;
+  }
+};
+
 // end of the program: when every queue is empty and every unit idle, raise the interrupt.
 struct Halt {
   static constexpr Opcode kOpcode = Opcode::kHalt;
@@ -760,6 +937,9 @@ struct FlagInfo {
   std::string_view name;
   int bit;
   std::string_view doc;
+  uint8_t cells;  // bit n: cores of cell n have it
+
+  constexpr bool Has(Cell cell) const { return (cells >> static_cast<int>(cell) & 1) != 0; }
 };
 struct OpInfo {
   std::string_view name;
@@ -770,7 +950,16 @@ struct OpInfo {
   int num_fields;
   const FlagInfo* flags;
   int num_flags;
-  int width;  // bits used; the rest must be zero
+  int width;      // bits used; the rest must be zero
+  uint8_t cells;  // bit n: cores of cell n have it
+
+  constexpr bool Has(Cell cell) const { return (cells >> static_cast<int>(cell) & 1) != 0; }
+  // Bits of the flags that it has on cores of this cell.
+  constexpr uint8_t FlagMask(Cell cell) const {
+    int mask = 0;
+    for (int i = 0; i < num_flags; ++i) mask |= flags[i].Has(cell) ? 1 << flags[i].bit : 0;
+    return static_cast<uint8_t>(mask);
+  }
 };
 
 inline constexpr FieldInfo kLoadFields[] = {
@@ -799,13 +988,27 @@ inline constexpr FieldInfo kWeightsFields[] = {
     {"hbm_addr", 96, 36, 1, false, "HBM byte address of the first tile; multiple of the beat; tiles are dense, row-major [Rows][Cols]"},
     {"tiles", 132, 16, 1, false, "tiles, >= 1"},
 };
+inline constexpr FlagInfo kWeightsFlags[] = {
+    {"transpose", 0, "the weight of array row r, column c is the stored tile's row c, element r", 2},
+};
+inline constexpr FieldInfo kTilesFields[] = {
+    {"ub_addr", 96, 25, 1, false, "unified buffer byte address of the first tile's row 0, element 0; even"},
+    {"pitch", 121, 20, 1, false, "bytes from a stored row to the next; even"},
+    {"rows", 141, 9, 1, false, "stored rows of a tile, 1..Rows; the rest is 0"},
+    {"cols", 150, 9, 1, false, "stored elements of a row, 1..Cols; the rest is 0"},
+    {"tiles", 159, 16, 1, false, "tiles, >= 1"},
+    {"tile_stride", 175, 25, 1, false, "bytes from a tile's first row to the next tile's; even"},
+};
+inline constexpr FlagInfo kTilesFlags[] = {
+    {"transpose", 0, "the weight of array row r, column c is stored row c, element r", 3},
+};
 inline constexpr FieldInfo kMatmulFields[] = {
     {"ub_base", 96, 25, 1, false, "unified buffer byte address of image 0, line 0, byte 0"},
     {"pitch", 121, 20, 1, false, "bytes from a line to the next"},
     {"img_pitch", 141, 25, 1, false, "bytes from an image to the next"},
     {"lines", 166, 14, 1, false, "lines of an image, >= 1; a line outside 0..lines-1 reads as pad"},
     {"line_bytes", 180, 20, 1, false, "valid bytes of a line, >= 1; a byte outside 0..line_bytes-1 reads as pad"},
-    {"pad", 200, 8, 1, true, "value of padding (the input's zero point)"},
+    {"pad", 200, 8, 1, true, "value of padding (the input's zero point); bf16: 0"},
     {"n", 208, 10, 1, false, "images, >= 1"},
     {"ny", 218, 14, 1, false, "output lines, >= 1"},
     {"nx", 232, 14, 1, false, "output positions a line, >= 1"},
@@ -818,11 +1021,12 @@ inline constexpr FieldInfo kMatmulFields[] = {
     {"acc", 303, 13, 1, false, "accumulator row of the first vector; rows follow in walk order, all in one accumulator bank"},
     {"seg_dy", 316, 8, 4, true, "line offset of segment s (kernel row x dilation - padding)"},
     {"seg_dx", 348, 19, 4, true, "byte offset of segment s in the line"},
-    {"seg_len", 424, 9, 4, false, "array rows that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0"},
+    {"seg_len", 424, 9, 4, false, "array rows (elements) that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0"},
 };
 inline constexpr FlagInfo kMatmulFlags[] = {
-    {"accumulate", 0, "the first pass adds to the accumulators; otherwise it overwrites (later passes always add)"},
-    {"keep_weights", 1, "the first pass uses the tile that the array already holds; otherwise it takes the next from the FIFO (later passes always take one)"},
+    {"accumulate", 0, "the first pass adds to the accumulators; otherwise it overwrites (later passes always add)", 3},
+    {"keep_weights", 1, "the first pass uses the tile that the array already holds; otherwise it takes the next from the FIFO (later passes always take one, but with transpose: they keep it)", 3},
+    {"transpose", 2, "each pass sends the transpose of its block of at most Rows vectors through the array and has Rows accumulator rows of its own", 2},
 };
 inline constexpr FieldInfo kRequantFields[] = {
     {"acc", 96, 13, 1, false, "first accumulator row; rows follow in walk order, all in one accumulator bank"},
@@ -840,8 +1044,8 @@ inline constexpr FieldInfo kRequantFields[] = {
     {"clamp_max", 285, 8, 1, true, "upper bound after the zero point"},
 };
 inline constexpr FlagInfo kRequantFlags[] = {
-    {"raw", 0, "write the int32 accumulators, little endian, 4 x cols bytes a row; no bias, no requantise"},
-    {"single_round", 1, "round once rather than twice"},
+    {"raw", 0, "write the int32 accumulators, little endian, 4 x cols bytes a row; no bias, no requantise", 3},
+    {"single_round", 1, "round once rather than twice", 3},
 };
 inline constexpr FieldInfo kPoolFields[] = {
     {"src", 96, 25, 1, false, "unified buffer byte address of image 0, line 0, first channel"},
@@ -868,7 +1072,7 @@ inline constexpr FieldInfo kPoolFields[] = {
     {"clamp_max", 417, 8, 1, true, "upper bound"},
 };
 inline constexpr FlagInfo kPoolFlags[] = {
-    {"average", 0, "average over the valid taps, rounded half away from zero; otherwise maximum"},
+    {"average", 0, "average over the valid taps, rounded half away from zero; otherwise maximum", 3},
 };
 inline constexpr FieldInfo kAddFields[] = {
     {"src0", 96, 25, 1, false, "unified buffer byte address of operand 0"},
@@ -892,28 +1096,51 @@ inline constexpr FieldInfo kAddFields[] = {
     {"clamp_max", 411, 8, 1, true, "upper bound"},
 };
 inline constexpr FlagInfo kAddFlags[] = {
-    {"single_round", 1, "round once rather than twice"},
+    {"single_round", 1, "round once rather than twice", 3},
 };
-inline constexpr std::array<OpInfo, 8> kOps = {{
+inline constexpr FieldInfo kVloadFields[] = {
+    {"ub_addr", 96, 25, 1, false, "unified buffer byte address of the first instruction; multiple of the word"},
+    {"addr", 121, 11, 1, false, "index in the instruction memory of the first"},
+    {"count", 132, 12, 1, false, "instructions of 64 bits, 1..2048; addr + count is at most 2048"},
+};
+inline constexpr FieldInfo kVrunFields[] = {
+    {"args", 96, 32, 12, false, "scalar registers s1..s12 at the start; the others are 0"},
+    {"pc", 480, 11, 1, false, "index of the first instruction"},
+};
+inline constexpr std::array<OpInfo, 11> kOps = {{
     {"load", Opcode::kLoad, Queue::kLoad, "copy n2 x n1 runs of len bytes from HBM to the unified buffer",
-     kLoadFields, 9, nullptr, 0, 336},
+     kLoadFields, 9, nullptr, 0, 336, 3},
     {"store", Opcode::kStore, Queue::kStore, "copy n2 x n1 runs of len bytes from the unified buffer to HBM",
-     kStoreFields, 9, nullptr, 0, 336},
-    {"weights", Opcode::kWeights, Queue::kWeight, "push tiles of Rows x Cols int8 weights into the weight FIFO",
-     kWeightsFields, 2, nullptr, 0, 148},
+     kStoreFields, 9, nullptr, 0, 336, 3},
+    {"weights", Opcode::kWeights, Queue::kWeight, "push tiles of Rows x Cols weights from HBM into the weight FIFO",
+     kWeightsFields, 2, kWeightsFlags, 1, 148, 3},
+    {"tiles", Opcode::kTiles, Queue::kWeight, "push weight tiles from the unified buffer into the weight FIFO",
+     kTilesFields, 6, kTilesFlags, 1, 200, 2},
     {"matmul", Opcode::kMatmul, Queue::kMxu, "t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators",
-     kMatmulFields, 19, kMatmulFlags, 2, 460},
+     kMatmulFields, 19, kMatmulFlags, 3, 460, 3},
     {"requant", Opcode::kRequant, Queue::kVector, "accumulator rows: bias, requantise, clamp, write int8 vectors (or raw int32) to the unified buffer",
-     kRequantFields, 13, kRequantFlags, 2, 293},
+     kRequantFields, 13, kRequantFlags, 2, 293, 1},
     {"pool", Opcode::kPool, Queue::kVector, "max or average over windows of int8 vectors, unified buffer to unified buffer",
-     kPoolFields, 22, kPoolFlags, 1, 425},
+     kPoolFields, 22, kPoolFlags, 1, 425, 1},
     {"add", Opcode::kAdd, Queue::kVector, "quantised int8 addition of two tensors, unified buffer to unified buffer",
-     kAddFields, 19, kAddFlags, 1, 419},
+     kAddFields, 19, kAddFlags, 1, 419, 1},
+    {"vload", Opcode::kVload, Queue::kVector, "copy instructions from the unified buffer into the vector unit's instruction memory",
+     kVloadFields, 3, nullptr, 0, 144, 2},
+    {"vrun", Opcode::kVrun, Queue::kVector, "run a program of the vector unit until its halt",
+     kVrunFields, 2, nullptr, 0, 491, 2},
     {"halt", Opcode::kHalt, Queue::kNone, "end of the program: when every queue is empty and every unit idle, raise the interrupt",
-     nullptr, 0, nullptr, 0, 96},
+     nullptr, 0, nullptr, 0, 96, 3},
 }};
 
-// The operation of that opcode, or nullptr.
+// The operation of that opcode on a core of that cell, or nullptr.
+constexpr const OpInfo* FindOp(uint8_t opcode, Cell cell) {
+  for (const OpInfo& op : kOps) {
+    if (static_cast<uint8_t>(op.opcode) == opcode && op.Has(cell)) return &op;
+  }
+  return nullptr;
+}
+
+// The operation of that opcode on any core, or nullptr.
 constexpr const OpInfo* FindOp(uint8_t opcode) {
   for (const OpInfo& op : kOps) {
     if (static_cast<uint8_t>(op.opcode) == opcode) return &op;

@@ -11,36 +11,54 @@
 
 namespace systole {
 
+// What multiplies and adds in the array, and with it the number format of the core.
+enum class Cell : uint8_t {
+  kInt8 = 0,  // int8 x int8 + int32; the quantising vector unit; inference
+  kBf16 = 1,  // bf16 x bf16 + fp32, one rounding; the programmable fp32 vector unit; training
+};
+
+inline constexpr std::array<std::string_view, 2> kCellNames = {"int8", "bf16"};
+
 // One configuration of the core.
 struct Preset {
   std::string_view name;
   int id;
-  int64_t rows;  // array rows: contraction elements a pass; also bytes of a unified buffer word (power of two, 8..256)
+  int64_t rows;  // array rows: contraction elements a pass (power of two, 8..256)
   int64_t cols;  // array columns: output channels a pass; equals Rows
+  Cell cell;  // number format of the array, of the weights and activations
+  int64_t cell_stages;  // pipeline stages of a cell of the array (int8: 1)
   int64_t ub_bytes;  // unified buffer size in bytes
   int64_t ub_banks;  // unified buffer banks, each one read and one write port of one word
-  int64_t acc_rows;  // accumulator rows of Cols int32, in two banks of half the rows each
-  int64_t wfifo_tiles;  // weight FIFO capacity in tiles of Rows x Cols bytes
+  int64_t acc_rows;  // accumulator rows of Cols 32-bit lanes, in two banks of half the rows each
+  int64_t wfifo_tiles;  // weight FIFO capacity in tiles of Rows x Cols elements
   int64_t hbm_pcs;  // HBM pseudo-channels of 16 bytes a cycle each (even)
   int64_t segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
   int64_t queue_depth;  // descriptors a unit queue holds
 
   // Bytes of an HBM beat: the peak of all pseudo-channels in one cycle; DMA alignment.
   constexpr int64_t beat_bytes() const { return 16 * hbm_pcs; }
-  // Bytes of a unified buffer word.
-  constexpr int64_t word_bytes() const { return rows; }
+  constexpr std::string_view cell_name() const { return kCellNames[static_cast<int>(cell)]; }
+  // Bytes of a weight or activation.
+  constexpr int64_t element_bytes() const { return cell == Cell::kBf16 ? 2 : 1; }
+  // Bytes of a unified buffer word: a vector of int8 activations, or a row of fp32 lanes.
+  constexpr int64_t word_bytes() const { return cell == Cell::kBf16 ? 4 * cols : rows; }
+  // Read windows: data setup, the vector unit's (bf16: two), the weight loader's (bf16).
+  constexpr int64_t num_windows() const { return cell == Cell::kBf16 ? segments + 3 : segments + 1; }
   constexpr int64_t macs_per_cycle() const { return rows * cols; }
   // Rows of one of the two accumulator banks: the largest block of a matmul.
   constexpr int64_t acc_bank_rows() const { return acc_rows / 2; }
-  constexpr int64_t tile_bytes() const { return rows * cols; }
-  // Bytes of a requantise parameter block: int32 bias, int32 multiplier, int8 shift a column.
+  constexpr int64_t tile_bytes() const { return rows * cols * element_bytes(); }
+  // Bytes of a requantise parameter block (int8): int32 bias, int32 multiplier, int8 shift a column.
   constexpr int64_t param_block_bytes() const { return 9 * cols; }
 };
 
-inline constexpr std::array<Preset, 3> kPresets = {{
-    {"nano", 0, 8, 8, 65536, 16, 512, 8, 2, 4, 8},
-    {"edge", 1, 32, 32, 524288, 8, 1024, 8, 4, 4, 8},
-    {"v1", 2, 256, 256, 25165824, 8, 4096, 4, 8, 4, 8},
+inline constexpr std::array<Preset, 6> kPresets = {{
+    {"nano", 0, 8, 8, Cell::kInt8, 1, 65536, 16, 512, 8, 2, 4, 8},
+    {"edge", 1, 32, 32, Cell::kInt8, 1, 524288, 8, 1024, 8, 4, 4, 8},
+    {"v1", 2, 256, 256, Cell::kInt8, 1, 25165824, 8, 4096, 4, 8, 4, 8},
+    {"mini", 3, 8, 8, Cell::kBf16, 3, 131072, 16, 512, 8, 2, 4, 8},
+    {"v2", 4, 128, 128, Cell::kBf16, 3, 16777216, 8, 4096, 4, 32, 4, 8},
+    {"lite", 5, 32, 32, Cell::kBf16, 3, 1048576, 8, 1024, 4, 8, 4, 8},
 }};
 
 // The preset of that name, or nullptr.

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+#
+# Accumulator rows to an image; transposes of small bf16 matrices.
+
+.arg src          # s1: accumulator row, or byte address of the first stored row
+.arg dst          # s2
+.arg pitch        # s3: bytes from a position of dst to the next
+.arg line_pitch   # s4: bytes from a line of dst to the next
+.arg width        # s5: positions of a line
+.arg lines        # s6
+.arg cols         # s7: lanes of dst
+.arg src_pitch    # s8
+.arg src_cols     # s9: lanes of src
+.reg one s11
+.reg tmp s12
+.reg at s13
+.reg step s14
+.reg left s15
+
+# Positions of a line `pitch` apart, lines `line_pitch` apart; bf16.
+acc_image:
+        li      one, 1
+        lanes   cols
+        slli    step, pitch, 3
+acc_image_line:
+        add     left, width, s0
+        add     at, dst, s0
+acc_image_rows:
+        vl      left
+        ldacc   v0, src, one
+        st16    v0, at, pitch
+        addi    src, src, 8
+        add     at, at, step
+        addi    left, left, -8
+        blt     s0, left, acc_image_rows
+        add     src, src, left
+        add     dst, dst, line_pitch
+        addi    lines, lines, -1
+        bne     lines, s0, acc_image_line
+        halt
+
+# dst (src_cols x L) = transpose of src (cols x src_cols), with zeros in the lanes from `cols` on.
+transpose:
+        lanes   src_cols
+        li      left, L
+        add     tmp, cols, s0
+        slli    step, src_pitch, 3
+transpose_push:
+        vl      tmp
+        ld16    v0, src, src_pitch
+        tpush   v0
+        add     src, src, step
+        addi    tmp, tmp, -8
+        blt     s0, tmp, transpose_push
+        sub     left, left, cols        # rows of zeros up to L
+        mov     v32, s0
+        beq     left, s0, transpose_pop
+transpose_zero:
+        vl      left
+        tpush   v32
+        addi    left, left, -8
+        blt     s0, left, transpose_zero
+transpose_pop:
+        li      tmp, L
+        lanes   tmp
+        slli    step, pitch, 3
+        add     tmp, src_cols, s0
+transpose_pop_rows:
+        vl      tmp
+        tpop    v33
+        st16    v33, dst, pitch
+        add     dst, dst, step
+        addi    tmp, tmp, -8
+        blt     s0, tmp, transpose_pop_rows
+        halt

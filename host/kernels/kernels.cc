@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/kernels/kernels.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "absl/strings/str_format.h"
+#include "host/program/vpu_asm.h"
+
+namespace systole::kernels {
+namespace {
+
+[[noreturn]] void Unknown(const std::string& what) {
+  std::fprintf(stderr, "kernels: %s\n", what.c_str());
+  std::abort();
+}
+
+}  // namespace
+
+isa::Vrun Image::Run(
+    const std::string& entry,
+    const std::vector<std::pair<std::string, int64_t>>& args) const {
+  const auto it = entries_.find(entry);
+  if (it == entries_.end()) Unknown("no kernel " + entry);
+  isa::Vrun run;
+  run.pc = static_cast<uint32_t>(it->second.pc);
+  const std::map<std::string, int>& names = args_[it->second.file];
+  for (const auto& [name, value] : args) {
+    const auto arg = names.find(name);
+    if (arg == names.end()) Unknown(entry + " has no argument " + name);
+    run.args[arg->second] = static_cast<uint32_t>(value);
+  }
+  return run;
+}
+
+absl::StatusOr<Image> Assemble(const Preset& preset) {
+  Image image;
+  for (const Text& text : EmbeddedTexts()) {
+    const absl::StatusOr<vpu::Code> code =
+        vpu::Assemble(std::string(text.text), std::string(text.name),
+                      {{"L", preset.cols},
+                       {"HALF_L", preset.cols / 2},
+                       {"ROW", 4 * preset.cols},
+                       {"HALF_ROW", 2 * preset.cols}},
+                      static_cast<int>(image.words_.size()));
+    if (!code.ok()) return code.status();
+    for (const auto& [label, pc] : code->labels) {
+      const Image::Entry entry = {pc, static_cast<int>(image.args_.size())};
+      if (!image.entries_.emplace(label, entry).second) {
+        return absl::InternalError(absl::StrFormat(
+            "%s: the label %s is there twice", text.name, label));
+      }
+    }
+    image.args_.push_back(code->args);
+    image.words_.insert(image.words_.end(), code->words.begin(),
+                        code->words.end());
+  }
+  if (image.words_.size() > vpu::kImemWords) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "the kernels have %d instructions, the instruction memory holds %d",
+        image.words_.size(), vpu::kImemWords));
+  }
+  return image;
+}
+
+}  // namespace systole::kernels

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What the parts of the matrix unit know of its cell: formats and latencies. Docs: docs/mxu.md.
+
+package systole_mxu_pkg;
+
+  import systole_presets_pkg::CellBf16;
+
+  // Bits of an activation or weight. Sums have 32.
+  function automatic int unsigned element_bits(int unsigned kind);
+    return kind == CellBf16 ? 16 : 8;
+  endfunction
+
+  // Cycles that a running sum takes from one row to the next. The first of several stages is the multiplier's: it works ahead.
+  function automatic int unsigned row_cycles(int unsigned stages);
+    return stages > 1 ? stages - 1 : 1;
+  endfunction
+
+  // Cycles from a vector's entry into the array until its sums leave.
+  function automatic int unsigned array_latency(int unsigned rows, int unsigned cols, int unsigned stages);
+    return (stages > 1 ? 2 : 1) + rows * row_cycles(stages) + cols;
+  endfunction
+
+endpackage

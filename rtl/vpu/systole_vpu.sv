@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Programmable vector unit: Cols fp32/int32 lanes, two load units, two ALUs, a cross unit and a store unit, each a row a cycle, under
+// a program of 64-bit instructions. Wires control -> fetch -> issue -> dispatch -> units, registers and ports.
+// Docs: docs/vpu.md, docs/isa.md. Test: tests/rtl/vpu.
+
+module systole_vpu
+  import systole_presets_pkg::*;
+  import systole_isa_pkg::*;
+  import systole_vpu_pkg::*;
+  import systole_vpu_types_pkg::*;
+#(
+    parameter cfg_t Cfg = preset(PresetMini),
+    parameter int unsigned Width = Cfg.Cols * 32,  // derived, do not set
+    parameter int unsigned Bytes = Cfg.Cols * 4    // derived, do not set
+) (
+    input  logic                       clk_i,
+    input  logic                       rst_ni,
+
+    // Descriptors (unit interface).
+    input  logic                       start_valid_i,
+    output logic                       start_ready_o,
+    input  desc_t                      start_desc_i,
+    output logic                       done_o,
+    output logic                       fault_valid_o,
+    output fault_e                     fault_code_o,
+    output logic [AddrBits-1:0]        fault_addr_o,
+    output logic                       fault_newest_o,
+    input  logic                       freeze_i,
+    output logic                       progress_o,
+
+    // Unified buffer: two window read ports and one window write port.
+    output logic [1:0]                 vrd_valid_o,
+    input  logic [1:0]                 vrd_ready_i,
+    output logic [1:0][UbAddrBits-1:0] vrd_addr_o,
+    output logic [1:0][1:0]            vrd_need_o,       // (second, first) word of the window holds bytes that are used
+    input  logic [1:0]                 vrd_rsp_valid_i,
+    input  logic [Width-1:0]           vrd_data_i [2],
+    output logic                       vwr_valid_o,
+    input  logic                       vwr_ready_i,
+    output logic [UbAddrBits-1:0]      vwr_addr_o,
+    output logic [Width-1:0]           vwr_data_o,
+    output logic [Bytes-1:0]           vwr_mask_o,
+
+    // Accumulators.
+    output logic                       acc_rd_valid_o,
+    input  logic                       acc_rd_ready_i,
+    output logic [AccAddrBits-1:0]     acc_rd_row_o,
+    input  logic signed [31:0]         acc_rd_data_i [Cfg.Cols],
+
+    // For status and counters.
+    output logic [Units-1:0]           busy_o,           // a row starts: load units 0, 1, ALUs 0, 1, cross unit, store unit
+    output logic                       stall_ub_o        // the unified buffer held a request this cycle
+);
+  localparam int unsigned Cols = Cfg.Cols;
+  localparam int unsigned OffBits = $clog2(Bytes);
+
+  // Control, fetch, issue, dispatch.
+  logic              run, halted, fault, imem_we, par_valid, par_ready;
+  logic [10:0]       run_pc, imem_addr, target, pc;
+  logic [11:0][31:0] run_args;
+  logic [63:0]       imem_data;
+  logic [UbAddrBits-1:0] par_addr;
+  fault_e            fault_code;
+  logic [31:0]       fault_addr, span, limit;
+  logic              decoded_valid, decoded_ready, redirect, issued_valid, issued_ready, bad;
+  decoded_t          decoded;
+  uop_t              issued, uop;
+
+  // Units: 0, 1 load; 2, 3 ALU; 4 cross; 5 store.
+  logic       push [Units], room [Units];
+  logic       want [Units], go [Units];
+  logic       first [Units], last [Units];
+  row_t       row [Units];
+  uop_t       head [Units];
+  regs_t      reads [Units];
+  held_t      held [Units];
+  logic [63:0] present [8];
+  logic [1:0] loaded;
+  logic       stored;
+
+  // Registers.
+  write_t           write [NumBanks];
+  fetch_t           fetch [Ports];
+  logic [Width-1:0] load0_row, load1_row, alu0_row, alu1_row, cross_row;
+  logic [Width-1:0] alu0_a, alu0_b, alu0_c, alu1_a, alu1_b, alu1_c, cross_operand, store_operand;
+
+  systole_vpu_control #(.Cfg(Cfg)) u_control (
+      .clk_i,
+      .rst_ni,
+      .start_valid_i,
+      .start_ready_o,
+      .start_desc_i,
+      .done_o,
+      .fault_valid_o,
+      .fault_code_o,
+      .fault_addr_o,
+      .freeze_i,
+      .rd_valid_o  (par_valid),
+      .rd_ready_i  (par_ready),
+      .rd_addr_o   (par_addr),
+      .rd_data_i   (vrd_data_i[0][63:0]),
+      .imem_we_o   (imem_we),
+      .imem_addr_o (imem_addr),
+      .imem_data_o (imem_data),
+      .run_o       (run),
+      .run_pc_o    (run_pc),
+      .run_args_o  (run_args),
+      .halted_i    (halted),
+      .fault_i     (fault),
+      .fault_code_i(fault_code),
+      .fault_addr_i(fault_addr)
+  );
+  assign fault_newest_o = 1'b0;
+
+  systole_vpu_fetch u_fetch (
+      .clk_i,
+      .rst_ni,
+      .we_i      (imem_we),
+      .waddr_i   (imem_addr),
+      .wdata_i   (imem_data),
+      .start_i   (run),
+      .start_pc_i(run_pc),
+      .stop_i    (halted),
+      .redirect_i(redirect),
+      .target_i  (target),
+      .valid_o   (decoded_valid),
+      .ready_i   (decoded_ready),
+      .decoded_o (decoded)
+  );
+
+  systole_vpu_issue #(.Cfg(Cfg)) u_issue (
+      .clk_i,
+      .rst_ni,
+      .start_i   (run),
+      .args_i    (run_args),
+      .stop_i    (halted),
+      .valid_i   (decoded_valid),
+      .ready_o   (decoded_ready),
+      .decoded_i (decoded),
+      .redirect_o(redirect),
+      .target_o  (target),
+      .valid_o   (issued_valid),
+      .ready_i   (issued_ready),
+      .bad_o     (bad),
+      .pc_o      (pc),
+      .uop_o     (issued),
+      .span_o    (span),
+      .limit_o   (limit)
+  );
+
+  systole_vpu_dispatch #(.Cfg(Cfg)) u_dispatch (
+      .clk_i,
+      .rst_ni,
+      .start_i     (run),
+      .freeze_i,
+      .valid_i     (issued_valid),
+      .ready_o     (issued_ready),
+      .bad_i       (bad),
+      .pc_i        (pc),
+      .uop_i       (issued),
+      .span_i      (span),
+      .limit_i     (limit),
+      .push_o      (push),
+      .room_i      (room),
+      .uop_o       (uop),
+      .reads_i     (reads),
+      .held_i      (held),
+      .loaded_i    (loaded),
+      .stored_i    (stored),
+      .write_i     (write),
+      .present_o   (present),
+      .halted_o    (halted),
+      .fault_o     (fault),
+      .fault_code_o(fault_code),
+      .fault_addr_o(fault_addr)
+  );
+
+  for (genvar u = 0; u < Units; u++) begin : gen_unit
+    localparam int unsigned Sources = u == 2 || u == 3 ? 3 : 1;
+    // verilator lint_off UNUSEDSIGNAL
+    fetch_t rows [Sources];  // load units read none
+    // verilator lint_on UNUSEDSIGNAL
+
+    systole_vpu_unit #(.Sources(Sources), .Store(u == UnitStore)) u_unit (
+        .clk_i,
+        .rst_ni,
+        .push_i   (push[u]),
+        .ready_o  (room[u]),
+        .uop_i    (uop),
+        .present_i(present),
+        .loaded_i (loaded),
+        .want_o   (want[u]),
+        .go_i     (go[u]),
+        .first_o  (first[u]),
+        .last_o   (last[u]),
+        .row_o    (row[u]),
+        .uop_o    (head[u]),
+        .fetch_o  (rows),
+        .reads_o  (reads[u]),
+        .held_o   (held[u])
+    );
+
+    if (u > 1) begin : gen_reads
+      for (genvar s = 0; s < Sources; s++) begin : gen_port
+        assign fetch[(u<4?3*(u-2):u+2)+s] = rows[s];
+      end
+    end
+  end
+
+  systole_vpu_regs #(.Cols(Cols)) u_regs (
+      .clk_i,
+      .write_i (write),
+      .load0_i (load0_row),
+      .load1_i (load1_row),
+      .alu0_i  (alu0_row),
+      .alu1_i  (alu1_row),
+      .cross_i (cross_row),
+      .fetch_i (fetch),
+      .alu0_a_o(alu0_a),
+      .alu0_b_o(alu0_b),
+      .alu0_c_o(alu0_c),
+      .alu1_a_o(alu1_a),
+      .alu1_b_o(alu1_b),
+      .alu1_c_o(alu1_c),
+      .cross_o (cross_operand),
+      .store_o (store_operand)
+  );
+
+  // Load units. Instructions come through the window of the first one, while no program runs.
+  logic [1:0]            ub_valid, ub_ready, acc_valid, acc_ready;
+  logic [UbAddrBits-1:0] ub_addr [2];
+  logic [31:0]           ub_bytes [2];
+  logic [AccAddrBits-1:0] acc_row [2];
+  logic                  acc_turn_q;  // the second load unit's request was refused: it is kept
+
+  for (genvar u = 0; u < 2; u++) begin : gen_load
+    logic [OffBits:0] tail;
+    logic [Width-1:0] wdata;
+
+    systole_vpu_load #(.Cfg(Cfg)) u_load (
+        .clk_i,
+        .rst_ni,
+        .freeze_i,
+        .want_i     (want[u]),
+        .go_o       (go[u]),
+        .first_i    (first[u]),
+        .last_i     (last[u]),
+        .row_i      (row[u]),
+        .uop_i      (head[u]),
+        .loaded_o   (loaded[u]),
+        .ub_valid_o (ub_valid[u]),
+        .ub_ready_i (ub_ready[u]),
+        .ub_addr_o  (ub_addr[u]),
+        .ub_bytes_o (ub_bytes[u]),
+        .ub_data_i  (vrd_data_i[u]),
+        .acc_valid_o(acc_valid[u]),
+        .acc_ready_i(acc_ready[u]),
+        .acc_row_o  (acc_row[u]),
+        .acc_data_i (acc_rd_data_i),
+        .write_o    (write[u]),
+        .wdata_o    (wdata)
+    );
+
+    assign tail          = (OffBits + 1)'(ub_addr[u][OffBits-1:0]) + (OffBits + 1)'(ub_bytes[u]) - 1'b1;
+    assign vrd_need_o[u] = {ub_valid[u] && tail[OffBits], 1'b1};
+  end
+
+  assign load0_row   = gen_load[0].wdata;
+  assign load1_row   = gen_load[1].wdata;
+  assign vrd_valid_o = {ub_valid[1], ub_valid[0] || par_valid};
+  assign vrd_addr_o  = {ub_addr[1], par_valid ? par_addr : ub_addr[0]};
+  assign ub_ready    = vrd_ready_i;
+  assign par_ready   = vrd_ready_i[0];
+
+  assign acc_rd_valid_o = acc_valid != '0;
+  assign acc_rd_row_o   = acc_valid[0] && !acc_turn_q ? acc_row[0] : acc_row[1];
+  assign acc_ready      = {acc_rd_ready_i && (acc_turn_q || !acc_valid[0]), acc_rd_ready_i && !acc_turn_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) acc_turn_q <= 1'b0;
+    else if (acc_rd_valid_o) acc_turn_q <= acc_valid[1] && !acc_ready[1] && (acc_turn_q || !acc_valid[0] || acc_ready[0]);
+  end
+
+  for (genvar u = 2; u < 4; u++) begin : gen_alu
+    logic [Width-1:0] a, b, c, wdata;
+
+    assign go[u] = !freeze_i;
+    assign a     = u == 2 ? alu0_a : alu1_a;
+    assign b     = u == 2 ? alu0_b : alu1_b;
+    assign c     = u == 2 ? alu0_c : alu1_c;
+
+    systole_vpu_alu #(.Cols(Cols)) u_alu (
+        .clk_i,
+        .rst_ni,
+        .start_i  (want[u] && go[u]),
+        .op_i     (head[u].op),
+        .number_i (head[u].d[2:0]),
+        .row_i    (row[u]),
+        .a_i      (a),
+        .b_i      (b),
+        .c_i      (c),
+        .write_o  (write[u]),
+        .wdata_o  (wdata)
+    );
+  end
+  assign alu0_row = gen_alu[2].wdata;
+  assign alu1_row = gen_alu[3].wdata;
+
+  logic cross_go, store_go;
+
+  assign go[4] = cross_go && !freeze_i;
+  assign go[5] = store_go && !freeze_i;
+
+  systole_vpu_cross #(.Cols(Cols)) u_cross (
+      .clk_i,
+      .rst_ni,
+      .go_o     (cross_go),
+      .start_i  (want[4] && go[4]),
+      .uop_i    (head[4]),
+      .row_i    (row[4]),
+      .operand_i(cross_operand),
+      .write_o  (write[4]),
+      .wdata_o  (cross_row)
+  );
+
+  systole_vpu_store #(.Cfg(Cfg)) u_store (
+      .clk_i,
+      .rst_ni,
+      .freeze_i,
+      .go_o      (store_go),
+      .start_i   (want[5] && go[5]),
+      .first_i   (first[5]),
+      .uop_i     (head[5]),
+      .operand_i (store_operand),
+      .stored_o  (stored),
+      .wr_valid_o(vwr_valid_o),
+      .wr_ready_i(vwr_ready_i),
+      .wr_addr_o (vwr_addr_o),
+      .wr_data_o (vwr_data_o),
+      .wr_mask_o (vwr_mask_o)
+  );
+
+  assign stall_ub_o = (vrd_valid_o & ~vrd_ready_i) != '0 || (vwr_valid_o && !vwr_ready_i);
+  for (genvar u = 0; u < Units; u++) begin : gen_busy
+    assign busy_o[u] = want[u] && go[u];
+  end
+
+  always_ff @(posedge clk_i) begin
+    progress_o <= rst_ni && (busy_o != '0 || (par_valid && par_ready) || (vwr_valid_o && vwr_ready_i));
+  end
+
+  // Requests hold until they are granted, and read data come exactly when they are expected.
+  logic [1:0]                 rd_held_q, d1_q, d2_q;
+  logic                       wr_held_q, acc_held_q, started1_q, started_q;
+  logic [1:0][UbAddrBits-1:0] rd_last_q;
+  logic [UbAddrBits-1:0]      wr_last_q;
+  logic [AccAddrBits-1:0]     acc_last_q;
+
+  always_ff @(posedge clk_i) begin
+    started1_q <= rst_ni;
+    started_q  <= rst_ni && started1_q;
+    d1_q       <= vrd_valid_o & vrd_ready_i;
+    d2_q       <= d1_q;
+    rd_held_q  <= vrd_valid_o & ~vrd_ready_i;
+    wr_held_q  <= vwr_valid_o && !vwr_ready_i;
+    acc_held_q <= acc_rd_valid_o && !acc_rd_ready_i;
+    rd_last_q  <= vrd_addr_o;
+    wr_last_q  <= vwr_addr_o;
+    acc_last_q <= acc_rd_row_o;
+    if (rst_ni && started_q) a_response : assert (vrd_rsp_valid_i == d2_q);
+    if (rst_ni) a_one_reader : assert (!par_valid || !ub_valid[0]);
+    if (rst_ni && !freeze_i) begin
+      for (int unsigned u = 0; u < 2; u++) begin
+        a_rd_holds : assert (!rd_held_q[u] || (vrd_valid_o[u] && vrd_addr_o[u] == rd_last_q[u]));
+      end
+      a_wr_holds : assert (!wr_held_q || (vwr_valid_o && vwr_addr_o == wr_last_q));
+      a_acc_holds : assert (!acc_held_q || (acc_rd_valid_o && acc_rd_row_o == acc_last_q));
+    end
+  end
+endmodule

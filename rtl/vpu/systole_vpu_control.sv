@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Descriptors of the vector unit, one at a time: checks and carries out vload (an instruction a cycle through the window port of load
+// unit 0), starts the program of a vrun and waits for its end; completion and faults.
+// Docs: docs/vpu.md, docs/isa.md. Test: tests/rtl/vpu.
+
+module systole_vpu_control
+  import systole_presets_pkg::*;
+  import systole_isa_pkg::*;
+  import systole_vpu_pkg::*;
+#(
+    parameter cfg_t Cfg = preset(PresetMini)
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+
+    input  logic                  start_valid_i,
+    output logic                  start_ready_o,
+    input  desc_t                 start_desc_i,
+    output logic                  done_o,
+    output logic                  fault_valid_o,
+    output fault_e                fault_code_o,
+    output logic [AddrBits-1:0]   fault_addr_o,
+    input  logic                  freeze_i,
+
+    // Reads of instructions, 64 bits each.
+    output logic                  rd_valid_o,
+    input  logic                  rd_ready_i,
+    output logic [UbAddrBits-1:0] rd_addr_o,
+    input  logic [63:0]           rd_data_i,   // two cycles after the transfer
+    output logic                  imem_we_o,
+    output logic [10:0]           imem_addr_o,
+    output logic [63:0]           imem_data_o,
+
+    // Program.
+    output logic                  run_o,       // pulse
+    output logic [10:0]           run_pc_o,
+    output logic [11:0][31:0]     run_args_o,
+    input  logic                  halted_i,
+    input  logic                  fault_i,
+    input  fault_e                fault_code_i,
+    input  logic [31:0]           fault_addr_i
+);
+  typedef enum logic [2:0] {Idle, Check, Load, Start, Run, Faulted} state_e;
+
+  localparam int unsigned WordBits = $clog2(word_bytes(Cfg));
+
+  state_e      state_q;
+  // verilator lint_off UNUSEDSIGNAL
+  desc_t       desc_q;
+  vload_desc_t vload;
+  vrun_desc_t  vrun;
+  // verilator lint_on UNUSEDSIGNAL
+
+  assign vload = desc_q;
+  assign vrun  = desc_q;
+
+  assign start_ready_o = state_q == Idle && !freeze_i;
+  assign run_o         = state_q == Start;
+  assign run_pc_o      = vrun.pc;
+  assign run_args_o    = vrun.args;
+
+  // Verdict.
+  fault_e      verdict;
+  logic [31:0] verdict_addr, load_end;
+
+  assign load_end = 32'(vload.ub_addr) + {17'd0, vload.count, 3'b000};
+
+  always_comb begin
+    verdict      = FaultNone;
+    verdict_addr = '0;
+    if (vload.opcode == OpVload) begin
+      if (vload.count == '0 || 32'(vload.addr) + 32'(vload.count) > VpuImemWords) begin
+        verdict = FaultIllegalDescriptor;
+      end else if (vload.ub_addr[WordBits-1:0] != '0) begin
+        verdict      = FaultMisaligned;
+        verdict_addr = 32'(vload.ub_addr);
+      end else if (load_end > Cfg.UbBytes) begin
+        verdict      = FaultUbRange;
+        verdict_addr = 32'(vload.ub_addr) > Cfg.UbBytes ? 32'(vload.ub_addr) : Cfg.UbBytes;
+      end
+    end else if (vload.opcode != OpVrun) begin
+      verdict = FaultIllegalDescriptor;
+    end
+  end
+
+  // Instructions on their way.
+  logic        asked, d1_q, d2_q;
+  logic [11:0] left_q, coming_q;  // to be asked for; to be written
+
+  assign rd_valid_o = state_q == Load && left_q != '0 && !freeze_i;
+  assign asked      = rd_valid_o && rd_ready_i;
+
+  always_ff @(posedge clk_i) begin
+    if (state_q == Idle) desc_q <= start_desc_i;
+    if (state_q == Check) begin
+      left_q      <= vload.count;
+      coming_q    <= vload.count;
+      rd_addr_o   <= vload.ub_addr;
+      imem_addr_o <= vload.addr - 1'b1;
+    end
+    if (asked) begin
+      left_q    <= left_q - 1'b1;
+      rd_addr_o <= rd_addr_o + UbAddrBits'(8);
+    end
+    if (d2_q) begin
+      coming_q    <= coming_q - 1'b1;
+      imem_addr_o <= imem_addr_o + 1'b1;
+      imem_data_o <= rd_data_i;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q       <= Idle;
+      d1_q          <= 1'b0;
+      d2_q          <= 1'b0;
+      imem_we_o     <= 1'b0;
+      done_o        <= 1'b0;
+      fault_valid_o <= 1'b0;
+    end else begin
+      d1_q          <= asked;
+      d2_q          <= d1_q;
+      imem_we_o     <= d2_q;
+      done_o        <= (state_q == Load && coming_q == '0) || (state_q == Run && halted_i);
+      fault_valid_o <= !freeze_i && ((state_q == Check && verdict != FaultNone) || (state_q == Run && fault_i));
+      unique case (state_q)
+        Idle: if (start_valid_i && start_ready_o) state_q <= Check;
+        Check: if (verdict == FaultNone) state_q <= vload.opcode == OpVload ? Load : Start;
+        else if (!freeze_i) state_q <= Faulted;
+        Load: if (coming_q == '0) state_q <= Idle;
+        Start: state_q <= Run;
+        Run: if (halted_i) state_q <= Idle;
+        else if (fault_i && !freeze_i) state_q <= Faulted;
+        default: ;
+      endcase
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    fault_code_o <= state_q == Check ? verdict : fault_code_i;
+    fault_addr_o <= {4'd0, state_q == Check ? verdict_addr : fault_addr_i};
+  end
+
+  // A program ends or faults only while one runs.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_halted : assert (!halted_i || state_q == Run);
+      a_fault : assert (!fault_i || state_q == Run || state_q == Faulted);
+    end
+  end
+endmodule

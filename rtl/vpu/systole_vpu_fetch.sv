@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Instruction memory, program counter and decoding: one instruction a cycle; the first one three cycles after start_i or
+// redirect_i. What follows the last instruction of the memory is an illegal one that bears the last one's index.
+// Docs: docs/vpu.md. Test: tests/rtl/vpu.
+
+module systole_vpu_fetch
+  import systole_vpu_pkg::*;
+  import systole_vpu_types_pkg::*;
+(
+    input  logic        clk_i,
+    input  logic        rst_ni,
+
+    // Loading of instructions, while nothing runs.
+    input  logic        we_i,
+    input  logic [10:0] waddr_i,
+    input  vpu_instr_t  wdata_i,
+
+    input  logic        start_i,     // begin at start_pc_i
+    input  logic [10:0] start_pc_i,
+    input  logic        stop_i,      // fetch no more
+    input  logic        redirect_i,  // drop what was fetched, go on at target_i
+    input  logic [10:0] target_i,
+
+    output logic        valid_o,
+    input  logic        ready_i,
+    output decoded_t    decoded_o
+);
+  logic       running_q, fetched_q, go_fetch, go_decode;
+  logic [11:0] pc_q, fetched_pc_q;  // 2048: past the end
+  logic [VpuInstrBits-1:0] word;
+  vpu_instr_t instr;
+
+  assign go_decode = fetched_q && (!valid_o || ready_i);
+  assign go_fetch  = running_q && (!fetched_q || go_decode);
+  assign instr     = word;
+
+  systole_ram_1r1w #(.Width(VpuInstrBits), .Depth(VpuImemWords)) u_memory (
+      .clk_i,
+      .we_i,
+      .waddr_i,
+      .wdata_i,
+      .re_i   (go_fetch),
+      .raddr_i(pc_q[10:0]),
+      .rdata_o(word)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (go_fetch) fetched_pc_q <= pc_q;
+    if (go_decode) begin
+      decoded_o.illegal <= fetched_pc_q[11] || vpu_illegal(instr);
+      decoded_o.pc      <= fetched_pc_q[11] ? 11'(VpuImemWords - 1) : fetched_pc_q[10:0];
+      decoded_o.instr   <= instr;
+    end
+    if (go_fetch) pc_q <= pc_q + 1'b1;
+    if (start_i) pc_q <= {1'b0, start_pc_i};
+    else if (redirect_i) pc_q <= {1'b0, target_i};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      running_q <= 1'b0;
+      fetched_q <= 1'b0;
+      valid_o   <= 1'b0;
+    end else begin
+      if (go_fetch || go_decode) fetched_q <= go_fetch;
+      if (go_decode || ready_i) valid_o <= go_decode;
+      if (go_fetch && pc_q[11]) running_q <= 1'b0;
+      if (redirect_i || stop_i || start_i) begin
+        fetched_q <= 1'b0;
+        valid_o   <= 1'b0;
+        running_q <= !stop_i;
+      end
+    end
+  end
+
+  // A program starts when nothing runs, and its memory is not written meanwhile.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_start : assert (!start_i || (!running_q && !fetched_q && !valid_o));
+      a_write : assert (!we_i || (!running_q && !fetched_q));
+    end
+  end
+endmodule

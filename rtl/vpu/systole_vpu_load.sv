@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Load unit: asks for a row a cycle, of the unified buffer or the accumulators, converts what comes two cycles after the grant and
+// writes it into its bank in the cycle after. Lanes beyond those that are loaded become 0.
+// Docs: docs/vpu.md. Test: tests/rtl/vpu.
+
+module systole_vpu_load
+  import systole_presets_pkg::*;
+  import systole_vpu_pkg::*;
+  import systole_vpu_types_pkg::*;
+#(
+    parameter cfg_t Cfg = preset(PresetMini),
+    parameter int unsigned Width = Cfg.Cols * 32  // derived, do not set
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_ni,
+    input  logic                   freeze_i,
+
+    // From the front of the unit.
+    input  logic                   want_i,
+    output logic                   go_o,
+    input  logic                   first_i,
+    input  logic                   last_i,
+    input  row_t                   row_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  uop_t                   uop_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output logic                   loaded_o,  // pulse: the last row of an instruction is on its way
+
+    output logic                   ub_valid_o,
+    input  logic                   ub_ready_i,
+    output logic [UbAddrBits-1:0]  ub_addr_o,
+    output logic [31:0]            ub_bytes_o,
+    input  logic [Width-1:0]       ub_data_i,
+    output logic                   acc_valid_o,
+    input  logic                   acc_ready_i,
+    output logic [AccAddrBits-1:0] acc_row_o,
+    input  logic signed [31:0]     acc_data_i [Cfg.Cols],
+
+    output write_t                 write_o,
+    output logic [Width-1:0]       wdata_o
+);
+  localparam int unsigned Cols = Cfg.Cols;
+  localparam int unsigned LaneBits = $clog2(Cols) + 1;
+  localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
+
+  // What comes back two cycles later.
+  typedef struct packed {
+    logic                valid;
+    vpu_op_e             op;
+    logic [2:0]          number;
+    row_t                row;
+    logic [LaneBits-1:0] lanes;
+  } tag_t;
+
+  tag_t        tag, d1_q, d2_q;
+  logic [31:0] address, next_q, bytes;
+  logic        acc;
+
+  assign acc         = uop_i.op == VopLdacc;
+  assign address     = first_i ? uop_i.scalar[0] : next_q;
+  assign bytes       = uop_i.scalar[2];
+  assign ub_valid_o  = want_i && !acc && !freeze_i;
+  assign ub_addr_o   = address[UbAddrBits-1:0];
+  assign ub_bytes_o  = bytes;
+  assign acc_valid_o = want_i && acc && !freeze_i;
+  assign acc_row_o   = address[AccAddrBits-1:0];
+  assign go_o        = !freeze_i && (acc ? acc_ready_i : ub_ready_i);
+  assign loaded_o    = want_i && go_o && last_i;
+
+  always_comb begin
+    tag.valid  = want_i && go_o;
+    tag.op     = uop_i.op;
+    tag.number = uop_i.d[2:0];
+    tag.row    = row_i;
+    unique case (uop_i.op)
+      VopLd32: tag.lanes = LaneBits'(bytes >> 2);
+      VopLd16: tag.lanes = LaneBits'(bytes >> 1);
+      default: tag.lanes = LaneBits'(bytes);
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (tag.valid) begin
+      next_q <= address + uop_i.scalar[1];
+      d1_q   <= tag;
+    end
+    if (d1_q.valid) d2_q <= d1_q;
+    d1_q.valid    <= rst_ni && tag.valid;
+    d2_q.valid    <= rst_ni && d1_q.valid;
+    write_o.valid <= rst_ni && d2_q.valid;
+    if (d2_q.valid) begin
+      write_o.number <= d2_q.number;
+      write_o.row    <= d2_q.row;
+    end
+  end
+
+  // Conversion: private to the process, words and lanes as arrays for vector code.
+  // verilator lint_off BLKSEQ
+  logic [31:0]      word_v [Cols], lane_v [Cols];
+  logic [Width-1:0] row_v;
+
+  task automatic unpack();
+    for (int unsigned g = 0; g < Cols / Group; g++) begin
+      for (int unsigned i = 0; i < Group; i++) word_v[g*Group+i] = ub_data_i[(g*Group+i)*32+:32];
+    end
+  endtask
+
+  task automatic convert(vpu_op_e op);
+    if (op == VopLd16) begin
+      for (int unsigned c = 0; c < Cols / 2; c++) begin
+        lane_v[2*c]   = word_v[c] << 16;
+        lane_v[2*c+1] = word_v[c] & 32'hFFFF_0000;
+      end
+    end else if (op == VopLd8) begin
+      for (int unsigned c = 0; c < Cols / 4; c++) begin
+        lane_v[4*c]   = 32'(signed'(word_v[c][7:0]));
+        lane_v[4*c+1] = 32'(signed'(word_v[c][15:8]));
+        lane_v[4*c+2] = 32'(signed'(word_v[c][23:16]));
+        lane_v[4*c+3] = 32'(signed'(word_v[c][31:24]));
+      end
+    end else if (op == VopLdacc) begin
+      for (int unsigned c = 0; c < Cols; c++) lane_v[c] = acc_data_i[c];
+    end else begin
+      for (int unsigned c = 0; c < Cols; c++) lane_v[c] = word_v[c];
+    end
+  endtask
+
+  task automatic mask(logic [LaneBits-1:0] lanes);
+    for (int unsigned c = 0; c < Cols; c++) lane_v[c] = c < 32'(lanes) ? lane_v[c] : 32'd0;
+  endtask
+
+  task automatic pack();
+    for (int unsigned g = 0; g < Cols / Group; g++) begin
+      for (int unsigned i = 0; i < Group; i++) row_v[(g*Group+i)*32+:32] = lane_v[g*Group+i];
+    end
+  endtask
+
+  always_ff @(posedge clk_i) begin
+    if (d2_q.valid) begin
+      unpack();
+      convert(d2_q.op);
+      mask(d2_q.lanes);
+      pack();
+      wdata_o <= row_v;
+    end
+  end
+  // verilator lint_on BLKSEQ
+
+  // Requests stay inside the memories.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_ub : assert (!ub_valid_o || 64'(address) + 64'(bytes) <= 64'(Cfg.UbBytes));
+      a_acc : assert (!acc_valid_o || address < Cfg.AccRows);
+      a_lanes : assert (!tag.valid || (tag.lanes != '0 && 32'(tag.lanes) <= Cols));
+    end
+  end
+endmodule

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Store unit behind its front: converts a row a cycle and queues it for the unified buffer. A row starts only when the queue has
+// room for it. From start_i to the write request: three cycles.
+// Docs: docs/vpu.md. Test: tests/rtl/vpu.
+
+module systole_vpu_store
+  import systole_presets_pkg::*;
+  import systole_vpu_pkg::*;
+  import systole_vpu_types_pkg::*;
+#(
+    parameter cfg_t Cfg = preset(PresetMini),
+    parameter int unsigned Width = Cfg.Cols * 32,  // derived, do not set
+    parameter int unsigned Bytes = Cfg.Cols * 4    // derived, do not set
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic                  freeze_i,
+
+    output logic                  go_o,
+    input  logic                  start_i,
+    input  logic                  first_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  uop_t                  uop_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic [Width-1:0]      operand_i,   // a cycle after start_i
+    output logic                  stored_o,    // no row is on its way
+
+    output logic                  wr_valid_o,
+    input  logic                  wr_ready_i,
+    output logic [UbAddrBits-1:0] wr_addr_o,
+    output logic [Width-1:0]      wr_data_o,
+    output logic [Bytes-1:0]      wr_mask_o
+);
+  localparam int unsigned Cols = Cfg.Cols;
+  localparam int unsigned Depth = 8;  // a row takes five cycles from its start to its credit's return
+  localparam int unsigned LenBits = $clog2(Bytes) + 1;
+  localparam int unsigned CountBits = $clog2(Depth + 1);
+  localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
+
+  logic                  valid_q, push_q, written, room, queue_valid;
+  vpu_op_e               op_q;
+  logic [LenBits-1:0]    len_q, push_len_q, wr_len;
+  logic [UbAddrBits-1:0] addr_q, push_addr_q;
+  logic [31:0]           address, next_q;
+  logic [CountBits-1:0]  queued, credits;
+  logic [Width-1:0]      row_q;
+
+  assign address = first_i ? uop_i.scalar[0] : next_q;
+
+  always_ff @(posedge clk_i) begin
+    valid_q <= rst_ni && start_i;
+    if (start_i) begin
+      op_q   <= uop_i.op;
+      len_q  <= uop_i.scalar[2][LenBits-1:0];
+      addr_q <= address[UbAddrBits-1:0];
+      next_q <= address + uop_i.scalar[1];
+    end
+  end
+
+  systole_credit #(.Credits(Depth)) u_credit (
+      .clk_i,
+      .rst_ni,
+      .take_i (start_i),
+      .give_i (written),
+      .avail_o(go_o),
+      .idle_o (stored_o),
+      .count_o(credits)
+  );
+
+  // Conversion: private to the process, words and lanes as arrays for vector code.
+  // verilator lint_off BLKSEQ
+  logic [31:0]      lane_v [Cols], word_v [Cols];
+  logic [Width-1:0] row_v;
+
+  task automatic unpack();
+    for (int unsigned g = 0; g < Cols / Group; g++) begin
+      for (int unsigned i = 0; i < Group; i++) lane_v[g*Group+i] = operand_i[(g*Group+i)*32+:32];
+    end
+  endtask
+
+  task automatic halves();
+    for (int unsigned c = 0; c < Cols; c++) lane_v[c] = to_bf16(lane_v[c]);
+    for (int unsigned c = 0; c < Cols / 2; c++) word_v[c] = lane_v[2*c] >> 16 | lane_v[2*c+1];
+  endtask
+
+  task automatic bytes();
+    for (int unsigned c = 0; c < Cols / 4; c++) begin
+      word_v[c] = (lane_v[4*c] & 32'hFF) | (lane_v[4*c+1] & 32'hFF) << 8 | (lane_v[4*c+2] & 32'hFF) << 16 | lane_v[4*c+3] << 24;
+    end
+  endtask
+
+  task automatic pack();
+    for (int unsigned g = 0; g < Cols / Group; g++) begin
+      for (int unsigned i = 0; i < Group; i++) row_v[(g*Group+i)*32+:32] = word_v[g*Group+i];
+    end
+  endtask
+
+  always_ff @(posedge clk_i) begin
+    if (valid_q) begin
+      row_v = operand_i;
+      if (op_q != VopSt32) begin
+        unpack();
+        if (op_q == VopSt16) halves();
+        else bytes();
+        pack();
+      end
+      row_q <= row_v;
+    end
+  end
+  // verilator lint_on BLKSEQ
+
+  always_ff @(posedge clk_i) begin
+    push_q <= rst_ni && valid_q;
+    if (valid_q) begin
+      push_len_q  <= len_q;
+      push_addr_q <= addr_q;
+    end
+  end
+
+  systole_fifo #(
+      .Width(LenBits + UbAddrBits + Width),
+      .Depth(Depth)
+  ) u_queue (
+      .clk_i,
+      .rst_ni,
+      .valid_i(push_q),
+      .ready_o(room),
+      .data_i ({push_len_q, push_addr_q, row_q}),
+      .valid_o(queue_valid),
+      .ready_i(written),
+      .data_o ({wr_len, wr_addr_o, wr_data_o}),
+      .count_o(queued)
+  );
+
+  assign wr_valid_o = queue_valid && !freeze_i;
+  assign wr_mask_o  = wr_valid_o ? ~({Bytes{1'b1}} << wr_len) : '0;
+  assign written    = wr_valid_o && wr_ready_i;
+
+  // The queue has room for every row; writes stay inside the unified buffer.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_room : assert (!push_q || room);
+      a_credits : assert (32'(queued) + 32'(credits) <= Depth);
+      a_range : assert (!wr_valid_o || 32'(wr_addr_o) + 32'(wr_len) <= Cfg.UbBytes);
+      a_len : assert (!wr_valid_o || (wr_len != '0 && 32'(wr_len) <= Bytes));
+    end
+  end
+endmodule

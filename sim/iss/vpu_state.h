@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the programmable vector unit keeps from one descriptor to the next, and
+// what its last program touched.
+#ifndef SYSTOLE_SIM_ISS_VPU_STATE_H_
+#define SYSTOLE_SIM_ISS_VPU_STATE_H_
+
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/iss/range_set.h"
+#include "systole/gen/presets.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::iss {
+
+struct VpuState {
+  // An instruction as it was loaded, and decoded.
+  struct Slot {
+    uint64_t word = 0;
+    vpu::Instr x;
+    const vpu::OpInfo* op = nullptr;
+    std::string illegal;  // why it is; empty: it is not
+  };
+
+  explicit VpuState(const Preset& preset);
+  uint32_t* row(int v, int r) {
+    return &regs[static_cast<size_t>(v * vpu::kVectorRows + r) * cols];
+  }
+  const uint32_t* row(int v, int r) const {
+    return &regs[static_cast<size_t>(v * vpu::kVectorRows + r) * cols];
+  }
+  // The registers' values are undefined from now on.
+  void Forget(uint64_t seed);
+
+  int64_t cols;
+  std::vector<Slot> imem;                              // empty in int8 cores
+  std::vector<uint32_t> regs;                          // [register][row][lane]
+  std::array<uint8_t, vpu::kVectorRegs> written = {};  // bit r: row r
+};
+
+// Bytes and rows that one vrun touched and the rules of docs/vpu.md that it
+// broke; kept when someone asks for it.
+class VrunLog {
+ public:
+  struct Problem {
+    uint32_t pc;
+    std::string text;
+  };
+
+  bool enabled = false;
+
+  void Start() {
+    reads.Clear();
+    writes.Clear();
+    acc_reads.Clear();
+    unfenced_.Clear();
+    seen_.clear();
+    problems.clear();
+  }
+  void Fence() { unfenced_.Clear(); }
+  void Load(uint32_t pc, const Range& bytes);
+  void LoadAcc(uint64_t row) { acc_reads.Add({row, row + 1}); }
+  void Store(const Range& bytes) {
+    writes.Add(bytes);
+    unfenced_.Add(bytes);
+  }
+  // Row r of register v was never written.
+  void Unwritten(uint32_t pc, int v, int r);
+
+  RangeSet reads;  // of the unified buffer, but what the vrun itself wrote
+  RangeSet writes, acc_reads;
+  std::vector<Problem> problems;  // the first of each kind at each pc
+
+ private:
+  RangeSet unfenced_;  // stored since the last fence
+  std::set<std::pair<uint32_t, char>> seen_;
+};
+
+}  // namespace systole::iss
+
+#endif  // SYSTOLE_SIM_ISS_VPU_STATE_H_

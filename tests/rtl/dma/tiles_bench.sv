@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Weight loader of a bf16 preset behind ports that C++ reads easily: wide ones as arrays of 32-bit words.
+
+module tiles_bench
+  import systole_presets_pkg::*;
+#(
+    parameter int unsigned Preset = PresetMini,
+    parameter cfg_t Cfg = preset(Preset),                  // derived, do not set
+    parameter int unsigned Words = beat_bytes(Cfg) / 4,    // derived, do not set
+    parameter int unsigned WinWords = word_bytes(Cfg) / 4  // derived, do not set
+) (
+    input  logic        clk_i,
+    input  logic        rst_ni,
+    input  logic        freeze_i,
+    input  logic [36:0] hbm_end_i,
+    input  logic        start_valid_i,
+    output logic        start_ready_o,
+    input  logic [31:0] start_desc_i [16],
+    output logic        done_o,
+    output logic        fault_valid_o,
+    output logic [3:0]  fault_code_o,
+    output logic [35:0] fault_addr_o,
+    output logic        fault_newest_o,
+    output logic        progress_o,
+    output logic        full_o,
+    output logic        rd_valid_o,
+    input  logic        rd_ready_i,
+    output logic [35:0] rd_addr_o,
+    input  logic        rd_rsp_valid_i,
+    input  logic [31:0] rd_rsp_data_i [Words],
+    output logic        win_valid_o,
+    input  logic        win_ready_i,
+    output logic [24:0] win_addr_o,
+    output logic [1:0]  win_need_o,
+    input  logic        win_rsp_valid_i,
+    input  logic [31:0] win_data_i [WinWords],
+    input  logic [15:0] wf_free_i,
+    output logic        wf_valid_o,
+    output logic        wf_transpose_o,
+    output logic [31:0] wf_data_o [Words]
+);
+  systole_isa_pkg::desc_t  desc;
+  systole_isa_pkg::fault_e fault_code;
+  logic [Words*32-1:0]     rd_data, wf_data;
+  logic [WinWords*32-1:0]  win_data;
+
+  assign fault_code_o = fault_code;
+
+  for (genvar w = 0; w < 16; w++) begin : gen_desc
+    assign desc[w*32+:32] = start_desc_i[w];
+  end
+  for (genvar w = 0; w < Words; w++) begin : gen_beat
+    assign rd_data[w*32+:32] = rd_rsp_data_i[w];
+    assign wf_data_o[w]      = wf_data[w*32+:32];
+  end
+  for (genvar w = 0; w < WinWords; w++) begin : gen_window
+    assign win_data[w*32+:32] = win_data_i[w];
+  end
+
+  systole_weight_loader #(.Cfg(Cfg)) u_dut (
+      .clk_i, .rst_ni, .freeze_i, .hbm_end_i, .start_valid_i, .start_ready_o, .start_desc_i(desc), .done_o,
+      .fault_valid_o, .fault_code_o(fault_code), .fault_addr_o, .fault_newest_o, .progress_o,
+      .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
+      .win_valid_o, .win_ready_i, .win_addr_o, .win_need_o, .win_rsp_valid_i, .win_data_i(win_data),
+      .wf_valid_o, .wf_data_o(wf_data), .wf_transpose_o, .wf_free_i, .full_o
+  );
+endmodule

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Cases that run at several presets.
+
+#ifndef SYSTOLE_TESTS_RTL_MXU_CASES_H_
+#define SYSTOLE_TESTS_RTL_MXU_CASES_H_
+
+#include <string_view>
+#include <vector>
+
+#include "tests/rtl/mxu/bench.h"
+
+namespace systole::mxu_test {
+
+// Lists of random descriptors; stalls and traffic follow from the seed.
+template <typename Model>
+void RandomProgram(std::string_view preset, int seed, int rounds, int most) {
+  SCOPED_TRACE(::testing::Message() << preset << " seed " << seed);
+  const int stalls[] = {0, 15, 50}, traffic[] = {0, 60};
+  Bench<Model> bench(preset, seed, {stalls[seed % 3], traffic[seed % 2]});
+  bench.vectors = bench.done = 0;
+  int64_t vectors = 0, descriptors = 0;
+  for (int round = 0; round < rounds && !::testing::Test::HasFailure();
+       ++round) {
+    SCOPED_TRACE(::testing::Message() << "round " << round);
+    std::vector<isa::Matmul> list;
+    for (int i = Pick(&bench.rng, 1, most); i > 0; --i) {
+      list.push_back(RandomMatmul(&bench.rng, bench.p, true));
+      if (Pick(&bench.rng, 0, 2) == 0) {  // a short one: many descriptors in
+                                          // flight, one row again and again
+        list.back().n = list.back().ny = list.back().nx = 1;
+        list.back().header.flags &= ~isa::Matmul::kTranspose;
+      }
+      bench.PushFor(list.back());
+      vectors += VectorsOf(bench.p, list.back());
+    }
+    descriptors += static_cast<int64_t>(list.size());
+    bench.Run(list);
+    ASSERT_EQ(bench.fault, 0);
+    for (const isa::Matmul& d : list) bench.CheckRows(d);
+    EXPECT_EQ(bench.saturated(), bench.state.saturated);
+  }
+  EXPECT_EQ(bench.vectors, vectors);
+  EXPECT_EQ(bench.done, descriptors);
+  if (traffic[seed % 2] != 0) EXPECT_GT(bench.window_checks, bench.cycles / 20);
+}
+
+// Passes longer than the array: no wait, a vector a cycle.
+template <typename Model>
+void LongPasses(std::string_view preset, int vectors) {
+  Bench<Model> bench(preset, 14, {});
+  const isa::Matmul d = StreamingMatmul(bench.p, 2, vectors, 3);
+  bench.PushFor(d);
+  bench.stall_acc = bench.stall_ub = 0;
+  const int64_t cycles = bench.Run({d});
+  bench.CheckRows(d);
+  EXPECT_EQ(bench.stall_acc, 0);
+  EXPECT_EQ(bench.stall_ub, 0);
+  const int64_t first = bench.p.tile_bytes() / bench.p.beat_bytes(),
+                last = 2 + 2 * bench.p.rows + bench.p.cols;
+  EXPECT_LE(cycles, 3 * vectors + first + last + 14);
+}
+// Blocks follow each other through the transposer without a gap.
+template <typename Model>
+void TransposedRate(std::string_view preset, int passes) {
+  Bench<Model> bench(preset, 15, {});
+  const int rows = static_cast<int>(bench.p.rows);
+  isa::Matmul d = PlainMatmul(bench.p, rows);
+  d.header.flags = isa::Matmul::kTranspose;
+  d.t0 = passes;
+  d.t0_dx = 2;
+  d.line_bytes += 2 * passes;
+  isa::Matmul next = d;
+  next.acc = d.acc + passes * rows;
+  bench.PushFor(d);
+  bench.PushFor(next);
+  bench.vectors = 0;
+  const int64_t cycles = bench.Run({d, next});
+  bench.CheckRows(d);
+  bench.CheckRows(next);
+  EXPECT_EQ(bench.vectors, 2 * passes * rows);
+  // The first block's way in, then a vector a cycle, then the array.
+  const int64_t last = 2 + 2 * bench.p.rows + bench.p.cols;
+  EXPECT_LE(cycles, (2 * passes + 1) * rows + last + 14);
+}
+}  // namespace systole::mxu_test
+
+#endif  // SYSTOLE_TESTS_RTL_MXU_CASES_H_

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// systole_vpu_alu alone, its rows as arrays of lanes. Operands come with their operation.
+
+module alu_bench
+  import systole_vpu_pkg::*;
+  import systole_vpu_types_pkg::*;
+#(
+    parameter int unsigned Cols = 16
+) (
+    input  logic        clk_i,
+    input  logic        rst_ni,
+    input  logic        start_i,
+    input  logic [7:0]  op_i,
+    input  logic [5:0]  place_i,
+    input  logic [31:0] a_i [Cols],
+    input  logic [31:0] b_i [Cols],
+    input  logic [31:0] c_i [Cols],
+    output logic        valid_o,
+    output logic [5:0]  place_o,
+    output logic [31:0] y_o [Cols]
+);
+  logic [Cols*32-1:0] a_q, b_q, c_q, wdata;
+  write_t             write;
+
+  assign valid_o = write.valid;
+  assign place_o = {write.number, write.row};
+
+  for (genvar c = 0; c < Cols; c++) begin : gen_lane
+    always_ff @(posedge clk_i) begin
+      a_q[c*32+:32] <= a_i[c];
+      b_q[c*32+:32] <= b_i[c];
+      c_q[c*32+:32] <= c_i[c];
+    end
+    assign y_o[c] = wdata[c*32+:32];
+  end
+
+  systole_vpu_alu #(.Cols(Cols)) u_alu (
+      .clk_i,
+      .rst_ni,
+      .start_i,
+      .op_i     (vpu_op_e'(op_i)),
+      .number_i (place_i[5:3]),
+      .row_i    (place_i[2:0]),
+      .a_i      (a_q),
+      .b_i      (b_q),
+      .c_i      (c_q),
+      .write_o  (write),
+      .wdata_o  (wdata)
+  );
+endmodule

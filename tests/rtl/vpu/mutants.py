@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Shows that the vector unit's test benches see faults: changes one line of the RTL at a time, builds the unit at mini (or the ALU
+alone), links it with its bench and expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
+
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+FP, TYPES = "systole_vpu_fp_pkg.sv", "systole_vpu_types_pkg.sv"
+ALU, CROSS, RANDOM, LOAD, STORE, UNIT, REGS, DISPATCH, ISSUE, FETCH, CONTROL, TOP = (
+    f"systole_vpu{suffix}.sv" for suffix in ("_alu", "_cross", "_random", "_load", "_store", "_unit", "_regs", "_dispatch", "_issue",
+                                            "_fetch", "_control", ""))
+
+MUTANTS = [
+    # Arithmetic of a lane: the ALU's own bench.
+    (FP, "(f == 0 ? 32'd0 : 32'h80_0000) : f;  //", "32'd0 : f;  //"),
+    (FP, "(e == 0 ? 32'd1 : e) + 32'd127", "e + 32'd127"),
+    (FP, "return (x << 1) == 0 ? 32'd0 : e;", "return e;"),
+    (FP, "(e < Special ? e : Special)", "e"),
+    (FP, "s_exp = mag >= Inf ? Special :", "s_exp ="),
+    (FP, "kept | 64'd1 : kept;\n    // Sign and magnitude", "kept : kept;\n    // Sign and magnitude"),
+    (FP, "count   = count < 63 ? count : 32'd63;", ""),
+    (FP, "(sub != 0 ? 32'd0 : sum & Sign)", "(sum & Sign)"),
+    (FP, "info = p == 0 ? none : info;", ""),
+    (FP, "info = (mag ^ sub) == (Inf | Sign) ? none : info;", ""),
+    (FP, "info = mag > Inf ? Sign : info;", ""),
+    (FP, "64'h4000_0000_0000_0000 >> e[5:0] : 64'd0", "64'd0 : 64'd0"),
+    (FP, "m = v[63:32] | (v[31:0] != 0 ? 32'd1 : 32'd0)", "m = v[63:32]"),
+    (FP, "+ ((mag >> 7) & 32'd1)) >> 7)", ") >> 7)"),
+    (FP, "r = r < Inf ? r : Inf;", ""),
+    (FP, "part + {31'd0, whole[0]} > 32'h4000_0000", "part > 32'h4000_0000"),
+    (FP, "value[63] && part != 0", "part != 0"),
+    (FP, "m >= Sign ? ~Sign : m", "m"),
+    (FP, "info  = SumOffset + 32'd158;", "info  = SumOffset + 32'd157;"),
+    (TYPES, "+ ((x >> 16) & 32'd1)) & 32'hFFFF_0000", ") & 32'hFFFF_0000"),
+    (ALU, "zero     = op == VopFmul ? Sign : 32'd0;", "zero     = 32'd0;"),
+    (ALU, "x[31] ? x ^ ~Sign : x", "x"),
+    (ALU, "((a | b) & ~Sign) != 0 && !is_nan(a)", "!is_nan(a)"),
+    (ALU, "(a & ~Sign) >= Inf ? a : r", "r"),
+    (ALU, "op_q[3] == VopF2iFloor", "op_q[2] == VopF2iFloor"),
+    (ALU, "kind_q[s]  <= kind_q[s-1];", "kind_q[s]  <= kind_q[1];"),
+    # The unit's bench.
+    (UNIT, "s == 0 ? row_q + uop_q[0].turn : row_q", "row_q"),
+    (UNIT, "&& !src.own && !present_i", "&& !present_i"),
+    (UNIT, "src.used && (first_o || (src.from_reg && !src.row0))", "src.used && (first_o || src.from_reg)"),
+    (UNIT, "&& absent == '0 &&", "&&"),
+    (UNIT, " && !(Store && uop_q[0].older != '0)", ""),
+    (UNIT, "reads_d[i] = reads_q[i+1];", ""),
+    (UNIT, "if (start) row_q <= last_o ? '0 : row_q + 1'b1;", "if (start) row_q <= row_q + 1'b1;"),
+    (REGS, "BankAlu1: operand_q <= gen_bank[3]", "BankAlu1: operand_q <= gen_bank[2]"),
+    (DISPATCH, "held_i[u] - HeldBits'(loaded_i[u])", "held_i[u] == '0 ? '0 : held_i[u] - 1'b1"),
+    (DISPATCH, "if ((reads & d_set) != '0) d_free = 1'b0;", ""),
+    (DISPATCH, "present_q[b][{uop_i.d[2:0], 3'b000}+:8] != '1) d_free = 1'b0;", "present_q[b][{uop_i.d[2:0], 3'b000}+:8] == '0) d_free = 1'b0;"),
+    (DISPATCH, "8'hFF >> (4'd8 - uop_i.rows)", "8'hFF"),
+    (DISPATCH, "go = stored_i && held_i[UnitStore] == '0;", "go = held_i[UnitStore] == '0;"),
+    (DISPATCH, "idle = all_present && stored_i;", "idle = all_present;"),
+    (DISPATCH, "(steady && last <= limit_i)", "last <= limit_i"),
+    (DISPATCH, "is_store && rows_q != '0 ? Part : Drain", "Drain"),
+    (DISPATCH, "default: if (idle) fault_o", "default: fault_o"),
+    (DISPATCH, "32'(pushed_q) + 32'(uop_i.rows) > Cols", "32'(pushed_q) > Cols"),
+    (DISPATCH, "(32'(pushed_q) != Cols || ", "("),
+    (DISPATCH, "if (!rst_ni || start_i) begin", "if (!rst_ni) begin"),
+    (DISPATCH, "is_halt) begin\n        go = idle;", "is_halt) begin\n        go = 1'b1;"),
+    (DISPATCH, "valid_i && wrong) state_q <= Drain;", "valid_i && wrong && uop_i.op == VopTpop) state_q <= Drain;"),
+    (ISSUE, "is_vl && signed'(a) <= 0", "is_vl && a == 0"),
+    (ISSUE, "a == '0 || a > Cols", "a == '0 || a > Cols + 1"),
+    (ISSUE, "is_branch && taken && far", "is_branch && far"),
+    (ISSUE, "signed'(a) < signed'(b)", "a < b"),
+    (ISSUE, "if (is_scalar && in.d != '0)", "if (is_scalar)"),
+    (ISSUE, "a > VpuVectorRows ? 4'(VpuVectorRows) : a[3:0]", "a[3:0]"),
+    (ISSUE, "lanes_q <= (LaneBits + 1)'(Cols);", ""),
+    (ISSUE, "if (!rst_ni || stop_i) valid_o <= 1'b0;", "if (!rst_ni) valid_o <= 1'b0;"),
+    (FETCH, "fetched_pc_q[11] || vpu_illegal(instr)", "vpu_illegal(instr)"),
+    (FETCH, "fetched_q <= 1'b0;\n        valid_o   <= 1'b0;\n        running_q <= !stop_i;", "valid_o   <= 1'b0;\n        running_q <= !stop_i;"),
+    (LOAD, "c < 32'(lanes) ? lane_v[c] : 32'd0", "lane_v[c]"),
+    (LOAD, "lane_v[2*c+1] = word_v[c] & 32'hFFFF_0000;", "lane_v[2*c+1] = word_v[c] << 16;"),
+    (LOAD, "32'(signed'(word_v[c][23:16]))", "32'(word_v[c][23:16])"),
+    (LOAD, "assign ub_valid_o  = want_i && !acc && !freeze_i;", "assign ub_valid_o  = want_i && !acc;"),
+    (LOAD, "want_i && go_o && last_i;", "want_i && last_i;"),
+    (STORE, "credit #(.Credits(Depth))", "credit #(.Credits(Depth + 4))"),
+    (STORE, "lane_v[2*c] >> 16 | lane_v[2*c+1]", "lane_v[2*c] >> 16"),
+    (STORE, "~({Bytes{1'b1}} << wr_len) : '0", "'1 : '0"),
+    (STORE, "first_i ? uop_i.scalar[0] : next_q", "next_q"),
+    (CROSS, "Move: go_o = !slot_q[1].write.valid;", "Move: go_o = 1'b1;"),
+    (CROSS, "Random: go_o = !slot_q[RandomLatency+1].write.valid;", "Random: go_o = 1'b1;"),
+    (CROSS, "uop_i.scalar[1] + 32'(row_i) * Cols", "uop_i.scalar[1]"),
+    (CROSS, "transposer_q[c][lane_q]", "transposer_q[lane_q][c]"),
+    (RANDOM, "stage3(key_q[2])", "stage3(key_q[1])"),
+    (RANDOM, "p ^ (p >> 15)", "p ^ (p >> 16)"),
+    (TOP, "acc_valid[0] && !acc_turn_q ? acc_row[0]", "acc_valid[0] ? acc_row[0]"),
+    (TOP, "{ub_valid[u] && tail[OffBits], 1'b1}", "2'b01"),
+    (TOP, "|| (vwr_valid_o && !vwr_ready_i);", ";"),
+    (CONTROL, "32'(vload.addr) + 32'(vload.count) > VpuImemWords", "32'(vload.count) > VpuImemWords"),
+    (CONTROL, "vload.ub_addr[WordBits-1:0] != '0", "vload.ub_addr[3:0] != '0"),
+    (CONTROL, "load_end > Cfg.UbBytes", "32'(vload.ub_addr) >= Cfg.UbBytes"),
+    (CONTROL, "32'(vload.ub_addr) > Cfg.UbBytes ? 32'(vload.ub_addr) : Cfg.UbBytes", "32'(vload.ub_addr)"),
+    (CONTROL, "(state_q == Load && coming_q == '0)", "(state_q == Load && left_q == '0)"),
+]
+
+
+def run(command, **options):
+    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
+
+
+def build(args, work, alone):
+    """Verilates work/rtl and links it with the bench; the program."""
+    model = work / "model"
+    top, prefix, parameters = ("alu_bench", "Vvpu_alu", []) if alone else ("vpu_bench", "Vvpu_mini", ["-GPreset=3"])
+    verilate = run([args.verilator, "--cc", "--assert", "-O3", "--unroll-count", "16", "--x-assign", "unique", "--x-initial", "unique",
+                    "-Wno-fatal", "-Wno-lint", "--top-module", top, "--prefix", prefix, *parameters, "--Mdir", model,
+                    "-F", work / "rtl" / "systole.f", ROOT / "tests" / "rtl" / "vpu" / f"{top}.sv"])
+    if verilate.returncode != 0:
+        raise RuntimeError(verilate.stdout)
+    program = work / "bench"
+    cases = args.alu_cases if alone else args.cases
+    link = run([args.compiler, "-std=c++17", "-O1", "-w", "-faligned-new", *[f"-I{path}" for path in args.include], f"-I{model}",
+                *sorted(model.glob("*.cpp")), "-Wl,--whole-archive", cases, "-Wl,--no-whole-archive", "-Wl,--start-group",
+                *args.libraries, *sorted(args.absl.parent.glob(f"libabsl_*{args.absl.suffix}")), "-Wl,--end-group", "-lgtest_main", "-lgtest", "-lz", "-lpthread", "-latomic", "-o", program])
+    if link.returncode != 0:
+        raise RuntimeError(link.stdout)
+    return program
+
+
+def failure(args, mutant, alone):
+    """The first failing test with this mutant, or None; a mutant that never ends counts as seen."""
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        shutil.copytree(ROOT / "rtl", work / "rtl")
+        if mutant:
+            file, old, new = mutant
+            path = work / "rtl" / "vpu" / file
+            text = path.read_text()
+            if text.count(old) != 1:
+                raise RuntimeError(f"{file}: {old!r} occurs {text.count(old)} times, not once")
+            path.write_text(text.replace(old, new))
+        program = build(args, work, alone)
+        try:
+            result = run([program, *([] if alone else ["--gtest_filter=*/mini"]), "--gtest_fail_fast", "--gtest_brief=1"], timeout=300)
+        except subprocess.TimeoutExpired:
+            return "no end"
+        failed = [line.split("]")[1].split(",")[0].strip() for line in result.stdout.splitlines() if line.startswith("[  FAILED  ]")]
+        return None if result.returncode == 0 else (failed or [f"exit code {result.returncode}"])[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--verilator", default="verilator")
+    parser.add_argument("--compiler", default="clang++")
+    parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--cases", required=True, help="library of the unit's test cases")
+    parser.add_argument("--alu-cases", required=True, help="library of the ALU's test cases")
+    parser.add_argument("--absl", type=pathlib.Path, required=True, help="one of Abseil's libraries; the others are beside it")
+    parser.add_argument("--only", type=int, action="append", help="numbers of mutants")
+    parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
+    parser.add_argument("libraries", nargs="*")
+    args = parser.parse_args()
+    for alone in (False, True):
+        seen = failure(args, None, alone)
+        if seen:
+            print(f"the unchanged {'ALU' if alone else 'unit'} fails: {seen}")
+            return 1
+    missed = 0
+    for number, mutant in enumerate(MUTANTS):
+        if number % args.every or (args.only and number not in args.only):
+            continue
+        seen = failure(args, mutant, mutant[0] in (FP, TYPES, ALU))
+        missed += seen is None
+        print(f"{number:3} {mutant[0]:26} {mutant[1].strip().splitlines()[0][:70]:70} {seen or 'NOT SEEN'}", flush=True)
+    print(f"{missed} mutants not seen" if missed else "every mutant is seen")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

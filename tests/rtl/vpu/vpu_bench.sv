@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// systole_vpu at a preset, its wide ports as arrays of 32-bit words, so that one C++ bench drives every size.
+
+module vpu_bench
+  import systole_presets_pkg::*;
+#(
+    parameter int unsigned Preset = PresetMini,
+    parameter cfg_t Cfg = preset(Preset),             // derived, do not set
+    parameter int unsigned Masks = Cfg.Cols * 4 / 32  // derived, do not set
+) (
+    input  logic               clk_i,
+    input  logic               rst_ni,
+    input  logic               start_valid_i,
+    output logic               start_ready_o,
+    input  logic [31:0]        start_desc_i [16],
+    output logic               done_o,
+    output logic               fault_valid_o,
+    output logic [3:0]         fault_code_o,
+    output logic [35:0]        fault_addr_o,
+    output logic               fault_newest_o,
+    input  logic               freeze_i,
+    output logic               progress_o,
+    output logic [1:0]         vrd_valid_o,
+    input  logic [1:0]         vrd_ready_i,
+    output logic [31:0]        vrd_addr_o [2],
+    output logic [3:0]         vrd_need_o,
+    input  logic [1:0]         vrd_rsp_valid_i,
+    input  logic [31:0]        vrd_data_i [2*Cfg.Cols],
+    output logic               vwr_valid_o,
+    input  logic               vwr_ready_i,
+    output logic [31:0]        vwr_addr_o,
+    output logic [31:0]        vwr_data_o [Cfg.Cols],
+    output logic [31:0]        vwr_mask_o [Masks],
+    output logic               acc_rd_valid_o,
+    input  logic               acc_rd_ready_i,
+    output logic [12:0]        acc_rd_row_o,
+    input  logic signed [31:0] acc_rd_data_i [Cfg.Cols],
+    output logic [5:0]         busy_o,
+    output logic               stall_ub_o
+);
+  systole_isa_pkg::desc_t  desc;
+  systole_isa_pkg::fault_e fault_code;
+  logic [1:0][24:0]        vrd_addr;
+  logic [24:0]             vwr_addr;
+  logic [Cfg.Cols*32-1:0]  vrd_data [2];
+  logic [Cfg.Cols*32-1:0]  vwr_data;
+  logic [Cfg.Cols*4-1:0]   vwr_mask;
+
+  assign fault_code_o = fault_code;
+  assign vwr_addr_o   = 32'(vwr_addr);
+
+  for (genvar w = 0; w < 16; w++) begin : gen_desc
+    assign desc[w*32+:32] = start_desc_i[w];
+  end
+  for (genvar r = 0; r < 2; r++) begin : gen_read
+    assign vrd_addr_o[r] = 32'(vrd_addr[r]);
+    for (genvar w = 0; w < Cfg.Cols; w++) begin : gen_words
+      assign vrd_data[r][w*32+:32] = vrd_data_i[r*Cfg.Cols+w];
+    end
+  end
+  for (genvar w = 0; w < Cfg.Cols; w++) begin : gen_words
+    assign vwr_data_o[w] = vwr_data[w*32+:32];
+  end
+  for (genvar w = 0; w < Masks; w++) begin : gen_masks
+    assign vwr_mask_o[w] = vwr_mask[w*32+:32];
+  end
+
+  systole_vpu #(.Cfg(Cfg)) u_vpu (
+      .clk_i,
+      .rst_ni,
+      .start_valid_i,
+      .start_ready_o,
+      .start_desc_i (desc),
+      .done_o,
+      .fault_valid_o,
+      .fault_code_o (fault_code),
+      .fault_addr_o,
+      .fault_newest_o,
+      .freeze_i,
+      .progress_o,
+      .vrd_valid_o,
+      .vrd_ready_i,
+      .vrd_addr_o   (vrd_addr),
+      .vrd_need_o,
+      .vrd_rsp_valid_i,
+      .vrd_data_i   (vrd_data),
+      .vwr_valid_o,
+      .vwr_ready_i,
+      .vwr_addr_o   (vwr_addr),
+      .vwr_data_o   (vwr_data),
+      .vwr_mask_o   (vwr_mask),
+      .acc_rd_valid_o,
+      .acc_rd_ready_i,
+      .acc_rd_row_o,
+      .acc_rd_data_i,
+      .busy_o,
+      .stall_ub_o
+  );
+endmodule

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Cycles: passes over many rows take about a cycle a row, whatever units they
+// use; latencies from row to row; branches; instruction loading.
+
+#include <cstring>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/rtl/vpu/bench.h"
+#include "tests/rtl/vpu/programs.h"
+
+namespace systole::vpu_test {
+namespace {
+
+class VpuSpeedTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  RunResult Run(const std::string& text, const std::vector<uint32_t>& args,
+                const Stalls& stalls = {}) {
+    const RunResult r = RunProgram(unit_.get(), text, args, stalls);
+    EXPECT_EQ(r.protocol_errors, std::vector<std::string>{});
+    EXPECT_EQ(r.faults, 0);
+    EXPECT_EQ(r.done.size(), 1u);
+    return r;
+  }
+  // Cycles of a vrun, from its start.
+  int64_t Cycles(const std::string& text) { return Run(text, {}).cycles; }
+  // Cycles that an instruction adds to a chain of its kind, at one row.
+  double Latency(const std::string& a, const std::string& b) {
+    std::string few =
+        "li s1, 1\nvl s1\nmov v32, s0\nmov v33, s0\n"
+        "bf16 v16, s0\nbf16 v17, s0\n";
+    for (int i = 0; i < 4; ++i) few += a + b;
+    std::string many = few;
+    for (int i = 0; i < 8; ++i) many += a + b;
+    return static_cast<double>(Cycles(many + "halt\n") -
+                               Cycles(few + "halt\n")) /
+           16;
+  }
+
+  std::unique_ptr<Unit> unit_ = MakeUnit(GetParam(), 1);
+  const uint32_t row_ = static_cast<uint32_t>(4 * unit_->preset().cols);
+};
+
+// 64 rows a round: eight times load(s), operation(s), store. The registers
+// alternate, so that a round's instructions overlap the ones before.
+std::string Pass(const std::string& body) {
+  std::string text =
+      ".arg src\n.arg other\n.arg dst\n.arg step\n"
+      ".arg rounds\n.arg half\nloop:\n";
+  for (int k = 0; k < 8; ++k) {
+    for (char c : body) {
+      if (c >= 'A' && c <= 'H') {  // A..H: registers of the banks and offsets
+        const int bank = c - 'A';
+        text += bank < 5 ? "v" + std::to_string(8 * bank + k)
+                         : "(" + std::to_string(8 * k) + "*" +
+                               (c == 'F'   ? "4*L"
+                                : c == 'G' ? "2*L"
+                                           : "1") +
+                               ")";
+      } else {
+        text += c;
+      }
+    }
+  }
+  return text +
+         "addi rounds, rounds, -1\n"
+         "add src, src, step\n"
+         "add other, other, step\n"
+         "add dst, dst, half\n"
+         "bne rounds, s0, loop\n"
+         "halt\n";
+}
+
+TEST_P(VpuSpeedTest, ElementwisePasses) {
+  const int rounds = 8, rows = 64 * rounds;
+  struct Case {
+    const char* name;
+    std::string body;
+    bool acc;
+  };
+  const Case cases[] = {
+      {"load, operation, store",
+       "ld32 A, src, s9, F\nfadd C, A, s10\nst32 C, dst, s9, F\n", false},
+      {"load, load, operation, store",
+       "ld32 A, src, s9, F\nld32 B, other, s9, F\nfadd C, A, B\n"
+       "st32 C, dst, s9, F\n",
+       false},
+      {"load, load, operation, operation, function, store",
+       "ld32 A, src, s9, F\nld32 B, other, s9, F\nfma C, A, B, s10\n"
+       "fmul D, C, A\nexp2 E, D\nst32 E, dst, s9, F\n",
+       false},
+      {"accumulators to bf16 with relu",
+       "ldacc A, src, s8, H\nfmax C, A, s0\nst16 C, dst, s11, G\n", true},
+      {"convert bf16 to fp32", "ld16 A, src, s11, G\nst32 A, dst, s9, F\n",
+       false},
+  };
+  for (const Case& c : cases) {
+    const uint32_t step = c.acc ? 64 : 64 * row_;
+    const uint32_t dst = static_cast<uint32_t>(unit_->preset().ub_bytes) / 2;
+    // args: src, other, dst, step, rounds, half (of dst), -, 1, row, 2.0, row /
+    // 2
+    const bool small = c.body.find("st16") != std::string::npos;
+    const uint32_t src_step =
+        c.body.find("ld16") != std::string::npos ? 32 * row_ : step;
+    // At 8 lanes the unified buffer holds all; at the end addresses stay
+    // inside.
+    const RunResult r = Run(Pass(c.body), {0, 32, dst, src_step, rounds,
+                                           small ? 32 * row_ : 64 * row_, 0, 1,
+                                           row_, 0x40000000, row_ / 2});
+    std::printf("%-52s %5.3f cycles a row (%lld for %d)\n", c.name,
+                static_cast<double>(r.cycles) / rows,
+                static_cast<long long>(r.cycles), rows);
+    EXPECT_LE(r.cycles, rows * 1.02 + 45) << c.name;
+    EXPECT_EQ(r.busy[5], rows);
+  }
+}
+
+// The same while ports refuse a quarter of the cycles: no more than that lost
+// again.
+TEST_P(VpuSpeedTest, RefusalsCostThemselves) {
+  const int rounds = 8, rows = 64 * rounds;
+  const uint32_t dst = static_cast<uint32_t>(unit_->preset().ub_bytes) / 2;
+  const RunResult r =
+      Run(Pass("ld32 A, src, s9, F\nfadd C, A, s10\nst32 C, dst, s9, F\n"),
+          {0, 32, dst, 64 * row_, rounds, 64 * row_, 0, 1, row_, 0x40000000},
+          {64, 64, 0, 0});
+  std::printf("%5.3f cycles a row\n", static_cast<double>(r.cycles) / rows);
+  EXPECT_LE(r.cycles, rows * 1.5);
+}
+
+TEST_P(VpuSpeedTest, Latencies) {
+  struct Case {
+    const char *a, *b;
+    double most;
+  };
+  for (const Case& c :
+       {Case{"fma v16, v17, v17, v17\n", "fma v17, v16, v16, v16\n", 6},
+        Case{"iadd v16, v17, v17\n", "iadd v17, v16, v16\n", 6},
+        Case{"mov v32, v33\n", "mov v33, v32\n", 3},
+        Case{"rotl v32, v33, s0, 1\n", "rotl v33, v32, s0, 1\n", 3},
+        Case{"exp2 v32, v33\n", "exp2 v33, v32\n", 12},
+        Case{"addi s2, s2, 1\n", "addi s3, s2, 1\n", 1},
+        Case{"mul s2, s2, s3\n", "mul s3, s2, s2\n", 3}}) {
+    const double latency = Latency(c.a, c.b);
+    std::printf("%-28.*s %4.1f cycles\n",
+                static_cast<int>(std::strlen(c.a)) - 1, c.a, latency);
+    EXPECT_LE(latency, c.most) << c.a;
+  }
+}
+
+// A taken branch costs two cycles, one that is not taken none.
+TEST_P(VpuSpeedTest, Branches) {
+  const std::string loop =
+      "li s1, N\nloop: addi s1, s1, -1\nbne s1, s0, loop\nhalt\n";
+  const auto with = [&](const char* n) {
+    std::string text = loop;
+    text.replace(text.find('N'), 1, n);
+    return Cycles(text);
+  };
+  EXPECT_EQ(with("110") - with("10"), 100 * 4);
+  std::string passed;
+  for (int i = 0; i < 50; ++i) passed += "beq s1, s0, end\n";
+  EXPECT_EQ(Cycles("li s1, 1\n" + passed + passed + "end: halt\n") -
+                Cycles("li s1, 1\n" + passed + "end: halt\n"),
+            50);
+}
+
+TEST_P(VpuSpeedTest, InstructionsLoadOneACycle) {
+  isa::Vload load;
+  load.count = 2048;
+  const RunResult r = unit_->Run({load.Encode()}, {});
+  EXPECT_EQ(r.done.size(), 1u);
+  std::printf("vload of 2048: %lld cycles\n", static_cast<long long>(r.cycles));
+  EXPECT_LE(r.cycles, 2048 + 10);
+}
+
+// An empty program: what a vrun costs.
+TEST_P(VpuSpeedTest, EmptyProgram) {
+  const int64_t cycles = Cycles("halt\n");
+  std::printf("vrun of `halt`: %lld cycles\n", static_cast<long long>(cycles));
+  EXPECT_LE(cycles, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, VpuSpeedTest, ::testing::Values("mini", "v2"),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
+
+}  // namespace
+}  // namespace systole::vpu_test

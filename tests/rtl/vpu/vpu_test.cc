@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Directed tests of the unit: each instruction with each operand mode against
+// the reference, the transposer, reuse of registers, the sequence.
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "host/program/vpu_asm.h"
+#include "tests/rtl/vpu/fixture.h"
+#include "tests/rtl/vpu/reference.h"
+
+namespace systole::vpu_test {
+namespace {
+
+using absl::StrCat;
+using vpu::Class;
+using vpu::Op;
+
+TEST_P(VpuTest, EachInstructionOfTheAlus) {
+  for (const vpu::OpInfo& op : vpu::kOps) {
+    if (op.cls != Class::kFloat && op.cls != Class::kSelect &&
+        op.cls != Class::kInteger && op.cls != Class::kConvert) {
+      continue;
+    }
+    const int sources = op.c != vpu::Kind::kNone   ? 3
+                        : op.b != vpu::Kind::kNone ? 2
+                                                   : 1;
+    for (int r = 0; r < 8; ++r) {
+      for (int l = 0; l < lanes_; ++l) {
+        const Operands o = RelatedOperands(random_);
+        In(0, r, l) = o.a, In(1, r, l) = o.b, In(2, r, l) = o.c;
+      }
+    }
+    // Rows; in place on the other ALU; row 0; scalars.
+    const uint32_t scalar = RelatedOperands(random_).a;
+    const auto operands = [&](const char* a, const char* b, const char* c) {
+      return sources == 3   ? StrCat(a, ", ", b, ", ", c)
+             : sources == 2 ? StrCat(a, ", ", b)
+                            : std::string(a);
+    };
+    const std::string name(op.name);
+    Run(Body(StrCat(name, " v16, ", operands("v0", "v1", "v8"), "\n",
+                    "bf16 v31, v1\nior v24, v0, s0\n", name, " v24, ",
+                    operands("v24", "v1", "v24"), "\n", name, " v17, ",
+                    operands("v0", "v1.0", "v8.0"), "\n", name, " v18, ",
+                    operands("s1", "v1", "s1"), "\n", name, " v23, ",
+                    operands("v0", "s1", "v8"), "\n"),
+             {16, 24, 17, 18, 23}),
+        {scalar});
+    for (int r = 0; r < 8; ++r) {
+      for (int l = 0; l < lanes_; ++l) {
+        const uint32_t a = In(0, r, l), b = In(1, r, l), c = In(2, r, l);
+        ASSERT_EQ(Out(0, r, l), Lane(op.op, a, b, c))
+            << op.name << " row " << r << " lane " << l;
+        ASSERT_EQ(Out(1, r, l), Lane(op.op, a, b, a)) << op.name;
+        ASSERT_EQ(Out(2, r, l), Lane(op.op, a, In(1, 0, l), In(2, 0, l)))
+            << op.name;
+        ASSERT_EQ(Out(3, r, l), Lane(op.op, scalar, b, scalar)) << op.name;
+        ASSERT_EQ(Out(4, r, l), Lane(op.op, a, scalar, c)) << op.name;
+      }
+    }
+  }
+}
+
+TEST_P(VpuTest, RotationsBroadcastsAndRandomBits) {
+  for (int k = 0; k<2 * lanes_; k += lanes_> 8 ? 13 : 1) {
+    const uint32_t seed = static_cast<uint32_t>(random_()),
+                   counter = static_cast<uint32_t>(random_());
+    Run(Body(StrCat("rotl v32, v0, s1, ", k, "\nbcl v33, v1, s1, ", k,
+                    "\nrotrow v34, v8, s1, ", k,
+                    "\niota v35, s2\nrnd v36, s2, s3\nmov v37, v1.0\n"
+                    "mov v38, s3\nmov v39, v8\n"),
+             {32, 33, 34, 35, 36, 37, 38, 39}),
+        {static_cast<uint32_t>(-5), seed, counter});
+    for (int r = 0; r < 8; ++r) {
+      for (int l = 0; l < lanes_; ++l) {
+        const int from = (l + k - 5 + lanes_) % lanes_;
+        ASSERT_EQ(Out(0, r, l), In(0, r, from)) << k;
+        ASSERT_EQ(Out(1, r, l), In(1, r, (k - 5 + lanes_) % lanes_)) << k;
+        ASSERT_EQ(Out(2, r, l), In(2, (r + k + 3) % 8, l)) << k;
+        ASSERT_EQ(Out(3, r, l), seed + l);
+        ASSERT_EQ(Out(4, r, l), RandomBits(seed, counter + r * lanes_ + l));
+        ASSERT_EQ(Out(5, r, l), In(1, 0, l));
+        ASSERT_EQ(Out(6, r, l), counter);
+        ASSERT_EQ(Out(7, r, l), In(2, r, l));
+      }
+    }
+  }
+}
+
+// L rows in, L columns out, in groups of every size, twice.
+TEST_P(VpuTest, TransposerTurnsMatrices) {
+  for (int rows : {8, 1, 3, 5}) {
+    std::string text = "li s14, 4*L\n";
+    for (int matrix = 0; matrix < 2; ++matrix) {
+      for (const bool push : {true, false}) {
+        for (int i = 0; i < lanes_; i += rows) {
+          absl::StrAppend(&text, "li s15, ", std::min(rows, lanes_ - i),
+                          "\nvl s15\n");
+          const uint32_t at =
+              (push ? kIn : kOut) + 4u * lanes_ * (matrix * lanes_ + i);
+          absl::StrAppend(&text, "li s13, ", at, "\n");
+          text += push ? "ld32 v0, s13, s14\ntpush v0\n"
+                       : "tpop v32\nst32 v32, s13, s14\n";
+        }
+      }
+    }
+    // At 128 lanes sources and results need room: 2 x 64 KiB each.
+    if (lanes_ > 8) {
+      text = std::string("li s14, 4*L\n");
+      for (int i = 0; i < lanes_; i += 8)
+        absl::StrAppend(&text, "li s13, ", 0x200000 + i * 512,
+                        "\nld32 v0, s13, s14\ntpush v0\n");
+      for (int i = 0; i < lanes_; i += 8)
+        absl::StrAppend(&text, "li s13, ", 0x300000 + i * 512,
+                        "\ntpop v32\nst32 v32, s13, s14\n");
+    }
+    Run(text + "halt\n");
+    for (int m = 0; m < (lanes_ > 8 ? 1 : 2); ++m) {
+      const uint32_t in = lanes_ > 8 ? 0x200000 : kIn,
+                     out = lanes_ > 8 ? 0x300000 : kOut;
+      for (int i = 0; i < lanes_; ++i) {
+        for (int j = 0; j < lanes_; ++j) {
+          ASSERT_EQ(Word(out + ((m * lanes_ + i) * lanes_ + j) * 4),
+                    Word(in + ((m * lanes_ + j) * lanes_ + i) * 4))
+              << rows;
+        }
+      }
+    }
+  }
+}
+
+// Registers are reused at once: a younger write never disturbs an older read,
+// nor an older write a younger one, whatever the latencies and refusals.
+TEST_P(VpuTest, ReusedRegisters) {
+  std::string text = "li s11, 0\n";
+  std::vector<uint32_t> want;
+  uint32_t x = 1;
+  const int rounds = 40;
+  text += StrCat("li s12, ", kOut, "\nli s14, 4*L\nli s10, 3\n");
+  for (int i = 0; i < rounds; ++i) {
+    // exp2 is slow, mov fast: both write v32.
+    absl::StrAppend(
+        &text, "exp2 v32, s10\nmov v32, s1\n",
+        "iadd v16, v32, s10\nst32 v16, s12, s14\n",
+        "iadd v16, v32, v16\nst32 v16, s12, s14, 32*L\n",
+        "ixor v16, v16, s10\nmov v32, v16\nst32 v32, s12, s14, 64*L\n"
+        "mov v32, s0\naddi s1, s1, 7\nadd s10, s10, s1\n");
+  }
+  Run(text + "halt\n", {x}, {0, 200, 0, 0});
+  uint32_t s1 = 1, s10 = 3, a = 0, b = 0, c = 0;
+  for (int i = 0; i < rounds; ++i) {
+    a = s1 + s10, b = s1 + a, c = b ^ s10;
+    s1 += 7, s10 += s1;
+  }
+  for (int r = 0; r < 8; ++r) {
+    for (int l = 0; l < lanes_; ++l) {
+      ASSERT_EQ(Out(0, r, l), a);
+      ASSERT_EQ(Out(1, r, l), b);
+      ASSERT_EQ(Out(2, r, l), c);
+    }
+  }
+}
+
+// Fewer rows: the others keep their values and are there for readers.
+TEST_P(VpuTest, RowsBeyondTheLengthKeep) {
+  Run(Body("li s15, 3\nvl s15\niadd v16, v0, s1\nli s15, 8\nvl s15\n"
+           "ior v17, v1, s0\nli s15, 5\nvl s15\niadd v17, v0, s1\nvl s14\n",
+           {17}),
+      {1000});
+  for (int r = 0; r < 8; ++r) {
+    for (int l = 0; l < lanes_; ++l)
+      ASSERT_EQ(Out(0, r, l), r < 5 ? In(0, r, l) + 1000 : In(1, r, l));
+  }
+}
+
+TEST_P(VpuTest, ScalarsAndBranches) {
+  // 20 numbers of a linear generator, each by another way; s0 stays 0.
+  Run("li s0, 5\nli s4, 0\nli s5, 20\nli s6, 1664525\nli s7, 1013904223\n"
+      "loop: mul s1, s1, s6\nadd s1, s1, s7\nsrli s8, s1, 16\nslli s9, s8, 3\n"
+      "sub s9, s9, s8\nli s10, 255\nand s9, s9, s10\nadd s4, s4, s9\n"
+      "addi s5, s5, -1\nblt s0, s5, loop\nbeq s5, s0, good\nli s4, 0\n"
+      "good: bne s0, s0, bad\nmov v32, s4\nst32 v32, s2, s3\nhalt\n"
+      "bad: mov v32, s0\nst32 v32, s2, s3\nhalt\n",
+      {12345, kOut, static_cast<uint32_t>(4 * lanes_)});
+  uint32_t x = 12345, sum = 0;
+  for (int i = 0; i < 20; ++i) {
+    x = x * 1664525 + 1013904223;
+    sum += ((x >> 16) * 7) & 255;
+  }
+  EXPECT_EQ(Out(0, 7, lanes_ - 1), sum);
+}
+
+// Programs stay loaded; arguments, vl and lanes start afresh, registers keep.
+TEST_P(VpuTest, ProgramsOneAfterTheOther) {
+  const LoadedProgram first =
+      PlaceProgram(unit_.get(),
+                   "li s15, 2\nvl s15\nlanes s15\nmov v32, s1\nmov v33, "
+                   "s12\nli s13, 9\nhalt\n",
+                   {77, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 99}, 2041);
+  RunResult r = unit_->Run({first.vload.Encode()}, {});
+  const LoadedProgram second = PlaceProgram(
+      unit_.get(),
+      StrCat("li s15, ", kOut, "\nli s14, 4*L\n",
+             "mov v34, s13\nst32 v34, s15, s14\nst32 v32, s15, s14, 32*L\n"
+             "st32 v33, s15, s14, 64*L\nhalt\n"),
+      {}, 5);
+  r = unit_->Run({second.vload.Encode(), first.vrun.Encode(),
+                  second.vrun.Encode(), first.vrun.Encode()},
+                 {50, 50, 0, 128});
+  ASSERT_EQ(r.done.size(), 4u);
+  for (int l = 0; l < lanes_; ++l) {
+    for (int row = 0; row < 8; ++row) EXPECT_EQ(Out(0, row, l), 0u);
+    for (int row = 0; row < 2; ++row) {
+      EXPECT_EQ(Out(1, row, l), 77u);
+      EXPECT_EQ(Out(2, row, l), 99u);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, VpuTest, ::testing::Values("mini", "v2"),
+                         [](const auto& info) {
+                           return std::string(info.param);
+                         });
+
+}  // namespace
+}  // namespace systole::vpu_test

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Transcendental functions on 32-bit fixed-point numbers, docs/numerics.md
+// ("Softmax, logistic, tanh"). A number with `b` integer bits is
+// raw / 2^(31 - b).
+#ifndef SYSTOLE_VERIF_GOLDEN_FIXED_POINT_H_
+#define SYSTOLE_VERIF_GOLDEN_FIXED_POINT_H_
+
+#include <cstdint>
+
+namespace systole::golden {
+
+// `srmbpot` of the specification: raw * 2^exponent, saturating to the left,
+// rounding to the right.
+int32_t SaturatingRoundingMultiplyByPot(int32_t raw, int exponent);
+
+// e^a of a <= 0 with `integer_bits`; the result has none (1 is MAX).
+int32_t ExpOfNegative(int32_t a, int integer_bits);
+
+// 1 / (1 + a) for a in 0..1 without integer bits, as is the result.
+int32_t OneOverOnePlus(int32_t a);
+
+// 1 / (1 + e^-a) and tanh(a) of a with `integer_bits`; results have none.
+int32_t Logistic(int32_t a, int integer_bits);
+int32_t Tanh(int32_t a, int integer_bits);
+
+}  // namespace systole::golden
+
+#endif  // SYSTOLE_VERIF_GOLDEN_FIXED_POINT_H_

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "verif/golden/interpreter.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/ir/verifier.h"
+#include "verif/golden/array_ops.h"
+#include "verif/golden/ops.h"
+#include "verif/golden/quantized_ops.h"
+
+namespace systole::golden {
+namespace {
+
+using ir::Literal;
+using ir::Node;
+using ir::Op;
+using Operands = std::vector<const Literal*>;
+
+float ScaleOf(const Node& node) { return node.quantization().scale(); }
+int ZeroOf(const Node& node) { return node.quantization().zero_point; }
+Affine AffineOf(const Node& node) { return {ScaleOf(node), ZeroOf(node)}; }
+
+OutputRange RangeOf(const Node& node, const ir::Ints& clamp) {
+  return {ZeroOf(node), static_cast<int>(clamp[0]), static_cast<int>(clamp[1])};
+}
+
+// Values of a rank-4 node.
+TensorI8 Tensor4(const Node& node, const Literal& values) {
+  const ir::Ints& s = node.type.shape;
+  return TensorI8(s[0], s[1], s[2], s[3], values.values<int8_t>());
+}
+
+Array<int8_t> ArrayOf(const Node& node, const Literal& values) {
+  return {node.type.shape, values.values<int8_t>()};
+}
+
+absl::StatusOr<Literal> Values(absl::StatusOr<TensorI8> tensor) {
+  if (!tensor.ok()) return tensor.status();
+  return Literal(std::move(tensor->data()));
+}
+
+absl::StatusOr<Literal> Values(absl::StatusOr<Array<int8_t>> array) {
+  if (!array.ok()) return array.status();
+  return Literal(std::move(array->values));
+}
+
+Geometry GeometryOf(const ir::Ints& stride, const ir::Ints& dilation,
+                    const ir::Ints& padding) {
+  Geometry g;
+  g.stride_h = stride[0];
+  g.stride_w = stride[1];
+  g.dilation_h = dilation[0];
+  g.dilation_w = dilation[1];
+  g.pad_top = padding[0];
+  g.pad_left = padding[1];
+  g.pad_bottom = padding[2];
+  g.pad_right = padding[3];
+  return g;
+}
+
+// s_in * s_w[c] / s_out, for each output channel.
+std::vector<double> WeightedFactors(const Node& node, int64_t channels) {
+  std::vector<double> factors;
+  for (int64_t c = 0; c < channels; ++c) {
+    factors.push_back(double{ScaleOf(*node.operands[0])} *
+                      node.operands[1]->quantization().scale(c) /
+                      ScaleOf(node));
+  }
+  return factors;
+}
+
+// Sum of the weights of each output channel, which is the first or the last
+// dimension.
+std::vector<int64_t> WeightSums(const Node& weights, const Literal& values,
+                                bool last) {
+  const ir::Ints& shape = weights.type.shape;
+  const int64_t channels = last ? shape.back() : shape.front();
+  const int64_t each = values.size() / channels;
+  std::vector<int64_t> sums(channels);
+  for (int64_t i = 0; i < values.size(); ++i) {
+    sums[last ? i % channels : i / each] += values.values<int8_t>()[i];
+  }
+  return sums;
+}
+
+// Adds the bias to sums of w * (q - zero_point). What a folded bias has too
+// much is taken off first.
+absl::Status AddOptionalBias(const Node& node, const Operands& operands,
+                             bool folded, TensorI32& acc) {
+  if (operands.size() < 3) return absl::OkStatus();
+  std::vector<int32_t> bias = operands[2]->values<int32_t>();
+  if (folded) {
+    const std::vector<int64_t> sums = WeightSums(
+        *node.operands[1], *operands[1], node.op == Op::kDepthwiseConv2D);
+    for (size_t c = 0; c < bias.size(); ++c) {
+      const int64_t unfolded = bias[c] + ZeroOf(*node.operands[0]) * sums[c];
+      if (unfolded != Saturate32(unfolded)) {
+        return absl::OutOfRangeError("a bias is not an int32");
+      }
+      bias[c] = static_cast<int32_t>(unfolded);
+    }
+  }
+  bool saturated = false;
+  const absl::Status status = AddBias(bias, acc, saturated);
+  if (!status.ok()) return status;
+  return saturated ? absl::OutOfRangeError("a bias add saturates")
+                   : absl::OkStatus();
+}
+
+absl::StatusOr<Literal> Convolution(const Node& node,
+                                    const Operands& operands) {
+  const ir::ConvAttributes& a = node.attr<ir::ConvAttributes>();
+  const TensorI8 input = Tensor4(*node.operands[0], *operands[0]);
+  const TensorI8 weights = Tensor4(*node.operands[1], *operands[1]);
+  const Geometry geometry = GeometryOf(a.stride, a.dilation, a.padding);
+  const int zero_point = ZeroOf(*node.operands[0]);
+  absl::StatusOr<TensorI32> acc =
+      node.op == Op::kConv2D
+          ? Conv2D(input, weights, geometry, zero_point)
+          : DepthwiseConv2D(input, weights, geometry, zero_point);
+  if (!acc.ok()) return acc.status();
+  const absl::Status status =
+      AddOptionalBias(node, operands, a.zero_point_folded, *acc);
+  if (!status.ok()) return status;
+  std::vector<Multiplier> multipliers;
+  for (double factor : WeightedFactors(node, acc->c())) {
+    const absl::StatusOr<Multiplier> m = QuantizeMultiplier(factor);
+    if (!m.ok()) return m.status();
+    multipliers.push_back(*m);
+  }
+  return Values(RequantizeChannels(*acc, multipliers, Rounding::kDouble,
+                                   RangeOf(node, a.clamp)));
+}
+
+absl::StatusOr<Literal> FullyConnected(const Node& node,
+                                       const Operands& operands) {
+  const ir::Ints& shape = node.operands[1]->type.shape;
+  const Eigen::Map<const Matrix<int8_t>> input(
+      operands[0]->values<int8_t>().data(), operands[0]->size() / shape[1],
+      shape[1]);
+  const Eigen::Map<const Matrix<int8_t>> weights(
+      operands[1]->values<int8_t>().data(), shape[0], shape[1]);
+  const absl::StatusOr<Matrix<int32_t>> sums =
+      Matmul(input, weights, ZeroOf(*node.operands[0]));
+  if (!sums.ok()) return sums.status();
+  TensorI32 acc(sums->rows(), 1, 1, sums->cols(),
+                {sums->data(), sums->data() + sums->size()});
+  const absl::Status status = AddOptionalBias(
+      node, operands, node.attr<ir::DenseAttributes>().zero_point_folded, acc);
+  if (!status.ok()) return status;
+  return Values(
+      RequantizeReal(acc, WeightedFactors(node, shape[0]),
+                     RangeOf(node, node.attr<ir::DenseAttributes>().clamp)));
+}
+
+absl::StatusOr<Literal> Binary(const Node& node, const Operands& operands) {
+  const Node& left = *node.operands[0];
+  const Node& right = *node.operands[1];
+  const OutputRange range =
+      RangeOf(node, node.attr<ir::ClampAttributes>().clamp);
+  const Array<int8_t> a =
+      Broadcast(ArrayOf(left, *operands[0]), node.type.shape);
+  const Array<int8_t> b =
+      Broadcast(ArrayOf(right, *operands[1]), node.type.shape);
+  if (node.op == Op::kMul) {
+    // Single precision, as specified.
+    const float factor = ScaleOf(left) * ScaleOf(right) / ScaleOf(node);
+    return Values(Mul(a, ZeroOf(left), b, ZeroOf(right), factor, range));
+  }
+  const auto multipliers =
+      AddMultipliers(ScaleOf(left), ScaleOf(right), ScaleOf(node));
+  if (!multipliers.ok()) return multipliers.status();
+  AddParameters parameters;
+  parameters.zero_point_a = ZeroOf(left);
+  parameters.zero_point_b = ZeroOf(right);
+  parameters.a = (*multipliers)[0];
+  parameters.b = (*multipliers)[1];
+  parameters.output = (*multipliers)[2];
+  const int count = static_cast<int>(a.values.size());
+  const TensorI8 x(1, 1, 1, count, a.values), y(1, 1, 1, count, b.values);
+  return Values(node.op == Op::kAdd
+                    ? Add(x, y, parameters, Rounding::kDouble, range)
+                    : Sub(x, y, parameters, range));
+}
+
+absl::StatusOr<Literal> Pool(const Node& node, const Operands& operands) {
+  const ir::PoolAttributes& a = node.attr<ir::PoolAttributes>();
+  const auto pool = node.op == Op::kMaxPool ? MaxPool : AveragePool;
+  return Values(pool(Tensor4(*node.operands[0], *operands[0]), a.kernel[0],
+                     a.kernel[1], GeometryOf(a.stride, {1, 1}, a.padding),
+                     RangeOf(node, a.clamp)));
+}
+
+absl::StatusOr<Literal> Resize(const Node& node, const Operands& operands) {
+  const auto& a = node.attr<ir::ResizeAttributes>();
+  const auto resize =
+      node.op == Op::kResizeNearest ? ResizeNearest : ResizeBilinear;
+  return Values(absl::StatusOr<TensorI8>(
+      resize(Tensor4(*node.operands[0], *operands[0]), node.type.shape[1],
+             node.type.shape[2], {a.align_corners, a.half_pixel_centers})));
+}
+
+// An operation that moves values of any type.
+template <typename T>
+absl::StatusOr<Literal> Move(const Node& node, const Operands& operands) {
+  std::vector<Array<T>> inputs;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    inputs.push_back({node.operands[i]->type.shape, operands[i]->values<T>()});
+  }
+  switch (node.op) {
+    case Op::kReshape:
+      return Literal(std::move(inputs[0].values));
+    case Op::kPad: {
+      const auto& a = node.attr<ir::PadAttributes>();
+      return Literal(
+          Pad<T>(inputs[0], a.low, a.high, static_cast<T>(a.value)).values);
+    }
+    case Op::kTranspose:
+      return Literal(
+          Transpose(inputs[0], node.attr<ir::TransposeAttributes>().permutation)
+              .values);
+    case Op::kStridedSlice: {
+      const auto& a = node.attr<ir::SliceAttributes>();
+      return Literal(
+          StridedSlice(inputs[0], a.begin, a.stride, node.type.shape).values);
+    }
+    default:
+      return Literal(
+          Concatenate(inputs, node.attr<ir::ConcatenateAttributes>().axis)
+              .values);
+  }
+}
+
+absl::StatusOr<Literal> Unary(const Node& node, const Operands& operands) {
+  const Node& from = *node.operands[0];
+  if (from.type.element == ir::ElementType::kFloat32) {
+    return Literal(Quantize({from.type.shape, operands[0]->values<float>()},
+                            AffineOf(node))
+                       .values);
+  }
+  const Array<int8_t> input = ArrayOf(from, *operands[0]);
+  switch (node.op) {
+    case Op::kMean:
+      return Values(Mean(input, node.attr<ir::ReduceAttributes>().axes,
+                         AffineOf(from), AffineOf(node)));
+    case Op::kSoftmax:
+      return Values(Softmax(input, ScaleOf(from),
+                            node.attr<ir::SoftmaxAttributes>().beta));
+    case Op::kLogistic:
+      return Values(Logistic(input, AffineOf(from)));
+    case Op::kTanh:
+      return Values(Tanh(input, AffineOf(from)));
+    case Op::kDequantize:
+      return Literal(Dequantize(input, AffineOf(from)).values);
+    case Op::kRelu:
+      // Single precision, as specified.
+      return Values(
+          Rescale(input, ZeroOf(from), ScaleOf(from) / ScaleOf(node),
+                  RangeOf(node, node.attr<ir::ClampAttributes>().clamp)));
+    default:
+      return Values(Rescale(input, ZeroOf(from),
+                            double{ScaleOf(from)} / ScaleOf(node),
+                            RangeOf(node, {-128, 127})));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> EvaluateNode(const Node& node,
+                                     const Operands& operands) {
+  switch (node.op) {
+    case Op::kParameter:
+      return absl::InvalidArgumentError("an input has no value of its own");
+    case Op::kConstant:
+      return node.literal();
+    case Op::kConv2D:
+    case Op::kDepthwiseConv2D:
+      return Convolution(node, operands);
+    case Op::kFullyConnected:
+      return FullyConnected(node, operands);
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+      return Binary(node, operands);
+    case Op::kAveragePool:
+    case Op::kMaxPool:
+      return Pool(node, operands);
+    case Op::kResizeNearest:
+    case Op::kResizeBilinear:
+      return Resize(node, operands);
+    case Op::kReshape:
+    case Op::kPad:
+    case Op::kConcatenate:
+    case Op::kTranspose:
+    case Op::kStridedSlice:
+      return operands[0]->Visit([&](const auto& values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        return Move<T>(node, operands);
+      });
+    case Op::kMean:
+    case Op::kSoftmax:
+    case Op::kLogistic:
+    case Op::kTanh:
+    case Op::kRelu:
+    case Op::kQuantize:
+    case Op::kDequantize:
+      return Unary(node, operands);
+  }
+  return absl::InvalidArgumentError("unknown operation");
+}
+
+absl::StatusOr<NodeValues> RunNodes(const ir::Module& module,
+                                    const std::vector<Literal>& inputs) {
+  const absl::Status status = ir::Verify(module);
+  if (!status.ok()) return status;
+  const std::vector<Node*> parameters = module.inputs();
+  if (inputs.size() != parameters.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        inputs.size(), " inputs for ", parameters.size(), " parameters"));
+  }
+  NodeValues values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Type& type = parameters[i]->type;
+    if (inputs[i].element() != type.element ||
+        inputs[i].size() != type.elements()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input '", parameters[i]->name, "': ", inputs[i].size(),
+                       " values of ", ElementTypeName(inputs[i].element()),
+                       " for ", TypeText(type)));
+    }
+    values[parameters[i]] = inputs[i];
+  }
+  for (const auto& node : module.nodes()) {
+    if (node->op == Op::kParameter) continue;
+    Operands operands;
+    for (const Node* operand : node->operands) {
+      operands.push_back(&values.at(operand));
+    }
+    absl::StatusOr<Literal> result = EvaluateNode(*node, operands);
+    if (!result.ok()) {
+      return absl::Status(
+          result.status().code(),
+          absl::StrCat("node '", node->name, "': ", result.status().message()));
+    }
+    values[node.get()] = *std::move(result);
+  }
+  return values;
+}
+
+absl::StatusOr<std::vector<Literal>> RunModule(
+    const ir::Module& module, const std::vector<Literal>& inputs) {
+  absl::StatusOr<NodeValues> values = RunNodes(module, inputs);
+  if (!values.ok()) return values.status();
+  std::vector<Literal> outputs;
+  for (const ir::Output& output : module.outputs) {
+    outputs.push_back(values->at(output.node));
+  }
+  return outputs;
+}
+
+}  // namespace systole::golden

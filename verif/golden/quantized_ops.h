@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The operations of docs/numerics.md beyond those of ops.h: what a network
+// has besides convolutions, pools and residual adds.
+#ifndef SYSTOLE_VERIF_GOLDEN_QUANTIZED_OPS_H_
+#define SYSTOLE_VERIF_GOLDEN_QUANTIZED_OPS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "verif/golden/array_ops.h"
+#include "verif/golden/ops.h"
+
+namespace systole::golden {
+
+// The scale and the zero point of a tensor.
+struct Affine {
+  float scale = 1;
+  int zero_point = 0;
+};
+
+// sum over taps of w * (q - input_zero_point); output channel c reads input
+// channel c / multiplier. Weights are [1][kh][kw][channels * multiplier].
+absl::StatusOr<TensorI32> DepthwiseConv2D(const TensorI8& input,
+                                          const TensorI8& weights,
+                                          const Geometry& geometry,
+                                          int input_zero_point);
+
+// Requantises the sums of a dense layer: round(acc * factor) in double
+// precision, halves away from zero. One factor an output, or one for all.
+absl::StatusOr<TensorI8> RequantizeReal(const TensorI32& acc,
+                                        const std::vector<double>& factors,
+                                        const OutputRange& range);
+
+// a - b, elementwise; the parameters are those of an addition.
+absl::StatusOr<TensorI8> Sub(const TensorI8& a, const TensorI8& b,
+                             const AddParameters& parameters,
+                             const OutputRange& range);
+
+// a * b * factor, elementwise, arrays of one shape.
+absl::StatusOr<Array<int8_t>> Mul(const Array<int8_t>& a, int zero_point_a,
+                                  const Array<int8_t>& b, int zero_point_b,
+                                  double factor, const OutputRange& range);
+
+// The mean over axes, which keep a size of 1.
+absl::StatusOr<Array<int8_t>> Mean(const Array<int8_t>& input,
+                                   const Shape& axes, Affine from, Affine to);
+
+// Along the last dimension; the result has scale 1/256 and zero point -128.
+absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input, float scale,
+                                      float beta);
+// Results of scale 1/256 and zero point -128, and of 1/128 and 0.
+absl::StatusOr<Array<int8_t>> Logistic(const Array<int8_t>& input, Affine from);
+absl::StatusOr<Array<int8_t>> Tanh(const Array<int8_t>& input, Affine from);
+
+// (q - zero_point) * factor, then clamped: int8 to int8 QUANTIZE, and ReLU as
+// an operation of its own.
+absl::StatusOr<Array<int8_t>> Rescale(const Array<int8_t>& input,
+                                      int zero_point, double factor,
+                                      const OutputRange& range);
+Array<int8_t> Quantize(const Array<float>& input, Affine to);
+Array<float> Dequantize(const Array<int8_t>& input, Affine from);
+
+// Height and width of [n][h][w][c] become those of the result.
+struct ResizeOptions {
+  bool align_corners = false;
+  bool half_pixel_centers = false;
+};
+TensorI8 ResizeNearest(const TensorI8& input, int height, int width,
+                       const ResizeOptions& options);
+TensorI8 ResizeBilinear(const TensorI8& input, int height, int width,
+                        const ResizeOptions& options);
+
+}  // namespace systole::golden
+
+#endif  // SYSTOLE_VERIF_GOLDEN_QUANTIZED_OPS_H_

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Softmax, logistic and tanh.
+#include <algorithm>
+#include <cmath>
+
+#include "verif/golden/fixed_point.h"
+#include "verif/golden/quantized_ops.h"
+
+namespace systole::golden {
+namespace {
+
+constexpr int kSoftmaxBits = 5;     // integer bits of differences
+constexpr int kSumBits = 12;        // integer bits of sums of exponentials
+constexpr int kActivationBits = 4;  // integer bits of inputs of logistic, tanh
+
+// Inputs up to this many steps from the zero point fit `integer_bits` once
+// they have been shifted.
+int64_t Radius(int integer_bits, int shift) {
+  return static_cast<int64_t>(std::floor(
+      std::ldexp((1 << integer_bits) - 1.0, 31 - integer_bits - shift)));
+}
+
+int LeadingZeros(int32_t value) {
+  return value == 0 ? 32 : __builtin_clz(static_cast<uint32_t>(value));
+}
+
+int8_t ToInt8(int64_t value) {
+  return static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
+}
+
+// One row; `rescale` maps a difference to fixed point.
+template <typename Rescale>
+void SoftmaxRow(const int8_t* input, int8_t* output, int64_t depth,
+                int64_t lowest, Rescale rescale) {
+  const int highest = *std::max_element(input, input + depth);
+  int32_t sum = 0;
+  for (int64_t i = 0; i < depth; ++i) {
+    const int difference = input[i] - highest;
+    if (difference < lowest) continue;
+    sum += RoundingDivideByPot(ExpOfNegative(rescale(difference), kSoftmaxBits),
+                               kSumBits);
+  }
+  // 1 / sum: the sum, shifted up to 1..2, less 1.
+  const int zeros = LeadingZeros(sum);
+  const int32_t fraction = static_cast<int32_t>(
+      (static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));
+  const int32_t reciprocal = OneOverOnePlus(fraction);
+  const int right = (kSumBits - zeros) + 31 - 8;
+  for (int64_t i = 0; i < depth; ++i) {
+    const int difference = input[i] - highest;
+    output[i] = -128;
+    if (difference < lowest) continue;
+    const int32_t e = ExpOfNegative(rescale(difference), kSoftmaxBits);
+    output[i] =
+        ToInt8(int64_t{RoundingDivideByPot(
+                   SaturatingRoundingDoublingHighMul(reciprocal, e), right)} -
+               128);
+  }
+}
+
+// A function of one value, by way of 4 integer bits, with `output_bits` of
+// fraction.
+template <typename Function>
+absl::StatusOr<Array<int8_t>> Activation(const Array<int8_t>& input,
+                                         Affine from, int output_bits,
+                                         int zero_point, Function function) {
+  const absl::StatusOr<Multiplier> m =
+      QuantizeMultiplier(std::ldexp(double{from.scale}, 31 - kActivationBits));
+  if (!m.ok()) return m.status();
+  const int64_t radius = Radius(kActivationBits, m->shift);
+  Array<int8_t> output = input;
+  for (int8_t& value : output.values) {
+    const int centred = value - from.zero_point;
+    if (centred <= -radius) {
+      value = -128;
+    } else if (centred >= radius) {
+      value = 127;
+    } else {
+      const int32_t raw =
+          function(Requantize(centred, *m, Rounding::kDouble), kActivationBits);
+      value = ToInt8(int64_t{RoundingDivideByPot(raw, 31 - output_bits)} +
+                     zero_point);
+    }
+  }
+  return output;
+}
+
+}  // namespace
+
+absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input, float scale,
+                                      float beta) {
+  const double real =
+      std::min(std::ldexp(double{beta} * scale, 31 - kSoftmaxBits),
+               std::ldexp(1.0, 31) - 1);
+  absl::StatusOr<Multiplier> m = QuantizeMultiplier(std::ldexp(real, -1));
+  if (!m.ok()) return m.status();
+  const int left = m->shift + 1;  // up to 31, one more than a Multiplier's
+  if (left < 0) {
+    return absl::InvalidArgumentError("softmax of too small a scale");
+  }
+  const auto rescale = [&](int32_t difference) {
+    return SaturatingRoundingDoublingHighMul(
+        Saturate32(int64_t{difference} << left), m->multiplier);
+  };
+  const int64_t lowest = -Radius(kSoftmaxBits, left);
+  Array<int8_t> output{input.shape, std::vector<int8_t>(input.values.size())};
+  const int64_t depth = input.shape.back();
+  for (size_t row = 0; row < input.values.size(); row += depth) {
+    SoftmaxRow(&input.values[row], &output.values[row], depth, lowest, rescale);
+  }
+  return output;
+}
+
+absl::StatusOr<Array<int8_t>> Logistic(const Array<int8_t>& input,
+                                       Affine from) {
+  return Activation(input, from, 8, -128,
+                    [](int32_t a, int bits) { return Logistic(a, bits); });
+}
+
+absl::StatusOr<Array<int8_t>> Tanh(const Array<int8_t>& input, Affine from) {
+  return Activation(input, from, 7, 0,
+                    [](int32_t a, int bits) { return Tanh(a, bits); });
+}
+
+}  // namespace systole::golden

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "verif/golden/training.h"
+
+#include "absl/strings/str_format.h"
+#include "verif/golden/fp32.h"
+#include "verif/golden/training_layers.h"
+
+namespace systole::golden {
+namespace {
+
+absl::Status CheckBatch(const TrainingNetwork& network,
+                        const Bf16Matrix& images, int rows) {
+  if (absl::Status status = Validate(network); !status.ok()) return status;
+  const int size = network.height * network.width * network.channels;
+  if (images.rows() < 1 || images.cols() != size) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "training: %d images of %d values, the network takes %d", images.rows(),
+        images.cols(), size));
+  }
+  if (rows < network.classes() || (rows & (rows - 1)) != 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "training: %d lanes for %d classes", rows, network.classes()));
+  }
+  return absl::OkStatus();
+}
+
+// The same values with as many columns as the layer has input channels.
+Fp32Matrix AsInput(const LayerGeometry& g, const Fp32Matrix& values) {
+  return Eigen::Map<const Fp32Matrix>(
+      values.data(), values.size() / g.in_channels, g.in_channels);
+}
+
+// The last layer's fp32 rows with the bias.
+Fp32Matrix Logits(const LayerGeometry& g, const Fp32Matrix& x,
+                  const LayerState& layer, int rows) {
+  Fp32Matrix logits = Forward(g, x, RoundedToBf16(layer.weights.value), rows);
+  for (int64_t n = 0; n < logits.rows(); ++n) {
+    for (int64_t c = 0; c < logits.cols(); ++c) {
+      logits(n, c) = fp32::Add(logits(n, c), layer.offset.value(c));
+    }
+  }
+  return logits;
+}
+
+}  // namespace
+
+absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
+                                const Bf16Matrix& images,
+                                absl::Span<const uint8_t> labels,
+                                const Optimiser& optimiser, int rows,
+                                TrainingState* state) {
+  if (absl::Status status = CheckBatch(network, images, rows); !status.ok()) {
+    return status;
+  }
+  if (static_cast<int64_t>(labels.size()) != images.rows()) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "training: %d labels for %d images", labels.size(), images.rows()));
+  }
+  for (size_t n = 0; n < labels.size(); ++n) {
+    if (labels[n] >= network.classes()) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("training: label %d is %d of %d classes", n,
+                          labels[n], network.classes()));
+    }
+  }
+  const std::vector<LayerGeometry> geometries =
+      Geometries(network, static_cast<int>(images.rows()));
+  const size_t last = geometries.size() - 1;
+  StepResult result;
+  result.layers.resize(geometries.size());
+  std::vector<Fp32Matrix> inputs;
+  std::vector<BatchNorm> norms;
+
+  Fp32Matrix below = FromBf16(images);
+  for (size_t i = 0; i <= last; ++i) {
+    const LayerGeometry& g = geometries[i];
+    LayerTrace& trace = result.layers[i];
+    inputs.push_back(AsInput(g, below));
+    if (i == last) {
+      trace.z = Logits(g, inputs[i], state->layers[i], rows);
+      break;
+    }
+    LayerState& layer = state->layers[i];
+    trace.z = RoundedToBf16(
+        Forward(g, inputs[i], RoundedToBf16(layer.weights.value), rows));
+    norms.push_back(BatchStatistics(g, trace.z));
+    trace.mean = norms[i].mean;
+    trace.var = norms[i].var;
+    trace.inv = norms[i].inv;
+    trace.a = NormaliseRelu(norms[i], trace.z, layer.offset.value);
+    below = trace.a;
+  }
+
+  ClassLoss loss = SoftmaxLoss(result.layers[last].z, labels, rows);
+  result.loss = loss.loss;
+  result.correct = loss.correct;
+  result.layers[last].a = loss.p;
+  result.layers[last].dz = loss.dz;
+  result.layers[last].doffset =
+      PositionSum(loss.dz, geometries[last].out_width);
+
+  for (size_t i = last + 1; i-- > 0;) {
+    const LayerGeometry& g = geometries[i];
+    LayerTrace& trace = result.layers[i];
+    const LayerState& layer = state->layers[i];
+    if (i < last) {
+      BatchNormGradient gradient = NormaliseReluGradient(
+          g, norms[i], trace.z, layer.offset.value, trace.da);
+      trace.dz = std::move(gradient.dz);
+      trace.sum_g = gradient.sum_g;
+      trace.sum_gx = gradient.sum_gx;
+      trace.doffset = gradient.sum_g;
+    }
+    trace.dw = WeightGradient(g, inputs[i], trace.dz, rows);
+    if (i == 0) continue;
+    // The layer below sees it with its own channels as columns.
+    const Fp32Matrix da =
+        InputGradient(g, trace.dz, RoundedToBf16(layer.weights.value), rows);
+    LayerTrace& lower = result.layers[i - 1];
+    lower.da =
+        Eigen::Map<const Fp32Matrix>(da.data(), lower.a.rows(), lower.a.cols());
+  }
+
+  BeginStep(optimiser, state);
+  for (size_t i = 0; i <= last; ++i) {
+    const LayerTrace& trace = result.layers[i];
+    LayerState& layer = state->layers[i];
+    Update(optimiser, *state, trace.dw, &layer.weights);
+    Update(optimiser, *state, trace.doffset.matrix(), &layer.offset);
+    if (i < last) {
+      UpdateRunning(trace.mean, &layer.running_mean);
+      UpdateRunning(trace.var, &layer.running_var);
+    }
+  }
+  return result;
+}
+
+absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,
+                                    const Bf16Matrix& images, int rows,
+                                    const TrainingState& state) {
+  if (absl::Status status = CheckBatch(network, images, rows); !status.ok()) {
+    return status;
+  }
+  const std::vector<LayerGeometry> geometries =
+      Geometries(network, static_cast<int>(images.rows()));
+  Fp32Matrix x = FromBf16(images);
+  for (size_t i = 0;; ++i) {
+    const LayerGeometry& g = geometries[i];
+    const LayerState& layer = state.layers[i];
+    x = AsInput(g, x);
+    if (i + 1 == geometries.size()) return Logits(g, x, layer, rows);
+    const Fp32Matrix z =
+        RoundedToBf16(Forward(g, x, RoundedToBf16(layer.weights.value), rows));
+    x = NormaliseRelu(FromStatistics(layer.running_mean, layer.running_var), z,
+                      layer.offset.value);
+  }
+}
+
+int CountCorrect(const Fp32Matrix& logits, absl::Span<const uint8_t> labels) {
+  int correct = 0;
+  for (int64_t n = 0; n < logits.rows(); ++n) {
+    Eigen::Index answer = 0;
+    for (Eigen::Index c = 1; c < logits.cols(); ++c) {
+      if (logits(n, c) > logits(n, answer)) answer = c;
+    }
+    correct += answer == labels[n];
+  }
+  return correct;
+}
+
+Bf16Matrix PixelsToBf16(absl::Span<const uint8_t> pixels, int image_size) {
+  Fp32Matrix values(pixels.size() / image_size, image_size);
+  for (int64_t i = 0; i < values.size(); ++i) {
+    values.data()[i] = static_cast<float>(pixels[i]) / 255.0f;
+  }
+  return ToBf16(values);
+}
+
+}  // namespace systole::golden

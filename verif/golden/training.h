@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The golden training step: docs/training.md to the bit.
+//
+//   TrainingNetwork network = DigitsNetwork();
+//   TrainingState state = InitialState(network, /*seed=*/1);
+//   auto result = Step(network, images, labels, Adam{}, /*rows=*/128, &state);
+//   std::cout << result->loss / labels.size();
+#ifndef SYSTOLE_VERIF_GOLDEN_TRAINING_H_
+#define SYSTOLE_VERIF_GOLDEN_TRAINING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "verif/golden/float_ops.h"
+#include "verif/golden/optimiser.h"
+#include "verif/golden/training_network.h"
+
+namespace systole::golden {
+
+// What a step computed. Matrices have a row for each position (n, y, x), or
+// sample, and a column for each channel; bf16 values are held as fp32.
+struct LayerTrace {
+  Fp32Matrix z;   // bf16; last layer: the logits, fp32
+  Fp32Matrix a;   // bf16; last layer: the probabilities p, fp32
+  Fp32Matrix da;  // bf16; last layer: empty
+  Fp32Matrix dz;  // bf16
+  Fp32Matrix dw;  // K x Co, fp32
+  Fp32Row mean, var, inv, sum_g, sum_gx;  // sb and sx; last layer: empty
+  Fp32Row doffset;                        // dbeta, dbias of the last layer
+};
+
+struct StepResult {
+  float loss;     // sum over the batch
+  float correct;  // count
+  std::vector<LayerTrace> layers;
+};
+
+// One step on a batch. `images`: bf16, B x (height * width * channels);
+// `rows`: rows and columns of the array.
+absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
+                                const Bf16Matrix& images,
+                                absl::Span<const uint8_t> labels,
+                                const Optimiser& optimiser, int rows,
+                                TrainingState* state);
+
+// Logits, B x classes, with the running statistics.
+absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,
+                                    const Bf16Matrix& images, int rows,
+                                    const TrainingState& state);
+
+// How many of the answers, the first of the largest logits, are right.
+int CountCorrect(const Fp32Matrix& logits, absl::Span<const uint8_t> labels);
+
+// Digits as images: pixel / 255, rounded to fp32 and then to bf16.
+Bf16Matrix PixelsToBf16(absl::Span<const uint8_t> pixels, int image_size);
+
+}  // namespace systole::golden
+
+#endif  // SYSTOLE_VERIF_GOLDEN_TRAINING_H_

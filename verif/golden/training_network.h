@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What the golden training model trains: the layers, their sizes, their
+// parameters.
+#ifndef SYSTOLE_VERIF_GOLDEN_TRAINING_NETWORK_H_
+#define SYSTOLE_VERIF_GOLDEN_TRAINING_NETWORK_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "verif/golden/float_ops.h"
+
+namespace systole::golden {
+
+using Fp32Row = Eigen::Array<float, 1, Eigen::Dynamic>;
+
+// A convolution with `kernel` x `kernel` taps and TensorFlow's "same" padding,
+// or a dense layer (kernel 0). All but the last have a batch norm and ReLU.
+struct TrainingLayer {
+  int kernel;
+  int stride;
+  int filters;
+};
+
+// The last layer is dense: the classes.
+struct TrainingNetwork {
+  int height, width, channels;  // of an image
+  std::vector<TrainingLayer> layers;
+
+  int classes() const { return layers.back().filters; }
+};
+
+// The network of docs/network.md.
+TrainingNetwork DigitsNetwork();
+
+absl::Status Validate(const TrainingNetwork& network);
+
+// A layer at a batch size. A dense layer is a 1 x 1 convolution of one image,
+// of one line, whose positions are the samples: that gives its sums and blocks
+// the order of docs/training.md.
+struct LayerGeometry {
+  int images;
+  int in_height, in_width, in_channels;
+  int out_height, out_width, out_channels;
+  int kernel, stride, pad_top, pad_left;
+
+  int64_t contraction() const { return int64_t{kernel} * kernel * in_channels; }
+  int64_t in_positions() const { return int64_t{in_height} * in_width; }
+  int64_t out_positions() const { return int64_t{out_height} * out_width; }
+  int64_t positions() const { return images * out_positions(); }
+};
+std::vector<LayerGeometry> Geometries(const TrainingNetwork& network,
+                                      int batch);
+
+// Master values and what the optimiser remembers of each: Adam m and v, SGD v
+// in `first`.
+struct Parameter {
+  Fp32Matrix value, first, second;
+};
+
+struct LayerState {
+  Parameter weights;                  // K x Co
+  Parameter offset;                   // 1 x Co: beta, bias of the last layer
+  Fp32Row running_mean, running_var;  // empty for the last layer
+};
+
+struct TrainingState {
+  std::vector<LayerState> layers;
+  float power1 = 1.0f, power2 = 1.0f;  // p1, p2 of Adam
+};
+
+TrainingState InitialState(const TrainingNetwork& network, uint32_t seed);
+
+}  // namespace systole::golden
+
+#endif  // SYSTOLE_VERIF_GOLDEN_TRAINING_NETWORK_H_
