@@ -59,9 +59,13 @@ void AddBox(std::vector<Access>& out, int64_t base, int64_t pitch,
   out.push_back(a);
 }
 
-std::vector<Access> MatmulAccesses(const isa::Descriptor& d) {
+std::vector<Access> MatmulAccesses(const isa::Descriptor& d,
+                                   const Preset& preset) {
   const isa::Matmul m = isa::Matmul::Decode(d);
-  std::vector<Access> out = {AccRows(m.acc, int64_t{m.n} * m.ny * m.nx, true)};
+  const bool transpose = m.header.flags & isa::Matmul::kTranspose;
+  const int64_t rows = transpose ? int64_t{m.t0} * m.t1 * preset.rows
+                                 : int64_t{m.n} * m.ny * m.nx;
+  std::vector<Access> out = {AccRows(m.acc, rows, true)};
   const int64_t lines = int64_t{m.ny - 1} * m.sy + int64_t{m.t1 - 1} * m.t1_dy;
   const int64_t bytes = int64_t{m.nx - 1} * m.sx + int64_t{m.t0 - 1} * m.t0_dx;
   for (int s = 0; s < 4; ++s) {
@@ -69,10 +73,25 @@ std::vector<Access> MatmulAccesses(const isa::Descriptor& d) {
     AddBox(out, m.ub_base, m.pitch, std::max<int64_t>(0, m.seg_dy[s]),
            std::min<int64_t>(m.lines, m.seg_dy[s] + lines + 1),
            std::max<int64_t>(0, m.seg_dx[s]),
-           std::min<int64_t>(m.line_bytes, m.seg_dx[s] + bytes + m.seg_len[s]),
+           std::min<int64_t>(
+               m.line_bytes,
+               m.seg_dx[s] + bytes + m.seg_len[s] * preset.element_bytes()),
            m.n, m.img_pitch);
   }
   return out;
+}
+
+std::vector<Access> TilesAccesses(const isa::Descriptor& d,
+                                  const Preset& preset) {
+  const isa::Tiles t = isa::Tiles::Decode(d);
+  Access a;
+  a.base = t.ub_addr;
+  a.len = t.cols * preset.element_bytes();
+  a.count[0] = t.rows;
+  a.stride[0] = t.pitch;
+  a.count[1] = t.tiles;
+  a.stride[1] = t.tile_stride;
+  return {a};
 }
 
 Access Vectors(int64_t dst, int64_t len, int64_t nx, int64_t sx, int64_t ny,
@@ -164,7 +183,7 @@ std::vector<Access> AccessesOf(const isa::Descriptor& d, const Preset& preset) {
     case isa::Opcode::kStore:
       return DmaAccesses<isa::Store>(d, preset, false);
     case isa::Opcode::kMatmul:
-      return MatmulAccesses(d);
+      return MatmulAccesses(d, preset);
     case isa::Opcode::kRequant:
       return RequantAccesses(d, preset);
     case isa::Opcode::kPool:
@@ -179,6 +198,16 @@ std::vector<Access> AccessesOf(const isa::Descriptor& d, const Preset& preset) {
       a.len = w.tiles * preset.tile_bytes();
       return {a};
     }
+    case isa::Opcode::kTiles:
+      return TilesAccesses(d, preset);
+    case isa::Opcode::kVload: {
+      const isa::Vload v = isa::Vload::Decode(d);
+      Access a;
+      a.base = v.ub_addr;
+      a.len = int64_t{v.count} * 8;
+      return {a};
+    }
+    case isa::Opcode::kVrun:  // what its program touches is told apart
     case isa::Opcode::kHalt:
       break;
   }

@@ -45,6 +45,7 @@ isa::Queue QueueOf(const isa::Descriptor& descriptor);
 isa::Opcode OpcodeOf(const isa::Descriptor& descriptor);
 int TagOf(const isa::Descriptor& descriptor);
 
+// Nothing for a vrun: who wrote its program knows.
 std::vector<Access> AccessesOf(const isa::Descriptor& descriptor,
                                const Preset& preset);
 

@@ -16,6 +16,7 @@ namespace {
 absl::Status LowerLayer(LoweringContext& context, int index) {
   switch (context.network.layers[index].op) {
     case model::Op::kConv2D:
+    case model::Op::kDepthwise:
     case model::Op::kDense:
       return LowerConv(context, index);
     case model::Op::kMaxPool:
@@ -36,10 +37,11 @@ LayerInfo InfoOf(const model::Network& network, const model::Layer& layer,
   one.n = 1;
   info.shape = one.ToString();
   info.output = network.out(layer).name;
-  if (layer.op == model::Op::kConv2D || layer.op == model::Op::kDense) {
+  if (model::HasWeights(layer.op)) {
     const int64_t positions = g.n * g.oh * g.ow;
-    info.macs = positions * g.contraction() * g.oc;
-    info.ideal_cycles = positions * CeilDiv(g.contraction(), preset.rows) *
+    const int64_t contraction = g.taps() * TileChannels(g, preset.cols);
+    info.macs = positions * g.taps() * g.oc * (g.multiplier == 0 ? g.c : 1);
+    info.ideal_cycles = positions * CeilDiv(contraction, preset.rows) *
                         CeilDiv(g.oc, preset.cols);
   }
   return info;
@@ -48,10 +50,16 @@ LayerInfo InfoOf(const model::Network& network, const model::Layer& layer,
 absl::StatusOr<Program> Compile(const model::Network& network,
                                 const Preset& preset, const Options& options,
                                 bool raw) {
+  if (preset.cell != Cell::kInt8) {
+    return absl::UnimplementedError(absl::StrFormat(
+        "preset '%s' has the %s cell; quantised networks and int8 products "
+        "need one with the int8 cell",
+        preset.name, preset.cell_name()));
+  }
   if (options.batch < 1)
     return absl::InvalidArgumentError(
         absl::StrFormat("a batch of %d images", options.batch));
-  HbmImage hbm;
+  HbmImage hbm(preset);
   PlanOptions plan_options;
   plan_options.batch = options.batch;
   plan_options.keep_intermediates = options.keep_intermediates;

@@ -50,11 +50,17 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
     case isa::Opcode::kMatmul: {
       const isa::Matmul op = isa::Matmul::Decode(d);
       const int64_t passes = int64_t{op.t0} * op.t1;
-      cost.tiles =
-          passes - ((op.header.flags & isa::Matmul::kKeepWeights) ? 1 : 0);
-      cost.issue = passes * std::max(int64_t{op.n} * op.ny * op.nx,
-                                     std::max(preset.rows, preset.cols + 2));
-      cost.latency = preset.rows + preset.cols + 8;
+      const bool transpose = op.header.flags & isa::Matmul::kTranspose;
+      const int64_t vectors =
+          transpose ? preset.rows : int64_t{op.n} * op.ny * op.nx;
+      cost.tiles = (transpose ? 1 : passes) -
+                   ((op.header.flags & isa::Matmul::kKeepWeights) ? 1 : 0);
+      cost.issue =
+          passes * std::max(vectors, std::max(preset.rows, preset.cols + 2));
+      // Sums take all stages but the first, which works ahead, to a row below.
+      cost.latency =
+          preset.rows * std::max<int64_t>(1, preset.cell_stages - 1) +
+          preset.cols + 8 + (transpose ? preset.rows : 0);
       break;
     }
     case isa::Opcode::kRequant: {
@@ -78,6 +84,23 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
       cost.latency = kVectorLatency;
       break;
     }
+    case isa::Opcode::kTiles: {
+      const isa::Tiles op = isa::Tiles::Decode(d);
+      cost.tiles = op.tiles;
+      cost.issue = int64_t{op.tiles} * preset.rows;
+      cost.latency = kVectorLatency;
+      break;
+    }
+    case isa::Opcode::kVload: {
+      const isa::Vload op = isa::Vload::Decode(d);
+      cost.issue = 8 * int64_t{op.count} / preset.word_bytes() + kVectorGap;
+      cost.latency = kVectorLatency;
+      break;
+    }
+    case isa::Opcode::kVrun:
+      cost.issue = kVectorGap;
+      cost.latency = kVectorLatency;
+      break;
     case isa::Opcode::kHalt:
       break;
   }
@@ -90,6 +113,7 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
 // matmul when its tiles have begun to arrive; it ends no earlier than one pass
 // after the last.
 Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
+                  const std::vector<Cost>& costs,
                   const std::vector<std::array<int, isa::kNumQueues>>& deps,
                   const Preset& preset) {
   constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 4;
@@ -97,12 +121,10 @@ Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
   Timeline t;
   t.start.assign(count, kNever);
   t.end.assign(count, kNever);
-  std::vector<Cost> costs(count);
   std::vector<int> queue_of(count), feeder(count, -1), taker(count, -1);
   std::array<std::vector<int>, isa::kNumQueues> queues;
   int weights = -1;
   for (int i = 0; i < count; ++i) {
-    costs[i] = CostOf(descriptors[i], preset);
     queue_of[i] = static_cast<int>(QueueOf(descriptors[i]));
     queues[queue_of[i]].push_back(i);
     if (QueueOf(descriptors[i]) == isa::Queue::kWeight) weights = i;

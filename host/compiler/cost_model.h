@@ -26,7 +26,7 @@ struct Cost {
 };
 
 // Cycles a descriptor costs its unit. Matmul: a pass takes the vectors, but at
-// least max(Rows, Cols + 2).
+// least max(Rows, Cols + 2). Of a vrun only what starts and ends it.
 Cost CostOf(const isa::Descriptor& descriptor, const Preset& preset);
 
 struct Timeline {
@@ -34,9 +34,10 @@ struct Timeline {
   int64_t total = 0;
 };
 
-// deps: as in ScheduleBuilder, indices into `descriptors`. Queues are in order
-// and as long as need be.
+// costs: of each descriptor. deps: as in ScheduleBuilder, indices into
+// `descriptors`. Queues are in order and as long as need be.
 Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
+                  const std::vector<Cost>& costs,
                   const std::vector<std::array<int, isa::kNumQueues>>& deps,
                   const Preset& preset);
 

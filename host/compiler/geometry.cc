@@ -49,8 +49,20 @@ std::string Geometry::ToString() const {
     absl::StrAppendFormat(&text, " * %dx%d", kh, kw);
   if (sh > 1 && sh == sw) absl::StrAppendFormat(&text, " s%d", sh);
   if (sh != sw) absl::StrAppendFormat(&text, " s%dx%d", sh, sw);
+  if (multiplier > 0) text += " depthwise";
   if (dh > 1 || dw > 1) absl::StrAppendFormat(&text, " d%dx%d", dh, dw);
   return text + absl::StrFormat(" -> %dx%dx%d", oh, ow, oc);
+}
+
+int64_t TileChannels(const Geometry& g, int64_t cols) {
+  if (g.multiplier == 0) return g.c;
+  // A tile that begins within a channel's outputs ends within another's.
+  const int64_t split = cols % g.multiplier == 0 ? 0 : 1;
+  return std::min(g.c, CeilDiv(cols, g.multiplier) + split);
+}
+
+int64_t FirstChannel(const Geometry& g, int64_t cols, int64_t tile) {
+  return g.multiplier == 0 ? 0 : tile * cols / g.multiplier;
 }
 
 Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
@@ -65,6 +77,7 @@ Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
   g.oh = out.height;
   g.ow = out.width;
   g.oc = out.channels;
+  if (layer.op == model::Op::kDepthwise) g.multiplier = g.oc / g.c;
   if (layer.op == model::Op::kDense) {
     g.kh = g.h;
     g.kw = g.w;

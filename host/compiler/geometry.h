@@ -25,14 +25,22 @@ struct Geometry {
   int64_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1, pad_top = 0,
           pad_left = 0;
   int64_t oh = 1, ow = 1, oc = 1;  // output
+  int64_t multiplier = 0;  // outputs of each input channel, of a depthwise
+                           // convolution; 0 where an output reads all channels
   int64_t element_bytes =
       1;  // of the output: 4 when raw accumulators are wanted
 
-  int64_t contraction() const { return kh * kw * c; }
+  int64_t taps() const { return kh * kw; }
   int64_t line_bytes() const { return w * c; }
   int64_t out_line_bytes() const { return ow * oc * element_bytes; }
   std::string ToString() const;  // "28x28x12 * 6x6 s2 -> 14x14x24"
 };
+
+// Input channels that a column tile of `cols` outputs reads at most, and the
+// first that tile `tile` reads. A depthwise output reads one channel, so a tile
+// contracts only its own; the others would meet zero weights.
+int64_t TileChannels(const Geometry& g, int64_t cols);
+int64_t FirstChannel(const Geometry& g, int64_t cols, int64_t tile);
 
 Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
                     int64_t batch);

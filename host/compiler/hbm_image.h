@@ -6,23 +6,25 @@
 #ifndef HOST_COMPILER_HBM_IMAGE_H_
 #define HOST_COMPILER_HBM_IMAGE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "systole/gen/presets.h"
 #include "systole/program.h"
 
 namespace systole::compiler {
 
 class HbmImage {
  public:
-  static constexpr uint64_t kAlign =
-      256;  // a multiple of every preset's beat and of a descriptor
+  explicit HbmImage(const Preset& preset)
+      : align_(std::max<uint64_t>(256, preset.beat_bytes())) {}
 
   uint64_t Allocate(uint64_t bytes) {
     const uint64_t at = next_;
-    next_ = (next_ + bytes + kAlign - 1) / kAlign * kAlign;
+    next_ = (next_ + bytes + align_ - 1) / align_ * align_;
     return at;
   }
   uint64_t Add(std::string name, std::vector<uint8_t> data) {
@@ -34,6 +36,7 @@ class HbmImage {
   std::vector<DataSegment> TakeSegments() { return std::move(segments_); }
 
  private:
+  uint64_t align_;  // a multiple of the beat and of a descriptor
   uint64_t next_ = 0;
   std::vector<DataSegment> segments_;
 };

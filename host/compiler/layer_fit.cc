@@ -33,14 +33,21 @@ int64_t Packings(const LayerNeeds& needs, const std::vector<Block>& blocks) {
   return static_cast<int64_t>(taps.size());
 }
 
+// Passes of a column tile over these taps, at least.
+int64_t PassesOf(const Geometry& g, int64_t taps, const Preset& preset) {
+  const int64_t depth = TileChannels(g, preset.cols);
+  const int64_t full = CeilDiv(taps * depth, preset.rows);
+  // Taps of some of the channels are segments of their own.
+  return depth == g.c ? full : std::max(full, CeilDiv(taps, preset.segments));
+}
+
 // Array (or vector unit) cycles of a block.
 int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b) {
   const Geometry& g = needs.g;
   const int64_t tiles = CeilDiv(g.oc, preset.cols);
   if (!needs.matmul) return b.rows() * tiles * g.kh * g.kw + 20;
   const Taps t = ValidTaps(g, b);
-  const int64_t passes =
-      CeilDiv((t.ky1 - t.ky0) * (t.kx1 - t.kx0) * g.c, preset.rows);
+  const int64_t passes = PassesOf(g, (t.ky1 - t.ky0) * (t.kx1 - t.kx0), preset);
   const int64_t shortest =
       std::max({preset.rows, preset.cols + 2,
                 preset.tile_bytes() / preset.beat_bytes()});
@@ -77,8 +84,8 @@ double Score(const LayerNeeds& needs, const Preset& preset,
     busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) +
            WorkOf(needs, preset, b);
     if (needs.matmul)
-      hbm += CeilDiv(g.contraction(), preset.rows) *
-             CeilDiv(g.oc, preset.cols) * preset.tile_bytes() / beat;
+      hbm += PassesOf(g, g.taps(), preset) * CeilDiv(g.oc, preset.cols) *
+             preset.tile_bytes() / beat;
   }
   const int64_t last = fit.blocks.back().rows();
   int64_t end =
@@ -108,7 +115,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   limits.group_bytes = fit.group_channels * g.element_bytes;
   // One pass a block: the vector unit is as busy as the array, and must not
   // wait for a bank.
-  const bool single = needs.matmul && g.contraction() <= preset.rows;
+  const bool single = needs.matmul && PassesOf(g, g.taps(), preset) == 1;
   limits.max_rows = preset.acc_bank_rows() / (single ? 2 : 1);
   limits.min_rows = std::max({preset.rows, preset.cols + 2,
                               2 * preset.tile_bytes() / preset.beat_bytes()});

@@ -65,7 +65,8 @@ class ConvLowering {
     weights.tiles = static_cast<uint32_t>(passes);
     context_.builder.Append(weights);
     for (const PassGroup& group : packed.plan.groups) {
-      isa::Matmul m = Walk(block, group, region, view);
+      isa::Matmul m = Walk(block, group, region, view,
+                           FirstChannel(g_, preset_.cols, tile));
       m.acc = static_cast<uint32_t>(acc);
       if (&group != &packed.plan.groups.front())
         m.header.flags |= isa::Matmul::kAccumulate;
@@ -93,7 +94,8 @@ class ConvLowering {
   }
 
   isa::Matmul Walk(const Block& block, const PassGroup& group,
-                   const Region& region, const View& view) const {
+                   const Region& region, const View& view,
+                   int64_t first_channel) const {
     isa::Matmul m;
     m.ub_base = static_cast<uint32_t>(view.address);
     m.pitch = static_cast<uint32_t>(view.pitch);
@@ -112,7 +114,8 @@ class ConvLowering {
     m.t1_dy = static_cast<uint32_t>(group.dy);
     // Window coordinates to those of the region.
     const int64_t line = block.y0 * g_.sh - g_.pad_top - region.l0;
-    const int64_t byte = (block.x0 * g_.sw - g_.pad_left) * g_.c - region.b0;
+    const int64_t byte =
+        (block.x0 * g_.sw - g_.pad_left) * g_.c - region.b0 + first_channel;
     for (size_t s = 0; s < group.segments.size(); ++s) {
       m.seg_dy[s] = static_cast<int32_t>(line + group.segments[s].line);
       m.seg_dx[s] = static_cast<int32_t>(byte + group.segments[s].byte);

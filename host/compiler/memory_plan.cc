@@ -14,10 +14,6 @@
 namespace systole::compiler {
 namespace {
 
-bool HasWeights(const model::Layer& layer) {
-  return layer.op == model::Op::kConv2D || layer.op == model::Op::kDense;
-}
-
 class Planner {
  public:
   Planner(const model::Network& network, const Preset& preset,
@@ -69,7 +65,7 @@ class Planner {
     const int64_t line = int64_t{network_.tensors[tensor].width} *
                          network_.tensors[tensor].channels;
     for (const model::Layer& layer : network_.layers) {
-      if (HasWeights(layer) && layer.inputs[0] == tensor) {
+      if (model::HasWeights(layer.op) && layer.inputs[0] == tensor) {
         return ChoosePitch(GeometryOf(network_, layer, options_.batch), line,
                            preset_);
       }
@@ -81,7 +77,7 @@ class Planner {
     const model::Layer& layer = network_.layers[l];
     LayerNeeds needs;
     needs.g = GeometryOf(network_, layer, options_.batch);
-    needs.matmul = HasWeights(layer);
+    needs.matmul = model::HasWeights(layer.op);
     needs.raw = options_.raw_output && layer.output == network_.output;
     if (needs.raw) needs.g.element_bytes = 4;
     for (const int input : layer.inputs)

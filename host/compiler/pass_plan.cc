@@ -11,22 +11,24 @@ namespace systole::compiler {
 namespace {
 
 // Widths of the descriptor fields.
-constexpr int64_t kMaxT0 = (1 << 12) - 1, kMaxT1 = (1 << 6) - 1,
-                  kMaxDy = (1 << 6) - 1;
+constexpr int64_t kMaxT0 = (1 << 12) - 1, kMaxDx = (1 << 10) - 1,
+                  kMaxT1 = (1 << 6) - 1, kMaxDy = (1 << 6) - 1;
 
 using Pass = std::vector<Segment>;
 
-std::vector<Segment> Runs(const Geometry& g, const Taps& t) {
+// `depth` channels of each tap; all of them make one run of neighbours.
+std::vector<Segment> Runs(const Geometry& g, const Taps& t, int64_t depth) {
+  const bool contiguous = depth == g.c && g.dw == 1;
   std::vector<Segment> runs;
   for (int64_t ky = t.ky0; ky < t.ky1; ++ky) {
-    if (g.dw == 1 || t.kx1 - t.kx0 == 1) {
-      runs.push_back({ky * g.dh, t.kx0 * g.dw * g.c, (t.kx1 - t.kx0) * g.c,
-                      (ky * g.kw + t.kx0) * g.c, 0});
+    if (contiguous || t.kx1 - t.kx0 == 1) {
+      runs.push_back({ky * g.dh, t.kx0 * g.dw * g.c, (t.kx1 - t.kx0) * depth,
+                      (ky * g.kw + t.kx0) * depth, 0});
       continue;
     }
     for (int64_t kx = t.kx0; kx < t.kx1; ++kx)
       runs.push_back(
-          {ky * g.dh, kx * g.dw * g.c, g.c, (ky * g.kw + kx) * g.c, 0});
+          {ky * g.dh, kx * g.dw * g.c, depth, (ky * g.kw + kx) * depth, 0});
   }
   return runs;
 }
@@ -183,15 +185,18 @@ PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
   plan.taps = taps;
   std::vector<std::vector<int64_t>> shapes;  // in order of first use
   std::map<std::vector<int64_t>, std::vector<Pass>> by_shape;
-  for (Pass& pass : CutDensely(Runs(g, taps), preset)) {
+  const int64_t depth = TileChannels(g, preset.cols);
+  // Passes along a line: pieces of a run, or the taps one after the other.
+  int64_t step = depth == g.c ? preset.rows : g.dw * g.c;
+  if (step > kMaxDx) step = 0;  // none share a descriptor
+  for (Pass& pass : CutDensely(Runs(g, taps, depth), preset)) {
     const std::vector<int64_t> shape = ShapeOf(pass);
     std::vector<Pass>& bucket = by_shape[shape];
     if (bucket.empty()) shapes.push_back(shape);
     bucket.push_back(std::move(pass));
   }
   for (const std::vector<int64_t>& shape : shapes) {
-    StackRows(SplitRows(std::move(by_shape[shape]), preset.rows), preset.rows,
-              plan.groups);
+    StackRows(SplitRows(std::move(by_shape[shape]), step), step, plan.groups);
   }
   return plan;
 }

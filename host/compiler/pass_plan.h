@@ -21,8 +21,8 @@ namespace systole::compiler {
 // channels + channel).
 struct Segment {
   int64_t line = 0, byte = 0, len = 0;
-  int64_t weight =
-      0;  // index of the first element in [kernel row][kernel column][channel]
+  int64_t weight = 0;  // index of the first element in [kernel row][kernel
+                       // column][channel of the column tile]
   int64_t used =
       0;  // elements that have a weight; the rest of `len` meets zero weights
 };
@@ -41,6 +41,8 @@ struct PassPlan {
   int64_t passes() const;
 };
 
+// Of the first column tile; later ones of a depthwise convolution are
+// FirstChannel bytes on.
 PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
                       const Preset& preset);
 

@@ -51,20 +51,32 @@ void ScheduleBuilder::Append(isa::Descriptor descriptor, bool fits) {
                         tag_, op, std::string(info->name)));
   }
   isa::PutBits(descriptor, 16, 16, tag_);
-  Push(descriptor);
+  AppendEncoded(descriptor);
 }
 
-void ScheduleBuilder::Push(const isa::Descriptor& descriptor) {
+void ScheduleBuilder::Append(const isa::Vrun& run, std::vector<Access> accesses,
+                             int64_t cycles) {
+  isa::Descriptor descriptor = run.Encode();
+  isa::PutBits(descriptor, 16, 16, tag_);
+  Cost cost = CostOf(descriptor, preset_);
+  cost.issue += cycles;
+  Push(descriptor, accesses, cost);
+}
+
+void ScheduleBuilder::Push(isa::Descriptor descriptor,
+                           const std::vector<Access>& accesses,
+                           const Cost& cost) {
   const int op = size();
   Dependences deps = {-1, -1, -1, -1, -1};
   const isa::Queue queue = QueueOf(descriptor);
-  for (const Access& access : AccessesOf(descriptor, preset_)) {
+  for (const Access& access : accesses) {
     TouchMap& map = access.space == Space::kUb    ? ub_
                     : access.space == Space::kAcc ? acc_
                                                   : hbm_;
     map.Touch(access, op, queue, deps);
   }
   descriptors_.push_back(descriptor);
+  costs_.push_back(cost);
   deps_.push_back(deps);
 }
 
@@ -93,12 +105,34 @@ std::vector<int64_t> ScheduleBuilder::DispatchKeys(
       key[i] = std::max(key[i], next_load);
     }
   }
+  // Moving tiles to their matmul moves what comes after them too: what
+  // overwrites the bytes of `tiles`.
+  for (bool moved = true; moved;) {
+    moved = false;
+    const auto raise = [&](int i, int64_t to) {
+      moved = moved || to > key[i];
+      key[i] = std::max(key[i], to);
+    };
+    std::array<int64_t, isa::kNumQueues> last = {};
+    for (int i = 0; i < size(); ++i) {
+      int64_t& before = last[static_cast<int>(QueueOf(descriptors_[i]))];
+      raise(i, before);
+      for (const int d : deps_[i]) raise(i, d < 0 ? 0 : key[d]);
+      before = key[i];
+    }
+    next_matmul = 0;
+    for (int i = size() - 1; i >= 0; --i) {
+      const isa::Queue queue = QueueOf(descriptors_[i]);
+      if (queue == isa::Queue::kMxu) next_matmul = key[i];
+      if (queue == isa::Queue::kWeight) raise(i, next_matmul);
+    }
+  }
   return key;
 }
 
 absl::StatusOr<Schedule> ScheduleBuilder::Finish(bool reorder) const {
   if (!status_.ok()) return status_;
-  const Timeline timeline = Simulate(descriptors_, deps_, preset_);
+  const Timeline timeline = Simulate(descriptors_, costs_, deps_, preset_);
   std::vector<int> order(size());
   std::iota(order.begin(), order.end(), 0);
   if (reorder) {

@@ -65,8 +65,15 @@ class ScheduleBuilder {
   void Append(const Op& op) {
     Append(op.Encode(), op.Fits());
   }
+  // A run of a vector program: what it touches (a superset), and the cycles
+  // that it takes.
+  void Append(const isa::Vrun& run, std::vector<Access> accesses,
+              int64_t cycles);
   // Flags and tag as they are.
-  void AppendEncoded(const isa::Descriptor& descriptor) { Push(descriptor); }
+  void AppendEncoded(const isa::Descriptor& descriptor) {
+    Push(descriptor, AccessesOf(descriptor, preset_),
+         CostOf(descriptor, preset_));
+  }
   void set_tag(int tag) { tag_ = tag; }
 
   // kResourceExhausted: a field too large, or too many flag posts. `reorder`:
@@ -75,7 +82,7 @@ class ScheduleBuilder {
 
   // Cycles that the cost model expects of what was appended.
   int64_t Estimate() const {
-    return Simulate(descriptors_, deps_, preset_).total;
+    return Simulate(descriptors_, costs_, deps_, preset_).total;
   }
 
   int size() const { return static_cast<int>(descriptors_.size()); }
@@ -83,13 +90,15 @@ class ScheduleBuilder {
 
  private:
   void Append(isa::Descriptor descriptor, bool fits);
-  void Push(const isa::Descriptor& descriptor);
+  void Push(isa::Descriptor descriptor, const std::vector<Access>& accesses,
+            const Cost& cost);
   std::vector<int64_t> DispatchKeys(const Timeline& timeline) const;
 
   const Preset& preset_;
   int tag_ = 0;
   absl::Status status_;
   std::vector<isa::Descriptor> descriptors_;
+  std::vector<Cost> costs_;
   std::vector<Dependences> deps_;
   TouchMap ub_, acc_, hbm_;
 };

@@ -30,8 +30,8 @@ template <class F>
 void LayerWeights::ForEachWeight(const Taps& t, int64_t channel, F f) const {
   for (int64_t ky = t.ky0; ky < t.ky1; ++ky) {
     const int8_t* row =
-        &layer_.weights[((channel * g_.kh + ky) * g_.kw + t.kx0) * g_.c];
-    for (int64_t i = 0; i < (t.kx1 - t.kx0) * g_.c; ++i) f(row[i]);
+        &layer_.weights[((channel * g_.kh + ky) * g_.kw + t.kx0) * Depth()];
+    for (int64_t i = 0; i < (t.kx1 - t.kx0) * Depth(); ++i) f(row[i]);
   }
 }
 
@@ -67,7 +67,7 @@ absl::Status LayerWeights::CheckRange(const Taps& taps) const {
       return absl::InvalidArgumentError(
           absl::StrFormat("layer %s: output channel %d: sums of %d products "
                           "lie in %d..%d, beyond 32 bits",
-                          layer_.name, c, g_.contraction(), low, high));
+                          layer_.name, c, g_.taps() * Depth(), low, high));
     }
     if (raw_) continue;
     int64_t sum = 0;
@@ -83,11 +83,24 @@ absl::Status LayerWeights::CheckRange(const Taps& taps) const {
   return absl::OkStatus();
 }
 
+// The weight of an output channel for an element of the contraction of its
+// column tile.
+int8_t LayerWeights::Weight(int64_t channel, int64_t tile,
+                            int64_t element) const {
+  if (g_.multiplier == 0) {
+    return layer_.weights[channel * g_.taps() * g_.c + element];
+  }
+  const int64_t depth = TileChannels(g_, preset_.cols);
+  const int64_t read = FirstChannel(g_, preset_.cols, tile) + element % depth;
+  return read == channel / g_.multiplier
+             ? layer_.weights[channel * g_.taps() + element / depth]
+             : int8_t{0};
+}
+
 std::vector<uint8_t> LayerWeights::PackTiles(const PassPlan& plan) const {
   const int64_t rows = preset_.rows, cols = preset_.cols,
                 passes = plan.passes();
   std::vector<uint8_t> bytes(column_tiles() * passes * preset_.tile_bytes(), 0);
-  const int64_t contraction = g_.contraction();
   for (int64_t tile = 0; tile < column_tiles(); ++tile) {
     const int64_t channels = std::min(cols, g_.oc - tile * cols);
     uint8_t* out = &bytes[tile * passes * rows * cols];
@@ -96,11 +109,9 @@ std::vector<uint8_t> LayerWeights::PackTiles(const PassPlan& plan) const {
         int64_t row = 0;
         for (const Segment& s : pass) {
           for (int64_t j = 0; j < s.used; ++j) {
-            const int8_t* w =
-                &layer_.weights[tile * cols * contraction + s.weight + j];
             for (int64_t c = 0; c < channels; ++c)
-              out[(row + j) * cols + c] =
-                  static_cast<uint8_t>(w[c * contraction]);
+              out[(row + j) * cols + c] = static_cast<uint8_t>(
+                  Weight(tile * cols + c, tile, s.weight + j));
           }
           row += s.len;
         }

@@ -52,6 +52,8 @@ class LayerWeights {
   absl::Status CheckRange(const Taps& taps) const;
   std::vector<uint8_t> PackTiles(const PassPlan& plan) const;
   absl::StatusOr<std::vector<uint8_t>> PackParams(const Taps& taps) const;
+  int64_t Depth() const { return g_.multiplier == 0 ? g_.c : 1; }
+  int8_t Weight(int64_t channel, int64_t tile, int64_t element) const;
   template <class F>
   void ForEachWeight(const Taps& taps, int64_t channel, F f) const;
 

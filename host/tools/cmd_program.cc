@@ -112,7 +112,7 @@ absl::Status Info(const std::string& input) {
   Table tensors({"tensor", "type", "shape", "address", "line pitch",
                  "image pitch", "role"});
   for (const TensorInfo& t : program->tensors) {
-    tensors.Add({t.name, t.type == ElementType::kInt8 ? "int8" : "int32",
+    tensors.Add({t.name, std::string(ElementTypeName(t.type)),
                  absl::StrFormat("%dx%dx%dx%d", t.n, t.h, t.w, t.channels),
                  absl::StrFormat("0x%x", t.hbm_addr), Thousands(t.pitch),
                  Thousands(t.img_pitch),

@@ -223,7 +223,13 @@ class Maker {
                                    w.dilation_h, w.pad_top, w.pad_bottom);
     out.width = model::OutputSize(in.width, w.kernel_w, w.stride_w,
                                   w.dilation_w, w.pad_left, w.pad_right);
-    const int64_t terms = int64_t{1} * w.kernel_h * w.kernel_w * in.channels;
+    int64_t terms = int64_t{1} * w.kernel_h * w.kernel_w;
+    if (filters == 0 && Chance(3)) {
+      layer.op = Op::kDepthwise;
+      filters = in.channels * (Chance(2) ? 1 : Pick(1, 5));
+    } else {
+      terms *= in.channels;
+    }
     if (filters == 0) {
       const int64_t most =
           work_ / std::max<int64_t>(

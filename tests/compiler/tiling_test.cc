@@ -139,7 +139,7 @@ TEST(PassPlan, EveryWeightOnceAndLoopsGiveTheSamePasses) {
       const Geometry g = shapes.Next();
       const Taps taps = {0, g.kh, 0, g.kw};
       const PassPlan plan = MakePassPlan(g, taps, preset);
-      std::vector<int> seen(g.contraction(), 0);
+      std::vector<int> seen(g.taps() * g.c, 0);
       for (const PassGroup& group : plan.groups) {
         ASSERT_EQ(static_cast<int64_t>(group.passes.size()),
                   group.t0 * group.t1);

@@ -1,0 +1,318 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of A lie in the unified buffer, a block at a time; B streams through the
+// weight FIFO. A group of column tiles that fills a line of whole beats shares
+// one accumulator bank, and while the array fills a bank the vector unit
+// empties the other. What has to wait for loads at the start, or is waited for
+// at the end, is cut into chunks of rows.
+#include "systole/float_matmul.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "host/compiler/geometry.h"
+#include "host/compiler/hbm_image.h"
+#include "host/compiler/schedule_builder.h"
+#include "host/kernels/kernels.h"
+#include "host/program/vpu_asm.h"
+
+namespace systole::compiler {
+namespace {
+
+int64_t RoundUp(int64_t v, int64_t m) { return CeilDiv(v, m) * m; }
+
+class FloatMatmul {
+ public:
+  FloatMatmul(const FloatMatmulSpec& spec, const Preset& preset)
+      : spec_(spec), preset_(preset), builder_(preset), hbm_(preset) {}
+
+  absl::StatusOr<Program> Compile() {
+    if (absl::Status s = Check(); !s.ok()) return s;
+    if (absl::Status s = Plan(); !s.ok()) return s;
+    absl::StatusOr<kernels::Image> image = kernels::Assemble(preset_);
+    if (!image.ok()) return image.status();
+    kernels_ = *std::move(image);
+    LoadKernels();
+    int64_t bank = 0;
+    for (int64_t m0 = 0, block = 0; m0 < spec_.m; m0 += block_rows_, ++block) {
+      const int64_t rows = std::min(block_rows_, spec_.m - m0);
+      const int64_t a = a_base_ + (block % a_slots_) * a_bytes_;
+      LoadA(m0, rows, a);
+      for (int64_t g = 0; g < groups_; ++g) {
+        const bool last = m0 + rows == spec_.m && g == groups_ - 1;
+        Multiply(g, rows, a, bank, /*loading=*/g == 0);
+        Drain(m0, g, rows, bank, last);
+        bank ^= 1;
+      }
+    }
+    return Finish();
+  }
+
+ private:
+  absl::Status Check() const {
+    if (preset_.cell != Cell::kBf16) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "preset '%s' has the %s cell; a bf16 product needs the bf16 cell",
+          preset_.name, preset_.cell_name()));
+    }
+    if (spec_.m < 1 || spec_.k < 1 || spec_.n < 1) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "a matrix product of %d x %d x %d", spec_.m, spec_.k, spec_.n));
+    }
+    if (static_cast<int64_t>(spec_.b.size()) != spec_.k * spec_.n) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("b has %d values, %d x %d are needed", spec_.b.size(),
+                          spec_.k, spec_.n));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Plan() {
+    const int64_t beat = preset_.beat_bytes();
+    out_bytes_ = spec_.float32_result ? 4 : 2;
+    k_tiles_ = CeilDiv(spec_.k, preset_.rows);
+    n_tiles_ = CeilDiv(spec_.n, preset_.cols);
+    a_pitch_ = RoundUp(2 * spec_.k, beat);
+    // Whole beats a line and group, and two tiles at least while A arrives.
+    group_ = std::min<int64_t>(
+        n_tiles_, std::max<int64_t>(2, beat / (preset_.cols * out_bytes_)));
+    groups_ = CeilDiv(n_tiles_, group_);
+    c_pitch_ = RoundUp(group_ * preset_.cols * out_bytes_, beat);
+    const int64_t bank = preset_.acc_bank_rows();
+    block_rows_ = std::min({spec_.m, bank / group_, int64_t{8192}});
+    const int64_t code = CodeBytes();
+    for (;; block_rows_ /= 2) {
+      if (block_rows_ == 0) {
+        return absl::ResourceExhaustedError(absl::StrFormat(
+            "a line of %d values of A and one of %d of C do not fit the "
+            "unified buffer of %d bytes",
+            spec_.k, group_ * preset_.cols, preset_.ub_bytes));
+      }
+      a_bytes_ = block_rows_ * a_pitch_;
+      a_slots_ = block_rows_ < spec_.m ? 2 : 1;
+      c_bytes_ = block_rows_ * c_pitch_;
+      if (code + a_slots_ * a_bytes_ + kCSlots * c_bytes_ <= preset_.ub_bytes)
+        break;
+    }
+    a_base_ = code;
+    c_base_ = a_base_ + a_slots_ * a_bytes_;
+    AddTensors();
+    return absl::OkStatus();
+  }
+
+  int64_t CodeBytes() const {
+    return RoundUp(8 * vpu::kImemWords,
+                   std::max(preset_.beat_bytes(), preset_.word_bytes()));
+  }
+
+  void AddTensors() {
+    TensorInfo a, c;
+    a.name = "a";
+    a.type = ElementType::kBf16;
+    a.h = spec_.m;
+    a.channels = spec_.k;
+    a.pitch = a_pitch_;
+    a.img_pitch = spec_.m * a_pitch_;
+    a.hbm_addr = hbm_.Allocate(a.img_pitch);
+    a.is_input = true;
+    c.name = "c";
+    c.type = spec_.float32_result ? ElementType::kFloat32 : ElementType::kBf16;
+    c.h = spec_.m;
+    c.channels = spec_.n;
+    c.pitch = groups_ * c_pitch_;
+    c.img_pitch = spec_.m * c.pitch;
+    c.hbm_addr = hbm_.Allocate(c.img_pitch);
+    c.is_output = true;
+    program_.tensors = {a, c};
+    weights_ = hbm_.Add("b", PackB());
+  }
+
+  // Tiles in the order in which they are used: group, k, column tile.
+  std::vector<uint8_t> PackB() const {
+    std::vector<uint8_t> bytes(k_tiles_ * n_tiles_ * preset_.tile_bytes());
+    uint8_t* out = bytes.data();
+    for (int64_t g = 0; g < groups_; ++g) {
+      for (int64_t k = 0; k < k_tiles_; ++k) {
+        for (int64_t t = g * group_; t < TilesEnd(g); ++t) {
+          for (int64_t r = 0; r < preset_.rows; ++r) {
+            for (int64_t c = 0; c < preset_.cols; ++c, out += 2) {
+              // A transposed tile is stored as it is in b: rows are columns.
+              const int64_t kk =
+                  k * preset_.rows + (spec_.b_transposed ? c : r);
+              const int64_t nn =
+                  t * preset_.cols + (spec_.b_transposed ? r : c);
+              if (kk >= spec_.k || nn >= spec_.n) continue;
+              const uint16_t v = spec_.b_transposed
+                                     ? spec_.b[nn * spec_.k + kk]
+                                     : spec_.b[kk * spec_.n + nn];
+              out[0] = static_cast<uint8_t>(v);
+              out[1] = static_cast<uint8_t>(v >> 8);
+            }
+          }
+        }
+      }
+    }
+    return bytes;
+  }
+
+  int64_t TilesEnd(int64_t g) const {
+    return std::min(n_tiles_, (g + 1) * group_);
+  }
+
+  void LoadKernels() {
+    const DataSegment code =
+        vpu::Segment("kernels", hbm_.Allocate(CodeBytes()), kernels_.words());
+    const vpu::CodeLoad in = vpu::LoadCode(
+        code.hbm_addr, /*ub_addr=*/0,
+        static_cast<int64_t>(kernels_.words().size()), /*addr=*/0);
+    program_.segments.push_back(code);
+    builder_.Append(in.load);
+    builder_.Append(in.vload);
+  }
+
+  // Columns of about two tiles by chunks of rows, so that the first pass starts
+  // with the first chunk.
+  void LoadA(int64_t m0, int64_t rows, int64_t a) {
+    const int64_t width =
+        RoundUp(std::max(2 * preset_.rows * 2, preset_.beat_bytes()),
+                preset_.beat_bytes());
+    for (int64_t at = 0; at < a_pitch_; at += width) {
+      const int64_t len = std::min(width, 2 * spec_.k - at);
+      for (int64_t r = 0; r < rows; r += Chunk()) {
+        isa::Load load;
+        load.hbm_addr = program_.tensors[0].hbm_addr + (m0 + r) * a_pitch_ + at;
+        load.ub_addr = a + r * a_pitch_ + at;
+        load.len = len;
+        load.n1 = std::min(Chunk(), rows - r);
+        load.n2 = 1;
+        load.hbm_stride1 = load.ub_stride1 = a_pitch_;
+        builder_.Append(load);
+      }
+    }
+  }
+
+  int64_t Chunk() const { return preset_.rows; }
+
+  void Multiply(int64_t g, int64_t rows, int64_t a, int64_t bank,
+                bool loading) {
+    const int64_t tiles = TilesEnd(g) - g * group_;
+    isa::Weights weights;
+    weights.hbm_addr = weights_ + g * group_ * k_tiles_ * preset_.tile_bytes();
+    weights.tiles = tiles * k_tiles_;
+    if (spec_.b_transposed) weights.header.flags |= isa::Weights::kTranspose;
+    builder_.Append(weights);
+    for (int64_t k = 0; k < k_tiles_; ++k) {
+      for (int64_t t = 0; t < tiles; ++t) {
+        // The first use of columns of A follows their loads; the last pass of a
+        // tile lets its rows go.
+        const bool cut = (loading && t == 0) || k == k_tiles_ - 1;
+        const int64_t chunk = cut ? Chunk() : rows;
+        for (int64_t r = 0; r < rows; r += chunk) {
+          isa::Matmul m;
+          if (k > 0) m.header.flags |= isa::Matmul::kAccumulate;
+          if (r > 0) m.header.flags |= isa::Matmul::kKeepWeights;
+          m.ub_base = a + r * a_pitch_;
+          m.pitch = a_pitch_;
+          m.lines = m.ny = std::min(chunk, rows - r);
+          m.line_bytes = 2 * spec_.k;
+          m.n = m.nx = m.sy = m.t0 = m.t1 = 1;
+          m.acc = bank * preset_.acc_bank_rows() + t * rows + r;
+          m.seg_dx[0] = k * preset_.rows * 2;
+          m.seg_len[0] = preset_.rows;
+          builder_.Append(m);
+        }
+      }
+    }
+  }
+
+  void Drain(int64_t m0, int64_t g, int64_t rows, int64_t bank, bool last) {
+    const int64_t slot = c_base_ + (slot_++ % kCSlots) * c_bytes_;
+    const int64_t tiles = TilesEnd(g) - g * group_;
+    const int64_t chunk = last ? Chunk() : 2 * Chunk();
+    for (int64_t r = 0; r < rows; r += chunk) {
+      const int64_t count = std::min(chunk, rows - r);
+      for (int64_t t = 0; t < tiles; ++t) {
+        const int64_t cols =
+            std::min(preset_.cols, spec_.n - (g * group_ + t) * preset_.cols);
+        const int64_t acc = bank * preset_.acc_bank_rows() + t * rows + r;
+        Access from;
+        from.space = Space::kAcc;
+        from.base = acc;
+        from.len = count;
+        Access to;
+        to.write = true;
+        to.base = slot + r * c_pitch_ + t * preset_.cols * out_bytes_;
+        to.len = cols * out_bytes_;
+        to.count[0] = count;
+        to.stride[0] = c_pitch_;
+        builder_.Append(
+            kernels_.Run(spec_.float32_result ? "acc_fp32" : "acc_bf16",
+                         {{"acc", acc},
+                          {"dst", to.base},
+                          {"pitch", c_pitch_},
+                          {"rows", count},
+                          {"cols", cols}}),
+            {from, to}, count);
+      }
+      isa::Store store;
+      store.hbm_addr = program_.tensors[1].hbm_addr +
+                       (m0 + r) * program_.tensors[1].pitch + g * c_pitch_;
+      store.ub_addr = slot + r * c_pitch_;
+      store.len = std::min(c_pitch_,
+                           (spec_.n - g * group_ * preset_.cols) * out_bytes_);
+      store.n1 = count;
+      store.n2 = 1;
+      store.hbm_stride1 = program_.tensors[1].pitch;
+      store.ub_stride1 = c_pitch_;
+      builder_.Append(store);
+    }
+  }
+
+  absl::StatusOr<Program> Finish() {
+    absl::StatusOr<Schedule> schedule = builder_.Finish();
+    if (!schedule.ok()) return schedule.status();
+    program_.preset = std::string(preset_.name);
+    program_.descriptors = std::move(schedule->descriptors);
+    program_.prog_addr =
+        hbm_.Allocate(program_.descriptors.size() * isa::kDescriptorBytes);
+    program_.hbm_bytes = hbm_.size();
+    for (DataSegment& s : hbm_.TakeSegments())
+      program_.segments.push_back(std::move(s));
+    LayerInfo info;
+    info.name = info.op = "matmul";
+    info.shape = absl::StrFormat("%dx%dx%d", spec_.m, spec_.k, spec_.n);
+    info.output = "c";
+    info.macs = spec_.m * spec_.k * spec_.n;
+    info.ideal_cycles = spec_.m * k_tiles_ * n_tiles_;
+    program_.layers = {info};
+    return std::move(program_);
+  }
+
+  static constexpr int64_t kCSlots = 2;
+
+  const FloatMatmulSpec& spec_;
+  const Preset& preset_;
+  ScheduleBuilder builder_;
+  HbmImage hbm_;
+  Program program_;
+  kernels::Image kernels_;
+  uint64_t weights_ = 0;
+  int64_t out_bytes_ = 2, k_tiles_ = 1, n_tiles_ = 1;
+  int64_t a_pitch_ = 0, c_pitch_ = 0;  // bytes of a line
+  int64_t group_ = 1, groups_ = 1;     // column tiles of a group
+  int64_t block_rows_ = 1;
+  int64_t a_base_ = 0, a_bytes_ = 0, a_slots_ = 1, c_base_ = 0, c_bytes_ = 0;
+  int64_t slot_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Program> CompileFloatMatmul(const FloatMatmulSpec& spec,
+                                           const Preset& preset) {
+  return FloatMatmul(spec, preset).Compile();
+}
+
+}  // namespace systole::compiler

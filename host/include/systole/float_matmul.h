@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products on the bf16 cores: C = A x B, from HBM to HBM.
+//
+//   absl::StatusOr<Program> program =
+//       compiler::CompileFloatMatmul({1024, 1024, 1024, b}, *FindPreset("v2"));
+//   device->WriteTensor(*program->FindTensor("a"), a);   // bf16, m x k
+//
+// Numbers: each element of C is the chain row = fma(a[i][k], b[k][j], row), k
+// ascending from row = +0, K rounded up to whole tiles with zeros
+// (docs/numerics.md).
+#ifndef SYSTOLE_FLOAT_MATMUL_H_
+#define SYSTOLE_FLOAT_MATMUL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "systole/gen/presets.h"
+#include "systole/program.h"
+
+namespace systole::compiler {
+
+struct FloatMatmulSpec {
+  int64_t m = 1, k = 1, n = 1;
+  std::vector<uint16_t> b;      // bits of bf16, row-major [k][n]
+  bool b_transposed = false;    // b is [n][k]
+  bool float32_result = false;  // c is fp32; otherwise rounded to bf16
+};
+
+// Tensors "a" and "c" of m lines of k and n values. Errors: kInvalidArgument (a
+// size, the length of b, a preset without the bf16 cell), kResourceExhausted
+// (K too large for the unified buffer).
+absl::StatusOr<Program> CompileFloatMatmul(const FloatMatmulSpec& spec,
+                                           const Preset& preset);
+
+}  // namespace systole::compiler
+
+#endif  // SYSTOLE_FLOAT_MATMUL_H_

@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "host/compiler/geometry.h"
+#include "host/training/step_builder.h"
+
+namespace systole::training {
+
+using compiler::CeilDiv;
+
+void StepBuilder::NormBackward(int i) {
+  NormPass(i, "bn_back_collect", /*with_da=*/true, /*by_line=*/true, nullptr,
+           4);
+  NormFinish(i, "bn_back_finish");
+  NormPass(i, "bn_back_apply", /*with_da=*/true, /*by_line=*/false,
+           &layout_.layers[i].dz, 4);
+}
+
+void StepBuilder::BiasGradient(int i) {
+  const LayerLayout& p = layout_.layers[i];
+  BeginOp(i, Phase::kWeightGradient);
+  const int64_t dz = Allocate(options_.batch * p.dz.pitch);
+  const int64_t params = ParamBlock(i, 0);
+  LoadImages(p.dz, 0, options_.batch, dz);
+  Run("bias_gradient",
+      {{"params", params},
+       {"dst", dz},
+       {"pitch", p.dz.pitch},
+       {"rows", options_.batch},
+       {"cols", layers_[i].co}},
+      {ParamAccess(params),
+       UbRows(dz, p.dz.bytes, options_.batch, p.dz.pitch, false)},
+      60 + options_.batch);
+}
+
+// Blocks of positions: dz is the weight tile, the transposed windows of the
+// input pass through. Where the batch fits, it is loaded once for all.
+void StepBuilder::WeightGradient(int i) {
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  BeginOp(i, Phase::kWeightGradient);
+  const int64_t all_passes = p.slab.padded_rows / R();
+  const int64_t range = std::min(all_passes, preset_.acc_bank_rows() / R());
+  const int64_t out_bytes = range * R() * row_bytes();
+  const int64_t image = p.in.pitch + p.dz.pitch;
+  const int64_t room = work_bytes() - Up(out_bytes);
+  const bool whole = options_.batch * image + 2 * Up(1) <= room;
+  const int slots = whole ? 1 : 2;
+  int64_t images = whole ? options_.batch : (room / 2 - 2 * Up(1)) / image;
+  if (l.dense && !whole) images -= images % R();
+  if (images < 1)
+    return Fail(absl::ResourceExhaustedError(absl::StrFormat(
+        "%s: the weight gradient's blocks do not fit the unified buffer of "
+        "preset '%s'",
+        l.name, preset_.name)));
+  int64_t in[2], dz[2];
+  for (int s = 0; s < slots; ++s) {
+    in[s] = Allocate(images * p.in.pitch);
+    dz[s] = Allocate(images * p.dz.pitch);
+  }
+  const int64_t out = Allocate(out_bytes);
+  bool loaded = false;
+  int turn = 0;
+  for (int64_t t = 0; t < p.slab.tiles; ++t) {
+    for (int64_t pass0 = 0; pass0 < all_passes; pass0 += range) {
+      const int64_t passes = std::min(range, all_passes - pass0);
+      const int64_t acc = NextBank();
+      for (int64_t n0 = 0; n0 < options_.batch; n0 += images) {
+        const int64_t n = std::min(images, options_.batch - n0);
+        if (!whole || !loaded) {
+          LoadImages(p.in, n0, n, in[turn]);
+          LoadImages(p.dz, n0, n, dz[turn]);
+          loaded = true;
+        }
+        WeightGradientBlock(i, t, pass0, passes, acc, in[turn], dz[turn], n,
+                            n0 == 0);
+        if (!whole) turn ^= 1;
+      }
+      const int64_t rows = passes * R();
+      Run("acc_fp32",
+          {{"acc", acc},
+           {"dst", out},
+           {"pitch", row_bytes()},
+           {"rows", rows},
+           {"cols", L()}},
+          {AccRows(acc, rows), UbRows(out, row_bytes() * rows, 1, 0, true)},
+          rows);
+      StoreBytes(p.gradient + 4 * p.slab.at(pass0 * R(), t * L()), out,
+                 row_bytes() * rows);
+    }
+  }
+}
+
+void StepBuilder::WeightGradientBlock(int i, int64_t tile, int64_t pass0,
+                                      int64_t passes, int64_t acc, int64_t in,
+                                      int64_t dz, int64_t images, bool first) {
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  isa::Tiles tiles;
+  tiles.pitch = l.dense ? p.dz.pitch : 2 * l.co;
+  tiles.cols = TileCols(l.co, tile);
+  tiles.tiles = 1;
+  const auto block = [&](const Source& source, int64_t n, int64_t ny,
+                         int64_t nx, int64_t from) {
+    tiles.ub_addr = from + 2 * tile * L();
+    tiles.rows = n * ny * nx;
+    builder_.Append(tiles);
+    for (int64_t pass = 0; pass < passes; ++pass) {
+      int flags = isa::Matmul::kTranspose;
+      if (!first) flags |= isa::Matmul::kAccumulate;
+      if (pass > 0) flags |= isa::Matmul::kKeepWeights;
+      Matmul(source, pass0 + pass, acc + pass * R(), n, ny, nx, flags);
+    }
+    first = false;
+  };
+  if (l.dense) {
+    for (int64_t n = 0; n < images; n += R()) {
+      block(ForwardSource(i, in + n * p.in.pitch, 0), std::min(R(), images - n),
+            1, 1, dz + n * p.dz.pitch);
+    }
+    return;
+  }
+  const int64_t lines = std::max<int64_t>(1, R() / l.ow);
+  for (int64_t n = 0; n < images; ++n) {
+    for (int64_t y = 0; y < l.oh; y += lines) {
+      block(ForwardSource(i, in + n * p.in.pitch, y), 1,
+            std::min(lines, l.oh - y), l.ow,
+            dz + n * p.dz.pitch + 2 * y * l.ow * l.co);
+    }
+  }
+}
+
+void StepBuilder::DenseInputGradient(int i) {
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  const ImageTensor& da = layout_.layers[i - 1].da;
+  BeginOp(i, Phase::kInputGradient);
+  const int64_t images =
+      std::min({options_.batch, preset_.acc_bank_rows(), kMostImages,
+                (work_bytes() - 4 * Up(1)) / (2 * (p.dz.pitch + da.pitch))});
+  if (images < 1)
+    return Fail(absl::ResourceExhaustedError(absl::StrFormat(
+        "%s: a sample does not fit the unified buffer of preset '%s'", l.name,
+        preset_.name)));
+  const int64_t dz[2] = {Allocate(images * p.dz.pitch),
+                         Allocate(images * p.dz.pitch)};
+  const int64_t out[2] = {Allocate(images * da.pitch),
+                          Allocate(images * da.pitch)};
+  int turn = 0;
+  for (int64_t n0 = 0; n0 < options_.batch; n0 += images, turn ^= 1) {
+    const int64_t n = std::min(images, options_.batch - n0);
+    LoadImages(p.dz, n0, n, dz[turn]);
+    Source source;
+    source.base = dz[turn];
+    source.pitch = source.line_bytes = p.dz.bytes;
+    source.img_pitch = p.dz.pitch;
+    source.lines = source.sy = 1;
+    source.sx = p.dz.bytes;
+    source.runs = {{0, 0, l.co}};
+    for (int64_t k = 0; k < l.ci; k += L()) {
+      const int64_t acc = NextBank();
+      for (int64_t t = 0; t < p.slab.tiles; ++t) {
+        Weights(p.working + 2 * p.slab.at(k, t * L()), 1,
+                isa::Weights::kTranspose);
+        Matmul(source, t, acc, n, 1, 1, t > 0 ? isa::Matmul::kAccumulate : 0);
+      }
+      const int64_t cols = std::min(L(), l.ci - k), dst = out[turn] + 2 * k;
+      Run("acc_bf16",
+          {{"acc", acc},
+           {"dst", dst},
+           {"pitch", da.pitch},
+           {"rows", n},
+           {"cols", cols}},
+          {AccRows(acc, n), UbRows(dst, 2 * cols, n, da.pitch, true)}, n);
+    }
+    StoreImages(da, n0, n, out[turn]);
+  }
+}
+
+// Working weights with input and output channels exchanged, taps in the order
+// of each phase's contraction.
+void StepBuilder::TransposeTaps(int i) {
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  BeginOp(i, Phase::kInputGradient);
+  const int64_t slab_bytes = 2 * p.slab.elements();
+  const int64_t src = Allocate(slab_bytes);
+  LoadBytes(p.working, src, slab_bytes);
+  uint64_t hbm = p.transposed;
+  for (int64_t phase = 0; phase < l.stride * l.stride; ++phase) {
+    const Slab& slab = p.phases[phase];
+    const int64_t dst = Allocate(2 * slab.elements());
+    const int64_t ky0 = (phase / l.stride + l.pad_top) % l.stride;
+    const int64_t kx0 = (phase % l.stride + l.pad_left) % l.stride;
+    const int64_t nj = CeilDiv(l.kh - ky0, l.stride);
+    const int64_t ni = CeilDiv(l.kw - kx0, l.stride);
+    for (int64_t tap = 0; tap < nj * ni; ++tap) {
+      const int64_t ky = ky0 + l.stride * (nj - 1 - tap / ni);
+      const int64_t kx = kx0 + l.stride * (ni - 1 - tap % ni);
+      for (int64_t t = 0; t < p.slab.tiles; ++t) {
+        for (int64_t c = 0; c < slab.tiles; ++c) {
+          const int64_t rows = TileCols(l.ci, c), cols = TileCols(l.co, t);
+          const int64_t from =
+              src + 2 * p.slab.at((ky * l.kw + kx) * l.ci + c * L(), t * L());
+          const int64_t to = dst + 2 * slab.at(tap * l.co + t * L(), c * L());
+          Run("transpose",
+              {{"src", from},
+               {"src_pitch", 2 * L()},
+               {"src_cols", cols},
+               {"cols", rows},
+               {"dst", to},
+               {"pitch", 2 * L()}},
+              {UbRows(from, 2 * L() * rows, 1, 0, false),
+               UbRows(to, 2 * L() * cols, 1, 0, true)},
+              2 * L() + 60);
+        }
+      }
+    }
+    for (int64_t c = 0; c < slab.tiles; ++c) {
+      StoreBytes(hbm + 2 * slab.at(0, c * L()), dst + 2 * slab.at(0, c * L()),
+                 2 * L() * slab.rows);
+    }
+    hbm += 2 * slab.elements();
+  }
+}
+
+void StepBuilder::ConvInputGradient(int i) {
+  TransposeTaps(i);
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  const ImageTensor& da = layout_.layers[i - 1].da;
+  BeginOp(i, Phase::kInputGradient);
+  const int64_t most = CeilDiv(l.h, l.stride) * CeilDiv(l.w, l.stride);
+  const int64_t images =
+      std::min({options_.batch, preset_.acc_bank_rows() / most,
+                (work_bytes() - 4 * Up(1)) / (2 * (p.dz.pitch + da.pitch))});
+  if (images < 1)
+    return Fail(absl::ResourceExhaustedError(absl::StrFormat(
+        "%s: the input gradient of an image does not fit preset '%s'", l.name,
+        preset_.name)));
+  const int64_t dz[2] = {Allocate(images * p.dz.pitch),
+                         Allocate(images * p.dz.pitch)};
+  const int64_t out[2] = {Allocate(images * da.pitch),
+                          Allocate(images * da.pitch)};
+  int turn = 0;
+  for (int64_t n0 = 0; n0 < options_.batch; n0 += images, turn ^= 1) {
+    const int64_t n = std::min(images, options_.batch - n0);
+    LoadImages(p.dz, n0, n, dz[turn]);
+    for (int phase = 0; phase < l.stride * l.stride; ++phase)
+      PhaseGradient(i, phase, dz[turn], out[turn], n);
+    StoreImages(da, n0, n, out[turn]);
+  }
+}
+
+// Input positions (py, px) modulo the stride: a convolution of dz with the
+// phase's taps, stride 1.
+void StepBuilder::PhaseGradient(int i, int phase, int64_t dz, int64_t da,
+                                int64_t images) {
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  const ImageTensor& out = layout_.layers[i - 1].da;
+  const Slab& slab = p.phases[phase];
+  uint64_t weights = p.transposed;
+  for (int q = 0; q < phase; ++q) weights += 2 * p.phases[q].elements();
+  const int64_t py = phase / l.stride, px = phase % l.stride;
+  const int64_t ky0 = (py + l.pad_top) % l.stride;
+  const int64_t kx0 = (px + l.pad_left) % l.stride;
+  const int64_t nj = CeilDiv(l.kh - ky0, l.stride);
+  const int64_t ni = CeilDiv(l.kw - kx0, l.stride);
+  const int64_t ny = CeilDiv(l.h - py, l.stride);
+  const int64_t nx = CeilDiv(l.w - px, l.stride);
+  Source source;
+  source.base = dz;
+  source.pitch = source.line_bytes = 2 * l.ow * l.co;
+  source.img_pitch = p.dz.pitch;
+  source.lines = l.oh;
+  source.sy = 1;
+  source.sx = 2 * l.co;
+  for (int64_t j = 0; j < nj; ++j) {
+    source.runs.push_back(
+        {(py + l.pad_top - ky0) / l.stride - (nj - 1) + j,
+         2 * l.co * ((px + l.pad_left - kx0) / l.stride - (ni - 1)),
+         ni * l.co});
+  }
+  for (int64_t c = 0; c < slab.tiles; ++c) {
+    const int64_t acc = NextBank(), passes = slab.padded_rows / R();
+    Weights(weights + 2 * slab.at(0, c * L()), passes);
+    for (int64_t pass = 0; pass < passes; ++pass) {
+      Matmul(source, pass, acc, images, ny, nx,
+             pass > 0 ? isa::Matmul::kAccumulate : 0);
+    }
+    const int64_t cols = TileCols(l.ci, c);
+    const int64_t pitch = 2 * l.stride * l.ci;
+    for (int64_t n = 0; n < images; ++n) {
+      const int64_t dst =
+          da + n * out.pitch + 2 * ((py * l.w + px) * l.ci + c * L());
+      compiler::Access to = UbRows(dst, 2 * cols, nx, pitch, true);
+      to.count[1] = ny;
+      to.stride[1] = l.w * pitch;
+      Run("acc_image",
+          {{"src", acc + n * ny * nx},
+           {"dst", dst},
+           {"pitch", pitch},
+           {"line_pitch", l.w * pitch},
+           {"width", nx},
+           {"lines", ny},
+           {"cols", cols}},
+          {AccRows(acc + n * ny * nx, ny * nx), to},
+          30 + ny * CeilDiv(nx, 8) * 16);
+    }
+  }
+}
+
+}  // namespace systole::training

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts of the program of a training step: each operation streams blocks of
+// images from HBM through the unified buffer and back.
+#ifndef HOST_TRAINING_STEP_BUILDER_H_
+#define HOST_TRAINING_STEP_BUILDER_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "host/compiler/hbm_image.h"
+#include "host/compiler/schedule_builder.h"
+#include "host/kernels/kernels.h"
+#include "host/training/step_program.h"
+
+namespace systole::training {
+
+class StepBuilder {
+ public:
+  StepBuilder(const std::vector<Layer>& layers, const StepOptions& options,
+              const Preset& preset)
+      : layers_(layers),
+        options_(options),
+        preset_(preset),
+        builder_(preset),
+        hbm_(preset) {}
+  absl::StatusOr<StepProgram> Build();
+
+ private:
+  using Args = std::vector<std::pair<std::string, int64_t>>;
+  // A run of `length` contiguous contraction elements at (line, byte) from a
+  // position's first tap.
+  struct Run {
+    int64_t line, byte, length;
+  };
+  // Where a matmul reads: images in the unified buffer.
+  struct Source {
+    int64_t base, pitch, img_pitch, lines, line_bytes;
+    int64_t sy, sx;
+    std::vector<Run> runs;
+  };
+
+  // step_layout.cc
+  absl::Status Check() const;
+  void PlanHbm();
+  void PlanUb();
+  void LoadConstants();
+
+  // step_forward.cc
+  void Forward(int i);
+  void NormalForward(int i);
+  void Collect(int i, int64_t tile, int64_t acc, int64_t z, int64_t images,
+               int64_t line, int64_t lines);
+  void Softmax(int64_t acc, int64_t first, int64_t images);
+  void NormFinish(int i, const char* kernel);
+  void Normalise(int i);
+  // Runs `kernel` over blocks of positions of a layer's output: loads of z (and
+  // da), a store of the result when `result` is not nullptr.
+  void NormPass(int i, const char* kernel, bool with_da, bool by_line,
+                const ImageTensor* result, int64_t cycles_a_row);
+
+  // step_backward.cc
+  void NormBackward(int i);
+  void BiasGradient(int i);
+  void WeightGradient(int i);
+  void WeightGradientBlock(int i, int64_t tile, int64_t pass0, int64_t passes,
+                           int64_t acc, int64_t in, int64_t dz, int64_t images,
+                           bool first);
+  void DenseInputGradient(int i);
+  void ConvInputGradient(int i);
+  void TransposeTaps(int i);
+  void PhaseGradient(int i, int phase, int64_t dz, int64_t da, int64_t images);
+
+  // step_optimiser.cc
+  void OptimiseBegin();
+  void Optimise(int i);
+
+  // Shared.
+  Source ForwardSource(int i, int64_t base, int64_t line) const;
+  void Matmul(const Source& source, int64_t pass, int64_t acc, int64_t n,
+              int64_t ny, int64_t nx, int flags);
+  void Weights(uint64_t hbm, int64_t tiles, int flags = 0);
+  void LoadImages(const ImageTensor& t, int64_t first, int64_t images,
+                  int64_t ub);
+  void StoreImages(const ImageTensor& t, int64_t first, int64_t images,
+                   int64_t ub);
+  void LoadBytes(uint64_t hbm, int64_t ub, int64_t bytes);
+  void StoreBytes(uint64_t hbm, int64_t ub, int64_t bytes);
+  void Run(const char* kernel, const Args& args,
+           std::vector<compiler::Access> accesses, int64_t cycles);
+  static compiler::Access UbRows(int64_t base, int64_t len, int64_t rows,
+                                 int64_t pitch, bool write);
+  static compiler::Access AccRows(int64_t row, int64_t rows);
+  compiler::Access ParamAccess(int64_t block) const;
+
+  // Work space of an operation: one half of what is left of the unified
+  // buffer, so that the next operation's loads need not wait for its end.
+  void BeginOp(int i, Phase phase);
+  int64_t Allocate(int64_t bytes);
+  int64_t work_bytes() const { return work_half_; }
+  void Fail(absl::Status status) {
+    if (status_.ok()) status_ = std::move(status);
+  }
+
+  int64_t L() const { return preset_.cols; }
+  int64_t R() const { return preset_.rows; }
+  int64_t row_bytes() const { return 4 * preset_.cols; }
+  int64_t Up(int64_t bytes) const;  // to the alignment of both memories
+  int64_t TileCols(int64_t cols, int64_t tile) const {
+    return cols - tile * L() < L() ? cols - tile * L() : L();
+  }
+  int64_t ParamBlock(int i, int64_t tile) const {
+    return params_ub_ +
+           (layout_.layers[i].param_block + tile) * kParamRows * row_bytes();
+  }
+  int64_t InvN(int i) const;  // bits of 1/N
+  int64_t NextBank() {
+    bank_ ^= 1;
+    return bank_ * preset_.acc_bank_rows();
+  }
+
+  const std::vector<Layer>& layers_;
+  const StepOptions& options_;
+  const Preset& preset_;
+  compiler::ScheduleBuilder builder_;
+  compiler::HbmImage hbm_;
+  kernels::Image kernels_;
+  StepLayout layout_;
+  Program program_;
+  absl::Status status_;
+  int64_t params_ub_ = 0, powers_ub_ = 0;
+  int64_t work_base_ = 0, work_half_ = 0, work_at_ = 0, work_end_ = 0;
+  int half_ = 0;
+  int64_t bank_ = 0;
+  int op_layer_ = 0;
+};
+
+// Images of a matmul: what its field holds, in whole steps of rows.
+inline constexpr int64_t kMostImages = 1016;
+
+// Bits of a float.
+int64_t FloatBits(double value);
+
+}  // namespace systole::training
+
+#endif  // HOST_TRAINING_STEP_BUILDER_H_

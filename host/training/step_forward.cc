@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "host/compiler/geometry.h"
+#include "host/training/step_builder.h"
+
+namespace systole::training {
+
+using compiler::Access;
+using compiler::CeilDiv;
+
+// Blocks of whole images whose sums fit an accumulator bank; of lines where an
+// image alone does not.
+void StepBuilder::Forward(int i) {
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  BeginOp(i, Phase::kForward);
+  const int64_t bank_rows = preset_.acc_bank_rows();
+  const ImageTensor& out = l.normed ? p.z : p.dz;
+  const int64_t lines = std::min(l.oh, bank_rows / l.ow);
+  int64_t images =
+      std::min({options_.batch, bank_rows / (lines * l.ow), kMostImages});
+  images = std::min<int64_t>(
+      images, work_bytes() / (2 * (p.in.pitch + out.pitch +
+                                   (l.normed ? 0 : layout_.label_pitch))));
+  if (l.dense && images >= 8) images -= images % 8;
+  if (images < 1 || (l.dense && images < std::min<int64_t>(8, options_.batch)))
+    return Fail(absl::ResourceExhaustedError(absl::StrFormat(
+        "%s: an image does not fit the unified buffer of preset '%s'", l.name,
+        preset_.name)));
+  const int64_t in_slot[2] = {Allocate(images * p.in.pitch),
+                              Allocate(images * p.in.pitch)};
+  const int64_t out_slot[2] = {Allocate(images * out.pitch),
+                               Allocate(images * out.pitch)};
+  const int64_t hot_slot =
+      l.normed ? 0 : Allocate(images * layout_.label_pitch);
+  const int64_t passes = p.slab.padded_rows / R();
+  int turn = 0;
+  for (int64_t n0 = 0; n0 < options_.batch; n0 += images, turn ^= 1) {
+    const int64_t n = std::min(images, options_.batch - n0);
+    LoadImages(p.in, n0, n, in_slot[turn]);
+    if (!l.normed) {
+      LoadImages({layout_.labels, 2 * L(), layout_.label_pitch}, n0, n,
+                 hot_slot);
+    }
+    for (int64_t y = 0; y < l.oh; y += lines) {
+      const int64_t ny = std::min(lines, l.oh - y);
+      for (int64_t t = 0; t < p.slab.tiles; ++t) {
+        const int64_t acc = NextBank();
+        Weights(p.working + 2 * p.slab.at(0, t * L()), passes);
+        const Source source = ForwardSource(i, in_slot[turn], y);
+        for (int64_t pass = 0; pass < passes; ++pass) {
+          Matmul(source, pass, acc, n, ny, l.ow,
+                 pass > 0 ? isa::Matmul::kAccumulate : 0);
+        }
+        if (l.normed) {
+          Collect(i, t, acc, out_slot[turn], n, y, ny);
+        } else {
+          const int64_t params = ParamBlock(i, 0);
+          Run("softmax",
+              {{"params", params},
+               {"acc", acc},
+               {"hot", hot_slot},
+               {"hot_pitch", layout_.label_pitch},
+               {"dst", out_slot[turn]},
+               {"pitch", out.pitch},
+               {"rows", n},
+               {"cols", l.co},
+               {"inv_b", FloatBits(1.0 / static_cast<double>(options_.batch))}},
+              {ParamAccess(params), AccRows(acc, n),
+               UbRows(hot_slot, 2 * L(), n, layout_.label_pitch, false),
+               UbRows(out_slot[turn], out.bytes, n, out.pitch, true)},
+              CeilDiv(n, 8) * 400);
+        }
+      }
+    }
+    StoreImages(out, n0, n, out_slot[turn]);
+  }
+  if (!l.normed) {
+    const int64_t params = ParamBlock(i, 0);
+    Run("softmax_finish", {{"params", params}}, {ParamAccess(params)}, 100);
+    return;
+  }
+  NormFinish(i, "bn_finish");
+  NormPass(i, "bn_relu", /*with_da=*/false, /*by_line=*/false,
+           &layout_.layers[i + 1].in, 2);
+}
+
+void StepBuilder::Collect(int i, int64_t tile, int64_t acc, int64_t z,
+                          int64_t images, int64_t line, int64_t lines) {
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  const int64_t cols = TileCols(l.co, tile), params = ParamBlock(i, tile);
+  const int64_t runs = l.dense ? 1 : images;
+  const int64_t width = l.dense ? images : l.ow;
+  const int64_t pitch = l.dense ? p.z.pitch : 2 * l.co;
+  const int64_t rows = width * lines;
+  for (int64_t n = 0; n < runs; ++n) {
+    const int64_t dst =
+        z + n * p.z.pitch + 2 * (line * l.ow * l.co + tile * L());
+    const int64_t from = acc + n * rows;
+    Run("bn_collect",
+        {{"params", params},
+         {"src", from},
+         {"dst", dst},
+         {"pitch", pitch},
+         {"width", width},
+         {"lines", lines},
+         {"cols", cols}},
+        {ParamAccess(params), AccRows(from, rows),
+         UbRows(dst, 2 * cols, rows, pitch, true)},
+        60 + CeilDiv(width, 8) * lines * 20);
+  }
+}
+
+void StepBuilder::NormFinish(int i, const char* kernel) {
+  for (int64_t t = 0; t < layout_.layers[i].slab.tiles; ++t) {
+    const int64_t params = ParamBlock(i, t);
+    Run(kernel, {{"params", params}, {"inv_n", InvN(i)}}, {ParamAccess(params)},
+        150);
+  }
+}
+
+void StepBuilder::NormPass(int i, const char* kernel, bool with_da,
+                           bool by_line, const ImageTensor* result,
+                           int64_t cycles_a_row) {
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  BeginOp(i, with_da ? Phase::kNormBackward : Phase::kForward);
+  const int64_t tensors = 1 + (with_da ? 1 : 0) + (result != nullptr ? 1 : 0);
+  int64_t images =
+      std::min(options_.batch, work_bytes() / (2 * tensors * p.z.pitch));
+  if (l.dense && images >= 8) images -= images % 8;
+  if (images < 1 || (l.dense && images < std::min<int64_t>(8, options_.batch)))
+    return Fail(absl::ResourceExhaustedError(absl::StrFormat(
+        "%s: an image does not fit the unified buffer of preset '%s'", l.name,
+        preset_.name)));
+  int64_t z[2], da[2] = {0, 0}, out[2] = {0, 0};
+  for (int s = 0; s < 2; ++s) {
+    z[s] = Allocate(images * p.z.pitch);
+    if (with_da) da[s] = Allocate(images * p.z.pitch);
+    if (result != nullptr) out[s] = Allocate(images * p.z.pitch);
+  }
+  int turn = 0;
+  for (int64_t n0 = 0; n0 < options_.batch; n0 += images, turn ^= 1) {
+    const int64_t n = std::min(images, options_.batch - n0);
+    LoadImages(p.z, n0, n, z[turn]);
+    if (with_da) LoadImages(p.da, n0, n, da[turn]);
+    // Where images follow without a gap they are one.
+    const bool joined = !l.dense && p.z.pitch == p.z.bytes;
+    const int64_t runs = l.dense || joined ? 1 : n;
+    const int64_t width = l.dense ? n : l.ow;
+    const int64_t lines = l.dense ? 1 : joined ? n * l.oh : l.oh;
+    const int64_t pitch = l.dense ? p.z.pitch : 2 * l.co;
+    const int64_t rows = width * lines;
+    for (int64_t t = 0; t < p.slab.tiles; ++t) {
+      const int64_t params = ParamBlock(i, t), len = 2 * TileCols(l.co, t);
+      for (int64_t r = 0; r < runs; ++r) {
+        const int64_t at = r * p.z.pitch + 2 * t * L();
+        Args args = {{"params", params}, {"src", z[turn] + at},
+                     {"pitch", pitch},   {"width", width},
+                     {"lines", lines},   {"cols", TileCols(l.co, t)}};
+        std::vector<Access> accesses = {
+            ParamAccess(params), UbRows(z[turn] + at, len, rows, pitch, false)};
+        if (with_da) {
+          args.push_back({"da", da[turn] + at});
+          accesses.push_back(UbRows(da[turn] + at, len, rows, pitch, false));
+        }
+        if (result != nullptr) {
+          args.push_back({"dst", out[turn] + at});
+          accesses.push_back(UbRows(out[turn] + at, len, rows, pitch, true));
+        }
+        const int64_t groups =
+            by_line ? lines * CeilDiv(width, 8) : CeilDiv(rows, 8);
+        Run(kernel, args, std::move(accesses), 60 + 8 * groups * cycles_a_row);
+      }
+    }
+    if (result != nullptr) StoreImages(*result, n0, n, out[turn]);
+  }
+}
+
+}  // namespace systole::training

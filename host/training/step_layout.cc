@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where everything lies, and what all operations use.
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_format.h"
+#include "host/compiler/geometry.h"
+#include "host/program/vpu_asm.h"
+#include "host/training/step_builder.h"
+
+namespace systole::training {
+
+using compiler::Access;
+using compiler::CeilDiv;
+
+int64_t FloatBits(double value) {
+  const auto f = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &f, sizeof(bits));
+  return bits;
+}
+
+int64_t StepBuilder::Up(int64_t bytes) const {
+  const int64_t align = std::max(preset_.beat_bytes(), preset_.word_bytes());
+  return CeilDiv(bytes, align) * align;
+}
+
+int64_t StepBuilder::InvN(int i) const {
+  return FloatBits(
+      1.0 / static_cast<double>(options_.batch * layers_[i].positions()));
+}
+
+absl::Status StepBuilder::Check() const {
+  if (preset_.cell != Cell::kBf16) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "preset '%s' has the %s cell; training needs the bf16 cell",
+        preset_.name, preset_.cell_name()));
+  }
+  if (options_.batch < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a batch of %d images", options_.batch));
+  }
+  if (layers_.empty() || layers_.back().normed || !layers_.back().dense ||
+      layers_.back().co > preset_.cols) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "the last layer must be dense, without batch norm, and have at most %d "
+        "classes at preset '%s'",
+        preset_.cols, preset_.name));
+  }
+  for (const Layer& l : layers_) {
+    if (l.stride > std::min(l.kh, l.kw)) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s: a stride of %d with a kernel of %d x %d skips inputs", l.name,
+          l.stride, l.kh, l.kw));
+    }
+    if (!l.dense && l.ow > preset_.rows) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s: lines of %d positions, the array of '%s' has %d rows", l.name,
+          l.ow, preset_.name, preset_.rows));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void StepBuilder::PlanHbm() {
+  const int64_t beat = preset_.beat_bytes();
+  const auto tensor = [&](int64_t elements) {
+    ImageTensor t;
+    t.bytes = 2 * elements;
+    t.pitch = CeilDiv(t.bytes, beat) * beat;
+    t.hbm = hbm_.Allocate(t.pitch * options_.batch);
+    return t;
+  };
+  layout_.layers.resize(layers_.size());
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& l = layers_[i];
+    LayerLayout& p = layout_.layers[i];
+    p.slab = Slab(l.contraction(), l.co, preset_);
+    const int64_t bytes = 4 * p.slab.elements();
+    p.master = hbm_.Allocate(bytes);
+    p.first = hbm_.Allocate(bytes);
+    p.second = hbm_.Allocate(bytes);
+    p.gradient = hbm_.Allocate(bytes);
+    p.working = hbm_.Allocate(bytes / 2);
+    if (!l.dense && i > 0) {
+      int64_t transposed = 0;
+      for (int64_t phase = 0; phase < l.stride * l.stride; ++phase) {
+        const int64_t ky0 = (phase / l.stride + l.pad_top) % l.stride;
+        const int64_t kx0 = (phase % l.stride + l.pad_left) % l.stride;
+        const int64_t taps =
+            CeilDiv(l.kh - ky0, l.stride) * CeilDiv(l.kw - kx0, l.stride);
+        p.phases.emplace_back(taps * l.co, l.ci, preset_);
+        transposed += 2 * p.phases.back().elements();
+      }
+      p.transposed = hbm_.Add("transposed weights of " + l.name,
+                              std::vector<uint8_t>(transposed));
+    }
+    p.param_block = layout_.param_blocks;
+    layout_.param_blocks += p.slab.tiles;
+    p.in = i == 0 ? tensor(l.h * l.w * l.ci) : layout_.layers[i - 1].da;
+    if (i > 0) p.in.hbm = hbm_.Allocate(p.in.pitch * options_.batch);
+    if (l.normed) {
+      p.z = tensor(l.positions() * l.co);
+      p.da = tensor(l.positions() * l.co);
+    }
+    p.dz = tensor(l.positions() * l.co);
+  }
+  layout_.params =
+      hbm_.Allocate(layout_.param_blocks * kParamRows * row_bytes());
+  layout_.powers = hbm_.Allocate(kPowerRows * row_bytes());
+  layout_.label_pitch = CeilDiv(2 * L(), beat) * beat;
+  layout_.labels = hbm_.Allocate(layout_.label_pitch * options_.batch);
+}
+
+void StepBuilder::PlanUb() {
+  params_ub_ = Up(8 * vpu::kImemWords);
+  powers_ub_ = params_ub_ + Up(layout_.param_blocks * kParamRows * row_bytes());
+  work_base_ = powers_ub_ + Up(kPowerRows * row_bytes());
+  const int64_t align = Up(1);
+  work_half_ = (preset_.ub_bytes - work_base_) / 2 / align * align;
+  if (work_half_ <= 0) {
+    Fail(absl::ResourceExhaustedError(absl::StrFormat(
+        "%d parameter blocks do not fit the unified buffer of %d bytes",
+        layout_.param_blocks, preset_.ub_bytes)));
+  }
+}
+
+void StepBuilder::LoadConstants() {
+  const DataSegment code = vpu::Segment(
+      "kernels", hbm_.Allocate(Up(8 * vpu::kImemWords)), kernels_.words());
+  program_.segments.push_back(code);
+  const vpu::CodeLoad in = vpu::LoadCode(
+      code.hbm_addr, 0, static_cast<int64_t>(kernels_.words().size()), 0);
+  builder_.Append(in.load);
+  builder_.Append(in.vload);
+  LoadBytes(layout_.params, params_ub_,
+            layout_.param_blocks * kParamRows * row_bytes());
+  LoadBytes(layout_.powers, powers_ub_, kPowerRows * row_bytes());
+}
+
+void StepBuilder::BeginOp(int i, Phase phase) {
+  half_ ^= 1;
+  work_at_ = work_base_ + half_ * work_half_;
+  work_end_ = work_at_ + work_half_;
+  op_layer_ = i;
+  builder_.set_tag(i * 8 + static_cast<int>(phase));
+}
+
+int64_t StepBuilder::Allocate(int64_t bytes) {
+  const int64_t at = work_at_;
+  work_at_ += Up(bytes);
+  if (work_at_ > work_end_) {
+    Fail(absl::ResourceExhaustedError(absl::StrFormat(
+        "%s: blocks of %d bytes do not fit the unified buffer of preset '%s'",
+        layers_[op_layer_].name, bytes, preset_.name)));
+  }
+  return at;
+}
+
+void StepBuilder::LoadImages(const ImageTensor& t, int64_t first,
+                             int64_t images, int64_t ub) {
+  isa::Load load;
+  load.hbm_addr = t.hbm + first * t.pitch;
+  load.ub_addr = ub;
+  load.len = t.bytes;
+  load.n1 = images;
+  load.n2 = 1;
+  load.hbm_stride1 = load.ub_stride1 = t.pitch;
+  builder_.Append(load);
+}
+
+void StepBuilder::StoreImages(const ImageTensor& t, int64_t first,
+                              int64_t images, int64_t ub) {
+  isa::Store store;
+  store.hbm_addr = t.hbm + first * t.pitch;
+  store.ub_addr = ub;
+  store.len = t.bytes;
+  store.n1 = images;
+  store.n2 = 1;
+  store.hbm_stride1 = store.ub_stride1 = t.pitch;
+  builder_.Append(store);
+}
+
+void StepBuilder::LoadBytes(uint64_t hbm, int64_t ub, int64_t bytes) {
+  LoadImages({hbm, bytes, 0}, 0, 1, ub);
+}
+
+void StepBuilder::StoreBytes(uint64_t hbm, int64_t ub, int64_t bytes) {
+  StoreImages({hbm, bytes, 0}, 0, 1, ub);
+}
+
+void StepBuilder::Weights(uint64_t hbm, int64_t tiles, int flags) {
+  isa::Weights w;
+  w.header.flags = static_cast<uint8_t>(flags);
+  w.hbm_addr = hbm;
+  w.tiles = tiles;
+  builder_.Append(w);
+}
+
+StepBuilder::Source StepBuilder::ForwardSource(int i, int64_t base,
+                                               int64_t line) const {
+  const Layer& l = layers_[i];
+  Source s;
+  s.base = base;
+  s.pitch = s.line_bytes = 2 * l.w * l.ci;
+  s.img_pitch = layout_.layers[i].in.pitch;
+  s.lines = l.h;
+  s.sy = l.stride;
+  s.sx = 2 * l.stride * l.ci;
+  for (int64_t ky = 0; ky < l.kh; ++ky) {
+    s.runs.push_back({line * l.stride - l.pad_top + ky, -2 * l.pad_left * l.ci,
+                      l.kw * l.ci});
+  }
+  return s;
+}
+
+// The pass-th R elements of the contraction, cut from the runs.
+void StepBuilder::Matmul(const Source& source, int64_t pass, int64_t acc,
+                         int64_t n, int64_t ny, int64_t nx, int flags) {
+  isa::Matmul m;
+  m.header.flags = static_cast<uint8_t>(flags);
+  m.ub_base = source.base;
+  m.pitch = source.pitch;
+  m.img_pitch = source.img_pitch;
+  m.lines = source.lines;
+  m.line_bytes = source.line_bytes;
+  m.n = n;
+  m.ny = ny;
+  m.nx = nx;
+  m.sy = source.sy;
+  m.sx = source.sx;
+  m.t0 = m.t1 = 1;
+  m.acc = acc;
+  int64_t skip = pass * R(), room = R();
+  size_t segment = 0;
+  for (const struct Run& run : source.runs) {
+    const int64_t offset = std::min(skip, run.length);
+    skip -= offset;
+    const int64_t len = std::min(room, run.length - offset);
+    if (len == 0) continue;
+    if (segment == m.seg_len.size()) {
+      Fail(absl::ResourceExhaustedError(
+          absl::StrFormat("%s: a pass over more than %d kernel rows",
+                          layers_[op_layer_].name, m.seg_len.size())));
+      return;
+    }
+    m.seg_dy[segment] = run.line;
+    m.seg_dx[segment] = run.byte + 2 * offset;
+    m.seg_len[segment] = len;
+    ++segment;
+    room -= len;
+  }
+  builder_.Append(m);
+}
+
+void StepBuilder::Run(const char* kernel, const Args& args,
+                      std::vector<Access> accesses, int64_t cycles) {
+  builder_.Append(kernels_.Run(kernel, args), std::move(accesses), cycles);
+}
+
+Access StepBuilder::UbRows(int64_t base, int64_t len, int64_t rows,
+                           int64_t pitch, bool write) {
+  Access a;
+  a.write = write;
+  a.base = base;
+  a.len = len;
+  a.count[0] = rows;
+  a.stride[0] = pitch;
+  return a;
+}
+
+Access StepBuilder::AccRows(int64_t row, int64_t rows) {
+  Access a;
+  a.space = compiler::Space::kAcc;
+  a.base = row;
+  a.len = rows;
+  return a;
+}
+
+Access StepBuilder::ParamAccess(int64_t block) const {
+  return UbRows(block, kParamRows * row_bytes(), 1, 0, true);
+}
+
+absl::StatusOr<StepProgram> StepBuilder::Build() {
+  if (absl::Status s = Check(); !s.ok()) return s;
+  absl::StatusOr<kernels::Image> image = kernels::Assemble(preset_);
+  if (!image.ok()) return image.status();
+  kernels_ = *std::move(image);
+  PlanHbm();
+  PlanUb();
+  if (!status_.ok()) return status_;
+  LoadConstants();
+  const int count = static_cast<int>(layers_.size());
+  for (int i = 0; i < count; ++i) Forward(i);
+  OptimiseBegin();
+  for (int i = count - 1; i >= 0; --i) {
+    if (layers_[i].normed) {
+      NormBackward(i);
+    } else {
+      BiasGradient(i);
+    }
+    WeightGradient(i);
+    if (i > 0 && layers_[i].dense) DenseInputGradient(i);
+    if (i > 0 && !layers_[i].dense) ConvInputGradient(i);
+    Optimise(i);
+  }
+  StoreBytes(layout_.params, params_ub_,
+             layout_.param_blocks * kParamRows * row_bytes());
+  StoreBytes(layout_.powers, powers_ub_, kPowerRows * row_bytes());
+  if (!status_.ok()) return status_;
+
+  absl::StatusOr<compiler::Schedule> schedule = builder_.Finish();
+  if (!schedule.ok()) return schedule.status();
+  StepProgram step;
+  step.estimated_cycles = schedule->estimated_cycles;
+  program_.preset = std::string(preset_.name);
+  program_.descriptors = std::move(schedule->descriptors);
+  program_.prog_addr =
+      hbm_.Allocate(program_.descriptors.size() * isa::kDescriptorBytes);
+  program_.hbm_bytes = hbm_.size();
+  for (DataSegment& s : hbm_.TakeSegments())
+    program_.segments.push_back(std::move(s));
+  step.program = std::move(program_);
+  step.layout = std::move(layout_);
+  return step;
+}
+
+absl::StatusOr<StepProgram> BuildStep(const std::vector<Layer>& layers,
+                                      const StepOptions& options,
+                                      const Preset& preset) {
+  return StepBuilder(layers, options, preset).Build();
+}
+
+}  // namespace systole::training

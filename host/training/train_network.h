@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The network that the training programs train, and where everything of it lies
+// in HBM. What a step computes: docs/training.md.
+#ifndef HOST_TRAINING_TRAIN_NETWORK_H_
+#define HOST_TRAINING_TRAIN_NETWORK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "systole/gen/presets.h"
+
+namespace systole::training {
+
+// A layer in terms of one convolution: a dense layer has 1 x 1 positions and
+// its inputs as channels.
+struct Layer {
+  std::string name;
+  bool dense = false;
+  int64_t h = 1, w = 1, ci = 1;        // input
+  int64_t kh = 1, kw = 1, stride = 1;  // kernel
+  int64_t oh = 1, ow = 1, co = 1;      // output
+  int64_t pad_top = 0, pad_left = 0;
+  bool normed = true;  // batch norm and ReLU; otherwise a bias
+
+  int64_t contraction() const { return kh * kw * ci; }
+  int64_t positions() const { return oh * ow; }
+  int64_t macs() const { return positions() * contraction() * co; }
+};
+
+// "same" padding as TensorFlow's.
+Layer ConvLayer(const std::string& name, int64_t h, int64_t w, int64_t ci,
+                int64_t kernel, int64_t stride, int64_t co);
+Layer DenseLayer(const std::string& name, int64_t ci, int64_t co, bool normed);
+
+// The network of docs/network.md.
+std::vector<Layer> DigitsLayers();
+
+// Matrices of weights lie as slabs of L columns: [column tile][K, rounded up to
+// Rows][L], so that Rows rows of a slab are a weight tile.
+struct Slab {
+  int64_t rows = 0;  // K
+  int64_t cols = 0;
+  int64_t padded_rows = 0;
+  int64_t tiles = 0;  // column tiles
+  int64_t lanes = 0;
+
+  Slab() = default;
+  Slab(int64_t k, int64_t n, const Preset& preset);
+  int64_t elements() const { return tiles * padded_rows * lanes; }
+  // Index of row k, column n.
+  int64_t at(int64_t k, int64_t n) const {
+    return (n / lanes * padded_rows + k) * lanes + n % lanes;
+  }
+};
+
+}  // namespace systole::training
+
+#endif  // HOST_TRAINING_TRAIN_NETWORK_H_

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Trains on a device: initial state, batches, losses; everything else is the
+// step's program.
+//
+//   auto trainer = training::Trainer::Create(*device, DigitsLayers(), options,
+//                                            /*seed=*/1);
+//   auto result = (*trainer)->Step(pixels, labels);    // one batch
+#ifndef HOST_TRAINING_TRAINER_H_
+#define HOST_TRAINING_TRAINER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "host/training/step_program.h"
+#include "systole/device.h"
+
+namespace systole::training {
+
+struct StepReport {
+  double loss = 0;   // mean of the batch
+  double right = 0;  // share of the batch
+  RunStats stats;
+};
+
+class Trainer {
+ public:
+  // The device must be of a preset with the bf16 cell; it outlives the trainer.
+  static absl::StatusOr<std::unique_ptr<Trainer>> Create(
+      Device& device, const std::vector<Layer>& layers,
+      const StepOptions& options, uint32_t seed);
+
+  // pixels: batch images, 0..255; labels: their classes; rate: the learning
+  // rate of this step. kInvalidArgument on a wrong number or class.
+  absl::StatusOr<StepReport> Step(absl::Span<const uint8_t> pixels,
+                                  absl::Span<const uint8_t> labels, float rate);
+
+  // For checks and for inference elsewhere. Weights [K][Co].
+  absl::StatusOr<std::vector<float>> ReadMatrix(const Slab& slab, uint64_t hbm);
+  // Row of the layer's parameter blocks, [Co].
+  absl::StatusOr<std::vector<float>> ReadParam(int layer, ParamRow row);
+  // bf16 bits, image after image.
+  absl::StatusOr<std::vector<uint16_t>> ReadImages(const ImageTensor& tensor);
+
+  const StepProgram& step() const { return step_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+
+ private:
+  Trainer(Device& device, std::vector<Layer> layers, StepOptions options,
+          StepProgram step)
+      : device_(device),
+        layers_(std::move(layers)),
+        options_(options),
+        step_(std::move(step)) {}
+  absl::Status WriteInitialState(uint32_t seed);
+  absl::Status WriteParam(int layer, ParamRow row,
+                          absl::Span<const float> values);
+
+  Device& device_;
+  std::vector<Layer> layers_;
+  StepOptions options_;
+  StepProgram step_;
+};
+
+}  // namespace systole::training
+
+#endif  // HOST_TRAINING_TRAINER_H_

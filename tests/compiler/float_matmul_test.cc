@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Products of bf16 matrices from HBM to HBM: golden == device to the bit, over
+// random shapes and values, special values among them.
+//   --backend=iss|rtl --preset=mini --cases=N --seed=S
+#include "systole/float_matmul.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "systole/device.h"
+#include "verif/golden/float_ops.h"
+
+namespace systole {
+namespace {
+
+using golden::Bf16Matrix;
+using golden::Fp32Matrix;
+using testing::HasSubstr;
+
+std::string g_backend = "iss";
+std::string g_preset = "mini";
+int g_cases = 40;
+uint64_t g_seed = 1;
+
+// Mostly values of about 1; every 64th is any pattern at all.
+uint16_t RandomBf16(std::mt19937_64& rng, bool special) {
+  const uint64_t r = rng();
+  if (special && r % 64 == 0) return static_cast<uint16_t>(r >> 32);
+  return static_cast<uint16_t>((r >> 8 & 0x807F) | (120 + (r >> 24) % 10) << 7);
+}
+
+Bf16Matrix RandomMatrix(int rows, int cols, std::mt19937_64& rng,
+                        bool special) {
+  Bf16Matrix m(rows, cols);
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < cols; ++j) m(i, j) = RandomBf16(rng, special);
+  }
+  return m;
+}
+
+template <class Matrix>
+std::vector<uint8_t> Bytes(const Matrix& m) {
+  std::vector<uint8_t> bytes(m.size() * sizeof(*m.data()));
+  std::memcpy(bytes.data(), m.data(), bytes.size());
+  return bytes;
+}
+
+void Check(Device& device, const compiler::FloatMatmulSpec& spec,
+           const Bf16Matrix& a, const Bf16Matrix& b) {
+  const Preset& preset = device.preset();
+  const absl::StatusOr<Program> program =
+      compiler::CompileFloatMatmul(spec, preset);
+  ASSERT_TRUE(program.ok()) << program.status();
+  ASSERT_TRUE(device.Load(*program).ok());
+  ASSERT_TRUE(device.WriteTensor(*program->FindTensor("a"), Bytes(a)).ok());
+  ASSERT_TRUE(device.Start(*program).ok());
+  const absl::StatusOr<RunStats> stats = device.Wait();
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  const auto got = device.ReadTensor(*program->FindTensor("c"));
+  ASSERT_TRUE(got.ok()) << got.status();
+
+  const Fp32Matrix c = golden::FloatMatmul(
+      golden::FromBf16(a), golden::FromBf16(b), static_cast<int>(preset.rows));
+  const std::vector<uint8_t> want =
+      spec.float32_result ? Bytes(c) : Bytes(golden::ToBf16(c));
+  ASSERT_EQ(got->size(), want.size());
+  const size_t size = spec.float32_result ? 4 : 2;
+  for (size_t e = 0; e < want.size(); e += size) {
+    ASSERT_EQ(std::memcmp(&(*got)[e], &want[e], size), 0)
+        << "row " << e / size / spec.n << ", column " << e / size % spec.n;
+  }
+  if (stats->cycles > 0) {
+    std::printf(
+        "%dx%dx%d: %d cycles, %.1f %% of peak\n", static_cast<int>(spec.m),
+        static_cast<int>(spec.k), static_cast<int>(spec.n),
+        static_cast<int>(stats->cycles),
+        100.0 * spec.m * spec.k * spec.n /
+            (static_cast<double>(stats->cycles) * preset.macs_per_cycle()));
+  }
+}
+
+std::unique_ptr<Device> OpenDevice(uint64_t seed) {
+  DeviceOptions options;
+  options.preset = g_preset;
+  options.seed = seed;
+  options.check_races = true;
+  options.checked = true;
+  options.stall_rate = seed % 4 == 0 ? 0 : static_cast<int>(seed % 61);
+  auto device = Device::Open(g_backend, options);
+  EXPECT_TRUE(device.ok()) << device.status();
+  return device.ok() ? *std::move(device) : nullptr;
+}
+
+compiler::FloatMatmulSpec SpecOf(const Bf16Matrix& a, const Bf16Matrix& b) {
+  compiler::FloatMatmulSpec spec;
+  spec.m = a.rows();
+  spec.k = a.cols();
+  spec.n = b.cols();
+  spec.b.assign(b.data(), b.data() + b.size());
+  return spec;
+}
+
+TEST(FloatMatmul, Random) {
+  std::printf("%d cases on %s at %s, seeds from %d\n", g_cases,
+              g_backend.c_str(), g_preset.c_str(), static_cast<int>(g_seed));
+  const int64_t lanes = FindPreset(g_preset)->cols;
+  for (int i = 0; i < g_cases; ++i) {
+    const uint64_t seed = g_seed + i;
+    std::mt19937_64 rng(seed);
+    const auto size = [&](int64_t most) {
+      return 1 + static_cast<int>(rng() % most);
+    };
+    const bool special = seed % 3 == 0;
+    const Bf16Matrix a =
+        RandomMatrix(size(12 * lanes), size(6 * lanes), rng, special);
+    const Bf16Matrix b =
+        RandomMatrix(static_cast<int>(a.cols()), size(6 * lanes), rng, special);
+    compiler::FloatMatmulSpec spec = SpecOf(a, b);
+    spec.float32_result = rng() % 2 == 0;
+    spec.b_transposed = rng() % 2 == 0;
+    if (spec.b_transposed) {
+      const Bf16Matrix t = b.transpose();
+      spec.b.assign(t.data(), t.data() + t.size());
+    }
+    SCOPED_TRACE(absl::StrFormat("seed %d: %dx%dx%d%s%s", seed, spec.m, spec.k,
+                                 spec.n, spec.float32_result ? " fp32" : "",
+                                 spec.b_transposed ? " b^T" : ""));
+    const auto device = OpenDevice(seed);
+    ASSERT_NE(device, nullptr);
+    Check(*device, spec, a, b);
+    if (HasFailure()) return;
+  }
+}
+
+// Blocks of rows, several groups of columns: more than fits at once.
+TEST(FloatMatmul, Large) {
+  std::mt19937_64 rng(7);
+  const int lanes = static_cast<int>(FindPreset(g_preset)->cols);
+  const Bf16Matrix a = RandomMatrix(80 * lanes + 3, 9 * lanes, rng, false);
+  const Bf16Matrix b = RandomMatrix(9 * lanes, 7 * lanes + 1, rng, false);
+  const auto device = OpenDevice(4);
+  ASSERT_NE(device, nullptr);
+  Check(*device, SpecOf(a, b), a, b);
+}
+
+TEST(FloatMatmul, Errors) {
+  const auto message = [](const compiler::FloatMatmulSpec& spec,
+                          const char* preset) {
+    return std::string(compiler::CompileFloatMatmul(spec, *FindPreset(preset))
+                           .status()
+                           .message());
+  };
+  EXPECT_THAT(message({2, 2, 2, {1, 2, 3}}, "mini"),
+              HasSubstr("b has 3 values, 2 x 2 are needed"));
+  EXPECT_THAT(message({0, 2, 2, {}}, "mini"),
+              HasSubstr("product of 0 x 2 x 2"));
+  EXPECT_THAT(message({1, 1, 1, {1}}, "edge"), HasSubstr("int8 cell"));
+  EXPECT_THAT(message({1, 100000, 1, std::vector<uint16_t>(100000)}, "mini"),
+              HasSubstr("do not fit the unified buffer of 131072 bytes"));
+}
+
+}  // namespace
+}  // namespace systole
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    absl::string_view arg = argv[i];
+    bool ok = true;
+    if (absl::ConsumePrefix(&arg, "--backend=")) {
+      systole::g_backend = std::string(arg);
+    } else if (absl::ConsumePrefix(&arg, "--preset=")) {
+      systole::g_preset = std::string(arg);
+    } else if (absl::ConsumePrefix(&arg, "--cases=")) {
+      ok = absl::SimpleAtoi(arg, &systole::g_cases);
+    } else if (absl::ConsumePrefix(&arg, "--seed=")) {
+      ok = absl::SimpleAtoi(arg, &systole::g_seed);
+    } else {
+      ok = false;
+    }
+    if (!ok) {
+      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
+      return 2;
+    }
+  }
+  return RUN_ALL_TESTS();
+}
