@@ -16,8 +16,8 @@ packages=(
   # building
   ca-certificates ccache clang clang-format cmake g++ git make ninja-build
   # libraries
-  googletest libabsl-dev libcli11-dev libeigen3-dev libfmt-dev libgmock-dev libgtest-dev libspdlog-dev
-  libsystemc-dev nlohmann-json3-dev zlib1g-dev
+  flatbuffers-compiler googletest libabsl-dev libclang-rt-dev libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev
+  libgmock-dev libgtest-dev libspdlog-dev libsystemc-dev nlohmann-json3-dev zlib1g-dev
   # hardware tools
   gtkwave verilator yosys z3
   # scripts

@@ -8,6 +8,8 @@ const char* OpName(Op op) {
   switch (op) {
     case Op::kConv2D:
       return "conv2d";
+    case Op::kDepthwise:
+      return "depthwise";
     case Op::kDense:
       return "dense";
     case Op::kMaxPool:
@@ -18,6 +20,10 @@ const char* OpName(Op op) {
       return "add";
   }
   return "unknown";
+}
+
+bool HasWeights(Op op) {
+  return op == Op::kConv2D || op == Op::kDepthwise || op == Op::kDense;
 }
 
 int OutputSize(int size, int kernel, int stride, int dilation, int pad_before,
@@ -31,11 +37,10 @@ int64_t Macs(const Network& network, const Layer& layer) {
   if (layer.op == Op::kDense) {
     return network.in(layer).size() * network.out(layer).size();
   }
-  if (layer.op == Op::kConv2D) {
-    return network.out(layer).size() * layer.window.kernel_h *
-           layer.window.kernel_w * network.in(layer).channels;
-  }
-  return 0;
+  if (!HasWeights(layer.op)) return 0;
+  const int64_t taps =
+      network.out(layer).size() * layer.window.kernel_h * layer.window.kernel_w;
+  return layer.op == Op::kDepthwise ? taps : taps * network.in(layer).channels;
 }
 
 }  // namespace systole::model

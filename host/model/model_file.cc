@@ -22,10 +22,6 @@ namespace {
 constexpr char kNetworkKey[] = "systole.network";
 constexpr char kChecksumKey[] = "systole.crc32";
 
-bool IsWeighted(const Layer& layer) {
-  return layer.op == Op::kConv2D || layer.op == Op::kDense;
-}
-
 std::string Checksum(std::string_view text, std::string_view data) {
   uLong crc = crc32_z(0, nullptr, 0);
   for (std::string_view part : {text, data}) {
@@ -70,7 +66,7 @@ std::vector<int64_t> WeightShape(const Network& network, const Layer& layer) {
   const int64_t out = network.out(layer).channels;
   if (layer.op == Op::kDense) return {out, 1, 1, network.in(layer).size()};
   return {out, layer.window.kernel_h, layer.window.kernel_w,
-          network.in(layer).channels};
+          layer.op == Op::kDepthwise ? 1 : network.in(layer).channels};
 }
 
 // Takes an array out of the container.
@@ -136,7 +132,7 @@ absl::StatusOr<Network> Parse(std::string_view bytes) {
   absl::StatusOr<Network> network = ParseNetworkJson(text);
   if (!network.ok()) return network.status();
   for (Layer& layer : network->layers) {
-    if (!IsWeighted(layer)) continue;
+    if (!HasWeights(layer.op)) continue;
     absl::Status status = TakeLayer(*container, *network, layer);
     if (!status.ok()) return status;
   }
@@ -177,7 +173,7 @@ absl::StatusOr<std::string> SerializeNetwork(const Network& network) {
   Container container;
   std::list<std::string> buffers;  // what the stored tensors view
   for (const Layer& layer : network.layers) {
-    if (!IsWeighted(layer)) continue;
+    if (!HasWeights(layer.op)) continue;
     std::vector<int32_t> multiplier;
     std::vector<int8_t> shift;
     for (const Requant& requant : layer.requant) {

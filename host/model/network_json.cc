@@ -15,11 +15,12 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr Op kOps[] = {Op::kConv2D, Op::kDense, Op::kMaxPool, Op::kAveragePool,
-                       Op::kAdd};
+constexpr Op kOps[] = {Op::kConv2D,  Op::kDepthwise,   Op::kDense,
+                       Op::kMaxPool, Op::kAveragePool, Op::kAdd};
 
 bool IsPool(Op op) { return op == Op::kMaxPool || op == Op::kAveragePool; }
-bool HasWindow(Op op) { return op == Op::kConv2D || IsPool(op); }
+bool IsConvolution(Op op) { return op == Op::kConv2D || op == Op::kDepthwise; }
+bool HasWindow(Op op) { return IsConvolution(op) || IsPool(op); }
 
 // Reads the fields of one JSON object. The first failure sticks, and fields
 // that nobody asked for are a failure, too.
@@ -154,7 +155,7 @@ absl::StatusOr<Tensor> ParseTensor(const Json& json) {
 void ParseWindow(Fields& fields, Op op, Window& w) {
   fields.Ints("kernel", {&w.kernel_h, &w.kernel_w});
   fields.Ints("stride", {&w.stride_h, &w.stride_w});
-  if (op == Op::kConv2D) {
+  if (IsConvolution(op)) {
     fields.Ints("dilation", {&w.dilation_h, &w.dilation_w});
   }
   fields.Ints("padding",
@@ -233,7 +234,9 @@ Json LayerJson(const Network& network, const Layer& layer) {
     json["stride"] = {w.stride_h, w.stride_w};
     json["padding"] = {w.pad_top, w.pad_left, w.pad_bottom, w.pad_right};
   }
-  if (layer.op == Op::kConv2D) json["dilation"] = {w.dilation_h, w.dilation_w};
+  if (IsConvolution(layer.op)) {
+    json["dilation"] = {w.dilation_h, w.dilation_w};
+  }
   if (!IsPool(layer.op)) {
     json["rounding"] =
         layer.rounding == Rounding::kDouble ? "double" : "single";

@@ -71,7 +71,7 @@ absl::Status CheckWindow(const std::string& what, const Layer& layer,
       return Bad(what, "padding ", value, " is outside 0..", kMaxDimension);
     }
   }
-  if (layer.op != Op::kConv2D) {
+  if (!HasWeights(layer.op)) {
     if (w.dilation_h != 1 || w.dilation_w != 1) {
       return Bad(what, "a pool has no dilation");
     }
@@ -96,10 +96,11 @@ absl::Status CheckWindow(const std::string& what, const Layer& layer,
 absl::Status CheckWeighted(const std::string& what, const Layer& layer,
                            const Tensor& in, const Tensor& out) {
   const size_t channels = out.channels;
-  const int64_t depth = layer.op == Op::kDense
-                            ? in.size()
-                            : int64_t{layer.window.kernel_h} *
-                                  layer.window.kernel_w * in.channels;
+  const int64_t depth =
+      layer.op == Op::kDense
+          ? in.size()
+          : int64_t{layer.window.kernel_h} * layer.window.kernel_w *
+                (layer.op == Op::kDepthwise ? 1 : in.channels);
   if (depth > kMaxTensorSize / out.channels ||
       layer.weights.size() != channels * depth) {
     return Bad(what, layer.weights.size(), " weights instead of ", out.channels,
@@ -121,12 +122,17 @@ absl::Status CheckByOp(const std::string& what, const Network& network,
                        const Layer& layer) {
   const Tensor& in = network.in(layer);
   const Tensor& out = network.out(layer);
-  const bool weighted = layer.op == Op::kConv2D || layer.op == Op::kDense;
-  if (!weighted &&
+  if (!HasWeights(layer.op) &&
       !(layer.weights.empty() && layer.bias.empty() && layer.requant.empty())) {
     return Bad(what, "weights on a layer that has none");
   }
   switch (layer.op) {
+    case Op::kDepthwise:
+      if (out.channels % in.channels != 0) {
+        return Bad(what, out.channels, " channels from ", in.channels,
+                   ", which do not divide them");
+      }
+      [[fallthrough]];
     case Op::kConv2D: {
       absl::Status status = CheckWindow(what, layer, in, out);
       return status.ok() ? CheckWeighted(what, layer, in, out) : status;

@@ -21,10 +21,12 @@ namespace systole::model {
 // Largest height, width, channels, kernel, stride, dilation and padding.
 constexpr int kMaxDimension = 1 << 20;
 
-enum class Op { kConv2D, kDense, kMaxPool, kAveragePool, kAdd };
+enum class Op { kConv2D, kDepthwise, kDense, kMaxPool, kAveragePool, kAdd };
 
-// "conv2d", "dense", "maxpool", "avgpool", "add".
+// "conv2d", "depthwise", "dense", "maxpool", "avgpool", "add".
 const char* OpName(Op op);
+// Convolutions of both kinds and dense layers.
+bool HasWeights(Op op);
 
 enum class Rounding { kDouble, kSingle };
 
@@ -71,8 +73,10 @@ struct Layer {
   int clamp_max = 127;
   Rounding rounding = Rounding::kDouble;  // unused by pools
 
-  // kConv2D: [out][kernel_h][kernel_w][in]. kDense: [out][in], `in` being the
-  // input tensor flattened as it lies (height, width, channel).
+  // kConv2D: [out][kernel_h][kernel_w][in]. kDepthwise: [out][kernel_h]
+  // [kernel_w], output channel c reads input channel c / (out / in). kDense:
+  // [out][in], `in` being the input tensor flattened as it lies (height, width,
+  // channel).
   std::vector<int8_t> weights;
   std::vector<int32_t> bias;     // [out], zero point of the input not folded
   std::vector<Requant> requant;  // [out]

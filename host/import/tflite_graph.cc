@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/import/tflite_graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/ir/verifier.h"
+
+namespace systole::import {
+namespace {
+
+std::optional<ir::ElementType> ElementOf(tflite::TensorType type) {
+  switch (type) {
+    case tflite::TensorType_INT8:
+      return ir::ElementType::kInt8;
+    case tflite::TensorType_INT16:
+      return ir::ElementType::kInt16;
+    case tflite::TensorType_INT32:
+      return ir::ElementType::kInt32;
+    case tflite::TensorType_FLOAT32:
+      return ir::ElementType::kFloat32;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string TypeName(tflite::TensorType type) {
+  const char* name = tflite::EnumNameTensorType(type);
+  return *name ? name : absl::StrCat("type ", static_cast<int>(type));
+}
+
+// No shape stands for a scalar.
+absl::StatusOr<std::vector<int64_t>> ShapeOf(const tflite::Tensor& tensor) {
+  std::vector<int64_t> shape;
+  if (tensor.shape() == nullptr) return shape;
+  if (tensor.shape()->size() > ir::kMaxRank) {
+    return Invalid("rank ", tensor.shape()->size(), " is more than ",
+                   ir::kMaxRank);
+  }
+  int64_t elements = 1;
+  for (int32_t size : *tensor.shape()) {
+    if (size <= 0 || elements * size > ir::kMaxElements) {
+      return Invalid("a size of ", size, ", or too many elements");
+    }
+    elements *= size;
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+// Empty if the tensor has no scale.
+absl::StatusOr<std::optional<ir::Quantization>> QuantizationOf(
+    const tflite::Tensor& tensor) {
+  std::optional<ir::Quantization> none;
+  const tflite::Quantization* stored = tensor.quantization();
+  if (stored == nullptr) return none;
+  if (stored->details_type() != 0) {
+    return absl::UnimplementedError("a quantisation that is not affine");
+  }
+  const size_t scales = stored->scale() ? stored->scale()->size() : 0;
+  const size_t zeros = stored->zero_point() ? stored->zero_point()->size() : 0;
+  if (scales != zeros) {
+    return Invalid(scales, " scales and ", zeros, " zero points");
+  }
+  if (scales == 0 || tensor.type() == tflite::TensorType_FLOAT32) return none;
+  ir::Quantization q;
+  q.scales.assign(stored->scale()->begin(), stored->scale()->end());
+  if (scales > 1) q.axis = stored->quantized_dimension();
+  // Nothing has checked that these lie on multiples of 8 bytes.
+  std::vector<int64_t> zero_points(zeros);
+  std::memcpy(zero_points.data(), stored->zero_point()->Data(), 8 * zeros);
+  const int64_t zero = zero_points[0];
+  if (std::count(zero_points.begin(), zero_points.end(), zero) !=
+      static_cast<int64_t>(zeros)) {
+    return Invalid("zero points that differ");
+  }
+  if (zero < -32768 || zero > 32767) return Invalid("zero point ", zero);
+  q.zero_point = static_cast<int32_t>(zero);
+  return std::optional<ir::Quantization>(std::move(q));
+}
+
+}  // namespace
+
+TfliteGraph::TfliteGraph(absl::Span<const uint8_t> file,
+                         const tflite::Model& model,
+                         const tflite::SubGraph& subgraph)
+    : file_(file),
+      model_(model),
+      subgraph_(subgraph),
+      values_(subgraph.tensors() ? subgraph.tensors()->size() : 0) {}
+
+absl::StatusOr<const tflite::Tensor*> TfliteGraph::TensorAt(int index) const {
+  if (index < 0 || index >= static_cast<int64_t>(values_.size())) {
+    return Invalid("tensor index ", index, " of ", values_.size(), " tensors");
+  }
+  const tflite::Tensor* tensor = subgraph_.tensors()->Get(index);
+  if (tensor == nullptr) return Invalid("tensor ", index, " is missing");
+  return tensor;
+}
+
+std::string TfliteGraph::TakeName(int index) {
+  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
+  std::string name;
+  if (tensor.ok() && (*tensor)->name() != nullptr) {
+    name = (*tensor)->name()->str();
+    name = name.substr(0, name.find(';'));  // fused: one name for each part
+  }
+  if (name.empty()) name = absl::StrCat("t", index);
+  const std::string base = name;
+  while (names_[name]++ > 0) name = absl::StrCat(base, ".", names_[base] - 1);
+  return name;
+}
+
+std::string TfliteGraph::Describe(int index) const {
+  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
+  if (!tensor.ok()) return absl::StrCat("tensor ", index, " (none)");
+  const auto element = ElementOf((*tensor)->type());
+  std::string text =
+      element ? ir::ElementTypeName(*element) : TypeName((*tensor)->type());
+  text += "[";
+  if ((*tensor)->shape() != nullptr) {
+    for (size_t i = 0; i < std::min<size_t>((*tensor)->shape()->size(), 8);
+         ++i) {
+      absl::StrAppend(&text, i ? "," : "", (*tensor)->shape()->Get(i));
+    }
+  }
+  return text + "]";
+}
+
+absl::StatusOr<ir::Type> TfliteGraph::TypeOf(int index) const {
+  const absl::StatusOr<const tflite::Tensor*> found = TensorAt(index);
+  if (!found.ok()) return found.status();
+  const tflite::Tensor& tensor = **found;
+  const auto failed = [&](const absl::Status& status) {
+    return absl::Status(status.code(),
+                        absl::StrCat("tensor ", index, " (", Describe(index),
+                                     "): ", status.message()));
+  };
+  ir::Type type;
+  const auto element = ElementOf(tensor.type());
+  if (!element) {
+    return failed(absl::UnimplementedError(
+        absl::StrCat("type ", TypeName(tensor.type()), " is not supported")));
+  }
+  if (tensor.is_variable() || tensor.sparsity() != nullptr ||
+      tensor.external_buffer() != 0) {
+    return failed(absl::UnimplementedError(
+        "variables, sparse tensors and buffers in other files are not "
+        "supported"));
+  }
+  type.element = *element;
+  absl::StatusOr<std::vector<int64_t>> shape = ShapeOf(tensor);
+  if (!shape.ok()) return failed(shape.status());
+  type.shape = *std::move(shape);
+  absl::StatusOr<std::optional<ir::Quantization>> q = QuantizationOf(tensor);
+  if (!q.ok()) return failed(q.status());
+  type.quantization = *std::move(q);
+  return type;
+}
+
+absl::StatusOr<absl::Span<const uint8_t>> TfliteGraph::Data(
+    const tflite::Tensor& tensor) const {
+  absl::Span<const uint8_t> none;
+  const size_t buffers = model_.buffers() ? model_.buffers()->size() : 0;
+  if (tensor.buffer() == 0) return none;  // buffer 0 is empty by convention
+  if (tensor.buffer() >= buffers) {
+    return Invalid("buffer ", tensor.buffer(), " of ", buffers);
+  }
+  const tflite::Buffer* buffer = model_.buffers()->Get(tensor.buffer());
+  if (buffer == nullptr) return none;
+  if (buffer->data() != nullptr && buffer->data()->size() > 0) {
+    return absl::MakeConstSpan(buffer->data()->data(), buffer->data()->size());
+  }
+  if (buffer->offset() <= 1 || buffer->size() == 0) return none;
+  if (buffer->offset() > file_.size() ||
+      buffer->size() > file_.size() - buffer->offset()) {
+    return Invalid("buffer ", tensor.buffer(), " from ", buffer->offset(),
+                   " of ", buffer->size(), " bytes, in a file of ",
+                   file_.size());
+  }
+  return file_.subspan(buffer->offset(), buffer->size());
+}
+
+absl::StatusOr<absl::Span<const uint8_t>> TfliteGraph::ExactData(
+    int index, int64_t bytes) const {
+  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
+  if (!tensor.ok()) return tensor.status();
+  absl::StatusOr<absl::Span<const uint8_t>> data = Data(**tensor);
+  if (!data.ok()) return data.status();
+  if (static_cast<int64_t>(data->size()) != bytes) {
+    return Invalid("tensor ", index, " (", Describe(index), "): a buffer of ",
+                   data->size(), " bytes instead of ", bytes);
+  }
+  return data;
+}
+
+bool TfliteGraph::IsConstant(int index) const {
+  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
+  if (!tensor.ok() || values_[index] != nullptr) return false;
+  const absl::StatusOr<absl::Span<const uint8_t>> data = Data(**tensor);
+  return data.ok() && !data->empty();
+}
+
+absl::StatusOr<ir::Node*> TfliteGraph::Value(int index) {
+  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
+  if (!tensor.ok()) return tensor.status();
+  if (values_[index] != nullptr) return values_[index];
+  const absl::StatusOr<absl::Span<const uint8_t>> stored = Data(**tensor);
+  if (!stored.ok()) return stored.status();
+  if (stored->empty()) {
+    return Invalid("tensor ", index, " (", Describe(index),
+                   ") is read before it is computed");
+  }
+  absl::StatusOr<ir::Type> type = TypeOf(index);
+  if (!type.ok()) return type.status();
+  const absl::StatusOr<absl::Span<const uint8_t>> data =
+      ExactData(index, type->bytes());
+  if (!data.ok()) return data.status();
+  ir::Literal literal =
+      ir::Literal::FromBytes(type->element, type->elements(), data->data());
+  absl::StatusOr<ir::Node*> node = Add(
+      ir::MakeConstant(TakeName(index), *std::move(type), std::move(literal)));
+  if (node.ok()) values_[index] = *node;
+  return node;
+}
+
+absl::StatusOr<std::vector<int64_t>> TfliteGraph::Integers(int index) const {
+  const absl::StatusOr<const tflite::Tensor*> found = TensorAt(index);
+  if (!found.ok()) return found.status();
+  const tflite::Tensor& tensor = **found;
+  const bool wide = tensor.type() == tflite::TensorType_INT64;
+  if (!IsConstant(index) ||
+      (!wide && tensor.type() != tflite::TensorType_INT32)) {
+    return absl::UnimplementedError(
+        absl::StrCat("tensor ", index, " (", Describe(index),
+                     ") is not a constant of integers"));
+  }
+  const absl::StatusOr<std::vector<int64_t>> shape = ShapeOf(tensor);
+  if (!shape.ok()) return shape.status();
+  int64_t count = 1;
+  for (int64_t size : *shape) count *= size;
+  const absl::StatusOr<absl::Span<const uint8_t>> data =
+      ExactData(index, count * (wide ? 8 : 4));
+  if (!data.ok()) return data.status();
+  std::vector<int64_t> values(count);
+  for (int64_t i = 0; i < count; ++i) {
+    int32_t narrow = 0;
+    if (wide) {
+      std::memcpy(&values[i], data->data() + 8 * i, 8);
+    } else {
+      std::memcpy(&narrow, data->data() + 4 * i, 4);
+      values[i] = narrow;
+    }
+  }
+  return values;
+}
+
+absl::StatusOr<ir::Node*> TfliteGraph::Add(ir::Node node) {
+  ir::Node* added = module_->Add(std::move(node));
+  const absl::Status status = ir::VerifyNode(*added);
+  if (!status.ok()) return status;
+  return added;
+}
+
+absl::Status TfliteGraph::Define(int index, ir::Node* node) {
+  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
+  if (!tensor.ok()) return tensor.status();
+  if (values_[index] != nullptr) {
+    return Invalid("tensor ", index, " (", Describe(index),
+                   ") has a value already");
+  }
+  values_[index] = node;
+  return absl::OkStatus();
+}
+
+}  // namespace systole::import

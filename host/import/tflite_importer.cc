@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/import/tflite_importer.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/import/tflite_graph.h"
+#include "host/ir/verifier.h"
+
+namespace systole::import {
+namespace {
+
+absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(prefix, ": ", status.message()));
+}
+
+// Values above the old field's range are in the new one.
+absl::StatusOr<const tflite::OperatorCode*> CodeOf(const tflite::Model& model,
+                                                   const tflite::Operator& op) {
+  const size_t codes =
+      model.operator_codes() ? model.operator_codes()->size() : 0;
+  if (op.opcode_index() >= codes) {
+    return Invalid("operator code ", op.opcode_index(), " of ", codes);
+  }
+  const tflite::OperatorCode* code =
+      model.operator_codes()->Get(op.opcode_index());
+  if (code == nullptr) return Invalid("an operator code is missing");
+  return code;
+}
+
+tflite::BuiltinOperator BuiltinOf(const tflite::OperatorCode& code) {
+  return std::max(code.builtin_code(), static_cast<tflite::BuiltinOperator>(
+                                           code.deprecated_builtin_code()));
+}
+
+std::string OperatorName(const tflite::OperatorCode& code) {
+  const tflite::BuiltinOperator builtin = BuiltinOf(code);
+  std::string name = tflite::EnumNameBuiltinOperator(builtin);
+  if (name.empty()) name = absl::StrCat("builtin ", static_cast<int>(builtin));
+  if (builtin == tflite::BuiltinOperator_CUSTOM && code.custom_code()) {
+    absl::StrAppend(&name, " '", code.custom_code()->str(), "'");
+  }
+  return name;
+}
+
+// "f(i8[1,2], i32[4]) -> i8[3]".
+std::string Signature(const TfliteGraph& graph, const std::string& name,
+                      const tflite::Operator& op) {
+  const auto list = [&](const flatbuffers::Vector<int32_t>* indices) {
+    std::vector<std::string> tensors;
+    for (size_t i = 0; indices && i < std::min<size_t>(indices->size(), 16);
+         ++i) {
+      const int32_t index = indices->Get(i);
+      tensors.push_back(index == -1 ? "-" : graph.Describe(index));
+    }
+    return absl::StrJoin(tensors, ", ");
+  };
+  return absl::StrCat(name, "(", list(op.inputs()), ") -> ",
+                      list(op.outputs()));
+}
+
+absl::Status ImportInputs(TfliteGraph& graph,
+                          const tflite::SubGraph& subgraph) {
+  if (subgraph.inputs() == nullptr) return absl::OkStatus();
+  for (int32_t index : *subgraph.inputs()) {
+    absl::StatusOr<ir::Type> type = graph.TypeOf(index);
+    if (!type.ok()) return type.status();
+    const flatbuffers::String* name = subgraph.tensors()->Get(index)->name();
+    absl::StatusOr<ir::Node*> node =
+        graph.Add({graph.TakeName(index),
+                   ir::Op::kParameter,
+                   *std::move(type),
+                   {},
+                   ir::ParameterAttributes{name ? name->str() : ""}});
+    if (!node.ok()) return node.status();
+    const absl::Status status = graph.Define(index, *node);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ImportOperators(TfliteGraph& graph, const tflite::Model& model,
+                             const tflite::SubGraph& subgraph) {
+  const size_t count = subgraph.operators() ? subgraph.operators()->size() : 0;
+  for (size_t i = 0; i < count; ++i) {
+    const tflite::Operator* op = subgraph.operators()->Get(i);
+    if (op == nullptr) return Invalid("operator ", i, " is missing");
+    const absl::StatusOr<const tflite::OperatorCode*> code = CodeOf(model, *op);
+    if (!code.ok()) {
+      return Prefixed(absl::StrCat("operator ", i), code.status());
+    }
+    const absl::Status status = ImportOperator(graph, *op, BuiltinOf(**code));
+    if (!status.ok()) {
+      return Prefixed(absl::StrCat("operator ", i, " ",
+                                   Signature(graph, OperatorName(**code), *op)),
+                      status);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ImportOutputs(TfliteGraph& graph,
+                           const tflite::SubGraph& subgraph) {
+  if (subgraph.outputs() == nullptr) return Invalid("no outputs");
+  for (int32_t index : *subgraph.outputs()) {
+    const absl::StatusOr<ir::Node*> node = graph.Value(index);
+    if (!node.ok()) return Prefixed("output", node.status());
+    const flatbuffers::String* name = subgraph.tensors()->Get(index)->name();
+    graph.module().outputs.push_back({name ? name->str() : "", *node});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<ir::Module>> Import(
+    absl::Span<const uint8_t> file) {
+  flatbuffers::Verifier verifier(file.data(), file.size());
+  if (!tflite::VerifyModelBuffer(verifier)) {
+    return absl::DataLossError("not a TensorFlow Lite model, or damaged");
+  }
+  const tflite::Model& model = *tflite::GetModel(file.data());
+  if (model.version() != 3) {
+    return Invalid("schema version ", model.version(), ", not 3");
+  }
+  const size_t subgraphs = model.subgraphs() ? model.subgraphs()->size() : 0;
+  if (subgraphs != 1 || model.subgraphs()->Get(0) == nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat(subgraphs, " subgraphs; only one is supported"));
+  }
+  const tflite::SubGraph& subgraph = *model.subgraphs()->Get(0);
+  TfliteGraph graph(file, model, subgraph);
+  absl::Status status = ImportInputs(graph, subgraph);
+  if (!status.ok()) return Prefixed("input", status);
+  status = ImportOperators(graph, model, subgraph);
+  if (!status.ok()) return status;
+  status = ImportOutputs(graph, subgraph);
+  if (!status.ok()) return status;
+  graph.module().RemoveUnused();  // results that no output needs
+  status = ir::Verify(graph.module());
+  if (!status.ok()) return status;
+  return graph.TakeModule();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ir::Module>> ImportTflite(
+    absl::string_view bytes, const std::string& name) {
+  // A copy is aligned as the flatbuffer wants it.
+  const std::vector<uint8_t> file(bytes.begin(), bytes.end());
+  absl::StatusOr<std::unique_ptr<ir::Module>> module = Import(file);
+  if (!module.ok()) return Prefixed(name, module.status());
+  (*module)->name = name;
+  return module;
+}
+
+absl::StatusOr<std::unique_ptr<ir::Module>> ReadTflite(
+    const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return absl::NotFoundError(absl::StrCat(path, ": cannot be opened"));
+  const std::string bytes((std::istreambuf_iterator<char>(file)),
+                          std::istreambuf_iterator<char>());
+  if (file.bad())
+    return absl::UnavailableError(absl::StrCat(path, ": cannot be read"));
+  absl::StatusOr<std::unique_ptr<ir::Module>> module =
+      ImportTflite(bytes, path);
+  if (!module.ok()) return module;
+  // The module has the file's name without folder and suffix.
+  std::string& name = (*module)->name;
+  name = name.substr(name.rfind('/') + 1);
+  name = name.substr(0, name.rfind('.'));
+  return module;
+}
+
+}  // namespace systole::import

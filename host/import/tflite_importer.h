@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Reads TensorFlow Lite models. docs/tflite.md lists the operators.
+//
+//   absl::StatusOr<std::unique_ptr<ir::Module>> module =
+//       import::ReadTflite("model.tflite");
+//   if (!module.ok()) return module.status();
+#ifndef SYSTOLE_HOST_IMPORT_TFLITE_IMPORTER_H_
+#define SYSTOLE_HOST_IMPORT_TFLITE_IMPORTER_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "host/ir/module.h"
+
+namespace systole::import {
+
+// The module is verified. Every field of the file is checked before it is
+// used. Errors: NotFound and Unavailable (the file), DataLoss (no flatbuffer
+// of a model), InvalidArgument (a model that makes no sense), Unimplemented
+// (an operator or option that is not supported). Messages name the file, and
+// operators by index, name and tensor shapes.
+absl::StatusOr<std::unique_ptr<ir::Module>> ReadTflite(const std::string& path);
+
+// The same on bytes in memory; `name` stands for the file in messages and
+// names the module.
+absl::StatusOr<std::unique_ptr<ir::Module>> ImportTflite(
+    absl::string_view bytes, const std::string& name);
+
+}  // namespace systole::import
+
+#endif  // SYSTOLE_HOST_IMPORT_TFLITE_IMPORTER_H_

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Operators whose other operands are shapes, axes or positions.
+#include <tuple>
+
+#include "host/import/tflite_operator.h"
+
+namespace systole::import {
+namespace {
+
+using ir::Ints;
+using ir::Op;
+
+// Negative axes count from the end.
+int64_t Axis(Importer& in, int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) {
+    in.Fail(Invalid("axis ", axis, " of rank ", rank));
+    return 0;
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+// Begin and count of one dimension of a strided slice.
+std::pair<int64_t, int64_t> Range(int64_t size, int64_t begin, int64_t end,
+                                  int64_t stride, bool to_begin, bool to_end) {
+  const int64_t low = stride > 0 ? 0 : -1;
+  const int64_t high = stride > 0 ? size : size - 1;
+  const auto position = [&](int64_t value) {
+    return std::clamp(value < 0 ? value + size : value, low, high);
+  };
+  begin = to_begin ? (stride > 0 ? 0 : size - 1) : position(begin);
+  end = to_end ? (stride > 0 ? size : -1) : position(end);
+  const int64_t span = stride > 0 ? end - begin : begin - end;
+  const int64_t step = std::abs(stride);
+  return {begin, span <= 0 ? 0 : (span + step - 1) / step};
+}
+
+template <typename Options>
+void Resize(Importer& in, Op op, const Options* options) {
+  if (in.Read(options) == nullptr) return;
+  const std::vector<int64_t> size = in.Integers(1);
+  ir::Node* input = in.Value(0);
+  if (!in.ok()) return;
+  if (in.type().rank() != 4 || size.size() != 2 ||
+      size[0] != in.type().shape[1] || size[1] != in.type().shape[2]) {
+    in.Fail(
+        Invalid("size ", ir::ShapeText(size), " is not that of the result"));
+    return;
+  }
+  in.Emit(op, {input},
+          ir::ResizeAttributes{options->align_corners(),
+                               options->half_pixel_centers()});
+}
+
+}  // namespace
+
+void ImportMean(Importer& in) {
+  ir::Node* input = in.Value(0);
+  ir::ReduceAttributes a;
+  for (int64_t axis : in.Integers(1)) {
+    if (!in.ok()) return;
+    a.axes.push_back(Axis(in, axis, input->type.rank()));
+  }
+  std::sort(a.axes.begin(), a.axes.end());
+  a.axes.erase(std::unique(a.axes.begin(), a.axes.end()), a.axes.end());
+  in.Emit(Op::kMean, {input}, a);
+}
+
+// Both kinds of padding; the second gives the value.
+void ImportPad(Importer& in) {
+  ir::Node* input = in.Value(0);
+  const std::vector<int64_t> pads = in.Integers(1);
+  if (!in.ok()) return;
+  if (pads.size() != 2 * input->type.shape.size()) {
+    in.Fail(Invalid(pads.size(), " paddings for ", ir::TypeText(input->type)));
+    return;
+  }
+  ir::PadAttributes a;
+  for (size_t i = 0; i < pads.size(); i += 2) {
+    a.low.push_back(pads[i]);
+    a.high.push_back(pads[i + 1]);
+  }
+  a.value = input->type.quantization ? input->type.quantization->zero_point : 0;
+  if (in.Index(2) != -1) {
+    const ir::Node* value = in.Value(2);
+    if (!in.ok()) return;
+    if (!value->is_constant() || value->type.elements() != 1 ||
+        value->type.element == ir::ElementType::kFloat32 ||
+        !(value->type.quantization == input->type.quantization)) {
+      in.Fail(Unsupported("a padding value of ", ir::TypeText(value->type)));
+      return;
+    }
+    a.value = value->literal().Visit(
+        [](const auto& v) { return static_cast<int64_t>(v[0]); });
+  }
+  in.Emit(Op::kPad, {input}, a);
+}
+
+void ImportConcatenation(Importer& in) {
+  const auto* options = in.op().options_as_ConcatenationOptions();
+  if (in.Read(options) == nullptr) return;
+  if (options->activation() != tflite::Activation_NONE) {
+    in.Fail(Unsupported("a fused activation"));
+  }
+  std::vector<ir::Node*> operands;
+  for (int i = 0; in.ok() && i < in.inputs(); ++i) {
+    operands.push_back(in.Value(i));
+  }
+  if (!in.ok()) return;
+  const int64_t axis = Axis(in, options->axis(), in.type().rank());
+  in.Emit(Op::kConcatenate, operands, ir::ConcatenateAttributes{axis});
+}
+
+void ImportTranspose(Importer& in) {
+  ir::Node* input = in.Value(0);
+  ir::TransposeAttributes a;
+  for (int64_t axis : in.Integers(1)) {
+    if (!in.ok()) return;
+    a.permutation.push_back(Axis(in, axis, input->type.rank()));
+  }
+  in.Emit(Op::kTranspose, {input}, a);
+}
+
+void ImportStridedSlice(Importer& in) {
+  const auto* options = in.op().options_as_StridedSliceOptions();
+  if (in.Read(options) == nullptr) return;
+  ir::Node* input = in.Value(0);
+  const std::vector<int64_t> begin = in.Integers(1), end = in.Integers(2),
+                             stride = in.Integers(3);
+  if (!in.ok()) return;
+  if (options->ellipsis_mask() != 0 || options->new_axis_mask() != 0) {
+    in.Fail(Unsupported("a mask of ellipses or new axes"));
+    return;
+  }
+  ir::Type sliced = input->type;
+  if (begin.size() > sliced.shape.size() || end.size() != begin.size() ||
+      stride.size() != begin.size()) {
+    in.Fail(Invalid(begin.size(), " begins, ", end.size(), " ends, ",
+                    stride.size(), " strides for ", ir::TypeText(sliced)));
+    return;
+  }
+  ir::SliceAttributes a;
+  a.begin.resize(sliced.shape.size());
+  a.stride.assign(sliced.shape.size(), 1);
+  for (size_t i = 0; i < begin.size(); ++i) {
+    const auto masked = [&](int32_t mask) { return (mask >> i & 1) != 0; };
+    const auto sane = [](int64_t value) {
+      return -ir::kMaxElements <= value && value <= ir::kMaxElements;
+    };
+    if (stride[i] == 0 || !sane(stride[i]) || !sane(begin[i]) ||
+        !sane(end[i])) {
+      in.Fail(Invalid("dimension ", i, " from ", begin[i], " to ", end[i],
+                      " by ", stride[i]));
+      return;
+    }
+    a.stride[i] = stride[i];
+    int64_t& size = sliced.shape[i];
+    if (masked(options->shrink_axis_mask())) {
+      a.begin[i] = begin[i] < 0 ? begin[i] + size : begin[i];
+      a.stride[i] = 1;
+      size = 1;
+    } else {
+      std::tie(a.begin[i], size) =
+          Range(size, begin[i], options->offset() ? begin[i] + end[i] : end[i],
+                stride[i], masked(options->begin_mask()),
+                masked(options->end_mask()));
+    }
+  }
+  in.Emit(Op::kStridedSlice, sliced, {input}, a);
+  if (in.ok() && options->shrink_axis_mask() != 0) {
+    ir::Node* slice = in.last();
+    in.Emit(Op::kReshape, in.type(), {slice}, ir::NoAttributes{});
+  } else if (in.ok() && sliced.shape != in.type().shape) {
+    in.Fail(Invalid("the slice is ", ir::TypeText(sliced)));
+  }
+  in.Finish();
+}
+
+void ImportResize(Importer& in, Op op) {
+  if (op == Op::kResizeNearest) {
+    Resize(in, op, in.op().options_as_ResizeNearestOptions());
+  } else {
+    Resize(in, op, in.op().options_as_ResizeBilinearOptions());
+  }
+}
+
+}  // namespace systole::import

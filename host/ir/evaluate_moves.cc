@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// A move is where each element of the result comes from: an operand and an
+// offset in it, or nowhere (padding).
+#include <type_traits>
+
+#include "host/ir/evaluate_kernels.h"
+
+namespace systole::ir {
+namespace {
+
+struct Source {
+  size_t operand = 0;
+  int64_t offset = -1;  // below 0: padding
+};
+
+int64_t Offset(const Ints& position, const Ints& shape) {
+  const Ints strides = StridesOf(shape);
+  int64_t offset = 0;
+  for (size_t i = 0; i < shape.size(); ++i) offset += position[i] * strides[i];
+  return offset;
+}
+
+// Where the element at `index` of the result comes from.
+Source SourceOf(const Node& node, int64_t linear, const Ints& index) {
+  const Ints& shape = node.operands[0]->type.shape;
+  Ints position = index;
+  switch (node.op) {
+    case Op::kPad: {
+      const Ints& low = node.attr<PadAttributes>().low;
+      for (size_t i = 0; i < index.size(); ++i) {
+        position[i] -= low[i];
+        if (position[i] < 0 || position[i] >= shape[i]) return {};
+      }
+      return {0, Offset(position, shape)};
+    }
+    case Op::kTranspose: {
+      const Ints& permutation = node.attr<TransposeAttributes>().permutation;
+      for (size_t i = 0; i < index.size(); ++i) {
+        position[permutation[i]] = index[i];
+      }
+      return {0, Offset(position, shape)};
+    }
+    case Op::kStridedSlice: {
+      const auto& a = node.attr<SliceAttributes>();
+      for (size_t i = 0; i < index.size(); ++i) {
+        position[i] = a.begin[i] + index[i] * a.stride[i];
+      }
+      return {0, Offset(position, shape)};
+    }
+    case Op::kConcatenate: {
+      const int64_t axis = node.attr<ConcatenateAttributes>().axis;
+      size_t operand = 0;
+      while (position[axis] >= node.operands[operand]->type.shape[axis]) {
+        position[axis] -= node.operands[operand++]->type.shape[axis];
+      }
+      return {operand, Offset(position, node.operands[operand]->type.shape)};
+    }
+    default:  // reshape
+      return {0, linear};
+  }
+}
+
+}  // namespace
+
+Literal EvaluateMove(const Node& node, const Operands& operands) {
+  Literal result = Literal::Zeros(node.type.element, node.type.elements());
+  const int64_t padding =
+      node.op == Op::kPad ? node.attr<PadAttributes>().value : 0;
+  result.Visit([&](auto& values) {
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    Ints index(node.type.shape.size(), 0);
+    for (size_t linear = 0; linear < values.size(); ++linear) {
+      const Source source = SourceOf(node, static_cast<int64_t>(linear), index);
+      values[linear] =
+          source.offset < 0
+              ? static_cast<T>(padding)
+              : operands[source.operand]->values<T>()[source.offset];
+      Advance(node.type.shape, index);
+    }
+  });
+  return result;
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Both resizings are a weighted sum of up to four positions of the input; the
+// weights of an axis are worked out once.
+#include <cmath>
+#include <utility>
+
+#include "host/ir/evaluate_kernels.h"
+
+namespace systole::ir {
+namespace {
+
+constexpr int64_t kOne = 1024;
+
+// Two positions and the weight of the second one, of kOne.
+struct Mix {
+  int64_t first = 0, second = 0, weight = 0;
+};
+
+Mix Nearest(int64_t output, int64_t from, int64_t to,
+            const ResizeAttributes& a) {
+  const bool corners = a.align_corners && to > 1;
+  // Single precision, as specified.
+  const float scale =
+      corners ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
+              : static_cast<float>(from) / static_cast<float>(to);
+  const float place =
+      (static_cast<float>(output) + (a.half_pixel_centers ? 0.5f : 0.0f)) *
+      scale;
+  const float whole = a.align_corners ? std::round(place) : std::floor(place);
+  const auto position =
+      std::clamp<int64_t>(static_cast<int64_t>(whole), 0, from - 1);
+  return {position, position, 0};
+}
+
+Mix Linear(int64_t output, int64_t from, int64_t to,
+           const ResizeAttributes& a) {
+  const int64_t less = a.align_corners && to > 1 ? 1 : 0;
+  const int64_t divisor = to - less;
+  const int64_t step = (kOne * (from - less) + divisor / 2) / divisor;
+  int64_t place = output * step;
+  if (a.half_pixel_centers) place += step / 2 - kOne / 2;
+  Mix mix;
+  mix.first = std::max<int64_t>(place / kOne, 0);
+  mix.second = std::min((place + kOne - 1) / kOne, from - 1);
+  mix.weight = place - kOne * mix.first;
+  return mix;
+}
+
+std::vector<Mix> MixesOf(int64_t from, int64_t to, const Node& node) {
+  const auto& a = node.attr<ResizeAttributes>();
+  std::vector<Mix> mixes;
+  for (int64_t i = 0; i < to; ++i) {
+    mixes.push_back(node.op == Op::kResizeNearest ? Nearest(i, from, to, a)
+                                                  : Linear(i, from, to, a));
+  }
+  return mixes;
+}
+
+}  // namespace
+
+Literal EvaluateResize(const Node& node, const Operands& operands) {
+  const Ints& from = node.operands[0]->type.shape;
+  const Ints& to = node.type.shape;
+  const std::vector<Mix> rows = MixesOf(from[1], to[1], node);
+  const std::vector<Mix> columns = MixesOf(from[2], to[2], node);
+  const std::vector<int8_t>& input = operands[0]->values<int8_t>();
+  std::vector<int8_t> values;
+  values.reserve(node.type.elements());
+  for (int64_t n = 0; n < to[0]; ++n) {
+    for (const Mix& row : rows) {
+      for (const Mix& column : columns) {
+        for (int64_t c = 0; c < to[3]; ++c) {
+          const auto at = [&](int64_t y, int64_t x) {
+            return int64_t{
+                input[((n * from[1] + y) * from[2] + x) * from[3] + c]};
+          };
+          const auto mixed = [&](int64_t y) {
+            return at(y, column.first) * (kOne - column.weight) +
+                   at(y, column.second) * column.weight;
+          };
+          const int64_t sum = mixed(row.first) * (kOne - row.weight) +
+                              mixed(row.second) * row.weight;
+          const int64_t half = kOne * kOne / 2;
+          values.push_back(static_cast<int8_t>(
+              (sum + (sum > 0 ? half : -half)) / (kOne * kOne)));
+        }
+      }
+    }
+  }
+  return Literal(std::move(values));
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// A result depends on one input value, or on the difference to a row's
+// maximum: so each function is worked out once for all of them.
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "host/ir/evaluate_kernels.h"
+#include "host/ir/fixed_point.h"
+
+namespace systole::ir {
+namespace {
+
+int8_t Clamped(int64_t value) {
+  return static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
+}
+
+// How far from zero an input may be, so that it fits `integer_bits` when it
+// has been shifted to the left.
+int64_t Radius(int integer_bits, int shift) {
+  return static_cast<int64_t>(std::floor(
+      std::ldexp((1 << integer_bits) - 1, 31 - integer_bits - shift)));
+}
+
+absl::StatusOr<Literal> Activation(const Node& node, const Literal& input) {
+  const Quantization& q = node.operands[0]->quantization();
+  const absl::StatusOr<Factor> factor =
+      FactorOf(std::ldexp(double{q.scale()}, 27));
+  if (!factor.ok()) return factor.status();
+  const int64_t radius = Radius(4, factor->shift);
+  std::array<int8_t, 256> table;
+  for (int value = -128; value <= 127; ++value) {
+    const int centred = value - q.zero_point;
+    int8_t& result = table[value + 128];
+    if (std::abs(centred) >= radius) {
+      result = centred < 0 ? -128 : 127;
+    } else if (node.op == Op::kTanh) {
+      result = Clamped(Shift(TanhOf(Scale(centred, *factor)), -24));
+    } else {
+      result = Clamped(
+          int64_t{Shift(LogisticOf(Scale(centred, *factor)), -23)} - 128);
+    }
+  }
+  std::vector<int8_t> values = input.values<int8_t>();
+  for (int8_t& value : values) value = table[value + 128];
+  return Literal(std::move(values));
+}
+
+// e^(-d * beta * scale) for d = 0 .. 255; 0 from where it no longer counts.
+absl::StatusOr<std::array<int32_t, 256>> Exponentials(double slope) {
+  const double real = std::min(std::ldexp(slope, 26), std::ldexp(1.0, 31) - 1);
+  // Up to 2^31, so half of it is what a factor can be.
+  absl::StatusOr<Factor> factor = FactorOf(real / 2);
+  if (!factor.ok()) return factor.status();
+  const int shift = factor->shift + 1;
+  const int64_t farthest = Radius(5, shift);
+  std::array<int32_t, 256> table{};
+  for (int d = 0; d < 256 && d <= farthest; ++d) {
+    table[d] = ExpOf(
+        HighProduct(Saturate(-(int64_t{d} << shift)), factor->multiplier), 5);
+  }
+  return table;
+}
+
+absl::StatusOr<Literal> Softmax(const Node& node, const Literal& input) {
+  const auto table = Exponentials(double{node.attr<SoftmaxAttributes>().beta} *
+                                  node.operands[0]->quantization().scale());
+  if (!table.ok()) return table.status();
+  std::vector<int8_t> values = input.values<int8_t>();
+  const int64_t depth = node.type.shape.back();
+  for (auto row = values.begin(); row != values.end(); row += depth) {
+    const int highest = *std::max_element(row, row + depth);
+    int32_t sum = 0;
+    for (int64_t i = 0; i < depth; ++i) {
+      sum += Shift((*table)[highest - row[i]], -12);
+    }
+    const int zeros = __builtin_clz(static_cast<uint32_t>(sum));
+    const auto fraction = static_cast<int32_t>(
+        (static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));
+    const int32_t inverse = InverseOfOnePlus(fraction);
+    for (int64_t i = 0; i < depth; ++i) {
+      const int32_t e = (*table)[highest - row[i]];
+      row[i] =
+          Clamped(int64_t{Shift(HighProduct(inverse, e), zeros - 35)} - 128);
+    }
+  }
+  return Literal(std::move(values));
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> EvaluateTable(const Node& node,
+                                      const Operands& operands) {
+  return node.op == Op::kSoftmax ? Softmax(node, *operands[0])
+                                 : Activation(node, *operands[0]);
+}
+
+}  // namespace systole::ir

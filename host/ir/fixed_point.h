@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The fixed-point arithmetic of docs/numerics.md, as the host computes it.
+#ifndef SYSTOLE_HOST_IR_FIXED_POINT_H_
+#define SYSTOLE_HOST_IR_FIXED_POINT_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+
+namespace systole::ir {
+
+// multiplier / 2^31 * 2^shift.
+struct Factor {
+  int32_t multiplier = 0;  // 0 or 2^30 .. 2^31-1
+  int shift = 0;           // -31 .. 30
+};
+
+// Errors: InvalidArgument for factors that are negative, not finite or too
+// large.
+absl::StatusOr<Factor> FactorOf(double real);
+
+int32_t Saturate(int64_t value);
+// a * b / 2^31, halves up.
+int32_t HighProduct(int32_t a, int32_t b);
+// value * 2^exponent: saturating to the left, to the right rounding, halves
+// away from zero.
+int32_t Shift(int32_t value, int exponent);
+// value * factor, rounded twice.
+int32_t Scale(int32_t value, Factor factor);
+
+// 1 / (1 + e^-a) and tanh(a), of a with 4 integer bits, without integer bits.
+int32_t LogisticOf(int32_t a);
+int32_t TanhOf(int32_t a);
+// e^a of a <= 0 with `integer_bits`, and 1 / (1 + a) of a in 0..1 without,
+// both without integer bits.
+int32_t ExpOf(int32_t a, int integer_bits);
+int32_t InverseOfOnePlus(int32_t a);
+
+}  // namespace systole::ir
+
+#endif  // SYSTOLE_HOST_IR_FIXED_POINT_H_

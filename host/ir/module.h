@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// A module: one graph of nodes, each with one result, in an order that can be
+// executed.
+//
+//   Module module("twice");
+//   Node* x = module.Add({"x", Op::kParameter, type, {},
+//                         ParameterAttributes{"input"}});
+//   Node* y = module.Add({"y", Op::kAdd, type, {x, x}, ClampAttributes{}});
+//   module.outputs.push_back({"output", y});
+//   absl::Status status = Verify(module);
+#ifndef SYSTOLE_HOST_IR_MODULE_H_
+#define SYSTOLE_HOST_IR_MODULE_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/ir/attributes.h"
+#include "host/ir/op.h"
+#include "host/ir/type.h"
+
+namespace systole::ir {
+
+struct Node {
+  std::string name;  // unique in the module
+  Op op = Op::kParameter;
+  Type type;  // of the result
+  std::vector<Node*> operands;
+  Attributes attributes;  // of the kind in InfoOf(op)
+
+  template <typename T>
+  const T& attr() const {
+    return std::get<T>(attributes);
+  }
+  template <typename T>
+  T& attr() {
+    return std::get<T>(attributes);
+  }
+  bool is_constant() const { return op == Op::kConstant; }
+  // Of a constant.
+  const Literal& literal() const { return *attr<ConstantAttributes>().data; }
+  const Quantization& quantization() const { return *type.quantization; }
+};
+
+struct Output {
+  std::string name;  // that callers know it by
+  Node* node = nullptr;
+};
+
+class Module {
+ public:
+  explicit Module(std::string name = "") : name(std::move(name)) {}
+
+  std::string name;
+  std::vector<Output> outputs;
+
+  const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  // Parameters, in order.
+  std::vector<Node*> inputs() const;
+  // The node of that name or null.
+  Node* Find(std::string_view name) const;
+  // Operations that read the result; outputs are not counted.
+  std::vector<Node*> Users(const Node* node) const;
+  bool IsOutput(const Node* node) const;
+  // `base`, with a number behind it if that is taken.
+  std::string UniqueName(std::string_view base) const;
+
+  // Appends a node; the pointer stays valid until the node is removed.
+  Node* Add(Node node);
+  // Inserts a node before another.
+  Node* InsertBefore(const Node* position, Node node);
+  // Lets every operand and output that is `from` be `to`.
+  void ReplaceUses(const Node* from, Node* to);
+  // Removes nodes whose result nobody needs, but no parameters; how many.
+  int RemoveUnused();
+
+  std::unique_ptr<Module> Clone() const;
+
+ private:
+  std::vector<std::unique_ptr<Node>> nodes_;
+};
+
+// Equal names, nodes in the same order, constants of the same bits.
+bool Equal(const Module& a, const Module& b);
+
+// A constant node's parts.
+Node MakeConstant(std::string name, Type type, Literal data);
+
+}  // namespace systole::ir
+
+#endif  // SYSTOLE_HOST_IR_MODULE_H_

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/ir/passes/clamp_fusion.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace systole::ir {
+namespace {
+
+// The clamp of an operation that has one, or null.
+Ints* ClampOf(Node& node) {
+  return std::visit(
+      [](auto& kind) -> Ints* {
+        using Kind = std::decay_t<decltype(kind)>;
+        if constexpr (std::is_same_v<Kind, ConvAttributes> ||
+                      std::is_same_v<Kind, DenseAttributes> ||
+                      std::is_same_v<Kind, PoolAttributes> ||
+                      std::is_same_v<Kind, ClampAttributes>) {
+          return &kind.clamp;
+        } else {
+          return nullptr;
+        }
+      },
+      node.attributes);
+}
+
+// Fuses the first ReLU that can be; whether there was one.
+bool FuseOne(Module& module) {
+  for (const auto& node : module.nodes()) {
+    if (node->op != Op::kRelu) continue;
+    Node* producer = node->operands[0];
+    Ints* clamp = ClampOf(*producer);
+    if (clamp == nullptr || producer->type != node->type ||
+        module.Users(producer).size() != 1 || module.IsOutput(producer)) {
+      continue;
+    }
+    const Ints& outer = node->attr<ClampAttributes>().clamp;
+    for (int64_t& limit : *clamp) {
+      limit = std::clamp(limit, outer[0], outer[1]);
+    }
+    module.ReplaceUses(node.get(), producer);
+    module.RemoveUnused();
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> ClampFusion::Run(Module& module) {
+  bool changed = false;
+  while (FuseOne(module)) changed = true;
+  return changed;
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include <zlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "host/ir/text.h"
+
+namespace systole::ir {
+namespace {
+
+constexpr int64_t kInlineElements = 16;
+
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("\"", absl::CEscape(text), "\"");
+}
+
+std::string NameText(const std::string& name) {
+  const bool plain =
+      !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '/' ||
+               c == '-';
+      });
+  return plain ? name : Quoted(name);
+}
+
+template <typename T>
+std::string ElementText(T value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return FloatText(value);
+  } else {
+    return absl::StrCat(int64_t{value});
+  }
+}
+
+std::string DataText(const Literal& data, const PrintOptions& options) {
+  const bool finite = data.Visit([](const auto& values) {
+    return std::all_of(values.begin(), values.end(),
+                       [](double v) { return std::isfinite(v); });
+  });
+  if (data.size() <= kInlineElements && finite) {
+    return data.Visit([](const auto& values) {
+      const auto format = [](std::string* out, auto v) {
+        out->append(ElementText(v));
+      };
+      return absl::StrCat("[", absl::StrJoin(values, ", ", format), "]");
+    });
+  }
+  const std::vector<uint8_t> bytes = data.Bytes();
+  if (options.elide_constants) {
+    return absl::StrFormat("elided(bytes=%d, crc32=%08x)", bytes.size(),
+                           crc32(0, bytes.data(), bytes.size()));
+  }
+  const absl::string_view view(reinterpret_cast<const char*>(bytes.data()),
+                               bytes.size());
+  return absl::StrCat("x\"", absl::BytesToHexString(view), "\"");
+}
+
+// Texts of the values of attributes.
+struct FieldText {
+  const PrintOptions& options;
+
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(int64_t value) const { return absl::StrCat(value); }
+  std::string operator()(float value) const { return FloatText(value); }
+  std::string operator()(const std::string& value) const {
+    return Quoted(value);
+  }
+  std::string operator()(const Ints& values) const {
+    return absl::StrCat("[", absl::StrJoin(values, ", "), "]");
+  }
+  std::string operator()(const std::shared_ptr<const Literal>& data) const {
+    return data ? DataText(*data, options) : "";
+  }
+};
+
+using Field = std::pair<std::string, std::string>;
+
+std::vector<Field> FieldsOf(const Attributes& attributes,
+                            const PrintOptions& options) {
+  std::vector<Field> fields;
+  const FieldText text{options};
+  std::visit(
+      [&](const auto& kind) {
+        std::decay_t<decltype(kind)>::Fields(
+            kind, [&](const char* name, const auto& value) {
+              fields.emplace_back(name, text(value));
+            });
+      },
+      attributes);
+  return fields;
+}
+
+std::string OperandName(const Node* operand) {
+  return absl::StrCat("%", operand ? NameText(operand->name) : "?");
+}
+
+}  // namespace
+
+std::string Print(const Node& node, const PrintOptions& options) {
+  const auto format = [](std::string* out, const Node* operand) {
+    out->append(OperandName(operand));
+  };
+  std::string line = absl::StrCat(
+      OperandName(&node), " = ", TypeText(node.type), " ", OpName(node.op), "(",
+      absl::StrJoin(node.operands, ", ", format), ")");
+  const std::vector<Field> defaults =
+      FieldsOf(InfoOf(node.op).defaults, options);
+  for (const Field& field : FieldsOf(node.attributes, options)) {
+    if (std::count(defaults.begin(), defaults.end(), field) == 0) {
+      absl::StrAppend(&line, ", ", field.first, "=", field.second);
+    }
+  }
+  return line;
+}
+
+std::string Print(const Module& module, const PrintOptions& options) {
+  std::string text = absl::StrCat("module @", NameText(module.name), " {\n");
+  for (const auto& node : module.nodes()) {
+    absl::StrAppend(&text, "  ", Print(*node, options), "\n");
+  }
+  const auto format = [](std::string* out, const Output& output) {
+    absl::StrAppend(out, OperandName(output.node), " as ", Quoted(output.name));
+  };
+  absl::StrAppend(&text, "  return ",
+                  absl::StrJoin(module.outputs, ", ", format), "\n}\n");
+  return text;
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include <cmath>
+
+#include "host/ir/rules.h"
+#include "host/ir/verifier.h"
+
+namespace systole::ir {
+namespace {
+
+// A bias scale may miss the product of the scales by so much of it.
+constexpr double kBiasScaleTolerance = 0.01;
+
+}  // namespace
+
+int64_t WindowPositions(int64_t size, int64_t kernel, int64_t stride,
+                        int64_t dilation, int64_t pad_before,
+                        int64_t pad_after) {
+  const int64_t padded = size + pad_before + pad_after;
+  const int64_t extent = dilation * (kernel - 1) + 1;
+  return extent > padded ? 0 : (padded - extent) / stride + 1;
+}
+
+std::optional<std::vector<int64_t>> BroadcastShape(
+    const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  std::vector<int64_t> shape(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < shape.size(); ++i) {  // from the last dimension
+    const int64_t left = i < a.size() ? a[a.size() - 1 - i] : 1;
+    const int64_t right = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (left != right && left != 1 && right != 1) return std::nullopt;
+    shape[shape.size() - 1 - i] = left == 1 ? right : left;
+  }
+  return shape;
+}
+
+absl::Status CheckActivation(const Type& type, const std::string& what) {
+  SYSTOLE_IR_CHECK(
+      type.element == ElementType::kInt8 && !type.quantization->per_channel(),
+      what, " is ", TypeText(type), ", not i8 with one scale");
+  return absl::OkStatus();
+}
+
+absl::Status CheckSameQuantization(const Type& a, const Type& b) {
+  if (!a.quantization && !b.quantization) return absl::OkStatus();
+  const bool same =
+      a.quantization && b.quantization &&
+      a.quantization->scales.size() == b.quantization->scales.size() &&
+      a.quantization->zero_point == b.quantization->zero_point &&
+      std::abs(a.quantization->scale() - b.quantization->scale()) <= 1e-6f;
+  SYSTOLE_IR_CHECK(same, TypeText(a), " and ", TypeText(b),
+                   " differ in scale or zero point");
+  return absl::OkStatus();
+}
+
+absl::Status CheckShape(const Type& type, const std::vector<int64_t>& shape) {
+  SYSTOLE_IR_CHECK(type.shape == shape, "the result is ", TypeText(type),
+                   ", but the operands make ", ShapeText(shape));
+  return absl::OkStatus();
+}
+
+absl::Status CheckClamp(const Ints& clamp) {
+  SYSTOLE_IR_CHECK(clamp.size() == 2 && -128 <= clamp[0] &&
+                       clamp[0] <= clamp[1] && clamp[1] <= 127,
+                   "clamp ", ShapeText(clamp), " is no range of i8");
+  return absl::OkStatus();
+}
+
+absl::Status CheckFactor(double factor) {
+  SYSTOLE_IR_CHECK(std::isfinite(factor) && factor > 0 &&
+                       factor < std::ldexp(1.0, 30) * (1 - 1e-9),
+                   "the scales make a factor of ", factor,
+                   ", not in 0 .. 2^30");
+  return absl::OkStatus();
+}
+
+absl::Status CheckWeights(const Node& node, int axis) {
+  const Type& input = node.operands[0]->type;
+  const Type& weights = node.operands[1]->type;
+  const Quantization& q = *weights.quantization;
+  const int64_t channels = weights.shape[axis];
+  SYSTOLE_IR_CHECK(weights.element == ElementType::kInt8, "weights are ",
+                   TypeText(weights), ", not i8");
+  SYSTOLE_IR_CHECK(q.zero_point == 0, "weights have zero point ", q.zero_point,
+                   ", not 0");
+  SYSTOLE_IR_CHECK(!q.per_channel() || q.axis == axis,
+                   "scales of the weights are along axis ", q.axis, ", not ",
+                   axis);
+  for (int64_t c = 0; c < (q.per_channel() ? channels : 1); ++c) {
+    SYSTOLE_IR_RETURN_IF_ERROR(
+        CheckFactor(double{input.quantization->scale()} * q.scale(c) /
+                    node.quantization().scale()));
+  }
+  const auto* conv = std::get_if<ConvAttributes>(&node.attributes);
+  const auto* dense = std::get_if<DenseAttributes>(&node.attributes);
+  if (node.operands.size() < 3) {
+    SYSTOLE_IR_CHECK(!(conv && conv->zero_point_folded) &&
+                         !(dense && dense->zero_point_folded),
+                     "the zero point is folded, but there is no bias");
+    return absl::OkStatus();
+  }
+  const Type& bias = node.operands[2]->type;
+  SYSTOLE_IR_CHECK(bias.element == ElementType::kInt32 &&
+                       bias.shape == std::vector<int64_t>{channels},
+                   "bias is ", TypeText(bias), ", not i32[", channels, "]");
+  if (!bias.quantization) return absl::OkStatus();
+  for (size_t c = 0; c < bias.quantization->scales.size(); ++c) {
+    const double product = double{input.quantization->scale()} * q.scale(c);
+    const double scale = bias.quantization->scales[c];
+    SYSTOLE_IR_CHECK(std::abs(scale - product) <= kBiasScaleTolerance * product,
+                     "bias scale ", scale, " of channel ", c,
+                     " is not the product of the scales of input and weights, ",
+                     product);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace systole::ir

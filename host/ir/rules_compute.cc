@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Rules of operations that compute: windows, products, elementwise ones.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "host/ir/rules.h"
+#include "host/ir/verifier.h"
+
+namespace systole::ir {
+namespace {
+
+constexpr int64_t kMaxWindow = 1 << 20;  // of anything about a window
+
+absl::Status CheckPositive(const Ints& pair, const char* what) {
+  SYSTOLE_IR_CHECK(
+      pair.size() == 2 &&
+          std::all_of(pair.begin(), pair.end(),
+                      [](int64_t v) { return 1 <= v && v <= kMaxWindow; }),
+      what, " ", ShapeText(pair), " is not a pair of positive numbers");
+  return absl::OkStatus();
+}
+
+absl::Status CheckPadding(const Ints& padding) {
+  SYSTOLE_IR_CHECK(
+      padding.size() == 4 &&
+          std::all_of(padding.begin(), padding.end(),
+                      [](int64_t v) { return 0 <= v && v <= kMaxWindow; }),
+      "padding ", ShapeText(padding), " is not four numbers from 0");
+  return absl::OkStatus();
+}
+
+// The result's shape from input and window.
+absl::Status CheckWindow(const Node& node, const Ints& kernel,
+                         const Ints& stride, const Ints& dilation,
+                         const Ints& padding, int64_t channels) {
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckPositive(kernel, "kernel"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckPositive(stride, "stride"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckPositive(dilation, "dilation"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckPadding(padding));
+  const Type& input = node.operands[0]->type;
+  std::vector<int64_t> shape = {input.shape[0], 0, 0, channels};
+  for (int i = 0; i < 2; ++i) {
+    shape[1 + i] = WindowPositions(input.shape[1 + i], kernel[i], stride[i],
+                                   dilation[i], padding[i], padding[i + 2]);
+    SYSTOLE_IR_CHECK(shape[1 + i] > 0, "a window of ", ShapeText(kernel),
+                     " is larger than ", TypeText(input), " and its padding");
+  }
+  return CheckShape(node.type, shape);
+}
+
+// Input, weights and result of a convolution.
+absl::Status CheckConvOperands(const Node& node, int channel_axis) {
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.operands[0]->type, "input"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  for (int i = 0; i < 2; ++i) {
+    SYSTOLE_IR_CHECK(node.operands[i]->type.rank() == 4,
+                     i == 0 ? "input " : "weights ",
+                     TypeText(node.operands[i]->type), " not of rank 4");
+  }
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckClamp(node.attr<ConvAttributes>().clamp));
+  return CheckWeights(node, channel_axis);
+}
+
+absl::Status CheckConvWindow(const Node& node, int64_t channels) {
+  const ConvAttributes& a = node.attr<ConvAttributes>();
+  const Type& weights = node.operands[1]->type;
+  return CheckWindow(node, {weights.shape[1], weights.shape[2]}, a.stride,
+                     a.dilation, a.padding, channels);
+}
+
+}  // namespace
+
+absl::Status CheckConvolution(const Node& node) {
+  const Type& input = node.operands[0]->type;
+  const Type& weights = node.operands[1]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckConvOperands(node, 0));
+  SYSTOLE_IR_CHECK(input.shape[3] == weights.shape[3], "input has ",
+                   input.shape[3], " channels, weights ", weights.shape[3]);
+  return CheckConvWindow(node, weights.shape[0]);
+}
+
+absl::Status CheckDepthwise(const Node& node) {
+  const Type& input = node.operands[0]->type;
+  const Type& weights = node.operands[1]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckConvOperands(node, 3));
+  SYSTOLE_IR_CHECK(
+      weights.shape[0] == 1 && weights.shape[3] % input.shape[3] == 0,
+      "weights ", ShapeText(weights.shape), " are not [1,h,w,n] with n a ",
+      "multiple of the input's ", input.shape[3], " channels");
+  return CheckConvWindow(node, weights.shape[3]);
+}
+
+absl::Status CheckFullyConnected(const Node& node) {
+  const Type& input = node.operands[0]->type;
+  const Type& weights = node.operands[1]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  SYSTOLE_IR_CHECK(weights.rank() == 2, "weights ", TypeText(weights),
+                   " not of rank 2");
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckClamp(node.attr<DenseAttributes>().clamp));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckWeights(node, 0));
+  SYSTOLE_IR_CHECK(input.elements() % weights.shape[1] == 0, "input ",
+                   TypeText(input), " is not rows of ", weights.shape[1]);
+  SYSTOLE_IR_CHECK(
+      node.type.rank() >= 1 && node.type.shape.back() == weights.shape[0] &&
+          node.type.elements() ==
+              input.elements() / weights.shape[1] * weights.shape[0],
+      "result ", TypeText(node.type), " is not ",
+      input.elements() / weights.shape[1], " rows of ", weights.shape[0]);
+  return absl::OkStatus();
+}
+
+absl::Status CheckPool(const Node& node) {
+  const PoolAttributes& a = node.attr<PoolAttributes>();
+  const Type& input = node.operands[0]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  SYSTOLE_IR_CHECK(input.rank() == 4, "input ", TypeText(input),
+                   " not of rank 4");
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckSameQuantization(input, node.type));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckClamp(a.clamp));
+  SYSTOLE_IR_RETURN_IF_ERROR(
+      CheckWindow(node, a.kernel, a.stride, {1, 1}, a.padding, input.shape[3]));
+  for (size_t i = 0; i < 4; ++i) {
+    SYSTOLE_IR_CHECK(a.padding[i] < a.kernel[i % 2], "padding ",
+                     ShapeText(a.padding), " is not below the kernel ",
+                     ShapeText(a.kernel));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBinary(const Node& node) {
+  const Type& a = node.operands[0]->type;
+  const Type& b = node.operands[1]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(a, "first operand"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(b, "second operand"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckClamp(node.attr<ClampAttributes>().clamp));
+  const auto shape = BroadcastShape(a.shape, b.shape);
+  SYSTOLE_IR_CHECK(shape.has_value(), "shapes ", ShapeText(a.shape), " and ",
+                   ShapeText(b.shape), " do not fit each other");
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, *shape));
+  const double left = a.quantization->scale();
+  const double right = b.quantization->scale();
+  const double result = node.quantization().scale();
+  if (node.op == Op::kMul) return CheckFactor(left * right / result);
+  const double factor = 2 * std::max(left, right) / ((1 << 20) * result);
+  SYSTOLE_IR_CHECK(std::isfinite(factor) && factor < 1 - 1e-9, "scales ", left,
+                   " and ", right, " are 2^19 times ", result, " or more");
+  return absl::OkStatus();
+}
+
+absl::Status CheckMean(const Node& node) {
+  const Type& input = node.operands[0]->type;
+  const Ints& axes = node.attr<ReduceAttributes>().axes;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  std::vector<int64_t> kept = input.shape, removed;
+  int64_t count = 1;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    SYSTOLE_IR_CHECK(0 <= axes[i] && axes[i] < input.rank() &&
+                         (i == 0 || axes[i - 1] < axes[i]),
+                     "axes ", ShapeText(axes), " of ", TypeText(input));
+    count *= kept[axes[i]];
+    kept[axes[i]] = 1;
+  }
+  for (int i = 0; i < input.rank(); ++i) {
+    if (std::count(axes.begin(), axes.end(), i) == 0) {
+      removed.push_back(input.shape[i]);
+    }
+  }
+  if (node.type.shape != removed) {
+    SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, kept));
+  }
+  SYSTOLE_IR_CHECK(count < std::numeric_limits<int32_t>::max() / 256,
+                   "a mean of ", count, " values is too many");
+  return CheckFactor(double{input.quantization->scale()} /
+                     node.quantization().scale());
+}
+
+absl::Status CheckTable(const Node& node) {
+  const Type& input = node.operands[0]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, input.shape));
+  const bool tanh = node.op == Op::kTanh;
+  const float scale = tanh ? 1.0f / 128 : 1.0f / 256;
+  const int zero_point = tanh ? 0 : -128;
+  SYSTOLE_IR_CHECK(node.quantization().scale() == scale &&
+                       node.quantization().zero_point == zero_point,
+                   "the result must have scale ", scale, " and zero point ",
+                   zero_point, ", not ", TypeText(node.type));
+  // What fixed point with 4 or 5 integer bits can take.
+  const float input_scale = input.quantization->scale();
+  if (node.op != Op::kSoftmax) {
+    SYSTOLE_IR_CHECK(std::ldexp(1.0f, -27) <= input_scale && input_scale < 8,
+                     "scale ", input_scale,
+                     " of the input is not in 2^-27 .. 8");
+    return absl::OkStatus();
+  }
+  const float beta = node.attr<SoftmaxAttributes>().beta;
+  SYSTOLE_IR_CHECK(input.rank() >= 1, "softmax of a scalar");
+  const double slope = double{beta} * input_scale;
+  SYSTOLE_IR_CHECK(std::isfinite(slope) && slope >= std::ldexp(1.0, -26),
+                   "beta ", beta, " times the scale is below 2^-26");
+  return absl::OkStatus();
+}
+
+absl::Status CheckRelu(const Node& node) {
+  const Type& input = node.operands[0]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckClamp(node.attr<ClampAttributes>().clamp));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, input.shape));
+  return CheckFactor(double{input.quantization->scale()} /
+                     node.quantization().scale());
+}
+
+absl::Status CheckQuantize(const Node& node) {
+  const Type& input = node.operands[0]->type;
+  const Type& quantised = node.op == Op::kQuantize ? node.type : input;
+  const Type& other = node.op == Op::kQuantize ? input : node.type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(quantised, "the quantised side"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, input.shape));
+  if (other.element == ElementType::kFloat32) return absl::OkStatus();
+  SYSTOLE_IR_CHECK(node.op == Op::kQuantize, "the result is ",
+                   TypeText(node.type), ", not f32");
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(other, "input"));
+  return CheckFactor(double{input.quantization->scale()} /
+                     node.quantization().scale());
+}
+
+}  // namespace systole::ir

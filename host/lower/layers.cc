@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/lower/layers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/lower/requantise.h"
+
+namespace systole::lower {
+namespace {
+
+using ir::Node;
+using ir::Op;
+
+template <typename... Parts>
+absl::Status Unsupported(const Parts&... parts) {
+  return absl::UnimplementedError(absl::StrCat(parts...));
+}
+
+// The last three dimensions; those before them must be 1.
+absl::StatusOr<model::Tensor> TensorOf(const Node& node) {
+  const ir::Type& type = node.type;
+  if (type.element != ir::ElementType::kInt8) {
+    return Unsupported("the device has no ", ir::TypeText(type));
+  }
+  model::Tensor tensor;
+  tensor.name = node.name;
+  tensor.scale = type.quantization->scale();
+  tensor.zero_point = type.quantization->zero_point;
+  int* const sizes[] = {&tensor.channels, &tensor.width, &tensor.height};
+  for (int i = 0; i < type.rank(); ++i) {
+    const int64_t size = type.shape[type.rank() - 1 - i];
+    if (size > model::kMaxDimension || (i >= 3 && size != 1)) {
+      return Unsupported("no tensor of one image: ", ir::TypeText(type));
+    }
+    if (i < 3) *sizes[i] = static_cast<int>(size);
+  }
+  return tensor;
+}
+
+bool SameShape(const model::Tensor& a, const model::Tensor& b) {
+  return a.height == b.height && a.width == b.width && a.channels == b.channels;
+}
+
+// A layer while it is made.
+class Builder {
+ public:
+  Builder(const Node& node, const TensorIndices& tensors,
+          const model::Network& network)
+      : node_(node), tensors_(tensors), network_(network) {
+    layer_.name = node.name;
+  }
+
+  absl::StatusOr<model::Layer> Run() {
+    const absl::Status status = Dispatch();
+    if (!status.ok()) return status;
+    return std::move(layer_);
+  }
+
+ private:
+  absl::Status Dispatch() {
+    switch (node_.op) {
+      case Op::kConv2D:
+      case Op::kDepthwiseConv2D:
+        return Convolution();
+      case Op::kFullyConnected:
+        return Dense();
+      case Op::kAdd:
+        return Add();
+      case Op::kAveragePool:
+      case Op::kMaxPool:
+        return Pool();
+      default:
+        return Unsupported("the device has no such operation");
+    }
+  }
+
+  // Operand `i` as the node's input, in the shape that the node sees. A
+  // reshape before it is only allowed where that does not matter.
+  absl::Status AddInput(int i, bool any_shape) {
+    const auto found = tensors_.find(node_.operands[i]);
+    if (found == tensors_.end()) {
+      return Unsupported("operand '", node_.operands[i]->name,
+                         "' is not a value of the device");
+    }
+    const absl::StatusOr<model::Tensor> seen = TensorOf(*node_.operands[i]);
+    if (!seen.ok()) return seen.status();
+    if (!any_shape && !SameShape(*seen, network_.tensors[found->second])) {
+      return Unsupported("operand '", node_.operands[i]->name,
+                         "' has another shape than in memory");
+    }
+    layer_.inputs.push_back(found->second);
+    return absl::OkStatus();
+  }
+
+  void SetClamp(const ir::Ints& clamp) {
+    layer_.clamp_min = static_cast<int>(clamp[0]);
+    layer_.clamp_max = static_cast<int>(clamp[1]);
+  }
+
+  float ScaleOf(int operand) const {
+    return node_.operands[operand]->quantization().scale();
+  }
+
+  // Weights of a layer with `channels`, which must be constants.
+  absl::Status AddWeights(int64_t channels) {
+    if (!std::all_of(node_.operands.begin() + 1, node_.operands.end(),
+                     [](const Node* n) { return n->is_constant(); })) {
+      return Unsupported("weights and bias are not constants");
+    }
+    layer_.weights = node_.operands[1]->literal().values<int8_t>();
+    layer_.bias.assign(channels, 0);
+    if (node_.operands.size() == 3) {
+      layer_.bias = node_.operands[2]->literal().values<int32_t>();
+    }
+    return absl::OkStatus();
+  }
+
+  // s_in * s_w[c] / s_out.
+  double Factor(int64_t channel) const {
+    return double{ScaleOf(0)} *
+           node_.operands[1]->quantization().scale(channel) /
+           node_.quantization().scale();
+  }
+
+  absl::Status Convolution() {
+    const auto& a = node_.attr<ir::ConvAttributes>();
+    const ir::Ints& shape = node_.operands[1]->type.shape;
+    const bool depthwise = node_.op == Op::kDepthwiseConv2D;
+    layer_.op = depthwise ? model::Op::kDepthwise : model::Op::kConv2D;
+    absl::Status status = AddInput(0, false);
+    const int64_t channels = depthwise ? shape[3] : shape[0];
+    if (status.ok()) status = AddWeights(channels);
+    if (!status.ok()) return status;
+    if (a.zero_point_folded) return Unsupported("a folded zero point");
+    if (depthwise) TransposeWeights(channels);
+    SetWindow(shape[1], shape[2], a.stride, a.padding);
+    layer_.window.dilation_h = static_cast<int>(a.dilation[0]);
+    layer_.window.dilation_w = static_cast<int>(a.dilation[1]);
+    SetClamp(a.clamp);
+    for (int64_t c = 0; c < channels; ++c) {
+      const absl::StatusOr<model::Requant> requant =
+          QuantiseMultiplier(Factor(c));
+      if (!requant.ok()) return requant.status();
+      layer_.requant.push_back(*requant);
+    }
+    return absl::OkStatus();
+  }
+
+  // [taps][channels] to [channels][taps].
+  void TransposeWeights(int64_t channels) {
+    const std::vector<int8_t> from = layer_.weights;
+    const int64_t taps = static_cast<int64_t>(from.size()) / channels;
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t t = 0; t < taps; ++t) {
+        layer_.weights[c * taps + t] = from[t * channels + c];
+      }
+    }
+  }
+
+  void SetWindow(int64_t kernel_h, int64_t kernel_w, const ir::Ints& stride,
+                 const ir::Ints& padding) {
+    model::Window& w = layer_.window;
+    w.kernel_h = static_cast<int>(kernel_h);
+    w.kernel_w = static_cast<int>(kernel_w);
+    w.stride_h = static_cast<int>(stride[0]);
+    w.stride_w = static_cast<int>(stride[1]);
+    w.pad_top = static_cast<int>(padding[0]);
+    w.pad_left = static_cast<int>(padding[1]);
+    w.pad_bottom = static_cast<int>(padding[2]);
+    w.pad_right = static_cast<int>(padding[3]);
+  }
+
+  absl::Status Dense() {
+    const auto& a = node_.attr<ir::DenseAttributes>();
+    const ir::Ints& shape = node_.operands[1]->type.shape;
+    layer_.op = model::Op::kDense;
+    absl::Status status = AddInput(0, true);
+    if (status.ok()) status = AddWeights(shape[0]);
+    if (!status.ok()) return status;
+    if (a.zero_point_folded) return Unsupported("a folded zero point");
+    if (node_.operands[0]->type.elements() != shape[1]) {
+      return Unsupported("more than one row");
+    }
+    SetClamp(a.clamp);
+    const absl::StatusOr<DenseRequant> requant = ExactDenseRequant(
+        Sums(shape[0], shape[1]),
+        {node_.quantization().zero_point, layer_.clamp_min, layer_.clamp_max});
+    if (!requant.ok()) return requant.status();
+    layer_.requant = requant->channels;
+    layer_.rounding = requant->rounding;
+    return absl::OkStatus();
+  }
+
+  // Between which sums each channel of a dense layer stays.
+  std::vector<DenseChannel> Sums(int64_t outputs, int64_t depth) const {
+    const int zero_point = node_.operands[0]->quantization().zero_point;
+    std::vector<DenseChannel> channels;
+    for (int64_t c = 0; c < outputs; ++c) {
+      DenseChannel channel{Factor(c), layer_.bias[c], layer_.bias[c]};
+      for (int64_t i = 0; i < depth; ++i) {
+        const int64_t w = layer_.weights[c * depth + i];
+        const int64_t at_low = w * (-128 - zero_point);
+        const int64_t at_high = w * (127 - zero_point);
+        channel.low += std::min(at_low, at_high);
+        channel.high += std::max(at_low, at_high);
+      }
+      channels.push_back(channel);
+    }
+    return channels;
+  }
+
+  absl::Status Add() {
+    layer_.op = model::Op::kAdd;
+    for (int i = 0; i < 2; ++i) {
+      const absl::Status status = AddInput(i, false);
+      if (!status.ok()) return status;
+      if (node_.operands[i]->type.elements() != node_.type.elements()) {
+        return Unsupported("shapes that differ");
+      }
+    }
+    SetClamp(node_.attr<ir::ClampAttributes>().clamp);
+    const double twice = 2 * std::max(ScaleOf(0), ScaleOf(1));
+    const double factors[] = {
+        ScaleOf(0) / twice, ScaleOf(1) / twice,
+        twice / ((1 << 20) * double{node_.quantization().scale()})};
+    for (int i = 0; i < 3; ++i) {
+      const absl::StatusOr<model::Requant> requant =
+          QuantiseMultiplier(factors[i]);
+      if (!requant.ok()) return requant.status();
+      layer_.add[i] = *requant;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Pool() {
+    const auto& a = node_.attr<ir::PoolAttributes>();
+    layer_.op = node_.op == Op::kMaxPool ? model::Op::kMaxPool
+                                         : model::Op::kAveragePool;
+    const absl::Status status = AddInput(0, false);
+    if (!status.ok()) return status;
+    SetWindow(a.kernel[0], a.kernel[1], a.stride, a.padding);
+    SetClamp(a.clamp);
+    return absl::OkStatus();
+  }
+
+  const Node& node_;
+  const TensorIndices& tensors_;
+  const model::Network& network_;
+  model::Layer layer_;
+};
+
+}  // namespace
+
+absl::StatusOr<int> AddTensor(model::Network& network, const Node& node) {
+  absl::StatusOr<model::Tensor> tensor = TensorOf(node);
+  if (!tensor.ok()) return tensor.status();
+  network.tensors.push_back(*std::move(tensor));
+  return static_cast<int>(network.tensors.size() - 1);
+}
+
+absl::Status AppendLayer(const Node& node, TensorIndices& tensors,
+                         model::Network& network) {
+  absl::StatusOr<model::Layer> layer = Builder(node, tensors, network).Run();
+  if (!layer.ok()) return layer.status();
+  const absl::StatusOr<int> output = AddTensor(network, node);
+  if (!output.ok()) return output.status();
+  layer->output = *output;
+  if (!model::HasWeights(layer->op) && layer->op != model::Op::kAdd) {
+    // A pool's scales may differ in the last bits.
+    network.tensors[*output].scale = network.tensors[layer->inputs[0]].scale;
+  }
+  network.layers.push_back(*std::move(layer));
+  tensors[&node] = *output;
+  return absl::OkStatus();
+}
+
+}  // namespace systole::lower

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/lower/requantise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "host/ir/fixed_point.h"
+
+namespace systole::lower {
+namespace {
+
+// How far the multiplier may be from the nearest one.
+constexpr int kMaxNudge = 8;
+
+// As the reference kernels do it; results beyond int8 are far away already.
+int64_t RealOutput(int64_t sum, double factor, const OutputRange& range) {
+  const double rounded = std::round(static_cast<double>(sum) * factor);
+  return std::clamp<int64_t>(
+      static_cast<int64_t>(std::clamp(rounded, -1e9, 1e9)) + range.zero_point,
+      range.clamp_min, range.clamp_max);
+}
+
+int64_t FixedOutput(int64_t sum, model::Requant requant,
+                    model::Rounding rounding, const OutputRange& range) {
+  return std::clamp<int64_t>(
+      int64_t{Requantise(static_cast<int32_t>(sum), requant, rounding)} +
+          range.zero_point,
+      range.clamp_min, range.clamp_max);
+}
+
+// The smallest sum, of low..high + 1, whose real output is at least `output`.
+int64_t StepOf(int64_t output, const DenseChannel& c,
+               const OutputRange& range) {
+  const auto reached = [&](int64_t sum) {
+    return RealOutput(sum, c.factor, range) >= output;
+  };
+  const double guess =
+      (static_cast<double>(output - range.zero_point) - 0.5) / c.factor;
+  int64_t step = static_cast<int64_t>(
+      std::clamp(std::ceil(guess), static_cast<double>(c.low),
+                 static_cast<double>(c.high) + 1));
+  while (step > c.low && reached(step - 1)) --step;
+  while (step <= c.high && !reached(step)) ++step;
+  return step;
+}
+
+// All steps of the staircase that lie in low..high.
+std::vector<std::pair<int64_t, int64_t>> StepsOf(const DenseChannel& c,
+                                                 const OutputRange& range) {
+  std::vector<std::pair<int64_t, int64_t>> steps;  // output, sum
+  const int64_t first = RealOutput(c.low, c.factor, range);
+  const int64_t last = RealOutput(c.high, c.factor, range);
+  for (int64_t output = first + 1; output <= last; ++output) {
+    steps.emplace_back(output, StepOf(output, c, range));
+  }
+  return steps;
+}
+
+// Both staircases rise monotonously, so they are equal if they begin and end
+// at the same height and each step is at the same place.
+bool SameStaircase(const DenseChannel& c, const OutputRange& range,
+                   const std::vector<std::pair<int64_t, int64_t>>& steps,
+                   model::Requant requant, model::Rounding rounding) {
+  const auto fixed = [&](int64_t sum) {
+    return FixedOutput(sum, requant, rounding, range);
+  };
+  if (fixed(c.low) != RealOutput(c.low, c.factor, range) ||
+      fixed(c.high) != RealOutput(c.high, c.factor, range)) {
+    return false;
+  }
+  return std::all_of(steps.begin(), steps.end(), [&](const auto& step) {
+    return fixed(step.second) >= step.first &&
+           fixed(step.second - 1) < step.first;
+  });
+}
+
+std::optional<model::Requant> ExactRequant(const DenseChannel& c,
+                                           const OutputRange& range,
+                                           model::Rounding rounding) {
+  const absl::StatusOr<model::Requant> nearest = QuantiseMultiplier(c.factor);
+  if (!nearest.ok()) return std::nullopt;
+  const auto steps = StepsOf(c, range);
+  for (int nudge = 0; nudge <= 2 * kMaxNudge; ++nudge) {
+    model::Requant candidate = *nearest;
+    const int64_t m = int64_t{candidate.multiplier} +
+                      (nudge % 2 == 1 ? (nudge + 1) / 2 : -nudge / 2);
+    const bool legal = m >= int64_t{1} << 30 && m < int64_t{1} << 31;
+    if (nudge > 0 && !legal) continue;
+    candidate.multiplier = static_cast<int32_t>(m);
+    if (SameStaircase(c, range, steps, candidate, rounding)) return candidate;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::StatusOr<model::Requant> QuantiseMultiplier(double factor) {
+  const absl::StatusOr<ir::Factor> found = ir::FactorOf(factor);
+  if (!found.ok()) return found.status();
+  return model::Requant{found->multiplier, static_cast<int8_t>(found->shift)};
+}
+
+int32_t Requantise(int32_t value, model::Requant requant,
+                   model::Rounding rounding) {
+  if (rounding == model::Rounding::kDouble) {
+    return ir::Scale(value, {requant.multiplier, requant.shift});
+  }
+  const int n = 31 - requant.shift;
+  const int64_t product = int64_t{value} * requant.multiplier;
+  return ir::Saturate((product + (int64_t{1} << (n - 1))) >> n);
+}
+
+absl::StatusOr<DenseRequant> ExactDenseRequant(
+    const std::vector<DenseChannel>& channels, const OutputRange& range) {
+  int worst = 0;
+  for (const model::Rounding rounding :
+       {model::Rounding::kSingle, model::Rounding::kDouble}) {
+    DenseRequant result;
+    result.rounding = rounding;
+    for (const DenseChannel& channel : channels) {
+      const auto requant = ExactRequant(channel, range, rounding);
+      if (!requant) break;
+      result.channels.push_back(*requant);
+    }
+    if (result.channels.size() == channels.size()) return result;
+    worst = std::max(worst, static_cast<int>(result.channels.size()));
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      "channel ", worst, ": no fixed-point factor rounds as a factor of ",
+      channels[worst].factor, " in double precision does"));
+}
+
+}  // namespace systole::lower

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Fixed-point factors of layers, from the scales of their tensors.
+#ifndef SYSTOLE_HOST_LOWER_REQUANTISE_H_
+#define SYSTOLE_HOST_LOWER_REQUANTISE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "systole/model.h"
+
+namespace systole::lower {
+
+// `quantise_multiplier` of docs/numerics.md. Errors: InvalidArgument for
+// factors that are negative, not finite or too large.
+absl::StatusOr<model::Requant> QuantiseMultiplier(double factor);
+
+// What the vector unit makes of an accumulator, before the zero point.
+int32_t Requantise(int32_t value, model::Requant requant,
+                   model::Rounding rounding);
+
+// Outputs of a channel: round_half_away(sum * factor) + zero_point, clamped.
+struct DenseChannel {
+  double factor = 0;
+  int64_t low = 0, high = 0;  // sums lie between, bias included
+};
+struct OutputRange {
+  int zero_point = 0;
+  int clamp_min = -128;
+  int clamp_max = 127;
+};
+
+// Fixed-point factors that give exactly the outputs that double precision
+// gives, for every sum of every channel, and the rounding that they are for.
+// Both are staircases in the sum, so it is proved by comparing the places of
+// all steps. Errors: Unimplemented when there are none; names the channel.
+struct DenseRequant {
+  std::vector<model::Requant> channels;
+  model::Rounding rounding = model::Rounding::kSingle;
+};
+absl::StatusOr<DenseRequant> ExactDenseRequant(
+    const std::vector<DenseChannel>& channels, const OutputRange& range);
+
+}  // namespace systole::lower
+
+#endif  // SYSTOLE_HOST_LOWER_REQUANTISE_H_

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Whole models, divided between device and host: the network's layers on the
+// golden model, then the host's operators, give what the reference kernels of
+// TensorFlow Lite give.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/import/tflite_importer.h"
+#include "host/ir/pass.h"
+#include "host/ir/text.h"
+#include "host/ir/verifier.h"
+#include "host/lower/lowering.h"
+#include "tests/import/reference.h"
+#include "verif/golden/interpreter.h"
+#include "verif/golden/network.h"
+
+namespace systole::lower {
+namespace {
+
+using testing::HasSubstr;
+
+golden::TensorI8 ImageOf(const model::Network& network,
+                         const ir::Literal& values) {
+  const model::Tensor& t = network.tensors[network.input];
+  return golden::TensorI8(1, t.height, t.width, t.channels,
+                          values.values<int8_t>());
+}
+
+// The module's output, by way of the network.
+absl::StatusOr<ir::Literal> RunLowered(const Lowered& lowered,
+                                       const ir::Literal& input) {
+  const auto layers =
+      golden::RunNetwork(lowered.network, ImageOf(lowered.network, input));
+  if (!layers.ok()) return layers.status();
+  golden::TensorI8 output;
+  for (size_t i = 0; i < layers->size(); ++i) {
+    if (lowered.network.layers[i].output == lowered.network.output) {
+      output = (*layers)[i];
+    }
+  }
+  const auto outputs =
+      golden::RunModule(*lowered.host, {ir::Literal(output.data())});
+  if (!outputs.ok()) return outputs.status();
+  return outputs->at(0);
+}
+
+class ModelTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(ModelTest, EqualsReferenceKernels) {
+  const std::string path = import::ModelPath(GetParam());
+  if (path.empty()) GTEST_SKIP() << GetParam() << " is not there";
+  const auto module = import::ReadTflite(path);
+  ASSERT_TRUE(module.ok()) << module.status();
+  ASSERT_EQ(ir::StandardPasses().Run(**module), absl::OkStatus());
+  const auto lowered = LowerModule(**module);
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  EXPECT_EQ(ir::Verify(*lowered->host), absl::OkStatus());
+  for (const Placement& p : lowered->placements) {
+    EXPECT_EQ(p.unit == "host", p.op == "softmax")
+        << p.node << ": " << p.reason;
+  }
+  const nlohmann::json reference = import::Reference(GetParam());
+  for (const nlohmann::json& row : reference.at("outputs")) {
+    const ir::Literal input(import::SeededValues(
+        row.at("seed"), (*module)->inputs()[0]->type.elements()));
+    const auto output = RunLowered(*lowered, input);
+    ASSERT_TRUE(output.ok()) << output.status();
+    EXPECT_EQ(import::CrcText(import::Crc32(output->Bytes())),
+              row.at("crc32").get<std::string>())
+        << "seed " << row.at("seed");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Own, ModelTest, testing::Values("mnist_cnn"),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(MlperfTiny, ModelTest,
+                         testing::Values("ad_autoencoder_int8",
+                                         "ic_resnet8_int8", "kws_dscnn_int8",
+                                         "vww_mobilenet025_96_int8"),
+                         [](const auto& info) { return info.param; });
+
+std::unique_ptr<ir::Module> Parsed(const std::string& statements) {
+  auto module = ir::Parse("module @m {\n" + statements + "}\n");
+  EXPECT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(ir::Verify(**module), absl::OkStatus());
+  return *std::move(module);
+}
+
+constexpr char kPool[] =
+    "  %x = i8[1,4,4,2]{scale=0.5, zero=7} parameter(), name=\"x\"\n"
+    "  %p = i8[1,2,2,2]{scale=0.5, zero=7} max_pool(%x), kernel=[2, 2], "
+    "stride=[2, 2]\n";
+
+TEST(LowerModuleTest, SaysWhatRunsWhere) {
+  const auto module =
+      Parsed(std::string(kPool) +
+             "  %r = i8[1,8]{scale=0.5, zero=7} reshape(%p)\n"
+             "  %s = i8[1,8]{scale=0.00390625, zero=-128} softmax(%r)\n"
+             "  %y = f32[1,8] dequantize(%s)\n"
+             "  return %y as \"y\"\n");
+  const auto lowered = LowerModule(*module);
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  std::string where;
+  for (const Placement& p : lowered->placements) {
+    where += p.node + ": " + p.unit + " (" + p.reason + ")\n";
+  }
+  EXPECT_EQ(where,
+            "p: vector unit ()\n"
+            "r: nowhere (the bytes stay as they lie)\n"
+            "s: host (the device has no such operation)\n"
+            "y: host (the host computes its operand 's')\n");
+  EXPECT_EQ(ir::Print(*lowered->host),
+            "module @m.host {\n"
+            "  %r = i8[1,8]{scale=0.5, zero=7} parameter(), name=\"r\"\n"
+            "  %s = i8[1,8]{scale=0.00390625, zero=-128} softmax(%r)\n"
+            "  %y = f32[1,8] dequantize(%s)\n"
+            "  return %y as \"y\"\n}\n");
+}
+
+TEST(LowerModuleTest, DepthwiseLayersGoThroughTheModelFile) {
+  const auto module = Parsed(
+      "  %x = i8[1,3,3,2]{scale=0.5, zero=7} parameter()\n"
+      "  %w = i8[1,2,2,4]{scale=0.1} constant(), data=[1, 2, 3, 4, 5, 6, 7, 8, "
+      "9, 10, 11, 12, 13, 14, 15, 16]\n"
+      "  %b = i32[4]{scale=0.05} constant(), data=[10, 20, 30, 40]\n"
+      "  %y = i8[1,2,1,4]{scale=3} depthwise_conv2d(%x, %w, %b), stride=[1, "
+      "2]\n"
+      "  return %y as \"y\"\n");
+  auto lowered = LowerModule(*module);
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  model::Layer& layer = lowered->network.layers[0];
+  EXPECT_EQ(layer.op, model::Op::kDepthwise);
+  // [channel][tap]
+  EXPECT_THAT(layer.weights, testing::ElementsAre(1, 5, 9, 13, 2, 6, 10, 14, 3,
+                                                  7, 11, 15, 4, 8, 12, 16));
+  EXPECT_EQ(model::Macs(lowered->network, layer), 2 * 4 * 4);
+  const auto bytes = model::SerializeNetwork(lowered->network);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  const auto read = model::ParseNetwork(*bytes, "m");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->layers[0].op, model::Op::kDepthwise);
+  EXPECT_EQ(read->layers[0].weights, layer.weights);
+  EXPECT_EQ(read->layers[0].window.stride_w, 2);
+  lowered->network.tensors[lowered->network.input].channels = 3;
+  EXPECT_THAT(std::string(model::Validate(lowered->network).message()),
+              HasSubstr("4 channels from 3, which do not divide them"));
+}
+
+TEST(LowerModuleTest, RefusesWhatCannotBeDivided) {
+  const auto error = [](const std::string& statements) {
+    return std::string(LowerModule(*Parsed(statements)).status().message());
+  };
+  EXPECT_THAT(error(std::string(kPool) +
+                    "  %t = i8[1,4,4,2]{scale=0.0078125} tanh(%x)\n"
+                    "  %q = i8[1,2,2,2]{scale=0.0078125} resize_nearest(%t)\n"
+                    "  %y = i8[1,2,2,2]{scale=0.5} add(%p, %q)\n"
+                    "  return %y as \"y\"\n"),
+              HasSubstr("node 'y' (add): the host would need 'p' and 'x'"));
+  EXPECT_THAT(error("  %x = i8[1,2,2,2]{scale=0.5, zero=7} parameter()\n"
+                    "  %t = i8[1,2,2,2]{scale=0.0078125} tanh(%x)\n"
+                    "  %y = i8[1,1,1,2]{scale=0.0078125} max_pool(%t), "
+                    "kernel=[2, 2]\n"
+                    "  return %y as \"y\"\n"),
+              HasSubstr("node 'y' (max_pool): the host computes its operand "
+                        "'t'"));
+  EXPECT_THAT(error("  %x = i8[4]{scale=0.5, zero=7} parameter()\n"
+                    "  %y = i8[4]{scale=0.0078125} tanh(%x)\n"
+                    "  return %y as \"y\"\n"),
+              HasSubstr("no operator runs on the device"));
+  EXPECT_THAT(error(std::string(kPool) + "  return %p as \"p\", %x as \"x\"\n"),
+              HasSubstr("1 inputs and 2 outputs"));
+  EXPECT_THAT(error("  %x = f32[4] parameter()\n"
+                    "  %y = i8[4]{scale=0.5} quantize(%x)\n"
+                    "  return %y as \"y\"\n"),
+              HasSubstr("node 'x' (parameter): the device has no f32[4]"));
+}
+
+TEST(LowerModuleTest, ReshapesOnlyWhereBytesMayStay) {
+  const auto module = Parsed(
+      std::string(kPool) +
+      "  %r = i8[1,4,2,1]{scale=0.5, zero=7} reshape(%p)\n"
+      "  %y = i8[1,2,1,1]{scale=0.5, zero=7} max_pool(%r), kernel=[2, 2], "
+      "stride=[2, 2]\n"
+      "  return %y as \"y\"\n");
+  EXPECT_THAT(std::string(LowerModule(*module).status().message()),
+              HasSubstr("node 'y' (max_pool): operand 'r' has another shape "
+                        "than in memory"));
+}
+
+}  // namespace
+}  // namespace systole::lower
