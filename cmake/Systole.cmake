@@ -16,7 +16,8 @@
 #     A static library with the Verilated model of <module>; the header is "<Vname>.h". Modules of the
 #     design are found through rtl/systole.f, so SOURCES lists only what is not in there (wrappers of a
 #     test bench). Without SPEED all X are randomised (set the context's randReset(2) and randSeed).
-#     Assertions are always on. TRACE compiles FST tracing in, COVERAGE line and toggle coverage (-DSYSTOLE_COVERAGE=ON: in all without SPEED).
+#     Assertions are always on. TRACE compiles FST tracing in, COVERAGE line and toggle coverage (-DSYSTOLE_COVERAGE=ON:
+#     in all without SPEED, but for the large presets: the small ones run the same source).
 
 include(CMakeParseArguments)
 
@@ -65,7 +66,7 @@ function(systole_verilate target)
   if(ARG_TRACE)
     list(APPEND flags --trace-fst --trace-structs)
   endif()
-  if(ARG_COVERAGE OR (SYSTOLE_COVERAGE AND NOT ARG_SPEED))
+  if(ARG_COVERAGE OR (SYSTOLE_COVERAGE AND NOT ARG_SPEED AND NOT target MATCHES "edge|v1|v2"))
     list(APPEND flags --coverage-line --coverage-toggle ${PROJECT_SOURCE_DIR}/rtl/coverage.vlt)
   endif()
   foreach(param IN LISTS ARG_PARAMS)

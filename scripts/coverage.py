@@ -17,7 +17,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Not run: what only measures speed, breaks the RTL on purpose, or is too large to count in.
-SKIP = r"speed|mutant|mutation|tools|edge|v1"
+SKIP = r"speed|mutant|mutation|tools|edge|v1|v2|training|mlperf"
 
 
 def run(command, **kwargs):
