@@ -68,6 +68,12 @@ absl::Status WriteProgram(const Program& program, const std::string& path) {
   const std::vector<uint8_t> bytes = SerializeProgram(program);
   if (absl::StatusOr<Program> check = ParseProgram(bytes, path); !check.ok())
     return check.status();
+  // Renaming would replace a device or a folder rather than write to it.
+  struct stat target;
+  if (stat(path.c_str(), &target) == 0 && !S_ISREG(target.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, ": is not a regular file"));
+  }
   const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
   const absl::Status status = [&] {
     File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,

@@ -106,6 +106,7 @@ TEST_F(Cli, BadFiles) {
   ExpectError("disasm none.tpu", 1, "none.tpu");
   ExpectError("asm none.txt", 1, "none.txt");
   ExpectError("compile -o " + folder_ + "/no/such/folder.tpu", 1, "folder.tpu");
+  ExpectError("compile -o /dev/null", 1, "is not a regular file");
 }
 
 TEST_F(Cli, CompileInfoDisassembleAssemble) {
