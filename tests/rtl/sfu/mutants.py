@@ -3,13 +3,12 @@
 """Shows that the bench of the functions sees faults: changes one text of the RTL at a time, builds the unit, links it with the bench and
 expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
 
-import argparse
 import pathlib
-import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import mutation  # noqa: E402
+
 UNIT, TABLE = "vpu/systole_vpu_sfu.sv", "gen/systole_sfu_pkg.sv"
 
 MUTANTS = [
@@ -48,68 +47,7 @@ MUTANTS = [
     (UNIT, "if (!rst_ni) valid_q <= '0;", "if (!rst_ni) valid_q[1] <= '0;"),
 ]
 
-
-def run(command, **options):
-    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
-
-
-def build(args, work):
-    """Verilates work/rtl and links it with the bench; the program."""
-    verilate = run([args.verilator, "--cc", "--assert", "-O3", "--unroll-count", "8", "--x-assign", "unique", "--x-initial", "unique",
-                    "-Wno-fatal", "-Wno-lint", "--top-module", "systole_vpu_sfu", "--prefix", "VSfu", "-GLanes=128", "--Mdir", work / "model",
-                    work / "rtl" / TABLE, work / "rtl" / UNIT])
-    if verilate.returncode != 0:
-        raise RuntimeError(verilate.stdout)
-    program = work / "bench"
-    link = run([args.compiler, "-std=c++17", "-O1", "-w", "-faligned-new", *[f"-I{path}" for path in args.include], f"-I{work / 'model'}",
-                *sorted((work / "model").glob("*.cpp")), "-Wl,--whole-archive", args.cases, "-Wl,--no-whole-archive", *args.libraries,
-                "-lgtest_main", "-lgtest", "-lz", "-lpthread", "-latomic", "-o", program])
-    if link.returncode != 0:
-        raise RuntimeError(link.stdout)
-    return program
-
-
-def failure(args, mutant):
-    """The first failing test with this mutant, or None."""
-    with tempfile.TemporaryDirectory() as name:
-        work = pathlib.Path(name)
-        for file in (UNIT, TABLE):
-            text = (ROOT / "rtl" / file).read_text()
-            if mutant and mutant[0] == file:
-                if text.count(mutant[1]) != 1:
-                    raise RuntimeError(f"{file}: {mutant[1]!r} occurs {text.count(mutant[1])} times, not once")
-                text = text.replace(mutant[1], mutant[2])
-            (work / "rtl" / file).parent.mkdir(parents=True, exist_ok=True)
-            (work / "rtl" / file).write_text(text)
-        result = run([build(args, work), "--gtest_fail_fast", "--gtest_brief=1"])
-        failed = [line.split("]")[1].split(",")[0].strip() for line in result.stdout.splitlines() if line.startswith("[  FAILED  ]")]
-        return None if result.returncode == 0 else (failed or [f"exit code {result.returncode}"])[0]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--verilator", default="verilator")
-    parser.add_argument("--compiler", default="clang++")
-    parser.add_argument("--include", action="append", default=[])
-    parser.add_argument("--cases", required=True, help="library of the test cases")
-    parser.add_argument("--only", type=int, action="append", help="numbers of mutants")
-    parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
-    parser.add_argument("libraries", nargs="*")
-    args = parser.parse_args()
-    seen = failure(args, None)
-    if seen:
-        print(f"the unchanged unit fails: {seen}")
-        return 1
-    missed = 0
-    for number, mutant in enumerate(MUTANTS):
-        if number % args.every or (args.only and number not in args.only):
-            continue
-        seen = failure(args, mutant)
-        missed += seen is None
-        print(f"{number:3} {mutant[1].strip().splitlines()[0][:80]:80} {seen or 'NOT SEEN'}", flush=True)
-    print(f"{missed} mutants not seen" if missed else "every mutant is seen")
-    return 1 if missed else 0
-
+BENCHES = [mutation.Bench("systole_vpu_sfu", "VSfu", "rtl/vpu/systole_vpu_sfu.sv", ("-GLanes=128",))]
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(mutation.main(__doc__, MUTANTS, BENCHES))

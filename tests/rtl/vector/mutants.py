@@ -3,16 +3,14 @@
 """Shows that the vector unit's test bench sees faults: changes one line of the RTL at a time, builds the unit at nano, links it with
 the bench and expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
 
-import argparse
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import mutation  # noqa: E402
+
 LANES, ISSUE, PREPARE, CHECK, TAPS, WALK, UNIT, RECIP = (
-    f"systole_vector{suffix}.sv" for suffix in ("_lanes", "_issue", "_prepare", "_check", "_taps", "_walk", "", "_recip"))
+    f"vector/systole_vector{suffix}.sv" for suffix in ("_lanes", "_issue", "_prepare", "_check", "_taps", "_walk", "", "_recip"))
 
 MUTANTS = [
     # Arithmetic.
@@ -65,73 +63,7 @@ MUTANTS = [
     (ISSUE, "if (uop_o.src inside {SrcAdd0, SrcAdd1}) src_fault_q <= 1'b1;\n        else stop_q", "stop_q"),
 ]
 
-
-def run(command, **options):
-    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
-
-
-def build(args, work):
-    """Verilates work/rtl at nano and links it with the bench; the program."""
-    model = work / "model"
-    verilate = run([args.verilator, "--cc", "--assert", "-O3", "--unroll-count", "8", "--x-assign", "unique", "--x-initial", "unique",
-                    "-Wno-fatal", "-Wno-lint", "--top-module", "vector_bench", "--prefix", "Vvector_nano", "-GPreset=0", "--Mdir", model,
-                    "-F", work / "rtl" / "systole.f", ROOT / "tests" / "rtl" / "vector" / "vector_bench.sv"])
-    if verilate.returncode != 0:
-        raise RuntimeError(verilate.stdout)
-    program = work / "bench"
-    link = run([args.compiler, "-std=c++17", "-O1", "-w", "-faligned-new", *[f"-I{path}" for path in args.include], f"-I{model}",
-                *sorted(model.glob("*.cpp")), "-Wl,--whole-archive", args.cases, "-Wl,--no-whole-archive", *args.libraries,
-                "-lgtest_main", "-lgtest", "-lz", "-lpthread", "-latomic", "-o", program])
-    if link.returncode != 0:
-        raise RuntimeError(link.stdout)
-    return program
-
-
-def failure(args, mutant):
-    """The first failing test with this mutant, or None; a mutant that never ends counts as seen."""
-    with tempfile.TemporaryDirectory() as name:
-        work = pathlib.Path(name)
-        shutil.copytree(ROOT / "rtl", work / "rtl")
-        if mutant:
-            file, old, new = mutant
-            path = work / "rtl" / "vector" / file
-            text = path.read_text()
-            if text.count(old) != 1:
-                raise RuntimeError(f"{file}: {old!r} occurs {text.count(old)} times, not once")
-            path.write_text(text.replace(old, new))
-        program = build(args, work)
-        try:
-            result = run([program, "--gtest_filter=*/nano", "--gtest_fail_fast", "--gtest_brief=1"], timeout=300)
-        except subprocess.TimeoutExpired:
-            return "no end"
-        failed = [line.split("]")[1].split(",")[0].strip() for line in result.stdout.splitlines() if line.startswith("[  FAILED  ]")]
-        return None if result.returncode == 0 else (failed or [f"exit code {result.returncode}"])[0]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--verilator", default="verilator")
-    parser.add_argument("--compiler", default="clang++")
-    parser.add_argument("--include", action="append", default=[])
-    parser.add_argument("--cases", required=True, help="library of the test cases")
-    parser.add_argument("--only", type=int, action="append", help="numbers of mutants")
-    parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
-    parser.add_argument("libraries", nargs="*")
-    args = parser.parse_args()
-    seen = failure(args, None)
-    if seen:
-        print(f"the unchanged unit fails: {seen}")
-        return 1
-    missed = 0
-    for number, mutant in enumerate(MUTANTS):
-        if number % args.every or (args.only and number not in args.only):
-            continue
-        seen = failure(args, mutant)
-        missed += seen is None
-        print(f"{number:3} {mutant[0]:26} {mutant[1].strip().splitlines()[0][:70]:70} {seen or 'NOT SEEN'}", flush=True)
-    print(f"{missed} mutants not seen" if missed else "every mutant is seen")
-    return 1 if missed else 0
-
+BENCHES = [mutation.Bench("vector_bench", "Vvector_nano", "tests/rtl/vector/vector_bench.sv", ("-GPreset=0",), "*/nano")]
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(mutation.main(__doc__, MUTANTS, BENCHES))

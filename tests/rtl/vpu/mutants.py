@@ -3,17 +3,15 @@
 """Shows that the vector unit's test benches see faults: changes one line of the RTL at a time, builds the unit at mini (or the ALU
 alone), links it with its bench and expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
 
-import argparse
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-FP, TYPES = "systole_vpu_fp_pkg.sv", "systole_vpu_types_pkg.sv"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import mutation  # noqa: E402
+
+FP, TYPES = "vpu/systole_vpu_fp_pkg.sv", "vpu/systole_vpu_types_pkg.sv"
 ALU, CROSS, RANDOM, LOAD, STORE, UNIT, REGS, DISPATCH, ISSUE, FETCH, CONTROL, TOP = (
-    f"systole_vpu{suffix}.sv" for suffix in ("_alu", "_cross", "_random", "_load", "_store", "_unit", "_regs", "_dispatch", "_issue",
+    f"vpu/systole_vpu{suffix}.sv" for suffix in ("_alu", "_cross", "_random", "_load", "_store", "_unit", "_regs", "_dispatch", "_issue",
                                             "_fetch", "_control", ""))
 
 MUTANTS = [
@@ -102,78 +100,8 @@ MUTANTS = [
     (CONTROL, "(state_q == Load && coming_q == '0)", "(state_q == Load && left_q == '0)"),
 ]
 
-
-def run(command, **options):
-    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
-
-
-def build(args, work, alone):
-    """Verilates work/rtl and links it with the bench; the program."""
-    model = work / "model"
-    top, prefix, parameters = ("alu_bench", "Vvpu_alu", []) if alone else ("vpu_bench", "Vvpu_mini", ["-GPreset=3"])
-    verilate = run([args.verilator, "--cc", "--assert", "-O3", "--unroll-count", "16", "--x-assign", "unique", "--x-initial", "unique",
-                    "-Wno-fatal", "-Wno-lint", "--top-module", top, "--prefix", prefix, *parameters, "--Mdir", model,
-                    "-F", work / "rtl" / "systole.f", ROOT / "tests" / "rtl" / "vpu" / f"{top}.sv"])
-    if verilate.returncode != 0:
-        raise RuntimeError(verilate.stdout)
-    program = work / "bench"
-    cases = args.alu_cases if alone else args.cases
-    link = run([args.compiler, "-std=c++17", "-O1", "-w", "-faligned-new", *[f"-I{path}" for path in args.include], f"-I{model}",
-                *sorted(model.glob("*.cpp")), "-Wl,--whole-archive", cases, "-Wl,--no-whole-archive", "-Wl,--start-group",
-                *args.libraries, *sorted(args.absl.parent.glob(f"libabsl_*{args.absl.suffix}")), "-Wl,--end-group", "-lgtest_main", "-lgtest", "-lz", "-lpthread", "-latomic", "-o", program])
-    if link.returncode != 0:
-        raise RuntimeError(link.stdout)
-    return program
-
-
-def failure(args, mutant, alone):
-    """The first failing test with this mutant, or None; a mutant that never ends counts as seen."""
-    with tempfile.TemporaryDirectory() as name:
-        work = pathlib.Path(name)
-        shutil.copytree(ROOT / "rtl", work / "rtl")
-        if mutant:
-            file, old, new = mutant
-            path = work / "rtl" / "vpu" / file
-            text = path.read_text()
-            if text.count(old) != 1:
-                raise RuntimeError(f"{file}: {old!r} occurs {text.count(old)} times, not once")
-            path.write_text(text.replace(old, new))
-        program = build(args, work, alone)
-        try:
-            result = run([program, *([] if alone else ["--gtest_filter=*/mini"]), "--gtest_fail_fast", "--gtest_brief=1"], timeout=300)
-        except subprocess.TimeoutExpired:
-            return "no end"
-        failed = [line.split("]")[1].split(",")[0].strip() for line in result.stdout.splitlines() if line.startswith("[  FAILED  ]")]
-        return None if result.returncode == 0 else (failed or [f"exit code {result.returncode}"])[0]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--verilator", default="verilator")
-    parser.add_argument("--compiler", default="clang++")
-    parser.add_argument("--include", action="append", default=[])
-    parser.add_argument("--cases", required=True, help="library of the unit's test cases")
-    parser.add_argument("--alu-cases", required=True, help="library of the ALU's test cases")
-    parser.add_argument("--absl", type=pathlib.Path, required=True, help="one of Abseil's libraries; the others are beside it")
-    parser.add_argument("--only", type=int, action="append", help="numbers of mutants")
-    parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
-    parser.add_argument("libraries", nargs="*")
-    args = parser.parse_args()
-    for alone in (False, True):
-        seen = failure(args, None, alone)
-        if seen:
-            print(f"the unchanged {'ALU' if alone else 'unit'} fails: {seen}")
-            return 1
-    missed = 0
-    for number, mutant in enumerate(MUTANTS):
-        if number % args.every or (args.only and number not in args.only):
-            continue
-        seen = failure(args, mutant, mutant[0] in (FP, TYPES, ALU))
-        missed += seen is None
-        print(f"{number:3} {mutant[0]:26} {mutant[1].strip().splitlines()[0][:70]:70} {seen or 'NOT SEEN'}", flush=True)
-    print(f"{missed} mutants not seen" if missed else "every mutant is seen")
-    return 1 if missed else 0
-
+BENCHES = [mutation.Bench("vpu_bench", "Vvpu_mini", "tests/rtl/vpu/vpu_bench.sv", ("-GPreset=3",), "*/mini"),
+           mutation.Bench("alu_bench", "Vvpu_alu", "tests/rtl/vpu/alu_bench.sv")]
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(mutation.main(__doc__, MUTANTS, BENCHES, lambda mutant: int(mutant[0] in (FP, TYPES, ALU))))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Runs a unit's test bench on mutants of its RTL. A mutant is (file below rtl/, text that occurs once in it, what takes its place); the
+bench must fail on each, and pass on the unchanged RTL."""
+
+import argparse
+import dataclasses
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@dataclasses.dataclass(frozen=True)
+class Bench:
+    """What is verilated and run. source: a file of the project, the changed one if it lies in rtl/. tests: GoogleTest filter."""
+
+    top: str
+    prefix: str
+    source: str
+    parameters: tuple = ()
+    tests: str = "*"
+
+
+def run(command, **options):
+    return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
+
+
+def checked(command):
+    result = run(command)
+    if result.returncode != 0:
+        raise RuntimeError(result.stdout)
+
+
+def build(args, bench, cases, work):
+    """Verilates work/rtl and links it with the library of test cases; the program."""
+    model = work / "model"
+    source = (work if bench.source.startswith("rtl/") else ROOT) / bench.source
+    checked([args.verilator, "--cc", "--assert", "-O3", "--unroll-count", "16", "--x-assign", "unique", "--x-initial", "unique", "-Wno-fatal",
+             "-Wno-lint", "--top-module", bench.top, "--prefix", bench.prefix, *bench.parameters, "--Mdir", model,
+             "-F", work / "rtl" / "systole.f", source])
+    absl = sorted(args.absl.parent.glob(f"libabsl_*{args.absl.suffix}")) if args.absl else []
+    checked([args.compiler, "-std=c++17", "-O1", "-w", "-faligned-new", *[f"-I{path}" for path in args.include], f"-I{model}",
+             *sorted(model.glob("*.cpp")), "-Wl,--whole-archive", cases, "-Wl,--no-whole-archive", "-Wl,--start-group", *args.libraries, *absl,
+             "-Wl,--end-group", "-lgtest_main", "-lgtest", "-lz", "-lpthread", "-latomic", "-o", work / "bench"])
+    return work / "bench"
+
+
+def failure(args, bench, cases, mutant):
+    """The first failing test with this mutant, or None; a mutant that never ends counts as seen."""
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        shutil.copytree(ROOT / "rtl", work / "rtl")
+        if mutant:
+            file, old, new = mutant
+            path = work / "rtl" / file
+            text = path.read_text()
+            if text.count(old) != 1:
+                raise RuntimeError(f"{file}: {old!r} occurs {text.count(old)} times, not once")
+            path.write_text(text.replace(old, new))
+        program = build(args, bench, cases, work)
+        try:
+            result = run([program, f"--gtest_filter={bench.tests}", "--gtest_fail_fast", "--gtest_brief=1"], timeout=300)
+        except subprocess.TimeoutExpired:
+            return "no end"
+        failed = [line.split("]")[1].split(",")[0].strip() for line in result.stdout.splitlines() if line.startswith("[  FAILED  ]")]
+        return None if result.returncode == 0 else (failed or [f"exit code {result.returncode}"])[0]
+
+
+def main(description, mutants, benches, bench_of=lambda mutant: 0):
+    """benches: a list; bench_of(mutant): the number of the one that must see it. The exit code."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--verilator", default="verilator")
+    parser.add_argument("--compiler", default="clang++")
+    parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--cases", action="append", required=True, help="library of test cases; once for each bench")
+    parser.add_argument("--absl", type=pathlib.Path, help="one of Abseil's libraries; the others are beside it")
+    parser.add_argument("--only", type=int, action="append", help="numbers of mutants")
+    parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
+    parser.add_argument("libraries", nargs="*")
+    args = parser.parse_args()
+    if len(args.cases) != len(benches):
+        parser.error(f"--cases is needed {len(benches)} times")
+    for bench, cases in zip(benches, args.cases):
+        seen = failure(args, bench, cases, None)
+        if seen:
+            print(f"{bench.top}: the unchanged unit fails: {seen}")
+            return 1
+    missed = 0
+    for number, mutant in enumerate(mutants):
+        if number % args.every or (args.only and number not in args.only):
+            continue
+        bench = bench_of(mutant)
+        seen = failure(args, benches[bench], args.cases[bench], mutant)
+        missed += seen is None
+        print(f"{number:3} {pathlib.Path(mutant[0]).name:26} {mutant[1].strip().splitlines()[0][:70]:70} {seen or 'NOT SEEN'}", flush=True)
+    print(f"{missed} mutants not seen" if missed else "every mutant is seen")
+    return 1 if missed else 0
