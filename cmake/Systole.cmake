@@ -86,8 +86,9 @@ function(systole_verilate target)
   set(dir ${CMAKE_BINARY_DIR}/verilated/${target})
   set(fast ${dir}/${ARG_PREFIX}_fast.cpp)
   set(slow ${dir}/${ARG_PREFIX}_slow.cpp)
+  set(trace ${dir}/${ARG_PREFIX}_trace.cpp)
   add_custom_command(
-    OUTPUT ${fast} ${slow}
+    OUTPUT ${fast} ${slow} ${trace}
     BYPRODUCTS ${dir}/${ARG_PREFIX}.h
     COMMAND ${SYSTOLE_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
             --verilator ${VERILATOR} --dir ${dir} --prefix ${ARG_PREFIX} --depfile ${dir}.d --target ${fast}
@@ -97,10 +98,14 @@ function(systole_verilate target)
     COMMENT "Verilating ${ARG_TOP} as ${target}"
     VERBATIM)
 
-  add_library(${target} STATIC ${fast} ${slow})
+  add_library(${target} STATIC ${fast} ${slow} ${trace})
   target_include_directories(${target} SYSTEM PUBLIC ${dir})
   target_compile_options(${target} PRIVATE ${SYSTOLE_HOT_OPTIONS})
-  set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O1)
+  set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
+  set_source_files_properties(${trace} PROPERTIES COMPILE_OPTIONS -O1)
+  if(NOT ARG_SPEED)
+    set_source_files_properties(${fast} PROPERTIES COMPILE_OPTIONS -O1)
+  endif()
   target_link_libraries(${target} PUBLIC systole_verilated)
 endfunction()
 

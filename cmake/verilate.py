@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Runs Verilator and prepares its output for the build.
 
-Verilator chooses the names of its C++ files itself. This gathers them in two files with fixed names, one of the hot code and one of
-the code that runs once, leaves files that did not change untouched (an edited comment compiles nothing), and writes a depfile.
+Verilator chooses the names of its C++ files itself. This gathers them in three files with fixed names, of the hot code, of the code
+that runs once and of tracing, leaves files that did not change untouched (an edited comment compiles nothing), and writes a depfile.
 """
 
 import argparse
@@ -108,9 +108,10 @@ def main():
             collect_coverage(scratch, args.prefix)
         inputs = read_inputs(scratch / f"{args.prefix}__ver.d")
         generated = sorted(path.name for path in scratch.glob("*.cpp"))
-        parts = {"fast": [], "slow": []}
+        parts = {"fast": [], "slow": [], "trace": []}
         for name in generated:
-            parts["slow" if name.endswith("__Slow.cpp") or name.endswith("__Syms.cpp") else "fast"].append(name)
+            part = "slow" if name.endswith(("__Slow.cpp", "__Syms.cpp")) else "trace" if "__Trace__" in name else "fast"
+            parts[part].append(name)
         for part, names in parts.items():
             lines = [f'#include "{name}"\n' for name in names]
             (scratch / f"{args.prefix}_{part}.cpp").write_text("".join(lines))
@@ -118,7 +119,7 @@ def main():
 
     # The build tool knows only these of the generated files.
     if changed:
-        for name in (f"{args.prefix}_fast.cpp", f"{args.prefix}_slow.cpp", f"{args.prefix}.h"):
+        for name in (*(f"{args.prefix}_{part}.cpp" for part in parts), f"{args.prefix}.h"):
             (args.dir / name).touch()
     args.depfile.write_text(f"{args.target}: " + " \\\n  ".join(inputs) + "\n")
     return 0

@@ -20,13 +20,12 @@ module systole_sync
     output logic [$clog2(NumFlags)-1:0]        overflow_flag_o   // the lowest such flag of the lowest such queue
 );
   localparam logic [FlagBits-1:0] MaxCount = '1;
-  localparam int unsigned SumBits = FlagBits + 4;  // a count, and the posts of a cycle
+  localparam int unsigned PostBits = $clog2(NumQueues + 1);  // posts to a flag in a cycle
 
   logic [FlagBits-1:0] count_q [NumFlags];
   logic [FlagBits-1:0] count_d [NumFlags];
   logic [NumFlags-1:0] set_q;      // the count is not 0
   logic [NumFlags-1:0] touched;    // something changes
-  logic [SumBits-1:0]  sum;        // scratch
 
   // Where two agents want the same flag the lower one goes first, so that no count is ever taken twice. Legal programs never do.
   always_comb begin
@@ -44,29 +43,40 @@ module systole_sync
     for (int unsigned a = 0; a <= NumQueues; a++) if (take_i[a]) touched |= wait_i[a];
   end
 
+  // A cycle's posts to a flag come before its take, of which there is one at most. A post overflows when the count and the posts of
+  // lower queues reach the maximum; the count then stays there.
   always_comb begin
-    overflow_o      = '0;
-    overflow_flag_o = '0;
-    sum             = '0;
+    logic [NumQueues-1:0][NumFlags-1:0] over;
+    logic [FlagBits-1:0]                room;  // posts until the maximum
+    logic [PostBits-1:0]                posts;
+    logic                               take;
+    logic [FlagBits:0]                  sum;
+    over  = '0;
+    room  = '0;
+    posts = '0;
+    take  = 1'b0;
+    sum   = '0;
     for (int unsigned f = 0; f < NumFlags; f++) count_d[f] = count_q[f];
     if (touched != '0) begin
       for (int unsigned f = 0; f < NumFlags; f++) begin
-        sum = SumBits'(count_q[f]);
+        room  = ~count_q[f];
+        posts = '0;
+        take  = 1'b0;
         for (int unsigned a = 0; a < NumQueues; a++) begin
-          if (post_i[a][f]) begin
-            if (sum >= SumBits'(MaxCount)) overflow_o[a] = 1'b1;
-            sum = sum + SumBits'(1);
-          end
+          over[a][f] = post_i[a][f] && room <= FlagBits'(posts);
+          posts      = posts + PostBits'(post_i[a][f]);
         end
-        for (int unsigned a = 0; a <= NumQueues; a++) begin
-          if (take_i[a] && wait_i[a][f]) sum = sum - SumBits'(1);
-        end
-        count_d[f] = sum > SumBits'(MaxCount) ? MaxCount : FlagBits'(sum);
+        for (int unsigned a = 0; a <= NumQueues; a++) take |= take_i[a] && wait_i[a][f];
+        sum        = {1'b0, count_q[f]} + (FlagBits + 1)'(posts) - (FlagBits + 1)'(take);
+        count_d[f] = sum[FlagBits] ? MaxCount : sum[FlagBits-1:0];
       end
-      for (int unsigned a = NumQueues - 1; a < NumQueues; a--) begin
-        for (int unsigned f = NumFlags - 1; f < NumFlags; f--) begin
-          if (overflow_o[a] && post_i[a][f] && count_q[f] == MaxCount) overflow_flag_o = ($clog2(NumFlags))'(f);
-        end
+    end
+    overflow_o      = '0;
+    overflow_flag_o = '0;
+    for (int unsigned a = NumQueues - 1; a < NumQueues; a--) begin
+      overflow_o[a] = over[a] != '0;
+      if (over[a] != '0) begin
+        for (int unsigned f = NumFlags - 1; f < NumFlags; f--) if (over[a][f]) overflow_flag_o = ($clog2(NumFlags))'(f);
       end
     end
   end

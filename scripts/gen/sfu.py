@@ -141,7 +141,8 @@ def _cpp() -> str:
     out += [f"inline constexpr int k{common.camel(name)}Base = {base};  // {doc}: {count}" for name, doc, base, count in _bases()]
     out.append("\n// Coefficients of a segment.\nstruct Segment {\n  int32_t c0, c1, c2;\n};")
     out.append("inline constexpr Segment kTable[kEntries] = {")
-    out += [f"    {{{c0}, {c1}, {c2}}}," for _, _, group in table() for c0, c1, c2 in group]
+    segments = [f"{{{c0}, {c1}, {c2}}}" for _, _, group in table() for c0, c1, c2 in group]
+    out += ["    " + ", ".join(segments[i:i + 4]) + "," for i in range(0, len(segments), 4)]
     out.append("};\n\n}  // namespace systole::sfu\n\n#endif  // SYSTOLE_GEN_SFU_H_\n")
     return "\n".join(out)
 

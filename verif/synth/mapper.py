@@ -29,8 +29,8 @@ ECP5 = ["techmap -map +/cmp2lut.v -D LUT_WIDTH=4", "opt_expr", "opt_clean",
         "techmap -map +/mul2dsp.v -map +/ecp5/dsp_map.v -D DSP_A_MAXWIDTH=18 -D DSP_B_MAXWIDTH=18 -D DSP_A_MINWIDTH=2 -D DSP_B_MINWIDTH=2"
         " -D DSP_NAME=$__MUL18X18", "chtype -set $mul t:$__soft_mul", "alumacc", "opt", "memory -nomap", "opt_clean",
         "synth_ecp5 -run map_ram:check", "check -noinit -assert"]
-# Multipliers are counted before they become gates; memories stay what they are.
-GENERIC = ["design -load words", "tee -q -o multipliers.txt stat", "alumacc", "opt", "memory -nomap", "opt_clean", "dump -o memories.txt t:$mem_v2",
+# Multipliers and memories stay what they are.
+GENERIC = ["design -load words", "chtype -set \\multiplier t:$mul", "alumacc", "opt", "memory -nomap", "opt_clean", "dump -o memories.txt t:$mem_v2",
            "opt -fast -full", "techmap", "opt_clean", "abc -fast", "opt -fast", "tee -q -o generic.txt stat"]
 # Logic that reaches no output, such as the unused upper bits of a counter, goes: a fault seeded there could not be seen.
 LIVE = ["splitnets", "select -set live o:* %ci*", "delete t:* @live %d", "clean -purge"]
@@ -56,7 +56,6 @@ class Mapped:
     instances: int
     ecp5: collections.Counter
     generic: collections.Counter
-    multipliers: int
     memories: list
 
 
@@ -173,8 +172,8 @@ def map_module(name, head, modules, instances, work):
     log = yosys("yosys", script, folder, "map.log")
     own = {cell.lstrip("\\") for cell in inside}
     counts = [collections.Counter({cell: number for cell, number in cells(folder / report).items() if cell not in own})
-              for report in ("ecp5.txt", "generic.txt", "multipliers.txt")]
-    return Mapped(rtl_name(name), instances[name], *counts[:2], counts[2]["$mul"], read_memories(folder, log))
+              for report in ("ecp5.txt", "generic.txt")]
+    return Mapped(rtl_name(name), instances[name], *counts, read_memories(folder, log))
 
 
 def map_netlist(top, parameters, sources, folder):

@@ -36,7 +36,7 @@ def ecp5_row(module):
 def generic_row(module):
     flops = sum(number for cell, number in module.generic.items() if "DFF" in cell)
     gates = sum(number for cell, number in module.generic.items() if cell.startswith("$_") and "DFF" not in cell)
-    return {"gates": module.instances * gates, "flip-flops": module.instances * flops, "multipliers": module.instances * module.multipliers,
+    return {"gates": module.instances * gates, "flip-flops": module.instances * flops, "multipliers": module.instances * module.generic["multiplier"],
             "memories": module.instances * len(module.memories),
             "memory bits": module.instances * sum(memory.words * memory.width for memory in module.memories)}
 
@@ -67,7 +67,7 @@ def find_problems(modules):
         problems += [f"{module.name}: {number} cells of type {cell} are not mapped for ECP5"
                      for cell, number in module.ecp5.items() if cell not in ECP5_CELLS]
         problems += [f"{module.name}: {number} cells of type {cell} are not mapped to gates"
-                     for cell, number in module.generic.items() if not cell.startswith("$_") and cell != "$mem_v2"]
+                     for cell, number in module.generic.items() if not cell.startswith("$_") and cell not in ("$mem_v2", "multiplier")]
         problems += [f"{module.name}: memory {memory.name}, {memory.words} words of {memory.width} bits with {memory.read_ports} read and "
                      f"{memory.write_ports} write ports, became flip-flops" for memory in module.memories if memory.ecp5 == "flip-flops"]
     if not any(module.ecp5["MULT18X18D"] for module in modules):
