@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 #
-# The front door: `make help`. Options: BUILD=folder, JOBS=n, ARGS="..." (passed on to the program of run, bench and waves).
+# The front door: `make help`. Options: BUILD=folder, JOBS=n, ARGS="..." (passed on to the program of run, train, bench and waves).
 
 BUILD ?= build
 JOBS  ?= $(shell nproc)
@@ -10,7 +10,10 @@ ARGS  ?=
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja --log-level=NOTICE
 NINJA     = ninja -C $(BUILD) -j $(JOBS)
 
-.PHONY: help run test lint synth formal bench waves coverage format docs generate build setup clean
+# Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
+DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
+
+.PHONY: help run train test lint synth formal bench waves coverage format docs generate build setup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -18,6 +21,11 @@ help: ## list the targets
 
 run: build ## build the core and run the digits network on it, layer by layer
 	@$(BUILD)/bin/systole run $(ARGS) --reports $(BUILD)/reports
+
+train: build ## train the digits network in bf16 from scratch, draw the loss curve
+	@$(if $(SYSTOLE_DIGITS),,scripts/setup.sh train && scripts/python scripts/train/fetch_digits.py $(DIGITS))
+	@$(BUILD)/bin/systole train --digits $(DIGITS) --save $(BUILD)/train/digits.safetensors --reports $(BUILD)/reports $(or $(ARGS),--goal 97.5)
+	@.venv/bin/python scripts/plot_train.py $(BUILD)/reports/train.json
 
 test: build ## run every test: units, system, lint, proofs, synthesis
 	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(ARGS)

@@ -109,6 +109,13 @@ function(systole_verilate target)
   target_link_libraries(${target} PUBLIC systole_verilated)
 endfunction()
 
+# Headers that most tests include, compiled once.
+file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")
+add_library(systole_test_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
+target_link_libraries(systole_test_headers PRIVATE systole_base GTest::gmock)
+target_compile_options(systole_test_headers PUBLIC -Xclang -fno-pch-timestamp)  # for the compiler cache
+target_precompile_headers(systole_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <absl/status/statusor.h> <absl/strings/str_format.h> <functional> <random>)
+
 function(systole_add_test name)
   cmake_parse_arguments(ARG "NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
   if(NOT ARG_SOURCES OR ARG_UNPARSED_ARGUMENTS)
@@ -117,10 +124,14 @@ function(systole_add_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 600)
   endif()
+  if(SYSTOLE_COVERAGE)
+    set(ARG_TIMEOUT 7200)  # counting takes its time
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_compile_definitions(${name} PRIVATE SYSTOLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              SYSTOLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} systole_base GTest::gmock)
+  target_precompile_headers(${name} REUSE_FROM systole_test_headers)
   if(NOT ARG_NO_MAIN)
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
   endif()

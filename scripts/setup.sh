@@ -6,6 +6,7 @@
 #
 #   scripts/setup.sh            install what is missing (as root, or through sudo)
 #   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
+#   scripts/setup.sh train      also npm, with which `make train` fetches its digits
 #
 # Nothing is asked. What it changes: distribution packages, and the folder .venv of the project.
 
@@ -61,10 +62,12 @@ install_venv() {
   cp "$requirements" "$venv/requirements.txt"
 }
 
+check=no
 case "${1-}" in
-  "") check=no ;;
+  "") ;;
   --check) check=yes ;;
-  *) die "unknown argument '$1' (only --check)" ;;
+  train) command -v npm >/dev/null || packages+=(npm) ;;  # other distributions of it will do
+  *) die "unknown argument '$1' (--check, train)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"

@@ -110,6 +110,23 @@ bn_finish:
         st32    v28, params, row, RUN_VAR
         halt
 
+# Inference: mean and inv from the running statistics; the sums are 0 again.
+bn_running:
+        li      row, ROW
+        mov     v35, s0
+        st32    v35, params, row, SUM_A
+        st32    v35, params, row, SUM_B
+        li      one, 1
+        vl      one
+        ld32    v0, params, row, RUN_MEAN
+        ld32    v8, params, row, RUN_VAR
+        li      tmp, 0.001
+        fadd    v16, v8, tmp
+        rsqrt   v34, v16
+        st32    v0, params, row, MEAN
+        st32    v34, params, row, INV
+        halt
+
 # a = bf16(max(y, 0)); rows: width * lines, evenly apart.
 bn_relu:
         li      one, 1

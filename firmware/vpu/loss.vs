@@ -4,7 +4,7 @@
 # Softmax cross-entropy of the last layer (docs/training.md): samples are rows, classes lanes.
 #
 # Parameter block, rows of L fp32: 0 bias, 1 mask (all ones in the lanes of classes), 7 gradient of the bias, 8 and 9 state of the optimiser,
-# 10..17 partial sums of the loss, 18..25 of the right answers (zero between uses); 26 loss, 27 right answers, in every lane.
+# 10..17 partial sums of the loss, then of dz, 18..25 of the right answers (zero between uses); 26 loss, 27 right answers, in every lane.
 
 .const BIAS 0
 .const MASK ROW
@@ -126,30 +126,39 @@ softmax_finish:
         st32    v24, params, row, RIGHT
         halt
 
-# Gradient of the bias: sums of all of dz at once, rows evenly apart. dst: byte address of dz.
-bias_gradient:
-        li      one, 1
-        mov     v32, s0
-        iadd    v16, v32, s0
+# Gradient of the bias: sums of rows of dz, evenly apart, a multiple of 8 but for the last. dst: byte address of the first.
+bias_collect:
+        li      row, ROW
+        ld32    v0, params, row, LOSS_SUMS
+        iadd    v16, v0, s0
         lanes   cols
-bias_gradient_rows:
+bias_collect_rows:
         vl      rows
         ld16    v0, dst, pitch
         fadd    v16, v16, v0
         slli    tmp, pitch, 3
         add     dst, dst, tmp
         addi    rows, rows, -8
-        blt     s0, rows, bias_gradient_rows
+        blt     s0, rows, bias_collect_rows
         li      tmp, 8
         vl      tmp
-        rotrow  v33, v16, s0, 4
-        fadd    v16, v16, v33
+        li      tmp, L
+        lanes   tmp
+        st32    v16, params, row, LOSS_SUMS
+        halt
+
+bias_finish:
+        li      row, ROW
+        li      one, 1
+        ld32    v0, params, row, LOSS_SUMS
+        rotrow  v32, v0, s0, 4
+        fadd    v16, v0, v32
         rotrow  v33, v16, s0, 2
         fadd    v16, v16, v33
         rotrow  v33, v16, s0, 1
         fadd    v16, v16, v33
-        li      tmp, L
-        lanes   tmp
+        mov     v35, s0
+        st32    v35, params, row, LOSS_SUMS
         vl      one
         st32    v16, params, s0, BIAS_GRADIENT
         halt

@@ -3,6 +3,7 @@
 #include "host/compiler/allocator.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace systole::compiler {
 
@@ -23,13 +24,24 @@ std::optional<int64_t> UbAllocator::FirstFit(int64_t bytes, int first,
   return at;
 }
 
-std::optional<int64_t> UbAllocator::Allocate(int64_t bytes, int first,
-                                             int last) {
+std::optional<int64_t> UbAllocator::Allocate(int64_t bytes, int first, int last,
+                                             std::string name) {
   bytes = (bytes + align_ - 1) / align_ * align_;
   std::optional<int64_t> at = FirstFit(bytes, first - 1, last);
   if (!at) at = FirstFit(bytes, first, last);
-  if (at) buffers_.push_back({*at, *at + bytes, first, last});
+  if (at) buffers_.push_back({*at, *at + bytes, first, last, std::move(name)});
   return at;
+}
+
+std::vector<BufferInfo> UbAllocator::Buffers() const {
+  std::vector<BufferInfo> all;
+  for (const Buffer& b : buffers_) {
+    all.push_back({b.name, static_cast<uint64_t>(b.begin),
+                   static_cast<uint64_t>(b.end - b.begin),
+                   static_cast<uint32_t>(b.first),
+                   static_cast<uint32_t>(b.last)});
+  }
+  return all;
 }
 
 int64_t UbAllocator::Used(int first, int last) const {

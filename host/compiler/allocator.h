@@ -9,7 +9,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
+
+#include "systole/program.h"
 
 namespace systole::compiler {
 
@@ -18,12 +21,16 @@ class UbAllocator {
   UbAllocator(int64_t bytes, int64_t align) : bytes_(bytes), align_(align) {}
 
   // Address of `bytes` bytes that are free from layer `first` to layer `last`,
-  // or nothing.
-  std::optional<int64_t> Allocate(int64_t bytes, int first, int last);
+  // or nothing. `name` is for people.
+  std::optional<int64_t> Allocate(int64_t bytes, int first, int last,
+                                  std::string name = "");
 
   // Undo: a mark is the number of buffers placed so far.
   size_t Mark() const { return buffers_.size(); }
   void Release(size_t mark) { buffers_.resize(mark); }
+
+  // Everything placed, in the order of the calls.
+  std::vector<BufferInfo> Buffers() const;
 
   // Bytes of buffers alive at some time between the two layers.
   int64_t Used(int first, int last) const;
@@ -32,6 +39,7 @@ class UbAllocator {
   struct Buffer {
     int64_t begin, end;
     int first, last;
+    std::string name;
   };
   std::optional<int64_t> FirstFit(int64_t bytes, int first, int last) const;
 

@@ -4,8 +4,10 @@
 // Rows of A lie in the unified buffer, a block at a time; B streams through the
 // weight FIFO. A group of column tiles that fills a line of whole beats shares
 // one accumulator bank, and while the array fills a bank the vector unit
-// empties the other. What has to wait for loads at the start, or is waited for
-// at the end, is cut into chunks of rows.
+// empties the other. The first and the last block are as short as the array
+// allows, and what has to wait for the first loads, or is waited for at the
+// end, is cut into chunks of rows: so little stands before and behind the
+// array's work.
 #include "systole/float_matmul.h"
 
 #include <algorithm>
@@ -15,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "host/compiler/geometry.h"
 #include "host/compiler/hbm_image.h"
+#include "host/compiler/row_blocks.h"
 #include "host/compiler/schedule_builder.h"
 #include "host/kernels/kernels.h"
 #include "host/program/vpu_asm.h"
@@ -35,18 +38,19 @@ class FloatMatmul {
     absl::StatusOr<kernels::Image> image = kernels::Assemble(preset_);
     if (!image.ok()) return image.status();
     kernels_ = *std::move(image);
-    LoadKernels();
-    int64_t bank = 0;
-    for (int64_t m0 = 0, block = 0; m0 < spec_.m; m0 += block_rows_, ++block) {
-      const int64_t rows = std::min(block_rows_, spec_.m - m0);
+    int64_t bank = 0, m0 = 0;
+    const std::vector<int64_t> blocks = Blocks();
+    for (size_t block = 0; block < blocks.size(); ++block) {
+      const int64_t rows = blocks[block];
       const int64_t a = a_base_ + (block % a_slots_) * a_bytes_;
-      LoadA(m0, rows, a);
+      LoadA(m0, rows, a, /*first=*/block == 0);
       for (int64_t g = 0; g < groups_; ++g) {
-        const bool last = m0 + rows == spec_.m && g == groups_ - 1;
-        Multiply(g, rows, a, bank, /*loading=*/g == 0);
+        const bool last = block + 1 == blocks.size() && g == groups_ - 1;
+        Multiply(g, rows, a, bank, /*first=*/block == 0 && g == 0, last);
         Drain(m0, g, rows, bank, last);
         bank ^= 1;
       }
+      m0 += rows;
     }
     return Finish();
   }
@@ -91,9 +95,11 @@ class FloatMatmul {
             "unified buffer of %d bytes",
             spec_.k, group_ * preset_.cols, preset_.ub_bytes));
       }
-      a_bytes_ = block_rows_ * a_pitch_;
-      a_slots_ = block_rows_ < spec_.m ? 2 : 1;
-      c_bytes_ = block_rows_ * c_pitch_;
+      const std::vector<int64_t> blocks = Blocks();
+      const int64_t most = *std::max_element(blocks.begin(), blocks.end());
+      a_bytes_ = most * a_pitch_;
+      a_slots_ = blocks.size() > 1 ? 2 : 1;
+      c_bytes_ = most * c_pitch_;
       if (code + a_slots_ * a_bytes_ + kCSlots * c_bytes_ <= preset_.ub_bytes)
         break;
     }
@@ -162,113 +168,170 @@ class FloatMatmul {
     return std::min(n_tiles_, (g + 1) * group_);
   }
 
+  // Rows of the blocks of A. The shortest ones are what lets passes follow each
+  // other without a gap: a tile's way into the array.
+  std::vector<int64_t> Blocks() const {
+    const int64_t way = R() * std::max<int64_t>(2, preset_.cell_stages - 1);
+    const int64_t least = std::min(way + R() / 8, spec_.m / 2);
+    return RowBlocks(spec_.m, std::max(way, least), block_rows_);
+  }
+
+  int64_t Part(int64_t parts) const {
+    return std::max<int64_t>(16, R() / parts);
+  }
+  // Of what is loaded and used first.
+  std::vector<int64_t> FirstChunks(int64_t rows) const {
+    return RowChunks(rows, Part(4), Part(2));
+  }
+  // Of what is finished last.
+  std::vector<int64_t> LastChunks(int64_t rows, bool very_last) const {
+    std::vector<int64_t> chunks = RowChunks(rows, Part(2), Part(1));
+    if (very_last) std::reverse(chunks.begin(), chunks.end());
+    return chunks;
+  }
+
   void LoadKernels() {
+    const kernels::Image::Part part = kernels_.PartOf(DrainKernel());
     const DataSegment code =
-        vpu::Segment("kernels", hbm_.Allocate(CodeBytes()), kernels_.words());
-    const vpu::CodeLoad in = vpu::LoadCode(
-        code.hbm_addr, /*ub_addr=*/0,
-        static_cast<int64_t>(kernels_.words().size()), /*addr=*/0);
+        vpu::Segment("kernels", hbm_.Allocate(CodeBytes()), part.words);
+    const vpu::CodeLoad in =
+        vpu::LoadCode(code.hbm_addr, /*ub_addr=*/0,
+                      static_cast<int64_t>(part.words.size()), part.pc);
     program_.segments.push_back(code);
     builder_.Append(in.load);
     builder_.Append(in.vload);
   }
 
-  // Columns of about two tiles by chunks of rows, so that the first pass starts
-  // with the first chunk.
-  void LoadA(int64_t m0, int64_t rows, int64_t a) {
-    const int64_t width =
-        RoundUp(std::max(2 * preset_.rows * 2, preset_.beat_bytes()),
-                preset_.beat_bytes());
+  int64_t R() const { return preset_.rows; }
+  const char* DrainKernel() const {
+    return spec_.float32_result ? "acc_fp32" : "acc_bf16";
+  }
+
+  // Columns of about two tiles, the very first ones by chunks of rows, so that
+  // the first pass starts with the first chunk. The kernels come behind that.
+  void LoadA(int64_t m0, int64_t rows, int64_t a, bool first) {
+    const int64_t width = RoundUp(4 * R(), preset_.beat_bytes());
     for (int64_t at = 0; at < a_pitch_; at += width) {
       const int64_t len = std::min(width, 2 * spec_.k - at);
-      for (int64_t r = 0; r < rows; r += Chunk()) {
+      const std::vector<int64_t> chunks =
+          first && at == 0 ? FirstChunks(rows) : std::vector<int64_t>{rows};
+      int64_t r = 0;
+      for (const int64_t count : chunks) {
         isa::Load load;
         load.hbm_addr = program_.tensors[0].hbm_addr + (m0 + r) * a_pitch_ + at;
         load.ub_addr = a + r * a_pitch_ + at;
         load.len = len;
-        load.n1 = std::min(Chunk(), rows - r);
+        load.n1 = count;
         load.n2 = 1;
         load.hbm_stride1 = load.ub_stride1 = a_pitch_;
         builder_.Append(load);
+        if (first && at == 0 && r == 0) LoadKernels();
+        r += count;
       }
     }
   }
 
-  int64_t Chunk() const { return preset_.rows; }
-
-  void Multiply(int64_t g, int64_t rows, int64_t a, int64_t bank,
-                bool loading) {
+  void Multiply(int64_t g, int64_t rows, int64_t a, int64_t bank, bool first,
+                bool last) {
     const int64_t tiles = TilesEnd(g) - g * group_;
     isa::Weights weights;
     weights.hbm_addr = weights_ + g * group_ * k_tiles_ * preset_.tile_bytes();
-    weights.tiles = tiles * k_tiles_;
     if (spec_.b_transposed) weights.header.flags |= isa::Weights::kTranspose;
-    builder_.Append(weights);
+    // The rows of A that the very first pass needs come before further tiles.
+    Access loaded;
+    loaded.base = a + (rows - 1) * a_pitch_;
+    loaded.len = std::min<int64_t>(2 * spec_.k, preset_.beat_bytes());
     for (int64_t k = 0; k < k_tiles_; ++k) {
+      if (k == 0) {
+        weights.tiles = first ? tiles : tiles * k_tiles_;
+        builder_.Append(weights);
+      } else if (first && k == 1) {
+        weights.hbm_addr += tiles * preset_.tile_bytes();
+        weights.tiles = tiles * (k_tiles_ - 1);
+        builder_.Append(weights, loaded);
+      }
       for (int64_t t = 0; t < tiles; ++t) {
-        // The first use of columns of A follows their loads; the last pass of a
-        // tile lets its rows go.
-        const bool cut = (loading && t == 0) || k == k_tiles_ - 1;
-        const int64_t chunk = cut ? Chunk() : rows;
-        for (int64_t r = 0; r < rows; r += chunk) {
+        // The first use of A follows its loads; the last pass lets rows go.
+        std::vector<int64_t> chunks = {rows};
+        if (last && k == k_tiles_ - 1) {
+          chunks = LastChunks(rows, t == tiles - 1);
+        } else if (first && k == 0 && t == 0) {
+          chunks = FirstChunks(rows);
+        }
+        int64_t r = 0;
+        for (const int64_t count : chunks) {
           isa::Matmul m;
           if (k > 0) m.header.flags |= isa::Matmul::kAccumulate;
           if (r > 0) m.header.flags |= isa::Matmul::kKeepWeights;
           m.ub_base = a + r * a_pitch_;
           m.pitch = a_pitch_;
-          m.lines = m.ny = std::min(chunk, rows - r);
+          m.lines = m.ny = count;
           m.line_bytes = 2 * spec_.k;
           m.n = m.nx = m.sy = m.t0 = m.t1 = 1;
           m.acc = bank * preset_.acc_bank_rows() + t * rows + r;
           m.seg_dx[0] = k * preset_.rows * 2;
           m.seg_len[0] = preset_.rows;
           builder_.Append(m);
+          r += count;
         }
       }
     }
   }
 
+  // A tile after the other: a group's first tiles are finished before its last.
   void Drain(int64_t m0, int64_t g, int64_t rows, int64_t bank, bool last) {
     const int64_t slot = c_base_ + (slot_++ % kCSlots) * c_bytes_;
     const int64_t tiles = TilesEnd(g) - g * group_;
-    const int64_t chunk = last ? Chunk() : 2 * Chunk();
-    for (int64_t r = 0; r < rows; r += chunk) {
-      const int64_t count = std::min(chunk, rows - r);
-      for (int64_t t = 0; t < tiles; ++t) {
-        const int64_t cols =
-            std::min(preset_.cols, spec_.n - (g * group_ + t) * preset_.cols);
-        const int64_t acc = bank * preset_.acc_bank_rows() + t * rows + r;
-        Access from;
-        from.space = Space::kAcc;
-        from.base = acc;
-        from.len = count;
-        Access to;
-        to.write = true;
-        to.base = slot + r * c_pitch_ + t * preset_.cols * out_bytes_;
-        to.len = cols * out_bytes_;
-        to.count[0] = count;
-        to.stride[0] = c_pitch_;
-        builder_.Append(
-            kernels_.Run(spec_.float32_result ? "acc_fp32" : "acc_bf16",
-                         {{"acc", acc},
-                          {"dst", to.base},
-                          {"pitch", c_pitch_},
-                          {"rows", count},
-                          {"cols", cols}}),
-            {from, to}, count);
+    for (int64_t t = 0; t < tiles; ++t) {
+      const bool last_tile = t == tiles - 1;
+      int64_t r = 0;
+      for (const int64_t count :
+           last ? LastChunks(rows, last_tile) : std::vector<int64_t>{rows}) {
+        DrainRows(g, t, r, count, rows, bank, slot);
+        if (last_tile) StoreRows(m0, g, r, count, slot);
+        r += count;
       }
-      isa::Store store;
-      store.hbm_addr = program_.tensors[1].hbm_addr +
-                       (m0 + r) * program_.tensors[1].pitch + g * c_pitch_;
-      store.ub_addr = slot + r * c_pitch_;
-      store.len = std::min(c_pitch_,
-                           (spec_.n - g * group_ * preset_.cols) * out_bytes_);
-      store.n1 = count;
-      store.n2 = 1;
-      store.hbm_stride1 = program_.tensors[1].pitch;
-      store.ub_stride1 = c_pitch_;
-      builder_.Append(store);
     }
+  }
+
+  // `count` rows of a tile from row r on, from accumulators to the slot.
+  void DrainRows(int64_t g, int64_t t, int64_t r, int64_t count, int64_t rows,
+                 int64_t bank, int64_t slot) {
+    const int64_t cols =
+        std::min(preset_.cols, spec_.n - (g * group_ + t) * preset_.cols);
+    const int64_t acc = bank * preset_.acc_bank_rows() + t * rows + r;
+    Access from;
+    from.space = Space::kAcc;
+    from.base = acc;
+    from.len = count;
+    Access to;
+    to.write = true;
+    to.base = slot + r * c_pitch_ + t * preset_.cols * out_bytes_;
+    to.len = cols * out_bytes_;
+    to.count[0] = count;
+    to.stride[0] = c_pitch_;
+    builder_.Append(kernels_.Run(DrainKernel(), {{"acc", acc},
+                                                 {"dst", to.base},
+                                                 {"pitch", c_pitch_},
+                                                 {"rows", count},
+                                                 {"cols", cols}}),
+                    {from, to}, count + kRunCycles);
+  }
+
+  // Lines of the group from the slot to HBM.
+  void StoreRows(int64_t m0, int64_t g, int64_t r, int64_t count,
+                 int64_t slot) {
+    const TensorInfo& c = program_.tensors[1];
+    isa::Store store;
+    store.hbm_addr = c.hbm_addr + (m0 + r) * c.pitch + g * c_pitch_;
+    store.ub_addr = slot + r * c_pitch_;
+    store.len =
+        std::min(c_pitch_, (spec_.n - g * group_ * preset_.cols) * out_bytes_);
+    store.n1 = count;
+    store.n2 = 1;
+    store.hbm_stride1 = c.pitch;
+    store.ub_stride1 = c_pitch_;
+    builder_.Append(store);
   }
 
   absl::StatusOr<Program> Finish() {
@@ -292,6 +355,7 @@ class FloatMatmul {
   }
 
   static constexpr int64_t kCSlots = 2;
+  static constexpr int64_t kRunCycles = 30;  // of a vrun, beside its rows
 
   const FloatMatmulSpec& spec_;
   const Preset& preset_;

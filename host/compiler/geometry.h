@@ -27,6 +27,8 @@ struct Geometry {
   int64_t oh = 1, ow = 1, oc = 1;  // output
   int64_t multiplier = 0;  // outputs of each input channel, of a depthwise
                            // convolution; 0 where an output reads all channels
+  int64_t columns = 1;     // outputs of a line that count as one position, with
+                           // so many times the channels: layer_work.h
   int64_t element_bytes =
       1;  // of the output: 4 when raw accumulators are wanted
 

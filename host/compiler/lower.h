@@ -6,16 +6,20 @@
 #ifndef HOST_COMPILER_LOWER_H_
 #define HOST_COMPILER_LOWER_H_
 
+#include <functional>
+
 #include "absl/status/status.h"
 #include "host/compiler/hbm_image.h"
 #include "host/compiler/memory_plan.h"
 #include "host/compiler/schedule_builder.h"
+#include "host/compiler/streams.h"
 #include "systole/model.h"
 
 namespace systole::compiler {
 
 struct LoweringContext {
   const model::Network& network;
+  const std::vector<LayerWork>& works;  // as Network::layers
   const Preset& preset;
   const MemoryPlan& memory;
   HbmImage& hbm;
@@ -37,11 +41,27 @@ struct LoweringContext {
   }
 };
 
-// conv2d, dense.
-absl::Status LowerConv(LoweringContext& context, int layer);
+// conv2d, depthwise, dense. `after` is called behind the descriptors of each
+// block, with its number.
+absl::Status LowerConv(
+    LoweringContext& context, int layer,
+    const std::function<void(size_t)>& after = [](size_t) {});
 // maxpool, avgpool. kUnimplemented for a window beyond the vector unit's.
 absl::Status LowerPool(LoweringContext& context, int layer);
-absl::Status LowerAdd(LoweringContext& context, int layer);
+
+// An addition, block by block.
+class AddLowering {
+ public:
+  AddLowering(LoweringContext& context, int layer);
+  void Append(const Block& block);
+
+ private:
+  LoweringContext& context_;
+  const model::Layer& layer_;
+  const Geometry& g_;
+  InputStream in0_, in1_;
+  OutputStream out_;
+};
 
 }  // namespace systole::compiler
 

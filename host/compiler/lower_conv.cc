@@ -17,7 +17,7 @@ class ConvLowering {
  public:
   ConvLowering(LoweringContext& context, int index)
       : context_(context),
-        layer_(context.network.layers[index]),
+        layer_(context.works[index].layer),
         plan_(context.memory.layers[index]),
         g_(plan_.g),
         preset_(context.preset),
@@ -32,7 +32,7 @@ class ConvLowering {
         params_(plan_.params, weights_.column_tiles(), preset_,
                 context.builder) {}
 
-  absl::Status Run() {
+  absl::Status Run(const std::function<void(size_t)>& after) {
     for (const Block& block : plan_.blocks) {
       absl::StatusOr<const PackedWeights*> packed =
           weights_.Get(ValidTaps(g_, block));
@@ -48,6 +48,7 @@ class ConvLowering {
         }
         out_.Finish(block, c0, channels);
       }
+      after(&block - plan_.blocks.data());
     }
     return absl::OkStatus();
   }
@@ -140,8 +141,9 @@ class ConvLowering {
 
 }  // namespace
 
-absl::Status LowerConv(LoweringContext& context, int layer) {
-  return ConvLowering(context, layer).Run();
+absl::Status LowerConv(LoweringContext& context, int layer,
+                       const std::function<void(size_t)>& after) {
+  return ConvLowering(context, layer).Run(after);
 }
 
 }  // namespace systole::compiler

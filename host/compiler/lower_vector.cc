@@ -71,58 +71,58 @@ absl::Status LowerPool(LoweringContext& context, int index) {
   return absl::OkStatus();
 }
 
-absl::Status LowerAdd(LoweringContext& context, int index) {
-  const model::Layer& layer = context.network.layers[index];
-  const LayerPlan& plan = context.memory.layers[index];
-  const Geometry& g = plan.g;
-  const Preset& preset = context.preset;
-  const auto stream = [&](int i) {
-    return InputStream(plan.in[i], context.memory.tensors[layer.inputs[i]].hbm,
-                       preset, context.builder);
-  };
-  InputStream in0 = stream(0), in1 = stream(1);
-  OutputStream out(plan.out, context.memory.tensors[layer.output].hbm, g,
-                   preset, context.builder);
-  for (const Block& block : plan.blocks) {
-    const Region region = InputRegion(g, block, preset.beat_bytes());
-    // In a line, a region begins at the beat before the block.
-    const int64_t skip = block.x0 * g.c - region.b0;
-    const View a = in0.Require(region), b = in1.Require(region);
-    const Destination to = out.Begin(block, 0);
-    // Images that follow each other line by line on all three sides are one run
-    // of lines.
-    const int64_t ny = block.ny;
-    const bool joined = a.img_pitch == ny * a.pitch &&
-                        b.img_pitch == ny * b.pitch &&
-                        to.img_pitch == ny * to.pitch;
-    for (int64_t i = 0; i < (joined ? 1 : block.ni); ++i) {
-      isa::Add d;
-      if (layer.rounding == model::Rounding::kSingle)
-        d.header.flags |= isa::Add::kSingleRound;
-      d.src0 = static_cast<uint32_t>(a.address + i * a.img_pitch + skip);
-      d.src1 = static_cast<uint32_t>(b.address + i * b.img_pitch + skip);
-      d.dst = static_cast<uint32_t>(to.address + i * to.img_pitch);
-      d.ny = static_cast<uint32_t>(joined ? block.ni * ny : ny);
-      d.pitch0 = static_cast<uint32_t>(a.pitch);
-      d.pitch1 = static_cast<uint32_t>(b.pitch);
-      d.dst_pitch = static_cast<uint32_t>(to.pitch);
-      d.line_bytes = static_cast<uint32_t>(block.nx * g.c);
-      d.zp0 = context.network.in(layer, 0).zero_point;
-      d.zp1 = context.network.in(layer, 1).zero_point;
-      d.zp = context.network.out(layer).zero_point;
-      d.mult0 = layer.add[0].multiplier;
-      d.mult1 = layer.add[1].multiplier;
-      d.mult = layer.add[2].multiplier;
-      d.shift0 = layer.add[0].shift;
-      d.shift1 = layer.add[1].shift;
-      d.shift = layer.add[2].shift;
-      d.clamp_min = layer.clamp_min;
-      d.clamp_max = layer.clamp_max;
-      context.builder.Append(d);
-    }
-    out.Finish(block, 0, g.oc);
+AddLowering::AddLowering(LoweringContext& context, int index)
+    : context_(context),
+      layer_(context.network.layers[index]),
+      g_(context.memory.layers[index].g),
+      in0_(context.memory.layers[index].in[0],
+           context.memory.tensors[layer_.inputs[0]].hbm, context.preset,
+           context.builder),
+      in1_(context.memory.layers[index].in[1],
+           context.memory.tensors[layer_.inputs[1]].hbm, context.preset,
+           context.builder),
+      out_(context.memory.layers[index].out,
+           context.memory.tensors[layer_.output].hbm, g_, context.preset,
+           context.builder) {}
+
+void AddLowering::Append(const Block& block) {
+  const Region region = InputRegion(g_, block, context_.preset.beat_bytes());
+  // In a line, a region begins at the beat before the block.
+  const int64_t skip = block.x0 * g_.c - region.b0;
+  const View a = in0_.Require(region), b = in1_.Require(region);
+  const Destination to = out_.Begin(block, 0);
+  // Images that follow each other line by line on all three sides are one run
+  // of lines.
+  const int64_t ny = block.ny;
+  const bool joined = a.img_pitch == ny * a.pitch &&
+                      b.img_pitch == ny * b.pitch &&
+                      to.img_pitch == ny * to.pitch;
+  for (int64_t i = 0; i < (joined ? 1 : block.ni); ++i) {
+    isa::Add d;
+    if (layer_.rounding == model::Rounding::kSingle)
+      d.header.flags |= isa::Add::kSingleRound;
+    d.src0 = static_cast<uint32_t>(a.address + i * a.img_pitch + skip);
+    d.src1 = static_cast<uint32_t>(b.address + i * b.img_pitch + skip);
+    d.dst = static_cast<uint32_t>(to.address + i * to.img_pitch);
+    d.ny = static_cast<uint32_t>(joined ? block.ni * ny : ny);
+    d.pitch0 = static_cast<uint32_t>(a.pitch);
+    d.pitch1 = static_cast<uint32_t>(b.pitch);
+    d.dst_pitch = static_cast<uint32_t>(to.pitch);
+    d.line_bytes = static_cast<uint32_t>(block.nx * g_.c);
+    d.zp0 = context_.network.in(layer_, 0).zero_point;
+    d.zp1 = context_.network.in(layer_, 1).zero_point;
+    d.zp = context_.network.out(layer_).zero_point;
+    d.mult0 = layer_.add[0].multiplier;
+    d.mult1 = layer_.add[1].multiplier;
+    d.mult = layer_.add[2].multiplier;
+    d.shift0 = layer_.add[0].shift;
+    d.shift1 = layer_.add[1].shift;
+    d.shift = layer_.add[2].shift;
+    d.clamp_min = layer_.clamp_min;
+    d.clamp_max = layer_.clamp_max;
+    context_.builder.Append(d);
   }
-  return absl::OkStatus();
+  out_.Finish(block, 0, g_.oc);
 }
 
 }  // namespace systole::compiler

@@ -16,9 +16,10 @@ namespace {
 
 class Planner {
  public:
-  Planner(const model::Network& network, const Preset& preset,
-          const PlanOptions& options)
+  Planner(const model::Network& network, const std::vector<LayerWork>& works,
+          const Preset& preset, const PlanOptions& options)
       : network_(network),
+        works_(works),
         preset_(preset),
         options_(options),
         spilled_(network.tensors.size(), !options.allow_resident) {}
@@ -59,15 +60,18 @@ class Planner {
         SmallestBytes(needs, preset_), std::string(preset_.name), UbBytes()));
   }
 
+  const std::string& NameOf(int tensor) const {
+    return network_.tensors[tensor].name;
+  }
+
   // Line pitch of a tensor in the unified buffer, for the first layer that
   // walks over it.
   int64_t PitchFor(int tensor) const {
     const int64_t line = int64_t{network_.tensors[tensor].width} *
                          network_.tensors[tensor].channels;
-    for (const model::Layer& layer : network_.layers) {
-      if (model::HasWeights(layer.op) && layer.inputs[0] == tensor) {
-        return ChoosePitch(GeometryOf(network_, layer, options_.batch), line,
-                           preset_);
+    for (const LayerWork& work : works_) {
+      if (model::HasWeights(work.layer.op) && work.layer.inputs[0] == tensor) {
+        return ChoosePitch(work.g, line, preset_);
       }
     }
     return RoundUp(line, preset_.beat_bytes());
@@ -76,9 +80,9 @@ class Planner {
   LayerNeeds NeedsOf(int l, bool out_resident) const {
     const model::Layer& layer = network_.layers[l];
     LayerNeeds needs;
-    needs.g = GeometryOf(network_, layer, options_.batch);
+    needs.g = works_[l].g;
     needs.matmul = model::HasWeights(layer.op);
-    needs.raw = options_.raw_output && layer.output == network_.output;
+    needs.raw = options_.raw_output && network_.IsOutput(layer.output);
     if (needs.raw) needs.g.element_bytes = 4;
     for (const int input : layer.inputs)
       needs.resident.push_back(state_.tensors[input].resident);
@@ -93,7 +97,7 @@ class Planner {
 
   bool Stored(int tensor, bool resident) const {
     return !resident || options_.keep_intermediates ||
-           tensor == network_.output;
+           network_.IsOutput(tensor);
   }
 
   std::optional<MemoryPlan> Attempt(int& failed) {
@@ -112,6 +116,7 @@ class Planner {
         return std::nullopt;
       }
     }
+    state_.buffers = allocator.Buffers();
     return state_;
   }
 
@@ -145,14 +150,19 @@ class Planner {
                      });
     for (const auto& [needs, fit] : candidates) {
       const size_t mark = allocator.Mark();
-      if (TryPlace(l, needs, fit, allocator)) return true;
-      allocator.Release(mark);
+      // An addition between the blocks of the layer before it writes its result
+      // while that layer still reads and writes.
+      for (const bool follow : {true, false}) {
+        if (follow && !CanFollow(l, needs)) continue;
+        if (TryPlace(l, needs, fit, follow, allocator)) return true;
+        allocator.Release(mark);
+      }
     }
     return false;
   }
 
   bool TryPlace(int l, const LayerNeeds& needs, const LayerFit& fit,
-                UbAllocator& allocator) {
+                bool follow, UbAllocator& allocator) {
     const model::Layer& layer = network_.layers[l];
     const int last_use = state_.tensors[layer.output].last_use;
     LayerPlan plan;
@@ -162,8 +172,10 @@ class Planner {
     plan.out.stored = needs.out_stored;
     plan.out.group_channels = fit.group_channels;
     std::optional<int64_t> at = allocator.Allocate(
-        fit.out_bytes * (needs.out_resident ? 1 : kSlotCount), l,
-        needs.out_resident ? last_use : l);
+        fit.out_bytes * (needs.out_resident ? 1 : kSlotCount),
+        follow ? l - 1 : l, needs.out_resident ? last_use : l,
+        needs.out_resident ? NameOf(layer.output)
+                           : NameOf(layer.output) + " (output slots)");
     if (!at) return false;
     if (needs.out_resident) {
       plan.out.tensor = {*at, needs.out_pitch, needs.g.oh * needs.out_pitch};
@@ -177,7 +189,9 @@ class Planner {
         in.tensor = state_.tensors[layer.inputs[i]].ub;
       } else {
         at = allocator.Allocate(
-            fit.in_bytes[i] * (fit.in_slots ? kSlotCount : 1), l, l);
+            fit.in_bytes[i] * (fit.in_slots ? kSlotCount : 1), l, l,
+            NameOf(layer.inputs[i]) +
+                (fit.in_slots ? " (input slots)" : " (loaded)"));
         if (!at) return false;
         in.mode = fit.in_slots ? InputPlacement::Mode::kSlots
                                : InputPlacement::Mode::kWhole;
@@ -189,10 +203,12 @@ class Planner {
       plan.in.push_back(in);
     }
     if (fit.param_bytes > 0) {
-      at = allocator.Allocate(fit.param_bytes, l, l);
+      at = allocator.Allocate(fit.param_bytes, l, l,
+                              layer.name + " (parameters)");
       if (!at) return false;
       plan.params = {*at, fit.params_whole, 8};
     }
+    if (follow) FollowBlocks(l, plan);
     TensorPlan& out = state_.tensors[layer.output];
     out.resident = needs.out_resident;
     out.in_hbm = needs.out_stored;
@@ -201,7 +217,32 @@ class Planner {
     return true;
   }
 
+  // Whether an addition can be cut as the layer with weights before it, because
+  // everything that it touches is whole in the unified buffer.
+  bool CanFollow(int l, const LayerNeeds& needs) const {
+    const model::Layer& layer = network_.layers[l];
+    if (layer.op != model::Op::kAdd || l == 0 || !options_.fuse_additions ||
+        !needs.out_resident ||
+        std::count(needs.resident.begin(), needs.resident.end(), false) > 0)
+      return false;
+    const model::Layer& before = network_.layers[l - 1];
+    return model::HasWeights(before.op) &&
+           std::count(layer.inputs.begin(), layer.inputs.end(), before.output) >
+               0;
+  }
+
+  void FollowBlocks(int l, LayerPlan& plan) const {
+    const LayerPlan& producer = state_.layers[l - 1];
+    plan.blocks = producer.blocks;
+    for (Block& block : plan.blocks) {
+      block.x0 *= producer.g.columns;
+      block.nx *= producer.g.columns;
+    }
+    plan.follows_blocks = true;
+  }
+
   const model::Network& network_;
+  const std::vector<LayerWork>& works_;
   const Preset& preset_;
   const PlanOptions& options_;
   std::vector<bool> spilled_;
@@ -211,12 +252,14 @@ class Planner {
 }  // namespace
 
 absl::StatusOr<MemoryPlan> PlanMemory(const model::Network& network,
+                                      const std::vector<LayerWork>& works,
                                       const Preset& preset,
                                       const PlanOptions& options,
                                       HbmImage& hbm) {
-  absl::StatusOr<MemoryPlan> plan = Planner(network, preset, options).Plan();
+  absl::StatusOr<MemoryPlan> plan =
+      Planner(network, works, preset, options).Plan();
   if (!plan.ok()) return plan;
-  plan->tensors[network.input].in_hbm = true;
+  for (const int input : network.inputs) plan->tensors[input].in_hbm = true;
   for (size_t t = 0; t < network.tensors.size(); ++t) {
     const model::Tensor& tensor = network.tensors[t];
     TensorPlan& p = plan->tensors[t];
@@ -229,8 +272,8 @@ absl::StatusOr<MemoryPlan> PlanMemory(const model::Network& network,
     info.channels = tensor.channels;
     info.scale = tensor.scale;
     info.zero_point = tensor.zero_point;
-    info.is_input = static_cast<int>(t) == network.input;
-    info.is_output = static_cast<int>(t) == network.output;
+    info.is_input = network.IsInput(static_cast<int>(t));
+    info.is_output = network.IsOutput(static_cast<int>(t));
     if (info.is_output && options.raw_output) info.type = ElementType::kInt32;
     info.pitch = RoundUp(info.line_bytes(), preset.beat_bytes());
     info.img_pitch = info.h * info.pitch;

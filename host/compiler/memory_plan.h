@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "host/compiler/geometry.h"
 #include "host/compiler/hbm_image.h"
+#include "host/compiler/layer_work.h"
 #include "host/compiler/tiling.h"
 #include "systole/gen/presets.h"
 #include "systole/model.h"
@@ -58,6 +59,9 @@ struct LayerPlan {
   std::vector<InputPlacement> in;
   OutputPlacement out;
   ParamPlacement params;
+  // An addition whose blocks are those of the layer before it, one of whose
+  // blocks is followed by one of its own.
+  bool follows_blocks = false;
 };
 
 struct TensorPlan {
@@ -72,6 +76,7 @@ struct TensorPlan {
 struct MemoryPlan {
   std::vector<TensorPlan> tensors;  // as Network::tensors
   std::vector<LayerPlan> layers;    // as Network::layers
+  std::vector<BufferInfo> buffers;  // of the unified buffer
 };
 
 struct PlanOptions {
@@ -79,13 +84,15 @@ struct PlanOptions {
   bool keep_intermediates = false;
   bool raw_output = false;     // the network's output is accumulators, int32
   bool allow_resident = true;  // otherwise every tensor goes through HBM
+  bool fuse_additions = true;
   int64_t ub_bytes =
       0;  // pretend that the unified buffer is smaller; 0 = the preset's
 };
 
-// kResourceExhausted names the layer, its smallest needs and the size of the
-// unified buffer.
+// `works` as Network::layers. kResourceExhausted names the layer, its smallest
+// needs and the size of the unified buffer.
 absl::StatusOr<MemoryPlan> PlanMemory(const model::Network& network,
+                                      const std::vector<LayerWork>& works,
                                       const Preset& preset,
                                       const PlanOptions& options,
                                       HbmImage& hbm);

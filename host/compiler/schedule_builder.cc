@@ -69,12 +69,14 @@ void ScheduleBuilder::Push(isa::Descriptor descriptor,
   const int op = size();
   Dependences deps = {-1, -1, -1, -1, -1};
   const isa::Queue queue = QueueOf(descriptor);
-  for (const Access& access : accesses) {
+  const auto touch = [&](const Access& access) {
     TouchMap& map = access.space == Space::kUb    ? ub_
                     : access.space == Space::kAcc ? acc_
                                                   : hbm_;
     map.Touch(access, op, queue, deps);
-  }
+  };
+  for (const Access& access : accesses) touch(access);
+  if (after_) touch(*after_);
   descriptors_.push_back(descriptor);
   costs_.push_back(cost);
   deps_.push_back(deps);

@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,13 @@ class ScheduleBuilder {
   void Append(const Op& op) {
     Append(op.Encode(), op.Fits());
   }
+  // With what it has to come after: the writers of `after`.
+  template <class Op>
+  void Append(const Op& op, const Access& after) {
+    after_ = after;
+    Append(op.Encode(), op.Fits());
+    after_.reset();
+  }
   // A run of a vector program: what it touches (a superset), and the cycles
   // that it takes.
   void Append(const isa::Vrun& run, std::vector<Access> accesses,
@@ -80,9 +88,9 @@ class ScheduleBuilder {
   // by expected start, else as appended.
   absl::StatusOr<Schedule> Finish(bool reorder = true) const;
 
-  // Cycles that the cost model expects of what was appended.
-  int64_t Estimate() const {
-    return Simulate(descriptors_, costs_, deps_, preset_).total;
+  // What the cost model expects of what was appended.
+  Timeline Expected() const {
+    return Simulate(descriptors_, costs_, deps_, preset_);
   }
 
   int size() const { return static_cast<int>(descriptors_.size()); }
@@ -96,6 +104,7 @@ class ScheduleBuilder {
 
   const Preset& preset_;
   int tag_ = 0;
+  std::optional<Access> after_;
   absl::Status status_;
   std::vector<isa::Descriptor> descriptors_;
   std::vector<Cost> costs_;

@@ -32,6 +32,20 @@ Literal Literal::FromBytes(ElementType element, int64_t count,
   return literal;
 }
 
+Literal Literal::Slice(int64_t first, int64_t count) const {
+  return Visit([&](const auto& v) {
+    const auto begin = v.begin() + first;
+    return Literal(std::decay_t<decltype(v)>(begin, begin + count));
+  });
+}
+
+void Literal::Append(const Literal& more) {
+  Visit([&](auto& v) {
+    const auto& from = std::get<std::decay_t<decltype(v)>>(more.values_);
+    v.insert(v.end(), from.begin(), from.end());
+  });
+}
+
 std::vector<uint8_t> Literal::Bytes() const {
   return Visit([](const auto& values) {
     std::vector<uint8_t> bytes(values.size() * sizeof(values[0]));

@@ -53,6 +53,11 @@ class Literal {
     return std::visit(std::forward<Function>(function), values_);
   }
 
+  // `count` values from `first` on.
+  Literal Slice(int64_t first, int64_t count) const;
+  // `more` has the same element type.
+  void Append(const Literal& more);
+
   // Little-endian.
   std::vector<uint8_t> Bytes() const;
   // Equal bits, so that NaN equals itself.

@@ -63,6 +63,16 @@ Node* Module::InsertBefore(const Node* position, Node node) {
   return nodes_.insert(at, std::make_unique<Node>(std::move(node)))->get();
 }
 
+void Module::MoveBefore(const Node* position, const Node* node) {
+  const auto find = [&](const Node* wanted) {
+    return std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& other) {
+      return other.get() == wanted;
+    });
+  };
+  const auto from = find(node);
+  std::rotate(find(position), from, from + 1);
+}
+
 void Module::ReplaceUses(const Node* from, Node* to) {
   for (const auto& node : nodes_) {
     for (Node*& operand : node->operands) {

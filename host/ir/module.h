@@ -72,6 +72,8 @@ class Module {
   Node* Add(Node node);
   // Inserts a node before another.
   Node* InsertBefore(const Node* position, Node node);
+  // Moves a node before one that precedes it.
+  void MoveBefore(const Node* position, const Node* node);
   // Lets every operand and output that is `from` be `to`.
   void ReplaceUses(const Node* from, Node* to);
   // Removes nodes whose result nobody needs, but no parameters; how many.

@@ -18,6 +18,15 @@ namespace {
 
 }  // namespace
 
+Image::Part Image::PartOf(const std::string& entry) const {
+  const auto it = entries_.find(entry);
+  if (it == entries_.end()) Unknown("no kernel " + entry);
+  const size_t file = it->second.file;
+  const auto end = file + 1 < begin_.size() ? words_.begin() + begin_[file + 1]
+                                            : words_.end();
+  return {begin_[file], {words_.begin() + begin_[file], end}};
+}
+
 isa::Vrun Image::Run(
     const std::string& entry,
     const std::vector<std::pair<std::string, int64_t>>& args) const {
@@ -53,6 +62,7 @@ absl::StatusOr<Image> Assemble(const Preset& preset) {
       }
     }
     image.args_.push_back(code->args);
+    image.begin_.push_back(static_cast<int>(image.words_.size()));
     image.words_.insert(image.words_.end(), code->words.begin(),
                         code->words.end());
   }

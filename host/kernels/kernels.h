@@ -32,6 +32,14 @@ class Image {
  public:
   const std::vector<uint64_t>& words() const { return words_; }
 
+  // The instructions of the file with the kernel `entry`, for programs that
+  // need no other: `words` belong at index `pc` of the instruction memory.
+  struct Part {
+    int pc;
+    std::vector<uint64_t> words;
+  };
+  Part PartOf(const std::string& entry) const;
+
   // A run of the kernel at label `entry`. Arguments by the names of its file;
   // those not given are 0. An unknown name is a bug of the caller and stops the
   // program.
@@ -47,6 +55,7 @@ class Image {
   std::vector<uint64_t> words_;
   std::map<std::string, Entry> entries_;
   std::vector<std::map<std::string, int>> args_;  // of each file
+  std::vector<int> begin_;                        // of each file in words_
 };
 
 // Kernels may use the constants L (lanes), ROW (bytes of a row of fp32) and the

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Nodes are taken in order. Those that the device can run become layers until
-// the first that it cannot; from there on, all must depend on one value, the
-// network's output, and are the host's module.
+// Nodes are taken in order. What the device can run from its own values and
+// those of the head becomes a layer. What it cannot run belongs to the head
+// while it needs nothing of the device, otherwise to the tail, as does all
+// behind that.
 #include "host/lower/lowering.h"
 
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -21,6 +21,8 @@ namespace {
 
 using ir::Node;
 using ir::Op;
+
+enum class Part { kHead, kDevice, kTail };
 
 absl::Status Prefixed(const Node& node, const absl::Status& status) {
   return absl::Status(status.code(),
@@ -46,141 +48,171 @@ class Lowering {
   explicit Lowering(const ir::Module& module) : module_(module) {}
 
   absl::StatusOr<Lowered> Run() {
-    const std::vector<Node*> inputs = module_.inputs();
-    if (inputs.size() != 1 || module_.outputs.size() != 1) {
-      return absl::UnimplementedError(
-          absl::StrCat(inputs.size(), " inputs and ", module_.outputs.size(),
-                       " outputs; one of each is supported"));
-    }
     lowered_.network.name = module_.name;
-    absl::StatusOr<int> input = AddTensor(lowered_.network, *inputs[0]);
-    if (!input.ok()) return Prefixed(*inputs[0], input.status());
-    lowered_.network.input = *input;
-    tensors_[inputs[0]] = *input;
+    lowered_.network.inputs.clear();
+    lowered_.network.outputs.clear();
     for (const auto& node : module_.nodes()) {
-      if (node->is_constant() || node->op == Op::kParameter) continue;
+      if (node->is_constant()) continue;
+      if (node->op == Op::kParameter) {
+        part_[node.get()] = Part::kHead;
+        continue;
+      }
       const absl::Status status = Place(*node);
       if (!status.ok()) return status;
     }
-    return Finish();
+    if (lowered_.network.layers.empty()) {
+      return absl::UnimplementedError("no operator runs on the device");
+    }
+    lowered_.tail = MakeTail();
+    lowered_.head = MakeHead();
+    return std::move(lowered_);
   }
 
  private:
-  bool OnHost(const Node* node) const { return host_.count(node) > 0; }
+  bool In(const Node* node, Part part) const {
+    const auto found = part_.find(node);
+    return found != part_.end() && found->second == part;
+  }
 
   absl::Status Place(const Node& node) {
-    const auto behind =
-        std::find_if(node.operands.begin(), node.operands.end(),
-                     [&](const Node* operand) { return OnHost(operand); });
-    const absl::Status status =
-        behind == node.operands.end()
-            ? AddLayer(node)
-            : absl::UnimplementedError(absl::StrCat(
-                  "the host computes its operand '", (*behind)->name, "'"));
+    const bool on_device = In(node.operands[0], Part::kDevice);
+    if (node.op == Op::kReshape &&
+        (on_device || In(node.operands[0], Part::kHead))) {
+      part_[&node] = on_device ? Part::kDevice : Part::kHead;
+      if (on_device) {
+        tensors_[&node] = tensors_.at(node.operands[0]);
+      }
+      Report(node, UnitOf(node.op), "the bytes stay as they lie");
+      return absl::OkStatus();
+    }
+    const absl::Status status = AddLayer(node);
     if (status.ok()) {
-      lowered_.placements.push_back(
-          {node.name, OpName(node.op), UnitOf(node.op),
-           node.op == Op::kReshape ? "the bytes stay as they lie" : ""});
-      return status;
+      part_[&node] = Part::kDevice;
+      Report(node, UnitOf(node.op), "");
+      return absl::OkStatus();
     }
     if (status.code() != absl::StatusCode::kUnimplemented ||
         !ir::HostComputes(node.op)) {
       return Prefixed(node, status);
     }
-    host_.insert(&node);
-    lowered_.placements.push_back(
-        {node.name, OpName(node.op), "host", std::string(status.message())});
+    const bool behind = std::any_of(
+        node.operands.begin(), node.operands.end(), [&](const Node* operand) {
+          return In(operand, Part::kDevice) || In(operand, Part::kTail);
+        });
+    part_[&node] = behind ? Part::kTail : Part::kHead;
+    Report(node, "host", std::string(status.message()));
     return absl::OkStatus();
   }
 
-  absl::Status AddLayer(const Node& node) {
-    if (node.op == Op::kReshape) {
-      tensors_[&node] = tensors_.at(node.operands[0]);
-      return absl::OkStatus();
-    }
-    return AppendLayer(node, tensors_, lowered_.network);
+  void Report(const Node& node, std::string unit, std::string reason) {
+    lowered_.placements.push_back(
+        {node.name, OpName(node.op), std::move(unit), std::move(reason)});
   }
 
-  // The value that goes from the device to the host.
-  absl::StatusOr<const Node*> Boundary() const {
-    const Node* boundary = nullptr;
-    const auto take = [&](const Node* value) {
-      if (boundary != nullptr && boundary != value) return false;
-      boundary = value;
-      return true;
+  // Values of the head that the layer reads become inputs of the network.
+  absl::Status AddLayer(const Node& node) {
+    model::Network& network = lowered_.network;
+    std::vector<const Node*> added;
+    absl::Status status;
+    for (const Node* operand : node.operands) {
+      if (In(operand, Part::kTail)) {
+        status = absl::UnimplementedError(absl::StrCat(
+            "the host computes its operand '", operand->name, "'"));
+      }
+      if (!status.ok()) break;
+      if (!In(operand, Part::kHead) || tensors_.count(operand) > 0) continue;
+      const absl::StatusOr<int> tensor = AddTensor(network, *operand);
+      status = tensor.status();
+      if (!status.ok()) break;
+      tensors_[operand] = *tensor;
+      network.inputs.push_back(*tensor);
+      added.push_back(operand);
+    }
+    if (status.ok()) status = AppendLayer(node, tensors_, network);
+    if (status.ok()) return status;
+    for (const Node* operand : added) {
+      tensors_.erase(operand);
+      network.inputs.pop_back();
+      network.tensors.pop_back();
+    }
+    return status;
+  }
+
+  // The name by which the value of a node gets to the tail; makes sure that it
+  // does.
+  std::string HandOver(const Node& node) {
+    if (In(&node, Part::kHead)) {
+      for_tail_.insert(&node);
+      return node.name;
+    }
+    model::Network& network = lowered_.network;
+    const int tensor = tensors_.at(&node);
+    if (!network.IsOutput(tensor)) network.outputs.push_back(tensor);
+    return network.tensors[tensor].name;
+  }
+
+  std::unique_ptr<ir::Module> MakeTail() {
+    auto tail = std::make_unique<ir::Module>(module_.name + ".tail");
+    std::unordered_map<const Node*, Node*> copies;
+    std::unordered_map<std::string, Node*> parameters;  // by value
+    const auto need = [&](const Node* node) {
+      if (copies.count(node) > 0) return;
+      const std::string value = HandOver(*node);
+      Node*& parameter = parameters[value];
+      if (parameter == nullptr) {
+        parameter = tail->Add({node->name,
+                               Op::kParameter,
+                               node->type,
+                               {},
+                               ir::ParameterAttributes{value}});
+        copies[node] = parameter;
+      } else {  // the same bytes in another shape
+        copies[node] = tail->Add({node->name,
+                                  Op::kReshape,
+                                  node->type,
+                                  {parameter},
+                                  ir::NoAttributes{}});
+      }
     };
     for (const auto& node : module_.nodes()) {
-      if (!OnHost(node.get())) continue;
-      for (const Node* operand : node->operands) {
-        if (OnHost(operand) || operand->is_constant()) continue;
-        if (take(operand)) continue;
-        return Prefixed(*node, absl::UnimplementedError(absl::StrCat(
-                                   "the host would need '", operand->name,
-                                   "' and '", boundary->name, "'")));
-      }
-    }
-    const Node* output = module_.outputs[0].node;
-    if (!OnHost(output) && !take(output)) {
-      return Prefixed(*output, absl::UnimplementedError(
-                                   "the output and the host's operators need "
-                                   "different values"));
-    }
-    return boundary;
-  }
-
-  absl::StatusOr<Lowered> Finish() {
-    const absl::StatusOr<const Node*> boundary = Boundary();
-    if (!boundary.ok()) return boundary.status();
-    if (lowered_.network.layers.empty()) {
-      return absl::UnimplementedError("no operator runs on the device");
-    }
-    lowered_.network.output = tensors_.at(*boundary);
-    const absl::Status pruned = CheckUsed();
-    if (!pruned.ok()) return pruned;
-    lowered_.host = HostModule(**boundary);
-    return std::move(lowered_);
-  }
-
-  // Layers whose result neither a layer nor the host reads would be for
-  // nothing: then the boundary is wrong.
-  absl::Status CheckUsed() const {
-    std::unordered_set<int> used = {lowered_.network.output};
-    for (const model::Layer& layer : lowered_.network.layers) {
-      used.insert(layer.inputs.begin(), layer.inputs.end());
-    }
-    for (const model::Layer& layer : lowered_.network.layers) {
-      if (used.count(layer.output) == 0) {
-        return absl::InternalError(
-            absl::StrCat("layer '", layer.name, "' is for nothing"));
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  std::unique_ptr<ir::Module> HostModule(const Node& boundary) const {
-    auto host = std::make_unique<ir::Module>(module_.name + ".host");
-    std::unordered_map<const Node*, Node*> copies;
-    copies[&boundary] = host->Add({boundary.name,
-                                   Op::kParameter,
-                                   boundary.type,
-                                   {},
-                                   ir::ParameterAttributes{boundary.name}});
-    for (const auto& node : module_.nodes()) {
-      if (!OnHost(node.get()) && !node->is_constant()) continue;
-      Node* copy = host->Add(*node);
+      if (!node->is_constant() && !In(node.get(), Part::kTail)) continue;
+      for (const Node* operand : node->operands) need(operand);
+      Node* copy = tail->Add(*node);
       for (Node*& operand : copy->operands) operand = copies.at(operand);
       copies[node.get()] = copy;
     }
-    const ir::Output& output = module_.outputs[0];
-    host->outputs.push_back({output.name, copies.at(output.node)});
-    host->RemoveUnused();
-    return host;
+    for (const ir::Output& output : module_.outputs) {
+      need(output.node);
+      tail->outputs.push_back({output.name, copies.at(output.node)});
+    }
+    tail->RemoveUnused();
+    return tail;
+  }
+
+  std::unique_ptr<ir::Module> MakeHead() const {
+    auto head = std::make_unique<ir::Module>(module_.name + ".head");
+    std::unordered_map<const Node*, Node*> copies;
+    for (const auto& node : module_.nodes()) {
+      if (!node->is_constant() && !In(node.get(), Part::kHead)) continue;
+      Node* copy = head->Add(*node);
+      for (Node*& operand : copy->operands) operand = copies.at(operand);
+      copies[node.get()] = copy;
+    }
+    for (const auto& node : module_.nodes()) {
+      if (!In(node.get(), Part::kHead)) continue;
+      if (tensors_.count(node.get()) > 0 || for_tail_.count(node.get()) > 0) {
+        head->outputs.push_back({node->name, copies.at(node.get())});
+      }
+    }
+    head->RemoveUnused();
+    return head;
   }
 
   const ir::Module& module_;
   Lowered lowered_;
-  TensorIndices tensors_;  // of what the device computes
-  std::unordered_set<const Node*> host_;
+  std::unordered_map<const Node*, Part> part_;  // of all but constants
+  TensorIndices tensors_;  // of what the device reads and computes
+  std::unordered_set<const Node*> for_tail_;  // of the head
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Divides a module between device and host: a network of layers for the
-// device, and the operators behind it, which the host runs.
+// device, and the operators before and behind it, which the host runs.
 //
 //   absl::StatusOr<Lowered> lowered = lower::LowerModule(*module);
 //   absl::StatusOr<Program> program =
@@ -28,17 +28,19 @@ struct Placement {
   std::string reason;  // why on the host, or nowhere
 };
 
+// Values go from one part to the next by name: an input of the network or a
+// parameter of the tail is the head's output of that name or, of the tail, the
+// network's output tensor of that name. The head has the module's parameters,
+// the tail its outputs; a part that computes nothing hands its values on.
 struct Lowered {
   model::Network network;
-  // From the network's output to the module's, for ir::EvaluateModule; only the
-  // parameter when the device does it all.
-  std::unique_ptr<ir::Module> host;
+  std::unique_ptr<ir::Module> head, tail;  // for ir::EvaluateModule
   std::vector<Placement> placements;
 };
 
-// The module must have one input and one output. Errors: Unimplemented, which
-// names the operator that neither device nor host can run, or between which
-// and the device more than one value would go to and fro.
+// Errors: Unimplemented, which names the operator that neither device nor host
+// can run, or that only the device can run and that needs a result of the host
+// behind it.
 absl::StatusOr<Lowered> LowerModule(const ir::Module& module);
 
 }  // namespace systole::lower

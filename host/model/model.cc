@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "systole/model.h"
 
+#include <algorithm>
+
 namespace systole::model {
 
 const char* OpName(Op op) {
@@ -20,6 +22,14 @@ const char* OpName(Op op) {
       return "add";
   }
   return "unknown";
+}
+
+bool Network::IsInput(int tensor) const {
+  return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
+}
+
+bool Network::IsOutput(int tensor) const {
+  return std::find(outputs.begin(), outputs.end(), tensor) != outputs.end();
 }
 
 bool HasWeights(Op op) {

@@ -132,6 +132,29 @@ int FindTensor(Fields& fields, const Network& network,
   return 0;
 }
 
+// One name, or a list of names.
+std::vector<int> FindTensors(Fields& fields, const Network& network,
+                             const std::string& field) {
+  const Json* value = fields.Get(field);
+  if (value == nullptr) return {};
+  std::vector<int> tensors;
+  for (const Json& name : value->is_array() ? *value : Json::array({*value})) {
+    if (!name.is_string()) {
+      fields.Fail(absl::StrCat("'", field, "' has a name that is no string"));
+      return {};
+    }
+    tensors.push_back(FindTensor(fields, network, name.get<std::string>()));
+  }
+  return tensors;
+}
+
+Json TensorNames(const Network& network, const std::vector<int>& tensors) {
+  if (tensors.size() == 1) return network.tensors[tensors[0]].name;
+  Json names = Json::array();
+  for (int t : tensors) names.push_back(network.tensors[t].name);
+  return names;
+}
+
 absl::StatusOr<Tensor> ParseTensor(const Json& json) {
   Fields fields(json, "a tensor");
   Tensor tensor;
@@ -272,8 +295,8 @@ absl::StatusOr<Network> ParseNetworkJson(const std::string& text) {
       network.tensors.push_back(*std::move(tensor));
     }
   }
-  network.input = FindTensor(fields, network, fields.String("input"));
-  network.output = FindTensor(fields, network, fields.String("output"));
+  network.inputs = FindTensors(fields, network, "input");
+  network.outputs = FindTensors(fields, network, "output");
   if (const Json* layers = fields.Get("layers")) {
     if (!layers->is_array()) fields.Fail("'layers' is not an array");
     for (const Json& entry : *layers) {
@@ -290,8 +313,8 @@ absl::StatusOr<Network> ParseNetworkJson(const std::string& text) {
 std::string NetworkJson(const Network& network) {
   Json json = {{"version", kVersion},
                {"name", network.name},
-               {"input", network.tensors[network.input].name},
-               {"output", network.tensors[network.output].name}};
+               {"input", TensorNames(network, network.inputs)},
+               {"output", TensorNames(network, network.outputs)}};
   for (const Tensor& tensor : network.tensors) {
     json["tensors"].push_back(
         {{"name", tensor.name},

@@ -17,10 +17,10 @@ constexpr size_t kLengthBytes = 8;
 constexpr size_t kHeaderAlignment = 8;
 constexpr char kMetadata[] = "__metadata__";
 
-// Bytes of an element, 0 for a dtype that model files do not use.
+// Bytes of an element, 0 for a dtype that the project does not use.
 int64_t ElementSize(std::string_view dtype) {
   if (dtype == "I8") return 1;
-  if (dtype == "I32") return 4;
+  if (dtype == "I32" || dtype == "F32") return 4;
   return 0;
 }
 
@@ -64,7 +64,7 @@ absl::StatusOr<StoredTensor> ParseTensor(const std::string& name,
   int64_t bytes = ElementSize(tensor.dtype);
   if (bytes == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(what, "dtype '", tensor.dtype, "' is neither I8 nor I32"));
+        absl::StrCat(what, "dtype '", tensor.dtype, "' is not I8, I32 or F32"));
   }
   const int64_t begin = offsets[0], end = offsets[1];
   if (begin > end || end > static_cast<int64_t>(data.size())) {

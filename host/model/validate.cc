@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The rules of docs/network.md that hold for a network however it was made.
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
@@ -204,9 +205,16 @@ absl::Status CheckLayer(const Network& network, const Layer& layer,
 
 absl::Status Validate(const Network& network) {
   const int count = static_cast<int>(network.tensors.size());
-  if (network.input < 0 || network.input >= count || network.output < 0 ||
-      network.output >= count) {
-    return Bad("network '", network.name, "': no input or output tensor");
+  const auto all_known = [&](const std::vector<int>& tensors) {
+    return !tensors.empty() &&
+           std::all_of(tensors.begin(), tensors.end(),
+                       [&](int t) { return t >= 0 && t < count; }) &&
+           std::set<int>(tensors.begin(), tensors.end()).size() ==
+               tensors.size();
+  };
+  if (!all_known(network.inputs) || !all_known(network.outputs)) {
+    return Bad("network '", network.name,
+               "': no input or output tensor, or one twice");
   }
   if (network.layers.empty()) {
     return Bad("network '", network.name, "': no layers");
@@ -220,7 +228,13 @@ absl::Status Validate(const Network& network) {
     if (!status.ok()) return status;
   }
   std::vector<bool> ready(count, false);
-  ready[network.input] = true;
+  for (int input : network.inputs) {
+    if (network.IsOutput(input)) {
+      return Bad("tensor '", network.tensors[input].name,
+                 "' is input and output");
+    }
+    ready[input] = true;
+  }
   names.clear();
   for (const Layer& layer : network.layers) {
     if (layer.name.empty() || !names.insert(layer.name).second) {

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "host/program/format.h"
+#include "host/program/codec.h"
 #include "systole/gen/hbm.h"
 #include "systole/gen/presets.h"
 #include "systole/program.h"
@@ -26,61 +26,7 @@ namespace systole {
 namespace {
 
 namespace pf = program_file;
-
-// Reads little-endian fields of [begin, end). After a failure every read gives
-// zero and ok() is false.
-class Reader {
- public:
-  Reader(const uint8_t* begin, const uint8_t* end) : at_(begin), end_(end) {}
-
-  bool ok() const { return ok_; }
-  size_t left() const { return end_ - at_; }
-
-  const uint8_t* Bytes(size_t size) {
-    if (!ok_ || size > left()) {
-      ok_ = false;
-      return nullptr;
-    }
-    return std::exchange(at_, at_ + size);
-  }
-  uint64_t Unsigned(int bytes) {
-    const uint8_t* from = Bytes(bytes);
-    uint64_t value = 0;
-    for (int i = 0; from != nullptr && i < bytes; ++i)
-      value |= uint64_t{from[i]} << (8 * i);
-    return value;
-  }
-  uint8_t U8() { return static_cast<uint8_t>(Unsigned(1)); }
-  uint32_t U32() { return static_cast<uint32_t>(Unsigned(4)); }
-  uint64_t U64() { return Unsigned(8); }
-  int64_t I64() { return static_cast<int64_t>(Unsigned(8)); }
-  float F32() {
-    const uint32_t bits = U32();
-    float v;
-    std::memcpy(&v, &bits, sizeof v);
-    return v;
-  }
-  std::string String() {
-    const uint32_t size = U32();
-    if (size > pf::kMaxName) ok_ = false;
-    const uint8_t* from = Bytes(ok_ ? size : 0);
-    return from == nullptr
-               ? std::string()
-               : std::string(reinterpret_cast<const char*>(from), size);
-  }
-  // A number of records of at least `bytes` bytes each: more than fit cannot be
-  // right.
-  uint32_t Count(size_t bytes) {
-    const uint32_t count = U32();
-    if (count > left() / bytes) ok_ = false;
-    return ok_ ? count : 0;
-  }
-
- private:
-  const uint8_t* at_;
-  const uint8_t* end_;
-  bool ok_ = true;
-};
+using pf::Reader;
 
 class Parser {
  public:
@@ -96,6 +42,7 @@ class Parser {
     for (const TensorInfo& t : program_.tensors) {
       if (absl::Status s = CheckTensor(t); !s.ok()) return s;
     }
+    if (absl::Status s = CheckBuffers(); !s.ok()) return s;
     return std::move(program_);
   }
 
@@ -187,19 +134,48 @@ class Parser {
     }
     if (!r->ok())
       return Bad("tensor ", p.tensors.size(), " does not fit in the file");
-    for (uint32_t i = r->Count(32); i > 0 && r->ok(); --i) {
+    if (absl::Status s = Layers(r); !s.ok()) return s;
+    for (uint32_t i = r->Count(28); i > 0 && r->ok(); --i) {
+      BufferInfo& b = p.buffers.emplace_back();
+      b.name = r->String();
+      b.ub_addr = r->U64();
+      b.bytes = r->U64();
+      b.first_layer = r->U32();
+      b.last_layer = r->U32();
+    }
+    if (!r->ok())
+      return Bad("buffer ", p.buffers.size(), " does not fit in the file");
+    for (uint32_t i = r->Count(16); i > 0 && r->ok(); --i) {
+      Section& s = p.sections.emplace_back();
+      s.name = r->String();
+      s.version = r->U32();
+      const uint64_t size = r->U64();
+      const uint8_t* data = r->Bytes(size);
+      if (data != nullptr) s.bytes.assign(data, data + size);
+    }
+    if (!r->ok())
+      return Bad("section ", p.sections.size(), " does not fit in the file");
+    if (r->left() != 0)
+      return Bad(r->left(), " bytes too many after the sections");
+    return absl::OkStatus();
+  }
+
+  absl::Status Layers(Reader* r) {
+    Program& p = program_;
+    for (uint32_t i = r->Count(48); i > 0 && r->ok(); --i) {
       LayerInfo& l = p.layers.emplace_back();
-      for (std::string* s : {&l.name, &l.op, &l.shape, &l.output})
+      for (std::string* s : {&l.name, &l.op, &l.shape, &l.output, &l.tiling})
         *s = r->String();
+      for (uint32_t n = r->Count(4); n > 0 && r->ok(); --n)
+        l.inputs.push_back(r->String());
       l.macs = r->I64();
       l.ideal_cycles = r->I64();
-      if (l.macs < 0 || l.ideal_cycles < 0)
+      l.parameter_bytes = r->I64();
+      if (l.macs < 0 || l.ideal_cycles < 0 || l.parameter_bytes < 0)
         return Bad("layer '", l.name, "' has negative work");
     }
     if (!r->ok())
       return Bad("layer ", p.layers.size(), " does not fit in the file");
-    if (r->left() != 0)
-      return Bad(r->left(), " bytes too many after the layers");
     return absl::OkStatus();
   }
 
@@ -305,6 +281,26 @@ class Parser {
         bytes > program_.hbm_bytes - t.hbm_addr) {
       return Bad(what, " ends above the program's ", program_.hbm_bytes,
                  " bytes of HBM");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckBuffers() const {
+    const uint64_t size = static_cast<uint64_t>(preset_->ub_bytes);
+    for (const BufferInfo& b : program_.buffers) {
+      if (b.ub_addr > size || b.bytes > size - b.ub_addr) {
+        return Bad("buffer '", b.name, "' ends above the unified buffer's ",
+                   size, " bytes");
+      }
+      if (b.first_layer > b.last_layer ||
+          b.last_layer >= program_.layers.size()) {
+        return Bad("buffer '", b.name, "' lives in layers that are not there");
+      }
+    }
+    std::set<std::string> names;
+    for (const Section& s : program_.sections) {
+      if (!names.insert(s.name).second)
+        return Bad("section '", s.name, "' is there twice");
     }
     return absl::OkStatus();
   }

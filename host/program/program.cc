@@ -64,6 +64,13 @@ const TensorInfo* Program::FindTensor(const std::string& name) const {
   return it == tensors.end() ? nullptr : &*it;
 }
 
+const Section* Program::FindSection(const std::string& name) const {
+  const auto it =
+      std::find_if(sections.begin(), sections.end(),
+                   [&](const Section& s) { return s.name == name; });
+  return it == sections.end() ? nullptr : &*it;
+}
+
 absl::Status WriteProgram(const Program& program, const std::string& path) {
   const std::vector<uint8_t> bytes = SerializeProgram(program);
   if (absl::StatusOr<Program> check = ParseProgram(bytes, path); !check.ok())

@@ -4,55 +4,16 @@
 // A program as bytes. The order here and in parse.cc is that of
 // docs/program_file.md.
 
-#include <cstring>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "host/program/format.h"
+#include "host/program/codec.h"
 #include "systole/program.h"
 
 namespace systole {
-namespace {
-
-class Writer {
- public:
-  void Bytes(const void* data, size_t size) {
-    const auto* from = static_cast<const uint8_t*>(data);
-    bytes_.insert(bytes_.end(), from, from + size);
-  }
-  void Unsigned(uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i)
-      bytes_.push_back(static_cast<uint8_t>(value >> (8 * i)));
-  }
-  void U8(uint8_t v) { Unsigned(v, 1); }
-  void U32(uint32_t v) { Unsigned(v, 4); }
-  void U64(uint64_t v) { Unsigned(v, 8); }
-  void I64(int64_t v) { U64(static_cast<uint64_t>(v)); }
-  void F32(float v) {
-    uint32_t bits;
-    std::memcpy(&bits, &v, sizeof bits);
-    U32(bits);
-  }
-  void String(std::string_view s) {
-    U32(static_cast<uint32_t>(s.size()));
-    Bytes(s.data(), s.size());
-  }
-  void PatchU64(size_t at, uint64_t value) {
-    for (int i = 0; i < 8; ++i)
-      bytes_[at + i] = static_cast<uint8_t>(value >> (8 * i));
-  }
-  std::vector<uint8_t>& bytes() { return bytes_; }
-
- private:
-  std::vector<uint8_t> bytes_;
-};
-
-}  // namespace
-
 std::vector<uint8_t> SerializeProgram(const Program& program) {
   namespace pf = program_file;
-  Writer w;
+  pf::Writer w;
   w.Bytes(pf::kMagic.data(), pf::kMagic.size());
   w.U32(pf::kFormatVersion);
   w.U32(isa::kVersion);
@@ -91,10 +52,31 @@ std::vector<uint8_t> SerializeProgram(const Program& program) {
 
   w.U32(static_cast<uint32_t>(program.layers.size()));
   for (const LayerInfo& l : program.layers) {
-    for (const std::string* s : {&l.name, &l.op, &l.shape, &l.output})
+    for (const std::string* s :
+         {&l.name, &l.op, &l.shape, &l.output, &l.tiling})
       w.String(*s);
+    w.U32(static_cast<uint32_t>(l.inputs.size()));
+    for (const std::string& input : l.inputs) w.String(input);
     w.I64(l.macs);
     w.I64(l.ideal_cycles);
+    w.I64(l.parameter_bytes);
+  }
+
+  w.U32(static_cast<uint32_t>(program.buffers.size()));
+  for (const BufferInfo& b : program.buffers) {
+    w.String(b.name);
+    w.U64(b.ub_addr);
+    w.U64(b.bytes);
+    w.U32(b.first_layer);
+    w.U32(b.last_layer);
+  }
+
+  w.U32(static_cast<uint32_t>(program.sections.size()));
+  for (const Section& s : program.sections) {
+    w.String(s.name);
+    w.U32(s.version);
+    w.U64(s.bytes.size());
+    w.Bytes(s.bytes.data(), s.bytes.size());
   }
 
   w.PatchU64(size_at, w.bytes().size() + pf::kTrailerBytes);

@@ -80,12 +80,7 @@ absl::StatusOr<Measurement> Bench::MeasureConv(const std::string& preset,
 Record Bench::MakeRecord(const std::string& section, const std::string& preset,
                          const std::string& name, const Measurement& m) const {
   const double peak = static_cast<double>(FindPreset(preset)->macs_per_cycle());
-  Record r;
-  r.name = name;
-  r.section = section;
-  r.preset = preset;
-  r.macs = m.macs;
-  r.peak_macs_per_cycle = FindPreset(preset)->macs_per_cycle();
+  Record r = RunRecord(section, *FindPreset(preset), name, m.run.stats, m.macs);
   r.more["expected_cycles"] = m.expected_cycles;
   r.hbm_read_bytes = r.hbm_write_bytes = 0;
   for (const LayerRun& layer : m.run.layers) {
@@ -93,40 +88,64 @@ Record Bench::MakeRecord(const std::string& section, const std::string& preset,
     *r.hbm_write_bytes += layer.hbm_write_bytes;
   }
   r.bit_exact = m.run.layers.back().bit_exact;
-  r.host_cpu_seconds = m.run.stats.host_cpu_seconds;
   if (m.ideal_cycles > 0) {
     r.ideal_utilisation = static_cast<double>(m.macs) /
                           (static_cast<double>(m.ideal_cycles) * peak);
     r.more["ideal_cycles"] = m.ideal_cycles;
   }
-  if (m.run.stats.cycles == 0) return r;  // the simulator has no time
-  r.cycles = static_cast<int64_t>(m.run.stats.cycles);
-  r.utilisation = static_cast<double>(m.macs) /
-                  (static_cast<double>(m.run.stats.cycles) * peak);
-  nlohmann::ordered_json counters;
-  for (int c = 0; c < csr::kNumCounters; ++c)
-    counters[std::string(csr::kCounterNames[c])] = m.run.stats.counters[c];
-  r.more["counters"] = counters;
   return r;
 }
 
-void Bench::Print(const std::string& title, const Table& table) const {
+Record Bench::RunRecord(const std::string& section, const Preset& preset,
+                        const std::string& name, const RunStats& stats,
+                        int64_t macs) const {
+  Record r;
+  r.name = name;
+  r.section = section;
+  r.preset = preset.name;
+  r.host_cpu_seconds = stats.host_cpu_seconds;
+  r.hbm_read_bytes =
+      stats.counter(csr::Counter::kHbmReadBeats) * preset.beat_bytes();
+  r.hbm_write_bytes =
+      stats.counter(csr::Counter::kHbmWriteBeats) * preset.beat_bytes();
+  r.macs = macs;
+  r.peak_macs_per_cycle = preset.macs_per_cycle();
+  if (stats.cycles == 0) return r;  // the simulator has no time
+  r.cycles = static_cast<int64_t>(stats.cycles);
+  r.utilisation = static_cast<double>(macs) /
+                  (static_cast<double>(stats.cycles) *
+                   static_cast<double>(preset.macs_per_cycle()));
+  r.more["counters"] = ToJson(stats.counters);
+  return r;
+}
+
+nlohmann::ordered_json ToJson(const CounterValues& counters) {
+  nlohmann::ordered_json json;
+  for (int c = 0; c < csr::kNumCounters; ++c)
+    json[std::string(csr::kCounterNames[c])] = counters[c];
+  return json;
+}
+
+void Bench::Print(const std::string& title, const Table& table,
+                  const std::string& note) const {
   progress_.Clear();
-  if (!args_.json)
+  if (!args_.json) {
     std::printf("%s\n\n%s\n", title.c_str(), table.ToString().c_str());
+    if (!note.empty()) std::printf("%s\n\n", note.c_str());
+  }
   std::fflush(stdout);
 }
 
-std::string CauseOfShortfall(const RunStats& stats, int64_t ideal_cycles) {
+std::string CauseOfShortfall(const CounterDelta& run, int64_t ideal_cycles,
+                             const std::string& idle_name) {
   using csr::Counter;
-  const auto count = [&](Counter c) {
-    return static_cast<int64_t>(stats.counter(c));
-  };
-  const int64_t cycles = static_cast<int64_t>(stats.cycles);
+  const auto count = [&](Counter c) { return run[c]; };
+  const int64_t cycles = std::max<int64_t>(run.cycles, 1);
   const int64_t vectors = count(Counter::kMxuVectors);
   const int64_t weights = count(Counter::kMxuStallWeights);
   const int64_t swap = count(Counter::kMxuStallSwap);
   const int64_t banks = count(Counter::kMxuStallUb);
+  const int64_t sums = count(Counter::kMxuStallAcc);
   const int64_t idle = count(Counter::kMxuIdle);
   // Whoever is busiest is what the array waits for.
   const auto pace =
@@ -141,8 +160,9 @@ std::string CauseOfShortfall(const RunStats& stats, int64_t ideal_cycles) {
       {weights, "weights not there"},
       {swap, "passes shorter than a tile's way in"},
       {banks, "buffer banks"},
-      {idle, "start and end"},
-      {cycles - vectors - weights - swap - banks - idle, waits}};
+      {sums, "sums on their way"},
+      {idle, idle_name},
+      {cycles - vectors - weights - swap - banks - sums - idle, waits}};
   std::stable_sort(
       causes.begin(), causes.end(),
       [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -190,18 +210,19 @@ absl::StatusOr<std::vector<Record>> Bench::Matmuls() {
   return records;
 }
 
-// One 4 MiB stream (less where the buffer is small): loads as long as the
-// unified buffer allows, nothing else.
+// One stream of 32,768 beats, 4 MiB at least: transfers as long as the unified
+// buffer allows, nothing else.
 absl::StatusOr<std::vector<Record>> Bench::HbmStreaming() {
   std::vector<Record> records;
   Table table({"HBM stream", "preset", "bytes", "cycles", "bytes a cycle",
                "peak", "of peak", "goal"});
   for (const Preset& preset : kPresets) {
-    if (preset.cell != Cell::kInt8) continue;
+    if (preset.name == "mini") continue;  // has only a model for tests
     const std::string preset_name(preset.name);
     for (const bool write : {false, true}) {
       const int64_t chunk = std::min<int64_t>(preset.ub_bytes / 2, 128 * 1024),
-                    total = int64_t{4} << 20;
+                    total = std::max<int64_t>(int64_t{4} << 20,
+                                              32768 * preset.beat_bytes());
       Program program;
       program.preset = preset_name;
       for (int64_t at = 0; at < total; at += chunk) {
@@ -219,9 +240,12 @@ absl::StatusOr<std::vector<Record>> Bench::HbmStreaming() {
       }
       program.descriptors.push_back(isa::Halt{}.Encode());
       program.prog_addr = total;
+      // The program is fetched in whole beats.
+      const int64_t beat = preset.beat_bytes();
       program.hbm_bytes =
-          total + (program.descriptors.size() * isa::kDescriptorBytes + 255) /
-                      256 * 256;
+          total +
+          (program.descriptors.size() * isa::kDescriptorBytes + beat - 1) /
+              beat * beat;
       const std::string name = write ? "write" : "read";
       progress_.set_label(absl::StrFormat("%s: HBM %s", preset_name, name));
       const auto device = Open(preset_name);
@@ -263,12 +287,17 @@ absl::StatusOr<std::vector<Record>> Bench::Speed() {
   };
   for (const Item& item : std::vector<Item>{{"nano", 256, 256, 256, 0},
                                             {"edge", 512, 512, 512, 100000},
-                                            {"v1", 2048, 1024, 1024, 20000}}) {
+                                            {"v1", 2048, 1024, 1024, 20000},
+                                            {"lite", 512, 256, 512, 0},
+                                            {"v2", 2048, 512, 1024, 30000}}) {
     const std::string name =
         absl::StrFormat("%dx%dx%d", item.m, item.k, item.n);
-    const auto m = MeasureMatmul(
-        item.preset, RandomMatmul(item.m, item.k, item.n, false, args_.seed),
-        name);
+    const auto m = FindPreset(item.preset)->cell == Cell::kBf16
+                       ? MeasureFloat(item.preset, item.m, item.k, item.n, name)
+                       : MeasureMatmul(item.preset,
+                                       RandomMatmul(item.m, item.k, item.n,
+                                                    false, args_.seed),
+                                       name);
     if (!m.ok()) return m.status();
     Record r = MakeRecord("speed", item.preset, "matmul " + name, *m);
     if (r.cycles) {

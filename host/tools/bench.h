@@ -39,6 +39,15 @@ struct Measurement {
   int64_t expected_cycles = 0;  // of the compiler's cost model
 };
 
+// What the counters grew by, and the cycles in which they did.
+struct CounterDelta {
+  int64_t cycles = 0;
+  CounterValues counters = {};
+  int64_t operator[](csr::Counter c) const {
+    return static_cast<int64_t>(counters[static_cast<int>(c)]);
+  }
+};
+
 class Bench {
  public:
   Bench(const BenchArgs& args, Progress& progress)
@@ -52,10 +61,23 @@ class Bench {
   absl::StatusOr<std::vector<Record>>
   HbmStreaming();  // each preset: reads and writes against the peak
   absl::StatusOr<std::vector<Record>>
+  FloatMatmuls();  // bf16 products, HBM to HBM
+  absl::StatusOr<std::vector<Record>>
+  TrainingSteps();  // steps of the digits network, by phase
+  absl::StatusOr<std::vector<Record>>
+  Elementwise();  // passes of the programmable vector unit
+  absl::StatusOr<std::vector<Record>>
   Speed();  // each preset: simulated cycles and MACs a host CPU second
 
  private:
   absl::StatusOr<Device*> Open(const std::string& preset);
+  // A bf16 product, checked to the bit.
+  absl::StatusOr<Measurement> MeasureFloat(const std::string& preset, int64_t m,
+                                           int64_t k, int64_t n,
+                                           const std::string& name);
+  absl::StatusOr<Record> MeasurePass(const std::string& preset, int pass);
+  absl::StatusOr<std::vector<Record>> TrainingStep(const std::string& preset,
+                                                   int64_t batch);
   absl::StatusOr<Measurement> Measure(const std::string& preset,
                                       const std::string& name,
                                       const model::Network& network,
@@ -71,7 +93,13 @@ class Bench {
                                                        double& sum, int& count);
   Record MakeRecord(const std::string& section, const std::string& preset,
                     const std::string& name, const Measurement& m) const;
-  void Print(const std::string& title, const Table& table) const;
+  // What every record of a run has: cycles, counters, HBM bytes, utilisation.
+  Record RunRecord(const std::string& section, const Preset& preset,
+                   const std::string& name, const RunStats& stats,
+                   int64_t macs) const;
+  // `note`: a line below the table.
+  void Print(const std::string& title, const Table& table,
+             const std::string& note = "") const;
 
   const BenchArgs& args_;
   Progress& progress_;
@@ -80,7 +108,16 @@ class Bench {
 
 // Where the cycles beyond the ideal went, from the counters, largest first:
 // "start and end 310, weights 120".
-std::string CauseOfShortfall(const RunStats& stats, int64_t ideal_cycles);
+// `idle`: what it means that the array has nothing to do.
+std::string CauseOfShortfall(const CounterDelta& run, int64_t ideal_cycles,
+                             const std::string& idle = "start and end");
+inline std::string CauseOfShortfall(const RunStats& stats,
+                                    int64_t ideal_cycles) {
+  return CauseOfShortfall({static_cast<int64_t>(stats.cycles), stats.counters},
+                          ideal_cycles);
+}
+
+nlohmann::ordered_json ToJson(const CounterValues& counters);
 
 }  // namespace systole::tools
 

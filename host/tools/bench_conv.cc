@@ -94,7 +94,7 @@ model::Network Single(const model::Network& network,
   model::Network single;
   single.name = layer.name;
   single.tensors = {network.in(layer), network.out(layer)};
-  single.output = 1;
+  single.outputs = {1};
   single.layers = {layer};
   single.layers[0].inputs = {0};
   single.layers[0].output = 1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -62,6 +63,11 @@ int64_t RetireCycle(const RunStats& stats, int index) {
 int64_t Value(absl::Span<const uint8_t> bytes, int64_t element,
               int64_t element_bytes) {
   if (element_bytes == 1) return static_cast<int8_t>(bytes[element]);
+  if (element_bytes == 2) {  // bits of bf16
+    uint16_t bits;
+    std::memcpy(&bits, &bytes[2 * element], 2);
+    return bits;
+  }
   int32_t value;
   std::memcpy(&value, &bytes[4 * element], 4);
   return value;
@@ -70,35 +76,38 @@ int64_t Value(absl::Span<const uint8_t> bytes, int64_t element,
 }  // namespace
 
 absl::StatusOr<std::vector<ExpectedTensor>> GoldenTensors(
-    const model::Network& network, absl::Span<const int8_t> input, bool raw) {
-  const model::Tensor& in = network.tensors[network.input];
-  if (input.empty() || input.size() % in.size() != 0) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s: %d input values are no whole number of images of %d", network.name,
-        input.size(), in.size()));
+    const model::Network& network, const Inputs& inputs, bool raw) {
+  std::vector<golden::TensorI8> tensors;
+  for (size_t i = 0; i < inputs.size() && i < network.inputs.size(); ++i) {
+    const model::Tensor& in = network.input(static_cast<int>(i));
+    if (inputs[i].empty() || inputs[i].size() % in.size() != 0) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s: %d input values are no whole number of images of %d",
+          network.name, inputs[i].size(), in.size()));
+    }
+    tensors.emplace_back(
+        static_cast<int>(inputs[i].size() / in.size()), in.height, in.width,
+        in.channels, std::vector<int8_t>(inputs[i].begin(), inputs[i].end()));
   }
-  const int images = static_cast<int>(input.size() / in.size());
-  const golden::TensorI8 tensor(
-      images, in.height, in.width, in.channels,
-      std::vector<int8_t>(input.begin(), input.end()));
   std::vector<ExpectedTensor> expected;
   if (raw) {
     const model::Layer& layer = network.layers[0];
     const model::Window& w = layer.window;
     const golden::TensorI8 weights(network.out(layer).channels, w.kernel_h,
-                                   w.kernel_w, in.channels, layer.weights);
+                                   w.kernel_w, network.input().channels,
+                                   layer.weights);
     const golden::Geometry geometry = {w.stride_h,   w.stride_w, w.dilation_h,
                                        w.dilation_w, w.pad_top,  w.pad_left,
                                        w.pad_bottom, w.pad_right};
     absl::StatusOr<golden::TensorI32> sums =
-        golden::Conv2D(tensor, weights, geometry, /*input_zero_point=*/0);
+        golden::Conv2D(tensors[0], weights, geometry, /*input_zero_point=*/0);
     if (!sums.ok()) return sums.status();
     expected.push_back({network.out(layer).name,
                         BytesOf(sums->data().data(), sums->data().size())});
     return expected;
   }
   absl::StatusOr<std::vector<golden::TensorI8>> outputs =
-      golden::RunNetwork(network, tensor);
+      golden::RunNetwork(network, tensors);
   if (!outputs.ok()) return outputs.status();
   for (size_t l = 0; l < network.layers.size(); ++l) {
     const std::vector<int8_t>& data = (*outputs)[l].data();
@@ -168,6 +177,28 @@ void CountBytes(const Program& program, const Preset& preset,
   }
 }
 
+uint64_t LeastBytes(const Program& program, size_t layer) {
+  const LayerInfo& info = program.layers[layer];
+  int64_t bytes = info.parameter_bytes;
+  const auto add = [&](const std::string& name, bool TensorInfo::*role) {
+    const TensorInfo* tensor = program.FindTensor(name);
+    if (tensor != nullptr && tensor->*role)
+      bytes += tensor->elements() * tensor->element_bytes();
+  };
+  for (const std::string& input :
+       std::set<std::string>(info.inputs.begin(), info.inputs.end())) {
+    const bool read_before =
+        std::any_of(program.layers.begin(), program.layers.begin() + layer,
+                    [&](const LayerInfo& l) {
+                      return std::find(l.inputs.begin(), l.inputs.end(),
+                                       input) != l.inputs.end();
+                    });
+    if (!read_before) add(input, &TensorInfo::is_input);
+  }
+  add(info.output, &TensorInfo::is_output);
+  return static_cast<uint64_t>(bytes);
+}
+
 void AttributeCycles(const Program& program, const RunStats& stats,
                      std::vector<LayerRun>& layers) {
   std::vector<int64_t> end(layers.size(), 0);
@@ -199,16 +230,17 @@ std::vector<std::string> CheckedRun::mismatches() const {
 
 absl::StatusOr<CheckedRun> RunChecked(
     Device& device, const Program& program, const model::Network& network,
-    absl::Span<const int8_t> input,
-    const std::vector<ExpectedTensor>& expected) {
-  const TensorInfo* in =
-      program.FindTensor(network.tensors[network.input].name);
-  if (in == nullptr)
-    return absl::InternalError("the program has no input tensor");
+    const Inputs& inputs, const std::vector<ExpectedTensor>& expected) {
   if (absl::Status s = device.Load(program); !s.ok()) return s;
-  const absl::Span<const uint8_t> bytes(
-      reinterpret_cast<const uint8_t*>(input.data()), input.size());
-  if (absl::Status s = device.WriteTensor(*in, bytes); !s.ok()) return s;
+  for (size_t i = 0; i < inputs.size() && i < network.inputs.size(); ++i) {
+    const TensorInfo* in =
+        program.FindTensor(network.input(static_cast<int>(i)).name);
+    if (in == nullptr)
+      return absl::InternalError("the program has no input tensor");
+    const absl::Span<const uint8_t> bytes(
+        reinterpret_cast<const uint8_t*>(inputs[i].data()), inputs[i].size());
+    if (absl::Status s = device.WriteTensor(*in, bytes); !s.ok()) return s;
+  }
   if (absl::Status s = device.Start(program); !s.ok()) return s;
   absl::StatusOr<RunStats> stats = device.Wait();
   if (!stats.ok()) return stats.status();
@@ -227,13 +259,20 @@ absl::StatusOr<CheckedRun> RunChecked(
     if (tensor == nullptr) continue;  // it stayed in the unified buffer
     absl::StatusOr<std::vector<uint8_t>> got = device.ReadTensor(*tensor);
     if (!got.ok()) return got.status();
-    if (tensor->is_output) run.output = *got;
     for (const ExpectedTensor& want : expected) {
       if (want.name != tensor->name) continue;
       layer.mismatch = DescribeMismatch(program, device.preset(), layer.info,
                                         *tensor, *got, want.bytes, run.stats);
       layer.bit_exact = layer.mismatch.empty();
     }
+  }
+  for (const int output : network.outputs) {
+    const TensorInfo* tensor = program.FindTensor(network.tensors[output].name);
+    if (tensor == nullptr)
+      return absl::InternalError("the program has no output tensor");
+    absl::StatusOr<std::vector<uint8_t>> got = device.ReadTensor(*tensor);
+    if (!got.ok()) return got.status();
+    run.outputs.push_back(*std::move(got));
   }
   return run;
 }

@@ -30,11 +30,17 @@ struct ExpectedTensor {
   std::vector<uint8_t> bytes;
 };
 
-// What the golden model computes for a batch of dense int8 input: the output of
-// each layer. `raw`: the accumulators of the network's one layer instead
+using Inputs = std::vector<absl::Span<const int8_t>>;  // as Network::inputs
+
+// What the golden model computes for a batch of dense int8 inputs: the output
+// of each layer. `raw`: the accumulators of the network's one layer instead
 // (int32).
 absl::StatusOr<std::vector<ExpectedTensor>> GoldenTensors(
-    const model::Network& network, absl::Span<const int8_t> input, bool raw);
+    const model::Network& network, const Inputs& inputs, bool raw);
+inline absl::StatusOr<std::vector<ExpectedTensor>> GoldenTensors(
+    const model::Network& network, absl::Span<const int8_t> input, bool raw) {
+  return GoldenTensors(network, Inputs{input}, raw);
+}
 
 struct LayerRun {
   LayerInfo info;
@@ -49,15 +55,21 @@ struct LayerRun {
 struct CheckedRun {
   RunStats stats;
   std::vector<LayerRun> layers;
-  std::vector<uint8_t> output;  // dense
+  std::vector<std::vector<uint8_t>> outputs;  // dense, as Network::outputs
 
+  const std::vector<uint8_t>& output() const { return outputs[0]; }
   std::vector<std::string> mismatches() const;
 };
 
 absl::StatusOr<CheckedRun> RunChecked(
     Device& device, const Program& program, const model::Network& network,
+    const Inputs& inputs, const std::vector<ExpectedTensor>& expected);
+inline absl::StatusOr<CheckedRun> RunChecked(
+    Device& device, const Program& program, const model::Network& network,
     absl::Span<const int8_t> input,
-    const std::vector<ExpectedTensor>& expected);
+    const std::vector<ExpectedTensor>& expected) {
+  return RunChecked(device, program, network, Inputs{input}, expected);
+}
 
 // The first difference of a tensor, or an empty string.
 std::string DescribeMismatch(const Program& program, const Preset& preset,
@@ -69,6 +81,10 @@ std::string DescribeMismatch(const Program& program, const Preset& preset,
 // Bytes that a layer's descriptors move, whole beats.
 void CountBytes(const Program& program, const Preset& preset,
                 std::vector<LayerRun>& layers);
+// The least bytes that a layer must move: its weights (1 byte each), biases (4)
+// and factors (5) once, those of its inputs that are the program's and that no
+// layer before it reads, its output if that is one of the program's; all dense.
+uint64_t LeastBytes(const Program& program, size_t layer);
 // Cycles of each layer: to the last completion of its array and vector work.
 // They add up to the total.
 void AttributeCycles(const Program& program, const RunStats& stats,

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "host/tools/bench.h"
+#include "host/tools/bench_model.h"
 #include "host/tools/commands.h"
 #include "host/tools/report.h"
 
@@ -19,8 +20,13 @@ struct Section {
 };
 
 constexpr Section kSections[] = {
-    {"matmul", &Bench::Matmuls}, {"convolution", &Bench::Convolutions},
-    {"nvdla", &Bench::Nvdla},    {"hbm", &Bench::HbmStreaming},
+    {"matmul", &Bench::Matmuls},
+    {"convolution", &Bench::Convolutions},
+    {"nvdla", &Bench::Nvdla},
+    {"hbm", &Bench::HbmStreaming},
+    {"bf16", &Bench::FloatMatmuls},
+    {"training", &Bench::TrainingSteps},
+    {"elementwise", &Bench::Elementwise},
     {"speed", &Bench::Speed},
 };
 
@@ -50,8 +56,12 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
       "bench", "measure utilisation, HBM bandwidth and simulation speed");
   std::vector<std::string> names;
   for (const Section& section : kSections) names.push_back(section.name);
-  sub->add_option("sections", args->sections, "what to measure; all by default")
-      ->check(CLI::IsMember(names));
+  sub->add_option("sections", args->sections,
+                  "what to measure, all by default; or models' files, each "
+                  "layer of which is measured")
+      ->check(CLI::IsMember(names) | CLI::ExistingFile);
+  auto models = std::make_shared<ModelBenchArgs>();
+  AddModelBenchOptions(*sub, *models);
   sub->add_option(
          "--backend", args->backend,
          "rtl; the iss runs all and checks the results, but has no cycles")
@@ -68,8 +78,12 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   sub->add_flag("--json", args->json, "print JSON instead of tables");
   sub->add_flag("--quiet", args->quiet, "show no progress");
-  sub->callback(
-      [args, &chosen] { chosen = [args] { return RunBench(*args); }; });
+  sub->callback([args, models, &chosen] {
+    chosen = [args, models] {
+      return AreModels(args->sections) ? BenchModels(*args, *models)
+                                       : RunBench(*args);
+    };
+  });
 }
 
 }  // namespace systole::tools

@@ -1,281 +1,98 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// run: the digits network on a backend, every layer checked against the golden
-// model.
-#include <algorithm>
-#include <cstdio>
-
-#include "absl/strings/str_format.h"
-#include "host/tools/checker.h"
+// run: a model on a backend, or the digits network.
 #include "host/tools/commands.h"
-#include "host/tools/digits.h"
-#include "host/tools/report.h"
-#include "systole/compiler.h"
-#include "systole/model.h"
+#include "host/tools/run.h"
 
 namespace systole::tools {
 namespace {
 
-struct RunArgs {
-  std::string model = "models/mnist_cnn.safetensors",
-              digits = "tests/data/mnist";
-  std::string backend = "rtl", preset = "edge", reports = "build/reports",
-              trace;
-  int64_t images = 32, batch = 32;
-  int trace_layer = -1, stall = 0;
-  uint64_t seed = 1;
-  bool json = false, checked = false, quiet = false;
-};
-
-struct Totals {
-  std::vector<LayerRun> layers;
-  int64_t images = 0, right = 0, cycles = 0;
-  double host_cpu_seconds = 0;
-  std::vector<std::string> mismatches;
-};
-
-void Accumulate(const CheckedRun& run, Totals& totals) {
-  if (totals.layers.empty()) {
-    totals.layers = run.layers;
-  } else {
-    for (size_t l = 0; l < run.layers.size(); ++l) {
-      LayerRun& sum = totals.layers[l];
-      const LayerRun& layer = run.layers[l];
-      sum.info.macs += layer.info.macs;
-      sum.info.ideal_cycles += layer.info.ideal_cycles;
-      sum.cycles += layer.cycles;
-      sum.hbm_read_bytes += layer.hbm_read_bytes;
-      sum.hbm_write_bytes += layer.hbm_write_bytes;
-      if (sum.bit_exact && layer.bit_exact)
-        sum.bit_exact = *sum.bit_exact && *layer.bit_exact;
-    }
-  }
-  totals.cycles += static_cast<int64_t>(run.stats.cycles);
-  totals.host_cpu_seconds += run.stats.host_cpu_seconds;
-  for (const std::string& text : run.mismatches())
-    totals.mismatches.push_back(text);
+void AddModelOptions(CLI::App& sub, RunArgs& args) {
+  const char* const group = "A model";
+  sub.add_option("program", args.model,
+                 "program file (.tpu), or a model that is compiled first "
+                 "(.tflite, .safetensors); without it the digits run");
+  sub.add_option("-i,--input", args.inputs,
+                 "input: FILE.npy, or NAME=FILE.npy for each of several. int8 "
+                 "as it is; float32 is quantised by the input's scale. A "
+                 "stack of inputs along the first axis is as many runs")
+      ->group(group);
+  sub.add_option("--random", args.random,
+                 "so many random inputs, of --seed, instead of files")
+      ->group(group)
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  sub.add_option("-o,--output", args.outputs,
+                 "where outputs go: FILE.npy, or NAME=FILE.npy for some of "
+                 "several")
+      ->group(group);
+  sub.add_flag("--float", args.dequantise,
+               "write int8 outputs as float32: scale * (q - zero point)")
+      ->group(group);
+  sub.add_option("--check", args.check,
+                 "model (.tflite, .safetensors) that the program was made of: "
+                 "compare every output, and every tensor that reaches HBM, "
+                 "with the golden model")
+      ->group(group);
 }
 
-int CountRight(const std::vector<uint8_t>& scores, const uint8_t* labels,
-               int64_t images) {
-  const int64_t classes = static_cast<int64_t>(scores.size()) / images;
-  int right = 0;
-  for (int64_t i = 0; i < images; ++i) {
-    const int8_t* s = reinterpret_cast<const int8_t*>(&scores[i * classes]);
-    right += std::max_element(s, s + classes) - s ==
-             labels[i];  // the first of equals
-  }
-  return right;
+void AddDigitsOptions(CLI::App& sub, RunArgs& args) {
+  const char* const group = "The digits";
+  sub.add_option("--model", args.network, "network (.safetensors)")
+      ->group(group)
+      ->capture_default_str();
+  sub.add_option("--digits", args.digits,
+                 "folder of the test digits (IDX files)")
+      ->group(group)
+      ->capture_default_str();
+  sub.add_option("--images", args.images, "images to run")
+      ->group(group)
+      ->capture_default_str();
+  sub.add_option("--reports", args.reports, "folder of run.json; empty: none")
+      ->group(group)
+      ->capture_default_str();
 }
 
-absl::Status CheckArgs(const RunArgs& args, const model::Network& network,
-                       const Digits& digits) {
-  if (args.images < 1)
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%d images: at least 1 is needed", args.images));
-  if (args.batch < 1)
-    return absl::InvalidArgumentError(
-        absl::StrFormat("a batch of %d: at least 1 is needed", args.batch));
-  if (args.images > digits.count) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%d images: %s has %d", args.images, args.digits, digits.count));
-  }
-  const model::Tensor& in = network.tensors[network.input];
-  if (in.height != digits.height || in.width != digits.width ||
-      in.channels != 1) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%s takes %dx%dx%d, the digits are %dx%dx1", args.model, in.height,
-        in.width, in.channels, digits.height, digits.width));
-  }
-  return absl::OkStatus();
-}
+}  // namespace
 
-std::vector<Record> Records(const RunArgs& args, const Preset& preset,
-                            const Totals& totals) {
-  const bool rtl = args.backend == "rtl";
-  std::vector<Record> records;
-  Record all;
-  all.macs = 0;
-  all.hbm_read_bytes = all.hbm_write_bytes = 0;
-  int64_t ideal = 0;
-  for (const LayerRun& layer : totals.layers) {
-    Record r;
-    r.name = layer.info.name;
-    r.section = "layer";
-    r.macs = layer.info.macs;
-    r.hbm_read_bytes = layer.hbm_read_bytes;
-    r.hbm_write_bytes = layer.hbm_write_bytes;
-    r.bit_exact = layer.bit_exact;
-    if (rtl) r.cycles = layer.cycles;
-    if (layer.info.ideal_cycles > 0) {
-      const double peak = static_cast<double>(preset.macs_per_cycle());
-      r.ideal_utilisation =
-          static_cast<double>(layer.info.macs) /
-          (static_cast<double>(layer.info.ideal_cycles) * peak);
-    }
-    r.more = {{"operation", layer.info.op},
-              {"shape", layer.info.shape},
-              {"images", totals.images}};
-    *all.macs += layer.info.macs;
-    *all.hbm_read_bytes += layer.hbm_read_bytes;
-    *all.hbm_write_bytes += layer.hbm_write_bytes;
-    ideal += layer.info.ideal_cycles;
-    records.push_back(std::move(r));
-  }
-  all.name = "network";
-  all.section = "total";
-  if (rtl) all.cycles = totals.cycles;
-  all.bit_exact = totals.mismatches.empty();
-  all.host_cpu_seconds = totals.host_cpu_seconds;
-  if (ideal > 0) {
-    all.ideal_utilisation = static_cast<double>(*all.macs) /
-                            (static_cast<double>(ideal) *
-                             static_cast<double>(preset.macs_per_cycle()));
-  }
-  all.more = {{"images", totals.images},
-              {"accuracy", static_cast<double>(totals.right) /
-                               static_cast<double>(totals.images)},
-              {"backend", args.backend}};
-  records.push_back(std::move(all));
-  for (Record& r : records) {
-    r.preset = std::string(preset.name);
-    r.peak_macs_per_cycle = preset.macs_per_cycle();
-    if (r.cycles && *r.cycles > 0) {
-      r.utilisation = static_cast<double>(*r.macs) /
-                      (static_cast<double>(*r.cycles) *
-                       static_cast<double>(preset.macs_per_cycle()));
-    }
-  }
-  return records;
-}
-
-void Print(const RunArgs& args, const std::vector<Record>& records,
-           const Totals& totals) {
-  Table table({"layer", "shape", "MACs", "cycles", "utilisation", "HBM read",
-               "HBM written", "bit-exact"});
-  for (const Record& r : records) {
-    table.Add({r.name, r.more.value("shape", ""), Thousands(*r.macs),
-               r.cycles ? Thousands(*r.cycles) : "-",
-               r.utilisation ? Percent(*r.utilisation) : "-",
-               Thousands(static_cast<int64_t>(*r.hbm_read_bytes)),
-               Thousands(static_cast<int64_t>(*r.hbm_write_bytes)),
-               YesNo(r.bit_exact)});
-  }
-  std::printf("%s on %s, %s, %d images\n\n%s\n", args.model.c_str(),
-              args.backend.c_str(), args.preset.c_str(),
-              static_cast<int>(totals.images), table.ToString().c_str());
-  std::printf("accuracy: %d of %d digits (%s)\n",
-              static_cast<int>(totals.right), static_cast<int>(totals.images),
-              Percent(static_cast<double>(totals.right) /
-                      static_cast<double>(totals.images))
-                  .c_str());
-  if (totals.cycles > 0) {
-    std::printf(
-        "cycles:   %s, %s simulated cycles per host CPU second (%.2f s)\n",
-        Thousands(totals.cycles).c_str(),
-        Thousands(static_cast<int64_t>(static_cast<double>(totals.cycles) /
-                                       totals.host_cpu_seconds))
-            .c_str(),
-        totals.host_cpu_seconds);
-  }
-}
-
-absl::Status Run(const RunArgs& args) {
-  const auto preset = PresetByName(args.preset);
-  if (!preset.ok()) return preset.status();
-  const auto network = model::ReadNetwork(args.model);
-  if (!network.ok()) return network.status();
-  const auto digits = ReadDigits(args.digits);
-  if (!digits.ok()) return digits.status();
-  if (absl::Status s = CheckArgs(args, *network, *digits); !s.ok()) return s;
-
-  Progress progress(args.quiet);
+absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
+                                                   const std::string& preset,
+                                                   Progress& progress) {
   DeviceOptions options;
-  options.preset = args.preset;
+  options.preset = preset;
   options.seed = args.seed;
   options.stall_rate = args.stall;
   options.checked = args.checked;
   options.check_races = args.checked;
   options.trace_file = args.trace;
   options.trace_first_tag = options.trace_last_tag = args.trace_layer;
-  options.progress = [&](uint64_t count) {
-    progress.Report(count, args.backend == "rtl" ? "cycles" : "descriptors");
+  const bool rtl = args.backend == "rtl";
+  options.progress = [rtl, &progress](uint64_t count) {
+    progress.Report(count, rtl ? "cycles" : "descriptors");
   };
-  auto device = Device::Open(args.backend, options);
-  if (!device.ok()) return device.status();
-
-  Totals totals;
-  compiler::Options compile;
-  compile.keep_intermediates = true;
-  absl::StatusOr<Program> program;
-  for (int64_t first = 0; first < args.images; first += args.batch) {
-    const int64_t images = std::min(args.batch, args.images - first);
-    if (first == 0 || images != compile.batch) {
-      compile.batch = images;
-      program = compiler::CompileNetwork(*network, **preset, compile);
-      if (!program.ok()) return program.status();
-    }
-    progress.set_label(absl::StrFormat("images %d to %d of %d", first,
-                                       first + images - 1, args.images));
-    const std::vector<int8_t> input =
-        digits->Quantised(static_cast<int>(first), static_cast<int>(images));
-    const auto expected = GoldenTensors(*network, input, /*raw=*/false);
-    if (!expected.ok()) return expected.status();
-    const auto run = RunChecked(**device, *program, *network, input, *expected);
-    if (!run.ok()) return run.status();
-    totals.right += CountRight(run->output, &digits->labels[first], images);
-    totals.images += images;
-    Accumulate(*run, totals);
-  }
-  progress.Clear();
-
-  const std::vector<Record> records = Records(args, **preset, totals);
-  if (args.json) {
-    std::printf("%s\n", ToJson(records).dump(2).c_str());
-  } else {
-    Print(args, records, totals);
-  }
-  if (!args.reports.empty()) {
-    if (absl::Status s = WriteJson(args.reports + "/run.json", ToJson(records));
-        !s.ok())
-      return s;
-  }
-  if (totals.mismatches.empty()) return absl::OkStatus();
-  std::string text =
-      absl::StrFormat("%d mismatches:", totals.mismatches.size());
-  for (const std::string& mismatch : totals.mismatches)
-    text += "\n  " + mismatch;
-  return absl::DataLossError(text);
+  return Device::Open(args.backend, options);
 }
-
-}  // namespace
 
 void AddRunCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<RunArgs>();
   CLI::App* sub = app.add_subcommand(
       "run",
-      "run the digits network, compare each layer with the golden model");
-  sub->add_option("--model", args->model, "model file")->capture_default_str();
-  sub->add_option("--digits", args->digits,
-                  "folder of the test digits (IDX files)")
-      ->capture_default_str();
+      "run a model, or the digits network with each layer compared with the "
+      "golden model");
   sub->add_option(
          "--backend", args->backend,
          "rtl (the Verilated core) or iss (the instruction-set simulator)")
       ->capture_default_str();
-  sub->add_option("--preset", args->preset, "configuration: nano, edge, v1")
+  sub->add_option("--preset", args->preset,
+                  "configuration: nano, edge, v1; a program file has its own")
       ->capture_default_str();
-  sub->add_option("--images", args->images, "images to run")
-      ->capture_default_str();
-  sub->add_option("--batch", args->batch, "images of one program")
-      ->capture_default_str();
-  sub->add_option("--reports", args->reports, "folder of run.json; empty: none")
-      ->capture_default_str();
+  sub->add_option("--batch", args->batch,
+                  "images of one program; the digits: 32, a model: 1; a "
+                  "program file has its own");
   sub->add_option("--stall", args->stall,
                   "random stalls on every stream, in 1/256 a cycle (rtl)")
       ->capture_default_str();
-  sub->add_option("--seed", args->seed, "seed of stalls and of unknown values")
+  sub->add_option("--seed", args->seed, "seed of all that is random")
       ->capture_default_str();
   sub->add_option("--trace", args->trace,
                   "write a waveform (FST) to this file (rtl)");
@@ -286,7 +103,13 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
       "randomise unknown values (rtl), prove the synchronisation (iss)");
   sub->add_flag("--json", args->json, "print JSON instead of the table");
   sub->add_flag("--quiet", args->quiet, "show no progress");
-  sub->callback([args, &chosen] { chosen = [args] { return Run(*args); }; });
+  AddModelOptions(*sub, *args);
+  AddDigitsOptions(*sub, *args);
+  sub->callback([args, &chosen] {
+    chosen = [args] {
+      return args->model.empty() ? RunDigits(*args) : RunModel(*args);
+    };
+  });
 }
 
 }  // namespace systole::tools

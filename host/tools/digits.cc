@@ -77,13 +77,14 @@ std::vector<int8_t> Digits::Quantised(int first, int images) const {
   return values;
 }
 
-absl::StatusOr<Digits> ReadDigits(const std::string& folder) {
+absl::StatusOr<Digits> ReadDigits(const std::string& folder,
+                                  const std::string& part) {
   std::vector<int> image_sizes(3), label_sizes(1);
   absl::StatusOr<std::vector<uint8_t>> pixels =
-      ReadIdx(folder, "test-images-idx3-ubyte", image_sizes);
+      ReadIdx(folder, part + "-images-idx3-ubyte", image_sizes);
   if (!pixels.ok()) return pixels.status();
   absl::StatusOr<std::vector<uint8_t>> labels =
-      ReadIdx(folder, "test-labels-idx1-ubyte", label_sizes);
+      ReadIdx(folder, part + "-labels-idx1-ubyte", label_sizes);
   if (!labels.ok()) return labels.status();
   if (image_sizes[0] != label_sizes[0]) {
     return absl::DataLossError(absl::StrFormat(

@@ -22,9 +22,10 @@ struct Digits {
   std::vector<int8_t> Quantised(int first, int images) const;
 };
 
-// Reads test-images-idx3-ubyte[.gz] and test-labels-idx1-ubyte[.gz] of a
-// folder. kNotFound, kDataLoss name the file.
-absl::StatusOr<Digits> ReadDigits(const std::string& folder);
+// Reads PART-images-idx3-ubyte[.gz] and PART-labels-idx1-ubyte[.gz] of a
+// folder; the part is test or train. kNotFound, kDataLoss name the file.
+absl::StatusOr<Digits> ReadDigits(const std::string& folder,
+                                  const std::string& part = "test");
 
 }  // namespace systole::tools
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// systole: compiles networks, runs them on the RTL or the simulator, measures.
+// systole: compiles networks, runs them on the RTL or the simulator, trains,
+// measures.
 // Exit codes: 0 all well; 1 a command failed (the reason is on stderr); 2 wrong
 // arguments.
 #include <cstdio>
@@ -10,13 +11,14 @@
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Systole: an open TPU. Compiles int8 networks and runs them on the "
-      "simulated core.",
+      "Systole: an open TPU. Compiles int8 networks, trains in bf16, and runs "
+      "both on the simulated core.",
       "systole");
   app.require_subcommand(1);
   systole::tools::Action action;
   systole::tools::AddRunCommand(app, action);
   systole::tools::AddBenchCommand(app, action);
+  systole::tools::AddTrainCommand(app, action);
   systole::tools::AddCompileCommand(app, action);
   systole::tools::AddAsmCommands(app, action);
   systole::tools::AddInfoCommand(app, action);

@@ -97,6 +97,17 @@ std::string Percent(double fraction) {
   return absl::StrFormat("%.1f %%", 100 * fraction);
 }
 
+std::string SpecialValues(const RunStats& stats) {
+  const auto count = [&](csr::Counter c) {
+    return Thousands(static_cast<int64_t>(stats.counter(c)));
+  };
+  return absl::StrFormat(
+      "NaN %s and infinities %s among the array's sums, %s and %s among what "
+      "the vector unit stored",
+      count(csr::Counter::kMxuNan), count(csr::Counter::kMxuInf),
+      count(csr::Counter::kVectorNan), count(csr::Counter::kVectorInf));
+}
+
 std::string YesNo(std::optional<bool> value) {
   return !value ? "-" : *value ? "yes" : "NO";
 }

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "nlohmann/json.hpp"
+#include "systole/device.h"
 
 namespace systole::tools {
 
@@ -51,8 +52,11 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-std::string Thousands(int64_t value);          // 1,234,567
-std::string Percent(double fraction);          // 97.3 %
+std::string Thousands(int64_t value);  // 1,234,567
+std::string Percent(double fraction);  // 97.3 %
+// "NaN 0 and infinities 2 among the array's sums, 0 and 1 among what the vector
+// unit stored": what the bf16 cores count (docs/host.md).
+std::string SpecialValues(const RunStats& stats);
 std::string YesNo(std::optional<bool> value);  // yes, NO, -
 
 }  // namespace systole::tools

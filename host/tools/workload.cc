@@ -72,7 +72,7 @@ model::Network ConvNetwork(const ConvSpec& spec, uint64_t seed) {
   out.channels = spec.filters;
   out.zero_point = zero_point();
   network.tensors = {in, out};
-  network.output = 1;
+  network.outputs = {1};
   const int64_t terms =
       int64_t{1} * spec.kernel_h * spec.kernel_w * spec.channels;
   layer.weights = RandomInt8(terms * spec.filters, rng);

@@ -21,22 +21,32 @@ void StepBuilder::NormBackward(int i) {
 void StepBuilder::BiasGradient(int i) {
   const LayerLayout& p = layout_.layers[i];
   BeginOp(i, Phase::kWeightGradient);
-  const int64_t dz = Allocate(options_.batch * p.dz.pitch);
+  int64_t images = std::min(
+      {options_.batch, kMostImages, (work_bytes() / 2 - Up(1)) / p.dz.pitch});
+  if (images >= 8) images -= images % 8;
+  const int64_t dz[2] = {Allocate(images * p.dz.pitch),
+                         Allocate(images * p.dz.pitch)};
   const int64_t params = ParamBlock(i, 0);
-  LoadImages(p.dz, 0, options_.batch, dz);
-  Run("bias_gradient",
-      {{"params", params},
-       {"dst", dz},
-       {"pitch", p.dz.pitch},
-       {"rows", options_.batch},
-       {"cols", layers_[i].co}},
-      {ParamAccess(params),
-       UbRows(dz, p.dz.bytes, options_.batch, p.dz.pitch, false)},
-      60 + options_.batch);
+  int turn = 0;
+  for (int64_t n0 = 0; n0 < options_.batch; n0 += images, turn ^= 1) {
+    const int64_t n = std::min(images, options_.batch - n0);
+    LoadImages(p.dz, n0, n, dz[turn]);
+    Run("bias_collect",
+        {{"params", params},
+         {"dst", dz[turn]},
+         {"pitch", p.dz.pitch},
+         {"rows", n},
+         {"cols", layers_[i].co}},
+        {ParamAccess(params),
+         UbRows(dz[turn], p.dz.bytes, n, p.dz.pitch, false)},
+        60 + n);
+  }
+  Run("bias_finish", {{"params", params}}, {ParamAccess(params)}, 60);
 }
 
 // Blocks of positions: dz is the weight tile, the transposed windows of the
-// input pass through. Where the batch fits, it is loaded once for all.
+// input pass through. Where the batch fits, it is loaded once for all; of the
+// inputs of a dense layer otherwise only what a range of passes reads.
 void StepBuilder::WeightGradient(int i) {
   const Layer& l = layers_[i];
   const LayerLayout& p = layout_.layers[i];
@@ -44,12 +54,18 @@ void StepBuilder::WeightGradient(int i) {
   const int64_t all_passes = p.slab.padded_rows / R();
   const int64_t range = std::min(all_passes, preset_.acc_bank_rows() / R());
   const int64_t out_bytes = range * R() * row_bytes();
-  const int64_t image = p.in.pitch + p.dz.pitch;
   const int64_t room = work_bytes() - Up(out_bytes);
-  const bool whole = options_.batch * image + 2 * Up(1) <= room;
+  const bool whole =
+      options_.batch <= kMostImages &&
+      options_.batch * (p.in.pitch + p.dz.pitch) + 2 * Up(1) <= room;
+  const bool slices = l.dense && !whole;
+  const int64_t in_pitch =
+      slices ? std::min(p.in.pitch, Up(2 * range * R())) : p.in.pitch;
   const int slots = whole ? 1 : 2;
-  int64_t images = whole ? options_.batch : (room / 2 - 2 * Up(1)) / image;
-  if (l.dense && !whole) images -= images % R();
+  int64_t images =
+      std::min({options_.batch, kMostImages,
+                (room / slots - 2 * Up(1)) / (in_pitch + p.dz.pitch)});
+  if (slices && images < options_.batch) images -= images % R();
   if (images < 1)
     return Fail(absl::ResourceExhaustedError(absl::StrFormat(
         "%s: the weight gradient's blocks do not fit the unified buffer of "
@@ -57,7 +73,7 @@ void StepBuilder::WeightGradient(int i) {
         l.name, preset_.name)));
   int64_t in[2], dz[2];
   for (int s = 0; s < slots; ++s) {
-    in[s] = Allocate(images * p.in.pitch);
+    in[s] = Allocate(images * in_pitch);
     dz[s] = Allocate(images * p.dz.pitch);
   }
   const int64_t out = Allocate(out_bytes);
@@ -67,15 +83,19 @@ void StepBuilder::WeightGradient(int i) {
     for (int64_t pass0 = 0; pass0 < all_passes; pass0 += range) {
       const int64_t passes = std::min(range, all_passes - pass0);
       const int64_t acc = NextBank();
+      const int64_t skip = slices ? 2 * pass0 * R() : 0;
+      const int64_t in_bytes = std::min(p.in.bytes - skip, in_pitch);
       for (int64_t n0 = 0; n0 < options_.batch; n0 += images) {
         const int64_t n = std::min(images, options_.batch - n0);
         if (!whole || !loaded) {
-          LoadImages(p.in, n0, n, in[turn]);
+          LoadRows(p.in.hbm + n0 * p.in.pitch + skip, p.in.pitch, in[turn],
+                   in_pitch, in_bytes, n);
           LoadImages(p.dz, n0, n, dz[turn]);
           loaded = true;
         }
-        WeightGradientBlock(i, t, pass0, passes, acc, in[turn], dz[turn], n,
-                            n0 == 0);
+        GradientInput input = {in[turn], in_pitch, in_bytes,
+                               slices ? 0 : pass0};
+        WeightGradientBlock(i, t, passes, acc, input, dz[turn], n, n0 == 0);
         if (!whole) turn ^= 1;
       }
       const int64_t rows = passes * R();
@@ -93,8 +113,8 @@ void StepBuilder::WeightGradient(int i) {
   }
 }
 
-void StepBuilder::WeightGradientBlock(int i, int64_t tile, int64_t pass0,
-                                      int64_t passes, int64_t acc, int64_t in,
+void StepBuilder::WeightGradientBlock(int i, int64_t tile, int64_t passes,
+                                      int64_t acc, const GradientInput& in,
                                       int64_t dz, int64_t images, bool first) {
   const Layer& l = layers_[i];
   const LayerLayout& p = layout_.layers[i];
@@ -111,21 +131,26 @@ void StepBuilder::WeightGradientBlock(int i, int64_t tile, int64_t pass0,
       int flags = isa::Matmul::kTranspose;
       if (!first) flags |= isa::Matmul::kAccumulate;
       if (pass > 0) flags |= isa::Matmul::kKeepWeights;
-      Matmul(source, pass0 + pass, acc + pass * R(), n, ny, nx, flags);
+      Matmul(source, in.first_pass + pass, acc + pass * R(), n, ny, nx, flags);
     }
     first = false;
   };
   if (l.dense) {
+    Source source;
+    source.pitch = source.line_bytes = source.sx = in.bytes;
+    source.img_pitch = in.pitch;
+    source.lines = source.sy = 1;
+    source.runs = {{0, 0, in.bytes / 2}};
     for (int64_t n = 0; n < images; n += R()) {
-      block(ForwardSource(i, in + n * p.in.pitch, 0), std::min(R(), images - n),
-            1, 1, dz + n * p.dz.pitch);
+      source.base = in.base + n * in.pitch;
+      block(source, std::min(R(), images - n), 1, 1, dz + n * p.dz.pitch);
     }
     return;
   }
   const int64_t lines = std::max<int64_t>(1, R() / l.ow);
   for (int64_t n = 0; n < images; ++n) {
     for (int64_t y = 0; y < l.oh; y += lines) {
-      block(ForwardSource(i, in + n * p.in.pitch, y), 1,
+      block(ForwardSource(i, in.base + n * in.pitch, y), 1,
             std::min(lines, l.oh - y), l.ow,
             dz + n * p.dz.pitch + 2 * y * l.ow * l.co);
     }
@@ -135,7 +160,7 @@ void StepBuilder::WeightGradientBlock(int i, int64_t tile, int64_t pass0,
 void StepBuilder::DenseInputGradient(int i) {
   const Layer& l = layers_[i];
   const LayerLayout& p = layout_.layers[i];
-  const ImageTensor& da = layout_.layers[i - 1].da;
+  const ImageTensor& da = OutputGradient(i - 1);
   BeginOp(i, Phase::kInputGradient);
   const int64_t images =
       std::min({options_.batch, preset_.acc_bank_rows(), kMostImages,
@@ -230,7 +255,7 @@ void StepBuilder::ConvInputGradient(int i) {
   TransposeTaps(i);
   const Layer& l = layers_[i];
   const LayerLayout& p = layout_.layers[i];
-  const ImageTensor& da = layout_.layers[i - 1].da;
+  const ImageTensor& da = OutputGradient(i - 1);
   BeginOp(i, Phase::kInputGradient);
   const int64_t most = CeilDiv(l.h, l.stride) * CeilDiv(l.w, l.stride);
   const int64_t images =
@@ -260,7 +285,7 @@ void StepBuilder::PhaseGradient(int i, int phase, int64_t dz, int64_t da,
                                 int64_t images) {
   const Layer& l = layers_[i];
   const LayerLayout& p = layout_.layers[i];
-  const ImageTensor& out = layout_.layers[i - 1].da;
+  const ImageTensor& out = OutputGradient(i - 1);
   const Slab& slab = p.phases[phase];
   uint64_t weights = p.transposed;
   for (int q = 0; q < phase; ++q) weights += 2 * p.phases[q].elements();

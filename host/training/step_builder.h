@@ -49,26 +49,41 @@ class StepBuilder {
   void PlanHbm();
   void PlanUb();
   void LoadConstants();
+  void Learn();  // backward and optimiser
 
   // step_forward.cc
   void Forward(int i);
-  void NormalForward(int i);
   void Collect(int i, int64_t tile, int64_t acc, int64_t z, int64_t images,
                int64_t line, int64_t lines);
   void Softmax(int64_t acc, int64_t first, int64_t images);
   void NormFinish(int i, const char* kernel);
-  void Normalise(int i);
   // Runs `kernel` over blocks of positions of a layer's output: loads of z (and
   // da), a store of the result when `result` is not nullptr.
   void NormPass(int i, const char* kernel, bool with_da, bool by_line,
                 const ImageTensor* result, int64_t cycles_a_row);
 
+  // step_pool.cc
+  void MaxPool(int i);
+  void MaxPoolGradient(int i);
+  void PoolPass(int i, const char* kernel,
+                const std::vector<const ImageTensor*>& tensors);
+  // Where the layer above puts its input gradient.
+  const ImageTensor& OutputGradient(int i) const {
+    return layers_[i].pool ? layout_.layers[i].pooled_da : layout_.layers[i].da;
+  }
+
   // step_backward.cc
   void NormBackward(int i);
   void BiasGradient(int i);
   void WeightGradient(int i);
-  void WeightGradientBlock(int i, int64_t tile, int64_t pass0, int64_t passes,
-                           int64_t acc, int64_t in, int64_t dz, int64_t images,
+  // Inputs of a weight gradient in the unified buffer, `bytes` an image, from
+  // the elements of pass `first_pass` of the contraction on.
+  struct GradientInput {
+    int64_t base, pitch, bytes;
+    int64_t first_pass;
+  };
+  void WeightGradientBlock(int i, int64_t tile, int64_t passes, int64_t acc,
+                           const GradientInput& in, int64_t dz, int64_t images,
                            bool first);
   void DenseInputGradient(int i);
   void ConvInputGradient(int i);
@@ -84,6 +99,8 @@ class StepBuilder {
   void Matmul(const Source& source, int64_t pass, int64_t acc, int64_t n,
               int64_t ny, int64_t nx, int flags);
   void Weights(uint64_t hbm, int64_t tiles, int flags = 0);
+  void LoadRows(uint64_t hbm, int64_t hbm_pitch, int64_t ub, int64_t ub_pitch,
+                int64_t bytes, int64_t rows);
   void LoadImages(const ImageTensor& t, int64_t first, int64_t images,
                   int64_t ub);
   void StoreImages(const ImageTensor& t, int64_t first, int64_t images,

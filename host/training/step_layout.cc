@@ -50,6 +50,12 @@ absl::Status StepBuilder::Check() const {
         preset_.cols, preset_.name));
   }
   for (const Layer& l : layers_) {
+    if (l.pool && (l.dense || l.oh % 2 != 0 || l.ow % 2 != 0)) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s: a max pool needs a convolution's output with even sides, not %d "
+          "x %d",
+          l.name, l.oh, l.ow));
+    }
     if (l.stride > std::min(l.kh, l.kw)) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "%s: a stride of %d with a kernel of %d x %d skips inputs", l.name,
@@ -99,13 +105,16 @@ void StepBuilder::PlanHbm() {
     }
     p.param_block = layout_.param_blocks;
     layout_.param_blocks += p.slab.tiles;
-    p.in = i == 0 ? tensor(l.h * l.w * l.ci) : layout_.layers[i - 1].da;
-    if (i > 0) p.in.hbm = hbm_.Allocate(p.in.pitch * options_.batch);
+    p.in = tensor(l.h * l.w * l.ci);
     if (l.normed) {
       p.z = tensor(l.positions() * l.co);
       p.da = tensor(l.positions() * l.co);
     }
     p.dz = tensor(l.positions() * l.co);
+    if (l.pool) {
+      p.a = tensor(l.positions() * l.co);
+      p.pooled_da = tensor(l.positions() / 4 * l.co);
+    }
   }
   layout_.params =
       hbm_.Allocate(layout_.param_blocks * kParamRows * row_bytes());
@@ -159,16 +168,22 @@ int64_t StepBuilder::Allocate(int64_t bytes) {
   return at;
 }
 
+void StepBuilder::LoadRows(uint64_t hbm, int64_t hbm_pitch, int64_t ub,
+                           int64_t ub_pitch, int64_t bytes, int64_t rows) {
+  isa::Load load;
+  load.hbm_addr = hbm;
+  load.ub_addr = ub;
+  load.len = bytes;
+  load.n1 = rows;
+  load.n2 = 1;
+  load.hbm_stride1 = hbm_pitch;
+  load.ub_stride1 = ub_pitch;
+  builder_.Append(load);
+}
+
 void StepBuilder::LoadImages(const ImageTensor& t, int64_t first,
                              int64_t images, int64_t ub) {
-  isa::Load load;
-  load.hbm_addr = t.hbm + first * t.pitch;
-  load.ub_addr = ub;
-  load.len = t.bytes;
-  load.n1 = images;
-  load.n2 = 1;
-  load.hbm_stride1 = load.ub_stride1 = t.pitch;
-  builder_.Append(load);
+  LoadRows(t.hbm + first * t.pitch, t.pitch, ub, t.pitch, t.bytes, images);
 }
 
 void StepBuilder::StoreImages(const ImageTensor& t, int64_t first,
@@ -283,19 +298,10 @@ Access StepBuilder::ParamAccess(int64_t block) const {
   return UbRows(block, kParamRows * row_bytes(), 1, 0, true);
 }
 
-absl::StatusOr<StepProgram> StepBuilder::Build() {
-  if (absl::Status s = Check(); !s.ok()) return s;
-  absl::StatusOr<kernels::Image> image = kernels::Assemble(preset_);
-  if (!image.ok()) return image.status();
-  kernels_ = *std::move(image);
-  PlanHbm();
-  PlanUb();
-  if (!status_.ok()) return status_;
-  LoadConstants();
-  const int count = static_cast<int>(layers_.size());
-  for (int i = 0; i < count; ++i) Forward(i);
+void StepBuilder::Learn() {
   OptimiseBegin();
-  for (int i = count - 1; i >= 0; --i) {
+  for (int i = static_cast<int>(layers_.size()) - 1; i >= 0; --i) {
+    if (layers_[i].pool) MaxPoolGradient(i);
     if (layers_[i].normed) {
       NormBackward(i);
     } else {
@@ -309,6 +315,29 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
   StoreBytes(layout_.params, params_ub_,
              layout_.param_blocks * kParamRows * row_bytes());
   StoreBytes(layout_.powers, powers_ub_, kPowerRows * row_bytes());
+}
+
+absl::StatusOr<StepProgram> StepBuilder::Build() {
+  if (absl::Status s = Check(); !s.ok()) return s;
+  absl::StatusOr<kernels::Image> image = kernels::Assemble(preset_);
+  if (!image.ok()) return image.status();
+  kernels_ = *std::move(image);
+  PlanHbm();
+  PlanUb();
+  if (!status_.ok()) return status_;
+  LoadConstants();
+  const int count = static_cast<int>(layers_.size());
+  for (int i = 0; i < count; ++i) {
+    Forward(i);
+    if (layers_[i].pool) MaxPool(i);
+  }
+  if (options_.forward_only) {
+    const int64_t block = layout_.layers.back().param_block;
+    StoreBytes(layout_.params + block * kParamRows * row_bytes(),
+               ParamBlock(count - 1, 0), kParamRows * row_bytes());
+  } else {
+    Learn();
+  }
   if (!status_.ok()) return status_;
 
   absl::StatusOr<compiler::Schedule> schedule = builder_.Finish();

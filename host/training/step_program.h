@@ -30,6 +30,9 @@ struct StepOptions {
   OptimiserKind optimiser = OptimiserKind::kAdam;
   double momentum = 0.9;              // SGD
   double beta1 = 0.9, beta2 = 0.999;  // Adam
+  // Only the forward pass, with the running statistics; the loss and the right
+  // answers of the batch. Lies in HBM where the step of the same options does.
+  bool forward_only = false;
 };
 
 // Rows of the parameter block of a column tile (firmware/vpu/batch_norm.vs and
@@ -74,6 +77,7 @@ struct LayerLayout {
   std::vector<Slab> phases;
   int64_t param_block = 0;    // index of the first tile's parameter block
   ImageTensor in, z, da, dz;  // in: what the layer reads; da: of its output
+  ImageTensor a, pooled_da;   // with a max pool: its input; of its output
 };
 
 struct StepLayout {
@@ -88,11 +92,10 @@ struct StepLayout {
 struct StepProgram {
   Program program;
   StepLayout layout;
-  // First tag of each phase of the step in descriptors: forward, backward, ...
-  // (tags are layer * 8 + phase).
   int64_t estimated_cycles = 0;
 };
 
+// Tags of descriptors are layer * 8 + phase.
 enum class Phase : int {
   kForward = 0,
   kNormBackward = 1,

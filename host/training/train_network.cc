@@ -28,6 +28,11 @@ Layer ConvLayer(const std::string& name, int64_t h, int64_t w, int64_t ci,
   return l;
 }
 
+Layer Pooled(Layer layer) {
+  layer.pool = true;
+  return layer;
+}
+
 Layer DenseLayer(const std::string& name, int64_t ci, int64_t co, bool normed) {
   Layer l;
   l.name = name;

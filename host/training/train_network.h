@@ -24,6 +24,7 @@ struct Layer {
   int64_t oh = 1, ow = 1, co = 1;      // output
   int64_t pad_top = 0, pad_left = 0;
   bool normed = true;  // batch norm and ReLU; otherwise a bias
+  bool pool = false;   // 2 x 2 max pool with stride 2 behind the ReLU
 
   int64_t contraction() const { return kh * kw * ci; }
   int64_t positions() const { return oh * ow; }
@@ -33,6 +34,8 @@ struct Layer {
 // "same" padding as TensorFlow's.
 Layer ConvLayer(const std::string& name, int64_t h, int64_t w, int64_t ci,
                 int64_t kernel, int64_t stride, int64_t co);
+// `layer`, a convolution whose output has even sides, with a max pool.
+Layer Pooled(Layer layer);
 Layer DenseLayer(const std::string& name, int64_t ci, int64_t co, bool normed);
 
 // The network of docs/network.md.

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/training/trainer.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_format.h"
-#include "host/training/initial_state.h"
 
 namespace systole::training {
 namespace {
@@ -38,50 +39,101 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::Create(
   std::unique_ptr<Trainer> trainer(
       new Trainer(device, layers, options, *std::move(step)));
   if (absl::Status s = device.Load(trainer->step_.program); !s.ok()) return s;
-  if (absl::Status s = trainer->WriteInitialState(seed); !s.ok()) return s;
+  if (absl::Status s = trainer->WriteState(InitialState(layers, seed)); !s.ok())
+    return s;
   return trainer;
 }
 
-absl::Status Trainer::WriteInitialState(uint32_t seed) {
+absl::Status Trainer::WriteState(const TrainState& state) {
   const int64_t lanes = device_.preset().cols;
   const StepLayout& layout = step_.layout;
   const std::vector<float> zeros(layout.param_blocks * kParamRows * lanes);
   if (absl::Status s = device_.Write(layout.params, BytesOf(zeros)); !s.ok())
     return s;
-  const std::vector<float> powers(kPowerRows * lanes, 1.0f);
+  std::vector<float> powers(kPowerRows * lanes, 1.0f);
+  for (int row : {kPower1, kPower2}) {
+    std::fill_n(powers.begin() + row * lanes, lanes,
+                state.powers[row - kPower1]);
+  }
   if (absl::Status s = device_.Write(layout.powers, BytesOf(powers)); !s.ok())
     return s;
-  uint32_t first = 0;
   for (size_t i = 0; i < layers_.size(); ++i) {
-    const Layer& l = layers_[i];
+    const LayerState& l = state.layers[i];
     const LayerLayout& p = layout.layers[i];
-    const int64_t count = l.contraction() * l.co;
-    const std::vector<float> values =
-        InitialWeights(seed, first, l.contraction(), count);
-    first += static_cast<uint32_t>(count);
-    std::vector<float> master(p.slab.elements());
-    for (int64_t k = 0; k < l.contraction(); ++k) {
-      for (int64_t n = 0; n < l.co; ++n)
-        master[p.slab.at(k, n)] = values[k * l.co + n];
+    std::vector<uint16_t> working(p.slab.elements());
+    for (int64_t k = 0; k < p.slab.rows; ++k) {
+      for (int64_t n = 0; n < p.slab.cols; ++n)
+        working[p.slab.at(k, n)] = ToBf16(l.weights[k * p.slab.cols + n]);
     }
-    std::vector<uint16_t> working(master.size());
-    for (size_t e = 0; e < master.size(); ++e) working[e] = ToBf16(master[e]);
-    const std::vector<float> none(master.size());
-    for (absl::Status s : {device_.Write(p.master, BytesOf(master)),
-                           device_.Write(p.working, BytesOf(working)),
-                           device_.Write(p.first, BytesOf(none)),
-                           device_.Write(p.second, BytesOf(none))}) {
+    const int index = static_cast<int>(i);
+    const auto param = [&](ParamRow row, const std::vector<float>& values) {
+      return WriteParam(index, row, values);
+    };
+    for (const absl::Status& s :
+         {WriteMatrix(p.slab, p.master, l.weights),
+          WriteMatrix(p.slab, p.first, l.weights_first),
+          WriteMatrix(p.slab, p.second, l.weights_second),
+          device_.Write(p.working, BytesOf(working)),
+          param(layers_[i].normed ? kBeta : kBias, l.offset),
+          param(kOffsetFirst, l.offset_first),
+          param(kOffsetSecond, l.offset_second)}) {
       if (!s.ok()) return s;
     }
-    const std::vector<float> ones(l.co, 1.0f);
-    std::vector<float> mask(l.co);
-    std::memset(mask.data(), 0xFF, mask.size() * sizeof(float));
-    absl::Status s = l.normed
-                         ? WriteParam(static_cast<int>(i), kRunningVar, ones)
-                         : WriteParam(static_cast<int>(i), kClassMask, mask);
+    absl::Status s;
+    if (layers_[i].normed) {
+      s = param(kRunningMean, l.running_mean);
+      if (s.ok()) s = param(kRunningVar, l.running_var);
+    } else {
+      std::vector<float> mask(layers_[i].co);
+      std::memset(mask.data(), 0xFF, mask.size() * sizeof(float));
+      s = param(kClassMask, mask);
+    }
     if (!s.ok()) return s;
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<TrainState> Trainer::ReadState() {
+  TrainState state = EmptyState(layers_);
+  absl::Status status;
+  const auto take = [&](absl::StatusOr<std::vector<float>> values,
+                        std::vector<float>& to) {
+    if (values.ok()) to = *std::move(values);
+    status.Update(values.status());
+  };
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    LayerState& l = state.layers[i];
+    const LayerLayout& p = step_.layout.layers[i];
+    const int index = static_cast<int>(i);
+    take(ReadMatrix(p.slab, p.master), l.weights);
+    take(ReadMatrix(p.slab, p.first), l.weights_first);
+    take(ReadMatrix(p.slab, p.second), l.weights_second);
+    take(ReadParam(index, layers_[i].normed ? kBeta : kBias), l.offset);
+    take(ReadParam(index, kOffsetFirst), l.offset_first);
+    take(ReadParam(index, kOffsetSecond), l.offset_second);
+    if (!layers_[i].normed) continue;
+    take(ReadParam(index, kRunningMean), l.running_mean);
+    take(ReadParam(index, kRunningVar), l.running_var);
+  }
+  for (int row : {kPower1, kPower2}) {
+    absl::Span<float> power =
+        absl::MakeSpan(state.powers).subspan(row - kPower1, 1);
+    status.Update(device_.Read(
+        step_.layout.powers + row * device_.preset().cols * 4,
+        {reinterpret_cast<uint8_t*>(power.data()), sizeof(float)}));
+  }
+  if (!status.ok()) return status;
+  return state;
+}
+
+absl::Status Trainer::WriteMatrix(const Slab& slab, uint64_t hbm,
+                                  const std::vector<float>& dense) {
+  std::vector<float> raw(slab.elements());
+  for (int64_t k = 0; k < slab.rows; ++k) {
+    for (int64_t n = 0; n < slab.cols; ++n)
+      raw[slab.at(k, n)] = dense[k * slab.cols + n];
+  }
+  return device_.Write(hbm, BytesOf(raw));
 }
 
 absl::Status Trainer::WriteParam(int layer, ParamRow row,
@@ -101,35 +153,94 @@ absl::Status Trainer::WriteParam(int layer, ParamRow row,
   return absl::OkStatus();
 }
 
-absl::StatusOr<StepReport> Trainer::Step(absl::Span<const uint8_t> pixels,
-                                         absl::Span<const uint8_t> labels,
-                                         float rate) {
+absl::Status Trainer::CheckBatch(absl::Span<const uint8_t> pixels,
+                                 absl::Span<const uint8_t> labels) const {
   const Layer& input = layers_.front();
-  const int64_t size = input.h * input.w * input.ci, batch = options_.batch;
-  if (static_cast<int64_t>(labels.size()) != batch ||
-      static_cast<int64_t>(pixels.size()) != batch * size) {
+  const int64_t size = input.h * input.w * input.ci;
+  const auto images = static_cast<int64_t>(labels.size());
+  if (static_cast<int64_t>(pixels.size()) != images * size) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("%d labels and %d pixels, a batch has %d images of %d",
-                        labels.size(), pixels.size(), batch, size));
+        absl::StrFormat("%d labels and %d pixels, an image has %d", images,
+                        pixels.size(), size));
   }
-  const int64_t lanes = device_.preset().cols;
-  const StepLayout& layout = step_.layout;
-  const ImageTensor& in = layout.layers[0].in;
-  for (int64_t n = 0; n < batch; ++n) {
+  for (int64_t n = 0; n < images; ++n) {
     if (labels[n] >= layers_.back().co) {
       return absl::InvalidArgumentError(
           absl::StrFormat("image %d: class %d, the network has %d", n,
                           labels[n], layers_.back().co));
     }
-    std::vector<uint16_t> image(size), hot(lanes);
-    for (int64_t e = 0; e < size; ++e)
-      image[e] = ToBf16(static_cast<float>(pixels[n * size + e]) / 255.0f);
-    hot[labels[n]] = ToBf16(1.0f);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Trainer::WriteBatch(absl::Span<const uint8_t> pixels,
+                                 absl::Span<const uint8_t> labels) {
+  if (absl::Status s = CheckBatch(pixels, labels); !s.ok()) return s;
+  const Layer& input = layers_.front();
+  const int64_t size = input.h * input.w * input.ci;
+  const StepLayout& layout = step_.layout;
+  const ImageTensor& in = layout.layers[0].in;
+  for (int64_t n = 0; n < options_.batch; ++n) {
+    std::vector<uint16_t> image(size), hot(device_.preset().cols);
+    if (n < static_cast<int64_t>(labels.size())) {
+      for (int64_t e = 0; e < size; ++e)
+        image[e] = ToBf16(static_cast<float>(pixels[n * size + e]) / 255.0f);
+      hot[labels[n]] = ToBf16(1.0f);
+    }
     absl::Status s = device_.Write(in.hbm + n * in.pitch, BytesOf(image));
     if (s.ok())
       s = device_.Write(layout.labels + n * layout.label_pitch, BytesOf(hot));
     if (!s.ok()) return s;
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> Trainer::CountRight(absl::Span<const uint8_t> pixels,
+                                            absl::Span<const uint8_t> labels) {
+  if (absl::Status s = CheckBatch(pixels, labels); !s.ok()) return s;
+  if (!forward_) {
+    StepOptions options = options_;
+    options.forward_only = true;
+    absl::StatusOr<StepProgram> program =
+        BuildStep(layers_, options, device_.preset());
+    if (!program.ok()) return program.status();
+    forward_ = *std::move(program);
+  }
+  // Both programs lie in the same place.
+  if (absl::Status s = device_.Load(forward_->program); !s.ok()) return s;
+  const auto images = static_cast<int64_t>(labels.size());
+  const int64_t batch = options_.batch;
+  int64_t right = 0;
+  for (int64_t n0 = 0; n0 < images; n0 += batch) {
+    const int64_t n = std::min(batch, images - n0);
+    const int64_t size = static_cast<int64_t>(pixels.size()) / images;
+    if (absl::Status s = WriteBatch(pixels.subspan(n0 * size, n * size),
+                                    labels.subspan(n0, n));
+        !s.ok())
+      return s;
+    if (absl::Status s = device_.Start(forward_->program); !s.ok()) return s;
+    const absl::StatusOr<RunStats> stats = device_.Wait();
+    if (!stats.ok()) return stats.status();
+    const auto count = ReadParam(static_cast<int>(layers_.size()) - 1, kRight);
+    if (!count.ok()) return count.status();
+    // No class has been missed in an empty place: it counts as right.
+    right +=
+        std::max<int64_t>(0, static_cast<int64_t>((*count)[0]) - (batch - n));
+  }
+  if (absl::Status s = device_.Load(step_.program); !s.ok()) return s;
+  return right;
+}
+
+absl::StatusOr<StepReport> Trainer::Step(absl::Span<const uint8_t> pixels,
+                                         absl::Span<const uint8_t> labels,
+                                         float rate) {
+  const int64_t batch = options_.batch, lanes = device_.preset().cols;
+  const StepLayout& layout = step_.layout;
+  if (static_cast<int64_t>(labels.size()) != batch) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d labels, a batch has %d images", labels.size(), batch));
+  }
+  if (absl::Status s = WriteBatch(pixels, labels); !s.ok()) return s;
   const std::vector<float> rates(lanes, rate);
   if (absl::Status s = device_.Write(layout.powers + kLearningRate * lanes * 4,
                                      BytesOf(rates));

@@ -6,16 +6,19 @@
 //
 //   auto trainer = training::Trainer::Create(*device, DigitsLayers(), options,
 //                                            /*seed=*/1);
-//   auto result = (*trainer)->Step(pixels, labels);    // one batch
+//   auto result = (*trainer)->Step(pixels, labels, rate);    // one batch
+//   auto right = (*trainer)->CountRight(test_pixels, test_labels);
 #ifndef HOST_TRAINING_TRAINER_H_
 #define HOST_TRAINING_TRAINER_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "host/training/state.h"
 #include "host/training/step_program.h"
 #include "systole/device.h"
 
@@ -39,7 +42,15 @@ class Trainer {
   absl::StatusOr<StepReport> Step(absl::Span<const uint8_t> pixels,
                                   absl::Span<const uint8_t> labels, float rate);
 
-  // For checks and for inference elsewhere. Weights [K][Co].
+  // Answers that are right, of any number of images: a forward pass on the
+  // device, with the running statistics. Leaves the state as it is.
+  absl::StatusOr<int64_t> CountRight(absl::Span<const uint8_t> pixels,
+                                     absl::Span<const uint8_t> labels);
+
+  absl::StatusOr<TrainState> ReadState();
+  absl::Status WriteState(const TrainState& state);
+
+  // What a step left in HBM, for checks. Weights [K][Co].
   absl::StatusOr<std::vector<float>> ReadMatrix(const Slab& slab, uint64_t hbm);
   // Row of the layer's parameter blocks, [Co].
   absl::StatusOr<std::vector<float>> ReadParam(int layer, ParamRow row);
@@ -56,7 +67,14 @@ class Trainer {
         layers_(std::move(layers)),
         options_(options),
         step_(std::move(step)) {}
-  absl::Status WriteInitialState(uint32_t seed);
+  absl::Status CheckBatch(absl::Span<const uint8_t> pixels,
+                          absl::Span<const uint8_t> labels) const;
+  // Images in the first places of the batch; places behind them are empty and
+  // have no class.
+  absl::Status WriteBatch(absl::Span<const uint8_t> pixels,
+                          absl::Span<const uint8_t> labels);
+  absl::Status WriteMatrix(const Slab& slab, uint64_t hbm,
+                           const std::vector<float>& dense);
   absl::Status WriteParam(int layer, ParamRow row,
                           absl::Span<const float> values);
 
@@ -64,6 +82,7 @@ class Trainer {
   std::vector<Layer> layers_;
   StepOptions options_;
   StepProgram step_;
+  std::optional<StepProgram> forward_;  // made when it is needed
 };
 
 }  // namespace systole::training

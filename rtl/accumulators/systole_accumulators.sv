@@ -9,7 +9,8 @@
 module systole_accumulators
   import systole_presets_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetNano)
+    parameter cfg_t Cfg = preset(PresetNano),
+    parameter int unsigned LaneBits = $clog2(Cfg.Cols + 1)  // derived, do not set
 ) (
     input  logic                     clk_i,
     input  logic                     rst_ni,
@@ -37,7 +38,11 @@ module systole_accumulators
     input  logic [AccAddrBits-1:0]   rd_row_i,
     output logic signed [31:0]       rd_data_o [Cfg.Cols],
 
-    output logic                     saturated_o
+    output logic                     saturated_o,
+
+    // Elements among those written a cycle ago (bf16).
+    output logic [LaneBits-1:0]      nan_o,
+    output logic [LaneBits-1:0]      inf_o
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned BankRows = Cfg.AccRows / 2;
@@ -107,6 +112,20 @@ module systole_accumulators
       end
     end
 
+    logic [31:0] nan_v, inf_v;
+    always_ff @(posedge clk_i) begin
+      nan_v = '0;
+      inf_v = '0;
+      if (rst_ni && wr_valid_i) begin
+        for (int unsigned c = 0; c < Cols; c++) begin
+          nan_v += 32'(wr_data_i[c] << 1 > 32'hFF00_0000);
+          inf_v += 32'(wr_data_i[c] << 1 == 32'hFF00_0000);
+        end
+      end
+      nan_o <= nan_v[LaneBits-1:0];
+      inf_o <= inf_v[LaneBits-1:0];
+    end
+
     // Sums were started from rows.
     always_ff @(posedge clk_i) if (rst_ni) a_plain : assert (!wr_valid_i || !wr_accumulate_i);
   end else begin : gen_add
@@ -125,6 +144,8 @@ module systole_accumulators
     assign we        = s1_valid_q;
     assign waddr     = s1_row_q;
     assign wr_done_o = s1_valid_q;
+    assign nan_o     = '0;
+    assign inf_o     = '0;
 
     for (genvar c = 0; c < Cols; c++) begin : gen_column
       assign old_row[c] = s1_row_q[RowBits] ? rdata[1][c*32+:32] : rdata[0][c*32+:32];

@@ -49,7 +49,7 @@ package systole_csr_pkg;
   localparam logic [11:0] CsrAccSaturated = 12'h05C;  // ro: 1 if an accumulator saturated since start
 
   localparam logic [11:0] CsrCounterBase = 12'h100;
-  localparam int unsigned NumCounters = 29;
+  localparam int unsigned NumCounters = 33;
   localparam int unsigned CtrIncBits = 10;  // a counter grows by less than 1024 a cycle: bytes of a beat
   localparam int unsigned CtrCycles = 0;  // cycles since start
   localparam int unsigned CtrDescriptors = 1;  // descriptors completed
@@ -80,5 +80,9 @@ package systole_csr_pkg;
   localparam int unsigned CtrFetchBytes = 26;  // bytes of descriptors fetched
   localparam int unsigned CtrDispatchStall = 27;  // cycles the sequencer could not dispatch because the unit's queue was full
   localparam int unsigned CtrMxuStallAcc = 28;  // cycles the data setup waited for an accumulator row that still has a sum on its way (bf16: passes shorter than the array)
+  localparam int unsigned CtrMxuNan = 29;  // NaN among the elements of the rows that the MXU wrote to the accumulators, all Cols of a row (bf16)
+  localparam int unsigned CtrMxuInf = 30;  // infinities among them
+  localparam int unsigned CtrVectorNan = 31;  // NaN among the elements that st32 and st16 stored, as stored: after the rounding to bf16; st32 taken as fp32 whatever it holds (bf16)
+  localparam int unsigned CtrVectorInf = 32;  // infinities among them
 
 endpackage

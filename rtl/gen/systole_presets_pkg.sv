@@ -127,6 +127,11 @@ package systole_presets_pkg;
     return 16 * c.HbmPcs;
   endfunction
 
+  // Bytes of a beat of the host's AXI4 port: an HBM beat, as far as AXI4 has such widths.
+  function automatic int unsigned axi_bytes(cfg_t c);
+    return beat_bytes(c) < 128 ? beat_bytes(c) : 128;
+  endfunction
+
   // Bytes of a weight or activation.
   function automatic int unsigned element_bytes(cfg_t c);
     return c.Cell == CellBf16 ? 2 : 1;

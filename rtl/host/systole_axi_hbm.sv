@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// AXI4 slave in front of the HBM: INCR bursts of whole aligned beats of D bytes, write strobes, one write and one read burst
-// at a time, a beat a cycle each. Anything else, or a burst that leaves the HBM, answers SLVERR and has no effect.
+// AXI4 slave in front of the HBM: INCR bursts of whole aligned beats of H bytes, write strobes, one write and one read burst at a
+// time, a beat a cycle each. D / H beats make an HBM beat: a burst may begin and end inside one. Anything else, or a burst that
+// leaves the HBM, answers SLVERR and has no effect.
 // Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_axi_hbm
   import systole_presets_pkg::*;
 #(
-    parameter int unsigned D = 64,              // bytes of a beat
+    parameter int unsigned D = 64,              // bytes of an HBM beat
+    parameter int unsigned H = D,               // bytes of a beat of this port: D or a part of it
     parameter logic [AddrBits:0] HbmBytes = '0  // capacity
 ) (
     input  logic                clk_i,
@@ -23,8 +25,8 @@ module systole_axi_hbm
     input  logic [3:0]          axi_awid_i,
     input  logic                axi_wvalid_i,
     output logic                axi_wready_o,
-    input  logic [D*8-1:0]      axi_wdata_i,
-    input  logic [D-1:0]        axi_wstrb_i,
+    input  logic [H*8-1:0]      axi_wdata_i,
+    input  logic [H-1:0]        axi_wstrb_i,
     input  logic                axi_wlast_i,
     output logic                axi_bvalid_o,
     input  logic                axi_bready_i,
@@ -39,7 +41,7 @@ module systole_axi_hbm
     input  logic [3:0]          axi_arid_i,
     output logic                axi_rvalid_o,
     input  logic                axi_rready_i,
-    output logic [D*8-1:0]      axi_rdata_o,
+    output logic [H*8-1:0]      axi_rdata_o,
     output logic [1:0]          axi_rresp_o,
     output logic                axi_rlast_o,
     output logic [3:0]          axi_rid_o,
@@ -56,11 +58,25 @@ module systole_axi_hbm
     output logic [D*8-1:0]      wr_data_o,
     output logic [D-1:0]        wr_mask_o
 );
-  localparam int unsigned BeatShift = $clog2(D);
+  localparam int unsigned BeatShift = $clog2(H);
+  localparam int unsigned Parts = D / H;  // beats of this port in an HBM beat
+  localparam int unsigned PartBits = Parts > 1 ? $clog2(Parts) : 1;
   localparam logic [1:0] BurstIncr = 2'b01;
   localparam logic [1:0] RespOkay = 2'b00;
   localparam logic [1:0] RespSlvErr = 2'b10;
-  localparam int unsigned RspDepth = 64;  // beats asked for and not yet taken: covers the HBM's latency
+  localparam int unsigned RspDepth = 64 / Parts;  // HBM beats asked for and not yet taken: covers the HBM's latency
+
+  typedef logic [PartBits-1:0] part_t;
+
+  // The part of the HBM beat at an address; the beat's own address.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic part_t part_of(logic [AddrBits-1:0] addr);
+    return Parts > 1 ? addr[BeatShift+:PartBits] : '0;
+  endfunction
+  function automatic logic [AddrBits-1:0] beat_of(logic [AddrBits-1:0] addr);
+    return {addr[AddrBits-1:$clog2(D)], {$clog2(D){1'b0}}};
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
 
   // A burst that this slave does not serve.
   function automatic logic refused(logic [AddrBits-1:0] addr, logic [7:0] len, logic [2:0] size, logic [1:0] burst);
@@ -69,25 +85,45 @@ module systole_axi_hbm
     return size != 3'(BeatShift) || burst != BurstIncr || addr[BeatShift-1:0] != '0 || last > HbmBytes;
   endfunction
 
-  // Writes.
+  // Writes: the parts of an HBM beat but the last one wait for it.
   typedef enum logic [1:0] {WIdle, WData, WResponse} wstate_e;
   wstate_e             wstate_q;
   logic [AddrBits-1:0] waddr_q;
   logic [7:0]          wleft_q;
   logic                werror_q;
   logic [3:0]          wid_q;
-  logic                w_accept;
+  logic                w_accept, w_whole;
+  part_t               wpart;
 
+  assign wpart         = part_of(waddr_q);
+  assign w_whole       = wpart == part_t'(Parts - 1) || wleft_q == '0;
   assign axi_awready_o = wstate_q == WIdle;
-  assign wr_valid_o    = wstate_q == WData && axi_wvalid_i && !werror_q;
-  assign wr_addr_o     = waddr_q;
-  assign wr_data_o     = axi_wdata_i;
-  assign wr_mask_o     = axi_wstrb_i;
-  assign axi_wready_o  = wstate_q == WData && (werror_q || wr_ready_i);
+  assign wr_valid_o    = wstate_q == WData && axi_wvalid_i && !werror_q && w_whole;
+  assign wr_addr_o     = beat_of(waddr_q);
+  assign axi_wready_o  = wstate_q == WData && (werror_q || !w_whole || wr_ready_i);
   assign w_accept      = axi_wvalid_i && axi_wready_o;
   assign axi_bvalid_o  = wstate_q == WResponse;
   assign axi_bresp_o   = werror_q ? RespSlvErr : RespOkay;
   assign axi_bid_o     = wid_q;
+
+  if (Parts == 1) begin : gen_whole
+    assign wr_data_o = axi_wdata_i;
+    assign wr_mask_o = axi_wstrb_i;
+  end else begin : gen_gather
+    for (genvar p = 0; p < Parts; p++) begin : gen_part
+      logic [H*8-1:0] data_q;
+      logic [H-1:0]   mask_q;
+      logic           now;
+      assign now = wpart == part_t'(p);
+      assign wr_data_o[p*H*8+:H*8] = now ? axi_wdata_i : data_q;
+      assign wr_mask_o[p*H+:H]     = now ? axi_wstrb_i : mask_q;
+      always_ff @(posedge clk_i) begin
+        if (wstate_q == WIdle || (w_accept && w_whole)) mask_q <= '0;
+        else if (w_accept && now) mask_q <= axi_wstrb_i;
+        if (w_accept && now) data_q <= axi_wdata_i;
+      end
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -109,7 +145,7 @@ module systole_axi_hbm
       wid_q    <= axi_awid_i;
       werror_q <= refused(axi_awaddr_i, axi_awlen_i, axi_awsize_i, axi_awburst_i);
     end else if (w_accept) begin
-      waddr_q <= waddr_q + AddrBits'(D);
+      waddr_q <= waddr_q + AddrBits'(H);
       wleft_q <= wleft_q - 8'd1;
     end
   end
@@ -117,22 +153,24 @@ module systole_axi_hbm
   // Reads: requests run ahead of the data, as far as the response FIFO has room.
   logic                        rbusy_q, rerror_q, rask_q;
   logic [AddrBits-1:0]         raddr_q;
-  logic [7:0]                  rask_left_q, rleft_q;
+  logic [7:0]                  rask_left_q, rleft_q;  // HBM beats to ask for, beats to answer, each but the last
+  part_t                       rpart_q;
   logic [3:0]                  rid_q;
   logic                        credit, rd_accept, rsp_valid, rsp_ready, r_accept;
   logic [$clog2(RspDepth+1)-1:0] credits_left, rsp_count;
   logic                        rsp_room, credit_idle;
+  logic [D*8-1:0]              rsp_data;
 
   assign axi_arready_o = !rbusy_q;
   assign rd_valid_o    = rask_q && credit;
-  assign rd_addr_o     = raddr_q;
+  assign rd_addr_o     = beat_of(raddr_q);
   assign rd_accept     = rd_valid_o && rd_ready_i;
   assign axi_rvalid_o  = rbusy_q && (rerror_q || rsp_valid);
   assign axi_rresp_o   = rerror_q ? RespSlvErr : RespOkay;
   assign axi_rlast_o   = rleft_q == '0;
   assign axi_rid_o     = rid_q;
   assign r_accept      = axi_rvalid_o && axi_rready_i;
-  assign rsp_ready     = r_accept && !rerror_q;
+  assign rsp_ready     = r_accept && !rerror_q && (rpart_q == part_t'(Parts - 1) || axi_rlast_o);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -150,7 +188,8 @@ module systole_axi_hbm
   always_ff @(posedge clk_i) begin
     if (!rbusy_q) begin
       raddr_q     <= axi_araddr_i;
-      rask_left_q <= axi_arlen_i;
+      rask_left_q <= 8'((9'(part_of(axi_araddr_i)) + 9'(axi_arlen_i)) >> $clog2(Parts));
+      rpart_q     <= part_of(axi_araddr_i);
       rleft_q     <= axi_arlen_i;
       rid_q       <= axi_arid_i;
       rerror_q    <= refused(axi_araddr_i, axi_arlen_i, axi_arsize_i, axi_arburst_i);
@@ -159,7 +198,10 @@ module systole_axi_hbm
         raddr_q     <= raddr_q + AddrBits'(D);
         rask_left_q <= rask_left_q - 8'd1;
       end
-      if (r_accept) rleft_q <= rleft_q - 8'd1;
+      if (r_accept) begin
+        rleft_q <= rleft_q - 8'd1;
+        if (Parts > 1) rpart_q <= rpart_q + 1'b1;
+      end
     end
   end
 
@@ -171,8 +213,20 @@ module systole_axi_hbm
   systole_fifo #(.Width(D * 8), .Depth(RspDepth)) u_rsp (
       .clk_i, .rst_ni,
       .valid_i(rd_rsp_valid_i), .ready_o(rsp_room), .data_i(rd_rsp_data_i),
-      .valid_o(rsp_valid), .ready_i(rsp_ready), .data_o(axi_rdata_o), .count_o(rsp_count)
+      .valid_o(rsp_valid), .ready_i(rsp_ready), .data_o(rsp_data), .count_o(rsp_count)
   );
+
+  if (Parts == 1) begin : gen_answer
+    assign axi_rdata_o = rsp_data;
+  end else begin : gen_split
+    always_comb begin
+      axi_rdata_o = rsp_data[H*8-1:0];
+      for (int unsigned p = 1; p < Parts; p++) if (rpart_q == part_t'(p)) axi_rdata_o = rsp_data[p*H*8+:H*8];
+    end
+  end
+
+  // Widths that AXI4 has; whole parts.
+  initial a_width : assert (H >= 8 && H <= 128 && D % H == 0 && Parts <= 16);
 
   // A burst ends where its length says; responses always find room; nothing is left over between bursts.
   always_ff @(posedge clk_i) begin

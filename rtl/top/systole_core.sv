@@ -61,6 +61,7 @@ module systole_core
   localparam int unsigned W = word_bytes(Cfg);
   localparam int unsigned S = Cfg.Segments;
   localparam logic        Bf16 = Cfg.Cell == CellBf16;
+  localparam int unsigned LaneBits = $clog2(Cfg.Cols + 1);
 
   // Stall bits of the streams.
   logic [NumWin+2:0]    stall_ub;
@@ -181,6 +182,7 @@ module systole_core
   logic signed [31:0]     acc_feed_data [Cfg.Cols];
   logic                   mxu_vector, mxu_stall_weights, mxu_stall_swap, mxu_stall_acc, mxu_stall_ub;
   logic                   vec_stall_ub, vec_saturated, vec_saturated_q;
+  logic [LaneBits-1:0]    mxu_nan, mxu_inf, vec_nan, vec_inf;  // elements
 
   systole_mxu #(.Cfg(Cfg)) u_mxu (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .flush_i(begin_q), .stall_i(stall_mxu),
@@ -205,7 +207,7 @@ module systole_core
       .wr_valid_i(acc_wr_valid), .wr_accumulate_i(acc_wr_accumulate), .wr_row_i(acc_wr_row), .wr_data_i(acc_wr_data),
       .wr_done_o(acc_wr_done),
       .rd_valid_i(acc_rd_valid), .rd_ready_o(acc_rd_ready), .rd_row_i(acc_rd_row), .rd_data_o(acc_rd_data),
-      .saturated_o(acc_saturated)
+      .saturated_o(acc_saturated), .nan_o(mxu_nan), .inf_o(mxu_inf)
   );
 
   // Vector unit: the quantising one, or the programmable one.
@@ -226,7 +228,7 @@ module systole_core
         .saturated_o(vec_saturated), .stall_ub_o(vec_stall_ub)
     );
     assign win_need[S] = {win_addr[S][$clog2(W)-1:0] != '0, 1'b1};  // an aligned window is one word
-    assign {tile_win_ready, tile_win_rsp_valid} = '0;
+    assign {tile_win_ready, tile_win_rsp_valid, vec_nan, vec_inf} = '0;
   end else begin : gen_bf16
     logic [W*8-1:0] vrd_data [2];
     // verilator lint_off UNUSEDSIGNAL
@@ -247,7 +249,7 @@ module systole_core
         .vwr_mask_o(vec_wr_mask),
         .acc_rd_valid_o(acc_rd_valid), .acc_rd_ready_i(acc_rd_ready), .acc_rd_row_o(acc_rd_row),
         .acc_rd_data_i(acc_rd_data),
-        .busy_o(rows), .stall_ub_o(vec_stall_ub)
+        .busy_o(rows), .stall_ub_o(vec_stall_ub), .nan_o(vec_nan), .inf_o(vec_inf)
     );
     assign vec_saturated = 1'b0;
 
@@ -298,6 +300,10 @@ module systole_core
     ctr_inc_o[CtrHbmRefresh]      = CtrIncBits'(hbm_perf_i.refreshing);
     ctr_inc_o[CtrFetchBytes]      = rd_rsp_valid_i[0] ? CtrIncBits'(D) : '0;
     ctr_inc_o[CtrDispatchStall]   = CtrIncBits'(dispatch_stall);
+    ctr_inc_o[CtrMxuNan]          = CtrIncBits'(mxu_nan);
+    ctr_inc_o[CtrMxuInf]          = CtrIncBits'(mxu_inf);
+    ctr_inc_o[CtrVectorNan]       = CtrIncBits'(vec_nan);
+    ctr_inc_o[CtrVectorInf]       = CtrIncBits'(vec_inf);
   end
 
   // A unit never tells a fault without a code; all is quiet at the end of a program.

@@ -11,7 +11,8 @@ module systole_top
 #(
     parameter int unsigned Preset = PresetEdge,
     parameter cfg_t Cfg = preset(Preset),           // derived, do not set
-    parameter int unsigned D = beat_bytes(Cfg)      // derived, do not set
+    parameter int unsigned D = beat_bytes(Cfg),     // derived, do not set
+    parameter int unsigned H = axi_bytes(Cfg)       // derived, do not set
 ) (
     input  logic                                   clk_i,
     input  logic                                   rst_ni,
@@ -35,7 +36,7 @@ module systole_top
     output logic [31:0]                            axil_rdata_o,
     output logic [1:0]                             axil_rresp_o,
 
-    // AXI4: the HBM window. INCR bursts of whole aligned beats of D bytes.
+    // AXI4: the HBM window. INCR bursts of whole aligned beats of H bytes.
     input  logic                                   axi_awvalid_i,
     output logic                                   axi_awready_o,
     input  logic [AddrBits-1:0]                    axi_awaddr_i,
@@ -45,8 +46,8 @@ module systole_top
     input  logic [3:0]                             axi_awid_i,
     input  logic                                   axi_wvalid_i,
     output logic                                   axi_wready_o,
-    input  logic [D*8-1:0]                         axi_wdata_i,
-    input  logic [D-1:0]                           axi_wstrb_i,
+    input  logic [H*8-1:0]                         axi_wdata_i,
+    input  logic [H-1:0]                           axi_wstrb_i,
     input  logic                                   axi_wlast_i,
     output logic                                   axi_bvalid_o,
     input  logic                                   axi_bready_i,
@@ -61,7 +62,7 @@ module systole_top
     input  logic [3:0]                             axi_arid_i,
     output logic                                   axi_rvalid_o,
     input  logic                                   axi_rready_i,
-    output logic [D*8-1:0]                         axi_rdata_o,
+    output logic [H*8-1:0]                         axi_rdata_o,
     output logic [1:0]                             axi_rresp_o,
     output logic                                   axi_rlast_o,
     output logic [3:0]                             axi_rid_o,
@@ -160,7 +161,7 @@ module systole_top
       .retire_valid_o, .retire_index_o
   );
 
-  systole_axi_hbm #(.D(D), .HbmBytes(HbmBytes)) u_axi_hbm (
+  systole_axi_hbm #(.D(D), .H(H), .HbmBytes(HbmBytes)) u_axi_hbm (
       .clk_i, .rst_ni,
       .axi_awvalid_i, .axi_awready_o, .axi_awaddr_i, .axi_awlen_i, .axi_awsize_i, .axi_awburst_i, .axi_awid_i,
       .axi_wvalid_i, .axi_wready_o, .axi_wdata_i, .axi_wstrb_i, .axi_wlast_i,

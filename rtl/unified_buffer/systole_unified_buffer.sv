@@ -162,7 +162,7 @@ module systole_unified_buffer
   end
 
   // Banks.
-  logic [NB-1:0][W*8-1:0] rdata;
+  logic [W*8-1:0] rdata [NB];
 
   for (genvar b = 0; b < NB; b++) begin : gen_bank
     logic               re;

@@ -13,7 +13,8 @@ module systole_vpu
 #(
     parameter cfg_t Cfg = preset(PresetMini),
     parameter int unsigned Width = Cfg.Cols * 32,  // derived, do not set
-    parameter int unsigned Bytes = Cfg.Cols * 4    // derived, do not set
+    parameter int unsigned Bytes = Cfg.Cols * 4,   // derived, do not set
+    parameter int unsigned LaneBits = $clog2(Cfg.Cols + 1)  // derived, do not set
 ) (
     input  logic                       clk_i,
     input  logic                       rst_ni,
@@ -51,7 +52,9 @@ module systole_vpu
 
     // For status and counters.
     output logic [Units-1:0]           busy_o,           // a row starts: load units 0, 1, ALUs 0, 1, cross unit, store unit
-    output logic                       stall_ub_o        // the unified buffer held a request this cycle
+    output logic                       stall_ub_o,       // the unified buffer held a request this cycle
+    output logic [LaneBits-1:0]        nan_o,            // elements of a row that st32 or st16 stores
+    output logic [LaneBits-1:0]        inf_o
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned OffBits = $clog2(Bytes);
@@ -335,6 +338,8 @@ module systole_vpu
       .uop_i     (head[5]),
       .operand_i (store_operand),
       .stored_o  (stored),
+      .nan_o,
+      .inf_o,
       .wr_valid_o(vwr_valid_o),
       .wr_ready_i(vwr_ready_i),
       .wr_addr_o (vwr_addr_o),

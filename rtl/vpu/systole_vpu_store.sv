@@ -12,7 +12,8 @@ module systole_vpu_store
 #(
     parameter cfg_t Cfg = preset(PresetMini),
     parameter int unsigned Width = Cfg.Cols * 32,  // derived, do not set
-    parameter int unsigned Bytes = Cfg.Cols * 4    // derived, do not set
+    parameter int unsigned Bytes = Cfg.Cols * 4,   // derived, do not set
+    parameter int unsigned LaneBits = $clog2(Cfg.Cols + 1)  // derived, do not set
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
@@ -26,6 +27,8 @@ module systole_vpu_store
     // verilator lint_on UNUSEDSIGNAL
     input  logic [Width-1:0]      operand_i,   // a cycle after start_i
     output logic                  stored_o,    // no row is on its way
+    output logic [LaneBits-1:0]   nan_o,       // elements of the row that was converted a cycle ago
+    output logic [LaneBits-1:0]   inf_o,
 
     output logic                  wr_valid_o,
     input  logic                  wr_ready_i,
@@ -73,6 +76,7 @@ module systole_vpu_store
   // verilator lint_off BLKSEQ
   logic [31:0]      lane_v [Cols], word_v [Cols];
   logic [Width-1:0] row_v;
+  logic [31:0]      nan_v, inf_v;
 
   task automatic unpack();
     for (int unsigned g = 0; g < Cols / Group; g++) begin
@@ -91,6 +95,14 @@ module systole_vpu_store
     end
   endtask
 
+  // Elements of a row of `count`.
+  task automatic census(logic [31:0] count);
+    for (int unsigned c = 0; c < Cols; c++) begin
+      nan_v += 32'(lane_v[c] << 1 > 32'hFF00_0000 && c < count);
+      inf_v += 32'(lane_v[c] << 1 == 32'hFF00_0000 && c < count);
+    end
+  endtask
+
   task automatic pack();
     for (int unsigned g = 0; g < Cols / Group; g++) begin
       for (int unsigned i = 0; i < Group; i++) row_v[(g*Group+i)*32+:32] = word_v[g*Group+i];
@@ -98,16 +110,26 @@ module systole_vpu_store
   endtask
 
   always_ff @(posedge clk_i) begin
+    nan_v = '0;
+    inf_v = '0;
     if (valid_q) begin
       row_v = operand_i;
-      if (op_q != VopSt32) begin
-        unpack();
-        if (op_q == VopSt16) halves();
-        else bytes();
+      unpack();
+      if (op_q == VopSt32) begin
+        census(32'(len_q) >> 2);
+      end else begin
+        if (op_q == VopSt16) begin
+          halves();
+          census(32'(len_q) >> 1);
+        end else begin
+          bytes();
+        end
         pack();
       end
       row_q <= row_v;
     end
+    nan_o <= nan_v[LaneBits-1:0];
+    inf_o <= inf_v[LaneBits-1:0];
   end
   // verilator lint_on BLKSEQ
 

@@ -7,6 +7,7 @@ import pathlib
 from . import common
 
 SOURCE = "presets.yaml"
+MAX_AXI_BYTES = 128  # the widest data bus of AXI4
 
 
 def _cells(spec: dict) -> dict:
@@ -72,6 +73,8 @@ def _sv(spec: dict) -> str:
     out.append("  endfunction\n")
     functions = (
         ("beat_bytes", "Bytes of an HBM beat: the peak of all pseudo-channels in one cycle.", "16 * c.HbmPcs"),
+        ("axi_bytes", "Bytes of a beat of the host's AXI4 port: an HBM beat, as far as AXI4 has such widths.",
+         f"beat_bytes(c) < {MAX_AXI_BYTES} ? beat_bytes(c) : {MAX_AXI_BYTES}"),
         ("element_bytes", "Bytes of a weight or activation.",
          " : ".join([f"c.Cell == Cell{common.camel(cell['name'])} ? {cell['element_bytes']}" for cell in spec["cells"][1:]]
                     + [str(spec["cells"][0]["element_bytes"])])),
@@ -112,6 +115,8 @@ def _cpp(spec: dict) -> str:
     out.append("")
     out.append("  // Bytes of an HBM beat: the peak of all pseudo-channels in one cycle; DMA alignment.")
     out.append("  constexpr int64_t beat_bytes() const { return 16 * hbm_pcs; }")
+    out.append("  // Bytes of a beat of the host's AXI4 port: an HBM beat, as far as AXI4 has such widths.")
+    out.append(f"  constexpr int64_t axi_bytes() const {{ return beat_bytes() < {MAX_AXI_BYTES} ? beat_bytes() : {MAX_AXI_BYTES}; }}")
     out.append("  constexpr std::string_view cell_name() const { return kCellNames[static_cast<int>(cell)]; }")
     out.append("  // Bytes of a weight or activation.")
     value = " : ".join([f"cell == Cell::k{common.camel(cell['name'])} ? {cell['element_bytes']}" for cell in spec["cells"][1:]]

@@ -130,6 +130,10 @@ Result ExecuteBf16(const isa::Matmul& d, State* state) {
     run(transpose ? transposed.data() : block.data(), w.data(), entering,
         preset, overwrite, acc.data());
     std::memcpy(rows, acc.data(), 4 * acc.size());
+    for (size_t e = 0; e < acc.size(); ++e) {
+      state->counters.mxu_nan += IsNan(rows[e]);
+      state->counters.mxu_inf += IsInfinite(rows[e]);
+    }
     state->counters.vectors += entering;
   }
   return std::nullopt;

@@ -37,6 +37,10 @@ void FillCounters(const State& state, uint64_t descriptors, RunStats* stats) {
   set(csr::Counter::kHbmReadBeats,
       c.load_beats + c.weight_beats + c.fetch_beats);
   set(csr::Counter::kHbmWriteBeats, c.store_beats);
+  set(csr::Counter::kMxuNan, c.mxu_nan);
+  set(csr::Counter::kMxuInf, c.mxu_inf);
+  set(csr::Counter::kVectorNan, c.vector_nan);
+  set(csr::Counter::kVectorInf, c.vector_inf);
 }
 
 }  // namespace
@@ -103,7 +107,8 @@ absl::StatusOr<RunStats> IssDevice::Wait() {
       options_.progress(iss_.index());
   } while (event == Iss::Event::kRetired);
   stats.host_cpu_seconds = CpuSeconds() - start;
-  FillCounters(iss_.state(), stats.retires.size(), &stats);
+  FillCounters(iss_.state(),
+               stats.retires.size() + (event == Iss::Event::kHalted), &stats);
 
   const RaceReport* races = iss_.races();
   const absl::Status rules =

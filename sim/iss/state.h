@@ -24,7 +24,9 @@ using Tile = std::vector<int8_t>;  // [Rows][Cols] elements, as in memory
 // Work that does not depend on timing.
 struct Counters {
   uint64_t load_beats = 0, weight_beats = 0, store_beats = 0, fetch_beats = 0;
-  uint64_t vectors = 0;  // activation vectors through the array
+  uint64_t vectors = 0;               // activation vectors through the array
+  uint64_t mxu_nan = 0, mxu_inf = 0;  // elements written, bf16
+  uint64_t vector_nan = 0, vector_inf = 0;  // elements stored
 };
 
 struct State {

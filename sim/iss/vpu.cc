@@ -257,9 +257,20 @@ class Run {
       const uint64_t address = Address(x, i);
       if (Result r = CheckRow(address, bytes)) return r;
       StoreRow(x.op, vpu_.row(x.d, i), lanes_, &state_.ub[address]);
+      Count(x.op, vpu_.row(x.d, i));
       if (log_.enabled) log_.Store({address, address + bytes});
     }
     return std::nullopt;
+  }
+
+  // As stored: rounding to bf16 makes infinities.
+  void Count(vpu::Op op, const uint32_t* row) {
+    if (op == vpu::Op::kSt8) return;
+    for (int64_t l = 0; l < lanes_; ++l) {
+      const uint32_t bits = op == vpu::Op::kSt16 ? RoundBf16(row[l]) : row[l];
+      state_.counters.vector_nan += IsNan(bits);
+      state_.counters.vector_inf += IsInfinite(bits);
+    }
   }
 
   Result CheckRow(uint64_t address, uint64_t bytes) const {

@@ -26,6 +26,9 @@ inline uint32_t BitsOf(float f) {
   return bits;
 }
 inline bool IsNan(uint32_t bits) { return (bits & 0x7FFFFFFF) > 0x7F800000; }
+inline bool IsInfinite(uint32_t bits) {
+  return (bits & 0x7FFFFFFF) == 0x7F800000;
+}
 // The bits of an arithmetic result.
 inline uint32_t Canonical(float f) { return f != f ? kNan : BitsOf(f); }
 inline uint32_t Mask(bool b) { return b ? ~uint32_t{0} : 0; }

@@ -116,9 +116,15 @@ class RtlDevice : public Device {
     if (running_ == nullptr)
       return absl::FailedPreconditionError("no program was started");
     const Program& program = *std::exchange(running_, nullptr);
-    absl::Status status = sim_->WaitInterrupt(0);
-    if (!status.ok()) return status;
     RunStats stats;
+    absl::Status status = sim_->WaitInterrupt(options_.sample_cycles);
+    while (absl::IsDeadlineExceeded(status)) {
+      auto sample = ReadSample();
+      if (!sample.ok()) return sample.status();
+      stats.samples.push_back(*sample);
+      status = sim_->WaitInterrupt(options_.sample_cycles);
+    }
+    if (!status.ok()) return status;
     stats.host_cpu_seconds = CpuSeconds() - start_cpu_;
     if (tracing_) trace_status_.Update(SetTrace(false));
     status = ReadState();
@@ -176,6 +182,18 @@ class RtlDevice : public Device {
     auto high = sim_->ReadRegister(offset + 4);
     if (!high.ok()) return high.status();
     return static_cast<uint64_t>(*high) << 32 | *low;
+  }
+
+  // The low halves: programs that are sampled are shorter than 2^32 cycles.
+  absl::StatusOr<CounterSample> ReadSample() {
+    CounterSample sample;
+    for (int i = 0; i < csr::kNumCounters; ++i) {
+      auto value = sim_->ReadRegister(csr::kCounterBase + 8 * i);
+      if (!value.ok()) return value.status();
+      sample.counters[i] = *value;
+    }
+    sample.cycle = sim_->core().cycles() - start_cycle_;
+    return sample;
   }
 
   // Reads the fault registers when the core is frozen.

@@ -3,49 +3,18 @@
 //
 // The command-line tool: exit codes, error texts, reports. Runs the built
 // program on the simulator.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
+#include "tests/tools/cli.h"
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 
 #include "nlohmann/json.hpp"
 
+namespace systole::tools {
 namespace {
 
 using testing::HasSubstr;
 
-struct Outcome {
-  int code;
-  std::string text;  // stdout and stderr
-};
-
-class Cli : public testing::Test {
- protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  Outcome Run(const std::string& arguments) {
-    const std::string command =
-        SYSTOLE_BINARY_DIR "/bin/systole " + arguments + " 2>&1";
-    FILE* pipe = popen(command.c_str(), "r");
-    std::string text;
-    std::array<char, 4096> buffer;
-    while (size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
-      text.append(buffer.data(), got);
-    const int status = pclose(pipe);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
-  }
-  void ExpectError(const std::string& arguments, int code,
-                   const std::string& text) {
-    const Outcome o = Run(arguments);
-    EXPECT_EQ(o.code, code) << arguments << "\n" << o.text;
-    EXPECT_THAT(o.text, HasSubstr(text)) << arguments;
-  }
-  const std::string folder_ = testing::TempDir() + "/cli_test";
-};
+class Cli : public CliTest {};
 
 TEST_F(Cli, HelpEverywhere) {
   for (const char* command :
@@ -125,3 +94,4 @@ TEST_F(Cli, CompileInfoDisassembleAssemble) {
 }
 
 }  // namespace
+}  // namespace systole::tools

@@ -144,7 +144,7 @@ class DigitsNetwork : public testing::Test {
       EXPECT_TRUE(layer.bit_exact.value_or(false)) << layer.mismatch;
     int right = 0;
     for (int i = 0; i < images; ++i) {
-      const int8_t* s = reinterpret_cast<const int8_t*>(&run->output[10 * i]);
+      const int8_t* s = reinterpret_cast<const int8_t*>(&run->output()[10 * i]);
       right += std::max_element(s, s + 10) - s == digits->labels[first + i];
     }
     return right;

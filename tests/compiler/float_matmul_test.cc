@@ -9,7 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <string>
 
@@ -17,6 +20,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "host/compiler/row_blocks.h"
 #include "systole/device.h"
 #include "verif/golden/float_ops.h"
 
@@ -55,6 +59,40 @@ std::vector<uint8_t> Bytes(const Matrix& m) {
   return bytes;
 }
 
+struct Census {
+  uint64_t nan = 0, inf = 0;
+  void Add(const Fp32Matrix& values) {
+    for (int64_t e = 0; e < values.size(); ++e) {
+      nan += std::isnan(values.data()[e]);
+      inf += std::isinf(values.data()[e]);
+    }
+  }
+};
+
+// The array writes the sums after each Rows elements of the contraction, in
+// whole tiles of columns; each element of c is stored once.
+void CheckCounters(const RunStats& stats, const compiler::FloatMatmulSpec& spec,
+                   const Bf16Matrix& a, const Bf16Matrix& b,
+                   const Fp32Matrix& c, int rows, int cols) {
+  Census mxu, vector;
+  const int k = static_cast<int>(spec.k), n = static_cast<int>(spec.n);
+  const int wide = (n + cols - 1) / cols * cols;
+  Fp32Matrix tiles = Fp32Matrix::Zero(k, wide);
+  tiles.leftCols(n) = golden::FromBf16(b);
+  const Fp32Matrix floats = golden::FromBf16(a);
+  // What is finite in the end was so all the time.
+  for (int end = c.allFinite() ? k + rows : rows; end < k + rows; end += rows) {
+    const int used = std::min(end, k);
+    mxu.Add(
+        golden::FloatMatmul(floats.leftCols(used), tiles.topRows(used), rows));
+  }
+  vector.Add(spec.float32_result ? c : golden::FromBf16(golden::ToBf16(c)));
+  EXPECT_EQ(stats.counter(csr::Counter::kMxuNan), mxu.nan);
+  EXPECT_EQ(stats.counter(csr::Counter::kMxuInf), mxu.inf);
+  EXPECT_EQ(stats.counter(csr::Counter::kVectorNan), vector.nan);
+  EXPECT_EQ(stats.counter(csr::Counter::kVectorInf), vector.inf);
+}
+
 void Check(Device& device, const compiler::FloatMatmulSpec& spec,
            const Bf16Matrix& a, const Bf16Matrix& b) {
   const Preset& preset = device.preset();
@@ -79,6 +117,8 @@ void Check(Device& device, const compiler::FloatMatmulSpec& spec,
     ASSERT_EQ(std::memcmp(&(*got)[e], &want[e], size), 0)
         << "row " << e / size / spec.n << ", column " << e / size % spec.n;
   }
+  CheckCounters(*stats, spec, a, b, c, static_cast<int>(preset.rows),
+                static_cast<int>(preset.cols));
   if (stats->cycles > 0) {
     std::printf(
         "%dx%dx%d: %d cycles, %.1f %% of peak\n", static_cast<int>(spec.m),
@@ -94,7 +134,7 @@ std::unique_ptr<Device> OpenDevice(uint64_t seed) {
   options.preset = g_preset;
   options.seed = seed;
   options.check_races = true;
-  options.checked = true;
+  options.checked = g_preset == "mini";  // the others only have a fast model
   options.stall_rate = seed % 4 == 0 ? 0 : static_cast<int>(seed % 61);
   auto device = Device::Open(g_backend, options);
   EXPECT_TRUE(device.ok()) << device.status();
@@ -146,11 +186,39 @@ TEST(FloatMatmul, Random) {
 TEST(FloatMatmul, Large) {
   std::mt19937_64 rng(7);
   const int lanes = static_cast<int>(FindPreset(g_preset)->cols);
-  const Bf16Matrix a = RandomMatrix(80 * lanes + 3, 9 * lanes, rng, false);
+  const int rows = (lanes > 32 ? 10 : 80) * lanes + 3;
+  const Bf16Matrix a = RandomMatrix(rows, 9 * lanes, rng, false);
   const Bf16Matrix b = RandomMatrix(9 * lanes, 7 * lanes + 1, rng, false);
   const auto device = OpenDevice(4);
   ASSERT_NE(device, nullptr);
   Check(*device, SpecOf(a, b), a, b);
+}
+
+TEST(FloatMatmul, RowsAreCutWithoutRest) {
+  for (const int64_t least : {1, 18, 272}) {
+    for (const int64_t most : {18, 100, 1024}) {
+      for (int64_t rows = 1; rows < 1500; rows += 1 + rows / 40) {
+        const auto blocks = compiler::RowBlocks(rows, least, most);
+        EXPECT_EQ(std::accumulate(blocks.begin(), blocks.end(), int64_t{0}),
+                  rows);
+        for (const int64_t b : blocks) {
+          ASSERT_GE(b, 1) << rows << " " << least << " " << most;
+          ASSERT_LE(b, most) << rows << " " << least;
+        }
+        const auto chunks = compiler::RowChunks(rows, least, most);
+        EXPECT_EQ(std::accumulate(chunks.begin(), chunks.end(), int64_t{0}),
+                  rows);
+        for (const int64_t c : chunks) {
+          ASSERT_GE(c, 1);
+          ASSERT_LE(c, std::max(most, least) * 3 / 2);
+        }
+      }
+    }
+  }
+  EXPECT_THAT(compiler::RowBlocks(1024, 272, 1024),
+              testing::ElementsAre(272, 480, 272));
+  EXPECT_THAT(compiler::RowChunks(256, 32, 64),
+              testing::ElementsAre(32, 32, 64, 64, 64));
 }
 
 TEST(FloatMatmul, Errors) {

@@ -25,7 +25,7 @@ void Check(const Program& program, const model::Network& network, int64_t batch,
            bool raw) {
   std::mt19937_64 rng(11);
   const std::vector<int8_t> input =
-      tools::RandomInt8(batch * network.tensors[network.input].size(), rng);
+      tools::RandomInt8(batch * network.input().size(), rng);
   const auto expected = tools::GoldenTensors(network, input, raw);
   ASSERT_TRUE(expected.ok()) << expected.status();
   DeviceOptions options;

@@ -169,8 +169,8 @@ class Maker {
     layer.output = static_cast<int>(net.tensors.size());
     net.tensors.push_back(out);
     net.layers.push_back(std::move(layer));
-    net.output = net.layers.back().output;
-    return net.output;
+    net.outputs = {net.layers.back().output};
+    return net.outputs[0];
   }
 
   // A window along one axis: the kernel and its dilation, a stride and paddings
@@ -305,7 +305,7 @@ class Maker {
     c_.options.allow_resident = !Chance(4);
     c_.options.reorder = !Chance(8);
     if (Chance(2)) c_.options.ub_bytes = preset_.ub_bytes >> Pick(1, 4);
-    c_.input = Values(net.tensors[net.input].size() * c_.options.batch);
+    c_.input = Values(net.input().size() * c_.options.batch);
     std::string text;
     for (const Layer& layer : net.layers) {
       const Tensor &in = net.in(layer), &out = net.out(layer);

@@ -43,8 +43,9 @@ Program CopyProgram() {
   std::vector<uint8_t> data(64);
   std::iota(data.begin(), data.end(), 1);
   p.segments.push_back({"source", 0x400, data});
-  p.layers = {{"first", "copy", "", "", 0, 0},
-              {"second", "copy", "", "", 0, 0}};
+  p.layers.resize(2);
+  p.layers[0].name = "first", p.layers[0].op = "copy";
+  p.layers[1].name = "second", p.layers[1].op = "copy";
   return p;
 }
 

@@ -73,8 +73,8 @@ void ExpectError(const std::string& bytes, absl::StatusCode code,
 
 void ExpectSame(const Network& a, const Network& b) {
   EXPECT_EQ(a.name, b.name);
-  EXPECT_EQ(a.input, b.input);
-  EXPECT_EQ(a.output, b.output);
+  EXPECT_EQ(a.inputs, b.inputs);
+  EXPECT_EQ(a.outputs, b.outputs);
   ASSERT_EQ(a.tensors.size(), b.tensors.size());
   for (size_t i = 0; i < a.tensors.size(); ++i) {
     EXPECT_EQ(a.tensors[i].name, b.tensors[i].name);
@@ -212,8 +212,8 @@ Fault InNetwork(const char* name, std::function<void(Json&)> breaks,
 
 const Fault kFaults[] = {
     InHeader(
-        "Dtype", [](Json& h) { h["conv.bias"]["dtype"] = "F32"; },
-        "tensor 'conv.bias': dtype 'F32'"),
+        "Dtype", [](Json& h) { h["conv.bias"]["dtype"] = "F64"; },
+        "tensor 'conv.bias': dtype 'F64'"),
     InHeader(
         "DtypeOfLayer",
         [](Json& h) {

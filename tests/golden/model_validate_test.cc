@@ -32,8 +32,8 @@ Layer& Add(Network& n) { return n.layers[3]; }
 Layer& Dense(Network& n) { return n.layers[4]; }
 
 const Rule kRules[] = {
-    {"NoInput", [](Network& n) { n.input = 6; }, "no input or output"},
-    {"NoOutput", [](Network& n) { n.output = -1; }, "no input or output"},
+    {"NoInput", [](Network& n) { n.inputs = {6}; }, "no input or output"},
+    {"NoOutput", [](Network& n) { n.outputs = {-1}; }, "no input or output"},
     {"NoLayers", [](Network& n) { n.layers.clear(); }, "no layers"},
     {"TensorTwice", [](Network& n) { n.tensors[1].name = "in"; },
      "tensor 'in'"},

@@ -65,7 +65,7 @@ TEST_F(DigitNetwork, IsTheNetworkOfTheDocument) {
     EXPECT_EQ(network_.layers[i].rounding, model::Rounding::kDouble);
   }
   EXPECT_EQ(network_.layers[2].output, network_.layers[3].inputs[0]);
-  EXPECT_EQ(network_.tensors[network_.input].zero_point, -128);
+  EXPECT_EQ(network_.input().zero_point, -128);
 }
 
 TEST_F(DigitNetwork, AgreesWithTrainingAndTfLiteOnEveryLayerOfEveryDigit) {

@@ -29,8 +29,8 @@ Network SampleNetwork() {
   network.tensors = {{"in", 6, 5, 2, 0.5f, 3},     {"c", 6, 5, 3, 0.1f, -10},
                      {"m", 3, 3, 3, 0.1f, -10},    {"a", 3, 3, 3, 0.1f, -10},
                      {"s", 3, 3, 3, 0.1f, 1 << 4}, {"out", 1, 1, 4, 2.0f, 0}};
-  network.input = 0;
-  network.output = 5;
+  network.inputs = {0};
+  network.outputs = {5};
 
   Layer conv;
   conv.name = "conv";

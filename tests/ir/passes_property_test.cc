@@ -7,10 +7,12 @@
 
 #include <map>
 
+#include "absl/strings/str_cat.h"
 #include "host/ir/pass.h"
 #include "host/ir/passes/clamp_fusion.h"
 #include "host/ir/passes/constant_folding.h"
 #include "host/ir/passes/pad_folding.h"
+#include "host/ir/passes/residual_ordering.h"
 #include "host/ir/passes/simplification.h"
 #include "host/ir/passes/zero_point_folding.h"
 #include "host/ir/text.h"
@@ -58,6 +60,43 @@ TEST(PassesPropertyTest, EachPassKeepsTheResults) {
     EXPECT_GE(changes[pass->name()], 10)
         << pass->name() << " has hardly been used";
   }
+}
+
+// Random modules hardly ever add two convolutions.
+TEST(PassesPropertyTest, ResidualOrderingKeepsTheResults) {
+  int changed = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(seed);
+    const int heavy = 1 + static_cast<int>(seed % 4), light = 1 + seed / 4 % 4;
+    std::string text =
+        "module @m {\n  %x = i8[1,5,5,3]{scale=0.5, zero=7} parameter()\n";
+    for (const auto& [name, kernel] :
+         {std::pair{"a", heavy}, std::pair{"b", light}}) {
+      absl::StrAppend(&text, "  %w", name, " = i8[4,", kernel, ",", kernel,
+                      ",3]{scale=0.1} constant(), data=x\"");
+      for (int i = 0; i < 12 * kernel * kernel; ++i) {
+        absl::StrAppend(&text,
+                        absl::Hex((i * 37 + seed) & 0xFF, absl::kZeroPad2));
+      }
+      absl::StrAppend(
+          &text, "\"\n  %", name, " = i8[1,5,5,4]{scale=2} conv2d(%x, %w", name,
+          "), padding=[", kernel - 1, ", ", kernel - 1, ", 0, 0]\n");
+    }
+    absl::StrAppend(&text, "  %y = i8[1,5,5,4]{scale=3} add(",
+                    seed % 2 ? "%a, %b" : "%b, %a",
+                    ")\n  return %y as \"y\"\n}\n");
+    const auto module = Parse(text);
+    ASSERT_TRUE(module.ok()) << module.status() << text;
+    ASSERT_EQ(Verify(**module), absl::OkStatus());
+    const std::vector<Literal> expected = Outputs(**module, seed);
+    const absl::StatusOr<bool> moved = ResidualOrdering().Run(**module);
+    ASSERT_TRUE(moved.ok());
+    EXPECT_EQ(*moved, light < heavy);
+    changed += *moved;
+    ASSERT_EQ(Verify(**module), absl::OkStatus());
+    EXPECT_EQ(Outputs(**module, seed), expected);
+  }
+  EXPECT_GE(changed, 10);
 }
 
 TEST(PassesPropertyTest, StandardPassesKeepTheResultsAndSettle) {

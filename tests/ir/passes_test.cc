@@ -9,6 +9,7 @@
 #include "host/ir/passes/clamp_fusion.h"
 #include "host/ir/passes/constant_folding.h"
 #include "host/ir/passes/pad_folding.h"
+#include "host/ir/passes/residual_ordering.h"
 #include "host/ir/passes/simplification.h"
 #include "host/ir/passes/zero_point_folding.h"
 #include "host/ir/text.h"
@@ -279,6 +280,45 @@ TEST(ZeroPointFoldingTest, RefusesABiasBeyond32Bits) {
   EXPECT_THAT(std::string(ZeroPointFolding().Run(*module).status().message()),
               HasSubstr("node 'y': the bias of channel 0 with the zero point "
                         "in it is 2147483652"));
+}
+
+constexpr char kBranches[] =
+    "  %x = i8[1,4,4,1]{scale=0.5, zero=7} parameter(), name=\"x\"\n"
+    "  %w1 = i8[2,3,3,1]{scale=1} constant(), "
+    "data=x\"000102030405060708090a0b0c0d0e0f1011\"\n"
+    "  %a = i8[1,4,4,2]{scale=0.5} conv2d(%x, %w1), padding=[1, 1, 1, 1]\n"
+    "  %w2 = i8[2,1,1,1]{scale=1} constant(), data=[1, 2]\n"
+    "  %b = i8[1,4,4,2]{scale=0.5} conv2d(%x, %w2)\n";
+
+TEST(ResidualOrderingTest, PutsTheLighterBranchFirst) {
+  const std::string add =
+      "  %y = i8[1,4,4,2]{scale=0.5} add(%a, %b)\n"
+      "  return %y as \"y\"\n";
+  const std::string branches = kBranches;
+  const size_t heavy = branches.find("  %a ="),
+               light = branches.find("  %w2 =");
+  const std::string ordered = branches.substr(0, heavy) +
+                              branches.substr(light) +
+                              branches.substr(heavy, light - heavy) + add;
+  EXPECT_EQ(After<ResidualOrdering>(branches + add), Text(ordered));
+  EXPECT_UNCHANGED(ResidualOrdering, ordered);
+}
+
+TEST(ResidualOrderingTest, LeavesOthersAlone) {
+  // One branch reads the other's result.
+  EXPECT_UNCHANGED(
+      ResidualOrdering,
+      std::string(kBranches) +
+          "  %w3 = i8[2,1,1,2]{scale=1} constant(), data=[1, 2, 3, 4]\n"
+          "  %c = i8[1,4,4,2]{scale=0.5} conv2d(%a, %w3)\n"
+          "  %y = i8[1,4,4,2]{scale=0.5} add(%a, %c)\n"
+          "  return %y as \"y\", %b as \"b\"\n");
+  // No branch is a convolution.
+  EXPECT_UNCHANGED(ResidualOrdering,
+                   std::string(kX) +
+                       "  %t = i8[1,4,4,1]{scale=0.0078125} tanh(%x)\n"
+                       "  %y = i8[1,4,4,1]{scale=0.5} add(%x, %t)\n"
+                       "  return %y as \"y\"\n");
 }
 
 }  // namespace

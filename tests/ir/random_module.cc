@@ -29,7 +29,7 @@ class Generator : private RandomDraw {
     AddInput(image);
     if (!options_.one_image && Chance(4))
       AddInput(Chance(2) ? image : Ints{1, 1, 1, image[3]});
-    // Each try may find that its operation does not fit.
+    for (int i = 1; i < options_.inputs; ++i) AddInput(image);
     for (int left = 4 * options_.operations;
          left > 0 && added_ < options_.operations; --left) {
       Try(RandomOp());

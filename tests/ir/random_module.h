@@ -14,10 +14,11 @@
 namespace systole::ir {
 
 struct RandomModuleOptions {
-  int operations = 7;          // on the way; fewer may remain
+  int operations = 7;          // tries that fit; fewer may remain
   int64_t max_elements = 800;  // of a value
   int max_channels = 9;        // of weighted operations
-  bool one_image = false;      // one input, of one image
+  bool one_image = false;      // inputs have one image
+  int inputs = 1;              // of one shape; others may come
   // Only these; all when empty.
   std::vector<Op> operators;
 };

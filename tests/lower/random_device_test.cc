@@ -12,15 +12,13 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
-#include "host/ir/evaluate.h"
-#include "host/ir/pass.h"
 #include "host/ir/text.h"
-#include "host/lower/lowering.h"
-#include "host/tools/checker.h"
+#include "host/runtime/build.h"
+#include "host/runtime/runner.h"
+#include "host/tools/model_check.h"
 #include "systole/compiler.h"
 #include "systole/device.h"
 #include "tests/ir/random_module.h"
-#include "verif/golden/interpreter.h"
 
 namespace systole::lower {
 namespace {
@@ -32,7 +30,7 @@ std::string g_preset = "nano";
 int g_cases = 300;
 int g_seed = 1;
 
-// A graph with one output, of operations that can lie before the host's.
+// A graph of operations of which most can run on the device.
 std::unique_ptr<ir::Module> Graph(uint64_t seed) {
   ir::RandomModuleOptions options;
   options.one_image = true;
@@ -49,37 +47,44 @@ std::unique_ptr<ir::Module> Graph(uint64_t seed) {
       options.operators.push_back(op);
     }
   }
+  options.inputs = seed % 5 == 0 ? 2 : 1;
   auto module = ir::RandomModule(seed, options);
-  module->outputs.erase(module->outputs.begin(), module->outputs.end() - 1);
-  module->RemoveUnused();
+  if (seed % 3 > 0) {
+    module->outputs.erase(module->outputs.begin(), module->outputs.end() - 1);
+    module->RemoveUnused();
+  }
   return module;
 }
 
-void RunCase(const ir::Module& module, const Lowered& lowered, uint64_t seed,
-             Device& device) {
+void RunCase(const runtime::Source& source, uint64_t seed, Device& device) {
   const Preset& preset = *FindPreset(g_preset);
   compiler::Options options;
   options.keep_intermediates = seed % 2 == 0;
-  const auto program =
-      compiler::CompileNetwork(lowered.network, preset, options);
-  ASSERT_TRUE(program.ok()) << program.status() << "\n" << ir::Print(module);
-  const std::vector<ir::Literal> inputs = ir::RandomInputs(module, seed);
-  const std::vector<int8_t>& input = inputs[0].values<int8_t>();
-  const auto layers = tools::GoldenTensors(lowered.network, input, false);
-  ASSERT_TRUE(layers.ok()) << layers.status();
-  const auto run =
-      tools::RunChecked(device, *program, lowered.network, input, *layers);
-  ASSERT_TRUE(run.ok()) << run.status();
-  for (const std::string& mismatch : run->mismatches()) {
-    ADD_FAILURE() << mismatch << "\n" << ir::Print(module);
+  options.batch = 1 + seed % 3;
+  const auto built = runtime::Build(source, preset, options);
+  ASSERT_TRUE(built.ok()) << built.status();
+  // As a file holds it.
+  const auto model = runtime::FromProgram(runtime::ToProgram(*built), "case");
+  ASSERT_TRUE(model.ok()) << model.status();
+  std::vector<ir::Literal> inputs;
+  for (int64_t image = 0; image < options.batch; ++image) {
+    std::vector<ir::Literal> one =
+        ir::RandomInputs(*source.module, seed + 1000 * image);
+    for (size_t i = 0; i < one.size(); ++i) {
+      if (image == 0) {
+        inputs.push_back(std::move(one[i]));
+      } else {
+        inputs[i].Append(one[i]);
+      }
+    }
   }
-  const auto outputs = ir::EvaluateModule(
-      *lowered.host, {ir::Literal(std::vector<int8_t>(run->output.begin(),
-                                                      run->output.end()))});
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
-  const auto expected = golden::RunModule(module, inputs);
-  ASSERT_TRUE(expected.ok()) << expected.status();
-  EXPECT_EQ(outputs->at(0), expected->at(0)) << ir::Print(module);
+  const auto run = runtime::Runner(device, *model).Run(inputs);
+  ASSERT_TRUE(run.ok()) << run.status();
+  tools::ModelCheck check(source);
+  ASSERT_EQ(check.Compare(*model, inputs, *run), absl::OkStatus());
+  for (const std::string& mismatch : check.mismatches()) {
+    ADD_FAILURE() << mismatch;
+  }
 }
 
 TEST(RandomGraphs, GoldenEqualsDevice) {
@@ -93,24 +98,29 @@ TEST(RandomGraphs, GoldenEqualsDevice) {
   for (uint64_t seed = g_seed; done < g_cases; ++seed) {
     ASSERT_LT(seed, static_cast<uint64_t>(g_seed + 20 * g_cases))
         << "nearly all are refused";
-    const auto original = Graph(seed);
-    const auto module = original->Clone();
-    ASSERT_EQ(ir::StandardPasses().Run(*module), absl::OkStatus());
-    const auto lowered = LowerModule(*module);
-    if (!lowered.ok()) {
-      ASSERT_EQ(lowered.status().code(), absl::StatusCode::kUnimplemented)
-          << lowered.status();
-      ++refused[std::string(lowered.status().message()).substr(0, 40)];
+    auto graph = Graph(seed);
+    const std::string text = ir::Print(*graph);
+    const auto source = runtime::SourceOf(std::move(graph));
+    if (!source.ok()) {
+      ASSERT_EQ(source.status().code(), absl::StatusCode::kUnimplemented)
+          << source.status();
+      ++refused[std::string(source.status().message()).substr(0, 40)];
       continue;
     }
     SCOPED_TRACE(testing::Message()
                  << "--backend=" << g_backend << " --preset=" << g_preset
-                 << " --seed=" << seed << " --cases=1");
-    RunCase(*original, *lowered, seed, **device);
+                 << " --seed=" << seed << " --cases=1\n"
+                 << text);
+    RunCase(*source, seed, **device);
     if (HasFatalFailure()) return;
-    for (const Placement& p : lowered->placements) {
+    const Lowered& lowered = source->lowered;
+    for (const Placement& p : lowered.placements) {
       ++units[p.op + " on " + p.unit];
     }
+    units["several inputs"] += lowered.network.inputs.size() > 1;
+    units["several outputs"] += lowered.network.outputs.size() > 1;
+    units["work before the device"] +=
+        lowered.head->nodes().size() > lowered.head->inputs().size();
     ++done;
   }
   for (const auto& [unit, count] : units) {
@@ -122,7 +132,8 @@ TEST(RandomGraphs, GoldenEqualsDevice) {
         "fully_connected on array", "add on vector unit",
         "average_pool on vector unit", "max_pool on vector unit",
         "softmax on host", "logistic on host", "mean on host", "mul on host",
-        "relu on host", "reshape on nowhere"}) {
+        "relu on host", "reshape on nowhere", "several inputs",
+        "several outputs", "work before the device"}) {
     EXPECT_GE(units[unit], 5) << unit;
   }
 }

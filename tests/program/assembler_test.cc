@@ -122,7 +122,9 @@ TEST(Disassembler, ShowsTheProgram) {
   TensorInfo t;
   t.name = "x", t.is_input = true;
   p.tensors.push_back(t);
-  p.layers.push_back({"conv1", "conv2d", "8x8x1", "x", 1, 1});
+  LayerInfo& layer = p.layers.emplace_back();
+  layer.name = "conv1", layer.op = "conv2d", layer.shape = "8x8x1";
+  layer.output = "x";
   isa::Weights w;
   w.hbm_addr = 0x400, w.tiles = 3, w.header.wait_mask = 5;
   p.descriptors = {w.Encode(), isa::Halt{}.Encode()};
@@ -142,7 +144,9 @@ TEST(Disassembler, ShowsTheProgram) {
 TEST(Disassembler, NamesAreOneLine) {
   Program p;
   p.preset = "nano";
-  p.layers.push_back({"evil\nhalt", "x", "y", "z", 0, 0});
+  LayerInfo& layer = p.layers.emplace_back();
+  layer.name = "evil\nhalt", layer.op = "x", layer.shape = "y";
+  layer.output = "z";
   p.segments.push_back({"a\nhalt", 0, {}});
   TensorInfo t;
   t.name = "b\rc\nhalt";

@@ -52,8 +52,19 @@ Program Sample() {
   t.h = t.w = 1, t.channels = 10, t.hbm_addr = 0x10000, t.img_pitch = 64;
   t.is_input = false, t.is_output = true;
   p.tensors.push_back(t);
-  p.layers.push_back({"conv1", "conv2d", "28x28x1 * 3x3 s1 -> 28x28x12",
-                      "logits", 84672, 784});
+  p.layers.push_back({"conv1",
+                      "conv2d",
+                      "28x28x1 * 3x3 s1 -> 28x28x12",
+                      {"image"},
+                      "logits",
+                      "2 blocks of 14x28 positions",
+                      84672,
+                      784,
+                      204});
+  p.buffers.push_back({"image (loaded)", 0, 2048, 0, 0});
+  p.buffers.push_back({"logits", 0x800, 64, 0, 0});
+  p.sections.push_back({"model", 1, {9, 8, 7}});
+  p.sections.push_back({"notes", 3, {}});
   return p;
 }
 
@@ -93,6 +104,24 @@ void ExpectSame(const Program& a, const Program& b) {
     EXPECT_EQ(a.layers[i].output, b.layers[i].output);
     EXPECT_EQ(a.layers[i].macs, b.layers[i].macs);
     EXPECT_EQ(a.layers[i].ideal_cycles, b.layers[i].ideal_cycles);
+    EXPECT_EQ(a.layers[i].inputs, b.layers[i].inputs);
+    EXPECT_EQ(a.layers[i].tiling, b.layers[i].tiling);
+    EXPECT_EQ(a.layers[i].parameter_bytes, b.layers[i].parameter_bytes);
+  }
+  ASSERT_EQ(a.buffers.size(), b.buffers.size());
+  for (size_t i = 0; i < a.buffers.size(); ++i) {
+    const BufferInfo &x = a.buffers[i], &y = b.buffers[i];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.ub_addr, y.ub_addr);
+    EXPECT_EQ(x.bytes, y.bytes);
+    EXPECT_EQ(x.first_layer, y.first_layer);
+    EXPECT_EQ(x.last_layer, y.last_layer);
+  }
+  ASSERT_EQ(a.sections.size(), b.sections.size());
+  for (size_t i = 0; i < a.sections.size(); ++i) {
+    EXPECT_EQ(a.sections[i].name, b.sections[i].name);
+    EXPECT_EQ(a.sections[i].version, b.sections[i].version);
+    EXPECT_EQ(a.sections[i].bytes, b.sections[i].bytes);
   }
 }
 
@@ -112,6 +141,9 @@ TEST(ProgramFile, RoundTrip) {
   ASSERT_NE(p->FindTensor("logits"), nullptr);
   EXPECT_EQ(p->FindTensor("logits")->channels, 10);
   EXPECT_EQ(p->FindTensor("nothing"), nullptr);
+  ASSERT_NE(p->FindSection("model"), nullptr);
+  EXPECT_EQ(p->FindSection("model")->bytes.size(), 3u);
+  EXPECT_EQ(p->FindSection("nothing"), nullptr);
 }
 
 TEST(ProgramFile, EveryTruncationIsDataLoss) {
@@ -238,6 +270,18 @@ TEST(ProgramFile, IllegalContents) {
        [](Program& p) { p.tensors[0].type = static_cast<ElementType>(4); }},
       {"layer 'conv1' has negative work",
        [](Program& p) { p.layers[0].macs = -1; }},
+      {"layer 'conv1' has negative work",
+       [](Program& p) { p.layers[0].parameter_bytes = -1; }},
+      {"buffer 'logits' ends above the unified buffer's 524288 bytes",
+       [](Program& p) { p.buffers[1].ub_addr = 524288 - 63; }},
+      {"buffer 'logits' ends above",
+       [](Program& p) { p.buffers[1].bytes = ~uint64_t{0}; }},
+      {"buffer 'logits' lives in layers that are not there",
+       [](Program& p) { p.buffers[1].last_layer = 1; }},
+      {"buffer 'logits' lives in layers that are not there",
+       [](Program& p) { p.buffers[1].first_layer = 1; }},
+      {"section 'model' is there twice",
+       [](Program& p) { p.sections[1].name = "model"; }},
   };
   for (const auto& c : kCases) {
     Program p = Sample();

@@ -241,6 +241,13 @@ class SetupTest(unittest.TestCase):
         self.assertIn("setup: using sudo", output)
         self.assertIn("apt-get -q install -y --no-install-recommends ca-certificates", output)
 
+    def test_npm_only_for_training_and_only_where_there_is_none(self):
+        tools = {"apt-get": "echo apt-get $*", "id": "echo 0"}
+        for arguments, more, wanted in (((), {}, False), (("train",), {}, True), (("train",), {"npm": "exit 0"}, False)):
+            code, output = self.run_setup(False, *arguments, extra_tools={**tools, **more})
+            self.assertEqual(code, 0, output)
+            self.assertEqual(" npm\n" in output, wanted, output)
+
     def test_other_system(self):
         code, output = self.run_setup(True)
         self.assertEqual(code, 1)

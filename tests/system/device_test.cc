@@ -89,6 +89,34 @@ TEST_P(DeviceTest, RunsAProgramAgainAndAgain) {
   }
 }
 
+// Counters read while a program runs only grow, and reading them costs nothing.
+TEST_P(DeviceTest, SamplesItsCounters) {
+  SmallMatmul matmul(4);
+  auto plain = Open();
+  ASSERT_NE(plain, nullptr);
+  const auto want = plain->Run(matmul.program);
+  ASSERT_TRUE(want.ok()) << want.status();
+  DeviceOptions options;
+  options.sample_cycles = 20;
+  auto device = Open(options);
+  ASSERT_NE(device, nullptr);
+  const auto got = device->Run(matmul.program);
+  ASSERT_TRUE(got.ok()) << got.status();
+  ExpectResult(device.get(), matmul);
+  EXPECT_EQ(got->cycles, want->cycles);
+  EXPECT_EQ(got->counters, want->counters);
+  EXPECT_EQ(got->samples.empty(), device->backend() != "rtl");
+  CounterSample before;
+  for (const CounterSample& sample : got->samples) {
+    EXPECT_GT(sample.cycle, before.cycle);
+    for (int c = 0; c < csr::kNumCounters; ++c) {
+      EXPECT_GE(sample.counters[c], before.counters[c]);
+      EXPECT_LE(sample.counters[c], got->counters[c]);
+    }
+    before = sample;
+  }
+}
+
 TEST_P(DeviceTest, RandomStallsChangeNoResult) {
   for (uint32_t seed = 1; seed <= 8; ++seed) {
     DeviceOptions options;

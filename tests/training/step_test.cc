@@ -80,7 +80,7 @@ golden::TrainingNetwork GoldenNetwork(
   for (const training::Layer& l : layers) {
     network.layers.push_back({l.dense ? 0 : static_cast<int>(l.kh),
                               static_cast<int>(l.stride),
-                              static_cast<int>(l.co)});
+                              static_cast<int>(l.co), l.pool});
   }
   return network;
 }
@@ -97,10 +97,18 @@ void CheckLayer(Trainer& trainer, int i, const golden::LayerTrace& want,
         << "mean";
     EXPECT_TRUE(SameBits(*trainer.ReadParam(i, training::kInv), want.inv))
         << "inv";
-    EXPECT_TRUE(
-        SameBits(*trainer.ReadImages(trainer.step().layout.layers[i + 1].in),
-                 golden::ToBf16(want.a)))
+    const training::ImageTensor& out = trainer.step().layout.layers[i + 1].in;
+    EXPECT_TRUE(SameBits(*trainer.ReadImages(l.pool ? p.a : out),
+                         golden::ToBf16(want.a)))
         << "a";
+    if (l.pool) {
+      EXPECT_TRUE(
+          SameBits(*trainer.ReadImages(out), golden::ToBf16(want.pooled)))
+          << "a behind the pool";
+      EXPECT_TRUE(SameBits(*trainer.ReadImages(p.pooled_da),
+                           golden::ToBf16(want.dpooled)))
+          << "da behind the pool";
+    }
     EXPECT_TRUE(SameBits(*trainer.ReadImages(p.da), golden::ToBf16(want.da)))
         << "da";
     EXPECT_TRUE(SameBits(*trainer.ReadParam(i, training::kRunningMean),
@@ -197,10 +205,54 @@ TEST(TrainingStep, SmallSgd) {
   CheckSteps(SmallLayers(), options, 0.05f, 3);
 }
 
+// Pools of 10 and 5 positions a line, over one and two tiles of channels (at
+// lite), in front of a convolution and of a dense layer.
+std::vector<training::Layer> PooledLayers() {
+  return {training::Pooled(training::ConvLayer("conv1", 8, 20, 1, 3, 1, 6)),
+          training::Pooled(training::ConvLayer("conv2", 4, 10, 6, 3, 1, 37)),
+          training::DenseLayer("dense1", 2 * 5 * 37, 7, false)};
+}
+
+TEST(TrainingStep, MaxPool) {
+  for (const auto kind :
+       {training::OptimiserKind::kAdam, training::OptimiserKind::kSgd}) {
+    training::StepOptions options;
+    options.batch = 11;
+    options.optimiser = kind;
+    CheckSteps(PooledLayers(), options, 0.02f, 3);
+  }
+}
+
 TEST(TrainingStep, Digits) {
   training::StepOptions options;
   options.batch = g_batch;
   CheckSteps(training::DigitsLayers(), options, 0.002f, g_steps);
+}
+
+// The first activations alone are twice what the unified buffer holds: each
+// block streams from HBM, the inputs of dense layers in slices. Neither a
+// multiple of 8 nor of Rows.
+TEST(TrainingStep, BatchLargerThanTheUnifiedBuffer) {
+  if (g_backend != "iss") GTEST_SKIP() << "minutes on the RTL";
+  const Preset& preset = *FindPreset(g_preset);
+  const std::vector<training::Layer> layers = training::DigitsLayers();
+  training::StepOptions options;
+  const int64_t image = 2 * layers[0].positions() * layers[0].co;
+  options.batch = 2 * preset.ub_bytes / image + 3;
+  ASSERT_GT(options.batch * image, 2 * preset.ub_bytes);
+  ASSERT_NE(options.batch % 8, 0);
+  CheckSteps(layers, options, 0.002f, 1);
+}
+
+// More images than one operation takes: sums go on in the next.
+TEST(TrainingStep, ManyImages) {
+  if (g_backend != "iss") GTEST_SKIP() << "a minute on the RTL";
+  training::StepOptions options;
+  options.batch = 1100;
+  CheckSteps({training::Pooled(training::ConvLayer("conv1", 8, 8, 1, 3, 2, 3)),
+              training::DenseLayer("dense1", 2 * 2 * 3, 9, true),
+              training::DenseLayer("dense2", 9, 5, false)},
+             options, 0.01f, 2);
 }
 
 TEST(TrainingStep, Errors) {
@@ -214,6 +266,11 @@ TEST(TrainingStep, Errors) {
   };
   EXPECT_THAT(message(SmallLayers(), 0, "lite"), HasSubstr("a batch of 0"));
   EXPECT_THAT(message(SmallLayers(), 4, "edge"), HasSubstr("int8 cell"));
+  std::vector<training::Layer> odd = SmallLayers();
+  odd[1] = training::Pooled(odd[1]);
+  EXPECT_THAT(message(odd, 4, "lite"),
+              HasSubstr("conv2: a max pool needs a convolution's output with "
+                        "even sides, not 5 x 5"));
   EXPECT_THAT(message(training::DigitsLayers(), 4, "mini"),
               HasSubstr("at most 8 classes"));
 }

@@ -27,9 +27,13 @@ std::string g_preset = "mini";
 int g_cases = 20, g_items = 40;
 uint64_t g_seed = 1;
 
-// The result's bytes, or nothing after a failure.
-std::vector<uint8_t> ResultOf(const std::string& backend, uint64_t seed,
-                              const vpu::CoreProgram& p) {
+struct Result {
+  std::vector<uint8_t> bytes;  // nothing after a failure
+  CounterValues counters = {};
+};
+
+Result ResultOf(const std::string& backend, uint64_t seed,
+                const vpu::CoreProgram& p) {
   DeviceOptions options;
   options.preset = g_preset;
   options.seed = seed + (backend == "iss" ? 1000 : 0);
@@ -45,24 +49,35 @@ std::vector<uint8_t> ResultOf(const std::string& backend, uint64_t seed,
   EXPECT_TRUE(stats.ok()) << stats.status();
   std::vector<uint8_t> result(zeros.size());
   EXPECT_TRUE((*device)->Read(p.result_begin, absl::MakeSpan(result)).ok());
-  if (stats.ok() && stats->cycles > 0) {
+  if (!stats.ok()) return {};
+  if (stats->cycles > 0) {
     std::printf("seed %d: %d descriptors, %d cycles\n", static_cast<int>(seed),
                 static_cast<int>(p.program.descriptors.size()),
                 static_cast<int>(stats->cycles));
   }
-  return result;
+  return {result, stats->counters};
 }
 
+// What does not depend on time.
+constexpr csr::Counter kExact[] = {
+    csr::Counter::kDescriptors, csr::Counter::kLoadBytes,
+    csr::Counter::kStoreBytes,  csr::Counter::kMxuVectors,
+    csr::Counter::kMxuNan,      csr::Counter::kMxuInf,
+    csr::Counter::kVectorNan,   csr::Counter::kVectorInf,
+};
+
 TEST(RandomCore, BackendAgreesWithTheSimulator) {
+  CounterValues totals = {};
   for (int i = 0; i < g_cases && !::testing::Test::HasFailure(); ++i) {
     const uint64_t seed = g_seed + i;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const absl::StatusOr<vpu::CoreProgram> p =
         vpu::MakeRandomCoreProgram(*FindPreset(g_preset), seed, g_items);
     ASSERT_TRUE(p.ok()) << p.status();
-    const std::vector<uint8_t> want = ResultOf("iss", seed, *p);
+    const Result expected = ResultOf("iss", seed, *p);
     // On the simulator: again, with other bytes in what nothing has written.
-    const std::vector<uint8_t> got = ResultOf(g_backend, seed + 1, *p);
+    const Result result = ResultOf(g_backend, seed + 1, *p);
+    const std::vector<uint8_t>&want = expected.bytes, &got = result.bytes;
     ASSERT_EQ(want.size(), got.size());
     int shown = 0;
     for (size_t at = 0; at < want.size() && shown < 8; ++at) {
@@ -70,6 +85,17 @@ TEST(RandomCore, BackendAgreesWithTheSimulator) {
       ADD_FAILURE() << "byte " << at << " of the result";
       ++shown;
     }
+    for (const csr::Counter c : kExact) {
+      const int i = static_cast<int>(c);
+      EXPECT_EQ(result.counters[i], expected.counters[i])
+          << csr::kCounterNames[i];
+      totals[i] += result.counters[i];
+    }
+  }
+  // The programs make all of them.
+  for (const csr::Counter c : kExact) {
+    EXPECT_GT(totals[static_cast<int>(c)], 0u)
+        << csr::kCounterNames[static_cast<int>(c)];
   }
 }
 

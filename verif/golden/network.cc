@@ -102,20 +102,29 @@ absl::StatusOr<TensorI8> RunLayer(const Network& network, const Layer& layer,
 
 }  // namespace
 
-absl::StatusOr<std::vector<TensorI8>> RunNetwork(const Network& network,
-                                                 const TensorI8& input) {
+absl::StatusOr<std::vector<TensorI8>> RunNetwork(
+    const Network& network, const std::vector<TensorI8>& inputs) {
   absl::Status status = model::Validate(network);
   if (!status.ok()) return status;
-  const model::Tensor& expected = network.tensors[network.input];
-  if (input.n() < 1 || input.h() != expected.height ||
-      input.w() != expected.width || input.c() != expected.channels) {
+  if (inputs.size() != network.inputs.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("network '", network.name, "': an input of ",
-                     input.shape(), " instead of Nx", expected.height, "x",
-                     expected.width, "x", expected.channels));
+        absl::StrCat("network '", network.name, "': ", inputs.size(),
+                     " inputs instead of ", network.inputs.size()));
   }
   std::vector<TensorI8> values(network.tensors.size());
-  values[network.input] = input;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorI8& input = inputs[i];
+    const model::Tensor& expected = network.input(static_cast<int>(i));
+    if (input.n() < 1 || input.n() != inputs[0].n() ||
+        input.h() != expected.height || input.w() != expected.width ||
+        input.c() != expected.channels) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("network '", network.name, "': an input of ",
+                       input.shape(), " instead of Nx", expected.height, "x",
+                       expected.width, "x", expected.channels));
+    }
+    values[network.inputs[i]] = input;
+  }
   std::vector<TensorI8> outputs;
   for (const Layer& layer : network.layers) {
     absl::StatusOr<TensorI8> output = RunLayer(network, layer, values);

@@ -11,15 +11,20 @@
 
 namespace systole::golden {
 
-// Runs a batch (input is [images][height][width][channels], at least one image)
-// through a network. Result i is the output of network.layers[i]; the network's
-// output is the one whose layer has network.output. An accumulator or bias add
-// that saturates is an error, which names the layer.
+// Runs a batch (each input is [images][height][width][channels], at least one
+// image) through a network. Result i is the output of network.layers[i]; the
+// network's outputs are those whose layers have one of network.outputs. An
+// accumulator or bias add that saturates is an error, which names the layer.
 //
 //   std::vector<TensorI8> outputs = RunNetwork(network, images).value();
 //   CompareWithDevice(network.layers[2].name, outputs[2]);
-absl::StatusOr<std::vector<TensorI8>> RunNetwork(const model::Network& network,
-                                                 const TensorI8& input);
+absl::StatusOr<std::vector<TensorI8>> RunNetwork(
+    const model::Network& network, const std::vector<TensorI8>& inputs);
+// Of one input.
+inline absl::StatusOr<std::vector<TensorI8>> RunNetwork(
+    const model::Network& network, const TensorI8& input) {
+  return RunNetwork(network, std::vector<TensorI8>{input});
+}
 
 // Index of the largest value of each image, the first of equals.
 std::vector<int> ArgMax(const TensorI8& scores);

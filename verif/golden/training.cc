@@ -90,6 +90,7 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
     trace.inv = norms[i].inv;
     trace.a = NormaliseRelu(norms[i], trace.z, layer.offset.value);
     below = trace.a;
+    if (network.layers[i].pool) below = trace.pooled = MaxPool(g, trace.a);
   }
 
   ClassLoss loss = SoftmaxLoss(result.layers[last].z, labels, rows);
@@ -118,8 +119,17 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
     const Fp32Matrix da =
         InputGradient(g, trace.dz, RoundedToBf16(layer.weights.value), rows);
     LayerTrace& lower = result.layers[i - 1];
-    lower.da =
-        Eigen::Map<const Fp32Matrix>(da.data(), lower.a.rows(), lower.a.cols());
+    const auto as_lower = [&](const Fp32Matrix& shape) {
+      return Eigen::Map<const Fp32Matrix>(da.data(), shape.rows(),
+                                          shape.cols());
+    };
+    if (network.layers[i - 1].pool) {
+      lower.dpooled = as_lower(lower.pooled);
+      lower.da = MaxPoolGradient(geometries[i - 1], lower.a, lower.pooled,
+                                 lower.dpooled);
+    } else {
+      lower.da = as_lower(lower.a);
+    }
   }
 
   BeginStep(optimiser, state);
@@ -154,6 +164,7 @@ absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,
         RoundedToBf16(Forward(g, x, RoundedToBf16(layer.weights.value), rows));
     x = NormaliseRelu(FromStatistics(layer.running_mean, layer.running_var), z,
                       layer.offset.value);
+    if (network.layers[i].pool) x = MaxPool(g, x);
   }
 }
 

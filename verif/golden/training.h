@@ -27,6 +27,8 @@ struct LayerTrace {
   Fp32Matrix z;   // bf16; last layer: the logits, fp32
   Fp32Matrix a;   // bf16; last layer: the probabilities p, fp32
   Fp32Matrix da;  // bf16; last layer: empty
+  Fp32Matrix pooled,
+      dpooled;    // bf16; a and da behind the pool, if there is one
   Fp32Matrix dz;  // bf16
   Fp32Matrix dw;  // K x Co, fp32
   Fp32Row mean, var, inv, sum_g, sum_gx;  // sb and sx; last layer: empty

@@ -38,6 +38,7 @@ absl::Status Validate(const TrainingNetwork& network) {
         "training network: the last layer is not dense");
   }
   bool dense = false;
+  int height = network.height, width = network.width;
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const TrainingLayer& layer = network.layers[i];
     if (layer.kernel < 0 || layer.stride < 1 || layer.filters < 1) {
@@ -51,6 +52,17 @@ absl::Status Validate(const TrainingNetwork& network) {
           i + 1));
     }
     dense = layer.kernel == 0;
+    height = (height + layer.stride - 1) / layer.stride;
+    width = (width + layer.stride - 1) / layer.stride;
+    if (!layer.pool) continue;
+    if (dense || height % 2 != 0 || width % 2 != 0) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "training network, layer %d: a max pool needs a convolution's output "
+          "with even sides",
+          i + 1));
+    }
+    height /= 2;
+    width /= 2;
   }
   return absl::OkStatus();
 }
@@ -80,8 +92,8 @@ std::vector<LayerGeometry> Geometries(const TrainingNetwork& network,
            layer.stride,
            PadBefore(height, out_height, layer.kernel, layer.stride),
            PadBefore(width, out_width, layer.kernel, layer.stride)};
-      height = out_height;
-      width = out_width;
+      height = layer.pool ? out_height / 2 : out_height;
+      width = layer.pool ? out_width / 2 : out_width;
     }
     channels = layer.filters;
     geometries.push_back(g);

@@ -22,6 +22,9 @@ struct TrainingLayer {
   int kernel;
   int stride;
   int filters;
+  // 2 x 2 max pool with stride 2 behind the ReLU of a convolution, whose output
+  // must have even sides.
+  bool pool = false;
 };
 
 // The last layer is dense: the classes.

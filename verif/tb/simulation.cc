@@ -146,7 +146,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   sim->context_->Enter();
   sim->bench_ =
       std::make_unique<Bench>("bench", std::move(*core),
-                              static_cast<int>(preset->beat_bytes()), options);
+                              static_cast<int>(preset->axi_bytes()), options);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborate; the host process
                                              // waits for its first request
   return sim;

@@ -29,6 +29,9 @@ struct Options {
                                     // so that it can be checked
   bool allow_resident = true;  // tensors may stay in the unified buffer from
                                // one layer to the next
+  bool join_columns = true;    // outputs side by side may share a vector
+  bool fuse_additions = true;  // an addition goes between the blocks of the
+                               // layer before it
   bool reorder = true;         // program order by expected start; otherwise as
                                // lowered, layer by layer
   int64_t ub_bytes = 0;  // use only so much of the unified buffer; 0 = all
@@ -45,6 +48,10 @@ absl::StatusOr<Program> CompileNetwork(const model::Network& network,
 // Cycles that the compiler's cost model expects of a program. Measured ones
 // come from the RTL.
 int64_t EstimateCycles(const Program& program, const Preset& preset);
+// The same by layer: to the last completion of its array and vector work. They
+// add up to the whole.
+std::vector<int64_t> EstimateLayerCycles(const Program& program,
+                                         const Preset& preset);
 
 // C = A x B. The tensors "a" and "c" have m lines of k and n values.
 struct MatmulSpec {

@@ -44,9 +44,11 @@ struct DeviceOptions {
   bool check_races = false;  // prove the synchronisation while running (iss)
   bool checked =
       false;  // the model with X-randomisation instead of the fast one (rtl)
-  std::string trace_file;    // FST waveform (rtl)
-  int trace_first_tag = -1;  // record only from this layer's first
-                             // retirement... to its last; -1 = everything
+  uint64_t sample_cycles = 0;  // read all counters about this often while a
+                               // program runs (rtl); 0 = never
+  std::string trace_file;      // FST waveform (rtl)
+  int trace_first_tag = -1;    // record only from this layer's first
+                               // retirement... to its last; -1 = everything
   int trace_last_tag = -1;
   // Called now and then during Wait with the cycles so far (rtl) or descriptors
   // done (iss).
@@ -60,11 +62,21 @@ struct Retire {
   uint64_t cycle;  // since start
 };
 
+using CounterValues = std::array<uint64_t, csr::kNumCounters>;
+
+// The counters while a program ran. They are read one after the other, within
+// some hundred cycles of `cycle`.
+struct CounterSample {
+  uint64_t cycle = 0;  // since start
+  CounterValues counters = {};
+};
+
 struct RunStats {
   uint64_t cycles = 0;  // from start to interrupt; 0 on the iss
   double host_cpu_seconds = 0;
-  std::array<uint64_t, csr::kNumCounters> counters = {};
-  std::vector<Retire> retires;  // in order of completion
+  CounterValues counters = {};
+  std::vector<Retire> retires;         // in order of completion
+  std::vector<CounterSample> samples;  // DeviceOptions::sample_cycles
   uint64_t counter(csr::Counter c) const {
     return counters[static_cast<int>(c)];
   }

@@ -83,19 +83,23 @@ struct Layer {
   std::array<Requant, 3> add;    // kAdd: first input, second input, output
 };
 
-// Layers are in an order that can be executed: each input of a layer is the
-// network's input or the output of an earlier layer.
+// Layers are in an order that can be executed: each input of a layer is an
+// input of the network or the output of an earlier layer.
 struct Network {
   std::string name;
   std::vector<Tensor> tensors;
   std::vector<Layer> layers;
-  int input = 0;   // index in tensors
-  int output = 0;  // index in tensors
+  std::vector<int> inputs = {0};   // indices in tensors
+  std::vector<int> outputs = {0};  // indices in tensors, results of layers
 
   const Tensor& in(const Layer& layer, int i = 0) const {
     return tensors[layer.inputs[i]];
   }
   const Tensor& out(const Layer& layer) const { return tensors[layer.output]; }
+  const Tensor& input(int i = 0) const { return tensors[inputs[i]]; }
+  const Tensor& output(int i = 0) const { return tensors[outputs[i]]; }
+  bool IsInput(int tensor) const;
+  bool IsOutput(int tensor) const;
 };
 
 // Number of output positions along one axis, or 0 if the window does not fit:

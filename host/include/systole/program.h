@@ -63,11 +63,30 @@ struct DataSegment {
 // A layer; descriptors carry its index as their tag.
 struct LayerInfo {
   std::string name;
-  std::string op;            // conv2d, dense, matmul, maxpool, avgpool, add
-  std::string shape;         // for people: "28x28x1 * 3x3 s1 -> 28x28x12"
-  std::string output;        // name of the tensor it produces
-  int64_t macs = 0;          // of the layer, padding included
-  int64_t ideal_cycles = 0;  // ceil(K/Rows) * ceil(N/Cols) * M
+  std::string op;     // conv2d, dense, matmul, maxpool, avgpool, add
+  std::string shape;  // for people: "28x28x1 * 3x3 s1 -> 28x28x12"
+  std::vector<std::string> inputs;  // names of the tensors it reads
+  std::string output;               // name of the tensor it produces
+  std::string tiling;               // for people: blocks, passes, placement
+  int64_t macs = 0;                 // of the layer, padding included
+  int64_t ideal_cycles = 0;         // ceil(K/Rows) * ceil(N/Cols) * M
+  int64_t parameter_bytes = 0;      // of weights, biases and factors, dense
+};
+
+// A buffer that the program uses in the unified buffer, and the layers between
+// which it is alive (both included).
+struct BufferInfo {
+  std::string name;
+  uint64_t ub_addr = 0, bytes = 0;
+  uint32_t first_layer = 0, last_layer = 0;
+};
+
+// What another part of the software keeps in the file: host/runtime has the
+// model's part that the host runs.
+struct Section {
+  std::string name;  // unique
+  uint32_t version = 1;
+  std::vector<uint8_t> bytes;
 };
 
 struct Program {
@@ -80,7 +99,10 @@ struct Program {
   std::vector<DataSegment> segments;
   std::vector<TensorInfo> tensors;
   std::vector<LayerInfo> layers;
+  std::vector<BufferInfo> buffers;
+  std::vector<Section> sections;
 
+  const Section* FindSection(const std::string& name) const;
   const TensorInfo* FindTensor(const std::string& name) const;
 };
 

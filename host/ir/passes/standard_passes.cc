@@ -6,6 +6,7 @@
 #include "host/ir/passes/clamp_fusion.h"
 #include "host/ir/passes/constant_folding.h"
 #include "host/ir/passes/pad_folding.h"
+#include "host/ir/passes/residual_ordering.h"
 #include "host/ir/passes/simplification.h"
 
 namespace systole::ir {
@@ -16,6 +17,7 @@ PassManager StandardPasses() {
   passes.Add(std::make_unique<ConstantFolding>());
   passes.Add(std::make_unique<ClampFusion>());
   passes.Add(std::make_unique<PadFolding>());
+  passes.Add(std::make_unique<ResidualOrdering>());
   return passes;
 }
 

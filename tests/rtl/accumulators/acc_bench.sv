@@ -30,10 +30,16 @@ module acc_bench
     input  logic [AccAddrBits-1:0] rd_row_i,
     output logic signed [31:0]     rd_data_o [Cfg.Cols],
 
-    output logic                   saturated_o
+    output logic                   saturated_o,
+    output logic [15:0]            nan_o,
+    output logic [15:0]            inf_o
 );
+  logic [$clog2(Cfg.Cols+1)-1:0] nan, inf;
+  assign nan_o = 16'(nan);
+  assign inf_o = 16'(inf);
+
   systole_accumulators #(.Cfg(Cfg)) u_accumulators (
       .clk_i, .rst_ni, .clear_i, .stall_i, .feed_valid_i, .feed_read_i, .feed_row_i, .feed_data_o, .wr_valid_i, .wr_accumulate_i, .wr_row_i, .wr_data_i, .wr_done_o,
-      .rd_valid_i, .rd_ready_o, .rd_row_i, .rd_data_o, .saturated_o
+      .rd_valid_i, .rd_ready_o, .rd_row_i, .rd_data_o, .saturated_o, .nan_o(nan), .inf_o(inf)
   );
 endmodule

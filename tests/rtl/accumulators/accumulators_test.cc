@@ -75,6 +75,9 @@ class Bench {
     CheckRead(&expected_feed_, dut_->feed_data_o);
     EXPECT_EQ(dut_->wr_done_o != 0, written_before_) << "cycle " << cycle_;
     EXPECT_EQ(dut_->saturated_o != 0, flag_) << "cycle " << cycle_;
+    EXPECT_EQ(dut_->nan_o, nan_) << "cycle " << cycle_;
+    EXPECT_EQ(dut_->inf_o, inf_) << "cycle " << cycle_;
+    Count(w);
     const int half = static_cast<int>(p.acc_bank_rows());
     bool accepted = false;
     if (read_row >= 0) {
@@ -109,7 +112,20 @@ class Bench {
     return accepted;
   }
 
-  // Values that make sums near the limits as well as small ones.
+  // NaNs and infinities that the core is told of a cycle later.
+  void Count(const Write& w) {
+    nan_ = inf_ = 0;
+    if (!w.valid || p.cell != Cell::kBf16) return;
+    for (const int32_t x : w.data) {
+      const uint32_t magnitude = static_cast<uint32_t>(x) & 0x7FFFFFFF;
+      nan_ += magnitude > 0x7F800000;
+      inf_ += magnitude == 0x7F800000;
+    }
+    counted += nan_ + inf_;
+  }
+
+  // Values that make sums near the limits as well as small ones; as fp32, some
+  // around infinity.
   std::vector<int32_t> Values() {
     std::vector<int32_t> v(p.cols);
     const int kind = rng() % 4;
@@ -119,6 +135,8 @@ class Bench {
       if (kind == 2)
         x = rng() % 2 ? INT32_MAX - static_cast<int32_t>(rng() % 3)
                       : INT32_MIN + static_cast<int32_t>(rng() % 3);
+      if (kind == 3 && rng() % 4 == 0)
+        x = static_cast<int32_t>((rng() & 0x80000000) + 0x7F7FFFFF + rng() % 3);
     }
     return v;
   }
@@ -126,7 +144,7 @@ class Bench {
   const Preset& p;
   std::mt19937 rng;
   std::vector<std::vector<int32_t>> rows;
-  int64_t saturations = 0, checked = 0, checked_feeds = 0;
+  int64_t saturations = 0, checked = 0, checked_feeds = 0, counted = 0;
 
  private:
   using Old =
@@ -175,6 +193,7 @@ class Bench {
   Old last_{-1, {}};
   int64_t cycle_ = 0;
   bool written_before_ = false, overflow_ = false, flag_ = false;
+  int nan_ = 0, inf_ = 0;
 };
 
 template <typename Model>
@@ -210,7 +229,10 @@ void RandomTraffic(std::string_view preset, uint32_t seed, int cycles) {
   for (int r = 0; r < b.p.acc_rows; ++r) EXPECT_TRUE(b.Clock({}, r));
   for (int i = 0; i < 3; ++i) b.Clock({}, -1);
   if (b.p.cell == Cell::kInt8) EXPECT_GT(b.saturations, cycles / 20);
-  if (b.p.cell == Cell::kBf16) EXPECT_GT(b.checked_feeds, cycles / 2);
+  if (b.p.cell == Cell::kBf16) {
+    EXPECT_GT(b.checked_feeds, cycles / 2);
+    EXPECT_GT(b.counted, cycles / 4);
+  }
   EXPECT_GT(b.checked, cycles / 8 + b.p.acc_rows - 1);
 }
 

@@ -111,6 +111,6 @@ module mxu_bench
       .feed_valid_i(feed_valid), .feed_read_i(feed_read), .feed_row_i(feed_row), .feed_data_o(feed_data),
       .wr_valid_i(acc_valid), .wr_accumulate_i(acc_accumulate), .wr_row_i(acc_row), .wr_data_i(acc_data),
       .wr_done_o(acc_done), .rd_valid_i(acc_rd_valid_i), .rd_ready_o(acc_rd_ready_o), .rd_row_i(acc_rd_row_i),
-      .rd_data_o(acc_rd_data_o), .saturated_o
+      .rd_data_o(acc_rd_data_o), .saturated_o, .nan_o(), .inf_o()
   );
 endmodule

@@ -48,6 +48,7 @@ struct RunResult {
   std::vector<int64_t> reads[2], writes, acc_reads;
   std::vector<uint32_t> write_addresses;
   std::array<int64_t, kUnits> busy{};  // rows that a unit started
+  int64_t nan = 0, inf = 0;            // elements among what was stored
   int64_t stall_cycles = 0, progress_cycles = 0;
   int64_t two_word_reads = 0;  // windows that need their second word
   std::vector<std::string> protocol_errors;

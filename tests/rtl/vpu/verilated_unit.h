@@ -91,6 +91,8 @@ class VerilatedUnit : public Unit {
       r.stall_cycles += m.stall_ub_o;
       r.progress_cycles += m.progress_o;
       for (int u = 0; u < kUnits; ++u) r.busy[u] += m.busy_o >> u & 1;
+      r.nan += m.nan_o;
+      r.inf += m.inf_o;
       if (m.stall_ub_o != ((m.vrd_valid_o & ~m.vrd_ready_i) != 0 ||
                            (m.vwr_valid_o && !m.vwr_ready_i))) {
         r.protocol_errors.push_back("stall_ub_o");

@@ -38,8 +38,14 @@ module vpu_bench
     output logic [12:0]        acc_rd_row_o,
     input  logic signed [31:0] acc_rd_data_i [Cfg.Cols],
     output logic [5:0]         busy_o,
-    output logic               stall_ub_o
+    output logic               stall_ub_o,
+    output logic [15:0]        nan_o,
+    output logic [15:0]        inf_o
 );
+  logic [$clog2(Cfg.Cols+1)-1:0] nan, inf;
+  assign nan_o = 16'(nan);
+  assign inf_o = 16'(inf);
+
   systole_isa_pkg::desc_t  desc;
   systole_isa_pkg::fault_e fault_code;
   logic [1:0][24:0]        vrd_addr;
@@ -96,6 +102,8 @@ module vpu_bench
       .acc_rd_row_o,
       .acc_rd_data_i,
       .busy_o,
-      .stall_ub_o
+      .stall_ub_o,
+      .nan_o        (nan),
+      .inf_o        (inf)
   );
 endmodule

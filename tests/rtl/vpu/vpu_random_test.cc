@@ -67,7 +67,7 @@ class VpuRandomTest : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(VpuRandomTest, MemoryMatchesSimulator) {
-  int64_t rows = 0, cycles = 0, stalls = 0;
+  int64_t rows = 0, cycles = 0, stalls = 0, nan = 0, inf = 0;
   iss::State state(unit_->preset(), 1);
   for (uint64_t seed = first_; seed < first_ + rounds_; ++seed) {
     std::mt19937 random(static_cast<uint32_t>(seed));
@@ -76,6 +76,7 @@ TEST_P(VpuRandomTest, MemoryMatchesSimulator) {
     const RandomProgram p =
         vpu::MakeRandomProgram(unit_->preset(), seed, options);
     Prepare(p, state);
+    state.counters = {};
     const iss::Result wrong = vpu::RunOnIss(p, &state);
     ASSERT_FALSE(wrong) << wrong->detail;
     const RunResult r =
@@ -88,9 +89,16 @@ TEST_P(VpuRandomTest, MemoryMatchesSimulator) {
       ASSERT_EQ(unit_->memories().ub[i], state.ub[i]) << "byte " << i << "\n"
                                                       << Reproduce(p, seed);
     }
+    ASSERT_EQ(r.nan, static_cast<int64_t>(state.counters.vector_nan))
+        << Reproduce(p, seed);
+    ASSERT_EQ(r.inf, static_cast<int64_t>(state.counters.vector_inf))
+        << Reproduce(p, seed);
+    nan += r.nan, inf += r.inf;
     cycles += r.cycles, stalls += r.stall_cycles;
     for (int64_t n : r.busy) rows += n;
   }
+  EXPECT_GT(nan, 0);
+  EXPECT_GT(inf, 0);
   std::printf("%lld rows in %lld cycles, %lld with a refusal\n",
               static_cast<long long>(rows), static_cast<long long>(cycles),
               static_cast<long long>(stalls));

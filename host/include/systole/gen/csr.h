@@ -75,9 +75,13 @@ enum class Counter : uint8_t {
   kFetchBytes = 26,  // bytes of descriptors fetched
   kDispatchStall = 27,  // cycles the sequencer could not dispatch because the unit's queue was full
   kMxuStallAcc = 28,  // cycles the data setup waited for an accumulator row that still has a sum on its way (bf16: passes shorter than the array)
+  kMxuNan = 29,  // NaN among the elements of the rows that the MXU wrote to the accumulators, all Cols of a row (bf16)
+  kMxuInf = 30,  // infinities among them
+  kVectorNan = 31,  // NaN among the elements that st32 and st16 stored, as stored: after the rounding to bf16; st32 taken as fp32 whatever it holds (bf16)
+  kVectorInf = 32,  // infinities among them
 };
-inline constexpr int kNumCounters = 29;
-inline constexpr std::array<std::string_view, 29> kCounterNames = {
+inline constexpr int kNumCounters = 33;
+inline constexpr std::array<std::string_view, 33> kCounterNames = {
     "cycles",
     "descriptors",
     "load_busy",
@@ -107,6 +111,10 @@ inline constexpr std::array<std::string_view, 29> kCounterNames = {
     "fetch_bytes",
     "dispatch_stall",
     "mxu_stall_acc",
+    "mxu_nan",
+    "mxu_inf",
+    "vector_nan",
+    "vector_inf",
 };
 
 }  // namespace systole::csr

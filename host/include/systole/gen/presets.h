@@ -37,6 +37,8 @@ struct Preset {
 
   // Bytes of an HBM beat: the peak of all pseudo-channels in one cycle; DMA alignment.
   constexpr int64_t beat_bytes() const { return 16 * hbm_pcs; }
+  // Bytes of a beat of the host's AXI4 port: an HBM beat, as far as AXI4 has such widths.
+  constexpr int64_t axi_bytes() const { return beat_bytes() < 128 ? beat_bytes() : 128; }
   constexpr std::string_view cell_name() const { return kCellNames[static_cast<int>(cell)]; }
   // Bytes of a weight or activation.
   constexpr int64_t element_bytes() const { return cell == Cell::kBf16 ? 2 : 1; }

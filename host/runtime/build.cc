@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/runtime/build.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "host/import/tflite_importer.h"
+#include "systole/model.h"
+
+namespace systole::runtime {
+namespace {
+
+// A module that hands its parameters on: tensors of the network.
+std::unique_ptr<ir::Module> Passing(const model::Network& network,
+                                    const std::vector<int>& tensors,
+                                    const char* part) {
+  auto module =
+      std::make_unique<ir::Module>(absl::StrCat(network.name, ".", part));
+  for (const int t : tensors) {
+    const model::Tensor& tensor = network.tensors[t];
+    ir::Type type;
+    type.shape = {1, tensor.height, tensor.width, tensor.channels};
+    type.quantization.emplace();
+    type.quantization->scales = {tensor.scale};
+    type.quantization->zero_point = tensor.zero_point;
+    ir::Node* node = module->Add({tensor.name,
+                                  ir::Op::kParameter,
+                                  type,
+                                  {},
+                                  ir::ParameterAttributes{tensor.name}});
+    module->outputs.push_back({tensor.name, node});
+  }
+  return module;
+}
+
+absl::StatusOr<Source> ReadNetworkSource(const std::string& path) {
+  absl::StatusOr<model::Network> network = model::ReadNetwork(path);
+  if (!network.ok()) return network.status();
+  Source source;
+  lower::Lowered& lowered = source.lowered;
+  lowered.head = Passing(*network, network->inputs, "head");
+  lowered.tail = Passing(*network, network->outputs, "tail");
+  for (const model::Layer& layer : network->layers) {
+    lowered.placements.push_back(
+        {layer.name, model::OpName(layer.op),
+         model::HasWeights(layer.op) ? "array" : "vector unit", ""});
+  }
+  lowered.network = *std::move(network);
+  return source;
+}
+
+}  // namespace
+
+absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
+                                ir::PassManager::Observer observer) {
+  Source source;
+  source.module = module->Clone();
+  ir::PassManager passes = ir::StandardPasses();
+  passes.set_observer(std::move(observer));
+  const absl::Status passed = passes.Run(*module);
+  if (!passed.ok()) return passed;
+  absl::StatusOr<lower::Lowered> lowered = lower::LowerModule(*module);
+  if (!lowered.ok()) return lowered.status();
+  source.lowered = *std::move(lowered);
+  return source;
+}
+
+absl::StatusOr<Source> ReadSource(const std::string& path,
+                                  ir::PassManager::Observer observer) {
+  if (!absl::EndsWith(path, ".tflite")) return ReadNetworkSource(path);
+  auto module = import::ReadTflite(path);
+  if (!module.ok()) return module.status();
+  absl::StatusOr<Source> source =
+      SourceOf(*std::move(module), std::move(observer));
+  if (!source.ok()) {
+    return absl::Status(source.status().code(),
+                        absl::StrCat(path, ": ", source.status().message()));
+  }
+  return source;
+}
+
+absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
+                                    const compiler::Options& options) {
+  const lower::Lowered& lowered = source.lowered;
+  absl::StatusOr<Program> program =
+      compiler::CompileNetwork(lowered.network, preset, options);
+  if (!program.ok()) return program.status();
+  CompiledModel model;
+  model.name = lowered.network.name;
+  model.program = *std::move(program);
+  model.head = lowered.head->Clone();
+  model.tail = lowered.tail->Clone();
+  model.placements = lowered.placements;
+  return model;
+}
+
+}  // namespace systole::runtime

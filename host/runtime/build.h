@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// From a model's file to a model that can be run.
+//
+//   absl::StatusOr<Source> source = runtime::ReadSource("model.tflite");
+//   absl::StatusOr<CompiledModel> model =
+//       runtime::Build(*source, preset, options);
+#ifndef SYSTOLE_HOST_RUNTIME_BUILD_H_
+#define SYSTOLE_HOST_RUNTIME_BUILD_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "host/ir/pass.h"
+#include "host/lower/lowering.h"
+#include "host/runtime/compiled_model.h"
+#include "systole/compiler.h"
+
+namespace systole::runtime {
+
+struct Source {
+  std::unique_ptr<ir::Module> module;  // as imported; null for a network's file
+  lower::Lowered lowered;
+};
+
+// Runs the standard passes and divides the module. `observer` sees it after
+// each pass.
+absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
+                                ir::PassManager::Observer observer = nullptr);
+
+// A file that ends in .tflite, or else a network's (.safetensors). Errors
+// name the file.
+absl::StatusOr<Source> ReadSource(const std::string& path,
+                                  ir::PassManager::Observer observer = nullptr);
+
+absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
+                                    const compiler::Options& options);
+
+}  // namespace systole::runtime
+
+#endif  // SYSTOLE_HOST_RUNTIME_BUILD_H_

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The section "model" of a program file: docs/program_file.md.
+#ifndef SYSTOLE_HOST_RUNTIME_MODEL_SECTION_H_
+#define SYSTOLE_HOST_RUNTIME_MODEL_SECTION_H_
+
+#include "absl/status/status.h"
+#include "host/runtime/compiled_model.h"
+
+namespace systole::runtime {
+
+inline constexpr char kModelSection[] = "model";
+
+Section ToSection(const CompiledModel& model);
+// Everything but the program. Both modules are verified. Errors:
+// InvalidArgument, DataLoss.
+absl::Status ParseSection(const Section& section, CompiledModel& model);
+
+}  // namespace systole::runtime
+
+#endif  // SYSTOLE_HOST_RUNTIME_MODEL_SECTION_H_

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Runs a compiled model: the host's head, the device, the host's tail.
+//
+//   Runner runner(**device, *model);
+//   absl::StatusOr<BatchRun> run = runner.Run(images);
+//   if (!run.ok()) return run.status();
+//   Use(run->outputs[0]);
+#ifndef SYSTOLE_HOST_RUNTIME_RUNNER_H_
+#define SYSTOLE_HOST_RUNTIME_RUNNER_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "host/ir/literal.h"
+#include "host/runtime/compiled_model.h"
+#include "systole/device.h"
+
+namespace systole::runtime {
+
+struct BatchRun {
+  int64_t images = 0;
+  RunStats stats;
+  std::vector<ir::Literal> outputs;  // as CompiledModel::outputs, images in a
+                                     // row
+  // Everything that the program leaves in HBM, by name, dense.
+  std::map<std::string, std::vector<int8_t>> tensors;
+};
+
+class Runner {
+ public:
+  // Both must outlive the runner; meanwhile the device runs nothing else.
+  Runner(Device& device, const CompiledModel& model)
+      : device_(device), model_(model) {}
+
+  // Values of each input of the model, of 1 to batch() images in a row; the
+  // rest of the batch is zeros. Errors: InvalidArgument names the input.
+  absl::StatusOr<BatchRun> Run(const std::vector<ir::Literal>& inputs);
+
+ private:
+  absl::StatusOr<int64_t> Images(const std::vector<ir::Literal>& inputs) const;
+
+  Device& device_;
+  const CompiledModel& model_;
+  bool loaded_ = false;
+};
+
+}  // namespace systole::runtime
+
+#endif  // SYSTOLE_HOST_RUNTIME_RUNNER_H_

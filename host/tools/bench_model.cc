@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tools/bench_model.h"
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "host/runtime/build.h"
+#include "host/runtime/runner.h"
+#include "host/tools/model_check.h"
+#include "host/tools/tensor_io.h"
+
+namespace systole::tools {
+namespace {
+
+// What is known about a layer, or of all of them.
+struct Row {
+  int64_t macs = 0, ideal = 0, expected = 0, cycles = 0, parameters = 0;
+  uint64_t read = 0, written = 0, least = 0;
+
+  void Add(const Row& other) {
+    macs += other.macs;
+    ideal += other.ideal;
+    expected += other.expected;
+    cycles += other.cycles;
+    parameters += other.parameters;
+    read += other.read;
+    written += other.written;
+    least += other.least;
+  }
+};
+
+std::string Bytes(uint64_t bytes) {
+  return Thousands(static_cast<int64_t>(bytes));
+}
+
+double Ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+class ModelBench {
+ public:
+  ModelBench(const BenchArgs& args, const ModelBenchArgs& model_args,
+             const Preset& preset, Progress& progress)
+      : args_(args),
+        model_args_(model_args),
+        preset_(preset),
+        progress_(progress) {}
+
+  absl::StatusOr<std::vector<Record>> Measure(const std::string& path) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto source = runtime::ReadSource(path);
+    if (!source.ok()) return source.status();
+    compiler::Options options;
+    options.batch = model_args_.batch;
+    const auto model = runtime::Build(*source, preset_, options);
+    if (!model.ok()) return model.status();
+    compile_seconds_ =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    const auto run = Run(*source, *model);
+    if (!run.ok()) return run.status();
+    return Report(*model, *run);
+  }
+
+ private:
+  absl::StatusOr<runtime::BatchRun> Run(const runtime::Source& source,
+                                        const runtime::CompiledModel& model) {
+    progress_.set_label(model.name);
+    DeviceOptions options;
+    options.preset = std::string(preset_.name);
+    options.progress = [this](uint64_t count) {
+      progress_.Report(count,
+                       args_.backend == "rtl" ? "cycles" : "descriptors");
+    };
+    auto device = Device::Open(args_.backend, options);
+    if (!device.ok()) return device.status();
+    std::vector<ir::Literal> inputs;
+    for (const ir::Node* input : model.inputs()) {
+      inputs.push_back(RandomValues(input->type, model_args_.batch,
+                                    args_.seed + inputs.size()));
+    }
+    auto run = runtime::Runner(**device, model).Run(inputs);
+    if (!run.ok()) return run;
+    ModelCheck check(source);
+    if (absl::Status s = check.Compare(model, inputs, *run); !s.ok()) return s;
+    if (!check.mismatches().empty())
+      return absl::DataLossError(check.mismatches()[0]);
+    progress_.Clear();
+    return run;
+  }
+
+  std::vector<Row> Rows(const Program& program, const RunStats& stats) const {
+    std::vector<LayerRun> runs(program.layers.size());
+    CountBytes(program, preset_, runs);
+    AttributeCycles(program, stats, runs);
+    const std::vector<int64_t> expected =
+        compiler::EstimateLayerCycles(program, preset_);
+    std::vector<Row> rows;
+    for (size_t l = 0; l < runs.size(); ++l) {
+      const LayerInfo& info = program.layers[l];
+      rows.push_back({info.macs, info.ideal_cycles, expected[l], runs[l].cycles,
+                      info.parameter_bytes, runs[l].hbm_read_bytes,
+                      runs[l].hbm_write_bytes, LeastBytes(program, l)});
+    }
+    return rows;
+  }
+
+  Record MakeRecord(const std::string& section, const std::string& name,
+                    const std::string& model, const Row& row) const {
+    const double peak = static_cast<double>(preset_.macs_per_cycle());
+    Record r;
+    r.name = name;
+    r.section = section;
+    r.preset = std::string(preset_.name);
+    r.macs = row.macs;
+    r.peak_macs_per_cycle = preset_.macs_per_cycle();
+    r.hbm_read_bytes = row.read;
+    r.hbm_write_bytes = row.written;
+    r.bit_exact = true;  // otherwise there is no record
+    if (row.ideal > 0) r.ideal_utilisation = Ratio(row.macs, row.ideal * peak);
+    r.more = {{"model", model},
+              {"images", model_args_.batch},
+              {"ideal_cycles", row.ideal},
+              {"expected_cycles", row.expected},
+              {"least_hbm_bytes", row.least}};
+    if (args_.backend != "rtl") return r;
+    r.cycles = row.cycles;
+    r.utilisation = Ratio(row.macs, row.cycles * peak);
+    r.more["of_ideal"] = Ratio(row.ideal, row.cycles);
+    r.more["prediction_error"] = Ratio(row.expected, row.cycles) - 1;
+    return r;
+  }
+
+  std::vector<Record> Report(const runtime::CompiledModel& model,
+                             const runtime::BatchRun& run) const {
+    const Program& program = model.program;
+    const bool rtl = args_.backend == "rtl";
+    Table table({"layer", "shape", "ideal", "expected", "cycles", "of ideal",
+                 "of peak", "error", "HBM bytes", "least", "times"});
+    const auto add = [&](const std::string& name, const std::string& shape,
+                         const Row& row, const Record& record) {
+      const uint64_t moved = row.read + row.written;
+      table.Add({name, shape, Thousands(row.ideal), Thousands(row.expected),
+                 rtl ? Thousands(row.cycles) : "-",
+                 rtl && row.ideal > 0 ? Percent(record.more["of_ideal"]) : "-",
+                 rtl && row.ideal > 0 ? Percent(*record.utilisation) : "-",
+                 rtl ? Percent(record.more["prediction_error"]) : "-",
+                 Bytes(moved), Bytes(row.least),
+                 row.least > 0
+                     ? absl::StrFormat("%.2f", Ratio(moved, row.least))
+                     : "-"});
+    };
+    std::vector<Record> records;
+    Row total;
+    const std::vector<Row> rows = Rows(program, run.stats);
+    for (size_t l = 0; l < rows.size(); ++l) {
+      const LayerInfo& info = program.layers[l];
+      Record record = MakeRecord("layer", info.name, model.name, rows[l]);
+      record.more["operation"] = info.op;
+      record.more["shape"] = info.shape;
+      record.more["tiling"] = info.tiling;
+      add(absl::StrCat(l, " ", info.op), info.shape, rows[l], record);
+      records.push_back(std::move(record));
+      total.Add(rows[l]);
+    }
+    Record record = MakeRecord("model", model.name, model.name, total);
+    record.host_cpu_seconds = run.stats.host_cpu_seconds;
+    record.more["compile_seconds"] = compile_seconds_;
+    record.more["descriptor_bytes"] =
+        program.descriptors.size() * isa::kDescriptorBytes;
+    if (rtl) record.more["cause"] = CauseOfShortfall(run.stats, total.ideal);
+    add("all", "", total, record);
+    if (!args_.json) {
+      std::printf("%s on %s, %s, %d images a run; compiled in %.2f s\n\n%s\n",
+                  model.name.c_str(), args_.backend.c_str(),
+                  std::string(preset_.name).c_str(),
+                  static_cast<int>(model_args_.batch), compile_seconds_,
+                  table.ToString().c_str());
+      if (rtl) {
+        std::printf("beyond the ideal: %s\n\n",
+                    record.more["cause"].get<std::string>().c_str());
+      }
+    }
+    records.push_back(std::move(record));
+    return records;
+  }
+
+  const BenchArgs& args_;
+  const ModelBenchArgs& model_args_;
+  const Preset& preset_;
+  Progress& progress_;
+  double compile_seconds_ = 0;
+};
+
+}  // namespace
+
+void AddModelBenchOptions(CLI::App& sub, ModelBenchArgs& args) {
+  sub.add_option("--preset", args.preset, "configuration, for models")
+      ->capture_default_str();
+  sub.add_option("--batch", args.batch, "images a run, for models")
+      ->capture_default_str();
+}
+
+bool AreModels(const std::vector<std::string>& sections) {
+  return !sections.empty() && sections[0].find('.') != std::string::npos;
+}
+
+absl::Status BenchModels(const BenchArgs& args,
+                         const ModelBenchArgs& model_args) {
+  const auto preset = PresetByName(model_args.preset);
+  if (!preset.ok()) return preset.status();
+  Progress progress(args.quiet);
+  ModelBench bench(args, model_args, **preset, progress);
+  std::vector<Record> records;
+  for (const std::string& path : args.sections) {
+    const auto measured = bench.Measure(path);
+    if (!measured.ok()) return measured.status();
+    records.insert(records.end(), measured->begin(), measured->end());
+  }
+  if (args.json) std::printf("%s\n", ToJson(records).dump(2).c_str());
+  if (args.reports.empty()) return absl::OkStatus();
+  return WriteJson(args.reports + "/bench_models.json", ToJson(records));
+}
+
+}  // namespace systole::tools

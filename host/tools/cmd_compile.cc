@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// compile: a model's file to a program file.
+#include <chrono>
+#include <cstdio>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "host/ir/text.h"
+#include "host/runtime/build.h"
+#include "host/tools/commands.h"
+#include "host/tools/describe.h"
+#include "host/tools/report.h"
+
+namespace systole::tools {
+namespace {
+
+struct CompileArgs {
+  std::string model = "models/mnist_cnn.safetensors", preset = "edge",
+              output = "out.tpu";
+  bool print_ir = false, constants = false, json = false;
+  std::vector<std::string> print_after;
+  compiler::Options options;
+};
+
+// What is asked for behind each step, as text that ends up on stdout.
+class IrPrinter {
+ public:
+  explicit IrPrinter(const CompileArgs& args) : args_(args) {
+    print_options_.elide_constants = !args.constants;
+  }
+
+  void Module(const std::string& step, const ir::Module& module) {
+    if (Wanted(step)) Print(step, ir::Print(module, print_options_));
+  }
+  void Text(const std::string& step, const std::string& text) {
+    if (Wanted(step)) Print(step, text);
+  }
+  // A name that no step had.
+  absl::Status CheckNames() const {
+    for (const std::string& name : args_.print_after) {
+      if (std::find(steps_.begin(), steps_.end(), name) == steps_.end()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--print-ir-after ", name, ": there are ",
+                         absl::StrJoin(steps_, ", ")));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  bool Wanted(const std::string& step) {
+    steps_.push_back(step);
+    return args_.print_ir ||
+           std::find(args_.print_after.begin(), args_.print_after.end(),
+                     step) != args_.print_after.end();
+  }
+  static void Print(const std::string& step, const std::string& text) {
+    std::printf("// after %s\n%s\n", step.c_str(), text.c_str());
+  }
+
+  const CompileArgs& args_;
+  ir::PrintOptions print_options_;
+  std::vector<std::string> steps_;
+};
+
+absl::Status Compile(const CompileArgs& args) {
+  const auto preset = PresetByName(args.preset);
+  if (!preset.ok()) return preset.status();
+  const auto start = std::chrono::steady_clock::now();
+  IrPrinter printer(args);
+  const auto source = runtime::ReadSource(
+      args.model, [&](const std::string& pass, const ir::Module& module) {
+        printer.Module(pass, module);
+      });
+  if (!source.ok()) return source.status();
+  printer.Module("lowering-head", *source->lowered.head);
+  printer.Text("lowering", PlacementText(source->lowered.placements));
+  printer.Module("lowering-tail", *source->lowered.tail);
+  const auto model = runtime::Build(*source, **preset, args.options);
+  if (!model.ok()) return model.status();
+  printer.Text("tiling", TilingText(model->program));
+  printer.Text("memory-planning", MemoryText(model->program));
+  printer.Text("scheduling", DisassembleProgram(model->program));
+  if (absl::Status s = printer.CheckNames(); !s.ok()) return s;
+  if (absl::Status s = runtime::WriteModel(*model, args.output); !s.ok())
+    return s;
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  if (args.json) {
+    nlohmann::ordered_json json = InfoJson(*model, **preset);
+    json["file"] = args.output;
+    json["compile_seconds"] = seconds;
+    std::printf("%s\n", json.dump(2).c_str());
+    return absl::OkStatus();
+  }
+  std::printf("%s\n", PlacementText(model->placements).c_str());
+  std::printf(
+      "%s: %d layers, %d descriptors, %s bytes of HBM, %s cycles expected; "
+      "compiled in %.2f s\n",
+      args.output.c_str(), static_cast<int>(model->program.layers.size()),
+      static_cast<int>(model->program.descriptors.size()),
+      Thousands(static_cast<int64_t>(model->program.hbm_bytes)).c_str(),
+      Thousands(compiler::EstimateCycles(model->program, **preset)).c_str(),
+      seconds);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddCompileCommand(CLI::App& app, Action& chosen) {
+  auto args = std::make_shared<CompileArgs>();
+  CLI::App* sub =
+      app.add_subcommand("compile", "compile a model file to a program file");
+  sub->add_option("model", args->model,
+                  "TensorFlow Lite model (.tflite) or network (.safetensors)")
+      ->capture_default_str();
+  sub->add_option("-o,--output", args->output, "program file to write")
+      ->capture_default_str();
+  sub->add_option("--preset", args->preset, "configuration: nano, edge, v1")
+      ->capture_default_str();
+  sub->add_option("--batch", args->options.batch, "images a run")
+      ->capture_default_str();
+  sub->add_flag("--keep-intermediates", args->options.keep_intermediates,
+                "store every layer's output in HBM");
+  sub->add_flag("--print-ir", args->print_ir,
+                "print the graph, and what becomes of it, after each step");
+  sub->add_option("--print-ir-after", args->print_after,
+                  "the same after this step (again for more): input, the name "
+                  "of a pass, lowering-head, lowering, lowering-tail, tiling, "
+                  "memory-planning, scheduling");
+  sub->add_flag("--print-constants", args->constants,
+                "print constants whole, so that the text can be read again");
+  sub->add_flag("--json", args->json, "print what `info --json` prints");
+  sub->callback(
+      [args, &chosen] { chosen = [args] { return Compile(*args); }; });
+}
+
+}  // namespace systole::tools

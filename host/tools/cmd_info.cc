@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// info: what a program file holds.
+#include <cstdio>
+#include <utility>
+
+#include "host/tools/commands.h"
+#include "host/tools/describe.h"
+#include "host/tools/report.h"
+#include "systole/compiler.h"
+
+namespace systole::tools {
+namespace {
+
+absl::Status Info(const std::string& input, bool as_json) {
+  const auto program = ReadProgram(input);
+  if (!program.ok()) return program.status();
+  const auto preset = PresetByName(program->preset);
+  if (!preset.ok()) return preset.status();
+  // A file without a model is one of descriptors alone.
+  auto model = runtime::FromProgram(*program, input);
+  if (!model.ok() &&
+      model.status().code() != absl::StatusCode::kFailedPrecondition)
+    return model.status();
+  if (as_json) {
+    const nlohmann::ordered_json json =
+        model.ok() ? InfoJson(*model, **preset) : InfoJson(*program, **preset);
+    std::printf("%s\n", json.dump(2).c_str());
+    return absl::OkStatus();
+  }
+  if (model.ok()) {
+    std::printf("model %s, %d images a run\n\n%s\n%s\n", model->name.c_str(),
+                static_cast<int>(model->batch()), SignatureText(*model).c_str(),
+                PlacementText(model->placements).c_str());
+  }
+  std::printf(
+      "preset %s, %d descriptors, %s bytes of HBM\nexpected cycles: %s\n\n",
+      program->preset.c_str(), static_cast<int>(program->descriptors.size()),
+      Thousands(static_cast<int64_t>(program->hbm_bytes)).c_str(),
+      Thousands(compiler::EstimateCycles(*program, **preset)).c_str());
+  std::printf("%s\n%s\n%s", LayerText(*program, **preset).c_str(),
+              TilingText(*program).c_str(), MemoryText(*program).c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddInfoCommand(CLI::App& app, Action& chosen) {
+  auto input = std::make_shared<std::string>();
+  auto json = std::make_shared<bool>(false);
+  CLI::App* sub = app.add_subcommand(
+      "info",
+      "describe a program file: inputs and outputs, what runs where, layers, "
+      "tiling, memory, expected cycles");
+  sub->add_option("program", *input, "program file")->required();
+  sub->add_flag("--json", *json, "print JSON instead of tables");
+  sub->callback([input, json, &chosen] {
+    chosen = [input, json] { return Info(*input, *json); };
+  });
+}
+
+}  // namespace systole::tools

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tools/describe.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "host/ir/type.h"
+#include "host/tools/checker.h"
+#include "host/tools/report.h"
+#include "systole/compiler.h"
+
+namespace systole::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Signed(uint64_t value) {
+  return Thousands(static_cast<int64_t>(value));
+}
+
+const char* RoleOf(const TensorInfo& tensor) {
+  return tensor.is_input ? "input" : tensor.is_output ? "output" : "-";
+}
+
+std::string InputName(const ir::Node& node) {
+  const std::string& name = node.attr<ir::ParameterAttributes>().name;
+  return name.empty() ? node.name : name;
+}
+
+struct Traffic {
+  std::vector<LayerRun> layers;
+  std::vector<int64_t> expected;
+};
+
+Traffic TrafficOf(const Program& program, const Preset& preset) {
+  Traffic traffic;
+  traffic.layers.resize(program.layers.size());
+  CountBytes(program, preset, traffic.layers);
+  traffic.expected = compiler::EstimateLayerCycles(program, preset);
+  return traffic;
+}
+
+Json ValueJson(const std::string& name, const ir::Type& type) {
+  Json json = {{"name", name},
+               {"element", ir::ElementTypeName(type.element)},
+               {"shape", type.shape},
+               {"scale", nullptr},
+               {"zero_point", nullptr}};
+  if (type.quantization) {
+    json["scale"] = type.quantization->scale();
+    json["zero_point"] = type.quantization->zero_point;
+  }
+  return json;
+}
+
+Json TensorJson(const TensorInfo& t) {
+  return {{"name", t.name},
+          {"element", ElementTypeName(t.type)},
+          {"shape", {t.n, t.h, t.w, t.channels}},
+          {"role", RoleOf(t)},
+          {"hbm_addr", t.hbm_addr},
+          {"pitch", t.pitch},
+          {"image_pitch", t.img_pitch},
+          {"scale", t.scale},
+          {"zero_point", t.zero_point}};
+}
+
+}  // namespace
+
+std::string PlacementText(const std::vector<lower::Placement>& placements) {
+  Table table({"operator", "operation", "runs on", "why"});
+  for (const lower::Placement& p : placements)
+    table.Add({p.node, p.op, p.unit, p.reason});
+  return table.ToString();
+}
+
+std::string TilingText(const Program& program) {
+  Table table({"layer", "tiling"});
+  for (const LayerInfo& layer : program.layers)
+    table.Add({layer.name, layer.tiling});
+  return table.ToString();
+}
+
+std::string MemoryText(const Program& program) {
+  Table buffers({"unified buffer", "from", "to", "bytes", "layers"});
+  std::vector<BufferInfo> sorted = program.buffers;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const BufferInfo& a, const BufferInfo& b) {
+                     return a.first_layer < b.first_layer;
+                   });
+  for (const BufferInfo& b : sorted) {
+    buffers.Add({b.name, absl::StrFormat("0x%x", b.ub_addr),
+                 absl::StrFormat("0x%x", b.ub_addr + b.bytes), Signed(b.bytes),
+                 absl::StrCat(b.first_layer, "..", b.last_layer)});
+  }
+  Table tensors({"tensor in HBM", "type", "shape", "address", "line pitch",
+                 "image pitch", "role"});
+  for (const TensorInfo& t : program.tensors) {
+    tensors.Add({t.name, std::string(ElementTypeName(t.type)),
+                 absl::StrFormat("%dx%dx%dx%d", t.n, t.h, t.w, t.channels),
+                 absl::StrFormat("0x%x", t.hbm_addr), Thousands(t.pitch),
+                 Thousands(t.img_pitch), RoleOf(t)});
+  }
+  Table segments({"data in HBM", "address", "bytes"});
+  for (const DataSegment& s : program.segments) {
+    segments.Add(
+        {s.name, absl::StrFormat("0x%x", s.hbm_addr), Signed(s.data.size())});
+  }
+  segments.Add({"descriptors", absl::StrFormat("0x%x", program.prog_addr),
+                Signed(program.descriptors.size() * isa::kDescriptorBytes)});
+  return absl::StrCat(program.buffers.empty() ? "" : buffers.ToString() + "\n",
+                      tensors.ToString(), "\n", segments.ToString());
+}
+
+std::string LayerText(const Program& program, const Preset& preset) {
+  const Traffic traffic = TrafficOf(program, preset);
+  Table table({"layer", "operation", "shape", "MACs", "ideal cycles",
+               "expected cycles", "HBM read", "HBM written", "least"});
+  for (size_t l = 0; l < program.layers.size(); ++l) {
+    const LayerInfo& info = program.layers[l];
+    table.Add({info.name, info.op, info.shape, Thousands(info.macs),
+               Thousands(info.ideal_cycles), Thousands(traffic.expected[l]),
+               Signed(traffic.layers[l].hbm_read_bytes),
+               Signed(traffic.layers[l].hbm_write_bytes),
+               Signed(LeastBytes(program, l))});
+  }
+  return table.ToString();
+}
+
+std::string SignatureText(const runtime::CompiledModel& model) {
+  Table table({"", "name", "type"});
+  for (const ir::Node* input : model.inputs())
+    table.Add({"input", InputName(*input), ir::TypeText(input->type)});
+  for (const ir::Output& output : model.outputs())
+    table.Add({"output", output.name, ir::TypeText(output.node->type)});
+  return table.ToString();
+}
+
+Json InfoJson(const Program& program, const Preset& preset) {
+  const Traffic traffic = TrafficOf(program, preset);
+  Json json;
+  json["preset"] = program.preset;
+  json["descriptors"] = program.descriptors.size();
+  json["hbm_bytes"] = program.hbm_bytes;
+  json["expected_cycles"] = compiler::EstimateCycles(program, preset);
+  json["layers"] = Json::array();
+  for (size_t l = 0; l < program.layers.size(); ++l) {
+    const LayerInfo& info = program.layers[l];
+    json["layers"].push_back(
+        {{"name", info.name},
+         {"operation", info.op},
+         {"shape", info.shape},
+         {"inputs", info.inputs},
+         {"output", info.output},
+         {"macs", info.macs},
+         {"ideal_cycles", info.ideal_cycles},
+         {"expected_cycles", traffic.expected[l]},
+         {"hbm_read_bytes", traffic.layers[l].hbm_read_bytes},
+         {"hbm_write_bytes", traffic.layers[l].hbm_write_bytes},
+         {"least_hbm_bytes", LeastBytes(program, l)},
+         {"tiling", info.tiling}});
+  }
+  json["unified_buffer"] = Json::array();
+  for (const BufferInfo& b : program.buffers) {
+    json["unified_buffer"].push_back({{"name", b.name},
+                                      {"address", b.ub_addr},
+                                      {"bytes", b.bytes},
+                                      {"first_layer", b.first_layer},
+                                      {"last_layer", b.last_layer}});
+  }
+  json["tensors"] = Json::array();
+  for (const TensorInfo& t : program.tensors)
+    json["tensors"].push_back(TensorJson(t));
+  json["data"] = Json::array();
+  for (const DataSegment& s : program.segments) {
+    json["data"].push_back(
+        {{"name", s.name}, {"hbm_addr", s.hbm_addr}, {"bytes", s.data.size()}});
+  }
+  return json;
+}
+
+Json InfoJson(const runtime::CompiledModel& model, const Preset& preset) {
+  Json json;
+  json["model"] = model.name;
+  json["images_a_run"] = model.batch();
+  json["inputs"] = Json::array();
+  for (const ir::Node* input : model.inputs())
+    json["inputs"].push_back(ValueJson(InputName(*input), input->type));
+  json["outputs"] = Json::array();
+  for (const ir::Output& output : model.outputs())
+    json["outputs"].push_back(ValueJson(output.name, output.node->type));
+  json["operators"] = Json::array();
+  for (const lower::Placement& p : model.placements) {
+    json["operators"].push_back({{"name", p.node},
+                                 {"operation", p.op},
+                                 {"runs_on", p.unit},
+                                 {"why", p.reason}});
+  }
+  json.update(InfoJson(model.program, preset));
+  return json;
+}
+
+}  // namespace systole::tools

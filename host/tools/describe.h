@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compiled models and programs as text and as JSON.
+#ifndef HOST_TOOLS_DESCRIBE_H_
+#define HOST_TOOLS_DESCRIBE_H_
+
+#include <string>
+#include <vector>
+
+#include "host/runtime/compiled_model.h"
+#include "nlohmann/json.hpp"
+#include "systole/gen/presets.h"
+#include "systole/program.h"
+
+namespace systole::tools {
+
+// What runs where, an operator a line.
+std::string PlacementText(const std::vector<lower::Placement>& placements);
+// How each layer is cut into blocks and passes.
+std::string TilingText(const Program& program);
+// Buffers of the unified buffer, and what lies in HBM.
+std::string MemoryText(const Program& program);
+// Work, expected cycles and traffic of each layer.
+std::string LayerText(const Program& program, const Preset& preset);
+// The model's inputs and outputs.
+std::string SignatureText(const runtime::CompiledModel& model);
+
+nlohmann::ordered_json InfoJson(const Program& program, const Preset& preset);
+nlohmann::ordered_json InfoJson(const runtime::CompiledModel& model,
+                                const Preset& preset);
+
+}  // namespace systole::tools
+
+#endif  // HOST_TOOLS_DESCRIBE_H_

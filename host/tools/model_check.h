@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Compares what a compiled model computed with the golden model: every tensor
+// that reached HBM with the lowered network's, every output with that of the
+// model as it was imported, no pass applied.
+//
+//   ModelCheck check(*source);
+//   absl::Status status = check.Compare(model, inputs, *run);
+//   if (status.ok() && !check.mismatches().empty()) ...
+#ifndef HOST_TOOLS_MODEL_CHECK_H_
+#define HOST_TOOLS_MODEL_CHECK_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "host/runtime/build.h"
+#include "host/runtime/compiled_model.h"
+#include "host/runtime/runner.h"
+#include "systole/gen/presets.h"
+
+namespace systole::tools {
+
+class ModelCheck {
+ public:
+  explicit ModelCheck(const runtime::Source& source) : source_(source) {}
+
+  // `inputs` as Runner::Run had them. Errors: InvalidArgument when the source
+  // is that of another model; what the golden model refuses.
+  absl::Status Compare(const runtime::CompiledModel& model,
+                       const std::vector<ir::Literal>& inputs,
+                       const runtime::BatchRun& run);
+
+  // By tensor: whether all that was compared was equal.
+  const std::map<std::string, bool>& tensors() const { return tensors_; }
+  const std::vector<std::string>& mismatches() const { return mismatches_; }
+
+ private:
+  absl::Status CompareLayers(const runtime::CompiledModel& model,
+                             const std::vector<ir::Literal>& inputs,
+                             const runtime::BatchRun& run);
+  absl::Status CompareOutputs(const runtime::CompiledModel& model,
+                              const std::vector<ir::Literal>& inputs,
+                              const runtime::BatchRun& run);
+  void Record(const std::string& tensor, const std::string& mismatch);
+
+  const runtime::Source& source_;
+  std::map<std::string, bool> tensors_;
+  std::vector<std::string> mismatches_;
+};
+
+}  // namespace systole::tools
+
+#endif  // HOST_TOOLS_MODEL_CHECK_H_

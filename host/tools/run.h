@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `systole run`: its options, and its two forms.
+#ifndef HOST_TOOLS_RUN_H_
+#define HOST_TOOLS_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "host/tools/commands.h"
+#include "systole/device.h"
+
+namespace systole::tools {
+
+struct RunArgs {
+  std::string backend = "rtl", preset = "edge", reports = "build/reports",
+              trace;
+  std::optional<int64_t> batch;
+  int trace_layer = -1, stall = 0;
+  uint64_t seed = 1;
+  bool json = false, checked = false, quiet = false;
+  // A model.
+  std::string model, check;
+  std::vector<std::string> inputs, outputs;
+  int64_t random = 0;
+  bool dequantise = false;
+  // The digits.
+  std::string network = "models/mnist_cnn.safetensors",
+              digits = "tests/data/mnist";
+  int64_t images = 32;
+};
+
+// The device that the options describe; it reports to `progress`, which must
+// outlive it.
+absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
+                                                   const std::string& preset,
+                                                   Progress& progress);
+
+absl::Status RunDigits(const RunArgs& args);
+absl::Status RunModel(const RunArgs& args);
+
+}  // namespace systole::tools
+
+#endif  // HOST_TOOLS_RUN_H_

@@ -1,0 +1,308 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// run with a model: inputs from files, outputs to files, batch by batch.
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "host/runtime/build.h"
+#include "host/runtime/runner.h"
+#include "host/tools/model_check.h"
+#include "host/tools/report.h"
+#include "host/tools/run.h"
+#include "host/tools/tensor_io.h"
+
+namespace systole::tools {
+namespace {
+
+using ir::Literal;
+using Json = nlohmann::ordered_json;
+
+struct ModelInputs {
+  std::vector<Literal> values;  // images in a row
+  int64_t images = 0;
+  bool quantised = false;
+};
+
+struct Result {
+  int64_t images = 0, cycles = 0;
+  double host_cpu_seconds = 0;
+  std::vector<Literal> outputs;
+  Json runs = Json::array();
+};
+
+std::vector<std::string> NamesOf(const runtime::CompiledModel& model,
+                                 bool outputs) {
+  std::vector<std::string> names;
+  if (outputs) {
+    for (const ir::Output& output : model.outputs())
+      names.push_back(output.name);
+    return names;
+  }
+  for (const ir::Node* input : model.inputs()) {
+    const std::string& name = input->attr<ir::ParameterAttributes>().name;
+    names.push_back(name.empty() ? input->name : name);
+  }
+  return names;
+}
+
+// A program, or what it is made of.
+absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
+  if (!absl::EndsWith(args.model, ".tflite") &&
+      !absl::EndsWith(args.model, ".safetensors")) {
+    return runtime::ReadModel(args.model);
+  }
+  const auto preset = PresetByName(args.preset);
+  if (!preset.ok()) return preset.status();
+  const auto source = runtime::ReadSource(args.model);
+  if (!source.ok()) return source.status();
+  compiler::Options options;
+  options.batch = args.batch.value_or(1);
+  options.keep_intermediates = !args.check.empty();
+  return runtime::Build(*source, **preset, options);
+}
+
+absl::StatusOr<ModelInputs> ReadInputs(const RunArgs& args,
+                                       const runtime::CompiledModel& model) {
+  ModelInputs inputs;
+  const std::vector<std::string> names = NamesOf(model, false);
+  if ((args.random > 0) == !args.inputs.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        args.model, ": give either --input or --random; inputs: ",
+        names.size() == 1 ? names[0] : absl::StrCat(names.size())));
+  }
+  if (args.random > 0) {
+    inputs.images = args.random;
+    for (const ir::Node* input : model.inputs()) {
+      inputs.values.push_back(RandomValues(input->type, args.random,
+                                           args.seed + inputs.values.size()));
+    }
+    return inputs;
+  }
+  const auto files = FilesFor(names, args.inputs, "--input");
+  if (!files.ok()) return files.status();
+  for (size_t i = 0; i < names.size(); ++i) {
+    if ((*files)[i].empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no file for the input '", names[i], "'"));
+    }
+    const auto array = npy::Read((*files)[i]);
+    if (!array.ok()) return array.status();
+    auto images = ToImages(*array, model.inputs()[i]->type);
+    if (!images.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat((*files)[i], ": input '", names[i],
+                       "': ", images.status().message()));
+    }
+    if (images->count == 0 || (i > 0 && images->count != inputs.images)) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s: %d images, %s", (*files)[i], images->count,
+          images->count == 0 ? "at least 1 is needed"
+                             : "another number than of the first input"));
+    }
+    inputs.images = images->count;
+    inputs.quantised = inputs.quantised || images->quantised;
+    inputs.values.push_back(std::move(images->values));
+  }
+  return inputs;
+}
+
+absl::StatusOr<Result> RunAll(const RunArgs& args,
+                              const runtime::CompiledModel& model,
+                              const ModelInputs& inputs, ModelCheck* check) {
+  Progress progress(args.quiet);
+  auto device = OpenDevice(args, model.program.preset, progress);
+  if (!device.ok()) return device.status();
+  runtime::Runner runner(**device, model);
+  Result result;
+  for (int64_t first = 0; first < inputs.images; first += model.batch()) {
+    const int64_t images = std::min(model.batch(), inputs.images - first);
+    progress.set_label(absl::StrFormat("%s: image %d of %d", model.name, first,
+                                       inputs.images));
+    std::vector<Literal> batch;
+    for (size_t i = 0; i < inputs.values.size(); ++i) {
+      const int64_t elements = model.inputs()[i]->type.elements();
+      batch.push_back(
+          inputs.values[i].Slice(first * elements, images * elements));
+    }
+    auto run = runner.Run(batch);
+    if (!run.ok()) return run.status();
+    if (check != nullptr) {
+      if (absl::Status s = check->Compare(model, batch, *run); !s.ok())
+        return s;
+    }
+    result.images += images;
+    result.cycles += static_cast<int64_t>(run->stats.cycles);
+    result.host_cpu_seconds += run->stats.host_cpu_seconds;
+    result.runs.push_back(
+        {{"images", images},
+         {"cycles", args.backend == "rtl" ? Json(run->stats.cycles) : Json()}});
+    if (first == 0) {
+      result.outputs = std::move(run->outputs);
+      continue;
+    }
+    for (size_t i = 0; i < result.outputs.size(); ++i) {
+      result.outputs[i].Append(run->outputs[i]);
+    }
+  }
+  return result;
+}
+
+struct OutputFile {
+  std::string name, file, description;
+  Literal values;
+  int64_t elements = 0;  // of an image
+};
+
+absl::StatusOr<std::vector<OutputFile>> WriteOutputs(
+    const RunArgs& args, const runtime::CompiledModel& model,
+    const std::vector<std::string>& files, const Result& result) {
+  const std::vector<std::string> names = NamesOf(model, true);
+  std::vector<OutputFile> outputs;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const ir::Type& type = model.outputs()[i].node->type;
+    const bool convert =
+        args.dequantise && type.element == ir::ElementType::kInt8;
+    OutputFile output;
+    output.name = names[i];
+    output.file = files[i];
+    output.values =
+        convert ? Dequantised(result.outputs[i], type) : result.outputs[i];
+    output.elements = type.elements();
+    const npy::Array array = FromImages(output.values, type, result.images);
+    output.description = npy::Describe(array);
+    if (!output.file.empty()) {
+      if (absl::Status s = npy::Write(array, output.file); !s.ok()) return s;
+    }
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+Literal ImageOf(const OutputFile& output, int64_t image) {
+  return output.values.Slice(image * output.elements, output.elements);
+}
+
+// Index and value of the largest element of an image.
+std::string Largest(const OutputFile& output, int64_t image) {
+  return ImageOf(output, image).Visit([](const auto& v) {
+    const auto at = std::max_element(v.begin(), v.end());
+    return absl::StrCat("[", at - v.begin(), "] = ", *at);
+  });
+}
+
+void PrintTable(const RunArgs& args, const runtime::CompiledModel& model,
+                const ModelInputs& inputs, const Result& result,
+                const std::vector<OutputFile>& outputs) {
+  std::printf("%s on %s, %s, %d images, %d a run%s\n\n", args.model.c_str(),
+              args.backend.c_str(), model.program.preset.c_str(),
+              static_cast<int>(result.images), static_cast<int>(model.batch()),
+              inputs.quantised ? "; float32 inputs quantised" : "");
+  constexpr int64_t kShown = 8;
+  std::vector<std::string> head = {"output", "values"};
+  const int64_t shown = std::min(kShown, result.images);
+  for (int64_t i = 0; i < shown; ++i)
+    head.push_back(absl::StrCat("largest of ", i));
+  Table table(head);
+  for (const OutputFile& output : outputs) {
+    std::vector<std::string> row = {output.name, output.description};
+    for (int64_t i = 0; i < shown; ++i) row.push_back(Largest(output, i));
+    table.Add(row);
+  }
+  std::printf("%s\n", table.ToString().c_str());
+  if (result.cycles > 0) {
+    std::printf(
+        "cycles: %s, %s a run (%.2f s)\n", Thousands(result.cycles).c_str(),
+        Thousands(result.cycles / static_cast<int64_t>(result.runs.size()))
+            .c_str(),
+        result.host_cpu_seconds);
+  }
+}
+
+Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
+            const ModelInputs& inputs, const Result& result,
+            const std::vector<OutputFile>& outputs, const ModelCheck* check) {
+  Json json;
+  json["model"] = model.name;
+  json["program"] = args.model;
+  json["backend"] = args.backend;
+  json["preset"] = model.program.preset;
+  json["images"] = result.images;
+  json["images_a_run"] = model.batch();
+  json["inputs_quantised"] = inputs.quantised;
+  json["cycles"] = args.backend == "rtl" ? Json(result.cycles) : Json();
+  json["host_cpu_seconds"] = result.host_cpu_seconds;
+  json["runs"] = result.runs;
+  json["outputs"] = Json::array();
+  for (const OutputFile& output : outputs) {
+    Json largest = Json::array();
+    for (int64_t i = 0; i < result.images; ++i) {
+      largest.push_back(ImageOf(output, i).Visit([](const auto& v) {
+        return std::max_element(v.begin(), v.end()) - v.begin();
+      }));
+    }
+    json["outputs"].push_back(
+        {{"name", output.name},
+         {"values", output.description},
+         {"file", output.file.empty() ? Json() : Json(output.file)},
+         {"index_of_largest", largest}});
+  }
+  json["check"] = nullptr;
+  if (check != nullptr) {
+    json["check"] = {{"bit_exact", check->mismatches().empty()},
+                     {"tensors", Json::object()},
+                     {"mismatches", check->mismatches()}};
+    for (const auto& [tensor, equal] : check->tensors())
+      json["check"]["tensors"][tensor] = equal;
+  }
+  return json;
+}
+
+}  // namespace
+
+absl::Status RunModel(const RunArgs& args) {
+  const auto model = ReadOrBuild(args);
+  if (!model.ok()) return model.status();
+  const auto inputs = ReadInputs(args, *model);
+  if (!inputs.ok()) return inputs.status();
+  const auto files = FilesFor(NamesOf(*model, true), args.outputs, "--output");
+  if (!files.ok()) return files.status();
+  absl::StatusOr<runtime::Source> source;
+  std::optional<ModelCheck> check;
+  if (!args.check.empty()) {
+    source = runtime::ReadSource(args.check);
+    if (!source.ok()) return source.status();
+    check.emplace(*source);
+  }
+  ModelCheck* const checker = check ? &*check : nullptr;
+  const auto result = RunAll(args, *model, *inputs, checker);
+  if (!result.ok()) return result.status();
+  const auto outputs = WriteOutputs(args, *model, *files, *result);
+  if (!outputs.ok()) return outputs.status();
+  if (args.json) {
+    std::printf("%s\n",
+                ToJson(args, *model, *inputs, *result, *outputs, checker)
+                    .dump(2)
+                    .c_str());
+  } else {
+    PrintTable(args, *model, *inputs, *result, *outputs);
+    if (checker != nullptr) {
+      std::printf("checked: %d tensors and outputs, %d mismatches\n",
+                  static_cast<int>(checker->tensors().size()),
+                  static_cast<int>(checker->mismatches().size()));
+    }
+  }
+  if (checker == nullptr || checker->mismatches().empty())
+    return absl::OkStatus();
+  std::string text =
+      absl::StrFormat("%d mismatches:", checker->mismatches().size());
+  for (const std::string& mismatch : checker->mismatches())
+    text += "\n  " + mismatch;
+  return absl::DataLossError(text);
+}
+
+}  // namespace systole::tools

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/tools/tensor_io.h"
+
+#include <algorithm>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/ir/evaluate.h"
+
+namespace systole::tools {
+namespace {
+
+using ir::ElementType;
+using ir::Literal;
+
+// Images in an array of that shape; 0 if it has none.
+int64_t CountImages(const std::vector<int64_t>& shape,
+                    const std::vector<int64_t>& one) {
+  if (shape == one) return 1;
+  const auto ends_with = [&](size_t skip_shape, size_t skip_one) {
+    return std::equal(shape.begin() + skip_shape, shape.end(),
+                      one.begin() + skip_one, one.end());
+  };
+  const bool unit = !one.empty() && one[0] == 1;
+  if (unit && shape.size() == one.size() && ends_with(1, 1)) return shape[0];
+  if (shape.size() == one.size() + 1 && ends_with(1, 0)) return shape[0];
+  if (unit && shape.size() + 1 == one.size() && ends_with(0, 1)) return 1;
+  return 0;
+}
+
+Literal Evaluated(ir::Op op, const ir::Type& from, const ir::Type& to,
+                  const Literal& values) {
+  ir::Node operand{"values", ir::Op::kParameter, from, {}, {}};
+  const ir::Node node{"converted", op, to, {&operand}, ir::NoAttributes{}};
+  return *ir::Evaluate(node, {&values});
+}
+
+ir::Type Row(ElementType element, int64_t size) {
+  ir::Type type;
+  type.element = element;
+  type.shape = {size};
+  return type;
+}
+
+}  // namespace
+
+absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
+  Images images;
+  images.count = CountImages(array.shape, type.shape);
+  if (images.count == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(npy::Describe(array), " is neither ",
+                     ir::ShapeText(type.shape), " nor a stack of them"));
+  }
+  const bool is_float = array.type == npy::Type::kFloat32;
+  const bool fits = type.element == ElementType::kInt8
+                        ? is_float || array.type == npy::Type::kInt8
+                        : type.element == ElementType::kFloat32 && is_float;
+  if (!fits) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        npy::Describe(array), " for ", ir::TypeText(type), ": give ",
+        type.element == ElementType::kInt8 ? "int8 or float32" : "float32"));
+  }
+  images.values =
+      Literal::FromBytes(is_float ? ElementType::kFloat32 : ElementType::kInt8,
+                         array.elements(), array.bytes.data());
+  if (is_float && type.element == ElementType::kInt8) {
+    ir::Type to = Row(ElementType::kInt8, array.elements());
+    to.quantization = type.quantization;
+    images.values = Evaluated(ir::Op::kQuantize,
+                              Row(ElementType::kFloat32, array.elements()), to,
+                              images.values);
+    images.quantised = true;
+  }
+  return images;
+}
+
+npy::Array FromImages(const Literal& values, const ir::Type& type,
+                      int64_t images) {
+  npy::Array array;
+  switch (values.element()) {
+    case ElementType::kInt8:
+      array.type = npy::Type::kInt8;
+      break;
+    case ElementType::kInt16:
+      array.type = npy::Type::kInt16;
+      break;
+    case ElementType::kInt32:
+      array.type = npy::Type::kInt32;
+      break;
+    case ElementType::kFloat32:
+      array.type = npy::Type::kFloat32;
+      break;
+  }
+  array.shape = type.shape;
+  if (!array.shape.empty() && array.shape[0] == 1) {
+    array.shape[0] = images;
+  } else {
+    array.shape.insert(array.shape.begin(), images);
+  }
+  array.bytes = values.Bytes();
+  return array;
+}
+
+Literal Dequantised(const Literal& values, const ir::Type& type) {
+  ir::Type from = Row(type.element, values.size());
+  from.quantization = type.quantization;
+  return Evaluated(ir::Op::kDequantize, from,
+                   Row(ElementType::kFloat32, values.size()), values);
+}
+
+Literal RandomValues(const ir::Type& type, int64_t images, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const int64_t count = images * type.elements();
+  if (type.element == ElementType::kFloat32) {
+    std::vector<float> values(count);
+    for (float& v : values) {
+      v = static_cast<float>(static_cast<int64_t>(random() >> 40) - (1 << 23)) /
+          static_cast<float>(1 << 23);
+    }
+    return Literal(std::move(values));
+  }
+  std::vector<int8_t> values(count);
+  for (int8_t& v : values) v = static_cast<int8_t>(random() >> 32);
+  return Literal(std::move(values));
+}
+
+absl::StatusOr<std::vector<std::string>> FilesFor(
+    const std::vector<std::string>& names,
+    const std::vector<std::string>& given, const char* what) {
+  std::vector<std::string> files(names.size());
+  for (const std::string& text : given) {
+    size_t index = names.size();
+    std::string file = text;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (text.size() > names[i].size() && text[names[i].size()] == '=' &&
+          text.compare(0, names[i].size(), names[i]) == 0) {
+        index = i;
+        file = text.substr(names[i].size() + 1);
+      }
+    }
+    if (index == names.size() && names.size() == 1) index = 0;
+    if (index == names.size() || !files[index].empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, " ", text, ": give one NAME=FILE for each of ",
+                       absl::StrJoin(names, ", ")));
+    }
+    files[index] = file;
+  }
+  return files;
+}
+
+}  // namespace systole::tools

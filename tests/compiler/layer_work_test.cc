@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Outputs joined to one position, and additions between the blocks of the layer
+// before: same results, and that they are used where they should be.
+#include "host/compiler/layer_work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/tools/checker.h"
+#include "host/tools/workload.h"
+#include "systole/compiler.h"
+#include "verif/golden/ops.h"
+
+namespace systole::compiler {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+model::Network Conv(int width, int channels, int filters, int kernel,
+                    int stride) {
+  tools::ConvSpec spec;
+  spec.name = "conv";
+  spec.width = width;
+  spec.height = 6;
+  spec.channels = channels;
+  spec.filters = filters;
+  spec.kernel_w = spec.kernel_h = kernel;
+  spec.stride = stride;
+  return tools::ConvNetwork(spec, 5);
+}
+
+// The joined layer is a convolution that gives the same bytes.
+TEST(Joined, GivesTheSameSums) {
+  std::mt19937_64 random(3);
+  for (const int stride : {1, 2}) {
+    for (const int columns : {2, 3, 4}) {
+      const model::Network network = Conv(12 * stride, 3, 5, 3, stride);
+      const model::Layer& layer = network.layers[0];
+      const Geometry g = GeometryOf(network, layer, 1);
+      const LayerWork work = Joined(g, layer, columns);
+      EXPECT_EQ(work.g.ow * columns, g.ow);
+      EXPECT_EQ(work.g.oc, g.oc * columns);
+      EXPECT_EQ(work.layer.bias.size(), static_cast<size_t>(work.g.oc));
+      const model::Tensor& in = network.input();
+      const golden::TensorI8 input(1, in.height, in.width, in.channels,
+                                   tools::RandomInt8(in.size(), random));
+      const auto sums = [&](const Geometry& of, const model::Layer& from) {
+        const model::Window& w = layer.window;
+        // A wider window needs no other padding at the end: it ends where the
+        // last output's did.
+        const golden::Geometry window = {static_cast<int>(of.sh),
+                                         static_cast<int>(of.sw),
+                                         1,
+                                         1,
+                                         w.pad_top,
+                                         w.pad_left,
+                                         w.pad_bottom,
+                                         w.pad_right};
+        return *golden::Conv2D(
+            input,
+            golden::TensorI8(static_cast<int>(of.oc), static_cast<int>(of.kh),
+                             static_cast<int>(of.kw), in.channels,
+                             from.weights),
+            window, in.zero_point);
+      };
+      EXPECT_EQ(sums(g, layer).data(), sums(work.g, work.layer).data())
+          << stride << " " << columns;
+    }
+  }
+}
+
+TEST(Joined, DepthwiseOutputsReadTheirChannel) {
+  model::Layer layer;
+  layer.op = model::Op::kDepthwise;
+  layer.weights = {1, 2, 3, 4, 5, 6};  // 3 taps of 2 outputs
+  layer.bias = {7, 8};
+  layer.requant.resize(2);
+  Geometry g;
+  g.w = 4;
+  g.c = 2;
+  g.kw = 3;
+  g.ow = 2;
+  g.oc = 2;
+  g.multiplier = 1;
+  const LayerWork work = Joined(g, layer, 2);
+  EXPECT_EQ(work.g.multiplier, 0);
+  EXPECT_EQ(work.g.kw, 4);
+  EXPECT_THAT(work.layer.bias, testing::ElementsAre(7, 8, 7, 8));
+  EXPECT_THAT(work.layer.weights,
+              testing::ElementsAre(1, 0, 2, 0, 3, 0, 0, 0,  //
+                                   0, 4, 0, 5, 0, 6, 0, 0,  //
+                                   0, 0, 1, 0, 2, 0, 3, 0,  //
+                                   0, 0, 0, 4, 0, 5, 0, 6));
+}
+
+TEST(MakeWork, JoinsWhereColumnsAreFree) {
+  const Preset& edge = *FindPreset("edge");
+  const auto columns = [&](const model::Network& network) {
+    return MakeWork(network, edge, 1, true)[0].g.columns;
+  };
+  EXPECT_EQ(columns(Conv(32, 16, 16, 3, 1)), 2);
+  EXPECT_EQ(columns(Conv(32, 16, 32, 3, 1)), 1);  // no column is free
+  EXPECT_EQ(columns(Conv(31, 16, 16, 3, 1)), 1);  // 31 is odd
+  EXPECT_EQ(columns(Conv(32, 64, 16, 5, 1)), 2);
+  EXPECT_EQ(MakeWork(Conv(32, 16, 16, 3, 1), edge, 1, false)[0].g.columns, 1);
+}
+
+// conv, then the sum of its result and its input.
+model::Network Residual() {
+  model::Network network = Conv(16, 16, 16, 3, 1);
+  model::Layer first = network.layers[0], add;
+  first.name = "first";
+  model::Tensor middle = network.tensors[1], sum = middle, end = middle;
+  middle.name = "middle";
+  sum.name = "sum";
+  end.name = "end";
+  network.tensors = {network.tensors[0], middle, network.tensors[1], sum, end};
+  first.output = 1;
+  network.layers[0].inputs = {1};
+  network.layers[0].output = 2;
+  add.name = "add";
+  add.op = model::Op::kAdd;
+  add.inputs = {1, 2};
+  add.output = 3;
+  add.add = {{{1 << 30, 0}, {1 << 30, -1}, {1 << 30, -18}}};
+  model::Layer last = first;
+  last.name = "last";
+  last.inputs = {3};
+  last.output = 4;
+  network.layers = {first, network.layers[0], add, last};
+  network.outputs = {4};
+  return network;
+}
+
+TEST(Additions, GoBetweenTheBlocksOfTheLayerBefore) {
+  const Preset& edge = *FindPreset("edge");
+  const model::Network network = Residual();
+  ASSERT_EQ(model::Validate(network), absl::OkStatus());
+  std::mt19937_64 random(3);
+  const std::vector<int8_t> input =
+      tools::RandomInt8(8 * network.input().size(), random);
+  const auto expected = tools::GoldenTensors(network, input, false);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  DeviceOptions device_options;
+  device_options.check_races = true;
+  auto device = Device::Open("iss", device_options);
+  ASSERT_TRUE(device.ok());
+  std::vector<int64_t> cycles;
+  for (const bool fuse : {true, false}) {
+    for (const bool join : {true, false}) {
+      Options options;
+      options.batch = 8;
+      options.fuse_additions = fuse;
+      options.join_columns = join;
+      const auto program = CompileNetwork(network, edge, options);
+      ASSERT_TRUE(program.ok()) << program.status();
+      cycles.push_back(EstimateCycles(*program, edge));
+      const std::string& tiling = program->layers[2].tiling;
+      if (fuse) {
+        EXPECT_THAT(tiling, HasSubstr("each behind one of the layer before"));
+      } else {
+        EXPECT_THAT(tiling, Not(HasSubstr("behind")));
+      }
+      const auto run =
+          tools::RunChecked(**device, *program, network, input, *expected);
+      ASSERT_TRUE(run.ok()) << run.status();
+      EXPECT_THAT(run->mismatches(), testing::IsEmpty());
+    }
+  }
+  EXPECT_LT(cycles[1], cycles[3]);  // of additions alone
+  EXPECT_LT(cycles[2], 0.8 * static_cast<double>(cycles[3]));  // of joining
+  EXPECT_LT(cycles[0], cycles[2]);
+}
+
+}  // namespace
+}  // namespace systole::compiler
