@@ -110,7 +110,7 @@ function(systole_verilate target)
 endfunction()
 
 # Headers that most tests include, compiled once.
-file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "// Empty.\n")
 add_library(systole_test_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
 target_link_libraries(systole_test_headers PRIVATE systole_base GTest::gmock)
 target_compile_options(systole_test_headers PUBLIC -Xclang -fno-pch-timestamp)  # for the compiler cache
