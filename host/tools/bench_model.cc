@@ -173,7 +173,7 @@ class ModelBench {
     if (rtl) record.more["cause"] = CauseOfShortfall(run.stats, total.ideal);
     add("all", "", total, record);
     if (!args_.json) {
-      std::printf("%s on %s, %s, %d images a run; compiled in %.2f s\n\n%s\n",
+      std::printf("%s on %s, %s, %d image(s) a run; compiled in %.2f s\n\n%s\n",
                   model.name.c_str(), args_.backend.c_str(),
                   std::string(preset_.name).c_str(),
                   static_cast<int>(model_args_.batch), compile_seconds_,

@@ -30,7 +30,7 @@ absl::Status Info(const std::string& input, bool as_json) {
     return absl::OkStatus();
   }
   if (model.ok()) {
-    std::printf("model %s, %d images a run\n\n%s\n%s\n", model->name.c_str(),
+    std::printf("model %s, %d image(s) a run\n\n%s\n%s\n", model->name.c_str(),
                 static_cast<int>(model->batch()), SignatureText(*model).c_str(),
                 PlacementText(model->placements).c_str());
   }
