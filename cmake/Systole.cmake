@@ -6,7 +6,7 @@
 #   systole_add_test(name SOURCES a.cc ... [LIBS lib ...] [LABELS label ...] [TIMEOUT seconds]
 #                    [ARGS argument ...] [NO_MAIN])
 #     One GoogleTest suite: a program build/bin/<name> and a ctest test of the same name.
-#     NO_MAIN: the sources (or a library) bring their own main or sc_main.
+#     NO_MAIN: the sources bring their own main, with tests/testing/options.h.
 #
 #   systole_add_check(name COMMAND ... [LABELS label ...] [TIMEOUT seconds])
 #     A ctest test that runs a command in the source folder.
@@ -116,6 +116,10 @@ target_link_libraries(systole_test_headers PRIVATE systole_base GTest::gmock)
 target_compile_options(systole_test_headers PUBLIC -Xclang -fno-pch-timestamp)  # for the compiler cache
 target_precompile_headers(systole_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <absl/status/statusor.h> <absl/strings/str_format.h> <functional> <random>)
 
+# Options of test programs.
+add_library(systole_test_options STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/options.cc)
+target_link_libraries(systole_test_options PRIVATE systole_base CLI11::CLI11 GTest::gtest)
+
 function(systole_add_test name)
   cmake_parse_arguments(ARG "NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
   if(NOT ARG_SOURCES OR ARG_UNPARSED_ARGUMENTS)
@@ -132,7 +136,9 @@ function(systole_add_test name)
                                              SYSTOLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} systole_base GTest::gmock)
   target_precompile_headers(${name} REUSE_FROM systole_test_headers)
-  if(NOT ARG_NO_MAIN)
+  if(ARG_NO_MAIN)
+    target_link_libraries(${name} PRIVATE systole_test_options)
+  else()
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
   endif()
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -16,12 +16,10 @@
 #include <random>
 #include <string>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/strip.h"
 #include "host/compiler/row_blocks.h"
 #include "systole/device.h"
+#include "tests/testing/options.h"
 #include "verif/golden/float_ops.h"
 
 namespace systole {
@@ -241,25 +239,9 @@ TEST(FloatMatmul, Errors) {
 }  // namespace systole
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view arg = argv[i];
-    bool ok = true;
-    if (absl::ConsumePrefix(&arg, "--backend=")) {
-      systole::g_backend = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--preset=")) {
-      systole::g_preset = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--cases=")) {
-      ok = absl::SimpleAtoi(arg, &systole::g_cases);
-    } else if (absl::ConsumePrefix(&arg, "--seed=")) {
-      ok = absl::SimpleAtoi(arg, &systole::g_seed);
-    } else {
-      ok = false;
-    }
-    if (!ok) {
-      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
-      return 2;
-    }
-  }
-  return RUN_ALL_TESTS();
+  return systole::testing_options::RunTests(argc, argv,
+                                            {{"backend", &systole::g_backend},
+                                             {"preset", &systole::g_preset},
+                                             {"cases", &systole::g_cases},
+                                             {"seed", &systole::g_seed}});
 }

@@ -9,11 +9,10 @@
 #include <cstdio>
 #include <string>
 
-#include "absl/strings/match.h"
-#include "absl/strings/strip.h"
 #include "host/tools/checker.h"
 #include "host/tools/workload.h"
 #include "systole/device.h"
+#include "tests/testing/options.h"
 
 namespace systole {
 namespace {
@@ -82,17 +81,7 @@ TEST(PresetTest, Convolution) {
 }  // namespace systole
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view arg = argv[i];
-    if (absl::ConsumePrefix(&arg, "--backend=")) {
-      systole::g_backend = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--preset=")) {
-      systole::g_preset = std::string(arg);
-    } else {
-      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
-      return 2;
-    }
-  }
-  return RUN_ALL_TESTS();
+  return systole::testing_options::RunTests(
+      argc, argv,
+      {{"backend", &systole::g_backend}, {"preset", &systole::g_preset}});
 }

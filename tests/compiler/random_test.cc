@@ -12,13 +12,11 @@
 #include <cstdio>
 #include <string>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/strip.h"
 #include "host/tools/checker.h"
 #include "systole/device.h"
 #include "tests/compiler/random_case.h"
+#include "tests/testing/options.h"
 
 namespace systole {
 namespace {
@@ -98,23 +96,8 @@ TEST(Random, ProgramsFollowEachOther) {
 }  // namespace systole
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view arg = argv[i];
-    bool ok = true;
-    if (absl::ConsumePrefix(&arg, "--backend=")) {
-      systole::g_backend = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--cases=")) {
-      ok = absl::SimpleAtoi(arg, &systole::g_cases);
-    } else if (absl::ConsumePrefix(&arg, "--seed=")) {
-      ok = absl::SimpleAtoi(arg, &systole::g_seed);
-    } else {
-      ok = false;
-    }
-    if (!ok) {
-      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
-      return 2;
-    }
-  }
-  return RUN_ALL_TESTS();
+  return systole::testing_options::RunTests(argc, argv,
+                                            {{"backend", &systole::g_backend},
+                                             {"cases", &systole::g_cases},
+                                             {"seed", &systole::g_seed}});
 }

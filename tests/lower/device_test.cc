@@ -14,14 +14,12 @@
 #include <map>
 #include <string>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/strip.h"
 #include "host/runtime/build.h"
 #include "host/runtime/runner.h"
 #include "host/tools/model_check.h"
 #include "systole/compiler.h"
 #include "tests/import/reference.h"
+#include "tests/testing/options.h"
 
 namespace systole::lower {
 namespace {
@@ -109,20 +107,10 @@ INSTANTIATE_TEST_SUITE_P(MlperfTiny, DeviceTest,
 }  // namespace systole::lower
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view arg = argv[i];
-    if (absl::ConsumePrefix(&arg, "--backend=")) {
-      systole::lower::g_backend = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--preset=")) {
-      systole::lower::g_preset = std::string(arg);
-    } else if (arg == "--keep=no") {
-      systole::lower::g_keep = false;
-    } else if (!absl::ConsumePrefix(&arg, "--inputs=") ||
-               !absl::SimpleAtoi(arg, &systole::lower::g_inputs)) {
-      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
-      return 2;
-    }
-  }
-  return RUN_ALL_TESTS();
+  return systole::testing_options::RunTests(
+      argc, argv,
+      {{"backend", &systole::lower::g_backend},
+       {"preset", &systole::lower::g_preset},
+       {"inputs", &systole::lower::g_inputs},
+       {"keep", &systole::lower::g_keep}});
 }

@@ -10,8 +10,6 @@
 #include <map>
 #include <string>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/strip.h"
 #include "host/ir/text.h"
 #include "host/runtime/build.h"
 #include "host/runtime/runner.h"
@@ -19,6 +17,7 @@
 #include "systole/compiler.h"
 #include "systole/device.h"
 #include "tests/ir/random_module.h"
+#include "tests/testing/options.h"
 
 namespace systole::lower {
 namespace {
@@ -142,21 +141,10 @@ TEST(RandomGraphs, GoldenEqualsDevice) {
 }  // namespace systole::lower
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view arg = argv[i];
-    if (absl::ConsumePrefix(&arg, "--backend=")) {
-      systole::lower::g_backend = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--preset=")) {
-      systole::lower::g_preset = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--cases=") &&
-               absl::SimpleAtoi(arg, &systole::lower::g_cases)) {
-    } else if (absl::ConsumePrefix(&arg, "--seed=") &&
-               absl::SimpleAtoi(arg, &systole::lower::g_seed)) {
-    } else {
-      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
-      return 2;
-    }
-  }
-  return RUN_ALL_TESTS();
+  return systole::testing_options::RunTests(
+      argc, argv,
+      {{"backend", &systole::lower::g_backend},
+       {"preset", &systole::lower::g_preset},
+       {"cases", &systole::lower::g_cases},
+       {"seed", &systole::lower::g_seed}});
 }

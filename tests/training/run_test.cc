@@ -12,11 +12,10 @@
 #include <fstream>
 #include <numeric>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/strip.h"
 #include "host/tools/train_run.h"
 #include "host/training/checkpoint.h"
+#include "tests/testing/options.h"
+#include "tests/training/test_digits.h"
 
 namespace systole::tools {
 namespace {
@@ -41,14 +40,9 @@ void WriteContents(const std::string& path, const std::string& bytes) {
 
 class TrainRunTest : public testing::Test {
  protected:
-  // The test digits serve as training digits.
   void SetUp() override {
     std::filesystem::create_directories(folder_);
-    for (const char* name : {"-images-idx3-ubyte.gz", "-labels-idx1-ubyte.gz"})
-      std::filesystem::copy_file(
-          SYSTOLE_SOURCE_DIR "/tests/data/mnist/test" + std::string(name),
-          folder_ + "/train" + name,
-          std::filesystem::copy_options::overwrite_existing);
+    training::WriteTestDigitsAsTraining(folder_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -320,25 +314,10 @@ TEST_F(TrainRunTest, ACheckpointOfAnotherRun) {
 }  // namespace systole::tools
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view arg = argv[i];
-    bool ok = true;
-    if (absl::ConsumePrefix(&arg, "--backend=")) {
-      systole::tools::g_backend = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--preset=")) {
-      systole::tools::g_preset = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--steps=")) {
-      ok = absl::SimpleAtoi(arg, &systole::tools::g_steps);
-    } else if (absl::ConsumePrefix(&arg, "--batch=")) {
-      ok = absl::SimpleAtoi(arg, &systole::tools::g_batch);
-    } else {
-      ok = false;
-    }
-    if (!ok) {
-      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
-      return 2;
-    }
-  }
-  return RUN_ALL_TESTS();
+  return systole::testing_options::RunTests(
+      argc, argv,
+      {{"backend", &systole::tools::g_backend},
+       {"preset", &systole::tools::g_preset},
+       {"steps", &systole::tools::g_steps},
+       {"batch", &systole::tools::g_batch}});
 }

@@ -11,12 +11,10 @@
 #include <cstring>
 #include <random>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/strip.h"
 #include "host/training/trainer.h"
 #include "systole/device.h"
+#include "tests/testing/options.h"
 #include "verif/golden/training.h"
 
 namespace systole {
@@ -279,25 +277,9 @@ TEST(TrainingStep, Errors) {
 }  // namespace systole
 
 int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view arg = argv[i];
-    bool ok = true;
-    if (absl::ConsumePrefix(&arg, "--backend=")) {
-      systole::g_backend = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--preset=")) {
-      systole::g_preset = std::string(arg);
-    } else if (absl::ConsumePrefix(&arg, "--steps=")) {
-      ok = absl::SimpleAtoi(arg, &systole::g_steps);
-    } else if (absl::ConsumePrefix(&arg, "--batch=")) {
-      ok = absl::SimpleAtoi(arg, &systole::g_batch);
-    } else {
-      ok = false;
-    }
-    if (!ok) {
-      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
-      return 2;
-    }
-  }
-  return RUN_ALL_TESTS();
+  return systole::testing_options::RunTests(argc, argv,
+                                            {{"backend", &systole::g_backend},
+                                             {"preset", &systole::g_preset},
+                                             {"steps", &systole::g_steps},
+                                             {"batch", &systole::g_batch}});
 }

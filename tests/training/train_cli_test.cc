@@ -3,59 +3,36 @@
 //
 // `systole train`: output, report, exit codes, error texts. Runs the built
 // program on the simulator.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "nlohmann/json.hpp"
+#include "tests/tools/cli.h"
+#include "tests/training/test_digits.h"
 
+namespace systole::tools {
 namespace {
 
 using testing::HasSubstr;
 
-struct Outcome {
-  int code;
-  std::string text;  // stdout and stderr
-};
-
-class TrainCli : public testing::Test {
+class TrainCli : public CliTest {
  protected:
-  // The test digits serve as training digits.
   void SetUp() override {
-    std::filesystem::create_directories(folder_);
-    for (const char* name : {"-images-idx3-ubyte.gz", "-labels-idx1-ubyte.gz"})
-      std::filesystem::copy_file(
-          SYSTOLE_SOURCE_DIR "/tests/data/mnist/test" + std::string(name),
-          folder_ + "/train" + name,
-          std::filesystem::copy_options::overwrite_existing);
+    CliTest::SetUp();
+    training::WriteTestDigitsAsTraining(folder_);
     setenv("SYSTOLE_DIGITS", folder_.c_str(), 1);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string Command(const std::string& arguments) const {
+    return "train --quiet --reports " + folder_ + " " + arguments;
+  }
   Outcome Train(const std::string& arguments) {
-    const std::string command = SYSTOLE_BINARY_DIR
-                                "/bin/systole train --quiet --reports " +
-                                folder_ + " " + arguments + " 2>&1";
-    FILE* pipe = popen(command.c_str(), "r");
-    std::string text;
-    std::array<char, 4096> buffer;
-    while (size_t got = fread(buffer.data(), 1, buffer.size(), pipe))
-      text.append(buffer.data(), got);
-    const int status = pclose(pipe);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text};
+    return Run(Command(arguments));
   }
   void ExpectError(const std::string& arguments, int code,
                    const std::string& text) {
-    const Outcome o = Train(arguments);
-    EXPECT_EQ(o.code, code) << arguments << "\n" << o.text;
-    EXPECT_THAT(o.text, HasSubstr(text)) << arguments;
+    CliTest::ExpectError(Command(arguments), code, text);
   }
-  const std::string folder_ = testing::TempDir() + "/train_cli_test";
 };
 
 TEST_F(TrainCli, PrintsTheCurveAndWritesTheReport) {
@@ -143,3 +120,4 @@ TEST_F(TrainCli, DamagedCheckpoint) {
 }
 
 }  // namespace
+}  // namespace systole::tools

@@ -12,11 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "systole/device.h"
+#include "tests/testing/options.h"
 #include "tests/vpu/random_core_program.h"
 
 namespace systole {
@@ -99,30 +96,14 @@ TEST(RandomCore, BackendAgreesWithTheSimulator) {
   }
 }
 
-bool Take(absl::string_view argument, absl::string_view name, int* value) {
-  return absl::ConsumePrefix(&argument, name) &&
-         absl::SimpleAtoi(argument, value);
-}
-
 }  // namespace
 }  // namespace systole
 
 int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    absl::string_view a = argv[i];
-    int seed;
-    if (absl::ConsumePrefix(&a, "--backend=")) {
-      systole::g_backend = std::string(a);
-    } else if (absl::ConsumePrefix(&a, "--preset=")) {
-      systole::g_preset = std::string(a);
-    } else if (systole::Take(a, "--seed=", &seed)) {
-      systole::g_seed = seed;
-    } else if (!systole::Take(a, "--cases=", &systole::g_cases) &&
-               !systole::Take(a, "--items=", &systole::g_items)) {
-      std::fprintf(stderr, "unknown argument %s\n", argv[i]);
-      return 2;
-    }
-  }
-  return RUN_ALL_TESTS();
+  return systole::testing_options::RunTests(argc, argv,
+                                            {{"backend", &systole::g_backend},
+                                             {"preset", &systole::g_preset},
+                                             {"seed", &systole::g_seed},
+                                             {"cases", &systole::g_cases},
+                                             {"items", &systole::g_items}});
 }
