@@ -55,6 +55,8 @@ long double Log2Reference(long double x) { return std::log2(x); }
 long double RcpReference(long double x) { return 1 / x; }
 long double RsqrtReference(long double x) { return 1 / std::sqrt(x); }
 long double TanhReference(long double x) { return std::tanh(x); }
+long double ExpReference(long double x) { return std::exp(x); }
+long double LogReference(long double x) { return std::log(x); }
 
 // The bounds that the page states.
 constexpr Case kCases[] = {
@@ -63,6 +65,8 @@ constexpr Case kCases[] = {
     {"rcp", Reciprocal, RcpReference, 0.54, {true, false}},
     {"rsqrt", ReciprocalSqrt, RsqrtReference, 0.59, {true, true}},
     {"tanh", Tanh, TanhReference, 0.74, {false, true}},
+    {"exp", Exp, ExpReference, 1.02, {false, true}},
+    {"log", Log, LogReference, 1.23, {false, false}},
 };
 
 struct Report {
@@ -178,6 +182,21 @@ TEST(SpecialValues, ZerosAndInfinities) {
     EXPECT_EQ(Tanh(sign), sign);
     EXPECT_EQ(Tanh(sign | kInf), sign | kOne);
   }
+}
+
+TEST(SpecialValues, ExponentialAndLogarithm) {
+  for (uint32_t zero : {0u, kSign}) {
+    EXPECT_EQ(Exp(zero), kOne);
+    EXPECT_EQ(Log(zero), kSign | kInf);
+  }
+  EXPECT_EQ(Exp(kInf), kInf);
+  EXPECT_EQ(Exp(kSign | kInf), 0u);
+  EXPECT_LT(Exp(0x42B17217), kInf);  // the largest argument below
+  EXPECT_EQ(Exp(0x42B17218), kInf);
+  EXPECT_EQ(Exp(ToBits(-104.0f)), 0u);
+  EXPECT_EQ(Log(kInf), kInf);
+  EXPECT_EQ(Log(kOne), 0u);
+  EXPECT_EQ(Log(kSign | kOne), kNan);
 }
 
 TEST(SpecialValues, NegativeArguments) {

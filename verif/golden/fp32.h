@@ -46,6 +46,12 @@ inline float Max(float a, float b) {
   return a > b ? a : b;
 }
 
+inline float Min(float a, float b) {
+  if (a != a || b != b) return FromBits(0x7FC00000);
+  if (a == b) return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+
 // Rounded to bf16, to nearest even.
 inline float Bf16(float value) {
   if (value != value) return FromBits(0x7FC00000);

@@ -4,6 +4,7 @@
 #include "verif/golden/functions.h"
 
 #include "host/include/systole/gen/sfu.h"
+#include "verif/golden/fp32.h"
 
 namespace systole::golden {
 namespace {
@@ -155,6 +156,25 @@ uint32_t Tanh(uint32_t a) {
   return sign | Round(Polynomial(base + Index(x.fraction(), bits),
                                  Place(x.fraction(), bits)),
                       -30);
+}
+
+uint32_t Exp(uint32_t a) {
+  using namespace fp32;  // NOLINT
+  const float log2_e = FromBits(0x3FB8AA3B), log2_e_rest = FromBits(0x32A57060);
+  const float minus_ln2 = FromBits(0xBF317218);
+  const float x = Max(Min(FromBits(a), 89.0f), -110.0f);
+  const float w = Mul(x, log2_e);
+  const float r = Fnma(x, log2_e_rest, Fnma(x, log2_e, w));
+  const bool large = w > 64.0f;
+  const float y = FromBits(Exp2(ToBits(Sub(w, large ? 1.0f : 0.0f))));
+  return ToBits(Mul(Fma(y, Mul(r, minus_ln2), y), large ? 2.0f : 1.0f));
+}
+
+uint32_t Log(uint32_t a) {
+  using namespace fp32;  // NOLINT
+  const float l = FromBits(Log2(a));
+  const float ln2 = FromBits(0x3F317217), ln2_rest = FromBits(0x3377D1CF);
+  return ToBits(Fma(l, ln2, Mul(l, ln2_rest)));
 }
 
 }  // namespace systole::golden

@@ -18,6 +18,10 @@ uint32_t Reciprocal(uint32_t a);
 uint32_t ReciprocalSqrt(uint32_t a);
 uint32_t Tanh(uint32_t a);
 
+// "Exponential and logarithm": compositions of several operations.
+uint32_t Exp(uint32_t a);
+uint32_t Log(uint32_t a);
+
 }  // namespace systole::golden
 
 #endif  // SYSTOLE_VERIF_GOLDEN_FUNCTIONS_H_
