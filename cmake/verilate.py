@@ -41,11 +41,14 @@ def install(source, destination):
 
 
 # The counters of a coverage build live as long as the program, over all instances of the model, and are written at its end
-# into the folder that SYSTOLE_COVERAGE_DIR names. Each entry: pattern in the generated code, replacement.
+# into the folder that SYSTOLE_COVERAGE_DIR names. Toggles count from the fifth evaluation of an instance on: before, a signal that
+# never moves again may leave the value it had by chance. Each entry: pattern in the generated code, replacement.
 COVERAGE_EDITS = (
     (r"\bstd::atomic<uint32_t>", "uint32_t"),
     (r"\.fetch_add\(1, std::memory_order_relaxed\)", " += 1"),
-    (r"\buint32_t __Vcoverage\[", "static inline uint32_t __Vcoverage["),
+    (r"\buint32_t __Vcoverage\[", "uint32_t __Vevaluations = 0, __Vcount_toggles = 0;\n    static inline uint32_t __Vcoverage["),
+    (r"(Vtogcov__[^;{}]*\{\s*vlSymsp->__Vcoverage\[\d+\] \+= )1;", r"\1vlSymsp->__Vcount_toggles;"),
+    (r"(::eval_step\(\) \{\n)", r"\1    vlSymsp->__Vcount_toggles = ++vlSymsp->__Vevaluations > 4;\n"),
     (r"\*(count(?:32)?p) = 0;((?:.|\n)*?linescovp\);)", r"const uint32_t kept = *\1;\2\n    *\1 = kept;"),
     (r"(\b(\w+)::~\2\(\) \{\n)( *delete vlSymsp;)", r"\1    systole_write_coverage_at_exit<\2>();\n\3"),
 )

@@ -3,52 +3,112 @@
 #include "systole/compiler.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/describe.h"
 #include "host/compiler/hbm_image.h"
 #include "host/compiler/lower.h"
-#include "host/compiler/memory_plan.h"
+#include "host/compiler/passes/column_joining.h"
+#include "host/compiler/passes/memory_planning.h"
+#include "host/compiler/passes/tiling.h"
+#include "host/compiler/passes/vector_fusion.h"
+#include "host/compiler/plan.h"
 #include "host/compiler/schedule_builder.h"
+#include "systole/gen/hbm.h"
 
 namespace systole::compiler {
 namespace {
 
-absl::Status LowerLayer(LoweringContext& context, int index) {
-  context.builder.set_tag(index);
-  const int next = index + 1;
-  if (next < static_cast<int>(context.network.layers.size()) &&
-      context.memory.layers[next].follows_blocks) {
-    AddLowering addition(context, next);
-    return LowerConv(context, index, [&](size_t block) {
-      context.builder.set_tag(next);
-      addition.Append(context.memory.layers[next].blocks[block]);
-      context.builder.set_tag(index);
-    });
+// The block of `producer` behind which everything that `block` of `layer` reads
+// of its output is there.
+size_t LastNeeded(const PlanLayer& layer, const Block& block,
+                  const PlanLayer& producer, const Preset& preset) {
+  const Region r = InputRegion(layer.g, block, preset.beat_bytes());
+  const int64_t x0 = r.b0 / layer.g.c,
+                x1 = CeilDiv(r.b0 + r.nb, layer.g.c);  // positions
+  size_t last = 0;
+  for (size_t j = 0; j < producer.blocks.size(); ++j) {
+    const Block& b = producer.blocks[j];
+    const int64_t columns = producer.g.columns;
+    if (b.i0 < r.i0 + r.ni && r.i0 < b.i0 + b.ni && b.y0 < r.l0 + r.nl &&
+        r.l0 < b.y0 + b.ny && b.x0 * columns < x1 &&
+        x0 < (b.x0 + b.nx) * columns)
+      last = j;
   }
-  if (context.memory.layers[index].follows_blocks) return absl::OkStatus();
-  switch (context.network.layers[index].op) {
-    case model::Op::kConv2D:
-    case model::Op::kDepthwise:
-    case model::Op::kDense:
-      return LowerConv(context, index);
-    case model::Op::kMaxPool:
-    case model::Op::kAveragePool:
-      return LowerPool(context, index);
-    case model::Op::kAdd: {
-      AddLowering addition(context, index);
-      for (const Block& block : context.memory.layers[index].blocks)
-        addition.Append(block);
-      return absl::OkStatus();
+  return last;
+}
+
+// A layer with weights and the one that is fused with it.
+absl::Status LowerFused(LoweringContext& context, int index, int next) {
+  auto follower = MakeVectorLowering(context, next);
+  if (!follower.ok()) return follower.status();
+  const PlanLayer &producer = context.plan.layers[index],
+                  &layer = context.plan.layers[next];
+  size_t done = 0;
+  return LowerConv(context, index, [&](size_t block) {
+    context.builder.set_tag(next);
+    while (done < layer.blocks.size() &&
+           LastNeeded(layer, layer.blocks[done], producer, context.preset) <=
+               block) {
+      (*follower)->Append(layer.blocks[done++]);
     }
+    context.builder.set_tag(index);
+  });
+}
+
+absl::Status LowerLayer(LoweringContext& context, int index) {
+  const std::vector<PlanLayer>& layers = context.plan.layers;
+  const size_t next = index + 1;
+  context.builder.set_tag(index);
+  if (layers[index].fused) return absl::OkStatus();
+  if (next < layers.size() && layers[next].fused)
+    return LowerFused(context, index, static_cast<int>(next));
+  if (model::HasWeights(layers[index].op)) return LowerConv(context, index);
+  auto lowering = MakeVectorLowering(context, index);
+  if (!lowering.ok()) return lowering.status();
+  for (const Block& block : layers[index].blocks) (*lowering)->Append(block);
+  return absl::OkStatus();
+}
+
+// Where the plan puts a tensor in HBM.
+TensorInfo HbmTensor(const Plan& plan, int index, const model::Tensor& tensor) {
+  const PlanTensor& from = plan.tensors[index];
+  TensorInfo info;
+  info.name = from.name;
+  info.n = plan.batch;
+  info.h = from.h;
+  info.w = from.w;
+  info.channels = from.c;
+  info.scale = tensor.scale;
+  info.zero_point = tensor.zero_point;
+  info.is_input = from.input;
+  info.is_output = from.output;
+  if (from.element_bytes == 4) info.type = ElementType::kInt32;
+  info.pitch = plan.HbmPitch(index);
+  info.img_pitch = info.h * info.pitch;
+  info.hbm_addr = from.hbm;
+  return info;
+}
+
+// Whether a tensor's bytes are still there at the end.
+bool Remains(const Plan& plan, int index) {
+  const PlanTensor& tensor = plan.tensors[index];
+  for (int other = 0; other < static_cast<int>(plan.tensors.size()); ++other) {
+    const PlanTensor& t = plan.tensors[other];
+    if (other != index && t.in_hbm &&
+        t.hbm < tensor.hbm + plan.HbmBytes(index) &&
+        tensor.hbm < t.hbm + plan.HbmBytes(other) &&
+        plan.HbmLife(other).first > plan.HbmLife(index).first)
+      return false;
   }
-  return absl::InternalError("an operation that lowering does not know");
+  return true;
 }
 
 LayerInfo InfoOf(const model::Network& network, const model::Layer& layer,
-                 const LayerPlan& plan, const Preset& preset) {
-  const Geometry g = GeometryOf(network, layer, plan.g.n);
+                 const PlanLayer& plan, const Preset& preset) {
+  const Geometry& g = plan.shape;
   LayerInfo info;
   info.name = layer.name;
   info.op = model::OpName(layer.op);
@@ -71,6 +131,29 @@ LayerInfo InfoOf(const model::Network& network, const model::Layer& layer,
   return info;
 }
 
+// The network's plan, with all that the passes decide.
+absl::StatusOr<Plan> PlanNetwork(const model::Network& network,
+                                 const Preset& preset, const Options& options,
+                                 bool raw) {
+  Plan plan = MakePlan(network, preset, options.batch, raw);
+  plan.keep_intermediates = options.keep_intermediates;
+  plan.allow_resident = options.allow_resident;
+  if (options.ub_bytes > 0) plan.ub_bytes = options.ub_bytes;
+  PlanPassManager passes("plan");
+  if (options.join_columns && !raw)
+    passes.Add(std::make_unique<ColumnJoining>());
+  if (options.fuse_vector) passes.Add(std::make_unique<VectorFusion>());
+  passes.Add(std::make_unique<Tiling>());
+  passes.Add(std::make_unique<MemoryPlanning>());
+  if (options.observer) {
+    passes.set_observer([&](const std::string& pass, const Plan& unit) {
+      options.observer(pass, [&] { return Print(unit); });
+    });
+  }
+  if (absl::Status s = passes.Run(plan); !s.ok()) return s;
+  return plan;
+}
+
 absl::StatusOr<Program> Compile(const model::Network& network,
                                 const Preset& preset, const Options& options,
                                 bool raw) {
@@ -83,41 +166,55 @@ absl::StatusOr<Program> Compile(const model::Network& network,
   if (options.batch < 1)
     return absl::InvalidArgumentError(
         absl::StrFormat("a batch of %d images", options.batch));
-  HbmImage hbm(preset);
-  PlanOptions plan_options;
-  plan_options.batch = options.batch;
-  plan_options.keep_intermediates = options.keep_intermediates;
-  plan_options.allow_resident = options.allow_resident;
-  plan_options.fuse_additions = options.fuse_additions;
-  plan_options.ub_bytes = options.ub_bytes;
-  plan_options.raw_output = raw;
-  const std::vector<LayerWork> works =
-      MakeWork(network, preset, options.batch, options.join_columns && !raw);
-  absl::StatusOr<MemoryPlan> memory =
-      PlanMemory(network, works, preset, plan_options, hbm);
-  if (!memory.ok()) return memory.status();
+  absl::StatusOr<Plan> plan = PlanNetwork(network, preset, options, raw);
+  if (!plan.ok()) return plan.status();
 
+  HbmImage hbm(preset);
   Program program;
   program.preset = std::string(preset.name);
   ScheduleBuilder builder(preset);
-  LoweringContext context{network, works, preset, *memory, hbm, builder};
+  LoweringContext context{network, preset, *plan, {}, hbm, builder};
+  int64_t tensor_bytes = 0;
+  for (int t = 0; t < static_cast<int>(network.tensors.size()); ++t) {
+    context.tensors.push_back(HbmTensor(*plan, t, network.tensors[t]));
+    if (!plan->tensors[t].in_hbm) continue;
+    tensor_bytes =
+        std::max(tensor_bytes, plan->tensors[t].hbm + plan->HbmBytes(t));
+    if (Remains(*plan, t)) program.tensors.push_back(context.tensors[t]);
+  }
+  hbm.Allocate(tensor_bytes);
   for (size_t l = 0; l < network.layers.size(); ++l) {
     if (absl::Status lowered = LowerLayer(context, static_cast<int>(l));
         !lowered.ok())
       return lowered;
     program.layers.push_back(
-        InfoOf(network, network.layers[l], memory->layers[l], preset));
+        InfoOf(network, network.layers[l], plan->layers[l], preset));
   }
-  for (TensorPlan& tensor : memory->tensors) {
-    if (tensor.in_hbm) program.tensors.push_back(std::move(tensor.hbm));
+  for (const PlanBuffer& b : plan->buffers) {
+    program.buffers.push_back(
+        {b.name, static_cast<uint64_t>(b.at), static_cast<uint64_t>(b.bytes),
+         static_cast<uint32_t>(b.first), static_cast<uint32_t>(b.last)});
   }
-  program.buffers = memory->buffers;
-  absl::StatusOr<Schedule> schedule = builder.Finish(options.reorder);
+  SequencePassManager::Observer observer;
+  if (options.observer) {
+    observer = [&](const std::string& pass, const Sequence& sequence) {
+      options.observer(pass, [&] { return Print(sequence); });
+    };
+  }
+  absl::StatusOr<Schedule> schedule = builder.Finish(options.reorder, observer);
   if (!schedule.ok()) return schedule.status();
   program.descriptors = std::move(schedule->descriptors);
   program.prog_addr =
       hbm.Allocate(program.descriptors.size() * isa::kDescriptorBytes);
   program.hbm_bytes = hbm.size();
+  const uint64_t capacity =
+      hbm::CapacityBytes(static_cast<int>(preset.hbm_pcs));
+  if (program.hbm_bytes > capacity) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("tensors, weights and descriptors take %d bytes of "
+                        "HBM; %s has %d",
+                        program.hbm_bytes, program.preset, capacity));
+  }
   program.segments = hbm.TakeSegments();
   return program;
 }

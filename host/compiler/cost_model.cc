@@ -112,23 +112,25 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
 // may start when all but a FIFO's worth of the tiles before it are taken, a
 // matmul when its tiles have begun to arrive; it ends no earlier than one pass
 // after the last.
-Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
-                  const std::vector<Cost>& costs,
-                  const std::vector<std::array<int, isa::kNumQueues>>& deps,
-                  const Preset& preset) {
+Timeline Simulate(const Sequence& sequence) {
+  const Preset& preset = *sequence.preset;
+  const std::vector<Step>& steps = sequence.steps;
   constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 4;
-  const int count = static_cast<int>(descriptors.size());
+  const int count = sequence.size();
   Timeline t;
   t.start.assign(count, kNever);
   t.end.assign(count, kNever);
   std::vector<int> queue_of(count), feeder(count, -1), taker(count, -1);
   std::array<std::vector<int>, isa::kNumQueues> queues;
+  std::vector<Cost> costs;
   int weights = -1;
   for (int i = 0; i < count; ++i) {
-    queue_of[i] = static_cast<int>(QueueOf(descriptors[i]));
+    costs.push_back(CostOf(steps[i].descriptor, preset));
+    costs[i].issue += steps[i].cycles;
+    queue_of[i] = static_cast<int>(steps[i].queue());
     queues[queue_of[i]].push_back(i);
-    if (QueueOf(descriptors[i]) == isa::Queue::kWeight) weights = i;
-    if (QueueOf(descriptors[i]) == isa::Queue::kMxu) {
+    if (steps[i].queue() == isa::Queue::kWeight) weights = i;
+    if (steps[i].queue() == isa::Queue::kMxu) {
       feeder[i] = weights;
       if (weights >= 0) taker[weights] = i;  // the last one
     }
@@ -147,7 +149,7 @@ Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
   auto ready_at =
       [&](int i) {  // kNever while something it needs has no end yet
         int64_t at = 0;
-        for (const int d : deps[i]) {
+        for (const int d : steps[i].after) {
           if (d >= 0) at = std::max(at, t.end[d]);
         }
         if (queue_of[i] == mq && feeder[i] >= 0) {

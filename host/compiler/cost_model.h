@@ -7,10 +7,10 @@
 #ifndef HOST_COMPILER_COST_MODEL_H_
 #define HOST_COMPILER_COST_MODEL_H_
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "host/compiler/sequence.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
 
@@ -30,16 +30,13 @@ struct Cost {
 Cost CostOf(const isa::Descriptor& descriptor, const Preset& preset);
 
 struct Timeline {
-  std::vector<int64_t> start, end;  // of each descriptor
+  std::vector<int64_t> start, end;  // of each step
   int64_t total = 0;
 };
 
-// costs: of each descriptor. deps: as in ScheduleBuilder, indices into
-// `descriptors`. Queues are in order and as long as need be.
-Timeline Simulate(const std::vector<isa::Descriptor>& descriptors,
-                  const std::vector<Cost>& costs,
-                  const std::vector<std::array<int, isa::kNumQueues>>& deps,
-                  const Preset& preset);
+// Queues are in order and as long as need be; steps start after those that they
+// must come after.
+Timeline Simulate(const Sequence& sequence);
 
 // A read of `len` bytes by a window of the data setup.
 struct WindowRead {

@@ -28,7 +28,7 @@ const char* ModeName(InputPlacement::Mode mode) {
 
 }  // namespace
 
-std::string DescribeTiling(const LayerPlan& plan, const Preset& preset,
+std::string DescribeTiling(const PlanLayer& plan, const Preset& preset,
                            bool matmul) {
   const Geometry& g = plan.g;
   const Block& largest = *std::max_element(
@@ -50,8 +50,7 @@ std::string DescribeTiling(const LayerPlan& plan, const Preset& preset,
         Count(MakePassPlan(g, {0, g.kh, 0, g.kw}, preset).passes(), "pass",
               "passes"));
   }
-  if (plan.follows_blocks)
-    absl::StrAppend(&text, ", each behind one of the layer before");
+  if (plan.fused) absl::StrAppend(&text, ", between those of the layer before");
   if (g.columns > 1)
     absl::StrAppend(&text, ", ", g.columns, " outputs a position");
   for (const InputPlacement& in : plan.in) {

@@ -7,14 +7,14 @@
 
 #include <string>
 
-#include "host/compiler/memory_plan.h"
+#include "host/compiler/plan.h"
 #include "systole/gen/presets.h"
 
 namespace systole::compiler {
 
 // "5 blocks of up to 8x48 positions, 3 column tiles of 9 passes; input whole,
 // output resident".
-std::string DescribeTiling(const LayerPlan& plan, const Preset& preset,
+std::string DescribeTiling(const PlanLayer& plan, const Preset& preset,
                            bool matmul);
 
 }  // namespace systole::compiler

@@ -10,7 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "host/compiler/memory_plan.h"
+#include "host/compiler/blocks.h"
+#include "host/compiler/plan.h"
 
 namespace systole::compiler {
 

@@ -10,28 +10,20 @@
 #define HOST_COMPILER_LAYER_WORK_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "host/compiler/geometry.h"
-#include "systole/gen/presets.h"
 #include "systole/model.h"
 
 namespace systole::compiler {
 
-struct LayerWork {
-  Geometry g;
-  // Of a layer with weights: these, biases and factors as `g` has them.
-  model::Layer layer;
-};
-
 // `columns` outputs side by side as one position; they divide the output's
-// width. `g` and `layer` of one position each.
-LayerWork Joined(const Geometry& g, const model::Layer& layer, int64_t columns);
+// width.
+Geometry JoinedGeometry(Geometry g, int64_t columns);
 
-// Of each layer, with as many outputs joined as take the fewest cycles.
-// `join`: otherwise none are.
-std::vector<LayerWork> MakeWork(const model::Network& network,
-                                const Preset& preset, int64_t batch, bool join);
+// The layer with weights, biases and factors as the joined geometry has them.
+// `shape` is of one output a position.
+model::Layer JoinedLayer(const model::Layer& layer, const Geometry& shape,
+                         int64_t columns);
 
 }  // namespace systole::compiler
 

@@ -7,27 +7,46 @@
 #define HOST_COMPILER_LOWER_H_
 
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "host/compiler/hbm_image.h"
-#include "host/compiler/memory_plan.h"
+#include "host/compiler/plan.h"
 #include "host/compiler/schedule_builder.h"
 #include "host/compiler/streams.h"
 #include "systole/model.h"
+#include "systole/program.h"
 
 namespace systole::compiler {
 
 struct LoweringContext {
   const model::Network& network;
-  const std::vector<LayerWork>& works;  // as Network::layers
   const Preset& preset;
-  const MemoryPlan& memory;
+  const Plan& plan;                 // with addresses
+  std::vector<TensorInfo> tensors;  // as Network::tensors; those in HBM
   HbmImage& hbm;
   ScheduleBuilder& builder;
   // Accumulators: blocks alternate between the banks, across layers too, and go
   // round in each.
   int64_t bank = 0;
   int64_t next_row[2] = {0, 0};
+
+  // Address of a buffer, 0 for none.
+  int64_t BaseOf(int buffer) const {
+    return buffer == kNowhere ? 0 : plan.buffers[buffer].at;
+  }
+  InputStream Input(int layer, int i) {
+    const PlanLayer& l = plan.layers[layer];
+    return {l.in[i], BaseOf(l.in[i].buffer), tensors[l.inputs[i]], preset,
+            builder};
+  }
+  OutputStream Output(int layer) {
+    const PlanLayer& l = plan.layers[layer];
+    return {l.out,  BaseOf(l.out.buffer), tensors[l.output], l.g, preset,
+            builder};
+  }
 
   // Rows for a block.
   int64_t AllocateRows(int64_t rows) {
@@ -46,22 +65,18 @@ struct LoweringContext {
 absl::Status LowerConv(
     LoweringContext& context, int layer,
     const std::function<void(size_t)>& after = [](size_t) {});
-// maxpool, avgpool. kUnimplemented for a window beyond the vector unit's.
-absl::Status LowerPool(LoweringContext& context, int layer);
 
-// An addition, block by block.
-class AddLowering {
+// What only the vector unit works on, block by block.
+class VectorLowering {
  public:
-  AddLowering(LoweringContext& context, int layer);
-  void Append(const Block& block);
-
- private:
-  LoweringContext& context_;
-  const model::Layer& layer_;
-  const Geometry& g_;
-  InputStream in0_, in1_;
-  OutputStream out_;
+  virtual ~VectorLowering() = default;
+  virtual void Append(const Block& block) = 0;
 };
+
+// An addition, a maximum or an average pool. kUnimplemented for a window beyond
+// the vector unit's.
+absl::StatusOr<std::unique_ptr<VectorLowering>> MakeVectorLowering(
+    LoweringContext& context, int layer);
 
 }  // namespace systole::compiler
 

@@ -6,6 +6,7 @@
 // store. A block's input is loaded before it.
 #include <algorithm>
 
+#include "host/compiler/layer_work.h"
 #include "host/compiler/lower.h"
 #include "host/compiler/streams.h"
 #include "host/compiler/weights.h"
@@ -17,20 +18,19 @@ class ConvLowering {
  public:
   ConvLowering(LoweringContext& context, int index)
       : context_(context),
-        layer_(context.works[index].layer),
-        plan_(context.memory.layers[index]),
+        plan_(context.plan.layers[index]),
+        layer_(JoinedLayer(context.network.layers[index], plan_.shape,
+                           plan_.g.columns)),
         g_(plan_.g),
         preset_(context.preset),
         in_tensor_(context.network.in(layer_)),
         out_tensor_(context.network.out(layer_)),
         raw_(g_.element_bytes == 4),
         weights_(layer_, g_, in_tensor_.zero_point, raw_, preset_, context.hbm),
-        in_(plan_.in[0], context.memory.tensors[layer_.inputs[0]].hbm, preset_,
-            context.builder),
-        out_(plan_.out, context.memory.tensors[layer_.output].hbm, g_, preset_,
-             context.builder),
-        params_(plan_.params, weights_.column_tiles(), preset_,
-                context.builder) {}
+        in_(context.Input(index, 0)),
+        out_(context.Output(index)),
+        params_(plan_.params, context.BaseOf(plan_.params.buffer),
+                weights_.column_tiles(), preset_, context.builder) {}
 
   absl::Status Run(const std::function<void(size_t)>& after) {
     for (const Block& block : plan_.blocks) {
@@ -39,8 +39,8 @@ class ConvLowering {
       if (!packed.ok()) return packed.status();
       const Region region = InputRegion(g_, block, preset_.beat_bytes());
       const View view = in_.Require(region);
-      for (int64_t c0 = 0; c0 < g_.oc; c0 += plan_.out.group_channels) {
-        const int64_t channels = std::min(plan_.out.group_channels, g_.oc - c0);
+      for (int64_t c0 = 0; c0 < g_.oc; c0 += plan_.out.channels) {
+        const int64_t channels = std::min(plan_.out.channels, g_.oc - c0);
         const Destination to = out_.Begin(block, c0);
         for (int64_t c = 0; c < channels; c += preset_.cols) {
           Tile(block, **packed, region, view, (c0 + c) / preset_.cols,
@@ -126,8 +126,8 @@ class ConvLowering {
   }
 
   LoweringContext& context_;
-  const model::Layer& layer_;
-  const LayerPlan& plan_;
+  const PlanLayer& plan_;
+  const model::Layer layer_;
   const Geometry& g_;
   const Preset& preset_;
   const model::Tensor& in_tensor_;

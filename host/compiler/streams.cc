@@ -71,10 +71,10 @@ void InputStream::LoadLines(const Region& region) {
     while (i + images < region.i0 + region.ni && loaded_[i + images] == from)
       ++images;
     if (from < to) {
-      const UbTensor& t = placement_.tensor;
+      const InputPlacement& t = placement_;
       AppendLoad(
           {i, images, from, to - from, 0, hbm_.line_bytes()},
-          {t.base + i * t.img_pitch + from * t.pitch, t.pitch, t.img_pitch});
+          {base_ + i * t.img_pitch + from * t.pitch, t.pitch, t.img_pitch});
       std::fill_n(loaded_.begin() + i, images, to);
     }
     i += images;
@@ -82,10 +82,10 @@ void InputStream::LoadLines(const Region& region) {
 }
 
 View InputStream::Require(const Region& region) {
-  const UbTensor& t = placement_.tensor;
+  const InputPlacement& t = placement_;
   if (placement_.mode == InputPlacement::Mode::kSlots) {
     View view;
-    view.address = placement_.slot_base + turn_ * placement_.slot_bytes;
+    view.address = base_ + turn_ * placement_.slot_bytes;
     view.pitch = t.pitch;
     view.img_pitch = region.nl * t.pitch;
     turn_ = (turn_ + 1) % kSlotCount;
@@ -93,23 +93,23 @@ View InputStream::Require(const Region& region) {
     return view;
   }
   if (placement_.mode == InputPlacement::Mode::kWhole) LoadLines(region);
-  return {t.base + region.i0 * t.img_pitch + region.l0 * t.pitch + region.b0,
+  return {base_ + region.i0 * t.img_pitch + region.l0 * t.pitch + region.b0,
           t.pitch, t.img_pitch};
 }
 
 Destination OutputStream::Begin(const Block& b, int64_t c0) {
   const int64_t position = g_.oc * g_.element_bytes;
   if (placement_.resident) {
-    const UbTensor& t = placement_.tensor;
-    return {t.base + b.i0 * t.img_pitch + b.y0 * t.pitch + b.x0 * position +
+    const OutputPlacement& t = placement_;
+    return {base_ + b.i0 * t.img_pitch + b.y0 * t.pitch + b.x0 * position +
                 c0 * g_.element_bytes,
             position, t.pitch, t.img_pitch};
   }
-  current_.address = placement_.slot_base + turn_ * placement_.slot_bytes;
+  current_.address = base_ + turn_ * placement_.slot_bytes;
   turn_ = (turn_ + 1) % kSlotCount;
-  if (placement_.group_channels < g_.oc || g_.ow == 1) {
+  if (placement_.channels < g_.oc || g_.ow == 1) {
     // Positions are evenly apart in HBM: so they are here, whole beats each.
-    const int64_t channels = std::min(placement_.group_channels, g_.oc - c0);
+    const int64_t channels = std::min(placement_.channels, g_.oc - c0);
     current_.position =
         RoundUp(channels * g_.element_bytes, preset_.beat_bytes());
     current_.pitch = b.nx * current_.position;
@@ -122,12 +122,12 @@ Destination OutputStream::Begin(const Block& b, int64_t c0) {
 }
 
 void OutputStream::StoreResident(const Block& b) {
-  const UbTensor& t = placement_.tensor;
+  const OutputPlacement& t = placement_;
   const int64_t position = g_.oc * g_.element_bytes;
   const int64_t to = hbm_.hbm_addr + b.i0 * hbm_.img_pitch + b.y0 * hbm_.pitch +
                      b.x0 * position;
   const int64_t from =
-      t.base + b.i0 * t.img_pitch + b.y0 * t.pitch + b.x0 * position;
+      base_ + b.i0 * t.img_pitch + b.y0 * t.pitch + b.x0 * position;
   builder_.Append(Transfer<isa::Store>(to, from, b.nx * position, b.ny,
                                        hbm_.pitch, t.pitch, b.ni,
                                        hbm_.img_pitch, t.img_pitch, preset_));
@@ -143,7 +143,7 @@ void OutputStream::Finish(const Block& b, int64_t c0, int64_t channels) {
   const int64_t bytes = channels * g_.element_bytes;
   const int64_t to = hbm_.hbm_addr + b.i0 * hbm_.img_pitch + b.y0 * hbm_.pitch +
                      b.x0 * position + c0 * g_.element_bytes;
-  if (placement_.group_channels < g_.oc || g_.ow == 1) {
+  if (placement_.channels < g_.oc || g_.ow == 1) {
     const int64_t step = g_.ow == 1 ? hbm_.pitch : position;
     builder_.Append(Transfer<isa::Store>(to, current_.address, bytes, b.rows(),
                                          step, current_.position, 1, 0, 0,
@@ -163,7 +163,7 @@ void ParamStream::AppendLoad(uint64_t from, int64_t to, int64_t bytes) {
 int64_t ParamStream::Require(const PackedWeights& packed, int64_t tile) {
   const int64_t pitch = ParamPitch(preset_);
   if (placement_.whole) {
-    const int64_t base = placement_.base + packed.index * tiles_ * pitch;
+    const int64_t base = base_ + packed.index * tiles_ * pitch;
     if (static_cast<int>(loaded_.size()) <= packed.index)
       loaded_.resize(packed.index + 1, false);
     if (!loaded_[packed.index]) {
@@ -175,14 +175,13 @@ int64_t ParamStream::Require(const PackedWeights& packed, int64_t tile) {
   slots_.resize(placement_.slots, {-1, -1});
   const std::pair<int, int64_t> wanted = {packed.index, tile};
   for (int64_t s = 0; s < placement_.slots; ++s) {
-    if (slots_[s] == wanted) return placement_.base + s * pitch;
+    if (slots_[s] == wanted) return base_ + s * pitch;
   }
   const int64_t slot = turn_;
   turn_ = (turn_ + 1) % placement_.slots;
   slots_[slot] = wanted;
-  AppendLoad(packed.params_addr + tile * pitch, placement_.base + slot * pitch,
-             pitch);
-  return placement_.base + slot * pitch;
+  AppendLoad(packed.params_addr + tile * pitch, base_ + slot * pitch, pitch);
+  return base_ + slot * pitch;
 }
 
 }  // namespace systole::compiler

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/compiler/geometry.h"
-#include "host/compiler/memory_plan.h"
+#include "host/compiler/plan.h"
 #include "host/compiler/schedule_builder.h"
 #include "host/compiler/weights.h"
 #include "systole/program.h"
@@ -25,9 +25,12 @@ struct View {
 
 class InputStream {
  public:
-  InputStream(const InputPlacement& placement, const TensorInfo& hbm,
-              const Preset& preset, ScheduleBuilder& builder)
+  // `base`: address of the placement's buffer, here and below.
+  InputStream(const InputPlacement& placement, int64_t base,
+              const TensorInfo& hbm, const Preset& preset,
+              ScheduleBuilder& builder)
       : placement_(placement),
+        base_(base),
         hbm_(hbm),
         preset_(preset),
         builder_(builder),
@@ -41,6 +44,7 @@ class InputStream {
   void AppendLoad(const Region& region, const View& to);
 
   const InputPlacement placement_;
+  const int64_t base_;
   const TensorInfo& hbm_;
   const Preset& preset_;
   ScheduleBuilder& builder_;
@@ -57,10 +61,11 @@ struct Destination {
 
 class OutputStream {
  public:
-  OutputStream(const OutputPlacement& placement, const TensorInfo& hbm,
-               const Geometry& g, const Preset& preset,
+  OutputStream(const OutputPlacement& placement, int64_t base,
+               const TensorInfo& hbm, const Geometry& g, const Preset& preset,
                ScheduleBuilder& builder)
       : placement_(placement),
+        base_(base),
         hbm_(hbm),
         g_(g),
         preset_(preset),
@@ -75,6 +80,7 @@ class OutputStream {
   void StoreResident(const Block& block);
 
   const OutputPlacement placement_;
+  const int64_t base_;
   const TensorInfo& hbm_;
   const Geometry& g_;
   const Preset& preset_;
@@ -86,9 +92,11 @@ class OutputStream {
 // Requantise parameters of column tiles.
 class ParamStream {
  public:
-  ParamStream(const ParamPlacement& placement, int64_t column_tiles,
-              const Preset& preset, ScheduleBuilder& builder)
+  ParamStream(const ParameterPlacement& placement, int64_t base,
+              int64_t column_tiles, const Preset& preset,
+              ScheduleBuilder& builder)
       : placement_(placement),
+        base_(base),
         tiles_(column_tiles),
         preset_(preset),
         builder_(builder) {}
@@ -99,7 +107,8 @@ class ParamStream {
  private:
   void AppendLoad(uint64_t from, int64_t to, int64_t bytes);
 
-  const ParamPlacement placement_;
+  const ParameterPlacement placement_;
+  const int64_t base_;
   const int64_t tiles_;
   const Preset& preset_;
   ScheduleBuilder& builder_;

@@ -2,25 +2,24 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Recursive descent over the text; the grammar is in text.h.
-#include <algorithm>
 #include <limits>
 #include <unordered_map>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "host/ir/reader.h"
 #include "host/ir/text.h"
 
 namespace systole::ir {
 namespace {
 
-class Parser {
+class Parser : private Reader {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Parser(std::string_view text) : Reader(text) {}
 
-  absl::StatusOr<std::unique_ptr<Module>> Run() {
+  absl::StatusOr<std::unique_ptr<Module>> ReadModule() {
     auto module = std::make_unique<Module>();
     module_ = module.get();
     Expect("module");
@@ -35,127 +34,12 @@ class Parser {
       module->outputs.push_back({String(), node});
     } while (ok() && Accept(","));
     Expect("}");
-    SkipBlanks();
-    if (ok() && at_ < text_.size()) Fail("text behind the module");
-    if (!ok()) return status_;
+    if (ok() && !AtEnd()) Fail("text behind the module");
+    if (!ok()) return status();
     return module;
   }
 
  private:
-  bool ok() const { return status_.ok(); }
-
-  // Keeps the first error. After it, everything reads as nothing.
-  void Fail(const std::string& message) {
-    if (!ok()) return;
-    int line = 1;
-    for (char c : text_.substr(0, at_)) line += c == '\n' ? 1 : 0;
-    status_ =
-        absl::InvalidArgumentError(absl::StrCat("line ", line, ": ", message));
-  }
-
-  void SkipBlanks() {
-    while (at_ < text_.size()) {
-      if (absl::ascii_isspace(text_[at_])) {
-        ++at_;
-      } else if (text_.substr(at_, 2) == "//") {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else {
-        return;
-      }
-    }
-  }
-
-  bool Accept(std::string_view token) {
-    if (!ok()) return false;
-    SkipBlanks();
-    if (text_.substr(at_, token.size()) != token) return false;
-    at_ += token.size();
-    return true;
-  }
-
-  void Expect(std::string_view token) {
-    if (!Accept(token)) Fail(absl::StrCat("'", std::string(token), "' wanted"));
-  }
-
-  // The longest run of characters that `accept`.
-  template <typename Accepts>
-  std::string_view Run(Accepts accepts) {
-    if (!ok()) return "";
-    SkipBlanks();
-    const size_t begin = at_;
-    while (at_ < text_.size() && accepts(text_[at_])) ++at_;
-    return text_.substr(begin, at_ - begin);
-  }
-
-  std::string Word() {
-    return std::string(
-        Run([](char c) { return absl::ascii_isalnum(c) || c == '_'; }));
-  }
-
-  std::string Name() {
-    if (!ok()) return "";
-    SkipBlanks();
-    if (at_ < text_.size() && text_[at_] == '"') return String();
-    const std::string_view name = Run([](char c) {
-      return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '/' ||
-             c == '-';
-    });
-    if (name.empty()) Fail("a name wanted");
-    return std::string(name);
-  }
-
-  std::string String() {
-    Expect("\"");
-    if (!ok()) return "";
-    const size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
-      at_ += text_[at_] == '\\' ? 2 : 1;
-    }
-    at_ = std::min(at_, text_.size());
-    std::string value, error;
-    if (!absl::CUnescape(absl::string_view(text_.data() + begin, at_ - begin),
-                         &value, &error)) {
-      Fail(error);
-    }
-    Expect("\"");
-    return value;
-  }
-
-  std::string_view NumberText() {
-    return Run([](char c) {
-      return absl::ascii_isalnum(c) || c == '.' || c == '-' || c == '+';
-    });
-  }
-
-  int64_t Integer() {
-    const std::string number(NumberText());
-    int64_t value = 0;
-    if (ok() && !absl::SimpleAtoi(number, &value)) {
-      Fail(absl::StrCat("an integer wanted, not '", number, "'"));
-    }
-    return value;
-  }
-
-  float Float() {
-    const std::string number(NumberText());
-    float value = 0;
-    if (ok() && !absl::SimpleAtof(number, &value)) {
-      Fail(absl::StrCat("a number wanted, not '", number, "'"));
-    }
-    return value;
-  }
-
-  // "[a, b, ...]", each read by `item`.
-  template <typename Item>
-  void List(Item item) {
-    Expect("[");
-    if (Accept("]")) return;
-    do {
-      item();
-    } while (ok() && Accept(","));
-    Expect("]");
-  }
-
   Node* Lookup(const std::string& name) {
     const auto found = nodes_.find(name);
     if (found != nodes_.end()) return found->second;
@@ -242,8 +126,7 @@ class Parser {
         q.zero_point = static_cast<int32_t>(Integer());
       } else if (key == "scale") {
         q.scales.clear();
-        SkipBlanks();
-        if (at_ < text_.size() && text_[at_] == '[') {
+        if (Peek() == '[') {
           List([&] { q.scales.push_back(Float()); });
         } else {
           q.scales.push_back(Float());
@@ -324,9 +207,6 @@ class Parser {
     }
   }
 
-  std::string_view text_;
-  size_t at_ = 0;
-  absl::Status status_;
   Module* module_ = nullptr;
   std::unordered_map<std::string, Node*> nodes_;
 };
@@ -334,7 +214,7 @@ class Parser {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Module>> Parse(std::string_view text) {
-  return Parser(text).Run();
+  return Parser(text).ReadModule();
 }
 
 }  // namespace systole::ir

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/ir/reader.h"
 #include "host/ir/text.h"
 
 namespace systole::ir {
@@ -21,15 +22,6 @@ constexpr int64_t kInlineElements = 16;
 
 std::string Quoted(const std::string& text) {
   return absl::StrCat("\"", absl::CEscape(text), "\"");
-}
-
-std::string NameText(const std::string& name) {
-  const bool plain =
-      !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '/' ||
-               c == '-';
-      });
-  return plain ? name : Quoted(name);
 }
 
 template <typename T>

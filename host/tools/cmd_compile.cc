@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // compile: a model's file to a program file.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -35,8 +37,8 @@ class IrPrinter {
   void Module(const std::string& step, const ir::Module& module) {
     if (Wanted(step)) Print(step, ir::Print(module, print_options_));
   }
-  void Text(const std::string& step, const std::string& text) {
-    if (Wanted(step)) Print(step, text);
+  void Text(const std::string& step, const std::function<std::string()>& text) {
+    if (Wanted(step)) Print(step, text());
   }
   // A name that no step had.
   absl::Status CheckNames() const {
@@ -77,13 +79,16 @@ absl::Status Compile(const CompileArgs& args) {
       });
   if (!source.ok()) return source.status();
   printer.Module("lowering-head", *source->lowered.head);
-  printer.Text("lowering", PlacementText(source->lowered.placements));
+  printer.Text("lowering",
+               [&] { return PlacementText(source->lowered.placements); });
   printer.Module("lowering-tail", *source->lowered.tail);
-  const auto model = runtime::Build(*source, **preset, args.options);
+  compiler::Options options = args.options;
+  options.observer = [&](const std::string& step,
+                         const std::function<std::string()>& text) {
+    printer.Text(step, text);
+  };
+  const auto model = runtime::Build(*source, **preset, options);
   if (!model.ok()) return model.status();
-  printer.Text("tiling", TilingText(model->program));
-  printer.Text("memory-planning", MemoryText(model->program));
-  printer.Text("scheduling", DisassembleProgram(model->program));
   if (absl::Status s = printer.CheckNames(); !s.ok()) return s;
   if (absl::Status s = runtime::WriteModel(*model, args.output); !s.ok())
     return s;
@@ -130,8 +135,10 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
                 "print the graph, and what becomes of it, after each step");
   sub->add_option("--print-ir-after", args->print_after,
                   "the same after this step (again for more): input, the name "
-                  "of a pass, lowering-head, lowering, lowering-tail, tiling, "
-                  "memory-planning, scheduling");
+                  "of a pass of the graph, lowering-head, lowering, "
+                  "lowering-tail, plan, column-joining, vector-fusion, tiling, "
+                  "memory-planning, descriptors, dependence-analysis, "
+                  "scheduling, sync-flags");
   sub->add_flag("--print-constants", args->constants,
                 "print constants whole, so that the text can be read again");
   sub->add_flag("--json", args->json, "print what `info --json` prints");

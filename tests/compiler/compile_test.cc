@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/compiler/plan.h"
+#include "host/compiler/sequence.h"
 #include "host/tools/checker.h"
 #include "host/tools/digits.h"
 #include "host/tools/workload.h"
@@ -89,6 +91,45 @@ TEST(Compile, TheSameInputsGiveTheSameProgram) {
       compiler::CompileNetwork(network, *FindPreset("edge"), {.batch = 3});
   ASSERT_TRUE(a.ok() && b.ok());
   EXPECT_EQ(SerializeProgram(*a), SerializeProgram(*b));
+}
+
+// Plans and sequences, behind each pass, are their text and nothing else.
+TEST(Compile, EveryStepCanBeReadBack) {
+  const auto network =
+      model::ReadNetwork(SYSTOLE_SOURCE_DIR "/models/mnist_cnn.safetensors");
+  ASSERT_TRUE(network.ok()) << network.status();
+  for (const char* preset : {"nano", "edge", "v1"}) {
+    std::vector<std::string> steps;
+    std::string last;
+    compiler::Options options;
+    options.batch = 3;
+    options.observer = [&](const std::string& step,
+                           const std::function<std::string()>& text) {
+      steps.push_back(step);
+      last = text();
+      if (last.rfind("plan", 0) == 0) {
+        const auto plan = compiler::ParsePlan(last);
+        ASSERT_TRUE(plan.ok()) << plan.status();
+        EXPECT_EQ(compiler::Print(*plan), last);
+      } else {
+        const auto sequence = compiler::ParseSequence(last);
+        ASSERT_TRUE(sequence.ok()) << sequence.status();
+        EXPECT_EQ(compiler::Print(*sequence), last);
+      }
+    };
+    const auto program =
+        compiler::CompileNetwork(*network, *FindPreset(preset), options);
+    ASSERT_TRUE(program.ok()) << program.status();
+    EXPECT_THAT(steps, testing::ElementsAre(
+                           "plan", "column-joining", "vector-fusion", "tiling",
+                           "memory-planning", "descriptors",
+                           "dependence-analysis", "scheduling", "sync-flags"));
+    const auto sequence = compiler::ParseSequence(last);
+    ASSERT_TRUE(sequence.ok());
+    ASSERT_EQ(sequence->steps.size() + 1, program->descriptors.size());
+    for (int i = 0; i < sequence->size(); ++i)
+      EXPECT_EQ(sequence->steps[i].descriptor, program->descriptors[i]) << i;
+  }
 }
 
 TEST(Compile, TapsInThePaddingAreLeftOut) {

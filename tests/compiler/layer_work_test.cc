@@ -40,10 +40,11 @@ TEST(Joined, GivesTheSameSums) {
       const model::Network network = Conv(12 * stride, 3, 5, 3, stride);
       const model::Layer& layer = network.layers[0];
       const Geometry g = GeometryOf(network, layer, 1);
-      const LayerWork work = Joined(g, layer, columns);
-      EXPECT_EQ(work.g.ow * columns, g.ow);
-      EXPECT_EQ(work.g.oc, g.oc * columns);
-      EXPECT_EQ(work.layer.bias.size(), static_cast<size_t>(work.g.oc));
+      const Geometry wide = JoinedGeometry(g, columns);
+      const model::Layer joined = JoinedLayer(layer, g, columns);
+      EXPECT_EQ(wide.ow * columns, g.ow);
+      EXPECT_EQ(wide.oc, g.oc * columns);
+      EXPECT_EQ(joined.bias.size(), static_cast<size_t>(wide.oc));
       const model::Tensor& in = network.input();
       const golden::TensorI8 input(1, in.height, in.width, in.channels,
                                    tools::RandomInt8(in.size(), random));
@@ -66,7 +67,7 @@ TEST(Joined, GivesTheSameSums) {
                              from.weights),
             window, in.zero_point);
       };
-      EXPECT_EQ(sums(g, layer).data(), sums(work.g, work.layer).data())
+      EXPECT_EQ(sums(g, layer).data(), sums(wide, joined).data())
           << stride << " " << columns;
     }
   }
@@ -85,27 +86,15 @@ TEST(Joined, DepthwiseOutputsReadTheirChannel) {
   g.ow = 2;
   g.oc = 2;
   g.multiplier = 1;
-  const LayerWork work = Joined(g, layer, 2);
-  EXPECT_EQ(work.g.multiplier, 0);
-  EXPECT_EQ(work.g.kw, 4);
-  EXPECT_THAT(work.layer.bias, testing::ElementsAre(7, 8, 7, 8));
-  EXPECT_THAT(work.layer.weights,
-              testing::ElementsAre(1, 0, 2, 0, 3, 0, 0, 0,  //
-                                   0, 4, 0, 5, 0, 6, 0, 0,  //
-                                   0, 0, 1, 0, 2, 0, 3, 0,  //
-                                   0, 0, 0, 4, 0, 5, 0, 6));
-}
-
-TEST(MakeWork, JoinsWhereColumnsAreFree) {
-  const Preset& edge = *FindPreset("edge");
-  const auto columns = [&](const model::Network& network) {
-    return MakeWork(network, edge, 1, true)[0].g.columns;
-  };
-  EXPECT_EQ(columns(Conv(32, 16, 16, 3, 1)), 2);
-  EXPECT_EQ(columns(Conv(32, 16, 32, 3, 1)), 1);  // no column is free
-  EXPECT_EQ(columns(Conv(31, 16, 16, 3, 1)), 1);  // 31 is odd
-  EXPECT_EQ(columns(Conv(32, 64, 16, 5, 1)), 2);
-  EXPECT_EQ(MakeWork(Conv(32, 16, 16, 3, 1), edge, 1, false)[0].g.columns, 1);
+  const Geometry wide = JoinedGeometry(g, 2);
+  const model::Layer joined = JoinedLayer(layer, g, 2);
+  EXPECT_EQ(wide.multiplier, 0);
+  EXPECT_EQ(wide.kw, 4);
+  EXPECT_THAT(joined.bias, testing::ElementsAre(7, 8, 7, 8));
+  EXPECT_THAT(joined.weights, testing::ElementsAre(1, 0, 2, 0, 3, 0, 0, 0,  //
+                                                   0, 4, 0, 5, 0, 6, 0, 0,  //
+                                                   0, 0, 1, 0, 2, 0, 3, 0,  //
+                                                   0, 0, 0, 4, 0, 5, 0, 6));
 }
 
 // conv, then the sum of its result and its input.
@@ -153,16 +142,16 @@ TEST(Additions, GoBetweenTheBlocksOfTheLayerBefore) {
     for (const bool join : {true, false}) {
       Options options;
       options.batch = 8;
-      options.fuse_additions = fuse;
+      options.fuse_vector = fuse;
       options.join_columns = join;
       const auto program = CompileNetwork(network, edge, options);
       ASSERT_TRUE(program.ok()) << program.status();
       cycles.push_back(EstimateCycles(*program, edge));
       const std::string& tiling = program->layers[2].tiling;
       if (fuse) {
-        EXPECT_THAT(tiling, HasSubstr("each behind one of the layer before"));
+        EXPECT_THAT(tiling, HasSubstr("between those of the layer before"));
       } else {
-        EXPECT_THAT(tiling, Not(HasSubstr("behind")));
+        EXPECT_THAT(tiling, Not(HasSubstr("between those")));
       }
       const auto run =
           tools::RunChecked(**device, *program, network, input, *expected);

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tiling, regions, passes, pitches and the allocator, over random shapes.
-#include "host/compiler/tiling.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 
-#include "host/compiler/allocator.h"
+#include "host/compiler/blocks.h"
+#include "host/compiler/buffer_placer.h"
 #include "host/compiler/cost_model.h"
 #include "host/compiler/pass_plan.h"
 
@@ -219,40 +218,58 @@ TEST(ChoosePitch, KeepsSegmentsInDifferentBanks) {
   EXPECT_GT(WindowCycles({{0, 12}, {256, 12}}, edge), 1) << "the same bank";
 }
 
-TEST(UbAllocator, BuffersThatLiveTogetherDoNotOverlap) {
-  std::mt19937_64 rng(4);
-  UbAllocator allocator(100000, 64);
-  struct Placed {
-    int64_t begin, end;
-    int first, last;
-  };
-  std::vector<Placed> placed;
-  for (int layer = 0; layer < 200; ++layer) {
-    const int64_t bytes = static_cast<int64_t>(rng() % 20000) + 1;
-    const int last = layer + static_cast<int>(rng() % 4);
-    const std::optional<int64_t> at = allocator.Allocate(bytes, layer, last);
-    if (!at) continue;
-    EXPECT_EQ(*at % 64, 0);
-    EXPECT_LE(*at + bytes, 100000);
-    for (const Placed& p : placed) {
-      if (p.first <= last && layer <= p.last)
-        EXPECT_TRUE(*at >= p.end || *at + bytes <= p.begin);
-    }
-    placed.push_back({*at, *at + bytes, layer, last});
-  }
-  EXPECT_GT(placed.size(), 150u);
+PlanBuffer Wanted(int64_t bytes, int first, int last,
+                  std::vector<int> over = {}) {
+  return {"", bytes, first, last, std::move(over), kNowhere};
 }
 
-TEST(UbAllocator, PrefersSpaceThatTheLayerBeforeDidNotUse) {
-  UbAllocator allocator(300, 1);
-  EXPECT_EQ(allocator.Allocate(100, 0, 0), 0);
-  EXPECT_EQ(allocator.Allocate(100, 1, 1), 100);
-  EXPECT_EQ(allocator.Allocate(250, 2, 2), 0) << "there is no other";
-  const size_t mark = allocator.Mark();
-  EXPECT_EQ(allocator.Allocate(50, 2, 2), 250);
-  allocator.Release(mark);
-  EXPECT_EQ(allocator.Used(2, 2), 250);
-  EXPECT_FALSE(allocator.Allocate(51, 2, 2).has_value());
+TEST(BufferPlacer, BuffersThatLiveTogetherDoNotOverlap) {
+  std::mt19937_64 rng(4);
+  BufferPlacer placer(100000, 64);
+  for (int layer = 0; layer < 200; ++layer) {
+    placer.Place(Wanted(static_cast<int64_t>(rng() % 20000) + 1, layer,
+                        layer + static_cast<int>(rng() % 4)));
+  }
+  const std::vector<PlanBuffer>& all = placer.buffers();
+  EXPECT_GT(all.size(), 150u);
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].at % 64, 0);
+    EXPECT_LE(all[i].at + all[i].bytes, 100000);
+    for (size_t j = 0; j < i; ++j) {
+      EXPECT_TRUE(!all[j].alive(all[i].first, all[i].last) ||
+                  all[i].at >= all[j].at + all[j].bytes ||
+                  all[j].at >= all[i].at + all[i].bytes);
+    }
+  }
+}
+
+TEST(BufferPlacer, PrefersSpaceThatTheLayerBeforeDidNotUse) {
+  BufferPlacer placer(300, 1);
+  const auto place = [&](int64_t bytes, int layer) -> int64_t {
+    const auto number = placer.Place(Wanted(bytes, layer, layer));
+    return number ? placer.buffers()[*number].at : kNowhere;
+  };
+  EXPECT_EQ(place(100, 0), 0);
+  EXPECT_EQ(place(100, 1), 100);
+  EXPECT_EQ(place(250, 2), 0) << "there is no other";
+  const size_t mark = placer.Mark();
+  EXPECT_EQ(place(50, 2), 250);
+  placer.Release(mark);
+  EXPECT_EQ(placer.Used(2, 2), 250);
+  EXPECT_EQ(place(51, 2), kNowhere);
+}
+
+TEST(BufferPlacer, TakesAPlaceThatMayBeOverwritten) {
+  BufferPlacer placer(300, 1);
+  placer.Place(Wanted(100, 0, 2));
+  placer.Place(Wanted(100, 1, 2));
+  placer.Place(Wanted(100, 2, 3, {1}));
+  EXPECT_EQ(placer.buffers()[2].at, 100);
+  EXPECT_EQ(placer.Used(2, 2), 200) << "shared bytes count once";
+  placer.Place(Wanted(50, 2, 3, {0}));
+  EXPECT_EQ(placer.buffers()[3].at, 200) << "another size";
+  placer.Place(Wanted(100, 2, 2, {1}));
+  EXPECT_EQ(placer.buffers().size(), 4u) << "the place is taken";
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #define SYSTOLE_COMPILER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,16 @@ struct Options {
   bool allow_resident = true;  // tensors may stay in the unified buffer from
                                // one layer to the next
   bool join_columns = true;    // outputs side by side may share a vector
-  bool fuse_additions = true;  // an addition goes between the blocks of the
-                               // layer before it
+  bool fuse_vector = true;     // additions and pools go between the blocks of
+                               // the layer before
   bool reorder = true;         // program order by expected start; otherwise as
                                // lowered, layer by layer
   int64_t ub_bytes = 0;  // use only so much of the unified buffer; 0 = all
+  // Called behind each step of the compiler with its name and what prints the
+  // plan, or the sequence of descriptors, as it is then.
+  std::function<void(const std::string& step,
+                     const std::function<std::string()>& text)>
+      observer = nullptr;
 };
 
 // Errors: kInvalidArgument (batch, illegal network, sums beyond 32 bits),

@@ -4,8 +4,8 @@
 // Cuts the output of a layer into blocks: what the array computes with one set
 // of weight tiles and the vector unit drains at once. A block has at most half
 // of the accumulator rows.
-#ifndef HOST_COMPILER_TILING_H_
-#define HOST_COMPILER_TILING_H_
+#ifndef HOST_COMPILER_BLOCKS_H_
+#define HOST_COMPILER_BLOCKS_H_
 
 #include <cstdint>
 #include <vector>
@@ -41,4 +41,4 @@ int64_t OutputBytes(const Geometry& g, const Block& block,
 
 }  // namespace systole::compiler
 
-#endif  // HOST_COMPILER_TILING_H_
+#endif  // HOST_COMPILER_BLOCKS_H_

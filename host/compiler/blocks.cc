@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
-#include "host/compiler/tiling.h"
+#include "host/compiler/blocks.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compiler/passes/scheduling.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "host/compiler/cost_model.h"
+
+namespace systole::compiler {
+namespace {
+
+constexpr int64_t kLead =
+    3000;  // cycles that a load is dispatched before its data are needed
+
+// The expected start, but for two kinds. Tiles stay right before the matmul
+// that takes them (rule 4 of docs/isa.md). Loads come no earlier than they
+// must: early ones would fill their queue and hold up the dispatch of
+// everything else.
+std::vector<int64_t> DispatchKeys(const Sequence& sequence,
+                                  const Timeline& timeline) {
+  const int size = sequence.size();
+  const std::vector<Step>& steps = sequence.steps;
+  std::vector<int64_t> key = timeline.start, needed(size, timeline.total);
+  for (int i = 0; i < size; ++i) {
+    for (const int d : steps[i].after) {
+      if (d >= 0) needed[d] = std::min(needed[d], timeline.start[i]);
+    }
+  }
+  int64_t next_matmul = timeline.total, next_load = timeline.total;
+  for (int i = size - 1; i >= 0; --i) {
+    const isa::Queue queue = steps[i].queue();
+    if (queue == isa::Queue::kMxu) next_matmul = key[i];
+    if (queue == isa::Queue::kWeight) key[i] = next_matmul;
+    if (queue == isa::Queue::kLoad) {
+      const int64_t transfer = timeline.end[i] - timeline.start[i];
+      next_load = std::min(next_load, needed[i] - kLead - transfer);
+      key[i] = std::max(key[i], next_load);
+    }
+  }
+  // Moving tiles to their matmul moves what comes after them too: what
+  // overwrites the bytes of `tiles`.
+  for (bool moved = true; moved;) {
+    moved = false;
+    const auto raise = [&](int i, int64_t to) {
+      moved = moved || to > key[i];
+      key[i] = std::max(key[i], to);
+    };
+    std::array<int64_t, isa::kNumQueues> last = {};
+    for (int i = 0; i < size; ++i) {
+      int64_t& before = last[static_cast<int>(steps[i].queue())];
+      raise(i, before);
+      for (const int d : steps[i].after) raise(i, d < 0 ? 0 : key[d]);
+      before = key[i];
+    }
+    next_matmul = 0;
+    for (int i = size - 1; i >= 0; --i) {
+      const isa::Queue queue = steps[i].queue();
+      if (queue == isa::Queue::kMxu) next_matmul = key[i];
+      if (queue == isa::Queue::kWeight) raise(i, next_matmul);
+    }
+  }
+  return key;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> Scheduling::Run(Sequence& sequence) {
+  const std::vector<int64_t> key = DispatchKeys(sequence, Simulate(sequence));
+  std::vector<int> order(sequence.size()), position(sequence.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return key[a] < key[b]; });
+  for (int i = 0; i < sequence.size(); ++i) position[order[i]] = i;
+
+  std::vector<Step> steps;
+  for (const int from : order) {
+    Step& step = steps.emplace_back(std::move(sequence.steps[from]));
+    for (int& d : step.after) d = d < 0 ? -1 : position[d];
+  }
+  sequence.steps = std::move(steps);
+  return !std::is_sorted(order.begin(), order.end());
+}
+
+}  // namespace systole::compiler

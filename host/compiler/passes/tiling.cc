@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compiler/passes/tiling.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "host/compiler/buffer_placer.h"
+#include "host/compiler/layer_fit.h"
+#include "host/compiler/pass_plan.h"
+
+namespace systole::compiler {
+namespace {
+
+constexpr int64_t kParameterSlots = 8;
+
+class Planner {
+ public:
+  explicit Planner(Plan& plan)
+      : plan_(plan),
+        spilled_(plan.tensors.size(), !plan.allow_resident),
+        wished_(plan.layers.size()) {
+    for (size_t l = 0; l < plan.layers.size(); ++l)
+      wished_[l] = plan.layers[l].fused;
+  }
+
+  absl::Status Run() {
+    // A layer that does not fit sends the largest tensor that is in its way
+    // through HBM; then all starts over.
+    for (;;) {
+      const int failed = Attempt();
+      if (failed < 0) return absl::OkStatus();
+      int largest = -1;
+      int64_t size = 0;
+      for (int t = 0; t < static_cast<int>(spilled_.size()); ++t) {
+        const int64_t bytes =
+            resident_[t] != kNowhere ? plan_.tensors[t].size() : 0;
+        if (bytes > size && plan_.LastUse(t) >= failed) {
+          largest = t;
+          size = bytes;
+        }
+      }
+      if (largest < 0) return TooLarge(failed);
+      spilled_[largest] = true;
+    }
+  }
+
+ private:
+  const Preset& preset() const { return *plan_.preset; }
+
+  absl::Status TooLarge(int l) const {
+    const LayerNeeds needs = NeedsOf(l, false);
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "layer %s (%s): its smallest tiles need %d bytes of unified buffer, %s "
+        "has %d",
+        plan_.layers[l].name, needs.g.ToString(),
+        SmallestBytes(needs, preset()), std::string(preset().name),
+        plan_.ub_bytes));
+  }
+
+  // Line pitch of a tensor in the unified buffer, for the first layer that
+  // walks over it.
+  int64_t PitchFor(int tensor) const {
+    const PlanTensor& t = plan_.tensors[tensor];
+    for (const PlanLayer& layer : plan_.layers) {
+      if (model::HasWeights(layer.op) && layer.inputs[0] == tensor)
+        return ChoosePitch(layer.g, t.w * t.c, preset());
+    }
+    return RoundUp(t.w * t.c, preset().beat_bytes());
+  }
+
+  LayerNeeds NeedsOf(int l, bool out_resident) const {
+    const PlanLayer& layer = plan_.layers[l];
+    LayerNeeds needs;
+    needs.g = layer.g;
+    needs.matmul = model::HasWeights(layer.op);
+    needs.raw = needs.g.element_bytes == 4;
+    for (const int input : layer.inputs)
+      needs.resident.push_back(resident_[input] != kNowhere);
+    needs.out_resident = out_resident;
+    needs.out_stored = !out_resident || plan_.keep_intermediates ||
+                       plan_.tensors[layer.output].output;
+    needs.out_pitch = PitchFor(layer.output);
+    needs.in_pitch = needs.matmul
+                         ? ChoosePitch(needs.g, needs.g.line_bytes(), preset())
+                         : RoundUp(needs.g.line_bytes(), preset().beat_bytes());
+    return needs;
+  }
+
+  // The first layer that could not be placed, -1 if there is none.
+  int Attempt() {
+    resident_.assign(plan_.tensors.size(), kNowhere);
+    for (PlanTensor& tensor : plan_.tensors) tensor.in_hbm = tensor.input;
+    BufferPlacer placer(plan_.ub_bytes, plan_.align());
+    for (int l = 0; l < static_cast<int>(plan_.layers.size()); ++l) {
+      if (!PlaceLayer(l, placer)) return l;
+    }
+    plan_.buffers = placer.buffers();
+    for (PlanBuffer& buffer : plan_.buffers) buffer.at = kNowhere;
+    return -1;
+  }
+
+  bool PlaceLayer(int l, BufferPlacer& placer) {
+    const PlanLayer& layer = plan_.layers[l];
+    const int64_t available = plan_.ub_bytes - placer.Used(l, l);
+    std::vector<std::pair<LayerNeeds, LayerFit>> candidates;
+    for (const bool out_resident : {true, false}) {
+      if (out_resident &&
+          (spilled_[layer.output] || plan_.LastUse(layer.output) < 0))
+        continue;
+      const LayerNeeds needs = NeedsOf(l, out_resident);
+      const bool loads =
+          std::count(needs.resident.begin(), needs.resident.end(), false) > 0;
+      for (const double budget : {0.9, 0.6, 0.4, 0.25, 0.15, 0.08, 0.03}) {
+        for (const double in_share : {0.0, 0.9, 0.75, 0.5, 0.25}) {
+          if (!loads && in_share > 0) continue;
+          for (const bool ends : {true, false}) {
+            std::optional<LayerFit> fit = FitLayer(
+                needs, preset(),
+                static_cast<int64_t>(budget * static_cast<double>(available)),
+                in_share, ends);
+            if (fit) candidates.emplace_back(needs, *std::move(fit));
+          }
+        }
+      }
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const auto& a, const auto& b) {
+                       return a.second.score < b.second.score;
+                     });
+    for (const auto& [needs, fit] : candidates) {
+      const size_t mark = placer.Mark();
+      // What goes between the blocks of the layer before it writes its result
+      // while that layer still reads and writes.
+      for (const bool fused : {true, false}) {
+        if (fused && !CanFuse(l, needs)) continue;
+        if (TryPlace(l, needs, fit, fused, placer)) return true;
+        placer.Release(mark);
+      }
+    }
+    return false;
+  }
+
+  // Only what is whole in the unified buffer.
+  bool CanFuse(int l, const LayerNeeds& needs) const {
+    return wished_[l] && needs.out_resident &&
+           std::count(needs.resident.begin(), needs.resident.end(), false) == 0;
+  }
+
+  // Places of inputs that an addition may overwrite: it is the last to read
+  // them, and nobody else reads or stores them meanwhile.
+  std::vector<int> Overwritable(int l, const LayerNeeds& needs, bool fused,
+                                int64_t img_pitch) const {
+    std::vector<int> over;
+    const PlanLayer& layer = plan_.layers[l];
+    if (layer.op != model::Op::kAdd || !needs.out_resident) return over;
+    for (const int input : layer.inputs) {
+      const int buffer = resident_[input];
+      if (buffer == kNowhere || plan_.LastUse(input) != l ||
+          plan_.tensors[input].in_hbm)
+        continue;
+      if (fused) {
+        const std::vector<int>& before = plan_.layers[l - 1].inputs;
+        if (std::count(before.begin(), before.end(), input) > 0) continue;
+      }
+      const auto [pitch, images] = pitches_.at(buffer);
+      if (pitch == needs.out_pitch && images == img_pitch)
+        over.push_back(buffer);
+    }
+    return over;
+  }
+
+  bool TryPlace(int l, const LayerNeeds& needs, const LayerFit& fit, bool fused,
+                BufferPlacer& placer) {
+    PlanLayer& layer = plan_.layers[l];
+    const std::string& output = plan_.tensors[layer.output].name;
+    const auto place = [&](std::string name, int64_t bytes, int first, int last,
+                           std::vector<int> over = {}) {
+      return placer.Place(
+          {std::move(name), bytes, first, last, std::move(over), kNowhere});
+    };
+
+    OutputPlacement out;
+    out.resident = needs.out_resident;
+    out.stored = needs.out_stored;
+    out.channels = fit.group_channels;
+    std::optional<int> buffer;
+    if (out.resident) {
+      out.pitch = needs.out_pitch;
+      out.img_pitch = needs.g.oh * needs.out_pitch;
+      buffer = place(output, fit.out_bytes, fused ? l - 1 : l,
+                     plan_.LastUse(layer.output),
+                     Overwritable(l, needs, fused, out.img_pitch));
+    } else {
+      out.slot_bytes = fit.out_bytes;
+      buffer =
+          place(output + " (output slots)", fit.out_bytes * kSlotCount, l, l);
+    }
+    if (!buffer) return false;
+    out.buffer = *buffer;
+
+    std::vector<InputPlacement> ins;
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      InputPlacement in;
+      const int tensor = layer.inputs[i];
+      if (needs.resident[i]) {
+        in.buffer = resident_[tensor];
+        std::tie(in.pitch, in.img_pitch) = pitches_.at(in.buffer);
+      } else {
+        in.mode = fit.in_slots ? InputPlacement::Mode::kSlots
+                               : InputPlacement::Mode::kWhole;
+        in.pitch = fit.in_slots ? fit.in_slot_pitch : needs.in_pitch;
+        in.img_pitch = fit.in_slots ? 0 : needs.g.h * needs.in_pitch;
+        in.slot_bytes = fit.in_slots ? fit.in_bytes[i] : 0;
+        buffer = place(plan_.tensors[tensor].name +
+                           (fit.in_slots ? " (input slots)" : " (loaded)"),
+                       fit.in_bytes[i] * (fit.in_slots ? kSlotCount : 1), l, l);
+        if (!buffer) return false;
+        in.buffer = *buffer;
+      }
+      ins.push_back(in);
+    }
+
+    ParameterPlacement params;
+    if (fit.param_bytes > 0) {
+      buffer = place(layer.name + " (parameters)", fit.param_bytes, l, l);
+      if (!buffer) return false;
+      params = {*buffer, fit.params_whole, kParameterSlots};
+    }
+
+    layer.blocks = fit.blocks;
+    layer.in = std::move(ins);
+    layer.out = out;
+    layer.params = params;
+    layer.fused = fused;
+    if (fused && layer.op == model::Op::kAdd) FollowBlocks(l);
+    plan_.tensors[layer.output].in_hbm = out.stored;
+    if (out.resident) {
+      resident_[layer.output] = out.buffer;
+      pitches_[out.buffer] = {out.pitch, out.img_pitch};
+    }
+    return true;
+  }
+
+  // An addition has the blocks of the layer that it follows.
+  void FollowBlocks(int l) {
+    const PlanLayer& producer = plan_.layers[l - 1];
+    std::vector<Block>& blocks = plan_.layers[l].blocks;
+    blocks = producer.blocks;
+    for (Block& block : blocks) {
+      block.x0 *= producer.g.columns;
+      block.nx *= producer.g.columns;
+    }
+  }
+
+  Plan& plan_;
+  std::vector<bool> spilled_, wished_;  // of each tensor; of each layer
+  std::vector<int> resident_;           // buffer of each tensor, kNowhere
+  std::map<int, std::pair<int64_t, int64_t>> pitches_;  // of these buffers
+};
+
+}  // namespace
+
+absl::StatusOr<bool> Tiling::Run(Plan& plan) {
+  if (absl::Status s = Planner(plan).Run(); !s.ok()) return s;
+  return true;
+}
+
+}  // namespace systole::compiler

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compiler/plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace systole::compiler {
+
+int Plan::LastUse(int tensor) const {
+  int last = -1;
+  for (size_t l = 0; l < layers.size(); ++l) {
+    const std::vector<int>& inputs = layers[l].inputs;
+    if (std::find(inputs.begin(), inputs.end(), tensor) != inputs.end())
+      last = static_cast<int>(l);
+  }
+  return last;
+}
+
+std::pair<int, int> Plan::HbmLife(int tensor) const {
+  const PlanTensor& t = tensors[tensor];
+  const int end = static_cast<int>(layers.size());
+  int first = -1;
+  for (int l = 0; l < end; ++l) {
+    if (layers[l].output == tensor) first = l;
+  }
+  const bool kept = t.input || t.output || keep_intermediates;
+  return {first, kept ? end : LastUse(tensor)};
+}
+
+int64_t Plan::HbmPitch(int tensor) const {
+  return RoundUp(tensors[tensor].line_bytes(), preset->beat_bytes());
+}
+
+int64_t Plan::HbmBytes(int tensor) const {
+  return batch * tensors[tensor].h * HbmPitch(tensor);
+}
+
+int64_t Plan::align() const {
+  return std::lcm(preset->word_bytes(), preset->beat_bytes());
+}
+
+Plan MakePlan(const model::Network& network, const Preset& preset,
+              int64_t batch, bool raw) {
+  Plan plan;
+  plan.name = network.name;
+  plan.preset = &preset;
+  plan.batch = batch;
+  plan.ub_bytes = preset.ub_bytes;
+  for (size_t t = 0; t < network.tensors.size(); ++t) {
+    const model::Tensor& from = network.tensors[t];
+    PlanTensor tensor;
+    tensor.name = from.name;
+    tensor.h = from.height;
+    tensor.w = from.width;
+    tensor.c = from.channels;
+    tensor.input = network.IsInput(static_cast<int>(t));
+    tensor.output = network.IsOutput(static_cast<int>(t));
+    if (raw && tensor.output) tensor.element_bytes = 4;
+    plan.tensors.push_back(std::move(tensor));
+  }
+  for (const model::Layer& from : network.layers) {
+    PlanLayer layer;
+    layer.name = from.name;
+    layer.op = from.op;
+    layer.inputs = from.inputs;
+    layer.output = from.output;
+    layer.shape = GeometryOf(network, from, batch);
+    layer.shape.element_bytes = plan.tensors[from.output].element_bytes;
+    layer.g = layer.shape;
+    plan.layers.push_back(std::move(layer));
+  }
+  return plan;
+}
+
+}  // namespace systole::compiler
