@@ -21,6 +21,9 @@ namespace systole {
 namespace {
 
 using testing::HasSubstr;
+using training::Padding;
+using training::PoolKind;
+using training::PoolWindow;
 using training::Trainer;
 
 std::string g_backend = "iss";
@@ -69,6 +72,19 @@ template <class Matrix, class T>
          << " of " << want.size() << " differ)";
 }
 
+golden::TrainingPool GoldenPool(const training::Pool& pool) {
+  golden::TrainingPool p;
+  if (pool.kind == PoolKind::kNone) return p;
+  p.kind = pool.kind == PoolKind::kMax ? golden::TrainingPool::Kind::kMax
+                                       : golden::TrainingPool::Kind::kAverage;
+  p.height = static_cast<int>(pool.window.h);
+  p.width = static_cast<int>(pool.window.w);
+  p.stride_y = static_cast<int>(pool.window.stride_y);
+  p.stride_x = static_cast<int>(pool.window.stride_x);
+  p.same = pool.window.padding == Padding::kSame;
+  return p;
+}
+
 golden::TrainingNetwork GoldenNetwork(
     const std::vector<training::Layer>& layers) {
   golden::TrainingNetwork network;
@@ -78,7 +94,7 @@ golden::TrainingNetwork GoldenNetwork(
   for (const training::Layer& l : layers) {
     network.layers.push_back({l.dense ? 0 : static_cast<int>(l.kh),
                               static_cast<int>(l.stride),
-                              static_cast<int>(l.co), l.pool});
+                              static_cast<int>(l.co), GoldenPool(l.pool)});
   }
   return network;
 }
@@ -96,10 +112,10 @@ void CheckLayer(Trainer& trainer, int i, const golden::LayerTrace& want,
     EXPECT_TRUE(SameBits(*trainer.ReadParam(i, training::kInv), want.inv))
         << "inv";
     const training::ImageTensor& out = trainer.step().layout.layers[i + 1].in;
-    EXPECT_TRUE(SameBits(*trainer.ReadImages(l.pool ? p.a : out),
+    EXPECT_TRUE(SameBits(*trainer.ReadImages(l.pooled() ? p.a : out),
                          golden::ToBf16(want.a)))
         << "a";
-    if (l.pool) {
+    if (l.pooled()) {
       EXPECT_TRUE(
           SameBits(*trainer.ReadImages(out), golden::ToBf16(want.pooled)))
           << "a behind the pool";
@@ -203,22 +219,81 @@ TEST(TrainingStep, SmallSgd) {
   CheckSteps(SmallLayers(), options, 0.05f, 3);
 }
 
-// Pools of 10 and 5 positions a line, over one and two tiles of channels (at
-// lite), in front of a convolution and of a dense layer.
-std::vector<training::Layer> PooledLayers() {
-  return {training::Pooled(training::ConvLayer("conv1", 8, 20, 1, 3, 1, 6)),
-          training::Pooled(training::ConvLayer("conv2", 4, 10, 6, 3, 1, 37)),
-          training::DenseLayer("dense1", 2 * 5 * 37, 7, false)};
+// Pools in front of a convolution and of a dense layer; two tiles of channels
+// (at lite) in the second.
+std::vector<training::Layer> PooledLayers(PoolKind kind,
+                                          const PoolWindow& window) {
+  const training::Layer first = training::Pooled(
+      training::ConvLayer("conv1", 8, 20, 1, 3, 1, 6), kind, window);
+  const int64_t h = first.pool.oh, w = first.pool.ow;
+  training::Layer second = training::ConvLayer("conv2", h, w, 6, 1, 1, 37);
+  if (h >= window.h && w >= window.w)
+    second = training::Pooled(second, kind, window);
+  return {first, second,
+          training::DenseLayer("dense1", second.outputs(), 7, false)};
 }
 
-TEST(TrainingStep, MaxPool) {
-  for (const auto kind :
-       {training::OptimiserKind::kAdam, training::OptimiserKind::kSgd}) {
+struct PoolCase {
+  const char* name;
+  PoolWindow window;
+};
+
+const PoolCase kPoolCases[] = {
+    {"3x3, stride 2, same", {3, 3, 2, 2, Padding::kSame}},
+    {"2x2, stride 2", {2, 2, 2, 2}},
+    {"3x3, stride 2", {3, 3, 2, 2}},
+    {"3x3, stride 1", {3, 3, 1, 1}},
+    {"3x3, stride 1, same", {3, 3, 1, 1, Padding::kSame}},
+    {"2x3, stride 1x2, same", {2, 3, 1, 2, Padding::kSame}},
+    {"3x2, stride 2x3", {3, 2, 2, 3}},  // every third column in no window
+    {"1x1, stride 3, same", {1, 1, 3, 3, Padding::kSame}},
+    {"5x4, stride 3x1, same", {5, 4, 3, 1, Padding::kSame}},
+    {"whole image", {8, 20, 8, 20}},
+    {"larger than the image, same", {11, 23, 4, 5, Padding::kSame}},
+};
+
+void CheckPools(PoolKind kind) {
+  for (const PoolCase& c : kPoolCases) {
+    SCOPED_TRACE(c.name);
+    std::printf("%s\n", c.name);
     training::StepOptions options;
-    options.batch = 11;
-    options.optimiser = kind;
-    CheckSteps(PooledLayers(), options, 0.02f, 3);
+    options.batch = g_backend == "iss" ? 11 : 1;
+    CheckSteps(PooledLayers(kind, c.window), options, 0.02f,
+               g_backend == "iss" ? 3 : 1);
+    if (testing::Test::HasFailure()) return;
   }
+}
+
+TEST(TrainingStep, MaxPool) { CheckPools(PoolKind::kMax); }
+TEST(TrainingStep, AveragePool) { CheckPools(PoolKind::kAverage); }
+
+// In turns, where the unified buffer does not hold a second image.
+TEST(TrainingStep, LargePooledImages) {
+  if (g_backend != "iss") GTEST_SKIP() << "seconds of golden model";
+  for (const PoolKind kind : {PoolKind::kMax, PoolKind::kAverage}) {
+    const training::Layer first =
+        training::Pooled(training::ConvLayer("conv1", 32, 32, 1, 3, 1, 40),
+                         kind, {3, 3, 1, 1, Padding::kSame});
+    training::StepOptions options;
+    options.batch = 3;
+    CheckSteps(
+        {first, training::DenseLayer("dense1", first.outputs(), 7, false)},
+        options, 0.02f, 1);
+  }
+}
+
+// A max pool and an average pool in one network, and SGD.
+TEST(TrainingStep, BothPools) {
+  if (g_backend != "iss") GTEST_SKIP() << "the two tests above";
+  training::StepOptions options;
+  options.batch = 9;
+  options.optimiser = training::OptimiserKind::kSgd;
+  CheckSteps({training::Pooled(training::ConvLayer("conv1", 9, 9, 1, 3, 1, 5),
+                               PoolKind::kMax, {3, 3, 2, 2}),
+              training::Pooled(training::ConvLayer("conv2", 4, 4, 5, 3, 1, 40),
+                               PoolKind::kAverage, {4, 4, 4, 4}),
+              training::DenseLayer("dense1", 40, 7, false)},
+             options, 0.05f, 3);
 }
 
 TEST(TrainingStep, Digits) {
@@ -247,7 +322,8 @@ TEST(TrainingStep, ManyImages) {
   if (g_backend != "iss") GTEST_SKIP() << "a minute on the RTL";
   training::StepOptions options;
   options.batch = 1100;
-  CheckSteps({training::Pooled(training::ConvLayer("conv1", 8, 8, 1, 3, 2, 3)),
+  CheckSteps({training::Pooled(training::ConvLayer("conv1", 8, 8, 1, 3, 2, 3),
+                               PoolKind::kMax, {2, 2, 2, 2}),
               training::DenseLayer("dense1", 2 * 2 * 3, 9, true),
               training::DenseLayer("dense2", 9, 5, false)},
              options, 0.01f, 2);
@@ -264,11 +340,41 @@ TEST(TrainingStep, Errors) {
   };
   EXPECT_THAT(message(SmallLayers(), 0, "lite"), HasSubstr("a batch of 0"));
   EXPECT_THAT(message(SmallLayers(), 4, "edge"), HasSubstr("int8 cell"));
-  std::vector<training::Layer> odd = SmallLayers();
-  odd[1] = training::Pooled(odd[1]);
-  EXPECT_THAT(message(odd, 4, "lite"),
-              HasSubstr("conv2: a max pool needs a convolution's output with "
-                        "even sides, not 5 x 5"));
+  const auto pooled = [&](int layer, const PoolWindow& window) {
+    std::vector<training::Layer> layers = SmallLayers();
+    layers[layer] = training::Pooled(layers[layer], PoolKind::kMax, window);
+    if (layer == 1)
+      layers[2] = training::DenseLayer("dense1", layers[1].outputs(), 40, true);
+    return message(layers, 4, "lite");
+  };
+  EXPECT_EQ(pooled(1, {5, 5, 1, 1}), "");
+  EXPECT_THAT(pooled(1, {6, 2, 1, 2}),
+              HasSubstr("conv2: a pool of 6 x 2 with stride 1 x 2 does not fit "
+                        "an image of 5 x 5 without padding"));
+  EXPECT_EQ(pooled(1, {6, 2, 1, 2, Padding::kSame}), "");
+  EXPECT_THAT(
+      pooled(1, {2, 2, 0, 1}),
+      HasSubstr("conv2: a pool of 2 x 2 with stride 0 x 1: at least 1"));
+  EXPECT_THAT(pooled(2, {1, 1, 1, 1}),
+              HasSubstr("dense1: a pool of 1 x 1 with stride 1 x 1 stands "
+                        "behind a convolution only"));
+  EXPECT_THAT(pooled(0, {2, 2, 2, 2}),
+              HasSubstr("conv1 has 150 outputs, conv2 takes 600"));
+  const training::Layer wide =
+      training::Pooled(training::ConvLayer("wide", 32, 32, 1, 3, 1, 50),
+                       PoolKind::kMax, {3, 3, 1, 1, Padding::kSame});
+  EXPECT_THAT(message({wide, training::ConvLayer("conv2", 32, 32, 50, 4, 4, 3),
+                       training::DenseLayer("dense", 8 * 8 * 3, 7, false)},
+                      4, "lite"),
+              HasSubstr("wide: an image of the pool needs "));
+  const training::Layer tall =
+      training::Pooled(training::ConvLayer("tall", 65536, 1, 1, 3, 1, 1),
+                       PoolKind::kMax, {2, 1, 2, 1});
+  EXPECT_THAT(
+      message({tall, training::DenseLayer("dense", tall.outputs(), 7, false)},
+              4, "lite"),
+      HasSubstr("tall: a pool of 2 x 1 with stride 2 x 1: images of "
+                "65536 lines, its kernels take 65535"));
   EXPECT_THAT(message(training::DigitsLayers(), 4, "mini"),
               HasSubstr("at most 8 classes"));
 }
