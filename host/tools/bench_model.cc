@@ -220,7 +220,7 @@ absl::Status BenchModels(const BenchArgs& args,
     const auto measured = bench.Measure(path);
     if (absl::IsCancelled(measured.status()))
       return InterruptedError(
-          absl::StrFormat("in the model %s; no file is written", path));
+          absl::StrFormat("in the model %s; no results are written", path));
     if (!measured.ok()) return measured.status();
     records.insert(records.end(), measured->begin(), measured->end());
   }

@@ -43,7 +43,7 @@ absl::Status RunBench(const BenchArgs& args) {
     const auto measured = (bench.*section.measure)();
     if (absl::IsCancelled(measured.status()))
       return InterruptedError(absl::StrFormat(
-          "in the section '%s'; no file is written", section.name));
+          "in the section '%s'; no results are written", section.name));
     if (!measured.ok()) return measured.status();
     records.insert(records.end(), measured->begin(), measured->end());
   }

@@ -79,7 +79,7 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
 
 absl::Status Stopped(int64_t done, int64_t images) {
   return InterruptedError(absl::StrFormat(
-      "after %d of %d images; no file is written", done, images));
+      "after %d of %d images; no results are written", done, images));
 }
 
 void AddRunCommand(CLI::App& app, Action& chosen) {

@@ -181,7 +181,7 @@ TEST_F(SignalTest, OtherCommands) {
   Outcome o = Finish();
   EXPECT_EQ(o.code, 143);
   EXPECT_THAT(o.text, HasSubstr("stopped by SIGTERM after "));
-  EXPECT_THAT(o.text, HasSubstr(" of 2000 images; no file is written"));
+  EXPECT_THAT(o.text, HasSubstr(" of 2000 images; no results are written"));
   EXPECT_FALSE(std::filesystem::exists(File("run.json")));
 
   Start({"run", "models/mnist_cnn.safetensors", "--backend", "iss", "--random",
@@ -189,7 +189,7 @@ TEST_F(SignalTest, OtherCommands) {
   kill(child_, SIGINT);
   o = Finish();
   EXPECT_EQ(o.code, 130);
-  EXPECT_THAT(o.text, HasSubstr(" of 5000 images; no file is written"));
+  EXPECT_THAT(o.text, HasSubstr(" of 5000 images; no results are written"));
   EXPECT_FALSE(std::filesystem::exists(File("output.npy")));
 }
 
