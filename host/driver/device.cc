@@ -182,4 +182,10 @@ absl::Status Device::FaultStatus(const Program& program,
   return absl::AbortedError(text);
 }
 
+absl::Status Device::CancelledStatus(uint64_t done) const {
+  return absl::CancelledError(
+      absl::StrFormat("%s: the program was stopped after %d %s", backend(),
+                      done, backend() == "rtl" ? "cycles" : "descriptors"));
+}
+
 }  // namespace systole

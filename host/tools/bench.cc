@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/tools/interrupt.h"
 
 namespace systole::tools {
 
@@ -20,6 +21,7 @@ absl::StatusOr<Device*> Bench::Open(const std::string& preset) {
     options.progress = [this](uint64_t count) {
       progress_.Report(count, "cycles");
     };
+    options.stop = Interrupted;
     auto opened = Device::Open(args_.backend, options);
     if (!opened.ok()) return opened.status();
     device = *std::move(opened);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "host/runtime/build.h"
 #include "host/runtime/runner.h"
+#include "host/tools/interrupt.h"
 #include "host/tools/model_check.h"
 #include "host/tools/tensor_io.h"
 
@@ -74,6 +75,7 @@ class ModelBench {
       progress_.Report(count,
                        args_.backend == "rtl" ? "cycles" : "descriptors");
     };
+    options.stop = Interrupted;
     auto device = Device::Open(args_.backend, options);
     if (!device.ok()) return device.status();
     std::vector<ir::Literal> inputs;
@@ -216,6 +218,9 @@ absl::Status BenchModels(const BenchArgs& args,
   std::vector<Record> records;
   for (const std::string& path : args.sections) {
     const auto measured = bench.Measure(path);
+    if (absl::IsCancelled(measured.status()))
+      return InterruptedError(
+          absl::StrFormat("in the model %s; no results are written", path));
     if (!measured.ok()) return measured.status();
     records.insert(records.end(), measured->begin(), measured->end());
   }

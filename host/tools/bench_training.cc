@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "host/tools/bench.h"
 #include "host/tools/digits.h"
+#include "host/tools/interrupt.h"
 #include "host/training/trainer.h"
 #include "verif/golden/training.h"
 
@@ -181,6 +182,7 @@ absl::StatusOr<std::vector<Record>> Bench::TrainingStep(
   device_options.progress = [this](uint64_t count) {
     progress_.Report(count, "cycles");
   };
+  device_options.stop = Interrupted;
   const auto device = Device::Open(args_.backend, device_options);
   if (!device.ok()) return device.status();
   const Preset& preset = (*device)->preset();

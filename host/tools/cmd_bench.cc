@@ -9,6 +9,7 @@
 #include "host/tools/bench.h"
 #include "host/tools/bench_model.h"
 #include "host/tools/commands.h"
+#include "host/tools/interrupt.h"
 #include "host/tools/report.h"
 
 namespace systole::tools {
@@ -40,6 +41,9 @@ absl::Status RunBench(const BenchArgs& args) {
                                   section.name) != args.sections.end();
     if (!wanted) continue;
     const auto measured = (bench.*section.measure)();
+    if (absl::IsCancelled(measured.status()))
+      return InterruptedError(absl::StrFormat(
+          "in the section '%s'; no results are written", section.name));
     if (!measured.ok()) return measured.status();
     records.insert(records.end(), measured->begin(), measured->end());
   }
@@ -80,6 +84,7 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   sub->add_flag("--quiet", args->quiet, "show no progress");
   sub->callback([args, models, &chosen] {
     chosen = [args, models] {
+      CatchInterrupts();
       return AreModels(args->sections) ? BenchModels(*args, *models)
                                        : RunBench(*args);
     };

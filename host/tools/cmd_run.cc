@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // run: a model on a backend, or the digits network.
+#include "absl/strings/str_format.h"
 #include "host/tools/commands.h"
+#include "host/tools/interrupt.h"
 #include "host/tools/run.h"
 
 namespace systole::tools {
@@ -70,7 +72,14 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
   options.progress = [rtl, &progress](uint64_t count) {
     progress.Report(count, rtl ? "cycles" : "descriptors");
   };
+  options.stop = Interrupted;
+  CatchInterrupts();
   return Device::Open(args.backend, options);
+}
+
+absl::Status Stopped(int64_t done, int64_t images) {
+  return InterruptedError(absl::StrFormat(
+      "after %d of %d images; no results are written", done, images));
 }
 
 void AddRunCommand(CLI::App& app, Action& chosen) {

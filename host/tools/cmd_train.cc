@@ -3,11 +3,16 @@
 //
 // train: the digits network from scratch, on a device; every number of a step
 // is that of docs/training.md.
+#include <errno.h>
+
 #include <algorithm>
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "host/tools/commands.h"
+#include "host/tools/interrupt.h"
 #include "host/tools/report.h"
 #include "host/tools/train_run.h"
 
@@ -23,6 +28,7 @@ struct TrainArgs {
   int64_t test_images = -1, eval_every = -1;
   double goal = 0;
   bool json = false, quiet = false;
+  std::string to_resume;  // a command that lacks the checkpoint
 };
 
 struct Counts {
@@ -142,6 +148,50 @@ void Print(const TrainRun& run) {
     std::printf("checkpoint:    %s\n", run.options().save.c_str());
 }
 
+std::string Quoted(const std::string& word) {
+  constexpr char kPlain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+      "_-+=:,./@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos)
+    return word;
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+// The command as it was given, without what the checkpoint knows.
+std::string CommandToResume(const CLI::App& sub,
+                            const std::vector<std::string>& in_checkpoint) {
+  std::string text =
+      absl::StrCat(Quoted(program_invocation_name), " ", sub.get_name());
+  for (const CLI::Option* option : sub.get_options()) {
+    const std::string name = option->get_single_name();
+    if (option->count() == 0 || name == "save" || name == "resume" ||
+        std::find(in_checkpoint.begin(), in_checkpoint.end(), name) !=
+            in_checkpoint.end())
+      continue;
+    absl::StrAppend(&text, " --", name);
+    if (option->get_expected_min() == 0) continue;  // a flag
+    for (const std::string& value : option->results())
+      absl::StrAppend(&text, " ", Quoted(value));
+  }
+  return text;
+}
+
+// What is left of a run that a signal has stopped.
+absl::Status Stopped(const TrainRun& run, const std::string& to_resume) {
+  const History& history = run.history();
+  const std::string& file = run.options().save;
+  if (history.curve.empty())
+    return InterruptedError("before the end of the first step");
+  const std::string where = absl::StrFormat(
+      "after step %d of %d", history.curve.size(), history.recipe.steps);
+  if (file.empty())
+    return InterruptedError(
+        absl::StrCat(where, "; without --save nothing is kept"));
+  return InterruptedError(
+      absl::StrFormat("%s, the checkpoint is %s. To go on:\n%s --resume %s",
+                      where, file, to_resume, Quoted(file)));
+}
+
 absl::Status Train(TrainArgs args) {
   TrainOptions& options = args.train;
   const bool rtl = options.backend == "rtl";
@@ -174,10 +224,15 @@ absl::Status Train(TrainArgs args) {
     progress.set_label(label);
     progress.Report(count, unit);
   };
+  options.interrupted = Interrupted;
+  options.overdue = InterruptOverdue;
   const auto run = TrainRun::Create(std::move(options));
   if (!run.ok()) return run.status();
-  const absl::Status status = (*run)->Run();
+  CatchInterrupts();
+  absl::Status status = (*run)->Run();
   progress.Clear();
+  if (status.ok() && (*run)->interrupted())
+    status = Stopped(**run, args.to_resume);
   if ((*run)->history().curve.empty()) return status;
   const nlohmann::ordered_json report = Report(**run);
   if (args.json) {
@@ -269,10 +324,11 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   sub->add_flag("--json", args->json, "print JSON instead of the table");
   sub->add_flag("--quiet", args->quiet, "show no progress");
-  sub->callback([args, recipe, &chosen] {
+  sub->callback([args, recipe, sub, &chosen] {
     for (const auto& [name, option] : recipe) {
       if (option->count() > 0) args->train.given.push_back(name);
     }
+    args->to_resume = CommandToResume(*sub, args->train.given);
     chosen = [args] { return Train(*args); };
   });
 }

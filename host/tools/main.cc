@@ -4,10 +4,11 @@
 // systole: compiles networks, runs them on the RTL or the simulator, trains,
 // measures.
 // Exit codes: 0 all well; 1 a command failed (the reason is on stderr); 2 wrong
-// arguments.
+// arguments; 130, 143 stopped by SIGINT, SIGTERM.
 #include <cstdio>
 
 #include "host/tools/commands.h"
+#include "host/tools/interrupt.h"
 
 int main(int argc, char** argv) {
   CLI::App app(
@@ -29,6 +30,8 @@ int main(int argc, char** argv) {
   }
   const absl::Status status = action();
   if (status.ok()) return 0;
+  std::fflush(stdout);
   std::fprintf(stderr, "systole: %s\n", std::string(status.message()).c_str());
-  return 1;
+  const int interrupted = systole::tools::InterruptExitCode();
+  return absl::IsCancelled(status) && interrupted != 0 ? interrupted : 1;
 }

@@ -41,6 +41,9 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    const std::string& preset,
                                                    Progress& progress);
 
+// kCancelled after so many of the images; nothing is written then.
+absl::Status Stopped(int64_t done, int64_t images);
+
 absl::Status RunDigits(const RunArgs& args);
 absl::Status RunModel(const RunArgs& args);
 

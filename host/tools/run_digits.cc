@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "host/tools/checker.h"
 #include "host/tools/digits.h"
+#include "host/tools/interrupt.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 #include "systole/compiler.h"
@@ -205,6 +206,7 @@ absl::Status RunDigits(const RunArgs& args) {
     const auto expected = GoldenTensors(*network, input, /*raw=*/false);
     if (!expected.ok()) return expected.status();
     const auto run = RunChecked(**device, *program, *network, input, *expected);
+    if (Interrupted()) return Stopped(first, args.images);
     if (!run.ok()) return run.status();
     totals.right += CountRight(run->output(), &digits->labels[first], images);
     totals.images += images;

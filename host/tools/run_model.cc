@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "host/runtime/build.h"
 #include "host/runtime/runner.h"
+#include "host/tools/interrupt.h"
 #include "host/tools/model_check.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
@@ -130,6 +131,7 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
           inputs.values[i].Slice(first * elements, images * elements));
     }
     auto run = runner.Run(batch);
+    if (Interrupted()) return Stopped(first, inputs.images);
     if (!run.ok()) return run.status();
     if (check != nullptr) {
       if (absl::Status s = check->Compare(model, batch, *run); !s.ok())

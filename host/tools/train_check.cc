@@ -13,6 +13,18 @@ namespace {
 using training::Layer;
 using training::TrainState;
 
+golden::TrainingPool PoolOf(const training::Pool& pool) {
+  using Kind = golden::TrainingPool::Kind;
+  if (pool.kind == training::PoolKind::kNone) return {};
+  const training::PoolWindow& w = pool.window;
+  return {pool.kind == training::PoolKind::kMax ? Kind::kMax : Kind::kAverage,
+          static_cast<int>(w.h),
+          static_cast<int>(w.w),
+          static_cast<int>(w.stride_y),
+          static_cast<int>(w.stride_x),
+          w.padding == training::Padding::kSame};
+}
+
 golden::TrainingNetwork NetworkOf(const std::vector<Layer>& layers) {
   golden::TrainingNetwork network;
   network.height = static_cast<int>(layers[0].h);
@@ -21,7 +33,7 @@ golden::TrainingNetwork NetworkOf(const std::vector<Layer>& layers) {
   for (const Layer& l : layers) {
     network.layers.push_back({l.dense ? 0 : static_cast<int>(l.kh),
                               static_cast<int>(l.stride),
-                              static_cast<int>(l.co), l.pool});
+                              static_cast<int>(l.co), PoolOf(l.pool)});
   }
   return network;
 }

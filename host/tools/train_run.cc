@@ -51,6 +51,7 @@ absl::StatusOr<std::unique_ptr<TrainRun>> TrainRun::Create(
   if (absl::Status s = o.recipe.Check(); !s.ok()) return s;
   run->history_.recipe = o.recipe;
   run->first_ = static_cast<int64_t>(run->history_.curve.size());
+  if (o.save == o.resume) run->saved_step_ = run->first_;
   run->end_ = o.stop > 0 ? std::min(o.stop, o.recipe.steps) : o.recipe.steps;
   if (run->first_ >= run->end_) {
     return absl::InvalidArgumentError(
@@ -121,6 +122,7 @@ absl::StatusOr<std::unique_ptr<Device>> TrainRun::OpenDevice(
   DeviceOptions options;
   options.preset = options_.recipe.preset;
   const char* unit = backend == "rtl" ? "cycles" : "descriptors";
+  options.stop = options_.overdue;
   options.progress = [this, unit](uint64_t count) {
     if (options_.progress) {
       options_.progress(Label(static_cast<int64_t>(history_.curve.size())),
@@ -192,12 +194,16 @@ std::string TrainRun::Label(int64_t step) const {
 absl::Status TrainRun::Run() {
   started_ = saved_ = Now();
   for (int64_t step = first_; step < end_; ++step) {
-    if (absl::Status s = Step(step); !s.ok()) return s;
+    const absl::Status status = Step(step);
+    const bool given_up = absl::IsCancelled(status);
+    if (!status.ok() && !given_up) return status;
     const bool last = step + 1 == end_;
-    if (!options_.save.empty() &&
-        (last || Now() - saved_ > kSecondsBetweenSaves)) {
+    interrupted_ =
+        given_up || (!last && options_.interrupted && options_.interrupted());
+    if (last || interrupted_ || Now() - saved_ > kSecondsBetweenSaves) {
       if (absl::Status s = Save(); !s.ok()) return s;
     }
+    if (interrupted_) break;
   }
   return absl::OkStatus();
 }
@@ -206,6 +212,7 @@ absl::Status TrainRun::Step(int64_t step) {
   const double start = Now();
   const float rate = options_.recipe.Rate(step);
   const Batch batch = BatchOf(step);
+  CounterValues counters = {};
   const auto outcome = [&](training::Trainer& trainer,
                            CurvePoint* point) -> absl::StatusOr<StepOutcome> {
     const auto report = trainer.Step(batch.pixels, batch.labels, rate);
@@ -214,8 +221,7 @@ absl::Status TrainRun::Step(int64_t step) {
     if (!state.ok()) return state.status();
     if (point != nullptr) {
       point->cycles = static_cast<int64_t>(report->stats.cycles);
-      for (int i = 0; i < csr::kNumCounters; ++i)
-        totals_.counters[i] += report->stats.counters[i];
+      counters = report->stats.counters;
     }
     return StepOutcome{report->loss, report->right, *std::move(state)};
   };
@@ -236,6 +242,8 @@ absl::Status TrainRun::Step(int64_t step) {
       return s;
     point.compared = true;
   }
+  const auto give_up = [] { return absl::CancelledError("a step given up"); };
+  if (Overdue()) return give_up();
   if (Checked(step)) {
     const auto want =
         GoldenStep(layers_, options_.recipe.Options(), rate,
@@ -248,13 +256,17 @@ absl::Status TrainRun::Step(int64_t step) {
       return s;
     point.checked = true;
   }
-  state_ = std::move(got->state);
   const bool last = step + 1 == end_;
   const bool due =
       options_.eval_every > 0 && (step + 1) % options_.eval_every == 0;
   if ((last || due) && test_count() > 0) {
+    if (Overdue()) return give_up();
     if (absl::Status s = Test(point); !s.ok()) return s;
   }
+  // A step that was given up has left everything as it was.
+  for (int i = 0; i < csr::kNumCounters; ++i)
+    totals_.counters[i] += counters[i];
+  state_ = std::move(got->state);
   point.seconds = Now() - start;
   history_.curve.push_back(point);
   return absl::OkStatus();
@@ -269,6 +281,9 @@ absl::Status TrainRun::Test(CurvePoint& point) {
 
 absl::Status TrainRun::Save() {
   saved_ = Now();
+  const auto step = static_cast<int64_t>(history_.curve.size());
+  if (options_.save.empty() || step == saved_step_) return absl::OkStatus();
+  saved_step_ = step;
   return training::WriteCheckpoint(options_.save, layers_,
                                    {Describe(history_), state_});
 }

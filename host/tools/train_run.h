@@ -45,6 +45,9 @@ struct TrainOptions {
   // Called now and then: a line of text, and how many of what (cycles or
   // descriptors) of the running step.
   std::function<void(const std::string&, uint64_t, const char*)> progress;
+  // Asked after each step: true ends the run there. Asked within a step: true
+  // gives the step up, as if it had not begun.
+  std::function<bool()> interrupted, overdue;
 };
 
 class TrainRun {
@@ -52,9 +55,11 @@ class TrainRun {
   // kInvalidArgument, kNotFound, kDataLoss name the option or the file.
   static absl::StatusOr<std::unique_ptr<TrainRun>> Create(TrainOptions options);
 
-  // All steps. kDataLoss names the first value that is not what the golden
-  // model or the other backend has; the checkpoint is then of the step before.
+  // All steps, or fewer when they are interrupted. kDataLoss names the first
+  // value that is not what the golden model or the other backend has; the
+  // checkpoint is then of a step before.
   absl::Status Run();
+  bool interrupted() const { return interrupted_; }
 
   const History& history() const { return history_; }
   const TrainOptions& options() const { return options_; }
@@ -75,6 +80,7 @@ class TrainRun {
   absl::Status Step(int64_t step);
   absl::Status Test(CurvePoint& point);
   absl::Status Save();
+  bool Overdue() const { return options_.overdue && options_.overdue(); }
   Batch BatchOf(int64_t step);
   bool Checked(int64_t step) const;
   std::string Label(int64_t step) const;
@@ -90,6 +96,8 @@ class TrainRun {
   History history_;
   RunStats totals_;
   int64_t first_ = 0, end_ = 0;  // steps of this run, counted from 0
+  int64_t saved_step_ = 0;       // of the checkpoint
+  bool interrupted_ = false;
   double started_ = 0, saved_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #define HOST_TRAINING_STEP_BUILDER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,13 +64,27 @@ class StepBuilder {
                 const ImageTensor* result, int64_t cycles_a_row);
 
   // step_pool.cc
-  void MaxPool(int i);
-  void MaxPoolGradient(int i);
-  void PoolPass(int i, const char* kernel,
-                const std::vector<const ImageTensor*>& tensors);
+  void PoolForward(int i);
+  void PoolGradient(int i);
+  // A column tile of an image: where it lies in each tensor of a pass, and
+  // where its scratch does.
+  struct PoolTile {
+    int64_t cols, scratch;
+    std::vector<int64_t> at;
+  };
+  // Streams images through `run`. The last of `tensors` is the result, the
+  // others are loaded; `scratch` bytes for all images, one after the other.
+  void PoolPass(int i, const std::vector<const ImageTensor*>& tensors,
+                int64_t scratch,
+                const std::function<void(const PoolTile&)>& run);
+  void PoolWindows(int i, const char* kernel, const PoolTile& tile,
+                   int64_t image, int64_t pooled);
+  void PoolGather(int i, const PoolTile& tile, int64_t grad, int64_t to);
+  void AverageShares(int i, const PoolTile& tile);
   // Where the layer above puts its input gradient.
   const ImageTensor& OutputGradient(int i) const {
-    return layers_[i].pool ? layout_.layers[i].pooled_da : layout_.layers[i].da;
+    return layers_[i].pooled() ? layout_.layers[i].pooled_da
+                               : layout_.layers[i].da;
   }
 
   // step_backward.cc
@@ -158,6 +173,8 @@ class StepBuilder {
 
 // Images of a matmul: what its field holds, in whole steps of rows.
 inline constexpr int64_t kMostImages = 1016;
+// Lines of an image, in half an argument of the pools' kernels.
+inline constexpr int64_t kMostPoolLines = 65535;
 
 // Bits of a float.
 int64_t FloatBits(double value);

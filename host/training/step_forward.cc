@@ -85,7 +85,7 @@ void StepBuilder::Forward(int i) {
   }
   NormFinish(i, options_.forward_only ? "bn_running" : "bn_finish");
   NormPass(i, "bn_relu", /*with_da=*/false, /*by_line=*/false,
-           l.pool ? &p.a : &layout_.layers[i + 1].in, 2);
+           l.pooled() ? &p.a : &layout_.layers[i + 1].in, 2);
 }
 
 void StepBuilder::Collect(int i, int64_t tile, int64_t acc, int64_t z,

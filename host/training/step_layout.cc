@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/compiler/geometry.h"
 #include "host/program/vpu_asm.h"
@@ -32,6 +33,35 @@ int64_t StepBuilder::InvN(int i) const {
       1.0 / static_cast<double>(options_.batch * layers_[i].positions()));
 }
 
+namespace {
+
+absl::Status CheckPool(const Layer& l) {
+  if (!l.pooled()) return absl::OkStatus();
+  const PoolWindow& w = l.pool.window;
+  const std::string pool =
+      absl::StrFormat("%s: a pool of %d x %d with stride %d x %d", l.name, w.h,
+                      w.w, w.stride_y, w.stride_x);
+  if (l.dense || !l.normed) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(pool, " stands behind a convolution only"));
+  }
+  if (std::min({w.h, w.w, w.stride_y, w.stride_x}) < 1)
+    return absl::InvalidArgumentError(absl::StrCat(pool, ": at least 1"));
+  if (l.pool.positions() < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s does not fit an image of %d x %d without padding",
+                        pool, l.oh, l.ow));
+  }
+  if (l.oh > kMostPoolLines) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: images of %d lines, its kernels take %d", pool,
+                        l.oh, kMostPoolLines));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status StepBuilder::Check() const {
   if (preset_.cell != Cell::kBf16) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -50,11 +80,12 @@ absl::Status StepBuilder::Check() const {
         preset_.cols, preset_.name));
   }
   for (const Layer& l : layers_) {
-    if (l.pool && (l.dense || l.oh % 2 != 0 || l.ow % 2 != 0)) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "%s: a max pool needs a convolution's output with even sides, not %d "
-          "x %d",
-          l.name, l.oh, l.ow));
+    if (absl::Status s = CheckPool(l); !s.ok()) return s;
+    const Layer* above = &l == &layers_.back() ? nullptr : &l + 1;
+    if (above != nullptr && l.outputs() != above->h * above->w * above->ci) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("%s has %d outputs, %s takes %d", l.name, l.outputs(),
+                          above->name, above->h * above->w * above->ci));
     }
     if (l.stride > std::min(l.kh, l.kw)) {
       return absl::InvalidArgumentError(absl::StrFormat(
@@ -111,9 +142,9 @@ void StepBuilder::PlanHbm() {
       p.da = tensor(l.positions() * l.co);
     }
     p.dz = tensor(l.positions() * l.co);
-    if (l.pool) {
+    if (l.pooled()) {
       p.a = tensor(l.positions() * l.co);
-      p.pooled_da = tensor(l.positions() / 4 * l.co);
+      p.pooled_da = tensor(l.outputs());
     }
   }
   layout_.params =
@@ -301,7 +332,7 @@ Access StepBuilder::ParamAccess(int64_t block) const {
 void StepBuilder::Learn() {
   OptimiseBegin();
   for (int i = static_cast<int>(layers_.size()) - 1; i >= 0; --i) {
-    if (layers_[i].pool) MaxPoolGradient(i);
+    if (layers_[i].pooled()) PoolGradient(i);
     if (layers_[i].normed) {
       NormBackward(i);
     } else {
@@ -329,7 +360,7 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
   const int count = static_cast<int>(layers_.size());
   for (int i = 0; i < count; ++i) {
     Forward(i);
-    if (layers_[i].pool) MaxPool(i);
+    if (layers_[i].pooled()) PoolForward(i);
   }
   if (options_.forward_only) {
     const int64_t block = layout_.layers.back().param_block;

@@ -1,5 +1,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Max and average pool of any window. A kernel takes a rectangle of windows
+// with the same taps inside the image, or a rectangle of positions that lie at
+// the same place in equally many windows: without padding the former is the
+// whole image, the latter a rectangle for each phase of the strides, and more
+// at the edges.
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
@@ -10,70 +16,256 @@ namespace systole::training {
 
 using compiler::CeilDiv;
 
-void StepBuilder::MaxPool(int i) {
-  BeginOp(i, Phase::kForward);
-  const LayerLayout& p = layout_.layers[i];
-  PoolPass(i, "max_pool", {&p.a, &layout_.layers[i + 1].in});
+namespace {
+
+// One axis of a pool.
+struct Axis {
+  int64_t size, kernel, stride, pad, outputs;
+};
+
+// `count` windows from `first` on, with the taps [begin, end) inside the image.
+struct Windows {
+  int64_t first, count, begin, end;
+  int64_t taps() const { return end - begin; }
+};
+
+std::vector<Windows> WindowsOf(const Axis& a) {
+  std::vector<Windows> all;
+  for (int64_t o = 0; o < a.outputs; ++o) {
+    const int64_t origin = o * a.stride - a.pad;
+    const int64_t begin = std::max<int64_t>(0, -origin);
+    const int64_t end = std::min(a.kernel, a.size - origin);
+    if (all.empty() || all.back().begin != begin || all.back().end != end)
+      all.push_back({o, 0, begin, end});
+    ++all.back().count;
+  }
+  return all;
 }
 
-void StepBuilder::MaxPoolGradient(int i) {
-  BeginOp(i, Phase::kNormBackward);
-  const LayerLayout& p = layout_.layers[i];
-  PoolPass(i, "max_pool_gradient",
-           {&p.a, &layout_.layers[i + 1].in, &p.pooled_da, &p.da});
+// `count` positions from `first` on, a stride apart: each lies in `windows`
+// windows, the first position in `window` and the next ones, first as tap
+// `tap`.
+struct Positions {
+  int64_t first, count, windows, window, tap;
+};
+
+std::vector<Positions> PositionsOf(const Axis& a) {
+  std::vector<Positions> all;
+  for (int64_t phase = 0; phase < std::min(a.stride, a.size); ++phase) {
+    for (int64_t i = phase; i < a.size; i += a.stride) {
+      const int64_t before = i + a.pad - a.kernel;  // the last that ends before
+      const int64_t window = before < 0 ? 0 : before / a.stride + 1;
+      const int64_t end = std::min(a.outputs, (i + a.pad) / a.stride + 1);
+      const int64_t windows = std::max<int64_t>(0, end - window);
+      const int64_t tap = windows > 0 ? i + a.pad - window * a.stride : 0;
+      if (i == phase || all.back().windows != windows || all.back().tap != tap)
+        all.push_back({i, 0, windows, window, tap});
+      ++all.back().count;
+    }
+  }
+  return all;
 }
 
-// Blocks of images; the last of `tensors` is the result, the others are loaded.
-void StepBuilder::PoolPass(int i, const char* kernel,
-                           const std::vector<const ImageTensor*>& tensors) {
-  constexpr const char* kNames[] = {"full", "pooled", "grad", "to"};
+Axis Vertical(const Layer& l) {
+  return {l.oh, l.pool.window.h, l.pool.window.stride_y, l.pool.pad_top,
+          l.pool.oh};
+}
+
+Axis Horizontal(const Layer& l) {
+  return {l.ow, l.pool.window.w, l.pool.window.stride_x, l.pool.pad_left,
+          l.pool.ow};
+}
+
+// Two fields of an argument.
+int64_t Packed(int64_t high, int64_t low) { return high << 16 | low; }
+
+int64_t UpToGroups(int64_t rows) { return CeilDiv(rows, 8) * 8; }
+
+int64_t Cycles(int64_t lines, int64_t width, int64_t steps) {
+  return 60 + lines * CeilDiv(width, 8) * (30 + 16 * steps);
+}
+
+}  // namespace
+
+void StepBuilder::PoolForward(int i) {
   const Layer& l = layers_[i];
-  const bool backward = tensors.size() == 4;
+  BeginOp(i, Phase::kForward);
+  const bool max = l.pool.kind == PoolKind::kMax;
+  PoolPass(i, {&layout_.layers[i].a, &layout_.layers[i + 1].in}, 0,
+           [&](const PoolTile& tile) {
+             PoolWindows(i, max ? "max_pool" : "average_pool", tile, tile.at[0],
+                         tile.at[1]);
+           });
+}
+
+// Of a max pool first where each window's gradient goes, of an average pool
+// what it gives to each position; then each position gathers.
+void StepBuilder::PoolGradient(int i) {
+  const LayerLayout& p = layout_.layers[i];
+  BeginOp(i, Phase::kNormBackward);
+  const int64_t scratch = 4 * layers_[i].outputs();
+  if (layers_[i].pool.kind == PoolKind::kMax) {
+    PoolPass(i, {&p.a, &layout_.layers[i + 1].in, &p.pooled_da, &p.da}, scratch,
+             [&](const PoolTile& tile) {
+               PoolWindows(i, "max_pool_choice", tile, tile.at[0], tile.at[1]);
+               PoolGather(i, tile, tile.at[2], tile.at[3]);
+             });
+  } else {
+    PoolPass(i, {&p.pooled_da, &p.da}, scratch, [&](const PoolTile& tile) {
+      AverageShares(i, tile);
+      PoolGather(i, tile, tile.at[0], tile.at[1]);
+    });
+  }
+}
+
+void StepBuilder::PoolPass(int i,
+                           const std::vector<const ImageTensor*>& tensors,
+                           int64_t scratch,
+                           const std::function<void(const PoolTile&)>& run) {
+  const Layer& l = layers_[i];
   int64_t pitch = 0;
   for (const ImageTensor* t : tensors) pitch += t->pitch;
+  const auto gaps = static_cast<int64_t>(tensors.size()) * Up(1);
+  const int64_t room = work_bytes() - Up(scratch);
+  // An image is loaded while another one is pooled, where two fit.
+  const int turns = room >= 2 * (pitch + gaps) ? 2 : 1;
   const int64_t images =
-      std::min({options_.batch, kMostImages, work_bytes() / (2 * pitch)});
-  if (images < 1) {
+      std::min({options_.batch, kMostImages, (room / turns - gaps) / pitch});
+  if (room < pitch + gaps) {
     return Fail(absl::ResourceExhaustedError(absl::StrFormat(
-        "%s: an image of the max pool does not fit the unified buffer of "
-        "preset '%s'",
-        l.name, preset_.name)));
+        "%s: an image of the pool needs %d bytes of the unified buffer, an "
+        "operation has %d at preset '%s'",
+        l.name, Up(scratch) + pitch + gaps, work_bytes(), preset_.name)));
   }
   std::vector<int64_t> slots[2];
-  for (std::vector<int64_t>& slot : slots) {
+  for (int turn = 0; turn < turns; ++turn) {
     for (const ImageTensor* t : tensors)
-      slot.push_back(Allocate(images * t->pitch));
+      slots[turn].push_back(Allocate(images * t->pitch));
   }
-  const int64_t lines = l.oh / 2, width = l.ow / 2, channel = 2 * l.co;
+  const int64_t scratch_at = scratch > 0 ? Allocate(scratch) : 0;
   int turn = 0;
-  for (int64_t n0 = 0; n0 < options_.batch; n0 += images, turn ^= 1) {
+  for (int64_t n0 = 0; n0 < options_.batch;
+       n0 += images, turn = turns - 1 - turn) {
     const int64_t n = std::min(images, options_.batch - n0);
     const std::vector<int64_t>& slot = slots[turn];
     for (size_t t = 0; t + 1 < tensors.size(); ++t)
       LoadImages(*tensors[t], n0, n, slot[t]);
     for (int64_t image = 0; image < n; ++image) {
       for (int64_t tile = 0; tile < layout_.layers[i].slab.tiles; ++tile) {
-        const int64_t cols = TileCols(l.co, tile);
-        Args args = {{"pitch", channel},
-                     {"line", l.ow * channel},
-                     {"width", width},
-                     {"lines", lines},
-                     {"cols", cols}};
-        std::vector<compiler::Access> accesses;
+        PoolTile place = {
+            TileCols(l.co, tile), scratch_at + 4 * tile * L(), {}};
         for (size_t t = 0; t < tensors.size(); ++t) {
-          const bool small = t == 1 || t == 2;
-          const int64_t at =
-              slot[t] + image * tensors[t]->pitch + 2 * tile * L();
-          args.push_back({kNames[t], at});
-          accesses.push_back(UbRows(at, 2 * cols,
-                                    small ? lines * width : l.positions(),
-                                    channel, t + 1 == tensors.size()));
+          place.at.push_back(slot[t] + image * tensors[t]->pitch +
+                             2 * tile * L());
         }
-        Run(kernel, args, std::move(accesses),
-            60 + lines * CeilDiv(width, 8) * (backward ? 80 : 40));
+        run(place);
       }
     }
     StoreImages(*tensors.back(), n0, n, slot.back());
+  }
+}
+
+// max_pool, average_pool, max_pool_choice.
+void StepBuilder::PoolWindows(int i, const char* kernel, const PoolTile& tile,
+                              int64_t image, int64_t pooled) {
+  const Layer& l = layers_[i];
+  const PoolWindow& window = l.pool.window;
+  const bool choice = tile.at.size() == 4;
+  const int64_t pitch = 2 * l.co, line = l.ow * pitch;
+  const int64_t pooled_line = l.pool.ow * pitch;
+  const int64_t step = window.stride_x * pitch;
+  std::vector<compiler::Access> accesses = {
+      UbRows(image, 2 * tile.cols, l.positions(), pitch, false),
+      UbRows(pooled, 2 * tile.cols, l.pool.positions(), pitch, !choice)};
+  if (choice) {
+    accesses.push_back(UbRows(tile.scratch, 4 * tile.cols, l.pool.positions(),
+                              2 * pitch, true));
+  }
+  for (const Windows& y : WindowsOf(Vertical(l))) {
+    for (const Windows& x : WindowsOf(Horizontal(l))) {
+      const int64_t width = UpToGroups(x.count), taps = y.taps() * x.taps();
+      // Of the first window, inside the image.
+      const int64_t tap_y = choice ? y.end - 1 : y.begin;
+      const int64_t tap_x = choice ? x.end - 1 : x.begin;
+      const int64_t at_y = y.first * window.stride_y - l.pool.pad_top + tap_y;
+      const int64_t at_x = x.first * window.stride_x - l.pool.pad_left + tap_x;
+      const int64_t more = choice ? tile.scratch - 2 * pooled
+                                  : FloatBits(1.0 / static_cast<double>(taps));
+      Run(kernel,
+          {{"full", image + at_y * line + at_x * pitch},
+           {"pooled", pooled + y.first * pooled_line + x.first * pitch},
+           {"pitch", pitch},
+           {"row_skip", line - x.taps() * pitch},
+           {"step", step},
+           {"line_skip", window.stride_y * line - width * step},
+           {"pooled_skip", pooled_line - width * pitch},
+           {"size", Packed(y.count, x.count)},
+           {"taps", Packed(y.taps(), x.taps())},
+           {"cols", tile.cols},
+           {"more", more},
+           {"index", tap_y * line + tap_x * pitch}},
+          accesses, Cycles(y.count, x.count, taps));
+    }
+  }
+}
+
+void StepBuilder::AverageShares(int i, const PoolTile& tile) {
+  const Layer& l = layers_[i];
+  const int64_t pitch = 2 * l.co, pooled_line = l.pool.ow * pitch;
+  const int64_t grad = tile.at[0];
+  for (const Windows& y : WindowsOf(Vertical(l))) {
+    for (const Windows& x : WindowsOf(Horizontal(l))) {
+      const int64_t at = y.first * pooled_line + x.first * pitch;
+      const auto taps = static_cast<double>(y.taps() * x.taps());
+      Run("average_share",
+          {{"to", tile.scratch + 2 * at},
+           {"grad", grad + at},
+           {"pitch", pitch},
+           {"pooled_line", pooled_line},
+           {"size", Packed(y.count, x.count)},
+           {"index", FloatBits(1.0 / taps)},
+           {"cols", tile.cols}},
+          {UbRows(grad, 2 * tile.cols, l.pool.positions(), pitch, false),
+           UbRows(tile.scratch, 4 * tile.cols, l.pool.positions(), 2 * pitch,
+                  true)},
+          Cycles(y.count, x.count, 1));
+    }
+  }
+}
+
+void StepBuilder::PoolGather(int i, const PoolTile& tile, int64_t grad,
+                             int64_t to) {
+  const Layer& l = layers_[i];
+  const bool max = l.pool.kind == PoolKind::kMax;
+  const int64_t pitch = 2 * l.co, line = l.ow * pitch;
+  // Of what the windows give: bf16, or fp32 in the scratch.
+  const int64_t given_pitch = max ? pitch : 2 * pitch;
+  const int64_t given_line = l.pool.ow * given_pitch;
+  const int64_t given = max ? grad : tile.scratch;
+  std::vector<compiler::Access> accesses = {
+      UbRows(tile.scratch, 4 * tile.cols, l.pool.positions(), 2 * pitch, false),
+      UbRows(to, 2 * tile.cols, l.positions(), pitch, true)};
+  if (max) {
+    accesses.push_back(
+        UbRows(grad, 2 * tile.cols, l.pool.positions(), pitch, false));
+  }
+  for (const Positions& y : PositionsOf(Vertical(l))) {
+    for (const Positions& x : PositionsOf(Horizontal(l))) {
+      const bool none = y.windows == 0 || x.windows == 0;
+      Run(max ? "max_pool_gradient" : "average_pool_gradient",
+          {{"to", to + y.first * line + x.first * pitch},
+           {"grad", given + y.window * given_line + x.window * given_pitch},
+           {"more", tile.scratch - 2 * grad},
+           {"pitch", given_pitch},
+           {"pooled_line", given_line},
+           {"step", l.pool.window.stride_x * pitch},
+           {"step_y", l.pool.window.stride_y * line},
+           {"size", Packed(y.count, x.count)},
+           {"windows", none ? 0 : Packed(y.windows, x.windows)},
+           {"index", y.tap * line + x.tap * pitch},
+           {"cols", tile.cols}},
+          accesses, Cycles(y.count, x.count, y.windows * x.windows));
+    }
   }
 }
 

@@ -77,7 +77,7 @@ struct LayerLayout {
   std::vector<Slab> phases;
   int64_t param_block = 0;    // index of the first tile's parameter block
   ImageTensor in, z, da, dz;  // in: what the layer reads; da: of its output
-  ImageTensor a, pooled_da;   // with a max pool: its input; of its output
+  ImageTensor a, pooled_da;   // with a pool: its input; of its output
 };
 
 struct StepLayout {

@@ -9,6 +9,20 @@ namespace {
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// Outputs and padding before the first, along one axis; no outputs where no
+// window fits.
+void Plan(int64_t size, int64_t kernel, int64_t stride, Padding padding,
+          int64_t& outputs, int64_t& pad) {
+  outputs = pad = 0;
+  if (kernel < 1 || stride < 1) return;
+  if (padding == Padding::kValid) {
+    outputs = size < kernel ? 0 : (size - kernel) / stride + 1;
+    return;
+  }
+  outputs = CeilDiv(size, stride);
+  pad = std::max<int64_t>(0, (outputs - 1) * stride + kernel - size) / 2;
+}
+
 }  // namespace
 
 Layer ConvLayer(const std::string& name, int64_t h, int64_t w, int64_t ci,
@@ -21,15 +35,18 @@ Layer ConvLayer(const std::string& name, int64_t h, int64_t w, int64_t ci,
   l.kh = l.kw = kernel;
   l.stride = stride;
   l.co = co;
-  l.oh = CeilDiv(h, stride);
-  l.ow = CeilDiv(w, stride);
-  l.pad_top = std::max<int64_t>(0, (l.oh - 1) * stride + kernel - h) / 2;
-  l.pad_left = std::max<int64_t>(0, (l.ow - 1) * stride + kernel - w) / 2;
+  Plan(h, kernel, stride, Padding::kSame, l.oh, l.pad_top);
+  Plan(w, kernel, stride, Padding::kSame, l.ow, l.pad_left);
   return l;
 }
 
-Layer Pooled(Layer layer) {
-  layer.pool = true;
+Layer Pooled(Layer layer, PoolKind kind, const PoolWindow& window) {
+  layer.pool.kind = kind;
+  layer.pool.window = window;
+  Plan(layer.oh, window.h, window.stride_y, window.padding, layer.pool.oh,
+       layer.pool.pad_top);
+  Plan(layer.ow, window.w, window.stride_x, window.padding, layer.pool.ow,
+       layer.pool.pad_left);
   return layer;
 }
 

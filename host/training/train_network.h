@@ -14,6 +14,26 @@
 
 namespace systole::training {
 
+// What stands behind the ReLU of a convolution.
+enum class PoolKind { kNone, kMax, kAverage };
+// As TensorFlow's: windows inside the image only, or as many as strides fit.
+enum class Padding { kValid, kSame };
+
+struct PoolWindow {
+  int64_t h = 2, w = 2;
+  int64_t stride_y = 2, stride_x = 2;  // any: windows may overlap or skip
+  Padding padding = Padding::kValid;
+};
+
+struct Pool {
+  PoolKind kind = PoolKind::kNone;
+  PoolWindow window;
+  int64_t pad_top = 0, pad_left = 0;
+  int64_t oh = 0, ow = 0;  // output
+
+  int64_t positions() const { return oh * ow; }
+};
+
 // A layer in terms of one convolution: a dense layer has 1 x 1 positions and
 // its inputs as channels.
 struct Layer {
@@ -24,8 +44,13 @@ struct Layer {
   int64_t oh = 1, ow = 1, co = 1;      // output
   int64_t pad_top = 0, pad_left = 0;
   bool normed = true;  // batch norm and ReLU; otherwise a bias
-  bool pool = false;   // 2 x 2 max pool with stride 2 behind the ReLU
+  Pool pool;           // of the convolution's output
 
+  bool pooled() const { return pool.kind != PoolKind::kNone; }
+  // What the layer above reads.
+  int64_t outputs() const {
+    return (pooled() ? pool.positions() : positions()) * co;
+  }
   int64_t contraction() const { return kh * kw * ci; }
   int64_t positions() const { return oh * ow; }
   int64_t macs() const { return positions() * contraction() * co; }
@@ -34,8 +59,8 @@ struct Layer {
 // "same" padding as TensorFlow's.
 Layer ConvLayer(const std::string& name, int64_t h, int64_t w, int64_t ci,
                 int64_t kernel, int64_t stride, int64_t co);
-// `layer`, a convolution whose output has even sides, with a max pool.
-Layer Pooled(Layer layer);
+// `layer`, a convolution, with a pool.
+Layer Pooled(Layer layer, PoolKind kind, const PoolWindow& window);
 Layer DenseLayer(const std::string& name, int64_t ci, int64_t co, bool normed);
 
 // The network of docs/network.md.

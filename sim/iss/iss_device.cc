@@ -105,6 +105,8 @@ absl::StatusOr<RunStats> IssDevice::Wait() {
     }
     if (options_.progress && iss_.index() % kProgressInterval == 0)
       options_.progress(iss_.index());
+    if (options_.stop && event == Iss::Event::kRetired && options_.stop())
+      return CancelledStatus(iss_.index());
   } while (event == Iss::Event::kRetired);
   stats.host_cpu_seconds = CpuSeconds() - start;
   FillCounters(iss_.state(),

@@ -117,13 +117,8 @@ class RtlDevice : public Device {
       return absl::FailedPreconditionError("no program was started");
     const Program& program = *std::exchange(running_, nullptr);
     RunStats stats;
-    absl::Status status = sim_->WaitInterrupt(options_.sample_cycles);
-    while (absl::IsDeadlineExceeded(status)) {
-      auto sample = ReadSample();
-      if (!sample.ok()) return sample.status();
-      stats.samples.push_back(*sample);
-      status = sim_->WaitInterrupt(options_.sample_cycles);
-    }
+    absl::Status status = WaitOrStop(stats);
+    if (absl::IsCancelled(status) && tracing_) SetTrace(false).IgnoreError();
     if (!status.ok()) return status;
     stats.host_cpu_seconds = CpuSeconds() - start_cpu_;
     if (tracing_) trace_status_.Update(SetTrace(false));
@@ -167,6 +162,7 @@ class RtlDevice : public Device {
 
  private:
   static constexpr size_t kChunk = size_t{1} << 20;  // bytes of a bus request
+  static constexpr uint64_t kStopCycles = 4096;
 
   absl::Status CheckRange(uint64_t addr, size_t bytes) const {
     const uint64_t capacity = sim_->memory().capacity();
@@ -182,6 +178,27 @@ class RtlDevice : public Device {
     auto high = sim_->ReadRegister(offset + 4);
     if (!high.ok()) return high.status();
     return static_cast<uint64_t>(*high) << 32 | *low;
+  }
+
+  // Until the interrupt or the end that options_.stop asks for, with samples.
+  absl::Status WaitOrStop(RunStats& stats) {
+    uint64_t sample_at = options_.sample_cycles;  // since start; 0: never
+    while (true) {
+      const uint64_t done = sim_->core().cycles() - start_cycle_;
+      uint64_t cycles =
+          sample_at == 0 ? 0 : std::max(sample_at, done + 1) - done;
+      if (options_.stop)
+        cycles = cycles == 0 ? kStopCycles : std::min(cycles, kStopCycles);
+      absl::Status status = sim_->WaitInterrupt(cycles);
+      if (!absl::IsDeadlineExceeded(status)) return status;
+      const uint64_t now = sim_->core().cycles() - start_cycle_;
+      if (options_.stop && options_.stop()) return CancelledStatus(now);
+      if (sample_at == 0 || now < sample_at) continue;
+      auto sample = ReadSample();
+      if (!sample.ok()) return sample.status();
+      stats.samples.push_back(*sample);
+      sample_at = sim_->core().cycles() - start_cycle_ + options_.sample_cycles;
+    }
   }
 
   // The low halves: programs that are sampled are shorter than 2^32 cycles.

@@ -129,6 +129,20 @@ TEST(Driver, RunAProgram) {
   EXPECT_EQ(stats->retires[1].index, 1u);
 }
 
+TEST(Driver, StopEndsAProgram) {
+  DeviceOptions options;
+  bool stop = true;
+  options.stop = [&] { return stop; };
+  auto device = OpenIss(options);
+  const absl::Status status = device->Run(CopyProgram()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(status.message(),
+            "iss: the program was stopped after 1 descriptors");
+  stop = false;
+  ASSERT_TRUE(device->Reset().ok());
+  EXPECT_TRUE(device->Run(CopyProgram()).ok());
+}
+
 TEST(Driver, OrderOfCalls) {
   auto device = OpenIss();
   EXPECT_EQ(device->Wait().status().code(),

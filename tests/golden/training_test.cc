@@ -279,30 +279,6 @@ TEST(TrainingStep, NansAreCanonical) {
   EXPECT_GT(nans, 0);
 }
 
-TEST(MaxPool, TheFirstMaximumTakesTheGradient) {
-  // Two images of 2 x 4 positions, one channel.
-  LayerGeometry g = {};
-  g.images = 2;
-  g.out_height = 2;
-  g.out_width = 4;
-  const float nan = fp32::FromBits(0x7FC00000);
-  Fp32Matrix a(16, 1), da(16, 1), d(4, 1), want(4, 1);
-  a << 1, 3, 0, 0,   //
-      2, 3, 0, 0,    //
-      5, 4, 1, nan,  //
-      5, 5, 2, 3;
-  d << 7, 8, 9, 10;
-  want << 3, 0, 5, nan;
-  const Fp32Matrix pooled = MaxPool(g, a);
-  EXPECT_EQ(Differences(pooled.data(), want.data(), 4), 0);
-  da << 0, 7, 8, 0,  //
-      0, 0, 0, 0,    //
-      9, 0, 0, 0,    //
-      0, 0, 0, 0;
-  const Fp32Matrix gradient = MaxPoolGradient(g, a, pooled, d);
-  EXPECT_EQ(Differences(gradient.data(), da.data(), 16), 0) << gradient;
-}
-
 TEST(TrainingStep, RefusesWhatDoesNotFit) {
   const TrainingNetwork network = Small();
   TrainingState state = InitialState(network, 1);
@@ -326,6 +302,12 @@ TEST(TrainingStep, RefusesWhatDoesNotFit) {
   broken = network;
   broken.layers.insert(broken.layers.begin() + 3, {3, 1, 4});
   EXPECT_THAT(message(broken, batch, 8), HasSubstr("behind a dense layer"));
+  broken = network;
+  broken.layers[0].pool = {TrainingPool::Kind::kMax, 100, 1, 1, 1};
+  EXPECT_THAT(message(broken, batch, 8), HasSubstr("100 x 1 is larger than"));
+  broken.layers[0].pool = {TrainingPool::Kind::kMax, 1, 1, 0, 1};
+  EXPECT_THAT(message(broken, batch, 8), HasSubstr("layer 1: pool of 1 x 1, "
+                                                   "strides 0 and 1"));
 }
 
 }  // namespace

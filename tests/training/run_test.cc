@@ -189,6 +189,49 @@ TEST_F(TrainRunTest, ResumedRunEqualsAWholeOne) {
   }
 }
 
+// Stopped after a step, and in the middle of the next one.
+TEST_F(TrainRunTest, InterruptedRunEqualsAWholeOne) {
+  TrainOptions options = Options();
+  const bool rtl = g_backend == "rtl";
+  options.recipe.steps = rtl ? 2 : 3;
+  options.check = Check::kNone;
+  options.save = folder_ + "/whole";
+  Done(options);
+  for (const bool give_up : {false, true}) {
+    if (rtl && !give_up) continue;  // the host's part is the same
+    SCOPED_TRACE(give_up ? "in a step" : "after a step");
+    TrainOptions first = options;
+    first.save = folder_ + (give_up ? "/in" : "/after");
+    int steps = 0, asked = 0;
+    first.interrupted = [&] { return ++steps == 1 && !give_up; };
+    first.overdue = [&] { return give_up && steps == 1 && ++asked == 20; };
+    const auto run = Done(first);
+    EXPECT_TRUE(run->interrupted());
+    EXPECT_EQ(run->history().curve.size(), 1u);
+    TrainOptions rest = Options();
+    rest.resume = rest.save = first.save;
+    rest.recipe.steps = options.recipe.steps;
+    rest.check = rtl ? Check::kNone : Check::kEnds;
+    EXPECT_FALSE(Done(rest)->interrupted());
+    const auto whole =
+        training::ReadCheckpoint(folder_ + "/whole", DigitsLayers());
+    const auto got = training::ReadCheckpoint(first.save, DigitsLayers());
+    ASSERT_TRUE(whole.ok() && got.ok());
+    EXPECT_EQ(training::Difference(DigitsLayers(), got->state, whole->state),
+              "");
+  }
+}
+
+TEST_F(TrainRunTest, NothingIsWrittenBeforeTheFirstStep) {
+  TrainOptions options = Options();
+  options.save = folder_ + "/none";
+  options.overdue = [] { return true; };
+  const auto run = Done(options);
+  EXPECT_TRUE(run->interrupted());
+  EXPECT_TRUE(run->history().curve.empty());
+  EXPECT_FALSE(std::filesystem::exists(options.save));
+}
+
 TEST_F(TrainRunTest, ForwardPassOnTheDevice) {
   if (g_backend != "iss") GTEST_SKIP() << "EveryStepIsEqual has one";
   TrainOptions options = Options();

@@ -31,6 +31,10 @@ Fp32Matrix AsInput(const LayerGeometry& g, const Fp32Matrix& values) {
       values.data(), values.size() / g.in_channels, g.in_channels);
 }
 
+bool HasPool(const TrainingLayer& layer) {
+  return layer.pool.kind != TrainingPool::Kind::kNone;
+}
+
 // The last layer's fp32 rows with the bias.
 Fp32Matrix Logits(const LayerGeometry& g, const Fp32Matrix& x,
                   const LayerState& layer, int rows) {
@@ -90,7 +94,8 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
     trace.inv = norms[i].inv;
     trace.a = NormaliseRelu(norms[i], trace.z, layer.offset.value);
     below = trace.a;
-    if (network.layers[i].pool) below = trace.pooled = MaxPool(g, trace.a);
+    if (HasPool(network.layers[i]))
+      below = trace.pooled = PoolForward(g, network.layers[i].pool, trace.a);
   }
 
   ClassLoss loss = SoftmaxLoss(result.layers[last].z, labels, rows);
@@ -123,10 +128,10 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
       return Eigen::Map<const Fp32Matrix>(da.data(), shape.rows(),
                                           shape.cols());
     };
-    if (network.layers[i - 1].pool) {
+    if (HasPool(network.layers[i - 1])) {
       lower.dpooled = as_lower(lower.pooled);
-      lower.da = MaxPoolGradient(geometries[i - 1], lower.a, lower.pooled,
-                                 lower.dpooled);
+      lower.da = PoolGradient(geometries[i - 1], network.layers[i - 1].pool,
+                              lower.a, lower.pooled, lower.dpooled);
     } else {
       lower.da = as_lower(lower.a);
     }
@@ -164,7 +169,8 @@ absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,
         RoundedToBf16(Forward(g, x, RoundedToBf16(layer.weights.value), rows));
     x = NormaliseRelu(FromStatistics(layer.running_mean, layer.running_var), z,
                       layer.offset.value);
-    if (network.layers[i].pool) x = MaxPool(g, x);
+    if (HasPool(network.layers[i]))
+      x = PoolForward(g, network.layers[i].pool, x);
   }
 }
 

@@ -4,8 +4,6 @@
 // What the vector unit does in a training step.
 #include "verif/golden/training_layers.h"
 
-#include <array>
-
 #include "verif/golden/fp32.h"
 #include "verif/golden/functions.h"
 
@@ -100,52 +98,6 @@ Fp32Matrix NormaliseRelu(const BatchNorm& norm, const Fp32Matrix& z,
     }
   }
   return a;
-}
-
-namespace {
-
-// Calls tap(pooled row, {rows of its window}).
-template <class Tap>
-void ForEachWindow(const LayerGeometry& g, Tap tap) {
-  const int64_t width = g.out_width;
-  int64_t pooled = 0;
-  for (int64_t line = 0; line < int64_t{g.images} * g.out_height; line += 2) {
-    for (int64_t x = 0; x < width; x += 2, ++pooled) {
-      const int64_t at = line * width + x;
-      tap(pooled,
-          std::array<int64_t, 4>{at, at + 1, at + width, at + width + 1});
-    }
-  }
-}
-
-}  // namespace
-
-Fp32Matrix MaxPool(const LayerGeometry& g, const Fp32Matrix& a) {
-  Fp32Matrix pooled(a.rows() / 4, a.cols());
-  ForEachWindow(g, [&](int64_t to, const std::array<int64_t, 4>& window) {
-    for (int64_t c = 0; c < a.cols(); ++c) {
-      pooled(to, c) = a(window[0], c);
-      for (int64_t from : window)
-        pooled(to, c) = Max(pooled(to, c), a(from, c));
-    }
-  });
-  return pooled;
-}
-
-Fp32Matrix MaxPoolGradient(const LayerGeometry& g, const Fp32Matrix& a,
-                           const Fp32Matrix& pooled,
-                           const Fp32Matrix& dpooled) {
-  Fp32Matrix da = Fp32Matrix::Zero(a.rows(), a.cols());
-  ForEachWindow(g, [&](int64_t from, const std::array<int64_t, 4>& window) {
-    for (int64_t c = 0; c < a.cols(); ++c) {
-      for (int64_t to : window) {
-        if (a(to, c) != pooled(from, c)) continue;
-        da(to, c) = dpooled(from, c);
-        break;
-      }
-    }
-  });
-  return da;
 }
 
 void UpdateRunning(const Fp32Row& x, Fp32Row* run) {

@@ -42,12 +42,13 @@ Fp32Matrix NormaliseRelu(const BatchNorm& norm, const Fp32Matrix& z,
 // run = fma(0.1, x - run, run).
 void UpdateRunning(const Fp32Row& x, Fp32Row* run);
 
-// 2 x 2 with stride 2; `g` is the convolution in front.
-Fp32Matrix MaxPool(const LayerGeometry& g, const Fp32Matrix& a);
-// da: dpooled where the window's maximum was first found, in the order (0, 0),
-// (0, 1), (1, 0), (1, 1); +0 elsewhere.
-Fp32Matrix MaxPoolGradient(const LayerGeometry& g, const Fp32Matrix& a,
-                           const Fp32Matrix& pooled, const Fp32Matrix& dpooled);
+// Max or average; `g` is the convolution in front.
+Fp32Matrix PoolForward(const LayerGeometry& g, const TrainingPool& pool,
+                       const Fp32Matrix& a);
+// da, rounded to bf16.
+Fp32Matrix PoolGradient(const LayerGeometry& g, const TrainingPool& pool,
+                        const Fp32Matrix& a, const Fp32Matrix& pooled,
+                        const Fp32Matrix& dpooled);
 
 struct BatchNormGradient {
   Fp32Matrix dz;

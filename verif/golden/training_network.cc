@@ -54,17 +54,38 @@ absl::Status Validate(const TrainingNetwork& network) {
     dense = layer.kernel == 0;
     height = (height + layer.stride - 1) / layer.stride;
     width = (width + layer.stride - 1) / layer.stride;
-    if (!layer.pool) continue;
-    if (dense || height % 2 != 0 || width % 2 != 0) {
+    const TrainingPool& pool = layer.pool;
+    if (pool.kind == TrainingPool::Kind::kNone) continue;
+    if (dense || pool.height < 1 || pool.width < 1 || pool.stride_y < 1 ||
+        pool.stride_x < 1) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "training network, layer %d: a max pool needs a convolution's output "
-          "with even sides",
-          i + 1));
+          "training network, layer %d: pool of %d x %d, strides %d and %d%s",
+          i + 1, pool.height, pool.width, pool.stride_y, pool.stride_x,
+          dense ? ", behind a dense layer" : ""));
     }
-    height /= 2;
-    width /= 2;
+    const PoolGeometry p = PoolOf(pool, height, width);
+    if (p.out_height < 1 || p.out_width < 1) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "training network, layer %d: a pool of %d x %d is larger than %d x "
+          "%d",
+          i + 1, pool.height, pool.width, height, width));
+    }
+    height = p.out_height;
+    width = p.out_width;
   }
   return absl::OkStatus();
+}
+
+PoolGeometry PoolOf(const TrainingPool& pool, int height, int width) {
+  if (pool.same) {
+    const int rows = (height + pool.stride_y - 1) / pool.stride_y;
+    const int columns = (width + pool.stride_x - 1) / pool.stride_x;
+    return {rows, columns, PadBefore(height, rows, pool.height, pool.stride_y),
+            PadBefore(width, columns, pool.width, pool.stride_x)};
+  }
+  if (pool.height > height || pool.width > width) return {};
+  return {(height - pool.height) / pool.stride_y + 1,
+          (width - pool.width) / pool.stride_x + 1, 0, 0};
 }
 
 std::vector<LayerGeometry> Geometries(const TrainingNetwork& network,
@@ -92,8 +113,13 @@ std::vector<LayerGeometry> Geometries(const TrainingNetwork& network,
            layer.stride,
            PadBefore(height, out_height, layer.kernel, layer.stride),
            PadBefore(width, out_width, layer.kernel, layer.stride)};
-      height = layer.pool ? out_height / 2 : out_height;
-      width = layer.pool ? out_width / 2 : out_width;
+      height = out_height;
+      width = out_width;
+      if (layer.pool.kind != TrainingPool::Kind::kNone) {
+        const PoolGeometry p = PoolOf(layer.pool, height, width);
+        height = p.out_height;
+        width = p.out_width;
+      }
     }
     channels = layer.filters;
     geometries.push_back(g);

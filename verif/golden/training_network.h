@@ -16,15 +16,22 @@ namespace systole::golden {
 
 using Fp32Row = Eigen::Array<float, 1, Eigen::Dynamic>;
 
+// Behind the ReLU of a convolution. `same`: TensorFlow's padding; otherwise
+// there is none.
+struct TrainingPool {
+  enum class Kind { kNone, kMax, kAverage };
+  Kind kind = Kind::kNone;
+  int height = 0, width = 0, stride_y = 0, stride_x = 0;
+  bool same = false;
+};
+
 // A convolution with `kernel` x `kernel` taps and TensorFlow's "same" padding,
 // or a dense layer (kernel 0). All but the last have a batch norm and ReLU.
 struct TrainingLayer {
   int kernel;
   int stride;
   int filters;
-  // 2 x 2 max pool with stride 2 behind the ReLU of a convolution, whose output
-  // must have even sides.
-  bool pool = false;
+  TrainingPool pool = {};
 };
 
 // The last layer is dense: the classes.
@@ -54,6 +61,12 @@ struct LayerGeometry {
   int64_t out_positions() const { return int64_t{out_height} * out_width; }
   int64_t positions() const { return images * out_positions(); }
 };
+// A pool of `g`'s output; no `out_height` or `out_width` when no window fits.
+struct PoolGeometry {
+  int out_height = 0, out_width = 0, pad_top = 0, pad_left = 0;
+};
+PoolGeometry PoolOf(const TrainingPool& pool, int height, int width);
+
 std::vector<LayerGeometry> Geometries(const TrainingNetwork& network,
                                       int batch);
 

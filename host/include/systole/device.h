@@ -53,6 +53,9 @@ struct DeviceOptions {
   // Called now and then during Wait with the cycles so far (rtl) or descriptors
   // done (iss).
   std::function<void(uint64_t)> progress;
+  // Asked now and then during Wait (rtl: each 4096 cycles, iss: each
+  // descriptor); true ends it.
+  std::function<bool()> stop;
 };
 
 // A descriptor's completion as the trace port shows it.
@@ -125,7 +128,8 @@ class Device {
   // fault.
   virtual absl::Status Start(const Program& program) = 0;
   // Until halt or fault. A fault is kAborted with cause, descriptor
-  // (disassembled), address and cycle.
+  // (disassembled), address and cycle. kCancelled: DeviceOptions::stop said so;
+  // the program is not complete, and Reset ends it.
   virtual absl::StatusOr<RunStats> Wait() = 0;
   // Load + Start + Wait.
   absl::StatusOr<RunStats> Run(const Program& program);
@@ -137,6 +141,8 @@ class Device {
  protected:
   absl::Status FaultStatus(const Program& program,
                            const FaultState& fault) const;
+  // `done`: cycles (rtl) or descriptors (iss).
+  absl::Status CancelledStatus(uint64_t done) const;
   uint64_t next_free_ = 0;
 };
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The forward kernels of firmware/vpu/pool.vs on a device against the golden
+// model, to the bit: values of both signs and of any size, which a step does
+// not have behind its ReLU, show the order of an average's sum.
+// Options: --backend=iss|rtl --preset=mini|lite|v2 --seed=n.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "host/kernels/kernels.h"
+#include "host/program/vpu_asm.h"
+#include "systole/device.h"
+#include "tests/testing/options.h"
+#include "verif/golden/training_layers.h"
+
+namespace systole {
+namespace {
+
+using golden::TrainingPool;
+
+std::string g_backend = "iss";
+std::string g_preset = "mini";
+uint64_t g_seed = 1;
+
+constexpr int kHeight = 9, kWidth = 21;
+
+// bf16: any bits, or numbers that cancel.
+std::vector<uint16_t> Image(int64_t count) {
+  constexpr uint16_t kCancel[] = {0x3F80, 0xBF80, 0x4B80, 0xCB80,
+                                  0x4BC0, 0xCBC0, 0x0000, 0x8000};
+  std::mt19937_64 rng(g_seed);
+  std::vector<uint16_t> values(count);
+  for (uint16_t& v : values) {
+    const uint64_t bits = rng();
+    v = bits >> 32 & 3 ? kCancel[bits % 8] : static_cast<uint16_t>(bits);
+  }
+  return values;
+}
+
+class KernelPool : public testing::TestWithParam<TrainingPool> {};
+
+TEST_P(KernelPool, DeviceMatchesGolden) {
+  SCOPED_TRACE("--seed=" + std::to_string(g_seed));
+  const TrainingPool& pool = GetParam();
+  DeviceOptions options;
+  options.preset = g_preset;
+  options.checked = g_preset == "mini";  // the others only have a fast model
+  options.seed = g_seed;
+  options.stall_rate = 16;
+  auto device = Device::Open(g_backend, options);
+  ASSERT_TRUE(device.ok()) << device.status();
+  const Preset& preset = (*device)->preset();
+  const auto kernels = kernels::Assemble(preset);
+  ASSERT_TRUE(kernels.ok()) << kernels.status();
+  const auto whole_beats = [](int64_t bytes) {
+    return (bytes + 511) / 512 * 512;
+  };
+  const bool max = pool.kind == TrainingPool::Kind::kMax;
+  const kernels::Image::Part code_part = kernels->PartOf("max_pool");
+  const golden::PoolGeometry out = PoolOf(pool, kHeight, kWidth);
+  const int64_t cols = preset.cols, pitch = 2 * cols, line = kWidth * pitch;
+  const int64_t bytes = whole_beats(kHeight * line);
+  const int64_t code_addr = 2 * bytes;
+  const int64_t code_bytes =
+      whole_beats(8 * static_cast<int64_t>(code_part.words.size()) + pitch);
+  ASSERT_LE(code_addr + code_bytes, preset.ub_bytes);
+
+  const int64_t step = pool.stride_x * pitch,
+                pooled_line = out.out_width * pitch;
+  const int64_t width = (out.out_width + 7) / 8 * 8;
+  const float share = 1.0f / static_cast<float>(pool.height * pool.width);
+  uint32_t share_bits;
+  std::memcpy(&share_bits, &share, sizeof(share));
+  Program program;
+  program.preset = g_preset;
+  program.segments.push_back(
+      vpu::Segment("kernels", code_addr, code_part.words));
+  vpu::CodeLoad code =
+      vpu::LoadCode(code_addr, code_addr,
+                    static_cast<int64_t>(code_part.words.size()), code_part.pc);
+  isa::Load load;
+  load.hbm_addr = 0, load.ub_addr = 0;
+  load.len = static_cast<uint32_t>(bytes), load.n1 = load.n2 = 1;
+  isa::Vrun run =
+      kernels->Run(max ? "max_pool" : "average_pool",
+                   {{"full", 0},
+                    {"pooled", bytes},
+                    {"pitch", pitch},
+                    {"row_skip", line - pool.width * pitch},
+                    {"step", step},
+                    {"line_skip", pool.stride_y * line - width * step},
+                    {"pooled_skip", pooled_line - width * pitch},
+                    {"size", out.out_height << 16 | out.out_width},
+                    {"taps", pool.height << 16 | pool.width},
+                    {"cols", cols},
+                    {"more", share_bits}});
+  isa::Store store;
+  store.hbm_addr = bytes, store.ub_addr = static_cast<uint32_t>(bytes);
+  store.len = static_cast<uint32_t>(bytes), store.n1 = store.n2 = 1;
+  code.load.header.post_mask = code.vload.header.wait_mask = 1;
+  load.header.post_mask = run.header.wait_mask = 2;
+  run.header.post_mask = store.header.wait_mask = 4;
+  program.descriptors = {code.load.Encode(),  load.Encode(),
+                         code.vload.Encode(), run.Encode(),
+                         store.Encode(),      isa::Halt{}.Encode()};
+  program.prog_addr = code_addr + code_bytes;
+  program.hbm_bytes = program.prog_addr + 1024;
+
+  const std::vector<uint16_t> image = Image(bytes / 2);
+  std::vector<uint16_t> got(image.size());
+  ASSERT_TRUE((*device)
+                  ->Write(0, {reinterpret_cast<const uint8_t*>(image.data()),
+                              static_cast<size_t>(bytes)})
+                  .ok());
+  const auto stats = (*device)->Run(program);
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  ASSERT_TRUE((*device)
+                  ->Read(bytes, {reinterpret_cast<uint8_t*>(got.data()),
+                                 static_cast<size_t>(bytes)})
+                  .ok());
+  golden::LayerGeometry g = {};
+  g.images = 1;
+  g.out_height = kHeight;
+  g.out_width = kWidth;
+  const golden::Bf16Matrix a = Eigen::Map<const golden::Bf16Matrix>(
+      image.data(), kHeight * kWidth, cols);
+  const golden::Bf16Matrix want =
+      golden::ToBf16(golden::PoolForward(g, pool, golden::FromBf16(a)));
+  for (int64_t i = 0; i < want.size(); ++i) {
+    ASSERT_EQ(got[i], want.data()[i])
+        << "window " << i / cols << ", channel " << i % cols;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Pools, KernelPool,
+    testing::Values(TrainingPool{TrainingPool::Kind::kMax, 3, 3, 1, 1},
+                    TrainingPool{TrainingPool::Kind::kMax, 2, 4, 3, 2},
+                    TrainingPool{TrainingPool::Kind::kAverage, 3, 3, 1, 1},
+                    TrainingPool{TrainingPool::Kind::kAverage, 2, 4, 3, 2},
+                    TrainingPool{TrainingPool::Kind::kAverage, 9, 21, 1, 1}));
+
+}  // namespace
+}  // namespace systole
+
+int main(int argc, char** argv) {
+  return systole::testing_options::RunTests(argc, argv,
+                                            {{"backend", &systole::g_backend},
+                                             {"preset", &systole::g_preset},
+                                             {"seed", &systole::g_seed}});
+}
