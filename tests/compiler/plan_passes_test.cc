@@ -169,6 +169,21 @@ TEST(Tiling, AnAdditionDoesNotOverwriteWhatTheLayerBeforeReads) {
                                    apart.layers[1].out.buffer));
 }
 
+TEST(Tiling, AnAdditionDoesNotOverwriteWhatIsReadLater) {
+  const Plan plan = Parsed(After<Tiling>(absl::StrReplaceAll(
+      Residual("", ""),
+      {{"  %d = 8x8x8\n", "  %d = 16x16x8\n"},
+       {"%e = 8x8x8", "%e = 16x16x8"},
+       {"pool: %d = maxpool(%c), kernel=[2, 2], stride=[2, 2]",
+        "again: %d = add(%c, %a)"}})));
+  const auto over = [&](int l) {
+    return plan.buffers[plan.layers[l].out.buffer].over;
+  };
+  EXPECT_THAT(over(2), testing::ElementsAre(plan.layers[1].out.buffer));
+  EXPECT_THAT(over(3), testing::ElementsAre(plan.layers[2].out.buffer,
+                                            plan.layers[0].out.buffer));
+}
+
 TEST(Tiling, RefusesWithTheSizes) {
   EXPECT_EQ(ErrorOf<Tiling>(absl::StrReplaceAll(Residual("", ""),
                                                 {{"ub=65536", "ub=512"}})),

@@ -28,19 +28,14 @@ std::vector<int64_t> DispatchKeys(const Sequence& sequence,
       if (d >= 0) needed[d] = std::min(needed[d], timeline.start[i]);
     }
   }
-  int64_t next_matmul = timeline.total, next_load = timeline.total;
+  int64_t next_load = timeline.total;
   for (int i = size - 1; i >= 0; --i) {
-    const isa::Queue queue = steps[i].queue();
-    if (queue == isa::Queue::kMxu) next_matmul = key[i];
-    if (queue == isa::Queue::kWeight) key[i] = next_matmul;
-    if (queue == isa::Queue::kLoad) {
-      const int64_t transfer = timeline.end[i] - timeline.start[i];
-      next_load = std::min(next_load, needed[i] - kLead - transfer);
-      key[i] = std::max(key[i], next_load);
-    }
+    if (steps[i].queue() != isa::Queue::kLoad) continue;
+    const int64_t transfer = timeline.end[i] - timeline.start[i];
+    next_load = std::min(next_load, needed[i] - kLead - transfer);
+    key[i] = std::max(key[i], next_load);
   }
-  // Moving tiles to their matmul moves what comes after them too: what
-  // overwrites the bytes of `tiles`.
+  // Moving loads, and tiles to their matmul, moves what comes after them too.
   for (bool moved = true; moved;) {
     moved = false;
     const auto raise = [&](int i, int64_t to) {
@@ -54,7 +49,7 @@ std::vector<int64_t> DispatchKeys(const Sequence& sequence,
       for (const int d : steps[i].after) raise(i, d < 0 ? 0 : key[d]);
       before = key[i];
     }
-    next_matmul = 0;
+    int64_t next_matmul = 0;
     for (int i = size - 1; i >= 0; --i) {
       const isa::Queue queue = steps[i].queue();
       if (queue == isa::Queue::kMxu) next_matmul = key[i];
