@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Store unit behind its front: converts a row a cycle and queues it for the unified buffer. A row starts only when the queue has
-// room for it. From start_i to the write request: three cycles.
+// room for it. From start_i to the write request: three cycles. A halt passes as a row that is not written: it is complete when all
+// before it is.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_store
@@ -27,6 +28,7 @@ module systole_vpu_store
     // verilator lint_on UNUSEDSIGNAL
     input  logic [Width-1:0]      operand_i,   // a cycle after start_i
     output logic                  stored_o,    // no row is on its way
+    output logic                  halted_o,    // pulse: a halt is complete
     output logic [LaneBits-1:0]   nan_o,       // elements of the row that was converted a cycle ago
     output logic [LaneBits-1:0]   inf_o,
 
@@ -42,7 +44,7 @@ module systole_vpu_store
   localparam int unsigned CountBits = $clog2(Depth + 1);
   localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
 
-  logic                  valid_q, push_q, written, room, queue_valid;
+  logic                  valid_q, push_q, push_halt_q, written, room, queue_valid, halt;
   vpu_op_e               op_q;
   logic [LenBits-1:0]    len_q, push_len_q, wr_len;
   logic [UbAddrBits-1:0] addr_q, push_addr_q;
@@ -136,29 +138,31 @@ module systole_vpu_store
   always_ff @(posedge clk_i) begin
     push_q <= rst_ni && valid_q;
     if (valid_q) begin
+      push_halt_q <= op_q == VopHalt;
       push_len_q  <= len_q;
       push_addr_q <= addr_q;
     end
   end
 
   systole_fifo #(
-      .Width(LenBits + UbAddrBits + Width),
+      .Width(1 + LenBits + UbAddrBits + Width),
       .Depth(Depth)
   ) u_queue (
       .clk_i,
       .rst_ni,
       .valid_i(push_q),
       .ready_o(room),
-      .data_i ({push_len_q, push_addr_q, row_q}),
+      .data_i ({push_halt_q, push_len_q, push_addr_q, row_q}),
       .valid_o(queue_valid),
       .ready_i(written),
-      .data_o ({wr_len, wr_addr_o, wr_data_o}),
+      .data_o ({halt, wr_len, wr_addr_o, wr_data_o}),
       .count_o(queued)
   );
 
-  assign wr_valid_o = queue_valid && !freeze_i;
+  assign wr_valid_o = queue_valid && !halt && !freeze_i;
+  assign halted_o   = queue_valid && halt && !freeze_i;
   assign wr_mask_o  = wr_valid_o ? ~({Bytes{1'b1}} << wr_len) : '0;
-  assign written    = wr_valid_o && wr_ready_i;
+  assign written    = (wr_valid_o && wr_ready_i) || halted_o;
 
   // The queue has room for every row; writes stay inside the unified buffer.
   always_ff @(posedge clk_i) begin
