@@ -199,9 +199,7 @@ class FloatMatmul {
     Chunks chunks(TilesEnd(g) - g * group_, {rows});
     if (!last) return chunks;
     for (std::vector<int64_t>& tile : chunks)
-      tile = RowChunks(rows, Part(kDrain), Part(kDrain));
-    chunks.back() = RowChunks(rows, Part(kLast), Part(kDrain));
-    std::reverse(chunks.back().begin(), chunks.back().end());
+      tile = RowChunks(rows, kDrainRows, kDrainRows);
     return chunks;
   }
 
@@ -389,7 +387,7 @@ class FloatMatmul {
   }
 
   static constexpr int64_t kCSlots = 2;
-  static constexpr int64_t kDrain = 2, kLast = 4;  // parts of R rows
+  static constexpr int64_t kDrainRows = 32;  // a round of the kernels
   static constexpr int64_t kRequested = 24;  // beats under way from the HBM
   static constexpr int64_t kRunCycles = 30;  // of a vrun, beside its rows
 

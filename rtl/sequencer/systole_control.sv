@@ -61,7 +61,7 @@ module systole_control
     output logic [NumQueues-1:0]               retire_valid_o,
     output logic [NumQueues-1:0][PcBits-1:0]   retire_index_o
 );
-  localparam int unsigned MaxInFlight = 8;  // descriptors of a unit
+  localparam int unsigned MaxInFlight = 16;  // descriptors of a unit, which may take fewer
 
   logic [NumQueues-1:0]               push_valid, push_ready;
   desc_t                              push_desc;

@@ -47,7 +47,7 @@ module systole_vpu_control
   typedef enum logic [1:0] {Idle, Check, Load, Faulted} state_e;
 
   localparam int unsigned WordBits = $clog2(word_bytes(Cfg));
-  localparam int unsigned MaxRuns = 8;  // the queue lets no more be in flight
+  localparam int unsigned MaxRuns = 8;  // the dispatch lets no more be on their way
 
   state_e      state_q;
   logic        issuing_q;                   // the last program is not issued to its end
