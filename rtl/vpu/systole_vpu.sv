@@ -75,6 +75,9 @@ module systole_vpu
   logic       push [Units], room [Units];
   logic       want [Units], go [Units];
   logic       first [Units], last [Units];
+  // verilator lint_off UNUSEDSIGNAL
+  logic       halt [Units];  // the store unit's alone
+  // verilator lint_on UNUSEDSIGNAL
   row_t       row [Units];
   uop_t       head [Units];
   regs_t      reads [Units];
@@ -200,6 +203,7 @@ module systole_vpu
         .go_i     (go[u]),
         .first_o  (first[u]),
         .last_o   (last[u]),
+        .halt_o   (halt[u]),
         .row_o    (row[u]),
         .uop_o    (head[u]),
         .fetch_o  (rows),
@@ -337,6 +341,7 @@ module systole_vpu
       .go_o      (store_go),
       .start_i   (want[5] && go[5]),
       .first_i   (first[5]),
+      .halt_i    (halt[5]),
       .uop_i     (head[5]),
       .operand_i (store_operand),
       .stored_o  (stored),

@@ -223,6 +223,49 @@ TEST_P(VpuTest, ProgramsOneAfterTheOther) {
   }
 }
 
+// A program begins while the one before is on its way, but loads what that one
+// stores, and overwrites only what it has loaded; each is complete when its
+// loads and stores are, a load that nobody uses too.
+TEST_P(VpuTest, ProgramsOverlap) {
+  const std::string text =
+      "li s14, 4*L\nld32 v0, s1, s14\niadd v16, v0, s3\n"
+      "st32 v16, s2, s14\nld32 v8, s1, s14\nhalt\n";
+  const LoadedProgram p = PlaceProgram(unit_.get(), text, {});
+  unit_->Run({p.vload.Encode()}, {});
+  constexpr int kRuns = 8;
+  for (const Stalls& stalls :
+       {Stalls{}, Stalls{0, 200, 0, 0}, Stalls{200, 0, 0, 0},
+        Stalls{150, 150, 0, 60}}) {
+    for (const bool in_place : {false, true}) {
+      std::vector<isa::Descriptor> runs;
+      uint32_t from = kIn, to = kOut, sum = 0;
+      for (int i = 0; i < kRuns; ++i) {
+        isa::Vrun run = p.vrun;
+        run.args[0] = from, run.args[1] = to, run.args[2] = 1u << i;
+        runs.push_back(run.Encode());
+        sum += 1u << i;
+        from = to;
+        if (!in_place) to += 32 * lanes_;
+      }
+      const RunResult r = unit_->Run(runs, stalls);
+      ASSERT_EQ(r.protocol_errors, std::vector<std::string>{});
+      ASSERT_EQ(r.done.size(), runs.size());
+      ASSERT_EQ(r.writes.size(), 8u * kRuns);
+      for (int i = 0; i < kRuns; ++i) {
+        EXPECT_LT(r.writes[8 * i + 7], r.done[i]) << i;
+        EXPECT_LT(r.reads[1][8 * i + 7], r.done[i]) << i;
+        if (i > 0) EXPECT_GT(r.reads[0][8 * i], r.writes[8 * i - 1]) << i;
+      }
+      const int last = in_place ? 0 : kRuns - 1;
+      for (int row = 0; row < 8; ++row) {
+        for (int l = 0; l < lanes_; ++l) {
+          ASSERT_EQ(Out(last, row, l), In(0, row, l) + sum) << row << " " << l;
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, VpuTest, ::testing::Values("mini", "v2"),
                          [](const auto& info) {
                            return std::string(info.param);
