@@ -4,7 +4,8 @@
 // Rows of A lie in the unified buffer, a block at a time; B streams through the
 // weight FIFO. A group of column tiles that fills a line of whole beats shares
 // one accumulator bank, and while the array fills a bank the vector unit
-// empties the other. The first and the last block are as short as the array
+// empties the other; the last group uses both, so that a tile is drained while
+// another goes on. The first and the last block are as short as the array
 // allows, and what has to wait for the first loads, or is waited for at the
 // end, is cut into chunks of rows: so little stands before and behind the
 // array's work.
@@ -47,7 +48,7 @@ class FloatMatmul {
       for (int64_t g = 0; g < groups_; ++g) {
         const bool last = block + 1 == blocks.size() && g == groups_ - 1;
         const std::vector<int64_t> sums = PlaceSums(g, rows, bank, last);
-        const Chunks chunks = LastChunks(g, rows, last);
+        const std::vector<int64_t> chunks = LastChunks(rows, last);
         Multiply(g, rows, a, sums, chunks, /*first=*/block == 0 && g == 0);
         Drain(m0, g, rows, sums, chunks);
         bank ^= 1;
@@ -58,8 +59,6 @@ class FloatMatmul {
   }
 
  private:
-  using Chunks = std::vector<std::vector<int64_t>>;  // rows, of each tile
-
   absl::Status Check() const {
     if (preset_.cell != Cell::kBf16) {
       return absl::InvalidArgumentError(absl::StrFormat(
@@ -185,41 +184,24 @@ class FloatMatmul {
   }
   // Of what is loaded and used first.
   std::vector<int64_t> FirstChunks(int64_t rows) const {
-    std::vector<int64_t> chunks = RowChunks(rows, Part(4), Part(2));
-    const int64_t last = std::min(Part(4), kRequested);
-    if (chunks.back() > last) {
-      chunks.back() -= last;
-      chunks.push_back(last);
-    }
-    return chunks;
+    return EndWith(RowChunks(rows, Part(4), Part(2)),
+                   std::min(Part(4), kRequested));
   }
-  // Of the last pass over each tile of a group: what nothing comes after is
-  // drained while it is finished, and the end of it is short.
-  Chunks LastChunks(int64_t g, int64_t rows, bool last) const {
-    Chunks chunks(TilesEnd(g) - g * group_, {rows});
-    if (!last) return chunks;
-    for (std::vector<int64_t>& tile : chunks)
-      tile = RowChunks(rows, kDrainRows, kDrainRows);
-    return chunks;
+  // Of the last pass over a tile: what nothing comes after is drained while it
+  // is finished.
+  static std::vector<int64_t> LastChunks(int64_t rows, bool last) {
+    const int64_t most = last ? kDrainRows : rows;
+    return RowChunks(rows, most, most);
   }
 
-  // The accumulator rows at which the tiles of a group begin. A bank is not
-  // drained while sums go on in it; so the tiles of the last group take turns,
-  // if the other bank has room beside the group before.
+  // The accumulator rows at which the tiles of a group begin.
   std::vector<int64_t> PlaceSums(int64_t g, int64_t rows, int64_t bank,
                                  bool last) {
     const int64_t tiles = TilesEnd(g) - g * group_;
     const int64_t size = preset_.acc_bank_rows();
-    const int64_t others = tiles / 2;
-    const bool spread = last && sums_rows_ + others * rows <= size;
-    std::vector<int64_t> sums(tiles);
-    for (int64_t t = 0; t < tiles; ++t) {
-      const bool other = spread && (tiles - t) % 2 == 0;
-      sums[t] = other ? (bank ^ 1) * size + size - (t / 2 + 1) * rows
-                      : bank * size + t * rows;
-    }
+    const bool spread = last && sums_rows_ + tiles / 2 * rows <= size;
     sums_rows_ = tiles * rows;
-    return sums;
+    return TileRows(tiles, rows, bank, size, spread);
   }
 
   void LoadKernels() {
@@ -264,16 +246,19 @@ class FloatMatmul {
   }
 
   void Multiply(int64_t g, int64_t rows, int64_t a,
-                const std::vector<int64_t>& sums, const Chunks& last_chunks,
-                bool first) {
+                const std::vector<int64_t>& sums,
+                const std::vector<int64_t>& last_chunks, bool first) {
     const int64_t tiles = TilesEnd(g) - g * group_;
     isa::Weights weights;
     weights.hbm_addr = weights_ + g * group_ * k_tiles_ * preset_.tile_bytes();
     if (spec_.b_transposed) weights.header.flags |= isa::Weights::kTranspose;
-    // The rows of A that the very first pass needs come before further tiles.
-    Access loaded;
-    loaded.base = a + (rows - 1 - FirstChunks(rows).back()) * a_pitch_;
-    loaded.len = std::min<int64_t>(2 * spec_.k, preset_.beat_bytes());
+    // Further tiles come behind the rows of A that the very first pass needs:
+    // when the last of these are asked for.
+    const std::vector<int64_t> arriving = FirstChunks(rows);
+    Access asked;
+    asked.base =
+        a + (arriving.size() > 1 ? rows - 1 - arriving.back() : 0) * a_pitch_;
+    asked.len = std::min<int64_t>(2 * spec_.k, preset_.beat_bytes());
     for (int64_t k = 0; k < k_tiles_; ++k) {
       for (int64_t t = 0; t < tiles; ++t) {
         if (k == 0 && t == 0) {
@@ -282,15 +267,12 @@ class FloatMatmul {
         } else if (first && k * tiles + t == 1) {
           weights.hbm_addr += preset_.tile_bytes();
           weights.tiles = tiles * k_tiles_ - 1;
-          builder_.Append(weights, loaded);
+          builder_.Append(weights, asked);
         }
         // The first use of A follows its loads; the last pass lets rows go.
         std::vector<int64_t> chunks = {rows};
-        if (k == k_tiles_ - 1) {
-          chunks = last_chunks[t];
-        } else if (first && k == 0 && t == 0) {
-          chunks = FirstChunks(rows);
-        }
+        if (k == k_tiles_ - 1) chunks = last_chunks;
+        if (first && k == 0 && t == 0 && chunks.size() == 1) chunks = arriving;
         int64_t r = 0;
         for (const int64_t count : chunks) {
           isa::Matmul m;
@@ -313,13 +295,14 @@ class FloatMatmul {
 
   // A tile after the other: a group's first tiles are finished before its last.
   void Drain(int64_t m0, int64_t g, int64_t rows,
-             const std::vector<int64_t>& sums, const Chunks& chunks) {
+             const std::vector<int64_t>& sums,
+             const std::vector<int64_t>& chunks) {
     const int64_t slot = c_base_ + (slot_++ % kCSlots) * c_bytes_;
     const int64_t tiles = TilesEnd(g) - g * group_;
     for (int64_t t = 0; t < tiles; ++t) {
       const bool last_tile = t == tiles - 1;
       int64_t r = 0;
-      for (const int64_t count : chunks[t]) {
+      for (const int64_t count : chunks) {
         DrainRows(g, t, r, count, sums[t] + r, slot);
         if (last_tile) StoreRows(m0, g, r, count, slot);
         r += count;

@@ -270,16 +270,16 @@ TEST_P(VpuFaultTest, OlderProgramsEndFirst) {
       PlaceProgram(unit_.get(), "vl s0\nhalt\n", {}, /*at=*/100);
   for (const Stalls& stalls : {Stalls{}, Stalls{0, 200, 0, 50}}) {
     for (const bool program : {false, true}) {
-      const RunResult r = unit_->Run(
-          {good.vrun.Encode(), good.vrun.Encode(),
-           program ? bad.vrun.Encode() : wrong_load.Encode()},
-          stalls);
+      const RunResult r =
+          unit_->Run({good.vrun.Encode(), good.vrun.Encode(),
+                      program ? bad.vrun.Encode() : wrong_load.Encode()},
+                     stalls);
       EXPECT_EQ(r.protocol_errors, std::vector<std::string>{});
       EXPECT_EQ(r.done.size(), 2u);
       EXPECT_EQ(r.writes.size(), 32u);
       EXPECT_EQ(r.faults, 1);
-      EXPECT_EQ(r.fault, program ? Fault::kVectorProgram
-                                 : Fault::kIllegalDescriptor);
+      EXPECT_EQ(r.fault,
+                program ? Fault::kVectorProgram : Fault::kIllegalDescriptor);
       EXPECT_EQ(r.fault_addr, program ? 100 : 0);
       unit_->Reset();
     }

@@ -187,8 +187,8 @@ TEST_P(VpuSpeedTest, ProgramsOverlap) {
   const LoadedProgram p = PlaceProgram(unit_.get(), text, {0, 0x4000});
   unit_->Run({p.vload.Encode()}, {});
   constexpr int kRuns = 16;
-  const RunResult r = unit_->Run(
-      std::vector<isa::Descriptor>(kRuns, p.vrun.Encode()), {});
+  const RunResult r =
+      unit_->Run(std::vector<isa::Descriptor>(kRuns, p.vrun.Encode()), {});
   EXPECT_EQ(r.done.size(), static_cast<size_t>(kRuns));
   std::printf("%d programs of 32 rows: %lld cycles\n", kRuns,
               static_cast<long long>(r.cycles));

@@ -233,9 +233,8 @@ TEST_P(VpuTest, ProgramsOverlap) {
   const LoadedProgram p = PlaceProgram(unit_.get(), text, {});
   unit_->Run({p.vload.Encode()}, {});
   constexpr int kRuns = 8;
-  for (const Stalls& stalls :
-       {Stalls{}, Stalls{0, 200, 0, 0}, Stalls{200, 0, 0, 0},
-        Stalls{150, 150, 0, 60}}) {
+  for (const Stalls& stalls : {Stalls{}, Stalls{0, 200, 0, 0},
+                               Stalls{200, 0, 0, 0}, Stalls{150, 150, 0, 60}}) {
     for (const bool in_place : {false, true}) {
       std::vector<isa::Descriptor> runs;
       uint32_t from = kIn, to = kOut, sum = 0;
