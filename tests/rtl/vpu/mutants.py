@@ -92,7 +92,6 @@ MUTANTS = [
     (STORE, "<< 1 > 32'hFF00_0000", "<< 1 >= 32'hFF00_0000"),
     (STORE, "<< 1 == 32'hFF00_0000 && c < count", "<< 1 == 32'hFF00_0000"),
     (STORE, "assign halted_o   = written && halt;", "assign halted_o   = queue_valid && halt;"),
-    (STORE, "(wr_ready_i || !write)", "wr_ready_i"),
     (STORE, "queue_valid && write && !freeze_i", "queue_valid && !freeze_i"),
     (CROSS, "Move: go_o = !slot_q[1].write.valid;", "Move: go_o = 1'b1;"),
     (CROSS, "Random: go_o = !slot_q[RandomLatency+1].write.valid;", "Random: go_o = 1'b1;"),

@@ -223,6 +223,44 @@ TEST_P(VpuTest, ProgramsOneAfterTheOther) {
   }
 }
 
+// Each program begins with an empty transposer, whatever was left in it.
+TEST_P(VpuTest, TransposerBeginsEmpty) {
+  std::string text = "tpush v32\n";
+  for (int rows = 8; rows < lanes_; rows += 8) text += "tpush v32\n";
+  const LoadedProgram p = PlaceProgram(unit_.get(), text + "halt\n", {});
+  const RunResult r =
+      unit_->Run({p.vload.Encode(), p.vrun.Encode(), p.vrun.Encode()}, {});
+  EXPECT_EQ(r.faults, 0);
+  EXPECT_EQ(r.done.size(), 3u);
+}
+
+// Code is loaded when the programs before are complete.
+TEST_P(VpuTest, CodeOfRunningProgramsStays) {
+  const LoadedProgram first = PlaceProgram(
+      unit_.get(),
+      StrCat("li s15, ", kOut,
+             "\nli s14, 4*L\nloop: mov v32, s1\n"
+             "st32 v32, s15, s14\naddi s1, s1, -1\nbne s1, s0, loop\n"
+             "st32 v32, s15, s14, 32*L\nhalt\n"),
+      {20});
+  unit_->Run({first.vload.Encode()}, {});
+  const LoadedProgram second =
+      PlaceProgram(unit_.get(),
+                   StrCat("li s15, ", kOut,
+                          "\nli s14, 4*L\nmov v33, s1\n"
+                          "st32 v33, s15, s14, 64*L\nhalt\nhalt\nhalt\n"),
+                   {77});
+  const RunResult r = unit_->Run(
+      {first.vrun.Encode(), second.vload.Encode(), second.vrun.Encode()},
+      {0, 100, 0, 0});
+  EXPECT_EQ(r.protocol_errors, std::vector<std::string>{});
+  ASSERT_EQ(r.done.size(), 3u);
+  EXPECT_EQ(r.writes.size(), 8u * 22);
+  EXPECT_EQ(Out(0, 7, 0), 1u);
+  EXPECT_EQ(Out(1, 7, lanes_ - 1), 1u);
+  EXPECT_EQ(Out(2, 7, lanes_ - 1), 77u);
+}
+
 // A program begins while the one before is on its way, but loads what that one
 // stores, and overwrites only what it has loaded; each is complete when its
 // loads and stores are, a load that nobody uses too.
