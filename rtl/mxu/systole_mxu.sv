@@ -76,7 +76,7 @@ module systole_mxu
   localparam int unsigned TagSlots = 1 << $clog2(Latency + 1);
   localparam int unsigned TagBits = $clog2(TagSlots);
   localparam int unsigned FilledBits = $clog2(Latency);
-  localparam int unsigned MaxInFlight = 16;
+  localparam int unsigned MaxInFlight = max_in_flight(Latency);
   localparam int unsigned Cool = Cols + (row_cycles(Stages) - 1) * (Rows - 1);
   localparam int unsigned CoolBits = $clog2(Cool + 1);
 

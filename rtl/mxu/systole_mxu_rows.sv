@@ -9,7 +9,7 @@ module systole_mxu_rows
   import systole_presets_pkg::AccAddrBits;
 #(
     parameter int unsigned Latency = 20,      // cycles, at most, from a vector's step until its sums leave
-    parameter int unsigned MaxInFlight = 16   // descriptors, a power of two
+    parameter int unsigned MaxInFlight = 8    // descriptors, a power of two
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,

@@ -10,7 +10,7 @@ module systole_unit_queue
   import systole_presets_pkg::PcBits;
 #(
     parameter int unsigned Depth = 8,     // descriptors that wait
-    parameter int unsigned InFlight = 16  // descriptors that the unit works on, a power of two
+    parameter int unsigned InFlight = 8   // descriptors that the unit works on, a power of two
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
