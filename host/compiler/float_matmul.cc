@@ -187,10 +187,10 @@ class FloatMatmul {
     return EndWith(RowChunks(rows, Part(4), Part(2)),
                    std::min(Part(4), kRequested));
   }
-  // Of the last pass over a tile: what nothing comes after is drained while it
-  // is finished.
-  static std::vector<int64_t> LastChunks(int64_t rows, bool last) {
-    const int64_t most = last ? kDrainRows : rows;
+  // Of the last pass over a tile: its drain begins before it ends, and follows
+  // closely where nothing comes after.
+  std::vector<int64_t> LastChunks(int64_t rows, bool last) const {
+    const int64_t most = last ? kDrainRows : R() + R() / 2;
     return RowChunks(rows, most, most);
   }
 
@@ -272,7 +272,8 @@ class FloatMatmul {
         // The first use of A follows its loads; the last pass lets rows go.
         std::vector<int64_t> chunks = {rows};
         if (k == k_tiles_ - 1) chunks = last_chunks;
-        if (first && k == 0 && t == 0 && chunks.size() == 1) chunks = arriving;
+        if (first && k == 0 && t == 0 && chunks.size() < arriving.size())
+          chunks = arriving;
         int64_t r = 0;
         for (const int64_t count : chunks) {
           isa::Matmul m;
@@ -330,7 +331,7 @@ class FloatMatmul {
                                                  {"pitch", c_pitch_},
                                                  {"rows", count},
                                                  {"cols", cols}}),
-                    {from, to}, count + kRunCycles);
+                    {from, to}, count);
   }
 
   // Lines of the group from the slot to HBM.
@@ -372,7 +373,6 @@ class FloatMatmul {
   static constexpr int64_t kCSlots = 2;
   static constexpr int64_t kDrainRows = 32;  // a round of the kernels
   static constexpr int64_t kRequested = 24;  // beats under way from the HBM
-  static constexpr int64_t kRunCycles = 30;  // of a vrun, beside its rows
 
   const FloatMatmulSpec& spec_;
   const Preset& preset_;
