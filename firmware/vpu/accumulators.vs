@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 #
-# Accumulator rows to the unified buffer, one row a cycle: two registers in turn, so that a row is loaded while another one is stored.
+# Accumulator rows to the unified buffer, one row a cycle: registers in turn, so that a row is loaded while another one is stored. 32 rows a
+# round, which take 17 cycles to issue: what comes before and behind them is hidden. Then what is left of the rows.
 
 # acc_bf16: rows of fp32 sums, rounded to bf16. acc_fp32: as they are.
 .arg acc          # first accumulator row
@@ -16,6 +17,27 @@ acc_bf16:
         lanes   cols
         li      one, 1
         slli    step, pitch, 3
+        addi    rows, rows, -31
+        blt     rows, one, acc_bf16_rest
+acc_bf16_loop:
+        ldacc   v0, acc, one
+        st16    v0, dst, pitch
+        add     dst, dst, step
+        ldacc   v1, acc, one, 8
+        st16    v1, dst, pitch
+        add     dst, dst, step
+        ldacc   v2, acc, one, 16
+        st16    v2, dst, pitch
+        add     dst, dst, step
+        ldacc   v3, acc, one, 24
+        st16    v3, dst, pitch
+        add     dst, dst, step
+        addi    acc, acc, 32
+        addi    rows, rows, -32
+        blt     s0, rows, acc_bf16_loop
+acc_bf16_rest:
+        addi    rows, rows, 31
+        beq     rows, s0, acc_bf16_end
 acc_bf16_even:
         vl      rows
         ldacc   v0, acc, one
@@ -27,18 +49,40 @@ acc_bf16_even:
         halt
 acc_bf16_odd:
         vl      rows
-        ldacc   v8, acc, one
-        st16    v8, dst, pitch
+        ldacc   v1, acc, one
+        st16    v1, dst, pitch
         addi    acc, acc, 8
         add     dst, dst, step
         addi    rows, rows, -8
         blt     s0, rows, acc_bf16_even
+acc_bf16_end:
         halt
 
 acc_fp32:
         lanes   cols
         li      one, 1
         slli    step, pitch, 3
+        addi    rows, rows, -31
+        blt     rows, one, acc_fp32_rest
+acc_fp32_loop:
+        ldacc   v0, acc, one
+        st32    v0, dst, pitch
+        add     dst, dst, step
+        ldacc   v1, acc, one, 8
+        st32    v1, dst, pitch
+        add     dst, dst, step
+        ldacc   v2, acc, one, 16
+        st32    v2, dst, pitch
+        add     dst, dst, step
+        ldacc   v3, acc, one, 24
+        st32    v3, dst, pitch
+        add     dst, dst, step
+        addi    acc, acc, 32
+        addi    rows, rows, -32
+        blt     s0, rows, acc_fp32_loop
+acc_fp32_rest:
+        addi    rows, rows, 31
+        beq     rows, s0, acc_fp32_end
 acc_fp32_even:
         vl      rows
         ldacc   v0, acc, one
@@ -50,10 +94,11 @@ acc_fp32_even:
         halt
 acc_fp32_odd:
         vl      rows
-        ldacc   v8, acc, one
-        st32    v8, dst, pitch
+        ldacc   v1, acc, one
+        st32    v1, dst, pitch
         addi    acc, acc, 8
         add     dst, dst, step
         addi    rows, rows, -8
         blt     s0, rows, acc_fp32_even
+acc_fp32_end:
         halt

@@ -4,7 +4,8 @@
 // Rows of A lie in the unified buffer, a block at a time; B streams through the
 // weight FIFO. A group of column tiles that fills a line of whole beats shares
 // one accumulator bank, and while the array fills a bank the vector unit
-// empties the other. The first and the last block are as short as the array
+// empties the other; the last group uses both, so that a tile is drained while
+// another goes on. The first and the last block are as short as the array
 // allows, and what has to wait for the first loads, or is waited for at the
 // end, is cut into chunks of rows: so little stands before and behind the
 // array's work.
@@ -46,8 +47,10 @@ class FloatMatmul {
       LoadA(m0, rows, a, /*first=*/block == 0);
       for (int64_t g = 0; g < groups_; ++g) {
         const bool last = block + 1 == blocks.size() && g == groups_ - 1;
-        Multiply(g, rows, a, bank, /*first=*/block == 0 && g == 0, last);
-        Drain(m0, g, rows, bank, last);
+        const std::vector<int64_t> sums = PlaceSums(g, rows, bank, last);
+        const std::vector<int64_t> chunks = LastChunks(rows, last);
+        Multiply(g, rows, a, sums, chunks, /*first=*/block == 0 && g == 0);
+        Drain(m0, g, rows, sums, chunks);
         bank ^= 1;
       }
       m0 += rows;
@@ -181,13 +184,24 @@ class FloatMatmul {
   }
   // Of what is loaded and used first.
   std::vector<int64_t> FirstChunks(int64_t rows) const {
-    return RowChunks(rows, Part(4), Part(2));
+    return EndWith(RowChunks(rows, Part(4), Part(2)),
+                   std::min(Part(4), kRequested));
   }
-  // Of what is finished last.
-  std::vector<int64_t> LastChunks(int64_t rows, bool very_last) const {
-    std::vector<int64_t> chunks = RowChunks(rows, Part(2), Part(1));
-    if (very_last) std::reverse(chunks.begin(), chunks.end());
-    return chunks;
+  // Of the last pass over a tile: its drain begins before it ends, and follows
+  // closely where nothing comes after.
+  std::vector<int64_t> LastChunks(int64_t rows, bool last) const {
+    const int64_t most = last ? kDrainRows : R() + R() / 2;
+    return RowChunks(rows, most, most);
+  }
+
+  // The accumulator rows at which the tiles of a group begin.
+  std::vector<int64_t> PlaceSums(int64_t g, int64_t rows, int64_t bank,
+                                 bool last) {
+    const int64_t tiles = TilesEnd(g) - g * group_;
+    const int64_t size = preset_.acc_bank_rows();
+    const bool spread = last && sums_rows_ + tiles / 2 * rows <= size;
+    sums_rows_ = tiles * rows;
+    return TileRows(tiles, rows, bank, size, spread);
   }
 
   void LoadKernels() {
@@ -231,33 +245,35 @@ class FloatMatmul {
     }
   }
 
-  void Multiply(int64_t g, int64_t rows, int64_t a, int64_t bank, bool first,
-                bool last) {
+  void Multiply(int64_t g, int64_t rows, int64_t a,
+                const std::vector<int64_t>& sums,
+                const std::vector<int64_t>& last_chunks, bool first) {
     const int64_t tiles = TilesEnd(g) - g * group_;
     isa::Weights weights;
     weights.hbm_addr = weights_ + g * group_ * k_tiles_ * preset_.tile_bytes();
     if (spec_.b_transposed) weights.header.flags |= isa::Weights::kTranspose;
-    // The rows of A that the very first pass needs come before further tiles.
-    Access loaded;
-    loaded.base = a + (rows - 1) * a_pitch_;
-    loaded.len = std::min<int64_t>(2 * spec_.k, preset_.beat_bytes());
+    // Further tiles come behind the rows of A that the very first pass needs:
+    // when the last of these are asked for.
+    const std::vector<int64_t> arriving = FirstChunks(rows);
+    Access asked;
+    asked.base =
+        a + (arriving.size() > 1 ? rows - 1 - arriving.back() : 0) * a_pitch_;
+    asked.len = std::min<int64_t>(2 * spec_.k, preset_.beat_bytes());
     for (int64_t k = 0; k < k_tiles_; ++k) {
-      if (k == 0) {
-        weights.tiles = first ? tiles : tiles * k_tiles_;
-        builder_.Append(weights);
-      } else if (first && k == 1) {
-        weights.hbm_addr += tiles * preset_.tile_bytes();
-        weights.tiles = tiles * (k_tiles_ - 1);
-        builder_.Append(weights, loaded);
-      }
       for (int64_t t = 0; t < tiles; ++t) {
+        if (k == 0 && t == 0) {
+          weights.tiles = first ? 1 : tiles * k_tiles_;
+          builder_.Append(weights);
+        } else if (first && k * tiles + t == 1) {
+          weights.hbm_addr += preset_.tile_bytes();
+          weights.tiles = tiles * k_tiles_ - 1;
+          builder_.Append(weights, asked);
+        }
         // The first use of A follows its loads; the last pass lets rows go.
         std::vector<int64_t> chunks = {rows};
-        if (last && k == k_tiles_ - 1) {
-          chunks = LastChunks(rows, t == tiles - 1);
-        } else if (first && k == 0 && t == 0) {
-          chunks = FirstChunks(rows);
-        }
+        if (k == k_tiles_ - 1) chunks = last_chunks;
+        if (first && k == 0 && t == 0 && chunks.size() < arriving.size())
+          chunks = arriving;
         int64_t r = 0;
         for (const int64_t count : chunks) {
           isa::Matmul m;
@@ -268,7 +284,7 @@ class FloatMatmul {
           m.lines = m.ny = count;
           m.line_bytes = 2 * spec_.k;
           m.n = m.nx = m.sy = m.t0 = m.t1 = 1;
-          m.acc = bank * preset_.acc_bank_rows() + t * rows + r;
+          m.acc = sums[t] + r;
           m.seg_dx[0] = k * preset_.rows * 2;
           m.seg_len[0] = preset_.rows;
           builder_.Append(m);
@@ -279,15 +295,16 @@ class FloatMatmul {
   }
 
   // A tile after the other: a group's first tiles are finished before its last.
-  void Drain(int64_t m0, int64_t g, int64_t rows, int64_t bank, bool last) {
+  void Drain(int64_t m0, int64_t g, int64_t rows,
+             const std::vector<int64_t>& sums,
+             const std::vector<int64_t>& chunks) {
     const int64_t slot = c_base_ + (slot_++ % kCSlots) * c_bytes_;
     const int64_t tiles = TilesEnd(g) - g * group_;
     for (int64_t t = 0; t < tiles; ++t) {
       const bool last_tile = t == tiles - 1;
       int64_t r = 0;
-      for (const int64_t count :
-           last ? LastChunks(rows, last_tile) : std::vector<int64_t>{rows}) {
-        DrainRows(g, t, r, count, rows, bank, slot);
+      for (const int64_t count : chunks) {
+        DrainRows(g, t, r, count, sums[t] + r, slot);
         if (last_tile) StoreRows(m0, g, r, count, slot);
         r += count;
       }
@@ -295,11 +312,10 @@ class FloatMatmul {
   }
 
   // `count` rows of a tile from row r on, from accumulators to the slot.
-  void DrainRows(int64_t g, int64_t t, int64_t r, int64_t count, int64_t rows,
-                 int64_t bank, int64_t slot) {
+  void DrainRows(int64_t g, int64_t t, int64_t r, int64_t count, int64_t acc,
+                 int64_t slot) {
     const int64_t cols =
         std::min(preset_.cols, spec_.n - (g * group_ + t) * preset_.cols);
-    const int64_t acc = bank * preset_.acc_bank_rows() + t * rows + r;
     Access from;
     from.space = Space::kAcc;
     from.base = acc;
@@ -315,7 +331,7 @@ class FloatMatmul {
                                                  {"pitch", c_pitch_},
                                                  {"rows", count},
                                                  {"cols", cols}}),
-                    {from, to}, count + kRunCycles);
+                    {from, to}, count);
   }
 
   // Lines of the group from the slot to HBM.
@@ -355,7 +371,8 @@ class FloatMatmul {
   }
 
   static constexpr int64_t kCSlots = 2;
-  static constexpr int64_t kRunCycles = 30;  // of a vrun, beside its rows
+  static constexpr int64_t kDrainRows = 32;  // a round of the kernels
+  static constexpr int64_t kRequested = 24;  // beats under way from the HBM
 
   const FloatMatmulSpec& spec_;
   const Preset& preset_;
@@ -370,6 +387,7 @@ class FloatMatmul {
   int64_t block_rows_ = 1;
   int64_t a_base_ = 0, a_bytes_ = 0, a_slots_ = 1, c_base_ = 0, c_bytes_ = 0;
   int64_t slot_ = 0;
+  int64_t sums_rows_ = 0;  // accumulator rows of the group before
 };
 
 }  // namespace

@@ -32,4 +32,23 @@ std::vector<int64_t> RowChunks(int64_t rows, int64_t first, int64_t most) {
   return chunks;
 }
 
+std::vector<int64_t> EndWith(std::vector<int64_t> chunks, int64_t last) {
+  if (chunks.back() > last) {
+    chunks.back() -= last;
+    chunks.push_back(last);
+  }
+  return chunks;
+}
+
+std::vector<int64_t> TileRows(int64_t tiles, int64_t rows, int64_t bank,
+                              int64_t size, bool spread) {
+  std::vector<int64_t> begin(tiles);
+  for (int64_t t = 0; t < tiles; ++t) {
+    const bool other = spread && (tiles - t) % 2 == 0;
+    begin[t] = other ? (1 - bank) * size + size - (t / 2 + 1) * rows
+                     : bank * size + t * rows;
+  }
+  return begin;
+}
+
 }  // namespace systole::compiler

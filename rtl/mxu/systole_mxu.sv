@@ -76,7 +76,7 @@ module systole_mxu
   localparam int unsigned TagSlots = 1 << $clog2(Latency + 1);
   localparam int unsigned TagBits = $clog2(TagSlots);
   localparam int unsigned FilledBits = $clog2(Latency);
-  localparam int unsigned MaxInFlight = 8;
+  localparam int unsigned MaxInFlight = max_in_flight(Latency);
   localparam int unsigned Cool = Cols + (row_cycles(Stages) - 1) * (Rows - 1);
   localparam int unsigned CoolBits = $clog2(Cool + 1);
 
@@ -102,10 +102,10 @@ module systole_mxu
   // verilator lint_on UNUSEDSIGNAL
   logic                   sds_valid;
   logic [ElementBits-1:0] sds_vec [Rows];
-  logic [3:0]             in_flight_q;
+  logic [$clog2(MaxInFlight+1)-1:0] in_flight_q;
   logic                   room, start;
 
-  assign room          = in_flight_q != 4'(MaxInFlight);
+  assign room          = 32'(in_flight_q) != MaxInFlight;
   assign start_ready_o = sds_ready && room && !stall_i[0];
   assign start         = start_valid_i && start_ready_o;
   assign start_desc    = start_desc_i;
@@ -318,7 +318,7 @@ module systole_mxu
       in_flight_q <= '0;
     end else begin
       done1_q     <= tag_out_q.valid && tag_out_q.done;
-      in_flight_q <= in_flight_q + 4'(start) - 4'(done_o);
+      in_flight_q <= in_flight_q + $bits(in_flight_q)'(start) - $bits(in_flight_q)'(done_o);
     end
   end
   assign done_o     = done1_q && acc_wr_done_i;

@@ -22,4 +22,9 @@ package systole_mxu_pkg;
     return (stages > 1 ? 2 : 1) + rows * row_cycles(stages) + cols;
   endfunction
 
+  // Descriptors in flight, a power of two: at least as many as chunks of 32 vectors that cover the latency.
+  function automatic int unsigned max_in_flight(int unsigned latency);
+    return latency > 256 ? 16 : 8;
+  endfunction
+
 endpackage

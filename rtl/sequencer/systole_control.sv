@@ -11,7 +11,8 @@ module systole_control
 #(
     parameter int unsigned D = 64,           // bytes of a beat
     parameter int unsigned Cell = CellInt8,
-    parameter int unsigned QueueDepth = 8
+    parameter int unsigned QueueDepth = 8,
+    parameter int unsigned MxuInFlight = 8   // descriptors
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
@@ -61,7 +62,7 @@ module systole_control
     output logic [NumQueues-1:0]               retire_valid_o,
     output logic [NumQueues-1:0][PcBits-1:0]   retire_index_o
 );
-  localparam int unsigned MaxInFlight = 8;  // descriptors of a unit
+  localparam int unsigned MaxInFlight = 8;  // descriptors of a unit other than the MXU, which may take fewer
 
   logic [NumQueues-1:0]               push_valid, push_ready;
   desc_t                              push_desc;
@@ -101,7 +102,7 @@ module systole_control
   );
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
-    systole_unit_queue #(.Depth(QueueDepth), .InFlight(MaxInFlight)) u_queue (
+    systole_unit_queue #(.Depth(QueueDepth), .InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight)) u_queue (
         .clk_i, .rst_ni, .freeze_i(freeze_o), .stall_i(stall_i[q+1]),
         .push_valid_i(push_valid[q]), .push_ready_o(push_ready[q]), .push_desc_i(push_desc), .push_index_i(push_index),
         .wait_o(flag_wait[q]), .unmet_i(flag_unmet[q]), .take_o(flag_take[q]), .post_o(flag_post[q]),

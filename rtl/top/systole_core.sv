@@ -10,6 +10,7 @@ module systole_core
   import systole_isa_pkg::*;
   import systole_csr_pkg::*;
   import systole_hbm_pkg::perf_t;
+  import systole_mxu_pkg::*;
 #(
     parameter cfg_t Cfg = preset(PresetNano),
     parameter int unsigned D = beat_bytes(Cfg),             // derived, do not set
@@ -62,6 +63,7 @@ module systole_core
   localparam int unsigned S = Cfg.Segments;
   localparam logic        Bf16 = Cfg.Cell == CellBf16;
   localparam int unsigned LaneBits = $clog2(Cfg.Cols + 1);
+  localparam int unsigned MxuInFlight = max_in_flight(array_latency(Cfg.Rows, Cfg.Cols, Cfg.CellStages));
 
   // Stall bits of the streams.
   logic [NumWin+2:0]    stall_ub;
@@ -88,7 +90,7 @@ module systole_core
 
   assign running_o = (clear_q || begin_q || control_running) && !fault_o;
 
-  systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth)) u_control (
+  systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight)) u_control (
       .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze), .stall_i({stall_queue, stall_dispatch}),
       .start_i(begin_q), .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .cycle_i,
       .running_o(control_running), .done_o, .fault_o, .fault_code_o, .fault_queue_o, .fault_pc_o, .fault_addr_o,

@@ -60,7 +60,7 @@ module systole_vpu
   localparam int unsigned OffBits = $clog2(Bytes);
 
   // Control, fetch, issue, dispatch.
-  logic              run, halted, fault, imem_we, par_valid, par_ready;
+  logic              run, issued_all, halted, fault, imem_we, par_valid, par_ready;
   logic [10:0]       run_pc, imem_addr, target, pc;
   logic [11:0][31:0] run_args;
   logic [63:0]       imem_data;
@@ -75,6 +75,9 @@ module systole_vpu
   logic       push [Units], room [Units];
   logic       want [Units], go [Units];
   logic       first [Units], last [Units];
+  // verilator lint_off UNUSEDSIGNAL
+  logic       halt [Units];  // the store unit's alone
+  // verilator lint_on UNUSEDSIGNAL
   row_t       row [Units];
   uop_t       head [Units];
   regs_t      reads [Units];
@@ -110,6 +113,7 @@ module systole_vpu
       .run_o       (run),
       .run_pc_o    (run_pc),
       .run_args_o  (run_args),
+      .issued_i    (issued_all),
       .halted_i    (halted),
       .fault_i     (fault),
       .fault_code_i(fault_code),
@@ -125,7 +129,7 @@ module systole_vpu
       .wdata_i   (imem_data),
       .start_i   (run),
       .start_pc_i(run_pc),
-      .stop_i    (halted),
+      .stop_i    (issued_all),
       .redirect_i(redirect),
       .target_i  (target),
       .valid_o   (decoded_valid),
@@ -138,7 +142,7 @@ module systole_vpu
       .rst_ni,
       .start_i   (run),
       .args_i    (run_args),
-      .stop_i    (halted),
+      .stop_i    (issued_all),
       .valid_i   (decoded_valid),
       .ready_o   (decoded_ready),
       .decoded_i (decoded),
@@ -174,7 +178,8 @@ module systole_vpu
       .stored_i    (stored),
       .write_i     (write),
       .present_o   (present),
-      .halted_o    (halted),
+      .issued_o    (issued_all),
+      .halted_i    (halted),
       .fault_o     (fault),
       .fault_code_o(fault_code),
       .fault_addr_o(fault_addr)
@@ -198,6 +203,7 @@ module systole_vpu
         .go_i     (go[u]),
         .first_o  (first[u]),
         .last_o   (last[u]),
+        .halt_o   (halt[u]),
         .row_o    (row[u]),
         .uop_o    (head[u]),
         .fetch_o  (rows),
@@ -335,9 +341,11 @@ module systole_vpu
       .go_o      (store_go),
       .start_i   (want[5] && go[5]),
       .first_i   (first[5]),
+      .halt_i    (halt[5]),
       .uop_i     (head[5]),
       .operand_i (store_operand),
       .stored_o  (stored),
+      .halted_o  (halted),
       .nan_o,
       .inf_o,
       .wr_valid_o(vwr_valid_o),
@@ -349,7 +357,7 @@ module systole_vpu
 
   assign stall_ub_o = (vrd_valid_o & ~vrd_ready_i) != '0 || (vwr_valid_o && !vwr_ready_i);
   for (genvar u = 0; u < Units; u++) begin : gen_busy
-    assign busy_o[u] = want[u] && go[u];
+    assign busy_o[u] = want[u] && go[u] && !(u == UnitStore && head[u].op == VopHalt);
   end
 
   always_ff @(posedge clk_i) begin

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Descriptors of the vector unit, one at a time: checks and carries out vload (an instruction a cycle through the window port of load
-// unit 0), starts the program of a vrun and waits for its end; completion and faults.
+// Descriptors of the vector unit: checks and carries out vload (an instruction a cycle through the window port of load unit 0) while no
+// program runs; starts the program of a vrun when the one before is issued, though its rows are still on their way; completion and
+// faults.
 // Docs: docs/vpu.md, docs/isa.md. Test: tests/rtl/vpu.
 
 module systole_vpu_control
@@ -37,16 +38,20 @@ module systole_vpu_control
     output logic                  run_o,       // pulse
     output logic [10:0]           run_pc_o,
     output logic [11:0][31:0]     run_args_o,
-    input  logic                  halted_i,
+    input  logic                  issued_i,    // pulse: the program is issued to its end
+    input  logic                  halted_i,    // pulse: the oldest program is complete
     input  logic                  fault_i,
     input  fault_e                fault_code_i,
     input  logic [31:0]           fault_addr_i
 );
-  typedef enum logic [2:0] {Idle, Check, Load, Start, Run, Faulted} state_e;
+  typedef enum logic [1:0] {Idle, Check, Load, Faulted} state_e;
 
   localparam int unsigned WordBits = $clog2(word_bytes(Cfg));
+  localparam int unsigned MaxRuns = 8;  // the dispatch lets no more be on their way
 
   state_e      state_q;
+  logic        issuing_q;                   // the last program is not issued to its end
+  logic [$clog2(MaxRuns+1)-1:0] runs_q;     // programs that are not complete
   // verilator lint_off UNUSEDSIGNAL
   desc_t       desc_q;
   vload_desc_t vload;
@@ -57,7 +62,7 @@ module systole_vpu_control
   assign vrun  = desc_q;
 
   assign start_ready_o = state_q == Idle && !freeze_i;
-  assign run_o         = state_q == Start;
+  assign run_o         = state_q == Check && vrun.opcode == OpVrun && !issuing_q;
   assign run_pc_o      = vrun.pc;
   assign run_args_o    = vrun.args;
 
@@ -86,7 +91,7 @@ module systole_vpu_control
   end
 
   // Instructions on their way.
-  logic        asked, d1_q, d2_q;
+  logic        asked, d1_q, d2_q, wrong;
   logic [11:0] left_q, coming_q;  // to be asked for; to be written
 
   assign rd_valid_o = state_q == Load && left_q != '0 && !freeze_i;
@@ -111,9 +116,13 @@ module systole_vpu_control
     end
   end
 
+  assign wrong = state_q == Check && verdict != FaultNone && runs_q == '0;
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q       <= Idle;
+      issuing_q     <= 1'b0;
+      runs_q        <= '0;
       d1_q          <= 1'b0;
       d2_q          <= 1'b0;
       imem_we_o     <= 1'b0;
@@ -123,31 +132,35 @@ module systole_vpu_control
       d1_q          <= asked;
       d2_q          <= d1_q;
       imem_we_o     <= d2_q;
-      done_o        <= (state_q == Load && coming_q == '0) || (state_q == Run && halted_i);
-      fault_valid_o <= !freeze_i && ((state_q == Check && verdict != FaultNone) || (state_q == Run && fault_i));
+      if (run_o) issuing_q <= 1'b1;
+      else if (issued_i) issuing_q <= 1'b0;
+      if (run_o && !halted_i) runs_q <= runs_q + 1'b1;
+      if (halted_i && !run_o) runs_q <= runs_q - 1'b1;
+      done_o        <= (state_q == Load && coming_q == '0) || halted_i;
+      fault_valid_o <= !freeze_i && state_q != Faulted && (wrong || fault_i);
       unique case (state_q)
         Idle: if (start_valid_i && start_ready_o) state_q <= Check;
-        Check: if (verdict == FaultNone) state_q <= vload.opcode == OpVload ? Load : Start;
-        else if (!freeze_i) state_q <= Faulted;
+        Check: if (run_o) state_q <= Idle;
+        else if (verdict == FaultNone && vload.opcode == OpVload && runs_q == '0) state_q <= Load;
         Load: if (coming_q == '0) state_q <= Idle;
-        Start: state_q <= Run;
-        Run: if (halted_i) state_q <= Idle;
-        else if (fault_i && !freeze_i) state_q <= Faulted;
         default: ;
       endcase
+      if (!freeze_i && (wrong || fault_i)) state_q <= Faulted;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    fault_code_o <= state_q == Check ? verdict : fault_code_i;
-    fault_addr_o <= {4'd0, state_q == Check ? verdict_addr : fault_addr_i};
+    fault_code_o <= wrong ? verdict : fault_code_i;
+    fault_addr_o <= {4'd0, wrong ? verdict_addr : fault_addr_i};
   end
 
-  // A program ends or faults only while one runs.
+  // A program is issued, ends or faults only while one runs, and its faults come behind the ends of older ones.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_halted : assert (!halted_i || state_q == Run);
-      a_fault : assert (!fault_i || state_q == Run || state_q == Faulted);
+      a_issued : assert (!issued_i || issuing_q);
+      a_halted : assert (!halted_i || (runs_q != '0 && state_q != Load));
+      a_fault : assert (!fault_i || (issuing_q && 32'(runs_q) == 1));
+      a_runs : assert (32'(runs_q) <= MaxRuns);
     end
   end
 endmodule

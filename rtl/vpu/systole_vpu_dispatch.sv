@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Hands instructions to the units, in order, one a cycle: waits until older ones neither read nor write the destination, and for
-// room in the unit. Keeps which rows of the registers are there. Every fault of a program is found here, so the first one in
-// program order is reported, after all before it is complete. Docs: docs/vpu.md. Test: tests/rtl/vpu.
+// room in the unit. Keeps which rows of the registers are there. A halt goes to the store unit, behind the stores. Every fault of a
+// program is found here, so the first one in program order is reported, after all before it is complete. Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_dispatch
   import systole_isa_pkg::*;
@@ -36,7 +36,8 @@ module systole_vpu_dispatch
     input  write_t      write_i [NumBanks],
     output logic [63:0] present_o [8],
 
-    output logic        halted_o,            // pulse: the program is complete
+    output logic        issued_o,            // pulse: the program is issued to its end
+    input  logic        halted_i,            // pulse: the oldest program is complete
     output logic        fault_o,             // held: a fault, and all before it is complete
     output fault_e      fault_code_o,
     output logic [31:0] fault_addr_o
@@ -56,6 +57,7 @@ module systole_vpu_dispatch
   logic [2:0]  rows_q;
   logic [63:0] present_q [NumBanks];
   logic [ColBits-1:0] pushed_q, popped_q;  // rows in the transposer, columns taken
+  held_t       ends_q;              // programs issued to their end that are not complete
 
   vpu_class_e  cls;
   logic        is_load, is_store, is_fence, is_halt, is_tpush, is_tpop, has_d;
@@ -63,7 +65,7 @@ module systole_vpu_dispatch
   logic        in_range, steady, out_of_range, transposer_bad, wrong;
   logic [2:0]  unit;
   regs_t       reads, d_set;
-  logic        all_present, idle, d_free, go;
+  logic        all_present, idle, d_free, waits, go;
   logic [7:0]  taken;  // rows that the instruction will write
 
   assign cls      = class_of(uop_i.op);
@@ -89,7 +91,7 @@ module systole_vpu_dispatch
 
   // Hazards.
   always_comb begin
-    unit  = is_store ? 3'(UnitStore) : is_tpush ? BankX : uop_i.d[5:3];
+    unit  = is_store || is_halt ? 3'(UnitStore) : is_tpush ? BankX : uop_i.d[5:3];
     reads = '0;
     for (int unsigned u = 0; u < Units; u++) reads |= reads_i[u];
     d_set       = regs_t'(1) << uop_i.d;
@@ -106,13 +108,16 @@ module systole_vpu_dispatch
     end
   end
 
+  // Loads do not overtake the stores of older programs, nor more programs end at a time than can be counted.
+  assign waits = (is_load && uop_i.op != VopLdacc && ends_q != '0) || (is_halt && ends_q == '1);
+
   // What the instruction here does.
   always_comb begin
     go = 1'b0;
     for (int unsigned u = 0; u < Units; u++) push_o[u] = 1'b0;
     uop_o = uop_i;
-    if (is_store) begin
-      uop_o.scalar[1] = stride;
+    if (is_halt) uop_o.rows = 4'd1;
+    if (is_store || is_halt) begin
       for (int unsigned u = 0; u < 2; u++) uop_o.older[u] = held_i[u] - HeldBits'(loaded_i[u]);
     end
     if (is_tpush) uop_o.scalar[1] = 32'(pushed_q);
@@ -121,10 +126,8 @@ module systole_vpu_dispatch
     if (valid_i && ((state_q == Run && !wrong && !out_of_range) || state_q == Part) && !freeze_i) begin
       if (is_fence) begin
         go = stored_i && held_i[UnitStore] == '0;
-      end else if (is_halt) begin
-        go = idle;
       end else begin
-        go = !has_d || d_free;
+        go = (!has_d || d_free) && !waits;
         for (int unsigned u = 0; u < Units; u++) begin
           if (unit == 3'(u)) begin
             if (!room_i[u]) go = 1'b0;
@@ -136,7 +139,12 @@ module systole_vpu_dispatch
   end
 
   assign ready_o  = go && state_q == Run;
-  assign halted_o = ready_o && is_halt;
+  assign issued_o = ready_o && is_halt;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) ends_q <= '0;
+    else if (issued_o != halted_i) ends_q <= issued_o ? ends_q + 1'b1 : ends_q - 1'b1;
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -213,7 +221,7 @@ module systole_vpu_dispatch
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_search : assert (state_q != Search || 4'(rows_q) < uop_i.rows || address_q > limit_i);
-      a_start : assert (!start_i || idle);
+      a_start : assert (!start_i || !valid_i);
     end
   end
 endmodule

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Store unit behind its front: converts a row a cycle and queues it for the unified buffer. A row starts only when the queue has
-// room for it. From start_i to the write request: three cycles.
+// room for it. From start_i to the write request: three cycles. A halt goes with a row, or as one that is not written: it is complete
+// when all before it is.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_store
@@ -22,11 +23,13 @@ module systole_vpu_store
     output logic                  go_o,
     input  logic                  start_i,
     input  logic                  first_i,
+    input  logic                  halt_i,      // a program ends with this row
     // verilator lint_off UNUSEDSIGNAL
     input  uop_t                  uop_i,
     // verilator lint_on UNUSEDSIGNAL
     input  logic [Width-1:0]      operand_i,   // a cycle after start_i
     output logic                  stored_o,    // no row is on its way
+    output logic                  halted_o,    // pulse: a halt is complete
     output logic [LaneBits-1:0]   nan_o,       // elements of the row that was converted a cycle ago
     output logic [LaneBits-1:0]   inf_o,
 
@@ -43,6 +46,7 @@ module systole_vpu_store
   localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
 
   logic                  valid_q, push_q, written, room, queue_valid;
+  logic                  halt_q, push_halt_q, halt, push_write_q, write;
   vpu_op_e               op_q;
   logic [LenBits-1:0]    len_q, push_len_q, wr_len;
   logic [UbAddrBits-1:0] addr_q, push_addr_q;
@@ -56,6 +60,7 @@ module systole_vpu_store
     valid_q <= rst_ni && start_i;
     if (start_i) begin
       op_q   <= uop_i.op;
+      halt_q <= halt_i;
       len_q  <= uop_i.scalar[2][LenBits-1:0];
       addr_q <= address[UbAddrBits-1:0];
       next_q <= address + uop_i.scalar[1];
@@ -136,29 +141,32 @@ module systole_vpu_store
   always_ff @(posedge clk_i) begin
     push_q <= rst_ni && valid_q;
     if (valid_q) begin
-      push_len_q  <= len_q;
-      push_addr_q <= addr_q;
+      push_halt_q  <= halt_q;
+      push_write_q <= op_q != VopHalt;
+      push_len_q   <= len_q;
+      push_addr_q  <= addr_q;
     end
   end
 
   systole_fifo #(
-      .Width(LenBits + UbAddrBits + Width),
+      .Width(2 + LenBits + UbAddrBits + Width),
       .Depth(Depth)
   ) u_queue (
       .clk_i,
       .rst_ni,
       .valid_i(push_q),
       .ready_o(room),
-      .data_i ({push_len_q, push_addr_q, row_q}),
+      .data_i ({push_halt_q, push_write_q, push_len_q, push_addr_q, row_q}),
       .valid_o(queue_valid),
       .ready_i(written),
-      .data_o ({wr_len, wr_addr_o, wr_data_o}),
+      .data_o ({halt, write, wr_len, wr_addr_o, wr_data_o}),
       .count_o(queued)
   );
 
-  assign wr_valid_o = queue_valid && !freeze_i;
+  assign wr_valid_o = queue_valid && write && !freeze_i;
+  assign halted_o   = written && halt;
   assign wr_mask_o  = wr_valid_o ? ~({Bytes{1'b1}} << wr_len) : '0;
-  assign written    = wr_valid_o && wr_ready_i;
+  assign written    = queue_valid && !freeze_i && (wr_ready_i || !write);
 
   // The queue has room for every row; writes stay inside the unified buffer.
   always_ff @(posedge clk_i) begin

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Front of a unit: holds up to UnitDepth instructions in order and starts the rows of the oldest one, at most one a cycle, when the
-// rows of its sources are there. Rows of instructions that follow each other start without a gap.
+// rows of its sources are there. Rows of instructions that follow each other start without a gap; the store unit's halts go with the
+// last row before them, or, when there is none, as a row of their own.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_unit
@@ -10,7 +11,7 @@ module systole_vpu_unit
   import systole_vpu_types_pkg::*;
 #(
     parameter int unsigned Sources = 3,
-    parameter bit          Store = 1'b0  // waits for older loads
+    parameter bit          Store = 1'b0  // waits for older loads; takes halts
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -26,6 +27,7 @@ module systole_vpu_unit
     input  logic        go_i,           // it does
     output logic        first_o,        // it is the first one of its instruction
     output logic        last_o,
+    output logic        halt_o,         // store: a program ends with it
     output row_t        row_o,
     output uop_t        uop_o,
     output fetch_t      fetch_o [Sources],
@@ -37,7 +39,7 @@ module systole_vpu_unit
   regs_t      reads_q [UnitDepth], reads_d [UnitDepth];  // empty places: none
   held_t      count_q;
   row_t       row_q;
-  logic       start, pop;
+  logic       start, pop, rides;  // rides: the halt behind the oldest instruction goes with its last row
   logic [Sources-1:0] absent;
   logic [$clog2(UnitDepth)-1:0] place;  // of an instruction that comes in
 
@@ -60,7 +62,9 @@ module systole_vpu_unit
   assign last_o       = 4'(row_q) + 4'd1 == uop_q[0].rows;
   assign start        = want_o && go_i;
   assign pop          = start && last_o;
-  assign place        = $clog2(UnitDepth)'(count_q - HeldBits'(pop));
+  assign place        = $clog2(UnitDepth)'(count_q - HeldBits'(pop) - HeldBits'(rides));
+  assign rides        = Store && pop && count_q > HeldBits'(1) && uop_q[1].op == VopHalt && uop_q[1].older == '0;
+  assign halt_o       = Store && (uop_q[0].op == VopHalt || rides);
   always_comb begin
     reads_o = '0;
     for (int unsigned i = 0; i < UnitDepth; i++) reads_o |= reads_q[i];
@@ -103,6 +107,12 @@ module systole_vpu_unit
       end
       reads_d[UnitDepth-1] = '0;
     end
+    if (rides) begin
+      for (int unsigned i = 0; i < UnitDepth - 1; i++) begin
+        uop_d[i]   = uop_d[i+1];
+        reads_d[i] = reads_d[i+1];
+      end
+    end
     if (push_i) begin
       uop_d[place]   = uop_i;
       reads_d[place] = reads(uop_i);
@@ -119,8 +129,7 @@ module systole_vpu_unit
       row_q   <= '0;
       for (int unsigned i = 0; i < UnitDepth; i++) reads_q[i] <= '0;
     end else begin
-      if (push_i && !pop) count_q <= count_q + 1'b1;
-      if (pop && !push_i) count_q <= count_q - 1'b1;
+      if (push_i || pop) count_q <= count_q + HeldBits'(push_i) - HeldBits'(pop) - HeldBits'(rides);
       if (start) row_q <= last_o ? '0 : row_q + 1'b1;
       if (push_i || pop) reads_q <= reads_d;
     end

@@ -219,6 +219,18 @@ TEST(FloatMatmul, RowsAreCutWithoutRest) {
               testing::ElementsAre(32, 32, 64, 64, 64));
 }
 
+TEST(FloatMatmul, TilesTakeTurnsInTheBanks) {
+  EXPECT_THAT(compiler::TileRows(3, 100, 1, 512, /*spread=*/false),
+              testing::ElementsAre(512, 612, 712));
+  EXPECT_THAT(compiler::TileRows(2, 256, 0, 2048, /*spread=*/true),
+              testing::ElementsAre(4096 - 256, 256));
+  EXPECT_THAT(compiler::TileRows(5, 100, 1, 512, /*spread=*/true),
+              testing::ElementsAre(512, 412, 712, 312, 912));
+  EXPECT_THAT(compiler::EndWith({32, 32, 64}, 24),
+              testing::ElementsAre(32, 32, 40, 24));
+  EXPECT_THAT(compiler::EndWith({32, 20}, 24), testing::ElementsAre(32, 20));
+}
+
 TEST(FloatMatmul, Errors) {
   const auto message = [](const compiler::FloatMatmulSpec& spec,
                           const char* preset) {

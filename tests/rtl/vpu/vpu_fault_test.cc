@@ -256,6 +256,37 @@ TEST_P(VpuFaultTest, TheOldestFaultIsTold) {
          Fault::kUbRange, 0xFFFFFFFE);
 }
 
+// A fault is told when the programs before it are complete.
+TEST_P(VpuFaultTest, OlderProgramsEndFirst) {
+  const LoadedProgram good =
+      PlaceProgram(unit_.get(),
+                   StrCat("li s14, 4*L\nli s13, ", kOut,
+                          "\nrcp v32, s1\nst32 v32, s13, s14\n"
+                          "st32 v32, s13, s14, 32*L\nhalt\n"),
+                   {5});
+  unit_->Run({good.vload.Encode()}, {});
+  isa::Vload wrong_load;
+  const LoadedProgram bad =
+      PlaceProgram(unit_.get(), "vl s0\nhalt\n", {}, /*at=*/100);
+  for (const Stalls& stalls : {Stalls{}, Stalls{0, 200, 0, 50}}) {
+    for (const bool program : {false, true}) {
+      const RunResult r =
+          unit_->Run({good.vrun.Encode(), good.vrun.Encode(),
+                      program ? bad.vrun.Encode() : wrong_load.Encode()},
+                     stalls);
+      EXPECT_EQ(r.protocol_errors, std::vector<std::string>{});
+      EXPECT_EQ(r.done.size(), 2u);
+      EXPECT_EQ(r.writes.size(), 32u);
+      EXPECT_EQ(r.faults, 1);
+      EXPECT_EQ(r.fault,
+                program ? Fault::kVectorProgram : Fault::kIllegalDescriptor);
+      EXPECT_EQ(r.fault_addr, program ? 100 : 0);
+      unit_->Reset();
+    }
+  }
+  Works();
+}
+
 TEST_P(VpuFaultTest, InstructionLoads) {
   const uint32_t end = static_cast<uint32_t>(end_),
                  word = static_cast<uint32_t>(4 * lanes_);

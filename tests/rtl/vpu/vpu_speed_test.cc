@@ -176,6 +176,25 @@ TEST_P(VpuSpeedTest, InstructionsLoadOneACycle) {
   EXPECT_LE(r.cycles, 2048 + 10);
 }
 
+// Programs follow each other without a gap, each 32 rows of accumulators.
+TEST_P(VpuSpeedTest, ProgramsOverlap) {
+  const std::string text =
+      ".arg acc\n.arg dst\nli s14, 2*L\nli s13, 1\n"
+      "ldacc v0, acc, s13\nst16 v0, dst, s14\n"
+      "ldacc v1, acc, s13, 8\nst16 v1, dst, s14, 16*L\n"
+      "ldacc v2, acc, s13, 16\nst16 v2, dst, s14, 32*L\n"
+      "ldacc v3, acc, s13, 24\nst16 v3, dst, s14, 48*L\nhalt\n";
+  const LoadedProgram p = PlaceProgram(unit_.get(), text, {0, 0x4000});
+  unit_->Run({p.vload.Encode()}, {});
+  constexpr int kRuns = 16;
+  const RunResult r =
+      unit_->Run(std::vector<isa::Descriptor>(kRuns, p.vrun.Encode()), {});
+  EXPECT_EQ(r.done.size(), static_cast<size_t>(kRuns));
+  std::printf("%d programs of 32 rows: %lld cycles\n", kRuns,
+              static_cast<long long>(r.cycles));
+  EXPECT_LE(r.cycles, kRuns * 32 + 25);
+}
+
 // An empty program: what a vrun costs.
 TEST_P(VpuSpeedTest, EmptyProgram) {
   const int64_t cycles = Cycles("halt\n");

@@ -223,6 +223,86 @@ TEST_P(VpuTest, ProgramsOneAfterTheOther) {
   }
 }
 
+// Each program begins with an empty transposer, whatever was left in it.
+TEST_P(VpuTest, TransposerBeginsEmpty) {
+  std::string text = "tpush v32\n";
+  for (int rows = 8; rows < lanes_; rows += 8) text += "tpush v32\n";
+  const LoadedProgram p = PlaceProgram(unit_.get(), text + "halt\n", {});
+  const RunResult r =
+      unit_->Run({p.vload.Encode(), p.vrun.Encode(), p.vrun.Encode()}, {});
+  EXPECT_EQ(r.faults, 0);
+  EXPECT_EQ(r.done.size(), 3u);
+}
+
+// Code is loaded when the programs before are complete.
+TEST_P(VpuTest, CodeOfRunningProgramsStays) {
+  const LoadedProgram first = PlaceProgram(
+      unit_.get(),
+      StrCat("li s15, ", kOut,
+             "\nli s14, 4*L\nloop: mov v32, s1\n"
+             "st32 v32, s15, s14\naddi s1, s1, -1\nbne s1, s0, loop\n"
+             "st32 v32, s15, s14, 32*L\nhalt\n"),
+      {20});
+  unit_->Run({first.vload.Encode()}, {});
+  const LoadedProgram second =
+      PlaceProgram(unit_.get(),
+                   StrCat("li s15, ", kOut,
+                          "\nli s14, 4*L\nmov v33, s1\n"
+                          "st32 v33, s15, s14, 64*L\nhalt\nhalt\nhalt\n"),
+                   {77});
+  const RunResult r = unit_->Run(
+      {first.vrun.Encode(), second.vload.Encode(), second.vrun.Encode()},
+      {0, 100, 0, 0});
+  EXPECT_EQ(r.protocol_errors, std::vector<std::string>{});
+  ASSERT_EQ(r.done.size(), 3u);
+  EXPECT_EQ(r.writes.size(), 8u * 22);
+  EXPECT_EQ(Out(0, 7, 0), 1u);
+  EXPECT_EQ(Out(1, 7, lanes_ - 1), 1u);
+  EXPECT_EQ(Out(2, 7, lanes_ - 1), 77u);
+}
+
+// A program begins while the one before is on its way, but loads what that one
+// stores, and overwrites only what it has loaded; each is complete when its
+// loads and stores are, a load that nobody uses too.
+TEST_P(VpuTest, ProgramsOverlap) {
+  const std::string text =
+      "li s14, 4*L\nld32 v0, s1, s14\niadd v16, v0, s3\n"
+      "st32 v16, s2, s14\nld32 v8, s1, s14\nhalt\n";
+  const LoadedProgram p = PlaceProgram(unit_.get(), text, {});
+  unit_->Run({p.vload.Encode()}, {});
+  constexpr int kRuns = 8;
+  for (const Stalls& stalls : {Stalls{}, Stalls{0, 200, 0, 0},
+                               Stalls{200, 0, 0, 0}, Stalls{150, 150, 0, 60}}) {
+    for (const bool in_place : {false, true}) {
+      std::vector<isa::Descriptor> runs;
+      uint32_t from = kIn, to = kOut, sum = 0;
+      for (int i = 0; i < kRuns; ++i) {
+        isa::Vrun run = p.vrun;
+        run.args[0] = from, run.args[1] = to, run.args[2] = 1u << i;
+        runs.push_back(run.Encode());
+        sum += 1u << i;
+        from = to;
+        if (!in_place) to += 32 * lanes_;
+      }
+      const RunResult r = unit_->Run(runs, stalls);
+      ASSERT_EQ(r.protocol_errors, std::vector<std::string>{});
+      ASSERT_EQ(r.done.size(), runs.size());
+      ASSERT_EQ(r.writes.size(), 8u * kRuns);
+      for (int i = 0; i < kRuns; ++i) {
+        EXPECT_LT(r.writes[8 * i + 7], r.done[i]) << i;
+        EXPECT_LT(r.reads[1][8 * i + 7], r.done[i]) << i;
+        if (i > 0) EXPECT_GT(r.reads[0][8 * i], r.writes[8 * i - 1]) << i;
+      }
+      const int last = in_place ? 0 : kRuns - 1;
+      for (int row = 0; row < 8; ++row) {
+        for (int l = 0; l < lanes_; ++l) {
+          ASSERT_EQ(Out(last, row, l), In(0, row, l) + sum) << row << " " << l;
+        }
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, VpuTest, ::testing::Values("mini", "v2"),
                          [](const auto& info) {
                            return std::string(info.param);
