@@ -14,7 +14,7 @@ std::string Count(int64_t count, const char* one, const char* many) {
   return absl::StrCat(count, " ", count == 1 ? one : many);
 }
 
-const char* ModeName(InputPlacement::Mode mode) {
+const char* ModeText(InputPlacement::Mode mode) {
   switch (mode) {
     case InputPlacement::Mode::kResident:
       return "resident";
@@ -55,7 +55,7 @@ std::string DescribeTiling(const PlanLayer& plan, const Preset& preset,
     absl::StrAppend(&text, ", ", g.columns, " outputs a position");
   for (const InputPlacement& in : plan.in) {
     absl::StrAppend(&text, &in == &plan.in.front() ? "; input " : ", ",
-                    ModeName(in.mode));
+                    ModeText(in.mode));
   }
   return absl::StrCat(text, "; output ",
                       plan.out.resident ? "resident" : "in slots",

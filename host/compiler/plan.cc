@@ -8,6 +8,18 @@
 
 namespace systole::compiler {
 
+const char* ModeName(InputPlacement::Mode mode) {
+  switch (mode) {
+    case InputPlacement::Mode::kResident:
+      return "resident";
+    case InputPlacement::Mode::kWhole:
+      return "whole";
+    case InputPlacement::Mode::kSlots:
+      return "slots";
+  }
+  return "";
+}
+
 int Plan::LastUse(int tensor) const {
   int last = -1;
   for (size_t l = 0; l < layers.size(); ++l) {

@@ -76,6 +76,9 @@ struct InputPlacement {
   int64_t slot_bytes = 0;  // kSlots: kSlotCount of them
 };
 
+// "resident", "whole", "slots".
+const char* ModeName(InputPlacement::Mode mode);
+
 struct OutputPlacement {
   bool resident = false;  // otherwise kSlotCount slots of slot_bytes
   bool stored = false;    // to HBM

@@ -231,12 +231,10 @@ TEST(Scheduling, KeepsDependences) {
 }
 
 TEST(Scheduling, HoldsLoadsBackThatNobodyNeedsYet) {
-  std::vector<std::string> lines = {kLoad, kTile,
-                                    absl::StrCat(kMatmul, "; after %0")};
   // Work for 30 x 16 x 128 cycles, then what needs a load that was appended
   // first.
-  lines[0] = "load hbm_addr=0x0 ub_addr=0x8000 len=128 n1=1 n2=1";
-  lines[2] = kMatmul;
+  std::vector<std::string> lines = {
+      "load hbm_addr=0x0 ub_addr=0x8000 len=128 n1=1 n2=1", kTile, kMatmul};
   for (int i = 0; i < 30; ++i) {
     lines.push_back("weights hbm_addr=0x100000 tiles=16");
     lines.push_back(
@@ -271,11 +269,9 @@ TEST(SyncFlags, OneForEachOrderedPairOfQueues) {
   EXPECT_LT(flags.back(), isa::kNumFlags);
 }
 
-int Flag(Queue from, Queue to) { return ChannelFlag(from, to); }
-
 TEST(SyncFlags, OrderReadersAndWriters) {
-  const int loaded = Flag(Queue::kLoad, Queue::kMxu),
-            summed = Flag(Queue::kMxu, Queue::kVector);
+  const int loaded = ChannelFlag(Queue::kLoad, Queue::kMxu),
+            summed = ChannelFlag(Queue::kMxu, Queue::kVector);
   EXPECT_EQ(
       After<SyncFlags>(Steps({kLoad, kTile, absl::StrCat(kMatmul, "; after %0"),
                               absl::StrCat(kRequant, "; after %2")})),
@@ -295,7 +291,7 @@ TEST(SyncFlags, LeaveOutWhatOthersImply) {
   EXPECT_THAT(text, HasSubstr(absl::StrCat("wait=",
                                            Flag(Queue::kMxu, Queue::kVector))));
   EXPECT_THAT(text, testing::Not(HasSubstr(absl::StrCat(
-                        "wait=", Flag(Queue::kLoad, Queue::kVector)))));
+                        "wait=", ChannelFlag(Queue::kLoad, Queue::kVector)))));
 }
 
 TEST(SyncFlags, OneWaitCoversEarlierStepsOfItsQueue) {

@@ -5,10 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "host/compiler/layer_work.h"
 #include "host/compiler/plan.h"
 #include "host/ir/reader.h"
@@ -16,102 +13,13 @@
 namespace systole::compiler {
 namespace {
 
-using ir::NameText;
 using Mode = InputPlacement::Mode;
 using Pair = std::pair<int64_t, int64_t>;
 
-constexpr const char* kModes[] = {"resident", "whole", "slots"};  // as Mode
+constexpr Mode kModes[] = {Mode::kResident, Mode::kWhole, Mode::kSlots};
 constexpr model::Op kOps[] = {model::Op::kConv2D,      model::Op::kDepthwise,
                               model::Op::kDense,       model::Op::kMaxPool,
                               model::Op::kAveragePool, model::Op::kAdd};
-
-std::string Text(const PlanTensor& t) {
-  std::string text =
-      absl::StrCat("%", NameText(t.name), " = ", t.h, "x", t.w, "x", t.c);
-  if (t.element_bytes != 1) absl::StrAppend(&text, ", raw");
-  if (t.input) absl::StrAppend(&text, ", input");
-  if (t.output) absl::StrAppend(&text, ", output");
-  if (t.in_hbm) absl::StrAppend(&text, ", in_hbm");
-  if (t.hbm != kNowhere) absl::StrAppendFormat(&text, ", hbm=0x%x", t.hbm);
-  return text;
-}
-
-std::string Text(const PlanBuffer& b, size_t index) {
-  std::string text =
-      absl::StrFormat("&%d = \"%s\", bytes=%d, layers=[%d, %d]", index,
-                      absl::CEscape(b.name), b.bytes, b.first, b.last);
-  if (!b.over.empty()) {
-    absl::StrAppend(&text, ", over=[&", absl::StrJoin(b.over, ", &"), "]");
-  }
-  if (b.at != kNowhere) absl::StrAppendFormat(&text, ", at=0x%x", b.at);
-  return text;
-}
-
-std::string Text(const InputPlacement& in) {
-  std::string text = absl::StrCat(kModes[static_cast<int>(in.mode)], "(&",
-                                  in.buffer, ", ", in.pitch, ", ");
-  absl::StrAppend(&text, in.mode == Mode::kSlots ? in.slot_bytes : in.img_pitch,
-                  ")");
-  return text;
-}
-
-std::string Text(const OutputPlacement& out) {
-  std::string text =
-      out.resident
-          ? absl::StrCat("resident(&", out.buffer, ", ", out.pitch, ", ",
-                         out.img_pitch, ")")
-          : absl::StrCat("slots(&", out.buffer, ", ", out.slot_bytes, ")");
-  absl::StrAppend(&text, ", channels=", out.channels);
-  if (out.stored) absl::StrAppend(&text, ", stored");
-  return text;
-}
-
-std::string Text(const std::vector<Block>& blocks) {
-  const auto format = [](std::string* text, const Block& b) {
-    absl::StrAppend(text, "[", b.i0, ", ", b.ni, ", ", b.y0, ", ", b.ny, ", ",
-                    b.x0, ", ", b.nx, "]");
-  };
-  return absl::StrCat("[", absl::StrJoin(blocks, ", ", format), "]");
-}
-
-std::string Text(const Plan& plan, const PlanLayer& layer) {
-  const auto tensor = [&](int t) {
-    return absl::StrCat("%", NameText(plan.tensors[t].name));
-  };
-  const auto append = [&](std::string* text, int t) { *text += tensor(t); };
-  const Geometry& s = layer.shape;
-  std::string text =
-      absl::StrCat(NameText(layer.name), ": ", tensor(layer.output), " = ",
-                   model::OpName(layer.op), "(",
-                   absl::StrJoin(layer.inputs, ", ", append), ")");
-  const auto pair = [&](const char* name, Pair value, Pair usual) {
-    if (value != usual) {
-      absl::StrAppend(&text, ", ", name, "=[", value.first, ", ", value.second,
-                      "]");
-    }
-  };
-  pair("kernel", {s.kh, s.kw}, {1, 1});
-  pair("stride", {s.sh, s.sw}, {1, 1});
-  pair("dilation", {s.dh, s.dw}, {1, 1});
-  pair("padding", {s.pad_top, s.pad_left}, {0, 0});
-  if (s.multiplier != 0) absl::StrAppend(&text, ", multiplier=", s.multiplier);
-  if (layer.g.columns > 1)
-    absl::StrAppend(&text, ", columns=", layer.g.columns);
-  if (layer.fused) absl::StrAppend(&text, ", fused");
-  for (const InputPlacement& in : layer.in)
-    absl::StrAppend(&text, &in == &layer.in[0] ? ",\n    from " : ", from ",
-                    Text(in));
-  if (!layer.blocks.empty()) {
-    absl::StrAppend(&text, ", to ", Text(layer.out));
-    if (layer.params.buffer != kNowhere) {
-      absl::StrAppend(&text, ",\n    parameters ",
-                      layer.params.whole ? "whole" : "turns", "(&",
-                      layer.params.buffer, ", ", layer.params.slots, ")");
-    }
-    absl::StrAppend(&text, ",\n    blocks=", Text(layer.blocks));
-  }
-  return text;
-}
 
 class Parser : private ir::Reader {
  public:
@@ -315,9 +223,14 @@ class Parser : private ir::Reader {
   void From(PlanLayer& layer) {
     InputPlacement in;
     const std::string name = Word();
-    const auto* mode = std::find(std::begin(kModes), std::end(kModes), name);
-    if (mode == std::end(kModes)) Unknown(name);
-    in.mode = static_cast<Mode>(mode - std::begin(kModes));
+    const auto* mode =
+        std::find_if(std::begin(kModes), std::end(kModes),
+                     [&](Mode m) { return name == ModeName(m); });
+    if (mode == std::end(kModes)) {
+      Unknown(name);
+      return;
+    }
+    in.mode = *mode;
     Expect("(");
     in.buffer = BufferNumber();
     Expect(",");
@@ -378,22 +291,6 @@ class Parser : private ir::Reader {
 };
 
 }  // namespace
-
-std::string Print(const Plan& plan) {
-  std::string text = absl::StrCat(
-      "plan @", NameText(plan.name), " on ", std::string(plan.preset->name),
-      ", batch=", plan.batch, ", ub=", plan.ub_bytes);
-  if (plan.keep_intermediates) absl::StrAppend(&text, ", keep_intermediates");
-  if (!plan.allow_resident) absl::StrAppend(&text, ", nothing_resident");
-  absl::StrAppend(&text, " {\n");
-  for (const PlanTensor& tensor : plan.tensors)
-    absl::StrAppend(&text, "  ", Text(tensor), "\n");
-  for (size_t b = 0; b < plan.buffers.size(); ++b)
-    absl::StrAppend(&text, "  ", Text(plan.buffers[b], b), "\n");
-  for (const PlanLayer& layer : plan.layers)
-    absl::StrAppend(&text, "  ", Text(plan, layer), "\n");
-  return text + "}\n";
-}
 
 absl::StatusOr<Plan> ParsePlan(std::string_view text) {
   return Parser(text).ReadPlan();
