@@ -288,8 +288,8 @@ TEST(SyncFlags, LeaveOutWhatOthersImply) {
   const std::string text =
       After<SyncFlags>(Steps({kLoad, kTile, absl::StrCat(kMatmul, "; after %0"),
                               absl::StrCat(kRequant, "; after %0, %2")}));
-  EXPECT_THAT(text, HasSubstr(absl::StrCat("wait=",
-                                           Flag(Queue::kMxu, Queue::kVector))));
+  EXPECT_THAT(text, HasSubstr(absl::StrCat(
+                        "wait=", ChannelFlag(Queue::kMxu, Queue::kVector))));
   EXPECT_THAT(text, testing::Not(HasSubstr(absl::StrCat(
                         "wait=", ChannelFlag(Queue::kLoad, Queue::kVector)))));
 }
