@@ -122,6 +122,15 @@ target_link_libraries(systole_test_headers PRIVATE systole_base GTest::gmock)
 target_compile_options(systole_test_headers PUBLIC -Xclang -fno-pch-timestamp)  # for the compiler cache
 target_precompile_headers(systole_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <absl/status/statusor.h> <absl/strings/str_format.h> <functional> <random>)
 
+# Headers that most libraries of the host include, compiled once.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/host_headers.cc CONTENT "// Empty.\n")
+add_library(systole_host_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/host_headers.cc)
+target_link_libraries(systole_host_headers PRIVATE systole_base)
+target_compile_options(systole_host_headers PUBLIC -Xclang -fno-pch-timestamp)
+set(SYSTOLE_HOST_HEADERS <absl/status/statusor.h> <absl/strings/str_format.h> <absl/strings/str_cat.h> <absl/strings/str_join.h>
+  <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <string> <vector>)
+target_precompile_headers(systole_host_headers PRIVATE ${SYSTOLE_HOST_HEADERS})
+
 # Options of test programs.
 add_library(systole_test_options STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/options.cc)
 target_link_libraries(systole_test_options PRIVATE systole_base CLI11::CLI11 GTest::gtest)
