@@ -41,9 +41,12 @@ def build(args, bench, cases, work):
     checked([args.verilator, "--cc", "--assert", "-O3", "--unroll-count", "16", "--x-assign", "unique", "--x-initial", "unique", "-Wno-fatal",
              "-Wno-lint", "--top-module", bench.top, "--prefix", bench.prefix, *bench.parameters, "--Mdir", model,
              "-F", work / "rtl" / "systole.f", source])
+    # One file: most of the time would go into the headers of each.
+    whole = work / "whole.cpp"
+    whole.write_text("".join(f'#include "{path}"\n' for path in sorted(model.glob("*.cpp"))))
     absl = sorted(args.absl.parent.glob(f"libabsl_*{args.absl.suffix}")) if args.absl else []
     checked([args.compiler, "-std=c++17", "-O1", "-w", "-faligned-new", *[f"-I{path}" for path in args.include], f"-I{model}",
-             *sorted(model.glob("*.cpp")), "-Wl,--whole-archive", cases, "-Wl,--no-whole-archive", "-Wl,--start-group", *args.libraries, *absl,
+             whole, "-Wl,--whole-archive", cases, "-Wl,--no-whole-archive", "-Wl,--start-group", *args.libraries, *absl,
              "-Wl,--end-group", "-lgtest_main", "-lgtest", "-lz", "-lpthread", "-latomic", "-o", work / "bench"])
     return work / "bench"
 
