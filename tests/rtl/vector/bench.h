@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The Verilated vector unit with models of its ports: a unified buffer and
-// accumulators that refuse at random, answer two cycles after the transfer and
-// put random data everywhere else.
+// The int8 cores' vector unit, Verilated, between models of its memories
+// (tests/rtl/verilated_vector_unit.h).
 //
 //   auto unit = MakeUnit("nano", seed);
 //   unit->memories() = ...;
@@ -15,49 +14,19 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
-#include "systole/gen/isa.h"
-#include "systole/gen/presets.h"
 #include "tests/rtl/vector/reference.h"
+#include "tests/rtl/vector_unit.h"
 
 namespace systole::vector_test {
 
-// Chance in 256 that a port refuses in a cycle, or that no descriptor is
-// offered.
-struct Stalls {
-  int read = 0, write = 0, acc = 0, start = 0;
-};
+using vector_unit::Stalls;
 
-struct RunResult {
-  int64_t cycles = 0;         // to the last completion, the fault or the limit
-  std::vector<int64_t> done;  // cycle of each completion
-  std::vector<int64_t> written;  // writes accepted before each completion
-  isa::Fault fault = isa::Fault::kNone;
-  int64_t fault_addr = 0;
-  bool fault_newest = false;
-  int faults = 0;
-  std::vector<int64_t> reads, writes, acc_reads;  // cycles of the transfers
-  int64_t stall_cycles = 0;
+struct RunResult : vector_unit::RunResult {
   int64_t saturated = 0;  // pulses
-  std::vector<std::string> protocol_errors;
 };
 
-class Unit {
- public:
-  virtual ~Unit() = default;
-  virtual const Preset& preset() const = 0;
-  virtual Memories& memories() = 0;
-
-  // Resets the unit, but not the memories.
-  virtual void Reset() = 0;
-
-  // Runs until all descriptors are complete or one faults, then `extra` more
-  // cycles. freeze_at >= 0: freeze from that cycle on, until the limit.
-  virtual RunResult Run(const std::vector<isa::Descriptor>& descriptors,
-                        const Stalls& stalls, int64_t limit = 2'000'000,
-                        int64_t freeze_at = -1, int64_t extra = 40) = 0;
-};
+using Unit = vector_unit::Unit<Memories, RunResult>;
 
 std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed);
 

@@ -106,12 +106,12 @@ TEST_P(SpeedTest, PoolTakesATapACycle) {
       isa::Pool d = Pool(8, k);
       d.header.flags = flags;
       const RunResult r = Run({d.Encode()});
-      EXPECT_EQ(r.reads.back() - r.reads.front() + 1, 64 * k * k);
+      EXPECT_EQ(r.reads[0].back() - r.reads[0].front() + 1, 64 * k * k);
       const std::string what = std::string(flags ? "average" : "maximum") +
                                " pool " + std::to_string(k) + "x" +
                                std::to_string(k) + ": cycles a tap";
       Print(what.c_str(),
-            double(r.reads.back() - r.reads.front() + 1) / (64 * k * k));
+            double(r.reads[0].back() - r.reads[0].front() + 1) / (64 * k * k));
     }
   }
 }

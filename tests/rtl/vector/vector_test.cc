@@ -85,7 +85,7 @@ void RunAndCompare(Unit& unit, const std::vector<isa::Descriptor>& program,
   EXPECT_EQ(r.written, written) << "writes accepted at each completion";
   EXPECT_EQ(static_cast<int64_t>(r.writes.size()), writes);
   if (effect.fault == isa::Fault::kNone) {  // parameters may come twice
-    EXPECT_GE(static_cast<int64_t>(r.reads.size()), reads);
+    EXPECT_GE(static_cast<int64_t>(r.reads[0].size()), reads);
   }
   EXPECT_EQ(r.saturated > 0, saturated);
   EXPECT_EQ(r.faults, effect.fault != isa::Fault::kNone ? 1 : 0);
