@@ -11,10 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "host/kernels/kernels.h"
-#include "host/program/vpu_asm.h"
-#include "systole/device.h"
 #include "tests/testing/options.h"
+#include "tests/vpu/run_kernel.h"
 #include "verif/golden/functions.h"
 
 namespace systole {
@@ -51,63 +49,18 @@ std::vector<uint32_t> Arguments(int64_t count) {
 
 TEST_P(KernelFunctions, DeviceMatchesGolden) {
   SCOPED_TRACE("--seed=" + std::to_string(g_seed));
-  DeviceOptions options;
-  options.preset = g_preset;
-  options.checked = g_preset == "mini";  // the others only have a fast model
-  options.seed = g_seed;
-  options.stall_rate = 16;
-  auto device = Device::Open(g_backend, options);
+  const auto device = OpenStalled(g_backend, g_preset, g_seed);
   ASSERT_TRUE(device.ok()) << device.status();
   const Preset& preset = (*device)->preset();
-  const auto image = kernels::Assemble(preset);
-  ASSERT_TRUE(image.ok()) << image.status();
-  const auto whole_beats = [](int64_t bytes) {
-    return (bytes + 511) / 512 * 512;
-  };
-  const int64_t pitch = 4 * preset.cols, bytes = whole_beats(g_rows * pitch);
-  const int64_t code_addr = 2 * bytes;
-  const int64_t code_bytes = whole_beats(8 * image->words().size() + pitch);
-  ASSERT_LE(code_addr + code_bytes, preset.ub_bytes);
-
-  Program program;
-  program.preset = g_preset;
-  program.segments.push_back(
-      vpu::Segment("kernels", code_addr, image->words()));
-  vpu::CodeLoad code = vpu::LoadCode(
-      code_addr, code_addr, static_cast<int64_t>(image->words().size()), 0);
-  isa::Load load;
-  load.hbm_addr = 0, load.ub_addr = 0;
-  load.len = static_cast<uint32_t>(bytes), load.n1 = load.n2 = 1;
-  isa::Vrun run = image->Run(
-      GetParam().kernel,
-      {{"src", 0}, {"dst", bytes}, {"pitch", pitch}, {"rows", g_rows}});
-  isa::Store store;
-  store.hbm_addr = bytes, store.ub_addr = static_cast<uint32_t>(bytes);
-  store.len = static_cast<uint32_t>(bytes), store.n1 = store.n2 = 1;
-  code.load.header.post_mask = code.vload.header.wait_mask = 1;
-  load.header.post_mask = run.header.wait_mask = 2;
-  run.header.post_mask = store.header.wait_mask = 4;
-  program.descriptors = {code.load.Encode(),  load.Encode(),
-                         code.vload.Encode(), run.Encode(),
-                         store.Encode(),      isa::Halt{}.Encode()};
-  program.prog_addr = code_addr + code_bytes;
-  program.hbm_bytes = program.prog_addr + 1024;
-
+  const int64_t pitch = 4 * preset.cols, bytes = WholeBeats(g_rows * pitch);
   const std::vector<uint32_t> arguments = Arguments(bytes / 4);
-  std::vector<uint32_t> got(arguments.size());
-  ASSERT_TRUE(
-      (*device)
-          ->Write(0, {reinterpret_cast<const uint8_t*>(arguments.data()),
-                      static_cast<size_t>(bytes)})
-          .ok());
-  const auto stats = (*device)->Run(program);
-  ASSERT_TRUE(stats.ok()) << stats.status();
-  ASSERT_TRUE((*device)
-                  ->Read(bytes, {reinterpret_cast<uint8_t*>(got.data()),
-                                 static_cast<size_t>(bytes)})
-                  .ok());
+  const auto got = RunKernel(
+      device->get(), GetParam().kernel,
+      {{"src", 0}, {"dst", bytes}, {"pitch", pitch}, {"rows", g_rows}},
+      BytesOf(arguments));
+  ASSERT_TRUE(got.ok()) << got.status();
   for (int64_t i = 0; i < g_rows * preset.cols; ++i) {
-    ASSERT_EQ(got[i], GetParam().golden(arguments[i]))
+    ASSERT_EQ(ValueOf<uint32_t>(*got, i), GetParam().golden(arguments[i]))
         << GetParam().kernel << " of " << std::hex << arguments[i] << std::dec
         << ", row " << i / preset.cols << ", lane " << i % preset.cols;
   }

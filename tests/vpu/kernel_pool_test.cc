@@ -12,10 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "host/kernels/kernels.h"
-#include "host/program/vpu_asm.h"
-#include "systole/device.h"
 #include "tests/testing/options.h"
+#include "tests/vpu/run_kernel.h"
 #include "verif/golden/training_layers.h"
 
 namespace systole {
@@ -47,82 +45,35 @@ class KernelPool : public testing::TestWithParam<TrainingPool> {};
 TEST_P(KernelPool, DeviceMatchesGolden) {
   SCOPED_TRACE("--seed=" + std::to_string(g_seed));
   const TrainingPool& pool = GetParam();
-  DeviceOptions options;
-  options.preset = g_preset;
-  options.checked = g_preset == "mini";  // the others only have a fast model
-  options.seed = g_seed;
-  options.stall_rate = 16;
-  auto device = Device::Open(g_backend, options);
+  const auto device = OpenStalled(g_backend, g_preset, g_seed);
   ASSERT_TRUE(device.ok()) << device.status();
-  const Preset& preset = (*device)->preset();
-  const auto kernels = kernels::Assemble(preset);
-  ASSERT_TRUE(kernels.ok()) << kernels.status();
-  const auto whole_beats = [](int64_t bytes) {
-    return (bytes + 511) / 512 * 512;
-  };
   const bool max = pool.kind == TrainingPool::Kind::kMax;
-  const kernels::Image::Part code_part = kernels->PartOf("max_pool");
   const golden::PoolGeometry out = PoolOf(pool, kHeight, kWidth);
-  const int64_t cols = preset.cols, pitch = 2 * cols, line = kWidth * pitch;
-  const int64_t bytes = whole_beats(kHeight * line);
-  const int64_t code_addr = 2 * bytes;
-  const int64_t code_bytes =
-      whole_beats(8 * static_cast<int64_t>(code_part.words.size()) + pitch);
-  ASSERT_LE(code_addr + code_bytes, preset.ub_bytes);
-
+  const int64_t cols = (*device)->preset().cols, pitch = 2 * cols,
+                line = kWidth * pitch;
+  const int64_t bytes = WholeBeats(kHeight * line);
   const int64_t step = pool.stride_x * pitch,
                 pooled_line = out.out_width * pitch;
   const int64_t width = (out.out_width + 7) / 8 * 8;
   const float share = 1.0f / static_cast<float>(pool.height * pool.width);
   uint32_t share_bits;
   std::memcpy(&share_bits, &share, sizeof(share));
-  Program program;
-  program.preset = g_preset;
-  program.segments.push_back(
-      vpu::Segment("kernels", code_addr, code_part.words));
-  vpu::CodeLoad code =
-      vpu::LoadCode(code_addr, code_addr,
-                    static_cast<int64_t>(code_part.words.size()), code_part.pc);
-  isa::Load load;
-  load.hbm_addr = 0, load.ub_addr = 0;
-  load.len = static_cast<uint32_t>(bytes), load.n1 = load.n2 = 1;
-  isa::Vrun run =
-      kernels->Run(max ? "max_pool" : "average_pool",
-                   {{"full", 0},
-                    {"pooled", bytes},
-                    {"pitch", pitch},
-                    {"row_skip", line - pool.width * pitch},
-                    {"step", step},
-                    {"line_skip", pool.stride_y * line - width * step},
-                    {"pooled_skip", pooled_line - width * pitch},
-                    {"size", out.out_height << 16 | out.out_width},
-                    {"taps", pool.height << 16 | pool.width},
-                    {"cols", cols},
-                    {"more", share_bits}});
-  isa::Store store;
-  store.hbm_addr = bytes, store.ub_addr = static_cast<uint32_t>(bytes);
-  store.len = static_cast<uint32_t>(bytes), store.n1 = store.n2 = 1;
-  code.load.header.post_mask = code.vload.header.wait_mask = 1;
-  load.header.post_mask = run.header.wait_mask = 2;
-  run.header.post_mask = store.header.wait_mask = 4;
-  program.descriptors = {code.load.Encode(),  load.Encode(),
-                         code.vload.Encode(), run.Encode(),
-                         store.Encode(),      isa::Halt{}.Encode()};
-  program.prog_addr = code_addr + code_bytes;
-  program.hbm_bytes = program.prog_addr + 1024;
-
   const std::vector<uint16_t> image = Image(bytes / 2);
-  std::vector<uint16_t> got(image.size());
-  ASSERT_TRUE((*device)
-                  ->Write(0, {reinterpret_cast<const uint8_t*>(image.data()),
-                              static_cast<size_t>(bytes)})
-                  .ok());
-  const auto stats = (*device)->Run(program);
-  ASSERT_TRUE(stats.ok()) << stats.status();
-  ASSERT_TRUE((*device)
-                  ->Read(bytes, {reinterpret_cast<uint8_t*>(got.data()),
-                                 static_cast<size_t>(bytes)})
-                  .ok());
+  const auto got =
+      RunKernel(device->get(), max ? "max_pool" : "average_pool",
+                {{"full", 0},
+                 {"pooled", bytes},
+                 {"pitch", pitch},
+                 {"row_skip", line - pool.width * pitch},
+                 {"step", step},
+                 {"line_skip", pool.stride_y * line - width * step},
+                 {"pooled_skip", pooled_line - width * pitch},
+                 {"size", out.out_height << 16 | out.out_width},
+                 {"taps", pool.height << 16 | pool.width},
+                 {"cols", cols},
+                 {"more", share_bits}},
+                BytesOf(image));
+  ASSERT_TRUE(got.ok()) << got.status();
   golden::LayerGeometry g = {};
   g.images = 1;
   g.out_height = kHeight;
@@ -132,7 +83,7 @@ TEST_P(KernelPool, DeviceMatchesGolden) {
   const golden::Bf16Matrix want =
       golden::ToBf16(golden::PoolForward(g, pool, golden::FromBf16(a)));
   for (int64_t i = 0; i < want.size(); ++i) {
-    ASSERT_EQ(got[i], want.data()[i])
+    ASSERT_EQ(ValueOf<uint16_t>(*got, i), want.data()[i])
         << "window " << i / cols << ", channel " << i % cols;
   }
 }

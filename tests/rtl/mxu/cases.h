@@ -46,6 +46,39 @@ void RandomProgram(std::string_view preset, int seed, int rounds, int most) {
   if (traffic[seed % 2] != 0) EXPECT_GT(bench.window_checks, bench.cycles / 20);
 }
 
+// A descriptor that faults between good ones: cause and address, what came
+// before completes, what comes after does not start, nothing else is touched
+// (but the bad one's own rows up to the fault), and after a reset the unit
+// works again on the old memories.
+template <typename Model>
+void FaultsBetween(std::string_view preset, isa::Fault cause, uint64_t addr,
+                   const isa::Matmul& good, const isa::Matmul& second,
+                   const isa::Matmul& bad) {
+  Bench<Model> bench(preset, 3, {});
+  isa::Matmul after = good;
+  after.acc = 400;
+  for (int t = 0; t < 8; ++t) bench.Push(RandomTile(&bench.rng, bench.p));
+  bench.done = 0;
+  bench.Run({good, second, bad, after});
+  bench.Idle(200);
+  EXPECT_EQ(bench.fault, static_cast<int>(cause));
+  EXPECT_EQ(bench.fault_addr, addr);
+  EXPECT_TRUE(bench.fault_newest);
+  EXPECT_EQ(bench.faults, 1);
+  EXPECT_EQ(bench.done, 2);
+  bench.CheckRows(good);
+  bench.CheckRows(second);
+  bench.CheckRows(after);
+  bench.Reset();
+  isa::Matmul again = StreamingMatmul(bench.p, 4, 30, 3);
+  again.header.flags = isa::Matmul::kAccumulate;
+  again.acc = second.acc - 10;
+  bench.PushFor(again);
+  bench.Run({again});
+  EXPECT_EQ(bench.fault, 0);
+  bench.CheckRows(again);
+}
+
 // Passes longer than the array: no wait, a vector a cycle.
 template <typename Model>
 void LongPasses(std::string_view preset, int vectors) {

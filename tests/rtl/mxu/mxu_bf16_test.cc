@@ -139,33 +139,12 @@ TEST(MxuBf16Faults, NameCauseAndAddress) {
   int index = 0;
   for (const Case& c : kCases) {
     SCOPED_TRACE(::testing::Message() << "case " << index++);
-    Mini bench("mini", 3, {});
-    isa::Matmul good = PlainMatmul(bench.p, 8), second = good, bad = good,
-                after = good;
+    const isa::Matmul good = PlainMatmul(*FindPreset("mini"), 8);
+    isa::Matmul second = good, bad = good;
     second.acc = 300;
     second.header.flags = kTranspose;
     c.spoil(&bad);
-    after.acc = 400;
-    for (int t = 0; t < 8; ++t) bench.Push(RandomTile(&bench.rng, bench.p));
-    bench.done = 0;
-    bench.Run({good, second, bad, after});
-    bench.Idle(200);
-    EXPECT_EQ(bench.fault, static_cast<int>(c.cause));
-    EXPECT_EQ(bench.fault_addr, c.addr);
-    EXPECT_TRUE(bench.fault_newest);
-    EXPECT_EQ(bench.faults, 1);
-    EXPECT_EQ(bench.done, 2);
-    bench.CheckRows(good);
-    bench.CheckRows(second);
-    bench.CheckRows(after);
-    bench.Reset();
-    isa::Matmul again = StreamingMatmul(bench.p, 4, 30, 3);
-    again.header.flags = isa::Matmul::kAccumulate;
-    again.acc = 290;
-    bench.PushFor(again);
-    bench.Run({again});
-    EXPECT_EQ(bench.fault, 0);
-    bench.CheckRows(again);
+    FaultsBetween<VMxuMini>("mini", c.cause, c.addr, good, second, bad);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "VMxuNano.h"
 #include "tests/rtl/mxu/bench.h"
+#include "tests/rtl/mxu/cases.h"
 
 namespace systole::mxu_test {
 namespace {
@@ -83,39 +84,12 @@ TEST(MxuFaults, NameCauseAndAddress) {
   int index = 0;
   for (const Case& c : kCases) {
     SCOPED_TRACE(::testing::Message() << "case " << index++);
-    Bench<VMxuNano> bench("nano", 3, {});
-    isa::Matmul good = PlainMatmul(bench.p, 8), bad = good, after = good;
+    const isa::Matmul good = PlainMatmul(*FindPreset("nano"), 8);
+    isa::Matmul second = good, bad = good;
+    second.acc = 300;
     bad.pitch = bad.line_bytes = 16;
     c.spoil(&bad);
-    const isa::Matmul second = [&] {
-      isa::Matmul d = good;
-      d.acc = 300;
-      return d;
-    }();
-    after.acc = 400;
-    for (int t = 0; t < 8; ++t) bench.Push(RandomTile(&bench.rng, bench.p));
-    bench.done = 0;
-    bench.Run({good, second, bad, after});
-    bench.Idle(200);
-    EXPECT_EQ(bench.fault, static_cast<int>(c.cause));
-    EXPECT_EQ(bench.fault_addr, c.addr);
-    EXPECT_TRUE(bench.fault_newest);
-    EXPECT_EQ(bench.faults, 1);
-    EXPECT_EQ(bench.done, 2);
-    // The two before are complete, the one after never began; the bad one's own
-    // rows may be written up to the fault.
-    bench.CheckRows(good);
-    bench.CheckRows(second);
-    bench.CheckRows(after);
-    // A reset, and the unit works again on the old memories.
-    bench.Reset();
-    isa::Matmul again = StreamingMatmul(bench.p, 4, 30, 3);
-    again.header.flags = isa::Matmul::kAccumulate;
-    again.acc = 300;
-    bench.PushFor(again);
-    bench.Run({again});
-    EXPECT_EQ(bench.fault, 0);
-    bench.CheckRows(again);
+    FaultsBetween<VMxuNano>("nano", c.cause, c.addr, good, second, bad);
   }
 }
 
