@@ -42,6 +42,7 @@ class CsrTest : public ::testing::Test {
     reset_asked_ |= dut_->reset_req_o;
     dut_->clk_i = 1;
     dut_->eval();
+    ++clocks_;
   }
 
   // Raises address and data in random order and leaves random gaps before the
@@ -112,6 +113,7 @@ class CsrTest : public ::testing::Test {
   std::unique_ptr<VCsr> dut_;
   std::minstd_rand rng_{5};
   bool started_ = false, reset_asked_ = false;
+  uint64_t clocks_ = 0;
 };
 
 TEST_F(CsrTest, IdentifiesItself) {
@@ -217,6 +219,41 @@ TEST_F(CsrTest, CountersCountWhileRunningAndStartClearsThem) {
   Write(csr::kCtrl, csr::kCtrlStart);
   for (int i = 0; i < csr::kNumCounters; ++i)
     EXPECT_EQ(Counter(i), 0u) << csr::kCounterNames[i];
+}
+
+// The low half takes the high one along, so a pair that is read across the
+// border of 32 bits is the counter's value at the first read.
+TEST_F(CsrTest, CountersGoOnBeyond32Bits) {
+  constexpr uint32_t kAmount = 1023;  // the most that a cycle may add
+  constexpr uint64_t kBorder = uint64_t{1} << 32;
+  for (int i = 1; i < csr::kNumCounters; ++i) SetIncrement(i, kAmount);
+  dut_->running_i = 1;
+  const uint64_t first = clocks_;
+  while ((clocks_ - first + 1) * kAmount < kBorder) Clock();
+  const uint64_t last = (clocks_ - first) * kAmount;  // below the border
+  EXPECT_EQ(Get(csr::kCounterBase + 8), last);
+  for (int i = 0; i < 5; ++i) Clock();
+  EXPECT_EQ(Get(csr::kCounterBase + 12), 0u);
+  for (int i = 1; i < csr::kNumCounters; ++i) {
+    const uint64_t expected = (clocks_ - first) * kAmount;
+    EXPECT_GT(expected, kBorder);
+    EXPECT_EQ(Counter(i), expected) << csr::kCounterNames[i];
+  }
+}
+
+TEST_F(CsrTest, FaultRegistersShowEveryBit) {
+  dut_->fault_i = 1;
+  for (int i = 0; i < 100; ++i) {
+    const auto bits = [&] { return rng_() * 2654435761u; };
+    dut_->fault_cycle_i = uint64_t{bits()} << 32 | bits();
+    dut_->fault_addr_i = (uint64_t{bits()} << 32 | bits()) >> 28;
+    dut_->fault_pc_i = bits();
+    EXPECT_EQ(Get(csr::kFaultCycleLo), dut_->fault_cycle_i & 0xFFFFFFFF);
+    EXPECT_EQ(Get(csr::kFaultCycleHi), dut_->fault_cycle_i >> 32);
+    EXPECT_EQ(Get(csr::kFaultAddrLo), dut_->fault_addr_i & 0xFFFFFFFF);
+    EXPECT_EQ(Get(csr::kFaultAddrHi), dut_->fault_addr_i >> 32);
+    EXPECT_EQ(Get(csr::kFaultPc), dut_->fault_pc_i);
+  }
 }
 
 TEST(SoftResetTest, WaitsForTheMemoryThenResets) {

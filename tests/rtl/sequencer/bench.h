@@ -26,13 +26,14 @@ struct World {
   std::optional<uint32_t> prog_len;  // otherwise the program's
   uint64_t hbm_end = uint64_t{1} << 36;
   uint32_t watchdog = 0;
-  int stall = 0;           // random stalls
-  int stall_streams = 63;  // of these: dispatch, then the queues
-  int latency = 40;        // of the memory
-  int hold_read = 0;       // the memory refuses
-  int hold_start = 0;      // a unit refuses
-  int work = 20;           // cycles of a descriptor, at most
-  int in_flight = 4;       // descriptors a unit takes
+  int stall = 0;             // random stalls
+  int stall_streams = 63;    // of these: dispatch, then the queues
+  int latency = 40;          // of the memory
+  int hold_read = 0;         // the memory refuses
+  int hold_start = 0;        // a unit refuses
+  uint64_t first_cycle = 0;  // of the core's counter
+  int work = 20;             // cycles of a descriptor, at most
+  int in_flight = 4;         // descriptors a unit takes
   int64_t limit = 200000;
   int freeze_at = -1;
   int mutant = 0;
@@ -162,7 +163,7 @@ class Bench {
   void Cycle() {
     Model& m = *model_;
     m.start_i = cycle_ == 0;
-    m.cycle_i = cycle_;
+    m.cycle_i = world_.first_cycle + cycle_;
     m.freeze_i = world_.freeze_at >= 0 && cycle_ >= world_.freeze_at;
     m.stall_i = 0;
     for (int i = 0; i < 6; ++i) m.stall_i |= Chance(world_.stall) << i;
@@ -235,12 +236,12 @@ class Bench {
   void CheckState() {
     Model& m = *model_;
     if (m.fault_o && !out_.fault) {
-      out_.fault =
-          FaultSeen{static_cast<isa::Fault>(m.fault_code_o),
-                    static_cast<int>(m.fault_queue_o), m.fault_pc_o,
-                    m.fault_addr_o, static_cast<int64_t>(m.fault_cycle_o)};
+      out_.fault = FaultSeen{
+          static_cast<isa::Fault>(m.fault_code_o),
+          static_cast<int>(m.fault_queue_o), m.fault_pc_o, m.fault_addr_o,
+          static_cast<int64_t>(m.fault_cycle_o - world_.first_cycle)};
       out_.cycles = cycle_;
-      if (m.fault_cycle_o != static_cast<uint64_t>(cycle_ - 1))
+      if (m.fault_cycle_o != world_.first_cycle + cycle_ - 1)
         Error("fault cycle %d", m.fault_cycle_o);
     }
     if (out_.fault) {

@@ -6,7 +6,10 @@
 #ifndef SYSTOLE_TESTS_RTL_SEQUENCER_PROGRAMS_H_
 #define SYSTOLE_TESTS_RTL_SEQUENCER_PROGRAMS_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -52,14 +55,19 @@ inline int QueueOf(const isa::Descriptor& d) {
   return static_cast<int>(op->queue);
 }
 
-// `count` descriptors and a halt. Flag 6 * from + to is the channel between two
-// queues (to = 5: the halt); every wait is met in serial order.
+// `count` descriptors and a halt. Each pair of queues has a flag of its own,
+// any of all (to = 5: the halt); every wait is met in serial order.
 inline std::vector<isa::Descriptor> RandomProgram(int count, double sync,
                                                   std::mt19937_64& random) {
   std::uniform_real_distribution<double> unit(0, 1);
   std::vector<isa::Descriptor> program;
   int available[kQueues][kQueues + 1] = {};
-  const auto flag = [](int from, int to) { return 1u << (6 * from + to); };
+  std::array<int, isa::kNumFlags> flags;
+  std::iota(flags.begin(), flags.end(), 0);
+  std::shuffle(flags.begin(), flags.end(), random);
+  const auto flag = [&flags](int from, int to) {
+    return 1u << flags[6 * from + to];
+  };
   const double skew = unit(random);
   for (int i = 0; i < count; ++i) {
     const isa::Opcode opcode =

@@ -75,6 +75,7 @@ World RandomWorld(std::mt19937_64& random) {
   w.hold_start = rate();
   w.latency = static_cast<int>(random() % 100);
   w.work = static_cast<int>(random() % 40);
+  w.first_cycle = random();
   w.in_flight = 1 + static_cast<int>(random() % 8);
   return w;
 }
@@ -234,11 +235,28 @@ TYPED_TEST(SequencerTest, WatchdogNamesTheLowestWaitingQueue) {
 }
 
 TYPED_TEST(SequencerTest, WatchdogOfAHalt) {
-  auto program = this->Plain(4);
-  program.back() = this->Make(Opcode::kHalt, 1u << 17);
   World world;
   world.watchdog = 200;
-  this->ExpectFault(program, world, Fault::kWatchdog, 7, 4, 17);
+  for (int flag = 0; flag < isa::kNumFlags; ++flag) {
+    SCOPED_TRACE(::testing::Message() << "flag " << flag);
+    auto program = this->Plain(4);
+    program.back() = this->Make(Opcode::kHalt, 1u << flag);
+    this->ExpectFault(program, world, Fault::kWatchdog, 7, 4, flag);
+  }
+}
+
+TYPED_TEST(SequencerTest, WatchdogOfAnyQueueAndFlag) {
+  World world;
+  world.watchdog = 200;
+  for (int i = 0; i < 100; ++i) {
+    SCOPED_TRACE(::testing::Message() << "round " << i);
+    auto program = this->Plain(12);
+    const Opcode opcode = kOpcodes[i % 7];
+    const int flag = static_cast<int>(this->bench_.random()() % isa::kNumFlags);
+    program[5] = this->Make(opcode, 1u << flag);
+    this->ExpectFault(program, world, Fault::kWatchdog, QueueOf(program[5]), 5,
+                      flag);
+  }
 }
 
 TYPED_TEST(SequencerTest, WatchdogSparesSlowUnits) {
@@ -249,15 +267,16 @@ TYPED_TEST(SequencerTest, WatchdogSparesSlowUnits) {
 }
 
 TYPED_TEST(SequencerTest, FlagOverflow) {
+  const int flag = static_cast<int>(this->bench_.random()() % isa::kNumFlags);
   std::vector<Descriptor> program;
   for (int i = 0; i <= 65535; ++i)
-    program.push_back(this->Make(Opcode::kLoad, 0, 1u << 3));
+    program.push_back(this->Make(Opcode::kLoad, 0, 1u << flag));
   program.push_back(this->Make(Opcode::kHalt));
   World world;
   world.latency = 10;
   world.work = 0;
   world.limit = 1000000;
-  this->ExpectFault(program, world, Fault::kFlagOverflow, 0, 65535, 3);
+  this->ExpectFault(program, world, Fault::kFlagOverflow, 0, 65535, flag);
 }
 
 // The first fault wins, the lowest queue on a tie; oldest and newest are told
