@@ -12,6 +12,7 @@
 
 #include "VCsr.h"
 #include "VSoftReset.h"
+#include "systole/gen/isa.h"
 #include "verilated.h"
 
 namespace systole {
@@ -119,6 +120,12 @@ class CsrTest : public ::testing::Test {
 TEST_F(CsrTest, IdentifiesItself) {
   EXPECT_EQ(Get(csr::kId), 0x53595354u);
   EXPECT_EQ(Get(csr::kPreset), 1u);
+  EXPECT_EQ(Get(csr::kVersion), isa::kVersion);
+  EXPECT_EQ(Get(csr::kCtrl), 0u);
+  for (const int saturated : {0, 1}) {
+    dut_->acc_saturated_i = saturated;
+    EXPECT_EQ(Get(csr::kAccSaturated), saturated);
+  }
 }
 
 TEST_F(CsrTest, WritableRegistersKeepWhatIsWrittenByteByByte) {
