@@ -32,6 +32,7 @@ struct ModelInputs {
 struct Result {
   int64_t images = 0, cycles = 0;
   double host_cpu_seconds = 0;
+  bool saturated = false;  // a sum went beyond int32
   std::vector<Literal> outputs;
   Json runs = Json::array();
 };
@@ -140,6 +141,7 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
     result.images += images;
     result.cycles += static_cast<int64_t>(run->stats.cycles);
     result.host_cpu_seconds += run->stats.host_cpu_seconds;
+    result.saturated |= run->stats.acc_saturated;
     result.runs.push_back(
         {{"images", images},
          {"cycles", args.backend == "rtl" ? Json(run->stats.cycles) : Json()}});
@@ -223,6 +225,8 @@ void PrintTable(const RunArgs& args, const runtime::CompiledModel& model,
             .c_str(),
         result.host_cpu_seconds);
   }
+  if (result.saturated)
+    std::printf("sums:   some went beyond int32 and were saturated\n");
 }
 
 Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
@@ -238,6 +242,7 @@ Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
   json["inputs_quantised"] = inputs.quantised;
   json["cycles"] = args.backend == "rtl" ? Json(result.cycles) : Json();
   json["host_cpu_seconds"] = result.host_cpu_seconds;
+  json["sums_saturated"] = result.saturated;
   json["runs"] = result.runs;
   json["outputs"] = Json::array();
   for (const OutputFile& output : outputs) {

@@ -111,6 +111,7 @@ absl::StatusOr<RunStats> IssDevice::Wait() {
   stats.host_cpu_seconds = CpuSeconds() - start;
   FillCounters(iss_.state(),
                stats.retires.size() + (event == Iss::Event::kHalted), &stats);
+  stats.acc_saturated = iss_.state().acc_saturated;
 
   const RaceReport* races = iss_.races();
   const absl::Status rules =

@@ -141,6 +141,9 @@ class RtlDevice : public Device {
       if (!value.ok()) return value.status();
       stats.counters[i] = *value;
     }
+    auto saturated = sim_->ReadRegister(csr::kAccSaturated);
+    if (!saturated.ok()) return saturated.status();
+    stats.acc_saturated = *saturated != 0;
     stats.cycles = stats.counter(csr::Counter::kCycles);
     stats.retires = std::move(retires_);
     return stats;

@@ -89,6 +89,89 @@ TEST_P(DeviceTest, RunsAProgramAgainAndAgain) {
   }
 }
 
+// Sums of 8 products of -128 and -128, 2^17 each, up to 2^31 - 2^17 and to
+// 2^31, which is one too many.
+TEST_P(DeviceTest, SumsSaturateAndSaySo) {
+  auto device = Open();
+  ASSERT_NE(device, nullptr);
+  for (const int passes : {16383, 16384}) {
+    SCOPED_TRACE(::testing::Message() << passes << " passes");
+    SmallMatmul matmul(1);
+    for (DataSegment& s : matmul.program.segments) {
+      std::fill(s.data.begin(), s.data.end(), uint8_t{0x80});
+    }
+    const isa::Matmul all = matmul.matmul;
+    isa::Matmul one = all;
+    one.ny = 1;
+    one.header.wait_mask = one.header.post_mask = 0;
+    one.header.flags = isa::Matmul::kKeepWeights | isa::Matmul::kAccumulate;
+    matmul.matmul.header.post_mask = 0;
+    matmul.Assemble();
+    std::vector<isa::Descriptor>& program = matmul.program.descriptors;
+    std::vector<isa::Descriptor> more(passes - 1, one.Encode());
+    one.header.post_mask = all.header.post_mask;
+    more.back() = one.Encode();
+    program.insert(program.begin() + 3, more.begin(), more.end());
+    matmul.program.hbm_bytes =
+        SmallMatmul::kProgram + 64 * (program.size() + 8);
+    const auto stats = device->Run(matmul.program);
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    EXPECT_EQ(stats->acc_saturated, passes == 16384);
+    int32_t first = 0;
+    ASSERT_TRUE(device
+                    ->Read(SmallMatmul::kC,
+                           {reinterpret_cast<uint8_t*>(&first), sizeof(first)})
+                    .ok());
+    EXPECT_EQ(first, static_cast<int32_t>(
+                         std::min<int64_t>(int64_t{passes} << 17, 0x7FFFFFFF)));
+  }
+  SmallMatmul matmul(2);  // a start clears it
+  const auto stats = device->Run(matmul.program);
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_FALSE(stats->acc_saturated);
+}
+
+// The bias takes a sum to the largest number, or beyond it.
+TEST_P(DeviceTest, BiasSaturatesAndSaysSo) {
+  constexpr uint64_t kParams = 0x4000;
+  constexpr int kSum = 8 << 14;
+  auto device = Open();
+  ASSERT_NE(device, nullptr);
+  for (const int beyond : {0, 1}) {
+    SCOPED_TRACE(::testing::Message() << beyond << " beyond");
+    SmallMatmul matmul(1);
+    for (DataSegment& s : matmul.program.segments) {
+      std::fill(s.data.begin(), s.data.end(), uint8_t{0x80});
+    }
+    std::vector<int32_t> params(24, 0x7FFFFFFF - kSum);  // bias, multiplier, 0
+    params[5] += beyond;
+    std::fill(params.begin() + 8, params.end(), 0);
+    std::vector<uint8_t> bytes(4 * params.size());
+    std::memcpy(bytes.data(), params.data(), bytes.size());
+    matmul.program.segments.push_back({"params", kParams, bytes});
+    isa::Load load;
+    load.header.post_mask = 1u << 3;
+    load.hbm_addr = load.ub_addr = kParams;
+    load.len = static_cast<uint32_t>(bytes.size());
+    load.n1 = load.n2 = 1;
+    matmul.requant.header.flags = 0;
+    matmul.requant.header.wait_mask |= 1u << 3;
+    matmul.requant.params = kParams;
+    matmul.requant.clamp_min = -128;
+    matmul.requant.clamp_max = 127;
+    matmul.Assemble();
+    std::vector<isa::Descriptor>& program = matmul.program.descriptors;
+    program.insert(program.begin() + 1, load.Encode());
+    const auto stats = device->Run(matmul.program);
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    EXPECT_EQ(stats->acc_saturated, beyond == 1);
+  }
+  SmallMatmul matmul(2);  // a start clears it
+  const auto stats = device->Run(matmul.program);
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_FALSE(stats->acc_saturated);
+}
+
 // Counters read while a program runs only grow, and reading them costs nothing.
 TEST_P(DeviceTest, SamplesItsCounters) {
   SmallMatmul matmul(4);

@@ -70,6 +70,7 @@ TEST_F(ModelCli, RunsAStackOfInputs) {
                            " -o ", File("y.npy"), " --check ", kModel));
   EXPECT_EQ(json["images"], 5);
   EXPECT_EQ(json["runs"].size(), 5u);
+  EXPECT_EQ(json["sums_saturated"], false);
   EXPECT_EQ(json["inputs_quantised"], false);
   EXPECT_EQ(json["cycles"], nullptr);
   EXPECT_EQ(json["check"]["bit_exact"], true);

@@ -78,6 +78,7 @@ struct RunStats {
   uint64_t cycles = 0;  // from start to interrupt; 0 on the iss
   double host_cpu_seconds = 0;
   CounterValues counters = {};
+  bool acc_saturated = false;          // an int8 core's sum went beyond int32
   std::vector<Retire> retires;         // in order of completion
   std::vector<CounterSample> samples;  // DeviceOptions::sample_cycles
   uint64_t counter(csr::Counter c) const {
