@@ -133,10 +133,7 @@ module systole_vpu_alu
   endfunction
 
   function automatic logic [31:0] stochastic(logic [31:0] a, logic [31:0] b);
-    logic [31:0] r;
-    r = (a + (b & 32'hFFFF)) & 32'hFFFF_0000;
-    r = (a & ~Sign) >= Inf ? a : r;
-    return is_nan(a) ? Nan : r;
+    return is_nan(a) ? Nan : (a + (b & 32'hFFFF)) & 32'hFFFF_0000;  // the low half of an infinity is 0: it stays
   endfunction
 
   // Addition multiplies by 1; multiplication adds -0, which changes nothing. Masks rather than conditions, for vector code.

@@ -110,6 +110,8 @@ TEST_P(VpuFaultTest, Branches) {
 }
 
 TEST_P(VpuFaultTest, EndOfTheInstructionMemory) {
+  // Index 0, where a counter that wraps would go on, has a legal instruction.
+  EXPECT_EQ(RunProgram(unit_.get(), "halt\n", {}).done.size(), 1u);
   const LoadedProgram p = PlaceProgram(
       unit_.get(),
       StrCat("li s13, ", kOut, "\nmov v32, s1\nst32 v32, s13, s0\n"), {4321},
