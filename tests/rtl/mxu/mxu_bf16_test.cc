@@ -84,6 +84,31 @@ TEST(MxuBf16, RowsOfOlderDescriptors) {
   }
 }
 
+// Transposed blocks behind each other that add to rows with a sum on its way:
+// columns are held while the next block comes in.
+TEST(MxuBf16, HeldColumnsOfTransposedBlocks) {
+  for (int offset = -16; offset <= 16; ++offset) {
+    SCOPED_TRACE(offset);
+    Mini bench("mini", 15, {});
+    isa::Matmul first = PlainMatmul(bench.p, 8), second = first;
+    first.acc = 40;
+    first.header.flags = isa::Matmul::kTranspose;
+    first.t0 = 3;
+    first.t0_dx = 6;
+    first.line_bytes += 12;
+    second = first;
+    second.acc = 40 + offset;
+    second.header.flags |= isa::Matmul::kAccumulate;
+    const std::vector<isa::Matmul> list = {first, second, second, first,
+                                           second};
+    for (const isa::Matmul& d : list) bench.PushFor(d);
+    bench.stall_acc = 0;
+    bench.Run(list);
+    if (offset > -8) EXPECT_GT(bench.stall_acc, 0);
+    for (const isa::Matmul& d : list) bench.CheckRows(d);
+  }
+}
+
 TEST(MxuBf16, MiniLongPassesDoNotWait) { LongPasses<VMxuMini>("mini", 30); }
 
 TEST(MxuBf16, MiniTransposesAVectorACycle) {
