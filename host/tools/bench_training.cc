@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "host/tools/bench.h"
 #include "host/tools/digits.h"
+#include "host/tools/golden_network.h"
 #include "host/tools/interrupt.h"
 #include "host/training/trainer.h"
 #include "verif/golden/training.h"
@@ -116,15 +117,7 @@ absl::Status CheckStep(training::Trainer& trainer, const Digits& digits,
                        int64_t batch, const training::StepReport& report,
                        int rows) {
   const std::vector<training::Layer>& layers = trainer.layers();
-  golden::TrainingNetwork network;
-  network.height = static_cast<int>(layers[0].h);
-  network.width = static_cast<int>(layers[0].w);
-  network.channels = static_cast<int>(layers[0].ci);
-  for (const training::Layer& l : layers) {
-    network.layers.push_back({l.dense ? 0 : static_cast<int>(l.kh),
-                              static_cast<int>(l.stride),
-                              static_cast<int>(l.co)});
-  }
+  const golden::TrainingNetwork network = GoldenNetwork(layers);
   golden::TrainingState state = golden::InitialState(network, kStateSeed);
   golden::Adam adam;
   adam.rate = kRate;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
+#include "host/tools/golden_network.h"
 #include "verif/golden/training.h"
 
 namespace systole::tools {
@@ -12,31 +13,6 @@ namespace {
 
 using training::Layer;
 using training::TrainState;
-
-golden::TrainingPool PoolOf(const training::Pool& pool) {
-  using Kind = golden::TrainingPool::Kind;
-  if (pool.kind == training::PoolKind::kNone) return {};
-  const training::PoolWindow& w = pool.window;
-  return {pool.kind == training::PoolKind::kMax ? Kind::kMax : Kind::kAverage,
-          static_cast<int>(w.h),
-          static_cast<int>(w.w),
-          static_cast<int>(w.stride_y),
-          static_cast<int>(w.stride_x),
-          w.padding == training::Padding::kSame};
-}
-
-golden::TrainingNetwork NetworkOf(const std::vector<Layer>& layers) {
-  golden::TrainingNetwork network;
-  network.height = static_cast<int>(layers[0].h);
-  network.width = static_cast<int>(layers[0].w);
-  network.channels = static_cast<int>(layers[0].ci);
-  for (const Layer& l : layers) {
-    network.layers.push_back({l.dense ? 0 : static_cast<int>(l.kh),
-                              static_cast<int>(l.stride),
-                              static_cast<int>(l.co), PoolOf(l.pool)});
-  }
-  return network;
-}
 
 // Every value of a golden state beside that of a state of ours, layer by layer
 // and in the order of training::Tensors.
@@ -61,7 +37,7 @@ void ForEach(const std::vector<Layer>& layers, golden::TrainingState& golden,
 golden::TrainingState ToGolden(const std::vector<Layer>& layers,
                                TrainState state) {
   golden::TrainingState golden =
-      golden::InitialState(NetworkOf(layers), /*seed=*/0);
+      golden::InitialState(GoldenNetwork(layers), /*seed=*/0);
   ForEach(layers, golden, state, [](auto& to, const std::vector<float>& from) {
     std::memcpy(to.data(), from.data(), from.size() * sizeof(float));
   });
@@ -94,7 +70,7 @@ absl::StatusOr<StepOutcome> GoldenStep(const std::vector<Layer>& layers,
                                        float rate, int rows,
                                        const TrainState& before,
                                        const Batch& batch) {
-  const golden::TrainingNetwork network = NetworkOf(layers);
+  const golden::TrainingNetwork network = GoldenNetwork(layers);
   golden::TrainingState state = ToGolden(layers, before);
   const auto result = golden::Step(
       network,
@@ -109,7 +85,7 @@ absl::StatusOr<StepOutcome> GoldenStep(const std::vector<Layer>& layers,
 absl::StatusOr<int64_t> GoldenCountRight(const std::vector<Layer>& layers,
                                          int rows, const TrainState& state,
                                          const Batch& digits) {
-  const golden::TrainingNetwork network = NetworkOf(layers);
+  const golden::TrainingNetwork network = GoldenNetwork(layers);
   const auto logits = golden::Evaluate(
       network,
       golden::PixelsToBf16(digits.pixels, network.height * network.width), rows,

@@ -14,6 +14,7 @@
 #include <random>
 
 #include "absl/strings/str_format.h"
+#include "host/tools/golden_network.h"
 #include "host/training/trainer.h"
 #include "systole/device.h"
 #include "tests/testing/options.h"
@@ -100,33 +101,6 @@ template <class Matrix, class T>
          << " of " << want.size() << " differ)";
 }
 
-inline golden::TrainingPool GoldenPool(const training::Pool& pool) {
-  golden::TrainingPool p;
-  if (pool.kind == PoolKind::kNone) return p;
-  p.kind = pool.kind == PoolKind::kMax ? golden::TrainingPool::Kind::kMax
-                                       : golden::TrainingPool::Kind::kAverage;
-  p.height = static_cast<int>(pool.window.h);
-  p.width = static_cast<int>(pool.window.w);
-  p.stride_y = static_cast<int>(pool.window.stride_y);
-  p.stride_x = static_cast<int>(pool.window.stride_x);
-  p.same = pool.window.padding == Padding::kSame;
-  return p;
-}
-
-inline golden::TrainingNetwork GoldenNetwork(
-    const std::vector<training::Layer>& layers) {
-  golden::TrainingNetwork network;
-  network.height = static_cast<int>(layers[0].h);
-  network.width = static_cast<int>(layers[0].w);
-  network.channels = static_cast<int>(layers[0].ci);
-  for (const training::Layer& l : layers) {
-    network.layers.push_back({l.dense ? 0 : static_cast<int>(l.kh),
-                              static_cast<int>(l.stride),
-                              static_cast<int>(l.co), GoldenPool(l.pool)});
-  }
-  return network;
-}
-
 inline void CheckLayer(Trainer& trainer, int i, const golden::LayerTrace& want,
                        const golden::LayerState& state) {
   const training::Layer& l = trainer.layers()[i];
@@ -187,7 +161,7 @@ inline void CheckSteps(const std::vector<training::Layer>& layers,
   auto trainer = Trainer::Create(**device, layers, options, kSeed);
   ASSERT_TRUE(trainer.ok()) << trainer.status();
 
-  const golden::TrainingNetwork network = GoldenNetwork(layers);
+  const golden::TrainingNetwork network = tools::GoldenNetwork(layers);
   golden::TrainingState state = golden::InitialState(network, kSeed);
   golden::Optimiser optimiser = golden::Adam{};
   if (options.optimiser == training::OptimiserKind::kSgd) {
