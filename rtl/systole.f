@@ -17,6 +17,7 @@ vpu/systole_vpu_types_pkg.sv
 vpu/systole_vpu_fp_pkg.sv
 
 +libext+.sv
+-y gen
 -y cells
 -y unified_buffer
 -y fp

@@ -16,7 +16,6 @@
 #include "host/compiler/passes/vector_fusion.h"
 #include "host/compiler/plan.h"
 #include "host/compiler/schedule_builder.h"
-#include "systole/gen/hbm.h"
 
 namespace systole::compiler {
 namespace {
@@ -207,8 +206,7 @@ absl::StatusOr<Program> Compile(const model::Network& network,
   program.prog_addr =
       hbm.Allocate(program.descriptors.size() * isa::kDescriptorBytes);
   program.hbm_bytes = hbm.size();
-  const uint64_t capacity =
-      hbm::CapacityBytes(static_cast<int>(preset.hbm_pcs));
+  const uint64_t capacity = preset.memory_bytes();
   if (program.hbm_bytes > capacity) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("tensors, weights and descriptors take %d bytes of "

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "host/compiler/blocks.h"
 #include "host/compiler/plan.h"
-#include "systole/gen/hbm.h"
 
 namespace systole::compiler {
 namespace {
@@ -252,8 +251,7 @@ class Verifier {
   }
 
   void Hbm() {
-    const auto capacity = static_cast<int64_t>(
-        hbm::CapacityBytes(static_cast<int>(plan_.preset->hbm_pcs)));
+    const auto capacity = static_cast<int64_t>(plan_.preset->memory_bytes());
     const int count = static_cast<int>(plan_.tensors.size());
     for (int i = 0; i < count; ++i) {
       const PlanTensor& a = plan_.tensors[i];

@@ -13,7 +13,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/driver/backends.h"
-#include "systole/gen/hbm.h"
 
 namespace systole {
 namespace {
@@ -22,10 +21,6 @@ constexpr uint64_t kBufferAlignment = 128;
 
 uint64_t RoundUp(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
-}
-
-uint64_t Capacity(const Preset& preset) {
-  return hbm::CapacityBytes(static_cast<int>(preset.hbm_pcs));
 }
 
 // Calls run(address, offset in the dense tensor, bytes) for each piece that is
@@ -74,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Open(
 }
 
 absl::StatusOr<uint64_t> Device::Allocate(uint64_t bytes) {
-  const uint64_t capacity = Capacity(preset());
+  const uint64_t capacity = preset().memory_bytes();
   const uint64_t begin = RoundUp(next_free_, kBufferAlignment);
   if (begin > capacity || bytes > capacity - begin) {
     return absl::ResourceExhaustedError(absl::StrFormat(

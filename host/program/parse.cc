@@ -18,7 +18,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/program/codec.h"
-#include "systole/gen/hbm.h"
 #include "systole/gen/presets.h"
 #include "systole/program.h"
 
@@ -189,8 +188,7 @@ class Parser {
       return Bad("unknown preset '", p.preset, "'; there are ",
                  absl::StrJoin(names, ", "));
     }
-    const uint64_t capacity =
-        hbm::CapacityBytes(static_cast<int>(preset_->hbm_pcs));
+    const uint64_t capacity = preset_->memory_bytes();
     if (p.hbm_bytes > capacity)
       return Bad("wants ", p.hbm_bytes, " bytes of HBM; ", p.preset, " has ",
                  capacity);

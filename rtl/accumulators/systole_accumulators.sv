@@ -9,8 +9,8 @@
 module systole_accumulators
   import systole_presets_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetNano),
-    parameter int unsigned LaneBits = $clog2(Cfg.Cols + 1)  // derived, do not set
+    parameter core_cfg_t Cfg = core_preset(PresetNano),
+    localparam int unsigned LaneBits = $clog2(Cfg.Cols + 1)
 ) (
     input  logic                     clk_i,
     input  logic                     rst_ni,

@@ -7,7 +7,7 @@
 
 module systole_credit #(
     parameter int unsigned Credits = 4,
-    parameter int unsigned CountBits = $clog2(Credits + 1)  // derived, do not set
+    localparam int unsigned CountBits = $clog2(Credits + 1)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,

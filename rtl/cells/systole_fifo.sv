@@ -8,7 +8,7 @@
 module systole_fifo #(
     parameter int unsigned Width = 8,
     parameter int unsigned Depth = 4,
-    parameter int unsigned CountBits = $clog2(Depth + 1)  // derived, do not set
+    localparam int unsigned CountBits = $clog2(Depth + 1)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,

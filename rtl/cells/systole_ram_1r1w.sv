@@ -10,8 +10,8 @@ module systole_ram_1r1w #(
     parameter int unsigned Width = 32,
     parameter int unsigned Depth = 64,
     parameter int unsigned LaneBits = Width,
-    parameter int unsigned AddrBits = Depth > 1 ? $clog2(Depth) : 1,  // derived, do not set
-    parameter int unsigned Lanes = Width / LaneBits                   // derived, do not set
+    localparam int unsigned AddrBits = Depth > 1 ? $clog2(Depth) : 1,
+    localparam int unsigned Lanes = Width / LaneBits
 ) (
     input  logic                clk_i,
 

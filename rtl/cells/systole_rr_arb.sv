@@ -9,7 +9,7 @@
 module systole_rr_arb #(
     parameter int unsigned N = 4,
     parameter int unsigned MaxRun = 1,
-    parameter int unsigned IndexBits = N > 1 ? $clog2(N) : 1  // derived, do not set
+    localparam int unsigned IndexBits = N > 1 ? $clog2(N) : 1
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,

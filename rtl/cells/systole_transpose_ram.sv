@@ -10,8 +10,8 @@ module systole_transpose_ram #(
     parameter int unsigned N = 8,                         // a power of two
     parameter int unsigned Width = 16,
     parameter int unsigned Matrices = 2,                  // a power of two
-    parameter int unsigned IndexBits = $clog2(N),         // derived, do not set
-    parameter int unsigned PickBits = Matrices > 1 ? $clog2(Matrices) : 1  // derived, do not set
+    localparam int unsigned IndexBits = $clog2(N),
+    localparam int unsigned PickBits = Matrices > 1 ? $clog2(Matrices) : 1
 ) (
     input  logic                 clk_i,
 

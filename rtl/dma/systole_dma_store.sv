@@ -8,9 +8,9 @@ module systole_dma_store
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetNano),
+    parameter core_cfg_t Cfg = core_preset(PresetNano),
     parameter int unsigned Depth = 16,           // beats between the two memories
-    parameter int unsigned D = beat_bytes(Cfg)   // derived, do not set
+    localparam int unsigned D = beat_bytes(Cfg)
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,

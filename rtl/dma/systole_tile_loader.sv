@@ -9,9 +9,9 @@ module systole_tile_loader
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetMini),
-    parameter int unsigned W = word_bytes(Cfg),  // derived, do not set
-    parameter int unsigned D = beat_bytes(Cfg)   // derived, do not set
+    parameter core_cfg_t Cfg = core_preset(PresetMini),
+    localparam int unsigned W = word_bytes(Cfg),
+    localparam int unsigned D = beat_bytes(Cfg)
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,

@@ -9,10 +9,10 @@ module systole_weight_loader
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetNano),
+    parameter core_cfg_t Cfg = core_preset(PresetNano),
     parameter int unsigned InFlight = 4,
-    parameter int unsigned W = word_bytes(Cfg),  // derived, do not set
-    parameter int unsigned D = beat_bytes(Cfg)   // derived, do not set
+    localparam int unsigned W = word_bytes(Cfg),
+    localparam int unsigned D = beat_bytes(Cfg)
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,

@@ -4,11 +4,20 @@
 
 package systole_presets_pkg;
 
-  // Cells.
+  localparam int unsigned AddrBits = 36;  // memory byte address
+  localparam int unsigned UbAddrBits = 25;  // unified buffer byte address
+  localparam int unsigned AccAddrBits = 13;  // accumulator row
+  localparam int unsigned PcBits = 32;  // descriptor index
+
+  // Cell: values.
   localparam int unsigned CellInt8 = 0;  // int8 x int8 + int32; the quantising vector unit; inference
   localparam int unsigned CellBf16 = 1;  // bf16 x bf16 + fp32, one rounding; the programmable fp32 vector unit; training
 
-  // One configuration of the core. Derived sizes come from the functions below.
+  // Memory: values.
+  localparam int unsigned MemoryHbm = 0;  // HBM stacks behind controllers of the chip; a PHY port a pseudo-channel
+  localparam int unsigned MemoryAxi = 1;  // a board's DRAM behind one AXI4 master port of a beat's width
+
+  // One configuration of a core. Derived sizes come from the functions below.
   typedef struct packed {
     int unsigned Rows;  // array rows: contraction elements a pass (power of two, 8..256)
     int unsigned Cols;  // array columns: output channels a pass; equals Rows
@@ -18,138 +27,238 @@ package systole_presets_pkg;
     int unsigned UbBanks;  // unified buffer banks, each one read and one write port of one word
     int unsigned AccRows;  // accumulator rows of Cols 32-bit lanes, in two banks of half the rows each
     int unsigned WfifoTiles;  // weight FIFO capacity in tiles of Rows x Cols elements
-    int unsigned HbmPcs;  // HBM pseudo-channels of 16 bytes a cycle each (even)
+    int unsigned BeatBytes;  // bytes of a beat: what memory reads or writes in one cycle at most; DMA alignment
     int unsigned Segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
     int unsigned QueueDepth;  // descriptors a unit queue holds
-  } cfg_t;
+  } core_cfg_t;
 
-  localparam int unsigned AddrBits = 36;  // HBM byte address
-  localparam int unsigned UbAddrBits = 25;  // unified buffer byte address
-  localparam int unsigned AccAddrBits = 13;  // accumulator row
-  localparam int unsigned PcBits = 32;  // descriptor index
+  // One configuration of a chip.
+  typedef struct packed {
+    core_cfg_t Core;
+    int unsigned Memory;  // kind of memory
+    int unsigned HbmPcs;  // hbm: pseudo-channels of 16 bytes a cycle each, together a beat (even); axi: 0
+    int unsigned DramBytes;  // axi: bytes of memory; hbm: 0, the pseudo-channels say it
+  } chip_cfg_t;
 
   localparam int unsigned PresetNano = 0;  // unit tests, random programs; 64 MACs
-  localparam int unsigned PresetEdge = 1;  // the demo, FPGA boards, Edge-TPU-class inference
+  localparam int unsigned PresetEdge = 1;  // the demo, Edge-TPU-class inference
   localparam int unsigned PresetV1 = 2;  // TPUv1-class inference
   localparam int unsigned PresetMini = 3;  // unit tests, random programs, small training runs of the bf16 core; 64 MACs
   localparam int unsigned PresetV2 = 4;  // TPUv2-class training
-  localparam int unsigned PresetLite = 5;  // training in RTL simulation, FPGA boards
+  localparam int unsigned PresetLite = 5;  // training in RTL simulation
+  localparam int unsigned PresetBoard8 = 6;  // FPGA boards of 85 thousand logic cells; 64 MACs
+  localparam int unsigned PresetBoard = 7;  // FPGA boards of 85 thousand logic cells; 256 MACs
 
-  function automatic cfg_t preset(int unsigned id);
-    cfg_t c;
+  function automatic logic is_preset(int unsigned id);
+    return id == PresetNano || id == PresetEdge || id == PresetV1 || id == PresetMini || id == PresetV2 || id == PresetLite || id == PresetBoard8 || id == PresetBoard;
+  endfunction
+
+  // If there is no such preset, another one: tops check is_preset, and that alone fails then.
+  function automatic chip_cfg_t preset(int unsigned id);
+    chip_cfg_t c;
     c = '0;
     case (id)
-      PresetNano: begin
-        c.Rows = 8;
-        c.Cols = 8;
-        c.Cell = CellInt8;
-        c.CellStages = 1;
-        c.UbBytes = 65536;
-        c.UbBanks = 16;
-        c.AccRows = 512;
-        c.WfifoTiles = 8;
-        c.HbmPcs = 2;
-        c.Segments = 4;
-        c.QueueDepth = 8;
-      end
       PresetEdge: begin
-        c.Rows = 32;
-        c.Cols = 32;
-        c.Cell = CellInt8;
-        c.CellStages = 1;
-        c.UbBytes = 524288;
-        c.UbBanks = 8;
-        c.AccRows = 1024;
-        c.WfifoTiles = 8;
+        c.Core.Rows = 32;
+        c.Core.Cols = 32;
+        c.Core.Cell = CellInt8;
+        c.Core.CellStages = 1;
+        c.Core.UbBytes = 524288;
+        c.Core.UbBanks = 8;
+        c.Core.AccRows = 1024;
+        c.Core.WfifoTiles = 8;
+        c.Core.BeatBytes = 64;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Memory = MemoryHbm;
         c.HbmPcs = 4;
-        c.Segments = 4;
-        c.QueueDepth = 8;
+        c.DramBytes = 0;
       end
       PresetV1: begin
-        c.Rows = 256;
-        c.Cols = 256;
-        c.Cell = CellInt8;
-        c.CellStages = 1;
-        c.UbBytes = 25165824;
-        c.UbBanks = 8;
-        c.AccRows = 4096;
-        c.WfifoTiles = 4;
+        c.Core.Rows = 256;
+        c.Core.Cols = 256;
+        c.Core.Cell = CellInt8;
+        c.Core.CellStages = 1;
+        c.Core.UbBytes = 25165824;
+        c.Core.UbBanks = 8;
+        c.Core.AccRows = 4096;
+        c.Core.WfifoTiles = 4;
+        c.Core.BeatBytes = 128;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Memory = MemoryHbm;
         c.HbmPcs = 8;
-        c.Segments = 4;
-        c.QueueDepth = 8;
+        c.DramBytes = 0;
       end
       PresetMini: begin
-        c.Rows = 8;
-        c.Cols = 8;
-        c.Cell = CellBf16;
-        c.CellStages = 3;
-        c.UbBytes = 131072;
-        c.UbBanks = 16;
-        c.AccRows = 512;
-        c.WfifoTiles = 8;
+        c.Core.Rows = 8;
+        c.Core.Cols = 8;
+        c.Core.Cell = CellBf16;
+        c.Core.CellStages = 3;
+        c.Core.UbBytes = 131072;
+        c.Core.UbBanks = 16;
+        c.Core.AccRows = 512;
+        c.Core.WfifoTiles = 8;
+        c.Core.BeatBytes = 32;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Memory = MemoryHbm;
         c.HbmPcs = 2;
-        c.Segments = 4;
-        c.QueueDepth = 8;
+        c.DramBytes = 0;
       end
       PresetV2: begin
-        c.Rows = 128;
-        c.Cols = 128;
-        c.Cell = CellBf16;
-        c.CellStages = 3;
-        c.UbBytes = 16777216;
-        c.UbBanks = 8;
-        c.AccRows = 4096;
-        c.WfifoTiles = 4;
+        c.Core.Rows = 128;
+        c.Core.Cols = 128;
+        c.Core.Cell = CellBf16;
+        c.Core.CellStages = 3;
+        c.Core.UbBytes = 16777216;
+        c.Core.UbBanks = 8;
+        c.Core.AccRows = 4096;
+        c.Core.WfifoTiles = 4;
+        c.Core.BeatBytes = 512;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Memory = MemoryHbm;
         c.HbmPcs = 32;
-        c.Segments = 4;
-        c.QueueDepth = 8;
+        c.DramBytes = 0;
       end
       PresetLite: begin
-        c.Rows = 32;
-        c.Cols = 32;
-        c.Cell = CellBf16;
-        c.CellStages = 3;
-        c.UbBytes = 1048576;
-        c.UbBanks = 8;
-        c.AccRows = 1024;
-        c.WfifoTiles = 4;
+        c.Core.Rows = 32;
+        c.Core.Cols = 32;
+        c.Core.Cell = CellBf16;
+        c.Core.CellStages = 3;
+        c.Core.UbBytes = 1048576;
+        c.Core.UbBanks = 8;
+        c.Core.AccRows = 1024;
+        c.Core.WfifoTiles = 4;
+        c.Core.BeatBytes = 128;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Memory = MemoryHbm;
         c.HbmPcs = 8;
-        c.Segments = 4;
-        c.QueueDepth = 8;
+        c.DramBytes = 0;
       end
-      default: c = '0;
+      PresetBoard8: begin
+        c.Core.Rows = 8;
+        c.Core.Cols = 8;
+        c.Core.Cell = CellInt8;
+        c.Core.CellStages = 1;
+        c.Core.UbBytes = 131072;
+        c.Core.UbBanks = 8;
+        c.Core.AccRows = 1024;
+        c.Core.WfifoTiles = 8;
+        c.Core.BeatBytes = 16;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Memory = MemoryAxi;
+        c.HbmPcs = 0;
+        c.DramBytes = 33554432;
+      end
+      PresetBoard: begin
+        c.Core.Rows = 16;
+        c.Core.Cols = 16;
+        c.Core.Cell = CellInt8;
+        c.Core.CellStages = 1;
+        c.Core.UbBytes = 262144;
+        c.Core.UbBanks = 8;
+        c.Core.AccRows = 1024;
+        c.Core.WfifoTiles = 8;
+        c.Core.BeatBytes = 16;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Memory = MemoryAxi;
+        c.HbmPcs = 0;
+        c.DramBytes = 33554432;
+      end
+      default: begin
+        c.Core.Rows = 8;
+        c.Core.Cols = 8;
+        c.Core.Cell = CellInt8;
+        c.Core.CellStages = 1;
+        c.Core.UbBytes = 65536;
+        c.Core.UbBanks = 16;
+        c.Core.AccRows = 512;
+        c.Core.WfifoTiles = 8;
+        c.Core.BeatBytes = 32;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Memory = MemoryHbm;
+        c.HbmPcs = 2;
+        c.DramBytes = 0;
+      end
     endcase
     return c;
   endfunction
 
-  // Bytes of an HBM beat: the peak of all pseudo-channels in one cycle.
-  function automatic int unsigned beat_bytes(cfg_t c);
-    return 16 * c.HbmPcs;
+  function automatic core_cfg_t core_preset(int unsigned id);
+    chip_cfg_t c;
+    c = preset(id);
+    return c.Core;
   endfunction
 
-  // Bytes of a beat of the host's AXI4 port: an HBM beat, as far as AXI4 has such widths.
-  function automatic int unsigned axi_bytes(cfg_t c);
+  // Bytes of a beat: what memory reads or writes in one cycle at most.
+  function automatic int unsigned beat_bytes(core_cfg_t c);
+    return c.BeatBytes;
+  endfunction
+
+  // Bytes of a beat of the host's AXI4 port: a beat, as far as AXI4 has such widths.
+  function automatic int unsigned axi_bytes(core_cfg_t c);
     return beat_bytes(c) < 128 ? beat_bytes(c) : 128;
   endfunction
 
   // Bytes of a weight or activation.
-  function automatic int unsigned element_bytes(cfg_t c);
+  function automatic int unsigned element_bytes(core_cfg_t c);
     return c.Cell == CellBf16 ? 2 : 1;
   endfunction
 
   // Bytes of a unified buffer word and of a window: a vector of int8 activations, or a row of fp32 lanes.
-  function automatic int unsigned word_bytes(cfg_t c);
+  function automatic int unsigned word_bytes(core_cfg_t c);
     return c.Cell == CellBf16 ? 4 * c.Cols : c.Rows;
   endfunction
 
   // Bytes of a weight tile.
-  function automatic int unsigned tile_bytes(cfg_t c);
+  function automatic int unsigned tile_bytes(core_cfg_t c);
     return c.Rows * c.Cols * element_bytes(c);
   endfunction
 
   // Read windows: data setup, the vector unit's (bf16: two), the weight loader's (bf16).
-  function automatic int unsigned num_windows(cfg_t c);
+  function automatic int unsigned num_windows(core_cfg_t c);
     return c.Cell == CellBf16 ? c.Segments + 3 : c.Segments + 1;
+  endfunction
+
+  // Bytes of the chip's memory.
+  function automatic logic [AddrBits:0] memory_bytes(chip_cfg_t c);
+    return c.Memory == MemoryAxi ? (AddrBits + 1)'(c.DramBytes) : (AddrBits + 1)'(c.Core.BeatBytes) << 25;
+  endfunction
+
+  function automatic logic pow2(int unsigned n);
+    return n != 0 && (n & (n - 1)) == 0;
+  endfunction
+  function automatic int unsigned max(int unsigned a, int unsigned b);
+    return a > b ? a : b;
+  endfunction
+
+  // The first rule that a configuration breaks (systole_cfg_check); 0: it is legal.
+  function automatic int unsigned broken_rule(chip_cfg_t c);
+    if (!((pow2(c.Core.Rows) && c.Core.Rows >= 8 && c.Core.Rows <= 256 && c.Core.Cols == c.Core.Rows))) return 1;
+    if (!(c.Core.Cell == CellInt8 || c.Core.Cell == CellBf16)) return 2;
+    if (!(c.Core.Cell != CellInt8 || c.Core.CellStages == 1)) return 3;
+    if (!((c.Core.CellStages >= 1 && c.Core.CellStages <= 5))) return 4;
+    if (!((pow2(c.Core.UbBanks) && c.Core.UbBytes != 0 && c.Core.UbBytes % (c.Core.UbBanks * word_bytes(c.Core)) == 0))) return 5;
+    if (!(c.Core.UbBytes <= 33554432)) return 6;
+    if (!((pow2(c.Core.AccRows) && c.Core.AccRows >= 4 && c.Core.AccRows <= 8192))) return 7;
+    if (!((pow2(c.Core.WfifoTiles) && c.Core.WfifoTiles >= 2))) return 8;
+    if (!((pow2(c.Core.BeatBytes) && c.Core.BeatBytes >= 16 && c.Core.BeatBytes <= 512))) return 9;
+    if (!((c.Core.Segments >= 1 && c.Core.Segments <= 4))) return 10;
+    if (!(c.Core.UbBanks * word_bytes(c.Core) >= c.Core.Segments * max(2 * word_bytes(c.Core), c.Core.BeatBytes))) return 11;
+    if (!(c.Core.QueueDepth >= 2)) return 12;
+    if (!(c.Memory == MemoryHbm || c.Memory == MemoryAxi)) return 13;
+    if (!(c.Memory != MemoryHbm || (pow2(c.HbmPcs) && c.HbmPcs >= 2 && c.Core.BeatBytes == 16 * c.HbmPcs))) return 14;
+    if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 15;
+    if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 16;
+    if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 17;
+    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 18;
+    return 0;
   endfunction
 
 endpackage

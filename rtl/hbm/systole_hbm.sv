@@ -14,7 +14,7 @@ module systole_hbm
     parameter int unsigned NumWr = 2,
     parameter int unsigned AddrBits = 36,
     parameter timing_t Timing = HbmTiming,
-    parameter int unsigned D = PhyBytes * HbmPcs  // bytes of a beat; derived, do not set
+    localparam int unsigned D = PhyBytes * HbmPcs  // bytes of a beat
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,

@@ -8,7 +8,7 @@
 module systole_hbm_arb #(
     parameter int unsigned N = 4,
     parameter int unsigned Burst = 64,
-    parameter int unsigned IdxBits = N > 1 ? $clog2(N) : 1  // derived, do not set
+    localparam int unsigned IdxBits = N > 1 ? $clog2(N) : 1
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,

@@ -11,7 +11,7 @@ module systole_hbm_rdata
     parameter int unsigned Lanes = 1,  // pseudo-channels of the group
     parameter int unsigned Depth = 16,  // beats, a power of two
     parameter timing_t Timing = HbmTiming,
-    parameter int unsigned BeatBytes = BurstBytes * Lanes  // derived, do not set
+    localparam int unsigned BeatBytes = BurstBytes * Lanes
 ) (
     input  logic                             clk_i,
     input  logic                             rst_ni,

@@ -11,10 +11,10 @@ module systole_mxu
   import systole_isa_pkg::*;
   import systole_mxu_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetNano),
-    parameter int unsigned S = Cfg.Segments,      // derived, do not set
-    parameter int unsigned W = word_bytes(Cfg),   // derived, do not set
-    parameter int unsigned D = beat_bytes(Cfg)    // derived, do not set
+    parameter core_cfg_t Cfg = core_preset(PresetNano),
+    localparam int unsigned S = Cfg.Segments,
+    localparam int unsigned W = word_bytes(Cfg),
+    localparam int unsigned D = beat_bytes(Cfg)
 ) (
     input  logic                         clk_i,
     input  logic                         rst_ni,

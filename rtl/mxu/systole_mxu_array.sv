@@ -13,7 +13,7 @@ module systole_mxu_array
     parameter int unsigned Cols = 8,
     parameter int unsigned Cell = CellInt8,
     parameter int unsigned Stages = 1,                        // of a cell
-    parameter int unsigned ElementBits = element_bits(Cell)   // derived, do not set
+    localparam int unsigned ElementBits = element_bits(Cell)
 ) (
     input  logic                    clk_i,
     input  logic                    enable_i,         // high from a vector's entry until it has left

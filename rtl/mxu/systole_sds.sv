@@ -10,10 +10,10 @@ module systole_sds
   import systole_presets_pkg::*;
   import systole_isa_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetNano),
-    parameter int unsigned S = Cfg.Segments,                      // derived, do not set
-    parameter int unsigned W = word_bytes(Cfg),                   // derived, do not set: bytes of a window
-    parameter int unsigned ElementBits = 8 * element_bytes(Cfg)   // derived, do not set
+    parameter core_cfg_t Cfg = core_preset(PresetNano),
+    localparam int unsigned S = Cfg.Segments,
+    localparam int unsigned W = word_bytes(Cfg),                   // bytes of a window
+    localparam int unsigned ElementBits = 8 * element_bytes(Cfg)
 ) (
     input  logic                         clk_i,
     input  logic                         rst_ni,

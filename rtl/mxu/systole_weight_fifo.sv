@@ -8,9 +8,9 @@
 module systole_weight_fifo
   import systole_presets_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetNano),
-    parameter int unsigned D = beat_bytes(Cfg),                   // derived, do not set
-    parameter int unsigned ElementBits = 8 * element_bytes(Cfg)   // derived, do not set
+    parameter core_cfg_t Cfg = core_preset(PresetNano),
+    localparam int unsigned D = beat_bytes(Cfg),
+    localparam int unsigned ElementBits = 8 * element_bytes(Cfg)
 ) (
     input  logic                        clk_i,
     input  logic                        rst_ni,

@@ -12,10 +12,10 @@ module systole_core
   import systole_hbm_pkg::perf_t;
   import systole_mxu_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetNano),
-    parameter int unsigned D = beat_bytes(Cfg),             // derived, do not set
-    parameter int unsigned NumWin = num_windows(Cfg),       // derived, do not set
-    parameter int unsigned Stalls = NumWin + 3 + NumQueues + 4  // derived, do not set
+    parameter core_cfg_t Cfg = core_preset(PresetNano),
+    localparam int unsigned D = beat_bytes(Cfg),
+    localparam int unsigned NumWin = num_windows(Cfg),
+    localparam int unsigned Stalls = NumWin + 3 + NumQueues + 4
 ) (
     input  logic                           clk_i,
     input  logic                           rst_ni,       // power-on or soft reset

@@ -10,9 +10,10 @@ module systole_top
   import systole_isa_pkg::*;
 #(
     parameter int unsigned Preset = PresetEdge,
-    parameter cfg_t Cfg = preset(Preset),           // derived, do not set
-    parameter int unsigned D = beat_bytes(Cfg),     // derived, do not set
-    parameter int unsigned H = axi_bytes(Cfg)       // derived, do not set
+    localparam chip_cfg_t Chip = preset(Preset),
+    localparam core_cfg_t Cfg = Chip.Core,
+    localparam int unsigned D = beat_bytes(Cfg),
+    localparam int unsigned H = axi_bytes(Cfg)
 ) (
     input  logic                                   clk_i,
     input  logic                                   rst_ni,
@@ -70,16 +71,16 @@ module systole_top
     output logic                                   irq_o,
 
     // PHY of the HBM: a pseudo-channel each.
-    output row_cmd_e [Cfg.HbmPcs-1:0]              phy_row_cmd_o,
-    output logic [Cfg.HbmPcs-1:0][BankBits-1:0]    phy_row_bank_o,
-    output logic [Cfg.HbmPcs-1:0][RowBits-1:0]     phy_row_addr_o,
-    output col_cmd_e [Cfg.HbmPcs-1:0]              phy_col_cmd_o,
-    output logic [Cfg.HbmPcs-1:0][BankBits-1:0]    phy_col_bank_o,
-    output logic [Cfg.HbmPcs-1:0][ColBits-1:0]     phy_col_addr_o,
-    output logic [Cfg.HbmPcs-1:0][PhyBytes*8-1:0]  phy_wdata_o,
-    output logic [Cfg.HbmPcs-1:0][PhyBytes-1:0]    phy_wmask_o,
-    input  logic [Cfg.HbmPcs-1:0][PhyBytes*8-1:0]  phy_rdata_i,
-    input  logic [Cfg.HbmPcs-1:0]                  phy_rdata_valid_i,
+    output row_cmd_e [Chip.HbmPcs-1:0]              phy_row_cmd_o,
+    output logic [Chip.HbmPcs-1:0][BankBits-1:0]    phy_row_bank_o,
+    output logic [Chip.HbmPcs-1:0][RowBits-1:0]     phy_row_addr_o,
+    output col_cmd_e [Chip.HbmPcs-1:0]              phy_col_cmd_o,
+    output logic [Chip.HbmPcs-1:0][BankBits-1:0]    phy_col_bank_o,
+    output logic [Chip.HbmPcs-1:0][ColBits-1:0]     phy_col_addr_o,
+    output logic [Chip.HbmPcs-1:0][PhyBytes*8-1:0]  phy_wdata_o,
+    output logic [Chip.HbmPcs-1:0][PhyBytes-1:0]    phy_wmask_o,
+    input  logic [Chip.HbmPcs-1:0][PhyBytes*8-1:0]  phy_rdata_i,
+    input  logic [Chip.HbmPcs-1:0]                  phy_rdata_valid_i,
 
     // Trace: a descriptor of queue q is complete.
     output logic [4:0]                             retire_valid_o,
@@ -90,7 +91,11 @@ module systole_top
   localparam int unsigned RdHost = 3;
   localparam int unsigned WrStore = 0;
   localparam int unsigned WrHost = 1;
-  localparam logic [AddrBits:0] HbmBytes = (AddrBits + 1)'(D) << BeatBits;
+  localparam logic [AddrBits:0] HbmBytes = memory_bytes(Chip);
+
+  if (!is_preset(Preset)) $fatal(1, "no such preset");
+  systole_cfg_check #(.Cfg(Chip)) u_check ();
+  if (Chip.Memory != MemoryHbm) $fatal(1, "this top is for chips with HBM");
 
   // Random stalls, a bit a stream.
   localparam int unsigned NumWin = num_windows(Cfg);
@@ -174,7 +179,7 @@ module systole_top
       .wr_data_o(wr_data[WrHost]), .wr_mask_o(wr_mask[WrHost])
   );
 
-  systole_hbm #(.HbmPcs(Cfg.HbmPcs), .NumRd(NumRd), .NumWr(NumWr), .AddrBits(AddrBits)) u_hbm (
+  systole_hbm #(.HbmPcs(Chip.HbmPcs), .NumRd(NumRd), .NumWr(NumWr), .AddrBits(AddrBits)) u_hbm (
       .clk_i, .rst_ni,
       .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr), .rd_rsp_valid_o(rd_rsp_valid),
       .rd_rsp_data_o(rd_rsp_data),
@@ -184,7 +189,4 @@ module systole_top
       .col_cmd_o(phy_col_cmd_o), .col_bank_o(phy_col_bank_o), .col_addr_o(phy_col_addr_o),
       .wdata_o(phy_wdata_o), .wmask_o(phy_wmask_o), .rdata_i(phy_rdata_i), .rdata_valid_i(phy_rdata_valid_i)
   );
-
-  // A preset that exists.
-  initial a_preset : assert (Cfg.Rows != 0);
 endmodule

@@ -8,7 +8,7 @@
 module systole_ub_bank #(
     parameter int unsigned WordBytes = 32,
     parameter int unsigned Depth = 64,
-    parameter int unsigned RowBits = $clog2(Depth)  // derived, do not set
+    localparam int unsigned RowBits = $clog2(Depth)
 ) (
     input  logic                   clk_i,
 

@@ -8,10 +8,10 @@
 module systole_unified_buffer
   import systole_presets_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetNano),
-    parameter int unsigned W = word_bytes(Cfg),        // derived, do not set: bytes of a word and of a window
-    parameter int unsigned D = beat_bytes(Cfg),        // derived, do not set: bytes of a beat
-    parameter int unsigned NumWin = num_windows(Cfg)   // derived, do not set
+    parameter core_cfg_t Cfg = core_preset(PresetNano),
+    localparam int unsigned W = word_bytes(Cfg),        // bytes of a word and of a window
+    localparam int unsigned D = beat_bytes(Cfg),        // bytes of a beat
+    localparam int unsigned NumWin = num_windows(Cfg)
 ) (
     input  logic                              clk_i,
     input  logic                              rst_ni,

@@ -8,7 +8,7 @@
 module systole_vector_lanes
   import systole_vector_pkg::*;
 #(
-    parameter systole_presets_pkg::cfg_t Cfg = systole_presets_pkg::preset(systole_presets_pkg::PresetNano)
+    parameter systole_presets_pkg::core_cfg_t Cfg = systole_presets_pkg::core_preset(systole_presets_pkg::PresetNano)
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,

@@ -9,8 +9,8 @@ module systole_vector_prepare
   import systole_isa_pkg::*;
   import systole_vector_pkg::*;
 #(
-    parameter systole_presets_pkg::cfg_t Cfg = systole_presets_pkg::preset(systole_presets_pkg::PresetNano),
-    parameter int unsigned CountBits = $clog2(OutDepth + 1)  // derived, do not set
+    parameter systole_presets_pkg::core_cfg_t Cfg = systole_presets_pkg::core_preset(systole_presets_pkg::PresetNano),
+    localparam int unsigned CountBits = $clog2(OutDepth + 1)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,

@@ -11,7 +11,7 @@ module systole_vpu_alu
   import systole_vpu_fp_pkg::*;
 #(
     parameter int unsigned Cols = 8,
-    parameter int unsigned Width = Cols * 32  // derived, do not set
+    localparam int unsigned Width = Cols * 32
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,

@@ -11,7 +11,7 @@ module systole_vpu_control
   import systole_isa_pkg::*;
   import systole_vpu_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetMini)
+    parameter core_cfg_t Cfg = core_preset(PresetMini)
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,

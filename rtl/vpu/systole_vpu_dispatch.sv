@@ -10,7 +10,7 @@ module systole_vpu_dispatch
   import systole_vpu_pkg::*;
   import systole_vpu_types_pkg::*;
 #(
-    parameter systole_presets_pkg::cfg_t Cfg = systole_presets_pkg::preset(systole_presets_pkg::PresetMini)
+    parameter systole_presets_pkg::core_cfg_t Cfg = systole_presets_pkg::core_preset(systole_presets_pkg::PresetMini)
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,

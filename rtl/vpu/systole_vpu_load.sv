@@ -10,8 +10,8 @@ module systole_vpu_load
   import systole_vpu_pkg::*;
   import systole_vpu_types_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetMini),
-    parameter int unsigned Width = Cfg.Cols * 32  // derived, do not set
+    parameter core_cfg_t Cfg = core_preset(PresetMini),
+    localparam int unsigned Width = Cfg.Cols * 32
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,

@@ -7,7 +7,7 @@
 
 module systole_vpu_random #(
     parameter int unsigned Lanes = 8,
-    parameter int unsigned Latency = 5  // derived, do not set
+    localparam int unsigned Latency = 5
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,

@@ -10,7 +10,7 @@ module systole_vpu_regs
   import systole_vpu_types_pkg::*;
 #(
     parameter int unsigned Cols = 8,
-    parameter int unsigned Width = Cols * 32  // derived, do not set
+    localparam int unsigned Width = Cols * 32
 ) (
     input  logic             clk_i,
 

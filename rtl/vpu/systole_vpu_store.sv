@@ -11,10 +11,10 @@ module systole_vpu_store
   import systole_vpu_pkg::*;
   import systole_vpu_types_pkg::*;
 #(
-    parameter cfg_t Cfg = preset(PresetMini),
-    parameter int unsigned Width = Cfg.Cols * 32,  // derived, do not set
-    parameter int unsigned Bytes = Cfg.Cols * 4,   // derived, do not set
-    parameter int unsigned LaneBits = $clog2(Cfg.Cols + 1)  // derived, do not set
+    parameter core_cfg_t Cfg = core_preset(PresetMini),
+    localparam int unsigned Width = Cfg.Cols * 32,
+    localparam int unsigned Bytes = Cfg.Cols * 4,
+    localparam int unsigned LaneBits = $clog2(Cfg.Cols + 1)
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,

@@ -7,8 +7,6 @@
 
 #include <cstring>
 
-#include "systole/gen/hbm.h"
-
 namespace systole::iss {
 namespace {
 
@@ -33,7 +31,7 @@ uint32_t Crc32(const std::vector<T>& v) {
 
 State::State(const Preset& p, uint64_t seed)
     : preset(p),
-      hbm(hbm::CapacityBytes(static_cast<int>(p.hbm_pcs)), seed),
+      hbm(p.memory_bytes(), seed),
       ub(p.ub_bytes),
       acc(p.acc_rows * p.cols),
       hbm_limit(hbm.capacity()),

@@ -134,7 +134,7 @@ class Reference {
 
   template <typename D>
   void Dma(const D& d, bool to_ub) {
-    const int64_t beat = 16 * p.hbm_pcs;
+    const int64_t beat = p.beat_bytes();
     Require(d.len && d.n1 && d.n2, isa::Fault::kIllegalDescriptor);
     Require(d.hbm_addr % beat == 0 && d.ub_addr % beat == 0 &&
                 d.hbm_stride1 % beat == 0 && d.ub_stride1 % beat == 0 &&
@@ -165,7 +165,7 @@ class Reference {
 
   void Do(const isa::Weights& d) {
     Require(d.tiles, isa::Fault::kIllegalDescriptor);
-    Require(d.hbm_addr % (16 * p.hbm_pcs) == 0, isa::Fault::kMisaligned);
+    Require(d.hbm_addr % p.beat_bytes() == 0, isa::Fault::kMisaligned);
     uint64_t at = d.hbm_addr;
     for (uint32_t t = 0; t < d.tiles; ++t) {
       Require(at + p.rows * p.cols <= hbm.size(), isa::Fault::kHbmRange);

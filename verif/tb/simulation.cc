@@ -134,7 +134,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
     return absl::InvalidArgumentError(
         absl::StrCat("no preset '", options.preset, "'"));
   hbm::Device::Options memory_options;
-  memory_options.pcs = static_cast<int>(preset->hbm_pcs);
+  memory_options.pcs = static_cast<int>(preset->chip.hbm_pcs);
   memory_options.seed = options.seed;
   auto memory = hbm::Device::Create(memory_options);
   if (!memory.ok()) return memory.status();

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/buffer_placer.h"
-#include "systole/gen/hbm.h"
 
 namespace systole::compiler {
 namespace {
@@ -31,8 +30,7 @@ absl::StatusOr<bool> MemoryPlanning::Run(Plan& plan) {
   }
   plan.buffers = ub.buffers();
 
-  const auto capacity = static_cast<int64_t>(
-      hbm::CapacityBytes(static_cast<int>(plan.preset->hbm_pcs)));
+  const auto capacity = static_cast<int64_t>(plan.preset->memory_bytes());
   BufferPlacer hbm(capacity, std::max(kHbmAlign, plan.preset->beat_bytes()));
   for (size_t t = 0; t < plan.tensors.size(); ++t) {
     PlanTensor& tensor = plan.tensors[t];

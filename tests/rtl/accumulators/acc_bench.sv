@@ -7,7 +7,7 @@ module acc_bench
   import systole_presets_pkg::*;
 #(
     parameter int unsigned Preset = 0,
-    parameter cfg_t Cfg = preset(Preset)  // derived, do not set
+    localparam core_cfg_t Cfg = core_preset(Preset)
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,

@@ -9,9 +9,9 @@ module dma_bench
 #(
     parameter int unsigned Preset = PresetNano,
     parameter int unsigned Unit = 0,                          // 0: load, 1: store, 2: weights
-    parameter cfg_t Cfg = preset(Preset),                     // derived, do not set
-    parameter int unsigned Words = beat_bytes(Cfg) / 4,       // derived, do not set
-    parameter int unsigned Masks = beat_bytes(Cfg) / 32       // derived, do not set
+    localparam core_cfg_t Cfg = core_preset(Preset),
+    localparam int unsigned Words = beat_bytes(Cfg) / 4,
+    localparam int unsigned Masks = beat_bytes(Cfg) / 32
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,

@@ -7,9 +7,9 @@ module tiles_bench
   import systole_presets_pkg::*;
 #(
     parameter int unsigned Preset = PresetMini,
-    parameter cfg_t Cfg = preset(Preset),                  // derived, do not set
-    parameter int unsigned Words = beat_bytes(Cfg) / 4,    // derived, do not set
-    parameter int unsigned WinWords = word_bytes(Cfg) / 4  // derived, do not set
+    localparam core_cfg_t Cfg = core_preset(Preset),
+    localparam int unsigned Words = beat_bytes(Cfg) / 4,
+    localparam int unsigned WinWords = word_bytes(Cfg) / 4
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,

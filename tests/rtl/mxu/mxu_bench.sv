@@ -8,9 +8,9 @@ module mxu_bench
   import systole_isa_pkg::*;
 #(
     parameter int unsigned Preset = 0,
-    parameter cfg_t Cfg = preset(Preset),       // derived, do not set
-    parameter int unsigned W = word_bytes(Cfg),  // derived, do not set
-    parameter int unsigned D = beat_bytes(Cfg)   // derived, do not set
+    localparam core_cfg_t Cfg = core_preset(Preset),
+    localparam int unsigned W = word_bytes(Cfg),
+    localparam int unsigned D = beat_bytes(Cfg)
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,

@@ -9,7 +9,7 @@ module sequencer_bench
 #(
     parameter int unsigned D = 64,                 // bytes of a beat
     parameter int unsigned Cell = 0,               // 0 int8, 1 bf16
-    parameter int unsigned Words = D / 4           // derived, do not set
+    localparam int unsigned Words = D / 4
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,

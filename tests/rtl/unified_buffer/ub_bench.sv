@@ -7,10 +7,10 @@ module ub_bench
   import systole_presets_pkg::*;
 #(
     parameter int unsigned Preset = 0,
-    parameter cfg_t Cfg = preset(Preset),         // derived, do not set
-    parameter int unsigned N = num_windows(Cfg),  // derived, do not set
-    parameter int unsigned W = word_bytes(Cfg),   // derived, do not set
-    parameter int unsigned D = beat_bytes(Cfg)    // derived, do not set
+    localparam core_cfg_t Cfg = core_preset(Preset),
+    localparam int unsigned N = num_windows(Cfg),
+    localparam int unsigned W = word_bytes(Cfg),
+    localparam int unsigned D = beat_bytes(Cfg)
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,

@@ -7,9 +7,9 @@ module vector_bench
   import systole_presets_pkg::*;
 #(
     parameter int unsigned Preset = PresetNano,
-    parameter cfg_t Cfg = preset(Preset),             // derived, do not set
-    parameter int unsigned Words = Cfg.Cols / 4,      // derived, do not set
-    parameter int unsigned Masks = (Cfg.Cols + 31) / 32  // derived, do not set
+    localparam core_cfg_t Cfg = core_preset(Preset),
+    localparam int unsigned Words = Cfg.Cols / 4,
+    localparam int unsigned Masks = (Cfg.Cols + 31) / 32
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,

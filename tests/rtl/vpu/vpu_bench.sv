@@ -7,8 +7,8 @@ module vpu_bench
   import systole_presets_pkg::*;
 #(
     parameter int unsigned Preset = PresetMini,
-    parameter cfg_t Cfg = preset(Preset),             // derived, do not set
-    parameter int unsigned Masks = Cfg.Cols * 4 / 32  // derived, do not set
+    localparam core_cfg_t Cfg = core_preset(Preset),
+    localparam int unsigned Masks = Cfg.Cols * 4 / 32
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,

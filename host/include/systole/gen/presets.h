@@ -17,12 +17,16 @@ enum class Cell : uint8_t {
   kBf16 = 1,  // bf16 x bf16 + fp32, one rounding; the programmable fp32 vector unit; training
 };
 
+// What a chip's programs, weights and tensors lie in.
+enum class Memory : uint8_t {
+  kHbm = 0,  // HBM stacks behind controllers of the chip; a PHY port a pseudo-channel
+  kAxi = 1,  // a board's DRAM behind one AXI4 master port of a beat's width
+};
+
 inline constexpr std::array<std::string_view, 2> kCellNames = {"int8", "bf16"};
 
-// One configuration of the core.
-struct Preset {
-  std::string_view name;
-  int id;
+// One configuration of a core.
+struct CoreConfig {
   int64_t rows;  // array rows: contraction elements a pass (power of two, 8..256)
   int64_t cols;  // array columns: output channels a pass; equals Rows
   Cell cell;  // number format of the array, of the weights and activations
@@ -31,13 +35,12 @@ struct Preset {
   int64_t ub_banks;  // unified buffer banks, each one read and one write port of one word
   int64_t acc_rows;  // accumulator rows of Cols 32-bit lanes, in two banks of half the rows each
   int64_t wfifo_tiles;  // weight FIFO capacity in tiles of Rows x Cols elements
-  int64_t hbm_pcs;  // HBM pseudo-channels of 16 bytes a cycle each (even)
   int64_t segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
   int64_t queue_depth;  // descriptors a unit queue holds
+  int64_t beat;  // bytes of a beat: what memory reads or writes in one cycle at most; DMA alignment
 
-  // Bytes of an HBM beat: the peak of all pseudo-channels in one cycle; DMA alignment.
-  constexpr int64_t beat_bytes() const { return 16 * hbm_pcs; }
-  // Bytes of a beat of the host's AXI4 port: an HBM beat, as far as AXI4 has such widths.
+  constexpr int64_t beat_bytes() const { return beat; }
+  // Bytes of a beat of the host's AXI4 port: a beat, as far as AXI4 has such widths.
   constexpr int64_t axi_bytes() const { return beat_bytes() < 128 ? beat_bytes() : 128; }
   constexpr std::string_view cell_name() const { return kCellNames[static_cast<int>(cell)]; }
   // Bytes of a weight or activation.
@@ -54,13 +57,34 @@ struct Preset {
   constexpr int64_t param_block_bytes() const { return 9 * cols; }
 };
 
-inline constexpr std::array<Preset, 6> kPresets = {{
-    {"nano", 0, 8, 8, Cell::kInt8, 1, 65536, 16, 512, 8, 2, 4, 8},
-    {"edge", 1, 32, 32, Cell::kInt8, 1, 524288, 8, 1024, 8, 4, 4, 8},
-    {"v1", 2, 256, 256, Cell::kInt8, 1, 25165824, 8, 4096, 4, 8, 4, 8},
-    {"mini", 3, 8, 8, Cell::kBf16, 3, 131072, 16, 512, 8, 2, 4, 8},
-    {"v2", 4, 128, 128, Cell::kBf16, 3, 16777216, 8, 4096, 4, 32, 4, 8},
-    {"lite", 5, 32, 32, Cell::kBf16, 3, 1048576, 8, 1024, 4, 8, 4, 8},
+// One configuration of a chip, but its core.
+struct ChipConfig {
+  Memory memory;  // kind of memory
+  int64_t hbm_pcs;  // hbm: pseudo-channels of 16 bytes a cycle each, together a beat (even); axi: 0
+  int64_t dram_bytes;  // axi: bytes of memory; hbm: 0, the pseudo-channels say it
+};
+
+// A chip with its core, by name.
+struct Preset : CoreConfig {
+  ChipConfig chip;
+  std::string_view name;
+  int id;
+
+  // Bytes of the chip's memory.
+  constexpr uint64_t memory_bytes() const {
+    return chip.memory == Memory::kAxi ? chip.dram_bytes : static_cast<uint64_t>(beat_bytes()) << 25;
+  }
+};
+
+inline constexpr std::array<Preset, 8> kPresets = {{
+    {{8, 8, Cell::kInt8, 1, 65536, 16, 512, 8, 4, 8, 32}, {Memory::kHbm, 2, 0}, "nano", 0},
+    {{32, 32, Cell::kInt8, 1, 524288, 8, 1024, 8, 4, 8, 64}, {Memory::kHbm, 4, 0}, "edge", 1},
+    {{256, 256, Cell::kInt8, 1, 25165824, 8, 4096, 4, 4, 8, 128}, {Memory::kHbm, 8, 0}, "v1", 2},
+    {{8, 8, Cell::kBf16, 3, 131072, 16, 512, 8, 4, 8, 32}, {Memory::kHbm, 2, 0}, "mini", 3},
+    {{128, 128, Cell::kBf16, 3, 16777216, 8, 4096, 4, 4, 8, 512}, {Memory::kHbm, 32, 0}, "v2", 4},
+    {{32, 32, Cell::kBf16, 3, 1048576, 8, 1024, 4, 4, 8, 128}, {Memory::kHbm, 8, 0}, "lite", 5},
+    {{8, 8, Cell::kInt8, 1, 131072, 8, 1024, 8, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board8", 6},
+    {{16, 16, Cell::kInt8, 1, 262144, 8, 1024, 8, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board", 7},
 }};
 
 // The preset of that name, or nullptr.
