@@ -7,6 +7,7 @@
 gen/systole_presets_pkg.sv
 gen/systole_isa_pkg.sv
 gen/systole_csr_pkg.sv
+gen/systole_csr_regs_pkg.sv
 gen/systole_hbm_pkg.sv
 gen/systole_sfu_pkg.sv
 gen/systole_vpu_pkg.sv

@@ -57,7 +57,7 @@ install_packages() {
 install_venv() {
   say "making $venv with $(grep -v '^#' "$requirements" | tr '\n' ' ')"
   rm -rf "$venv"
-  /usr/bin/python3 -m venv "$venv"
+  /usr/bin/python3 -m venv --system-site-packages "$venv"
   "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
   cp "$requirements" "$venv/requirements.txt"
 }

@@ -1,86 +1,131 @@
 # SPDX-FileCopyrightText: Systole contributors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/spec/csr.yaml -> SystemVerilog package, C++ header, reference page."""
+"""docs/spec/csr.rdl -> register block and package (PeakRDL-regblock), C header, reference page, IP-XACT file; C++ header.
+
+The SystemVerilog package and the C++ header with the names that the project uses are written here, from the same elaborated description.
+"""
 
 import pathlib
+import tempfile
 
 from . import common
 
-SOURCE = "csr.yaml"
+SOURCE = "csr.rdl"
+BLOCK = "systole_csr_regs"
+ADDRESS_BITS = 12
+INCREMENT_BITS = 10
 
 
-def _sv(spec: dict) -> str:
+def _elaborate(path: pathlib.Path):
+    try:
+        import systemrdl
+        from peakrdl_regblock import udps
+    except ImportError as error:
+        raise SystemExit(f"generate: {error.name} is missing (docs/spec/{SOURCE}): run scripts/setup.sh, then scripts/python") from error
+    compiler = systemrdl.RDLCompiler()
+    for property_ in udps.ALL_UDPS:
+        compiler.register_udp(property_)
+    try:
+        compiler.compile_file(str(path))
+        return compiler.elaborate()
+    except systemrdl.RDLCompileError as error:
+        raise SystemExit(f"generate: docs/spec/{SOURCE}: {error}") from error
+
+
+def _tidy(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.rstrip().splitlines()) + "\n"
+
+
+def _export(root, folder: pathlib.Path) -> dict:
+    """What the exporters write, by name of the file."""
+    from peakrdl_cheader.exporter import CHeaderExporter
+    from peakrdl_ipxact import IPXACTExporter
+    from peakrdl_markdown import MarkdownExporter
+    from peakrdl_regblock import RegblockExporter
+    from peakrdl_regblock.cpuif.axi4lite import AXI4Lite_Cpuif_flattened
+
+    RegblockExporter().export(root, str(folder), cpuif_cls=AXI4Lite_Cpuif_flattened, module_name=BLOCK, package_name=f"{BLOCK}_pkg",
+                              address_width=ADDRESS_BITS, default_reset_activelow=True, err_if_bad_addr=True, err_if_bad_rw=True)
+    CHeaderExporter().export(root, str(folder / "systole_csr.h"))
+    MarkdownExporter().export(root, str(folder / "csr.md"))
+    IPXACTExporter(vendor="systole", library="systole").export(root, str(folder / "csr.xml"))
+    return {path.name: _tidy(path.read_text()) for path in folder.iterdir()}
+
+
+def _registers(top):
+    return [child for child in top.children() if not child.external]
+
+
+def _counters(top):
+    return next(child for child in top.children() if child.external)
+
+
+def _text(node) -> str:
+    return " ".join((node.get_property("desc") or "").split())
+
+
+def _sv(top) -> str:
+    counters = list(_counters(top).children())
     out = [common.banner("//", SOURCE), "package systole_csr_pkg;\n"]
-    for r in spec["registers"]:
-        name = common.camel(r["name"])
-        out.append(f"  localparam logic [11:0] Csr{name} = 12'h{r['offset']:03X};  // {r['access']}: {r['doc']}")
-        if "reset" in r:
-            out.append(f"  localparam logic [31:0] Csr{name}Reset = 32'h{r['reset']:08X};")
-        for f in r.get("fields", []):
-            out.append(f"  localparam int unsigned Csr{name}{common.camel(f['name'])}Lsb = {f['lsb']};  // {f['doc']}")
-            if f["bits"] > 1:
-                out.append(f"  localparam int unsigned Csr{name}{common.camel(f['name'])}Bits = {f['bits']};")
-    c = spec["counters"]
-    out.append(f"\n  localparam logic [11:0] CsrCounterBase = 12'h{c['base']:03X};")
-    out.append(f"  localparam int unsigned NumCounters = {len(c['list'])};")
-    out.append("  localparam int unsigned CtrIncBits = 10;  // a counter grows by less than 1024 a cycle: bytes of a beat")
-    for i, x in enumerate(c["list"]):
-        out.append(f"  localparam int unsigned Ctr{common.camel(x['name'])} = {i};  // {x['doc']}")
+    out.append(f"  localparam int unsigned CsrAddrBits = {ADDRESS_BITS};")
+    out.append(f"  localparam int unsigned NumCounters = {len(counters)};")
+    out.append(f"  localparam int unsigned CtrIncBits = {INCREMENT_BITS};  // a counter grows by less than 1024 a cycle: bytes of a beat")
+    for i, counter in enumerate(counters):
+        out.append(f"  localparam int unsigned Ctr{common.camel(counter.inst_name)} = {i};  // {_text(counter)}")
+    most = ", ".join(str(counter.get_property("most_a_cycle", default=1)) for counter in counters)
+    out.append(f"\n  // What each may grow by in a cycle, at most.\n  localparam int unsigned CtrMost [NumCounters] = '{{{most}}};")
     out.append("\nendpackage\n")
     return "\n".join(out)
 
 
-def _cpp(spec: dict) -> str:
+def _access(register) -> str:
+    field = next(iter(register.fields()))
+    if not field.is_sw_writable:
+        return "ro"
+    return "wo" if not field.is_sw_readable else "w1c" if field.get_property("onwrite") else "rw"
+
+
+def _cpp(top) -> str:
     out = [common.banner("//", SOURCE)]
     out.append("#ifndef SYSTOLE_GEN_CSR_H_\n#define SYSTOLE_GEN_CSR_H_\n")
     out.append("#include <array>\n#include <cstdint>\n#include <string_view>\n")
     out.append("namespace systole::csr {\n")
-    for r in spec["registers"]:
-        name = common.camel(r["name"])
-        out.append(f"inline constexpr uint32_t k{name} = 0x{r['offset']:03X};  // {r['access']}: {r['doc']}")
-        for f in r.get("fields", []):
-            fname = f"k{name}{common.camel(f['name'])}"
-            if f["bits"] == 1:
-                out.append(f"inline constexpr uint32_t {fname} = 1u << {f['lsb']};  // {f['doc']}")
+    for register in _registers(top):
+        name = common.camel(register.inst_name)
+        out.append(f"inline constexpr uint32_t k{name} = 0x{register.absolute_address:03X};  // {_access(register)}: {_text(register)}")
+        for field in register.fields():
+            if field.inst_name == "value":
+                continue
+            field_name = f"k{name}{common.camel(field.inst_name)}"
+            if field.width == 1:
+                out.append(f"inline constexpr uint32_t {field_name} = 1u << {field.low};  // {_text(field)}")
             else:
-                out.append(f"inline constexpr int {fname}Lsb = {f['lsb']};  // {f['doc']}")
-    c = spec["counters"]
-    out.append(f"\ninline constexpr uint32_t kCounterBase = 0x{c['base']:03X};  // 64 bits each")
+                out.append(f"inline constexpr int {field_name}Lsb = {field.low};  // {_text(field)}")
+    counters = list(_counters(top).children())
+    out.append(f"\ninline constexpr uint32_t kCounterBase = 0x{_counters(top).absolute_address:03X};  // 64 bits each")
     out.append("enum class Counter : uint8_t {")
-    for i, x in enumerate(c["list"]):
-        out.append(f"  k{common.camel(x['name'])} = {i},  // {x['doc']}")
+    for i, counter in enumerate(counters):
+        out.append(f"  k{common.camel(counter.inst_name)} = {i},  // {_text(counter)}")
     out.append("};")
-    out.append(f"inline constexpr int kNumCounters = {len(c['list'])};")
-    out.append(f"inline constexpr std::array<std::string_view, {len(c['list'])}> kCounterNames = {{")
-    out += [f'    "{x["name"]}",' for x in c["list"]]
+    out.append(f"inline constexpr int kNumCounters = {len(counters)};")
+    out.append(f"inline constexpr std::array<std::string_view, {len(counters)}> kCounterNames = {{")
+    out += [f'    "{counter.inst_name}",' for counter in counters]
     out.append("};\n")
     out.append("}  // namespace systole::csr\n\n#endif  // SYSTOLE_GEN_CSR_H_\n")
     return "\n".join(out)
 
 
-def _md(spec: dict) -> str:
-    out = ["# Control and status registers", "", "Generated from `docs/spec/csr.yaml`. 32-bit registers on AXI4-Lite; "
-           "an access to any other offset answers SLVERR.", "",
-           "| offset | register | access | reset | meaning |", "|---|---|---|---|---|"]
-    for r in spec["registers"]:
-        reset = f"0x{r['reset']:08X}" if "reset" in r else ""
-        out.append(f"| 0x{r['offset']:03X} | `{r['name']}` | {r['access']} | {reset} | {r['doc']} |")
-        for f in r.get("fields", []):
-            top = f["lsb"] + f["bits"] - 1
-            bits = f"{top}:{f['lsb']}" if f["bits"] > 1 else f"{top}"
-            out.append(f"| | `{r['name']}.{f['name']}` [{bits}] | | | {f['doc']} |")
-    c = spec["counters"]
-    out += ["", "## Counters", "", "64 bits, low half first; reading the low half latches the high half; `start` clears them.", "",
-            "| offset | counter | meaning |", "|---|---|---|"]
-    for i, x in enumerate(c["list"]):
-        out.append(f"| 0x{c['base'] + 8 * i:03X} | `{x['name']}` | {x['doc']} |")
-    return "\n".join(out) + "\n"
-
-
 def generate(root: pathlib.Path) -> dict:
-    spec = common.load(root, SOURCE)
+    tree = _elaborate(root / "docs" / "spec" / SOURCE)
+    with tempfile.TemporaryDirectory() as folder:
+        files = _export(tree, pathlib.Path(folder))
+    comment = common.banner("//", SOURCE)
     return {
-        "rtl/gen/systole_csr_pkg.sv": _sv(spec),
-        "host/include/systole/gen/csr.h": _cpp(spec),
-        "docs/reference/csr.md": _md(spec),
+        "rtl/gen/systole_csr_pkg.sv": _sv(tree.top),
+        f"rtl/gen/{BLOCK}_pkg.sv": f"{comment}\n{files[f'{BLOCK}_pkg.sv']}",
+        f"rtl/gen/{BLOCK}.sv": f"{comment}\n{files[f'{BLOCK}.sv']}",
+        "host/include/systole/gen/csr.h": _cpp(tree.top),
+        "host/include/systole/gen/systole_csr.h": f"{comment}\n{files['systole_csr.h']}",
+        "docs/reference/csr.md": files["csr.md"].replace("$root", f"docs/spec/{SOURCE}"),
+        "docs/reference/csr.xml": files["csr.xml"],
     }

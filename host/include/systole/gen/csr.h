@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
-// Generated from docs/spec/csr.yaml by scripts/generate.py: edit the source.
+// Generated from docs/spec/csr.rdl by scripts/generate.py: edit the source.
 
 #ifndef SYSTOLE_GEN_CSR_H_
 #define SYSTOLE_GEN_CSR_H_
@@ -44,7 +44,7 @@ inline constexpr uint32_t kFaultCycleLo = 0x054;  // ro: cycle counter at the fa
 inline constexpr uint32_t kFaultCycleHi = 0x058;  // ro: upper bits
 inline constexpr uint32_t kAccSaturated = 0x05C;  // ro: 1 if an accumulator saturated since start
 
-inline constexpr uint32_t kCounterBase = 0x100;  // 64 bits each
+inline constexpr uint32_t kCounterBase = 0x200;  // 64 bits each
 enum class Counter : uint8_t {
   kCycles = 0,  // cycles since start
   kDescriptors = 1,  // descriptors completed

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Performance counters of 64 bits in a memory. A few low bits of each count in flip-flops; a sweep adds one counter's low bits to its
+// word of the memory each cycle. A read is a visit out of turn: it takes the exact count of its cycle and answers five to seven cycles
+// after the request. Docs: docs/host.md. Test: tests/rtl/host.
+
+module systole_counters
+  import systole_csr_pkg::*;
+(
+    input  logic                                   clk_i,
+    input  logic                                   rst_ni,
+    input  logic                                   clear_i,  // all counters are 0 in the next cycle
+    input  logic                                   count_i,  // inc_i counts
+    input  logic [NumCounters-1:0][CtrIncBits-1:0] inc_i,    // at most CtrMost
+
+    // Read of a half: pulse; answered before the next. The low half latches the high one.
+    input  logic                                   req_i,
+    input  logic [$clog2(NumCounters)-1:0]         index_i,
+    input  logic                                   high_i,
+    output logic                                   ack_o,
+    output logic [31:0]                            data_o
+);
+  localparam int unsigned IndexBits = $clog2(NumCounters);
+  localparam int unsigned Period = 1 << ($clog2(NumCounters) + 1);  // cycles between two visits, at most: reads may take every other
+  typedef logic [IndexBits-1:0] index_t;
+
+  // Pending read, and who is visited: a read unless its counter is still on its way to the memory, else the next of the sweep.
+  logic   wait_q, wait_high_q, busy, read, high_ack_q;
+  index_t wait_index_q, sweep_q, visit;
+  logic   v1_q, v2_q, v3_q, r1_q, r2_q, r3_q;
+  index_t i1_q, i2_q, i3_q;
+
+  assign busy  = (v1_q && i1_q == wait_index_q) || (v2_q && i2_q == wait_index_q) || (v3_q && i3_q == wait_index_q);
+  assign read  = wait_q && !wait_high_q && !busy;
+  assign visit = read ? wait_index_q : sweep_q;
+
+  // A sweep's visit of a counter that a read has just visited comes too early.
+  logic sweep_ok, go;
+  assign sweep_ok = !(v1_q && i1_q == sweep_q) && !(v2_q && i2_q == sweep_q) && !(v3_q && i3_q == sweep_q);
+  assign go       = (read || sweep_ok) && !clear_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      wait_q     <= 1'b0;
+      high_ack_q <= 1'b0;
+      sweep_q    <= '0;
+    end else begin
+      if (req_i) wait_q <= 1'b1;
+      else if (!clear_i && (read || wait_high_q)) wait_q <= 1'b0;
+      high_ack_q <= wait_q && wait_high_q && !clear_i;
+      if (go && !read) sweep_q <= sweep_q == index_t'(NumCounters - 1) ? '0 : sweep_q + 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (req_i) begin
+      wait_index_q <= index_i;
+      wait_high_q  <= high_i;
+    end
+  end
+
+  // Low bits: a visit takes them and leaves what this cycle adds. Bits that a counter cannot reach within a period are constant.
+  typedef logic [31:0] low_t;
+  low_t                   low_q [NumCounters];
+  low_t                   low_d [NumCounters];
+  logic [NumCounters-1:0] fresh_q;  // 0, whatever the memory holds
+
+  function automatic low_t reach(int unsigned most);
+    return (32'd1 << $clog2(Period * most + 1)) - 32'd1;
+  endfunction
+
+  always_comb begin
+    for (int unsigned i = 0; i < NumCounters; i++) begin
+      low_d[i] = ((go && 32'(visit) == i ? '0 : low_q[i]) + (count_i ? 32'(inc_i[i]) : '0)) & reach(CtrMost[i]);
+      if (!rst_ni || clear_i) low_d[i] = '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    low_q <= low_d;
+    if (!rst_ni || clear_i) fresh_q <= '1;
+    else if (go) fresh_q[visit] <= 1'b0;
+  end
+
+  // A visit: memory and low bits, the word in a register, the sum in another, back into the memory.
+  logic        f1_q;
+  logic [31:0] l1_q, l2_q, high_q;
+  logic [63:0] word, w2_q, sum_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || clear_i) begin
+      v1_q <= 1'b0;
+      v2_q <= 1'b0;
+      v3_q <= 1'b0;
+    end else begin
+      v1_q <= go;
+      v2_q <= v1_q;
+      v3_q <= v2_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      r1_q <= 1'b0;
+      r2_q <= 1'b0;
+      r3_q <= 1'b0;
+    end else begin
+      r1_q <= go && read;
+      r2_q <= r1_q;
+      r3_q <= r2_q;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    i1_q  <= visit;
+    i2_q  <= i1_q;
+    i3_q  <= i2_q;
+    l1_q  <= low_q[visit];
+    l2_q  <= l1_q;
+    f1_q  <= fresh_q[visit];
+    w2_q  <= f1_q ? '0 : word;
+    sum_q <= w2_q + 64'(l2_q);
+    if (r3_q) high_q <= sum_q[63:32];
+  end
+
+  systole_ram_1r1w #(.Width(64), .Depth(NumCounters)) u_ram (
+      .clk_i, .we_i(v3_q && !clear_i), .waddr_i(i3_q), .wdata_i(sum_q), .re_i(go), .raddr_i(visit), .rdata_o(word)
+  );
+
+  assign ack_o  = r3_q || high_ack_q;
+  assign data_o = r3_q ? sum_q[31:0] : high_q;
+
+  // One read at a time; increments keep to their bound; none waits longer than its low bits last.
+  logic [$clog2(Period+1)-1:0] gap_q;  // cycles in which the sweep stood, of the last NumCounters steps and more
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || (go && !read && sweep_q == '0)) gap_q <= '0;
+    else gap_q <= gap_q + 1'b1;
+    if (rst_ni) begin
+      a_one : assert (!req_i || !(wait_q || r1_q || r2_q || r3_q || high_ack_q));
+      a_sweep : assert (32'(gap_q) < Period / 2);
+      for (int unsigned i = 0; i < NumCounters; i++) a_most : assert (!count_i || 32'(inc_i[i]) <= CtrMost[i]);
+    end
+  end
+endmodule
