@@ -68,7 +68,7 @@ module systole_weight_loader
   assign d = weights_desc_t'(start_desc_i);
 
   // Tiles of the unified buffer. Beats must come in the order of the descriptors, so only one of the two ways is in use at a time.
-  logic                ub_ready, ub_busy, ub_step, ub_full, ub_beat, is_tiles;
+  logic                ub_ready, ub_busy, ub_step, ub_full, ub_beat, is_tiles, start, stopped_q;
   fault_e              ub_code;
   logic [AddrBits-1:0] ub_addr;
   logic [D*8-1:0]      ub_data;
@@ -93,10 +93,10 @@ module systole_weight_loader
   end
 
   // Requests.
-  logic                active_q, stopped_q, first_q, illegal_q, misaligned_q;
+  logic                active_q, first_q, illegal_q, misaligned_q;
   hbm_t                addr_q;
   count_t              left_q;
-  logic                start, hbm_start, ask, last, offer, list_room, rd_valid_q;
+  logic                hbm_start, ask, last, offer, list_room, rd_valid_q;
   fault_e              hbm_code;
   logic [AddrBits-1:0] rd_addr_q;
   logic [15:0]         under_way_q;  // beats asked for that have not come

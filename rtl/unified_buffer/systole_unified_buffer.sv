@@ -168,7 +168,7 @@ module systole_unified_buffer
     logic               re;
     logic [RowBits-1:0] raddr, waddr;
     logic [W-1:0]       we, dma_mask;
-    logic [W*8-1:0]     wdata, dma_data;
+    logic [W*8-1:0]     wdata, dma_part;
     logic               from_dma, from_vec1, from_vec;
 
     always_comb begin
@@ -187,14 +187,14 @@ module systole_unified_buffer
       // Word i of the beat lies in bank (first bank + i); the first bank is a multiple of BeatWords.
       localparam int unsigned Part = b % BeatWords;
       assign dma_mask = dma_wr_mask_i[Part*W+:W];
-      assign dma_data = dma_wr_data_i[Part*W*8+:W*8];
+      assign dma_part = dma_wr_data_i[Part*W*8+:W*8];
     end else begin : gen_beat_part
       localparam int unsigned Parts = W / D;
       logic [$clog2(Parts)-1:0] part;
       assign part = dma_wr_addr_i[OffBits-1:BeatShift];
       for (genvar i = 0; i < Parts; i++) begin : gen_part
         assign dma_mask[i*D+:D] = part == $clog2(Parts)'(i) ? dma_wr_mask_i : '0;
-        assign dma_data[i*D*8+:D*8] = dma_wr_data_i;
+        assign dma_part[i*D*8+:D*8] = dma_wr_data_i;
       end
     end
 
@@ -203,7 +203,7 @@ module systole_unified_buffer
     assign from_vec1 = vec_word0[BankBits-1:0] != BankBits'(b);
     always_comb begin
       we    = '0;
-      wdata = dma_data;
+      wdata = dma_part;
       waddr = row_of(dma_word);
       if (from_dma) begin
         we = dma_mask;
