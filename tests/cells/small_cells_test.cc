@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_credit, systole_lfsr and systole_ram_1r1w.
+// systole_credit and systole_ram_1r1w.
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "Vcredit.h"
-#include "Vlfsr16.h"
-#include "Vlfsr32.h"
 #include "Vram.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -61,99 +58,6 @@ TEST(CreditAssertionTest, CatchesACreditTooMany) {
   StartCredit(bench);
   bench->give_i = 1;
   EXPECT_THAT(bench.StepIntoAssertion(), HasSubstr("a_overflow"));
-}
-
-TEST(LfsrTest, SixteenBitsRunThroughAllStates) {
-  Bench<Vlfsr16> bench(1);
-  bench->en_i = 1;
-  Reset(bench);
-  const auto first = bench->state_o;
-  std::vector<bool> seen(1 << 16);
-  for (int step = 0; step < (1 << 16) - 1; ++step) {
-    ASSERT_FALSE(seen[bench->state_o]) << "step " << step;
-    seen[bench->state_o] = true;
-    bench.Step();
-  }
-  EXPECT_EQ(bench->state_o, first);
-  EXPECT_FALSE(seen[0]);
-}
-
-TEST(LfsrTest, HoldsWithoutEnable) {
-  Bench<Vlfsr16> bench(1);
-  bench->en_i = 1;
-  Reset(bench);
-  bench.Step();
-  const auto state = bench->state_o;
-  bench->en_i = 0;
-  for (int i = 0; i < 10; ++i) bench.Step();
-  EXPECT_EQ(bench->state_o, state);
-}
-
-// The step is linear over GF(2): the matrix of the step, taken from the cell
-// itself, has order 2^32 - 1 when its power to that is the identity and its
-// powers to (2^32 - 1) / p are not, for each prime factor p.
-using Matrix = std::array<uint32_t, 32>;  // images of the unit vectors
-
-uint32_t Apply(const Matrix& m, uint32_t v) {
-  uint32_t result = 0;
-  for (int i = 0; i < 32; ++i) {
-    if (v >> i & 1) result ^= m[i];
-  }
-  return result;
-}
-
-Matrix Multiply(const Matrix& a, const Matrix& b) {
-  Matrix result;
-  for (int i = 0; i < 32; ++i) result[i] = Apply(a, b[i]);
-  return result;
-}
-
-Matrix Identity() {
-  Matrix m;
-  for (int i = 0; i < 32; ++i) m[i] = 1u << i;
-  return m;
-}
-
-Matrix Power(Matrix base, uint64_t exponent) {
-  Matrix result = Identity();
-  for (; exponent != 0; exponent >>= 1) {
-    if (exponent & 1) result = Multiply(base, result);
-    base = Multiply(base, base);
-  }
-  return result;
-}
-
-TEST(LfsrTest, ThirtyTwoBitsHaveTheFullPeriod) {
-  Bench<Vlfsr32> bench(1);
-  bench->en_i = 1;
-  Reset(bench);
-  // 33 successive states determine the matrix: solve for the unit vectors by
-  // elimination over 32 independent states.
-  std::array<uint32_t, 32> from, to;
-  for (int i = 0; i < 32; ++i) {
-    from[i] = bench->state_o;
-    bench.Step();
-    to[i] = bench->state_o;
-  }
-  for (int bit = 0; bit < 32; ++bit) {
-    int pivot = bit;
-    while (pivot < 32 && !(from[pivot] >> bit & 1)) ++pivot;
-    ASSERT_LT(pivot, 32) << "states are dependent";
-    std::swap(from[bit], from[pivot]);
-    std::swap(to[bit], to[pivot]);
-    for (int i = 0; i < 32; ++i) {
-      if (i != bit && (from[i] >> bit & 1)) {
-        from[i] ^= from[bit];
-        to[i] ^= to[bit];
-      }
-    }
-  }
-  const Matrix step = to;
-  const uint64_t period = (uint64_t{1} << 32) - 1;
-  EXPECT_EQ(Power(step, period), Identity());
-  for (uint64_t prime : {3, 5, 17, 257, 65537}) {
-    EXPECT_NE(Power(step, period / prime), Identity()) << prime;
-  }
 }
 
 TEST(RamTest, FollowsAnArray) {
