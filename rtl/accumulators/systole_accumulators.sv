@@ -77,11 +77,12 @@ module systole_accumulators
 
   always_ff @(posedge clk_i) rd_pending_q <= rst_ni && rd_accept;
 
-  // verilator lint_off BLKSEQ
   always_ff @(posedge clk_i) begin
+    logic signed [31:0] row [Cols];
     if (rd_accept) rd_bank_q <= rd_bank;
     if (rd_pending_q) begin
-      for (int unsigned c = 0; c < Cols; c++) rd_data_o[c] = rd_bank_q ? rdata[1][c*32+:32] : rdata[0][c*32+:32];
+      for (int unsigned c = 0; c < Cols; c++) row[c] = rd_bank_q ? rdata[1][c*32+:32] : rdata[0][c*32+:32];
+      rd_data_o <= row;
     end
   end
 
@@ -99,6 +100,7 @@ module systole_accumulators
     assign saturated_o = 1'b0;
 
     always_ff @(posedge clk_i) begin
+      logic signed [31:0] row [Cols];
       done_q  <= rst_ni && wr_valid_i;
       feed1_q <= feed_valid_i;
       if (feed_valid_i) begin
@@ -107,23 +109,24 @@ module systole_accumulators
       end
       if (feed1_q) begin
         for (int unsigned c = 0; c < Cols; c++) begin
-          feed_data_o[c] = !read1_q ? '0 : bank1_q ? rdata[1][c*32+:32] : rdata[0][c*32+:32];
+          row[c] = !read1_q ? '0 : bank1_q ? rdata[1][c*32+:32] : rdata[0][c*32+:32];
         end
+        feed_data_o <= row;
       end
     end
 
-    logic [31:0] nan_v, inf_v;
     always_ff @(posedge clk_i) begin
-      nan_v = '0;
-      inf_v = '0;
+      logic [31:0] nans, infs;
+      nans = '0;
+      infs = '0;
       if (rst_ni && wr_valid_i) begin
         for (int unsigned c = 0; c < Cols; c++) begin
-          nan_v += 32'(wr_data_i[c] << 1 > 32'hFF00_0000);
-          inf_v += 32'(wr_data_i[c] << 1 == 32'hFF00_0000);
+          nans += 32'(wr_data_i[c] << 1 > 32'hFF00_0000);
+          infs += 32'(wr_data_i[c] << 1 == 32'hFF00_0000);
         end
       end
-      nan_o <= nan_v[LaneBits-1:0];
-      inf_o <= inf_v[LaneBits-1:0];
+      nan_o <= nans[LaneBits-1:0];
+      inf_o <= infs[LaneBits-1:0];
     end
 
     // Sums were started from rows.
@@ -189,20 +192,17 @@ module systole_accumulators
     end
 
     always_ff @(posedge clk_i) begin
-      if (s1_valid_q) begin
-        for (int unsigned c = 0; c < Cols; c++) s1_last_q[c] = sum[c];
-      end
+      if (s1_valid_q) s1_last_q <= sum;
       if (wr_valid_i) begin
         s1_accumulate_q <= wr_accumulate_i;
         s1_row_q        <= wr_row_i;
-        for (int unsigned c = 0; c < Cols; c++) s1_data_q[c] = wr_data_i[c];
+        s1_data_q       <= wr_data_i;
       end
     end
 
     // Sums start from 0.
     always_ff @(posedge clk_i) if (rst_ni) a_no_feed : assert (!feed_valid_i);
   end
-  // verilator lint_on BLKSEQ
 
   // Rows exist.
   always_ff @(posedge clk_i) begin

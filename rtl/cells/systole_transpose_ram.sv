@@ -47,8 +47,8 @@ module systole_transpose_ram #(
     );
   end
 
-  // verilator lint_off BLKSEQ
   always_ff @(posedge clk_i) begin
+    logic [Width-1:0] column [N];
     read1_q <= re_i;
     read2_q <= read1_q;
     if (re_i) begin
@@ -57,8 +57,8 @@ module systole_transpose_ram #(
     end
     if (read1_q) column2_q <= column1_q;
     if (read2_q) begin
-      for (int unsigned i = 0; i < N; i++) rdata_o[i] = rdata[IndexBits'(i+32'(column2_q))];
+      for (int unsigned i = 0; i < N; i++) column[i] = rdata[IndexBits'(i+32'(column2_q))];
+      rdata_o <= column;
     end
   end
-  // verilator lint_on BLKSEQ
 endmodule

@@ -108,14 +108,14 @@ module systole_weight_fifo
     assign row_transpose_o = 1'b0;
   end
 
-  // verilator lint_off BLKSEQ
   always_ff @(posedge clk_i) begin
+    logic [ElementBits-1:0] row [Cols];
     sub1_q <= sub_q;
     if (read1_q) begin
-      for (int unsigned c = 0; c < Cols; c++) row_o[c] = rdata[(32'(sub1_q)*Cols+c)*ElementBits+:ElementBits];
+      for (int unsigned c = 0; c < Cols; c++) row[c] = rdata[(32'(sub1_q)*Cols+c)*ElementBits+:ElementBits];
+      row_o <= row;
     end
   end
-  // verilator lint_on BLKSEQ
 
   // The loader never overfills, the array never reads what is not there.
   always_ff @(posedge clk_i) begin

@@ -74,36 +74,6 @@ module systole_vpu_alu
     for (int unsigned s = 2; s <= Stages; s++) valid_q[s] <= rst_ni && valid_q[s-1];
   end
 
-  // Data of the stages. Private to the one process below, which assigns them at once, last stage first: each stage reads what the
-  // stage before it wrote one cycle ago. Written so because simulators turn these loops into vector code.
-  // verilator lint_off BLKSEQ
-  logic [31:0]      a_v [Cols], b_v [Cols], c_v [Cols];  // operands as lanes
-  logic [31:0]      x1_q [Cols], i1_q [Cols];            // simple result, conversion's source or addend; product's sign and exponent
-  logic [63:0]      p1_q [Cols];
-  logic [31:0]      x2_q [Cols], i2_q [Cols];
-  logic [63:0]      v2_q [Cols];
-  logic [31:0]      x3_q [Cols], i3_q [Cols];
-  logic [31:0]      y_v [Cols];
-  logic [Width-1:0] row_v;
-
-  task automatic unpack(logic third);
-    for (int unsigned g = 0; g < Cols / Group; g++) begin
-      for (int unsigned i = 0; i < Group; i++) a_v[g*Group+i] = a_i[(g*Group+i)*32+:32];
-      for (int unsigned i = 0; i < Group; i++) b_v[g*Group+i] = b_i[(g*Group+i)*32+:32];
-    end
-    if (third) begin
-      for (int unsigned g = 0; g < Cols / Group; g++) begin
-        for (int unsigned i = 0; i < Group; i++) c_v[g*Group+i] = c_i[(g*Group+i)*32+:32];
-      end
-    end
-  endtask
-
-  task automatic pack();
-    for (int unsigned g = 0; g < Cols / Group; g++) begin
-      for (int unsigned i = 0; i < Group; i++) row_v[(g*Group+i)*32+:32] = y_v[g*Group+i];
-    end
-  endtask
-
   function automatic logic is_nan(logic [31:0] x);
     return (x & ~Sign) > Inf;
   endfunction
@@ -136,110 +106,102 @@ module systole_vpu_alu
     return is_nan(a) ? Nan : (a + (b & 32'hFFFF)) & 32'hFFFF_0000;  // the low half of an infinity is 0: it stays
   endfunction
 
-  // Addition multiplies by 1; multiplication adds -0, which changes nothing. Masks rather than conditions, for vector code.
-  task automatic stage1_multiply(vpu_op_e op);
-    logic [31:0] flip_a, keep_b, one, flip_b, from_b, from_c, zero, integers;
-    integers = all(op == VopImul);
-    flip_a   = op == VopFnma ? Sign : 32'd0;
-    keep_b   = ~all(op == VopFadd || op == VopFsub);
-    one      = One & ~keep_b;
-    flip_b   = op == VopFsub ? Sign : 32'd0;
-    from_b   = ~keep_b;
-    from_c   = all(op == VopFma || op == VopFnma);
-    zero     = op == VopFmul ? Sign : 32'd0;
-    for (int unsigned c = 0; c < Cols; c++) begin
-      logic [31:0] x, y, m, n;
-      x       = a_v[c] ^ flip_a;
-      y       = (b_v[c] & keep_b) | one;
-      m       = (x & integers) | (significand(x) & ~integers);
-      n       = (y & integers) | (significand(y) & ~integers);
-      p1_q[c] = 64'(m) * 64'(n);
-      i1_q[c] = product_info(x, y);
-      x1_q[c] = ((b_v[c] ^ flip_b) & from_b) | (c_v[c] & from_c) | zero;
-    end
-  endtask
-
-  task automatic stage1_select(vpu_op_e op);
-    unique case (op)
-      VopFmin: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = select_float(a_v[c], b_v[c], 32'd0);
-      VopFmax: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = select_float(a_v[c], b_v[c], Sign);
-      VopFeq: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = equal(a_v[c], b_v[c]);
-      VopFlt: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = less(a_v[c], b_v[c]);
-      VopFle: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = less(a_v[c], b_v[c]) | equal(a_v[c], b_v[c]);
-      default: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = a_v[c] != 0 ? b_v[c] : c_v[c];
-    endcase
-  endtask
-
-  task automatic stage1_integer(vpu_op_e op);
-    unique case (op)
-      VopIadd: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = a_v[c] + b_v[c];
-      VopIsub: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = a_v[c] - b_v[c];
-      VopIlt: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = all(signed'(a_v[c]) < signed'(b_v[c]));
-      VopIeq: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = all(a_v[c] == b_v[c]);
-      VopImin: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = signed'(a_v[c]) < signed'(b_v[c]) ? a_v[c] : b_v[c];
-      VopImax: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = signed'(a_v[c]) < signed'(b_v[c]) ? b_v[c] : a_v[c];
-      VopIand: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = a_v[c] & b_v[c];
-      VopIor: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = a_v[c] | b_v[c];
-      VopIxor: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = a_v[c] ^ b_v[c];
-      VopShl: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = a_v[c] << b_v[c][4:0];
-      VopShr: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = a_v[c] >> b_v[c][4:0];
-      default: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = unsigned'(signed'(a_v[c]) >>> b_v[c][4:0]);
-    endcase
-  endtask
-
-  task automatic stage1_convert(vpu_op_e op);
-    unique case (op)
-      VopBf16: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = to_bf16(a_v[c]);
-      VopSr: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = stochastic(a_v[c], b_v[c]);
-      default: for (int unsigned c = 0; c < Cols; c++) x1_q[c] = a_v[c];
-    endcase
-  endtask
-
-  task automatic stage2(kind_e kind);
-    unique case (kind)
-      Fused: for (int unsigned c = 0; c < Cols; c++) add(p1_q[c], i1_q[c], x1_q[c], v2_q[c], i2_q[c]);
-      FromInt: for (int unsigned c = 0; c < Cols; c++) from_int(x1_q[c], v2_q[c], i2_q[c]);
-      ToInt: for (int unsigned c = 0; c < Cols; c++) to_int(x1_q[c], v2_q[c], i2_q[c]);
-      Low: for (int unsigned c = 0; c < Cols; c++) x2_q[c] = p1_q[c][31:0];
-      default: for (int unsigned c = 0; c < Cols; c++) x2_q[c] = x1_q[c];
-    endcase
-  endtask
-
-  task automatic stage3(kind_e kind, logic floor);
-    unique case (kind)
-      Fused, FromInt: for (int unsigned c = 0; c < Cols; c++) normalise(v2_q[c], i2_q[c], x3_q[c], i3_q[c]);
-      ToInt: for (int unsigned c = 0; c < Cols; c++) round_int(v2_q[c], i2_q[c], floor, x3_q[c], i3_q[c]);
-      default: for (int unsigned c = 0; c < Cols; c++) x3_q[c] = x2_q[c];
-    endcase
-  endtask
-
-  task automatic stage4(kind_e kind);
-    unique case (kind)
-      Fused, FromInt: for (int unsigned c = 0; c < Cols; c++) y_v[c] = round(x3_q[c], i3_q[c]);
-      ToInt: for (int unsigned c = 0; c < Cols; c++) y_v[c] = pack_int(x3_q[c], i3_q[c]);
-      default: for (int unsigned c = 0; c < Cols; c++) y_v[c] = x3_q[c];
-    endcase
-  endtask
-
+  // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
+  // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
   always_ff @(posedge clk_i) begin : lanes
+    logic [31:0]      a [Cols], b [Cols], c [Cols], result [Cols];
+    logic [31:0]      x1_q [Cols], i1_q [Cols];  // simple result, conversion's source or addend; product's sign and exponent
+    logic [63:0]      p1_q [Cols];
+    logic [31:0]      x2_q [Cols], i2_q [Cols];
+    logic [63:0]      v2_q [Cols];
+    logic [31:0]      x3_q [Cols], i3_q [Cols];
+    logic [31:0]      flip_a, keep_b, one, flip_b, from_b, from_c, zero, integers;
+    logic [Width-1:0] row;
+    vpu_op_e          op;
+
     if (valid_q[4]) begin
-      stage4(kind_q[4]);
-      pack();
-      wdata_o <= row_v;
+      unique case (kind_q[4])
+        Fused, FromInt: for (int unsigned l = 0; l < Cols; l++) result[l] = round(x3_q[l], i3_q[l]);
+        ToInt: for (int unsigned l = 0; l < Cols; l++) result[l] = pack_int(x3_q[l], i3_q[l]);
+        default: result = x3_q;
+      endcase
+      for (int unsigned g = 0; g < Cols / Group; g++) begin
+        for (int unsigned i = 0; i < Group; i++) row[(g*Group+i)*32+:32] = result[g*Group+i];
+      end
+      wdata_o <= row;
     end
-    if (valid_q[3]) stage3(kind_q[3], op_q[3] == VopF2iFloor);
-    if (valid_q[2]) stage2(kind_q[2]);
+
+    if (valid_q[3]) begin
+      unique case (kind_q[3])
+        Fused, FromInt: for (int unsigned l = 0; l < Cols; l++) normalise(v2_q[l], i2_q[l], x3_q[l], i3_q[l]);
+        ToInt: for (int unsigned l = 0; l < Cols; l++) round_int(v2_q[l], i2_q[l], op_q[3] == VopF2iFloor, x3_q[l], i3_q[l]);
+        default: x3_q = x2_q;
+      endcase
+    end
+
+    if (valid_q[2]) begin
+      unique case (kind_q[2])
+        Fused: for (int unsigned l = 0; l < Cols; l++) add(p1_q[l], i1_q[l], x1_q[l], v2_q[l], i2_q[l]);
+        FromInt: for (int unsigned l = 0; l < Cols; l++) from_int(x1_q[l], v2_q[l], i2_q[l]);
+        ToInt: for (int unsigned l = 0; l < Cols; l++) to_int(x1_q[l], v2_q[l], i2_q[l]);
+        Low: for (int unsigned l = 0; l < Cols; l++) x2_q[l] = p1_q[l][31:0];
+        default: x2_q = x1_q;
+      endcase
+    end
+
     if (valid_q[1]) begin
-      unpack(op_q[1] inside {VopFma, VopFnma, VopSel});
-      unique case (class_of(op_q[1]))
-        ClassFloat: stage1_multiply(op_q[1]);
-        ClassSelect: stage1_select(op_q[1]);
-        ClassInteger: if (op_q[1] == VopImul) stage1_multiply(op_q[1]); else stage1_integer(op_q[1]);
-        default: stage1_convert(op_q[1]);
+      op = op_q[1];
+      for (int unsigned g = 0; g < Cols / Group; g++) begin
+        for (int unsigned i = 0; i < Group; i++) a[g*Group+i] = a_i[(g*Group+i)*32+:32];
+        for (int unsigned i = 0; i < Group; i++) b[g*Group+i] = b_i[(g*Group+i)*32+:32];
+        for (int unsigned i = 0; i < Group; i++) c[g*Group+i] = c_i[(g*Group+i)*32+:32];
+      end
+      unique case (op)
+        VopFmin: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = select_float(a[l], b[l], 32'd0);
+        VopFmax: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = select_float(a[l], b[l], Sign);
+        VopFeq: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = equal(a[l], b[l]);
+        VopFlt: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = less(a[l], b[l]);
+        VopFle: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = less(a[l], b[l]) | equal(a[l], b[l]);
+        VopSel: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] != 0 ? b[l] : c[l];
+        VopIadd: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] + b[l];
+        VopIsub: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] - b[l];
+        VopIlt: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = all(signed'(a[l]) < signed'(b[l]));
+        VopIeq: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = all(a[l] == b[l]);
+        VopImin: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = signed'(a[l]) < signed'(b[l]) ? a[l] : b[l];
+        VopImax: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = signed'(a[l]) < signed'(b[l]) ? b[l] : a[l];
+        VopIand: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] & b[l];
+        VopIor: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] | b[l];
+        VopIxor: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] ^ b[l];
+        VopShl: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] << b[l][4:0];
+        VopShr: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] >> b[l][4:0];
+        VopSar: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = unsigned'(signed'(a[l]) >>> b[l][4:0]);
+        VopBf16: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = to_bf16(a[l]);
+        VopSr: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = stochastic(a[l], b[l]);
+        VopFadd, VopFsub, VopFmul, VopFma, VopFnma, VopImul: begin
+          // Addition multiplies by 1; multiplication adds -0, which changes nothing. Masks rather than conditions, for vector code.
+          integers = all(op == VopImul);
+          flip_a   = op == VopFnma ? Sign : 32'd0;
+          keep_b   = ~all(op == VopFadd || op == VopFsub);
+          one      = One & ~keep_b;
+          flip_b   = op == VopFsub ? Sign : 32'd0;
+          from_b   = ~keep_b;
+          from_c   = all(op == VopFma || op == VopFnma);
+          zero     = op == VopFmul ? Sign : 32'd0;
+          for (int unsigned l = 0; l < Cols; l++) begin
+            logic [31:0] x, y, m, n;
+            x       = a[l] ^ flip_a;
+            y       = (b[l] & keep_b) | one;
+            m       = (x & integers) | (significand(x) & ~integers);
+            n       = (y & integers) | (significand(y) & ~integers);
+            p1_q[l] = 64'(m) * 64'(n);
+            i1_q[l] = product_info(x, y);
+            x1_q[l] = ((b[l] ^ flip_b) & from_b) | (c[l] & from_c) | zero;
+          end
+        end
+        default: x1_q = a;
       endcase
     end
   end
-  // verilator lint_on BLKSEQ
 
   // Only operations of the ALU come.
   always_ff @(posedge clk_i) begin

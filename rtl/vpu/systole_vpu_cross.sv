@@ -110,56 +110,34 @@ module systole_vpu_cross
       .y_o    (random_y)
   );
 
-  // Data, private to the process. The transposer takes rows and gives columns.
-  // verilator lint_off BLKSEQ
-  logic [31:0]      transposer_q [Cols][Cols];
-  logic [31:0]      y_v [Cols];
-  logic [Width-1:0] row_v;
-
-  task automatic push();
-    for (int unsigned c = 0; c < Cols; c++) transposer_q[lane_q][c] = operand[c];
-  endtask
-
-  task automatic pack();
-    for (int unsigned g = 0; g < Cols / Group; g++) begin
-      for (int unsigned i = 0; i < Group; i++) row_v[(g*Group+i)*32+:32] = y_v[g*Group+i];
-    end
-  endtask
-
-  task automatic move();
-    unique case (op_q)
-      VopRotl: row_v = Width'({operand_i, operand_i} >> {lane_q, 5'd0});
-      VopBcl: row_v = {Cols{operand_i[{lane_q, 5'd0}+:32]}};
-      VopIota: begin
-        for (int unsigned c = 0; c < Cols; c++) y_v[c] = base_q + c;
-        pack();
-      end
-      VopTpop: begin
-        for (int unsigned c = 0; c < Cols; c++) y_v[c] = transposer_q[c][lane_q];
-        pack();
-      end
-      default: row_v = operand_i;
-    endcase
-  endtask
+  // The transposer takes rows and gives columns.
+  logic [31:0] transposer_q [Cols][Cols];
 
   always_ff @(posedge clk_i) begin
-    if (slot_q[0].write.valid) begin
-      unique case (slot_q[0].from)
-        Function: begin
-          for (int unsigned c = 0; c < Cols; c++) y_v[c] = function_y[c];
-          pack();
-        end
-        Random: begin
-          for (int unsigned c = 0; c < Cols; c++) y_v[c] = random_y[c];
-          pack();
-        end
-        default: move();
-      endcase
-      wdata_o <= row_v;
-    end
-    if (step_valid_q && push_q) push();
+    if (step_valid_q && push_q) transposer_q[lane_q] <= operand;
   end
-  // verilator lint_on BLKSEQ
+
+  always_ff @(posedge clk_i) begin : result
+    logic [31:0]      y [Cols];
+    logic [Width-1:0] row;
+    if (slot_q[0].write.valid) begin
+      row = operand_i;
+      y   = function_y;
+      if (slot_q[0].from == Random) y = random_y;
+      if (slot_q[0].from == Move && op_q == VopIota) for (int unsigned c = 0; c < Cols; c++) y[c] = base_q + c;
+      if (slot_q[0].from == Move && op_q == VopTpop) for (int unsigned c = 0; c < Cols; c++) y[c] = transposer_q[c][lane_q];
+      if (slot_q[0].from != Move || op_q inside {VopIota, VopTpop}) begin
+        for (int unsigned g = 0; g < Cols / Group; g++) begin
+          for (int unsigned i = 0; i < Group; i++) row[(g*Group+i)*32+:32] = y[g*Group+i];
+        end
+      end else if (op_q == VopRotl) begin
+        row = Width'({operand_i, operand_i} >> {lane_q, 5'd0});
+      end else if (op_q == VopBcl) begin
+        row = {Cols{operand_i[{lane_q, 5'd0}+:32]}};
+      end
+      wdata_o <= row;
+    end
+  end
 
   // What the slots expect stands there, and only then; no row takes another's slot; only operations of this unit come.
   always_ff @(posedge clk_i) begin

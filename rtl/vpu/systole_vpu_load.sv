@@ -96,57 +96,39 @@ module systole_vpu_load
     end
   end
 
-  // Conversion: private to the process, words and lanes as arrays for vector code.
-  // verilator lint_off BLKSEQ
-  logic [31:0]      word_v [Cols], lane_v [Cols];
-  logic [Width-1:0] row_v;
-
-  task automatic unpack();
-    for (int unsigned g = 0; g < Cols / Group; g++) begin
-      for (int unsigned i = 0; i < Group; i++) word_v[g*Group+i] = ub_data_i[(g*Group+i)*32+:32];
-    end
-  endtask
-
-  task automatic convert(vpu_op_e op);
-    if (op == VopLd16) begin
-      for (int unsigned c = 0; c < Cols / 2; c++) begin
-        lane_v[2*c]   = word_v[c] << 16;
-        lane_v[2*c+1] = word_v[c] & 32'hFFFF_0000;
-      end
-    end else if (op == VopLd8) begin
-      for (int unsigned c = 0; c < Cols / 4; c++) begin
-        lane_v[4*c]   = 32'(signed'(word_v[c][7:0]));
-        lane_v[4*c+1] = 32'(signed'(word_v[c][15:8]));
-        lane_v[4*c+2] = 32'(signed'(word_v[c][23:16]));
-        lane_v[4*c+3] = 32'(signed'(word_v[c][31:24]));
-      end
-    end else if (op == VopLdacc) begin
-      for (int unsigned c = 0; c < Cols; c++) lane_v[c] = acc_data_i[c];
-    end else begin
-      for (int unsigned c = 0; c < Cols; c++) lane_v[c] = word_v[c];
-    end
-  endtask
-
-  task automatic mask(logic [LaneBits-1:0] lanes);
-    for (int unsigned c = 0; c < Cols; c++) lane_v[c] = c < 32'(lanes) ? lane_v[c] : 32'd0;
-  endtask
-
-  task automatic pack();
-    for (int unsigned g = 0; g < Cols / Group; g++) begin
-      for (int unsigned i = 0; i < Group; i++) row_v[(g*Group+i)*32+:32] = lane_v[g*Group+i];
-    end
-  endtask
-
-  always_ff @(posedge clk_i) begin
+  // Conversion. Words and lanes as arrays for vector code.
+  always_ff @(posedge clk_i) begin : convert
+    logic [31:0]      word [Cols], lane [Cols];
+    logic [Width-1:0] row;
     if (d2_q.valid) begin
-      unpack();
-      convert(d2_q.op);
-      mask(d2_q.lanes);
-      pack();
-      wdata_o <= row_v;
+      for (int unsigned g = 0; g < Cols / Group; g++) begin
+        for (int unsigned i = 0; i < Group; i++) word[g*Group+i] = ub_data_i[(g*Group+i)*32+:32];
+      end
+      unique case (d2_q.op)
+        VopLd16: begin
+          for (int unsigned c = 0; c < Cols / 2; c++) begin
+            lane[2*c]   = word[c] << 16;
+            lane[2*c+1] = word[c] & 32'hFFFF_0000;
+          end
+        end
+        VopLd8: begin
+          for (int unsigned c = 0; c < Cols / 4; c++) begin
+            lane[4*c]   = 32'(signed'(word[c][7:0]));
+            lane[4*c+1] = 32'(signed'(word[c][15:8]));
+            lane[4*c+2] = 32'(signed'(word[c][23:16]));
+            lane[4*c+3] = 32'(signed'(word[c][31:24]));
+          end
+        end
+        VopLdacc: for (int unsigned c = 0; c < Cols; c++) lane[c] = acc_data_i[c];
+        default: for (int unsigned c = 0; c < Cols; c++) lane[c] = word[c];
+      endcase
+      for (int unsigned c = 0; c < Cols; c++) lane[c] = c < 32'(d2_q.lanes) ? lane[c] : 32'd0;
+      for (int unsigned g = 0; g < Cols / Group; g++) begin
+        for (int unsigned i = 0; i < Group; i++) row[(g*Group+i)*32+:32] = lane[g*Group+i];
+      end
+      wdata_o <= row;
     end
   end
-  // verilator lint_on BLKSEQ
 
   // Requests stay inside the memories.
   always_ff @(posedge clk_i) begin

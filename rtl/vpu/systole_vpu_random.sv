@@ -28,9 +28,6 @@ module systole_vpu_random #(
   end
   assign valid_o = valid_q[Latency];
 
-  // verilator lint_off BLKSEQ
-  logic [31:0] x1_q [Lanes], x2_q [Lanes], x3_q [Lanes], x4_q [Lanes];
-
   function automatic logic [31:0] first(logic [31:0] x);
     logic [31:0] p;
     p = x * 32'h7feb_352d;
@@ -42,37 +39,29 @@ module systole_vpu_random #(
     return p ^ (p >> 16);
   endfunction
 
-  task automatic stage5();
-    for (int unsigned l = 0; l < Lanes; l++) y_o[l] = second(x4_q[l]);
-  endtask
-  task automatic stage4();
-    for (int unsigned l = 0; l < Lanes; l++) x4_q[l] = first(x3_q[l]);
-  endtask
-  task automatic stage3(logic [31:0] key);
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      logic [31:0] x;
-      x       = second(x2_q[l]) ^ key;
-      x3_q[l] = x ^ (x >> 16);
+  // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
+  // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
+  always_ff @(posedge clk_i) begin : lanes
+    logic [31:0] x1_q [Lanes], x2_q [Lanes], x3_q [Lanes], x4_q [Lanes], y [Lanes];
+    if (valid_q[4]) begin
+      for (int unsigned l = 0; l < Lanes; l++) y[l] = second(x4_q[l]);
+      y_o <= y;
     end
-  endtask
-  task automatic stage2();
-    for (int unsigned l = 0; l < Lanes; l++) x2_q[l] = first(x1_q[l]);
-  endtask
-  task automatic stage1();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      logic [31:0] x;
-      x       = base_i + l;
-      x1_q[l] = x ^ (x >> 16);
+    if (valid_q[3]) for (int unsigned l = 0; l < Lanes; l++) x4_q[l] = first(x3_q[l]);
+    if (valid_q[2]) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        logic [31:0] x;
+        x       = second(x2_q[l]) ^ key_q[2];
+        x3_q[l] = x ^ (x >> 16);
+      end
     end
-  endtask
-
-  // Last stage first: each reads what the stage before it wrote one cycle ago.
-  always_ff @(posedge clk_i) begin
-    if (valid_q[4]) stage5();
-    if (valid_q[3]) stage4();
-    if (valid_q[2]) stage3(key_q[2]);
-    if (valid_q[1]) stage2();
-    if (valid_i) stage1();
+    if (valid_q[1]) for (int unsigned l = 0; l < Lanes; l++) x2_q[l] = first(x1_q[l]);
+    if (valid_i) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        logic [31:0] x;
+        x       = base_i + l;
+        x1_q[l] = x ^ (x >> 16);
+      end
+    end
   end
-  // verilator lint_on BLKSEQ
 endmodule

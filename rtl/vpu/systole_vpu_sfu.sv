@@ -47,24 +47,6 @@ module systole_vpu_sfu
     c2_rom = SfuC2;
   end
 
-  // Data of the stages. Private to the one process below, which assigns them at once, last stage first: each stage reads what the
-  // stage before it wrote one cycle ago. Written so because simulators turn these loops into vector code.
-  logic        [31:0] entry1_q [Lanes];
-  logic        [31:0] t1_q [Lanes], t2_q [Lanes], t3_q [Lanes], t4_q [Lanes];
-  logic signed [31:0] factor1_q [Lanes], factor2_q [Lanes], factor3_q [Lanes], factor4_q [Lanes], factor5_q [Lanes], factor6_q [Lanes];
-  logic        [31:0] scale1_q [Lanes], scale2_q [Lanes], scale3_q [Lanes], scale4_q [Lanes];
-  logic        [31:0] scale5_q [Lanes], scale6_q [Lanes], scale7_q [Lanes], scale8_q [Lanes];
-  logic        [31:0] plain1_q [Lanes], plain2_q [Lanes], plain3_q [Lanes], plain4_q [Lanes];
-  logic        [31:0] plain5_q [Lanes], plain6_q [Lanes], plain7_q [Lanes], plain8_q [Lanes];
-  logic        [31:0] c0_2_q [Lanes], c0_3_q [Lanes], c0_4_q [Lanes], c0_5_q [Lanes];
-  logic signed [31:0] c1_2_q [Lanes], c1_3_q [Lanes];
-  logic signed [31:0] c2_2_q [Lanes];
-  logic signed [31:0] bend3_q [Lanes], slope4_q [Lanes], rise5_q [Lanes];
-  logic        [31:0] poly6_q [Lanes];
-  logic signed [63:0] product7_q [Lanes];
-  logic        [63:0] sum8_q [Lanes];
-  logic        [31:0] y9_v [Lanes];
-
   // Arguments.
 
   // Significand with its leading one at bit 23, and above it how far it went left to be there.
@@ -106,166 +88,7 @@ module systole_vpu_sfu
     return ((magnitude & Fraction) | 32'h0080_0000) >> right[4:0];
   endfunction
 
-  // The stages. Blocking assignments, see above.
-  // verilator lint_off BLKSEQ
-
-  task automatic decode_exp2();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      logic [31:0] mag, w, whole;
-      mag          = a_i[l] & ~Sign;
-      w            = fixed_fraction(mag);
-      whole        = fixed_whole(mag);
-      whole        = a_i[l][31] ? -(whole + (w != 0 ? 32'd1 : 32'd0)) : whole;
-      w            = a_i[l][31] ? -w & Fixed : w;
-      whole        = whole + PolyScale;
-      entry1_q[l]  = SfuExp2Base + (w >> 23);
-      t1_q[l]      = w & Fraction;
-      factor1_q[l] = PolyFactor;
-      scale1_q[l]  = mag >= 32'h4380_0000 ? Special : whole;  // Special below 2^-150 too: negative
-      plain1_q[l]  = mag > Inf ? Nan : a_i[l][31] || mag < 32'h4380_0000 ? 32'd0 : Inf;
-    end
-  endtask
-
-  task automatic decode_log2();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      logic [31:0] norm, m;
-      logic        halve;
-      norm         = normalised(a_i[l] & ~Sign);
-      m            = norm & 32'h00FF_FFFF;
-      halve        = m >= 32'h00C0_0000;
-      entry1_q[l]  = SfuLog2Base + ((m & Fraction) >> 16);
-      t1_q[l]      = (m << 7) & Fraction;
-      factor1_q[l] = (halve ? m : m << 1) - 32'h0100_0000;
-      scale1_q[l]  = a_i[l] == 0 || a_i[l] >= Inf ? Special : (exponent(a_i[l] & ~Sign, norm) + (halve ? 32'd1 : 32'd0)) & 32'h0000_FFFF;
-      plain1_q[l]  = (a_i[l] & ~Sign) == 0 ? Sign | Inf : a_i[l] == Inf ? Inf : a_i[l] > Inf ? Nan : 32'd0;
-    end
-  endtask
-
-  task automatic decode_rcp();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      logic [31:0] mag, norm;
-      mag          = a_i[l] & ~Sign;
-      norm         = normalised(mag);
-      entry1_q[l]  = SfuRcpBase + ((norm & Fraction) >> 15);
-      t1_q[l]      = (norm << 8) & Fraction;
-      factor1_q[l] = PolyFactor;
-      scale1_q[l]  = mag == 0 || mag >= Inf ? Special : PolyScale - 32'd1 - exponent(mag, norm);
-      plain1_q[l]  = mag > Inf ? Nan : (a_i[l] & Sign) | (mag == 0 ? Inf : 32'd0);
-    end
-  endtask
-
-  task automatic decode_rsqrt();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      logic [31:0] mag, norm, x;
-      mag          = a_i[l] & ~Sign;
-      norm         = normalised(mag);
-      x            = exponent(mag, norm);
-      entry1_q[l]  = (x[0] ? SfuRsqrt2Base : SfuRsqrtBase) + ((norm & Fraction) >> 16);
-      t1_q[l]      = (norm << 7) & Fraction;
-      factor1_q[l] = PolyFactor;
-      scale1_q[l]  = mag == 0 || a_i[l] >= Inf ? Special : PolyScale - 32'd1 - 32'($signed(x) >>> 1);
-      plain1_q[l]  = mag == 0 ? a_i[l] | Inf : a_i[l] > Inf ? Nan : 32'd0;
-    end
-  endtask
-
-  task automatic decode_tanh();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      logic [31:0] mag, e, f, w, base;
-      mag          = a_i[l] & ~Sign;
-      e            = mag >> 23;
-      f            = mag & Fraction;
-      // From 1 on octaves, their segments by the top 6, 7, 6, 4 bits of the fraction.
-      w            = e < 127 ? fixed_fraction(mag) : e == 128 ? f << 7 : e < 130 ? f << 6 : f << 4;
-      base         = e == 127 ? SfuTanh1Base : e == 128 ? SfuTanh2Base : e == 129 ? SfuTanh4Base : SfuTanh8Base;
-      base         = e < 127 ? SfuTanhBase : base;
-      entry1_q[l]  = base + (w >> 23);
-      t1_q[l]      = w & Fraction;
-      factor1_q[l] = e < 127 ? f | 32'h0080_0000 : PolyFactor;
-      scale1_q[l]  = mag < 32'h3980_0000 || mag >= 32'h4180_0000 ? Special : e < 127 ? e + 32'd8 : PolyScale;
-      plain1_q[l]  = mag > Inf ? Nan : mag < 32'h3980_0000 ? a_i[l] : (a_i[l] & Sign) | (mag >= 32'h4180_0000 ? One : 32'd0);
-    end
-  endtask
-
-  task automatic stage2_table();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      c0_2_q[l]    = 32'(c0_rom[entry1_q[l][10:0]]);
-      c1_2_q[l]    = 32'(c1_rom[entry1_q[l][10:0]]);
-      c2_2_q[l]    = 32'(c2_rom[entry1_q[l][10:0]]);
-      t2_q[l]      = t1_q[l];
-      factor2_q[l] = factor1_q[l];
-      scale2_q[l]  = scale1_q[l];
-      plain2_q[l]  = plain1_q[l];
-    end
-  endtask
-
-  task automatic stage3_bend();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      bend3_q[l]   = 32'((64'($signed(t2_q[l] >> 6)) * 64'(c2_2_q[l])) >>> 10);
-      c0_3_q[l]    = c0_2_q[l];
-      c1_3_q[l]    = c1_2_q[l];
-      t3_q[l]      = t2_q[l];
-      factor3_q[l] = factor2_q[l];
-      scale3_q[l]  = scale2_q[l];
-      plain3_q[l]  = plain2_q[l];
-    end
-  endtask
-
-  task automatic stage4_slope();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      slope4_q[l]  = (c1_3_q[l] <<< 7) + bend3_q[l];
-      c0_4_q[l]    = c0_3_q[l];
-      t4_q[l]      = t3_q[l];
-      factor4_q[l] = factor3_q[l];
-      scale4_q[l]  = scale3_q[l];
-      plain4_q[l]  = plain3_q[l];
-    end
-  endtask
-
-  task automatic stage5_rise();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      rise5_q[l]   = 32'((64'($signed(t4_q[l])) * 64'(slope4_q[l])) >>> 30);
-      c0_5_q[l]    = c0_4_q[l];
-      factor5_q[l] = factor4_q[l];
-      scale5_q[l]  = scale4_q[l];
-      plain5_q[l]  = plain4_q[l];
-    end
-  endtask
-
-  task automatic stage6_poly();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      poly6_q[l]   = c0_5_q[l] + 32'(rise5_q[l]);
-      factor6_q[l] = factor5_q[l];
-      scale6_q[l]  = scale5_q[l];
-      plain6_q[l]  = plain5_q[l];
-    end
-  endtask
-
-  task automatic stage7_product();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      product7_q[l] = 64'(factor6_q[l]) * 64'($signed(poly6_q[l]));
-      scale7_q[l]   = scale6_q[l];
-      plain7_q[l]   = plain6_q[l];
-    end
-  endtask
-
-  task automatic stage8_sum();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      sum8_q[l]   = product7_q[l];
-      scale8_q[l] = scale7_q[l];
-      plain8_q[l] = plain7_q[l];
-    end
-  endtask
-
-  // log2: the whole part, and the sign apart.
-  task automatic stage8_log2();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      logic signed [63:0] sum;
-      sum         = product7_q[l] + (64'($signed(scale7_q[l][15:0])) <<< 54);
-      sum8_q[l]   = sum < 0 ? -sum : sum;
-      scale8_q[l] = (scale7_q[l] & Special) | LogScale;
-      plain8_q[l] = sum < 0 && !scale7_q[l][31] ? Sign : plain7_q[l];
-    end
-  endtask
+  // Result.
 
   // Normalises, not below the smallest normal exponent, and rounds to nearest even. The leading one adds 1 to the exponent; a carry out
   // of the significand too, up to infinity.
@@ -293,38 +116,173 @@ module systole_vpu_sfu
     return sum != 0 ? r : 32'd0;
   endfunction
 
-  task automatic stage9_round();
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      y9_v[l] = scale8_q[l][31] ? plain8_q[l] : plain8_q[l] | rounded(sum8_q[l], scale8_q[l]);
-    end
-  endtask
-
+  // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
+  // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
   always_ff @(posedge clk_i) begin : lanes
+    logic        [31:0] entry1_q [Lanes];
+    logic        [31:0] t1_q [Lanes], t2_q [Lanes], t3_q [Lanes], t4_q [Lanes];
+    logic signed [31:0] factor1_q [Lanes], factor2_q [Lanes], factor3_q [Lanes], factor4_q [Lanes], factor5_q [Lanes], factor6_q [Lanes];
+    logic        [31:0] scale1_q [Lanes], scale2_q [Lanes], scale3_q [Lanes], scale4_q [Lanes];
+    logic        [31:0] scale5_q [Lanes], scale6_q [Lanes], scale7_q [Lanes], scale8_q [Lanes];
+    logic        [31:0] plain1_q [Lanes], plain2_q [Lanes], plain3_q [Lanes], plain4_q [Lanes];
+    logic        [31:0] plain5_q [Lanes], plain6_q [Lanes], plain7_q [Lanes], plain8_q [Lanes];
+    logic        [31:0] c0_2_q [Lanes], c0_3_q [Lanes], c0_4_q [Lanes], c0_5_q [Lanes];
+    logic signed [31:0] c1_2_q [Lanes], c1_3_q [Lanes];
+    logic signed [31:0] c2_2_q [Lanes];
+    logic signed [31:0] bend3_q [Lanes], slope4_q [Lanes], rise5_q [Lanes];
+    logic        [31:0] poly6_q [Lanes];
+    logic signed [63:0] product7_q [Lanes];
+    logic        [63:0] sum8_q [Lanes];
+    logic        [31:0] y [Lanes];
+
     if (valid_q[8]) begin
-      stage9_round();
-      y_o <= y9_v;
+      for (int unsigned l = 0; l < Lanes; l++) y[l] = scale8_q[l][31] ? plain8_q[l] : plain8_q[l] | rounded(sum8_q[l], scale8_q[l]);
+      y_o <= y;
     end
+
+    // Sum. log2 adds the whole part, and takes the sign apart.
     if (valid_q[7]) begin
-      if (log2_q[7]) stage8_log2();
-      else stage8_sum();
+      if (log2_q[7]) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          logic signed [63:0] sum;
+          sum         = product7_q[l] + (64'($signed(scale7_q[l][15:0])) <<< 54);
+          sum8_q[l]   = sum < 0 ? -sum : sum;
+          scale8_q[l] = (scale7_q[l] & Special) | LogScale;
+          plain8_q[l] = sum < 0 && !scale7_q[l][31] ? Sign : plain7_q[l];
+        end
+      end else begin
+        for (int unsigned l = 0; l < Lanes; l++) sum8_q[l] = product7_q[l];
+        scale8_q = scale7_q;
+        plain8_q = plain7_q;
+      end
     end
-    if (valid_q[6]) stage7_product();
-    if (valid_q[5]) stage6_poly();
-    if (valid_q[4]) stage5_rise();
-    if (valid_q[3]) stage4_slope();
-    if (valid_q[2]) stage3_bend();
-    if (valid_q[1]) stage2_table();
+
+    // Product.
+    if (valid_q[6]) begin
+      for (int unsigned l = 0; l < Lanes; l++) product7_q[l] = 64'(factor6_q[l]) * 64'($signed(poly6_q[l]));
+      scale7_q = scale6_q;
+      plain7_q = plain6_q;
+    end
+
+    // Polynomial.
+    if (valid_q[5]) begin
+      for (int unsigned l = 0; l < Lanes; l++) poly6_q[l] = c0_5_q[l] + 32'(rise5_q[l]);
+      factor6_q = factor5_q;
+      scale6_q  = scale5_q;
+      plain6_q  = plain5_q;
+    end
+
+    // t * slope.
+    if (valid_q[4]) begin
+      for (int unsigned l = 0; l < Lanes; l++) rise5_q[l] = 32'((64'($signed(t4_q[l])) * 64'(slope4_q[l])) >>> 30);
+      c0_5_q    = c0_4_q;
+      factor5_q = factor4_q;
+      scale5_q  = scale4_q;
+      plain5_q  = plain4_q;
+    end
+
+    // Slope.
+    if (valid_q[3]) begin
+      for (int unsigned l = 0; l < Lanes; l++) slope4_q[l] = (c1_3_q[l] <<< 7) + bend3_q[l];
+      c0_4_q    = c0_3_q;
+      t4_q      = t3_q;
+      factor4_q = factor3_q;
+      scale4_q  = scale3_q;
+      plain4_q  = plain3_q;
+    end
+
+    // t * c2.
+    if (valid_q[2]) begin
+      for (int unsigned l = 0; l < Lanes; l++) bend3_q[l] = 32'((64'($signed(t2_q[l] >> 6)) * 64'(c2_2_q[l])) >>> 10);
+      c0_3_q    = c0_2_q;
+      c1_3_q    = c1_2_q;
+      t3_q      = t2_q;
+      factor3_q = factor2_q;
+      scale3_q  = scale2_q;
+      plain3_q  = plain2_q;
+    end
+
+    // Table.
+    if (valid_q[1]) begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        c0_2_q[l] = 32'(c0_rom[entry1_q[l][10:0]]);
+        c1_2_q[l] = 32'(c1_rom[entry1_q[l][10:0]]);
+        c2_2_q[l] = 32'(c2_rom[entry1_q[l][10:0]]);
+      end
+      t2_q      = t1_q;
+      factor2_q = factor1_q;
+      scale2_q  = scale1_q;
+      plain2_q  = plain1_q;
+    end
+
+    // Decode.
     if (valid_i) begin
       unique case (op_i)
-        SfuExp2: decode_exp2();
-        SfuLog2: decode_log2();
-        SfuRcp: decode_rcp();
-        SfuRsqrt: decode_rsqrt();
-        default: decode_tanh();
+        SfuExp2: for (int unsigned l = 0; l < Lanes; l++) begin
+          logic [31:0] mag, w, whole;
+          mag          = a_i[l] & ~Sign;
+          w            = fixed_fraction(mag);
+          whole        = fixed_whole(mag);
+          whole        = a_i[l][31] ? -(whole + (w != 0 ? 32'd1 : 32'd0)) : whole;
+          w            = a_i[l][31] ? -w & Fixed : w;
+          whole        = whole + PolyScale;
+          entry1_q[l]  = SfuExp2Base + (w >> 23);
+          t1_q[l]      = w & Fraction;
+          factor1_q[l] = PolyFactor;
+          scale1_q[l]  = mag >= 32'h4380_0000 ? Special : whole;  // Special below 2^-150 too: negative
+          plain1_q[l]  = mag > Inf ? Nan : a_i[l][31] || mag < 32'h4380_0000 ? 32'd0 : Inf;
+        end
+        SfuLog2: for (int unsigned l = 0; l < Lanes; l++) begin
+          logic [31:0] norm, m;
+          logic        halve;
+          norm         = normalised(a_i[l] & ~Sign);
+          m            = norm & 32'h00FF_FFFF;
+          halve        = m >= 32'h00C0_0000;
+          entry1_q[l]  = SfuLog2Base + ((m & Fraction) >> 16);
+          t1_q[l]      = (m << 7) & Fraction;
+          factor1_q[l] = (halve ? m : m << 1) - 32'h0100_0000;
+          scale1_q[l]  = a_i[l] == 0 || a_i[l] >= Inf ? Special : (exponent(a_i[l] & ~Sign, norm) + (halve ? 32'd1 : 32'd0)) & 32'h0000_FFFF;
+          plain1_q[l]  = (a_i[l] & ~Sign) == 0 ? Sign | Inf : a_i[l] == Inf ? Inf : a_i[l] > Inf ? Nan : 32'd0;
+        end
+        SfuRcp: for (int unsigned l = 0; l < Lanes; l++) begin
+          logic [31:0] mag, norm;
+          mag          = a_i[l] & ~Sign;
+          norm         = normalised(mag);
+          entry1_q[l]  = SfuRcpBase + ((norm & Fraction) >> 15);
+          t1_q[l]      = (norm << 8) & Fraction;
+          factor1_q[l] = PolyFactor;
+          scale1_q[l]  = mag == 0 || mag >= Inf ? Special : PolyScale - 32'd1 - exponent(mag, norm);
+          plain1_q[l]  = mag > Inf ? Nan : (a_i[l] & Sign) | (mag == 0 ? Inf : 32'd0);
+        end
+        SfuRsqrt: for (int unsigned l = 0; l < Lanes; l++) begin
+          logic [31:0] mag, norm, x;
+          mag          = a_i[l] & ~Sign;
+          norm         = normalised(mag);
+          x            = exponent(mag, norm);
+          entry1_q[l]  = (x[0] ? SfuRsqrt2Base : SfuRsqrtBase) + ((norm & Fraction) >> 16);
+          t1_q[l]      = (norm << 7) & Fraction;
+          factor1_q[l] = PolyFactor;
+          scale1_q[l]  = mag == 0 || a_i[l] >= Inf ? Special : PolyScale - 32'd1 - 32'($signed(x) >>> 1);
+          plain1_q[l]  = mag == 0 ? a_i[l] | Inf : a_i[l] > Inf ? Nan : 32'd0;
+        end
+        default: for (int unsigned l = 0; l < Lanes; l++) begin
+          logic [31:0] mag, e, f, w, base;
+          mag          = a_i[l] & ~Sign;
+          e            = mag >> 23;
+          f            = mag & Fraction;
+          // From 1 on octaves, their segments by the top 6, 7, 6, 4 bits of the fraction.
+          w            = e < 127 ? fixed_fraction(mag) : e == 128 ? f << 7 : e < 130 ? f << 6 : f << 4;
+          base         = e == 127 ? SfuTanh1Base : e == 128 ? SfuTanh2Base : e == 129 ? SfuTanh4Base : SfuTanh8Base;
+          base         = e < 127 ? SfuTanhBase : base;
+          entry1_q[l]  = base + (w >> 23);
+          t1_q[l]      = w & Fraction;
+          factor1_q[l] = e < 127 ? f | 32'h0080_0000 : PolyFactor;
+          scale1_q[l]  = mag < 32'h3980_0000 || mag >= 32'h4180_0000 ? Special : e < 127 ? e + 32'd8 : PolyScale;
+          plain1_q[l]  = mag > Inf ? Nan : mag < 32'h3980_0000 ? a_i[l] : (a_i[l] & Sign) | (mag >= 32'h4180_0000 ? One : 32'd0);
+        end
       endcase
     end
   end
-  // verilator lint_on BLKSEQ
 
   always_ff @(posedge clk_i) begin
     log2_q <= {log2_q[6:1], op_i == SfuLog2};

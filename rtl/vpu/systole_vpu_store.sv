@@ -77,66 +77,48 @@ module systole_vpu_store
       .count_o(credits)
   );
 
-  // Conversion: private to the process, words and lanes as arrays for vector code.
-  // verilator lint_off BLKSEQ
-  logic [31:0]      lane_v [Cols], word_v [Cols];
-  logic [Width-1:0] row_v;
-  logic [31:0]      nan_v, inf_v;
-
-  task automatic unpack();
-    for (int unsigned g = 0; g < Cols / Group; g++) begin
-      for (int unsigned i = 0; i < Group; i++) lane_v[g*Group+i] = operand_i[(g*Group+i)*32+:32];
-    end
-  endtask
-
-  task automatic halves();
-    for (int unsigned c = 0; c < Cols; c++) lane_v[c] = to_bf16(lane_v[c]);
-    for (int unsigned c = 0; c < Cols / 2; c++) word_v[c] = lane_v[2*c] >> 16 | lane_v[2*c+1];
-  endtask
-
-  task automatic bytes();
-    for (int unsigned c = 0; c < Cols / 4; c++) begin
-      word_v[c] = (lane_v[4*c] & 32'hFF) | (lane_v[4*c+1] & 32'hFF) << 8 | (lane_v[4*c+2] & 32'hFF) << 16 | lane_v[4*c+3] << 24;
-    end
-  endtask
-
-  // Elements of a row of `count`.
-  task automatic census(logic [31:0] count);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      nan_v += 32'(lane_v[c] << 1 > 32'hFF00_0000 && c < count);
-      inf_v += 32'(lane_v[c] << 1 == 32'hFF00_0000 && c < count);
-    end
-  endtask
-
-  task automatic pack();
-    for (int unsigned g = 0; g < Cols / Group; g++) begin
-      for (int unsigned i = 0; i < Group; i++) row_v[(g*Group+i)*32+:32] = word_v[g*Group+i];
-    end
-  endtask
-
-  always_ff @(posedge clk_i) begin
-    nan_v = '0;
-    inf_v = '0;
+  // Conversion, and the census of what is stored. Words and lanes as arrays for vector code.
+  always_ff @(posedge clk_i) begin : convert
+    logic [31:0]      lane [Cols], word [Cols];
+    logic [31:0]      count, nans, infs;
+    logic [Width-1:0] row;
+    nans = '0;
+    infs = '0;
     if (valid_q) begin
-      row_v = operand_i;
-      unpack();
+      row   = operand_i;
+      count = 32'd0;
+      for (int unsigned g = 0; g < Cols / Group; g++) begin
+        for (int unsigned i = 0; i < Group; i++) lane[g*Group+i] = operand_i[(g*Group+i)*32+:32];
+      end
       if (op_q == VopSt32) begin
-        census(32'(len_q) >> 2);
+        count = 32'(len_q) >> 2;
       end else begin
         if (op_q == VopSt16) begin
-          halves();
-          census(32'(len_q) >> 1);
+          count = 32'(len_q) >> 1;
+          for (int unsigned c = 0; c < Cols; c++) lane[c] = to_bf16(lane[c]);
+          for (int unsigned c = 0; c < Cols / 2; c++) word[c] = lane[2*c] >> 16 | lane[2*c+1];
+          for (int unsigned c = Cols / 2; c < Cols; c++) word[c] = '0;
         end else begin
-          bytes();
+          for (int unsigned c = 0; c < Cols / 4; c++) begin
+            word[c] = (lane[4*c] & 32'hFF) | (lane[4*c+1] & 32'hFF) << 8 | (lane[4*c+2] & 32'hFF) << 16 | lane[4*c+3] << 24;
+          end
+          for (int unsigned c = Cols / 4; c < Cols; c++) word[c] = '0;
         end
-        pack();
+        for (int unsigned g = 0; g < Cols / Group; g++) begin
+          for (int unsigned i = 0; i < Group; i++) row[(g*Group+i)*32+:32] = word[g*Group+i];
+        end
       end
-      row_q <= row_v;
+      if (op_q inside {VopSt32, VopSt16}) begin
+        for (int unsigned c = 0; c < Cols; c++) begin
+          nans += 32'(lane[c] << 1 > 32'hFF00_0000 && c < count);
+          infs += 32'(lane[c] << 1 == 32'hFF00_0000 && c < count);
+        end
+      end
+      row_q <= row;
     end
-    nan_o <= nan_v[LaneBits-1:0];
-    inf_o <= inf_v[LaneBits-1:0];
+    nan_o <= nans[LaneBits-1:0];
+    inf_o <= infs[LaneBits-1:0];
   end
-  // verilator lint_on BLKSEQ
 
   always_ff @(posedge clk_i) begin
     push_q <= rst_ni && valid_q;
