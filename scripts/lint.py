@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Checks the sources: RTL with Verilator, C++ format with clang-format, and the project's rules on files.
+"""Checks the sources: RTL with Verilator, slang, verible and the project's own rules, C++ format with clang-format, rules on files.
 
---format formats the C++ instead. Parts can be chosen: lint.py rtl format files.
+--format formats the C++ instead. Parts can be chosen: lint.py rtl processes slang verible format files.
 """
 
 import argparse
@@ -19,6 +19,8 @@ SOURCE_FOLDERS = ("cmake", "host", "rtl", "scripts", "sim", "tests", "verif")
 SOURCE_SUFFIXES = {".cc", ".h", ".sv", ".py", ".sh", ".cmake"}
 MAX_LINES = {".sv": 600, ".cc": 400, ".h": 400}
 PRESETS = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"].values()
+PACKAGES = ROOT / ".venv" / "bin"  # of scripts/setup.sh
+VERIBLE_EXCEPTIONS = ("rtl/fp/systole_fp_pkg.sv",)  # a variable with the name of one of its keywords
 MEMORIES = {"systole_top": "hbm"}  # tops of chips with one kind of memory
 
 
@@ -38,19 +40,45 @@ def run(command):
     return None if result.returncode == 0 else f"{' '.join(command)}\n{result.stdout.rstrip()}"
 
 
-def check_rtl():
-    """Each module alone with its default parameters, so that nothing hides behind its user, then the core at each preset."""
-    verilator = ["verilator", "--lint-only", "-Wall", "rtl/lint.vlt", "-F", "rtl/systole.f"]
-    problems = []
-    for path in sources(".sv"):
+def rtl_sources():
+    """Files of the design's modules and packages but for the generated ones."""
+    return [path for path in sources(".sv") if path.is_relative_to(ROOT / "rtl") and path.parent.name != "gen"]
+
+
+def tops():
+    """Each module with lists of parameters to look at it with: its defaults, so that nothing hides behind its user, or each preset."""
+    for path in rtl_sources():
         module = path.stem
-        if path.parent == ROOT / "rtl" / "gen" or not path.is_relative_to(ROOT / "rtl") or module.endswith("_pkg"):
-            continue
-        tops = [[]]
         if re.search(r"parameter\s+(int\s+)?(unsigned\s+)?Preset\b", path.read_text()):
-            tops = [[f"-GPreset={p['id']}"] for p in PRESETS if p["chip"]["Memory"] == MEMORIES.get(module, p["chip"]["Memory"])]
-        problems += [run([*verilator, "--top-module", module, *top, name(path)]) for top in tops]
+            yield path, [[f"Preset={p['id']}"] for p in PRESETS if p["chip"]["Memory"] == MEMORIES.get(module, p["chip"]["Memory"])]
+        elif not module.endswith("_pkg"):
+            yield path, [[]]
+
+
+def check_rtl():
+    verilator = ["verilator", "--lint-only", "-Wall", "rtl/lint.vlt", "-F", "rtl/systole.f"]
+    problems = [run([*verilator, "--top-module", path.stem, *(f"-G{parameter}" for parameter in parameters), name(path)])
+                for path, choices in tops() for parameters in choices]
     return [problem for problem in problems if problem]
+
+
+def check_with_slang(part):
+    """A part of lint_rtl.py, which runs where slang is."""
+    choices = [f"{path.stem}:{','.join(parameters)}" for path, choices in tops() for parameters in choices if parameters]
+    return run_lines([str(PACKAGES / "python"), "scripts/lint_rtl.py", part, *choices])
+
+
+def check_verible():
+    """All of verible's rules but those that scripts/verible.rules names."""
+    files = [name(path) for path in rtl_sources() if name(path) not in VERIBLE_EXCEPTIONS]
+    return run_lines([str(PACKAGES / "verible-verilog-lint"), "--ruleset", "all", "--rules_config", "scripts/verible.rules", *files])
+
+
+def run_lines(command):
+    """The lines of a command that failed."""
+    if not pathlib.Path(command[0]).exists():
+        return [f"no {command[0]}; run scripts/setup.sh"]
+    return (run(command) or "").splitlines()[1:]
 
 
 def formatted_sources():
@@ -86,7 +114,8 @@ def check_files():
 
 
 def main():
-    parts = {"rtl": check_rtl, "format": check_format, "files": check_files}
+    parts = {"rtl": check_rtl, "processes": lambda: check_with_slang("processes"), "slang": lambda: check_with_slang("slang"),
+             "verible": check_verible, "format": check_format, "files": check_files}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to check (default: all)")
     parser.add_argument("--format", action="store_true", help="format the C++ sources instead of checking")

