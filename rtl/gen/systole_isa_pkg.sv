@@ -43,7 +43,8 @@ package systole_isa_pkg;
     FaultWatchdog = 4'd7,  // no unit made progress for the watchdog's time: a wait that can never be met
     FaultFlagOverflow = 4'd8,  // a post to a sync flag that is at its maximum
     FaultProgramEnd = 4'd9,  // the program's length was reached without a halt
-    FaultVectorProgram = 4'd10  // an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc
+    FaultVectorProgram = 4'd10,  // an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc
+    FaultMemoryError = 4'd11  // the memory's bus answered an access of the core or the host with an error; address = its burst
   } fault_e;
 
   typedef struct packed {

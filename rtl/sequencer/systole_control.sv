@@ -27,6 +27,8 @@ module systole_control
     input  logic [31:0]                        watchdog_i,
     input  logic [AddrBits:0]                  hbm_end_i,
     input  logic [63:0]                        cycle_i,
+    input  logic                               mem_error_i,  // pulse: the memory answered with an error
+    input  logic [AddrBits-1:0]                mem_error_addr_i,
     output logic                               running_o,
     output logic                               done_o,     // pulse
     output logic                               fault_o,    // level; the following hold while it is high
@@ -84,6 +86,14 @@ module systole_control
 
   assign freeze_o = freeze_i || fault_o;
 
+  // A memory error has no descriptor: it is told as the sequencer's, which goes first.
+  logic                first_valid;
+  fault_e              first_code;
+  logic [AddrBits-1:0] first_addr;
+  assign first_valid = seq_fault || mem_error_i;
+  assign first_code  = seq_fault ? seq_code : FaultMemoryError;
+  assign first_addr  = seq_fault ? seq_addr : mem_error_addr_i;
+
   systole_sequencer #(.D(D), .Cell(Cell)) u_sequencer (
       .clk_i, .rst_ni, .freeze_i(freeze_o), .stall_i(stall_i[0]),
       .start_i, .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .running_o, .done_o,
@@ -119,7 +129,8 @@ module systole_control
       .unit_valid_i(unit_fault_i), .unit_code_i, .unit_addr_i, .unit_newest_i,
       .oldest_index_i(oldest_index), .newest_index_i(newest_index),
       .overflow_i(overflow), .overflow_flag_i(overflow_flag), .retire_index_i(retire_index_o),
-      .seq_valid_i(seq_fault), .seq_code_i(seq_code), .seq_queue_i(seq_queue), .seq_pc_i(seq_pc), .seq_addr_i(seq_addr),
+      .seq_valid_i(first_valid), .seq_code_i(first_code), .seq_queue_i(seq_queue), .seq_pc_i(seq_pc),
+      .seq_addr_i(first_addr),
       .fault_o, .code_o(fault_code_o), .queue_o(fault_queue_o), .pc_o(fault_pc_o), .addr_o(fault_addr_o),
       .cycle_o(fault_cycle_o)
   );

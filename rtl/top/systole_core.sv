@@ -42,6 +42,8 @@ module systole_core
     // verilator lint_off UNUSEDSIGNAL
     input  perf_t                          hbm_perf_i,  // its columns are not counted
     // verilator lint_on UNUSEDSIGNAL
+    input  logic                           mem_error_i,  // pulse: the memory answered with an error
+    input  logic [AddrBits-1:0]            mem_error_addr_i,
 
     // HBM clients: 0 fetch, 1 weight, 2 load; store.
     output logic [2:0]                     rd_valid_o,
@@ -93,6 +95,7 @@ module systole_core
   systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight)) u_control (
       .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze), .stall_i({stall_queue, stall_dispatch}),
       .start_i(begin_q), .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .cycle_i,
+      .mem_error_i, .mem_error_addr_i,
       .running_o(control_running), .done_o, .fault_o, .fault_code_o, .fault_queue_o, .fault_pc_o, .fault_addr_o,
       .fault_cycle_o,
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),

@@ -168,7 +168,7 @@ class RtlDevice : public Device {
   static constexpr uint64_t kStopCycles = 4096;
 
   absl::Status CheckRange(uint64_t addr, size_t bytes) const {
-    const uint64_t capacity = sim_->memory().capacity();
+    const uint64_t capacity = preset().memory_bytes();
     if (addr <= capacity && bytes <= capacity - addr) return absl::OkStatus();
     return absl::OutOfRangeError(
         absl::StrFormat("%d bytes at 0x%x end beyond the HBM of %d bytes",

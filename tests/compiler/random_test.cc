@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// golden == device over random operations and networks at `nano`. The backend
-// is an argument, so that the same cases run on the simulator (which also
-// proves the synchronisation) and on the RTL (with random stalls).
-//   --backend=iss|rtl --cases=N --seed=S      a failure prints the seed of its
-//   case: --seed=S --cases=1 repeats it
+// golden == device over random operations and networks at one preset. The
+// backend is an argument, so that the same cases run on the simulator (which
+// also proves the synchronisation) and on the RTL (with random stalls).
+//   --backend=iss|rtl --preset=P --cases=N --seed=S      a failure prints the
+//   seed of its case: --seed=S --cases=1 repeats it
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,12 +22,13 @@ namespace systole {
 namespace {
 
 std::string g_backend = "iss";
+std::string g_preset = "nano";
 int g_cases = 300;
 uint64_t g_seed = 1;
 constexpr int64_t kWork = 150000;  // products a case, about
 
 TEST(Random, GoldenEqualsDevice) {
-  const Preset& preset = *FindPreset("nano");
+  const Preset& preset = *FindPreset(g_preset);
   int refused = 0;
   std::printf("%d cases on %s, seeds from %d\n", g_cases, g_backend.c_str(),
               static_cast<int>(g_seed));
@@ -45,7 +46,7 @@ TEST(Random, GoldenEqualsDevice) {
     const auto expected = tools::GoldenTensors(c.network, c.input, c.raw);
     ASSERT_TRUE(expected.ok()) << expected.status();
     DeviceOptions options;
-    options.preset = "nano";
+    options.preset = g_preset;
     options.seed = seed;
     options.check_races = true;
     options.checked = true;
@@ -66,9 +67,9 @@ TEST(Random, GoldenEqualsDevice) {
 // One device, one program after the other, nothing in between but the tensors:
 // what a program leaves behind must not reach the next one.
 TEST(Random, ProgramsFollowEachOther) {
-  const Preset& preset = *FindPreset("nano");
+  const Preset& preset = *FindPreset(g_preset);
   DeviceOptions options;
-  options.preset = "nano";
+  options.preset = g_preset;
   options.seed = g_seed;
   options.check_races = true;
   options.checked = true;
@@ -98,6 +99,7 @@ TEST(Random, ProgramsFollowEachOther) {
 int main(int argc, char** argv) {
   return systole::testing_options::RunTests(argc, argv,
                                             {{"backend", &systole::g_backend},
+                                             {"preset", &systole::g_preset},
                                              {"cases", &systole::g_cases},
                                              {"seed", &systole::g_seed}});
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// One Verilated build of systole_top as a CoreModel. Compiled once a build,
+// One Verilated build of a chip's top as a CoreModel. Compiled once a build,
 // with
 //   SYSTOLE_MODEL           the Verilated class, e.g. VSystoleEdge
 //   SYSTOLE_MODEL_HEADER    its header
 //   SYSTOLE_MODEL_PRESET    "edge"
 //   SYSTOLE_MODEL_CHECKED   0 or 1
 //   SYSTOLE_MODEL_TRACE     1 if tracing is compiled in
+//   SYSTOLE_MODEL_AXI       1 if its memory is a DRAM at an AXI4 port, 0: HBM
 
 #include "verif/tb/core_model.h"
 
@@ -15,9 +16,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "verif/hbm_model/phy.h"
 #include "verilated.h"
 #include SYSTOLE_MODEL_HEADER
+#if SYSTOLE_MODEL_AXI
+#include "verif/dram_model/axi.h"
+#else
+#include "verif/hbm_model/phy.h"
+#endif
 #if SYSTOLE_MODEL_TRACE
 #include "verilated_fst_c.h"
 #endif
@@ -30,7 +35,7 @@ constexpr int kResetCycles = 8;
 
 class VerilatedCore : public CoreModel {
  public:
-  VerilatedCore(const CoreOptions& options, hbm::Device* memory)
+  VerilatedCore(const CoreOptions& options, MemoryModel* memory)
       : memory_(memory) {
     // Initial values are drawn while the model is constructed.
     context_.randReset(options.checked ? 2 : 0);
@@ -67,11 +72,15 @@ class VerilatedCore : public CoreModel {
     model_->clk_i = 1;
     model_->eval();
     Dump();
-    hbm::TickPhy(memory_, model_->phy_row_cmd_o, model_->phy_row_bank_o,
+#if SYSTOLE_MODEL_AXI
+    dram::TickAxi(memory_->dram(), model_.get());
+#else
+    hbm::TickPhy(memory_->hbm(), model_->phy_row_cmd_o, model_->phy_row_bank_o,
                  model_->phy_row_addr_o, model_->phy_col_cmd_o,
                  model_->phy_col_bank_o, model_->phy_col_addr_o,
                  model_->phy_wdata_o, model_->phy_wmask_o, &model_->phy_rdata_i,
                  &model_->phy_rdata_valid_i);
+#endif
     ++cycles_;
   }
 
@@ -128,9 +137,9 @@ class VerilatedCore : public CoreModel {
     m.axi_wlast_i = in.axi_wlast;
     if (in.axi_wvalid) {
       std::memcpy(&m.axi_wdata_i, in.axi_wdata.data(), kBeatBytes);
-      std::array<uint32_t, kMaxBeatBytes / 32> strobes{};
+      std::array<uint8_t, kMaxBeatBytes / 8> strobes{};
       for (int i = 0; i < kBeatBytes; ++i)
-        strobes[i / 32] |= static_cast<uint32_t>(in.axi_wstrb[i]) << (i % 32);
+        strobes[i / 8] |= static_cast<uint8_t>(in.axi_wstrb[i] << (i % 8));
       std::memcpy(&m.axi_wstrb_i, strobes.data(), kBeatBytes / 8);
     }
     m.axi_bready_i = in.axi_bready;
@@ -173,12 +182,16 @@ class VerilatedCore : public CoreModel {
 
   static constexpr int kBeatBytes = sizeof(Model::axi_wdata_i);
   static constexpr int BeatSize() {
-    return kBeatBytes == 32 ? 5 : kBeatBytes == 64 ? 6 : 7;
+    return kBeatBytes == 16   ? 4
+           : kBeatBytes == 32 ? 5
+           : kBeatBytes == 64 ? 6
+                              : 7;
   }
-  static_assert(kBeatBytes == 32 || kBeatBytes == 64 || kBeatBytes == 128,
+  static_assert(kBeatBytes == 16 || kBeatBytes == 32 || kBeatBytes == 64 ||
+                    kBeatBytes == 128,
                 "a legal AXI4 data width");
 
-  hbm::Device* memory_;
+  MemoryModel* memory_;
   VerilatedContext context_;
   std::unique_ptr<Model> model_;
   uint64_t cycles_ = 0;
@@ -191,7 +204,7 @@ class VerilatedCore : public CoreModel {
 [[maybe_unused]] const bool registered =
     RegisterCore(SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED,
                  [](const CoreOptions& options,
-                    hbm::Device* memory) -> std::unique_ptr<CoreModel> {
+                    MemoryModel* memory) -> std::unique_ptr<CoreModel> {
                    return std::make_unique<VerilatedCore>(options, memory);
                  });
 

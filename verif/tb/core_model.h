@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A Verilated systole_top behind plain pins, whatever its preset and build: the
-// test bench is written once.
+// A Verilated top of a chip behind plain pins, whatever its preset and build:
+// the test bench is written once.
 //
-//   auto core = CreateCoreModel({.preset = "edge"}, hbm);
+//   auto core = CreateCoreModel({.preset = "edge"}, memory);
 //   pins.in.axil_arvalid = true;
 //   core->Cycle(&pins);            // one clock: inputs applied, outputs as
 //   they were before the rising edge if (pins.out.axil_arready) ...  // the
@@ -20,13 +20,13 @@
 
 #include "absl/status/statusor.h"
 #include "systole/gen/isa.h"
-#include "verif/hbm_model/device.h"
+#include "verif/tb/memory.h"
 
 namespace systole::tb {
 
 inline constexpr int kMaxBeatBytes = 128;
 
-// Inputs of systole_top but clock, reset and PHY.
+// Inputs of a top but clock, reset and memory.
 struct PinsIn {
   bool axil_awvalid = false, axil_wvalid = false, axil_bready = false,
        axil_arvalid = false, axil_rready = false;
@@ -83,11 +83,11 @@ class CoreModel {
 
 // kNotFound if that preset is not built in; the message lists what is.
 absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
-    const CoreOptions& options, hbm::Device* memory);
+    const CoreOptions& options, MemoryModel* memory);
 
 // Each build of the model registers itself.
 using CoreFactory = std::unique_ptr<CoreModel> (*)(const CoreOptions& options,
-                                                   hbm::Device* memory);
+                                                   MemoryModel* memory);
 bool RegisterCore(const char* preset, bool checked, CoreFactory factory);
 
 }  // namespace systole::tb

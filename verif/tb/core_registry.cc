@@ -23,7 +23,7 @@ bool RegisterCore(const char* preset, bool checked, CoreFactory factory) {
 }
 
 absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
-    const CoreOptions& options, hbm::Device* memory) {
+    const CoreOptions& options, MemoryModel* memory) {
   auto found = Registry().find({options.preset, options.checked});
   if (found == Registry().end()) {
     std::string known;

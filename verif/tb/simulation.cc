@@ -117,7 +117,7 @@ class Simulation::Bench : public sc_core::sc_module {
 };
 
 Simulation::Simulation(const Preset* preset,
-                       std::unique_ptr<hbm::Device> memory)
+                       std::unique_ptr<MemoryModel> memory)
     : preset_(preset),
       memory_(std::move(memory)),
       context_(std::make_unique<Context>()) {}
@@ -133,10 +133,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   if (preset == nullptr)
     return absl::InvalidArgumentError(
         absl::StrCat("no preset '", options.preset, "'"));
-  hbm::Device::Options memory_options;
-  memory_options.pcs = static_cast<int>(preset->chip.hbm_pcs);
-  memory_options.seed = options.seed;
-  auto memory = hbm::Device::Create(memory_options);
+  auto memory = MemoryModel::Create(*preset, options.seed, options.stall_rate);
   if (!memory.ok()) return memory.status();
   auto core = CreateCoreModel({options.preset, options.checked, options.seed},
                               memory->get());
@@ -161,7 +158,7 @@ absl::Status Simulation::Transport(bool registers, bool write, uint64_t addr,
     return absl::OkStatus();
   return absl::OutOfRangeError(absl::StrFormat(
       "the core refused to %s %d bytes at %s 0x%x", write ? "write" : "read",
-      bytes, registers ? "register" : "HBM address", addr));
+      bytes, registers ? "register" : "memory address", addr));
 }
 
 absl::StatusOr<uint32_t> Simulation::ReadRegister(uint32_t offset) {
@@ -205,15 +202,6 @@ void Simulation::SetCallbacks(
     std::function<void(uint64_t cycle)> on_progress) {
   bench_->chip.on_retire = std::move(on_retire);
   bench_->chip.on_progress = std::move(on_progress);
-}
-
-absl::Status Simulation::CheckMemory() const {
-  const hbm::ViolationLog& log = memory_->log();
-  if (log.count() == 0) return absl::OkStatus();
-  std::string text =
-      absl::StrCat(log.count(), " violations of the HBM timing, the first: ");
-  return absl::InternalError(absl::StrCat(
-      text, log.violations().empty() ? "" : log.violations()[0].text));
 }
 
 }  // namespace systole::tb

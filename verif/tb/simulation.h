@@ -22,8 +22,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "systole/gen/presets.h"
-#include "verif/hbm_model/device.h"
 #include "verif/tb/core_model.h"
+#include "verif/tb/memory.h"
 
 namespace systole::tb {
 
@@ -33,7 +33,7 @@ class Simulation {
     std::string preset = "edge";
     bool checked = false;
     uint64_t seed = 1;
-    int stall_rate = 0;  // on the AXI channels
+    int stall_rate = 0;  // on the AXI channels, of the host and of a DRAM
   };
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);
@@ -52,24 +52,23 @@ class Simulation {
   absl::Status WaitInterrupt(uint64_t max_cycles);
 
   const Preset& preset() const { return *preset_; }
-  hbm::Device& memory() { return *memory_; }
+  MemoryModel& memory() { return *memory_; }
   CoreModel& core();
   void SetCallbacks(
       std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
       std::function<void(uint64_t cycle)> on_progress);
-  // The device model's verdict: kInternal with the first violations of the HBM
-  // timing, if any.
-  absl::Status CheckMemory() const;
+  // The memory model's verdict (MemoryModel::Check).
+  absl::Status CheckMemory() const { return memory_->Check(); }
 
  private:
   class Bench;
   struct Context;
-  Simulation(const Preset* preset, std::unique_ptr<hbm::Device> memory);
+  Simulation(const Preset* preset, std::unique_ptr<MemoryModel> memory);
   absl::Status Transport(bool registers, bool write, uint64_t addr,
                          uint8_t* data, uint64_t bytes);
 
   const Preset* preset_;
-  std::unique_ptr<hbm::Device> memory_;
+  std::unique_ptr<MemoryModel> memory_;
   std::unique_ptr<Context> context_;
   std::unique_ptr<Bench> bench_;
 };

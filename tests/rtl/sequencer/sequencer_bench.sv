@@ -80,7 +80,7 @@ module sequencer_bench
       .clk_i, .rst_ni, .freeze_i, .freeze_o, .stall_i,
       .start_i, .prog_addr_i, .prog_len_i(mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i),
       .watchdog_i(mutant_i == 4'd7 ? '0 : watchdog_i), .hbm_end_i, .cycle_i,
-      .running_o, .done_o(done), .fault_o, .fault_code_o(fault_code), .fault_queue_o, .fault_pc_o, .fault_addr_o,
+      .mem_error_i(1'b0), .mem_error_addr_i('0), .running_o, .done_o(done), .fault_o, .fault_code_o(fault_code), .fault_queue_o, .fault_pc_o, .fault_addr_o,
       .fault_cycle_o,
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
       .start_valid_o(start_valid), .start_ready_i, .start_desc_o(start_desc), .done_i, .progress_i, .unit_fault_i,

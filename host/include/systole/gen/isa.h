@@ -60,13 +60,14 @@ enum class Fault : uint8_t {
   kFlagOverflow = 8,  // a post to a sync flag that is at its maximum
   kProgramEnd = 9,  // the program's length was reached without a halt
   kVectorProgram = 10,  // an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc
+  kMemoryError = 11,  // the memory's bus answered an access of the core or the host with an error; address = its burst
 };
 
 struct FaultInfo {
   std::string_view name;
   std::string_view doc;
 };
-inline constexpr std::array<FaultInfo, 11> kFaults = {{
+inline constexpr std::array<FaultInfo, 12> kFaults = {{
     {"none", "no fault"},
     {"illegal_opcode", "unknown opcode"},
     {"illegal_descriptor", "a count of zero, a field outside its range, an unused bit that is set"},
@@ -78,6 +79,7 @@ inline constexpr std::array<FaultInfo, 11> kFaults = {{
     {"flag_overflow", "a post to a sync flag that is at its maximum"},
     {"program_end", "the program's length was reached without a halt"},
     {"vector_program", "an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc"},
+    {"memory_error", "the memory's bus answered an access of the core or the host with an error; address = its burst"},
 }};
 
 // Reads or writes `bits` bits from bit `lsb` on.

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Memory of a board's chip: the clients' reads and writes as INCR bursts of one AXI4 master, one ID, all of a beat's width.
+// Responses come in the order of acceptance and are never held up. A read of what is being written waits for the write's answer.
+// A beat a cycle; a read's address leaves 6 cycles after its acceptance, its data 1 cycle after they came.
+// Docs: docs/dram.md. Test: tests/rtl/dram.
+
+module systole_axi_dram
+  import systole_hbm_pkg::perf_t;
+#(
+    parameter int unsigned D = 16,         // bytes of a beat
+    parameter int unsigned AddrBits = 36,  // of clients' and bus addresses
+    parameter int unsigned MemBits = 25,   // address bits of the memory; those above are ignored
+    parameter int unsigned NumRd = 4,
+    parameter int unsigned NumWr = 2,
+    parameter int unsigned MaxBeats = 16,  // of a burst, a power of two
+    parameter int unsigned Bursts = 16,    // in flight, of each kind
+    parameter int unsigned WrDepth = 32    // beats of write data, at least MaxBeats
+) (
+    input  logic                           clk_i,
+    input  logic                           rst_ni,
+
+    // Read clients. A response cannot be refused; responses of a client come in order.
+    input  logic [NumRd-1:0]               rd_valid_i,
+    output logic [NumRd-1:0]               rd_ready_o,
+    input  logic [NumRd-1:0][AddrBits-1:0] rd_addr_i,   // byte address; bits inside the beat are ignored
+    output logic [NumRd-1:0]               rd_rsp_valid_o,
+    output logic [D*8-1:0]                 rd_rsp_data_o,
+
+    // Write clients. An accepted write is seen by every read that is accepted later.
+    input  logic [NumWr-1:0]               wr_valid_i,
+    output logic [NumWr-1:0]               wr_ready_o,
+    input  logic [NumWr-1:0][AddrBits-1:0] wr_addr_i,
+    input  logic [NumWr-1:0][D*8-1:0]      wr_data_i,
+    input  logic [NumWr-1:0][D-1:0]        wr_mask_i,   // 1: write the byte
+
+    input  logic [NumRd+NumWr-1:0]         stall_i,        // hold a client off this cycle: reads, then writes
+    output logic                           outstanding_o,  // reads not answered or writes not in the memory
+    output logic                           error_o,        // pulse: the bus answered with an error
+    output logic [AddrBits-1:0]            error_addr_o,   // of its burst
+    output perf_t                          perf_o,
+
+    // AXI4 master.
+    output logic                           awvalid_o,
+    input  logic                           awready_i,
+    output logic [AddrBits-1:0]            awaddr_o,
+    output logic [7:0]                     awlen_o,
+    output logic                           wvalid_o,
+    input  logic                           wready_i,
+    output logic [D*8-1:0]                 wdata_o,
+    output logic [D-1:0]                   wstrb_o,
+    output logic                           wlast_o,
+    input  logic                           bvalid_i,
+    output logic                           bready_o,
+    input  logic [1:0]                     bresp_i,
+    output logic                           arvalid_o,
+    input  logic                           arready_i,
+    output logic [AddrBits-1:0]            araddr_o,
+    output logic [7:0]                     arlen_o,
+    input  logic                           rvalid_i,
+    output logic                           rready_o,
+    input  logic [D*8-1:0]                 rdata_i,
+    input  logic [1:0]                     rresp_i,
+    input  logic                           rlast_i
+);
+  localparam int unsigned BeatShift = $clog2(D);
+  localparam int unsigned BeatBits = MemBits - BeatShift;
+  localparam int unsigned RdBits = NumRd > 1 ? $clog2(NumRd) : 1;
+  localparam int unsigned WrBits = NumWr > 1 ? $clog2(NumWr) : 1;
+  localparam int unsigned LenBits = $clog2(MaxBeats);
+  localparam int unsigned HashBits = 6;
+  localparam int unsigned PendBits = $clog2(WrDepth + (Bursts + 2) * MaxBeats + 1);
+  typedef logic [BeatBits-1:0] beat_t;
+  typedef logic [HashBits-1:0] hash_t;
+
+  function automatic logic [AddrBits-1:0] addr_of(beat_t beat);
+    return AddrBits'({beat, BeatShift'(0)});
+  endfunction
+
+  // Where a beat counts as being written: bursts' worth of neighbours share a place.
+  function automatic hash_t hash_of(beat_t beat);
+    hash_t h;
+    h = '0;
+    for (int unsigned i = 0; i < BeatBits - LenBits; i++) h[i%HashBits] ^= beat[LenBits+i];
+    return h;
+  endfunction
+
+  // Reads: taken from the client whose turn it is, then held back while their place is being written.
+  logic [RdBits-1:0] rd_idx, rs_client, r_client_q;
+  logic              rd_room, rd_take, rs_valid, rs_ready, r_valid_q, r_ready, r_pass, hazard;
+  beat_t             rd_beat, rs_beat, r_beat_q;
+  hash_t             r_hash_q;
+  logic [1:0]        rs_count;
+
+  systole_axi_turn #(.N(NumRd), .Burst(MaxBeats)) u_rd_turn (
+      .clk_i, .rst_ni, .valid_i(rd_valid_i), .stall_i(stall_i[NumRd-1:0]), .room_i(rd_room),
+      .ready_o(rd_ready_o), .idx_o(rd_idx), .take_o(rd_take)
+  );
+  assign rd_beat = rd_addr_i[rd_idx][BeatShift+:BeatBits];
+
+  systole_fifo #(.Width(RdBits + BeatBits), .Depth(2)) u_rd_stage (
+      .clk_i, .rst_ni,
+      .valid_i(rd_take), .ready_o(rd_room), .data_i({rd_idx, rd_beat}),
+      .valid_o(rs_valid), .ready_i(rs_ready), .data_o({rs_client, rs_beat}), .count_o(rs_count)
+  );
+
+  assign rs_ready = !r_valid_q || r_pass;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) r_valid_q <= 1'b0;
+    else if (rs_ready) r_valid_q <= rs_valid;
+  end
+  always_ff @(posedge clk_i) begin
+    if (rs_ready) begin
+      r_client_q <= rs_client;
+      r_beat_q   <= rs_beat;
+      r_hash_q   <= hash_of(rs_beat);
+    end
+  end
+
+  // Places with writes that the memory has not answered: a write shows up before any read that is accepted after it looks.
+  logic [2**HashBits-1:0] writing_q;
+  logic [PendBits-1:0]    pending_q;  // beats accepted and not answered
+  logic                   mark_q;
+  hash_t                  mark_hash_q;
+  logic                   wr_take, b_pop;
+  beat_t                  wr_beat;
+  logic [LenBits-1:0]     b_len;
+
+  assign hazard = writing_q[r_hash_q];
+  always_ff @(posedge clk_i) begin
+    mark_hash_q <= hash_of(wr_beat);
+    if (!rst_ni) begin
+      mark_q    <= 1'b0;
+      pending_q <= '0;
+      writing_q <= '0;
+    end else begin
+      mark_q    <= wr_take;
+      pending_q <= pending_q + PendBits'(wr_take) - (b_pop ? PendBits'(b_len) + 1'b1 : '0);
+      if (mark_q) writing_q[mark_hash_q] <= 1'b1;
+      else if (pending_q == '0) writing_q <= '0;
+    end
+  end
+
+  // Read bursts, and who asked for them.
+  logic               rb_offer, rb_take, rb_idle, ro_room, ro_valid, ro_pop;
+  logic [RdBits-1:0]  rb_client, ro_client;
+  beat_t              rb_beat, ro_beat;
+  logic [LenBits-1:0] rb_len;
+  logic [$clog2(Bursts+1)-1:0] ro_count;
+
+  systole_axi_burst #(.D(D), .BeatBits(BeatBits), .TagBits(RdBits), .MaxBeats(MaxBeats)) u_rd_burst (
+      .clk_i, .rst_ni,
+      .valid_i(r_valid_q && !hazard), .ready_o(r_ready), .tag_i(r_client_q), .beat_i(r_beat_q),
+      .offer_o(rb_offer), .take_i(rb_take), .tag_o(rb_client), .beat_o(rb_beat), .len_o(rb_len), .idle_o(rb_idle)
+  );
+  assign r_pass  = r_ready && !hazard;
+  assign rb_take = rb_offer && ro_room && (!arvalid_o || arready_i);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) arvalid_o <= 1'b0;
+    else if (rb_take) arvalid_o <= 1'b1;
+    else if (arready_i) arvalid_o <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (rb_take) begin
+      araddr_o <= addr_of(rb_beat);
+      arlen_o  <= 8'(rb_len);
+    end
+  end
+
+  systole_fifo #(.Width(RdBits + BeatBits), .Depth(Bursts)) u_rd_order (
+      .clk_i, .rst_ni,
+      .valid_i(rb_take), .ready_o(ro_room), .data_i({rb_client, rb_beat}),
+      .valid_o(ro_valid), .ready_i(ro_pop), .data_o({ro_client, ro_beat}), .count_o(ro_count)
+  );
+
+  // A client has room for all it asked for.
+  assign rready_o = 1'b1;
+  assign ro_pop   = rvalid_i && rlast_i;
+  always_ff @(posedge clk_i) begin
+    rd_rsp_valid_o <= '0;
+    if (rst_ni && rvalid_i) rd_rsp_valid_o[ro_client] <= 1'b1;
+    if (rvalid_i) rd_rsp_data_o <= rdata_i;
+  end
+
+  // Writes: none is taken while a read waits for those before it.
+  logic [WrBits-1:0] wr_idx;
+  logic              wr_room, wd_room, ws_room, wait_q, wd_valid, wd_pop, ws_valid, ws_ready;
+  beat_t             ws_beat;
+  logic [D*8-1:0]    wd_data;
+  logic [D-1:0]      wd_mask;
+  logic [1:0]        ws_count;
+  logic [$clog2(WrDepth+1)-1:0] wd_count;
+
+  always_ff @(posedge clk_i) wait_q <= rst_ni && r_valid_q && hazard;
+  assign wr_room = wd_room && ws_room && !wait_q;
+
+  systole_axi_turn #(.N(NumWr), .Burst(MaxBeats)) u_wr_turn (
+      .clk_i, .rst_ni, .valid_i(wr_valid_i), .stall_i(stall_i[NumRd+:NumWr]), .room_i(wr_room),
+      .ready_o(wr_ready_o), .idx_o(wr_idx), .take_o(wr_take)
+  );
+  assign wr_beat = wr_addr_i[wr_idx][BeatShift+:BeatBits];
+
+  systole_fifo #(.Width(D * 9), .Depth(WrDepth)) u_wr_data (
+      .clk_i, .rst_ni,
+      .valid_i(wr_take), .ready_o(wd_room), .data_i({wr_mask_i[wr_idx], wr_data_i[wr_idx]}),
+      .valid_o(wd_valid), .ready_i(wd_pop), .data_o({wd_mask, wd_data}), .count_o(wd_count)
+  );
+  systole_fifo #(.Width(BeatBits), .Depth(2)) u_wr_stage (
+      .clk_i, .rst_ni,
+      .valid_i(wr_take), .ready_o(ws_room), .data_i(wr_beat),
+      .valid_o(ws_valid), .ready_i(ws_ready), .data_o(ws_beat), .count_o(ws_count)
+  );
+
+  // Write bursts: address, then data as lengths say, then answers. A burst needs room in both lists.
+  logic               wb_offer, wb_take, wb_idle, wl_room, wl_valid, wl_pop, b_room, b_valid, unused_tag;
+  beat_t              wb_beat, b_beat;
+  logic [LenBits-1:0] wb_len, wl_len, sent_q;
+  logic [1:0]         wl_count;
+  logic [$clog2(Bursts+1)-1:0] b_count;
+
+  systole_axi_burst #(.D(D), .BeatBits(BeatBits), .TagBits(1), .MaxBeats(MaxBeats)) u_wr_burst (
+      .clk_i, .rst_ni,
+      .valid_i(ws_valid), .ready_o(ws_ready), .tag_i(1'b0), .beat_i(ws_beat),
+      .offer_o(wb_offer), .take_i(wb_take), .tag_o(unused_tag), .beat_o(wb_beat), .len_o(wb_len), .idle_o(wb_idle)
+  );
+  assign wb_take = wb_offer && wl_room && b_room && (!awvalid_o || awready_i);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) awvalid_o <= 1'b0;
+    else if (wb_take) awvalid_o <= 1'b1;
+    else if (awready_i) awvalid_o <= 1'b0;
+  end
+  always_ff @(posedge clk_i) begin
+    if (wb_take) begin
+      awaddr_o <= addr_of(wb_beat);
+      awlen_o  <= 8'(wb_len);
+    end
+  end
+
+  systole_fifo #(.Width(LenBits), .Depth(2)) u_wr_length (
+      .clk_i, .rst_ni,
+      .valid_i(wb_take), .ready_o(wl_room), .data_i(wb_len),
+      .valid_o(wl_valid), .ready_i(wl_pop), .data_o(wl_len), .count_o(wl_count)
+  );
+  assign wd_pop = wl_valid && (!wvalid_o || wready_i);
+  assign wl_pop = wd_pop && sent_q == wl_len;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      wvalid_o <= 1'b0;
+      sent_q   <= '0;
+    end else begin
+      if (wd_pop) wvalid_o <= 1'b1;
+      else if (wready_i) wvalid_o <= 1'b0;
+      if (wd_pop) sent_q <= wl_pop ? '0 : sent_q + 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (wd_pop) begin
+      wdata_o <= wd_data;
+      wstrb_o <= wd_mask;
+      wlast_o <= wl_pop;
+    end
+  end
+
+  systole_fifo #(.Width(LenBits + BeatBits), .Depth(Bursts)) u_wr_order (
+      .clk_i, .rst_ni,
+      .valid_i(wb_take), .ready_o(b_room), .data_i({wb_len, wb_beat}),
+      .valid_o(b_valid), .ready_i(b_pop), .data_o({b_len, b_beat}), .count_o(b_count)
+  );
+  assign bready_o = 1'b1;
+  assign b_pop    = bvalid_i;
+
+  // Errors, and what is going on.
+  always_ff @(posedge clk_i) begin
+    error_o      <= rst_ni && ((rvalid_i && rresp_i != '0) || (bvalid_i && bresp_i != '0));
+    error_addr_o <= addr_of(rvalid_i && rresp_i != '0 ? ro_beat : b_beat);
+    outstanding_o <= rst_ni && (rs_count != '0 || r_valid_q || !rb_idle || ro_count != '0 || pending_q != '0);
+  end
+
+  always_ff @(posedge clk_i) begin
+    perf_o         <= '0;
+    perf_o.rd_beat <= rst_ni && rvalid_i;
+    perf_o.wr_beat <= rst_ni && wr_take;
+  end
+
+  // A legal shape; clients keep what they ask for; the memory answers only what it was asked, and all of a burst.
+  initial a_shape : assert (D == 1 << BeatShift && D <= 128 && MaxBeats <= 4096 / D && WrDepth >= MaxBeats && MemBits <= AddrBits);
+  logic [NumRd-1:0]               rd_held_q, rd_kept;
+  logic [NumWr-1:0]               wr_held_q, wr_kept;
+  logic [NumRd-1:0][AddrBits-1:0] rd_addr_q;
+  logic [NumWr-1:0][AddrBits-1:0] wr_addr_q;
+  for (genvar i = 0; i < NumRd; i++) begin : gen_rd_kept
+    assign rd_kept[i] = !rd_held_q[i] || (rd_valid_i[i] && rd_addr_i[i] == rd_addr_q[i]);
+  end
+  for (genvar i = 0; i < NumWr; i++) begin : gen_wr_kept
+    assign wr_kept[i] = !wr_held_q[i] || (wr_valid_i[i] && wr_addr_i[i] == wr_addr_q[i]);
+  end
+  always_ff @(posedge clk_i) begin
+    rd_held_q <= rst_ni ? rd_valid_i & ~rd_ready_o : '0;
+    wr_held_q <= rst_ni ? wr_valid_i & ~wr_ready_o : '0;
+    rd_addr_q <= rd_addr_i;
+    wr_addr_q <= wr_addr_i;
+    if (rst_ni) begin
+      a_rd_hold : assert (rd_kept == '1);
+      a_wr_hold : assert (wr_kept == '1);
+      a_answer : assert ((!rvalid_i || ro_valid) && (!bvalid_i || b_valid));
+      a_data : assert (!wd_pop || wd_valid);
+      a_pending : assert (32'(pending_q) >= 32'(wd_count) && wd_count >= $bits(wd_count)'(ws_count) && (wb_idle || wd_valid));
+      a_unsent : assert (b_count >= $bits(b_count)'(wl_count));
+    end
+  end
+endmodule

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Whose turn it is, from a register: a client keeps its turn for up to Burst transfers in a row while it asks, then the next asking
+// client after it has it; a change costs one cycle. ready_o does not look at valid_i. No client waits for more than (N - 1) x Burst
+// transfers. Docs: docs/dram.md. Test: tests/rtl/dram.
+
+module systole_axi_turn #(
+    parameter int unsigned N = 4,
+    parameter int unsigned Burst = 16,
+    localparam int unsigned IdxBits = N > 1 ? $clog2(N) : 1
+) (
+    input  logic               clk_i,
+    input  logic               rst_ni,
+    input  logic [N-1:0]       valid_i,
+    input  logic [N-1:0]       stall_i,  // hold a client off this cycle
+    input  logic               room_i,   // of what the transfers go to
+    output logic [N-1:0]       ready_o,
+    output logic [IdxBits-1:0] idx_o,    // the client whose turn it is
+    output logic               take_o    // it transfers in this cycle
+);
+  localparam int unsigned RunBits = $clog2(Burst + 1);
+
+  logic [N-1:0]       turn_q;  // one-hot
+  logic [IdxBits-1:0] idx_q, next;
+  logic [RunBits-1:0] run_q;   // transfers in a row, up to Burst
+  logic               asks, others, move;
+
+  assign ready_o = room_i ? turn_q & ~stall_i : '0;
+  assign idx_o   = idx_q;
+  assign asks    = (valid_i & turn_q) != '0;
+  assign others  = (valid_i & ~turn_q) != '0;
+  assign take_o  = (valid_i & ready_o) != '0;
+  assign move    = others && (!asks || run_q == RunBits'(Burst) || (take_o && run_q == RunBits'(Burst - 1)));
+
+  // The nearest asking client after this one: the farthest first, so that the nearest stands.
+  always_comb begin
+    next = idx_q;
+    for (int unsigned j = N - 1; j >= 1; j--) begin
+      if (valid_i[IdxBits'((32'(idx_q) + j) % N)]) next = IdxBits'((32'(idx_q) + j) % N);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      turn_q <= N'(1);
+      idx_q  <= '0;
+      run_q  <= '0;
+    end else if (move) begin
+      turn_q <= N'(1) << next;
+      idx_q  <= next;
+      run_q  <= '0;
+    end else if (!asks) begin
+      run_q <= '0;
+    end else if (take_o && run_q != RunBits'(Burst)) begin
+      run_q <= run_q + 1'b1;
+    end
+  end
+
+  // One client at a time, and the one that the index says.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_turn : assert (turn_q == N'(1) << idx_q);
+      a_run : assert (run_q <= RunBits'(Burst));
+    end
+  end
+endmodule

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Bundles of the chip's buses: what a master drives (req) and what a slave drives (rsp). Data and strobes, whose width the
+// configuration decides, go beside them. Docs: docs/design.md.
+
+package systole_bus_pkg;
+  import systole_presets_pkg::AddrBits;
+
+  // AXI4-Lite of the registers.
+  typedef struct packed {
+    logic        awvalid;
+    logic [11:0] awaddr;
+    logic        wvalid;
+    logic [31:0] wdata;
+    logic [3:0]  wstrb;
+    logic        bready;
+    logic        arvalid;
+    logic [11:0] araddr;
+    logic        rready;
+  } axil_req_t;
+
+  typedef struct packed {
+    logic        awready;
+    logic        wready;
+    logic        bvalid;
+    logic [1:0]  bresp;
+    logic        arready;
+    logic        rvalid;
+    logic [31:0] rdata;
+    logic [1:0]  rresp;
+  } axil_rsp_t;
+
+  // AXI4 of the memory window.
+  typedef struct packed {
+    logic [AddrBits-1:0] addr;
+    logic [7:0]          len;
+    logic [2:0]          size;
+    logic [1:0]          burst;
+    logic [3:0]          id;
+  } axi_addr_t;
+
+  typedef struct packed {
+    logic      awvalid;
+    axi_addr_t aw;
+    logic      wvalid;
+    logic      wlast;
+    logic      bready;
+    logic      arvalid;
+    axi_addr_t ar;
+    logic      rready;
+  } axi_req_t;
+
+  typedef struct packed {
+    logic       awready;
+    logic       wready;
+    logic       bvalid;
+    logic [1:0] bresp;
+    logic [3:0] bid;
+    logic       arready;
+    logic       rvalid;
+    logic [1:0] rresp;
+    logic       rlast;
+    logic [3:0] rid;
+  } axi_rsp_t;
+
+  // Clients of the memory, a bit each: reads of the core's fetch, weight and load and of the host, writes of the core's
+  // store and of the host.
+  localparam int unsigned NumRd = 4;
+  localparam int unsigned NumWr = 2;
+  localparam int unsigned RdHost = 3;
+  localparam int unsigned WrStore = 0;
+  localparam int unsigned WrHost = 1;
+
+  typedef struct packed {
+    logic [NumRd-1:0]               rd_valid;
+    logic [NumRd-1:0][AddrBits-1:0] rd_addr;
+    logic [NumWr-1:0]               wr_valid;
+    logic [NumWr-1:0][AddrBits-1:0] wr_addr;
+    logic [NumRd+NumWr-1:0]         stall;  // random stalls: hold a client off this cycle, reads, then writes
+  } mem_req_t;
+
+  typedef struct packed {
+    logic [NumRd-1:0]       rd_ready;
+    logic [NumRd-1:0]       rd_rsp_valid;
+    logic [NumWr-1:0]       wr_ready;
+    logic                   outstanding;  // reads not answered or writes not in the memory
+    logic                   error;        // pulse: the memory's bus answered with an error
+    logic [AddrBits-1:0]    error_addr;
+    systole_hbm_pkg::perf_t perf;
+  } mem_rsp_t;
+endpackage

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Each rule of configurations (docs/spec/presets.yaml) refuses a configuration that breaks it alone: in the generator, and at elaboration
+by Verilator and by Yosys' front end."""
+
+import copy
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from gen import presets  # noqa: E402
+
+# For each rule: words of what it says, a preset, and what to change in it. No earlier rule is broken.
+BROKEN = (
+    ("Rows is a power of two in 8", "nano", {"Rows": 12, "Cols": 12}),
+    ("one of the cells", "nano", {"Cell": 2}),
+    ("an int8 cell", "nano", {"CellStages": 2}),
+    ("1 to 5 stages", "mini", {"CellStages": 6}),
+    ("whole number of words", "nano", {"UbBytes": 65536 + 64}),
+    ("at most 32 MiB", "v1", {"UbBytes": 1 << 26}),
+    ("AccRows", "edge", {"AccRows": 1000}),
+    ("WfifoTiles", "edge", {"WfifoTiles": 1}),
+    ("BeatBytes is", "board", {"BeatBytes": 8}),
+    ("segments, what", "board8", {"Segments": 5}),
+    ("suffice", "board8", {"UbBanks": 4}),
+    ("queue holds", "lite", {"QueueDepth": 1}),
+    ("one of the memories", "lite", {"Memory": 2}),
+    ("HbmPcs is", "edge", {"HbmPcs": 2}),
+    ("no DramBytes", "edge", {"DramBytes": 4096}),
+    ("no HbmPcs", "board", {"HbmPcs": 1}),
+    ("data width of AXI4", "v2", {"Memory": 1, "HbmPcs": 0, "DramBytes": 4096}),
+    ("multiple of 4096", "board", {"DramBytes": 4097}),
+)
+
+
+def wrapper(spec, preset, change):
+    """A module that checks the preset with that change."""
+    core = {parameter["name"] for parameter in spec["core"]}
+    lines = [f"    c.{'Core.' if name in core else ''}{name} = {value};" for name, value in change.items()]
+    name = "Preset" + preset[:1].upper() + preset[1:]
+    return "\n".join(["module seeded import systole_presets_pkg::*; ();", "  function automatic chip_cfg_t broken();", "    chip_cfg_t c;",
+                      f"    c = preset({name});", *lines, "    return c;", "  endfunction", "  systole_cfg_check #(.Cfg(broken())) u_check ();",
+                      "endmodule", ""])
+
+
+class Rules(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.spec = presets.load(ROOT)
+        self.sources = [ROOT / "rtl/gen/systole_presets_pkg.sv", ROOT / "rtl/gen/systole_cfg_check.sv"]
+
+    def verilator(self, source):
+        result = subprocess.run(["verilator", "--lint-only", *map(str, self.sources), str(source), "--top-module", "seeded"],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return result.returncode, result.stdout
+
+    def slang(self, source):
+        program = ("import sys\nfrom pyosys import libyosys\nlibyosys.run_pass('read_slang --threads 1 --top seeded ' + ' '.join(sys.argv[1:]),"
+                   " libyosys.Design())\n")
+        result = subprocess.run([sys.executable, "-c", program, *map(str, self.sources), str(source)],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        return result.returncode, result.stdout
+
+    def test_every_rule_has_its_fault(self):
+        said = [[rule["say"] for rule in self.spec["rules"] if words in rule["say"]] for words, _, _ in BROKEN]
+        self.assertEqual([text for texts in said for text in texts], [rule["say"] for rule in self.spec["rules"]])
+
+    def test_presets_are_legal(self):
+        for name, preset in self.spec["presets"].items():
+            self.assertEqual(presets.broken_rule(self.spec, preset), "", name)
+        source = self.folder / "seeded.sv"
+        source.write_text(wrapper(self.spec, "board8", {}))
+        for tool in (self.verilator, self.slang):
+            code, output = tool(source)
+            self.assertEqual(code, 0, output[-2000:])
+
+    def test_each_rule_refuses(self):
+        ids = {name: {item["id"]: item["name"] for item in self.spec[of]} for name, of in presets.NAMED.items()}
+        source = self.folder / "seeded.sv"
+        for words, name, change in BROKEN:
+            with self.subTest(words):
+                preset = copy.deepcopy(self.spec["presets"][name])
+                for parameter, value in change.items():
+                    part = "core" if parameter in preset["core"] else "chip"
+                    preset[part][parameter] = ids.get(parameter, {}).get(value, value)
+                if all(value in ids[parameter] for parameter, value in change.items() if parameter in ids):
+                    self.assertIn(words, presets.broken_rule(self.spec, preset))
+                source.write_text(wrapper(self.spec, name, change))
+                for tool in (self.verilator, self.slang):
+                    code, output = tool(source)
+                    said = re.findall(r"(?:: |encountered: )illegal configuration: wanted: (.*)", output)
+                    self.assertNotEqual(code, 0)
+                    self.assertEqual(len(said), 1, output[-2000:])
+                    self.assertIn(words, said[0])
+
+    def test_value_without_a_name(self):
+        preset = copy.deepcopy(self.spec["presets"]["nano"])
+        preset["core"]["Cell"] = "fp8"
+        with self.assertRaisesRegex(ValueError, "no Cell fp8; there are int8, bf16"):
+            presets.broken_rule(self.spec, preset)
+
+    def test_tops_refuse_presets_that_are_not_theirs(self):
+        for top, preset, words in (("systole_top", 99, "no such preset"), ("systole_top", 6, "systole_top_axi is its top"),
+                                   ("systole_top_axi", 0, "systole_top is its top")):
+            result = subprocess.run(["verilator", "--lint-only", "-F", "rtl/systole.f", f"-GPreset={preset}", "--top-module", top,
+                                     next((ROOT / "rtl").glob(f"*/{top}.sv"))], cwd=ROOT, stdout=subprocess.PIPE,
+                                    stderr=subprocess.STDOUT, text=True, check=False)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(words, result.stdout[:1000])
+
+
+if __name__ == "__main__":
+    unittest.main()

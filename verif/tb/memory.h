@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What is behind the memory pins of a chip: the model that its preset names.
+
+#ifndef SYSTOLE_VERIF_TB_MEMORY_H_
+#define SYSTOLE_VERIF_TB_MEMORY_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "systole/gen/presets.h"
+#include "verif/dram_model/device.h"
+#include "verif/hbm_model/device.h"
+
+namespace systole::tb {
+
+class MemoryModel {
+ public:
+  // stall_rate: random pauses of a DRAM's bus, in 1/256.
+  static absl::StatusOr<std::unique_ptr<MemoryModel>> Create(
+      const Preset& preset, uint64_t seed, int stall_rate);
+
+  // The one that the preset has; the other is null.
+  hbm::Device* hbm() { return hbm_.get(); }
+  dram::Device* dram() { return dram_.get(); }
+
+  // The model's verdict on what the chip did at the pins: kInternal with the
+  // first violation, if any.
+  absl::Status Check() const;
+
+ private:
+  MemoryModel() = default;
+  std::unique_ptr<hbm::Device> hbm_;
+  std::unique_ptr<dram::Device> dram_;
+};
+
+}  // namespace systole::tb
+
+#endif  // SYSTOLE_VERIF_TB_MEMORY_H_
