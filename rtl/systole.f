@@ -20,6 +20,7 @@ vpu/systole_vpu_fp_pkg.sv
 
 +libext+.sv
 -y gen
+-y prim
 -y cells
 -y unified_buffer
 -y fp

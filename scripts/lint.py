@@ -22,6 +22,7 @@ PRESETS = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets
 PACKAGES = ROOT / ".venv" / "bin"  # of scripts/setup.sh
 VERIBLE_EXCEPTIONS = ("rtl/fp/systole_fp_pkg.sv",)  # a variable with the name of one of its keywords
 MEMORIES = {"systole_top": "hbm", "systole_top_axi": "axi"}  # tops of chips with one kind of memory
+GRID_ROWS = 8  # a larger array is linted as its simulation view: Verilator looks at each cell of a grid
 
 
 def sources(*suffixes):
@@ -49,8 +50,10 @@ def tops():
     """Each module with lists of parameters to look at it with: its defaults, so that nothing hides behind its user, or each preset."""
     for path in rtl_sources():
         module = path.stem
-        if re.search(r"parameter\s+(int\s+)?(unsigned\s+)?Preset\b", path.read_text()):
-            yield path, [[f"Preset={p['id']}"] for p in PRESETS if p["chip"]["Memory"] == MEMORIES.get(module, p["chip"]["Memory"])]
+        text = path.read_text()
+        if re.search(r"parameter\s+(int\s+)?(unsigned\s+)?Preset\b", text):
+            yield path, [[f"Preset={p['id']}", *([f"FastArray={int(p['core']['Rows'] > GRID_ROWS)}"] if "FastArray" in text else [])]
+                         for p in PRESETS if p["chip"]["Memory"] == MEMORIES.get(module, p["chip"]["Memory"])]
         elif not module.endswith("_pkg"):
             yield path, [[]]
 

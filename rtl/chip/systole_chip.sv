@@ -10,6 +10,7 @@ module systole_chip
   import systole_isa_pkg::*;
 #(
     parameter int unsigned Preset = PresetEdge,
+    parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
     localparam chip_cfg_t Chip = preset(Preset),
     localparam core_cfg_t Cfg = Chip.Core,
     localparam int unsigned D = beat_bytes(Cfg),
@@ -94,7 +95,7 @@ module systole_chip
       .busy_o(resetting), .freeze_o(freeze), .core_rst_no(core_rst_n)
   );
 
-  systole_core #(.Cfg(Cfg)) u_core (
+  systole_core #(.Cfg(Cfg), .FastArray(FastArray)) u_core (
       .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .stall_i(stall_core),
       .start_i(start), .prog_addr_i(prog_addr), .prog_len_i(prog_len), .watchdog_i(watchdog), .hbm_end_i(hbm_end),
       .cycle_i(cycle), .running_o(running), .done_o(done), .fault_o(fault), .fault_code_o(fault_code),

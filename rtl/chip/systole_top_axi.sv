@@ -9,6 +9,7 @@ module systole_top_axi
   import systole_bus_pkg::*;
 #(
     parameter int unsigned Preset = PresetBoard8,
+    parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
     localparam chip_cfg_t Chip = preset(Preset),
     localparam core_cfg_t Cfg = Chip.Core,
     localparam int unsigned D = beat_bytes(Cfg),
@@ -142,7 +143,7 @@ module systole_top_axi
   logic [NumWr-1:0][D-1:0]   mem_wr_mask;
   logic [D*8-1:0]            mem_rd_data;
 
-  systole_chip #(.Preset(Preset)) u_chip (
+  systole_chip #(.Preset(Preset), .FastArray(FastArray)) u_chip (
       .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp),
       .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp), .axi_rdata_o, .irq_o,
       .mem_req_o(mem_req), .mem_wr_data_o(mem_wr_data), .mem_wr_mask_o(mem_wr_mask), .mem_rsp_i(mem_rsp),

@@ -60,6 +60,19 @@ package systole_fp_pkg;
     return ((x >> (oe + om)) << 31) | (e << 16) | (s >> (7 - om));
   endfunction
 
+  // A recoded operand without the bits that are always 0, as it is kept in registers.
+  localparam int unsigned OperandBits = 19;
+
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic [OperandBits-1:0] pack_operand(logic [31:0] x);
+    return {x[31], x[25:16], x[7:0]};
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  function automatic logic [31:0] unpack_operand(logic [OperandBits-1:0] x);
+    return {x[18], 5'd0, x[17:8], 8'd0, x[7:0]};
+  endfunction
+
   // Exact product of two recoded operands: sign (31), exponent (25:16), significand (15:0), of which 2 * om bits are a fraction. A
   // product that is infinite or NaN has exponent `special`, and a NaN the significand 0.
   function automatic logic [31:0] multiply(logic [31:0] a, logic [31:0] b, int unsigned oe, int unsigned ae);

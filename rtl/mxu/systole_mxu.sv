@@ -12,6 +12,7 @@ module systole_mxu
   import systole_mxu_pkg::*;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
+    parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
     localparam int unsigned S = Cfg.Segments,
     localparam int unsigned W = word_bytes(Cfg),
     localparam int unsigned D = beat_bytes(Cfg)
@@ -283,7 +284,7 @@ module systole_mxu
   assign tag_out       = tag_q[tag_ptr_q-TagBits'(Latency-1)];
   assign tag_out_valid = enable && tag_out.valid && filled_q == FilledBits'(Latency - 1);
 
-  systole_mxu_array #(.Rows(Rows), .Cols(Cols), .Cell(Cfg.Cell), .Stages(Stages)) u_array (
+  systole_mxu_array #(.Rows(Rows), .Cols(Cols), .Cell(Cfg.Cell), .Stages(Stages), .FastView(FastArray)) u_array (
       .clk_i, .enable_i(enable), .vec_bank_i(vec_tag.bank), .vec_i(vec), .sum_i(vec_sum),
       .wl_valid_i(row_valid), .wl_bank_i(write_bank_q), .wl_column_i(row_transpose), .wl_row_i(write_row_q), .wl_data_i(row),
       .sum_o(acc_wr_data_o)

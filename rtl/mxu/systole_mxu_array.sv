@@ -13,6 +13,8 @@ module systole_mxu_array
     parameter int unsigned Cols = 8,
     parameter int unsigned Cell = CellInt8,
     parameter int unsigned Stages = 1,                        // of a cell
+    parameter int unsigned FastView = 0,                      // 1: one process over the whole array, for simulation, in place of the grid
+    parameter int unsigned Multipliers = Rows * Cols,         // grid, int8: cells with a multiplier block; the others have logic
     localparam int unsigned ElementBits = element_bits(Cell)
 ) (
     input  logic                    clk_i,
@@ -39,15 +41,19 @@ module systole_mxu_array
 
     output logic signed [31:0]      sum_o [Cols]
 );
-  if (Cell == CellInt8 && Stages == 1) begin : gen_int8
-    systole_mxu_array_int8 #(.Rows(Rows), .Cols(Cols)) u_array (
-        .clk_i, .enable_i, .vec_bank_i, .vec_i, .wl_valid_i, .wl_bank_i, .wl_row_i, .wl_data_i, .sum_o
-    );
-  end else if (Cell == CellBf16 && Stages >= 1 && Stages <= 5) begin : gen_bf16
-    systole_mxu_array_bf16 #(.Rows(Rows), .Cols(Cols), .Stages(Stages)) u_array (
+  if (!(Cell == CellInt8 && Stages >= 1 && Stages <= 2) && !(Cell == CellBf16 && Stages >= 1 && Stages <= 5)) begin : gen_none
+    $error("systole_mxu_array: no cell %0d of %0d stages", Cell, Stages);
+  end else if (FastView == 0) begin : gen_grid
+    systole_mxu_array_grid #(.Rows(Rows), .Cols(Cols), .Cell(Cell), .Stages(Stages), .Multipliers(Multipliers)) u_array (
         .clk_i, .enable_i, .vec_bank_i, .vec_i, .sum_i, .wl_valid_i, .wl_bank_i, .wl_column_i, .wl_row_i, .wl_data_i, .sum_o
     );
-  end else begin : gen_none
-    $error("systole_mxu_array: no cell %0d of %0d stages", Cell, Stages);
+  end else if (Cell == CellInt8) begin : gen_int8
+    systole_mxu_array_int8_fast #(.Rows(Rows), .Cols(Cols), .Stages(Stages)) u_array (
+        .clk_i, .enable_i, .vec_bank_i, .vec_i, .wl_valid_i, .wl_bank_i, .wl_row_i, .wl_data_i, .sum_o
+    );
+  end else begin : gen_bf16
+    systole_mxu_array_bf16_fast #(.Rows(Rows), .Cols(Cols), .Stages(Stages)) u_array (
+        .clk_i, .enable_i, .vec_bank_i, .vec_i, .sum_i, .wl_valid_i, .wl_bank_i, .wl_column_i, .wl_row_i, .wl_data_i, .sum_o
+    );
   end
 endmodule

@@ -17,6 +17,11 @@ package systole_mxu_pkg;
     return stages > 1 ? stages - 1 : 1;
   endfunction
 
+  // Bits of a sum of so many products of int8: each is at most 2 ** 14.
+  function automatic int unsigned int8_sum_bits(int unsigned rows);
+    return 16 + $clog2(rows);
+  endfunction
+
   // Cycles from a vector's entry into the array until its sums leave.
   function automatic int unsigned array_latency(int unsigned rows, int unsigned cols, int unsigned stages);
     return (stages > 1 ? 2 : 1) + rows * row_cycles(stages) + cols;

@@ -13,6 +13,7 @@ module systole_core
   import systole_mxu_pkg::*;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
+    parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned NumWin = num_windows(Cfg),
     localparam int unsigned Stalls = NumWin + 3 + NumQueues + 4
@@ -189,7 +190,7 @@ module systole_core
   logic                   vec_stall_ub, vec_saturated, vec_saturated_q;
   logic [LaneBits-1:0]    mxu_nan, mxu_inf, vec_nan, vec_inf;  // elements
 
-  systole_mxu #(.Cfg(Cfg)) u_mxu (
+  systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .flush_i(begin_q), .stall_i(stall_mxu),
       .start_valid_i(start_valid[QueueMxu]), .start_ready_o(start_ready[QueueMxu]),
       .start_desc_i(start_desc[QueueMxu]), .done_o(done[QueueMxu]),

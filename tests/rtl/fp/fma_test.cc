@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The fused multiply-add against the golden model at one to five stages:
+// The array's bf16 cell against the golden model at one to five stages:
 // bf16 and fp32 with special, directed and random operands, and every triple
 // there is at narrow formats of the same source.
 
@@ -37,11 +37,11 @@ class Bench {
   void Step(const Triple& t, uint32_t want) {
     if (rng_() % 64 == 0) Clock(false, {~t.a, ~t.b, ~t.sum});
     Clock(true, t);
-    for (int s = kStages - 1; s > 0; --s) history_[s] = history_[s - 1];
+    for (int s = kStages; s > 0; --s) history_[s] = history_[s - 1];
     history_[0] = {t, want};
     ++steps;
-    for (int s = 0; s < kStages && s < steps; ++s) {
-      const auto& [triple, expected] = history_[s];
+    for (int s = 0; s < kStages && s + 1 < steps; ++s) {
+      const auto& [triple, expected] = history_[s + 1];
       if (dut_->sum_o[s] == expected) continue;
       ++wrong;
       if (wrong <= 10) {
@@ -69,7 +69,7 @@ class Bench {
   std::mt19937 rng_;
   VerilatedContext context_;
   std::unique_ptr<Model> dut_;
-  std::array<std::pair<Triple, uint32_t>, kStages> history_{};
+  std::array<std::pair<Triple, uint32_t>, kStages + 1> history_{};
 };
 
 TEST(FmaTest, SpecialTriples) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Writes the fused multiply-add with one fault at a time, all side by side in one design, for a test that has to see each of them.
+"""Writes the array's bf16 cell with one fault at a time, all side by side in one design, for a test that has to see each of them.
 
 Each entry of MUTANTS: what it is, text that occurs once in rtl/fp/systole_fp_pkg.sv, what takes its place. fma_mutants.sv holds the
 cell as it is as number 0 and the mutants from 1 on; mutants.h their names.
@@ -50,7 +50,7 @@ def main():
     args = parser.parse_args()
 
     package = (ROOT / "rtl" / "fp" / "systole_fp_pkg.sv").read_text()
-    cell = (ROOT / "rtl" / "fp" / "systole_fma.sv").read_text()
+    cell = (ROOT / "rtl" / "mxu" / "systole_mxu_cell_bf16.sv").read_text()
     sources = [package]
     for name, old, new in MUTANTS:
         if package.count(old) != 1:
@@ -60,7 +60,7 @@ def main():
     text = []
     for index, source in enumerate(sources):
         text.append(source.replace("systole_fp_pkg", f"fp_mutant_{index}_pkg"))
-        text.append(re.sub(r"\bsystole_fma\b", f"fma_mutant_{index}", cell).replace("systole_fp_pkg", f"fp_mutant_{index}_pkg"))
+        text.append(re.sub(r"\bsystole_mxu_cell_bf16\b", f"fma_mutant_{index}", cell).replace("systole_fp_pkg", f"fp_mutant_{index}_pkg"))
     formats = ["OpExp", "OpMan", "SumExp", "SumMan"]
     text.append(f"""
 module fma_mutants #(
@@ -70,10 +70,14 @@ module fma_mutants #(
     input logic [OpExp+OpMan:0] a_i, b_i,
     input logic [SumExp+SumMan:0] sum_i,
     output logic [SumExp+SumMan:0] sum_o [{len(sources)}]
-);""")
+);
+  logic [SumExp+SumMan:0] sum_q;
+  always_ff @(posedge clk_i) sum_q <= sum_i;""")
     parameters = ", ".join(f".{name}({name})" for name in formats)
-    text += [f"  fma_mutant_{index} #({parameters}) u_{index} (.clk_i, .enable_i(1'b1), .a_i, .b_i, .sum_i, .sum_o(sum_o[{index}]));"
-             for index in range(len(sources))]
+    for index in range(len(sources)):
+        a, b = (f"fp_mutant_{index}_pkg::pack_operand(fp_mutant_{index}_pkg::recode(32'({port}), OpExp, OpMan, SumExp))" for port in ("a_i", "b_i"))
+        text.append(f"  fma_mutant_{index} #({parameters}) u_{index} (.clk_i, .enable_i(1'b1), .act_i({{1'b0, {a}}}), .sum_i(sum_q), .wl_valid_i(2'b01),\n"
+                    f"    .wl_data_i({b}), .act_o(), .sum_o(sum_o[{index}]));")
     text.append("endmodule\n")
     (args.out / "fma_mutants.sv").write_text("\n".join(text))
     names = "".join(f'    "{name}",\n' for name, _, _ in [("the cell itself", "", ""), *MUTANTS])

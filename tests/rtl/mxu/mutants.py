@@ -65,7 +65,7 @@ MUTANTS = [
     (BUFFER, "if (rd_gnt[p] && rd_banks[p][b]) begin", "if (rd_gnt[p] && rd_banks[p][b] && p != 1) begin"),
 ]
 
-BENCHES = [mutation.Bench("mxu_bench", "VMxuMini", "tests/rtl/mxu/mxu_bench.sv", ("-GPreset=3",))]
+BENCHES = [mutation.Bench("mxu_bench", "VMxuMini", "tests/rtl/mxu/mxu_bench.sv", ("-GPreset=3", "-GFastArray=1"))]
 
 if __name__ == "__main__":
     sys.exit(mutation.main(__doc__, MUTANTS, BENCHES))

@@ -8,6 +8,7 @@ module mxu_bench
   import systole_isa_pkg::*;
 #(
     parameter int unsigned Preset = 0,
+    parameter int unsigned FastArray = 0,
     localparam core_cfg_t Cfg = core_preset(Preset),
     localparam int unsigned W = word_bytes(Cfg),
     localparam int unsigned D = beat_bytes(Cfg)
@@ -86,7 +87,7 @@ module mxu_bench
   assign vec_rd_rsp_valid_o = ub_rsp[S];
   assign vec_rd_data_o      = ub_data[S];
 
-  systole_mxu #(.Cfg(Cfg)) u_mxu (
+  systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
       .clk_i, .rst_ni, .freeze_i, .flush_i, .stall_i(stall_i[1:0]),
       .start_valid_i, .start_ready_o, .start_desc_i, .done_o, .fault_valid_o, .fault_code_o(code), .fault_addr_o,
       .fault_newest_o, .progress_o, .wf_valid_i, .wf_data_i, .wf_transpose_i, .wf_free_o,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Systolic array of bf16 x bf16 + fp32 cells (one rounding) with skew and deskew. Sums start from sum_i. A vector that enters in cycle t
-// leaves, all columns aligned, in cycle t + array_latency(Rows, Cols, Stages); one a cycle; never stalls. Holds while enable_i is low.
-// Stages of a cell: 1..5, with registers behind multiplier (2), adder (3), aligner (4), normaliser (5).
-// Docs: docs/mxu.md. Test: tests/rtl/mxu.
+// systole_mxu_array of bf16 cells as its simulation view: one process over the whole array, rows from the bottom up, the form that
+// simulates fastest. Everything but sum_o is private to the process. Contract and latency: systole_mxu_array.
+// Docs: docs/mxu.md. Test: tests/rtl/mxu, verif/formal.
 
-module systole_mxu_array_bf16
+module systole_mxu_array_bf16_fast
   import systole_fp_pkg::*;
   import systole_mxu_pkg::*;
 #(
@@ -47,7 +46,8 @@ module systole_mxu_array_bf16
   logic [31:0] top_q [TopSlots][Cols];                          // ring: [slot][column]
   logic [31:0] deskew_q [Cols][Cols];                           // ring: [slot][column]
   logic [31:0] line [Cols];                                     // scratch of shift(): two plain copies vectorise, one overlapping does not
-  logic [31:0] ptr_q;
+  logic signed [31:0] sum_v [Cols];                             // what sum_o becomes
+  logic [31:0] ptr_q = 0;                                       // of the rings: any value does, but not an unknown one
 
   // verilator lint_off BLKSEQ
   function automatic logic [31:0] recoded(logic [15:0] x);
@@ -102,7 +102,8 @@ module systole_mxu_array_bf16
     if (enable_i) begin
       // Deskew: column c of the bottom row waits Cols - 1 - c cycles.
       for (int unsigned c = 0; c < Cols; c++) deskew_q[ptr_q&(Cols-1)][c] = bottom_q[c];
-      for (int unsigned c = 0; c < Cols; c++) sum_o[c] = deskew_q[(ptr_q+c+1)&(Cols-1)][c];
+      for (int unsigned c = 0; c < Cols; c++) sum_v[c] = deskew_q[(ptr_q+c+1)&(Cols-1)][c];
+      sum_o <= sum_v;
       // From the bottom row up, so that each row reads the old sums above it.
       last_row();
       shift(Rows - 1);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// systole_mxu_array as a grid of cells, with skew and deskew as shift registers: what is synthesised. Activations go right, a column a
+// cycle; sums go down, a row each row_cycles. Contract and latency: systole_mxu_array.
+// Docs: docs/mxu.md. Test: tests/rtl/mxu, verif/formal.
+
+module systole_mxu_array_grid
+  import systole_presets_pkg::*;
+  import systole_fp_pkg::*;
+  import systole_mxu_pkg::*;
+#(
+    parameter int unsigned Rows = 8,
+    parameter int unsigned Cols = 8,
+    parameter int unsigned Cell = CellInt8,
+    parameter int unsigned Stages = 1,
+    parameter int unsigned Multipliers = Rows * Cols,         // int8: cells with a multiplier block, row by row; the others have logic
+    localparam int unsigned ElementBits = element_bits(Cell)
+) (
+    input  logic                    clk_i,
+    input  logic                    enable_i,
+    input  logic                    vec_bank_i,
+    input  logic [ElementBits-1:0]  vec_i [Rows],
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic signed [31:0]      sum_i [Cols],
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic                    wl_valid_i,
+    input  logic                    wl_bank_i,
+    input  logic                    wl_column_i,
+    input  logic [$clog2(Rows)-1:0] wl_row_i,
+    input  logic [ElementBits-1:0]  wl_data_i [Cols],
+    output logic signed [31:0]      sum_o [Cols]
+);
+  localparam bit          Bf16 = Cell == CellBf16;
+  localparam int unsigned RowCycles = row_cycles(Stages);
+  localparam int unsigned Ahead = Stages > 1 ? 1 : 0;                   // of the multiplier
+  localparam int unsigned WeightBits = Bf16 ? OperandBits : 8;
+  localparam int unsigned BottomBits = Bf16 ? 32 : int8_sum_bits(Rows);  // that leave the last row
+
+  // act[r][c] and sum[r][c] enter cell (r, c). A cell's outputs are registers.
+  logic [WeightBits:0]   act [Rows][Cols+1];
+  logic signed [31:0]    sum [Rows+1][Cols];
+  logic [WeightBits-1:0] lane [Cols];       // of the weights that are written
+  logic [Rows-1:0]       row_write;
+  logic [Cols-1:0]       column_write;
+  logic [1:0]            bank_write;
+  // verilator lint_off UNUSEDSIGNAL
+  logic                  unused;
+  // verilator lint_on UNUSEDSIGNAL
+
+  assign bank_write = {wl_bank_i, !wl_bank_i};
+  assign unused     = ^act[0][Cols] ^ (Rows > 1 ? ^act[Rows-1][Cols] : 1'b0);
+
+  for (genvar r = 0; r < Rows; r++) begin : gen_skew
+    logic [WeightBits-1:0] element;
+    if (Bf16) assign element = pack_operand(recode(32'(vec_i[r]), 8, 7, 8));
+    else assign element = vec_i[r];
+    // Row r takes its element r * RowCycles cycles after the vector's entry, into the register of its first cell.
+    systole_mxu_delay #(.Width(WeightBits + 1), .Cycles(r * RowCycles)) u_skew (
+        .clk_i, .enable_i, .d_i({vec_bank_i, element}), .q_o(act[r][0])
+    );
+    assign row_write[r] = wl_valid_i && !(Bf16 && wl_column_i) && 32'(wl_row_i) == r;
+  end
+
+  for (genvar c = 0; c < Cols; c++) begin : gen_edges
+    if (Bf16) begin : gen_bf16
+      assign lane[c] = pack_operand(recode(32'(wl_data_i[c]), 8, 7, 8));
+      // Column c takes its sum c + Ahead cycles after the vector's entry.
+      systole_mxu_delay #(.Width(32), .Cycles(c + Ahead + 1)) u_top (.clk_i, .enable_i, .d_i(sum_i[c]), .q_o(sum[0][c]));
+    end else begin : gen_int8
+      assign lane[c]   = wl_data_i[c];
+      assign sum[0][c] = '0;
+    end
+    assign column_write[c] = wl_valid_i && Bf16 && wl_column_i && 32'(wl_row_i) == c;
+    // Column c of the bottom row waits Cols - 1 - c cycles for the last one.
+    logic signed [BottomBits-1:0] bottom;
+    systole_mxu_delay #(.Width(BottomBits), .Cycles(Cols - c)) u_deskew (.clk_i, .enable_i, .d_i(BottomBits'(sum[Rows][c])), .q_o(bottom));
+    assign sum_o[c] = 32'(bottom);
+  end
+
+  for (genvar r = 0; r < Rows; r++) begin : gen_row
+    for (genvar c = 0; c < Cols; c++) begin : gen_column
+      logic [1:0] wl_valid;
+      assign wl_valid = row_write[r] || column_write[c] ? bank_write : '0;
+      if (Bf16) begin : gen_bf16
+        systole_mxu_cell_bf16 #(.Stages(Stages)) u_cell (
+            .clk_i, .enable_i, .act_i(act[r][c]), .sum_i(sum[r][c]), .wl_valid_i(wl_valid),
+            .wl_data_i(wl_column_i ? lane[r] : lane[c]), .act_o(act[r][c+1]), .sum_o(sum[r+1][c])
+        );
+      end else begin : gen_int8
+        systole_mxu_cell_int8 #(.Stages(Stages), .SumBits(int8_sum_bits(r + 1)), .Logic(r * Cols + c >= Multipliers)) u_cell (
+            .clk_i, .enable_i, .act_i(act[r][c]), .sum_i(sum[r][c]), .wl_valid_i(wl_valid),
+            .wl_data_i(lane[c]), .act_o(act[r][c+1]), .sum_o(sum[r+1][c])
+        );
+      end
+    end
+  end
+
+  initial a_shape : assert (!Bf16 || Rows == Cols);
+endmodule

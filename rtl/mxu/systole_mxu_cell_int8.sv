@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Cell of the int8 array: sum_o = sum_i + activation * weight of the activation's bank. The activation is registered where it enters and
+// goes on; the sum that it begins from is taken Stages cycles after it. With two stages the product has a register of its own.
+// Holds while enable_i is low; weights are written at any time.
+// Docs: docs/mxu.md. Test: tests/rtl/mxu, verif/formal.
+
+module systole_mxu_cell_int8 #(
+    parameter int unsigned Stages = 1,
+    parameter int unsigned SumBits = 32,  // as many as the sums down to this row can have
+    parameter bit          Logic = 1'b0   // the multiplier is in logic
+) (
+    input  logic               clk_i,
+    input  logic               enable_i,
+    input  logic [8:0]         act_i,       // {weight bank, activation}
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic signed [31:0] sum_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic [1:0]         wl_valid_i,  // of a bank
+    input  logic [7:0]         wl_data_i,
+    output logic [8:0]         act_o,
+    output logic signed [31:0] sum_o
+);
+  logic [7:0]                weight0_q, weight1_q, weight;
+  logic signed [15:0]        product, prod_r;
+  logic signed [SumBits-1:0] sum_q;
+
+  assign weight = act_o[8] ? weight1_q : weight0_q;
+
+  systole_prim_mult #(.Bits(8), .Logic(Logic)) u_mult (.a_i(act_o[7:0]), .b_i(weight), .product_o(product));
+  systole_mxu_delay #(.Width(16), .Cycles(Stages - 1)) u_prod (.clk_i, .enable_i, .d_i(product), .q_o(prod_r));
+
+  always_ff @(posedge clk_i) begin
+    if (enable_i) begin
+      act_o <= act_i;
+      sum_q <= SumBits'(sum_i) + SumBits'(prod_r);
+    end
+  end
+  always_ff @(posedge clk_i) if (wl_valid_i[0]) weight0_q <= wl_data_i;
+  always_ff @(posedge clk_i) if (wl_valid_i[1]) weight1_q <= wl_data_i;
+
+  assign sum_o = 32'(sum_q);
+
+  initial a_stages : assert (Stages >= 1 && Stages <= 2 && SumBits >= 16 && SumBits <= 32);
+endmodule

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The systolic array alone, any cell and stage count: streams of vectors with
+// tiles that arrive, by rows or by columns, as early and as late as they may,
+// against the golden cell.
+//
+//   Stream<VArrayBf16x8s3>(Bf16(3), /*size=*/8, /*passes=*/30, /*seed=*/1);
+
+#ifndef SYSTOLE_TESTS_RTL_MXU_ARRAY_BENCH_H_
+#define SYSTOLE_TESTS_RTL_MXU_ARRAY_BENCH_H_
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/rtl/fp/triples.h"
+#include "verif/golden/fused.h"
+#include "verilated.h"
+
+namespace systole::mxu_test {
+
+struct Cell {
+  int stages;
+  std::function<uint32_t(uint16_t act, uint16_t weight, uint32_t sum)> mac;
+  bool has_sum_in;
+
+  int row_cycles() const { return stages > 1 ? stages - 1 : 1; }
+};
+
+inline uint32_t MacInt8(uint16_t act, uint16_t weight, uint32_t sum) {
+  return sum + static_cast<uint32_t>(static_cast<int8_t>(act) *
+                                     static_cast<int8_t>(weight));
+}
+
+inline Cell Int8(int stages) { return {stages, MacInt8, false}; }
+inline Cell Bf16(int stages) {
+  return {stages, golden::FusedMultiplyAdd, true};
+}
+
+using Row = std::vector<uint16_t>;
+using Sums = std::vector<uint32_t>;
+
+template <typename Model>
+class ArrayBench {
+ public:
+  ArrayBench(Cell cell, int size, uint32_t seed)
+      : cell_(std::move(cell)),
+        size_(size),
+        latency_((cell_.stages > 1 ? 2 : 1) + size * cell_.row_cycles() + size),
+        rng_(seed) {
+    context_.randReset(2);
+    context_.randSeed(static_cast<int>(seed) + 1);
+    dut_ = std::make_unique<Model>(&context_);
+    free_[1] = shortest_pass();
+  }
+
+  int size() const { return size_; }
+  // The shortest pass behind which the next one can follow at once.
+  int shortest_pass() const { return size_ * cell_.row_cycles(); }
+  int latency() const { return latency_; }
+
+  // Plans a pass from cycle `start`; its tile is written row by row or column
+  // by column, as late as it may, or as early as the tile before the last one
+  // lets it. Always one or the other, or two tiles collide.
+  void Pass(const std::vector<Row>& tile, int64_t start, bool late,
+            bool columns) {
+    const int64_t last = free_[bank_];
+    const int64_t early =
+        columns ? 1 + (size_ - 1) * cell_.row_cycles() : size_;
+    for (int i = 0; i < size_; ++i) {
+      const int64_t at = (late ? start : last + early) +
+                         i * (columns ? 1 : cell_.row_cycles());
+      ASSERT_GT(at, writes_.empty() ? cycle : writes_.back().cycle);
+      Row data = tile[i];
+      if (columns) {
+        for (int r = 0; r < size_; ++r) data[r] = tile[r][i];
+      }
+      writes_.push_back({at, bank_, columns, i, data});
+    }
+    tile_ = tile;
+    bank_ = !bank_;
+  }
+
+  // A vector of the pass planned last, in cycle `at`; what is to come out.
+  Sums Vector(int64_t at, const Row& vector, const Sums& sums) {
+    Sums result = cell_.has_sum_in ? sums : Sums(size_, 0);
+    for (int r = 0; r < size_; ++r) {
+      for (int c = 0; c < size_; ++c) {
+        result[c] = cell_.mac(vector[r], tile_[r][c], result[c]);
+      }
+    }
+    vectors_.push_back({at, !bank_, vector, sums, result});
+    free_[!bank_] = at;
+    return result;
+  }
+
+  // Runs until everything planned has left the array.
+  void Run() {
+    while (!vectors_.empty() || !leaving_.empty() || !writes_.empty()) Clock();
+  }
+
+  int64_t cycle = 0, checked = 0;
+
+ private:
+  struct Write {
+    int64_t cycle;
+    bool bank, column;
+    int index;
+    Row data;
+  };
+  struct Entry {
+    int64_t cycle;
+    bool bank;
+    Row vector;
+    Sums sums, result;
+  };
+
+  void Clock() {
+    // Nothing but the planned is there for more than its cycle.
+    const bool enter = !vectors_.empty() && vectors_.front().cycle == cycle;
+    dut_->enable_i = enter || !leaving_.empty();
+    dut_->vec_bank_i = rng_() & 1;
+    for (int i = 0; i < size_; ++i) {
+      dut_->vec_i[i] = rng_();
+      dut_->sum_i[i] = rng_();
+    }
+    if (enter) {
+      const Entry& e = vectors_.front();
+      dut_->vec_bank_i = e.bank;
+      for (int i = 0; i < size_; ++i) {
+        dut_->vec_i[i] = e.vector[i];
+        dut_->sum_i[i] = e.sums[i];
+      }
+      leaving_.push_back(e);
+      vectors_.pop_front();
+    }
+    dut_->wl_valid_i = !writes_.empty() && writes_.front().cycle == cycle;
+    dut_->wl_bank_i = rng_() & 1;
+    dut_->wl_column_i = rng_() & 1;
+    dut_->wl_row_i = rng_() % size_;
+    if (dut_->wl_valid_i) {
+      const Write& w = writes_.front();
+      dut_->wl_bank_i = w.bank;
+      dut_->wl_column_i = w.column;
+      dut_->wl_row_i = w.index;
+      for (int c = 0; c < size_; ++c) dut_->wl_data_i[c] = w.data[c];
+      writes_.pop_front();
+    }
+    dut_->clk_i = 0;
+    dut_->eval();
+    if (!leaving_.empty() && leaving_.front().cycle + latency_ == cycle) {
+      const Entry& e = leaving_.front();
+      for (int c = 0; c < size_ && failures_ < 10; ++c) {
+        if (uint32_t{dut_->sum_o[c]} == e.result[c]) continue;
+        ++failures_;
+        ADD_FAILURE() << "vector of cycle " << e.cycle << " column " << c
+                      << ": " << std::hex << uint32_t{dut_->sum_o[c]}
+                      << ", wanted " << e.result[c];
+      }
+      ++checked;
+      leaving_.pop_front();
+    }
+    dut_->clk_i = 1;
+    dut_->eval();
+    ++cycle;
+  }
+
+  const Cell cell_;
+  const int size_, latency_;
+  std::mt19937 rng_;
+  VerilatedContext context_;
+  std::unique_ptr<Model> dut_;
+  std::vector<Row> tile_;
+  bool bank_ = false;         // of the next tile
+  int64_t free_[2] = {0, 0};  // last vector of the bank's tile
+  std::deque<Write> writes_;
+  std::deque<Entry> vectors_, leaving_;
+  int failures_ = 0;
+};
+
+// Values of moderate size, so that the sums depend on every one of them; now
+// and then a special one.
+class Values {
+ public:
+  Values(uint32_t seed, bool specials) : rng_(seed), specials_(specials) {}
+  uint16_t Element() {
+    if (specials_ && rng_() % 64 == 0) {
+      static const std::vector<uint16_t> list = fp_test::SpecialOperands();
+      return list[rng_() % list.size()];
+    }
+    if (specials_ && rng_() % 16 == 0) return rng_();
+    return (rng_() & 0x807F) | (0x78 + rng_() % 12) << 7;
+  }
+  uint32_t Sum() {
+    if (specials_ && rng_() % 4 == 0) {
+      static const std::vector<uint32_t> list = fp_test::SpecialSums();
+      return list[rng_() % list.size()];
+    }
+    return (rng_() & 0x807FFFFF) | (0x78 + rng_() % 12) << 23;
+  }
+  Row Elements(int n) {
+    Row row(n);
+    for (uint16_t& x : row) x = Element();
+    return row;
+  }
+  Sums SumsOf(int n) {
+    Sums sums(n);
+    for (uint32_t& x : sums) x = Sum();
+    return sums;
+  }
+  std::vector<Row> Tile(int n) {
+    std::vector<Row> tile(n);
+    for (Row& row : tile) row = Elements(n);
+    return tile;
+  }
+  uint32_t Random(uint32_t limit) { return rng_() % limit; }
+
+ private:
+  std::mt19937 rng_;
+  const bool specials_;
+};
+
+// Passes of the shortest length and longer ones, back to back or with gaps in
+// which the array is not enabled.
+template <typename Model>
+void Stream(Cell cell, int size, int passes, uint32_t seed) {
+  SCOPED_TRACE(::testing::Message()
+               << size << " stages " << cell.stages << " seed " << seed);
+  const bool late = seed / 2 % 2 == 1, bf16 = cell.has_sum_in;
+  ArrayBench<Model> bench(std::move(cell), size, seed);
+  Values values(seed, seed % 2 == 1);
+  int64_t at = 4 * bench.latency(), vectors = 0;
+  for (int p = 0; p < passes; ++p) {
+    if (values.Random(4) == 0) at += 3 * bench.latency();
+    bench.Pass(values.Tile(size), at, late, bf16 && values.Random(2) == 0);
+    if (::testing::Test::HasFatalFailure()) return;
+    int n = bench.shortest_pass();
+    if (values.Random(2) == 0) n += values.Random(n);
+    for (int v = 0; v < n; ++v) {
+      bench.Vector(at++, values.Elements(size), values.SumsOf(size));
+      if (values.Random(16) == 0) at += values.Random(3);
+    }
+    vectors += n;
+  }
+  bench.Run();
+  EXPECT_EQ(bench.checked, vectors);
+}
+
+}  // namespace systole::mxu_test
+
+#endif  // SYSTOLE_TESTS_RTL_MXU_ARRAY_BENCH_H_

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Bound to an array that is a grid: the fast view beside it, with the same inputs. From the first vector on whose weights were written,
+// whatever leaves the one must leave the other in the same cycle, also between the vectors that count.
+
+module systole_mxu_array_lockstep
+  import systole_presets_pkg::*;
+  import systole_mxu_pkg::*;
+#(
+    parameter int unsigned Rows = 8,
+    parameter int unsigned Cols = 8,
+    parameter int unsigned Cell = CellInt8,
+    parameter int unsigned Stages = 1,
+    localparam int unsigned ElementBits = element_bits(Cell)
+) (
+    input logic                    clk_i,
+    input logic                    enable_i,
+    input logic                    vec_bank_i,
+    input logic [ElementBits-1:0]  vec_i [Rows],
+    input logic signed [31:0]      sum_i [Cols],
+    input logic                    wl_valid_i,
+    input logic                    wl_bank_i,
+    input logic                    wl_column_i,
+    input logic [$clog2(Rows)-1:0] wl_row_i,
+    input logic [ElementBits-1:0]  wl_data_i [Cols],
+    input logic signed [31:0]      sum_o [Cols]
+);
+  localparam int unsigned Latency = array_latency(Rows, Cols, Stages);
+
+  logic signed [31:0] sum_fast [Cols];
+  logic [1:0]         loaded_q = '0;  // a tile was written into the bank, or has begun to be
+  logic [1:0]         loads;
+  logic [Latency-1:0] known_q = '0;   // vectors on their way, the newest lowest: their weights are known
+  logic               equal;
+
+  if (Cell == CellInt8) begin : gen_int8
+    systole_mxu_array_int8_fast #(.Rows(Rows), .Cols(Cols), .Stages(Stages)) u_fast (
+        .clk_i, .enable_i, .vec_bank_i, .vec_i, .wl_valid_i, .wl_bank_i, .wl_row_i, .wl_data_i, .sum_o(sum_fast)
+    );
+  end else begin : gen_bf16
+    systole_mxu_array_bf16_fast #(.Rows(Rows), .Cols(Cols), .Stages(Stages)) u_fast (
+        .clk_i, .enable_i, .vec_bank_i, .vec_i, .sum_i, .wl_valid_i, .wl_bank_i, .wl_column_i, .wl_row_i, .wl_data_i, .sum_o(sum_fast)
+    );
+  end
+
+  assign loads = loaded_q | (wl_valid_i && wl_row_i == '0 ? {wl_bank_i, !wl_bank_i} : '0);
+
+  always_ff @(posedge clk_i) begin
+    loaded_q <= loads;
+    if (enable_i) known_q <= {known_q[Latency-2:0], loads[vec_bank_i]};
+  end
+
+  always_comb begin
+    equal = 1'b1;
+    for (int unsigned c = 0; c < Cols; c++) equal = equal && sum_o[c] == sum_fast[c];
+  end
+
+  always_ff @(posedge clk_i) begin
+    a_views : assert (!known_q[Latency-1] || equal);
+  end
+endmodule
+
+bind systole_mxu_array systole_mxu_array_lockstep #(
+    .Rows(Rows), .Cols(Cols), .Cell(Cell), .Stages(Stages)
+) u_lockstep (
+    .clk_i, .enable_i, .vec_bank_i, .vec_i, .sum_i, .wl_valid_i, .wl_bank_i, .wl_column_i, .wl_row_i, .wl_data_i, .sum_o
+);
