@@ -266,11 +266,12 @@ absl::StatusOr<std::vector<Record>> Bench::HbmStreaming() {
             static_cast<double>(total) / static_cast<double>(stats->cycles);
         r.more["bytes_per_cycle"] = rate;
         r.more["of_peak"] = rate / static_cast<double>(preset.beat_bytes());
-        table.Add({name, preset_name, Thousands(total), Thousands(*r.cycles),
-                   absl::StrFormat("%.1f", rate),
-                   absl::StrFormat("%d", preset.beat_bytes()),
-                   Percent(rate / static_cast<double>(preset.beat_bytes())),
-                   write ? "" : "90.0 %"});
+        table.Add(
+            {name, preset_name, Thousands(total), Thousands(*r.cycles),
+             absl::StrFormat("%.1f", rate),
+             absl::StrFormat("%d", preset.beat_bytes()),
+             Percent(rate / static_cast<double>(preset.beat_bytes())),
+             write || preset.chip.memory != Memory::kHbm ? "" : "90.0 %"});
       }
       records.push_back(std::move(r));
     }

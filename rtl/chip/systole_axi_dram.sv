@@ -7,62 +7,32 @@
 // Docs: docs/dram.md. Test: tests/rtl/dram.
 
 module systole_axi_dram
-  import systole_hbm_pkg::perf_t;
+  import systole_bus_pkg::*;
+  import systole_presets_pkg::AddrBits;
 #(
     parameter int unsigned D = 16,         // bytes of a beat
-    parameter int unsigned AddrBits = 36,  // of clients' and bus addresses
     parameter int unsigned MemBits = 25,   // address bits of the memory; those above are ignored
-    parameter int unsigned NumRd = 4,
-    parameter int unsigned NumWr = 2,
     parameter int unsigned MaxBeats = 16,  // of a burst, a power of two
     parameter int unsigned Bursts = 16,    // in flight, of each kind
     parameter int unsigned WrDepth = 32    // beats of write data, at least MaxBeats
 ) (
-    input  logic                           clk_i,
-    input  logic                           rst_ni,
+    input  logic                       clk_i,
+    input  logic                       rst_ni,
 
-    // Read clients. A response cannot be refused; responses of a client come in order.
-    input  logic [NumRd-1:0]               rd_valid_i,
-    output logic [NumRd-1:0]               rd_ready_o,
-    input  logic [NumRd-1:0][AddrBits-1:0] rd_addr_i,   // byte address; bits inside the beat are ignored
-    output logic [NumRd-1:0]               rd_rsp_valid_o,
-    output logic [D*8-1:0]                 rd_rsp_data_o,
-
-    // Write clients. An accepted write is seen by every read that is accepted later.
-    input  logic [NumWr-1:0]               wr_valid_i,
-    output logic [NumWr-1:0]               wr_ready_o,
-    input  logic [NumWr-1:0][AddrBits-1:0] wr_addr_i,
-    input  logic [NumWr-1:0][D*8-1:0]      wr_data_i,
-    input  logic [NumWr-1:0][D-1:0]        wr_mask_i,   // 1: write the byte
-
-    input  logic [NumRd+NumWr-1:0]         stall_i,        // hold a client off this cycle: reads, then writes
-    output logic                           outstanding_o,  // reads not answered or writes not in the memory
-    output logic                           error_o,        // pulse: the bus answered with an error
-    output logic [AddrBits-1:0]            error_addr_o,   // of its burst
-    output perf_t                          perf_o,
+    // Clients. A read's response cannot be refused; responses of a client come in order. An accepted write is seen by every
+    // read that is accepted later. Addresses are of bytes, their bits inside the beat ignored; mask 1: write the byte.
+    input  mem_req_t                   mem_req_i,
+    input  logic [NumWr-1:0][D*8-1:0]  mem_wr_data_i,
+    input  logic [NumWr-1:0][D-1:0]    mem_wr_mask_i,
+    output mem_rsp_t                   mem_rsp_o,
+    output logic [D*8-1:0]             mem_rd_data_o,
 
     // AXI4 master.
-    output logic                           awvalid_o,
-    input  logic                           awready_i,
-    output logic [AddrBits-1:0]            awaddr_o,
-    output logic [7:0]                     awlen_o,
-    output logic                           wvalid_o,
-    input  logic                           wready_i,
-    output logic [D*8-1:0]                 wdata_o,
-    output logic [D-1:0]                   wstrb_o,
-    output logic                           wlast_o,
-    input  logic                           bvalid_i,
-    output logic                           bready_o,
-    input  logic [1:0]                     bresp_i,
-    output logic                           arvalid_o,
-    input  logic                           arready_i,
-    output logic [AddrBits-1:0]            araddr_o,
-    output logic [7:0]                     arlen_o,
-    input  logic                           rvalid_i,
-    output logic                           rready_o,
-    input  logic [D*8-1:0]                 rdata_i,
-    input  logic [1:0]                     rresp_i,
-    input  logic                           rlast_i
+    output dram_req_t                  dram_req_o,
+    output logic [D*8-1:0]             dram_wdata_o,
+    output logic [D-1:0]               dram_wstrb_o,
+    input  dram_rsp_t                  dram_rsp_i,
+    input  logic [D*8-1:0]             dram_rdata_i
 );
   localparam int unsigned BeatShift = $clog2(D);
   localparam int unsigned BeatBits = MemBits - BeatShift;
@@ -86,6 +56,22 @@ module systole_axi_dram
     return h;
   endfunction
 
+  // Registers of the outputs.
+  logic [NumRd-1:0]       rd_ready, rsp_valid_q;
+  logic [NumWr-1:0]       wr_ready;
+  logic                   outstanding_q, error_q, awvalid_q, wvalid_q, wlast_q, arvalid_q;
+  logic [AddrBits-1:0]    error_addr_q, awaddr_q, araddr_q;
+  logic [7:0]             awlen_q, arlen_q;
+  systole_hbm_pkg::perf_t perf_q;
+
+  assign mem_rsp_o = '{
+      rd_ready: rd_ready, rd_rsp_valid: rsp_valid_q, wr_ready: wr_ready, outstanding: outstanding_q, error: error_q,
+      error_addr: error_addr_q, perf: perf_q};
+  // A client has room for all it asked for: no answer is held up.
+  assign dram_req_o = '{
+      awvalid: awvalid_q, awaddr: awaddr_q, awlen: awlen_q, wvalid: wvalid_q, wlast: wlast_q, bready: 1'b1,
+      arvalid: arvalid_q, araddr: araddr_q, arlen: arlen_q, rready: 1'b1};
+
   // Reads: taken from the client whose turn it is, then held back while their place is being written.
   logic [RdBits-1:0] rd_idx, rs_client, r_client_q;
   logic              rd_room, rd_take, rs_valid, rs_ready, r_valid_q, r_ready, r_pass, hazard;
@@ -94,10 +80,10 @@ module systole_axi_dram
   logic [1:0]        rs_count;
 
   systole_axi_turn #(.N(NumRd), .Burst(MaxBeats)) u_rd_turn (
-      .clk_i, .rst_ni, .valid_i(rd_valid_i), .stall_i(stall_i[NumRd-1:0]), .room_i(rd_room),
-      .ready_o(rd_ready_o), .idx_o(rd_idx), .take_o(rd_take)
+      .clk_i, .rst_ni, .valid_i(mem_req_i.rd_valid), .stall_i(mem_req_i.stall[NumRd-1:0]), .room_i(rd_room),
+      .ready_o(rd_ready), .idx_o(rd_idx), .take_o(rd_take)
   );
-  assign rd_beat = rd_addr_i[rd_idx][BeatShift+:BeatBits];
+  assign rd_beat = mem_req_i.rd_addr[rd_idx][BeatShift+:BeatBits];
 
   systole_fifo #(.Width(RdBits + BeatBits), .Depth(2)) u_rd_stage (
       .clk_i, .rst_ni,
@@ -155,17 +141,17 @@ module systole_axi_dram
       .offer_o(rb_offer), .take_i(rb_take), .tag_o(rb_client), .beat_o(rb_beat), .len_o(rb_len), .idle_o(rb_idle)
   );
   assign r_pass  = r_ready && !hazard;
-  assign rb_take = rb_offer && ro_room && (!arvalid_o || arready_i);
+  assign rb_take = rb_offer && ro_room && (!arvalid_q || dram_rsp_i.arready);
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) arvalid_o <= 1'b0;
-    else if (rb_take) arvalid_o <= 1'b1;
-    else if (arready_i) arvalid_o <= 1'b0;
+    if (!rst_ni) arvalid_q <= 1'b0;
+    else if (rb_take) arvalid_q <= 1'b1;
+    else if (dram_rsp_i.arready) arvalid_q <= 1'b0;
   end
   always_ff @(posedge clk_i) begin
     if (rb_take) begin
-      araddr_o <= addr_of(rb_beat);
-      arlen_o  <= 8'(rb_len);
+      araddr_q <= addr_of(rb_beat);
+      arlen_q  <= 8'(rb_len);
     end
   end
 
@@ -175,13 +161,11 @@ module systole_axi_dram
       .valid_o(ro_valid), .ready_i(ro_pop), .data_o({ro_client, ro_beat}), .count_o(ro_count)
   );
 
-  // A client has room for all it asked for.
-  assign rready_o = 1'b1;
-  assign ro_pop   = rvalid_i && rlast_i;
+  assign ro_pop   = dram_rsp_i.rvalid && dram_rsp_i.rlast;
   always_ff @(posedge clk_i) begin
-    rd_rsp_valid_o <= '0;
-    if (rst_ni && rvalid_i) rd_rsp_valid_o[ro_client] <= 1'b1;
-    if (rvalid_i) rd_rsp_data_o <= rdata_i;
+    rsp_valid_q <= '0;
+    if (rst_ni && dram_rsp_i.rvalid) rsp_valid_q[ro_client] <= 1'b1;
+    if (dram_rsp_i.rvalid) mem_rd_data_o <= dram_rdata_i;
   end
 
   // Writes: none is taken while a read waits for those before it.
@@ -197,14 +181,14 @@ module systole_axi_dram
   assign wr_room = wd_room && ws_room && !wait_q;
 
   systole_axi_turn #(.N(NumWr), .Burst(MaxBeats)) u_wr_turn (
-      .clk_i, .rst_ni, .valid_i(wr_valid_i), .stall_i(stall_i[NumRd+:NumWr]), .room_i(wr_room),
-      .ready_o(wr_ready_o), .idx_o(wr_idx), .take_o(wr_take)
+      .clk_i, .rst_ni, .valid_i(mem_req_i.wr_valid), .stall_i(mem_req_i.stall[NumRd+:NumWr]), .room_i(wr_room),
+      .ready_o(wr_ready), .idx_o(wr_idx), .take_o(wr_take)
   );
-  assign wr_beat = wr_addr_i[wr_idx][BeatShift+:BeatBits];
+  assign wr_beat = mem_req_i.wr_addr[wr_idx][BeatShift+:BeatBits];
 
   systole_fifo #(.Width(D * 9), .Depth(WrDepth)) u_wr_data (
       .clk_i, .rst_ni,
-      .valid_i(wr_take), .ready_o(wd_room), .data_i({wr_mask_i[wr_idx], wr_data_i[wr_idx]}),
+      .valid_i(wr_take), .ready_o(wd_room), .data_i({mem_wr_mask_i[wr_idx], mem_wr_data_i[wr_idx]}),
       .valid_o(wd_valid), .ready_i(wd_pop), .data_o({wd_mask, wd_data}), .count_o(wd_count)
   );
   systole_fifo #(.Width(BeatBits), .Depth(2)) u_wr_stage (
@@ -225,17 +209,17 @@ module systole_axi_dram
       .valid_i(ws_valid), .ready_o(ws_ready), .tag_i(1'b0), .beat_i(ws_beat),
       .offer_o(wb_offer), .take_i(wb_take), .tag_o(unused_tag), .beat_o(wb_beat), .len_o(wb_len), .idle_o(wb_idle)
   );
-  assign wb_take = wb_offer && wl_room && b_room && (!awvalid_o || awready_i);
+  assign wb_take = wb_offer && wl_room && b_room && (!awvalid_q || dram_rsp_i.awready);
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) awvalid_o <= 1'b0;
-    else if (wb_take) awvalid_o <= 1'b1;
-    else if (awready_i) awvalid_o <= 1'b0;
+    if (!rst_ni) awvalid_q <= 1'b0;
+    else if (wb_take) awvalid_q <= 1'b1;
+    else if (dram_rsp_i.awready) awvalid_q <= 1'b0;
   end
   always_ff @(posedge clk_i) begin
     if (wb_take) begin
-      awaddr_o <= addr_of(wb_beat);
-      awlen_o  <= 8'(wb_len);
+      awaddr_q <= addr_of(wb_beat);
+      awlen_q  <= 8'(wb_len);
     end
   end
 
@@ -244,24 +228,24 @@ module systole_axi_dram
       .valid_i(wb_take), .ready_o(wl_room), .data_i(wb_len),
       .valid_o(wl_valid), .ready_i(wl_pop), .data_o(wl_len), .count_o(wl_count)
   );
-  assign wd_pop = wl_valid && (!wvalid_o || wready_i);
+  assign wd_pop = wl_valid && (!wvalid_q || dram_rsp_i.wready);
   assign wl_pop = wd_pop && sent_q == wl_len;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      wvalid_o <= 1'b0;
+      wvalid_q <= 1'b0;
       sent_q   <= '0;
     end else begin
-      if (wd_pop) wvalid_o <= 1'b1;
-      else if (wready_i) wvalid_o <= 1'b0;
+      if (wd_pop) wvalid_q <= 1'b1;
+      else if (dram_rsp_i.wready) wvalid_q <= 1'b0;
       if (wd_pop) sent_q <= wl_pop ? '0 : sent_q + 1'b1;
     end
   end
   always_ff @(posedge clk_i) begin
     if (wd_pop) begin
-      wdata_o <= wd_data;
-      wstrb_o <= wd_mask;
-      wlast_o <= wl_pop;
+      dram_wdata_o <= wd_data;
+      dram_wstrb_o <= wd_mask;
+      wlast_q <= wl_pop;
     end
   end
 
@@ -270,20 +254,19 @@ module systole_axi_dram
       .valid_i(wb_take), .ready_o(b_room), .data_i({wb_len, wb_beat}),
       .valid_o(b_valid), .ready_i(b_pop), .data_o({b_len, b_beat}), .count_o(b_count)
   );
-  assign bready_o = 1'b1;
-  assign b_pop    = bvalid_i;
+  assign b_pop    = dram_rsp_i.bvalid;
 
   // Errors, and what is going on.
   always_ff @(posedge clk_i) begin
-    error_o      <= rst_ni && ((rvalid_i && rresp_i != '0) || (bvalid_i && bresp_i != '0));
-    error_addr_o <= addr_of(rvalid_i && rresp_i != '0 ? ro_beat : b_beat);
-    outstanding_o <= rst_ni && (rs_count != '0 || r_valid_q || !rb_idle || ro_count != '0 || pending_q != '0);
+    error_q      <= rst_ni && ((dram_rsp_i.rvalid && dram_rsp_i.rresp != '0) || (dram_rsp_i.bvalid && dram_rsp_i.bresp != '0));
+    error_addr_q <= addr_of(dram_rsp_i.rvalid && dram_rsp_i.rresp != '0 ? ro_beat : b_beat);
+    outstanding_q <= rst_ni && (rs_count != '0 || r_valid_q || !rb_idle || ro_count != '0 || pending_q != '0);
   end
 
   always_ff @(posedge clk_i) begin
-    perf_o         <= '0;
-    perf_o.rd_beat <= rst_ni && rvalid_i;
-    perf_o.wr_beat <= rst_ni && wr_take;
+    perf_q         <= '0;
+    perf_q.rd_beat <= rst_ni && dram_rsp_i.rvalid;
+    perf_q.wr_beat <= rst_ni && wr_take;
   end
 
   // A legal shape; clients keep what they ask for; the memory answers only what it was asked, and all of a burst.
@@ -293,20 +276,20 @@ module systole_axi_dram
   logic [NumRd-1:0][AddrBits-1:0] rd_addr_q;
   logic [NumWr-1:0][AddrBits-1:0] wr_addr_q;
   for (genvar i = 0; i < NumRd; i++) begin : gen_rd_kept
-    assign rd_kept[i] = !rd_held_q[i] || (rd_valid_i[i] && rd_addr_i[i] == rd_addr_q[i]);
+    assign rd_kept[i] = !rd_held_q[i] || (mem_req_i.rd_valid[i] && mem_req_i.rd_addr[i] == rd_addr_q[i]);
   end
   for (genvar i = 0; i < NumWr; i++) begin : gen_wr_kept
-    assign wr_kept[i] = !wr_held_q[i] || (wr_valid_i[i] && wr_addr_i[i] == wr_addr_q[i]);
+    assign wr_kept[i] = !wr_held_q[i] || (mem_req_i.wr_valid[i] && mem_req_i.wr_addr[i] == wr_addr_q[i]);
   end
   always_ff @(posedge clk_i) begin
-    rd_held_q <= rst_ni ? rd_valid_i & ~rd_ready_o : '0;
-    wr_held_q <= rst_ni ? wr_valid_i & ~wr_ready_o : '0;
-    rd_addr_q <= rd_addr_i;
-    wr_addr_q <= wr_addr_i;
+    rd_held_q <= rst_ni ? mem_req_i.rd_valid & ~rd_ready : '0;
+    wr_held_q <= rst_ni ? mem_req_i.wr_valid & ~wr_ready : '0;
+    rd_addr_q <= mem_req_i.rd_addr;
+    wr_addr_q <= mem_req_i.wr_addr;
     if (rst_ni) begin
       a_rd_hold : assert (rd_kept == '1);
       a_wr_hold : assert (wr_kept == '1);
-      a_answer : assert ((!rvalid_i || ro_valid) && (!bvalid_i || b_valid));
+      a_answer : assert ((!dram_rsp_i.rvalid || ro_valid) && (!dram_rsp_i.bvalid || b_valid));
       a_data : assert (!wd_pop || wd_valid);
       a_pending : assert (32'(pending_q) >= 32'(wd_count) && wd_count >= $bits(wd_count)'(ws_count) && (wb_idle || wd_valid));
       a_unsent : assert (b_count >= $bits(b_count)'(wl_count));

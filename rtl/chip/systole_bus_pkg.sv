@@ -89,4 +89,29 @@ package systole_bus_pkg;
     logic [AddrBits-1:0]    error_addr;
     systole_hbm_pkg::perf_t perf;
   } mem_rsp_t;
+
+  // AXI4 to a board's DRAM: INCR bursts of whole beats, one ID.
+  typedef struct packed {
+    logic                awvalid;
+    logic [AddrBits-1:0] awaddr;
+    logic [7:0]          awlen;
+    logic                wvalid;
+    logic                wlast;
+    logic                bready;
+    logic                arvalid;
+    logic [AddrBits-1:0] araddr;
+    logic [7:0]          arlen;
+    logic                rready;
+  } dram_req_t;
+
+  typedef struct packed {
+    logic       awready;
+    logic       wready;
+    logic       bvalid;
+    logic [1:0] bresp;
+    logic       arready;
+    logic       rvalid;
+    logic [1:0] rresp;
+    logic       rlast;
+  } dram_rsp_t;
 endpackage

@@ -65,7 +65,7 @@ module systole_chip
   logic [31:0]                       prog_len, watchdog;
   logic [AddrBits:0]                 hbm_limit, hbm_end;
   logic [63:0]                       cycle, fault_cycle;
-  logic                              running, done, fault, acc_saturated;
+  logic                              running, done, fault, acc_saturated, csr_running, csr_done;
   fault_e                            fault_code;
   logic [2:0]                        fault_queue;
   logic [PcBits-1:0]                 fault_pc;
@@ -82,7 +82,7 @@ module systole_chip
       .axil_rdata_o(axil_rsp_o.rdata), .axil_rresp_o(axil_rsp_o.rresp), .irq_o,
       .start_o(start), .reset_req_o(reset_req), .prog_addr_o(prog_addr), .prog_len_o(prog_len), .watchdog_o(watchdog),
       .hbm_limit_o(hbm_limit), .stall_rate_o(stall_rate), .stall_seed_o(stall_seed), .cycle_o(cycle),
-      .running_i(running), .done_i(done), .resetting_i(resetting), .fault_i(fault), .fault_cause_i(fault_code),
+      .running_i(csr_running), .done_i(csr_done), .resetting_i(resetting), .fault_i(fault), .fault_cause_i(fault_code),
       .fault_queue_i(fault_queue), .fault_pc_i(fault_pc), .fault_addr_i(fault_addr), .fault_cycle_i(fault_cycle),
       .acc_saturated_i(acc_saturated), .ctr_inc_i(ctr_inc)
   );
@@ -108,6 +108,24 @@ module systole_chip
       .wr_data_o(mem_wr_data_o[WrStore]), .wr_mask_o(mem_wr_mask_o[WrStore]),
       .retire_valid_o, .retire_index_o
   );
+
+  // Where writes are answered, a program is done when its last one is, and no fault came of it.
+  if (Chip.Memory == MemoryAxi) begin : gen_answers
+    localparam int unsigned QuietCycles = 8;  // an error becomes a fault within these
+    logic                           closing_q;
+    logic [$clog2(QuietCycles)-1:0] quiet_q;
+    always_ff @(posedge clk_i) begin
+      quiet_q <= closing_q && !mem_rsp_i.outstanding ? quiet_q + 1'b1 : '0;
+      if (!rst_ni || !core_rst_n) closing_q <= 1'b0;
+      else if (done) closing_q <= 1'b1;
+      else if (fault || csr_done) closing_q <= 1'b0;
+    end
+    assign csr_running = running || closing_q;
+    assign csr_done    = closing_q && !fault && quiet_q == '1;
+  end else begin : gen_no_answers
+    assign csr_running = running;
+    assign csr_done    = done;
+  end
 
   systole_axi_hbm #(.D(D), .H(H), .HbmBytes(HbmBytes)) u_axi_hbm (
       .clk_i, .rst_ni,

@@ -150,24 +150,28 @@ module systole_top_axi
       .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o
   );
 
-  systole_axi_dram #(
-      .D(D), .AddrBits(AddrBits), .MemBits($clog2(max(Chip.DramBytes, 4096))), .NumRd(NumRd), .NumWr(NumWr)
-  ) u_dram (
-      .clk_i, .rst_ni,
-      .rd_valid_i(mem_req.rd_valid), .rd_ready_o(mem_rsp.rd_ready), .rd_addr_i(mem_req.rd_addr),
-      .rd_rsp_valid_o(mem_rsp.rd_rsp_valid), .rd_rsp_data_o(mem_rd_data),
-      .wr_valid_i(mem_req.wr_valid), .wr_ready_o(mem_rsp.wr_ready), .wr_addr_i(mem_req.wr_addr),
-      .wr_data_i(mem_wr_data), .wr_mask_i(mem_wr_mask),
-      .stall_i(mem_req.stall), .outstanding_o(mem_rsp.outstanding), .error_o(mem_rsp.error),
-      .error_addr_o(mem_rsp.error_addr), .perf_o(mem_rsp.perf),
-      .awvalid_o(dram_awvalid_o), .awready_i(dram_awready_i), .awaddr_o(dram_awaddr_o), .awlen_o(dram_awlen_o),
-      .wvalid_o(dram_wvalid_o), .wready_i(dram_wready_i), .wdata_o(dram_wdata_o), .wstrb_o(dram_wstrb_o),
-      .wlast_o(dram_wlast_o), .bvalid_i(dram_bvalid_i), .bready_o(dram_bready_o), .bresp_i(dram_bresp_i),
-      .arvalid_o(dram_arvalid_o), .arready_i(dram_arready_i), .araddr_o(dram_araddr_o), .arlen_o(dram_arlen_o),
-      .rvalid_i(dram_rvalid_i), .rready_o(dram_rready_o), .rdata_i(dram_rdata_i), .rresp_i(dram_rresp_i),
-      .rlast_i(dram_rlast_i)
+  dram_req_t dram_req;
+  dram_rsp_t dram_rsp;
+
+  systole_axi_dram #(.D(D), .MemBits($clog2(max(Chip.DramBytes, 4096)))) u_dram (
+      .clk_i, .rst_ni, .mem_req_i(mem_req), .mem_wr_data_i(mem_wr_data), .mem_wr_mask_i(mem_wr_mask),
+      .mem_rsp_o(mem_rsp), .mem_rd_data_o(mem_rd_data),
+      .dram_req_o(dram_req), .dram_wdata_o, .dram_wstrb_o, .dram_rsp_i(dram_rsp), .dram_rdata_i
   );
 
+  assign dram_awvalid_o = dram_req.awvalid;
+  assign dram_awaddr_o  = dram_req.awaddr;
+  assign dram_awlen_o   = dram_req.awlen;
+  assign dram_wvalid_o  = dram_req.wvalid;
+  assign dram_wlast_o   = dram_req.wlast;
+  assign dram_bready_o  = dram_req.bready;
+  assign dram_arvalid_o = dram_req.arvalid;
+  assign dram_araddr_o  = dram_req.araddr;
+  assign dram_arlen_o   = dram_req.arlen;
+  assign dram_rready_o  = dram_req.rready;
+  assign dram_rsp = '{
+      awready: dram_awready_i, wready: dram_wready_i, bvalid: dram_bvalid_i, bresp: dram_bresp_i, arready: dram_arready_i,
+      rvalid: dram_rvalid_i, rresp: dram_rresp_i, rlast: dram_rlast_i};
   assign dram_awsize_o  = 3'($clog2(D));
   assign dram_arsize_o  = 3'($clog2(D));
   assign dram_awburst_o = 2'b01;

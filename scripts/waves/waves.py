@@ -17,31 +17,32 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
-TOP = "systole_top"
+TOPS = ("systole_top", "systole_top_axi")
 # Trace flags of GTKWave save files.
 FLAGS = {"bit": 0x28, "hex": 0x22, "dec": 0x24, "signed": 0x420, "enum": 0x100000028, "file": 0x2028}
 GROUP_BEGIN, GROUP_END, GROUP_CLOSED = 0x800200, 0x1000200, 0x400000
 
 
 def read_signals(waveform):
-    """{name below the top: (full name, width)} of an FST file, and the time at which it begins."""
+    """{name below the top: (full name, width)} of an FST file, the time at which it begins, and its top."""
     process = subprocess.Popen(["fst2vcd", str(waveform)], stdout=subprocess.PIPE, text=True, errors="replace")
-    scopes, signals, begin = [], {}, 0
+    scopes, signals, begin, found = [], {}, 0, ""
     for line in process.stdout:
         words = line.split()
         if words[:1] == ["$scope"]:
             scopes.append(words[2])
         elif words[:1] == ["$upscope"]:
             scopes.pop()
-        elif words[:1] == ["$var"] and TOP in scopes:
-            path = ".".join(scopes[scopes.index(TOP) + 1:] + [words[4]])
+        elif words[:1] == ["$var"] and (top := next((name for name in TOPS if name in scopes), "")):
+            found = top
+            path = ".".join(scopes[scopes.index(top) + 1:] + [words[4]])
             signals[path] = (".".join(scopes + ["".join(words[4:-1])]), int(words[2]))
         elif line.startswith("#"):
             begin = int(line[1:])
             break
     process.kill()
     process.wait()
-    return signals, begin
+    return signals, begin, found
 
 
 def read_enum(path, name):
@@ -137,11 +138,13 @@ def write_view(waveform):
     """Writes the view beside the waveform; returns its path and the signals that the waveform does not have."""
     folder = waveform.parent / "view"
     folder.mkdir(exist_ok=True)
-    view = View(waveform, *read_signals(waveform), folder)
+    signals, begin, top = read_signals(waveform)
+    view = View(waveform, signals, begin, folder)
     if not view.signals:
-        raise ValueError(f"{waveform}: no signals below {TOP}")
+        raise ValueError(f"{waveform}: no signals below {' or '.join(TOPS)}")
     for group in expand(yaml.safe_load((HERE / "view.yaml").read_text())):
-        view.add_group(group)
+        if group.get("top", top) == top:
+            view.add_group(group)
     path = waveform.with_suffix(".gtkw")
     path.write_text("\n".join(view.lines) + "\n")
     return path, view.missing
@@ -151,7 +154,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--layer", type=int, default=0, help="layer to record, counted from 0")
-    parser.add_argument("--preset", default="edge", help="nano or edge")
+    parser.add_argument("--preset", default="edge", help="nano, edge, board8 or board")
     parser.add_argument("--view-only", type=pathlib.Path, help="a waveform that is there already")
     args = parser.parse_args()
 

@@ -1,69 +1,74 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
+//
+// The digits network whole, every layer bit for bit, at any preset of int8.
+//   --backend=iss|rtl --preset=P --images=N
 #include "host/tools/digits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
+#include <cstdio>
 
-namespace systole::tools {
+#include "host/tools/checker.h"
+#include "systole/compiler.h"
+#include "systole/device.h"
+#include "systole/model.h"
+#include "tests/testing/options.h"
+
+namespace systole {
 namespace {
 
-using testing::HasSubstr;
+std::string g_backend = "iss";
+std::string g_preset = "board8";
+int g_images = 32;
 
-class DigitsFile : public testing::Test {
- protected:
-  void SetUp() override {
-    std::filesystem::create_directories(folder_);
-    Write("test-images-idx3-ubyte",
-          {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 128, 255, 1});
-    Write("test-labels-idx1-ubyte", {0, 0, 8, 1, 0, 0, 0, 2, 7, 3});
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  void Write(const std::string& name, const std::vector<uint8_t>& bytes) {
-    std::ofstream file(folder_ + "/" + name, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-  }
-  const std::string folder_ = testing::TempDir() + "/digits_test";
-};
-
-TEST_F(DigitsFile, Reads) {
-  const auto digits = ReadDigits(folder_);
+TEST(Digits, EveryLayerBitExactEveryDigitRight) {
+  const Preset& preset = *FindPreset(g_preset);
+  const auto network =
+      model::ReadNetwork(SYSTOLE_SOURCE_DIR "/models/mnist_cnn.safetensors");
+  ASSERT_TRUE(network.ok()) << network.status();
+  const auto digits = tools::ReadDigits(SYSTOLE_SOURCE_DIR "/tests/data/mnist");
   ASSERT_TRUE(digits.ok()) << digits.status();
-  EXPECT_EQ(digits->count, 2);
-  EXPECT_THAT(digits->labels, testing::ElementsAre(7, 3));
-  EXPECT_THAT(digits->Quantised(0, 2),
-              testing::ElementsAre(-128, 0, 127, -127));
-  EXPECT_THAT(digits->Quantised(1, 1), testing::ElementsAre(127, -127));
-}
-
-TEST_F(DigitsFile, MissingFolder) {
-  const auto digits = ReadDigits(folder_ + "/none");
-  EXPECT_EQ(digits.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(digits.status().message()),
-              HasSubstr("none/test-images-idx3-ubyte.gz"));
-}
-
-TEST_F(DigitsFile, Truncated) {
-  Write("test-images-idx3-ubyte",
-        {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2, 0, 128, 255});
-  EXPECT_THAT(std::string(ReadDigits(folder_).status().message()),
-              HasSubstr("3 bytes of data, the header says 4"));
-}
-
-TEST_F(DigitsFile, OtherFormat) {
-  Write("test-labels-idx1-ubyte", {1, 2, 3});
-  EXPECT_EQ(ReadDigits(folder_).status().code(), absl::StatusCode::kDataLoss);
-}
-
-TEST_F(DigitsFile, LabelsThatDoNotMatch) {
-  Write("test-labels-idx1-ubyte", {0, 0, 8, 1, 0, 0, 0, 1, 7});
-  EXPECT_THAT(std::string(ReadDigits(folder_).status().message()),
-              HasSubstr("2 images, 1 labels"));
+  const auto program = compiler::CompileNetwork(
+      *network, preset, {.batch = g_images, .keep_intermediates = true});
+  ASSERT_TRUE(program.ok()) << program.status();
+  const std::vector<int8_t> input = digits->Quantised(0, g_images);
+  const auto expected = tools::GoldenTensors(*network, input, false);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  DeviceOptions options;
+  options.preset = g_preset;
+  options.check_races = true;
+  const auto device = Device::Open(g_backend, options);
+  ASSERT_TRUE(device.ok()) << device.status();
+  const auto run =
+      tools::RunChecked(**device, *program, *network, input, *expected);
+  ASSERT_TRUE(run.ok()) << run.status();
+  for (const tools::LayerRun& layer : run->layers)
+    EXPECT_TRUE(layer.bit_exact.value_or(false)) << layer.mismatch;
+  int right = 0;
+  for (int i = 0; i < g_images; ++i) {
+    const auto* scores =
+        reinterpret_cast<const int8_t*>(&run->output()[10 * i]);
+    right +=
+        std::max_element(scores, scores + 10) - scores == digits->labels[i];
+  }
+  EXPECT_EQ(right, g_images);
+  const RunStats& stats = run->stats;
+  std::printf("%s on %s: %d of %d digits, %.0f cycles, array busy in %.1f %%\n",
+              g_preset.c_str(), g_backend.c_str(), right, g_images,
+              static_cast<double>(stats.cycles),
+              100.0 * stats.counter(csr::Counter::kMxuVectors) /
+                  std::max<uint64_t>(1, stats.cycles));
 }
 
 }  // namespace
-}  // namespace systole::tools
+}  // namespace systole
+
+int main(int argc, char** argv) {
+  return systole::testing_options::RunTests(argc, argv,
+                                            {{"backend", &systole::g_backend},
+                                             {"preset", &systole::g_preset},
+                                             {"images", &systole::g_images}});
+}

@@ -43,6 +43,11 @@ class Memory : public ::testing::TestWithParam<int> {
     ASSERT_TRUE(sim_->WriteMemory(SmallMatmul::kProgram, bytes).ok());
     for (const DataSegment& s : matmul_.program.segments)
       ASSERT_TRUE(sim_->WriteMemory(s.hbm_addr, s.data).ok());
+    // A read of what was written last finds all of it in the memory.
+    const DataSegment& last = matmul_.program.segments.back();
+    std::vector<uint8_t> back(last.data.size());
+    ASSERT_TRUE(sim_->ReadMemory(last.hbm_addr, absl::MakeSpan(back)).ok());
+    ASSERT_EQ(back, last.data);
   }
   // Runs the program; the fault's cause, 0 if none.
   uint32_t Run() {

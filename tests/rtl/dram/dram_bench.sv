@@ -57,34 +57,51 @@ module dram_bench
     input  logic [1:0]         dram_rresp_i,
     input  logic               dram_rlast_i
 );
-  logic [NumRd-1:0][35:0]    rd_addr;
-  logic [NumWr-1:0][35:0]    wr_addr;
+  mem_req_t                  mem_req;
+  mem_rsp_t                  mem_rsp;
   logic [NumWr-1:0][D*8-1:0] wr_data;
   logic [NumWr-1:0][D-1:0]   wr_mask;
-  systole_hbm_pkg::perf_t    perf;
+  dram_req_t                 dram_req;
+  dram_rsp_t                 dram_rsp;
 
+  assign mem_req.rd_valid = rd_valid_i;
+  assign mem_req.wr_valid = wr_valid_i;
+  assign mem_req.stall    = stall_i;
   for (genvar i = 0; i < NumRd; i++) begin : gen_read
-    assign rd_addr[i] = 36'(rd_addr_i[i]);
+    assign mem_req.rd_addr[i] = 36'(rd_addr_i[i]);
   end
   for (genvar i = 0; i < NumWr; i++) begin : gen_write
-    assign wr_addr[i] = 36'(wr_addr_i[i]);
+    assign mem_req.wr_addr[i] = 36'(wr_addr_i[i]);
     assign wr_data[i] = wr_data_i[i];
     assign wr_mask[i] = wr_mask_i[i];
   end
 
   systole_axi_dram #(.D(D), .MemBits(MemBits), .MaxBeats(MaxBeats), .Bursts(Bursts), .WrDepth(WrDepth)) u_dut (
-      .clk_i, .rst_ni, .rd_valid_i, .rd_ready_o, .rd_addr_i(rd_addr), .rd_rsp_valid_o, .rd_rsp_data_o,
-      .wr_valid_i, .wr_ready_o, .wr_addr_i(wr_addr), .wr_data_i(wr_data), .wr_mask_i(wr_mask),
-      .stall_i, .outstanding_o, .error_o, .error_addr_o, .perf_o(perf),
-      .awvalid_o(dram_awvalid_o), .awready_i(dram_awready_i), .awaddr_o(dram_awaddr_o), .awlen_o(dram_awlen_o),
-      .wvalid_o(dram_wvalid_o), .wready_i(dram_wready_i), .wdata_o(dram_wdata_o), .wstrb_o(dram_wstrb_o),
-      .wlast_o(dram_wlast_o), .bvalid_i(dram_bvalid_i), .bready_o(dram_bready_o), .bresp_i(dram_bresp_i),
-      .arvalid_o(dram_arvalid_o), .arready_i(dram_arready_i), .araddr_o(dram_araddr_o), .arlen_o(dram_arlen_o),
-      .rvalid_i(dram_rvalid_i), .rready_o(dram_rready_o), .rdata_i(dram_rdata_i), .rresp_i(dram_rresp_i),
-      .rlast_i(dram_rlast_i)
+      .clk_i, .rst_ni, .mem_req_i(mem_req), .mem_wr_data_i(wr_data), .mem_wr_mask_i(wr_mask),
+      .mem_rsp_o(mem_rsp), .mem_rd_data_o(rd_rsp_data_o),
+      .dram_req_o(dram_req), .dram_wdata_o, .dram_wstrb_o, .dram_rsp_i(dram_rsp), .dram_rdata_i
   );
-  assign rd_beat_o      = perf.rd_beat;
-  assign wr_beat_o      = perf.wr_beat;
+  assign rd_ready_o     = mem_rsp.rd_ready;
+  assign rd_rsp_valid_o = mem_rsp.rd_rsp_valid;
+  assign wr_ready_o     = mem_rsp.wr_ready;
+  assign outstanding_o  = mem_rsp.outstanding;
+  assign error_o        = mem_rsp.error;
+  assign error_addr_o   = mem_rsp.error_addr;
+  assign rd_beat_o      = mem_rsp.perf.rd_beat;
+  assign wr_beat_o      = mem_rsp.perf.wr_beat;
+  assign dram_awvalid_o = dram_req.awvalid;
+  assign dram_awaddr_o  = dram_req.awaddr;
+  assign dram_awlen_o   = dram_req.awlen;
+  assign dram_wvalid_o  = dram_req.wvalid;
+  assign dram_wlast_o   = dram_req.wlast;
+  assign dram_bready_o  = dram_req.bready;
+  assign dram_arvalid_o = dram_req.arvalid;
+  assign dram_araddr_o  = dram_req.araddr;
+  assign dram_arlen_o   = dram_req.arlen;
+  assign dram_rready_o  = dram_req.rready;
+  assign dram_rsp = '{
+      awready: dram_awready_i, wready: dram_wready_i, bvalid: dram_bvalid_i, bresp: dram_bresp_i, arready: dram_arready_i,
+      rvalid: dram_rvalid_i, rresp: dram_rresp_i, rlast: dram_rlast_i};
   assign dram_awsize_o  = 3'($clog2(D));
   assign dram_arsize_o  = 3'($clog2(D));
   assign dram_awburst_o = 2'b01;
