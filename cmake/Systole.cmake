@@ -22,6 +22,7 @@
 include(CMakeParseArguments)
 
 set(SYSTOLE_RTL_LIST ${PROJECT_SOURCE_DIR}/rtl/systole.f)
+set(SYSTOLE_VIEWS ${PROJECT_SOURCE_DIR}/verif/views)  # of primitives, for simulation: found first
 set(SYSTOLE_PYTHON ${PROJECT_SOURCE_DIR}/scripts/python)
 
 find_program(VERILATOR verilator REQUIRED)
@@ -44,7 +45,9 @@ add_library(systole_verilated STATIC
   ${SYSTOLE_VERILATOR_INCLUDE}/verilated.cpp
   ${SYSTOLE_VERILATOR_INCLUDE}/verilated_cov.cpp
   ${SYSTOLE_VERILATOR_INCLUDE}/verilated_fst_c.cpp
-  ${SYSTOLE_VERILATOR_INCLUDE}/verilated_threads.cpp)
+  ${SYSTOLE_VERILATOR_INCLUDE}/verilated_threads.cpp
+  ${SYSTOLE_VIEWS}/hold.cc)
+target_include_directories(systole_verilated PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(systole_verilated SYSTEM PUBLIC
   ${SYSTOLE_VERILATOR_INCLUDE} ${SYSTOLE_VERILATOR_INCLUDE}/vltstd)
 target_compile_options(systole_verilated PRIVATE ${SYSTOLE_HOT_OPTIONS})
@@ -99,7 +102,7 @@ function(systole_verilate target)
     BYPRODUCTS ${dir}/${ARG_PREFIX}.h
     COMMAND ${SYSTOLE_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
             --verilator ${VERILATOR} --dir ${dir} --prefix ${ARG_PREFIX} --depfile ${dir}.d --target ${fast}
-            -- ${flags} -F ${SYSTOLE_RTL_LIST} ${inputs}
+            -- ${flags} -y ${SYSTOLE_VIEWS} -F ${SYSTOLE_RTL_LIST} ${inputs}
     DEPENDS ${SYSTOLE_RTL_LIST} ${sources} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
     DEPFILE ${dir}.d
     COMMENT "Verilating ${ARG_TOP} as ${target}"

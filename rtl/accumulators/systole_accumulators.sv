@@ -17,7 +17,6 @@ module systole_accumulators
     // verilator lint_off UNUSEDSIGNAL
     input  logic                     clear_i,       // clears saturated_o
     // verilator lint_on UNUSEDSIGNAL
-    input  logic                     stall_i,       // hold the vector unit's reads this cycle
 
     // What vectors begin from (bf16).
     input  logic                     feed_valid_i,
@@ -55,11 +54,14 @@ module systole_accumulators
   // verilator lint_on UNUSEDSIGNAL
   logic [Cols*32-1:0]     wdata;
   logic [Cols*32-1:0]     rdata [2];
-  logic                   rd_bank_q, rd_pending_q;
+  logic                   rd_bank_q, rd_pending_q, hold;
+
+  // The vector unit's reads.
+  systole_prim_hold u_hold (.clk_i, .hold_o(hold));
 
   assign mxu_bank   = mxu_row[RowBits];
   assign rd_bank    = rd_row_i[RowBits];
-  assign rd_ready_o = !stall_i && !(mxu_reads && mxu_bank == rd_bank);
+  assign rd_ready_o = !hold && !(mxu_reads && mxu_bank == rd_bank);
   assign rd_accept  = rd_valid_i && rd_ready_o;
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank

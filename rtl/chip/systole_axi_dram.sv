@@ -80,7 +80,7 @@ module systole_axi_dram
   logic [1:0]        rs_count;
 
   systole_axi_turn #(.N(NumRd), .Burst(MaxBeats)) u_rd_turn (
-      .clk_i, .rst_ni, .valid_i(mem_req_i.rd_valid), .stall_i(mem_req_i.stall[NumRd-1:0]), .room_i(rd_room),
+      .clk_i, .rst_ni, .valid_i(mem_req_i.rd_valid), .room_i(rd_room),
       .ready_o(rd_ready), .idx_o(rd_idx), .take_o(rd_take)
   );
   assign rd_beat = mem_req_i.rd_addr[rd_idx][BeatShift+:BeatBits];
@@ -181,7 +181,7 @@ module systole_axi_dram
   assign wr_room = wd_room && ws_room && !wait_q;
 
   systole_axi_turn #(.N(NumWr), .Burst(MaxBeats)) u_wr_turn (
-      .clk_i, .rst_ni, .valid_i(mem_req_i.wr_valid), .stall_i(mem_req_i.stall[NumRd+:NumWr]), .room_i(wr_room),
+      .clk_i, .rst_ni, .valid_i(mem_req_i.wr_valid), .room_i(wr_room),
       .ready_o(wr_ready), .idx_o(wr_idx), .take_o(wr_take)
   );
   assign wr_beat = mem_req_i.wr_addr[wr_idx][BeatShift+:BeatBits];

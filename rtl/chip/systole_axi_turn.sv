@@ -13,7 +13,6 @@ module systole_axi_turn #(
     input  logic               clk_i,
     input  logic               rst_ni,
     input  logic [N-1:0]       valid_i,
-    input  logic [N-1:0]       stall_i,  // hold a client off this cycle
     input  logic               room_i,   // of what the transfers go to
     output logic [N-1:0]       ready_o,
     output logic [IdxBits-1:0] idx_o,    // the client whose turn it is
@@ -22,11 +21,15 @@ module systole_axi_turn #(
   localparam int unsigned RunBits = $clog2(Burst + 1);
 
   logic [N-1:0]       turn_q;  // one-hot
+  logic [N-1:0]       hold;
   logic [IdxBits-1:0] idx_q, next;
   logic [RunBits-1:0] run_q;   // transfers in a row, up to Burst
   logic               asks, others, move;
 
-  assign ready_o = room_i ? turn_q & ~stall_i : '0;
+  // No turn for a client.
+  systole_prim_hold #(.Streams(N)) u_hold (.clk_i, .hold_o(hold));
+
+  assign ready_o = room_i ? turn_q & ~hold : '0;
   assign idx_o   = idx_q;
   assign asks    = (valid_i & turn_q) != '0;
   assign others  = (valid_i & ~turn_q) != '0;

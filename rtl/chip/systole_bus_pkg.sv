@@ -77,7 +77,6 @@ package systole_bus_pkg;
     logic [NumRd-1:0][AddrBits-1:0] rd_addr;
     logic [NumWr-1:0]               wr_valid;
     logic [NumWr-1:0][AddrBits-1:0] wr_addr;
-    logic [NumRd+NumWr-1:0]         stall;  // random stalls: hold a client off this cycle, reads, then writes
   } mem_req_t;
 
   typedef struct packed {

@@ -48,17 +48,6 @@ module systole_chip
   if (!is_preset(Preset)) $fatal(1, "no such preset");
   systole_cfg_check #(.Cfg(Chip)) u_check ();
 
-  // Random stalls, a bit a stream.
-  localparam int unsigned NumWin = num_windows(Cfg);
-  localparam int unsigned CoreStalls = NumWin + 3 + NumQueues + 4;
-  logic [CoreStalls-1:0] stall_core;
-  logic [7:0]            stall_rate;
-  logic [15:0]           stall_seed;
-
-  systole_stall #(.Streams(CoreStalls + NumRd + NumWr)) u_stall (
-      .clk_i, .rst_ni, .rate_i(stall_rate), .seed_i(stall_seed), .stall_o({stall_core, mem_req_o.stall})
-  );
-
   // Registers and soft reset.
   logic                              start, reset_req, resetting, freeze, core_rst_n;
   logic [AddrBits-1:0]               prog_addr;
@@ -81,7 +70,7 @@ module systole_chip
       .axil_araddr_i(axil_req_i.araddr), .axil_rvalid_o(axil_rsp_o.rvalid), .axil_rready_i(axil_req_i.rready),
       .axil_rdata_o(axil_rsp_o.rdata), .axil_rresp_o(axil_rsp_o.rresp), .irq_o,
       .start_o(start), .reset_req_o(reset_req), .prog_addr_o(prog_addr), .prog_len_o(prog_len), .watchdog_o(watchdog),
-      .hbm_limit_o(hbm_limit), .stall_rate_o(stall_rate), .stall_seed_o(stall_seed), .cycle_o(cycle),
+      .hbm_limit_o(hbm_limit), .cycle_o(cycle),
       .running_i(csr_running), .done_i(csr_done), .resetting_i(resetting), .fault_i(fault), .fault_cause_i(fault_code),
       .fault_queue_i(fault_queue), .fault_pc_i(fault_pc), .fault_addr_i(fault_addr), .fault_cycle_i(fault_cycle),
       .acc_saturated_i(acc_saturated), .ctr_inc_i(ctr_inc)
@@ -96,7 +85,7 @@ module systole_chip
   );
 
   systole_core #(.Cfg(Cfg), .FastArray(FastArray)) u_core (
-      .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .stall_i(stall_core),
+      .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze),
       .start_i(start), .prog_addr_i(prog_addr), .prog_len_i(prog_len), .watchdog_i(watchdog), .hbm_end_i(hbm_end),
       .cycle_i(cycle), .running_o(running), .done_o(done), .fault_o(fault), .fault_code_o(fault_code),
       .fault_queue_o(fault_queue), .fault_pc_o(fault_pc), .fault_addr_o(fault_addr), .fault_cycle_o(fault_cycle),

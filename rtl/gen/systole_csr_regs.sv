@@ -242,7 +242,6 @@ module systole_csr_regs (
         logic prog_addr_hi;
         logic prog_len;
         logic watchdog;
-        logic stall;
         logic hbm_limit_lo;
         logic hbm_limit_hi;
         logic fault_cause;
@@ -305,9 +304,6 @@ module systole_csr_regs (
         decoded_reg_strb.watchdog = cpuif_req_masked & (cpuif_addr == 12'h2c);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h2c);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h2c);
-        decoded_reg_strb.stall = cpuif_req_masked & (cpuif_addr == 12'h30);
-        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h30);
-        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h30);
         decoded_reg_strb.hbm_limit_lo = cpuif_req_masked & (cpuif_addr == 12'h34);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h34);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h34);
@@ -425,16 +421,6 @@ module systole_csr_regs (
         } watchdog;
         struct {
             struct {
-                logic [7:0] next;
-                logic load_next;
-            } rate;
-            struct {
-                logic [15:0] next;
-                logic load_next;
-            } seed;
-        } stall;
-        struct {
-            struct {
                 logic [31:0] next;
                 logic load_next;
             } value;
@@ -490,14 +476,6 @@ module systole_csr_regs (
                 logic [31:0] value;
             } value;
         } watchdog;
-        struct {
-            struct {
-                logic [7:0] value;
-            } rate;
-            struct {
-                logic [15:0] value;
-            } seed;
-        } stall;
         struct {
             struct {
                 logic [31:0] value;
@@ -730,52 +708,6 @@ module systole_csr_regs (
         end
     end
     assign hwif_out.watchdog.value.value = field_storage.watchdog.value.value;
-    // Field: systole_csr.stall.rate
-    always_comb begin
-        automatic logic [7:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.stall.rate.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.stall && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.stall.rate.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
-            load_next_c = '1;
-        end
-        field_combo.stall.rate.next = next_c;
-        field_combo.stall.rate.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(~rst_n) begin
-            field_storage.stall.rate.value <= 8'h0;
-        end else begin
-            if(field_combo.stall.rate.load_next) begin
-                field_storage.stall.rate.value <= field_combo.stall.rate.next;
-            end
-        end
-    end
-    assign hwif_out.stall.rate.value = field_storage.stall.rate.value;
-    // Field: systole_csr.stall.seed
-    always_comb begin
-        automatic logic [15:0] next_c;
-        automatic logic load_next_c;
-        next_c = field_storage.stall.seed.value;
-        load_next_c = '0;
-        if(decoded_reg_strb.stall && decoded_req_is_wr) begin // SW write
-            next_c = (field_storage.stall.seed.value & ~decoded_wr_biten[31:16]) | (decoded_wr_data[31:16] & decoded_wr_biten[31:16]);
-            load_next_c = '1;
-        end
-        field_combo.stall.seed.next = next_c;
-        field_combo.stall.seed.load_next = load_next_c;
-    end
-    always_ff @(posedge clk) begin
-        if(~rst_n) begin
-            field_storage.stall.seed.value <= 16'h0;
-        end else begin
-            if(field_combo.stall.seed.load_next) begin
-                field_storage.stall.seed.value <= field_combo.stall.seed.next;
-            end
-        end
-    end
-    assign hwif_out.stall.seed.value = field_storage.stall.seed.value;
     // Field: systole_csr.hbm_limit_lo.value
     always_comb begin
         automatic logic [31:0] next_c;
@@ -908,10 +840,6 @@ module systole_csr_regs (
         end
         if(rd_mux_addr == 12'h2c) begin
             readback_data_var[31:0] = field_storage.watchdog.value.value;
-        end
-        if(rd_mux_addr == 12'h30) begin
-            readback_data_var[7:0] = field_storage.stall.rate.value;
-            readback_data_var[31:16] = field_storage.stall.seed.value;
         end
         if(rd_mux_addr == 12'h34) begin
             readback_data_var[31:0] = field_storage.hbm_limit_lo.value.value;

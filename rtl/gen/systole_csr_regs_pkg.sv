@@ -216,19 +216,6 @@ package systole_csr_regs_pkg;
     } systole_csr__watchdog__out_t;
 
     typedef struct {
-        logic [7:0] value;
-    } systole_csr__stall__rate__out_t;
-
-    typedef struct {
-        logic [15:0] value;
-    } systole_csr__stall__seed__out_t;
-
-    typedef struct {
-        systole_csr__stall__rate__out_t rate;
-        systole_csr__stall__seed__out_t seed;
-    } systole_csr__stall__out_t;
-
-    typedef struct {
         logic [31:0] value;
     } systole_csr__hbm_limit_lo__value__out_t;
 
@@ -260,7 +247,6 @@ package systole_csr_regs_pkg;
         systole_csr__prog_addr_hi__out_t prog_addr_hi;
         systole_csr__prog_len__out_t prog_len;
         systole_csr__watchdog__out_t watchdog;
-        systole_csr__stall__out_t stall;
         systole_csr__hbm_limit_lo__out_t hbm_limit_lo;
         systole_csr__hbm_limit_hi__out_t hbm_limit_hi;
         systole_csr__counters__external__out_t counters;

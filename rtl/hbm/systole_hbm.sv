@@ -33,7 +33,6 @@ module systole_hbm
     input  logic [NumWr-1:0][D*8-1:0]          wr_data_i,
     input  logic [NumWr-1:0][D-1:0]            wr_mask_i,   // 1: write the byte
 
-    input  logic [NumRd+NumWr-1:0]             stall_i,     // hold a client off this cycle: reads, then writes
     output logic                               outstanding_o,  // reads not answered or writes not in the device
     output perf_t                              perf_o,
 
@@ -74,8 +73,11 @@ module systole_hbm
   loc_t              rd_loc;
   logic              wr_group;
 
-  assign rd_req = rd_valid_i & ~stall_i[NumRd-1:0];
-  assign wr_req = wr_valid_i & ~stall_i[NumRd+:NumWr];
+  logic [NumRd-1:0] rd_hold;
+  logic [NumWr-1:0] wr_hold;
+  systole_prim_hold #(.Streams(NumRd + NumWr)) u_hold (.clk_i, .hold_o({wr_hold, rd_hold}));
+  assign rd_req = rd_valid_i & ~rd_hold;
+  assign wr_req = wr_valid_i & ~wr_hold;
 
   systole_hbm_arb #(.N(NumRd)) u_rd_arb (
       .clk_i, .rst_ni, .req_i(rd_req), .any_o(rd_any), .idx_o(rd_idx), .accept_i(rd_accept)

@@ -39,8 +39,6 @@ module systole_csr
     output logic [31:0]                  prog_len_o,
     output logic [31:0]                  watchdog_o,
     output logic [AddrBits:0]            hbm_limit_o,
-    output logic [7:0]                   stall_rate_o,
-    output logic [15:0]                  stall_seed_o,
     output logic [63:0]                  cycle_o,      // cycles since start
 
     // From the core.
@@ -111,8 +109,6 @@ module systole_csr
   assign prog_len_o   = hw_out.prog_len.value.value;
   assign watchdog_o   = hw_out.watchdog.value.value;
   assign hbm_limit_o  = {hw_out.hbm_limit_hi.value.value[AddrBits-32:0], hw_out.hbm_limit_lo.value.value};
-  assign stall_rate_o = hw_out.stall.rate.value;
-  assign stall_seed_o = hw_out.stall.seed.value;
   assign cycle_o      = cycle_q;
 
   always_ff @(posedge clk_i) begin

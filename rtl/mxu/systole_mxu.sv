@@ -21,7 +21,6 @@ module systole_mxu
     input  logic                         rst_ni,
     input  logic                         freeze_i,
     input  logic                         flush_i,   // start of a program: the weight FIFO forgets its tiles
-    input  logic [1:0]                   stall_i,   // hold: descriptor start, tile load
 
     // Unit interface (docs/design.md).
     input  logic                         start_valid_i,
@@ -104,16 +103,19 @@ module systole_mxu
   logic                   sds_valid;
   logic [ElementBits-1:0] sds_vec [Rows];
   logic [$clog2(MaxInFlight+1)-1:0] in_flight_q;
-  logic                   room, start;
+  logic                   room, start, hold_start, hold_load;
+
+  // Start of a descriptor, load of a tile.
+  systole_prim_hold #(.Streams(2)) u_hold (.clk_i, .hold_o({hold_load, hold_start}));
 
   assign room          = 32'(in_flight_q) != MaxInFlight;
-  assign start_ready_o = sds_ready && room && !stall_i[0];
+  assign start_ready_o = sds_ready && room && !hold_start;
   assign start         = start_valid_i && start_ready_o;
   assign start_desc    = start_desc_i;
 
   systole_sds #(.Cfg(Cfg)) u_sds (
       .clk_i, .rst_ni, .freeze_i,
-      .start_valid_i(start_valid_i && room && !stall_i[0]), .start_ready_o(sds_ready), .start_desc_i,
+      .start_valid_i(start_valid_i && room && !hold_start), .start_ready_o(sds_ready), .start_desc_i,
       .fault_valid_o(sds_fault), .fault_code_o(sds_fault_code), .fault_addr_o(sds_fault_addr), .start_rows_o(start_rows),
       .win_valid_o, .win_addr_o, .win_need_o, .win_ready_i, .win_rsp_valid_i, .win_data_i,
       .head_valid_o(head_valid), .head_take_o(head_take), .head_accumulate_o(head_accumulate),
@@ -232,7 +234,7 @@ module systole_mxu
   logic                    ahead_q;   // a tile is on its way or in the array, and no pass has begun to use it
   logic [CoolBits-1:0]     cool_q;
 
-  assign load       = !load_busy_q && !ahead_q && cool_q == '0 && tile_there && !stall_i[1] && !freeze_i;
+  assign load       = !load_busy_q && !ahead_q && cool_q == '0 && tile_there && !hold_load && !freeze_i;
   assign load_busy  = load || load_busy_q;
   assign tile_ready = ahead_q;
 

@@ -18,7 +18,6 @@ module systole_control
     input  logic                               rst_ni,
     input  logic                               freeze_i,   // soft reset to come
     output logic                               freeze_o,   // that, or a fault: start nothing, make no new access
-    input  logic [NumQueues:0]                 stall_i,    // hold: queues, dispatch (bit 0)
 
     // Registers.
     input  logic                               start_i,    // pulse
@@ -95,7 +94,7 @@ module systole_control
   assign first_addr  = seq_fault ? seq_addr : mem_error_addr_i;
 
   systole_sequencer #(.D(D), .Cell(Cell)) u_sequencer (
-      .clk_i, .rst_ni, .freeze_i(freeze_o), .stall_i(stall_i[0]),
+      .clk_i, .rst_ni, .freeze_i(freeze_o),
       .start_i, .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .running_o, .done_o,
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
       .push_valid_o(push_valid), .push_ready_i(push_ready), .push_desc_o(push_desc), .push_index_o(push_index),
@@ -113,7 +112,7 @@ module systole_control
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
     systole_unit_queue #(.Depth(QueueDepth), .InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight)) u_queue (
-        .clk_i, .rst_ni, .freeze_i(freeze_o), .stall_i(stall_i[q+1]),
+        .clk_i, .rst_ni, .freeze_i(freeze_o),
         .push_valid_i(push_valid[q]), .push_ready_o(push_ready[q]), .push_desc_i(push_desc), .push_index_i(push_index),
         .wait_o(flag_wait[q]), .unmet_i(flag_unmet[q]), .take_o(flag_take[q]), .post_o(flag_post[q]),
         .start_valid_o(start_valid_o[q]), .start_ready_i(start_ready_i[q]), .start_desc_o(start_desc_o[q]),

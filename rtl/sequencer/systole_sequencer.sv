@@ -15,7 +15,6 @@ module systole_sequencer
     input  logic                             clk_i,
     input  logic                             rst_ni,
     input  logic                             freeze_i,
-    input  logic                             stall_i,      // hold the dispatch this cycle
 
     input  logic                             start_i,      // pulse; the core was reset since the last program
     input  logic [AddrBits-1:0]              prog_addr_i,
@@ -80,7 +79,7 @@ module systole_sequencer
   header_desc_t header;  // opcode and wait mask
   // verilator lint_on UNUSEDSIGNAL
   logic [2:0]   queue;
-  logic         known, is_halt, unused_set, at_end, dispatch, take_next;
+  logic         known, is_halt, unused_set, at_end, hold, dispatch, take_next;
 
   assign header     = header_desc_t'(desc_q);
   assign queue      = queue_of(header.opcode);
@@ -90,7 +89,8 @@ module systole_sequencer
   assign at_end     = pc_q == prog_len_i;
 
   // Dispatch of a descriptor that passed the checks.
-  assign dispatch = state_q == Run && desc_valid_q && !at_end && known && !unused_set && !freeze_i && !stall_i;
+  systole_prim_hold u_hold (.clk_i, .hold_o(hold));
+  assign dispatch = state_q == Run && desc_valid_q && !at_end && known && !unused_set && !freeze_i && !hold;
   always_comb begin
     push_valid_o = '0;
     for (int unsigned q = 0; q < NumQueues; q++) push_valid_o[q] = dispatch && queue == 3'(q);

@@ -15,7 +15,6 @@ module systole_unit_queue
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                freeze_i,     // start nothing
-    input  logic                stall_i,      // hold the way to the head this cycle
 
     // From the sequencer.
     input  logic                push_valid_i,
@@ -54,7 +53,7 @@ module systole_unit_queue
 
   // The FIFO, and its head in registers of its own.
   entry_t                     fifo_entry, head_q;
-  logic                       fifo_valid, fifo_pop, head_valid_q, start, head_empty;
+  logic                       fifo_valid, fifo_pop, head_valid_q, start, head_empty, hold;
   logic [$clog2(Depth+1)-1:0] fifo_count;
   // verilator lint_off UNUSEDSIGNAL
   header_desc_t               head_header;  // the masks alone
@@ -75,8 +74,11 @@ module systole_unit_queue
       .count_o(fifo_count)
   );
 
+  // On the way to the head.
+  systole_prim_hold u_hold (.clk_i, .hold_o(hold));
+
   assign head_empty = !head_valid_q || start;
-  assign fifo_pop   = fifo_valid && head_empty && !stall_i;
+  assign fifo_pop   = fifo_valid && head_empty && !hold;
 
   always_ff @(posedge clk_i) begin
     if (fifo_pop) head_q <= fifo_entry;

@@ -15,13 +15,11 @@ module systole_core
     parameter core_cfg_t Cfg = core_preset(PresetNano),
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
     localparam int unsigned D = beat_bytes(Cfg),
-    localparam int unsigned NumWin = num_windows(Cfg),
-    localparam int unsigned Stalls = NumWin + 3 + NumQueues + 4
+    localparam int unsigned NumWin = num_windows(Cfg)
 ) (
     input  logic                           clk_i,
     input  logic                           rst_ni,       // power-on or soft reset
     input  logic                           freeze_i,     // soft reset to come: make no new access
-    input  logic [Stalls-1:0]              stall_i,      // random stalls, a stream each
 
     // Registers (systole_csr).
     input  logic                           start_i,      // pulse
@@ -68,13 +66,6 @@ module systole_core
   localparam int unsigned LaneBits = $clog2(Cfg.Cols + 1);
   localparam int unsigned MxuInFlight = max_in_flight(array_latency(Cfg.Rows, Cfg.Cols, Cfg.CellStages));
 
-  // Stall bits of the streams.
-  logic [NumWin+2:0]    stall_ub;
-  logic [NumQueues-1:0] stall_queue;
-  logic                 stall_dispatch, stall_acc;
-  logic [1:0]           stall_mxu;
-  assign {stall_ub, stall_queue, stall_dispatch, stall_acc, stall_mxu} = stall_i;
-
   // A start clears what a program must find clear; the program begins in the cycle after that.
   logic clear_q, begin_q, core_rst_n, freeze;
   always_ff @(posedge clk_i) begin
@@ -94,7 +85,7 @@ module systole_core
   assign running_o = (clear_q || begin_q || control_running) && !fault_o;
 
   systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight)) u_control (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze), .stall_i({stall_queue, stall_dispatch}),
+      .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze),
       .start_i(begin_q), .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .cycle_i,
       .mem_error_i, .mem_error_addr_i,
       .running_o(control_running), .done_o, .fault_o, .fault_code_o, .fault_queue_o, .fault_pc_o, .fault_addr_o,
@@ -121,7 +112,7 @@ module systole_core
   logic [D-1:0]                      ld_mask;
 
   systole_unified_buffer #(.Cfg(Cfg)) u_unified_buffer (
-      .clk_i, .rst_ni(core_rst_n), .stall_i(stall_ub),
+      .clk_i, .rst_ni(core_rst_n),
       .win_rd_valid_i(win_valid), .win_rd_addr_i(win_addr), .win_rd_need_i(win_need), .win_rd_ready_o(win_ready),
       .win_rd_rsp_valid_o(win_rsp_valid), .win_rd_data_o(win_data),
       .vec_wr_valid_i(vec_wr_valid), .vec_wr_ready_o(vec_wr_ready), .vec_wr_addr_i(vec_wr_addr),
@@ -191,7 +182,7 @@ module systole_core
   logic [LaneBits-1:0]    mxu_nan, mxu_inf, vec_nan, vec_inf;  // elements
 
   systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .flush_i(begin_q), .stall_i(stall_mxu),
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .flush_i(begin_q),
       .start_valid_i(start_valid[QueueMxu]), .start_ready_o(start_ready[QueueMxu]),
       .start_desc_i(start_desc[QueueMxu]), .done_o(done[QueueMxu]),
       .fault_valid_o(unit_fault[QueueMxu]), .fault_code_o(unit_code[QueueMxu]), .fault_addr_o(unit_addr[QueueMxu]),
@@ -208,7 +199,7 @@ module systole_core
   );
 
   systole_accumulators #(.Cfg(Cfg)) u_accumulators (
-      .clk_i, .rst_ni(core_rst_n), .clear_i(begin_q), .stall_i(stall_acc),
+      .clk_i, .rst_ni(core_rst_n), .clear_i(begin_q),
       .feed_valid_i(acc_feed_valid), .feed_read_i(acc_feed_read), .feed_row_i(acc_feed_row), .feed_data_o(acc_feed_data),
       .wr_valid_i(acc_wr_valid), .wr_accumulate_i(acc_wr_accumulate), .wr_row_i(acc_wr_row), .wr_data_i(acc_wr_data),
       .wr_done_o(acc_wr_done),

@@ -143,7 +143,7 @@ module systole_top
       .rd_rsp_valid_o(mem_rsp.rd_rsp_valid), .rd_rsp_data_o(mem_rd_data),
       .wr_valid_i(mem_req.wr_valid), .wr_ready_o(mem_rsp.wr_ready), .wr_addr_i(mem_req.wr_addr),
       .wr_data_i(mem_wr_data), .wr_mask_i(mem_wr_mask),
-      .stall_i(mem_req.stall), .outstanding_o(mem_rsp.outstanding), .perf_o(mem_rsp.perf),
+      .outstanding_o(mem_rsp.outstanding), .perf_o(mem_rsp.perf),
       .row_cmd_o(phy_row_cmd_o), .row_bank_o(phy_row_bank_o), .row_addr_o(phy_row_addr_o),
       .col_cmd_o(phy_col_cmd_o), .col_bank_o(phy_col_bank_o), .col_addr_o(phy_col_addr_o),
       .wdata_o(phy_wdata_o), .wmask_o(phy_wmask_o), .rdata_i(phy_rdata_i), .rdata_valid_i(phy_rdata_valid_i)

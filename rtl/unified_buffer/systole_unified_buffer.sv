@@ -15,7 +15,6 @@ module systole_unified_buffer
 ) (
     input  logic                              clk_i,
     input  logic                              rst_ni,
-    input  logic [NumWin+2:0]                 stall_i,  // hold: windows, vector write, DMA write, DMA read (the highest bit)
 
     // Window reads: 0..Segments-1 data setup, Segments vector unit; bf16: Segments + 1 too, Segments + 2 weight loader.
     input  logic [NumWin-1:0]                 win_rd_valid_i,
@@ -84,18 +83,22 @@ module systole_unified_buffer
   logic [NumRd-1:0] rd_valid, rd_gnt, rd_starved;
   logic [NumWin-1:0][1:0] rd_use;  // words of a window that are read: needed and inside the memory
 
+  // Held: windows, vector write, DMA write, DMA read.
+  logic [NumWin+2:0] hold;
+  systole_prim_hold #(.Streams(NumWin + 3)) u_hold (.clk_i, .hold_o(hold));
+
   for (genvar p = 0; p < NumWin; p++) begin : gen_window_request
     assign rd_word0[p] = win_rd_addr_i[p][UbAddrBits-1:OffBits];
     assign rd_word1[p] = rd_word0[p] + word_t'(1);
     assign rd_use[p] = {win_rd_need_i[p][1] && in_range(rd_word1[p]), win_rd_need_i[p][0] && in_range(rd_word0[p])};
     assign rd_banks[p] = (rd_use[p][0] ? bank_of(rd_word0[p]) : '0) | (rd_use[p][1] ? bank_of(rd_word1[p]) : '0);
-    assign rd_valid[p] = win_rd_valid_i[p] && !stall_i[p];
+    assign rd_valid[p] = win_rd_valid_i[p] && !hold[p];
     assign win_rd_ready_o[p] = rd_gnt[p];
   end
   assign rd_word0[NumWin] = dma_rd_addr_i[UbAddrBits-1:OffBits];
   assign rd_word1[NumWin] = '0;
   assign rd_banks[NumWin] = beat_banks(rd_word0[NumWin]);
-  assign rd_valid[NumWin] = dma_rd_valid_i && !stall_i[NumWin+2];
+  assign rd_valid[NumWin] = dma_rd_valid_i && !hold[NumWin+2];
   assign dma_rd_ready_o   = rd_gnt[NumWin];
 
   // Read grants: starved ports first, then by number.
@@ -144,8 +147,8 @@ module systole_unified_buffer
   assign vec_banks = (vec_use[0] ? bank_of(vec_word0) : '0) | (vec_use[1] ? bank_of(vec_word1) : '0);
   assign dma_word  = dma_wr_addr_i[UbAddrBits-1:OffBits];
   assign dma_banks = beat_banks(dma_word);
-  assign vec_want  = vec_wr_valid_i && !stall_i[NumWin];
-  assign dma_want  = dma_wr_valid_i && !stall_i[NumWin+1];
+  assign vec_want  = vec_wr_valid_i && !hold[NumWin];
+  assign dma_want  = dma_wr_valid_i && !hold[NumWin+1];
   assign clash     = vec_want && dma_want && (vec_banks & dma_banks) != '0;
   assign dma_starved    = dma_denied_q == StarveBits'(StarveCycles);
   assign vec_wr_ready_o = vec_want && !(clash && dma_starved);

@@ -48,12 +48,6 @@ class RtlDevice : public Device {
         sim_->WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
     if (status.ok() && options_.watchdog != 0)
       status = sim_->WriteRegister(csr::kWatchdog, options_.watchdog);
-    if (status.ok()) {
-      const uint32_t rate = static_cast<uint32_t>(options_.stall_rate) & 0xff;
-      const uint32_t seed = static_cast<uint32_t>(options_.seed & 0xffff);
-      status = sim_->WriteRegister(
-          csr::kStall, rate << csr::kStallRateLsb | seed << csr::kStallSeedLsb);
-    }
     return status;
   }
 

@@ -40,7 +40,7 @@ def build(args, bench, cases, work):
     source = (work if bench.source.startswith("rtl/") else ROOT) / bench.source
     checked([args.verilator, "--cc", "--assert", "-O3", "--unroll-count", "16", "--x-assign", "unique", "--x-initial", "unique", "-Wno-fatal",
              "-Wno-lint", "--top-module", bench.top, "--prefix", bench.prefix, *bench.parameters, "--Mdir", model,
-             "-F", work / "rtl" / "systole.f", source])
+             "-y", ROOT / "verif" / "views", "-F", work / "rtl" / "systole.f", source])
     # One file: most of the time would go into the headers of each.
     whole = work / "whole.cpp"
     whole.write_text("".join(f'#include "{path}"\n' for path in sorted(model.glob("*.cpp"))))

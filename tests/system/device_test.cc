@@ -216,6 +216,28 @@ TEST_P(DeviceTest, RandomStallsChangeNoResult) {
   }
 }
 
+// The stalls are there: the same seed gives the same cycles again, another
+// seed others, and more of them cost more.
+TEST_P(DeviceTest, RandomStallsFollowRateAndSeed) {
+  if (GetParam() != std::string("rtl")) GTEST_SKIP() << "stalls are the RTL's";
+  const SmallMatmul matmul(3);
+  const auto cycles = [&](int rate, uint64_t seed) -> uint64_t {
+    DeviceOptions options;
+    options.seed = seed;
+    options.stall_rate = rate;
+    auto device = Open(options);
+    auto stats = device->Run(matmul.program);
+    EXPECT_TRUE(stats.ok()) << stats.status();
+    return stats->cycles;
+  };
+  const uint64_t none = cycles(0, 1), some = cycles(60, 1);
+  EXPECT_EQ(none, cycles(0, 2));
+  EXPECT_EQ(some, cycles(60, 1));
+  EXPECT_NE(some, cycles(60, 2));
+  EXPECT_GT(some, none);
+  EXPECT_GT(cycles(200, 1), 2 * none);  // more than the host's own stalls
+}
+
 TEST_P(DeviceTest, TwoDevicesSideBySide) {
   auto first = Open(), second = Open();
   ASSERT_NE(first, nullptr);

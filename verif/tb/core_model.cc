@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "verif/views/hold.h"
 #include "verilated.h"
 #include SYSTOLE_MODEL_HEADER
 #if SYSTOLE_MODEL_AXI
@@ -43,7 +44,10 @@ class VerilatedCore : public CoreModel {
     context_.traceEverOn(SYSTOLE_MODEL_TRACE);
     Verilated::threadContextp(&context_);
     model_ = std::make_unique<Model>(&context_);
+    views::hold = {static_cast<uint32_t>(options.stall_rate),
+                   static_cast<uint32_t>(options.seed)};
     HardReset();
+    views::hold = {};
   }
   ~VerilatedCore() override {
     model_->final();

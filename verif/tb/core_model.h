@@ -64,7 +64,8 @@ struct Pins {
 struct CoreOptions {
   std::string preset = "edge";
   bool checked = false;  // the build with X-randomisation
-  uint64_t seed = 1;     // of the random initial values
+  uint64_t seed = 1;     // of the random initial values and stalls
+  int stall_rate = 0;    // each stream of the core is held, in 1/256 a cycle
 };
 
 class CoreModel {

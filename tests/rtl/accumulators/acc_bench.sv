@@ -39,7 +39,8 @@ module acc_bench
   assign inf_o = 16'(inf);
 
   systole_accumulators #(.Cfg(Cfg)) u_accumulators (
-      .clk_i, .rst_ni, .clear_i, .stall_i, .feed_valid_i, .feed_read_i, .feed_row_i, .feed_data_o, .wr_valid_i, .wr_accumulate_i, .wr_row_i, .wr_data_i, .wr_done_o,
+      .clk_i, .rst_ni, .clear_i, .feed_valid_i, .feed_read_i, .feed_row_i, .feed_data_o, .wr_valid_i, .wr_accumulate_i, .wr_row_i, .wr_data_i, .wr_done_o,
       .rd_valid_i, .rd_ready_o, .rd_row_i, .rd_data_o, .saturated_o, .nan_o(nan), .inf_o(inf)
   );
+  always_comb u_accumulators.u_hold.bench = stall_i;
 endmodule

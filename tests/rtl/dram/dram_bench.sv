@@ -66,7 +66,6 @@ module dram_bench
 
   assign mem_req.rd_valid = rd_valid_i;
   assign mem_req.wr_valid = wr_valid_i;
-  assign mem_req.stall    = stall_i;
   for (genvar i = 0; i < NumRd; i++) begin : gen_read
     assign mem_req.rd_addr[i] = 36'(rd_addr_i[i]);
   end
@@ -106,4 +105,6 @@ module dram_bench
   assign dram_arsize_o  = 3'($clog2(D));
   assign dram_awburst_o = 2'b01;
   assign dram_arburst_o = 2'b01;
+  always_comb u_dut.u_rd_turn.u_hold.bench = stall_i[NumRd-1:0];
+  always_comb u_dut.u_wr_turn.u_hold.bench = stall_i[NumRd+:NumWr];
 endmodule

@@ -47,7 +47,7 @@ MUTANTS = [
     (BURST, "(end_q || (valid_i && !joins) || linger_q == LingerBits'(Linger))", "1'b1"),
     (TURN, "assign take_o  = (valid_i & ready_o) != '0;", "assign take_o  = asks && room_i;"),
     (TURN, "|| run_q == RunBits'(Burst) || (take_o && run_q == RunBits'(Burst - 1))", ""),
-    (TURN, "room_i ? turn_q & ~stall_i : '0", "turn_q & ~stall_i"),
+    (TURN, "room_i ? turn_q & ~hold : '0", "turn_q & ~hold"),
 ]
 
 BENCHES = [mutation.Bench("dram_bench", "VDram", "tests/rtl/dram/dram_bench.sv")]

@@ -88,7 +88,7 @@ module mxu_bench
   assign vec_rd_data_o      = ub_data[S];
 
   systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
-      .clk_i, .rst_ni, .freeze_i, .flush_i, .stall_i(stall_i[1:0]),
+      .clk_i, .rst_ni, .freeze_i, .flush_i,
       .start_valid_i, .start_ready_o, .start_desc_i, .done_o, .fault_valid_o, .fault_code_o(code), .fault_addr_o,
       .fault_newest_o, .progress_o, .wf_valid_i, .wf_data_i, .wf_transpose_i, .wf_free_o,
       .win_valid_o(win_valid), .win_addr_o(win_addr), .win_need_o(win_need), .win_ready_i(win_ready),
@@ -98,7 +98,7 @@ module mxu_bench
       .acc_wr_done_i(acc_done), .vector_o, .stall_weights_o, .stall_swap_o, .stall_acc_o, .stall_ub_o
   );
   systole_unified_buffer #(.Cfg(Cfg)) u_ub (
-      .clk_i, .rst_ni, .stall_i(stall_i[3+:NumWin+3]),
+      .clk_i, .rst_ni,
       .win_rd_valid_i(NumWin'({vec_rd_valid_i, win_valid})), .win_rd_addr_i((NumWin*UbAddrBits)'({vec_rd_addr_i, win_addr})),
       .win_rd_need_i((NumWin*2)'({2'b11, win_need})), .win_rd_ready_o(ub_ready), .win_rd_rsp_valid_o(ub_rsp),
       .win_rd_data_o(ub_data),
@@ -108,10 +108,13 @@ module mxu_bench
       .dma_rd_valid_i, .dma_rd_ready_o, .dma_rd_addr_i, .dma_rd_rsp_valid_o, .dma_rd_data_o
   );
   systole_accumulators #(.Cfg(Cfg)) u_acc (
-      .clk_i, .rst_ni, .clear_i(flush_i), .stall_i(stall_i[2]),
+      .clk_i, .rst_ni, .clear_i(flush_i),
       .feed_valid_i(feed_valid), .feed_read_i(feed_read), .feed_row_i(feed_row), .feed_data_o(feed_data),
       .wr_valid_i(acc_valid), .wr_accumulate_i(acc_accumulate), .wr_row_i(acc_row), .wr_data_i(acc_data),
       .wr_done_o(acc_done), .rd_valid_i(acc_rd_valid_i), .rd_ready_o(acc_rd_ready_o), .rd_row_i(acc_rd_row_i),
       .rd_data_o(acc_rd_data_o), .saturated_o, .nan_o(), .inf_o()
   );
+  always_comb u_mxu.u_hold.bench = stall_i[1:0];
+  always_comb u_acc.u_hold.bench = stall_i[2];
+  always_comb u_ub.u_hold.bench = stall_i[3+:NumWin+3];
 endmodule

@@ -77,7 +77,7 @@ module sequencer_bench
   assign done_o        = done && mutant_i != 4'd5;
 
   systole_control #(.D(D), .Cell(Cell)) u_dut (
-      .clk_i, .rst_ni, .freeze_i, .freeze_o, .stall_i,
+      .clk_i, .rst_ni, .freeze_i, .freeze_o,
       .start_i, .prog_addr_i, .prog_len_i(mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i),
       .watchdog_i(mutant_i == 4'd7 ? '0 : watchdog_i), .hbm_end_i, .cycle_i,
       .mem_error_i(1'b0), .mem_error_addr_i('0), .running_o, .done_o(done), .fault_o, .fault_code_o(fault_code), .fault_queue_o, .fault_pc_o, .fault_addr_o,
@@ -87,4 +87,8 @@ module sequencer_bench
       .unit_code_i(unit_code), .unit_addr_i(unit_addr), .unit_newest_i(mutant_i == 4'd8 ? ~unit_newest_i : unit_newest_i),
       .idle_o, .busy_o, .waiting_o, .dispatch_stall_o, .retire_valid_o, .retire_index_o(retire_index)
   );
+  always_comb u_dut.u_sequencer.u_hold.bench = stall_i[0];
+  for (genvar q = 0; q < NumQueues; q++) begin : gen_hold
+    always_comb u_dut.gen_queue[q].u_queue.u_hold.bench = stall_i[q+1];
+  end
 endmodule

@@ -51,11 +51,12 @@ module ub_bench
   end
 
   systole_unified_buffer #(.Cfg(Cfg)) u_unified_buffer (
-      .clk_i, .rst_ni, .stall_i,
+      .clk_i, .rst_ni,
       .win_rd_valid_i, .win_rd_addr_i(addr), .win_rd_need_i(need), .win_rd_ready_o, .win_rd_rsp_valid_o,
       .win_rd_data_o(data),
       .vec_wr_valid_i, .vec_wr_ready_o, .vec_wr_addr_i, .vec_wr_data_i, .vec_wr_mask_i,
       .dma_wr_valid_i, .dma_wr_ready_o, .dma_wr_addr_i, .dma_wr_data_i, .dma_wr_mask_i,
       .dma_rd_valid_i, .dma_rd_ready_o, .dma_rd_addr_i, .dma_rd_rsp_valid_o, .dma_rd_data_o
   );
+  always_comb u_unified_buffer.u_hold.bench = stall_i;
 endmodule

@@ -30,9 +30,6 @@ inline constexpr uint32_t kProgAddrLo = 0x020;  // rw: HBM byte address of the p
 inline constexpr uint32_t kProgAddrHi = 0x024;  // rw: upper bits
 inline constexpr uint32_t kProgLen = 0x028;  // rw: descriptors in the program, the halt included
 inline constexpr uint32_t kWatchdog = 0x02C;  // rw: cycles without progress before a watchdog fault; 0 = off
-inline constexpr uint32_t kStall = 0x030;  // rw: random stall injection on every stream
-inline constexpr int kStallRateLsb = 0;  // each stream stalls with probability rate/256 each cycle; 0 = off
-inline constexpr int kStallSeedLsb = 16;  // seed of the generator
 inline constexpr uint32_t kHbmLimitLo = 0x034;  // rw: HBM bytes a program may touch: an access at or above faults
 inline constexpr uint32_t kHbmLimitHi = 0x038;  // rw: upper bits
 inline constexpr uint32_t kFaultCause = 0x040;  // ro: fault code (isa.yaml)

@@ -94,16 +94,6 @@ extern "C" {
 #define SYSTOLE_CSR__WATCHDOG__VALUE_bw 32
 #define SYSTOLE_CSR__WATCHDOG__VALUE_reset 0x40000
 
-// reg - systole_csr::stall
-#define SYSTOLE_CSR__STALL__RATE_bm 0xff
-#define SYSTOLE_CSR__STALL__RATE_bp 0
-#define SYSTOLE_CSR__STALL__RATE_bw 8
-#define SYSTOLE_CSR__STALL__RATE_reset 0x0
-#define SYSTOLE_CSR__STALL__SEED_bm 0xffff0000
-#define SYSTOLE_CSR__STALL__SEED_bp 16
-#define SYSTOLE_CSR__STALL__SEED_bw 16
-#define SYSTOLE_CSR__STALL__SEED_reset 0x0
-
 // reg - systole_csr::hbm_limit_lo
 #define SYSTOLE_CSR__HBM_LIMIT_LO__VALUE_bm 0xffffffff
 #define SYSTOLE_CSR__HBM_LIMIT_LO__VALUE_bp 0
@@ -372,7 +362,7 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t prog_addr_hi;
     uint32_t prog_len;
     uint32_t watchdog;
-    uint32_t stall;
+    uint8_t RESERVED_30_33[0x4];
     uint32_t hbm_limit_lo;
     uint32_t hbm_limit_hi;
     uint8_t RESERVED_3c_3f[0x4];

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Where a stream may be held in a test: a bit each, never set in hardware. Simulations read the view of the same name in verif/views
+// instead, which holds at random, or as a bench says.
+// Docs: docs/cells.md. Test: tests/system.
+
+module systole_prim_hold #(
+    parameter int unsigned Streams = 1
+) (
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic               clk_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output logic [Streams-1:0] hold_o
+);
+  assign hold_o = '0;
+endmodule

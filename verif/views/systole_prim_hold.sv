@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Simulation view of systole_prim_hold: each cycle each stream is held with probability rate/256, by a seed and the instance's place in
+// the design; rate and seed are read once, from verif/views/hold.h. A bench may drive `bench` by its hierarchical name.
+// Docs: docs/cells.md. Test: tests/system.
+
+module systole_prim_hold #(
+    parameter int unsigned Streams = 1
+) (
+    input  logic               clk_i,
+    output logic [Streams-1:0] hold_o
+);
+  import "DPI-C" function int unsigned systole_hold_rate();
+  import "DPI-C" function int unsigned systole_hold_seed();
+
+  logic [Streams-1:0] bench = '0;
+  logic [Streams-1:0] random_q = '0;
+  logic [31:0]        state_q [Streams];
+  int unsigned        rate = 0;
+
+  assign hold_o = random_q | bench;
+
+  function automatic logic [31:0] step(logic [31:0] x);
+    logic [31:0] y;
+    y = x ^ (x << 13);
+    y = y ^ (y >> 17);
+    return y ^ (y << 5);
+  endfunction
+
+  // Generators start from the seed, the instance's name and the stream's number; never from 0, where they would stay.
+  initial begin
+    string       name;
+    logic [31:0] mixed;
+    rate  = systole_hold_rate();
+    name  = $sformatf("%m");
+    mixed = 32'h811C_9DC5 ^ systole_hold_seed();
+    for (int i = 0; i < name.len(); i++) mixed = (mixed ^ {24'd0, name[i]}) * 32'h0100_0193;
+    for (int unsigned s = 0; s < Streams; s++) begin
+      mixed      = (mixed ^ s) * 32'h0100_0193 + 32'h9E37_79B9;
+      state_q[s] = mixed | 32'd1;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    logic [31:0]        next [Streams];
+    logic [Streams-1:0] held;
+    if (rate != 0) begin
+      for (int unsigned s = 0; s < Streams; s++) begin
+        held[s] = 32'(state_q[s][31:24]) < rate;
+        next[s] = step(state_q[s]);
+      end
+      random_q <= held;
+      state_q  <= next;
+    end
+  end
+endmodule
