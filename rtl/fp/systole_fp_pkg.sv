@@ -88,13 +88,13 @@ package systole_fp_pkg;
   function automatic void align(input logic [31:0] prod, input logic [31:0] sum, output logic [31:0] upper, output logic [31:0] lower,
                                 output logic [31:0] info, input int unsigned oe, input int unsigned om, input int unsigned ae,
                                 input int unsigned am);
-    logic [31:0] inf, mag, e, s_exp, p_exp, s, p, sub, kept, count, nan;
+    logic [31:0] infinity, mag, e, s_exp, p_exp, s, p, sub, kept, count, nan;
     logic        p_upper;
-    inf   = ((32'd1 << ae) - 1) << am;
+    infinity = ((32'd1 << ae) - 1) << am;
     mag   = sum & ((32'd1 << (ae + am)) - 1);
     e     = mag >> am;
     s     = ((mag & ((32'd1 << am) - 1)) | (e != 0 ? 32'd1 << am : 32'd0)) << 5;
-    s_exp = mag >= inf ? special(oe, ae) : (e != 0 ? e : 32'd1) + offset(oe, ae);
+    s_exp = mag >= infinity ? special(oe, ae) : (e != 0 ? e : 32'd1) + offset(oe, ae);
     p     = (prod & 32'hFFFF) << (am + 5 - 2 * om);
     p_exp = (prod >> 16) & 32'h3FF;
     sub   = (((sum >> (ae + am)) << 31) ^ prod) & 32'h8000_0000;
@@ -109,8 +109,8 @@ package systole_fp_pkg;
     info = p_upper ? p_exp : s_exp;
     nan  = p_exp >= special(oe, ae) ? 32'h8000_0000 : info;
     info = p == 0 ? nan : info;
-    info = (mag ^ sub) == (inf | 32'h8000_0000) ? nan : info;
-    info = mag > inf ? 32'h8000_0000 : info;
+    info = (mag ^ sub) == (infinity | 32'h8000_0000) ? nan : info;
+    info = mag > infinity ? 32'h8000_0000 : info;
     upper = upper | ((p_upper ? prod : prod ^ sub) & 32'h8000_0000);
     lower = lower | sub;
   endfunction
@@ -150,15 +150,15 @@ package systole_fp_pkg;
 
   // Rounds what normalise() gives to nearest even and packs it.
   function automatic logic [31:0] round(logic [31:0] value, logic [31:0] info, int unsigned ae, int unsigned am);
-    logic [31:0] inf, m, r;
-    inf = ((32'd1 << ae) - 1) << am;
+    logic [31:0] infinity, m, r;
+    infinity = ((32'd1 << ae) - 1) << am;
     m   = value & 32'h7FFF_FFFF;
     // The leading one adds 1 to the exponent; a carry out of the significand too, up to infinity.
     r = ((m + 32'h3F + ((m >> 7) & 1)) >> 7) + ((info & 32'h3FF) << am);
-    r = r < inf ? r : inf;
+    r = r < infinity ? r : infinity;
     r = m != 0 ? r : 32'd0;
     r = r | ((value >> 31) << (ae + am));
-    return info[31] ? inf | (32'd1 << (am - 1)) : r;
+    return info[31] ? infinity | (32'd1 << (am - 1)) : r;
   endfunction
 
 endpackage

@@ -235,7 +235,7 @@ TEST_P(DeviceTest, RandomStallsFollowRateAndSeed) {
   EXPECT_EQ(some, cycles(60, 1));
   EXPECT_NE(some, cycles(60, 2));
   EXPECT_GT(some, none);
-  EXPECT_GT(cycles(200, 1), 2 * none);  // more than the host's own stalls
+  EXPECT_GT(cycles(200, 1), some);
 }
 
 TEST_P(DeviceTest, TwoDevicesSideBySide) {
