@@ -124,6 +124,9 @@ class Collector:
             self.write(node.operand, False, node.sourceRange.start)
         if isinstance(node, ast.CallExpression) and isinstance(node.subroutine, ast.SubroutineSymbol):
             called = node.subroutine
+            for formal, actual in zip(called.arguments, node.arguments):
+                if formal.direction == ast.ArgumentDirection.Ref:
+                    self.write(actual, False, actual.sourceRange.start)
             if called not in self.seen:
                 called.body.visit(Collector(self.process, self.variables, self.task or called.name, (*self.seen, called)))
         if isinstance(node, (ast.NamedValueExpression, ast.HierarchicalValueExpression)) and node.symbol in self.variables:

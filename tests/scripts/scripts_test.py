@@ -108,6 +108,17 @@ class LintTest(Sandbox):
                 ["output y_o driven by a blocking assignment, in step: use <="],
             "task automatic set(output logic [3:0] x); x = a_i; endtask\nalways_ff @(posedge clk_i) set(y_o);":
                 ["output y_o driven by a blocking assignment: use <="],
+            "task automatic add(inout logic [3:0] x); x = x + a_i; endtask\nalways_ff @(posedge clk_i) add(y_o);":
+                ["output y_o driven by a blocking assignment: use <="],
+            "task automatic add(ref logic [3:0] x); x = x + a_i; endtask\nalways_ff @(posedge clk_i) add(y_o);":
+                ["output y_o driven by a blocking assignment: use <="],
+            "typedef struct packed {logic [1:0] a, b;} t; t s; always_ff @(posedge clk_i) s.a = a_i[1:0];\n"
+            "always_ff @(posedge clk_i) s.b <= a_i[3:2]; assign y_o = s;":
+                ["s, which others use, driven by a blocking assignment: use <="],
+            "logic [3:0] x [2]; int i; always_ff @(posedge clk_i) for (i = 0; i < 2; i++) x[i] <= a_i;\nassign y_o = x[1];":
+                ["i assigned with = in a block that uses <= too: declare it in the block"],
+            "if (1) begin : gen_x logic [3:0] x; assign y_o = x; end\nalways_ff @(posedge clk_i) gen_x.x = a_i;":
+                ["x, which others use, driven by a blocking assignment: use <="],
             "always_ff @(posedge clk_i) begin y_o[0] = a_i[0]; {y_o[2:1], y_o[3]} = a_i[3:1]; end":
                 ["output y_o driven by a blocking assignment: use <="],
             "logic [3:0] x; always_ff @(posedge clk_i) x = a_i;\nalways_ff @(posedge clk_i) y_o <= x;":
