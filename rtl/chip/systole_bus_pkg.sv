@@ -6,6 +6,7 @@
 
 package systole_bus_pkg;
   import systole_presets_pkg::AddrBits;
+  import systole_presets_pkg::PcBits;
 
   // AXI4-Lite of the registers.
   typedef struct packed {
@@ -63,6 +64,27 @@ package systole_bus_pkg;
     logic       rlast;
     logic [3:0] rid;
   } axi_rsp_t;
+
+  // The registers to the core; all from flip-flops, and but for the cycle they hold while a program runs.
+  typedef struct packed {
+    logic [AddrBits-1:0] prog_addr;
+    logic [PcBits-1:0]   prog_len;
+    logic [31:0]         watchdog;
+    logic [63:0]         cycle;  // since the start
+  } core_ctl_t;
+
+  // The core to the registers.
+  typedef struct packed {
+    logic                running;
+    logic                done;  // pulse: the program reached its halt
+    logic                fault;  // level; those of its name hold while it is high
+    logic [3:0]          fault_code;
+    logic [2:0]          fault_queue;
+    logic [PcBits-1:0]   fault_pc;
+    logic [AddrBits-1:0] fault_addr;
+    logic [63:0]         fault_cycle;
+    logic                acc_saturated;
+  } core_status_t;
 
   // Clients of the memory, a bit each: reads of the core's fetch, weight and load and of the host, writes of the core's
   // store and of the host.

@@ -49,31 +49,15 @@ module systole_chip
   systole_cfg_check #(.Cfg(Chip)) u_check ();
 
   // Registers and soft reset.
-  logic                              start, reset_req, resetting, freeze, core_rst_n;
-  logic [AddrBits-1:0]               prog_addr;
-  logic [31:0]                       prog_len, watchdog;
-  logic [AddrBits:0]                 hbm_limit, hbm_end;
-  logic [63:0]                       cycle, fault_cycle;
-  logic                              running, done, fault, acc_saturated, csr_running, csr_done;
-  fault_e                            fault_code;
-  logic [2:0]                        fault_queue;
-  logic [PcBits-1:0]                 fault_pc;
-  logic [AddrBits-1:0]               fault_addr;
+  core_ctl_t           ctl;
+  core_status_t        status, csr_status;
+  logic                start, reset_req, resetting, freeze, core_rst_n;
+  logic [AddrBits:0]   hbm_limit, hbm_end;
   logic [systole_csr_pkg::NumCounters-1:0][systole_csr_pkg::CtrIncBits-1:0] ctr_inc;
 
   systole_csr #(.Preset(Preset)) u_csr (
-      .clk_i, .rst_ni,
-      .axil_awvalid_i(axil_req_i.awvalid), .axil_awready_o(axil_rsp_o.awready), .axil_awaddr_i(axil_req_i.awaddr),
-      .axil_wvalid_i(axil_req_i.wvalid), .axil_wready_o(axil_rsp_o.wready), .axil_wdata_i(axil_req_i.wdata),
-      .axil_wstrb_i(axil_req_i.wstrb), .axil_bvalid_o(axil_rsp_o.bvalid), .axil_bready_i(axil_req_i.bready),
-      .axil_bresp_o(axil_rsp_o.bresp), .axil_arvalid_i(axil_req_i.arvalid), .axil_arready_o(axil_rsp_o.arready),
-      .axil_araddr_i(axil_req_i.araddr), .axil_rvalid_o(axil_rsp_o.rvalid), .axil_rready_i(axil_req_i.rready),
-      .axil_rdata_o(axil_rsp_o.rdata), .axil_rresp_o(axil_rsp_o.rresp), .irq_o,
-      .start_o(start), .reset_req_o(reset_req), .prog_addr_o(prog_addr), .prog_len_o(prog_len), .watchdog_o(watchdog),
-      .hbm_limit_o(hbm_limit), .cycle_o(cycle),
-      .running_i(csr_running), .done_i(csr_done), .resetting_i(resetting), .fault_i(fault), .fault_cause_i(fault_code),
-      .fault_queue_i(fault_queue), .fault_pc_i(fault_pc), .fault_addr_i(fault_addr), .fault_cycle_i(fault_cycle),
-      .acc_saturated_i(acc_saturated), .ctr_inc_i(ctr_inc)
+      .clk_i, .rst_ni, .axil_req_i, .axil_rsp_o, .irq_o, .start_o(start), .ctl_o(ctl), .reset_req_o(reset_req),
+      .hbm_limit_o(hbm_limit), .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
   );
   assign hbm_end = hbm_limit < HbmBytes ? hbm_limit : HbmBytes;
 
@@ -85,13 +69,11 @@ module systole_chip
   );
 
   systole_core #(.Cfg(Cfg), .FastArray(FastArray)) u_core (
-      .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze),
-      .start_i(start), .prog_addr_i(prog_addr), .prog_len_i(prog_len), .watchdog_i(watchdog), .hbm_end_i(hbm_end),
-      .cycle_i(cycle), .running_o(running), .done_o(done), .fault_o(fault), .fault_code_o(fault_code),
-      .fault_queue_o(fault_queue), .fault_pc_o(fault_pc), .fault_addr_o(fault_addr), .fault_cycle_o(fault_cycle),
-      .acc_saturated_o(acc_saturated), .ctr_inc_o(ctr_inc), .hbm_perf_i(mem_rsp_i.perf),
+      .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .start_i(start),
+      .ctl_i(ctl), .hbm_end_i(hbm_end), .status_o(status), .ctr_inc_o(ctr_inc), .hbm_perf_i(mem_rsp_i.perf),
       .mem_error_i(mem_rsp_i.error), .mem_error_addr_i(mem_rsp_i.error_addr),
-      .rd_valid_o(mem_req_o.rd_valid[RdHost-1:0]), .rd_ready_i(mem_rsp_i.rd_ready[RdHost-1:0]), .rd_addr_o(mem_req_o.rd_addr[RdHost-1:0]),
+      .rd_valid_o(mem_req_o.rd_valid[RdHost-1:0]), .rd_ready_i(mem_rsp_i.rd_ready[RdHost-1:0]),
+      .rd_addr_o(mem_req_o.rd_addr[RdHost-1:0]),
       .rd_rsp_valid_i(mem_rsp_i.rd_rsp_valid[RdHost-1:0]), .rd_rsp_data_i(mem_rd_data_i),
       .wr_valid_o(mem_req_o.wr_valid[WrStore]), .wr_ready_i(mem_rsp_i.wr_ready[WrStore]), .wr_addr_o(mem_req_o.wr_addr[WrStore]),
       .wr_data_o(mem_wr_data_o[WrStore]), .wr_mask_o(mem_wr_mask_o[WrStore]),
@@ -99,6 +81,12 @@ module systole_chip
   );
 
   // Where writes are answered, a program is done when its last one is, and no fault came of it.
+  logic csr_running, csr_done;
+  always_comb begin
+    csr_status         = status;
+    csr_status.running = csr_running;
+    csr_status.done    = csr_done;
+  end
   if (Chip.Memory == MemoryAxi) begin : gen_answers
     localparam int unsigned QuietCycles = 8;  // an error becomes a fault within these
     logic                           closing_q;
@@ -106,27 +94,18 @@ module systole_chip
     always_ff @(posedge clk_i) begin
       quiet_q <= closing_q && !mem_rsp_i.outstanding ? quiet_q + 1'b1 : '0;
       if (!rst_ni || !core_rst_n) closing_q <= 1'b0;
-      else if (done) closing_q <= 1'b1;
-      else if (fault || csr_done) closing_q <= 1'b0;
+      else if (status.done) closing_q <= 1'b1;
+      else if (status.fault || csr_done) closing_q <= 1'b0;
     end
-    assign csr_running = running || closing_q;
-    assign csr_done    = closing_q && !fault && quiet_q == '1;
+    assign csr_running = status.running || closing_q;
+    assign csr_done    = closing_q && !status.fault && quiet_q == '1;
   end else begin : gen_no_answers
-    assign csr_running = running;
-    assign csr_done    = done;
+    assign csr_running = status.running;
+    assign csr_done    = status.done;
   end
 
   systole_axi_hbm #(.D(D), .H(H), .HbmBytes(HbmBytes)) u_axi_hbm (
-      .clk_i, .rst_ni,
-      .axi_awvalid_i(axi_req_i.awvalid), .axi_awready_o(axi_rsp_o.awready), .axi_awaddr_i(axi_req_i.aw.addr),
-      .axi_awlen_i(axi_req_i.aw.len), .axi_awsize_i(axi_req_i.aw.size), .axi_awburst_i(axi_req_i.aw.burst),
-      .axi_awid_i(axi_req_i.aw.id), .axi_wvalid_i(axi_req_i.wvalid), .axi_wready_o(axi_rsp_o.wready),
-      .axi_wdata_i, .axi_wstrb_i, .axi_wlast_i(axi_req_i.wlast), .axi_bvalid_o(axi_rsp_o.bvalid),
-      .axi_bready_i(axi_req_i.bready), .axi_bresp_o(axi_rsp_o.bresp), .axi_bid_o(axi_rsp_o.bid),
-      .axi_arvalid_i(axi_req_i.arvalid), .axi_arready_o(axi_rsp_o.arready), .axi_araddr_i(axi_req_i.ar.addr),
-      .axi_arlen_i(axi_req_i.ar.len), .axi_arsize_i(axi_req_i.ar.size), .axi_arburst_i(axi_req_i.ar.burst),
-      .axi_arid_i(axi_req_i.ar.id), .axi_rvalid_o(axi_rsp_o.rvalid), .axi_rready_i(axi_req_i.rready),
-      .axi_rdata_o, .axi_rresp_o(axi_rsp_o.rresp), .axi_rlast_o(axi_rsp_o.rlast), .axi_rid_o(axi_rsp_o.rid),
+      .clk_i, .rst_ni, .axi_req_i, .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o, .axi_rdata_o,
       .rd_valid_o(mem_req_o.rd_valid[RdHost]), .rd_ready_i(mem_rsp_i.rd_ready[RdHost]),
       .rd_addr_o(mem_req_o.rd_addr[RdHost]), .rd_rsp_valid_i(mem_rsp_i.rd_rsp_valid[RdHost]),
       .rd_rsp_data_i(mem_rd_data_i),

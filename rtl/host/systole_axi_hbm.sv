@@ -16,35 +16,11 @@ module systole_axi_hbm
     input  logic                clk_i,
     input  logic                rst_ni,
 
-    input  logic                axi_awvalid_i,
-    output logic                axi_awready_o,
-    input  logic [AddrBits-1:0] axi_awaddr_i,
-    input  logic [7:0]          axi_awlen_i,
-    input  logic [2:0]          axi_awsize_i,
-    input  logic [1:0]          axi_awburst_i,
-    input  logic [3:0]          axi_awid_i,
-    input  logic                axi_wvalid_i,
-    output logic                axi_wready_o,
+    input  systole_bus_pkg::axi_req_t axi_req_i,
     input  logic [H*8-1:0]      axi_wdata_i,
     input  logic [H-1:0]        axi_wstrb_i,
-    input  logic                axi_wlast_i,
-    output logic                axi_bvalid_o,
-    input  logic                axi_bready_i,
-    output logic [1:0]          axi_bresp_o,
-    output logic [3:0]          axi_bid_o,
-    input  logic                axi_arvalid_i,
-    output logic                axi_arready_o,
-    input  logic [AddrBits-1:0] axi_araddr_i,
-    input  logic [7:0]          axi_arlen_i,
-    input  logic [2:0]          axi_arsize_i,
-    input  logic [1:0]          axi_arburst_i,
-    input  logic [3:0]          axi_arid_i,
-    output logic                axi_rvalid_o,
-    input  logic                axi_rready_i,
+    output systole_bus_pkg::axi_rsp_t axi_rsp_o,
     output logic [H*8-1:0]      axi_rdata_o,
-    output logic [1:0]          axi_rresp_o,
-    output logic                axi_rlast_o,
-    output logic [3:0]          axi_rid_o,
 
     // HBM clients (systole_hbm).
     output logic                rd_valid_o,
@@ -97,14 +73,14 @@ module systole_axi_hbm
 
   assign wpart         = part_of(waddr_q);
   assign w_whole       = wpart == part_t'(Parts - 1) || wleft_q == '0;
-  assign axi_awready_o = wstate_q == WIdle;
-  assign wr_valid_o    = wstate_q == WData && axi_wvalid_i && !werror_q && w_whole;
+  assign axi_rsp_o.awready = wstate_q == WIdle;
+  assign wr_valid_o    = wstate_q == WData && axi_req_i.wvalid && !werror_q && w_whole;
   assign wr_addr_o     = beat_of(waddr_q);
-  assign axi_wready_o  = wstate_q == WData && (werror_q || !w_whole || wr_ready_i);
-  assign w_accept      = axi_wvalid_i && axi_wready_o;
-  assign axi_bvalid_o  = wstate_q == WResponse;
-  assign axi_bresp_o   = werror_q ? RespSlvErr : RespOkay;
-  assign axi_bid_o     = wid_q;
+  assign axi_rsp_o.wready  = wstate_q == WData && (werror_q || !w_whole || wr_ready_i);
+  assign w_accept      = axi_req_i.wvalid && axi_rsp_o.wready;
+  assign axi_rsp_o.bvalid  = wstate_q == WResponse;
+  assign axi_rsp_o.bresp   = werror_q ? RespSlvErr : RespOkay;
+  assign axi_rsp_o.bid     = wid_q;
 
   if (Parts == 1) begin : gen_whole
     assign wr_data_o = axi_wdata_i;
@@ -130,9 +106,9 @@ module systole_axi_hbm
       wstate_q <= WIdle;
     end else begin
       unique case (wstate_q)
-        WIdle:     if (axi_awvalid_i) wstate_q <= WData;
+        WIdle:     if (axi_req_i.awvalid) wstate_q <= WData;
         WData:     if (w_accept && wleft_q == '0) wstate_q <= WResponse;
-        WResponse: if (axi_bready_i) wstate_q <= WIdle;
+        WResponse: if (axi_req_i.bready) wstate_q <= WIdle;
         default:   wstate_q <= WIdle;
       endcase
     end
@@ -140,10 +116,10 @@ module systole_axi_hbm
 
   always_ff @(posedge clk_i) begin
     if (wstate_q == WIdle) begin
-      waddr_q  <= axi_awaddr_i;
-      wleft_q  <= axi_awlen_i;
-      wid_q    <= axi_awid_i;
-      werror_q <= refused(axi_awaddr_i, axi_awlen_i, axi_awsize_i, axi_awburst_i);
+      waddr_q  <= axi_req_i.aw.addr;
+      wleft_q  <= axi_req_i.aw.len;
+      wid_q    <= axi_req_i.aw.id;
+      werror_q <= refused(axi_req_i.aw.addr, axi_req_i.aw.len, axi_req_i.aw.size, axi_req_i.aw.burst);
     end else if (w_accept) begin
       waddr_q <= waddr_q + AddrBits'(H);
       wleft_q <= wleft_q - 8'd1;
@@ -161,38 +137,38 @@ module systole_axi_hbm
   logic                        rsp_room, credit_idle;
   logic [D*8-1:0]              rsp_data;
 
-  assign axi_arready_o = !rbusy_q;
+  assign axi_rsp_o.arready = !rbusy_q;
   assign rd_valid_o    = rask_q && credit;
   assign rd_addr_o     = beat_of(raddr_q);
   assign rd_accept     = rd_valid_o && rd_ready_i;
-  assign axi_rvalid_o  = rbusy_q && (rerror_q || rsp_valid);
-  assign axi_rresp_o   = rerror_q ? RespSlvErr : RespOkay;
-  assign axi_rlast_o   = rleft_q == '0;
-  assign axi_rid_o     = rid_q;
-  assign r_accept      = axi_rvalid_o && axi_rready_i;
-  assign rsp_ready     = r_accept && !rerror_q && (rpart_q == part_t'(Parts - 1) || axi_rlast_o);
+  assign axi_rsp_o.rvalid  = rbusy_q && (rerror_q || rsp_valid);
+  assign axi_rsp_o.rresp   = rerror_q ? RespSlvErr : RespOkay;
+  assign axi_rsp_o.rlast   = rleft_q == '0;
+  assign axi_rsp_o.rid     = rid_q;
+  assign r_accept      = axi_rsp_o.rvalid && axi_req_i.rready;
+  assign rsp_ready     = r_accept && !rerror_q && (rpart_q == part_t'(Parts - 1) || axi_rsp_o.rlast);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       rbusy_q <= 1'b0;
       rask_q  <= 1'b0;
     end else if (!rbusy_q) begin
-      rbusy_q <= axi_arvalid_i;
-      rask_q  <= axi_arvalid_i && !refused(axi_araddr_i, axi_arlen_i, axi_arsize_i, axi_arburst_i);
+      rbusy_q <= axi_req_i.arvalid;
+      rask_q  <= axi_req_i.arvalid && !refused(axi_req_i.ar.addr, axi_req_i.ar.len, axi_req_i.ar.size, axi_req_i.ar.burst);
     end else begin
       if (rd_accept && rask_left_q == '0) rask_q <= 1'b0;
-      if (r_accept && axi_rlast_o) rbusy_q <= 1'b0;
+      if (r_accept && axi_rsp_o.rlast) rbusy_q <= 1'b0;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!rbusy_q) begin
-      raddr_q     <= axi_araddr_i;
-      rask_left_q <= 8'((9'(part_of(axi_araddr_i)) + 9'(axi_arlen_i)) >> $clog2(Parts));
-      rpart_q     <= part_of(axi_araddr_i);
-      rleft_q     <= axi_arlen_i;
-      rid_q       <= axi_arid_i;
-      rerror_q    <= refused(axi_araddr_i, axi_arlen_i, axi_arsize_i, axi_arburst_i);
+      raddr_q     <= axi_req_i.ar.addr;
+      rask_left_q <= 8'((9'(part_of(axi_req_i.ar.addr)) + 9'(axi_req_i.ar.len)) >> $clog2(Parts));
+      rpart_q     <= part_of(axi_req_i.ar.addr);
+      rleft_q     <= axi_req_i.ar.len;
+      rid_q       <= axi_req_i.ar.id;
+      rerror_q    <= refused(axi_req_i.ar.addr, axi_req_i.ar.len, axi_req_i.ar.size, axi_req_i.ar.burst);
     end else begin
       if (rd_accept) begin
         raddr_q     <= raddr_q + AddrBits'(D);
@@ -231,7 +207,7 @@ module systole_axi_hbm
   // A burst ends where its length says; responses always find room; nothing is left over between bursts.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_wlast : assert (!w_accept || axi_wlast_i == (wleft_q == '0));
+      a_wlast : assert (!w_accept || axi_req_i.wlast == (wleft_q == '0));
       a_room : assert (!rd_rsp_valid_i || rsp_room);
       a_idle : assert (rbusy_q || (credit_idle && rsp_count == '0));
       a_credits : assert (32'(credits_left) + 32'(rsp_count) <= RspDepth);

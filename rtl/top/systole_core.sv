@@ -23,20 +23,9 @@ module systole_core
 
     // Registers (systole_csr).
     input  logic                           start_i,      // pulse
-    input  logic [AddrBits-1:0]            prog_addr_i,
-    input  logic [PcBits-1:0]              prog_len_i,
-    input  logic [31:0]                    watchdog_i,
-    input  logic [AddrBits:0]              hbm_end_i,    // HBM accesses of programs end at or below
-    input  logic [63:0]                    cycle_i,
-    output logic                           running_o,
-    output logic                           done_o,       // pulse
-    output logic                           fault_o,      // level; the following hold while it is high
-    output fault_e                         fault_code_o,
-    output logic [2:0]                     fault_queue_o,
-    output logic [PcBits-1:0]              fault_pc_o,
-    output logic [AddrBits-1:0]            fault_addr_o,
-    output logic [63:0]                    fault_cycle_o,
-    output logic                           acc_saturated_o,
+    input  systole_bus_pkg::core_ctl_t     ctl_i,
+    input  logic [AddrBits:0]              hbm_end_i,    // memory accesses of programs end at or below
+    output systole_bus_pkg::core_status_t  status_o,
     output logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_o,
     // verilator lint_off UNUSEDSIGNAL
     input  perf_t                          hbm_perf_i,  // its columns are not counted
@@ -81,15 +70,20 @@ module systole_core
   logic [NumQueues-1:0][AddrBits-1:0] unit_addr;
   desc_t                              start_desc [NumQueues];
   logic                               control_running, dispatch_stall;
-
-  assign running_o = (clear_q || begin_q || control_running) && !fault_o;
+  logic                               finished, fault;
+  fault_e                             fault_code;
+  logic [2:0]                         fault_queue;
+  logic [PcBits-1:0]                  fault_pc;
+  logic [AddrBits-1:0]                fault_addr;
+  logic [63:0]                        fault_cycle;
 
   systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight)) u_control (
       .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze),
-      .start_i(begin_q), .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .cycle_i,
+      .start_i(begin_q), .prog_addr_i(ctl_i.prog_addr), .prog_len_i(ctl_i.prog_len),
+      .watchdog_i(ctl_i.watchdog), .hbm_end_i, .cycle_i(ctl_i.cycle),
       .mem_error_i, .mem_error_addr_i,
-      .running_o(control_running), .done_o, .fault_o, .fault_code_o, .fault_queue_o, .fault_pc_o, .fault_addr_o,
-      .fault_cycle_o,
+      .running_o(control_running), .done_o(finished), .fault_o(fault), .fault_code_o(fault_code),
+      .fault_queue_o(fault_queue), .fault_pc_o(fault_pc), .fault_addr_o(fault_addr), .fault_cycle_o(fault_cycle),
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
       .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i,
       .start_valid_o(start_valid), .start_ready_i(start_ready), .start_desc_o(start_desc), .done_i(done),
@@ -262,14 +256,17 @@ module systole_core
     if (!core_rst_n) vec_saturated_q <= 1'b0;
     else if (vec_saturated) vec_saturated_q <= 1'b1;
   end
-  assign acc_saturated_o = acc_saturated || vec_saturated_q;
+  assign status_o = '{
+      running: (clear_q || begin_q || control_running) && !fault, done: finished, fault: fault, fault_code: fault_code,
+      fault_queue: fault_queue, fault_pc: fault_pc, fault_addr: fault_addr, fault_cycle: fault_cycle,
+      acc_saturated: acc_saturated || vec_saturated_q};
 
   // Performance counters: what each grows by in this cycle. CtrCycles is counted by the register block.
   logic acc_stall;
   assign acc_stall = acc_rd_valid && !acc_rd_ready;
   always_comb begin
     ctr_inc_o                     = '0;
-    ctr_inc_o[CtrDescriptors]     = CtrIncBits'($countones(done)) + CtrIncBits'(done_o);
+    ctr_inc_o[CtrDescriptors]     = CtrIncBits'($countones(done)) + CtrIncBits'(finished);
     ctr_inc_o[CtrLoadBusy]        = CtrIncBits'(q_busy[QueueLoad]);
     ctr_inc_o[CtrLoadWait]        = CtrIncBits'(q_waiting[QueueLoad]);
     ctr_inc_o[CtrLoadBytes]       = ld_valid && ld_ready ? CtrIncBits'(D) : '0;
@@ -307,7 +304,7 @@ module systole_core
   always_ff @(posedge clk_i) begin
     if (core_rst_n) begin
       for (int unsigned q = 0; q < NumQueues; q++) a_code : assert (!unit_fault[q] || unit_code[q] != FaultNone);
-      a_quiet : assert (!done_o || (q_idle == '1 && rd_valid_o == '0 && !wr_valid_o));
+      a_quiet : assert (!finished || (q_idle == '1 && rd_valid_o == '0 && !wr_valid_o));
     end
   end
 endmodule

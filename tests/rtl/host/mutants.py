@@ -19,10 +19,10 @@ MUTANTS = [
     (WINDOW, "now ? axi_wstrb_i : mask_q", "axi_wstrb_i"),
     (WINDOW, "(werror_q || !w_whole || wr_ready_i)", "1'b1"),
     (WINDOW, "waddr_q + AddrBits'(H)", "waddr_q + AddrBits'(D)"),
-    (WINDOW, "8'((9'(part_of(axi_araddr_i)) + 9'(axi_arlen_i)) >> $clog2(Parts))", "8'(9'(axi_arlen_i) >> $clog2(Parts))"),
-    (WINDOW, "rpart_q     <= part_of(axi_araddr_i)", "rpart_q     <= '0"),
-    (WINDOW, "(rpart_q == part_t'(Parts - 1) || axi_rlast_o)", "rpart_q == part_t'(Parts - 1)"),
-    (WINDOW, "(rpart_q == part_t'(Parts - 1) || axi_rlast_o)", "1'b1"),
+    (WINDOW, "8'((9'(part_of(axi_req_i.ar.addr)) + 9'(axi_req_i.ar.len)) >> $clog2(Parts))", "8'(9'(axi_req_i.ar.len) >> $clog2(Parts))"),
+    (WINDOW, "rpart_q     <= part_of(axi_req_i.ar.addr)", "rpart_q     <= '0"),
+    (WINDOW, "(rpart_q == part_t'(Parts - 1) || axi_rsp_o.rlast)", "rpart_q == part_t'(Parts - 1)"),
+    (WINDOW, "(rpart_q == part_t'(Parts - 1) || axi_rsp_o.rlast)", "1'b1"),
     (WINDOW, "rpart_q == part_t'(p)) axi_rdata_o", "rpart_q == part_t'(p - 1)) axi_rdata_o"),
     (WINDOW, "raddr_q + AddrBits'(D)", "raddr_q + AddrBits'(H)"),
     (WINDOW, "addr[BeatShift-1:0] != '0 || last", "last"),
@@ -30,7 +30,7 @@ MUTANTS = [
     (WINDOW, "burst != BurstIncr || ", ""),
 ]
 
-BENCHES = [mutation.Bench("systole_axi_hbm", "VAxiHbm", "rtl/host/systole_axi_hbm.sv", ("-GD=128", "-GH=32", "-GHbmBytes=37'h10000"))]
+BENCHES = [mutation.Bench("window_bench", "VAxiHbm", "tests/rtl/host/window_bench.sv", ("-GD=128", "-GH=32", "-GHbmBytes=37'h10000"))]
 
 if __name__ == "__main__":
     sys.exit(mutation.main(__doc__, MUTANTS, BENCHES))

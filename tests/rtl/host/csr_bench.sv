@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// systole_csr with its bundles as ports.
+
+module csr_bench
+  import systole_presets_pkg::*;
+  import systole_csr_pkg::*;
+#(
+    parameter int unsigned Preset = 0
+) (
+    input  logic                         clk_i,
+    input  logic                         rst_ni,
+
+    input  logic                         axil_awvalid_i,
+    output logic                         axil_awready_o,
+    input  logic [11:0]                  axil_awaddr_i,
+    input  logic                         axil_wvalid_i,
+    output logic                         axil_wready_o,
+    input  logic [31:0]                  axil_wdata_i,
+    input  logic [3:0]                   axil_wstrb_i,
+    output logic                         axil_bvalid_o,
+    input  logic                         axil_bready_i,
+    output logic [1:0]                   axil_bresp_o,
+    input  logic                         axil_arvalid_i,
+    output logic                         axil_arready_o,
+    input  logic [11:0]                  axil_araddr_i,
+    output logic                         axil_rvalid_o,
+    input  logic                         axil_rready_i,
+    output logic [31:0]                  axil_rdata_o,
+    output logic [1:0]                   axil_rresp_o,
+    output logic                         irq_o,
+
+    // To the core.
+    output logic                         start_o,      // pulse; never while running, frozen or resetting
+    output logic                         reset_req_o,  // pulse
+    output logic [AddrBits-1:0]          prog_addr_o,
+    output logic [31:0]                  prog_len_o,
+    output logic [31:0]                  watchdog_o,
+    output logic [AddrBits:0]            hbm_limit_o,
+    output logic [63:0]                  cycle_o,      // cycles since start
+
+    // From the core.
+    input  logic                         running_i,
+    input  logic                         done_i,       // pulse: the program reached its halt
+    input  logic                         resetting_i,
+    input  logic                         fault_i,      // level; the following hold while it is high
+    input  logic [3:0]                   fault_cause_i,
+    input  logic [2:0]                   fault_queue_i,
+    input  logic [31:0]                  fault_pc_i,
+    input  logic [AddrBits-1:0]          fault_addr_i,
+    input  logic [63:0]                  fault_cycle_i,
+    input  logic                         acc_saturated_i,
+    input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter this cycle; CtrCycles is counted here
+);
+  systole_bus_pkg::axil_req_t    req;
+  systole_bus_pkg::axil_rsp_t    rsp;
+  systole_bus_pkg::core_ctl_t    ctl;
+  systole_bus_pkg::core_status_t status;
+
+  systole_csr #(.Preset(Preset)) u_dut (
+      .clk_i, .rst_ni, .axil_req_i(req), .axil_rsp_o(rsp), .irq_o, .start_o, .ctl_o(ctl), .reset_req_o, .hbm_limit_o, .status_i(status), .resetting_i, .ctr_inc_i
+  );
+
+  assign req.awvalid = axil_awvalid_i;
+  assign req.awaddr = axil_awaddr_i;
+  assign req.wvalid = axil_wvalid_i;
+  assign req.wdata = axil_wdata_i;
+  assign req.wstrb = axil_wstrb_i;
+  assign req.bready = axil_bready_i;
+  assign req.arvalid = axil_arvalid_i;
+  assign req.araddr = axil_araddr_i;
+  assign req.rready = axil_rready_i;
+  assign axil_awready_o = rsp.awready;
+  assign axil_wready_o = rsp.wready;
+  assign axil_bvalid_o = rsp.bvalid;
+  assign axil_bresp_o = rsp.bresp;
+  assign axil_arready_o = rsp.arready;
+  assign axil_rvalid_o = rsp.rvalid;
+  assign axil_rdata_o = rsp.rdata;
+  assign axil_rresp_o = rsp.rresp;
+  assign status.running = running_i;
+  assign status.done = done_i;
+  assign status.fault = fault_i;
+  assign status.fault_queue = fault_queue_i;
+  assign status.fault_pc = fault_pc_i;
+  assign status.fault_addr = fault_addr_i;
+  assign status.fault_cycle = fault_cycle_i;
+  assign status.acc_saturated = acc_saturated_i;
+  assign status.fault_code = fault_cause_i;
+  assign prog_addr_o = ctl.prog_addr;
+  assign prog_len_o = ctl.prog_len;
+  assign watchdog_o = ctl.watchdog;
+  assign cycle_o = ctl.cycle;
+endmodule
