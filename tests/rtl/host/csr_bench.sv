@@ -59,7 +59,8 @@ module csr_bench
   systole_bus_pkg::core_status_t status;
 
   systole_csr #(.Preset(Preset)) u_dut (
-      .clk_i, .rst_ni, .axil_req_i(req), .axil_rsp_o(rsp), .irq_o, .start_o, .ctl_o(ctl), .reset_req_o, .hbm_limit_o, .status_i(status), .resetting_i, .ctr_inc_i
+      .clk_i, .rst_ni, .axil_req_i(req), .axil_rsp_o(rsp), .irq_o, .start_o, .ctl_o(ctl), .reset_req_o,
+      .hbm_limit_o, .status_i(status), .resetting_i, .ctr_inc_i
   );
 
   assign req.awvalid = axil_awvalid_i;
