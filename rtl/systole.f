@@ -17,6 +17,7 @@ mxu/systole_mxu_pkg.sv
 vector/systole_vector_pkg.sv
 vpu/systole_vpu_types_pkg.sv
 vpu/systole_vpu_fp_pkg.sv
+sequencer/systole_control_pkg.sv
 
 +libext+.sv
 -y gen

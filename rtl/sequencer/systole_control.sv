@@ -8,6 +8,7 @@
 module systole_control
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
+  import systole_control_pkg::*;
 #(
     parameter int unsigned D = 64,           // bytes of a beat
     parameter int unsigned Cell = CellInt8,
@@ -65,25 +66,32 @@ module systole_control
 );
   localparam int unsigned MaxInFlight = 8;  // descriptors of a unit other than the MXU, which may take fewer
 
-  logic [NumQueues-1:0]               push_valid, push_ready;
-  desc_t                              push_desc;
-  logic [PcBits-1:0]                  push_index;
-  logic [NumQueues-1:0][PcBits-1:0]   head_index, oldest_index, newest_index;
+  // Descriptors on their way to the queues: with their index and whether they wait for no flag.
+  typedef struct packed {
+    logic              free;
+    logic [PcBits-1:0] index;
+    desc_t             desc;
+  } entry_t;
+  entry_t               written, filled;
+  logic [NumQueues-1:0] write, room, commit, want, fill, none, unit_idle, unit_stop;
 
   // Sync flags; the last agent is the sequencer's halt.
-  logic [NumQueues:0][NumFlags-1:0]   flag_wait, flag_unmet;
+  logic [NumQueues:0]                 flag_want, flag_met;
+  logic [NumQueues:0][NumFlags-1:0]   flag_wait;
   logic [NumQueues-1:0][NumFlags-1:0] flag_post;
-  logic [NumQueues:0]                 flag_take;
-  logic [NumQueues-1:0]               overflow;
-  logic [$clog2(NumFlags)-1:0]        overflow_flag;
+  logic                               flag_high, overflow, found;
+  logic [2:0]                         find_agent;
+  logic [$clog2(NumFlags)-1:0]        find_flag;
 
-  logic                seq_fault;
-  fault_e              seq_code;
-  logic [2:0]          seq_queue;
-  logic [PcBits-1:0]   seq_pc;
-  logic [AddrBits-1:0] seq_addr;
+  logic                             seq_fault, fault_freeze;
+  fault_e                           seq_code;
+  logic [PcBits-1:0]                seq_pc;
+  logic [AddrBits-1:0]              seq_addr;
+  place_e                           place;
+  logic [NumQueues-1:0][PcBits-1:0] index;
 
-  assign freeze_o = freeze_i || fault_o;
+  assign freeze_o = freeze_i || fault_freeze;
+  assign idle_o   = unit_idle & none;
 
   // A memory error has no descriptor: it is told as the sequencer's, which goes first.
   logic                first_valid;
@@ -97,47 +105,53 @@ module systole_control
       .clk_i, .rst_ni, .freeze_i(freeze_o),
       .start_i, .prog_addr_i, .prog_len_i, .watchdog_i, .hbm_end_i, .running_o, .done_o,
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
-      .push_valid_o(push_valid), .push_ready_i(push_ready), .push_desc_o(push_desc), .push_index_o(push_index),
-      .queue_idle_i(idle_o), .queue_waiting_i(waiting_o), .queue_head_index_i(head_index),
-      .progress_i((progress_i | flag_take[NumQueues-1:0] | done_i) != '0),
-      .unmet_i(flag_unmet), .wait_o(flag_wait[NumQueues]), .take_o(flag_take[NumQueues]),
-      .fault_valid_o(seq_fault), .fault_code_o(seq_code), .fault_queue_o(seq_queue), .fault_pc_o(seq_pc),
-      .fault_addr_o(seq_addr), .dispatch_stall_o
+      .write_o(write), .ready_i(room), .desc_o(written.desc), .index_o(written.index), .free_o(written.free), .commit_o(commit),
+      .queue_idle_i(idle_o), .progress_i((progress_i | (start_valid_o & start_ready_i) | done_i) != '0),
+      .flag_want_o(flag_want[NumQueues]), .flag_wait_o(flag_wait[NumQueues]), .flag_met_i(flag_met[NumQueues]),
+      .flag_high_i(flag_high),
+      .fault_valid_o(seq_fault), .fault_code_o(seq_code), .fault_pc_o(seq_pc), .fault_addr_o(seq_addr), .dispatch_stall_o
+  );
+
+  systole_queue_ram #(.Depth(QueueDepth), .Width($bits(entry_t))) u_queue_ram (
+      .clk_i, .rst_ni, .freeze_i(freeze_o),
+      .write_i(write), .ready_o(room), .data_i(written), .commit_i(commit),
+      .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none)
   );
 
   systole_sync u_sync (
-      .clk_i, .rst_ni, .wait_i(flag_wait), .unmet_o(flag_unmet), .take_i(flag_take), .post_i(flag_post),
-      .overflow_o(overflow), .overflow_flag_o(overflow_flag)
+      .clk_i, .rst_ni, .freeze_i(freeze_o), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
+      .high_o(flag_high), .overflow_o(overflow), .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
   );
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
-    systole_unit_queue #(.Depth(QueueDepth), .InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight)) u_queue (
-        .clk_i, .rst_ni, .freeze_i(freeze_o),
-        .push_valid_i(push_valid[q]), .push_ready_o(push_ready[q]), .push_desc_i(push_desc), .push_index_i(push_index),
-        .wait_o(flag_wait[q]), .unmet_i(flag_unmet[q]), .take_o(flag_take[q]), .post_o(flag_post[q]),
+    systole_unit_queue #(.InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight)) u_queue (
+        .clk_i, .rst_ni, .freeze_i(freeze_o || unit_stop[q]),
+        .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free),
+        .flag_want_o(flag_want[q]), .flag_wait_o(flag_wait[q]), .flag_met_i(flag_met[q]), .post_o(flag_post[q]),
         .start_valid_o(start_valid_o[q]), .start_ready_i(start_ready_i[q]), .start_desc_o(start_desc_o[q]),
         .done_i(done_i[q]),
-        .idle_o(idle_o[q]), .busy_o(busy_o[q]), .waiting_o(waiting_o[q]), .head_index_o(head_index[q]),
-        .oldest_index_o(oldest_index[q]), .newest_index_o(newest_index[q]),
+        .posted_hold_i(overflow), .place_i(place), .index_o(index[q]),
+        .idle_o(unit_idle[q]), .busy_o(busy_o[q]), .waiting_o(waiting_o[q]),
         .retire_valid_o(retire_valid_o[q]), .retire_index_o(retire_index_o[q])
     );
   end
 
   systole_fault u_fault (
       .clk_i, .rst_ni, .cycle_i,
-      .unit_valid_i(unit_fault_i), .unit_code_i, .unit_addr_i, .unit_newest_i,
-      .oldest_index_i(oldest_index), .newest_index_i(newest_index),
-      .overflow_i(overflow), .overflow_flag_i(overflow_flag), .retire_index_i(retire_index_o),
-      .seq_valid_i(first_valid), .seq_code_i(first_code), .seq_queue_i(seq_queue), .seq_pc_i(seq_pc),
-      .seq_addr_i(first_addr),
-      .fault_o, .code_o(fault_code_o), .queue_o(fault_queue_o), .pc_o(fault_pc_o), .addr_o(fault_addr_o),
-      .cycle_o(fault_cycle_o)
+      .unit_valid_i(unit_fault_i), .unit_code_i, .unit_addr_i, .unit_newest_i, .unit_stop_o(unit_stop),
+      .seq_valid_i(first_valid), .seq_code_i(first_code), .seq_pc_i(seq_pc), .seq_addr_i(first_addr),
+      .overflow_i(overflow), .find_agent_o(find_agent), .find_flag_o(find_flag), .found_i(found),
+      .place_o(place), .index_i(index),
+      .freeze_o(fault_freeze), .fault_o, .code_o(fault_code_o), .queue_o(fault_queue_o), .pc_o(fault_pc_o),
+      .addr_o(fault_addr_o), .cycle_o(fault_cycle_o)
   );
 
-  // A fault stops the program: nothing starts after it; a program that is done leaves nothing behind.
+  // A fault stops the program: nothing starts after it, not even in the unit that tells it; a program that is done leaves nothing
+  // behind.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_frozen : assert (!fault_o || (start_valid_o == '0 && push_valid == '0));
+      a_frozen : assert (!freeze_o || (start_valid_o == '0 && write == '0));
+      a_stopped : assert ((unit_fault_i & start_valid_o & start_ready_i) == '0);
       a_done : assert (!done_o || (idle_o == '1 && !rd_valid_o && !fault_o));
     end
   end

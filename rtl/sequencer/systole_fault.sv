@@ -1,37 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Fault latch: the first fault since the reset, the lowest queue first where several come in one cycle. The core freezes in the
-// cycle after it. Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
+// Fault latch: the first fault since the reset; of several in one cycle the lowest queue, then a flag's overflow, the sequencer last.
+// The core freezes two cycles after it; what it is about is then looked up, and the fault told, three cycles after it or, where a
+// flag must be found, up to 200. Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
 
 module systole_fault
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
+  import systole_control_pkg::*;
 (
     input  logic                                clk_i,
     input  logic                                rst_ni,
     input  logic [63:0]                         cycle_i,
 
-    // Units: of the oldest descriptor in flight, or of the newest.
+    // Units: of the oldest descriptor in flight, or of the newest. The unit takes no descriptor in that cycle.
     input  logic [NumQueues-1:0]                unit_valid_i,
     input  fault_e [NumQueues-1:0]              unit_code_i,
     input  logic [NumQueues-1:0][AddrBits-1:0]  unit_addr_i,
     input  logic [NumQueues-1:0]                unit_newest_i,
-    input  logic [NumQueues-1:0][PcBits-1:0]    oldest_index_i,
-    input  logic [NumQueues-1:0][PcBits-1:0]    newest_index_i,
-
-    // Posts to a flag at its maximum; the last agent is the sequencer's halt, whose posts nobody sees.
-    input  logic [NumQueues-1:0]                overflow_i,
-    input  logic [$clog2(NumFlags)-1:0]         overflow_flag_i,
-    input  logic [NumQueues-1:0][PcBits-1:0]    retire_index_i,
+    output logic [NumQueues-1:0]                unit_stop_o,   // a cycle later: this unit faulted
 
     // Sequencer.
     input  logic                                seq_valid_i,
     input  fault_e                              seq_code_i,
-    input  logic [2:0]                          seq_queue_i,
-    input  logic [PcBits-1:0]                   seq_pc_i,
+    input  logic [PcBits-1:0]                   seq_pc_i,      // holds
     input  logic [AddrBits-1:0]                 seq_addr_i,
 
+    // Sync flags: an overflow; the search for a flag, agent by agent, which after the queues' is the halt.
+    input  logic                                overflow_i,
+    output logic [2:0]                          find_agent_o,
+    output logic [$clog2(NumFlags)-1:0]         find_flag_o,
+    input  logic                                found_i,
+
+    // Queues: the index of a descriptor.
+    output place_e                              place_o,
+    input  logic [NumQueues-1:0][PcBits-1:0]    index_i,
+
+    output logic                                freeze_o,
     output logic                                fault_o,  // level; the rest holds while it is high
     output fault_e                              code_o,
     output logic [2:0]                          queue_o,
@@ -39,40 +45,130 @@ module systole_fault
     output logic [AddrBits-1:0]                 addr_o,
     output logic [63:0]                         cycle_o
 );
-  logic any;
-  assign any = seq_valid_i || unit_valid_i != '0 || overflow_i != '0;
+  localparam logic [2:0] AgentHalt = 3'(NumQueues);
+
+  // As they come.
+  logic [NumQueues-1:0]               unit_valid_q, unit_newest_q, first;
+  fault_e [NumQueues-1:0]             unit_code_q;
+  logic [NumQueues-1:0][AddrBits-1:0] unit_addr_q;
+  logic                               seq_valid_q, any, of_unit;
+  fault_e                             seq_code_q;
+  logic [AddrBits-1:0]                seq_addr_q;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) fault_o <= 1'b0;
-    else if (any) fault_o <= 1'b1;
+    if (!rst_ni) begin
+      unit_valid_q <= '0;
+      seq_valid_q  <= 1'b0;
+    end else begin
+      unit_valid_q <= unit_valid_i;
+      seq_valid_q  <= seq_valid_i;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    unit_newest_q <= unit_newest_i;
+    unit_code_q   <= unit_code_i;
+    unit_addr_q   <= unit_addr_i;
+    seq_code_q    <= seq_code_i;
+    seq_addr_q    <= seq_addr_i;
+  end
+  assign unit_stop_o = unit_valid_q;
+  assign of_unit     = unit_valid_q != '0;
+  assign any         = of_unit || overflow_i || seq_valid_q;
+  assign first       = unit_valid_q & (~unit_valid_q + 1'b1);
+
+  // The first one, then what it is about.
+  typedef enum logic [1:0] {Watch, Find, Read, Told} state_e;
+  state_e                      state_q;
+  logic [NumQueues-1:0]        sel_q;  // the queue, if it is one
+  place_e                      place_q;
+  fault_e                      code_q;
+  logic [2:0]                  queue_q;
+  logic [AddrBits-1:0]         addr_q;
+  logic [PcBits-1:0]           pc_q;
+  logic [63:0]                 cycle_q;
+  logic [2:0]                  agent_q;
+  logic [$clog2(NumFlags)-1:0] flag_q;
+  logic                        find_last;
+
+  assign find_agent_o = agent_q;
+  assign find_flag_o  = flag_q;
+  assign find_last    = agent_q == AgentHalt && flag_q == '1;
+  assign place_o      = place_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Watch;
+    end else begin
+      unique case (state_q)
+        Watch:   if (any) state_q <= !of_unit && (overflow_i || seq_code_q == FaultWatchdog) ? Find : Read;
+        Find:    if (found_i || find_last) state_q <= Read;
+        Read:    state_q <= Told;
+        default: ;
+      endcase
+    end
   end
 
-  always_ff @(posedge clk_i) begin
-    if (!fault_o && any) begin
-      cycle_o <= cycle_i;
-      code_o  <= seq_code_i;
-      queue_o <= seq_queue_i;
-      pc_o    <= seq_pc_i;
-      addr_o  <= seq_addr_i;
-      for (int unsigned q = NumQueues - 1; q < NumQueues; q--) begin
-        if (overflow_i[q]) begin
-          code_o  <= FaultFlagOverflow;
-          queue_o <= 3'(q);
-          pc_o    <= retire_index_i[q];
-          addr_o  <= AddrBits'(overflow_flag_i);
-        end
-        if (unit_valid_i[q]) begin
-          code_o  <= unit_code_i[q];
-          queue_o <= 3'(q);
-          pc_o    <= unit_newest_i[q] ? newest_index_i[q] : oldest_index_i[q];
-          addr_o  <= unit_addr_i[q];
-        end
+  logic [AddrBits-1:0]  addr;
+  fault_e               code;
+  logic [2:0]           queue;
+  logic                 newest;
+  always_comb begin
+    code   = overflow_i ? FaultFlagOverflow : seq_code_q;
+    addr   = of_unit || overflow_i || seq_code_q == FaultWatchdog ? '0 : seq_addr_q;
+    queue  = QueueSequencer;
+    newest = 1'b0;
+    for (int unsigned q = 0; q < NumQueues; q++) begin
+      if (first[q]) begin
+        code   = unit_code_q[q];
+        queue  = 3'(q);
+        newest = unit_newest_q[q];
+        addr   = addr | unit_addr_q[q];
       end
     end
   end
 
-  // A fault has a cause.
+  logic [PcBits-1:0] index;
+  always_comb begin
+    index = sel_q == '0 ? seq_pc_i : '0;
+    for (int unsigned q = 0; q < NumQueues; q++) if (sel_q[q]) index = index | index_i[q];
+  end
+
   always_ff @(posedge clk_i) begin
-    if (rst_ni && fault_o) a_cause : assert (code_o != FaultNone);
+    if (state_q == Watch && !any) cycle_q <= cycle_i;
+    if (state_q == Watch) begin
+      code_q  <= code;
+      queue_q <= queue;
+      addr_q  <= addr;
+      sel_q   <= first;
+      place_q <= newest ? PlaceNewest : PlaceOldest;
+      agent_q <= '0;
+      flag_q  <= '0;
+    end
+    if (state_q == Find) begin
+      {agent_q, flag_q} <= {agent_q, flag_q} + 1'b1;
+      if (found_i) begin
+        addr_q  <= AddrBits'(flag_q);
+        place_q <= code_q == FaultFlagOverflow ? PlacePosted : PlaceHead;
+        if (agent_q != AgentHalt) queue_q <= agent_q;
+        for (int unsigned q = 0; q < NumQueues; q++) sel_q[q] <= agent_q == 3'(q);
+      end
+    end
+    if (state_q == Read) pc_q <= index;
+  end
+
+  assign freeze_o = state_q != Watch;
+  assign fault_o  = state_q == Told;
+  assign code_o   = code_q;
+  assign queue_o  = queue_q;
+  assign pc_o     = pc_q;
+  assign addr_o   = addr_q;
+  assign cycle_o  = cycle_q;
+
+  // A fault has a cause, an overflow a queue.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_cause : assert (state_q == Watch || code_q != FaultNone);
+      a_overflow : assert (state_q != Find || code_q != FaultFlagOverflow || found_i || !find_last);
+    end
   end
 endmodule

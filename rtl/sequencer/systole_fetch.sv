@@ -15,7 +15,7 @@ module systole_fetch
     input  logic                rst_ni,
     input  logic                start_i,      // pulse: fetch the program
     input  logic                freeze_i,     // ask for nothing new
-    input  logic [AddrBits-1:0] prog_addr_i,  // multiple of the beat
+    input  logic [AddrBits-1:0] prog_addr_i,  // multiple of the beat; this and the following hold from two cycles before the start
     input  logic [PcBits-1:0]   prog_len_i,
     input  logic [AddrBits:0]   hbm_end_i,    // every beat must end at or below
 
@@ -38,19 +38,19 @@ module systole_fetch
   localparam int unsigned StepBytes = D > DescBytes ? D : DescBytes;  // what is asked for at once
   localparam int unsigned Depth = 16 * BeatsPerDesc;  // beats: a descriptor every 4 cycles at the HBM's latency
   localparam int unsigned PartBits = 4;
+  typedef logic [AddrBits+1:0] limit_t;  // an address or, if the memory is smaller than a step, less than 0
 
-  // Requests. asked_q counts descriptors, rounded up to whole beats.
-  logic                active_q, more, in_range, ask, credit, outside_q, part_last;
-  logic [PcBits:0]     asked_q;
-  logic [AddrBits:0]   addr_q;      // of the next descriptor
+  // Requests. All that decides is known before the cycle: while nothing runs, the registers follow the program's address and length.
+  logic                active_q, more_q, in_range_q, ask, credit, outside_q, part_last;
+  logic [PcBits-1:0]   left_q;      // descriptors not asked for
+  logic [AddrBits-1:0] addr_q;      // of the next one; beyond the memory only while in_range_q is 0
+  limit_t              first_end_q, next_end_q;  // the highest address for a descriptor now, and for the one after it
   logic [PartBits-1:0] ask_part_q;  // beat of it
   logic                rd_valid_q;
   logic [AddrBits-1:0] rd_addr_q;
 
-  assign more      = active_q && asked_q < {1'b0, prog_len_i};
-  assign in_range  = addr_q + (AddrBits + 1)'(StepBytes) <= hbm_end_i || ask_part_q != '0;
   assign part_last = 32'(ask_part_q) == BeatsPerDesc - 1;
-  assign ask       = more && in_range && credit && !freeze_i && (!rd_valid_q || rd_ready_i);
+  assign ask       = (active_q || start_i) && more_q && in_range_q && credit && !freeze_i && (!rd_valid_q || rd_ready_i);
 
   assign rd_valid_o = rd_valid_q;
   assign rd_addr_o  = rd_addr_q;
@@ -62,43 +62,53 @@ module systole_fetch
       outside_q  <= 1'b0;
     end else begin
       if (start_i) active_q <= 1'b1;
-      else if (!more) active_q <= 1'b0;  // all is asked for: prog_len may change for the next program
+      else if (!more_q) active_q <= 1'b0;  // all is asked for: the length may change for the next program
       if (ask) rd_valid_q <= 1'b1;
       else if (rd_ready_i) rd_valid_q <= 1'b0;
-      outside_q <= more && !in_range;
+      outside_q <= active_q && more_q && !in_range_q;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (ask) rd_addr_q <= addr_q[AddrBits-1:0] + AddrBits'(32'(ask_part_q) * D);
-    if (start_i) begin
-      asked_q    <= '0;
-      addr_q     <= {1'b0, prog_addr_i};
-      ask_part_q <= '0;
-    end else if (ask) begin
+    first_end_q <= limit_t'(hbm_end_i) - limit_t'(StepBytes);
+    next_end_q  <= limit_t'(hbm_end_i) - limit_t'(2 * StepBytes);
+    if (ask) rd_addr_q <= addr_q + AddrBits'(32'(ask_part_q) * D);
+    if (ask) begin
       ask_part_q <= part_last ? '0 : ask_part_q + 1'b1;
       if (part_last) begin
-        asked_q <= asked_q + (PcBits + 1)'(DescsPerBeat);
-        addr_q  <= addr_q + (AddrBits + 1)'(StepBytes);
+        left_q     <= left_q - PcBits'(DescsPerBeat);
+        more_q     <= left_q > PcBits'(DescsPerBeat);
+        addr_q     <= addr_q + AddrBits'(StepBytes);
+        in_range_q <= signed'(limit_t'(addr_q)) <= signed'(next_end_q);
       end
+    end else if (!active_q && !start_i) begin
+      left_q     <= prog_len_i;
+      more_q     <= prog_len_i != '0;
+      addr_q     <= prog_addr_i;
+      in_range_q <= signed'(limit_t'(prog_addr_i)) <= signed'(first_end_q);
+      ask_part_q <= '0;
     end
   end
 
   // Beats that came, and a credit for each one that may come.
-  logic                       beat_valid, beat_ready, beat_room, no_beats;
+  logic                       beat_valid, beat_ready, no_beats;
   logic [D*8-1:0]             beat;
-  logic [$clog2(Depth+1)-1:0] credits, beats;
+  logic [$clog2(Depth+1)-1:0] credits, flying_q;
   logic [PartBits-1:0]        part_q;  // beat of the descriptor, or descriptor of the beat
 
   systole_credit #(.Credits(Depth)) u_credit (
       .clk_i, .rst_ni, .take_i(ask), .give_i(beat_valid && beat_ready), .avail_o(credit), .idle_o(no_beats),
       .count_o(credits)
   );
-  systole_fifo #(.Width(D * 8), .Depth(Depth)) u_beats (
-      .clk_i, .rst_ni,
-      .valid_i(rd_rsp_valid_i), .ready_o(beat_room), .data_i(rd_rsp_data_i),
-      .valid_o(beat_valid), .ready_i(beat_ready), .data_o(beat), .count_o(beats)
+  systole_dma_buffer #(.Width(D * 8), .Depth(Depth)) u_beats (
+      .clk_i, .rst_ni, .push_i(rd_rsp_valid_i), .data_i(rd_rsp_data_i),
+      .valid_o(beat_valid), .ready_i(beat_ready), .data_o(beat)
   );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) flying_q <= '0;
+    else flying_q <= flying_q + ($clog2(Depth+1))'(ask) - ($clog2(Depth+1))'(rd_rsp_valid_i);
+  end
 
   if (BeatsPerDesc > 1) begin : gen_join
     logic [DescBits-D*8-1:0] low_q;
@@ -127,7 +137,7 @@ module systole_fetch
   end
 
   assign out_of_range_o = outside_q && no_beats;
-  assign idle_o         = 32'(credits) + 32'(beats) == Depth;
+  assign idle_o         = flying_q == '0;
 
   // The buffer has room for every answer; a request holds until it is taken.
   logic                held_q;
@@ -136,7 +146,8 @@ module systole_fetch
     held_q      <= rst_ni && rd_valid_o && !rd_ready_i;
     held_addr_q <= rd_addr_o;
     if (rst_ni) begin
-      a_room : assert (!rd_rsp_valid_i || beat_room);
+      a_asked : assert (!rd_rsp_valid_i || flying_q != '0);
+      a_room : assert (32'(credits) + 32'(flying_q) <= Depth);
       a_holds : assert (!held_q || (rd_valid_o && rd_addr_o == held_addr_q));
       a_range : assert (!rd_valid_o || {1'b0, rd_addr_o} + (AddrBits + 1)'(D) <= hbm_end_i);
     end

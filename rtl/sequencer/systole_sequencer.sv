@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Sequencer: runs a program. Takes descriptors from the fetch, checks opcode and unused bits, puts each into its unit's queue (up
-// to one a cycle), and at the halt waits until all is idle. Watches over progress while the program runs.
+// Sequencer: runs a program. Takes descriptors from the fetch, puts each into its unit's queue (up to one a cycle) and checks opcode and
+// unused bits a cycle later, and at the halt waits until all is idle. Watches over progress while the program runs.
 // Docs: docs/sequencer.md, docs/isa.md. Test: tests/rtl/sequencer.
 
 module systole_sequencer
@@ -21,7 +21,7 @@ module systole_sequencer
     input  logic [PcBits-1:0]                prog_len_i,
     input  logic [31:0]                      watchdog_i,   // cycles, 0 = off
     input  logic [AddrBits:0]                hbm_end_i,
-    output logic                             running_o,
+    output logic                             running_o,    // until the halt; also when stopped by a fault
     output logic                             done_o,       // pulse: the halt is complete
 
     // HBM read client.
@@ -31,38 +31,36 @@ module systole_sequencer
     input  logic                             rd_rsp_valid_i,
     input  logic [D*8-1:0]                   rd_rsp_data_i,
 
-    // Queues.
-    output logic [NumQueues-1:0]             push_valid_o,
-    input  logic [NumQueues-1:0]             push_ready_i,
-    output desc_t                            push_desc_o,
-    output logic [PcBits-1:0]                push_index_o,
+    // Queues: a descriptor is written into its place while it is checked, and counts a cycle later if it is well-formed.
+    output logic [NumQueues-1:0]             write_o,
+    input  logic [NumQueues-1:0]             ready_i,
+    output desc_t                            desc_o,
+    output logic [PcBits-1:0]                index_o,
+    output logic                             free_o,      // waits for no flag
+    output logic [NumQueues-1:0]             commit_o,
     input  logic [NumQueues-1:0]             queue_idle_i,
-    input  logic [NumQueues-1:0]             queue_waiting_i,     // the head waits for flags
-    input  logic [NumQueues-1:0][PcBits-1:0] queue_head_index_i,
     input  logic                             progress_i,  // some unit moved data, or some descriptor started or retired
 
-    // Sync flags: what the queues' heads and the halt wait for. A halt's posts would be seen by nobody: they are not made.
-    input  logic [NumQueues:0][NumFlags-1:0] unmet_i,
-    output logic [NumFlags-1:0]              wait_o,
-    output logic                             take_o,
+    // Sync flags: the halt's waits. Its posts would be seen by nobody: they are not made.
+    output logic                             flag_want_o,
+    output logic [NumFlags-1:0]              flag_wait_o,
+    input  logic                             flag_met_i,
+    input  logic                             flag_high_i,     // an overflow may come after all is idle
 
     output logic                             fault_valid_o,   // pulse
     output fault_e                           fault_code_o,
-    output logic [2:0]                       fault_queue_o,
-    output logic [PcBits-1:0]                fault_pc_o,
+    output logic [PcBits-1:0]                fault_pc_o,      // from the cycle after it on
     output logic [AddrBits-1:0]              fault_addr_o,
     output logic                             dispatch_stall_o // a descriptor waits for room in its queue
 );
-  localparam logic [2:0] QueueSequencer = 3'd7;
   localparam int unsigned ProgAlign = 128;
   localparam int unsigned DescBytes = DescBits / 8;
 
-  // The next descriptor, its index and its address.
+  // The next descriptor and its index.
   logic              fetch_valid, fetch_ready, fetch_idle, out_of_range, misaligned;
   desc_t             fetch_desc, desc_q;
   logic              desc_valid_q;
   logic [PcBits-1:0] pc_q;
-  logic [AddrBits:0] desc_addr_q;
 
   assign misaligned = prog_addr_i[$clog2(ProgAlign)-1:0] != '0;
 
@@ -79,139 +77,139 @@ module systole_sequencer
   header_desc_t header;  // opcode and wait mask
   // verilator lint_on UNUSEDSIGNAL
   logic [2:0]   queue;
-  logic         known, is_halt, unused_set, at_end, hold, dispatch, take_next;
+  logic         active, at_end, hold, look, dispatch, take_next, halt_end;
 
-  assign header     = header_desc_t'(desc_q);
-  assign queue      = queue_of(header.opcode);
-  assign known      = queue != 3'(NumQueues) && has_opcode(header.opcode, Cell);
-  assign is_halt    = header.opcode == OpHalt;
-  assign unused_set = unused_bits_set(desc_q, Cell);
-  assign at_end     = pc_q == prog_len_i;
+  assign header = header_desc_t'(desc_q);
+  assign queue  = queue_of(header.opcode);
+  assign at_end = pc_q == prog_len_i;
 
-  // Dispatch of a descriptor that passed the checks.
+  // Dispatch.
   systole_prim_hold u_hold (.clk_i, .hold_o(hold));
-  assign dispatch = state_q == Run && desc_valid_q && !at_end && known && !unused_set && !freeze_i && !hold;
-  always_comb begin
-    push_valid_o = '0;
-    for (int unsigned q = 0; q < NumQueues; q++) push_valid_o[q] = dispatch && queue == 3'(q);
-  end
-  assign push_desc_o      = desc_q;
-  assign push_index_o     = pc_q;
-  assign take_next        = (push_valid_o & push_ready_i) != '0;
+  assign look     = state_q == Run && desc_valid_q && !at_end && !freeze_i;
+  assign dispatch = look && queue != 3'(NumQueues) && !hold;
+  always_comb for (int unsigned q = 0; q < NumQueues; q++) write_o[q] = dispatch && queue == 3'(q) && ready_i[q];
+  assign desc_o           = desc_q;
+  assign index_o          = pc_q;
+  assign free_o           = header.wait_mask == '0;
+  assign take_next        = write_o != '0;
   assign fetch_ready      = state_q == Run && (!desc_valid_q || take_next);
   assign dispatch_stall_o = dispatch && !take_next;
 
   always_ff @(posedge clk_i) begin
     if (fetch_valid && fetch_ready) desc_q <= fetch_desc;
-    if (start_i) begin
-      pc_q        <= '0;
-      desc_addr_q <= {1'b0, prog_addr_i};
-    end else if (take_next) begin
-      pc_q        <= pc_q + 1'b1;
-      desc_addr_q <= desc_addr_q + (AddrBits + 1)'(DescBytes);
-    end
+    if (start_i) pc_q <= '0;
+    else if (take_next) pc_q <= pc_q + 1'b1;
   end
 
-  // Halt: everything before it is complete, then its own waits.
-  logic all_idle, halt_start;
-  assign all_idle   = queue_idle_i == '1 && fetch_idle;
-  assign wait_o     = state_q == Halt && all_idle ? header.wait_mask : '0;
-  assign halt_start = state_q == Halt && all_idle && unmet_i[NumQueues] == '0 && !freeze_i;
-  assign take_o     = halt_start;
+  // What was looked at in the last cycle, and the verdict.
+  logic                 looked_q, known_q, halt_q, unused_q, end_q, outside_q, expired_q, bad;
+  logic [NumQueues-1:0] written_q;
+  logic [7:0]           opcode_q;
+  logic [PcBits-1:0]    fault_pc_q;
 
-  // Watchdog. It names the lowest queue whose head waits for flags, or else the sequencer, and the lowest flag that is missing.
-  logic [31:0]         quiet_q;
-  logic                moved, expired;
-  logic [2:0]          wait_queue;
-  logic [PcBits-1:0]   wait_pc;
-  logic [NumFlags-1:0] wait_unmet;
-  logic [AddrBits-1:0] wait_flag;
+  assign bad        = looked_q && (unused_q || !known_q);
+  assign commit_o   = state_q == Run && !bad ? written_q : '0;
+  assign fault_pc_o = fault_pc_q;
 
-  assign moved   = progress_i || take_next || rd_rsp_valid_i || (rd_valid_o && rd_ready_i);
-  assign expired = watchdog_i != '0 && quiet_q >= watchdog_i;
-
-  always_comb begin
-    wait_queue = QueueSequencer;
-    wait_pc    = pc_q;
-    wait_unmet = unmet_i[NumQueues];
-    wait_flag  = '0;
-    if (expired) begin
-      for (int unsigned q = NumQueues - 1; q < NumQueues; q--) begin
-        if (queue_waiting_i[q]) begin
-          wait_queue = 3'(q);
-          wait_pc    = queue_head_index_i[q];
-          wait_unmet = unmet_i[q];
-        end
-      end
-      for (int unsigned f = NumFlags - 1; f < NumFlags; f--) if (wait_unmet[f]) wait_flag = AddrBits'(f);
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      looked_q  <= 1'b0;
+      written_q <= '0;
+      end_q     <= 1'b0;
+      outside_q <= 1'b0;
+    end else begin
+      looked_q  <= look;
+      written_q <= write_o;
+      end_q     <= state_q == Run && at_end;
+      outside_q <= state_q == Run && !at_end && !desc_valid_q && out_of_range;
     end
   end
+  always_ff @(posedge clk_i) begin
+    known_q  <= has_opcode(header.opcode, Cell);
+    halt_q   <= header.opcode == OpHalt;
+    unused_q <= unused_bits_set(desc_q, Cell);
+    opcode_q <= header.opcode;
+    if (start_i) fault_pc_q <= '0;
+    else if (!fault_valid_o && active && !at_end) fault_pc_q <= pc_q;
+  end
+
+  // Halt: everything before it is complete, then its own waits. Where a flag's count is high, an overflow of the last posts is
+  // waited for.
+  logic       all_idle, halting_q;  // at the halt, also when stopped there
+  logic [1:0] idle_q;
+  assign all_idle    = queue_idle_i == '1 && fetch_idle && (!flag_high_i || idle_q == '1);
+  assign flag_wait_o = header.wait_mask;
+  assign flag_want_o = halting_q && all_idle;
+  assign halt_end    = flag_want_o && flag_met_i && state_q == Halt && !freeze_i;
+
+  // Watchdog.
+  logic [31:0] quiet_q;
+  logic        moved_q;
 
   always_comb begin
-    state_d       = state_q;
-    done_o        = 1'b0;
-    fault_code_o  = FaultNone;
-    fault_queue_o = QueueSequencer;
-    fault_pc_o    = pc_q;
-    fault_addr_o  = '0;
+    state_d      = state_q;
+    done_o       = 1'b0;
+    fault_code_o = FaultNone;
+    fault_addr_o = '0;
     unique case (state_q)
       Idle: if (start_i) state_d = Run;
       Run: begin
         if (misaligned) begin
           fault_code_o = FaultMisaligned;
           fault_addr_o = prog_addr_i;
-        end else if (at_end) begin
+        end else if (end_q) begin
           fault_code_o = FaultProgramEnd;
-          fault_pc_o   = pc_q == '0 ? '0 : pc_q - 1'b1;
-        end else if (!desc_valid_q) begin
-          if (out_of_range) begin
-            fault_code_o = FaultHbmRange;
-            fault_addr_o = desc_addr_q[AddrBits-1:0];
-          end
-        end else if (unused_set) begin
+        end else if (outside_q) begin
+          fault_code_o = FaultHbmRange;
+          fault_addr_o = prog_addr_i + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
+        end else if (looked_q && unused_q) begin
           fault_code_o = FaultIllegalDescriptor;
-        end else if (is_halt) begin
-          state_d = Halt;
-        end else if (!known) begin
+        end else if (looked_q && !known_q) begin
           fault_code_o = FaultIllegalOpcode;
-          fault_addr_o = AddrBits'(header.opcode);
+          fault_addr_o = AddrBits'(opcode_q);
+        end else if (looked_q && halt_q) begin
+          state_d = Halt;
         end
       end
-      Halt: if (halt_start) begin
+      Halt: if (halt_end) begin
         state_d = Idle;
         done_o  = 1'b1;
       end
       default: ;
     endcase
-    if (fault_code_o == FaultNone && expired && !done_o) begin
-      fault_code_o  = FaultWatchdog;
-      fault_queue_o = wait_queue;
-      fault_pc_o    = wait_pc;
-      fault_addr_o  = wait_flag;
-    end
+    if (fault_code_o == FaultNone && active && expired_q && !done_o) fault_code_o = FaultWatchdog;
     if (freeze_i) state_d = state_q;
     else if (fault_code_o != FaultNone) state_d = Stopped;
   end
   assign fault_valid_o = fault_code_o != FaultNone && !freeze_i;
-  assign running_o     = state_q == Run || state_q == Halt;
+  assign active        = state_q == Run || state_q == Halt;
+  assign running_o     = state_q != Idle;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q      <= Idle;
       desc_valid_q <= 1'b0;
       quiet_q      <= '0;
+      moved_q      <= 1'b0;
+      expired_q    <= 1'b0;
+      idle_q       <= '0;
+      halting_q    <= 1'b0;
     end else begin
       state_q <= state_d;
       if (fetch_ready) desc_valid_q <= fetch_valid;
-      quiet_q <= !running_o || moved || expired ? '0 : quiet_q + 1'b1;
+      moved_q   <= progress_i || take_next || rd_rsp_valid_i || (rd_valid_o && rd_ready_i);
+      quiet_q   <= !active || moved_q || expired_q ? '0 : quiet_q + 1'b1;
+      expired_q <= active && watchdog_i != '0 && quiet_q >= watchdog_i;
+      idle_q    <= {idle_q[0], queue_idle_i == '1};
+      halting_q <= state_d == Halt || (state_d == Stopped && halting_q);
     end
   end
 
   // One queue at a time, nothing from beyond the program, and no start while one runs.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_one_hot : assert ((push_valid_o & (push_valid_o - 1'b1)) == '0);
-      a_index : assert (push_valid_o == '0 || pc_q < prog_len_i);
+      a_one_hot : assert ((write_o & (write_o - 1'b1)) == '0);
+      a_index : assert (write_o == '0 || pc_q < prog_len_i);
       a_start : assert (!start_i || state_q == Idle);
     end
   end

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Sync flags: counters that descriptors wait for and post to. Each queue may take from any set of flags and post to any set in one
-// cycle, the sequencer's halt (the last agent) may take; the new values are seen in the next cycle. Cleared by the reset.
+// Sync flags: counters that descriptors wait for and post to. A post is seen in the cycle in which it is made; counts follow a cycle
+// later, and an overflow is found then. A flag is taken once in two cycles at most. Cleared by the reset.
 // Docs: docs/sequencer.md, docs/isa.md. Test: tests/rtl/sequencer.
 
 module systole_sync
@@ -10,73 +10,72 @@ module systole_sync
 (
     input  logic                               clk_i,
     input  logic                               rst_ni,
+    input  logic                               freeze_i,   // nothing is taken or posted any more
 
-    input  logic [NumQueues:0][NumFlags-1:0]   wait_i,    // flags that the agent's next descriptor needs, 0 if it has none
-    output logic [NumQueues:0][NumFlags-1:0]   unmet_o,   // those of them that it cannot take now
-    input  logic [NumQueues:0]                 take_i,    // subtract 1 from each flag of wait_i; only while unmet_o is 0
-    input  logic [NumQueues-1:0][NumFlags-1:0] post_i,    // add 1 to each
+    // Agents: the queues and, last, the sequencer's halt.
+    input  logic [NumQueues:0]                 want_i,     // the agent waits for the flags of wait_i
+    input  logic [NumQueues:0][NumFlags-1:0]   wait_i,     // holds until the cycle after met_o
+    output logic [NumQueues:0]                 met_o,      // all of them are there and are taken: 1 is subtracted from each
+    input  logic [NumQueues-1:0][NumFlags-1:0] post_i,     // add 1 to each
 
-    output logic [NumQueues-1:0]               overflow_o,       // the queue posted to a flag at its maximum
-    output logic [$clog2(NumFlags)-1:0]        overflow_flag_o   // the lowest such flag of the lowest such queue
+    output logic                               high_o,     // some flag may overflow soon
+    output logic                               overflow_o, // a post to a flag at its maximum; holds, and nothing counts after it
+
+    // What a fault is about: whether this flag is one that the agent waits for and that is not there, or after an overflow one
+    // that overflowed and that the agent posted to.
+    input  logic [2:0]                         find_agent_i,
+    input  logic [$clog2(NumFlags)-1:0]        find_flag_i,
+    output logic                               found_o
 );
-  localparam logic [FlagBits-1:0] MaxCount = '1;
-  localparam int unsigned PostBits = $clog2(NumQueues + 1);  // posts to a flag in a cycle
+  localparam int unsigned SumBits = FlagBits + 1;  // the top bit is the overflow
+  typedef logic [NumFlags-1:0] mask_t;
+  typedef logic [SumBits-1:0]  sum_t;
 
-  logic [FlagBits-1:0] count_q [NumFlags];
-  logic [FlagBits-1:0] count_d [NumFlags];
-  logic [NumFlags-1:0] set_q;      // the count is not 0
-  logic [NumFlags-1:0] touched;    // something changes
+  sum_t               count_q [NumFlags];
+  mask_t              set_q, over_q;  // the count is not 0; is above its maximum
+  mask_t              posted_q [NumQueues];
+  mask_t              before_q [NumQueues];  // a cycle earlier; at an overflow, what made it
+  logic [NumQueues:0] taken_q;
+  logic               high_q, overflow;
+
+  // What was posted in the last cycle and in this one, what is taken from the counts in this cycle.
+  mask_t last, now, take;
+  always_comb begin
+    last = '0;
+    now  = '0;
+    take = '0;
+    for (int unsigned a = 0; a < NumQueues; a++) begin
+      last |= posted_q[a];
+      now  |= post_i[a];
+    end
+    for (int unsigned a = 0; a <= NumQueues; a++) if (taken_q[a]) take |= wait_i[a];
+  end
 
   // Where two agents want the same flag the lower one goes first, so that no count is ever taken twice. Legal programs never do.
+  logic stop;
+  assign stop = freeze_i || overflow;
   always_comb begin
-    logic [NumFlags-1:0] lower;
-    lower = '0;
+    mask_t free;
+    free = (set_q | last | now) & ~take;
     for (int unsigned a = 0; a <= NumQueues; a++) begin
-      unmet_o[a] = wait_i[a] & ~(set_q & ~lower);
-      lower |= wait_i[a];
+      met_o[a] = want_i[a] && !stop && (wait_i[a] & ~free) == '0;
+      if (want_i[a]) free &= ~wait_i[a];
     end
   end
 
+  // Of a flag, in a cycle: up to five posts and one take. At an overflow all stands still.
+  sum_t  count_d [NumFlags];
+  mask_t touched;
   always_comb begin
-    touched = '0;
-    for (int unsigned a = 0; a < NumQueues; a++) touched |= post_i[a];
-    for (int unsigned a = 0; a <= NumQueues; a++) if (take_i[a]) touched |= wait_i[a];
-  end
-
-  // A cycle's posts to a flag come before its take, of which there is one at most. A post overflows when the count and the posts of
-  // lower queues reach the maximum; the count then stays there.
-  always_comb begin
-    logic [NumQueues-1:0][NumFlags-1:0] over;
-    logic [FlagBits-1:0]                room;  // posts until the maximum
-    logic [PostBits-1:0]                posts;
-    logic                               take;
-    logic [FlagBits:0]                  sum;
-    over  = '0;
-    room  = '0;
-    posts = '0;
-    take  = 1'b0;
-    sum   = '0;
+    logic [3:0] delta;  // two's complement
+    touched = last | take;
+    delta   = '0;
     for (int unsigned f = 0; f < NumFlags; f++) count_d[f] = count_q[f];
     if (touched != '0) begin
       for (int unsigned f = 0; f < NumFlags; f++) begin
-        room  = ~count_q[f];
-        posts = '0;
-        take  = 1'b0;
-        for (int unsigned a = 0; a < NumQueues; a++) begin
-          over[a][f] = post_i[a][f] && room <= FlagBits'(posts);
-          posts      = posts + PostBits'(post_i[a][f]);
-        end
-        for (int unsigned a = 0; a <= NumQueues; a++) take |= take_i[a] && wait_i[a][f];
-        sum        = {1'b0, count_q[f]} + (FlagBits + 1)'(posts) - (FlagBits + 1)'(take);
-        count_d[f] = sum[FlagBits] ? MaxCount : sum[FlagBits-1:0];
-      end
-    end
-    overflow_o      = '0;
-    overflow_flag_o = '0;
-    for (int unsigned a = NumQueues - 1; a < NumQueues; a--) begin
-      overflow_o[a] = over[a] != '0;
-      if (over[a] != '0) begin
-        for (int unsigned f = NumFlags - 1; f < NumFlags; f--) if (over[a][f]) overflow_flag_o = ($clog2(NumFlags))'(f);
+        delta = take[f] ? '1 : '0;
+        for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][f]);
+        count_d[f] = count_q[f] + {{SumBits - 4{delta[3]}}, delta};
       end
     end
   end
@@ -86,18 +85,45 @@ module systole_sync
       if (!rst_ni) begin
         count_q[f] <= '0;
         set_q[f]   <= 1'b0;
-      end else if (touched[f]) begin
+      end else if (touched[f] && !overflow) begin
         count_q[f] <= count_d[f];
         set_q[f]   <= count_d[f] != '0;
       end
     end
+    assign over_q[f] = count_q[f][FlagBits];
   end
 
-  // Nothing is taken that is not there.
+  assign overflow = over_q != '0;
   always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
+    if (!rst_ni) begin
+      posted_q <= '{default: '0};
+      taken_q  <= '0;
+      high_q   <= 1'b0;
+    end else begin
+      for (int unsigned a = 0; a < NumQueues; a++) posted_q[a] <= freeze_i ? '0 : post_i[a];
+      taken_q <= met_o;
+      for (int unsigned f = 0; f < NumFlags; f++) if (count_q[f][FlagBits-1]) high_q <= 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) if (!overflow) before_q <= posted_q;
+  assign high_o     = high_q;
+  assign overflow_o = overflow;
+
+  mask_t waits, posts;
+  always_comb begin
+    waits = '0;
+    posts = '0;
+    for (int unsigned a = 0; a <= NumQueues; a++) if (find_agent_i == 3'(a) && want_i[a]) waits = wait_i[a];
+    for (int unsigned a = 0; a < NumQueues; a++) if (find_agent_i == 3'(a)) posts = before_q[a];
+  end
+  assign found_o = overflow ? posts[find_flag_i] && over_q[find_flag_i] : waits[find_flag_i] && !set_q[find_flag_i];
+
+  // Nothing is taken that is not there, and nothing twice.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && !overflow && taken_q != '0) begin
+      a_there : assert ((take & ~(set_q | last)) == '0);
       for (int unsigned a = 0; a <= NumQueues; a++) begin
-        a_take : assert (!take_i[a] || unmet_o[a] == '0);
+        for (int unsigned b = 0; b < a; b++) a_once : assert (!taken_q[a] || !taken_q[b] || (wait_i[a] & wait_i[b]) == '0);
       end
     end
   end

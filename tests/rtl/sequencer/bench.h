@@ -101,6 +101,7 @@ class Bench {
     }
     flags_.assign(isa::kNumFlags, 0);
     reads_.clear();
+    unit_fault_cycle_ = -1;
     held_start_ = 0;
     held_read_ = false;
     Reset();
@@ -124,6 +125,8 @@ class Bench {
     std::deque<uint32_t> todo;  // indices in program order
     std::deque<Flight> flights;
     int started = 0;
+    bool stopped = false;   // its unit told a fault
+    int64_t faulted = -1;  // of this descriptor, which is never done
   };
   struct Read {
     int64_t due;
@@ -151,6 +154,8 @@ class Bench {
     m.prog_len_i = world_.prog_len.value_or(program_->size());
     m.watchdog_i = world_.watchdog;
     m.hbm_end_i = world_.hbm_end;
+    // The registers hold from two cycles before the start.
+    for (int i = 0; i < 2; ++i) Clock();
   }
 
   void Clock() {
@@ -208,10 +213,10 @@ class Bench {
     for (int q = 0; q < kQueues; ++q) {
       Queue& u = queues_[q];
       const int room = world_.in_flight - static_cast<int>(u.flights.size());
-      if (room > 0 && !m.freeze_o && !Chance(world_.hold_start))
-        m.start_ready_i |= 1 << q;
-      if (!u.flights.empty() && u.flights.front().due <= cycle_)
+      if (!u.flights.empty() && u.flights.front().due <= cycle_ &&
+          u.flights.front().index != u.faulted) {
         m.done_i |= 1 << q;
+      }
       if (!u.flights.empty()) m.progress_i |= 1 << q;
       for (World::UnitFault& f : world_.unit_faults) {
         const size_t left = u.flights.size() - (m.done_i >> q & 1);
@@ -221,15 +226,18 @@ class Bench {
           continue;
         }
         f.queue = -1;
+        u.stopped = true;
+        if (unit_fault_cycle_ < 0) unit_fault_cycle_ = cycle_;
         m.unit_fault_i |= 1 << q;
         m.unit_newest_i |= f.newest << q;
         m.unit_code_i |= static_cast<uint32_t>(f.code) << (4 * q);
         m.unit_addr_i[q] = f.addr;
-        m.start_ready_i &= ~(1 << q);
-        out_.fault_indices.push_back(
-            f.newest ? u.flights.back().index
-                     : u.flights[u.flights.size() - left].index);
+        u.faulted = f.newest ? u.flights.back().index
+                             : u.flights[u.flights.size() - left].index;
+        out_.fault_indices.push_back(static_cast<uint32_t>(u.faulted));
       }
+      if (room > 0 && !m.freeze_o && !u.stopped && !Chance(world_.hold_start))
+        m.start_ready_i |= 1 << q;
     }
   }
 
@@ -241,8 +249,16 @@ class Bench {
           static_cast<int>(m.fault_queue_o), m.fault_pc_o, m.fault_addr_o,
           static_cast<int64_t>(m.fault_cycle_o - world_.first_cycle)};
       out_.cycles = cycle_;
-      if (m.fault_cycle_o != world_.first_cycle + cycle_ - 1)
+      // Told three cycles after its cause, or after the search for a flag.
+      const int64_t ago = cycle_ - out_.fault->cycle;
+      const bool search = out_.fault->code == isa::Fault::kWatchdog ||
+                          out_.fault->code == isa::Fault::kFlagOverflow;
+      if (ago < 3 || ago > (search ? 200 : 3))
         Error("fault cycle %d", m.fault_cycle_o);
+      if (unit_fault_cycle_ >= 0 && out_.fault->queue < kQueues && !search &&
+          out_.fault->cycle != unit_fault_cycle_) {
+        Error("the unit's fault was in cycle %d", unit_fault_cycle_);
+      }
     }
     if (out_.fault) {
       if (!m.fault_o || !m.freeze_o) Error("a fault went away");
@@ -310,7 +326,8 @@ class Bench {
     if ((m.idle_o >> q & 1) && !u.flights.empty())
       Error("queue %d: idle is wrong", q);
     if (!valid) {
-      if (held && !m.freeze_o) Error("queue %d: a start was withdrawn", q);
+      if (held && !m.freeze_o && !u.stopped)
+        Error("queue %d: a start was withdrawn", q);
       return;
     }
     if (m.freeze_o) return Error("queue %d: a start while frozen", q);
@@ -369,6 +386,7 @@ class Bench {
   std::vector<int> flags_;
   std::deque<Read> reads_;
   int64_t cycle_ = 0;
+  int64_t unit_fault_cycle_ = -1;  // of the first
   unsigned held_start_ = 0;
   bool held_read_ = false;
   uint64_t last_read_ = 0;

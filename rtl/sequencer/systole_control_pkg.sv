@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Types of the program control. Docs: docs/sequencer.md.
+
+package systole_control_pkg;
+
+  localparam logic [2:0] QueueSequencer = 3'd7;
+
+  // Which descriptor of a queue a fault is about.
+  typedef enum logic [1:0] {
+    PlaceOldest = 2'd0,  // in flight; the newest if nothing is
+    PlaceNewest = 2'd1,  // started last
+    PlaceHead   = 2'd2,  // not started
+    PlacePosted = 2'd3   // whose posts overflowed a flag
+  } place_e;
+
+endpackage
