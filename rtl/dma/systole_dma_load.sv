@@ -59,9 +59,9 @@ module systole_dma_load
   assign fault_newest_o = 1'b1;
 
   // A beat becomes a read request when there is a place for its answer; where it goes waits in a list.
-  logic                         take, credit, written, all_back, place_valid, place_room, rd_valid_q;
+  logic                         take, credit, written, all_back, place_valid, rd_valid_q;
   logic [AddrBits-Shift-1:0]    rd_addr_q;
-  logic [$clog2(Depth+1)-1:0]   credits, places;
+  logic [$clog2(Depth+1)-1:0]   credits;
   typedef struct packed {
     logic [UbAddrBits-Shift-1:0] addr;  // in beats
     logic [Shift-1:0]            tail;
@@ -78,10 +78,9 @@ module systole_dma_load
       .clk_i, .rst_ni, .take_i(take), .give_i(written), .avail_o(credit), .idle_o(all_back), .count_o(credits)
   );
 
-  systole_fifo #(.Width($bits(place_t)), .Depth(Depth)) u_places (
-      .clk_i, .rst_ni,
-      .valid_i(take), .ready_o(place_room), .data_i({beat_ub, beat_tail, beat_last}),
-      .valid_o(place_valid), .ready_i(written), .data_o(place), .count_o(places)
+  systole_dma_buffer #(.Width($bits(place_t)), .Depth(Depth)) u_places (
+      .clk_i, .rst_ni, .push_i(take), .data_i({beat_ub, beat_tail, beat_last}),
+      .valid_o(place_valid), .ready_i(written), .data_o(place)
   );
 
   systole_dma_buffer #(.Width(D * 8), .Depth(Depth)) u_buffer (
@@ -121,9 +120,8 @@ module systole_dma_load
     ub_last_q <= ub_addr_o;
     if (rst_ni) begin
       a_place : assert (!ub_valid_o || place_valid);
-      a_room : assert (!take || place_room);
-      a_credits : assert (32'(credits) + 32'(places) == Depth);
       a_answer : assert (!rd_rsp_valid_i || !all_back);
+      a_back : assert (!all_back || (!place_valid && 32'(credits) == Depth));
       a_rd_holds : assert (!rd_held_q || (rd_valid_o && rd_addr_o == rd_last_q));
       a_ub_holds : assert (!ub_held_q || (ub_valid_o && ub_addr_o == ub_last_q));
     end

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Walks a load or store descriptor: one beat a cycle, no gap between runs or descriptors. Checks the descriptor before its first
-// beat and each run, both sides, before the run's first beat; a fault is told once and ends all walking until the reset.
-// Docs: docs/dma.md, docs/isa.md. Test: tests/rtl/dma.
+// Walks a load or store descriptor in two stages: the run at hand, one beat a cycle from registers, and the next run, which is
+// checked on its way from one to the other, both sides. No gap between runs. A fault is told once, when all before it is moved,
+// and ends all walking until the reset. Docs: docs/dma.md, docs/isa.md. Test: tests/rtl/dma.
 
 module systole_dma_walk
   import systole_isa_pkg::*;
@@ -15,7 +15,9 @@ module systole_dma_walk
     input  logic                  clk_i,
     input  logic                  rst_ni,
     input  logic                  freeze_i,    // offer no beat, take no descriptor
-    input  logic [AddrBits:0]     hbm_end_i,   // HBM accesses must end at or below
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic [AddrBits:0]     hbm_end_i,   // HBM accesses must end at or below: whole beats count
+    // verilator lint_on UNUSEDSIGNAL
 
     input  logic                  start_valid_i,
     output logic                  start_ready_o,
@@ -31,12 +33,18 @@ module systole_dma_walk
     output logic [$clog2(D)-1:0]  beat_tail_o,    // bytes of the beat that count, 0 = all
     output logic                  beat_last_o     // the descriptor's last beat
 );
+  // All addresses count beats: a descriptor with others is a fault. Each has a bit for the first address beyond the memory, and
+  // its limit one for what is less than 0.
   localparam int unsigned Shift = $clog2(D);
   localparam int unsigned LenBits = 25;
-  localparam int unsigned HbmBits = AddrBits + 1;   // with room for the first address beyond the end
-  localparam int unsigned UbBits = UbAddrBits + 1;
-  typedef logic [HbmBits-1:0] hbm_t;
-  typedef logic [UbBits-1:0]  ub_t;
+  localparam int unsigned HbmBits = AddrBits - Shift + 1;
+  localparam int unsigned UbBits = UbAddrBits - Shift + 1;
+  localparam int unsigned UbBeats = UbBytes / D;
+  typedef logic [HbmBits-1:0]      hbm_t;
+  typedef logic [UbBits-1:0]       ub_t;
+  typedef logic signed [HbmBits:0] hbm_limit_t;
+  typedef logic signed [UbBits:0]  ub_limit_t;
+  typedef logic [LenBits-Shift:0]  beats_t;
 
   // verilator lint_off UNUSEDSIGNAL
   load_desc_t d;     // a store has the same fields
@@ -44,132 +52,165 @@ module systole_dma_walk
   // verilator lint_on UNUSEDSIGNAL
   assign d = load_desc_t'(start_desc_i);
 
-  logic                     active_q, stopped_q, run_first_q, desc_first_q;
-  logic [LenBits-Shift:0]   run_beats_q, left_q;       // beats of a run; left of this one
-  logic [15:0]              n1_left_q, n2_left_q;
-  hbm_t                     hbm_q, hbm_run_q, hbm_row_q;   // this beat, this run, this inner loop
-  ub_t                      ub_q, ub_run_q, ub_row_q;
-  logic                     start, step, run_last, n1_last, n2_last;
+  // The descriptor, as it is taken: beats of a run, the last place where a run fits, what is wrong with it.
+  beats_t     beats_whole, beats;
+  logic       beats_part;
+  hbm_limit_t hbm_limit;
+  ub_limit_t  ub_limit;
+  logic       start, illegal_q, misaligned_q;
+  beats_t     beats_q;
+  hbm_limit_t hbm_limit_q;
+  ub_limit_t  ub_limit_q;
 
-  assign run_last = left_q == (LenBits - Shift + 1)'(1);
-  assign n1_last  = n1_left_q == 16'd1;
-  assign n2_last  = n2_left_q == 16'd1;
-
-  // Checks of the descriptor.
-  logic                illegal, misaligned;
-  logic [AddrBits-1:0] misaligned_value;
-  assign illegal = d_q.len == '0 || d_q.n1 == '0 || d_q.n2 == '0;
-  always_comb begin
-    misaligned       = 1'b1;
-    misaligned_value = '0;
-    if (d_q.hbm_addr[Shift-1:0] != '0) misaligned_value = d_q.hbm_addr;
-    else if (d_q.ub_addr[Shift-1:0] != '0) misaligned_value = AddrBits'(d_q.ub_addr);
-    else if (d_q.hbm_stride1[Shift-1:0] != '0) misaligned_value = d_q.hbm_stride1;
-    else if (d_q.ub_stride1[Shift-1:0] != '0) misaligned_value = AddrBits'(d_q.ub_stride1);
-    else if (d_q.hbm_stride2[Shift-1:0] != '0) misaligned_value = d_q.hbm_stride2;
-    else if (d_q.ub_stride2[Shift-1:0] != '0) misaligned_value = AddrBits'(d_q.ub_stride2);
-    else misaligned = 1'b0;
-  end
-
-  // Checks of a run; the address told is that of the first beat outside.
-  hbm_t run_bytes, hbm_last;
-  logic hbm_bad, ub_bad;
-  assign run_bytes = hbm_t'(run_beats_q) << Shift;
-  assign hbm_last  = {hbm_end_i[HbmBits-1:Shift], {Shift{1'b0}}};
-  assign hbm_bad   = (HbmBits + 1)'(hbm_q) + (HbmBits + 1)'(run_bytes) > (HbmBits + 1)'(hbm_end_i);
-  assign ub_bad    = hbm_t'(ub_q) + run_bytes > hbm_t'(UbBytes);
-
-  always_comb begin
-    fault_code_o = FaultNone;
-    fault_addr_o = '0;
-    if (active_q && run_first_q) begin
-      if (desc_first_q && illegal) begin
-        fault_code_o = FaultIllegalDescriptor;
-      end else if (desc_first_q && misaligned) begin
-        fault_code_o = FaultMisaligned;
-        fault_addr_o = misaligned_value;
-      end else if (hbm_bad) begin
-        fault_code_o = FaultHbmRange;
-        fault_addr_o = hbm_q > hbm_last ? AddrBits'(hbm_q) : AddrBits'(hbm_last);
-      end else if (ub_bad) begin
-        fault_code_o = FaultUbRange;
-        fault_addr_o = ub_q > ub_t'(UbBytes) ? AddrBits'(ub_q) : AddrBits'(UbBytes);
-      end
-    end
-  end
-  assign fault_valid_o = fault_code_o != FaultNone && !freeze_i && !stopped_q;
-
-  assign beat_valid_o    = active_q && fault_code_o == FaultNone && !freeze_i && !stopped_q;
-  assign beat_hbm_o      = hbm_q[AddrBits-1:Shift];
-  assign beat_ub_o       = ub_q[UbAddrBits-1:Shift];
-  assign beat_tail_o     = run_last ? d_q.len[Shift-1:0] : '0;
-  assign beat_last_o     = run_last && n1_last && n2_last;
-  assign step            = beat_valid_o && beat_ready_i;
-  assign start_ready_o   = (!active_q || (step && beat_last_o)) && !freeze_i && !stopped_q;
-  assign start           = start_valid_i && start_ready_o;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      active_q  <= 1'b0;
-      stopped_q <= 1'b0;
-    end else begin
-      if (fault_valid_o) stopped_q <= 1'b1;
-      if (start) active_q <= 1'b1;
-      else if (step && beat_last_o) active_q <= 1'b0;
-    end
-  end
-
-  logic [LenBits-Shift:0] run_beats;  // of the new descriptor, rounded up
-  assign run_beats = (LenBits - Shift + 1)'(d.len[LenBits-1:Shift]) + (LenBits - Shift + 1)'(d.len[Shift-1:0] != '0);
-
-  hbm_t hbm_next;
-  ub_t  ub_next;
-  assign hbm_next = n1_last ? hbm_row_q + hbm_t'(d_q.hbm_stride2) : hbm_run_q + hbm_t'(d_q.hbm_stride1);
-  assign ub_next  = n1_last ? ub_row_q + ub_t'(d_q.ub_stride2) : ub_run_q + ub_t'(d_q.ub_stride1);
+  assign beats_whole = beats_t'(d.len[LenBits-1:Shift]);
+  assign beats_part  = d.len[Shift-1:0] != '0;
+  assign beats       = beats_whole + beats_t'(beats_part);
+  // verilator lint_off UNUSEDSIGNAL
+  logic [HbmBits+1:0] hbm_room;  // twice the limits: the beat in part takes one more by its borrow
+  logic [UbBits+1:0]  ub_room;
+  // verilator lint_on UNUSEDSIGNAL
+  assign hbm_room    = {1'b0, hbm_end_i[AddrBits:Shift], 1'b0} - (HbmBits + 2)'({beats_whole, beats_part});
+  assign ub_room     = {(UbBits + 1)'(UbBeats), 1'b0} - (UbBits + 2)'({beats_whole, beats_part});
+  assign hbm_limit   = hbm_limit_t'(hbm_room[HbmBits+1:1]);
+  assign ub_limit    = ub_limit_t'(ub_room[UbBits+1:1]);
 
   always_ff @(posedge clk_i) begin
     if (start) begin
       d_q          <= d;
-      run_first_q  <= 1'b1;
-      desc_first_q <= 1'b1;
-      run_beats_q  <= run_beats;
-      left_q       <= run_beats;
+      beats_q      <= beats;
+      hbm_limit_q  <= hbm_limit;
+      ub_limit_q   <= ub_limit;
+      illegal_q    <= d.len == '0 || d.n1 == '0 || d.n2 == '0;
+      misaligned_q <= (d.hbm_addr[Shift-1:0] | d.hbm_stride1[Shift-1:0] | d.hbm_stride2[Shift-1:0]
+                       | d.ub_addr[Shift-1:0] | d.ub_stride1[Shift-1:0] | d.ub_stride2[Shift-1:0]) != '0;
+    end
+  end
+
+  // The next run: its first beat, its place in the loops.
+  logic        next_valid_q, next_first_q, move, n1_last, n2_last;
+  logic [15:0] n1_left_q, n2_left_q;
+  hbm_t        hbm_next_q, hbm_row_q, hbm_after;
+  ub_t         ub_next_q, ub_row_q, ub_after;
+
+  assign n1_last   = n1_left_q == 16'd1;
+  assign n2_last   = n2_left_q == 16'd1;
+  assign hbm_after = (n1_last ? hbm_row_q : hbm_next_q)
+                     + (n1_last ? hbm_t'(d_q.hbm_stride2[AddrBits-1:Shift]) : hbm_t'(d_q.hbm_stride1[AddrBits-1:Shift]));
+  assign ub_after  = (n1_last ? ub_row_q : ub_next_q)
+                     + (n1_last ? ub_t'(d_q.ub_stride2[UbAddrBits-1:Shift]) : ub_t'(d_q.ub_stride1[UbAddrBits-1:Shift]));
+
+  always_ff @(posedge clk_i) begin
+    if (start) begin
+      next_first_q <= 1'b1;
       n1_left_q    <= d.n1;
       n2_left_q    <= d.n2;
-      hbm_q        <= hbm_t'(d.hbm_addr);
-      hbm_run_q    <= hbm_t'(d.hbm_addr);
-      hbm_row_q    <= hbm_t'(d.hbm_addr);
-      ub_q         <= ub_t'(d.ub_addr);
-      ub_run_q     <= ub_t'(d.ub_addr);
-      ub_row_q     <= ub_t'(d.ub_addr);
-    end else if (step) begin
-      run_first_q  <= run_last;
-      desc_first_q <= 1'b0;
-      if (!run_last) begin
-        left_q <= left_q - 1'b1;
-        hbm_q  <= hbm_q + hbm_t'(D);
-        ub_q   <= ub_q + ub_t'(D);
-      end else begin
-        left_q    <= run_beats_q;
-        hbm_q     <= hbm_next;
-        hbm_run_q <= hbm_next;
-        ub_q      <= ub_next;
-        ub_run_q  <= ub_next;
-        n1_left_q <= n1_last ? d_q.n1 : n1_left_q - 1'b1;
-        if (n1_last) begin
-          hbm_row_q <= hbm_next;
-          ub_row_q  <= ub_next;
-          n2_left_q <= n2_left_q - 1'b1;
-        end
+      hbm_next_q   <= hbm_t'(d.hbm_addr[AddrBits-1:Shift]);
+      hbm_row_q    <= hbm_t'(d.hbm_addr[AddrBits-1:Shift]);
+      ub_next_q    <= ub_t'(d.ub_addr[UbAddrBits-1:Shift]);
+      ub_row_q     <= ub_t'(d.ub_addr[UbAddrBits-1:Shift]);
+    end else if (move) begin
+      next_first_q <= 1'b0;
+      n1_left_q    <= n1_last ? d_q.n1 : n1_left_q - 1'b1;
+      hbm_next_q   <= hbm_after;
+      ub_next_q    <= ub_after;
+      if (n1_last) begin
+        n2_left_q <= n2_left_q - 1'b1;
+        hbm_row_q <= hbm_after;
+        ub_row_q  <= ub_after;
       end
     end
   end
 
-  // Every beat lies inside both memories and on the beat grid.
+  // The run at hand.
+  typedef struct packed {
+    logic illegal;
+    logic misaligned;
+    logic hbm;
+    logic ub;
+  } bad_t;
+  logic             active_q, stopped_q, step, run_last, last_run_q;
+  bad_t             bad_q;
+  beats_t           left_q;  // beats
+  hbm_t             hbm_q;
+  ub_t              ub_q;
+  logic [Shift-1:0] tail_q;
+
+  assign run_last = left_q == beats_t'(1);
+  assign move     = next_valid_q && (!active_q || (step && run_last));
+
+  always_ff @(posedge clk_i) begin
+    if (move) begin
+      left_q           <= beats_q;
+      tail_q           <= d_q.len[Shift-1:0];
+      last_run_q       <= n1_last && n2_last;
+      hbm_q            <= hbm_next_q;
+      ub_q             <= ub_next_q;
+      bad_q.illegal    <= next_first_q && illegal_q;
+      bad_q.misaligned <= next_first_q && misaligned_q;
+      bad_q.hbm        <= hbm_limit_t'({1'b0, hbm_next_q}) > hbm_limit_q;
+      bad_q.ub         <= ub_limit_t'({1'b0, ub_next_q}) > ub_limit_q;
+    end else if (step) begin
+      left_q <= left_q - 1'b1;
+      hbm_q  <= hbm_q + hbm_t'(1);
+      ub_q   <= ub_q + ub_t'(1);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      next_valid_q <= 1'b0;
+      active_q     <= 1'b0;
+      stopped_q    <= 1'b0;
+    end else begin
+      if (fault_valid_o) stopped_q <= 1'b1;
+      if (start) next_valid_q <= 1'b1;
+      else if (move && n1_last && n2_last) next_valid_q <= 1'b0;
+      if (move) active_q <= 1'b1;
+      else if (step && run_last) active_q <= 1'b0;
+    end
+  end
+
+  assign start_ready_o = !next_valid_q && !(active_q && bad_q != '0) && !freeze_i && !stopped_q;
+  assign start         = start_valid_i && start_ready_o;
+  assign beat_valid_o  = active_q && bad_q == '0 && !freeze_i && !stopped_q;
+  assign beat_hbm_o    = hbm_q[AddrBits-Shift-1:0];
+  assign beat_ub_o     = ub_q[UbAddrBits-Shift-1:0];
+  assign beat_tail_o   = run_last ? tail_q : '0;
+  assign beat_last_o   = run_last && last_run_q;
+  assign step          = beat_valid_o && beat_ready_i;
+
+  // A fault. The next descriptor has not been taken: d_q is this one's. Out of range: the first beat outside.
+  assign fault_valid_o = active_q && bad_q != '0 && !freeze_i && !stopped_q;
+  always_comb begin
+    fault_code_o = FaultNone;
+    fault_addr_o = '0;
+    if (!fault_valid_o) begin
+      fault_code_o = FaultNone;
+    end else if (bad_q.illegal) begin
+      fault_code_o = FaultIllegalDescriptor;
+    end else if (bad_q.misaligned) begin
+      fault_code_o = FaultMisaligned;
+      if (d_q.hbm_addr[Shift-1:0] != '0) fault_addr_o = d_q.hbm_addr;
+      else if (d_q.ub_addr[Shift-1:0] != '0) fault_addr_o = AddrBits'(d_q.ub_addr);
+      else if (d_q.hbm_stride1[Shift-1:0] != '0) fault_addr_o = d_q.hbm_stride1;
+      else if (d_q.ub_stride1[Shift-1:0] != '0) fault_addr_o = AddrBits'(d_q.ub_stride1);
+      else if (d_q.hbm_stride2[Shift-1:0] != '0) fault_addr_o = d_q.hbm_stride2;
+      else fault_addr_o = AddrBits'(d_q.ub_stride2);
+    end else if (bad_q.hbm) begin
+      fault_code_o = FaultHbmRange;
+      fault_addr_o = {(AddrBits - Shift)'(hbm_q > hbm_end_i[AddrBits:Shift] ? hbm_q : hbm_end_i[AddrBits:Shift]), {Shift{1'b0}}};
+    end else begin
+      fault_code_o = FaultUbRange;
+      fault_addr_o = AddrBits'({ub_q > ub_t'(UbBeats) ? ub_q : ub_t'(UbBeats), {Shift{1'b0}}});
+    end
+  end
+
+  // Every beat lies inside both memories; a unified buffer of whole beats.
   always_ff @(posedge clk_i) begin
     if (rst_ni && beat_valid_o) begin
-      a_hbm : assert (hbm_q + hbm_t'(D) <= hbm_end_i && hbm_q[Shift-1:0] == '0);
-      a_ub : assert (32'(ub_q) + D <= UbBytes && ub_q[Shift-1:0] == '0);
+      a_hbm : assert (hbm_q < hbm_end_i[AddrBits:Shift]);
+      a_ub : assert (32'(ub_q) < UbBeats && UbBeats * D == UbBytes);
+      a_left : assert (left_q != '0);
     end
   end
 endmodule

@@ -48,65 +48,42 @@ module systole_tile_loader
   localparam int unsigned RowsPerBeat = D * 8 / RowBits;
   localparam int unsigned SubBits = RowsPerBeat > 1 ? $clog2(RowsPerBeat) : 1;
   localparam int unsigned OffBits = $clog2(W);
-  typedef logic [41:0] addr_t;  // wide enough that no field can wrap it
+  localparam int unsigned EndBits = UbAddrBits + 1;  // with room for the first address beyond the end
+  typedef logic [41:0]               addr_t;   // wide enough that no field can wrap it
+  typedef logic signed [EndBits:0]   limit_t;
 
   // verilator lint_off UNUSEDSIGNAL
   tiles_desc_t n, d_q;
   // verilator lint_on UNUSEDSIGNAL
   assign n = tiles_desc_t'(start_desc_i);
 
-  // The stored row at hand.
-  logic                    active_q, first_q, illegal_q;
-  logic [AddrBits-1:0]     odd_q;          // the first value that is not a multiple of the element
+  // The next row. It is checked on its way to the window.
+  logic                    next_valid_q, first_q, illegal_q, odd_q;
   addr_t                   row_addr_q, tile_addr_q;
+  limit_t                  limit_q;        // the last place where a row fits
   logic [$clog2(Rows)-1:0] row_q;
-  logic [15:0]             tiles_left_q, under_way_q;  // tiles; beats begun that have not come
+  logic [15:0]             tiles_left_q;
   logic [SubBits-1:0]      sub_q;
-  logic                    stored, row_last, sub_last, go, step;
-  addr_t                   row_end;
+  logic                    stored, row_last, tile_last, sub_last, move;
 
-  assign stored   = 32'(row_q) < 32'(d_q.rows);
-  assign row_last = 32'(row_q) == Rows - 1;
-  assign sub_last = 32'(sub_q) == RowsPerBeat - 1;
-  assign row_end  = row_addr_q + addr_t'(d_q.cols) * addr_t'(element_bytes(Cfg));
-
-  always_comb begin
-    fault_code_o = FaultNone;
-    fault_addr_o = row_addr_q[AddrBits-1:0];
-    if (active_q) begin
-      if (first_q && illegal_q) begin
-        fault_code_o = FaultIllegalDescriptor;
-        fault_addr_o = '0;
-      end else if (first_q && odd_q[0]) begin
-        fault_code_o = FaultMisaligned;
-        fault_addr_o = odd_q;
-      end else if (stored && row_end > addr_t'(Cfg.UbBytes)) begin
-        fault_code_o = FaultUbRange;
-      end
-    end
-  end
-
-  assign go            = active_q && fault_code_o == FaultNone && !freeze_i && !full_o;
-  assign full_o        = active_q && sub_q == '0 && under_way_q >= wf_free_i;
-  assign win_valid_o   = go && stored;
-  assign win_addr_o    = row_addr_q[UbAddrBits-1:0];
-  assign win_need_o    = {32'(row_addr_q[OffBits-1:0]) + 32'(d_q.cols) * element_bytes(Cfg) > W, 1'b1};
-  assign step          = go && (!stored || win_ready_i);
-  assign step_o        = step;
-  assign start_ready_o = !active_q || (step && row_last && tiles_left_q == 16'd1);
+  assign stored    = 32'(row_q) < 32'(d_q.rows);
+  assign row_last  = 32'(row_q) == Rows - 1;
+  assign tile_last = tiles_left_q == 16'd1;
+  assign sub_last  = 32'(sub_q) == RowsPerBeat - 1;
 
   always_ff @(posedge clk_i) begin
     if (start_i) begin
       d_q          <= n;
       row_addr_q   <= addr_t'(n.ub_addr);
       tile_addr_q  <= addr_t'(n.ub_addr);
+      limit_q      <= limit_t'(Cfg.UbBytes) - limit_t'(32'(n.cols) * element_bytes(Cfg));
       tiles_left_q <= n.tiles;
       row_q        <= '0;
       sub_q        <= '0;
       first_q      <= 1'b1;
       illegal_q    <= n.tiles == '0 || n.rows == '0 || 32'(n.rows) > Rows || n.cols == '0 || 32'(n.cols) > Cols;
-      odd_q        <= n.ub_addr[0] ? AddrBits'(n.ub_addr) : n.pitch[0] ? AddrBits'(n.pitch) : AddrBits'(n.tile_stride);
-    end else if (step) begin
+      odd_q        <= n.ub_addr[0] || n.pitch[0] || n.tile_stride[0];
+    end else if (move) begin
       first_q    <= 1'b0;
       row_q      <= row_q + 1'b1;
       sub_q      <= sub_last ? '0 : sub_q + 1'b1;
@@ -119,12 +96,65 @@ module systole_tile_loader
     end
   end
 
-  // Rows on their way, two cycles beside the buffer's answer; a beat is complete with its last row.
+  // The row at the window: the request stands in registers. Where a beat begins it waits for room in the FIFO, as it was in the
+  // cycle before.
   typedef struct packed {
     logic       stored;
     logic       last;  // of its beat
     logic [8:0] cols;
   } flight_t;
+  flight_t                 row_d, now_q;
+  logic                    active_q, begins_q, illegal_now_q, odd_now_q, outside_q, room1_q, room2_q, began_q, bad, go, step;
+  logic [AddrBits-1:0]     addr_q;
+  logic [1:0]              need_q;
+  logic [15:0]             under_way_q;  // beats begun that have not come
+
+  assign row_d        = '{stored: stored, last: sub_last, cols: d_q.cols};
+  assign move         = next_valid_q && (!active_q || step) && !bad;
+  assign bad          = active_q && (illegal_now_q || odd_now_q || outside_q);
+
+  always_ff @(posedge clk_i) begin
+    room1_q <= under_way_q < wf_free_i;
+    room2_q <= under_way_q + 16'd1 < wf_free_i;
+    if (move) begin
+      now_q         <= row_d;
+      addr_q        <= row_addr_q[AddrBits-1:0];
+      need_q        <= {32'(row_addr_q[OffBits-1:0]) + 32'(d_q.cols) * element_bytes(Cfg) > W, 1'b1};
+      begins_q      <= sub_q == '0;
+      illegal_now_q <= first_q && illegal_q;
+      odd_now_q     <= first_q && odd_q;
+      outside_q     <= stored && (row_addr_q[41:EndBits] != '0
+                                  || limit_t'({1'b0, row_addr_q[EndBits-1:0]}) > limit_q);
+    end
+  end
+
+  // The next descriptor has not been taken when a fault is told: d_q is this one's.
+  always_comb begin
+    fault_code_o = FaultNone;
+    fault_addr_o = addr_q;
+    if (active_q) begin
+      if (illegal_now_q) begin
+        fault_code_o = FaultIllegalDescriptor;
+        fault_addr_o = '0;
+      end else if (odd_now_q) begin
+        fault_code_o = FaultMisaligned;
+        fault_addr_o = d_q.ub_addr[0] ? AddrBits'(d_q.ub_addr) : d_q.pitch[0] ? AddrBits'(d_q.pitch) : AddrBits'(d_q.tile_stride);
+      end else if (outside_q) begin
+        fault_code_o = FaultUbRange;
+      end
+    end
+  end
+
+  assign full_o        = active_q && begins_q && !(began_q ? room2_q : room1_q);
+  assign go            = active_q && !bad && !freeze_i && !full_o;
+  assign win_valid_o   = go && now_q.stored;
+  assign win_addr_o    = addr_q[UbAddrBits-1:0];
+  assign win_need_o    = need_q;
+  assign step          = go && (!now_q.stored || win_ready_i);
+  assign step_o        = step;
+  assign start_ready_o = !next_valid_q && !bad;
+
+  // Rows on their way, two cycles beside the buffer's answer; a beat is complete with its last row.
   flight_t            flight1_q, flight2_q;
   logic               valid1_q, valid2_q;
   logic [RowBits-1:0] row;
@@ -134,7 +164,7 @@ module systole_tile_loader
         flight2_q.stored && c < 32'(flight2_q.cols) ? win_data_i[c*ElementBits+:ElementBits] : '0;
   end
   assign beat_valid_o = valid2_q && flight2_q.last;
-  assign busy_o       = active_q || valid1_q || valid2_q;
+  assign busy_o       = next_valid_q || active_q || valid1_q || valid2_q;
 
   if (RowsPerBeat > 1) begin : gen_assemble
     logic [D*8-RowBits-1:0] held_q;  // earlier rows of the beat, the oldest lowest
@@ -146,20 +176,25 @@ module systole_tile_loader
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      active_q    <= 1'b0;
-      valid1_q    <= 1'b0;
-      valid2_q    <= 1'b0;
-      under_way_q <= '0;
+      next_valid_q <= 1'b0;
+      active_q     <= 1'b0;
+      began_q      <= 1'b0;
+      valid1_q     <= 1'b0;
+      valid2_q     <= 1'b0;
+      under_way_q  <= '0;
     end else begin
-      if (start_i) active_q <= 1'b1;
-      else if (step && row_last && tiles_left_q == 16'd1) active_q <= 1'b0;
-      valid1_q    <= step;
-      valid2_q    <= valid1_q;
-      under_way_q <= under_way_q + 16'(step && sub_q == '0) - 16'(beat_valid_o);
+      if (start_i) next_valid_q <= 1'b1;
+      else if (move && row_last && tile_last) next_valid_q <= 1'b0;
+      if (move) active_q <= 1'b1;
+      else if (step) active_q <= 1'b0;
+      began_q  <= step && begins_q;
+      valid1_q <= step;
+      valid2_q <= valid1_q;
+      under_way_q <= under_way_q + 16'(step && begins_q) - 16'(beat_valid_o);
     end
   end
   always_ff @(posedge clk_i) begin
-    if (step) flight1_q <= '{stored: stored, last: sub_last, cols: d_q.cols};
+    if (step) flight1_q <= now_q;
     if (valid1_q) flight2_q <= flight1_q;
   end
 

@@ -17,7 +17,9 @@ module systole_weight_loader
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                freeze_i,
-    input  logic [AddrBits:0]   hbm_end_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic [AddrBits:0]   hbm_end_i,  // whole beats count
+    // verilator lint_on UNUSEDSIGNAL
 
     // Unit interface (docs/design.md).
     input  logic                start_valid_i,
@@ -58,7 +60,7 @@ module systole_weight_loader
   localparam int unsigned Shift = $clog2(D);
   localparam int unsigned TileBeats = tile_bytes(Cfg) / D;
   localparam int unsigned BeatBits = 16 + $clog2(TileBeats);
-  localparam int unsigned HbmBits = AddrBits + 1;
+  localparam int unsigned HbmBits = AddrBits - Shift + 1;  // beats, with room for the first address beyond the end
   typedef logic [HbmBits-1:0]  hbm_t;
   typedef logic [BeatBits-1:0] count_t;
 
@@ -92,36 +94,57 @@ module systole_weight_loader
     assign win_need_o  = '0;
   end
 
-  // Requests.
-  logic                active_q, first_q, illegal_q, misaligned_q;
-  hbm_t                addr_q;
-  count_t              left_q;
-  logic                hbm_start, ask, last, offer, list_room, rd_valid_q;
+  // Requests: of the descriptor at hand, and of one that waits while the last beat of that one does. All that decides stands in
+  // registers; the room is that of the cycle before, less what was asked for then.
+  typedef struct packed {
+    hbm_t             addr;  // of the next beat
+    logic [Shift-1:0] low;   // 0, or the address is misaligned
+    count_t           left;  // beats
+    logic             last;  // left is 1
+    logic             illegal;
+    logic             outside;
+  } request_t;
+  request_t            new_d, next_q, now_q;
+  logic                active_q, next_valid_q, bad, room, room1_q, room2_q, asked_q;
+  logic                hbm_start, ask, finish, offer, list_room, rd_valid_q;
+  hbm_t                end_d, last_beat_q;
   fault_e              hbm_code;
-  logic [AddrBits-1:0] rd_addr_q;
+  logic [AddrBits-Shift-1:0] rd_addr_q;
   logic [15:0]         under_way_q;  // beats asked for that have not come
 
-  assign last          = left_q == count_t'(1);
-  assign offer         = active_q && hbm_code == FaultNone && !freeze_i && !stopped_q;
-  assign full_o        = ub_full || (offer && under_way_q >= wf_free_i);
-  assign ask           = offer && under_way_q < wf_free_i && (!rd_valid_q || rd_ready_i);
-  assign start_ready_o = (is_tiles ? ub_ready && !active_q && under_way_q == '0 : (!active_q || (ask && last)) && !ub_busy)
-                         && list_room && !freeze_i && !stopped_q;
+  assign end_d = hbm_end_i[AddrBits:Shift];
+  always_comb begin
+    new_d.addr    = hbm_t'(d.hbm_addr[AddrBits-1:Shift]);
+    new_d.low     = d.hbm_addr[Shift-1:0];
+    new_d.left    = count_t'(32'(d.tiles) * TileBeats);
+    new_d.last    = new_d.left == count_t'(1);
+    new_d.illegal = d.tiles == '0;
+    new_d.outside = hbm_t'(d.hbm_addr[AddrBits-1:Shift]) >= end_d;
+  end
+
+  assign bad           = now_q.illegal || now_q.low != '0 || now_q.outside;
+  assign offer         = active_q && !bad && !freeze_i && !stopped_q;
+  assign room          = asked_q ? room2_q : room1_q;
+  assign full_o        = ub_full || (offer && !room);
+  assign ask           = offer && room && (!rd_valid_q || rd_ready_i);
+  assign finish        = ask && now_q.last;
+  assign start_ready_o = (is_tiles ? ub_ready && !active_q && under_way_q == '0 : (!active_q || (now_q.last && !bad)) && !ub_busy)
+                         && !next_valid_q && list_room && !freeze_i && !stopped_q;
   assign start         = start_valid_i && start_ready_o;
   assign hbm_start     = start && !is_tiles;
   assign rd_valid_o    = rd_valid_q;
-  assign rd_addr_o     = rd_addr_q;
+  assign rd_addr_o     = {rd_addr_q, {Shift{1'b0}}};
 
   always_comb begin
     hbm_code     = FaultNone;
-    fault_addr_o = addr_q[AddrBits-1:0];
+    fault_addr_o = {now_q.addr[AddrBits-Shift-1:0], now_q.low};
     if (active_q) begin
-      if (first_q && illegal_q) begin
+      if (now_q.illegal) begin
         hbm_code     = FaultIllegalDescriptor;
         fault_addr_o = '0;
-      end else if (first_q && misaligned_q) begin
+      end else if (now_q.low != '0) begin
         hbm_code = FaultMisaligned;
-      end else if (addr_q + hbm_t'(D) > hbm_end_i) begin
+      end else if (now_q.outside) begin
         hbm_code = FaultHbmRange;
       end
     end
@@ -135,30 +158,34 @@ module systole_weight_loader
   assign fault_newest_o = 1'b1;
 
   always_ff @(posedge clk_i) begin
-    if (hbm_start) begin
-      addr_q       <= hbm_t'(d.hbm_addr);
-      left_q       <= count_t'(32'(d.tiles) * TileBeats);
-      first_q      <= 1'b1;
-      illegal_q    <= d.tiles == '0;
-      misaligned_q <= d.hbm_addr[Shift-1:0] != '0;
+    last_beat_q <= end_d - hbm_t'(1);
+    room1_q     <= under_way_q < wf_free_i;
+    room2_q     <= under_way_q + 16'd1 < wf_free_i;
+    if (hbm_start) next_q <= new_d;
+    if (!active_q || finish) begin
+      now_q <= next_valid_q ? next_q : new_d;
     end else if (ask) begin
-      addr_q  <= addr_q + hbm_t'(D);
-      left_q  <= left_q - 1'b1;
-      first_q <= 1'b0;
+      now_q.addr    <= now_q.addr + hbm_t'(1);
+      now_q.left    <= now_q.left - 1'b1;
+      now_q.last    <= now_q.left == count_t'(2);
+      now_q.outside <= now_q.addr == last_beat_q;
     end
-    if (ask) rd_addr_q <= addr_q[AddrBits-1:0];
+    if (ask) rd_addr_q <= now_q.addr[AddrBits-Shift-1:0];
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      active_q    <= 1'b0;
-      stopped_q   <= 1'b0;
-      rd_valid_q  <= 1'b0;
-      under_way_q <= '0;
+      active_q     <= 1'b0;
+      next_valid_q <= 1'b0;
+      stopped_q    <= 1'b0;
+      rd_valid_q   <= 1'b0;
+      asked_q      <= 1'b0;
+      under_way_q  <= '0;
     end else begin
       if (fault_valid_o) stopped_q <= 1'b1;
-      if (hbm_start) active_q <= 1'b1;
-      else if (ask && last) active_q <= 1'b0;
+      if (!active_q || finish) active_q <= next_valid_q || hbm_start;
+      next_valid_q <= active_q && !finish && (next_valid_q || hbm_start);
+      asked_q      <= ask;
       if (ask) rd_valid_q <= 1'b1;
       else if (rd_ready_i) rd_valid_q <= 1'b0;
       under_way_q <= under_way_q + 16'(ask) - 16'(rd_rsp_valid_i);
@@ -212,6 +239,8 @@ module systole_weight_loader
       a_answer : assert (!rd_rsp_valid_i || (list_valid && under_way_q != '0));
       a_one_way : assert (!ub_beat || (list_valid && !rd_rsp_valid_i));
       a_list : assert (32'(list_count) <= InFlight);
+      a_room : assert (under_way_q <= wf_free_i);
+      a_next : assert (!next_valid_q || (active_q && now_q.last && !bad));
       a_rd_holds : assert (!rd_held_q || (rd_valid_o && rd_addr_o == rd_last_q));
     end
   end
