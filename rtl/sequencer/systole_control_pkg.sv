@@ -5,8 +5,6 @@
 
 package systole_control_pkg;
 
-  localparam logic [2:0] QueueSequencer = 3'd7;
-
   // Which descriptor of a queue a fault is about.
   typedef enum logic [1:0] {
     PlaceOldest = 2'd0,  // in flight; the newest if nothing is

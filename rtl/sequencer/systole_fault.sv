@@ -45,6 +45,7 @@ module systole_fault
     output logic [AddrBits-1:0]                 addr_o,
     output logic [63:0]                         cycle_o
 );
+  localparam logic [2:0] QueueSequencer = 3'd7;
   localparam logic [2:0] AgentHalt = 3'(NumQueues);
 
   // As they come.

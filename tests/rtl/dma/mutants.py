@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Shows that the benches of the DMA units see faults: changes one line of the RTL at a time, builds load or weights at `nano`, or tiles at
+`mini`, and expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import mutation  # noqa: E402
+
+WALK = "dma/systole_dma_walk.sv"
+LOAD = "dma/systole_dma_load.sv"
+WEIGHTS = "dma/systole_weight_loader.sv"
+TILES = "dma/systole_tile_loader.sv"
+
+MUTANTS = [
+    # The descriptor as it is taken.
+    (WALK, "beats_whole + beats_t'(beats_part)", "beats_whole"),
+    (WALK, "- (HbmBits + 2)'({beats_whole, beats_part})", "- (HbmBits + 2)'({beats_whole, 1'b0})"),
+    (WALK, "- (UbBits + 2)'({beats_whole, beats_part})", "- (UbBits + 2)'({beats_whole, 1'b0})"),
+    (WALK, "hbm_limit_t'({1'b0, hbm_next_q}) > hbm_limit_q", "hbm_next_q > hbm_limit_q[HbmBits-1:0]"),
+    (WALK, "hbm_limit_t'({1'b0, hbm_next_q}) > hbm_limit_q", "hbm_limit_t'({1'b0, hbm_next_q}) >= hbm_limit_q"),
+    (WALK, "ub_limit_t'({1'b0, ub_next_q}) > ub_limit_q", "1'b0"),
+    (WALK, "d.len == '0 || d.n1 == '0 || d.n2 == '0", "d.len == '0 || d.n1 == '0"),
+    (WALK, "| d.ub_stride2[Shift-1:0]) != '0", ") != '0"),
+    # The next run.
+    (WALK, "n1_last ? hbm_row_q : hbm_next_q", "hbm_next_q"),
+    (WALK, "n1_left_q    <= n1_last ? d_q.n1 : n1_left_q - 1'b1;", "n1_left_q    <= n1_left_q - 1'b1;"),
+    (WALK, "last_run_q       <= n1_last && n2_last;", "last_run_q       <= n2_last;"),
+    (WALK, "else if (move && n1_last && n2_last) next_valid_q <= 1'b0;", "else if (move && n1_last) next_valid_q <= 1'b0;"),
+    # The run at hand.
+    (WALK, "next_valid_q && (!active_q || (step && run_last))", "next_valid_q && !active_q"),
+    (WALK, "!next_valid_q && !(active_q && bad_q != '0) && !freeze_i", "!next_valid_q && !freeze_i"),
+    (WALK, "beat_valid_o  = active_q && bad_q == '0 && !freeze_i", "beat_valid_o  = active_q && bad_q == '0"),
+    (WALK, "run_last ? tail_q : '0", "tail_q"),
+    (WALK, "if (fault_valid_o) stopped_q <= 1'b1;", ""),
+    (WALK, "hbm_q > hbm_end_i[AddrBits:Shift] ? hbm_q :", "1'b1 ? hbm_q :"),
+    (LOAD, "assign beat_ready = credit && (!rd_valid_q || rd_ready_i);", "assign beat_ready = !rd_valid_q || rd_ready_i;"),
+    # Weights.
+    (WEIGHTS, "asked_q ? room2_q : room1_q", "room1_q"),
+    (WEIGHTS, ">= end_d;", "> end_d;"),
+    (WEIGHTS, "now_q.addr == last_beat_q", "1'b0"),
+    (WEIGHTS, "now_q.left == count_t'(2)", "now_q.left == count_t'(1)"),
+    (WEIGHTS, "(now_q.last && !bad)", "now_q.last"),
+    (WEIGHTS, "next_valid_q ? next_q : new_d", "new_d"),
+    (WEIGHTS, "active_q && !finish && (next_valid_q || hbm_start)", "1'b0"),
+    # Tiles.
+    (TILES, "(began_q ? room2_q : room1_q)", "room1_q"),
+    (TILES, "> limit_q);", ">= limit_q);"),
+    (TILES, "row_addr_q[41:EndBits] != '0", "1'b0"),
+    (TILES, "illegal_now_q <= first_q && illegal_q;", "illegal_now_q <= 1'b0;"),
+    (TILES, "!next_valid_q && !bad;", "!next_valid_q;"),
+    (TILES, "begins_q      <= sub_q == '0;", "begins_q      <= 1'b0;"),
+    (TILES, "busy_o       = next_valid_q || active_q", "busy_o       = active_q"),
+]
+
+BENCHES = [
+    mutation.Bench("dma_bench", "Vload_nano", "tests/rtl/dma/dma_bench.sv", ("-GPreset=0", "-GUnit=0"), "*/load_nano"),
+    mutation.Bench("dma_bench", "Vweights_nano", "tests/rtl/dma/dma_bench.sv", ("-GPreset=0", "-GUnit=2"), "*/weights_nano"),
+    mutation.Bench("tiles_bench", "Vtiles_mini", "tests/rtl/dma/tiles_bench.sv", ("-GPreset=3",), "*-*V2*"),
+]
+
+
+def bench_of(mutant):
+    return {WEIGHTS: 1, TILES: 2}.get(mutant[0], 0)
+
+
+if __name__ == "__main__":
+    sys.exit(mutation.main(__doc__, MUTANTS, BENCHES, bench_of))

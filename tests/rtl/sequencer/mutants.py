@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Shows that the bench of the program control sees faults: changes one line of the RTL at a time, builds it with beats of 64 bytes and
+expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import mutation  # noqa: E402
+
+SYNC = "sequencer/systole_sync.sv"
+QUEUE = "sequencer/systole_unit_queue.sv"
+RAM = "sequencer/systole_queue_ram.sv"
+FAULT = "sequencer/systole_fault.sv"
+SEQUENCER = "sequencer/systole_sequencer.sv"
+FETCH = "sequencer/systole_fetch.sv"
+CONTROL = "sequencer/systole_control.sv"
+
+MUTANTS = [
+    # Sync flags.
+    (SYNC, "(set_q | last | now) & ~take", "(set_q | last | now)"),
+    (SYNC, "(set_q | last | now) & ~take", "(set_q | now) & ~take"),
+    (SYNC, "(set_q | last | now) & ~take", "set_q & ~take"),
+    (SYNC, "if (want_i[a]) free &= ~wait_i[a];", ""),
+    (SYNC, "delta = take[f] ? '1 : '0;", "delta = '0;"),
+    (SYNC, "touched = last | take;", "touched = last;"),
+    (SYNC, "set_q[f]   <= count_d[f] != '0;", "set_q[f]   <= 1'b1;"),
+    (SYNC, "assign overflow = over_q != '0;", "assign overflow = 1'b0;"),
+    (SYNC, "if (!overflow) before_q <= posted_q;", "before_q <= posted_q;"),
+    (SYNC, "if (count_q[f][FlagBits-1]) high_q <= 1'b1;", ""),
+    (SYNC, "if (find_agent_i == 3'(a) && want_i[a]) waits", "if (find_agent_i == 3'(a)) waits"),
+    (SYNC, "waits[find_flag_i] && !set_q[find_flag_i]", "waits[find_flag_i]"),
+    # Heads and lists.
+    (QUEUE, "granted_q && !full && !freeze_i", "granted_q && !full"),
+    (QUEUE, "granted_q && !full && !freeze_i", "granted_q && !freeze_i"),
+    (QUEUE, "if (fill_i) granted_q <= fill_free_i;", "if (fill_i) granted_q <= 1'b1;"),
+    (QUEUE, "PlaceOldest: place = flights == '0 ? in_ptr_q - 1'b1 : out_ptr_q;", "PlaceOldest: place = in_ptr_q - 1'b1;"),
+    (QUEUE, "PlaceNewest: place = in_ptr_q - 1'b1;", "PlaceNewest: place = in_ptr_q;"),
+    (QUEUE, "PlacePosted: place = posted2_q;", "PlacePosted: place = posted_q;"),
+    (QUEUE, "if (!posted_hold_i) posted2_q <= posted_q;", "posted2_q <= posted_q;"),
+    (QUEUE, "assign idle_o         = !head_valid_q && flights == '0;", "assign idle_o         = flights == '0;"),
+    # Descriptors that wait.
+    (RAM, "(avail_q[q] != '0 || commit_i[q])", "(held_q[q] != '0)"),
+    (RAM, "held_q[q] != count_t'(Depth);", "1'b1;"),
+    (RAM, "want_i[q] && !fill_q[q] &&", "want_i[q] &&"),
+    (RAM, "|= {QueueBits'(q), rd_ptr_q[q]}", "|= {QueueBits'(0), rd_ptr_q[q]}"),
+    (RAM, "empty_o[q] = held_q[q] == '0;", "empty_o[q] = avail_q[q] == '0;"),
+    # Faults.
+    (FAULT, "assign unit_stop_o = unit_valid_q;", "assign unit_stop_o = '0;"),
+    (FAULT, "unit_valid_q & (~unit_valid_q + 1'b1);", "unit_valid_q;"),
+    (FAULT, "if (state_q == Watch && !any) cycle_q", "if (state_q == Watch) cycle_q"),
+    (FAULT, "newest = unit_newest_q[q];", "newest = !unit_newest_q[q];"),
+    (FAULT, "(overflow_i || seq_code_q == FaultWatchdog) ? Find : Read", "overflow_i ? Find : Read"),
+    (FAULT, "if (found_i || find_last) state_q <= Read;", "if (found_i) state_q <= Read;"),
+    (FAULT, "if (agent_q != AgentHalt) queue_q <= agent_q;", "queue_q <= agent_q;"),
+    (FAULT, "PlacePosted : PlaceHead;", "PlacePosted : PlaceNewest;"),
+    (FAULT, "assign freeze_o = state_q != Watch;", "assign freeze_o = state_q == Told;"),
+    # Sequencer.
+    (SEQUENCER, "state_q == Run && !bad ? written_q : '0", "state_q == Run ? written_q : '0"),
+    (SEQUENCER, "!fault_valid_o && active && !at_end) fault_pc_q", "active && !at_end) fault_pc_q"),
+    (SEQUENCER, "!fault_valid_o && active && !at_end) fault_pc_q", "!fault_valid_o && active) fault_pc_q"),
+    (SEQUENCER, "(!flag_high_i || idle_q == '1)", "1'b1"),
+    (SEQUENCER, "(state_d == Stopped && halting_q)", "1'b0"),
+    (SEQUENCER, "queue_idle_i == '1 && fetch_idle &&", "queue_idle_i == '1 &&"),
+    (SEQUENCER, "assign running_o     = state_q != Idle;", "assign running_o     = active;"),
+    # Fetch.
+    (FETCH, "signed'(limit_t'(addr_q)) <= signed'(next_end_q)", "1'b1"),
+    (FETCH, "signed'(limit_t'(prog_addr_i)) <= signed'(first_end_q)", "1'b1"),
+    (FETCH, "more_q     <= left_q > PcBits'(DescsPerBeat);", "more_q     <= 1'b1;"),
+    (FETCH, "more_q     <= prog_len_i != '0;", "more_q     <= 1'b1;"),
+    (CONTROL, ".freeze_i(freeze_o || unit_stop[q])", ".freeze_i(freeze_o)"),
+]
+
+BENCHES = [mutation.Bench("sequencer_bench", "Vsequencer_edge", "tests/rtl/sequencer/sequencer_bench.sv", ("-GD=64", "-GCell=0"), "SequencerTest/1.*")]
+
+if __name__ == "__main__":
+    sys.exit(mutation.main(__doc__, MUTANTS, BENCHES))
