@@ -15,7 +15,7 @@ import sys
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-SOURCE_FOLDERS = ("cmake", "host", "rtl", "scripts", "sim", "tests", "verif")
+SOURCE_FOLDERS = ("cmake", "fpga", "host", "rtl", "scripts", "sim", "tests", "verif")
 SOURCE_SUFFIXES = {".cc", ".h", ".sv", ".py", ".sh", ".cmake"}
 MAX_LINES = {".sv": 600, ".cc": 400, ".h": 400}
 PRESETS = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"].values()
@@ -61,6 +61,9 @@ def check_rtl():
     verilator = ["verilator", "--lint-only", "-Wall", "rtl/lint.vlt", "-F", "rtl/systole.f"]
     problems = [run([*verilator, "--top-module", path.stem, *(f"-G{parameter}" for parameter in parameters), name(path)])
                 for path, choices in tops() for parameters in choices]
+    # What boards add, but for the modules above generated ones.
+    problems += [run([*verilator, "--top-module", module, "-y", "fpga/common", "fpga/common/systole_link_pkg.sv", f"fpga/common/{module}.sv"])
+                 for module in ("systole_uart", "systole_link_receive", "systole_link_send", "systole_link")]
     return [problem for problem in problems if problem]
 
 

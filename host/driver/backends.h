@@ -6,6 +6,7 @@
 #define SYSTOLE_HOST_DRIVER_BACKENDS_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "systole/device.h"
@@ -19,6 +20,11 @@ absl::StatusOr<std::unique_ptr<Device>> OpenRtlDevice(
 // sim/iss: the instruction-set simulator. options.preset is known to exist.
 absl::StatusOr<std::unique_ptr<Device>> OpenIssDevice(
     const DeviceOptions& options);
+
+// host/serial: a board. `address`: what follows "serial:". options.preset may
+// be empty.
+absl::StatusOr<std::unique_ptr<Device>> OpenSerialDevice(
+    const std::string& address, const DeviceOptions& options);
 
 }  // namespace systole
 

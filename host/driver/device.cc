@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -55,6 +56,10 @@ int64_t DenseBytes(const TensorInfo& t) {
 
 absl::StatusOr<std::unique_ptr<Device>> Device::Open(
     const std::string& backend, const DeviceOptions& options) {
+  constexpr absl::string_view kSerial = "serial:";
+  const bool serial = absl::StartsWith(backend, kSerial);
+  if (serial && options.preset.empty())
+    return OpenSerialDevice(backend.substr(kSerial.size()), options);
   if (FindPreset(options.preset) == nullptr) {
     std::vector<std::string> names;
     for (const Preset& p : kPresets) names.emplace_back(p.name);
@@ -64,8 +69,9 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Open(
   }
   if (backend == "rtl") return OpenRtlDevice(options);
   if (backend == "iss") return OpenIssDevice(options);
-  return absl::InvalidArgumentError(
-      absl::StrFormat("unknown backend '%s'; there are rtl, iss", backend));
+  if (serial) return OpenSerialDevice(backend.substr(kSerial.size()), options);
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "unknown backend '%s'; there are rtl, iss, serial:PORT", backend));
 }
 
 absl::StatusOr<uint64_t> Device::Allocate(uint64_t bytes) {
@@ -180,7 +186,7 @@ absl::Status Device::FaultStatus(const Program& program,
 absl::Status Device::CancelledStatus(uint64_t done) const {
   return absl::CancelledError(
       absl::StrFormat("%s: the program was stopped after %d %s", backend(),
-                      done, backend() == "rtl" ? "cycles" : "descriptors"));
+                      done, backend() == "iss" ? "descriptors" : "cycles"));
 }
 
 }  // namespace systole

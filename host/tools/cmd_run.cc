@@ -68,9 +68,12 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
   options.check_races = args.checked;
   options.trace_file = args.trace;
   options.trace_first_tag = options.trace_last_tag = args.trace_layer;
-  const bool rtl = args.backend == "rtl";
-  options.progress = [rtl, &progress](uint64_t count) {
-    progress.Report(count, rtl ? "cycles" : "descriptors");
+  const bool iss = args.backend == "iss";
+  options.progress = [iss, &progress](uint64_t count) {
+    progress.Report(count, iss ? "descriptors" : "cycles");
+  };
+  options.transfer = [&progress](uint64_t done, uint64_t all) {
+    progress.Report(done, absl::StrFormat("of %d bytes", all).c_str());
   };
   options.stop = Interrupted;
   CatchInterrupts();
@@ -90,7 +93,8 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
       "golden model");
   sub->add_option(
          "--backend", args->backend,
-         "rtl (the Verilated core) or iss (the instruction-set simulator)")
+         "rtl (the Verilated core), iss (the instruction-set simulator) or "
+         "serial:PORT (a board)")
       ->capture_default_str();
   sub->add_option("--preset", args->preset,
                   "configuration: nano, edge, v1; a program file has its own")

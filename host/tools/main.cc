@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   systole::tools::AddCompileCommand(app, action);
   systole::tools::AddAsmCommands(app, action);
   systole::tools::AddInfoCommand(app, action);
+  systole::tools::AddBoardCommand(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

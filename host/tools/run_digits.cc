@@ -115,7 +115,7 @@ std::vector<Record> Records(const RunArgs& args, const Preset& preset,
   }
   all.name = "network";
   all.section = "total";
-  if (rtl) all.cycles = totals.cycles;
+  if (args.backend != "iss") all.cycles = totals.cycles;
   all.bit_exact = totals.mismatches.empty();
   all.host_cpu_seconds = totals.host_cpu_seconds;
   if (ideal > 0) {
@@ -160,7 +160,7 @@ void Print(const RunArgs& args, const std::vector<Record>& records,
               Percent(static_cast<double>(totals.right) /
                       static_cast<double>(totals.images))
                   .c_str());
-  if (totals.cycles > 0) {
+  if (totals.host_cpu_seconds > 0 && totals.cycles > 0) {
     std::printf(
         "cycles:   %s, %s simulated cycles per host CPU second (%.2f s)\n",
         Thousands(totals.cycles).c_str(),

@@ -144,7 +144,7 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
     result.saturated |= run->stats.acc_saturated;
     result.runs.push_back(
         {{"images", images},
-         {"cycles", args.backend == "rtl" ? Json(run->stats.cycles) : Json()}});
+         {"cycles", args.backend != "iss" ? Json(run->stats.cycles) : Json()}});
     if (first == 0) {
       result.outputs = std::move(run->outputs);
       continue;
@@ -240,7 +240,7 @@ Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
   json["images"] = result.images;
   json["images_a_run"] = model.batch();
   json["inputs_quantised"] = inputs.quantised;
-  json["cycles"] = args.backend == "rtl" ? Json(result.cycles) : Json();
+  json["cycles"] = args.backend != "iss" ? Json(result.cycles) : Json();
   json["host_cpu_seconds"] = result.host_cpu_seconds;
   json["sums_saturated"] = result.saturated;
   json["runs"] = result.runs;

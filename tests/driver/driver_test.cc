@@ -52,8 +52,9 @@ Program CopyProgram() {
 TEST(Driver, OpenNamesWhatExists) {
   absl::Status s = Device::Open("fpga", {}).status();
   EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(s.message()),
-              HasSubstr("unknown backend 'fpga'; there are rtl, iss"));
+  EXPECT_THAT(
+      std::string(s.message()),
+      HasSubstr("unknown backend 'fpga'; there are rtl, iss, serial:PORT"));
   DeviceOptions options;
   options.preset = "mega";
   s = Device::Open("iss", options).status();

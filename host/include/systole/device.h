@@ -53,6 +53,9 @@ struct DeviceOptions {
   // Called now and then during Wait with the cycles so far (rtl) or descriptors
   // done (iss).
   std::function<void(uint64_t)> progress;
+  // Called now and then during long transfers with bytes done and in all
+  // (serial).
+  std::function<void(uint64_t, uint64_t)> transfer;
   // Asked now and then during Wait (rtl: each 4096 cycles, iss: each
   // descriptor); true ends it.
   std::function<bool()> stop;
@@ -97,7 +100,8 @@ struct FaultState {
 
 class Device {
  public:
-  // backend: "rtl" (Verilated core in the SystemC testbench) or "iss".
+  // backend: "rtl" (Verilated core in the SystemC testbench), "iss", or
+  // "serial:PORT" (a board; an empty preset takes what it has).
   // kInvalidArgument names what exists.
   static absl::StatusOr<std::unique_ptr<Device>> Open(
       const std::string& backend, const DeviceOptions& options);

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Executes the host's requests, one at a time and in order, as a master of registers (AXI4-Lite) and memory window (AXI4, 16-byte beats,
+// one beat a burst). A request that was executed before is answered again: reads are read again, writes are not repeated; one that comes
+// before others that are missing is refused. Docs: docs/fpga.md. Test: tests/fpga.
+
+module systole_link
+  import systole_link_pkg::*;
+#(
+    parameter int unsigned ClockHz = 60_000_000,
+    parameter int unsigned AddrBits = 36
+) (
+    input  logic                clk_i,
+    input  logic                rst_ni,
+
+    input  logic                rx_valid_i,  // pulse
+    input  logic [7:0]          rx_data_i,
+    output logic                tx_valid_o,
+    input  logic                tx_ready_i,
+    output logic [7:0]          tx_data_o,
+    output logic                good_o,  // pulse: a frame came in
+    output logic                bad_o,   // pulse: a frame was dropped
+
+    output logic                axil_awvalid_o,
+    input  logic                axil_awready_i,
+    output logic                axil_wvalid_o,
+    input  logic                axil_wready_i,
+    output logic [31:0]         axil_wdata_o,
+    input  logic                axil_bvalid_i,
+    input  logic [1:0]          axil_bresp_i,
+    output logic                axil_arvalid_o,
+    input  logic                axil_arready_i,
+    input  logic                axil_rvalid_i,
+    input  logic [31:0]         axil_rdata_i,
+    input  logic [1:0]          axil_rresp_i,
+    output logic [11:0]         axil_addr_o,  // of reads and writes
+
+    output logic                axi_awvalid_o,
+    input  logic                axi_awready_i,
+    output logic                axi_wvalid_o,
+    input  logic                axi_wready_i,
+    output logic [127:0]        axi_wdata_o,
+    output logic [15:0]         axi_wstrb_o,
+    input  logic                axi_bvalid_i,
+    input  logic [1:0]          axi_bresp_i,
+    output logic                axi_arvalid_o,
+    input  logic                axi_arready_i,
+    input  logic                axi_rvalid_i,
+    input  logic [127:0]        axi_rdata_i,
+    input  logic [1:0]          axi_rresp_i,
+    output logic [AddrBits-1:0] axi_addr_o  // of reads and writes, aligned
+);
+  localparam logic [31:0] ClockKhz = 32'(ClockHz / 1000);
+  localparam logic signed [7:0] Behind = -8'sd64;  // older requests are taken for newer ones
+
+  typedef enum logic [3:0] {
+    Header, Decide, Payload, WriteMemory, WriteRegister, ReadRegister, Operation, Sequence, ReadMemory, Data, Status
+  } state_e;
+  state_e state_q;
+
+  // The request.
+  logic [8*HeaderBytes-1:0] header_q;
+  logic [3:0]               header_count_q;
+  logic                     bare_q;  // no payload
+  logic [7:0]               op, number;
+  logic [39:0]              address;
+  logic [10:0]              length;
+  logic [7:0]               expected_q;
+  logic signed [7:0]        lead;  // of the request before the expected one; negative: executed before
+  logic                     known, is_write;
+
+  // Its execution.
+  logic                execute_q;
+  logic [6:0]          status_q;
+  logic                write_failed_q;
+  logic [39:0]         address_q;
+  logic [10:0]         left_q;
+  logic [127:0]        data_q;  // a beat, or a response's data
+  logic [15:0]         strobe_q;
+  logic                end_q;       // the payload's last byte is in
+  logic                aw_q, w_q, ar_q, axil_aw_q, axil_w_q, axil_ar_q;
+  logic [3:0]          lane;
+  logic                bus_error, refused_q, bad_pending_q;
+
+  logic       in_valid, in_ready, in_last, out_valid, out_ready, out_last;
+  logic [7:0] in_data, out_data;
+
+  systole_link_receive u_receive (
+      .clk_i, .rst_ni, .byte_valid_i(rx_valid_i), .byte_data_i(rx_data_i),
+      .valid_o(in_valid), .ready_i(in_ready), .data_o(in_data), .last_o(in_last), .good_o, .bad_o
+  );
+  systole_link_send u_send (
+      .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i(out_data), .last_i(out_last),
+      .byte_valid_o(tx_valid_o), .byte_ready_i(tx_ready_i), .byte_data_o(tx_data_o)
+  );
+
+  assign op       = header_q[7:0];
+  assign number   = header_q[15:8];
+  assign address  = header_q[55:16];
+  assign length   = {1'b0, header_q[65:56]} + 11'd1;
+  assign lead     = signed'(number - expected_q);
+  assign is_write = op == OpWriteMemory || op == OpWriteRegister;
+  assign known    = (is_write && !bare_q) || (bare_q && (op == OpHello || op == OpReadRegister || op == OpReadMemory));
+
+  assign lane     = op == OpWriteRegister ? left_q[3:0] : address_q[3:0];
+  assign in_ready = state_q == Header || (state_q == Payload && !end_q);
+
+  assign axil_awvalid_o = axil_aw_q;
+  assign axil_wvalid_o  = axil_w_q;
+  assign axil_arvalid_o = axil_ar_q;
+  assign axil_wdata_o   = data_q[31:0];
+  assign axil_addr_o    = address_q[11:0];
+  assign axi_awvalid_o  = aw_q;
+  assign axi_wvalid_o   = w_q;
+  assign axi_arvalid_o  = ar_q;
+  assign axi_wdata_o    = data_q;
+  assign axi_wstrb_o    = strobe_q;
+  assign axi_addr_o     = {address_q[AddrBits-1:4], 4'd0};
+  // Only one bus is at work.
+  assign bus_error      = (axil_bvalid_i && axil_bresp_i != '0) || (axi_bvalid_i && axi_bresp_i != '0) ||
+                          (axil_rvalid_i && axil_rresp_i != '0) || (axi_rvalid_i && axi_rresp_i != '0);
+
+  always_comb begin
+    out_valid = 1'b0;
+    out_data  = '0;
+    out_last  = 1'b0;
+    unique case (state_q)
+      Operation: begin
+        out_valid = 1'b1;
+        out_data  = op | ResponseBit;
+      end
+      Sequence: begin
+        out_valid = 1'b1;
+        out_data  = refused_q ? expected_q : number;
+      end
+      Data: begin
+        out_valid = 1'b1;
+        out_data  = data_q[8*lane+:8];
+      end
+      Status: begin
+        out_valid = 1'b1;
+        out_data  = {write_failed_q, status_q};
+        out_last  = 1'b1;
+      end
+      default: ;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q        <= Header;
+      header_count_q <= '0;
+      expected_q     <= '0;
+      write_failed_q <= 1'b0;
+      bad_pending_q  <= 1'b0;
+      {aw_q, w_q, ar_q, axil_aw_q, axil_w_q, axil_ar_q} <= '0;
+    end else begin
+      if (bad_o) bad_pending_q <= 1'b1;
+      if (axil_awready_i) axil_aw_q <= 1'b0;
+      if (axil_wready_i) axil_w_q <= 1'b0;
+      if (axil_arready_i) axil_ar_q <= 1'b0;
+      if (axi_awready_i) aw_q <= 1'b0;
+      if (axi_wready_i) w_q <= 1'b0;
+      if (axi_arready_i) ar_q <= 1'b0;
+
+      unique case (state_q)
+        Header: begin
+          execute_q <= 1'b0;
+          refused_q <= 1'b0;
+          status_q  <= StatusOk;
+          strobe_q  <= '0;
+          left_q    <= '0;
+          if (in_valid) begin
+            header_q       <= {in_data, header_q[8*HeaderBytes-1:8]};
+            header_count_q <= header_count_q + 4'd1;
+            bare_q         <= in_last;
+            if (in_last || header_count_q == 4'(HeaderBytes - 1)) begin
+              header_count_q <= '0;
+              state_q        <= Decide;
+            end
+          end else if (bad_pending_q && header_count_q == '0) begin
+            // The host need not wait until it is sure that there is no answer.
+            bad_pending_q  <= 1'b0;
+            header_q[7:0]  <= OpNone;
+            refused_q      <= 1'b1;
+            status_q       <= StatusOrder;
+            state_q        <= Operation;
+          end
+        end
+        Decide: begin
+          end_q     <= bare_q;
+          address_q <= address;
+          if (op == OpHello) begin
+            expected_q     <= number + 8'd1;
+            write_failed_q <= 1'b0;
+            address_q      <= '0;
+            data_q         <= 128'({ClockKhz, 16'(MaxData), 8'd0, 8'd0, Version});
+            left_q         <= 11'd9;
+            status_q       <= known ? StatusOk : StatusRequest;
+          end else if (lead > 0 || lead < Behind) begin
+            refused_q <= 1'b1;
+            status_q  <= StatusOrder;
+          end else begin
+            if (lead == 0) expected_q <= expected_q + 8'd1;
+            status_q  <= known ? StatusOk : StatusRequest;
+            // Reads again, writes once.
+            execute_q <= known && (lead == 0 || !is_write);
+          end
+          state_q <= Payload;
+        end
+        Payload: begin  // until its end, or a beat's
+          if (in_valid && !end_q) begin
+            end_q <= in_last;
+            data_q[8*lane+:8] <= in_data;
+            strobe_q[lane]    <= 1'b1;
+            if (op == OpWriteRegister) left_q <= left_q + 11'd1;
+            if (execute_q && op == OpWriteMemory && (in_last || address_q[3:0] == 4'hF)) begin
+              aw_q    <= 1'b1;
+              w_q     <= 1'b1;
+              state_q <= WriteMemory;
+            end else if (op == OpWriteMemory) begin
+              address_q <= address_q + 40'd1;
+            end
+          end else if (end_q) begin
+            state_q <= Operation;
+            if (execute_q && op == OpWriteRegister) begin
+              left_q <= '0;
+              if (left_q == 11'd4) begin
+                axil_aw_q <= 1'b1;
+                axil_w_q  <= 1'b1;
+                state_q   <= WriteRegister;
+              end else begin
+                status_q <= StatusRequest;
+              end
+            end else if (execute_q && op == OpReadRegister) begin
+              axil_ar_q <= 1'b1;
+              state_q   <= ReadRegister;
+            end else if (op != OpHello) begin
+              left_q <= '0;
+            end
+          end
+        end
+        WriteMemory: if (axi_bvalid_i) begin
+          address_q <= address_q + 40'd1;
+          strobe_q  <= '0;
+          state_q   <= Payload;
+        end
+        WriteRegister: if (axil_bvalid_i) state_q <= Operation;
+        ReadRegister: if (axil_rvalid_i) begin
+          data_q[31:0] <= axil_rdata_i;
+          address_q    <= '0;
+          left_q       <= 11'd4;
+          state_q      <= Operation;
+        end
+        Operation: if (out_ready) state_q <= Sequence;
+        Sequence: if (out_ready) begin
+          state_q <= left_q == '0 ? Status : Data;
+          if (execute_q && op == OpReadMemory) begin
+            left_q  <= length;
+            ar_q    <= 1'b1;
+            state_q <= ReadMemory;
+          end
+        end
+        ReadMemory: if (axi_rvalid_i) begin
+          data_q  <= axi_rdata_i;
+          state_q <= Data;
+        end
+        Data: if (out_ready) begin
+          left_q    <= left_q - 11'd1;
+          address_q <= address_q + 40'd1;
+          if (left_q == 11'd1) begin
+            state_q <= Status;
+          end else if (op == OpReadMemory && address_q[3:0] == 4'hF) begin
+            ar_q    <= 1'b1;
+            state_q <= ReadMemory;
+          end
+        end
+        Status: if (out_ready) state_q <= Header;
+        default: state_q <= Header;
+      endcase
+
+      if (bus_error) begin
+        status_q <= StatusBus;
+        if (axil_bvalid_i || axi_bvalid_i) write_failed_q <= 1'b1;
+      end
+    end
+  end
+
+  // A bus answers only what it was asked.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_write : assert (!axi_bvalid_i || state_q == WriteMemory);
+      a_read : assert (!axi_rvalid_i || state_q == ReadMemory);
+      a_axil_write : assert (!axil_bvalid_i || state_q == WriteRegister);
+      a_axil_read : assert (!axil_rvalid_i || state_q == ReadRegister);
+    end
+  end
+endmodule

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Both sides of the host link: the RTL between buses with random latencies and
+// the host's library, over lines that lose, flip and double bytes.
+#include "host/serial/link.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/fpga/link_bench.h"
+
+namespace systole::serial {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Frames, RoundTripOfAnyContent) {
+  std::mt19937_64 random(1);
+  FrameReader reader;
+  for (size_t size = 1; size < 300; ++size) {
+    const std::vector<uint8_t> content = Random(size, random);
+    std::vector<uint8_t> wire;
+    AppendFrame(content, &wire);
+    int frames = 0;
+    for (uint8_t byte : wire) frames += reader.Add(byte);
+    ASSERT_EQ(frames, 1);
+    ASSERT_EQ(reader.content(), content);
+  }
+  EXPECT_EQ(reader.bad_frames(), 0u);
+}
+
+TEST(Frames, AnyFlippedBitIsSeen) {
+  std::mt19937_64 random(2);
+  const std::vector<uint8_t> content = Random(40, random);
+  std::vector<uint8_t> wire;
+  AppendFrame(content, &wire);
+  for (size_t bit = 8; bit < 8 * (wire.size() - 1); ++bit) {
+    std::vector<uint8_t> bad = wire;
+    bad[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+    FrameReader reader;
+    for (uint8_t byte : bad) EXPECT_FALSE(reader.Add(byte)) << bit;
+  }
+}
+
+TEST(Link, HelloSaysWhatTheBoardIs) {
+  Session s;
+  auto info = s.link->Hello();
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_EQ(info->version, 1);
+  EXPECT_EQ(info->max_data, kMaxData);
+  EXPECT_EQ(info->clock_mhz, 60);
+}
+
+TEST(Link, RegistersAndMemory) {
+  Session s;
+  ASSERT_TRUE(s.link->Hello().ok());
+  s.board.registers[0x10] = 0x12345678;
+  auto value = s.link->ReadRegister(0x10);
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_EQ(*value, 0x12345678u);
+  ASSERT_TRUE(s.link->WriteRegister(0xffc, 0xa57e7d01).ok());
+  EXPECT_EQ(s.board.registers[0xffc], 0xa57e7d01u);
+
+  std::mt19937_64 random(3);
+  for (const auto& [address, size] :
+       std::vector<std::pair<uint64_t, size_t>>{{0, 1},
+                                                {15, 1},
+                                                {15, 2},
+                                                {16, 16},
+                                                {3, 13},
+                                                {3, 14},
+                                                {7, 5000},
+                                                {kMemoryBytes - 1, 1},
+                                                {1000, kMaxData},
+                                                {1001, kMaxData + 1}}) {
+    const std::vector<uint8_t> before = s.board.memory();
+    const std::vector<uint8_t> bytes = Random(size, random);
+    ASSERT_TRUE(s.link->WriteMemory(address, bytes).ok()) << address;
+    std::vector<uint8_t> wanted = before;
+    std::copy(bytes.begin(), bytes.end(), wanted.begin() + address);
+    ASSERT_EQ(s.board.memory(), wanted) << address << " " << size;
+    std::vector<uint8_t> got(size);
+    ASSERT_TRUE(s.link->ReadMemory(address, absl::MakeSpan(got)).ok());
+    ASSERT_EQ(got, bytes) << address << " " << size;
+  }
+  EXPECT_EQ(s.link->stats().repeated, 0u);
+}
+
+TEST(Link, ErrorsOfTheBusAreReported) {
+  Session s;
+  ASSERT_TRUE(s.link->Hello().ok());
+  std::vector<uint8_t> bytes(40);
+  absl::Status status =
+      s.link->ReadMemory(kMemoryBytes - 20, absl::MakeSpan(bytes));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("refused an access"));
+  status = s.link->WriteMemory(kMemoryBytes, bytes);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("refused an access"));
+  // Until the next session: a write that failed is not forgotten.
+  EXPECT_FALSE(s.link->ReadRegister(0).ok());
+  ASSERT_TRUE(s.link->Hello().ok());
+  EXPECT_TRUE(s.link->ReadRegister(0).ok());
+}
+
+TEST(Link, UnknownRequestsAreRefusedAndTheNextOnesServed) {
+  Session s;
+  ASSERT_TRUE(s.link->Hello().ok());
+  FrameReader reader;
+  const auto ask = [&](const std::vector<uint8_t>& request) {
+    std::vector<uint8_t> wire;
+    AppendFrame(request, &wire);
+    for (uint8_t b : wire) s.board.to_board.push_back(b);
+    for (int i = 0; i < 3000; ++i) s.board.Cycle();
+    int frames = 0;
+    for (uint8_t b : s.board.from_board) frames += reader.Add(b);
+    s.board.from_board.clear();
+    EXPECT_EQ(frames, 1);
+    return reader.content();
+  };
+  const std::vector<uint8_t> hello = ask(MakeRequest(Op::kHello, 7, 0, 0, {}));
+  ASSERT_EQ(hello.size(), 12u);
+  const std::vector<uint8_t> four = {1, 2, 3, 4}, three = {1, 2, 3};
+  // Operation, data: an unknown one, a write without data, one with too few
+  // bytes, a read with data.
+  uint8_t number = 8;
+  for (const auto& request :
+       {MakeRequest(static_cast<Op>(9), number, 0, 0, {}),
+        MakeRequest(Op::kWriteMemory, static_cast<uint8_t>(number + 1), 0, 0,
+                    {}),
+        MakeRequest(Op::kWriteRegister, static_cast<uint8_t>(number + 2), 0, 0,
+                    three),
+        MakeRequest(Op::kReadRegister, static_cast<uint8_t>(number + 3), 0, 0,
+                    four)}) {
+    const std::vector<uint8_t> answer = ask(request);
+    ASSERT_EQ(answer.size(), 3u);
+    EXPECT_EQ(answer[1], request[1]);
+    EXPECT_EQ(answer[2], static_cast<uint8_t>(Answer::kRequest));
+  }
+  EXPECT_TRUE(s.board.register_writes.empty());
+  // Ahead of what is missing: refused, with the number that is wanted.
+  std::vector<uint8_t> answer =
+      ask(MakeRequest(Op::kWriteRegister, 14, 4, 0, four));
+  EXPECT_EQ(answer[1], 12);
+  EXPECT_EQ(answer[2], static_cast<uint8_t>(Answer::kOrder));
+  // In its turn executed, and again only answered.
+  for (int i = 0; i < 3; ++i) {
+    answer = ask(MakeRequest(Op::kWriteRegister, 12, 4, 0, four));
+    EXPECT_EQ(answer[2], static_cast<uint8_t>(Answer::kOk));
+  }
+  EXPECT_EQ(s.board.register_writes.size(), 1u);
+  // A garbled frame is told of at once.
+  for (uint8_t b : {0x7e, 1, 2, 3, 0x7e}) s.board.to_board.push_back(b);
+  for (int i = 0; i < 300; ++i) s.board.Cycle();
+  int frames = 0;
+  for (uint8_t b : s.board.from_board) frames += reader.Add(b);
+  ASSERT_EQ(frames, 1);
+  EXPECT_EQ(reader.content()[0], 0x80);
+  EXPECT_EQ(reader.content()[1], 13);
+  EXPECT_EQ(s.board.bad_frames, 1);
+}
+
+TEST(Link, SurvivesFaultsOnTheLine) {
+  uint64_t injected = 0, repeated = 0;
+  for (uint64_t seed = 1; seed <= 24; ++seed) {
+    const int rate = 8 << seed % 4;  // up to 1 in 1024 bytes
+    Faults faults;
+    (seed % 3 == 0   ? faults.lost
+     : seed % 3 == 1 ? faults.flipped
+                     : faults.doubled) = rate;
+    if (seed % 8 == 0) faults = {rate / 3, rate / 3, rate / 3};
+    Session s(faults, seed);
+    auto info = s.link->Hello();
+    ASSERT_TRUE(info.ok()) << seed << ": " << info.status();
+    std::mt19937_64 random(seed);
+    std::vector<uint8_t> memory = s.board.memory();
+    for (int i = 0; i < 40; ++i) {
+      const size_t size = 1 + random() % 3000;
+      const uint64_t address = random() % (kMemoryBytes - size);
+      if (random() % 3 == 0) {
+        const std::vector<uint8_t> bytes = Random(size, random);
+        ASSERT_TRUE(s.link->WriteMemory(address, bytes).ok()) << seed;
+        std::copy(bytes.begin(), bytes.end(), memory.begin() + address);
+      } else if (random() % 2 == 0) {
+        std::vector<uint8_t> got(size);
+        const absl::Status status =
+            s.link->ReadMemory(address, absl::MakeSpan(got));
+        ASSERT_TRUE(status.ok()) << seed << ": " << status;
+        ASSERT_TRUE(
+            std::equal(got.begin(), got.end(), memory.begin() + address))
+            << seed;
+      } else {
+        const uint32_t value = static_cast<uint32_t>(random());
+        s.board.register_writes.clear();
+        ASSERT_TRUE(s.link->WriteRegister(4, value).ok());
+        ASSERT_EQ(s.board.register_writes.size(), 1u) << "not exactly once";
+        ASSERT_EQ(s.board.register_writes[0].second, value);
+      }
+    }
+    ASSERT_EQ(s.board.memory(), memory) << seed;
+    injected += s.line->injected;
+    repeated += s.link->stats().repeated;
+  }
+  EXPECT_GT(injected, 200u);
+  EXPECT_GT(repeated, 100u);
+}
+
+TEST(Link, NoiseBetweenFramesDoesNoHarm) {
+  Session s;
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 5000; ++i)
+    s.board.to_board.push_back(static_cast<uint8_t>(random()));
+  for (int i = 0; i < 60000; ++i) s.board.Cycle();
+  auto info = s.link->Hello();
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_TRUE(s.link->WriteRegister(0, 1).ok());
+}
+
+TEST(Link, ADeadBoardIsAnError) {
+  Session s({65536, 0, 0});
+  const auto info = s.link->Hello();
+  EXPECT_TRUE(absl::IsUnavailable(info.status()));
+  EXPECT_THAT(std::string(info.status().message()),
+              HasSubstr("does not answer"));
+}
+
+TEST(Link, AResetOfTheBoardIsAnError) {
+  Session s;
+  ASSERT_TRUE(s.link->Hello().ok());
+  ASSERT_TRUE(s.link->WriteRegister(0, 1).ok());
+  s.board.Reset();
+  s.board.register_writes.clear();
+  const absl::Status status = s.link->WriteRegister(0, 2);
+  EXPECT_FALSE(status.ok());
+  EXPECT_TRUE(s.board.register_writes.empty());
+}
+
+}  // namespace
+}  // namespace systole::serial
