@@ -31,6 +31,8 @@ module systole_chip
     output logic [H*8-1:0]             axi_rdata_o,
 
     output logic                       irq_o,
+    output logic                       running_o,  // a program runs
+    output logic                       fault_o,    // frozen by a fault
 
     // Clients of the memory.
     output mem_req_t                   mem_req_o,
@@ -60,6 +62,8 @@ module systole_chip
       .hbm_limit_o(hbm_limit), .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
   );
   assign hbm_end = hbm_limit < HbmBytes ? hbm_limit : HbmBytes;
+  assign running_o = csr_status.running;
+  assign fault_o   = csr_status.fault;
 
   // A request that the core still offers counts as in flight: it is not withdrawn.
   systole_soft_reset u_soft_reset (

@@ -69,6 +69,8 @@ module systole_top_axi
     output logic [3:0]                             axi_rid_o,
 
     output logic                                   irq_o,
+    output logic                                   running_o,  // a program runs
+    output logic                                   fault_o,    // frozen by a fault
 
     // AXI4 master to the DRAM: INCR bursts of whole aligned beats of D bytes, one ID.
     output logic                                   dram_awvalid_o,
@@ -145,7 +147,7 @@ module systole_top_axi
 
   systole_chip #(.Preset(Preset), .FastArray(FastArray)) u_chip (
       .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp),
-      .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp), .axi_rdata_o, .irq_o,
+      .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp), .axi_rdata_o, .irq_o, .running_o, .fault_o,
       .mem_req_o(mem_req), .mem_wr_data_o(mem_wr_data), .mem_wr_mask_o(mem_wr_mask), .mem_rsp_i(mem_rsp),
       .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o
   );

@@ -133,6 +133,9 @@ module systole_top
   systole_chip #(.Preset(Preset), .FastArray(FastArray)) u_chip (
       .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp),
       .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp), .axi_rdata_o, .irq_o,
+      // verilator lint_off PINCONNECTEMPTY
+      .running_o(), .fault_o(),
+      // verilator lint_on PINCONNECTEMPTY
       .mem_req_o(mem_req), .mem_wr_data_o(mem_wr_data), .mem_wr_mask_o(mem_wr_mask), .mem_rsp_i(mem_rsp),
       .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o
   );

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""The FPGA flow but for its tools: estimates, paths, budgets, and that bad input ends in one line."""
+
+import contextlib
+import io
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "fpga"))
+
+from flow import board, boards, budget, chip, netlist, sdf, tools, units  # noqa: E402  behind the path
+
+
+def cell(kind, inputs, outputs, **parameters):
+    directions = {**{pin: "input" for pin in inputs}, **{pin: "output" for pin in outputs}}
+    return {"type": kind, "parameters": parameters, "port_directions": directions,
+            "connections": {pin: [bit] for pin, bit in {**inputs, **outputs}.items()}}
+
+
+def chain(length):
+    """A flip-flop, so many LUTs after each other, a flip-flop."""
+    cells = {"u_a.first": cell("TRELLIS_FF", {"CLK": 1, "DI": 2}, {"Q": 10})}
+    for i in range(length):
+        cells[f"u_a.lut{i}"] = cell("LUT4", {"A": 10 + i, "B": 2}, {"Z": 11 + i})
+    cells["u_b.last"] = cell("TRELLIS_FF", {"CLK": 1, "DI": 10 + length}, {"Q": 3})
+    return cells
+
+
+SDF = """(DELAYFILE
+  (CELL
+    (CELLTYPE "TRELLIS_FF")
+    (INSTANCE u_a\\.x_q\\[0\\])
+    (DELAY
+      (ABSOLUTE
+        (IOPATH (posedge CLK) Q (500:500:500) (500:500:500))
+      )
+    )
+    (TIMINGCHECK
+      (SETUPHOLD (posedge DI) (posedge CLK) (100:100:100) (0:0:0))
+    )
+  )
+  (CELL
+    (CELLTYPE "TRELLIS_COMB")
+    (INSTANCE lut)
+    (DELAY
+      (ABSOLUTE
+        (IOPATH A F (200:200:200) (200:200:200))
+      )
+    )
+  )
+  (CELL
+    (CELLTYPE "TRELLIS_FF")
+    (INSTANCE u_b\\.y_q)
+    (DELAY
+      (ABSOLUTE
+        (IOPATH (posedge CLK) Q (500:500:500) (500:500:500))
+      )
+    )
+    (TIMINGCHECK
+      (SETUPHOLD (posedge DI) (posedge CLK) (100:100:100) (0:0:0))
+    )
+  )
+  (CELL
+    (CELLTYPE "top")
+    (INSTANCE )
+    (DELAY
+      (ABSOLUTE
+        (INTERCONNECT u_a\\.x_q\\[0\\]/Q lut/A (1000:1000:1000) (1000:1000:1000))
+        (INTERCONNECT lut/F u_b\\.y_q/DI (2000:2000:2000) (2000:2000:2000))
+        (INTERCONNECT u_b\\.y_q/Q u_a\\.x_q\\[0\\]/DI (700:700:700) (700:700:700))
+      )
+    )
+  )
+)
+"""
+
+
+class Estimates(unittest.TestCase):
+    def test_a_longer_path_takes_longer(self):
+        before = 0
+        for length in range(1, 20):
+            ns, levels, first, last = netlist.Estimate(chain(length)).worst()
+            self.assertEqual((levels, first, last), (length, "u_a.first", "u_b.last"))
+            self.assertGreater(ns, before)
+            before = ns
+
+    def test_cells_of_units(self):
+        unit_of = netlist.unit_namer({"near": "u_a", "far": "u_b"})
+        table = netlist.count(chain(5), unit_of)
+        self.assertEqual(table["near"], {"cells": 5, "flip_flops": 1, "multipliers": 0, "ram_blocks": 0})
+        self.assertEqual(table["far"]["flip_flops"], 1)
+        self.assertEqual(unit_of("$abc$12$lut$u_a.x"), "near")
+        self.assertEqual(unit_of("u_around.x"), "other")
+
+    def test_paths_of_a_routed_design(self):
+        paths = sdf.Design(SDF).worst(5)
+        self.assertEqual([path["ns"] for path in paths], [3.8, 1.3])
+        self.assertEqual((paths[0]["levels"], paths[0]["routing_ns"], paths[0]["from"], paths[0]["to"]), (1, 3.0, "u_a.x_q[0]", "u_b.y_q"))
+
+    def test_budgets(self):
+        rows = [{"unit": "a", "ns": 9.0, "levels": 7, "cells": 100, "from": "x", "to": "y"}]
+        self.assertEqual(budget.compare(rows, {"a": {"ns": 9.0, "cells": 100}}), [])
+        self.assertRegex(budget.compare(rows, {"a": {"ns": 8.9, "cells": 100}})[0], "a: 9.0 ns, 8.9 allowed: 7 levels from x to y")
+        self.assertRegex(budget.compare(rows, {"a": {"ns": 9.0, "cells": 99}})[0], "a: 100 cells, 99 allowed")
+        self.assertRegex(budget.compare(rows, {})[0], "a: not in budget.yaml")
+
+
+class BadInput(unittest.TestCase):
+    def fails(self, *arguments):
+        """The error line of the program."""
+        result = subprocess.run([sys.executable, str(ROOT / "fpga" / "fpga.py"), *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        return result.stderr
+
+    def test_unknown_board(self):
+        self.assertRegex(self.fails("--board", "de10"), "unknown board 'de10'; there are ulx3s-85f, ulx4m-ls-85f")
+
+    def test_unknown_preset(self):
+        self.assertRegex(self.fails("--board", "ulx3s-85f", "--preset", "huge"), "unknown preset 'huge'; there are nano, ")
+
+    def test_preset_of_another_memory(self):
+        self.assertRegex(self.fails("--board", "ulx3s-85f", "--preset", "edge"), "'edge' does not fit ulx3s-85f: it has HBM")
+
+    def test_what_does_not_fit_is_named(self):
+        with self.assertRaisesRegex(tools.FlowError, "'board' does not fit ulx3s-85f: it takes 90000 of 83640 cells, 200 of 156 multipliers"):
+            boards.check_fit(boards.load("ulx3s-85f"), "board", {"cells": 90000, "multipliers": 200, "ram_blocks": 3})
+
+    def test_missing_tools(self):
+        with mock.patch.object(tools, "NEXTPNR", pathlib.Path("/nowhere/nextpnr")), self.assertRaisesRegex(tools.FlowError, "missing tools: nextpnr"):
+            tools.check(memory=False)
+
+    def test_a_failed_route(self):
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            failing = work / "nextpnr"
+            failing.write_text("#!/bin/sh\necho 'ERROR: Unable to find legal placement for all cells'\nexit 1\n")
+            failing.chmod(0o755)
+            args = mock.Mock(seed=1, router="router1", no_route=False, limit=1)
+            with mock.patch.object(tools, "NEXTPNR", failing), self.assertRaisesRegex(tools.FlowError, "place and route failed: ERROR: Unable to find"):
+                board.place_and_route(boards.load("ulx3s-85f"), 60, work, args)
+
+    def test_a_step_that_takes_too_long_is_ended(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            code, seconds = tools.run(["sleep", "60"], folder, pathlib.Path(folder) / "log", "sleeping", limit=1)
+            self.assertNotEqual(code, 0)
+            self.assertLess(seconds, 30)
+
+    def test_unknown_unit(self):
+        with self.assertRaisesRegex(tools.FlowError, "no unit 'x' in this preset; there are a, b"):
+            units.chosen({"a": [], "b": []}, ["x"])
+
+
+class Descriptions(unittest.TestCase):
+    def test_boards_name_presets_that_exist_and_all_pins(self):
+        ports = set()
+        for name in boards.names():
+            described = boards.load(name)
+            for preset in described["presets"]:
+                self.assertEqual(chip.top(preset), "systole_top_axi")
+            pins = [line.split('"')[1] for line in (described["folder"] / "pins.lpf").read_text().splitlines() if line.startswith("LOCATE")]
+            sites = [line.split('"')[3] for line in (described["folder"] / "pins.lpf").read_text().splitlines() if line.startswith("LOCATE")]
+            self.assertEqual(len(set(sites)), len(sites), name)
+            ports.add(frozenset(pins))
+        self.assertEqual(len(ports), 1, "the boards share a top")
+        self.assertEqual(len(next(iter(ports))), 4 + 8 + 6 + 13 + 2 + 2 + 16)
+
+
+if __name__ == "__main__":
+    unittest.main()

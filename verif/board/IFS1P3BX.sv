@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Input flip-flop of an ECP5's pad, for simulation.
+
+module IFS1P3BX (
+    input  logic SCLK,
+    input  logic PD,
+    input  logic SP,
+    input  logic D,
+    output logic Q
+);
+  always_ff @(posedge SCLK) begin
+    if (PD) Q <= 1'b1;
+    else if (SP) Q <= D;
+  end
+endmodule
