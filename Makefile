@@ -13,7 +13,7 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help run train test lint synth formal bench waves coverage format docs generate build setup clean
+.PHONY: help run train test lint synth fpga formal bench waves coverage format docs generate build setup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -35,6 +35,13 @@ lint: setup ## check the RTL with Verilator, the C++ format and the rules of the
 
 synth: setup ## map the RTL for ECP5 and a generic library, simulate a netlist against the RTL
 	@scripts/python verif/synth/synth.py --build $(BUILD) $(ARGS)
+
+# Without a mode of its own in ARGS: the bitstream of a board.
+FPGA_MODE = $(if $(filter --units --check --generic --help,$(ARGS)),,--board $(BOARD))
+BOARD ?= ulx3s-85f
+
+fpga: setup ## place and route for a board (BOARD=ulx3s-85f PRESET=board8), or ARGS="--units", "--check", "--help"
+	@.venv/bin/python fpga/fpga.py $(FPGA_MODE) $(if $(PRESET),--preset $(PRESET)) --build $(BUILD) $(ARGS)
 
 formal: setup ## prove the small cells, and show that the proofs fail on seeded mutants
 	@scripts/python verif/formal/formal.py --build $(BUILD) $(ARGS)

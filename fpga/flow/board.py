@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""From source to bitstream: generates PLL and DRAM controller, maps, places, routes, packs, reports."""
+
+import json
+import math
+import re
+import time
+
+from flow import boards, chip, netlist, report, sdf, tools
+from flow.tools import ROOT, FlowError
+
+COMMON = ROOT / "fpga" / "common"
+WORST_PATHS = 5
+
+
+def generate(board, clock, work):
+    """The board's PLL and DRAM controller."""
+    command = [tools.ECPPLL, "-n", "systole_pll", "-i", board["input_mhz"], "-o", clock, "--clkin_name", "clkin", "--clkout0_name", "clkout0",
+               "--clkout1_name", "clkout1", "--clkout1", clock, "--phase1", board["sdram_phase"], "-f", "systole_pll.v"]
+    code, _ = tools.run(command, work, work / "pll.log", "PLL")
+    made = re.search(r"clkout0 frequency: ([\d.]+)", (work / "pll.log").read_text())
+    if code != 0 or not made or not math.isclose(float(made[1]), clock, rel_tol=1e-3):
+        raise FlowError(f"no PLL setting yields {clock} MHz from {board['input_mhz']} MHz (nearest: {made[1] if made else '-'}); see {work / 'pll.log'}")
+    sdram = [tools.PYTHON, ROOT / "fpga" / "flow" / "sdram.py", "--module", board["sdram"], "--clock", clock * 1e6, "--out", "systole_sdram.v"]
+    code, _ = tools.run(sdram, work, work / "sdram.log", "DRAM controller")
+    if code != 0:
+        raise FlowError(f"LiteDRAM failed: {tools.last_line(work / 'sdram.log', r'Error') or f'exit code {code}'}; see {work / 'sdram.log'}")
+
+
+def sources(work):
+    """All that is not in rtl/."""
+    return [COMMON / "ecp5_pads.v", COMMON / "systole_link_pkg.sv", *sorted(path for path in COMMON.glob("*.sv") if not path.stem.endswith("_pkg")),
+            work / "systole_pll.v", work / "systole_sdram.v"]
+
+
+def synthesise(board, preset, clock, work):
+    """Reads and maps. Returns {unit: instance path} and the seconds it took."""
+    files = " ".join(str(path) for path in sources(work))
+    options = (f"{chip.OPTIONS} --top {board['top']} -G Preset={preset['id']} -G ClockHz={round(clock * 1e6)} "
+               f"-G Baud={board['baud']}")
+    seconds = tools.yosys({"read": f"{options} -F rtl/systole.f @share/lattice/cells_bb_ecp5.v {files}", "save": str(work / "board.il")},
+                          work, "read", "reading")
+    units = chip.find_units(work / "board.il", board["top"])
+    paths = {unit if len(found) == 1 else f"{unit} {number}": path for unit, found in units.items() for number, (_, path) in enumerate(found)}
+    seconds += tools.yosys({"load": str(work / "board.il"), "top": board["top"], "json": str(work / "net.json")},
+                           work, "map", "mapping")
+    return paths, seconds
+
+
+def place_and_route(board, clock, work, args):
+    """Returns nextpnr's report and the seconds it took."""
+    command = [tools.NEXTPNR, *board["device"], "--json", "net.json", "--lpf", "pins.lpf", "--freq", clock, "--seed", args.seed,
+               "--router", args.router, "--report", "report.json", "--timing-allow-fail", "-l", "route.log"]
+    command += ["--no-route"] if args.no_route else ["--textcfg", "board.config", "--sdf", "board.sdf"]
+    (work / "pins.lpf").write_text((board["folder"] / "pins.lpf").read_text())
+    code, seconds = tools.run(command, work, work / "nextpnr.log", "place and route", pattern=r"Info:", limit=args.limit * 60)
+    if code != 0:
+        log = work / "nextpnr.log"
+        cause = tools.last_line(log, r"ERROR|ended after") or tools.last_line(log, "arcs|overused") or f"exit code {code}"
+        raise FlowError(f"place and route failed: {cause}; see {log} (another --seed or --router may do)")
+    return json.loads((work / "report.json").read_text()), seconds
+
+
+def name_path(path, unit_of):
+    """A path with the units that its ends are in."""
+    return {**path, "from_unit": unit_of(path["from"]), "to_unit": unit_of(path["to"])}
+
+
+def one_path(measured):
+    """What nextpnr itself tells of the worst path, for an estimate before routing."""
+    inside = [p for p in measured["critical_paths"] if "posedge" in p["from"] and "posedge" in p["to"]]
+    worst = max(inside, key=lambda path: sum(step["delay"] for step in path["path"]), default=None)
+    if worst is None:
+        return []
+    steps = worst["path"]
+    return [{"ns": round(sum(step["delay"] for step in steps), 2), "levels": sum(step["type"] == "logic" for step in steps),
+             "routing_ns": round(sum(step["delay"] for step in steps if step["type"] == "routing"), 2),
+             "from": steps[0]["from"]["cell"], "to": steps[-1]["to"]["cell"]}]
+
+
+def run(args):
+    board = boards.load(args.board)
+    name = args.preset or board["presets"][0]
+    preset = boards.preset(name)
+    if preset["chip"]["Memory"] != "axi":
+        raise FlowError(f"preset '{name}' does not fit {board['name']}: it has HBM, the board's presets are {', '.join(board['presets'])}")
+    tools.check(memory=True)
+    clock = args.clock or board["clock_mhz"]
+    work = args.build / "fpga" / board["name"] / name
+    work.mkdir(parents=True, exist_ok=True)
+    (args.build / "reports" / "fpga.json").unlink(missing_ok=True)
+    tools.say(f"{name} for {board['name']} at {clock:g} MHz, in {work}")
+    generate(board, clock, work)
+    paths, synthesis_seconds = synthesise(board, preset, clock, work)
+    cells = netlist.read(work / "net.json")
+    unit_of = netlist.unit_namer(paths)
+    table = netlist.count(cells, unit_of)
+    total = netlist.count(cells)["all"]
+    rows = [{"unit": unit, **table[unit]} for unit in sorted(table, key=lambda unit: -table[unit]["cells"])]
+    report.table(f"{name} on {board['name']}, mapped in {synthesis_seconds:.0f} s", rows + [{"unit": "all", **total}])
+    boards.check_fit(board, name, total)
+    measured, route_seconds = place_and_route(board, clock, work, args)
+    use = {kind: value["used"] for kind, value in measured["utilization"].items()}
+    fmax = min((value["achieved"] for net, value in measured["fmax"].items() if "25mhz" not in net), default=0.0)
+    worst = one_path(measured) if args.no_route else sdf.Design((work / "board.sdf").read_text()).worst(WORST_PATHS)
+    worst = [name_path(path, unit_of) for path in worst]
+    result = {"board": board["name"], "preset": name, "clock_mhz": clock, "fmax_mhz": round(fmax, 2), "routed": not args.no_route,
+              "cells": use["TRELLIS_COMB"], "flip_flops": use["TRELLIS_FF"], "multipliers": use["MULT18X18D"], "ram_blocks": use["DP16KD"],
+              "units": {row.pop("unit"): row for row in [dict(row) for row in rows]}, "worst_paths": worst, "bitstream": None,
+              "seconds": {"synthesis": round(synthesis_seconds), "place_and_route": round(route_seconds)}}
+    report.table("Worst paths", [{key: path[key] for key in ("ns", "levels", "routing_ns", "from_unit", "to_unit", "from", "to")} for path in worst])
+    if not args.no_route:
+        code, seconds = tools.run([tools.ECPPACK, "--compress", "board.config", f"{board['name']}-{name}.bit"], work, work / "pack.log", "bitstream")
+        if code != 0:
+            raise FlowError(f"ecppack failed; see {work / 'pack.log'}")
+        result["bitstream"] = str(work / f"{board['name']}-{name}.bit")
+        result["seconds"]["bitstream"] = round(seconds)
+    path = report.write(args.build, "fpga.json", result)
+    report.write(args.build, f"fpga_{board['name']}_{name}.json", result)
+    print(f"\n{name} on {board['name']}: {result['cells']} logic cells, {result['flip_flops']} flip-flops, {result['multipliers']} multipliers, "
+          f"{result['ram_blocks']} RAM blocks, {fmax:.1f} MHz{' (estimated, not routed)' if args.no_route else ''}\n{path}")
+    if result["bitstream"]:
+        print(f"{board['load']} {result['bitstream']}")
+    if fmax < clock:
+        raise FlowError(f"{fmax:.1f} MHz do not reach the clock of {clock:g} MHz: run with --clock {math.floor(fmax)} or lower")
+    return 0

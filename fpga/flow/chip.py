@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""The RTL of a chip, elaborated once with its hierarchy, and its units."""
+
+import re
+
+from flow import boards
+from flow.tools import ROOT, FlowError, yosys
+
+OPTIONS = "--threads 1 --ignore-assertions --no-implicit-memories --keep-hierarchy -DSYNTHESIS"
+# The units, by module: what the tables show a row for. Deeper ones are parts of these.
+UNITS = {
+    "sequencer": "systole_sequencer", "queue": "systole_unit_queue", "sync": "systole_sync", "fault": "systole_fault",
+    "load": "systole_dma_load", "store": "systole_dma_store", "weights": "systole_weight_loader",
+    "unified buffer": "systole_unified_buffer", "data setup": "systole_sds", "weight fifo": "systole_weight_fifo",
+    "array": "systole_mxu_array", "accumulators": "systole_accumulators", "vector": "systole_vector",
+    "vpu": "systole_vpu", "registers": "systole_csr", "memory window": "systole_axi_hbm", "memory port": "systole_axi_dram",
+    "hbm": "systole_hbm", "link": "systole_link", "sdram": "systole_sdram",
+}
+
+
+def top(preset_name):
+    """The chip's top module: by its kind of memory."""
+    memory = boards.preset(preset_name)["chip"]["Memory"]
+    return {"hbm": "systole_top", "axi": "systole_top_axi"}[memory]
+
+
+def elaborate(preset_name, folder):
+    """RTLIL of the chip in folder/chip.il. Returns {unit: [(module of the elaboration, instance path in the chip)]}."""
+    folder.mkdir(parents=True, exist_ok=True)
+    preset = boards.preset(preset_name)
+    module = top(preset_name)
+    source = next((ROOT / "rtl").rglob(f"{module}.sv")).relative_to(ROOT)
+    design = folder / "chip.il"
+    yosys({"read": f"{OPTIONS} --top {module} -G Preset={preset['id']} -F rtl/systole.f {source}", "save": str(design)}, folder, "read", "reading")
+    return find_units(design, module)
+
+
+def find_units(design, module):
+    """The units among the modules of an elaboration: they are named module$path."""
+    found = {}
+    names = re.findall(r"(?m)^module \\(\S+)$", design.read_text())
+    for unit, wanted in UNITS.items():
+        for name in names:
+            base, _, path = name.partition("$")
+            if base == wanted:
+                found.setdefault(unit, []).append((name, path.removeprefix(module + ".")))
+    if not found:
+        raise FlowError(f"no unit found in {design}")
+    return found

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Each unit alone, with a flip-flop at every port: cells and clock after place and route."""
+
+import json
+import time
+
+from flow import chip, netlist, report, tools
+from flow.tools import FlowError
+
+# What the placer aims at; more than any unit needs.
+AIM_MHZ = 100
+
+
+def chosen(units, only):
+    """The units asked for."""
+    unknown = [unit for unit in only if unit not in units]
+    if unknown:
+        raise FlowError(f"no unit '{unknown[0]}' in this preset; there are {', '.join(units)}")
+    return {unit: where for unit, where in units.items() if not only or unit in only}
+
+
+def map_unit(module, folder, name, effort=True, fault=0):
+    """Maps a module of an elaboration alone. Returns its cells."""
+    work = folder / name.replace(" ", "_")
+    work.mkdir(parents=True, exist_ok=True)
+    job = {"load": str(folder / "chip.il"), "top": module, "registers": True, "json": str(work / "net.json"), "effort": effort, "fault": fault}
+    tools.yosys(job, work, "map", f"mapping {name}")
+    return netlist.read(work / "net.json"), work
+
+
+def route(work, device, seed, limit):
+    """Places and routes a unit. Returns (MHz, worst path's ns, logic cells)."""
+    command = [tools.NEXTPNR, *device, "--out-of-context", "--json", "net.json", "--freq", AIM_MHZ, "--seed", seed, "--report", "report.json",
+               "--timing-allow-fail", "-q", "-l", "route.log"]
+    code, _ = tools.run(command, work, work / "nextpnr.log", f"routing {work.name}", limit=limit)
+    if code != 0:
+        cause = tools.last_line(work / "route.log", r"ERROR") or tools.last_line(work / "nextpnr.log", r"ERROR|ended after") or f"exit code {code}"
+        raise FlowError(f"place and route of {work.name} failed: {cause}; see {work / 'route.log'}")
+    measured = json.loads((work / "report.json").read_text())
+    clocks = [clock["achieved"] for clock in measured["fmax"].values()]
+    return (round(min(clocks), 1) if clocks else None), measured["utilization"]["TRELLIS_COMB"]["used"]
+
+
+def run(args):
+    tools.check(memory=False)
+    preset = args.preset or "board8"
+    folder = args.build / "fpga" / "units" / preset
+    start = time.monotonic()
+    found = chosen(chip.elaborate(preset, folder), args.only)
+    rows = []
+    for unit, instances in found.items():
+        cells, work = map_unit(instances[0][0], folder, unit)
+        estimate = netlist.Estimate(cells).worst()
+        row = {"unit": unit, "instances": len(instances), **netlist.count(cells)["all"]}
+        if args.no_route:
+            row |= {"levels": estimate[1], "estimate_ns": round(estimate[0], 1)}
+        else:
+            mhz, packed = route(work, ["--85k", "--package", "CABGA381", "--speed", "6"], args.seed, args.limit * 60)
+            row |= {"cells": packed, "MHz": mhz, "levels": estimate[1], "estimate_ns": round(estimate[0], 1)}
+        rows.append(row)
+        tools.say(", ".join(f"{key} {value}" for key, value in row.items()))
+    report.table(f"Units of {preset}, each alone with registered ports, ECP5 speed grade 6", rows)
+    path = report.write(args.build, f"fpga_units_{preset}.json", {"preset": preset, "units": rows, "seconds": round(time.monotonic() - start)})
+    print(f"\n{path}")
+    return 0

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""A job for Yosys as a library, in a process of its own: python yosys_job.py job.json.
+
+The job is an object:
+  read:      arguments of read_slang, with @share for the folder of Yosys' own files; the elaborated design with its hierarchy goes to "save"
+  load:      RTLIL to begin with, instead of read
+  save:      file of RTLIL to end with, instead of mapping
+  top:       the module to map
+  registers: true: a flip-flop at every port but the clocks, so that each path begins and ends in one
+  fault:     a number: so many additions in a chain behind the widest output, for a test of what looks at paths
+  commands:  Yosys commands in place of the mapping for ECP5
+  effort:    true: the delay target of the mapper that gives the smaller and faster result in twice the time
+  json:      the mapped netlist
+"""
+
+import json
+import pathlib
+import sys
+
+import pyosys
+from pyosys import libyosys as ys
+
+CLOCKS = ("\\clk_i",)
+
+
+def lengthen(module, wire, additions):
+    """A signal with a chain of additions behind a wire, each to its halves exchanged."""
+    signal = ys.SigSpec(wire)
+    half = wire.width // 2
+    for number in range(additions):
+        turned = signal.extract(half, wire.width - half)
+        turned.append(signal.extract(0, half))
+        total = module.addWire(ys.IdString(f"$fault{number}"), wire.width)
+        module.addAdd(ys.IdString(f"$fault_add{number}"), signal, turned, ys.SigSpec(total))
+        signal = ys.SigSpec(total)
+    return signal
+
+
+def register_ports(design, fault):
+    """The module's ports become wires between flip-flops on clk_i and new ports."""
+    module = design.top_module()
+    wires = list(module.wires_.values())
+    clock = next((wire for wire in wires if wire.name.str() in CLOCKS), None)
+    if clock is None:
+        raise RuntimeError("the unit has no clk_i")
+    widest = max((wire for wire in wires if wire.port_output), key=lambda wire: wire.width)
+    for wire in [wire for wire in wires if (wire.port_input or wire.port_output) and wire.name.str() not in CLOCKS]:
+        name = wire.name.str()
+        pin = module.addWire(ys.IdString(name + "_pin"), wire.width)
+        if wire.port_input:
+            wire.port_input, pin.port_input = False, True
+            source, target = pin, wire
+        else:
+            wire.port_output, pin.port_output = False, True
+            source, target = wire, pin
+        signal = lengthen(module, wire, fault) if fault and wire.name == widest.name else ys.SigSpec(source)
+        module.addDff(ys.IdString("$port" + name), ys.SigSpec(clock), signal, ys.SigSpec(target))
+    module.fixup_ports()
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        job = json.load(file)
+    design = ys.Design()
+
+    def run(command):
+        ys.run_pass(command, design)
+
+    if "read" in job:
+        share = str(pathlib.Path(pyosys.__file__).parent / "share")
+        run("read_slang " + job["read"].replace("@share", share))
+        run("proc -norom")
+    else:
+        run(f"read_rtlil {job['load']}")
+    if "save" in job:
+        run(f"write_rtlil {job['save']}")
+        return
+    run(f"hierarchy -top {job['top']}")
+    run("rename -top unit_top" if job.get("registers") else "opt_clean")
+    run("flatten")
+    run("opt_clean")
+    if job.get("registers"):
+        register_ports(design, job.get("fault", 0))
+    for command in job.get("commands", []):
+        run(command)
+    if "commands" not in job:
+        run("scratchpad -set abc9.verify false")
+        if job.get("effort", True):
+            run("scratchpad -set abc9.W 300")
+        run("synth_lattice -family ecp5 -abc9" + (f" -json {job['json']}" if "json" in job else ""))
+    if "stat" in job:
+        run(f"tee -q -o {job['stat']} stat -json")
+
+
+main()
