@@ -33,8 +33,8 @@ class Simulation {
     std::string preset = "edge";
     bool checked = false;
     uint64_t seed = 1;
-    int stall_rate = 0;  // in the core, on the AXI channels of the host and of a
-                         // DRAM; in 1/256 a cycle
+    int stall_rate = 0;  // in the core, on the AXI channels of the host and of
+                         // a DRAM; in 1/256 a cycle
   };
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);

@@ -125,7 +125,7 @@ class Bench {
     std::deque<uint32_t> todo;  // indices in program order
     std::deque<Flight> flights;
     int started = 0;
-    bool stopped = false;   // its unit told a fault
+    bool stopped = false;  // its unit told a fault
     int64_t faulted = -1;  // of this descriptor, which is never done
   };
   struct Read {
