@@ -23,6 +23,7 @@ module systole_mxu
     input  logic                         flush_i,   // start of a program: the weight FIFO forgets its tiles
 
     // Unit interface (docs/design.md).
+    input  logic                         start_peek_i,   // start_desc_i is the next, though its flags may be missing
     input  logic                         start_valid_i,
     output logic                         start_ready_o,
     input  desc_t                        start_desc_i,
@@ -73,7 +74,7 @@ module systole_mxu
   localparam int unsigned Stages = Cfg.CellStages;
   localparam int unsigned ElementBits = 8 * element_bytes(Cfg);
   localparam int unsigned Latency = array_latency(Rows, Cols, Stages);
-  localparam int unsigned TagSlots = 1 << $clog2(Latency + 1);
+  localparam int unsigned TagSlots = Latency - 1;
   localparam int unsigned TagBits = $clog2(TagSlots);
   localparam int unsigned FilledBits = $clog2(Latency);
   localparam int unsigned MaxInFlight = max_in_flight(Latency);
@@ -90,9 +91,7 @@ module systole_mxu
   } tag_t;
 
   // Data setup.
-  logic                   sds_ready, sds_fault, tile_ready;
-  fault_e                 sds_fault_code;
-  logic [AddrBits-1:0]    sds_fault_addr;
+  logic                   sds_ready, tile_ready;
   logic                   head_valid, head_take, head_accumulate, head_done, go, step;
   logic [AccAddrBits-1:0] head_row;
   // verilator lint_off UNUSEDSIGNAL
@@ -115,8 +114,8 @@ module systole_mxu
 
   systole_sds #(.Cfg(Cfg)) u_sds (
       .clk_i, .rst_ni, .freeze_i,
-      .start_valid_i(start_valid_i && room && !hold_start), .start_ready_o(sds_ready), .start_desc_i,
-      .fault_valid_o(sds_fault), .fault_code_o(sds_fault_code), .fault_addr_o(sds_fault_addr), .start_rows_o(start_rows),
+      .start_peek_i, .start_valid_i(start_valid_i && room && !hold_start), .start_ready_o(sds_ready), .start_desc_i,
+      .fault_valid_o, .fault_code_o, .fault_addr_o, .start_rows_o(start_rows),
       .win_valid_o, .win_addr_o, .win_need_o, .win_ready_i, .win_rsp_valid_i, .win_data_i,
       .head_valid_o(head_valid), .head_take_o(head_take), .head_accumulate_o(head_accumulate),
       .head_transpose_o(head_transpose), .head_pass_last_o(head_pass_last), .head_done_o(head_done), .head_row_o(head_row),
@@ -136,7 +135,7 @@ module systole_mxu
   logic                   bank_q, pass_first, next_go;
 
   assign next_go      = (!next_take || tile_ready) && rows_ok;
-  assign next.bank    = next_take ? !bank_q : bank_q;
+  assign next.bank    = pass_first ? !bank_q : bank_q;  // what is no vector stays with the bank in use
   assign next.valid   = enter;
   assign pass_first   = enter && next_take;
 
@@ -216,13 +215,6 @@ module systole_mxu
   end
 
   // A fault concerns the descriptor that the data setup works on: the last one started.
-  always_ff @(posedge clk_i) begin
-    fault_valid_o <= rst_ni && sds_fault;
-    if (sds_fault) begin
-      fault_code_o <= sds_fault_code;
-      fault_addr_o <= sds_fault_addr;
-    end
-  end
   assign fault_newest_o = 1'b1;
 
   // Tiles: one in use, one ahead in the other bank. The next tile may enter Cool cycles after a pass began to use the tile before it,
@@ -276,14 +268,15 @@ module systole_mxu
   end
 
   // Array and tags.
-  tag_t               tag_q [TagSlots];
+  // A ring of exactly the tags on their way, in LUT RAM: a tag takes the place of the one that leaves.
+  (* ram_style = "distributed" *) logic [$bits(tag_t)-1:0] tag_q [TagSlots];
   logic [TagBits-1:0] tag_ptr_q;
   logic [FilledBits-1:0] filled_q;  // tags written since the reset, as far as they matter
   logic [$clog2(Latency+2)-1:0] drain_q;  // cycles until the last vector has left
   logic               enable;
 
   assign enable        = vec_tag.valid || drain_q != '0;
-  assign tag_out       = tag_q[tag_ptr_q-TagBits'(Latency-1)];
+  assign tag_out       = tag_t'(tag_q[tag_ptr_q]);
   assign tag_out_valid = enable && tag_out.valid && filled_q == FilledBits'(Latency - 1);
 
   systole_mxu_array #(.Rows(Rows), .Cols(Cols), .Cell(Cfg.Cell), .Stages(Stages), .FastView(FastArray)) u_array (
@@ -301,7 +294,7 @@ module systole_mxu
     end else begin
       if (vec_tag.valid) drain_q <= ($clog2(Latency + 2))'(Latency + 1);
       else if (drain_q != '0) drain_q <= drain_q - 1'b1;
-      if (enable) tag_ptr_q <= tag_ptr_q + 1'b1;
+      if (enable) tag_ptr_q <= 32'(tag_ptr_q) == TagSlots - 1 ? '0 : tag_ptr_q + 1'b1;
       tag_out_q       <= tag_out;
       tag_out_q.valid <= tag_out_valid;
       if (enable && filled_q != FilledBits'(Latency - 1)) filled_q <= filled_q + 1'b1;

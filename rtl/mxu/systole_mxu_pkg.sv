@@ -5,7 +5,7 @@
 
 package systole_mxu_pkg;
 
-  import systole_presets_pkg::CellBf16;
+  import systole_presets_pkg::*;
 
   // Bits of an activation or weight. Sums have 32.
   function automatic int unsigned element_bits(int unsigned kind);
@@ -31,5 +31,35 @@ package systole_mxu_pkg;
   function automatic int unsigned max_in_flight(int unsigned latency);
     return latency > 256 ? 16 : 8;
   endfunction
+
+  // Data setup: what its stages hand on (docs/mxu.md).
+  typedef logic [9:0]  pos_t;             // array row, 0..Rows
+  typedef logic [AddrBits-1:0] address_t; // in the unified buffer, modulo 2^36: exact wherever a byte is read
+
+  // Of a vector.
+  typedef struct packed {
+    logic                   take;         // first of a pass that takes a tile
+    logic                   accumulate;
+    logic                   transpose;
+    logic                   pass_last;
+    logic                   done;         // last of its descriptor
+    logic [AccAddrBits-1:0] row;
+    logic [7:0]             pad;
+    pos_t                   total;        // array rows that segments fill
+  } vector_t;
+
+  // Of a segment of it: the sums of the loops.
+  typedef struct packed {
+    address_t           addr;         // of array row 0
+    logic signed [23:0] first;        // coordinate of its first byte in the line
+    logic               present;      // it has elements, and its line lies in the image
+    pos_t               start, stop;  // its array rows
+  } sums_t;
+
+  // The array rows with elements from the buffer.
+  typedef struct packed {
+    address_t addr;
+    pos_t     lo, hi;
+  } range_t;
 
 endpackage

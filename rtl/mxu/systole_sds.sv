@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Systolic data setup: walks a matmul descriptor and reads, for each vector, one window a segment from the unified buffer; the
-// windows' elements come out merged and padded. One vector a cycle, no bubble between passes or descriptors while windows are
-// granted and the vector may go; it leaves three cycles after its last grant.
+// Systolic data setup: reads, for each vector of a matmul descriptor, one window a segment from the unified buffer; the windows'
+// elements come out merged and padded. One vector a cycle, no bubble between passes or descriptors while windows are granted and the
+// vector may go; it leaves three cycles after its last grant. Requests come from registers.
 // Docs: docs/mxu.md, docs/isa.md. Test: tests/rtl/mxu.
 
 module systole_sds
   import systole_presets_pkg::*;
   import systole_isa_pkg::*;
+  import systole_mxu_pkg::*;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
     localparam int unsigned S = Cfg.Segments,
@@ -20,15 +21,16 @@ module systole_sds
     input  logic                         freeze_i,
 
     // Descriptors (docs/design.md).
+    input  logic                         start_peek_i,
     input  logic                         start_valid_i,
     output logic                         start_ready_o,
     input  desc_t                        start_desc_i,
-    output logic                         fault_valid_o,
+    output logic                         fault_valid_o,  // of the last one started
     output fault_e                       fault_code_o,
     output logic [AddrBits-1:0]          fault_addr_o,
     output logic [AccAddrBits:0]         start_rows_o,   // accumulator rows of start_desc_i, from its acc on
 
-    // Windows of the unified buffer.
+    // Windows of the unified buffer. Those of one cycle have no bank in common.
     output logic [S-1:0]                 win_valid_o,
     output logic [S-1:0][UbAddrBits-1:0] win_addr_o,
     output logic [S-1:0][1:0]            win_need_o,
@@ -53,243 +55,286 @@ module systole_sds
 
     output logic                         stall_ub_o          // a vector waits for a window
 );
-  localparam logic        Bf16 = Cfg.Cell == CellBf16;
   localparam int unsigned Rows = Cfg.Rows;
   localparam int unsigned Shift = $clog2(element_bytes(Cfg));
   localparam int unsigned OffBits = $clog2(W);
-  localparam int unsigned BankRows = Cfg.AccRows / 2;
-  typedef logic signed [41:0] addr_t;   // unified buffer address; wide enough that no legal field can wrap it
-  typedef logic signed [33:0] coord_t;  // byte coordinate in a line, likewise
-  typedef logic signed [20:0] line_t;
-  typedef logic [9:0]         pos_t;    // array row, 0..Rows
+  localparam int unsigned BankBits = $clog2(Cfg.UbBanks);
+  localparam int unsigned SizeBits = $clog2(Cfg.UbBytes);
 
-  // Walk of the current descriptor. Sums of the loops are kept, so that no step multiplies.
-  // verilator lint_off UNUSEDSIGNAL
-  matmul_desc_t d_q;
-  // verilator lint_on UNUSEDSIGNAL
-  logic         active_q;
-  logic [13:0]  x_q, y_q;
-  logic [9:0]   i_q;
-  logic [11:0]  p0_q;
-  logic [5:0]   p1_q;
-  coord_t       bx_q, bp_q;           // x*sx, p0*t0_dx
-  line_t        ly_q, lp_q;           // y*sy, p1*t1_dy
-  addr_t        ay_q, ai_q, ap_q;     // y*sy*pitch, i*img_pitch, p1*t1_dy*pitch
-  addr_t        y_step_q, p_step_q;   // sy*pitch, t1_dy*pitch
-  addr_t        seg_base_q [S];       // ub_base + seg_dy*pitch + seg_dx
-  pos_t         seg_start_q [S], seg_end_q [S];
-  logic [AccAddrBits-1:0] row_q;
-  logic         take_q;               // the current pass takes a tile and has not begun (transpose: is not over)
+  // A segment's window: checked, then asked for.
+  typedef struct packed {
+    address_t   addr;
+    pos_t       lo, hi;  // array rows with elements from the buffer
+    logic [1:0] need;    // words of the window that hold bytes to be read
+    logic       bad;     // a byte to be read is not in the buffer
+  } window_t;
+  typedef struct packed {
+    logic [UbAddrBits-1:0] addr;
+    pos_t                  lo, hi;
+    logic [1:0]            need;
+  } request_t;
+  // Banks of two windows: the first words' are the same, the second window's is the next, the first window's is.
+  typedef struct packed {
+    logic same, next, previous;
+  } banks_t;
+  typedef logic [S-1:0][S-1:0] pairs_t;  // [t][s], s < t: the windows have a bank in common
 
-  logic x_last, y_last, i_last, p0_last, p1_last, pass_last, desc_last;
-  logic step, transpose;
+  // Preparation and walk; the sums of each vector's segments.
+  logic               prepared, prepared_bad, take, walk_busy, start, stopped_q;
+  fault_e             prepared_code;
+  logic [AddrBits-1:0] prepared_addr;
+  logic [24:0]        y_step;
+  logic [25:0]        p_step;
+  logic signed [28:0] base [S];
+  pos_t               seg_start [S], seg_stop [S];
+  logic               advance;   // the stages before the check move on
+  logic               b_valid, b_first;
+  vector_t            b_vector;
+  logic [19:0]        b_line_bytes;
+  sums_t              b_sums [S];
+  matmul_desc_t       start_desc;
+  assign start_desc = matmul_desc_t'(start_desc_i);
 
-  assign x_last    = x_q == d_q.nx - 14'd1;
-  assign y_last    = y_q == d_q.ny - 14'd1;
-  assign i_last    = i_q == d_q.n - 10'd1;
-  assign p0_last   = p0_q == d_q.t0 - 12'd1;
-  assign p1_last   = p1_q == d_q.t1 - 6'd1;
-  assign pass_last = x_last && y_last && i_last;
-  assign desc_last = pass_last && p0_last && p1_last;
-  assign transpose = Bf16 && d_q.flags[FlagMatmulTranspose];
+  systole_sds_prepare #(.Cfg(Cfg)) u_prepare (
+      .clk_i, .rst_ni, .peek_i(start_peek_i), .desc_i(start_desc), .ready_o(prepared), .take_i(take), .start_i(start),
+      .bad_o(prepared_bad), .code_o(prepared_code), .addr_o(prepared_addr), .rows_o(start_rows_o),
+      .y_step_o(y_step), .p_step_o(p_step), .base_o(base), .start_o(seg_start), .stop_o(seg_stop)
+  );
+  systole_sds_walk #(.Cfg(Cfg)) u_walk (
+      .clk_i, .rst_ni, .ready_i(prepared && !prepared_bad), .take_o(take), .desc_i(start_desc),
+      .y_step_i(y_step), .p_step_i(p_step), .base_i(base), .start_i(seg_start), .stop_i(seg_stop),
+      .step_i(advance), .busy_o(walk_busy), .valid_o(b_valid), .first_o(b_first), .vector_o(b_vector),
+      .line_bytes_o(b_line_bytes), .sums_o(b_sums)
+  );
 
-  // Checks when a descriptor starts.
-  matmul_desc_t n;
-  logic [11:0]  n_seg_sum;
-  logic [38:0]  n_vectors, n_rows;    // of a pass, of the accumulators
-  logic         n_transpose, n_illegal, n_misaligned, n_acc_bad, start, fault_ub;
-  logic [AddrBits-1:0] n_odd;         // the first value that is not a multiple of the element
-  logic [AddrBits-1:0] fault_ub_addr;
-
-  assign n         = start_desc_i;
-  assign n_seg_sum = 12'(n.seg_len[0]) + 12'(n.seg_len[1]) + 12'(n.seg_len[2]) + 12'(n.seg_len[3]);
-  assign n_vectors   = 39'(n.n) * 39'(n.ny) * 39'(n.nx);
-  assign n_transpose = Bf16 && n.flags[FlagMatmulTranspose];
-  assign n_rows      = n_transpose ? 39'(n.t0) * 39'(n.t1) * 39'(Rows) : n_vectors;
-  assign n_illegal   = n.n == '0 || n.ny == '0 || n.nx == '0 || n.t0 == '0 || n.t1 == '0 || n.lines == '0
-                       || n.line_bytes == '0 || n_seg_sum == '0 || 32'(n_seg_sum) > Rows
-                       || (Bf16 && n.pad != '0) || (n_transpose && n_vectors > 39'(Rows));
-  assign start_rows_o = n_rows[AccAddrBits:0];
-
-  if (Bf16) begin : gen_alignment
-    always_comb begin
-      n_odd = '0;
-      for (int unsigned s = S; s > 0; s--) if (n.seg_dx[s-1][0]) n_odd = AddrBits'($signed(n.seg_dx[s-1]));
-      if (n.t0_dx[0]) n_odd = AddrBits'(n.t0_dx);
-      if (n.sx[0]) n_odd = AddrBits'(n.sx);
-      if (n.line_bytes[0]) n_odd = AddrBits'(n.line_bytes);
-      if (n.img_pitch[0]) n_odd = AddrBits'(n.img_pitch);
-      if (n.pitch[0]) n_odd = AddrBits'(n.pitch);
-      if (n.ub_base[0]) n_odd = AddrBits'(n.ub_base);
+  // Elements of the segment whose bytes lie in 0..line_bytes-1 on a line inside the image. Coordinates further than 2^NearBits from the
+  // line's ends are not counted: a segment is shorter.
+  localparam int unsigned NearBits = $clog2(Rows) + Shift + 1;
+  function automatic range_t inside_line(sums_t b, logic [19:0] line_bytes);
+    logic signed [24:0]  left;        // bytes up to the line's end
+    logic [NearBits:0]   skip, most;  // elements before the line, elements up to its end
+    pos_t                len;
+    range_t              r;
+    len    = b.stop - b.start;
+    left   = $signed({5'b0, line_bytes}) - 25'(b.first);
+    skip   = ({1'b1, {NearBits{1'b0}}} - {1'b0, b.first[NearBits-1:0]}) >> Shift;
+    most   = {1'b0, left[NearBits-1:0]} >> Shift;
+    r.addr = b.addr;
+    r.lo   = b.first >= 0 ? b.start
+             : b.first[23:NearBits] != '1 || 32'(skip) >= 32'(len) ? b.stop : b.start + pos_t'(skip);
+    r.hi   = left < 0 ? b.start : left[24:NearBits] != '0 || 32'(most) >= 32'(len) ? b.stop : b.start + pos_t'(most);
+    if (!b.present) begin
+      r.lo = b.start;
+      r.hi = b.start;
     end
-    assign n_misaligned = n_odd[0];
-  end else begin : gen_bytes_only
-    assign n_odd        = '0;
-    assign n_misaligned = 1'b0;
-  end
-  // All rows in one bank.
-  assign n_acc_bad = 39'(n.acc) + n_rows > (32'(n.acc) < BankRows ? 39'(BankRows) : 39'(Cfg.AccRows));
+    return r;
+  endfunction
 
-  logic stopped_q;  // after a fault, until reset
-  assign start_ready_o = (!active_q || (step && desc_last)) && !freeze_i && !stopped_q;
-  assign start         = start_valid_i && start_ready_o;
+  function automatic window_t check(range_t r);
+    window_t           w;
+    logic              need;
+    logic [OffBits+1:0] lo, hi;  // first byte and the one behind the last, from the first word's begin
+    logic [SizeBits:0] stop;    // the address behind the last
+    need      = r.hi > r.lo;
+    lo        = (OffBits + 2)'(r.addr[OffBits-1:0]) + ((OffBits + 2)'(r.lo) << Shift);
+    hi        = (OffBits + 2)'(r.addr[OffBits-1:0]) + ((OffBits + 2)'(r.hi) << Shift);
+    stop      = {1'b0, r.addr[SizeBits-1:0]} + ((SizeBits + 1)'(r.hi) << Shift);
+    w.addr    = r.addr;
+    w.lo      = r.lo;
+    w.hi      = r.hi;
+    w.need[0] = need && 32'(lo) < W;
+    w.need[1] = need && 32'(hi) > W;
+    // A window that begins before byte 0 ends inside, for what is read of it does.
+    w.bad     = need && r.addr[AddrBits-1:SizeBits] != '1 && (r.addr[AddrBits-1:SizeBits] != '0 || 32'(stop) > Cfg.UbBytes);
+    return w;
+  endfunction
 
-  assign fault_valid_o = (start && (n_illegal || n_misaligned || n_acc_bad)) || fault_ub;
-  always_comb begin
-    fault_code_o = FaultUbRange;
-    fault_addr_o = fault_ub_addr;
-    if (!fault_ub) begin
-      fault_code_o = n_illegal ? FaultIllegalDescriptor : n_misaligned ? FaultMisaligned : FaultAccRange;
-      fault_addr_o = n_illegal ? '0 : n_misaligned ? n_odd : AddrBits'(n.acc);
-    end
-  end
+  // Stage c: the rows with elements from the buffer. Stage d: the words to be read, checked. A vector that reads a byte outside the
+  // buffer stays there.
+  logic    c_valid_q, c_first_q, d_valid_q, d_wait_q, x_valid_q, d_bad, d_moves;
+  vector_t c_vector_q, d_vector_q;
+  range_t  c_q [S];
+  window_t d_q [S];
+  banks_t  d_banks_q [S][S];
 
-  // Windows of the current vector.
-  logic [S-1:0] seg_used, seg_need, seg_bad;
-  pos_t         seg_lo [S], seg_hi [S];   // array rows with elements from the buffer
-  addr_t        seg_addr [S];             // address of the window's byte 0 = array row 0
-  logic [AddrBits-1:0] seg_first [S];     // address of the first byte read
-  logic [S-1:0] granted_q, want;
-
-  for (genvar s = 0; s < S; s++) begin : gen_segment
-    coord_t b, skip, most;  // first byte's coordinate; elements before the line, elements up to its end
-    line_t  l;
-    addr_t  first, a0, a1;
-    pos_t   len;
-    always_comb begin
-      l     = ly_q + lp_q + line_t'($signed(d_q.seg_dy[s]));
-      b     = bx_q + bp_q + coord_t'($signed(d_q.seg_dx[s]));
-      len   = seg_end_q[s] - seg_start_q[s];
-      first = seg_base_q[s] + ay_q + ai_q + ap_q + addr_t'(bx_q) + addr_t'(bp_q);
-      seg_used[s] = len != '0;
-      // Elements of the segment whose bytes lie in 0..line_bytes-1 on a line inside the image.
-      skip      = -b >>> Shift;
-      most      = (coord_t'({1'b0, d_q.line_bytes}) - b) >>> Shift;
-      seg_lo[s] = skip > 0 ? (skip >= coord_t'({1'b0, len}) ? seg_end_q[s] : seg_start_q[s] + pos_t'(skip)) : seg_start_q[s];
-      seg_hi[s] = most <= 0 ? seg_start_q[s]
-                  : most >= coord_t'({1'b0, len}) ? seg_end_q[s] : seg_start_q[s] + pos_t'(most);
-      if (l < 0 || l >= line_t'({1'b0, d_q.lines}) || !seg_used[s]) begin
-        seg_lo[s] = seg_start_q[s];
-        seg_hi[s] = seg_start_q[s];
-      end
-      seg_need[s] = seg_hi[s] > seg_lo[s];
-      seg_addr[s] = first - (addr_t'({1'b0, seg_start_q[s]}) <<< Shift);
-      // First and last byte that is really read.
-      a0 = seg_addr[s] + (addr_t'({1'b0, seg_lo[s]}) <<< Shift);
-      a1 = seg_addr[s] + (addr_t'({1'b0, seg_hi[s]}) <<< Shift) - addr_t'(1);
-      seg_first[s] = a0[AddrBits-1:0];
-      seg_bad[s] = seg_need[s] && (a0 < 0 || a1 >= addr_t'(Cfg.UbBytes));
-    end
-    // Words of the window that hold bytes to be read.
-    pos_t boundary;  // first byte of the second word
-    assign boundary = pos_t'(W) - pos_t'(seg_addr[s][OffBits-1:0]);
-    assign win_addr_o[s]    = seg_addr[s][UbAddrBits-1:0];
-    assign win_need_o[s][0] = seg_need[s] && pos_t'(seg_lo[s] << Shift) < boundary;
-    assign win_need_o[s][1] = seg_need[s] && pos_t'(seg_hi[s] << Shift) > boundary;
-    assign want[s]          = seg_need[s] && !granted_q[s];
-  end
-
-  logic running;
-  assign running       = active_q && !freeze_i && !stopped_q;
-  assign fault_ub      = running && |seg_bad;
-  always_comb begin
-    fault_ub_addr = '0;
-    for (int unsigned s = S; s > 0; s--) if (seg_bad[s-1]) fault_ub_addr = seg_first[s-1];  // the first in walk order
-  end
-  assign win_valid_o = (running && go_i && seg_bad == '0) ? want : '0;
-  assign step        = running && go_i && seg_bad == '0 && (want & ~win_ready_i) == '0;
-  assign step_o      = step;
-  assign stall_ub_o  = active_q && !freeze_i && go_i && !step;
-
-  assign head_valid_o      = active_q;
-  assign head_take_o       = take_q;
-  assign head_accumulate_o = d_q.flags[FlagMatmulAccumulate] || (!transpose && (p0_q != '0 || p1_q != '0));
-  assign head_transpose_o  = transpose;
-  assign head_pass_last_o  = pass_last;
-  assign head_done_o       = desc_last;
-  assign head_row_o        = row_q;
+  assign d_moves = d_valid_q && !d_bad && !x_valid_q;
+  assign advance = !d_valid_q || (!d_bad && !x_valid_q);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      active_q  <= 1'b0;
-      stopped_q <= 1'b0;
-      granted_q <= '0;
-      take_q    <= 1'b0;
-    end else begin
-      if (fault_valid_o) stopped_q <= 1'b1;
-      if (step) granted_q <= '0;
-      else granted_q <= granted_q | (win_valid_o & win_ready_i);
-      if (step) take_q <= transpose ? take_q && !pass_last : pass_last;
-      if (start) begin
-        active_q <= !n_illegal && !n_misaligned && !n_acc_bad;
-        take_q   <= !n.flags[FlagMatmulKeepWeights];
-      end else if (step && desc_last) begin
-        active_q <= 1'b0;
-      end
+      c_valid_q <= 1'b0;
+      d_valid_q <= 1'b0;
+    end else if (advance) begin
+      c_valid_q <= b_valid;
+      d_valid_q <= c_valid_q;
     end
   end
-
-  // Loop counters and their sums.
   always_ff @(posedge clk_i) begin
-    if (start) begin
-      x_q   <= '0;
-      y_q   <= '0;
-      i_q   <= '0;
-      p0_q  <= '0;
-      p1_q  <= '0;
-      bx_q  <= '0;
-      bp_q  <= '0;
-      ly_q  <= '0;
-      lp_q  <= '0;
-      ay_q  <= '0;
-      ai_q  <= '0;
-      ap_q  <= '0;
-      row_q <= n.acc;
-      d_q   <= n;
-      y_step_q <= addr_t'({1'b0, n.pitch}) * addr_t'({1'b0, n.sy});
-      p_step_q <= addr_t'({1'b0, n.pitch}) * addr_t'({1'b0, n.t1_dy});
-    end else if (step) begin
-      if (!transpose) row_q <= pass_last ? d_q.acc : row_q + 1'b1;
-      else if (pass_last) row_q <= row_q + AccAddrBits'(Rows);
-      x_q   <= x_last ? '0 : x_q + 1'b1;
-      bx_q  <= x_last ? '0 : bx_q + coord_t'({1'b0, d_q.sx});
-      if (x_last) begin
-        y_q  <= y_last ? '0 : y_q + 1'b1;
-        ly_q <= y_last ? '0 : ly_q + line_t'({1'b0, d_q.sy});
-        ay_q <= y_last ? '0 : ay_q + y_step_q;
-        if (y_last) begin
-          i_q  <= i_last ? '0 : i_q + 1'b1;
-          ai_q <= i_last ? '0 : ai_q + addr_t'({1'b0, d_q.img_pitch});
-          if (i_last) begin
-            p0_q <= p0_last ? '0 : p0_q + 1'b1;
-            bp_q <= p0_last ? '0 : bp_q + coord_t'({1'b0, d_q.t0_dx});
-            if (p0_last) begin
-              p1_q <= p1_q + 1'b1;
-              lp_q <= lp_q + line_t'({1'b0, d_q.t1_dy});
-              ap_q <= ap_q + p_step_q;
-            end
-          end
+    if (advance && b_valid) begin
+      c_first_q  <= b_first;
+      c_vector_q <= b_vector;
+    end
+    if (advance && c_valid_q) d_vector_q <= c_vector_q;
+  end
+
+  logic [S-1:0] d_bads;
+  assign d_bad = d_bads != '0;
+  for (genvar s = 0; s < S; s++) begin : gen_segment
+    assign d_bads[s] = d_q[s].bad;
+    always_ff @(posedge clk_i) begin
+      if (advance && b_valid) c_q[s] <= inside_line(b_sums[s], b_line_bytes);
+      if (advance && c_valid_q) d_q[s] <= check(c_q[s]);
+    end
+    for (genvar t = 0; t < S; t++) begin : gen_other
+      logic [BankBits-1:0] one, two;
+      assign one = c_q[s].addr[OffBits+:BankBits];
+      assign two = c_q[t].addr[OffBits+:BankBits];
+      always_ff @(posedge clk_i) begin
+        if (advance && c_valid_q) begin
+          d_banks_q[s][t] <= '{same: one == two, next: BankBits'(one + 1'b1) == two, previous: BankBits'(two + 1'b1) == one};
         end
       end
     end
   end
 
-  for (genvar s = 0; s < S; s++) begin : gen_segment_setup
-    pos_t n_start;
-    if (s == 0) begin : gen_first
-      assign n_start = '0;
-    end else begin : gen_next
-      assign n_start = gen_segment_setup[s-1].n_start + pos_t'(n.seg_len[s-1]);
+  // Stage r: the vector whose windows are asked for, and x, the one behind it when it came while r was not granted. What it asks for
+  // in a cycle has no bank in common; the rest follows when that is granted.
+  logic         r_valid_q, r_wait_q, x_wait_q;  // wait: its descriptor has not started
+  vector_t      r_vector_q, x_vector_q;
+  request_t     d_request [S], r_q [S], x_q [S];
+  logic [S-1:0] r_now_q, r_rest_q, x_now_q, x_rest_q, d_now, d_rest, later;
+  pairs_t       r_pairs_q, x_pairs_q, d_pairs;
+  logic [S-1:0] got;
+  logic         running, step;
+
+  // The windows that go together: each one that has no bank in common with those before it.
+  function automatic logic [S-1:0] together(logic [S-1:0] want, pairs_t pairs);
+    logic [S-1:0] go;
+    go = '0;
+    for (int unsigned s = 0; s < S; s++) go[s] = want[s] && (go & pairs[s]) == '0;
+    return go;
+  endfunction
+
+  always_comb begin
+    d_pairs = '0;
+    for (int unsigned s = 0; s < S; s++) begin
+      d_request[s] = '{addr: d_q[s].addr[UbAddrBits-1:0], lo: d_q[s].lo, hi: d_q[s].hi, need: d_q[s].need};
+      for (int unsigned t = s + 1; t < S; t++) begin
+        d_pairs[t][s] = (d_banks_q[s][t].same && (d_q[s].need & d_q[t].need) != '0)
+                        || (d_banks_q[s][t].next && d_q[s].need[1] && d_q[t].need[0])
+                        || (d_banks_q[s][t].previous && d_q[s].need[0] && d_q[t].need[1]);
+      end
+      d_rest[s] = d_q[s].need != '0;
     end
-    always_ff @(posedge clk_i) begin
-      if (start) begin
-        seg_base_q[s]  <= addr_t'({1'b0, n.ub_base})
-                          + addr_t'($signed({1'b0, n.pitch})) * addr_t'($signed(n.seg_dy[s]))
-                          + addr_t'($signed(n.seg_dx[s]));
-        seg_start_q[s] <= n_start;
-        seg_end_q[s]   <= n_start + pos_t'(n.seg_len[s]);
+    d_now = together(d_rest, d_pairs);
+    later = together(r_rest_q, r_pairs_q);
+  end
+
+  assign running     = r_valid_q && !r_wait_q && !freeze_i && !stopped_q;
+  assign win_valid_o = running && go_i ? r_now_q : '0;
+  assign got         = win_valid_o & win_ready_i;
+  assign step        = running && go_i && (r_now_q & ~win_ready_i) == '0 && r_rest_q == '0;
+  assign step_o      = step;
+  assign stall_ub_o  = r_valid_q && !r_wait_q && !freeze_i && go_i && !step;
+  for (genvar s = 0; s < S; s++) begin : gen_request
+    assign win_addr_o[s] = r_q[s].addr;
+    assign win_need_o[s] = r_q[s].need;
+  end
+
+  logic r_loads;
+  assign r_loads = step || !r_valid_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      r_valid_q <= 1'b0;
+      x_valid_q <= 1'b0;
+      d_wait_q  <= 1'b0;
+      x_wait_q  <= 1'b0;
+      r_wait_q  <= 1'b0;
+    end else begin
+      if (r_loads) r_valid_q <= x_valid_q || d_moves;
+      x_valid_q <= !r_loads && (x_valid_q || d_moves);
+      // The descriptor that waits for its start, wherever its first vector is.
+      d_wait_q <= advance ? c_valid_q && c_first_q : d_wait_q && !start;
+      if (r_loads) begin
+        r_wait_q <= (x_valid_q ? x_wait_q : d_moves && d_wait_q) && !start;
+        x_wait_q <= 1'b0;
+      end else begin
+        r_wait_q <= r_wait_q && !start;
+        x_wait_q <= (x_valid_q ? x_wait_q : d_moves && d_wait_q) && !start;
       end
     end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (r_loads) begin
+      r_vector_q <= x_valid_q ? x_vector_q : d_vector_q;
+      r_now_q    <= x_valid_q ? x_now_q : d_now;
+      r_rest_q   <= x_valid_q ? x_rest_q : d_rest & ~d_now;
+      r_pairs_q  <= x_valid_q ? x_pairs_q : d_pairs;
+    end else if ((r_now_q & ~got) == '0) begin
+      r_now_q  <= later;
+      r_rest_q <= r_rest_q & ~later;
+    end else begin
+      r_now_q <= r_now_q & ~got;
+    end
+    if (d_moves) begin
+      x_vector_q <= d_vector_q;
+      x_now_q    <= d_now;
+      x_rest_q   <= d_rest & ~d_now;
+      x_pairs_q  <= d_pairs;
+    end
+  end
+  for (genvar s = 0; s < S; s++) begin : gen_request_stage
+    always_ff @(posedge clk_i) begin
+      if (r_loads) r_q[s] <= x_valid_q ? x_q[s] : d_request[s];
+      if (d_moves) x_q[s] <= d_request[s];
+    end
+  end
+
+  assign head_valid_o      = r_valid_q && !r_wait_q;
+  assign head_take_o       = r_vector_q.take;
+  assign head_accumulate_o = r_vector_q.accumulate;
+  assign head_transpose_o  = r_vector_q.transpose;
+  assign head_pass_last_o  = r_vector_q.pass_last;
+  assign head_done_o       = r_vector_q.done;
+  assign head_row_o        = r_vector_q.row;
+
+  // A descriptor starts when its first vector has come as far as stage d, where all vectors before it are known to be good; a bad one
+  // when they have gone. Then nothing moves any more.
+  logic empty;
+  assign empty         = !walk_busy && !c_valid_q && !d_valid_q && !r_valid_q && !x_valid_q;
+  assign start_ready_o = !freeze_i && !stopped_q && (d_wait_q || x_wait_q || r_wait_q || (prepared && prepared_bad && empty));
+  assign start         = start_valid_i && start_ready_o;
+
+  // The address of the first byte that is not there: in the first such segment, when all vectors before have gone.
+  logic     found, found_q;
+  address_t found_addr_q;
+  pos_t     found_lo_q;
+  assign found = d_valid_q && d_bad && !d_wait_q && !r_valid_q && !x_valid_q && !freeze_i && !stopped_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      stopped_q     <= 1'b0;
+      found_q       <= 1'b0;
+      fault_valid_o <= 1'b0;
+    end else begin
+      if (found || (start && prepared && prepared_bad)) stopped_q <= 1'b1;
+      found_q       <= found;
+      fault_valid_o <= found_q || (start && prepared && prepared_bad);
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (found) begin
+      for (int unsigned s = S; s > 0; s--) begin
+        if (d_q[s-1].bad) begin
+          found_addr_q <= d_q[s-1].addr;
+          found_lo_q   <= d_q[s-1].lo;
+        end
+      end
+    end
+    fault_code_o <= found_q ? FaultUbRange : prepared_code;
+    fault_addr_o <= found_q ? found_addr_q + (AddrBits'(found_lo_q) << Shift) : prepared_addr;
   end
 
   // Two cycles beside the buffer's answer, then the merge.
@@ -297,22 +342,24 @@ module systole_sds
     logic       first;  // first grants of the vector: rows get their padding
     logic       last;   // complete with these grants
     logic [7:0] pad;
+    pos_t       total;
   } beat_t;
-  beat_t        b0, b1_q, b2_q;
-  logic         b1_valid_q, b2_valid_q;
-  logic [S-1:0] got, got1_q, got2_q;
-  pos_t         lo1_q [S], hi1_q [S], lo2_q [S], hi2_q [S], total1_q, total2_q;
+  beat_t        b1_q, b2_q;
+  logic         began_q, b0_valid, b1_valid_q, b2_valid_q;
+  logic [S-1:0] got1_q, got2_q;
+  pos_t         lo1_q [S], hi1_q [S], lo2_q [S], hi2_q [S];
 
-  assign got = win_valid_o & win_ready_i;
-  assign b0  = '{first: granted_q == '0, last: step, pad: d_q.pad};
+  assign b0_valid = step || got != '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      began_q     <= 1'b0;
       b1_valid_q  <= 1'b0;
       b2_valid_q  <= 1'b0;
       vec_valid_o <= 1'b0;
     end else begin
-      b1_valid_q  <= step || got != '0;
+      began_q     <= !step && (began_q || got != '0);
+      b1_valid_q  <= b0_valid;
       b2_valid_q  <= b1_valid_q;
       vec_valid_o <= b2_valid_q && b2_q.last;
     end
@@ -320,9 +367,9 @@ module systole_sds
 
   for (genvar s = 0; s < S; s++) begin : gen_delay
     always_ff @(posedge clk_i) begin
-      if (step || got != '0) begin
-        lo1_q[s] <= seg_lo[s];
-        hi1_q[s] <= seg_hi[s];
+      if (b0_valid) begin
+        lo1_q[s] <= r_q[s].lo;
+        hi1_q[s] <= r_q[s].hi;
       end
       if (b1_valid_q) begin
         lo2_q[s] <= lo1_q[s];
@@ -330,8 +377,17 @@ module systole_sds
       end
     end
   end
+  always_ff @(posedge clk_i) begin
+    if (b0_valid) begin
+      b1_q   <= '{first: !began_q, last: step, pad: r_vector_q.pad, total: r_vector_q.total};
+      got1_q <= got;
+    end
+    if (b1_valid_q) begin
+      b2_q   <= b1_q;
+      got2_q <= got1_q;
+    end
+  end
 
-  // verilator lint_off BLKSEQ
   logic [ElementBits-1:0] data [S][Rows];
   for (genvar s = 0; s < S; s++) begin : gen_elements
     for (genvar i = 0; i < Rows; i++) begin : gen_element
@@ -339,40 +395,34 @@ module systole_sds
     end
   end
 
+  // Padding first, zero beyond the segments; then the elements that came with these grants.
   always_ff @(posedge clk_i) begin
-    if (step || got != '0) begin
-      b1_q     <= b0;
-      got1_q   <= got;
-      total1_q <= seg_end_q[S-1];
-    end
-    if (b1_valid_q) begin
-      b2_q     <= b1_q;
-      got2_q   <= got1_q;
-      total2_q <= total1_q;
-    end
+    automatic logic [ElementBits-1:0] merged [Rows];
     if (b2_valid_q) begin
-      // Padding first, zero beyond the segments; then the elements that came with these grants.
+      for (int unsigned i = 0; i < Rows; i++) merged[i] = vec_o[i];
       if (b2_q.first) begin
-        for (int unsigned i = 0; i < Rows; i++) vec_o[i] = i < 32'(total2_q) ? ElementBits'(b2_q.pad) : '0;
+        for (int unsigned i = 0; i < Rows; i++) merged[i] = i < 32'(b2_q.total) ? ElementBits'(b2_q.pad) : '0;
       end
       for (int unsigned s = 0; s < S; s++) begin
         if (got2_q[s]) begin
           for (int unsigned i = 0; i < Rows; i++) begin
-            vec_o[i] = (i >= 32'(lo2_q[s]) && i < 32'(hi2_q[s])) ? data[s][i] : vec_o[i];
+            merged[i] = (i >= 32'(lo2_q[s]) && i < 32'(hi2_q[s])) ? data[s][i] : merged[i];
           end
         end
       end
+      vec_o <= merged;
     end
   end
-  // verilator lint_on BLKSEQ
 
-  // Answers come when expected; a request once made holds until it is granted.
+  // Answers come when expected; a request once made holds until it is granted; one descriptor waits for its start.
   logic [S-1:0] hold_q;
   always_ff @(posedge clk_i) begin
     hold_q <= rst_ni ? win_valid_o & ~win_ready_i : '0;
     if (rst_ni) begin
       a_answer : assert (win_rsp_valid_i == (b2_valid_q ? got2_q : '0));
-      a_hold : assert (freeze_i || fault_valid_o || stopped_q || (hold_q & ~win_valid_o) == '0);
+      a_hold : assert (freeze_i || stopped_q || (hold_q & ~win_valid_o) == '0);
+      a_wait : assert ($onehot0({d_wait_q, x_wait_q, r_wait_q}));
+      a_x : assert (!x_valid_q || r_valid_q);
     end
   end
 endmodule

@@ -46,6 +46,7 @@ module systole_control
     input  logic [D*8-1:0]                     rd_rsp_data_i,
 
     // Units.
+    output logic [NumQueues-1:0]               start_peek_o,
     output logic [NumQueues-1:0]               start_valid_o,
     input  logic [NumQueues-1:0]               start_ready_i,
     output desc_t                              start_desc_o [NumQueues],
@@ -128,7 +129,7 @@ module systole_control
         .clk_i, .rst_ni, .freeze_i(freeze_o || unit_stop[q]),
         .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free),
         .flag_want_o(flag_want[q]), .flag_wait_o(flag_wait[q]), .flag_met_i(flag_met[q]), .post_o(flag_post[q]),
-        .start_valid_o(start_valid_o[q]), .start_ready_i(start_ready_i[q]), .start_desc_o(start_desc_o[q]),
+        .start_peek_o(start_peek_o[q]), .start_valid_o(start_valid_o[q]), .start_ready_i(start_ready_i[q]), .start_desc_o(start_desc_o[q]),
         .done_i(done_i[q]),
         .posted_hold_i(overflow), .place_i(place), .index_o(index[q]),
         .idle_o(unit_idle[q]), .busy_o(busy_o[q]), .waiting_o(waiting_o[q]),

@@ -30,6 +30,7 @@ module systole_unit_queue
     output logic [NumFlags-1:0] post_o,
 
     // Unit.
+    output logic                start_peek_o,     // start_desc_o is the next to start, though its flags may be missing
     output logic                start_valid_o,
     input  logic                start_ready_i,
     output desc_t               start_desc_o,
@@ -65,6 +66,7 @@ module systole_unit_queue
   assign want_o        = !head_valid_q && !hold;
   assign flag_want_o   = head_valid_q && !granted_q;
   assign flag_wait_o   = header.wait_mask;
+  assign start_peek_o  = head_valid_q;
   assign start_valid_o = granted_q && !full && !freeze_i;
   assign start_desc_o  = head_q;
   assign start         = start_valid_o && start_ready_i;

@@ -76,6 +76,9 @@ module systole_core
   logic [PcBits-1:0]                  fault_pc;
   logic [AddrBits-1:0]                fault_addr;
   logic [63:0]                        fault_cycle;
+  // verilator lint_off UNUSEDSIGNAL
+  logic [NumQueues-1:0]               start_peek;  // the MXU's
+  // verilator lint_on UNUSEDSIGNAL
 
   systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight)) u_control (
       .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze),
@@ -86,7 +89,8 @@ module systole_core
       .fault_queue_o(fault_queue), .fault_pc_o(fault_pc), .fault_addr_o(fault_addr), .fault_cycle_o(fault_cycle),
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
       .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i,
-      .start_valid_o(start_valid), .start_ready_i(start_ready), .start_desc_o(start_desc), .done_i(done),
+      .start_peek_o(start_peek), .start_valid_o(start_valid), .start_ready_i(start_ready), .start_desc_o(start_desc),
+      .done_i(done),
       .progress_i(progress), .unit_fault_i(unit_fault), .unit_code_i(unit_code), .unit_addr_i(unit_addr),
       .unit_newest_i(unit_newest),
       .idle_o(q_idle), .busy_o(q_busy), .waiting_o(q_waiting), .dispatch_stall_o(dispatch_stall),
@@ -177,7 +181,7 @@ module systole_core
 
   systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .flush_i(begin_q),
-      .start_valid_i(start_valid[QueueMxu]), .start_ready_o(start_ready[QueueMxu]),
+      .start_peek_i(start_peek[QueueMxu]), .start_valid_i(start_valid[QueueMxu]), .start_ready_o(start_ready[QueueMxu]),
       .start_desc_i(start_desc[QueueMxu]), .done_o(done[QueueMxu]),
       .fault_valid_o(unit_fault[QueueMxu]), .fault_code_o(unit_code[QueueMxu]), .fault_addr_o(unit_addr[QueueMxu]),
       .fault_newest_o(unit_newest[QueueMxu]), .progress_o(progress[QueueMxu]),

@@ -54,6 +54,7 @@ module systole_unified_buffer
   localparam int unsigned StarveCycles = 16;
   localparam int unsigned StarveBits = $clog2(StarveCycles + 1);
   localparam int unsigned NumRd = NumWin + 1;  // windows, then the DMA read
+  localparam int unsigned S = Cfg.Segments;
 
   typedef logic [WordBits-1:0] word_t;
 
@@ -76,75 +77,95 @@ module systole_unified_buffer
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  // Requests as sets of banks.
-  word_t         rd_word0 [NumRd];
-  word_t         rd_word1 [NumRd];
-  logic [NB-1:0] rd_banks [NumRd];
-  logic [NumRd-1:0] rd_valid, rd_gnt, rd_starved;
-  logic [NumWin-1:0][1:0] rd_use;  // words of a window that are read: needed and inside the memory
+  // Read requests as sets of banks. The row of both words of a window is the first word's, but in bank 0, which may hold the second.
+  word_t              rd_word [NumRd];
+  logic [RowBits-1:0] rd_row [NumRd], rd_row0 [NumRd];
+  logic [NB-1:0]      rd_banks [NumRd];
+  logic [NB-1:0]      rd_claims [NumRd];
+  logic [NumRd-1:0]   rd_valid, rd_gnt;
 
   // Held: windows, vector write, DMA write, DMA read.
   logic [NumWin+2:0] hold;
   systole_prim_hold #(.Streams(NumWin + 3)) u_hold (.clk_i, .hold_o(hold));
 
   for (genvar p = 0; p < NumWin; p++) begin : gen_window_request
-    assign rd_word0[p] = win_rd_addr_i[p][UbAddrBits-1:OffBits];
-    assign rd_word1[p] = rd_word0[p] + word_t'(1);
-    assign rd_use[p] = {win_rd_need_i[p][1] && in_range(rd_word1[p]), win_rd_need_i[p][0] && in_range(rd_word0[p])};
-    assign rd_banks[p] = (rd_use[p][0] ? bank_of(rd_word0[p]) : '0) | (rd_use[p][1] ? bank_of(rd_word1[p]) : '0);
+    logic [NB-1:0] first;
+    assign rd_word[p]  = win_rd_addr_i[p][UbAddrBits-1:OffBits];
+    assign first       = bank_of(rd_word[p]);
+    assign rd_banks[p] = (win_rd_need_i[p][0] ? first : '0) | (win_rd_need_i[p][1] ? {first[NB-2:0], first[NB-1]} : '0);
+    assign rd_row0[p]  = rd_word[p][BankBits-1:0] == '0 ? rd_row[p] : rd_row[p] + 1'b1;
     assign rd_valid[p] = win_rd_valid_i[p] && !hold[p];
     assign win_rd_ready_o[p] = rd_gnt[p];
   end
-  assign rd_word0[NumWin] = dma_rd_addr_i[UbAddrBits-1:OffBits];
-  assign rd_word1[NumWin] = '0;
-  assign rd_banks[NumWin] = beat_banks(rd_word0[NumWin]);
+  assign rd_word[NumWin]  = dma_rd_addr_i[UbAddrBits-1:OffBits];
+  assign rd_banks[NumWin] = beat_banks(rd_word[NumWin]);
+  assign rd_row0[NumWin]  = rd_row[NumWin];
   assign rd_valid[NumWin] = dma_rd_valid_i && !hold[NumWin+2];
   assign dma_rd_ready_o   = rd_gnt[NumWin];
+  for (genvar p = 0; p < NumRd; p++) begin : gen_claim
+    assign rd_row[p]    = row_of(rd_word[p]);
+    assign rd_claims[p] = rd_valid[p] ? rd_banks[p] : '0;
+  end
 
-  // Read grants: starved ports first, then by number.
+  // Read grants. A request is granted when no port before it asks for one of its banks, granted or not: so nothing runs from port to
+  // port. The data setup's windows of one cycle have no bank in common, and nothing is before them but the urgent port.
+  logic [NumRd-1:0] urgent_q;         // the port that goes first: it was denied for StarveCycles
+  logic [NB-1:0]    urgent_banks_q;   // its banks
+  logic [NB-1:0]    urgent_banks;
+  logic [NB-1:0]    rd_own [NumRd];   // banks that nothing before it asks for
+  assign urgent_banks = (urgent_q & rd_valid) != '0 ? urgent_banks_q : '0;
+
   always_comb begin
-    logic [NB-1:0] used;
-    used   = '0;
-    rd_gnt = '0;
+    logic [NB-1:0] ahead;
+    ahead = urgent_banks;
     for (int unsigned p = 0; p < NumRd; p++) begin
-      if (rd_valid[p] && rd_starved[p] && (used & rd_banks[p]) == '0) begin
-        rd_gnt[p] = 1'b1;
-        used |= rd_banks[p];
-      end
-    end
-    for (int unsigned p = 0; p < NumRd; p++) begin
-      if (rd_valid[p] && !rd_starved[p] && (used & rd_banks[p]) == '0) begin
-        rd_gnt[p] = 1'b1;
-        used |= rd_banks[p];
-      end
+      rd_own[p] = urgent_q[p] ? rd_claims[p] : p < S ? rd_claims[p] & ~urgent_banks : rd_claims[p] & ~ahead;
+      rd_gnt[p] = rd_valid[p] && rd_own[p] == rd_claims[p];
+      ahead |= rd_claims[p];
     end
   end
 
-  for (genvar p = 0; p < NumRd; p++) begin : gen_starve
+  // Ports other than the data setup's count their denials; one at a time becomes urgent.
+  logic [NumRd-1:0] starved, urgent_d;
+  logic [NB-1:0]    urgent_banks_d;
+  assign starved[S-1:0] = '0;
+  for (genvar p = S; p < NumRd; p++) begin : gen_starve
     logic [StarveBits-1:0] denied_q;
-    assign rd_starved[p] = denied_q == StarveBits'(StarveCycles);
+    assign starved[p] = denied_q == StarveBits'(StarveCycles);
     always_ff @(posedge clk_i) begin
       if (!rst_ni || rd_gnt[p] || !rd_valid[p]) denied_q <= '0;
-      else if (!rd_starved[p]) denied_q <= denied_q + 1'b1;
+      else if (!starved[p]) denied_q <= denied_q + 1'b1;
     end
+  end
+  always_comb begin
+    urgent_d       = '0;
+    urgent_banks_d = '0;
+    for (int unsigned p = NumRd - 1; p >= S; p--) begin
+      if (starved[p] && !urgent_q[p]) begin
+        urgent_d       = NumRd'(1) << p;
+        urgent_banks_d = rd_banks[p];
+      end
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    urgent_q <= rst_ni ? urgent_d & rd_valid & ~rd_gnt : '0;
+    if (urgent_d != '0) urgent_banks_q <= urgent_banks_d;
   end
 
   // Write grants: the vector unit first, unless the DMA starves.
   word_t         vec_word0, vec_word1, dma_word;
   logic [NB-1:0] vec_banks, dma_banks;
-  logic [1:0]    vec_use;
   logic          vec_want, dma_want, clash, dma_starved;
   logic [OffBits-1:0]    vec_off;
   logic [2*W-1:0]        vec_mask;
-  logic [2*W*8-1:0]      vec_data;
+  logic [W*8-1:0]        vec_data;  // rotated: byte i of both words
   logic [StarveBits-1:0] dma_denied_q;
 
   assign vec_off   = vec_wr_addr_i[OffBits-1:0];
   assign vec_mask  = {W'(0), vec_wr_mask_i} << vec_off;
   assign vec_word0 = vec_wr_addr_i[UbAddrBits-1:OffBits];
   assign vec_word1 = vec_word0 + word_t'(1);
-  assign vec_use   = {|vec_mask[2*W-1:W], |vec_mask[W-1:0]};
-  assign vec_banks = (vec_use[0] ? bank_of(vec_word0) : '0) | (vec_use[1] ? bank_of(vec_word1) : '0);
+  assign vec_banks = bank_of(vec_word0) | (vec_off != '0 ? bank_of(vec_word1) : '0);
   assign dma_word  = dma_wr_addr_i[UbAddrBits-1:OffBits];
   assign dma_banks = beat_banks(dma_word);
   assign vec_want  = vec_wr_valid_i && !hold[NumWin];
@@ -161,7 +182,7 @@ module systole_unified_buffer
 
   always_comb begin
     vec_data = '0;
-    if (vec_wr_ready_o) vec_data = {{W*8{1'b0}}, vec_wr_data_i} << {vec_off, 3'b000};
+    if (vec_want) vec_data = (W*8)'(({vec_wr_data_i, vec_wr_data_i} << {vec_off, 3'b000}) >> (W * 8));
   end
 
   // Banks.
@@ -174,15 +195,13 @@ module systole_unified_buffer
     logic [W*8-1:0]     wdata, dma_part;
     logic               from_dma, from_vec1, from_vec;
 
+    // The port that asks first has the bank, whether its other bank is free or not.
     always_comb begin
       re    = 1'b0;
       raddr = '0;
       for (int unsigned p = 0; p < NumRd; p++) begin
-        if (rd_gnt[p] && rd_banks[p][b]) begin
-          re    = 1'b1;
-          raddr = (rd_word0[p][BankBits-1:0] == BankBits'(b) || p == NumRd - 1) ? row_of(rd_word0[p])
-                                                                                : row_of(rd_word1[p]);
-        end
+        re    |= rd_own[p][b];
+        raddr |= rd_own[p][b] ? (b == 0 ? rd_row0[p] : rd_row[p]) : '0;
       end
     end
 
@@ -212,7 +231,7 @@ module systole_unified_buffer
         we = dma_mask;
       end else if (from_vec) begin
         we    = from_vec1 ? vec_mask[2*W-1:W] : vec_mask[W-1:0];
-        wdata = from_vec1 ? vec_data[2*W*8-1:W*8] : vec_data[W*8-1:0];
+        wdata = vec_data;
         waddr = from_vec1 ? row_of(vec_word1) : row_of(vec_word0);
       end
     end
@@ -222,18 +241,25 @@ module systole_unified_buffer
     );
   end
 
-  // Windows: rotate the two words a cycle after the grant, answer in the next.
+  // Windows: of the two words, one lies in an even bank and one in an odd one. A cycle after the grant their bytes are put into one
+  // word, each where it lies; in the next they are rotated.
   for (genvar p = 0; p < NumWin; p++) begin : gen_window
-    logic                pending_q, answered_q;
-    logic [1:0]          use_q;
-    logic [BankBits-1:0] bank_q;
-    logic [OffBits-1:0]  off_q;
-    logic [W*8-1:0]      low, high, data_q;
+    logic                pending_q, answered_q, odd_q;  // odd: the first word
+    logic [1:0]          use_q;    // words that are read: needed and inside the memory
+    logic [BankBits-2:0] even_bank_q, odd_bank_q;
+    logic [OffBits-1:0]  off_q, shift_q;
+    logic [W*8-1:0]      even, odd, low, high, below, bytes_q;  // below: bytes of the second word
 
-    assign low  = use_q[0] ? rdata[bank_q] : '0;
-    assign high = use_q[1] ? rdata[BankBits'(bank_q + 1'b1)] : '0;
+    assign even  = rdata[{even_bank_q, 1'b0}];
+    assign odd   = rdata[{odd_bank_q, 1'b1}];
+    assign low   = odd_q ? odd : even;
+    assign high  = odd_q ? even : odd;
+    assign below = ~({W*8{1'b1}} << {off_q, 3'b000});
     assign win_rd_rsp_valid_o[p] = answered_q;
-    assign win_rd_data_o[p] = data_q;
+    always_comb begin
+      win_rd_data_o[p] = '0;
+      if (answered_q) win_rd_data_o[p] = (W*8)'({bytes_q, bytes_q} >> {shift_q, 3'b000});
+    end
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
@@ -246,11 +272,16 @@ module systole_unified_buffer
     end
     always_ff @(posedge clk_i) begin
       if (rd_gnt[p]) begin
-        use_q  <= rd_use[p];
-        bank_q <= rd_word0[p][BankBits-1:0];
-        off_q  <= win_rd_addr_i[p][OffBits-1:0];
+        use_q       <= {win_rd_need_i[p][1] && in_range(rd_word[p] + word_t'(1)), win_rd_need_i[p][0] && in_range(rd_word[p])};
+        odd_q       <= rd_word[p][0];
+        even_bank_q <= rd_word[p][BankBits-1:1] + (BankBits - 1)'(rd_word[p][0]);
+        odd_bank_q  <= rd_word[p][BankBits-1:1];
+        off_q       <= win_rd_addr_i[p][OffBits-1:0];
       end
-      if (pending_q) data_q <= (W*8)'({high, low} >> {off_q, 3'b000});
+      if (pending_q) begin
+        bytes_q <= (use_q[0] ? low & ~below : '0) | (use_q[1] ? high & below : '0);
+        shift_q <= off_q;
+      end
     end
   end
 
@@ -259,10 +290,11 @@ module systole_unified_buffer
   logic [D*8-1:0]      dma_data_q, dma_data;
 
   if (D >= W) begin : gen_dma_words
+    // Word i lies in the i-th of BeatWords banks; the first bank is a multiple of BeatWords.
     logic [BankBits-1:0] dma_bank_q;
-    always_ff @(posedge clk_i) if (rd_gnt[NumWin]) dma_bank_q <= rd_word0[NumWin][BankBits-1:0];
+    always_ff @(posedge clk_i) if (rd_gnt[NumWin]) dma_bank_q <= rd_word[NumWin][BankBits-1:0];
     for (genvar i = 0; i < BeatWords; i++) begin : gen_word
-      assign dma_data[i*W*8+:W*8] = rdata[BankBits'(dma_bank_q + BankBits'(i))];
+      assign dma_data[i*W*8+:W*8] = rdata[(dma_bank_q & ~BankBits'(BeatWords - 1)) | BankBits'(i)];
     end
   end else begin : gen_dma_part
     localparam int unsigned Parts = W / D;
@@ -271,7 +303,7 @@ module systole_unified_buffer
     logic [W*8-1:0]           word;
     always_ff @(posedge clk_i) begin
       if (rd_gnt[NumWin]) begin
-        dma_bank_q <= rd_word0[NumWin][BankBits-1:0];
+        dma_bank_q <= rd_word[NumWin][BankBits-1:0];
         part_q     <= dma_rd_addr_i[OffBits-1:BeatShift];
       end
     end
@@ -297,12 +329,21 @@ module systole_unified_buffer
   end
   always_ff @(posedge clk_i) if (dma_pending_q) dma_data_q <= dma_data;
 
-  // Writes stay inside the memory; beats are aligned; no bank is granted twice.
+  // Writes stay inside the memory; beats are aligned; no bank is granted twice; the data setup's windows have no bank in common; what
+  // is urgent still asks for the same banks.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_vec_range : assert (!vec_wr_ready_o || ((!vec_use[0] || in_range(vec_word0)) && (!vec_use[1] || in_range(vec_word1))));
+      for (int unsigned p = 1; p < S; p++) begin
+        for (int unsigned q = 0; q < p; q++) a_together : assert ((rd_claims[p] & rd_claims[q]) == '0);
+      end
+      for (int unsigned p = 0; p < NumRd; p++) begin
+        for (int unsigned q = p + 1; q < NumRd; q++) a_bank : assert (!(rd_gnt[p] && rd_gnt[q]) || (rd_claims[p] & rd_claims[q]) == '0);
+        a_urgent : assert (!urgent_q[p] || !rd_valid[p] || rd_banks[p] == urgent_banks_q);
+      end
+      a_vec_range : assert (!vec_wr_ready_o || ((vec_mask[W-1:0] == '0 || in_range(vec_word0))
+                                                && (vec_mask[2*W-1:W] == '0 || in_range(vec_word1))));
       a_dma_wr_range : assert (!dma_wr_ready_o || in_range(dma_word));
-      a_dma_rd_range : assert (!rd_gnt[NumWin] || in_range(rd_word0[NumWin]));
+      a_dma_rd_range : assert (!rd_gnt[NumWin] || in_range(rd_word[NumWin]));
       a_dma_wr_align : assert (!dma_wr_valid_i || dma_wr_addr_i[BeatShift-1:0] == '0);
       a_dma_rd_align : assert (!dma_rd_valid_i || dma_rd_addr_i[BeatShift-1:0] == '0);
     end

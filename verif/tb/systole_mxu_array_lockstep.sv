@@ -29,6 +29,7 @@ module systole_mxu_array_lockstep
   localparam int unsigned Latency = array_latency(Rows, Cols, Stages);
 
   logic signed [31:0] sum_fast [Cols];
+  logic               reset_q = 1'b0; // the first edge, at which all that comes is unknown, is over
   logic [1:0]         loaded_q = '0;  // a tile was written into the bank, or has begun to be
   logic [1:0]         loads;
   logic [Latency-1:0] known_q = '0;   // vectors on their way, the newest lowest: their weights are known
@@ -44,9 +45,10 @@ module systole_mxu_array_lockstep
     );
   end
 
-  assign loads = loaded_q | (wl_valid_i && wl_row_i == '0 ? {wl_bank_i, !wl_bank_i} : '0);
+  assign loads = loaded_q | (reset_q && wl_valid_i && wl_row_i == '0 ? {wl_bank_i, !wl_bank_i} : '0);
 
   always_ff @(posedge clk_i) begin
+    reset_q  <= 1'b1;
     loaded_q <= loads;
     if (enable_i) known_q <= {known_q[Latency-2:0], loads[vec_bank_i]};
   end

@@ -10,8 +10,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import mutation  # noqa: E402
 
-SDS, MXU, ROWS, TRANSPOSER, FIFO = (
-    f"mxu/systole_{name}.sv" for name in ("sds", "mxu", "mxu_rows", "transposer", "weight_fifo"))
+SDS, PREPARE, WALK, MXU, ROWS, TRANSPOSER, FIFO = (
+    f"mxu/systole_{name}.sv" for name in ("sds", "sds_prepare", "sds_walk", "mxu", "mxu_rows", "transposer", "weight_fifo"))
 RAM, ACC, BANK, BUFFER = ("cells/systole_transpose_ram.sv", "accumulators/systole_accumulators.sv", "unified_buffer/systole_ub_bank.sv",
                           "unified_buffer/systole_unified_buffer.sv")
 
@@ -40,21 +40,29 @@ MUTANTS = [
     (RAM, "m - 32'(column1_q)", "m + 32'(column1_q)"),
     (MXU, "empty && next_go", "next_go"),
     (MXU, "head_transpose ? fill_ready", "head_transpose ? 1'b1"),
-    (SDS, "transpose ? take_q && !pass_last : pass_last", "pass_last"),
-    (SDS, "|| (!transpose && (p0_q", "|| ((p0_q"),
-    (SDS, "row_q <= row_q + AccAddrBits'(Rows);", "row_q <= row_q;"),
+    (WALK, "transpose ? take_q && !pass_last : pass_last", "pass_last"),
+    (WALK, "|| (!transpose && !first_pass_q)", "|| !first_pass_q"),
+    (WALK, "row_q <= row_q + AccAddrBits'(Cfg.Rows);", "row_q <= row_q;"),
     # Elements of two bytes.
-    (SDS, "skip      = -b >>> Shift;", "skip      = -b;"),
-    (SDS, "- b) >>> Shift;", "- b);"),
-    (SDS, "pos_t'(seg_lo[s] << Shift) < boundary", "pos_t'(seg_lo[s]) < boundary"),
-    (SDS, "pos_t'(seg_hi[s] << Shift) > boundary", "pos_t'(seg_hi[s]) > boundary"),
-    (SDS, "<<< Shift) - addr_t'(1);", ") - addr_t'(1);"),
+    (SDS, "- {1'b0, b.first[NearBits-1:0]}) >> Shift;", "- {1'b0, b.first[NearBits-1:0]});"),
+    (SDS, "left[NearBits-1:0]} >> Shift;", "left[NearBits-1:0]};"),
+    (SDS, "((OffBits + 2)'(r.lo) << Shift)", "(OffBits + 2)'(r.lo)"),
+    (SDS, "((OffBits + 2)'(r.hi) << Shift)", "(OffBits + 2)'(r.hi)"),
+    (SDS, "((SizeBits + 1)'(r.hi) << Shift)", "(SizeBits + 1)'(r.hi)"),
+    # The walk, its products, and what is asked for together.
+    (WALK, "ly_q <= next_line || next_outer ? l_sum : l1_q;", "ly_q <= next_line ? l_sum : l1_q;"),
+    (WALK, "bx_q    <= next_outer ? '0 : x_last && !next_pass ? b0_q : b_sum;", "bx_q    <= x_last && !next_pass ? b0_q : b_sum;"),
+    (PREPARE, "base_o[s] - multiple", "base_o[s] + multiple"),
+    (SDS, "d_banks_q[s][t].next && d_q[s].need[1]", "1'b0 && d_q[s].need[1]"),
+    (SDS, "r_rest_q <= r_rest_q & ~later;", "r_rest_q <= '0;"),
+    (SDS, "first: !began_q", "first: 1'b1"),
+    (SDS, "d_bad && !d_wait_q && !r_valid_q", "d_bad && !d_wait_q"),
     # Checks.
-    (SDS, "|| (Bf16 && n.pad != '0)", ""),
-    (SDS, "(n_transpose && n_vectors > 39'(Rows))", "1'b0"),
-    (SDS, "if (n.img_pitch[0]) n_odd = AddrBits'(n.img_pitch);", ""),
-    (SDS, "AddrBits'($signed(n.seg_dx[s-1]))", "AddrBits'(n.seg_dx[s-1])"),
-    (SDS, "39'(n.t0) * 39'(n.t1) * 39'(Rows)", "39'(n.t0) * 39'(Rows)"),
+    (PREPARE, "|| (Bf16 && desc_i.pad != '0)", ""),
+    (PREPARE, "many_q  <= 32'(count_q) > Rows;", "many_q  <= 1'b0;"),
+    (PREPARE, "if (desc_i.img_pitch[0]) odd = AddrBits'(desc_i.img_pitch);", ""),
+    (PREPARE, "AddrBits'($signed(desc_i.seg_dx[s-1]))", "AddrBits'(desc_i.seg_dx[s-1])"),
+    (PREPARE, "left_q  <= 14'(desc_i.t1);", "left_q  <= 14'd1;"),
     # Tiles.
     (FIFO, "if (pop && 32'(rd_ptr_q) % WordsPerTile == 0) transpose1_q", "if (pop) transpose1_q"),
     (MXU, ".wl_column_i(row_transpose)", ".wl_column_i(1'b0)"),
@@ -62,7 +70,9 @@ MUTANTS = [
     (MXU, "if (pass_first) cool_q <= CoolBits'(Cool);", "if (pass_first) cool_q <= CoolBits'(Cool - 4);"),
     # The buffer.
     (BANK, "if (we != '1) begin", "if (1'b0) begin"),
-    (BUFFER, "if (rd_gnt[p] && rd_banks[p][b]) begin", "if (rd_gnt[p] && rd_banks[p][b] && p != 1) begin"),
+    (BUFFER, "re    |= rd_own[p][b];", "re    |= rd_own[p][b] && p != 1;"),
+    (BUFFER, "? {first[NB-2:0], first[NB-1]} : '0", "? first : '0"),
+    (BUFFER, "~({W*8{1'b1}} << {off_q, 3'b000})", "({W*8{1'b1}} << {off_q, 3'b000})"),
 ]
 
 BENCHES = [mutation.Bench("mxu_bench", "VMxuMini", "tests/rtl/mxu/mxu_bench.sv", ("-GPreset=3", "-GFastArray=1"))]

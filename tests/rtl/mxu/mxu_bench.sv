@@ -18,6 +18,7 @@ module mxu_bench
     input  logic                   flush_i,
     input  logic                   freeze_i,
     input  logic [15:0]            stall_i,  // matrix unit (2), accumulators, unified buffer
+    input  logic                   start_peek_i,
     input  logic                   start_valid_i,
     output logic                   start_ready_o,
     input  desc_t                  start_desc_i,
@@ -89,7 +90,7 @@ module mxu_bench
 
   systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
       .clk_i, .rst_ni, .freeze_i, .flush_i,
-      .start_valid_i, .start_ready_o, .start_desc_i, .done_o, .fault_valid_o, .fault_code_o(code), .fault_addr_o,
+      .start_peek_i, .start_valid_i, .start_ready_o, .start_desc_i, .done_o, .fault_valid_o, .fault_code_o(code), .fault_addr_o,
       .fault_newest_o, .progress_o, .wf_valid_i, .wf_data_i, .wf_transpose_i, .wf_free_o,
       .win_valid_o(win_valid), .win_addr_o(win_addr), .win_need_o(win_need), .win_ready_i(win_ready),
       .win_rsp_valid_i(win_rsp), .win_data_i(win_data),

@@ -35,6 +35,8 @@ struct Port {
   int need = 3;               // windows: words needed
   std::vector<uint8_t> data;  // writes
   std::vector<bool> mask;
+  bool asked = false;    // in the last cycle; the data setup's windows of one
+                         // cycle have no bank in common: lower numbers first
   bool granted = false;  // in the last cycle
   int denied = 0;        // cycles in a row without a grant, not stalled
   int most_denied = 0;
@@ -84,7 +86,7 @@ class Bench {
     dut_->eval();
     CheckAnswers();
     for (int i = 0; i < static_cast<int>(port.size()); ++i)
-      port[i].granted = port[i].valid && Ready(i);
+      port[i].granted = port[i].asked && Ready(i);
     CheckGrants(stall, 0, windows, dma_rd);
     CheckGrants(stall, vec_wr, dma_wr, dma_wr);
     Transfer(stall);
@@ -136,9 +138,15 @@ class Bench {
 
   void Drive(uint32_t stall) {
     dut_->stall_i = stall;
-    uint32_t valid = 0;
+    uint32_t valid = 0, together = 0;
+    for (Port& r : port) r.asked = r.valid;
     for (int w = 0; w < windows; ++w) {
-      valid |= port[w].valid ? 1u << w : 0;
+      Port& r = port[w];
+      if (w < p.segments && r.valid) {
+        r.asked = (together & Banks(w)) == 0;
+        if (r.asked) together |= Banks(w);
+      }
+      valid |= r.asked ? 1u << w : 0;
       dut_->win_rd_addr_i[w] = port[w].addr;
       dut_->win_rd_need_i[w] = port[w].need;
     }
@@ -168,23 +176,20 @@ class Bench {
                          : dut_->dma_rd_ready_o;
   }
 
-  // Banks that a request needs.
+  // Banks that a request asks for: of the words that are needed, inside the
+  // memory or not, and of a window that is written, masked or not.
   uint32_t Banks(int i) const {
     const Port& r = port[i];
     const int64_t w = p.word_bytes();
     uint32_t banks = 0;
-    auto add = [&](int64_t word) {
-      word %= kAddresses / w;
-      if (word * w < p.ub_bytes) banks |= 1u << (word % p.ub_banks);
-    };
+    auto add = [&](int64_t word) { banks |= 1u << (word % p.ub_banks); };
     const int64_t first = r.addr / w;
     if (i < windows) {
       if (r.need & 1) add(first);
       if (r.need & 2) add(first + 1);
     } else if (i == vec_wr) {
-      for (int64_t b = 0; b < w; ++b) {
-        if (r.mask[b]) add((r.addr + b) / w);
-      }
+      add(first);
+      if (r.addr % w != 0) add(first + 1);
     } else {
       for (int64_t b = 0; b < p.beat_bytes(); b += std::min(w, p.beat_bytes()))
         add((r.addr + b) / w);
@@ -208,7 +213,7 @@ class Bench {
     }
     for (int i : group) {
       Port& r = port[i];
-      if (!r.valid || (stall >> i & 1) || r.granted) {
+      if (!r.asked || (stall >> i & 1) || r.granted) {
         r.denied = 0;
         continue;
       }
@@ -216,11 +221,10 @@ class Bench {
       ++r.denied;
       r.most_denied = std::max(r.most_denied, r.denied);
       uint32_t ahead =
-          0;  // banks of the granted ports that may go before this one
+          0;  // banks that the ports before this one ask for, granted or not
       for (int k : group) {
-        const bool k_first =
-            port[k].denied > kGuard || (port[k].granted && starved_[k]);
-        if (port[k].granted && (k < i || k_first)) ahead |= Banks(k);
+        if (!port[k].asked || (stall >> k & 1)) continue;
+        if (k < i || (port[k].granted && starved_[k])) ahead |= Banks(k);
       }
       EXPECT_NE(ahead & Banks(i), 0u)
           << "cycle " << cycle << ": port " << i << " passed over needlessly";
