@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Refresher and time base of a controller. Every tREFI (and after reset) it stops the controller, closes all banks, issues
-// REF and lets the controller go on tRFC later. now_o counts cycles since the last REF, so that no time stamp of the
-// controller ever wraps: it is at most tREFI plus one drain.
+// Refresher of a controller. Every tREFI (and after reset) it stops the controller, closes all banks as soon as they may be
+// closed, issues REF and lets the controller go on tRFC later.
 // Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm_refresh
   import systole_hbm_pkg::*;
 #(
-    parameter timing_t Timing = HbmTiming,
-    parameter int unsigned TimeBits = 13
+    parameter timing_t Timing = HbmTiming
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    input  logic [TimeBits-1:0] quiet_i,    // from this time on all banks may be closed
-    output logic [TimeBits-1:0] now_o,
-    output logic                run_o,      // the controller may issue commands
+    input  logic                quiet_i,    // all banks may be closed
+    output logic                run_o,      // the controller may issue commands ...
+    output logic                act_ok_o,   // ... ACT too
     output logic                prea_o,     // issue PREA now
     output logic                ref_o,      // issue REF now: forget all banks and times
     output logic                refresh_o   // refreshing or about to
@@ -25,11 +23,11 @@ module systole_hbm_refresh
   typedef enum logic [1:0] {StClose, StPrecharge, StRefresh, StRun} state_e;
 
   state_e              state_q, state_d;
-  logic [TimeBits-1:0] now_q, pre_at_q;
+  logic [15:0]         wait_q;      // cycles to what the state waits for
   logic [15:0]         interval_q;
   logic                due_q, reset_wait_q;
 
-  assign now_o = now_q;
+  assign act_ok_o = wait_q == '0;
   assign run_o = state_q == StRun && !due_q;
   assign refresh_o = !run_o;
 
@@ -40,35 +38,31 @@ module systole_hbm_refresh
     unique case (state_q)
       StRun: if (due_q) state_d = StClose;
       StClose:
-      if (now_q >= quiet_i && (!reset_wait_q || now_q >= TimeBits'(Timing.trfc))) begin
+      if (quiet_i && (!reset_wait_q || wait_q == '0)) begin
         prea_o  = 1'b1;
         state_d = StPrecharge;
       end
       StPrecharge:
-      if (now_q >= pre_at_q + TimeBits'(Timing.trp)) begin
+      if (wait_q == '0) begin
         ref_o   = 1'b1;
         state_d = StRefresh;
       end
       // One cycle early, for the controller's look at its queue; it holds ACT until tRFC itself.
-      StRefresh: if (now_q >= TimeBits'(Timing.trfc) - TimeBits'(2)) state_d = StRun;
+      StRefresh: if (wait_q <= 16'd2) state_d = StRun;
       default: state_d = StClose;
     endcase
   end
 
   always_ff @(posedge clk_i) begin
-    if (prea_o) pre_at_q <= now_q;
-  end
-
-  always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q      <= StClose;
-      now_q        <= '0;
+      wait_q       <= Timing.trfc;
       interval_q   <= Timing.trefi - 1'b1;
       due_q        <= 1'b1;
       reset_wait_q <= 1'b1;
     end else begin
       state_q <= state_d;
-      now_q   <= ref_o ? TimeBits'(1) : now_q + 1'b1;
+      wait_q  <= prea_o ? Timing.trp - 16'd1 : ref_o ? Timing.trfc - 16'd1 : wait_q == '0 ? '0 : wait_q - 1'b1;
       // The interval runs on during a refresh, so that its average is tREFI.
       if (interval_q == '0) begin
         interval_q <= Timing.trefi - 1'b1;
@@ -81,10 +75,9 @@ module systole_hbm_refresh
     end
   end
 
-  // Time fits, and no second refresh falls due before the first is done.
+  // No second refresh falls due before the first is done.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_time : assert (now_q != '1);
       a_owed : assert (interval_q != '0 || !due_q);
     end
   end

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Bank machines of a controller: which row each bank has open or will have, how many prepared requests still use it, and down
+// counters to its next PRE, ACT, RD and WR. Answers for the banks that the scheduler looks at, at once.
+// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
+
+module systole_hbm_banks
+  import systole_hbm_pkg::*;
+#(
+    parameter int unsigned Depth = 32,  // requests that may use a bank
+    parameter timing_t Timing = HbmTiming
+) (
+    input  logic                clk_i,
+    input  logic                rst_ni,
+    input  logic                clear_i,      // REF: all banks are closed and owe nothing
+
+    // The banks that are looked at: the oldest request's, the next to activate, the next to prepare.
+    input  logic [BankBits-1:0] col_bank_i,
+    input  logic [BankBits-1:0] act_bank_i,
+    input  logic [BankBits-1:0] pre_bank_i,
+    input  logic [RowBits-1:0]  pre_row_i,
+    output logic                rd_ok_o,
+    output logic                wr_ok_o,
+    output logic                act_ok_o,
+    output logic                pre_ok_o,     // nobody needs the row and the bank may be closed
+    output logic                pre_open_o,   // another request was prepared for the bank
+    output logic                pre_hit_o,    // for this row
+
+    // What happens in this cycle, at these banks.
+    input  logic                prepare_i,    // the bank will hold pre_row_i and has one more user
+    input  logic                precharge_i,
+    input  logic                activate_i,
+    input  logic                read_i,       // RD, WR: one user less
+    input  logic                write_i
+);
+  localparam int unsigned WrToPre = 32'(Timing.tcwl) + BurstCycles + 32'(Timing.twr);
+  localparam int unsigned UserBits = $clog2(Depth + 1);
+  localparam int unsigned WaitBits = $clog2(32'(Timing.trc));  // the longest wait of a bank
+  typedef logic [WaitBits-1:0] wait_t;
+
+  // Cycles from the one after a command to the first in which the other is allowed.
+  localparam wait_t ActToRd = WaitBits'(Timing.trcdrd - 16'd1);
+  localparam wait_t ActToWr = WaitBits'(Timing.trcdwr - 16'd1);
+  localparam wait_t ActToPre = WaitBits'(Timing.tras - 16'd1);
+  localparam wait_t ActToAct = WaitBits'(Timing.trc - 16'd1);
+  localparam wait_t PreToAct = WaitBits'(Timing.trp - 16'd1);
+  localparam wait_t RdToPre = WaitBits'(Timing.trtp - 16'd1);
+  localparam wait_t ColWrToPre = WaitBits'(WrToPre - 1);
+
+  logic [Banks-1:0]    open_q;
+  logic [UserBits-1:0] users_q [Banks];
+  wait_t               rd_q [Banks], wr_q [Banks], act_q [Banks], pre_q [Banks];
+  logic                column;
+
+  function automatic wait_t less(wait_t left);
+    return left == '0 ? '0 : left - 1'b1;
+  endfunction
+  function automatic wait_t later(wait_t a, wait_t b);
+    return a > b ? a : b;
+  endfunction
+
+  // Rows: read where the scheduler prepares.
+  (* ram_style = "auto" *) logic [RowBits-1:0] row_q [Banks];
+
+  always_ff @(posedge clk_i) begin
+    if (prepare_i) row_q[pre_bank_i] <= pre_row_i;
+  end
+
+  assign rd_ok_o    = rd_q[col_bank_i] == '0;
+  assign wr_ok_o    = wr_q[col_bank_i] == '0;
+  assign act_ok_o   = act_q[act_bank_i] == '0;
+  assign pre_ok_o   = pre_q[pre_bank_i] == '0 && users_q[pre_bank_i] == '0;
+  assign pre_open_o = open_q[pre_bank_i];
+  assign pre_hit_o  = pre_open_o && row_q[pre_bank_i] == pre_row_i;
+  assign column     = read_i || write_i;
+
+  always_ff @(posedge clk_i) begin : machines
+    wait_t rd_v [Banks], wr_v [Banks], act_v [Banks], pre_v [Banks];
+    for (int unsigned b = 0; b < Banks; b++) begin
+      rd_v[b]  = less(rd_q[b]);
+      wr_v[b]  = less(wr_q[b]);
+      act_v[b] = less(act_q[b]);
+      pre_v[b] = less(pre_q[b]);
+    end
+    if (precharge_i) act_v[pre_bank_i] = later(act_v[pre_bank_i], PreToAct);
+    if (column) pre_v[col_bank_i] = later(pre_v[col_bank_i], write_i ? ColWrToPre : RdToPre);
+    if (activate_i) begin
+      rd_v[act_bank_i]  = ActToRd;
+      wr_v[act_bank_i]  = ActToWr;
+      act_v[act_bank_i] = ActToAct;
+      pre_v[act_bank_i] = ActToPre;
+    end
+    if (!rst_ni || clear_i) begin
+      rd_v  = '{default: '0};
+      wr_v  = '{default: '0};
+      act_v = '{default: '0};
+      pre_v = '{default: '0};
+    end
+    rd_q  <= rd_v;
+    wr_q  <= wr_v;
+    act_q <= act_v;
+    pre_q <= pre_v;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || clear_i) begin
+      open_q  <= '0;
+      users_q <= '{default: '0};
+    end else begin
+      if (prepare_i) open_q[pre_bank_i] <= 1'b1;
+      if (prepare_i && !(column && col_bank_i == pre_bank_i)) users_q[pre_bank_i] <= users_q[pre_bank_i] + 1'b1;
+      if (column && !(prepare_i && col_bank_i == pre_bank_i)) users_q[col_bank_i] <= users_q[col_bank_i] - 1'b1;
+    end
+  end
+
+  // No wait is longer than tRC, and a column has prepared its bank.
+  initial begin
+    a_longest : assert (Timing.tras <= Timing.trc && Timing.trp <= Timing.trc && Timing.trcdrd <= Timing.trc &&
+                        Timing.trcdwr <= Timing.trc && Timing.trtp <= Timing.trc && WrToPre <= 32'(Timing.trc));
+  end
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_users : assert (!column || (open_q[col_bank_i] && users_q[col_bank_i] != '0));
+      a_one_column : assert (!(read_i && write_i));
+    end
+  end
+endmodule

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What all banks of a controller share: down counters to the next ACT (tRRD, tFAW), RD and WR (tCCD, tWTR, tRTW), apart for
+// the bank group that the scheduler looks at, and to the time at which all banks may be closed.
+// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
+
+module systole_hbm_buses
+  import systole_hbm_pkg::*;
+#(
+    parameter timing_t Timing = HbmTiming
+) (
+    input  logic              clk_i,
+    input  logic              rst_ni,
+    input  logic              clear_i,   // REF: nothing is owed
+
+    input  logic [BgBits-1:0] col_bg_i,
+    input  logic [BgBits-1:0] act_bg_i,
+    output logic              rd_ok_o,
+    output logic              wr_ok_o,
+    output logic              act_ok_o,
+    output logic              quiet_o,   // all banks may be closed
+
+    // What happens in this cycle, in these bank groups.
+    input  logic              activate_i,
+    input  logic              read_i,
+    input  logic              write_i
+);
+  localparam int unsigned WrEnd = 32'(Timing.tcwl) + BurstCycles;  // WR to the end of its data
+  localparam int unsigned WaitBits = 6;
+  localparam int unsigned ActWindow = 4;  // activates in tFAW
+  typedef logic [WaitBits-1:0] wait_t;
+
+  // Cycles from the one after a command to the first in which the other is allowed.
+  localparam wait_t RrdS = WaitBits'(Timing.trrd_s - 16'd1);
+  localparam wait_t RrdL = WaitBits'(Timing.trrd_l - 16'd1);
+  localparam wait_t Faw = WaitBits'(Timing.tfaw - 16'd1);
+  localparam wait_t CcdS = WaitBits'(Timing.tccd_s - 16'd1);
+  localparam wait_t CcdL = WaitBits'(Timing.tccd_l - 16'd1);
+  localparam wait_t RdToWr = WaitBits'(Timing.trtw - 16'd1);
+  localparam wait_t WrToRdS = WaitBits'(WrEnd + 32'(Timing.twtr_s) - 1);
+  localparam wait_t WrToRdL = WaitBits'(WrEnd + 32'(Timing.twtr_l) - 1);
+  localparam wait_t ActToPre = WaitBits'(Timing.tras - 16'd1);
+  localparam wait_t RdToPre = WaitBits'(Timing.trtp - 16'd1);
+  localparam wait_t WrToPre = WaitBits'(WrEnd + 32'(Timing.twr) - 1);
+
+  wait_t rrd_s_q, rd_s_q, wr_s_q, quiet_q;
+  wait_t rrd_l_q [BankGroups], rd_l_q [BankGroups], wr_l_q [BankGroups];
+  wait_t faw_q [ActWindow];  // of the last activates, the oldest at faw_ptr_q
+  logic [$clog2(ActWindow)-1:0] faw_ptr_q;
+
+  function automatic wait_t less(wait_t left);
+    return left == '0 ? '0 : left - 1'b1;
+  endfunction
+  function automatic wait_t later(wait_t a, wait_t b);
+    return a > b ? a : b;
+  endfunction
+
+  assign rd_ok_o  = rd_s_q == '0 && rd_l_q[col_bg_i] == '0;
+  assign wr_ok_o  = wr_s_q == '0 && wr_l_q[col_bg_i] == '0;
+  assign act_ok_o = rrd_s_q == '0 && rrd_l_q[act_bg_i] == '0 && faw_q[faw_ptr_q] == '0;
+  assign quiet_o  = quiet_q == '0;
+
+  // The same command's own wait is over when it is given, so it is set; the other's may be longer already only for quiet_q.
+  always_ff @(posedge clk_i) begin : waits
+    wait_t rrd_l_v [BankGroups], rd_l_v [BankGroups], wr_l_v [BankGroups], faw_v [ActWindow], quiet_v;
+    for (int unsigned i = 0; i < BankGroups; i++) begin
+      rrd_l_v[i] = less(rrd_l_q[i]);
+      rd_l_v[i]  = less(rd_l_q[i]);
+      wr_l_v[i]  = less(wr_l_q[i]);
+    end
+    for (int unsigned i = 0; i < ActWindow; i++) faw_v[i] = less(faw_q[i]);
+    quiet_v = less(quiet_q);
+    rrd_s_q <= less(rrd_s_q);
+    rd_s_q  <= less(rd_s_q);
+    wr_s_q  <= less(wr_s_q);
+    if (activate_i) begin
+      rrd_s_q           <= RrdS;
+      rrd_l_v[act_bg_i] = RrdL;
+      faw_v[faw_ptr_q]  = Faw;
+      quiet_v           = later(quiet_v, ActToPre);
+    end
+    if (read_i) begin
+      rd_s_q           <= CcdS;
+      rd_l_v[col_bg_i] = CcdL;
+      wr_s_q           <= RdToWr;
+      quiet_v          = later(quiet_v, RdToPre);
+    end
+    if (write_i) begin
+      wr_s_q           <= CcdS;
+      wr_l_v[col_bg_i] = CcdL;
+      rd_s_q           <= WrToRdS;
+      rd_l_v[col_bg_i] = WrToRdL;
+      quiet_v          = later(quiet_v, WrToPre);
+    end
+    if (!rst_ni || clear_i) begin
+      rrd_s_q <= '0;
+      rd_s_q  <= '0;
+      wr_s_q  <= '0;
+      rrd_l_v = '{default: '0};
+      rd_l_v  = '{default: '0};
+      wr_l_v  = '{default: '0};
+      faw_v   = '{default: '0};
+      quiet_v = '0;
+    end
+    rrd_l_q <= rrd_l_v;
+    rd_l_q  <= rd_l_v;
+    wr_l_q  <= wr_l_v;
+    faw_q   <= faw_v;
+    quiet_q <= quiet_v;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || clear_i) faw_ptr_q <= '0;
+    else if (activate_i) faw_ptr_q <= faw_ptr_q + 1'b1;
+  end
+
+  // Every wait fits its counter.
+  initial begin
+    a_longest : assert (Timing.tfaw <= 16'd64 && Timing.tras <= 16'd64 && Timing.trtw <= 16'd64 && Timing.trrd_l <= 16'd64 &&
+                        Timing.tccd_l <= 16'd64 && WrEnd + 32'(Timing.twtr_l) <= 64 && WrEnd + 32'(Timing.twr) <= 64);
+  end
+endmodule
