@@ -53,6 +53,7 @@ module systole_chip
   // Registers and soft reset.
   core_ctl_t           ctl;
   core_status_t        status, csr_status;
+  logic                csr_running, csr_done;
   logic                start, reset_req, resetting, freeze, core_rst_n;
   logic [AddrBits:0]   hbm_limit, hbm_end;
   logic [systole_csr_pkg::NumCounters-1:0][systole_csr_pkg::CtrIncBits-1:0] ctr_inc;
@@ -85,7 +86,6 @@ module systole_chip
   );
 
   // Where writes are answered, a program is done when its last one is, and no fault came of it.
-  logic csr_running, csr_done;
   always_comb begin
     csr_status         = status;
     csr_status.running = csr_running;

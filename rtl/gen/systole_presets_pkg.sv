@@ -22,11 +22,13 @@ package systole_presets_pkg;
     int unsigned Rows;  // array rows: contraction elements a pass (power of two, 8..256)
     int unsigned Cols;  // array columns: output channels a pass; equals Rows
     int unsigned Cell;  // number format of the array, of the weights and activations
-    int unsigned CellStages;  // pipeline stages of a cell of the array (int8: 1)
+    int unsigned CellStages;  // pipeline stages of a cell of the array (int8: 1 or 2)
+    int unsigned Multipliers;  // int8: cells of the array with a multiplier block, row by row; the others multiply in logic (all: Rows * Cols)
     int unsigned UbBytes;  // unified buffer size in bytes
     int unsigned UbBanks;  // unified buffer banks, each one read and one write port of one word
     int unsigned AccRows;  // accumulator rows of Cols 32-bit lanes, in two banks of half the rows each
     int unsigned WfifoTiles;  // weight FIFO capacity in tiles of Rows x Cols elements
+    int unsigned VectorLanes;  // results a cycle of the vector unit (power of two up to Cols; bf16: Cols)
     int unsigned BeatBytes;  // bytes of a beat: what memory reads or writes in one cycle at most; DMA alignment
     int unsigned Segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
     int unsigned QueueDepth;  // descriptors a unit queue holds
@@ -63,10 +65,12 @@ package systole_presets_pkg;
         c.Core.Cols = 32;
         c.Core.Cell = CellInt8;
         c.Core.CellStages = 1;
+        c.Core.Multipliers = 1024;
         c.Core.UbBytes = 524288;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;
         c.Core.WfifoTiles = 8;
+        c.Core.VectorLanes = 32;
         c.Core.BeatBytes = 64;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
@@ -79,10 +83,12 @@ package systole_presets_pkg;
         c.Core.Cols = 256;
         c.Core.Cell = CellInt8;
         c.Core.CellStages = 1;
+        c.Core.Multipliers = 65536;
         c.Core.UbBytes = 25165824;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 4096;
         c.Core.WfifoTiles = 4;
+        c.Core.VectorLanes = 256;
         c.Core.BeatBytes = 128;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
@@ -95,10 +101,12 @@ package systole_presets_pkg;
         c.Core.Cols = 8;
         c.Core.Cell = CellBf16;
         c.Core.CellStages = 3;
+        c.Core.Multipliers = 64;
         c.Core.UbBytes = 131072;
         c.Core.UbBanks = 16;
         c.Core.AccRows = 512;
         c.Core.WfifoTiles = 8;
+        c.Core.VectorLanes = 8;
         c.Core.BeatBytes = 32;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
@@ -111,10 +119,12 @@ package systole_presets_pkg;
         c.Core.Cols = 128;
         c.Core.Cell = CellBf16;
         c.Core.CellStages = 3;
+        c.Core.Multipliers = 16384;
         c.Core.UbBytes = 16777216;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 4096;
         c.Core.WfifoTiles = 4;
+        c.Core.VectorLanes = 128;
         c.Core.BeatBytes = 512;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
@@ -127,10 +137,12 @@ package systole_presets_pkg;
         c.Core.Cols = 32;
         c.Core.Cell = CellBf16;
         c.Core.CellStages = 3;
+        c.Core.Multipliers = 1024;
         c.Core.UbBytes = 1048576;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;
         c.Core.WfifoTiles = 4;
+        c.Core.VectorLanes = 32;
         c.Core.BeatBytes = 128;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
@@ -142,11 +154,13 @@ package systole_presets_pkg;
         c.Core.Rows = 8;
         c.Core.Cols = 8;
         c.Core.Cell = CellInt8;
-        c.Core.CellStages = 1;
+        c.Core.CellStages = 2;
+        c.Core.Multipliers = 64;
         c.Core.UbBytes = 131072;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;
         c.Core.WfifoTiles = 8;
+        c.Core.VectorLanes = 2;
         c.Core.BeatBytes = 16;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
@@ -158,11 +172,13 @@ package systole_presets_pkg;
         c.Core.Rows = 16;
         c.Core.Cols = 16;
         c.Core.Cell = CellInt8;
-        c.Core.CellStages = 1;
+        c.Core.CellStages = 2;
+        c.Core.Multipliers = 144;
         c.Core.UbBytes = 262144;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;
         c.Core.WfifoTiles = 8;
+        c.Core.VectorLanes = 4;
         c.Core.BeatBytes = 16;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
@@ -175,10 +191,12 @@ package systole_presets_pkg;
         c.Core.Cols = 8;
         c.Core.Cell = CellInt8;
         c.Core.CellStages = 1;
+        c.Core.Multipliers = 64;
         c.Core.UbBytes = 65536;
         c.Core.UbBanks = 16;
         c.Core.AccRows = 512;
         c.Core.WfifoTiles = 8;
+        c.Core.VectorLanes = 8;
         c.Core.BeatBytes = 32;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
@@ -242,22 +260,25 @@ package systole_presets_pkg;
   function automatic int unsigned broken_rule(chip_cfg_t c);
     if (!((pow2(c.Core.Rows) && c.Core.Rows >= 8 && c.Core.Rows <= 256 && c.Core.Cols == c.Core.Rows))) return 1;
     if (!(c.Core.Cell == CellInt8 || c.Core.Cell == CellBf16)) return 2;
-    if (!(c.Core.Cell != CellInt8 || c.Core.CellStages == 1)) return 3;
+    if (!(c.Core.Cell != CellInt8 || c.Core.CellStages <= 2)) return 3;
     if (!((c.Core.CellStages >= 1 && c.Core.CellStages <= 5))) return 4;
-    if (!((pow2(c.Core.UbBanks) && c.Core.UbBytes != 0 && c.Core.UbBytes % (c.Core.UbBanks * word_bytes(c.Core)) == 0))) return 5;
-    if (!(c.Core.UbBytes <= 33554432)) return 6;
-    if (!((pow2(c.Core.AccRows) && c.Core.AccRows >= 4 && c.Core.AccRows <= 8192))) return 7;
-    if (!((pow2(c.Core.WfifoTiles) && c.Core.WfifoTiles >= 2))) return 8;
-    if (!((pow2(c.Core.BeatBytes) && c.Core.BeatBytes >= 16 && c.Core.BeatBytes <= 512))) return 9;
-    if (!((c.Core.Segments >= 1 && c.Core.Segments <= 4))) return 10;
-    if (!(c.Core.UbBanks * word_bytes(c.Core) >= c.Core.Segments * max(2 * word_bytes(c.Core), c.Core.BeatBytes))) return 11;
-    if (!(c.Core.QueueDepth >= 2)) return 12;
-    if (!(c.Memory == MemoryHbm || c.Memory == MemoryAxi)) return 13;
-    if (!(c.Memory != MemoryHbm || (pow2(c.HbmPcs) && c.HbmPcs >= 2 && c.Core.BeatBytes == 16 * c.HbmPcs))) return 14;
-    if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 15;
-    if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 16;
-    if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 17;
-    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 18;
+    if (!((c.Core.Multipliers <= c.Core.Rows * c.Core.Cols && (c.Core.Cell == CellInt8) || c.Core.Multipliers == c.Core.Rows * c.Core.Cols))) return 5;
+    if (!((pow2(c.Core.UbBanks) && c.Core.UbBytes != 0 && c.Core.UbBytes % (c.Core.UbBanks * word_bytes(c.Core)) == 0))) return 6;
+    if (!(c.Core.UbBytes <= 33554432)) return 7;
+    if (!((pow2(c.Core.AccRows) && c.Core.AccRows >= 4 && c.Core.AccRows <= 8192))) return 8;
+    if (!((pow2(c.Core.WfifoTiles) && c.Core.WfifoTiles >= 2))) return 9;
+    if (!((pow2(c.Core.VectorLanes) && c.Core.VectorLanes <= c.Core.Cols))) return 10;
+    if (!(c.Core.Cell != CellBf16 || c.Core.VectorLanes == c.Core.Cols)) return 11;
+    if (!((pow2(c.Core.BeatBytes) && c.Core.BeatBytes >= 16 && c.Core.BeatBytes <= 512))) return 12;
+    if (!((c.Core.Segments >= 1 && c.Core.Segments <= 4))) return 13;
+    if (!(c.Core.UbBanks * word_bytes(c.Core) >= c.Core.Segments * max(2 * word_bytes(c.Core), c.Core.BeatBytes))) return 14;
+    if (!(c.Core.QueueDepth >= 2)) return 15;
+    if (!(c.Memory == MemoryHbm || c.Memory == MemoryAxi)) return 16;
+    if (!(c.Memory != MemoryHbm || (pow2(c.HbmPcs) && c.HbmPcs >= 2 && c.Core.BeatBytes == 16 * c.HbmPcs))) return 17;
+    if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 18;
+    if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 19;
+    if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 20;
+    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 21;
     return 0;
   endfunction
 

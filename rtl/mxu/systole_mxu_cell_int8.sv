@@ -28,7 +28,7 @@ module systole_mxu_cell_int8 #(
 
   assign weight = act_o[8] ? weight1_q : weight0_q;
 
-  systole_prim_mult #(.Bits(8), .Logic(Logic)) u_mult (.a_i(act_o[7:0]), .b_i(weight), .product_o(product));
+  systole_prim_mult #(.Logic(Logic)) u_mult (.a_i(act_o[7:0]), .b_i(weight), .product_o(product));
   systole_mxu_delay #(.Width(16), .Cycles(Stages - 1)) u_prod (.clk_i, .enable_i, .d_i(product), .q_o(prod_r));
 
   always_ff @(posedge clk_i) begin

@@ -256,9 +256,10 @@ module systole_unified_buffer
     assign high  = odd_q ? even : odd;
     assign below = ~({W*8{1'b1}} << {off_q, 3'b000});
     assign win_rd_rsp_valid_o[p] = answered_q;
+    // A vector unit with fewer lanes than columns takes an answer in pieces: it stays until the next.
     always_comb begin
       win_rd_data_o[p] = '0;
-      if (answered_q) win_rd_data_o[p] = (W*8)'({bytes_q, bytes_q} >> {shift_q, 3'b000});
+      if (answered_q || Cfg.VectorLanes != Cfg.Cols) win_rd_data_o[p] = (W*8)'({bytes_q, bytes_q} >> {shift_q, 3'b000});
     end
 
     always_ff @(posedge clk_i) begin

@@ -49,6 +49,7 @@ module systole_vector
     output logic                                       stall_ub_o    // the unified buffer held a request this cycle
 );
   localparam int unsigned Cols = Cfg.Cols;
+  localparam int unsigned Beats = Cols / Cfg.VectorLanes;
   localparam int unsigned CountBits = $clog2(OutDepth + 1);
 
   // Preparation.
@@ -61,19 +62,22 @@ module systole_vector
   ub_addr_t             par_addr;
   logic [3:0]           par_word;
 
+  logic                 par_busy;
+
   // Issue.
   logic                 idle, iss_valid, iss_ready, iss_acc_rd, iss_ub_rd, addr_fault;
   uop_t                 iss_uop;
+  dest_t                iss_dest;
   acc_addr_t            iss_row;
-  ub_addr_t             iss_addr;
+  ub_addr_t             iss_addr, take_addr;
   walk_addr_t           addr_fault_addr;
-  logic                 out_take;
+  logic                 out_take, out_drop;
 
   // Micro-op that asks for its data; then the two cycles until they come.
-  logic                 req_valid_q, req_acc_q, req_ub_q, req_go;
-  uop_t                 req_uop_q, d1_uop_q, d2_uop_q;
-  acc_addr_t            req_row_q;
-  ub_addr_t             req_addr_q;
+  logic                 req_valid, req_acc, req_ub, req_open, req_go;
+  uop_t                 req_uop, d1_uop_q, d2_uop_q;
+  acc_addr_t            req_row;
+  ub_addr_t             req_addr;
   logic                 d1_valid_q, d2_valid_q;
   logic                 p1_valid_q, p2_valid_q, p1_bank_q, p2_bank_q;  // parameter words, likewise
   logic [3:0]           p1_word_q, p2_word_q;
@@ -82,11 +86,11 @@ module systole_vector
   // Results.
   scalars_t             scalars_q [2];
   logic [1:0]           bank_busy_q;
-  logic                 sum_valid, out_valid, out_bank, out_room;
-  dest_t                out_dest, wr_dest;
+  logic                 sum_valid, out_valid, out_last, out_bank, out_room;
+  dest_t                wr_dest;
   logic [Cols*8-1:0]    out_data;
-  logic                 wr_valid, written, avail, all_written, drained;
-  logic [CountBits-1:0] credits, queued;
+  logic                 wr_valid, written, dest_valid, dest_room, avail, all_written, drained;
+  logic [CountBits-1:0] flying_q, queued, dests;
 
   systole_vector_prepare #(.Cfg(Cfg)) u_prepare (
       .clk_i,
@@ -97,15 +101,16 @@ module systole_vector
       .freeze_i,
       .bank_busy_i   (bank_busy_q),
       .drained_i     (drained),
-      .in_flight_i   (CountBits'(OutDepth) - credits),
+      .in_flight_i   (flying_q),
       .issue_i       (out_take),
-      .issue_addr_i  (iss_uop.dest.addr),
+      .issue_addr_i  (take_addr),
       .written_i     (written),
       .rd_valid_o    (par_valid),
       .rd_ready_i    (par_ready),
       .rd_addr_o     (par_addr),
       .rd_word_o     (par_word),
       .rd_bank_o     (par_bank),
+      .rd_busy_o     (par_busy),
       .job_valid_o   (job_valid),
       .job_ready_i   (job_take),
       .job_o         (job),
@@ -126,9 +131,13 @@ module systole_vector
       .idle_o      (idle),
       .sum_valid_i (sum_valid),
       .out_avail_i (avail),
+      .take_o      (out_take),
+      .take_addr_o (take_addr),
+      .drop_o      (out_drop),
       .valid_o     (iss_valid),
       .ready_i     (iss_ready),
       .uop_o       (iss_uop),
+      .dest_o      (iss_dest),
       .acc_rd_o    (iss_acc_rd),
       .ub_rd_o     (iss_ub_rd),
       .acc_row_o   (iss_row),
@@ -137,48 +146,67 @@ module systole_vector
       .fault_addr_o(addr_fault_addr)
   );
 
-  // A result may be issued when the write queue has room for it.
-  systole_credit #(.Credits(OutDepth)) u_credit (
-      .clk_i,
-      .rst_ni,
-      .take_i (out_take),
-      .give_i (written),
-      .avail_o(avail),
-      .idle_o (all_written),
-      .count_o(credits)
-  );
-
-  assign iss_ready = !req_valid_q || req_go;
-  assign out_take  = iss_valid && iss_ready && iss_uop.out;
+  // A result may be issued when the write queue has room for it, whatever is in flight.
+  assign avail       = flying_q != CountBits'(OutDepth);
+  assign all_written = flying_q == '0;
 
   always_ff @(posedge clk_i) begin
-    if (iss_ready) begin
-      req_uop_q  <= iss_uop;
-      req_acc_q  <= iss_acc_rd;
-      req_ub_q   <= iss_ub_rd;
-      req_row_q  <= iss_row;
-      req_addr_q <= iss_addr;
+    if (!rst_ni) flying_q <= '0;
+    else flying_q <= flying_q + CountBits'(out_take) - CountBits'(out_drop) - CountBits'(written);
+  end
+
+  // Requests wait here: the grants end in this register.
+  systole_skid #(.Width($bits(uop_t) + 2 + $bits(acc_addr_t) + $bits(ub_addr_t))) u_request (
+      .clk_i,
+      .rst_ni,
+      .valid_i(iss_valid),
+      .ready_o(iss_ready),
+      .data_i ({iss_uop, iss_acc_rd, iss_ub_rd, iss_row, iss_addr}),
+      .valid_o(req_valid),
+      .ready_i(req_go),
+      .data_o ({req_uop, req_acc, req_ub, req_row, req_addr})
+  );
+
+  // A micro-op's beats take the lanes Cols / Lanes cycles; window data must stay as long.
+  logic gap, gap_ub_q;
+
+  if (Beats > 1) begin : gen_gap
+    logic [$clog2(Beats)-1:0] gap_q;
+    assign gap = gap_q != '0;
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) gap_q <= '0;
+      else if (req_go) gap_q <= '1;
+      else if (gap) gap_q <= gap_q - 1'b1;
+      if (req_go) gap_ub_q <= req_ub;
     end
-    d1_uop_q <= req_uop_q;
-    d2_uop_q <= d1_uop_q;
+  end else begin : gen_no_gap
+    assign gap      = 1'b0;
+    assign gap_ub_q = 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    d1_uop_q <= req_uop;
+    if (d1_valid_q) d2_uop_q <= d1_uop_q;
     if (job_take) scalars_q[job.bank] <= job_scalars;
   end
 
   // Reads. Parameter words go first, but a window that was asked for is kept until it is granted.
   logic win_req, win_held_q, par_sel;
 
-  assign acc_rd_valid_o = req_valid_q && req_acc_q && !freeze_i;
-  assign acc_rd_row_o   = req_row_q;
-  assign win_req        = req_valid_q && req_ub_q && !freeze_i;
-  assign par_sel        = par_valid && !win_held_q;
+  // A requant's row is asked for when the last parameter word is.
+  assign req_open       = req_valid && !freeze_i && !gap && !(req_uop.src == SrcAcc && par_busy && req_uop.bank == par_bank);
+  assign acc_rd_valid_o = req_open && req_acc;
+  assign acc_rd_row_o   = req_row;
+  assign win_req        = req_open && req_ub;
+  assign par_sel        = par_valid && !win_held_q && !(gap && gap_ub_q);
   assign vrd_valid_o    = par_sel || win_req;
-  assign vrd_addr_o     = par_sel ? par_addr : req_addr_q;
+  assign vrd_addr_o     = par_sel ? par_addr : req_addr;
   assign par_ready      = par_sel && vrd_ready_i;
 
   always_comb begin
-    req_go = req_valid_q && !freeze_i;
-    if (req_acc_q && !acc_rd_ready_i) req_go = 1'b0;
-    if (req_ub_q && (par_sel || !vrd_ready_i)) req_go = 1'b0;
+    req_go = req_open;
+    if (req_acc && !acc_rd_ready_i) req_go = 1'b0;
+    if (req_ub && (par_sel || !vrd_ready_i)) req_go = 1'b0;
   end
 
   systole_vector_recip u_recip (
@@ -202,24 +230,34 @@ module systole_vector
       .ub_data_i    (vrd_data_i),
       .sum_valid_o  (sum_valid),
       .out_valid_o  (out_valid),
-      .out_dest_o   (out_dest),
+      .out_last_o   (out_last),
       .out_bank_o   (out_bank),
       .out_data_o   (out_data),
       .saturated_o
   );
 
-  systole_fifo #(
-      .Width($bits(dest_t) + Cols * 8),
-      .Depth(OutDepth)
-  ) u_out (
+  // Where results go, from issue to write; and the results.
+  systole_fifo #(.Width($bits(dest_t)), .Depth(OutDepth)) u_dest (
+      .clk_i,
+      .rst_ni,
+      .valid_i(iss_valid && iss_ready && iss_uop.out),
+      .ready_o(dest_room),
+      .data_i (iss_dest),
+      .valid_o(dest_valid),
+      .ready_i(written),
+      .data_o (wr_dest),
+      .count_o(dests)
+  );
+
+  systole_fifo #(.Width(Cols * 8), .Depth(OutDepth)) u_out (
       .clk_i,
       .rst_ni,
       .valid_i(out_valid),
       .ready_o(out_room),
-      .data_i ({out_dest, out_data}),
+      .data_i (out_data),
       .valid_o(wr_valid),
       .ready_i(written),
-      .data_o ({wr_dest, vwr_data_o}),
+      .data_o (vwr_data_o),
       .count_o(queued)
   );
 
@@ -244,7 +282,6 @@ module systole_vector
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      req_valid_q   <= 1'b0;
       d1_valid_q    <= 1'b0;
       d2_valid_q    <= 1'b0;
       p1_valid_q    <= 1'b0;
@@ -256,13 +293,12 @@ module systole_vector
       fault_valid_o <= 1'b0;
       progress_o    <= 1'b0;
     end else begin
-      if (iss_ready) req_valid_q <= iss_valid;
       d1_valid_q <= req_go;
       d2_valid_q <= d1_valid_q;
       p1_valid_q <= par_ready;
       p2_valid_q <= p1_valid_q;
       win_held_q <= win_req && !par_sel && !vrd_ready_i;
-      if (out_valid && out_dest.last) bank_busy_q[out_bank] <= 1'b0;
+      if (out_valid && out_last) bank_busy_q[out_bank] <= 1'b0;
       if (job_take) bank_busy_q[job.bank] <= 1'b1;
       done_q        <= written && wr_dest.last;
       fault_valid_o <= fault_now;
@@ -295,7 +331,9 @@ module systole_vector
     acc_last_q <= acc_rd_row_o;
     if (rst_ni) begin
       a_out_room : assert (!out_valid || out_room);
-      a_credits : assert (32'(queued) + 32'(credits) <= OutDepth);
+      a_dest_room : assert (!(iss_valid && iss_uop.out) || dest_room);
+      a_flying : assert (queued <= dests && dests <= flying_q && 32'(flying_q) <= OutDepth);
+      a_dest : assert (!wr_valid || dest_valid);
       a_rd_range : assert (!vrd_valid_o || 32'(vrd_addr_o) < Cfg.UbBytes);
       a_wr_range : assert (!vwr_valid_o || 32'(vwr_addr_o) + 32'(wr_dest.len) <= Cfg.UbBytes);
       a_acc_range : assert (!acc_rd_valid_o || 32'(acc_rd_row_o) < Cfg.AccRows);

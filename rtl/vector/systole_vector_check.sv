@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Reads a descriptor: the verdict (first fault in the order illegal, misaligned, accumulator range, parameter block range)
-// and the job. Two registers deep: verdict_o and job_o belong to the descriptor that desc_i has held for two cycles.
+// and the job, ready_o a few cycles after new_i: one multiplier makes their products one after the other.
 // Docs: docs/vector.md, docs/isa.md. Test: tests/rtl/vector/.
 
 module systole_vector_check
@@ -12,9 +12,13 @@ module systole_vector_check
     parameter systole_presets_pkg::core_cfg_t Cfg = systole_presets_pkg::core_preset(systole_presets_pkg::PresetNano)
 ) (
     input  logic       clk_i,
-    input  desc_t      desc_i,
+    input  logic       rst_ni,
+    input  logic       new_i,           // first cycle of desc_i
+    input  desc_t      desc_i,          // holds until the next new_i
     input  logic       bank_i,
 
+    output logic       block_o,         // at once: the descriptor has a parameter block that can be read
+    output logic       ready_o,         // the following are right
     output fault_e     verdict_o,
     output walk_addr_t verdict_addr_o,
     output job_t       job_o,
@@ -42,33 +46,78 @@ module systole_vector_check
   assign is_add     = rq.opcode == OpAdd;
   assign raw        = rq.flags[FlagRequantRaw];
 
-  // First cycle: products.
-  logic                      many_q;   // more lines or positions than a bank has rows
-  logic [2*HalfBits-1:0]     rows_q;   // ny * nx
-  logic [9:0]                taps_q;
-  logic signed [27:0]        dy_q;     // dy * pitch
-  logic [24:0]               sy_q;     // sy * pitch
+  // Products. requant: ny * nx, then n times that. pool: dy and sy times the pitch, whose upper half comes after the lower; the taps.
+  localparam int unsigned FactorBits = HalfBits > 11 ? HalfBits + 1 : 12;  // signed
 
-  always_ff @(posedge clk_i) begin
-    many_q <= rq.ny > 14'(HalfRows) || rq.nx > 14'(HalfRows);
-    rows_q <= (2 * HalfBits)'(rq.ny[HalfBits-1:0]) * (2 * HalfBits)'(rq.nx[HalfBits-1:0]);
-    taps_q <= 10'(po.kh) * 10'(po.kw);
-    dy_q   <= 28'(po.dy) * 28'(signed'({1'b0, po.src_pitch}));
-    sy_q   <= 25'(po.sy) * 25'(po.src_pitch);
+  logic [2:0]                     step, step_q, last_step;  // cycles since new_i
+  logic                           done_q;
+  logic signed [FactorBits-1:0]   a, b;
+  logic signed [2*FactorBits-1:0] product_q;
+  logic                           many_q;      // more lines or positions than a bank has rows, or more rows
+  logic signed [28:0]             dy_q;        // dy * pitch + dx
+  logic [24:0]                    sy_q;        // sy * pitch
+  logic [9:0]                     taps_q;      // kh * kw
+  logic                           outside_q;   // not all rows are in one bank
+  logic [HalfBits-2:0]            row_in_bank;
+
+  assign step      = new_i ? 3'd0 : step_q;
+  assign last_step = is_pool ? 3'd6 : 3'd3;
+
+  always_comb begin
+    a = signed'(FactorBits'(rq.ny[HalfBits-1:0]));
+    b = signed'(FactorBits'(rq.nx[HalfBits-1:0]));
+    if (is_pool && step[2]) begin
+      a = signed'(FactorBits'(po.kh));
+      b = signed'(FactorBits'(po.kw));
+    end else if (is_pool) begin
+      a = step[1] ? signed'(FactorBits'(po.sy)) : FactorBits'(po.dy);
+      b = step[0] ? signed'(FactorBits'(po.src_pitch[19:10])) : signed'(FactorBits'(po.src_pitch[9:0]));
+    end else if (step[0]) begin
+      a = signed'(FactorBits'(rq.n));
+      b = signed'(FactorBits'(product_q[HalfBits-1:0]));
+    end
   end
 
-  // Second cycle: verdict.
-  logic                illegal, outside, over;
-  logic [HalfBits+9:0] all_rows;
-  logic [HalfBits-2:0] row_in_bank;
+  always_ff @(posedge clk_i) begin
+    product_q <= (2 * FactorBits)'(a) * (2 * FactorBits)'(b);
+    unique case (step)
+      3'd0: many_q <= rq.ny > 14'(HalfRows) || rq.nx > 14'(HalfRows);
+      3'd1: begin
+        if (32'(unsigned'(product_q)) > HalfRows) many_q <= 1'b1;
+        dy_q <= 29'(product_q) + 29'(po.dx);
+      end
+      3'd2: begin
+        outside_q <= 32'(rq.acc) >= Cfg.AccRows || many_q || 32'(unsigned'(product_q)) > HalfRows - 32'(row_in_bank);
+        dy_q      <= dy_q + (29'(product_q) <<< 10);
+      end
+      3'd3: sy_q <= 25'(unsigned'(product_q));
+      3'd4: sy_q <= sy_q + (25'(unsigned'(product_q)) << 10);
+      3'd5: taps_q <= product_q[9:0];
+      default: ;
+    endcase
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      step_q <= '0;
+      done_q <= 1'b0;
+    end else begin
+      done_q <= !new_i && (done_q || step == last_step);
+      step_q <= new_i ? 3'd1 : step == '0 || step == last_step ? 3'd0 : step + 1'b1;
+    end
+  end
+
+  assign ready_o = done_q && !new_i;
+
+  // Verdict.
+  logic                illegal, over, misaligned;
   logic [25:0]         block_end;
 
-  assign all_rows    = (HalfBits + 10)'(rq.n) * (HalfBits + 10)'(rows_q[HalfBits-1:0]);
   assign row_in_bank = rq.acc[HalfBits-2:0];
-  assign outside     = 32'(rq.acc) >= Cfg.AccRows || many_q || 32'(rows_q) > HalfRows ||
-                       32'(all_rows) > HalfRows - 32'(row_in_bank);
   assign block_end   = 26'(rq.params) + 26'(BlockBytes);
   assign over        = 32'(block_end) > Cfg.UbBytes;
+  assign misaligned  = rq.params[WordBits-1:0] != '0;
+  assign block_o     = is_requant && !raw && !misaligned && !over;
 
   always_comb begin
     unique case (1'b1)
@@ -85,10 +134,10 @@ module systole_vector_check
     verdict_addr_o <= '0;
     if (illegal) begin
       verdict_o <= FaultIllegalDescriptor;
-    end else if (is_requant && !raw && rq.params[WordBits-1:0] != '0) begin
+    end else if (is_requant && !raw && misaligned) begin
       verdict_o      <= FaultMisaligned;
       verdict_addr_o <= WalkBits'(rq.params);
-    end else if (is_requant && outside) begin
+    end else if (is_requant && outside_q) begin
       verdict_o      <= FaultAccRange;
       verdict_addr_o <= WalkBits'(rq.acc);
     end else if (is_requant && !raw && over) begin
@@ -99,103 +148,103 @@ module systole_vector_check
   end
 
   // The job.
-  logic [17:0] chunks;  // vectors a line of an addition
   logic [10:0] raw_bytes;
 
-  assign chunks    = 18'((21'(ad.line_bytes) + 21'(Cols - 1)) >> ColBits);
   assign raw_bytes = {rq.cols, 2'b00};
 
-  always_ff @(posedge clk_i) begin
-    job_o           <= '0;
-    job_o.bank      <= bank_i;
-    job_o.requant   <= is_requant;
-    job_o.raw       <= is_requant && raw;
-    job_o.pool      <= is_pool;
-    job_o.add       <= is_add;
-    job_o.average   <= is_pool && po.flags[FlagPoolAverage];
-    job_o.acc       <= rq.acc;
-    job_o.last_part <= 2'((raw_bytes - 1'b1) >> ColBits);
-    job_o.kh        <= po.kh;
-    job_o.kw        <= po.kw;
-    job_o.kx        <= po.kx;
-    job_o.pitch     <= po.src_pitch;
-    job_o.lines     <= po.lines;
+  always_comb begin
+    job_o           = '0;
+    job_o.bank      = bank_i;
+    job_o.requant   = is_requant;
+    job_o.raw       = is_requant && raw;
+    job_o.pool      = is_pool;
+    job_o.add       = is_add;
+    job_o.average   = is_pool && po.flags[FlagPoolAverage];
+    job_o.acc       = rq.acc;
+    job_o.last_part = 2'((raw_bytes - 1'b1) >> ColBits);
+    job_o.kh        = po.kh;
+    job_o.kw        = po.kw;
+    job_o.kx        = po.kx;
+    job_o.pitch     = po.src_pitch;
+    job_o.lines     = po.lines;
 
     if (is_add) begin
-      job_o.n            <= 10'd1;
-      job_o.ny           <= ad.ny;
-      job_o.nx           <= chunks;
-      job_o.dst          <= WalkBits'(ad.dst);
-      job_o.dst_pitch    <= WalkBits'(ad.dst_pitch);
-      job_o.dst_step     <= WalkBits'(Cols);
-      job_o.len          <= 9'(Cols);
-      job_o.tail         <= ad.line_bytes[ColBits-1:0] == '0 ? 9'(Cols) : 9'(ad.line_bytes[ColBits-1:0]);
-      job_o.src[0]       <= WalkBits'(ad.src0);
-      job_o.src[1]       <= WalkBits'(ad.src1);
-      job_o.src_pitch[0] <= WalkBits'(ad.pitch0);
-      job_o.src_pitch[1] <= WalkBits'(ad.pitch1);
-      job_o.src_step[0]  <= WalkBits'(Cols);
-      job_o.src_step[1]  <= WalkBits'(Cols);
+      job_o.n_end        = '0;
+      job_o.y_end        = ad.ny - 1'b1;
+      job_o.x_end        = 18'((ad.line_bytes - 1'b1) >> ColBits);
+      job_o.dst          = WalkBits'(ad.dst);
+      job_o.dst_pitch    = WalkBits'(ad.dst_pitch);
+      job_o.dst_step     = WalkBits'(Cols);
+      job_o.len          = 9'(Cols);
+      job_o.tail         = ad.line_bytes[ColBits-1:0] == '0 ? 9'(Cols) : 9'(ad.line_bytes[ColBits-1:0]);
+      job_o.src[0]       = WalkBits'(ad.src0);
+      job_o.src[1]       = WalkBits'(ad.src1);
+      job_o.src_pitch[0] = WalkBits'(ad.pitch0);
+      job_o.src_pitch[1] = WalkBits'(ad.pitch1);
+      job_o.src_step[0]  = WalkBits'(Cols);
+      job_o.src_step[1]  = WalkBits'(Cols);
     end else if (is_pool) begin
-      job_o.n            <= po.n;
-      job_o.ny           <= po.ny;
-      job_o.nx           <= 18'(po.nx);
-      job_o.dst          <= WalkBits'(po.dst);
-      job_o.dst_img      <= WalkBits'(po.dst_img_pitch);
-      job_o.dst_pitch    <= WalkBits'(po.dst_pitch);
-      job_o.dst_step     <= WalkBits'(po.dst_sx);
-      job_o.len          <= po.cols;
-      job_o.tail         <= po.cols;
-      job_o.src[0]       <= WalkBits'(po.src) + WalkBits'(dy_q) + WalkBits'(po.dx);
-      job_o.src_img[0]   <= WalkBits'(po.src_img_pitch);
-      job_o.src_pitch[0] <= WalkBits'(sy_q);
-      job_o.src_step[0]  <= WalkBits'(po.src_sx);
-      job_o.src[1]       <= WalkBits'(po.dy);
-      job_o.src_pitch[1] <= WalkBits'(po.sy);
-      job_o.src[2]       <= WalkBits'(po.dx);
-      job_o.src_step[2]  <= WalkBits'(po.src_sx);
-      job_o.line_bytes   <= po.line_bytes;
+      job_o.n_end        = po.n - 1'b1;
+      job_o.y_end        = po.ny - 1'b1;
+      job_o.x_end        = 18'(po.nx) - 1'b1;
+      job_o.dst          = WalkBits'(po.dst);
+      job_o.dst_img      = WalkBits'(po.dst_img_pitch);
+      job_o.dst_pitch    = WalkBits'(po.dst_pitch);
+      job_o.dst_step     = WalkBits'(po.dst_sx);
+      job_o.len          = po.cols;
+      job_o.tail         = po.cols;
+      job_o.src[0]       = WalkBits'(po.src) + WalkBits'(dy_q);
+      job_o.src_img[0]   = WalkBits'(po.src_img_pitch);
+      job_o.src_pitch[0] = WalkBits'(sy_q);
+      job_o.src_step[0]  = WalkBits'(po.src_sx);
+      job_o.src[1]       = WalkBits'(po.dy);
+      job_o.src_pitch[1] = WalkBits'(po.sy);
+      job_o.src[2]       = WalkBits'(po.dx);
+      job_o.src_step[2]  = WalkBits'(po.src_sx);
+      job_o.line_bytes   = po.line_bytes;
     end else begin
-      job_o.n         <= rq.n;
-      job_o.ny        <= rq.ny;
-      job_o.nx        <= 18'(rq.nx);
-      job_o.dst       <= WalkBits'(rq.dst);
-      job_o.dst_img   <= WalkBits'(rq.dst_img_pitch);
-      job_o.dst_pitch <= WalkBits'(rq.dst_pitch);
-      job_o.dst_step  <= WalkBits'(rq.dst_sx);
-      job_o.len       <= rq.cols;
-      job_o.tail      <= rq.cols;
+      job_o.n_end     = rq.n - 1'b1;
+      job_o.y_end     = rq.ny - 1'b1;
+      job_o.x_end     = 18'(rq.nx) - 1'b1;
+      job_o.dst       = WalkBits'(rq.dst);
+      job_o.dst_img   = WalkBits'(rq.dst_img_pitch);
+      job_o.dst_pitch = WalkBits'(rq.dst_pitch);
+      job_o.dst_step  = WalkBits'(rq.dst_sx);
+      job_o.len       = rq.cols;
+      job_o.tail      = rq.cols;
     end
   end
 
   // What all lanes share.
-  always_ff @(posedge clk_i) begin
-    scalars_o <= '0;
+  always_comb begin
+    scalars_o = '0;
     if (is_add) begin
-      scalars_o.single    <= ad.flags[FlagAddSingleRound];
-      scalars_o.zp        <= ad.zp;
-      scalars_o.zp0       <= ad.zp0;
-      scalars_o.zp1       <= ad.zp1;
-      scalars_o.mult      <= ad.mult;
-      scalars_o.mult0     <= ad.mult0;
-      scalars_o.mult1     <= ad.mult1;
-      scalars_o.shift     <= ad.shift;
-      scalars_o.shift0    <= ad.shift0;
-      scalars_o.shift1    <= ad.shift1;
-      scalars_o.clamp_min <= ad.clamp_min;
-      scalars_o.clamp_max <= ad.clamp_max;
+      scalars_o.single    = ad.flags[FlagAddSingleRound];
+      scalars_o.zp        = ad.zp;
+      scalars_o.zp0       = ad.zp0;
+      scalars_o.zp1       = ad.zp1;
+      scalars_o.mult      = ad.mult;
+      scalars_o.mult0     = ad.mult0;
+      scalars_o.mult1     = ad.mult1;
+      scalars_o.shift     = ad.shift;
+      scalars_o.shift0    = ad.shift0;
+      scalars_o.shift1    = ad.shift1;
+      scalars_o.clamp_min = ad.clamp_min;
+      scalars_o.clamp_max = ad.clamp_max;
     end else if (is_pool) begin
-      scalars_o.average   <= po.flags[FlagPoolAverage];
-      scalars_o.clamp_min <= po.clamp_min;
-      scalars_o.clamp_max <= po.clamp_max;
+      scalars_o.zp        = -8'sd128;  // the lanes' bytes are 0..255
+      scalars_o.average   = po.flags[FlagPoolAverage];
+      scalars_o.clamp_min = po.clamp_min;
+      scalars_o.clamp_max = po.clamp_max;
     end else if (raw) begin
-      scalars_o.clamp_min <= -8'sd128;
-      scalars_o.clamp_max <= 8'sd127;
+      scalars_o.zp        = -8'sd128;
+      scalars_o.clamp_min = -8'sd128;
+      scalars_o.clamp_max = 8'sd127;
     end else begin
-      scalars_o.single    <= rq.flags[FlagRequantSingleRound];
-      scalars_o.zp        <= rq.zp;
-      scalars_o.clamp_min <= rq.clamp_min;
-      scalars_o.clamp_max <= rq.clamp_max;
+      scalars_o.single    = rq.flags[FlagRequantSingleRound];
+      scalars_o.zp        = rq.zp;
+      scalars_o.clamp_min = rq.clamp_min;
+      scalars_o.clamp_max = rq.clamp_max;
     end
   end
 endmodule

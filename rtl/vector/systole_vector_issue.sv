@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Runs a job: walks its sources and results and issues micro-ops, one a cycle, with their reads. A read or a result outside
-// the unified buffer is not issued: the walk stops and fault_o rises, results of earlier positions still come.
-// Docs: docs/vector.md. Test: tests/rtl/vector/.
+// Runs a job: walks its sources and results and issues micro-ops, one a cycle, with their reads. Two stages: the walks choose one
+// and step, then its addresses are checked. A read or a result outside the unified buffer is dropped, and with it all that
+// follows: fault_o rises, results of earlier positions still come. Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_issue
   import systole_vector_pkg::*;
@@ -15,14 +15,18 @@ module systole_vector_issue
 
     input  logic       load_i,        // take job_i; only when idle_o
     input  job_t       job_i,
-    output logic       idle_o,
+    output logic       idle_o,        // all of the last job is chosen
 
     input  logic       sum_valid_i,   // pulse: one more sum in the sum memory
     input  logic       out_avail_i,   // room for one more result
+    output logic       take_o,        // a result is on its way ...
+    output ub_addr_t   take_addr_o,   // ... and will be written here, if that is in the unified buffer
+    output logic       drop_o,        // one of them does not come
 
     output logic       valid_o,
-    input  logic       ready_i,
+    input  logic       ready_i,       // from a register
     output uop_t       uop_o,
+    output dest_t      dest_o,        // of its result, if it yields one
     output logic       acc_rd_o,      // reads accumulator row acc_row_o
     output logic       ub_rd_o,       // reads the window at ub_addr_o
     output acc_addr_t  acc_row_o,
@@ -33,13 +37,22 @@ module systole_vector_issue
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned ColBits = $clog2(Cols);
-  localparam int unsigned SumCountBits = $clog2(SumDepth + 1);
+  localparam int unsigned SumCountBits = $clog2(SumPairs + 1);
+
+  // A chosen micro-op.
+  typedef struct packed {
+    uop_t       uop;
+    logic       acc_rd, ub_rd;
+    acc_addr_t  row;
+    walk_addr_t rd_addr, out_addr;
+    logic [8:0] rd_len;
+  } choice_t;
 
   // verilator lint_off UNUSEDSIGNAL
   job_t                           job_q;  // the walks keep the bases
   // verilator lint_on UNUSEDSIGNAL
   logic                           busy_q;
-  logic                           issue;
+  logic                           step;  // the chosen micro-op goes on and the walks step
 
   // Results.
   walk_addr_t                     dst_addr, out_addr;
@@ -59,16 +72,16 @@ module systole_vector_issue
   // Additions.
   logic                           second_q;    // the next operand is the second
   logic                           src_done_q;  // all operands are issued
-  logic [SumCountBits-1:0]        pairs_q;     // pairs whose sum is not yet issued
+  logic [SumCountBits-1:0]        pairs_q;     // pairs that have passed the check, whose sum has not
   logic [SumCountBits-1:0]        sums_q;      // sums in the memory
 
   systole_vector_walk #(.Streams(1)) u_dst (
       .clk_i,
       .load_i,
       .base_i  (job_i.dst),
-      .n_i     (job_q.n),
-      .ny_i    (job_q.ny),
-      .nx_i    (job_q.nx),
+      .n_end_i (job_q.n_end),
+      .y_end_i (job_q.y_end),
+      .x_end_i (job_q.x_end),
       .img_i   (job_q.dst_img),
       .pitch_i (job_q.dst_pitch),
       .step_i  (job_q.dst_step),
@@ -82,9 +95,9 @@ module systole_vector_issue
       .clk_i,
       .load_i,
       .base_i  (job_i.src),
-      .n_i     (job_q.n),
-      .ny_i    (job_q.ny),
-      .nx_i    (job_q.nx),
+      .n_end_i (job_q.n_end),
+      .y_end_i (job_q.y_end),
+      .x_end_i (job_q.x_end),
       .img_i   (job_q.src_img),
       .pitch_i (job_q.src_pitch),
       .step_i  (job_q.src_step),
@@ -97,7 +110,7 @@ module systole_vector_issue
   systole_vector_taps u_taps (
       .clk_i,
       .load_i,
-      .next_i      (issue && job_q.pool),
+      .next_i      (step && job_q.pool),
       .kh_i        (job_q.kh),
       .kw_i        (job_q.kw),
       .kx_i        (job_q.kx),
@@ -114,17 +127,15 @@ module systole_vector_issue
       .taps_o      (tap_count)
   );
 
-  // Faults: after one of a source only sums of earlier positions go on, after one of a result nothing does.
-  logic                           finding, src_fault_q, stop_q;
+  // Second stage.
+  choice_t                        choice, check_q;
+  logic                           check_valid_q, check_free, operand, second;
+  logic                           dropped, rd_bad, out_bad, bad, pass, finding;
+  logic                           src_fault_q, stop_q;  // a source's fault stops operands, a result's all
 
-  // The next micro-op.
-  walk_addr_t rd_addr;
-  logic [8:0] rd_len, raw_left;
-  logic       want, sum_next, rd_bad, out_bad;
-
-  function automatic logic outside(walk_addr_t addr, logic [8:0] len);
-    return addr > WalkBits'(Cfg.UbBytes) - WalkBits'(len);
-  endfunction
+  // First stage: the next micro-op.
+  logic [8:0] raw_left;
+  logic       want, sum_next;
 
   // Bytes of a raw row (4 x cols) from this window on, at most Cols.
   always_comb begin
@@ -147,91 +158,116 @@ module systole_vector_issue
   assign sum_next = sums_q != '0 && out_avail_i;
 
   always_comb begin
-    want        = 1'b0;
-    acc_rd_o    = 1'b0;
-    ub_rd_o     = 1'b0;
-    rd_addr     = tap_addr;
-    rd_len      = job_q.len;
-    uop_o       = '0;
-    uop_o.src   = SrcAcc;
-    uop_o.bank  = job_q.bank;
-    uop_o.part  = part_q;
-    uop_o.taps  = 9'd1;
-    uop_o.dest  = '{last: out_last, addr: ub_addr_t'(out_addr), len: out_len};
-    uop_o.first = tap_first;
-    uop_o.hit   = tap_hit;
+    want             = 1'b0;
+    choice           = '0;
+    choice.row       = row_q;
+    choice.rd_addr   = tap_addr;
+    choice.rd_len    = job_q.len;
+    choice.out_addr  = out_addr;
+    choice.uop.src   = SrcAcc;
+    choice.uop.bank  = job_q.bank;
+    choice.uop.part  = part_q;
+    choice.uop.taps  = 9'd1;
+    choice.uop.len   = out_len;
+    choice.uop.last  = out_last;
+    choice.uop.first = tap_first;
+    choice.uop.hit   = tap_hit;
     if (job_q.requant) begin
-      want      = out_avail_i;
-      acc_rd_o  = 1'b1;
-      uop_o.src = job_q.raw ? SrcRaw : SrcAcc;
-      uop_o.out = 1'b1;
+      want           = out_avail_i;
+      choice.acc_rd  = 1'b1;
+      choice.uop.src = job_q.raw ? SrcRaw : SrcAcc;
+      choice.uop.out = 1'b1;
     end else if (job_q.pool) begin
-      want       = out_avail_i || !tap_last;
-      ub_rd_o    = tap_hit;
-      uop_o.src  = SrcTap;
-      uop_o.out  = tap_last;
-      uop_o.taps = job_q.average ? tap_count : 9'd1;
+      want            = out_avail_i || !tap_last;
+      choice.ub_rd    = tap_hit;
+      choice.uop.src  = SrcTap;
+      choice.uop.out  = tap_last;
+      choice.uop.taps = job_q.average ? tap_count : 9'd1;
     end else if (sum_next) begin
-      want      = 1'b1;
-      uop_o.src = SrcSum;
-      uop_o.out = 1'b1;
+      want           = 1'b1;
+      choice.uop.src = SrcSum;
+      choice.uop.out = 1'b1;
     end else begin
-      want      = !src_done_q && !src_fault_q && (!second_q || pairs_q != SumCountBits'(SumDepth));
-      ub_rd_o   = 1'b1;
-      rd_addr   = src_addr[second_q];
-      rd_len    = src_x_last ? job_q.tail : job_q.len;
-      uop_o.src = second_q ? SrcAdd1 : SrcAdd0;
+      want           = !src_done_q && !src_fault_q && (!second_q || pairs_q != SumCountBits'(SumPairs));
+      choice.ub_rd   = 1'b1;
+      choice.rd_addr = src_addr[second_q];
+      choice.rd_len  = src_x_last ? job_q.tail : job_q.len;
+      choice.uop.src = second_q ? SrcAdd1 : SrcAdd0;
     end
   end
 
-  assign rd_bad    = ub_rd_o && outside(rd_addr, rd_len);
-  assign out_bad   = uop_o.out && outside(out_addr, out_len);
-  assign acc_row_o = row_q;
-  assign ub_addr_o = ub_addr_t'(rd_addr);
-  assign idle_o    = !busy_q;
-
-  assign valid_o  = busy_q && !stop_q && want && !rd_bad && !out_bad;
-  assign issue    = valid_o && ready_i;
-  assign dst_next = issue && uop_o.out && (!job_q.raw || part_q == job_q.last_part);
-  assign src_next = issue && (job_q.pool ? tap_last : uop_o.src == SrcAdd1);
-  assign fault_o  = stop_q;
-
-  assign finding  = busy_q && !stop_q && want && (rd_bad || out_bad);
+  assign check_free  = !check_valid_q || ready_i;
+  assign step        = busy_q && !stop_q && want && check_free;
+  assign dst_next    = step && choice.uop.out && (!job_q.raw || part_q == job_q.last_part);
+  assign src_next    = step && (job_q.pool ? tap_last : choice.uop.src == SrcAdd1);
+  assign take_o      = step && choice.uop.out;
+  assign take_addr_o = ub_addr_t'(out_addr);
+  assign idle_o      = !busy_q;
 
   always_ff @(posedge clk_i) begin
-    if (finding) fault_addr_o <= rd_bad ? rd_addr : out_addr;
+    if (check_free) check_q <= choice;
     if (load_i) begin
       job_q  <= job_i;
       row_q  <= job_i.acc;
       part_q <= '0;
-    end else if (issue && job_q.requant) begin
+    end else if (step && job_q.requant) begin
       part_q <= part_q == job_q.last_part || !job_q.raw ? '0 : part_q + 1'b1;
       if (part_q == job_q.last_part || !job_q.raw) row_q <= row_q + 1'b1;
     end
   end
 
+  // Second stage: the addresses.
+  function automatic logic outside(walk_addr_t addr, logic [8:0] len);
+    return addr > WalkBits'(Cfg.UbBytes) - WalkBits'(len);
+  endfunction
+
+  assign operand = check_q.uop.src inside {SrcAdd0, SrcAdd1};
+  assign second  = check_q.uop.src == SrcAdd1;
+  assign dropped = stop_q || (src_fault_q && operand);
+  assign rd_bad  = check_q.ub_rd && outside(check_q.rd_addr, check_q.rd_len);
+  assign out_bad = check_q.uop.out && outside(check_q.out_addr, check_q.uop.len);
+  assign bad     = rd_bad || out_bad;
+  assign valid_o = check_valid_q && !dropped && !bad;
+  assign pass    = valid_o && ready_i;
+  assign finding = check_valid_q && !dropped && bad && ready_i;
+  assign drop_o  = check_valid_q && ready_i && check_q.uop.out && (dropped || bad);
+
+  assign uop_o     = check_q.uop;
+  assign dest_o    = '{last: check_q.uop.last, addr: ub_addr_t'(check_q.out_addr), len: check_q.uop.len};
+  assign acc_rd_o  = check_q.acc_rd;
+  assign ub_rd_o   = check_q.ub_rd;
+  assign acc_row_o = check_q.row;
+  assign ub_addr_o = ub_addr_t'(check_q.rd_addr);
+  assign fault_o   = stop_q;
+
+  always_ff @(posedge clk_i) begin
+    if (finding) fault_addr_o <= rd_bad ? check_q.rd_addr : check_q.out_addr;
+  end
+
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      busy_q      <= 1'b0;
-      second_q    <= 1'b0;
-      src_done_q  <= 1'b0;
-      pairs_q     <= '0;
-      sums_q      <= '0;
-      stop_q      <= 1'b0;
-      src_fault_q <= 1'b0;
+      busy_q        <= 1'b0;
+      check_valid_q <= 1'b0;
+      second_q      <= 1'b0;
+      src_done_q    <= 1'b0;
+      pairs_q       <= '0;
+      sums_q        <= '0;
+      stop_q        <= 1'b0;
+      src_fault_q   <= 1'b0;
     end else begin
+      if (check_free) check_valid_q <= step;
       if (load_i) begin
         busy_q     <= 1'b1;
         src_done_q <= 1'b0;
       end
-      if (issue && uop_o.out && out_last) busy_q <= 1'b0;
-      if (issue && (uop_o.src inside {SrcAdd0, SrcAdd1})) second_q <= !second_q;
-      if (issue && uop_o.src == SrcAdd1 && src_last) src_done_q <= 1'b1;
-      pairs_q <= pairs_q + SumCountBits'(issue && uop_o.src == SrcAdd1) - SumCountBits'(issue && uop_o.src == SrcSum);
-      sums_q  <= sums_q + SumCountBits'(sum_valid_i) - SumCountBits'(issue && uop_o.src == SrcSum);
+      if (step && choice.uop.out && out_last) busy_q <= 1'b0;
+      if (step && (choice.uop.src inside {SrcAdd0, SrcAdd1})) second_q <= !second_q;
+      if (step && choice.uop.src == SrcAdd1 && src_last) src_done_q <= 1'b1;
+      pairs_q <= pairs_q + SumCountBits'(pass && second) - SumCountBits'(pass && check_q.uop.src == SrcSum);
+      sums_q  <= sums_q + SumCountBits'(sum_valid_i) - SumCountBits'(step && choice.uop.src == SrcSum);
       // An operand's fault is not the first one while older sums may still find theirs.
       if (finding) begin
-        if (uop_o.src inside {SrcAdd0, SrcAdd1}) src_fault_q <= 1'b1;
+        if (operand) src_fault_q <= 1'b1;
         else stop_q <= 1'b1;
       end else if (src_fault_q && pairs_q == '0) begin
         stop_q <= 1'b1;
@@ -242,9 +278,9 @@ module systole_vector_issue
   // Sums exist only of pairs, and a job ends with nothing left.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_load_idle : assert (!load_i || !busy_q);
-      a_sums : assert (sums_q <= pairs_q && 32'(pairs_q) <= SumDepth);
-      a_end : assert (busy_q || (pairs_q == '0 && !second_q));
+      a_load_idle : assert (!load_i || idle_o);
+      a_sums : assert (sums_q <= pairs_q && 32'(pairs_q) <= SumPairs);
+      a_end : assert (busy_q || check_valid_q || (pairs_q == '0 && !second_q));
     end
   end
 endmodule

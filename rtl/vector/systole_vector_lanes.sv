@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The Cols lanes: select and add, shift left, multiply, round and shift, rounding shift right, zero point and clamp; seven
-// stages that never stall, one micro-op a cycle, one 32 x 32 multiplier a lane. Also the channel parameters (two banks), the pool
-// registers and the memory of sums of additions. Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
+// The lanes: source (2 stages), scale (6), zero point, clamp; ten stages that never stall. A micro-op takes Cols / Lanes cycles,
+// its beats, and leaves a whole row. Both operands of an addition end before the zero point: their sum goes back to the source.
+// Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_lanes
   import systole_vector_pkg::*;
@@ -19,7 +19,7 @@ module systole_vector_lanes
     input  logic [3:0]            param_word_i,
     input  scalars_t              scalars_i [2],  // by bank
 
-    // Micro-op with its data.
+    // Micro-op with its data; all but valid_i hold for Cols / Lanes cycles, in which no other comes.
     input  logic                  valid_i,
     input  uop_t                  uop_i,
     input  logic [24:0]           recip_i,        // of uop_i.taps
@@ -28,344 +28,229 @@ module systole_vector_lanes
 
     output logic                  sum_valid_o,    // pulse: one more sum in the sum memory
     output logic                  out_valid_o,
-    output dest_t                 out_dest_o,
+    output logic                  out_last_o,     // of its descriptor
     output logic                  out_bank_o,
     output logic [Cfg.Cols*8-1:0] out_data_o,
     output logic                  saturated_o     // pulse: a bias addition saturated in a channel that is written
 );
   localparam int unsigned Cols = Cfg.Cols;
-  localparam int unsigned Quarter = Cols / 4;
-  localparam int unsigned SumPtrBits = $clog2(SumDepth);
+  localparam int unsigned Lanes = Cfg.VectorLanes;
+  localparam int unsigned Beats = Cols / Lanes;
+  localparam int unsigned BeatBits = Beats > 1 ? $clog2(Beats) : 1;
+  localparam int unsigned SumBits = $clog2(SumPairs * Beats);
+  localparam int unsigned Slots = Lanes < 4 ? 4 : Lanes;
+  localparam int unsigned ScaleEnd = 8;  // stage that writes the scaled value
+  localparam int unsigned End = 10;      // stage that writes the result
   localparam logic signed [31:0] Max = 32'sh7fff_ffff;
   localparam logic signed [31:0] Min = 32'sh8000_0000;
 
-  // Control of the stages: *N_q is beside the data that stage N wrote.
-  logic                  valid_q [1:7];
-  uop_t                  uop_q [1:7];
-  round_e                round_q [1:6];
-  logic                  go1;           // the micro-op goes on beyond stage 1
-  round_e                round_d;
-  logic [SumPtrBits-1:0] sum_rd_q, sum_wr_q;
+  // What goes along with the data of a stage.
+  typedef struct packed {
+    logic add0, add1;  // an operand of an addition
+    logic bank;
+    logic last;        // micro-op of its descriptor
+    logic row_end;     // last beat
+  } tag_t;
+
+  logic [BeatBits-1:0] beat, beat_q;
+  logic                busy_q, active, row_end;
+  logic                valid_q [1:End];
+  tag_t                tag_q [1:End];
+  round_t              round_q [1:2];
+  scalars_t            sc_in;
   // verilator lint_off UNUSEDSIGNAL
-  scalars_t              sc_in, sc_end;  // each end uses its fields
+  scalars_t            sc_zp, sc_clamp;  // each end uses its fields
   // verilator lint_on UNUSEDSIGNAL
+  logic signed [31:0]  x [Lanes], m [Lanes], r [Lanes];
+  logic signed [7:0]   s [Lanes];
+  logic                sum_we;
+  logic [SumBits-1:0]  sum_wr_q;
+  logic [Lanes*32-1:0] sum;
 
-  // Data of the stages. Private to the one process below, which assigns them at once, last stage first: each stage
-  // reads what the stage before it wrote one cycle ago. Written so because simulators turn these loops into vector code.
-  logic signed [31:0] bias_q [2][Cols];
-  logic signed [31:0] mult_q [2][Cols];
-  logic signed [7:0]  shift_q [2][Cols];
-  logic signed [7:0]  byte_v [Cols];    // ub_data_i as bytes
-  logic signed [15:0] pool_q [Cols];    // |sum| of a window <= 256 * 128
-  logic signed [31:0] x1_q [Cols], x2_q [Cols], m1_q [Cols], m2_q [Cols];
-  logic signed [63:0] p3_q [Cols], p4_q [Cols];
-  logic signed [31:0] q5_q [Cols], r6_q [Cols];
-  logic signed [7:0]  s1_q [Cols], s2_q [Cols], s3_q [Cols], s4_q [Cols], s5_q [Cols];
-  logic signed [31:0] first_q [Cols];   // first operand of an addition, rescaled
-  logic signed [7:0]  y7_v [Cols];
-  logic [Cols*8-1:0]  out_v;
-  logic [Cols*32-1:0] sum_v;
-
-  (* ram_style = "auto" *) logic [Cols*32-1:0] sum_mem_q [SumDepth];  // one write and one read port
-
-  // Uniform multiplier and shift of the micro-op that enters.
-  logic signed [31:0] mult_u;
-  logic signed [7:0]  shift_u;
-
-  assign sc_in  = scalars_i[uop_i.bank];
-  assign sc_end = scalars_i[uop_q[6].bank];
-
-  always_comb begin
-    go1     = valid_i && (uop_i.src != SrcTap || uop_i.out);
-    round_d = sc_in.single ? RoundSingle : RoundDouble;
-    mult_u  = 32'(recip_i);
-    shift_u = '0;
-    unique case (uop_i.src)
-      SrcAdd0: begin
-        mult_u  = sc_in.mult0;
-        shift_u = 8'(sc_in.shift0);
-      end
-      SrcAdd1: begin
-        mult_u  = sc_in.mult1;
-        shift_u = 8'(sc_in.shift1);
-      end
-      SrcSum: begin
-        mult_u  = sc_in.mult;
-        shift_u = 8'(sc_in.shift);
-      end
-      SrcRaw, SrcTap: round_d = RoundTrunc;
-      default: ;
-    endcase
-  end
-
-  // Arithmetic of a lane.
-
-  function automatic logic signed [31:0] add_sat(logic signed [31:0] a, logic signed [31:0] b);
-    logic signed [31:0] s;
-    s = a + b;
-    return ((a ^ s) & (b ^ s)) < 0 ? (a < 0 ? Min : Max) : s;
-  endfunction
-
-  // Left by s, if s > 0; saturates when a bit that leaves, or the new sign, differs from the sign.
-  function automatic logic signed [31:0] shift_left_sat(logic signed [31:0] x, logic signed [7:0] s);
-    logic signed [31:0] sign;
-    logic [4:0]         n;
-    n    = s < 0 ? 5'd0 : s[4:0];
-    sign = x >>> 31;
-    return ((x ^ sign) & ~(32'h7fff_ffff >> n)) != 0 ? (x < 0 ? Min : Max) : x <<< n;
-  endfunction
-
-  function automatic logic signed [31:0] sat_32(logic signed [63:0] v);
-    return 64'(signed'(v[31:0])) == v ? v[31:0] : v < 0 ? Min : Max;
-  endfunction
-
-  // Rounding shift right by -s, if s < 0: halves away from zero when away, else up. The bits that leave: one half, the rest.
-  function automatic logic signed [31:0] shift_right_round(logic signed [31:0] x, logic signed [7:0] s, logic away);
-    logic [4:0]         n;
-    logic [31:0]        mask, rest;
-    logic               up;
-    logic signed [31:0] q;
-    n    = s < 0 ? 5'(-s) : 5'd0;
-    mask = ~(32'hffff_ffff << n);
-    rest = mask >> 1;
-    up   = (x & (mask ^ rest)) != 0 && (!away || x >= 0 || (x & rest) != 0);
-    q    = x >>> n;  // alone: an unsigned term beside it would make the shift logical
-    return up ? q + 32'sd1 : q;
-  endfunction
-
-  // To nine bits.
-  function automatic logic signed [31:0] sat_9(logic signed [31:0] v);
-    return 32'(signed'(v[8:0])) == v ? 32'(signed'(v[8:0])) : v < 0 ? -32'sd256 : 32'sd255;
-  endfunction
-
-  // The stages. Blocking assignments, see above.
-  // verilator lint_off BLKSEQ
-
-  task automatic load_bytes();
-    for (int unsigned w = 0; w < Quarter; w++) begin
-      logic [31:0] word;
-      word          = ub_data_i[w*32+:32];
-      byte_v[4*w]   = word[7:0];
-      byte_v[4*w+1] = word[15:8];
-      byte_v[4*w+2] = word[23:16];
-      byte_v[4*w+3] = word[31:24];
-    end
-  endtask
-
-  // Word of the block into the quarter of the lanes that it holds.
-  task automatic load_words(logic bank, logic [1:0] quarter, logic mult);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      if (2'(c / Quarter) == quarter) begin
-        if (mult) mult_q[bank][c] = ub_data_i[(c%Quarter)*32+:32];
-        else bias_q[bank][c] = ub_data_i[(c%Quarter)*32+:32];
-      end
-    end
-  endtask
-
-  task automatic load_shifts(logic bank);
-    for (int unsigned c = 0; c < Cols; c++) shift_q[bank][c] = byte_v[c];
-  endtask
-
-  task automatic stage1_acc(logic bank);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      x1_q[c] = add_sat(acc_data_i[c], bias_q[bank][c]);
-      m1_q[c] = mult_q[bank][c];
-      s1_q[c] = shift_q[bank][c];
-    end
-  endtask
-
-  function automatic logic bias_saturates(logic bank, logic [8:0] len);
-    logic any;
-    any = 1'b0;
-    for (int unsigned c = 0; c < Cols; c++) begin
-      logic signed [31:0] s;
-      s   = acc_data_i[c] + bias_q[bank][c];
-      any = any || (((acc_data_i[c] ^ s) & (bias_q[bank][c] ^ s)) < 0 && 9'(c) < len);
-    end
-    return any;
-  endfunction
-
-  task automatic stage1_raw(logic [1:0] part);
-    for (int unsigned w = 0; w < Quarter; w++) begin
-      logic [31:0] word;
-      word        = part[1] ? (part[0] ? acc_data_i[3*Quarter+w] : acc_data_i[2*Quarter+w])
-                            : (part[0] ? acc_data_i[Quarter+w] : acc_data_i[w]);
-      x1_q[4*w]   = 32'(signed'(word[7:0]));
-      x1_q[4*w+1] = 32'(signed'(word[15:8]));
-      x1_q[4*w+2] = 32'(signed'(word[23:16]));
-      x1_q[4*w+3] = 32'(signed'(word[31:24]));
-    end
-  endtask
-
-  task automatic stage1_max(logic first, logic hit);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      logic signed [15:0] old, tap;
-      old       = first ? -16'sd128 : pool_q[c];
-      tap       = hit ? 16'(byte_v[c]) : -16'sd128;
-      pool_q[c] = tap > old ? tap : old;
-      x1_q[c]   = 32'(pool_q[c]);
-    end
-  endtask
-
-  task automatic stage1_average(logic first, logic hit);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      pool_q[c] = (first ? 16'sd0 : pool_q[c]) + (hit ? 16'(byte_v[c]) : 16'sd0);
-      x1_q[c]   = 32'(pool_q[c]);
-    end
-  endtask
-
-  task automatic stage1_operand(logic signed [7:0] zp);
-    for (int unsigned c = 0; c < Cols; c++) x1_q[c] = (32'(byte_v[c]) - 32'(zp)) <<< 20;
-  endtask
-
-  task automatic stage1_sum(logic [SumPtrBits-1:0] ptr);
-    for (int unsigned c = 0; c < Cols; c++) x1_q[c] = sum_mem_q[ptr][c*32+:32];
-  endtask
-
-  task automatic stage1_uniform(logic signed [31:0] mult, logic signed [7:0] shift);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      m1_q[c] = mult;
-      s1_q[c] = shift;
-    end
-  endtask
-
-  task automatic stage2(round_e round, logic [7:0] half);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      x2_q[c] = round == RoundTrunc ? x1_q[c] + (x1_q[c] < 0 ? -32'(half) : 32'(half))
-                                    : shift_left_sat(x1_q[c], round == RoundDouble ? s1_q[c] : 8'sd0);
-      m2_q[c] = m1_q[c];
-      s2_q[c] = s1_q[c];
-    end
-  endtask
-
-  task automatic stage3();
-    for (int unsigned c = 0; c < Cols; c++) begin
-      p3_q[c] = 64'(x2_q[c]) * 64'(m2_q[c]);
-      s3_q[c] = s2_q[c];
-    end
-  endtask
-
-  // Shift of the product: 31 but for a single rounding with a shift left.
-  function automatic logic [4:0] product_shift(round_e round, logic signed [7:0] s);
-    return round == RoundTrunc ? 5'd24 : round == RoundSingle && s > 0 ? 5'd31 - s[4:0] : 5'd31;
-  endfunction
-
-  // Half of the last place, or what makes the shift of a negative product round towards zero. A single rounding with a shift
-  // right happens in stage 6: nothing below bit 31 of the product decides it.
-  task automatic stage4(round_e round);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      logic [31:0] half;
-      half    = round == RoundTrunc ? (p3_q[c] < 0 ? 32'h00ff_ffff : 32'h0)
-              : round == RoundSingle && s3_q[c] < 0 ? 32'h0 : 32'h1 << (product_shift(round, s3_q[c]) - 5'd1);
-      p4_q[c] = p3_q[c] + 64'(half);
-      s4_q[c] = s3_q[c];
-    end
-  endtask
-
-  task automatic stage5(round_e round);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      q5_q[c] = sat_32(p4_q[c] >>> product_shift(round, s4_q[c]));
-      s5_q[c] = s4_q[c];
-    end
-  endtask
-
-  task automatic stage6(logic away);
-    for (int unsigned c = 0; c < Cols; c++) r6_q[c] = shift_right_round(q5_q[c], s5_q[c], away);
-  endtask
-
-  // Beyond nine bits the clamps decide whatever the zero point.
-  task automatic stage7_out(logic signed [7:0] zp, logic signed [7:0] low, logic signed [7:0] high);
-    for (int unsigned c = 0; c < Cols; c++) begin
-      logic signed [31:0] v;
-      v = sat_9(r6_q[c]) + 32'(zp);
-      v = v < 32'(low) ? 32'(low) : v;
-      v = v > 32'(high) ? 32'(high) : v;
-      y7_v[c] = v[7:0];
-    end
-    for (int unsigned w = 0; w < Quarter; w++) begin
-      out_v[w*32+:32] = {y7_v[4*w+3], y7_v[4*w+2], y7_v[4*w+1], y7_v[4*w]};
-    end
-  endtask
-
-  task automatic stage7_first();
-    for (int unsigned c = 0; c < Cols; c++) first_q[c] = r6_q[c];
-  endtask
-
-  task automatic stage7_sum();
-    for (int unsigned c = 0; c < Cols; c++) sum_v[c*32+:32] = add_sat(first_q[c], r6_q[c]);
-  endtask
-
-  always_ff @(posedge clk_i) begin : lanes
-    if (valid_q[6]) begin
-      if (uop_q[6].src == SrcAdd0) begin
-        stage7_first();
-      end else if (uop_q[6].src == SrcAdd1) begin
-        stage7_sum();
-        sum_mem_q[sum_wr_q] <= sum_v;
-      end else begin
-        stage7_out(sc_end.zp, sc_end.clamp_min, sc_end.clamp_max);
-        out_data_o <= out_v;
-      end
-    end
-    if (valid_q[5]) stage6(round_q[5] == RoundDouble);
-    if (valid_q[4]) stage5(round_q[4]);
-    if (valid_q[3]) stage4(round_q[3]);
-    if (valid_q[2]) stage3();
-    if (valid_q[1]) stage2(round_q[1], uop_q[1].taps[8:1]);
-
-    saturated_o <= valid_i && uop_i.src == SrcAcc && bias_saturates(uop_i.bank, uop_i.dest.len);
-    if (valid_i || param_valid_i) load_bytes();
-    if (valid_i) begin
-      unique case (uop_i.src)
-        SrcRaw: stage1_raw(uop_i.part);
-        SrcTap:
-        if (sc_in.average) stage1_average(uop_i.first, uop_i.hit);
-        else stage1_max(uop_i.first, uop_i.hit);
-        SrcAdd0: stage1_operand(sc_in.zp0);
-        SrcAdd1: stage1_operand(sc_in.zp1);
-        SrcSum: stage1_sum(sum_rd_q);
-        default: stage1_acc(uop_i.bank);
-      endcase
-      if (uop_i.src != SrcAcc) stage1_uniform(mult_u, shift_u);
-    end
-    if (param_valid_i) begin
-      if (param_word_i[3]) load_shifts(param_bank_i);
-      else load_words(param_bank_i, param_word_i[1:0], param_word_i[2]);
-    end
-  end
-  // verilator lint_on BLKSEQ
-
-  always_ff @(posedge clk_i) begin
-    uop_q[1]   <= uop_i;
-    round_q[1] <= round_d;
-    for (int unsigned s = 2; s <= 7; s++) uop_q[s] <= uop_q[s-1];
-    for (int unsigned s = 2; s <= 6; s++) round_q[s] <= round_q[s-1];
-  end
+  // Beats.
+  assign beat    = valid_i ? '0 : beat_q;
+  assign active  = valid_i || busy_q;
+  assign row_end = beat == BeatBits'(Beats - 1);
+  assign sc_in   = scalars_i[uop_i.bank];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      for (int unsigned s = 1; s <= 7; s++) valid_q[s] <= 1'b0;
-      sum_rd_q <= '0;
-      sum_wr_q <= '0;
+      busy_q <= 1'b0;
+      beat_q <= '0;
     end else begin
-      valid_q[1] <= go1;
-      for (int unsigned s = 2; s <= 7; s++) valid_q[s] <= valid_q[s-1];
-      if (valid_i && uop_i.src == SrcSum) sum_rd_q <= sum_rd_q + 1'b1;
-      if (valid_q[6] && uop_q[6].src == SrcAdd1) sum_wr_q <= sum_wr_q + 1'b1;
+      busy_q <= active && !row_end;
+      beat_q <= beat + 1'b1;
     end
   end
 
-  assign sum_valid_o = valid_q[7] && uop_q[7].src == SrcAdd1;
-  assign out_valid_o = valid_q[7] && uop_q[7].out;
-  assign out_dest_o  = uop_q[7].dest;
-  assign out_bank_o  = uop_q[7].bank;
-
-  // Words fill whole lanes, and a micro-op of the lanes ends in one place.
+  // Control of the stages.
   always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      a_config : assert (Cfg.Rows == Cfg.Cols && Cols % 8 == 0);
-      a_one_end : assert (!valid_q[7] || uop_q[7].out != (uop_q[7].src inside {SrcAdd0, SrcAdd1}));
-      a_bias_acc : assert (!(valid_i && uop_i.src == SrcAcc) || !(param_valid_i && param_bank_i == uop_i.bank));
+    if (!rst_ni) begin
+      for (int unsigned i = 1; i <= End; i++) valid_q[i] <= 1'b0;
+    end else begin
+      valid_q[1] <= active && (uop_i.src != SrcTap || uop_i.out);
+      for (int unsigned i = 2; i <= End; i++) valid_q[i] <= valid_q[i-1];
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    tag_q[1] <= '{add0: uop_i.src == SrcAdd0, add1: uop_i.src == SrcAdd1, bank: uop_i.bank, last: uop_i.last,
+                  row_end: row_end};
+    for (int unsigned i = 2; i <= End; i++) tag_q[i] <= tag_q[i-1];
+    round_q[1].trunc <= uop_i.src inside {SrcRaw, SrcTap};
+    round_q[1].twice <= !(uop_i.src inside {SrcRaw, SrcTap}) && !sc_in.single;
+    round_q[2]       <= round_q[1];
+  end
+
+  systole_vector_source #(.Cfg(Cfg)) u_source (
+      .clk_i,
+      .rst_ni,
+      .param_valid_i,
+      .param_bank_i,
+      .param_word_i,
+      .valid_i   (active),
+      .beat_i    (beat),
+      .uop_i,
+      .scalars_i (sc_in),
+      .recip_i,
+      .acc_data_i,
+      .ub_data_i,
+      .sum_we_i  (sum_we),
+      .sum_addr_i(sum_wr_q),
+      .sum_data_i(sum),
+      .x_o       (x),
+      .m_o       (m),
+      .s_o       (s),
+      .saturated_o
+  );
+
+  systole_vector_scale #(.Lanes(Lanes)) u_scale (
+      .clk_i,
+      .rst_ni,
+      .valid_i(valid_q[2]),
+      .round_i(round_q[2]),
+      .x_i    (x),
+      .m_i    (m),
+      .s_i    (s),
+      .r_o    (r)
+  );
+
+  // Additions: the first operand waits for the second, beat by beat.
+  logic signed [31:0]  first_q [Beats][Lanes];
+  logic [BeatBits-1:0] first_ptr_q;
+
+  function automatic logic [31:0] add_sat(logic signed [31:0] a, logic signed [31:0] b);
+    logic signed [31:0] t;
+    t = a + b;
+    return ((a ^ t) & (b ^ t)) < 0 ? (a < 0 ? Min : Max) : t;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    if (valid_q[ScaleEnd] && tag_q[ScaleEnd].add0) first_q[first_ptr_q] <= r;
+  end
+
+  always_comb begin
+    sum = '0;
+    if (sum_we) begin
+      for (int unsigned c = 0; c < Lanes; c++) sum[c*32+:32] = add_sat(first_q[first_ptr_q][c], r[c]);
+    end
+  end
+
+  assign sum_we = valid_q[ScaleEnd] && tag_q[ScaleEnd].add1;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      first_ptr_q <= '0;
+      sum_wr_q    <= '0;
+    end else begin
+      if (valid_q[ScaleEnd] && (tag_q[ScaleEnd].add0 || tag_q[ScaleEnd].add1)) begin
+        first_ptr_q <= tag_q[ScaleEnd].row_end ? '0 : first_ptr_q + 1'b1;
+      end
+      if (sum_we) sum_wr_q <= sum_wr_q + 1'b1;
+    end
+  end
+
+  assign sum_valid_o = valid_q[ScaleEnd+1] && tag_q[ScaleEnd+1].add1 && tag_q[ScaleEnd+1].row_end;
+
+  // Zero point: beyond nine bits the clamps decide whatever it is.
+  logic signed [15:0] z_q [Lanes];
+
+  assign sc_zp    = scalars_i[tag_q[ScaleEnd].bank];
+  assign sc_clamp = scalars_i[tag_q[ScaleEnd+1].bank];
+
+  always_ff @(posedge clk_i) begin : zero_point
+    logic signed [15:0] z_v [Lanes];
+    if (valid_q[ScaleEnd]) begin
+      for (int unsigned c = 0; c < Lanes; c++) begin
+        logic signed [31:0] v;
+        v      = r[c];
+        v      = 32'(signed'(v[8:0])) == v ? v : v < 0 ? -32'sd256 : 32'sd255;
+        z_v[c] = 16'(signed'(v[8:0])) + 16'(sc_zp.zp);
+      end
+      z_q <= z_v;
+    end
+  end
+
+  // Clamp. The row's beats gather in out_data_o, the first one lowest.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [Slots*8-1:0] clamped;  // fewer lanes than slots: the lowest
+  // verilator lint_on UNUSEDSIGNAL
+
+  always_ff @(posedge clk_i) begin : clamp
+    logic [7:0]         y_v [Slots];
+    logic [Slots*8-1:0] out_v;
+    if (valid_q[ScaleEnd+1]) begin
+      for (int unsigned c = 0; c < Slots; c++) begin
+        logic signed [15:0] v, low, high;
+        v      = c < Lanes ? z_q[c%Lanes] : '0;
+        low    = 16'(sc_clamp.clamp_min);
+        high   = 16'(sc_clamp.clamp_max);
+        v      = v < low ? low : v;
+        v      = v > high ? high : v;
+        y_v[c] = v[7:0];
+      end
+      for (int unsigned w = 0; w < Slots / 4; w++) out_v[w*32+:32] = {y_v[4*w+3], y_v[4*w+2], y_v[4*w+1], y_v[4*w]};
+      clamped <= out_v;
+    end
+  end
+
+  if (Beats == 1) begin : gen_out_whole
+    assign out_data_o = clamped;
+  end else begin : gen_out_beats
+    logic [Cols*8-Lanes*8-1:0] rest_q;
+    assign out_data_o = {clamped[Lanes*8-1:0], rest_q};
+    always_ff @(posedge clk_i) begin
+      if (valid_q[End]) rest_q <= out_data_o[Cols*8-1:Lanes*8];
+    end
+  end
+
+  assign out_valid_o = valid_q[End] && !tag_q[End].add0 && !tag_q[End].add1 && tag_q[End].row_end;
+  assign out_last_o  = tag_q[End].last;
+  assign out_bank_o  = tag_q[End].bank;
+
+  // Micro-ops keep their distance and data stay as long as beats are taken from them.
+  if (Beats > 1) begin : gen_hold
+    uop_t               uop_last_q;
+    logic signed [31:0] acc_last_q [Cols];
+    logic [Cols*8-1:0]  ub_last_q;
+    logic               acc_same;
+
+    always_comb begin
+      acc_same = 1'b1;
+      for (int unsigned c = 0; c < Cols; c++) acc_same = acc_same && acc_data_i[c] == acc_last_q[c];
+    end
+
+    always_ff @(posedge clk_i) begin
+      uop_last_q <= uop_i;
+      acc_last_q <= acc_data_i;
+      ub_last_q  <= ub_data_i;
+      if (rst_ni) begin
+        a_distance : assert (!(valid_i && busy_q));
+        a_uop_holds : assert (!busy_q || uop_i == uop_last_q);
+        a_acc_holds : assert (!busy_q || !(uop_i.src inside {SrcAcc, SrcRaw}) || acc_same);
+        a_ub_holds : assert (!busy_q || !(uop_i.src inside {SrcAdd0, SrcAdd1} || (uop_i.src == SrcTap && uop_i.hit)) ||
+                             ub_data_i == ub_last_q);
+      end
     end
   end
 endmodule

@@ -10,8 +10,8 @@ package systole_vector_pkg;
   // (a module alone does not use all)
   localparam int unsigned WalkBits = 36;    // address arithmetic: every sum of a descriptor's products fits
   localparam int unsigned SourceStreams = 3;
-  localparam int unsigned OutDepth = 16;    // results in flight: read, lanes and write queue (12 cycles) and some slack
-  localparam int unsigned SumDepth = 8;     // pairs of operands of an addition in flight
+  localparam int unsigned OutDepth = 32;    // results in flight: issue, read, lanes and write queue (16 cycles) and some slack
+  localparam int unsigned SumPairs = 8;     // pairs of operands of an addition in flight
   localparam int unsigned ParamWords = 9;   // unified buffer words of a parameter block
   // verilator lint_on UNUSEDPARAM
 
@@ -29,11 +29,11 @@ package systole_vector_pkg;
     SrcSum    // oldest sum of the sum memory
   } src_e;
 
-  typedef enum logic [1:0] {
-    RoundDouble,  // shift left, SRDHM, rounding shift right
-    RoundSingle,  // one rounding shift of the product
-    RoundTrunc    // product >> 24 towards zero: division by reciprocal, multiplication by 1
-  } round_e;
+  // How a lane scales x by m * 2^(s - 31).
+  typedef struct packed {
+    logic twice;   // double rounding: saturate x << s, round the product, then the shift right, halves away from zero
+    logic trunc;   // no rounding
+  } round_t;
 
   // Constants of a descriptor for all lanes.
   typedef struct packed {
@@ -57,19 +57,20 @@ package systole_vector_pkg;
     logic       bank;   // which scalars and channel parameters
     logic       first;  // first tap of a window
     logic       hit;    // tap with data
-    logic       out;    // ends in the output queue
+    logic       out;    // ends in the write queue
+    logic       last;   // the last one of its descriptor
     logic [1:0] part;   // raw: which quarter of the row
-    logic [8:0] taps;   // valid taps of the window so far; the divisor of an average
-    dest_t      dest;
+    logic [8:0] taps;   // valid taps of the window so far; the divisor of an average; else 1
+    logic [8:0] len;    // bytes of the result
   } uop_t;
 
   typedef struct packed {
     logic       requant, raw, pool, add;  // one of them
     logic       bank;
-    // Results: n images of ny lines of nx positions.
-    logic [9:0]  n;
-    logic [13:0] ny;
-    logic [17:0] nx;
+    // Results: images, lines of an image and positions of a line, one less each.
+    logic [9:0]  n_end;
+    logic [13:0] y_end;
+    logic [17:0] x_end;
     walk_addr_t  dst, dst_img, dst_pitch, dst_step;
     logic [8:0]  len, tail;  // bytes of a result; of the last one of a line
     logic [1:0]  last_part;  // raw: windows of a row - 1

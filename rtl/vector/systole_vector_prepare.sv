@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Takes a descriptor while the one before it runs: checks it, fetches the parameter block of a requant into the free bank of
-// the lanes, offers the job. A write of the running job that touches the block makes it fetched again, after that write.
-// Docs: docs/vector.md. Test: tests/rtl/vector/.
+// the lanes, offers the job, in the fetch already. A write of the running job that touches the block makes it fetched again,
+// after that write. Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_prepare
   import systole_isa_pkg::*;
@@ -24,7 +24,7 @@ module systole_vector_prepare
     input  logic [1:0]           bank_busy_i,    // micro-ops that use the bank are in the lanes
     input  logic                 drained_i,      // no job runs, all results are written
     input  logic [CountBits-1:0] in_flight_i,    // results not yet written
-    input  logic                 issue_i,        // a result is issued ...
+    input  logic                 issue_i,        // a result is on its way ...
     input  ub_addr_t             issue_addr_i,   // ... and will be written here
     input  logic                 written_i,      // the oldest result in flight is written
 
@@ -34,6 +34,7 @@ module systole_vector_prepare
     output ub_addr_t             rd_addr_o,
     output logic [3:0]           rd_word_o,
     output logic                 rd_bank_o,
+    output logic                 rd_busy_o,      // words of the bank are missing
 
     // The job; taken when both are high. A job with a verdict is never taken.
     output logic                 job_valid_o,
@@ -47,9 +48,8 @@ module systole_vector_prepare
 
   typedef enum logic [2:0] {
     StEmpty,
-    StCheck0,   // products
-    StCheck1,   // verdict
-    StWait,     // for writes that were in flight, or for the one that hit the block
+    StFirst,    // first cycle of a descriptor
+    StWait,     // for the bank, for writes that were in flight, or for the one that hit the block
     StFetch,
     StReady
   } state_e;
@@ -59,16 +59,22 @@ module systole_vector_prepare
   logic                 bank_q;
   logic [CountBits-1:0] older_q;   // results in flight since before the descriptor came
   logic                 stale_q;   // a younger one hits the block
+  logic                 taken_q;   // the job runs, its last words come
   logic [3:0]           word_q;
+  ub_addr_t             addr_q;
   // verilator lint_off UNUSEDSIGNAL
   requant_desc_t        rq;  // here only the parameter block's address
   // verilator lint_on UNUSEDSIGNAL
-  logic                 block, hit, clean;  // block: the descriptor has a parameter block
+  logic                 checked, block, hit, clean, take, fetched;
 
   systole_vector_check #(.Cfg(Cfg)) u_check (
       .clk_i,
-      .desc_i(desc_q),
-      .bank_i(bank_q),
+      .rst_ni,
+      .new_i  (state_q == StFirst),
+      .desc_i (desc_q),
+      .bank_i (bank_q),
+      .block_o(block),
+      .ready_o(checked),
       .verdict_o,
       .verdict_addr_o,
       .job_o,
@@ -76,24 +82,28 @@ module systole_vector_prepare
   );
 
   assign rq            = desc_q;
-  assign block         = job_o.requant && !job_o.raw && verdict_o == FaultNone;
   assign start_ready_o = state_q == StEmpty && !freeze_i;
 
   // A window write of a running job that may touch the block; whole windows, so a miss is certain.
-  assign hit = issue_i && 26'(issue_addr_i) + 26'(Cfg.Rows) > 26'(rq.params) &&
+  assign hit = issue_i && block && 26'(issue_addr_i) + 26'(Cfg.Rows) > 26'(rq.params) &&
                26'(issue_addr_i) < 26'(rq.params) + 26'(ParamWords * Cfg.Rows);
 
   // Nothing that hits the block is still in flight.
   assign clean = stale_q ? drained_i : older_q == '0;
 
   assign rd_valid_o  = state_q == StFetch && !freeze_i;
-  assign rd_addr_o   = rq.params + ub_addr_t'(32'(word_q) * Cfg.Rows);
+  assign rd_addr_o   = addr_q;
   assign rd_word_o   = word_q;
   assign rd_bank_o   = bank_q;
-  assign job_valid_o = state_q == StReady && !stale_q;
+  assign rd_busy_o   = state_q == StFetch;
+  assign fetched     = rd_valid_o && rd_ready_i && word_q == LastWord;
+  assign job_valid_o = checked && !stale_q && (state_q == StReady || (state_q == StFetch && !taken_q && verdict_o == FaultNone));
+  assign take        = job_valid_o && job_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (start_valid_i && start_ready_o) desc_q <= start_desc_i;
+    if (state_q != StFetch) addr_q <= rq.params;
+    else if (rd_ready_i) addr_q <= addr_q + ub_addr_t'(Cfg.Rows);
   end
 
   always_ff @(posedge clk_i) begin
@@ -102,21 +112,20 @@ module systole_vector_prepare
       bank_q  <= 1'b0;
       older_q <= '0;
       stale_q <= 1'b0;
+      taken_q <= 1'b0;
       word_q  <= '0;
     end else begin
-      if (hit && block) stale_q <= 1'b1;
+      if (hit && !taken_q) stale_q <= 1'b1;
       if (written_i && older_q != '0) older_q <= older_q - 1'b1;
       unique case (state_q)
-        StEmpty: if (start_valid_i && start_ready_o) state_q <= StCheck0;
-        StCheck0: begin
+        StEmpty: if (start_valid_i && start_ready_o) state_q <= StFirst;
+        StFirst: begin
           // Count and snoop begin here: what was issued until the cycle before is in the count.
           older_q <= in_flight_i - CountBits'(written_i);
           stale_q <= hit;
-          state_q <= StCheck1;
-        end
-        StCheck1: begin
-          if (hit) stale_q <= 1'b1;
-          state_q <= StWait;
+          taken_q <= 1'b0;
+          word_q  <= '0;
+          state_q <= block && !hit && in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch : StWait;
         end
         StWait: begin
           word_q <= '0;
@@ -125,14 +134,16 @@ module systole_vector_prepare
             state_q <= block ? StFetch : StReady;
           end
         end
-        StFetch: if (rd_valid_o && rd_ready_i) begin
-          word_q <= word_q + 1'b1;
-          if (word_q == LastWord) state_q <= StReady;
+        StFetch: begin
+          if (rd_valid_o && rd_ready_i) word_q <= word_q + 1'b1;
+          if (take) taken_q <= 1'b1;
+          if (fetched) state_q <= take || taken_q ? StEmpty : StReady;
+          if (fetched && (take || taken_q)) bank_q <= !bank_q;
         end
         default: begin
           if (stale_q) begin
             state_q <= StWait;
-          end else if (job_ready_i) begin
+          end else if (take) begin
             state_q <= StEmpty;
             bank_q  <= !bank_q;
           end
@@ -144,7 +155,7 @@ module systole_vector_prepare
   // A taken job is legal.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_legal : assert (!(job_valid_o && job_ready_i) || verdict_o == FaultNone);
+      a_legal : assert (!take || verdict_o == FaultNone);
     end
   end
 endmodule

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Table of ceil(2^24 / n) for n = 1..256, one cycle. For every |a| <= 128 n, trunc((|a| + n/2) / n) is
-// ((|a| + n/2) * ceil(2^24 / n)) >> 24. Entry 0 serves windows without taps. Docs: docs/numerics.md, docs/vector.md.
+// Table of ceil(2^24 / n) for n = 1..256, one cycle, held while !en_i. For every 0 <= u <= 255 n + n/2, u / n rounded down is
+// (u * ceil(2^24 / n)) >> 24. Entry 0 serves windows without taps. A read-only memory. Docs: docs/numerics.md, docs/vector.md.
 // Test: tests/rtl/vector/ (all counts, all sums).
 
 module systole_vector_recip (
@@ -11,18 +11,13 @@ module systole_vector_recip (
     input  logic [8:0]  n_i,
     output logic [24:0] recip_o
 );
-  typedef logic [256:0][24:0] table_t;
+  (* ram_style = "auto" *) logic [24:0] table_q [512];
 
-  function automatic table_t make_table();
-    table_t t;
-    t[0] = 25'h100_0000;
-    for (int unsigned n = 1; n <= 256; n++) t[n] = 25'((32'h100_0000 + n - 1) / n);
-    return t;
-  endfunction
-
-  localparam table_t Table = make_table();
+  initial begin
+    for (int unsigned n = 0; n < 512; n++) table_q[n] = n == 0 ? 25'h100_0000 : 25'((32'h100_0000 + n - 1) / n);
+  end
 
   always_ff @(posedge clk_i) begin
-    if (en_i) recip_o <= Table[n_i];
+    if (en_i) recip_o <= table_q[n_i];
   end
 endmodule

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Walks n images of ny lines of nx positions and keeps Streams linear functions of (image, line, position), each
+// Walks images 0..n_end_i of lines 0..y_end_i of positions 0..x_end_i and keeps Streams linear functions of them, each
 // base + image * img + line * pitch + position * step, by additions alone. A position a cycle; load_i starts at the first.
-// img_i .. nx_i hold during the walk. Docs: docs/vector.md. Test: tests/rtl/vector/.
+// n_end_i .. step_i hold during the walk. Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_walk
   import systole_vector_pkg::*;
@@ -15,9 +15,9 @@ module systole_vector_walk
     input  logic                     load_i,
     input  walk_addr_t [Streams-1:0] base_i,   // taken at load_i
 
-    input  logic [9:0]               n_i,
-    input  logic [13:0]              ny_i,
-    input  logic [17:0]              nx_i,
+    input  logic [9:0]               n_end_i,
+    input  logic [13:0]              y_end_i,
+    input  logic [17:0]              x_end_i,
     input  walk_addr_t [Streams-1:0] img_i,
     input  walk_addr_t [Streams-1:0] pitch_i,
     input  walk_addr_t [Streams-1:0] step_i,
@@ -34,9 +34,9 @@ module systole_vector_walk
   logic                     y_last;
 
   assign addr_o   = addr_q;
-  assign x_last_o = x_q == nx_i - 1'b1;
-  assign y_last   = y_q == ny_i - 1'b1;
-  assign last_o   = x_last_o && y_last && i_q == n_i - 1'b1;
+  assign x_last_o = x_q == x_end_i;
+  assign y_last   = y_q == y_end_i;
+  assign last_o   = x_last_o && y_last && i_q == n_end_i;
 
   always_ff @(posedge clk_i) begin
     if (load_i) begin

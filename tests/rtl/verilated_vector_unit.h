@@ -3,7 +3,8 @@
 //
 // The Verilated vector unit with models of its ports: a unified buffer and
 // accumulators that refuse at random, answer two cycles after the transfer and
-// put random data everywhere else.
+// put random data everywhere else; in units whose lanes are fewer than their
+// columns data stay until the next.
 //
 // Ports says what differs between the units:
 //   Memories, Result          Result derives from vector_unit::RunResult
@@ -164,7 +165,7 @@ class VerilatedUnit
   void Drive(const Response& response, int64_t size, void* port) {
     if (response.valid) {
       std::memcpy(port, response.bytes.data(), size);
-    } else {
+    } else if (preset_.vector_lanes == preset_.cols) {
       std::memset(port, static_cast<int>(random_() & 255), size);
     }
   }

@@ -44,6 +44,9 @@ struct DeviceOptions {
   bool check_races = false;  // prove the synchronisation while running (iss)
   bool checked =
       false;  // the model with X-randomisation instead of the fast one (rtl)
+  // The build of the model: verilator, or record if a program has it.
+  std::string engine = "verilator";
+  std::string record_file;  // engine record: all pins of every cycle go there
   uint64_t sample_cycles = 0;  // read all counters about this often while a
                                // program runs (rtl); 0 = never
   std::string trace_file;      // FST waveform (rtl)

@@ -96,6 +96,9 @@ class Bench {
     for (int64_t t = 0; t < TilesOf(d); ++t) Push(RandomTile(&rng, p));
   }
 
+  // The weights that were pushed never come.
+  void LoseBeats() { beats_.clear(); }
+
   // A first descriptor that does not wait is prepared before it starts.
   static constexpr int kPreparation = 16;
 

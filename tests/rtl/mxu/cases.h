@@ -115,8 +115,7 @@ void TransposedRate(std::string_view preset, int passes) {
   EXPECT_EQ(bench.vectors, 2 * passes * rows);
   // The first block's way in, then a vector a cycle, then the array.
   const int64_t last = 2 + 2 * bench.p.rows + bench.p.cols;
-  EXPECT_LE(cycles, (2 * passes + 1) * rows + last + 14 +
-                        bench.kPreparation);
+  EXPECT_LE(cycles, (2 * passes + 1) * rows + last + 14 + bench.kPreparation);
 }
 }  // namespace systole::mxu_test
 

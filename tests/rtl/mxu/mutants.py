@@ -62,7 +62,6 @@ MUTANTS = [
     (PREPARE, "many_q  <= 32'(count_q) > Rows;", "many_q  <= 1'b0;"),
     (PREPARE, "if (desc_i.img_pitch[0]) odd = AddrBits'(desc_i.img_pitch);", ""),
     (PREPARE, "AddrBits'($signed(desc_i.seg_dx[s-1]))", "AddrBits'(desc_i.seg_dx[s-1])"),
-    (PREPARE, "left_q  <= 14'(desc_i.t1);", "left_q  <= 14'd1;"),
     # Tiles.
     (FIFO, "if (pop && 32'(rd_ptr_q) % WordsPerTile == 0) transpose1_q", "if (pop) transpose1_q"),
     (MXU, ".wl_column_i(row_transpose)", ".wl_column_i(1'b0)"),

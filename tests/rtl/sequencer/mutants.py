@@ -19,10 +19,6 @@ CONTROL = "sequencer/systole_control.sv"
 
 MUTANTS = [
     # Sync flags.
-    (SYNC, "(set_q | last | now) & ~take", "(set_q | last | now)"),
-    (SYNC, "(set_q | last | now) & ~take", "(set_q | now) & ~take"),
-    (SYNC, "(set_q | last | now) & ~take", "set_q & ~take"),
-    (SYNC, "if (want_i[a]) free &= ~wait_i[a];", ""),
     (SYNC, "delta = take[f] ? '1 : '0;", "delta = '0;"),
     (SYNC, "touched = last | take;", "touched = last;"),
     (SYNC, "set_q[f]   <= count_d[f] != '0;", "set_q[f]   <= 1'b1;"),

@@ -83,7 +83,7 @@ module sequencer_bench
       .mem_error_i(1'b0), .mem_error_addr_i('0), .running_o, .done_o(done), .fault_o, .fault_code_o(fault_code), .fault_queue_o, .fault_pc_o, .fault_addr_o,
       .fault_cycle_o,
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
-      .start_valid_o(start_valid), .start_ready_i, .start_desc_o(start_desc), .done_i, .progress_i, .unit_fault_i,
+      .start_peek_o(), .start_valid_o(start_valid), .start_ready_i, .start_desc_o(start_desc), .done_i, .progress_i, .unit_fault_i,
       .unit_code_i(unit_code), .unit_addr_i(unit_addr), .unit_newest_i(mutant_i == 4'd8 ? ~unit_newest_i : unit_newest_i),
       .idle_o, .busy_o, .waiting_o, .dispatch_stall_o, .retire_valid_o, .retire_index_o(retire_index)
   );

@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "Vvector_board.h"
+#include "Vvector_board8.h"
 #include "Vvector_edge.h"
 #include "Vvector_nano.h"
 #include "Vvector_v1.h"
@@ -44,6 +46,10 @@ std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed) {
   if (preset == "nano") return Make<Vvector_nano>(*FindPreset(preset), seed);
   if (preset == "edge") return Make<Vvector_edge>(*FindPreset(preset), seed);
   if (preset == "v1") return Make<Vvector_v1>(*FindPreset(preset), seed);
+  if (preset == "board8") {
+    return Make<Vvector_board8>(*FindPreset(preset), seed);
+  }
+  if (preset == "board") return Make<Vvector_board>(*FindPreset(preset), seed);
   std::abort();
 }
 

@@ -236,7 +236,8 @@ TEST_P(VectorTest, AverageOfEveryCountAndSum) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, VectorTest,
-                         testing::Values("nano", "edge", "v1"),
+                         testing::Values("nano", "edge", "v1", "board8",
+                                         "board"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
