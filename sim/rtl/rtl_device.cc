@@ -310,6 +310,8 @@ absl::StatusOr<std::unique_ptr<Device>> OpenRtlDevice(
   sim_options.checked = options.checked;
   sim_options.seed = options.seed;
   sim_options.stall_rate = options.stall_rate;
+  sim_options.engine = options.engine;
+  sim_options.record_file = options.record_file;
   auto sim = tb::Simulation::Create(sim_options);
   if (!sim.ok()) return sim.status();
   auto device = std::make_unique<RtlDevice>(options, std::move(*sim));

@@ -21,13 +21,15 @@ FAULTS = {"inverted LUT": ("LUT4", "Z"), "flip-flop that loads 0": ("TRELLIS_FF"
 
 @dataclasses.dataclass
 class Subject:
-    """A netlist: Verilog text with module `name`_netlist, and the ports (name, direction, width) of both."""
+    """A netlist: Verilog text with module `name`_netlist, and the ports (name, direction, width) of both; top: the RTL's module."""
 
     name: str
+    top: str
     parameters: dict
     netlist: str
     ports: list
     faults: int  # seeded, of each kind
+    settle: int = RESET_CYCLES  # cycles until what the netlist was switched on with is forgotten
 
 
 def spread(items, count):
@@ -86,12 +88,12 @@ def make_module(subjects):
                 lines.append(f"  always_ff @(negedge clk_i) {subject.name}_{port} <= {width}'({{{words}}});")
         outputs = [(port, width) for port, direction, width in subject.ports if direction == "output"]
         lines += [f"  logic [{width - 1}:0] {subject.name}_net_{port};" for port, width in outputs]
-        lines.append(instance(subject.name, subject.parameters, subject.ports, f"u_{subject.name}", subject.name, "rtl"))
+        lines.append(instance(subject.top, subject.parameters, subject.ports, f"u_{subject.name}", subject.name, "rtl"))
         fault = ("fault_i", "input", 8)
         lines.append(f"  wire [7:0] {subject.name}_fault_i = fault_i;")
         lines.append(instance(f"{subject.name}_netlist", {}, [fault, *subject.ports], f"u_{subject.name}_netlist", subject.name, "net"))
         differ = " || ".join(f"{subject.name}_net_{port} !== {subject.name}_rtl_{port}" for port, _ in outputs)
-        lines.append(f"  assign mismatch_o[{bit}] = cycle_q > {RESET_CYCLES} && ({differ});")
+        lines.append(f"  assign mismatch_o[{bit}] = cycle_q > {subject.settle} && ({differ});")
     return "\n".join([*lines, "endmodule", ""])
 
 

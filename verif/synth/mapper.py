@@ -176,11 +176,11 @@ def map_module(name, head, modules, instances, work):
     return Mapped(rtl_name(name), instances[name], *counts, read_memories(folder, log))
 
 
-def map_netlist(top, parameters, sources, folder):
-    """A small design, flat, mapped as above. Returns the ECP5 netlist as Verilog and its ports (name, direction, width)."""
+def map_netlist(name, top, parameters, sources, folder):
+    """A small design, flat, mapped as above. Returns the ECP5 netlist as Verilog, module `name`_netlist, and its ports (name, direction, width)."""
     text = read_rtl(top, parameters, sources, folder, keep_hierarchy=False)
     (folder / "module.il").write_text(text)
     yosys("yosys", ["read_rtlil module.il", "read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v", *WORDS, *ECP5,
-                    *LIVE, f"rename {top} {top}_netlist", "blackbox =A:whitebox", "write_verilog -noattr netlist.v", "write_json netlist.json"], folder, "map.log")
-    ports = json.loads((folder / "netlist.json").read_text())["modules"][f"{top}_netlist"]["ports"]
-    return (folder / "netlist.v").read_text(), [(name, port["direction"], len(port["bits"])) for name, port in ports.items()]
+                    *LIVE, f"rename {top} {name}_netlist", "blackbox =A:whitebox", "write_verilog -noattr netlist.v", "write_json netlist.json"], folder, "map.log")
+    ports = json.loads((folder / "netlist.json").read_text())["modules"][f"{name}_netlist"]["ports"]
+    return (folder / "netlist.v").read_text(), [(port, value["direction"], len(value["bits"])) for port, value in ports.items()]

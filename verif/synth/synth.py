@@ -106,15 +106,17 @@ def map_netlists(entries, work, pool):
     """Small designs as netlists."""
     def run(entry):
         sources = [mapper.HERE / source for source in entry.get("sources", [])]
-        netlist, ports = mapper.map_netlist(entry["top"], entry["parameters"], sources, work / entry["top"])
-        return lockstep.Subject(entry["top"], entry["parameters"], netlist, ports, entry.get("faults", 4))
+        subject = entry.get("name", entry["top"])
+        netlist, ports = mapper.map_netlist(subject, entry["top"], entry["parameters"], sources, work / subject)
+        return lockstep.Subject(subject, entry["top"], entry["parameters"], netlist, ports, entry.get("faults", 4),
+                                entry.get("settle", lockstep.RESET_CYCLES))
 
     return list(pool.map(run, entries))
 
 
 def simulate(entries, work, pool):
     """The lockstep report of the small designs."""
-    sources = [str(mapper.HERE / source) for entry in entries for source in entry.get("sources", [])]
+    sources = list(dict.fromkeys(str(mapper.HERE / source) for entry in entries for source in entry.get("sources", [])))
     report = lockstep.run(map_netlists(entries, work, pool), ["-F", str(mapper.ROOT / "rtl" / "systole.f"), *sources],
                           [ECP5_MODELS, mapper.HERE / "ecp5_multiplier.v"], work, mapper.HERE / "lockstep.cc")
     print("Netlists for ECP5 against the RTL, random inputs")

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// One Verilated build of a chip's top as a CoreModel. Compiled once a build,
-// with
+// One build of a chip's top as a CoreModel: Verilated, or a class with the pins
+// of a Verilated one. Compiled once a build, with
 //   SYSTOLE_MODEL           the Verilated class, e.g. VSystoleEdge
 //   SYSTOLE_MODEL_HEADER    its header
+//   SYSTOLE_MODEL_ENGINE    "verilator", the engine's name
 //   SYSTOLE_MODEL_PRESET    "edge"
 //   SYSTOLE_MODEL_CHECKED   0 or 1
 //   SYSTOLE_MODEL_TRACE     1 if tracing is compiled in
 //   SYSTOLE_MODEL_AXI       1 if its memory is a DRAM at an AXI4 port, 0: HBM
+//   SYSTOLE_MODEL_PINS      if defined: header with ForEachPin; the build
+//                           records pins
 
 #include "verif/tb/core_model.h"
 
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -27,6 +31,9 @@
 #if SYSTOLE_MODEL_TRACE
 #include "verilated_fst_c.h"
 #endif
+#ifdef SYSTOLE_MODEL_PINS
+#include SYSTOLE_MODEL_PINS
+#endif
 
 namespace systole::tb {
 namespace {
@@ -34,9 +41,9 @@ namespace {
 using Model = SYSTOLE_MODEL;
 constexpr int kResetCycles = 8;
 
-class VerilatedCore : public CoreModel {
+class ModelledCore : public CoreModel {
  public:
-  VerilatedCore(const CoreOptions& options, MemoryModel* memory)
+  ModelledCore(const CoreOptions& options, MemoryModel* memory)
       : memory_(memory) {
     // Initial values are drawn while the model is constructed.
     context_.randReset(options.checked ? 2 : 0);
@@ -44,13 +51,18 @@ class VerilatedCore : public CoreModel {
     context_.traceEverOn(SYSTOLE_MODEL_TRACE);
     Verilated::threadContextp(&context_);
     model_ = std::make_unique<Model>(&context_);
+#ifdef SYSTOLE_MODEL_PINS
+    if (!options.record_file.empty())
+      record_ = std::fopen(options.record_file.c_str(), "w");
+#endif
     views::hold = {static_cast<uint32_t>(options.stall_rate),
                    static_cast<uint32_t>(options.seed)};
     HardReset();
     views::hold = {};
   }
-  ~VerilatedCore() override {
+  ~ModelledCore() override {
     model_->final();
+    if (record_ != nullptr) std::fclose(record_);
 #if SYSTOLE_MODEL_TRACE
     if (fst_) fst_->close();
 #endif
@@ -73,6 +85,7 @@ class VerilatedCore : public CoreModel {
     model_->eval();
     Dump();
     Sample(&pins->out);
+    if (record_ != nullptr) Record();
     model_->clk_i = 1;
     model_->eval();
     Dump();
@@ -114,6 +127,21 @@ class VerilatedCore : public CoreModel {
   }
 
  private:
+  // A line: for each pin but the clock its value in hexadecimal digits, the
+  // highest first, of whole words.
+  void Record() {
+#ifdef SYSTOLE_MODEL_PINS
+    ForEachPin(*model_, [this](const auto& pin) {
+      unsigned char bytes[sizeof(pin)];
+      std::memcpy(bytes, &pin, sizeof(pin));
+      for (size_t i = sizeof(pin); i-- > 0;)
+        std::fprintf(record_, "%02x", bytes[i]);
+      std::fputc(' ', record_);
+    });
+    std::fputc('\n', record_);
+#endif
+  }
+
   void Dump() {
 #if SYSTOLE_MODEL_TRACE
     if (tracing_) fst_->dump(2 * cycles_ + model_->clk_i);
@@ -199,18 +227,19 @@ class VerilatedCore : public CoreModel {
   VerilatedContext context_;
   std::unique_ptr<Model> model_;
   uint64_t cycles_ = 0;
+  std::FILE* record_ = nullptr;
 #if SYSTOLE_MODEL_TRACE
   std::unique_ptr<VerilatedFstC> fst_;
   bool tracing_ = false;
 #endif
 };
 
-[[maybe_unused]] const bool registered =
-    RegisterCore(SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED,
-                 [](const CoreOptions& options,
-                    MemoryModel* memory) -> std::unique_ptr<CoreModel> {
-                   return std::make_unique<VerilatedCore>(options, memory);
-                 });
+[[maybe_unused]] const bool registered = RegisterCore(
+    SYSTOLE_MODEL_ENGINE, SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED,
+    [](const CoreOptions& options,
+       MemoryModel* memory) -> std::unique_ptr<CoreModel> {
+      return std::make_unique<ModelledCore>(options, memory);
+    });
 
 }  // namespace
 }  // namespace systole::tb

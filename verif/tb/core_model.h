@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A Verilated top of a chip behind plain pins, whatever its preset and build:
+// A top of a chip behind plain pins, whatever its preset, build and simulator:
 // the test bench is written once.
 //
 //   auto core = CreateCoreModel({.preset = "edge"}, memory);
@@ -66,6 +66,8 @@ struct CoreOptions {
   bool checked = false;  // the build with X-randomisation
   uint64_t seed = 1;     // of the random initial values and stalls
   int stall_rate = 0;    // each stream of the core is held, in 1/256 a cycle
+  std::string engine = "verilator";  // or record: docs/simulators.md
+  std::string record_file = "";      // engine record: all pins of every cycle
 };
 
 class CoreModel {
@@ -89,7 +91,8 @@ absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
 // Each build of the model registers itself.
 using CoreFactory = std::unique_ptr<CoreModel> (*)(const CoreOptions& options,
                                                    MemoryModel* memory);
-bool RegisterCore(const char* preset, bool checked, CoreFactory factory);
+bool RegisterCore(const char* engine, const char* preset, bool checked,
+                  CoreFactory factory);
 
 }  // namespace systole::tb
 

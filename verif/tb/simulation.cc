@@ -135,9 +135,10 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
         absl::StrCat("no preset '", options.preset, "'"));
   auto memory = MemoryModel::Create(*preset, options.seed, options.stall_rate);
   if (!memory.ok()) return memory.status();
-  auto core = CreateCoreModel(
-      {options.preset, options.checked, options.seed, options.stall_rate},
-      memory->get());
+  auto core =
+      CreateCoreModel({options.preset, options.checked, options.seed,
+                       options.stall_rate, options.engine, options.record_file},
+                      memory->get());
   if (!core.ok()) return core.status();
 
   std::unique_ptr<Simulation> sim(new Simulation(preset, std::move(*memory)));

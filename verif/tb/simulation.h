@@ -35,6 +35,7 @@ class Simulation {
     uint64_t seed = 1;
     int stall_rate = 0;  // in the core, on the AXI channels of the host and of
                          // a DRAM; in 1/256 a cycle
+    std::string engine = "verilator", record_file = "";  // as CoreOptions
   };
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the digits network's last layer on the Verilated nano core, compares it
+// with the golden model, and writes all pins of every cycle to a file, which
+// verif/engines/replay.py gives to other simulators.
+//   record FILE
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "host/tools/checker.h"
+#include "host/tools/digits.h"
+#include "systole/compiler.h"
+#include "systole/device.h"
+
+namespace systole {
+namespace {
+
+// The last layer as a network of its own, and its input for the first digit.
+absl::StatusOr<std::pair<model::Network, std::vector<int8_t>>> LastLayer() {
+  auto network = model::ReadNetwork("models/mnist_cnn.safetensors");
+  if (!network.ok()) return network.status();
+  const auto digits = tools::ReadDigits("tests/data/mnist");
+  if (!digits.ok()) return digits.status();
+  const auto tensors = tools::GoldenTensors(*network, digits->Quantised(0, 1),
+                                            /*raw=*/false);
+  if (!tensors.ok()) return tensors.status();
+  const std::vector<uint8_t>& bytes = tensors->at(tensors->size() - 2).bytes;
+  model::Network last = *network;
+  last.layers = {network->layers.back()};
+  last.tensors = {network->in(network->layers.back()), network->output()};
+  last.layers[0].inputs = {0};
+  last.layers[0].output = 1;
+  last.inputs = {0};
+  last.outputs = {1};
+  return std::make_pair(last, std::vector<int8_t>(bytes.begin(), bytes.end()));
+}
+
+absl::Status Record(const char* file) {
+  const auto layer = LastLayer();
+  if (!layer.ok()) return layer.status();
+  const auto& [network, input] = *layer;
+  const auto program =
+      compiler::CompileNetwork(network, *FindPreset("nano"), {});
+  if (!program.ok()) return program.status();
+  const auto expected = tools::GoldenTensors(network, input, /*raw=*/false);
+  if (!expected.ok()) return expected.status();
+  DeviceOptions options;
+  options.preset = "nano";
+  options.engine = "record";
+  options.record_file = file;
+  auto device = Device::Open("rtl", options);
+  if (!device.ok()) return device.status();
+  const auto run =
+      tools::RunChecked(**device, *program, network, input, *expected);
+  if (!run.ok()) return run.status();
+  if (!run->mismatches().empty())
+    return absl::DataLossError(run->mismatches()[0]);
+  std::printf("%s: %d cycles of the program\n", network.layers[0].name.c_str(),
+              static_cast<int>(run->stats.cycles));
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace systole
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FILE\n", argv[0]);
+    return 2;
+  }
+  const absl::Status status = systole::Record(argv[1]);
+  if (!status.ok())
+    std::fprintf(stderr, "record: %s\n", status.ToString().c_str());
+  return status.ok() ? 0 : 1;
+}

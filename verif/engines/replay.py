@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Plays the pins of a recorded run to the core in Icarus Verilog, which knows unknown values, and compares every output of every cycle.
+
+    replay.py --pins FILE [--build build]
+
+The core is that at nano as the synthesiser reads it, in plain Verilog; no register has an initial value. After reset no output may be
+unknown, but a payload while its valid is low (PAYLOADS), and each must have the recorded value. Then again with seeded faults, registers
+whose reset is taken away: each must be seen.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+import design
+
+# Outputs that mean something only now and then: (valid, elements). An element is one bit of the valid (a command: any bit of it) and as large
+# a share of the payload. Of the DRAM: bank and row while a row is opened or closed, bytes that a write command takes and that its mask enables.
+PAYLOADS = {
+    "axil_bresp_o": ("axil_bvalid_o", 1), "axil_rdata_o": ("axil_rvalid_o", 1), "axil_rresp_o": ("axil_rvalid_o", 1),
+    "axi_bresp_o": ("axi_bvalid_o", 1), "axi_bid_o": ("axi_bvalid_o", 1),
+    "axi_rdata_o": ("axi_rvalid_o", 1), "axi_rresp_o": ("axi_rvalid_o", 1), "axi_rlast_o": ("axi_rvalid_o", 1), "axi_rid_o": ("axi_rvalid_o", 1),
+    "phy_row_bank_o": ("act or pre", 2), "phy_row_addr_o": ("act", 2),
+    "phy_col_bank_o": ("phy_col_cmd_o", 2), "phy_col_addr_o": ("phy_col_cmd_o", 2),
+    "retire_index_o": ("retire_valid_o", 5),
+    "phy_wdata_o": ("written bytes", 32), "phy_wmask_o": ("write data", 2),
+}
+PC_BYTES = 16  # write data of a pseudo-channel
+# Of the DRAM: cycles from a write command to its first data, and of data (docs/spec/hbm.yaml).
+WRITE_LATENCY, BURST = 4, 2
+
+
+def pin_bytes(width):
+    """Of a pin in a record: the size of the type that it has in a Verilated model."""
+    return next((size for size in (1, 2, 4, 8) if width <= 8 * size), (width + 31) // 32 * 4)
+
+
+def bench(ports):
+    """A module that reads the record and compares."""
+    lines = ["module replay;", "  reg clk_i = 0;", "  integer file, got, cycles = 0, checked = 0, unknown = 0, wrong = 0, silent = 0;",
+             "  reg [1023:0] name;",
+             "  reg [31:0] writes_0 = 0, writes_1 = 0;"]
+    pins = [port for port in ports if port.name != "clk_i"]
+    for port in pins:
+        lines.append(f"  reg [{pin_bytes(port.width) * 8 - 1}:0] pin_{port.name};")
+        if not port.input:
+            lines.append(f"  wire [{port.width - 1}:0] {port.name};")
+    connect = [f".{port.name}({port.name if not port.input or port.name == 'clk_i' else f'pin_{port.name}[{port.width - 1}:0]'})"
+               for port in ports]
+    lines.append(f"  systole_top dut ({', '.join(connect)});")
+    # An element of an output: counted when unknown or wrong; while it need not mean anything it may be unknown.
+    lines += ["  task check(input [1023:0] got_value, input [1023:0] want_value, input means, input [255:0] pin);", "    begin",
+              "      checked = checked + 1;",
+              "      if (|(got_value ^ want_value) === 1'b1) begin",
+              "        wrong = wrong + 1;",
+              '        if (wrong <= 10) $display("cycle %0d: %0s is %0h, recorded was %0h", cycles, pin, got_value, want_value);',
+              "      end else if (|(got_value ^ want_value) === 1'bx) begin",
+              "        if (means) begin", "          unknown = unknown + 1;",
+              '          if (unknown <= 10) $display("cycle %0d: %0s is unknown: %0h", cycles, pin, got_value);',
+              "        end else silent = silent + 1;", "      end", "    end", "  endtask"]
+    lines += ["  initial begin", '    if (!$value$plusargs("pins=%s", name)) $finish;', '    file = $fopen(name, "r");', f"    got = {len(pins)};",
+              f"    while (got == {len(pins)}) begin",
+              f"      got = $fscanf(file, \"{' '.join(['%h'] * len(pins))}\\n\", {', '.join('pin_' + port.name for port in pins)});",
+              "      #1;", f"      if (got == {len(pins)} && pin_rst_ni[0]) begin"]
+    for port in pins:
+        if port.input:
+            continue
+        valid, elements = PAYLOADS.get(port.name, (None, 1))
+        width = port.width // elements
+        for element in range(elements):
+            bits = f"[{(element + 1) * width - 1}:{element * width}]"
+            means = "1'b1"
+            command = f"pin_phy_row_cmd_o[{3 * element + 2}:{3 * element}]"
+            if valid == "act":
+                means = f"{command} == 3'd1"
+            elif valid == "act or pre":
+                means = f"({command} == 3'd1 || {command} == 3'd2)"
+            elif valid in ("write data", "written bytes"):
+                pc = element if valid == "write data" else element // PC_BYTES
+                means = f"|writes_{pc}[{WRITE_LATENCY + BURST - 2}:{WRITE_LATENCY - 1}]"
+                if valid == "written bytes":
+                    means += f" && pin_phy_wmask_o[{element}]"
+            elif valid:
+                valid_width = next(other.width for other in ports if other.name == valid) // elements
+                means = f"|pin_{valid}[{(element + 1) * valid_width - 1}:{element * valid_width}]"
+            lines.append(f'        check({port.name}{bits}, pin_{port.name}{bits}, {means}, "{port.name}{bits if elements > 1 else ""}");')
+    lines.append("      end")
+    # Write commands of each pseudo-channel, the latest one at bit 0.
+    lines += [f"      writes_{element} = {{writes_{element}[30:0], pin_phy_col_cmd_o[{2 * element + 1}:{2 * element}] == 2'd2}};" for element in range(2)]
+    lines += ["      clk_i = 1;", "      #1 clk_i = 0;", "      cycles = cycles + 1;", "    end",
+              '    $display("replay cycles=%0d checked=%0d unknown=%0d wrong=%0d silent=%0d", cycles - 1, checked, unknown, wrong, silent);',
+              "    $finish;", "  end", "endmodule", ""]
+    return "\n".join(lines)
+
+
+def simulate(program, sources, pins):
+    """Compiles and runs; returns the counts and what was printed."""
+    for command in (["iverilog", "-g2012", "-o", str(program), "-s", "replay", *map(str, sources)], ["vvp", "-n", str(program), f"+pins={pins}"]):
+        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if result.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}\n{result.stdout[-2000:]}")
+    counts = re.search(r"(?m)^replay (.*)$", result.stdout)
+    if not counts:
+        raise RuntimeError(f"no result of {program}: {result.stdout[-2000:]}")
+    return {key: int(value) for key, value in (count.split("=") for count in counts[1].split())}, result.stdout
+
+
+def seeded_registers(core, top, folder, count):
+    """Registers with a reset whose value is an output that always means something: (cell, output), at most `count`."""
+    netlist = folder / "faults.json"
+    core.run(f"write_json {netlist}")
+    module = json.loads(netlist.read_text())["modules"][top]
+    netlist.unlink()
+    output = {bit: name for name, port in module["ports"].items() if port["direction"] == "output" and name not in PAYLOADS
+              for bit in port["bits"]}
+    found = {}
+    for name, cell in sorted(module["cells"].items()):
+        if cell["type"] in ("$sdff", "$sdffe", "$sdffce"):
+            for bit in cell["connections"]["Q"]:
+                if bit in output:
+                    found.setdefault(output[bit], name)
+    return [(cell, name) for name, cell in spread(sorted(found.items()), count)]
+
+
+def spread(items, count):
+    """At most `count` of the items, evenly."""
+    step = max(1, len(items) // max(1, count))
+    return items[step // 2::step][:count]
+
+
+def write_rtl(work, count):
+    """The core in plain Verilog: its ports, the file, and files with a fault each (what it is, file)."""
+    core = design.Design(work / "rtl.log")
+    core.read("systole_top", {"Preset": 0})
+    # Multiplexers in place of case statements and of conditions of registers: an unknown one of those would choose the default.
+    core.run("flatten", "setattr -unset init w:*", "pmuxtree", "bmuxmap", "demuxmap", "bwmuxmap", "opt_clean", "check -assert")
+    ports = core.ports()
+    core.run(f"write_verilog -noattr {work / 'rtl.v'}", "opt_dff", "opt_clean")
+    faults = []
+    for number, (cell, output) in enumerate(seeded_registers(core, "systole_top", work, count)):
+        path = work / f"rtl_fault_{number}.v"
+        core.run("design -push-copy", "select -module systole_top", f"setparam -set SRST_POLARITY 1 c:{cell}", f"connect -port {cell} SRST 1'0",
+                 "select -clear", f"write_verilog -noattr {path}", "design -pop")
+        faults.append((f"register of {output} without reset", path))
+    return ports, work / "rtl.v", faults
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
+    parser.add_argument("--pins", type=pathlib.Path, required=True, help="record of a run (engines_record)")
+    parser.add_argument("--faults", type=int, default=3, help="seeded faults")
+    args = parser.parse_args()
+
+    start = time.monotonic()
+    work = args.build.resolve() / "engines" / "replay"
+    work.mkdir(parents=True, exist_ok=True)
+    ports, core, faults = write_rtl(work, args.faults)
+    (work / "bench.v").write_text(bench(ports))
+    print(f"rtl: written in {time.monotonic() - start:.0f} s", flush=True)
+    began = time.monotonic()
+    counts, text = simulate(work / "rtl.vvp", [work / "bench.v", core], args.pins)
+    seconds = time.monotonic() - began
+    print(text, end="")
+    problems = counts["unknown"] + counts["wrong"] + (counts["checked"] == 0)
+    print(f"rtl: {counts['cycles']} cycles, {counts['checked']} outputs compared, {counts['unknown']} unknown, {counts['wrong']} "
+          f"wrong, {counts['silent']} unknown payloads of no transfer; {seconds:.1f} s", flush=True)
+    seen = 0
+    for name, path in faults:
+        counts, _ = simulate(work / "fault.vvp", [work / "bench.v", path], args.pins)
+        print(f"{name}: {counts['unknown']} unknown, {counts['wrong']} wrong", flush=True)
+        seen += counts["unknown"] + counts["wrong"] > 0
+    problems += seen < args.faults
+    print(f"replay: {problems} problems, {seen} of {len(faults)} seeded faults seen, {time.monotonic() - start:.0f} s")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RuntimeError as error:
+        sys.exit(f"replay: {error}")
