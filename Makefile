@@ -13,7 +13,7 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help run train test lint synth fpga formal bench waves coverage format docs generate build setup clean
+.PHONY: help run train test lint synth fpga formal views bench waves coverage format docs generate build setup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -45,6 +45,9 @@ fpga: setup ## place and route for a board (BOARD=ulx3s-85f PRESET=board8), or A
 
 formal: setup ## prove the small cells, and show that the proofs fail on seeded mutants
 	@scripts/python verif/formal/formal.py --build $(BUILD) $(ARGS)
+
+views: setup ## prove the two views of the array equal at every size and stage, with all mutants (ten minutes)
+	@scripts/python verif/formal/views.py --long $(ARGS)
 
 bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@$(BUILD)/bin/systole bench $(ARGS) --reports $(BUILD)/reports

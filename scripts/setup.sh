@@ -20,7 +20,7 @@ packages=(
   flatbuffers-compiler googletest libabsl-dev libclang-rt-dev libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev
   libgmock-dev libgtest-dev libspdlog-dev libsystemc-dev nlohmann-json3-dev zlib1g-dev
   # hardware tools
-  gtkwave verilator yosys z3
+  gtkwave iverilog verilator yosys z3
   # scripts
   python3 python3-numpy python3-venv python3-yaml
 )

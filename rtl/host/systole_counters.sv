@@ -59,25 +59,22 @@ module systole_counters
     end
   end
 
-  // Low bits: a visit takes them and leaves what this cycle adds. Bits that a counter cannot reach within a period are constant.
-  typedef logic [31:0] low_t;
-  low_t                   low_q [NumCounters];
-  low_t                   low_d [NumCounters];
+  // Low bits: a visit takes them and leaves what this cycle adds. As many bits as a counter needs within a period.
+  logic [31:0]            low [NumCounters];
   logic [NumCounters-1:0] fresh_q;  // 0, whatever the memory holds
 
-  function automatic low_t reach(int unsigned most);
-    return (32'd1 << $clog2(Period * most + 1)) - 32'd1;
-  endfunction
-
-  always_comb begin
-    for (int unsigned i = 0; i < NumCounters; i++) begin
-      low_d[i] = ((go && 32'(visit) == i ? '0 : low_q[i]) + (count_i ? 32'(inc_i[i]) : '0)) & reach(CtrMost[i]);
-      if (!rst_ni || clear_i) low_d[i] = '0;
+  for (genvar i = 0; i < NumCounters; i++) begin : gen_low
+    localparam int unsigned Bits = $clog2(Period * CtrMost[i] + 1);
+    logic [Bits-1:0] low_q;
+    assign low[i] = 32'(low_q);
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni || clear_i) low_q <= '0;
+      else if (count_i) low_q <= (go && visit == index_t'(i) ? '0 : low_q) + Bits'(inc_i[i]);
+      else if (go && visit == index_t'(i)) low_q <= '0;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    low_q <= low_d;
     if (!rst_ni || clear_i) fresh_q <= '1;
     else if (go) fresh_q[visit] <= 1'b0;
   end
@@ -113,7 +110,7 @@ module systole_counters
     i1_q  <= visit;
     i2_q  <= i1_q;
     i3_q  <= i2_q;
-    l1_q  <= low_q[visit];
+    l1_q  <= low[visit];
     l2_q  <= l1_q;
     f1_q  <= fresh_q[visit];
     w2_q  <= f1_q ? '0 : word;
