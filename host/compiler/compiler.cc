@@ -72,7 +72,8 @@ absl::Status LowerLayer(LoweringContext& context, int index) {
 }
 
 // Where the plan puts a tensor in HBM.
-TensorInfo HbmTensor(const Plan& plan, int index, const model::Tensor& tensor) {
+TensorInfo HbmTensor(const Plan& plan, int index, const model::Tensor& tensor,
+                     uint64_t base) {
   const PlanTensor& from = plan.tensors[index];
   TensorInfo info;
   info.name = from.name;
@@ -87,7 +88,7 @@ TensorInfo HbmTensor(const Plan& plan, int index, const model::Tensor& tensor) {
   if (from.element_bytes == 4) info.type = ElementType::kInt32;
   info.pitch = plan.HbmPitch(index);
   info.img_pitch = info.h * info.pitch;
-  info.hbm_addr = from.hbm;
+  info.hbm_addr = base + from.hbm;
   return info;
 }
 
@@ -165,17 +166,22 @@ absl::StatusOr<Program> Compile(const model::Network& network,
   if (options.batch < 1)
     return absl::InvalidArgumentError(
         absl::StrFormat("a batch of %d images", options.batch));
+  const uint64_t unit = std::max<uint64_t>(256, preset.beat_bytes());
+  if (options.hbm_base % unit != 0)
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "HBM from %d on: not a multiple of %d", options.hbm_base, unit));
   absl::StatusOr<Plan> plan = PlanNetwork(network, preset, options, raw);
   if (!plan.ok()) return plan.status();
 
-  HbmImage hbm(preset);
+  HbmImage hbm(preset, options.hbm_base);
   Program program;
   program.preset = std::string(preset.name);
   ScheduleBuilder builder(preset);
   LoweringContext context{network, preset, *plan, {}, hbm, builder};
   int64_t tensor_bytes = 0;
   for (int t = 0; t < static_cast<int>(network.tensors.size()); ++t) {
-    context.tensors.push_back(HbmTensor(*plan, t, network.tensors[t]));
+    context.tensors.push_back(
+        HbmTensor(*plan, t, network.tensors[t], options.hbm_base));
     if (!plan->tensors[t].in_hbm) continue;
     tensor_bytes =
         std::max(tensor_bytes, plan->tensors[t].hbm + plan->HbmBytes(t));

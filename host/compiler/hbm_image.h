@@ -19,8 +19,9 @@ namespace systole::compiler {
 
 class HbmImage {
  public:
-  explicit HbmImage(const Preset& preset)
-      : align_(std::max<uint64_t>(256, preset.beat_bytes())) {}
+  // Addresses begin at `base`, a multiple of the alignment.
+  explicit HbmImage(const Preset& preset, uint64_t base = 0)
+      : align_(std::max<uint64_t>(256, preset.beat_bytes())), next_(base) {}
 
   uint64_t Allocate(uint64_t bytes) {
     const uint64_t at = next_;
@@ -37,7 +38,7 @@ class HbmImage {
 
  private:
   uint64_t align_;  // a multiple of the beat and of a descriptor
-  uint64_t next_ = 0;
+  uint64_t next_;
   std::vector<DataSegment> segments_;
 };
 

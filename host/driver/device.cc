@@ -149,6 +149,13 @@ absl::StatusOr<std::vector<uint8_t>> Device::ReadTensor(
   return dense;
 }
 
+void RunStats::Add(const RunStats& other) {
+  cycles += other.cycles;
+  host_cpu_seconds += other.host_cpu_seconds;
+  acc_saturated = acc_saturated || other.acc_saturated;
+  for (size_t i = 0; i < counters.size(); ++i) counters[i] += other.counters[i];
+}
+
 absl::StatusOr<RunStats> Device::Run(const Program& program) {
   if (absl::Status s = Load(program); !s.ok()) return s;
   if (absl::Status s = Start(program); !s.ok()) return s;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/ir/evaluate.h"
 #include "host/ir/verifier.h"
 
 namespace systole::import {
@@ -232,6 +233,12 @@ absl::StatusOr<std::vector<int64_t>> TfliteGraph::Integers(int index) const {
   const absl::StatusOr<const tflite::Tensor*> found = TensorAt(index);
   if (!found.ok()) return found.status();
   const tflite::Tensor& tensor = **found;
+  const ir::Node* const computed = values_[index];
+  if (computed != nullptr && computed->is_constant() &&
+      computed->type.element == ir::ElementType::kInt32) {
+    const std::vector<int32_t>& v = computed->literal().values<int32_t>();
+    return std::vector<int64_t>(v.begin(), v.end());
+  }
   const bool wide = tensor.type() == tflite::TensorType_INT64;
   if (!IsConstant(index) ||
       (!wide && tensor.type() != tflite::TensorType_INT32)) {
@@ -264,6 +271,25 @@ absl::StatusOr<ir::Node*> TfliteGraph::Add(ir::Node node) {
   const absl::Status status = ir::VerifyNode(*added);
   if (!status.ok()) return status;
   return added;
+}
+
+absl::Status TfliteGraph::FoldIntegers(ir::Node& node) const {
+  constexpr int64_t kMaxElements = 1024;  // of what says shapes
+  if (node.is_constant() || node.type.element != ir::ElementType::kInt32 ||
+      node.type.quantization || node.type.elements() > kMaxElements ||
+      !ir::HostComputes(node.op) ||
+      !std::all_of(node.operands.begin(), node.operands.end(),
+                   [](const ir::Node* n) { return n->is_constant(); })) {
+    return absl::OkStatus();
+  }
+  std::vector<const ir::Literal*> operands;
+  for (const ir::Node* operand : node.operands) {
+    operands.push_back(&operand->literal());
+  }
+  absl::StatusOr<ir::Literal> result = ir::Evaluate(node, operands);
+  if (!result.ok()) return result.status();
+  node = ir::MakeConstant(node.name, node.type, *std::move(result));
+  return absl::OkStatus();
 }
 
 absl::Status TfliteGraph::Define(int index, ir::Node* node) {

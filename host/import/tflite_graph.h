@@ -46,12 +46,15 @@ class TfliteGraph {
   // The node of an input, of an earlier operator's result or, made when first
   // asked for, of a constant.
   absl::StatusOr<ir::Node*> Value(int index);
-  // The values of a constant int32 or int64 tensor.
+  // The values of a constant int32 or int64 tensor, or of one that follows from
+  // constants.
   absl::StatusOr<std::vector<int64_t>> Integers(int index) const;
   bool IsConstant(int index) const;
 
   // Adds a node and verifies it.
   absl::StatusOr<ir::Node*> Add(ir::Node node);
+  // Makes a node of plain int32 values that follow from constants a constant.
+  absl::Status FoldIntegers(ir::Node& node) const;
   // Makes a node the value of a tensor, which must not have one.
   absl::Status Define(int index, ir::Node* node);
 

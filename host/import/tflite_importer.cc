@@ -85,9 +85,31 @@ absl::Status ImportInputs(TfliteGraph& graph,
   return absl::OkStatus();
 }
 
+// Lets the import go on behind an operator that is not supported: its results
+// become parameters.
+void StandIn(TfliteGraph& graph, const tflite::Operator& op) {
+  const size_t outputs = op.outputs() ? op.outputs()->size() : 0;
+  for (size_t i = 0; i < outputs; ++i) {
+    const int32_t index = op.outputs()->Get(i);
+    absl::StatusOr<ir::Type> type = graph.TypeOf(index);
+    if (!type.ok()) continue;
+    const std::string name = graph.TakeName(index);
+    const absl::StatusOr<ir::Node*> node =
+        graph.Add({name,
+                   ir::Op::kParameter,
+                   *std::move(type),
+                   {},
+                   ir::ParameterAttributes{name}});
+    if (node.ok()) graph.Define(index, *node).IgnoreError();
+  }
+}
+
+// An error tells of every operator that is not supported; one that is broken
+// ends the import.
 absl::Status ImportOperators(TfliteGraph& graph, const tflite::Model& model,
                              const tflite::SubGraph& subgraph) {
   const size_t count = subgraph.operators() ? subgraph.operators()->size() : 0;
+  std::vector<std::string> refused;
   for (size_t i = 0; i < count; ++i) {
     const tflite::Operator* op = subgraph.operators()->Get(i);
     if (op == nullptr) return Invalid("operator ", i, " is missing");
@@ -95,14 +117,23 @@ absl::Status ImportOperators(TfliteGraph& graph, const tflite::Model& model,
     if (!code.ok()) {
       return Prefixed(absl::StrCat("operator ", i), code.status());
     }
-    const absl::Status status = ImportOperator(graph, *op, BuiltinOf(**code));
-    if (!status.ok()) {
-      return Prefixed(absl::StrCat("operator ", i, " ",
+    absl::Status status = ImportOperator(graph, *op, BuiltinOf(**code));
+    if (status.ok()) continue;
+    status = Prefixed(absl::StrCat("operator ", i, " ",
                                    Signature(graph, OperatorName(**code), *op)),
                       status);
-    }
+    if (absl::IsUnimplemented(status)) {
+      refused.emplace_back(status.message());
+      StandIn(graph, *op);
+    } else if (refused.empty()) {
+      return status;
+    }  // otherwise what stands in may be the cause
   }
-  return absl::OkStatus();
+  if (refused.empty()) return absl::OkStatus();
+  if (refused.size() == 1) return absl::UnimplementedError(refused[0]);
+  return absl::UnimplementedError(
+      absl::StrCat(refused.size(), " operators stand in the way:\n  ",
+                   absl::StrJoin(refused, "\n  ")));
 }
 
 absl::Status ImportOutputs(TfliteGraph& graph,

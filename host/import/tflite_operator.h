@@ -141,9 +141,16 @@ class Importer {
     return last_;
   }
 
-  // Makes the last node the value of the output.
+  // Makes the last node the value of the output. Arithmetic on shapes is done
+  // here and now.
   void Finish() {
+    if (ok()) Fail(graph_.FoldIntegers(*last_));
     if (ok()) Fail(graph_.Define(op_.outputs()->Get(0), last_));
+  }
+
+  // The last node becomes a constant, if it is arithmetic on shapes.
+  void Fold() {
+    if (ok()) Fail(graph_.FoldIntegers(*last_));
   }
 
   ir::Node* last() const { return last_; }
@@ -173,6 +180,8 @@ void ImportPad(Importer& in);
 void ImportConcatenation(Importer& in);
 void ImportTranspose(Importer& in);
 void ImportStridedSlice(Importer& in);
+void ImportShape(Importer& in);
+void ImportPack(Importer& in);
 void ImportResize(Importer& in, ir::Op op);
 
 }  // namespace systole::import

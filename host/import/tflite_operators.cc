@@ -40,6 +40,8 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportUnary, Op::kLogistic);
     case tflite::BuiltinOperator_TANH:
       return import(ImportUnary, Op::kTanh);
+    case tflite::BuiltinOperator_HARD_SWISH:
+      return import(ImportUnary, Op::kHardSwish);
     case tflite::BuiltinOperator_RELU:
       return import(ImportRelu, 0.0, INFINITY);
     case tflite::BuiltinOperator_RELU6:
@@ -64,6 +66,10 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportTranspose);
     case tflite::BuiltinOperator_STRIDED_SLICE:
       return import(ImportStridedSlice);
+    case tflite::BuiltinOperator_SHAPE:
+      return import(ImportShape);
+    case tflite::BuiltinOperator_PACK:
+      return import(ImportPack);
     case tflite::BuiltinOperator_RESIZE_NEAREST_NEIGHBOR:
       return import(ImportResize, Op::kResizeNearest);
     case tflite::BuiltinOperator_RESIZE_BILINEAR:

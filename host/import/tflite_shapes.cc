@@ -177,6 +177,46 @@ void ImportStridedSlice(Importer& in) {
   in.Finish();
 }
 
+// Shapes are static, so this is a constant.
+void ImportShape(Importer& in) {
+  const ir::Node* input = in.Value(0);
+  if (!in.ok()) return;
+  const Ints& shape = input->type.shape;
+  if (in.type().element != ir::ElementType::kInt32 ||
+      in.type().shape != Ints{static_cast<int64_t>(shape.size())}) {
+    in.Fail(Invalid("the shape of ", ir::TypeText(input->type), " is no ",
+                    ir::TypeText(in.type())));
+    return;
+  }
+  in.Emit(Op::kConstant, {},
+          ir::MakeConstant(
+              "", in.type(),
+              ir::Literal(std::vector<int32_t>(shape.begin(), shape.end())))
+              .attributes);
+}
+
+// Each operand gets the new axis, then they are put behind each other.
+void ImportPack(Importer& in) {
+  const auto* options = in.op().options_as_PackOptions();
+  if (in.Read(options) == nullptr) return;
+  const int64_t axis = Axis(in, options->axis(), in.type().rank());
+  std::vector<ir::Node*> operands;
+  for (int i = 0; in.ok() && i < in.inputs(); ++i) {
+    ir::Node* value = in.Value(i);
+    if (!in.ok()) return;
+    if (value->type.rank() + 1 != in.type().rank()) {
+      in.Fail(Invalid("operand ", i, " is ", ir::TypeText(value->type)));
+      return;
+    }
+    ir::Type type = value->type;
+    type.shape.insert(type.shape.begin() + axis, 1);
+    operands.push_back(
+        in.Emit(Op::kReshape, type, {value}, ir::NoAttributes{}));
+    in.Fold();
+  }
+  in.Emit(Op::kConcatenate, operands, ir::ConcatenateAttributes{axis});
+}
+
 void ImportResize(Importer& in, Op op) {
   if (op == Op::kResizeNearest) {
     Resize(in, op, in.op().options_as_ResizeNearestOptions());

@@ -65,6 +65,7 @@ absl::StatusOr<Literal> Evaluate(const Node& node, const Operands& operands) {
     case Op::kSoftmax:
     case Op::kLogistic:
     case Op::kTanh:
+    case Op::kHardSwish:
       return EvaluateTable(node, operands);
     default:
       return absl::UnimplementedError(

@@ -48,6 +48,50 @@ absl::StatusOr<Literal> Activation(const Node& node, const Literal& input) {
   return Literal(std::move(values));
 }
 
+// 16-bit arithmetic of hard_swish, on wider integers.
+int32_t Clamped16(int64_t value) {
+  return static_cast<int32_t>(std::clamp<int64_t>(value, -32768, 32767));
+}
+int32_t Product16(int32_t a, int32_t b, bool round) {
+  const int32_t ab = a * b;
+  const int32_t half = !round ? 0 : ab >= 0 ? 1 << 14 : 1 - (1 << 14);
+  return Clamped16((int64_t{ab} + half) / (1 << 15));  // towards zero
+}
+// The masks of the 16-bit kernel have no more than 15 bits to round.
+int32_t Right16(int32_t value, int bits) {
+  if (bits > 15) return value < 0 ? -1 : 1;
+  return Shift(value, -bits);
+}
+int32_t Factor16(int32_t multiplier) {
+  return Clamped16((int64_t{multiplier} + (1 << 15)) >> 16);
+}
+
+absl::StatusOr<Literal> HardSwish(const Node& node, const Literal& input) {
+  const Quantization& from = node.operands[0]->quantization();
+  const Quantization& to = node.quantization();
+  const float fine = from.scale() / 128;  // of the input, shifted to the left
+  const absl::StatusOr<Factor> out = FactorOf(double{fine / to.scale()});
+  if (!out.ok()) return out.status();
+  const absl::StatusOr<Factor> gate = FactorOf(double{fine / (3.0f / 32768)});
+  if (!gate.ok()) return gate.status();
+  std::array<int8_t, 256> table;
+  for (int value = -128; value <= 127; ++value) {
+    const int32_t x = (value - from.zero_point) * 128;
+    int32_t open = x;  // (x + 3) / 6 in 0 .. 1, once the gate is applied
+    if (gate->shift > 0) open = Clamped16(int64_t{open} << (gate->shift - 1));
+    open = Product16(open, Factor16(gate->multiplier), true);
+    if (gate->shift > 0) open = Clamped16(int64_t{open} * 2);
+    if (gate->shift < 0) open = Right16(open, -gate->shift);
+    open = (open + 32768) >> 1;
+    const int32_t y =
+        Product16(open, Product16(x, Factor16(out->multiplier), true), false);
+    table[value + 128] = Clamped(Right16(y, -out->shift) + to.zero_point);
+  }
+  std::vector<int8_t> values = input.values<int8_t>();
+  for (int8_t& value : values) value = table[value + 128];
+  return Literal(std::move(values));
+}
+
 // e^(-d * beta * scale) for d = 0 .. 255; 0 from where it no longer counts.
 absl::StatusOr<std::array<int32_t, 256>> Exponentials(double slope) {
   const double real = std::min(std::ldexp(slope, 26), std::ldexp(1.0, 31) - 1);
@@ -93,8 +137,14 @@ absl::StatusOr<Literal> Softmax(const Node& node, const Literal& input) {
 
 absl::StatusOr<Literal> EvaluateTable(const Node& node,
                                       const Operands& operands) {
-  return node.op == Op::kSoftmax ? Softmax(node, *operands[0])
-                                 : Activation(node, *operands[0]);
+  switch (node.op) {
+    case Op::kSoftmax:
+      return Softmax(node, *operands[0]);
+    case Op::kHardSwish:
+      return HardSwish(node, *operands[0]);
+    default:
+      return Activation(node, *operands[0]);
+  }
 }
 
 }  // namespace systole::ir

@@ -24,6 +24,7 @@ const std::vector<OpInfo>& Table() {
       {Op::kSoftmax, "softmax", 1, 1, SoftmaxAttributes{}},
       {Op::kLogistic, "logistic", 1, 1, NoAttributes{}},
       {Op::kTanh, "tanh", 1, 1, NoAttributes{}},
+      {Op::kHardSwish, "hard_swish", 1, 1, NoAttributes{}},
       {Op::kRelu, "relu", 1, 1, ClampAttributes{}},
       {Op::kQuantize, "quantize", 1, 1, NoAttributes{}},
       {Op::kDequantize, "dequantize", 1, 1, NoAttributes{}},

@@ -29,6 +29,7 @@ enum class Op {
   kSoftmax,
   kLogistic,
   kTanh,
+  kHardSwish,
   kRelu,
   kQuantize,
   kDequantize,

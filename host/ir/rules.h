@@ -52,6 +52,7 @@ absl::Status CheckPool(const Node& node);
 absl::Status CheckBinary(const Node& node);
 absl::Status CheckMean(const Node& node);
 absl::Status CheckTable(const Node& node);  // softmax, logistic, tanh
+absl::Status CheckHardSwish(const Node& node);
 absl::Status CheckRelu(const Node& node);
 absl::Status CheckQuantize(const Node& node);
 absl::Status CheckReshape(const Node& node);

@@ -209,6 +209,24 @@ absl::Status CheckTable(const Node& node) {
   return absl::OkStatus();
 }
 
+absl::Status CheckHardSwish(const Node& node) {
+  const Type& input = node.operands[0]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, input.shape));
+  // What 16 bits can shift.
+  const float fine = input.quantization->scale() / 128;
+  const float gate = fine / (3.0f / 32768),
+              ratio = fine / node.quantization().scale();
+  SYSTOLE_IR_CHECK(std::ldexp(1.0f, -30) <= gate && gate < std::ldexp(1.0f, 16),
+                   "scale ", input.quantization->scale(),
+                   " of the input is not in 1.1e-11 .. 768");
+  SYSTOLE_IR_CHECK(std::ldexp(1.0f, -30) <= ratio && ratio < 1,
+                   "the scale of the result is not in 2^-7 .. 2^23 times the "
+                   "input's");
+  return absl::OkStatus();
+}
+
 absl::Status CheckRelu(const Node& node) {
   const Type& input = node.operands[0]->type;
   SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));

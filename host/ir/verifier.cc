@@ -91,6 +91,8 @@ absl::Status CheckOperation(const Node& node) {
     case Op::kLogistic:
     case Op::kTanh:
       return CheckTable(node);
+    case Op::kHardSwish:
+      return CheckHardSwish(node);
     case Op::kRelu:
       return CheckRelu(node);
     case Op::kQuantize:

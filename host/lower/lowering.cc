@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Nodes are taken in order. What the device can run from its own values and
-// those of the head becomes a layer. What it cannot run belongs to the head
-// while it needs nothing of the device, otherwise to the tail, as does all
-// behind that.
+// Nodes are taken in order, and each goes to the earliest step that its
+// operands allow: a layer to the first network behind the host's parts that it
+// needs and not before the networks that it needs, what the device cannot run
+// to the first part of the host behind them. Steps alternate: the host's part
+// 0, network 0, part 1, network 1, ...
 #include "host/lower/lowering.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "host/ir/evaluate.h"
 #include "host/lower/layers.h"
 
@@ -22,7 +24,7 @@ namespace {
 using ir::Node;
 using ir::Op;
 
-enum class Part { kHead, kDevice, kTail };
+bool OnDevice(int step) { return step % 2 == 1; }
 
 absl::Status Prefixed(const Node& node, const absl::Status& status) {
   return absl::Status(status.code(),
@@ -48,126 +50,194 @@ class Lowering {
   explicit Lowering(const ir::Module& module) : module_(module) {}
 
   absl::StatusOr<Lowered> Run() {
-    lowered_.network.name = module_.name;
-    lowered_.network.inputs.clear();
-    lowered_.network.outputs.clear();
     for (const auto& node : module_.nodes()) {
       if (node->is_constant()) continue;
       if (node->op == Op::kParameter) {
-        part_[node.get()] = Part::kHead;
-        continue;
+        step_[node.get()] = 0;
+      } else {
+        Place(*node);
       }
-      const absl::Status status = Place(*node);
-      if (!status.ok()) return status;
     }
-    if (lowered_.network.layers.empty()) {
+    if (refused_.size() == 1) return refused_[0];
+    if (!refused_.empty()) return AllRefused();
+    if (lowered_.networks.empty()) {
       return absl::UnimplementedError("no operator runs on the device");
     }
-    lowered_.tail = MakeTail();
-    lowered_.head = MakeHead();
+    HandOver();
+    for (int part = 0; part <= Networks(); ++part) {
+      lowered_.parts.push_back(MakePart(part));
+    }
     return std::move(lowered_);
   }
 
  private:
-  bool In(const Node* node, Part part) const {
-    const auto found = part_.find(node);
-    return found != part_.end() && found->second == part;
+  int Networks() const { return static_cast<int>(lowered_.networks.size()); }
+
+  // The first step of device or host behind all operands.
+  int Earliest(const Node& node, bool device) const {
+    int step = device ? 1 : 0;
+    for (const Node* operand : node.operands) {
+      if (operand->is_constant()) continue;
+      const int from = step_.at(operand);
+      step = std::max(step, from + (OnDevice(from) != device));
+    }
+    return step;
   }
 
-  absl::Status Place(const Node& node) {
-    const bool on_device = In(node.operands[0], Part::kDevice);
-    if (node.op == Op::kReshape &&
-        (on_device || In(node.operands[0], Part::kHead))) {
-      part_[&node] = on_device ? Part::kDevice : Part::kHead;
-      if (on_device) {
-        tensors_[&node] = tensors_.at(node.operands[0]);
+  void Place(const Node& node) {
+    const bool moves = node.op == Op::kReshape;
+    if (moves) {
+      const Node* operand = node.operands[0];
+      const int step = operand->is_constant() ? 0 : step_.at(operand);
+      step_[&node] = step;
+      if (OnDevice(step)) {
+        TensorIndices& tensors = tensors_[step / 2];
+        tensors[&node] = tensors.at(operand);
+        values_[&node] = ValueOf(operand);
       }
       Report(node, UnitOf(node.op), "the bytes stay as they lie");
-      return absl::OkStatus();
+      return;
     }
-    const absl::Status status = AddLayer(node);
+    int step = Earliest(node, true);
+    absl::Status status = AddLayer(node, step);
+    // A value that a layer must see in another shape than it has in memory goes
+    // by way of the host.
+    if (!status.ok() && step / 2 < Networks() &&
+        AddLayer(node, step + 2).ok()) {
+      step += 2;
+      status = absl::OkStatus();
+    }
     if (status.ok()) {
-      part_[&node] = Part::kDevice;
+      step_[&node] = step;
       Report(node, UnitOf(node.op), "");
-      return absl::OkStatus();
+      return;
     }
+    step_[&node] = Earliest(node, false);
     if (status.code() != absl::StatusCode::kUnimplemented ||
         !ir::HostComputes(node.op)) {
-      return Prefixed(node, status);
+      refused_.push_back(Prefixed(node, status));
     }
-    const bool behind = std::any_of(
-        node.operands.begin(), node.operands.end(), [&](const Node* operand) {
-          return In(operand, Part::kDevice) || In(operand, Part::kTail);
-        });
-    part_[&node] = behind ? Part::kTail : Part::kHead;
     Report(node, "host", std::string(status.message()));
-    return absl::OkStatus();
   }
 
   void Report(const Node& node, std::string unit, std::string reason) {
     lowered_.placements.push_back(
-        {node.name, OpName(node.op), std::move(unit), std::move(reason)});
+        {node.name, OpName(node.op), std::move(unit), std::move(reason),
+         step_.at(&node), Macs(node),
+         node.type.elements() * ir::ElementBytes(node.type.element)});
   }
 
-  // Values of the head that the layer reads become inputs of the network.
-  absl::Status AddLayer(const Node& node) {
-    model::Network& network = lowered_.network;
+  absl::Status AllRefused() const {
+    return absl::Status(
+        refused_[0].code(),
+        absl::StrCat(
+            refused_.size(), " operators stand in the way:\n  ",
+            absl::StrJoin(refused_, "\n  ",
+                          [](std::string* text, const absl::Status& s) {
+                            absl::StrAppend(text, s.message());
+                          })));
+  }
+
+  // The node that computed the bytes of a node of the device.
+  const Node* ValueOf(const Node* node) const {
+    const auto found = values_.find(node);
+    return found == values_.end() ? node : found->second;
+  }
+
+  // Values of earlier steps that the layer reads become inputs of the network.
+  absl::Status AddLayer(const Node& node, int step) {
+    const size_t index = step / 2;
+    if (index == lowered_.networks.size()) {
+      lowered_.networks.emplace_back();
+      tensors_.emplace_back();
+      model::Network& network = lowered_.networks.back();
+      network.name =
+          index == 0 ? module_.name : absl::StrCat(module_.name, ".", index);
+      network.inputs.clear();
+      network.outputs.clear();
+    }
+    model::Network& network = lowered_.networks[index];
+    TensorIndices& tensors = tensors_[index];
+    const size_t inputs = network.inputs.size();
     std::vector<const Node*> added;
     absl::Status status;
     for (const Node* operand : node.operands) {
-      if (In(operand, Part::kTail)) {
-        status = absl::UnimplementedError(absl::StrCat(
-            "the host computes its operand '", operand->name, "'"));
+      if (operand->is_constant() || tensors.count(operand) > 0) continue;
+      // A value in several shapes comes once.
+      const Node* value = ValueOf(operand);
+      if (tensors.count(value) == 0) {
+        const absl::StatusOr<int> tensor = AddTensor(network, *operand);
+        status = tensor.status();
+        if (!status.ok()) break;
+        network.tensors[*tensor].name = value->name;
+        network.inputs.push_back(*tensor);
+        tensors[value] = *tensor;
+        added.push_back(value);
       }
-      if (!status.ok()) break;
-      if (!In(operand, Part::kHead) || tensors_.count(operand) > 0) continue;
-      const absl::StatusOr<int> tensor = AddTensor(network, *operand);
-      status = tensor.status();
-      if (!status.ok()) break;
-      tensors_[operand] = *tensor;
-      network.inputs.push_back(*tensor);
-      added.push_back(operand);
+      if (operand != value) {
+        tensors[operand] = tensors.at(value);
+        added.push_back(operand);
+      }
     }
-    if (status.ok()) status = AppendLayer(node, tensors_, network);
+    if (status.ok()) status = AppendLayer(node, tensors, network);
     if (status.ok()) return status;
-    for (const Node* operand : added) {
-      tensors_.erase(operand);
-      network.inputs.pop_back();
-      network.tensors.pop_back();
+    for (const Node* operand : added) tensors.erase(operand);
+    network.tensors.resize(network.tensors.size() -
+                           (network.inputs.size() - inputs));
+    network.inputs.resize(inputs);
+    if (network.layers.empty()) {
+      lowered_.networks.pop_back();
+      tensors_.pop_back();
     }
     return status;
   }
 
-  // The name by which the value of a node gets to the tail; makes sure that it
-  // does.
-  std::string HandOver(const Node& node) {
-    if (In(&node, Part::kHead)) {
-      for_tail_.insert(&node);
-      return node.name;
+  // Finds the values that leave their step.
+  void HandOver() {
+    const auto need = [&](const Node* node, int step) {
+      if (node->is_constant() || step_.at(node) == step) return;
+      const Node* value = ValueOf(node);
+      if (!leaves_.insert(value).second) return;
+      const int from = step_.at(value);
+      if (!OnDevice(from)) return;
+      model::Network& network = lowered_.networks[from / 2];
+      const int tensor = tensors_[from / 2].at(value);
+      if (!network.IsOutput(tensor)) network.outputs.push_back(tensor);
+    };
+    for (const auto& node : module_.nodes()) {
+      if (node->is_constant() || node->op == Op::kParameter) continue;
+      for (const Node* operand : node->operands) {
+        need(operand, step_.at(node.get()));
+      }
     }
-    model::Network& network = lowered_.network;
-    const int tensor = tensors_.at(&node);
-    if (!network.IsOutput(tensor)) network.outputs.push_back(tensor);
-    return network.tensors[tensor].name;
+    for (const ir::Output& output : module_.outputs) {
+      need(output.node, 2 * Networks());
+    }
   }
 
-  std::unique_ptr<ir::Module> MakeTail() {
-    auto tail = std::make_unique<ir::Module>(module_.name + ".tail");
+  std::string PartName(int part) const {
+    if (part == 0) return module_.name + ".head";
+    if (part == Networks()) return module_.name + ".tail";
+    return absl::StrCat(module_.name, ".part", part);
+  }
+
+  std::unique_ptr<ir::Module> MakePart(int part) const {
+    auto made = std::make_unique<ir::Module>(PartName(part));
     std::unordered_map<const Node*, Node*> copies;
-    std::unordered_map<std::string, Node*> parameters;  // by value
+    std::unordered_map<const Node*, Node*> parameters;  // by value
     const auto need = [&](const Node* node) {
       if (copies.count(node) > 0) return;
-      const std::string value = HandOver(*node);
+      const Node* value = ValueOf(node);
       Node*& parameter = parameters[value];
       if (parameter == nullptr) {
-        parameter = tail->Add({node->name,
+        parameter = made->Add({node->name,
                                Op::kParameter,
                                node->type,
                                {},
-                               ir::ParameterAttributes{value}});
+                               ir::ParameterAttributes{value->name}});
         copies[node] = parameter;
       } else {  // the same bytes in another shape
-        copies[node] = tail->Add({node->name,
+        copies[node] = made->Add({node->name,
                                   Op::kReshape,
                                   node->type,
                                   {parameter},
@@ -175,47 +245,50 @@ class Lowering {
       }
     };
     for (const auto& node : module_.nodes()) {
-      if (!node->is_constant() && !In(node.get(), Part::kTail)) continue;
+      if (!node->is_constant() && step_.at(node.get()) != 2 * part) continue;
       for (const Node* operand : node->operands) need(operand);
-      Node* copy = tail->Add(*node);
+      Node* copy = made->Add(*node);
       for (Node*& operand : copy->operands) operand = copies.at(operand);
       copies[node.get()] = copy;
     }
-    for (const ir::Output& output : module_.outputs) {
-      need(output.node);
-      tail->outputs.push_back({output.name, copies.at(output.node)});
-    }
-    tail->RemoveUnused();
-    return tail;
-  }
-
-  std::unique_ptr<ir::Module> MakeHead() const {
-    auto head = std::make_unique<ir::Module>(module_.name + ".head");
-    std::unordered_map<const Node*, Node*> copies;
-    for (const auto& node : module_.nodes()) {
-      if (!node->is_constant() && !In(node.get(), Part::kHead)) continue;
-      Node* copy = head->Add(*node);
-      for (Node*& operand : copy->operands) operand = copies.at(operand);
-      copies[node.get()] = copy;
-    }
-    for (const auto& node : module_.nodes()) {
-      if (!In(node.get(), Part::kHead)) continue;
-      if (tensors_.count(node.get()) > 0 || for_tail_.count(node.get()) > 0) {
-        head->outputs.push_back({node->name, copies.at(node.get())});
+    if (part == Networks()) {
+      for (const ir::Output& output : module_.outputs) {
+        need(output.node);
+        made->outputs.push_back({output.name, copies.at(output.node)});
+      }
+    } else {
+      for (const auto& node : module_.nodes()) {
+        if (leaves_.count(node.get()) > 0 && step_.at(node.get()) == 2 * part) {
+          made->outputs.push_back({node->name, copies.at(node.get())});
+        }
       }
     }
-    head->RemoveUnused();
-    return head;
+    made->RemoveUnused();
+    return made;
   }
 
   const ir::Module& module_;
   Lowered lowered_;
-  std::unordered_map<const Node*, Part> part_;  // of all but constants
-  TensorIndices tensors_;  // of what the device reads and computes
-  std::unordered_set<const Node*> for_tail_;  // of the head
+  std::vector<absl::Status> refused_;
+  std::unordered_map<const Node*, int> step_;  // of all but constants
+  std::vector<TensorIndices> tensors_;         // of each network
+  // Of what the device moves, the node that computed the bytes.
+  std::unordered_map<const Node*, const Node*> values_;
+  std::unordered_set<const Node*> leaves_;  // values that other steps read
 };
 
 }  // namespace
+
+int64_t Macs(const Node& node) {
+  if (node.op != Op::kConv2D && node.op != Op::kDepthwiseConv2D &&
+      node.op != Op::kFullyConnected) {
+    return 0;
+  }
+  const ir::Ints& shape = node.operands[1]->type.shape;
+  const int64_t channels =
+      node.op == Op::kDepthwiseConv2D ? shape[3] : shape[0];
+  return node.type.elements() * (node.operands[1]->type.elements() / channels);
+}
 
 absl::StatusOr<Lowered> LowerModule(const ir::Module& module) {
   return Lowering(module).Run();

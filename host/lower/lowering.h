@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Divides a module between device and host: a network of layers for the
-// device, and the operators before and behind it, which the host runs.
+// Divides a module between device and host: networks of layers for the device,
+// and the operators before, between and behind them, which the host runs.
 //
 //   absl::StatusOr<Lowered> lowered = lower::LowerModule(*module);
-//   absl::StatusOr<Program> program =
-//       compiler::CompileNetwork(lowered->network, preset, options);
+//   for (const model::Network& network : lowered->networks)
+//     absl::StatusOr<Program> program =
+//         compiler::CompileNetwork(network, preset, options);
 #ifndef SYSTOLE_HOST_LOWER_LOWERING_H_
 #define SYSTOLE_HOST_LOWER_LOWERING_H_
 
@@ -26,21 +27,32 @@ struct Placement {
   std::string op;
   std::string unit;    // "array", "vector unit", "host" or "nowhere"
   std::string reason;  // why on the host, or nowhere
+  int step = 0;        // even: the host's part step / 2; odd: network step / 2
+  int64_t macs = 0;    // of one image
+  int64_t bytes = 0;   // of the result, of one image
 };
 
-// Values go from one part to the next by name: an input of the network or a
-// parameter of the tail is the head's output of that name or, of the tail, the
-// network's output tensor of that name. The head has the module's parameters,
-// the tail its outputs; a part that computes nothing hands its values on.
+// The host runs parts[0], the device networks[0], the host parts[1], ..., the
+// host the last part. Values go on by name: an input of a network or a
+// parameter of a part behind the first is the output of that name of an earlier
+// part, or the output tensor of that name of an earlier network. The first part
+// has the module's parameters, the last one its outputs; a part that computes
+// nothing hands its values on.
 struct Lowered {
-  model::Network network;
-  std::unique_ptr<ir::Module> head, tail;  // for ir::EvaluateModule
+  std::vector<model::Network> networks;            // at least one
+  std::vector<std::unique_ptr<ir::Module>> parts;  // one more; for
+                                                   // ir::EvaluateModule
   std::vector<Placement> placements;
+
+  const ir::Module& head() const { return *parts.front(); }
+  const ir::Module& tail() const { return *parts.back(); }
 };
 
-// Errors: Unimplemented, which names the operator that neither device nor host
-// can run, or that only the device can run and that needs a result of the host
-// behind it.
+// Multiplications and additions of an operator.
+int64_t Macs(const ir::Node& node);
+
+// Errors: Unimplemented, which names every operator that neither device nor
+// host can run.
 absl::StatusOr<Lowered> LowerModule(const ir::Module& module);
 
 }  // namespace systole::lower

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "host/import/tflite_importer.h"
 #include "systole/model.h"
 
@@ -40,14 +41,17 @@ absl::StatusOr<Source> ReadNetworkSource(const std::string& path) {
   if (!network.ok()) return network.status();
   Source source;
   lower::Lowered& lowered = source.lowered;
-  lowered.head = Passing(*network, network->inputs, "head");
-  lowered.tail = Passing(*network, network->outputs, "tail");
+  lowered.parts.push_back(Passing(*network, network->inputs, "head"));
+  lowered.parts.push_back(Passing(*network, network->outputs, "tail"));
   for (const model::Layer& layer : network->layers) {
+    const model::Tensor& result = network->tensors[layer.output];
     lowered.placements.push_back(
         {layer.name, model::OpName(layer.op),
-         model::HasWeights(layer.op) ? "array" : "vector unit", ""});
+         model::HasWeights(layer.op) ? "array" : "vector unit", "", 1,
+         model::HasWeights(layer.op) ? model::Macs(*network, layer) : 0,
+         int64_t{result.height} * result.width * result.channels});
   }
-  lowered.network = *std::move(network);
+  lowered.networks.push_back(*std::move(network));
   return source;
 }
 
@@ -84,16 +88,31 @@ absl::StatusOr<Source> ReadSource(const std::string& path,
 absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
                                     const compiler::Options& options) {
   const lower::Lowered& lowered = source.lowered;
-  absl::StatusOr<Program> program =
-      compiler::CompileNetwork(lowered.network, preset, options);
-  if (!program.ok()) return program.status();
   CompiledModel model;
-  model.name = lowered.network.name;
-  model.program = *std::move(program);
-  model.head = lowered.head->Clone();
-  model.tail = lowered.tail->Clone();
+  model.name = lowered.networks.front().name;
+  compiler::Options at = options;
+  for (const model::Network& network : lowered.networks) {
+    absl::StatusOr<Program> program =
+        compiler::CompileNetwork(network, preset, at);
+    if (!program.ok()) return program.status();
+    at.hbm_base = program->hbm_bytes;
+    model.programs.push_back(*std::move(program));
+  }
+  for (const auto& part : lowered.parts) model.parts.push_back(part->Clone());
   model.placements = lowered.placements;
   return model;
+}
+
+absl::Status RefuseHostOperators(
+    const std::vector<lower::Placement>& placements) {
+  std::vector<std::string> found;
+  for (const lower::Placement& p : placements) {
+    if (p.unit != "host") continue;
+    found.push_back(absl::StrCat("'", p.node, "' (", p.op, "): ", p.reason));
+  }
+  if (found.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the host would run:\n  ", absl::StrJoin(found, "\n  ")));
 }
 
 }  // namespace systole::runtime

@@ -35,8 +35,14 @@ absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer = nullptr);
 
+// The programs lie behind each other in HBM. The observer of `options` sees the
+// steps of each.
 absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
                                     const compiler::Options& options);
+
+// FailedPrecondition, which names them and why, if operators run on the host.
+absl::Status RefuseHostOperators(
+    const std::vector<lower::Placement>& placements);
 
 }  // namespace systole::runtime
 

@@ -2,6 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/runtime/compiled_model.h"
 
+#include <algorithm>
+#include <array>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,14 +31,6 @@ absl::Status CheckTensor(const TensorInfo& tensor, const ir::Type& type) {
              ir::TypeText(type));
 }
 
-const ir::Output* FindOutput(const ir::Module& module,
-                             const std::string& name) {
-  for (const ir::Output& output : module.outputs) {
-    if (output.name == name) return &output;
-  }
-  return nullptr;
-}
-
 absl::Status CheckComputable(const ir::Module& module) {
   for (const auto& node : module.nodes()) {
     if (node->op != ir::Op::kParameter && !ir::HostComputes(node->op)) {
@@ -46,55 +41,115 @@ absl::Status CheckComputable(const ir::Module& module) {
   return absl::OkStatus();
 }
 
-// That every value finds its place.
+// That every value finds its place: what each part and program reads, one
+// before it gives.
 absl::Status CheckParts(const CompiledModel& model) {
-  for (const ir::Module* part : {model.head.get(), model.tail.get()}) {
-    const absl::Status status = CheckComputable(*part);
-    if (!status.ok()) return status;
+  if (model.parts.size() != model.programs.size() + 1) {
+    return Bad(model.parts.size(), " parts of the host for ",
+               model.programs.size(), " programs");
   }
+  struct Given {  // by a part or a program
+    const ir::Output* value = nullptr;
+    const TensorInfo* tensor = nullptr;
+  };
+  std::map<std::string, Given> given;
   int64_t batch = 0;
-  for (const TensorInfo& tensor : model.program.tensors) {
-    if (!tensor.is_input && !tensor.is_output) continue;
-    if (batch == 0) batch = tensor.n;
-    if (tensor.n != batch) {
-      return Bad("tensor '", tensor.name, "' has ", tensor.n,
-                 " images, others ", batch);
-    }
-    if (!tensor.is_input) continue;
-    const ir::Output* value = FindOutput(*model.head, tensor.name);
-    if (value == nullptr) {
-      return Bad("nothing gives the program's input '", tensor.name, "'");
-    }
-    const absl::Status status = CheckTensor(tensor, value->node->type);
+  for (size_t i = 0; i < model.parts.size(); ++i) {
+    const ir::Module& part = *model.parts[i];
+    absl::Status status = CheckComputable(part);
     if (!status.ok()) return status;
-  }
-  for (const ir::Node* parameter : model.tail->inputs()) {
-    const std::string& name = parameter->attr<ir::ParameterAttributes>().name;
-    const TensorInfo* tensor = model.program.FindTensor(name);
-    const ir::Output* value = FindOutput(*model.head, name);
-    if (tensor != nullptr && tensor->is_output) {
-      const absl::Status status = CheckTensor(*tensor, parameter->type);
+    for (const ir::Node* parameter :
+         i == 0 ? std::vector<ir::Node*>() : part.inputs()) {
+      const std::string& name = parameter->attr<ir::ParameterAttributes>().name;
+      const auto found = given.find(name);
+      if (found != given.end() && found->second.tensor != nullptr) {
+        status = CheckTensor(*found->second.tensor, parameter->type);
+        if (!status.ok()) return status;
+      } else if (found == given.end() ||
+                 found->second.value->node->type != parameter->type) {
+        return Bad("nothing gives '", name, "', an input of the host's part");
+      }
+    }
+    for (const ir::Output& output : part.outputs) {
+      if (i + 1 < model.parts.size()) given[output.name] = {&output, nullptr};
+    }
+    if (i == model.programs.size()) break;
+    const Program& program = model.programs[i];
+    if (program.preset != model.preset()) {
+      return Bad("programs for '", model.preset(), "' and '", program.preset,
+                 "'");
+    }
+    for (const TensorInfo& tensor : program.tensors) {
+      if (!tensor.is_input && !tensor.is_output) continue;
+      if (batch == 0) batch = tensor.n;
+      if (tensor.n != batch) {
+        return Bad("tensor '", tensor.name, "' has ", tensor.n,
+                   " images, others ", batch);
+      }
+      if (!tensor.is_input) continue;
+      const auto found = given.find(tensor.name);
+      if (found == given.end()) {
+        return Bad("nothing gives the program's input '", tensor.name, "'");
+      }
+      const TensorInfo* const other = found->second.tensor;
+      if (other == nullptr) {
+        status = CheckTensor(tensor, found->second.value->node->type);
+      } else if (other->type != tensor.type ||
+                 other->elements() != tensor.elements() ||
+                 other->zero_point != tensor.zero_point) {
+        status = Bad("tensor '", tensor.name, "' is another in program ", i);
+      }
       if (!status.ok()) return status;
-    } else if (value == nullptr || value->node->type != parameter->type) {
-      return Bad("nothing gives '", name, "', an input of the host's part");
+    }
+    for (const TensorInfo& tensor : program.tensors) {
+      if (tensor.is_output) given[tensor.name] = {nullptr, &tensor};
     }
   }
   if (batch == 0) return Bad("the program has neither input nor output");
   return absl::OkStatus();
 }
 
+// That no program's data lie where those of another do.
+absl::Status CheckPlaces(const CompiledModel& model) {
+  std::vector<std::array<uint64_t, 2>> places;  // from, to
+  for (const Program& program : model.programs) {
+    uint64_t from = program.prog_addr;
+    for (const DataSegment& s : program.segments)
+      from = std::min(from, s.hbm_addr);
+    for (const TensorInfo& t : program.tensors)
+      from = std::min(from, t.hbm_addr);
+    places.push_back({from, program.hbm_bytes});
+  }
+  for (size_t i = 1; i < places.size(); ++i) {
+    if (places[i][0] < places[i - 1][1]) {
+      return Bad("program ", i, " lies where program ", i - 1, " does");
+    }
+  }
+  return absl::OkStatus();
+}
+
+constexpr char kProgramSection[] = "program ";
+
 }  // namespace
 
 int64_t CompiledModel::batch() const {
-  for (const TensorInfo& tensor : program.tensors) {
+  for (const TensorInfo& tensor : programs.front().tensors) {
     if (tensor.is_input || tensor.is_output) return tensor.n;
   }
   return 1;
 }
 
+uint64_t CompiledModel::hbm_bytes() const {
+  return programs.back().hbm_bytes;  // the last lies behind the others
+}
+
 Program ToProgram(const CompiledModel& model) {
-  Program program = model.program;
+  Program program = model.programs.front();
   program.sections.push_back(ToSection(model));
+  for (size_t i = 1; i < model.programs.size(); ++i) {
+    program.sections.push_back({absl::StrCat(kProgramSection, i), 1,
+                                SerializeProgram(model.programs[i])});
+  }
   return program;
 }
 
@@ -107,10 +162,22 @@ absl::StatusOr<CompiledModel> FromProgram(Program program,
         absl::StrCat(name, ": a program without a model"));
   }
   absl::Status status = ParseSection(*section, model);
-  program.sections.erase(program.sections.begin() +
-                         (section - program.sections.data()));
-  model.program = std::move(program);
+  std::vector<Section> others;
+  std::vector<Program> programs;
+  for (Section& s : program.sections) {
+    if (s.name == absl::StrCat(kProgramSection, programs.size() + 1)) {
+      auto parsed = ParseProgram(s.bytes, absl::StrCat(name, ": ", s.name));
+      if (!parsed.ok()) return parsed.status();
+      programs.push_back(*std::move(parsed));
+    } else if (s.name != kModelSection) {
+      others.push_back(std::move(s));
+    }
+  }
+  program.sections = std::move(others);
+  model.programs.push_back(std::move(program));
+  for (Program& p : programs) model.programs.push_back(std::move(p));
   if (status.ok()) status = CheckParts(model);
+  if (status.ok()) status = CheckPlaces(model);
   if (!status.ok()) {
     return absl::Status(status.code(),
                         absl::StrCat(name, ": ", status.message()));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A model that can be run: the device's program, and what the host computes
-// before and behind it. A program file holds all of it.
+// A model that can be run: the device's programs, side by side in HBM, and what
+// the host computes before, between and behind them. A program file holds all
+// of it.
 //
 //   absl::StatusOr<CompiledModel> model = runtime::ReadModel("model.tpu");
 //   if (!model.ok()) return model.status();
@@ -21,20 +22,26 @@
 
 namespace systole::runtime {
 
-// Values go from part to part by name: lowering.h. The parts of the host work
-// on one image, the program on `batch()` of them.
+// Parts of the host and programs take turns, the host first and last, and
+// values go on by name: lowering.h. The parts of the host work on one image, a
+// program on `batch()` of them.
 struct CompiledModel {
   std::string name;
-  Program program;
-  std::unique_ptr<ir::Module> head, tail;
+  std::vector<Program> programs;                   // at least one
+  std::vector<std::unique_ptr<ir::Module>> parts;  // one more
   std::vector<lower::Placement> placements;
 
-  std::vector<ir::Node*> inputs() const { return head->inputs(); }
-  const std::vector<ir::Output>& outputs() const { return tail->outputs; }
+  std::vector<ir::Node*> inputs() const { return parts.front()->inputs(); }
+  const std::vector<ir::Output>& outputs() const {
+    return parts.back()->outputs;
+  }
   int64_t batch() const;
+  const std::string& preset() const { return programs.front().preset; }
+  uint64_t hbm_bytes() const;  // all of them use HBM below this
 };
 
-// The program with a section that has the rest.
+// The first program with a section for each of the others, and one that has
+// the rest.
 Program ToProgram(const CompiledModel& model);
 // Checks that the parts fit each other. Errors: FailedPrecondition (a program
 // without a model), InvalidArgument; messages begin with `name`.

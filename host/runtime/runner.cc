@@ -12,10 +12,9 @@ namespace systole::runtime {
 namespace {
 
 using ir::Literal;
-using Values = std::map<std::string, Literal>;  // by name, images in a row
 
 // A part of the host, image by image. Its inputs by position.
-absl::StatusOr<std::vector<Literal>> RunPart(
+absl::StatusOr<std::vector<Literal>> Evaluate(
     const ir::Module& part, const std::vector<const Literal*>& inputs,
     int64_t images) {
   const std::vector<ir::Node*> parameters = part.inputs();
@@ -67,57 +66,81 @@ absl::StatusOr<int64_t> Runner::Images(
   return images;
 }
 
-absl::StatusOr<BatchRun> Runner::Run(const std::vector<Literal>& inputs) {
-  const absl::StatusOr<int64_t> images = Images(inputs);
-  if (!images.ok()) return images.status();
-  std::vector<const Literal*> pointers;
-  for (const Literal& input : inputs) pointers.push_back(&input);
-  absl::StatusOr<std::vector<Literal>> head =
-      RunPart(*model_.head, pointers, *images);
-  if (!head.ok()) return head.status();
-  Values values;
-  for (size_t i = 0; i < head->size(); ++i) {
-    values[model_.head->outputs[i].name] = std::move((*head)[i]);
+absl::Status Runner::RunPart(const ir::Module& part, Values& values,
+                             BatchRun& run) const {
+  const bool first = &part == model_.parts.front().get();
+  const bool last = &part == model_.parts.back().get();
+  const std::vector<ir::Node*> parameters = part.inputs();
+  std::vector<const Literal*> inputs;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    // The first part's have no names that are unique.
+    inputs.push_back(&values.at(
+        first ? absl::StrCat(i)
+              : parameters[i]->attr<ir::ParameterAttributes>().name));
   }
+  absl::StatusOr<std::vector<Literal>> outputs =
+      Evaluate(part, inputs, run.images);
+  if (!outputs.ok()) return outputs.status();
+  if (last) {
+    run.outputs = *std::move(outputs);
+    return absl::OkStatus();
+  }
+  if (first) values.clear();
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    values[part.outputs[i].name] = std::move((*outputs)[i]);
+  }
+  return absl::OkStatus();
+}
 
-  // What a program reads but its inputs, no program writes.
-  absl::Status status =
-      loaded_ ? absl::OkStatus() : device_.Load(model_.program);
-  loaded_ = status.ok();
-  for (const TensorInfo& tensor : model_.program.tensors) {
-    if (!status.ok()) return status;
+absl::Status Runner::RunProgram(const Program& program, Values& values,
+                                BatchRun& run) const {
+  absl::Status status;
+  for (const TensorInfo& tensor : program.tensors) {
     if (!tensor.is_input) continue;
     std::vector<uint8_t> bytes = values.at(tensor.name).Bytes();
     bytes.resize(tensor.elements(), 0);
     status = device_.WriteTensor(tensor, bytes);
+    if (!status.ok()) return status;
   }
-  if (status.ok()) status = device_.Start(model_.program);
+  status = device_.Start(program);
   if (!status.ok()) return status;
   absl::StatusOr<RunStats> stats = device_.Wait();
   if (!stats.ok()) return stats.status();
-
-  BatchRun run;
-  run.images = *images;
-  run.stats = *std::move(stats);
-  for (const TensorInfo& tensor : model_.program.tensors) {
+  run.stats.Add(*stats);
+  run.runs.push_back(*std::move(stats));
+  for (const TensorInfo& tensor : program.tensors) {
     if (tensor.type != ElementType::kInt8) continue;
     const absl::StatusOr<std::vector<uint8_t>> bytes =
         device_.ReadTensor(tensor);
     if (!bytes.ok()) return bytes.status();
     std::vector<int8_t> dense(bytes->begin(), bytes->end());
-    dense.resize(dense.size() / tensor.n * *images);
+    dense.resize(dense.size() / tensor.n * run.images);
     if (tensor.is_output) values[tensor.name] = Literal(dense);
     run.tensors[tensor.name] = std::move(dense);
   }
-  pointers.clear();
-  for (const ir::Node* parameter : model_.tail->inputs()) {
-    pointers.push_back(
-        &values.at(parameter->attr<ir::ParameterAttributes>().name));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BatchRun> Runner::Run(const std::vector<Literal>& inputs) {
+  const absl::StatusOr<int64_t> images = Images(inputs);
+  if (!images.ok()) return images.status();
+  // What a program reads but its inputs, no program writes.
+  for (; loaded_ < model_.programs.size(); ++loaded_) {
+    const absl::Status status = device_.Load(model_.programs[loaded_]);
+    if (!status.ok()) return status;
   }
-  absl::StatusOr<std::vector<Literal>> outputs =
-      RunPart(*model_.tail, pointers, *images);
-  if (!outputs.ok()) return outputs.status();
-  run.outputs = *std::move(outputs);
+  BatchRun run;
+  run.images = *images;
+  Values values;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    values[absl::StrCat(i)] = inputs[i];
+  for (size_t i = 0; i < model_.parts.size(); ++i) {
+    absl::Status status = RunPart(*model_.parts[i], values, run);
+    if (status.ok() && i < model_.programs.size()) {
+      status = RunProgram(model_.programs[i], values, run);
+    }
+    if (!status.ok()) return status;
+  }
   return run;
 }
 

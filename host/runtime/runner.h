@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Runs a compiled model: the host's head, the device, the host's tail.
+// Runs a compiled model: parts of the host and programs of the device in turn.
 //
 //   Runner runner(**device, *model);
 //   absl::StatusOr<BatchRun> run = runner.Run(images);
@@ -23,10 +23,11 @@ namespace systole::runtime {
 
 struct BatchRun {
   int64_t images = 0;
-  RunStats stats;
+  RunStats stats;                    // of all programs
+  std::vector<RunStats> runs;        // of each program
   std::vector<ir::Literal> outputs;  // as CompiledModel::outputs, images in a
                                      // row
-  // Everything that the program leaves in HBM, by name, dense.
+  // Everything that the programs leave in HBM, by name, dense.
   std::map<std::string, std::vector<int8_t>> tensors;
 };
 
@@ -41,11 +42,18 @@ class Runner {
   absl::StatusOr<BatchRun> Run(const std::vector<ir::Literal>& inputs);
 
  private:
+  using Values =
+      std::map<std::string, ir::Literal>;  // by name, images in a row
+
   absl::StatusOr<int64_t> Images(const std::vector<ir::Literal>& inputs) const;
+  absl::Status RunPart(const ir::Module& part, Values& values,
+                       BatchRun& run) const;
+  absl::Status RunProgram(const Program& program, Values& values,
+                          BatchRun& run) const;
 
   Device& device_;
   const CompiledModel& model_;
-  bool loaded_ = false;
+  size_t loaded_ = 0;  // programs
 };
 
 }  // namespace systole::runtime

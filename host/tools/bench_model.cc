@@ -137,7 +137,6 @@ class ModelBench {
 
   std::vector<Record> Report(const runtime::CompiledModel& model,
                              const runtime::BatchRun& run) const {
-    const Program& program = model.program;
     const bool rtl = args_.backend == "rtl";
     Table table({"layer", "shape", "ideal", "expected", "cycles", "of ideal",
                  "of peak", "error", "HBM bytes", "least", "times"});
@@ -156,22 +155,26 @@ class ModelBench {
     };
     std::vector<Record> records;
     Row total;
-    const std::vector<Row> rows = Rows(program, run.stats);
-    for (size_t l = 0; l < rows.size(); ++l) {
-      const LayerInfo& info = program.layers[l];
-      Record record = MakeRecord("layer", info.name, model.name, rows[l]);
-      record.more["operation"] = info.op;
-      record.more["shape"] = info.shape;
-      record.more["tiling"] = info.tiling;
-      add(absl::StrCat(l, " ", info.op), info.shape, rows[l], record);
-      records.push_back(std::move(record));
-      total.Add(rows[l]);
+    size_t number = 0, descriptors = 0;
+    for (size_t p = 0; p < model.programs.size(); ++p) {
+      const Program& program = model.programs[p];
+      const std::vector<Row> rows = Rows(program, run.runs[p]);
+      for (size_t l = 0; l < rows.size(); ++l) {
+        const LayerInfo& info = program.layers[l];
+        Record record = MakeRecord("layer", info.name, model.name, rows[l]);
+        record.more["operation"] = info.op;
+        record.more["shape"] = info.shape;
+        record.more["tiling"] = info.tiling;
+        add(absl::StrCat(number++, " ", info.op), info.shape, rows[l], record);
+        records.push_back(std::move(record));
+        total.Add(rows[l]);
+      }
+      descriptors += program.descriptors.size();
     }
     Record record = MakeRecord("model", model.name, model.name, total);
     record.host_cpu_seconds = run.stats.host_cpu_seconds;
     record.more["compile_seconds"] = compile_seconds_;
-    record.more["descriptor_bytes"] =
-        program.descriptors.size() * isa::kDescriptorBytes;
+    record.more["descriptor_bytes"] = descriptors * isa::kDescriptorBytes;
     if (rtl) record.more["cause"] = CauseOfShortfall(run.stats, total.ideal);
     add("all", "", total, record);
     if (!args_.json) {

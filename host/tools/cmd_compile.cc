@@ -23,6 +23,7 @@ struct CompileArgs {
   std::string model = "models/mnist_cnn.safetensors", preset = "edge",
               output = "out.tpu";
   bool print_ir = false, constants = false, json = false;
+  std::string host_operators = "allow";
   std::vector<std::string> print_after;
   compiler::Options options;
 };
@@ -78,10 +79,16 @@ absl::Status Compile(const CompileArgs& args) {
         printer.Module(pass, module);
       });
   if (!source.ok()) return source.status();
-  printer.Module("lowering-head", *source->lowered.head);
-  printer.Text("lowering",
-               [&] { return PlacementText(source->lowered.placements); });
-  printer.Module("lowering-tail", *source->lowered.tail);
+  const lower::Lowered& lowered = source->lowered;
+  printer.Module("lowering-head", lowered.head());
+  printer.Text("lowering", [&] { return PlacementText(lowered.placements); });
+  for (size_t i = 1; i + 1 < lowered.parts.size(); ++i)
+    printer.Module(absl::StrCat("lowering-part", i), *lowered.parts[i]);
+  printer.Module("lowering-tail", lowered.tail());
+  if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
+                                          lowered.placements);
+      !s.ok())
+    return s;
   compiler::Options options = args.options;
   options.observer = [&](const std::string& step,
                          const std::function<std::string()>& text) {
@@ -103,14 +110,23 @@ absl::Status Compile(const CompileArgs& args) {
     return absl::OkStatus();
   }
   std::printf("%s\n", PlacementText(model->placements).c_str());
+  size_t layers = 0, descriptors = 0;
+  int64_t cycles = 0;
+  for (const Program& program : model->programs) {
+    layers += program.layers.size();
+    descriptors += program.descriptors.size();
+    cycles += compiler::EstimateCycles(program, **preset);
+  }
   std::printf(
-      "%s: %d layers, %d descriptors, %s bytes of HBM, %s cycles expected; "
+      "%s: %s%d layers, %d descriptors, %s bytes of HBM, %s cycles expected; "
       "compiled in %.2f s\n",
-      args.output.c_str(), static_cast<int>(model->program.layers.size()),
-      static_cast<int>(model->program.descriptors.size()),
-      Thousands(static_cast<int64_t>(model->program.hbm_bytes)).c_str(),
-      Thousands(compiler::EstimateCycles(model->program, **preset)).c_str(),
-      seconds);
+      args.output.c_str(),
+      model->programs.size() > 1
+          ? absl::StrCat(model->programs.size(), " programs, ").c_str()
+          : "",
+      static_cast<int>(layers), static_cast<int>(descriptors),
+      Thousands(static_cast<int64_t>(model->hbm_bytes())).c_str(),
+      Thousands(cycles).c_str(), seconds);
   return absl::OkStatus();
 }
 
@@ -141,6 +157,7 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
                   "scheduling, sync-flags");
   sub->add_flag("--print-constants", args->constants,
                 "print constants whole, so that the text can be read again");
+  AddHostOperatorsOption(*sub, args->host_operators);
   sub->add_flag("--json", args->json, "print what `info --json` prints");
   sub->callback(
       [args, &chosen] { chosen = [args] { return Compile(*args); }; });

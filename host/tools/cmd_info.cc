@@ -29,18 +29,29 @@ absl::Status Info(const std::string& input, bool as_json) {
     std::printf("%s\n", json.dump(2).c_str());
     return absl::OkStatus();
   }
+  const std::vector<Program> bare = {*program};
+  const std::vector<Program>& programs = model.ok() ? model->programs : bare;
   if (model.ok()) {
     std::printf("model %s, %d image(s) a run\n\n%s\n%s\n", model->name.c_str(),
                 static_cast<int>(model->batch()), SignatureText(*model).c_str(),
                 PlacementText(model->placements).c_str());
   }
-  std::printf(
-      "preset %s, %d descriptors, %s bytes of HBM\nexpected cycles: %s\n\n",
-      program->preset.c_str(), static_cast<int>(program->descriptors.size()),
-      Thousands(static_cast<int64_t>(program->hbm_bytes)).c_str(),
-      Thousands(compiler::EstimateCycles(*program, **preset)).c_str());
-  std::printf("%s\n%s\n%s", LayerText(*program, **preset).c_str(),
-              TilingText(*program).c_str(), MemoryText(*program).c_str());
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const Program& p = programs[i];
+    if (programs.size() > 1) {
+      std::printf("step %d: program %d of %d\n", static_cast<int>(2 * i + 1),
+                  static_cast<int>(i + 1), static_cast<int>(programs.size()));
+    }
+    std::printf(
+        "preset %s, %d descriptors, %s bytes of HBM\n"
+        "expected cycles: %s\n\n",
+        p.preset.c_str(), static_cast<int>(p.descriptors.size()),
+        Thousands(static_cast<int64_t>(p.hbm_bytes)).c_str(),
+        Thousands(compiler::EstimateCycles(p, **preset)).c_str());
+    std::printf("%s\n%s\n%s%s", LayerText(p, **preset).c_str(),
+                TilingText(p).c_str(), MemoryText(p).c_str(),
+                i + 1 < programs.size() ? "\n" : "");
+  }
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
+#include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
 #include "systole/program.h"
 
@@ -57,7 +58,13 @@ absl::Status Assemble(const std::string& input, const std::string& output,
 absl::Status Disassemble(const std::string& input) {
   const auto program = ReadProgram(input);
   if (!program.ok()) return program.status();
-  std::fputs(DisassembleProgram(*program).c_str(), stdout);
+  // A file without a model is one of descriptors alone.
+  auto model = runtime::FromProgram(*program, input);
+  if (!model.ok() && !absl::IsFailedPrecondition(model.status()))
+    return model.status();
+  const std::vector<Program> bare = {*program};
+  for (const Program& p : model.ok() ? model->programs : bare)
+    std::fputs(DisassembleProgram(p).c_str(), stdout);
   return absl::OkStatus();
 }
 

@@ -31,6 +31,7 @@ void AddModelOptions(CLI::App& sub, RunArgs& args) {
   sub.add_flag("--float", args.dequantise,
                "write int8 outputs as float32: scale * (q - zero point)")
       ->group(group);
+  AddHostOperatorsOption(sub, args.host_operators);
   sub.add_option("--check", args.check,
                  "model (.tflite, .safetensors) that the program was made of: "
                  "compare every output, and every tensor that reaches HBM, "

@@ -7,7 +7,9 @@
 #include <chrono>
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/runtime/build.h"
 #include "host/tools/report.h"
 
 namespace systole::tools {
@@ -43,6 +45,24 @@ void Progress::Report(uint64_t count, const char* unit) {
 void Progress::Clear() {
   if (shown_) std::fprintf(stderr, "\r\033[K");
   shown_ = false;
+}
+
+void AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
+  sub.add_option("--host-operators", choice,
+                 "operators that the device cannot run: allow has the host run "
+                 "them, error refuses the model")
+      ->check(CLI::IsMember({"allow", "error"}))
+      ->capture_default_str();
+}
+
+absl::Status CheckHostOperators(
+    const std::string& choice, const std::string& model,
+    const std::vector<lower::Placement>& placements) {
+  if (choice != "error") return absl::OkStatus();
+  const absl::Status status = runtime::RefuseHostOperators(placements);
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(model, ": ", status.message()));
 }
 
 }  // namespace systole::tools

@@ -14,6 +14,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "host/lower/lowering.h"
 #include "systole/device.h"
 
 namespace systole::tools {
@@ -33,6 +34,14 @@ void AddBoardCommand(CLI::App& app, Action& chosen);  // board info, test, run
 
 // kInvalidArgument names the presets that exist.
 absl::StatusOr<const Preset*> PresetByName(const std::string& name);
+
+// --host-operators allow|error: what a model's operators on the host are.
+void AddHostOperatorsOption(CLI::App& sub, std::string& choice);
+// kFailedPrecondition, if the choice is "error" and the model, which messages
+// name, has any.
+absl::Status CheckHostOperators(
+    const std::string& choice, const std::string& model,
+    const std::vector<lower::Placement>& placements);
 
 // Reports a simulation's progress on stderr: in place on a terminal, now and
 // then otherwise.

@@ -70,10 +70,51 @@ Json TensorJson(const TensorInfo& t) {
 }  // namespace
 
 std::string PlacementText(const std::vector<lower::Placement>& placements) {
-  Table table({"operator", "operation", "runs on", "why"});
-  for (const lower::Placement& p : placements)
-    table.Add({p.node, p.op, p.unit, p.reason});
-  return table.ToString();
+  const bool several =
+      std::any_of(placements.begin(), placements.end(),
+                  [](const lower::Placement& p) { return p.step > 2; });
+  Table table(several ? std::vector<std::string>{"step", "operator",
+                                                 "operation", "runs on", "why"}
+                      : std::vector<std::string>{"operator", "operation",
+                                                 "runs on", "why"});
+  for (const lower::Placement& p : placements) {
+    std::vector<std::string> row = {p.node, p.op, p.unit, p.reason};
+    if (several) row.insert(row.begin(), absl::StrCat(p.step));
+    table.Add(row);
+  }
+  Table shares({"runs on", "operators", "MACs", "bytes of results"});
+  for (const Share& s : SharesOf(placements)) {
+    shares.Add(
+        {s.unit, absl::StrCat(s.operators),
+         absl::StrCat(Thousands(s.macs), " (", Percent(s.macs_share), ")"),
+         absl::StrCat(Thousands(s.bytes), " (", Percent(s.bytes_share), ")")});
+  }
+  return absl::StrCat(table.ToString(), "\n", shares.ToString());
+}
+
+std::vector<Share> SharesOf(const std::vector<lower::Placement>& placements) {
+  std::vector<Share> shares;
+  for (const char* unit : {"array", "vector unit", "host", "nowhere"}) {
+    Share share;
+    share.unit = unit;
+    int64_t macs = 0, bytes = 0;
+    for (const lower::Placement& p : placements) {
+      macs += p.macs;
+      bytes += p.bytes;
+      if (p.unit != unit) continue;
+      ++share.operators;
+      share.macs += p.macs;
+      share.bytes += p.bytes;
+    }
+    if (share.operators == 0) continue;
+    const auto part = [](int64_t a, int64_t all) {
+      return all > 0 ? static_cast<double>(a) / static_cast<double>(all) : 0.0;
+    };
+    share.macs_share = part(share.macs, macs);
+    share.bytes_share = part(share.bytes, bytes);
+    shares.push_back(share);
+  }
+  return shares;
 }
 
 std::string TilingText(const Program& program) {
@@ -196,9 +237,33 @@ Json InfoJson(const runtime::CompiledModel& model, const Preset& preset) {
     json["operators"].push_back({{"name", p.node},
                                  {"operation", p.op},
                                  {"runs_on", p.unit},
-                                 {"why", p.reason}});
+                                 {"why", p.reason},
+                                 {"step", p.step},
+                                 {"macs", p.macs},
+                                 {"bytes", p.bytes}});
   }
-  json.update(InfoJson(model.program, preset));
+  json["shares"] = Json::array();
+  for (const Share& s : SharesOf(model.placements)) {
+    json["shares"].push_back({{"runs_on", s.unit},
+                              {"operators", s.operators},
+                              {"macs", s.macs},
+                              {"macs_share", s.macs_share},
+                              {"bytes", s.bytes},
+                              {"bytes_share", s.bytes_share}});
+  }
+  if (model.programs.size() == 1) {
+    json.update(InfoJson(model.programs[0], preset));
+    return json;
+  }
+  json["preset"] = model.preset();
+  json["hbm_bytes"] = model.hbm_bytes();
+  json["programs"] = Json::array();
+  int64_t cycles = 0;
+  for (const Program& program : model.programs) {
+    json["programs"].push_back(InfoJson(program, preset));
+    cycles += compiler::EstimateCycles(program, preset);
+  }
+  json["expected_cycles"] = cycles;
   return json;
 }
 

@@ -15,7 +15,16 @@
 
 namespace systole::tools {
 
-// What runs where, an operator a line.
+// What of a model runs on a unit.
+struct Share {
+  std::string unit;
+  int operators = 0;
+  int64_t macs = 0, bytes = 0;             // bytes of results
+  double macs_share = 0, bytes_share = 0;  // of all
+};
+std::vector<Share> SharesOf(const std::vector<lower::Placement>& placements);
+
+// What runs where, an operator a line, then the units' shares.
 std::string PlacementText(const std::vector<lower::Placement>& placements);
 // How each layer is cut into blocks and passes.
 std::string TilingText(const Program& program);

@@ -39,47 +39,87 @@ void ModelCheck::Record(const std::string& tensor,
   mismatches_.push_back(mismatch);
 }
 
-absl::Status ModelCheck::CompareLayers(const runtime::CompiledModel& model,
-                                       const std::vector<Literal>& inputs,
-                                       const runtime::BatchRun& run) {
-  const model::Network& network = source_.lowered.network;
-  // The network's inputs, of all images.
-  std::map<std::string, std::vector<int8_t>> values;
-  for (int64_t image = 0; image < run.images; ++image) {
-    const ir::Module& head = *source_.lowered.head;
-    const auto one =
-        golden::RunModule(head, ImageOf(head.inputs(), inputs, image));
-    if (!one.ok()) return one.status();
-    for (size_t i = 0; i < one->size(); ++i) {
-      if ((*one)[i].element() != ir::ElementType::kInt8) continue;
-      const auto& from = (*one)[i].values<int8_t>();
-      auto& to = values[head.outputs[i].name];
-      to.insert(to.end(), from.begin(), from.end());
+absl::Status ModelCheck::RunPart(const ir::Module& part, bool first,
+                                 const std::vector<Literal>& inputs,
+                                 int64_t images, Values& values) const {
+  const std::vector<ir::Node*> parameters = part.inputs();
+  std::vector<Literal> given = inputs;
+  if (!first) {
+    given.clear();
+    for (const ir::Node* p : parameters) {
+      given.push_back(values.at(p->attr<ir::ParameterAttributes>().name));
     }
   }
-  Inputs network_inputs;
-  for (size_t i = 0; i < network.inputs.size(); ++i) {
-    network_inputs.push_back(values[network.input(static_cast<int>(i)).name]);
+  std::vector<Literal> results;
+  for (int64_t image = 0; image < images; ++image) {
+    auto one = golden::RunModule(part, ImageOf(parameters, given, image));
+    if (!one.ok()) return one.status();
+    if (image == 0) {
+      results = *std::move(one);
+      continue;
+    }
+    for (size_t i = 0; i < results.size(); ++i) results[i].Append((*one)[i]);
   }
-  const auto expected = GoldenTensors(network, network_inputs, false);
+  for (size_t i = 0; i < results.size(); ++i) {
+    values[part.outputs[i].name] = std::move(results[i]);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelCheck::CompareProgram(const model::Network& network,
+                                        const Program& program,
+                                        const RunStats& stats,
+                                        const runtime::BatchRun& run,
+                                        Values& values) {
+  Inputs inputs;
+  for (size_t i = 0; i < network.inputs.size(); ++i) {
+    inputs.push_back(
+        values.at(network.input(static_cast<int>(i)).name).values<int8_t>());
+  }
+  const auto expected = GoldenTensors(network, inputs, false);
   if (!expected.ok()) return expected.status();
-  const Preset& preset = *FindPreset(model.program.preset);
-  for (const LayerInfo& layer : model.program.layers) {
+  std::map<std::string, const ExpectedTensor*> wanted;
+  for (const ExpectedTensor& e : *expected) wanted[e.name] = &e;
+  for (const int output : network.outputs) {
+    const std::string& name = network.tensors[output].name;
+    const absl::Span<const uint8_t> bytes = wanted.at(name)->bytes;
+    values[name] = Literal(std::vector<int8_t>(bytes.begin(), bytes.end()));
+  }
+  const Preset& preset = *FindPreset(program.preset);
+  for (const LayerInfo& layer : program.layers) {
     const auto got = run.tensors.find(layer.output);
     if (got == run.tensors.end()) continue;  // stayed in the unified buffer
-    const ExpectedTensor* want = nullptr;
-    for (const ExpectedTensor& e : *expected) {
-      if (e.name == layer.output) want = &e;
-    }
-    if (want == nullptr) {
+    const auto want = wanted.find(layer.output);
+    if (want == wanted.end()) {
       return absl::InvalidArgumentError(absl::StrCat(
           "the model to check against has no '", layer.output, "'"));
     }
-    TensorInfo tensor = *model.program.FindTensor(layer.output);
+    TensorInfo tensor = *program.FindTensor(layer.output);
     tensor.n = run.images;
     Record(layer.output,
-           DescribeMismatch(model.program, preset, layer, tensor,
-                            BytesOf(got->second), want->bytes, run.stats));
+           DescribeMismatch(program, preset, layer, tensor,
+                            BytesOf(got->second), want->second->bytes, stats));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelCheck::CompareLayers(const runtime::CompiledModel& model,
+                                       const std::vector<Literal>& inputs,
+                                       const runtime::BatchRun& run) {
+  const lower::Lowered& lowered = source_.lowered;
+  if (model.programs.size() != lowered.networks.size()) {
+    return absl::InvalidArgumentError(
+        "the model to check against is divided in another way");
+  }
+  Values values;
+  for (size_t i = 0; i < lowered.networks.size(); ++i) {
+    absl::Status status =
+        RunPart(*lowered.parts[i], i == 0, inputs, run.images, values);
+    if (status.ok()) {
+      status = CompareProgram(lowered.networks[i], model.programs[i],
+                              run.runs[i], run, values);
+    }
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -116,8 +156,8 @@ absl::Status ModelCheck::CompareOutputs(const runtime::CompiledModel& model,
 absl::Status ModelCheck::Compare(const runtime::CompiledModel& model,
                                  const std::vector<Literal>& inputs,
                                  const runtime::BatchRun& run) {
-  const ir::Module& head = *source_.lowered.head;
-  const ir::Module& tail = *source_.lowered.tail;
+  const ir::Module& head = source_.lowered.head();
+  const ir::Module& tail = source_.lowered.tail();
   bool same = head.inputs().size() == model.inputs().size() &&
               tail.outputs.size() == model.outputs().size();
   for (size_t i = 0; same && i < head.inputs().size(); ++i) {

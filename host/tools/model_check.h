@@ -38,6 +38,17 @@ class ModelCheck {
   const std::vector<std::string>& mismatches() const { return mismatches_; }
 
  private:
+  using Values =
+      std::map<std::string, ir::Literal>;  // by name, images in a row
+
+  // The golden result of a part of the host, into `values`.
+  absl::Status RunPart(const ir::Module& part, bool first,
+                       const std::vector<ir::Literal>& inputs, int64_t images,
+                       Values& values) const;
+  // A program against the golden network, whose outputs go into `values`.
+  absl::Status CompareProgram(const model::Network& network,
+                              const Program& program, const RunStats& stats,
+                              const runtime::BatchRun& run, Values& values);
   absl::Status CompareLayers(const runtime::CompiledModel& model,
                              const std::vector<ir::Literal>& inputs,
                              const runtime::BatchRun& run);

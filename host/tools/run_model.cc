@@ -56,12 +56,22 @@ std::vector<std::string> NamesOf(const runtime::CompiledModel& model,
 absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
   if (!absl::EndsWith(args.model, ".tflite") &&
       !absl::EndsWith(args.model, ".safetensors")) {
-    return runtime::ReadModel(args.model);
+    auto model = runtime::ReadModel(args.model);
+    if (!model.ok()) return model;
+    if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
+                                            model->placements);
+        !s.ok())
+      return s;
+    return model;
   }
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
   const auto source = runtime::ReadSource(args.model);
   if (!source.ok()) return source.status();
+  if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
+                                          source->lowered.placements);
+      !s.ok())
+    return s;
   compiler::Options options;
   options.batch = args.batch.value_or(1);
   options.keep_intermediates = !args.check.empty();
@@ -117,7 +127,7 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
                               const runtime::CompiledModel& model,
                               const ModelInputs& inputs, ModelCheck* check) {
   Progress progress(args.quiet);
-  auto device = OpenDevice(args, model.program.preset, progress);
+  auto device = OpenDevice(args, model.preset(), progress);
   if (!device.ok()) return device.status();
   runtime::Runner runner(**device, model);
   Result result;
@@ -203,7 +213,7 @@ void PrintTable(const RunArgs& args, const runtime::CompiledModel& model,
                 const ModelInputs& inputs, const Result& result,
                 const std::vector<OutputFile>& outputs) {
   std::printf("%s on %s, %s, %d images, %d a run%s\n\n", args.model.c_str(),
-              args.backend.c_str(), model.program.preset.c_str(),
+              args.backend.c_str(), model.preset().c_str(),
               static_cast<int>(result.images), static_cast<int>(model.batch()),
               inputs.quantised ? "; float32 inputs quantised" : "");
   constexpr int64_t kShown = 8;
@@ -236,7 +246,7 @@ Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
   json["model"] = model.name;
   json["program"] = args.model;
   json["backend"] = args.backend;
-  json["preset"] = model.program.preset;
+  json["preset"] = model.preset();
   json["images"] = result.images;
   json["images_a_run"] = model.batch();
   json["inputs_quantised"] = inputs.quantised;

@@ -45,6 +45,7 @@ tflite_graph.OPS.update(
     softmax=(OP.SOFTMAX, KIND.SoftmaxOptions, schema.SoftmaxOptionsT, 2),
     logistic=(OP.LOGISTIC, KIND.NONE, NoOptions, 2),
     tanh=(OP.TANH, KIND.NONE, NoOptions, 2),
+    hard_swish=(OP.HARD_SWISH, KIND.HardSwishOptions, schema.HardSwishOptionsT, 1),
     relu=(OP.RELU, KIND.NONE, NoOptions, 2),
     relu6=(OP.RELU6, KIND.NONE, NoOptions, 2),
     relu_n1_to_1=(OP.RELU_N1_TO_1, KIND.NONE, NoOptions, 1),
@@ -238,6 +239,13 @@ def table(rng, name, op, scale, zero):
     return case.finish(op, [source], case.result((1, 256), *target))
 
 
+def hard_swish(rng, name, scale, zero, ratio):
+    """All 256 inputs."""
+    case = Case(rng, name)
+    source = case.input((1, 256), scale, zero, np.arange(-128, 128).astype(np.int8))
+    return case.finish("hard_swish", [source], case.result((1, 256), float(np.float32(scale * ratio))))
+
+
 def rescale(rng, name, op):
     case = Case(rng, name)
     source = case.input((1, 256), values=np.arange(-128, 128).astype(np.int8))
@@ -401,6 +409,9 @@ def cases(rng):
             yield named(resize, op, shape, size)
             yield named(resize, op, shape, size, align=True)
             yield named(resize, op, shape, size, half=True)
+    for scale, zero in ((0.05, 3), (0.0235, -128), (0.0071, 100), (0.11, -20), (0.0031, 0), (0.19, 127), (1.3, 5), (1e-7, 9), (1.4e-8, -4)):
+        for ratio in (0.37, 0.9, 1.8):
+            yield named(hard_swish, scale, zero, ratio)
 
 
 def main():

@@ -275,8 +275,10 @@ std::string Check(const std::string& bytes) {
   if (!passed.ok()) Die("a pass fails: " + passed.ToString());
   const auto lowered = lower::LowerModule(**module);
   if (lowered.ok()) {
-    const absl::Status valid = model::Validate(lowered->network);
-    if (!valid.ok()) Die("the network is not valid: " + valid.ToString());
+    for (const model::Network& network : lowered->networks) {
+      const absl::Status valid = model::Validate(network);
+      if (!valid.ok()) Die("a network is not valid: " + valid.ToString());
+    }
   }
   return "";
 }

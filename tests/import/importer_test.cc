@@ -92,6 +92,71 @@ TEST(ImporterTest, RefusesOneOperatorByNameIndexAndShapes) {
             "UINT8[3,4]: the operator is not supported");
 }
 
+TEST(ImporterTest, NamesAllOperatorsThatStandInTheWay) {
+  ModelBuilder b;
+  std::vector<int> t;
+  for (int i = 0; i < 5; ++i) {
+    t.push_back(b.Tensor({1, 4}, TensorType_INT8, {0.5f}, {3}));
+  }
+  b.Operator(tflite::BuiltinOperator_CEIL, {t[0]}, {t[1]});
+  b.Operator(tflite::BuiltinOperator_RELU, {t[1]}, {t[2]});
+  b.Operator(tflite::BuiltinOperator_FLOOR, {t[2]}, {t[3]});
+  b.Operator(tflite::BuiltinOperator_RELU, {t[3]}, {t[4]});
+  EXPECT_EQ(Error(b.Model({t[0]}, {t[4]})),
+            "UNIMPLEMENTED: m: 2 operators stand in the way:\n"
+            "  operator 0 CEIL(i8[1,4]) -> i8[1,4]: the operator is not "
+            "supported\n"
+            "  operator 2 FLOOR(i8[1,4]) -> i8[1,4]: the operator is not "
+            "supported");
+}
+
+// What a Flatten of a model with a free batch becomes: the batch from the
+// input's shape, packed with the rest.
+TEST(ImporterTest, ArithmeticOnShapesIsDoneAtOnce) {
+  ModelBuilder b;
+  const int x = b.Tensor({1, 2, 3}, TensorType_INT8, {0.5f}, {3});
+  const int shape = b.Tensor({3}, TensorType_INT32, {}, {});
+  const int batch = b.Tensor({1}, TensorType_INT32, {}, {});
+  const int scalar = b.Tensor({}, TensorType_INT32, {}, {});
+  const std::vector<uint8_t> six = {6, 0, 0, 0};
+  const int rest = b.Tensor({}, TensorType_INT32, {}, {}, b.Buffer(six));
+  const int packed = b.Tensor({2}, TensorType_INT32, {}, {});
+  const int y = b.Tensor({1, 6}, TensorType_INT8, {0.5f}, {3});
+  const int begin = b.Integers({0}), end = b.Integers({1}),
+            stride = b.Integers({1});
+  b.Operator(tflite::BuiltinOperator_SHAPE, {x}, {shape});
+  b.Operator(tflite::BuiltinOperator_STRIDED_SLICE, {shape, begin, end, stride},
+             {batch}, tflite::Options_StridedSliceOptions,
+             tflite::CreateStridedSliceOptions(b.fbb, 0, 0, 0, 0, 0).Union());
+  b.Operator(tflite::BuiltinOperator_SQUEEZE, {batch}, {scalar});
+  b.Operator(tflite::BuiltinOperator_PACK, {scalar, rest}, {packed},
+             tflite::Options_PackOptions,
+             tflite::CreatePackOptions(b.fbb, 2, 0).Union());
+  b.Operator(tflite::BuiltinOperator_RESHAPE, {x, packed}, {y});
+  const auto module = ImportTflite(b.Model({x}, {y, packed}), "m");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(ir::Print(**module),
+            "module @m {\n"
+            "  %t0 = i8[1,2,3]{scale=0.5, zero=3} parameter(), name=\"t0\"\n"
+            "  %t5.2 = i32[2] constant(), data=[1, 6]\n"
+            "  %t6 = i8[1,6]{scale=0.5, zero=3} reshape(%t0)\n"
+            "  return %t6 as \"t6\", %t5.2 as \"t5\"\n"
+            "}\n");
+}
+
+TEST(ImporterTest, PackPutsOperandsBehindEachOther) {
+  ModelBuilder b;
+  const int x = b.Tensor({2, 3}, TensorType_INT8, {0.5f}, {3});
+  const int y = b.Tensor({2, 3, 2}, TensorType_INT8, {0.5f}, {3});
+  b.Operator(tflite::BuiltinOperator_PACK, {x, x}, {y},
+             tflite::Options_PackOptions,
+             tflite::CreatePackOptions(b.fbb, 2, -1).Union());
+  const auto module = ImportTflite(b.Model({x}, {y}), "m");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(ir::Print(**module),
+              HasSubstr("concatenate(%t1, %t1.1), axis=2"));
+}
+
 TEST(ImporterTest, NamesCustomAndUnknownOperators) {
   ModelBuilder b;
   const int x = b.Tensor({4}, TensorType_INT8, {0.5f}, {3});

@@ -84,6 +84,7 @@ class Generator : private RandomDraw {
                                   Op::kSoftmax,
                                   Op::kLogistic,
                                   Op::kTanh,
+                                  Op::kHardSwish,
                                   Op::kQuantize,
                                   Op::kConcatenate,
                                   Op::kTranspose,
@@ -242,7 +243,7 @@ class Generator : private RandomDraw {
   void Elementwise(Op op, Node* input) {
     Quantization q{{1.0f / 256}, -128, 0};
     if (op == Op::kTanh) q = {{1.0f / 128}, 0, 0};
-    if (op == Op::kRelu || op == Op::kQuantize) {
+    if (op == Op::kRelu || op == Op::kQuantize || op == Op::kHardSwish) {
       q = Affine(input->quantization().scale() * Scale(0.5, 2));
       if (Chance(2)) q = input->quantization();
     }
@@ -361,6 +362,7 @@ class Generator : private RandomDraw {
       case Op::kSoftmax:
       case Op::kLogistic:
       case Op::kTanh:
+      case Op::kHardSwish:
       case Op::kRelu:
       case Op::kQuantize:
         return Elementwise(op, input);
@@ -377,9 +379,7 @@ class Generator : private RandomDraw {
       case Op::kResizeNearest:
       case Op::kResizeBilinear:
         return Resize(op, input);
-      case Op::kParameter:
-      case Op::kConstant:
-      case Op::kDequantize:
+      default:  // no operation on int8 values
         return;
     }
   }

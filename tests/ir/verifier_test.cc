@@ -78,6 +78,8 @@ std::vector<Case> Cases() {
       "%y = i8[2,9]{scale=0.00390625, zero=-128} softmax(%x), beta=0.5";
   const std::string tanh =
       Input("[9]") + "%y = i8[9]{scale=0.0078125} tanh(%x)";
+  const std::string hard_swish =
+      Input("[9]") + "%y = i8[9]{scale=0.25} hard_swish(%x)";
   const std::string pad =
       Input("[2,3]") +
       "%y = i8[4,3]{scale=0.5, zero=7} pad(%x), low=[1, 0], high=[1, 0], "
@@ -156,6 +158,9 @@ std::vector<Case> Cases() {
                            {{"softmax(%x), beta=0.5", "logistic(%x)"}}),
        {{"scale=0.5", "scale=8", "not in 2^-27 .. 8"}}},
       {tanh, {{"scale=0.0078125", "scale=0.00390625", "must have scale"}}},
+      {hard_swish,
+       {{"i8[9]{scale=0.25", "i8[8]{scale=0.25", "[8]"},
+        {"scale=0.25", "scale=1e-12", "the scale of the result"}}},
       {Input("[4]") + "%y = i8[4]{scale=0.25} relu(%x), clamp=[0, 127]",
        {{"scale=0.25", "scale=1e-12", "make a factor"}}},
       {"%x = f32[4] parameter()\n%y = i8[4]{scale=0.25} quantize(%x)",

@@ -74,9 +74,11 @@ TEST_P(DeviceTest, EqualsReferenceKernels) {
     ADD_FAILURE() << mismatch;
   }
   int64_t ideal = 0;
-  for (const LayerInfo& layer : model->program.layers)
-    ideal += layer.ideal_cycles;
-  const int64_t expected = compiler::EstimateCycles(model->program, preset);
+  int64_t expected = 0;
+  for (const Program& program : model->programs) {
+    for (const LayerInfo& layer : program.layers) ideal += layer.ideal_cycles;
+    expected += compiler::EstimateCycles(program, preset);
+  }
   std::printf(
       "%s on %s: compiled in %.2f s; cycles: %d ideal, %d expected, %d on %s\n",
       GetParam(), g_preset.c_str(), compile_seconds, static_cast<int>(ideal),

@@ -34,6 +34,7 @@ std::unique_ptr<ir::Module> Graph(uint64_t seed) {
   ir::RandomModuleOptions options;
   options.one_image = true;
   options.operations = 1 + static_cast<int>(seed % 7);
+  if (seed % 8 == 6) options.operations = 16;
   options.max_channels = 20;
   options.max_elements = 2000;
   options.operators = {
@@ -41,7 +42,7 @@ std::unique_ptr<ir::Module> Graph(uint64_t seed) {
       Op::kAdd,           Op::kAdd,    Op::kAveragePool, Op::kMaxPool,
       Op::kRelu,          Op::kPad,    Op::kReshape,     Op::kFullyConnected,
       Op::kFullyConnected};
-  if (seed % 2 == 0) {  // what the host has to do is only possible at the end
+  if (seed % 2 == 0) {  // what the host has to do, in any place
     for (Op op : {Op::kSoftmax, Op::kLogistic, Op::kMul, Op::kMean}) {
       options.operators.push_back(op);
     }
@@ -116,23 +117,28 @@ TEST(RandomGraphs, GoldenEqualsDevice) {
     for (const Placement& p : lowered.placements) {
       ++units[p.op + " on " + p.unit];
     }
-    units["several inputs"] += lowered.network.inputs.size() > 1;
-    units["several outputs"] += lowered.network.outputs.size() > 1;
+    for (const model::Network& network : lowered.networks) {
+      units["several inputs"] += network.inputs.size() > 1;
+      units["several outputs"] += network.outputs.size() > 1;
+    }
     units["work before the device"] +=
-        lowered.head->nodes().size() > lowered.head->inputs().size();
+        lowered.head().nodes().size() > lowered.head().inputs().size();
+    units["several programs"] += lowered.networks.size() > 1;
+    units["three programs and more"] += lowered.networks.size() > 2;
     ++done;
   }
   for (const auto& [unit, count] : units) {
     std::printf("%6d %s\n", count, unit.c_str());
   }
   if (g_cases < 200) return;
+  EXPECT_GE(units["three programs and more"], 2);
   for (const char* unit :
        {"conv2d on array", "depthwise_conv2d on array",
         "fully_connected on array", "add on vector unit",
         "average_pool on vector unit", "max_pool on vector unit",
         "softmax on host", "logistic on host", "mean on host", "mul on host",
         "relu on host", "reshape on nowhere", "several inputs",
-        "several outputs", "work before the device"}) {
+        "several outputs", "work before the device", "several programs"}) {
     EXPECT_GE(units[unit], 5) << unit;
   }
 }

@@ -68,8 +68,10 @@ TEST(CompiledModel, RoundTrip) {
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->name, "m");
   EXPECT_EQ(again->batch(), 2);
-  EXPECT_TRUE(ir::Equal(*again->head, *model.head));
-  EXPECT_TRUE(ir::Equal(*again->tail, *model.tail));
+  ASSERT_EQ(again->parts.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(ir::Equal(*again->parts[i], *model.parts[i]));
+  }
   ASSERT_EQ(again->placements.size(), model.placements.size());
   for (size_t i = 0; i < model.placements.size(); ++i) {
     EXPECT_EQ(again->placements[i].node, model.placements[i].node);
@@ -113,6 +115,102 @@ TEST(CompiledModel, RunsBatchesAndTheirParts) {
               HasSubstr("values of i8"));
 }
 
+// Three programs with the host between them; the third reads what the first
+// one gave.
+constexpr char kTurns[] = R"(module @turns {
+  %x = i8[1,4,4,2]{scale=0.5} parameter(), name="x"
+  %p = i8[1,2,2,2]{scale=0.5} max_pool(%x), kernel=[2, 2], stride=[2, 2]
+  %t = i8[1,2,2,2]{scale=0.0078125} tanh(%p)
+  %m = i8[1,2,2,2]{scale=0.5} add(%p, %t)
+  %l = i8[1,2,2,2]{scale=0.00390625, zero=-128} logistic(%m)
+  %y = i8[1,2,2,2]{scale=0.25} add(%l, %p)
+  return %y as "y"
+}
+)";
+
+Source TurnsSource() {
+  auto module = ir::Parse(kTurns);
+  EXPECT_TRUE(module.ok()) << module.status();
+  auto source = SourceOf(*std::move(module));
+  EXPECT_TRUE(source.ok()) << source.status();
+  return *std::move(source);
+}
+
+TEST(CompiledModel, DeviceAndHostTakeTurns) {
+  const Source source = TurnsSource();
+  const auto model = FromProgram(
+      *ParseProgram(SerializeProgram(ToProgram(Compiled(source, 2))),
+                    "turns.tpu"),
+      "turns.tpu");
+  ASSERT_TRUE(model.ok()) << model.status();
+  ASSERT_EQ(model->programs.size(), 3u);
+  for (size_t i = 1; i < 3; ++i) {
+    EXPECT_GE(model->programs[i].hbm_bytes, model->programs[i - 1].hbm_bytes);
+  }
+  const auto device = OpenIss();
+  Runner runner(*device, *model);
+  const std::vector<ir::Literal> inputs = {
+      tools::RandomValues(model->inputs()[0]->type, 2, 5)};
+  for (int round = 0; round < 3; ++round) {
+    const auto run = runner.Run(inputs);
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_EQ(run->runs.size(), 3u);
+    tools::ModelCheck check(source);
+    ASSERT_EQ(check.Compare(*model, inputs, *run), absl::OkStatus());
+    EXPECT_TRUE(check.mismatches().empty()) << check.mismatches()[0];
+    EXPECT_EQ(check.tensors().size(), 4u);  // p, m, y, output y
+    BatchRun bad = *run;
+    bad.tensors["m"][9] ^= 1;  // of the second program
+    tools::ModelCheck second(source);
+    ASSERT_EQ(second.Compare(*model, inputs, bad), absl::OkStatus());
+    EXPECT_EQ(second.mismatches().size(), 1u);
+  }
+}
+
+TEST(CompiledModel, RefusesProgramsThatDoNotFit) {
+  const Source source = TurnsSource();
+  const struct {
+    const char* message;
+    std::function<void(CompiledModel&)> spoil;
+  } kCases[] = {
+      {"program 1 lies where program 0 does",
+       [](CompiledModel& m) { m.programs[1].prog_addr = 0; }},
+      {"4 parts of the host for 2 programs",
+       [](CompiledModel& m) { m.programs.pop_back(); }},
+      {"nothing gives 'p', an input of the host's part",
+       [](CompiledModel& m) {
+         for (TensorInfo& t : m.programs[0].tensors) t.is_output = false;
+       }},
+      {"tensor 'p' is another in program",
+       [](CompiledModel& m) {
+         for (TensorInfo& t : m.programs[2].tensors) {
+           if (t.name == "p") t.zero_point = 3;
+         }
+       }},
+  };
+  for (const auto& c : kCases) {
+    CompiledModel model = Compiled(source);
+    c.spoil(model);
+    EXPECT_THAT(
+        std::string(FromProgram(ToProgram(model), "m").status().message()),
+        HasSubstr(c.message));
+  }
+}
+
+TEST(Source, HostOperatorsCanBeRefused) {
+  const absl::Status status =
+      RefuseHostOperators(TurnsSource().lowered.placements);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            "the host would run:\n"
+            "  't' (tanh): the device has no such operation\n"
+            "  'l' (logistic): the device has no such operation");
+  const auto network =
+      ReadSource(SYSTOLE_SOURCE_DIR "/models/mnist_cnn.safetensors");
+  ASSERT_TRUE(network.ok());
+  EXPECT_EQ(RefuseHostOperators(network->lowered.placements), absl::OkStatus());
+}
+
 // A program that computes something else, and values changed on their way.
 TEST(ModelCheck, SeesSeededFaults) {
   const Source source = MakeSource();
@@ -144,7 +242,7 @@ TEST(ModelCheck, SeesSeededFaults) {
     EXPECT_THAT(found[0], HasSubstr("element 7 is not what"));
   }
   CompiledModel other = Compiled(source);
-  for (DataSegment& segment : other.program.segments) {
+  for (DataSegment& segment : other.programs[0].segments) {
     if (segment.name == "c.tiles") segment.data[0] ^= 0x40;
   }
   const auto wrong = Runner(*device, other).Run(inputs);
@@ -159,29 +257,30 @@ TEST(CompiledModel, RefusesPartsThatDoNotFit) {
     std::function<void(CompiledModel&)> spoil;
   } kCases[] = {
       {"nothing gives the program's input 'q'",
-       [](CompiledModel& m) { m.head->outputs[0].name = "other"; }},
+       [](CompiledModel& m) { m.parts[0]->outputs[0].name = "other"; }},
       {"tensor 'q' of the program is no i8[1,4,4,2]{scale=0.0078125, zero=9}",
        [](CompiledModel& m) {
-         m.head->outputs[0].node->type.quantization->zero_point = 9;
+         m.parts[0]->outputs[0].node->type.quantization->zero_point = 9;
        }},
       {"nothing gives 'other', an input of the host's part",
        [](CompiledModel& m) {
-         m.tail->inputs()[0]->attr<ir::ParameterAttributes>().name = "other";
+         m.parts[1]->inputs()[0]->attr<ir::ParameterAttributes>().name =
+             "other";
        }},
       {"has 2 images, others 1",
        [](CompiledModel& m) {
-         for (TensorInfo& t : m.program.tensors) {
+         for (TensorInfo& t : m.programs[0].tensors) {
            if (t.is_output) t.n = 2;
          }
        }},
       {"the host does not compute conv2d",
        [](CompiledModel& m) {
-         m.head = std::move(*ir::Parse(kText));
-         m.head->outputs.push_back({"q", m.head->Find("q")});
+         m.parts[0] = std::move(*ir::Parse(kText));
+         m.parts[0]->outputs.push_back({"q", m.parts[0]->Find("q")});
        }},
-      {"section 'model': tail: ",
+      {"section 'model': part 1 of the host: ",
        [](CompiledModel& m) {
-         m.tail->outputs[0].node->type.shape = {1, 13};
+         m.parts[1]->outputs[0].node->type.shape = {1, 13};
        }},
   };
   for (const auto& c : kCases) {
@@ -192,7 +291,7 @@ TEST(CompiledModel, RefusesPartsThatDoNotFit) {
     EXPECT_THAT(std::string(status.message()), HasSubstr("m.tpu: "));
     EXPECT_THAT(std::string(status.message()), HasSubstr(c.message));
   }
-  const auto bare = FromProgram(Compiled(source).program, "m.tpu");
+  const auto bare = FromProgram(Compiled(source).programs[0], "m.tpu");
   EXPECT_EQ(bare.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(bare.status().message()),
               HasSubstr("m.tpu: a program without a model"));
@@ -209,10 +308,10 @@ TEST(ModelSection, NoBytesCrashTheReader) {
     ASSERT_FALSE(ParseSection(cut, read).ok()) << size;
   }
   Section later = good;
-  later.version = 2;
+  later.version = 3;
   CompiledModel read;
   EXPECT_THAT(std::string(ParseSection(later, read).message()),
-              HasSubstr("has version 2, this program reads version 1"));
+              HasSubstr("has version 3, this program reads version 2"));
   std::mt19937_64 random(1);
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -224,8 +323,9 @@ TEST(ModelSection, NoBytesCrashTheReader) {
     const auto result = FromProgram(std::move(program), "m.tpu");
     refused += !result.ok();
     if (!result.ok()) continue;
-    EXPECT_EQ(ir::Verify(*result->head), absl::OkStatus());
-    EXPECT_EQ(ir::Verify(*result->tail), absl::OkStatus());
+    for (const auto& part : result->parts) {
+      EXPECT_EQ(ir::Verify(*part), absl::OkStatus());
+    }
   }
   EXPECT_GT(refused, 1500);
 }

@@ -252,6 +252,8 @@ absl::StatusOr<Literal> Unary(const Node& node, const Operands& operands) {
       return Values(Logistic(input, AffineOf(from)));
     case Op::kTanh:
       return Values(Tanh(input, AffineOf(from)));
+    case Op::kHardSwish:
+      return Values(HardSwish(input, AffineOf(from), AffineOf(node)));
     case Op::kDequantize:
       return Literal(Dequantize(input, AffineOf(from)).values);
     case Op::kRelu:
@@ -303,6 +305,7 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kSoftmax:
     case Op::kLogistic:
     case Op::kTanh:
+    case Op::kHardSwish:
     case Op::kRelu:
     case Op::kQuantize:
     case Op::kDequantize:

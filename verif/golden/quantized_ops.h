@@ -54,6 +54,9 @@ absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input, float scale,
 // Results of scale 1/256 and zero point -128, and of 1/128 and 0.
 absl::StatusOr<Array<int8_t>> Logistic(const Array<int8_t>& input, Affine from);
 absl::StatusOr<Array<int8_t>> Tanh(const Array<int8_t>& input, Affine from);
+// x * relu6(x + 3) / 6, in 16 bits.
+absl::StatusOr<Array<int8_t>> HardSwish(const Array<int8_t>& input, Affine from,
+                                        Affine to);
 
 // (q - zero_point) * factor, then clamped: int8 to int8 QUANTIZE, and ReLU as
 // an operation of its own.

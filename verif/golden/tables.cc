@@ -87,6 +87,10 @@ absl::StatusOr<Array<int8_t>> Activation(const Array<int8_t>& input,
   return output;
 }
 
+int16_t ToInt16(int64_t value) {
+  return static_cast<int16_t>(std::clamp<int64_t>(value, -0x8000, 0x7FFF));
+}
+
 }  // namespace
 
 absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input, float scale,
@@ -122,6 +126,47 @@ absl::StatusOr<Array<int8_t>> Logistic(const Array<int8_t>& input,
 absl::StatusOr<Array<int8_t>> Tanh(const Array<int8_t>& input, Affine from) {
   return Activation(input, from, 7, 0,
                     [](int32_t a, int bits) { return Tanh(a, bits); });
+}
+
+absl::StatusOr<Array<int8_t>> HardSwish(const Array<int8_t>& input, Affine from,
+                                        Affine to) {
+  const float fine = from.scale / 128.0f;
+  const absl::StatusOr<Multiplier> scale = QuantizeMultiplier(fine / to.scale);
+  const absl::StatusOr<Multiplier> gate =
+      QuantizeMultiplier(fine / (3.0f / 32768.0f));
+  if (!scale.ok()) return scale.status();
+  if (!gate.ok()) return gate.status();
+  if (scale->shift > 0) {
+    return absl::InvalidArgumentError("hard_swish of too large a scale");
+  }
+  const auto sixteen = [](const Multiplier& m) {
+    return ToInt16((int64_t{m.multiplier} + 0x8000) / 0x10000);
+  };
+  const auto rounded = [](int16_t a, int16_t b) {
+    const int64_t product = int64_t{a} * b;
+    return ToInt16((product + (product < 0 ? -0x3FFF : 0x4000)) / 0x8000);
+  };
+  const auto right = [](int32_t x, int exponent) -> int32_t {
+    if (exponent <= 15) return RoundingDivideByPot(x, exponent);
+    return x >= 0 ? 1 : -1;
+  };
+  Array<int8_t> output{input.shape, {}};
+  for (const int8_t q : input.values) {
+    const auto x = static_cast<int16_t>((q - from.zero_point) * 128);
+    int16_t open = x;
+    for (int bit = 1; bit < gate->shift; ++bit) open = ToInt16(2 * open);
+    open = rounded(open, sixteen(*gate));
+    if (gate->shift > 0) open = ToInt16(2 * open);
+    if (gate->shift < 0) {
+      open = static_cast<int16_t>(right(open, -gate->shift));
+    }
+    const auto half = static_cast<int16_t>((open + 0x8000) >> 1);
+    const int64_t product = int64_t{half} * rounded(x, sixteen(*scale));
+    const auto y = static_cast<int32_t>(product / 0x8000);
+    output.values.push_back(
+        ToInt8(int64_t{right(y, -scale->shift)} + to.zero_point));
+  }
+  return output;
 }
 
 }  // namespace systole::golden

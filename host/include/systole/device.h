@@ -90,6 +90,8 @@ struct RunStats {
   uint64_t counter(csr::Counter c) const {
     return counters[static_cast<int>(c)];
   }
+  // Sums of cycles, time and counters; the lists stay as they are.
+  void Add(const RunStats& other);
 };
 
 // What the fault CSRs latched.
