@@ -13,7 +13,7 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help run train test lint synth fpga formal views bench waves coverage format docs generate build setup clean
+.PHONY: help run train test lint engines synth fpga formal views bench waves coverage format docs generate build setup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -32,6 +32,19 @@ test: build ## run every test: units, system, lint, proofs, synthesis
 
 lint: setup ## check the RTL with Verilator, the C++ format and the rules of the sources
 	@scripts/python scripts/lint.py
+
+# ARGS=--netlist: the netlists of the core instead.
+engines: build ## run the digits and 200 random programs on the core in Yosys' CXXRTL, or on its netlists (ARGS=--netlist)
+ifeq ($(ARGS),--netlist)
+	@$(NINJA) engines_record
+	@$(BUILD)/bin/engines_record $(BUILD)/engines/pins.txt
+	@for target in ecp5 gates; do for fault in "" --fault; do \
+	  .venv/bin/python verif/engines/netlist.py --build $(BUILD) --pins $(BUILD)/engines/pins.txt --target $$target $$fault || exit 1; done; done
+else
+	@$(NINJA) engines_mini
+	@$(BUILD)/bin/engines_cxxrtl_test --cases=200 --images=32 $(ARGS)
+	@$(BUILD)/bin/engines_mini --preset=mini --cases=200 $(ARGS)
+endif
 
 synth: setup ## map the RTL for ECP5 and a generic library, simulate a netlist against the RTL
 	@scripts/python verif/synth/synth.py --build $(BUILD) $(ARGS)

@@ -5,6 +5,7 @@
   fpga.py --board ulx3s-85f [--preset board8]   the bitstream, and build/reports/fpga.json
   fpga.py --units [--preset board8]             each unit alone, its ports registered: cells and clock, placed and routed
   fpga.py --check                               the units of fpga/budget.yaml against their budgets, without placing them
+  fpga.py --whole nano                          a chip mapped flat: what it takes, against fpga/budget.yaml
   fpga.py --generic v1 v2                       gates of each unit in a generic library
 """
 
@@ -14,7 +15,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from flow import board, boards, budget, generic, tools, units  # noqa: E402  behind the path
+from flow import board, boards, budget, generic, tools, units, whole  # noqa: E402  behind the path
 
 
 def main():
@@ -23,15 +24,17 @@ def main():
     what.add_argument("--board", help=f"the board: {', '.join(boards.names())}")
     what.add_argument("--units", action="store_true", help="place and route each unit of the preset alone")
     what.add_argument("--check", action="store_true", help="map the units and compare with fpga/budget.yaml")
+    what.add_argument("--whole", nargs="+", metavar="PRESET", help="map chips flat, without placing them")
     what.add_argument("--generic", nargs="+", metavar="PRESET", help="gates of each unit for a generic library")
     parser.add_argument("--preset", help="the configuration of the chip (default: the board's first)")
-    parser.add_argument("--only", nargs="+", default=[], metavar="UNIT", help="with --units or --check: only these")
+    parser.add_argument("--only", nargs="+", default=[], metavar="UNIT", help="with --units, --check or --generic: only these")
     parser.add_argument("--clock", type=float, metavar="MHZ", help="the clock instead of the board's")
     parser.add_argument("--seed", type=int, default=1, help="of the placer (default: %(default)s)")
     parser.add_argument("--router", choices=("router1", "router2"), default="router1", help="(default: %(default)s)")
     parser.add_argument("--limit", type=int, metavar="MINUTES", default=180, help="end place and route after this (default: %(default)s)")
     parser.add_argument("--no-route", action="store_true", help="stop after mapping and placement: an estimate, no bitstream")
-    parser.add_argument("--fault", metavar="UNIT", help="with --check: make a path of this unit longer, which must be seen")
+    parser.add_argument("--fault", metavar="UNIT", help="with --check: make a path of this unit longer; with --generic: make it grow faster; "
+                        "which must be seen")
     parser.add_argument("--update", action="store_true", help="with --check: write the measured values, and some room, as the budgets")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"), help="build folder (default: %(default)s)")
     args = parser.parse_args()
@@ -41,6 +44,8 @@ def main():
             return board.run(args)
         if args.units:
             return units.run(args)
+        if args.whole:
+            return whole.run(args)
         if args.generic:
             return generic.run(args)
         return budget.run(args)

@@ -5,7 +5,7 @@
 processes: what a clocked block hands to others is assigned with `<=`. IEEE 1800 leaves open the order in which processes run at an
 edge, so a blocking assignment that another process, an assignment, an instance or a port reads means something else in each tool. In a
 clocked block, blocking assignments belong to variables that are declared in the block. And no name becomes a net by being used: where it
-stands before its declaration, tools disagree on what it is.
+stands before its declaration, tools disagree on what it is. And a module has at most 30 ports: more is a bundle that is missing.
 """
 
 import argparse
@@ -19,6 +19,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 # Simulation views: whole-array state of one process, which nothing else reads; not what is synthesised.
 PRIVATE_VIEWS = ("rtl/mxu/systole_mxu_array_bf16_fast.sv", "rtl/mxu/systole_mxu_array_int8_fast.sv")
+
+# More ports than this are a bundle that is missing (rtl/chip/systole_bus_pkg.sv); but a chip's top has pins, for tools without structs,
+# and what PeakRDL writes has the standard's.
+MAX_PORTS = 30
+PINS = ("systole_top", "systole_top_axi")
 
 # slang's warnings that are off, and why.
 SLANG_OFF = {
@@ -194,6 +199,12 @@ def faults(compilation, manager, root):
         file = pathlib.Path(manager.getFullPath(where.buffer)).resolve()
         found.add((file.relative_to(root).as_posix() if file.is_relative_to(root) else file.as_posix(), manager.getLineNumber(where), text))
 
+    def count_ports(node):
+        if isinstance(node, ast.InstanceSymbol) and node.isModule and len(node.body.portList) > MAX_PORTS and node.definition.name not in PINS:
+            report(node.definition.location, f"{node.definition.name} has {len(node.body.portList)} ports, more than {MAX_PORTS}")
+        return ast.VisitAction.Advance
+
+    compilation.getRoot().visit(count_ports)
     for symbol in users:
         if isinstance(symbol, ast.NetSymbol) and symbol.isImplicit:
             report(symbol.location, f"{symbol.name} is not declared here, and becomes a net of its own")

@@ -42,18 +42,13 @@ module systole_board #(
   logic       rx_valid, tx_valid, tx_ready, good, bad;
   logic [7:0] rx_data, tx_data;
 
-  // Registers.
-  logic        axil_awvalid, axil_awready, axil_wvalid, axil_wready, axil_bvalid, axil_arvalid, axil_arready, axil_rvalid;
-  logic [11:0] axil_addr;
-  logic [31:0] axil_wdata, axil_rdata;
-  logic [1:0]  axil_bresp, axil_rresp;
-
-  // Memory window.
-  logic                axi_awvalid, axi_awready, axi_wvalid, axi_wready, axi_bvalid, axi_arvalid, axi_arready, axi_rvalid;
-  logic [AddrBits-1:0] axi_addr;
-  logic [D*8-1:0]      axi_wdata, axi_rdata;
-  logic [D-1:0]        axi_wstrb;
-  logic [1:0]          axi_bresp, axi_rresp;
+  // Registers and memory window.
+  systole_bus_pkg::axil_req_t axil_req;
+  systole_bus_pkg::axil_rsp_t axil_rsp;
+  systole_bus_pkg::axi_req_t  axi_req;
+  systole_bus_pkg::axi_rsp_t  axi_rsp;
+  logic [D*8-1:0]             axi_wdata, axi_rdata;
+  logic [D-1:0]               axi_wstrb;
 
   // DRAM.
   logic                dram_awvalid, dram_awready, dram_wvalid, dram_wready, dram_wlast, dram_bvalid, dram_bready;
@@ -72,35 +67,32 @@ module systole_board #(
       .tx_valid_i(tx_valid), .tx_ready_o(tx_ready), .tx_data_i(tx_data)
   );
 
-  systole_link #(.ClockHz(ClockHz), .AddrBits(AddrBits)) u_link (
+  systole_link #(.ClockHz(ClockHz)) u_link (
       .clk_i, .rst_ni(chip_rst_nq),
       .rx_valid_i(rx_valid), .rx_data_i(rx_data), .tx_valid_o(tx_valid), .tx_ready_i(tx_ready), .tx_data_o(tx_data),
       .good_o(good), .bad_o(bad),
-      .axil_awvalid_o(axil_awvalid), .axil_awready_i(axil_awready), .axil_wvalid_o(axil_wvalid),
-      .axil_wready_i(axil_wready), .axil_wdata_o(axil_wdata), .axil_bvalid_i(axil_bvalid), .axil_bresp_i(axil_bresp),
-      .axil_arvalid_o(axil_arvalid), .axil_arready_i(axil_arready), .axil_rvalid_i(axil_rvalid),
-      .axil_rdata_i(axil_rdata), .axil_rresp_i(axil_rresp), .axil_addr_o(axil_addr),
-      .axi_awvalid_o(axi_awvalid), .axi_awready_i(axi_awready), .axi_wvalid_o(axi_wvalid), .axi_wready_i(axi_wready),
-      .axi_wdata_o(axi_wdata), .axi_wstrb_o(axi_wstrb), .axi_bvalid_i(axi_bvalid), .axi_bresp_i(axi_bresp),
-      .axi_arvalid_o(axi_arvalid), .axi_arready_i(axi_arready), .axi_rvalid_i(axi_rvalid), .axi_rdata_i(axi_rdata),
-      .axi_rresp_i(axi_rresp), .axi_addr_o(axi_addr)
+      .axil_o(axil_req), .axil_i(axil_rsp),
+      .axi_o(axi_req), .axi_wdata_o(axi_wdata), .axi_wstrb_o(axi_wstrb), .axi_i(axi_rsp), .axi_rdata_i(axi_rdata)
   );
 
   systole_top_axi #(.Preset(Preset)) u_top (
       .clk_i, .rst_ni(chip_rst_nq),
-      .axil_awvalid_i(axil_awvalid), .axil_awready_o(axil_awready), .axil_awaddr_i(axil_addr),
-      .axil_wvalid_i(axil_wvalid), .axil_wready_o(axil_wready), .axil_wdata_i(axil_wdata), .axil_wstrb_i('1),
-      .axil_bvalid_o(axil_bvalid), .axil_bready_i(1'b1), .axil_bresp_o(axil_bresp),
-      .axil_arvalid_i(axil_arvalid), .axil_arready_o(axil_arready), .axil_araddr_i(axil_addr),
-      .axil_rvalid_o(axil_rvalid), .axil_rready_i(1'b1), .axil_rdata_o(axil_rdata), .axil_rresp_o(axil_rresp),
-      .axi_awvalid_i(axi_awvalid), .axi_awready_o(axi_awready), .axi_awaddr_i(axi_addr), .axi_awlen_i('0),
-      .axi_awsize_i(3'($clog2(D))), .axi_awburst_i(2'b01), .axi_awid_i('0),
-      .axi_wvalid_i(axi_wvalid), .axi_wready_o(axi_wready), .axi_wdata_i(axi_wdata), .axi_wstrb_i(axi_wstrb),
-      .axi_wlast_i(1'b1), .axi_bvalid_o(axi_bvalid), .axi_bready_i(1'b1), .axi_bresp_o(axi_bresp), .axi_bid_o(),
-      .axi_arvalid_i(axi_arvalid), .axi_arready_o(axi_arready), .axi_araddr_i(axi_addr), .axi_arlen_i('0),
-      .axi_arsize_i(3'($clog2(D))), .axi_arburst_i(2'b01), .axi_arid_i('0),
-      .axi_rvalid_o(axi_rvalid), .axi_rready_i(1'b1), .axi_rdata_o(axi_rdata), .axi_rresp_o(axi_rresp),
-      .axi_rlast_o(), .axi_rid_o(),
+      .axil_awvalid_i(axil_req.awvalid), .axil_awready_o(axil_rsp.awready), .axil_awaddr_i(axil_req.awaddr),
+      .axil_wvalid_i(axil_req.wvalid), .axil_wready_o(axil_rsp.wready), .axil_wdata_i(axil_req.wdata),
+      .axil_wstrb_i(axil_req.wstrb),
+      .axil_bvalid_o(axil_rsp.bvalid), .axil_bready_i(axil_req.bready), .axil_bresp_o(axil_rsp.bresp),
+      .axil_arvalid_i(axil_req.arvalid), .axil_arready_o(axil_rsp.arready), .axil_araddr_i(axil_req.araddr),
+      .axil_rvalid_o(axil_rsp.rvalid), .axil_rready_i(axil_req.rready), .axil_rdata_o(axil_rsp.rdata),
+      .axil_rresp_o(axil_rsp.rresp),
+      .axi_awvalid_i(axi_req.awvalid), .axi_awready_o(axi_rsp.awready), .axi_awaddr_i(axi_req.aw.addr),
+      .axi_awlen_i(axi_req.aw.len), .axi_awsize_i(axi_req.aw.size), .axi_awburst_i(axi_req.aw.burst), .axi_awid_i(axi_req.aw.id),
+      .axi_wvalid_i(axi_req.wvalid), .axi_wready_o(axi_rsp.wready), .axi_wdata_i(axi_wdata), .axi_wstrb_i(axi_wstrb),
+      .axi_wlast_i(axi_req.wlast), .axi_bvalid_o(axi_rsp.bvalid), .axi_bready_i(axi_req.bready), .axi_bresp_o(axi_rsp.bresp),
+      .axi_bid_o(axi_rsp.bid),
+      .axi_arvalid_i(axi_req.arvalid), .axi_arready_o(axi_rsp.arready), .axi_araddr_i(axi_req.ar.addr),
+      .axi_arlen_i(axi_req.ar.len), .axi_arsize_i(axi_req.ar.size), .axi_arburst_i(axi_req.ar.burst), .axi_arid_i(axi_req.ar.id),
+      .axi_rvalid_o(axi_rsp.rvalid), .axi_rready_i(axi_req.rready), .axi_rdata_o(axi_rdata), .axi_rresp_o(axi_rsp.rresp),
+      .axi_rlast_o(axi_rsp.rlast), .axi_rid_o(axi_rsp.rid),
       .irq_o(), .running_o, .fault_o,
       .dram_awvalid_o(dram_awvalid), .dram_awready_i(dram_awready), .dram_awaddr_o(dram_awaddr),
       .dram_awlen_o(dram_awlen), .dram_awsize_o(dram_awsize), .dram_awburst_o(dram_awburst),

@@ -52,7 +52,7 @@ def place_and_route(board, clock, work, args):
     """Returns nextpnr's report and the seconds it took."""
     command = [tools.NEXTPNR, *board["device"], "--json", "net.json", "--lpf", "pins.lpf", "--freq", clock, "--seed", args.seed,
                "--router", args.router, "--report", "report.json", "--timing-allow-fail", "-l", "route.log"]
-    command += ["--no-route"] if args.no_route else ["--textcfg", "board.config", "--sdf", "board.sdf"]
+    command += ["--sdf", "board.sdf", *(["--no-route"] if args.no_route else ["--textcfg", "board.config"])]
     (work / "pins.lpf").write_text((board["folder"] / "pins.lpf").read_text())
     code, seconds = tools.run(command, work, work / "nextpnr.log", "place and route", pattern=r"Info:", limit=args.limit * 60)
     if code != 0:
@@ -67,16 +67,11 @@ def name_path(path, unit_of):
     return {**path, "from_unit": unit_of(path["from"]), "to_unit": unit_of(path["to"])}
 
 
-def one_path(measured):
-    """What nextpnr itself tells of the worst path, for an estimate before routing."""
-    inside = [p for p in measured["critical_paths"] if "posedge" in p["from"] and "posedge" in p["to"]]
-    worst = max(inside, key=lambda path: sum(step["delay"] for step in path["path"]), default=None)
-    if worst is None:
-        return []
-    steps = worst["path"]
-    return [{"ns": round(sum(step["delay"] for step in steps), 2), "levels": sum(step["type"] == "logic" for step in steps),
-             "routing_ns": round(sum(step["delay"] for step in steps if step["type"] == "routing"), 2),
-             "from": steps[0]["from"]["cell"], "to": steps[-1]["to"]["cell"]}]
+def frequency(measured, log):
+    """The slowest clock of the chip, in MHz: the router's, or the placer's last estimate, which is in its log alone."""
+    clocks = {net: value["achieved"] for net, value in measured["fmax"].items()}
+    clocks = clocks or {net: float(mhz) for net, mhz in re.findall(r"Max frequency for clock '([^']+)': ([\d.]+) MHz", log)}
+    return min((mhz for net, mhz in clocks.items() if "25mhz" not in net), default=0.0)
 
 
 def run(args):
@@ -99,15 +94,17 @@ def run(args):
     total = netlist.count(cells)["all"]
     rows = [{"unit": unit, **table[unit]} for unit in sorted(table, key=lambda unit: -table[unit]["cells"])]
     report.table(f"{name} on {board['name']}, mapped in {synthesis_seconds:.0f} s", rows + [{"unit": "all", **total}])
+    estimate = netlist.Estimate(cells).worst()
+    tools.say(f"longest path, not placed: about {estimate[0]:.1f} ns, {estimate[1]} levels, from {estimate[2]} to {estimate[3]}")
     boards.check_fit(board, name, total)
     measured, route_seconds = place_and_route(board, clock, work, args)
     use = {kind: value["used"] for kind, value in measured["utilization"].items()}
-    fmax = min((value["achieved"] for net, value in measured["fmax"].items() if "25mhz" not in net), default=0.0)
-    worst = one_path(measured) if args.no_route else sdf.Design((work / "board.sdf").read_text()).worst(WORST_PATHS)
+    fmax = frequency(measured, (work / "nextpnr.log").read_text())
+    worst = sdf.Design((work / "board.sdf").read_text()).worst(WORST_PATHS)
     worst = [name_path(path, unit_of) for path in worst]
     result = {"board": board["name"], "preset": name, "clock_mhz": clock, "fmax_mhz": round(fmax, 2), "routed": not args.no_route,
               "cells": use["TRELLIS_COMB"], "flip_flops": use["TRELLIS_FF"], "multipliers": use["MULT18X18D"], "ram_blocks": use["DP16KD"],
-              "units": {row.pop("unit"): row for row in [dict(row) for row in rows]}, "worst_paths": worst, "bitstream": None,
+              "units": {row.pop("unit"): row for row in [dict(row) for row in rows]}, "estimate_ns": round(estimate[0], 1), "worst_paths": worst, "bitstream": None,
               "seconds": {"synthesis": round(synthesis_seconds), "place_and_route": round(route_seconds)}}
     report.table("Worst paths", [{key: path[key] for key in ("ns", "levels", "routing_ns", "from_unit", "to_unit", "from", "to")} for path in worst])
     if not args.no_route:

@@ -6,8 +6,9 @@ import time
 
 import yaml
 
-from flow import chip, netlist, report, tools, units
+from flow import chip, netlist, report, tools
 from flow.tools import ROOT, FlowError
+from flow.units import chosen, map_unit
 
 BUDGET = ROOT / "fpga" / "budget.yaml"
 HEAD = """# SPDX-License-Identifier: Apache-2.0
@@ -38,29 +39,62 @@ def compare(rows, budget):
     return problems
 
 
+def load():
+    """The budgets: {"units": {preset: {unit: {ns, cells}}}, "whole": {preset: {resource: number}}}."""
+    return yaml.safe_load(BUDGET.read_text())
+
+
+def write(known):
+    """Writes the budgets."""
+    text = HEAD
+    for kind, title in (("units", "by preset"), ("whole", "chips mapped flat: fpga.py --whole PRESET")):
+        text += f"{kind}:  # {title}\n"
+        for preset, entries in known[kind].items():
+            if kind == "whole":
+                text += f"  {preset}: {{{', '.join(f'{what}: {limit}' for what, limit in entries.items())}}}\n"
+            else:
+                text += f"  {preset}:\n" + "".join(f"    {unit}: {{ns: {row['ns']}, cells: {row['cells']}}}\n" for unit, row in entries.items())
+    BUDGET.write_text(text)
+
+
+def measure(preset, units, args):
+    """The units' estimates and cells."""
+    folder = args.build / "fpga" / "budget" / preset
+    found = chip.elaborate(preset, folder)
+    rows = []
+    for unit, instances in chosen(found, units).items():
+        cells, _ = map_unit(instances[0][0], folder, unit, effort=False, fault=FAULT_ADDERS if unit == args.fault else 0)
+        ns, levels, first, last = netlist.Estimate(cells).worst()
+        rows.append({"preset": preset, "unit": unit, "ns": round(ns, 1), "levels": levels, "cells": netlist.count(cells)["all"]["cells"],
+                     "from": first, "to": last})
+    return rows
+
+
 def run(args):
     tools.check(memory=False)
     start = time.monotonic()
-    known = yaml.safe_load(BUDGET.read_text()) if BUDGET.exists() else {"preset": args.preset or "board8", "units": {}}
-    preset = args.preset or known["preset"]
-    folder = args.build / "fpga" / "budget"
-    found = chip.elaborate(preset, folder)
-    if args.fault:
-        args.only = [args.fault]
-    wanted = units.chosen(found, args.only or ([] if args.update and not known["units"] else list(known["units"])))
-    rows = []
-    for unit, instances in wanted.items():
-        cells, _ = units.map_unit(instances[0][0], folder, unit, effort=False, fault=FAULT_ADDERS if unit == args.fault else 0)
-        ns, levels, first, last = netlist.Estimate(cells).worst()
-        rows.append({"unit": unit, "ns": round(ns, 1), "levels": levels, "cells": netlist.count(cells)["all"]["cells"], "from": first, "to": last})
+    known = load()
+    only = [args.fault] if args.fault else args.only
+    rows, problems, unknown = [], [], set(only)
+    for preset in [args.preset] if args.preset else list(known["units"]):
+        units = known["units"].setdefault(preset, {})
+        # New units enter by name and preset.
+        wanted = only if only and args.preset else [unit for unit in units if not only or unit in only]
+        unknown -= set(wanted)
+        if not wanted:
+            continue
+        measured = measure(preset, wanted, args)
+        if args.update:
+            units |= {row["unit"]: {"ns": round(row["ns"] * ROOM_NS, 1), "cells": int(row["cells"] * ROOM_CELLS)} for row in measured}
+        problems += compare(measured, units)
+        rows += measured
+    if unknown:
+        raise FlowError(f"no budget of '{min(unknown)}' (a new one: --check --update --preset PRESET --only UNIT)")
     if args.update:
-        values = known["units"] | {row["unit"]: {"ns": round(row["ns"] * ROOM_NS, 1), "cells": int(row["cells"] * ROOM_CELLS)} for row in rows}
-        text = "".join(f"  {unit}: {{ns: {value['ns']}, cells: {value['cells']}}}\n" for unit, value in values.items())
-        BUDGET.write_text(f"{HEAD}preset: {preset}\nunits:\n{text}")
-        known["units"] = values
-    problems = compare(rows, known["units"])
-    report.table(f"Budgets of {preset}, {time.monotonic() - start:.0f} s", [{key: value for key, value in row.items() if key not in ("from", "to")} for row in rows])
-    report.write(args.build, "fpga_budget.json", {"preset": preset, "units": rows, "problems": problems})
+        write(known)
+    shown = [{key: value for key, value in row.items() if key not in ("from", "to")} for row in rows]
+    report.table(f"Budgets, {time.monotonic() - start:.0f} s", shown)
+    report.write(args.build, "fpga_budget.json", {"units": rows, "problems": problems})
     for problem in problems:
         print(f"fpga: over budget: {problem}")
     if args.fault:

@@ -10,13 +10,14 @@ from flow.tools import ROOT, FlowError, yosys
 OPTIONS = "--threads 1 --ignore-assertions --no-implicit-memories --keep-hierarchy -DSYNTHESIS"
 # The units, by module: what the tables show a row for. Deeper ones are parts of these.
 UNITS = {
-    "sequencer": "systole_sequencer", "queue": "systole_unit_queue", "sync": "systole_sync", "fault": "systole_fault",
+    "sequencer": "systole_sequencer", "queue memory": "systole_queue_ram", "queue": "systole_unit_queue", "sync": "systole_sync", "fault": "systole_fault",
     "load": "systole_dma_load", "store": "systole_dma_store", "weights": "systole_weight_loader",
     "unified buffer": "systole_unified_buffer", "data setup": "systole_sds", "weight fifo": "systole_weight_fifo",
-    "array": "systole_mxu_array", "accumulators": "systole_accumulators", "vector": "systole_vector",
+    "mxu": "systole_mxu", "array": "systole_mxu_array", "accumulators": "systole_accumulators", "vector": "systole_vector",
     "vpu": "systole_vpu", "registers": "systole_csr", "memory window": "systole_axi_hbm", "memory port": "systole_axi_dram",
     "hbm": "systole_hbm", "link": "systole_link", "sdram": "systole_sdram",
 }
+LINK = [ROOT / "fpga" / "common" / f"systole_link{suffix}.sv" for suffix in ("_pkg", "", "_receive", "_send")]
 
 
 def top(preset_name):
@@ -25,14 +26,18 @@ def top(preset_name):
     return {"hbm": "systole_top", "axi": "systole_top_axi"}[memory]
 
 
-def elaborate(preset_name, folder):
-    """RTLIL of the chip in folder/chip.il. Returns {unit: [(module of the elaboration, instance path in the chip)]}."""
+def elaborate(preset_name, folder, options=""):
+    """RTLIL of the chip in folder/chip.il; options: more of the reader's. Returns {unit: [(module of the elaboration, its path in the chip)]}."""
     folder.mkdir(parents=True, exist_ok=True)
     preset = boards.preset(preset_name)
     module = top(preset_name)
     source = next((ROOT / "rtl").rglob(f"{module}.sv")).relative_to(ROOT)
     design = folder / "chip.il"
-    yosys({"read": f"{OPTIONS} --top {module} -G Preset={preset['id']} -F rtl/systole.f {source}", "save": str(design)}, folder, "read", "reading")
+    if preset["chip"]["Memory"] == "axi":
+        # The host link of boards, beside the chip.
+        options += f" --top systole_link {' '.join(str(path) for path in LINK)}"
+    read = f"{OPTIONS} {options} --top {module} -G Preset={preset['id']} -F rtl/systole.f {source}"
+    yosys({"read": read, "save": str(design)}, folder, "read", f"reading {preset_name}")
     return find_units(design, module)
 
 

@@ -82,6 +82,8 @@ class Estimate:
         kind = cell["type"]
         if is_clocked(cell):
             return None, CLOCK_TO_OUTPUT[kind]
+        if kind not in CELL and kind != "CCU2C":  # a PLL, whose feedback is no path; a pad
+            return None, 0.0
         arcs = []
         for source, bits in cell["connections"].items():
             if cell["port_directions"].get(source) == "output" or (kind == "TRELLIS_DPR16X4" and source != "RAD"):

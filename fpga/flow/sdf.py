@@ -42,9 +42,11 @@ class Design:
                     self.out[plain(source)].append((plain(target), float(high or low) / 1000, False))
                 continue
             self.types[cell] = kind
+            # A path from a clock begins there; the router writes an edge with it, or not.
+            clocks = {clock for _, _, clock, _, _ in SETUP.findall(body)}
             for source, target, low, high in PATH.findall(body):
                 delay = float(high or low) / 1000
-                if source.startswith("("):
+                if source.startswith("(") or source in clocks:
                     clocked.append((f"{cell}/{plain(target)}", delay))
                 else:
                     self.out[f"{cell}/{plain(source)}"].append((f"{cell}/{plain(target)}", delay, True))

@@ -132,7 +132,12 @@ def main():
 
     text = str(verilog.convert(sdram, ios=sdram.ports(), name="systole_sdram", special_overrides={**lattice_ecp5_special_overrides, SDRTristate: Tristate}))
     # No dates: the same input yields the same file. No module else has a time scale.
-    args.out.write_text(re.sub(r"(?m)^(//|`timescale).*$\n", "", text))
+    text = re.sub(r"(?m)^(//|`timescale).*$\n", "", text)
+    # The front end takes for a memory what says so, and makes flip-flops of all else.
+    text, memories = re.subn(r"(?m)^(?=reg *(\[[^]]*\])? *\w+\[0:\d+\];)", '(* ram_style = "distributed" *) ', text)
+    if memories == 0:
+        raise RuntimeError("no memories found in what LiteDRAM wrote")
+    args.out.write_text(text)
     print(f"{sdram.bytes} bytes")
 
 

@@ -12,6 +12,8 @@ The job is an object:
   commands:  Yosys commands in place of the mapping for ECP5
   effort:    true: the delay target of the mapper that gives the smaller and faster result in twice the time
   json:      the mapped netlist
+  stat:      a file for Yosys' statistics
+  bits:      a file for the number of bits in memories
 """
 
 import json
@@ -22,6 +24,9 @@ import pyosys
 from pyosys import libyosys as ys
 
 CLOCKS = ("\\clk_i",)
+# Sources whose multiplexers are made of a slice's own (wide_muxes.v): those of data, many of the same kind. A tenth less of the unified
+# buffer, and a level instead of three behind its memories.
+WIDE_MUXES = ("rtl/unified_buffer/",)
 
 
 def lengthen(module, wire, additions):
@@ -59,6 +64,12 @@ def register_ports(design, fault):
     module.fixup_ports()
 
 
+def memory_bits(module):
+    """Bits of all memories of a module."""
+    memories = [cell for cell in module.cells_.values() if cell.type.str() == "$mem_v2"]
+    return sum(cell.getParam(ys.IdString("\\SIZE")).as_int() * cell.getParam(ys.IdString("\\WIDTH")).as_int() for cell in memories)
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         job = json.load(file)
@@ -88,9 +99,16 @@ def main():
         run("scratchpad -set abc9.verify false")
         if job.get("effort", True):
             run("scratchpad -set abc9.W 300")
-        run("synth_lattice -family ecp5 -abc9" + (f" -json {job['json']}" if "json" in job else ""))
+        run("synth_lattice -family ecp5 -abc9 -run begin:map_luts")
+        for source in WIDE_MUXES:
+            run(f"muxcover -mux4 -mux8 t:$_MUX_ a:src=*{source}* %i")
+        run(f"techmap -map {pathlib.Path(__file__).parent / 'wide_muxes.v'}")
+        run("opt_clean")
+        run("synth_lattice -family ecp5 -abc9 -run map_luts:" + (f" -json {job['json']}" if "json" in job else ""))
     if "stat" in job:
         run(f"tee -q -o {job['stat']} stat -json")
+    if "bits" in job:
+        pathlib.Path(job["bits"]).write_text(str(memory_bits(design.top_module())))
 
 
 main()

@@ -3,7 +3,8 @@
 //
 // Accumulators: AccRows rows of Cols 32-bit lanes in two banks (upper row bit). The MXU is never refused: int8 writes or adds
 // (saturating) one row a cycle; bf16 reads the rows that vectors begin from and writes their sums. The vector unit reads any row whose
-// bank's read port the MXU does not need. Read data: two cycles after the transfer.
+// bank's read port the MXU does not need. Read data: two cycles after the transfer. A row is in the memory two cycles (int8: three) after
+// the cycle in which it is written.
 // Docs: docs/accumulators.md, docs/numerics.md. Test: tests/rtl/accumulators.
 
 module systole_accumulators
@@ -30,7 +31,7 @@ module systole_accumulators
     input  logic                     wr_accumulate_i,  // int8
     input  logic [AccAddrBits-1:0]   wr_row_i,
     input  logic signed [31:0]       wr_data_i [Cfg.Cols],
-    output logic                     wr_done_o,     // the row of the wr_valid_i two cycles ago is in the memory now
+    output logic                     wr_done_o,     // two cycles (bf16: one) after wr_valid_i: the row is in the memory from the next on
 
     input  logic                     rd_valid_i,
     output logic                     rd_ready_o,
@@ -70,7 +71,7 @@ module systole_accumulators
     assign mxu_read = mxu_reads && mxu_bank == 1'(b);
     assign vec_read = rd_accept && rd_bank == 1'(b);
     assign raddr    = mxu_read ? mxu_row[RowBits-1:0] : rd_row_i[RowBits-1:0];
-    systole_ram_1r1w #(.Width(Cols * 32), .Depth(BankRows)) u_ram (
+    systole_ram_1r1w #(.Width(Cols * 32), .Depth(BankRows), .AnyOnCollision(1'b1)) u_ram (
         .clk_i,
         .we_i(we && waddr[RowBits] == 1'(b)), .waddr_i(waddr[RowBits-1:0]), .wdata_i(wdata),
         .re_i(mxu_read || vec_read), .raddr_i(raddr), .rdata_o(rdata[b])
@@ -134,28 +135,33 @@ module systole_accumulators
     // Sums were started from rows.
     always_ff @(posedge clk_i) if (rst_ni) a_plain : assert (!wr_valid_i || !wr_accumulate_i);
   end else begin : gen_add
-    // Stage 1: the sums and the old row of the memory arrive.
-    logic                   s1_valid_q, s1_accumulate_q, s1_forward_q;
-    logic [AccAddrBits-1:0] s1_row_q;
-    logic signed [31:0]     s1_data_q [Cols];
-    logic signed [31:0]     s1_last_q [Cols];  // the row written a cycle ago, for s1_forward_q
+    // Stage 1: the memory's old row arrives. Stage 2: it is added to and written. The row added a cycle ago goes straight to the adders,
+    // the one before it into the old row's register.
+    logic                   s1_valid_q, s1_accumulate_q, s1_near_q, s1_far_q;
+    logic                   s2_valid_q, s2_near_q, saturates_q;
+    // verilator lint_off UNUSEDSIGNAL
+    logic [AccAddrBits-1:0] s1_row_q, s2_row_q;
+    // verilator lint_on UNUSEDSIGNAL
+    logic signed [31:0]     s1_data_q [Cols], s2_data_q [Cols];
     logic signed [31:0]     old_row [Cols];
-    logic signed [31:0]     base [Cols];
+    logic signed [31:0]     old_q [Cols];   // 0 for a row that is not added to
+    logic signed [31:0]     last_q [Cols];  // the row written a cycle ago
+    logic signed [31:0]     base [Cols];    // what is added to
     logic signed [31:0]     sum [Cols];
-    logic                   sum_saturates;
+    logic                   saturates;
 
     assign mxu_reads = wr_valid_i && wr_accumulate_i;
     assign mxu_row   = wr_row_i;
-    assign we        = s1_valid_q;
-    assign waddr     = s1_row_q;
-    assign wr_done_o = s1_valid_q;
+    assign we        = s2_valid_q;
+    assign waddr     = s2_row_q;
+    assign wr_done_o = s2_valid_q;
     assign nan_o     = '0;
     assign inf_o     = '0;
 
     for (genvar c = 0; c < Cols; c++) begin : gen_column
-      assign old_row[c] = s1_row_q[RowBits] ? rdata[1][c*32+:32] : rdata[0][c*32+:32];
+      assign old_row[c]      = s1_row_q[RowBits] ? rdata[1][c*32+:32] : rdata[0][c*32+:32];
       assign wdata[c*32+:32] = sum[c];
-      assign feed_data_o[c] = '0;
+      assign feed_data_o[c]  = '0;
     end
 
     // verilator lint_off UNUSEDSIGNAL
@@ -166,40 +172,53 @@ module systole_accumulators
     endfunction
     // verilator lint_on UNUSEDSIGNAL
 
-    // The new row: the sums themselves, or added to the old row with saturation.
     always_comb begin
-      sum_saturates = 1'b0;
-      for (int unsigned c = 0; c < Cols; c++) base[c] = s1_forward_q ? s1_last_q[c] : old_row[c];
-      for (int unsigned c = 0; c < Cols; c++) sum[c] = s1_data_q[c];
-      if (s1_valid_q && s1_accumulate_q) begin
+      saturates = 1'b0;
+      for (int unsigned c = 0; c < Cols; c++) base[c] = s2_near_q ? last_q[c] : old_q[c];
+      for (int unsigned c = 0; c < Cols; c++) sum[c] = s2_data_q[c];
+      if (s2_valid_q) begin
         for (int unsigned c = 0; c < Cols; c++) begin
-          sum_saturates |= overflows(base[c], s1_data_q[c]);
-          sum[c] = !overflows(base[c], s1_data_q[c]) ? base[c] + s1_data_q[c]
-                   : base[c][31] ? 32'sh8000_0000 : 32'sh7FFF_FFFF;
+          saturates |= overflows(base[c], s2_data_q[c]);
+          sum[c] = !overflows(base[c], s2_data_q[c]) ? base[c] + s2_data_q[c] : base[c][31] ? 32'sh8000_0000 : 32'sh7FFF_FFFF;
         end
       end
     end
 
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
-        s1_valid_q   <= 1'b0;
-        s1_forward_q <= 1'b0;
-        saturated_o  <= 1'b0;
+        s1_valid_q  <= 1'b0;
+        s1_near_q   <= 1'b0;
+        s1_far_q    <= 1'b0;
+        s2_valid_q  <= 1'b0;
+        s2_near_q   <= 1'b0;
+        saturates_q <= 1'b0;
+        saturated_o <= 1'b0;
       end else begin
-        s1_valid_q   <= wr_valid_i;
-        s1_forward_q <= mxu_reads && s1_valid_q && s1_row_q == wr_row_i;
+        s1_valid_q  <= wr_valid_i;
+        s1_near_q   <= mxu_reads && s1_valid_q && s1_row_q == wr_row_i;
+        s1_far_q    <= mxu_reads && s2_valid_q && s2_row_q == wr_row_i;
+        s2_valid_q  <= s1_valid_q;
+        s2_near_q   <= s1_near_q;
+        saturates_q <= saturates;
         if (clear_i) saturated_o <= 1'b0;
-        else if (sum_saturates) saturated_o <= 1'b1;
+        else if (saturates_q) saturated_o <= 1'b1;
       end
     end
 
     always_ff @(posedge clk_i) begin
-      if (s1_valid_q) s1_last_q <= sum;
       if (wr_valid_i) begin
         s1_accumulate_q <= wr_accumulate_i;
         s1_row_q        <= wr_row_i;
         s1_data_q       <= wr_data_i;
       end
+      if (s1_valid_q) begin
+        s2_row_q  <= s1_row_q;
+        s2_data_q <= s1_data_q;
+        if (!s1_accumulate_q) old_q <= '{default: '0};
+        else if (s1_far_q) old_q <= last_q;
+        else old_q <= old_row;
+      end
+      if (s2_valid_q) last_q <= sum;
     end
 
     // Sums start from 0.

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Memory with one write and one read port on one clock: read data one cycle after re_i, held until the next read; a read of the
-// word that is written in the same cycle returns the old data. A plain vector, so that tools find a block RAM.
+// word that is written in the same cycle returns the old data; with AnyOnCollision its user makes nothing of what it returns, and no
+// bypass is built. A plain vector, so that tools find a block RAM.
 // LaneBits: width of a write lane (we_i has a bit a lane); Width = one lane. Docs: docs/cells.md.
 // Test: tests/cells/small_cells_test.cc.
 
@@ -10,6 +11,8 @@ module systole_ram_1r1w #(
     parameter int unsigned Width = 32,
     parameter int unsigned Depth = 64,
     parameter int unsigned LaneBits = Width,
+    parameter bit          AnyOnCollision = 1'b0,
+    parameter string       Style = "auto",      // "block", "distributed": what it is made of
     localparam int unsigned AddrBits = Depth > 1 ? $clog2(Depth) : 1,
     localparam int unsigned Lanes = Width / LaneBits
 ) (
@@ -23,16 +26,26 @@ module systole_ram_1r1w #(
     input  logic [AddrBits-1:0] raddr_i,
     output logic [Width-1:0]    rdata_o
 );
-  (* ram_style = "auto" *) logic [Width-1:0] mem_q [Depth];
   logic [Width-1:0] rdata_q;
 
   assign rdata_o = rdata_q;
 
-  always_ff @(posedge clk_i) begin
-    for (int unsigned i = 0; i < Lanes; i++) begin
-      if (we_i[i]) mem_q[waddr_i][i*LaneBits+:LaneBits] <= wdata_i[i*LaneBits+:LaneBits];
+  if (AnyOnCollision) begin : gen_any
+    (* no_rw_check, ram_style = Style *) logic [Width-1:0] mem_q [Depth];
+    always_ff @(posedge clk_i) begin
+      for (int unsigned i = 0; i < Lanes; i++) begin
+        if (we_i[i]) mem_q[waddr_i][i*LaneBits+:LaneBits] <= wdata_i[i*LaneBits+:LaneBits];
+      end
+      if (re_i) rdata_q <= mem_q[raddr_i];
     end
-    if (re_i) rdata_q <= mem_q[raddr_i];
+  end else begin : gen_old
+    (* ram_style = Style *) logic [Width-1:0] mem_q [Depth];
+    always_ff @(posedge clk_i) begin
+      for (int unsigned i = 0; i < Lanes; i++) begin
+        if (we_i[i]) mem_q[waddr_i][i*LaneBits+:LaneBits] <= wdata_i[i*LaneBits+:LaneBits];
+      end
+      if (re_i) rdata_q <= mem_q[raddr_i];
+    end
   end
 
   // The lanes fill the word.

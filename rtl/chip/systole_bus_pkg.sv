@@ -7,6 +7,8 @@
 package systole_bus_pkg;
   import systole_presets_pkg::AddrBits;
   import systole_presets_pkg::PcBits;
+  import systole_isa_pkg::desc_t;
+  import systole_isa_pkg::fault_e;
 
   // AXI4-Lite of the registers.
   typedef struct packed {
@@ -65,6 +67,32 @@ package systole_bus_pkg;
     logic [3:0] rid;
   } axi_rsp_t;
 
+  // A queue to its unit (docs/design.md). All but the freeze in valid comes from flip-flops.
+  typedef struct packed {
+    logic  peek;   // desc is the next to start, though its flags may be missing
+    logic  valid;  // desc starts when the unit is ready
+    desc_t desc;
+  } unit_req_t;
+
+  // A unit to its queue; ready does not depend on valid, all else is a pulse or belongs to one.
+  typedef struct packed {
+    logic                ready;
+    logic                done;      // the oldest descriptor in flight is complete
+    logic                progress;  // the unit moved data
+    logic                fault;     // with the next three
+    fault_e              code;
+    logic [AddrBits-1:0] addr;
+    logic                newest;    // it is about the newest descriptor in flight, otherwise the oldest
+  } unit_rsp_t;
+
+  // A fault of the sequencer.
+  typedef struct packed {
+    logic                valid;  // pulse
+    fault_e              code;
+    logic [PcBits-1:0]   pc;     // from the cycle after it on
+    logic [AddrBits-1:0] addr;
+  } seq_fault_t;
+
   // The registers to the core; all from flip-flops, and but for the cycle they hold while a program runs.
   typedef struct packed {
     logic [AddrBits-1:0] prog_addr;
@@ -78,7 +106,7 @@ package systole_bus_pkg;
     logic                running;
     logic                done;  // pulse: the program reached its halt
     logic                fault;  // level; those of its name hold while it is high
-    logic [3:0]          fault_code;
+    fault_e              fault_code;
     logic [2:0]          fault_queue;
     logic [PcBits-1:0]   fault_pc;
     logic [AddrBits-1:0] fault_addr;

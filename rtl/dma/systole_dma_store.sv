@@ -6,6 +6,8 @@
 
 module systole_dma_store
   import systole_isa_pkg::*;
+  import systole_bus_pkg::unit_req_t;
+  import systole_bus_pkg::unit_rsp_t;
   import systole_presets_pkg::*;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
@@ -18,15 +20,10 @@ module systole_dma_store
     input  logic [AddrBits:0]     hbm_end_i,
 
     // Unit interface (docs/design.md).
-    input  logic                  start_valid_i,
-    output logic                  start_ready_o,
-    input  desc_t                 start_desc_i,
-    output logic                  done_o,
-    output logic                  fault_valid_o,
-    output fault_e                fault_code_o,
-    output logic [AddrBits-1:0]   fault_addr_o,
-    output logic                  fault_newest_o,
-    output logic                  progress_o,
+    // verilator lint_off UNUSEDSIGNAL
+    input  unit_req_t             req_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output unit_rsp_t             rsp_o,
 
     // Unified buffer.
     output logic                  ub_valid_o,
@@ -44,6 +41,13 @@ module systole_dma_store
 );
   localparam int unsigned Shift = $clog2(D);
 
+  // What the unit tells its queue.
+  logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
+  fault_e              unit_code;
+  logic [AddrBits-1:0] unit_addr;
+  assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
+                   addr: unit_addr, newest: unit_newest};
+
   logic                  beat_valid, beat_ready, beat_last;
   logic [AddrBits-Shift-1:0]   beat_hbm;
   logic [UbAddrBits-Shift-1:0] beat_ub;
@@ -51,11 +55,12 @@ module systole_dma_store
 
   systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes)) u_walk (
       .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
-      .start_valid_i, .start_ready_o, .start_desc_i, .fault_valid_o, .fault_code_o, .fault_addr_o,
+      .start_valid_i(req_i.valid), .start_ready_o(unit_ready), .start_desc_i(req_i.desc),
+      .fault_valid_o(unit_fault), .fault_code_o(unit_code), .fault_addr_o(unit_addr),
       .beat_valid_o(beat_valid), .beat_ready_i(beat_ready), .beat_hbm_o(beat_hbm),
       .beat_ub_o(beat_ub), .beat_tail_o(beat_tail), .beat_last_o(beat_last)
   );
-  assign fault_newest_o = 1'b1;
+  assign unit_newest = 1'b1;
 
   // A beat is read when there is a place for its data; where it goes waits in a list.
   logic                       take, credit, written, all_back, place_valid, place_room, data_room, ub_valid_q;
@@ -99,14 +104,14 @@ module systole_dma_store
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      ub_valid_q <= 1'b0;
-      done_o     <= 1'b0;
-      progress_o <= 1'b0;
+      ub_valid_q    <= 1'b0;
+      unit_done     <= 1'b0;
+      unit_progress <= 1'b0;
     end else begin
       if (take) ub_valid_q <= 1'b1;
       else if (ub_ready_i) ub_valid_q <= 1'b0;
-      done_o     <= written && place.last;
-      progress_o <= take || written;
+      unit_done     <= written && place.last;
+      unit_progress <= take || written;
     end
   end
 

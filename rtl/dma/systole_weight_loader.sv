@@ -7,6 +7,8 @@
 
 module systole_weight_loader
   import systole_isa_pkg::*;
+  import systole_bus_pkg::unit_req_t;
+  import systole_bus_pkg::unit_rsp_t;
   import systole_presets_pkg::*;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
@@ -22,15 +24,10 @@ module systole_weight_loader
     // verilator lint_on UNUSEDSIGNAL
 
     // Unit interface (docs/design.md).
-    input  logic                start_valid_i,
-    output logic                start_ready_o,
-    input  desc_t               start_desc_i,
-    output logic                done_o,
-    output logic                fault_valid_o,
-    output fault_e              fault_code_o,
-    output logic [AddrBits-1:0] fault_addr_o,
-    output logic                fault_newest_o,
-    output logic                progress_o,
+    // verilator lint_off UNUSEDSIGNAL
+    input  unit_req_t             req_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output unit_rsp_t             rsp_o,
 
     // HBM read client.
     output logic                rd_valid_o,
@@ -64,10 +61,17 @@ module systole_weight_loader
   typedef logic [HbmBits-1:0]  hbm_t;
   typedef logic [BeatBits-1:0] count_t;
 
+  // What the unit tells its queue.
+  logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
+  fault_e              unit_code;
+  logic [AddrBits-1:0] unit_addr;
+  assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
+                   addr: unit_addr, newest: unit_newest};
+
   // verilator lint_off UNUSEDSIGNAL
   weights_desc_t d;
   // verilator lint_on UNUSEDSIGNAL
-  assign d = weights_desc_t'(start_desc_i);
+  assign d = weights_desc_t'(req_i.desc);
 
   // Tiles of the unified buffer. Beats must come in the order of the descriptors, so only one of the two ways is in use at a time.
   logic                ub_ready, ub_busy, ub_step, ub_full, ub_beat, is_tiles, start, stopped_q;
@@ -79,7 +83,7 @@ module systole_weight_loader
     assign is_tiles = d.opcode == OpTiles;
     systole_tile_loader #(.Cfg(Cfg)) u_tiles (
         .clk_i, .rst_ni, .freeze_i(freeze_i || stopped_q),
-        .start_ready_o(ub_ready), .start_i(start && is_tiles), .start_desc_i, .busy_o(ub_busy), .fault_code_o(ub_code),
+        .start_ready_o(ub_ready), .start_i(start && is_tiles), .start_desc_i(req_i.desc), .busy_o(ub_busy), .fault_code_o(ub_code),
         .fault_addr_o(ub_addr), .step_o(ub_step), .full_o(ub_full),
         .win_valid_o, .win_addr_o, .win_need_o, .win_ready_i, .win_rsp_valid_i, .win_data_i,
         .wf_free_i, .beat_valid_o(ub_beat), .beat_data_o(ub_data)
@@ -122,40 +126,40 @@ module systole_weight_loader
     new_d.outside = hbm_t'(d.hbm_addr[AddrBits-1:Shift]) >= end_d;
   end
 
-  assign bad           = now_q.illegal || now_q.low != '0 || now_q.outside;
-  assign offer         = active_q && !bad && !freeze_i && !stopped_q;
-  assign room          = asked_q ? room2_q : room1_q;
-  assign full_o        = ub_full || (offer && !room);
-  assign ask           = offer && room && (!rd_valid_q || rd_ready_i);
-  assign finish        = ask && now_q.last;
-  assign start_ready_o = (is_tiles ? ub_ready && !active_q && under_way_q == '0 : (!active_q || (now_q.last && !bad)) && !ub_busy)
+  assign bad        = now_q.illegal || now_q.low != '0 || now_q.outside;
+  assign offer      = active_q && !bad && !freeze_i && !stopped_q;
+  assign room       = asked_q ? room2_q : room1_q;
+  assign full_o     = ub_full || (offer && !room);
+  assign ask        = offer && room && (!rd_valid_q || rd_ready_i);
+  assign finish     = ask && now_q.last;
+  assign unit_ready = (is_tiles ? ub_ready && !active_q && under_way_q == '0 : (!active_q || (now_q.last && !bad)) && !ub_busy)
                          && !next_valid_q && list_room && !freeze_i && !stopped_q;
-  assign start         = start_valid_i && start_ready_o;
-  assign hbm_start     = start && !is_tiles;
-  assign rd_valid_o    = rd_valid_q;
-  assign rd_addr_o     = {rd_addr_q, {Shift{1'b0}}};
+  assign start      = req_i.valid && unit_ready;
+  assign hbm_start  = start && !is_tiles;
+  assign rd_valid_o = rd_valid_q;
+  assign rd_addr_o  = {rd_addr_q, {Shift{1'b0}}};
 
   always_comb begin
-    hbm_code     = FaultNone;
-    fault_addr_o = {now_q.addr[AddrBits-Shift-1:0], now_q.low};
+    hbm_code  = FaultNone;
+    unit_addr = {now_q.addr[AddrBits-Shift-1:0], now_q.low};
     if (active_q) begin
       if (now_q.illegal) begin
-        hbm_code     = FaultIllegalDescriptor;
-        fault_addr_o = '0;
+        hbm_code  = FaultIllegalDescriptor;
+        unit_addr = '0;
       end else if (now_q.low != '0) begin
         hbm_code = FaultMisaligned;
       end else if (now_q.outside) begin
         hbm_code = FaultHbmRange;
       end
     end
-    fault_code_o = hbm_code;
+    unit_code = hbm_code;
     if (ub_code != FaultNone) begin
-      fault_code_o = ub_code;
-      fault_addr_o = ub_addr;
+      unit_code = ub_code;
+      unit_addr = ub_addr;
     end
   end
-  assign fault_valid_o  = fault_code_o != FaultNone && !freeze_i && !stopped_q;
-  assign fault_newest_o = 1'b1;
+  assign unit_fault  = unit_code != FaultNone && !freeze_i && !stopped_q;
+  assign unit_newest = 1'b1;
 
   always_ff @(posedge clk_i) begin
     last_beat_q <= end_d - hbm_t'(1);
@@ -182,7 +186,7 @@ module systole_weight_loader
       asked_q      <= 1'b0;
       under_way_q  <= '0;
     end else begin
-      if (fault_valid_o) stopped_q <= 1'b1;
+      if (unit_fault) stopped_q <= 1'b1;
       if (!active_q || finish) active_q <= next_valid_q || hbm_start;
       next_valid_q <= active_q && !finish && (next_valid_q || hbm_start);
       asked_q      <= ask;
@@ -202,7 +206,7 @@ module systole_weight_loader
   // verilator lint_off UNUSEDSIGNAL
   tiles_desc_t ub_desc;
   // verilator lint_on UNUSEDSIGNAL
-  assign ub_desc   = tiles_desc_t'(start_desc_i);
+  assign ub_desc   = tiles_desc_t'(req_i.desc);
   assign tiles     = is_tiles ? ub_desc.tiles : d.tiles;
   assign transpose = Cfg.Cell == CellBf16 && (is_tiles ? d.flags[FlagTilesTranspose] : d.flags[FlagWeightsTranspose]);
 
@@ -218,14 +222,14 @@ module systole_weight_loader
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      come_q     <= '0;
-      done_o     <= 1'b0;
-      progress_o <= 1'b0;
+      come_q        <= '0;
+      unit_done     <= 1'b0;
+      unit_progress <= 1'b0;
     end else begin
       if (complete) come_q <= '0;
       else if (wf_valid_o) come_q <= come_q + 1'b1;
-      done_o     <= complete;
-      progress_o <= ask || ub_step || wf_valid_o;
+      unit_done     <= complete;
+      unit_progress <= ask || ub_step || wf_valid_o;
     end
   end
 

@@ -173,7 +173,7 @@ package systole_presets_pkg;
         c.Core.Cols = 16;
         c.Core.Cell = CellInt8;
         c.Core.CellStages = 2;
-        c.Core.Multipliers = 144;
+        c.Core.Multipliers = 136;
         c.Core.UbBytes = 262144;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;

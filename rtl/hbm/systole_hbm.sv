@@ -101,8 +101,10 @@ module systole_hbm
     wr_ready_o[wr_idx] = wr_accept;
   end
 
-  // Write buffer: the beats whose writes are not in a controller's queue yet.
+  // Write buffer: the beats whose writes are not in a controller's queue yet, in registers that reads are compared with, and in a
+  // memory from which they go on.
   beat_t               buf_q[BufDepth];
+  (* ram_style = "distributed" *) beat_t buf_mem_q[BufDepth];
   logic [BufDepth-1:0] buf_valid_q;
   logic [BufBits-1:0]  buf_wr_ptr_q, buf_rd_ptr_q;
   logic [BufBits:0]    buf_count_q;
@@ -110,7 +112,7 @@ module systole_hbm
   loc_t                buf_loc;
 
   assign buf_any = buf_count_q != '0;
-  assign buf_loc = locate(buf_q[buf_rd_ptr_q]);
+  assign buf_loc = locate(buf_mem_q[buf_rd_ptr_q]);
 
   // A read of a buffered beat must wait until the write is on its way. (A controller's queue keeps its order.)
   logic hazard;
@@ -148,7 +150,10 @@ module systole_hbm
   assign push      = rd_accept || buf_pop;
 
   always_ff @(posedge clk_i) begin
-    if (wr_accept) buf_q[buf_wr_ptr_q] <= wr_beat;
+    if (wr_accept) begin
+      buf_q[buf_wr_ptr_q]     <= wr_beat;
+      buf_mem_q[buf_wr_ptr_q] <= wr_beat;
+    end
   end
 
   always_ff @(posedge clk_i) begin

@@ -21,11 +21,12 @@ module systole_hbm_arb #(
 
   logic [IdxBits-1:0] last_q;  // who transferred last
   logic [RunBits-1:0] run_q;   // transfers in a row
+  logic               full_q;  // run_q is at its end
   logic               keep;
 
   int unsigned c;
   always_comb begin
-    keep = req_i[last_q] && run_q != RunBits'(Burst);
+    keep = req_i[last_q] && !full_q;
     any_o = |req_i;
     idx_o = last_q;
     c     = 0;
@@ -43,9 +44,11 @@ module systole_hbm_arb #(
     if (!rst_ni) begin
       last_q <= '0;
       run_q  <= '0;
+      full_q <= 1'b0;
     end else if (accept_i) begin
       last_q <= idx_o;
       run_q  <= keep ? run_q + 1'b1 : RunBits'(1);
+      full_q <= keep ? run_q == RunBits'(Burst - 1) : Burst == 1;
     end
   end
 
@@ -53,7 +56,7 @@ module systole_hbm_arb #(
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_accept : assert (!accept_i || (any_o && req_i[idx_o]));
-      a_run : assert (run_q <= RunBits'(Burst));
+      a_run : assert (run_q <= RunBits'(Burst) && full_q == (run_q == RunBits'(Burst)));
     end
   end
 endmodule

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Bank machines of a controller: which row each bank has open or will have, how many prepared requests still use it, and down
-// counters to its next PRE, ACT, RD and WR. Answers for the banks that the scheduler looks at, at once.
+// counters to its next PRE, ACT, RD and WR, each with a flag that it is 0. Answers for the banks that the scheduler looks at, at once.
 // Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
 
 module systole_hbm_banks
@@ -45,13 +45,17 @@ module systole_hbm_banks
   localparam wait_t ActToPre = WaitBits'(Timing.tras - 16'd1);
   localparam wait_t ActToAct = WaitBits'(Timing.trc - 16'd1);
   localparam wait_t PreToAct = WaitBits'(Timing.trp - 16'd1);
-  localparam wait_t RdToPre = WaitBits'(Timing.trtp - 16'd1);
-  localparam wait_t ColWrToPre = WaitBits'(WrToPre - 1);
+  // What a column does to its bank is done a cycle later, from registers: until then the bank still has its user.
+  localparam wait_t RdToPre = WaitBits'(Timing.trtp - 16'd2);
+  localparam wait_t ColWrToPre = WaitBits'(WrToPre - 2);
 
   logic [Banks-1:0]    open_q;
   logic [UserBits-1:0] users_q [Banks];
   wait_t               rd_q [Banks], wr_q [Banks], act_q [Banks], pre_q [Banks];
-  logic                column;
+  // The flags are registers: what the scheduler sees is one bit a bank.
+  logic                rd_free_q [Banks], wr_free_q [Banks], act_free_q [Banks], pre_free_q [Banks], unused_q [Banks];
+  logic                column, column_q, written_q;
+  logic [BankBits-1:0] column_bank_q;
 
   function automatic wait_t less(wait_t left);
     return left == '0 ? '0 : left - 1'b1;
@@ -67,61 +71,112 @@ module systole_hbm_banks
     if (prepare_i) row_q[pre_bank_i] <= pre_row_i;
   end
 
-  assign rd_ok_o    = rd_q[col_bank_i] == '0;
-  assign wr_ok_o    = wr_q[col_bank_i] == '0;
-  assign act_ok_o   = act_q[act_bank_i] == '0;
-  assign pre_ok_o   = pre_q[pre_bank_i] == '0 && users_q[pre_bank_i] == '0;
+  assign rd_ok_o    = rd_free_q[col_bank_i];
+  assign wr_ok_o    = wr_free_q[col_bank_i];
+  assign act_ok_o   = act_free_q[act_bank_i];
+  assign pre_ok_o   = pre_free_q[pre_bank_i] && unused_q[pre_bank_i];
   assign pre_open_o = open_q[pre_bank_i];
   assign pre_hit_o  = pre_open_o && row_q[pre_bank_i] == pre_row_i;
   assign column     = read_i || write_i;
 
+  always_ff @(posedge clk_i) begin
+    column_q      <= rst_ni && column;
+    written_q     <= write_i;
+    column_bank_q <= col_bank_i;
+  end
+
   always_ff @(posedge clk_i) begin : machines
     wait_t rd_v [Banks], wr_v [Banks], act_v [Banks], pre_v [Banks];
+    logic  rd_free [Banks], wr_free [Banks], act_free [Banks], pre_free [Banks];
     for (int unsigned b = 0; b < Banks; b++) begin
-      rd_v[b]  = less(rd_q[b]);
-      wr_v[b]  = less(wr_q[b]);
-      act_v[b] = less(act_q[b]);
-      pre_v[b] = less(pre_q[b]);
+      rd_v[b]     = less(rd_q[b]);
+      wr_v[b]     = less(wr_q[b]);
+      act_v[b]    = less(act_q[b]);
+      pre_v[b]    = less(pre_q[b]);
+      rd_free[b]  = rd_q[b] <= WaitBits'(1);
+      wr_free[b]  = wr_q[b] <= WaitBits'(1);
+      act_free[b] = act_q[b] <= WaitBits'(1);
+      pre_free[b] = pre_q[b] <= WaitBits'(1);
     end
-    if (precharge_i) act_v[pre_bank_i] = later(act_v[pre_bank_i], PreToAct);
-    if (column) pre_v[col_bank_i] = later(pre_v[col_bank_i], write_i ? ColWrToPre : RdToPre);
+    if (precharge_i) begin
+      act_v[pre_bank_i] = later(act_v[pre_bank_i], PreToAct);
+      if (PreToAct != '0) act_free[pre_bank_i] = 1'b0;
+    end
+    if (column_q) begin
+      pre_v[column_bank_q] = later(pre_v[column_bank_q], written_q ? ColWrToPre : RdToPre);
+      if ((written_q ? ColWrToPre : RdToPre) != '0) pre_free[column_bank_q] = 1'b0;
+    end
     if (activate_i) begin
       rd_v[act_bank_i]  = ActToRd;
       wr_v[act_bank_i]  = ActToWr;
       act_v[act_bank_i] = ActToAct;
       pre_v[act_bank_i] = ActToPre;
+
+      rd_free[act_bank_i]  = ActToRd == '0;
+      wr_free[act_bank_i]  = ActToWr == '0;
+      act_free[act_bank_i] = ActToAct == '0;
+      pre_free[act_bank_i] = ActToPre == '0;
     end
     if (!rst_ni || clear_i) begin
       rd_v  = '{default: '0};
       wr_v  = '{default: '0};
       act_v = '{default: '0};
       pre_v = '{default: '0};
+
+      rd_free  = '{default: 1'b1};
+      wr_free  = '{default: 1'b1};
+      act_free = '{default: 1'b1};
+      pre_free = '{default: 1'b1};
     end
-    rd_q  <= rd_v;
-    wr_q  <= wr_v;
-    act_q <= act_v;
-    pre_q <= pre_v;
+    rd_q       <= rd_v;
+    wr_q       <= wr_v;
+    act_q      <= act_v;
+    pre_q      <= pre_v;
+    rd_free_q  <= rd_free;
+    wr_free_q  <= wr_free;
+    act_free_q <= act_free;
+    pre_free_q <= pre_free;
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) begin
-      open_q  <= '0;
-      users_q <= '{default: '0};
+      open_q   <= '0;
+      users_q  <= '{default: '0};
+      unused_q <= '{default: 1'b1};
     end else begin
       if (prepare_i) open_q[pre_bank_i] <= 1'b1;
-      if (prepare_i && !(column && col_bank_i == pre_bank_i)) users_q[pre_bank_i] <= users_q[pre_bank_i] + 1'b1;
-      if (column && !(prepare_i && col_bank_i == pre_bank_i)) users_q[col_bank_i] <= users_q[col_bank_i] - 1'b1;
+      if (prepare_i && !(column_q && column_bank_q == pre_bank_i)) begin
+        users_q[pre_bank_i]  <= users_q[pre_bank_i] + 1'b1;
+        unused_q[pre_bank_i] <= 1'b0;
+      end
+      if (column_q && !(prepare_i && column_bank_q == pre_bank_i)) begin
+        users_q[column_bank_q]  <= users_q[column_bank_q] - 1'b1;
+        unused_q[column_bank_q] <= users_q[column_bank_q] == UserBits'(1);
+      end
+    end
+  end
+
+  // A flag says that its counter is 0.
+  logic flags_right;
+  always_comb begin
+    flags_right = 1'b1;
+    for (int unsigned b = 0; b < Banks; b++) begin
+      if (rd_free_q[b] != (rd_q[b] == '0) || wr_free_q[b] != (wr_q[b] == '0) || act_free_q[b] != (act_q[b] == '0) ||
+          pre_free_q[b] != (pre_q[b] == '0) || unused_q[b] != (users_q[b] == '0)) begin
+        flags_right = 1'b0;
+      end
     end
   end
 
   // No wait is longer than tRC, and a column has prepared its bank.
   initial begin
     a_longest : assert (Timing.tras <= Timing.trc && Timing.trp <= Timing.trc && Timing.trcdrd <= Timing.trc &&
-                        Timing.trcdwr <= Timing.trc && Timing.trtp <= Timing.trc && WrToPre <= 32'(Timing.trc));
+                        Timing.trtp >= 16'd2 && Timing.trcdwr <= Timing.trc && Timing.trtp <= Timing.trc && WrToPre <= 32'(Timing.trc));
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_users : assert (!column || (open_q[col_bank_i] && users_q[col_bank_i] != '0));
+      a_flags : assert (flags_right);
       a_one_column : assert (!(read_i && write_i));
     end
   end

@@ -40,18 +40,21 @@ module systole_hbm_ctrl
   localparam int unsigned LowCount = 4;
   typedef logic [PtrBits:0] ptr_t;  // a lap bit, then the index
 
-  // Queue: a memory for each field, read where the pointers are.
+  // Queue: a memory for each field, read where the pointers are. What decides is read ahead into registers, at a pointer and behind it,
+  // as only the end of a cycle tells where it goes.
   (* ram_style = "auto" *) logic                write_mem_q[Depth];
   (* ram_style = "auto" *) logic [BankBits-1:0] bank_mem_q [Depth];
   (* ram_style = "auto" *) logic [RowBits-1:0]  row_mem_q  [Depth];
   (* ram_style = "auto" *) logic [ColBits-1:0]  col_mem_q  [Depth];
   (* ram_style = "auto" *) logic                miss_q     [Depth];  // needs an ACT; valid from col to pre
   ptr_t tail_q, pre_q, act_q, col_q;
+  ptr_t               pre_next;            // one further
+  logic [PtrBits-1:0] act_next, col_next;  // and their places
 
   // What the pointers see.
-  logic [BankBits-1:0] col_bank, act_bank, pre_bank;
-  logic [RowBits-1:0]  act_row, pre_row;
-  logic                col_write, act_miss;
+  logic [BankBits-1:0] col_bank_q, act_bank_q, pre_bank_q;
+  logic [RowBits-1:0]  act_row, pre_row_q;
+  logic                col_write_q, act_miss;
 
   // What may be done: by the refresher, the bank, the buses.
   logic run, prea, refresh, late_ok, quiet;
@@ -61,13 +64,11 @@ module systole_hbm_ctrl
   // What is done. A step is a pointer's.
   logic col_issue, act_issue, act_step, pre_issue, pre_step;
 
-  assign col_bank  = bank_mem_q[col_q[PtrBits-1:0]];
-  assign col_write = write_mem_q[col_q[PtrBits-1:0]];
-  assign act_bank  = bank_mem_q[act_q[PtrBits-1:0]];
-  assign act_row   = row_mem_q[act_q[PtrBits-1:0]];
-  assign act_miss  = miss_q[act_q[PtrBits-1:0]];
-  assign pre_bank  = bank_mem_q[pre_q[PtrBits-1:0]];
-  assign pre_row   = row_mem_q[pre_q[PtrBits-1:0]];
+  assign act_row  = row_mem_q[act_q[PtrBits-1:0]];
+  assign act_miss = miss_q[act_q[PtrBits-1:0]];
+  assign pre_next = pre_q + 1'b1;
+  assign act_next = act_q[PtrBits-1:0] + 1'b1;
+  assign col_next = col_q[PtrBits-1:0] + 1'b1;
 
   systole_hbm_refresh #(.Timing(Timing)) u_refresh (
       .clk_i, .rst_ni,
@@ -76,7 +77,7 @@ module systole_hbm_ctrl
 
   systole_hbm_banks #(.Depth(Depth), .Timing(Timing)) u_banks (
       .clk_i, .rst_ni, .clear_i(refresh),
-      .col_bank_i(col_bank), .act_bank_i(act_bank), .pre_bank_i(pre_bank), .pre_row_i(pre_row),
+      .col_bank_i(col_bank_q), .act_bank_i(act_bank_q), .pre_bank_i(pre_bank_q), .pre_row_i(pre_row_q),
       .rd_ok_o(bank_rd_ok), .wr_ok_o(bank_wr_ok), .act_ok_o(bank_act_ok),
       .pre_ok_o(pre_ok), .pre_open_o(pre_open), .pre_hit_o(pre_hit),
       .prepare_i(pre_step), .precharge_i(pre_issue), .activate_i(act_issue), .read_i(rd_issue_o), .write_i(wr_issue_o)
@@ -84,7 +85,7 @@ module systole_hbm_ctrl
 
   systole_hbm_buses #(.Timing(Timing)) u_buses (
       .clk_i, .rst_ni, .clear_i(refresh),
-      .col_bg_i(col_bank[BankBits-1-:BgBits]), .act_bg_i(act_bank[BankBits-1-:BgBits]),
+      .col_bg_i(col_bank_q[BankBits-1-:BgBits]), .act_bg_i(act_bank_q[BankBits-1-:BgBits]),
       .rd_ok_o(bus_rd_ok), .wr_ok_o(bus_wr_ok), .act_ok_o(bus_act_ok), .quiet_o(quiet),
       .activate_i(act_issue), .read_i(rd_issue_o), .write_i(wr_issue_o)
   );
@@ -108,8 +109,8 @@ module systole_hbm_ctrl
 
   // Column: the oldest request, once its row is open long enough and the buses are free.
   always_comb begin
-    rd_issue_o = run && col_q != act_q && !col_write && bank_rd_ok && bus_rd_ok && rsp_room_i;
-    wr_issue_o = run && col_q != act_q && col_write && bank_wr_ok && bus_wr_ok;
+    rd_issue_o = run && col_q != act_q && !col_write_q && bank_rd_ok && bus_rd_ok && rsp_room_i;
+    wr_issue_o = run && col_q != act_q && col_write_q && bank_wr_ok && bus_wr_ok;
     col_issue  = rd_issue_o || wr_issue_o;
   end
 
@@ -128,6 +129,35 @@ module systole_hbm_ctrl
 
   always_ff @(posedge clk_i) begin
     if (pre_step) miss_q[pre_q[PtrBits-1:0]] <= !pre_hit;
+  end
+
+  // "act" and "col" come to a request when "pre" has looked at it, so the memory has it. "pre" may come to one that comes in now. After
+  // a refresh all have long been read again when the controller runs.
+  logic [BankBits-1:0] pre_bank_here, pre_bank_next;
+  logic [RowBits-1:0]  pre_row_here, pre_row_next;
+
+  always_comb begin
+    pre_bank_here = bank_mem_q[pre_q[PtrBits-1:0]];
+    pre_row_here  = row_mem_q[pre_q[PtrBits-1:0]];
+    pre_bank_next = bank_mem_q[pre_next[PtrBits-1:0]];
+    pre_row_next  = row_mem_q[pre_next[PtrBits-1:0]];
+    if (pre_q == tail_q) begin
+      pre_bank_here = req_bank_i;
+      pre_row_here  = req_row_i;
+    end
+    if (pre_next == tail_q) begin
+      pre_bank_next = req_bank_i;
+      pre_row_next  = req_row_i;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    col_bank_q  <= col_issue ? bank_mem_q[col_next] : bank_mem_q[col_q[PtrBits-1:0]];
+    col_write_q <= col_issue ? write_mem_q[col_next] : write_mem_q[col_q[PtrBits-1:0]];
+
+    act_bank_q <= act_step ? bank_mem_q[act_next] : bank_mem_q[act_q[PtrBits-1:0]];
+    pre_bank_q <= pre_step ? pre_bank_next : pre_bank_here;
+    pre_row_q  <= pre_step ? pre_row_next : pre_row_here;
   end
 
   // Pointers. A refresh closes all banks: the requests that were prepared are prepared again.
@@ -153,13 +183,13 @@ module systole_hbm_ctrl
   // Command registers.
   always_ff @(posedge clk_i) begin
     if (act_issue) begin
-      row_bank_o <= act_bank;
+      row_bank_o <= act_bank_q;
       row_addr_o <= act_row;
     end else if (pre_issue) begin
-      row_bank_o <= pre_bank;
+      row_bank_o <= pre_bank_q;
     end
     if (col_issue) begin
-      col_bank_o <= col_bank;
+      col_bank_o <= col_bank_q;
       col_addr_o <= col_mem_q[col_q[PtrBits-1:0]];
     end
   end
@@ -177,6 +207,10 @@ module systole_hbm_ctrl
   // The pointers keep their order, and the refresher does not race the row bus.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      a_col : assert (!run || col_q == act_q ||
+                      (col_bank_q == bank_mem_q[col_q[PtrBits-1:0]] && col_write_q == write_mem_q[col_q[PtrBits-1:0]]));
+      a_act : assert (!run || act_q == pre_q || act_bank_q == bank_mem_q[act_q[PtrBits-1:0]]);
+      a_pre : assert (!run || pre_q == tail_q || (pre_bank_q == bank_mem_q[pre_q[PtrBits-1:0]] && pre_row_q == row_mem_q[pre_q[PtrBits-1:0]]));
       a_order : assert (act_q - col_q <= pre_q - col_q && pre_q - col_q <= count && count <= ptr_t'(Depth));
       a_row_bus : assert (32'(act_issue) + 32'(pre_issue) + 32'(prea) + 32'(refresh) <= 1);
     end

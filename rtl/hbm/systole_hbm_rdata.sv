@@ -28,7 +28,7 @@ module systole_hbm_rdata
   localparam int unsigned PtrBits = $clog2(Depth);
   localparam int unsigned Cl = 32'(Timing.tcl);
 
-  (* ram_style = "auto" *) logic [BeatBytes*8-1:0]           mem_q[Depth];
+  (* ram_style = "block" *) logic [BeatBytes*8-1:0]           mem_q[Depth];
   logic [BeatBytes*8-1:0]           beat;
   logic [Lanes-1:0][PhyBytes*8-1:0] first_q;
   logic [PtrBits:0]                 issue_ptr_q, wr_ptr_q, rd_ptr_q;

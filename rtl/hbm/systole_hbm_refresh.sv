@@ -26,8 +26,9 @@ module systole_hbm_refresh
   logic [15:0]         wait_q;      // cycles to what the state waits for
   logic [15:0]         interval_q;
   logic                due_q, reset_wait_q;
+  logic                over_q;      // wait_q is 0
 
-  assign act_ok_o = wait_q == '0;
+  assign act_ok_o = over_q;
   assign run_o = state_q == StRun && !due_q;
   assign refresh_o = !run_o;
 
@@ -38,12 +39,12 @@ module systole_hbm_refresh
     unique case (state_q)
       StRun: if (due_q) state_d = StClose;
       StClose:
-      if (quiet_i && (!reset_wait_q || wait_q == '0)) begin
+      if (quiet_i && (!reset_wait_q || over_q)) begin
         prea_o  = 1'b1;
         state_d = StPrecharge;
       end
       StPrecharge:
-      if (wait_q == '0) begin
+      if (over_q) begin
         ref_o   = 1'b1;
         state_d = StRefresh;
       end
@@ -57,12 +58,14 @@ module systole_hbm_refresh
     if (!rst_ni) begin
       state_q      <= StClose;
       wait_q       <= Timing.trfc;
+      over_q       <= Timing.trfc == '0;
       interval_q   <= Timing.trefi - 1'b1;
       due_q        <= 1'b1;
       reset_wait_q <= 1'b1;
     end else begin
       state_q <= state_d;
       wait_q  <= prea_o ? Timing.trp - 16'd1 : ref_o ? Timing.trfc - 16'd1 : wait_q == '0 ? '0 : wait_q - 1'b1;
+      over_q  <= prea_o ? Timing.trp == 16'd1 : ref_o ? Timing.trfc == 16'd1 : wait_q <= 16'd1;
       // The interval runs on during a refresh, so that its average is tREFI.
       if (interval_q == '0) begin
         interval_q <= Timing.trefi - 1'b1;
@@ -78,6 +81,7 @@ module systole_hbm_refresh
   // No second refresh falls due before the first is done.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      a_over : assert (over_q == (wait_q == '0));
       a_owed : assert (interval_q != '0 || !due_q);
     end
   end

@@ -29,8 +29,8 @@ module systole_hbm_wdata
   localparam int unsigned PtrBits = $clog2(Depth);
   localparam int unsigned Cwl = 32'(Timing.tcwl);
 
-  (* ram_style = "auto" *) logic [BeatBytes*8-1:0] data_mem_q[Depth];
-  (* ram_style = "auto" *) logic [BeatBytes-1:0]   mask_mem_q[Depth];
+  (* ram_style = "block" *) logic [BeatBytes*8-1:0] data_mem_q[Depth];
+  (* ram_style = "block" *) logic [BeatBytes-1:0]   mask_mem_q[Depth];
   logic [BeatBytes*8-1:0] data_q;
   logic [BeatBytes-1:0]   mask_q;
   logic [PtrBits:0]       wr_ptr_q, rd_ptr_q;

@@ -9,6 +9,8 @@
 module systole_mxu
   import systole_presets_pkg::*;
   import systole_isa_pkg::*;
+  import systole_bus_pkg::unit_req_t;
+  import systole_bus_pkg::unit_rsp_t;
   import systole_mxu_pkg::*;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
@@ -23,16 +25,8 @@ module systole_mxu
     input  logic                         flush_i,   // start of a program: the weight FIFO forgets its tiles
 
     // Unit interface (docs/design.md).
-    input  logic                         start_peek_i,   // start_desc_i is the next, though its flags may be missing
-    input  logic                         start_valid_i,
-    output logic                         start_ready_o,
-    input  desc_t                        start_desc_i,
-    output logic                         done_o,
-    output logic                         fault_valid_o,
-    output fault_e                       fault_code_o,
-    output logic [AddrBits-1:0]          fault_addr_o,
-    output logic                         fault_newest_o,
-    output logic                         progress_o,
+    input  unit_req_t                    req_i,
+    output unit_rsp_t                    rsp_o,
 
     // Weight loader.
     input  logic                         wf_valid_i,
@@ -59,7 +53,7 @@ module systole_mxu
     output logic                         acc_wr_accumulate_o,
     output logic [AccAddrBits-1:0]       acc_wr_row_o,
     output logic signed [31:0]           acc_wr_data_o [Cfg.Cols],
-    input  logic                         acc_wr_done_i,   // the row written two cycles ago is in the memory
+    input  logic                         acc_wr_done_i,   // a row is in the memory from the next cycle on
 
     // Counter strobes.
     output logic                         vector_o,
@@ -80,6 +74,13 @@ module systole_mxu
   localparam int unsigned MaxInFlight = max_in_flight(Latency);
   localparam int unsigned Cool = Cols + (row_cycles(Stages) - 1) * (Rows - 1);
   localparam int unsigned CoolBits = $clog2(Cool + 1);
+
+  // What the unit tells its queue.
+  logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
+  fault_e              unit_code;
+  logic [AddrBits-1:0] unit_addr;
+  assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
+                   addr: unit_addr, newest: unit_newest};
 
   // What follows a vector from its step to the accumulators.
   typedef struct packed {
@@ -107,15 +108,15 @@ module systole_mxu
   // Start of a descriptor, load of a tile.
   systole_prim_hold #(.Streams(2)) u_hold (.clk_i, .hold_o({hold_load, hold_start}));
 
-  assign room          = 32'(in_flight_q) != MaxInFlight;
-  assign start_ready_o = sds_ready && room && !hold_start;
-  assign start         = start_valid_i && start_ready_o;
-  assign start_desc    = start_desc_i;
+  assign room       = 32'(in_flight_q) != MaxInFlight;
+  assign unit_ready = sds_ready && room && !hold_start;
+  assign start      = req_i.valid && unit_ready;
+  assign start_desc = req_i.desc;
 
   systole_sds #(.Cfg(Cfg)) u_sds (
       .clk_i, .rst_ni, .freeze_i,
-      .start_peek_i, .start_valid_i(start_valid_i && room && !hold_start), .start_ready_o(sds_ready), .start_desc_i,
-      .fault_valid_o, .fault_code_o, .fault_addr_o, .start_rows_o(start_rows),
+      .start_peek_i(req_i.peek), .start_valid_i(req_i.valid && room && !hold_start), .start_ready_o(sds_ready), .start_desc_i(req_i.desc),
+      .fault_valid_o(unit_fault), .fault_code_o(unit_code), .fault_addr_o(unit_addr), .start_rows_o(start_rows),
       .win_valid_o, .win_addr_o, .win_need_o, .win_ready_i, .win_rsp_valid_i, .win_data_i,
       .head_valid_o(head_valid), .head_take_o(head_take), .head_accumulate_o(head_accumulate),
       .head_transpose_o(head_transpose), .head_pass_last_o(head_pass_last), .head_done_o(head_done), .head_row_o(head_row),
@@ -215,7 +216,7 @@ module systole_mxu
   end
 
   // A fault concerns the descriptor that the data setup works on: the last one started.
-  assign fault_newest_o = 1'b1;
+  assign unit_newest = 1'b1;
 
   // Tiles: one in use, one ahead in the other bank. The next tile may enter Cool cycles after a pass began to use the tile before it,
   // for then the last vector of the tile two before has left each row in all columns before that row is written. Rows follow one a cycle.
@@ -307,26 +308,27 @@ module systole_mxu
   assign acc_wr_accumulate_o = !Bf16 && tag_out_q.accumulate;
 
   // Complete when the last row is in the accumulators.
-  logic done1_q;
+  localparam int unsigned AccCycles = Bf16 ? 1 : 2;
+  logic [AccCycles-1:0] done_q;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      done1_q     <= 1'b0;
+      done_q      <= '0;
       in_flight_q <= '0;
     end else begin
-      done1_q     <= tag_out_q.valid && tag_out_q.done;
-      in_flight_q <= in_flight_q + $bits(in_flight_q)'(start) - $bits(in_flight_q)'(done_o);
+      done_q      <= AccCycles'({done_q, tag_out_q.valid && tag_out_q.done});
+      in_flight_q <= in_flight_q + $bits(in_flight_q)'(start) - $bits(in_flight_q)'(unit_done);
     end
   end
-  assign done_o     = done1_q && acc_wr_done_i;
-  assign vector_o   = vec_tag.valid;
-  assign progress_o = sds_valid || drain_q != '0 || row_valid;
+  assign unit_done     = done_q[AccCycles-1] && acc_wr_done_i;
+  assign vector_o      = vec_tag.valid;
+  assign unit_progress = sds_valid || drain_q != '0 || row_valid;
 
   // Each descriptor that began ends once; a row of a tile is written where the array expects it.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_in_flight : assert (!done_o || in_flight_q != '0);
+      a_in_flight : assert (!unit_done || in_flight_q != '0);
       a_start_room : assert (!start || room);
-      a_done : assert (!done1_q || acc_wr_done_i);
+      a_done : assert (!done_q[AccCycles-1] || acc_wr_done_i);
       a_pass : assert (!pass_first || ahead_q);
       a_banks : assert (flush_i || load_busy || row_valid || load_bank_q == write_bank_q);
       a_busy : assert (!head_valid || in_flight_q != '0);

@@ -57,6 +57,7 @@ module systole_sds
 );
   localparam int unsigned Rows = Cfg.Rows;
   localparam int unsigned Shift = $clog2(element_bytes(Cfg));
+  localparam int unsigned RowBits = $clog2(Rows);
   localparam int unsigned OffBits = $clog2(W);
   localparam int unsigned BankBits = $clog2(Cfg.UbBanks);
   localparam int unsigned SizeBits = $clog2(Cfg.UbBytes);
@@ -127,6 +128,8 @@ module systole_sds
       r.lo = b.start;
       r.hi = b.start;
     end
+    r.lo = pos_t'(r.lo[RowBits:0]);  // 0..Rows
+    r.hi = pos_t'(r.hi[RowBits:0]);
     return r;
   endfunction
 
@@ -337,17 +340,27 @@ module systole_sds
     fault_addr_o <= found_q ? found_addr_q + (AddrBits'(found_lo_q) << Shift) : prepared_addr;
   end
 
-  // Two cycles beside the buffer's answer, then the merge.
+  // Two cycles beside the buffer's answer, then the merge. What each row takes is known a cycle before: padding with the first grants of
+  // the vector (0 beyond the segments), an element that comes with these grants, or what it has.
   typedef struct packed {
-    logic       first;  // first grants of the vector: rows get their padding
+    logic       first;  // first grants of the vector
     logic       last;   // complete with these grants
     logic [7:0] pad;
     pos_t       total;
   } beat_t;
-  beat_t        b1_q, b2_q;
-  logic         began_q, b0_valid, b1_valid_q, b2_valid_q;
+  typedef logic [Rows*ElementBits-1:0] elements_t;
+  beat_t        b1_q;
+  logic         began_q, b0_valid, b1_valid_q, b2_valid_q, last2_q;
   logic [S-1:0] got1_q, got2_q;
-  pos_t         lo1_q [S], hi1_q [S], lo2_q [S], hi2_q [S];
+  pos_t         lo1_q [S], hi1_q [S];
+  elements_t    rows1 [S], from_q [S];        // bits that come with these grants
+  elements_t    covered, from_pad_q, from_held_q, merged_q;
+  logic [7:0]   pad2_q;
+
+  // The elements of rows 0..n-1.
+  function automatic elements_t elements_below(pos_t n);
+    return ~({Rows*ElementBits{1'b1}} << (32'(n) * ElementBits));
+  endfunction
 
   assign b0_valid = step || got != '0;
 
@@ -361,7 +374,7 @@ module systole_sds
       began_q     <= !step && (began_q || got != '0);
       b1_valid_q  <= b0_valid;
       b2_valid_q  <= b1_valid_q;
-      vec_valid_o <= b2_valid_q && b2_q.last;
+      vec_valid_o <= b2_valid_q && last2_q;
     end
   end
 
@@ -371,10 +384,15 @@ module systole_sds
         lo1_q[s] <= r_q[s].lo;
         hi1_q[s] <= r_q[s].hi;
       end
-      if (b1_valid_q) begin
-        lo2_q[s] <= lo1_q[s];
-        hi2_q[s] <= hi1_q[s];
-      end
+      if (b1_valid_q) from_q[s] <= rows1[s];
+    end
+  end
+  always_comb begin
+    covered = '0;
+    for (int unsigned s = 0; s < S; s++) begin
+      rows1[s] = '0;
+      if (b1_valid_q && got1_q[s]) rows1[s] = elements_below(hi1_q[s]) & ~elements_below(lo1_q[s]);
+      covered |= rows1[s];
     end
   end
   always_ff @(posedge clk_i) begin
@@ -383,35 +401,24 @@ module systole_sds
       got1_q <= got;
     end
     if (b1_valid_q) begin
-      b2_q   <= b1_q;
-      got2_q <= got1_q;
+      last2_q     <= b1_q.last;
+      got2_q      <= got1_q;
+      pad2_q      <= b1_q.pad;
+      from_pad_q  <= b1_q.first ? elements_below(b1_q.total) & ~covered : '0;
+      from_held_q <= b1_q.first ? '0 : ~covered;
     end
   end
 
-  logic [ElementBits-1:0] data [S][Rows];
-  for (genvar s = 0; s < S; s++) begin : gen_elements
-    for (genvar i = 0; i < Rows; i++) begin : gen_element
-      assign data[s][i] = win_data_i[s][i*ElementBits+:ElementBits];
-    end
-  end
-
-  // Padding first, zero beyond the segments; then the elements that came with these grants.
   always_ff @(posedge clk_i) begin
-    automatic logic [ElementBits-1:0] merged [Rows];
+    automatic elements_t merged;
     if (b2_valid_q) begin
-      for (int unsigned i = 0; i < Rows; i++) merged[i] = vec_o[i];
-      if (b2_q.first) begin
-        for (int unsigned i = 0; i < Rows; i++) merged[i] = i < 32'(b2_q.total) ? ElementBits'(b2_q.pad) : '0;
-      end
-      for (int unsigned s = 0; s < S; s++) begin
-        if (got2_q[s]) begin
-          for (int unsigned i = 0; i < Rows; i++) begin
-            merged[i] = (i >= 32'(lo2_q[s]) && i < 32'(hi2_q[s])) ? data[s][i] : merged[i];
-          end
-        end
-      end
-      vec_o <= merged;
+      merged = ({Rows{ElementBits'(pad2_q)}} & from_pad_q) | (merged_q & from_held_q);
+      for (int unsigned s = 0; s < S; s++) merged |= win_data_i[s][Rows*ElementBits-1:0] & from_q[s];
+      merged_q <= merged;
     end
+  end
+  for (genvar i = 0; i < Rows; i++) begin : gen_element
+    assign vec_o[i] = merged_q[i*ElementBits+:ElementBits];
   end
 
   // Answers come when expected; a request once made holds until it is granted; one descriptor waits for its start.

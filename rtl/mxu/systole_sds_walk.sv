@@ -59,14 +59,12 @@ module systole_sds_walk
   logic [AccAddrBits-1:0] row_q;
   logic               take_q;  // the current pass takes a tile and has not begun (transpose: is not over)
 
-  logic x_last, y_last, i_last, p0_last, pass_last, desc_last, transpose, next_line, next_image, next_pass, next_outer;
+  // The last step of each loop, and loops of one step.
+  logic x_last, y_last, i_last, p0_last, p1_last, x_one, y_one, i_one, p0_one;
+  logic pass_last, desc_last, transpose, next_line, next_image, next_pass, next_outer;
 
-  assign x_last     = x_q == '0;
-  assign y_last     = y_q == '0;
-  assign i_last     = i_q == '0;
-  assign p0_last    = p0_q == '0;
   assign pass_last  = x_last && y_last && i_last;
-  assign desc_last  = pass_last && p0_last && p1_q == '0;
+  assign desc_last  = pass_last && p0_last && p1_last;
   assign next_line  = x_last && !y_last;
   assign next_image = x_last && y_last && !i_last;
   assign next_pass  = pass_last && !p0_last;
@@ -110,6 +108,15 @@ module systole_sds_walk
       i_q          <= desc_i.n - 1'b1;
       p0_q         <= desc_i.t0 - 1'b1;
       p1_q         <= desc_i.t1 - 1'b1;
+      x_last       <= desc_i.nx == 14'd1;
+      y_last       <= desc_i.ny == 14'd1;
+      i_last       <= desc_i.n == 10'd1;
+      p0_last      <= desc_i.t0 == 12'd1;
+      p1_last      <= desc_i.t1 == 6'd1;
+      x_one        <= desc_i.nx == 14'd1;
+      y_one        <= desc_i.ny == 14'd1;
+      i_one        <= desc_i.n == 10'd1;
+      p0_one       <= desc_i.t0 == 12'd1;
       ax_q         <= AddrBits'(desc_i.ub_base);
       ay_q         <= AddrBits'(desc_i.ub_base);
       ai_q         <= AddrBits'(desc_i.ub_base);
@@ -125,24 +132,29 @@ module systole_sds_walk
     end else if (step_i && active_q) begin
       first_q <= 1'b0;
       x_q     <= (x_last ? d_q.nx : x_q) - 1'b1;
+      x_last  <= x_last ? x_one : x_q == 14'd1;
       ax_q    <= a_sum;
       bx_q    <= next_outer ? '0 : x_last && !next_pass ? b0_q : b_sum;
       if (!transpose) row_q <= pass_last ? d_q.acc : row_q + 1'b1;
       else if (pass_last) row_q <= row_q + AccAddrBits'(Cfg.Rows);
       if (x_last) begin
-        y_q  <= (y_last ? d_q.ny : y_q) - 1'b1;
+        y_q    <= (y_last ? d_q.ny : y_q) - 1'b1;
+        y_last <= y_last ? y_one : y_q == 14'd1;
         ay_q <= a_sum;
         ly_q <= next_line || next_outer ? l_sum : l1_q;
         if (y_last) begin
-          i_q  <= (i_last ? d_q.n : i_q) - 1'b1;
+          i_q    <= (i_last ? d_q.n : i_q) - 1'b1;
+          i_last <= i_last ? i_one : i_q == 10'd1;
           ai_q <= a_sum;
           if (i_last) begin
             first_pass_q <= 1'b0;
             p0_q         <= (p0_last ? d_q.t0 : p0_q) - 1'b1;
+            p0_last      <= p0_last ? p0_one : p0_q == 12'd1;
             a0_q         <= a_sum;
             b0_q         <= p0_last ? '0 : b_sum;
             if (p0_last) begin
-              p1_q <= p1_q - 1'b1;
+              p1_q    <= p1_q - 1'b1;
+              p1_last <= p1_q == 6'd1;
               a1_q <= a_sum;
               l1_q <= l_sum;
             end

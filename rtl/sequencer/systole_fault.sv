@@ -22,10 +22,7 @@ module systole_fault
     output logic [NumQueues-1:0]                unit_stop_o,   // a cycle later: this unit faulted
 
     // Sequencer.
-    input  logic                                seq_valid_i,
-    input  fault_e                              seq_code_i,
-    input  logic [PcBits-1:0]                   seq_pc_i,      // holds
-    input  logic [AddrBits-1:0]                 seq_addr_i,
+    input  systole_bus_pkg::seq_fault_t         seq_i,
 
     // Sync flags: an overflow; the search for a flag, agent by agent, which after the queues' is the halt.
     input  logic                                overflow_i,
@@ -62,15 +59,15 @@ module systole_fault
       seq_valid_q  <= 1'b0;
     end else begin
       unit_valid_q <= unit_valid_i;
-      seq_valid_q  <= seq_valid_i;
+      seq_valid_q  <= seq_i.valid;
     end
   end
   always_ff @(posedge clk_i) begin
     unit_newest_q <= unit_newest_i;
     unit_code_q   <= unit_code_i;
     unit_addr_q   <= unit_addr_i;
-    seq_code_q    <= seq_code_i;
-    seq_addr_q    <= seq_addr_i;
+    seq_code_q    <= seq_i.code;
+    seq_addr_q    <= seq_i.addr;
   end
   assign unit_stop_o = unit_valid_q;
   assign of_unit     = unit_valid_q != '0;
@@ -130,7 +127,7 @@ module systole_fault
 
   logic [PcBits-1:0] index;
   always_comb begin
-    index = sel_q == '0 ? seq_pc_i : '0;
+    index = sel_q == '0 ? seq_i.pc : '0;
     for (int unsigned q = 0; q < NumQueues; q++) if (sel_q[q]) index = index | index_i[q];
   end
 

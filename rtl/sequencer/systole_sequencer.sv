@@ -8,6 +8,7 @@
 module systole_sequencer
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
+  import systole_bus_pkg::seq_fault_t;
 #(
     parameter int unsigned D = 64,  // bytes of a beat
     parameter int unsigned Cell = CellInt8
@@ -47,10 +48,7 @@ module systole_sequencer
     input  logic                             flag_met_i,
     input  logic                             flag_high_i,     // an overflow may come after all is idle
 
-    output logic                             fault_valid_o,   // pulse
-    output fault_e                           fault_code_o,
-    output logic [PcBits-1:0]                fault_pc_o,      // from the cycle after it on
-    output logic [AddrBits-1:0]              fault_addr_o,
+    output seq_fault_t                       fault_o,
     output logic                             dispatch_stall_o // a descriptor waits for room in its queue
 );
   localparam int unsigned ProgAlign = 128;
@@ -78,10 +76,12 @@ module systole_sequencer
   // verilator lint_on UNUSEDSIGNAL
   logic [2:0]   queue;
   logic         active, at_end, hold, look, dispatch, take_next, halt_end;
+  logic         at_end_q, next_end_q;  // pc_q, or the one after it, is the program's length
+  logic [PcBits-1:0] before_q;         // the length less 2
 
   assign header = header_desc_t'(desc_q);
   assign queue  = queue_of(header.opcode);
-  assign at_end = pc_q == prog_len_i;
+  assign at_end = at_end_q;
 
   // Dispatch.
   systole_prim_hold u_hold (.clk_i, .hold_o(hold));
@@ -97,8 +97,16 @@ module systole_sequencer
 
   always_ff @(posedge clk_i) begin
     if (fetch_valid && fetch_ready) desc_q <= fetch_desc;
-    if (start_i) pc_q <= '0;
-    else if (take_next) pc_q <= pc_q + 1'b1;
+    before_q <= prog_len_i - PcBits'(2);
+    if (start_i) begin
+      pc_q       <= '0;
+      at_end_q   <= prog_len_i == '0;
+      next_end_q <= prog_len_i == PcBits'(1);
+    end else if (take_next) begin
+      pc_q       <= pc_q + 1'b1;
+      at_end_q   <= next_end_q;
+      next_end_q <= pc_q == before_q;
+    end
   end
 
   // What was looked at in the last cycle, and the verdict.
@@ -106,10 +114,13 @@ module systole_sequencer
   logic [NumQueues-1:0] written_q;
   logic [7:0]           opcode_q;
   logic [PcBits-1:0]    fault_pc_q;
+  logic [AddrBits-1:0]  fault_addr;
+  logic                 fault_valid;
+  fault_e               fault_code;
 
   assign bad        = looked_q && (unused_q || !known_q);
   assign commit_o   = state_q == Run && !bad ? written_q : '0;
-  assign fault_pc_o = fault_pc_q;
+  assign fault_o    = '{valid: fault_valid, code: fault_code, pc: fault_pc_q, addr: fault_addr};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -130,7 +141,7 @@ module systole_sequencer
     unused_q <= unused_bits_set(desc_q, Cell);
     opcode_q <= header.opcode;
     if (start_i) fault_pc_q <= '0;
-    else if (!fault_valid_o && active && !at_end) fault_pc_q <= pc_q;
+    else if (!fault_valid && active && !at_end) fault_pc_q <= pc_q;
   end
 
   // Halt: everything before it is complete, then its own waits. Where a flag's count is high, an overflow of the last posts is
@@ -149,24 +160,24 @@ module systole_sequencer
   always_comb begin
     state_d      = state_q;
     done_o       = 1'b0;
-    fault_code_o = FaultNone;
-    fault_addr_o = '0;
+    fault_code = FaultNone;
+    fault_addr = '0;
     unique case (state_q)
       Idle: if (start_i) state_d = Run;
       Run: begin
         if (misaligned) begin
-          fault_code_o = FaultMisaligned;
-          fault_addr_o = prog_addr_i;
+          fault_code = FaultMisaligned;
+          fault_addr = prog_addr_i;
         end else if (end_q) begin
-          fault_code_o = FaultProgramEnd;
+          fault_code = FaultProgramEnd;
         end else if (outside_q) begin
-          fault_code_o = FaultHbmRange;
-          fault_addr_o = prog_addr_i + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
+          fault_code = FaultHbmRange;
+          fault_addr = prog_addr_i + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
         end else if (looked_q && unused_q) begin
-          fault_code_o = FaultIllegalDescriptor;
+          fault_code = FaultIllegalDescriptor;
         end else if (looked_q && !known_q) begin
-          fault_code_o = FaultIllegalOpcode;
-          fault_addr_o = AddrBits'(opcode_q);
+          fault_code = FaultIllegalOpcode;
+          fault_addr = AddrBits'(opcode_q);
         end else if (looked_q && halt_q) begin
           state_d = Halt;
         end
@@ -177,11 +188,11 @@ module systole_sequencer
       end
       default: ;
     endcase
-    if (fault_code_o == FaultNone && active && expired_q && !done_o) fault_code_o = FaultWatchdog;
+    if (fault_code == FaultNone && active && expired_q && !done_o) fault_code = FaultWatchdog;
     if (freeze_i) state_d = state_q;
-    else if (fault_code_o != FaultNone) state_d = Stopped;
+    else if (fault_code != FaultNone) state_d = Stopped;
   end
-  assign fault_valid_o = fault_code_o != FaultNone && !freeze_i;
+  assign fault_valid = fault_code != FaultNone && !freeze_i;
   assign active        = state_q == Run || state_q == Halt;
   assign running_o     = state_q != Idle;
 

@@ -9,6 +9,7 @@ module systole_unit_queue
   import systole_isa_pkg::*;
   import systole_presets_pkg::PcBits;
   import systole_control_pkg::*;
+  import systole_bus_pkg::unit_req_t;
 #(
     parameter int unsigned InFlight = 8   // descriptors that the unit works on, a power of two
 ) (
@@ -30,10 +31,8 @@ module systole_unit_queue
     output logic [NumFlags-1:0] post_o,
 
     // Unit.
-    output logic                start_peek_o,     // start_desc_o is the next to start, though its flags may be missing
-    output logic                start_valid_o,
+    output unit_req_t           req_o,
     input  logic                start_ready_i,
-    output desc_t               start_desc_o,
     input  logic                done_i,
 
     // Index of a descriptor, for the fault latch.
@@ -52,7 +51,7 @@ module systole_unit_queue
   typedef logic [PtrBits-1:0] ptr_t;
 
   // The head.
-  logic              head_valid_q, granted_q, waiting_q, start, full, hold;
+  logic              head_valid_q, granted_q, waiting_q, offer, start, full, hold;
   desc_t             head_q;
   logic [PcBits-1:0] head_index_q;
   // verilator lint_off UNUSEDSIGNAL
@@ -66,10 +65,9 @@ module systole_unit_queue
   assign want_o        = !head_valid_q && !hold;
   assign flag_want_o   = head_valid_q && !granted_q;
   assign flag_wait_o   = header.wait_mask;
-  assign start_peek_o  = head_valid_q;
-  assign start_valid_o = granted_q && !full && !freeze_i;
-  assign start_desc_o  = head_q;
-  assign start         = start_valid_o && start_ready_i;
+  assign offer         = granted_q && !full && !freeze_i;
+  assign start         = offer && start_ready_i;
+  assign req_o         = '{peek: head_valid_q, valid: offer, desc: head_q};
 
   always_ff @(posedge clk_i) begin
     if (fill_i) begin
@@ -135,11 +133,11 @@ module systole_unit_queue
   // A unit completes only what it has; a start that was offered stays until it is taken; the head is filled when it is empty.
   logic held_q;
   always_ff @(posedge clk_i) begin
-    held_q <= rst_ni && start_valid_o && !start_ready_i;
+    held_q <= rst_ni && offer && !start_ready_i;
     if (rst_ni) begin
       a_done : assert (!done_i || flights != '0);
       a_flights : assert (32'(flights) <= InFlight);
-      a_start_holds : assert (!held_q || start_valid_o || freeze_i);
+      a_start_holds : assert (!held_q || offer || freeze_i);
       a_fill : assert (!fill_i || !head_valid_q);
       a_granted : assert (!granted_q || head_valid_q);
     end

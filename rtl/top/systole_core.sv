@@ -11,6 +11,8 @@ module systole_core
   import systole_csr_pkg::*;
   import systole_hbm_pkg::perf_t;
   import systole_mxu_pkg::*;
+  import systole_bus_pkg::unit_req_t;
+  import systole_bus_pkg::unit_rsp_t;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
@@ -64,38 +66,24 @@ module systole_core
   assign core_rst_n = rst_ni && !clear_q;
 
   // Program control; the units in the order of the queue numbers.
-  logic [NumQueues-1:0]               start_valid, start_ready, done, progress, q_idle, q_busy, q_waiting;
-  logic [NumQueues-1:0]               unit_fault, unit_newest;
-  fault_e [NumQueues-1:0]             unit_code;
-  logic [NumQueues-1:0][AddrBits-1:0] unit_addr;
-  desc_t                              start_desc [NumQueues];
-  logic                               control_running, dispatch_stall;
-  logic                               finished, fault;
-  fault_e                             fault_code;
-  logic [2:0]                         fault_queue;
-  logic [PcBits-1:0]                  fault_pc;
-  logic [AddrBits-1:0]                fault_addr;
-  logic [63:0]                        fault_cycle;
-  // verilator lint_off UNUSEDSIGNAL
-  logic [NumQueues-1:0]               start_peek;  // the MXU's
-  // verilator lint_on UNUSEDSIGNAL
+  unit_req_t                    req [NumQueues];
+  unit_rsp_t                    rsp [NumQueues];
+  logic [NumQueues-1:0]         done, q_idle, q_busy, q_waiting;
+  systole_bus_pkg::core_status_t control_status;
+  logic                         dispatch_stall;
 
   systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight)) u_control (
       .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze),
-      .start_i(begin_q), .prog_addr_i(ctl_i.prog_addr), .prog_len_i(ctl_i.prog_len),
-      .watchdog_i(ctl_i.watchdog), .hbm_end_i, .cycle_i(ctl_i.cycle),
-      .mem_error_i, .mem_error_addr_i,
-      .running_o(control_running), .done_o(finished), .fault_o(fault), .fault_code_o(fault_code),
-      .fault_queue_o(fault_queue), .fault_pc_o(fault_pc), .fault_addr_o(fault_addr), .fault_cycle_o(fault_cycle),
+      .start_i(begin_q), .ctl_i, .hbm_end_i, .mem_error_i, .mem_error_addr_i, .status_o(control_status),
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
       .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i,
-      .start_peek_o(start_peek), .start_valid_o(start_valid), .start_ready_i(start_ready), .start_desc_o(start_desc),
-      .done_i(done),
-      .progress_i(progress), .unit_fault_i(unit_fault), .unit_code_i(unit_code), .unit_addr_i(unit_addr),
-      .unit_newest_i(unit_newest),
+      .req_o(req), .rsp_i(rsp),
       .idle_o(q_idle), .busy_o(q_busy), .waiting_o(q_waiting), .dispatch_stall_o(dispatch_stall),
       .retire_valid_o, .retire_index_o
   );
+  for (genvar q = 0; q < NumQueues; q++) begin : gen_done
+    assign done[q] = rsp[q].done;
+  end
 
   // Unified buffer.
   logic [NumWin-1:0]                 win_valid, win_ready, win_rsp_valid;
@@ -133,10 +121,7 @@ module systole_core
 
   systole_dma_load #(.Cfg(Cfg)) u_load (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .hbm_end_i,
-      .start_valid_i(start_valid[QueueLoad]), .start_ready_o(start_ready[QueueLoad]),
-      .start_desc_i(start_desc[QueueLoad]), .done_o(done[QueueLoad]),
-      .fault_valid_o(unit_fault[QueueLoad]), .fault_code_o(unit_code[QueueLoad]), .fault_addr_o(unit_addr[QueueLoad]),
-      .fault_newest_o(unit_newest[QueueLoad]), .progress_o(progress[QueueLoad]),
+      .req_i(req[QueueLoad]), .rsp_o(rsp[QueueLoad]),
       .rd_valid_o(rd_valid_o[2]), .rd_ready_i(rd_ready_i[2]), .rd_addr_o(rd_addr_o[2]),
       .rd_rsp_valid_i(rd_rsp_valid_i[2]), .rd_rsp_data_i,
       .ub_valid_o(ld_valid), .ub_ready_i(ld_ready), .ub_addr_o(ld_addr), .ub_data_o(ld_data), .ub_mask_o(ld_mask)
@@ -144,11 +129,7 @@ module systole_core
 
   systole_weight_loader #(.Cfg(Cfg)) u_weight_loader (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .hbm_end_i,
-      .start_valid_i(start_valid[QueueWeight]), .start_ready_o(start_ready[QueueWeight]),
-      .start_desc_i(start_desc[QueueWeight]), .done_o(done[QueueWeight]),
-      .fault_valid_o(unit_fault[QueueWeight]), .fault_code_o(unit_code[QueueWeight]),
-      .fault_addr_o(unit_addr[QueueWeight]), .fault_newest_o(unit_newest[QueueWeight]),
-      .progress_o(progress[QueueWeight]),
+      .req_i(req[QueueWeight]), .rsp_o(rsp[QueueWeight]),
       .rd_valid_o(rd_valid_o[1]), .rd_ready_i(rd_ready_i[1]), .rd_addr_o(rd_addr_o[1]),
       .rd_rsp_valid_i(rd_rsp_valid_i[1]), .rd_rsp_data_i,
       .win_valid_o(tile_win_valid), .win_addr_o(tile_win_addr), .win_need_o(tile_win_need),
@@ -158,11 +139,7 @@ module systole_core
 
   systole_dma_store #(.Cfg(Cfg)) u_store (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .hbm_end_i,
-      .start_valid_i(start_valid[QueueStore]), .start_ready_o(start_ready[QueueStore]),
-      .start_desc_i(start_desc[QueueStore]), .done_o(done[QueueStore]),
-      .fault_valid_o(unit_fault[QueueStore]), .fault_code_o(unit_code[QueueStore]),
-      .fault_addr_o(unit_addr[QueueStore]), .fault_newest_o(unit_newest[QueueStore]),
-      .progress_o(progress[QueueStore]),
+      .req_i(req[QueueStore]), .rsp_o(rsp[QueueStore]),
       .ub_valid_o(st_valid), .ub_ready_i(st_ready), .ub_addr_o(st_addr), .ub_rsp_valid_i(st_rsp_valid),
       .ub_data_i(st_data),
       .wr_valid_o, .wr_ready_i, .wr_addr_o, .wr_data_o, .wr_mask_o
@@ -181,10 +158,7 @@ module systole_core
 
   systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze), .flush_i(begin_q),
-      .start_peek_i(start_peek[QueueMxu]), .start_valid_i(start_valid[QueueMxu]), .start_ready_o(start_ready[QueueMxu]),
-      .start_desc_i(start_desc[QueueMxu]), .done_o(done[QueueMxu]),
-      .fault_valid_o(unit_fault[QueueMxu]), .fault_code_o(unit_code[QueueMxu]), .fault_addr_o(unit_addr[QueueMxu]),
-      .fault_newest_o(unit_newest[QueueMxu]), .progress_o(progress[QueueMxu]),
+      .req_i(req[QueueMxu]), .rsp_o(rsp[QueueMxu]),
       .wf_valid_i(wf_valid), .wf_data_i(wf_data), .wf_transpose_i(wf_transpose), .wf_free_o(wf_free),
       .win_valid_o(win_valid[S-1:0]), .win_addr_o(win_addr[S-1:0]), .win_need_o(win_need[S-1:0]),
       .win_ready_i(win_ready[S-1:0]), .win_rsp_valid_i(win_rsp_valid[S-1:0]), .win_data_i(win_data[S-1:0]),
@@ -209,11 +183,7 @@ module systole_core
   if (!Bf16) begin : gen_int8
     systole_vector #(.Cfg(Cfg)) u_vector (
         .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze),
-        .start_valid_i(start_valid[QueueVector]), .start_ready_o(start_ready[QueueVector]),
-        .start_desc_i(start_desc[QueueVector]), .done_o(done[QueueVector]),
-        .fault_valid_o(unit_fault[QueueVector]), .fault_code_o(unit_code[QueueVector]),
-        .fault_addr_o(unit_addr[QueueVector]), .fault_newest_o(unit_newest[QueueVector]),
-        .progress_o(progress[QueueVector]),
+        .req_i(req[QueueVector]), .rsp_o(rsp[QueueVector]),
         .vrd_valid_o(win_valid[S]), .vrd_ready_i(win_ready[S]), .vrd_addr_o(win_addr[S]), .vrd_rsp_valid_i(win_rsp_valid[S]),
         .vrd_data_i(win_data[S]),
         .vwr_valid_o(vec_wr_valid), .vwr_ready_i(vec_wr_ready), .vwr_addr_o(vec_wr_addr), .vwr_data_o(vec_wr_data),
@@ -233,11 +203,7 @@ module systole_core
 
     systole_vpu #(.Cfg(Cfg)) u_vector (
         .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze),
-        .start_valid_i(start_valid[QueueVector]), .start_ready_o(start_ready[QueueVector]),
-        .start_desc_i(start_desc[QueueVector]), .done_o(done[QueueVector]),
-        .fault_valid_o(unit_fault[QueueVector]), .fault_code_o(unit_code[QueueVector]),
-        .fault_addr_o(unit_addr[QueueVector]), .fault_newest_o(unit_newest[QueueVector]),
-        .progress_o(progress[QueueVector]),
+        .req_i(req[QueueVector]), .rsp_o(rsp[QueueVector]),
         .vrd_valid_o(win_valid[S+1:S]), .vrd_ready_i(win_ready[S+1:S]), .vrd_addr_o(win_addr[S+1:S]),
         .vrd_need_o(win_need[S+1:S]), .vrd_rsp_valid_i(win_rsp_valid[S+1:S]), .vrd_data_i(vrd_data),
         .vwr_valid_o(vec_wr_valid), .vwr_ready_i(vec_wr_ready), .vwr_addr_o(vec_wr_addr), .vwr_data_o(vec_wr_data),
@@ -260,17 +226,18 @@ module systole_core
     if (!core_rst_n) vec_saturated_q <= 1'b0;
     else if (vec_saturated) vec_saturated_q <= 1'b1;
   end
-  assign status_o = '{
-      running: (clear_q || begin_q || control_running) && !fault, done: finished, fault: fault, fault_code: fault_code,
-      fault_queue: fault_queue, fault_pc: fault_pc, fault_addr: fault_addr, fault_cycle: fault_cycle,
-      acc_saturated: acc_saturated || vec_saturated_q};
+  always_comb begin
+    status_o               = control_status;
+    status_o.running       = (clear_q || begin_q || control_status.running) && !control_status.fault;
+    status_o.acc_saturated = acc_saturated || vec_saturated_q;
+  end
 
   // Performance counters: what each grows by in this cycle. CtrCycles is counted by the register block.
   logic acc_stall;
   assign acc_stall = acc_rd_valid && !acc_rd_ready;
   always_comb begin
     ctr_inc_o                     = '0;
-    ctr_inc_o[CtrDescriptors]     = CtrIncBits'($countones(done)) + CtrIncBits'(finished);
+    ctr_inc_o[CtrDescriptors]     = CtrIncBits'($countones(done)) + CtrIncBits'(control_status.done);
     ctr_inc_o[CtrLoadBusy]        = CtrIncBits'(q_busy[QueueLoad]);
     ctr_inc_o[CtrLoadWait]        = CtrIncBits'(q_waiting[QueueLoad]);
     ctr_inc_o[CtrLoadBytes]       = ld_valid && ld_ready ? CtrIncBits'(D) : '0;
@@ -307,8 +274,8 @@ module systole_core
   // A unit never tells a fault without a code; all is quiet at the end of a program.
   always_ff @(posedge clk_i) begin
     if (core_rst_n) begin
-      for (int unsigned q = 0; q < NumQueues; q++) a_code : assert (!unit_fault[q] || unit_code[q] != FaultNone);
-      a_quiet : assert (!finished || (q_idle == '1 && rd_valid_o == '0 && !wr_valid_o));
+      for (int unsigned q = 0; q < NumQueues; q++) a_code : assert (!rsp[q].fault || rsp[q].code != FaultNone);
+      a_quiet : assert (!control_status.done || (q_idle == '1 && rd_valid_o == '0 && !wr_valid_o));
     end
   end
 endmodule

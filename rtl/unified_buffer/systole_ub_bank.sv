@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // A bank of the unified buffer: words of WordBytes with byte enables, one write and one registered read port, cut into memories of at
-// most 64 bytes. A read of the word written in the same cycle returns the old bytes.
+// most 64 bytes. What a read returns of a byte that is written in the same cycle does not matter: here the old one, in hardware any.
 // Docs: docs/unified_buffer.md. Test: tests/rtl/unified_buffer.
 
 module systole_ub_bank #(
@@ -35,7 +35,7 @@ module systole_ub_bank #(
   endfunction
 
   for (genvar g = 0; g < WordBytes / Bytes; g++) begin : gen_part
-    (* ram_style = "auto" *) part_t mem_q [Depth];
+    (* no_rw_check, ram_style = "auto" *) part_t mem_q [Depth];
     part_t            rdata_q;
     logic [Bytes-1:0] we;
 

@@ -68,6 +68,10 @@ module systole_unified_buffer
   function automatic logic [RowBits-1:0] row_of(word_t w);
     return w[BankBits+:RowBits];
   endfunction
+  // The banks in groups of those that an aligned beat takes.
+  function automatic int unsigned group_of(word_t w);
+    return 32'(w[BankBits-1:0]) / BeatWords;
+  endfunction
   // Banks of an aligned beat.
   function automatic logic [NB-1:0] beat_banks(word_t w);
     logic [NB-1:0] banks;
@@ -83,6 +87,7 @@ module systole_unified_buffer
   logic [NB-1:0]      rd_banks [NumRd];
   logic [NB-1:0]      rd_claims [NumRd];
   logic [NumRd-1:0]   rd_valid, rd_gnt;
+  logic [NB-1:0]      urgent_banks;  // of the port that goes first
 
   // Held: windows, vector write, DMA write, DMA read.
   logic [NumWin+2:0] hold;
@@ -95,7 +100,7 @@ module systole_unified_buffer
     assign rd_banks[p] = (win_rd_need_i[p][0] ? first : '0) | (win_rd_need_i[p][1] ? {first[NB-2:0], first[NB-1]} : '0);
     assign rd_row0[p]  = rd_word[p][BankBits-1:0] == '0 ? rd_row[p] : rd_row[p] + 1'b1;
     assign rd_valid[p] = win_rd_valid_i[p] && !hold[p];
-    assign win_rd_ready_o[p] = rd_gnt[p];
+    assign win_rd_ready_o[p] = p < S ? !hold[p] && (rd_banks[p] & urgent_banks) == '0 : rd_gnt[p];
   end
   assign rd_word[NumWin]  = dma_rd_addr_i[UbAddrBits-1:OffBits];
   assign rd_banks[NumWin] = beat_banks(rd_word[NumWin]);
@@ -108,19 +113,17 @@ module systole_unified_buffer
   end
 
   // Read grants. A request is granted when no port before it asks for one of its banks, granted or not: so nothing runs from port to
-  // port. The data setup's windows of one cycle have no bank in common, and nothing is before them but the urgent port.
+  // port. The data setup's windows of one cycle have no bank in common, and nothing is before them but the urgent port: they are told
+  // whether they would be granted, also while they do not ask.
   logic [NumRd-1:0] urgent_q;         // the port that goes first: it was denied for StarveCycles
   logic [NB-1:0]    urgent_banks_q;   // its banks
-  logic [NB-1:0]    urgent_banks;
-  logic [NB-1:0]    rd_own [NumRd];   // banks that nothing before it asks for
-  assign urgent_banks = (urgent_q & rd_valid) != '0 ? urgent_banks_q : '0;
+  assign urgent_banks = urgent_q != '0 ? urgent_banks_q : '0;
 
   always_comb begin
     logic [NB-1:0] ahead;
     ahead = urgent_banks;
     for (int unsigned p = 0; p < NumRd; p++) begin
-      rd_own[p] = urgent_q[p] ? rd_claims[p] : p < S ? rd_claims[p] & ~urgent_banks : rd_claims[p] & ~ahead;
-      rd_gnt[p] = rd_valid[p] && rd_own[p] == rd_claims[p];
+      rd_gnt[p] = rd_valid[p] && (urgent_q[p] || (rd_claims[p] & (p < S ? urgent_banks : ahead)) == '0);
       ahead |= rd_claims[p];
     end
   end
@@ -153,7 +156,9 @@ module systole_unified_buffer
   end
 
   // Write grants: the vector unit first, unless the DMA starves.
-  word_t         vec_word0, vec_word1, dma_word;
+  word_t         vec_word0, dma_word;
+  logic [NB-1:0] vec_first;
+  logic [RowBits-1:0] vec_row0;  // of a word in bank 0, which may be the second
   logic [NB-1:0] vec_banks, dma_banks;
   logic          vec_want, dma_want, clash, dma_starved;
   logic [OffBits-1:0]    vec_off;
@@ -164,13 +169,15 @@ module systole_unified_buffer
   assign vec_off   = vec_wr_addr_i[OffBits-1:0];
   assign vec_mask  = {W'(0), vec_wr_mask_i} << vec_off;
   assign vec_word0 = vec_wr_addr_i[UbAddrBits-1:OffBits];
-  assign vec_word1 = vec_word0 + word_t'(1);
-  assign vec_banks = bank_of(vec_word0) | (vec_off != '0 ? bank_of(vec_word1) : '0);
+  assign vec_first = bank_of(vec_word0);
+  assign vec_banks = vec_first | (vec_off != '0 ? {vec_first[NB-2:0], vec_first[NB-1]} : '0);
+  assign vec_row0  = vec_first[0] ? row_of(vec_word0) : row_of(vec_word0) + 1'b1;
   assign dma_word  = dma_wr_addr_i[UbAddrBits-1:OffBits];
   assign dma_banks = beat_banks(dma_word);
   assign vec_want  = vec_wr_valid_i && !hold[NumWin];
   assign dma_want  = dma_wr_valid_i && !hold[NumWin+1];
-  assign clash     = vec_want && dma_want && (vec_banks & dma_banks) != '0;
+  assign clash     = vec_want && dma_want
+                     && (group_of(vec_word0) == group_of(dma_word) || (vec_off != '0 && group_of(vec_word0 + 1'b1) == group_of(dma_word)));
   assign dma_starved    = dma_denied_q == StarveBits'(StarveCycles);
   assign vec_wr_ready_o = vec_want && !(clash && dma_starved);
   assign dma_wr_ready_o = dma_want && !(clash && !dma_starved);
@@ -193,16 +200,26 @@ module systole_unified_buffer
     logic [RowBits-1:0] raddr, waddr;
     logic [W-1:0]       we, dma_mask;
     logic [W*8-1:0]     wdata, dma_part;
-    logic               from_dma, from_vec1, from_vec;
+    logic               vec_here;  // the vector unit's data and row, whether it is granted or not
 
-    // The port that asks first has the bank, whether its other bank is free or not.
+    // The port that asks first has the bank, whether its other bank is free or not. The data setup's windows do not meet; which of the
+    // other ports has the bank if they leave it is found beside.
+    logic               windows;
+    logic [RowBits-1:0] window_row, other_row;
     always_comb begin
-      re    = 1'b0;
-      raddr = '0;
-      for (int unsigned p = 0; p < NumRd; p++) begin
-        re    |= rd_own[p][b];
-        raddr |= rd_own[p][b] ? (b == 0 ? rd_row0[p] : rd_row[p]) : '0;
+      re         = 1'b0;
+      windows    = 1'b0;
+      window_row = '0;
+      other_row  = '0;
+      for (int unsigned p = 0; p < NumRd; p++) re |= rd_claims[p][b];
+      for (int unsigned p = 0; p < S; p++) begin
+        windows    |= rd_claims[p][b];
+        window_row |= rd_claims[p][b] ? (b == 0 ? rd_row0[p] : rd_row[p]) : '0;
       end
+      for (int unsigned p = NumRd - 1; p >= S; p--) begin
+        if (urgent_banks[b] ? urgent_q[p] : rd_claims[p][b]) other_row = b == 0 ? rd_row0[p] : rd_row[p];
+      end
+      raddr = windows && !urgent_banks[b] ? window_row : other_row;
     end
 
     if (D >= W) begin : gen_beat_words
@@ -220,19 +237,16 @@ module systole_unified_buffer
       end
     end
 
-    assign from_dma  = dma_wr_ready_o && dma_banks[b];
-    assign from_vec  = vec_wr_ready_o && vec_banks[b];
-    assign from_vec1 = vec_word0[BankBits-1:0] != BankBits'(b);
+    assign vec_here = vec_want && vec_banks[b] && !(dma_want && dma_banks[b] && dma_starved);
     always_comb begin
       we    = '0;
       wdata = dma_part;
       waddr = row_of(dma_word);
-      if (from_dma) begin
-        we = dma_mask;
-      end else if (from_vec) begin
-        we    = from_vec1 ? vec_mask[2*W-1:W] : vec_mask[W-1:0];
+      if (vec_wr_ready_o && vec_banks[b]) we = vec_first[b] ? vec_mask[W-1:0] : vec_mask[2*W-1:W];
+      if (dma_wr_ready_o && dma_banks[b]) we = dma_mask;
+      if (vec_here) begin
         wdata = vec_data;
-        waddr = from_vec1 ? row_of(vec_word1) : row_of(vec_word0);
+        waddr = b == 0 ? vec_row0 : row_of(vec_word0);
       end
     end
 
@@ -248,13 +262,11 @@ module systole_unified_buffer
     logic [1:0]          use_q;    // words that are read: needed and inside the memory
     logic [BankBits-2:0] even_bank_q, odd_bank_q;
     logic [OffBits-1:0]  off_q, shift_q;
-    logic [W*8-1:0]      even, odd, low, high, below, bytes_q;  // below: bytes of the second word
+    logic [W*8-1:0]      below, even, odd, bytes_q;  // bytes of the second word; that come from an even bank, from an odd one
 
-    assign even  = rdata[{even_bank_q, 1'b0}];
-    assign odd   = rdata[{odd_bank_q, 1'b1}];
-    assign low   = odd_q ? odd : even;
-    assign high  = odd_q ? even : odd;
     assign below = ~({W*8{1'b1}} << {off_q, 3'b000});
+    assign even  = odd_q ? (use_q[1] ? below : '0) : (use_q[0] ? ~below : '0);
+    assign odd   = odd_q ? (use_q[0] ? ~below : '0) : (use_q[1] ? below : '0);
     assign win_rd_rsp_valid_o[p] = answered_q;
     // A vector unit with fewer lanes than columns takes an answer in pieces: it stays until the next.
     always_comb begin
@@ -280,7 +292,7 @@ module systole_unified_buffer
         off_q       <= win_rd_addr_i[p][OffBits-1:0];
       end
       if (pending_q) begin
-        bytes_q <= (use_q[0] ? low & ~below : '0) | (use_q[1] ? high & below : '0);
+        bytes_q <= (rdata[{even_bank_q, 1'b0}] & even) | (rdata[{odd_bank_q, 1'b1}] & odd);
         shift_q <= off_q;
       end
     end
@@ -342,7 +354,7 @@ module systole_unified_buffer
         a_urgent : assert (!urgent_q[p] || !rd_valid[p] || rd_banks[p] == urgent_banks_q);
       end
       a_vec_range : assert (!vec_wr_ready_o || ((vec_mask[W-1:0] == '0 || in_range(vec_word0))
-                                                && (vec_mask[2*W-1:W] == '0 || in_range(vec_word1))));
+                                                && (vec_mask[2*W-1:W] == '0 || in_range(vec_word0 + word_t'(1)))));
       a_dma_wr_range : assert (!dma_wr_ready_o || in_range(dma_word));
       a_dma_rd_range : assert (!rd_gnt[NumWin] || in_range(rd_word[NumWin]));
       a_dma_wr_align : assert (!dma_wr_valid_i || dma_wr_addr_i[BeatShift-1:0] == '0);

@@ -7,6 +7,8 @@
 
 module systole_vector
   import systole_isa_pkg::*;
+  import systole_bus_pkg::unit_req_t;
+  import systole_bus_pkg::unit_rsp_t;
   import systole_vector_pkg::*;
 #(
     parameter systole_presets_pkg::core_cfg_t Cfg = systole_presets_pkg::core_preset(systole_presets_pkg::PresetNano)
@@ -15,16 +17,11 @@ module systole_vector
     input  logic                                       rst_ni,
 
     // Descriptors (unit interface).
-    input  logic                                       start_valid_i,
-    output logic                                       start_ready_o,
-    input  desc_t                                      start_desc_i,
-    output logic                                       done_o,
-    output logic                                       fault_valid_o,
-    output fault_e                                     fault_code_o,
-    output logic [systole_presets_pkg::AddrBits-1:0]   fault_addr_o,
-    output logic                                       fault_newest_o,
+    // verilator lint_off UNUSEDSIGNAL
+    input  unit_req_t                                   req_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output unit_rsp_t                                   rsp_o,
     input  logic                                       freeze_i,
-    output logic                                       progress_o,
 
     // Unified buffer: one window read and one window write port.
     output logic                                       vrd_valid_o,
@@ -52,10 +49,18 @@ module systole_vector
   localparam int unsigned Beats = Cols / Cfg.VectorLanes;
   localparam int unsigned CountBits = $clog2(OutDepth + 1);
 
+  // What the unit tells its queue.
+  logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
+  fault_e              unit_code;
+  logic [systole_presets_pkg::AddrBits-1:0] unit_addr;
+  assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
+                   addr: unit_addr, newest: unit_newest};
+
   // Preparation.
   logic                 job_valid, job_take;
   job_t                 job;
   scalars_t             job_scalars;
+  logic                 legal;
   fault_e               verdict;
   walk_addr_t           verdict_addr;
   logic                 par_valid, par_ready, par_bank;
@@ -71,7 +76,7 @@ module systole_vector
   acc_addr_t            iss_row;
   ub_addr_t             iss_addr, take_addr;
   walk_addr_t           addr_fault_addr;
-  logic                 out_take, out_drop;
+  logic                 out_take, out_drop, take_raw;
 
   // Micro-op that asks for its data; then the two cycles until they come.
   logic                 req_valid, req_acc, req_ub, req_open, req_go;
@@ -95,15 +100,16 @@ module systole_vector
   systole_vector_prepare #(.Cfg(Cfg)) u_prepare (
       .clk_i,
       .rst_ni,
-      .start_valid_i,
-      .start_ready_o,
-      .start_desc_i,
+      .start_valid_i(req_i.valid),
+      .start_ready_o(unit_ready),
+      .start_desc_i(req_i.desc),
       .freeze_i,
       .bank_busy_i   (bank_busy_q),
       .drained_i     (drained),
       .in_flight_i   (flying_q),
       .issue_i       (out_take),
       .issue_addr_i  (take_addr),
+      .issue_raw_i   (take_raw),
       .written_i     (written),
       .rd_valid_o    (par_valid),
       .rd_ready_i    (par_ready),
@@ -115,13 +121,14 @@ module systole_vector
       .job_ready_i   (job_take),
       .job_o         (job),
       .scalars_o     (job_scalars),
+      .legal_o       (legal),
       .verdict_o     (verdict),
       .verdict_addr_o(verdict_addr)
   );
 
   // A requant may follow at once; what reads the unified buffer waits for all earlier results.
   assign drained  = idle && all_written;
-  assign job_take = job_valid && idle && verdict == FaultNone && (job.requant || all_written) && !freeze_i;
+  assign job_take = job_valid && idle && legal && (job.requant || all_written) && !freeze_i;
 
   systole_vector_issue #(.Cfg(Cfg)) u_issue (
       .clk_i,
@@ -133,6 +140,7 @@ module systole_vector
       .out_avail_i (avail),
       .take_o      (out_take),
       .take_addr_o (take_addr),
+      .take_raw_o  (take_raw),
       .drop_o      (out_drop),
       .valid_o     (iss_valid),
       .ready_i     (iss_ready),
@@ -270,14 +278,14 @@ module systole_vector
   logic done_q, faulted_q, fault_now;
 
   assign fault_now      = !faulted_q && !freeze_i && all_written &&
-                          (addr_fault || (job_valid && idle && verdict != FaultNone));
-  assign done_o         = done_q;
-  assign fault_newest_o = 1'b0;
-  assign stall_ub_o     = (vrd_valid_o && !vrd_ready_i) || (vwr_valid_o && !vwr_ready_i);
+                          (addr_fault || (job_valid && idle && !legal));
+  assign unit_done   = done_q;
+  assign unit_newest = 1'b0;
+  assign stall_ub_o  = (vrd_valid_o && !vrd_ready_i) || (vwr_valid_o && !vwr_ready_i);
 
   always_ff @(posedge clk_i) begin
-    fault_code_o <= addr_fault ? FaultUbRange : verdict;
-    fault_addr_o <= addr_fault ? addr_fault_addr : verdict_addr;
+    unit_code <= addr_fault ? FaultUbRange : verdict;
+    unit_addr <= addr_fault ? addr_fault_addr : verdict_addr;
   end
 
   always_ff @(posedge clk_i) begin
@@ -290,8 +298,8 @@ module systole_vector
       bank_busy_q   <= '0;
       done_q        <= 1'b0;
       faulted_q     <= 1'b0;
-      fault_valid_o <= 1'b0;
-      progress_o    <= 1'b0;
+      unit_fault    <= 1'b0;
+      unit_progress <= 1'b0;
     end else begin
       d1_valid_q <= req_go;
       d2_valid_q <= d1_valid_q;
@@ -300,10 +308,10 @@ module systole_vector
       win_held_q <= win_req && !par_sel && !vrd_ready_i;
       if (out_valid && out_last) bank_busy_q[out_bank] <= 1'b0;
       if (job_take) bank_busy_q[job.bank] <= 1'b1;
-      done_q        <= written && wr_dest.last;
-      fault_valid_o <= fault_now;
+      done_q     <= written && wr_dest.last;
+      unit_fault <= fault_now;
       if (fault_now) faulted_q <= 1'b1;
-      progress_o <= req_go || par_ready || written;
+      unit_progress <= req_go || par_ready || written;
     end
   end
 

@@ -15,10 +15,12 @@ module systole_vector_check
     input  logic       rst_ni,
     input  logic       new_i,           // first cycle of desc_i
     input  desc_t      desc_i,          // holds until the next new_i
+    input  kind_e      kind_i,          // by its opcode
     input  logic       bank_i,
 
     output logic       block_o,         // at once: the descriptor has a parameter block that can be read
     output logic       ready_o,         // the following are right
+    output logic       legal_o,         // there is no fault
     output fault_e     verdict_o,
     output walk_addr_t verdict_addr_o,
     output job_t       job_o,
@@ -41,9 +43,9 @@ module systole_vector_check
   assign rq         = desc_i;
   assign po         = desc_i;
   assign ad         = desc_i;
-  assign is_requant = rq.opcode == OpRequant;
-  assign is_pool    = rq.opcode == OpPool;
-  assign is_add     = rq.opcode == OpAdd;
+  assign is_requant = kind_i == KindRequant;
+  assign is_pool    = kind_i == KindPool;
+  assign is_add     = kind_i == KindAdd;
   assign raw        = rq.flags[FlagRequantRaw];
 
   // Products. requant: ny * nx, then n times that. pool: dy and sy times the pitch, whose upper half comes after the lower; the taps.
@@ -111,11 +113,9 @@ module systole_vector_check
 
   // Verdict.
   logic                illegal, over, misaligned;
-  logic [25:0]         block_end;
 
   assign row_in_bank = rq.acc[HalfBits-2:0];
-  assign block_end   = 26'(rq.params) + 26'(BlockBytes);
-  assign over        = 32'(block_end) > Cfg.UbBytes;
+  assign over        = Cfg.UbBytes < BlockBytes || 32'(rq.params) > Cfg.UbBytes - BlockBytes;
   assign misaligned  = rq.params[WordBits-1:0] != '0;
   assign block_o     = is_requant && !raw && !misaligned && !over;
 
@@ -130,6 +130,7 @@ module systole_vector_check
   end
 
   always_ff @(posedge clk_i) begin
+    legal_o        <= 1'b0;
     verdict_o      <= FaultNone;
     verdict_addr_o <= '0;
     if (illegal) begin
@@ -144,6 +145,8 @@ module systole_vector_check
       // The first word of the block that does not exist.
       verdict_o      <= FaultUbRange;
       verdict_addr_o <= 32'(rq.params) > Cfg.UbBytes ? WalkBits'(rq.params) : WalkBits'(Cfg.UbBytes);
+    end else begin
+      legal_o <= 1'b1;
     end
   end
 

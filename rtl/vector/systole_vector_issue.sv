@@ -21,6 +21,7 @@ module systole_vector_issue
     input  logic       out_avail_i,   // room for one more result
     output logic       take_o,        // a result is on its way ...
     output ub_addr_t   take_addr_o,   // ... and will be written here, if that is in the unified buffer
+    output logic       take_raw_o,    // ... or up to three windows behind
     output logic       drop_o,        // one of them does not come
 
     output logic       valid_o,
@@ -38,6 +39,7 @@ module systole_vector_issue
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned ColBits = $clog2(Cols);
   localparam int unsigned SumCountBits = $clog2(SumPairs + 1);
+  typedef logic [systole_presets_pkg::UbAddrBits:0] limit_t;  // of an address: the last one that leaves room
 
   // A chosen micro-op.
   typedef struct packed {
@@ -45,7 +47,7 @@ module systole_vector_issue
     logic       acc_rd, ub_rd;
     acc_addr_t  row;
     walk_addr_t rd_addr, out_addr;
-    logic [8:0] rd_len;
+    limit_t     rd_limit, out_limit;
   } choice_t;
 
   // verilator lint_off UNUSEDSIGNAL
@@ -74,6 +76,7 @@ module systole_vector_issue
   logic                           src_done_q;  // all operands are issued
   logic [SumCountBits-1:0]        pairs_q;     // pairs that have passed the check, whose sum has not
   logic [SumCountBits-1:0]        sums_q;      // sums in the memory
+  logic                           sums_any_q;  // there are some
 
   systole_vector_walk #(.Streams(1)) u_dst (
       .clk_i,
@@ -134,8 +137,8 @@ module systole_vector_issue
   logic                           src_fault_q, stop_q;  // a source's fault stops operands, a result's all
 
   // First stage: the next micro-op.
-  logic [8:0] raw_left;
-  logic       want, sum_next;
+  logic [8:0] raw_left, rd_len;
+  logic       want, sum_next, sum_take;
 
   // Bytes of a raw row (4 x cols) from this window on, at most Cols.
   always_comb begin
@@ -155,14 +158,19 @@ module systole_vector_issue
     end
   end
 
-  assign sum_next = sums_q != '0 && out_avail_i;
+  assign sum_next = sums_any_q && out_avail_i;
+
+  // What of this length begins at this address or before it lies in the unified buffer.
+  function automatic limit_t limit(logic [8:0] len);
+    return limit_t'(Cfg.UbBytes) - limit_t'(len);
+  endfunction
 
   always_comb begin
     want             = 1'b0;
     choice           = '0;
     choice.row       = row_q;
     choice.rd_addr   = tap_addr;
-    choice.rd_len    = job_q.len;
+    rd_len           = job_q.len;
     choice.out_addr  = out_addr;
     choice.uop.src   = SrcAcc;
     choice.uop.bank  = job_q.bank;
@@ -191,9 +199,11 @@ module systole_vector_issue
       want           = !src_done_q && !src_fault_q && (!second_q || pairs_q != SumCountBits'(SumPairs));
       choice.ub_rd   = 1'b1;
       choice.rd_addr = src_addr[second_q];
-      choice.rd_len  = src_x_last ? job_q.tail : job_q.len;
+      rd_len         = src_x_last ? job_q.tail : job_q.len;
       choice.uop.src = second_q ? SrcAdd1 : SrcAdd0;
     end
+    choice.rd_limit  = limit(rd_len);
+    choice.out_limit = limit(out_len);
   end
 
   assign check_free  = !check_valid_q || ready_i;
@@ -201,7 +211,9 @@ module systole_vector_issue
   assign dst_next    = step && choice.uop.out && (!job_q.raw || part_q == job_q.last_part);
   assign src_next    = step && (job_q.pool ? tap_last : choice.uop.src == SrcAdd1);
   assign take_o      = step && choice.uop.out;
-  assign take_addr_o = ub_addr_t'(out_addr);
+  assign take_addr_o = ub_addr_t'(dst_addr);
+  assign take_raw_o  = job_q.raw;
+  assign sum_take    = step && choice.uop.src == SrcSum;
   assign idle_o      = !busy_q;
 
   always_ff @(posedge clk_i) begin
@@ -217,15 +229,11 @@ module systole_vector_issue
   end
 
   // Second stage: the addresses.
-  function automatic logic outside(walk_addr_t addr, logic [8:0] len);
-    return addr > WalkBits'(Cfg.UbBytes) - WalkBits'(len);
-  endfunction
-
   assign operand = check_q.uop.src inside {SrcAdd0, SrcAdd1};
   assign second  = check_q.uop.src == SrcAdd1;
   assign dropped = stop_q || (src_fault_q && operand);
-  assign rd_bad  = check_q.ub_rd && outside(check_q.rd_addr, check_q.rd_len);
-  assign out_bad = check_q.uop.out && outside(check_q.out_addr, check_q.uop.len);
+  assign rd_bad  = check_q.ub_rd && check_q.rd_addr > WalkBits'(check_q.rd_limit);
+  assign out_bad = check_q.uop.out && check_q.out_addr > WalkBits'(check_q.out_limit);
   assign bad     = rd_bad || out_bad;
   assign valid_o = check_valid_q && !dropped && !bad;
   assign pass    = valid_o && ready_i;
@@ -252,6 +260,7 @@ module systole_vector_issue
       src_done_q    <= 1'b0;
       pairs_q       <= '0;
       sums_q        <= '0;
+      sums_any_q    <= 1'b0;
       stop_q        <= 1'b0;
       src_fault_q   <= 1'b0;
     end else begin
@@ -264,7 +273,9 @@ module systole_vector_issue
       if (step && (choice.uop.src inside {SrcAdd0, SrcAdd1})) second_q <= !second_q;
       if (step && choice.uop.src == SrcAdd1 && src_last) src_done_q <= 1'b1;
       pairs_q <= pairs_q + SumCountBits'(pass && second) - SumCountBits'(pass && check_q.uop.src == SrcSum);
-      sums_q  <= sums_q + SumCountBits'(sum_valid_i) - SumCountBits'(step && choice.uop.src == SrcSum);
+      sums_q  <= sums_q + SumCountBits'(sum_valid_i) - SumCountBits'(sum_take);
+      if (sum_valid_i) sums_any_q <= 1'b1;
+      else if (sum_take) sums_any_q <= sums_q != SumCountBits'(1);
       // An operand's fault is not the first one while older sums may still find theirs.
       if (finding) begin
         if (operand) src_fault_q <= 1'b1;
@@ -279,7 +290,7 @@ module systole_vector_issue
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_load_idle : assert (!load_i || idle_o);
-      a_sums : assert (sums_q <= pairs_q && 32'(pairs_q) <= SumPairs);
+      a_sums : assert (sums_q <= pairs_q && 32'(pairs_q) <= SumPairs && sums_any_q == (sums_q != '0));
       a_end : assert (busy_q || check_valid_q || (pairs_q == '0 && !second_q));
     end
   end

@@ -29,6 +29,14 @@ package systole_vector_pkg;
     SrcSum    // oldest sum of the sum memory
   } src_e;
 
+  // What a descriptor asks for.
+  typedef enum logic [1:0] {
+    KindNone,
+    KindRequant,
+    KindPool,
+    KindAdd
+  } kind_e;
+
   // How a lane scales x by m * 2^(s - 31).
   typedef struct packed {
     logic twice;   // double rounding: saturate x << s, round the product, then the shift right, halves away from zero

@@ -25,7 +25,8 @@ module systole_vector_prepare
     input  logic                 drained_i,      // no job runs, all results are written
     input  logic [CountBits-1:0] in_flight_i,    // results not yet written
     input  logic                 issue_i,        // a result is on its way ...
-    input  ub_addr_t             issue_addr_i,   // ... and will be written here
+    input  ub_addr_t             issue_addr_i,   // ... and will be written here ...
+    input  logic                 issue_raw_i,    // ... or up to three windows behind
     input  logic                 written_i,      // the oldest result in flight is written
 
     // Parameter block words, in order.
@@ -41,10 +42,13 @@ module systole_vector_prepare
     input  logic                 job_ready_i,
     output job_t                 job_o,
     output scalars_t             scalars_o,
+    output logic                 legal_o,        // no fault
     output fault_e               verdict_o,
     output walk_addr_t           verdict_addr_o
 );
   localparam logic [3:0] LastWord = 4'(ParamWords - 1);
+  localparam int unsigned WordBits = $clog2(Cfg.Rows);
+  localparam int unsigned IndexBits = systole_presets_pkg::UbAddrBits + 1 - WordBits;  // of a word, and a sign
 
   typedef enum logic [2:0] {
     StEmpty,
@@ -56,6 +60,7 @@ module systole_vector_prepare
 
   state_e               state_q;
   desc_t                desc_q;
+  kind_e                kind_q, kind;  // by its opcode
   logic                 bank_q;
   logic [CountBits-1:0] older_q;   // results in flight since before the descriptor came
   logic                 stale_q;   // a younger one hits the block
@@ -63,7 +68,8 @@ module systole_vector_prepare
   logic [3:0]           word_q;
   ub_addr_t             addr_q;
   // verilator lint_off UNUSEDSIGNAL
-  requant_desc_t        rq;  // here only the parameter block's address
+  requant_desc_t        rq;     // here only the parameter block's address
+  requant_desc_t        start;  // here only the opcode, which has its place in each
   // verilator lint_on UNUSEDSIGNAL
   logic                 checked, block, hit, clean, take, fetched;
 
@@ -72,9 +78,11 @@ module systole_vector_prepare
       .rst_ni,
       .new_i  (state_q == StFirst),
       .desc_i (desc_q),
+      .kind_i (kind_q),
       .bank_i (bank_q),
       .block_o(block),
       .ready_o(checked),
+      .legal_o,
       .verdict_o,
       .verdict_addr_o,
       .job_o,
@@ -82,11 +90,30 @@ module systole_vector_prepare
   );
 
   assign rq            = desc_q;
+  assign start         = start_desc_i;
   assign start_ready_o = state_q == StEmpty && !freeze_i;
 
-  // A window write of a running job that may touch the block; whole windows, so a miss is certain.
-  assign hit = issue_i && block && 26'(issue_addr_i) + 26'(Cfg.Rows) > 26'(rq.params) &&
-               26'(issue_addr_i) < 26'(rq.params) + 26'(ParamWords * Cfg.Rows);
+  always_comb begin
+    unique case (start.opcode)
+      OpRequant: kind = KindRequant;
+      OpPool: kind = KindPool;
+      OpAdd: kind = KindAdd;
+      default: kind = KindNone;
+    endcase
+  end
+
+  // A window write of a running job that may touch the block; whole windows, so a miss is certain. In words from the block's second
+  // one on, as the block is aligned: -2 if it begins in the word before the block, -1 in its first, up to 7 in its last one.
+  logic [IndexBits-1:0] from_second;
+
+  assign from_second = IndexBits'(issue_addr_i >> WordBits) + ~IndexBits'(rq.params >> WordBits);
+
+  always_comb begin
+    hit = from_second[IndexBits-1:3] == '0 || from_second == '1 ||
+          (from_second == -IndexBits'(2) && issue_addr_i[WordBits-1:0] != '0) ||
+          (issue_raw_i && from_second[IndexBits-1:3] == '1);
+    if (!issue_i || !block) hit = 1'b0;
+  end
 
   // Nothing that hits the block is still in flight.
   assign clean = stale_q ? drained_i : older_q == '0;
@@ -97,11 +124,14 @@ module systole_vector_prepare
   assign rd_bank_o   = bank_q;
   assign rd_busy_o   = state_q == StFetch;
   assign fetched     = rd_valid_o && rd_ready_i && word_q == LastWord;
-  assign job_valid_o = checked && !stale_q && (state_q == StReady || (state_q == StFetch && !taken_q && verdict_o == FaultNone));
+  assign job_valid_o = checked && !stale_q && (state_q == StReady || (state_q == StFetch && !taken_q && legal_o));
   assign take        = job_valid_o && job_ready_i;
 
   always_ff @(posedge clk_i) begin
-    if (start_valid_i && start_ready_o) desc_q <= start_desc_i;
+    if (start_valid_i && start_ready_o) begin
+      desc_q <= start_desc_i;
+      kind_q <= kind;
+    end
     if (state_q != StFetch) addr_q <= rq.params;
     else if (rd_ready_i) addr_q <= addr_q + ub_addr_t'(Cfg.Rows);
   end
@@ -155,7 +185,8 @@ module systole_vector_prepare
   // A taken job is legal.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_legal : assert (!take || verdict_o == FaultNone);
+      a_legal : assert (!take || (legal_o && verdict_o == FaultNone));
+      a_block : assert (ParamWords == 9);  // what hit counts with
     end
   end
 endmodule

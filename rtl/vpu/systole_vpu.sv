@@ -8,6 +8,8 @@
 module systole_vpu
   import systole_presets_pkg::*;
   import systole_isa_pkg::*;
+  import systole_bus_pkg::unit_req_t;
+  import systole_bus_pkg::unit_rsp_t;
   import systole_vpu_pkg::*;
   import systole_vpu_types_pkg::*;
 #(
@@ -20,16 +22,11 @@ module systole_vpu
     input  logic                       rst_ni,
 
     // Descriptors (unit interface).
-    input  logic                       start_valid_i,
-    output logic                       start_ready_o,
-    input  desc_t                      start_desc_i,
-    output logic                       done_o,
-    output logic                       fault_valid_o,
-    output fault_e                     fault_code_o,
-    output logic [AddrBits-1:0]        fault_addr_o,
-    output logic                       fault_newest_o,
+    // verilator lint_off UNUSEDSIGNAL
+    input  unit_req_t                  req_i,
+    // verilator lint_on UNUSEDSIGNAL
+    output unit_rsp_t                  rsp_o,
     input  logic                       freeze_i,
-    output logic                       progress_o,
 
     // Unified buffer: two window read ports and one window write port.
     output logic [1:0]                 vrd_valid_o,
@@ -58,6 +55,13 @@ module systole_vpu
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned OffBits = $clog2(Bytes);
+
+  // What the unit tells its queue.
+  logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
+  fault_e              unit_code;
+  logic [AddrBits-1:0] unit_addr;
+  assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
+                   addr: unit_addr, newest: unit_newest};
 
   // Control, fetch, issue, dispatch.
   logic              run, issued_all, halted, fault, imem_we, par_valid, par_ready;
@@ -95,13 +99,13 @@ module systole_vpu
   systole_vpu_control #(.Cfg(Cfg)) u_control (
       .clk_i,
       .rst_ni,
-      .start_valid_i,
-      .start_ready_o,
-      .start_desc_i,
-      .done_o,
-      .fault_valid_o,
-      .fault_code_o,
-      .fault_addr_o,
+      .start_valid_i(req_i.valid),
+      .start_ready_o(unit_ready),
+      .start_desc_i(req_i.desc),
+      .done_o(unit_done),
+      .fault_valid_o(unit_fault),
+      .fault_code_o(unit_code),
+      .fault_addr_o(unit_addr),
       .freeze_i,
       .rd_valid_o  (par_valid),
       .rd_ready_i  (par_ready),
@@ -119,7 +123,7 @@ module systole_vpu
       .fault_code_i(fault_code),
       .fault_addr_i(fault_addr)
   );
-  assign fault_newest_o = 1'b0;
+  assign unit_newest = 1'b0;
 
   systole_vpu_fetch u_fetch (
       .clk_i,
@@ -361,7 +365,7 @@ module systole_vpu
   end
 
   always_ff @(posedge clk_i) begin
-    progress_o <= rst_ni && (busy_o != '0 || (par_valid && par_ready) || (vwr_valid_o && vwr_ready_i));
+    unit_progress <= rst_ni && (busy_o != '0 || (par_valid && par_ready) || (vwr_valid_o && vwr_ready_i));
   end
 
   // Requests hold until they are granted, and read data come exactly when they are expected.

@@ -49,7 +49,7 @@ package systole_vpu_fp_pkg;
   // exponent (9:0), which belongs to bit 61.
   function automatic void add(input logic [63:0] prod, input logic [31:0] prod_info, input logic [31:0] sum,
                               output logic [63:0] value, output logic [31:0] info);
-    logic [63:0] p, s, upper, lower, kept;
+    logic [63:0] p, s, upper, lower, lost;
     logic [31:0] mag, sig, e, p_exp, s_exp, count, sub, sign, none;
     logic        p_upper;
     mag   = sum & ~Sign;
@@ -66,8 +66,8 @@ package systole_vpu_fp_pkg;
     lower   = p_upper ? s : p;
     count   = p_upper ? p_exp - s_exp : s_exp - p_exp;
     count   = count < 63 ? count : 32'd63;
-    kept    = lower >> count[5:0];
-    lower   = (kept << count[5:0]) != lower ? kept | 64'd1 : kept;
+    lost    = lower & ~(64'hFFFF_FFFF_FFFF_FFFF << count[5:0]);
+    lower   = (lower >> count[5:0]) | (lost != 0 ? 64'd1 : 64'd0);
     // Sign and magnitude; an exact zero is +0 unless both are negative.
     value = sub != 0 ? upper - lower : upper + lower;
     sign  = p_upper ? prod_info & Sign : sum & Sign;
@@ -92,7 +92,7 @@ package systole_vpu_fp_pkg;
 
   // Stage 2 of a conversion to int32: magnitude in units of 2^-31, with a last bit as above; info: NaN (31), too large (0).
   function automatic void to_int(input logic [31:0] x, output logic [63:0] value, output logic [31:0] info);
-    logic [63:0] s, kept;
+    logic [63:0] s, lost;
     logic [31:0] mag, sig, e, count;
     mag   = x & ~Sign;
     e     = mag >> 23;
@@ -100,8 +100,8 @@ package systole_vpu_fp_pkg;
     s     = {32'd0, sig} << 39;
     count = 32'd158 - e;
     count = count < 63 ? count : 32'd63;  // what is too large counts as far down too: nobody looks
-    kept  = s >> count[5:0];
-    value = ((kept << count[5:0]) != s ? kept | 64'd1 : kept) | {x & Sign, 32'd0};
+    lost  = s & ~(64'hFFFF_FFFF_FFFF_FFFF << count[5:0]);
+    value = (s >> count[5:0]) | (lost != 0 ? 64'd1 : 64'd0) | {x & Sign, 32'd0};
     info  = (mag > Inf ? Sign : 32'd0) | (e >= 158 ? 32'd1 : 32'd0);
   endfunction
 

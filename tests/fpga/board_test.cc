@@ -119,7 +119,10 @@ int RunDigits(Device& device, int images, bool each_layer) {
   int compared = 0, right = 0;
   for (const tools::LayerRun& layer : run->layers)
     compared += layer.bit_exact.has_value();
-  EXPECT_EQ(compared, each_layer ? static_cast<int>(run->layers.size()) : 1);
+  if (each_layer) {
+    EXPECT_EQ(compared, static_cast<int>(run->layers.size()));
+  }
+  EXPECT_GE(compared, 1);
   std::printf("%d images: %llu cycles\n", images,
               static_cast<unsigned long long>(run->stats.cycles));
   const std::vector<uint8_t>& scores = run->output();

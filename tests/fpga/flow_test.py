@@ -14,7 +14,7 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "fpga"))
 
-from flow import board, boards, budget, chip, netlist, sdf, tools, units  # noqa: E402  behind the path
+from flow import board, boards, budget, chip, generic, netlist, sdf, tools, units, whole  # noqa: E402  behind the path
 
 
 def cell(kind, inputs, outputs, **parameters):
@@ -59,7 +59,7 @@ SDF = """(DELAYFILE
     (INSTANCE u_b\\.y_q)
     (DELAY
       (ABSOLUTE
-        (IOPATH (posedge CLK) Q (500:500:500) (500:500:500))
+        (IOPATH CLK Q (500:500:500) (500:500:500))
       )
     )
     (TIMINGCHECK
@@ -90,6 +90,10 @@ class Estimates(unittest.TestCase):
             self.assertGreater(ns, before)
             before = ns
 
+    def test_feedback_of_a_pll_is_no_path(self):
+        cells = {**chain(3), "u_pll": cell("EHXPLLL", {"CLKI": 900, "CLKFB": 901}, {"CLKOP": 901})}
+        self.assertEqual(netlist.Estimate(cells).worst()[1], 3)
+
     def test_cells_of_units(self):
         unit_of = netlist.unit_namer({"near": "u_a", "far": "u_b"})
         table = netlist.count(chain(5), unit_of)
@@ -109,6 +113,30 @@ class Estimates(unittest.TestCase):
         self.assertRegex(budget.compare(rows, {"a": {"ns": 8.9, "cells": 100}})[0], "a: 9.0 ns, 8.9 allowed: 7 levels from x to y")
         self.assertRegex(budget.compare(rows, {"a": {"ns": 9.0, "cells": 99}})[0], "a: 100 cells, 99 allowed")
         self.assertRegex(budget.compare(rows, {})[0], "a: not in budget.yaml")
+
+    def test_budgets_are_written_as_they_are_read(self):
+        known = budget.load()
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(budget, "BUDGET", pathlib.Path(folder) / "budget.yaml"):
+            budget.write(known)
+            self.assertEqual(budget.load(), known)
+        self.assertLessEqual(known["whole"]["nano"]["lut4"], 60000)
+
+    def test_a_chip_over_its_limit(self):
+        used = whole.kinds(chain(5))
+        self.assertEqual((used["lut4"], used["flip_flops"], used["multipliers"]), (5, 2, 0))
+        self.assertEqual(whole.excess("nano", used, {"lut4": 5}), [])
+        self.assertEqual(whole.excess("nano", used, {"lut4": 4}), ["nano: 5 lut4, 4 allowed"])
+
+    def test_growth(self):
+        self.assertEqual(generic.quadratic((8, 16, 32), [3 + 2 * n + 5 * n * n for n in (8, 16, 32)], 256), 3 + 2 * 256 + 5 * 256 * 256)
+        self.assertEqual(generic.extend((8, 100), (32, 400), 256), 3200)
+        self.assertEqual(generic.extend((8, 33), (32, 129), 256), 1025)
+        self.assertAlmostEqual(generic.growth((8, 64), (32, 1024)), 1)
+        self.assertIsNone(generic.growth((8, 0), (32, 5)))
+        small = ("nano", 8, {"gates": 100, "flip_flops": 10})
+        self.assertEqual(generic.excess("a", small, ("edge", 32, {"gates": 1800, "flip_flops": 160})), [])
+        self.assertRegex(generic.excess("a", small, ("edge", 32, {"gates": 1900, "flip_flops": 160}))[0],
+                         "a: gates grow from 100 at nano to 1900 at edge, 19.0 times; rows x columns 16 times")
 
 
 class BadInput(unittest.TestCase):
@@ -145,6 +173,11 @@ class BadInput(unittest.TestCase):
             args = mock.Mock(seed=1, router="router1", no_route=False, limit=1)
             with mock.patch.object(tools, "NEXTPNR", failing), self.assertRaisesRegex(tools.FlowError, "place and route failed: ERROR: Unable to find"):
                 board.place_and_route(boards.load("ulx3s-85f"), 60, work, args)
+
+    def test_the_clock_of_a_design_that_is_placed_but_not_routed(self):
+        log = "Max frequency for clock 'clk': 60.00 MHz\nMax frequency for clock 'clk': 32.71 MHz\nMax frequency for clock 'clk_25mhz': 9.00 MHz\n"
+        self.assertEqual(board.frequency({"fmax": {}}, log), 32.71)
+        self.assertEqual(board.frequency({"fmax": {"clk": {"achieved": 61.5}, "25mhz": {"achieved": 30.0}}}, log), 61.5)
 
     def test_a_step_that_takes_too_long_is_ended(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):

@@ -10,6 +10,8 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
 @dataclasses.dataclass
 class Port:
     name: str
@@ -40,20 +42,24 @@ class Design:
             os.close(file)
             os.close(saved)
 
+    def log(self):
+        """What Yosys has printed."""
+        return self._log.read_text()
+
     def run(self, *passes):
         with self._output_to_log():
             for command in passes:
                 self._yosys.run_pass(command, self._design)
 
-    def read(self, top, parameters, sources=(), keep_hierarchy=False):
-        """Elaborates a module of rtl/. Memories are what has a ram_style there; other arrays are registers."""
+    def read(self, top, parameters, sources=(), keep_hierarchy=False, rtl=ROOT / "rtl"):
+        """Elaborates a module of a folder, rtl/. Memories are what has a ram_style there; other arrays are registers."""
         self._top = top
-        files = [str(source) for source in sources] or [str(next((ROOT / "rtl").rglob(f"{top}.sv")))]
+        files = [str(source) for source in sources] or [str(next(rtl.rglob(f"{top}.sv")))]
         options = ["--threads 1", "--ignore-assertions", "--no-implicit-memories", "-DSYNTHESIS", f"--top {top}"]
         options += [f"-G {key}={value}" for key, value in parameters.items()]
         if keep_hierarchy:
             options.append("--keep-hierarchy")
-        self.run(f"read_slang {' '.join(options)} -F {ROOT / 'rtl' / 'systole.f'} {' '.join(files)}", f"hierarchy -top {top}", "proc -norom")
+        self.run(f"read_slang {' '.join(options)} -F {rtl / 'systole.f'} {' '.join(files)}", f"hierarchy -top {top}", "proc -norom")
 
     def ports(self):
         """Of the top module, in the order of its declaration."""

@@ -41,15 +41,23 @@ module dma_bench
     output logic [31:0] wr_data_o [Words],
     output logic [31:0] wr_mask_o [Masks]
 );
-  systole_isa_pkg::desc_t  desc;
-  systole_isa_pkg::fault_e fault_code;
+  systole_bus_pkg::unit_req_t req;
+  systole_bus_pkg::unit_rsp_t rsp;
   logic [Words*32-1:0]     rd_data, wr_data;
   logic [Masks*32-1:0]     wr_mask;
 
-  assign fault_code_o = fault_code;
+  assign start_ready_o  = rsp.ready;
+  assign done_o         = rsp.done;
+  assign fault_valid_o  = rsp.fault;
+  assign fault_code_o   = rsp.code;
+  assign fault_addr_o   = rsp.addr;
+  assign fault_newest_o = rsp.newest;
+  assign progress_o     = rsp.progress;
+  assign req.peek       = 1'b0;
+  assign req.valid      = start_valid_i;
 
   for (genvar w = 0; w < 16; w++) begin : gen_desc
-    assign desc[w*32+:32] = start_desc_i[w];
+    assign req.desc[w*32+:32] = start_desc_i[w];
   end
   for (genvar w = 0; w < Words; w++) begin : gen_data
     assign rd_data[w*32+:32] = rd_rsp_data_i[w];
@@ -64,8 +72,7 @@ module dma_bench
     assign wr_addr_o[35:25] = '0;
     systole_dma_load #(.Cfg(Cfg)) u_dut (
         .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
-        .start_valid_i, .start_ready_o, .start_desc_i(desc), .done_o,
-        .fault_valid_o, .fault_code_o(fault_code), .fault_addr_o, .fault_newest_o, .progress_o,
+        .req_i(req), .rsp_o(rsp),
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
         .ub_valid_o(wr_valid_o), .ub_ready_i(wr_ready_i), .ub_addr_o(wr_addr_o[24:0]),
         .ub_data_o(wr_data), .ub_mask_o(wr_mask)
@@ -75,8 +82,7 @@ module dma_bench
     assign rd_addr_o[35:25] = '0;
     systole_dma_store #(.Cfg(Cfg)) u_dut (
         .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
-        .start_valid_i, .start_ready_o, .start_desc_i(desc), .done_o,
-        .fault_valid_o, .fault_code_o(fault_code), .fault_addr_o, .fault_newest_o, .progress_o,
+        .req_i(req), .rsp_o(rsp),
         .ub_valid_o(rd_valid_o), .ub_ready_i(rd_ready_i), .ub_addr_o(rd_addr_o[24:0]),
         .ub_rsp_valid_i(rd_rsp_valid_i), .ub_data_i(rd_data),
         .wr_valid_o, .wr_ready_i, .wr_addr_o, .wr_data_o(wr_data), .wr_mask_o(wr_mask)
@@ -91,8 +97,7 @@ module dma_bench
     // verilator lint_on UNUSEDSIGNAL
     systole_weight_loader #(.Cfg(Cfg)) u_dut (
         .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
-        .start_valid_i, .start_ready_o, .start_desc_i(desc), .done_o,
-        .fault_valid_o, .fault_code_o(fault_code), .fault_addr_o, .fault_newest_o, .progress_o,
+        .req_i(req), .rsp_o(rsp),
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
         .win_valid_o(win_valid), .win_addr_o(win_addr), .win_need_o(win_need), .win_ready_i(1'b0), .win_rsp_valid_i(1'b0),
         .win_data_i('0), .wf_valid_o(wr_valid_o), .wf_data_o(wr_data), .wf_transpose_o(wf_transpose), .wf_free_i, .full_o

@@ -41,15 +41,23 @@ module tiles_bench
     output logic        wf_transpose_o,
     output logic [31:0] wf_data_o [Words]
 );
-  systole_isa_pkg::desc_t  desc;
-  systole_isa_pkg::fault_e fault_code;
+  systole_bus_pkg::unit_req_t req;
+  systole_bus_pkg::unit_rsp_t rsp;
   logic [Words*32-1:0]     rd_data, wf_data;
   logic [WinWords*32-1:0]  win_data;
 
-  assign fault_code_o = fault_code;
+  assign start_ready_o  = rsp.ready;
+  assign done_o         = rsp.done;
+  assign fault_valid_o  = rsp.fault;
+  assign fault_code_o   = rsp.code;
+  assign fault_addr_o   = rsp.addr;
+  assign fault_newest_o = rsp.newest;
+  assign progress_o     = rsp.progress;
+  assign req.peek       = 1'b0;
+  assign req.valid      = start_valid_i;
 
   for (genvar w = 0; w < 16; w++) begin : gen_desc
-    assign desc[w*32+:32] = start_desc_i[w];
+    assign req.desc[w*32+:32] = start_desc_i[w];
   end
   for (genvar w = 0; w < Words; w++) begin : gen_beat
     assign rd_data[w*32+:32] = rd_rsp_data_i[w];
@@ -60,8 +68,7 @@ module tiles_bench
   end
 
   systole_weight_loader #(.Cfg(Cfg)) u_dut (
-      .clk_i, .rst_ni, .freeze_i, .hbm_end_i, .start_valid_i, .start_ready_o, .start_desc_i(desc), .done_o,
-      .fault_valid_o, .fault_code_o(fault_code), .fault_addr_o, .fault_newest_o, .progress_o,
+      .clk_i, .rst_ni, .freeze_i, .hbm_end_i, .req_i(req), .rsp_o(rsp),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
       .win_valid_o, .win_ready_i, .win_addr_o, .win_need_o, .win_rsp_valid_i, .win_data_i(win_data),
       .wf_valid_o, .wf_data_o(wf_data), .wf_transpose_o, .wf_free_i, .full_o

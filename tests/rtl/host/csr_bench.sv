@@ -88,7 +88,7 @@ module csr_bench
   assign status.fault_addr = fault_addr_i;
   assign status.fault_cycle = fault_cycle_i;
   assign status.acc_saturated = acc_saturated_i;
-  assign status.fault_code = fault_cause_i;
+  assign status.fault_code = systole_isa_pkg::fault_e'(fault_cause_i);
   assign prog_addr_o = ctl.prog_addr;
   assign prog_len_o = ctl.prog_len;
   assign watchdog_o = ctl.watchdog;

@@ -69,7 +69,9 @@ MUTANTS = [
     (MXU, "if (pass_first) cool_q <= CoolBits'(Cool);", "if (pass_first) cool_q <= CoolBits'(Cool - 4);"),
     # The buffer.
     (BANK, "if (we != '1) begin", "if (1'b0) begin"),
-    (BUFFER, "re    |= rd_own[p][b];", "re    |= rd_own[p][b] && p != 1;"),
+    (BUFFER, "re |= rd_claims[p][b];", "re |= rd_claims[p][b] && p != 1;"),
+    (BUFFER, "window_row |= rd_claims[p][b] ?", "window_row |= rd_claims[p][b] && p != 1 ?"),
+    (BUFFER, "windows && !urgent_banks[b] ?", "windows ?"),
     (BUFFER, "? {first[NB-2:0], first[NB-1]} : '0", "? first : '0"),
     (BUFFER, "~({W*8{1'b1}} << {off_q, 3'b000})", "({W*8{1'b1}} << {off_q, 3'b000})"),
 ]

@@ -73,14 +73,22 @@ module mxu_bench
   logic [AccAddrBits-1:0]       acc_row, feed_row;
   logic signed [31:0]           acc_data [Cfg.Cols];
   logic signed [31:0]           feed_data [Cfg.Cols];
-  fault_e                       code;
+  systole_bus_pkg::unit_req_t req;
+  systole_bus_pkg::unit_rsp_t rsp;
 
   // verilator lint_off UNUSEDSIGNAL
   logic [NumWin-1:0]            ub_ready, ub_rsp;
   logic [NumWin-1:0][W*8-1:0]   ub_data;
   // verilator lint_on UNUSEDSIGNAL
 
-  assign fault_code_o       = code;
+  assign start_ready_o      = rsp.ready;
+  assign done_o             = rsp.done;
+  assign fault_valid_o      = rsp.fault;
+  assign fault_code_o       = rsp.code;
+  assign fault_addr_o       = rsp.addr;
+  assign fault_newest_o     = rsp.newest;
+  assign progress_o         = rsp.progress;
+  assign req                = '{peek: start_peek_i, valid: start_valid_i, desc: start_desc_i};
   assign win_ready          = ub_ready[S-1:0];
   assign win_rsp            = ub_rsp[S-1:0];
   assign win_data           = ub_data[S-1:0];
@@ -90,8 +98,7 @@ module mxu_bench
 
   systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
       .clk_i, .rst_ni, .freeze_i, .flush_i,
-      .start_peek_i, .start_valid_i, .start_ready_o, .start_desc_i, .done_o, .fault_valid_o, .fault_code_o(code), .fault_addr_o,
-      .fault_newest_o, .progress_o, .wf_valid_i, .wf_data_i, .wf_transpose_i, .wf_free_o,
+      .req_i(req), .rsp_o(rsp), .wf_valid_i, .wf_data_i, .wf_transpose_i, .wf_free_o,
       .win_valid_o(win_valid), .win_addr_o(win_addr), .win_need_o(win_need), .win_ready_i(win_ready),
       .win_rsp_valid_i(win_rsp), .win_data_i(win_data),
       .acc_feed_valid_o(feed_valid), .acc_feed_read_o(feed_read), .acc_feed_row_o(feed_row), .acc_feed_data_i(feed_data),

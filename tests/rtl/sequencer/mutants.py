@@ -54,8 +54,8 @@ MUTANTS = [
     (FAULT, "assign freeze_o = state_q != Watch;", "assign freeze_o = state_q == Told;"),
     # Sequencer.
     (SEQUENCER, "state_q == Run && !bad ? written_q : '0", "state_q == Run ? written_q : '0"),
-    (SEQUENCER, "!fault_valid_o && active && !at_end) fault_pc_q", "active && !at_end) fault_pc_q"),
-    (SEQUENCER, "!fault_valid_o && active && !at_end) fault_pc_q", "!fault_valid_o && active) fault_pc_q"),
+    (SEQUENCER, "!fault_valid && active && !at_end) fault_pc_q", "active && !at_end) fault_pc_q"),
+    (SEQUENCER, "!fault_valid && active && !at_end) fault_pc_q", "!fault_valid && active) fault_pc_q"),
     (SEQUENCER, "(!flag_high_i || idle_q == '1)", "1'b1"),
     (SEQUENCER, "(state_d == Stopped && halting_q)", "1'b0"),
     (SEQUENCER, "queue_idle_i == '1 && fetch_idle &&", "queue_idle_i == '1 &&"),

@@ -6,6 +6,7 @@
 
 module sequencer_bench
   import systole_isa_pkg::*;
+  import systole_bus_pkg::*;
 #(
     parameter int unsigned D = 64,                 // bytes of a beat
     parameter int unsigned Cell = 0,               // 0 int8, 1 bf16
@@ -53,38 +54,41 @@ module sequencer_bench
     output logic [31:0] retire_index_o [NumQueues]
 );
   logic [D*8-1:0]              rd_data;
-  desc_t                       start_desc [NumQueues];
-  fault_e                      fault_code;
-  fault_e [NumQueues-1:0]      unit_code;
-  logic [NumQueues-1:0][35:0]  unit_addr;
   logic [NumQueues-1:0][31:0]  retire_index;
-  logic [4:0]                  start_valid;
-  logic                        done;
+  unit_req_t                   req [NumQueues];
+  unit_rsp_t                   rsp [NumQueues];
+  core_ctl_t                   ctl;
+  core_status_t                status;
 
   for (genvar w = 0; w < Words; w++) begin : gen_data
     assign rd_data[w*32+:32] = rd_rsp_data_i[w];
   end
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
-    assign unit_code[q]      = fault_e'(unit_code_i[q*4+:4]);
-    assign unit_addr[q]      = unit_addr_i[q];
+    assign rsp[q] = '{ready: start_ready_i[q], done: done_i[q], progress: progress_i[q], fault: unit_fault_i[q],
+                      code: fault_e'(unit_code_i[q*4+:4]), addr: unit_addr_i[q],
+                      newest: unit_newest_i[q] ^ (mutant_i == 4'd8)};
+    assign start_valid_o[q]  = req[q].valid || (mutant_i == 4'd4 && waiting_o[q]);  // waits are not honoured
     assign retire_index_o[q] = retire_index[q] + 32'(mutant_i == 4'd1);
     for (genvar w = 0; w < 16; w++) begin : gen_word
-      assign start_desc_o[q*16+w] = start_desc[q][w*32+:32] ^ 32'(mutant_i == 4'd2 && w == 15);
+      assign start_desc_o[q*16+w] = req[q].desc[w*32+:32] ^ 32'(mutant_i == 4'd2 && w == 15);
     end
   end
-  assign fault_code_o  = mutant_i == 4'd3 ? 4'd2 : fault_code;
-  assign start_valid_o = start_valid | (mutant_i == 4'd4 ? waiting_o : '0);  // waits are not honoured
-  assign done_o        = done && mutant_i != 4'd5;
+  assign running_o     = status.running;
+  assign done_o        = status.done && mutant_i != 4'd5;
+  assign fault_o       = status.fault;
+  assign fault_code_o  = mutant_i == 4'd3 ? 4'd2 : status.fault_code;
+  assign fault_queue_o = status.fault_queue;
+  assign fault_pc_o    = status.fault_pc;
+  assign fault_addr_o  = status.fault_addr;
+  assign fault_cycle_o = status.fault_cycle;
+  assign ctl = '{prog_addr: prog_addr_i, prog_len: mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i,
+                 watchdog: mutant_i == 4'd7 ? '0 : watchdog_i, cycle: cycle_i};
 
   systole_control #(.D(D), .Cell(Cell)) u_dut (
       .clk_i, .rst_ni, .freeze_i, .freeze_o,
-      .start_i, .prog_addr_i, .prog_len_i(mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i),
-      .watchdog_i(mutant_i == 4'd7 ? '0 : watchdog_i), .hbm_end_i, .cycle_i,
-      .mem_error_i(1'b0), .mem_error_addr_i('0), .running_o, .done_o(done), .fault_o, .fault_code_o(fault_code), .fault_queue_o, .fault_pc_o, .fault_addr_o,
-      .fault_cycle_o,
+      .start_i, .ctl_i(ctl), .hbm_end_i, .mem_error_i(1'b0), .mem_error_addr_i('0), .status_o(status),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
-      .start_peek_o(), .start_valid_o(start_valid), .start_ready_i, .start_desc_o(start_desc), .done_i, .progress_i, .unit_fault_i,
-      .unit_code_i(unit_code), .unit_addr_i(unit_addr), .unit_newest_i(mutant_i == 4'd8 ? ~unit_newest_i : unit_newest_i),
+      .req_o(req), .rsp_i(rsp),
       .idle_o, .busy_o, .waiting_o, .dispatch_stall_o, .retire_valid_o, .retire_index_o(retire_index)
   );
   always_comb u_dut.u_sequencer.u_hold.bench = stall_i[0];

@@ -43,7 +43,7 @@ MUTANTS = [
     (TABLE, "18'h03DAA,", "18'h03DAB,"),
     # Flow.
     (UNIT, "if (log2_q[7])", "if (log2_q[6])"),
-    (UNIT, "if (valid_q[2]) stage3_bend();", "if (valid_q[3]) stage3_bend();"),
+    (UNIT, "if (valid_q[2]) begin", "if (valid_q[3]) begin"),
     (UNIT, "if (!rst_ni) valid_q <= '0;", "if (!rst_ni) valid_q[1] <= '0;"),
 ]
 

@@ -54,11 +54,15 @@ MUTANTS = [
     (TAPS, "taps_q <= taps_o;", "taps_q <= taps_q + 1'b1;"),
     (ISSUE, "choice.uop.taps = job_q.average ? tap_count : 9'd1;", "choice.uop.taps = tap_count;"),
     (ISSUE, "left > 11'(Cols)", "left >= 11'(Cols / 2)"),
-    (ISSUE, "choice.rd_len  = src_x_last ? job_q.tail : job_q.len;", "choice.rd_len  = job_q.len;"),
+    (ISSUE, "rd_len         = src_x_last ? job_q.tail : job_q.len;", "rd_len         = job_q.len;"),
     (ISSUE, "pairs_q != SumCountBits'(SumPairs)", "1'b1"),
     # Order and flow.
     (PREPARE, "stale_q ? drained_i : older_q == '0", "1'b1"),
     (PREPARE, "if (hit && !taken_q) stale_q <= 1'b1;", ""),
+    (PREPARE, "|| from_second == '1 ||", "||"),
+    (PREPARE, "(from_second == -IndexBits'(2) && issue_addr_i[WordBits-1:0] != '0) ||", ""),
+    (PREPARE, "(issue_raw_i && from_second[IndexBits-1:3] == '1)", "1'b0"),
+    (ISSUE, "else if (sum_take) sums_any_q <= sums_q != SumCountBits'(1);", ""),
     (PREPARE, "if (hit && !taken_q) stale_q", "if (hit) stale_q"),
     (PREPARE, "&& in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch", "&& !bank_busy_i[bank_q] ? StFetch"),
     (PREPARE, "&& in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch", "&& in_flight_i == '0 ? StFetch"),
@@ -70,7 +74,7 @@ MUTANTS = [
     (UNIT, "- CountBits'(out_drop)", ""),
     (UNIT, "!(req_uop.src == SrcAcc && par_busy && req_uop.bank == par_bank)", "1'b1"),
     (UNIT, "assign req_open       = req_valid && !freeze_i", "assign req_open       = req_valid"),
-    (UNIT, "done_q        <= written && wr_dest.last;", "done_q        <= out_valid && out_last;"),
+    (UNIT, "done_q     <= written && wr_dest.last;", "done_q        <= out_valid && out_last;"),
     (UNIT, "fault_now      = !faulted_q && !freeze_i && all_written", "fault_now      = !faulted_q && !freeze_i"),
     # Checks.
     (CHECK, "32'(rq.cols) > Cols", "32'(rq.cols) > Cols + 1"),
@@ -80,9 +84,9 @@ MUTANTS = [
     (CHECK, "(25'(unsigned'(product_q)) << 10)", "25'd0"),
     (CHECK, "product_q)) > HalfRows - 32'(row_in_bank)", "product_q)) > HalfRows"),
     (CHECK, "many_q || ", ""),
-    (CHECK, "32'(block_end) > Cfg.UbBytes", "32'(rq.params) >= Cfg.UbBytes"),
-    (ISSUE, "rd_bad  = check_q.ub_rd && outside(check_q.rd_addr, check_q.rd_len)", "rd_bad  = 1'b0"),
-    (ISSUE, "WalkBits'(Cfg.UbBytes) - WalkBits'(len)", "WalkBits'(Cfg.UbBytes - 1)"),
+    (CHECK, "32'(rq.params) > Cfg.UbBytes - BlockBytes", "32'(rq.params) >= Cfg.UbBytes"),
+    (ISSUE, "rd_bad  = check_q.ub_rd && check_q.rd_addr > WalkBits'(check_q.rd_limit)", "rd_bad  = 1'b0"),
+    (ISSUE, "limit_t'(Cfg.UbBytes) - limit_t'(len)", "limit_t'(Cfg.UbBytes - 1)"),
     (ISSUE, "if (operand) src_fault_q <= 1'b1;\n        else stop_q", "stop_q"),
 ]
 

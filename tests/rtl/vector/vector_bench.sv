@@ -40,17 +40,25 @@ module vector_bench
     output logic               saturated_o,
     output logic               stall_ub_o
 );
-  systole_isa_pkg::desc_t  desc;
-  systole_isa_pkg::fault_e fault_code;
+  systole_bus_pkg::unit_req_t req;
+  systole_bus_pkg::unit_rsp_t rsp;
   logic [Cfg.Cols*8-1:0]   vrd_data, vwr_data;
   logic [Masks*32-1:0]     vwr_mask;
   logic [Cfg.Cols-1:0]     mask;
 
-  assign fault_code_o = fault_code;
-  assign vwr_mask     = (Masks * 32)'(mask);
+  assign start_ready_o  = rsp.ready;
+  assign done_o         = rsp.done;
+  assign fault_valid_o  = rsp.fault;
+  assign fault_code_o   = rsp.code;
+  assign fault_addr_o   = rsp.addr;
+  assign fault_newest_o = rsp.newest;
+  assign progress_o     = rsp.progress;
+  assign req.peek       = 1'b0;
+  assign req.valid      = start_valid_i;
+  assign vwr_mask       = (Masks * 32)'(mask);
 
   for (genvar w = 0; w < 16; w++) begin : gen_desc
-    assign desc[w*32+:32] = start_desc_i[w];
+    assign req.desc[w*32+:32] = start_desc_i[w];
   end
   for (genvar w = 0; w < Words; w++) begin : gen_words
     assign vrd_data[w*32+:32] = vrd_data_i[w];
@@ -63,16 +71,8 @@ module vector_bench
   systole_vector #(.Cfg(Cfg)) u_vector (
       .clk_i,
       .rst_ni,
-      .start_valid_i,
-      .start_ready_o,
-      .start_desc_i (desc),
-      .done_o,
-      .fault_valid_o,
-      .fault_code_o (fault_code),
-      .fault_addr_o,
-      .fault_newest_o,
+      .req_i(req), .rsp_o(rsp),
       .freeze_i,
-      .progress_o,
       .vrd_valid_o,
       .vrd_ready_i,
       .vrd_addr_o,

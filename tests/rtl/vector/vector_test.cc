@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <random>
 #include <string>
 #include <tuple>
 
@@ -125,6 +127,58 @@ TEST_P(VectorTest, RandomPrograms) {
     }
     RunAndCompare(*unit, generator.Program(8), stalls);
     if (HasFailure()) return;
+  }
+}
+
+// The last of many rows touches the parameter block of the next requant, which
+// has fetched it by then: anywhere around it.
+TEST_P(VectorTest, LateWritesIntoTheNextBlock) {
+  const Preset& preset = *FindPreset(GetParam());
+  const int64_t word = preset.rows, rows = 60, gap = 16 * word;
+  const int64_t first = 10 * word, block = 2 * rows * gap;
+  if (word > 32) GTEST_SKIP() << "takes long";
+  ASSERT_LE(block + 40 * word, preset.ub_bytes);
+  std::mt19937 random(7);
+  const auto value = [&random](int32_t bound) {
+    return static_cast<int32_t>(random() % (2 * bound)) - bound;
+  };
+  const int64_t step = std::max<int64_t>(1, word / 4);
+  for (const bool raw : {false, true}) {
+    const int64_t bytes = raw ? 4 * word : word;
+    for (int64_t at = -bytes - word; at < 10 * word; at += step) {
+      for (const int64_t end : {at + bytes, at + bytes + 1}) {
+        const int64_t from = end - bytes;
+        // Shifts that are not shifts give unspecified results.
+        if (end > 8 * word && from < 9 * word) continue;
+        SCOPED_TRACE((raw ? "raw at " : "at ") + std::to_string(from));
+        auto unit = MakeUnit(GetParam(), 1);
+        Memories& memories = unit->memories();
+        for (int32_t& sum : memories.acc) sum = value(1 << 20);
+        for (const int64_t params : {first, block}) {
+          for (int64_t c = 0; c < preset.cols; ++c) {
+            const int32_t bias = value(1 << 20), multiplier = 1 << 30;
+            std::memcpy(&memories.ub[params + 4 * c], &bias, 4);
+            std::memcpy(&memories.ub[params + 4 * (word + c)], &multiplier, 4);
+            memories.ub[params + 8 * word + c] = static_cast<uint8_t>(-13);
+          }
+        }
+        isa::Requant a, b;
+        a.header.flags = raw ? isa::Requant::kRaw : 0;
+        a.n = a.ny = b.n = b.ny = 1;
+        a.nx = static_cast<uint32_t>(rows);
+        b.nx = 4;
+        a.cols = b.cols = b.dst_sx = static_cast<uint32_t>(preset.cols);
+        a.dst_sx = static_cast<uint32_t>(gap);
+        a.params = static_cast<uint32_t>(first);
+        b.params = static_cast<uint32_t>(block);
+        a.dst = static_cast<uint32_t>(block + from - (rows - 1) * gap);
+        b.dst = static_cast<uint32_t>(block + 20 * word);
+        a.clamp_min = b.clamp_min = -128;
+        a.clamp_max = b.clamp_max = 127;
+        RunAndCompare(*unit, {a.Encode(), b.Encode()}, Stalls());
+        if (HasFailure()) return;
+      }
+    }
   }
 }
 

@@ -46,19 +46,27 @@ module vpu_bench
   assign nan_o = 16'(nan);
   assign inf_o = 16'(inf);
 
-  systole_isa_pkg::desc_t  desc;
-  systole_isa_pkg::fault_e fault_code;
+  systole_bus_pkg::unit_req_t req;
+  systole_bus_pkg::unit_rsp_t rsp;
   logic [1:0][24:0]        vrd_addr;
   logic [24:0]             vwr_addr;
   logic [Cfg.Cols*32-1:0]  vrd_data [2];
   logic [Cfg.Cols*32-1:0]  vwr_data;
   logic [Cfg.Cols*4-1:0]   vwr_mask;
 
-  assign fault_code_o = fault_code;
-  assign vwr_addr_o   = 32'(vwr_addr);
+  assign start_ready_o  = rsp.ready;
+  assign done_o         = rsp.done;
+  assign fault_valid_o  = rsp.fault;
+  assign fault_code_o   = rsp.code;
+  assign fault_addr_o   = rsp.addr;
+  assign fault_newest_o = rsp.newest;
+  assign progress_o     = rsp.progress;
+  assign req.peek       = 1'b0;
+  assign req.valid      = start_valid_i;
+  assign vwr_addr_o     = 32'(vwr_addr);
 
   for (genvar w = 0; w < 16; w++) begin : gen_desc
-    assign desc[w*32+:32] = start_desc_i[w];
+    assign req.desc[w*32+:32] = start_desc_i[w];
   end
   for (genvar r = 0; r < 2; r++) begin : gen_read
     assign vrd_addr_o[r] = 32'(vrd_addr[r]);
@@ -76,16 +84,8 @@ module vpu_bench
   systole_vpu #(.Cfg(Cfg)) u_vpu (
       .clk_i,
       .rst_ni,
-      .start_valid_i,
-      .start_ready_o,
-      .start_desc_i (desc),
-      .done_o,
-      .fault_valid_o,
-      .fault_code_o (fault_code),
-      .fault_addr_o,
-      .fault_newest_o,
+      .req_i(req), .rsp_o(rsp),
       .freeze_i,
-      .progress_o,
       .vrd_valid_o,
       .vrd_ready_i,
       .vrd_addr_o   (vrd_addr),

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Maps the whole core and plays the pins of a recorded run to the netlist in Icarus Verilog: every output of every cycle is compared.
+
+    netlist.py --pins FILE [--target ecp5|gates] [--fault] [--build build]
+    netlist.py --preset 3 [--target ecp5|gates]
+
+ecp5: the simulation models of the cells are those of Yosys' package; it has none of the block RAM (ecp5_ram.v) and of the multiplier
+(../synth/ecp5_multiplier.v). gates: Yosys' generic gates and flip-flops; memories stay memories. With --fault one cell has another truth
+table, a gate in front of an output; this must be seen. Without --pins: maps only, and prints what it takes.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import sys
+import time
+
+import design
+import replay
+
+LATTICE = pathlib.Path("share") / "lattice"
+COPIES = 256
+OUTPUT = "phy_row_cmd_o"  # a gate before it has the fault
+PASSES = {
+    "ecp5": ["synth_lattice -family ecp5 -top systole_top"],
+    "gates": ["opt_expr", "opt_clean", "opt -nodffe -nosdff", "wreduce", "peepopt", "opt_clean", "alumacc", "opt", "memory -nomap", "opt_clean",
+              "opt -fast -full", "techmap", "opt_clean", "abc -g gates", "opt_clean", "opt -fast", "opt_clean"],
+}
+# How a fault changes a cell of each type.
+INVERSE = {"$_AND_": "$_NAND_", "$_NAND_": "$_AND_", "$_OR_": "$_NOR_", "$_NOR_": "$_OR_", "$_XOR_": "$_XNOR_", "$_XNOR_": "$_XOR_",
+           "$_ANDNOT_": "$_ORNOT_", "$_ORNOT_": "$_ANDNOT_", "$_MUX_": "$_NMUX_", "$_NOT_": "$_BUF_"}
+
+
+def cell_models(kinds):
+    """The models of Yosys' package for cells of these kinds and those in them, without timing."""
+    import pyosys  # pylint: disable=import-outside-toplevel
+    folder = pathlib.Path(pyosys.__file__).parent / LATTICE
+    text = "\n".join((folder / name).read_text() for name in ("common_sim.vh", "ccu2c_sim.vh"))
+    modules = dict(re.findall(r"(?ms)^module (\w+)(.*?^endmodule)", re.sub(r"(?ms)^\s*specify$.*?^\s*endspecify$", "", text)))
+    wanted = [kind for kind in kinds if kind in modules]
+    for name in wanted:
+        wanted += [other for other in modules if other not in wanted and re.search(rf"(?m)^\s*{other}\b", modules[name])]
+    return {name: f"module {name}{modules[name]}\n" for name in wanted}
+
+
+def share_out(netlist, models):
+    """The netlist's text with COPIES modules in place of one that has generate blocks: for those the time that Icarus Verilog takes grows
+    with the square of a module's instances."""
+    for kind in [kind for kind, model in models.items() if "generate" in model]:
+        model = models.pop(kind)
+        before, *instances = netlist.split(f"  {kind} #(")
+        netlist = before + "".join(f"  {kind}_{number % COPIES} #({text}" for number, text in enumerate(instances))
+        models.update({f"{kind}_{number}": model.replace(f"module {kind}", f"module {kind}_{number}") for number in range(COPIES)})
+    return netlist
+
+
+def gate_before(cells, bits):
+    """The name of a gate in front of one of the nets, through flip-flops."""
+    driver = {}
+    for name, cell in cells.items():
+        for port, nets in cell["connections"].items():
+            if cell["port_directions"].get(port) == "output":
+                driver.update(dict.fromkeys(nets, name))
+    todo = list(bits)
+    for net in todo:
+        cell = cells.get(driver.get(net))
+        if cell and (cell["type"] in INVERSE or cell["type"] == "LUT4"):
+            return driver[net]
+        todo += cell["connections"].get("DI", cell["connections"].get("D", [])) if cell else []
+    raise RuntimeError(f"no gate before {OUTPUT}")
+
+
+def map_core(work, preset, target, fault):
+    """The netlist: its ports, cells by type, the file."""
+    core = design.Design(work / "map.log")
+    core.read("systole_top", {"Preset": preset})
+    core.run("flatten", "opt_clean", "setattr -unset init w:*", *PASSES[target])
+    # A net of one bit each: Icarus Verilog resolves the whole of a vector for each driver of a part of it.
+    core.run("splitnets", "opt_clean", f"write_json {work / 'netlist.json'}")
+    module = json.loads((work / "netlist.json").read_text())["modules"]["systole_top"]
+    (work / "netlist.json").unlink()
+    if fault:
+        name = gate_before(module["cells"], module["ports"][OUTPUT]["bits"])
+        cell = module["cells"][name]
+        core.run("select -module systole_top")
+        if cell["type"] == "LUT4":
+            table = "".join("10"[int(bit)] for bit in cell["parameters"]["INIT"])
+            core.run(f"setparam -set INIT 16'b{table} c:{name}")
+        else:
+            core.run(f"chtype -set {INVERSE[cell['type']]} c:{name}")
+        core.run("select -clear")
+        print(f"fault: {cell['type']} {name} has another truth table")
+    path = work / "netlist.v"
+    core.run(f"write_verilog -noattr {path}")
+    return core.ports(), collections.Counter(cell["type"] for cell in module["cells"].values()), path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
+    parser.add_argument("--pins", type=pathlib.Path, help="record of a run at nano (engines_record)")
+    parser.add_argument("--preset", type=int, default=0)
+    parser.add_argument("--target", choices=PASSES, default="ecp5")
+    parser.add_argument("--fault", action="store_true")
+    args = parser.parse_args()
+
+    start = time.monotonic()
+    work = args.build.resolve() / "engines" / f"netlist_{args.target}_{args.preset}{'_fault' if args.fault else ''}"
+    work.mkdir(parents=True, exist_ok=True)
+    ports, cells, netlist = map_core(work, args.preset, args.target, args.fault)
+    print(f"{args.target}: " + ", ".join(f"{kind} {number}" for kind, number in sorted(cells.items())))
+    print(f"{args.target}: mapped in {time.monotonic() - start:.0f} s", flush=True)
+    if not args.pins:
+        return 0
+    (work / "bench.v").write_text(replay.bench(ports))
+    sources = [work / "bench.v", netlist]
+    if args.target == "ecp5":
+        models = cell_models(cells)
+        netlist.write_text(share_out(netlist.read_text(), models))
+        (work / "cells.v").write_text("".join(models.values()))
+        sources += [work / "cells.v", design.ROOT / "verif" / "engines" / "ecp5_ram.v", design.ROOT / "verif" / "synth" / "ecp5_multiplier.v"]
+    began = time.monotonic()
+    counts, text = replay.simulate(work / "netlist.vvp", sources, args.pins, stop=args.fault)
+    print(text, end="")
+    print(f"{args.target}: {counts['cycles']} cycles, {counts['checked']} outputs compared, {counts['unknown']} unknown, {counts['wrong']} wrong; "
+          f"{time.monotonic() - began:.0f} s", flush=True)
+    differences = counts["unknown"] + counts["wrong"]
+    if args.fault:
+        print(f"netlist: the fault was {'' if differences else 'not '}seen")
+        return 0 if differences else 1
+    return 1 if differences or not counts["checked"] else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RuntimeError as error:
+        sys.exit(f"netlist: {error}")
