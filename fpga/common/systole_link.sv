@@ -7,9 +7,10 @@
 
 module systole_link
   import systole_link_pkg::*;
+  import systole_bus_pkg::*;
+  import systole_presets_pkg::AddrBits;
 #(
-    parameter int unsigned ClockHz = 60_000_000,
-    parameter int unsigned AddrBits = 36
+    parameter int unsigned ClockHz = 60_000_000
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
@@ -22,34 +23,18 @@ module systole_link
     output logic                good_o,  // pulse: a frame came in
     output logic                bad_o,   // pulse: a frame was dropped
 
-    output logic                axil_awvalid_o,
-    input  logic                axil_awready_i,
-    output logic                axil_wvalid_o,
-    input  logic                axil_wready_i,
-    output logic [31:0]         axil_wdata_o,
-    input  logic                axil_bvalid_i,
-    input  logic [1:0]          axil_bresp_i,
-    output logic                axil_arvalid_o,
-    input  logic                axil_arready_i,
-    input  logic                axil_rvalid_i,
-    input  logic [31:0]         axil_rdata_i,
-    input  logic [1:0]          axil_rresp_i,
-    output logic [11:0]         axil_addr_o,  // of reads and writes
+    // Registers.
+    output axil_req_t           axil_o,
+    input  axil_rsp_t           axil_i,
 
-    output logic                axi_awvalid_o,
-    input  logic                axi_awready_i,
-    output logic                axi_wvalid_o,
-    input  logic                axi_wready_i,
+    // Memory window, a beat at a time.
+    output axi_req_t            axi_o,
     output logic [127:0]        axi_wdata_o,
     output logic [15:0]         axi_wstrb_o,
-    input  logic                axi_bvalid_i,
-    input  logic [1:0]          axi_bresp_i,
-    output logic                axi_arvalid_o,
-    input  logic                axi_arready_i,
-    input  logic                axi_rvalid_i,
-    input  logic [127:0]        axi_rdata_i,
-    input  logic [1:0]          axi_rresp_i,
-    output logic [AddrBits-1:0] axi_addr_o  // of reads and writes, aligned
+    // verilator lint_off UNUSEDSIGNAL
+    input  axi_rsp_t            axi_i,  // IDs and last are known
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic [127:0]        axi_rdata_i
 );
   localparam logic [31:0] ClockKhz = 32'(ClockHz / 1000);
   localparam logic signed [7:0] Behind = -8'sd64;  // older requests are taken for newer ones
@@ -67,6 +52,7 @@ module systole_link
   logic [39:0]              address;
   logic [10:0]              length;
   logic [7:0]               expected_q;
+  logic                     session_q;  // a hello since the reset
   logic signed [7:0]        lead;  // of the request before the expected one; negative: executed before
   logic                     known, is_write;
 
@@ -106,20 +92,16 @@ module systole_link
   assign lane     = op == OpWriteRegister ? left_q[3:0] : address_q[3:0];
   assign in_ready = state_q == Header || (state_q == Payload && !end_q);
 
-  assign axil_awvalid_o = axil_aw_q;
-  assign axil_wvalid_o  = axil_w_q;
-  assign axil_arvalid_o = axil_ar_q;
-  assign axil_wdata_o   = data_q[31:0];
-  assign axil_addr_o    = address_q[11:0];
-  assign axi_awvalid_o  = aw_q;
-  assign axi_wvalid_o   = w_q;
-  assign axi_arvalid_o  = ar_q;
-  assign axi_wdata_o    = data_q;
-  assign axi_wstrb_o    = strobe_q;
-  assign axi_addr_o     = {address_q[AddrBits-1:4], 4'd0};
+  axi_addr_t beat;
+  assign beat        = '{addr: {address_q[AddrBits-1:4], 4'd0}, len: '0, size: 3'd4, burst: 2'b01, id: '0};
+  assign axil_o      = '{awvalid: axil_aw_q, awaddr: address_q[11:0], wvalid: axil_w_q, wdata: data_q[31:0], wstrb: '1, bready: 1'b1,
+                         arvalid: axil_ar_q, araddr: address_q[11:0], rready: 1'b1};
+  assign axi_o       = '{awvalid: aw_q, aw: beat, wvalid: w_q, wlast: 1'b1, bready: 1'b1, arvalid: ar_q, ar: beat, rready: 1'b1};
+  assign axi_wdata_o = data_q;
+  assign axi_wstrb_o = strobe_q;
   // Only one bus is at work.
-  assign bus_error      = (axil_bvalid_i && axil_bresp_i != '0) || (axi_bvalid_i && axi_bresp_i != '0) ||
-                          (axil_rvalid_i && axil_rresp_i != '0) || (axi_rvalid_i && axi_rresp_i != '0);
+  assign bus_error   = (axil_i.bvalid && axil_i.bresp != '0) || (axi_i.bvalid && axi_i.bresp != '0) ||
+                          (axil_i.rvalid && axil_i.rresp != '0) || (axi_i.rvalid && axi_i.rresp != '0);
 
   always_comb begin
     out_valid = 1'b0;
@@ -152,17 +134,18 @@ module systole_link
       state_q        <= Header;
       header_count_q <= '0;
       expected_q     <= '0;
+      session_q      <= 1'b0;
       write_failed_q <= 1'b0;
       bad_pending_q  <= 1'b0;
       {aw_q, w_q, ar_q, axil_aw_q, axil_w_q, axil_ar_q} <= '0;
     end else begin
       if (bad_o) bad_pending_q <= 1'b1;
-      if (axil_awready_i) axil_aw_q <= 1'b0;
-      if (axil_wready_i) axil_w_q <= 1'b0;
-      if (axil_arready_i) axil_ar_q <= 1'b0;
-      if (axi_awready_i) aw_q <= 1'b0;
-      if (axi_wready_i) w_q <= 1'b0;
-      if (axi_arready_i) ar_q <= 1'b0;
+      if (axil_i.awready) axil_aw_q <= 1'b0;
+      if (axil_i.wready) axil_w_q <= 1'b0;
+      if (axil_i.arready) axil_ar_q <= 1'b0;
+      if (axi_i.awready) aw_q <= 1'b0;
+      if (axi_i.wready) w_q <= 1'b0;
+      if (axi_i.arready) ar_q <= 1'b0;
 
       unique case (state_q)
         Header: begin
@@ -193,11 +176,16 @@ module systole_link
           address_q <= address;
           if (op == OpHello) begin
             expected_q     <= number + 8'd1;
+            session_q      <= 1'b1;
             write_failed_q <= 1'b0;
             address_q      <= '0;
             data_q         <= 128'({ClockKhz, 16'(MaxData), 8'd0, 8'd0, Version});
             left_q         <= 11'd9;
             status_q       <= known ? StatusOk : StatusRequest;
+          end else if (!session_q) begin
+            // Whatever its number: a write must not look as if it had been executed before.
+            refused_q <= 1'b1;
+            status_q  <= StatusSession;
           end else if (lead > 0 || lead < Behind) begin
             refused_q <= 1'b1;
             status_q  <= StatusOrder;
@@ -241,14 +229,14 @@ module systole_link
             end
           end
         end
-        WriteMemory: if (axi_bvalid_i) begin
+        WriteMemory: if (axi_i.bvalid) begin
           address_q <= address_q + 40'd1;
           strobe_q  <= '0;
           state_q   <= Payload;
         end
-        WriteRegister: if (axil_bvalid_i) state_q <= Operation;
-        ReadRegister: if (axil_rvalid_i) begin
-          data_q[31:0] <= axil_rdata_i;
+        WriteRegister: if (axil_i.bvalid) state_q <= Operation;
+        ReadRegister: if (axil_i.rvalid) begin
+          data_q[31:0] <= axil_i.rdata;
           address_q    <= '0;
           left_q       <= 11'd4;
           state_q      <= Operation;
@@ -262,7 +250,7 @@ module systole_link
             state_q <= ReadMemory;
           end
         end
-        ReadMemory: if (axi_rvalid_i) begin
+        ReadMemory: if (axi_i.rvalid) begin
           data_q  <= axi_rdata_i;
           state_q <= Data;
         end
@@ -282,7 +270,7 @@ module systole_link
 
       if (bus_error) begin
         status_q <= StatusBus;
-        if (axil_bvalid_i || axi_bvalid_i) write_failed_q <= 1'b1;
+        if (axil_i.bvalid || axi_i.bvalid) write_failed_q <= 1'b1;
       end
     end
   end
@@ -290,10 +278,10 @@ module systole_link
   // A bus answers only what it was asked.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_write : assert (!axi_bvalid_i || state_q == WriteMemory);
-      a_read : assert (!axi_rvalid_i || state_q == ReadMemory);
-      a_axil_write : assert (!axil_bvalid_i || state_q == WriteRegister);
-      a_axil_read : assert (!axil_rvalid_i || state_q == ReadRegister);
+      a_write : assert (!axi_i.bvalid || state_q == WriteMemory);
+      a_read : assert (!axi_i.rvalid || state_q == ReadMemory);
+      a_axil_write : assert (!axil_i.bvalid || state_q == WriteRegister);
+      a_axil_read : assert (!axil_i.rvalid || state_q == ReadRegister);
     end
   end
 endmodule

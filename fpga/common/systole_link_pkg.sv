@@ -6,7 +6,7 @@
 // sequence number, payload, status. Test: tests/fpga.
 
 package systole_link_pkg;
-  localparam logic [7:0] Version = 8'd1;
+  localparam logic [7:0] Version = 8'd2;
 
   localparam logic [7:0] Flag = 8'h7E;
   localparam logic [7:0] Escape = 8'h7D;
@@ -30,6 +30,7 @@ package systole_link_pkg;
   localparam logic [6:0] StatusBus = 7'd1;      // an error response on the bus
   localparam logic [6:0] StatusRequest = 7'd2;  // no such operation, or a length that does not fit it
   localparam logic [6:0] StatusOrder = 7'd3;    // not executed: requests before it are missing; the sequence number is the wanted one
+  localparam logic [6:0] StatusSession = 7'd4;  // not executed: no hello since the reset
 
   // CRC-32 of Ethernet, bits reflected: begin with ones, send the complement; over data and CRC it leaves the residue.
   localparam logic [31:0] CrcBegin = '1;

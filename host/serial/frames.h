@@ -20,7 +20,7 @@
 namespace systole::serial {
 
 inline constexpr uint8_t kFlag = 0x7e, kEscape = 0x7d, kEscapeXor = 0x20;
-inline constexpr uint8_t kVersion = 1;
+inline constexpr uint8_t kVersion = 2;
 inline constexpr size_t kHeaderBytes = 9;
 inline constexpr size_t kMaxData = 1024;  // bytes of memory in a frame
 
@@ -37,7 +37,13 @@ inline constexpr uint8_t kResponseBit = 0x80;
 
 // The last byte of a response, without its uppermost bit: a write since the
 // hello met a bus error.
-enum class Answer : uint8_t { kOk = 0, kBus = 1, kRequest = 2, kOrder = 3 };
+enum class Answer : uint8_t {
+  kOk = 0,
+  kBus = 1,
+  kRequest = 2,
+  kOrder = 3,
+  kSession = 4,  // no hello since the board's reset
+};
 inline constexpr uint8_t kWriteFailedBit = 0x80;
 
 void AppendFrame(absl::Span<const uint8_t> content, std::vector<uint8_t>* wire);

@@ -26,6 +26,12 @@ double Seconds() {
       .count();
 }
 
+absl::Status LostSession() {
+  return absl::AbortedError(
+      "the board lost the session: it was reset, or another process talks to "
+      "it");
+}
+
 }  // namespace
 
 absl::StatusOr<BoardInfo> Link::Hello() {
@@ -150,9 +156,7 @@ absl::Status Link::Refused(uint8_t wanted, std::vector<Request>& requests,
     return absl::OkStatus();
   // It may be an old refusal; many of them are not.
   if (++at.strange < kStrange) return absl::OkStatus();
-  return absl::AbortedError(
-      "the board lost the session: it was reset, or another process talks to "
-      "it");
+  return LostSession();
 }
 
 absl::Status Link::Handle(const std::vector<uint8_t>& answer,
@@ -164,6 +168,10 @@ absl::Status Link::Handle(const std::vector<uint8_t>& answer,
   if (static_cast<Op>(answer[0] & ~kResponseBit) == Op::kNone)
     ++stats_.bad_frames;
   if (status == Answer::kOrder) return Refused(answer[1], requests, at);
+  // Before a hello's answer it may be one of an earlier process.
+  if (status == Answer::kSession)
+    return requests[at.first].op == Op::kHello ? absl::OkStatus()
+                                               : LostSession();
   for (size_t i = at.first; i < at.next; ++i) {
     Request& request = requests[i];
     if (request.done || request.number != answer[1] ||
