@@ -64,7 +64,7 @@ module systole_dma_load
   assign unit_newest = 1'b1;
 
   // A beat becomes a read request when there is a place for its answer; where it goes waits in a list.
-  logic                         take, credit, written, all_back, place_valid, rd_valid_q;
+  logic                         take, credit, written, all_back, place_there, place_ready, place_valid_q, rd_valid_q;
   logic [AddrBits-Shift-1:0]    rd_addr_q;
   logic [$clog2(Depth+1)-1:0]   credits;
   typedef struct packed {
@@ -72,7 +72,10 @@ module systole_dma_load
     logic [Shift-1:0]            tail;
     logic                        last;
   } place_t;
-  place_t place;
+  place_t                      place;
+  logic [UbAddrBits-Shift-1:0] place_addr_q;
+  logic [D-1:0]                place_mask_q;
+  logic                        place_last_q;
 
   assign beat_ready = credit && (!rd_valid_q || rd_ready_i);
   assign take       = beat_valid && beat_ready;
@@ -85,7 +88,7 @@ module systole_dma_load
 
   systole_dma_buffer #(.Width($bits(place_t)), .Depth(Depth)) u_places (
       .clk_i, .rst_ni, .push_i(take), .data_i({beat_ub, beat_tail, beat_last}),
-      .valid_o(place_valid), .ready_i(written), .data_o(place)
+      .valid_o(place_there), .ready_i(place_ready), .data_o(place)
   );
 
   systole_dma_buffer #(.Width(D * 8), .Depth(Depth)) u_buffer (
@@ -93,23 +96,32 @@ module systole_dma_load
       .valid_o(ub_valid_o), .ready_i(ub_ready_i), .data_o(ub_data_o)
   );
 
-  assign ub_addr_o = {place.addr, {Shift{1'b0}}};
-  assign ub_mask_o = place.tail == '0 ? '1 : ~({D{1'b1}} << place.tail);
-  assign written   = ub_valid_o && ub_ready_i;
+  // The place of the next write, in a register: it is there long before its data.
+  assign place_ready = !place_valid_q || written;
+  assign ub_addr_o   = {place_addr_q, {Shift{1'b0}}};
+  assign ub_mask_o   = place_mask_q;
+  assign written     = ub_valid_o && ub_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (take) rd_addr_q <= beat_hbm;
+    if (place_ready) begin
+      place_addr_q <= place.addr;
+      place_mask_q <= place.tail == '0 ? '1 : ~({D{1'b1}} << place.tail);
+      place_last_q <= place.last;
+    end
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       rd_valid_q    <= 1'b0;
+      place_valid_q <= 1'b0;
       unit_done     <= 1'b0;
       unit_progress <= 1'b0;
     end else begin
       if (take) rd_valid_q <= 1'b1;
       else if (rd_ready_i) rd_valid_q <= 1'b0;
-      unit_done     <= written && place.last;
+      if (place_ready) place_valid_q <= place_there;
+      unit_done     <= written && place_last_q;
       unit_progress <= take || rd_rsp_valid_i || written;
     end
   end
@@ -124,9 +136,9 @@ module systole_dma_load
     rd_last_q <= rd_addr_o;
     ub_last_q <= ub_addr_o;
     if (rst_ni) begin
-      a_place : assert (!ub_valid_o || place_valid);
+      a_place : assert (!ub_valid_o || place_valid_q);
       a_answer : assert (!rd_rsp_valid_i || !all_back);
-      a_back : assert (!all_back || (!place_valid && 32'(credits) == Depth));
+      a_back : assert (!all_back || (!place_there && !place_valid_q && 32'(credits) == Depth));
       a_rd_holds : assert (!rd_held_q || (rd_valid_o && rd_addr_o == rd_last_q));
       a_ub_holds : assert (!ub_held_q || (ub_valid_o && ub_addr_o == ub_last_q));
     end

@@ -19,7 +19,7 @@ module systole_control
     input  logic                               clk_i,
     input  logic                               rst_ni,
     input  logic                               freeze_i,   // soft reset to come
-    output logic                               freeze_o,   // that, or a fault: start nothing, make no new access
+    output logic [NumQueues-1:0]               freeze_o,   // a unit each: that, or a fault, a cycle ago: make no new access
 
     // Registers.
     input  logic                               start_i,    // pulse
@@ -70,7 +70,7 @@ module systole_control
   seq_fault_t                       seq_fault, first_fault;
   place_e                           place;
   logic [NumQueues-1:0][PcBits-1:0] index;
-  logic                             fault_freeze, running, finished, fault;
+  logic                             freeze, fault_freeze, running, finished, fault;
   fault_e                           fault_code;
   logic [2:0]                       fault_queue;
   logic [PcBits-1:0]                fault_pc;
@@ -95,8 +95,11 @@ module systole_control
     assign unit_newest[q] = rsp_i[q].newest;
   end
 
-  assign freeze_o = freeze_i || fault_freeze;
-  assign idle_o   = unit_idle & none;
+  assign freeze = freeze_i || fault_freeze;
+  assign idle_o = unit_idle & none;
+
+  // The units lie far apart, and their requests go on to arbiters: each has a copy of its own.
+  always_ff @(posedge clk_i) freeze_o <= rst_ni ? {NumQueues{freeze}} | unit_stop : '0;
 
   // A memory error has no descriptor: it is told as the sequencer's, which goes first.
   always_comb begin
@@ -109,7 +112,7 @@ module systole_control
   end
 
   systole_sequencer #(.D(D), .Cell(Cell)) u_sequencer (
-      .clk_i, .rst_ni, .freeze_i(freeze_o),
+      .clk_i, .rst_ni, .freeze_i(freeze),
       .start_i, .prog_addr_i(ctl_i.prog_addr), .prog_len_i(ctl_i.prog_len), .watchdog_i(ctl_i.watchdog), .hbm_end_i,
       .running_o(running), .done_o(finished),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
@@ -121,19 +124,19 @@ module systole_control
   );
 
   systole_queue_ram #(.Depth(QueueDepth), .Width($bits(entry_t))) u_queue_ram (
-      .clk_i, .rst_ni, .freeze_i(freeze_o),
+      .clk_i, .rst_ni, .freeze_i(freeze),
       .write_i(write), .ready_o(room), .data_i(written), .commit_i(commit),
       .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none)
   );
 
   systole_sync u_sync (
-      .clk_i, .rst_ni, .freeze_i(freeze_o), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
+      .clk_i, .rst_ni, .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
       .high_o(flag_high), .overflow_o(overflow), .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
   );
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
     systole_unit_queue #(.InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight)) u_queue (
-        .clk_i, .rst_ni, .freeze_i(freeze_o || unit_stop[q]),
+        .clk_i, .rst_ni, .freeze_i(freeze || unit_stop[q]),
         .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free),
         .flag_want_o(flag_want[q]), .flag_wait_o(flag_wait[q]), .flag_met_i(flag_met[q]), .post_o(flag_post[q]),
         .req_o(req_o[q]), .start_ready_i(rsp_i[q].ready), .done_i(done[q]),
@@ -157,7 +160,7 @@ module systole_control
   // behind.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_frozen : assert (!freeze_o || (starts == '0 && write == '0));
+      a_frozen : assert (!freeze || (starts == '0 && write == '0));
       a_stopped : assert ((unit_fault & starts) == '0);
       a_done : assert (!finished || (idle_o == '1 && !rd_valid_o && !fault));
     end

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Fault latch: the first fault since the reset; of several in one cycle the lowest queue, then a flag's overflow, the sequencer last.
-// The core freezes two cycles after it; what it is about is then looked up, and the fault told, three cycles after it or, where a
-// flag must be found, up to 200. Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
+// Nothing starts from two cycles after it on, the units freeze a cycle later; what it is about is looked up, and the fault told, four
+// cycles after it or, where a flag must be found, up to 200. Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
 
 module systole_fault
   import systole_isa_pkg::*;
@@ -30,7 +30,7 @@ module systole_fault
     output logic [$clog2(NumFlags)-1:0]         find_flag_o,
     input  logic                                found_i,
 
-    // Queues: the index of a descriptor.
+    // Queues: the index of a descriptor, a cycle after its place.
     output place_e                              place_o,
     input  logic [NumQueues-1:0][PcBits-1:0]    index_i,
 
@@ -75,7 +75,7 @@ module systole_fault
   assign first       = unit_valid_q & (~unit_valid_q + 1'b1);
 
   // The first one, then what it is about.
-  typedef enum logic [1:0] {Watch, Find, Read, Told} state_e;
+  typedef enum logic [2:0] {Watch, Find, Look, Read, Told} state_e;
   state_e                      state_q;
   logic [NumQueues-1:0]        sel_q;  // the queue, if it is one
   place_e                      place_q;
@@ -98,8 +98,9 @@ module systole_fault
       state_q <= Watch;
     end else begin
       unique case (state_q)
-        Watch:   if (any) state_q <= !of_unit && (overflow_i || seq_code_q == FaultWatchdog) ? Find : Read;
-        Find:    if (found_i || find_last) state_q <= Read;
+        Watch:   if (any) state_q <= !of_unit && (overflow_i || seq_code_q == FaultWatchdog) ? Find : Look;
+        Find:    if (found_i || find_last) state_q <= Look;
+        Look:    state_q <= Read;
         Read:    state_q <= Told;
         default: ;
       endcase

@@ -38,13 +38,13 @@ module systole_unit_queue
     // Index of a descriptor, for the fault latch.
     input  logic                posted_hold_i,
     input  place_e              place_i,
-    output logic [PcBits-1:0]   index_o,
+    output logic [PcBits-1:0]   index_o,      // a cycle after place_i
 
     // State.
     output logic                idle_o,         // no head, nothing in flight
     output logic                busy_o,         // something in flight
     output logic                waiting_o,      // in the last cycle the head waited for flags that were not there
-    output logic                retire_valid_o,
+    output logic                retire_valid_o, // a cycle after it was done
     output logic [PcBits-1:0]   retire_index_o
 );
   localparam int unsigned PtrBits = $clog2(InFlight) + 1;
@@ -91,18 +91,22 @@ module systole_unit_queue
       index_q[in_ptr_q] <= head_index_q;
       post_q[in_ptr_q]  <= header.post_mask;
     end
-    posted_q <= out_ptr_q;
+    posted_q       <= out_ptr_q;
+    retire_index_o <= index_q[out_ptr_q];
+    index_o        <= index_q[place];
     if (!posted_hold_i) posted2_q <= posted_q;
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      head_valid_q <= 1'b0;
-      granted_q    <= 1'b0;
-      waiting_q    <= 1'b0;
-      in_ptr_q     <= '0;
-      out_ptr_q    <= '0;
+      head_valid_q   <= 1'b0;
+      granted_q      <= 1'b0;
+      waiting_q      <= 1'b0;
+      in_ptr_q       <= '0;
+      out_ptr_q      <= '0;
+      retire_valid_o <= 1'b0;
     end else begin
+      retire_valid_o <= done_i;
       if (fill_i) head_valid_q <= 1'b1;
       else if (start) head_valid_q <= 1'b0;
       if (fill_i) granted_q <= fill_free_i;
@@ -123,12 +127,9 @@ module systole_unit_queue
     endcase
   end
 
-  assign index_o        = index_q[place];
-  assign idle_o         = !head_valid_q && flights == '0;
-  assign busy_o         = flights != '0;
-  assign waiting_o      = waiting_q;
-  assign retire_valid_o = done_i;
-  assign retire_index_o = index_q[out_ptr_q];
+  assign idle_o    = !head_valid_q && flights == '0;
+  assign busy_o    = flights != '0;
+  assign waiting_o = waiting_q;
 
   // A unit completes only what it has; a start that was offered stays until it is taken; the head is filled when it is empty.
   logic held_q;

@@ -124,6 +124,7 @@ class Bench {
   struct Queue {
     std::deque<uint32_t> todo;  // indices in program order
     std::deque<Flight> flights;
+    std::optional<uint32_t> retires;  // was done a cycle ago
     int started = 0;
     bool stopped = false;  // its unit told a fault
     int64_t faulted = -1;  // of this descriptor, which is never done
@@ -236,7 +237,7 @@ class Bench {
                              : u.flights[u.flights.size() - left].index;
         out_.fault_indices.push_back(static_cast<uint32_t>(u.faulted));
       }
-      if (room > 0 && !m.freeze_o && !u.stopped && !Chance(world_.hold_start))
+      if (room > 0 && !(m.freeze_o >> q & 1) && !u.stopped && !Chance(world_.hold_start))
         m.start_ready_i |= 1 << q;
     }
   }
@@ -249,11 +250,11 @@ class Bench {
           static_cast<int>(m.fault_queue_o), m.fault_pc_o, m.fault_addr_o,
           static_cast<int64_t>(m.fault_cycle_o - world_.first_cycle)};
       out_.cycles = cycle_;
-      // Told three cycles after its cause, or after the search for a flag.
+      // Told four cycles after its cause, or after the search for a flag.
       const int64_t ago = cycle_ - out_.fault->cycle;
       const bool search = out_.fault->code == isa::Fault::kWatchdog ||
                           out_.fault->code == isa::Fault::kFlagOverflow;
-      if (ago < 3 || ago > (search ? 200 : 3))
+      if (ago < 4 || ago > (search ? 200 : 4))
         Error("fault cycle %d", m.fault_cycle_o);
       if (unit_fault_cycle_ >= 0 && out_.fault->queue < kQueues && !search &&
           out_.fault->cycle != unit_fault_cycle_) {
@@ -261,7 +262,8 @@ class Bench {
       }
     }
     if (out_.fault) {
-      if (!m.fault_o || !m.freeze_o) Error("a fault went away");
+      if (!m.fault_o || !m.frozen_o || m.freeze_o != (1 << kQueues) - 1)
+        Error("a fault went away");
       if (m.fault_pc_o != out_.fault->pc ||
           static_cast<int>(m.fault_queue_o) != out_.fault->queue) {
         Error("a fault changed");
@@ -317,20 +319,24 @@ class Bench {
                ready = m.start_ready_i >> q & 1;
     const bool held = held_start_ >> q & 1;
     held_start_ &= ~(1 << q);
-    if (static_cast<bool>(m.retire_valid_o >> q & 1) !=
-        static_cast<bool>(m.done_i >> q & 1)) {
-      Error("queue %d: no retirement", q);
+    // A cycle after it was done.
+    if (static_cast<bool>(m.retire_valid_o >> q & 1) != u.retires.has_value())
+      Error("queue %d: no retirement, or one too many", q);
+    if (u.retires && m.retire_index_o[q] != *u.retires) {
+      Error("queue %d: retires %d, not %d", q, m.retire_index_o[q],
+            *u.retires);
     }
+    u.retires.reset();
     if ((m.busy_o >> q & 1) != !u.flights.empty())
       Error("queue %d: busy is wrong", q);
     if ((m.idle_o >> q & 1) && !u.flights.empty())
       Error("queue %d: idle is wrong", q);
     if (!valid) {
-      if (held && !m.freeze_o && !u.stopped)
+      if (held && !m.frozen_o && !u.stopped)
         Error("queue %d: a start was withdrawn", q);
       return;
     }
-    if (m.freeze_o) return Error("queue %d: a start while frozen", q);
+    if (m.frozen_o) return Error("queue %d: a start while frozen", q);
     if (u.todo.empty()) return Error("queue %d: a start too many", q);
     const uint32_t index = u.todo.front();
     const isa::Descriptor& d = (*program_)[index];
@@ -367,10 +373,7 @@ class Bench {
     if (!(m.done_i >> q & 1)) return;
     const Flight flight = queues_[q].flights.front();
     queues_[q].flights.pop_front();
-    if (m.retire_index_o[q] != flight.index) {
-      Error("queue %d: retires %d, not %d", q, m.retire_index_o[q],
-            flight.index);
-    }
+    queues_[q].retires = flight.index;
     const uint32_t post = PostMask((*program_)[flight.index]);
     for (int f = 0; f < isa::kNumFlags; ++f) flags_[f] += post >> f & 1;
     out_.last_event = cycle_;

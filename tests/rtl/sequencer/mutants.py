@@ -35,7 +35,7 @@ MUTANTS = [
     (QUEUE, "PlaceNewest: place = in_ptr_q - 1'b1;", "PlaceNewest: place = in_ptr_q;"),
     (QUEUE, "PlacePosted: place = posted2_q;", "PlacePosted: place = posted_q;"),
     (QUEUE, "if (!posted_hold_i) posted2_q <= posted_q;", "posted2_q <= posted_q;"),
-    (QUEUE, "assign idle_o         = !head_valid_q && flights == '0;", "assign idle_o         = flights == '0;"),
+    (QUEUE, "assign idle_o    = !head_valid_q && flights == '0;", "assign idle_o    = flights == '0;"),
     # Descriptors that wait.
     (RAM, "(avail_q[q] != '0 || commit_i[q])", "(held_q[q] != '0)"),
     (RAM, "held_q[q] != count_t'(Depth);", "1'b1;"),
@@ -47,8 +47,8 @@ MUTANTS = [
     (FAULT, "unit_valid_q & (~unit_valid_q + 1'b1);", "unit_valid_q;"),
     (FAULT, "if (state_q == Watch && !any) cycle_q", "if (state_q == Watch) cycle_q"),
     (FAULT, "newest = unit_newest_q[q];", "newest = !unit_newest_q[q];"),
-    (FAULT, "(overflow_i || seq_code_q == FaultWatchdog) ? Find : Read", "overflow_i ? Find : Read"),
-    (FAULT, "if (found_i || find_last) state_q <= Read;", "if (found_i) state_q <= Read;"),
+    (FAULT, "(overflow_i || seq_code_q == FaultWatchdog) ? Find : Look", "overflow_i ? Find : Look"),
+    (FAULT, "if (found_i || find_last) state_q <= Look;", "if (found_i) state_q <= Look;"),
     (FAULT, "if (agent_q != AgentHalt) queue_q <= agent_q;", "queue_q <= agent_q;"),
     (FAULT, "PlacePosted : PlaceHead;", "PlacePosted : PlaceNewest;"),
     (FAULT, "assign freeze_o = state_q != Watch;", "assign freeze_o = state_q == Told;"),
@@ -65,7 +65,7 @@ MUTANTS = [
     (FETCH, "signed'(limit_t'(prog_addr_i)) <= signed'(first_end_q)", "1'b1"),
     (FETCH, "more_q     <= left_q > PcBits'(DescsPerBeat);", "more_q     <= 1'b1;"),
     (FETCH, "more_q     <= prog_len_i != '0;", "more_q     <= 1'b1;"),
-    (CONTROL, ".freeze_i(freeze_o || unit_stop[q])", ".freeze_i(freeze_o)"),
+    (CONTROL, ".freeze_i(freeze || unit_stop[q])", ".freeze_i(freeze)"),
 ]
 
 BENCHES = [mutation.Bench("sequencer_bench", "Vsequencer_edge", "tests/rtl/sequencer/sequencer_bench.sv", ("-GD=64", "-GCell=0"), "SequencerTest/1.*")]

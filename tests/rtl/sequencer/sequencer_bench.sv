@@ -15,7 +15,8 @@ module sequencer_bench
     input  logic        clk_i,
     input  logic        rst_ni,
     input  logic        freeze_i,
-    output logic        freeze_o,
+    output logic [4:0]  freeze_o,     // to the units
+    output logic        frozen_o,     // nothing starts
     input  logic [5:0]  stall_i,
     input  logic [3:0]  mutant_i,
     input  logic        start_i,
@@ -73,6 +74,7 @@ module sequencer_bench
       assign start_desc_o[q*16+w] = req[q].desc[w*32+:32] ^ 32'(mutant_i == 4'd2 && w == 15);
     end
   end
+  assign frozen_o      = u_dut.freeze;
   assign running_o     = status.running;
   assign done_o        = status.done && mutant_i != 4'd5;
   assign fault_o       = status.fault;
