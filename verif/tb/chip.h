@@ -27,7 +27,6 @@ class Chip : public sc_core::sc_module {
   tlm_utils::simple_target_socket<Chip> registers;
   tlm_utils::simple_target_socket<Chip> memory;
   sc_core::sc_out<bool> irq;
-  sc_core::sc_in<bool> clock;
 
   // `core` and its memory outlive nothing else; stall_rate: random gaps on the
   // AXI channels, in 1/256.
@@ -35,6 +34,11 @@ class Chip : public sc_core::sc_module {
        int beat_bytes, int stall_rate, uint64_t seed);
 
   CoreModel& core() { return *core_; }
+  // Notified when the core has done so many cycles.
+  const sc_core::sc_event& At(uint64_t cycle) {
+    at_ = cycle;
+    return at_event_;
+  }
   // Called at every descriptor's completion: queue, index in the program, cycle
   // of the core.
   std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire;
@@ -44,6 +48,7 @@ class Chip : public sc_core::sc_module {
  private:
   SC_HAS_PROCESS(Chip);
   void Clock();
+  bool Cycle();  // whether others hear of it
   void AccessRegisters(tlm::tlm_generic_payload& payload,
                        sc_core::sc_time& delay);
   void AccessMemory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -52,7 +57,8 @@ class Chip : public sc_core::sc_module {
   Pins pins_;
   AxiLiteMaster lite_;
   AxiMaster axi_;
-  sc_core::sc_event lite_done_, axi_done_;
+  sc_core::sc_event lite_done_, axi_done_, at_event_;
+  uint64_t at_ = 0;
   bool irq_level_ = false;
 };
 

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "verif/tb/huge_pages.h"
 #include "verif/views/hold.h"
 #include "verilated.h"
 #include SYSTOLE_MODEL_HEADER
@@ -50,7 +51,10 @@ class ModelledCore : public CoreModel {
     context_.randSeed(static_cast<int>(options.seed & 0x7fffffff) | 1);
     context_.traceEverOn(SYSTOLE_MODEL_TRACE);
     Verilated::threadContextp(&context_);
-    model_ = std::make_unique<Model>(&context_);
+    {
+      HugePages huge_pages;
+      model_ = std::make_unique<Model>(&context_);
+    }
 #ifdef SYSTOLE_MODEL_PINS
     if (!options.record_file.empty())
       record_ = std::fopen(options.record_file.c_str(), "w");

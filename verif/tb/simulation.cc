@@ -34,7 +34,7 @@ struct Simulation::Context {
   sc_core::sc_simcontext* own;
 };
 
-// Chip, clock, and the initiator that carries out one request of the driver at
+// Chip, and the initiator that carries out one request of the driver at
 // a time.
 class Simulation::Bench : public sc_core::sc_module {
  public:
@@ -43,7 +43,7 @@ class Simulation::Bench : public sc_core::sc_module {
     bool write;
     uint64_t addr;
     uint8_t* data;
-    uint64_t bytes;  // interrupt: cycles to wait at most, 0 = no limit
+    uint64_t bytes;  // interrupt: cycles to wait, this one too, 0: no limit
   };
 
   Bench(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
@@ -51,11 +51,9 @@ class Simulation::Bench : public sc_core::sc_module {
       : sc_module(name),
         chip("chip", std::move(core), beat_bytes, options.stall_rate,
              options.seed),
-        clock_("clock", kPeriod),
         irq_("irq"),
         registers_("registers_initiator"),
         memory_("memory_initiator") {
-    chip.clock(clock_);
     chip.irq(irq_);
     registers_.bind(chip.registers);
     memory_.bind(chip.memory);
@@ -74,8 +72,6 @@ class Simulation::Bench : public sc_core::sc_module {
 
  private:
   SC_HAS_PROCESS(Bench);
-  inline static const sc_core::sc_time kPeriod{1, sc_core::SC_NS};
-
   void Host() {
     while (true) {
       wait(pending_);
@@ -102,13 +98,13 @@ class Simulation::Bench : public sc_core::sc_module {
     if (irq_.read()) return tlm::TLM_OK_RESPONSE;
     if (request_.bytes == 0) {
       wait(irq_.posedge_event());
-    } else {
-      wait(static_cast<double>(request_.bytes) * kPeriod, irq_.posedge_event());
+    } else if (request_.bytes > 1) {
+      wait(irq_.posedge_event() |
+           chip.At(chip.core().cycles() + request_.bytes - 1));
     }
     return irq_.read() ? tlm::TLM_OK_RESPONSE : tlm::TLM_INCOMPLETE_RESPONSE;
   }
 
-  sc_core::sc_clock clock_;
   sc_core::sc_signal<bool> irq_;
   tlm_utils::simple_initiator_socket<Bench> registers_, memory_;
   sc_core::sc_event pending_;
