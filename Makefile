@@ -13,7 +13,7 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help run train test lint engines synth fpga formal views bench waves coverage format docs generate build setup clean
+.PHONY: help run train test lint engines synth fpga formal views bench conformance waves coverage format docs generate build setup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -64,6 +64,9 @@ views: setup ## prove the two views of the array equal at every size and stage, 
 
 bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@$(BUILD)/bin/systole bench $(ARGS) --reports $(BUILD)/reports
+
+conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
+	@.venv/bin/python scripts/conformance/conformance.py --build $(BUILD) $(ARGS)
 
 waves: build ## record a layer's waveform (ARGS="--layer 1") and open it in GTKWave
 	@scripts/python scripts/waves/waves.py --build $(BUILD) $(ARGS)

@@ -55,11 +55,45 @@ std::vector<ir::Node*> WeightedOperands(Importer& in) {
   return operands;
 }
 
+// Weights of groups as those of all channels: zeros between.
+ir::Node* Ungrouped(Importer& in, const ir::Node& weights, int64_t channels) {
+  const Ints& shape = weights.type.shape;
+  const int64_t depth = shape[3], groups = channels / depth;
+  if (channels % depth != 0 || shape[0] % groups != 0) {
+    in.Fail(Invalid(channels, " channels for weights ",
+                    ir::TypeText(weights.type)));
+    return nullptr;
+  }
+  ir::Type type = weights.type;
+  type.shape[3] = channels;
+  if (type.elements() > ir::kMaxElements) {
+    in.Fail(Invalid("weights ", ir::TypeText(type), " are too large"));
+    return nullptr;
+  }
+  if (!weights.is_constant() || type.element != ir::ElementType::kInt8) {
+    in.Fail(Unsupported("groups with weights ", ir::TypeText(weights.type),
+                        " that are not constants of i8"));
+    return nullptr;
+  }
+  const std::vector<int8_t>& from = weights.literal().values<int8_t>();
+  std::vector<int8_t> values(type.elements());
+  const int64_t taps = shape[1] * shape[2];
+  for (int64_t o = 0; o < shape[0]; ++o) {
+    const int64_t first = o / (shape[0] / groups) * depth;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const auto begin = from.begin() + (o * taps + tap) * depth;
+      std::copy(begin, begin + depth,
+                values.begin() + (o * taps + tap) * channels + first);
+    }
+  }
+  return in.Constant(type, ir::Literal(std::move(values)));
+}
+
 // Both kinds of convolution: their options have the same fields.
 template <typename Options>
 void Convolution(Importer& in, Op op, const Options* options) {
   if (in.Read(options) == nullptr) return;
-  const std::vector<ir::Node*> operands = WeightedOperands(in);
+  std::vector<ir::Node*> operands = WeightedOperands(in);
   ir::ConvAttributes a;
   a.stride = {options->stride_h(), options->stride_w()};
   a.dilation = {options->dilation_h(), options->dilation_w()};
@@ -70,8 +104,14 @@ void Convolution(Importer& in, Op op, const Options* options) {
     in.Fail(Invalid("weights ", ir::TypeText(weights), " not of rank 4"));
     return;
   }
+  const ir::Type& input = operands[0]->type;
+  if (op == Op::kConv2D && input.rank() == 4 &&
+      input.shape[3] != weights.shape[3]) {
+    operands[1] = Ungrouped(in, *operands[1], input.shape[3]);
+    if (!in.ok()) return;
+  }
   a.padding =
-      Padding(in, operands[0]->type, options->padding(),
+      Padding(in, input, options->padding(),
               {weights.shape[1], weights.shape[2]}, a.stride, a.dilation);
   in.Emit(op, operands, a);
 }
@@ -94,6 +134,94 @@ void ImportDepthwise(Importer& in) {
                     "shapes"));
   }
   Convolution(in, Op::kDepthwiseConv2D, options);
+}
+
+// A convolution of the input with zeros between its values, by the mirrored
+// weights.
+void ImportTransposeConvolution(Importer& in) {
+  const auto* options = in.op().options_as_TransposeConvOptions();
+  if (in.Read(options) == nullptr) return;
+  ir::Node* weights = in.Value(1);
+  ir::Node* input = in.Value(2);
+  ir::ConvAttributes a;
+  a.clamp = in.Clamp(options->activation());
+  if (!in.ok()) return;
+  const ir::Type from = input->type, result = in.type();
+  const ir::Type type = weights->type;
+  if (from.rank() != 4 || result.rank() != 4 || type.rank() != 4) {
+    in.Fail(Invalid(ir::TypeText(from), " by ", ir::TypeText(type), " to ",
+                    ir::TypeText(result)));
+    return;
+  }
+  if (!weights->is_constant() || type.element != ir::ElementType::kInt8 ||
+      !from.quantization) {
+    in.Fail(Unsupported("weights ", ir::TypeText(type),
+                        " that are not constants of i8"));
+    return;
+  }
+  const Ints stride = {options->stride_h(), options->stride_w()};
+  const Ints kernel = {type.shape[1], type.shape[2]};
+  Ints high;  // paddings behind the last value, below 0 to cut
+  for (int i = 0; i < 2; ++i) {
+    const int64_t size = from.shape[1 + i], wanted = result.shape[1 + i];
+    if (stride[i] < 1 || stride[i] > kMaxWindow || kernel[i] > kMaxWindow ||
+        size * stride[i] > ir::kMaxElements) {
+      in.Fail(Invalid("kernel ", ir::ShapeText(kernel), ", stride ",
+                      ir::ShapeText(stride)));
+      return;
+    }
+    int64_t before = 0;
+    if (options->padding() == tflite::Padding_SAME) {
+      const int64_t extent = (size - 1) * stride[i] + kernel[i];
+      before = std::max<int64_t>(extent - wanted, 0) / 2;
+    }
+    if (before >= kernel[i]) {
+      in.Fail(
+          Unsupported("a padding of ", before, " for a kernel of ", kernel[i]));
+      return;
+    }
+    a.padding[i] = kernel[i] - 1 - before;
+    high.push_back(wanted - size * stride[i] - a.padding[i] + kernel[i] - 1);
+    a.padding[i + 2] = std::max<int64_t>(high[i], 0);
+  }
+  ir::Node* spread = input;
+  if (stride != Ints{1, 1}) {
+    const Ints& s = from.shape;
+    ir::Type shape = from;
+    const auto emit = [&](Op op, Ints sizes, ir::Attributes attributes) {
+      shape.shape = std::move(sizes);
+      spread = in.Emit(op, shape, {spread}, std::move(attributes));
+    };
+    emit(Op::kReshape, {s[0], s[1], 1, s[2], 1, s[3]}, ir::NoAttributes{});
+    emit(Op::kPad, {s[0], s[1], stride[0], s[2], stride[1], s[3]},
+         ir::PadAttributes{{0, 0, 0, 0, 0, 0},
+                           {0, 0, stride[0] - 1, 0, stride[1] - 1, 0},
+                           from.quantization->zero_point});
+    emit(Op::kReshape, {s[0], s[1] * stride[0], s[2] * stride[1], s[3]},
+         ir::NoAttributes{});
+    if (high[0] < 0 || high[1] < 0) {
+      const auto cut = [&](int i) {
+        return s[1 + i] * stride[i] + std::min<int64_t>(high[i], 0);
+      };
+      emit(Op::kStridedSlice, {s[0], cut(0), cut(1), s[3]},
+           ir::SliceAttributes{{0, 0, 0, 0}, {1, 1, 1, 1}});
+    }
+  }
+  if (!in.ok()) return;
+  const std::vector<int8_t>& taps = weights->literal().values<int8_t>();
+  std::vector<int8_t> mirrored(taps.size());
+  const int64_t window = kernel[0] * kernel[1], depth = type.shape[3];
+  for (int64_t o = 0; o < type.shape[0]; ++o) {
+    for (int64_t tap = 0; tap < window; ++tap) {
+      const auto begin = taps.begin() + (o * window + tap) * depth;
+      std::copy(begin, begin + depth,
+                mirrored.begin() + (o * window + window - 1 - tap) * depth);
+    }
+  }
+  std::vector<ir::Node*> operands = {
+      spread, in.Constant(type, ir::Literal(std::move(mirrored)))};
+  if (in.Index(3) != -1) operands.push_back(in.Value(3));
+  in.Emit(Op::kConv2D, operands, a);
 }
 
 void ImportPool(Importer& in, Op op) {
@@ -133,7 +261,69 @@ void ImportBinary(Importer& in, Op op) {
   }
   const Ints clamp = in.Clamp(activation);
   ir::Node* a = in.Value(0);
-  in.Emit(op, {a, in.Value(1)}, ir::ClampAttributes{clamp});
+  ir::Attributes attributes = ir::InfoOf(op).defaults;
+  if (auto* limits = std::get_if<ir::ClampAttributes>(&attributes)) {
+    limits->clamp = clamp;
+  }
+  in.Emit(op, {a, in.Value(1)}, attributes);
+}
+
+// a > b is b < a.
+void ImportSwapped(Importer& in, Op op) {
+  ir::Node* a = in.Value(0);
+  in.Emit(op, {in.Value(1), a}, ir::NoAttributes{});
+}
+
+void ImportNot(Importer& in) {
+  ir::Node* input = in.Value(0);
+  if (!in.ok()) return;
+  const ir::Type scalar{ir::ElementType::kInt8, {}, input->type.quantization};
+  ir::Node* zero = in.Constant(scalar, ir::Literal(std::vector<int8_t>{0}));
+  in.Emit(Op::kEqual, {input, zero}, ir::NoAttributes{});
+}
+
+// A condition of rank 1 may choose between whole rows.
+void ImportSelect(Importer& in) {
+  ir::Node* condition = in.Value(0);
+  ir::Node* chosen = in.Value(1);
+  ir::Node* other = in.Value(2);
+  if (!in.ok()) return;
+  const Ints& shape = in.type().shape;
+  if (condition->type.rank() == 1 && shape.size() > 1 &&
+      chosen->type.shape == shape && condition->type.shape[0] == shape[0]) {
+    ir::Type rows = condition->type;
+    rows.shape.resize(shape.size(), 1);
+    condition = in.Emit(Op::kReshape, rows, {condition}, ir::NoAttributes{});
+  }
+  in.Emit(Op::kSelect, {condition, chosen, other}, ir::NoAttributes{});
+}
+
+void ImportBatchMatmul(Importer& in) {
+  const auto* options = in.op().options_as_BatchMatMulOptions();
+  if (in.Read(options) == nullptr) return;
+  ir::Node* left = in.Value(0);
+  in.Emit(Op::kBatchMatmul, {left, in.Value(1)},
+          ir::MatmulAttributes{options->adj_x(), options->adj_y()});
+}
+
+void ImportLeakyRelu(Importer& in) {
+  const auto* options = in.op().options_as_LeakyReluOptions();
+  if (in.Read(options) == nullptr) return;
+  in.Emit(Op::kLeakyRelu, {in.Value(0)}, ir::SlopeAttributes{options->alpha()});
+}
+
+void ImportGelu(Importer& in) {
+  const auto* options = in.op().options_as_GeluOptions();
+  const bool approximate = options != nullptr && options->approximate();
+  in.Emit(Op::kGelu, {in.Value(0)}, ir::GeluAttributes{approximate});
+}
+
+void ImportL2Normalization(Importer& in) {
+  const auto* options = in.op().options_as_L2NormOptions();
+  if (options != nullptr && options->activation() != tflite::Activation_NONE) {
+    in.Fail(Unsupported("a fused activation"));
+  }
+  in.Emit(Op::kL2Normalize, {in.Value(0)}, ir::NoAttributes{});
 }
 
 void ImportUnary(Importer& in, Op op) {

@@ -17,10 +17,13 @@ namespace {
 std::optional<ir::ElementType> ElementOf(tflite::TensorType type) {
   switch (type) {
     case tflite::TensorType_INT8:
+    case tflite::TensorType_UINT8:  // re-centred
+    case tflite::TensorType_BOOL:   // 0 or 1
       return ir::ElementType::kInt8;
     case tflite::TensorType_INT16:
       return ir::ElementType::kInt16;
     case tflite::TensorType_INT32:
+    case tflite::TensorType_INT64:  // narrowed
       return ir::ElementType::kInt32;
     case tflite::TensorType_FLOAT32:
       return ir::ElementType::kFloat32;
@@ -53,10 +56,40 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(const tflite::Tensor& tensor) {
   return shape;
 }
 
+// Of element types that differ from what stands for them in the graph.
+bool IsStoredDifferently(tflite::TensorType type) {
+  return type == tflite::TensorType_UINT8 || type == tflite::TensorType_INT64 ||
+         type == tflite::TensorType_BOOL;
+}
+
+// Values as the file has them, in the element type that stands for them.
+absl::StatusOr<ir::Literal> Converted(tflite::TensorType type,
+                                      absl::Span<const uint8_t> data) {
+  if (type == tflite::TensorType_INT64) {
+    std::vector<int64_t> wide(data.size() / 8);
+    std::memcpy(wide.data(), data.data(), data.size());
+    std::vector<int32_t> values(wide.begin(), wide.end());
+    if (!std::equal(values.begin(), values.end(), wide.begin())) {
+      return absl::UnimplementedError("an integer beyond 32 bits");
+    }
+    return ir::Literal(std::move(values));
+  }
+  std::vector<int8_t> values;
+  for (uint8_t byte : data) {
+    values.push_back(type == tflite::TensorType_BOOL
+                         ? byte != 0
+                         : static_cast<int8_t>(byte - 128));
+  }
+  return ir::Literal(std::move(values));
+}
+
 // Empty if the tensor has no scale.
 absl::StatusOr<std::optional<ir::Quantization>> QuantizationOf(
     const tflite::Tensor& tensor) {
   std::optional<ir::Quantization> none;
+  if (tensor.type() == tflite::TensorType_BOOL) {
+    return std::optional<ir::Quantization>({{1.0f}, 0, 0});
+  }
   const tflite::Quantization* stored = tensor.quantization();
   if (stored == nullptr) return none;
   if (stored->details_type() != 0) {
@@ -67,10 +100,15 @@ absl::StatusOr<std::optional<ir::Quantization>> QuantizationOf(
   if (scales != zeros) {
     return Invalid(scales, " scales and ", zeros, " zero points");
   }
-  if (scales == 0 || tensor.type() == tflite::TensorType_FLOAT32) return none;
+  if (scales == 0 || tensor.type() == tflite::TensorType_FLOAT32 ||
+      tensor.type() == tflite::TensorType_INT64) {
+    return none;
+  }
   ir::Quantization q;
   q.scales.assign(stored->scale()->begin(), stored->scale()->end());
-  if (scales > 1) q.axis = stored->quantized_dimension();
+  // A list of scales has one axis, whatever the file calls it.
+  const bool list = tensor.shape() != nullptr && tensor.shape()->size() == 1;
+  if (scales > 1 && !list) q.axis = stored->quantized_dimension();
   // Nothing has checked that these lie on multiples of 8 bytes.
   std::vector<int64_t> zero_points(zeros);
   std::memcpy(zero_points.data(), stored->zero_point()->Data(), 8 * zeros);
@@ -81,6 +119,7 @@ absl::StatusOr<std::optional<ir::Quantization>> QuantizationOf(
   }
   if (zero < -32768 || zero > 32767) return Invalid("zero point ", zero);
   q.zero_point = static_cast<int32_t>(zero);
+  if (tensor.type() == tflite::TensorType_UINT8) q.zero_point -= 128;
   return std::optional<ir::Quantization>(std::move(q));
 }
 
@@ -120,8 +159,9 @@ std::string TfliteGraph::Describe(int index) const {
   const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
   if (!tensor.ok()) return absl::StrCat("tensor ", index, " (none)");
   const auto element = ElementOf((*tensor)->type());
-  std::string text =
-      element ? ir::ElementTypeName(*element) : TypeName((*tensor)->type());
+  std::string text = element && !IsStoredDifferently((*tensor)->type())
+                         ? ir::ElementTypeName(*element)
+                         : TypeName((*tensor)->type());
   text += "[";
   if ((*tensor)->shape() != nullptr) {
     for (size_t i = 0; i < std::min<size_t>((*tensor)->shape()->size(), 8);
@@ -206,6 +246,14 @@ bool TfliteGraph::IsConstant(int index) const {
   return data.ok() && !data->empty();
 }
 
+bool TfliteGraph::IsOpen(int index) const {
+  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
+  if (!tensor.ok()) return false;
+  const auto* signature = (*tensor)->shape_signature();
+  return signature != nullptr &&
+         std::count(signature->begin(), signature->end(), -1) > 0;
+}
+
 absl::StatusOr<ir::Node*> TfliteGraph::Value(int index) {
   const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
   if (!tensor.ok()) return tensor.status();
@@ -218,13 +266,22 @@ absl::StatusOr<ir::Node*> TfliteGraph::Value(int index) {
   }
   absl::StatusOr<ir::Type> type = TypeOf(index);
   if (!type.ok()) return type.status();
+  const bool wide = (*tensor)->type() == tflite::TensorType_INT64;
   const absl::StatusOr<absl::Span<const uint8_t>> data =
-      ExactData(index, type->bytes());
+      ExactData(index, type->bytes() * (wide ? 2 : 1));
   if (!data.ok()) return data.status();
-  ir::Literal literal =
-      ir::Literal::FromBytes(type->element, type->elements(), data->data());
+  absl::StatusOr<ir::Literal> literal =
+      IsStoredDifferently((*tensor)->type())
+          ? Converted((*tensor)->type(), *data)
+          : ir::Literal::FromBytes(type->element, type->elements(),
+                                   data->data());
+  if (!literal.ok()) {
+    return absl::Status(literal.status().code(),
+                        absl::StrCat("tensor ", index, " (", Describe(index),
+                                     "): ", literal.status().message()));
+  }
   absl::StatusOr<ir::Node*> node = Add(
-      ir::MakeConstant(TakeName(index), *std::move(type), std::move(literal)));
+      ir::MakeConstant(TakeName(index), *std::move(type), *std::move(literal)));
   if (node.ok()) values_[index] = *node;
   return node;
 }

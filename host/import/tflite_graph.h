@@ -50,6 +50,9 @@ class TfliteGraph {
   // constants.
   absl::StatusOr<std::vector<int64_t>> Integers(int index) const;
   bool IsConstant(int index) const;
+  // Whether the file leaves sizes of the tensor open: those it gives it need
+  // not be right.
+  bool IsOpen(int index) const;
 
   // Adds a node and verifies it.
   absl::StatusOr<ir::Node*> Add(ir::Node node);
@@ -73,6 +76,12 @@ class TfliteGraph {
   std::vector<ir::Node*> values_;               // by tensor
   std::unordered_map<std::string, int> names_;  // how often each was asked for
 };
+
+class Importer;
+
+// Gives the results of an operator whose sizes the file leaves open the shapes
+// that follow from its operands.
+void InferShapes(Importer& in, tflite::BuiltinOperator code);
 
 // Adds the nodes of an operator. The message of an error does not name it.
 absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,

@@ -26,15 +26,17 @@ class Importer {
  public:
   Importer(TfliteGraph& graph, const tflite::Operator& op)
       : graph_(graph), op_(op) {
-    if (outputs() != 1) {
+    if (outputs() < 1 || outputs() > kMaxOutputs) {
       Fail(Invalid(outputs(), " outputs"));
       return;
     }
-    absl::StatusOr<ir::Type> type = graph.TypeOf(op.outputs()->Get(0));
-    if (type.ok()) {
-      type_ = *std::move(type);
-    } else {
-      Fail(type.status());
+    for (int i = 0; i < outputs(); ++i) {
+      absl::StatusOr<ir::Type> type = graph.TypeOf(op.outputs()->Get(i));
+      if (!type.ok()) {
+        Fail(type.status());
+        return;
+      }
+      types_.push_back(*std::move(type));
     }
   }
 
@@ -43,7 +45,12 @@ class Importer {
   void Fail(const absl::Status& status) {
     if (ok()) status_ = status;
   }
-  const ir::Type& type() const { return type_; }
+  // Of the next output that has no value yet.
+  const ir::Type& type() const { return types_[output_]; }
+  // Of output `i`, and whether the file leaves its sizes open.
+  const ir::Type& type(int i) const { return types_[i]; }
+  bool IsOpen(int i) const { return graph_.IsOpen(op_.outputs()->Get(i)); }
+  void SetShape(int i, ir::Ints shape) { types_[i].shape = std::move(shape); }
   // The tensor of an operand, -1 if it is left out.
   int Index(int i) const { return i < inputs() ? op_.inputs()->Get(i) : -1; }
 
@@ -66,6 +73,9 @@ class Importer {
     Fail(values.status());
     return {};
   }
+
+  // Whether operand `i` is integers that are known here and now.
+  bool IsKnown(int i) const { return graph_.Integers(Index(i)).ok(); }
 
   // The operator's options, which must be there.
   template <typename Options>
@@ -102,13 +112,13 @@ class Importer {
   // The quantised range of the result for the real range low..high.
   ir::Ints Clamp(double low, double high) {
     if (!ok()) return {};
-    if (!type_.quantization) {
-      Fail(Invalid("result ", ir::TypeText(type_), " is not quantised"));
+    if (!type().quantization) {
+      Fail(Invalid("result ", ir::TypeText(type()), " is not quantised"));
       return {};
     }
-    const ir::Quantization& q = *type_.quantization;
+    const ir::Quantization& q = *type().quantization;
     if (!std::isfinite(q.scale()) || q.scale() <= 0) {
-      Fail(Invalid("result ", ir::TypeText(type_), " has no positive scale"));
+      Fail(Invalid("result ", ir::TypeText(type()), " has no positive scale"));
       return {};
     }
     const auto quantised = [&](double real) {
@@ -122,7 +132,7 @@ class Importer {
   // Adds the operator's node, makes it the value of the output.
   void Emit(ir::Op op, std::vector<ir::Node*> operands,
             ir::Attributes attributes) {
-    Emit(op, type_, std::move(operands), std::move(attributes));
+    Emit(op, type(), std::move(operands), std::move(attributes));
     Finish();
   }
 
@@ -131,7 +141,7 @@ class Importer {
                  ir::Attributes attributes) {
     if (!ok()) return nullptr;
     absl::StatusOr<ir::Node*> node =
-        graph_.Add({graph_.TakeName(op_.outputs()->Get(0)), op, std::move(type),
+        graph_.Add({graph_.TakeName(Output()), op, std::move(type),
                     std::move(operands), std::move(attributes)});
     if (!node.ok()) {
       Fail(node.status());
@@ -141,11 +151,18 @@ class Importer {
     return last_;
   }
 
-  // Makes the last node the value of the output. Arithmetic on shapes is done
-  // here and now.
+  // Makes a constant of its own.
+  ir::Node* Constant(const ir::Type& type, ir::Literal values) {
+    return Emit(ir::Op::kConstant, type, {},
+                ir::MakeConstant("", type, std::move(values)).attributes);
+  }
+
+  // Makes the last node the value of the next output. Arithmetic on shapes is
+  // done here and now.
   void Finish() {
     if (ok()) Fail(graph_.FoldIntegers(*last_));
-    if (ok()) Fail(graph_.Define(op_.outputs()->Get(0), last_));
+    if (ok()) Fail(graph_.Define(Output(), last_));
+    if (output_ + 1 < outputs()) ++output_;
   }
 
   // The last node becomes a constant, if it is arithmetic on shapes.
@@ -159,30 +176,62 @@ class Importer {
   const tflite::Operator& op() const { return op_; }
 
  private:
+  static constexpr int kMaxOutputs = 1024;
+
+  int Output() const { return op_.outputs()->Get(output_); }
+
   TfliteGraph& graph_;
   const tflite::Operator& op_;
-  ir::Type type_;
+  std::vector<ir::Type> types_;  // of the outputs
+  int output_ = 0;
   ir::Node* last_ = nullptr;
   absl::Status status_;
 };
 
-// One function for each kind of operator. They leave an error in the importer.
+// One function for each kind of operator. They leave an error in the importer;
+// an operator of several outputs gives each its value in turn.
 void ImportConvolution(Importer& in);
 void ImportDepthwise(Importer& in);
+void ImportTransposeConvolution(Importer& in);
 void ImportPool(Importer& in, ir::Op op);
 void ImportFullyConnected(Importer& in);
+void ImportBatchMatmul(Importer& in);
 void ImportBinary(Importer& in, ir::Op op);
+void ImportSwapped(Importer& in, ir::Op op);
+void ImportNot(Importer& in);
+void ImportSelect(Importer& in);
 void ImportUnary(Importer& in, ir::Op op);
 void ImportRelu(Importer& in, double low, double high);
+void ImportLeakyRelu(Importer& in);
+void ImportGelu(Importer& in);
 void ImportSoftmax(Importer& in);
-void ImportMean(Importer& in);
+void ImportL2Normalization(Importer& in);
+void ImportReduce(Importer& in, ir::Op op);
+void ImportArgument(Importer& in, ir::Op op);
 void ImportPad(Importer& in);
+void ImportMirrorPad(Importer& in);
 void ImportConcatenation(Importer& in);
 void ImportTranspose(Importer& in);
 void ImportStridedSlice(Importer& in);
+void ImportSlice(Importer& in);
+void ImportSplit(Importer& in, int value, int axis);
+void ImportUnpack(Importer& in);
+void ImportReverse(Importer& in);
+void ImportTile(Importer& in);
+void ImportBroadcast(Importer& in, int value);
+void ImportGather(Importer& in);
+void ImportLookup(Importer& in);
+void ImportSpaceToDepth(Importer& in);
+void ImportDepthToSpace(Importer& in);
+void ImportSpaceToBatch(Importer& in);
+void ImportBatchToSpace(Importer& in);
 void ImportShape(Importer& in);
 void ImportPack(Importer& in);
+void ImportCast(Importer& in);
 void ImportResize(Importer& in, ir::Op op);
+
+// Negative axes count from the end.
+int64_t AxisOf(Importer& in, int64_t axis, int rank);
 
 }  // namespace systole::import
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators whose other operands are shapes, axes or positions.
+// Operators whose other operands are shapes, axes or positions, each of one
+// operation.
 #include <tuple>
 
 #include "host/import/tflite_operator.h"
@@ -11,15 +12,6 @@ namespace {
 
 using ir::Ints;
 using ir::Op;
-
-// Negative axes count from the end.
-int64_t Axis(Importer& in, int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank) {
-    in.Fail(Invalid("axis ", axis, " of rank ", rank));
-    return 0;
-  }
-  return axis < 0 ? axis + rank : axis;
-}
 
 // Begin and count of one dimension of a strided slice.
 std::pair<int64_t, int64_t> Range(int64_t size, int64_t begin, int64_t end,
@@ -55,16 +47,24 @@ void Resize(Importer& in, Op op, const Options* options) {
 
 }  // namespace
 
-void ImportMean(Importer& in) {
+int64_t AxisOf(Importer& in, int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) {
+    in.Fail(Invalid("axis ", axis, " of rank ", rank));
+    return 0;
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+void ImportReduce(Importer& in, Op op) {
   ir::Node* input = in.Value(0);
   ir::ReduceAttributes a;
   for (int64_t axis : in.Integers(1)) {
     if (!in.ok()) return;
-    a.axes.push_back(Axis(in, axis, input->type.rank()));
+    a.axes.push_back(AxisOf(in, axis, input->type.rank()));
   }
   std::sort(a.axes.begin(), a.axes.end());
   a.axes.erase(std::unique(a.axes.begin(), a.axes.end()), a.axes.end());
-  in.Emit(Op::kMean, {input}, a);
+  in.Emit(op, {input}, a);
 }
 
 // Both kinds of padding; the second gives the value.
@@ -108,8 +108,8 @@ void ImportConcatenation(Importer& in) {
     operands.push_back(in.Value(i));
   }
   if (!in.ok()) return;
-  const int64_t axis = Axis(in, options->axis(), in.type().rank());
-  in.Emit(Op::kConcatenate, operands, ir::ConcatenateAttributes{axis});
+  const int64_t axis = AxisOf(in, options->axis(), in.type().rank());
+  in.Emit(Op::kConcatenate, operands, ir::AxisAttributes{axis});
 }
 
 void ImportTranspose(Importer& in) {
@@ -117,7 +117,7 @@ void ImportTranspose(Importer& in) {
   ir::TransposeAttributes a;
   for (int64_t axis : in.Integers(1)) {
     if (!in.ok()) return;
-    a.permutation.push_back(Axis(in, axis, input->type.rank()));
+    a.permutation.push_back(AxisOf(in, axis, input->type.rank()));
   }
   in.Emit(Op::kTranspose, {input}, a);
 }
@@ -167,7 +167,17 @@ void ImportStridedSlice(Importer& in) {
                 masked(options->end_mask()));
     }
   }
+  if (in.IsOpen(0)) {
+    Ints shape;
+    for (size_t i = 0; i < sliced.shape.size(); ++i) {
+      if ((options->shrink_axis_mask() >> i & 1) == 0) {
+        shape.push_back(sliced.shape[i]);
+      }
+    }
+    in.SetShape(0, std::move(shape));
+  }
   in.Emit(Op::kStridedSlice, sliced, {input}, a);
+  in.Fold();
   if (in.ok() && options->shrink_axis_mask() != 0) {
     ir::Node* slice = in.last();
     in.Emit(Op::kReshape, in.type(), {slice}, ir::NoAttributes{});
@@ -199,7 +209,7 @@ void ImportShape(Importer& in) {
 void ImportPack(Importer& in) {
   const auto* options = in.op().options_as_PackOptions();
   if (in.Read(options) == nullptr) return;
-  const int64_t axis = Axis(in, options->axis(), in.type().rank());
+  const int64_t axis = AxisOf(in, options->axis(), in.type().rank());
   std::vector<ir::Node*> operands;
   for (int i = 0; in.ok() && i < in.inputs(); ++i) {
     ir::Node* value = in.Value(i);
@@ -214,7 +224,7 @@ void ImportPack(Importer& in) {
         in.Emit(Op::kReshape, type, {value}, ir::NoAttributes{}));
     in.Fold();
   }
-  in.Emit(Op::kConcatenate, operands, ir::ConcatenateAttributes{axis});
+  in.Emit(Op::kConcatenate, operands, ir::AxisAttributes{axis});
 }
 
 void ImportResize(Importer& in, Op op) {

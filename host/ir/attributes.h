@@ -132,7 +132,8 @@ struct PadAttributes {
   }
 };
 
-struct ConcatenateAttributes {
+// Of what works along one dimension.
+struct AxisAttributes {
   int64_t axis = 0;
 
   template <typename Self, typename Visitor>
@@ -163,6 +164,37 @@ struct SliceAttributes {
   }
 };
 
+// Of a leaky ReLU: the slope below zero.
+struct SlopeAttributes {
+  float slope = 0;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("slope", self.slope);
+  }
+};
+
+struct GeluAttributes {
+  bool approximate = false;  // by tanh
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("approximate", self.approximate);
+  }
+};
+
+// Of the last two dimensions.
+struct MatmulAttributes {
+  bool transpose_left = false;
+  bool transpose_right = false;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("transpose_left", self.transpose_left);
+    visit("transpose_right", self.transpose_right);
+  }
+};
+
 struct ResizeAttributes {
   bool align_corners = false;
   bool half_pixel_centers = false;
@@ -178,8 +210,9 @@ using Attributes =
     std::variant<NoAttributes, ParameterAttributes, ConstantAttributes,
                  ConvAttributes, DenseAttributes, PoolAttributes,
                  ClampAttributes, ReduceAttributes, SoftmaxAttributes,
-                 PadAttributes, ConcatenateAttributes, TransposeAttributes,
-                 SliceAttributes, ResizeAttributes>;
+                 PadAttributes, AxisAttributes, TransposeAttributes,
+                 SliceAttributes, ResizeAttributes, SlopeAttributes,
+                 GeluAttributes, MatmulAttributes>;
 
 bool Equal(const Attributes& a, const Attributes& b);
 

@@ -25,52 +25,18 @@ void Advance(const Ints& shape, Ints& index) {
   }
 }
 
-bool HostComputes(Op op) {
-  switch (op) {
-    case Op::kParameter:
-    case Op::kConv2D:
-    case Op::kDepthwiseConv2D:
-    case Op::kFullyConnected:
-    case Op::kAveragePool:
-    case Op::kMaxPool:
-      return false;
-    default:
-      return true;
-  }
+absl::StatusOr<Literal> EvaluateConstant(const Node& node, const Operands&) {
+  return node.literal();
 }
 
+bool HostComputes(Op op) { return InfoOf(op).evaluate != nullptr; }
+
 absl::StatusOr<Literal> Evaluate(const Node& node, const Operands& operands) {
-  switch (node.op) {
-    case Op::kConstant:
-      return node.literal();
-    case Op::kReshape:
-    case Op::kPad:
-    case Op::kTranspose:
-    case Op::kStridedSlice:
-    case Op::kConcatenate:
-      return EvaluateMove(node, operands);
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-      return EvaluateBinary(node, operands);
-    case Op::kRelu:
-    case Op::kQuantize:
-    case Op::kDequantize:
-      return EvaluateConversion(node, operands);
-    case Op::kMean:
-      return EvaluateMean(node, operands);
-    case Op::kResizeNearest:
-    case Op::kResizeBilinear:
-      return EvaluateResize(node, operands);
-    case Op::kSoftmax:
-    case Op::kLogistic:
-    case Op::kTanh:
-    case Op::kHardSwish:
-      return EvaluateTable(node, operands);
-    default:
-      return absl::UnimplementedError(
-          absl::StrCat("the host does not compute ", OpName(node.op)));
+  if (!HostComputes(node.op)) {
+    return absl::UnimplementedError(
+        absl::StrCat("the host does not compute ", OpName(node.op)));
   }
+  return InfoOf(node.op).evaluate(node, operands);
 }
 
 absl::StatusOr<std::vector<Literal>> EvaluateModule(

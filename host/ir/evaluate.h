@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operations that the host computes: those that the device does not have, and
-// what the compiler works out itself. To the bit as docs/numerics.md says.
+// Operations as the host computes them: what the device does not have, and what
+// the compiler works out itself. To the bit as docs/numerics.md says.
 #ifndef SYSTOLE_HOST_IR_EVALUATE_H_
 #define SYSTOLE_HOST_IR_EVALUATE_H_
 
@@ -13,8 +13,7 @@
 
 namespace systole::ir {
 
-// Whether Evaluate knows the operation: all but convolutions, dense layers and
-// pools.
+// Whether Evaluate knows the operation: all but inputs.
 bool HostComputes(Op op);
 
 // The values of a verified node from those of its operands, in their types.

@@ -36,49 +36,144 @@ int64_t Dot(const Ints& a, const Ints& b) {
   return sum;
 }
 
-// Calls function(a, b), centred values, for each element of the result.
+// The result's values function(offsets), of the offsets of its operands.
+template <typename T, typename Function>
+std::vector<T> ForEachElement(const Node& node, Function function) {
+  const Ints& shape = node.type.shape;
+  std::vector<Ints> strides;
+  for (const Node* operand : node.operands) {
+    strides.push_back(StretchedStrides(operand->type.shape, shape));
+  }
+  std::vector<T> values(node.type.elements());
+  Ints index(shape.size(), 0), offsets(strides.size());
+  for (T& value : values) {
+    for (size_t i = 0; i < strides.size(); ++i) {
+      offsets[i] = Dot(strides[i], index);
+    }
+    value = function(offsets);
+    Advance(shape, index);
+  }
+  return values;
+}
+
+// Calls function(a, b), centred values, for each element of the result, which
+// it gives centred.
 template <typename Function>
 Literal ForEachPair(const Node& node, const Operands& operands,
                     Function function) {
-  const Ints& shape = node.type.shape;
-  Ints strides[2];
-  for (int i : {0, 1}) {
-    strides[i] = StretchedStrides(node.operands[i]->type.shape, shape);
+  const auto* limits = std::get_if<ClampAttributes>(&node.attributes);
+  const Ints& clamp = limits ? limits->clamp : WholeRange();
+  const std::vector<int8_t>& a = operands[0]->values<int8_t>();
+  const std::vector<int8_t>& b = operands[1]->values<int8_t>();
+  const int32_t zero_a = ZeroOf(*node.operands[0]);
+  const int32_t zero_b = ZeroOf(*node.operands[1]);
+  return Literal(ForEachElement<int8_t>(node, [&](const Ints& at) {
+    return ToOutput(function(a[at[0]] - zero_a, b[at[1]] - zero_b),
+                    ZeroOf(node), clamp);
+  }));
+}
+
+absl::StatusOr<std::vector<Factor>> FactorsOf(std::vector<double> reals) {
+  std::vector<Factor> factors;
+  for (double real : reals) {
+    const absl::StatusOr<Factor> factor = FactorOf(real);
+    if (!factor.ok()) return factor.status();
+    factors.push_back(*factor);
   }
-  const Ints& clamp = node.attr<ClampAttributes>().clamp;
-  std::vector<int8_t> values(node.type.elements());
-  Ints index(shape.size(), 0);
-  for (int8_t& value : values) {
-    int32_t centred[2];
-    for (int i : {0, 1}) {
-      centred[i] = operands[i]->values<int8_t>()[Dot(strides[i], index)] -
-                   ZeroOf(*node.operands[i]);
-    }
-    value = ToOutput(function(centred[0], centred[1]), ZeroOf(node), clamp);
-    Advance(shape, index);
-  }
-  return Literal(std::move(values));
+  return factors;
+}
+
+// Of both operands to twice the larger scale.
+std::vector<double> CommonScale(const Node& node, double& twice) {
+  const double left = ScaleOf(*node.operands[0]);
+  const double right = ScaleOf(*node.operands[1]);
+  twice = 2 * std::max(left, right);
+  return {left / twice, right / twice};
 }
 
 absl::StatusOr<Literal> Sum(const Node& node, const Operands& operands) {
-  const double left = ScaleOf(*node.operands[0]);
-  const double right = ScaleOf(*node.operands[1]);
-  const double twice = 2 * std::max(left, right);
-  const double reals[] = {left / twice, right / twice,
-                          twice / ((1 << kAddShift) * double{ScaleOf(node)})};
-  Factor factors[3];
-  for (int i = 0; i < 3; ++i) {
-    const absl::StatusOr<Factor> factor = FactorOf(reals[i]);
-    if (!factor.ok()) return factor.status();
-    factors[i] = *factor;
-  }
+  double twice = 0;
+  std::vector<double> reals = CommonScale(node, twice);
+  reals.push_back(twice / ((1 << kAddShift) * double{ScaleOf(node)}));
+  absl::StatusOr<std::vector<Factor>> factors = FactorsOf(reals);
+  if (!factors.ok()) return factors.status();
   // A subtraction adds the product with a negative factor.
-  if (node.op == Op::kSub) factors[1].multiplier = -factors[1].multiplier;
+  Factor& second = (*factors)[1];
+  if (node.op == Op::kSub) second.multiplier = -second.multiplier;
   return ForEachPair(node, operands, [&](int32_t a, int32_t b) {
-    const int32_t sum = Scale(a * (1 << kAddShift), factors[0]) +
-                        Scale(b * (1 << kAddShift), factors[1]);
-    return Scale(sum, factors[2]);
+    const int32_t sum = Scale(a * (1 << kAddShift), (*factors)[0]) +
+                        Scale(b * (1 << kAddShift), second);
+    return Scale(sum, (*factors)[2]);
   });
+}
+
+absl::StatusOr<Literal> SquaredDifference(const Node& node,
+                                          const Operands& operands) {
+  constexpr int kShift = 7;
+  double twice = 0;
+  std::vector<double> reals = CommonScale(node, twice);
+  // The square is of single precision, as specified.
+  const float square = static_cast<float>(twice) * static_cast<float>(twice);
+  reals.push_back(square / (ScaleOf(node) * (1 << 2 * kShift)));
+  const absl::StatusOr<std::vector<Factor>> factors = FactorsOf(reals);
+  if (!factors.ok()) return factors.status();
+  return ForEachPair(node, operands, [&](int32_t a, int32_t b) {
+    const int32_t difference = Scale(a * (1 << kShift), (*factors)[0]) -
+                               Scale(b * (1 << kShift), (*factors)[1]);
+    return Scale(difference * difference, (*factors)[2]);
+  });
+}
+
+absl::StatusOr<Literal> Prelu(const Node& node, const Operands& operands) {
+  // Single precision, as specified.
+  const float input = ScaleOf(*node.operands[0]);
+  const float above = input / ScaleOf(node);
+  const float below = input * ScaleOf(*node.operands[1]) / ScaleOf(node);
+  const absl::StatusOr<std::vector<Factor>> factors = FactorsOf({above, below});
+  if (!factors.ok()) return factors.status();
+  return ForEachPair(node, operands, [&](int32_t x, int32_t slope) {
+    return x >= 0 ? Scale(x, (*factors)[0]) : Scale(x * slope, (*factors)[1]);
+  });
+}
+
+// Of plain integers, modulo 2^32, and extrema of any.
+template <typename T>
+T Plain(Op op, T a, T b) {
+  const auto left = static_cast<uint32_t>(a), right = static_cast<uint32_t>(b);
+  switch (op) {
+    case Op::kAdd:
+      return static_cast<T>(left + right);
+    case Op::kSub:
+      return static_cast<T>(left - right);
+    case Op::kMul:
+      return static_cast<T>(left * right);
+    case Op::kMaximum:
+      return std::max(a, b);
+    default:
+      return std::min(a, b);
+  }
+}
+
+template <typename T>
+Literal PlainBinary(const Node& node, const Operands& operands) {
+  const std::vector<T>& a = operands[0]->values<T>();
+  const std::vector<T>& b = operands[1]->values<T>();
+  return Literal(ForEachElement<T>(node, [&](const Ints& at) {
+    return Plain(node.op, a[at[0]], b[at[1]]);
+  }));
+}
+
+bool Compared(Op op, int32_t a, int32_t b) {
+  switch (op) {
+    case Op::kEqual:
+      return a == b;
+    case Op::kNotEqual:
+      return a != b;
+    case Op::kLess:
+      return a < b;
+    default:
+      return a <= b;
+  }
 }
 
 // Values centred, times a factor.
@@ -117,7 +212,20 @@ Literal Dequantised(const Node& from, const Literal& input) {
 
 absl::StatusOr<Literal> EvaluateBinary(const Node& node,
                                        const Operands& operands) {
-  if (node.op != Op::kMul) return Sum(node, operands);
+  if (!node.type.quantization) return PlainBinary<int32_t>(node, operands);
+  switch (node.op) {
+    case Op::kMaximum:
+    case Op::kMinimum:
+      return PlainBinary<int8_t>(node, operands);
+    case Op::kSquaredDifference:
+      return SquaredDifference(node, operands);
+    case Op::kPrelu:
+      return Prelu(node, operands);
+    case Op::kMul:
+      break;
+    default:
+      return Sum(node, operands);
+  }
   // Single precision, as specified.
   const float real =
       ScaleOf(*node.operands[0]) * ScaleOf(*node.operands[1]) / ScaleOf(node);
@@ -144,18 +252,49 @@ absl::StatusOr<Literal> EvaluateConversion(const Node& node,
                   WholeRange());
 }
 
-absl::StatusOr<Literal> EvaluateMean(const Node& node,
-                                     const Operands& operands) {
-  const Node& from = *node.operands[0];
-  absl::StatusOr<Factor> factor =
-      FactorOf(double{ScaleOf(from)} / ScaleOf(node));
-  if (!factor.ok()) return factor.status();
-  Ints kept = from.type.shape;
-  int64_t count = 1;
-  for (int64_t axis : node.attr<ReduceAttributes>().axes) {
-    count *= kept[axis];
-    kept[axis] = 1;
+absl::StatusOr<Literal> EvaluateCompare(const Node& node,
+                                        const Operands& operands) {
+  constexpr int kShift = 8;
+  std::vector<int32_t> values[2];
+  for (int i : {0, 1}) {
+    const Node& from = *node.operands[i];
+    if (from.type.element == ElementType::kInt32) {
+      values[i] = operands[i]->values<int32_t>();
+      continue;
+    }
+    const absl::StatusOr<Factor> factor = FactorOf(ScaleOf(from));
+    if (!factor.ok()) return factor.status();
+    for (int8_t value : operands[i]->values<int8_t>()) {
+      values[i].push_back(
+          Scale((value - ZeroOf(from)) * (1 << kShift), *factor));
+    }
   }
+  return Literal(ForEachElement<int8_t>(node, [&](const Ints& at) {
+    return Compared(node.op, values[0][at[0]], values[1][at[1]]);
+  }));
+}
+
+absl::StatusOr<Literal> EvaluateSelect(const Node& node,
+                                       const Operands& operands) {
+  const std::vector<int8_t>& condition = operands[0]->values<int8_t>();
+  return operands[1]->Visit([&](const auto& chosen) {
+    using Values = std::decay_t<decltype(chosen)>;
+    const Values& other = operands[2]->values<typename Values::value_type>();
+    return Literal(
+        ForEachElement<typename Values::value_type>(node, [&](const Ints& at) {
+          return condition[at[0]] != 0 ? chosen[at[1]] : other[at[2]];
+        }));
+  });
+}
+
+namespace {
+
+// Of sums of `count` centred values.
+absl::StatusOr<Literal> Means(const Node& node,
+                              const std::vector<int64_t>& sums, int64_t count) {
+  absl::StatusOr<Factor> factor =
+      FactorOf(double{ScaleOf(*node.operands[0])} / ScaleOf(node));
+  if (!factor.ok()) return factor.status();
   // 1 / count joins the factor.
   int shift = 0;
   while (count >> shift > 1) ++shift;
@@ -163,20 +302,87 @@ absl::StatusOr<Literal> EvaluateMean(const Node& node,
   factor->multiplier =
       static_cast<int32_t>((int64_t{factor->multiplier} << shift) / count);
   factor->shift -= shift;
-
-  const Ints strides = StretchedStrides(kept, from.type.shape);
-  std::vector<int64_t> sums(node.type.elements(), 0);
-  Ints index(from.type.shape.size(), 0);
-  for (int8_t value : operands[0]->values<int8_t>()) {
-    sums[Dot(strides, index)] += value - ZeroOf(from);
-    Advance(from.type.shape, index);
-  }
   std::vector<int8_t> values;
   for (int64_t sum : sums) {
     values.push_back(ToOutput(Scale(static_cast<int32_t>(sum), *factor),
                               ZeroOf(node), WholeRange()));
   }
   return Literal(std::move(values));
+}
+
+// Single precision, as specified: of the plain sums, less what the zero point
+// adds to them.
+Literal Sums(const Node& node, const std::vector<int64_t>& sums,
+             int64_t count) {
+  const Node& from = *node.operands[0];
+  const float scale = ScaleOf(from) / ScaleOf(node);
+  const float offset =
+      static_cast<float>(-ZeroOf(from)) * scale * static_cast<float>(count);
+  std::vector<int8_t> values;
+  for (int64_t centred : sums) {
+    const auto sum = static_cast<float>(centred + count * ZeroOf(from));
+    const float steps = std::round(sum * scale + offset);
+    values.push_back(
+        ToOutput(static_cast<int64_t>(std::clamp(steps, -1e9f, 1e9f)),
+                 ZeroOf(node), WholeRange()));
+  }
+  return Literal(std::move(values));
+}
+
+template <typename T>
+T Reduced(Op op, T a, T b) {
+  switch (op) {
+    case Op::kSum:
+      return Plain(Op::kAdd, a, b);
+    case Op::kReduceProd:
+      return Plain(Op::kMul, a, b);
+    case Op::kReduceMax:
+      return std::max(a, b);
+    default:
+      return std::min(a, b);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> EvaluateReduce(const Node& node,
+                                       const Operands& operands) {
+  const Node& from = *node.operands[0];
+  Ints kept = from.type.shape;
+  int64_t count = 1;
+  for (int64_t axis : node.attr<ReduceAttributes>().axes) {
+    count *= kept[axis];
+    kept[axis] = 1;
+  }
+  // Where each value of the operand goes.
+  const Ints strides = StretchedStrides(kept, from.type.shape);
+  Ints index(from.type.shape.size(), 0);
+  std::vector<int64_t> targets(from.type.elements());
+  for (int64_t& target : targets) {
+    target = Dot(strides, index);
+    Advance(from.type.shape, index);
+  }
+  if (node.type.quantization && (node.op == Op::kMean || node.op == Op::kSum)) {
+    const std::vector<int8_t>& values = operands[0]->values<int8_t>();
+    std::vector<int64_t> sums(node.type.elements(), 0);
+    for (size_t i = 0; i < targets.size(); ++i) {
+      sums[targets[i]] += values[i] - ZeroOf(from);
+    }
+    if (node.op == Op::kSum) return Sums(node, sums, count);
+    return Means(node, sums, count);
+  }
+  return operands[0]->Visit([&](const auto& values) {
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    std::vector<T> results(node.type.elements());
+    std::vector<bool> begun(results.size());
+    for (size_t i = 0; i < targets.size(); ++i) {
+      T& result = results[targets[i]];
+      result =
+          begun[targets[i]] ? Reduced(node.op, result, values[i]) : values[i];
+      begun[targets[i]] = true;
+    }
+    return Literal(std::move(results));
+  });
 }
 
 }  // namespace systole::ir

@@ -13,8 +13,6 @@
 
 namespace systole::ir {
 
-using Operands = std::vector<const Literal*>;
-
 // Distance in memory between neighbours along each dimension.
 Ints StridesOf(const Ints& shape);
 
@@ -27,21 +25,41 @@ inline int8_t ToOutput(int64_t value, int64_t zero_point, const Ints& clamp) {
       std::clamp(value + zero_point, clamp[0], clamp[1]));
 }
 
-// reshape, pad, transpose, strided_slice, concatenate.
-Literal EvaluateMove(const Node& node, const Operands& operands);
-// add, sub, mul.
+// What computes one operation or a few alike, as op.cc assigns them.
+absl::StatusOr<Literal> EvaluateConstant(const Node& node,
+                                         const Operands& operands);
+absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
+                                            const Operands& operands);
+absl::StatusOr<Literal> EvaluateFullyConnected(const Node& node,
+                                               const Operands& operands);
 absl::StatusOr<Literal> EvaluateBinary(const Node& node,
                                        const Operands& operands);
-// relu, quantize, dequantize.
-absl::StatusOr<Literal> EvaluateConversion(const Node& node,
-                                           const Operands& operands);
-absl::StatusOr<Literal> EvaluateMean(const Node& node,
+absl::StatusOr<Literal> EvaluateCompare(const Node& node,
+                                        const Operands& operands);
+absl::StatusOr<Literal> EvaluateSelect(const Node& node,
+                                       const Operands& operands);
+absl::StatusOr<Literal> EvaluatePool(const Node& node,
                                      const Operands& operands);
-// resize_nearest, resize_bilinear.
-Literal EvaluateResize(const Node& node, const Operands& operands);
-// softmax, logistic, tanh.
+absl::StatusOr<Literal> EvaluateReduce(const Node& node,
+                                       const Operands& operands);
+absl::StatusOr<Literal> EvaluateArgument(const Node& node,
+                                         const Operands& operands);
+absl::StatusOr<Literal> EvaluateBatchMatmul(const Node& node,
+                                            const Operands& operands);
 absl::StatusOr<Literal> EvaluateTable(const Node& node,
                                       const Operands& operands);
+absl::StatusOr<Literal> EvaluateRows(const Node& node,
+                                     const Operands& operands);
+absl::StatusOr<Literal> EvaluateFunction(const Node& node,
+                                         const Operands& operands);
+absl::StatusOr<Literal> EvaluateConversion(const Node& node,
+                                           const Operands& operands);
+absl::StatusOr<Literal> EvaluateMove(const Node& node,
+                                     const Operands& operands);
+absl::StatusOr<Literal> EvaluateGather(const Node& node,
+                                       const Operands& operands);
+absl::StatusOr<Literal> EvaluateResize(const Node& node,
+                                       const Operands& operands);
 
 }  // namespace systole::ir
 

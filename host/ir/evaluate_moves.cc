@@ -50,7 +50,7 @@ Source SourceOf(const Node& node, int64_t linear, const Ints& index) {
       return {0, Offset(position, shape)};
     }
     case Op::kConcatenate: {
-      const int64_t axis = node.attr<ConcatenateAttributes>().axis;
+      const int64_t axis = node.attr<AxisAttributes>().axis;
       size_t operand = 0;
       while (position[axis] >= node.operands[operand]->type.shape[axis]) {
         position[axis] -= node.operands[operand++]->type.shape[axis];
@@ -64,7 +64,8 @@ Source SourceOf(const Node& node, int64_t linear, const Ints& index) {
 
 }  // namespace
 
-Literal EvaluateMove(const Node& node, const Operands& operands) {
+absl::StatusOr<Literal> EvaluateMove(const Node& node,
+                                     const Operands& operands) {
   Literal result = Literal::Zeros(node.type.element, node.type.elements());
   const int64_t padding =
       node.op == Op::kPad ? node.attr<PadAttributes>().value : 0;

@@ -60,7 +60,8 @@ std::vector<Mix> MixesOf(int64_t from, int64_t to, const Node& node) {
 
 }  // namespace
 
-Literal EvaluateResize(const Node& node, const Operands& operands) {
+absl::StatusOr<Literal> EvaluateResize(const Node& node,
+                                       const Operands& operands) {
   const Ints& from = node.operands[0]->type.shape;
   const Ints& to = node.type.shape;
   const std::vector<Mix> rows = MixesOf(from[1], to[1], node);

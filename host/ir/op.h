@@ -8,7 +8,9 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "host/ir/attributes.h"
 
@@ -23,13 +25,40 @@ enum class Op {
   kAdd,
   kSub,
   kMul,
+  kMaximum,
+  kMinimum,
+  kSquaredDifference,
+  kPrelu,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kSelect,
   kAveragePool,
   kMaxPool,
   kMean,
+  kSum,
+  kReduceProd,
+  kReduceMax,
+  kReduceMin,
+  kArgMax,
+  kArgMin,
+  kBatchMatmul,
   kSoftmax,
+  kLogSoftmax,
+  kL2Normalize,
   kLogistic,
   kTanh,
   kHardSwish,
+  kAbs,
+  kNeg,
+  kExp,
+  kLog,
+  kSqrt,
+  kRsqrt,
+  kElu,
+  kGelu,
+  kLeakyRelu,
   kRelu,
   kQuantize,
   kDequantize,
@@ -38,11 +67,15 @@ enum class Op {
   kConcatenate,
   kTranspose,
   kStridedSlice,
+  kGather,
   kResizeNearest,
   kResizeBilinear,
 };
 
 constexpr int kUnboundedOperands = 1 << 20;
+
+struct Node;
+using Operands = std::vector<const Literal*>;
 
 struct OpInfo {
   Op op;
@@ -50,6 +83,11 @@ struct OpInfo {
   int min_operands;
   int max_operands;
   Attributes defaults;  // of the kind that the operation has
+  // The rule of the verifier, once the number of operands is right.
+  absl::Status (*check)(const Node& node);
+  // The values of a verified node; null if it has none of its own.
+  absl::StatusOr<Literal> (*evaluate)(const Node& node,
+                                      const Operands& operands);
 };
 
 const OpInfo& InfoOf(Op op);

@@ -33,6 +33,24 @@ std::optional<std::vector<int64_t>> BroadcastShape(
   return shape;
 }
 
+absl::Status CheckParameter(const Node& node) {
+  SYSTOLE_IR_CHECK(
+      !node.type.quantization || !node.type.quantization->per_channel(),
+      "an input with a scale for each channel");
+  return absl::OkStatus();
+}
+
+absl::Status CheckConstant(const Node& node) {
+  const auto& data = node.attr<ConstantAttributes>().data;
+  SYSTOLE_IR_CHECK(data != nullptr, "no values");
+  SYSTOLE_IR_CHECK(data->element() == node.type.element &&
+                       data->size() == node.type.elements(),
+                   data->size(), " values of ",
+                   ElementTypeName(data->element()), " for ",
+                   TypeText(node.type));
+  return absl::OkStatus();
+}
+
 absl::Status CheckActivation(const Type& type, const std::string& what) {
   SYSTOLE_IR_CHECK(
       type.element == ElementType::kInt8 && !type.quantization->per_channel(),
@@ -55,6 +73,25 @@ absl::Status CheckSameQuantization(const Type& a, const Type& b) {
 absl::Status CheckShape(const Type& type, const std::vector<int64_t>& shape) {
   SYSTOLE_IR_CHECK(type.shape == shape, "the result is ", TypeText(type),
                    ", but the operands make ", ShapeText(shape));
+  return absl::OkStatus();
+}
+
+absl::Status CheckBroadcast(const Node& node) {
+  std::vector<int64_t> shape;
+  for (const Node* operand : node.operands) {
+    const auto both = BroadcastShape(shape, operand->type.shape);
+    SYSTOLE_IR_CHECK(both.has_value(), "shapes ", ShapeText(shape), " and ",
+                     ShapeText(operand->type.shape), " do not fit each other");
+    shape = *both;
+  }
+  return CheckShape(node.type, shape);
+}
+
+absl::Status CheckTruth(const Type& type, const std::string& what) {
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(type, what));
+  SYSTOLE_IR_CHECK(
+      type.quantization->scale() == 1 && type.quantization->zero_point == 0,
+      what, " is ", TypeText(type), ", not of truth values");
   return absl::OkStatus();
 }
 

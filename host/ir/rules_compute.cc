@@ -4,7 +4,6 @@
 // Rules of operations that compute: windows, products, elementwise ones.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "host/ir/rules.h"
 #include "host/ir/verifier.h"
@@ -130,55 +129,6 @@ absl::Status CheckPool(const Node& node) {
                      ShapeText(a.kernel));
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckBinary(const Node& node) {
-  const Type& a = node.operands[0]->type;
-  const Type& b = node.operands[1]->type;
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(a, "first operand"));
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(b, "second operand"));
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckClamp(node.attr<ClampAttributes>().clamp));
-  const auto shape = BroadcastShape(a.shape, b.shape);
-  SYSTOLE_IR_CHECK(shape.has_value(), "shapes ", ShapeText(a.shape), " and ",
-                   ShapeText(b.shape), " do not fit each other");
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, *shape));
-  const double left = a.quantization->scale();
-  const double right = b.quantization->scale();
-  const double result = node.quantization().scale();
-  if (node.op == Op::kMul) return CheckFactor(left * right / result);
-  const double factor = 2 * std::max(left, right) / ((1 << 20) * result);
-  SYSTOLE_IR_CHECK(std::isfinite(factor) && factor < 1 - 1e-9, "scales ", left,
-                   " and ", right, " are 2^19 times ", result, " or more");
-  return absl::OkStatus();
-}
-
-absl::Status CheckMean(const Node& node) {
-  const Type& input = node.operands[0]->type;
-  const Ints& axes = node.attr<ReduceAttributes>().axes;
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
-  std::vector<int64_t> kept = input.shape, removed;
-  int64_t count = 1;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    SYSTOLE_IR_CHECK(0 <= axes[i] && axes[i] < input.rank() &&
-                         (i == 0 || axes[i - 1] < axes[i]),
-                     "axes ", ShapeText(axes), " of ", TypeText(input));
-    count *= kept[axes[i]];
-    kept[axes[i]] = 1;
-  }
-  for (int i = 0; i < input.rank(); ++i) {
-    if (std::count(axes.begin(), axes.end(), i) == 0) {
-      removed.push_back(input.shape[i]);
-    }
-  }
-  if (node.type.shape != removed) {
-    SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, kept));
-  }
-  SYSTOLE_IR_CHECK(count < std::numeric_limits<int32_t>::max() / 256,
-                   "a mean of ", count, " values is too many");
-  return CheckFactor(double{input.quantization->scale()} /
-                     node.quantization().scale());
 }
 
 absl::Status CheckTable(const Node& node) {

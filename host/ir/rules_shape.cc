@@ -46,7 +46,7 @@ absl::Status CheckPad(const Node& node) {
 }
 
 absl::Status CheckConcatenate(const Node& node) {
-  const int64_t axis = node.attr<ConcatenateAttributes>().axis;
+  const int64_t axis = node.attr<AxisAttributes>().axis;
   std::vector<int64_t> shape = node.operands[0]->type.shape;
   SYSTOLE_IR_CHECK(0 <= axis && axis < static_cast<int64_t>(shape.size()),
                    "axis ", axis, " of ", ShapeText(shape));

@@ -52,69 +52,6 @@ absl::Status CheckType(const Type& type) {
   return absl::OkStatus();
 }
 
-absl::Status CheckConstant(const Node& node) {
-  const auto& data = node.attr<ConstantAttributes>().data;
-  SYSTOLE_IR_CHECK(data != nullptr, "no values");
-  SYSTOLE_IR_CHECK(data->element() == node.type.element &&
-                       data->size() == node.type.elements(),
-                   data->size(), " values of ",
-                   ElementTypeName(data->element()), " for ",
-                   TypeText(node.type));
-  return absl::OkStatus();
-}
-
-absl::Status CheckOperation(const Node& node) {
-  switch (node.op) {
-    case Op::kParameter:
-      SYSTOLE_IR_CHECK(
-          !node.type.quantization || !node.type.quantization->per_channel(),
-          "an input with a scale for each channel");
-      return absl::OkStatus();
-    case Op::kConstant:
-      return CheckConstant(node);
-    case Op::kConv2D:
-      return CheckConvolution(node);
-    case Op::kDepthwiseConv2D:
-      return CheckDepthwise(node);
-    case Op::kFullyConnected:
-      return CheckFullyConnected(node);
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-      return CheckBinary(node);
-    case Op::kAveragePool:
-    case Op::kMaxPool:
-      return CheckPool(node);
-    case Op::kMean:
-      return CheckMean(node);
-    case Op::kSoftmax:
-    case Op::kLogistic:
-    case Op::kTanh:
-      return CheckTable(node);
-    case Op::kHardSwish:
-      return CheckHardSwish(node);
-    case Op::kRelu:
-      return CheckRelu(node);
-    case Op::kQuantize:
-    case Op::kDequantize:
-      return CheckQuantize(node);
-    case Op::kReshape:
-      return CheckReshape(node);
-    case Op::kPad:
-      return CheckPad(node);
-    case Op::kConcatenate:
-      return CheckConcatenate(node);
-    case Op::kTranspose:
-      return CheckTranspose(node);
-    case Op::kStridedSlice:
-      return CheckSlice(node);
-    case Op::kResizeNearest:
-    case Op::kResizeBilinear:
-      return CheckResize(node);
-  }
-  return Invalid("unknown operation");
-}
-
 absl::Status CheckNode(const Node& node) {
   const OpInfo& info = InfoOf(node.op);
   const int operands = static_cast<int>(node.operands.size());
@@ -124,7 +61,7 @@ absl::Status CheckNode(const Node& node) {
   SYSTOLE_IR_CHECK(node.attributes.index() == info.defaults.index(),
                    "attributes of another operation");
   SYSTOLE_IR_RETURN_IF_ERROR(CheckType(node.type));
-  return CheckOperation(node);
+  return info.check(node);
 }
 
 absl::Status Named(const Node& node, const absl::Status& status) {

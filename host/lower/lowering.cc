@@ -14,8 +14,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "host/ir/evaluate.h"
 #include "host/lower/layers.h"
 
 namespace systole::lower {
@@ -58,8 +56,7 @@ class Lowering {
         Place(*node);
       }
     }
-    if (refused_.size() == 1) return refused_[0];
-    if (!refused_.empty()) return AllRefused();
+    if (!failed_.ok()) return failed_;
     if (lowered_.networks.empty()) {
       return absl::UnimplementedError("no operator runs on the device");
     }
@@ -113,9 +110,9 @@ class Lowering {
       return;
     }
     step_[&node] = Earliest(node, false);
-    if (status.code() != absl::StatusCode::kUnimplemented ||
-        !ir::HostComputes(node.op)) {
-      refused_.push_back(Prefixed(node, status));
+    // The host computes whatever the device does not have.
+    if (!absl::IsUnimplemented(status) && failed_.ok()) {
+      failed_ = Prefixed(node, status);
     }
     Report(node, "host", std::string(status.message()));
   }
@@ -125,17 +122,6 @@ class Lowering {
         {node.name, OpName(node.op), std::move(unit), std::move(reason),
          step_.at(&node), Macs(node),
          node.type.elements() * ir::ElementBytes(node.type.element)});
-  }
-
-  absl::Status AllRefused() const {
-    return absl::Status(
-        refused_[0].code(),
-        absl::StrCat(
-            refused_.size(), " operators stand in the way:\n  ",
-            absl::StrJoin(refused_, "\n  ",
-                          [](std::string* text, const absl::Status& s) {
-                            absl::StrAppend(text, s.message());
-                          })));
   }
 
   // The node that computed the bytes of a node of the device.
@@ -269,7 +255,7 @@ class Lowering {
 
   const ir::Module& module_;
   Lowered lowered_;
-  std::vector<absl::Status> refused_;
+  absl::Status failed_;  // the first error but for what the device lacks
   std::unordered_map<const Node*, int> step_;  // of all but constants
   std::vector<TensorIndices> tensors_;         // of each network
   // Of what the device moves, the node that computed the bytes.

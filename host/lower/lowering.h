@@ -51,8 +51,7 @@ struct Lowered {
 // Multiplications and additions of an operator.
 int64_t Macs(const ir::Node& node);
 
-// Errors: Unimplemented, which names every operator that neither device nor
-// host can run.
+// Errors: Unimplemented if nothing runs on the device.
 absl::StatusOr<Lowered> LowerModule(const ir::Module& module);
 
 }  // namespace systole::lower

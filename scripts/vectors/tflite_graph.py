@@ -64,12 +64,12 @@ class Graph:
     def operator(self, op, inputs, output, **options):
         builtin, kind, options_type, version = OPS[op]
         code = schema.OperatorCodeT()
-        code.builtinCode = code.deprecatedBuiltinCode = builtin
+        code.builtinCode, code.deprecatedBuiltinCode = builtin, min(builtin, 127)
         code.version = version
         self.codes.append(code)
         operator = schema.OperatorT()
         operator.opcodeIndex = len(self.codes) - 1
-        operator.inputs, operator.outputs = inputs, [output]
+        operator.inputs, operator.outputs = inputs, output if isinstance(output, list) else [output]
         operator.builtinOptionsType = kind
         operator.builtinOptions = options_type()
         for key, value in options.items():
@@ -90,12 +90,12 @@ class Graph:
         return bytes(builder.Output())
 
 
-def run(model, inputs, wanted):
+def run(model, inputs, wanted, resolver=tfl.OpResolverType.BUILTIN_REF):
     """Runs a model on the reference kernels; `inputs` maps indices to arrays, `wanted` lists indices to return."""
     interpreter = tfl.Interpreter(
         model_content=model,
         num_threads=1,
-        experimental_op_resolver_type=tfl.OpResolverType.BUILTIN_REF,
+        experimental_op_resolver_type=resolver,
         experimental_preserve_all_tensors=True,
     )
     interpreter.allocate_tensors()

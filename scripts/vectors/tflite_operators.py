@@ -16,6 +16,7 @@ import zlib
 
 import numpy as np
 import tflite_graph
+from ai_edge_litert import interpreter as tfl
 import tflite_inputs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -37,6 +38,7 @@ class NoOptions:
 
 tflite_graph.TYPES[np.dtype(np.float32)] = schema.TensorType.FLOAT32
 tflite_graph.TYPES[np.dtype(np.int64)] = schema.TensorType.INT64
+tflite_graph.TYPES[np.dtype(bool)] = schema.TensorType.BOOL
 tflite_graph.OPS.update(
     depthwise=(OP.DEPTHWISE_CONV_2D, KIND.DepthwiseConv2DOptions, schema.DepthwiseConv2DOptionsT, 3),
     sub=(OP.SUB, KIND.SubOptions, schema.SubOptionsT, 3),
@@ -62,6 +64,22 @@ tflite_graph.OPS.update(
     resize_nearest=(OP.RESIZE_NEAREST_NEIGHBOR, KIND.ResizeNearestNeighborOptions, schema.ResizeNearestNeighborOptionsT, 3),
     resize_bilinear=(OP.RESIZE_BILINEAR, KIND.ResizeBilinearOptions, schema.ResizeBilinearOptionsT, 3),
 )
+for _name, _options, _version in (
+    ("ABS", "Abs", 2), ("ARG_MAX", "ArgMax", 2), ("ARG_MIN", "ArgMin", 2), ("BATCH_MATMUL", "BatchMatMul", 2),
+    ("BATCH_TO_SPACE_ND", "BatchToSpaceND", 2), ("BROADCAST_TO", None, 2), ("DEPTH_TO_SPACE", "DepthToSpace", 1), ("ELU", None, 1),
+    ("EQUAL", "Equal", 2), ("EXP", "Exp", 2), ("FILL", "Fill", 3), ("GATHER", "Gather", 2), ("GELU", "Gelu", 2),
+    ("GREATER", "Greater", 2), ("GREATER_EQUAL", "GreaterEqual", 2), ("L2_NORMALIZATION", "L2Norm", 2), ("LEAKY_RELU", "LeakyRelu", 2),
+    ("LESS", "Less", 2), ("LESS_EQUAL", "LessEqual", 2), ("LOG", None, 2), ("LOGICAL_AND", "LogicalAnd", 1),
+    ("LOGICAL_NOT", "LogicalNot", 1), ("LOGICAL_OR", "LogicalOr", 1), ("LOG_SOFTMAX", "LogSoftmax", 2), ("MAXIMUM", "MaximumMinimum", 2),
+    ("MINIMUM", "MaximumMinimum", 2), ("MIRROR_PAD", "MirrorPad", 2), ("NEG", "Neg", 1), ("NOT_EQUAL", "NotEqual", 2), ("PRELU", None, 1),
+    ("REDUCE_MAX", "Reducer", 2), ("REDUCE_MIN", "Reducer", 2), ("REDUCE_PROD", "Reducer", 1), ("REVERSE_V2", "ReverseV2", 3),
+    ("RSQRT", None, 2), ("SELECT", "Select", 2), ("SELECT_V2", "SelectV2", 1), ("SLICE", "Slice", 2),
+    ("SPACE_TO_BATCH_ND", "SpaceToBatchND", 2), ("SPACE_TO_DEPTH", "SpaceToDepth", 2), ("SPLIT", "Split", 2), ("SPLIT_V", "SplitV", 2),
+    ("SQRT", None, 1), ("SQUARED_DIFFERENCE", "SquaredDifference", 2), ("SUM", "Reducer", 2), ("TILE", "Tile", 2),
+    ("TRANSPOSE_CONV", "TransposeConv", 3), ("UNPACK", "Unpack", 2),
+):  # fmt: skip
+    _kind = (getattr(KIND, f"{_options}Options"), getattr(schema, f"{_options}OptionsT")) if _options else (KIND.NONE, NoOptions)
+    tflite_graph.OPS[_name.lower()] = (getattr(OP, _name), *_kind, _version)
 
 
 def text(data):
@@ -114,8 +132,14 @@ class Case:
         q = self.graph.tensors[index].quantization
         return self.graph.tensor(shape, q.scale, q.zeroPoint)
 
+    def plain_input(self, values):
+        """Values without quantisation."""
+        index = self.graph.tensor(values.shape, [], [], dtype=values.dtype)
+        self.feeds[index] = values
+        return index
+
     def result(self, shape, scale=None, zero=None, dtype=np.int8):
-        if dtype == np.float32:
+        if dtype != np.int8:
             return self.graph.tensor(shape, [], [], dtype=dtype)
         return self.graph.tensor(shape, scale or self.scale(), self.zero() if zero is None else zero)
 
@@ -123,13 +147,19 @@ class Case:
         if "activation" in options:
             options["fusedActivationFunction"] = ACTIVATIONS[options.pop("activation")]
         self.graph.operator(op, inputs, output, **options)
-        model = self.graph.model(list(self.feeds), [output])
-        (values,) = tflite_graph.run(model, self.feeds, [output])
-        expected = tuple(self.graph.tensors[output].shape)
-        if values.shape != expected:
-            raise ValueError(f"{self.name}: result {values.shape}, declared {expected}")
-        if values.size > 1 and len(np.unique(values)) == 1:
-            raise ValueError(f"{self.name}: all results are equal")
+        outputs = output if isinstance(output, list) else [output]
+        model = self.graph.model(list(self.feeds), outputs)
+        # The reference kernel of SUM gives -1 for all int8 inputs; ELU has none.
+        broken = op in ("sum", "elu")
+        resolver = tfl.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES if broken else tfl.OpResolverType.BUILTIN_REF
+        results = tflite_graph.run(model, self.feeds, outputs, resolver)
+        for index, values in zip(outputs, results):
+            expected = tuple(self.graph.tensors[index].shape)
+            if values.shape != expected:
+                raise ValueError(f"{self.name}: result {values.shape}, declared {expected}")
+            if values.size > 1 and len(np.unique(values)) == 1 and op != "fill":
+                raise ValueError(f"{self.name}: all results are equal")
+        values = np.concatenate([values.ravel() for values in results])
         result = {"name": self.name, "model": text(model)}
         if self.seeds:
             return {**result, "seeds": self.seeds, "crc32": f"{zlib.crc32(values.tobytes()):08x}"}
@@ -329,6 +359,164 @@ def resize(rng, name, op, shape, size, align=False, half=False):
     return case.finish(op, [source, case.constant(size)], target, alignCorners=align, halfPixelCenters=half)
 
 
+def function(rng, name, op, scale, zero, target, first=-128, **options):
+    """All inputs from `first` on."""
+    case = Case(rng, name)
+    values = np.arange(first, 128).astype(np.int8)
+    source = case.input((1, values.size), scale, zero, values)
+    return case.finish(op, [source], case.result((1, values.size), *target), **options)
+
+
+def real_function(rng, name, op, low=-4.0):
+    case = Case(rng, name)
+    values = rng.uniform(low, 4, (1, 200)).astype(np.float32)
+    return case.finish(op, [case.float_input(values)], case.result((1, 200), dtype=np.float32))
+
+
+def alike(rng, name, op, shapes):
+    """Two operands and a result of one scale and zero point."""
+    case = Case(rng, name)
+    a = case.input(shapes[0])
+    q = case.graph.tensors[a].quantization
+    b = case.input(shapes[1], q.scale[0], q.zeroPoint[0])
+    return case.finish(op, [a, b], case.like(a, np.broadcast_shapes(*shapes)))
+
+
+def integers(rng, name, op, shapes):
+    case = Case(rng, name)
+    sources = [case.plain_input(rng.integers(-50, 50, shape).astype(np.int32)) for shape in shapes]
+    return case.finish(op, sources, case.result(np.broadcast_shapes(*shapes), dtype=bool if op == "less" else np.int32))
+
+
+def squared_difference(rng, name, shapes):
+    case = Case(rng, name)
+    a, b = case.input(shapes[0]), case.input(shapes[1])
+    scale = max(case.scale_of(a), case.scale_of(b)) ** 2 * float(rng.uniform(20, 150))
+    return case.finish("squared_difference", [a, b], case.result(np.broadcast_shapes(*shapes), float(np.float32(scale))))
+
+
+def prelu(rng, name, shapes):
+    case = Case(rng, name)
+    source = case.input(shapes[0])
+    slope = case.constant(case.bytes(shapes[1]), [0.01], [case.zero()], np.int8)
+    scale = float(np.float32(case.scale_of(source) * rng.uniform(0.7, 1.4)))
+    return case.finish("prelu", [source, slope], case.result(shapes[0], scale))
+
+
+def compare(rng, name, op, shapes, same_scale=False):
+    case = Case(rng, name)
+    few = [rng.integers(-3, 3, shape).astype(np.int8) if op.endswith("equal") else None for shape in shapes]
+    scale, zero = case.scale(), int(rng.integers(-4, 4))
+    a = case.input(shapes[0], scale, zero, few[0])
+    b = case.input(shapes[1], scale if same_scale else 2 * scale, zero if same_scale else int(rng.integers(-4, 4)), few[1])
+    return case.finish(op, [a, b], case.result(np.broadcast_shapes(*shapes), dtype=bool))
+
+
+def logical(rng, name, op, shapes):
+    case = Case(rng, name)
+    sources = [case.plain_input(rng.integers(0, 2, shape).astype(bool)) for shape in shapes]
+    return case.finish(op, sources, case.result(np.broadcast_shapes(*shapes), dtype=bool))
+
+
+def select(rng, name, op, shapes):
+    case = Case(rng, name)
+    condition = case.plain_input(rng.integers(0, 2, shapes[0]).astype(bool))
+    a = case.input(shapes[1])
+    q = case.graph.tensors[a].quantization
+    b = case.input(shapes[2], q.scale[0], q.zeroPoint[0])
+    target = shapes[1] if op == "select" else np.broadcast_shapes(*shapes)
+    return case.finish(op, [condition, a, b], case.like(a, target))
+
+
+def reduction(rng, name, op, shape, axes, keep, same_scale=True):
+    case = Case(rng, name)
+    source = case.input(shape, zero=int(rng.integers(-20, 20)))
+    positive = [a % len(shape) for a in axes]
+    target_shape = [1 if i in positive else d for i, d in enumerate(shape) if keep or i not in positive]
+    scale = case.scale_of(source) * float(rng.uniform(2, 4))
+    target = case.like(source, target_shape) if same_scale else case.result(target_shape, float(np.float32(scale)), int(rng.integers(-40, 40)))
+    return case.finish(op, [source, case.constant(axes)], target, keepDims=keep)
+
+
+def product(rng, name, shape, axes):
+    case = Case(rng, name)
+    source = case.plain_input(rng.integers(1, 9, shape).astype(np.int32))
+    target = [d for i, d in enumerate(shape) if i not in axes]
+    return case.finish("reduce_prod", [source, case.constant(axes)], case.result(target, dtype=np.int32), keepDims=False)
+
+
+def argument(rng, name, op, shape, axis):
+    case = Case(rng, name)
+    source = case.input(shape)
+    target = [d for i, d in enumerate(shape) if i != axis % len(shape)]
+    return case.finish(op, [source, case.constant(axis)], case.result(target, dtype=np.int32), outputType=schema.TensorType.INT32)
+
+
+def rows(rng, name, op, shape, scale):
+    case = Case(rng, name)
+    target = {"log_softmax": (1 / 16, 127), "l2_normalization": (1 / 128, 0)}[op]
+    return case.finish(op, [case.input(shape, scale)], case.result(shape, *target))
+
+
+def batch_matmul(rng, name, shapes, left=False, right=False):
+    case = Case(rng, name)
+    a, b = (case.input(shape, zero=int(rng.integers(-20, 20))) for shape in shapes)
+    rows = shapes[0][-1 if left else -2]
+    depth = shapes[0][-2 if left else -1]
+    columns = shapes[1][-2 if right else -1]
+    scale = case.scale_of(a) * case.scale_of(b) * 75 * 75 * math.sqrt(depth) / 60
+    target = (*np.broadcast_shapes(shapes[0][:-2], shapes[1][:-2]), rows, columns)
+    return case.finish("batch_matmul", [a, b], case.result(target, float(np.float32(scale))), adjX=left, adjY=right)
+
+
+def transpose_conv(rng, name, shape, weights, stride, padding, bias=True, per_channel=True):
+    case = Case(rng, name)
+    source = case.input(shape)
+    operands, scale = weighted(case, source, weights, 0, per_channel, bias)
+    sizes = [(d - 1) * s + k if padding == VALID else d * s for d, s, k in zip(shape[1:3], stride, weights[1:3])]
+    target = (shape[0], *sizes, weights[0])
+    operands = [case.constant(target), operands[1], operands[0], *operands[2:]]
+    return case.finish("transpose_conv", operands, case.result(target, scale), padding=padding, strideH=stride[0], strideW=stride[1])
+
+
+def grouped(rng, name, shape, weights, **options):
+    case = Case(rng, name)
+    source = case.input(shape)
+    operands, scale = weighted(case, source, weights, 0, True)
+    target = case.result((*shape[:3], weights[0]), scale)
+    return case.finish("conv2d", operands, target, padding=SAME, strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=1, **options)
+
+
+def moved(rng, name, op, shape, constants, target, **options):
+    """An input and constants that say where its values go."""
+    case = Case(rng, name)
+    source = case.input(shape)
+    return case.finish(op, [source, *(case.constant(c) for c in constants)], case.like(source, target), **options)
+
+
+def split(rng, name, op, shape, constants, along, sizes, **options):
+    case = Case(rng, name)
+    source = case.input(shape)
+    shapes = [[s if i == along else d for i, d in enumerate(shape) if s or i != along] for s in sizes]
+    operands = [case.constant(c) for c in constants]
+    operands.insert(1 if op == "split" else 0, source)
+    return case.finish(op, operands, [case.like(source, s) for s in shapes], **options)
+
+
+def gather(rng, name, shape, indices, axis, constant=False):
+    case = Case(rng, name)
+    values = rng.integers(0, shape[axis], indices).astype(np.int32)
+    source = case.constant(case.bytes(shape), [0.1], [3], np.int8) if constant else case.input(shape)
+    target = [*shape[:axis], *indices, *shape[axis + 1 :]]
+    return case.finish("gather", [source, case.plain_input(values)], case.like(source, target), axis=axis, batchDims=0)
+
+
+def fill(rng, name, shape):
+    case = Case(rng, name)
+    value = case.constant(rng.integers(-50, 50, ()), [0.1], [3], np.int8)
+    return case.finish("fill", [case.constant(shape), value], case.like(value, shape))
+
+
 def cases(rng):
     def named(function, *args, **options):
         details = [str(a) for a in args] + [f"{k}={v}" for k, v in options.items()]
@@ -412,6 +600,79 @@ def cases(rng):
     for scale, zero in ((0.05, 3), (0.0235, -128), (0.0071, 100), (0.11, -20), (0.0031, 0), (0.19, 127), (1.3, 5), (1e-7, 9), (1.4e-8, -4)):
         for ratio in (0.37, 0.9, 1.8):
             yield named(hard_swish, scale, zero, ratio)
+
+    pairs = (((1, 5, 4, 6), (1, 5, 4, 6)), ((2, 3, 4, 5), (5,)), ((3, 1, 4), (1, 6, 1)))
+    for scale, zero, target in ((0.05, 3, (0.03, 4)), (0.02, -128, (0.02, -128)), (0.11, 100, (0.09, -17))):
+        for op in ("abs", "gelu", "leaky_relu"):
+            options = {"gelu": {"approximate": zero == 3}, "leaky_relu": {"alpha": float(np.float32(0.1 + scale))}}.get(op, {})
+            yield named(function, op, scale, zero, target, **options)
+    for scale, zero, target in ((0.03, -128, (0.05, -128)), (0.0004, -128, (0.2, -100)), (0.5, -20, (0.009, 7))):
+        yield named(function, "rsqrt", scale, zero, target, first=zero)
+        yield named(function, "log", scale, zero, target)
+        yield named(function, "exp", min(10 * scale, 0.03), zero, (0.3, -100))
+    for op in ("neg", "abs", "exp", "elu"):
+        yield named(real_function, op)
+    for op in ("log", "sqrt", "rsqrt"):
+        yield named(real_function, op, low=0.1)
+    for shapes in pairs:
+        for op in ("maximum", "minimum"):
+            yield named(alike, op, shapes)
+        for op in ("add", "sub", "mul", "maximum", "minimum", "less"):
+            yield named(integers, op, shapes)
+        yield named(squared_difference, shapes)
+        for op in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
+            yield named(compare, op, shapes, same_scale=op in ("equal", "not_equal", "less_equal"))
+        yield named(logical, "logical_and", shapes)
+        yield named(logical, "logical_or", shapes)
+    yield named(logical, "logical_not", ((4, 5),))
+    for shapes in (((1, 5, 4, 6), (1, 1, 6)), ((2, 7), (7,)), ((1, 4, 4, 3), (4, 4, 3))):
+        yield named(prelu, shapes)
+    yield named(select, "select", ((3, 4), (3, 4), (3, 4)))
+    yield named(select, "select", ((5,), (5, 4), (5, 4)))
+    yield named(select, "select_v2", ((3, 1), (1, 4), (3, 4)))
+    for keep in (True, False):
+        for op in ("reduce_max", "reduce_min"):
+            yield named(reduction, op, (2, 5, 4, 3), (1, 2), keep)
+            yield named(reduction, op, (3, 8), (-1,), keep)
+        yield named(reduction, "sum", (2, 5, 4, 3), (1, 2), keep, same_scale=False)
+        yield named(reduction, "sum", (3, 8), (-1,), keep, same_scale=False)
+    yield named(product, (3, 4), (0,))
+    for op in ("arg_max", "arg_min"):
+        for axis in (-1, 1):
+            yield named(argument, op, (2, 5, 9), axis)
+    for scale in (0.03, 0.2):
+        yield named(rows, "log_softmax", (6, 11), scale)
+        yield named(rows, "l2_normalization", (2, 5, 12), scale)
+    yield named(batch_matmul, ((5, 7), (7, 4)))
+    yield named(batch_matmul, ((2, 3, 4, 6), (2, 3, 6, 5)))
+    yield named(batch_matmul, ((2, 3, 6, 4), (3, 5, 6)), left=True, right=True)
+    yield named(batch_matmul, ((1, 2, 5, 8), (2, 2, 4, 8)), right=True)
+    for kernel, stride in ((3, (2, 2)), (2, (2, 2)), (4, (2, 2)), (3, (1, 1)), (1, (2, 3)), (5, (3, 2))):
+        for padding in (SAME, VALID):
+            yield named(transpose_conv, (1, 4, 5, 3), (4, kernel, kernel, 3), stride, padding, bias=kernel != 4, per_channel=kernel != 5)
+    yield named(grouped, (1, 6, 5, 6), (9, 3, 3, 2), activation="relu")
+    yield named(moved, "slice", (2, 5, 6), ((0, 1, 2), (2, 3, -1)), (2, 3, 4))
+    yield named(moved, "tile", (2, 3, 1), ((2, 1, 4),), (4, 3, 4))
+    yield named(moved, "broadcast_to", (3, 1), ((2, 3, 4),), (2, 3, 4))
+    yield named(moved, "reverse_v2", (2, 4, 3), ((1,),), (2, 4, 3))
+    for mode in (schema.MirrorPadMode.REFLECT, schema.MirrorPadMode.SYMMETRIC):
+        yield named(moved, "mirror_pad", (1, 4, 5, 2), (((0, 0), (2, 3), (1, 0), (0, 1)),), (1, 9, 6, 3), mode=mode)
+    yield named(moved, "space_to_depth", (2, 4, 6, 3), (), (2, 2, 3, 12), blockSize=2)
+    yield named(moved, "depth_to_space", (2, 2, 3, 12), (), (2, 4, 6, 3), blockSize=2)
+    yield named(moved, "space_to_batch_nd", (1, 5, 4, 2), ((2, 3), ((1, 0), (1, 1))), (6, 3, 2, 2))
+    yield named(moved, "space_to_batch_nd", (2, 7, 3), ((4,), ((0, 1),)), (8, 2, 3))
+    yield named(moved, "batch_to_space_nd", (6, 3, 2, 2), ((2, 3), ((1, 0), (1, 1))), (1, 5, 4, 2))
+    yield named(moved, "batch_to_space_nd", (8, 2, 3), ((4,), ((0, 1),)), (2, 7, 3))
+    yield named(split, "split", (2, 6, 3), (1,), 1, (2, 2, 2), numSplits=3)
+    yield named(split, "split_v", (2, 6, 3), ((1, 3, 2), 1), 1, (1, 3, 2), numSplits=3)
+    yield named(split, "unpack", (2, 3, 4), (), 1, (0, 0, 0), num=3, axis=1)
+    yield named(gather, (5, 4), (7,), 0)
+    yield named(gather, (2, 6, 3), (2, 3), 1)
+    yield named(gather, (20, 8), (1, 6), 0, constant=True)
+    yield named(fill, (2, 3))
+    yield named(reduction, "sum", (40, 3), (-1,), False)
+    yield named(reduction, "sum", (30, 4, 5), (1, 2), True, same_scale=False)
+    yield named(reduction, "sum", (300, 7), (1,), False, same_scale=False)
 
 
 def main():

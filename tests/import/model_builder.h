@@ -52,6 +52,20 @@ class ModelBuilder {
     return static_cast<int>(tensors_.size() - 1);
   }
 
+  // A tensor of which the signature leaves sizes open.
+  int OpenTensor(const std::vector<int32_t>& shape,
+                 const std::vector<int32_t>& signature, tflite::TensorType type,
+                 const std::vector<float>& scales,
+                 const std::vector<int64_t>& zero_points) {
+    const auto quantization = tflite::CreateQuantizationDirect(
+        fbb, nullptr, nullptr, &scales, &zero_points);
+    const std::string name = "t" + std::to_string(tensors_.size());
+    tensors_.push_back(tflite::CreateTensorDirect(fbb, &shape, type, 0,
+                                                  name.c_str(), quantization,
+                                                  false, 0, &signature));
+    return static_cast<int>(tensors_.size() - 1);
+  }
+
   // A constant tensor of 32-bit integers.
   int Integers(const std::vector<int32_t>& values) {
     std::vector<uint8_t> bytes(4 * values.size());

@@ -4,24 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
-#include "tests/ir/random_draw.h"
+#include "tests/ir/random_nodes.h"
 
 namespace systole::ir {
 namespace {
 
-class Generator : private RandomDraw {
+class Generator : private RandomNodes {
  public:
-  Generator(uint64_t seed, const RandomModuleOptions& options)
-      : RandomDraw(seed),
-        options_(options),
-        module_(std::make_unique<Module>(absl::StrCat("random", seed))) {}
+  using RandomNodes::RandomNodes;
 
   std::unique_ptr<Module> Run() {
     const Ints image = {options_.one_image ? 1 : Between(1, 2), Between(2, 9),
@@ -49,19 +44,6 @@ class Generator : private RandomDraw {
   }
 
  private:
-  std::string Name(const char* base) {
-    return absl::StrCat(base, module_->nodes().size());
-  }
-
-  void AddInput(const Ints& shape) {
-    const std::string name = Name("x");
-    values_.push_back(module_->Add({name,
-                                    Op::kParameter,
-                                    Int8(shape, Affine(Scale())),
-                                    {},
-                                    ParameterAttributes{name}}));
-  }
-
   Op RandomOp() {
     // Convolutions, and what passes look for, more often than the others.
     static constexpr Op kAll[] = {Op::kConv2D,
@@ -91,66 +73,38 @@ class Generator : private RandomDraw {
                                   Op::kTranspose,
                                   Op::kStridedSlice,
                                   Op::kResizeNearest,
-                                  Op::kResizeBilinear};
+                                  Op::kResizeBilinear,
+                                  Op::kMaximum,
+                                  Op::kMinimum,
+                                  Op::kSquaredDifference,
+                                  Op::kPrelu,
+                                  Op::kEqual,
+                                  Op::kNotEqual,
+                                  Op::kLess,
+                                  Op::kLessEqual,
+                                  Op::kSelect,
+                                  Op::kSum,
+                                  Op::kReduceMax,
+                                  Op::kReduceMin,
+                                  Op::kArgMax,
+                                  Op::kArgMin,
+                                  Op::kBatchMatmul,
+                                  Op::kLogSoftmax,
+                                  Op::kL2Normalize,
+                                  Op::kAbs,
+                                  Op::kExp,
+                                  Op::kLog,
+                                  Op::kSqrt,
+                                  Op::kRsqrt,
+                                  Op::kElu,
+                                  Op::kGelu,
+                                  Op::kLeakyRelu,
+                                  Op::kGather};
     if (!options_.operators.empty()) {
       return options_.operators[Between(0, options_.operators.size() - 1)];
     }
-    return kAll[Between(0, std::size(kAll) - 1)];
-  }
-
-  // A value, the newest ones more often; sometimes a constant.
-  Node* Value() {
-    const int64_t newest = static_cast<int64_t>(values_.size()) - 1;
-    return values_[std::max(Between(0, newest), Between(0, newest))];
-  }
-
-  Node* Constant(const Ints& shape, const Quantization& q) {
-    Type type = Int8(shape, q);
-    Literal data = Bytes(type.elements());
-    return module_->Add(
-        MakeConstant(Name("c"), std::move(type), std::move(data)));
-  }
-
-  // Adds the node if its result is of a sensible size.
-  void Emit(Op op, const Type& type, std::vector<Node*> operands,
-            Attributes attributes) {
-    for (int64_t size : type.shape) {
-      if (size < 1) return;
-    }
-    if (type.elements() > options_.max_elements) return;
-    Node* node = module_->Add({Name(OpName(op)), op, type, std::move(operands),
-                               std::move(attributes)});
-    const absl::Status status = VerifyNode(*node);
-    if (!status.ok()) {
-      std::fprintf(stderr, "illegal random node: %s\n%s\n",
-                   status.ToString().c_str(), Print(*node).c_str());
-      std::abort();
-    }
-    values_.push_back(node);
-    ++added_;
-  }
-
-  // Weights and bias for products with `input`; the scale of the sums.
-  float Weights(const Node& input, const Ints& shape, int axis, bool bias,
-                std::vector<Node*>& operands) {
-    const bool per_channel = Chance(2) && shape[axis] > 1;
-    Quantization q;
-    for (int64_t c = 0; c < (per_channel ? shape[axis] : 1); ++c) {
-      q.scales.push_back(Scale(0.01, 0.03));
-    }
-    if (per_channel) q.axis = axis;
-    operands.push_back(Constant(shape, q));
-    const float unit = input.quantization().scale();
-    if (bias) {
-      std::vector<int32_t> values(shape[axis]);
-      for (int32_t& v : values) v = static_cast<int32_t>(Between(-9000, 9000));
-      Type type{ElementType::kInt32, {shape[axis]}, Quantization{}};
-      for (float s : q.scales) type.quantization->scales.push_back(s * unit);
-      operands.push_back(module_->Add(
-          MakeConstant(Name("b"), type, Literal(std::move(values)))));
-    }
-    const double depth = double(operands[1]->type.elements()) / shape[axis];
-    return static_cast<float>(unit * 0.02 * 75 * 75 * std::sqrt(depth) / 50);
+    constexpr int64_t kOften = 28;  // operations at the front
+    return kAll[Between(0, Chance(2) ? kOften - 1 : std::size(kAll) - 1)];
   }
 
   void Convolution(Op op, Node* input) {
@@ -193,20 +147,6 @@ class Generator : private RandomDraw {
          operands, DenseAttributes{Clamp()});
   }
 
-  void Binary(Op op, Node* a) {
-    Node* b = Value();
-    if (Chance(3) || !BroadcastShape(a->type.shape, b->type.shape)) {
-      b = Constant({a->type.shape.back()}, Affine(Scale()));
-    }
-    if (Chance(2)) std::swap(a, b);
-    const float left = a->quantization().scale();
-    const float right = b->quantization().scale();
-    const float scale =
-        op == Op::kMul ? left * right * 80 : (left + right) * 0.6f;
-    Emit(op, Int8(*BroadcastShape(a->type.shape, b->type.shape), Affine(scale)),
-         {a, b}, ClampAttributes{Clamp()});
-  }
-
   void Pool(Op op, Node* input) {
     const Ints& s = input->type.shape;
     if (s.size() != 4) return;
@@ -224,7 +164,7 @@ class Generator : private RandomDraw {
     Emit(op, Int8(shape, input->quantization()), {input}, a);
   }
 
-  void Mean(Node* input) {
+  void Reduce(Op op, Node* input) {
     ReduceAttributes a;
     Ints kept, removed;
     for (int i = 0; i < input->type.rank(); ++i) {
@@ -234,10 +174,10 @@ class Generator : private RandomDraw {
       kept.push_back(reduced ? 1 : input->type.shape[i]);
     }
     if (removed.empty()) return;
-    Emit(Op::kMean,
-         Int8(Chance(2) ? kept : removed,
-              Affine(input->quantization().scale() * Scale(0.2, 1))),
-         {input}, a);
+    const float scale = input->quantization().scale() * Scale(0.2, 1);
+    Quantization q = Affine(op == Op::kSum ? 9 * scale : scale);
+    if (op == Op::kReduceMax || op == Op::kReduceMin) q = input->quantization();
+    Emit(op, Int8(Chance(2) ? kept : removed, q), {input}, a);
   }
 
   void Elementwise(Op op, Node* input) {
@@ -294,7 +234,7 @@ class Generator : private RandomDraw {
     if (Chance(2)) std::swap(operands.front(), operands.back());
     shape[axis] = operands[0]->type.shape[axis] + operands[1]->type.shape[axis];
     Emit(Op::kConcatenate, Int8(shape, input->quantization()), operands,
-         ConcatenateAttributes{axis});
+         AxisAttributes{axis});
   }
 
   void Transpose(Node* input) {
@@ -357,8 +297,41 @@ class Generator : private RandomDraw {
       case Op::kAveragePool:
       case Op::kMaxPool:
         return Pool(op, input);
+      case Op::kMaximum:
+      case Op::kMinimum:
+      case Op::kSquaredDifference:
+      case Op::kPrelu:
+        return Binary(op, input);
+      case Op::kEqual:
+      case Op::kNotEqual:
+      case Op::kLess:
+      case Op::kLessEqual:
+      case Op::kSelect:
+        return Compare(op, input);
+      case Op::kAbs:
+      case Op::kExp:
+      case Op::kLog:
+      case Op::kSqrt:
+      case Op::kRsqrt:
+      case Op::kElu:
+      case Op::kGelu:
+      case Op::kLeakyRelu:
+        return Function(op, input);
+      case Op::kLogSoftmax:
+      case Op::kL2Normalize:
+        return Rows(op, input);
+      case Op::kArgMax:
+      case Op::kArgMin:
+        return Argument(op, input);
+      case Op::kBatchMatmul:
+        return Matmul(input);
+      case Op::kGather:
+        return Gather(input);
       case Op::kMean:
-        return Mean(input);
+      case Op::kSum:
+      case Op::kReduceMax:
+      case Op::kReduceMin:
+        return Reduce(op, input);
       case Op::kSoftmax:
       case Op::kLogistic:
       case Op::kTanh:
@@ -383,11 +356,6 @@ class Generator : private RandomDraw {
         return;
     }
   }
-
-  const RandomModuleOptions& options_;
-  std::unique_ptr<Module> module_;
-  std::vector<Node*> values_;  // int8, one scale, at least one dimension
-  int added_ = 0;
 };
 
 }  // namespace

@@ -44,6 +44,10 @@ struct Case {
   std::vector<Edit> edits;
 };
 
+std::string Function(const std::string& op) {
+  return Input("[9]") + "%y = i8[9]{scale=0.25} " + op + "(%x)";
+}
+
 std::vector<Case> Cases() {
   // Weights are constants in what follows; one value stands for many.
   const auto constant = [](const std::string& name, const std::string& type,
@@ -98,6 +102,18 @@ std::vector<Case> Cases() {
       Input("[1,3,3,2]") +
       "%y = i8[1,5,7,2]{scale=0.5, zero=7} resize_bilinear(%x), "
       "align_corners=true";
+  const std::string maximum = Input("[3]") +
+                              constant("c", "i8[3]{scale=0.5, zero=7}", 3) +
+                              "%y = i8[3]{scale=0.5, zero=7} maximum(%x, %c)";
+  const std::string less =
+      Input("[2,3]") + "%y = i8[2,3]{scale=1} less(%x, %x)";
+  const std::string reduce_max =
+      Input("[2,3]") + "%y = i8[3]{scale=0.5, zero=7} reduce_max(%x), axes=[0]";
+  const std::string arg_max =
+      Input("[2,3]") + "%y = i32[2] arg_max(%x), axis=1";
+  const std::string gather =
+      Input("[2,3]") + constant("i", "i32[2]", 8) +
+      "%y = i8[2,2]{scale=0.5, zero=7} gather(%x, %i), axis=1";
   return {
       {conv,
        {{"i8[1,3,3,3]", "i8[1,3,4,3]", "the operands make [1,3,3,3]"},
@@ -193,6 +209,70 @@ std::vector<Case> Cases() {
          "half pixels"},
         {"[1,5,7,2]", "[1,5,7,3]", "changes more than height and width"}}},
       {absl::StrReplaceAll(resize, {{"bilinear", "nearest"}}), {}},
+      {maximum,
+       {{"%y = i8[3]{scale=0.5", "%y = i8[3]{scale=0.6", "differ in scale"},
+        {"%y = i8[3]", "%y = i8[2]", "the operands make [3]"}}},
+      {absl::StrReplaceAll(maximum, {{"maximum", "minimum"}}), {}},
+      {Input("[2,3]") + "%y = i8[2,3]{scale=0.4} squared_difference(%x, %x)",
+       {{"{scale=0.4}", "{scale=1e-6}", "is 2^12 times"},
+        {"i8[2,3]{scale=0.4}", "i8[3]{scale=0.4}", "the operands make [2,3]"}}},
+      {Input("[2,3]") + constant("s", "i8[3]{scale=0.1}", 3) +
+           "%y = i8[2,3]{scale=0.4} prelu(%x, %s)",
+       {{"{scale=0.4}", "{scale=1e-12}", "make a factor of"}}},
+      {less,
+       {{"scale=1}", "scale=0.5}", "not of truth values"},
+        {"scale=0.5", "scale=1.5", "is above 1"}}},
+      {absl::StrReplaceAll(less, {{"less", "less_equal"}}), {}},
+      {absl::StrReplaceAll(less, {{"less", "equal"}}), {}},
+      {absl::StrReplaceAll(less, {{"less", "not_equal"}}), {}},
+      {Input("[2,3]") + "%c = i8[2,3]{scale=1} less(%x, %x)\n" +
+           "%y = i8[2,3]{scale=0.5, zero=7} select(%c, %x, %x)",
+       {{"select(%c,", "select(%x,", "not of truth values"},
+        {"{scale=0.5, zero=7} select", "{scale=0.5, zero=6} select",
+         "differ in scale"}}},
+      {Input("[2,3]") + "%y = i8[2]{scale=0.5} sum(%x), axes=[1]",
+       {{"axes=[1]", "axes=[2]", "axes [2]"}}},
+      {"%x = i32[2,3] parameter()\n%y = i32[3] reduce_prod(%x), axes=[0]",
+       {{"i32[3]", "i32[2]", "the operands make [1,3]"},
+        {"%x = i32[2,3]", "%x = i8[2,3]{scale=1}", "not plain i32"}}},
+      {reduce_max,
+       {{"{scale=0.5, zero=7} reduce", "{scale=0.4} reduce",
+         "differ in scale"}}},
+      {absl::StrReplaceAll(reduce_max, {{"_max", "_min"}}), {}},
+      {arg_max,
+       {{"i32[2]", "i32[3]", "the operands make [2]"},
+        {"axis=1", "axis=2", "axis 2 of"},
+        {"i32[2]", "i8[2]{scale=1}", "not plain i32"}}},
+      {absl::StrReplaceAll(arg_max, {{"_max", "_min"}}), {}},
+      {Input("[2,3,4]") + constant("w", "i8[4,5]{scale=0.1}", 20) +
+           "%y = i8[2,3,5]{scale=0.4} batch_matmul(%x, %w)",
+       {{"batch_matmul(%x, %w)", "batch_matmul(%x, %w), transpose_right=true",
+         "do not fit each other"},
+        {"i8[2,3,5]", "i8[3,5]", "the operands make [2,3,5]"},
+        {"[2,3,4]{", "[4]{", "are not matrices"}}},
+      {Input("[2,9]") + "%y = i8[2,9]{scale=0.0625, zero=127} log_softmax(%x)",
+       {{"zero=127", "zero=126", "zero point 127"}}},
+      {Input("[2,9]") + "%y = i8[2,9]{scale=0.0078125} l2_normalize(%x)",
+       {{"0.0078125", "0.0625", "must have scale"}}},
+      {Function("abs"), {{"{scale=0.25}", "{scale=1e-12}", "too many of"}}},
+      {"%x = f32[4] parameter()\n%y = f32[4] neg(%x)",
+       {{"%y = f32[4]", "%y = f32[3]", "the operands make [4]"},
+        {"%x = f32[4]", "%x = i32[4]", "are of two kinds"}}},
+      {absl::StrReplaceAll(Function("exp"), {{"0.5,", "0.1,"}}),
+       {{"scale=0.1", "scale=5", "is too many steps"}}},
+      {Function("log"), {}},
+      {Function("sqrt"), {}},
+      {Function("rsqrt"), {{"{scale=0.25}", "{scale=1e9}", "2^-11 .. 2^29"}}},
+      {Function("elu"), {}},
+      {Function("gelu"), {{"i8[9]{scale=0.25}", "i8[8]{scale=0.25}", "[8]"}}},
+      {absl::StrReplaceAll(Function("leaky_relu"),
+                           {{"(%x)", "(%x), slope=0.1"}}),
+       {{"slope=0.1", "slope=-1", "slope -1"},
+        {"slope=0.1", "slope=nan", "slope nan"}}},
+      {gather,
+       {{"axis=1", "axis=2", "axis 2 of"},
+        {"{scale=0.5, zero=7} gather", "{scale=0.4} gather", "differ in scale"},
+        {"i32[2] con", "i32[2]{scale=1} con", "not plain i32"}}},
   };
 }
 
@@ -246,87 +326,6 @@ TEST(VerifierTest, TypesOfAnyNode) {
         VerifyText("%y = " + std::string(type) + " parameter()");
     EXPECT_THAT(std::string(status.message()), HasSubstr(error)) << type;
   }
-}
-
-// Structure that text cannot express.
-class StructureTest : public testing::Test {
- protected:
-  StructureTest() {
-    x_ = module_.Add({"x", Op::kParameter, type_, {}, ParameterAttributes{}});
-    y_ = module_.Add({"y", Op::kRelu, type_, {x_}, ClampAttributes{}});
-    module_.outputs.push_back({"y", y_});
-  }
-  std::string Error() const { return std::string(Verify(module_).message()); }
-
-  Type type_{ElementType::kInt8, {4}, Quantization{{1.0f}, 0, 0}};
-  Module module_{"m"};
-  Node* x_;
-  Node* y_;
-};
-
-TEST_F(StructureTest, Legal) { EXPECT_EQ(Verify(module_), absl::OkStatus()); }
-
-TEST_F(StructureTest, UseBeforeDefinition) {
-  Node* z = module_.Add({"z", Op::kRelu, type_, {y_}, ClampAttributes{}});
-  module_.outputs[0].node = z;
-  y_->operands[0] = z;
-  EXPECT_THAT(Error(), HasSubstr("node 'y' (relu): operand 'z' comes later"));
-  y_->operands[0] = y_;
-  EXPECT_THAT(Error(), HasSubstr("operand 'y' comes later"));
-}
-
-TEST_F(StructureTest, NodesOfOtherModules) {
-  Node stranger = *x_;
-  y_->operands[0] = &stranger;
-  EXPECT_THAT(Error(), HasSubstr("an operand is not in the module"));
-  y_->operands[0] = nullptr;
-  EXPECT_THAT(Error(), HasSubstr("an operand is not in the module"));
-  y_->operands[0] = x_;
-  module_.outputs[0].node = &stranger;
-  EXPECT_THAT(Error(), HasSubstr("output 'y' is not in the module"));
-}
-
-TEST_F(StructureTest, NamesAndOutputs) {
-  y_->name = "x";
-  EXPECT_THAT(Error(), HasSubstr("two nodes 'x'"));
-  y_->name = "";
-  EXPECT_THAT(Error(), HasSubstr("a node without name"));
-  y_->name = "y";
-  module_.outputs.push_back({"y", x_});
-  EXPECT_THAT(Error(), HasSubstr("two outputs 'y'"));
-  module_.outputs.clear();
-  EXPECT_THAT(Error(), HasSubstr("no outputs"));
-}
-
-TEST_F(StructureTest, InputNames) {
-  module_.InsertBefore(
-      y_, {"x2", Op::kParameter, type_, {}, ParameterAttributes{}});
-  EXPECT_THAT(Error(), HasSubstr("two inputs ''"));
-}
-
-TEST_F(StructureTest, DanglingAndMalformed) {
-  Node* z = module_.Add({"z", Op::kRelu, type_, {y_}, ClampAttributes{}});
-  EXPECT_THAT(Error(), HasSubstr("node 'z' (relu): nothing uses the result"));
-  module_.outputs.push_back({"z", z});
-  EXPECT_EQ(Error(), "");
-  z->attributes = NoAttributes{};
-  EXPECT_THAT(Error(), HasSubstr("attributes of another operation"));
-  z->attributes = ClampAttributes{};
-  z->operands.clear();
-  EXPECT_THAT(Error(), HasSubstr("0 operands"));
-}
-
-TEST_F(StructureTest, Constants) {
-  Node* c = module_.InsertBefore(
-      y_, MakeConstant("c", type_, Literal(std::vector<int8_t>(3))));
-  y_->op = Op::kAdd;
-  y_->operands.push_back(c);
-  EXPECT_THAT(Error(), HasSubstr("node 'c' (constant): 3 values of i8"));
-  c->attributes =
-      ConstantAttributes{std::make_shared<Literal>(std::vector<int32_t>(4))};
-  EXPECT_THAT(Error(), HasSubstr("4 values of i32"));
-  c->attributes = ConstantAttributes{};
-  EXPECT_THAT(Error(), HasSubstr("no values"));
 }
 
 }  // namespace

@@ -253,26 +253,28 @@ TEST(LowerModuleTest, DeviceAndHostTakeTurns) {
             "  return %z as \"z\", %q as \"q\"\n}\n");
 }
 
-TEST(LowerModuleTest, NamesAllThatStandsInTheWay) {
-  const auto error = [](const std::string& statements) {
-    return std::string(LowerModule(*Parsed(statements)).status().message());
-  };
-  EXPECT_THAT(error("  %x = i8[4]{scale=0.5, zero=7} parameter()\n"
-                    "  %y = i8[4]{scale=0.0078125} tanh(%x)\n"
-                    "  return %y as \"y\"\n"),
-              HasSubstr("no operator runs on the device"));
-  // Weights that are no constants, twice.
+TEST(LowerModuleTest, RefusesWhatHasNothingForTheDevice) {
   const std::string text =
-      "  %x = i8[1,4]{scale=0.5} parameter(), name=\"x\"\n"
-      "  %w = i8[2,4]{scale=0.5} parameter(), name=\"w\"\n"
-      "  %v = i8[3,2]{scale=0.5} parameter(), name=\"v\"\n"
-      "  %y = i8[1,2]{scale=0.5} fully_connected(%x, %w)\n"
-      "  %z = i8[1,3]{scale=0.5} fully_connected(%y, %v)\n"
-      "  return %z as \"z\"\n";
-  EXPECT_THAT(error(text),
-              HasSubstr("2 operators stand in the way:\n  node 'y' "
-                        "(fully_connected): weights"));
-  EXPECT_THAT(error(text), HasSubstr("\n  node 'z' (fully_connected): "));
+      "  %x = i8[4]{scale=0.5, zero=7} parameter()\n"
+      "  %y = i8[4]{scale=0.0078125} tanh(%x)\n"
+      "  return %y as \"y\"\n";
+  EXPECT_THAT(std::string(LowerModule(*Parsed(text)).status().message()),
+              HasSubstr("no operator runs on the device"));
+}
+
+// The array's operations too, where the device has no such layer.
+TEST(LowerModuleTest, HostComputesLayersThatTheDeviceDoesNotHave) {
+  const auto module =
+      Parsed(std::string(kPool) +
+             "  %w = i8[3,8]{scale=0.5} parameter(), name=\"w\"\n"
+             "  %y = i8[1,3]{scale=90} fully_connected(%p, %w)\n"
+             "  return %y as \"y\"\n");
+  const auto lowered = LowerModule(*module);
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  const Placement& placement = lowered->placements.back();
+  EXPECT_EQ(placement.unit, "host");
+  EXPECT_EQ(placement.reason, "weights and bias are not constants");
+  EXPECT_EQ(placement.macs, 24);
 }
 
 TEST(LowerModuleTest, ReshapesByWayOfTheHostWhereBytesMove) {

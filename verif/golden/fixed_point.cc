@@ -93,4 +93,28 @@ int32_t Tanh(int32_t a, int integer_bits) {
   return a < 0 ? -positive : positive;
 }
 
+Multiplier OneOverSquareRoot(int32_t value) {
+  if (value < 2) return {kOne, 0};
+  // value = fraction * 4^(exponent - 11), the fraction's raw in 2^27 .. 2^29.
+  int exponent = 11;
+  int64_t fraction = value;
+  for (; fraction >= int64_t{1} << 29; ++exponent) fraction /= 4;
+  for (; fraction < int64_t{1} << 27; --exponent) fraction *= 4;
+  // x <- 3/2 x - a/2 x^3, numbers of 3 integer bits.
+  constexpr int32_t kThreeHalves = 3 << 27;
+  constexpr int32_t kHalfRootTwo = 1518500250;
+  const int32_t half_a =
+      SaturatingRoundingMultiplyByPot(static_cast<int32_t>(fraction / 2), -1);
+  int32_t x = 1 << 28;
+  for (int step = 0; step < 5; ++step) {
+    const int32_t x3 =
+        SaturatingRoundingMultiplyByPot(Product(Product(x, x), x), 6);
+    x = SaturatingRoundingMultiplyByPot(
+        Product(kThreeHalves, x) - Product(half_a, x3), 3);
+  }
+  x = Product(x, kHalfRootTwo);
+  for (; exponent < 0; ++exponent) x *= 2;
+  return {x, -exponent};
+}
+
 }  // namespace systole::golden

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "verif/golden/numerics.h"
+
 namespace systole::golden {
 
 // `srmbpot` of the specification: raw * 2^exponent, saturating to the left,
@@ -24,6 +26,9 @@ int32_t OneOverOnePlus(int32_t a);
 // 1 / (1 + e^-a) and tanh(a) of a with `integer_bits`; results have none.
 int32_t Logistic(int32_t a, int integer_bits);
 int32_t Tanh(int32_t a, int integer_bits);
+
+// 1 / sqrt(value) of a positive integer.
+Multiplier OneOverSquareRoot(int32_t value);
 
 }  // namespace systole::golden
 

@@ -6,45 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/ir/verifier.h"
-#include "verif/golden/array_ops.h"
-#include "verif/golden/ops.h"
-#include "verif/golden/quantized_ops.h"
+#include "verif/golden/interpreter_nodes.h"
+#include "verif/golden/rows.h"
 
 namespace systole::golden {
 namespace {
-
-using ir::Literal;
-using ir::Node;
-using ir::Op;
-using Operands = std::vector<const Literal*>;
-
-float ScaleOf(const Node& node) { return node.quantization().scale(); }
-int ZeroOf(const Node& node) { return node.quantization().zero_point; }
-Affine AffineOf(const Node& node) { return {ScaleOf(node), ZeroOf(node)}; }
-
-OutputRange RangeOf(const Node& node, const ir::Ints& clamp) {
-  return {ZeroOf(node), static_cast<int>(clamp[0]), static_cast<int>(clamp[1])};
-}
-
-// Values of a rank-4 node.
-TensorI8 Tensor4(const Node& node, const Literal& values) {
-  const ir::Ints& s = node.type.shape;
-  return TensorI8(s[0], s[1], s[2], s[3], values.values<int8_t>());
-}
-
-Array<int8_t> ArrayOf(const Node& node, const Literal& values) {
-  return {node.type.shape, values.values<int8_t>()};
-}
-
-absl::StatusOr<Literal> Values(absl::StatusOr<TensorI8> tensor) {
-  if (!tensor.ok()) return tensor.status();
-  return Literal(std::move(tensor->data()));
-}
-
-absl::StatusOr<Literal> Values(absl::StatusOr<Array<int8_t>> array) {
-  if (!array.ok()) return array.status();
-  return Literal(std::move(array->values));
-}
 
 Geometry GeometryOf(const ir::Ints& stride, const ir::Ints& dilation,
                     const ir::Ints& padding) {
@@ -155,36 +121,6 @@ absl::StatusOr<Literal> FullyConnected(const Node& node,
                      RangeOf(node, node.attr<ir::DenseAttributes>().clamp)));
 }
 
-absl::StatusOr<Literal> Binary(const Node& node, const Operands& operands) {
-  const Node& left = *node.operands[0];
-  const Node& right = *node.operands[1];
-  const OutputRange range =
-      RangeOf(node, node.attr<ir::ClampAttributes>().clamp);
-  const Array<int8_t> a =
-      Broadcast(ArrayOf(left, *operands[0]), node.type.shape);
-  const Array<int8_t> b =
-      Broadcast(ArrayOf(right, *operands[1]), node.type.shape);
-  if (node.op == Op::kMul) {
-    // Single precision, as specified.
-    const float factor = ScaleOf(left) * ScaleOf(right) / ScaleOf(node);
-    return Values(Mul(a, ZeroOf(left), b, ZeroOf(right), factor, range));
-  }
-  const auto multipliers =
-      AddMultipliers(ScaleOf(left), ScaleOf(right), ScaleOf(node));
-  if (!multipliers.ok()) return multipliers.status();
-  AddParameters parameters;
-  parameters.zero_point_a = ZeroOf(left);
-  parameters.zero_point_b = ZeroOf(right);
-  parameters.a = (*multipliers)[0];
-  parameters.b = (*multipliers)[1];
-  parameters.output = (*multipliers)[2];
-  const int count = static_cast<int>(a.values.size());
-  const TensorI8 x(1, 1, 1, count, a.values), y(1, 1, 1, count, b.values);
-  return Values(node.op == Op::kAdd
-                    ? Add(x, y, parameters, Rounding::kDouble, range)
-                    : Sub(x, y, parameters, range));
-}
-
 absl::StatusOr<Literal> Pool(const Node& node, const Operands& operands) {
   const ir::PoolAttributes& a = node.attr<ir::PoolAttributes>();
   const auto pool = node.op == Op::kMaxPool ? MaxPool : AveragePool;
@@ -228,8 +164,7 @@ absl::StatusOr<Literal> Move(const Node& node, const Operands& operands) {
     }
     default:
       return Literal(
-          Concatenate(inputs, node.attr<ir::ConcatenateAttributes>().axis)
-              .values);
+          Concatenate(inputs, node.attr<ir::AxisAttributes>().axis).values);
   }
 }
 
@@ -245,6 +180,13 @@ absl::StatusOr<Literal> Unary(const Node& node, const Operands& operands) {
     case Op::kMean:
       return Values(Mean(input, node.attr<ir::ReduceAttributes>().axes,
                          AffineOf(from), AffineOf(node)));
+    case Op::kSum:
+      return Values<int8_t>(Sum(input, node.attr<ir::ReduceAttributes>().axes,
+                                AffineOf(from), AffineOf(node)));
+    case Op::kLogSoftmax:
+      return Values<int8_t>(LogSoftmax(input, ScaleOf(from)));
+    case Op::kL2Normalize:
+      return Values(L2Normalize(input, AffineOf(from)));
     case Op::kSoftmax:
       return Values(Softmax(input, ScaleOf(from),
                             node.attr<ir::SoftmaxAttributes>().beta));
@@ -285,13 +227,44 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kAdd:
     case Op::kSub:
     case Op::kMul:
-      return Binary(node, operands);
+      return Arithmetic(node, operands);
+    case Op::kSquaredDifference:
+    case Op::kPrelu:
+      return Pairwise(node, operands);
+    case Op::kEqual:
+    case Op::kNotEqual:
+    case Op::kLess:
+    case Op::kLessEqual:
+      return Compare(node, operands);
+    case Op::kAbs:
+    case Op::kNeg:
+    case Op::kExp:
+    case Op::kLog:
+    case Op::kSqrt:
+    case Op::kRsqrt:
+    case Op::kElu:
+    case Op::kGelu:
+    case Op::kLeakyRelu:
+      return Function(node, operands);
+    case Op::kArgMax:
+    case Op::kArgMin:
+      return Argument(node, operands);
+    case Op::kBatchMatmul:
+      return MatrixProduct(node, operands);
     case Op::kAveragePool:
     case Op::kMaxPool:
       return Pool(node, operands);
     case Op::kResizeNearest:
     case Op::kResizeBilinear:
       return Resize(node, operands);
+    case Op::kMaximum:
+    case Op::kMinimum:
+    case Op::kSelect:
+    case Op::kReduceProd:
+    case Op::kReduceMax:
+    case Op::kReduceMin:
+    case Op::kGather:
+      return OfAnyType(node, operands);
     case Op::kReshape:
     case Op::kPad:
     case Op::kConcatenate:
@@ -301,8 +274,13 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
         using T = typename std::decay_t<decltype(values)>::value_type;
         return Move<T>(node, operands);
       });
+    case Op::kSum:
+      if (!node.type.quantization) return OfAnyType(node, operands);
+      return Unary(node, operands);
     case Op::kMean:
     case Op::kSoftmax:
+    case Op::kLogSoftmax:
+    case Op::kL2Normalize:
     case Op::kLogistic:
     case Op::kTanh:
     case Op::kHardSwish:

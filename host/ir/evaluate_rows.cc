@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Functions of rows, the largest of each, and values by index.
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/ir/evaluate_kernels.h"
+#include "host/ir/fixed_point.h"
+
+namespace systole::ir {
+namespace {
+
+int8_t Clamped(int64_t value) {
+  return static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
+}
+
+void Normalize(int8_t* row, int64_t depth, int zero_point) {
+  int32_t sum = 0;
+  for (int64_t i = 0; i < depth; ++i) {
+    const int centred = row[i] - zero_point;
+    sum += centred * centred;
+  }
+  Factor factor = InverseRootOf(sum);
+  factor.shift += 7;
+  for (int64_t i = 0; i < depth; ++i) {
+    row[i] = Clamped(Scale(row[i] - zero_point, factor));
+  }
+}
+
+// In single precision, from the table of e^(-d scale).
+void LogSoftmax(int8_t* row, int64_t depth, float scale) {
+  const int highest = *std::max_element(row, row + depth);
+  float sum = 0;
+  for (int64_t i = 0; i < depth; ++i) {
+    sum += std::exp(-scale * static_cast<float>(highest - row[i]));
+  }
+  const float slope = scale / (1.0f / 16);
+  const float offset =
+      (scale * static_cast<float>(highest) + std::log(sum)) / (1.0f / 16);
+  for (int64_t i = 0; i < depth; ++i) {
+    const float steps = slope * static_cast<float>(row[i]) - offset;
+    row[i] = Clamped(static_cast<int64_t>(std::rint(steps)) + 127);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> EvaluateRows(const Node& node,
+                                     const Operands& operands) {
+  const Quantization& from = node.operands[0]->quantization();
+  std::vector<int8_t> values = operands[0]->values<int8_t>();
+  const int64_t depth = node.type.shape.back();
+  for (size_t row = 0; row < values.size(); row += depth) {
+    if (node.op == Op::kL2Normalize) {
+      Normalize(&values[row], depth, from.zero_point);
+    } else {
+      LogSoftmax(&values[row], depth, from.scale());
+    }
+  }
+  return Literal(std::move(values));
+}
+
+absl::StatusOr<Literal> EvaluateArgument(const Node& node,
+                                         const Operands& operands) {
+  const Ints& shape = node.operands[0]->type.shape;
+  const int64_t axis = node.attr<AxisAttributes>().axis;
+  const int64_t stride = StridesOf(shape)[axis];
+  const std::vector<int8_t>& values = operands[0]->values<int8_t>();
+  std::vector<int32_t> results;
+  for (int64_t i = 0; i < node.type.elements(); ++i) {
+    const int64_t first = i / stride * stride * shape[axis] + i % stride;
+    int32_t best = 0;
+    for (int32_t k = 1; k < shape[axis]; ++k) {
+      const int8_t value = values[first + k * stride];
+      const int8_t so_far = values[first + best * stride];
+      if (node.op == Op::kArgMax ? value > so_far : value < so_far) best = k;
+    }
+    results.push_back(best);
+  }
+  return Literal(std::move(results));
+}
+
+absl::StatusOr<Literal> EvaluateGather(const Node& node,
+                                       const Operands& operands) {
+  const Ints& shape = node.operands[0]->type.shape;
+  const int64_t axis = node.attr<AxisAttributes>().axis;
+  const int64_t inner = StridesOf(shape)[axis];
+  const std::vector<int32_t>& indices = operands[1]->values<int32_t>();
+  for (int32_t index : indices) {
+    if (index < 0 || index >= shape[axis]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("index ", index, " of ", shape[axis]));
+    }
+  }
+  return operands[0]->Visit([&](const auto& values) {
+    std::decay_t<decltype(values)> results;
+    for (size_t first = 0; first < values.size();
+         first += inner * shape[axis]) {
+      for (int32_t index : indices) {
+        const auto begin = values.begin() + first + index * inner;
+        results.insert(results.end(), begin, begin + inner);
+      }
+    }
+    return Literal(std::move(results));
+  });
+}
+
+}  // namespace systole::ir

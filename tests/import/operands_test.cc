@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Operands of single operators: shapes that follow from them, integers of any
+// width, and what does not fit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "host/import/tflite_importer.h"
+#include "host/ir/text.h"
+#include "tests/import/model_builder.h"
+
+namespace systole::import {
+namespace {
+
+using testing::HasSubstr;
+using tflite::TensorType_INT8;
+
+std::string Error(const std::string& bytes) {
+  return ImportTflite(bytes, "m").status().ToString();
+}
+
+// Sizes that the file leaves open follow from the operands, whatever it has.
+TEST(OperandsTest, InfersOpenSizes) {
+  ModelBuilder b;
+  const int x = b.Tensor({1, 4, 6}, TensorType_INT8, {0.5f}, {3});
+  const std::vector<int32_t> open = {-1, -1};
+  const int y = b.OpenTensor({1, 1}, open, TensorType_INT8, {0.5f}, {3});
+  const int z = b.OpenTensor({1, 1}, open, TensorType_INT8, {0.5f}, {3});
+  const int shape = b.Integers({8, -1}), order = b.Integers({1, 0});
+  b.Operator(tflite::BuiltinOperator_RESHAPE, {x, shape}, {y});
+  b.Operator(tflite::BuiltinOperator_TRANSPOSE, {y, order}, {z});
+  const auto module = ImportTflite(b.Model({x}, {z}), "m");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ((*module)->outputs[0].node->type.shape, ir::Ints({3, 8}));
+}
+
+// Of a file of one operator: what its operands and options have wrong.
+TEST(OperandsTest, RefusesOperandsThatDoNotFit) {
+  struct Case {
+    tflite::BuiltinOperator code;
+    std::vector<int32_t> shape;                  // of the first operand
+    std::vector<std::vector<int32_t>> integers;  // the others
+    std::vector<int32_t> result;
+    const char* error;
+  };
+  const Case cases[] = {
+      {tflite::BuiltinOperator_SLICE, {4}, {{3}, {2}}, {2}, "ends at 4"},
+      {tflite::BuiltinOperator_SPLIT_V, {4}, {{3}, {0}}, {3}, "parts of 3"},
+      {tflite::BuiltinOperator_SPLIT_V, {4}, {{4}, {1}}, {4}, "axis 1"},
+      {tflite::BuiltinOperator_TILE, {2, 3}, {{2}}, {4, 3}, "i8[2,3]"},
+      {tflite::BuiltinOperator_TILE, {2}, {{0}}, {4}, "0 times"},
+      {tflite::BuiltinOperator_TILE, {2}, {{3}}, {4}, "differ in size"},
+      {tflite::BuiltinOperator_BROADCAST_TO, {2}, {{3}}, {3}, "i8[2]"},
+      {tflite::BuiltinOperator_REVERSE_V2, {2}, {{1}}, {2}, "axis 1"},
+      {tflite::BuiltinOperator_ARG_MAX, {2, 3}, {{2}}, {2}, "axis 2"},
+      {tflite::BuiltinOperator_SPACE_TO_BATCH_ND,
+       {1, 5, 1},
+       {{2}, {0, 0}},
+       {2, 2, 1},
+       "i8[1,5,1]"},
+      {tflite::BuiltinOperator_SPACE_TO_BATCH_ND,
+       {1, 4, 1},
+       {{2}, {-2, 0}},
+       {2, 1, 1},
+       "paddings [-2,0]"},
+      {tflite::BuiltinOperator_BATCH_TO_SPACE_ND,
+       {3, 5, 1},
+       {{2}, {0, 0}},
+       {1, 10, 1},
+       "i8[3,5,1]"},
+      {tflite::BuiltinOperator_BATCH_TO_SPACE_ND,
+       {2, 5, 1},
+       {{2}, {1, 0}},
+       {1, 10, 1},
+       "i8[1,10,1]"},
+      {tflite::BuiltinOperator_FILL, {1}, {}, {3}, "no operand 1"},
+  };
+  for (const Case& item : cases) {
+    ModelBuilder b;
+    std::vector<int32_t> operands = {
+        b.Tensor(item.shape, TensorType_INT8, {0.5f}, {3})};
+    for (const auto& values : item.integers) {
+      operands.push_back(b.Integers(values));
+    }
+    const int y = b.Tensor(item.result, TensorType_INT8, {0.5f}, {3});
+    b.Operator(item.code, operands, {y});
+    EXPECT_THAT(Error(b.Model({operands[0]}, {y})), HasSubstr(item.error))
+        << tflite::EnumNameBuiltinOperator(item.code);
+  }
+}
+
+TEST(OperandsTest, HoldsOtherIntegersAsItsOwn) {
+  ModelBuilder b;
+  const int x = b.Tensor({2}, tflite::TensorType_UINT8, {0.5f}, {130});
+  const int y = b.Tensor({2}, TensorType_INT8, {0.5f}, {2});
+  b.Operator(tflite::BuiltinOperator_QUANTIZE, {x}, {y});
+  const auto module = ImportTflite(b.Model({x}, {y}), "m");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(ir::Print(**module),
+            "module @m {\n"
+            "  %t0 = i8[2]{scale=0.5, zero=2} parameter(), name=\"t0\"\n"
+            "  %t1 = i8[2]{scale=0.5, zero=2} quantize(%t0)\n"
+            "  return %t1 as \"t1\"\n"
+            "}\n");
+  ModelBuilder wide;
+  std::vector<uint8_t> bytes(16);
+  bytes[0] = 1;
+  bytes[12] = 1;  // 2^32
+  const int table = wide.Tensor({2}, TensorType_INT8, {0.5f}, {3});
+  const int indices =
+      wide.Tensor({2}, tflite::TensorType_INT64, {}, {}, wide.Buffer(bytes));
+  const int z = wide.Tensor({2}, TensorType_INT8, {0.5f}, {3});
+  wide.Operator(tflite::BuiltinOperator_GATHER, {table, indices}, {z});
+  EXPECT_THAT(Error(wide.Model({table}, {z})),
+              HasSubstr("tensor 1 (INT64[2]): an integer beyond 32 bits"));
+}
+
+}  // namespace
+}  // namespace systole::import

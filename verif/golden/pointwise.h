@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The operations of docs/numerics.md on each element by itself that ops.h and
+// quantized_ops.h do not have. Operands of two are of the result's shape.
+#ifndef SYSTOLE_VERIF_GOLDEN_POINTWISE_H_
+#define SYSTOLE_VERIF_GOLDEN_POINTWISE_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/statusor.h"
+#include "verif/golden/quantized_ops.h"
+
+namespace systole::golden {
+
+// A function by way of single precision: round(f(s (q - z)) / s_out).
+Array<int8_t> ByReal(const Array<int8_t>& input, Affine from, Affine to,
+                     const std::function<float(float)>& function);
+
+// The functions themselves.
+float Elu(float x);
+float Gelu(float x, bool approximate);
+
+// Fixed point. A root of a negative number is an error.
+absl::StatusOr<Array<int8_t>> Abs(const Array<int8_t>& input, Affine from,
+                                  Affine to);
+absl::StatusOr<Array<int8_t>> LeakyRelu(const Array<int8_t>& input, Affine from,
+                                        float slope, Affine to);
+absl::StatusOr<Array<int8_t>> InverseSquareRoot(const Array<int8_t>& input,
+                                                Affine from, Affine to);
+// In single precision, rounded towards zero.
+absl::StatusOr<Array<int8_t>> SquareRoot(const Array<int8_t>& input,
+                                         Affine from, Affine to);
+
+absl::StatusOr<Array<int8_t>> SquaredDifference(const Array<int8_t>& a,
+                                                Affine of_a,
+                                                const Array<int8_t>& b,
+                                                Affine of_b, Affine to);
+// x, or x * slope below zero.
+absl::StatusOr<Array<int8_t>> Prelu(const Array<int8_t>& x, Affine of_x,
+                                    const Array<int8_t>& slope, Affine of_slope,
+                                    Affine to);
+// What two values are compared by: 256 times the real ones.
+absl::StatusOr<Array<int32_t>> Comparable(const Array<int8_t>& input,
+                                          Affine from);
+
+// A result for each pair, of one type or another.
+template <typename Result, typename T, typename Function>
+Array<Result> Zip(const Array<T>& a, const Array<T>& b, Function function) {
+  Array<Result> result{a.shape, {}};
+  for (size_t i = 0; i < a.values.size(); ++i) {
+    result.values.push_back(
+        static_cast<Result>(function(a.values[i], b.values[i])));
+  }
+  return result;
+}
+
+}  // namespace systole::golden
+
+#endif  // SYSTOLE_VERIF_GOLDEN_POINTWISE_H_
