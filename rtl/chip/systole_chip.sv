@@ -62,7 +62,7 @@ module systole_chip
       .clk_i, .rst_ni, .axil_req_i, .axil_rsp_o, .irq_o, .start_o(start), .ctl_o(ctl), .reset_req_o(reset_req),
       .hbm_limit_o(hbm_limit), .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
   );
-  assign hbm_end = hbm_limit < HbmBytes ? hbm_limit : HbmBytes;
+  always_ff @(posedge clk_i) hbm_end <= hbm_limit < HbmBytes ? hbm_limit : HbmBytes;  // long before a start
   assign running_o = csr_status.running;
   assign fault_o   = csr_status.fault;
 

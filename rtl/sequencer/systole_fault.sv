@@ -77,6 +77,7 @@ module systole_fault
   // The first one, then what it is about.
   typedef enum logic [2:0] {Watch, Find, Look, Read, Told} state_e;
   state_e                      state_q;
+  logic                        freeze_q;  // not in Watch
   logic [NumQueues-1:0]        sel_q;  // the queue, if it is one
   place_e                      place_q;
   fault_e                      code_q;
@@ -95,8 +96,10 @@ module systole_fault
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= Watch;
+      state_q  <= Watch;
+      freeze_q <= 1'b0;
     end else begin
+      if (any) freeze_q <= 1'b1;
       unique case (state_q)
         Watch:   if (any) state_q <= !of_unit && (overflow_i || seq_code_q == FaultWatchdog) ? Find : Look;
         Find:    if (found_i || find_last) state_q <= Look;
@@ -155,7 +158,7 @@ module systole_fault
     if (state_q == Read) pc_q <= index;
   end
 
-  assign freeze_o = state_q != Watch;
+  assign freeze_o = freeze_q;
   assign fault_o  = state_q == Told;
   assign code_o   = code_q;
   assign queue_o  = queue_q;
@@ -166,6 +169,7 @@ module systole_fault
   // A fault has a cause, an overflow a queue.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
+      a_freeze : assert (freeze_q == (state_q != Watch));
       a_cause : assert (state_q == Watch || code_q != FaultNone);
       a_overflow : assert (state_q != Find || code_q != FaultFlagOverflow || found_i || !find_last);
     end

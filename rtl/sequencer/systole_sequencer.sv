@@ -146,12 +146,12 @@ module systole_sequencer
 
   // Halt: everything before it is complete, then its own waits. Where a flag's count is high, an overflow of the last posts is
   // waited for.
-  logic       all_idle, halting_q;  // at the halt, also when stopped there
+  logic       all_idle, halting_q, finished_q;  // at the halt, also when stopped there; and all before it is complete
   logic [1:0] idle_q;
   assign all_idle    = queue_idle_i == '1 && fetch_idle && (!flag_high_i || idle_q == '1);
   assign flag_wait_o = header.wait_mask;
-  assign flag_want_o = halting_q && all_idle;
-  assign halt_end    = flag_want_o && flag_met_i && state_q == Halt && !freeze_i;
+  assign flag_want_o = finished_q;
+  assign halt_end    = flag_want_o && flag_met_i && state_q == Halt && !expired_q && !freeze_i;
 
   // Watchdog.
   logic [31:0] quiet_q;
@@ -159,7 +159,6 @@ module systole_sequencer
 
   always_comb begin
     state_d      = state_q;
-    done_o       = 1'b0;
     fault_code = FaultNone;
     fault_addr = '0;
     unique case (state_q)
@@ -182,19 +181,16 @@ module systole_sequencer
           state_d = Halt;
         end
       end
-      Halt: if (halt_end) begin
-        state_d = Idle;
-        done_o  = 1'b1;
-      end
+      Halt: if (halt_end) state_d = Idle;
       default: ;
     endcase
-    if (fault_code == FaultNone && active && expired_q && !done_o) fault_code = FaultWatchdog;
+    if (fault_code == FaultNone && active && expired_q) fault_code = FaultWatchdog;
     if (freeze_i) state_d = state_q;
     else if (fault_code != FaultNone) state_d = Stopped;
   end
   assign fault_valid = fault_code != FaultNone && !freeze_i;
   assign active        = state_q == Run || state_q == Halt;
-  assign running_o     = state_q != Idle;
+  assign running_o     = state_q != Idle || done_o;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -205,6 +201,8 @@ module systole_sequencer
       expired_q    <= 1'b0;
       idle_q       <= '0;
       halting_q    <= 1'b0;
+      finished_q   <= 1'b0;
+      done_o       <= 1'b0;
     end else begin
       state_q <= state_d;
       if (fetch_ready) desc_valid_q <= fetch_valid;
@@ -212,7 +210,9 @@ module systole_sequencer
       quiet_q   <= !active || moved_q || expired_q ? '0 : quiet_q + 1'b1;
       expired_q <= active && watchdog_i != '0 && quiet_q >= watchdog_i;
       idle_q    <= {idle_q[0], queue_idle_i == '1};
-      halting_q <= state_d == Halt || (state_d == Stopped && halting_q);
+      done_o     <= halt_end;
+      finished_q <= halting_q && all_idle && !halt_end;
+      halting_q  <= state_d == Halt || (state_d == Stopped && halting_q);
     end
   end
 

@@ -78,19 +78,22 @@ module systole_unit_queue
 
   // In flight, oldest first. The list keeps a descriptor for as long again as it may be in flight, and the head stands behind the
   // newest, so that a fault finds the index of each.
-  ptr_t in_ptr_q, out_ptr_q, flights, posted_q, posted2_q, place;
+  ptr_t in_ptr_q, out_ptr_q, out_ptr, flights, posted_q, posted2_q, place;
   (* ram_style = "distributed" *) logic [PcBits-1:0]   index_q [1 << PtrBits];
   (* ram_style = "distributed" *) logic [NumFlags-1:0] post_q [1 << PtrBits];
+  logic [NumFlags-1:0] oldest_post_q;
 
   assign flights = in_ptr_q - out_ptr_q;
   assign full    = flights[PtrBits-1];
-  assign post_o  = done_i ? post_q[out_ptr_q] : '0;
+  assign post_o  = done_i ? oldest_post_q : '0;
+  assign out_ptr = done_i ? out_ptr_q + 1'b1 : out_ptr_q;
 
   always_ff @(posedge clk_i) begin
     if (head_valid_q) begin
       index_q[in_ptr_q] <= head_index_q;
       post_q[in_ptr_q]  <= header.post_mask;
     end
+    oldest_post_q  <= post_q[out_ptr];
     posted_q       <= out_ptr_q;
     retire_index_o <= index_q[out_ptr_q];
     index_o        <= index_q[place];
@@ -114,7 +117,7 @@ module systole_unit_queue
       else if (start) granted_q <= 1'b0;
       waiting_q <= flag_want_o && !flag_met_i;
       if (start) in_ptr_q <= in_ptr_q + 1'b1;
-      if (done_i) out_ptr_q <= out_ptr_q + 1'b1;
+      out_ptr_q <= out_ptr;
     end
   end
 
@@ -131,12 +134,13 @@ module systole_unit_queue
   assign busy_o    = flights != '0;
   assign waiting_o = waiting_q;
 
-  // A unit completes only what it has; a start that was offered stays until it is taken; the head is filled when it is empty.
-  logic held_q;
+  // A unit completes only what it has, two cycles after the start at the earliest; a start that was offered stays until it is taken; the head is filled when it is empty.
+  logic held_q, started_q;
   always_ff @(posedge clk_i) begin
-    held_q <= rst_ni && offer && !start_ready_i;
+    held_q    <= rst_ni && offer && !start_ready_i;
+    started_q <= rst_ni && start;
     if (rst_ni) begin
-      a_done : assert (!done_i || flights != '0);
+      a_done : assert (!done_i || flights > ptr_t'(started_q));
       a_flights : assert (32'(flights) <= InFlight);
       a_start_holds : assert (!held_q || offer || freeze_i);
       a_fill : assert (!fill_i || !head_valid_q);

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Unified buffer: NB banks of W-byte words (word w in bank w mod NB). Windows read or write W bytes from any byte address; DMA
-// moves aligned beats of D bytes. Grants are combinational; read data come two cycles after the transfer.
+// moves aligned beats of D bytes. Grants are combinational; read data come two cycles after the transfer, a read granted two cycles after a
+// write sees it.
 // Docs: docs/unified_buffer.md. Test: tests/rtl/unified_buffer.
 
 module systole_unified_buffer
@@ -159,7 +160,7 @@ module systole_unified_buffer
   word_t         vec_word0, dma_word;
   logic [NB-1:0] vec_first;
   logic [RowBits-1:0] vec_row0;  // of a word in bank 0, which may be the second
-  logic [NB-1:0] vec_banks, dma_banks;
+  logic [NB-1:0] vec_second;
   logic          vec_want, dma_want, clash, dma_starved;
   logic [OffBits-1:0]    vec_off;
   logic [2*W-1:0]        vec_mask;
@@ -168,12 +169,12 @@ module systole_unified_buffer
 
   assign vec_off   = vec_wr_addr_i[OffBits-1:0];
   assign vec_mask  = {W'(0), vec_wr_mask_i} << vec_off;
+  assign vec_data  = (W*8)'(({vec_wr_data_i, vec_wr_data_i} << {vec_off, 3'b000}) >> (W * 8));
   assign vec_word0 = vec_wr_addr_i[UbAddrBits-1:OffBits];
   assign vec_first = bank_of(vec_word0);
-  assign vec_banks = vec_first | (vec_off != '0 ? {vec_first[NB-2:0], vec_first[NB-1]} : '0);
+  assign vec_second = vec_off != '0 ? {vec_first[NB-2:0], vec_first[NB-1]} : '0;
   assign vec_row0  = vec_first[0] ? row_of(vec_word0) : row_of(vec_word0) + 1'b1;
   assign dma_word  = dma_wr_addr_i[UbAddrBits-1:OffBits];
-  assign dma_banks = beat_banks(dma_word);
   assign vec_want  = vec_wr_valid_i && !hold[NumWin];
   assign dma_want  = dma_wr_valid_i && !hold[NumWin+1];
   assign clash     = vec_want && dma_want
@@ -187,9 +188,36 @@ module systole_unified_buffer
     else if (!dma_starved) dma_denied_q <= dma_denied_q + 1'b1;
   end
 
-  always_comb begin
-    vec_data = '0;
-    if (vec_want) vec_data = (W*8)'(({vec_wr_data_i, vec_wr_data_i} << {vec_off, 3'b000}) >> (W * 8));
+  // What is written, a cycle after the grant: each bank takes its part from here.
+  logic               vec_we_q, dma_we_q;
+  logic [NB-1:0]      vec_first_q, vec_second_q, dma_banks_q;
+  logic [RowBits-1:0] vec_row_q, vec_row0_q, dma_wr_row_q;
+  logic [2*W-1:0]     vec_mask_q;
+  logic [W*8-1:0]     vec_data_q;
+  logic [D-1:0]       dma_wr_mask_q;
+  logic [D*8-1:0]     dma_wr_data_q;
+  // verilator lint_off UNUSEDSIGNAL
+  logic [OffBits-1:0] dma_wr_off_q;  // the part of a word, where a beat is less
+  // verilator lint_on UNUSEDSIGNAL
+
+  always_ff @(posedge clk_i) begin
+    vec_we_q <= rst_ni && vec_wr_ready_o;
+    dma_we_q <= rst_ni && dma_wr_ready_o;
+    if (vec_want) begin
+      vec_first_q  <= vec_first;
+      vec_second_q <= vec_second;
+      vec_row_q    <= row_of(vec_word0);
+      vec_row0_q   <= vec_row0;
+      vec_mask_q   <= vec_mask;
+      vec_data_q   <= vec_data;
+    end
+    if (dma_want) begin
+      dma_banks_q <= beat_banks(dma_word);
+      dma_wr_row_q   <= row_of(dma_word);
+      dma_wr_off_q   <= dma_wr_addr_i[OffBits-1:0];
+      dma_wr_mask_q  <= dma_wr_mask_i;
+      dma_wr_data_q  <= dma_wr_data_i;
+    end
   end
 
   // Banks.
@@ -200,7 +228,7 @@ module systole_unified_buffer
     logic [RowBits-1:0] raddr, waddr;
     logic [W-1:0]       we, dma_mask;
     logic [W*8-1:0]     wdata, dma_part;
-    logic               vec_here;  // the vector unit's data and row, whether it is granted or not
+    logic               vec_here;  // the vector unit's
 
     // The port that asks first has the bank, whether its other bank is free or not. The data setup's windows do not meet; which of the
     // other ports has the bank if they leave it is found beside.
@@ -225,28 +253,27 @@ module systole_unified_buffer
     if (D >= W) begin : gen_beat_words
       // Word i of the beat lies in bank (first bank + i); the first bank is a multiple of BeatWords.
       localparam int unsigned Part = b % BeatWords;
-      assign dma_mask = dma_wr_mask_i[Part*W+:W];
-      assign dma_part = dma_wr_data_i[Part*W*8+:W*8];
+      assign dma_mask = dma_wr_mask_q[Part*W+:W];
+      assign dma_part = dma_wr_data_q[Part*W*8+:W*8];
     end else begin : gen_beat_part
       localparam int unsigned Parts = W / D;
       logic [$clog2(Parts)-1:0] part;
-      assign part = dma_wr_addr_i[OffBits-1:BeatShift];
+      assign part = dma_wr_off_q[OffBits-1:BeatShift];
       for (genvar i = 0; i < Parts; i++) begin : gen_part
-        assign dma_mask[i*D+:D] = part == $clog2(Parts)'(i) ? dma_wr_mask_i : '0;
-        assign dma_part[i*D*8+:D*8] = dma_wr_data_i;
+        assign dma_mask[i*D+:D] = part == $clog2(Parts)'(i) ? dma_wr_mask_q : '0;
+        assign dma_part[i*D*8+:D*8] = dma_wr_data_q;
       end
     end
 
-    assign vec_here = vec_want && vec_banks[b] && !(dma_want && dma_banks[b] && dma_starved);
+    assign vec_here = vec_we_q && (vec_first_q[b] || vec_second_q[b]);
     always_comb begin
-      we    = '0;
+      we    = dma_we_q && dma_banks_q[b] ? dma_mask : '0;
       wdata = dma_part;
-      waddr = row_of(dma_word);
-      if (vec_wr_ready_o && vec_banks[b]) we = vec_first[b] ? vec_mask[W-1:0] : vec_mask[2*W-1:W];
-      if (dma_wr_ready_o && dma_banks[b]) we = dma_mask;
+      waddr = dma_wr_row_q;
       if (vec_here) begin
-        wdata = vec_data;
-        waddr = b == 0 ? vec_row0 : row_of(vec_word0);
+        we    = vec_first_q[b] ? vec_mask_q[W-1:0] : vec_mask_q[2*W-1:W];
+        wdata = vec_data_q;
+        waddr = b == 0 ? vec_row0_q : vec_row_q;
       end
     end
 
@@ -353,6 +380,7 @@ module systole_unified_buffer
         for (int unsigned q = p + 1; q < NumRd; q++) a_bank : assert (!(rd_gnt[p] && rd_gnt[q]) || (rd_claims[p] & rd_claims[q]) == '0);
         a_urgent : assert (!urgent_q[p] || !rd_valid[p] || rd_banks[p] == urgent_banks_q);
       end
+      a_one_writer : assert (!(vec_we_q && dma_we_q) || ((vec_first_q | vec_second_q) & dma_banks_q) == '0);
       a_vec_range : assert (!vec_wr_ready_o || ((vec_mask[W-1:0] == '0 || in_range(vec_word0))
                                                 && (vec_mask[2*W-1:W] == '0 || in_range(vec_word0 + word_t'(1)))));
       a_dma_wr_range : assert (!dma_wr_ready_o || in_range(dma_word));

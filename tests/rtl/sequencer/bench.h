@@ -359,7 +359,7 @@ class Bench {
     u.todo.pop_front();
     ++u.started;
     const int64_t due =
-        cycle_ + 1 +
+        cycle_ + 2 +
         static_cast<int64_t>(world_.work == 0 ? 0 : random_() % world_.work);
     u.flights.push_back({index, u.flights.empty()
                                     ? due

@@ -51,7 +51,7 @@ MUTANTS = [
     (FAULT, "if (found_i || find_last) state_q <= Look;", "if (found_i) state_q <= Look;"),
     (FAULT, "if (agent_q != AgentHalt) queue_q <= agent_q;", "queue_q <= agent_q;"),
     (FAULT, "PlacePosted : PlaceHead;", "PlacePosted : PlaceNewest;"),
-    (FAULT, "assign freeze_o = state_q != Watch;", "assign freeze_o = state_q == Told;"),
+    (FAULT, "if (any) freeze_q <= 1'b1;", "if (state_q == Look) freeze_q <= 1'b1;"),
     # Sequencer.
     (SEQUENCER, "state_q == Run && !bad ? written_q : '0", "state_q == Run ? written_q : '0"),
     (SEQUENCER, "!fault_valid && active && !at_end) fault_pc_q", "active && !at_end) fault_pc_q"),

@@ -336,7 +336,7 @@ TYPED_TEST(SequencerTest, StallsHoldDispatchAndHeads) {
     world.stall_streams = streams;
     const Outcome o = this->bench_.Run(this->Plain(50), world);
     EXPECT_THAT(o.errors, ::testing::IsEmpty());
-    EXPECT_GT(o.cycles, free + 300) << "streams " << streams;
+    EXPECT_GT(o.cycles, free + 200) << "streams " << streams;
   }
 }
 

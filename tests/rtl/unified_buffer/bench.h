@@ -77,6 +77,7 @@ class Bench {
       Step();
     }
     dut_->dma_wr_valid_i = 0;
+    Step();
   }
 
   // One cycle of all requests; `stall` has a bit a port.
@@ -124,7 +125,8 @@ class Bench {
   struct Answer {
     int64_t cycle;
     std::vector<uint8_t> before,
-        after;  // a byte written in the cycle of the read may have either value
+        after;  // a byte whose write was granted a cycle before the read may
+                // have either value
     int64_t addr;
     int need;
   };
@@ -252,18 +254,20 @@ class Bench {
                              i == dma_rd ? 3 : port[i].need});
       ++reads;
     }
-    for (int i : {dma_wr, vec_wr}) {
-      if (!port[i].granted) continue;
-      for (size_t b = 0; b < port[i].data.size(); ++b) {
-        if (port[i].mask[b]) memory[port[i].addr + b] = port[i].data[b];
-      }
-      ++writes;
+    for (const Port& w : granted_writes_) {
+      for (size_t b = 0; b < w.data.size(); ++b)
+        if (w.mask[b]) memory[w.addr + b] = w.data[b];
     }
+    granted_writes_.clear();
     for (int i = 0; i < static_cast<int>(port.size()); ++i) {
       if (!port[i].granted) continue;
-      if (i != vec_wr && i != dma_wr)
+      if (i == vec_wr || i == dma_wr) {
+        granted_writes_.push_back(port[i]);
+        ++writes;
+      } else {
         answers_[i].back().after =
             Bytes(port[i], answers_[i].back().before.size());
+      }
       port[i].valid = false;
     }
   }
@@ -301,6 +305,7 @@ class Bench {
   VerilatedContext context_;
   std::unique_ptr<Model> dut_;
   std::deque<Answer> answers_[16];
+  std::vector<Port> granted_writes_;  // in the last cycle
   bool starved_[16] = {};
 };
 
