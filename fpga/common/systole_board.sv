@@ -104,15 +104,38 @@ module systole_board #(
       .dram_rlast_i(dram_rlast), .retire_valid_o(), .retire_index_o()
   );
 
+  // The controller's readiness depends on its buffers: the way back is cut here.
+  logic                sd_awvalid, sd_awready, sd_wvalid, sd_wready, sd_wlast, sd_arvalid, sd_arready;
+  logic [DramBits-1:0] sd_awaddr, sd_araddr;
+  logic [7:0]          sd_awlen, sd_arlen;
+  logic [D*8-1:0]      sd_wdata;
+  logic [D-1:0]        sd_wstrb;
+
+  systole_skid #(.Width(DramBits + 8)) u_aw (
+      .clk_i, .rst_ni(chip_rst_nq),
+      .valid_i(dram_awvalid), .ready_o(dram_awready), .data_i({dram_awaddr[DramBits-1:0], dram_awlen}),
+      .valid_o(sd_awvalid), .ready_i(sd_awready), .data_o({sd_awaddr, sd_awlen})
+  );
+  systole_skid #(.Width(D * 9 + 1)) u_w (
+      .clk_i, .rst_ni(chip_rst_nq),
+      .valid_i(dram_wvalid), .ready_o(dram_wready), .data_i({dram_wdata, dram_wstrb, dram_wlast}),
+      .valid_o(sd_wvalid), .ready_i(sd_wready), .data_o({sd_wdata, sd_wstrb, sd_wlast})
+  );
+  systole_skid #(.Width(DramBits + 8)) u_ar (
+      .clk_i, .rst_ni(chip_rst_nq),
+      .valid_i(dram_arvalid), .ready_o(dram_arready), .data_i({dram_araddr[DramBits-1:0], dram_arlen}),
+      .valid_o(sd_arvalid), .ready_i(sd_arready), .data_o({sd_araddr, sd_arlen})
+  );
+
   systole_sdram u_sdram (
       .clk_i, .rst_i(!rst_ni), .ready_o,
-      .axi_awvalid_i(dram_awvalid), .axi_awready_o(dram_awready), .axi_awaddr_i(dram_awaddr[DramBits-1:0]),
-      .axi_awlen_i(dram_awlen), .axi_awsize_i(dram_awsize), .axi_awburst_i(dram_awburst), .axi_awid_i(1'b0),
-      .axi_wvalid_i(dram_wvalid), .axi_wready_o(dram_wready), .axi_wdata_i(dram_wdata), .axi_wstrb_i(dram_wstrb),
-      .axi_wlast_i(dram_wlast), .axi_bvalid_o(dram_bvalid), .axi_bready_i(dram_bready), .axi_bresp_o(dram_bresp),
+      .axi_awvalid_i(sd_awvalid), .axi_awready_o(sd_awready), .axi_awaddr_i(sd_awaddr),
+      .axi_awlen_i(sd_awlen), .axi_awsize_i(dram_awsize), .axi_awburst_i(dram_awburst), .axi_awid_i(1'b0),
+      .axi_wvalid_i(sd_wvalid), .axi_wready_o(sd_wready), .axi_wdata_i(sd_wdata), .axi_wstrb_i(sd_wstrb),
+      .axi_wlast_i(sd_wlast), .axi_bvalid_o(dram_bvalid), .axi_bready_i(dram_bready), .axi_bresp_o(dram_bresp),
       .axi_bid_o(),
-      .axi_arvalid_i(dram_arvalid), .axi_arready_o(dram_arready), .axi_araddr_i(dram_araddr[DramBits-1:0]),
-      .axi_arlen_i(dram_arlen), .axi_arsize_i(dram_arsize), .axi_arburst_i(dram_arburst), .axi_arid_i(1'b0),
+      .axi_arvalid_i(sd_arvalid), .axi_arready_o(sd_arready), .axi_araddr_i(sd_araddr),
+      .axi_arlen_i(sd_arlen), .axi_arsize_i(dram_arsize), .axi_arburst_i(dram_arburst), .axi_arid_i(1'b0),
       .axi_rvalid_o(dram_rvalid), .axi_rready_i(dram_rready), .axi_rdata_o(dram_rdata), .axi_rresp_o(dram_rresp),
       .axi_rlast_o(dram_rlast), .axi_rid_o(),
       .sdram_a_o, .sdram_ba_o, .sdram_cs_n_o, .sdram_ras_n_o, .sdram_cas_n_o, .sdram_we_n_o, .sdram_cke_o,

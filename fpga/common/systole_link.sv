@@ -66,7 +66,7 @@ module systole_link
   logic [15:0]         strobe_q;
   logic                end_q;       // the payload's last byte is in
   logic                aw_q, w_q, ar_q, axil_aw_q, axil_w_q, axil_ar_q;
-  logic [3:0]          lane;
+  logic [3:0]          lane;  // of what comes in
   logic                bus_error, refused_q, bad_pending_q;
 
   logic       in_valid, in_ready, in_last, out_valid, out_ready, out_last;
@@ -118,7 +118,7 @@ module systole_link
       end
       Data: begin
         out_valid = 1'b1;
-        out_data  = data_q[8*lane+:8];
+        out_data  = data_q[8*address_q[3:0]+:8];
       end
       Status: begin
         out_valid = 1'b1;

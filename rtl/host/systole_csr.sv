@@ -100,14 +100,18 @@ module systole_csr
   end
 
   // Counters: cycles are counted here, so that those of faults and those read are the same.
-  logic [NumCounters-1:0][CtrIncBits-1:0] inc;
-  always_comb begin
-    inc            = ctr_inc_i;
-    inc[CtrCycles] = CtrIncBits'(1);
+  // They count a cycle late, so that what is counted may come late in its cycle.
+  logic [NumCounters-1:0][CtrIncBits-1:0] inc_q;
+  logic                                   clear_q, count_q;
+  always_ff @(posedge clk_i) begin
+    clear_q          <= rst_ni && start_o;
+    count_q          <= rst_ni && status_i.running;
+    if (status_i.running) inc_q <= ctr_inc_i;
+    inc_q[CtrCycles] <= CtrIncBits'(1);
   end
 
   systole_counters u_counters (
-      .clk_i, .rst_ni, .clear_i(start_o), .count_i(status_i.running), .inc_i(inc),
+      .clk_i, .rst_ni, .clear_i(clear_q), .count_i(count_q), .inc_i(inc_q),
       .req_i(hw_out.counters.req && !hw_out.counters.req_is_wr), .index_i(hw_out.counters.addr[3+:IndexBits]),
       .high_i(hw_out.counters.addr[2]), .ack_o(ctr_ack), .data_o(ctr_data)
   );

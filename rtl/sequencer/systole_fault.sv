@@ -28,7 +28,7 @@ module systole_fault
     input  logic                                overflow_i,
     output logic [2:0]                          find_agent_o,
     output logic [$clog2(NumFlags)-1:0]         find_flag_o,
-    input  logic                                found_i,
+    input  logic                                found_i,       // of a cycle ago
 
     // Queues: the index of a descriptor, a cycle after its place.
     output place_e                              place_o,
@@ -87,11 +87,15 @@ module systole_fault
   logic [63:0]                 cycle_q;
   logic [2:0]                  agent_q;
   logic [$clog2(NumFlags)-1:0] flag_q;
-  logic                        find_last;
+  logic                        finding_q;       // the flag of a cycle ago was asked for
+  logic [2:0]                  found_agent_q;
+  logic [$clog2(NumFlags)-1:0] found_flag_q;
+  logic                        found, find_last;
 
   assign find_agent_o = agent_q;
   assign find_flag_o  = flag_q;
-  assign find_last    = agent_q == AgentHalt && flag_q == '1;
+  assign found        = finding_q && found_i;
+  assign find_last    = finding_q && found_agent_q == AgentHalt && found_flag_q == '1;
   assign place_o      = place_q;
 
   always_ff @(posedge clk_i) begin
@@ -102,7 +106,7 @@ module systole_fault
       if (any) freeze_q <= 1'b1;
       unique case (state_q)
         Watch:   if (any) state_q <= !of_unit && (overflow_i || seq_code_q == FaultWatchdog) ? Find : Look;
-        Find:    if (found_i || find_last) state_q <= Look;
+        Find:    if (found || find_last) state_q <= Look;
         Look:    state_q <= Read;
         Read:    state_q <= Told;
         default: ;
@@ -148,13 +152,16 @@ module systole_fault
     end
     if (state_q == Find) begin
       {agent_q, flag_q} <= {agent_q, flag_q} + 1'b1;
-      if (found_i) begin
-        addr_q  <= AddrBits'(flag_q);
+      if (found) begin
+        addr_q  <= AddrBits'(found_flag_q);
         place_q <= code_q == FaultFlagOverflow ? PlacePosted : PlaceHead;
-        if (agent_q != AgentHalt) queue_q <= agent_q;
-        for (int unsigned q = 0; q < NumQueues; q++) sel_q[q] <= agent_q == 3'(q);
+        if (found_agent_q != AgentHalt) queue_q <= found_agent_q;
+        for (int unsigned q = 0; q < NumQueues; q++) sel_q[q] <= found_agent_q == 3'(q);
       end
     end
+    finding_q     <= state_q == Find;
+    found_agent_q <= agent_q;
+    found_flag_q  <= flag_q;
     if (state_q == Read) pc_q <= index;
   end
 
@@ -171,7 +178,7 @@ module systole_fault
     if (rst_ni) begin
       a_freeze : assert (freeze_q == (state_q != Watch));
       a_cause : assert (state_q == Watch || code_q != FaultNone);
-      a_overflow : assert (state_q != Find || code_q != FaultFlagOverflow || found_i || !find_last);
+      a_overflow : assert (state_q != Find || code_q != FaultFlagOverflow || found || !find_last);
     end
   end
 endmodule

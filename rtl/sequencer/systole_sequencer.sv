@@ -72,22 +72,22 @@ module systole_sequencer
   typedef enum logic [1:0] {Idle, Run, Halt, Stopped} state_e;
   state_e       state_q, state_d;
   // verilator lint_off UNUSEDSIGNAL
-  header_desc_t header;  // opcode and wait mask
+  header_desc_t header, fetched;  // opcode and wait mask
   // verilator lint_on UNUSEDSIGNAL
-  logic [2:0]   queue;
+  logic [2:0]   queue_q;
   logic         active, at_end, hold, look, dispatch, take_next, halt_end;
   logic         at_end_q, next_end_q;  // pc_q, or the one after it, is the program's length
   logic [PcBits-1:0] before_q;         // the length less 2
 
-  assign header = header_desc_t'(desc_q);
-  assign queue  = queue_of(header.opcode);
-  assign at_end = at_end_q;
+  assign header  = header_desc_t'(desc_q);
+  assign fetched = header_desc_t'(fetch_desc);
+  assign at_end  = at_end_q;
 
   // Dispatch.
   systole_prim_hold u_hold (.clk_i, .hold_o(hold));
   assign look     = state_q == Run && desc_valid_q && !at_end && !freeze_i;
-  assign dispatch = look && queue != 3'(NumQueues) && !hold;
-  always_comb for (int unsigned q = 0; q < NumQueues; q++) write_o[q] = dispatch && queue == 3'(q) && ready_i[q];
+  assign dispatch = look && queue_q != 3'(NumQueues) && !hold;
+  always_comb for (int unsigned q = 0; q < NumQueues; q++) write_o[q] = dispatch && queue_q == 3'(q) && ready_i[q];
   assign desc_o           = desc_q;
   assign index_o          = pc_q;
   assign free_o           = header.wait_mask == '0;
@@ -96,7 +96,10 @@ module systole_sequencer
   assign dispatch_stall_o = dispatch && !take_next;
 
   always_ff @(posedge clk_i) begin
-    if (fetch_valid && fetch_ready) desc_q <= fetch_desc;
+    if (fetch_valid && fetch_ready) begin
+      desc_q  <= fetch_desc;
+      queue_q <= queue_of(fetched.opcode);
+    end
     before_q <= prog_len_i - PcBits'(2);
     if (start_i) begin
       pc_q       <= '0;

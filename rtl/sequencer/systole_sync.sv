@@ -57,10 +57,12 @@ module systole_sync
   always_comb begin
     mask_t free;
     free = (set_q | last | now) & ~take;
-    for (int unsigned a = 0; a <= NumQueues; a++) begin
+    for (int unsigned a = 0; a < NumQueues; a++) begin
       met_o[a] = want_i[a] && !stop && (wait_i[a] & ~free) == '0;
       if (want_i[a]) free &= ~wait_i[a];
     end
+    // The halt comes when no queue wants, posts or has taken anything.
+    met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set_q | last)) == '0;
   end
 
   // Of a flag, in a cycle: up to five posts and one take. At an overflow all stands still.
@@ -116,10 +118,12 @@ module systole_sync
     for (int unsigned a = 0; a <= NumQueues; a++) if (find_agent_i == 3'(a) && want_i[a]) waits = wait_i[a];
     for (int unsigned a = 0; a < NumQueues; a++) if (find_agent_i == 3'(a)) posts = before_q[a];
   end
-  assign found_o = overflow ? posts[find_flag_i] && over_q[find_flag_i] : waits[find_flag_i] && !set_q[find_flag_i];
+  // A cycle after it was asked for.
+  always_ff @(posedge clk_i) found_o <= overflow ? posts[find_flag_i] && over_q[find_flag_i] : waits[find_flag_i] && !set_q[find_flag_i];
 
-  // Nothing is taken that is not there, and nothing twice.
+  // Nothing is taken that is not there, and nothing twice; the halt is alone.
   always_ff @(posedge clk_i) begin
+    if (rst_ni) a_halt : assert (!want_i[NumQueues] || (want_i[NumQueues-1:0] == '0 && now == '0 && taken_q[NumQueues-1:0] == '0));
     if (rst_ni && !overflow && taken_q != '0) begin
       a_there : assert ((take & ~(set_q | last)) == '0);
       for (int unsigned a = 0; a <= NumQueues; a++) begin

@@ -117,8 +117,8 @@ module systole_unified_buffer
   // port. The data setup's windows of one cycle have no bank in common, and nothing is before them but the urgent port: they are told
   // whether they would be granted, also while they do not ask.
   logic [NumRd-1:0] urgent_q;         // the port that goes first: it was denied for StarveCycles
-  logic [NB-1:0]    urgent_banks_q;   // its banks
-  assign urgent_banks = urgent_q != '0 ? urgent_banks_q : '0;
+  logic [NB-1:0]    urgent_banks_q;   // its banks, or none
+  assign urgent_banks = urgent_banks_q;
 
   always_comb begin
     logic [NB-1:0] ahead;
@@ -152,8 +152,8 @@ module systole_unified_buffer
     end
   end
   always_ff @(posedge clk_i) begin
-    urgent_q <= rst_ni ? urgent_d & rd_valid & ~rd_gnt : '0;
-    if (urgent_d != '0) urgent_banks_q <= urgent_banks_d;
+    urgent_q       <= rst_ni ? urgent_d & rd_valid & ~rd_gnt : '0;
+    urgent_banks_q <= rst_ni && (urgent_d & rd_valid & ~rd_gnt) != '0 ? urgent_banks_d : '0;
   end
 
   // Write grants: the vector unit first, unless the DMA starves.

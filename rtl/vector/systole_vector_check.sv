@@ -165,8 +165,8 @@ module systole_vector_check
     job_o.average   = is_pool && po.flags[FlagPoolAverage];
     job_o.acc       = rq.acc;
     job_o.last_part = 2'((raw_bytes - 1'b1) >> ColBits);
-    job_o.kh        = po.kh;
-    job_o.kw        = po.kw;
+    job_o.kh_end    = po.kh - 1'b1;
+    job_o.kw_end    = po.kw - 1'b1;
     job_o.kx        = po.kx;
     job_o.pitch     = po.src_pitch;
     job_o.lines     = po.lines;

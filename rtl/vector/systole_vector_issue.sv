@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Runs a job: walks its sources and results and issues micro-ops, one a cycle, with their reads. Two stages: the walks choose one
-// and step, then its addresses are checked. A read or a result outside the unified buffer is dropped, and with it all that
+// Runs a job: walks its sources and results and issues micro-ops, one a cycle, with their reads. Three stages: the walks choose one
+// and step, its addresses are checked, what is bad is dropped. A read or a result outside the unified buffer is dropped, and with it all that
 // follows: fault_o rises, results of earlier positions still come. Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_issue
@@ -47,7 +47,7 @@ module systole_vector_issue
     logic       acc_rd, ub_rd;
     acc_addr_t  row;
     walk_addr_t rd_addr, out_addr;
-    limit_t     rd_limit, out_limit;
+    logic [8:0] rd_len;
   } choice_t;
 
   // verilator lint_off UNUSEDSIGNAL
@@ -114,8 +114,8 @@ module systole_vector_issue
       .clk_i,
       .load_i,
       .next_i      (step && job_q.pool),
-      .kh_i        (job_q.kh),
-      .kw_i        (job_q.kw),
+      .kh_end_i    (job_q.kh_end),
+      .kw_end_i    (job_q.kw_end),
       .kx_i        (job_q.kx),
       .pitch_i     (job_q.pitch),
       .lines_i     (job_q.lines),
@@ -130,15 +130,18 @@ module systole_vector_issue
       .taps_o      (tap_count)
   );
 
-  // Second stage.
+  // Second and third stage.
   choice_t                        choice, check_q;
-  logic                           check_valid_q, check_free, operand, second;
-  logic                           dropped, rd_bad, out_bad, bad, pass, finding;
+  // verilator lint_off UNUSEDSIGNAL
+  choice_t                        found_q;  // its addresses have been looked at
+  // verilator lint_on UNUSEDSIGNAL
+  logic                           check_valid_q, check_free, found_valid_q, found_free, operand, second;
+  logic                           dropped, rd_bad_q, out_bad_q, bad, pass, finding;
   logic                           src_fault_q, stop_q;  // a source's fault stops operands, a result's all
 
   // First stage: the next micro-op.
-  logic [8:0] raw_left, rd_len;
-  logic       want, sum_next, sum_take;
+  logic [8:0] raw_left;
+  logic       want, sum_next, sum_take, pairs_room;
 
   // Bytes of a raw row (4 x cols) from this window on, at most Cols.
   always_comb begin
@@ -158,7 +161,8 @@ module systole_vector_issue
     end
   end
 
-  assign sum_next = sums_any_q && out_avail_i;
+  assign sum_next   = sums_any_q && out_avail_i;
+  assign pairs_room = 32'(pairs_q) + 32'(found_valid_q && second) < SumPairs;
 
   // What of this length begins at this address or before it lies in the unified buffer.
   function automatic limit_t limit(logic [8:0] len);
@@ -170,7 +174,7 @@ module systole_vector_issue
     choice           = '0;
     choice.row       = row_q;
     choice.rd_addr   = tap_addr;
-    rd_len           = job_q.len;
+    choice.rd_len    = job_q.len;
     choice.out_addr  = out_addr;
     choice.uop.src   = SrcAcc;
     choice.uop.bank  = job_q.bank;
@@ -196,17 +200,16 @@ module systole_vector_issue
       choice.uop.src = SrcSum;
       choice.uop.out = 1'b1;
     end else begin
-      want           = !src_done_q && !src_fault_q && (!second_q || pairs_q != SumCountBits'(SumPairs));
+      want           = !src_done_q && !src_fault_q && (!second_q || pairs_room);
       choice.ub_rd   = 1'b1;
       choice.rd_addr = src_addr[second_q];
-      rd_len         = src_x_last ? job_q.tail : job_q.len;
+      choice.rd_len  = src_x_last ? job_q.tail : job_q.len;
       choice.uop.src = second_q ? SrcAdd1 : SrcAdd0;
     end
-    choice.rd_limit  = limit(rd_len);
-    choice.out_limit = limit(out_len);
   end
 
-  assign check_free  = !check_valid_q || ready_i;
+  assign found_free  = !found_valid_q || ready_i;
+  assign check_free  = !check_valid_q || found_free;
   assign step        = busy_q && !stop_q && want && check_free;
   assign dst_next    = step && choice.uop.out && (!job_q.raw || part_q == job_q.last_part);
   assign src_next    = step && (job_q.pool ? tap_last : choice.uop.src == SrcAdd1);
@@ -229,33 +232,41 @@ module systole_vector_issue
   end
 
   // Second stage: the addresses.
-  assign operand = check_q.uop.src inside {SrcAdd0, SrcAdd1};
-  assign second  = check_q.uop.src == SrcAdd1;
-  assign dropped = stop_q || (src_fault_q && operand);
-  assign rd_bad  = check_q.ub_rd && check_q.rd_addr > WalkBits'(check_q.rd_limit);
-  assign out_bad = check_q.uop.out && check_q.out_addr > WalkBits'(check_q.out_limit);
-  assign bad     = rd_bad || out_bad;
-  assign valid_o = check_valid_q && !dropped && !bad;
-  assign pass    = valid_o && ready_i;
-  assign finding = check_valid_q && !dropped && bad && ready_i;
-  assign drop_o  = check_valid_q && ready_i && check_q.uop.out && (dropped || bad);
+  always_ff @(posedge clk_i) begin
+    if (check_valid_q && found_free) begin
+      found_q   <= check_q;
+      rd_bad_q  <= check_q.ub_rd && check_q.rd_addr > WalkBits'(limit(check_q.rd_len));
+      out_bad_q <= check_q.uop.out && check_q.out_addr > WalkBits'(limit(check_q.uop.len));
+    end
+  end
 
-  assign uop_o     = check_q.uop;
-  assign dest_o    = '{last: check_q.uop.last, addr: ub_addr_t'(check_q.out_addr), len: check_q.uop.len};
-  assign acc_rd_o  = check_q.acc_rd;
-  assign ub_rd_o   = check_q.ub_rd;
-  assign acc_row_o = check_q.row;
-  assign ub_addr_o = ub_addr_t'(check_q.rd_addr);
+  // Third stage.
+  assign operand = found_q.uop.src inside {SrcAdd0, SrcAdd1};
+  assign second  = found_q.uop.src == SrcAdd1;
+  assign dropped = stop_q || (src_fault_q && operand);
+  assign bad     = rd_bad_q || out_bad_q;
+  assign valid_o = found_valid_q && !dropped && !bad;
+  assign pass    = valid_o && ready_i;
+  assign finding = found_valid_q && !dropped && bad && ready_i;
+  assign drop_o  = found_valid_q && ready_i && found_q.uop.out && (dropped || bad);
+
+  assign uop_o     = found_q.uop;
+  assign dest_o    = '{last: found_q.uop.last, addr: ub_addr_t'(found_q.out_addr), len: found_q.uop.len};
+  assign acc_rd_o  = found_q.acc_rd;
+  assign ub_rd_o   = found_q.ub_rd;
+  assign acc_row_o = found_q.row;
+  assign ub_addr_o = ub_addr_t'(found_q.rd_addr);
   assign fault_o   = stop_q;
 
   always_ff @(posedge clk_i) begin
-    if (finding) fault_addr_o <= rd_bad ? check_q.rd_addr : check_q.out_addr;
+    if (finding) fault_addr_o <= rd_bad_q ? found_q.rd_addr : found_q.out_addr;
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       busy_q        <= 1'b0;
       check_valid_q <= 1'b0;
+      found_valid_q <= 1'b0;
       second_q      <= 1'b0;
       src_done_q    <= 1'b0;
       pairs_q       <= '0;
@@ -265,6 +276,7 @@ module systole_vector_issue
       src_fault_q   <= 1'b0;
     end else begin
       if (check_free) check_valid_q <= step;
+      if (found_free) found_valid_q <= check_valid_q;
       if (load_i) begin
         busy_q     <= 1'b1;
         src_done_q <= 1'b0;
@@ -272,7 +284,7 @@ module systole_vector_issue
       if (step && choice.uop.out && out_last) busy_q <= 1'b0;
       if (step && (choice.uop.src inside {SrcAdd0, SrcAdd1})) second_q <= !second_q;
       if (step && choice.uop.src == SrcAdd1 && src_last) src_done_q <= 1'b1;
-      pairs_q <= pairs_q + SumCountBits'(pass && second) - SumCountBits'(pass && check_q.uop.src == SrcSum);
+      pairs_q <= pairs_q + SumCountBits'(pass && second) - SumCountBits'(pass && found_q.uop.src == SrcSum);
       sums_q  <= sums_q + SumCountBits'(sum_valid_i) - SumCountBits'(sum_take);
       if (sum_valid_i) sums_any_q <= 1'b1;
       else if (sum_take) sums_any_q <= sums_q != SumCountBits'(1);
@@ -291,7 +303,7 @@ module systole_vector_issue
     if (rst_ni) begin
       a_load_idle : assert (!load_i || idle_o);
       a_sums : assert (sums_q <= pairs_q && 32'(pairs_q) <= SumPairs && sums_any_q == (sums_q != '0));
-      a_end : assert (busy_q || check_valid_q || (pairs_q == '0 && !second_q));
+      a_end : assert (busy_q || check_valid_q || found_valid_q || (pairs_q == '0 && !second_q));
     end
   end
 endmodule

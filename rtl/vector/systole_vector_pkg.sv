@@ -86,7 +86,7 @@ package systole_vector_pkg;
     // Sources. pool: [0] address, [1] line, [2] byte in the line of the window's first tap; add: [0], [1] addresses.
     walk_addr_t [SourceStreams-1:0] src, src_img, src_pitch, src_step;
     // Taps.
-    logic [4:0]  kh, kw;
+    logic [4:0]  kh_end, kw_end;  // one less
     logic [13:0] kx;
     logic [19:0] pitch;
     logic [13:0] lines;

@@ -71,7 +71,7 @@ module systole_vector_prepare
   requant_desc_t        rq;     // here only the parameter block's address
   requant_desc_t        start;  // here only the opcode, which has its place in each
   // verilator lint_on UNUSEDSIGNAL
-  logic                 checked, block, hit, clean, take, fetched;
+  logic                 checked, block, hit, hit_q, clean, take, fetched;
 
   systole_vector_check #(.Cfg(Cfg)) u_check (
       .clk_i,
@@ -104,9 +104,9 @@ module systole_vector_prepare
 
   // A window write of a running job that may touch the block; whole windows, so a miss is certain. In words from the block's second
   // one on, as the block is aligned: -2 if it begins in the word before the block, -1 in its first, up to 7 in its last one.
-  logic [IndexBits-1:0] from_second;
+  logic [IndexBits-1:0] from_second, before_second_q;
 
-  assign from_second = IndexBits'(issue_addr_i >> WordBits) + ~IndexBits'(rq.params >> WordBits);
+  assign from_second = IndexBits'(issue_addr_i >> WordBits) + before_second_q;
 
   always_comb begin
     hit = from_second[IndexBits-1:3] == '0 || from_second == '1 ||
@@ -115,7 +115,7 @@ module systole_vector_prepare
     if (!issue_i || !block) hit = 1'b0;
   end
 
-  // Nothing that hits the block is still in flight.
+  // Nothing that hits the block is still in flight. A hit counts a cycle later: what was fetched since then is fetched again.
   assign clean = stale_q ? drained_i : older_q == '0;
 
   assign rd_valid_o  = state_q == StFetch && !freeze_i;
@@ -124,13 +124,14 @@ module systole_vector_prepare
   assign rd_bank_o   = bank_q;
   assign rd_busy_o   = state_q == StFetch;
   assign fetched     = rd_valid_o && rd_ready_i && word_q == LastWord;
-  assign job_valid_o = checked && !stale_q && (state_q == StReady || (state_q == StFetch && !taken_q && legal_o));
+  assign job_valid_o = checked && !stale_q && !hit_q && (state_q == StReady || (state_q == StFetch && !taken_q && legal_o));
   assign take        = job_valid_o && job_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (start_valid_i && start_ready_o) begin
-      desc_q <= start_desc_i;
-      kind_q <= kind;
+      desc_q          <= start_desc_i;
+      kind_q          <= kind;
+      before_second_q <= ~IndexBits'(start.params >> WordBits);
     end
     if (state_q != StFetch) addr_q <= rq.params;
     else if (rd_ready_i) addr_q <= addr_q + ub_addr_t'(Cfg.Rows);
@@ -144,22 +145,24 @@ module systole_vector_prepare
       stale_q <= 1'b0;
       taken_q <= 1'b0;
       word_q  <= '0;
+      hit_q   <= 1'b0;
     end else begin
-      if (hit && !taken_q) stale_q <= 1'b1;
+      hit_q <= hit;
+      if (hit_q && !taken_q) stale_q <= 1'b1;
       if (written_i && older_q != '0) older_q <= older_q - 1'b1;
       unique case (state_q)
         StEmpty: if (start_valid_i && start_ready_o) state_q <= StFirst;
         StFirst: begin
           // Count and snoop begin here: what was issued until the cycle before is in the count.
           older_q <= in_flight_i - CountBits'(written_i);
-          stale_q <= hit;
+          stale_q <= 1'b0;
           taken_q <= 1'b0;
           word_q  <= '0;
-          state_q <= block && !hit && in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch : StWait;
+          state_q <= block && in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch : StWait;
         end
         StWait: begin
           word_q <= '0;
-          if (!bank_busy_i[bank_q] && (!block || (clean && !hit))) begin
+          if (!bank_busy_i[bank_q] && (!block || (clean && !hit_q))) begin
             stale_q <= 1'b0;
             state_q <= block ? StFetch : StReady;
           end

@@ -13,8 +13,8 @@ module systole_vector_taps
     input  logic        next_i,
 
     // The job; holds during the walk.
-    input  logic [4:0]  kh_i,
-    input  logic [4:0]  kw_i,
+    input  logic [4:0]  kh_end_i,  // taps of each direction - 1
+    input  logic [4:0]  kw_end_i,
     input  logic [13:0] kx_i,
     input  logic [19:0] pitch_i,
     input  logic [13:0] lines_i,
@@ -44,8 +44,8 @@ module systole_vector_taps
   // As unsigned numbers negative coordinates are large.
   assign hit_o   = line < WalkBits'(lines_i) && byte_x < WalkBits'(line_bytes_i);
   assign first_o = ky_q == '0 && kx_q == '0;
-  assign x_last  = kx_q == kw_i - 1'b1;
-  assign last_o  = x_last && ky_q == kh_i - 1'b1;
+  assign x_last  = kx_q == kw_end_i;
+  assign last_o  = x_last && ky_q == kh_end_i;
   assign taps_o  = taps_q + 9'(hit_o);
 
   always_ff @(posedge clk_i) begin

@@ -48,8 +48,8 @@ MUTANTS = [
     (FAULT, "if (state_q == Watch && !any) cycle_q", "if (state_q == Watch) cycle_q"),
     (FAULT, "newest = unit_newest_q[q];", "newest = !unit_newest_q[q];"),
     (FAULT, "(overflow_i || seq_code_q == FaultWatchdog) ? Find : Look", "overflow_i ? Find : Look"),
-    (FAULT, "if (found_i || find_last) state_q <= Look;", "if (found_i) state_q <= Look;"),
-    (FAULT, "if (agent_q != AgentHalt) queue_q <= agent_q;", "queue_q <= agent_q;"),
+    (FAULT, "if (found || find_last) state_q <= Look;", "if (found) state_q <= Look;"),
+    (FAULT, "if (found_agent_q != AgentHalt) queue_q <= found_agent_q;", "queue_q <= found_agent_q;"),
     (FAULT, "PlacePosted : PlaceHead;", "PlacePosted : PlaceNewest;"),
     (FAULT, "if (any) freeze_q <= 1'b1;", "if (state_q == Look) freeze_q <= 1'b1;"),
     # Sequencer.
