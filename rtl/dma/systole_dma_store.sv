@@ -63,8 +63,8 @@ module systole_dma_store
   assign unit_newest = 1'b1;
 
   // A beat is read when there is a place for its data; where it goes waits in a list.
-  logic                       take, credit, written, all_back, place_valid, place_room, data_room, ub_valid_q;
-  logic [UbAddrBits-Shift-1:0] ub_addr_q;
+  logic                       take, credit, written, all_back, place_valid, place_room, data_room, ub_room, asked_q, written_q;
+  logic [UbAddrBits-Shift-1:0] ub_beat;
   logic [$clog2(Depth+1)-1:0] credits, places, beats;
   typedef struct packed {
     logic [AddrBits-Shift-1:0] addr;  // in beats
@@ -73,10 +73,15 @@ module systole_dma_store
   } place_t;
   place_t place;
 
-  assign beat_ready = credit && (!ub_valid_q || ub_ready_i);
+  assign beat_ready = credit && ub_room;
   assign take       = beat_valid && beat_ready;
-  assign ub_valid_o = ub_valid_q;
-  assign ub_addr_o  = {ub_addr_q, {Shift{1'b0}}};
+  assign ub_addr_o  = {ub_beat, {Shift{1'b0}}};
+
+  // The walk does not wait for the buffer's grant in its cycle.
+  systole_skid #(.Width(UbAddrBits - Shift)) u_request (
+      .clk_i, .rst_ni, .valid_i(beat_valid && credit), .ready_o(ub_room), .data_i(beat_ub),
+      .valid_o(ub_valid_o), .ready_i(ub_ready_i), .data_o(ub_beat)
+  );
 
   systole_credit #(.Credits(Depth)) u_credit (
       .clk_i, .rst_ni, .take_i(take), .give_i(written), .avail_o(credit), .idle_o(all_back), .count_o(credits)
@@ -98,29 +103,25 @@ module systole_dma_store
   assign wr_mask_o = place.tail == '0 ? '1 : ~({D{1'b1}} << place.tail);
   assign written   = wr_valid_o && wr_ready_i;
 
-  always_ff @(posedge clk_i) begin
-    if (take) ub_addr_q <= beat_ub;
-  end
+  // A new request, or a beat written a cycle ago.
+  assign unit_progress = (ub_valid_o && !asked_q) || written_q;
+  always_ff @(posedge clk_i) asked_q <= rst_ni && ub_valid_o && !ub_ready_i;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      ub_valid_q    <= 1'b0;
-      unit_done     <= 1'b0;
-      unit_progress <= 1'b0;
+      written_q <= 1'b0;
+      unit_done <= 1'b0;
     end else begin
-      if (take) ub_valid_q <= 1'b1;
-      else if (ub_ready_i) ub_valid_q <= 1'b0;
-      unit_done     <= written && place.last;
-      unit_progress <= take || written;
+      unit_done <= written && place.last;
+      written_q <= written;
     end
   end
 
   // Every beat has its place, and requests and writes hold until they are taken.
-  logic                  ub_held_q, wr_held_q;
+  logic                  wr_held_q;
   logic [UbAddrBits-1:0] ub_last_q;
   logic [AddrBits-1:0]   wr_last_q;
   always_ff @(posedge clk_i) begin
-    ub_held_q <= rst_ni && ub_valid_o && !ub_ready_i;
     wr_held_q <= rst_ni && wr_valid_o && !wr_ready_i;
     ub_last_q <= ub_addr_o;
     wr_last_q <= wr_addr_o;
@@ -129,7 +130,7 @@ module systole_dma_store
       a_room : assert ((!take || place_room) && (!ub_rsp_valid_i || data_room));
       a_credits : assert (32'(credits) + 32'(places) == Depth && beats <= places);
       a_answer : assert (!ub_rsp_valid_i || !all_back);
-      a_ub_holds : assert (!ub_held_q || (ub_valid_o && ub_addr_o == ub_last_q));
+      a_ub_holds : assert (!asked_q || (ub_valid_o && ub_addr_o == ub_last_q));
       a_wr_holds : assert (!wr_held_q || (wr_valid_o && wr_addr_o == wr_last_q));
     end
   end

@@ -23,17 +23,20 @@ module systole_soft_reset (
   logic [4:0] count_q;
 
   assign busy_o   = state_q != Idle;
-  assign freeze_o = state_q != Idle;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q <= Idle;
-      count_q <= '0;
+      state_q  <= Idle;
+      count_q  <= '0;
+      freeze_o <= 1'b0;
     end else begin
       unique case (state_q)
         Idle: begin
           count_q <= '0;
-          if (request_i) state_q <= Drain;
+          if (request_i) begin
+            state_q  <= Drain;
+            freeze_o <= 1'b1;
+          end
         end
         Drain: begin
           count_q <= outstanding_i ? '0 : count_q + 5'd1;
@@ -44,7 +47,10 @@ module systole_soft_reset (
         end
         Hold: begin
           count_q <= count_q + 5'd1;
-          if (count_q == 5'(ResetCycles - 1)) state_q <= Idle;
+          if (count_q == 5'(ResetCycles - 1)) begin
+            state_q  <= Idle;
+            freeze_o <= 1'b0;
+          end
         end
         default: state_q <= Idle;
       endcase

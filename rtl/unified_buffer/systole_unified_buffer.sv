@@ -101,7 +101,7 @@ module systole_unified_buffer
     assign rd_banks[p] = (win_rd_need_i[p][0] ? first : '0) | (win_rd_need_i[p][1] ? {first[NB-2:0], first[NB-1]} : '0);
     assign rd_row0[p]  = rd_word[p][BankBits-1:0] == '0 ? rd_row[p] : rd_row[p] + 1'b1;
     assign rd_valid[p] = win_rd_valid_i[p] && !hold[p];
-    assign win_rd_ready_o[p] = p < S ? !hold[p] && (rd_banks[p] & urgent_banks) == '0 : rd_gnt[p];
+    assign win_rd_ready_o[p] = p < S ? !hold[p] && !urgent_any_q : rd_gnt[p];
   end
   assign rd_word[NumWin]  = dma_rd_addr_i[UbAddrBits-1:OffBits];
   assign rd_banks[NumWin] = beat_banks(rd_word[NumWin]);
@@ -114,17 +114,18 @@ module systole_unified_buffer
   end
 
   // Read grants. A request is granted when no port before it asks for one of its banks, granted or not: so nothing runs from port to
-  // port. The data setup's windows of one cycle have no bank in common, and nothing is before them but the urgent port: they are told
-  // whether they would be granted, also while they do not ask.
+  // port. The data setup's windows of one cycle have no bank in common, and nothing is before them but an urgent port: they wait while
+  // there is one, and are told so from a register, also while they do not ask.
   logic [NumRd-1:0] urgent_q;         // the port that goes first: it was denied for StarveCycles
   logic [NB-1:0]    urgent_banks_q;   // its banks, or none
+  logic             urgent_any_q;
   assign urgent_banks = urgent_banks_q;
 
   always_comb begin
     logic [NB-1:0] ahead;
     ahead = urgent_banks;
     for (int unsigned p = 0; p < NumRd; p++) begin
-      rd_gnt[p] = rd_valid[p] && (urgent_q[p] || (rd_claims[p] & (p < S ? urgent_banks : ahead)) == '0);
+      rd_gnt[p] = rd_valid[p] && (p < S ? !urgent_any_q : urgent_q[p] || (rd_claims[p] & ahead) == '0);
       ahead |= rd_claims[p];
     end
   end
@@ -152,6 +153,7 @@ module systole_unified_buffer
     end
   end
   always_ff @(posedge clk_i) begin
+    urgent_any_q   <= rst_ni && (urgent_d & rd_valid & ~rd_gnt) != '0;
     urgent_q       <= rst_ni ? urgent_d & rd_valid & ~rd_gnt : '0;
     urgent_banks_q <= rst_ni && (urgent_d & rd_valid & ~rd_gnt) != '0 ? urgent_banks_d : '0;
   end

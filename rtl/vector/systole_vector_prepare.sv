@@ -71,7 +71,7 @@ module systole_vector_prepare
   requant_desc_t        rq;     // here only the parameter block's address
   requant_desc_t        start;  // here only the opcode, which has its place in each
   // verilator lint_on UNUSEDSIGNAL
-  logic                 checked, block, hit, hit_q, clean, take, fetched;
+  logic                 checked, block, near, near_q, issue_q, hit, clean, take, fetched;
 
   systole_vector_check #(.Cfg(Cfg)) u_check (
       .clk_i,
@@ -109,11 +109,12 @@ module systole_vector_prepare
   assign from_second = IndexBits'(issue_addr_i >> WordBits) + before_second_q;
 
   always_comb begin
-    hit = from_second[IndexBits-1:3] == '0 || from_second == '1 ||
-          (from_second == -IndexBits'(2) && issue_addr_i[WordBits-1:0] != '0) ||
-          (issue_raw_i && from_second[IndexBits-1:3] == '1);
-    if (!issue_i || !block) hit = 1'b0;
+    near = from_second[IndexBits-1:3] == '0 || from_second == '1 ||
+           (from_second == -IndexBits'(2) && issue_addr_i[WordBits-1:0] != '0) ||
+           (issue_raw_i && from_second[IndexBits-1:3] == '1);
+    if (!block) near = 1'b0;
   end
+  assign hit = near_q && issue_q;
 
   // Nothing that hits the block is still in flight. A hit counts a cycle later: what was fetched since then is fetched again.
   assign clean = stale_q ? drained_i : older_q == '0;
@@ -124,7 +125,7 @@ module systole_vector_prepare
   assign rd_bank_o   = bank_q;
   assign rd_busy_o   = state_q == StFetch;
   assign fetched     = rd_valid_o && rd_ready_i && word_q == LastWord;
-  assign job_valid_o = checked && !stale_q && !hit_q && (state_q == StReady || (state_q == StFetch && !taken_q && legal_o));
+  assign job_valid_o = checked && !stale_q && !hit && (state_q == StReady || (state_q == StFetch && !taken_q && legal_o));
   assign take        = job_valid_o && job_ready_i;
 
   always_ff @(posedge clk_i) begin
@@ -133,6 +134,7 @@ module systole_vector_prepare
       kind_q          <= kind;
       before_second_q <= ~IndexBits'(start.params >> WordBits);
     end
+    near_q <= near;
     if (state_q != StFetch) addr_q <= rq.params;
     else if (rd_ready_i) addr_q <= addr_q + ub_addr_t'(Cfg.Rows);
   end
@@ -145,10 +147,10 @@ module systole_vector_prepare
       stale_q <= 1'b0;
       taken_q <= 1'b0;
       word_q  <= '0;
-      hit_q   <= 1'b0;
+      issue_q <= 1'b0;
     end else begin
-      hit_q <= hit;
-      if (hit_q && !taken_q) stale_q <= 1'b1;
+      issue_q <= issue_i;
+      if (hit && !taken_q) stale_q <= 1'b1;
       if (written_i && older_q != '0) older_q <= older_q - 1'b1;
       unique case (state_q)
         StEmpty: if (start_valid_i && start_ready_o) state_q <= StFirst;
@@ -162,7 +164,7 @@ module systole_vector_prepare
         end
         StWait: begin
           word_q <= '0;
-          if (!bank_busy_i[bank_q] && (!block || (clean && !hit_q))) begin
+          if (!bank_busy_i[bank_q] && (!block || (clean && !hit))) begin
             stale_q <= 1'b0;
             state_q <= block ? StFetch : StReady;
           end

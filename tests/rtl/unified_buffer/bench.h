@@ -226,7 +226,10 @@ class Bench {
           0;  // banks that the ports before this one ask for, granted or not
       for (int k : group) {
         if (!port[k].asked || (stall >> k & 1)) continue;
-        if (k < i || (port[k].granted && starved_[k])) ahead |= Banks(k);
+        const bool urgent = port[k].granted && starved_[k];
+        if (k < i || urgent) ahead |= Banks(k);
+        // The data setup waits for an urgent port, whatever its banks.
+        if (urgent && i < p.segments) ahead |= Banks(i);
       }
       EXPECT_NE(ahead & Banks(i), 0u)
           << "cycle " << cycle << ": port " << i << " passed over needlessly";
