@@ -89,6 +89,7 @@ module systole_unified_buffer
   logic [NB-1:0]      rd_claims [NumRd];
   logic [NumRd-1:0]   rd_valid, rd_gnt;
   logic [NB-1:0]      urgent_banks;  // of the port that goes first
+  logic               urgent_any_q;
 
   // Held: windows, vector write, DMA write, DMA read.
   logic [NumWin+2:0] hold;
@@ -118,7 +119,6 @@ module systole_unified_buffer
   // there is one, and are told so from a register, also while they do not ask.
   logic [NumRd-1:0] urgent_q;         // the port that goes first: it was denied for StarveCycles
   logic [NB-1:0]    urgent_banks_q;   // its banks, or none
-  logic             urgent_any_q;
   assign urgent_banks = urgent_banks_q;
 
   always_comb begin
