@@ -89,6 +89,29 @@ ir::Node* Ungrouped(Importer& in, const ir::Node& weights, int64_t channels) {
   return in.Constant(type, ir::Literal(std::move(values)));
 }
 
+// Whether images may follow each other as rows of one: no window spans two
+// rows.
+bool RowsAreApart(const ir::ConvAttributes& a, const ir::Type& input,
+                  const ir::Type& weights, const ir::Type& result) {
+  return input.shape[0] > 1 && weights.shape[1] == 1 && a.stride[0] == 1 &&
+         a.padding[0] == 0 && a.padding[2] == 0 && result.rank() == 4 &&
+         result.shape[0] == input.shape[0] && result.shape[1] == input.shape[1];
+}
+
+// The device has one image.
+void EmitAsOneImage(Importer& in, Op op, std::vector<ir::Node*> operands,
+                    const ir::ConvAttributes& a) {
+  const auto one_image = [](ir::Type type) {
+    type.shape[1] *= type.shape[0];
+    type.shape[0] = 1;
+    return type;
+  };
+  operands[0] = in.Emit(Op::kReshape, one_image(operands[0]->type),
+                        {operands[0]}, ir::NoAttributes{});
+  ir::Node* rows = in.Emit(op, one_image(in.type()), operands, a);
+  in.Emit(Op::kReshape, {rows}, ir::NoAttributes{});
+}
+
 // Both kinds of convolution: their options have the same fields.
 template <typename Options>
 void Convolution(Importer& in, Op op, const Options* options) {
@@ -113,6 +136,10 @@ void Convolution(Importer& in, Op op, const Options* options) {
   a.padding =
       Padding(in, input, options->padding(),
               {weights.shape[1], weights.shape[2]}, a.stride, a.dilation);
+  if (in.ok() && RowsAreApart(a, input, weights, in.type())) {
+    EmitAsOneImage(in, op, operands, a);
+    return;
+  }
   in.Emit(op, operands, a);
 }
 

@@ -142,38 +142,4 @@ Factor InverseRootOf(int32_t value) {
   return {x, -shift};
 }
 
-int32_t LogOf(int32_t a) {
-  constexpr int kBits = 6;  // integer bits of the sum
-  constexpr int kUnit = 31 - kBits;
-  constexpr int32_t kQuarter = 1 << (kUnit - 2);
-  constexpr int32_t kRootHalf = 1518500250;        // sqrt(1/2)
-  constexpr int32_t kFourthRootHalf = 1805811301;  // its root
-  // a = r * 2^power, r around the fourth root of 1/2, of two candidates.
-  const auto zeros = [](int32_t v) {
-    return __builtin_clz(static_cast<uint32_t>(v));
-  };
-  const int zeros_a = zeros(a);
-  const int32_t r_a = Shift(HighProduct(Shift(a, zeros_a - 1), kRootHalf), 1);
-  const int32_t power_a =
-      Saturate(int64_t{Shift(12 - zeros_a, kUnit)} + kQuarter);
-  const int zeros_b = zeros(HighProduct(a, kRootHalf)) - 1;
-  const int32_t r_b = Shift(a, zeros_b);
-  const int32_t power_b =
-      Saturate(int64_t{Shift(12 - zeros_b, kUnit)} - kQuarter);
-  const int32_t r = std::min(r_a, r_b), power = std::max(power_a, power_b);
-  // A rational function of how far r is from that root.
-  const int64_t sum = int64_t{r} + kFourthRootHalf;
-  const auto p = static_cast<int32_t>((sum + (sum >= 0 ? 1 : -1)) / 2);
-  const int32_t q = 2 * (r - kFourthRootHalf);
-  const int32_t q2 = HighProduct(q, q);
-  const int32_t top =
-      HighProduct(q, r) + HighProduct(HighProduct(q, q2), 117049297);
-  const int32_t bottom =
-      HighProduct(p, 1057819769 + q + HighProduct(127690142, q2)) +
-      HighProduct(638450708, q);
-  const int32_t quotient =
-      HighProduct(Shift(top, -kBits), InverseOfOnePlus(bottom));
-  return Shift(HighProduct(power, 1488522236) + quotient, 1);
-}
-
 }  // namespace systole::ir

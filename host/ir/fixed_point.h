@@ -39,8 +39,6 @@ int32_t ExpOf(int32_t a, int integer_bits);
 int32_t InverseOfOnePlus(int32_t a);
 // 1 / sqrt(value) of a positive integer.
 Factor InverseRootOf(int32_t value);
-// ln(a) of a >= 1 with 12 integer bits, with 5.
-int32_t LogOf(int32_t a);
 
 }  // namespace systole::ir
 

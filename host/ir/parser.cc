@@ -27,13 +27,15 @@ class Parser : private Reader {
     module->name = Name();
     Expect("{");
     while (ok() && !Accept("return")) Statement();
-    do {
-      const std::string name = (Expect("%"), Name());
-      Node* node = Lookup(name);
-      Expect("as");
-      module->outputs.push_back({String(), node});
-    } while (ok() && Accept(","));
-    Expect("}");
+    if (!Accept("}")) {  // an empty module returns nothing
+      do {
+        const std::string name = (Expect("%"), Name());
+        Node* node = Lookup(name);
+        Expect("as");
+        module->outputs.push_back({String(), node});
+      } while (ok() && Accept(","));
+      Expect("}");
+    }
     if (ok() && !AtEnd()) Fail("text behind the module");
     if (!ok()) return status();
     return module;

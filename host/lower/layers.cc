@@ -176,14 +176,13 @@ class Builder {
   absl::Status Dense() {
     const auto& a = node_.attr<ir::DenseAttributes>();
     const ir::Ints& shape = node_.operands[1]->type.shape;
-    layer_.op = model::Op::kDense;
+    const bool one_row = node_.operands[0]->type.elements() == shape[1];
+    layer_.op = one_row ? model::Op::kDense : model::Op::kConv2D;
     absl::Status status = AddInput(0, true);
     if (status.ok()) status = AddWeights(shape[0]);
+    if (status.ok() && !one_row) status = CheckPixels(shape[1]);
     if (!status.ok()) return status;
     if (a.zero_point_folded) return Unsupported("a folded zero point");
-    if (node_.operands[0]->type.elements() != shape[1]) {
-      return Unsupported("more than one row");
-    }
     SetClamp(a.clamp);
     const absl::StatusOr<DenseRequant> requant = ExactDenseRequant(
         Sums(shape[0], shape[1]),
@@ -192,6 +191,14 @@ class Builder {
     layer_.requant = requant->channels;
     layer_.rounding = requant->rounding;
     return absl::OkStatus();
+  }
+
+  // Many rows are the pixels of a convolution, if those are as long in memory.
+  absl::Status CheckPixels(int64_t depth) const {
+    if (network_.tensors[layer_.inputs[0]].channels == depth) {
+      return absl::OkStatus();
+    }
+    return Unsupported("rows that are no pixels in memory");
   }
 
   // Between which sums each channel of a dense layer stays.
@@ -268,6 +275,12 @@ absl::Status AppendLayer(const Node& node, TensorIndices& tensors,
   const absl::StatusOr<int> output = AddTensor(network, node);
   if (!output.ok()) return output.status();
   layer->output = *output;
+  if (node.op == Op::kFullyConnected && layer->op == model::Op::kConv2D) {
+    // A row stays where its pixel was.
+    const model::Tensor& input = network.tensors[layer->inputs[0]];
+    network.tensors[*output].height = input.height;
+    network.tensors[*output].width = input.width;
+  }
   if (!model::HasWeights(layer->op) && layer->op != model::Op::kAdd) {
     // A pool's scales may differ in the last bits.
     network.tensors[*output].scale = network.tensors[layer->inputs[0]].scale;

@@ -266,6 +266,11 @@ class Lowering {
 }  // namespace
 
 int64_t Macs(const Node& node) {
+  if (node.op == Op::kBatchMatmul) {
+    const ir::Ints& left = node.operands[0]->type.shape;
+    const bool transposed = node.attr<ir::MatmulAttributes>().transpose_left;
+    return node.type.elements() * left[left.size() - (transposed ? 2 : 1)];
+  }
   if (node.op != Op::kConv2D && node.op != Op::kDepthwiseConv2D &&
       node.op != Op::kFullyConnected) {
     return 0;

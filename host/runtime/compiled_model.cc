@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/ir/evaluate.h"
 #include "host/runtime/model_section.h"
 
 namespace systole::runtime {
@@ -31,16 +30,6 @@ absl::Status CheckTensor(const TensorInfo& tensor, const ir::Type& type) {
              ir::TypeText(type));
 }
 
-absl::Status CheckComputable(const ir::Module& module) {
-  for (const auto& node : module.nodes()) {
-    if (node->op != ir::Op::kParameter && !ir::HostComputes(node->op)) {
-      return Bad("node '", node->name, "': the host does not compute ",
-                 ir::OpName(node->op));
-    }
-  }
-  return absl::OkStatus();
-}
-
 // That every value finds its place: what each part and program reads, one
 // before it gives.
 absl::Status CheckParts(const CompiledModel& model) {
@@ -54,10 +43,9 @@ absl::Status CheckParts(const CompiledModel& model) {
   };
   std::map<std::string, Given> given;
   int64_t batch = 0;
+  absl::Status status;
   for (size_t i = 0; i < model.parts.size(); ++i) {
     const ir::Module& part = *model.parts[i];
-    absl::Status status = CheckComputable(part);
-    if (!status.ok()) return status;
     for (const ir::Node* parameter :
          i == 0 ? std::vector<ir::Node*>() : part.inputs()) {
       const std::string& name = parameter->attr<ir::ParameterAttributes>().name;

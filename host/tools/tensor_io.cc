@@ -44,6 +44,43 @@ ir::Type Row(ElementType element, int64_t size) {
   return type;
 }
 
+// Of the element that the type has, or of float. Bytes without sign are
+// re-centred, as the import does it with those of a model.
+absl::StatusOr<Literal> ValuesFor(const npy::Array& array,
+                                  ElementType element) {
+  const auto as = [&](ElementType from) {
+    return Literal::FromBytes(from, array.elements(), array.bytes.data());
+  };
+  const bool bytes = element == ElementType::kInt8;
+  const bool integers = element == ElementType::kInt32;
+  switch (array.type) {
+    case npy::Type::kFloat32:
+      if (!integers) return as(ElementType::kFloat32);
+      break;
+    case npy::Type::kInt8:
+      if (bytes) return as(ElementType::kInt8);
+      break;
+    case npy::Type::kUint8: {
+      if (!bytes) break;
+      Literal values = as(ElementType::kInt8);
+      for (int8_t& value : values.values<int8_t>()) {
+        value = static_cast<int8_t>(value ^ -128);
+      }
+      return values;
+    }
+    case npy::Type::kInt32:
+      if (integers) return as(ElementType::kInt32);
+      break;
+    default:
+      break;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      npy::Describe(array), " for ", ir::ElementTypeName(element), ": give ",
+      bytes      ? "int8, uint8 or float32"
+      : integers ? "int32"
+                 : "float32"));
+}
+
 }  // namespace
 
 absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
@@ -55,17 +92,9 @@ absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
                      ir::ShapeText(type.shape), " nor a stack of them"));
   }
   const bool is_float = array.type == npy::Type::kFloat32;
-  const bool fits = type.element == ElementType::kInt8
-                        ? is_float || array.type == npy::Type::kInt8
-                        : type.element == ElementType::kFloat32 && is_float;
-  if (!fits) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        npy::Describe(array), " for ", ir::TypeText(type), ": give ",
-        type.element == ElementType::kInt8 ? "int8 or float32" : "float32"));
-  }
-  images.values =
-      Literal::FromBytes(is_float ? ElementType::kFloat32 : ElementType::kInt8,
-                         array.elements(), array.bytes.data());
+  absl::StatusOr<Literal> values = ValuesFor(array, type.element);
+  if (!values.ok()) return values.status();
+  images.values = *std::move(values);
   if (is_float && type.element == ElementType::kInt8) {
     ir::Type to = Row(ElementType::kInt8, array.elements());
     to.quantization = type.quantization;
@@ -120,6 +149,11 @@ Literal RandomValues(const ir::Type& type, int64_t images, uint64_t seed) {
       v = static_cast<float>(static_cast<int64_t>(random() >> 40) - (1 << 23)) /
           static_cast<float>(1 << 23);
     }
+    return Literal(std::move(values));
+  }
+  if (type.element == ElementType::kInt32) {  // small numbers, as tokens are
+    std::vector<int32_t> values(count);
+    for (int32_t& v : values) v = static_cast<int32_t>(random() >> 61);
     return Literal(std::move(values));
   }
   std::vector<int8_t> values(count);

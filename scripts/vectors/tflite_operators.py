@@ -673,6 +673,8 @@ def cases(rng):
     yield named(reduction, "sum", (40, 3), (-1,), False)
     yield named(reduction, "sum", (30, 4, 5), (1, 2), True, same_scale=False)
     yield named(reduction, "sum", (300, 7), (1,), False, same_scale=False)
+    yield named(conv, (3, 2, 9, 4), (5, 1, 3, 4), stride=(1, 2), activation="relu")
+    yield named(conv, (2, 3, 6, 4), (1, 1, 2, 4), depthwise=True, activation="none")
 
 
 def main():

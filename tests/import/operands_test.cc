@@ -35,6 +35,27 @@ TEST(OperandsTest, InfersOpenSizes) {
   EXPECT_EQ((*module)->outputs[0].node->type.shape, ir::Ints({3, 8}));
 }
 
+// Images that no window spans become rows of one, which the device has.
+TEST(OperandsTest, JoinsImagesOfRowsToOne) {
+  ModelBuilder b;
+  const int x = b.Tensor({3, 2, 5, 1}, TensorType_INT8, {0.5f}, {3});
+  const int w =
+      b.Tensor({1, 1, 2, 1}, TensorType_INT8, {0.5f}, {0}, b.Buffer({1, 2}));
+  const int y = b.Tensor({3, 2, 4, 1}, TensorType_INT8, {0.5f}, {3});
+  b.Operator(
+      tflite::BuiltinOperator_CONV_2D, {x, w}, {y},
+      tflite::Options_Conv2DOptions,
+      tflite::CreateConv2DOptions(b.fbb, tflite::Padding_VALID, 1, 1).Union());
+  const auto module = ImportTflite(b.Model({x}, {y}), "m");
+  ASSERT_TRUE(module.ok()) << module.status();
+  for (const auto& node : (*module)->nodes()) {
+    if (node->op == ir::Op::kConv2D) {
+      EXPECT_EQ(node->type.shape, ir::Ints({1, 6, 4, 1}));
+    }
+  }
+  EXPECT_EQ((*module)->outputs[0].node->type.shape, ir::Ints({3, 2, 4, 1}));
+}
+
 // Of a file of one operator: what its operands and options have wrong.
 TEST(OperandsTest, RefusesOperandsThatDoNotFit) {
   struct Case {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "host/ir/text.h"
 #include "host/ir/verifier.h"
 
 namespace systole::ir {
@@ -26,6 +27,15 @@ class StructureTest : public testing::Test {
   Node* x_;
   Node* y_;
 };
+
+// A part of the host that has nothing to do.
+TEST_F(StructureTest, EmptyModule) {
+  const Module empty("nothing");
+  EXPECT_EQ(Verify(empty), absl::OkStatus());
+  const auto parsed = Parse(Print(empty));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_TRUE(Equal(empty, **parsed));
+}
 
 TEST_F(StructureTest, Legal) { EXPECT_EQ(Verify(module_), absl::OkStatus()); }
 

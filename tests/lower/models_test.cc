@@ -262,6 +262,29 @@ TEST(LowerModuleTest, RefusesWhatHasNothingForTheDevice) {
               HasSubstr("no operator runs on the device"));
 }
 
+// Rows that are pixels in memory are those of a convolution; others go to the
+// host.
+TEST(LowerModuleTest, DenseLayersOfManyRowsRunOnTheArray) {
+  const auto text = [](const std::string& depth, const std::string& shape) {
+    return "  %x = i8[1,3,2,4]{scale=0.5, zero=7} parameter(), name=\"x\"\n"
+           "  %r = i8[6,4]{scale=0.5, zero=7} reshape(%x)\n"
+           "  %w = i8[3," +
+           depth + "]{scale=0.5} constant(), data=x\"" +
+           std::string(6 * std::stoi(depth), '1') + "\"\n  %y = i8" + shape +
+           "{scale=3} fully_connected(%r, %w)\n"
+           "  return %y as \"y\"\n";
+  };
+  const auto rows = LowerModule(*Parsed(text("4", "[6,3]")));
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_EQ(rows->placements.back().unit, "array");
+  ASSERT_EQ(rows->networks.size(), 1u);
+  EXPECT_EQ(rows->networks[0].layers[0].op, model::Op::kConv2D);
+  EXPECT_EQ(model::Validate(rows->networks[0]), absl::OkStatus());
+  const auto none = LowerModule(*Parsed(text("8", "[3,3]")));
+  EXPECT_THAT(std::string(none.status().message()),
+              HasSubstr("no operator runs on the device"));
+}
+
 // The array's operations too, where the device has no such layer.
 TEST(LowerModuleTest, HostComputesLayersThatTheDeviceDoesNotHave) {
   const auto module =

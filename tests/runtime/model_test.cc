@@ -273,11 +273,6 @@ TEST(CompiledModel, RefusesPartsThatDoNotFit) {
            if (t.is_output) t.n = 2;
          }
        }},
-      {"the host does not compute conv2d",
-       [](CompiledModel& m) {
-         m.parts[0] = std::move(*ir::Parse(kText));
-         m.parts[0]->outputs.push_back({"q", m.parts[0]->Find("q")});
-       }},
       {"section 'model': part 1 of the host: ",
        [](CompiledModel& m) {
          m.parts[1]->outputs[0].node->type.shape = {1, 13};

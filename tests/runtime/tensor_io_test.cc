@@ -77,6 +77,16 @@ TEST(ToImages, QuantisesFloats) {
   const auto bytes = ToImages(Bytes({3}), Int8({3}));
   EXPECT_FALSE(bytes->quantised);
   EXPECT_THAT(bytes->values.values<int8_t>(), ElementsAre(0, 1, 2));
+  npy::Array unsigned_bytes = Bytes({3});
+  unsigned_bytes.type = npy::Type::kUint8;
+  EXPECT_THAT(ToImages(unsigned_bytes, Int8({3}))->values.values<int8_t>(),
+              ElementsAre(-128, -127, -126));
+  npy::Array tokens = Bytes({8});
+  tokens.type = npy::Type::kInt32;
+  tokens.shape = {2};
+  const ir::Type integers{ir::ElementType::kInt32, {2}, std::nullopt};
+  EXPECT_THAT(ToImages(tokens, integers)->values.values<int32_t>(),
+              ElementsAre(0x03020100, 0x07060504));
   const auto plain = ToImages(Floats({1.5}), Float({1}));
   EXPECT_THAT(plain->values.values<float>(), ElementsAre(1.5));
 }
@@ -88,9 +98,12 @@ TEST(ToImages, RefusesOtherTypes) {
   npy::Array wide = Bytes({4});
   wide.type = npy::Type::kFloat64;
   EXPECT_EQ(error(wide, Int8({4})),
-            "float64 (4,) for i8[4]{scale=0.5, zero=3}: give int8 or float32");
-  wide.type = npy::Type::kUint8;
-  EXPECT_THAT(error(wide, Int8({4})), HasSubstr("give int8 or float32"));
+            "float64 (4,) for i8: give int8, uint8 or float32");
+  wide.type = npy::Type::kInt64;
+  EXPECT_THAT(error(wide, {ir::ElementType::kInt32, {4}, std::nullopt}),
+              HasSubstr("int64 (4,) for i32: give int32"));
+  wide.type = npy::Type::kInt32;
+  EXPECT_THAT(error(wide, Int8({4})), HasSubstr("give int8, uint8 or float32"));
   EXPECT_THAT(error(Bytes({4}), Float({4})), HasSubstr("give float32"));
   EXPECT_THAT(error(Bytes({5}), Int8({4})),
               HasSubstr("int8 (5,) is neither [4] nor a stack of them"));

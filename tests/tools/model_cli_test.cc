@@ -148,11 +148,11 @@ TEST_F(ModelCli, BadInputs) {
   ASSERT_EQ(npy::Write(array, File("bad.npy")), absl::OkStatus());
   ExpectError(run + "-i " + File("bad.npy"), 1,
               "int8 (28, 28, 2) is neither [1,28,28,1] nor a stack of them");
-  array.type = npy::Type::kUint8;
+  array.type = npy::Type::kInt16;
   array.shape = {28, 28, 1};
-  array.bytes.resize(28 * 28);
+  array.bytes.resize(2 * 28 * 28);
   ASSERT_EQ(npy::Write(array, File("bad.npy")), absl::OkStatus());
-  ExpectError(run + "-i " + File("bad.npy"), 1, "give int8 or float32");
+  ExpectError(run + "-i " + File("bad.npy"), 1, "give int8, uint8 or float32");
 }
 
 TEST_F(ModelCli, BadPrograms) {
