@@ -60,7 +60,7 @@ function(systole_verilate target)
     message(FATAL_ERROR "systole_verilate(${target}): TOP and PREFIX needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
 
-  set(flags --cc --assert -O3 --unroll-count 16 --top-module ${ARG_TOP} --prefix ${ARG_PREFIX} ${ARG_FLAGS})
+  set(flags --cc --assert -O3 --unroll-count 15 --top-module ${ARG_TOP} --prefix ${ARG_PREFIX} ${ARG_FLAGS})
   set(coverage FALSE)
   if(ARG_COVERAGE OR (SYSTOLE_COVERAGE AND NOT ARG_SPEED AND NOT target MATCHES "edge|v1|v2"))
     set(coverage TRUE)

@@ -75,6 +75,19 @@ void systole_write_coverage_at_exit() {
 """
 
 
+# Assertions are always on: none of the hundreds looks at the switch in each cycle.
+ASSERT_SWITCH = re.compile(r"\bif \(vlSymsp->_vm_contextp__->assertOn\(\)\) \{")
+
+
+def keep_assertions_on(folder):
+    """Takes the run-time switch of assertions out of the generated code."""
+    for path in sorted(folder.glob("*.cpp")):
+        text = path.read_text()
+        edited = ASSERT_SWITCH.sub("{", text)
+        if edited != text:
+            path.write_text(edited)
+
+
 def collect_coverage(folder, prefix):
     """Edits the generated code of a coverage build."""
     counts = [0] * len(COVERAGE_EDITS)
@@ -109,6 +122,7 @@ def main():
             return result.returncode
         if "--coverage-line" in args.arguments:
             collect_coverage(scratch, args.prefix)
+        keep_assertions_on(scratch)
         inputs = read_inputs(scratch / f"{args.prefix}__ver.d")
         generated = sorted(path.name for path in scratch.glob("*.cpp"))
         parts = {"fast": [], "slow": [], "trace": []}

@@ -38,6 +38,8 @@ module systole_hbm_banks
   localparam int unsigned UserBits = $clog2(Depth + 1);
   localparam int unsigned WaitBits = $clog2(32'(Timing.trc));  // the longest wait of a bank
   typedef logic [WaitBits-1:0] wait_t;
+  typedef wait_t waits_t [Banks];
+  typedef logic flags_t [Banks];
 
   // Cycles from the one after a command to the first in which the other is allowed.
   localparam wait_t ActToRd = WaitBits'(Timing.trcdrd - 16'd1);
@@ -51,14 +53,22 @@ module systole_hbm_banks
 
   logic [Banks-1:0]    open_q;
   logic [UserBits-1:0] users_q [Banks];
-  wait_t               rd_q [Banks], wr_q [Banks], act_q [Banks], pre_q [Banks];
+  waits_t              rd_q, wr_q, act_q, pre_q;
   // The flags are registers: what the scheduler sees is one bit a bank.
-  logic                rd_free_q [Banks], wr_free_q [Banks], act_free_q [Banks], pre_free_q [Banks], unused_q [Banks];
+  flags_t              rd_free_q, wr_free_q, act_free_q, pre_free_q, unused_q;
   logic                column, column_q, written_q;
   logic [BankBits-1:0] column_bank_q;
 
-  function automatic wait_t less(wait_t left);
-    return left == '0 ? '0 : left - 1'b1;
+  // A cycle later; and whether a wait is over then. Whether the flags say which waits are over.
+  function automatic waits_t less(waits_t left);
+    for (int unsigned b = 0; b < Banks; b++) less[b] = left[b] == '0 ? '0 : left[b] - 1'b1;
+  endfunction
+  function automatic flags_t ends(waits_t left);
+    for (int unsigned b = 0; b < Banks; b++) ends[b] = left[b] <= WaitBits'(1);
+  endfunction
+  function automatic logic right(flags_t free, waits_t left);
+    right = 1'b1;
+    for (int unsigned b = 0; b < Banks; b++) right &= free[b] == (left[b] == '0);
   endfunction
   function automatic wait_t later(wait_t a, wait_t b);
     return a > b ? a : b;
@@ -86,18 +96,16 @@ module systole_hbm_banks
   end
 
   always_ff @(posedge clk_i) begin : machines
-    wait_t rd_v [Banks], wr_v [Banks], act_v [Banks], pre_v [Banks];
-    logic  rd_free [Banks], wr_free [Banks], act_free [Banks], pre_free [Banks];
-    for (int unsigned b = 0; b < Banks; b++) begin
-      rd_v[b]     = less(rd_q[b]);
-      wr_v[b]     = less(wr_q[b]);
-      act_v[b]    = less(act_q[b]);
-      pre_v[b]    = less(pre_q[b]);
-      rd_free[b]  = rd_q[b] <= WaitBits'(1);
-      wr_free[b]  = wr_q[b] <= WaitBits'(1);
-      act_free[b] = act_q[b] <= WaitBits'(1);
-      pre_free[b] = pre_q[b] <= WaitBits'(1);
-    end
+    waits_t rd_v, wr_v, act_v, pre_v;
+    flags_t rd_free, wr_free, act_free, pre_free;
+    rd_v     = less(rd_q);
+    wr_v     = less(wr_q);
+    act_v    = less(act_q);
+    pre_v    = less(pre_q);
+    rd_free  = ends(rd_q);
+    wr_free  = ends(wr_q);
+    act_free = ends(act_q);
+    pre_free = ends(pre_q);
     if (precharge_i) begin
       act_v[pre_bank_i] = later(act_v[pre_bank_i], PreToAct);
       if (PreToAct != '0) act_free[pre_bank_i] = 1'b0;
@@ -156,17 +164,10 @@ module systole_hbm_banks
     end
   end
 
-  // A flag says that its counter is 0.
-  logic flags_right;
-  always_comb begin
-    flags_right = 1'b1;
-    for (int unsigned b = 0; b < Banks; b++) begin
-      if (rd_free_q[b] != (rd_q[b] == '0) || wr_free_q[b] != (wr_q[b] == '0) || act_free_q[b] != (act_q[b] == '0) ||
-          pre_free_q[b] != (pre_q[b] == '0) || unused_q[b] != (users_q[b] == '0)) begin
-        flags_right = 1'b0;
-      end
-    end
-  end
+  function automatic logic unused_right();
+    unused_right = 1'b1;
+    for (int unsigned b = 0; b < Banks; b++) unused_right &= unused_q[b] == (users_q[b] == '0);
+  endfunction
 
   // No wait is longer than tRC, and a column has prepared its bank.
   initial begin
@@ -176,7 +177,9 @@ module systole_hbm_banks
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_users : assert (!column || (open_q[col_bank_i] && users_q[col_bank_i] != '0));
-      a_flags : assert (flags_right);
+      // A flag says that its counter is 0.
+      a_flags : assert (right(rd_free_q, rd_q) && right(wr_free_q, wr_q) && right(act_free_q, act_q) && right(pre_free_q, pre_q) &&
+                        unused_right());
       a_one_column : assert (!(read_i && write_i));
     end
   end

@@ -188,7 +188,7 @@ module systole_sds
       if (advance && b_valid) c_q[s] <= inside_line(b_sums[s], b_line_bytes);
       if (advance && c_valid_q) d_q[s] <= check(c_q[s]);
     end
-    for (genvar t = 0; t < S; t++) begin : gen_other
+    for (genvar t = s + 1; t < S; t++) begin : gen_other
       logic [BankBits-1:0] one, two;
       assign one = c_q[s].addr[OffBits+:BankBits];
       assign two = c_q[t].addr[OffBits+:BankBits];
