@@ -27,11 +27,10 @@ module systole_sync
     input  logic [$clog2(NumFlags)-1:0]        find_flag_i,
     output logic                               found_o
 );
-  localparam int unsigned SumBits = FlagBits + 1;  // the top bit is the overflow
   typedef logic [NumFlags-1:0] mask_t;
-  typedef logic [SumBits-1:0]  sum_t;
+  typedef logic [FlagBits-1:0] count_t;
 
-  sum_t               count_q [NumFlags];
+  count_t             count_q [NumFlags];
   mask_t              set_q, over_q;  // the count is not 0; is above its maximum
   mask_t              posted_q [NumQueues];
   mask_t              before_q [NumQueues];  // a cycle earlier; at an overflow, what made it
@@ -66,33 +65,30 @@ module systole_sync
   end
 
   // Of a flag, in a cycle: up to five posts and one take. At an overflow all stands still.
-  sum_t  count_d [NumFlags];
   mask_t touched;
-  always_comb begin
-    logic [3:0] delta;  // two's complement
-    touched = last | take;
-    delta   = '0;
-    for (int unsigned f = 0; f < NumFlags; f++) count_d[f] = count_q[f];
-    if (touched != '0) begin
+  logic  moved_q;  // in the cycle before
+  assign touched = last | take;
+
+  always_ff @(posedge clk_i) begin
+    automatic count_t     count [NumFlags];
+    automatic mask_t      set, over;
+    automatic logic [3:0] delta;  // two's complement
+    moved_q <= rst_ni && touched != '0 && !overflow;
+    if (!rst_ni) begin
+      count_q <= '{default: '0};
+      set_q   <= '0;
+      over_q  <= '0;
+    end else if (touched != '0 && !overflow) begin
       for (int unsigned f = 0; f < NumFlags; f++) begin
         delta = take[f] ? '1 : '0;
         for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][f]);
-        count_d[f] = count_q[f] + {{SumBits - 4{delta[3]}}, delta};
+        {over[f], count[f]} = {1'b0, count_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
+        set[f] = over[f] || count[f] != '0;
       end
+      count_q <= count;
+      set_q   <= set;
+      over_q  <= over;
     end
-  end
-
-  for (genvar f = 0; f < NumFlags; f++) begin : gen_flag
-    always_ff @(posedge clk_i) begin
-      if (!rst_ni) begin
-        count_q[f] <= '0;
-        set_q[f]   <= 1'b0;
-      end else if (touched[f] && !overflow) begin
-        count_q[f] <= count_d[f];
-        set_q[f]   <= count_d[f] != '0;
-      end
-    end
-    assign over_q[f] = count_q[f][FlagBits];
   end
 
   assign overflow = over_q != '0;
@@ -104,7 +100,9 @@ module systole_sync
     end else begin
       for (int unsigned a = 0; a < NumQueues; a++) posted_q[a] <= freeze_i ? '0 : post_i[a];
       taken_q <= met_o;
-      for (int unsigned f = 0; f < NumFlags; f++) if (count_q[f][FlagBits-1]) high_q <= 1'b1;
+      if (moved_q) begin
+        for (int unsigned f = 0; f < NumFlags; f++) if (count_q[f][FlagBits-1]) high_q <= 1'b1;
+      end
     end
   end
   always_ff @(posedge clk_i) if (!overflow) before_q <= posted_q;

@@ -21,7 +21,7 @@ MUTANTS = [
     # Sync flags.
     (SYNC, "delta = take[f] ? '1 : '0;", "delta = '0;"),
     (SYNC, "touched = last | take;", "touched = last;"),
-    (SYNC, "set_q[f]   <= count_d[f] != '0;", "set_q[f]   <= 1'b1;"),
+    (SYNC, "set[f] = over[f] || count[f] != '0;", "set[f] = 1'b1;"),
     (SYNC, "assign overflow = over_q != '0;", "assign overflow = 1'b0;"),
     (SYNC, "if (!overflow) before_q <= posted_q;", "before_q <= posted_q;"),
     (SYNC, "if (count_q[f][FlagBits-1]) high_q <= 1'b1;", ""),
