@@ -59,7 +59,7 @@ MUTANTS = [
     (SEQUENCER, "(!flag_high_i || idle_q == '1)", "1'b1"),
     (SEQUENCER, "(state_d == Stopped && halting_q)", "1'b0"),
     (SEQUENCER, "queue_idle_i == '1 && fetch_idle &&", "queue_idle_i == '1 &&"),
-    (SEQUENCER, "assign running_o     = state_q != Idle;", "assign running_o     = active;"),
+    (SEQUENCER, "assign running_o     = state_q != Idle || done_o;", "assign running_o     = active;"),
     # Fetch.
     (FETCH, "signed'(limit_t'(addr_q)) <= signed'(next_end_q)", "1'b1"),
     (FETCH, "signed'(limit_t'(prog_addr_i)) <= signed'(first_end_q)", "1'b1"),
