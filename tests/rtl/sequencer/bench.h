@@ -237,7 +237,8 @@ class Bench {
                              : u.flights[u.flights.size() - left].index;
         out_.fault_indices.push_back(static_cast<uint32_t>(u.faulted));
       }
-      if (room > 0 && !(m.freeze_o >> q & 1) && !u.stopped && !Chance(world_.hold_start))
+      if (room > 0 && !(m.freeze_o >> q & 1) && !u.stopped &&
+          !Chance(world_.hold_start))
         m.start_ready_i |= 1 << q;
     }
   }
@@ -323,8 +324,7 @@ class Bench {
     if (static_cast<bool>(m.retire_valid_o >> q & 1) != u.retires.has_value())
       Error("queue %d: no retirement, or one too many", q);
     if (u.retires && m.retire_index_o[q] != *u.retires) {
-      Error("queue %d: retires %d, not %d", q, m.retire_index_o[q],
-            *u.retires);
+      Error("queue %d: retires %d, not %d", q, m.retire_index_o[q], *u.retires);
     }
     u.retires.reset();
     if ((m.busy_o >> q & 1) != !u.flights.empty())
