@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Shapes that the file leaves open follow from those of the operands. What is
-// wrong with the operands is for the import of the operator to say.
+// Shapes that the file leaves open follow from the operands. What is wrong with
+// those is for the import of the operator to say.
 #include <numeric>
 
 #include "host/import/tflite_operator.h"
@@ -25,13 +25,10 @@ int64_t Product(const Ints& sizes) {
 
 // A size of -1 is what is left.
 Ints Resolved(Ints shape, int64_t elements) {
-  int64_t known = 1;
   for (int64_t size : shape) {
-    if (size > 0) known *= std::min(size, ir::kMaxElements / known);
+    if (size > 0) elements /= size;
   }
-  for (int64_t& size : shape) {
-    if (size == -1) size = elements / known;
-  }
+  std::replace(shape.begin(), shape.end(), int64_t{-1}, elements);
   return shape;
 }
 
@@ -40,6 +37,10 @@ int64_t Positions(int64_t size, int64_t kernel, int64_t stride,
   if (stride < 1) return 0;
   const int64_t extent = same ? 1 : (kernel - 1) * dilation + 1;
   return size < extent ? 0 : (size - extent) / stride + 1;
+}
+
+int64_t Bounded(int64_t size) {
+  return std::clamp<int64_t>(size, 0, ir::kMaxElements);
 }
 
 class Inference {
@@ -56,7 +57,7 @@ class Inference {
       case B::BuiltinOperator_SQUEEZE:
         return Squeezed();
       case B::BuiltinOperator_EXPAND_DIMS:
-        return Expanded();
+        return With(in_.Integers(1), 1);
       case B::BuiltinOperator_CONV_2D:
         return Convolved(in_.op().options_as_Conv2DOptions(), 0);
       case B::BuiltinOperator_DEPTHWISE_CONV_2D:
@@ -93,9 +94,14 @@ class Inference {
       case B::BuiltinOperator_CONCATENATION:
         return Joined();
       case B::BuiltinOperator_PACK:
-        return Packed();
+        return With({in_.op().options_as_PackOptions()
+                         ? in_.op().options_as_PackOptions()->axis()
+                         : 0},
+                    in_.inputs());
       case B::BuiltinOperator_UNPACK:
-        return Unpacked();
+        return Without({in_.op().options_as_UnpackOptions()
+                            ? in_.op().options_as_UnpackOptions()->axis()
+                            : 0});
       case B::BuiltinOperator_SPLIT:
         return Split();
       case B::BuiltinOperator_SPLIT_V:
@@ -113,8 +119,8 @@ class Inference {
       case B::BuiltinOperator_SPACE_TO_DEPTH:
       case B::BuiltinOperator_DEPTH_TO_SPACE:
         return Deepened();
-      case B::BuiltinOperator_STRIDED_SLICE:  // the import says
-        return in_.type(i).shape;
+      case B::BuiltinOperator_STRIDED_SLICE:
+        return in_.type(i).shape;  // the import says
       default:
         return Elementwise();
     }
@@ -126,7 +132,7 @@ class Inference {
     return node == nullptr ? Ints{} : node->type.shape;
   }
 
-  // An axis of a shape, 0 if there is none such.
+  // 0 if there is no such axis.
   static size_t Along(const Ints& shape, int64_t axis) {
     const auto rank = static_cast<int64_t>(shape.size());
     if (axis < 0) axis += rank;
@@ -158,17 +164,13 @@ class Inference {
   }
 
   // The shape with another axis, which counts as one of the result.
-  Ints With(int64_t axis, int64_t size) {
+  Ints With(const Ints& axis, int64_t size) {
     Ints shape = Shape(0);
+    if (axis.size() != 1) return shape;
     shape.push_back(size);
-    std::rotate(shape.begin() + static_cast<int64_t>(Along(shape, axis)),
+    std::rotate(shape.begin() + static_cast<int64_t>(Along(shape, axis[0])),
                 shape.end() - 1, shape.end());
     return shape;
-  }
-
-  Ints Expanded() {
-    const Ints axis = in_.Integers(1);
-    return axis.size() == 1 ? With(axis[0], 1) : Shape(0);
   }
 
   // Height and width of a window's results.
@@ -249,10 +251,6 @@ class Inference {
     return shape;
   }
 
-  static int64_t Bounded(int64_t size) {
-    return std::clamp<int64_t>(size, 0, ir::kMaxElements);
-  }
-
   // By the second operand, which has one or two numbers an axis.
   Ints Grown(bool times) {
     Ints shape = Shape(0);
@@ -286,16 +284,6 @@ class Inference {
       if (axis < other.size()) shape[axis] += other[axis];
     }
     return shape;
-  }
-
-  Ints Packed() {
-    const auto* options = in_.op().options_as_PackOptions();
-    return options == nullptr ? Shape(0) : With(options->axis(), in_.inputs());
-  }
-
-  Ints Unpacked() {
-    const auto* options = in_.op().options_as_UnpackOptions();
-    return options == nullptr ? Shape(0) : Without({options->axis()});
   }
 
   Ints Split() {

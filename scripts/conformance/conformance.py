@@ -62,7 +62,7 @@ def run(command, log):
         raise Failed(f"took more than {LIMIT} s") from None
     log.write_text(done.stdout + done.stderr)
     if done.returncode < 0:
-        raise Failed(f"signal {-done.returncode}: {reason(done.stderr)}")
+        raise Failed(f"ends with signal {-done.returncode}")
     if done.returncode != 0:
         raise Failed(done.stderr.strip().removeprefix("systole: error: ") if "systole" in str(command[0]) else reason(done.stderr))
     return done.stdout
@@ -160,8 +160,27 @@ def cells(row):
     ]  # fmt: skip
 
 
-def page(rows, args):
-    equal = sum(row["result"] == "equal" for row in rows)
+def number_of_equal(rows):
+    return sum(row["result"] == "equal" for row in rows)
+
+
+def other_runs(folder):
+    """A table of the runs on other presets and backends."""
+    lines = []
+    for path in sorted(folder.glob("rows_*.json")):
+        preset, backend = path.stem.split("_")[1:]
+        if (preset, backend) == ("edge", "iss"):
+            continue
+        rows = list(json.loads(path.read_text()).values())
+        failed = ", ".join(row["model"] for row in rows if row["result"] != "equal")
+        lines.append(f"| {preset} | {backend} | {len(rows)} | {number_of_equal(rows)} | {failed} |")
+    if not lines:
+        return []
+    return ["", "## Other presets, and the RTL", "", "| preset | backend | models | equal | not equal |", "|---|---|---:|---:|---|", *lines]
+
+
+def page(rows, args, folder):
+    equal = number_of_equal(rows)
     lines = [
         "<!-- SPDX-License-Identifier: Apache-2.0 -->",
         "<!-- SPDX-FileCopyrightText: Systole contributors -->",
@@ -199,6 +218,7 @@ def page(rows, args):
         text = re.sub(r"\s+", " ", text)
         text = text if len(text) < 300 else text[:297] + "..."
         lines.append("| " + " | ".join([*cells(row), text]) + " |")
+    lines += other_runs(folder)
     return "\n".join(lines) + "\n"
 
 
@@ -239,7 +259,7 @@ def main():
     ordered = [rows[name] for name in known if name in rows]
     ordered += [rows[name] for name in sorted(rows.keys() - known.keys(), key=lambda name: int(name.removeprefix("random")))]
     if (args.preset, args.backend) == ("edge", "iss"):
-        PAGE.write_text(page(ordered, args))
+        PAGE.write_text(page(ordered, args, folder))
     failed = [name for name in names if rows[name]["result"] != "equal"]
     print(f"{len(names) - len(failed)} of {len(names)} equal" + (f"; not: {' '.join(failed)}" if failed else ""))
     sys.exit(1 if failed else 0)
