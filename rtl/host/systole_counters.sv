@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Performance counters of 64 bits in a memory. A few low bits of each count in flip-flops; a sweep adds one counter's low bits to its
-// word of the memory each cycle. A read is a visit out of turn: it takes the exact count of its cycle and answers five to seven cycles
-// after the request. Docs: docs/host.md. Test: tests/rtl/host.
+// word of the memory each cycle. A read is a visit out of turn: it takes the exact count of the cycle after it and answers five to seven
+// cycles after the request. Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_counters
   import systole_csr_pkg::*;
@@ -59,7 +59,7 @@ module systole_counters
     end
   end
 
-  // Low bits: a visit takes them and leaves what this cycle adds. As many bits as a counter needs within a period.
+  // Low bits: a cycle after a visit began it takes them and leaves what this cycle adds. As many bits as a counter needs within a period.
   logic [31:0]            low [NumCounters];
   logic [NumCounters-1:0] fresh_q;  // 0, whatever the memory holds
 
@@ -69,19 +69,18 @@ module systole_counters
     assign low[i] = 32'(low_q);
     always_ff @(posedge clk_i) begin
       if (!rst_ni || clear_i) low_q <= '0;
-      else if (count_i) low_q <= (go && visit == index_t'(i) ? '0 : low_q) + Bits'(inc_i[i]);
-      else if (go && visit == index_t'(i)) low_q <= '0;
+      else if (count_i) low_q <= (v1_q && i1_q == index_t'(i) ? '0 : low_q) + Bits'(inc_i[i]);
+      else if (v1_q && i1_q == index_t'(i)) low_q <= '0;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || clear_i) fresh_q <= '1;
-    else if (go) fresh_q[visit] <= 1'b0;
+    else if (v1_q) fresh_q[i1_q] <= 1'b0;
   end
 
   // A visit: memory and low bits, the word in a register, the sum in another, back into the memory.
-  logic        f1_q;
-  logic [31:0] l1_q, l2_q, high_q;
+  logic [31:0] l2_q, high_q;
   logic [63:0] word, w2_q, sum_q;
 
   always_ff @(posedge clk_i) begin
@@ -110,10 +109,8 @@ module systole_counters
     i1_q  <= visit;
     i2_q  <= i1_q;
     i3_q  <= i2_q;
-    l1_q  <= low[visit];
-    l2_q  <= l1_q;
-    f1_q  <= fresh_q[visit];
-    w2_q  <= f1_q ? '0 : word;
+    l2_q  <= low[i1_q];
+    w2_q  <= fresh_q[i1_q] ? '0 : word;
     sum_q <= w2_q + 64'(l2_q);
     if (r3_q) high_q <= sum_q[63:32];
   end
