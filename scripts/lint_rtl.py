@@ -32,6 +32,8 @@ SLANG_OFF = {
     "sign-conversion": "int parameters and genvars select bits everywhere; widths and signs of operators stay checked",
     "useless-cast": "a cast to a parameter's width is none at some values of the parameter",
 }
+# The same in one file that PeakRDL writes: its shift register of stalls may have a single bit, which it shifts by one.
+SLANG_OFF_IN = {"rtl/gen/systole_csr_regs.sv": "[-Wshift-count-overflow]"}
 
 
 def modules(root):
@@ -271,7 +273,7 @@ def check_slang(root, tops):
             for diagnostic in found:
                 engine.issue(diagnostic)
         problems |= {line.replace(f"{root}/", "") for line in client.getString().splitlines() if ": warning: " in line or ": error: " in line}
-    return sorted(problems)
+    return sorted(line for line in problems if not line.endswith(SLANG_OFF_IN.get(line.partition(":")[0], "\0")))
 
 
 def main():
