@@ -5,6 +5,7 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <algorithm>
 #include <systemc>
 #include <utility>
 
@@ -98,9 +99,10 @@ class Simulation::Bench : public sc_core::sc_module {
     if (irq_.read()) return tlm::TLM_OK_RESPONSE;
     if (request_.bytes == 0) {
       wait(irq_.posedge_event());
-    } else if (request_.bytes > 1) {
+    } else {  // a cycle at least: who asks again must see time go on
       wait(irq_.posedge_event() |
-           chip.At(chip.core().cycles() + request_.bytes - 1));
+           chip.At(chip.core().cycles() +
+                   std::max<uint64_t>(request_.bytes - 1, 1)));
     }
     return irq_.read() ? tlm::TLM_OK_RESPONSE : tlm::TLM_INCOMPLETE_RESPONSE;
   }
