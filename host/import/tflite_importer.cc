@@ -3,12 +3,11 @@
 #include "host/import/tflite_importer.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "host/files/read_file.h"
 #include "host/import/tflite_graph.h"
 #include "host/ir/verifier.h"
 
@@ -191,15 +190,10 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ImportTflite(
 
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadTflite(
     const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be opened"));
-  const std::string bytes((std::istreambuf_iterator<char>(file)),
-                          std::istreambuf_iterator<char>());
-  if (file.bad())
-    return absl::UnavailableError(absl::StrCat(path, ": cannot be read"));
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
   absl::StatusOr<std::unique_ptr<ir::Module>> module =
-      ImportTflite(bytes, path);
+      ImportTflite(*bytes, path);
   if (!module.ok()) return module;
   // The module has the file's name without folder and suffix.
   std::string& name = (*module)->name;

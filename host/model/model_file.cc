@@ -5,13 +5,13 @@
 #include <zlib.h>
 
 #include <fstream>
-#include <iterator>
 #include <list>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/files/read_file.h"
 #include "host/model/network_json.h"
 #include "host/model/safetensors.h"
 #include "systole/model.h"
@@ -158,13 +158,9 @@ absl::StatusOr<Network> ParseNetwork(std::string_view bytes,
 }
 
 absl::StatusOr<Network> ReadNetwork(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (!file) {
-    return absl::NotFoundError(
-        absl::StrCat("model file ", path, ": cannot be read"));
-  }
-  return ParseNetwork(bytes, path);
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  return ParseNetwork(*bytes, path);
 }
 
 absl::StatusOr<std::string> SerializeNetwork(const Network& network) {

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/files/read_file.h"
 #include "host/npy/header.h"
 
 namespace systole::npy {
@@ -172,20 +172,9 @@ absl::StatusOr<Array> Parse(std::string_view bytes, const std::string& name) {
 }
 
 absl::StatusOr<Array> Read(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return absl::UnavailableError(absl::StrCat(path, ": is a folder"));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return absl::NotFoundError(absl::StrCat(path, ": ", std::strerror(errno)));
-  }
-  const std::string bytes((std::istreambuf_iterator<char>(file)),
-                          std::istreambuf_iterator<char>());
-  if (file.bad()) {
-    return absl::UnavailableError(absl::StrCat(path, ": cannot be read"));
-  }
-  return Parse(bytes, path);
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  return Parse(*bytes, path);
 }
 
 std::string Serialize(const Array& array) {

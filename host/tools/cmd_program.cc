@@ -3,11 +3,10 @@
 //
 // asm, disasm.
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
+#include "host/files/read_file.h"
 #include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
 #include "systole/program.h"
@@ -15,20 +14,11 @@
 namespace systole::tools {
 namespace {
 
-absl::StatusOr<std::string> ReadText(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    return absl::NotFoundError(absl::StrFormat("%s: cannot be opened", path));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 absl::Status Assemble(const std::string& input, const std::string& output,
                       const std::string& preset_name) {
   const auto preset = PresetByName(preset_name);
   if (!preset.ok()) return preset.status();
-  const auto text = ReadText(input);
+  const auto text = ReadFile(input);
   if (!text.ok()) return text.status();
   auto descriptors = systole::Assemble(*text, input);
   if (!descriptors.ok()) return descriptors.status();

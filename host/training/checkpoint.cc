@@ -7,12 +7,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/files/read_file.h"
 #include "host/model/safetensors.h"
 
 namespace systole::training {
@@ -126,12 +126,9 @@ absl::Status WriteCheckpoint(const std::string& path,
 
 absl::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path,
                                           const std::vector<Layer>& layers) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be opened"));
-  const std::string bytes((std::istreambuf_iterator<char>(file)),
-                          std::istreambuf_iterator<char>());
-  absl::StatusOr<Checkpoint> checkpoint = Parse(bytes, layers);
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<Checkpoint> checkpoint = Parse(*bytes, layers);
   if (!checkpoint.ok()) return Named(path, checkpoint.status());
   return checkpoint;
 }

@@ -136,7 +136,8 @@ TEST_F(ModelCli, BadInputs) {
   const std::string run = absl::StrCat("run ", Program(), " --backend iss ");
   ExpectError(run, 1, "give either --input or --random");
   ExpectError(run + "--random 0", 2, "--random");
-  ExpectError(run + "-i none.npy", 1, "none.npy: No such file");
+  ExpectError("compile / -o " + File("x.tpu"), 1, "/: is a folder");
+  ExpectError(run + "-i none.npy", 1, "none.npy: cannot be opened");
   ExpectError(run + "-i " + kModel, 1, "not a .npy file");
   ExpectError(run + "-i " + File("x.npy") + " -o a=b.npy -o c.npy", 1,
               "--output c.npy: give one NAME=FILE");
