@@ -3,6 +3,7 @@
 //
 // A move is where each element of the result comes from: an operand and an
 // offset in it, or nowhere (padding).
+#include <algorithm>
 #include <type_traits>
 
 #include "host/ir/evaluate_kernels.h"
@@ -23,7 +24,9 @@ int64_t Offset(const Ints& position, const Ints& shape) {
 }
 
 // Where the element at `index` of the result comes from.
-Source SourceOf(const Node& node, int64_t linear, const Ints& index) {
+// `begins`: of a concatenation's operands along its axis.
+Source SourceOf(const Node& node, int64_t linear, const Ints& index,
+                const Ints& begins) {
   const Ints& shape = node.operands[0]->type.shape;
   Ints position = index;
   switch (node.op) {
@@ -51,10 +54,10 @@ Source SourceOf(const Node& node, int64_t linear, const Ints& index) {
     }
     case Op::kConcatenate: {
       const int64_t axis = node.attr<AxisAttributes>().axis;
-      size_t operand = 0;
-      while (position[axis] >= node.operands[operand]->type.shape[axis]) {
-        position[axis] -= node.operands[operand++]->type.shape[axis];
-      }
+      const auto after =
+          std::upper_bound(begins.begin(), begins.end(), position[axis]);
+      const size_t operand = after - begins.begin() - 1;
+      position[axis] -= begins[operand];
       return {operand, Offset(position, node.operands[operand]->type.shape)};
     }
     default:  // reshape
@@ -69,11 +72,21 @@ absl::StatusOr<Literal> EvaluateMove(const Node& node,
   Literal result = Literal::Zeros(node.type.element, node.type.elements());
   const int64_t padding =
       node.op == Op::kPad ? node.attr<PadAttributes>().value : 0;
+  Ints begins;
+  if (node.op == Op::kConcatenate) {
+    const int64_t axis = node.attr<AxisAttributes>().axis;
+    int64_t begin = 0;
+    for (const Node* operand : node.operands) {
+      begins.push_back(begin);
+      begin += operand->type.shape[axis];
+    }
+  }
   result.Visit([&](auto& values) {
     using T = typename std::decay_t<decltype(values)>::value_type;
     Ints index(node.type.shape.size(), 0);
     for (size_t linear = 0; linear < values.size(); ++linear) {
-      const Source source = SourceOf(node, static_cast<int64_t>(linear), index);
+      const Source source =
+          SourceOf(node, static_cast<int64_t>(linear), index, begins);
       values[linear] =
           source.offset < 0
               ? static_cast<T>(padding)

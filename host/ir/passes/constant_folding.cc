@@ -16,24 +16,8 @@ namespace {
 constexpr int64_t kMaxGrowth = 4;
 constexpr int64_t kSmallBytes = 4096;
 
-// Products and windows take far longer than their sizes say.
-bool IsLong(Op op) {
-  switch (op) {
-    case Op::kConv2D:
-    case Op::kDepthwiseConv2D:
-    case Op::kFullyConnected:
-    case Op::kBatchMatmul:
-    case Op::kAveragePool:
-    case Op::kMaxPool:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool WorthFolding(const Node& node) {
   if (node.is_constant() || node.operands.empty() || !HostComputes(node.op) ||
-      IsLong(node.op) ||
       !std::all_of(node.operands.begin(), node.operands.end(),
                    [](const Node* n) { return n->is_constant(); })) {
     return false;
