@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // HBM front end and controllers. Read and write clients are arbitrated apart; writes collect in a buffer and go to the
-// controllers in batches; reads wait for a write of the same beat. Responses come in the order of acceptance. Peak: one beat a
-// cycle. A read of an open row is answered 21 cycles after its acceptance.
+// controllers in batches; reads are compared with it and wait for a write of the same beat. Responses come in the order of
+// acceptance. Peak: one beat a cycle. A read of an open row is answered 23 cycles after its acceptance.
 // Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm
@@ -26,7 +26,7 @@ module systole_hbm
     output logic [NumRd-1:0]                   rd_rsp_valid_o,
     output logic [D*8-1:0]                     rd_rsp_data_o,
 
-    // Write clients. An accepted write is seen by every read that is accepted later.
+    // Write clients. An accepted write is seen by every read that is accepted later; one that is accepted before may see it.
     input  logic [NumWr-1:0]                   wr_valid_i,
     output logic [NumWr-1:0]                   wr_ready_o,
     input  logic [NumWr-1:0][AddrBits-1:0]     wr_addr_i,
@@ -66,12 +66,11 @@ module systole_hbm
   // Arbitration, reads and writes apart.
   logic [NumRd-1:0]  rd_req;
   logic [NumWr-1:0]  wr_req;
-  logic              rd_any, rd_accept, wr_any, wr_accept;
+  logic              rd_any, rd_take, wr_any, wr_accept;
   logic [RdBits-1:0] rd_idx;
   logic [WrBits-1:0] wr_idx;
-  beat_t             rd_beat, wr_beat;
-  loc_t              rd_loc;
-  logic              wr_group;
+  beat_t             wr_beats[NumWr];
+  loc_t              wr_locs[NumWr], wr_loc;
 
   logic [NumRd-1:0] rd_hold;
   logic [NumWr-1:0] wr_hold;
@@ -80,31 +79,56 @@ module systole_hbm
   assign wr_req = wr_valid_i & ~wr_hold;
 
   systole_hbm_arb #(.N(NumRd)) u_rd_arb (
-      .clk_i, .rst_ni, .req_i(rd_req), .any_o(rd_any), .idx_o(rd_idx), .accept_i(rd_accept)
+      .clk_i, .rst_ni, .req_i(rd_req), .any_o(rd_any), .idx_o(rd_idx), .accept_i(rd_any && rd_take)
   );
   systole_hbm_arb #(.N(NumWr)) u_wr_arb (
       .clk_i, .rst_ni, .req_i(wr_req), .any_o(wr_any), .idx_o(wr_idx), .accept_i(wr_accept)
   );
 
-  // Address bits outside the beat's number: inside a beat, or beyond the capacity (the memory repeats).
+  // Address bits outside the beat's number: inside a beat, or beyond the capacity (the memory repeats). A write's place is found
+  // beside the arbitration.
   always_comb begin
-    rd_beat  = rd_addr_i[rd_idx][BeatShift+:BeatBits];
-    wr_beat  = wr_addr_i[wr_idx][BeatShift+:BeatBits];
-    rd_loc   = locate(rd_beat);
-    wr_group = group_of(wr_beat);
+    for (int unsigned i = 0; i < NumWr; i++) begin
+      wr_beats[i] = wr_addr_i[i][BeatShift+:BeatBits];
+      wr_locs[i]  = locate(wr_beats[i]);
+    end
+    wr_loc = wr_locs[wr_idx];
   end
 
   always_comb begin
     rd_ready_o = '0;
     wr_ready_o = '0;
-    rd_ready_o[rd_idx] = rd_accept;
+    rd_ready_o[rd_idx] = rd_any && rd_take;
     wr_ready_o[wr_idx] = wr_accept;
+  end
+
+  // Reads: accepted | compared with the write buffer | to a controller.
+  logic              new_valid, new_take, read_valid_q, rd_accept;
+  logic [RdBits-1:0] new_idx, read_idx_q;
+  beat_t             new_beat, read_beat_q;
+  loc_t              rd_loc;
+
+  systole_skid #(.Width(RdBits + BeatBits)) u_new (
+      .clk_i, .rst_ni,
+      .valid_i(rd_any), .ready_o(rd_take), .data_i({rd_idx, rd_addr_i[rd_idx][BeatShift+:BeatBits]}),
+      .valid_o(new_valid), .ready_i(new_take), .data_o({new_idx, new_beat})
+  );
+
+  assign new_take = !read_valid_q || rd_accept;
+  assign rd_loc   = locate(read_beat_q);
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) read_valid_q <= 1'b0;
+    else if (new_take) read_valid_q <= new_valid;
+  end
+  always_ff @(posedge clk_i) begin
+    if (new_take) {read_idx_q, read_beat_q} <= {new_idx, new_beat};
   end
 
   // Write buffer: the beats whose writes are not in a controller's queue yet, in registers that reads are compared with, and in a
   // memory from which they go on.
   beat_t               buf_q[BufDepth];
-  (* ram_style = "distributed" *) beat_t buf_mem_q[BufDepth];
+  (* ram_style = "distributed" *) loc_t buf_mem_q[BufDepth];
   logic [BufDepth-1:0] buf_valid_q;
   logic [BufBits-1:0]  buf_wr_ptr_q, buf_rd_ptr_q;
   logic [BufBits:0]    buf_count_q;
@@ -112,47 +136,57 @@ module systole_hbm
   loc_t                buf_loc;
 
   assign buf_any = buf_count_q != '0;
-  assign buf_loc = locate(buf_mem_q[buf_rd_ptr_q]);
+  assign buf_loc = buf_mem_q[buf_rd_ptr_q];
 
-  // A read of a buffered beat must wait until the write is on its way. (A controller's queue keeps its order.)
-  logic hazard;
-  always_comb begin
-    hazard = 1'b0;
-    if (rd_any && buf_any) begin
-      for (int unsigned i = 0; i < BufDepth; i++) hazard |= buf_valid_q[i] && buf_q[i] == rd_beat;
-    end
+  // A read of a buffered beat must wait until the write is on its way. (A controller's queue keeps its order.) A read has a mark for
+  // each write that it waits for; a place's mark goes with its write, before another write comes there.
+  typedef logic [BufDepth-1:0] marks_t;
+  marks_t mark_q, mark_new, mark_old;
+  logic   hazard_q;
+
+  function automatic marks_t same(marks_t valid, beat_t beats[BufDepth], beat_t beat);
+    for (int unsigned i = 0; i < BufDepth; i++) same[i] = valid[i] && beats[i] == beat;
+  endfunction
+
+  assign mark_new = new_valid && buf_any ? same(buf_valid_q, buf_q, new_beat) : '0;
+  assign mark_old = mark_q & buf_valid_q;
+  always_ff @(posedge clk_i) begin
+    mark_q   <= new_take ? mark_new : mark_old;
+    hazard_q <= rst_ni && (new_take ? mark_new != '0 : mark_old != '0);
   end
 
   // Reads flow until writes are due; then writes flow, in batches, because each change of direction costs tRTW or tWTR.
   typedef enum logic {DirRead, DirWrite} dir_e;
   dir_e                 dir_q, dir_d;
   logic [BatchBits-1:0] run_q;  // beats since the last change, up to Batch
-  logic                 push;
+  logic                 push, reads;  // reads: some are on their way
+  logic                 held_off_q;   // a writer, a cycle ago
   logic [1:0]           ctrl_ready, ctrl_low, wr_room;
   logic                 batch_done, wr_due;
 
+  assign reads = new_valid || read_valid_q;
   assign batch_done = run_q == BatchBits'(Batch);
-  assign wr_due = buf_count_q >= (BufBits + 1)'(HighWater) || (wr_any && !wr_accept);
+  assign wr_due = buf_count_q >= (BufBits + 1)'(HighWater) || held_off_q;
 
   always_comb begin
     dir_d = dir_q;
     unique case (dir_q)
-      DirRead: if (buf_any && (hazard || (wr_due && (batch_done || !rd_any)) || (!rd_any && &ctrl_low))) dir_d = DirWrite;
-      DirWrite: if (!buf_any || (batch_done && rd_any)) dir_d = DirRead;
+      DirRead: if (buf_any && (hazard_q || (wr_due && (batch_done || !reads)) || (!reads && &ctrl_low))) dir_d = DirWrite;
+      DirWrite: if (!buf_any || (batch_done && reads)) dir_d = DirRead;
       default: dir_d = DirRead;
     endcase
   end
 
   logic order_ready;
-  assign wr_accept = wr_any && wr_room[wr_group] && buf_count_q != (BufBits + 1)'(BufDepth);
-  assign rd_accept = rd_any && dir_q == DirRead && !hazard && order_ready && ctrl_ready[rd_loc.group];
+  assign wr_accept = wr_any && wr_room[wr_loc.group] && buf_count_q != (BufBits + 1)'(BufDepth);
+  assign rd_accept = read_valid_q && dir_q == DirRead && !hazard_q && order_ready && ctrl_ready[rd_loc.group];
   assign buf_pop   = buf_any && dir_q == DirWrite && ctrl_ready[buf_loc.group];
   assign push      = rd_accept || buf_pop;
 
   always_ff @(posedge clk_i) begin
     if (wr_accept) begin
-      buf_q[buf_wr_ptr_q]     <= wr_beat;
-      buf_mem_q[buf_wr_ptr_q] <= wr_beat;
+      buf_q[buf_wr_ptr_q]     <= wr_beats[wr_idx];
+      buf_mem_q[buf_wr_ptr_q] <= wr_loc;
     end
   end
 
@@ -164,8 +198,10 @@ module systole_hbm
       buf_wr_ptr_q <= '0;
       buf_rd_ptr_q <= '0;
       buf_count_q  <= '0;
+      held_off_q   <= 1'b0;
     end else begin
-      dir_q <= dir_d;
+      dir_q      <= dir_d;
+      held_off_q <= wr_any && !wr_accept;
       if (dir_d != dir_q) run_q <= '0;
       else if (push && !batch_done) run_q <= run_q + 1'b1;
       if (wr_accept) begin
@@ -189,7 +225,7 @@ module systole_hbm
 
   systole_fifo #(.Width(RdBits + 1), .Depth(OrderDepth)) u_order (
       .clk_i, .rst_ni,
-      .valid_i(rd_accept), .ready_o(order_ready), .data_i({rd_loc.group, rd_idx}),
+      .valid_i(rd_accept), .ready_o(order_ready), .data_i({rd_loc.group, read_idx_q}),
       .valid_o(order_valid), .ready_i(rsp_pop), .data_o({order_group, order_client}),
       .count_o(order_count)
   );
@@ -230,7 +266,7 @@ module systole_hbm
 
     systole_hbm_wdata #(.Lanes(Lanes), .Depth(WrDepth), .Timing(Timing)) u_wdata (
         .clk_i, .rst_ni,
-        .push_i(wr_accept && wr_group == 1'(g)), .room_o(wr_room[g]),
+        .push_i(wr_accept && wr_loc.group == 1'(g)), .room_o(wr_room[g]),
         .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
         .wr_issue_i(wr_issue[g]), .busy_o(wr_busy[g]),
         .wdata_o(wdata_o[g*Lanes+:Lanes]), .wmask_o(wmask_o[g*Lanes+:Lanes])
@@ -253,7 +289,7 @@ module systole_hbm
     end
   end
 
-  assign outstanding_o = order_count != '0 || rd_rsp_valid_o != '0 || wr_busy != '0;
+  assign outstanding_o = reads || order_count != '0 || rd_rsp_valid_o != '0 || wr_busy != '0;
 
   always_ff @(posedge clk_i) begin
     perf_o.rd_beat    <= rsp_pop;

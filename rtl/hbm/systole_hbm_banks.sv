@@ -46,8 +46,9 @@ module systole_hbm_banks
   localparam wait_t ActToWr = WaitBits'(Timing.trcdwr - 16'd1);
   localparam wait_t ActToPre = WaitBits'(Timing.tras - 16'd1);
   localparam wait_t ActToAct = WaitBits'(Timing.trc - 16'd1);
-  localparam wait_t PreToAct = WaitBits'(Timing.trp - 16'd1);
-  // What a column does to its bank is done a cycle later, from registers: until then the bank still has its user.
+  localparam wait_t PreToAct = WaitBits'(Timing.trp - 16'd2);
+  // What a column or a precharge does to its bank is done a cycle later, from registers: until then the bank still has its user, and
+  // is not activated.
   localparam wait_t RdToPre = WaitBits'(Timing.trtp - 16'd2);
   localparam wait_t ColWrToPre = WaitBits'(WrToPre - 2);
 
@@ -56,8 +57,8 @@ module systole_hbm_banks
   waits_t              rd_q, wr_q, act_q, pre_q;
   // The flags are registers: what the scheduler sees is one bit a bank.
   flags_t              rd_free_q, wr_free_q, act_free_q, pre_free_q, unused_q;
-  logic                column, column_q, written_q;
-  logic [BankBits-1:0] column_bank_q;
+  logic                column, column_q, written_q, closed_q;
+  logic [BankBits-1:0] column_bank_q, closed_bank_q;
 
   // A cycle later; and whether a wait is over then. Whether the flags say which waits are over.
   function automatic waits_t less(waits_t left);
@@ -83,7 +84,7 @@ module systole_hbm_banks
 
   assign rd_ok_o    = rd_free_q[col_bank_i];
   assign wr_ok_o    = wr_free_q[col_bank_i];
-  assign act_ok_o   = act_free_q[act_bank_i];
+  assign act_ok_o   = act_free_q[act_bank_i] && !(closed_q && closed_bank_q == act_bank_i);
   assign pre_ok_o   = pre_free_q[pre_bank_i] && unused_q[pre_bank_i];
   assign pre_open_o = open_q[pre_bank_i];
   assign pre_hit_o  = pre_open_o && row_q[pre_bank_i] == pre_row_i;
@@ -93,6 +94,8 @@ module systole_hbm_banks
     column_q      <= rst_ni && column;
     written_q     <= write_i;
     column_bank_q <= col_bank_i;
+    closed_q      <= rst_ni && precharge_i;
+    closed_bank_q <= pre_bank_i;
   end
 
   always_ff @(posedge clk_i) begin : machines
@@ -106,12 +109,12 @@ module systole_hbm_banks
     wr_free  = ends(wr_q);
     act_free = ends(act_q);
     pre_free = ends(pre_q);
-    if (precharge_i) begin
-      act_v[pre_bank_i] = later(act_v[pre_bank_i], PreToAct);
-      if (PreToAct != '0) act_free[pre_bank_i] = 1'b0;
+    if (closed_q) begin
+      act_v[closed_bank_q] = later(act_v[closed_bank_q], PreToAct);
+      if (PreToAct != '0) act_free[closed_bank_q] = 1'b0;
     end
     if (column_q) begin
-      pre_v[column_bank_q] = later(pre_v[column_bank_q], written_q ? ColWrToPre : RdToPre);
+      pre_v[column_bank_q] = written_q ? later(pre_v[column_bank_q], ColWrToPre) : later(pre_v[column_bank_q], RdToPre);
       if ((written_q ? ColWrToPre : RdToPre) != '0) pre_free[column_bank_q] = 1'b0;
     end
     if (activate_i) begin
@@ -172,7 +175,8 @@ module systole_hbm_banks
   // No wait is longer than tRC, and a column has prepared its bank.
   initial begin
     a_longest : assert (Timing.tras <= Timing.trc && Timing.trp <= Timing.trc && Timing.trcdrd <= Timing.trc &&
-                        Timing.trtp >= 16'd2 && Timing.trcdwr <= Timing.trc && Timing.trtp <= Timing.trc && WrToPre <= 32'(Timing.trc));
+                        Timing.trcdwr <= Timing.trc && Timing.trtp <= Timing.trc && WrToPre <= 32'(Timing.trc) &&
+                        Timing.trtp >= 16'd2 && Timing.trp >= 16'd2);
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

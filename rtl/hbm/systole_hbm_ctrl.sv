@@ -94,7 +94,7 @@ module systole_hbm_ctrl
   ptr_t count;
   logic push;
   assign count = tail_q - col_q;
-  assign req_ready_o = count != ptr_t'(Depth);
+  assign req_ready_o = tail_q != (col_q ^ ptr_t'(Depth));
   assign push = req_valid_i && req_ready_o;
   assign low_o = count <= ptr_t'(LowCount);
 
