@@ -203,6 +203,7 @@ module systole_sds
   // Stage r: the vector whose windows are asked for, and x, the one behind it when it came while r was not granted. What it asks for
   // in a cycle has no bank in common; the rest follows when that is granted.
   logic         r_valid_q, r_wait_q, x_wait_q;  // wait: its descriptor has not started
+  logic         r_valid_d, r_wait_d, r_run_q;   // run: valid, does not wait
   vector_t      r_vector_q, x_vector_q;
   request_t     d_request [S], r_q [S], x_q [S];
   logic [S-1:0] r_now_q, r_rest_q, x_now_q, x_rest_q, d_now, d_rest, later;
@@ -233,19 +234,21 @@ module systole_sds
     later = together(r_rest_q, r_pairs_q);
   end
 
-  assign running     = r_valid_q && !r_wait_q && !freeze_i && !stopped_q;
+  assign running     = r_run_q && !freeze_i && !stopped_q;
   assign win_valid_o = running && go_i ? r_now_q : '0;
   assign got         = win_valid_o & win_ready_i;
   assign step        = running && go_i && (r_now_q & ~win_ready_i) == '0 && r_rest_q == '0;
   assign step_o      = step;
-  assign stall_ub_o  = r_valid_q && !r_wait_q && !freeze_i && go_i && !step;
+  assign stall_ub_o  = r_run_q && !freeze_i && go_i && !step;
   for (genvar s = 0; s < S; s++) begin : gen_request
     assign win_addr_o[s] = r_q[s].addr;
     assign win_need_o[s] = r_q[s].need;
   end
 
   logic r_loads;
-  assign r_loads = step || !r_valid_q;
+  assign r_loads   = step || !r_valid_q;
+  assign r_valid_d = r_loads ? x_valid_q || d_moves : r_valid_q;
+  assign r_wait_d  = (r_loads ? (x_valid_q ? x_wait_q : d_moves && d_wait_q) : r_wait_q) && !start;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -254,18 +257,15 @@ module systole_sds
       d_wait_q  <= 1'b0;
       x_wait_q  <= 1'b0;
       r_wait_q  <= 1'b0;
+      r_run_q   <= 1'b0;
     end else begin
-      if (r_loads) r_valid_q <= x_valid_q || d_moves;
+      r_valid_q <= r_valid_d;
+      r_wait_q  <= r_wait_d;
+      r_run_q   <= r_valid_d && !r_wait_d;
       x_valid_q <= !r_loads && (x_valid_q || d_moves);
       // The descriptor that waits for its start, wherever its first vector is.
       d_wait_q <= advance ? c_valid_q && c_first_q : d_wait_q && !start;
-      if (r_loads) begin
-        r_wait_q <= (x_valid_q ? x_wait_q : d_moves && d_wait_q) && !start;
-        x_wait_q <= 1'b0;
-      end else begin
-        r_wait_q <= r_wait_q && !start;
-        x_wait_q <= (x_valid_q ? x_wait_q : d_moves && d_wait_q) && !start;
-      end
+      x_wait_q <= !r_loads && (x_valid_q ? x_wait_q : d_moves && d_wait_q) && !start;
     end
   end
 
@@ -295,7 +295,7 @@ module systole_sds
     end
   end
 
-  assign head_valid_o      = r_valid_q && !r_wait_q;
+  assign head_valid_o      = r_run_q;
   assign head_take_o       = r_vector_q.take;
   assign head_accumulate_o = r_vector_q.accumulate;
   assign head_transpose_o  = r_vector_q.transpose;

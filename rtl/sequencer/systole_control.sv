@@ -98,7 +98,7 @@ module systole_control
   assign freeze = freeze_i || fault_freeze;
   assign idle_o = unit_idle & none;
 
-  // The units lie far apart, and their requests go on to arbiters: each has a copy of its own.
+  // Each unit has one of its own, and a register on the way to it (systole_core).
   always_ff @(posedge clk_i) freeze_o <= rst_ni ? {NumQueues{freeze}} | unit_stop : '0;
 
   // A memory error has no descriptor: it is told as the sequencer's, which goes first.

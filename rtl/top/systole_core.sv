@@ -68,7 +68,7 @@ module systole_core
   // Program control; the units in the order of the queue numbers.
   unit_req_t                    req [NumQueues];
   unit_rsp_t                    rsp [NumQueues];
-  logic [NumQueues-1:0]         done, q_idle, q_busy, q_waiting, freeze;
+  logic [NumQueues-1:0]         done, q_idle, q_busy, q_waiting, freeze, freeze_q;
   systole_bus_pkg::core_status_t control_status;
   logic                         dispatch_stall;
 
@@ -81,6 +81,8 @@ module systole_core
       .idle_o(q_idle), .busy_o(q_busy), .waiting_o(q_waiting), .dispatch_stall_o(dispatch_stall),
       .retire_valid_o, .retire_index_o
   );
+  // The units lie far from the control, and what they gate goes on to arbiters: the way to them takes a cycle of its own.
+  always_ff @(posedge clk_i) freeze_q <= core_rst_n ? freeze : '0;
   for (genvar q = 0; q < NumQueues; q++) begin : gen_done
     assign done[q] = rsp[q].done;
   end
@@ -120,7 +122,7 @@ module systole_core
   // verilator lint_on UNUSEDSIGNAL
 
   systole_dma_load #(.Cfg(Cfg)) u_load (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze[QueueLoad]), .hbm_end_i,
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueLoad]), .hbm_end_i,
       .req_i(req[QueueLoad]), .rsp_o(rsp[QueueLoad]),
       .rd_valid_o(rd_valid_o[2]), .rd_ready_i(rd_ready_i[2]), .rd_addr_o(rd_addr_o[2]),
       .rd_rsp_valid_i(rd_rsp_valid_i[2]), .rd_rsp_data_i,
@@ -128,7 +130,7 @@ module systole_core
   );
 
   systole_weight_loader #(.Cfg(Cfg)) u_weight_loader (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze[QueueWeight]), .hbm_end_i,
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueWeight]), .hbm_end_i,
       .req_i(req[QueueWeight]), .rsp_o(rsp[QueueWeight]),
       .rd_valid_o(rd_valid_o[1]), .rd_ready_i(rd_ready_i[1]), .rd_addr_o(rd_addr_o[1]),
       .rd_rsp_valid_i(rd_rsp_valid_i[1]), .rd_rsp_data_i,
@@ -138,7 +140,7 @@ module systole_core
   );
 
   systole_dma_store #(.Cfg(Cfg)) u_store (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze[QueueStore]), .hbm_end_i,
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueStore]), .hbm_end_i,
       .req_i(req[QueueStore]), .rsp_o(rsp[QueueStore]),
       .ub_valid_o(st_valid), .ub_ready_i(st_ready), .ub_addr_o(st_addr), .ub_rsp_valid_i(st_rsp_valid),
       .ub_data_i(st_data),
@@ -157,7 +159,7 @@ module systole_core
   logic [LaneBits-1:0]    mxu_nan, mxu_inf, vec_nan, vec_inf;  // elements
 
   systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze[QueueMxu]), .flush_i(begin_q),
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueMxu]), .flush_i(begin_q),
       .req_i(req[QueueMxu]), .rsp_o(rsp[QueueMxu]),
       .wf_valid_i(wf_valid), .wf_data_i(wf_data), .wf_transpose_i(wf_transpose), .wf_free_o(wf_free),
       .win_valid_o(win_valid[S-1:0]), .win_addr_o(win_addr[S-1:0]), .win_need_o(win_need[S-1:0]),
@@ -182,7 +184,7 @@ module systole_core
   // Vector unit: the quantising one, or the programmable one.
   if (!Bf16) begin : gen_int8
     systole_vector #(.Cfg(Cfg)) u_vector (
-        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze[QueueVector]),
+        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueVector]),
         .req_i(req[QueueVector]), .rsp_o(rsp[QueueVector]),
         .vrd_valid_o(win_valid[S]), .vrd_ready_i(win_ready[S]), .vrd_addr_o(win_addr[S]), .vrd_rsp_valid_i(win_rsp_valid[S]),
         .vrd_data_i(win_data[S]),
@@ -202,7 +204,7 @@ module systole_core
     assign vrd_data = '{win_data[S], win_data[S+1]};
 
     systole_vpu #(.Cfg(Cfg)) u_vector (
-        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze[QueueVector]),
+        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueVector]),
         .req_i(req[QueueVector]), .rsp_o(rsp[QueueVector]),
         .vrd_valid_o(win_valid[S+1:S]), .vrd_ready_i(win_ready[S+1:S]), .vrd_addr_o(win_addr[S+1:S]),
         .vrd_need_o(win_need[S+1:S]), .vrd_rsp_valid_i(win_rsp_valid[S+1:S]), .vrd_data_i(vrd_data),

@@ -116,27 +116,28 @@ module systole_unified_buffer
 
   // Read grants. A request is granted when no port before it asks for one of its banks, granted or not: so nothing runs from port to
   // port. The data setup's windows of one cycle have no bank in common, and nothing is before them but an urgent port: they wait while
-  // there is one, and are told so from a register, also while they do not ask.
+  // there is one, and are told so from a register, also while they do not ask. A port that is granted as it becomes urgent is not
+  // starved any more: then its banks are free for a cycle.
   logic [NumRd-1:0] urgent_q;         // the port that goes first: it was denied for StarveCycles
   logic [NB-1:0]    urgent_banks_q;   // its banks, or none
+  logic [NumRd-1:0] starved, urgent_d;
+  logic [NB-1:0]    urgent_banks_d;
   assign urgent_banks = urgent_banks_q;
 
   always_comb begin
     logic [NB-1:0] ahead;
     ahead = urgent_banks;
     for (int unsigned p = 0; p < NumRd; p++) begin
-      rd_gnt[p] = rd_valid[p] && (p < S ? !urgent_any_q : urgent_q[p] || (rd_claims[p] & ahead) == '0);
+      rd_gnt[p] = rd_valid[p] && (p < S ? !urgent_any_q : (urgent_q[p] && starved[p]) || (rd_claims[p] & ahead) == '0);
       ahead |= rd_claims[p];
     end
   end
 
   // Ports other than the data setup's count their denials; one at a time becomes urgent.
-  logic [NumRd-1:0] starved, urgent_d;
-  logic [NB-1:0]    urgent_banks_d;
   assign starved[S-1:0] = '0;
   for (genvar p = S; p < NumRd; p++) begin : gen_starve
     logic [StarveBits-1:0] denied_q;
-    assign starved[p] = denied_q == StarveBits'(StarveCycles);
+    assign starved[p] = denied_q[StarveBits-1];
     always_ff @(posedge clk_i) begin
       if (!rst_ni || rd_gnt[p] || !rd_valid[p]) denied_q <= '0;
       else if (!starved[p]) denied_q <= denied_q + 1'b1;
@@ -146,16 +147,16 @@ module systole_unified_buffer
     urgent_d       = '0;
     urgent_banks_d = '0;
     for (int unsigned p = NumRd - 1; p >= S; p--) begin
-      if (starved[p] && !urgent_q[p]) begin
+      if (starved[p] && rd_valid[p] && !urgent_q[p]) begin
         urgent_d       = NumRd'(1) << p;
         urgent_banks_d = rd_banks[p];
       end
     end
   end
   always_ff @(posedge clk_i) begin
-    urgent_any_q   <= rst_ni && (urgent_d & rd_valid & ~rd_gnt) != '0;
-    urgent_q       <= rst_ni ? urgent_d & rd_valid & ~rd_gnt : '0;
-    urgent_banks_q <= rst_ni && (urgent_d & rd_valid & ~rd_gnt) != '0 ? urgent_banks_d : '0;
+    urgent_any_q   <= rst_ni && urgent_d != '0;
+    urgent_q       <= rst_ni ? urgent_d : '0;
+    urgent_banks_q <= rst_ni ? urgent_banks_d : '0;
   end
 
   // Write grants: the vector unit first, unless the DMA starves.
@@ -380,7 +381,7 @@ module systole_unified_buffer
       end
       for (int unsigned p = 0; p < NumRd; p++) begin
         for (int unsigned q = p + 1; q < NumRd; q++) a_bank : assert (!(rd_gnt[p] && rd_gnt[q]) || (rd_claims[p] & rd_claims[q]) == '0);
-        a_urgent : assert (!urgent_q[p] || !rd_valid[p] || rd_banks[p] == urgent_banks_q);
+        a_urgent : assert (!urgent_q[p] || !starved[p] || !rd_valid[p] || rd_banks[p] == urgent_banks_q);
       end
       a_one_writer : assert (!(vec_we_q && dma_we_q) || ((vec_first_q | vec_second_q) & dma_banks_q) == '0);
       a_vec_range : assert (!vec_wr_ready_o || ((vec_mask[W-1:0] == '0 || in_range(vec_word0))

@@ -85,8 +85,8 @@ inline constexpr std::array<Preset, 8> kPresets = {{
     {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 4, 8, 32}, {Memory::kHbm, 2, 0}, "mini", 3},
     {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 4, 8, 512}, {Memory::kHbm, 32, 0}, "v2", 4},
     {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 4, 32, 4, 8, 128}, {Memory::kHbm, 8, 0}, "lite", 5},
-    {{8, 8, Cell::kInt8, 2, 64, 131072, 8, 1024, 8, 2, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board8", 6},
-    {{16, 16, Cell::kInt8, 2, 136, 262144, 8, 1024, 8, 4, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board", 7},
+    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 2, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board8", 6},
+    {{16, 16, Cell::kInt8, 2, 136, 131072, 8, 1024, 8, 4, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board", 7},
 }};
 
 // The preset of that name, or nullptr.
