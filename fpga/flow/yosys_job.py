@@ -27,6 +27,12 @@ CLOCKS = ("\\clk_i",)
 # Sources whose multiplexers are made of a slice's own (wide_muxes.v): those of data, many of the same kind. A tenth less of the unified
 # buffer, and a level instead of three behind its memories.
 WIDE_MUXES = ("rtl/unified_buffer/",)
+# What synth_lattice does in its step "coarse", but for one pass: share puts a multiplexer in front of adders and memory ports that
+# are never used together, behind what decides between them, and costs the clock more than the cells are worth.
+COARSE = ("proc -latches error", "check", "flatten", "tribuf -logic", "deminout", "opt_expr", "check", "opt_clean", "opt -nodffe -nosdff", "fsm", "opt",
+          "wreduce", "peepopt", "opt_clean", "techmap -map +/cmp2lut.v -D LUT_WIDTH=4", "opt_expr", "opt_clean",
+          "techmap -map +/mul2dsp.v -D DSP_A_MAXWIDTH=18 -D DSP_B_MAXWIDTH=18 -D DSP_A_MINWIDTH=2 -D DSP_B_MINWIDTH=2 -D DSP_NAME=$__MUL18X18",
+          "techmap -map +/lattice/dsp_map_18x18.v", "chtype -set $mul t:$__soft_mul", "alumacc", "opt", "memory -nomap", "opt_clean")
 
 
 def lengthen(module, wire, additions):
@@ -99,7 +105,10 @@ def main():
         run("scratchpad -set abc9.verify false")
         if job.get("effort", True):
             run("scratchpad -set abc9.W 300")
-        run("synth_lattice -family ecp5 -abc9 -run begin:map_luts")
+        run("synth_lattice -family ecp5 -abc9 -run begin:coarse")
+        for command in COARSE:
+            run(command)
+        run("synth_lattice -family ecp5 -abc9 -run map_ram:map_luts")
         for source in WIDE_MUXES:
             run(f"muxcover -mux4 -mux8 t:$_MUX_ a:src=*{source}* %i")
         run(f"techmap -map {pathlib.Path(__file__).parent / 'wide_muxes.v'}")
