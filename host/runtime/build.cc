@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "host/files/file_kind.h"
 #include "host/import/tflite_importer.h"
 #include "systole/model.h"
 
@@ -73,7 +74,16 @@ absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
 
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer) {
-  if (!absl::EndsWith(path, ".tflite")) return ReadNetworkSource(path);
+  absl::StatusOr<FileKind> kind = KindOfFile(path);
+  if (!kind.ok()) return kind.status();
+  // A damaged file is told of by the reader that its name asks for.
+  if (*kind == FileKind::kUnknown) {
+    if (absl::EndsWith(path, ".tflite")) kind = FileKind::kTflite;
+    if (absl::EndsWith(path, ".safetensors")) kind = FileKind::kSafetensors;
+  }
+  if (*kind == FileKind::kSafetensors) return ReadNetworkSource(path);
+  if (*kind != FileKind::kTflite)
+    return WrongKind(path, *kind, "a model (.tflite, .safetensors)");
   auto module = import::ReadTflite(path);
   if (!module.ok()) return module.status();
   absl::StatusOr<Source> source =

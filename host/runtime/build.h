@@ -30,8 +30,8 @@ struct Source {
 absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
                                 ir::PassManager::Observer observer = nullptr);
 
-// A file that ends in .tflite, or else a network's (.safetensors). Errors
-// name the file.
+// A TensorFlow Lite model or a network (.safetensors), whatever the file's name
+// ends in. Errors name the file.
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer = nullptr);
 

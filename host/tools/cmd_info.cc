@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// info: what a program file holds.
+// info: what a program file holds, or a model's operators.
 #include <cstdio>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "host/files/file_kind.h"
+#include "host/runtime/build.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
 #include "host/tools/report.h"
@@ -13,7 +16,32 @@
 namespace systole::tools {
 namespace {
 
+// A model that is not compiled yet.
+absl::Status ModelInfo(const std::string& input, bool as_json) {
+  const auto source = runtime::ReadSource(input);
+  if (!source.ok()) return source.status();
+  runtime::CompiledModel model;
+  model.name = source->lowered.networks.front().name;
+  for (const auto& part : source->lowered.parts)
+    model.parts.push_back(part->Clone());
+  model.placements = source->lowered.placements;
+  if (as_json) {
+    std::printf("%s\n", PlacementJson(model).dump(2).c_str());
+    return absl::OkStatus();
+  }
+  std::printf(
+      "model %s\n\n%s\n%s\nLayers, tiling, memory and cycles are those of a "
+      "program: systole compile %s --preset NAME -o FILE.tpu\n",
+      model.name.c_str(), SignatureText(model).c_str(),
+      PlacementText(model.placements).c_str(), input.c_str());
+  return absl::OkStatus();
+}
+
 absl::Status Info(const std::string& input, bool as_json) {
+  const auto kind = KindOfFile(input);
+  if (!kind.ok()) return kind.status();
+  if (*kind != FileKind::kProgram && !absl::EndsWith(input, ".tpu"))
+    return ModelInfo(input, as_json);
   const auto program = ReadProgram(input);
   if (!program.ok()) return program.status();
   const auto preset = PresetByName(program->preset);
@@ -63,8 +91,10 @@ void AddInfoCommand(CLI::App& app, Action& chosen) {
   CLI::App* sub = app.add_subcommand(
       "info",
       "describe a program file: inputs and outputs, what runs where, layers, "
-      "tiling, memory, expected cycles");
-  sub->add_option("program", *input, "program file")->required();
+      "tiling, memory, expected cycles; of a model: what runs where");
+  sub->add_option("program", *input,
+                  "program file, or model (.tflite, .safetensors)")
+      ->required();
   sub->add_flag("--json", *json, "print JSON instead of tables");
   sub->callback([input, json, &chosen] {
     chosen = [input, json] { return Info(*input, *json); };

@@ -222,10 +222,9 @@ Json InfoJson(const Program& program, const Preset& preset) {
   return json;
 }
 
-Json InfoJson(const runtime::CompiledModel& model, const Preset& preset) {
+Json PlacementJson(const runtime::CompiledModel& model) {
   Json json;
   json["model"] = model.name;
-  json["images_a_run"] = model.batch();
   json["inputs"] = Json::array();
   for (const ir::Node* input : model.inputs())
     json["inputs"].push_back(ValueJson(InputName(*input), input->type));
@@ -251,6 +250,12 @@ Json InfoJson(const runtime::CompiledModel& model, const Preset& preset) {
                               {"bytes", s.bytes},
                               {"bytes_share", s.bytes_share}});
   }
+  return json;
+}
+
+Json InfoJson(const runtime::CompiledModel& model, const Preset& preset) {
+  Json json = PlacementJson(model);
+  json["images_a_run"] = model.batch();
   if (model.programs.size() == 1) {
     json.update(InfoJson(model.programs[0], preset));
     return json;

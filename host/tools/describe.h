@@ -35,6 +35,8 @@ std::string LayerText(const Program& program, const Preset& preset);
 // The model's inputs and outputs.
 std::string SignatureText(const runtime::CompiledModel& model);
 
+// Inputs, outputs, and what runs where; needs no programs.
+nlohmann::ordered_json PlacementJson(const runtime::CompiledModel& model);
 nlohmann::ordered_json InfoJson(const Program& program, const Preset& preset);
 nlohmann::ordered_json InfoJson(const runtime::CompiledModel& model,
                                 const Preset& preset);

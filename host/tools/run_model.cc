@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/files/file_kind.h"
 #include "host/runtime/build.h"
 #include "host/runtime/runner.h"
 #include "host/tools/interrupt.h"
@@ -27,6 +28,7 @@ struct ModelInputs {
   std::vector<Literal> values;  // images in a row
   int64_t images = 0;
   bool quantised = false;
+  int64_t clipped = 0;  // of the values given as float32
 };
 
 struct Result {
@@ -54,8 +56,11 @@ std::vector<std::string> NamesOf(const runtime::CompiledModel& model,
 
 // A program, or what it is made of.
 absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
-  if (!absl::EndsWith(args.model, ".tflite") &&
-      !absl::EndsWith(args.model, ".safetensors")) {
+  const auto kind = KindOfFile(args.model);
+  if (!kind.ok()) return kind.status();
+  const bool broken_program =
+      *kind == FileKind::kUnknown && absl::EndsWith(args.model, ".tpu");
+  if (*kind == FileKind::kProgram || broken_program) {
     auto model = runtime::ReadModel(args.model);
     if (!model.ok()) return model;
     if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
@@ -116,6 +121,16 @@ absl::StatusOr<ModelInputs> ReadInputs(const RunArgs& args,
           images->count == 0 ? "at least 1 is needed"
                              : "another number than of the first input"));
     }
+    if (images->clipped > 0) {
+      std::fprintf(
+          stderr,
+          "systole: warning: %s: %s of %s values lie outside %s and are "
+          "clipped\n",
+          (*files)[i].c_str(), Thousands(images->clipped).c_str(),
+          Thousands(array->elements()).c_str(),
+          RangeText(model.inputs()[i]->type).c_str());
+    }
+    inputs.clipped += images->clipped;
     inputs.images = images->count;
     inputs.quantised = inputs.quantised || images->quantised;
     inputs.values.push_back(std::move(images->values));
@@ -250,6 +265,7 @@ Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
   json["images"] = result.images;
   json["images_a_run"] = model.batch();
   json["inputs_quantised"] = inputs.quantised;
+  json["inputs_clipped"] = inputs.clipped;
   json["cycles"] = args.backend != "iss" ? Json(result.cycles) : Json();
   json["host_cpu_seconds"] = result.host_cpu_seconds;
   json["sums_saturated"] = result.saturated;

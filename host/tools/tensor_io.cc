@@ -3,9 +3,12 @@
 #include "host/tools/tensor_io.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/ir/evaluate.h"
 
@@ -81,7 +84,20 @@ absl::StatusOr<Literal> ValuesFor(const npy::Array& array,
                  : "float32"));
 }
 
+// (lowest, highest) number of a type with one scale.
+std::pair<double, double> Range(const ir::Type& type) {
+  const double scale = type.quantization->scales[0];
+  const int64_t zero = type.quantization->zero_point;
+  return {scale * static_cast<double>(-128 - zero),
+          scale * static_cast<double>(127 - zero)};
+}
+
 }  // namespace
+
+std::string RangeText(const ir::Type& type) {
+  const auto [low, high] = Range(type);
+  return absl::StrFormat("%.4g to %.4g", low, high);
+}
 
 absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
   Images images;
@@ -95,6 +111,25 @@ absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
   absl::StatusOr<Literal> values = ValuesFor(array, type.element);
   if (!values.ok()) return values.status();
   images.values = *std::move(values);
+  if (is_float) {
+    const std::vector<float>& numbers = images.values.values<float>();
+    const auto nan = std::find_if(numbers.begin(), numbers.end(),
+                                  [](float v) { return std::isnan(v); });
+    if (nan != numbers.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "element ", nan - numbers.begin(), " is not a number (NaN)"));
+    }
+    if (type.element == ElementType::kInt8) {
+      // Half a step beyond the ends still rounds to them.
+      const auto [low, high] = Range(type);
+      const double half = type.quantization->scales[0] / 2.0;
+      images.clipped =
+          std::count_if(numbers.begin(), numbers.end(),
+                        [low = low - half, high = high + half](float v) {
+                          return v < low || v > high;
+                        });
+    }
+  }
   if (is_float && type.element == ElementType::kInt8) {
     ir::Type to = Row(ElementType::kInt8, array.elements());
     to.quantization = type.quantization;

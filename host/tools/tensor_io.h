@@ -22,13 +22,18 @@ struct Images {
   ir::Literal values;
   int64_t count = 0;
   bool quantised = false;  // they came as float32
+  int64_t clipped = 0;     // values beyond what int8 holds
 };
 
 // The array must have the type's shape, or be a stack of such values: with one
 // axis more in front, or with the first axis of the type, if that is 1, longer
 // or left out. float32 for an int8 input is quantised by its scale and zero
-// point, as QUANTIZE does. Errors: InvalidArgument, which names both.
+// point, as QUANTIZE does. Errors: InvalidArgument, which names both; a NaN,
+// with its place.
 absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type);
+
+// "-1 to 0.992": the numbers that a quantised int8 type holds.
+std::string RangeText(const ir::Type& type);
 
 // Stacked along the first axis if the type's is 1, otherwise along a new one.
 npy::Array FromImages(const ir::Literal& values, const ir::Type& type,

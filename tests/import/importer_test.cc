@@ -92,6 +92,22 @@ TEST(ImporterTest, RefusesOneOperatorByNameIndexAndShapes) {
             "UINT8[3,4]: the operator is not supported");
 }
 
+TEST(ImporterTest, SaysHowAFloatModelIsConverted) {
+  for (const bool dynamic : {false, true}) {
+    ModelBuilder b;
+    const int x = b.Tensor({1, 4}, tflite::TensorType_FLOAT32, {}, {});
+    const int w = dynamic
+                      ? b.Tensor({2, 4}, TensorType_INT8, {0.5f}, {0})
+                      : b.Tensor({2, 4}, tflite::TensorType_FLOAT32, {}, {});
+    const int y = b.Tensor({1, 2}, tflite::TensorType_FLOAT32, {}, {});
+    b.Operator(tflite::BuiltinOperator_FULLY_CONNECTED, {x, w}, {y});
+    const std::string error = Error(b.Model({x}, {y}));
+    EXPECT_THAT(error, HasSubstr(dynamic ? "this is a dynamic-range model"
+                                         : "this is a float model"));
+    EXPECT_THAT(error, HasSubstr("representative_dataset"));
+  }
+}
+
 TEST(ImporterTest, NamesAllOperatorsThatStandInTheWay) {
   ModelBuilder b;
   std::vector<int> t;

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From a TensorFlow Lite model to results in files, by the command line alone.
+#include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -154,6 +156,75 @@ TEST_F(ModelCli, BadInputs) {
   array.bytes.resize(2 * 28 * 28);
   ASSERT_EQ(npy::Write(array, File("bad.npy")), absl::OkStatus());
   ExpectError(run + "-i " + File("bad.npy"), 1, "give int8, uint8 or float32");
+}
+
+// What a file is is told by what it holds.
+TEST_F(ModelCli, ForeignFiles) {
+  const std::string named = File("model.bin");
+  std::filesystem::copy_file(kModel, named);
+  EXPECT_EQ(Run("compile " + named + " -o " + File("n.tpu")).code, 0);
+  EXPECT_EQ(Run("run " + named + " --backend iss --random 1").code, 0);
+  std::filesystem::rename(File("n.tpu"), File("program"));
+  EXPECT_EQ(Run("run " + File("program") + " --backend iss --random 1").code,
+            0);
+  EXPECT_EQ(Run("info " + File("program")).code, 0);
+  const auto expect = [&](const std::string& name, const std::string& bytes,
+                          const char* text) {
+    std::ofstream(File(name), std::ios::binary) << bytes;
+    for (const char* command : {"compile ", "run --random 1 ", "info "}) {
+      ExpectError(command + File(name), 1, text);
+    }
+  };
+  expect("readme.md", "# A text\n",
+         "readme.md: is a file of no known format, not a model (.tflite, "
+         ".safetensors)");
+  expect("empty", "", "is a file of no known format");
+  expect("m.keras", std::string("PK\x03\x04", 4),
+         "is a ZIP archive (a Keras model, or .npz), not a model (.tflite, "
+         ".safetensors); convert it with tf.lite.TFLiteConverter");
+  expect("m.h5", "\x89HDF\r\n\x1A\n", "is an HDF5 file");
+  expect("m.onnx", std::string("\x08\x07", 2), "is an ONNX model");
+  expect("m.npy", "\x93NUMPY", "is an array (.npy)");
+  std::filesystem::create_directory(File("saved"));
+  std::ofstream(File("saved/saved_model.pb")) << "x";
+  ExpectError("compile " + File("saved"), 1,
+              "saved: is a TensorFlow graph (a SavedModel), not a model");
+}
+
+// Numbers that no int8 stands for.
+TEST_F(ModelCli, FloatsThatAreClipped) {
+  Compile();
+  WriteDigits(1);
+  auto array = npy::Read(File("f.npy"));
+  ASSERT_TRUE(array.ok());
+  const auto set = [&](size_t index, float value) {
+    std::memcpy(&array->bytes[4 * index], &value, 4);
+    ASSERT_EQ(npy::Write(*array, File("g.npy")), absl::OkStatus());
+  };
+  const std::string run = absl::StrCat("run ", Program(), " --backend iss -i ",
+                                       File("g.npy"), " --quiet");
+  set(7, 1.001f);  // rounds to 1, the highest
+  EXPECT_THAT(Run(run).text, Not(HasSubstr("clipped")));
+  set(7, 1.5f);
+  set(8, -HUGE_VALF);
+  const Outcome o = Run(run);
+  EXPECT_EQ(o.code, 0);
+  EXPECT_THAT(o.text, HasSubstr("g.npy: 2 of 784 values lie outside 0 to 1 and "
+                                "are clipped"));
+  set(783, NAN);
+  ExpectError(run, 1, "element 783 is not a number (NaN)");
+}
+
+TEST_F(ModelCli, InfoDescribesAModel) {
+  const Outcome o = Run(absl::StrCat("info ", kModel));
+  EXPECT_EQ(o.code, 0);
+  for (const char* text :
+       {"model mnist_cnn", "i8[1,28,28,1]", "runs on", "systole compile "})
+    EXPECT_THAT(o.text, HasSubstr(text));
+  const auto json =
+      nlohmann::json::parse(Run(absl::StrCat("info --json ", kModel)).text);
+  EXPECT_EQ(json["inputs"].size(), 1u);
+  EXPECT_EQ(json["operators"][0]["runs_on"], "array");
 }
 
 TEST_F(ModelCli, BadPrograms) {

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a file is, by its first bytes: its name may end in anything.
+#ifndef SYSTOLE_HOST_FILES_FILE_KIND_H_
+#define SYSTOLE_HOST_FILES_FILE_KIND_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace systole {
+
+enum class FileKind {
+  kUnknown,
+  kProgram,      // of this project (.tpu)
+  kTflite,       // TensorFlow Lite
+  kSafetensors,  // a network of this project, or weights
+  kNpy,          // an array
+  kNpz,          // or another ZIP archive, as Keras writes it
+  kHdf5,         // Keras
+  kOnnx,
+  kSavedModel,  // a TensorFlow graph (.pb), or the folder around one
+};
+
+// How a TensorFlow or Keras model becomes one that this project reads.
+extern const char kConvertHint[];
+
+// Of the first bytes (16 are enough) of a file of that name: a format without
+// a mark of its own is told by its ending.
+FileKind KindOfBytes(std::string_view first, std::string_view path);
+
+// kNotFound, kUnavailable: as of ReadFile. A folder is kSavedModel if it holds
+// saved_model.pb, and an error otherwise.
+absl::StatusOr<FileKind> KindOfFile(const std::string& path);
+
+// The error of a file that is not what was wanted: names what it is, what was
+// wanted and, for a model of another format, what to do.
+absl::Status WrongKind(const std::string& path, FileKind kind,
+                       std::string_view wanted);
+
+}  // namespace systole
+
+#endif  // SYSTOLE_HOST_FILES_FILE_KIND_H_
