@@ -55,14 +55,42 @@ absl::StatusOr<Measurement> Bench::Measure(const std::string& preset,
   return m;
 }
 
+absl::Status Bench::StartAgain(Device& device, const Program& program,
+                               Measurement& m) {
+  constexpr int64_t kBytes = 64, kStep = 7, kPeriod = 61;
+  m.starts = {static_cast<int64_t>(m.run.stats.cycles)};
+  std::vector<uint8_t> bytes(kBytes * kPeriod);
+  for (int i = 1; i < args_.starts; ++i) {
+    const absl::Span<uint8_t> part =
+        absl::MakeSpan(bytes).first(kBytes * (i * kStep % kPeriod + 1));
+    if (absl::Status s = device.Read(0, part); !s.ok()) return s;
+    if (absl::Status s = device.Start(program); !s.ok()) return s;
+    const auto stats = device.Wait();
+    if (!stats.ok()) return stats.status();
+    m.starts.push_back(static_cast<int64_t>(stats->cycles));
+  }
+  return absl::OkStatus();
+}
+
+std::string Bench::StartsText(const Measurement& m) {
+  if (m.starts.size() < 2) return "";
+  const auto [least, most] =
+      std::minmax_element(m.starts.begin(), m.starts.end());
+  return absl::StrCat(Thousands(*least), " - ", Thousands(*most));
+}
+
 absl::StatusOr<Measurement> Bench::MeasureMatmul(
     const std::string& preset, const compiler::MatmulSpec& spec,
     const std::string& name) {
   const auto program = compiler::CompileMatmul(spec, *FindPreset(preset), {});
   if (!program.ok()) return program.status();
   std::mt19937_64 rng(args_.seed);
-  return Measure(preset, name, compiler::MatmulNetwork(spec), *program,
-                 RandomInt8(spec.m * spec.k, rng), spec.raw);
+  auto m = Measure(preset, name, compiler::MatmulNetwork(spec), *program,
+                   RandomInt8(spec.m * spec.k, rng), spec.raw);
+  if (!m.ok()) return m;
+  if (absl::Status s = StartAgain(**Open(preset), *program, *m); !s.ok())
+    return s;
+  return m;
 }
 
 absl::StatusOr<Measurement> Bench::MeasureConv(const std::string& preset,
@@ -90,6 +118,7 @@ Record Bench::MakeRecord(const std::string& section, const std::string& preset,
     *r.hbm_write_bytes += layer.hbm_write_bytes;
   }
   r.bit_exact = m.run.layers.back().bit_exact;
+  if (m.starts.size() > 1) r.more["cycles_of_starts"] = m.starts;
   if (m.ideal_cycles > 0) {
     r.ideal_utilisation = static_cast<double>(m.macs) /
                           (static_cast<double>(m.ideal_cycles) * peak);
@@ -179,8 +208,8 @@ std::string CauseOfShortfall(const CounterDelta& run, int64_t ideal_cycles,
 
 absl::StatusOr<std::vector<Record>> Bench::Matmuls() {
   std::vector<Record> records;
-  Table table({"matmul on edge", "MACs", "ideal", "cycles", "of peak", "goal",
-               "bit-exact", "cause of the shortfall"});
+  Table table({"matmul on edge", "MACs", "ideal", "cycles", "starts", "of peak",
+               "goal", "bit-exact", "cause of the shortfall"});
   struct Item {
     int64_t m, k, n;
     bool raw;
@@ -202,7 +231,7 @@ absl::StatusOr<std::vector<Record>> Bench::Matmuls() {
                                    : nlohmann::ordered_json(nullptr);
     r.more["cause"] = CauseOfShortfall(m->run.stats, m->ideal_cycles);
     table.Add({name, Thousands(m->macs), Thousands(m->ideal_cycles),
-               r.cycles ? Thousands(*r.cycles) : "-",
+               r.cycles ? Thousands(*r.cycles) : "-", StartsText(*m),
                r.utilisation ? Percent(*r.utilisation) : "-",
                item.goal > 0 ? Percent(item.goal) : "", YesNo(r.bit_exact),
                r.cycles ? r.more["cause"].get<std::string>() : ""});

@@ -29,6 +29,7 @@ struct BenchArgs {
   std::string digits = "tests/data/mnist";
   std::vector<std::string> sections;  // empty = all
   uint64_t seed = 1;
+  int starts = 1;  // of each matrix product, at different times
   bool json = false, quiet = false;
 };
 
@@ -37,6 +38,7 @@ struct Measurement {
   CheckedRun run;
   int64_t macs = 0, ideal_cycles = 0;
   int64_t expected_cycles = 0;  // of the compiler's cost model
+  std::vector<int64_t> starts;  // cycles of each start
 };
 
 // What the counters grew by, and the cycles in which they did.
@@ -75,6 +77,12 @@ class Bench {
   absl::StatusOr<Measurement> MeasureFloat(const std::string& preset, int64_t m,
                                            int64_t k, int64_t n,
                                            const std::string& name);
+  // Starts the loaded program again at times that differ in where refreshes of
+  // the HBM fall: by reads of different lengths between.
+  absl::Status StartAgain(Device& device, const Program& program,
+                          Measurement& m);
+  // The least and the most cycles of the starts, for a table; "" of one start.
+  static std::string StartsText(const Measurement& m);
   absl::StatusOr<Record> MeasurePass(const std::string& preset, int pass);
   absl::StatusOr<std::vector<Record>> TrainingStep(const std::string& preset,
                                                    int64_t batch);

@@ -80,6 +80,11 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--reports", args->reports,
                   "folder of bench.json; empty: none")
       ->capture_default_str();
+  sub->add_option("--starts", args->starts,
+                  "starts of each matrix product at different times: the least "
+                  "cycles have no refresh of the HBM in the way")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   sub->add_option("--seed", args->seed, "seed of the random operands")
       ->capture_default_str();
   sub->add_flag("--json", args->json, "print JSON instead of tables");
