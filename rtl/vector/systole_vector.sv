@@ -201,8 +201,9 @@ module systole_vector
   // Reads. Parameter words go first, but a window that was asked for is kept until it is granted.
   logic win_req, win_held_q, par_sel;
 
-  // A requant's row is asked for when the last parameter word is.
-  assign req_open       = req_valid && !freeze_i && !gap && !(req_uop.src == SrcAcc && par_busy && req_uop.bank == par_bank);
+  // A requant's row is asked for when the last parameter word is. Reads go on while frozen, until what they lead to waits for its write:
+  // they change nothing, and between here and the banks' addresses is a long way.
+  assign req_open       = req_valid && !gap && !(req_uop.src == SrcAcc && par_busy && req_uop.bank == par_bank);
   assign acc_rd_valid_o = req_open && req_acc;
   assign acc_rd_row_o   = req_row;
   assign win_req        = req_open && req_ub;

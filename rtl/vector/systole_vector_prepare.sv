@@ -119,7 +119,7 @@ module systole_vector_prepare
   // Nothing that hits the block is still in flight. A hit counts a cycle later: what was fetched since then is fetched again.
   assign clean = stale_q ? drained_i : older_q == '0;
 
-  assign rd_valid_o  = state_q == StFetch && !freeze_i;
+  assign rd_valid_o  = state_q == StFetch;
   assign rd_addr_o   = addr_q;
   assign rd_word_o   = word_q;
   assign rd_bank_o   = bank_q;
