@@ -203,7 +203,7 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
   absl::Status status = ImportInputs(graph, subgraph);
   if (!status.ok()) return Prefixed("input", status);
   status = ImportOperators(graph, model, subgraph);
-  if (absl::IsUnimplemented(status)) {
+  if (!status.ok()) {
     const std::string cause = FloatModel(model, subgraph);
     if (!cause.empty())
       return absl::UnimplementedError(

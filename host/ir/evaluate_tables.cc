@@ -26,10 +26,12 @@ int64_t Radius(int integer_bits, int shift) {
 
 absl::StatusOr<Literal> Activation(const Node& node, const Literal& input) {
   const Quantization& q = node.operands[0]->quantization();
+  // From a scale of 8 on only zero itself is near enough to be scaled.
+  const bool far = q.scale() >= 8;
   const absl::StatusOr<Factor> factor =
-      FactorOf(std::ldexp(double{q.scale()}, 27));
+      FactorOf(far ? 0 : std::ldexp(double{q.scale()}, 27));
   if (!factor.ok()) return factor.status();
-  const int64_t radius = Radius(4, factor->shift);
+  const int64_t radius = far ? 1 : Radius(4, factor->shift);
   std::array<int8_t, 256> table;
   for (int value = -128; value <= 127; ++value) {
     const int centred = value - q.zero_point;

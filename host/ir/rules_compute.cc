@@ -146,9 +146,10 @@ absl::Status CheckTable(const Node& node) {
   // What fixed point with 4 or 5 integer bits can take.
   const float input_scale = input.quantization->scale();
   if (node.op != Op::kSoftmax) {
-    SYSTOLE_IR_CHECK(std::ldexp(1.0f, -27) <= input_scale && input_scale < 8,
+    SYSTOLE_IR_CHECK(std::ldexp(1.0f, -27) <= input_scale &&
+                         input_scale < std::ldexp(1.0f, 31),
                      "scale ", input_scale,
-                     " of the input is not in 2^-27 .. 8");
+                     " of the input is not in 2^-27 .. 2^31");
     return absl::OkStatus();
   }
   const float beta = node.attr<SoftmaxAttributes>().beta;

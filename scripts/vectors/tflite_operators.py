@@ -675,6 +675,9 @@ def cases(rng):
     yield named(reduction, "sum", (300, 7), (1,), False, same_scale=False)
     yield named(conv, (3, 2, 9, 4), (5, 1, 3, 4), stride=(1, 2), activation="relu")
     yield named(conv, (2, 3, 6, 4), (1, 1, 2, 4), depthwise=True, activation="none")
+    for op in ("logistic", "tanh"):  # as steep as a step
+        for scale, zero in ((7.99, 1), (8.0, -3), (11.5, 20), (1000.0, 0)):
+            yield named(table, op, scale, zero)
 
 
 def main():

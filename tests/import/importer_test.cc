@@ -96,15 +96,17 @@ TEST(ImporterTest, SaysHowAFloatModelIsConverted) {
   for (const bool dynamic : {false, true}) {
     ModelBuilder b;
     const int x = b.Tensor({1, 4}, tflite::TensorType_FLOAT32, {}, {});
-    const int w = dynamic
-                      ? b.Tensor({2, 4}, TensorType_INT8, {0.5f}, {0})
-                      : b.Tensor({2, 4}, tflite::TensorType_FLOAT32, {}, {});
+    const uint32_t data = b.Buffer(std::vector<uint8_t>(dynamic ? 8 : 32));
+    const int w =
+        dynamic ? b.Tensor({2, 4}, TensorType_INT8, {0.5f}, {0}, data)
+                : b.Tensor({2, 4}, tflite::TensorType_FLOAT32, {}, {}, data);
     const int y = b.Tensor({1, 2}, tflite::TensorType_FLOAT32, {}, {});
-    b.Operator(tflite::BuiltinOperator_FULLY_CONNECTED, {x, w}, {y});
+    b.Operator(tflite::BuiltinOperator_FULLY_CONNECTED, {x, w}, {y},
+               tflite::Options_FullyConnectedOptions,
+               tflite::CreateFullyConnectedOptions(b.fbb).Union());
     const std::string error = Error(b.Model({x}, {y}));
-    EXPECT_THAT(error, HasSubstr(dynamic ? "this is a dynamic-range model"
-                                         : "this is a float model"));
-    EXPECT_THAT(error, HasSubstr("representative_dataset"));
+    EXPECT_THAT(error, HasSubstr(dynamic ? "activations): convert it with tf"
+                                         : "a float model: convert it with"));
   }
 }
 

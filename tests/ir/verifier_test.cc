@@ -172,7 +172,7 @@ std::vector<Case> Cases() {
         {"i8[2,9]{scale=0.0", "i8[9,2]{scale=0.0", "the operands make"}}},
       {absl::StrReplaceAll(softmax,
                            {{"softmax(%x), beta=0.5", "logistic(%x)"}}),
-       {{"scale=0.5", "scale=8", "not in 2^-27 .. 8"}}},
+       {{"scale=0.5", "scale=4e9", "not in 2^-27 .. 2^31"}}},
       {tanh, {{"scale=0.0078125", "scale=0.00390625", "must have scale"}}},
       {hard_swish,
        {{"i8[9]{scale=0.25", "i8[8]{scale=0.25", "[8]"},

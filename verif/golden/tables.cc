@@ -66,8 +66,11 @@ template <typename Function>
 absl::StatusOr<Array<int8_t>> Activation(const Array<int8_t>& input,
                                          Affine from, int output_bits,
                                          int zero_point, Function function) {
-  const absl::StatusOr<Multiplier> m =
-      QuantizeMultiplier(std::ldexp(double{from.scale}, 31 - kActivationBits));
+  // From 2^29 on the exponent is 30, the radius 1, and only 0 is scaled.
+  const double real =
+      std::min(std::ldexp(double{from.scale}, 31 - kActivationBits),
+               std::ldexp(1.0, 29));
+  const absl::StatusOr<Multiplier> m = QuantizeMultiplier(real);
   if (!m.ok()) return m.status();
   const int64_t radius = Radius(kActivationBits, m->shift);
   Array<int8_t> output = input;
