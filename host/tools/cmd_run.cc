@@ -37,6 +37,12 @@ void AddModelOptions(CLI::App& sub, RunArgs& args) {
                  "compare every output, and every tensor that reaches HBM, "
                  "with the golden model")
       ->group(group);
+  sub.add_option(
+         "--tensors", args.tensors,
+         "folder for every tensor that reaches HBM, as .npy, with "
+         "their names in index.json; a model that is compiled first, or "
+         "a program with --keep-intermediates, leaves all layers' there")
+      ->group(group);
 }
 
 void AddDigitsOptions(CLI::App& sub, RunArgs& args) {

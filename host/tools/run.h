@@ -25,7 +25,7 @@ struct RunArgs {
   uint64_t seed = 1;
   bool json = false, checked = false, quiet = false;
   // A model.
-  std::string model, check, host_operators = "allow";
+  std::string model, check, tensors, host_operators = "allow";
   std::vector<std::string> inputs, outputs;
   int64_t random = 0;
   bool dequantise = false;

@@ -4,8 +4,12 @@
 // run with a model: inputs from files, outputs to files, batch by batch.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -36,6 +40,7 @@ struct Result {
   double host_cpu_seconds = 0;
   bool saturated = false;  // a sum went beyond int32
   std::vector<Literal> outputs;
+  std::map<std::string, std::vector<int8_t>> tensors;  // for args.tensors
   Json runs = Json::array();
 };
 
@@ -79,7 +84,7 @@ absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
     return s;
   compiler::Options options;
   options.batch = args.batch.value_or(1);
-  options.keep_intermediates = !args.check.empty();
+  options.keep_intermediates = !args.check.empty() || !args.tensors.empty();
   return runtime::Build(*source, **preset, options);
 }
 
@@ -163,6 +168,12 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
       if (absl::Status s = check->Compare(model, batch, *run); !s.ok())
         return s;
     }
+    if (!args.tensors.empty()) {
+      for (const auto& [name, values] : run->tensors) {
+        std::vector<int8_t>& all = result.tensors[name];
+        all.insert(all.end(), values.begin(), values.end());
+      }
+    }
     result.images += images;
     result.cycles += static_cast<int64_t>(run->stats.cycles);
     result.host_cpu_seconds += run->stats.host_cpu_seconds;
@@ -210,6 +221,45 @@ absl::StatusOr<std::vector<OutputFile>> WriteOutputs(
     outputs.push_back(std::move(output));
   }
   return outputs;
+}
+
+// A file a tensor, named after it.
+absl::Status WriteTensors(const std::string& folder,
+                          const runtime::CompiledModel& model,
+                          const Result& result) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat(folder, ": cannot be made: ", error.message()));
+  }
+  Json index = Json::array();
+  std::set<std::string> files;
+  for (const Program& program : model.programs) {
+    for (const TensorInfo& tensor : program.tensors) {
+      const auto values = result.tensors.find(tensor.name);
+      if (values == result.tensors.end()) continue;
+      std::string file = tensor.name;
+      for (char& c : file) {
+        if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '.' &&
+            c != '-')
+          c = '_';
+      }
+      while (!files.insert(file).second) file += '_';
+      npy::Array array;
+      array.shape = {result.images, tensor.h, tensor.w, tensor.channels};
+      array.bytes.assign(values->second.begin(), values->second.end());
+      if (array.elements() != static_cast<int64_t>(array.bytes.size()))
+        continue;  // not int8
+      const std::string path = absl::StrCat(folder, "/", file, ".npy");
+      if (absl::Status s = npy::Write(array, path); !s.ok()) return s;
+      index.push_back({{"name", tensor.name},
+                       {"file", file + ".npy"},
+                       {"scale", tensor.scale},
+                       {"zero_point", tensor.zero_point}});
+    }
+  }
+  return WriteJson(folder + "/index.json", index);
 }
 
 Literal ImageOf(const OutputFile& output, int64_t image) {
@@ -316,6 +366,10 @@ absl::Status RunModel(const RunArgs& args) {
   if (!result.ok()) return result.status();
   const auto outputs = WriteOutputs(args, *model, *files, *result);
   if (!outputs.ok()) return outputs.status();
+  if (!args.tensors.empty()) {
+    if (absl::Status s = WriteTensors(args.tensors, *model, *result); !s.ok())
+      return s;
+  }
   if (args.json) {
     std::printf("%s\n",
                 ToJson(args, *model, *inputs, *result, *outputs, checker)

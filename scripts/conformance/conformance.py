@@ -68,6 +68,17 @@ def run(command, log):
     return done.stdout
 
 
+def compare(what, got, wanted):
+    if got.size != wanted.size:
+        raise Failed(f"{what}: {got.shape}, the reference kernels {wanted.shape}")
+    offset = 128 if wanted.dtype == np.uint8 else 0
+    got, wanted = got.ravel().astype(np.float64) + offset, wanted.ravel().astype(np.float64)
+    different = np.flatnonzero(got != wanted)
+    if different.size:
+        at = different[0]
+        raise Failed(f"{what}: {different.size} of {got.size} values differ, first [{at}]: {got[at]:g}, reference {wanted[at]:g}")
+
+
 class Model:
     def __init__(self, name, args, python):
         self.name, self.args, self.python, self.folder = name, args, python, args.build / "conformance" / "models"
@@ -109,6 +120,8 @@ class Model:
             np.save(path, arrays[f"in{i}"])
             command += ["--input", f"{tensor['name']}={path}"]
         outputs = [self.folder / f"{self.name}.out{i}.npy" for i in range(len(self.info["outputs"]))]
+        tensors = self.folder / f"{self.name}.tensors"
+        command += ["--tensors", tensors]
         for tensor, path in zip(self.info["outputs"], outputs):
             command += ["--output", f"{tensor['name']}={path}"]
         result = json.loads(run(command, self.folder / f"{self.name}.run.log"))
@@ -119,17 +132,13 @@ class Model:
             missing = (self.folder / f"{self.name}.txt").read_text()
             self.row["note"] = f"golden model only: there is no reference kernel of {missing}"
             return
+        self.row["inner"] = 0
+        for entry in json.loads((tensors / "index.json").read_text()):
+            if f"tensor {entry['name']}" in arrays:
+                compare(f"tensor '{entry['name']}'", np.load(tensors / entry["file"]), arrays[f"tensor {entry['name']}"])
+                self.row["inner"] += 1
         for i, path in enumerate(outputs):
-            got, wanted = np.load(path), arrays[f"out{i}"]
-            if got.size != wanted.size:
-                raise Failed(f"output {i}: {got.shape}, the reference kernels {wanted.shape}")
-            got, wanted = got.ravel().astype(np.float64), wanted.ravel().astype(np.float64)
-            if wanted.size and arrays[f"out{i}"].dtype == np.uint8:
-                got += 128
-            different = np.flatnonzero(got != wanted)
-            if different.size:
-                at = different[0]
-                raise Failed(f"output {i}: {different.size} of {got.size} values differ, first [{at}]: {got[at]:g}, reference {wanted[at]:g}")
+            compare(f"output {i}", np.load(path), arrays[f"out{i}"])
 
     def judge(self):
         begin = time.monotonic()
@@ -149,7 +158,7 @@ def share(placement, unit, index):
 
 def cells(row):
     if "placement" not in row:
-        return [row["model"], "", "", "", "", "", "", ""]
+        return [row["model"], *[""] * 8]
     placement = row["placement"]
     device = [sum(share(placement, unit, k) for unit in ("array", "vector unit")) for k in range(3)]
     cycles = row.get("cycles", row["expected"])
@@ -157,6 +166,7 @@ def cells(row):
         row["model"], str(row["operators"]), f"{device[0]} / {share(placement, 'nowhere', 0)} / {share(placement, 'host', 0)}",
         f"{100 * device[1]:.1f} %", f"{100 * share(placement, 'host', 2):.1f} %", f"{row['macs']:,}", f"{cycles:,}",
         f"{100 * row['ideal'] / cycles:.0f} %" if cycles else "",
+        str(row.get("inner", "")),
     ]  # fmt: skip
 
 
@@ -188,7 +198,8 @@ def page(rows, args, folder):
         "",
         "`make conformance` builds models in Keras as users do, with seeded random weights, has TensorFlow convert them to full int8 with a",
         "representative data set, runs two samples on TensorFlow Lite's reference kernels, and compares. A model is *equal* if every value of every",
-        "output is that of the reference kernels, and every tensor that reaches HBM that of the golden model.",
+        "output, and of every int8 tensor on the way that reaches HBM, is that of the reference kernels, and all that reaches HBM is that of the",
+        "golden model. *Inner*: tensors on the way that were compared.",
         "",
         "```",
         'make conformance                                   # all models and 12 random graphs; some TensorFlow is installed under build/ first',
@@ -209,15 +220,25 @@ def page(rows, args, folder):
         f"share of bytes of results that the host computes. *Cycles* of one image: {'measured' if args.backend != 'iss' else 'expected by the cost model'}; "
         "*ideal*: what the array alone needs, of them.",
         "",
-        "| model | all | operators | MACs on the array | host bytes | MACs | cycles | ideal | result |",
-        "|---|---:|---|---:|---:|---:|---:|---:|---|",
+        "| model | all | operators | MACs on the array | host bytes | MACs | cycles | ideal | inner | result |",
+        "|---|---:|---|---:|---:|---:|---:|---:|---:|---|",
     ]
+    drawn = [row for row in rows if re.fullmatch(r"random\d+", row["model"])]
     for row in rows:
+        if row in drawn and row["result"] == "equal":
+            continue
         text = row["result"] if row["result"] != "equal" or "note" not in row else f"equal ({row['note']})"
         text = text.replace("|", "\\|").replace(str(ROOT) + "/", "").replace(str(args.build) + "/", "")
         text = re.sub(r"\s+", " ", text)
         text = text if len(text) < 300 else text[:297] + "..."
         lines.append("| " + " | ".join([*cells(row), text]) + " |")
+    if drawn:
+        lines += [
+            "",
+            f"Of the models {len(drawn)} are random graphs, of which {number_of_equal(drawn)} are equal, with "
+            f"{sum(row.get('operators', 0) for row in drawn):,} operators and {sum(row.get('inner', 0) for row in drawn):,} tensors on the way;",
+            "only those that are not have a line above.",
+        ]
     lines += other_runs(folder)
     return "\n".join(lines) + "\n"
 

@@ -76,11 +76,23 @@ def without_reference(model):
     return sorted({missing[code.builtinCode] for code in packed.operatorCodes if code.builtinCode in missing})
 
 
+def inner_tensors(model):
+    """The int8 tensors that operators compute, by name: {name: index}. A converter's name lists what was fused; the
+    first is the import's. Names that tensors share are left out."""
+    subgraph = schema.ModelT.InitFromPackedBuf(model, 0).subgraphs[0]
+    names = [tensor.name.decode().split(";")[0] for tensor in subgraph.tensors]
+    computed = [index for op in subgraph.operators for index in op.outputs if subgraph.tensors[index].type == schema.TensorType.INT8]
+    return {names[index]: index for index in computed if names.count(names[index]) == 1}
+
+
 def reference(model, seed):
-    """Inputs and outputs by index, one row a sample."""
+    """Inputs and outputs by index, and what operators compute by name, one row a sample."""
     missing = without_reference(model)
     resolver = litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES if missing else litert.OpResolverType.BUILTIN_REF
-    interpreter = litert.Interpreter(model_content=known_versions(model), num_threads=1, experimental_op_resolver_type=resolver)
+    interpreter = litert.Interpreter(
+        model_content=known_versions(model), num_threads=1, experimental_op_resolver_type=resolver, experimental_preserve_all_tensors=True
+    )  # fmt: skip
+    computed = inner_tensors(model)
     details = interpreter.get_input_details()
     shapes = [(detail["shape"], detail["dtype"] in (np.int32, np.int64)) for detail in details]
     values = {f"in{i}": [] for i in range(len(details))}
@@ -95,6 +107,8 @@ def reference(model, seed):
         interpreter.invoke()
         for i, detail in enumerate(interpreter.get_output_details()):
             values[f"out{i}"].append(interpreter.get_tensor(detail["index"]))
+        for name, index in computed.items():
+            values.setdefault(f"tensor {name}", []).append(interpreter.get_tensor(index))
     if missing:
         values = {key: rows for key, rows in values.items() if key.startswith("in")}
     return {key: np.stack(rows) for key, rows in values.items()}, missing

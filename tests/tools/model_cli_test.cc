@@ -158,6 +158,28 @@ TEST_F(ModelCli, BadInputs) {
   ExpectError(run + "-i " + File("bad.npy"), 1, "give int8, uint8 or float32");
 }
 
+TEST_F(ModelCli, WritesTheTensorsOnTheWay) {
+  const std::string folder = File("tensors");
+  const Outcome o = Run(absl::StrCat("run ", kModel,
+                                     " --backend iss --random 3 --batch 2 "
+                                     "--tensors ",
+                                     folder));
+  ASSERT_EQ(o.code, 0) << o.text;
+  std::ifstream file(folder + "/index.json");
+  const auto index = nlohmann::json::parse(file, nullptr, false);
+  ASSERT_GE(index.size(), 5u);
+  for (const auto& entry : index) {
+    const auto array =
+        npy::Read(absl::StrCat(folder, "/", entry["file"].get<std::string>()));
+    ASSERT_TRUE(array.ok()) << array.status();
+    EXPECT_EQ(array->shape[0], 3);
+    EXPECT_GT(entry["scale"].get<double>(), 0);
+  }
+  ExpectError(absl::StrCat("run ", kModel,
+                           " --backend iss --random 1 --tensors /dev/null"),
+              1, "/dev/null: ");
+}
+
 // What a file is is told by what it holds.
 TEST_F(ModelCli, ForeignFiles) {
   const std::string named = File("model.bin");
