@@ -3,6 +3,7 @@
 //
 // Shapes that the file leaves open follow from the operands. What is wrong with
 // those is for the import of the operator to say.
+#include <algorithm>
 #include <numeric>
 
 #include "host/import/tflite_operator.h"
@@ -320,6 +321,15 @@ class Inference {
     return shape;
   }
 
+  // What a wrong number makes of a shape does not matter: the rule of the
+  // operation refuses it.
+  static size_t BatchDims(const tflite::GatherOptions* options, size_t rank) {
+    int64_t batch = options == nullptr ? 0 : options->batch_dims();
+    if (batch < 0) batch += static_cast<int64_t>(rank);
+    return static_cast<size_t>(
+        std::clamp<int64_t>(batch, 0, static_cast<int64_t>(rank)));
+  }
+
   Ints Gathered() {
     const auto* options = in_.op().options_as_GatherOptions();
     Ints shape = Shape(0);
@@ -327,8 +337,9 @@ class Inference {
     if (shape.empty()) return shape;
     const auto axis = static_cast<int64_t>(
         Along(shape, options == nullptr ? 0 : options->axis()));
+    const size_t batch = BatchDims(options, indices.size());
     shape.erase(shape.begin() + axis);
-    shape.insert(shape.begin() + axis, indices.begin(), indices.end());
+    shape.insert(shape.begin() + axis, indices.begin() + batch, indices.end());
     return shape;
   }
 

@@ -205,19 +205,18 @@ void ImportMirrorPad(Importer& in) {
 void ImportGather(Importer& in) {
   const auto* options = in.op().options_as_GatherOptions();
   const int64_t axis = options == nullptr ? 0 : options->axis();
-  if (options != nullptr && options->batch_dims() != 0) {
-    in.Fail(Unsupported(options->batch_dims(), " batch dimensions"));
-  }
+  int64_t batch = options == nullptr ? 0 : options->batch_dims();
   ir::Node* input = in.Value(0);
   ir::Node* indices = in.Value(1);
   if (!in.ok()) return;
+  if (batch < 0) batch += indices->type.rank();
   in.Emit(Op::kGather, {input, indices},
-          ir::AxisAttributes{AxisOf(in, axis, input->type.rank())});
+          ir::GatherAttributes{AxisOf(in, axis, input->type.rank()), batch});
 }
 
 void ImportLookup(Importer& in) {
   ir::Node* indices = in.Value(0);
-  in.Emit(Op::kGather, {in.Value(1), indices}, ir::AxisAttributes{0});
+  in.Emit(Op::kGather, {in.Value(1), indices}, ir::GatherAttributes{});
 }
 
 void ImportSpaceToDepth(Importer& in) {

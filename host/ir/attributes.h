@@ -142,6 +142,17 @@ struct AxisAttributes {
   }
 };
 
+// The first `batch` dimensions of values and indices go together.
+struct GatherAttributes {
+  int64_t axis = 0, batch = 0;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("axis", self.axis);
+    visit("batch", self.batch);
+  }
+};
+
 // Dimension i of the output is dimension permutation[i] of the input.
 struct TransposeAttributes {
   Ints permutation;
@@ -210,9 +221,9 @@ using Attributes =
     std::variant<NoAttributes, ParameterAttributes, ConstantAttributes,
                  ConvAttributes, DenseAttributes, PoolAttributes,
                  ClampAttributes, ReduceAttributes, SoftmaxAttributes,
-                 PadAttributes, AxisAttributes, TransposeAttributes,
-                 SliceAttributes, ResizeAttributes, SlopeAttributes,
-                 GeluAttributes, MatmulAttributes>;
+                 PadAttributes, AxisAttributes, GatherAttributes,
+                 TransposeAttributes, SliceAttributes, ResizeAttributes,
+                 SlopeAttributes, GeluAttributes, MatmulAttributes>;
 
 bool Equal(const Attributes& a, const Attributes& b);
 

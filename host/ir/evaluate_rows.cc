@@ -3,7 +3,9 @@
 //
 // Functions of rows, the largest of each, and values by index.
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -86,22 +88,31 @@ absl::StatusOr<Literal> EvaluateArgument(const Node& node,
 absl::StatusOr<Literal> EvaluateGather(const Node& node,
                                        const Operands& operands) {
   const Ints& shape = node.operands[0]->type.shape;
-  const int64_t axis = node.attr<AxisAttributes>().axis;
-  const int64_t inner = StridesOf(shape)[axis];
+  const auto& [axis, batch] = node.attr<GatherAttributes>();
+  const int64_t size = shape[axis], inner = StridesOf(shape)[axis];
+  const auto product = [](Ints::const_iterator begin,
+                          Ints::const_iterator end) {
+    return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
+  };
+  const int64_t outer = product(shape.begin() + batch, shape.begin() + axis);
+  const Ints& picked = node.operands[1]->type.shape;
+  const int64_t count = product(picked.begin() + batch, picked.end());
   const std::vector<int32_t>& indices = operands[1]->values<int32_t>();
   for (int32_t index : indices) {
-    if (index < 0 || index >= shape[axis]) {
+    if (index < 0 || index >= size) {
       return absl::InvalidArgumentError(
-          absl::StrCat("index ", index, " of ", shape[axis]));
+          absl::StrCat("index ", index, " of ", size));
     }
   }
   return operands[0]->Visit([&](const auto& values) {
     std::decay_t<decltype(values)> results;
-    for (size_t first = 0; first < values.size();
-         first += inner * shape[axis]) {
-      for (int32_t index : indices) {
-        const auto begin = values.begin() + first + index * inner;
-        results.insert(results.end(), begin, begin + inner);
+    auto slices = values.begin();  // of the axis
+    for (auto first = indices.begin(); first != indices.end(); first += count) {
+      for (int64_t i = 0; i < outer; ++i, slices += size * inner) {
+        for (auto index = first; index != first + count; ++index) {
+          const auto begin = slices + *index * inner;
+          results.insert(results.end(), begin, begin + inner);
+        }
       }
     }
     return Literal(std::move(results));

@@ -103,7 +103,7 @@ const std::vector<OpInfo>& Table() {
        EvaluateMove},
       {Op::kStridedSlice, "strided_slice", 1, 1, SliceAttributes{}, CheckSlice,
        EvaluateMove},
-      {Op::kGather, "gather", 2, 2, AxisAttributes{}, CheckGather,
+      {Op::kGather, "gather", 2, 2, GatherAttributes{}, CheckGather,
        EvaluateGather},
       {Op::kResizeNearest, "resize_nearest", 1, 1, ResizeAttributes{},
        CheckResize, EvaluateResize},

@@ -120,7 +120,7 @@ absl::Status CheckBatchMatmul(const Node& node) {
 absl::Status CheckGather(const Node& node) {
   const Type& input = node.operands[0]->type;
   const Type& indices = node.operands[1]->type;
-  const int64_t axis = node.attr<AxisAttributes>().axis;
+  const auto& [axis, batch] = node.attr<GatherAttributes>();
   SYSTOLE_IR_CHECK(node.type.element == input.element, "the result is ",
                    TypeText(node.type), ", the operand ", TypeText(input));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckSameQuantization(input, node.type));
@@ -129,9 +129,15 @@ absl::Status CheckGather(const Node& node) {
       "indices are ", TypeText(indices), ", not plain i32");
   SYSTOLE_IR_CHECK(0 <= axis && axis < input.rank(), "axis ", axis, " of ",
                    TypeText(input));
+  SYSTOLE_IR_CHECK(
+      0 <= batch && batch <= axis && batch <= indices.rank() &&
+          std::equal(input.shape.begin(), input.shape.begin() + batch,
+                     indices.shape.begin()),
+      batch, " batch dimensions of ", TypeText(input), " and ",
+      TypeText(indices), " along axis ", axis);
   std::vector<int64_t> shape = input.shape;
   shape.erase(shape.begin() + axis);
-  shape.insert(shape.begin() + axis, indices.shape.begin(),
+  shape.insert(shape.begin() + axis, indices.shape.begin() + batch,
                indices.shape.end());
   return CheckShape(node.type, shape);
 }

@@ -503,12 +503,12 @@ def split(rng, name, op, shape, constants, along, sizes, **options):
     return case.finish(op, operands, [case.like(source, s) for s in shapes], **options)
 
 
-def gather(rng, name, shape, indices, axis, constant=False):
+def gather(rng, name, shape, indices, axis, constant=False, batch=0):
     case = Case(rng, name)
     values = rng.integers(0, shape[axis], indices).astype(np.int32)
     source = case.constant(case.bytes(shape), [0.1], [3], np.int8) if constant else case.input(shape)
-    target = [*shape[:axis], *indices, *shape[axis + 1 :]]
-    return case.finish("gather", [source, case.plain_input(values)], case.like(source, target), axis=axis, batchDims=0)
+    target = [*shape[:axis], *indices[batch:], *shape[axis + 1 :]]
+    return case.finish("gather", [source, case.plain_input(values)], case.like(source, target), axis=axis, batchDims=batch)
 
 
 def fill(rng, name, shape):
@@ -678,6 +678,9 @@ def cases(rng):
     for op in ("logistic", "tanh"):  # as steep as a step
         for scale, zero in ((7.99, 1), (8.0, -3), (11.5, 20), (1000.0, 0)):
             yield named(table, op, scale, zero)
+    yield named(gather, (3, 5, 4), (3, 2), 1, batch=1)
+    yield named(gather, (2, 3, 6, 2), (2, 3, 4), 2, batch=2)
+    yield named(gather, (2, 4, 5, 3), (2, 3, 2), 2, batch=1)
 
 
 def main():

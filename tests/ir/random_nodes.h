@@ -218,15 +218,18 @@ class RandomNodes : protected RandomDraw {
   void Gather(Node* input) {
     if (input->type.rank() == 0) return;
     const int64_t axis = Between(0, input->type.rank() - 1);
+    const int64_t batch = Between(0, axis);
     Ints shape = input->type.shape;
-    std::vector<int32_t> indices(Between(1, 4));
+    Type type{ElementType::kInt32, shape, std::nullopt};
+    type.shape.resize(batch);
+    type.shape.push_back(Between(1, 4));
+    std::vector<int32_t> indices(type.elements());
     for (int32_t& i : indices)
       i = static_cast<int32_t>(Between(0, shape[axis] - 1));
-    shape[axis] = static_cast<int64_t>(indices.size());
-    const Type type{ElementType::kInt32, {shape[axis]}, std::nullopt};
+    shape[axis] = type.shape.back();
     Node* where = module_->Add(MakeConstant(Name("i"), type, Literal(indices)));
     Emit(Op::kGather, Int8(shape, input->quantization()), {input, where},
-         AxisAttributes{axis});
+         GatherAttributes{axis, batch});
   }
 
   const RandomModuleOptions& options_;

@@ -9,6 +9,7 @@
 // Ports says what differs between the units:
 //   Memories, Result          Result derives from vector_unit::RunResult
 //   kReads                    read ports of the unified buffer, one or two
+//   kReadsWhileFrozen         reads go on when the unit is frozen
 //   Window(preset)            bytes that a read or write moves
 //   ReadAddress(model, port)  where it reads
 //   Needed(model, port)       words that it needs of the two that the window
@@ -114,8 +115,9 @@ class VerilatedUnit
                            (m.vwr_valid_o && !m.vwr_ready_i))) {
         r.protocol_errors.push_back("stall_ub_o");
       }
-      if (m.freeze_i && (m.vrd_valid_o || m.vwr_valid_o || m.acc_rd_valid_o ||
-                         m.start_ready_o)) {
+      const bool reads = m.vrd_valid_o || m.acc_rd_valid_o;
+      if (m.freeze_i && (m.vwr_valid_o || m.start_ready_o ||
+                         (reads && !Ports::kReadsWhileFrozen))) {
         r.protocol_errors.push_back("an access or start while frozen");
       }
       if (m.done_o) {

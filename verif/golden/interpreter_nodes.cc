@@ -63,9 +63,10 @@ absl::StatusOr<Literal> Reduce(const Node& node, const Operands& operands) {
 
 template <typename T>
 absl::StatusOr<Literal> Gathered(const Node& node, const Operands& operands) {
+  const auto& [axis, batch] = node.attr<ir::GatherAttributes>();
   return Values(Gather(ArrayOf<T>(*node.operands[0], *operands[0]),
-                       ArrayOf<int32_t>(*node.operands[1], *operands[1]),
-                       node.attr<ir::AxisAttributes>().axis));
+                       ArrayOf<int32_t>(*node.operands[1], *operands[1]), axis,
+                       batch));
 }
 
 template <typename T>

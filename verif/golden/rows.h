@@ -48,24 +48,29 @@ absl::StatusOr<Array<int8_t>> BatchMatmul(const Array<int8_t>& left,
                                           const Array<int8_t>& right,
                                           Affine of_right, Affine to);
 
-// The slices of `input` along an axis that the indices name.
+// The slices of `input` along an axis that the indices name; the first `batch`
+// dimensions of both are the same.
 template <typename T>
 absl::StatusOr<Array<T>> Gather(const Array<T>& input,
-                                const Array<int32_t>& indices, int64_t axis) {
+                                const Array<int32_t>& indices, int64_t axis,
+                                int64_t batch) {
   for (int32_t index : indices.values) {
     if (index < 0 || index >= input.shape[axis]) {
       return absl::InvalidArgumentError("an index is outside");
     }
   }
   Shape shape(input.shape.begin(), input.shape.begin() + axis);
-  shape.insert(shape.end(), indices.shape.begin(), indices.shape.end());
+  shape.insert(shape.end(), indices.shape.begin() + batch, indices.shape.end());
   shape.insert(shape.end(), input.shape.begin() + axis + 1, input.shape.end());
   const Shape strides = Strides(input.shape), places = Strides(indices.shape);
   return Generate<T>(shape, [&](const Shape& at) {
     size_t next = 0;
     int64_t offset = 0, place = 0;
+    for (int64_t i = 0; i < batch; ++i) place += places[i] * at[i];
     for (int64_t i = 0; i < axis; ++i) offset += strides[i] * at[next++];
-    for (int64_t stride : places) place += stride * at[next++];
+    for (size_t i = batch; i < places.size(); ++i) {
+      place += places[i] * at[next++];
+    }
     offset += strides[axis] * indices.values[place];
     for (size_t i = axis + 1; i < strides.size(); ++i) {
       offset += strides[i] * at[next++];

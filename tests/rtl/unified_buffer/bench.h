@@ -226,15 +226,35 @@ class Bench {
           0;  // banks that the ports before this one ask for, granted or not
       for (int k : group) {
         if (!port[k].asked || (stall >> k & 1)) continue;
-        const bool urgent = port[k].granted && starved_[k];
-        if (k < i || urgent) ahead |= Banks(k);
+        // A write that starves goes first at once.
+        const bool starves = first != 0 && port[k].granted && starved_[k];
+        if (k < i || starves) ahead |= Banks(k);
+      }
+      if (first == 0 && urgent_ >= 0) {
+        ahead |= urgent_banks_;
         // The data setup waits for an urgent port, whatever its banks.
-        if (urgent && i < p.segments) ahead |= Banks(i);
+        if (i < p.segments) ahead |= Banks(i);
       }
       EXPECT_NE(ahead & Banks(i), 0u)
           << "cycle " << cycle << ": port " << i << " passed over needlessly";
     }
+    if (first == 0) ChooseUrgent(stall, group);
     for (int i : group) starved_[i] = port[i].denied >= kGuard;
+  }
+
+  // Of the ports that had starved before this cycle the first is urgent in the
+  // next one, with the banks of now, also if it is granted now.
+  void ChooseUrgent(uint32_t stall, const std::vector<int>& group) {
+    const int before = urgent_;
+    urgent_ = -1;
+    for (int i : group) {
+      if (i < p.segments || !starved_[i] || i == before || !port[i].asked ||
+          (stall >> i & 1))
+        continue;
+      urgent_ = i;
+      urgent_banks_ = Banks(i);
+      return;
+    }
   }
 
   std::vector<uint8_t> Bytes(const Port& r, int64_t bytes) const {
@@ -310,6 +330,8 @@ class Bench {
   std::deque<Answer> answers_[16];
   std::vector<Port> granted_writes_;  // in the last cycle
   bool starved_[16] = {};
+  int urgent_ = -1;  // the read port that goes first, or none
+  uint32_t urgent_banks_ = 0;
 };
 
 }  // namespace systole::ub_test

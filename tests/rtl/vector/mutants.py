@@ -73,7 +73,7 @@ MUTANTS = [
     (UNIT, "assign avail       = flying_q != CountBits'(OutDepth);", "assign avail       = 1'b1;"),
     (UNIT, "- CountBits'(out_drop)", ""),
     (UNIT, "!(req_uop.src == SrcAcc && par_busy && req_uop.bank == par_bank)", "1'b1"),
-    (UNIT, "assign req_open       = req_valid && !freeze_i", "assign req_open       = req_valid"),
+    (UNIT, "assign vwr_valid_o = wr_valid && !freeze_i;", "assign vwr_valid_o = wr_valid;"),
     (UNIT, "done_q     <= written && wr_dest.last;", "done_q        <= out_valid && out_last;"),
     (UNIT, "fault_now      = !faulted_q && !freeze_i && all_written", "fault_now      = !faulted_q && !freeze_i"),
     # Checks.

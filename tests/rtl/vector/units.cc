@@ -19,6 +19,7 @@ struct Ports {
   using Memories = vector_test::Memories;
   using Result = RunResult;
   static constexpr int kReads = 1;
+  static constexpr bool kReadsWhileFrozen = true;
   static int64_t Window(const Preset& preset) { return preset.cols; }
   template <typename Model>
   static uint32_t ReadAddress(const Model& m, int) {

@@ -16,6 +16,7 @@ struct Ports {
   using Memories = vpu_test::Memories;
   using Result = RunResult;
   static constexpr int kReads = 2;
+  static constexpr bool kReadsWhileFrozen = false;
   static int64_t Window(const Preset& preset) { return 4 * preset.cols; }
   template <typename Model>
   static uint32_t ReadAddress(const Model& m, int port) {
