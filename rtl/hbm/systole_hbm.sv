@@ -216,7 +216,9 @@ module systole_hbm
     end
   end
 
-  // Responses leave in the order in which the reads were accepted.
+  // Responses leave in the order in which the reads were accepted; whose is next stands in registers.
+  logic              kept_valid, kept_ready, kept_group;
+  logic [RdBits-1:0] kept_client;
   logic              order_valid, order_group, rsp_pop, rsp_group_q;
   logic [RdBits-1:0] order_client;
   logic [$clog2(OrderDepth+1)-1:0] order_count;
@@ -226,8 +228,13 @@ module systole_hbm
   systole_fifo #(.Width(RdBits + 1), .Depth(OrderDepth)) u_order (
       .clk_i, .rst_ni,
       .valid_i(rd_accept), .ready_o(order_ready), .data_i({rd_loc.group, read_idx_q}),
-      .valid_o(order_valid), .ready_i(rsp_pop), .data_o({order_group, order_client}),
+      .valid_o(kept_valid), .ready_i(kept_ready), .data_o({kept_group, kept_client}),
       .count_o(order_count)
+  );
+  systole_skid #(.Width(RdBits + 1)) u_next (
+      .clk_i, .rst_ni,
+      .valid_i(kept_valid), .ready_o(kept_ready), .data_i({kept_group, kept_client}),
+      .valid_o(order_valid), .ready_i(rsp_pop), .data_o({order_group, order_client})
   );
 
   assign rsp_pop = order_valid && rsp_valid[order_group];
@@ -289,7 +296,7 @@ module systole_hbm
     end
   end
 
-  assign outstanding_o = reads || order_count != '0 || rd_rsp_valid_o != '0 || wr_busy != '0;
+  assign outstanding_o = reads || order_count != '0 || order_valid || rd_rsp_valid_o != '0 || wr_busy != '0;
 
   always_ff @(posedge clk_i) begin
     perf_o.rd_beat    <= rsp_pop;
