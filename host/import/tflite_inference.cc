@@ -321,23 +321,14 @@ class Inference {
     return shape;
   }
 
-  // What a wrong number makes of a shape does not matter: the rule of the
-  // operation refuses it.
-  static size_t BatchDims(const tflite::GatherOptions* options, size_t rank) {
-    int64_t batch = options == nullptr ? 0 : options->batch_dims();
-    if (batch < 0) batch += static_cast<int64_t>(rank);
-    return static_cast<size_t>(
-        std::clamp<int64_t>(batch, 0, static_cast<int64_t>(rank)));
-  }
-
   Ints Gathered() {
     const auto* options = in_.op().options_as_GatherOptions();
-    Ints shape = Shape(0);
-    const Ints indices = Shape(1);
+    Ints shape = Shape(0), indices = Shape(1);
     if (shape.empty()) return shape;
-    const auto axis = static_cast<int64_t>(
-        Along(shape, options == nullptr ? 0 : options->axis()));
-    const size_t batch = BatchDims(options, indices.size());
+    const int64_t axis = Along(shape, options ? options->axis() : 0);
+    const auto rank = static_cast<int64_t>(indices.size());
+    int64_t batch = options ? options->batch_dims() : 0;
+    batch = std::clamp<int64_t>(batch < 0 ? batch + rank : batch, 0, rank);
     shape.erase(shape.begin() + axis);
     shape.insert(shape.begin() + axis, indices.begin() + batch, indices.end());
     return shape;
