@@ -50,7 +50,7 @@ def synthesise(board, preset, clock, work):
 
 def place_and_route(board, clock, work, args):
     """Returns nextpnr's report and the seconds it took."""
-    command = [tools.NEXTPNR, *board["device"], "--json", "net.json", "--lpf", "pins.lpf", "--freq", clock, "--seed", args.seed or board["seed"],
+    command = [tools.NEXTPNR, *board["device"], "--json", "net.json", "--lpf", "pins.lpf", "--freq", clock, "--seed", board.get("seed", 1) if args.seed is None else args.seed,
                "--router", args.router, "--report", "report.json", "--timing-allow-fail", "-l", "route.log"]
     command += ["--sdf", "board.sdf", *(["--no-route"] if args.no_route else ["--textcfg", "board.config"])]
     (work / "pins.lpf").write_text((board["folder"] / "pins.lpf").read_text())

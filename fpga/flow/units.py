@@ -56,7 +56,7 @@ def run(args):
         if args.no_route:
             row |= {"levels": estimate[1], "estimate_ns": round(estimate[0], 1)}
         else:
-            mhz, packed = route(work, ["--85k", "--package", "CABGA381", "--speed", "6"], args.seed or 1, args.limit * 60)
+            mhz, packed = route(work, ["--85k", "--package", "CABGA381", "--speed", "6"], 1 if args.seed is None else args.seed, args.limit * 60)
             row |= {"cells": packed, "MHz": mhz, "levels": estimate[1], "estimate_ns": round(estimate[0], 1)}
         rows.append(row)
         tools.say(", ".join(f"{key} {value}" for key, value in row.items()))

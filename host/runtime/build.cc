@@ -95,21 +95,26 @@ absl::StatusOr<Source> ReadSource(const std::string& path,
   return source;
 }
 
-absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
-                                    const compiler::Options& options) {
+CompiledModel WithoutPrograms(const Source& source) {
   const lower::Lowered& lowered = source.lowered;
   CompiledModel model;
   model.name = lowered.networks.front().name;
+  for (const auto& part : lowered.parts) model.parts.push_back(part->Clone());
+  model.placements = lowered.placements;
+  return model;
+}
+
+absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
+                                    const compiler::Options& options) {
+  CompiledModel model = WithoutPrograms(source);
   compiler::Options at = options;
-  for (const model::Network& network : lowered.networks) {
+  for (const model::Network& network : source.lowered.networks) {
     absl::StatusOr<Program> program =
         compiler::CompileNetwork(network, preset, at);
     if (!program.ok()) return program.status();
     at.hbm_base = program->hbm_bytes;
     model.programs.push_back(*std::move(program));
   }
-  for (const auto& part : lowered.parts) model.parts.push_back(part->Clone());
-  model.placements = lowered.placements;
   return model;
 }
 

@@ -35,6 +35,9 @@ absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer = nullptr);
 
+// The model's name, its parts that the host runs, and what runs where.
+CompiledModel WithoutPrograms(const Source& source);
+
 // The programs lie behind each other in HBM. The observer of `options` sees the
 // steps of each.
 absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,

@@ -73,7 +73,7 @@ absl::Status Bench::StartAgain(Device& device, const Program& program,
 }
 
 std::string Bench::StartsText(const Measurement& m) {
-  if (m.starts.size() < 2) return "";
+  if (m.starts.size() < 2 || m.starts[0] == 0) return "";  // iss: no cycles
   const auto [least, most] =
       std::minmax_element(m.starts.begin(), m.starts.end());
   return absl::StrCat(Thousands(*least), " - ", Thousands(*most));
@@ -118,7 +118,8 @@ Record Bench::MakeRecord(const std::string& section, const std::string& preset,
     *r.hbm_write_bytes += layer.hbm_write_bytes;
   }
   r.bit_exact = m.run.layers.back().bit_exact;
-  if (m.starts.size() > 1) r.more["cycles_of_starts"] = m.starts;
+  if (m.starts.size() > 1 && m.starts[0] > 0)
+    r.more["cycles_of_starts"] = m.starts;
   if (m.ideal_cycles > 0) {
     r.ideal_utilisation = static_cast<double>(m.macs) /
                           (static_cast<double>(m.ideal_cycles) * peak);

@@ -81,7 +81,8 @@ class Bench {
   // the HBM fall: by reads of different lengths between.
   absl::Status StartAgain(Device& device, const Program& program,
                           Measurement& m);
-  // The least and the most cycles of the starts, for a table; "" of one start.
+  // The least and the most cycles of the starts, for a table; "" of one start
+  // or without cycles.
   static std::string StartsText(const Measurement& m);
   absl::StatusOr<Record> MeasurePass(const std::string& preset, int pass);
   absl::StatusOr<std::vector<Record>> TrainingStep(const std::string& preset,

@@ -20,11 +20,7 @@ namespace {
 absl::Status ModelInfo(const std::string& input, bool as_json) {
   const auto source = runtime::ReadSource(input);
   if (!source.ok()) return source.status();
-  runtime::CompiledModel model;
-  model.name = source->lowered.networks.front().name;
-  for (const auto& part : source->lowered.parts)
-    model.parts.push_back(part->Clone());
-  model.placements = source->lowered.placements;
+  const runtime::CompiledModel model = runtime::WithoutPrograms(*source);
   if (as_json) {
     std::printf("%s\n", PlacementJson(model).dump(2).c_str());
     return absl::OkStatus();

@@ -247,10 +247,10 @@ absl::Status WriteTensors(const std::string& folder,
       }
       while (!files.insert(file).second) file += '_';
       npy::Array array;
+      array.type = tensor.type == ElementType::kInt32 ? npy::Type::kInt32
+                                                      : npy::Type::kInt8;
       array.shape = {result.images, tensor.h, tensor.w, tensor.channels};
       array.bytes.assign(values->second.begin(), values->second.end());
-      if (array.elements() != static_cast<int64_t>(array.bytes.size()))
-        continue;  // not int8
       const std::string path = absl::StrCat(folder, "/", file, ".npy");
       if (absl::Status s = npy::Write(array, path); !s.ok()) return s;
       index.push_back({{"name", tensor.name},
