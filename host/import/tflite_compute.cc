@@ -48,8 +48,8 @@ Ints Padding(Importer& in, const ir::Type& input, tflite::Padding padding,
   return pads;
 }
 
-std::vector<ir::Node*> WeightedOperands(Importer& in) {
-  std::vector<ir::Node*> operands = {in.Value(0), in.Value(1)};
+std::vector<ir::Value> WeightedOperands(Importer& in) {
+  std::vector<ir::Value> operands = {in.Value(0), in.Value(1)};
   if (in.inputs() > 3) in.Fail(Invalid(in.inputs(), " operands"));
   if (in.Index(2) != -1) operands.push_back(in.Value(2));
   return operands;
@@ -99,7 +99,7 @@ bool RowsAreApart(const ir::ConvAttributes& a, const ir::Type& input,
 }
 
 // The device has one image.
-void EmitAsOneImage(Importer& in, Op op, std::vector<ir::Node*> operands,
+void EmitAsOneImage(Importer& in, Op op, std::vector<ir::Value> operands,
                     const ir::ConvAttributes& a) {
   const auto one_image = [](ir::Type type) {
     type.shape[1] *= type.shape[0];
@@ -116,7 +116,7 @@ void EmitAsOneImage(Importer& in, Op op, std::vector<ir::Node*> operands,
 template <typename Options>
 void Convolution(Importer& in, Op op, const Options* options) {
   if (in.Read(options) == nullptr) return;
-  std::vector<ir::Node*> operands = WeightedOperands(in);
+  std::vector<ir::Value> operands = WeightedOperands(in);
   ir::ConvAttributes a;
   a.stride = {options->stride_h(), options->stride_w()};
   a.dilation = {options->dilation_h(), options->dilation_w()};
@@ -245,7 +245,7 @@ void ImportTransposeConvolution(Importer& in) {
                 mirrored.begin() + (o * window + window - 1 - tap) * depth);
     }
   }
-  std::vector<ir::Node*> operands = {
+  std::vector<ir::Value> operands = {
       spread, in.Constant(type, ir::Literal(std::move(mirrored)))};
   if (in.Index(3) != -1) operands.push_back(in.Value(3));
   in.Emit(Op::kConv2D, operands, a);
@@ -272,7 +272,7 @@ void ImportFullyConnected(Importer& in) {
     in.Fail(Unsupported("weights in another format than rows"));
   }
   const Ints clamp = in.Clamp(options->activation());
-  const std::vector<ir::Node*> operands = WeightedOperands(in);
+  const std::vector<ir::Value> operands = WeightedOperands(in);
   in.Emit(Op::kFullyConnected, operands, ir::DenseAttributes{clamp});
 }
 

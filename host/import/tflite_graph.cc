@@ -41,9 +41,9 @@ std::string TypeName(tflite::TensorType type) {
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const tflite::Tensor& tensor) {
   std::vector<int64_t> shape;
   if (tensor.shape() == nullptr) return shape;
-  if (tensor.shape()->size() > ir::kMaxRank) {
+  if (tensor.shape()->size() > ir::kMaxQuantRank) {
     return Invalid("rank ", tensor.shape()->size(), " is more than ",
-                   ir::kMaxRank);
+                   ir::kMaxQuantRank);
   }
   int64_t elements = 1;
   for (int32_t size : *tensor.shape()) {

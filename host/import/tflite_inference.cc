@@ -385,7 +385,7 @@ void InferShapes(Importer& in, B code) {
     if (!in.IsOpen(i)) continue;
     Ints shape = Inference(in, code).Run(i);
     if (!in.ok()) return;
-    const bool sane = shape.size() <= ir::kMaxRank &&
+    const bool sane = shape.size() <= ir::kMaxQuantRank &&
                       std::all_of(shape.begin(), shape.end(),
                                   [](int64_t size) { return size > 0; }) &&
                       Product(shape) > 0;

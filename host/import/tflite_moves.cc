@@ -34,7 +34,7 @@ ir::Node* Sliced(Importer& in, ir::Node* value, int64_t axis, int64_t begin,
   return in.Emit(Op::kStridedSlice, type, {value}, a);
 }
 
-ir::Node* Joined(Importer& in, const std::vector<ir::Node*>& values,
+ir::Node* Joined(Importer& in, const std::vector<ir::Value>& values,
                  int64_t axis) {
   if (!in.ok()) return nullptr;
   if (values.size() == 1) return values[0];
@@ -63,7 +63,7 @@ ir::Node* Repeated(Importer& in, ir::Node* value, int64_t axis, int64_t times) {
     in.Fail(Invalid(times, " times"));
     return nullptr;
   }
-  return Joined(in, std::vector<ir::Node*>(times, value), axis);
+  return Joined(in, std::vector<ir::Value>(times, value), axis);
 }
 
 // Makes a value that has the shape of the output the output's.
@@ -189,7 +189,7 @@ void ImportMirrorPad(Importer& in) {
       return;
     }
     const auto axis = static_cast<int64_t>(i);
-    std::vector<ir::Node*> parts = {value};
+    std::vector<ir::Value> parts = {value};
     if (low > 0) {
       parts.insert(parts.begin(),
                    Sliced(in, value, axis, low - 1 + border, low, -1));

@@ -130,14 +130,14 @@ class Importer {
   }
 
   // Adds the operator's node, makes it the value of the output.
-  void Emit(ir::Op op, std::vector<ir::Node*> operands,
+  void Emit(ir::Op op, std::vector<ir::Value> operands,
             ir::Attributes attributes) {
     Emit(op, type(), std::move(operands), std::move(attributes));
     Finish();
   }
 
   // Adds a node of another type on the way to the result.
-  ir::Node* Emit(ir::Op op, ir::Type type, std::vector<ir::Node*> operands,
+  ir::Node* Emit(ir::Op op, ir::Type type, std::vector<ir::Value> operands,
                  ir::Attributes attributes) {
     if (!ok()) return nullptr;
     absl::StatusOr<ir::Node*> node =

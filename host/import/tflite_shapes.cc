@@ -103,7 +103,7 @@ void ImportConcatenation(Importer& in) {
   if (options->activation() != tflite::Activation_NONE) {
     in.Fail(Unsupported("a fused activation"));
   }
-  std::vector<ir::Node*> operands;
+  std::vector<ir::Value> operands;
   for (int i = 0; in.ok() && i < in.inputs(); ++i) {
     operands.push_back(in.Value(i));
   }
@@ -210,7 +210,7 @@ void ImportPack(Importer& in) {
   const auto* options = in.op().options_as_PackOptions();
   if (in.Read(options) == nullptr) return;
   const int64_t axis = AxisOf(in, options->axis(), in.type().rank());
-  std::vector<ir::Node*> operands;
+  std::vector<ir::Value> operands;
   for (int i = 0; in.ok() && i < in.inputs(); ++i) {
     ir::Node* value = in.Value(i);
     if (!in.ok()) return;

@@ -12,13 +12,11 @@
 #include <variant>
 #include <vector>
 
+#include "host/ir/hlo/attributes.h"
 #include "host/ir/literal.h"
+#include "host/ir/quant/attributes.h"
 
 namespace systole::ir {
-
-// Pairs are [height, width], paddings [top, left, bottom, right], clamps
-// [min, max] of the quantised output.
-using Ints = std::vector<int64_t>;
 
 struct NoAttributes {
   template <typename Self, typename Visitor>
@@ -44,186 +42,19 @@ struct ConstantAttributes {
   }
 };
 
-// A sliding window whose kernel is the shape of the weights. When the zero
-// point is folded, the bias has -zero_point * (sum of the weights) in it: the
-// sum is then of plain products, a tap in the padding being the zero point.
-struct ConvAttributes {
-  Ints stride = {1, 1};
-  Ints dilation = {1, 1};
-  Ints padding = {0, 0, 0, 0};
-  Ints clamp = {-128, 127};
-  bool zero_point_folded = false;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("stride", self.stride);
-    visit("dilation", self.dilation);
-    visit("padding", self.padding);
-    visit("clamp", self.clamp);
-    visit("zero_point_folded", self.zero_point_folded);
-  }
-};
-
-// Of a dense layer; its zero point may be folded as that of a convolution.
-struct DenseAttributes {
-  Ints clamp = {-128, 127};
-  bool zero_point_folded = false;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("clamp", self.clamp);
-    visit("zero_point_folded", self.zero_point_folded);
-  }
-};
-
-struct PoolAttributes {
-  Ints kernel = {1, 1};
-  Ints stride = {1, 1};
-  Ints padding = {0, 0, 0, 0};
-  Ints clamp = {-128, 127};
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("kernel", self.kernel);
-    visit("stride", self.stride);
-    visit("padding", self.padding);
-    visit("clamp", self.clamp);
-  }
-};
-
-struct ClampAttributes {
-  Ints clamp = {-128, 127};
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("clamp", self.clamp);
-  }
-};
-
-struct ReduceAttributes {
-  Ints axes;  // ascending
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("axes", self.axes);
-  }
-};
-
-struct SoftmaxAttributes {
-  float beta = 1;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("beta", self.beta);
-  }
-};
-
-// Elements to add before and after each dimension, and their stored value.
-struct PadAttributes {
-  Ints low;
-  Ints high;
-  int64_t value = 0;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("low", self.low);
-    visit("high", self.high);
-    visit("value", self.value);
-  }
-};
-
-// Of what works along one dimension.
-struct AxisAttributes {
-  int64_t axis = 0;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("axis", self.axis);
-  }
-};
-
-// The first `batch` dimensions of values and indices go together.
-struct GatherAttributes {
-  int64_t axis = 0, batch = 0;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("axis", self.axis);
-    visit("batch", self.batch);
-  }
-};
-
-// Dimension i of the output is dimension permutation[i] of the input.
-struct TransposeAttributes {
-  Ints permutation;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("permutation", self.permutation);
-  }
-};
-
-// Index i of a dimension reads begin + i * stride; strides may be negative.
-struct SliceAttributes {
-  Ints begin;
-  Ints stride;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("begin", self.begin);
-    visit("stride", self.stride);
-  }
-};
-
-// Of a leaky ReLU: the slope below zero.
-struct SlopeAttributes {
-  float slope = 0;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("slope", self.slope);
-  }
-};
-
-struct GeluAttributes {
-  bool approximate = false;  // by tanh
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("approximate", self.approximate);
-  }
-};
-
-// Of the last two dimensions.
-struct MatmulAttributes {
-  bool transpose_left = false;
-  bool transpose_right = false;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("transpose_left", self.transpose_left);
-    visit("transpose_right", self.transpose_right);
-  }
-};
-
-struct ResizeAttributes {
-  bool align_corners = false;
-  bool half_pixel_centers = false;
-
-  template <typename Self, typename Visitor>
-  static void Fields(Self& self, Visitor&& visit) {
-    visit("align_corners", self.align_corners);
-    visit("half_pixel_centers", self.half_pixel_centers);
-  }
-};
-
-using Attributes =
-    std::variant<NoAttributes, ParameterAttributes, ConstantAttributes,
-                 ConvAttributes, DenseAttributes, PoolAttributes,
-                 ClampAttributes, ReduceAttributes, SoftmaxAttributes,
-                 PadAttributes, AxisAttributes, GatherAttributes,
-                 TransposeAttributes, SliceAttributes, ResizeAttributes,
-                 SlopeAttributes, GeluAttributes, MatmulAttributes>;
+using Attributes = std::variant<
+    NoAttributes, ParameterAttributes, ConstantAttributes, ConvAttributes,
+    DenseAttributes, PoolAttributes, ClampAttributes, ReduceAttributes,
+    SoftmaxAttributes, PadAttributes, AxisAttributes, GatherAttributes,
+    TransposeAttributes, SliceAttributes, ResizeAttributes, SlopeAttributes,
+    GeluAttributes, MatmulAttributes, HloCompareAttributes,
+    HloReducePrecisionAttributes, HloDimensionAttributes,
+    HloDimensionsAttributes, HloSliceAttributes, HloSizesAttributes,
+    HloPadAttributes, HloGatherAttributes, HloScatterAttributes,
+    HloDotAttributes, HloConvolutionAttributes, HloWindowAttributes,
+    HloSortAttributes, HloRngBitsAttributes, HloRngAttributes,
+    HloBatchNormAttributes, HloCholeskyAttributes, HloTriangularSolveAttributes,
+    HloCollectiveAttributes, HloCustomCallAttributes>;
 
 bool Equal(const Attributes& a, const Attributes& b);
 

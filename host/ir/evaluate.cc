@@ -2,51 +2,132 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/ir/evaluate.h"
 
-#include <unordered_map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/ir/evaluate_kernels.h"
 
 namespace systole::ir {
 
-Ints StridesOf(const Ints& shape) {
-  Ints strides(shape.size(), 1);
-  for (size_t i = shape.size(); i-- > 1;) {
-    strides[i - 1] = strides[i] * shape[i];
+// The results of all nodes have numbered slots, one behind the other.
+struct Evaluation::Plan {
+  struct Step {
+    const ir::Node* node;
+    std::vector<int> operands;  // slots
+    int result;                 // slot of the first result
+    std::vector<int> dead;      // slots that nothing needs behind this step
+  };
+  std::vector<Step> steps;
+  std::vector<int> parameters;  // slots
+  std::vector<int> outputs;
+  int slots = 0;
+
+  explicit Plan(const Module& module);
+};
+
+Evaluation::Plan::Plan(const Module& module) {
+  std::unordered_map<const ir::Node*, int> first;
+  const auto slot_of = [&](const Value& value) {
+    return first.at(value.node) + value.index;
+  };
+  std::vector<int> last;  // step that is the last to need a slot
+  for (const auto& node : module.nodes()) {
+    first[node.get()] = slots;
+    if (node->op == Op::kParameter) {
+      parameters.push_back(slots);
+    } else {
+      Step step{node.get(), {}, slots, {}};
+      for (const Value& operand : node->operands) {
+        step.operands.push_back(slot_of(operand));
+        last[step.operands.back()] = static_cast<int>(steps.size());
+      }
+      steps.push_back(std::move(step));
+    }
+    slots += node->results();
+    // What nothing needs is dead behind its own step.
+    last.resize(slots, static_cast<int>(steps.size()) - 1);
   }
-  return strides;
+  for (const Output& output : module.outputs) {
+    outputs.push_back(slot_of(output.node));
+    last[outputs.back()] = -1;
+  }
+  for (int slot = 0; slot < slots; ++slot) {
+    if (last[slot] >= 0) steps[last[slot]].dead.push_back(slot);
+  }
 }
 
-void Advance(const Ints& shape, Ints& index) {
-  for (size_t i = index.size(); i-- > 0;) {
-    if (++index[i] < shape[i]) return;
-    index[i] = 0;
-  }
-}
+Evaluation::Evaluation(NodeHook hook) : hook_(std::move(hook)) {}
+Evaluation::~Evaluation() = default;
 
-absl::StatusOr<Literal> EvaluateConstant(const Node& node, const Operands&) {
-  return node.literal();
+const Evaluation::Plan& Evaluation::PlanOf(const Module& module) {
+  std::unique_ptr<Plan>& plan = plans_[&module];
+  if (!plan) plan = std::make_unique<Plan>(module);
+  return *plan;
 }
 
 bool HostComputes(Op op) { return InfoOf(op).evaluate != nullptr; }
 
-absl::StatusOr<Literal> Evaluate(const Node& node, const Operands& operands) {
+absl::StatusOr<Literals> Evaluation::Node(const ir::Node& node,
+                                          const Operands& operands) {
+  if (hook_ && !node.is_constant()) {
+    Literals results;
+    const absl::StatusOr<bool> computed = hook_(node, operands, results);
+    if (!computed.ok()) return computed.status();
+    if (*computed) return results;
+  }
   if (!HostComputes(node.op)) {
     return absl::UnimplementedError(
         absl::StrCat("the host does not compute ", OpName(node.op)));
   }
-  return InfoOf(node.op).evaluate(node, operands);
+  return InfoOf(node.op).evaluate(node, operands, *this);
 }
 
-absl::StatusOr<std::vector<Literal>> EvaluateModule(
-    const Module& module, const std::vector<Literal>& inputs) {
+absl::StatusOr<Literals> Evaluation::Run(const Module& module,
+                                         const Operands& inputs) {
+  const Plan& plan = PlanOf(module);
+  if (inputs.size() != plan.parameters.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        inputs.size(), " inputs for ", plan.parameters.size(), " parameters"));
+  }
+  Literals values(plan.slots);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values[plan.parameters[i]] = *inputs[i];
+  }
+  Operands operands;
+  for (const Plan::Step& step : plan.steps) {
+    operands.clear();
+    for (int slot : step.operands) operands.push_back(&values[slot]);
+    absl::StatusOr<Literals> results = Node(*step.node, operands);
+    if (!results.ok()) {
+      const std::string& location = step.node->location;
+      return absl::Status(results.status().code(),
+                          absl::StrCat("node '", step.node->name, "'",
+                                       location.empty() ? "" : " at ", location,
+                                       ": ", results.status().message()));
+    }
+    for (size_t i = 0; i < results->size(); ++i) {
+      values[step.result + i] = std::move((*results)[i]);
+    }
+    for (int slot : step.dead) values[slot] = Literal();
+  }
+  Literals outputs;
+  for (int slot : plan.outputs) outputs.push_back(values[slot]);
+  return outputs;
+}
+
+absl::StatusOr<Literal> Evaluate(const Node& node, const Operands& operands) {
+  absl::StatusOr<Literals> results = Evaluation().Node(node, operands);
+  if (!results.ok()) return results.status();
+  return std::move((*results)[0]);
+}
+
+absl::StatusOr<Literals> EvaluateModule(const Module& module,
+                                        const Literals& inputs, NodeHook hook) {
   const std::vector<Node*> parameters = module.inputs();
   if (inputs.size() != parameters.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         inputs.size(), " inputs for ", parameters.size(), " parameters"));
   }
-  std::unordered_map<const Node*, Literal> values;
+  Operands operands;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type& type = parameters[i]->type;
     if (inputs[i].element() != type.element ||
@@ -56,27 +137,9 @@ absl::StatusOr<std::vector<Literal>> EvaluateModule(
                        " values of ", ElementTypeName(inputs[i].element()),
                        " for ", TypeText(type)));
     }
-    values[parameters[i]] = inputs[i];
+    operands.push_back(&inputs[i]);
   }
-  for (const auto& node : module.nodes()) {
-    if (node->op == Op::kParameter) continue;
-    Operands operands;
-    for (const Node* operand : node->operands) {
-      operands.push_back(&values.at(operand));
-    }
-    absl::StatusOr<Literal> result = Evaluate(*node, operands);
-    if (!result.ok()) {
-      return absl::Status(
-          result.status().code(),
-          absl::StrCat("node '", node->name, "': ", result.status().message()));
-    }
-    values[node.get()] = *std::move(result);
-  }
-  std::vector<Literal> outputs;
-  for (const Output& output : module.outputs) {
-    outputs.push_back(values.at(output.node));
-  }
-  return outputs;
+  return Evaluation(std::move(hook)).Run(module, operands);
 }
 
 }  // namespace systole::ir

@@ -2,10 +2,16 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Operations as the host computes them: what the device does not have, and what
-// the compiler works out itself. To the bit as docs/numerics.md says.
+// the compiler works out itself. To the bit as docs/numerics.md and docs/hlo.md
+// say.
+//
+//   absl::StatusOr<Literals> outputs = EvaluateModule(module, inputs);
 #ifndef SYSTOLE_HOST_IR_EVALUATE_H_
 #define SYSTOLE_HOST_IR_EVALUATE_H_
 
+#include <functional>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,15 +22,43 @@ namespace systole::ir {
 // Whether Evaluate knows the operation: all but inputs.
 bool HostComputes(Op op);
 
-// The values of a verified node from those of its operands, in their types.
-// Errors: Unimplemented for other operations.
-absl::StatusOr<Literal> Evaluate(const Node& node,
-                                 const std::vector<const Literal*>& operands);
+// Is asked for each node but parameters and constants, in regions too, before
+// the host computes it. True: `results` are the node's. An error ends the
+// evaluation.
+using NodeHook = std::function<absl::StatusOr<bool>(
+    const Node& node, const Operands& operands, Literals& results)>;
 
-// The outputs of a verified module of such operations, from its inputs in
-// their order. Errors name the node or the input.
-absl::StatusOr<std::vector<Literal>> EvaluateModule(
-    const Module& module, const std::vector<Literal>& inputs);
+// What evaluates modules and the regions in them. The modules must not change
+// while it lives. Not for several threads at once.
+class Evaluation {
+ public:
+  explicit Evaluation(NodeHook hook = {});
+  ~Evaluation();
+
+  // The values of the results of a verified node from those of its operands,
+  // in their types. Errors: Unimplemented for other operations.
+  absl::StatusOr<Literals> Node(const ir::Node& node, const Operands& operands);
+  // The outputs of a verified module or region from its parameters in their
+  // order, whose types are not checked. Values that nothing needs any more are
+  // freed on the way. Errors name the node.
+  absl::StatusOr<Literals> Run(const Module& module, const Operands& inputs);
+
+ private:
+  struct Plan;
+  const Plan& PlanOf(const Module& module);
+
+  NodeHook hook_;
+  std::unordered_map<const Module*, std::unique_ptr<Plan>> plans_;
+};
+
+// The value of a verified node with one result.
+absl::StatusOr<Literal> Evaluate(const Node& node, const Operands& operands);
+
+// The outputs of a verified module from its inputs in their order. Errors name
+// the node or the input.
+absl::StatusOr<Literals> EvaluateModule(const Module& module,
+                                        const Literals& inputs,
+                                        NodeHook hook = {});
 
 }  // namespace systole::ir
 

@@ -2,34 +2,48 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/ir/literal.h"
 
+#include <cstring>
+
 namespace systole::ir {
 
 // Bytes are copied as they lie: the host must be little-endian.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
+Literal::Literal() : element_(ElementType::kInt8) {
+  static const auto& empty =
+      *new std::shared_ptr<void>(std::make_shared<std::vector<int8_t>>());
+  values_ = empty;
+}
+
 Literal Literal::Zeros(ElementType element, int64_t count) {
-  switch (element) {
-    case ElementType::kInt8:
-      return Literal(std::vector<int8_t>(count));
-    case ElementType::kInt16:
-      return Literal(std::vector<int16_t>(count));
-    case ElementType::kInt32:
-      return Literal(std::vector<int32_t>(count));
-    case ElementType::kFloat32:
-      return Literal(std::vector<float>(count));
-  }
-  return Literal();
+  return WithElement(element, [&](auto tag) {
+    return Literal(std::vector<typename decltype(tag)::type>(count));
+  });
 }
 
 Literal Literal::FromBytes(ElementType element, int64_t count,
                            const uint8_t* bytes) {
   Literal literal = Zeros(element, count);
-  literal.Visit([&](auto& values) {
-    if (count > 0) {
-      std::memcpy(values.data(), bytes, values.size() * sizeof(values[0]));
-    }
-  });
+  if (element == ElementType::kBool) {
+    std::vector<Bool>& values = literal.values<Bool>();
+    for (int64_t i = 0; i < count; ++i) values[i] = bytes[i] != 0;
+  } else if (count > 0) {
+    std::memcpy(literal.data(), bytes, count * ElementBytes(element));
+  }
   return literal;
+}
+
+int64_t Literal::size() const {
+  return Visit([](const auto& v) { return static_cast<int64_t>(v.size()); });
+}
+
+const uint8_t* Literal::data() const {
+  return Visit(
+      [](const auto& v) { return reinterpret_cast<const uint8_t*>(v.data()); });
+}
+
+uint8_t* Literal::data() {
+  return Visit([](auto& v) { return reinterpret_cast<uint8_t*>(v.data()); });
 }
 
 Literal Literal::Slice(int64_t first, int64_t count) const {
@@ -41,17 +55,22 @@ Literal Literal::Slice(int64_t first, int64_t count) const {
 
 void Literal::Append(const Literal& more) {
   Visit([&](auto& v) {
-    const auto& from = std::get<std::decay_t<decltype(v)>>(more.values_);
+    using T = typename std::decay_t<decltype(v)>::value_type;
+    const std::vector<T>& from = more.values<T>();
     v.insert(v.end(), from.begin(), from.end());
   });
 }
 
 std::vector<uint8_t> Literal::Bytes() const {
-  return Visit([](const auto& values) {
-    std::vector<uint8_t> bytes(values.size() * sizeof(values[0]));
-    if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
-  });
+  const uint8_t* bytes = data();
+  return {bytes, bytes + size() * ElementBytes(element_)};
+}
+
+bool Literal::operator==(const Literal& other) const {
+  return element_ == other.element_ && size() == other.size() &&
+         (size() == 0 || data() == other.data() ||
+          std::memcmp(data(), other.data(), size() * ElementBytes(element_)) ==
+              0);
 }
 
 }  // namespace systole::ir

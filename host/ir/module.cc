@@ -73,11 +73,9 @@ void Module::MoveBefore(const Node* position, const Node* node) {
   std::rotate(find(position), from, from + 1);
 }
 
-void Module::ReplaceUses(const Node* from, Node* to) {
+void Module::ReplaceUses(Value from, Value to) {
   for (const auto& node : nodes_) {
-    for (Node*& operand : node->operands) {
-      if (operand == from) operand = to;
-    }
+    std::replace(node->operands.begin(), node->operands.end(), from, to);
   }
   for (Output& output : outputs) {
     if (output.node == from) output.node = to;
@@ -106,13 +104,28 @@ std::unique_ptr<Module> Module::Clone() const {
   for (const auto& node : nodes_) {
     Node* added = copy->Add(*node);
     copies[node.get()] = added;
-    for (Node*& operand : added->operands) operand = copies.at(operand);
+    for (Value& operand : added->operands) {
+      operand.node = copies.at(operand.node);
+    }
   }
   for (const Output& output : outputs) {
-    copy->outputs.push_back({output.name, copies.at(output.node)});
+    copy->outputs.push_back(
+        {output.name, {copies.at(output.node.node), output.node.index}});
   }
   return copy;
 }
+
+namespace {
+
+bool EqualRegions(const Node& a, const Node& b) {
+  return a.regions.size() == b.regions.size() &&
+         std::equal(a.regions.begin(), a.regions.end(), b.regions.begin(),
+                    [](const auto& left, const auto& right) {
+                      return left == right || Equal(*left, *right);
+                    });
+}
+
+}  // namespace
 
 bool Equal(const Module& a, const Module& b) {
   if (a.name != b.name || a.nodes().size() != b.nodes().size() ||
@@ -120,27 +133,27 @@ bool Equal(const Module& a, const Module& b) {
     return false;
   }
   std::unordered_map<const Node*, const Node*> same;
+  const auto same_value = [&](const Value& left, const Value& right) {
+    const auto match = same.find(left.node);
+    return match != same.end() && match->second == right.node &&
+           left.index == right.index;
+  };
   for (size_t i = 0; i < a.nodes().size(); ++i) {
     const Node& left = *a.nodes()[i];
     const Node& right = *b.nodes()[i];
     if (left.name != right.name || left.op != right.op ||
-        left.type != right.type ||
-        left.operands.size() != right.operands.size() ||
-        !Equal(left.attributes, right.attributes)) {
+        left.type != right.type || left.more_types != right.more_types ||
+        !std::equal(left.operands.begin(), left.operands.end(),
+                    right.operands.begin(), right.operands.end(), same_value) ||
+        !Equal(left.attributes, right.attributes) ||
+        !EqualRegions(left, right)) {
       return false;
-    }
-    for (size_t k = 0; k < left.operands.size(); ++k) {
-      const auto match = same.find(left.operands[k]);
-      if (match == same.end() || match->second != right.operands[k]) {
-        return false;
-      }
     }
     same[&left] = &right;
   }
   for (size_t i = 0; i < a.outputs.size(); ++i) {
-    const auto match = same.find(a.outputs[i].node);
-    if (a.outputs[i].name != b.outputs[i].name || match == same.end() ||
-        match->second != b.outputs[i].node) {
+    if (a.outputs[i].name != b.outputs[i].name ||
+        !same_value(a.outputs[i].node, b.outputs[i].node)) {
       return false;
     }
   }

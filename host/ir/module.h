@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A module: one graph of nodes, each with one result, in an order that can be
-// executed.
+// A module: one graph of nodes, each with one result or several, in an order
+// that can be executed.
 //
 //   Module module("twice");
 //   Node* x = module.Add({"x", Op::kParameter, type, {},
@@ -24,13 +24,52 @@
 
 namespace systole::ir {
 
+struct Node;
+class Module;
+
+// One result of a node. A node with one result stands for it: Value and Node*
+// convert into each other.
+struct Value {
+  Node* node = nullptr;
+  int index = 0;
+
+  Value() = default;
+  Value(Node* n, int i = 0) : node(n), index(i) {}  // NOLINT: converts
+  operator Node*() const { return node; }           // NOLINT: converts
+  Node* operator->() const { return node; }
+  Node& operator*() const { return *node; }
+  const Type& type() const;
+
+  friend bool operator==(const Value& a, const Value& b) {
+    return a.node == b.node && a.index == b.index;
+  }
+  friend bool operator!=(const Value& a, const Value& b) { return !(a == b); }
+  // Any result of the node.
+  friend bool operator==(const Value& a, const Node* b) { return a.node == b; }
+  friend bool operator==(const Value& a, Node* b) { return a.node == b; }
+  friend bool operator!=(const Value& a, const Node* b) { return a.node != b; }
+  friend bool operator!=(const Value& a, Node* b) { return a.node != b; }
+};
+
 struct Node {
   std::string name;  // unique in the module
   Op op = Op::kParameter;
-  Type type;  // of the result
-  std::vector<Node*> operands;
+  Type type;  // of the first result
+  std::vector<Value> operands;
   Attributes attributes;  // of the kind in InfoOf(op)
+  // Shared by copies of the node. A region is a module of its own: it reads
+  // its parameters alone, and what it needs from around it comes in as further
+  // operands behind those of the operation, which are further parameters of
+  // each region in the same order. Names of inputs and outputs are empty.
+  std::vector<std::shared_ptr<const Module>> regions = {};
+  std::vector<Type> more_types = {};  // of the second result and so on
+  std::string location =
+      {};  // in the source, for messages; no part of the text
 
+  int results() const { return 1 + static_cast<int>(more_types.size()); }
+  const Type& result_type(int i) const {
+    return i == 0 ? type : more_types[i - 1];
+  }
   template <typename T>
   const T& attr() const {
     return std::get<T>(attributes);
@@ -45,9 +84,11 @@ struct Node {
   const Quantization& quantization() const { return *type.quantization; }
 };
 
+inline const Type& Value::type() const { return node->result_type(index); }
+
 struct Output {
   std::string name;  // that callers know it by
-  Node* node = nullptr;
+  Value node;
 };
 
 class Module {
@@ -62,7 +103,7 @@ class Module {
   std::vector<Node*> inputs() const;
   // The node of that name or null.
   Node* Find(std::string_view name) const;
-  // Operations that read the result; outputs are not counted.
+  // Operations that read a result; outputs are not counted.
   std::vector<Node*> Users(const Node* node) const;
   bool IsOutput(const Node* node) const;
   // `base`, with a number behind it if that is taken.
@@ -75,7 +116,7 @@ class Module {
   // Moves a node before one that precedes it.
   void MoveBefore(const Node* position, const Node* node);
   // Lets every operand and output that is `from` be `to`.
-  void ReplaceUses(const Node* from, Node* to);
+  void ReplaceUses(Value from, Value to);
   // Removes nodes whose result nobody needs, but no parameters; how many.
   int RemoveUnused();
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations. Each has one result; docs/tflite.md lists operands and
-// attributes, docs/numerics.md the arithmetic.
+// The operations. docs/tflite.md and docs/hlo.md list operands and attributes,
+// docs/numerics.md and docs/hlo.md the arithmetic.
 #ifndef SYSTOLE_HOST_IR_OP_H_
 #define SYSTOLE_HOST_IR_OP_H_
 
@@ -70,27 +70,121 @@ enum class Op {
   kGather,
   kResizeNearest,
   kResizeBilinear,
+  // Of hlo/, in the order of its table.
+  kHloAdd,
+  kHloSubtract,
+  kHloMultiply,
+  kHloDivide,
+  kHloRemainder,
+  kHloMaximum,
+  kHloMinimum,
+  kHloPower,
+  kHloAtan2,
+  kHloAnd,
+  kHloOr,
+  kHloXor,
+  kHloShiftLeft,
+  kHloShiftRightLogical,
+  kHloShiftRightArithmetic,
+  kHloNot,
+  kHloAbs,
+  kHloNegate,
+  kHloSign,
+  kHloExponential,
+  kHloExponentialMinusOne,
+  kHloLog,
+  kHloLogPlusOne,
+  kHloLogistic,
+  kHloSqrt,
+  kHloRsqrt,
+  kHloCbrt,
+  kHloTanh,
+  kHloTan,
+  kHloSine,
+  kHloCosine,
+  kHloFloor,
+  kHloCeil,
+  kHloRoundNearestEven,
+  kHloRoundNearestAfz,
+  kHloPopcnt,
+  kHloCountLeadingZeros,
+  kHloIsFinite,
+  kHloReducePrecision,
+  kHloCompare,
+  kHloSelect,
+  kHloClamp,
+  kHloConvert,
+  kHloBitcastConvert,
+  kHloIota,
+  kHloBroadcastInDim,
+  kHloReshape,
+  kHloTranspose,
+  kHloSlice,
+  kHloDynamicSlice,
+  kHloDynamicUpdateSlice,
+  kHloConcatenate,
+  kHloPad,
+  kHloReverse,
+  kHloGather,
+  kHloScatter,
+  kHloDotGeneral,
+  kHloConvolution,
+  kHloReduce,
+  kHloReduceWindow,
+  kHloSelectAndScatter,
+  kHloSort,
+  kHloMap,
+  kHloWhile,
+  kHloIf,
+  kHloCase,
+  kHloOptimizationBarrier,
+  kHloRngBitGenerator,
+  kHloRng,
+  kHloBatchNormTraining,
+  kHloBatchNormInference,
+  kHloBatchNormGrad,
+  kHloCholesky,
+  kHloTriangularSolve,
+  kHloAllReduce,
+  kHloAllGather,
+  kHloReduceScatter,
+  kHloAllToAll,
+  kHloCollectivePermute,
+  kHloCollectiveBroadcast,
+  kHloPartitionId,
+  kHloReplicaId,
+  kHloCustomCall,
 };
 
 constexpr int kUnboundedOperands = 1 << 20;
 
+// What both sets share, TensorFlow Lite's operations on quantised values, and
+// those of StableHLO.
+enum class OpSet { kCore, kQuant, kHlo };
+
 struct Node;
+class Evaluation;
 using Operands = std::vector<const Literal*>;
+using Literals = std::vector<Literal>;
 
 struct OpInfo {
   Op op;
-  const char* name;  // in a module's text
+  const char* name;  // in a module's text; those of hlo/ begin with "hlo."
   int min_operands;
   int max_operands;
+  int regions;          // or kUnboundedOperands: at least one
   Attributes defaults;  // of the kind that the operation has
-  // The rule of the verifier, once the number of operands is right.
+  // The rule of the verifier, once the numbers of operands and regions are
+  // right and the regions are sound.
   absl::Status (*check)(const Node& node);
-  // The values of a verified node; null if it has none of its own.
-  absl::StatusOr<Literal> (*evaluate)(const Node& node,
-                                      const Operands& operands);
+  // The values of a verified node's results; null if it has none of its own.
+  absl::StatusOr<Literals> (*evaluate)(const Node& node,
+                                       const Operands& operands,
+                                       Evaluation& evaluation);
 };
 
 const OpInfo& InfoOf(Op op);
+OpSet SetOf(Op op);
 const char* OpName(Op op);
 std::optional<Op> OpFromName(std::string_view name);
 absl::Span<const OpInfo> AllOps();

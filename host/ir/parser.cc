@@ -21,18 +21,17 @@ class Parser : private Reader {
 
   absl::StatusOr<std::unique_ptr<Module>> ReadModule() {
     auto module = std::make_unique<Module>();
-    module_ = module.get();
     Expect("module");
     Expect("@");
     module->name = Name();
     Expect("{");
-    while (ok() && !Accept("return")) Statement();
+    Scope scope{module.get(), {}};
+    while (ok() && !Accept("return")) Statement(scope);
     if (!Accept("}")) {  // an empty module returns nothing
       do {
-        const std::string name = (Expect("%"), Name());
-        Node* node = Lookup(name);
+        const Value value = Operand(scope);
         Expect("as");
-        module->outputs.push_back({String(), node});
+        module->outputs.push_back({String(), value});
       } while (ok() && Accept(","));
       Expect("}");
     }
@@ -42,11 +41,27 @@ class Parser : private Reader {
   }
 
  private:
-  Node* Lookup(const std::string& name) {
-    const auto found = nodes_.find(name);
-    if (found != nodes_.end()) return found->second;
-    Fail(absl::StrCat("%", name, " is not defined before it is used"));
-    return nullptr;
+  static constexpr int kMaxDepth = 64;  // of regions in regions
+
+  struct Scope {
+    Module* module;
+    std::unordered_map<std::string, Node*> nodes;
+  };
+
+  Value Operand(const Scope& scope) {
+    Expect("%");
+    const std::string name = Name();
+    const int64_t index = Accept("#") ? Integer() : 0;
+    const auto found = scope.nodes.find(name);
+    if (found == scope.nodes.end()) {
+      Fail(absl::StrCat("%", name, " is not defined before it is used"));
+      return nullptr;
+    }
+    if (index < 0 || index >= found->second->results()) {
+      Fail(absl::StrCat("%", name, " has no result ", index));
+      return nullptr;
+    }
+    return {found->second, static_cast<int>(index)};
   }
 
   // Values of attributes, by their type.
@@ -61,6 +76,16 @@ class Parser : private Reader {
     values.clear();
     List([&] { values.push_back(Integer()); });
   }
+  template <typename E, typename = std::enable_if_t<std::is_enum_v<E>>>
+  void Read(const Type&, E& value) {
+    const std::string name = Word();
+    for (size_t i = 0; i < EnumNames<E>::kNames.size(); ++i) {
+      if (name != EnumNames<E>::kNames[i]) continue;
+      value = static_cast<E>(i);
+      return;
+    }
+    Fail(absl::StrCat("'", name, "' is no value of the attribute"));
+  }
   void Read(const Type& type, std::shared_ptr<const Literal>& data) {
     data = std::make_shared<Literal>(Data(type));
   }
@@ -69,8 +94,16 @@ class Parser : private Reader {
   Literal Elements(int64_t count) {
     std::vector<T> values;
     List([&] {
-      if constexpr (std::is_same_v<T, float>) {
-        values.push_back(Float());
+      if constexpr (IsFloat(ElementOf<T>::kType)) {
+        values.push_back(static_cast<T>(Float()));
+      } else if constexpr (std::is_same_v<T, Bool>) {
+        const int64_t value = Integer();
+        if (value != 0 && value != 1) {
+          Fail(absl::StrCat(value, " is not a value of the type"));
+        }
+        values.push_back(value != 0);
+      } else if constexpr (std::is_same_v<T, uint64_t>) {
+        values.push_back(Unsigned());
       } else {
         const int64_t value = Integer();
         if (value < std::numeric_limits<T>::min() ||
@@ -104,17 +137,9 @@ class Parser : private Reader {
       return Literal::FromBytes(type.element, count,
                                 reinterpret_cast<const uint8_t*>(bytes.data()));
     }
-    switch (type.element) {
-      case ElementType::kInt8:
-        return Elements<int8_t>(count);
-      case ElementType::kInt16:
-        return Elements<int16_t>(count);
-      case ElementType::kInt32:
-        return Elements<int32_t>(count);
-      case ElementType::kFloat32:
-        return Elements<float>(count);
-    }
-    return Literal();
+    return WithElement(type.element, [&](auto tag) {
+      return Elements<typename decltype(tag)::type>(count);
+    });
   }
 
   Quantization ReadQuantization() {
@@ -180,13 +205,38 @@ class Parser : private Reader {
     if (!found) Fail(absl::StrCat("no attribute '", key, "'"));
   }
 
-  void Statement() {
+  void ReadTypes(Node& node) {
+    if (!Accept("(")) {
+      node.type = ReadType();
+      return;
+    }
+    node.type = ReadType();
+    while (ok() && Accept(",")) node.more_types.push_back(ReadType());
+    Expect(")");
+  }
+
+  // Behind the opening brace.
+  std::shared_ptr<const Module> Region() {
+    auto region = std::make_shared<Module>();
+    Scope scope{region.get(), {}};
+    if (++depth_ > kMaxDepth) Fail("regions are nested too deeply");
+    while (ok() && !Accept("return")) Statement(scope);
+    do {
+      region->outputs.push_back({"", Operand(scope)});
+    } while (ok() && Accept(","));
+    Expect("}");
+    --depth_;
+    return region;
+  }
+
+  void Statement(Scope& scope) {
     Node node;
     Expect("%");
     node.name = Name();
     Expect("=");
-    node.type = ReadType();
-    const std::string name = Word();
+    ReadTypes(node);
+    const std::string name(Run(
+        [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '.'; }));
     if (const auto op = OpFromName(name)) {
       node.op = *op;
       node.attributes = InfoOf(*op).defaults;
@@ -196,21 +246,20 @@ class Parser : private Reader {
     Expect("(");
     if (!Accept(")")) {
       do {
-        Expect("%");
-        node.operands.push_back(Lookup(Name()));
+        node.operands.push_back(Operand(scope));
       } while (ok() && Accept(","));
       Expect(")");
     }
     while (ok() && Accept(",")) ReadAttribute(node);
+    while (ok() && Accept("{")) node.regions.push_back(Region());
     if (!ok()) return;
     const std::string key = node.name;
-    if (!nodes_.emplace(key, module_->Add(std::move(node))).second) {
+    if (!scope.nodes.emplace(key, scope.module->Add(std::move(node))).second) {
       Fail(absl::StrCat("%", key, " is defined twice"));
     }
   }
 
-  Module* module_ = nullptr;
-  std::unordered_map<std::string, Node*> nodes_;
+  int depth_ = 0;
 };
 
 }  // namespace

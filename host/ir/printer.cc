@@ -26,8 +26,13 @@ std::string Quoted(const std::string& text) {
 
 template <typename T>
 std::string ElementText(T value) {
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_same_v<T, Bool>) {
+    return value ? "1" : "0";
+  } else if constexpr (std::is_convertible_v<T, float> &&
+                       !std::is_integral_v<T>) {
     return FloatText(value);
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    return absl::StrCat(value);
   } else {
     return absl::StrCat(int64_t{value});
   }
@@ -35,8 +40,9 @@ std::string ElementText(T value) {
 
 std::string DataText(const Literal& data, const PrintOptions& options) {
   const bool finite = data.Visit([](const auto& values) {
-    return std::all_of(values.begin(), values.end(),
-                       [](double v) { return std::isfinite(v); });
+    return std::all_of(values.begin(), values.end(), [](auto v) {
+      return std::isfinite(static_cast<double>(v));
+    });
   });
   if (data.size() <= kInlineElements && finite) {
     return data.Visit([](const auto& values) {
@@ -66,6 +72,10 @@ struct FieldText {
   std::string operator()(const std::string& value) const {
     return Quoted(value);
   }
+  template <typename E, typename = std::enable_if_t<std::is_enum_v<E>>>
+  std::string operator()(E value) const {
+    return EnumNames<E>::kNames[static_cast<int>(value)];
+  }
   std::string operator()(const Ints& values) const {
     return absl::StrCat("[", absl::StrJoin(values, ", "), "]");
   }
@@ -91,19 +101,30 @@ std::vector<Field> FieldsOf(const Attributes& attributes,
   return fields;
 }
 
-std::string OperandName(const Node* operand) {
-  return absl::StrCat("%", operand ? NameText(operand->name) : "?");
+std::string NameOf(const Node& node) {
+  return absl::StrCat("%", NameText(node.name));
 }
 
-}  // namespace
+void AppendOperand(std::string* out, const Value& value) {
+  absl::StrAppend(out, value.node ? NameOf(*value) : "%?");
+  if (value.index > 0) absl::StrAppend(out, "#", value.index);
+}
 
-std::string Print(const Node& node, const PrintOptions& options) {
-  const auto format = [](std::string* out, const Node* operand) {
-    out->append(OperandName(operand));
-  };
-  std::string line = absl::StrCat(
-      OperandName(&node), " = ", TypeText(node.type), " ", OpName(node.op), "(",
-      absl::StrJoin(node.operands, ", ", format), ")");
+std::string TypesText(const Node& node) {
+  if (node.results() == 1) return TypeText(node.type);
+  std::string text = absl::StrCat("(", TypeText(node.type));
+  for (const Type& type : node.more_types) {
+    absl::StrAppend(&text, ", ", TypeText(type));
+  }
+  return text + ")";
+}
+
+// A statement whose line begins with `indent` blanks.
+std::string Statement(const Node& node, const PrintOptions& options,
+                      int indent) {
+  std::string line =
+      absl::StrCat(NameOf(node), " = ", TypesText(node), " ", OpName(node.op),
+                   "(", absl::StrJoin(node.operands, ", ", AppendOperand), ")");
   const std::vector<Field> defaults =
       FieldsOf(InfoOf(node.op).defaults, options);
   for (const Field& field : FieldsOf(node.attributes, options)) {
@@ -111,16 +132,37 @@ std::string Print(const Node& node, const PrintOptions& options) {
       absl::StrAppend(&line, ", ", field.first, "=", field.second);
     }
   }
+  const std::string margin(indent, ' ');
+  for (const auto& region : node.regions) {
+    absl::StrAppend(&line, " {\n");
+    for (const auto& inner : region->nodes()) {
+      absl::StrAppend(&line, margin, "  ",
+                      Statement(*inner, options, indent + 2), "\n");
+    }
+    const auto format = [](std::string* out, const Output& output) {
+      AppendOperand(out, output.node);
+    };
+    absl::StrAppend(&line, margin, "  return ",
+                    absl::StrJoin(region->outputs, ", ", format), "\n", margin,
+                    "}");
+  }
   return line;
+}
+
+}  // namespace
+
+std::string Print(const Node& node, const PrintOptions& options) {
+  return Statement(node, options, 0);
 }
 
 std::string Print(const Module& module, const PrintOptions& options) {
   std::string text = absl::StrCat("module @", NameText(module.name), " {\n");
   for (const auto& node : module.nodes()) {
-    absl::StrAppend(&text, "  ", Print(*node, options), "\n");
+    absl::StrAppend(&text, "  ", Statement(*node, options, 2), "\n");
   }
   const auto format = [](std::string* out, const Output& output) {
-    absl::StrAppend(out, OperandName(output.node), " as ", Quoted(output.name));
+    AppendOperand(out, output.node);
+    absl::StrAppend(out, " as ", Quoted(output.name));
   };
   absl::StrAppend(&text, "  return ",
                   absl::StrJoin(module.outputs, ", ", format), "\n}\n");

@@ -111,6 +111,15 @@ int64_t Reader::Integer() {
   return value;
 }
 
+uint64_t Reader::Unsigned() {
+  const std::string number(NumberText());
+  uint64_t value = 0;
+  if (ok() && !absl::SimpleAtoi(number, &value)) {
+    Fail(absl::StrCat("an unsigned integer wanted, not '", number, "'"));
+  }
+  return value;
+}
+
 float Reader::Float() {
   const std::string number(NumberText());
   float value = 0;

@@ -40,6 +40,7 @@ class Reader {
   std::string Name();  // `_ . / -` too, or a quoted string
   std::string String();
   int64_t Integer();  // decimal, or hexadecimal with 0x
+  uint64_t Unsigned();
   float Float();
   // Up to the character or the end of the line.
   std::string_view Until(char end);

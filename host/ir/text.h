@@ -10,6 +10,16 @@
 //     return %y as "output"
 //   }
 //
+// Several results have their types in brackets, and %y#1 is the second one of
+// them. Regions follow the attributes; their parameters and outputs have no
+// names for callers:
+//
+//     %s = (f32[], i32[]) hlo.reduce(%x, %i, %a, %b), dimensions=[0] {
+//       %p = f32[] parameter()
+//       ...
+//       return %m, %n
+//     }
+//
 // One statement a line; `//` starts a comment. Attributes that have their
 // default value are left out. Names that are not made of letters, digits and
 // `_ . / -` are quoted: %"a b". Small constants are lists, others hexadecimal
@@ -32,7 +42,7 @@ struct PrintOptions {
 };
 
 std::string Print(const Module& module, const PrintOptions& options = {});
-// One line, without the end of line.
+// One line and those of its regions, without the last end of line.
 std::string Print(const Node& node, const PrintOptions& options = {});
 
 // Checks the syntax only, and that operands are defined before they are used;

@@ -15,10 +15,14 @@ struct ElementInfo {
   const char* name;
   int bytes;
 };
-constexpr ElementInfo kElements[] = {{ElementType::kInt8, "i8", 1},
-                                     {ElementType::kInt16, "i16", 2},
-                                     {ElementType::kInt32, "i32", 4},
-                                     {ElementType::kFloat32, "f32", 4}};
+// In the order of the enumeration.
+constexpr ElementInfo kElements[] = {
+    {ElementType::kBool, "i1", 1},     {ElementType::kInt8, "i8", 1},
+    {ElementType::kInt16, "i16", 2},   {ElementType::kInt32, "i32", 4},
+    {ElementType::kInt64, "i64", 8},   {ElementType::kUint8, "u8", 1},
+    {ElementType::kUint16, "u16", 2},  {ElementType::kUint32, "u32", 4},
+    {ElementType::kUint64, "u64", 8},  {ElementType::kBfloat16, "bf16", 2},
+    {ElementType::kFloat16, "f16", 2}, {ElementType::kFloat32, "f32", 4}};
 
 }  // namespace
 
@@ -29,6 +33,16 @@ const char* ElementTypeName(ElementType type) {
 int ElementBytes(ElementType type) {
   return kElements[static_cast<int>(type)].bytes;
 }
+
+bool IsSigned(ElementType type) {
+  return ElementType::kInt8 <= type && type <= ElementType::kInt64;
+}
+
+bool IsUnsigned(ElementType type) {
+  return ElementType::kUint8 <= type && type <= ElementType::kUint64;
+}
+
+bool IsInteger(ElementType type) { return IsSigned(type) || IsUnsigned(type); }
 
 std::optional<ElementType> ElementTypeFromName(std::string_view name) {
   for (const ElementInfo& info : kElements) {

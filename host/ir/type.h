@@ -13,15 +13,36 @@
 
 namespace systole::ir {
 
-constexpr int kMaxRank = 6;
+constexpr int kMaxRank = 16;
+constexpr int kMaxQuantRank = 6;  // of what the operations of quant/ read
 constexpr int64_t kMaxElements = int64_t{1} << 31;
 
-enum class ElementType { kInt8, kInt16, kInt32, kFloat32 };
+enum class ElementType {
+  kBool,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kBfloat16,
+  kFloat16,
+  kFloat32,
+};
 
-// "i8", "i16", "i32", "f32".
+// "i1", "i8", "u8", "bf16", "f32" and so on.
 const char* ElementTypeName(ElementType type);
 std::optional<ElementType> ElementTypeFromName(std::string_view name);
-int ElementBytes(ElementType type);
+int ElementBytes(ElementType type);  // of i1: 1, which holds 0 or 1
+constexpr bool IsFloat(ElementType type) {
+  return type >= ElementType::kBfloat16;
+}
+bool IsSigned(ElementType type);    // i8..i64
+bool IsUnsigned(ElementType type);  // u8..u64
+// Of either, not i1.
+bool IsInteger(ElementType type);
 
 // q stands for scale * (q - zero_point). One scale for the whole tensor, or
 // one for each index of `axis`; then the zero point is 0.

@@ -18,18 +18,16 @@ absl::Status CheckType(const Type& type) {
   int64_t elements = 1;
   for (int64_t size : type.shape) {
     SYSTOLE_IR_CHECK(
-        0 < size && size <= kMaxElements && elements * size <= kMaxElements,
+        0 <= size && size <= kMaxElements && elements * size <= kMaxElements,
         "shape ", ShapeText(type.shape), " is empty or too large");
     elements *= size;
   }
-  if (!type.quantization) {
-    SYSTOLE_IR_CHECK(type.element != ElementType::kInt8, TypeText(type),
-                     " has no quantisation");
-    return absl::OkStatus();
-  }
+  if (!type.quantization) return absl::OkStatus();
   const Quantization& q = *type.quantization;
-  SYSTOLE_IR_CHECK(type.element != ElementType::kFloat32, TypeText(type),
-                   " has a quantisation");
+  SYSTOLE_IR_CHECK(type.element == ElementType::kInt8 ||
+                       type.element == ElementType::kInt16 ||
+                       type.element == ElementType::kInt32,
+                   TypeText(type), " has a quantisation");
   SYSTOLE_IR_CHECK(!q.scales.empty(), "a quantisation without scale");
   for (float scale : q.scales) {
     SYSTOLE_IR_CHECK(std::isfinite(scale) && scale > 0, "scale ", scale,
@@ -52,6 +50,65 @@ absl::Status CheckType(const Type& type) {
   return absl::OkStatus();
 }
 
+// What the operations of quant/ read and make.
+absl::Status CheckQuantType(const Type& type) {
+  SYSTOLE_IR_CHECK(type.rank() <= kMaxQuantRank, "rank ", type.rank(),
+                   " is more than ", kMaxQuantRank);
+  SYSTOLE_IR_CHECK(type.elements() > 0, "shape ", ShapeText(type.shape),
+                   " is empty or too large");
+  SYSTOLE_IR_CHECK(type.element == ElementType::kInt8 ||
+                       type.element == ElementType::kInt16 ||
+                       type.element == ElementType::kInt32 ||
+                       type.element == ElementType::kFloat32,
+                   TypeText(type), " is no type of quantised models");
+  SYSTOLE_IR_CHECK(type.element != ElementType::kInt8 || type.quantization,
+                   TypeText(type), " has no quantisation");
+  return absl::OkStatus();
+}
+
+absl::Status CheckHloType(const Type& type) {
+  SYSTOLE_IR_CHECK(!type.quantization, TypeText(type), " has a quantisation");
+  return absl::OkStatus();
+}
+
+// Types of operands and results are those of the set of the operation.
+absl::Status CheckTypes(const Node& node) {
+  for (int i = 0; i < node.results(); ++i) {
+    SYSTOLE_IR_RETURN_IF_ERROR(CheckType(node.result_type(i)));
+  }
+  const OpSet set = SetOf(node.op);
+  if (set == OpSet::kCore) return absl::OkStatus();
+  const auto check = set == OpSet::kHlo ? CheckHloType : CheckQuantType;
+  for (const Value& operand : node.operands) {
+    SYSTOLE_IR_CHECK(set == OpSet::kHlo || operand->results() == 1, "operand '",
+                     operand->name, "' has several results");
+    SYSTOLE_IR_RETURN_IF_ERROR(check(operand.type()));
+  }
+  for (int i = 0; i < node.results(); ++i) {
+    SYSTOLE_IR_RETURN_IF_ERROR(check(node.result_type(i)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStructure(const Module& module, bool is_region);
+absl::Status CheckNoDangling(const Module& module);
+
+absl::Status CheckRegions(const Node& node, const OpInfo& info) {
+  const int regions = static_cast<int>(node.regions.size());
+  SYSTOLE_IR_CHECK(info.regions == kUnboundedOperands ? regions > 0
+                                                      : regions == info.regions,
+                   regions, " regions");
+  for (const auto& region : node.regions) {
+    SYSTOLE_IR_CHECK(region != nullptr, "a region is missing");
+    SYSTOLE_IR_RETURN_IF_ERROR(CheckStructure(*region, true));
+    for (const auto& inner : region->nodes()) {
+      SYSTOLE_IR_RETURN_IF_ERROR(VerifyNode(*inner));
+    }
+    SYSTOLE_IR_RETURN_IF_ERROR(CheckNoDangling(*region));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckNode(const Node& node) {
   const OpInfo& info = InfoOf(node.op);
   const int operands = static_cast<int>(node.operands.size());
@@ -60,7 +117,10 @@ absl::Status CheckNode(const Node& node) {
       " operands");
   SYSTOLE_IR_CHECK(node.attributes.index() == info.defaults.index(),
                    "attributes of another operation");
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckType(node.type));
+  SYSTOLE_IR_CHECK(SetOf(node.op) == OpSet::kHlo || node.results() == 1,
+                   node.results(), " results");
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckTypes(node));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckRegions(node, info));
   return info.check(node);
 }
 
@@ -68,11 +128,12 @@ absl::Status Named(const Node& node, const absl::Status& status) {
   if (status.ok()) return status;
   return absl::Status(status.code(),
                       absl::StrCat("node '", node.name, "' (", OpName(node.op),
-                                   "): ", status.message()));
+                                   ")", node.location.empty() ? "" : " at ",
+                                   node.location, ": ", status.message()));
 }
 
 // Nodes come once, and behind what they read.
-absl::Status CheckStructure(const Module& module) {
+absl::Status CheckStructure(const Module& module, bool is_region) {
   std::unordered_set<const Node*> members, defined;
   std::unordered_set<std::string> names, inputs, outputs;
   for (const auto& node : module.nodes()) members.insert(node.get());
@@ -82,16 +143,20 @@ absl::Status CheckStructure(const Module& module) {
                      OpName(node.op), ")");
     SYSTOLE_IR_CHECK(names.insert(node.name).second, "two nodes '", node.name,
                      "'");
-    for (const Node* operand : node.operands) {
+    for (const Value& operand : node.operands) {
       SYSTOLE_IR_CHECK(members.count(operand) > 0, "node '", node.name, "' (",
                        OpName(node.op), "): an operand is not in the module");
       SYSTOLE_IR_CHECK(defined.count(operand) > 0, "node '", node.name, "' (",
                        OpName(node.op), "): operand '", operand->name,
                        "' comes later");
+      SYSTOLE_IR_CHECK(0 <= operand.index && operand.index < operand->results(),
+                       "node '", node.name, "' (", OpName(node.op),
+                       "): operand '", operand->name, "' has no result ",
+                       operand.index);
     }
     defined.insert(&node);
-    if (const auto* input =
-            std::get_if<ParameterAttributes>(&node.attributes)) {
+    const auto* input = std::get_if<ParameterAttributes>(&node.attributes);
+    if (input && !is_region) {
       SYSTOLE_IR_CHECK(inputs.insert(input->name).second, "two inputs '",
                        input->name, "'");
     }
@@ -101,6 +166,10 @@ absl::Status CheckStructure(const Module& module) {
   for (const Output& output : module.outputs) {
     SYSTOLE_IR_CHECK(members.count(output.node) > 0, "output '", output.name,
                      "' is not in the module");
+    SYSTOLE_IR_CHECK(
+        0 <= output.node.index && output.node.index < output.node->results(),
+        "output '", output.name, "': no result ", output.node.index);
+    if (is_region) continue;
     SYSTOLE_IR_CHECK(outputs.insert(output.name).second, "two outputs '",
                      output.name, "'");
   }
@@ -129,7 +198,7 @@ absl::Status VerifyNode(const Node& node) {
 }
 
 absl::Status Verify(const Module& module) {
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckStructure(module));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckStructure(module, /*is_region=*/false));
   for (const auto& node : module.nodes()) {
     SYSTOLE_IR_RETURN_IF_ERROR(VerifyNode(*node));
   }

@@ -234,7 +234,7 @@ class Lowering {
       if (!node->is_constant() && step_.at(node.get()) != 2 * part) continue;
       for (const Node* operand : node->operands) need(operand);
       Node* copy = made->Add(*node);
-      for (Node*& operand : copy->operands) operand = copies.at(operand);
+      for (ir::Value& operand : copy->operands) operand = copies.at(operand);
       copies[node.get()] = copy;
     }
     if (part == Networks()) {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "host/ir/fixed_point.h"
+#include "host/ir/quant/fixed_point.h"
 
 namespace systole::lower {
 namespace {

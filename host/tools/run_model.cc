@@ -268,7 +268,7 @@ Literal ImageOf(const OutputFile& output, int64_t image) {
 
 // Index and value of the largest element of an image.
 std::string Largest(const OutputFile& output, int64_t image) {
-  return ImageOf(output, image).Visit([](const auto& v) {
+  return ImageOf(output, image).VisitQuant([](const auto& v) {
     const auto at = std::max_element(v.begin(), v.end());
     return absl::StrCat("[", at - v.begin(), "] = ", *at);
   });
@@ -324,7 +324,7 @@ Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
   for (const OutputFile& output : outputs) {
     Json largest = Json::array();
     for (int64_t i = 0; i < result.images; ++i) {
-      largest.push_back(ImageOf(output, i).Visit([](const auto& v) {
+      largest.push_back(ImageOf(output, i).VisitQuant([](const auto& v) {
         return std::max_element(v.begin(), v.end()) - v.begin();
       }));
     }

@@ -144,20 +144,13 @@ absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
 npy::Array FromImages(const Literal& values, const ir::Type& type,
                       int64_t images) {
   npy::Array array;
-  switch (values.element()) {
-    case ElementType::kInt8:
-      array.type = npy::Type::kInt8;
-      break;
-    case ElementType::kInt16:
-      array.type = npy::Type::kInt16;
-      break;
-    case ElementType::kInt32:
-      array.type = npy::Type::kInt32;
-      break;
-    case ElementType::kFloat32:
-      array.type = npy::Type::kFloat32;
-      break;
-  }
+  array.type = values.VisitQuant([](const auto& v) {
+    using T = typename std::decay_t<decltype(v)>::value_type;
+    if constexpr (std::is_same_v<T, float>) return npy::Type::kFloat32;
+    return sizeof(T) == 1   ? npy::Type::kInt8
+           : sizeof(T) == 2 ? npy::Type::kInt16
+                            : npy::Type::kInt32;
+  });
   array.shape = type.shape;
   if (!array.shape.empty() && array.shape[0] == 1) {
     array.shape[0] = images;

@@ -126,7 +126,7 @@ class Generator : private RandomNodes {
                           a.padding[i], a.padding[i + 2]);
       if (shape[1 + i] == 0) return;
     }
-    std::vector<Node*> operands = {input};
+    std::vector<ir::Value> operands = {input};
     const Ints weights = depthwise ? Ints{1, kernel[0], kernel[1], channels}
                                    : Ints{channels, kernel[0], kernel[1], s[3]};
     const float scale =
@@ -139,7 +139,7 @@ class Generator : private RandomNodes {
     const int64_t depth =
         Chance(2) ? input->type.shape.back() : input->type.elements();
     const int64_t outputs = Between(1, 2 * options_.max_channels);
-    std::vector<Node*> operands = {input};
+    std::vector<ir::Value> operands = {input};
     const float scale =
         Weights(*input, {outputs, depth}, 0, !Chance(4), operands);
     Emit(Op::kFullyConnected,
@@ -227,7 +227,7 @@ class Generator : private RandomNodes {
     if (input->type.rank() == 0) return;
     const int64_t axis = Between(0, input->type.rank() - 1);
     Ints shape = input->type.shape;
-    std::vector<Node*> operands = {input};
+    std::vector<ir::Value> operands = {input};
     shape[axis] = Between(1, 3);
     operands.push_back(Chance(2) ? input
                                  : Constant(shape, input->quantization()));

@@ -57,7 +57,7 @@ class RandomNodes : protected RandomDraw {
   }
 
   // Adds the node if its result is of a sensible size.
-  void Emit(Op op, const Type& type, std::vector<Node*> operands,
+  void Emit(Op op, const Type& type, std::vector<ir::Value> operands,
             Attributes attributes) {
     for (int64_t size : type.shape) {
       if (size < 1) return;
@@ -78,7 +78,7 @@ class RandomNodes : protected RandomDraw {
 
   // Weights and bias for products with `input`; the scale of the sums.
   float Weights(const Node& input, const Ints& shape, int axis, bool bias,
-                std::vector<Node*>& operands) {
+                std::vector<ir::Value>& operands) {
     const bool per_channel = Chance(2) && shape[axis] > 1;
     Quantization q;
     for (int64_t c = 0; c < (per_channel ? shape[axis] : 1); ++c) {

@@ -270,7 +270,7 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kConcatenate:
     case Op::kTranspose:
     case Op::kStridedSlice:
-      return operands[0]->Visit([&](const auto& values) {
+      return operands[0]->VisitQuant([&](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
         return Move<T>(node, operands);
       });
@@ -288,8 +288,9 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kQuantize:
     case Op::kDequantize:
       return Unary(node, operands);
+    default:
+      return absl::InvalidArgumentError("unknown operation");
   }
-  return absl::InvalidArgumentError("unknown operation");
 }
 
 absl::StatusOr<NodeValues> RunNodes(const ir::Module& module,

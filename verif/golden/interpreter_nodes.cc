@@ -233,7 +233,7 @@ absl::StatusOr<Literal> Function(const Node& node, const Operands& operands) {
 
 absl::StatusOr<Literal> OfAnyType(const Node& node, const Operands& operands) {
   // A condition is of another type than what it chooses from.
-  return operands[node.op == Op::kSelect]->Visit([&](const auto& values) {
+  return operands[node.op == Op::kSelect]->VisitQuant([&](const auto& values) {
     using T = typename std::decay_t<decltype(values)>::value_type;
     return Typed<T>(node, operands);
   });

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "host/ir/evaluate_kernels.h"
-#include "host/ir/fixed_point.h"
+#include "host/ir/quant/fixed_point.h"
+#include "host/ir/quant/kernels.h"
 
 namespace systole::ir {
 namespace {
@@ -277,7 +277,7 @@ absl::StatusOr<Literal> EvaluateCompare(const Node& node,
 absl::StatusOr<Literal> EvaluateSelect(const Node& node,
                                        const Operands& operands) {
   const std::vector<int8_t>& condition = operands[0]->values<int8_t>();
-  return operands[1]->Visit([&](const auto& chosen) {
+  return operands[1]->VisitQuant([&](const auto& chosen) {
     using Values = std::decay_t<decltype(chosen)>;
     const Values& other = operands[2]->values<typename Values::value_type>();
     return Literal(
@@ -371,7 +371,7 @@ absl::StatusOr<Literal> EvaluateReduce(const Node& node,
     if (node.op == Op::kSum) return Sums(node, sums, count);
     return Means(node, sums, count);
   }
-  return operands[0]->Visit([&](const auto& values) {
+  return operands[0]->VisitQuant([&](const auto& values) {
     using T = typename std::decay_t<decltype(values)>::value_type;
     std::vector<T> results(node.type.elements());
     std::vector<bool> begun(results.size());

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "host/ir/evaluate_kernels.h"
+#include "host/ir/quant/kernels.h"
 
 namespace systole::ir {
 namespace {

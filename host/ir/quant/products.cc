@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "host/ir/evaluate_kernels.h"
-#include "host/ir/fixed_point.h"
+#include "host/ir/quant/fixed_point.h"
+#include "host/ir/quant/kernels.h"
 
 namespace systole::ir {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/ir/rules.h"
+#include "host/ir/quant/rules.h"
 
 namespace systole::ir {
 namespace {

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Groups of operations that Evaluate is made of.
-#ifndef SYSTOLE_HOST_IR_EVALUATE_KERNELS_H_
-#define SYSTOLE_HOST_IR_EVALUATE_KERNELS_H_
+// What computes the operations of quant/.
+#ifndef SYSTOLE_HOST_IR_QUANT_KERNELS_H_
+#define SYSTOLE_HOST_IR_QUANT_KERNELS_H_
 
 #include <algorithm>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "host/ir/index.h"
 #include "host/ir/module.h"
 
 namespace systole::ir {
-
-// Distance in memory between neighbours along each dimension.
-Ints StridesOf(const Ints& shape);
-
-// The next index of a shape, the last dimension fastest.
-void Advance(const Ints& shape, Ints& index);
 
 // Plus the zero point, then clamped.
 inline int8_t ToOutput(int64_t value, int64_t zero_point, const Ints& clamp) {
@@ -25,9 +20,7 @@ inline int8_t ToOutput(int64_t value, int64_t zero_point, const Ints& clamp) {
       std::clamp(value + zero_point, clamp[0], clamp[1]));
 }
 
-// What computes one operation or a few alike, as op.cc assigns them.
-absl::StatusOr<Literal> EvaluateConstant(const Node& node,
-                                         const Operands& operands);
+// What computes one operation or a few alike, as ops.cc assigns them.
 absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
                                             const Operands& operands);
 absl::StatusOr<Literal> EvaluateFullyConnected(const Node& node,
@@ -63,4 +56,4 @@ absl::StatusOr<Literal> EvaluateResize(const Node& node,
 
 }  // namespace systole::ir
 
-#endif  // SYSTOLE_HOST_IR_EVALUATE_KERNELS_H_
+#endif  // SYSTOLE_HOST_IR_QUANT_KERNELS_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
-#include "host/ir/fixed_point.h"
+#include "host/ir/quant/fixed_point.h"
 
 #include <algorithm>
 #include <cmath>

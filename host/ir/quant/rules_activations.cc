@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include <cmath>
 
-#include "host/ir/rules.h"
+#include "host/ir/quant/rules.h"
 #include "host/ir/verifier.h"
 
 namespace systole::ir {
@@ -31,24 +31,6 @@ std::optional<std::vector<int64_t>> BroadcastShape(
     shape[shape.size() - 1 - i] = left == 1 ? right : left;
   }
   return shape;
-}
-
-absl::Status CheckParameter(const Node& node) {
-  SYSTOLE_IR_CHECK(
-      !node.type.quantization || !node.type.quantization->per_channel(),
-      "an input with a scale for each channel");
-  return absl::OkStatus();
-}
-
-absl::Status CheckConstant(const Node& node) {
-  const auto& data = node.attr<ConstantAttributes>().data;
-  SYSTOLE_IR_CHECK(data != nullptr, "no values");
-  SYSTOLE_IR_CHECK(data->element() == node.type.element &&
-                       data->size() == node.type.elements(),
-                   data->size(), " values of ",
-                   ElementTypeName(data->element()), " for ",
-                   TypeText(node.type));
-  return absl::OkStatus();
 }
 
 absl::Status CheckActivation(const Type& type, const std::string& what) {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/ir/evaluate_kernels.h"
-#include "host/ir/fixed_point.h"
+#include "host/ir/quant/fixed_point.h"
+#include "host/ir/quant/kernels.h"
 
 namespace systole::ir {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/ir/evaluate_kernels.h"
-#include "host/ir/fixed_point.h"
+#include "host/ir/quant/fixed_point.h"
+#include "host/ir/quant/kernels.h"
 
 namespace systole::ir {
 namespace {
@@ -104,7 +104,7 @@ absl::StatusOr<Literal> EvaluateGather(const Node& node,
           absl::StrCat("index ", index, " of ", size));
     }
   }
-  return operands[0]->Visit([&](const auto& values) {
+  return operands[0]->VisitQuant([&](const auto& values) {
     std::decay_t<decltype(values)> results;
     auto slices = values.begin();  // of the axis
     for (auto first = indices.begin(); first != indices.end(); first += count) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "host/ir/evaluate_kernels.h"
+#include "host/ir/quant/kernels.h"
 
 namespace systole::ir {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "host/ir/rules.h"
+#include "host/ir/quant/rules.h"
 #include "host/ir/verifier.h"
 
 namespace systole::ir {

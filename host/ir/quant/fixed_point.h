@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The fixed-point arithmetic of docs/numerics.md, as the host computes it.
-#ifndef SYSTOLE_HOST_IR_FIXED_POINT_H_
-#define SYSTOLE_HOST_IR_FIXED_POINT_H_
+#ifndef SYSTOLE_HOST_IR_QUANT_FIXED_POINT_H_
+#define SYSTOLE_HOST_IR_QUANT_FIXED_POINT_H_
 
 #include <cstdint>
 
@@ -42,4 +42,4 @@ Factor InverseRootOf(int32_t value);
 
 }  // namespace systole::ir
 
-#endif  // SYSTOLE_HOST_IR_FIXED_POINT_H_
+#endif  // SYSTOLE_HOST_IR_QUANT_FIXED_POINT_H_

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Rules of operations that move values, and of resizing.
-#include "host/ir/rules.h"
+#include "host/ir/quant/rules.h"
 
 namespace systole::ir {
 namespace {

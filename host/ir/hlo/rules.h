@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What the types of the results of hlo/ follow from: one rule an operation or a
+// few alike, as ops.cc assigns them. Messages do not name the node.
+#ifndef SYSTOLE_HOST_IR_HLO_RULES_H_
+#define SYSTOLE_HOST_IR_HLO_RULES_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "host/ir/module.h"
+#include "host/ir/rules.h"
+
+namespace systole::ir {
+
+using Types = absl::StatusOr<std::vector<Type>>;
+
+Types InferBinary(const Node& node);
+Types InferUnary(const Node& node);
+Types InferIsFinite(const Node& node);
+Types InferReducePrecision(const Node& node);
+Types InferCompare(const Node& node);
+Types InferSelect(const Node& node);
+Types InferClamp(const Node& node);
+Types InferConvert(const Node& node);
+Types InferBitcastConvert(const Node& node);
+Types InferIota(const Node& node);
+Types InferBroadcastInDim(const Node& node);
+Types InferReshape(const Node& node);
+Types InferTranspose(const Node& node);
+Types InferSlice(const Node& node);
+Types InferDynamicSlice(const Node& node);
+Types InferDynamicUpdateSlice(const Node& node);
+Types InferConcatenate(const Node& node);
+Types InferPad(const Node& node);
+Types InferReverse(const Node& node);
+Types InferGather(const Node& node);
+Types InferScatter(const Node& node);
+Types InferDotGeneral(const Node& node);
+Types InferConvolution(const Node& node);
+Types InferReduce(const Node& node);
+Types InferReduceWindow(const Node& node);
+Types InferSelectAndScatter(const Node& node);
+Types InferSort(const Node& node);
+Types InferMap(const Node& node);
+Types InferWhile(const Node& node);
+Types InferIf(const Node& node);
+Types InferCase(const Node& node);
+Types InferSame(const Node& node);
+Types InferRngBitGenerator(const Node& node);
+Types InferRng(const Node& node);
+Types InferBatchNorm(const Node& node);
+Types InferCholesky(const Node& node);
+Types InferTriangularSolve(const Node& node);
+Types InferCollective(const Node& node);
+Types InferDeviceId(const Node& node);
+Types InferCustomCall(const Node& node);
+
+}  // namespace systole::ir
+
+#endif  // SYSTOLE_HOST_IR_HLO_RULES_H_
