@@ -28,6 +28,21 @@ bool HostComputes(Op op);
 using NodeHook = std::function<absl::StatusOr<bool>(
     const Node& node, const Operands& operands, Literals& results)>;
 
+// Does all the multiplying of floats for dot_general and convolution: the
+// evaluators bring the operands into this form (batches, groups, windows,
+// dilation; the passes of HIGH and HIGHEST), so that the array of a device can
+// stand in for the host. (From the lead: NOTE_FROM_LEAD.md in this folder's
+// root; the host's own unit is yours to write.)
+class ProductUnit {
+ public:
+  virtual ~ProductUnit() = default;
+  // c[i][j] is the chain over ascending k of fma(a[i][k], b[k][j], c) from +0.
+  // a [m][k], b [k][n] are bits of bf16, c [m][n] is f32, all row-major.
+  virtual absl::Status Multiply(int64_t m, int64_t k, int64_t n,
+                                const uint16_t* a, const uint16_t* b,
+                                float* c) = 0;
+};
+
 // What evaluates modules and the regions in them. The modules must not change
 // while it lives. Not for several threads at once.
 class Evaluation {
@@ -42,6 +57,9 @@ class Evaluation {
   // order, whose types are not checked. Values that nothing needs any more are
   // freed on the way. Errors name the node.
   absl::StatusOr<Literals> Run(const Module& module, const Operands& inputs);
+
+  // Who multiplies; null: the host. Must outlive the evaluation.
+  ProductUnit* products = nullptr;
 
  private:
   struct Plan;

@@ -14,14 +14,6 @@ absl::Status Unimplemented(const Node& node) {
       absl::StrCat("the host does not compute ", OpName(node.op)));
 }
 
-Types AsGiven(const Node& node) {
-  std::vector<Type> types;
-  for (int i = 0; i < node.results(); ++i) {
-    types.push_back(node.result_type(i));
-  }
-  return types;
-}
-
 }  // namespace
 
 absl::StatusOr<Literals> EvaluateHloBinary(const Node& node, const Operands&,
@@ -192,45 +184,5 @@ absl::StatusOr<Literals> EvaluateCustomCall(const Node& node, const Operands&,
                                             Evaluation&) {
   return Unimplemented(node);
 }
-Types InferBinary(const Node& node) { return AsGiven(node); }
-Types InferUnary(const Node& node) { return AsGiven(node); }
-Types InferIsFinite(const Node& node) { return AsGiven(node); }
-Types InferReducePrecision(const Node& node) { return AsGiven(node); }
-Types InferCompare(const Node& node) { return AsGiven(node); }
-Types InferSelect(const Node& node) { return AsGiven(node); }
-Types InferClamp(const Node& node) { return AsGiven(node); }
-Types InferConvert(const Node& node) { return AsGiven(node); }
-Types InferBitcastConvert(const Node& node) { return AsGiven(node); }
-Types InferIota(const Node& node) { return AsGiven(node); }
-Types InferBroadcastInDim(const Node& node) { return AsGiven(node); }
-Types InferReshape(const Node& node) { return AsGiven(node); }
-Types InferTranspose(const Node& node) { return AsGiven(node); }
-Types InferSlice(const Node& node) { return AsGiven(node); }
-Types InferDynamicSlice(const Node& node) { return AsGiven(node); }
-Types InferDynamicUpdateSlice(const Node& node) { return AsGiven(node); }
-Types InferConcatenate(const Node& node) { return AsGiven(node); }
-Types InferPad(const Node& node) { return AsGiven(node); }
-Types InferReverse(const Node& node) { return AsGiven(node); }
-Types InferGather(const Node& node) { return AsGiven(node); }
-Types InferScatter(const Node& node) { return AsGiven(node); }
-Types InferDotGeneral(const Node& node) { return AsGiven(node); }
-Types InferConvolution(const Node& node) { return AsGiven(node); }
-Types InferReduce(const Node& node) { return AsGiven(node); }
-Types InferReduceWindow(const Node& node) { return AsGiven(node); }
-Types InferSelectAndScatter(const Node& node) { return AsGiven(node); }
-Types InferSort(const Node& node) { return AsGiven(node); }
-Types InferMap(const Node& node) { return AsGiven(node); }
-Types InferWhile(const Node& node) { return AsGiven(node); }
-Types InferIf(const Node& node) { return AsGiven(node); }
-Types InferCase(const Node& node) { return AsGiven(node); }
-Types InferSame(const Node& node) { return AsGiven(node); }
-Types InferRngBitGenerator(const Node& node) { return AsGiven(node); }
-Types InferRng(const Node& node) { return AsGiven(node); }
-Types InferBatchNorm(const Node& node) { return AsGiven(node); }
-Types InferCholesky(const Node& node) { return AsGiven(node); }
-Types InferTriangularSolve(const Node& node) { return AsGiven(node); }
-Types InferCollective(const Node& node) { return AsGiven(node); }
-Types InferDeviceId(const Node& node) { return AsGiven(node); }
-Types InferCustomCall(const Node& node) { return AsGiven(node); }
 
 }  // namespace systole::ir

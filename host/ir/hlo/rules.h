@@ -16,6 +16,16 @@ namespace systole::ir {
 
 using Types = absl::StatusOr<std::vector<Type>>;
 
+// Different dimensions of that rank.
+absl::Status CheckDimensions(const Ints& dimensions, int64_t rank,
+                             const char* what);
+absl::Status CheckLength(const Ints& values, int64_t length, const char* what);
+// A region that takes `parameters`, and behind them what the node has as
+// operands from `captured` on, and gives `outputs`.
+absl::Status CheckRegion(const Node& node, int region,
+                         const std::vector<Type>& parameters,
+                         const std::vector<Type>& outputs, int captured);
+
 Types InferBinary(const Node& node);
 Types InferUnary(const Node& node);
 Types InferIsFinite(const Node& node);
