@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/ir/evaluate.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,7 +56,9 @@ Evaluation::Plan::Plan(const Module& module) {
   }
 }
 
-Evaluation::Evaluation(NodeHook hook) : hook_(std::move(hook)) {}
+Evaluation::Evaluation(EvaluateOptions options) : options_(std::move(options)) {
+  if (!options_.products) options_.products = &HostProducts();
+}
 Evaluation::~Evaluation() = default;
 
 const Evaluation::Plan& Evaluation::PlanOf(const Module& module) {
@@ -68,9 +71,10 @@ bool HostComputes(Op op) { return InfoOf(op).evaluate != nullptr; }
 
 absl::StatusOr<Literals> Evaluation::Node(const ir::Node& node,
                                           const Operands& operands) {
-  if (hook_ && !node.is_constant()) {
+  if (options_.hook && !node.is_constant()) {
     Literals results;
-    const absl::StatusOr<bool> computed = hook_(node, operands, results);
+    const absl::StatusOr<bool> computed =
+        options_.hook(node, operands, results);
     if (!computed.ok()) return computed.status();
     if (*computed) return results;
   }
@@ -82,7 +86,7 @@ absl::StatusOr<Literals> Evaluation::Node(const ir::Node& node,
 }
 
 absl::StatusOr<Literals> Evaluation::Run(const Module& module,
-                                         const Operands& inputs) {
+                                         Literals inputs) {
   const Plan& plan = PlanOf(module);
   if (inputs.size() != plan.parameters.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -90,12 +94,18 @@ absl::StatusOr<Literals> Evaluation::Run(const Module& module,
   }
   Literals values(plan.slots);
   for (size_t i = 0; i < inputs.size(); ++i) {
-    values[plan.parameters[i]] = *inputs[i];
+    values[plan.parameters[i]] = std::move(inputs[i]);
   }
   Operands operands;
   for (const Plan::Step& step : plan.steps) {
     operands.clear();
     for (int slot : step.operands) operands.push_back(&values[slot]);
+    dying_.clear();
+    for (int slot : step.dead) {
+      if (std::count(step.operands.begin(), step.operands.end(), slot) == 1) {
+        dying_.push_back(&values[slot]);
+      }
+    }
     absl::StatusOr<Literals> results = Node(*step.node, operands);
     if (!results.ok()) {
       const std::string& location = step.node->location;
@@ -114,6 +124,66 @@ absl::StatusOr<Literals> Evaluation::Run(const Module& module,
   return outputs;
 }
 
+Literal Evaluation::Take(const Literal* operand) {
+  const auto dying = std::find(dying_.begin(), dying_.end(), operand);
+  if (dying == dying_.end()) return *operand;
+  dying_.erase(dying);
+  return std::move(*const_cast<Literal*>(operand));
+}
+
+namespace {
+
+// Whose evaluators take a value a lane for a scalar.
+bool IsElementwise(Op op) {
+  if (op == Op::kConstant || op == Op::kParameter) return true;
+  return (Op::kHloAdd <= op && op <= Op::kHloBitcastConvert) ||
+         op == Op::kHloBroadcastInDim || op == Op::kHloReshape ||
+         op == Op::kHloOptimizationBarrier;
+}
+
+bool IsElementwise(const Module& region) {
+  for (const auto& node : region.nodes()) {
+    if (!IsElementwise(node->op)) return false;
+    for (int i = 0; i < node->results(); ++i) {
+      if (node->result_type(i).elements() != 1) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<Literals> Evaluation::RunLanes(const Module& region,
+                                              int64_t lanes,
+                                              const Operands& inputs) {
+  const auto values_of = [&](int64_t lane) {
+    const std::vector<ir::Node*> parameters = region.inputs();
+    Literals values;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool whole = lane < 0 || inputs[i]->size() == 1 ||
+                         parameters[i]->type.elements() != 1;
+      values.push_back(whole ? *inputs[i] : inputs[i]->Slice(lane, 1));
+    }
+    return values;
+  };
+  // A hook is asked for nodes of the types that they have.
+  if (!options_.hook && IsElementwise(region))
+    return Run(region, values_of(-1));
+  Literals outputs;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    absl::StatusOr<Literals> results = Run(region, values_of(lane));
+    if (!results.ok()) return results.status();
+    if (lane == 0) {
+      outputs = *std::move(results);
+      continue;
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i].Append((*results)[i]);
+    }
+  }
+  return outputs;
+}
+
 absl::StatusOr<Literal> Evaluate(const Node& node, const Operands& operands) {
   absl::StatusOr<Literals> results = Evaluation().Node(node, operands);
   if (!results.ok()) return results.status();
@@ -121,13 +191,13 @@ absl::StatusOr<Literal> Evaluate(const Node& node, const Operands& operands) {
 }
 
 absl::StatusOr<Literals> EvaluateModule(const Module& module,
-                                        const Literals& inputs, NodeHook hook) {
+                                        const Literals& inputs,
+                                        EvaluateOptions options) {
   const std::vector<Node*> parameters = module.inputs();
   if (inputs.size() != parameters.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         inputs.size(), " inputs for ", parameters.size(), " parameters"));
   }
-  Operands operands;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type& type = parameters[i]->type;
     if (inputs[i].element() != type.element ||
@@ -137,9 +207,8 @@ absl::StatusOr<Literals> EvaluateModule(const Module& module,
                        " values of ", ElementTypeName(inputs[i].element()),
                        " for ", TypeText(type)));
     }
-    operands.push_back(&inputs[i]);
   }
-  return Evaluation(std::move(hook)).Run(module, operands);
+  return Evaluation(std::move(options)).Run(module, inputs);
 }
 
 }  // namespace systole::ir

@@ -28,26 +28,32 @@ bool HostComputes(Op op);
 using NodeHook = std::function<absl::StatusOr<bool>(
     const Node& node, const Operands& operands, Literals& results)>;
 
-// Does all the multiplying of floats for dot_general and convolution: the
-// evaluators bring the operands into this form (batches, groups, windows,
-// dilation; the passes of HIGH and HIGHEST), so that the array of a device can
-// stand in for the host. (From the lead: NOTE_FROM_LEAD.md in this folder's
-// root; the host's own unit is yours to write.)
+// The multiplier of floats: every product of dot_general and convolution goes
+// through it, split into bf16 and laid out as matrices.
 class ProductUnit {
  public:
   virtual ~ProductUnit() = default;
-  // c[i][j] is the chain over ascending k of fma(a[i][k], b[k][j], c) from +0.
-  // a [m][k], b [k][n] are bits of bf16, c [m][n] is f32, all row-major.
+  // c[i][j] = the chain acc = fma(a[i][p], b[p][j], acc) over ascending p from
+  // +0 (docs/numerics.md, "Sums of products of bf16"). a is m x k, b k x n, c
+  // m x n, row-major; a and b are bits of bf16. A zero may have either sign.
   virtual absl::Status Multiply(int64_t m, int64_t k, int64_t n,
                                 const uint16_t* a, const uint16_t* b,
                                 float* c) = 0;
+};
+
+// The host's own.
+ProductUnit& HostProducts();
+
+struct EvaluateOptions {
+  NodeHook hook = {};
+  ProductUnit* products = nullptr;  // null: the host's; outlives the run
 };
 
 // What evaluates modules and the regions in them. The modules must not change
 // while it lives. Not for several threads at once.
 class Evaluation {
  public:
-  explicit Evaluation(NodeHook hook = {});
+  explicit Evaluation(EvaluateOptions options = {});
   ~Evaluation();
 
   // The values of the results of a verified node from those of its operands,
@@ -56,16 +62,26 @@ class Evaluation {
   // The outputs of a verified module or region from its parameters in their
   // order, whose types are not checked. Values that nothing needs any more are
   // freed on the way. Errors name the node.
-  absl::StatusOr<Literals> Run(const Module& module, const Operands& inputs);
-
-  // Who multiplies; null: the host. Must outlive the evaluation.
-  ProductUnit* products = nullptr;
+  absl::StatusOr<Literals> Run(const Module& module, Literals inputs);
+  // A region whose parameters are scalars, for each of `lanes` sets of them:
+  // operands and outputs have a value a lane, or one for all; other parameters
+  // are given to each.
+  absl::StatusOr<Literals> RunLanes(const Module& region, int64_t lanes,
+                                    const Operands& inputs);
+  // For evaluators: the operand's value, for good if nothing else needs it, so
+  // that it may be written to in place.
+  Literal Take(const Literal* operand);
+  ProductUnit& products() { return *options_.products; }
+  // Of the operations `rng`: a number that was not there before.
+  uint64_t NextRandom() { return random_++; }
 
  private:
   struct Plan;
   const Plan& PlanOf(const Module& module);
 
-  NodeHook hook_;
+  EvaluateOptions options_;
+  uint64_t random_ = 0;
+  std::vector<const Literal*> dying_;  // operands that are needed no more
   std::unordered_map<const Module*, std::unique_ptr<Plan>> plans_;
 };
 
@@ -76,7 +92,7 @@ absl::StatusOr<Literal> Evaluate(const Node& node, const Operands& operands);
 // the node or the input.
 absl::StatusOr<Literals> EvaluateModule(const Module& module,
                                         const Literals& inputs,
-                                        NodeHook hook = {});
+                                        EvaluateOptions options = {});
 
 }  // namespace systole::ir
 

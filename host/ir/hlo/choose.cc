@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Comparisons, choices and conversions of elements.
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "host/ir/hlo/elementwise.h"
+
+namespace systole::ir {
+namespace {
+
+template <typename T, typename Key>
+Literal Compared(Direction direction, const Literal& a, const Literal& b,
+                 Key key) {
+  const auto map = [&](auto f) {
+    return MapTwo<Bool, T, T>(
+        a, b, [f, key](T x, T y) -> Bool { return f(key(x), key(y)); });
+  };
+  switch (direction) {
+    case Direction::kEq:
+      return map([](auto x, auto y) { return x == y; });
+    case Direction::kNe:
+      return map([](auto x, auto y) { return x != y; });
+    case Direction::kGe:
+      return map([](auto x, auto y) { return x >= y; });
+    case Direction::kGt:
+      return map([](auto x, auto y) { return x > y; });
+    case Direction::kLe:
+      return map([](auto x, auto y) { return x <= y; });
+    case Direction::kLt:
+      return map([](auto x, auto y) { return x < y; });
+  }
+  return Literal();
+}
+
+// A number that is ordered as IEEE 754's totalOrder.
+template <typename T>
+int32_t TotalOrder(T value) {
+  std::conditional_t<sizeof(T) == 4, int32_t, int16_t> bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  using Bits = decltype(bits);
+  return bits < 0 ? bits ^ std::numeric_limits<Bits>::max() : bits;
+}
+
+// Towards zero, beyond the ends the ends, NaN to 0.
+template <typename R>
+R FromFloat(float value) {
+  if (value != value) return 0;
+  // The ends are powers of two, or next to one: exact in double precision but
+  // for 2^63 - 1 and 2^64 - 1, which `>=` takes for the power.
+  constexpr double kLow = static_cast<double>(std::numeric_limits<R>::min());
+  constexpr double kHigh = static_cast<double>(std::numeric_limits<R>::max());
+  const double wide = value;
+  if (wide <= kLow) return std::numeric_limits<R>::min();
+  if (wide >= kHigh) return std::numeric_limits<R>::max();
+  return static_cast<R>(wide);
+}
+
+template <typename R, typename A>
+R ConvertOne(A value) {
+  if constexpr (kIsBool<R>) {
+    if constexpr (kIsFloat<A>) return static_cast<float>(value) != 0;
+    if constexpr (!kIsFloat<A>) return value != A{};
+  } else if constexpr (kIsFloat<R>) {
+    if constexpr (kIsBool<A>) {
+      return static_cast<R>(value ? 1.0f : 0.0f);
+    } else if constexpr (kIsFloat<A>) {
+      return static_cast<R>(Canonical(static_cast<float>(value)));
+    } else {
+      return static_cast<R>(static_cast<float>(value));
+    }
+  } else if constexpr (kIsFloat<A>) {
+    return FromFloat<R>(static_cast<float>(value));
+  } else if constexpr (kIsBool<A>) {
+    return value ? 1 : 0;
+  } else {
+    return static_cast<R>(value);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Literals> EvaluateHloCompare(const Node& node,
+                                            const Operands& operands,
+                                            Evaluation&) {
+  const auto& a = node.attr<HloCompareAttributes>();
+  const Literal& left = *operands[0];
+  const Literal& right = *operands[1];
+  return WithElement(left.element(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (kIsFloat<T>) {
+      if (a.type == CompareType::kTotalOrder) {
+        return Only(Compared<T>(a.direction, left, right, TotalOrder<T>));
+      }
+      return Only(Compared<T>(a.direction, left, right,
+                              [](T x) { return static_cast<float>(x); }));
+    } else if constexpr (kIsBool<T>) {
+      return Only(
+          Compared<T>(a.direction, left, right, [](T x) { return x.value; }));
+    } else {
+      return Only(Compared<T>(a.direction, left, right, [](T x) { return x; }));
+    }
+  });
+}
+
+absl::StatusOr<Literals> EvaluateHloSelect(const Node&,
+                                           const Operands& operands,
+                                           Evaluation&) {
+  const Literal& condition = *operands[0];
+  if (condition.size() == 1) {
+    const int chosen = condition.values<Bool>()[0] ? 1 : 2;
+    // Of lanes, the other one may be of more.
+    if (operands[chosen]->size() >= operands[3 - chosen]->size()) {
+      return Only(*operands[chosen]);
+    }
+  }
+  return operands[1]->Visit([&](const auto& chosen) {
+    using T = typename std::decay_t<decltype(chosen)>::value_type;
+    return Only(
+        MapThree<T, Bool, T, T>(condition, *operands[1], *operands[2],
+                                [](Bool c, T x, T y) { return c ? x : y; }));
+  });
+}
+
+absl::StatusOr<Literals> EvaluateClamp(const Node&, const Operands& operands,
+                                       Evaluation&) {
+  return WithElement(operands[1]->element(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Only(MapThree<T, T, T, T>(
+        *operands[0], *operands[1], *operands[2], [](T low, T x, T high) {
+          return Combine<Op::kHloMinimum>(Combine<Op::kHloMaximum>(x, low),
+                                          high);
+        }));
+  });
+}
+
+absl::StatusOr<Literals> EvaluateConvert(const Node& node,
+                                         const Operands& operands,
+                                         Evaluation&) {
+  if (operands[0]->element() == node.type.element) return Only(*operands[0]);
+  return WithElement(operands[0]->element(), [&](auto from) {
+    using A = typename decltype(from)::type;
+    return WithElement(node.type.element, [&](auto to) {
+      using R = typename decltype(to)::type;
+      return Only(MapOne<R, A>(*operands[0], ConvertOne<R, A>));
+    });
+  });
+}
+
+absl::StatusOr<Literals> EvaluateBitcastConvert(const Node& node,
+                                                const Operands& operands,
+                                                Evaluation&) {
+  const Literal& from = *operands[0];
+  if (from.element() == node.type.element) return Only(from);
+  const int64_t bytes = from.size() * ElementBytes(from.element());
+  return Only(Literal::FromBytes(
+      node.type.element, bytes / ElementBytes(node.type.element), from.data()));
+}
+
+}  // namespace systole::ir

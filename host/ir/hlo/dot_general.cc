@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The operands are transposed to [batch, free, contracting] and [batch,
+// contracting, free]; each batch is a product of matrices.
+#include <algorithm>
+
+#include "host/ir/hlo/elementwise.h"
+#include "host/ir/hlo/products.h"
+#include "host/ir/hlo/strided.h"
+#include "host/ir/index.h"
+
+namespace systole::ir {
+namespace {
+
+// The operand with its dimensions in that order.
+Literal Ordered(const Literal& operand, const Ints& shape, const Ints& order) {
+  if (std::is_sorted(order.begin(), order.end())) return operand;
+  const Ints strides = StridesOf(shape);
+  Ints sizes, from;
+  for (int64_t dimension : order) {
+    sizes.push_back(shape[dimension]);
+    from.push_back(strides[dimension]);
+  }
+  Literal result = Literal::Zeros(operand.element(), operand.size());
+  CopyStrided(ElementBytes(operand.element()), sizes, {operand.data(), from},
+              {result.data(), StridesOf(sizes)});
+  return result;
+}
+
+Ints Free(size_t rank, const Ints& a, const Ints& b) {
+  Ints free;
+  for (int64_t i = 0; i < static_cast<int64_t>(rank); ++i) {
+    if (std::count(a.begin(), a.end(), i) + std::count(b.begin(), b.end(), i) ==
+        0) {
+      free.push_back(i);
+    }
+  }
+  return free;
+}
+
+Ints Joined(const Ints& a, const Ints& b, const Ints& c) {
+  Ints all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  all.insert(all.end(), c.begin(), c.end());
+  return all;
+}
+
+int64_t Product(const Ints& shape, const Ints& dimensions) {
+  int64_t product = 1;
+  for (int64_t dimension : dimensions) product *= shape[dimension];
+  return product;
+}
+
+}  // namespace
+
+absl::StatusOr<Literals> EvaluateDotGeneral(const Node& node,
+                                            const Operands& operands,
+                                            Evaluation& evaluation) {
+  const auto& a = node.attr<HloDotAttributes>();
+  const Ints& left = node.operands[0].type().shape;
+  const Ints& right = node.operands[1].type().shape;
+  const Ints rows = Free(left.size(), a.lhs_batching, a.lhs_contracting);
+  const Ints columns = Free(right.size(), a.rhs_batching, a.rhs_contracting);
+  const Literal lhs = Ordered(*operands[0], left,
+                              Joined(a.lhs_batching, rows, a.lhs_contracting));
+  const Literal rhs = Ordered(
+      *operands[1], right, Joined(a.rhs_batching, a.rhs_contracting, columns));
+  const int64_t batch = Product(left, a.lhs_batching);
+  const int64_t m = Product(left, rows);
+  const int64_t k = Product(left, a.lhs_contracting);
+  const int64_t n = Product(right, columns);
+  Literal result = Literal::Zeros(node.type.element, 0);
+  for (int64_t i = 0; i < batch; ++i) {
+    const bool whole = batch == 1;
+    absl::StatusOr<Literal> product =
+        MatrixProduct(m, k, n, whole ? lhs : lhs.Slice(i * m * k, m * k),
+                      whole ? rhs : rhs.Slice(i * k * n, k * n),
+                      node.type.element, a.precision, evaluation.products());
+    if (!product.ok()) return product.status();
+    if (whole) return Only(*std::move(product));
+    result.Append(*product);
+  }
+  return Only(std::move(result));
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/ir/hlo/fold.h"
+
+#include <utility>
+
+#include "host/ir/hlo/elementwise.h"
+#include "host/ir/hlo/strided.h"
+#include "host/ir/index.h"
+
+namespace systole::ir {
+
+std::optional<Op> CombinerOf(const Module& region) {
+  const std::vector<Node*> parameters = region.inputs();
+  if (parameters.size() != 2 || region.nodes().size() != 3 ||
+      region.outputs.size() != 1) {
+    return std::nullopt;
+  }
+  const Node& node = *region.outputs[0].node;
+  const auto reads = [&](int a, int b) {
+    return node.operands[0] == parameters[a] &&
+           node.operands[1] == parameters[b];
+  };
+  // All of them commute, to the bit.
+  if (node.operands.size() != 2 || (!reads(0, 1) && !reads(1, 0)) ||
+      !WithCombiner(node.op, [](auto) {})) {
+    return std::nullopt;
+  }
+  return node.op;
+}
+
+Literal Filled(const Literal& value, int64_t count) {
+  if (value.size() == count) return value;
+  return value.Visit([&](const auto& values) {
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    return Literal(std::vector<T>(count, values[0]));
+  });
+}
+
+namespace {
+
+// Of [outer, kept] lines of a reduced dimension each, eight chains at a time.
+template <Op kOp, typename T>
+void FoldLines(int64_t lines, int64_t length, const T* from, T* to) {
+  constexpr int kChains = 8;
+  int64_t line = 0;
+  for (; line + kChains <= lines; line += kChains) {
+    T sums[kChains];
+    for (int i = 0; i < kChains; ++i) sums[i] = to[line + i];
+    const T* first = from + line * length;
+    for (int64_t k = 0; k < length; ++k) {
+      for (int i = 0; i < kChains; ++i) {
+        sums[i] = Combine<kOp>(sums[i], first[i * length + k]);
+      }
+    }
+    for (int i = 0; i < kChains; ++i) to[line + i] = sums[i];
+  }
+  for (; line < lines; ++line) {
+    T sum = to[line];
+    for (int64_t k = 0; k < length; ++k) {
+      sum = Combine<kOp>(sum, from[line * length + k]);
+    }
+    to[line] = sum;
+  }
+}
+
+template <Op kOp, typename T>
+void FoldTyped(const FoldPlan& plan, const T* from, T* to, int64_t results) {
+  const int last = static_cast<int>(plan.results.size()) - 1;
+  // The results lie as the lines of the input do: a plain reduction of the
+  // last dimensions.
+  if (plan.taps.size() == 1 && plan.tap_strides[0] == 1 &&
+      (last < 0 || plan.result_strides[last] == plan.taps[0])) {
+    Ints packed = StridesOf(plan.results);
+    for (int64_t& stride : packed) stride *= plan.taps[0];
+    if (packed == plan.result_strides) {
+      return FoldLines<kOp>(results, plan.taps[0], from, to);
+    }
+  }
+  const int64_t row = last < 0 ? 1 : plan.results[last];
+  const int64_t step = last < 0 ? 0 : plan.result_strides[last];
+  int64_t taps = 1;
+  for (int64_t size : plan.taps) taps *= size;
+  // Rows outside, taps inside: a row of results stays where it is.
+  Ints index(plan.results.size(), 0);
+  for (int64_t done = 0; done < results; done += row) {
+    int64_t base = 0;
+    for (int i = 0; i < last; ++i) base += index[i] * plan.result_strides[i];
+    Ints tap(plan.taps.size(), 0);
+    T* target = to + done;
+    for (int64_t t = 0; t < taps; ++t) {
+      int64_t offset = base;
+      for (size_t i = 0; i < tap.size(); ++i) {
+        offset += tap[i] * plan.tap_strides[i];
+      }
+      const T* source = from + offset;
+      if (step == 1) {
+        for (int64_t j = 0; j < row; ++j) {
+          target[j] = Combine<kOp>(target[j], source[j]);
+        }
+      } else {
+        for (int64_t j = 0; j < row; ++j) {
+          target[j] = Combine<kOp>(target[j], source[j * step]);
+        }
+      }
+      Advance(plan.taps, tap);
+    }
+    if (last >= 0) {
+      index[last] = row - 1;
+      Advance(plan.results, index);
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Literals> Fold(const FoldPlan& plan, const Module& region,
+                              const Operands& inputs, const Operands& inits,
+                              const Operands& captured,
+                              Evaluation& evaluation) {
+  int64_t results = 1, taps = 1;
+  for (int64_t size : plan.results) results *= size;
+  for (int64_t size : plan.taps) taps *= size;
+  Literals sums;
+  for (const Literal* init : inits) sums.push_back(Filled(*init, results));
+  if (results == 0 || taps == 0) return sums;
+  const std::optional<Op> combiner = CombinerOf(region);
+  if (combiner && inputs.size() == 1) {
+    inputs[0]->Visit([&](const auto& values) {
+      using T = typename std::decay_t<decltype(values)>::value_type;
+      T* to = sums[0].values<T>().data();
+      WithCombiner(*combiner, [&](auto op) {
+        FoldTyped<decltype(op)::value>(plan, values.data(), to, results);
+      });
+    });
+    return sums;
+  }
+  // The region, for all results at once, a tap after the other.
+  const Ints packed = StridesOf(plan.results);
+  Ints tap(plan.taps.size(), 0);
+  for (int64_t t = 0; t < taps; ++t) {
+    int64_t offset = 0;
+    for (size_t i = 0; i < tap.size(); ++i) {
+      offset += tap[i] * plan.tap_strides[i];
+    }
+    Literals lanes;
+    for (const Literal* input : inputs) {
+      const int bytes = ElementBytes(input->element());
+      lanes.push_back(Literal::Zeros(input->element(), results));
+      CopyStrided(bytes, plan.results,
+                  {input->data() + offset * bytes, plan.result_strides},
+                  {lanes.back().data(), packed});
+    }
+    Operands operands;
+    for (const Literal& sum : sums) operands.push_back(&sum);
+    for (const Literal& lane : lanes) operands.push_back(&lane);
+    operands.insert(operands.end(), captured.begin(), captured.end());
+    absl::StatusOr<Literals> next =
+        evaluation.RunLanes(region, results, operands);
+    if (!next.ok()) return next.status();
+    sums = *std::move(next);
+    for (Literal& sum : sums) sum = Filled(sum, results);
+    Advance(plan.taps, tap);
+  }
+  return sums;
+}
+
+}  // namespace systole::ir

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Functions of fp32 numbers as docs/numerics.md, "Functions", defines them.
+#ifndef SYSTOLE_HOST_IR_HLO_FUNCTIONS_H_
+#define SYSTOLE_HOST_IR_HLO_FUNCTIONS_H_
+
+namespace systole::ir {
+
+float Exp2(float a);
+float Log2(float a);
+float Rsqrt(float a);
+float Tanh(float a);
+float Exp(float a);
+float Log(float a);
+
+}  // namespace systole::ir
+
+#endif  // SYSTOLE_HOST_IR_HLO_FUNCTIONS_H_

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/ir/hlo/products.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "host/ir/hlo/elementwise.h"
+
+namespace systole::ir {
+namespace {
+
+// Which parts of the operands a pass multiplies, 0 the largest.
+using Passes = std::vector<std::pair<int, int>>;
+
+Passes PassesOf(ElementType a, ElementType b, Precision precision) {
+  if (a == ElementType::kBfloat16 && b == ElementType::kBfloat16) {
+    return {{0, 0}};
+  }
+  if (a == ElementType::kFloat16 && b == ElementType::kFloat16) {
+    return {{1, 1}, {1, 0}, {0, 1}, {0, 0}};  // exact
+  }
+  switch (precision) {
+    case Precision::kDefault:
+      return {{0, 0}};
+    case Precision::kHigh:
+      return {{1, 0}, {0, 1}, {0, 0}};
+    case Precision::kHighest:
+      return {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
+  }
+  return {};
+}
+
+// Part `part` of a number: the bf16 nearest to what the parts before leave.
+// Non-finite numbers have one part.
+uint16_t PartOf(float value, int part) {
+  for (int i = 0; i < part; ++i) {
+    const float rounded = Bfloat16(value);
+    value = rounded - rounded == 0 ? value - rounded : 0.0f;
+  }
+  return Bfloat16(value).bits;
+}
+
+std::vector<float> Floats(const Literal& literal) {
+  return literal.Visit([](const auto& values) {
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    std::vector<float> floats(values.size());
+    for (size_t i = 0; i < floats.size(); ++i) {
+      floats[i] = static_cast<float>(static_cast<T>(values[i]));
+    }
+    return floats;
+  });
+}
+
+absl::StatusOr<Literal> FloatProduct(int64_t m, int64_t k, int64_t n,
+                                     const Literal& a, const Literal& b,
+                                     ElementType result, Precision precision,
+                                     ProductUnit& unit) {
+  const Passes passes = PassesOf(a.element(), b.element(), precision);
+  const int64_t count = static_cast<int64_t>(passes.size());
+  const std::vector<float> left = Floats(a), right = Floats(b);
+  // Passes one behind the other along the contraction.
+  std::vector<uint16_t> all_left(m * k * count), all_right(k * n * count);
+  for (int64_t pass = 0; pass < count; ++pass) {
+    for (int64_t i = 0; i < m; ++i) {
+      uint16_t* to = all_left.data() + (i * count + pass) * k;
+      const float* from = left.data() + i * k;
+      for (int64_t p = 0; p < k; ++p) {
+        to[p] = PartOf(from[p], passes[pass].first);
+      }
+    }
+    uint16_t* to = all_right.data() + pass * k * n;
+    for (int64_t p = 0; p < k * n; ++p) {
+      to[p] = PartOf(right[p], passes[pass].second);
+    }
+  }
+  std::vector<float> sums(m * n);
+  const absl::Status status = unit.Multiply(m, k * count, n, all_left.data(),
+                                            all_right.data(), sums.data());
+  if (!status.ok()) return status;
+  for (float& sum : sums) sum = Canonical(sum + 0.0f);  // never -0
+  if (result == ElementType::kFloat32) return Literal(std::move(sums));
+  if (result == ElementType::kBfloat16) {
+    return MapOne<Bfloat16, float>(Literal(std::move(sums)),
+                                   [](float x) { return Bfloat16(x); });
+  }
+  return MapOne<Float16, float>(Literal(std::move(sums)),
+                                [](float x) { return Float16(x); });
+}
+
+template <typename R, typename A, typename B>
+Literal IntegerProduct(int64_t m, int64_t k, int64_t n, const std::vector<A>& a,
+                       const std::vector<B>& b) {
+  std::vector<Word<R>> sums(m * n, 0);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t p = 0; p < k; ++p) {
+      const auto value = static_cast<Word<R>>(a[i * k + p]);
+      const B* row = b.data() + p * n;
+      Word<R>* to = sums.data() + i * n;
+      for (int64_t j = 0; j < n; ++j) {
+        to[j] += value * static_cast<Word<R>>(row[j]);
+      }
+    }
+  }
+  return Literal(std::vector<R>(sums.begin(), sums.end()));
+}
+
+// As the widest type of the result's sign, so that there are few combinations.
+Literal Widen(const Literal& literal) {
+  return literal.Visit([](const auto& values) {
+    return Literal(std::vector<int64_t>(values.begin(), values.end()));
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<Literal> MatrixProduct(int64_t m, int64_t k, int64_t n,
+                                      const Literal& a, const Literal& b,
+                                      ElementType result, Precision precision,
+                                      ProductUnit& unit) {
+  if (m * n == 0) return Literal::Zeros(result, 0);
+  if (IsFloat(result)) {
+    if (k == 0) return Literal::Zeros(result, m * n);
+    return FloatProduct(m, k, n, a, b, result, precision, unit);
+  }
+  const Literal left = Widen(a), right = Widen(b);
+  return WithElement(result, [&](auto tag) -> absl::StatusOr<Literal> {
+    using R = typename decltype(tag)::type;
+    if constexpr (kIsInteger<R>) {
+      return IntegerProduct<R>(m, k, n, left.values<int64_t>(),
+                               right.values<int64_t>());
+    }
+    return absl::UnimplementedError("products of this type");
+  });
+}
+
+}  // namespace systole::ir

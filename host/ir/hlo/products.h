@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Products of matrices of any element type, as dot_general and convolution
+// need them.
+#ifndef SYSTOLE_HOST_IR_HLO_PRODUCTS_H_
+#define SYSTOLE_HOST_IR_HLO_PRODUCTS_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "host/ir/evaluate.h"
+
+namespace systole::ir {
+
+// The m x n product of an m x k and a k x n matrix, row-major, in the element
+// type `result`. Floats: split into bf16 parts as the precision says,
+// multiplied by the unit, rounded once to the type (docs/hlo.md, "Products");
+// integers: modulo 2^bits of the result.
+absl::StatusOr<Literal> MatrixProduct(int64_t m, int64_t k, int64_t n,
+                                      const Literal& a, const Literal& b,
+                                      ElementType result, Precision precision,
+                                      ProductUnit& unit);
+
+}  // namespace systole::ir
+
+#endif  // SYSTOLE_HOST_IR_HLO_PRODUCTS_H_
