@@ -91,7 +91,6 @@ absl::Status CheckTypes(const Node& node) {
 }
 
 absl::Status CheckStructure(const Module& module, bool is_region);
-absl::Status CheckNoDangling(const Module& module);
 
 absl::Status CheckRegions(const Node& node, const OpInfo& info) {
   const int regions = static_cast<int>(node.regions.size());
@@ -104,7 +103,6 @@ absl::Status CheckRegions(const Node& node, const OpInfo& info) {
     for (const auto& inner : region->nodes()) {
       SYSTOLE_IR_RETURN_IF_ERROR(VerifyNode(*inner));
     }
-    SYSTOLE_IR_RETURN_IF_ERROR(CheckNoDangling(*region));
   }
   return absl::OkStatus();
 }
@@ -176,7 +174,8 @@ absl::Status CheckStructure(const Module& module, bool is_region) {
   return absl::OkStatus();
 }
 
-// Every result is needed by an output.
+// Every result of quant/ is needed by an output; programs that others write may
+// have dead parts.
 absl::Status CheckNoDangling(const Module& module) {
   std::unordered_set<const Node*> used;
   for (const auto& node : module.nodes()) {
@@ -184,7 +183,7 @@ absl::Status CheckNoDangling(const Module& module) {
   }
   for (const Output& output : module.outputs) used.insert(output.node);
   for (const auto& node : module.nodes()) {
-    if (node->op == Op::kParameter) continue;
+    if (SetOf(node->op) != OpSet::kQuant) continue;
     SYSTOLE_IR_CHECK(used.count(node.get()) > 0, "node '", node->name, "' (",
                      OpName(node->op), "): nothing uses the result");
   }
