@@ -77,7 +77,7 @@ absl::Status CheckIndexing(const Indexing& g, int64_t result_rank) {
 // Shape of the indices without the index vectors.
 Ints BatchShape(const Type& indices, int64_t index_vector_dim) {
   Ints shape = indices.shape;
-  if (index_vector_dim < indices.rank()) {
+  if (0 <= index_vector_dim && index_vector_dim < indices.rank()) {
     shape.erase(shape.begin() + index_vector_dim);
   }
   return shape;
