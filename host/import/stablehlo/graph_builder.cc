@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/import/stablehlo/graph_builder.h"
+
+#include <unordered_set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/import/mlir/text.h"
+#include "host/import/stablehlo/types.h"
+#include "host/ir/verifier.h"
+
+namespace systole::import {
+namespace {
+
+constexpr int64_t kMaxOperations = 1 << 20;
+
+// Values of outside that the operations of a region read, in the order in which
+// they come. All values inside have higher numbers.
+void FindCaptured(const mlir::Region& region, mlir::ValueId first_inside,
+                  std::unordered_set<mlir::ValueId>& seen,
+                  std::vector<mlir::ValueId>& captured) {
+  for (const mlir::Operation& operation : BlockOf(region).operations) {
+    for (const mlir::ValueId operand : operation.operands) {
+      if (operand < first_inside && seen.insert(operand).second) {
+        captured.push_back(operand);
+      }
+    }
+    for (const mlir::Region& inner : operation.regions) {
+      FindCaptured(inner, first_inside, seen, captured);
+    }
+  }
+}
+
+std::string ShortName(absl::string_view operation) {
+  const std::string name = SourceName(operation);
+  return name.substr(name.find('.') + 1);
+}
+
+}  // namespace
+
+absl::Status GraphBuilder::AddParameter(mlir::ValueId argument,
+                                        const std::string& name,
+                                        const std::string& input) {
+  const mlir::Value& value = context_.source.values[argument];
+  absl::StatusOr<ir::Type> type = ConvertType(*value.type);
+  if (!type.ok()) return type.status();
+  values_[argument] = module_.Add({name,
+                                   ir::Op::kParameter,
+                                   *std::move(type),
+                                   {},
+                                   ir::ParameterAttributes{input}});
+  values_[argument]->location = mlir::SourceText(value.location);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GraphBuilder::Values> GraphBuilder::Convert(
+    const mlir::Block& block) {
+  for (const mlir::Operation& operation : block.operations) {
+    const OperationRule* rule = FindRule(operation);
+    if (rule == nullptr) {
+      return Located(operation, absl::UnimplementedError("not supported"));
+    }
+    if (rule->conversion == Conversion::kReturn) {
+      if (&operation != &block.operations.back()) {
+        return Located(operation, absl::InvalidArgumentError("not the last"));
+      }
+      return Operands(operation);
+    }
+    if (++context_.operations > kMaxOperations) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "more than ", kMaxOperations, " operations once calls are inlined"));
+    }
+    const absl::Status status = ConvertOperation(operation, *rule);
+    if (!status.ok()) return status;
+  }
+  return absl::InvalidArgumentError("a function or region without return");
+}
+
+absl::Status GraphBuilder::ConvertOperation(const mlir::Operation& operation,
+                                            const OperationRule& rule) {
+  switch (rule.conversion) {
+    case Conversion::kOperation:
+      return AddNode(operation, rule);
+    case Conversion::kConstant:
+      return AddConstant(operation);
+    case Conversion::kIdentity: {
+      const absl::StatusOr<Values> operands = Operands(operation);
+      if (!operands.ok()) return operands.status();
+      return Define(operation, *operands);
+    }
+    case Conversion::kCall: {
+      const absl::StatusOr<Values> results = ConvertCall(operation, rule);
+      if (!results.ok()) return results.status();
+      return Define(operation, *results);
+    }
+    case Conversion::kReturn:
+    case Conversion::kNothing:
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<GraphBuilder::Values> GraphBuilder::ConvertCall(
+    const mlir::Operation& call, const OperationRule& rule) {
+  const auto callee = context_.functions.Callee(call, rule);
+  if (!callee.ok()) return callee.status();
+  const absl::StatusOr<Values> operands = Operands(call);
+  if (!operands.ok()) return operands.status();
+  const mlir::Block& body = BlockOf((*callee)->regions[0]);
+  if (body.arguments.size() != operands->size()) {
+    return Located(call, absl::InvalidArgumentError(absl::StrCat(
+                             operands->size(), " operands of a function of ",
+                             body.arguments.size())));
+  }
+  for (size_t i = 0; i < operands->size(); ++i) {
+    const mlir::Value& argument = context_.source.values[body.arguments[i]];
+    const absl::StatusOr<ir::Type> type = ConvertType(*argument.type);
+    if (!type.ok()) return Located(call, type.status());
+    if (*type != (*operands)[i].type()) {
+      return Located(call, absl::InvalidArgumentError(absl::StrCat(
+                               "operand ", i, " is of another type")));
+    }
+    values_[body.arguments[i]] = (*operands)[i];
+  }
+  return Convert(body);
+}
+
+absl::StatusOr<GraphBuilder::Values> GraphBuilder::Operands(
+    const mlir::Operation& operation) const {
+  Values values;
+  for (const mlir::ValueId id : operation.operands) {
+    const auto found = values_.find(id);
+    if (found == values_.end()) {
+      return Located(operation, absl::InvalidArgumentError(
+                                    "an operand of another function"));
+    }
+    values.push_back(found->second);
+  }
+  return values;
+}
+
+absl::StatusOr<std::vector<ir::Type>> GraphBuilder::ResultTypes(
+    const mlir::Operation& operation) const {
+  std::vector<ir::Type> types;
+  for (const mlir::ValueId id : operation.results) {
+    absl::StatusOr<ir::Type> type =
+        ConvertType(*context_.source.values[id].type);
+    if (!type.ok()) return Located(operation, type.status());
+    types.push_back(*std::move(type));
+  }
+  return types;
+}
+
+absl::Status GraphBuilder::Define(const mlir::Operation& operation,
+                                  const Values& values) {
+  const auto types = ResultTypes(operation);
+  if (!types.ok()) return types.status();
+  if (types->size() != values.size()) {
+    return Located(operation,
+                   absl::InvalidArgumentError(absl::StrCat(
+                       types->size(), " results of ", values.size())));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if ((*types)[i] != values[i].type()) {
+      return Located(operation, absl::InvalidArgumentError(absl::StrCat(
+                                    "result ", i, " is of another type")));
+    }
+    values_[operation.results[i]] = values[i];
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ir::Node*> GraphBuilder::Add(const mlir::Operation& operation,
+                                            ir::Node node) {
+  node.name = absl::StrCat(node.name, ".", names_++);
+  node.location = mlir::SourceText(operation.location);
+  // The message of the verifier has the name of the node, that of the source is
+  // of more use.
+  const absl::Status status = ir::VerifyNode(node);
+  if (!status.ok()) return Located(operation, status);
+  return module_.Add(std::move(node));
+}
+
+absl::Status GraphBuilder::AddConstant(const mlir::Operation& operation) {
+  const mlir::Attribute* value = operation.Find("value");
+  const auto types = ResultTypes(operation);
+  if (!types.ok()) return types.status();
+  if (value == nullptr || types->size() != 1) {
+    return Located(operation,
+                   absl::InvalidArgumentError("a constant without a value"));
+  }
+  const ir::Type& type = (*types)[0];
+  absl::StatusOr<ir::Literal> literal = ConvertElements(*value, type);
+  if (!literal.ok()) return Located(operation, literal.status());
+  const bool splat = value->is_splat && type.elements() != 0;
+  const ir::Type stored =
+      splat ? ir::Type{type.element, {}, std::nullopt} : type;
+  if (value->is_splat && !splat) *literal = ir::Literal::Zeros(type.element, 0);
+  absl::StatusOr<ir::Node*> node =
+      Add(operation, ir::MakeConstant("constant", stored, *std::move(literal)));
+  if (node.ok() && splat) {
+    node = Add(operation, {"broadcast",
+                           ir::Op::kHloBroadcastInDim,
+                           type,
+                           {*node},
+                           ir::HloDimensionsAttributes{}});
+  }
+  if (!node.ok()) return node.status();
+  return Define(operation, {*node});
+}
+
+// Each region gets the same further parameters: what any of them reads from
+// around, but for constants.
+absl::Status GraphBuilder::AddRegions(const mlir::Operation& operation,
+                                      ir::Node& node) {
+  std::unordered_set<mlir::ValueId> seen;
+  std::vector<mlir::ValueId> captured, constants;
+  for (const mlir::Region& region : operation.regions) {
+    FindCaptured(region, operation.results.back() + 1, seen, captured);
+  }
+  for (auto id = captured.begin(); id != captured.end();) {
+    const auto found = values_.find(*id);
+    if (found == values_.end()) {
+      return Located(operation, absl::InvalidArgumentError(
+                                    "a region reads another function"));
+    }
+    if (found->second->is_constant()) {
+      constants.push_back(*id);
+      id = captured.erase(id);
+    } else {
+      node.operands.push_back(found->second);
+      ++id;
+    }
+  }
+  for (const mlir::Region& region : operation.regions) {
+    auto module = std::make_shared<ir::Module>();
+    GraphBuilder builder(context_, *module);
+    int64_t parameters = 0;
+    for (const auto& ids : {BlockOf(region).arguments, captured}) {
+      for (const mlir::ValueId id : ids) {
+        const absl::Status status =
+            builder.AddParameter(id, absl::StrCat("arg", parameters++), "");
+        if (!status.ok()) return Located(operation, status);
+      }
+    }
+    for (const mlir::ValueId id : constants) {
+      ir::Node constant = *values_[id];
+      constant.name = absl::StrCat("constant.", builder.names_++);
+      builder.values_[id] = module->Add(std::move(constant));
+    }
+    const absl::StatusOr<Values> results = builder.Convert(BlockOf(region));
+    if (!results.ok()) return results.status();
+    for (const ir::Value& result : *results) {
+      module->outputs.push_back({"", result});
+    }
+    module->RemoveUnused();
+    node.regions.push_back(std::move(module));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GraphBuilder::AddNode(const mlir::Operation& operation,
+                                   const OperationRule& rule) {
+  absl::StatusOr<Values> operands = Operands(operation);
+  if (!operands.ok()) return operands.status();
+  absl::StatusOr<std::vector<ir::Type>> types = ResultTypes(operation);
+  if (!types.ok()) return types.status();
+  if (types->empty()) {
+    return Located(operation, absl::UnimplementedError("no result"));
+  }
+  ir::Node node{ShortName(operation.name), rule.op, (*types)[0],
+                *std::move(operands), ir::NoAttributes{}};
+  node.more_types.assign(types->begin() + 1, types->end());
+  if (rule.attributes) {
+    std::vector<ir::Type> operand_types;
+    for (const ir::Value& operand : node.operands) {
+      operand_types.push_back(operand.type());
+    }
+    AttributeReader in(operation, std::move(operand_types));
+    node.attributes = rule.attributes(in);
+    if (absl::IsUnimplemented(in.status())) {
+      context_.refused.emplace_back(Located(operation, in.status()).message());
+      StandIn(operation);
+      return absl::OkStatus();
+    }
+    if (!in.status().ok()) return Located(operation, in.status());
+  }
+  if (!operation.regions.empty()) {
+    const absl::Status status = AddRegions(operation, node);
+    if (!status.ok()) return status;
+  }
+  const int results = node.results();
+  const absl::StatusOr<ir::Node*> added = Add(operation, std::move(node));
+  if (!added.ok()) return added.status();
+  Values values;
+  for (int i = 0; i < results; ++i) values.push_back({*added, i});
+  return Define(operation, values);
+}
+
+void GraphBuilder::StandIn(const mlir::Operation& operation) {
+  for (const mlir::ValueId result : operation.results) {
+    const std::string name = absl::StrCat("missing.", names_++);
+    AddParameter(result, name, name).IgnoreError();
+  }
+}
+
+}  // namespace systole::import

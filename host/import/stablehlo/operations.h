@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Which operation of the IR an operation of an artifact becomes.
+#ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_OPERATIONS_H_
+#define SYSTOLE_HOST_IMPORT_STABLEHLO_OPERATIONS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "host/import/stablehlo/attribute_reader.h"
+#include "host/ir/attributes.h"
+#include "host/ir/op.h"
+
+namespace systole::import {
+
+enum class Conversion {
+  kOperation,  // one node
+  kIdentity,   // its operands
+  kConstant,
+  kCall,     // its function, inlined
+  kReturn,   // the end of a function or region
+  kNothing,  // is no part of the program: meshes
+};
+
+struct OperationRule {
+  Conversion conversion = Conversion::kOperation;
+  ir::Op op = ir::Op::kParameter;
+  // Null for an operation without attributes.
+  ir::Attributes (*attributes)(AttributeReader& in) = nullptr;
+  // Of a call: the attribute with the function's name.
+  absl::string_view callee;
+};
+
+// The rule for "vhlo.add_v1" and so on, or null.
+const OperationRule* FindRule(const mlir::Operation& operation);
+
+// "stablehlo.add" for "vhlo.add_v1".
+std::string SourceName(absl::string_view operation);
+
+}  // namespace systole::import
+
+#endif  // SYSTOLE_HOST_IMPORT_STABLEHLO_OPERATIONS_H_

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/import/stablehlo/stablehlo_importer.h"
+
+#include <cstdio>
+#include <unordered_set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/import/mlir/bytecode.h"
+#include "host/import/mlir/text.h"
+#include "host/import/stablehlo/functions.h"
+#include "host/import/stablehlo/graph_builder.h"
+#include "host/ir/verifier.h"
+
+namespace systole::import {
+namespace {
+
+using mlir::Attribute;
+
+constexpr absl::string_view kProducer = "StableHLO_v";
+constexpr int kNewestMajor = 1;
+
+// Names with a number behind those that came before.
+class UniqueNames {
+ public:
+  std::string Take(absl::string_view wanted) {
+    std::string name(wanted);
+    for (int i = 1; !taken_.insert(name).second; ++i) {
+      name = absl::StrCat(wanted, ".", i);
+    }
+    return name;
+  }
+
+ private:
+  std::unordered_set<std::string> taken_;
+};
+
+// The dictionary of the index'th argument or result, or null.
+const Attribute* Entry(const mlir::Operation& function, const char* list,
+                       size_t index) {
+  const Attribute* all = function.Find(list);
+  if (all == nullptr || all->kind != Attribute::Kind::kArray ||
+      index >= all->elements.size()) {
+    return nullptr;
+  }
+  return all->elements[index];
+}
+
+std::string Sharding(const Attribute* entry) {
+  if (entry == nullptr) return "";
+  if (const Attribute* sharding = entry->Find("sdy.sharding")) {
+    return mlir::AttributeText(*sharding);
+  }
+  const Attribute* sharding = entry->Find("mhlo.sharding");
+  return sharding ? std::string(sharding->text) : "";
+}
+
+bool IsNumber(const Attribute* attribute) {
+  return attribute && attribute->kind == Attribute::Kind::kInteger &&
+         attribute->integers.size() == 1;
+}
+
+absl::StatusOr<StableHloArgument> ReadArgument(const mlir::Operation& main,
+                                               size_t index, size_t results) {
+  StableHloArgument argument;
+  const Attribute* entry = Entry(main, "arg_attrs", index);
+  argument.sharding = Sharding(entry);
+  if (entry == nullptr) return argument;
+  const Attribute* aliased = entry->Find("tf.aliasing_output");
+  if (IsNumber(aliased)) {
+    const int64_t output = aliased->integers[0];
+    if (output < 0 || output >= static_cast<int64_t>(results)) {
+      return absl::InvalidArgumentError(absl::StrCat("argument ", index,
+                                                     " is to become output ",
+                                                     output, " of ", results));
+    }
+    argument.aliased_output = static_cast<int>(output);
+  }
+  const Attribute* donor = entry->Find("jax.buffer_donor");
+  argument.donated = donor && donor->kind == Attribute::Kind::kBoolean &&
+                     donor->integers[0] != 0;
+  return argument;
+}
+
+// Of the module: 1 if it is not there.
+int ReadCount(const mlir::Module& source, const char* name) {
+  const Attribute* count = source.root.Find(name);
+  return IsNumber(count) && count->integers[0] > 0 &&
+                 count->integers[0] < 1 << 20
+             ? static_cast<int>(count->integers[0])
+             : 1;
+}
+
+// The name of an argument in the source: params['w'].
+absl::string_view ArgumentName(const mlir::Value& argument) {
+  const Attribute* location = argument.location;
+  return location && location->kind == Attribute::Kind::kNameLocation
+             ? location->elements[0]->text
+             : absl::string_view("argument");
+}
+
+absl::Status ConvertMain(const mlir::Module& source,
+                         const mlir::Operation& main,
+                         const Functions& functions,
+                         StableHloProgram& program) {
+  ImportContext context{source, functions};
+  GraphBuilder builder(context, *program.module);
+  const mlir::Block& body = BlockOf(main.regions[0]);
+  UniqueNames inputs, outputs;
+  for (size_t i = 0; i < body.arguments.size(); ++i) {
+    const absl::Status status = builder.AddParameter(
+        body.arguments[i], absl::StrCat("arg", i),
+        inputs.Take(ArgumentName(source.values[body.arguments[i]])));
+    if (!status.ok()) return status;
+  }
+  const auto results = builder.Convert(body);
+  if (!results.ok()) return results.status();
+  if (!context.refused.empty()) {
+    return absl::UnimplementedError(
+        context.refused.size() == 1
+            ? context.refused[0]
+            : absl::StrCat(context.refused.size(),
+                           " operations stand in the way:\n  ",
+                           absl::StrJoin(context.refused, "\n  ")));
+  }
+  if (results->empty()) {
+    return absl::UnimplementedError("the program has no results");
+  }
+  for (size_t i = 0; i < results->size(); ++i) {
+    const Attribute* entry = Entry(main, "res_attrs", i);
+    const Attribute* name = entry ? entry->Find("jax.result_info") : nullptr;
+    program.module->outputs.push_back(
+        {outputs.Take(name && !name->text.empty() ? name->text : "result"),
+         (*results)[i]});
+    program.results.push_back({Sharding(entry)});
+  }
+  for (size_t i = 0; i < body.arguments.size(); ++i) {
+    auto argument = ReadArgument(main, i, results->size());
+    if (!argument.ok()) return argument.status();
+    program.arguments.push_back(*std::move(argument));
+  }
+  program.module->RemoveUnused();
+  return ir::Verify(*program.module);
+}
+
+absl::Status CheckVersion(absl::string_view producer,
+                          StableHloProgram& program) {
+  if (producer.substr(0, kProducer.size()) != kProducer) {
+    return absl::OkStatus();
+  }
+  program.version = std::string(producer.substr(kProducer.size()));
+  int major = 0;
+  if (std::sscanf(program.version.c_str(), "%d.", &major) != 1 ||
+      major > kNewestMajor) {
+    return absl::UnimplementedError(
+        absl::StrCat("StableHLO version ", program.version,
+                     "; versions 0.9 to ", kNewestMajor, ".x are supported"));
+  }
+  return absl::OkStatus();
+}
+
+void ReadMeshes(const mlir::Module& source, StableHloProgram& program) {
+  for (const mlir::Operation& operation :
+       source.root.regions[0].blocks[0].operations) {
+    const Attribute* name = operation.Find("sym_name");
+    const Attribute* mesh = operation.Find("mesh");
+    if (operation.name == "sdy.mesh" && name && mesh) {
+      program.meshes.emplace_back(std::string(name->text),
+                                  mlir::AttributeText(*mesh));
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<StableHloProgram> ImportStableHlo(absl::string_view bytes) {
+  const auto source = mlir::ReadBytecode(bytes);
+  if (!source.ok()) return source.status();
+  StableHloProgram program;
+  absl::Status status = CheckVersion((*source)->producer, program);
+  if (!status.ok()) return status;
+  const absl::StatusOr<Functions> functions = Functions::Of(**source);
+  if (!functions.ok()) return functions.status();
+  const mlir::Operation* main = functions->Main();
+  if (main == nullptr) {
+    return absl::InvalidArgumentError(
+        "no function 'main' of vhlo: not a portable StableHLO artifact");
+  }
+  status = functions->CheckSupported(**source, *main);
+  if (!status.ok()) return status;
+  const Attribute* name = (*source)->root.Find("sym_name");
+  program.module =
+      std::make_unique<ir::Module>(name ? std::string(name->text) : "main");
+  program.num_replicas = ReadCount(**source, "mhlo.num_replicas");
+  program.num_partitions = ReadCount(**source, "mhlo.num_partitions");
+  ReadMeshes(**source, program);
+  status = ConvertMain(**source, *main, *functions, program);
+  if (!status.ok()) return status;
+  return program;
+}
+
+}  // namespace systole::import

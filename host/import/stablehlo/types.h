@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Types and constants of artifacts as those of the IR.
+#ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_TYPES_H_
+#define SYSTOLE_HOST_IMPORT_STABLEHLO_TYPES_H_
+
+#include "absl/status/statusor.h"
+#include "host/import/mlir/module.h"
+#include "host/ir/literal.h"
+#include "host/ir/type.h"
+
+namespace systole::import {
+
+// Unimplemented for what the IR has not: "f64", "complex numbers", "a dynamic
+// shape", "a token".
+absl::StatusOr<ir::Type> ConvertType(const mlir::Type& type);
+
+// The values of dense elements of that type; one value for a splat.
+absl::StatusOr<ir::Literal> ConvertElements(const mlir::Attribute& elements,
+                                            const ir::Type& type);
+
+}  // namespace systole::import
+
+#endif  // SYSTOLE_HOST_IMPORT_STABLEHLO_TYPES_H_

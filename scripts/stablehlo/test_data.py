@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Writes tests/data/stablehlo: a few artifacts (NAME.mlirbc) and what jaxlib's bindings see in each (NAME.txt). Needs jax.
+
+    python scripts/stablehlo/test_data.py
+"""
+
+import io
+import pathlib
+import re
+
+import compare
+import jax
+import programs
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "data" / "stablehlo"
+
+# Of programs.py, with the version of StableHLO; None is the current one.
+CHOSEN = {
+    "exp": ("1.0.0", None), "constant_bits": (None,), "constant_true": (None,), "constant_special": (None,), "constant_bf16": ("1.9.0",),
+    "reduce_pair": (None,), "pool_max_gradient": (None,), "conv_NHWC_2_1_gradient": ("1.9.0",), "matmul_BF16_BF16_F32_X3": (None,),
+    "matmul_highest": ("1.0.0",), "batched_take": ("1.3.0",), "scatter_add": (None,), "top_k": ("1.13.7",), "cond": (None,), "scan": (None,),
+    "scan_nested": ("1.9.0",), "composite_pair": (None,), "random_bits": (None,), "mlp_sgd": (None,), "cholesky": (None,),
+    "sharded_mlp": (None,), "sharded_constraint": ("1.9.0",), "sharded_map": (None,), "fft": (None,), "unicode_Straße": (None,),
+}
+
+# As jax does not make them. A name with "generic" is not serialised as StableHLO.
+WRITTEN = {
+    "recursive": """
+        func.func @main(%x: tensor<f32>) -> tensor<f32> {
+          %0 = func.call @f(%x) : (tensor<f32>) -> tensor<f32> loc("model.py":3:4)
+          return %0 : tensor<f32>
+        }
+        func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+          %0 = func.call @main(%x) : (tensor<f32>) -> tensor<f32> loc("again"("model.py":7:8))
+          return %0 : tensor<f32>
+        }""",
+    "unsupported": """
+        func.func @main(%x: tensor<?xf32> loc("x"), %y: tensor<2xf64> loc("y")) -> tensor<?xf32> {
+          %0 = stablehlo.add %x, %x : tensor<?xf32> loc("sum"("model.py":5:2))
+          %1 = stablehlo.complex %y, %y : tensor<2xcomplex<f64>> loc("model.py":6:3)
+          %2 = stablehlo.create_token : !stablehlo.token loc("model.py":7:3)
+          "stablehlo.custom_call"(%2) {call_target_name = "print", has_side_effect = true} : (!stablehlo.token) -> ()
+          return %0 : tensor<?xf32>
+        }""",
+    "captured": """
+        func.func @main(%p: tensor<i1>, %x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+          %one = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+          %0:2 = "stablehlo.if"(%p) ({
+            %a = stablehlo.add %x, %one : tensor<3xf32>
+            stablehlo.return %a, %y : tensor<3xf32>, tensor<3xf32>
+          }, {
+            %b = "stablehlo.if"(%p) ({
+              stablehlo.return %y : tensor<3xf32>
+            }, {
+              %c = stablehlo.multiply %x, %y : tensor<3xf32>
+              stablehlo.return %c : tensor<3xf32>
+            }) : (tensor<i1>) -> tensor<3xf32>
+            stablehlo.return %b, %one : tensor<3xf32>, tensor<3xf32>
+          }) : (tensor<i1>) -> (tensor<3xf32>, tensor<3xf32>)
+          return %0#0, %0#1 : tensor<3xf32>, tensor<3xf32>
+        }""",
+    "attributes": """
+        module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 3 : i32} {
+          func.func @main(%x: tensor<2x3xf32> {jax.buffer_donor = true, mhlo.sharding = "{replicated}"},
+                          %y: tensor<3x2xf32> {tf.aliasing_output = 0 : i32}) ->
+              (tensor<3x2xf32> {jax.result_info = "out['a']", mhlo.sharding = "{devices=[3,1]<=[3]}"}, tensor<2x2xf32>) {
+            %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+            %1 = stablehlo.dot %x, %y : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+            %2 = stablehlo.custom_call @Sharding(%0) : (tensor<3x2xf32>) -> tensor<3x2xf32>
+            return %2, %1 : tensor<3x2xf32>, tensor<2x2xf32>
+          }
+        }""",
+    "generic": """
+        module attributes {
+            a.s = #sdy.sharding<@mesh, [{"b", ?}p5, {"c":(1)2}], replicated={"d"}>, a.r = dense_resource<foo> : tensor<2xi32>,
+            a.m = #sdy<manual_axes{"a", "b"}>, a.pv = #sdy.sharding_per_value<[<@mesh, [{"a"}]>]>,
+            a.u = #sdy.sharding<@mesh, [{}], unreduced={"b"}>} {
+          sdy.mesh @mesh = <["b"=4, "c"=4, "d"=2, "a"=2]>
+          "t.x"() ({ ^bb0(%a: i32): "t.y"(%a) : (i32) -> () }) {x = @foo::@bar, y = 1.5 : f64, z = -3 : i8, t = tensor<2x?xf32>, "q-r" = "s"}
+              : () -> () loc("f.py":3:4 to 5:6)
+          "t.z"() : () -> () loc(fused["a", "f.py":1:2 to :9])
+        }
+        {-# dialect_resources: { builtin: { foo: "0x040000000100000002000000" } } #-}""",
+}
+
+
+def write(name, data):
+    (FOLDER / f"{name}.mlirbc").write_bytes(data)
+    text = "\n".join(compare.Dump(ir.Module.parse(data)).lines)
+    text = re.sub(r"dense_resource<foo\w*> : tensor<2xi32>", "dense<0100000002000000 : tensor<2xi32>>", text)
+    (FOLDER / f"{name}.txt").write_text(text + "\n")
+
+
+def main():
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for old in FOLDER.iterdir():
+        old.unlink()
+    jax.config.update("jax_traceback_in_locations_limit", 1)
+    for name, function, arguments, options in [*programs.all_programs(), *programs.sharded_programs()]:
+        for version in CHOSEN.get(name, ()):
+            data = compare.serialised(compare.lowered(function, arguments, options), version)
+            with jax_mlir.make_ir_context():
+                write(name.replace("ß", "ss") + (f"-{version}" if len(CHOSEN[name]) > 1 and version else ""), data)
+    for name, text in WRITTEN.items():
+        with jax_mlir.make_ir_context() as context:
+            context.allow_unregistered_dialects = True
+            module = ir.Module.parse(text)
+            if name == "generic":
+                buffer = io.BytesIO()
+                module.operation.write_bytecode(buffer)
+                write(name, buffer.getvalue())
+            else:
+                write(name, compare.serialised(module))
+    size = sum(p.stat().st_size for p in FOLDER.iterdir())
+    print(f"{len(list(FOLDER.iterdir()))} files, {size} bytes")
+
+
+if __name__ == "__main__":
+    main()
