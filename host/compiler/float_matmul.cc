@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "host/compiler/float_tiles.h"
 #include "host/compiler/geometry.h"
 #include "host/compiler/hbm_image.h"
 #include "host/compiler/row_blocks.h"
@@ -69,10 +70,11 @@ class FloatMatmul {
       return absl::InvalidArgumentError(absl::StrFormat(
           "a matrix product of %d x %d x %d", spec_.m, spec_.k, spec_.n));
     }
-    if (static_cast<int64_t>(spec_.b.size()) != spec_.k * spec_.n) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("b has %d values, %d x %d are needed", spec_.b.size(),
-                          spec_.k, spec_.n));
+    const int64_t values = spec_.b_later ? 0 : spec_.k * spec_.n;
+    if (static_cast<int64_t>(spec_.b.size()) != values) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "b has %d values, %s are needed", spec_.b.size(),
+          spec_.b_later ? "0" : absl::StrFormat("%d x %d", spec_.k, spec_.n)));
     }
     return absl::OkStatus();
   }
@@ -83,9 +85,7 @@ class FloatMatmul {
     k_tiles_ = CeilDiv(spec_.k, preset_.rows);
     n_tiles_ = CeilDiv(spec_.n, preset_.cols);
     a_pitch_ = RoundUp(2 * spec_.k, beat);
-    // Whole beats a line and group, and two tiles at least while A arrives.
-    group_ = std::min<int64_t>(
-        n_tiles_, std::max<int64_t>(2, beat / (preset_.cols * out_bytes_)));
+    group_ = FloatTileGroup(spec_, preset_);
     groups_ = CeilDiv(n_tiles_, group_);
     c_pitch_ = RoundUp(group_ * preset_.cols * out_bytes_, beat);
     const int64_t bank = preset_.acc_bank_rows();
@@ -136,35 +136,18 @@ class FloatMatmul {
     c.hbm_addr = hbm_.Allocate(c.img_pitch);
     c.is_output = true;
     program_.tensors = {a, c};
-    weights_ = hbm_.Add("b", PackB());
-  }
-
-  // Tiles in the order in which they are used: group, k, column tile.
-  std::vector<uint8_t> PackB() const {
-    std::vector<uint8_t> bytes(k_tiles_ * n_tiles_ * preset_.tile_bytes());
-    uint8_t* out = bytes.data();
-    for (int64_t g = 0; g < groups_; ++g) {
-      for (int64_t k = 0; k < k_tiles_; ++k) {
-        for (int64_t t = g * group_; t < TilesEnd(g); ++t) {
-          for (int64_t r = 0; r < preset_.rows; ++r) {
-            for (int64_t c = 0; c < preset_.cols; ++c, out += 2) {
-              // A transposed tile is stored as it is in b: rows are columns.
-              const int64_t kk =
-                  k * preset_.rows + (spec_.b_transposed ? c : r);
-              const int64_t nn =
-                  t * preset_.cols + (spec_.b_transposed ? r : c);
-              if (kk >= spec_.k || nn >= spec_.n) continue;
-              const uint16_t v = spec_.b_transposed
-                                     ? spec_.b[nn * spec_.k + kk]
-                                     : spec_.b[kk * spec_.n + nn];
-              out[0] = static_cast<uint8_t>(v);
-              out[1] = static_cast<uint8_t>(v >> 8);
-            }
-          }
-        }
-      }
+    if (!spec_.b_later) {
+      weights_ = hbm_.Add("b", PackTiles(spec_, preset_, spec_.b.data()));
+      return;
     }
-    return bytes;
+    TensorInfo b;
+    b.name = "b";
+    b.type = ElementType::kBf16;
+    b.channels = k_tiles_ * n_tiles_ * preset_.tile_bytes() / 2;
+    b.pitch = b.img_pitch = b.line_bytes();
+    b.hbm_addr = weights_ = hbm_.Allocate(b.pitch);
+    b.is_input = true;
+    program_.tensors.push_back(b);
   }
 
   int64_t TilesEnd(int64_t g) const {

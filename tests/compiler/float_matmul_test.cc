@@ -91,13 +91,23 @@ void CheckCounters(const RunStats& stats, const compiler::FloatMatmulSpec& spec,
   EXPECT_EQ(stats.counter(csr::Counter::kVectorInf), vector.inf);
 }
 
+// With `later` the program is made without b, which is written beside a.
 void Check(Device& device, const compiler::FloatMatmulSpec& spec,
-           const Bf16Matrix& a, const Bf16Matrix& b) {
+           const Bf16Matrix& a, const Bf16Matrix& b, bool later = false) {
   const Preset& preset = device.preset();
+  compiler::FloatMatmulSpec compiled = spec;
+  if (later) compiled.b.clear();
+  compiled.b_later = later;
   const absl::StatusOr<Program> program =
-      compiler::CompileFloatMatmul(spec, preset);
+      compiler::CompileFloatMatmul(compiled, preset);
   ASSERT_TRUE(program.ok()) << program.status();
   ASSERT_TRUE(device.Load(*program).ok());
+  ASSERT_EQ(program->FindTensor("b") != nullptr, later);
+  if (later) {
+    const std::vector<uint8_t> tiles =
+        compiler::PackTiles(compiled, preset, spec.b.data());
+    ASSERT_TRUE(device.WriteTensor(*program->FindTensor("b"), tiles).ok());
+  }
   ASSERT_TRUE(device.WriteTensor(*program->FindTensor("a"), Bytes(a)).ok());
   ASSERT_TRUE(device.Start(*program).ok());
   const absl::StatusOr<RunStats> stats = device.Wait();
@@ -175,7 +185,7 @@ TEST(FloatMatmul, Random) {
                                  spec.b_transposed ? " b^T" : ""));
     const auto device = OpenDevice(seed);
     ASSERT_NE(device, nullptr);
-    Check(*device, spec, a, b);
+    Check(*device, spec, a, b, /*later=*/rng() % 2 == 0);
     if (HasFailure()) return;
   }
 }
@@ -240,6 +250,8 @@ TEST(FloatMatmul, Errors) {
   };
   EXPECT_THAT(message({2, 2, 2, {1, 2, 3}}, "mini"),
               HasSubstr("b has 3 values, 2 x 2 are needed"));
+  EXPECT_THAT(message({2, 2, 1, {1, 2}, false, /*b_later=*/true}, "mini"),
+              HasSubstr("b has 2 values, 0 are needed"));
   EXPECT_THAT(message({0, 2, 2, {}}, "mini"),
               HasSubstr("product of 0 x 2 x 2"));
   EXPECT_THAT(message({1, 1, 1, {1}}, "edge"), HasSubstr("int8 cell"));

@@ -26,14 +26,21 @@ struct FloatMatmulSpec {
   int64_t m = 1, k = 1, n = 1;
   std::vector<uint16_t> b;      // bits of bf16, row-major [k][n]
   bool b_transposed = false;    // b is [n][k]
+  bool b_later = false;         // b is empty: it is written before each run
   bool float32_result = false;  // c is fp32; otherwise rounded to bf16
 };
 
-// Tensors "a" and "c" of m lines of k and n values. Errors: kInvalidArgument (a
+// Tensors "a" and "c" of m lines of k and n values; with `b_later` also "b" of
+// one line, which is what PackTiles makes of the values. Errors: kInvalidArgument (a
 // size, the length of b, a preset without the bf16 cell), kResourceExhausted
 // (K too large for the unified buffer).
 absl::StatusOr<Program> CompileFloatMatmul(const FloatMatmulSpec& spec,
                                            const Preset& preset);
+
+// k x n bits of bf16, [k][n] or, transposed, [n][k], as the tiles that the
+// program of such a spec takes one after the other, filled up with zeros.
+std::vector<uint8_t> PackTiles(const FloatMatmulSpec& spec,
+                               const Preset& preset, const uint16_t* b);
 
 }  // namespace systole::compiler
 
