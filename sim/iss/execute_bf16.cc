@@ -23,17 +23,18 @@ void ToFloat(const uint8_t* from, int64_t elements, float* to) {
   }
 }
 
-// The chain of kVectors vectors and kCols columns, from `acc` into `acc`. A NaN
-// in a chain stays one, so its bits matter only at the end.
+// The chain of kVectors vectors and kCols columns over the first `used` rows,
+// from `acc` into `acc`. A NaN in a chain stays one, so its bits matter only at
+// the end.
 template <int kVectors, int kCols>
-inline void Multiply(const float* a, const float* w, int64_t rows, int64_t cols,
-                     bool overwrite, float* acc) {
+inline void Multiply(const float* a, const float* w, int64_t rows, int64_t used,
+                     int64_t cols, bool overwrite, float* acc) {
   float sum[kVectors][kCols];
   for (int v = 0; v < kVectors; ++v) {
     for (int c = 0; c < kCols; ++c)
       sum[v][c] = overwrite ? 0.0f : acc[v * cols + c];
   }
-  for (int64_t r = 0; r < rows; ++r) {
+  for (int64_t r = 0; r < used; ++r) {
     for (int v = 0; v < kVectors; ++v) {
       const float x = a[v * rows + r];
       for (int c = 0; c < kCols; ++c)
@@ -46,19 +47,65 @@ inline void Multiply(const float* a, const float* w, int64_t rows, int64_t cols,
   }
 }
 
+bool IsZero(const float* values, int64_t count) {
+  return std::all_of(values, values + count,
+                     [](float v) { return BitsOf(v) == 0; });
+}
+
+// Rows that have to be added: behind the last that holds anything but +0, in
+// vectors or weights, one row of zeros does what all of them do.
+int64_t UsedRows(const float* a, const float* w, int64_t vectors,
+                 const Preset& preset) {
+  const int64_t rows = preset.rows, cols = preset.cols;
+  int64_t used = rows;
+  while (used > 0 && IsZero(w + (used - 1) * cols, cols)) --used;
+  for (int64_t v = 0; v < vectors; ++v) {
+    int64_t last = rows;
+    while (last > used && BitsOf(a[v * rows + last - 1]) == 0) --last;
+    used = last;
+  }
+  return std::min(rows, used + 1);
+}
+
+// Whether columns of zeros leave sums that are +0 as they are: no infinity or
+// NaN comes in.
+bool IsFinite(const float* a, int64_t count) {
+  return std::all_of(a, a + count, [](float v) { return std::isfinite(v); });
+}
+
+template <int kCols>
+bool IsIdle(const float* w, int64_t used, int64_t cols, int64_t vectors,
+            bool overwrite, const float* acc) {
+  for (int64_t r = 0; r < used; ++r) {
+    if (!IsZero(w + r * cols, kCols)) return false;
+  }
+  for (int64_t v = 0; v < vectors && !overwrite; ++v) {
+    if (!IsZero(acc + v * cols, kCols)) return false;
+  }
+  return true;
+}
+
 template <int kCols>
 void RunPass(const float* a, const float* w, int64_t vectors,
              const Preset& preset, bool overwrite, float* acc) {
   constexpr int kVectors = 4;
   const int64_t rows = preset.rows, cols = preset.cols;
+  const int64_t used = UsedRows(a, w, vectors, preset);
+  const bool finite = IsFinite(a, vectors * rows);
   for (int64_t c = 0; c < cols; c += kCols) {
+    if (finite &&
+        IsIdle<kCols>(w + c, used, cols, vectors, overwrite, acc + c)) {
+      for (int64_t v = 0; v < vectors; ++v)
+        std::fill_n(acc + v * cols + c, kCols, 0.0f);
+      continue;
+    }
     int64_t v = 0;
     for (; v + kVectors <= vectors; v += kVectors) {
-      Multiply<kVectors, kCols>(a + v * rows, w + c, rows, cols, overwrite,
-                                acc + v * cols + c);
+      Multiply<kVectors, kCols>(a + v * rows, w + c, rows, used, cols,
+                                overwrite, acc + v * cols + c);
     }
     for (; v < vectors; ++v) {
-      Multiply<1, kCols>(a + v * rows, w + c, rows, cols, overwrite,
+      Multiply<1, kCols>(a + v * rows, w + c, rows, used, cols, overwrite,
                          acc + v * cols + c);
     }
   }
