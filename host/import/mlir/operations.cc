@@ -28,11 +28,14 @@ enum Parts : uint8_t {
   kHasProperties = 64,
 };
 
+constexpr ValueId kUndefined = ~ValueId{0};
+
 // Values that operands may refer to, by number: those of the regions around, up
-// to one that is isolated from above.
+// to one that is isolated from above. A region's numbers come behind all of the
+// region around it, those that are defined later included.
 struct Scope {
   std::vector<ValueId> values;
-  std::vector<size_t> free;  // of each open region: values still to define
+  std::vector<size_t> next;  // of each open region: the number to define next
 };
 
 class OperationReader {
@@ -42,7 +45,7 @@ class OperationReader {
 
   void ReadRoot(ByteReader& in) {
     Scope scope;
-    scope.free.push_back(in.remaining());
+    scope.next.push_back(0);
     Block block;
     ReadBlock(in, scope, 0, block);
     if (!in.empty()) in.Fail("bytes behind the last operation");
@@ -55,14 +58,13 @@ class OperationReader {
  private:
   ValueId Define(ByteReader& in, Scope& scope, const Type* type,
                  const Attribute* location) {
-    if (scope.free.back() == 0) {
+    if (scope.next.back() == scope.values.size()) {
       in.Fail("more values in a region than it says");
       return 0;
     }
-    --scope.free.back();
     const ValueId id = static_cast<ValueId>(module_.values.size());
     module_.values.push_back({type, location});
-    scope.values.push_back(id);
+    scope.values[scope.next.back()++] = id;
     return id;
   }
 
@@ -121,13 +123,14 @@ class OperationReader {
     const size_t blocks = in.Count();
     if (blocks == 0) return;
     const size_t outside = scope.values.size();
-    scope.free.push_back(in.Count());
+    scope.next.push_back(outside);
+    scope.values.resize(outside + in.Count(), kUndefined);
     for (size_t i = 0; i < blocks && in.ok(); ++i) {
       ReadBlock(in, scope, depth, region.blocks.emplace_back());
     }
-    if (scope.free.back() != 0)
+    if (scope.next.back() != scope.values.size())
       in.Fail("a region has less values than it says");
-    scope.free.pop_back();
+    scope.next.pop_back();
     scope.values.resize(outside);
   }
 
@@ -206,7 +209,12 @@ class OperationReader {
   void ReadOperands(ByteReader& in, const Scope& scope, Operation& operation) {
     for (size_t left = in.Count(); left > 0 && in.ok(); --left) {
       const size_t index = in.Index(scope.values.size(), "operand");
-      if (in.ok()) operation.operands.push_back(scope.values[index]);
+      if (!in.ok()) return;
+      if (scope.values[index] == kUndefined) {
+        in.Fail("operand ", index, " is used before it is defined");
+        return;
+      }
+      operation.operands.push_back(scope.values[index]);
     }
   }
 
