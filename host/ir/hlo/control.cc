@@ -89,6 +89,10 @@ absl::StatusOr<Literals> EvaluateCustomCall(const Node& node,
       target == "annotate_device_placement") {
     return EvaluateSame(node, operands, evaluation);
   }
+  if (target == "Qr" && operands.size() == 1) return EvaluateQr(node, operands);
+  if (target == "ProductOfElementaryHouseholderReflectors" &&
+      operands.size() == 2)
+    return EvaluateHouseholderProduct(node, operands);
   return absl::UnimplementedError(
       absl::StrCat("the host does not compute calls of '", target, "'"));
 }

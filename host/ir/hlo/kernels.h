@@ -127,6 +127,10 @@ absl::StatusOr<Literals> EvaluateCollective(const Node& node,
 absl::StatusOr<Literals> EvaluateDeviceId(const Node& node,
                                           const Operands& operands,
                                           Evaluation& evaluation);
+// Of the calls that a QR decomposition is made of.
+absl::StatusOr<Literals> EvaluateQr(const Node& node, const Operands& operands);
+absl::StatusOr<Literals> EvaluateHouseholderProduct(const Node& node,
+                                                    const Operands& operands);
 absl::StatusOr<Literals> EvaluateCustomCall(const Node& node,
                                             const Operands& operands,
                                             Evaluation& evaluation);
