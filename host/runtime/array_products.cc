@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/runtime/array_products.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "systole/float_matmul.h"
+
+namespace systole::runtime {
+namespace {
+
+compiler::FloatMatmulSpec SpecOf(int64_t m, int64_t k, int64_t n) {
+  compiler::FloatMatmulSpec spec;
+  spec.m = m;
+  spec.k = k;
+  spec.n = n;
+  spec.b_later = true;
+  spec.float32_result = true;
+  return spec;
+}
+
+template <typename T>
+absl::Span<const uint8_t> BytesOf(const T* data, int64_t count) {
+  return {reinterpret_cast<const uint8_t*>(data), count * sizeof(T)};
+}
+
+}  // namespace
+
+absl::StatusOr<const Program*> ArrayProducts::ProgramOf(const Shape& shape) {
+  const auto found = programs_.find(shape);
+  if (found != programs_.end()) return &found->second;
+  absl::StatusOr<Program> program = compiler::CompileFloatMatmul(
+      SpecOf(shape[0], shape[1], shape[2]), core_->preset());
+  if (!program.ok()) return program.status();
+  return &programs_.emplace(shape, *std::move(program)).first->second;
+}
+
+absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
+                                     const uint16_t* a, const uint16_t* b,
+                                     float* c) {
+  if (m == 0 || n == 0) return absl::OkStatus();
+  if (k == 0) {
+    std::fill(c, c + m * n, 0.0f);
+    return absl::OkStatus();
+  }
+  if (core_ == nullptr) {
+    DeviceOptions options;
+    options.preset = options_.preset;
+    absl::StatusOr<std::unique_ptr<systole::Device>> core =
+        systole::Device::Open(options_.backend, options);
+    if (!core.ok()) return core.status();
+    core_ = *std::move(core);
+  }
+  const absl::StatusOr<const Program*> program = ProgramOf({m, k, n});
+  if (!program.ok()) return program.status();
+  if (loaded_ != *program) {
+    if (absl::Status s = core_->Load(**program); !s.ok()) return s;
+    loaded_ = *program;
+  }
+  const std::vector<uint8_t> tiles =
+      compiler::PackTiles(SpecOf(m, k, n), core_->preset(), b);
+  if (absl::Status s =
+          core_->WriteTensor(*(*program)->FindTensor("a"), BytesOf(a, m * k));
+      !s.ok())
+    return s;
+  if (absl::Status s = core_->WriteTensor(*(*program)->FindTensor("b"), tiles);
+      !s.ok())
+    return s;
+  if (absl::Status s = core_->Start(**program); !s.ok()) return s;
+  const absl::StatusOr<RunStats> stats = core_->Wait();
+  if (!stats.ok()) {
+    loaded_ = nullptr;
+    core_->Reset().IgnoreError();
+    return stats.status();
+  }
+  const absl::StatusOr<std::vector<uint8_t>> result =
+      core_->ReadTensor(*(*program)->FindTensor("c"));
+  if (!result.ok()) return result.status();
+  std::memcpy(c, result->data(), result->size());
+  return absl::OkStatus();
+}
+
+}  // namespace systole::runtime

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Products of bf16 matrices on the array of a bf16 core.
+#ifndef SYSTOLE_HOST_RUNTIME_ARRAY_PRODUCTS_H_
+#define SYSTOLE_HOST_RUNTIME_ARRAY_PRODUCTS_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "host/ir/evaluate.h"
+#include "host/runtime/client.h"
+#include "systole/device.h"
+#include "systole/program.h"
+
+namespace systole::runtime {
+
+class ArrayProducts : public ir::ProductUnit {
+ public:
+  // The options must outlive the products. The core is opened by the first
+  // product.
+  explicit ArrayProducts(const ClientOptions& options) : options_(options) {}
+
+  // c[m][n] = a[m][k] x b[k][n] as docs/numerics.md defines a bf16 product: a
+  // program a shape, made when it is first needed. Errors: those of the device
+  // (a fault tells cause, place and cycle); ResourceExhausted if a line of `a`
+  // does not fit the unified buffer.
+  absl::Status Multiply(int64_t m, int64_t k, int64_t n, const uint16_t* a,
+                        const uint16_t* b, float* c) override;
+
+ private:
+  using Shape = std::array<int64_t, 3>;
+
+  absl::StatusOr<const Program*> ProgramOf(const Shape& shape);
+
+  const ClientOptions& options_;
+  std::unique_ptr<systole::Device> core_;
+  std::map<Shape, Program> programs_;
+  const Program* loaded_ = nullptr;
+};
+
+}  // namespace systole::runtime
+
+#endif  // SYSTOLE_HOST_RUNTIME_ARRAY_PRODUCTS_H_

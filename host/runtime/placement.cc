@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/runtime/placement.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace systole::runtime {
+namespace {
+
+using ir::Node;
+using ir::Op;
+
+// Multiplications and additions of a product of floats, which the array
+// computes; 0 of anything else.
+int64_t ArrayMacs(const Node& node) {
+  if (node.op != Op::kHloDotGeneral && node.op != Op::kHloConvolution) return 0;
+  const ir::Type& left = node.operands[0].type();
+  const ir::Type& right = node.operands[1].type();
+  if (!ir::IsFloat(left.element) || !ir::IsFloat(right.element)) return 0;
+  int64_t terms = 1;
+  if (node.op == Op::kHloDotGeneral) {
+    for (const int64_t d : node.attr<ir::HloDotAttributes>().lhs_contracting)
+      terms *= left.shape[d];
+  } else {
+    const auto& conv = node.attr<ir::HloConvolutionAttributes>();
+    terms = right.shape[conv.kernel_input_feature];
+    for (const int64_t d : conv.kernel_spatial) terms *= right.shape[d];
+  }
+  return std::max<int64_t>(1, terms * node.type.elements());
+}
+
+void Count(const ir::Module& module, ModulePlacement& placement) {
+  for (const auto& node : module.nodes()) {
+    if (node->op == Op::kParameter || node->op == Op::kConstant) continue;
+    const int64_t macs = ArrayMacs(*node);
+    PlacementShare& share = macs > 0 ? placement.array : placement.host;
+    ++share.operations;
+    share.macs += macs;
+    for (int i = 0; i < node->results(); ++i)
+      share.bytes += node->result_type(i).bytes();
+    if (macs == 0) ++placement.host_operations[ir::OpName(node->op)];
+    for (const auto& region : node->regions) Count(*region, placement);
+  }
+}
+
+std::string HostText(const ModulePlacement& placement) {
+  std::vector<std::pair<std::string, int64_t>> most(
+      placement.host_operations.begin(), placement.host_operations.end());
+  std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) {
+    return a.second > b.second;
+  });
+  return absl::StrJoin(most, ", ", [](std::string* out, const auto& op) {
+    absl::StrAppend(out, op.first, " ", op.second);
+  });
+}
+
+}  // namespace
+
+ModulePlacement PlacementOf(const ir::Module& module) {
+  ModulePlacement placement;
+  Count(module, placement);
+  return placement;
+}
+
+std::string PlacementText(const std::string& name,
+                          const ModulePlacement& placement) {
+  std::string text = absl::StrFormat(
+      "%s: %d products on the array (%.4g MACs, %.3g result bytes), %d "
+      "operations on the host (%.3g result bytes)",
+      name, placement.array.operations,
+      static_cast<double>(placement.array.macs),
+      static_cast<double>(placement.array.bytes), placement.host.operations,
+      static_cast<double>(placement.host.bytes));
+  if (placement.host.operations > 0)
+    absl::StrAppend(&text, ": ", HostText(placement));
+  return text;
+}
+
+absl::Status RefuseHost(const std::string& name,
+                        const ModulePlacement& placement) {
+  if (placement.host.operations == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s: %d operations would run on the host, which is not allowed: %s", name,
+      placement.host.operations, HostText(placement)));
+}
+
+}  // namespace systole::runtime

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What of a module of op set hlo runs on the array, and what on the host.
+#ifndef SYSTOLE_HOST_RUNTIME_PLACEMENT_H_
+#define SYSTOLE_HOST_RUNTIME_PLACEMENT_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "host/ir/module.h"
+
+namespace systole::runtime {
+
+// Of operations that the module holds, those in regions once.
+struct PlacementShare {
+  int64_t operations = 0;
+  int64_t macs = 0;   // multiplications and additions of products
+  int64_t bytes = 0;  // of results
+};
+
+struct ModulePlacement {
+  PlacementShare array, host;
+  std::map<std::string, int64_t> host_operations;  // how many of each
+};
+
+ModulePlacement PlacementOf(const ir::Module& module);
+
+// "jit_step: 6 products on the array (1.2e+06 MACs), 88 operations on the host
+// (add 12, ...)".
+std::string PlacementText(const std::string& name,
+                          const ModulePlacement& placement);
+
+// FailedPrecondition, which names the operations that would run on the host.
+absl::Status RefuseHost(const std::string& name,
+                        const ModulePlacement& placement);
+
+}  // namespace systole::runtime
+
+#endif  // SYSTOLE_HOST_RUNTIME_PLACEMENT_H_

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Events, streams, buffers and executables of the client; its array against the
+// host, to the bit.
+#include "host/runtime/client.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_format.h"
+#include "host/ir/evaluate.h"
+#include "host/ir/text.h"
+
+namespace systole::runtime {
+namespace {
+
+using ir::Literal;
+using testing::HasSubstr;
+
+std::unique_ptr<ir::Module> Module(const std::string& text) {
+  absl::StatusOr<std::unique_ptr<ir::Module>> module = ir::Parse(text);
+  EXPECT_TRUE(module.ok()) << module.status() << "\n" << text;
+  return module.ok() ? *std::move(module) : nullptr;
+}
+
+std::unique_ptr<Client> MakeClient(const std::string& preset, int devices = 1) {
+  ClientOptions options;
+  options.preset = preset;
+  options.devices = devices;
+  absl::StatusOr<std::unique_ptr<Client>> client = Client::Create(options);
+  EXPECT_TRUE(client.ok()) << client.status();
+  return client.ok() ? *std::move(client) : nullptr;
+}
+
+constexpr char kSum[] = R"(module @sum {
+  %x = f32[3] parameter(), name="x"
+  %y = f32[3] parameter(), name="y"
+  %z = f32[3] hlo.add(%x, %y)
+  return %z as "z"
+}
+)";
+
+Literal Floats(std::vector<float> values) { return Literal(std::move(values)); }
+
+std::shared_ptr<Buffer> Put(Device& device, std::vector<int64_t> shape,
+                            Literal value) {
+  ir::Type type;
+  type.element = value.element();
+  type.shape = std::move(shape);
+  return std::make_shared<Buffer>(device, type, std::move(value));
+}
+
+TEST(EventTest, IsReadyOnceAndCallsBack) {
+  Event event;
+  std::vector<std::string> seen;
+  event.OnReady(
+      [&](const absl::Status& s) { seen.push_back("a" + s.ToString()); });
+  EXPECT_FALSE(event.ready());
+  std::thread waiter([&] { EXPECT_EQ(event.Await().message(), "broken"); });
+  event.Set(absl::InternalError("broken"));
+  event.Set(absl::OkStatus());
+  waiter.join();
+  event.OnReady(
+      [&](const absl::Status& s) { seen.push_back("b" + s.ToString()); });
+  EXPECT_THAT(seen,
+              testing::ElementsAre("aINTERNAL: broken", "bINTERNAL: broken"));
+}
+
+TEST(StreamTest, DoesAllInOrderBeforeItEnds) {
+  std::vector<int> done;
+  {
+    Stream stream;
+    for (int i = 0; i < 100; ++i)
+      stream.Enqueue([&done, i] { done.push_back(i); });
+  }
+  ASSERT_EQ(done.size(), 100u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(done[i], i);
+}
+
+TEST(ClientTest, ExecutesWhatIsThereLater) {
+  const auto client = MakeClient("mini", 2);
+  const auto sum = client->Compile(Module(kSum));
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  ir::Type type = (*sum)->parameters()[0];
+  auto later = std::make_shared<Buffer>(client->device(1), type);
+  const auto x = Put(client->device(0), {3}, Floats({1, 2, 3}));
+  auto first = (*sum)->Execute({x, later}, client->device(0));
+  ASSERT_TRUE(first.ok()) << first.status();
+  auto second = (*sum)->Execute({x, first->results[0]}, client->device(1));
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_FALSE(second->done->ready());
+  later->Set(Floats({10, 20, 30}));
+  const auto result = second->results[0]->Await();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(result->values<float>(), testing::ElementsAre(12, 24, 36));
+  EXPECT_EQ(&second->results[0]->device(), &client->device(1));
+}
+
+TEST(ClientTest, AnErrorGoesOnToWhatWaitsForIt) {
+  const auto client = MakeClient("mini");
+  const auto sum = client->Compile(Module(kSum));
+  ASSERT_TRUE(sum.ok());
+  auto broken =
+      std::make_shared<Buffer>(client->device(0), (*sum)->parameters()[0]);
+  auto first = (*sum)->Execute({broken, broken}, client->device(0));
+  auto second = (*sum)->Execute({first->results[0], broken}, client->device(0));
+  broken->Set(absl::DataLossError("gone"));
+  EXPECT_EQ(second->results[0]->Await().status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(second->done->Await().message(), first->done->Await().message());
+}
+
+TEST(ClientTest, CountsBytes) {
+  const auto client = MakeClient("mini");
+  Device& device = client->device(0);
+  {
+    const auto a = Put(device, {3}, Floats({1, 2, 3}));
+    const auto b = Put(device, {1}, Floats({1}));
+    EXPECT_EQ(device.bytes_in_use(), 16);
+  }
+  EXPECT_EQ(device.bytes_in_use(), 0);
+  EXPECT_EQ(device.peak_bytes(), 16);
+}
+
+TEST(ClientTest, Errors) {
+  const auto message = [](ClientOptions options) {
+    return std::string(Client::Create(options).status().message());
+  };
+  ClientOptions options;
+  options.preset = "edge";
+  EXPECT_THAT(message(options),
+              HasSubstr("preset 'edge' has no bf16 cell; those with the bf16 "
+                        "cell are mini, v2, lite"));
+  options.preset = "huge";
+  EXPECT_THAT(message(options), HasSubstr("'huge' does not exist"));
+  options = {};
+  options.backend = "gpu";
+  EXPECT_THAT(message(options), HasSubstr("there are iss, rtl"));
+  const auto client = MakeClient("mini");
+  const auto sum = client->Compile(Module(kSum));
+  const auto x = Put(client->device(0), {3}, Floats({1, 2, 3}));
+  const auto y = Put(client->device(0), {2}, Floats({1, 2}));
+  EXPECT_THAT((*sum)->Execute({x}, client->device(0)).status().message(),
+              HasSubstr("sum: 1 arguments instead of 2"));
+  EXPECT_THAT((*sum)->Execute({x, y}, client->device(0)).status().message(),
+              HasSubstr("argument 1 is f32[2], the program takes f32[3]"));
+}
+
+TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
+  const std::string text = R"(module @p {
+  %x = f32[4,8] parameter(), name="x"
+  %y = f32[8,2] parameter(), name="y"
+  %z = f32[4,2] hlo.dot_general(%x, %y), lhs_contracting=[1], rhs_contracting=[0]
+  %n = f32[4,2] hlo.negate(%z)
+  return %n as "n"
+}
+)";
+  ClientOptions options;
+  options.preset = "mini";
+  auto client = Client::Create(options);
+  auto compiled = (*client)->Compile(Module(text));
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  EXPECT_EQ((*compiled)->placement().array.macs, 64);
+  EXPECT_EQ((*compiled)->placement().host.operations, 1);
+  options.host_operators = false;
+  client = Client::Create(options);
+  EXPECT_THAT((*client)->Compile(Module(text)).status().message(),
+              HasSubstr("p: 1 operations would run on the host, which is not "
+                        "allowed: hlo.negate 1"));
+}
+
+// The array's products and the host's are the same bits: any shape, special
+// values, all precisions.
+TEST(ClientTest, TheArrayIsTheHostToTheBit) {
+  const auto client = MakeClient("mini");
+  std::mt19937_64 rng(1);
+  for (int round = 0; round < 60; ++round) {
+    const int m = 1 + rng() % 40, k = 1 + rng() % 40, n = 1 + rng() % 40;
+    const char* precision = round % 3 == 0   ? "DEFAULT"
+                            : round % 3 == 1 ? "HIGH"
+                                             : "HIGHEST";
+    const auto random = [&](int count) {
+      std::vector<float> values(count);
+      for (float& v : values) {
+        const uint32_t bits = rng() % 50 == 0
+                                  ? static_cast<uint32_t>(rng())
+                                  : static_cast<uint32_t>(rng() & 0x807FFFFF) |
+                                        (120 + rng() % 10) << 23;
+        std::memcpy(&v, &bits, 4);
+      }
+      return Literal(values);
+    };
+    const Literal x = random(m * k), y = random(k * n);
+    const auto module = Module(absl::StrFormat(R"(module @p {
+  %%x = f32[%d,%d] parameter(), name="x"
+  %%y = f32[%d,%d] parameter(), name="y"
+  %%z = f32[%d,%d] hlo.dot_general(%%x, %%y), lhs_contracting=[1], rhs_contracting=[0], precision=%s
+  return %%z as "z"
+}
+)",
+                                               m, k, k, n, m, n, precision));
+    ASSERT_NE(module, nullptr);
+    const auto host = ir::EvaluateModule(*module, {x, y});
+    ASSERT_TRUE(host.ok()) << host.status();
+    const auto compiled = client->Compile(module->Clone());
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    auto run = (*compiled)->Execute(
+        {Put(client->device(0), {m, k}, x), Put(client->device(0), {k, n}, y)},
+        client->device(0));
+    ASSERT_TRUE(run.ok()) << run.status();
+    const auto array = run->results[0]->Await();
+    ASSERT_TRUE(array.ok()) << array.status();
+    EXPECT_EQ(*array, (*host)[0])
+        << m << "x" << k << "x" << n << " " << precision;
+  }
+}
+
+}  // namespace
+}  // namespace systole::runtime
