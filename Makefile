@@ -13,7 +13,7 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help run train test lint engines synth fpga formal views bench conformance waves coverage format docs generate build setup clean
+.PHONY: help run train jax test lint engines synth fpga formal views bench conformance waves coverage format docs generate build setup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -26,6 +26,10 @@ train: build ## train the digits network in bf16 from scratch, draw the loss cur
 	@$(if $(SYSTOLE_DIGITS),,scripts/setup.sh train && scripts/python scripts/train/fetch_digits.py $(DIGITS))
 	@$(BUILD)/bin/systole train --digits $(DIGITS) --save $(BUILD)/train/digits.safetensors --reports $(BUILD)/reports $(or $(ARGS),--goal 97.5)
 	@.venv/bin/python scripts/plot_train.py $(BUILD)/reports/train.json
+
+jax: build ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_mlp.py --digits tests/data/mnist"
+	@$(if $(ARGS),,echo 'make jax: name a script: ARGS="examples/keras_lstm.py"' >&2; exit 1)
+	@PYTHONPATH=$(BUILD)/python JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
 
 test: build ## run every test: units, system, lint, proofs, synthesis
 	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(ARGS)

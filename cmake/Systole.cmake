@@ -52,6 +52,7 @@ target_include_directories(systole_verilated SYSTEM PUBLIC
   ${SYSTOLE_VERILATOR_INCLUDE} ${SYSTOLE_VERILATOR_INCLUDE}/vltstd)
 target_compile_options(systole_verilated PRIVATE ${SYSTOLE_HOT_OPTIONS})
 target_compile_options(systole_verilated PUBLIC -faligned-new)
+set_target_properties(systole_verilated PROPERTIES POSITION_INDEPENDENT_CODE ON)  # its thread-local data, for a shared library
 target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB atomic)  # atomic: clang leaves it out
 
 function(systole_verilate target)

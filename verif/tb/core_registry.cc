@@ -41,6 +41,10 @@ absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
   auto found =
       Registry().find({options.engine, options.preset, options.checked});
   if (found == Registry().end()) {
+    // A preset may have the checked build alone, which runs everything too.
+    found = Registry().find({options.engine, options.preset, true});
+  }
+  if (found == Registry().end()) {
     std::string known;
     for (const auto& [key, factory] : Registry()) {
       absl::StrAppend(&known, known.empty() ? "" : ", ",

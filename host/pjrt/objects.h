@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What the handles of the PJRT C API stand for, and how its functions are
+// written: each checks the size of its arguments' structure and returns a
+// status.
+#ifndef SYSTOLE_HOST_PJRT_OBJECTS_H_
+#define SYSTOLE_HOST_PJRT_OBJECTS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "host/import/stablehlo/stablehlo_importer.h"
+#include "host/pjrt/compile_options.h"
+#include "host/runtime/client.h"
+#include "pjrt_c_api.h"
+
+struct PJRT_Error {
+  absl::Status status;
+};
+
+struct PJRT_Event {
+  std::shared_ptr<systole::runtime::Event> event;
+};
+
+struct PJRT_DeviceDescription {
+  int id = 0;
+  std::string kind;  // "Systole v2"
+  std::string text;  // "SystoleDevice(id=0)"
+  std::vector<PJRT_NamedValue> attributes;
+};
+
+struct PJRT_Memory {
+  PJRT_Device* device = nullptr;
+  std::string text;
+};
+
+struct PJRT_Device {
+  PJRT_DeviceDescription description;
+  PJRT_Memory memory;
+  PJRT_Memory* memories[1] = {&memory};
+  PJRT_Device* self[1] = {this};
+  systole::runtime::Device* device = nullptr;
+};
+
+struct PJRT_TopologyDescription {
+  std::vector<PJRT_DeviceDescription*> descriptions;
+};
+
+struct PJRT_Client {
+  std::unique_ptr<systole::runtime::Client> client;
+  std::vector<std::unique_ptr<PJRT_Device>> devices;
+  std::vector<PJRT_Device*> device_list;
+  std::vector<PJRT_Memory*> memory_list;
+  PJRT_TopologyDescription topology;
+};
+
+struct PJRT_Buffer {
+  PJRT_Device* device = nullptr;
+  std::shared_ptr<systole::runtime::Buffer> buffer;  // null: deleted
+  systole::ir::Type type;                            // stays when it is deleted
+  std::vector<int64_t> minor_to_major;
+};
+
+// What all loaded copies of an executable share; PJRT frees an executable and
+// its loaded form each on its own.
+struct PJRT_Executable {
+  std::shared_ptr<systole::runtime::Executable> executable;
+  std::vector<bool> donated;  // arguments that may be overwritten
+  systole::pjrt::CompileOptions options;
+  std::string name;
+  std::string text;  // for people
+  std::vector<PJRT_Buffer_Type> types;
+  std::vector<int64_t> dims;  // of all results one after the other
+  std::vector<size_t> ranks;
+  std::vector<const char*> memory_kinds;
+  std::vector<size_t> memory_kind_sizes;
+};
+
+struct PJRT_LoadedExecutable {
+  PJRT_Client* client = nullptr;
+  std::shared_ptr<const PJRT_Executable> executable;
+  std::vector<PJRT_Device*> devices;
+  bool deleted = false;
+};
+
+namespace systole::pjrt {
+
+inline constexpr char kPlatform[] = "systole";
+inline constexpr char kMemoryKind[] = "device";
+
+// An element type of the API and its counterpart. Errors: Unimplemented for
+// those that the devices do not have.
+absl::StatusOr<ir::ElementType> ElementTypeOf(PJRT_Buffer_Type type);
+PJRT_Buffer_Type TypeOf(ir::ElementType element);
+
+PJRT_Error* Wrap(absl::Status status);
+PJRT_Event* Wrap(std::shared_ptr<runtime::Event> event);
+PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<runtime::Buffer> buffer);
+
+// Errors: FailedPrecondition if it was deleted or donated.
+absl::Status CheckAlive(const PJRT_Buffer* buffer);
+
+// Runs a function of the API: no exception leaves it.
+template <typename Args, typename Function>
+PJRT_Error* Call(Args* args, size_t least_size, Function function) {
+  if (args->struct_size < least_size) {
+    return Wrap(absl::InvalidArgumentError(absl::StrCat(
+        "a caller with a structure of ", args->struct_size, " bytes where ",
+        least_size, " are needed: its PJRT is too old for this plugin")));
+  }
+  try {
+    return Wrap(function());
+  } catch (const std::bad_alloc&) {
+    return Wrap(absl::ResourceExhaustedError("no memory left on the host"));
+  } catch (const std::exception& error) {
+    return Wrap(absl::InternalError(error.what()));
+  }
+}
+
+// The part of the table that each file fills.
+void FillClient(PJRT_Api& api);
+void FillDevice(PJRT_Api& api);
+void FillExecutable(PJRT_Api& api);
+void FillBuffer(PJRT_Api& api);
+
+}  // namespace systole::pjrt
+
+#endif  // SYSTOLE_HOST_PJRT_OBJECTS_H_

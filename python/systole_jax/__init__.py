@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""The PJRT plugin of Systole for JAX: JAX_PLATFORMS=systole python script.py
+
+jax calls initialize() when it looks for its backends. Environment variables that the plugin reads:
+SYSTOLE_BACKEND=iss|rtl, SYSTOLE_PRESET=v2|lite|mini, SYSTOLE_DEVICES=n, SYSTOLE_FALLBACK=allow|error, SYSTOLE_REPORT=1.
+"""
+
+import pathlib
+
+LIBRARY = pathlib.Path(__file__).parent / "libsystole_pjrt.so"
+
+
+def initialize():
+    """Registers the platform "systole" with jax; below all others, so that it is taken only when it is asked for."""
+    import jax._src.xla_bridge as bridge
+    from jax._src.interpreters import mlir
+
+    if not LIBRARY.exists():
+        raise FileNotFoundError(f"{LIBRARY} does not exist: build it with `make build`, then install the package from build/python")
+    bridge.register_plugin("systole", priority=-1, library_path=str(LIBRARY), options=None)
+    # Arguments that a program gives away are overwritten only on the platforms of this list.
+    if "systole" not in mlir._platforms_with_donation:
+        mlir._platforms_with_donation.append("systole")

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""jax on the PJRT plugin: values, devices, donation, errors as exceptions, and scripts as users start them.
+
+Usage: .venv-jax/bin/python tests/pjrt/jax_test.py --build build [unittest's arguments]
+"""
+
+import argparse
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+
+
+def environment(**more):
+    return {**os.environ, "PYTHONPATH": str(BUILD / "python"), "JAX_PLATFORMS": "systole", "SYSTOLE_PRESET": "mini", **more}
+
+
+def run(code, **more):
+    """Runs a script on the plugin: its exit code, and what it printed."""
+    code = "import jax, jax.numpy as jnp, numpy as np\n" + code
+    done = subprocess.run([sys.executable, "-c", code], env=environment(**more), capture_output=True, text=True, timeout=600, check=False)
+    return done.returncode, done.stdout.strip(), done.stderr
+
+
+class Plugin(unittest.TestCase):
+    def value(self, code, **more):
+        status, out, err = run(code, **more)
+        self.assertEqual(status, 0, err)
+        return out
+
+    def error(self, code, **more):
+        status, _, err = run(code, **more)
+        self.assertEqual(status, 1, err)
+        return err
+
+    def test_devices(self):
+        out = self.value("print(jax.devices(), jax.default_backend(), jax.devices()[2].device_kind)", SYSTOLE_DEVICES="3", SYSTOLE_PRESET="lite")
+        self.assertEqual(out, "[SystoleDevice(id=0), SystoleDevice(id=1), SystoleDevice(id=2)] systole Systole lite")
+
+    def test_values_come_back_as_they_went(self):
+        self.value("""
+rng = np.random.default_rng(1)
+for dtype in ("bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "float16", "float32", jnp.bfloat16):
+  for shape in ((), (0,), (3,), (2, 0, 3), (4, 5), (2, 3, 4, 5)):
+    x = (rng.normal(size=shape) * 50).astype(np.int64).astype(dtype)
+    for y in (x, x.T, x[..., ::-1] if x.ndim else x, np.asfortranarray(x)):
+      z = jnp.asarray(y)
+      assert z.dtype == y.dtype and np.array_equal(np.asarray(z), y), (dtype, shape)
+print("done")""")
+
+    def test_a_product_is_of_bf16(self):
+        self.value("""
+import ml_dtypes
+rng = np.random.default_rng(1)
+a, b = (rng.normal(size=s).astype(np.float32) for s in ((33, 70), (70, 19)))
+round_ = lambda x: x.astype(ml_dtypes.bfloat16).astype(np.float32)
+want = (round_(a).astype(np.float64) @ round_(b).astype(np.float64))
+bound = np.abs(a) @ np.abs(b)
+got = np.asarray(jnp.matmul(a, b))
+assert np.all(np.abs(got - want) <= 70 * 2**-24 * bound), "DEFAULT"
+exact = a.astype(np.float64) @ b.astype(np.float64)
+assert not np.all(np.abs(got - exact) <= 2**-16 * bound), "rounded"
+high = np.asarray(jnp.matmul(a, b, precision="high"))
+assert np.all(np.abs(high - exact) <= 2**-15 * bound), "HIGH"
+highest = np.asarray(jnp.matmul(a, b, precision="highest"))
+assert np.all(np.abs(highest - exact) <= 70 * 2**-23 * bound), "HIGHEST"
+print("done")""")
+
+    def test_rtl_and_simulator_are_equal(self):
+        code = """
+rng = np.random.default_rng(2)
+a, b = (rng.normal(size=s).astype(np.float32) for s in ((20, 30), (30, 9)))
+print(np.asarray(jnp.tanh(a @ b)).tobytes().hex())"""
+        self.assertEqual(self.value(code), self.value(code, SYSTOLE_BACKEND="rtl"))
+
+    def test_gradients(self):
+        self.value("""
+def f(w, x): return jnp.sum(jnp.tanh(x @ w) ** 2)
+w, x = jnp.ones((4, 3)) * 0.5, jnp.arange(8.0).reshape(2, 4) / 8
+g = jax.jit(jax.grad(f))(w, x)
+t = np.tanh(np.asarray(x) @ np.asarray(w))
+want = np.asarray(x).T @ (2 * t * (1 - t * t))
+assert np.allclose(np.asarray(g), want, atol=2e-2), (g, want)
+print("done")""")
+
+    def test_two_devices(self):
+        self.value("""
+a, b = (jax.device_put(jnp.arange(6.0), d) for d in jax.devices())
+assert (b + 1).devices() == {jax.devices()[1]} and (a + 1).devices() == {jax.devices()[0]}
+c = jax.device_put(b, jax.devices()[0]) + a
+assert c.devices() == {jax.devices()[0]} and np.array_equal(np.asarray(c), 2 * np.arange(6.0))
+print("done")""", SYSTOLE_DEVICES="2")
+
+    def test_donation(self):
+        self.value("""
+import warnings
+warnings.simplefilter("error")
+f = jax.jit(lambda x: x + 1, donate_argnums=0)
+x = jnp.arange(1000.0)
+y = f(x)
+assert x.is_deleted() and float(y[999]) == 1000
+try:
+  np.asarray(x)
+except RuntimeError as e:
+  assert "deleted" in str(e)
+else:
+  raise AssertionError
+print("done")""")
+
+    def test_control_flow_and_random(self):
+        self.value("""
+cpu = lambda f: np.asarray(f())
+print(jax.lax.fori_loop(0, 10, lambda i, x: x + i, 0), jax.lax.cond(True, lambda: 1, lambda: 2),
+      jax.lax.scan(lambda c, x: (c + x, c), 0, jnp.arange(5))[1])
+print(jax.random.bits(jax.random.key(7), (3,)), jax.vmap(lambda v: v @ v)(jnp.ones((2, 3))))""")
+
+    def test_errors_are_exceptions(self):
+        self.assertIn("jax_enable_x64", self.error("jax.config.update('jax_enable_x64', True)\njax.device_put(np.arange(3.0))"))
+        err = self.error("jnp.arange(3) + 1", SYSTOLE_FALLBACK="error")
+        self.assertIn("would run on the host, which is not allowed", err)
+        self.assertIn("preset 'edge' has no bf16 cell", self.error("jax.devices()", SYSTOLE_PRESET="edge"))
+        self.assertIn("SYSTOLE_DEVICES: devices = 'many' is not a number", self.error("jax.devices()", SYSTOLE_DEVICES="many"))
+
+    def test_what_runs_on_the_host_is_said(self):
+        status, _, err = run("jnp.arange(3) + 1")
+        self.assertEqual((status, err.count("other operations on the host")), (0, 1), err)
+        status, _, err = run("jax.jit(lambda x: jnp.tanh(x @ x))(jnp.ones((4, 4)))", SYSTOLE_REPORT="1")
+        self.assertRegex(err, r"jit__lambda.*: 1 products on the array \(64 MACs, .*hlo.tanh 1")
+
+    def test_interrupt(self):
+        code = """
+print("ready", flush=True)
+x = jnp.ones((8, 8))
+for _ in range(100000): x = jnp.tanh(x @ x)
+x.block_until_ready()"""
+        code = "import jax, jax.numpy as jnp\n" + code
+        process = subprocess.Popen([sys.executable, "-c", code], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline().strip(), "ready")
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertIn("KeyboardInterrupt", err)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    args, rest = parser.parse_known_args()
+    BUILD = args.build.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])
