@@ -45,6 +45,28 @@ WRITTEN = {
           "stablehlo.custom_call"(%2) {call_target_name = "print", has_side_effect = true} : (!stablehlo.token) -> ()
           return %0 : tensor<?xf32>
         }""",
+    "values_behind": """
+        func.func @main(%p: tensor<i1>, %x: tensor<i32>) -> (tensor<i32>, tensor<i32>) {
+          %0 = "stablehlo.if"(%p) ({
+            %a = stablehlo.add %x, %x : tensor<i32>
+            %b = stablehlo.multiply %a, %x : tensor<i32>
+            stablehlo.return %b : tensor<i32>
+          }, {
+            %c = stablehlo.negate %x : tensor<i32>
+            stablehlo.return %c : tensor<i32>
+          }) : (tensor<i1>) -> tensor<i32>
+          %1:2 = stablehlo.while(%i = %0, %n = %x) : tensor<i32>, tensor<i32>
+          cond {
+            %less = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %less : tensor<i1>
+          } do {
+            %next = stablehlo.add %i, %x : tensor<i32>
+            stablehlo.return %next, %n : tensor<i32>, tensor<i32>
+          }
+          %2 = stablehlo.subtract %1#0, %x : tensor<i32>
+          %3 = stablehlo.xor %2, %0 : tensor<i32>
+          return %2, %3 : tensor<i32>, tensor<i32>
+        }""",
     "captured": """
         func.func @main(%p: tensor<i1>, %x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
           %one = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
