@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""The scripts of examples/, as they are, on the PJRT plugin: they learn what they should, and the RTL learns the same to the bit.
+
+Usage: .venv-jax/bin/python tests/pjrt/examples_test.py --build build [unittest's arguments]
+"""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+DIGITS = ROOT / "tests" / "data" / "mnist"
+
+
+def run(script, *args, **variables):
+    """What the script printed; its lines on standard error are in the exception if it failed."""
+    environment = {**os.environ, "PYTHONPATH": str(BUILD / "python"), "JAX_PLATFORMS": "systole", "KERAS_BACKEND": "jax", **variables}
+    done = subprocess.run([sys.executable, ROOT / "examples" / script, *map(str, args)], env=environment, capture_output=True, text=True,
+                          timeout=1500, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{script} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def numbers(pattern, text):
+    return [float(value) for value in re.findall(pattern, text)]
+
+
+class Examples(unittest.TestCase):
+    def test_jax_mlp(self):
+        out = run("jax_mlp.py", "--digits", DIGITS, "--epochs", 3)
+        self.assertGreater(numbers(r"right ([\d.]+)", out)[-1], 82, out)
+
+    def test_keras_lstm(self):
+        loss = numbers(r"loss: ([\d.]+)", run("keras_lstm.py", "--epochs", 3, "--sequences", 256))
+        self.assertLess(loss[-1], 0.5 * loss[0], loss)
+
+    def test_jax_transformer(self):
+        out = run("jax_transformer.py", "--steps", 30, "--generate", 8)
+        loss = numbers(r"loss ([\d.]+)", out)
+        self.assertLess(loss[-1], 0.6 * loss[0], out)
+
+    def test_jax_decoder_equals_the_cpu(self):
+        out = run("jax_decoder.py", "--count", 8, "--check", JAX_PLATFORMS="systole,cpu")
+        self.assertIn("equal to the CPU's", out)
+
+    def test_keras_mnist(self):
+        out = run("keras_mnist.py", "--digits", DIGITS, "--train", "test", "--images", 640, "--epochs", 2)
+        right = numbers(r"accuracy: ([\d.]+)", out)
+        self.assertGreater(right[-1], 0.8, out)
+
+    # The weights behind two steps.
+    def test_rtl_learns_the_same(self):
+        def digest(backend, folder):
+            path = pathlib.Path(folder) / f"{backend}.keras"
+            run("keras_mnist.py", "--digits", DIGITS, "--train", "test", "--images", 16, "--batch", 8, "--epochs", 1, "--test", 0, "--save", path,
+                SYSTOLE_BACKEND=backend)
+            return hashlib.sha256(zipfile.ZipFile(path).read("model.weights.h5")).hexdigest()
+
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(digest("iss", folder), digest("rtl", folder))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    args, rest = parser.parse_known_args()
+    BUILD = args.build.resolve()
+    unittest.main(argv=[sys.argv[0], *rest])
