@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Functions of jax on the PJRT plugin against jax's own CPU, with products of full precision on both.
+
+Usage: JAX_PLATFORMS=systole,cpu .venv-jax/bin/python tests/pjrt/functions_test.py [unittest's arguments]
+"""
+
+import unittest
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax, nn
+
+jax.config.update("jax_default_matmul_precision", "highest")
+
+
+def normal(*shape):
+    return np.random.default_rng(len(shape)).normal(size=shape).astype(np.float32)
+
+
+X, Y, V, IMAGE, KERNEL = normal(6, 8), normal(8, 5), normal(33), normal(2, 9, 9, 3), normal(3, 3, 3, 4)
+SQUARE = (X @ X.T + 6 * np.eye(6)).astype(np.float32)
+INDEX = np.random.default_rng(1).integers(0, 6, (7,)).astype(np.int32)
+KEY = lambda: jax.random.key(1)
+NHWC = ("NHWC", "HWIO", "NHWC")
+
+
+def conv(image, kernel, stride=1, padding="SAME", **more):
+    return lax.conv_general_dilated(image, kernel, (stride, stride), padding, dimension_numbers=NHWC, **more)
+
+
+FUNCTIONS = {
+    "softmax": lambda: nn.softmax(X), "gelu": lambda: nn.gelu(X), "erf": lambda: jax.scipy.special.erf(X),
+    "lgamma": lambda: jax.scipy.special.gammaln(jnp.abs(X) + 0.1), "digamma": lambda: jax.scipy.special.digamma(jnp.abs(V) + 0.5),
+    "betainc": lambda: jax.scipy.special.betainc(2.0, 3.0, jnp.abs(jnp.tanh(V))), "i0": lambda: jnp.i0(V), "i1e": lambda: jax.scipy.special.i1e(V),
+    "sort": lambda: jnp.sort(V), "argsort": lambda: jnp.argsort(V), "top_k": lambda: lax.top_k(V, 5), "unique": lambda: jnp.unique(INDEX, size=7),
+    "cumsum": lambda: jnp.cumsum(V), "cumprod": lambda: jnp.cumprod(V), "cummax": lambda: lax.cummax(V), "median": lambda: jnp.median(V),
+    "percentile": lambda: jnp.percentile(V, 30), "var": lambda: jnp.var(X, 1), "std": lambda: jnp.std(X), "histogram": lambda: jnp.histogram(V, 8),
+    "nanmean": lambda: jnp.nanmean(V), "logsumexp": lambda: nn.logsumexp(X, 0), "associative_scan": lambda: lax.associative_scan(jnp.add, V),
+    "einsum": lambda: jnp.einsum("ij,jk->ki", X, Y), "tensordot": lambda: jnp.tensordot(X, Y, 1), "kron": lambda: jnp.kron(X, Y),
+    "outer": lambda: jnp.outer(V, V), "det": lambda: jnp.linalg.det(SQUARE), "inv": lambda: jnp.linalg.inv(SQUARE),
+    "solve": lambda: jnp.linalg.solve(SQUARE, X), "cholesky": lambda: jnp.linalg.cholesky(SQUARE), "qr": lambda: jnp.linalg.qr(SQUARE),
+    "norm": lambda: jnp.linalg.norm(X), "slogdet": lambda: jnp.linalg.slogdet(SQUARE), "expm": lambda: jax.scipy.linalg.expm(SQUARE / 10),
+    "take": lambda: jnp.take(X, INDEX, 0), "scatter_add": lambda: jnp.asarray(X).at[jnp.array(INDEX)].add(1.0),
+    "segment_sum": lambda: jax.ops.segment_sum(jnp.ones(7), INDEX, 6), "bincount": lambda: jnp.bincount(INDEX, length=6),
+    "conv": lambda: conv(IMAGE, KERNEL, 2), "conv_transpose": lambda: lax.conv_transpose(IMAGE, KERNEL, (2, 2), "SAME"),
+    "conv_gradient": lambda: jax.grad(lambda k: jnp.sum(conv(IMAGE, k, 1, "VALID") ** 2))(KERNEL),
+    "depthwise": lambda: conv(IMAGE, normal(3, 3, 1, 6), feature_group_count=3),
+    "depthwise_gradient": lambda: jax.grad(lambda k: jnp.sum(conv(IMAGE, k, 2, feature_group_count=3) ** 2))(normal(3, 3, 1, 6)),
+    "max_pool": lambda: lax.reduce_window(IMAGE, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+    "max_pool_gradient": lambda: jax.grad(lambda x: jnp.sum(lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID") ** 2))(IMAGE),
+    "average_pool": lambda: lax.reduce_window(IMAGE, 0.0, lax.add, (1, 3, 3, 1), (1, 1, 1, 1), "SAME"),
+    "bilinear": lambda: jax.image.resize(jnp.asarray(IMAGE), (2, 18, 18, 3), "bilinear"),
+    "cubic": lambda: jax.image.resize(jnp.asarray(IMAGE), (2, 5, 5, 3), "cubic"),
+    "fori_loop": lambda: lax.fori_loop(0, 10, lambda k, c: c * 1.1 + k, jnp.float32(1)),
+    "scan": lambda: lax.scan(lambda c, a: (c + a.sum(), c), jnp.float32(0), X),
+    "while_loop": lambda: lax.while_loop(lambda c: c[0] < 100, lambda c: (c[0] * 2, c[1] + 1), (1.0, 0)),
+    "cond": lambda: lax.cond(V[0] > 0, lambda a: a + 1, lambda a: a - 1, V),
+    "switch": lambda: lax.switch(2, [lambda a: a, lambda a: a * 2, lambda a: a * 3], V), "map": lambda: lax.map(lambda a: a @ a, X),
+    "vmap": lambda: jax.vmap(jnp.dot)(X, X), "jacobian": lambda: jax.jacobian(lambda a: jnp.tanh(a @ Y))(X[0]),
+    "hessian": lambda: jax.hessian(lambda a: jnp.sum(jnp.sin(a) ** 2))(V[:5]),
+    "checkpoint": lambda: jax.grad(jax.checkpoint(lambda a: jnp.sum(jnp.sin(jnp.sin(a)))))(V),
+    "random_normal": lambda: jax.random.normal(KEY(), (50,)), "randint": lambda: jax.random.randint(KEY(), (50,), 0, 100),
+    "permutation": lambda: jax.random.permutation(KEY(), 20), "categorical": lambda: jax.random.categorical(KEY(), X),
+    "random_gamma": lambda: jax.random.gamma(KEY(), 2.0, (5,)), "choice": lambda: jax.random.choice(KEY(), V, (5,)),
+    "truncated_normal": lambda: jax.random.truncated_normal(KEY(), -1, 1, (9,)),
+    "bitcast": lambda: lax.bitcast_convert_type(V, jnp.int32), "population_count": lambda: lax.population_count(INDEX), "clz": lambda: lax.clz(INDEX),
+    "division": lambda: (INDEX - 3) // 2 + (INDEX - 3) % 4, "shifts": lambda: (INDEX << 3) >> 1, "u8": lambda: INDEX.astype(np.uint8) + np.uint8(250),
+    "f16": lambda: X.astype(np.float16) * jnp.float16(1.3), "bf16_product": lambda: jnp.asarray(X, jnp.bfloat16) @ jnp.asarray(Y, jnp.bfloat16),
+    "int8_product": lambda: lax.dot(INDEX.astype(np.int8), INDEX.astype(np.int8), preferred_element_type=jnp.int32),
+    "roll": lambda: jnp.roll(X, 2, 1), "flip": lambda: jnp.flip(X), "reflect": lambda: jnp.pad(X, ((1, 2), (0, 3)), mode="reflect"),
+    "tile": lambda: jnp.tile(X, (2, 2)), "repeat": lambda: jnp.repeat(X, 2, 0), "meshgrid": lambda: jnp.meshgrid(V, V), "tril": lambda: jnp.tril(SQUARE),
+    "diag": lambda: jnp.diag(V), "one_hot": lambda: nn.one_hot(INDEX, 6), "interp": lambda: jnp.interp(V, jnp.sort(V), V),
+    "convolve": lambda: jnp.convolve(V, V[:5]), "polyval": lambda: jnp.polyval(V[:4], V), "digitize": lambda: jnp.digitize(V, jnp.sort(V[:6])),
+    "attention": lambda: nn.dot_product_attention(IMAGE, IMAGE, IMAGE),
+}
+
+
+class Functions(unittest.TestCase):
+    def test_as_on_the_cpu(self):
+        for name, function in FUNCTIONS.items():
+            with self.subTest(name):
+                results = []
+                for platform in ("cpu", "systole"):
+                    with jax.default_device(jax.devices(platform)[0]):
+                        results.append([np.asarray(leaf) for leaf in jax.tree.leaves(jax.jit(lambda f=function: f())())])
+                for want, got in zip(*results, strict=True):
+                    self.assertEqual((want.dtype, want.shape), (got.dtype, got.shape))
+                    np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=2e-3, atol=1e-4)
+
+    # Bytes of the same program twice.
+    def test_the_same_bits_again(self):
+        with jax.default_device(jax.devices("systole")[0]):
+            runs = [np.asarray(jax.jit(lambda: nn.softmax(X @ Y))()).tobytes() for _ in range(2)]
+        self.assertEqual(*runs)
+
+    def test_what_is_not_there_is_named(self):
+        with jax.default_device(jax.devices("systole")[0]):
+            with self.assertRaisesRegex(Exception, "complex"):
+                np.asarray(jax.jit(lambda: jnp.abs(jnp.fft.fft(V)))())
+
+
+if __name__ == "__main__":
+    unittest.main()
