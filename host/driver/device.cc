@@ -58,6 +58,9 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Open(
     const std::string& backend, const DeviceOptions& options) {
   constexpr absl::string_view kSerial = "serial:";
   const bool serial = absl::StartsWith(backend, kSerial);
+  if (options.probe != nullptr && backend != "rtl")
+    return absl::InvalidArgumentError(absl::StrCat(
+        "backend '", backend, "' has no probe: only rtl can be profiled"));
   if (serial && options.preset.empty())
     return OpenSerialDevice(backend.substr(kSerial.size()), options);
   if (FindPreset(options.preset) == nullptr) {

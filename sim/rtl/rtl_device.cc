@@ -44,6 +44,10 @@ class RtlDevice : public Device {
       return absl::InternalError(absl::StrCat("the model says preset ", *id,
                                               ", asked was ", preset().id));
     }
+    if (options_.probe != nullptr) {
+      absl::Status status = sim_->core().SetProbe(options_.probe);
+      if (!status.ok()) return status;
+    }
     absl::Status status =
         sim_->WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
     if (status.ok() && options_.watchdog != 0)

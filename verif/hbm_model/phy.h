@@ -22,6 +22,10 @@
 
 namespace systole::hbm {
 
+// Bits of a pseudo-channel's ports.
+inline constexpr int kRowCmdBits = 3, kColCmdBits = 2;
+inline constexpr int kBankBits = 4, kRowBits = 15, kColBits = 5;
+
 // `width` bits (at most 32) of a port from bit `lsb`.
 template <typename T>
 uint32_t PortBits(const T& port, int lsb, int width) {
@@ -46,15 +50,16 @@ void TickPhy(Device* device, const RowCmds& row_cmd, const RowBanks& row_bank,
              const ColBanks& col_bank, const ColAddrs& col_addr,
              const WriteData& wdata, const WriteMask& wmask, ReadData* rdata,
              ReadValid* rdata_valid) {
-  constexpr int kBankBits = 4, kRowBits = 15, kColBits = 5;
   static_assert(kBanks == 1 << kBankBits && kRows == 1 << kRowBits &&
                 kCols == 1 << kColBits);
   uint64_t valid = 0;
   for (int pc = 0; pc < device->pcs(); ++pc) {
     PhyIn in;
     PhyOut out;
-    in.row_cmd = static_cast<RowCmd>(PortBits(row_cmd, pc * 3, 3));
-    in.col_cmd = static_cast<ColCmd>(PortBits(col_cmd, pc * 2, 2));
+    in.row_cmd =
+        static_cast<RowCmd>(PortBits(row_cmd, pc * kRowCmdBits, kRowCmdBits));
+    in.col_cmd =
+        static_cast<ColCmd>(PortBits(col_cmd, pc * kColCmdBits, kColCmdBits));
     if (in.row_cmd != RowCmd::kNop) {
       in.row_bank =
           static_cast<uint8_t>(PortBits(row_bank, pc * kBankBits, kBankBits));

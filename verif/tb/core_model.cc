@@ -10,6 +10,9 @@
 //   SYSTOLE_MODEL_CHECKED   0 or 1
 //   SYSTOLE_MODEL_TRACE     1 if tracing is compiled in
 //   SYSTOLE_MODEL_AXI       1 if its memory is a DRAM at an AXI4 port, 0: HBM
+//   SYSTOLE_MODEL_PROBE     if defined: name of the top; the probe of
+//                           verif/profile is bound into its chip
+//   SYSTOLE_MODEL_ROOT_HEADER  then: header of the model's signals
 //   SYSTOLE_MODEL_PINS      if defined: header with ForEachPin; the build
 //                           records pins
 
@@ -34,6 +37,14 @@
 #endif
 #ifdef SYSTOLE_MODEL_PINS
 #include SYSTOLE_MODEL_PINS
+#endif
+#ifdef SYSTOLE_MODEL_PROBE
+#include SYSTOLE_MODEL_ROOT_HEADER
+#define SYSTOLE_JOINED(a, b) a##b
+#define SYSTOLE_BELOW(top, name) SYSTOLE_JOINED(top, name)
+#define SYSTOLE_PROBE_SAMPLE         \
+  SYSTOLE_BELOW(SYSTOLE_MODEL_PROBE, \
+                __DOT__u_chip__DOT__u_profile__DOT__sample_q)
 #endif
 
 namespace systole::tb {
@@ -93,6 +104,9 @@ class ModelledCore : public CoreModel {
     model_->clk_i = 1;
     model_->eval();
     Dump();
+#ifdef SYSTOLE_MODEL_PROBE
+    if (probe_ != nullptr) Probe();
+#endif
 #if SYSTOLE_MODEL_AXI
     dram::TickAxi(memory_->dram(), model_.get());
 #else
@@ -130,6 +144,18 @@ class ModelledCore : public CoreModel {
 #endif
   }
 
+  absl::Status SetProbe(ProbeSink* sink) override {
+#ifdef SYSTOLE_MODEL_PROBE
+    probe_ = sink;
+    return absl::OkStatus();
+#else
+    (void)sink;
+    return absl::UnimplementedError(
+        absl::StrCat("this build of the ", SYSTOLE_MODEL_PRESET,
+                     " model has no probe: it cannot be profiled"));
+#endif
+  }
+
  private:
   // A line: for each pin but the clock its value in hexadecimal digits, the
   // highest first, of whole words.
@@ -145,6 +171,25 @@ class ModelledCore : public CoreModel {
     std::fputc('\n', record_);
 #endif
   }
+
+#ifdef SYSTOLE_MODEL_PROBE
+  void Probe() {
+    probe_->Sample({model_->rootp->SYSTOLE_PROBE_SAMPLE});
+#if !SYSTOLE_MODEL_AXI
+    for (int group = 0; group < 2; ++group) {
+      const int pc = group * memory_->hbm()->pcs() / 2;  // its first
+      const uint32_t command = hbm::PortBits(
+          model_->phy_row_cmd_o, pc * hbm::kRowCmdBits, hbm::kRowCmdBits);
+      if (command == static_cast<uint32_t>(hbm::RowCmd::kNop)) continue;
+      probe_->Command({group, command,
+                       hbm::PortBits(model_->phy_row_bank_o,
+                                     pc * hbm::kBankBits, hbm::kBankBits),
+                       hbm::PortBits(model_->phy_row_addr_o, pc * hbm::kRowBits,
+                                     hbm::kRowBits)});
+    }
+#endif
+  }
+#endif
 
   void Dump() {
 #if SYSTOLE_MODEL_TRACE
@@ -231,6 +276,7 @@ class ModelledCore : public CoreModel {
   VerilatedContext context_;
   std::unique_ptr<Model> model_;
   uint64_t cycles_ = 0;
+  [[maybe_unused]] ProbeSink* probe_ = nullptr;
   std::FILE* record_ = nullptr;
 #if SYSTOLE_MODEL_TRACE
   std::unique_ptr<VerilatedFstC> fst_;

@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "systole/gen/isa.h"
+#include "systole/probe.h"
 #include "verif/tb/memory.h"
 
 namespace systole::tb {
@@ -82,6 +83,8 @@ class CoreModel {
   // Waveform (FST): opens the file at the first call; records while on.
   // kUnimplemented if the build has no tracing.
   virtual absl::Status SetTrace(const std::string& file, bool on) = 0;
+  // A sample a cycle from now on. kUnimplemented if the build has no probe.
+  virtual absl::Status SetProbe(ProbeSink* sink) = 0;
 };
 
 // kNotFound if that preset is not built in; the message lists what is.

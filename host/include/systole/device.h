@@ -30,6 +30,7 @@
 #include "systole/gen/csr.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
+#include "systole/probe.h"
 #include "systole/program.h"
 
 namespace systole {
@@ -53,6 +54,8 @@ struct DeviceOptions {
   int trace_first_tag = -1;    // record only from this layer's first
                                // retirement... to its last; -1 = everything
   int trace_last_tag = -1;
+  // Gets a sample a cycle from Open on; outlives the device (rtl, but checked).
+  ProbeSink* probe = nullptr;
   // Called now and then during Wait with the cycles so far (rtl) or descriptors
   // done (iss).
   std::function<void(uint64_t)> progress;

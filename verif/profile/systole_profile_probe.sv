@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What each unit of the core does in a cycle, for systole profile: bound into systole_chip for simulation, where the test bench reads
+// sample_q. It holds the cycle before. The fields are those of host/include/systole/probe.h, the first in bit 0.
+// Docs: docs/profile.md. Test: tests/profile.
+
+module systole_profile_probe
+  import systole_isa_pkg::NumQueues;
+  import systole_bus_pkg::unit_req_t;
+  import systole_bus_pkg::unit_rsp_t;
+  import systole_hbm_pkg::perf_t;
+(
+    input logic                 clk_i,
+    input logic                 running_i,
+
+    // Queues and sequencer.
+    // verilator lint_off UNUSEDSIGNAL
+    input unit_req_t            req_i [NumQueues],
+    input unit_rsp_t            rsp_i [NumQueues],
+    input perf_t                perf_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input logic [NumQueues:0]   flag_want_i,
+    input logic                 desc_valid_i,
+    input logic                 dispatch_i,
+    input logic                 dispatch_stall_i,
+    input logic [2:0]           dispatch_queue_i,
+
+    // MXU.
+    input logic                 mxu_enter_i,
+    input logic                 mxu_step_i,
+    input logic                 mxu_stall_weights_i,
+    input logic                 mxu_stall_swap_i,
+    input logic                 mxu_stall_acc_i,
+    input logic                 mxu_stall_ub_i,
+    input logic                 mxu_next_i,
+    input logic                 mxu_last_i,
+
+    // Ports of the other units.
+    input logic                 wf_valid_i,
+    input logic                 weight_full_i,
+    input logic                 tile_valid_i,
+    input logic                 tile_ready_i,
+    input logic [2:0]           rd_valid_i,
+    input logic [2:0]           rd_ready_i,
+    input logic [2:0]           rd_rsp_valid_i,
+    input logic                 ld_valid_i,
+    input logic                 ld_ready_i,
+    input logic                 st_valid_i,
+    input logic                 st_ready_i,
+    input logic                 wr_valid_i,
+    input logic                 wr_ready_i,
+    input logic                 vec_stall_ub_i,
+    input logic                 acc_valid_i,
+    input logic                 acc_ready_i,
+    input logic                 vec_wr_valid_i,
+    input logic                 vec_wr_ready_i
+);
+  // Fields of five bits: a bit a queue.
+  typedef struct packed {
+    logic                 dispatch;
+    logic [2:0]           dispatch_queue;
+    logic                 hbm_columns;
+    logic                 hbm_refresh;
+    logic                 hbm_activate;
+    logic                 hbm_write;
+    logic                 hbm_read;
+    logic                 vec_write;
+    logic                 vec_stall_acc;
+    logic                 vec_stall_ub;
+    logic                 vec_progress;
+    logic                 store_mem_ready;
+    logic                 store_mem_valid;
+    logic                 store_ub_ready;
+    logic                 store_ub_valid;
+    logic                 load_ub_ready;
+    logic                 load_ub_valid;
+    logic [2:0]           rd_answer;
+    logic [2:0]           rd_ready;
+    logic [2:0]           rd_valid;
+    logic                 weight_ub_ready;
+    logic                 weight_ub_valid;
+    logic                 weight_full;
+    logic                 weight_beat;
+    logic                 mxu_last;
+    logic                 mxu_next;
+    logic                 mxu_stall_ub;
+    logic                 mxu_stall_acc;
+    logic                 mxu_stall_swap;
+    logic                 mxu_stall_weights;
+    logic                 mxu_step;
+    logic                 mxu_enter;
+    logic                 dispatch_stall;
+    logic                 desc_valid;
+    logic                 running;
+    logic [NumQueues-1:0] done;
+    logic [NumQueues-1:0] start;
+    logic [NumQueues-1:0] want;
+    logic [NumQueues-1:0] head;
+  } sample_t;
+
+  sample_t     sample;
+  logic [63:0] sample_q  /* verilator public_flat_rd */;
+
+  always_comb begin
+    for (int unsigned q = 0; q < NumQueues; q++) begin
+      sample.head[q]  = req_i[q].peek;
+      sample.start[q] = req_i[q].valid && rsp_i[q].ready;
+      sample.done[q]  = rsp_i[q].done;
+    end
+    sample.want              = flag_want_i[NumQueues-1:0];
+    sample.running           = running_i;
+    sample.desc_valid        = desc_valid_i;
+    sample.dispatch_stall    = dispatch_stall_i;
+    sample.mxu_enter         = mxu_enter_i;
+    sample.mxu_step          = mxu_step_i;
+    sample.mxu_stall_weights = mxu_stall_weights_i;
+    sample.mxu_stall_swap    = mxu_stall_swap_i;
+    sample.mxu_stall_acc     = mxu_stall_acc_i;
+    sample.mxu_stall_ub      = mxu_stall_ub_i;
+    sample.mxu_next          = mxu_next_i;
+    sample.mxu_last          = mxu_last_i;
+    sample.weight_beat       = wf_valid_i;
+    sample.weight_full       = weight_full_i;
+    sample.weight_ub_valid   = tile_valid_i;
+    sample.weight_ub_ready   = tile_ready_i;
+    sample.rd_valid          = rd_valid_i;
+    sample.rd_ready          = rd_ready_i;
+    sample.rd_answer         = rd_rsp_valid_i;
+    sample.load_ub_valid     = ld_valid_i;
+    sample.load_ub_ready     = ld_ready_i;
+    sample.store_ub_valid    = st_valid_i;
+    sample.store_ub_ready    = st_ready_i;
+    sample.store_mem_valid   = wr_valid_i;
+    sample.store_mem_ready   = wr_ready_i;
+    sample.vec_progress      = rsp_i[3].progress;
+    sample.vec_stall_ub      = vec_stall_ub_i;
+    sample.vec_stall_acc     = acc_valid_i && !acc_ready_i;
+    sample.vec_write         = vec_wr_valid_i && vec_wr_ready_i;
+    sample.hbm_read          = perf_i.rd_beat;
+    sample.hbm_write         = perf_i.wr_beat;
+    sample.hbm_activate      = perf_i.activates != '0;
+    sample.hbm_refresh       = perf_i.refreshing != '0;
+    sample.hbm_columns       = perf_i.columns != '0;
+    sample.dispatch_queue    = dispatch_queue_i;
+    sample.dispatch          = dispatch_i;
+  end
+
+  always_ff @(posedge clk_i) sample_q <= 64'(sample);
+endmodule
+
+bind systole_chip systole_profile_probe u_profile (
+    .clk_i, .running_i(csr_running), .req_i(u_core.req), .rsp_i(u_core.rsp), .perf_i(mem_rsp_i.perf),
+    .flag_want_i(u_core.u_control.flag_want), .desc_valid_i(u_core.u_control.u_sequencer.desc_valid_q),
+    .dispatch_i(u_core.u_control.u_sequencer.take_next), .dispatch_queue_i(u_core.u_control.u_sequencer.queue_q),
+    .dispatch_stall_i(u_core.dispatch_stall), .mxu_enter_i(u_core.u_mxu.enter), .mxu_step_i(u_core.u_mxu.step),
+    .mxu_stall_weights_i(u_core.mxu_stall_weights), .mxu_stall_swap_i(u_core.mxu_stall_swap),
+    .mxu_stall_acc_i(u_core.mxu_stall_acc), .mxu_stall_ub_i(u_core.mxu_stall_ub), .mxu_next_i(u_core.u_mxu.next_valid),
+    .mxu_last_i(u_core.u_mxu.step && u_core.u_mxu.head_done),
+    .wf_valid_i(u_core.wf_valid), .weight_full_i(u_core.weight_full), .tile_valid_i(u_core.tile_win_valid),
+    .tile_ready_i(u_core.tile_win_ready), .rd_valid_i(u_core.rd_valid_o), .rd_ready_i(u_core.rd_ready_i),
+    .rd_rsp_valid_i(u_core.rd_rsp_valid_i), .ld_valid_i(u_core.ld_valid), .ld_ready_i(u_core.ld_ready),
+    .st_valid_i(u_core.st_valid), .st_ready_i(u_core.st_ready), .wr_valid_i(u_core.wr_valid_o), .wr_ready_i(u_core.wr_ready_i),
+    .vec_stall_ub_i(u_core.vec_stall_ub), .acc_valid_i(u_core.acc_rd_valid), .acc_ready_i(u_core.acc_rd_ready),
+    .vec_wr_valid_i(u_core.vec_wr_valid), .vec_wr_ready_i(u_core.vec_wr_ready)
+);
