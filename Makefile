@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 #
-# The front door: `make help`. Options: BUILD=folder, JOBS=n, ARGS="..." (passed on to the program of run, train, bench and waves).
+# The front door: `make help`. Options: BUILD=folder, JOBS=n, ARGS="..." (passed on to the program of run, train, bench, profile and waves).
 
 BUILD ?= build
 JOBS  ?= $(shell nproc)
@@ -13,7 +13,7 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help run train jax test lint engines synth fpga formal views bench conformance waves coverage format docs generate build setup clean
+.PHONY: help run train jax test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -68,6 +68,9 @@ views: setup ## prove the two views of the array equal at every size and stage, 
 
 bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@$(BUILD)/bin/systole bench $(ARGS) --reports $(BUILD)/reports
+
+profile: build ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
+	@$(BUILD)/bin/systole profile --output $(BUILD)/reports/profile.html $(ARGS)
 
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
 	@.venv/bin/python scripts/conformance/conformance.py --build $(BUILD) $(ARGS)

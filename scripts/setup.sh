@@ -7,6 +7,7 @@
 #   scripts/setup.sh            install what is missing (as root, or through sudo)
 #   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
 #   scripts/setup.sh train      also npm, with which `make train` fetches its digits
+#   scripts/setup.sh browser    also Chromium, in which the page of `make profile` is tested and drawn for the docs
 #
 # Nothing is asked. What it changes: distribution packages, and the folders .venv and .venv-jax of the project.
 
@@ -24,6 +25,7 @@ packages=(
   # scripts
   python3 python3-numpy python3-venv python3-yaml
 )
+command -v node >/dev/null || packages+=(nodejs)  # the profile's page is tested in it; other distributions of it will do
 requirements=scripts/requirements.txt
 venv=.venv
 # jax and Keras, as their users have them: nothing else of the project is in there.
@@ -97,7 +99,8 @@ case "${1-}" in
   "") ;;
   --check) check=yes ;;
   train) command -v npm >/dev/null || packages+=(npm) ;;  # other distributions of it will do
-  *) die "unknown argument '$1' (--check, train)" ;;
+  browser) command -v chromium >/dev/null || packages+=(chromium) ;;
+  *) die "unknown argument '$1' (--check, train, browser)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"

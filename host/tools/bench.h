@@ -29,7 +29,8 @@ struct BenchArgs {
   std::string digits = "tests/data/mnist";
   std::vector<std::string> sections;  // empty = all
   uint64_t seed = 1;
-  int starts = 1;  // of each matrix product, at different times
+  int starts = 1;       // of each matrix product, at different times
+  std::string compare;  // records of an earlier run
   bool json = false, quiet = false;
 };
 
@@ -127,6 +128,11 @@ inline std::string CauseOfShortfall(const RunStats& stats,
 }
 
 nlohmann::ordered_json ToJson(const CounterValues& counters);
+
+// Prints which counts (cycles, bytes, products) are other than in the file, by
+// their ratio. kFailedPrecondition if one is; records that are new are none.
+absl::Status CompareRecords(const std::vector<Record>& records,
+                            const std::string& path);
 
 }  // namespace systole::tools
 

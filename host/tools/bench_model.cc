@@ -228,8 +228,14 @@ absl::Status BenchModels(const BenchArgs& args,
     records.insert(records.end(), measured->begin(), measured->end());
   }
   if (args.json) std::printf("%s\n", ToJson(records).dump(2).c_str());
-  if (args.reports.empty()) return absl::OkStatus();
-  return WriteJson(args.reports + "/bench_models.json", ToJson(records));
+  if (!args.reports.empty()) {
+    if (absl::Status s =
+            WriteJson(args.reports + "/bench_models.json", ToJson(records));
+        !s.ok())
+      return s;
+  }
+  return args.compare.empty() ? absl::OkStatus()
+                              : CompareRecords(records, args.compare);
 }
 
 }  // namespace systole::tools

@@ -50,8 +50,14 @@ absl::Status RunBench(const BenchArgs& args) {
     records.insert(records.end(), measured->begin(), measured->end());
   }
   if (args.json) std::printf("%s\n", ToJson(records).dump(2).c_str());
-  if (args.reports.empty()) return absl::OkStatus();
-  return WriteJson(args.reports + "/bench.json", ToJson(records));
+  if (!args.reports.empty()) {
+    if (absl::Status s =
+            WriteJson(args.reports + "/bench.json", ToJson(records));
+        !s.ok())
+      return s;
+  }
+  return args.compare.empty() ? absl::OkStatus()
+                              : CompareRecords(records, args.compare);
 }
 
 }  // namespace
@@ -80,6 +86,10 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--reports", args->reports,
                   "folder of bench.json; empty: none")
       ->capture_default_str();
+  sub->add_option("--compare", args->compare,
+                  "records of an earlier run (bench.json): print what counts "
+                  "moved, and fail if one did")
+      ->check(CLI::ExistingFile);
   sub->add_option("--starts", args->starts,
                   "starts of each matrix product at different times: the least "
                   "cycles have no refresh of the HBM in the way")

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // run: a model on a backend, or the digits network.
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "host/files/file_kind.h"
+#include "host/runtime/build.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/run.h"
@@ -66,8 +69,10 @@ void AddDigitsOptions(CLI::App& sub, RunArgs& args) {
 
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    const std::string& preset,
-                                                   Progress& progress) {
+                                                   Progress& progress,
+                                                   ProbeSink* probe) {
   DeviceOptions options;
+  options.probe = probe;
   options.preset = preset;
   options.seed = args.seed;
   options.stall_rate = args.stall;
@@ -85,6 +90,34 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
   options.stop = Interrupted;
   CatchInterrupts();
   return Device::Open(args.backend, options);
+}
+
+absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
+  const auto kind = KindOfFile(args.model);
+  if (!kind.ok()) return kind.status();
+  const bool broken_program =
+      *kind == FileKind::kUnknown && absl::EndsWith(args.model, ".tpu");
+  if (*kind == FileKind::kProgram || broken_program) {
+    auto model = runtime::ReadModel(args.model);
+    if (!model.ok()) return model;
+    if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
+                                            model->placements);
+        !s.ok())
+      return s;
+    return model;
+  }
+  const auto preset = PresetByName(args.preset);
+  if (!preset.ok()) return preset.status();
+  const auto source = runtime::ReadSource(args.model);
+  if (!source.ok()) return source.status();
+  if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
+                                          source->lowered.placements);
+      !s.ok())
+    return s;
+  compiler::Options options;
+  options.batch = args.batch.value_or(1);
+  options.keep_intermediates = !args.check.empty() || !args.tensors.empty();
+  return runtime::Build(*source, **preset, options);
 }
 
 absl::Status Stopped(int64_t done, int64_t images) {

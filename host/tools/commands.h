@@ -25,6 +25,7 @@ using Action = std::function<absl::Status()>;
 
 // The action of the sub-command that was given is put into `chosen`.
 void AddRunCommand(CLI::App& app, Action& chosen);
+void AddProfileCommand(CLI::App& app, Action& chosen);
 void AddBenchCommand(CLI::App& app, Action& chosen);
 void AddTrainCommand(CLI::App& app, Action& chosen);
 void AddCompileCommand(CLI::App& app, Action& chosen);

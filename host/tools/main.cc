@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   systole::tools::Action action;
   systole::tools::AddRunCommand(app, action);
+  systole::tools::AddProfileCommand(app, action);
   systole::tools::AddBenchCommand(app, action);
   systole::tools::AddTrainCommand(app, action);
   systole::tools::AddCompileCommand(app, action);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
 #include "systole/device.h"
 
@@ -35,11 +36,15 @@ struct RunArgs {
   int64_t images = 32;
 };
 
-// The device that the options describe; it reports to `progress`, which must
-// outlive it.
+// The device that the options describe; it reports to `progress`, and its
+// cycles to `probe`; they must outlive it.
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    const std::string& preset,
-                                                   Progress& progress);
+                                                   Progress& progress,
+                                                   ProbeSink* probe = nullptr);
+
+// args.model: a program, or what one is made of.
+absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args);
 
 // kCancelled after so many of the images; nothing is written then.
 absl::Status Stopped(int64_t done, int64_t images);

@@ -17,6 +17,7 @@
 #include "host/runtime/build.h"
 #include "host/runtime/runner.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/layer_table.h"
 #include "host/tools/model_check.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
@@ -42,6 +43,9 @@ struct Result {
   std::vector<Literal> outputs;
   std::map<std::string, std::vector<int8_t>> tensors;  // for args.tensors
   Json runs = Json::array();
+  // Of the first batch, on the RTL: a table a program, and the same as JSON.
+  std::string layers;
+  Json layers_json;
 };
 
 std::vector<std::string> NamesOf(const runtime::CompiledModel& model,
@@ -57,35 +61,6 @@ std::vector<std::string> NamesOf(const runtime::CompiledModel& model,
     names.push_back(name.empty() ? input->name : name);
   }
   return names;
-}
-
-// A program, or what it is made of.
-absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
-  const auto kind = KindOfFile(args.model);
-  if (!kind.ok()) return kind.status();
-  const bool broken_program =
-      *kind == FileKind::kUnknown && absl::EndsWith(args.model, ".tpu");
-  if (*kind == FileKind::kProgram || broken_program) {
-    auto model = runtime::ReadModel(args.model);
-    if (!model.ok()) return model;
-    if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
-                                            model->placements);
-        !s.ok())
-      return s;
-    return model;
-  }
-  const auto preset = PresetByName(args.preset);
-  if (!preset.ok()) return preset.status();
-  const auto source = runtime::ReadSource(args.model);
-  if (!source.ok()) return source.status();
-  if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
-                                          source->lowered.placements);
-      !s.ok())
-    return s;
-  compiler::Options options;
-  options.batch = args.batch.value_or(1);
-  options.keep_intermediates = !args.check.empty() || !args.tensors.empty();
-  return runtime::Build(*source, **preset, options);
 }
 
 absl::StatusOr<ModelInputs> ReadInputs(const RunArgs& args,
@@ -143,11 +118,30 @@ absl::StatusOr<ModelInputs> ReadInputs(const RunArgs& args,
   return inputs;
 }
 
+void DescribeLayers(const std::vector<const Program*>& programs,
+                    profile::Recorder& recorder, const Device& device,
+                    Result& result) {
+  result.layers_json = Json::array();
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const profile::Recording& recording = recorder.recordings()[i];
+    const profile::ProgramProfile p{programs[i], &recording,
+                                    profile::Analyse(*programs[i], recording)};
+    result.layers += LayerTable(p, device.preset()) + "\n";
+    for (Json& layer : LayerTableJson(p, device.preset()))
+      result.layers_json.push_back(std::move(layer));
+  }
+}
+
 absl::StatusOr<Result> RunAll(const RunArgs& args,
                               const runtime::CompiledModel& model,
                               const ModelInputs& inputs, ModelCheck* check) {
   Progress progress(args.quiet);
-  auto device = OpenDevice(args, model.preset(), progress);
+  std::vector<const Program*> programs;
+  for (const Program& program : model.programs) programs.push_back(&program);
+  profile::Recorder recorder(programs);
+  const bool recorded = args.backend == "rtl" && !args.checked;
+  auto device = OpenDevice(args, model.preset(), progress,
+                           recorded ? &recorder : nullptr);
   if (!device.ok()) return device.status();
   runtime::Runner runner(**device, model);
   Result result;
@@ -181,6 +175,8 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
     result.runs.push_back(
         {{"images", images},
          {"cycles", args.backend != "iss" ? Json(run->stats.cycles) : Json()}});
+    if (first == 0 && recorded)
+      DescribeLayers(programs, recorder, **device, result);
     if (first == 0) {
       result.outputs = std::move(run->outputs);
       continue;
@@ -292,7 +288,7 @@ void PrintTable(const RunArgs& args, const runtime::CompiledModel& model,
     for (int64_t i = 0; i < shown; ++i) row.push_back(Largest(output, i));
     table.Add(row);
   }
-  std::printf("%s\n", table.ToString().c_str());
+  std::printf("%s\n%s", table.ToString().c_str(), result.layers.c_str());
   if (result.cycles > 0) {
     std::printf(
         "cycles: %s, %s a run (%.2f s)\n", Thousands(result.cycles).c_str(),
@@ -320,6 +316,7 @@ Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
   json["host_cpu_seconds"] = result.host_cpu_seconds;
   json["sums_saturated"] = result.saturated;
   json["runs"] = result.runs;
+  json["layers"] = result.layers_json;
   json["outputs"] = Json::array();
   for (const OutputFile& output : outputs) {
     Json largest = Json::array();

@@ -343,6 +343,13 @@ class SetupTest(unittest.TestCase):
             self.assertEqual(code, 0, output)
             self.assertEqual(" npm\n" in output, wanted, output)
 
+    def test_browser_only_when_asked_and_only_where_there_is_none(self):
+        tools = {"apt-get": "echo apt-get $*", "id": "echo 0"}
+        for arguments, more, wanted in (((), {}, False), (("browser",), {}, True), (("browser",), {"chromium": "exit 0"}, False)):
+            code, output = self.run_setup(False, *arguments, extra_tools={**tools, **more})
+            self.assertEqual(code, 0, output)
+            self.assertEqual(" chromium\n" in output, wanted, output)
+
     def test_other_system(self):
         code, output = self.run_setup(True)
         self.assertEqual(code, 1)

@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "host/compiler/access.h"
+#include "host/profile/profile.h"
+#include "systole/gen/hbm.h"
+
+namespace systole::profile {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Of a unit's spans on the page. More are told in windows of equal length, each
+// with its largest cause.
+constexpr size_t kMostSpans = 200000;
+
+struct Flat {
+  Json spans = Json::array();  // length, cause, length, cause, ...
+  uint64_t resolution = 1;     // cycles of a window
+};
+
+void Append(uint64_t length, int cause, Json& spans) {
+  if (!spans.empty() && spans.back() == cause) {
+    spans[spans.size() - 2] = spans[spans.size() - 2].get<uint64_t>() + length;
+    return;
+  }
+  spans.push_back(length);
+  spans.push_back(cause);
+}
+
+Flat FlatSpans(const Recording& recording, const std::vector<Span>& spans) {
+  Flat flat;
+  while (spans.size() > kMostSpans &&
+         recording.cycles / flat.resolution > kMostSpans)
+    flat.resolution *= 2;
+  const auto end = [&](size_t i) -> uint64_t {
+    return i + 1 < spans.size() ? spans[i + 1].start : recording.cycles;
+  };
+  if (flat.resolution == 1) {
+    for (size_t i = 0; i < spans.size(); ++i)
+      Append(end(i) - spans[i].start, spans[i].cause, flat.spans);
+    return flat;
+  }
+  size_t i = 0;
+  for (uint64_t at = 0; at < recording.cycles; at += flat.resolution) {
+    const uint64_t until = std::min(recording.cycles, at + flat.resolution);
+    CauseCounts counts{};
+    for (;; ++i) {
+      counts[spans[i].cause] +=
+          std::min(end(i), until) - std::max<uint64_t>(spans[i].start, at);
+      if (end(i) >= until) break;
+    }
+    Append(until - at,
+           static_cast<int>(std::max_element(counts.begin(), counts.end()) -
+                            counts.begin()),
+           flat.spans);
+    if (i + 1 < spans.size() && end(i) == until) ++i;
+  }
+  return flat;
+}
+
+Json LayersJson(const ProgramProfile& p) {
+  Json layers = Json::array();
+  for (size_t l = 0; l < p.program->layers.size(); ++l) {
+    const LayerInfo& info = p.program->layers[l];
+    const LayerCycles& cycles = p.analysis.layers[l];
+    layers.push_back(
+        {{"name", info.name},
+         {"op", info.op},
+         {"shape", info.shape},
+         {"tiling", info.tiling},
+         {"macs", info.macs},
+         {"ideal", info.ideal_cycles},
+         {"cycles", cycles.cycles},
+         {"first", cycles.first},
+         {"last", cycles.last},
+         {"vectors", cycles.of(Unit::kMxu, Cause::kWork)},
+         {"weights", cycles.of(Unit::kWeight, Cause::kWork)},
+         {"activations", cycles.of(Unit::kLoad, Cause::kWork) +
+                             cycles.of(Unit::kStore, Cause::kWork)},
+         {"vector", cycles.of(Unit::kVector, Cause::kWork)},
+         {"units", cycles.units}});
+  }
+  return layers;
+}
+
+Json DescriptorsJson(const ProgramProfile& p) {
+  Json json = {{"queue", Json::array()},
+               {"layer", Json::array()},
+               {"row", RowsOf(*p.program, *p.recording)},
+               {"head", Json::array()},
+               {"start", Json::array()},
+               {"end", Json::array()},
+               {"waits", Json::array()},
+               {"text", Json::array()}};
+  for (size_t i = 0; i < p.program->descriptors.size(); ++i) {
+    const isa::Descriptor& d = p.program->descriptors[i];
+    const DescriptorTimes& times = p.recording->descriptors[i];
+    const int tag = compiler::TagOf(d);
+    json["queue"].push_back(static_cast<int>(compiler::QueueOf(d)));
+    json["layer"].push_back(
+        tag < static_cast<int>(p.program->layers.size()) ? tag : -1);
+    json["head"].push_back(times.head);
+    json["start"].push_back(times.start);
+    json["end"].push_back(times.end);
+    json["text"].push_back(Disassemble(d));
+    Json waits = Json::array();
+    for (const FlagWait& w : times.waits)
+      waits.push_back({w.flag, w.poster, w.posted});
+    json["waits"].push_back(waits.empty() ? Json(0) : std::move(waits));
+  }
+  return json;
+}
+
+// Buffers with the cycles between which descriptors of their layers are at
+// work.
+Json BuffersJson(const ProgramProfile& p) {
+  const size_t layers = p.program->layers.size();
+  std::vector<uint64_t> first(layers, std::numeric_limits<uint64_t>::max()),
+      last(layers, 0);
+  for (size_t i = 0; i < p.program->descriptors.size(); ++i) {
+    const size_t tag = compiler::TagOf(p.program->descriptors[i]);
+    const DescriptorTimes& times = p.recording->descriptors[i];
+    if (tag >= layers || times.end == 0) continue;
+    first[tag] = std::min(first[tag], times.start);
+    last[tag] = std::max(last[tag], times.end);
+  }
+  Json buffers = Json::array();
+  for (const BufferInfo& b : p.program->buffers) {
+    if (b.last_layer >= layers || b.first_layer > b.last_layer) continue;
+    uint64_t from = first[b.first_layer], to = 0;
+    for (uint32_t l = b.first_layer; l <= b.last_layer; ++l)
+      to = std::max(to, last[l]);
+    if (from > to) continue;  // no descriptor of the layer
+    buffers.push_back({{"name", b.name},
+                       {"address", b.ub_addr},
+                       {"bytes", b.bytes},
+                       {"first", from},
+                       {"last", to},
+                       {"first_layer", b.first_layer}});
+  }
+  return buffers;
+}
+
+Json FindingsJson(const ProgramProfile& p) {
+  Json findings = Json::array();
+  for (const Finding& f : p.analysis.findings) {
+    findings.push_back({{"layer", f.layer},
+                        {"unit", static_cast<int>(f.unit)},
+                        {"cause", static_cast<int>(f.cause)},
+                        {"root_unit", static_cast<int>(f.root_unit)},
+                        {"root_cause", static_cast<int>(f.root_cause)},
+                        {"root_layer", f.root_layer},
+                        {"memory", static_cast<int>(f.memory)},
+                        {"cycles", f.cycles},
+                        {"text", FindingText(f, *p.program, p.analysis)},
+                        {"advice", AdviceFor(f)}});
+  }
+  return findings;
+}
+
+// Pages of the HBM that were open, as bank (of both groups), row, first and
+// last cycle, one after the other; nothing where there are too many.
+constexpr size_t kMostRows = 200000;
+Json PagesJson(const Recording& recording) {
+  Json pages = Json::array();
+  if (recording.rows.size() > kMostRows) return pages;
+  std::map<uint32_t, std::pair<uint32_t, uint64_t>> open;  // row and cycle
+  const auto close = [&](uint32_t bank, uint64_t cycle) {
+    const auto found = open.find(bank);
+    if (found == open.end()) return;
+    for (const uint64_t n : {uint64_t{bank}, uint64_t{found->second.first},
+                             found->second.second, cycle})
+      pages.push_back(n);
+    open.erase(found);
+  };
+  for (const RowEvent& event : recording.rows) {
+    const auto command = static_cast<hbm::RowCmd>(event.command.command);
+    const uint32_t first =
+        static_cast<uint32_t>(event.command.group) * hbm::kBanks;
+    const uint32_t bank = first + event.command.bank;
+    if (command == hbm::RowCmd::kAct) {
+      open[bank] = {event.command.row, event.cycle};
+    } else if (command == hbm::RowCmd::kPre) {
+      close(bank, event.cycle);
+    } else {  // all banks
+      for (uint32_t b = first; b < first + hbm::kBanks; ++b)
+        close(b, event.cycle);
+    }
+  }
+  for (uint32_t b = 0; b < 2 * hbm::kBanks; ++b) close(b, recording.cycles);
+  return pages;
+}
+
+}  // namespace
+
+Json DataOf(const Profile& profile) {
+  Json json = {{"format", "systole profile"},
+               {"version", 1},
+               {"model", profile.model},
+               {"preset", std::string(profile.preset->name)},
+               {"rows", profile.preset->rows},
+               {"cols", profile.preset->cols},
+               {"beat", profile.preset->beat_bytes()},
+               {"command", profile.command},
+               {"units", Json::array()},
+               {"causes", Json::array()},
+               {"programs", Json::array()}};
+  for (int u = 0; u < kNumUnits; ++u)
+    json["units"].push_back(UnitName(static_cast<Unit>(u)));
+  for (int c = 0; c < kNumCauses; ++c)
+    json["causes"].push_back(CauseName(static_cast<Cause>(c)));
+  for (const ProgramProfile& p : profile.programs) {
+    Json program = {
+        {"cycles", p.recording->cycles},
+        {"layers", LayersJson(p)},
+        {"descriptors", DescriptorsJson(p)},
+        {"spans", Json::array()},
+        {"resolution", Json::array()},
+        {"totals", p.recording->totals},
+        {"buffers", BuffersJson(p)},
+        {"buffer_bytes", profile.preset->ub_bytes},
+        {"banks",
+         profile.preset->chip.memory == Memory::kHbm ? 2 * hbm::kBanks : 0},
+        {"pages", PagesJson(*p.recording)},
+        {"findings", FindingsJson(p)}};
+    for (const std::vector<Span>& spans : p.recording->spans) {
+      Flat flat = FlatSpans(*p.recording, spans);
+      program["spans"].push_back(std::move(flat.spans));
+      program["resolution"].push_back(flat.resolution);
+    }
+    Json beats = Json::array();
+    for (int client = 0; client < 4; ++client) {
+      Json column = Json::array();
+      for (const auto& period : p.recording->traffic)
+        column.push_back(period[client]);
+      beats.push_back(std::move(column));
+    }
+    program["traffic"] = {{"cycles", Recording::kTrafficCycles},
+                          {"beats", std::move(beats)}};
+    json["programs"].push_back(std::move(program));
+  }
+  return json;
+}
+
+}  // namespace systole::profile

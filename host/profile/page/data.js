@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The data, without the page: what is asked of them, and whether they add up. Runs in node too (tests/profile).
+"use strict";
+
+// A program's spans become arrays of starts and causes, with sums of each cause at `bins` + 1 evenly spaced cycles, so that any
+// stretch is summed quickly.
+function prepare(program, causes) {
+  const bins = Math.max(1, Math.min(8192, program.cycles));
+  program.bin = program.cycles / bins;
+  program.units = program.spans.map((flat) => {
+    const count = flat.length / 2;
+    const starts = new Float64Array(count + 1), kinds = new Uint8Array(count);
+    const sums = new Float64Array((bins + 1) * causes);
+    const running = new Float64Array(causes);
+    let at = 0, bin = 1;
+    for (let i = 0; i < count; ++i) {
+      const length = flat[2 * i], cause = flat[2 * i + 1];
+      starts[i] = at;
+      kinds[i] = cause;
+      for (; bin <= bins && bin * program.bin <= at + length; ++bin) {
+        sums.set(running, bin * causes);
+        sums[bin * causes + cause] += bin * program.bin - at;
+      }
+      running[cause] += length;
+      at += length;
+    }
+    for (; bin <= bins; ++bin) sums.set(running, bin * causes);
+    starts[count] = at;
+    return { starts, kinds, sums, bins };
+  });
+  program.open = Array.from({ length: program.banks }, () => []);  // pages of a bank: [row, first, last]
+  for (let i = 0; i < program.pages.length; i += 4) program.open[program.pages[i]].push(program.pages.slice(i + 1, i + 4));
+  const d = program.descriptors;
+  program.posts = new Map();  // by poster: descriptors that waited for it
+  d.waits.forEach((waits, i) => (waits || []).forEach(([flag, poster]) => {
+    if (!program.posts.has(poster)) program.posts.set(poster, []);
+    program.posts.get(poster).push([flag, i]);
+  }));
+  program.rows = new Map();  // "queue/row": descriptors in order
+  d.queue.forEach((queue, i) => {
+    if (d.row[i] < 0) return;
+    const key = queue + "/" + d.row[i];
+    if (!program.rows.has(key)) program.rows.set(key, []);
+    program.rows.get(key).push(i);
+  });
+  return program;
+}
+
+// The last index whose value is at most x; -1: none.
+function lastAtMost(values, x, count = values.length) {
+  let low = 0, high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] <= x) low = middle + 1; else high = middle;
+  }
+  return low - 1;
+}
+
+// Cycles of each cause of a unit from cycle a to before b.
+function causesBetween(program, unit, a, b, causes) {
+  const { starts, kinds, sums, bins } = program.units[unit];
+  const out = new Float64Array(causes);
+  const add = (from, to) => {
+    for (let i = Math.max(0, lastAtMost(starts, from, kinds.length)); i < kinds.length && starts[i] < to; ++i) {
+      const cycles = Math.min(starts[i + 1], to) - Math.max(starts[i], from);
+      if (cycles > 0) out[kinds[i]] += cycles;
+    }
+  };
+  const first = Math.ceil(a / program.bin), last = Math.min(bins, Math.floor(b / program.bin));
+  if (last <= first) {
+    add(a, b);
+    return out;
+  }
+  for (let c = 0; c < causes; ++c) out[c] = sums[last * causes + c] - sums[first * causes + c];
+  add(a, first * program.bin);
+  add(last * program.bin, b);
+  return out;
+}
+
+// What does not add up, in words; nothing is well.
+function problems(data) {
+  const found = [];
+  data.programs.forEach((program, p) => {
+    data.units.forEach((unit, u) => {
+      const sums = new Array(data.causes.length).fill(0);
+      for (let i = 0; i < program.spans[u].length; i += 2) sums[program.spans[u][i + 1]] += program.spans[u][i];
+      const all = sums.reduce((a, b) => a + b, 0);
+      const told = program.totals[u].reduce((a, b) => a + b, 0);
+      if (all !== program.cycles || told !== program.cycles) {
+        found.push(`program ${p}, ${unit}: causes add up to ${all} (${told}) of ${program.cycles} cycles`);
+      } else if (program.resolution[u] === 1 && sums.some((s, c) => s !== program.totals[u][c])) {
+        found.push(`program ${p}, ${unit}: spans and totals of a cause differ`);
+      }
+    });
+    const d = program.descriptors;
+    d.queue.forEach((queue, i) => {
+      if (d.row[i] < 0) return;
+      if (!(d.head[i] <= d.start[i] && d.start[i] < d.end[i] && d.end[i] < program.cycles)) found.push(`descriptor ${i}: head, start and end are not in order`);
+      for (const [flag, poster, posted] of d.waits[i] || []) {
+        if (d.end[poster] !== posted || posted > d.start[i]) found.push(`descriptor ${i}: flag ${flag} was not posted by ${poster} before the start`);
+      }
+    });
+    const explained = program.findings.reduce((a, f) => a + f.cycles, 0);
+    if (explained !== program.cycles) found.push(`program ${p}: what it was spent on adds up to ${explained} of ${program.cycles} cycles`);
+  });
+  return found;
+}
+
+// Descriptors whose number, layer or text has all the words.
+function searchIn(program, text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const d = program.descriptors;
+  const found = [];
+  if (words.length === 0) return found;
+  d.text.forEach((line, i) => {
+    const layer = program.layers[d.layer[i]];
+    const all = `#${i} ${layer ? layer.name : ""} ${line}`.toLowerCase();
+    if (d.row[i] >= 0 && words.every((w) => (/^\d+$/.test(w) ? i === +w : all.includes(w)))) found.push(i);
+  });
+  return found;
+}
+
+// Cycles that a layer takes at least, as it was compiled: vectors of the array, beats of its weights and of its loads and stores,
+// cycles in which the vector unit works.
+function ceilingsOf(layer) {
+  return { array: layer.vectors, weights: layer.weights, activations: layer.activations, "vector unit": layer.vector };
+}
+
+function commandFor(data, layer) {
+  return `${data.command} --trace layer${layer}.fst --trace-layer ${layer}`;
+}
+
+const thousands = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+const percent = (a, b) => (b > 0 ? (100 * a / b).toFixed(1) : "0.0") + " %";
+
+if (typeof module !== "undefined") module.exports = { prepare, causesBetween, problems, searchIn, ceilingsOf, lastAtMost, commandFor };

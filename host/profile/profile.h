@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A profiled model, and the forms that it is written in.
+//
+//   Profile profile{"digits", &preset, {{&program, &recording, analysis}}};
+//   WriteFile(PageOf(profile), "profile.html");
+#ifndef SYSTOLE_HOST_PROFILE_PROFILE_H_
+#define SYSTOLE_HOST_PROFILE_PROFILE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "host/profile/analysis.h"
+#include "nlohmann/json.hpp"
+
+namespace systole::profile {
+
+struct ProgramProfile {
+  const Program* program = nullptr;
+  const Recording* recording = nullptr;
+  Analysis analysis;
+};
+
+struct Profile {
+  std::string model;
+  const Preset* preset = nullptr;
+  // A command that runs the same programs; " --trace FILE --trace-layer N" is
+  // put behind it.
+  std::string command;
+  std::vector<ProgramProfile> programs;
+};
+
+// What the page shows. docs/profile.md, "The data".
+nlohmann::ordered_json DataOf(const Profile& profile);
+// One HTML file that needs nothing else: the data are in it, compressed.
+std::string PageOf(const Profile& profile);
+// A trace that Perfetto reads: a track a unit and lane, flags as flows,
+// counters of the memory's beats. A cycle is a nanosecond.
+std::string PerfettoTraceOf(const Profile& profile);
+// XSpace of XProf (.xplane.pb): a plane for the core, a line a unit, and one of
+// the layers. A cycle is a nanosecond.
+std::string XSpaceOf(const Profile& profile);
+
+// Beside `path` first, and renamed when all of it is on the disk. A device or
+// a link is written through. kUnavailable names the path and why.
+absl::Status WriteFile(const std::string& bytes, const std::string& path);
+// That it may be, in so far as that can be known before.
+absl::Status TryFile(const std::string& path);
+
+// Rows of a unit's bars: descriptors of one row follow each other. Indices are
+// those of the program's descriptors.
+std::vector<int> RowsOf(const Program& program, const Recording& recording);
+// "conv1 matmul"
+std::string NameOf(const Program& program, size_t descriptor);
+
+}  // namespace systole::profile
+
+#endif  // SYSTOLE_HOST_PROFILE_PROFILE_H_

@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Field numbers: perfetto's protos/perfetto/trace (TracePacket,
+// TrackDescriptor, TrackEvent), XProf's xplane.proto.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "host/compiler/access.h"
+#include "host/profile/profile.h"
+#include "host/profile/protobuf.h"
+
+namespace systole::profile {
+namespace {
+
+constexpr int kMaxRows = 64;  // of a unit; more than any has in flight
+
+// Perfetto.
+enum EventType { kSliceBegin = 1, kSliceEnd = 2, kCounter = 4 };
+constexpr uint64_t kSequence = 1, kProcess = 1;
+
+class Perfetto {
+ public:
+  void Track(uint64_t uuid, const std::string& name, uint64_t parent = 0) {
+    Message track;
+    track.Uint(1, uuid).Text(2, name);
+    if (parent != 0) track.Uint(5, parent);
+    Packet(Message().Sub(60, track), /*first=*/uuid == kProcess);
+  }
+  void CounterTrack(uint64_t uuid, const std::string& name, uint64_t parent) {
+    Message track;
+    track.Uint(1, uuid).Text(2, name).Uint(5, parent);
+    track.Sub(8, Message());
+    Packet(Message().Sub(60, track));
+  }
+  void Event(uint64_t time, const Message& event) {
+    Packet(Message().Uint(8, time).Sub(11, event));
+  }
+  const std::string& bytes() const { return trace_; }
+
+ private:
+  void Packet(Message packet, bool first = false) {
+    packet.Uint(10, kSequence);
+    if (first) packet.Uint(13, 1).Uint(87, 1);  // incremental state cleared
+    trace_ += Message().Sub(1, packet).bytes();
+  }
+  std::string trace_;
+};
+
+struct Event {
+  uint64_t time;
+  int order;  // of those at the same time: ends first
+  Message message;
+};
+
+Message Annotation(const char* name, const std::string& value) {
+  return Message().Text(10, name).Text(6, value);
+}
+
+void AddDescriptors(const ProgramProfile& p, uint64_t offset, uint64_t first_id,
+                    const std::vector<int>& rows, std::vector<Event>& events) {
+  const Program& program = *p.program;
+  std::map<uint32_t, std::vector<uint64_t>> posted;  // flows, by poster
+  std::vector<std::vector<uint64_t>> waited(program.descriptors.size());
+  uint64_t flow = first_id;
+  for (size_t i = 0; i < program.descriptors.size(); ++i) {
+    for (const FlagWait& w : p.recording->descriptors[i].waits) {
+      posted[w.poster].push_back(++flow);
+      waited[i].push_back(flow);
+    }
+  }
+  for (size_t i = 0; i < program.descriptors.size(); ++i) {
+    const DescriptorTimes& times = p.recording->descriptors[i];
+    if (rows[i] < 0 || times.end == 0) continue;
+    const uint64_t track =
+        100 +
+        static_cast<uint64_t>(compiler::QueueOf(program.descriptors[i])) *
+            kMaxRows +
+        rows[i];
+    Message begin;
+    begin.Uint(9, kSliceBegin).Uint(11, track).Text(23, NameOf(program, i));
+    for (const uint64_t id : posted[static_cast<uint32_t>(i)])
+      begin.Fixed64(47, id);
+    for (const uint64_t id : waited[i]) begin.Fixed64(48, id);
+    begin.Sub(4, Annotation("descriptor", absl::StrCat(i)));
+    begin.Sub(4, Annotation("text", Disassemble(program.descriptors[i])));
+    begin.Sub(4, Annotation("waited",
+                            absl::StrCat(times.start - times.head, " cycles")));
+    events.push_back({offset + times.start, 1, std::move(begin)});
+    events.push_back({offset + times.end + 1, 0,
+                      Message().Uint(9, kSliceEnd).Uint(11, track)});
+  }
+}
+
+void AddLayers(const ProgramProfile& p, uint64_t offset,
+               std::array<uint64_t, 2>& busy, std::vector<Event>& events) {
+  for (size_t l = 0; l < p.analysis.layers.size(); ++l) {
+    const LayerCycles& layer = p.analysis.layers[l];
+    if (layer.last == 0) continue;
+    const size_t lane = busy[0] <= offset + layer.first ? 0 : 1;
+    if (busy[lane] > offset + layer.first) continue;  // a third at a time
+    busy[lane] = offset + layer.last + 1;
+    events.push_back({offset + layer.first, 1,
+                      Message()
+                          .Uint(9, kSliceBegin)
+                          .Uint(11, 10 + lane)
+                          .Text(23, p.program->layers[l].name)});
+    events.push_back(
+        {busy[lane], 0, Message().Uint(9, kSliceEnd).Uint(11, 10 + lane)});
+  }
+}
+
+// XSpace.
+class Line {
+ public:
+  Line(uint64_t id, const std::string& name) {
+    line_.Uint(1, id).Text(2, name).Uint(3, 0);
+  }
+  void Add(uint64_t metadata, uint64_t start, uint64_t end) {
+    line_.Sub(4, Message()
+                     .Uint(1, metadata)
+                     .Uint(2, start * 1000)
+                     .Uint(3, (end - start) * 1000));
+  }
+  const Message& message() const { return line_; }
+
+ private:
+  Message line_;
+};
+
+}  // namespace
+
+std::string NameOf(const Program& program, size_t descriptor) {
+  const isa::Descriptor& d = program.descriptors[descriptor];
+  const std::string text = Disassemble(d);
+  const std::string opcode = text.substr(0, text.find(' '));
+  const size_t tag = compiler::TagOf(d);
+  return tag < program.layers.size()
+             ? absl::StrCat(program.layers[tag].name, " ", opcode)
+             : opcode;
+}
+
+std::vector<int> RowsOf(const Program& program, const Recording& recording) {
+  std::vector<int> rows(program.descriptors.size(), -1);
+  std::array<std::array<uint64_t, kMaxRows>, isa::kNumQueues> free{};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const int q = static_cast<int>(compiler::QueueOf(program.descriptors[i]));
+    const DescriptorTimes& times = recording.descriptors[i];
+    if (q >= isa::kNumQueues || times.end == 0) continue;
+    int row = 0;
+    while (row + 1 < kMaxRows && free[q][row] > times.start) ++row;
+    free[q][row] = times.end + 1;
+    rows[i] = row;
+  }
+  return rows;
+}
+
+std::string PerfettoTraceOf(const Profile& profile) {
+  Perfetto trace;
+  trace.Track(kProcess, absl::StrCat(profile.model, " on ",
+                                     std::string(profile.preset->name)));
+  trace.Track(10, "layers", kProcess);
+  trace.Track(11, "layers that overlap", kProcess);
+  trace.CounterTrack(20, "memory beats a cycle, in thousandths", kProcess);
+  std::vector<Event> events;
+  std::array<int, isa::kNumQueues> most{};
+  std::array<uint64_t, 2> busy{};
+  uint64_t offset = 0, ids = 0;
+  for (const ProgramProfile& p : profile.programs) {
+    const std::vector<int> rows = RowsOf(*p.program, *p.recording);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] < 0) continue;
+      const int q =
+          static_cast<int>(compiler::QueueOf(p.program->descriptors[i]));
+      most[q] = std::max(most[q], rows[i] + 1);
+    }
+    AddDescriptors(p, offset, ids, rows, events);
+    AddLayers(p, offset, busy, events);
+    for (size_t t = 0; t < p.recording->traffic.size(); ++t) {
+      uint64_t beats = 0;
+      for (const uint8_t n : p.recording->traffic[t]) beats += n;
+      events.push_back(
+          {offset + t * Recording::kTrafficCycles, 2,
+           Message()
+               .Uint(9, kCounter)
+               .Uint(11, 20)
+               .Uint(30, beats * 1000 / Recording::kTrafficCycles)});
+    }
+    ids += uint64_t{1} << 32;
+    offset += p.recording->cycles;
+  }
+  for (int q = 0; q < isa::kNumQueues; ++q) {
+    for (int row = 0; row < most[q]; ++row) {
+      const std::string name = UnitName(static_cast<Unit>(q));
+      trace.Track(100 + q * kMaxRows + row,
+                  row == 0 ? name : absl::StrCat(name, " ", row + 1), kProcess);
+    }
+  }
+  std::stable_sort(
+      events.begin(), events.end(), [](const Event& a, const Event& b) {
+        return std::tie(a.time, a.order) < std::tie(b.time, b.order);
+      });
+  for (const Event& e : events) trace.Event(e.time, e.message);
+  return trace.bytes();
+}
+
+std::string XSpaceOf(const Profile& profile) {
+  Message plane;
+  plane.Uint(1, 1).Text(2, "/device:TPU:0");
+  std::map<std::string, uint64_t> names;
+  const auto id = [&names](const std::string& name) {
+    return names.emplace(name, names.size() + 1).first->second;
+  };
+  Line layers(1, "XLA Ops");
+  std::map<std::pair<int, int>, Line> lines;
+  uint64_t offset = 0;
+  for (const ProgramProfile& p : profile.programs) {
+    for (size_t l = 0; l < p.analysis.layers.size(); ++l) {
+      const LayerCycles& layer = p.analysis.layers[l];
+      if (layer.last != 0)
+        layers.Add(id(p.program->layers[l].name), offset + layer.first,
+                   offset + layer.last + 1);
+    }
+    const std::vector<int> rows = RowsOf(*p.program, *p.recording);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] < 0) continue;
+      const int q =
+          static_cast<int>(compiler::QueueOf(p.program->descriptors[i]));
+      const std::string unit = UnitName(static_cast<Unit>(q));
+      const auto line = lines.try_emplace(
+          {q, rows[i]}, 100 + q * kMaxRows + rows[i],
+          rows[i] == 0 ? unit : absl::StrCat(unit, " ", rows[i] + 1));
+      line.first->second.Add(id(NameOf(*p.program, i)),
+                             offset + p.recording->descriptors[i].start,
+                             offset + p.recording->descriptors[i].end + 1);
+    }
+    offset += p.recording->cycles;
+  }
+  plane.Sub(3, layers.message());
+  for (const auto& [key, line] : lines) plane.Sub(3, line.message());
+  for (const auto& [name, number] : names) {  // a map's entry: key, value
+    plane.Sub(4, Message().Uint(1, number).Sub(
+                     2, Message().Uint(1, number).Text(2, name)));
+  }
+  return Message().Sub(1, plane).bytes();
+}
+
+}  // namespace systole::profile

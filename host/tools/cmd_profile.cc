@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// profile: where the cycles of a model go, as a page, traces and a summary.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "host/profile/profile.h"
+#include "host/runtime/runner.h"
+#include "host/tools/commands.h"
+#include "host/tools/interrupt.h"
+#include "host/tools/layer_table.h"
+#include "host/tools/report.h"
+#include "host/tools/run.h"
+#include "host/tools/tensor_io.h"
+
+namespace systole::tools {
+namespace {
+
+constexpr char kDemo[] = "models/mnist_cnn.safetensors";
+constexpr int64_t kDemoBatch = 32;
+// What is printed of what to do; the page has more.
+constexpr size_t kShownFindings = 8;
+constexpr double kLeastShare = 0.001;
+
+struct ProfileArgs {
+  RunArgs run;
+  bool preset_given = false;
+  std::string page = "build/reports/profile.html", perfetto, xspace, json;
+};
+
+std::string Quoted(const std::string& word) {
+  constexpr char kPlain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+  if (word.find_first_not_of(kPlain) == std::string::npos) return word;
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+// A command that runs the same programs on the same inputs.
+std::string RunCommand(const ProfileArgs& args,
+                       const runtime::CompiledModel& model) {
+  std::string command =
+      absl::StrCat("build/bin/systole run ", Quoted(args.run.model),
+                   " --random ", model.batch(), " --seed ", args.run.seed);
+  if (!absl::EndsWith(args.run.model, ".tpu"))
+    absl::StrAppend(&command, " --preset ", model.preset(), " --batch ",
+                    model.batch());
+  return command;
+}
+
+// Files that cannot be written are found before minutes of simulation.
+absl::Status TryFiles(const ProfileArgs& args) {
+  for (const std::string* path :
+       {&args.page, &args.perfetto, &args.xspace, &args.json}) {
+    if (path->empty()) continue;
+    std::error_code error;
+    const std::filesystem::path folder =
+        std::filesystem::path(*path).parent_path();
+    if (!folder.empty()) std::filesystem::create_directories(folder, error);
+    if (error)
+      return absl::UnavailableError(
+          absl::StrFormat("%s: %s", folder.string(), error.message()));
+    if (absl::Status s = profile::TryFile(*path); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+void Print(const profile::Profile& profile) {
+  for (const profile::ProgramProfile& p : profile.programs) {
+    const auto cycles = static_cast<double>(p.recording->cycles);
+    std::printf("%s on %s: %s cycles\n\n%s\nwhat to do:\n",
+                profile.model.c_str(),
+                std::string(profile.preset->name).c_str(),
+                Thousands(static_cast<int64_t>(p.recording->cycles)).c_str(),
+                LayerTable(p, *profile.preset).c_str());
+    size_t shown = 0;
+    for (const profile::Finding& f : p.analysis.findings) {
+      const std::string advice = profile::AdviceFor(f);
+      if (advice.empty()) continue;
+      if (static_cast<double>(f.cycles) < kLeastShare * cycles) break;
+      std::printf("  %s  %s\n          %s\n",
+                  absl::StrFormat(
+                      "%6s", Percent(static_cast<double>(f.cycles) / cycles))
+                      .c_str(),
+                  profile::FindingText(f, *p.program, p.analysis).c_str(),
+                  advice.c_str());
+      if (++shown == kShownFindings) break;
+    }
+    std::printf("\n");
+  }
+}
+
+absl::Status WriteAll(const ProfileArgs& args,
+                      const profile::Profile& profile) {
+  const std::pair<const std::string*,
+                  std::function<std::string(const profile::Profile&)>>
+      files[] = {{&args.page, profile::PageOf},
+                 {&args.perfetto, profile::PerfettoTraceOf},
+                 {&args.xspace, profile::XSpaceOf},
+                 {&args.json, [](const profile::Profile& p) {
+                    return profile::DataOf(p).dump();
+                  }}};
+  for (const auto& [path, form] : files) {
+    if (path->empty()) continue;
+    if (absl::Status s = profile::WriteFile(form(profile), *path); !s.ok())
+      return s;
+    std::printf("wrote %s\n", path->c_str());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunProfile(const ProfileArgs& args) {
+  if (args.page.empty())
+    return absl::InvalidArgumentError("--output: a file name is needed");
+  const auto model = ReadOrBuild(args.run);
+  if (!model.ok()) return model.status();
+  if (args.preset_given && model->preset() != args.run.preset) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: made for preset '%s', --preset says '%s'",
+                        args.run.model, model->preset(), args.run.preset));
+  }
+  if (absl::Status s = TryFiles(args); !s.ok()) return s;
+
+  std::vector<const Program*> programs;
+  for (const Program& program : model->programs) programs.push_back(&program);
+  profile::Recorder recorder(programs);
+  Progress progress(args.run.quiet);
+  progress.set_label(model->name);
+  const auto device =
+      OpenDevice(args.run, model->preset(), progress, &recorder);
+  if (!device.ok()) return device.status();
+  std::vector<ir::Literal> inputs;
+  for (const ir::Node* input : model->inputs())
+    inputs.push_back(RandomValues(input->type, model->batch(),
+                                  args.run.seed + inputs.size()));
+  const auto run = runtime::Runner(**device, *model).Run(inputs);
+  if (Interrupted())
+    return InterruptedError(
+        absl::StrCat("in the model ", args.run.model, "; nothing is written"));
+  if (!run.ok()) return run.status();
+  progress.Clear();
+
+  profile::Profile profile;
+  profile.model = model->name;
+  profile.preset = &(*device)->preset();
+  profile.command = RunCommand(args, *model);
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const profile::Recording& recording = recorder.recordings()[i];
+    if (absl::Status s =
+            profile::CheckRecording(recording, *profile.preset, run->runs[i]);
+        !s.ok())
+      return s;
+    profile.programs.push_back(
+        {programs[i], &recording, profile::Analyse(*programs[i], recording)});
+  }
+  Print(profile);
+  std::printf("%s simulated cycles per host CPU second (%.2f s)\n",
+              Thousands(static_cast<int64_t>(
+                            static_cast<double>(run->stats.cycles) /
+                            std::max(run->stats.host_cpu_seconds, 1e-9)))
+                  .c_str(),
+              run->stats.host_cpu_seconds);
+  return WriteAll(args, profile);
+}
+
+}  // namespace
+
+void AddProfileCommand(CLI::App& app, Action& chosen) {
+  auto args = std::make_shared<ProfileArgs>();
+  CLI::App* sub = app.add_subcommand(
+      "profile",
+      "run a model on the RTL and say where its cycles go: a page for the "
+      "browser, traces, a summary");
+  args->run.model = kDemo;
+  sub->add_option("model", args->run.model,
+                  "program file (.tpu), or a model that is compiled first "
+                  "(.tflite, .safetensors); the digits network without it");
+  CLI::Option* preset =
+      sub->add_option("--preset", args->run.preset,
+                      "configuration; a program file has its own")
+          ->capture_default_str();
+  sub->add_option("--batch", args->run.batch,
+                  "images of one program; the digits: 32, a model: 1; a "
+                  "program file has its own")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  sub->add_option("--seed", args->run.seed, "seed of the random inputs")
+      ->capture_default_str();
+  sub->add_option("-o,--output", args->page, "the page (HTML)")
+      ->take_last()
+      ->capture_default_str();
+  sub->add_option("--perfetto", args->perfetto,
+                  "also a trace for ui.perfetto.dev, in its own format");
+  sub->add_option("--xspace", args->xspace,
+                  "also a trace for XProf (.xplane.pb)");
+  sub->add_option("--json", args->json, "also the page's data");
+  sub->add_flag("--quiet", args->run.quiet, "show no progress");
+  sub->callback([args, preset, sub, &chosen] {
+    args->preset_given = preset->count() > 0;
+    if (!args->run.batch && sub->get_option("model")->count() == 0)
+      args->run.batch = kDemoBatch;
+    chosen = [args] { return RunProfile(*args); };
+  });
+}
+
+}  // namespace systole::tools

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The page's own scripts on the data of a run, and on seeded faults: node data_test.js PAGE.html DATA.json
+"use strict";
+
+const assert = require("assert");
+const fs = require("fs");
+const path = require("path");
+const zlib = require("zlib");
+const page = require(path.join(__dirname, "../../host/profile/page/data.js"));
+
+const [html, json] = process.argv.slice(2).map((name) => fs.readFileSync(name, "utf8"));
+const base64 = html.match(/<script type="application\/octet-stream" id="data">([^<]*)<\/script>/)[1];
+const data = JSON.parse(zlib.gunzipSync(Buffer.from(base64, "base64")));
+assert.deepStrictEqual(data, JSON.parse(json), "the page holds what --json writes");
+assert(!/<(script|link|img)[^>]*(src|href)=/.test(html), "the page loads nothing");
+assert.deepStrictEqual(page.problems(data), []);
+
+// Each seeded fault is seen.
+const copy = () => JSON.parse(json);
+const seeded = {
+  "a span that lost a cycle": (d) => { --d.programs[0].spans[2][0]; },
+  "a cycle of another cause": (d) => { const t = d.programs[0].totals[2]; const c = t.findIndex((n) => n > 0); --t[c]; ++t[(c + 1) % t.length]; },
+  "a total that lost a cycle": (d) => { const t = d.programs[0].totals[5]; --t[t.findIndex((n) => n > 0)]; },
+  "a descriptor that ends before it starts": (d) => { const k = d.programs[0].descriptors; const i = k.row.findIndex((r) => r >= 0); k.end[i] = k.start[i]; },
+  "a flag of another descriptor": (d) => { const k = d.programs[0].descriptors; const i = k.waits.findIndex((w) => w !== 0); k.waits[i][0][2] += 1; },
+  "a finding that lost a cycle": (d) => { --d.programs[0].findings[0].cycles; },
+};
+for (const [name, fault] of Object.entries(seeded)) {
+  const wrong = copy();
+  fault(wrong);
+  assert.notStrictEqual(page.problems(wrong).length, 0, `not seen: ${name}`);
+}
+
+// Sums of any stretch, against adding span by span.
+const causes = data.causes.length;
+for (const program of data.programs) {
+  page.prepare(program, causes);
+  for (let round = 0; round < 200; ++round) {
+    const a = Math.floor((program.cycles * ((round * 7919) % 1009)) / 1009), b = Math.min(program.cycles, a + 1 + ((round * round * 31) % program.cycles));
+    const unit = round % data.units.length, want = new Array(causes).fill(0);
+    let at = 0;
+    for (let i = 0; i < program.spans[unit].length; i += 2) {
+      const length = program.spans[unit][i];
+      want[program.spans[unit][i + 1]] += Math.max(0, Math.min(at + length, b) - Math.max(at, a));
+      at += length;
+    }
+    page.causesBetween(program, unit, a, b, causes).forEach((got, c) => assert(Math.abs(got - want[c]) < 1e-3, `${data.units[unit]} from ${a} to ${b}, ${data.causes[c]}: ${got}, not ${want[c]}`));
+  }
+  const d = program.descriptors;
+  const some = d.row.findIndex((r) => r >= 0);
+  assert.deepStrictEqual(page.searchIn(program, String(some)), [some]);
+  assert.strictEqual(page.searchIn(program, "matmul").length, d.text.filter((t) => t.startsWith("matmul")).length);
+  assert.deepStrictEqual(page.searchIn(program, "no such words"), []);
+}
+assert(page.commandFor(data, 3).endsWith("--trace layer3.fst --trace-layer 3"));
+console.log(`page: ${data.programs.length} program(s), ${data.programs[0].descriptors.text.length} descriptors, ${Object.keys(seeded).length} seeded faults seen`);

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""systole profile on the RTL of nano: its page in node and, where there is one, in a browser, and its traces, byte by byte."""
+
+import argparse
+import collections
+import json
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SYSTOLE = None  # the program
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BEGIN, END, COUNTER = 1, 2, 4
+
+
+def fields(data):
+    """A protocol buffer message as {field: [values]}: integers, or bytes."""
+    found, at = collections.defaultdict(list), 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        tag = varint()
+        if tag & 7 == 0:
+            found[tag >> 3].append(varint())
+        elif tag & 7 == 1:
+            found[tag >> 3].append(int.from_bytes(data[at:at + 8], "little"))
+            at += 8
+        elif tag & 7 == 2:
+            length = varint()
+            if at + length > len(data):
+                raise ValueError(f"field {tag >> 3} ends beyond its message")
+            found[tag >> 3].append(data[at:at + length])
+            at += length
+        else:
+            raise ValueError(f"wire type {tag & 7}")
+    return found
+
+
+def slices(trace):
+    """Tracks and slices of a Perfetto trace: {track: name}, [(track, start, end, name)]; raises where one does not end."""
+    tracks, stacks, done, last, flows = {}, collections.defaultdict(list), [], 0, collections.Counter()
+    for packet in map(fields, fields(trace)[1]):
+        for track in map(fields, packet[60]):
+            tracks[track[1][0]] = track[2][0].decode()
+        for event in map(fields, packet[11]):
+            time, track = packet[8][0], event[11][0]
+            if time < last or track not in tracks:
+                raise ValueError(f"an event at {time} of track {track}: out of order, or its track is unknown")
+            last = time
+            flows.update(event[47] + event[48])
+            if event[9][0] == BEGIN:
+                stacks[track].append((time, event[23][0].decode()))
+            elif event[9][0] == END:
+                start, name = stacks[track].pop()
+                done.append((track, start, time, name))
+    if any(stacks.values()) or any(count != 2 for count in flows.values()):
+        raise ValueError("a slice that does not end, or a flow with one end")
+    return tracks, done
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.files = {name: pathlib.Path(cls.folder.name) / f"p.{name}" for name in ("html", "json", "pftrace", "xplane.pb")}
+        command = [SYSTOLE, "profile", "--preset", "nano", "--batch", "1", "--quiet", "-o", cls.files["html"], "--json", cls.files["json"],
+                   "--perfetto", cls.files["pftrace"], "--xspace", cls.files["xplane.pb"]]
+        cls.printed = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+        cls.data = json.loads(cls.files["json"].read_text())
+        cls.program = cls.data["programs"][0]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_summary(self):
+        self.assertIn(f"on nano: {self.program['cycles']:,} cycles", self.printed)
+        for layer in self.program["layers"]:
+            self.assertIn(layer["name"], self.printed)
+        self.assertIn("what to do:", self.printed)
+
+    def test_scripts_in_node(self):
+        node = shutil.which("node")
+        self.assertIsNotNone(node, "no node; run scripts/setup.sh")
+        result = subprocess.run([node, ROOT / "tests/profile/data_test.js", self.files["html"], self.files["json"]], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("6 seeded faults seen", result.stdout)
+
+    def dom(self, page, place=""):
+        """What a browser makes of a page."""
+        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+        if browser is None:
+            self.skipTest("no browser; scripts/setup.sh browser installs one")
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder.name}/browser", "--virtual-time-budget=20000",
+                   "--window-size=1500,1000", "--dump-dom", f"file://{page}{place}"]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300).stdout
+
+    def test_browser(self):
+        dom = self.dom(self.files["html"], "#view=layers&descriptor=1")
+        self.assertIn('data-ready="yes"', dom)
+        self.assertIn(f"{self.program['cycles']:,} cycles", dom)
+        self.assertIn(self.program["layers"][0]["tiling"].split(",")[0], dom)
+        self.assertIn(self.program["descriptors"]["text"][1], dom)
+        self.assertIn("--trace-layer", dom)
+
+    def test_browser_sees_a_fault(self):
+        """A page whose scripts are cut short is not ready."""
+        broken = pathlib.Path(self.folder.name) / "broken.html"
+        broken.write_text(self.files["html"].read_text().replace("H4sI", "H4sX", 1))
+        dom = self.dom(broken)
+        self.assertNotIn("data-ready", dom)
+        self.assertIn("cannot be read", dom)
+
+    def test_perfetto(self):
+        trace = self.files["pftrace"].read_bytes()
+        tracks, done = slices(trace)
+        self.assertLessEqual({"layers", "load", "array", "vector unit", "store"}, set(tracks.values()))
+        descriptors = self.program["descriptors"]
+        known = sorted((s, e + 1) for s, e, row in zip(descriptors["start"], descriptors["end"], descriptors["row"]) if row >= 0)
+        self.assertEqual(sorted((s, e) for track, s, e, _ in done if track >= 100), known)
+        self.assertIn("conv1", {name for track, _, _, name in done if track == 10})
+        with self.assertRaises((ValueError, IndexError)):
+            slices(trace[:-3])
+
+    def test_xspace(self):
+        plane = fields(fields(self.files["xplane.pb"].read_bytes())[1][0])
+        names = {entry[1][0]: fields(entry[2][0])[2][0].decode() for entry in map(fields, plane[4])}
+        lines = {line[2][0].decode(): line[4] for line in map(fields, plane[3])}
+        descriptors = self.program["descriptors"]
+        events = [fields(event) for name, events in lines.items() if name != "XLA Ops" for event in events]
+        known = sorted((s * 1000, (e + 1 - s) * 1000) for s, e, row in zip(descriptors["start"], descriptors["end"], descriptors["row"]) if row >= 0)
+        self.assertEqual(sorted((e[2][0], e[3][0]) for e in events), known)
+        self.assertEqual([names[fields(e)[1][0]] for e in lines["XLA Ops"]], [layer["name"] for layer in self.program["layers"]])
+
+    def test_run_has_layers(self):
+        """systole run says of each layer of a model how long it took and what else the array did."""
+        command = [SYSTOLE, "run", "models/mnist_cnn.tflite", "--random", "1", "--preset", "nano", "--quiet"]
+        run = json.loads(subprocess.run([*command, "--json"], cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
+        self.assertEqual([layer["operation"] for layer in run["layers"]], ["conv2d"] * 3 + ["dense"] * 2)
+        self.assertLessEqual(0.99 * run["cycles"], sum(layer["cycles"] for layer in run["layers"]))
+        self.assertLessEqual(sum(layer["cycles"] for layer in run["layers"]), run["cycles"])
+        self.assertEqual(run["layers"][3]["cause"], "array not free for the next tile")
+        table = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+        self.assertIn("largest other cause", table)
+        self.assertIn(f"{run['layers'][3]['cycles']:,}", table)
+
+    def test_waveform_command(self):
+        """The command that the page shows records the layer's waveform."""
+        words = self.data["command"].split()
+        self.assertEqual(words[:2], ["build/bin/systole", "run"])
+        wave = pathlib.Path(self.folder.name) / "layer.fst"
+        subprocess.run([SYSTOLE, *words[1:], "--trace", wave, "--trace-layer", "1", "--quiet"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        self.assertGreater(wave.stat().st_size, 1000)
+
+    def test_interrupt(self):
+        page = pathlib.Path(self.folder.name) / "interrupted.html"
+        command = [SYSTOLE, "profile", "--preset", "nano", "--batch", "64", "-o", page]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            for line in process.stderr:  # the first of its progress: it runs
+                self.assertIn("cycles", line)
+                break
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=60), 130)
+            self.assertRegex(process.stderr.read(), r"systole: stopped by SIGINT in the model [^\n]+; nothing is written\n\Z")
+        self.assertFalse(page.exists())
+
+    def refused(self, *arguments, code=1):
+        result = subprocess.run([SYSTOLE, "profile", *arguments, "--quiet"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(result.returncode, code, result.stderr)
+        if code == 1:
+            self.assertRegex(result.stderr, re.compile(r"\Asystole: [^\n]+\n\Z"), "one line")
+        return result.stderr
+
+    def test_bad_input(self):
+        folder = self.folder.name
+        program = f"{folder}/edge.tpu"
+        subprocess.run([SYSTOLE, "compile", "models/mnist_cnn.tflite", "-o", program], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        self.assertIn("no_such.tflite", self.refused("no_such.tflite"))
+        self.assertIn("unknown preset 'none'", self.refused("--preset", "none"))
+        self.assertIn("--preset says 'nano'", self.refused(program, "--preset", "nano", "-o", f"{folder}/x.html"))
+        self.assertIn("/dev/full: cannot be written: No space left", self.refused("--preset", "nano", "--batch", "1", "-o", "/dev/full"))
+        self.assertIn(folder, self.refused("-o", folder))
+        self.assertIn("--output", self.refused("-o", ""))
+        self.refused("--batch", "0", code=2)
+        self.assertFalse(list(pathlib.Path(folder).glob("*.tmp")))
+
+
+def main():
+    global SYSTOLE
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    args, rest = parser.parse_known_args()
+    SYSTOLE = args.build.resolve() / "bin" / "systole"
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
