@@ -22,8 +22,9 @@ namespace systole::ir {
 // Whether Evaluate knows the operation: all but inputs.
 bool HostComputes(Op op);
 
-// Is asked for each node but parameters and constants, in regions too, before
-// the host computes it. True: `results` are the node's. An error ends the
+// Is asked for each node but parameters and constants before the host computes
+// it, in regions too, but for those of a single operation (a sum, a maximum)
+// that the host folds with. True: `results` are the node's. An error ends the
 // evaluation.
 using NodeHook = std::function<absl::StatusOr<bool>(
     const Node& node, const Operands& operands, Literals& results)>;

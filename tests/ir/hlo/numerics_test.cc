@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Orders and roundings of docs/hlo.md, to the bit, against the plain loops.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "host/ir/evaluate.h"
+#include "host/ir/hlo/functions.h"
+#include "host/ir/text.h"
+#include "host/ir/verifier.h"
+#include "verif/golden/functions.h"
+
+namespace systole::ir {
+namespace {
+
+std::mt19937 generator(7);  // NOLINT: the same numbers in each run
+
+std::vector<float> Random(size_t count) {
+  std::normal_distribution<float> normal;
+  std::vector<float> values(count);
+  for (float& v : values) v = normal(generator);
+  return values;
+}
+
+Literals Run(const std::string& text, const Literals& inputs,
+             EvaluateOptions options = {}) {
+  const auto module = Parse(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  if (!module.ok()) return {};
+  EXPECT_EQ(Verify(**module), absl::OkStatus());
+  auto outputs = EvaluateModule(**module, inputs, std::move(options));
+  EXPECT_TRUE(outputs.ok()) << outputs.status();
+  return outputs.ok() ? *std::move(outputs) : Literals();
+}
+
+TEST(HloNumericsTest, FunctionsEqualTheGoldenModel) {
+  std::vector<uint32_t> arguments = {0,          0x80000000, 0x7F800000,
+                                     0xFF800000, 0x7FC00000, 1,
+                                     0x3F800000, 0xC2FE0000, 0x00800000};
+  for (int i = 0; i < 200000; ++i) arguments.push_back(generator());
+  for (const float v : Random(100000)) arguments.push_back(BitsOf(v * 20));
+  for (const uint32_t bits : arguments) {
+    const float a = FromBits(bits);
+    ASSERT_EQ(BitsOf(Exp2(a)), golden::Exp2(bits)) << a;
+    ASSERT_EQ(BitsOf(Log2(a)), golden::Log2(bits)) << a;
+    ASSERT_EQ(BitsOf(Rsqrt(a)), golden::ReciprocalSqrt(bits)) << a;
+    ASSERT_EQ(BitsOf(Tanh(a)), golden::Tanh(bits)) << a;
+    ASSERT_EQ(BitsOf(Exp(a)), golden::Exp(bits)) << a;
+    ASSERT_EQ(BitsOf(Log(a)), golden::Log(bits)) << a;
+  }
+}
+
+TEST(HloNumericsTest, HalvesRoundToEven) {
+  const auto bits = [](float v) { return Float16(v).bits; };
+  EXPECT_EQ(bits(65519.99f), 0x7BFF);
+  EXPECT_EQ(bits(65520.0f), 0x7C00);
+  EXPECT_EQ(bits(1 + 0x1p-11f), 0x3C00);
+  EXPECT_EQ(bits(1 + 3 * 0x1p-11f), 0x3C02);
+  EXPECT_EQ(bits(-0x1p-25f), 0x8000);
+  EXPECT_EQ(bits(3 * 0x1p-25f), 0x0002);
+  for (int i = 0; i < 0x7C00; ++i) {
+    Float16 half;
+    half.bits = static_cast<uint16_t>(i);
+    ASSERT_EQ(bits(half), i);
+  }
+  EXPECT_EQ(Bfloat16(FromBits(0x3F808000)).bits, 0x3F80);
+  EXPECT_EQ(Bfloat16(FromBits(0x3F818000)).bits, 0x3F82);
+  EXPECT_EQ(Bfloat16(FromBits(0xFFFFFFFF)).bits, 0x7FC0);
+}
+
+float Part(float x, int part) {
+  for (int i = 0; i < part; ++i) x = x - Bfloat16(x);
+  return Bfloat16(x);
+}
+
+TEST(HloNumericsTest, ProductsAreChainsInOrder) {
+  const std::vector<std::pair<std::string, std::vector<std::pair<int, int>>>>
+      precisions = {
+          {"DEFAULT", {{0, 0}}},
+          {"HIGH", {{1, 0}, {0, 1}, {0, 0}}},
+          {"HIGHEST", {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}}}};
+  const std::vector<std::vector<int>> shapes = {
+      {1, 5, 1}, {7, 33, 3}, {3, 40, 70}, {13, 8, 130}, {90, 17, 2}};
+  for (const auto& [precision, passes] : precisions) {
+    for (const std::vector<int>& s : shapes) {
+      const int m = s[0], k = s[1], n = s[2];
+      const std::vector<float> a = Random(m * k), b = Random(k * n);
+      const Literals outputs =
+          Run(absl::StrCat("module @m {\n%a = f32[", m, ",", k,
+                           "] parameter(), name=\"a\"\n%b = f32[", k, ",", n,
+                           "] parameter(), name=\"b\"\n%c = f32[", m, ",", n,
+                           "] hlo.dot_general(%a, %b), lhs_contracting=[1], "
+                           "rhs_contracting=[0], precision=",
+                           precision, "\nreturn %c as \"c\"\n}"),
+              {Literal(a), Literal(b)});
+      ASSERT_EQ(outputs.size(), 1u);
+      for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < n; ++j) {
+          float sum = 0;
+          for (const auto& [left, right] : passes) {
+            for (int p = 0; p < k; ++p) {
+              sum = std::fma(Part(a[i * k + p], left),
+                             Part(b[p * n + j], right), sum);
+            }
+          }
+          ASSERT_EQ(outputs[0].values<float>()[i * n + j], sum)
+              << precision << " " << m << " " << k << " " << n;
+        }
+      }
+    }
+  }
+}
+
+constexpr char kConvolution[] = R"(module @m {
+  %x = f32[2,5,6,3] parameter(), name="x"
+  %f = f32[3,2,3,4] parameter(), name="f"
+  %y = f32[2,3,4,4] hlo.convolution(%x, %f), stride=[2, 1], low=[1, 0], high=[1, 0], lhs_dilation=[1, 1], rhs_dilation=[1, 2], reversal=[0, 1], input_batch=0, input_feature=3, input_spatial=[1, 2], kernel_input_feature=2, kernel_output_feature=3, kernel_spatial=[0, 1], output_batch=0, output_feature=3, output_spatial=[1, 2]
+  return %y as "y"
+})";
+
+// The unit sees every product and may be another one.
+class Counting : public ProductUnit {
+ public:
+  absl::Status Multiply(int64_t m, int64_t k, int64_t n, const uint16_t* a,
+                        const uint16_t* b, float* c) override {
+    products += m * k * n;
+    const absl::Status status = HostProducts().Multiply(m, k, n, a, b, c);
+    for (int64_t i = 0; i < m * n; ++i) c[i] *= 2;
+    return status;
+  }
+  int64_t products = 0;
+};
+
+TEST(HloNumericsTest, ConvolutionsAreChainsInOrder) {
+  const std::vector<float> x = Random(2 * 5 * 6 * 3), f = Random(3 * 2 * 3 * 4);
+  const Literals inputs = {Literal(x), Literal(f)};
+  const Literals outputs = Run(kConvolution, inputs);
+  ASSERT_EQ(outputs.size(), 1u);
+  const std::vector<float>& y = outputs[0].values<float>();
+  for (int64_t i = 0; i < outputs[0].size(); ++i) {
+    const int64_t o = i % 4, column = i / 4 % 4, row = i / 16 % 3, n = i / 48;
+    float sum = 0;
+    for (int64_t r = 0; r < 3; ++r) {
+      for (int64_t c = 0; c < 2; ++c) {
+        for (int64_t k = 0; k < 3; ++k) {
+          const int64_t h = 2 * row + r - 1, w = column + 2 * c;
+          if (h < 0 || h >= 5) continue;
+          const float value = Bfloat16(x[((n * 5 + h) * 6 + w) * 3 + k]);
+          const float weight = Bfloat16(f[((r * 2 + 1 - c) * 3 + k) * 4 + o]);
+          sum = std::fma(value, weight, sum);
+        }
+      }
+    }
+    ASSERT_EQ(y[i], sum) << i;
+  }
+  Counting unit;
+  const Literals doubled = Run(kConvolution, inputs, {{}, &unit});
+  EXPECT_EQ(unit.products, 2 * 3 * 4 * (3 * 2 * 3) * 4);
+  for (size_t i = 0; i < y.size(); ++i) {
+    ASSERT_EQ(doubled[0].values<float>()[i], 2 * y[i]);
+  }
+}
+
+TEST(HloNumericsTest, ReductionsAscend) {
+  const std::vector<float> x = Random(11 * 9 * 13);
+  for (int mask = 1; mask < 8; ++mask) {
+    const int sizes[3] = {11, 9, 13};
+    std::string axes, shape;
+    for (int d = 0; d < 3; ++d) {
+      std::string& list = mask >> d & 1 ? axes : shape;
+      absl::StrAppend(&list, list.empty() ? "" : ",",
+                      mask >> d & 1 ? d : sizes[d]);
+    }
+    const Literals outputs = Run(
+        absl::StrCat("module @m {\n%x = f32[11,9,13] parameter(), name=\"x\"\n",
+                     "%i = f32[] constant(), data=[0.3]\n%y = f32[", shape,
+                     "] hlo.reduce(%x, %i), dimensions=[", axes, "] {\n",
+                     "%a = f32[] parameter()\n%b = f32[] parameter()\n",
+                     "%c = f32[] hlo.add(%a, %b)\nreturn %c\n}\n",
+                     "return %y as \"y\"\n}"),
+        {Literal(x)});
+    ASSERT_EQ(outputs.size(), 1u);
+    std::vector<float> sums(outputs[0].size(), 0.3f);
+    for (int64_t i = 0; i < 11 * 9 * 13; ++i) {
+      const int64_t index[3] = {i / 117, i / 13 % 9, i % 13};
+      int64_t place = 0;
+      for (int d = 0; d < 3; ++d) {
+        if (!(mask >> d & 1)) place = place * sizes[d] + index[d];
+      }
+      sums[place] += x[i];
+    }
+    EXPECT_EQ(outputs[0].values<float>(), sums) << axes;
+  }
+}
+
+// Updates in place change nothing that others read.
+TEST(HloNumericsTest, SharedValuesStay) {
+  const Literals inputs = {Literal(std::vector<float>{1, 2, 3, 4})};
+  const Literals outputs = Run(R"(module @m {
+    %x = f32[4] parameter(), name="x"
+    %u = f32[1] constant(), data=[9]
+    %i = i32[] constant(), data=[2]
+    %r = f32[2,2] hlo.reshape(%x)
+    %y = f32[4] hlo.dynamic_update_slice(%x, %u, %i)
+    %z = f32[4] hlo.dynamic_update_slice(%y, %u, %i)
+    return %y as "y", %z as "z", %r as "r"
+  })",
+                               inputs);
+  ASSERT_EQ(outputs.size(), 3u);
+  EXPECT_EQ(inputs[0].values<float>(), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(outputs[0].values<float>(), (std::vector<float>{1, 2, 9, 4}));
+  EXPECT_EQ(outputs[1].values<float>(), (std::vector<float>{1, 2, 9, 4}));
+  EXPECT_EQ(outputs[2].values<float>(), (std::vector<float>{1, 2, 3, 4}));
+}
+
+TEST(HloNumericsTest, WhatTheHostHasNotIsNamed) {
+  const auto error = [](const std::string& statement) {
+    const auto module =
+        Parse("module @m {\n%x = f32[4] parameter(), name=\"x\"\n%y = f32[4] " +
+              statement + "\nreturn %y as \"y\"\n}");
+    EXPECT_TRUE(module.ok()) << module.status();
+    (*module)->Find("y")->location = "a.py:3";
+    EXPECT_EQ(Verify(**module), absl::OkStatus());
+    const auto outputs =
+        EvaluateModule(**module, {Literal(std::vector<float>(4))});
+    return std::string(outputs.status().message());
+  };
+  EXPECT_EQ(error("hlo.custom_call(%x), target=\"Qr\""),
+            "node 'y' at a.py:3: the host does not compute calls of 'Qr'");
+  EXPECT_EQ(error("hlo.collective_permute(%x), replica_groups=[0, 1], "
+                  "group_size=2"),
+            "node 'y' at a.py:3: the host computes hlo.collective_permute of "
+            "one replica alone, not in groups of 2");
+  EXPECT_EQ(error("hlo.collective_broadcast(%x)"), "");
+}
+
+}  // namespace
+}  // namespace systole::ir
