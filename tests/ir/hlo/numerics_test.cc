@@ -7,6 +7,7 @@
 #include <cmath>
 #include <random>
 
+#include "absl/strings/str_cat.h"
 #include "host/ir/evaluate.h"
 #include "host/ir/hlo/functions.h"
 #include "host/ir/text.h"
@@ -25,8 +26,8 @@ std::vector<float> Random(size_t count) {
   return values;
 }
 
-Literals Run(const std::string& text, const Literals& inputs,
-             EvaluateOptions options = {}) {
+Literals RunText(const std::string& text, const Literals& inputs,
+                 EvaluateOptions options = {}) {
   const auto module = Parse(text);
   EXPECT_TRUE(module.ok()) << module.status();
   if (!module.ok()) return {};
@@ -88,14 +89,14 @@ TEST(HloNumericsTest, ProductsAreChainsInOrder) {
     for (const std::vector<int>& s : shapes) {
       const int m = s[0], k = s[1], n = s[2];
       const std::vector<float> a = Random(m * k), b = Random(k * n);
-      const Literals outputs =
-          Run(absl::StrCat("module @m {\n%a = f32[", m, ",", k,
-                           "] parameter(), name=\"a\"\n%b = f32[", k, ",", n,
-                           "] parameter(), name=\"b\"\n%c = f32[", m, ",", n,
-                           "] hlo.dot_general(%a, %b), lhs_contracting=[1], "
-                           "rhs_contracting=[0], precision=",
-                           precision, "\nreturn %c as \"c\"\n}"),
-              {Literal(a), Literal(b)});
+      const Literals outputs = RunText(
+          absl::StrCat("module @m {\n%a = f32[", m, ",", k,
+                       "] parameter(), name=\"a\"\n%b = f32[", k, ",", n,
+                       "] parameter(), name=\"b\"\n%c = f32[", m, ",", n,
+                       "] hlo.dot_general(%a, %b), lhs_contracting=[1], "
+                       "rhs_contracting=[0], precision=",
+                       precision, "\nreturn %c as \"c\"\n}"),
+          {Literal(a), Literal(b)});
       ASSERT_EQ(outputs.size(), 1u);
       for (int i = 0; i < m; ++i) {
         for (int j = 0; j < n; ++j) {
@@ -117,7 +118,11 @@ TEST(HloNumericsTest, ProductsAreChainsInOrder) {
 constexpr char kConvolution[] = R"(module @m {
   %x = f32[2,5,6,3] parameter(), name="x"
   %f = f32[3,2,3,4] parameter(), name="f"
-  %y = f32[2,3,4,4] hlo.convolution(%x, %f), stride=[2, 1], low=[1, 0], high=[1, 0], lhs_dilation=[1, 1], rhs_dilation=[1, 2], reversal=[0, 1], input_batch=0, input_feature=3, input_spatial=[1, 2], kernel_input_feature=2, kernel_output_feature=3, kernel_spatial=[0, 1], output_batch=0, output_feature=3, output_spatial=[1, 2]
+  %y = f32[2,3,4,4] hlo.convolution(%x, %f), stride=[2, 1], low=[1, 0],
+    high=[1, 0], lhs_dilation=[1, 1], rhs_dilation=[1, 2], reversal=[0, 1],
+    input_batch=0, input_feature=3, input_spatial=[1, 2],
+    kernel_input_feature=2, kernel_output_feature=3, kernel_spatial=[0, 1],
+    output_batch=0, output_feature=3, output_spatial=[1, 2]
   return %y as "y"
 })";
 
@@ -137,7 +142,7 @@ class Counting : public ProductUnit {
 TEST(HloNumericsTest, ConvolutionsAreChainsInOrder) {
   const std::vector<float> x = Random(2 * 5 * 6 * 3), f = Random(3 * 2 * 3 * 4);
   const Literals inputs = {Literal(x), Literal(f)};
-  const Literals outputs = Run(kConvolution, inputs);
+  const Literals outputs = RunText(kConvolution, inputs);
   ASSERT_EQ(outputs.size(), 1u);
   const std::vector<float>& y = outputs[0].values<float>();
   for (int64_t i = 0; i < outputs[0].size(); ++i) {
@@ -157,7 +162,7 @@ TEST(HloNumericsTest, ConvolutionsAreChainsInOrder) {
     ASSERT_EQ(y[i], sum) << i;
   }
   Counting unit;
-  const Literals doubled = Run(kConvolution, inputs, {{}, &unit});
+  const Literals doubled = RunText(kConvolution, inputs, {{}, &unit});
   EXPECT_EQ(unit.products, 2 * 3 * 4 * (3 * 2 * 3) * 4);
   for (size_t i = 0; i < y.size(); ++i) {
     ASSERT_EQ(doubled[0].values<float>()[i], 2 * y[i]);
@@ -174,7 +179,7 @@ TEST(HloNumericsTest, ReductionsAscend) {
       absl::StrAppend(&list, list.empty() ? "" : ",",
                       mask >> d & 1 ? d : sizes[d]);
     }
-    const Literals outputs = Run(
+    const Literals outputs = RunText(
         absl::StrCat("module @m {\n%x = f32[11,9,13] parameter(), name=\"x\"\n",
                      "%i = f32[] constant(), data=[0.3]\n%y = f32[", shape,
                      "] hlo.reduce(%x, %i), dimensions=[", axes, "] {\n",
@@ -199,7 +204,7 @@ TEST(HloNumericsTest, ReductionsAscend) {
 // Updates in place change nothing that others read.
 TEST(HloNumericsTest, SharedValuesStay) {
   const Literals inputs = {Literal(std::vector<float>{1, 2, 3, 4})};
-  const Literals outputs = Run(R"(module @m {
+  const Literals outputs = RunText(R"(module @m {
     %x = f32[4] parameter(), name="x"
     %u = f32[1] constant(), data=[9]
     %i = i32[] constant(), data=[2]
@@ -208,7 +213,7 @@ TEST(HloNumericsTest, SharedValuesStay) {
     %z = f32[4] hlo.dynamic_update_slice(%y, %u, %i)
     return %y as "y", %z as "z", %r as "r"
   })",
-                               inputs);
+                                   inputs);
   ASSERT_EQ(outputs.size(), 3u);
   EXPECT_EQ(inputs[0].values<float>(), (std::vector<float>{1, 2, 3, 4}));
   EXPECT_EQ(outputs[0].values<float>(), (std::vector<float>{1, 2, 9, 4}));
