@@ -188,6 +188,7 @@ def unary():
         case(f"{name} specials", function, SPECIAL, ulp=max(ulp, 1))
         for dtype in ("bfloat16", "float16"):
             case(f"{name} {dtype}", function, values[np.abs(values) < 100][:12].astype(jnp.dtype(dtype)), ulp=2)
+    operation("logistic alone", [np.zeros(40, np.float32)], real(40, scale=4), ulp=8)
     for exponent, mantissa in ((8, 7), (5, 10), (5, 2), (8, 23), (4, 3), (2, 0)):
         values = np.concatenate([SPECIAL, real(16, scale=3), real(16, scale=1e4), real(8, scale=1e-6)])
         case(f"reduce_precision {exponent} {mantissa}", lambda x: lax.reduce_precision(x, exponent, mantissa), values)
