@@ -15,7 +15,7 @@ namespace systole::ir {
 namespace {
 
 // Elements of the left matrix that are made at once.
-constexpr int64_t kMaxWindows = int64_t{1} << 24;
+constexpr int64_t kMaxWindows = int64_t{1} << 20;
 
 class Convolution {
  public:

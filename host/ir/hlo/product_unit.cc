@@ -14,19 +14,16 @@
 namespace systole::ir {
 namespace {
 
-constexpr int kRows = 6;
-constexpr int kColumns = 64;
-
 float Widened(uint16_t bits) { return FromBits(uint32_t{bits} << 16); }
 
-// rows x kColumns results; `b` is a panel of k lines of kColumns.
-template <int kBlockRows>
-void Block(int64_t k, const float* a, int64_t line, const float* b, float* c) {
-  float sums[kBlockRows][kColumns] = {};
+// kRows x kColumns results; `a` has lines of k, `b` k lines of kColumns.
+template <int kRows, int kColumns>
+void Block(int64_t k, const float* a, const float* b, float* c) {
+  float sums[kRows][kColumns] = {};
   for (int64_t p = 0; p < k; ++p) {
     const float* row = b + p * kColumns;
-    for (int r = 0; r < kBlockRows; ++r) {
-      const float value = a[r * line + p];
+    for (int r = 0; r < kRows; ++r) {
+      const float value = a[r * k + p];
       for (int j = 0; j < kColumns; ++j) {
         sums[r][j] = std::fma(value, row[j], sums[r][j]);
       }
@@ -35,10 +32,24 @@ void Block(int64_t k, const float* a, int64_t line, const float* b, float* c) {
   std::memcpy(c, sums, sizeof(sums));
 }
 
-using BlockFunction = void (*)(int64_t, const float*, int64_t, const float*,
-                               float*);
-constexpr BlockFunction kBlocks[kRows] = {Block<1>, Block<2>, Block<3>,
-                                          Block<4>, Block<5>, Block<6>};
+// Blocks whose sums fit in the registers of a vector unit of 512 bits.
+struct Shape {
+  int64_t rows, columns;
+  void (*block)(int64_t k, const float* a, const float* b, float* c);
+};
+constexpr Shape kShapes[] = {
+    {16, 16, Block<16, 16>}, {12, 32, Block<12, 32>}, {6, 64, Block<6, 64>}};
+constexpr int64_t kMostRows = 16;
+constexpr int64_t kMostColumns = 64;
+constexpr int64_t kMostSums = 12 * 32;
+
+// The narrowest that holds that many columns.
+const Shape& ShapeFor(int64_t columns) {
+  for (const Shape& shape : kShapes) {
+    if (columns <= shape.columns) return shape;
+  }
+  return kShapes[2];
+}
 
 class Host : public ProductUnit {
  public:
@@ -50,7 +61,7 @@ class Host : public ProductUnit {
     const auto right = [&](int64_t p, int64_t j) {
       return Widened(b[p * n + j]);
     };
-    if (n >= kColumns / 4 || n >= m) {
+    if (n >= kMostRows || n >= m) {
       Blocked(
           m, k, n, left, right,
           [&](int64_t i, int64_t j) { return c + i * n + j; }, 1);
@@ -68,29 +79,31 @@ class Host : public ProductUnit {
   template <typename Left, typename Right, typename Place>
   static void Blocked(int64_t m, int64_t k, int64_t n, Left left, Right right,
                       Place place, int64_t step) {
-    std::vector<float> panel(k * kColumns);
-    std::vector<float> rows(m * k);
+    std::vector<float> panel(k * kMostColumns);
+    // Lines of zeros fill the last block.
+    std::vector<float> rows((m + kMostRows) * k);
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t p = 0; p < k; ++p) rows[i * k + p] = left(i, p);
     }
-    float sums[kRows * kColumns];
-    for (int64_t j = 0; j < n; j += kColumns) {
-      const int64_t columns = std::min<int64_t>(kColumns, n - j);
+    float sums[kMostSums];
+    for (int64_t j = 0; j < n;) {
+      const Shape& shape = ShapeFor(n - j);
+      const int64_t columns = std::min(shape.columns, n - j);
       for (int64_t p = 0; p < k; ++p) {
-        float* line = panel.data() + p * kColumns;
+        float* line = panel.data() + p * shape.columns;
         for (int64_t q = 0; q < columns; ++q) line[q] = right(p, j + q);
-        std::fill(line + columns, line + kColumns, 0.0f);
+        std::fill(line + columns, line + shape.columns, 0.0f);
       }
-      for (int64_t i = 0; i < m; i += kRows) {
-        const int64_t count = std::min<int64_t>(kRows, m - i);
-        kBlocks[count - 1](k, rows.data() + i * k, k, panel.data(), sums);
-        for (int64_t r = 0; r < count; ++r) {
+      for (int64_t i = 0; i < m; i += shape.rows) {
+        shape.block(k, rows.data() + i * k, panel.data(), sums);
+        for (int64_t r = 0; r < std::min(shape.rows, m - i); ++r) {
           float* to = place(i + r, j);
           for (int64_t q = 0; q < columns; ++q) {
-            to[q * step] = sums[r * kColumns + q];
+            to[q * step] = sums[r * shape.columns + q];
           }
         }
       }
+      j += columns;
     }
   }
 };

@@ -32,24 +32,31 @@ Passes PassesOf(ElementType a, ElementType b, Precision precision) {
   return {};
 }
 
-// Part `part` of a number: the bf16 nearest to what the parts before leave.
+// Part `part` of numbers: the bf16 nearest to what the parts before leave.
 // Non-finite numbers have one part.
-uint16_t PartOf(float value, int part) {
-  for (int i = 0; i < part; ++i) {
-    const float rounded = Bfloat16(value);
-    value = rounded - rounded == 0 ? value - rounded : 0.0f;
+void Split(const float* from, int64_t count, int part, uint16_t* to) {
+  if (part == 0) {
+    for (int64_t i = 0; i < count; ++i) to[i] = Bfloat16(from[i]).bits;
+    return;
   }
-  return Bfloat16(value).bits;
+  for (int64_t i = 0; i < count; ++i) {
+    float value = from[i];
+    for (int k = 0; k < part; ++k) {
+      const float rounded = Bfloat16(value);
+      value = rounded - rounded == 0 ? value - rounded : 0.0f;
+    }
+    to[i] = Bfloat16(value).bits;
+  }
 }
 
-std::vector<float> Floats(const Literal& literal) {
+Literal Floats(const Literal& literal) {
+  if (literal.element() == ElementType::kFloat32) return literal;
   return literal.Visit([](const auto& values) {
-    using T = typename std::decay_t<decltype(values)>::value_type;
     std::vector<float> floats(values.size());
     for (size_t i = 0; i < floats.size(); ++i) {
-      floats[i] = static_cast<float>(static_cast<T>(values[i]));
+      floats[i] = static_cast<float>(values[i]);
     }
-    return floats;
+    return Literal(std::move(floats));
   });
 }
 
@@ -59,21 +66,18 @@ absl::StatusOr<Literal> FloatProduct(int64_t m, int64_t k, int64_t n,
                                      ProductUnit& unit) {
   const Passes passes = PassesOf(a.element(), b.element(), precision);
   const int64_t count = static_cast<int64_t>(passes.size());
-  const std::vector<float> left = Floats(a), right = Floats(b);
+  const Literal left = Floats(a), right = Floats(b);
+  const float* from_left = left.values<float>().data();
+  const float* from_right = right.values<float>().data();
   // Passes one behind the other along the contraction.
   std::vector<uint16_t> all_left(m * k * count), all_right(k * n * count);
   for (int64_t pass = 0; pass < count; ++pass) {
-    for (int64_t i = 0; i < m; ++i) {
-      uint16_t* to = all_left.data() + (i * count + pass) * k;
-      const float* from = left.data() + i * k;
-      for (int64_t p = 0; p < k; ++p) {
-        to[p] = PartOf(from[p], passes[pass].first);
-      }
+    for (int64_t i = 0; i < (count == 1 ? 1 : m); ++i) {
+      Split(from_left + i * k, count == 1 ? m * k : k, passes[pass].first,
+            all_left.data() + (i * count + pass) * k);
     }
-    uint16_t* to = all_right.data() + pass * k * n;
-    for (int64_t p = 0; p < k * n; ++p) {
-      to[p] = PartOf(right[p], passes[pass].second);
-    }
+    Split(from_right, k * n, passes[pass].second,
+          all_right.data() + pass * k * n);
   }
   std::vector<float> sums(m * n);
   const absl::Status status = unit.Multiply(m, k * count, n, all_left.data(),
