@@ -221,6 +221,65 @@ TEST(HloNumericsTest, SharedValuesStay) {
   EXPECT_EQ(outputs[2].values<float>(), (std::vector<float>{1, 2, 3, 4}));
 }
 
+TEST(HloNumericsTest, BranchesOfATruth) {
+  for (const bool truth : {true, false}) {
+    const Literals outputs = RunText(R"(module @m {
+      %c = i1[] parameter(), name="c"
+      %x = f32[2] parameter(), name="x"
+      %y = f32[2] hlo.if(%c, %x) {
+        %a = f32[2] parameter()
+        return %a
+      } {
+        %a = f32[2] parameter()
+        %n = f32[2] hlo.negate(%a)
+        return %n
+      }
+      %p = u32[] hlo.partition_id()
+      return %y as "y", %p as "p"
+    })",
+                                     {Literal(std::vector<Bool>{truth}),
+                                      Literal(std::vector<float>{1, -2})});
+    ASSERT_EQ(outputs.size(), 2u);
+    EXPECT_EQ(outputs[0].values<float>(), truth ? (std::vector<float>{1, -2})
+                                                : (std::vector<float>{-1, 2}));
+    EXPECT_EQ(outputs[1].values<uint32_t>(), (std::vector<uint32_t>{0}));
+  }
+}
+
+TEST(HloNumericsTest, RandomNumbersAreInTheirRange) {
+  const Literals outputs = RunText(R"(module @m {
+    %l = f32[] constant(), data=[2]
+    %h = f32[] constant(), data=[3]
+    %i = i8[] constant(), data=[-2]
+    %k = i8[] constant(), data=[2]
+    %n = i64[1] constant(), data=[4000]
+    %u = f32[4000] hlo.rng(%l, %h, %n)
+    %g = f32[4000] hlo.rng(%l, %h, %n), distribution=NORMAL
+    %b = i8[4000] hlo.rng(%i, %k, %n)
+    %v = f32[4000] hlo.rng(%l, %h, %n)
+    return %u as "u", %g as "g", %b as "b", %v as "v"
+  })",
+                                   {});
+  ASSERT_EQ(outputs.size(), 4u);
+  EXPECT_FALSE(outputs[0] == outputs[3]);  // drawn anew
+  double sum = 0, squares = 0;
+  for (const float v : outputs[0].values<float>()) {
+    EXPECT_TRUE(2 <= v && v < 3) << v;
+  }
+  for (const float v : outputs[1].values<float>()) {
+    sum += v;
+    squares += v * v;
+  }
+  EXPECT_NEAR(sum / 4000, 2, 0.2);
+  EXPECT_NEAR(squares / 4000, 4 + 9, 1);
+  std::vector<int> counts(4);
+  for (const int8_t v : outputs[2].values<int8_t>()) {
+    ASSERT_TRUE(-2 <= v && v < 2) << int{v};
+    ++counts[v + 2];
+  }
+  for (const int count : counts) EXPECT_GT(count, 800);
+}
+
 TEST(HloNumericsTest, WhatTheHostHasNotIsNamed) {
   const auto error = [](const std::string& statement) {
     const auto module =
