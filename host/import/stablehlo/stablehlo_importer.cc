@@ -124,7 +124,7 @@ absl::Status ConvertMain(const mlir::Module& source,
                            " operations stand in the way:\n  ",
                            absl::StrJoin(context.refused, "\n  ")));
   }
-  if (results->empty()) {
+  if (results->empty() && !body.arguments.empty()) {
     return absl::UnimplementedError("the program has no results");
   }
   for (size_t i = 0; i < results->size(); ++i) {
