@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// ALU over all lanes, one row a cycle, never stalls: operands stand in the cycle after start_i, then multiply or select | align and
-// add | normalise | round; the row is written Stages + 1 cycles after start_i. One 32 x 32 multiplier a lane.
+// ALU over all lanes, one row a cycle, never stalls: operands stand two cycles after start_i, six stages follow, the result stands
+// beside write_o, seven cycles after start_i. The lanes are hardware (systole_vpu_alu_lane) or their simulation view.
 // Docs: docs/vpu.md, docs/numerics.md. Test: tests/rtl/vpu.
 
 module systole_vpu_alu
   import systole_vpu_pkg::*;
   import systole_vpu_types_pkg::*;
-  import systole_vpu_fp_pkg::*;
 #(
     parameter int unsigned Cols = 8,
+    parameter bit          Fast = FastView,
     localparam int unsigned Width = Cols * 32
 ) (
     input  logic             clk_i,
@@ -19,187 +19,46 @@ module systole_vpu_alu
     input  vpu_op_e          op_i,
     input  logic [2:0]       number_i,
     input  row_t             row_i,
-    input  logic [Width-1:0] a_i,        // operands, a cycle after start_i
+    input  logic [Width-1:0] a_i,        // operands, two cycles after start_i
     input  logic [Width-1:0] b_i,
     input  logic [Width-1:0] c_i,
+    output write_t           soon_o,     // what write_o is in the next cycle
     output write_t           write_o,
     output logic [Width-1:0] wdata_o
 );
-  localparam int unsigned Stages = 4;
-  localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
+  localparam int unsigned Stages = 6;
 
-  // What the stages do to a row.
-  typedef enum logic [2:0] {
-    Simple,    // stage 1 yields the result
-    Low,       // stage 1 yields the product, whose low half is the result
-    Fused,
-    FromInt,
-    ToInt
-  } kind_e;
-
-  logic    valid_q [1:Stages];
-  vpu_op_e op_q [1:Stages];
-  kind_e   kind_q [1:Stages], kind_d;
-  write_t  write_q [1:Stages];
-
-  always_comb begin
-    unique case (op_i)
-      VopFadd, VopFsub, VopFmul, VopFma, VopFnma: kind_d = Fused;
-      VopImul: kind_d = Low;
-      VopI2f: kind_d = FromInt;
-      VopF2i, VopF2iFloor: kind_d = ToInt;
-      default: kind_d = Simple;
-    endcase
-  end
+  // place_q[s]: of the row in stage s; 0 is the cycle before its operands stand.
+  write_t  place_q [Stages+1];
+  vpu_op_e op_q;
 
   always_ff @(posedge clk_i) begin
-    if (start_i) begin
-      op_q[1]    <= op_i;
-      kind_q[1]  <= kind_d;
-      write_q[1] <= '{valid: 1'b1, number: number_i, row: row_i};
+    op_q       <= op_i;
+    place_q[0] <= '{valid: rst_ni && start_i, number: number_i, row: row_i};
+    for (int unsigned s = 1; s <= Stages; s++) begin
+      place_q[s]       <= place_q[s-1];
+      place_q[s].valid <= rst_ni && place_q[s-1].valid;
     end
-    for (int unsigned s = 2; s <= Stages; s++) begin
-      if (valid_q[s-1]) begin
-        op_q[s]    <= op_q[s-1];
-        kind_q[s]  <= kind_q[s-1];
-        write_q[s] <= write_q[s-1];
-      end
-    end
-    write_o       <= write_q[Stages];
-    write_o.valid <= rst_ni && valid_q[Stages];
   end
 
-  always_ff @(posedge clk_i) begin
-    valid_q[1] <= rst_ni && start_i;
-    for (int unsigned s = 2; s <= Stages; s++) valid_q[s] <= rst_ni && valid_q[s-1];
-  end
+  assign soon_o  = place_q[Stages-1];
+  assign write_o = place_q[Stages];
 
-  function automatic logic is_nan(logic [31:0] x);
-    return (x & ~Sign) > Inf;
-  endfunction
-
-  // Orders floats as signed numbers, -0 below +0.
-  function automatic logic signed [31:0] ordered(logic [31:0] x);
-    return signed'(x[31] ? x ^ ~Sign : x);
-  endfunction
-
-  // The smaller of two, or of their mirror images.
-  function automatic logic [31:0] select_float(logic [31:0] a, logic [31:0] b, logic [31:0] mirror);
-    logic [31:0] r;
-    r = ordered(a ^ mirror) < ordered(b ^ mirror) ? a : b;
-    return is_nan(a) || is_nan(b) ? Nan : r;
-  endfunction
-
-  function automatic logic [31:0] all(logic condition);
-    return condition ? 32'hFFFF_FFFF : 32'd0;
-  endfunction
-
-  function automatic logic [31:0] equal(logic [31:0] a, logic [31:0] b);
-    return all((a == b || ((a | b) & ~Sign) == 0) && !is_nan(a) && !is_nan(b));
-  endfunction
-
-  function automatic logic [31:0] less(logic [31:0] a, logic [31:0] b);
-    return all(ordered(a) < ordered(b) && ((a | b) & ~Sign) != 0 && !is_nan(a) && !is_nan(b));
-  endfunction
-
-  function automatic logic [31:0] stochastic(logic [31:0] a, logic [31:0] b);
-    return is_nan(a) ? Nan : (a + (b & 32'hFFFF)) & 32'hFFFF_0000;  // the low half of an infinity is 0: it stays
-  endfunction
-
-  // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
-  // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
-  always_ff @(posedge clk_i) begin : lanes
-    logic [31:0]      a [Cols], b [Cols], c [Cols], result [Cols];
-    logic [31:0]      x1_q [Cols], i1_q [Cols];  // simple result, conversion's source or addend; product's sign and exponent
-    logic [63:0]      p1_q [Cols];
-    logic [31:0]      x2_q [Cols], i2_q [Cols];
-    logic [63:0]      v2_q [Cols];
-    logic [31:0]      x3_q [Cols], i3_q [Cols];
-    logic [31:0]      flip_a, keep_b, one, flip_b, from_b, from_c, zero, integers;
-    logic [Width-1:0] row;
-    vpu_op_e          op;
-
-    if (valid_q[4]) begin
-      unique case (kind_q[4])
-        Fused, FromInt: for (int unsigned l = 0; l < Cols; l++) result[l] = round(x3_q[l], i3_q[l]);
-        ToInt: for (int unsigned l = 0; l < Cols; l++) result[l] = pack_int(x3_q[l], i3_q[l]);
-        default: result = x3_q;
-      endcase
-      for (int unsigned g = 0; g < Cols / Group; g++) begin
-        for (int unsigned i = 0; i < Group; i++) row[(g*Group+i)*32+:32] = result[g*Group+i];
-      end
-      wdata_o <= row;
+  if (Fast) begin : gen_fast
+    systole_vpu_alu_fast #(.Cols(Cols)) u_lanes (
+        .clk_i, .rst_ni, .start_i(place_q[0].valid), .op_i(op_q), .a_i, .b_i, .c_i, .wdata_o
+    );
+  end else begin : gen_lanes
+    alu_ctl_t ctl_q [1:Stages];
+    always_ff @(posedge clk_i) begin
+      ctl_q[1] <= alu_control(op_q);
+      for (int unsigned s = 2; s <= Stages; s++) ctl_q[s] <= ctl_q[s-1];
     end
-
-    if (valid_q[3]) begin
-      unique case (kind_q[3])
-        Fused, FromInt: for (int unsigned l = 0; l < Cols; l++) normalise(v2_q[l], i2_q[l], x3_q[l], i3_q[l]);
-        ToInt: for (int unsigned l = 0; l < Cols; l++) round_int(v2_q[l], i2_q[l], op_q[3] == VopF2iFloor, x3_q[l], i3_q[l]);
-        default: x3_q = x2_q;
-      endcase
-    end
-
-    if (valid_q[2]) begin
-      unique case (kind_q[2])
-        Fused: for (int unsigned l = 0; l < Cols; l++) add(p1_q[l], i1_q[l], x1_q[l], v2_q[l], i2_q[l]);
-        FromInt: for (int unsigned l = 0; l < Cols; l++) from_int(x1_q[l], v2_q[l], i2_q[l]);
-        ToInt: for (int unsigned l = 0; l < Cols; l++) to_int(x1_q[l], v2_q[l], i2_q[l]);
-        Low: for (int unsigned l = 0; l < Cols; l++) x2_q[l] = p1_q[l][31:0];
-        default: x2_q = x1_q;
-      endcase
-    end
-
-    if (valid_q[1]) begin
-      op = op_q[1];
-      for (int unsigned g = 0; g < Cols / Group; g++) begin
-        for (int unsigned i = 0; i < Group; i++) a[g*Group+i] = a_i[(g*Group+i)*32+:32];
-        for (int unsigned i = 0; i < Group; i++) b[g*Group+i] = b_i[(g*Group+i)*32+:32];
-        for (int unsigned i = 0; i < Group; i++) c[g*Group+i] = c_i[(g*Group+i)*32+:32];
-      end
-      unique case (op)
-        VopFmin: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = select_float(a[l], b[l], 32'd0);
-        VopFmax: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = select_float(a[l], b[l], Sign);
-        VopFeq: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = equal(a[l], b[l]);
-        VopFlt: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = less(a[l], b[l]);
-        VopFle: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = less(a[l], b[l]) | equal(a[l], b[l]);
-        VopSel: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] != 0 ? b[l] : c[l];
-        VopIadd: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] + b[l];
-        VopIsub: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] - b[l];
-        VopIlt: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = all(signed'(a[l]) < signed'(b[l]));
-        VopIeq: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = all(a[l] == b[l]);
-        VopImin: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = signed'(a[l]) < signed'(b[l]) ? a[l] : b[l];
-        VopImax: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = signed'(a[l]) < signed'(b[l]) ? b[l] : a[l];
-        VopIand: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] & b[l];
-        VopIor: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] | b[l];
-        VopIxor: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] ^ b[l];
-        VopShl: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] << b[l][4:0];
-        VopShr: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] >> b[l][4:0];
-        VopSar: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = unsigned'(signed'(a[l]) >>> b[l][4:0]);
-        VopBf16: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = to_bf16(a[l]);
-        VopSr: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = stochastic(a[l], b[l]);
-        VopFadd, VopFsub, VopFmul, VopFma, VopFnma, VopImul: begin
-          // Addition multiplies by 1; multiplication adds -0, which changes nothing. Masks rather than conditions, for vector code.
-          integers = all(op == VopImul);
-          flip_a   = op == VopFnma ? Sign : 32'd0;
-          keep_b   = ~all(op == VopFadd || op == VopFsub);
-          one      = One & ~keep_b;
-          flip_b   = op == VopFsub ? Sign : 32'd0;
-          from_b   = ~keep_b;
-          from_c   = all(op == VopFma || op == VopFnma);
-          zero     = op == VopFmul ? Sign : 32'd0;
-          for (int unsigned l = 0; l < Cols; l++) begin
-            logic [31:0] x, y, m, n;
-            x       = a[l] ^ flip_a;
-            y       = (b[l] & keep_b) | one;
-            m       = (x & integers) | (significand(x) & ~integers);
-            n       = (y & integers) | (significand(y) & ~integers);
-            p1_q[l] = 64'(m) * 64'(n);
-            i1_q[l] = product_info(x, y);
-            x1_q[l] = ((b[l] ^ flip_b) & from_b) | (c[l] & from_c) | zero;
-          end
-        end
-        default: x1_q = a;
-      endcase
+    for (genvar l = 0; l < Cols; l++) begin : gen_lane
+      systole_vpu_alu_lane u_lane (
+          .clk_i, .ctl1_i(ctl_q[1]), .ctl2_i(ctl_q[2]), .ctl3_i(ctl_q[3]), .ctl4_i(ctl_q[4]), .ctl5_i(ctl_q[5]), .ctl6_i(ctl_q[6]),
+          .a_i(a_i[l*32+:32]), .b_i(b_i[l*32+:32]), .c_i(c_i[l*32+:32]), .y_o(wdata_o[l*32+:32])
+      );
     end
   end
 

@@ -73,6 +73,97 @@ package systole_vpu_types_pkg;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
+  // Which view of the lanes is built: the hardware, or, for simulation, one that computes the same and simulates faster.
+`ifdef SYNTHESIS
+  localparam bit FastView = 1'b0;
+`else
+  localparam bit FastView = 1'b1;
+`endif
+
+  // What an ALU's lanes do to a row.
+  typedef enum logic [2:0] {
+    WordAddend,
+    WordArgument,   // of a conversion to int32
+    WordSum,
+    WordRounded,    // to bf16
+    WordCondition,
+    WordPick,
+    WordShift,
+    WordLogical
+  } alu_word_e;
+
+  typedef struct packed {
+    alu_word_e word;          // what enters the window
+    logic      fused;         // multiply-add
+    logic      imul;
+    logic      to_int;
+    logic      from_int;
+    logic      placed;        // the word goes to the place that its exponent says
+    logic      float_out;
+    logic      by_one;        // multiply-add: a * 1
+    logic      flip_product;
+    logic      flip_addend;
+    logic      add_b;         // the addend; neither: -0
+    logic      add_c;
+    logic      minus;         // the adder: a - b
+    logic      to_bf16;
+    logic      stochastic;
+    logic      float_compare;
+    logic      want_equal;
+    logic      want_less;
+    logic      select;
+    logic      larger;
+    logic      bit_and;
+    logic      bit_or;
+    logic      left;          // shift
+    logic      arithmetic;
+    logic      negate;        // a negative sign negates, or complements, the result
+    logic      floor;
+  } alu_ctl_t;
+
+  typedef enum logic [1:0] {SpecialNone, SpecialNan, SpecialPlus, SpecialMinus} special_e;
+
+  function automatic alu_ctl_t alu_control(vpu_op_e op);
+    alu_ctl_t c;
+    c               = '0;
+    c.fused         = op inside {VopFadd, VopFsub, VopFmul, VopFma, VopFnma};
+    c.imul          = op == VopImul;
+    c.to_int        = op inside {VopF2i, VopF2iFloor};
+    c.from_int      = op == VopI2f;
+    c.placed        = c.fused || c.to_int;
+    c.float_out     = c.fused || c.from_int;
+    c.by_one        = op inside {VopFadd, VopFsub};
+    c.flip_product  = op == VopFnma;
+    c.flip_addend   = op == VopFsub;
+    c.add_b         = c.by_one;
+    c.add_c         = op inside {VopFma, VopFnma};
+    c.minus         = op inside {VopIsub, VopFmin, VopFmax, VopFeq, VopFlt, VopFle, VopIlt, VopIeq, VopImin, VopImax};
+    c.to_bf16       = op == VopBf16;
+    c.stochastic    = op == VopSr;
+    c.float_compare = op inside {VopFmin, VopFmax, VopFeq, VopFlt, VopFle};
+    c.want_equal    = op inside {VopFeq, VopFle, VopIeq};
+    c.want_less     = op inside {VopFlt, VopFle, VopIlt};
+    c.select        = op == VopSel;
+    c.larger        = op inside {VopFmax, VopImax};
+    c.bit_and       = op == VopIand;
+    c.bit_or        = op == VopIor;
+    c.left          = op == VopShl;
+    c.arithmetic    = op == VopSar;
+    c.negate        = c.to_int || c.arithmetic;
+    c.floor         = op == VopF2iFloor;
+    unique case (op)
+      VopF2i, VopF2iFloor: c.word = WordArgument;
+      VopIadd, VopIsub, VopI2f: c.word = WordSum;
+      VopBf16, VopSr: c.word = WordRounded;
+      VopFeq, VopFlt, VopFle, VopIlt, VopIeq: c.word = WordCondition;
+      VopFmin, VopFmax, VopSel, VopImin, VopImax: c.word = WordPick;
+      VopShl, VopShr, VopSar: c.word = WordShift;
+      VopIand, VopIor, VopIxor: c.word = WordLogical;
+      default: c.word = WordAddend;
+    endcase
+    return c;
+  endfunction
+
   // fp32 to bf16 in the upper half, round to nearest even, one NaN.
   function automatic logic [31:0] to_bf16(logic [31:0] x);
     logic [31:0] r;

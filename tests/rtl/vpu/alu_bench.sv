@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_vpu_alu alone, its rows as arrays of lanes. Operands come with their operation.
+// systole_vpu_alu alone, either view, its rows as arrays of lanes. Operands come with their operation.
 
 module alu_bench
   import systole_vpu_pkg::*;
   import systole_vpu_types_pkg::*;
 #(
-    parameter int unsigned Cols = 16
+    parameter int unsigned Cols = 16,
+    parameter bit          Fast = 1'b0
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -21,7 +22,10 @@ module alu_bench
     output logic [5:0]  place_o,
     output logic [31:0] y_o [Cols]
 );
-  logic [Cols*32-1:0] a_q, b_q, c_q, wdata;
+  logic [Cols*32-1:0] a1_q, b1_q, c1_q, a_q, b_q, c_q, wdata;
+  // verilator lint_off UNUSEDSIGNAL
+  write_t             soon;
+  // verilator lint_on UNUSEDSIGNAL
   write_t             write;
 
   assign valid_o = write.valid;
@@ -29,14 +33,17 @@ module alu_bench
 
   for (genvar c = 0; c < Cols; c++) begin : gen_lane
     always_ff @(posedge clk_i) begin
-      a_q[c*32+:32] <= a_i[c];
-      b_q[c*32+:32] <= b_i[c];
-      c_q[c*32+:32] <= c_i[c];
+      a1_q[c*32+:32] <= a_i[c];
+      b1_q[c*32+:32] <= b_i[c];
+      c1_q[c*32+:32] <= c_i[c];
+      a_q[c*32+:32]  <= a1_q[c*32+:32];
+      b_q[c*32+:32]  <= b1_q[c*32+:32];
+      c_q[c*32+:32]  <= c1_q[c*32+:32];
     end
     assign y_o[c] = wdata[c*32+:32];
   end
 
-  systole_vpu_alu #(.Cols(Cols)) u_alu (
+  systole_vpu_alu #(.Cols(Cols), .Fast(Fast)) u_alu (
       .clk_i,
       .rst_ni,
       .start_i,
@@ -46,6 +53,7 @@ module alu_bench
       .a_i      (a_q),
       .b_i      (b_q),
       .c_i      (c_q),
+      .soon_o   (soon),
       .write_o  (write),
       .wdata_o  (wdata)
   );

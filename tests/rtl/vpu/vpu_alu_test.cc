@@ -20,7 +20,7 @@ namespace {
 using vpu::Class;
 using vpu::Op;
 
-constexpr int kLanes = 16, kLatency = 5;  // start to write
+constexpr int kLanes = 16, kLatency = 7;  // start to write
 
 std::vector<Op> AluOps() {
   std::vector<Op> ops;
@@ -44,7 +44,7 @@ class VpuAluTest : public ::testing::Test {
     dut_->rst_ni = 1;
   }
   ~VpuAluTest() override {
-    for (int i = 0; i < 8; ++i) Gap();
+    for (int i = 0; i < 10; ++i) Gap();
     EXPECT_EQ(wrong_, 0);
     EXPECT_FALSE(context_.gotError());
   }
