@@ -29,13 +29,17 @@ module systole_vpu_alu_lane
 
   typedef struct packed {
     logic sign;
-    logic high;   // exponent of all ones
     logic low;    // exponent zero
-    logic plain;  // fraction zero
+    logic zero;
+    logic inf;
+    logic nan;
   } flags_t;
 
   function automatic flags_t flags(logic [31:0] x);
-    return '{sign: x[31], high: x[30:23] == '1, low: x[30:23] == '0, plain: x[22:0] == '0};
+    logic high, plain;
+    high  = x[30:23] == '1;
+    plain = x[22:0] == '0;
+    return '{sign: x[31], low: x[30:23] == '0, zero: x[30:0] == '0, inf: high && plain, nan: high && !plain};
   endfunction
 
   function automatic logic [7:0] exponent(logic [31:0] x, logic low);
@@ -55,6 +59,7 @@ module systole_vpu_alu_lane
   logic [7:0]  xe, ye, ze, ze1_q;
   logic [9:0]  xy, xy1_q, right1_q;
   logic [4:0]  by1_q;
+  logic        still1_q;  // the word stays at the top: the product is zero, or there is none
   logic [35:0] p00_q;
   logic [31:0] p01_q, p10_q;
   logic [11:0] p11_q;
@@ -88,8 +93,8 @@ module systole_vpu_alu_lane
 
   assign below     = !carry;  // as unsigned numbers
   assign same      = a_i == b_i;
-  assign unordered = ctl1_i.float_compare && ((fa.high && !fa.plain) || (fb.high && !fb.plain));
-  assign zeros     = fa.low && fa.plain && fb.low && fb.plain;
+  assign unordered = ctl1_i.float_compare && (fa.nan || fb.nan);
+  assign zeros     = fa.zero && fb.zero;
   assign less      = a_i[31] != b_i[31] ? a_i[31] : (ctl1_i.float_compare && a_i[31] ? !below && !same : below);
   assign condition = !unordered && ((ctl1_i.want_equal && (same || (ctl1_i.float_compare && zeros))) ||
                                     (ctl1_i.want_less && less && !(ctl1_i.float_compare && zeros)));
@@ -102,7 +107,7 @@ module systole_vpu_alu_lane
       WordAddend: word = ctl1_i.add_b ? {!fb.low, b_i[22:0], 8'd0} : ctl1_i.add_c ? {!fc.low, c_i[22:0], 8'd0} : '0;
       WordArgument: word = {!fa.low, a_i[22:0], 8'd0};
       WordSum: word = sum;
-      WordRounded: word = fa.high && !fa.plain ? 32'h7FC0_0000 : sum & 32'hFFFF_0000;
+      WordRounded: word = fa.nan ? 32'h7FC0_0000 : sum & 32'hFFFF_0000;
       WordCondition: word = {32{condition}};
       WordPick: word = unordered ? 32'h7FC0_0000 : pick;
       WordShift: word = ctl1_i.left ? reversed(a_i) : a_i ^ {32{ctl1_i.arithmetic && a_i[31]}};
@@ -120,56 +125,52 @@ module systole_vpu_alu_lane
     xy1_q    <= xy;
     ze1_q    <= ze;
     right1_q <= xy - 10'(ze);
+    still1_q <= !ctl1_i.placed || fa.zero || (fb.zero && !ctl1_i.by_one && !ctl1_i.to_int);
     fa1_q    <= fa;
     fb1_q    <= fb;
     fc1_q    <= fc;
   end
 
   // Stage 2. The word goes to the right unless it lies above the product as it is; a product that is zero moves nothing.
-  flags_t       x, y, z;
-  logic         x_zero, y_zero, x_inf, y_inf, z_inf, p_sign, z_sign, stay, far, opposed;
+  // verilator lint_off UNUSEDSIGNAL
+  flags_t       x, y, z;  // not all their bits
+  // verilator lint_on UNUSEDSIGNAL
+  logic         p_sign, z_sign, stay, far, opposed;
   logic [6:0]   by;
   logic [29:0]  middle;
   logic [127:0] spread;
   logic [8:0]   top;
 
   logic [47:0]  product2_q;
-  logic [77:0]  word2_q;
+  logic [77:1]  word2_q;
+  logic [1:0]   lost2_q;
   logic [8:0]   top2_q;
   special_e     special, special2_q, special3_q, special4_q, special5_q;
   logic         p_sign2_q, z_sign2_q, opposed2_q;
 
   always_comb begin
-    x = fa1_q;
-    y = ctl2_i.by_one ? '{sign: 1'b0, high: 1'b0, low: 1'b0, plain: 1'b1} : fb1_q;
-    z = ctl2_i.add_b ? fb1_q : ctl2_i.add_c ? fc1_q : '{sign: 1'b1, high: 1'b0, low: 1'b1, plain: 1'b1};
-    x_zero  = x.low && x.plain;
-    y_zero  = y.low && y.plain;
-    x_inf   = x.high && x.plain;
-    y_inf   = y.high && y.plain;
-    z_inf   = z.high && z.plain;
+    x       = fa1_q;
+    y       = ctl2_i.by_one ? '0 : fb1_q;
+    z       = ctl2_i.add_b ? fb1_q : ctl2_i.add_c ? fc1_q : '{sign: 1'b1, low: 1'b1, zero: 1'b1, inf: 1'b0, nan: 1'b0};
     p_sign  = x.sign ^ y.sign ^ ctl2_i.flip_product;
     z_sign  = ctl2_i.fused ? z.sign ^ ctl2_i.flip_addend : x.sign;
     opposed = ctl2_i.fused && p_sign != z_sign;
 
     special = SpecialNone;
     if (ctl2_i.fused) begin
-      if ((x.high && !x.plain) || (y.high && !y.plain) || (z.high && !z.plain) || (x_inf && y_zero) || (x_zero && y_inf) ||
-          ((x_inf || y_inf) && z_inf && opposed)) begin
+      if (x.nan || y.nan || z.nan || (x.inf && y.zero) || (x.zero && y.inf) || ((x.inf || y.inf) && z.inf && opposed)) begin
         special = SpecialNan;
-      end else if (x_inf || y_inf || z_inf) begin
-        special = (z_inf ? z_sign : p_sign) ? SpecialMinus : SpecialPlus;
+      end else if (x.inf || y.inf || z.inf) begin
+        special = (z.inf ? z_sign : p_sign) ? SpecialMinus : SpecialPlus;
       end
     end else if (ctl2_i.to_int) begin
-      if (x.high && !x.plain) special = SpecialNan;
+      if (x.nan) special = SpecialNan;
       else if (right1_q[9] || right1_q == '0) special = x.sign ? SpecialMinus : SpecialPlus;
     end
 
-    stay = right1_q[9] || (ctl2_i.fused && (x_zero || y_zero));
-    far  = ctl2_i.placed && !stay && (right1_q[8:7] != '0 || right1_q[6:0] > 7'd77);
-    for (int unsigned i = 0; i < 7; i++) begin
-      by[i] = ctl2_i.placed ? right1_q[i] && !stay : (i < 5 ? by1_q[i%5] : 1'b0);
-    end
+    stay = right1_q[9] || still1_q;
+    far  = !stay && (right1_q[8:7] != '0 || right1_q[6:0] > 7'd77);
+    for (int unsigned i = 0; i < 7; i++) by[i] = (right1_q[i] && !stay) || (i < 5 && by1_q[i%5]);
     top = ctl2_i.from_int ? 9'd158 : stay ? 9'(ze1_q) : xy1_q[8:0];
   end
 
@@ -185,7 +186,8 @@ module systole_vpu_alu_lane
 
   always_ff @(posedge clk_i) begin
     product2_q <= ctl2_i.fused || ctl2_i.imul ? {p11_q, p00_q} + {middle, 18'd0} : '0;
-    word2_q    <= far ? {77'd0, word1_q != '0} : {spread[127:51], spread[50:19] != '0};
+    word2_q    <= far ? '0 : spread[127:51];
+    lost2_q    <= far ? {1'b0, word1_q != '0} : {spread[50:35] != '0, spread[34:19] != '0};
     top2_q     <= top;
     special2_q <= special;
     p_sign2_q  <= p_sign;
@@ -194,22 +196,29 @@ module systole_vpu_alu_lane
   end
 
   // Stage 3: sum, or the difference as a magnitude. A product above the word leaves nothing above its own places.
+  logic [W-1:0] moved;
   logic [W:0]  word_first;
   logic [51:0] product_first;
   logic [W-1:0] product;
   logic         turned;
 
-  logic [W-1:0] value3_q;
+  logic [W-1:0]  value;
+  logic [79:0]   digits, digits3_q;
+  logic [19:0]   some3_q;   // digits of four bits that are not zero
   logic [8:0]   top3_q;
   logic         sign3_q, opposed3_q;
 
   assign product       = W'({product2_q, 4'd0});
-  assign word_first    = {1'b0, word2_q} + (opposed2_q ? ~{1'b0, product} : {1'b0, product}) + (W + 1)'(opposed2_q);
-  assign product_first = product[51:0] - word2_q[51:0];
+  assign moved         = {word2_q, lost2_q != '0};
+  assign word_first    = {1'b0, moved} + (opposed2_q ? ~{1'b0, product} : {1'b0, product}) + (W + 1)'(opposed2_q);
+  assign product_first = product[51:0] - moved[51:0];
   assign turned        = opposed2_q && word_first[W];
+  assign digits        = {value, 2'b00};
+  assign value         = turned ? W'(product_first) : word_first[W-1:0];
 
   always_ff @(posedge clk_i) begin
-    value3_q   <= turned ? W'(product_first) : word_first[W-1:0];
+    digits3_q  <= digits;
+    for (int unsigned g = 0; g < 20; g++) some3_q[g] <= digits[4*g+:4] != '0;
     top3_q     <= top2_q;
     sign3_q    <= turned ? p_sign2_q : z_sign2_q;
     opposed3_q <= opposed2_q;
@@ -217,8 +226,6 @@ module systole_vpu_alu_lane
   end
 
   // Stage 4: leading zeros, no more than leave the exponent at 1.
-  logic [79:0]      digits;
-  logic [19:0]      some4;
   logic [19:0][1:0] count4;
   logic [4:0]       some16;
   logic [4:0][3:0]  count16;
@@ -231,18 +238,16 @@ module systole_vpu_alu_lane
   logic [6:0]   left4_q;
   logic         sign4_q;
 
-  assign digits = {value3_q, 2'b11};
   always_comb begin
     for (int unsigned g = 0; g < 20; g++) begin
       logic [3:0] d;
-      d         = digits[4*g+:4];
-      some4[g]  = d != '0;
+      d         = digits3_q[4*g+:4];
       count4[g] = d[3] ? 2'd0 : d[2] ? 2'd1 : d[1] ? 2'd2 : 2'd3;
     end
     for (int unsigned g = 0; g < 5; g++) begin
-      some16[g]  = some4[4*g+:4] != '0;
-      count16[g] = some4[4*g+3] ? {2'd0, count4[4*g+3]} : some4[4*g+2] ? {2'd1, count4[4*g+2]} :
-                   some4[4*g+1] ? {2'd2, count4[4*g+1]} : {2'd3, count4[4*g]};
+      some16[g]  = some3_q[4*g+:4] != '0;
+      count16[g] = some3_q[4*g+3] ? {2'd0, count4[4*g+3]} : some3_q[4*g+2] ? {2'd1, count4[4*g+2]} :
+                   some3_q[4*g+1] ? {2'd2, count4[4*g+1]} : {2'd3, count4[4*g]};
     end
     zeros_count = some16[4] ? {3'd0, count16[4]} : some16[3] ? {3'd1, count16[3]} : some16[2] ? {3'd2, count16[2]} :
                   some16[1] ? {3'd3, count16[1]} : {3'd4, count16[0]};
@@ -252,9 +257,9 @@ module systole_vpu_alu_lane
   end
 
   always_ff @(posedge clk_i) begin
-    value4_q   <= value3_q;
+    value4_q   <= digits3_q[79:2];
     top4_q     <= top3_q;
-    sign4_q    <= sign3_q && !(opposed3_q && value3_q == '0);
+    sign4_q    <= sign3_q && !(opposed3_q && some3_q == '0);
     special4_q <= special3_q;
     if (!ctl4_i.float_out) left4_q <= ctl4_i.imul ? IntegerProduct : '0;
     else left4_q <= most_large || zeros_count < most ? zeros_count : most;
@@ -264,7 +269,8 @@ module systole_vpu_alu_lane
   logic [W-1:0] shifted;
   logic [31:0]  top5_q;
   logic [8:0]   exponent5_q;
-  logic         half5_q, rest5_q, sign5_q;
+  logic         half5_q, sign5_q;
+  logic [2:0]   rest5_q;
 
   always_comb begin
     shifted = value4_q << {left4_q[6:4], 4'd0};
@@ -275,7 +281,7 @@ module systole_vpu_alu_lane
   always_ff @(posedge clk_i) begin
     top5_q      <= shifted[77:46];
     half5_q     <= shifted[45];
-    rest5_q     <= shifted[44:0] != '0;
+    rest5_q     <= {shifted[44:30] != '0, shifted[29:15] != '0, shifted[14:0] != '0};
     exponent5_q <= top4_q - 9'(left4_q);
     sign5_q     <= sign4_q;
     special5_q  <= special4_q;
@@ -288,9 +294,9 @@ module systole_vpu_alu_lane
 
   always_comb begin
     negative = !ctl6_i.float_out && sign5_q && ctl6_i.negate;
-    if (ctl6_i.float_out) more = top5_q[7] && (top5_q[6:0] != '0 || half5_q || rest5_q || top5_q[8]);
-    else if (ctl6_i.floor) more = sign5_q && (half5_q || rest5_q);
-    else more = half5_q && (rest5_q || top5_q[0]);
+    if (ctl6_i.float_out) more = top5_q[7] && (top5_q[6:0] != '0 || half5_q || rest5_q != '0 || top5_q[8]);
+    else if (ctl6_i.floor) more = sign5_q && (half5_q || rest5_q != '0);
+    else more = half5_q && (rest5_q != '0 || top5_q[0]);
     if (!ctl6_i.float_out && !ctl6_i.to_int) more = 1'b0;
     // The complement of a number is its negative less 1.
     if (ctl6_i.to_int && negative) more = !more;
