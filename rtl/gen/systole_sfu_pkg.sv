@@ -13,7 +13,7 @@ package systole_sfu_pkg;
     SfuTanh = 3'd4  // hyperbolic tangent of a
   } sfu_op_e;
 
-  localparam int unsigned SfuLatency = 9;  // cycles from an argument to its result
+  localparam int unsigned SfuLatency = 12;  // cycles from an argument to its result
   localparam int unsigned SfuEntries = 1168;  // of the table
   localparam int unsigned SfuC0Bits = 31;
   localparam int unsigned SfuC1Bits = 25;

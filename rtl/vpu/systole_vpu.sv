@@ -84,14 +84,15 @@ module systole_vpu
   // verilator lint_on UNUSEDSIGNAL
   row_t       row [Units];
   uop_t       head [Units];
-  regs_t      reads [Units];
+  logic [1:0] reads [Units];
+  logic [5:0] number [2];
   held_t      held [Units];
   logic [63:0] present [8];
   logic [1:0] loaded;
   logic       stored;
 
   // Registers.
-  write_t           write [NumBanks];
+  write_t           soon [NumBanks], write [NumBanks];
   fetch_t           fetch [Ports];
   logic [Width-1:0] load0_row, load1_row, alu0_row, alu1_row, cross_row;
   logic [Width-1:0] alu0_a, alu0_b, alu0_c, alu1_a, alu1_b, alu1_c, cross_operand, store_operand;
@@ -176,11 +177,12 @@ module systole_vpu
       .push_o      (push),
       .room_i      (room),
       .uop_o       (uop),
+      .number_o    (number),
       .reads_i     (reads),
       .held_i      (held),
       .loaded_i    (loaded),
       .stored_i    (stored),
-      .write_i     (write),
+      .soon_i      (soon),
       .present_o   (present),
       .issued_o    (issued_all),
       .halted_i    (halted),
@@ -211,6 +213,7 @@ module systole_vpu
         .row_o    (row[u]),
         .uop_o    (head[u]),
         .fetch_o  (rows),
+        .number_i (number),
         .reads_o  (reads[u]),
         .held_o   (held[u])
     );
@@ -272,6 +275,7 @@ module systole_vpu
         .acc_ready_i(acc_ready[u]),
         .acc_row_o  (acc_row[u]),
         .acc_data_i (acc_rd_data_i),
+        .soon_o     (soon[u]),
         .write_o    (write[u]),
         .wdata_o    (wdata)
     );
@@ -314,6 +318,7 @@ module systole_vpu
         .a_i      (a),
         .b_i      (b),
         .c_i      (c),
+        .soon_o   (soon[u]),
         .write_o  (write[u]),
         .wdata_o  (wdata)
     );
@@ -334,6 +339,7 @@ module systole_vpu
       .uop_i    (head[4]),
       .row_i    (row[4]),
       .operand_i(cross_operand),
+      .soon_o   (soon[4]),
       .write_o  (write[4]),
       .wdata_o  (cross_row)
   );

@@ -56,7 +56,7 @@ module systole_vpu_alu
     end
     for (genvar l = 0; l < Cols; l++) begin : gen_lane
       systole_vpu_alu_lane u_lane (
-          .clk_i, .ctl1_i(ctl_q[1]), .ctl2_i(ctl_q[2]), .ctl3_i(ctl_q[3]), .ctl4_i(ctl_q[4]), .ctl5_i(ctl_q[5]), .ctl6_i(ctl_q[6]),
+          .clk_i, .ctl1_i(ctl_q[1]), .ctl2_i(ctl_q[2]), .ctl4_i(ctl_q[4]), .ctl6_i(ctl_q[6]),
           .a_i(a_i[l*32+:32]), .b_i(b_i[l*32+:32]), .c_i(c_i[l*32+:32]), .y_o(wdata_o[l*32+:32])
       );
     end

@@ -10,12 +10,13 @@ module systole_vpu_alu_lane
   import systole_vpu_types_pkg::*;
 (
     input  logic        clk_i,
+    // verilator lint_off UNUSEDSIGNAL
+    // (a stage looks at some of it)
     input  alu_ctl_t    ctl1_i,  // of the row whose operands stand here
-    input  alu_ctl_t    ctl2_i,  // of the row in stage 2, and so on
-    input  alu_ctl_t    ctl3_i,
+    input  alu_ctl_t    ctl2_i,  // of the row in stage 2, 4, 6
     input  alu_ctl_t    ctl4_i,
-    input  alu_ctl_t    ctl5_i,
     input  alu_ctl_t    ctl6_i,
+    // verilator lint_on UNUSEDSIGNAL
     input  logic [31:0] a_i,
     input  logic [31:0] b_i,
     input  logic [31:0] c_i,
@@ -42,8 +43,8 @@ module systole_vpu_alu_lane
     return '{sign: x[31], low: x[30:23] == '0, zero: x[30:0] == '0, inf: high && plain, nan: high && !plain};
   endfunction
 
-  function automatic logic [7:0] exponent(logic [31:0] x, logic low);
-    return {x[30:24], x[23] | low};
+  function automatic logic [7:0] exponent(logic [7:0] e, logic low);
+    return e | 8'(low);
   endfunction
 
   function automatic logic [31:0] reversed(logic [31:0] x);
@@ -57,11 +58,12 @@ module systole_vpu_alu_lane
   logic [31:0] m, n, adder_a, adder_b, sum, logical, pick, word, word1_q;
   logic        below, same, unordered, zeros, less, condition, carry;
   logic [7:0]  xe, ye, ze, ze1_q;
-  logic [9:0]  xy, xy1_q, right1_q;
+  logic [9:0]  xy, right1_q;
+  logic [8:0]  xy1_q;
   logic [4:0]  by1_q;
   logic        still1_q;  // the word stays at the top: the product is zero, or there is none
   logic [35:0] p00_q;
-  logic [31:0] p01_q, p10_q;
+  logic [29:0] p01_q, p10_q;  // what the product of significands, or the low half of that of integers, takes of them
   logic [11:0] p11_q;
   logic        plus;
 
@@ -77,9 +79,9 @@ module systole_vpu_alu_lane
 
   // Exponents: of the product, and how far below its place the addend belongs. A conversion to int32 takes 158 for the product's.
   always_comb begin
-    xe = ctl1_i.to_int ? 8'd3 : exponent(a_i, fa.low);
-    ye = ctl1_i.to_int ? 8'd255 : ctl1_i.by_one ? 8'd127 : exponent(b_i, fb.low);
-    ze = ctl1_i.to_int ? exponent(a_i, fa.low) : ctl1_i.add_b ? exponent(b_i, fb.low) : ctl1_i.add_c ? exponent(c_i, fc.low) : 8'd1;
+    xe = ctl1_i.to_int ? 8'd3 : exponent(a_i[30:23], fa.low);
+    ye = ctl1_i.to_int ? 8'd255 : ctl1_i.by_one ? 8'd127 : exponent(b_i[30:23], fb.low);
+    ze = ctl1_i.to_int ? exponent(a_i[30:23], fa.low) : ctl1_i.add_b ? exponent(b_i[30:23], fb.low) : ctl1_i.add_c ? exponent(c_i[30:23], fc.low) : 8'd1;
     xy = 10'(xe) + 10'(ye) - 10'd100;
   end
 
@@ -122,7 +124,7 @@ module systole_vpu_alu_lane
     p11_q    <= m[23:18] * n[23:18];
     word1_q  <= ctl1_i.imul ? '0 : word;
     by1_q    <= ctl1_i.word == WordShift ? b_i[4:0] : '0;
-    xy1_q    <= xy;
+    xy1_q    <= xy[8:0];
     ze1_q    <= ze;
     right1_q <= xy - 10'(ze);
     still1_q <= !ctl1_i.placed || fa.zero || (fb.zero && !ctl1_i.by_one && !ctl1_i.to_int);
@@ -171,7 +173,7 @@ module systole_vpu_alu_lane
     stay = right1_q[9] || still1_q;
     far  = !stay && (right1_q[8:7] != '0 || right1_q[6:0] > 7'd77);
     for (int unsigned i = 0; i < 7; i++) by[i] = (right1_q[i] && !stay) || (i < 5 && by1_q[i%5]);
-    top = ctl2_i.from_int ? 9'd158 : stay ? 9'(ze1_q) : xy1_q[8:0];
+    top = ctl2_i.from_int ? 9'd158 : stay ? 9'(ze1_q) : xy1_q;
   end
 
   // Small steps first: the word is 32 bits, and grows as it goes.
@@ -182,7 +184,7 @@ module systole_vpu_alu_lane
     spread = spread >> {by[6:4], 4'd0};
   end
 
-  assign middle = 30'(p01_q) + 30'(p10_q);
+  assign middle = p01_q + p10_q;
 
   always_ff @(posedge clk_i) begin
     product2_q <= ctl2_i.fused || ctl2_i.imul ? {p11_q, p00_q} + {middle, 18'd0} : '0;
@@ -227,7 +229,9 @@ module systole_vpu_alu_lane
 
   // Stage 4: leading zeros, no more than leave the exponent at 1.
   logic [19:0][1:0] count4;
-  logic [4:0]       some16;
+  // verilator lint_off UNUSEDSIGNAL
+  logic [4:0]       some16;  // the lowest one decides nothing
+  // verilator lint_on UNUSEDSIGNAL
   logic [4:0][3:0]  count16;
   logic [6:0]       zeros_count, most;
   logic             most_large;
@@ -240,9 +244,7 @@ module systole_vpu_alu_lane
 
   always_comb begin
     for (int unsigned g = 0; g < 20; g++) begin
-      logic [3:0] d;
-      d         = digits3_q[4*g+:4];
-      count4[g] = d[3] ? 2'd0 : d[2] ? 2'd1 : d[1] ? 2'd2 : 2'd3;
+      count4[g] = digits3_q[4*g+3] ? 2'd0 : digits3_q[4*g+2] ? 2'd1 : digits3_q[4*g+1] ? 2'd2 : 2'd3;
     end
     for (int unsigned g = 0; g < 5; g++) begin
       some16[g]  = some3_q[4*g+:4] != '0;
@@ -289,7 +291,7 @@ module systole_vpu_alu_lane
 
   // Stage 6: rounds to nearest even, or to minus infinity; a carry goes into the exponent, up to infinity.
   logic        more, negative;
-  logic [32:0] rounded;
+  logic [31:0] rounded;
   logic [31:0] number;
 
   always_comb begin
@@ -302,12 +304,12 @@ module systole_vpu_alu_lane
     if (ctl6_i.to_int && negative) more = !more;
     if (ctl6_i.float_out) number = {top5_q[31] ? exponent5_q : 9'd0, top5_q[30:8]};
     else number = top5_q ^ {32{negative}};
-    rounded = 33'(number) + 33'(more);
+    rounded = number + 32'(more);
 
     if (ctl6_i.float_out) begin
       y_o = {sign5_q, rounded[31:23] >= 9'd255 ? 31'h7F80_0000 : rounded[30:0]};
     end else begin
-      y_o = ctl6_i.left ? reversed(rounded[31:0]) : rounded[31:0];
+      y_o = ctl6_i.left ? reversed(rounded) : rounded;
     end
     unique case (special5_q)
       SpecialNan: y_o = ctl6_i.to_int ? 32'd0 : 32'h7FC0_0000;

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Cross unit: functions, random bits, moves between rows and lanes, transposer; a row a cycle. Moves are written two cycles after
-// start_i, random bits and functions as many cycles later as they take; go_o is low when a row would be written together with another.
+// start_i, what takes longer as many cycles later; go_o is low when a row would be written together with another.
 // Docs: docs/vpu.md, docs/numerics.md. Test: tests/rtl/vpu.
 
 module systole_vpu_cross
@@ -11,6 +11,7 @@ module systole_vpu_cross
   import systole_sfu_pkg::*;
 #(
     parameter int unsigned Cols = 8,
+    parameter bit          Fast = FastView,
     localparam int unsigned Width = Cols * 32
 ) (
     input  logic             clk_i,
@@ -21,68 +22,87 @@ module systole_vpu_cross
     input  uop_t             uop_i,
     // verilator lint_on UNUSEDSIGNAL
     input  row_t             row_i,
-    input  logic [Width-1:0] operand_i,      // a cycle after start_i
+    input  logic [Width-1:0] operand_i,      // two cycles after start_i
+    output write_t           soon_o,         // what write_o is in the next cycle
     output write_t           write_o,
     output logic [Width-1:0] wdata_o
 );
   localparam int unsigned LaneBits = $clog2(Cols);
-  localparam int unsigned RandomLatency = 5;
-  localparam int unsigned Slots = SfuLatency + 1;
+  localparam int unsigned RandomLatency = 6;   // from the cycle after start_i
+  localparam int unsigned ColumnLatency = 3;   // from the cycle in which an operand would stand
   localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
 
-  typedef enum logic [1:0] {Move, Random, Function} from_e;
+  // Where a row comes from, and the slot that it takes a cycle after its start.
+  typedef enum logic [1:0] {Move, Column, Random, Function} from_e;
+  localparam int unsigned MoveSlot = 1;
+  localparam int unsigned ColumnSlot = 1 + ColumnLatency;
+  localparam int unsigned RandomSlot = RandomLatency;
+  localparam int unsigned FunctionSlot = 1 + SfuLatency;
 
   typedef struct packed {
     write_t write;
     from_e  from;
   } slot_t;
 
-  // slot_q[k]: what wdata_o takes in k cycles.
-  slot_t       slot_q [Slots], slot_d [Slots], slot;
+  // slot_q[k]: what is written in k cycles.
+  slot_t       slot_q [FunctionSlot+1], slot_d [FunctionSlot+1], slot;
   from_e       from;
-  logic        step_valid_q, push_q;
-  vpu_op_e     op_q;
-  logic [31:0] base_q, key_q;
-  logic [LaneBits-1:0] lane_q;
+  logic        asked_q, step_valid_q;  // a row's operand stands in the next cycle; in this one
+  vpu_op_e     asked_op_q, op_q;
+  logic [31:0] asked_base_q, base_q, key_q;
+  logic [LaneBits-1:0] asked_lane_q, lane_q;
   logic        function_valid, random_valid;
-  logic [31:0] function_y [Cols], random_y [Cols], operand [Cols];
+  logic [31:0] function_y [Cols], random_y [Cols], column_y [Cols], operand [Cols];
 
-  assign from = class_of(uop_i.op) == ClassFunction ? Function : uop_i.op == VopRnd ? Random : Move;
+  always_comb begin
+    if (class_of(uop_i.op) == ClassFunction) from = Function;
+    else if (uop_i.op == VopRnd) from = Random;
+    else if (uop_i.op == VopTpop) from = Column;
+    else from = Move;
+  end
 
   always_comb begin
     unique case (from)
-      Random: go_o = !slot_q[RandomLatency+1].write.valid;
-      Move: go_o = !slot_q[1].write.valid;
+      Column: go_o = !slot_q[ColumnSlot+1].write.valid;
+      Random: go_o = !slot_q[RandomSlot+1].write.valid;
+      Move: go_o = !slot_q[MoveSlot+1].write.valid;
       default: go_o = 1'b1;
     endcase
   end
 
   always_comb begin
     slot.from         = from;
-    slot.write.valid  = 1'b1;
+    slot.write.valid  = start_i && uop_i.op != VopTpush;
     slot.write.number = uop_i.d[2:0];
     slot.write.row    = row_i;
-    for (int unsigned k = 0; k < Slots - 1; k++) slot_d[k] = slot_q[k+1];
-    slot_d[Slots-1]             = slot;
-    slot_d[Slots-1].write.valid = start_i && from == Function;
-    if (start_i && from == Random) slot_d[RandomLatency] = slot;
-    if (start_i && from == Move && uop_i.op != VopTpush) slot_d[0] = slot;
+    for (int unsigned k = 0; k < FunctionSlot; k++) slot_d[k] = slot_q[k+1];
+    slot_d[FunctionSlot]             = slot;
+    slot_d[FunctionSlot].write.valid = slot.write.valid && from == Function;
+    if (slot.write.valid && from == Random) slot_d[RandomSlot] = slot;
+    if (slot.write.valid && from == Column) slot_d[ColumnSlot] = slot;
+    if (slot.write.valid && from == Move) slot_d[MoveSlot] = slot;
   end
 
+  assign soon_o  = slot_q[1].write;
+  assign write_o = slot_q[0].write;
+
   always_ff @(posedge clk_i) begin
-    slot_q        <= slot_d;
-    write_o       <= slot_q[0].write;
-    step_valid_q  <= rst_ni && start_i;
+    slot_q       <= slot_d;
+    asked_q      <= rst_ni && start_i;
+    step_valid_q <= rst_ni && asked_q;
     if (!rst_ni) begin
-      for (int unsigned k = 0; k < Slots; k++) slot_q[k].write.valid <= 1'b0;
-      write_o.valid <= 1'b0;
+      for (int unsigned k = 0; k <= FunctionSlot; k++) slot_q[k].write.valid <= 1'b0;
     end
     if (start_i) begin
-      op_q   <= uop_i.op;
-      push_q <= uop_i.op == VopTpush;
-      base_q <= uop_i.op == VopRnd ? uop_i.scalar[1] + 32'(row_i) * Cols : uop_i.scalar[0];
-      key_q  <= uop_i.scalar[0];
-      lane_q <= uop_i.scalar[1][LaneBits-1:0] + (uop_i.op == VopTpush || uop_i.op == VopTpop ? LaneBits'(row_i) : '0);
+      asked_op_q   <= uop_i.op;
+      asked_base_q <= uop_i.op == VopRnd ? uop_i.scalar[1] + 32'(row_i) * Cols : uop_i.scalar[0];
+      key_q        <= uop_i.scalar[0];
+      asked_lane_q <= uop_i.scalar[1][LaneBits-1:0] + (uop_i.op == VopTpush || uop_i.op == VopTpop ? LaneBits'(row_i) : '0);
+    end
+    if (asked_q) begin
+      op_q   <= asked_op_q;
+      base_q <= asked_base_q;
+      lane_q <= asked_lane_q;
     end
   end
 
@@ -90,7 +110,7 @@ module systole_vpu_cross
     assign operand[c] = operand_i[c*32+:32];
   end
 
-  systole_vpu_sfu #(.Lanes(Cols)) u_function (
+  systole_vpu_sfu #(.Lanes(Cols), .Fast(Fast)) u_function (
       .clk_i,
       .rst_ni,
       .valid_i(step_valid_q && class_of(op_q) == ClassFunction),
@@ -103,30 +123,61 @@ module systole_vpu_cross
   systole_vpu_random #(.Lanes(Cols)) u_random (
       .clk_i,
       .rst_ni,
-      .valid_i(step_valid_q && op_q == VopRnd),
-      .base_i (base_q),
+      .valid_i(asked_q && asked_op_q == VopRnd),
+      .base_i (asked_base_q),
       .key_i  (key_q),
       .valid_o(random_valid),
       .y_o    (random_y)
   );
 
   // The transposer takes rows and gives columns.
-  logic [31:0] transposer_q [Cols][Cols];
+  logic push, pop;
+  assign push = step_valid_q && op_q == VopTpush;
+  assign pop  = step_valid_q && op_q == VopTpop;
 
-  always_ff @(posedge clk_i) begin
-    if (step_valid_q && push_q) transposer_q[lane_q] <= operand;
+  if (Fast) begin : gen_fast
+    logic [31:0]         element_q [Cols][Cols], column_q [Cols];
+    logic                pop1_q, pop2_q;
+    logic [LaneBits-1:0] lane1_q;
+    always_ff @(posedge clk_i) begin
+      pop1_q <= pop;
+      pop2_q <= pop1_q;
+      if (pop) lane1_q <= lane_q;
+      if (push) element_q[lane_q] <= operand;
+    end
+    always_ff @(posedge clk_i) begin : read
+      logic [31:0] y [Cols];
+      if (pop2_q) column_y <= column_q;
+      if (pop1_q) begin
+        for (int unsigned c = 0; c < Cols; c++) y[c] = element_q[c][lane1_q];
+        column_q <= y;
+      end
+    end
+  end else begin : gen_ram
+    systole_transpose_ram #(.N(Cols), .Width(32), .Matrices(1)) u_transposer (
+        .clk_i,
+        .we_i     (push),
+        .wmatrix_i('0),
+        .wrow_i   (lane_q),
+        .wdata_i  (operand),
+        .re_i     (pop),
+        .rmatrix_i('0),
+        .rcolumn_i(lane_q),
+        .rdata_o  (column_y)
+    );
   end
 
-  always_ff @(posedge clk_i) begin : result
+  // The row that is written.
+  always_comb begin : result
     logic [31:0]      y [Cols];
     logic [Width-1:0] row;
+    row = operand_i;
+    y   = function_y;
     if (slot_q[0].write.valid) begin
-      row = operand_i;
-      y   = function_y;
       if (slot_q[0].from == Random) y = random_y;
-      if (slot_q[0].from == Move && op_q == VopIota) for (int unsigned c = 0; c < Cols; c++) y[c] = base_q + c;
-      if (slot_q[0].from == Move && op_q == VopTpop) for (int unsigned c = 0; c < Cols; c++) y[c] = transposer_q[c][lane_q];
-      if (slot_q[0].from != Move || op_q inside {VopIota, VopTpop}) begin
+      if (slot_q[0].from == Column) y = column_y;
+      if (slot_q[0].from == Move) for (int unsigned c = 0; c < Cols; c++) y[c] = base_q + c;
+      if (slot_q[0].from != Move || op_q == VopIota) begin
         for (int unsigned g = 0; g < Cols / Group; g++) begin
           for (int unsigned i = 0; i < Group; i++) row[(g*Group+i)*32+:32] = y[g*Group+i];
         end
@@ -135,8 +186,8 @@ module systole_vpu_cross
       end else if (op_q == VopBcl) begin
         row = {Cols{operand_i[{lane_q, 5'd0}+:32]}};
       end
-      wdata_o <= row;
     end
+    wdata_o = row;
   end
 
   // What the slots expect stands there, and only then; no row takes another's slot; only operations of this unit come.

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Hands instructions to the units, in order, one a cycle: waits until older ones neither read nor write the destination, and for
-// room in the unit. Keeps which rows of the registers are there. A halt goes to the store unit, behind the stores. Every fault of a
+// room in the unit. An instruction stands here for a cycle at least; whether it may go was found out in the cycle before. Keeps which rows of the registers are there. A halt goes to the store unit, behind the stores. Every fault of a
 // program is found here, so the first one in program order is reported, after all before it is complete. Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_dispatch
@@ -29,11 +29,12 @@ module systole_vpu_dispatch
     output logic        push_o [Units],
     input  logic        room_i [Units],
     output uop_t        uop_o,
-    input  regs_t       reads_i [Units],
+    output logic [5:0]  number_o [2],        // registers of which units tell whether an instruction they hold reads them
+    input  logic [1:0]  reads_i [Units],
     input  held_t       held_i [Units],
     input  logic [1:0]  loaded_i,            // a load unit has asked for the last row of a load
     input  logic        stored_i,            // no store is on its way
-    input  write_t      write_i [NumBanks],
+    input  write_t      soon_i [NumBanks],   // rows that are written in the next cycle
     output logic [63:0] present_o [8],
 
     output logic        issued_o,            // pulse: the program is issued to its end
@@ -59,63 +60,104 @@ module systole_vpu_dispatch
   logic [ColBits-1:0] pushed_q, popped_q;  // rows in the transposer, columns taken
   held_t       ends_q;              // programs issued to their end that are not complete
 
+  // The instruction that stands here.
+  logic        valid_q, bad_q, in_range_q, clear_q;
+  logic [10:0] pc_q;
+  uop_t        uop_q;
+  logic [31:0] limit_q;
+
   vpu_class_e  cls;
   logic        is_load, is_store, is_fence, is_halt, is_tpush, is_tpop, has_d;
-  logic [31:0] address, stride, last;
-  logic        in_range, steady, out_of_range, transposer_bad, wrong;
+  logic [31:0] address, last;
+  logic [6:0]  stride_top;
+  logic        take, in_range, steady, out_of_range, transposer_bad, wrong;
   logic [2:0]  unit;
-  regs_t       reads, d_set;
-  logic        all_present, idle, d_free, waits, go;
+  logic        all_present, idle, waits, go;
   logic [7:0]  taken;  // rows that the instruction will write
 
-  assign cls      = class_of(uop_i.op);
+  function automatic logic writes(vpu_op_e op);
+    return class_of(op) != ClassStore && !(op inside {VopFence, VopHalt, VopTpush});
+  endfunction
+
+  assign cls      = class_of(uop_q.op);
   assign is_load  = cls == ClassLoad;
   assign is_store = cls == ClassStore;
-  assign is_fence = uop_i.op == VopFence;
-  assign is_halt  = uop_i.op == VopHalt;
-  assign is_tpush = uop_i.op == VopTpush;
-  assign is_tpop  = uop_i.op == VopTpop;
-  assign has_d    = !is_store && !is_fence && !is_halt && !is_tpush;
+  assign is_fence = uop_q.op == VopFence;
+  assign is_halt  = uop_q.op == VopHalt;
+  assign is_tpush = uop_q.op == VopTpush;
+  assign is_tpop  = uop_q.op == VopTpop;
+  assign has_d    = writes(uop_q.op);
+  assign unit     = is_store || is_halt ? 3'(UnitStore) : is_tpush ? BankX : uop_q.d[5:3];
 
   // Rows of a load or store lie in a line: when its ends are in range, and no step can leap over what is outside, all are.
-  assign address      = uop_i.scalar[0];
-  assign stride       = uop_i.scalar[1];
-  assign last         = address + span_i;
-  assign steady       = stride[31:25] == '0 || stride[31:25] == '1;
-  assign in_range     = address <= limit_i && (uop_i.rows == 4'd1 || (steady && last <= limit_i));
-  assign out_of_range = (is_load || is_store) && !in_range;
+  assign address  = uop_i.scalar[0];
+  assign stride_top = uop_i.scalar[1][31:25];
+  assign last     = address + span_i;
+  assign steady   = stride_top == '0 || stride_top == '1;
+  assign in_range = address <= limit_i && (uop_i.rows == 4'd1 || (steady && last <= limit_i));
 
-  assign transposer_bad = (is_tpush && 32'(pushed_q) + 32'(uop_i.rows) > Cols) ||
-                          (is_tpop && (32'(pushed_q) != Cols || 32'(popped_q) + 32'(uop_i.rows) > Cols));
-  assign wrong          = bad_i || transposer_bad;
+  // Hazards, of the instruction that comes in and of the one that waits here: nobody writes the destination, and nobody reads it. The
+  // one that is here counts as a writer and reader of what comes in behind it.
+  logic [1:0] free;
+  logic       behind;
 
-  // Hazards.
+  assign number_o = '{uop_i.d, uop_q.d};
+
   always_comb begin
-    unit  = is_store || is_halt ? 3'(UnitStore) : is_tpush ? BankX : uop_i.d[5:3];
-    reads = '0;
-    for (int unsigned u = 0; u < Units; u++) reads |= reads_i[u];
-    d_set       = regs_t'(1) << uop_i.d;
+    behind = has_d && uop_q.d == uop_i.d;
+    for (int unsigned s = 0; s < 3; s++) begin
+      if (uop_q.source[s].used && uop_q.source[s].from_reg && uop_q.source[s].number == uop_i.d) behind = 1'b1;
+    end
+    for (int unsigned k = 0; k < 2; k++) begin
+      free[k] = present_o[number_o[k][5:3]][{number_o[k][2:0], 3'b000}+:8] == '1;
+      for (int unsigned u = 0; u < Units; u++) begin
+        if (reads_i[u][k]) free[k] = 1'b0;
+      end
+    end
+  end
+
+  always_comb begin
     all_present = 1'b1;
-    d_free      = 1'b1;
     for (int unsigned b = 0; b < NumBanks; b++) begin
       if (present_q[b] != '1) all_present = 1'b0;
-      if (uop_i.d[5:3] == 3'(b) && present_q[b][{uop_i.d[2:0], 3'b000}+:8] != '1) d_free = 1'b0;
     end
-    if ((reads & d_set) != '0) d_free = 1'b0;
     idle = all_present && stored_i;
     for (int unsigned u = 0; u < Units; u++) begin
       if (held_i[u] != '0) idle = 1'b0;
     end
   end
 
+  assign take = !valid_q || (go && state_q == Run);
+
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      uop_q      <= uop_i;
+      bad_q      <= bad_i;
+      pc_q       <= pc_i;
+      limit_q    <= limit_i;
+      in_range_q <= in_range;
+    end
+    clear_q <= take ? !writes(uop_i.op) || (free[0] && !(valid_q && behind)) : !has_d || free[1];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || issued_o) valid_q <= 1'b0;
+    else if (take) valid_q <= valid_i;
+  end
+
+  assign out_of_range   = (is_load || is_store) && !in_range_q;
+  assign transposer_bad = (is_tpush && 32'(pushed_q) + 32'(uop_q.rows) > Cols) ||
+                          (is_tpop && (32'(pushed_q) != Cols || 32'(popped_q) + 32'(uop_q.rows) > Cols));
+  assign wrong          = bad_q || transposer_bad;
+
   // Loads do not overtake the stores of older programs, nor more programs end at a time than can be counted.
-  assign waits = (is_load && uop_i.op != VopLdacc && ends_q != '0) || (is_halt && ends_q == '1);
+  assign waits = (is_load && uop_q.op != VopLdacc && ends_q != '0) || (is_halt && ends_q == '1);
 
   // What the instruction here does.
   always_comb begin
     go = 1'b0;
     for (int unsigned u = 0; u < Units; u++) push_o[u] = 1'b0;
-    uop_o = uop_i;
+    uop_o = uop_q;
     if (is_halt) uop_o.rows = 4'd1;
     if (is_store || is_halt) begin
       for (int unsigned u = 0; u < 2; u++) uop_o.older[u] = held_i[u] - HeldBits'(loaded_i[u]);
@@ -123,11 +165,11 @@ module systole_vpu_dispatch
     if (is_tpush) uop_o.scalar[1] = 32'(pushed_q);
     if (is_tpop) uop_o.scalar[1] = 32'(popped_q);
     if (state_q == Part) uop_o.rows = 4'(rows_q);
-    if (valid_i && ((state_q == Run && !wrong && !out_of_range) || state_q == Part) && !freeze_i) begin
+    if (valid_q && ((state_q == Run && !wrong && !out_of_range) || state_q == Part) && !freeze_i) begin
       if (is_fence) begin
         go = stored_i && held_i[UnitStore] == '0;
       end else begin
-        go = (!has_d || d_free) && !waits;
+        go = clear_q && !waits;
         for (int unsigned u = 0; u < Units; u++) begin
           if (unit == 3'(u)) begin
             if (!room_i[u]) go = 1'b0;
@@ -138,8 +180,8 @@ module systole_vpu_dispatch
     end
   end
 
-  assign ready_o  = go && state_q == Run;
-  assign issued_o = ready_o && is_halt;
+  assign ready_o  = take;
+  assign issued_o = go && state_q == Run && is_halt;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) ends_q <= '0;
@@ -152,9 +194,9 @@ module systole_vpu_dispatch
       fault_o <= 1'b0;
     end else begin
       unique case (state_q)
-        Run: if (valid_i && wrong) state_q <= Drain;
-        else if (valid_i && out_of_range) state_q <= Search;
-        Search: if (address_q > limit_i) state_q <= is_store && rows_q != '0 ? Part : Drain;
+        Run: if (valid_q && wrong) state_q <= Drain;
+        else if (valid_q && out_of_range) state_q <= Search;
+        Search: if (address_q > limit_q) state_q <= is_store && rows_q != '0 ? Part : Drain;
         Part: if (go) state_q <= Drain;
         default: if (idle) fault_o <= 1'b1;
       endcase
@@ -163,28 +205,28 @@ module systole_vpu_dispatch
 
   always_ff @(posedge clk_i) begin
     if (state_q == Run) begin
-      address_q    <= address;
+      address_q    <= uop_q.scalar[0];
       rows_q       <= '0;
-      fault_code_o <= wrong ? FaultVectorProgram : uop_i.op == VopLdacc ? FaultAccRange : FaultUbRange;
-      fault_addr_o <= 32'(pc_i);
+      fault_code_o <= wrong ? FaultVectorProgram : uop_q.op == VopLdacc ? FaultAccRange : FaultUbRange;
+      fault_addr_o <= 32'(pc_q);
     end
     if (state_q == Search) begin
-      address_q    <= address_q + stride;
+      address_q    <= address_q + uop_q.scalar[1];
       fault_addr_o <= address_q;
-      if (address_q <= limit_i) rows_q <= rows_q + 1'b1;
+      if (address_q <= limit_q) rows_q <= rows_q + 1'b1;
     end
   end
 
-  assign taken = 8'hFF >> (4'd8 - uop_i.rows);
+  assign taken = 8'hFF >> (4'd8 - uop_q.rows);
 
   // Rows go when an instruction that writes them is dispatched, and come when they are written.
   always_ff @(posedge clk_i) begin
     for (int unsigned b = 0; b < NumBanks; b++) begin
       if (!rst_ni) begin
         present_q[b] <= '1;
-      end else if (write_i[b].valid || (go && has_d)) begin
-        present_q[b] <= (present_q[b] | (64'(write_i[b].valid) << {write_i[b].number, write_i[b].row})) &
-                        ~(go && has_d && unit == 3'(b) ? {56'd0, taken} << {uop_i.d[2:0], 3'b000} : 64'd0);
+      end else if (soon_i[b].valid || (go && has_d)) begin
+        present_q[b] <= (present_q[b] | (64'(soon_i[b].valid) << {soon_i[b].number, soon_i[b].row})) &
+                        ~(go && has_d && unit == 3'(b) ? {56'd0, taken} << {uop_q.d[2:0], 3'b000} : 64'd0);
       end
     end
   end
@@ -202,10 +244,10 @@ module systole_vpu_dispatch
       pushed_q <= '0;
       popped_q <= '0;
     end else if (go && is_tpush) begin
-      pushed_q <= pushed_q + ColBits'(uop_i.rows);
+      pushed_q <= pushed_q + ColBits'(uop_q.rows);
     end else if (go && is_tpop) begin
-      popped_q <= popped_q + ColBits'(uop_i.rows);
-      if (32'(popped_q) + 32'(uop_i.rows) == Cols) begin
+      popped_q <= popped_q + ColBits'(uop_q.rows);
+      if (32'(popped_q) + 32'(uop_q.rows) == Cols) begin
         pushed_q <= '0;
         popped_q <= '0;
       end
@@ -215,13 +257,13 @@ module systole_vpu_dispatch
   // A row is written once, by the instruction that took it; the search finds a row.
   for (genvar b = 0; b < NumBanks; b++) begin : gen_check
     always_ff @(posedge clk_i) begin
-      if (rst_ni && write_i[b].valid) a_write : assert (!present_q[b][{write_i[b].number, write_i[b].row}]);
+      if (rst_ni && soon_i[b].valid) a_write : assert (!present_q[b][{soon_i[b].number, soon_i[b].row}]);
     end
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_search : assert (state_q != Search || 4'(rows_q) < uop_i.rows || address_q > limit_i);
-      a_start : assert (!start_i || !valid_i);
+      a_search : assert (state_q != Search || 4'(rows_q) < uop_q.rows || address_q > limit_q);
+      a_start : assert (!start_i || !valid_q);
     end
   end
 endmodule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Instruction memory, program counter and decoding: one instruction a cycle; the first one three cycles after start_i or
+// Instruction memory, program counter and legality, which is found out as instructions are loaded: one instruction a cycle; the first one three cycles after start_i or
 // redirect_i. What follows the last instruction of the memory is an illegal one that bears the last one's index.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
@@ -29,27 +29,26 @@ module systole_vpu_fetch
 );
   logic       running_q, fetched_q, go_fetch, go_decode;
   logic [11:0] pc_q, fetched_pc_q;  // 2048: past the end
-  logic [VpuInstrBits-1:0] word;
   vpu_instr_t instr;
+  logic       legal;
 
   assign go_decode = fetched_q && (!valid_o || ready_i);
   assign go_fetch  = running_q && (!fetched_q || go_decode);
-  assign instr     = word;
 
-  systole_ram_1r1w #(.Width(VpuInstrBits), .Depth(VpuImemWords)) u_memory (
+  systole_ram_1r1w #(.Width(VpuInstrBits + 1), .Depth(VpuImemWords), .AnyOnCollision(1'b1)) u_memory (
       .clk_i,
       .we_i,
       .waddr_i,
-      .wdata_i,
+      .wdata_i({!vpu_illegal(wdata_i), wdata_i}),
       .re_i   (go_fetch),
       .raddr_i(pc_q[10:0]),
-      .rdata_o(word)
+      .rdata_o({legal, instr})
   );
 
   always_ff @(posedge clk_i) begin
     if (go_fetch) fetched_pc_q <= pc_q;
     if (go_decode) begin
-      decoded_o.illegal <= fetched_pc_q[11] || vpu_illegal(instr);
+      decoded_o.illegal <= fetched_pc_q[11] || !legal;
       decoded_o.pc      <= fetched_pc_q[11] ? 11'(VpuImemWords - 1) : fetched_pc_q[10:0];
       decoded_o.instr   <= instr;
     end

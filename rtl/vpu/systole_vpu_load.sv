@@ -38,6 +38,7 @@ module systole_vpu_load
     output logic [AccAddrBits-1:0] acc_row_o,
     input  logic signed [31:0]     acc_data_i [Cfg.Cols],
 
+    output write_t                 soon_o,    // what write_o is in the next cycle
     output write_t                 write_o,
     output logic [Width-1:0]       wdata_o
 );
@@ -89,12 +90,10 @@ module systole_vpu_load
     if (d1_q.valid) d2_q <= d1_q;
     d1_q.valid    <= rst_ni && tag.valid;
     d2_q.valid    <= rst_ni && d1_q.valid;
-    write_o.valid <= rst_ni && d2_q.valid;
-    if (d2_q.valid) begin
-      write_o.number <= d2_q.number;
-      write_o.row    <= d2_q.row;
-    end
+    write_o       <= soon_o;
   end
+
+  assign soon_o = '{valid: rst_ni && d2_q.valid, number: d2_q.number, row: d2_q.row};
 
   // Conversion. Words and lanes as arrays for vector code.
   always_ff @(posedge clk_i) begin : convert

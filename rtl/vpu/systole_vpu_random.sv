@@ -2,12 +2,15 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Pseudo-random bits of all lanes: mix(mix(base + lane) ^ key), where mix is x ^= x >> 16, x *= 0x7feb352d, x ^= x >> 15,
-// x *= 0x846ca68b, x ^= x >> 16. A row a cycle, Latency cycles after valid_i.
+// x *= 0x846ca68b, x ^= x >> 16. A row a cycle, Latency cycles after valid_i. Two views: of hardware, and one for simulation.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
-module systole_vpu_random #(
+module systole_vpu_random
+  import systole_vpu_types_pkg::FastView;
+#(
     parameter int unsigned Lanes = 8,
-    localparam int unsigned Latency = 5
+    parameter bit          Fast = FastView,
+    localparam int unsigned Latency = 6
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -17,50 +20,90 @@ module systole_vpu_random #(
     output logic        valid_o,
     output logic [31:0] y_o [Lanes]
 );
+  localparam logic [31:0] First = 32'h7feb_352d;
+  localparam logic [31:0] Second = 32'h846c_a68b;
+
   logic        valid_q [1:Latency];
-  logic [31:0] key_q [1:2];
+  logic [31:0] key_q [1:3];
 
   always_ff @(posedge clk_i) begin
     valid_q[1] <= rst_ni && valid_i;
     for (int unsigned s = 2; s <= Latency; s++) valid_q[s] <= rst_ni && valid_q[s-1];
     key_q[1] <= key_i;
-    key_q[2] <= key_q[1];
+    for (int unsigned s = 2; s <= 3; s++) key_q[s] <= key_q[s-1];
   end
   assign valid_o = valid_q[Latency];
 
-  function automatic logic [31:0] first(logic [31:0] x);
-    logic [31:0] p;
-    p = x * 32'h7feb_352d;
-    return p ^ (p >> 15);
-  endfunction
-  function automatic logic [31:0] second(logic [31:0] x);
-    logic [31:0] p;
-    p = x * 32'h846c_a68b;
-    return p ^ (p >> 16);
-  endfunction
+  if (Fast) begin : gen_fast
+    logic [31:0] base_q;
+    always_ff @(posedge clk_i) base_q <= base_i;
 
-  // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
-  // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
-  always_ff @(posedge clk_i) begin : lanes
-    logic [31:0] x1_q [Lanes], x2_q [Lanes], x3_q [Lanes], x4_q [Lanes], y [Lanes];
-    if (valid_q[4]) begin
-      for (int unsigned l = 0; l < Lanes; l++) y[l] = second(x4_q[l]);
-      y_o <= y;
-    end
-    if (valid_q[3]) for (int unsigned l = 0; l < Lanes; l++) x4_q[l] = first(x3_q[l]);
-    if (valid_q[2]) begin
-      for (int unsigned l = 0; l < Lanes; l++) begin
-        logic [31:0] x;
-        x       = second(x2_q[l]) ^ key_q[2];
-        x3_q[l] = x ^ (x >> 16);
+    function automatic logic [31:0] first(logic [31:0] x);
+      logic [31:0] p;
+      p = x * First;
+      return p ^ (p >> 15);
+    endfunction
+    function automatic logic [31:0] second(logic [31:0] x);
+      logic [31:0] p;
+      p = x * Second;
+      return p ^ (p >> 16);
+    endfunction
+
+    // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
+    // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
+    always_ff @(posedge clk_i) begin : lanes
+      logic [31:0] x1_q [Lanes], x2_q [Lanes], x3_q [Lanes], x4_q [Lanes], y [Lanes];
+      if (valid_q[5]) begin
+        for (int unsigned l = 0; l < Lanes; l++) y[l] = second(x4_q[l]);
+        y_o <= y;
+      end
+      if (valid_q[4]) for (int unsigned l = 0; l < Lanes; l++) x4_q[l] = first(x3_q[l]);
+      if (valid_q[3]) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          logic [31:0] x;
+          x       = second(x2_q[l]) ^ key_q[3];
+          x3_q[l] = x ^ (x >> 16);
+        end
+      end
+      if (valid_q[2]) for (int unsigned l = 0; l < Lanes; l++) x2_q[l] = first(x1_q[l]);
+      if (valid_q[1]) begin
+        for (int unsigned l = 0; l < Lanes; l++) begin
+          logic [31:0] x;
+          x       = base_q + l;
+          x1_q[l] = x ^ (x >> 16);
+        end
       end
     end
-    if (valid_q[1]) for (int unsigned l = 0; l < Lanes; l++) x2_q[l] = first(x1_q[l]);
-    if (valid_i) begin
-      for (int unsigned l = 0; l < Lanes; l++) begin
-        logic [31:0] x;
-        x       = base_i + l;
-        x1_q[l] = x ^ (x >> 16);
+  end else begin : gen_lanes
+    // Products modulo 2^32 in words of 18 and 14 bits.
+    typedef struct packed {
+      logic [31:0] low;
+      logic [13:0] middle;
+      logic [13:0] also;
+    } product_t;
+
+    function automatic product_t parts(logic [31:0] x, logic [31:0] c);
+      return '{low: 32'(36'(x[17:0]) * 36'(c[17:0])), middle: 14'(x[13:0] * c[31:18]), also: 14'(x[31:18] * c[13:0])};
+    endfunction
+    function automatic logic [31:0] whole(product_t p);
+      return {p.low[31:18] + p.middle + p.also, p.low[17:0]};
+    endfunction
+
+    for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+      product_t    p1_q, p2_q, p4_q, p5_q;
+      logic [31:0] x0, x1, x2, x3_q, x4, x5;
+      assign x0 = base_i + l;
+      assign x1 = whole(p1_q);
+      assign x2 = whole(p2_q) ^ (whole(p2_q) >> 16) ^ key_q[2];
+      assign x4 = whole(p4_q);
+      assign x5 = whole(p5_q);
+      always_ff @(posedge clk_i) begin
+        p1_q   <= parts(x0 ^ (x0 >> 16), First);
+        p2_q   <= parts(x1 ^ (x1 >> 15), Second);
+        x3_q   <= x2 ^ (x2 >> 16);
+        p4_q   <= parts(x3_q, First);
+        p5_q   <= parts(x4 ^ (x4 >> 15), Second);
+        y_o[l] <= x5 ^ (x5 >> 16);
       end
     end
   end

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Store unit behind its front: converts a row a cycle and queues it for the unified buffer. A row starts only when the queue has
-// room for it. From start_i to the write request: three cycles. A halt goes with a row, or as one that is not written: it is complete
+// room for it. From start_i to the write request: four cycles. A halt goes with a row, or as one that is not written: it is complete
 // when all before it is.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
@@ -27,10 +27,10 @@ module systole_vpu_store
     // verilator lint_off UNUSEDSIGNAL
     input  uop_t                  uop_i,
     // verilator lint_on UNUSEDSIGNAL
-    input  logic [Width-1:0]      operand_i,   // a cycle after start_i
+    input  logic [Width-1:0]      operand_i,   // two cycles after start_i
     output logic                  stored_o,    // no row is on its way
     output logic                  halted_o,    // pulse: a halt is complete
-    output logic [LaneBits-1:0]   nan_o,       // elements of the row that was converted a cycle ago
+    output logic [LaneBits-1:0]   nan_o,       // elements of the row that was converted two cycles ago
     output logic [LaneBits-1:0]   inf_o,
 
     output logic                  wr_valid_o,
@@ -40,16 +40,23 @@ module systole_vpu_store
     output logic [Bytes-1:0]      wr_mask_o
 );
   localparam int unsigned Cols = Cfg.Cols;
-  localparam int unsigned Depth = 8;  // a row takes five cycles from its start to its credit's return
+  localparam int unsigned Depth = 8;  // a row takes six cycles from its start to its credit's return
   localparam int unsigned LenBits = $clog2(Bytes) + 1;
   localparam int unsigned CountBits = $clog2(Depth + 1);
   localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
 
-  logic                  valid_q, push_q, written, room, queue_valid;
-  logic                  halt_q, push_halt_q, halt, push_write_q, write;
-  vpu_op_e               op_q;
-  logic [LenBits-1:0]    len_q, push_len_q, wr_len;
-  logic [UbAddrBits-1:0] addr_q, push_addr_q;
+  // A row on its way to the queue.
+  typedef struct packed {
+    logic                  valid;
+    vpu_op_e               op;
+    logic                  halt;
+    logic [LenBits-1:0]    len;
+    logic [UbAddrBits-1:0] addr;
+  } step_t;
+
+  step_t                 fetch_q, convert_q, push_q;  // asked for; converted now; converted
+  logic                  written, room, queue_valid, halt, write;
+  logic [LenBits-1:0]    wr_len;
   logic [31:0]           address, next_q;
   logic [CountBits-1:0]  queued, credits;
   logic [Width-1:0]      row_q;
@@ -57,14 +64,15 @@ module systole_vpu_store
   assign address = first_i ? uop_i.scalar[0] : next_q;
 
   always_ff @(posedge clk_i) begin
-    valid_q <= rst_ni && start_i;
     if (start_i) begin
-      op_q   <= uop_i.op;
-      halt_q <= halt_i;
-      len_q  <= uop_i.scalar[2][LenBits-1:0];
-      addr_q <= address[UbAddrBits-1:0];
-      next_q <= address + uop_i.scalar[1];
+      fetch_q <= '{valid: 1'b1, op: uop_i.op, halt: halt_i, len: uop_i.scalar[2][LenBits-1:0], addr: address[UbAddrBits-1:0]};
+      next_q  <= address + uop_i.scalar[1];
     end
+    if (fetch_q.valid) convert_q <= fetch_q;
+    if (convert_q.valid) push_q <= convert_q;
+    fetch_q.valid   <= rst_ni && start_i;
+    convert_q.valid <= rst_ni && fetch_q.valid;
+    push_q.valid    <= rst_ni && convert_q.valid;
   end
 
   systole_credit #(.Credits(Depth)) u_credit (
@@ -80,21 +88,30 @@ module systole_vpu_store
   // Conversion, and the census of what is stored. Words and lanes as arrays for vector code.
   always_ff @(posedge clk_i) begin : convert
     logic [31:0]      lane [Cols], word [Cols];
+    logic [31:0]      nan_q [Cols], inf_q [Cols];  // 1 for an element that counts
     logic [31:0]      count, nans, infs;
     logic [Width-1:0] row;
     nans = '0;
     infs = '0;
-    if (valid_q) begin
+    if (push_q.valid && push_q.op inside {VopSt32, VopSt16}) begin
+      for (int unsigned c = 0; c < Cols; c++) begin
+        nans += nan_q[c];
+        infs += inf_q[c];
+      end
+    end
+    nan_o <= nans[LaneBits-1:0];
+    inf_o <= infs[LaneBits-1:0];
+    if (convert_q.valid) begin
       row   = operand_i;
       count = 32'd0;
       for (int unsigned g = 0; g < Cols / Group; g++) begin
         for (int unsigned i = 0; i < Group; i++) lane[g*Group+i] = operand_i[(g*Group+i)*32+:32];
       end
-      if (op_q == VopSt32) begin
-        count = 32'(len_q) >> 2;
+      if (convert_q.op == VopSt32) begin
+        count = 32'(convert_q.len) >> 2;
       end else begin
-        if (op_q == VopSt16) begin
-          count = 32'(len_q) >> 1;
+        if (convert_q.op == VopSt16) begin
+          count = 32'(convert_q.len) >> 1;
           for (int unsigned c = 0; c < Cols; c++) lane[c] = to_bf16(lane[c]);
           for (int unsigned c = 0; c < Cols / 2; c++) word[c] = lane[2*c] >> 16 | lane[2*c+1];
           for (int unsigned c = Cols / 2; c < Cols; c++) word[c] = '0;
@@ -108,25 +125,13 @@ module systole_vpu_store
           for (int unsigned i = 0; i < Group; i++) row[(g*Group+i)*32+:32] = word[g*Group+i];
         end
       end
-      if (op_q inside {VopSt32, VopSt16}) begin
+      if (convert_q.op inside {VopSt32, VopSt16}) begin
         for (int unsigned c = 0; c < Cols; c++) begin
-          nans += 32'(lane[c] << 1 > 32'hFF00_0000 && c < count);
-          infs += 32'(lane[c] << 1 == 32'hFF00_0000 && c < count);
+          nan_q[c] = 32'(lane[c] << 1 > 32'hFF00_0000 && c < count);
+          inf_q[c] = 32'(lane[c] << 1 == 32'hFF00_0000 && c < count);
         end
       end
       row_q <= row;
-    end
-    nan_o <= nans[LaneBits-1:0];
-    inf_o <= infs[LaneBits-1:0];
-  end
-
-  always_ff @(posedge clk_i) begin
-    push_q <= rst_ni && valid_q;
-    if (valid_q) begin
-      push_halt_q  <= halt_q;
-      push_write_q <= op_q != VopHalt;
-      push_len_q   <= len_q;
-      push_addr_q  <= addr_q;
     end
   end
 
@@ -136,9 +141,9 @@ module systole_vpu_store
   ) u_queue (
       .clk_i,
       .rst_ni,
-      .valid_i(push_q),
+      .valid_i(push_q.valid),
       .ready_o(room),
-      .data_i ({push_halt_q, push_write_q, push_len_q, push_addr_q, row_q}),
+      .data_i ({push_q.halt, push_q.op != VopHalt, push_q.len, push_q.addr, row_q}),
       .valid_o(queue_valid),
       .ready_i(written),
       .data_o ({halt, write, wr_len, wr_addr_o, wr_data_o}),
@@ -153,7 +158,7 @@ module systole_vpu_store
   // The queue has room for every row; writes stay inside the unified buffer.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_room : assert (!push_q || room);
+      a_room : assert (!push_q.valid || room);
       a_credits : assert (32'(queued) + 32'(credits) <= Depth);
       a_range : assert (!wr_valid_o || 32'(wr_addr_o) + 32'(wr_len) <= Cfg.UbBytes);
       a_len : assert (!wr_valid_o || (wr_len != '0 && 32'(wr_len) <= Bytes));

@@ -19,7 +19,6 @@ package systole_vpu_types_pkg;
 
   typedef logic [HeldBits-1:0] held_t;      // a number of instructions that a unit holds
   typedef logic [2:0] row_t;                // of a vector register
-  typedef logic [VpuVectorRegs-1:0] regs_t; // a set of vector registers
 
   // Where an operand comes from.
   typedef struct packed {
@@ -38,7 +37,7 @@ package systole_vpu_types_pkg;
     logic [5:0]       d;
     logic [3:0]       rows;    // 1..8
     row_t             turn;    // row i reads row i + turn of source 0
-    held_t [1:0]      older;   // store: loads of each unit, older than it, that still have rows to ask for
+    held_t [1:0]      older;   // store: loads of each unit, older than it, that still have rows to ask for; its front counts them down
     source_t [2:0]    source;
     logic [2:0][31:0] scalar;
   } uop_t;

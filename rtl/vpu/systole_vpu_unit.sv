@@ -3,7 +3,7 @@
 //
 // Front of a unit: holds up to UnitDepth instructions in order and starts the rows of the oldest one, at most one a cycle, when the
 // rows of its sources are there. Rows of instructions that follow each other start without a gap; the store unit's halts go with the
-// last row before them, or, when there is none, as a row of their own.
+// last row before them, or, when they come too late for that, as a row of their own.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_unit
@@ -20,7 +20,7 @@ module systole_vpu_unit
     output logic        ready_o,
     input  uop_t        uop_i,
 
-    input  logic [63:0] present_i [8],  // by bank: row r of register n is bit 8 * n + r
+    input  logic [63:0] present_i [8],  // by bank: row r of register n is bit 8 * n + r: it can be read from the next cycle on
     input  logic [1:0]  loaded_i,       // store: a load unit has asked for the last row of a load
 
     output logic        want_o,         // a row could start
@@ -32,115 +32,153 @@ module systole_vpu_unit
     output uop_t        uop_o,
     output fetch_t      fetch_o [Sources],
 
-    output regs_t       reads_o,        // registers that an instruction held reads
+    input  logic [5:0]  number_i [2],   // does an instruction held read this register?
+    output logic [1:0]  reads_o,
     output held_t       held_o          // instructions held
 );
-  uop_t       uop_q [UnitDepth], uop_d [UnitDepth];
-  regs_t      reads_q [UnitDepth], reads_d [UnitDepth];  // empty places: none
-  held_t      count_q;
-  row_t       row_q;
-  logic       start, pop, rides;  // rides: the halt behind the oldest instruction goes with its last row
-  logic [Sources-1:0] absent;
-  logic [$clog2(UnitDepth)-1:0] place;  // of an instruction that comes in
+  // What is looked at of all instructions held, the oldest at 0. The rest lies in a queue, but for the running one's.
+  typedef struct packed {
+    held_t [1:0] older;
+    logic [Sources-1:0]      from_reg;
+    logic [Sources-1:0][5:0] number;
+  } scan_t;
 
+  localparam int unsigned PlaceBits = $clog2(UnitDepth);
+
+  uop_t   head_q;
   // verilator lint_off UNUSEDSIGNAL
-  function automatic regs_t reads(uop_t u);
+  uop_t   next;                 // its count of older loads is in scan_q
+  logic [HeldBits-1:0] queued;
   // verilator lint_on UNUSEDSIGNAL
-    regs_t r;
-    r = '0;
-    for (int unsigned s = 0; s < Sources; s++) begin
-      if (u.source[s].used && u.source[s].from_reg) r |= regs_t'(1) << u.source[s].number;
-    end
-    return r;
-  endfunction
+  logic   head_valid_q, head_halt_q, next_valid, room, move, absorb;
+  scan_t  scan_q [UnitDepth], scan_d [UnitDepth];
+  held_t  count_q;
+  row_t   row_q, row0_q;        // row0_q: of source 0
+  logic   start, pop;
+  logic [Sources-1:0] there;
+  logic [PlaceBits-1:0] place;  // of an instruction that comes in
 
-  assign uop_o        = uop_q[0];
-  assign held_o       = count_q;
-  assign ready_o      = count_q != HeldBits'(UnitDepth);
-  assign row_o        = row_q;
-  assign first_o      = row_q == '0;
-  assign last_o       = 4'(row_q) + 4'd1 == uop_q[0].rows;
-  assign start        = want_o && go_i;
-  assign pop          = start && last_o;
-  assign place        = $clog2(UnitDepth)'(count_q - HeldBits'(pop) - HeldBits'(rides));
-  assign rides        = Store && pop && count_q > HeldBits'(1) && uop_q[1].op == VopHalt && uop_q[1].older == '0;
-  assign halt_o       = Store && (uop_q[0].op == VopHalt || rides);
-  always_comb begin
-    reads_o = '0;
-    for (int unsigned i = 0; i < UnitDepth; i++) reads_o |= reads_q[i];
-  end
+  systole_fifo #(.Width($bits(uop_t)), .Depth(UnitDepth - 1)) u_queue (
+      .clk_i,
+      .rst_ni,
+      .valid_i(push_i),
+      .ready_o(room),
+      .data_i (uop_i),
+      .valid_o(next_valid),
+      .ready_i(move || absorb),
+      .data_o (next),
+      .count_o(queued)
+  );
+
+  assign uop_o   = head_q;
+  assign held_o  = count_q;
+  assign ready_o = count_q != HeldBits'(UnitDepth);
+  assign row_o   = row_q;
+  assign first_o = row_q == '0;
+  assign last_o  = 4'(row_q) + 4'd1 == head_q.rows;
+  assign start   = want_o && go_i;
+  assign pop     = start && last_o;
+  assign move    = next_valid && (!head_valid_q || pop);
+  // A halt behind a store joins it while the store runs.
+  assign absorb  = Store && next_valid && next.op == VopHalt && scan_q[1].older == '0 && head_valid_q && !pop &&
+                   head_q.op != VopHalt && !head_halt_q;
+  assign halt_o  = Store && (head_q.op == VopHalt || (head_halt_q && last_o));
+  assign place   = PlaceBits'(count_q - HeldBits'(pop) - HeldBits'(absorb));
+
+  // Rows of a source that are there; those that are not looked up count as there.
+  function automatic logic [7:0] rows_of(source_t src, logic [63:0] present [8]);
+    logic [7:0] rows;
+    rows = present[src.number[5:3]][{src.number[2:0], 3'd0}+:8];
+    if (src.row0) rows = {8{rows[0]}};
+    return !src.used || !src.from_reg || src.own ? 8'hFF : rows;
+  endfunction
 
   // Rows of the sources. Row 0 and scalars are taken with the first row and kept.
   for (genvar s = 0; s < Sources; s++) begin : gen_source
     source_t    src;
     row_t       row;
-    logic       fetch;
-    assign src       = uop_q[0].source[s];
-    assign row       = s == 0 ? row_q + uop_q[0].turn : row_q;
-    assign fetch     = src.used && (first_o || (src.from_reg && !src.row0));
-    assign absent[s] = fetch && src.from_reg && !src.own && !present_i[src.number[5:3]][{src.number[2:0], row}];
+    logic [7:0] there_q;
+    assign src      = head_q.source[s];
+    assign row      = s == 0 ? row0_q : row_q;
+    assign there[s] = there_q[row];
 
-    assign fetch_o[s].valid    = start && fetch;
+    always_ff @(posedge clk_i) there_q <= move ? rows_of(next.source[s], present_i) : rows_of(src, present_i);
+
+    assign fetch_o[s].valid    = start && src.used && (first_o || (src.from_reg && !src.row0));
     assign fetch_o[s].from_reg = src.from_reg;
     assign fetch_o[s].number   = src.number;
     assign fetch_o[s].row      = row;
-    assign fetch_o[s].scalar   = uop_q[0].scalar[s];
+    assign fetch_o[s].scalar   = head_q.scalar[s];
   end
 
-  assign want_o = count_q != '0 && absent == '0 && !(Store && uop_q[0].older != '0);
+  assign want_o = head_valid_q && there == '1 && !(Store && scan_q[0].older != '0);
 
-  // The queue: the oldest at 0.
   always_comb begin
-    uop_d   = uop_q;
-    reads_d = reads_q;
-    if (Store) begin
-      for (int unsigned i = 0; i < UnitDepth; i++) begin
-        for (int unsigned u = 0; u < 2; u++) begin
-          if (loaded_i[u] && uop_q[i].older[u] != '0) uop_d[i].older[u] = uop_q[i].older[u] - 1'b1;
+    reads_o = '0;
+    for (int unsigned i = 0; i < UnitDepth; i++) begin
+      for (int unsigned s = 0; s < Sources; s++) begin
+        for (int unsigned k = 0; k < 2; k++) begin
+          if (scan_q[i].from_reg[s] && scan_q[i].number[s] == number_i[k]) reads_o[k] = 1'b1;
         end
       end
     end
-    if (pop) begin
-      for (int unsigned i = 0; i < UnitDepth - 1; i++) begin
-        uop_d[i]   = uop_d[i+1];
-        reads_d[i] = reads_q[i+1];
+  end
+
+  always_comb begin
+    scan_d = scan_q;
+    if (Store) begin
+      for (int unsigned i = 0; i < UnitDepth; i++) begin
+        for (int unsigned u = 0; u < 2; u++) begin
+          if (loaded_i[u] && scan_q[i].older[u] != '0) scan_d[i].older[u] = scan_q[i].older[u] - 1'b1;
+        end
       end
-      reads_d[UnitDepth-1] = '0;
     end
-    if (rides) begin
+    if (pop || absorb) begin
       for (int unsigned i = 0; i < UnitDepth - 1; i++) begin
-        uop_d[i]   = uop_d[i+1];
-        reads_d[i] = reads_d[i+1];
+        if (i != 0 || pop) scan_d[i] = scan_d[i+1];
       end
+      scan_d[UnitDepth-1].from_reg = '0;
     end
     if (push_i) begin
-      uop_d[place]   = uop_i;
-      reads_d[place] = reads(uop_i);
+      scan_d[place].older = uop_i.older;
+      for (int unsigned s = 0; s < Sources; s++) begin
+        scan_d[place].from_reg[s] = uop_i.source[s].used && uop_i.source[s].from_reg;
+        scan_d[place].number[s]   = uop_i.source[s].number;
+      end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    if (push_i || pop || (Store && loaded_i != '0)) uop_q <= uop_d;
+    if (push_i || pop || absorb || (Store && loaded_i != '0)) scan_q <= scan_d;
+    if (!rst_ni) begin
+      for (int unsigned i = 0; i < UnitDepth; i++) scan_q[i].from_reg <= '0;
+    end
   end
 
   always_ff @(posedge clk_i) begin
+    if (move) head_q <= next;
+    if (move) row0_q <= next.turn;
+    else if (start) row0_q <= row0_q + 1'b1;
     if (!rst_ni) begin
-      count_q <= '0;
-      row_q   <= '0;
-      for (int unsigned i = 0; i < UnitDepth; i++) reads_q[i] <= '0;
+      head_valid_q <= 1'b0;
+      head_halt_q  <= 1'b0;
+      count_q      <= '0;
+      row_q        <= '0;
     end else begin
-      if (push_i || pop) count_q <= count_q + HeldBits'(push_i) - HeldBits'(pop) - HeldBits'(rides);
+      if (move || pop) head_valid_q <= move;
+      if (pop) head_halt_q <= 1'b0;
+      else if (absorb) head_halt_q <= 1'b1;
+      if (push_i || pop || absorb) count_q <= count_q + HeldBits'(push_i) - HeldBits'(pop) - HeldBits'(absorb);
       if (start) row_q <= last_o ? '0 : row_q + 1'b1;
-      if (push_i || pop) reads_q <= reads_d;
     end
   end
 
   // Nothing is pushed that has no place; rows stay within the instruction; places beyond the count read nothing.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_room : assert (!push_i || ready_o);
-      a_rows : assert (count_q == '0 || 4'(row_q) < uop_q[0].rows);
-      a_depth : assert (32'(count_q) <= UnitDepth);
+      a_room : assert (!push_i || (ready_o && room));
+      a_rows : assert (!head_valid_q || 4'(row_q) < head_q.rows);
+      a_depth : assert (32'(count_q) <= UnitDepth && count_q == HeldBits'(queued) + HeldBits'(head_valid_q));
       a_empty : assert (count_q != '0 || reads_o == '0);
     end
   end

@@ -15,7 +15,7 @@ from . import common
 FRACTION = 30  # bits behind the point of a coefficient
 SQUARE_BITS = 17  # of the place in the segment, those that multiply c2
 STEEP = 1 << 10  # a segment flatter than this is straight: with a slope that changes in steps it would not be monotonic
-LATENCY = 9  # stages of rtl/vpu/systole_vpu_sfu.sv
+LATENCY = 12  # stages of rtl/vpu/systole_vpu_sfu.sv
 BITS = {"c0": 31, "c1": 25, "c2": 18}  # c0 is unsigned
 OPS = (("exp2", "2^a"), ("log2", "logarithm of a to base 2"), ("rcp", "1 / a"), ("rsqrt", "1 / sqrt(a)"), ("tanh", "hyperbolic tangent of a"))
 

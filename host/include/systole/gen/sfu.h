@@ -10,7 +10,7 @@
 
 namespace systole::sfu {
 
-inline constexpr int kLatency = 9;  // cycles from an argument to its result
+inline constexpr int kLatency = 12;  // cycles from an argument to its result
 inline constexpr int kEntries = 1168;  // of the table
 
 // First entries of the segments of
