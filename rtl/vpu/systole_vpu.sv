@@ -197,7 +197,7 @@ module systole_vpu
     fetch_t rows [Sources];  // load units read none
     // verilator lint_on UNUSEDSIGNAL
 
-    systole_vpu_unit #(.Sources(Sources), .Store(u == UnitStore)) u_unit (
+    systole_vpu_unit #(.Sources(Sources), .Store(u == UnitStore), .Load(u < 2)) u_unit (
         .clk_i,
         .rst_ni,
         .push_i   (push[u]),

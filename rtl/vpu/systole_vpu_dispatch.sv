@@ -58,36 +58,26 @@ module systole_vpu_dispatch
   logic [2:0]  rows_q;
   logic [63:0] present_q [NumBanks];
   logic [ColBits-1:0] pushed_q, popped_q;  // rows in the transposer, columns taken
+  logic [ColBits-1:0] fit_q, left_q;       // rows that still fit, columns that are left
   held_t       ends_q;              // programs issued to their end that are not complete
 
   // The instruction that stands here.
   logic        valid_q, bad_q, in_range_q, clear_q;
+  logic        is_load, is_store, is_fence, is_halt, is_tpush, is_tpop, has_d, of_ub;  // what it is
+  logic [Units-1:0] unit;                                                              // its unit, one of them
   logic [10:0] pc_q;
   uop_t        uop_q;
   logic [31:0] limit_q;
 
-  vpu_class_e  cls;
-  logic        is_load, is_store, is_fence, is_halt, is_tpush, is_tpop, has_d;
   logic [31:0] address, last;
   logic [6:0]  stride_top;
   logic        take, in_range, steady, out_of_range, transposer_bad, wrong;
-  logic [2:0]  unit;
   logic        all_present, idle, waits, go;
   logic [7:0]  taken;  // rows that the instruction will write
 
   function automatic logic writes(vpu_op_e op);
     return class_of(op) != ClassStore && !(op inside {VopFence, VopHalt, VopTpush});
   endfunction
-
-  assign cls      = class_of(uop_q.op);
-  assign is_load  = cls == ClassLoad;
-  assign is_store = cls == ClassStore;
-  assign is_fence = uop_q.op == VopFence;
-  assign is_halt  = uop_q.op == VopHalt;
-  assign is_tpush = uop_q.op == VopTpush;
-  assign is_tpop  = uop_q.op == VopTpop;
-  assign has_d    = writes(uop_q.op);
-  assign unit     = is_store || is_halt ? 3'(UnitStore) : is_tpush ? BankX : uop_q.d[5:3];
 
   // Rows of a load or store lie in a line: when its ends are in range, and no step can leap over what is outside, all are.
   assign address  = uop_i.scalar[0];
@@ -132,6 +122,18 @@ module systole_vpu_dispatch
   always_ff @(posedge clk_i) begin
     if (take) begin
       uop_q      <= uop_i;
+      is_load    <= class_of(uop_i.op) == ClassLoad;
+      is_store   <= class_of(uop_i.op) == ClassStore;
+      is_fence   <= uop_i.op == VopFence;
+      is_halt    <= uop_i.op == VopHalt;
+      is_tpush   <= uop_i.op == VopTpush;
+      is_tpop    <= uop_i.op == VopTpop;
+      has_d      <= writes(uop_i.op);
+      of_ub      <= class_of(uop_i.op) == ClassLoad && uop_i.op != VopLdacc;
+      for (int unsigned u = 0; u < Units; u++) begin
+        unit[u] <= (class_of(uop_i.op) == ClassStore || uop_i.op == VopHalt) ? u == UnitStore :
+                   uop_i.op == VopTpush ? u == 32'(BankX) : uop_i.d[5:3] == 3'(u) && u != UnitStore;
+      end
       bad_q      <= bad_i;
       pc_q       <= pc_i;
       limit_q    <= limit_i;
@@ -146,12 +148,17 @@ module systole_vpu_dispatch
   end
 
   assign out_of_range   = (is_load || is_store) && !in_range_q;
-  assign transposer_bad = (is_tpush && 32'(pushed_q) + 32'(uop_q.rows) > Cols) ||
-                          (is_tpop && (32'(pushed_q) != Cols || 32'(popped_q) + 32'(uop_q.rows) > Cols));
+  assign transposer_bad = (is_tpush && 32'(uop_q.rows) > 32'(fit_q)) ||
+                          (is_tpop && (fit_q != '0 || 32'(uop_q.rows) > 32'(left_q)));
   assign wrong          = bad_q || transposer_bad;
 
   // Loads do not overtake the stores of older programs, nor more programs end at a time than can be counted.
-  assign waits = (is_load && uop_q.op != VopLdacc && ends_q != '0) || (is_halt && ends_q == '1);
+  assign waits = (of_ub && ends_q != '0) || (is_halt && ends_q == '1);
+
+  logic [Units-1:0] rooms;
+  for (genvar u = 0; u < Units; u++) begin : gen_room
+    assign rooms[u] = room_i[u];
+  end
 
   // What the instruction here does.
   always_comb begin
@@ -169,19 +176,14 @@ module systole_vpu_dispatch
       if (is_fence) begin
         go = stored_i && held_i[UnitStore] == '0;
       end else begin
-        go = clear_q && !waits;
-        for (int unsigned u = 0; u < Units; u++) begin
-          if (unit == 3'(u)) begin
-            if (!room_i[u]) go = 1'b0;
-            push_o[u] = go;
-          end
-        end
+        go = clear_q && !waits && (unit & ~rooms) == '0;
+        for (int unsigned u = 0; u < Units; u++) push_o[u] = go && unit[u];
       end
     end
   end
 
   assign ready_o  = take;
-  assign issued_o = go && state_q == Run && is_halt;
+  assign issued_o = valid_q && is_halt && state_q == Run && !bad_q && !freeze_i && room_i[UnitStore] && !waits;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) ends_q <= '0;
@@ -226,7 +228,7 @@ module systole_vpu_dispatch
         present_q[b] <= '1;
       end else if (soon_i[b].valid || (go && has_d)) begin
         present_q[b] <= (present_q[b] | (64'(soon_i[b].valid) << {soon_i[b].number, soon_i[b].row})) &
-                        ~(go && has_d && unit == 3'(b) ? {56'd0, taken} << {uop_q.d[2:0], 3'b000} : 64'd0);
+                        ~(go && has_d && unit[b] ? {56'd0, taken} << {uop_q.d[2:0], 3'b000} : 64'd0);
       end
     end
   end
@@ -240,17 +242,19 @@ module systole_vpu_dispatch
   end
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni || start_i) begin
+    if (go && is_tpush) begin
+      pushed_q <= pushed_q + ColBits'(uop_q.rows);
+      fit_q    <= fit_q - ColBits'(uop_q.rows);
+    end
+    if (go && is_tpop) begin
+      popped_q <= popped_q + ColBits'(uop_q.rows);
+      left_q   <= left_q - ColBits'(uop_q.rows);
+    end
+    if (!rst_ni || start_i || (go && is_tpop && 32'(left_q) == 32'(uop_q.rows))) begin
       pushed_q <= '0;
       popped_q <= '0;
-    end else if (go && is_tpush) begin
-      pushed_q <= pushed_q + ColBits'(uop_q.rows);
-    end else if (go && is_tpop) begin
-      popped_q <= popped_q + ColBits'(uop_q.rows);
-      if (32'(popped_q) + 32'(uop_q.rows) == Cols) begin
-        pushed_q <= '0;
-        popped_q <= '0;
-      end
+      fit_q    <= ColBits'(Cols);
+      left_q   <= ColBits'(Cols);
     end
   end
 

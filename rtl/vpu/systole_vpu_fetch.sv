@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Instruction memory, program counter and legality, which is found out as instructions are loaded: one instruction a cycle; the first one three cycles after start_i or
-// redirect_i. What follows the last instruction of the memory is an illegal one that bears the last one's index.
+// Instruction memory, program counter and legality, which is found out as instructions are loaded: one instruction a cycle; the first
+// one three cycles after start_i or redirect_i. What follows the last instruction of the memory is an illegal one that bears the last one's index.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_fetch
@@ -35,15 +35,29 @@ module systole_vpu_fetch
   assign go_decode = fetched_q && (!valid_o || ready_i);
   assign go_fetch  = running_q && (!fetched_q || go_decode);
 
-  systole_ram_1r1w #(.Width(VpuInstrBits + 1), .Depth(VpuImemWords), .AnyOnCollision(1'b1)) u_memory (
-      .clk_i,
-      .we_i,
-      .waddr_i,
-      .wdata_i({!vpu_illegal(wdata_i), wdata_i}),
-      .re_i   (go_fetch),
-      .raddr_i(pc_q[10:0]),
-      .rdata_o({legal, instr})
-  );
+  // An instruction, and above it whether it is legal: none is before it is loaded.
+  (* no_rw_check, ram_style = "block" *) logic [VpuInstrBits:0] memory_q [VpuImemWords];
+  initial begin
+    for (int unsigned i = 0; i < VpuImemWords; i++) memory_q[i] = '0;
+  end
+
+  // Written a cycle late: what the fields are used for comes from a table.
+  logic        we_q;
+  logic [10:0] waddr_q;
+  vpu_instr_t  wdata_q;
+  vpu_use_t    use_q;
+
+  always_ff @(posedge clk_i) begin
+    we_q    <= we_i;
+    waddr_q <= waddr_i;
+    wdata_q <= wdata_i;
+    use_q   <= vpu_use(wdata_i.op);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (we_q) memory_q[waddr_q] <= {!vpu_illegal(wdata_q, use_q), wdata_q};
+    if (go_fetch) {legal, instr} <= memory_q[pc_q[10:0]];
+  end
 
   always_ff @(posedge clk_i) begin
     if (go_fetch) fetched_pc_q <= pc_q;

@@ -213,11 +213,15 @@ module systole_vpu_sfu_lane
   logic signed [25:0] product10_q;
   logic signed [29:0] product11_q;
   logic signed [63:0] product8_q, sum;
-  logic [62:0]        magnitude9_q;
+  logic [62:0]        magnitude, magnitude9_q;
+  logic [63:0]        digits9;
+  logic [15:0]        some4;        // digits of four bits that are not zero
   logic [8:0]         scale9_q, scale10_q;
   logic               log8_q;
 
   assign sum = {product8_q[63:54] + (log8_q ? scale_q[8][9:0] : 10'd0), product8_q[53:0]};
+  assign magnitude = sum[63] ? 63'(-sum) : 63'(sum);
+  assign digits9 = {magnitude, 1'b0};
 
   always_ff @(posedge clk_i) begin
     log8_q       <= op7_i == SfuLog2;
@@ -226,7 +230,8 @@ module systole_vpu_sfu_lane
     product10_q  <= signed'(factor_q[6][25:17]) * signed'({1'b0, poly6_q[16:0]});
     product11_q  <= signed'(factor_q[6][25:17]) * signed'(poly6_q[31:17]);
     product8_q   <= {product11_q, product00_q} + {47'(product01_q) + 47'(product10_q), 17'd0};
-    magnitude9_q <= sum[63] ? 63'(-sum) : 63'(sum);
+    magnitude9_q <= magnitude;
+    for (int unsigned g = 0; g < 16; g++) some4[g] <= digits9[4*g+:4] != '0;
     scale9_q     <= log8_q ? LogScale[8:0] : scale_q[8][8:0];
     plain_q[9]   <= plain_q[8];
     if (log8_q && sum[63] && !plain_q[8].special) plain_q[9].plain <= Sign;
@@ -236,7 +241,6 @@ module systole_vpu_sfu_lane
 
   // Stage 10: leading zeros, no more than leave the exponent at its smallest.
   logic [63:0]      number;
-  logic [15:0]      some4;
   logic [15:0][1:0] count4;
   // verilator lint_off UNUSEDSIGNAL
   logic [3:0]       some16;
@@ -248,10 +252,7 @@ module systole_vpu_sfu_lane
   assign number = {magnitude9_q, 1'b1};
   always_comb begin
     for (int unsigned g = 0; g < 16; g++) begin
-      logic [3:0] d;
-      d         = number[4*g+:4];
-      some4[g]  = d != '0;
-      count4[g] = d[3] ? 2'd0 : d[2] ? 2'd1 : d[1] ? 2'd2 : 2'd3;
+      count4[g] = number[4*g+3] ? 2'd0 : number[4*g+2] ? 2'd1 : number[4*g+1] ? 2'd2 : 2'd3;
     end
     for (int unsigned g = 0; g < 4; g++) begin
       some16[g]  = some4[4*g+:4] != '0;

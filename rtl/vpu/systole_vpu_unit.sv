@@ -11,7 +11,8 @@ module systole_vpu_unit
   import systole_vpu_types_pkg::*;
 #(
     parameter int unsigned Sources = 3,
-    parameter bit          Store = 1'b0  // waits for older loads; takes halts
+    parameter bit          Store = 1'b0,  // waits for older loads; takes halts
+    parameter bit          Load = 1'b0    // reads no registers
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -54,8 +55,8 @@ module systole_vpu_unit
   scan_t  scan_q [UnitDepth], scan_d [UnitDepth];
   held_t  count_q;
   row_t   row_q, row0_q;        // row0_q: of source 0
+  logic [Sources-1:0] there_q;  // the row that would start is
   logic   start, pop;
-  logic [Sources-1:0] there;
   logic [PlaceBits-1:0] place;  // of an instruction that comes in
 
   systole_fifo #(.Width($bits(uop_t)), .Depth(UnitDepth - 1)) u_queue (
@@ -86,23 +87,24 @@ module systole_vpu_unit
   assign place   = PlaceBits'(count_q - HeldBits'(pop) - HeldBits'(absorb));
 
   // Rows of a source that are there; those that are not looked up count as there.
+  // verilator lint_off UNUSEDSIGNAL
   function automatic logic [7:0] rows_of(source_t src, logic [63:0] present [8]);
-    logic [7:0] rows;
-    rows = present[src.number[5:3]][{src.number[2:0], 3'd0}+:8];
-    if (src.row0) rows = {8{rows[0]}};
-    return !src.used || !src.from_reg || src.own ? 8'hFF : rows;
+    return !src.used || !src.from_reg || src.own || Load ? 8'hFF : present[src.number[5:3]][{src.number[2:0], 3'd0}+:8];
   endfunction
+  // verilator lint_on UNUSEDSIGNAL
 
   // Rows of the sources. Row 0 and scalars are taken with the first row and kept.
   for (genvar s = 0; s < Sources; s++) begin : gen_source
     source_t    src;
-    row_t       row;
-    logic [7:0] there_q;
-    assign src      = head_q.source[s];
-    assign row      = s == 0 ? row0_q : row_q;
-    assign there[s] = there_q[row];
+    row_t       row, row_then;
+    logic [7:0] rows, next_rows;
+    assign src       = head_q.source[s];
+    assign row       = src.row0 ? '0 : s == 0 ? row0_q : row_q;
+    assign row_then  = src.row0 ? '0 : row + 1'b1;
+    assign rows      = rows_of(src, present_i);
+    assign next_rows = rows_of(next.source[s], present_i);
 
-    always_ff @(posedge clk_i) there_q <= move ? rows_of(next.source[s], present_i) : rows_of(src, present_i);
+    always_ff @(posedge clk_i) there_q[s] <= move ? next_rows[s == 0 ? next.turn : '0] : start ? rows[row_then] : rows[row];
 
     assign fetch_o[s].valid    = start && src.used && (first_o || (src.from_reg && !src.row0));
     assign fetch_o[s].from_reg = src.from_reg;
@@ -111,7 +113,7 @@ module systole_vpu_unit
     assign fetch_o[s].scalar   = head_q.scalar[s];
   end
 
-  assign want_o = head_valid_q && there == '1 && !(Store && scan_q[0].older != '0);
+  assign want_o = head_valid_q && there_q == '1 && !(Store && scan_q[0].older != '0);
 
   always_comb begin
     reads_o = '0;

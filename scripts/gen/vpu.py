@@ -125,12 +125,10 @@ def _sv(spec: dict) -> str:
   endfunction
 
   // High when an instruction is illegal whatever the registers hold (fault vector_program).
-  function automatic logic vpu_illegal(vpu_instr_t x);
-    vpu_use_t u;
+  function automatic logic vpu_illegal(vpu_instr_t x, vpu_use_t u);
     logic [3:0] cls;
     logic scalar_class, bad_d, bad_c;
     logic [5:0] dst;
-    u = vpu_use(x.op);
     cls = x.op[7:4];
     scalar_class = cls == ClassScalar || cls == ClassControl;
     case (u.d)
