@@ -14,6 +14,7 @@ module systole_vpu
   import systole_vpu_types_pkg::*;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetMini),
+    parameter bit Fast = FastView,  // the lanes' simulation view
     localparam int unsigned Width = Cfg.Cols * 32,
     localparam int unsigned Bytes = Cfg.Cols * 4,
     localparam int unsigned LaneBits = $clog2(Cfg.Cols + 1)
@@ -225,7 +226,7 @@ module systole_vpu
     end
   end
 
-  systole_vpu_regs #(.Cols(Cols)) u_regs (
+  systole_vpu_regs #(.Cols(Cols), .Fast(Fast)) u_regs (
       .clk_i,
       .write_i (write),
       .load0_i (load0_row),
@@ -308,7 +309,7 @@ module systole_vpu
     assign b     = u == 2 ? alu0_b : alu1_b;
     assign c     = u == 2 ? alu0_c : alu1_c;
 
-    systole_vpu_alu #(.Cols(Cols)) u_alu (
+    systole_vpu_alu #(.Cols(Cols), .Fast(Fast)) u_alu (
         .clk_i,
         .rst_ni,
         .start_i  (want[u] && go[u]),
@@ -331,7 +332,7 @@ module systole_vpu
   assign go[4] = cross_go && !freeze_i;
   assign go[5] = store_go && !freeze_i;
 
-  systole_vpu_cross #(.Cols(Cols)) u_cross (
+  systole_vpu_cross #(.Cols(Cols), .Fast(Fast)) u_cross (
       .clk_i,
       .rst_ni,
       .go_o     (cross_go),

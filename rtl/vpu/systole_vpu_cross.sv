@@ -120,7 +120,7 @@ module systole_vpu_cross
       .y_o    (function_y)
   );
 
-  systole_vpu_random #(.Lanes(Cols)) u_random (
+  systole_vpu_random #(.Lanes(Cols), .Fast(Fast)) u_random (
       .clk_i,
       .rst_ni,
       .valid_i(asked_q && asked_op_q == VopRnd),

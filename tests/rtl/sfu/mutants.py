@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import mutation  # noqa: E402
 
-UNIT, TABLE = "vpu/systole_vpu_sfu.sv", "gen/systole_sfu_pkg.sv"
+UNIT, LANE, TABLE, FLOW = "vpu/systole_vpu_sfu_fast.sv", "vpu/systole_vpu_sfu_lane.sv", "gen/systole_sfu_pkg.sv", "vpu/systole_vpu_sfu.sv"
 
 MUTANTS = [
     # Arguments.
@@ -44,10 +44,23 @@ MUTANTS = [
     # Flow.
     (UNIT, "if (log2_q[7])", "if (log2_q[6])"),
     (UNIT, "if (valid_q[2]) begin", "if (valid_q[3]) begin"),
-    (UNIT, "if (!rst_ni) valid_q <= '0;", "if (!rst_ni) valid_q[1] <= '0;"),
+    (FLOW, "if (!rst_ni) valid_q <= '0;", "if (!rst_ni) valid_q[1] <= '0;"),
+    # The hardware's lanes.
+    (LANE, "down[7:6] != '0 ? '0 : fixed >> down[5:0]", "fixed >> down[5:0]"),
+    (LANE, "{3'd3, first[2]}", "{3'd3, first[1]}"),
+    (LANE, "plain.special = large1_q || scale[10];", "plain.special = large1_q;"),
+    (LANE, "signed'(-11'd127 - 11'(zeros1_q))", "signed'(-11'd126 - 11'(zeros1_q))"),
+    (LANE, "unsigned'(x >>> 1)", "unsigned'(x >> 1)"),
+    (LANE, "8'd130: w = {f, 7'd0} >> 3;", "8'd130: w = {f, 7'd0} >> 2;"),
+    (LANE, "{38'(rise01_q) + 38'(rise10_q), 17'd0}", "{38'(rise01_q), 17'd0}"),
+    (LANE, "{product11_q, product00_q}", "{product11_q, 34'd0}"),
+    (LANE, "if (log8_q && sum[63] && !plain_q[8].special)", "if (sum[63] && !plain_q[8].special)"),
+    (LANE, "9'(clear) < scale9_q ? clear : scale9_q[5:0]", "clear"),
+    (LANE, "(rest11_q != '0 || top11_q[1])", "top11_q[1]"),
+    (LANE, "rounded[31:23] >= 9'd255 ?", "rounded[31:23] >= 9'd256 ?"),
 ]
 
-BENCHES = [mutation.Bench("systole_vpu_sfu", "VSfu", "rtl/vpu/systole_vpu_sfu.sv", ("-GLanes=128",))]
+BENCHES = [mutation.Bench("sfu_bench", "VSfu", "tests/rtl/sfu/sfu_bench.sv")]
 
 if __name__ == "__main__":
     sys.exit(mutation.main(__doc__, MUTANTS, BENCHES))

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_vpu_alu alone, either view, its rows as arrays of lanes. Operands come with their operation.
+// Both views of systole_vpu_alu side by side, rows as arrays of lanes: the hardware's results, and whether the simulation view has the same.
+// Operands come with their operation.
 
 module alu_bench
   import systole_vpu_pkg::*;
   import systole_vpu_types_pkg::*;
 #(
-    parameter int unsigned Cols = 16,
-    parameter bit          Fast = 1'b0
+    parameter int unsigned Cols = 16
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
@@ -20,13 +20,13 @@ module alu_bench
     input  logic [31:0] c_i [Cols],
     output logic        valid_o,
     output logic [5:0]  place_o,
+    output logic        same_o,
     output logic [31:0] y_o [Cols]
 );
-  logic [Cols*32-1:0] a1_q, b1_q, c1_q, a_q, b_q, c_q, wdata;
+  logic [Cols*32-1:0] a1_q, b1_q, c1_q, a_q, b_q, c_q, wdata, fast_wdata;
   // verilator lint_off UNUSEDSIGNAL
-  write_t             soon;
+  write_t             write, fast_write, soon [2];
   // verilator lint_on UNUSEDSIGNAL
-  write_t             write;
 
   assign valid_o = write.valid;
   assign place_o = {write.number, write.row};
@@ -43,7 +43,7 @@ module alu_bench
     assign y_o[c] = wdata[c*32+:32];
   end
 
-  systole_vpu_alu #(.Cols(Cols), .Fast(Fast)) u_alu (
+  systole_vpu_alu #(.Cols(Cols), .Fast(1'b0)) u_hardware (
       .clk_i,
       .rst_ni,
       .start_i,
@@ -53,8 +53,24 @@ module alu_bench
       .a_i      (a_q),
       .b_i      (b_q),
       .c_i      (c_q),
-      .soon_o   (soon),
+      .soon_o   (soon[0]),
       .write_o  (write),
       .wdata_o  (wdata)
   );
+  systole_vpu_alu #(.Cols(Cols), .Fast(1'b1)) u_fast (
+      .clk_i,
+      .rst_ni,
+      .start_i,
+      .op_i     (vpu_op_e'(op_i)),
+      .number_i (place_i[5:3]),
+      .row_i    (place_i[2:0]),
+      .a_i      (a_q),
+      .b_i      (b_q),
+      .c_i      (c_q),
+      .soon_o   (soon[1]),
+      .write_o  (fast_write),
+      .wdata_o  (fast_wdata)
+  );
+
+  assign same_o = fast_write.valid == write.valid && (!write.valid || fast_wdata == wdata);
 endmodule

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "Vvpu_hardware.h"
 #include "Vvpu_mini.h"
 #include "Vvpu_v2.h"
 #include "tests/rtl/verilated_vector_unit.h"
@@ -49,6 +50,8 @@ std::unique_ptr<Unit> Make(const Preset& preset, uint32_t seed) {
 
 std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed) {
   if (preset == "mini") return Make<Vvpu_mini>(*FindPreset(preset), seed);
+  if (preset == "hardware")
+    return Make<Vvpu_hardware>(*FindPreset("mini"), seed);
   if (preset == "v2") return Make<Vvpu_v2>(*FindPreset(preset), seed);
   std::abort();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The ALU alone against the reference: each instruction with all pairs of
-// corner operands, then random and related operands, a new instruction in each
-// cycle and gaps between.
+// The ALU alone, both its views, against the reference: each instruction with
+// all pairs of corner operands, then random and related operands, a new
+// instruction in each cycle and gaps between.
 
 #include <deque>
 #include <memory>
@@ -108,6 +108,7 @@ class VpuAluTest : public ::testing::Test {
     ASSERT_EQ(dut_->valid_o, x.valid);
     if (!x.valid) return;
     ASSERT_EQ(dut_->place_o, x.place);
+    if (!dut_->same_o && ++wrong_ <= 10) ADD_FAILURE() << "the views differ";
     for (int l = 0; l < kLanes; ++l) {
       const Operands& o = x.row[l];
       const uint32_t want = Lane(x.op, o.a, o.b, o.c);

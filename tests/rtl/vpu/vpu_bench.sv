@@ -7,6 +7,7 @@ module vpu_bench
   import systole_presets_pkg::*;
 #(
     parameter int unsigned Preset = PresetMini,
+    parameter bit          Fast = 1'b1,  // the lanes' simulation view
     localparam core_cfg_t Cfg = core_preset(Preset),
     localparam int unsigned Masks = Cfg.Cols * 4 / 32
 ) (
@@ -81,7 +82,7 @@ module vpu_bench
     assign vwr_mask_o[w] = vwr_mask[w*32+:32];
   end
 
-  systole_vpu #(.Cfg(Cfg)) u_vpu (
+  systole_vpu #(.Cfg(Cfg), .Fast(Fast)) u_vpu (
       .clk_i,
       .rst_ni,
       .req_i(req), .rsp_o(rsp),

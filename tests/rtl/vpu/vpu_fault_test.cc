@@ -344,7 +344,8 @@ TEST_P(VpuFaultTest, FrozenAtAnyTime) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuFaultTest, ::testing::Values("mini", "v2"),
+INSTANTIATE_TEST_SUITE_P(Presets, VpuFaultTest,
+                         ::testing::Values("mini", "hardware", "v2"),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

@@ -175,7 +175,8 @@ TEST_P(VpuMemoryTest, AlignedHalvesNeedOneWord) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, VpuMemoryTest,
-                         ::testing::Values("mini", "v2"), [](const auto& info) {
+                         ::testing::Values("mini", "hardware", "v2"),
+                         [](const auto& info) {
                            return std::string(info.param);
                          });
 

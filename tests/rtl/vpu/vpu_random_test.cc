@@ -63,7 +63,7 @@ class VpuRandomTest : public ::testing::TestWithParam<const char*> {
   }
 
   uint64_t first_ = 0;
-  int rounds_ = std::string(GetParam()) == "mini" ? 600 : 25;
+  int rounds_ = std::string(GetParam()) == "v2" ? 25 : 600;
   std::unique_ptr<Unit> unit_;
 };
 
@@ -139,7 +139,8 @@ TEST_P(VpuRandomTest, FaultsMatchSimulator) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, VpuRandomTest,
-                         ::testing::Values("mini", "v2"), [](const auto& info) {
+                         ::testing::Values("mini", "hardware", "v2"),
+                         [](const auto& info) {
                            return std::string(info.param);
                          });
 

@@ -202,7 +202,8 @@ TEST_P(VpuSpeedTest, EmptyProgram) {
   EXPECT_LE(cycles, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuSpeedTest, ::testing::Values("mini", "v2"),
+INSTANTIATE_TEST_SUITE_P(Presets, VpuSpeedTest,
+                         ::testing::Values("mini", "hardware", "v2"),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

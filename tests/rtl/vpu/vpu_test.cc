@@ -303,7 +303,8 @@ TEST_P(VpuTest, ProgramsOverlap) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuTest, ::testing::Values("mini", "v2"),
+INSTANTIATE_TEST_SUITE_P(Presets, VpuTest,
+                         ::testing::Values("mini", "hardware", "v2"),
                          [](const auto& info) {
                            return std::string(info.param);
                          });
