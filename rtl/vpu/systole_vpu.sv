@@ -74,6 +74,8 @@ module systole_vpu
   logic [31:0]       fault_addr, span, limit;
   logic              decoded_valid, decoded_ready, redirect, issued_valid, issued_ready, bad;
   decoded_t          decoded;
+  logic              ahead_valid;
+  vpu_instr_t        ahead;
   uop_t              issued, uop;
 
   // Units: 0, 1 load; 2, 3 ALU; 4 cross; 5 store.
@@ -140,7 +142,9 @@ module systole_vpu
       .target_i  (target),
       .valid_o   (decoded_valid),
       .ready_i   (decoded_ready),
-      .decoded_o (decoded)
+      .decoded_o (decoded),
+      .ahead_valid_o(ahead_valid),
+      .ahead_o   (ahead)
   );
 
   systole_vpu_issue #(.Cfg(Cfg)) u_issue (
@@ -152,6 +156,8 @@ module systole_vpu
       .valid_i   (decoded_valid),
       .ready_o   (decoded_ready),
       .decoded_i (decoded),
+      .ahead_valid_i(ahead_valid),
+      .ahead_i   (ahead),
       .redirect_o(redirect),
       .target_o  (target),
       .valid_o   (issued_valid),

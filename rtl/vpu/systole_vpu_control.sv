@@ -67,8 +67,9 @@ module systole_vpu_control
   assign run_args_o    = vrun.args;
 
   // Verdict.
-  fault_e      verdict;
-  logic [31:0] verdict_addr, load_end;
+  fault_e      verdict, verdict_q;
+  logic [31:0] verdict_addr, verdict_addr_q, load_end;
+  logic        checked_q;  // the verdict is that of the descriptor here
 
   assign load_end = 32'(vload.ub_addr) + {17'd0, vload.count, 3'b000};
 
@@ -116,7 +117,13 @@ module systole_vpu_control
     end
   end
 
-  assign wrong = state_q == Check && verdict != FaultNone && runs_q == '0;
+  assign wrong = state_q == Check && checked_q && verdict_q != FaultNone && runs_q == '0;
+
+  always_ff @(posedge clk_i) begin
+    checked_q      <= state_q == Check;
+    verdict_q      <= verdict;
+    verdict_addr_q <= verdict_addr;
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -141,7 +148,7 @@ module systole_vpu_control
       unique case (state_q)
         Idle: if (start_valid_i && start_ready_o) state_q <= Check;
         Check: if (run_o) state_q <= Idle;
-        else if (verdict == FaultNone && vload.opcode == OpVload && runs_q == '0) state_q <= Load;
+        else if (checked_q && verdict_q == FaultNone && vload.opcode == OpVload && runs_q == '0) state_q <= Load;
         Load: if (coming_q == '0) state_q <= Idle;
         default: ;
       endcase
@@ -150,8 +157,8 @@ module systole_vpu_control
   end
 
   always_ff @(posedge clk_i) begin
-    fault_code_o <= wrong ? verdict : fault_code_i;
-    fault_addr_o <= {4'd0, wrong ? verdict_addr : fault_addr_i};
+    fault_code_o <= wrong ? verdict_q : fault_code_i;
+    fault_addr_o <= {4'd0, wrong ? verdict_addr_q : fault_addr_i};
   end
 
   // A program is issued, ends or faults only while one runs, and its faults come behind the ends of older ones.

@@ -71,7 +71,7 @@ module systole_vpu_dispatch
 
   logic [31:0] address, last;
   logic [6:0]  stride_top;
-  logic        take, in_range, steady, out_of_range, transposer_bad, wrong;
+  logic        take, in_range, steady, out_of_range, transposer_bad_q, wrong;
   logic        all_present, idle, waits, go;
   logic [7:0]  taken;  // rows that the instruction will write
 
@@ -139,7 +139,8 @@ module systole_vpu_dispatch
       limit_q    <= limit_i;
       in_range_q <= in_range;
     end
-    clear_q <= take ? !writes(uop_i.op) || (free[0] && !(valid_q && behind)) : !has_d || free[1];
+    clear_q <= take ? !(uop_i.op inside {VopTpush, VopTpop}) && (!writes(uop_i.op) || (free[0] && !(valid_q && behind))) :
+               !has_d || free[1];
   end
 
   always_ff @(posedge clk_i) begin
@@ -147,10 +148,13 @@ module systole_vpu_dispatch
     else if (take) valid_q <= valid_i;
   end
 
-  assign out_of_range   = (is_load || is_store) && !in_range_q;
-  assign transposer_bad = (is_tpush && 32'(uop_q.rows) > 32'(fit_q)) ||
-                          (is_tpop && (fit_q != '0 || 32'(uop_q.rows) > 32'(left_q)));
-  assign wrong          = bad_q || transposer_bad;
+  assign out_of_range = (is_load || is_store) && !in_range_q;
+  // What the transposer takes and has is looked at for a cycle, in which its instruction stays here.
+  always_ff @(posedge clk_i) begin
+    transposer_bad_q <= !take && ((is_tpush && 32'(uop_q.rows) > 32'(fit_q)) ||
+                                  (is_tpop && (fit_q != '0 || 32'(uop_q.rows) > 32'(left_q))));
+  end
+  assign wrong = bad_q || transposer_bad_q;
 
   // Loads do not overtake the stores of older programs, nor more programs end at a time than can be counted.
   assign waits = (of_ub && ends_q != '0) || (is_halt && ends_q == '1);

@@ -25,7 +25,9 @@ module systole_vpu_fetch
 
     output logic        valid_o,
     input  logic        ready_i,
-    output decoded_t    decoded_o
+    output decoded_t    decoded_o,
+    output logic        ahead_valid_o,  // decoded_o takes this instruction
+    output vpu_instr_t  ahead_o
 );
   logic       running_q, fetched_q, go_fetch, go_decode;
   logic [11:0] pc_q, fetched_pc_q;  // 2048: past the end
@@ -35,27 +37,30 @@ module systole_vpu_fetch
   assign go_decode = fetched_q && (!valid_o || ready_i);
   assign go_fetch  = running_q && (!fetched_q || go_decode);
 
+  assign ahead_valid_o = go_decode;
+  assign ahead_o       = instr;
+
   // An instruction, and above it whether it is legal: none is before it is loaded.
   (* no_rw_check, ram_style = "block" *) logic [VpuInstrBits:0] memory_q [VpuImemWords];
   initial begin
     for (int unsigned i = 0; i < VpuImemWords; i++) memory_q[i] = '0;
   end
 
-  // Written a cycle late: what the fields are used for comes from a table.
-  logic        we_q;
-  logic [10:0] waddr_q;
-  vpu_instr_t  wdata_q;
-  vpu_use_t    use_q;
+  // Written two cycles late: what the fields are used for comes from a table.
+  logic [1:0]  we_q;
+  logic [10:0] waddr_q [2];
+  vpu_instr_t  wdata_q [2];
+  vpu_use_t    use_q [2];
 
   always_ff @(posedge clk_i) begin
-    we_q    <= we_i;
-    waddr_q <= waddr_i;
-    wdata_q <= wdata_i;
-    use_q   <= vpu_use(wdata_i.op);
+    we_q    <= {we_q[0], we_i};
+    waddr_q <= '{waddr_i, waddr_q[0]};
+    wdata_q <= '{wdata_i, wdata_q[0]};
+    use_q   <= '{vpu_use(wdata_i.op), use_q[0]};
   end
 
   always_ff @(posedge clk_i) begin
-    if (we_q) memory_q[waddr_q] <= {!vpu_illegal(wdata_q, use_q), wdata_q};
+    if (we_q[1]) memory_q[waddr_q[1]] <= {!vpu_illegal(wdata_q[1], use_q[1]), wdata_q[1]};
     if (go_fetch) {legal, instr} <= memory_q[pc_q[10:0]];
   end
 
@@ -92,7 +97,7 @@ module systole_vpu_fetch
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_start : assert (!start_i || (!running_q && !fetched_q && !valid_o));
-      a_write : assert (!we_i || (!running_q && !fetched_q));
+      a_write : assert (!(we_i || we_q != '0) || (!running_q && !fetched_q));
     end
   end
 endmodule

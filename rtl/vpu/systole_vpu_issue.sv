@@ -21,6 +21,10 @@ module systole_vpu_issue
     input  logic              valid_i,
     output logic              ready_o,
     input  decoded_t          decoded_i,
+    input  logic              ahead_valid_i,  // this instruction is decoded_i in the next cycle
+    // verilator lint_off UNUSEDSIGNAL
+    input  vpu_instr_t        ahead_i,
+    // verilator lint_on UNUSEDSIGNAL
     output logic              redirect_o,
     output logic [10:0]       target_o,
 
@@ -44,7 +48,7 @@ module systole_vpu_issue
   vpu_instr_t  in;
   vpu_class_e  cls;
   vpu_op_e     op;
-  logic [31:0] a, b, c, imm, index, result;
+  logic [31:0] a, b, c, imm, index, result;  // a, b, c: read with the instruction, a cycle ago
   logic        is_scalar, is_branch, is_vl, is_lanes, local_op, is_mul, taken, far, bad, go;
   logic [31:0] mul_a_q, mul_b_q, product_q;
   logic [1:0]  mul_q;  // cycles that the multiplication in this stage has taken
@@ -53,10 +57,24 @@ module systole_vpu_issue
   assign op    = vpu_op_e'(in.op);
   assign cls   = class_of(op);
   assign imm   = in.imm;
-  assign a     = s_q[in.a[3:0]];
-  assign b     = s_q[in.b[3:0]];
-  assign c     = s_q[in.imm[3:0]];
   assign index = imm + b;
+
+  // A scalar register, behind the instruction that is here now.
+  function automatic logic [31:0] scalar(logic [3:0] number, logic [31:0] regs [VpuScalarRegs], logic written, logic [3:0] d,
+                                         logic [31:0] value);
+    return written && d == number ? value : regs[number];
+  endfunction
+
+  logic written;
+  assign written = valid_i && is_scalar && !decoded_i.illegal && in.d != '0;
+
+  always_ff @(posedge clk_i) begin
+    if (ahead_valid_i) begin
+      a <= scalar(ahead_i.a[3:0], s_q, written, in.d[3:0], result);
+      b <= scalar(ahead_i.b[3:0], s_q, written, in.d[3:0], result);
+      c <= scalar(ahead_i.imm[3:0], s_q, written, in.d[3:0], result);
+    end
+  end
 
   assign is_scalar = cls == ClassScalar;
   assign is_branch = op inside {VopBeq, VopBne, VopBlt};

@@ -40,7 +40,10 @@ module systole_vpu_unit
   // What is looked at of all instructions held, the oldest at 0. The rest lies in a queue, but for the running one's.
   typedef struct packed {
     held_t [1:0] older;
-    logic [Sources-1:0]      from_reg;
+    row_t        turn;
+    logic [Sources-1:0]      from_reg;  // reads a register
+    logic [Sources-1:0]      look;      // whose rows must be there
+    logic [Sources-1:0]      row0;
     logic [Sources-1:0][5:0] number;
   } scan_t;
 
@@ -86,25 +89,26 @@ module systole_vpu_unit
   assign halt_o  = Store && (head_q.op == VopHalt || (head_halt_q && last_o));
   assign place   = PlaceBits'(count_q - HeldBits'(pop) - HeldBits'(absorb));
 
-  // Rows of a source that are there; those that are not looked up count as there.
-  // verilator lint_off UNUSEDSIGNAL
-  function automatic logic [7:0] rows_of(source_t src, logic [63:0] present [8]);
-    return !src.used || !src.from_reg || src.own || Load ? 8'hFF : present[src.number[5:3]][{src.number[2:0], 3'd0}+:8];
+  // Whether a row of a source is there, of the oldest instruction and the one behind it; what is not looked up counts as there.
+  function automatic logic row_there(logic look, logic [5:0] number, row_t row, logic [63:0] present [8]);
+    return !look || present[number[5:3]][{number[2:0], row}];
   endfunction
-  // verilator lint_on UNUSEDSIGNAL
 
   // Rows of the sources. Row 0 and scalars are taken with the first row and kept.
   for (genvar s = 0; s < Sources; s++) begin : gen_source
-    source_t    src;
-    row_t       row, row_then;
-    logic [7:0] rows, next_rows;
+    // verilator lint_off UNUSEDSIGNAL
+    source_t src;
+    // verilator lint_on UNUSEDSIGNAL
+    row_t    row, first_row, row_then;
     assign src       = head_q.source[s];
     assign row       = src.row0 ? '0 : s == 0 ? row0_q : row_q;
-    assign row_then  = src.row0 ? '0 : row + 1'b1;
-    assign rows      = rows_of(src, present_i);
-    assign next_rows = rows_of(next.source[s], present_i);
+    assign row_then  = scan_q[0].row0[s] ? '0 : row + 1'b1;
+    assign first_row = s == 0 ? scan_q[0].turn : '0;
 
-    always_ff @(posedge clk_i) there_q[s] <= move ? next_rows[s == 0 ? next.turn : '0] : start ? rows[row_then] : rows[row];
+    always_ff @(posedge clk_i) begin
+      if (pop) there_q[s] <= row_there(scan_q[1].look[s], scan_q[1].number[s], s == 0 ? scan_q[1].turn : '0, present_i);
+      else there_q[s] <= row_there(scan_q[0].look[s], scan_q[0].number[s], !head_valid_q ? first_row : start ? row_then : row, present_i);
+    end
 
     assign fetch_o[s].valid    = start && src.used && (first_o || (src.from_reg && !src.row0));
     assign fetch_o[s].from_reg = src.from_reg;
@@ -143,8 +147,11 @@ module systole_vpu_unit
     end
     if (push_i) begin
       scan_d[place].older = uop_i.older;
+      scan_d[place].turn  = uop_i.turn;
       for (int unsigned s = 0; s < Sources; s++) begin
-        scan_d[place].from_reg[s] = uop_i.source[s].used && uop_i.source[s].from_reg;
+        scan_d[place].from_reg[s] = !Load && uop_i.source[s].used && uop_i.source[s].from_reg;
+        scan_d[place].look[s]     = !Load && uop_i.source[s].used && uop_i.source[s].from_reg && !uop_i.source[s].own;
+        scan_d[place].row0[s]     = uop_i.source[s].row0;
         scan_d[place].number[s]   = uop_i.source[s].number;
       end
     end
