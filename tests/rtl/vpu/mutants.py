@@ -10,8 +10,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import mutation  # noqa: E402
 
 FP, TYPES = "vpu/systole_vpu_fp_pkg.sv", "vpu/systole_vpu_types_pkg.sv"
-ALU, CROSS, RANDOM, LOAD, STORE, UNIT, REGS, DISPATCH, ISSUE, FETCH, CONTROL, TOP = (
-    f"vpu/systole_vpu{suffix}.sv" for suffix in ("_alu", "_cross", "_random", "_load", "_store", "_unit", "_regs", "_dispatch", "_issue",
+ALU, FAST, LANE, CROSS, RANDOM, LOAD, STORE, UNIT, REGS, DISPATCH, ISSUE, FETCH, CONTROL, TOP = (
+    f"vpu/systole_vpu{suffix}.sv" for suffix in ("_alu", "_alu_fast", "_alu_lane", "_cross", "_random", "_load", "_store", "_unit", "_regs", "_dispatch", "_issue",
                                             "_fetch", "_control", ""))
 
 MUTANTS = [
@@ -36,38 +36,60 @@ MUTANTS = [
     (FP, "m >= Sign ? ~Sign : m", "m"),
     (FP, "info  = SumOffset + 32'd158;", "info  = SumOffset + 32'd157;"),
     (TYPES, "+ ((x >> 16) & 32'd1)) & 32'hFFFF_0000", ") & 32'hFFFF_0000"),
-    (ALU, "zero     = op == VopFmul ? Sign : 32'd0;", "zero     = 32'd0;"),
-    (ALU, "x[31] ? x ^ ~Sign : x", "x"),
-    (ALU, "((a | b) & ~Sign) != 0 && !is_nan(a)", "!is_nan(a)"),
-    (ALU, "op_q[3] == VopF2iFloor", "op_q[2] == VopF2iFloor"),
-    (ALU, "kind_q[s]  <= kind_q[s-1];", "kind_q[s]  <= kind_q[1];"),
+    (FAST, "zero     = op == VopFmul ? Sign : 32'd0;", "zero     = 32'd0;"),
+    (FAST, "x[31] ? x ^ ~Sign : x", "x"),
+    (FAST, "((a | b) & ~Sign) != 0 && !is_nan(a)", "!is_nan(a)"),
+    (FAST, "op_q[3] == VopF2iFloor", "op_q[2] == VopF2iFloor"),
+    (FAST, "kind_q[s]  <= kind_q[s-1];", "kind_q[s]  <= kind_q[1];"),
+    # The same in hardware.
+    (LANE, "e | 8'(low)", "e"),
+    (LANE, "- 10'd100", "- 10'd99"),
+    (LANE, "a_i[31] != b_i[31] ? a_i[31] :", "a_i[31] != b_i[31] ? b_i[31] :"),
+    (LANE, "!(ctl1_i.float_compare && zeros))", "1'b1)"),
+    (LANE, "(fb.zero && !ctl1_i.by_one && !ctl1_i.to_int)", "1'b0"),
+    (LANE, "right1_q[6:0] > 7'd77", "right1_q[6:0] > 7'd126"),
+    (LANE, "spread[50:35] != '0, spread[34:19] != '0", "spread[50:35] != '0, 1'b0"),
+    (LANE, "(x.zero && y.inf)", "1'b0"),
+    (LANE, "special = (z.inf ? z_sign : p_sign)", "special = p_sign"),
+    (LANE, "assign middle = p01_q + p10_q;", "assign middle = p01_q;"),
+    (LANE, "turned        = opposed2_q && word_first[W]", "turned        = 1'b0"),
+    (LANE, "sign3_q && !(opposed3_q && some3_q == '0)", "sign3_q"),
+    (LANE, "most_large || zeros_count < most ? zeros_count : most", "zeros_count"),
+    (LANE, "half5_q || rest5_q != '0 || top5_q[8]", "half5_q || rest5_q != '0"),
+    (LANE, "if (ctl6_i.to_int && negative) more = !more;", ""),
+    (LANE, "rounded[31:23] >= 9'd255 ?", "rounded[31:23] >= 9'd256 ?"),
+    (LANE, "ctl6_i.left ? reversed(rounded) : rounded", "rounded"),
+    (ALU, "ctl_q[s] <= ctl_q[s-1];", "ctl_q[s] <= ctl_q[1];"),
     # The unit's bench.
-    (UNIT, "s == 0 ? row_q + uop_q[0].turn : row_q", "row_q"),
-    (UNIT, "&& !src.own && !present_i", "&& !present_i"),
+    (UNIT, "!head_valid_q ? first_row :", ""),
+    (UNIT, "uop_i.source[s].from_reg && !uop_i.source[s].own;", "uop_i.source[s].from_reg;"),
     (UNIT, "src.used && (first_o || (src.from_reg && !src.row0))", "src.used && (first_o || src.from_reg)"),
-    (UNIT, "&& absent == '0 &&", "&&"),
-    (UNIT, " && !(Store && uop_q[0].older != '0)", ""),
-    (UNIT, "reads_d[i] = reads_q[i+1];", ""),
+    (UNIT, "&& there_q == '1 &&", "&&"),
+    (UNIT, "start ? row_then : row, present_i", "row, present_i"),
+    (UNIT, " && !(Store && scan_q[0].older != '0)", ""),
+    (UNIT, "if (i != 0 || pop) scan_d[i] = scan_d[i+1];", "scan_d[i] = scan_d[i+1];"),
     (UNIT, "if (start) row_q <= last_o ? '0 : row_q + 1'b1;", "if (start) row_q <= row_q + 1'b1;"),
-    (UNIT, "uop_q[1].op == VopHalt && uop_q[1].older == '0", "uop_q[1].op == VopHalt"),
-    (UNIT, "- HeldBits'(pop) - HeldBits'(rides);", "- HeldBits'(pop);"),
+    (UNIT, "next.op == VopHalt && scan_q[1].older == '0", "next.op == VopHalt"),
+    (UNIT, "(head_halt_q && last_o)", "head_halt_q"),
+    (UNIT, "HeldBits'(push_i) - HeldBits'(pop) - HeldBits'(absorb)", "HeldBits'(push_i) - HeldBits'(pop)"),
     (REGS, "BankAlu1: operand_q <= gen_bank[3]", "BankAlu1: operand_q <= gen_bank[2]"),
     (DISPATCH, "held_i[u] - HeldBits'(loaded_i[u])", "held_i[u] == '0 ? '0 : held_i[u] - 1'b1"),
-    (DISPATCH, "if ((reads & d_set) != '0) d_free = 1'b0;", ""),
-    (DISPATCH, "present_q[b][{uop_i.d[2:0], 3'b000}+:8] != '1) d_free = 1'b0;", "present_q[b][{uop_i.d[2:0], 3'b000}+:8] == '0) d_free = 1'b0;"),
-    (DISPATCH, "8'hFF >> (4'd8 - uop_i.rows)", "8'hFF"),
+    (DISPATCH, "if (reads_i[u][k]) free[k] = 1'b0;", ""),
+    (DISPATCH, "free[0] && !(valid_q && behind)", "free[0]"),
+    (DISPATCH, "{number_o[k][2:0], 3'b000}+:8] == '1;", "{number_o[k][2:0], 3'b000}+:8] != '0;"),
+    (DISPATCH, "8'hFF >> (4'd8 - uop_q.rows)", "8'hFF"),
     (DISPATCH, "go = stored_i && held_i[UnitStore] == '0;", "go = held_i[UnitStore] == '0;"),
     (DISPATCH, "idle = all_present && stored_i;", "idle = all_present;"),
     (DISPATCH, "(steady && last <= limit_i)", "last <= limit_i"),
     (DISPATCH, "is_store && rows_q != '0 ? Part : Drain", "Drain"),
     (DISPATCH, "default: if (idle) fault_o", "default: fault_o"),
-    (DISPATCH, "32'(pushed_q) + 32'(uop_i.rows) > Cols", "32'(pushed_q) > Cols"),
-    (DISPATCH, "(32'(pushed_q) != Cols || ", "("),
-    (DISPATCH, "if (!rst_ni || start_i) begin", "if (!rst_ni) begin"),
-    (DISPATCH, "is_load && uop_i.op != VopLdacc && ends_q != '0", "1'b0"),
+    (DISPATCH, "is_tpush && 32'(uop_q.rows) > 32'(fit_q)", "is_tpush && fit_q == '0"),
+    (DISPATCH, "(fit_q != '0 || ", "("),
+    (DISPATCH, "if (!rst_ni || start_i || (go", "if (!rst_ni || (go"),
+    (DISPATCH, "of_ub && ends_q != '0", "1'b0"),
     (DISPATCH, "if (is_halt) uop_o.rows = 4'd1;", ""),
     (DISPATCH, "if (is_store || is_halt) begin", "if (is_store) begin"),
-    (DISPATCH, "valid_i && wrong) state_q <= Drain;", "valid_i && wrong && uop_i.op == VopTpop) state_q <= Drain;"),
+    (DISPATCH, "valid_q && wrong) state_q <= Drain;", "valid_q && wrong && uop_q.op == VopTpop) state_q <= Drain;"),
     (ISSUE, "is_vl && signed'(a) <= 0", "is_vl && a == 0"),
     (ISSUE, "a == '0 || a > Cols", "a == '0 || a > Cols + 1"),
     (ISSUE, "is_branch && taken && far", "is_branch && far"),
@@ -76,7 +98,9 @@ MUTANTS = [
     (ISSUE, "a > VpuVectorRows ? 4'(VpuVectorRows) : a[3:0]", "a[3:0]"),
     (ISSUE, "lanes_q <= (LaneBits + 1)'(Cols);", ""),
     (ISSUE, "if (!rst_ni || stop_i) valid_o <= 1'b0;", "if (!rst_ni) valid_o <= 1'b0;"),
-    (FETCH, "fetched_pc_q[11] || vpu_illegal(instr)", "vpu_illegal(instr)"),
+    (FETCH, "fetched_pc_q[11] || !legal", "!legal"),
+    (FETCH, "{!vpu_illegal(wdata_q[1], use_q[1]), wdata_q[1]}", "{1'b1, wdata_q[1]}"),
+    (ISSUE, "written && d == number ? value : regs[number]", "regs[number]"),
     (FETCH, "fetched_q <= 1'b0;\n        valid_o   <= 1'b0;\n        running_q <= !stop_i;", "valid_o   <= 1'b0;\n        running_q <= !stop_i;"),
     (LOAD, "c < 32'(d2_q.lanes) ? lane[c] : 32'd0", "lane[c]"),
     (LOAD, "lane[2*c+1] = word[c] & 32'hFFFF_0000;", "lane[2*c+1] = word[c] << 16;"),
@@ -87,16 +111,17 @@ MUTANTS = [
     (STORE, "lane[2*c] >> 16 | lane[2*c+1]", "lane[2*c] >> 16"),
     (STORE, "~({Bytes{1'b1}} << wr_len) : '0", "'1 : '0"),
     (STORE, "first_i ? uop_i.scalar[0] : next_q", "next_q"),
-    (STORE, "count = 32'(len_q) >> 1;", "count = 32'(len_q) >> 2;"),
+    (STORE, "count = 32'(convert_q.len) >> 1;", "count = 32'(convert_q.len) >> 2;"),
     (STORE, "<< 1 > 32'hFF00_0000", "<< 1 >= 32'hFF00_0000"),
     (STORE, "<< 1 == 32'hFF00_0000 && c < count", "<< 1 == 32'hFF00_0000"),
     (STORE, "assign halted_o   = written && halt;", "assign halted_o   = queue_valid && halt;"),
     (STORE, "queue_valid && write && !freeze_i", "queue_valid && !freeze_i"),
-    (CROSS, "Move: go_o = !slot_q[1].write.valid;", "Move: go_o = 1'b1;"),
-    (CROSS, "Random: go_o = !slot_q[RandomLatency+1].write.valid;", "Random: go_o = 1'b1;"),
+    (CROSS, "Move: go_o = !slot_q[MoveSlot+1].write.valid;", "Move: go_o = 1'b1;"),
+    (CROSS, "Column: go_o = !slot_q[ColumnSlot+1].write.valid;", "Column: go_o = 1'b1;"),
+    (CROSS, "Random: go_o = !slot_q[RandomSlot+1].write.valid;", "Random: go_o = 1'b1;"),
     (CROSS, "uop_i.scalar[1] + 32'(row_i) * Cols", "uop_i.scalar[1]"),
-    (CROSS, "transposer_q[c][lane_q]", "transposer_q[lane_q][c]"),
-    (RANDOM, "second(x2_q[l]) ^ key_q[2]", "second(x2_q[l]) ^ key_q[1]"),
+    (CROSS, "element_q[c][lane1_q]", "element_q[lane1_q][c]"),
+    (RANDOM, "second(x2_q[l]) ^ key_q[3]", "second(x2_q[l]) ^ key_q[2]"),
     (RANDOM, "p ^ (p >> 15)", "p ^ (p >> 16)"),
     (TOP, "acc_valid[0] && !acc_turn_q ? acc_row[0]", "acc_valid[0] ? acc_row[0]"),
     (TOP, "{ub_valid[u] && tail[OffBits], 1'b1}", "2'b01"),
@@ -106,13 +131,31 @@ MUTANTS = [
     (CONTROL, "load_end > Cfg.UbBytes", "32'(vload.ub_addr) >= Cfg.UbBytes"),
     (CONTROL, "32'(vload.ub_addr) > Cfg.UbBytes ? 32'(vload.ub_addr) : Cfg.UbBytes", "32'(vload.ub_addr)"),
     (CONTROL, "vrun.opcode == OpVrun && !issuing_q", "vrun.opcode == OpVrun"),
-    (CONTROL, "verdict != FaultNone && runs_q == '0", "verdict != FaultNone"),
+    (CONTROL, "verdict_q != FaultNone && runs_q == '0", "verdict_q != FaultNone"),
     (CONTROL, "vload.opcode == OpVload && runs_q == '0", "vload.opcode == OpVload"),
     (CONTROL, "(state_q == Load && coming_q == '0)", "(state_q == Load && left_q == '0)"),
+    (CONTROL, "state_q == Check && checked_q && verdict_q", "state_q == Check && verdict_q"),
+]
+
+# Of the lanes in hardware and the rows in block RAM.
+HARDWARE = [
+    (REGS, "else operand_q <= row[fetch_q[p].number[5:3] <", "else operand_q <= row[fetch_i[p].number[5:3] <"),
+    (REGS, ".raddr_i({fetch_i[p].number[2:0], fetch_i[p].row})", ".raddr_i({fetch_i[p].number[2:0], fetch_q[p].row})"),
+    (CROSS, ".we_i     (push),", ".we_i     (push || pop),"),
+    (RANDOM, "^ key_q[2];", "^ key_q[3];"),
+    (RANDOM, "x2 ^ (x2 >> 16)", "x2"),
 ]
 
 BENCHES = [mutation.Bench("vpu_bench", "Vvpu_mini", "tests/rtl/vpu/vpu_bench.sv", ("-GPreset=3",), "*/mini"),
-           mutation.Bench("alu_bench", "Vvpu_alu", "tests/rtl/vpu/alu_bench.sv")]
+           mutation.Bench("alu_bench", "Vvpu_alu", "tests/rtl/vpu/alu_bench.sv"),
+           mutation.Bench("vpu_bench", "Vvpu_hardware", "tests/rtl/vpu/vpu_bench.sv", ("-GPreset=3", "-GFast=0"), "*/hardware")]
+
+
+def bench_of(mutant):
+    if mutant in HARDWARE:
+        return 2
+    return int(mutant[0] in (FP, TYPES, ALU, FAST, LANE))
+
 
 if __name__ == "__main__":
-    sys.exit(mutation.main(__doc__, MUTANTS, BENCHES, lambda mutant: int(mutant[0] in (FP, TYPES, ALU))))
+    sys.exit(mutation.main(__doc__, MUTANTS + HARDWARE, BENCHES, bench_of))

@@ -136,11 +136,11 @@ TEST_P(VpuSpeedTest, Latencies) {
     double most;
   };
   for (const Case& c :
-       {Case{"fma v16, v17, v17, v17\n", "fma v17, v16, v16, v16\n", 6},
-        Case{"iadd v16, v17, v17\n", "iadd v17, v16, v16\n", 6},
-        Case{"mov v32, v33\n", "mov v33, v32\n", 3},
-        Case{"rotl v32, v33, s0, 1\n", "rotl v33, v32, s0, 1\n", 3},
-        Case{"exp2 v32, v33\n", "exp2 v33, v32\n", 12},
+       {Case{"fma v16, v17, v17, v17\n", "fma v17, v16, v16, v16\n", 8},
+        Case{"iadd v16, v17, v17\n", "iadd v17, v16, v16\n", 8},
+        Case{"mov v32, v33\n", "mov v33, v32\n", 4},
+        Case{"rotl v32, v33, s0, 1\n", "rotl v33, v32, s0, 1\n", 4},
+        Case{"exp2 v32, v33\n", "exp2 v33, v32\n", 15},
         Case{"addi s2, s2, 1\n", "addi s3, s2, 1\n", 1},
         Case{"mul s2, s2, s3\n", "mul s3, s2, s2\n", 3}}) {
     const double latency = Latency(c.a, c.b);
@@ -199,7 +199,7 @@ TEST_P(VpuSpeedTest, ProgramsOverlap) {
 TEST_P(VpuSpeedTest, EmptyProgram) {
   const int64_t cycles = Cycles("halt\n");
   std::printf("vrun of `halt`: %lld cycles\n", static_cast<long long>(cycles));
-  EXPECT_LE(cycles, 10);
+  EXPECT_LE(cycles, 13);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, VpuSpeedTest,
