@@ -27,6 +27,8 @@ CLOCKS = ("\\clk_i",)
 # Sources whose multiplexers are made of a slice's own (wide_muxes.v): those of data, many of the same kind. A tenth less of the unified
 # buffer, and a level instead of three behind its memories.
 WIDE_MUXES = ("rtl/unified_buffer/",)
+# Modules of many instances, all alike: one is mapped and takes the place of the others.
+ALIKE = ("systole_vpu_alu_lane", "systole_vpu_sfu_lane")
 # What synth_lattice does in its step "coarse", but for one pass: share puts a multiplexer in front of adders and memory ports that
 # are never used together, behind what decides between them, and costs the clock more than the cells are worth.
 COARSE = ("proc -latches error", "check", "flatten", "tribuf -logic", "deminout", "opt_expr", "check", "opt_clean", "opt -nodffe -nosdff", "fsm", "opt",
@@ -70,6 +72,26 @@ def register_ports(design, fault):
     module.fixup_ports()
 
 
+def share_alike(design):
+    """Makes the instances of a module in ALIKE instances of the first one, which stays a module until flatten_alike."""
+    first = {}
+    for module in list(design.modules_.values()):
+        for cell in list(module.cells_.values()):
+            base = cell.type.str().removeprefix("\\").partition("$")[0]
+            if base in ALIKE:
+                cell.type = ys.IdString(first.setdefault(base, cell.type.str()))
+    for name in first.values():
+        design.module(ys.IdString(name)).set_bool_attribute(ys.IdString("\\keep_hierarchy"))
+
+
+def flatten_alike(design, run):
+    """Ends what share_alike began, on the mapped design."""
+    for module in design.modules_.values():
+        module.set_bool_attribute(ys.IdString("\\keep_hierarchy"), False)
+    run("flatten")
+    run("opt_clean")
+
+
 def memory_bits(module):
     """Bits of all memories of a module."""
     memories = [cell for cell in module.cells_.values() if cell.type.str() == "$mem_v2"]
@@ -95,6 +117,8 @@ def main():
         return
     run(f"hierarchy -top {job['top']}")
     run("rename -top unit_top" if job.get("registers") else "opt_clean")
+    if "commands" not in job:
+        share_alike(design)
     run("flatten")
     run("opt_clean")
     if job.get("registers"):
@@ -113,7 +137,10 @@ def main():
             run(f"muxcover -mux4 -mux8 t:$_MUX_ a:src=*{source}* %i")
         run(f"techmap -map {pathlib.Path(__file__).parent / 'wide_muxes.v'}")
         run("opt_clean")
-        run("synth_lattice -family ecp5 -abc9 -run map_luts:" + (f" -json {job['json']}" if "json" in job else ""))
+        run("synth_lattice -family ecp5 -abc9 -run map_luts:")
+        flatten_alike(design, run)
+        if "json" in job:
+            run(f"write_json {job['json']}")
     if "stat" in job:
         run(f"tee -q -o {job['stat']} stat -json")
     if "bits" in job:

@@ -122,9 +122,9 @@ module systole_vpu_unit
   always_comb begin
     reads_o = '0;
     for (int unsigned i = 0; i < UnitDepth; i++) begin
-      for (int unsigned s = 0; s < Sources; s++) begin
-        for (int unsigned k = 0; k < 2; k++) begin
-          if (scan_q[i].from_reg[s] && scan_q[i].number[s] == number_i[k]) reads_o[k] = 1'b1;
+      if (!Load && scan_q[i].from_reg != '0) begin
+        for (int unsigned s = 0; s < Sources; s++) begin
+          for (int unsigned k = 0; k < 2; k++) reads_o[k] |= scan_q[i].from_reg[s] && scan_q[i].number[s] == number_i[k];
         end
       end
     end
@@ -132,7 +132,7 @@ module systole_vpu_unit
 
   always_comb begin
     scan_d = scan_q;
-    if (Store) begin
+    if (Store && loaded_i != '0) begin
       for (int unsigned i = 0; i < UnitDepth; i++) begin
         for (int unsigned u = 0; u < 2; u++) begin
           if (loaded_i[u] && scan_q[i].older[u] != '0) scan_d[i].older[u] = scan_q[i].older[u] - 1'b1;
