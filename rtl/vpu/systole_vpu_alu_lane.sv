@@ -32,24 +32,24 @@ module systole_vpu_alu_lane
     logic sign;
     logic low;    // exponent zero
     logic zero;
-    logic inf;
+    logic infinite;
     logic nan;
   } flags_t;
 
-  function automatic flags_t flags(logic [31:0] x);
+  function automatic flags_t flags(logic [31:0] v);
     logic high, plain;
-    high  = x[30:23] == '1;
-    plain = x[22:0] == '0;
-    return '{sign: x[31], low: x[30:23] == '0, zero: x[30:0] == '0, inf: high && plain, nan: high && !plain};
+    high  = v[30:23] == '1;
+    plain = v[22:0] == '0;
+    return '{sign: v[31], low: v[30:23] == '0, zero: v[30:0] == '0, infinite: high && plain, nan: high && !plain};
   endfunction
 
   function automatic logic [7:0] exponent(logic [7:0] e, logic low);
     return e | 8'(low);
   endfunction
 
-  function automatic logic [31:0] reversed(logic [31:0] x);
+  function automatic logic [31:0] reversed(logic [31:0] v);
     logic [31:0] r;
-    for (int unsigned i = 0; i < 32; i++) r[i] = x[31-i];
+    for (int unsigned i = 0; i < 32; i++) r[i] = v[31-i];
     return r;
   endfunction
 
@@ -153,17 +153,17 @@ module systole_vpu_alu_lane
   always_comb begin
     x       = fa1_q;
     y       = ctl2_i.by_one ? '0 : fb1_q;
-    z       = ctl2_i.add_b ? fb1_q : ctl2_i.add_c ? fc1_q : '{sign: 1'b1, low: 1'b1, zero: 1'b1, inf: 1'b0, nan: 1'b0};
+    z       = ctl2_i.add_b ? fb1_q : ctl2_i.add_c ? fc1_q : '{sign: 1'b1, low: 1'b1, zero: 1'b1, infinite: 1'b0, nan: 1'b0};
     p_sign  = x.sign ^ y.sign ^ ctl2_i.flip_product;
     z_sign  = ctl2_i.fused ? z.sign ^ ctl2_i.flip_addend : x.sign;
     opposed = ctl2_i.fused && p_sign != z_sign;
 
     special = SpecialNone;
     if (ctl2_i.fused) begin
-      if (x.nan || y.nan || z.nan || (x.inf && y.zero) || (x.zero && y.inf) || ((x.inf || y.inf) && z.inf && opposed)) begin
+      if (x.nan || y.nan || z.nan || (x.infinite && y.zero) || (x.zero && y.infinite) || ((x.infinite || y.infinite) && z.infinite && opposed)) begin
         special = SpecialNan;
-      end else if (x.inf || y.inf || z.inf) begin
-        special = (z.inf ? z_sign : p_sign) ? SpecialMinus : SpecialPlus;
+      end else if (x.infinite || y.infinite || z.infinite) begin
+        special = (z.infinite ? z_sign : p_sign) ? SpecialMinus : SpecialPlus;
       end
     end else if (ctl2_i.to_int) begin
       if (x.nan) special = SpecialNan;

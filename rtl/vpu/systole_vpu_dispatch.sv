@@ -2,8 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Hands instructions to the units, in order, one a cycle: waits until older ones neither read nor write the destination, and for
-// room in the unit. An instruction stands here for a cycle at least; whether it may go was found out in the cycle before. Keeps which rows of the registers are there. A halt goes to the store unit, behind the stores. Every fault of a
-// program is found here, so the first one in program order is reported, after all before it is complete. Docs: docs/vpu.md. Test: tests/rtl/vpu.
+// room in the unit. An instruction stands here for a cycle at least; whether it may go was found out in the cycle before.
+// Keeps which rows of the registers are there. A halt goes to the store unit, behind the stores. Every fault of a program is found here,
+// so the first one in program order is reported, after all before it is complete. Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_dispatch
   import systole_isa_pkg::*;

@@ -41,10 +41,7 @@ module systole_vpu_fetch
   assign ahead_o       = instr;
 
   // An instruction, and above it whether it is legal: none is before it is loaded.
-  (* no_rw_check, ram_style = "block" *) logic [VpuInstrBits:0] memory_q [VpuImemWords];
-  initial begin
-    for (int unsigned i = 0; i < VpuImemWords; i++) memory_q[i] = '0;
-  end
+  (* no_rw_check, ram_style = "block" *) logic [VpuInstrBits:0] memory_q [VpuImemWords] = '{default: '0};
 
   // Written two cycles late: what the fields are used for comes from a table.
   logic [1:0]  we_q;

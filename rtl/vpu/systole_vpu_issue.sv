@@ -60,9 +60,9 @@ module systole_vpu_issue
   assign index = imm + b;
 
   // A scalar register, behind the instruction that is here now.
-  function automatic logic [31:0] scalar(logic [3:0] number, logic [31:0] regs [VpuScalarRegs], logic written, logic [3:0] d,
+  function automatic logic [31:0] scalar(logic [3:0] number, logic [31:0] regs [VpuScalarRegs], logic changes, logic [3:0] d,
                                          logic [31:0] value);
-    return written && d == number ? value : regs[number];
+    return changes && d == number ? value : regs[number];
   endfunction
 
   logic written;

@@ -73,11 +73,13 @@ package systole_vpu_types_pkg;
   // verilator lint_on UNUSEDSIGNAL
 
   // Which view of the lanes is built: the hardware, or, for simulation, one that computes the same and simulates faster.
+  // verilator lint_off UNUSEDPARAM
 `ifdef SYNTHESIS
   localparam bit FastView = 1'b0;
 `else
   localparam bit FastView = 1'b1;
-`endif
+`endif  // SYNTHESIS
+  // verilator lint_on UNUSEDPARAM
 
   // What an ALU's lanes do to a row.
   typedef enum logic [2:0] {

@@ -39,8 +39,8 @@ struct RunResult : vector_unit::RunResult {
 
 using Unit = vector_unit::Unit<Memories, RunResult>;
 
-// preset: "mini" or "v2", or "hardware": mini with the lanes as hardware, not as
-// their simulation view.
+// preset: "mini" or "v2", or "hardware": mini with the lanes as hardware, not
+// as their simulation view.
 std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed);
 
 }  // namespace systole::vpu_test
