@@ -3,7 +3,9 @@
 #include "host/runtime/array_products.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,6 +57,18 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
     core_ = *std::move(core);
   }
   const absl::StatusOr<const Program*> program = ProgramOf({m, k, n});
+  if (absl::IsResourceExhausted(program.status()) && options_.host_operators) {
+    if (!said_) {
+      std::fprintf(stderr,
+                   "systole: a product of %lld x %lld x %lld runs on the host: "
+                   "%s\n",
+                   static_cast<long long>(m), static_cast<long long>(k),
+                   static_cast<long long>(n),
+                   std::string(program.status().message()).c_str());
+    }
+    said_ = true;
+    return ir::HostProducts().Multiply(m, k, n, a, b, c);
+  }
   if (!program.ok()) return program.status();
   if (loaded_ != *program) {
     if (absl::Status s = core_->Load(**program); !s.ok()) return s;

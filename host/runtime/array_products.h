@@ -26,9 +26,11 @@ class ArrayProducts : public ir::ProductUnit {
   explicit ArrayProducts(const ClientOptions& options) : options_(options) {}
 
   // c[m][n] = a[m][k] x b[k][n] as docs/numerics.md defines a bf16 product: a
-  // program a shape, made when it is first needed. Errors: those of the device
-  // (a fault tells cause, place and cycle); ResourceExhausted if a line of `a`
-  // does not fit the unified buffer.
+  // program a shape, made when it is first needed. A product of which a line of
+  // `a` does not fit the unified buffer runs on the host, which is said on
+  // standard error the first time; where the host must not, it is
+  // ResourceExhausted. Errors: those of the device (a fault tells cause, place
+  // and cycle).
   absl::Status Multiply(int64_t m, int64_t k, int64_t n, const uint16_t* a,
                         const uint16_t* b, float* c) override;
 
@@ -41,6 +43,7 @@ class ArrayProducts : public ir::ProductUnit {
   std::unique_ptr<systole::Device> core_;
   std::map<Shape, Program> programs_;
   const Program* loaded_ = nullptr;
+  bool said_ = false;
 };
 
 }  // namespace systole::runtime

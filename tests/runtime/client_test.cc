@@ -175,6 +175,35 @@ TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
                         "allowed: hlo.negate 1"));
 }
 
+// A line of 100,000 values is more than the unified buffer of mini holds.
+TEST(ClientTest, WhatDoesNotFitRunsOnTheHostOrIsRefused) {
+  const std::string text = R"(module @long {
+  %x = f32[1,100000] parameter(), name="x"
+  %z = f32[1,1] hlo.dot_general(%x, %x), lhs_contracting=[1], rhs_contracting=[1]
+  return %z as "z"
+}
+)";
+  for (const bool allowed : {true, false}) {
+    ClientOptions options;
+    options.preset = "mini";
+    options.host_operators = allowed;
+    const auto client = Client::Create(options);
+    const auto compiled = (*client)->Compile(Module(text));
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    auto run =
+        (*compiled)->Execute({Put((*client)->device(0), {1, 100000},
+                                  Floats(std::vector<float>(100000, 1.0f)))},
+                             (*client)->device(0));
+    const auto result = run->results[0]->Await();
+    EXPECT_EQ(result.ok(), allowed) << result.status();
+    if (allowed)
+      EXPECT_THAT(result->values<float>(), testing::ElementsAre(100000.0f));
+    else
+      EXPECT_THAT(result.status().message(),
+                  HasSubstr("do not fit the unified buffer"));
+  }
+}
+
 // The array's products and the host's are the same bits: any shape, special
 // values, all precisions.
 TEST(ClientTest, TheArrayIsTheHostToTheBit) {
