@@ -31,9 +31,9 @@ struct FloatMatmulSpec {
 };
 
 // Tensors "a" and "c" of m lines of k and n values; with `b_later` also "b" of
-// one line, which is what PackTiles makes of the values. Errors: kInvalidArgument (a
-// size, the length of b, a preset without the bf16 cell), kResourceExhausted
-// (K too large for the unified buffer).
+// one line, which is what PackTiles makes of the values. Errors:
+// kInvalidArgument (a size, the length of b, a preset without the bf16 cell),
+// kResourceExhausted (K too large for the unified buffer).
 absl::StatusOr<Program> CompileFloatMatmul(const FloatMatmulSpec& spec,
                                            const Preset& preset);
 
