@@ -81,7 +81,8 @@ module systole_vpu_alu_lane
   always_comb begin
     xe = ctl1_i.to_int ? 8'd3 : exponent(a_i[30:23], fa.low);
     ye = ctl1_i.to_int ? 8'd255 : ctl1_i.by_one ? 8'd127 : exponent(b_i[30:23], fb.low);
-    ze = ctl1_i.to_int ? exponent(a_i[30:23], fa.low) : ctl1_i.add_b ? exponent(b_i[30:23], fb.low) : ctl1_i.add_c ? exponent(c_i[30:23], fc.low) : 8'd1;
+    ze = ctl1_i.to_int ? exponent(a_i[30:23], fa.low) : ctl1_i.add_b ? exponent(b_i[30:23], fb.low) :
+         ctl1_i.add_c ? exponent(c_i[30:23], fc.low) : 8'd1;
     xy = 10'(xe) + 10'(ye) - 10'd100;
   end
 
@@ -160,7 +161,8 @@ module systole_vpu_alu_lane
 
     special = SpecialNone;
     if (ctl2_i.fused) begin
-      if (x.nan || y.nan || z.nan || (x.infinite && y.zero) || (x.zero && y.infinite) || ((x.infinite || y.infinite) && z.infinite && opposed)) begin
+      if (x.nan || y.nan || z.nan || (x.infinite && y.zero) || (x.zero && y.infinite) ||
+          ((x.infinite || y.infinite) && z.infinite && opposed)) begin
         special = SpecialNan;
       end else if (x.infinite || y.infinite || z.infinite) begin
         special = (z.infinite ? z_sign : p_sign) ? SpecialMinus : SpecialPlus;
