@@ -16,11 +16,11 @@ from keras import layers
 def network():
     def block(filters, size, stride):
         return [layers.Conv2D(filters, size, strides=stride, padding="same", use_bias=False),
-                layers.BatchNormalization(center=True, scale=False), layers.Activation("relu")]
+                layers.BatchNormalization(scale=False, momentum=0.9), layers.Activation("relu")]
 
     return keras.Sequential([
         keras.Input((28, 28, 1)), *block(12, 3, 1), *block(24, 6, 2), *block(64, 6, 2), layers.Flatten(),
-        layers.Dense(200, use_bias=False), layers.BatchNormalization(center=True, scale=False), layers.Activation("relu"),
+        layers.Dense(200, use_bias=False), layers.BatchNormalization(scale=False, momentum=0.9), layers.Activation("relu"),
         layers.Dropout(0.4), layers.Dense(10, activation="softmax")])
 
 

@@ -138,6 +138,8 @@ bn_relu:
         slli    step, pitch, 3
         mul     left, width, lines
 bn_relu_rows:
+        addi    tmp, left, -15
+        blt     s0, tmp, bn_relu_pair
         vl      left
         ld16    v0, src, pitch
         fsub    v16, v0, v2.0
@@ -148,6 +150,27 @@ bn_relu_rows:
         add     src, src, step
         add     dst, dst, step
         addi    left, left, -8
+        blt     s0, left, bn_relu_rows
+        halt
+bn_relu_pair:                           # 16 rows: neither waits for its own results
+        vl      left
+        ld16    v0, src, pitch
+        add     src, src, step
+        ld16    v1, src, pitch
+        fsub    v16, v0, v2.0
+        fsub    v18, v1, v2.0
+        fmul    v24, v16, v10.0
+        fmul    v26, v18, v10.0
+        fadd    v17, v24, v3.0
+        fadd    v19, v26, v3.0
+        fmax    v25, v17, s0
+        fmax    v27, v19, s0
+        st16    v25, dst, pitch
+        add     dst, dst, step
+        st16    v27, dst, pitch
+        add     src, src, step
+        add     dst, dst, step
+        addi    left, left, -16
         blt     s0, left, bn_relu_rows
         halt
 
@@ -169,19 +192,53 @@ bn_back_collect_line:
         add     left, width, s0
 bn_back_collect_rows:
         vl      left
+        addi    tmp, left, -8
         ld16    v1, src, pitch
         ld16    v9, da, pitch
+        add     src, src, step
+        add     da, da, step
         fsub    v17, v1, v2.0
+        blt     s0, tmp, bn_back_collect_pair
         fmul    v25, v17, v10.0         # xhat
         fadd    v18, v25, v3.0          # y
         flt     v26, s0, v18
         iand    v19, v9, v26            # g
         fadd    v16, v16, v19
         fma     v24, v19, v25, v24
+        add     left, tmp, s0
+        beq     s0, s0, bn_back_collect_next
+bn_back_collect_pair:                   # up to 16 rows: neither waits for its own results
+        vl      tmp
+        ld16    v5, src, pitch
+        ld16    v13, da, pitch
         add     src, src, step
         add     da, da, step
-        addi    left, left, -8
+        fsub    v21, v5, v2.0
+        vl      left
+        fmul    v25, v17, v10.0
+        vl      tmp
+        fmul    v29, v21, v10.0
+        vl      left
+        fadd    v18, v25, v3.0
+        vl      tmp
+        fadd    v22, v29, v3.0
+        vl      left
+        flt     v26, s0, v18
+        vl      tmp
+        flt     v30, s0, v22
+        vl      left
+        iand    v19, v9, v26
+        vl      tmp
+        iand    v23, v13, v30
+        vl      left
+        fadd    v16, v16, v19
+        fma     v24, v19, v25, v24
+        vl      tmp
+        fadd    v16, v16, v23
+        fma     v24, v23, v29, v24
+        addi    left, left, -16
         blt     s0, left, bn_back_collect_rows
+bn_back_collect_next:
         mul     tmp, left, pitch
         add     src, src, tmp
         add     da, da, tmp
@@ -237,6 +294,8 @@ bn_back_apply:
         slli    step, pitch, 3
         mul     left, width, lines
 bn_back_apply_rows:
+        addi    tmp, left, -15
+        blt     s0, tmp, bn_back_apply_pair
         vl      left
         ld16    v1, src, pitch
         ld16    v9, da, pitch
@@ -253,5 +312,38 @@ bn_back_apply_rows:
         add     da, da, step
         add     dst, dst, step
         addi    left, left, -8
+        blt     s0, left, bn_back_apply_rows
+        halt
+bn_back_apply_pair:                     # 16 rows: neither waits for its own results
+        vl      left
+        ld16    v1, src, pitch
+        ld16    v9, da, pitch
+        add     src, src, step
+        add     da, da, step
+        ld16    v5, src, pitch
+        ld16    v13, da, pitch
+        fsub    v17, v1, v2.0
+        fsub    v21, v5, v2.0
+        fmul    v25, v17, v10.0
+        fmul    v29, v21, v10.0
+        fadd    v18, v25, v3.0
+        fadd    v22, v29, v3.0
+        flt     v26, s0, v18
+        flt     v30, s0, v22
+        iand    v19, v9, v26
+        iand    v23, v13, v30
+        fsub    v27, v19, v11.0
+        fsub    v31, v23, v11.0
+        fnma    v20, v25, v4.0, v27
+        fnma    v16, v29, v4.0, v31
+        fmul    v28, v20, v10.0
+        fmul    v24, v16, v10.0
+        st16    v28, dst, pitch
+        add     dst, dst, step
+        st16    v24, dst, pitch
+        add     src, src, step
+        add     da, da, step
+        add     dst, dst, step
+        addi    left, left, -16
         blt     s0, left, bn_back_apply_rows
         halt

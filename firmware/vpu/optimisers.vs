@@ -50,6 +50,8 @@ adam:
         ld32    v15, powers, s0, 3*ROW
         ld32    v6, powers, s0, 4*ROW
 adam_rows:
+        addi    tmp, rows, -15
+        blt     s0, tmp, adam_pair
         vl      rows
         ld32    v0, w, row
         ld32    v8, g, row
@@ -58,21 +60,21 @@ adam_rows:
         fsub    v16, v8, v1
         fma     v17, v16, c1, v1        # m
         fmul    v24, v8, v8
-        fsub    v25, v24, v9
-        fma     v26, v25, c2, v9        # v
-        fmul    v27, v26, v15.0
-        fmax    v28, v27, tiny          # h
-        rsqrt   v32, v28
-        fma     v18, v28, v32, eps      # den
+        fsub    v24, v24, v9
+        fma     v25, v24, c2, v9        # v
+        fmul    v26, v25, v15.0
+        fmax    v26, v26, tiny          # h
+        rsqrt   v32, v26
+        fma     v18, v26, v32, eps      # den
         rcp     v33, v18
         fmul    v19, v17, v7.0
-        fmul    v20, v19, v33
-        fnma    v29, v20, v6.0, v0      # w
+        fmul    v19, v19, v33
+        fnma    v27, v19, v6.0, v0      # w
         st32    v17, m, row
-        st32    v26, v, row
-        st32    v29, w, row
+        st32    v25, v, row
+        st32    v27, w, row
         beq     wb, s0, adam_next
-        st16    v29, wb, half
+        st16    v27, wb, half
         addi    wb, wb, 4*ROW
 adam_next:
         addi    w, w, 8*ROW
@@ -80,6 +82,60 @@ adam_next:
         addi    v, v, 8*ROW
         addi    g, g, 8*ROW
         addi    rows, rows, -8
+        blt     s0, rows, adam_rows
+        halt
+adam_pair:                              # 16 rows: neither waits for its own results
+        vl      rows
+        ld32    v0, w, row
+        ld32    v8, g, row
+        ld32    v1, m, row
+        ld32    v9, v, row
+        ld32    v2, w, row, 8*ROW
+        ld32    v10, g, row, 8*ROW
+        ld32    v3, m, row, 8*ROW
+        ld32    v11, v, row, 8*ROW
+        fmul    v24, v8, v8
+        fmul    v28, v10, v10
+        fsub    v16, v8, v1
+        fsub    v20, v10, v3
+        fsub    v24, v24, v9
+        fsub    v28, v28, v11
+        fma     v17, v16, c1, v1
+        fma     v21, v20, c1, v3
+        fma     v25, v24, c2, v9
+        fma     v29, v28, c2, v11
+        fmul    v26, v25, v15.0
+        fmul    v30, v29, v15.0
+        fmax    v26, v26, tiny
+        fmax    v30, v30, tiny
+        rsqrt   v32, v26
+        rsqrt   v34, v30
+        fmul    v19, v17, v7.0
+        fmul    v23, v21, v7.0
+        fma     v18, v26, v32, eps
+        fma     v22, v30, v34, eps
+        rcp     v33, v18
+        rcp     v35, v22
+        st32    v17, m, row
+        st32    v21, m, row, 8*ROW
+        st32    v25, v, row
+        st32    v29, v, row, 8*ROW
+        fmul    v19, v19, v33
+        fmul    v23, v23, v35
+        fnma    v27, v19, v6.0, v0
+        fnma    v31, v23, v6.0, v2
+        st32    v27, w, row
+        st32    v31, w, row, 8*ROW
+        beq     wb, s0, adam_pair_next
+        st16    v27, wb, half
+        st16    v31, wb, half, 4*ROW
+        addi    wb, wb, 8*ROW
+adam_pair_next:
+        addi    w, w, 16*ROW
+        addi    m, m, 16*ROW
+        addi    v, v, 16*ROW
+        addi    g, g, 16*ROW
+        addi    rows, rows, -16
         blt     s0, rows, adam_rows
         halt
 
