@@ -298,11 +298,15 @@ class SetupTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "scripts").mkdir()
-            for name in ("setup.sh", "requirements.txt"):
+            for name in ("setup.sh", "requirements.txt", "requirements_jax.txt"):
                 shutil.copy(ROOT / "scripts" / name, folder / "scripts" / name)
-            (folder / ".venv").mkdir()
-            shutil.copy(ROOT / "scripts/requirements.txt", folder / ".venv/requirements.txt")
-            tools = {"dpkg-query": "echo -n installed" if installed else "exit 1", **dict(extra_tools)}
+            for venv, name in ((".venv", "requirements.txt"), (".venv-jax", "requirements_jax.txt")):
+                (folder / venv / "bin").mkdir(parents=True)
+                shutil.copy(ROOT / "scripts" / name, folder / venv / "requirements.txt")
+            for name in ("pip", "python"):  # for the header that comes out of a package
+                (folder / ".venv/bin" / name).write_text("#!/bin/sh\nexit 0\n")
+                (folder / ".venv/bin" / name).chmod(0o755)
+            tools = {"dpkg-query": "echo -n installed" if installed else "exit 1", "sha256sum": "cat >/dev/null", **dict(extra_tools)}
             (folder / "bin").mkdir()
             for name, text in tools.items():
                 (folder / "bin" / name).write_text(f"#!/bin/sh\n{text}\n")
@@ -349,6 +353,12 @@ class SetupTest(unittest.TestCase):
             code, output = self.run_setup(False, *arguments, extra_tools={**tools, **more})
             self.assertEqual(code, 0, output)
             self.assertEqual(" chromium\n" in output, wanted, output)
+
+    def test_a_header_with_another_digest_is_refused(self):
+        tools = {"apt-get": "echo CALLED", "sha256sum": "cat >/dev/null; exit 1", "mktemp": "echo .", "mkdir": "exit 0", "cp": "exit 0", "rm": "exit 0"}
+        code, output = self.run_setup(True, extra_tools=tools)
+        self.assertEqual(code, 1)
+        self.assertIn("pjrt_c_api.h is not the file that is expected", output)
 
     def test_other_system(self):
         code, output = self.run_setup(True)

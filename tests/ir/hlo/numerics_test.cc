@@ -4,10 +4,12 @@
 // Orders and roundings of docs/hlo.md, to the bit, against the plain loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "host/ir/evaluate.h"
 #include "host/ir/hlo/functions.h"
 #include "host/ir/text.h"
@@ -280,6 +282,46 @@ TEST(HloNumericsTest, RandomNumbersAreInTheirRange) {
   for (const int count : counts) EXPECT_GT(count, 800);
 }
 
+// The factors multiply to the matrix, and those of Q are orthonormal; tall,
+// wide and with a column of zeros.
+TEST(HloNumericsTest, QrDecomposes) {
+  for (const auto& [m, n] : {std::pair{5, 3}, {3, 5}, {4, 4}, {1, 1}}) {
+    const int k = std::min(m, n);
+    const auto module = Parse(absl::StrFormat(
+        "module @qr {\n%%x = f32[%d,%d] parameter(), name=\"x\"\n"
+        "%%y = (f32[%d,%d], f32[%d]) hlo.custom_call(%%x), target=\"Qr\"\n"
+        "%%q = f32[%d,%d] hlo.custom_call(%%y, %%y#1), "
+        "target=\"ProductOfElementaryHouseholderReflectors\"\n"
+        "return %%y as \"y\"\nreturn %%q as \"q\"\n}",
+        m, n, m, n, k, m, n));
+    ASSERT_TRUE(module.ok()) << module.status();
+    ASSERT_EQ(Verify(**module), absl::OkStatus());
+    std::mt19937 rng(m * n);
+    std::vector<float> a(m * n);
+    for (int e = 0; e < m * n; ++e)
+      a[e] = n > 1 && e % n == 1 ? 0.0f : static_cast<int>(rng() % 19) - 9.0f;
+    const auto outputs = EvaluateModule(**module, {Literal(a)});
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    const auto& r = (*outputs)[0].values<float>();
+    const auto& q = (*outputs)[1].values<float>();
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int t = 0; t <= std::min(j, k - 1); ++t)
+          sum += q[i * n + t] * r[t * n + j];
+        EXPECT_NEAR(sum, a[i * n + j], 1e-5) << m << "x" << n;
+      }
+    }
+    for (int i = 0; i < k; ++i) {
+      for (int j = 0; j < k; ++j) {
+        float sum = 0;
+        for (int t = 0; t < m; ++t) sum += q[t * n + i] * q[t * n + j];
+        EXPECT_NEAR(sum, i == j ? 1.0f : 0.0f, 1e-5) << m << "x" << n;
+      }
+    }
+  }
+}
+
 TEST(HloNumericsTest, WhatTheHostHasNotIsNamed) {
   const auto error = [](const std::string& statement) {
     const auto module =
@@ -292,8 +334,10 @@ TEST(HloNumericsTest, WhatTheHostHasNotIsNamed) {
         EvaluateModule(**module, {Literal(std::vector<float>(4))});
     return std::string(outputs.status().message());
   };
+  EXPECT_EQ(error("hlo.custom_call(%x), target=\"Eigh\""),
+            "node 'y' at a.py:3: the host does not compute calls of 'Eigh'");
   EXPECT_EQ(error("hlo.custom_call(%x), target=\"Qr\""),
-            "node 'y' at a.py:3: the host does not compute calls of 'Qr'");
+            "node 'y' at a.py:3: 'Qr' of other values than matrices of f32");
   EXPECT_EQ(error("hlo.collective_permute(%x), replica_groups=[0, 1], "
                   "group_size=2"),
             "node 'y' at a.py:3: the host computes hlo.collective_permute of "
