@@ -250,8 +250,9 @@ TEST(FloatMatmul, Errors) {
   };
   EXPECT_THAT(message({2, 2, 2, {1, 2, 3}}, "mini"),
               HasSubstr("b has 3 values, 2 x 2 are needed"));
-  EXPECT_THAT(message({2, 2, 1, {1, 2}, false, /*b_later=*/true}, "mini"),
-              HasSubstr("b has 2 values, 0 are needed"));
+  EXPECT_THAT(
+      message({2, 2, 1, {1, 2}, false, false, /*b_later=*/true}, "mini"),
+      HasSubstr("b has 2 values, 0 are needed"));
   EXPECT_THAT(message({0, 2, 2, {}}, "mini"),
               HasSubstr("product of 0 x 2 x 2"));
   EXPECT_THAT(message({1, 1, 1, {1}}, "edge"), HasSubstr("int8 cell"));

@@ -48,7 +48,7 @@ class Examples(unittest.TestCase):
     def test_jax_transformer(self):
         out = run("jax_transformer.py", "--steps", 30, "--generate", 8)
         loss = numbers(r"loss ([\d.]+)", out)
-        self.assertLess(loss[-1], 0.6 * loss[0], out)
+        self.assertLess(loss[-1], 0.7 * loss[0], out)
 
     def test_jax_decoder_equals_the_cpu(self):
         out = run("jax_decoder.py", "--count", 8, "--check", JAX_PLATFORMS="systole,cpu")

@@ -26,8 +26,8 @@ struct FloatMatmulSpec {
   int64_t m = 1, k = 1, n = 1;
   std::vector<uint16_t> b;      // bits of bf16, row-major [k][n]
   bool b_transposed = false;    // b is [n][k]
-  bool b_later = false;         // b is empty: it is written before each run
   bool float32_result = false;  // c is fp32; otherwise rounded to bf16
+  bool b_later = false;         // b is empty: it is written before each run
 };
 
 // Tensors "a" and "c" of m lines of k and n values; with `b_later` also "b" of

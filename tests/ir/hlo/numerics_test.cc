@@ -292,7 +292,7 @@ TEST(HloNumericsTest, QrDecomposes) {
         "%%y = (f32[%d,%d], f32[%d]) hlo.custom_call(%%x), target=\"Qr\"\n"
         "%%q = f32[%d,%d] hlo.custom_call(%%y, %%y#1), "
         "target=\"ProductOfElementaryHouseholderReflectors\"\n"
-        "return %%y as \"y\"\nreturn %%q as \"q\"\n}",
+        "return %%y as \"y\", %%q as \"q\"\n}",
         m, n, m, n, k, m, n));
     ASSERT_TRUE(module.ok()) << module.status();
     ASSERT_EQ(Verify(**module), absl::OkStatus());
