@@ -144,7 +144,8 @@ TEST(RandomValues, DependOnTheSeed) {
   EXPECT_EQ(RandomValues(Int8({100}), 2, 1), RandomValues(Int8({100}), 2, 1));
   EXPECT_FALSE(RandomValues(Int8({100}), 2, 1) ==
                RandomValues(Int8({100}), 2, 2));
-  for (const float v : RandomValues(Float({1000}), 1, 1).values<float>()) {
+  const ir::Literal values = RandomValues(Float({1000}), 1, 1);
+  for (const float v : values.values<float>()) {
     EXPECT_LE(-1, v);
     EXPECT_LT(v, 1);
   }
