@@ -149,6 +149,12 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
     return absl::InvalidArgumentError(absl::StrFormat(
         "backend '%s' does not exist; there are iss, rtl", options.backend));
   }
+  if (options.backend == "rtl" && options.devices > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.devices,
+        " devices: the RTL's simulator has one in a process; the iss has any "
+        "number"));
+  }
   if (options.devices < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat(options.devices, " devices"));

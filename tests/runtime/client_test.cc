@@ -142,6 +142,10 @@ TEST(ClientTest, Errors) {
   options = {};
   options.backend = "gpu";
   EXPECT_THAT(message(options), HasSubstr("there are iss, rtl"));
+  options = {};
+  options.backend = "rtl";
+  options.devices = 2;
+  EXPECT_THAT(message(options), HasSubstr("one in a process"));
   const auto client = MakeClient("mini");
   const auto sum = client->Compile(Module(kSum));
   const auto x = Put(client->device(0), {3}, Floats({1, 2, 3}));
