@@ -116,11 +116,13 @@ else:
 print("done")""")
 
     def test_control_flow_and_random(self):
-        self.value("""
-cpu = lambda f: np.asarray(f())
+        code = """
 print(jax.lax.fori_loop(0, 10, lambda i, x: x + i, 0), jax.lax.cond(True, lambda: 1, lambda: 2),
       jax.lax.scan(lambda c, x: (c + x, c), 0, jnp.arange(5))[1])
-print(jax.random.bits(jax.random.key(7), (3,)), jax.vmap(lambda v: v @ v)(jnp.ones((2, 3))))""")
+print(jax.random.bits(jax.random.key(7), (3,)), jax.vmap(lambda v: v @ v)(jnp.ones((2, 3))))"""
+        out = self.value(code)
+        self.assertIn("45 1 [0 0 1 3 6]", out)
+        self.assertEqual(out, self.value(code, JAX_PLATFORMS="cpu"))
 
     def test_errors_are_exceptions(self):
         self.assertIn("jax_enable_x64", self.error("jax.config.update('jax_enable_x64', True)\njax.device_put(np.arange(3.0))"))
