@@ -7,22 +7,30 @@ BUILD ?= build
 JOBS  ?= $(shell nproc)
 ARGS  ?=
 
+# The models of the RTL that ARGS or PRESET ask for: `edge` if none; `mini` has a checked build only.
+PRESETS = nano edge v1 mini lite v2 board8 board
+ASKED   = $(or $(filter $(PRESETS),$(subst =, ,$(ARGS)) $(PRESET)),edge)
+CHECKED = $(if $(filter --checked,$(ARGS)),_checked)
+MODELS  = $(patsubst %mini,%mini_checked,$(foreach p,$(ASKED),systole_model_$(p)$(filter-out $(if $(filter mini,$(p)),_checked),$(CHECKED))))
+
 CONFIGURE = cmake -S . -B $(BUILD) -G Ninja --log-level=NOTICE
 NINJA     = ninja -C $(BUILD) -j $(JOBS)
 
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help run train jax test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean
+.PHONY: help tool configure run model train jax test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
-run: build ## build the core and run the digits network on it, layer by layer
+run: tool ## build the core and run the digits network on it, layer by layer
 	@$(BUILD)/bin/systole run $(ARGS) --reports $(BUILD)/reports
 
-train: build ## train the digits network in bf16 from scratch, draw the loss curve
+model: tool ## build the command-line program and the RTL models of presets: PRESET="nano v1"
+
+train: tool ## train the digits network in bf16 from scratch, draw the loss curve
 	@$(if $(SYSTOLE_DIGITS),,scripts/setup.sh train && scripts/python scripts/train/fetch_digits.py $(DIGITS))
 	@$(BUILD)/bin/systole train --digits $(DIGITS) --save $(BUILD)/train/digits.safetensors --reports $(BUILD)/reports $(or $(ARGS),--goal 97.5)
 	@.venv/bin/python scripts/plot_train.py $(BUILD)/reports/train.json
@@ -31,8 +39,8 @@ jax: build ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_ml
 	@$(if $(ARGS),,echo 'make jax: name a script: ARGS="examples/keras_lstm.py"' >&2; exit 1)
 	@PYTHONPATH=$(BUILD)/python JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
 
-test: build ## run every test: units, system, lint, proofs, synthesis
-	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(ARGS)
+test: $(if $(UNIT),configure,build) ## run every test: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
+	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
 
 lint: setup ## check the RTL with Verilator, the C++ format and the rules of the sources
 	@scripts/python scripts/lint.py
@@ -69,7 +77,7 @@ views: setup ## prove the two views of the array equal at every size and stage, 
 bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@$(BUILD)/bin/systole bench $(ARGS) --reports $(BUILD)/reports
 
-profile: build ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
+profile: tool ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
 	@$(BUILD)/bin/systole profile --output $(BUILD)/reports/profile.html $(ARGS)
 
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
@@ -91,8 +99,16 @@ docs: setup ## write the generated pages of docs/ and check the links of all
 generate: setup ## write the packages, headers and pages that come from docs/spec
 	@scripts/python scripts/generate.py
 
-build: setup ## build everything
+# The command-line program, and the models that are asked for.
+tool:
+	@scripts/setup.sh run
 	@$(CONFIGURE)
+	@$(NINJA) systole $(MODELS)
+
+configure: setup
+	@$(CONFIGURE)
+
+build: configure ## build everything
 	@$(NINJA)
 
 setup: ## install what is missing

@@ -120,12 +120,14 @@ function(systole_verilate target)
   target_link_libraries(${target} PUBLIC systole_verilated)
 endfunction()
 
-# Headers that most tests include, compiled once.
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "// Empty.\n")
-add_library(systole_test_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
-target_link_libraries(systole_test_headers PRIVATE systole_base GTest::gmock)
-target_compile_options(systole_test_headers PUBLIC -Xclang -fno-pch-timestamp)  # for the compiler cache
-target_precompile_headers(systole_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <absl/status/statusor.h> <absl/strings/str_format.h> <functional> <random>)
+if(GTest_FOUND)
+  # Headers that most tests include, compiled once.
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "// Empty.\n")
+  add_library(systole_test_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
+  target_link_libraries(systole_test_headers PRIVATE systole_base GTest::gmock)
+  target_compile_options(systole_test_headers PUBLIC -Xclang -fno-pch-timestamp)  # for the compiler cache
+  target_precompile_headers(systole_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <absl/status/statusor.h> <absl/strings/str_format.h> <functional> <random>)
+endif()
 
 # Headers that most libraries of the host include, compiled once.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/host_headers.cc CONTENT "// Empty.\n")
@@ -137,8 +139,10 @@ set(SYSTOLE_HOST_HEADERS <absl/status/statusor.h> <absl/strings/str_format.h> <a
 target_precompile_headers(systole_host_headers PRIVATE ${SYSTOLE_HOST_HEADERS})
 
 # Options of test programs.
-add_library(systole_test_options STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/options.cc)
-target_link_libraries(systole_test_options PRIVATE systole_base CLI11::CLI11 GTest::gtest)
+if(GTest_FOUND)
+  add_library(systole_test_options STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/options.cc)
+  target_link_libraries(systole_test_options PRIVATE systole_base CLI11::CLI11 GTest::gtest)
+endif()
 
 function(systole_add_test name)
   cmake_parse_arguments(ARG "NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Runs ctest, the one list of tests, and prints for each failure the command that reproduces it."""
+"""Runs ctest, the one list of tests, and prints for each failure the command that reproduces it.
+
+With a unit, a folder of tests/ or tests/rtl/: builds and runs only the tests in there, without those of mutants (--all: with them).
+"""
 
 import argparse
 import pathlib
@@ -8,6 +11,19 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def folder_of(unit):
+    """The folder of a unit's tests."""
+    tests = ROOT / "tests"
+    units = {file.parent.name: file.parent for pattern in ("rtl/*", "*") for file in sorted(tests.glob(f"{pattern}/CMakeLists.txt"))}
+    units |= {str(path.relative_to(tests)): path for path in units.values()}
+    if unit not in units:
+        raise ValueError(f"no unit '{unit}'; there are {', '.join(sorted(name for name in units if '/' not in name))}")
+    return units[unit]
 
 
 def failures(report):
@@ -21,12 +37,29 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True)
     parser.add_argument("--jobs", default="2")
+    parser.add_argument("--unit", help="a folder of tests/ or tests/rtl/, mxu for one")
+    parser.add_argument("--all", action="store_true", help="of a unit: also what takes long")
     args, rest = parser.parse_known_args()
+
+    folder = args.build
+    if args.unit:
+        try:
+            unit = folder_of(args.unit)
+        except ValueError as error:
+            print(f"make test: {error}", file=sys.stderr)
+            return 2
+        target = f"{unit.relative_to(ROOT)}/all"
+        if subprocess.run(["ninja", "-C", args.build, "-j", args.jobs, target], check=False).returncode != 0:
+            return 1
+        folder = pathlib.Path(args.build) / unit.relative_to(ROOT)
+        if not args.all:
+            rest += ["--label-exclude", "long"]
+            print(f"{args.unit}: without the tests labelled `long`; ARGS=--all runs them too")
 
     report = pathlib.Path(args.build).resolve() / "reports" / "tests.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    command = ["ctest", "--test-dir", args.build, "-j", args.jobs, "--output-on-failure", "--no-tests=error",
+    command = ["ctest", "--test-dir", str(folder), "-j", args.jobs, "--output-on-failure", "--no-tests=error",
                "--output-junit", str(report), *rest]
     result = subprocess.run(command, check=False)
     if result.returncode != 0 and report.exists():

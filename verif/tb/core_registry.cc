@@ -4,9 +4,12 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "verif/tb/core_model.h"
+#include "verif/tb/core_module.h"
 
 namespace systole::tb {
 namespace {
@@ -36,28 +39,38 @@ bool RegisterCore(const char* engine, const char* preset, bool checked,
       .second;
 }
 
+CoreFactory FindCore(const std::string& engine, const std::string& preset,
+                     bool checked) {
+  const auto found = Registry().find({engine, preset, checked});
+  return found == Registry().end() ? nullptr : found->second;
+}
+
 absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
     const CoreOptions& options, MemoryModel* memory) {
-  auto found =
-      Registry().find({options.engine, options.preset, options.checked});
-  if (found == Registry().end()) {
-    // A preset may have the checked build alone, which runs everything too.
-    found = Registry().find({options.engine, options.preset, true});
-  }
-  if (found == Registry().end()) {
-    std::string known;
-    for (const auto& [key, factory] : Registry()) {
-      absl::StrAppend(&known, known.empty() ? "" : ", ",
-                      std::apply(Describe, key));
+  CoreFactory factory =
+      FindCore(options.engine, options.preset, options.checked);
+  if (factory == nullptr && options.engine == "verilator") {
+    auto loaded = LoadCore(options.preset, options.checked);
+    if (loaded.ok()) {
+      factory = *loaded;
+    } else if (!absl::IsNotFound(loaded.status())) {
+      return loaded.status();
     }
-    return absl::NotFoundError(
-        absl::StrCat("no RTL model of preset '", options.preset, "'",
-                     options.checked ? " (checked)" : "",
-                     options.engine == "verilator" ? "" : " in ",
-                     options.engine == "verilator" ? "" : options.engine,
-                     " in this program; it has: ", known));
   }
-  return found->second(options, memory);
+  // A preset may have the checked build alone, which runs everything too.
+  if (factory == nullptr)
+    factory = FindCore(options.engine, options.preset, true);
+  if (factory != nullptr) return factory(options, memory);
+
+  std::vector<std::string> known = CoresInFiles();
+  for (const auto& [key, unused] : Registry())
+    known.push_back(std::apply(Describe, key));
+  return absl::NotFoundError(absl::StrCat(
+      "no RTL model of ",
+      Describe(options.engine, options.preset, options.checked),
+      " is built: `make model PRESET=", options.preset, "` builds it; there ",
+      known.size() == 1 ? "is " : "are ",
+      known.empty() ? "none" : absl::StrJoin(known, ", ")));
 }
 
 }  // namespace systole::tb

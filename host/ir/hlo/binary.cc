@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "host/ir/hlo/combiner.h"
 #include "host/ir/hlo/elementwise.h"
 
 namespace systole::ir {
@@ -125,16 +126,15 @@ absl::StatusOr<Literals> EvaluateHloBinary(const Node& node,
                                            Evaluation&) {
   const Literal& a = *operands[0];
   const Literal& b = *operands[1];
+  if (const auto combiner = FindCombiner(node.op, a.element())) {
+    const int64_t size = a.size() == 1 ? b.size() : a.size();
+    Literal result = Literal::Zeros(a.element(), size);
+    combiner->map(size, a.data(), a.size() == 1 ? 0 : 1, b.data(),
+                  b.size() == 1 ? 0 : 1, result.data());
+    return Only(std::move(result));
+  }
   return WithElement(a.element(), [&](auto tag) -> absl::StatusOr<Literals> {
     using T = typename decltype(tag)::type;
-    Literal result;
-    if (WithCombiner(node.op, [&](auto op) {
-          result = MapTwo<T, T, T>(a, b, [](T x, T y) {
-            return Combine<decltype(op)::value>(x, y);
-          });
-        })) {
-      return Only(std::move(result));
-    }
     absl::StatusOr<Literal> other;
     if constexpr (kIsFloat<T>) {
       other = OfFloats<T>(node.op, a, b);

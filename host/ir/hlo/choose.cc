@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "host/ir/hlo/combiner.h"
 #include "host/ir/hlo/elementwise.h"
 
 namespace systole::ir {
@@ -14,23 +15,27 @@ namespace {
 template <typename T, typename Key>
 Literal Compared(Direction direction, const Literal& a, const Literal& b,
                  Key key) {
-  const auto map = [&](auto f) {
+  const auto map = [&](const Literal& x, const Literal& y, auto f) {
     return MapTwo<Bool, T, T>(
-        a, b, [f, key](T x, T y) -> Bool { return f(key(x), key(y)); });
+        x, y, [f, key](T l, T r) -> Bool { return f(key(l), key(r)); });
   };
+  const auto equal = [](auto x, auto y) { return x == y; };
+  const auto differ = [](auto x, auto y) { return x != y; };
+  const auto less = [](auto x, auto y) { return x < y; };
+  const auto at_most = [](auto x, auto y) { return x <= y; };
   switch (direction) {
     case Direction::kEq:
-      return map([](auto x, auto y) { return x == y; });
+      return map(a, b, equal);
     case Direction::kNe:
-      return map([](auto x, auto y) { return x != y; });
+      return map(a, b, differ);
     case Direction::kGe:
-      return map([](auto x, auto y) { return x >= y; });
+      return map(b, a, at_most);
     case Direction::kGt:
-      return map([](auto x, auto y) { return x > y; });
+      return map(b, a, less);
     case Direction::kLe:
-      return map([](auto x, auto y) { return x <= y; });
+      return map(a, b, at_most);
     case Direction::kLt:
-      return map([](auto x, auto y) { return x < y; });
+      return map(a, b, less);
   }
   return Literal();
 }
@@ -126,14 +131,17 @@ absl::StatusOr<Literals> EvaluateHloSelect(const Node&,
 
 absl::StatusOr<Literals> EvaluateClamp(const Node&, const Operands& operands,
                                        Evaluation&) {
-  return WithElement(operands[1]->element(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    return Only(MapThree<T, T, T, T>(
-        *operands[0], *operands[1], *operands[2], [](T low, T x, T high) {
-          return Combine<Op::kHloMinimum>(Combine<Op::kHloMaximum>(x, low),
-                                          high);
-        }));
-  });
+  const auto by = [](Op op, const Literal& a, const Literal& b) {
+    Literal result =
+        Literal::Zeros(a.element(), a.size() == 1 ? b.size() : a.size());
+    FindCombiner(op, a.element())
+        ->map(result.size(), a.data(), a.size() == 1 ? 0 : 1, b.data(),
+              b.size() == 1 ? 0 : 1, result.data());
+    return result;
+  };
+  return Only(by(Op::kHloMinimum,
+                 by(Op::kHloMaximum, *operands[1], *operands[0]),
+                 *operands[2]));
 }
 
 absl::StatusOr<Literals> EvaluateConvert(const Node& node,

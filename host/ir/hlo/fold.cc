@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "host/ir/hlo/elementwise.h"
+#include "host/ir/hlo/combiner.h"
 #include "host/ir/hlo/strided.h"
 #include "host/ir/index.h"
 
@@ -21,9 +21,8 @@ std::optional<Op> CombinerOf(const Module& region) {
     return node.operands[0] == parameters[a] &&
            node.operands[1] == parameters[b];
   };
-  // All of them commute, to the bit.
   if (node.operands.size() != 2 || (!reads(0, 1) && !reads(1, 0)) ||
-      !WithCombiner(node.op, [](auto) {})) {
+      !IsCombiner(node.op)) {
     return std::nullopt;
   }
   return node.op;
@@ -39,33 +38,8 @@ Literal Filled(const Literal& value, int64_t count) {
 
 namespace {
 
-// Of [outer, kept] lines of a reduced dimension each, eight chains at a time.
-template <Op kOp, typename T>
-void FoldLines(int64_t lines, int64_t length, const T* from, T* to) {
-  constexpr int kChains = 8;
-  int64_t line = 0;
-  for (; line + kChains <= lines; line += kChains) {
-    T sums[kChains];
-    for (int i = 0; i < kChains; ++i) sums[i] = to[line + i];
-    const T* first = from + line * length;
-    for (int64_t k = 0; k < length; ++k) {
-      for (int i = 0; i < kChains; ++i) {
-        sums[i] = Combine<kOp>(sums[i], first[i * length + k]);
-      }
-    }
-    for (int i = 0; i < kChains; ++i) to[line + i] = sums[i];
-  }
-  for (; line < lines; ++line) {
-    T sum = to[line];
-    for (int64_t k = 0; k < length; ++k) {
-      sum = Combine<kOp>(sum, from[line * length + k]);
-    }
-    to[line] = sum;
-  }
-}
-
-template <Op kOp, typename T>
-void FoldTyped(const FoldPlan& plan, const T* from, T* to, int64_t results) {
+void FoldBy(const Combiner& combiner, const FoldPlan& plan, int bytes,
+            const uint8_t* from, uint8_t* to, int64_t results) {
   const int last = static_cast<int>(plan.results.size()) - 1;
   // The results lie as the lines of the input do: a plain reduction of the
   // last dimensions.
@@ -74,7 +48,7 @@ void FoldTyped(const FoldPlan& plan, const T* from, T* to, int64_t results) {
     Ints packed = StridesOf(plan.results);
     for (int64_t& stride : packed) stride *= plan.taps[0];
     if (packed == plan.result_strides) {
-      return FoldLines<kOp>(results, plan.taps[0], from, to);
+      return combiner.fold(results, plan.taps[0], from, to);
     }
   }
   const int64_t row = last < 0 ? 1 : plan.results[last];
@@ -87,22 +61,13 @@ void FoldTyped(const FoldPlan& plan, const T* from, T* to, int64_t results) {
     int64_t base = 0;
     for (int i = 0; i < last; ++i) base += index[i] * plan.result_strides[i];
     Ints tap(plan.taps.size(), 0);
-    T* target = to + done;
+    uint8_t* target = to + done * bytes;
     for (int64_t t = 0; t < taps; ++t) {
       int64_t offset = base;
       for (size_t i = 0; i < tap.size(); ++i) {
         offset += tap[i] * plan.tap_strides[i];
       }
-      const T* source = from + offset;
-      if (step == 1) {
-        for (int64_t j = 0; j < row; ++j) {
-          target[j] = Combine<kOp>(target[j], source[j]);
-        }
-      } else {
-        for (int64_t j = 0; j < row; ++j) {
-          target[j] = Combine<kOp>(target[j], source[j * step]);
-        }
-      }
+      combiner.map(row, target, 1, from + offset * bytes, step, target);
       Advance(plan.taps, tap);
     }
     if (last >= 0) {
@@ -126,13 +91,9 @@ absl::StatusOr<Literals> Fold(const FoldPlan& plan, const Module& region,
   if (results == 0 || taps == 0) return sums;
   const std::optional<Op> combiner = CombinerOf(region);
   if (combiner && inputs.size() == 1) {
-    inputs[0]->Visit([&](const auto& values) {
-      using T = typename std::decay_t<decltype(values)>::value_type;
-      T* to = sums[0].values<T>().data();
-      WithCombiner(*combiner, [&](auto op) {
-        FoldTyped<decltype(op)::value>(plan, values.data(), to, results);
-      });
-    });
+    const ElementType element = inputs[0]->element();
+    FoldBy(*FindCombiner(*combiner, element), plan, ElementBytes(element),
+           inputs[0]->data(), sums[0].data(), results);
     return sums;
   }
   // The region, for all results at once, a tap after the other.

@@ -12,7 +12,7 @@
 namespace systole::ir {
 
 // The operation of a region that combines its two parameters by it alone, one
-// that WithCombiner knows.
+// of combiner.h.
 std::optional<Op> CombinerOf(const Module& region);
 
 // `count` copies of the only value.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "host/ir/hlo/combiner.h"
 #include "host/ir/hlo/elementwise.h"
 #include "host/ir/hlo/fold.h"
 #include "host/ir/hlo/strided.h"
@@ -166,8 +167,8 @@ bool Replaces(const Module& region) {
          region.outputs[0].node == parameters[1];
 }
 
-template <Op kOp, typename T>
-void CombineWindow(const Windows& w, const T* from, T* to) {
+void CombineWindow(const Combiner& combiner, int bytes, const Windows& w,
+                   const uint8_t* from, uint8_t* to) {
   Ints index(w.sizes.size(), 0);
   const int64_t elements = std::accumulate(w.sizes.begin(), w.sizes.end(),
                                            int64_t{1}, std::multiplies<>());
@@ -176,15 +177,20 @@ void CombineWindow(const Windows& w, const T* from, T* to) {
   const int64_t step = rank ? w.operand_steps[rank - 1] : 0;
   const int64_t other_step = rank ? w.other_steps[rank - 1] : 0;
   for (int64_t done = 0; done < elements; done += row) {
-    T* target = to;
-    const T* source = from;
+    int64_t target = 0, source = 0;
     for (size_t k = 0; k + 1 < rank; ++k) {
       target += index[k] * w.operand_steps[k];
       source += index[k] * w.other_steps[k];
     }
-    for (int64_t j = 0; j < row; ++j) {
-      T& value = target[j * step];
-      value = Combine<kOp>(value, source[j * other_step]);
+    if (step == 1) {
+      uint8_t* place = to + target * bytes;
+      combiner.map(row, place, 1, from + source * bytes, other_step, place);
+    } else {
+      for (int64_t j = 0; j < row; ++j) {
+        uint8_t* place = to + (target + j * step) * bytes;
+        combiner.map(1, place, 1, from + (source + j * other_step) * bytes, 1,
+                     place);
+      }
     }
     if (rank) {
       index[rank - 1] = row - 1;
@@ -231,13 +237,10 @@ absl::StatusOr<Literals> EvaluateScatter(const Node& node,
     if (!w.Fits(i, shape)) continue;
     const int64_t target = w.operand_offset(i), source = w.other_offsets[i];
     if (combiner) {
-      results[0].Visit([&](auto& values) {
-        using T = typename std::decay_t<decltype(values)>::value_type;
-        const T* from = operands[2]->values<T>().data() + source;
-        WithCombiner(*combiner, [&](auto op) {
-          CombineWindow<decltype(op)::value>(w, from, values.data() + target);
-        });
-      });
+      const int bytes = ElementBytes(results[0].element());
+      CombineWindow(*FindCombiner(*combiner, results[0].element()), bytes, w,
+                    operands[2]->data() + source * bytes,
+                    results[0].data() + target * bytes);
       continue;
     }
     // The elements of a window are different ones: all at once.

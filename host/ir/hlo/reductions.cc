@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include <algorithm>
 
+#include "host/ir/hlo/combiner.h"
 #include "host/ir/hlo/elementwise.h"
 #include "host/ir/hlo/fold.h"
 #include "host/ir/hlo/window.h"
@@ -154,7 +155,9 @@ absl::StatusOr<Literals> EvaluateSelectAndScatter(const Node& node,
   const Operands captured = From(operands, 3);
   const HloCompareAttributes* compare = ComparisonOf(*node.regions[0]);
   if (compare && compare->type == CompareType::kTotalOrder) compare = nullptr;
-  const std::optional<Op> combiner = CombinerOf(*node.regions[1]);
+  const std::optional<Op> op = CombinerOf(*node.regions[1]);
+  const std::optional<Combiner> combiner =
+      op ? FindCombiner(*op, operands[0]->element()) : std::nullopt;
   int64_t taps = 1;
   for (int64_t size : a.window) taps *= size;
   Literal result = Filled(*operands[2], node.type.elements());
@@ -196,9 +199,7 @@ absl::StatusOr<Literals> EvaluateSelectAndScatter(const Node& node,
           if (selected < 0) continue;
           T& sum = sums[selected];
           if (combiner) {
-            WithCombiner(*combiner, [&](auto op) {
-              sum = Combine<decltype(op)::value>(sum, value);
-            });
+            combiner->map(1, &sum, 1, &value, 1, &sum);
           } else {
             const auto next = run(1, sum, value);
             if (!next.ok()) return next.status();

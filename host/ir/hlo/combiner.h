@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The operations that a reduction may have as its only one, over rows of
+// elements: add, multiply, maximum, minimum, and, or, xor. All of them commute,
+// to the bit. Compiled once, for what walks over tensors by them.
+#ifndef SYSTOLE_HOST_IR_HLO_COMBINER_H_
+#define SYSTOLE_HOST_IR_HLO_COMBINER_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "host/ir/op.h"
+#include "host/ir/type.h"
+
+namespace systole::ir {
+
+bool IsCombiner(Op op);
+
+// Steps and lengths count elements.
+struct Combiner {
+  // to[i] = a[i * step_a] op b[i * step_b]; `to` may be `a`, with step 1.
+  void (*map)(int64_t count, const void* a, int64_t step_a, const void* b,
+              int64_t step_b, void* to);
+  // to[i] = (... (to[i] op x[0]) op x[1] ...) over line i, of `length`, of x.
+  void (*fold)(int64_t lines, int64_t length, const void* x, void* to);
+};
+
+// None if the operation is none of these, or not one of such elements.
+std::optional<Combiner> FindCombiner(Op op, ElementType element);
+
+}  // namespace systole::ir
+
+#endif  // SYSTOLE_HOST_IR_HLO_COMBINER_H_

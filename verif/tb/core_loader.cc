@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "verif/tb/core_module.h"
+
+namespace systole::tb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kPrefix[] = "model_", kChecked[] = "_checked", kSuffix[] = ".so";
+
+// Where the files are looked for.
+std::vector<fs::path> Folders() {
+  const char* named = std::getenv("SYSTOLE_MODELS");
+  if (named != nullptr && *named != '\0') return {named};
+  Dl_info self;
+  std::error_code error;
+  if (dladdr(reinterpret_cast<void*>(&Folders), &self) == 0) return {};
+  // A program's name may be as its caller wrote it.
+  fs::path file = fs::canonical(self.dli_fname, error);
+  if (error || !fs::is_regular_file(file, error))
+    file = fs::canonical("/proc/self/exe", error);
+  if (error) return {};
+  const fs::path folder = file.parent_path();
+  return {folder.parent_path() / "lib" / "systole", folder / "systole"};
+}
+
+}  // namespace
+
+absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
+  const std::string name =
+      absl::StrCat(kPrefix, preset, checked ? kChecked : "", kSuffix);
+  std::string looked;
+  for (const fs::path& folder : Folders()) {
+    const fs::path file = folder / name;
+    std::error_code error;
+    if (!fs::exists(file, error)) {
+      absl::StrAppend(&looked, looked.empty() ? "" : ", ", file.string());
+      continue;
+    }
+    // Stays loaded: models of it may be anywhere.
+    void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (module == nullptr) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("cannot load an RTL model: ", dlerror()));
+    }
+    const auto stamp =
+        reinterpret_cast<const char* (*)()>(dlsym(module, "SystoleCoreStamp"));
+    const auto factory = reinterpret_cast<CoreFactory (*)(const char*, bool)>(
+        dlsym(module, "SystoleCoreFactory"));
+    if (stamp == nullptr || factory == nullptr) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(file.string(), " is not an RTL model"));
+    }
+    if (std::string(stamp()) != kCoreStamp) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          file.string(), " is of another state of the RTL than this program: ",
+          "`make model PRESET=", preset, "` builds both anew"));
+    }
+    if (CoreFactory found = factory(preset.c_str(), checked)) return found;
+    return absl::FailedPreconditionError(
+        absl::StrCat(file.string(), " has no model of that name"));
+  }
+  return absl::NotFoundError(absl::StrCat("no ", looked));
+}
+
+std::vector<std::string> CoresInFiles() {
+  std::vector<std::string> found;
+  for (const fs::path& folder : Folders()) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      const std::string file = entry.path().filename().string();
+      absl::string_view name = file;
+      if (!absl::ConsumePrefix(&name, kPrefix) ||
+          !absl::ConsumeSuffix(&name, kSuffix))
+        continue;
+      const bool checked = absl::ConsumeSuffix(&name, kChecked);
+      found.push_back(absl::StrCat(name, checked ? " (checked)" : ""));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
+}  // namespace systole::tb
