@@ -94,6 +94,7 @@ std::vector<Access> TilesAccesses(const isa::Descriptor& d,
   return {a};
 }
 
+// Of each position, written.
 Access Vectors(int64_t dst, int64_t len, int64_t nx, int64_t sx, int64_t ny,
                int64_t pitch, int64_t n, int64_t img_pitch) {
   Access a;
@@ -126,6 +127,11 @@ std::vector<Access> RequantAccesses(const isa::Descriptor& d,
     params.len = preset.param_block_bytes();
     out.push_back(params);
   }
+  if (r.header.flags & isa::Requant::kResidual) {
+    out.push_back(Vectors(r.src, r.cols, r.nx, r.src_sx, r.ny, r.src_pitch, r.n,
+                          r.src_img_pitch));
+    out.back().write = false;
+  }
   return out;
 }
 
@@ -150,6 +156,17 @@ std::vector<Access> AddAccesses(const isa::Descriptor& d) {
   AddBox(out, a.src1, a.pitch1, 0, a.ny, 0, a.line_bytes, 1, 0);
   AddBox(out, a.dst, a.dst_pitch, 0, a.ny, 0, a.line_bytes, 1, 0);
   out.back().write = true;
+  return out;
+}
+
+std::vector<Access> MulAccesses(const isa::Descriptor& d) {
+  const isa::Mul m = isa::Mul::Decode(d);
+  std::vector<Access> out = {
+      Vectors(m.src0, m.cols, m.nx, m.sx0, m.ny, m.pitch0, m.n, m.img_pitch0),
+      Vectors(m.src1, m.cols, m.nx, m.sx1, m.ny, m.pitch1, m.n, m.img_pitch1),
+      Vectors(m.dst, m.cols, m.nx, m.dst_sx, m.ny, m.dst_pitch, m.n,
+              m.dst_img_pitch)};
+  out[0].write = out[1].write = false;
   return out;
 }
 
@@ -190,6 +207,14 @@ std::vector<Access> AccessesOf(const isa::Descriptor& d, const Preset& preset) {
       return PoolAccesses(d);
     case isa::Opcode::kAdd:
       return AddAccesses(d);
+    case isa::Opcode::kMul:
+      return MulAccesses(d);
+    case isa::Opcode::kTable: {
+      Access a;
+      a.base = isa::Table::Decode(d).src;
+      a.len = 256;
+      return {a};
+    }
     case isa::Opcode::kWeights: {
       const isa::Weights w = isa::Weights::Decode(d);
       Access a;

@@ -17,7 +17,9 @@ constexpr int64_t kStartup =
     90;  // doorbell to the first descriptor at its unit
 constexpr int64_t kVectorLatency =
     16;  // requantise pipeline, accumulator and buffer reads
-constexpr int64_t kVectorGap = 4;  // between descriptors
+constexpr int64_t kVectorGap = 4;         // between descriptors
+constexpr int64_t kTableWordLatency = 4;  // to read a word of a table
+constexpr int64_t kResidualLatency = 16;  // of the addition behind a requantise
 
 int64_t Beats(int64_t len, int64_t runs, const Preset& preset) {
   return (len + preset.beat_bytes() - 1) / preset.beat_bytes() * runs;
@@ -68,6 +70,11 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
       const int64_t words = (op.header.flags & isa::Requant::kRaw) ? 4 : 1;
       cost.issue = int64_t{op.n} * op.ny * op.nx * words + kVectorGap;
       cost.latency = kVectorLatency;
+      if (op.header.flags & isa::Requant::kResidual) {
+        // It starts when all before it is written.
+        cost.issue += kVectorLatency + kResidualLatency;
+        cost.latency += kResidualLatency;
+      }
       break;
     }
     case isa::Opcode::kPool: {
@@ -84,6 +91,18 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
       cost.latency = kVectorLatency;
       break;
     }
+    case isa::Opcode::kMul: {
+      const isa::Mul op = isa::Mul::Decode(d);
+      cost.issue = int64_t{op.n} * op.ny * op.nx * 2 + kVectorGap;
+      cost.latency = kVectorLatency;
+      break;
+    }
+    case isa::Opcode::kTable:
+      // When all before it is written; four bytes a cycle.
+      cost.issue = kVectorLatency + 256 / 4 +
+                   256 / preset.word_bytes() * kTableWordLatency;
+      cost.latency = kVectorGap;
+      break;
     case isa::Opcode::kTiles: {
       const isa::Tiles op = isa::Tiles::Decode(d);
       cost.tiles = op.tiles;

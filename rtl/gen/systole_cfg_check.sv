@@ -22,14 +22,15 @@ module systole_cfg_check
   if (Broken == 9) $fatal(1, "illegal configuration: wanted: WfifoTiles is a power of two from 2 on");
   if (Broken == 10) $fatal(1, "illegal configuration: wanted: VectorLanes is a power of two up to Cols");
   if (Broken == 11) $fatal(1, "illegal configuration: wanted: the vector unit of a bf16 core has VectorLanes equal to Cols");
-  if (Broken == 12) $fatal(1, "illegal configuration: wanted: BeatBytes is a power of two in 16..512");
-  if (Broken == 13) $fatal(1, "illegal configuration: wanted: there are 1 to 4 segments, what descriptors have");
-  if (Broken == 14) $fatal(1, "illegal configuration: wanted: UbBanks suffice for all segments without conflict");
-  if (Broken == 15) $fatal(1, "illegal configuration: wanted: a queue holds at least 2 descriptors");
-  if (Broken == 16) $fatal(1, "illegal configuration: wanted: Memory is one of the memories");
-  if (Broken == 17) $fatal(1, "illegal configuration: wanted: HbmPcs is a power of two from 2 on and a beat 16 bytes of each");
-  if (Broken == 18) $fatal(1, "illegal configuration: wanted: a chip with HBM has no DramBytes");
-  if (Broken == 19) $fatal(1, "illegal configuration: wanted: a chip with AXI4 memory has no HbmPcs");
-  if (Broken == 20) $fatal(1, "illegal configuration: wanted: a beat is a data width of AXI4, at most 128 bytes");
-  if (Broken == 21) $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
+  if (Broken == 12) $fatal(1, "illegal configuration: wanted: Residual is 0 or 1, and 0 in a bf16 core");
+  if (Broken == 13) $fatal(1, "illegal configuration: wanted: BeatBytes is a power of two in 16..512");
+  if (Broken == 14) $fatal(1, "illegal configuration: wanted: there are 1 to 4 segments, what descriptors have");
+  if (Broken == 15) $fatal(1, "illegal configuration: wanted: UbBanks suffice for all segments without conflict");
+  if (Broken == 16) $fatal(1, "illegal configuration: wanted: a queue holds at least 2 descriptors");
+  if (Broken == 17) $fatal(1, "illegal configuration: wanted: Memory is one of the memories");
+  if (Broken == 18) $fatal(1, "illegal configuration: wanted: HbmPcs is a power of two from 2 on and a beat 16 bytes of each");
+  if (Broken == 19) $fatal(1, "illegal configuration: wanted: a chip with HBM has no DramBytes");
+  if (Broken == 20) $fatal(1, "illegal configuration: wanted: a chip with AXI4 memory has no HbmPcs");
+  if (Broken == 21) $fatal(1, "illegal configuration: wanted: a beat is a data width of AXI4, at most 128 bytes");
+  if (Broken == 22) $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
 endmodule

@@ -15,7 +15,7 @@ package systole_isa_pkg;
   localparam int unsigned QueueLoad = 0;  // DMA from HBM into the unified buffer
   localparam int unsigned QueueWeight = 1;  // weight tiles from HBM or the unified buffer into the weight FIFO
   localparam int unsigned QueueMxu = 2;  // systolic data setup, array, accumulator writes
-  localparam int unsigned QueueVector = 3;  // int8: requantise, pool, add; bf16: programs of the vector unit
+  localparam int unsigned QueueVector = 3;  // int8: requantise, pool, add, multiply, tables; bf16: programs of the vector unit
   localparam int unsigned QueueStore = 4;  // DMA from the unified buffer into HBM
 
   typedef enum logic [7:0] {
@@ -25,8 +25,10 @@ package systole_isa_pkg;
     OpTiles = 8'h05,  // push weight tiles from the unified buffer into the weight FIFO
     OpMatmul = 8'h04,  // t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators
     OpRequant = 8'h10,  // accumulator rows: bias, requantise, clamp, write int8 vectors (or raw int32) to the unified buffer
-    OpPool = 8'h11,  // max or average over windows of int8 vectors, unified buffer to unified buffer
+    OpPool = 8'h11,  // max, average or requantised sum over windows of int8 vectors, unified buffer to unified buffer
     OpAdd = 8'h12,  // quantised int8 addition of two tensors, unified buffer to unified buffer
+    OpMul = 8'h13,  // quantised int8 product of two tensors, unified buffer to unified buffer; steps of 0 repeat an operand
+    OpTable = 8'h14,  // give the vector unit's lanes a table of 256 bytes: byte q + 128 is what q becomes
     OpVload = 8'h18,  // copy instructions from the unified buffer into the vector unit's instruction memory
     OpVrun = 8'h19,  // run a program of the vector unit until its halt
     OpHalt = 8'h7F  // end of the program: when every queue is empty and every unit idle, raise the interrupt
@@ -147,7 +149,19 @@ package systole_isa_pkg;
   } matmul_desc_t;
 
   typedef struct packed {
-    logic [218:0] unused;
+    logic [22:0] unused;
+    logic signed [7:0] sum_max;  // [481] residual: upper bound of the sum
+    logic signed [7:0] sum_min;  // [473] residual: lower bound of the sum
+    logic signed [5:0] sum_shift;  // [467] residual: shift of the sum
+    logic [31:0] sum_mult;  // [435] residual: multiplier of the sum
+    logic signed [5:0] sum_shift1;  // [429] residual: its shift (positive left)
+    logic [31:0] sum_mult1;  // [397] residual: multiplier of the operand that is not scaled by 2^19
+    logic signed [7:0] sum_zp;  // [389] residual: zero point of the sum
+    logic signed [7:0] src_zp;  // [381] residual: zero point of the second operand
+    logic [17:0] src_sx;  // [363] residual: bytes from a position to the next
+    logic [24:0] src_img_pitch;  // [338] residual: bytes from an image to the next
+    logic [19:0] src_pitch;  // [318] residual: bytes from a line to the next
+    logic [24:0] src;  // [293] residual: unified buffer byte address of the second operand's first vector
     logic signed [7:0] clamp_max;  // [285] upper bound after the zero point
     logic signed [7:0] clamp_min;  // [277] lower bound after the zero point
     logic signed [7:0] zp;  // [269] output zero point
@@ -169,17 +183,21 @@ package systole_isa_pkg;
   } requant_desc_t;
 
   typedef struct packed {
-    logic [86:0] unused;
-    logic signed [7:0] clamp_max;  // [417] upper bound
-    logic signed [7:0] clamp_min;  // [409] lower bound
-    logic [8:0] cols;  // [400] channels, 1..Cols
-    logic [17:0] dst_sx;  // [382] bytes from a position to the next
-    logic [24:0] dst_img_pitch;  // [357] bytes from an image to the next
-    logic [19:0] dst_pitch;  // [337] bytes from a line to the next
-    logic [24:0] dst;  // [312] unified buffer byte address of the first output vector
-    logic [13:0] kx;  // [298] bytes from a tap to the next in a line
-    logic [4:0] kw;  // [293] window positions, >= 1; kh x kw at most 256
-    logic [4:0] kh;  // [288] window lines, >= 1
+    logic [28:0] unused;
+    logic signed [5:0] shift;  // [477] sum: shift (positive left)
+    logic [31:0] mult;  // [445] sum: multiplier
+    logic signed [7:0] zp;  // [437] sum: zero point of the result
+    logic signed [7:0] src_zp;  // [429] sum: zero point of the taps
+    logic signed [7:0] clamp_max;  // [421] upper bound
+    logic signed [7:0] clamp_min;  // [413] lower bound
+    logic [8:0] cols;  // [404] channels, 1..Cols
+    logic [17:0] dst_sx;  // [386] bytes from a position to the next
+    logic [24:0] dst_img_pitch;  // [361] bytes from an image to the next
+    logic [19:0] dst_pitch;  // [341] bytes from a line to the next
+    logic [24:0] dst;  // [316] unified buffer byte address of the first output vector
+    logic [13:0] kx;  // [302] bytes from a tap to the next in a line
+    logic [6:0] kw;  // [295] window positions, >= 1; kh x kw at most 256, or with sum 16129
+    logic [6:0] kh;  // [288] window lines, >= 1
     logic signed [18:0] dx;  // [269] byte x coordinate of the first window's first tap
     logic signed [7:0] dy;  // [261] line of the first window's first tap (minus the padding)
     logic [17:0] src_sx;  // [243] input bytes from an output position to the next
@@ -228,6 +246,48 @@ package systole_isa_pkg;
   } add_desc_t;
 
   typedef struct packed {
+    logic [26:0] unused;
+    logic signed [7:0] clamp_max;  // [477] upper bound
+    logic signed [7:0] clamp_min;  // [469] lower bound
+    logic signed [5:0] shift;  // [463] shift of the product (positive left)
+    logic [31:0] mult;  // [431] multiplier of the product
+    logic signed [7:0] zp;  // [423] zero point of the result
+    logic signed [7:0] zp1;  // [415] zero point of operand 1
+    logic signed [7:0] zp0;  // [407] zero point of operand 0
+    logic [17:0] dst_sx;  // [389] result: bytes from a position to the next
+    logic [17:0] sx1;  // [371] operand 1: bytes from a position to the next
+    logic [17:0] sx0;  // [353] operand 0: bytes from a position to the next
+    logic [19:0] dst_pitch;  // [333] result: bytes from a line to the next
+    logic [19:0] pitch1;  // [313] operand 1: bytes from a line to the next
+    logic [19:0] pitch0;  // [293] operand 0: bytes from a line to the next
+    logic [24:0] dst_img_pitch;  // [268] result: bytes from an image to the next
+    logic [24:0] img_pitch1;  // [243] operand 1: bytes from an image to the next
+    logic [24:0] img_pitch0;  // [218] operand 0: bytes from an image to the next
+    logic [8:0] cols;  // [209] bytes of a position, 1..Cols
+    logic [13:0] nx;  // [195] positions a line, >= 1
+    logic [13:0] ny;  // [181] lines, >= 1
+    logic [9:0] n;  // [171] images, >= 1
+    logic [24:0] dst;  // [146] unified buffer byte address of the result
+    logic [24:0] src1;  // [121] unified buffer byte address of operand 1
+    logic [24:0] src0;  // [96] unified buffer byte address of operand 0
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } mul_desc_t;
+
+  typedef struct packed {
+    logic [390:0] unused;
+    logic [24:0] src;  // [96] unified buffer byte address of the table; multiple of the word
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } table_desc_t;
+
+  typedef struct packed {
     logic [367:0] unused;
     logic [11:0] count;  // [132] instructions of 64 bits, 1..2048; addr + count is at most 2048
     logic [10:0] addr;  // [121] index in the instruction memory of the first
@@ -266,8 +326,18 @@ package systole_isa_pkg;
   localparam int unsigned FlagMatmulTranspose = 2;  // each pass sends the transpose of its block of at most Rows vectors through the array and has Rows accumulator rows of its own
   localparam int unsigned FlagRequantRaw = 0;  // write the int32 accumulators, little endian, 4 x cols bytes a row; no bias, no requantise
   localparam int unsigned FlagRequantSingleRound = 1;  // round once rather than twice
+  localparam int unsigned FlagRequantTable = 2;  // results pass through the lanes' table
+  localparam int unsigned FlagRequantResidual = 3;  // a quantised addition of each result and a byte of a second operand follows; only cores with Residual
+  localparam int unsigned FlagRequantResidualWide = 4;  // residual: the second operand is the one that is scaled by 2^19 exactly, the result by sum_mult1 and sum_shift1; otherwise the other way round
+  localparam int unsigned FlagRequantResidualSingle = 5;  // residual: the addition rounds once rather than twice
   localparam int unsigned FlagPoolAverage = 0;  // average over the valid taps, rounded half away from zero; otherwise maximum
+  localparam int unsigned FlagPoolSingleRound = 1;  // sum: round once rather than twice
+  localparam int unsigned FlagPoolTable = 2;  // results pass through the lanes' table
+  localparam int unsigned FlagPoolSum = 3;  // sum over the valid taps of what they are above src_zp, requantised; without average
   localparam int unsigned FlagAddSingleRound = 1;  // round once rather than twice
+  localparam int unsigned FlagAddTable = 2;  // results pass through the lanes' table
+  localparam int unsigned FlagMulSingleRound = 1;  // round once rather than twice
+  localparam int unsigned FlagMulTable = 2;  // results pass through the lanes' table
 
   // High when a core of this cell has the opcode.
   function automatic logic has_opcode(logic [7:0] opcode, int unsigned kind);
@@ -280,6 +350,8 @@ package systole_isa_pkg;
       OpRequant: return kind == 0;
       OpPool: return kind == 0;
       OpAdd: return kind == 0;
+      OpMul: return kind == 0;
+      OpTable: return kind == 0;
       OpVload: return kind == 1;
       OpVrun: return kind == 1;
       OpHalt: return 1'b1;
@@ -298,6 +370,8 @@ package systole_isa_pkg;
       OpRequant: return 3'(QueueVector);
       OpPool: return 3'(QueueVector);
       OpAdd: return 3'(QueueVector);
+      OpMul: return 3'(QueueVector);
+      OpTable: return 3'(QueueVector);
       OpVload: return 3'(QueueVector);
       OpVrun: return 3'(QueueVector);
       default: return 3'(NumQueues);
@@ -330,16 +404,24 @@ package systole_isa_pkg;
         flags = kind == 0 ? 8'h03 : 8'h07;
       end
       OpRequant: begin
-        bits  = d[511:293] != '0;
-        flags = 8'h03;
+        bits  = d[511:489] != '0;
+        flags = 8'h3F;
       end
       OpPool: begin
-        bits  = d[511:425] != '0;
-        flags = 8'h01;
+        bits  = d[511:483] != '0;
+        flags = 8'h0F;
       end
       OpAdd: begin
         bits  = d[511:419] != '0;
-        flags = 8'h02;
+        flags = 8'h06;
+      end
+      OpMul: begin
+        bits  = d[511:485] != '0;
+        flags = 8'h06;
+      end
+      OpTable: begin
+        bits  = d[511:121] != '0;
+        flags = 8'h00;
       end
       OpVload: begin
         bits  = d[511:144] != '0;

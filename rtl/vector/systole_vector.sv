@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Vector unit: requant (one accumulator row a cycle; raw: one window a cycle), pool (one tap a cycle), add (three cycles a
-// vector). Wires prepare -> issue -> read -> lanes -> write queue, and holds the ports, completion and faults.
+// Vector unit: requant (one accumulator row a cycle, with or without a residual addition; raw: one window a cycle), pool (one tap
+// a cycle), add (three cycles a vector), mul (two), tables. Wires prepare -> issue -> read -> lanes -> write queue, and holds the ports, completion and faults.
 // Docs: docs/vector.md, docs/isa.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector
@@ -67,7 +67,7 @@ module systole_vector
   ub_addr_t             par_addr;
   logic [3:0]           par_word;
 
-  logic                 par_busy;
+  logic                 par_busy, par_table, table_busy_q, table_loaded, table_done;
 
   // Issue.
   logic                 idle, iss_valid, iss_ready, iss_acc_rd, iss_ub_rd, addr_fault;
@@ -86,6 +86,7 @@ module systole_vector
   logic                 d1_valid_q, d2_valid_q;
   logic                 p1_valid_q, p2_valid_q, p1_bank_q, p2_bank_q;  // parameter words, likewise
   logic [3:0]           p1_word_q, p2_word_q;
+  logic                 p1_table_q, p2_table_q;
   logic [24:0]          recip;
 
   // Results.
@@ -117,6 +118,10 @@ module systole_vector
       .rd_word_o     (par_word),
       .rd_bank_o     (par_bank),
       .rd_busy_o     (par_busy),
+      .rd_table_o    (par_table),
+      .table_ready_i (!table_busy_q),
+      .table_loaded_i(!table_busy_q),
+      .table_done_o  (table_done),
       .job_valid_o   (job_valid),
       .job_ready_i   (job_take),
       .job_o         (job),
@@ -126,9 +131,23 @@ module systole_vector
       .verdict_addr_o(verdict_addr)
   );
 
-  // A requant may follow at once; what reads the unified buffer waits for all earlier results.
+  // A requant may follow at once, if its results leave the lanes where those before it do; what reads the unified buffer waits for
+  // all earlier results.
+  logic lookup_q, residual_q, follows;
+
+  assign follows  = job.requant && job.lookup == lookup_q && !job.residual && !residual_q;
   assign drained  = idle && all_written;
-  assign job_take = job_valid && idle && legal && (job.requant || all_written) && !freeze_i;
+  assign job_take = job_valid && idle && legal && (follows || all_written) && !freeze_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      lookup_q   <= 1'b0;
+      residual_q <= 1'b0;
+    end else if (job_take) begin
+      lookup_q   <= job.lookup;
+      residual_q <= job.residual;
+    end
+  end
 
   systole_vector_issue #(.Cfg(Cfg)) u_issue (
       .clk_i,
@@ -228,7 +247,9 @@ module systole_vector
   systole_vector_lanes #(.Cfg(Cfg)) u_lanes (
       .clk_i,
       .rst_ni,
-      .param_valid_i(p2_valid_q),
+      .table_valid_i(p2_valid_q && p2_table_q),
+      .table_loaded_o(table_loaded),
+      .param_valid_i(p2_valid_q && !p2_table_q),
       .param_bank_i (p2_bank_q),
       .param_word_i (p2_word_q),
       .scalars_i    (scalars_q),
@@ -297,6 +318,7 @@ module systole_vector
       p2_valid_q    <= 1'b0;
       win_held_q    <= 1'b0;
       bank_busy_q   <= '0;
+      table_busy_q  <= 1'b0;
       done_q        <= 1'b0;
       faulted_q     <= 1'b0;
       unit_fault    <= 1'b0;
@@ -309,7 +331,9 @@ module systole_vector
       win_held_q <= win_req && !par_sel && !vrd_ready_i;
       if (out_valid && out_last) bank_busy_q[out_bank] <= 1'b0;
       if (job_take) bank_busy_q[job.bank] <= 1'b1;
-      done_q     <= written && wr_dest.last;
+      if (par_ready && par_table) table_busy_q <= 1'b1;
+      else if (table_loaded) table_busy_q <= 1'b0;
+      done_q     <= (written && wr_dest.last) || table_done;
       unit_fault <= fault_now;
       if (fault_now) faulted_q <= 1'b1;
       unit_progress <= req_go || par_ready || written;
@@ -317,10 +341,12 @@ module systole_vector
   end
 
   always_ff @(posedge clk_i) begin
-    p1_bank_q <= par_bank;
-    p1_word_q <= par_word;
-    p2_bank_q <= p1_bank_q;
-    p2_word_q <= p1_word_q;
+    p1_bank_q  <= par_bank;
+    p1_word_q  <= par_word;
+    p1_table_q <= par_table;
+    p2_bank_q  <= p1_bank_q;
+    p2_word_q  <= p1_word_q;
+    p2_table_q <= p1_table_q;
   end
 
   // The write queue has room for every result; read data come exactly when they are expected; nothing is asked for outside

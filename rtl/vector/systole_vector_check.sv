@@ -18,7 +18,8 @@ module systole_vector_check
     input  kind_e      kind_i,          // by its opcode
     input  logic       bank_i,
 
-    output logic       block_o,         // at once: the descriptor has a parameter block that can be read
+    output logic       block_o,         // at once: the descriptor has a parameter block or a table that can be read
+    output ub_addr_t   block_addr_o,    // where it is
     output logic       ready_o,         // the following are right
     output logic       legal_o,         // there is no fault
     output fault_e     verdict_o,
@@ -31,22 +32,30 @@ module systole_vector_check
   localparam int unsigned WordBits = $clog2(Cfg.Rows);
   localparam int unsigned HalfRows = Cfg.AccRows / 2;
   localparam int unsigned HalfBits = $clog2(HalfRows) + 1;  // counts up to HalfRows
-  localparam int unsigned BlockBytes = ParamWords * Cfg.Rows;
+  localparam int unsigned ParamBytes = ParamWords * Cfg.Rows;
 
   // verilator lint_off UNUSEDSIGNAL
   requant_desc_t rq;  // the queue reads the header
   pool_desc_t    po;
   add_desc_t     ad;
+  mul_desc_t     mu;
+  table_desc_t   tb;
   // verilator lint_on UNUSEDSIGNAL
-  logic          is_requant, is_pool, is_add, raw;
+  logic          is_requant, is_pool, is_add, is_mul, is_table, raw, residual, sum;
 
   assign rq         = desc_i;
   assign po         = desc_i;
   assign ad         = desc_i;
+  assign mu         = desc_i;
+  assign tb         = desc_i;
   assign is_requant = kind_i == KindRequant;
   assign is_pool    = kind_i == KindPool;
   assign is_add     = kind_i == KindAdd;
+  assign is_mul     = kind_i == KindMul;
+  assign is_table   = kind_i == KindTable;
   assign raw        = rq.flags[FlagRequantRaw];
+  assign residual   = is_requant && rq.flags[FlagRequantResidual];
+  assign sum        = po.flags[FlagPoolSum];
 
   // Products. requant: ny * nx, then n times that. pool: dy and sy times the pitch, whose upper half comes after the lower; the taps.
   localparam int unsigned FactorBits = HalfBits > 11 ? HalfBits + 1 : 12;  // signed
@@ -58,7 +67,7 @@ module systole_vector_check
   logic                           many_q;      // more lines or positions than a bank has rows, or more rows
   logic signed [28:0]             dy_q;        // dy * pitch + dx
   logic [24:0]                    sy_q;        // sy * pitch
-  logic [9:0]                     taps_q;      // kh * kw
+  logic [13:0]                    taps_q;      // kh * kw
   logic                           outside_q;   // not all rows are in one bank
   logic [HalfBits-2:0]            row_in_bank;
 
@@ -94,7 +103,7 @@ module systole_vector_check
       end
       3'd3: sy_q <= 25'(unsigned'(product_q));
       3'd4: sy_q <= sy_q + (25'(unsigned'(product_q)) << 10);
-      3'd5: taps_q <= product_q[9:0];
+      3'd5: taps_q <= product_q[13:0];
       default: ;
     endcase
   end
@@ -112,19 +121,24 @@ module systole_vector_check
   assign ready_o = done_q && !new_i;
 
   // Verdict.
-  logic                illegal, over, misaligned;
+  logic                illegal, has_block, over, misaligned;
 
   assign row_in_bank = rq.acc[HalfBits-2:0];
-  assign over        = Cfg.UbBytes < BlockBytes || 32'(rq.params) > Cfg.UbBytes - BlockBytes;
-  assign misaligned  = rq.params[WordBits-1:0] != '0;
-  assign block_o     = is_requant && !raw && !misaligned && !over;
+  assign has_block    = (is_requant && !raw) || is_table;
+  assign block_addr_o = is_table ? tb.src : rq.params;
+  assign over         = Cfg.UbBytes < ParamBytes || 32'(block_addr_o) > (is_table ? Cfg.UbBytes - TableBytes : Cfg.UbBytes - ParamBytes);
+  assign misaligned   = block_addr_o[WordBits-1:0] != '0;
+  assign block_o      = has_block && !misaligned && !over;
 
   always_comb begin
     unique case (1'b1)
-      is_requant: illegal = rq.n == '0 || rq.ny == '0 || rq.nx == '0 || rq.cols == '0 || 32'(rq.cols) > Cols;
+      is_requant: illegal = rq.n == '0 || rq.ny == '0 || rq.nx == '0 || rq.cols == '0 || 32'(rq.cols) > Cols ||
+                            32'(raw) + 32'(residual) + 32'(rq.flags[FlagRequantTable]) > 1 || (residual && Cfg.Residual == 0);
       is_pool: illegal = po.n == '0 || po.ny == '0 || po.nx == '0 || po.cols == '0 || 32'(po.cols) > Cols ||
-                         taps_q == '0 || taps_q > 10'd256;
+                         taps_q == '0 || (sum ? po.flags[FlagPoolAverage] : taps_q > 14'd256);
       is_add: illegal = ad.ny == '0 || ad.line_bytes == '0;
+      is_mul: illegal = mu.n == '0 || mu.ny == '0 || mu.nx == '0 || mu.cols == '0 || 32'(mu.cols) > Cols;
+      is_table: illegal = 1'b0;
       default: illegal = 1'b1;
     endcase
   end
@@ -135,16 +149,16 @@ module systole_vector_check
     verdict_addr_o <= '0;
     if (illegal) begin
       verdict_o <= FaultIllegalDescriptor;
-    end else if (is_requant && !raw && misaligned) begin
+    end else if (has_block && misaligned) begin
       verdict_o      <= FaultMisaligned;
-      verdict_addr_o <= WalkBits'(rq.params);
+      verdict_addr_o <= WalkBits'(block_addr_o);
     end else if (is_requant && outside_q) begin
       verdict_o      <= FaultAccRange;
       verdict_addr_o <= WalkBits'(rq.acc);
-    end else if (is_requant && !raw && over) begin
+    end else if (has_block && over) begin
       // The first word of the block that does not exist.
       verdict_o      <= FaultUbRange;
-      verdict_addr_o <= 32'(rq.params) > Cfg.UbBytes ? WalkBits'(rq.params) : WalkBits'(Cfg.UbBytes);
+      verdict_addr_o <= 32'(block_addr_o) > Cfg.UbBytes ? WalkBits'(block_addr_o) : WalkBits'(Cfg.UbBytes);
     end else begin
       legal_o <= 1'b1;
     end
@@ -162,6 +176,10 @@ module systole_vector_check
     job_o.raw       = is_requant && raw;
     job_o.pool      = is_pool;
     job_o.add       = is_add;
+    job_o.mul       = is_mul;
+    job_o.residual  = residual;
+    job_o.lookup    = !is_table && rq.flags[FlagRequantTable];  // the same bit in all of them
+    job_o.tap_zero  = is_pool && sum ? 9'(po.src_zp) + 9'd128 : 9'd0;
     job_o.average   = is_pool && po.flags[FlagPoolAverage];
     job_o.acc       = rq.acc;
     job_o.last_part = 2'((raw_bytes - 1'b1) >> ColBits);
@@ -205,6 +223,24 @@ module systole_vector_check
       job_o.src[2]       = WalkBits'(po.dx);
       job_o.src_step[2]  = WalkBits'(po.src_sx);
       job_o.line_bytes   = po.line_bytes;
+    end else if (is_mul) begin
+      job_o.n_end        = mu.n - 1'b1;
+      job_o.y_end        = mu.ny - 1'b1;
+      job_o.x_end        = 18'(mu.nx) - 1'b1;
+      job_o.dst          = WalkBits'(mu.dst);
+      job_o.dst_img      = WalkBits'(mu.dst_img_pitch);
+      job_o.dst_pitch    = WalkBits'(mu.dst_pitch);
+      job_o.dst_step     = WalkBits'(mu.dst_sx);
+      job_o.len          = mu.cols;
+      job_o.tail         = mu.cols;
+      job_o.src[0]       = WalkBits'(mu.src0);
+      job_o.src[1]       = WalkBits'(mu.src1);
+      job_o.src_img[0]   = WalkBits'(mu.img_pitch0);
+      job_o.src_img[1]   = WalkBits'(mu.img_pitch1);
+      job_o.src_pitch[0] = WalkBits'(mu.pitch0);
+      job_o.src_pitch[1] = WalkBits'(mu.pitch1);
+      job_o.src_step[0]  = WalkBits'(mu.sx0);
+      job_o.src_step[1]  = WalkBits'(mu.sx1);
     end else begin
       job_o.n_end     = rq.n - 1'b1;
       job_o.y_end     = rq.ny - 1'b1;
@@ -215,6 +251,12 @@ module systole_vector_check
       job_o.dst_step  = WalkBits'(rq.dst_sx);
       job_o.len       = rq.cols;
       job_o.tail      = rq.cols;
+      if (residual) begin
+        job_o.src[0]       = WalkBits'(rq.src);
+        job_o.src_img[0]   = WalkBits'(rq.src_img_pitch);
+        job_o.src_pitch[0] = WalkBits'(rq.src_pitch);
+        job_o.src_step[0]  = WalkBits'(rq.src_sx);
+      end
     end
   end
 
@@ -234,8 +276,21 @@ module systole_vector_check
       scalars_o.shift1    = ad.shift1;
       scalars_o.clamp_min = ad.clamp_min;
       scalars_o.clamp_max = ad.clamp_max;
+    end else if (is_mul) begin
+      scalars_o.single    = mu.flags[FlagMulSingleRound];
+      scalars_o.zp        = mu.zp;
+      scalars_o.zp0       = mu.zp0;
+      scalars_o.zp1       = mu.zp1;
+      scalars_o.mult      = mu.mult;
+      scalars_o.shift     = mu.shift;
+      scalars_o.clamp_min = mu.clamp_min;
+      scalars_o.clamp_max = mu.clamp_max;
     end else if (is_pool) begin
-      scalars_o.zp        = -8'sd128;  // the lanes' bytes are 0..255
+      scalars_o.zp        = sum ? po.zp : -8'sd128;  // the lanes' bytes are 0..255
+      scalars_o.sum       = sum;
+      scalars_o.single    = po.flags[FlagPoolSingleRound];
+      scalars_o.mult      = po.mult;
+      scalars_o.shift     = po.shift;
       scalars_o.average   = po.flags[FlagPoolAverage];
       scalars_o.clamp_min = po.clamp_min;
       scalars_o.clamp_max = po.clamp_max;
@@ -248,6 +303,18 @@ module systole_vector_check
       scalars_o.zp        = rq.zp;
       scalars_o.clamp_min = rq.clamp_min;
       scalars_o.clamp_max = rq.clamp_max;
+      if (residual) begin
+        scalars_o.wide       = rq.flags[FlagRequantResidualWide];
+        scalars_o.sum_single = rq.flags[FlagRequantResidualSingle];
+        scalars_o.zp1        = rq.src_zp;
+        scalars_o.sum_zp     = rq.sum_zp;
+        scalars_o.mult1      = rq.sum_mult1;
+        scalars_o.shift1     = rq.sum_shift1;
+        scalars_o.mult       = rq.sum_mult;
+        scalars_o.shift      = rq.sum_shift;
+        scalars_o.sum_min    = rq.sum_min;
+        scalars_o.sum_max    = rq.sum_max;
+      end
     end
   end
 endmodule

@@ -69,9 +69,10 @@ module systole_vector_issue
   logic                           src_x_last, src_last, src_next;
   walk_addr_t                     tap_addr;
   logic                           tap_hit, tap_first, tap_last;
+  logic [TapBits-1:0]             tap_offset;
   logic [8:0]                     tap_count;
 
-  // Additions.
+  // Additions and products.
   logic                           second_q;    // the next operand is the second
   logic                           src_done_q;  // all operands are issued
   logic [SumCountBits-1:0]        pairs_q;     // pairs that have passed the check, whose sum has not
@@ -116,6 +117,7 @@ module systole_vector_issue
       .next_i      (step && job_q.pool),
       .kh_end_i    (job_q.kh_end),
       .kw_end_i    (job_q.kw_end),
+      .zero_i      (job_q.tap_zero),
       .kx_i        (job_q.kx),
       .pitch_i     (job_q.pitch),
       .lines_i     (job_q.lines),
@@ -127,7 +129,8 @@ module systole_vector_issue
       .hit_o       (tap_hit),
       .first_o     (tap_first),
       .last_o      (tap_last),
-      .taps_o      (tap_count)
+      .taps_o      (tap_count),
+      .offset_o    (tap_offset)
   );
 
   // Second and third stage.
@@ -184,9 +187,14 @@ module systole_vector_issue
     choice.uop.last  = out_last;
     choice.uop.first = tap_first;
     choice.uop.hit   = tap_hit;
+    choice.uop.lookup   = job_q.lookup;
+    choice.uop.residual = job_q.residual;
+    choice.uop.offset   = tap_offset;
     if (job_q.requant) begin
       want           = out_avail_i;
       choice.acc_rd  = 1'b1;
+      choice.ub_rd   = job_q.residual;
+      choice.rd_addr = src_addr[0];
       choice.uop.src = job_q.raw ? SrcRaw : SrcAcc;
       choice.uop.out = 1'b1;
     end else if (job_q.pool) begin
@@ -195,6 +203,12 @@ module systole_vector_issue
       choice.uop.src  = SrcTap;
       choice.uop.out  = tap_last;
       choice.uop.taps = job_q.average ? tap_count : 9'd1;
+    end else if (job_q.mul) begin
+      want           = out_avail_i || !second_q;
+      choice.ub_rd   = 1'b1;
+      choice.rd_addr = src_addr[second_q];
+      choice.uop.src = second_q ? SrcMul1 : SrcMul0;
+      choice.uop.out = second_q;
     end else if (sum_next) begin
       want           = 1'b1;
       choice.uop.src = SrcSum;
@@ -212,7 +226,7 @@ module systole_vector_issue
   assign check_free  = !check_valid_q || found_free;
   assign step        = busy_q && !stop_q && want && check_free;
   assign dst_next    = step && choice.uop.out && (!job_q.raw || part_q == job_q.last_part);
-  assign src_next    = step && (job_q.pool ? tap_last : choice.uop.src == SrcAdd1);
+  assign src_next    = step && (job_q.pool ? tap_last : job_q.residual || choice.uop.src inside {SrcAdd1, SrcMul1});
   assign take_o      = step && choice.uop.out;
   assign take_addr_o = ub_addr_t'(dst_addr);
   assign take_raw_o  = job_q.raw;
@@ -282,7 +296,7 @@ module systole_vector_issue
         src_done_q <= 1'b0;
       end
       if (step && choice.uop.out && out_last) busy_q <= 1'b0;
-      if (step && (choice.uop.src inside {SrcAdd0, SrcAdd1})) second_q <= !second_q;
+      if (step && (choice.uop.src inside {SrcAdd0, SrcAdd1, SrcMul0, SrcMul1})) second_q <= !second_q;
       if (step && choice.uop.src == SrcAdd1 && src_last) src_done_q <= 1'b1;
       pairs_q <= pairs_q + SumCountBits'(pass && second) - SumCountBits'(pass && found_q.uop.src == SrcSum);
       sums_q  <= sums_q + SumCountBits'(sum_valid_i) - SumCountBits'(sum_take);
@@ -303,7 +317,7 @@ module systole_vector_issue
     if (rst_ni) begin
       a_load_idle : assert (!load_i || idle_o);
       a_sums : assert (sums_q <= pairs_q && 32'(pairs_q) <= SumPairs && sums_any_q == (sums_q != '0));
-      a_end : assert (busy_q || check_valid_q || found_valid_q || (pairs_q == '0 && !second_q));
+      a_end : assert (busy_q || stop_q || check_valid_q || found_valid_q || (pairs_q == '0 && !second_q));
     end
   end
 endmodule

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The lanes: source (2 stages), scale (6), zero point, clamp; ten stages that never stall. A micro-op takes Cols / Lanes cycles,
-// its beats, and leaves a whole row. Both operands of an addition end before the zero point: their sum goes back to the source.
+// The lanes: source (2 stages), scale (6), zero point, clamp; ten stages that never stall, behind which a table (2 more) or a residual
+// addition (16 more) may follow. A micro-op takes Cols / Lanes cycles, its beats, and leaves a whole row. Both operands of an addition
+// end before the zero point: their sum goes back to the source.
 // Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_lanes
@@ -12,6 +13,10 @@ module systole_vector_lanes
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
+
+    // A word of the table is in ub_data_i.
+    input  logic                  table_valid_i,
+    output logic                  table_loaded_o,  // pulse: it is in the table
 
     // Word param_word_i of the parameter block is in ub_data_i.
     input  logic                  param_valid_i,
@@ -49,11 +54,12 @@ module systole_vector_lanes
     logic add0, add1;  // an operand of an addition
     logic bank;
     logic last;        // micro-op of its descriptor
+    logic lookup, residual;
     logic row_end;     // last beat
   } tag_t;
 
   logic [BeatBits-1:0] beat, beat_q;
-  logic                busy_q, active, row_end;
+  logic                busy_q, active, row_end, bytes;
   logic                valid_q [1:End];
   tag_t                tag_q [1:End];
   round_t              round_q [1:2];
@@ -72,6 +78,7 @@ module systole_vector_lanes
   assign active  = valid_i || busy_q;
   assign row_end = beat == BeatBits'(Beats - 1);
   assign sc_in   = scalars_i[uop_i.bank];
+  assign bytes   = uop_i.src == SrcRaw || (uop_i.src == SrcTap && !sc_in.sum);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -88,17 +95,17 @@ module systole_vector_lanes
     if (!rst_ni) begin
       for (int unsigned i = 1; i <= End; i++) valid_q[i] <= 1'b0;
     end else begin
-      valid_q[1] <= active && (uop_i.src != SrcTap || uop_i.out);
+      valid_q[1] <= active && (uop_i.out || uop_i.src inside {SrcAdd0, SrcAdd1});
       for (int unsigned i = 2; i <= End; i++) valid_q[i] <= valid_q[i-1];
     end
   end
 
   always_ff @(posedge clk_i) begin
     tag_q[1] <= '{add0: uop_i.src == SrcAdd0, add1: uop_i.src == SrcAdd1, bank: uop_i.bank, last: uop_i.last,
-                  row_end: row_end};
+                  lookup: uop_i.lookup, residual: uop_i.residual, row_end: row_end};
     for (int unsigned i = 2; i <= End; i++) tag_q[i] <= tag_q[i-1];
-    round_q[1].trunc <= uop_i.src inside {SrcRaw, SrcTap};
-    round_q[1].twice <= !(uop_i.src inside {SrcRaw, SrcTap}) && !sc_in.single;
+    round_q[1].trunc <= bytes;
+    round_q[1].twice <= !bytes && !sc_in.single;
     round_q[2]       <= round_q[1];
   end
 
@@ -172,61 +179,128 @@ module systole_vector_lanes
 
   assign sum_valid_o = valid_q[ScaleEnd+1] && tag_q[ScaleEnd+1].add1 && tag_q[ScaleEnd+1].row_end;
 
-  // Zero point: beyond nine bits the clamps decide whatever it is.
-  logic signed [15:0] z_q [Lanes];
+  // Zero point and clamp.
+  logic [Slots*8-1:0] clamped;
 
   assign sc_zp    = scalars_i[tag_q[ScaleEnd].bank];
   assign sc_clamp = scalars_i[tag_q[ScaleEnd+1].bank];
 
-  always_ff @(posedge clk_i) begin : zero_point
-    logic signed [15:0] z_v [Lanes];
-    if (valid_q[ScaleEnd]) begin
-      for (int unsigned c = 0; c < Lanes; c++) begin
-        logic signed [31:0] v;
-        v      = r[c];
-        v      = 32'(signed'(v[8:0])) == v ? v : v < 0 ? -32'sd256 : 32'sd255;
-        z_v[c] = 16'(signed'(v[8:0])) + 16'(sc_zp.zp);
-      end
-      z_q <= z_v;
+  systole_vector_clamp #(.Lanes(Lanes)) u_clamp (
+      .clk_i,
+      .valid_i (valid_q[ScaleEnd]),
+      .r_i     (r),
+      .zp_i    (sc_zp.zp),
+      .valid1_i(valid_q[ScaleEnd+1]),
+      .min_i   (sc_clamp.clamp_min),
+      .max_i   (sc_clamp.clamp_max),
+      .data_o  (clamped)
+  );
+
+  // What may follow. The unit sees to it that results do not overtake each other.
+  logic               ended, looked, lookup_valid, residual_valid, added;
+  // verilator lint_off UNUSEDSIGNAL
+  tag_t               looked_tag_q, lookup1_tag_q;  // of what has ended
+  // verilator lint_on UNUSEDSIGNAL
+  logic               added_bank, added_last, added_row_end;
+  logic [Slots*8-1:0] found, total;
+
+  assign ended          = valid_q[End] && !tag_q[End].add0 && !tag_q[End].add1;
+  assign lookup_valid   = ended && tag_q[End].lookup;
+  assign residual_valid = ended && tag_q[End].residual;
+
+  systole_vector_table #(.Cols(Cols), .Lanes(Lanes)) u_table (
+      .clk_i,
+      .rst_ni,
+      .load_i  (table_valid_i),
+      .word_i  (ub_data_i),
+      .loaded_o(table_loaded_o),
+      .valid_i (lookup_valid),
+      .data_i  (clamped),
+      .valid_o (looked),
+      .data_o  (found)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (lookup_valid) lookup1_tag_q <= tag_q[End];
+    looked_tag_q <= lookup1_tag_q;
+  end
+
+  if (Cfg.Residual != 0) begin : gen_residual
+    logic [Slots*8-1:0] operand;
+    if (Beats == 1) begin : gen_whole
+      assign operand = ub_data_i;
+    end else begin : gen_beats
+      assign operand = (Slots * 8)'(ub_data_i[32'(beat)*Lanes*8+:Lanes*8]);
+    end
+    systole_vector_residual #(.Lanes(Lanes)) u_residual (
+        .clk_i,
+        .rst_ni,
+        .operand_valid_i(active && uop_i.residual),
+        .operand_i      (operand),
+        .valid_i        (residual_valid),
+        .data_i         (clamped),
+        .bank_i         (tag_q[End].bank),
+        .last_i         (tag_q[End].last),
+        .row_end_i      (tag_q[End].row_end),
+        .scalars_i,
+        .valid_o        (added),
+        .data_o         (total),
+        .bank_o         (added_bank),
+        .last_o         (added_last),
+        .row_end_o      (added_row_end)
+    );
+  end else begin : gen_no_residual
+    assign {added, total, added_bank, added_last, added_row_end} = '0;
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) a_no_residual : assert (!residual_valid);
     end
   end
 
-  // Clamp. The row's beats gather in out_data_o, the first one lowest.
+  // The row's beats gather in out_data_o, the first one lowest.
   // verilator lint_off UNUSEDSIGNAL
-  logic [Slots*8-1:0] clamped;  // fewer lanes than slots: the lowest
+  logic [Slots*8-1:0] result;  // fewer lanes than slots: the lowest
   // verilator lint_on UNUSEDSIGNAL
+  logic               plain, result_valid, result_row_end;
 
-  always_ff @(posedge clk_i) begin : clamp
-    logic [7:0]         y_v [Slots];
-    logic [Slots*8-1:0] out_v;
-    if (valid_q[ScaleEnd+1]) begin
-      for (int unsigned c = 0; c < Slots; c++) begin
-        logic signed [15:0] v, low, high;
-        v      = c < Lanes ? z_q[c%Lanes] : '0;
-        low    = 16'(sc_clamp.clamp_min);
-        high   = 16'(sc_clamp.clamp_max);
-        v      = v < low ? low : v;
-        v      = v > high ? high : v;
-        y_v[c] = v[7:0];
-      end
-      for (int unsigned w = 0; w < Slots / 4; w++) out_v[w*32+:32] = {y_v[4*w+3], y_v[4*w+2], y_v[4*w+1], y_v[4*w]};
-      clamped <= out_v;
+  assign plain = ended && !tag_q[End].lookup && !tag_q[End].residual;
+
+  always_comb begin
+    result         = clamped;
+    result_valid   = plain;
+    result_row_end = tag_q[End].row_end;
+    out_last_o     = tag_q[End].last;
+    out_bank_o     = tag_q[End].bank;
+    if (looked) begin
+      result         = found;
+      result_valid   = 1'b1;
+      result_row_end = looked_tag_q.row_end;
+      out_last_o     = looked_tag_q.last;
+      out_bank_o     = looked_tag_q.bank;
+    end
+    if (added) begin
+      result         = total;
+      result_valid   = 1'b1;
+      result_row_end = added_row_end;
+      out_last_o     = added_last;
+      out_bank_o     = added_bank;
     end
   end
 
   if (Beats == 1) begin : gen_out_whole
-    assign out_data_o = clamped;
+    assign out_data_o = result;
   end else begin : gen_out_beats
     logic [Cols*8-Lanes*8-1:0] rest_q;
-    assign out_data_o = {clamped[Lanes*8-1:0], rest_q};
+    assign out_data_o = {result[Lanes*8-1:0], rest_q};
     always_ff @(posedge clk_i) begin
-      if (valid_q[End]) rest_q <= out_data_o[Cols*8-1:Lanes*8];
+      if (result_valid) rest_q <= out_data_o[Cols*8-1:Lanes*8];
     end
   end
 
-  assign out_valid_o = valid_q[End] && !tag_q[End].add0 && !tag_q[End].add1 && tag_q[End].row_end;
-  assign out_last_o  = tag_q[End].last;
-  assign out_bank_o  = tag_q[End].bank;
+  assign out_valid_o = result_valid && result_row_end;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) a_one_result : assert (32'(plain) + 32'(looked) + 32'(added) <= 1);
+  end
 
   // Micro-ops keep their distance and data stay as long as beats are taken from them.
   if (Beats > 1) begin : gen_hold
@@ -248,7 +322,8 @@ module systole_vector_lanes
         a_distance : assert (!(valid_i && busy_q));
         a_uop_holds : assert (!busy_q || uop_i == uop_last_q);
         a_acc_holds : assert (!busy_q || !(uop_i.src inside {SrcAcc, SrcRaw}) || acc_same);
-        a_ub_holds : assert (!busy_q || !(uop_i.src inside {SrcAdd0, SrcAdd1} || (uop_i.src == SrcTap && uop_i.hit)) ||
+        a_ub_holds : assert (!busy_q || !(uop_i.src inside {SrcAdd0, SrcAdd1, SrcMul0, SrcMul1} || uop_i.residual ||
+                                           (uop_i.src == SrcTap && uop_i.hit)) ||
                              ub_data_i == ub_last_q);
       end
     end

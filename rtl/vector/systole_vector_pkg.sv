@@ -13,6 +13,8 @@ package systole_vector_pkg;
   localparam int unsigned OutDepth = 32;    // results in flight: issue, read, lanes and write queue (16 cycles) and some slack
   localparam int unsigned SumPairs = 8;     // pairs of operands of an addition in flight
   localparam int unsigned ParamWords = 9;   // unified buffer words of a parameter block
+  localparam int unsigned TableBytes = 256;
+  localparam int unsigned TapBits = 24;     // a sum of bytes over 127 x 127 taps
   // verilator lint_on UNUSEDPARAM
 
   typedef logic [WalkBits-1:0] walk_addr_t;
@@ -26,15 +28,19 @@ package systole_vector_pkg;
     SrcTap,   // a tap of a window: joins the lane's pool register
     SrcAdd0,  // first operand of an addition: kept at the end of the lanes
     SrcAdd1,  // second operand: the sum of both goes to the sum memory
-    SrcSum    // oldest sum of the sum memory
+    SrcSum,   // oldest sum of the sum memory
+    SrcMul0,  // first operand of a product: kept at the start of the lanes
+    SrcMul1   // second operand: their product
   } src_e;
 
   // What a descriptor asks for.
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     KindNone,
     KindRequant,
     KindPool,
-    KindAdd
+    KindAdd,
+    KindMul,
+    KindTable
   } kind_e;
 
   // How a lane scales x by m * 2^(s - 31).
@@ -43,12 +49,15 @@ package systole_vector_pkg;
     logic trunc;   // no rounding
   } round_t;
 
-  // Constants of a descriptor for all lanes.
+  // Constants of a descriptor for all lanes. A residual addition has zp1, mult1, shift1 of its operand, mult, shift of the sum.
   typedef struct packed {
     logic               average;
+    logic               sum;       // of taps
     logic               single;
-    logic signed [7:0]  zp, zp0, zp1;
-    logic signed [7:0]  clamp_min, clamp_max;
+    logic               wide;      // residual: its operand is the one of 2^19
+    logic               sum_single;
+    logic signed [7:0]  zp, zp0, zp1, sum_zp;
+    logic signed [7:0]  clamp_min, clamp_max, sum_min, sum_max;
     logic [31:0]        mult, mult0, mult1;
     logic signed [5:0]  shift, shift0, shift1;
   } scalars_t;
@@ -67,13 +76,17 @@ package systole_vector_pkg;
     logic       hit;    // tap with data
     logic       out;    // ends in the write queue
     logic       last;   // the last one of its descriptor
+    logic       lookup;    // the result passes through the table
+    logic       residual;  // an addition follows; its operand comes with the row
     logic [1:0] part;   // raw: which quarter of the row
     logic [8:0] taps;   // valid taps of the window so far; the divisor of an average; else 1
+    logic [TapBits-1:0] offset;  // sum of taps: what is too much in it
     logic [8:0] len;    // bytes of the result
   } uop_t;
 
   typedef struct packed {
-    logic       requant, raw, pool, add;  // one of them
+    logic       requant, raw, pool, add, mul;  // one of them
+    logic       lookup, residual;
     logic       bank;
     // Results: images, lines of an image and positions of a line, one less each.
     logic [9:0]  n_end;
@@ -83,10 +96,11 @@ package systole_vector_pkg;
     logic [8:0]  len, tail;  // bytes of a result; of the last one of a line
     logic [1:0]  last_part;  // raw: windows of a row - 1
     acc_addr_t   acc;
-    // Sources. pool: [0] address, [1] line, [2] byte in the line of the window's first tap; add: [0], [1] addresses.
+    // Sources. pool: [0] address, [1] line, [2] byte in the line of the window's first tap; add, mul: [0], [1] addresses; residual: [0].
     walk_addr_t [SourceStreams-1:0] src, src_img, src_pitch, src_step;
     // Taps.
-    logic [4:0]  kh_end, kw_end;  // one less
+    logic [6:0]  kh_end, kw_end;  // one less
+    logic [8:0]  tap_zero;        // of a sum: zero point + 128; else 0
     logic [13:0] kx;
     logic [19:0] pitch;
     logic [13:0] lines;

@@ -36,6 +36,10 @@ module systole_vector_prepare
     output logic [3:0]           rd_word_o,
     output logic                 rd_bank_o,
     output logic                 rd_busy_o,      // words of the bank are missing
+    output logic                 rd_table_o,     // it is a word of a table
+    input  logic                 table_ready_i,  // the table takes a word
+    input  logic                 table_loaded_i, // the table has all that it took
+    output logic                 table_done_o,   // pulse: the descriptor is complete
 
     // The job; taken when both are high. A job with a verdict is never taken.
     output logic                 job_valid_o,
@@ -55,6 +59,8 @@ module systole_vector_prepare
     StFirst,    // first cycle of a descriptor
     StWait,     // for the bank, for writes that were in flight, or for the one that hit the block
     StFetch,
+    StTable,    // fetches a table, a word whenever the lanes have taken the one before
+    StLoaded,
     StReady
   } state_e;
 
@@ -66,11 +72,12 @@ module systole_vector_prepare
   logic                 stale_q;   // a younger one hits the block
   logic                 taken_q;   // the job runs, its last words come
   logic [3:0]           word_q;
+  logic [8:0]           table_q;   // bytes of the table that were asked for
   ub_addr_t             addr_q;
   // verilator lint_off UNUSEDSIGNAL
-  requant_desc_t        rq;     // here only the parameter block's address
   requant_desc_t        start;  // here only the opcode, which has its place in each
   // verilator lint_on UNUSEDSIGNAL
+  ub_addr_t             block_addr;
   logic                 checked, block, near, near_q, issue_q, hit, clean, take, fetched;
 
   systole_vector_check #(.Cfg(Cfg)) u_check (
@@ -81,6 +88,7 @@ module systole_vector_prepare
       .kind_i (kind_q),
       .bank_i (bank_q),
       .block_o(block),
+      .block_addr_o(block_addr),
       .ready_o(checked),
       .legal_o,
       .verdict_o,
@@ -89,7 +97,6 @@ module systole_vector_prepare
       .scalars_o
   );
 
-  assign rq            = desc_q;
   assign start         = start_desc_i;
   assign start_ready_o = state_q == StEmpty && !freeze_i;
 
@@ -98,6 +105,8 @@ module systole_vector_prepare
       OpRequant: kind = KindRequant;
       OpPool: kind = KindPool;
       OpAdd: kind = KindAdd;
+      OpMul: kind = KindMul;
+      OpTable: kind = KindTable;
       default: kind = KindNone;
     endcase
   end
@@ -112,19 +121,22 @@ module systole_vector_prepare
     near = from_second[IndexBits-1:3] == '0 || from_second == '1 ||
            (from_second == -IndexBits'(2) && issue_addr_i[WordBits-1:0] != '0) ||
            (issue_raw_i && from_second[IndexBits-1:3] == '1);
-    if (!block) near = 1'b0;
+    if (!block || kind_q == KindTable) near = 1'b0;  // a table waits for all writes
   end
   assign hit = near_q && issue_q;
 
   // Nothing that hits the block is still in flight. A hit counts a cycle later: what was fetched since then is fetched again.
-  assign clean = stale_q ? drained_i : older_q == '0;
+  assign clean = stale_q || kind_q == KindTable ? drained_i : older_q == '0;
 
-  assign rd_valid_o  = state_q == StFetch;
+  assign rd_table_o   = state_q == StTable;
+  assign table_done_o = state_q == StLoaded && table_loaded_i && !freeze_i;
+
+  assign rd_valid_o  = state_q == StFetch || (state_q == StTable && table_ready_i);
   assign rd_addr_o   = addr_q;
   assign rd_word_o   = word_q;
   assign rd_bank_o   = bank_q;
   assign rd_busy_o   = state_q == StFetch;
-  assign fetched     = rd_valid_o && rd_ready_i && word_q == LastWord;
+  assign fetched     = state_q == StFetch && rd_ready_i && word_q == LastWord;
   assign job_valid_o = checked && !stale_q && !hit && (state_q == StReady || (state_q == StFetch && !taken_q && legal_o));
   assign take        = job_valid_o && job_ready_i;
 
@@ -135,8 +147,8 @@ module systole_vector_prepare
       before_second_q <= ~IndexBits'(start.params >> WordBits);
     end
     near_q <= near;
-    if (state_q != StFetch) addr_q <= rq.params;
-    else if (rd_ready_i) addr_q <= addr_q + ub_addr_t'(Cfg.Rows);
+    if (!(state_q inside {StFetch, StTable})) addr_q <= block_addr;
+    else if (rd_valid_o && rd_ready_i) addr_q <= addr_q + ub_addr_t'(Cfg.Rows);
   end
 
   always_ff @(posedge clk_i) begin
@@ -160,13 +172,14 @@ module systole_vector_prepare
           stale_q <= 1'b0;
           taken_q <= 1'b0;
           word_q  <= '0;
-          state_q <= block && in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch : StWait;
+          state_q <= block && kind_q != KindTable && in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch : StWait;
         end
         StWait: begin
           word_q <= '0;
+          table_q <= 9'(Cfg.Rows);
           if (!bank_busy_i[bank_q] && (!block || (clean && !hit))) begin
             stale_q <= 1'b0;
-            state_q <= block ? StFetch : StReady;
+            state_q <= !block ? StReady : kind_q == KindTable ? StTable : StFetch;
           end
         end
         StFetch: begin
@@ -175,6 +188,13 @@ module systole_vector_prepare
           if (fetched) state_q <= take || taken_q ? StEmpty : StReady;
           if (fetched && (take || taken_q)) bank_q <= !bank_q;
         end
+        StTable: begin
+          if (rd_valid_o && rd_ready_i) begin
+            table_q <= table_q + 9'(Cfg.Rows);
+            if (table_q == 9'(TableBytes)) state_q <= StLoaded;
+          end
+        end
+        StLoaded: if (table_done_o) state_q <= StEmpty;
         default: begin
           if (stale_q) begin
             state_q <= StWait;

@@ -157,8 +157,9 @@ module systole_vector_source
   // taken as 0..255 (plus 128), so that a tap without data is 0 for a maximum and for an average.
   logic signed [31:0] sum1_q [Lanes];
   logic [7:0]         over1_q [Lanes];   // bit 0: the sum does not fit, bit 1: and is below 0
-  logic [15:0]        small1_q [Lanes];
-  logic [15:0]        pool_q [Beats][Lanes];
+  logic [TapBits-1:0] small1_q [Lanes];
+  logic [TapBits-1:0] pool_q [Beats][Lanes];
+  logic signed [15:0] factor_q [Beats][Lanes];  // first operands of products
 
   always_ff @(posedge clk_i) begin : add_bias
     logic signed [31:0] sum_v [Lanes];
@@ -179,11 +180,12 @@ module systole_vector_source
 
   always_ff @(posedge clk_i) begin : bytes
     logic [7:0]         byte_v [Slots];
-    logic [15:0]        small_v [Lanes];
+    logic [TapBits-1:0] small_v [Lanes];
+    logic signed [15:0] factor_v [Lanes];
     logic [Slots*8-1:0] from;
     logic signed [7:0]  zp;
     from = uop_i.src == SrcRaw ? raw : ub;
-    zp   = uop_i.src == SrcAdd0 ? scalars_i.zp0 : scalars_i.zp1;
+    zp   = uop_i.src inside {SrcAdd0, SrcMul0} ? scalars_i.zp0 : scalars_i.zp1;
     if (valid_i && uop_i.src != SrcAcc && uop_i.src != SrcSum) begin
       for (int unsigned w = 0; w < Slots / 4; w++) begin
         logic [31:0] word;
@@ -195,16 +197,20 @@ module systole_vector_source
       end
       if (uop_i.src == SrcTap) begin
         for (int unsigned c = 0; c < Lanes; c++) begin
-          logic [15:0] old, tap;
-          old        = uop_i.first ? 16'd0 : pool_q[beat_i][c];
-          tap        = uop_i.hit ? 16'(byte_v[c]) : 16'd0;
-          small_v[c] = scalars_i.average ? old + tap : tap > old ? tap : old;
+          logic [TapBits-1:0] old, tap;
+          old        = uop_i.first ? '0 : pool_q[beat_i][c];
+          tap        = uop_i.hit ? TapBits'(byte_v[c]) : '0;
+          small_v[c] = scalars_i.average || scalars_i.sum ? old + tap : tap > old ? tap : old;
         end
         pool_q[beat_i] <= small_v;
       end else if (uop_i.src == SrcRaw) begin
-        for (int unsigned c = 0; c < Lanes; c++) small_v[c] = 16'(byte_v[c]);
+        for (int unsigned c = 0; c < Lanes; c++) small_v[c] = TapBits'(byte_v[c]);
       end else begin
-        for (int unsigned c = 0; c < Lanes; c++) small_v[c] = 16'(byte_v[c]) - 16'd128 - 16'(zp);
+        for (int unsigned c = 0; c < Lanes; c++) small_v[c] = TapBits'(byte_v[c]) - TapBits'(128) - TapBits'(zp);
+      end
+      if (uop_i.src == SrcMul0) begin
+        for (int unsigned c = 0; c < Lanes; c++) factor_v[c] = 16'(small_v[c]);
+        factor_q[beat_i] <= factor_v;
       end
       small1_q <= small_v;
     end
@@ -249,11 +255,15 @@ module systole_vector_source
         mult_u  = scalars1_q.mult1;
         shift_u = 8'(scalars1_q.shift1);
       end
-      SrcSum: begin
+      SrcSum, SrcMul1: begin
         mult_u  = scalars1_q.mult;
         shift_u = 8'(scalars1_q.shift);
       end
-      default: ;
+      default:
+      if (scalars1_q.sum) begin
+        mult_u  = scalars1_q.mult;
+        shift_u = 8'(scalars1_q.shift);
+      end
     endcase
   end
 
@@ -265,9 +275,14 @@ module systole_vector_source
         SrcAcc: for (int unsigned c = 0; c < Lanes; c++) x_v[c] = !over1_q[c][0] ? sum1_q[c] : over1_q[c][1] ? Min : Max;
         SrcSum: for (int unsigned c = 0; c < Lanes; c++) x_v[c] = old_sum[c*32+:32];
         SrcAdd0, SrcAdd1: for (int unsigned c = 0; c < Lanes; c++) x_v[c] = 32'(signed'(small1_q[c])) <<< 20;
+        SrcMul1: for (int unsigned c = 0; c < Lanes; c++) x_v[c] = 32'(factor_q[beat1_q][c]) * 32'(signed'(small1_q[c][15:0]));
         default:
-        for (int unsigned c = 0; c < Lanes; c++) begin
-          x_v[c] = 32'(small1_q[c]) + 32'(half) + 32'(even && small1_q[c] >= middle);
+        if (scalars1_q.sum) begin
+          for (int unsigned c = 0; c < Lanes; c++) x_v[c] = 32'(small1_q[c]) - 32'(uop1_q.offset);
+        end else begin
+          for (int unsigned c = 0; c < Lanes; c++) begin
+            x_v[c] = 32'(small1_q[c]) + 32'(half) + 32'(even && small1_q[c] >= TapBits'(middle));
+          end
         end
       endcase
       if (uop1_q.src == SrcAcc) begin

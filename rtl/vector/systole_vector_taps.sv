@@ -13,8 +13,9 @@ module systole_vector_taps
     input  logic        next_i,
 
     // The job; holds during the walk.
-    input  logic [4:0]  kh_end_i,  // taps of each direction - 1
-    input  logic [4:0]  kw_end_i,
+    input  logic [6:0]  kh_end_i,  // taps of each direction - 1
+    input  logic [6:0]  kw_end_i,
+    input  logic [8:0]  zero_i,    // what each tap that hits adds to offset_o
     input  logic [13:0] kx_i,
     input  logic [19:0] pitch_i,
     input  logic [13:0] lines_i,
@@ -29,11 +30,13 @@ module systole_vector_taps
     output logic        hit_o,    // the tap lies in the image
     output logic        first_o,
     output logic        last_o,
-    output logic [8:0]  taps_o    // taps that hit, this one included
+    output logic [8:0]  taps_o,   // taps that hit, this one included
+    output logic [TapBits-1:0] offset_o
 );
-  logic [4:0]  ky_q, kx_q;
+  logic [6:0]  ky_q, kx_q;
   walk_addr_t  row_q, col_q;  // ky * pitch, kx * distance
   logic [8:0]  taps_q;
+  logic [TapBits-1:0] offset_q;
   walk_addr_t  line, byte_x;
   logic        x_last;
 
@@ -46,7 +49,8 @@ module systole_vector_taps
   assign first_o = ky_q == '0 && kx_q == '0;
   assign x_last  = kx_q == kw_end_i;
   assign last_o  = x_last && ky_q == kh_end_i;
-  assign taps_o  = taps_q + 9'(hit_o);
+  assign taps_o   = taps_q + 9'(hit_o);
+  assign offset_o = hit_o ? offset_q + TapBits'(zero_i) : offset_q;
 
   always_ff @(posedge clk_i) begin
     if (load_i || (next_i && last_o)) begin
@@ -55,10 +59,12 @@ module systole_vector_taps
       row_q  <= '0;
       col_q  <= '0;
       taps_q <= '0;
+      offset_q <= '0;
     end else if (next_i) begin
       kx_q   <= x_last ? '0 : kx_q + 1'b1;
       col_q  <= x_last ? '0 : col_q + WalkBits'(kx_i);
       taps_q <= taps_o;
+      offset_q <= offset_o;
       if (x_last) begin
         ky_q  <= ky_q + 1'b1;
         row_q <= row_q + WalkBits'(pitch_i);

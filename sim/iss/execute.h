@@ -34,6 +34,8 @@ Result Execute(const isa::Matmul& d, State* state);
 Result Execute(const isa::Requant& d, State* state);
 Result Execute(const isa::Pool& d, State* state);
 Result Execute(const isa::Add& d, State* state);
+Result Execute(const isa::Mul& d, State* state);
+Result Execute(const isa::Table& d, State* state);
 Result Execute(const isa::Vload& d, State* state);
 Result Execute(const isa::Vrun& d, State* state);
 

@@ -73,15 +73,49 @@ void Walk(const isa::Matmul& d, const Preset& preset, Footprint* f) {
   }
 }
 
-// What requant and pool write.
+// Where the vectors of a descriptor's positions lie.
+struct Vectors {
+  uint64_t address, img_pitch, pitch, sx;
+  bool operator==(const Vectors& o) const {
+    return address == o.address && img_pitch == o.img_pitch &&
+           pitch == o.pitch && sx == o.sx;
+  }
+};
+
+template <typename D>
+Ranges RangesOf(const D& d, const Vectors& v, uint64_t bytes) {
+  Ranges ranges;
+  for (uint64_t i = 0; i < d.n; ++i) {
+    for (uint64_t y = 0; y < d.ny; ++y)
+      AddStrided(&ranges, v.address + i * v.img_pitch + y * v.pitch, bytes,
+                 v.sx, d.nx);
+  }
+  return ranges;
+}
+
+template <typename D>
+Vectors DestinationOf(const D& d) {
+  return {d.dst, d.dst_img_pitch, d.dst_pitch, d.dst_sx};
+}
+
+// What requant, pool and mul write.
 template <typename D>
 void Destination(const D& d, uint64_t bytes, Ranges* to) {
-  for (uint64_t i = 0; i < d.n; ++i) {
-    for (uint64_t y = 0; y < d.ny; ++y) {
-      AddStrided(to, d.dst + i * d.dst_img_pitch + y * d.dst_pitch, bytes,
-                 d.dst_sx, d.nx);
-    }
-  }
+  const Ranges ranges = RangesOf(d, DestinationOf(d), bytes);
+  to->insert(to->end(), ranges.begin(), ranges.end());
+}
+
+// An operand that is read vector by vector: it may lie exactly where the result
+// goes.
+template <typename D>
+void Operand(const D& d, const Vectors& v, Footprint* f) {
+  const Ranges ranges = RangesOf(d, v, d.cols);
+  f->read(Space::kUb)
+      .insert(f->read(Space::kUb).end(), ranges.begin(), ranges.end());
+  if (v == DestinationOf(d)) return;
+  const Ranges both =
+      Intersect(Normalise(ranges), Normalise(f->write(Space::kUb)));
+  f->own_conflicts.insert(f->own_conflicts.end(), both.begin(), both.end());
 }
 
 void Walk(const isa::Requant& d, int64_t cols, Footprint* f) {
@@ -89,11 +123,18 @@ void Walk(const isa::Requant& d, int64_t cols, Footprint* f) {
   f->read(Space::kAcc).push_back({d.acc, d.acc + uint64_t{d.n} * d.ny * d.nx});
   Destination(d, raw ? 4 * d.cols : d.cols, &f->write(Space::kUb));
   if (raw) return;
-  const uint64_t block = d.params;
-  f->read(Space::kUb).push_back({block, block + 4 * d.cols});
-  f->read(Space::kUb)
-      .push_back({block + 4 * cols, block + 4 * cols + 4 * d.cols});
-  f->read(Space::kUb).push_back({block + 8 * cols, block + 8 * cols + d.cols});
+  if (d.header.flags & isa::Requant::kResidual)
+    Operand(d, {d.src, d.src_img_pitch, d.src_pitch, d.src_sx}, f);
+  const Ranges written = Normalise(f->write(Space::kUb));
+  const auto block_part = [&](uint64_t begin, uint64_t bytes) {
+    const Range part = {begin, begin + bytes};
+    f->read(Space::kUb).push_back(part);
+    const Ranges both = Intersect({part}, written);
+    f->own_conflicts.insert(f->own_conflicts.end(), both.begin(), both.end());
+  };
+  block_part(d.params, 4 * d.cols);
+  block_part(d.params + 4 * cols, 4 * d.cols);
+  block_part(d.params + 8 * cols, d.cols);
 }
 
 void Walk(const isa::Pool& d, Footprint* f) {
@@ -133,6 +174,12 @@ void Walk(const isa::Add& d, Footprint* f) {
   };
   operand(d.src0, d.pitch0);
   operand(d.src1, d.pitch1);
+}
+
+void Walk(const isa::Mul& d, Footprint* f) {
+  Destination(d, d.cols, &f->write(Space::kUb));
+  Operand(d, {d.src0, d.img_pitch0, d.pitch0, d.sx0}, f);
+  Operand(d, {d.src1, d.img_pitch1, d.pitch1, d.sx1}, f);
 }
 
 }  // namespace
@@ -196,6 +243,14 @@ Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
     case isa::Opcode::kAdd:
       Walk(isa::Add::Decode(descriptor), &f);
       break;
+    case isa::Opcode::kMul:
+      Walk(isa::Mul::Decode(descriptor), &f);
+      break;
+    case isa::Opcode::kTable: {
+      const isa::Table d = isa::Table::Decode(descriptor);
+      f.read(Space::kUb).push_back({d.src, d.src + 256});
+      break;
+    }
     case isa::Opcode::kTiles: {
       const isa::Tiles d = isa::Tiles::Decode(descriptor);
       for (uint64_t t = 0; t < d.tiles; ++t) {
@@ -222,7 +277,7 @@ Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
     f.writes[s] = Normalise(std::move(f.writes[s]));
   }
   const auto op = static_cast<isa::Opcode>(isa::GetBits(descriptor, 0, 8));
-  if (op == isa::Opcode::kRequant || op == isa::Opcode::kPool) {
+  if (op == isa::Opcode::kPool) {
     f.own_conflicts = Intersect(f.read(Space::kUb), f.write(Space::kUb));
   }
   f.own_conflicts = Normalise(std::move(f.own_conflicts));

@@ -45,6 +45,10 @@ Result Dispatch(isa::Opcode opcode, const isa::Descriptor& d, State* state) {
       return Execute(isa::Pool::Decode(d), state);
     case isa::Opcode::kAdd:
       return Execute(isa::Add::Decode(d), state);
+    case isa::Opcode::kMul:
+      return Execute(isa::Mul::Decode(d), state);
+    case isa::Opcode::kTable:
+      return Execute(isa::Table::Decode(d), state);
     case isa::Opcode::kVload:
       return Execute(isa::Vload::Decode(d), state);
     case isa::Opcode::kVrun:
@@ -82,6 +86,7 @@ void Iss::Start(const Launch& launch) {
   state_.flags.fill(0);
   state_.weight_fifo.clear();
   state_.tile.reset();
+  state_.table.reset();
   state_.acc_saturated = false;
   state_.counters = {};
   state_.vpu.Forget(seed_);
@@ -99,6 +104,7 @@ void Iss::Reset() {
   state_.flags.fill(0);
   state_.weight_fifo.clear();
   state_.tile.reset();
+  state_.table.reset();
 }
 
 Result Iss::Fetch(isa::Descriptor* d) {

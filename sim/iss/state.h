@@ -38,6 +38,8 @@ struct State {
   std::vector<int32_t> acc;  // [AccRows][Cols]; bf16: the bits of fp32
   std::deque<Tile> weight_fifo;
   std::optional<Tile> tile;  // the one in the array; none: undefined
+  // Of the vector unit's lanes, byte q + 128 for q; none: undefined.
+  std::optional<std::array<uint8_t, 256>> table;
   std::array<uint32_t, isa::kNumFlags> flags = {};
   bool acc_saturated = false;
   uint64_t hbm_limit;  // HBM accesses end at or below

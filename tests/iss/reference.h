@@ -61,6 +61,12 @@ class Reference {
         case isa::Opcode::kAdd:
           Do(isa::Add::Decode(d));
           break;
+        case isa::Opcode::kMul:
+          Do(isa::Mul::Decode(d));
+          break;
+        case isa::Opcode::kTable:
+          Do(isa::Table::Decode(d));
+          break;
         default:
           return isa::Fault::kIllegalOpcode;
       }
@@ -75,6 +81,7 @@ class Reference {
   std::vector<int32_t> acc;
   std::deque<std::vector<int8_t>> fifo;
   std::vector<int8_t> tile;
+  std::vector<uint8_t> table;  // of the vector unit, if it has one
   bool saturated = false;
   Touched touched;
 
@@ -107,6 +114,11 @@ class Reference {
     if (v < low) v = low;
     if (v > high) v = high;
     return static_cast<uint8_t>(static_cast<int>(v));
+  }
+
+  // What a result becomes; `wanted`: the flag, which is bit 2 everywhere.
+  uint8_t Ended(uint8_t result, bool wanted) const {
+    return wanted ? table[static_cast<int8_t>(result) + 128] : result;
   }
 
   int8_t ReadUb(int64_t at) {
@@ -231,9 +243,14 @@ class Reference {
   }
 
   void Do(const isa::Requant& d) {
-    const bool raw = d.header.flags & 1, single = d.header.flags & 2;
+    const bool raw = d.header.flags & 1, single = d.header.flags & 2,
+               lookup = d.header.flags & 4, residual = d.header.flags & 8;
     Require(d.n && d.ny && d.nx && d.cols && d.cols <= p.cols,
             isa::Fault::kIllegalDescriptor);
+    Require(!(raw && lookup) && !(raw && residual) && !(lookup && residual),
+            isa::Fault::kIllegalDescriptor);
+    Require(!residual || p.residual == 1, isa::Fault::kIllegalDescriptor);
+    Require(!lookup || !table.empty(), isa::Fault::kIllegalDescriptor);
     if (!raw) Require(d.params % p.rows == 0, isa::Fault::kMisaligned);
     RequireRows(d.acc, int64_t{d.n} * d.ny * d.nx);
     if (!raw)
@@ -263,10 +280,15 @@ class Reference {
             } else {
               const Big sum = Big{v} + bias[c];
               if (sum != Saturate(sum)) saturated = true;
-              WriteUb(dst + c, Clamp(Requantise(Saturate(sum), mult[c],
-                                                shift[c], single) +
-                                         d.zp,
-                                     d.clamp_min, d.clamp_max));
+              uint8_t result = Clamp(
+                  Requantise(Saturate(sum), mult[c], shift[c], single) + d.zp,
+                  d.clamp_min, d.clamp_max);
+              if (residual) {
+                const int64_t src = d.src + i * d.src_img_pitch +
+                                    y * d.src_pitch + x * d.src_sx + c;
+                result = Residual(d, static_cast<int8_t>(result), ReadUb(src));
+              }
+              WriteUb(dst + c, Ended(result, lookup));
             }
           }
         }
@@ -274,9 +296,32 @@ class Reference {
     }
   }
 
+  // An addition whose larger scale gives the factor 1/2, for one of them.
+  static uint8_t Residual(const isa::Requant& d, int result, int operand) {
+    const bool operand_wide = d.header.flags & 16;
+    const bool single = d.header.flags & 32;
+    const auto half = [&](Big centred) {
+      return Requantise(centred * Pow2(20), 1 << 30, 0, single);
+    };
+    const auto scaled = [&](Big centred) {
+      return Requantise(centred * Pow2(20), static_cast<int32_t>(d.sum_mult1),
+                        d.sum_shift1, single);
+    };
+    const Big y = result - d.zp, o = operand - d.src_zp;
+    const Big sum = operand_wide ? half(o) + scaled(y) : half(y) + scaled(o);
+    return Clamp(Requantise(Saturate(sum), static_cast<int32_t>(d.sum_mult),
+                            d.sum_shift, single) +
+                     d.sum_zp,
+                 d.sum_min, d.sum_max);
+  }
+
   void Do(const isa::Pool& d) {
-    Require(d.n && d.ny && d.nx && d.cols && d.cols <= p.cols && d.kh && d.kw &&
-                d.kh * d.kw <= 256,
+    const bool of_sums = d.header.flags & 8;
+    Require(d.n && d.ny && d.nx && d.cols && d.cols <= p.cols && d.kh && d.kw,
+            isa::Fault::kIllegalDescriptor);
+    Require(of_sums ? !(d.header.flags & 1) : d.kh * d.kw <= 256,
+            isa::Fault::kIllegalDescriptor);
+    Require(!(d.header.flags & 4) || !table.empty(),
             isa::Fault::kIllegalDescriptor);
     for (int64_t i = 0; i < d.n; ++i) {
       for (int64_t y = 0; y < d.ny; ++y) {
@@ -304,7 +349,15 @@ class Reference {
               best = values.empty()
                          ? Big{0}
                          : RoundAway(sum, static_cast<int>(values.size()));
-            out.push_back(Clamp(best, d.clamp_min, d.clamp_max));
+            if (of_sums) {
+              Big above = 0;
+              for (const int value : values) above += value - d.src_zp;
+              best = Requantise(above, static_cast<int32_t>(d.mult), d.shift,
+                                d.header.flags & 2) +
+                     d.zp;
+            }
+            out.push_back(Ended(Clamp(best, d.clamp_min, d.clamp_max),
+                                d.header.flags & 4));
           }
           for (int64_t c = 0; c < d.cols; ++c) {
             WriteUb(d.dst + i * d.dst_img_pitch + y * d.dst_pitch +
@@ -319,6 +372,8 @@ class Reference {
   void Do(const isa::Add& d) {
     const bool single = d.header.flags & 2;
     Require(d.ny && d.line_bytes, isa::Fault::kIllegalDescriptor);
+    Require(!(d.header.flags & 4) || !table.empty(),
+            isa::Fault::kIllegalDescriptor);
     for (int64_t y = 0; y < d.ny; ++y) {
       for (int64_t b = 0; b < d.line_bytes; ++b) {
         const Big a = Requantise(
@@ -330,9 +385,47 @@ class Reference {
         const Big t =
             Requantise(a + e, static_cast<int32_t>(d.mult), d.shift, single);
         WriteUb(d.dst + y * d.dst_pitch + b,
-                Clamp(t + d.zp, d.clamp_min, d.clamp_max));
+                Ended(Clamp(t + d.zp, d.clamp_min, d.clamp_max),
+                      d.header.flags & 4));
       }
     }
+  }
+
+  void Do(const isa::Mul& d) {
+    const bool single = d.header.flags & 2;
+    Require(d.n && d.ny && d.nx && d.cols && d.cols <= p.cols,
+            isa::Fault::kIllegalDescriptor);
+    Require(!(d.header.flags & 4) || !table.empty(),
+            isa::Fault::kIllegalDescriptor);
+    for (int64_t i = 0; i < d.n; ++i) {
+      for (int64_t y = 0; y < d.ny; ++y) {
+        for (int64_t x = 0; x < d.nx; ++x) {
+          for (int64_t c = 0; c < d.cols; ++c) {
+            const Big a = ReadUb(d.src0 + i * d.img_pitch0 + y * d.pitch0 +
+                                 x * d.sx0 + c) -
+                          d.zp0;
+            const Big b = ReadUb(d.src1 + i * d.img_pitch1 + y * d.pitch1 +
+                                 x * d.sx1 + c) -
+                          d.zp1;
+            const Big v = Requantise(a * b, static_cast<int32_t>(d.mult),
+                                     d.shift, single) +
+                          d.zp;
+            WriteUb(
+                d.dst + i * d.dst_img_pitch + y * d.dst_pitch + x * d.dst_sx +
+                    c,
+                Ended(Clamp(v, d.clamp_min, d.clamp_max), d.header.flags & 4));
+          }
+        }
+      }
+    }
+  }
+
+  void Do(const isa::Table& d) {
+    Require(d.src % p.rows == 0, isa::Fault::kMisaligned);
+    std::vector<uint8_t> bytes;
+    for (int q = 0; q < 256; ++q)
+      bytes.push_back(static_cast<uint8_t>(ReadUb(d.src + q)));
+    table = bytes;
   }
 };
 

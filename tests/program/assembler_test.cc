@@ -98,7 +98,9 @@ TEST(Assembler, RoundTripOfRandomDescriptors) {
       const isa::OpInfo& op = isa::kOps[random() % isa::kOps.size()];
       isa::PutBits(d, 0, 8, static_cast<uint64_t>(op.opcode));
       isa::PutBits(d, 8, 8, random() & ((1u << op.num_flags) - 1));
-      if (op.opcode == isa::Opcode::kAdd) isa::PutBits(d, 8, 8, random() & 2);
+      // Their flags begin at bit 1.
+      if (op.opcode == isa::Opcode::kAdd || op.opcode == isa::Opcode::kMul)
+        isa::PutBits(d, 8, 8, random() & 6);
       for (int bit = op.width; kind < 8 && bit < isa::kDescriptorBits; ++bit)
         isa::PutBits(d, bit, 1, 0);
     }

@@ -140,7 +140,8 @@ TYPED_TEST(SequencerTest, IllegalOpcode) {
 TYPED_TEST(SequencerTest, UnusedBit) {
   for (Opcode op :
        {Opcode::kLoad, Opcode::kStore, Opcode::kWeights, Opcode::kMatmul,
-        Opcode::kRequant, Opcode::kPool, Opcode::kAdd, Opcode::kHalt}) {
+        Opcode::kRequant, Opcode::kPool, Opcode::kAdd, Opcode::kMul,
+        Opcode::kTable, Opcode::kHalt}) {
     for (int bit : {isa::FindOp(static_cast<uint8_t>(op))->width, 511, 15}) {
       auto program = this->Plain(3);
       program[2] = this->Make(op);
@@ -180,7 +181,8 @@ TEST_F(Bf16SequencerTest, OperationsOfTheCell) {
   isa::PutBits(program[3], 8, 8, isa::Weights::kTranspose);
   isa::PutBits(program[4], 8, 8, isa::Matmul::kTranspose);
   ExpectDone(program);
-  for (Opcode op : {Opcode::kRequant, Opcode::kPool, Opcode::kAdd}) {
+  for (Opcode op : {Opcode::kRequant, Opcode::kPool, Opcode::kAdd, Opcode::kMul,
+                    Opcode::kTable}) {
     program[5] = Make(op);
     ExpectFault(program, {}, Fault::kIllegalOpcode, 7, 5,
                 static_cast<uint64_t>(op));

@@ -9,15 +9,16 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import mutation  # noqa: E402
 
-LANES, SOURCE, SCALE, ISSUE, PREPARE, CHECK, TAPS, WALK, UNIT, RECIP = (
+LANES, SOURCE, SCALE, ISSUE, PREPARE, CHECK, TAPS, WALK, UNIT, RECIP, CLAMP, TABLE, RESIDUAL = (
     f"vector/systole_vector{suffix}.sv"
-    for suffix in ("_lanes", "_source", "_scale", "_issue", "_prepare", "_check", "_taps", "_walk", "", "_recip"))
+    for suffix in ("_lanes", "_source", "_scale", "_issue", "_prepare", "_check", "_taps", "_walk", "", "_recip", "_clamp", "_table",
+                   "_residual"))
 
 MUTANTS = [
     # Arithmetic.
     (SOURCE, "((a ^ s) & (b ^ s)) < 0}", "((a ^ s) & (a ^ b)) < 0}"),
-    (SOURCE, "uop_i.hit ? 16'(byte_v[c]) : 16'd0", "16'(byte_v[c])"),
-    (SOURCE, "+ 32'(even && small1_q[c] >= middle)", "+ 32'(even)"),
+    (SOURCE, "uop_i.hit ? TapBits'(byte_v[c]) : '0", "TapBits'(byte_v[c])"),
+    (SOURCE, "+ 32'(even && small1_q[c] >= TapBits'(middle))", "+ 32'(even)"),
     (SOURCE, "uop1_q.taps == '0 ? 16'd127", "uop1_q.taps == '0 ? 16'd0"),
     (SOURCE, "c < 32'(uop1_q.len))", "c < Cols)"),
     (SOURCE, "over1_q[c][1] ? Min : Max", "over1_q[c][1] ? Max : Min"),
@@ -33,13 +34,39 @@ MUTANTS = [
     (SCALE, "f4_q[c][Neg] && !rest)", "f4_q[c][Neg])"),
     (SCALE, "v[0] && !round_q[4].trunc", "v[0]"),
     (SCALE, "(!f5_q[c][Neg] && r[31])", "1'b0"),
-    (LANES, "v < 0 ? -32'sd256 : 32'sd255", "v < 0 ? -32'sd256 : 32'sd127"),
-    (LANES, "v      = v > high ? high : v;", ""),
+    (CLAMP, "v < 0 ? -32'sd256 : 32'sd255", "v < 0 ? -32'sd256 : 32'sd127"),
+    (CLAMP, "v      = v > high ? high : v;", ""),
     (LANES, "((a ^ t) & (b ^ t)) < 0 ?", "1'b0 ?"),
     (LANES, "&& !sc_in.single", ""),
+    # Products, sums of taps, tables, residual additions.
+    (SOURCE, "{SrcAdd0, SrcMul0} ? scalars_i.zp0", "{SrcAdd0} ? scalars_i.zp0"),
+    (SOURCE, "SrcSum, SrcMul1: begin", "SrcSum: begin"),
+    (SOURCE, "32'(signed'(small1_q[c][15:0]))", "32'(signed'(small1_q[c][7:0]))"),
+    (SOURCE, "32'(small1_q[c]) - 32'(uop1_q.offset)", "32'(small1_q[c]) - 32'(uop1_q.offset[15:0])"),
+    (SOURCE, "scalars_i.average || scalars_i.sum ?", "scalars_i.average ?"),
+    (TAPS, "hit_o ? offset_q + TapBits'(zero_i) : offset_q", "offset_q + TapBits'(zero_i)"),
+    (CHECK, "9'(po.src_zp) + 9'd128", "9'(po.src_zp) + 9'd127"),
+    (LANES, "(uop_i.src == SrcTap && !sc_in.sum)", "uop_i.src == SrcTap"),
+    (TABLE, "index     = data_i[c*8+:8] ^ 8'h80", "index     = data_i[c*8+:8]"),
+    (TABLE, "byte_q[c%Lanes][1:0], 3'b000", "byte_q[c%Lanes][0], 4'b0000"),
+    (TABLE, "row_q  <= row_q + 1'b1", "row_q  <= row_q + 1'b1 + (row_q == 5)"),
+    (TABLE, "word_q <= word_q >> 32", "word_q <= word_q >> 16"),
+    (RESIDUAL, "n           = sc_in.wide ? y : o", "n           = o"),
+    (RESIDUAL, "sc_in.wide ? o : y", "y"),
+    (RESIDUAL, "- 16'(sc_in.zp1)", ""),
+    (RESIDUAL, "!sc_sum.sum_single", "1'b1"),
+    (RESIDUAL, "!sc_narrow.sum_single", "1'b1"),
+    (RESIDUAL, "((a ^ t) & (b ^ t)) < 0 ?", "1'b0 ?"),
+    (RESIDUAL, "<<< 19", "<<< 18"),
+    (RESIDUAL, "if (valid_q[Scaled]) wide_rd_q", "if (valid_q[Scaled] && valid_q[1]) wide_rd_q"),
+    (RESIDUAL, "sc_clamp.sum_max", "sc_clamp.clamp_max"),
+    (RESIDUAL, "sc_zp.sum_zp", "sc_zp.zp"),
     (RECIP, "h100_0000 + n - 1) / n", "h100_0000) / n"),
     # Beats.
-    (LANES, "if (valid_q[End]) rest_q <=", "if (valid_q[End] && tag_q[End].row_end) rest_q <="),
+    (LANES, "if (result_valid) rest_q <=", "if (result_valid && result_row_end) rest_q <="),
+    (LANES, "result_row_end = looked_tag_q.row_end;", "result_row_end = 1'b1;"),
+    (SOURCE, "factor_q[beat1_q][c]", "factor_q[0][c]"),
+    (LANES, "residual_valid = ended && tag_q[End].residual", "residual_valid = 1'b0"),
     (LANES, "first_ptr_q <= tag_q[ScaleEnd].row_end ? '0 : first_ptr_q + 1'b1;", "first_ptr_q <= '0;"),
     (SOURCE, "bias_row[32'(beat_i)%Parts*Lanes*32+:Lanes*32]", "bias_row[0+:Lanes*32]"),
     (SOURCE, "shift_row[32'(beat1_q)*Lanes*8+:Lanes*8]", "shift_row[0+:Lanes*8]"),
@@ -67,7 +94,17 @@ MUTANTS = [
     (PREPARE, "&& in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch", "&& !bank_busy_i[bank_q] ? StFetch"),
     (PREPARE, "&& in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch", "&& in_flight_i == '0 ? StFetch"),
     (PREPARE, "if (!bank_busy_i[bank_q] && (", "if (("),
-    (UNIT, "(job.requant || all_written)", "1'b1"),
+    (UNIT, "(follows || all_written)", "1'b1"),
+    (UNIT, "job.requant && job.lookup == lookup_q &&", "job.requant &&"),
+    (UNIT, "&& !job.residual &&", "&&"),
+    (UNIT, "&& !job.residual && !residual_q", "&& !job.residual"),
+    (PREPARE, "stale_q || kind_q == KindTable ? drained_i", "stale_q ? drained_i"),
+    (PREPARE, "block && kind_q != KindTable &&", "block &&"),
+    (PREPARE, "if (table_q == 9'(TableBytes))", "if (table_q == 9'(TableBytes / 2))"),
+    (PREPARE, "state_q == StLoaded && table_loaded_i", "state_q == StLoaded"),
+    (ISSUE, "job_q.residual || choice", "choice"),
+    (ISSUE, "choice.uop.out = second_q;", "choice.uop.out = second_q && !src_x_last;"),
+    (ISSUE, "want           = out_avail_i || !second_q;", "want           = 1'b1;"),
     (UNIT, "par_valid && !win_held_q &&", "par_valid && !win_req &&"),
     (UNIT, "if (req_ub && (par_sel || !vrd_ready_i))", "if (req_ub && !vrd_ready_i)"),
     (UNIT, "assign avail       = flying_q != CountBits'(OutDepth);", "assign avail       = 1'b1;"),
@@ -78,13 +115,17 @@ MUTANTS = [
     (UNIT, "fault_now      = !faulted_q && !freeze_i && all_written", "fault_now      = !faulted_q && !freeze_i"),
     # Checks.
     (CHECK, "32'(rq.cols) > Cols", "32'(rq.cols) > Cols + 1"),
-    (CHECK, "taps_q > 10'd256", "taps_q > 10'd300"),
-    (CHECK, "rq.params[WordBits-1:0] != '0", "rq.params[0] != '0"),
+    (CHECK, "taps_q > 14'd256", "taps_q > 14'd300"),
+    (CHECK, "(sum ? po.flags[FlagPoolAverage] :", "(sum ? 1'b0 :"),
+    (CHECK, "block_addr_o[WordBits-1:0] != '0", "block_addr_o[0] != '0"),
+    (CHECK, "32'(mu.cols) > Cols", "1'b0"),
+    (CHECK, "32'(raw) + 32'(residual) + 32'(rq.flags[FlagRequantTable]) > 1 ||", "(raw && residual) ||"),
+    (CHECK, "is_table ? Cfg.UbBytes - TableBytes :", "is_table ? Cfg.UbBytes :"),
     (CHECK, "(29'(product_q) <<< 10)", "(29'(product_q) <<< 9)"),
     (CHECK, "(25'(unsigned'(product_q)) << 10)", "25'd0"),
     (CHECK, "product_q)) > HalfRows - 32'(row_in_bank)", "product_q)) > HalfRows"),
     (CHECK, "many_q || ", ""),
-    (CHECK, "32'(rq.params) > Cfg.UbBytes - BlockBytes", "32'(rq.params) >= Cfg.UbBytes"),
+    (CHECK, "Cfg.UbBytes - TableBytes : Cfg.UbBytes - ParamBytes", "Cfg.UbBytes - TableBytes : Cfg.UbBytes"),
     (ISSUE, "rd_bad_q  <= check_q.ub_rd && check_q.rd_addr > WalkBits'(limit(check_q.rd_len))", "rd_bad_q  <= 1'b0"),
     (ISSUE, "limit_t'(Cfg.UbBytes) - limit_t'(len)", "limit_t'(Cfg.UbBytes - 1)"),
     (ISSUE, "if (operand) src_fault_q <= 1'b1;\n        else stop_q", "stop_q"),
@@ -97,7 +138,7 @@ BENCHES = [mutation.Bench("vector_bench", f"Vvector_{name}", "tests/rtl/vector/v
 
 def bench_of(mutant):
     """What concerns beats shows where a micro-op has more than one."""
-    return int(any(word in mutant[1] for word in ("rest_q", "first_ptr_q <=", "beat_i", "beat1_q", "gap")))
+    return int(any(word in mutant[1] for word in ("rest_q", "first_ptr_q <=", "beat_i", "beat1_q", "looked_tag_q.row_end", "gap")))
 
 
 if __name__ == "__main__":

@@ -115,7 +115,47 @@ isa::Requant Generator::Requant() {
       static_cast<uint32_t>(params_.begin + block * Range(0, blocks - 1));
   d.zp = static_cast<int32_t>(Range(-128, 127));
   Clamps(&d.clamp_min, &d.clamp_max);
+  if (d.header.flags & isa::Requant::kRaw) return d;
+  if (preset_.residual != 0 && Chance(40)) {
+    Residual(&d);
+  } else if (has_table_ && Chance(50)) {
+    d.header.flags |= isa::Requant::kTable;
+  }
   return d;
+}
+
+void Generator::Residual(isa::Requant* d) {
+  d->header.flags |= isa::Requant::kResidual;
+  if (Chance(50)) d->header.flags |= isa::Requant::kResidualWide;
+  if (Chance(30)) d->header.flags |= isa::Requant::kResidualSingle;
+  const Region& from =
+      d->dst >= first_.begin && d->dst < first_.end ? second_ : first_;
+  int64_t extent;
+  do {
+    d->src_sx = static_cast<uint32_t>(Range(0, 2 * d->cols));
+    d->src_pitch = static_cast<uint32_t>(Range(0, 2 * d->nx * d->cols));
+    d->src_img_pitch =
+        static_cast<uint32_t>(Range(0, 2 * d->ny * d->nx * d->cols));
+    extent = int64_t{d->n - 1} * d->src_img_pitch +
+             int64_t{d->ny - 1} * d->src_pitch +
+             int64_t{d->nx - 1} * d->src_sx + d->cols;
+  } while (extent > from.end - from.begin);
+  d->src = static_cast<uint32_t>(Place(from, extent));
+  if (Chance(20) && d->dst_sx >= d->cols && d->dst_pitch >= d->nx * d->dst_sx &&
+      d->dst_img_pitch >= d->ny * d->dst_pitch) {  // in place
+    d->src = d->dst;
+    d->src_sx = d->dst_sx;
+    d->src_pitch = d->dst_pitch;
+    d->src_img_pitch = d->dst_img_pitch;
+  }
+  d->src_zp = static_cast<int32_t>(Range(-128, 127));
+  d->sum_zp = static_cast<int32_t>(Range(-128, 127));
+  d->sum_mult1 = static_cast<uint32_t>(Multiplier());
+  d->sum_mult = static_cast<uint32_t>(Multiplier());
+  const bool usual = Chance(70);
+  d->sum_shift1 = usual ? static_cast<int>(Range(-6, 0)) : Shift();
+  d->sum_shift = usual ? static_cast<int>(Range(-24, -14)) : Shift();
+  Clamps(&d->sum_min, &d->sum_max);
 }
 
 isa::Requant Generator::Overwrite(const isa::Requant& user) {
@@ -134,12 +174,23 @@ isa::Pool Generator::Pool() {
   isa::Pool d;
   const Region& from = Chance(50) ? first_ : second_;
   const Region& to = &from == &first_ ? second_ : first_;
-  if (Chance(50)) d.header.flags |= isa::Pool::kAverage;
+  const bool sum = Chance(30);
+  if (sum) {
+    d.header.flags |= isa::Pool::kSum;
+    if (Chance(30)) d.header.flags |= isa::Pool::kSingleRound;
+    d.src_zp = static_cast<int32_t>(Range(-128, 127));
+    d.zp = static_cast<int32_t>(Range(-128, 127));
+    d.mult = static_cast<uint32_t>(Multiplier());
+    d.shift = Chance(70) ? static_cast<int>(Range(-14, 0)) : Shift();
+  } else if (Chance(50)) {
+    d.header.flags |= isa::Pool::kAverage;
+  }
+  if (has_table_ && Chance(30)) d.header.flags |= isa::Pool::kTable;
   d.cols =
       static_cast<uint32_t>(Chance(50) ? preset_.cols : Range(1, preset_.cols));
   int64_t source, extent, taps;
   do {
-    const int big = Chance(10) ? 16 : 4;
+    const int big = Chance(10) ? sum ? 127 : 16 : 4;
     d.kh = static_cast<uint32_t>(Range(1, big));
     d.kw = static_cast<uint32_t>(Range(1, big));
     d.n = static_cast<uint32_t>(Range(1, 2));
@@ -165,6 +216,10 @@ isa::Pool Generator::Pool() {
     extent = int64_t{d.n - 1} * d.dst_img_pitch +
              int64_t{d.ny - 1} * d.dst_pitch + int64_t{d.nx - 1} * d.dst_sx +
              d.cols;
+    if (taps > 1500 && sum && Chance(20)) {  // a window alone
+      d.n = d.ny = d.nx = 1;
+      taps = 1;
+    }
   } while (taps > 1500 || source > from.end - from.begin ||
            extent > to.end - to.begin);
   d.src = static_cast<uint32_t>(Place(from, source));
@@ -176,6 +231,7 @@ isa::Pool Generator::Pool() {
 isa::Add Generator::Add() {
   isa::Add d;
   if (Chance(30)) d.header.flags |= isa::Add::kSingleRound;
+  if (has_table_ && Chance(30)) d.header.flags |= isa::Add::kTable;
   d.ny = static_cast<uint32_t>(Range(1, 5));
   d.line_bytes = static_cast<uint32_t>(
       Chance(30) ? Range(1, 3) * preset_.cols : Range(1, 20 * preset_.cols));
@@ -208,11 +264,78 @@ isa::Add Generator::Add() {
   return d;
 }
 
+isa::Mul Generator::Mul() {
+  isa::Mul d;
+  if (Chance(30)) d.header.flags |= isa::Mul::kSingleRound;
+  if (has_table_ && Chance(30)) d.header.flags |= isa::Mul::kTable;
+  d.cols =
+      static_cast<uint32_t>(Chance(50) ? preset_.cols : Range(1, preset_.cols));
+  int64_t extent0, extent1, extent;
+  const auto extent_of = [&](uint32_t img, uint32_t pitch, uint32_t sx) {
+    return int64_t{d.n - 1} * img + int64_t{d.ny - 1} * pitch +
+           int64_t{d.nx - 1} * sx + d.cols;
+  };
+  do {
+    d.n = static_cast<uint32_t>(Range(1, 3));
+    d.ny = static_cast<uint32_t>(Range(1, 5));
+    d.nx = static_cast<uint32_t>(Range(1, 20));
+    const int64_t most = 2 * d.cols;
+    d.sx0 = static_cast<uint32_t>(Chance(20) ? 0 : Range(0, most));
+    d.sx1 = static_cast<uint32_t>(Chance(40) ? 0 : Range(0, most));
+    d.dst_sx = static_cast<uint32_t>(Range(0, most));
+    d.pitch0 = static_cast<uint32_t>(Range(0, most * d.nx));
+    d.pitch1 = static_cast<uint32_t>(Chance(40) ? 0 : Range(0, most * d.nx));
+    d.dst_pitch = static_cast<uint32_t>(Range(0, most * d.nx));
+    d.img_pitch0 = static_cast<uint32_t>(Range(0, most * d.nx * d.ny));
+    d.img_pitch1 = static_cast<uint32_t>(Range(0, most * d.nx * d.ny));
+    d.dst_img_pitch = static_cast<uint32_t>(Range(0, most * d.nx * d.ny));
+    extent0 = extent_of(d.img_pitch0, d.pitch0, d.sx0);
+    extent1 = extent_of(d.img_pitch1, d.pitch1, d.sx1);
+    extent = extent_of(d.dst_img_pitch, d.dst_pitch, d.dst_sx);
+  } while (std::max(extent0, extent1) > first_.end - first_.begin ||
+           extent > second_.end - second_.begin);
+  d.src0 = static_cast<uint32_t>(Place(first_, extent0));
+  d.src1 = static_cast<uint32_t>(Place(first_, extent1));
+  d.dst = static_cast<uint32_t>(Place(second_, extent));
+  if (Chance(20) && d.sx0 >= d.cols && d.pitch0 >= d.nx * d.sx0 &&
+      d.img_pitch0 >= d.ny * d.pitch0 &&
+      extent1 <= second_.end - second_.begin) {
+    d.src1 = static_cast<uint32_t>(Place(second_, extent1));
+    d.dst = d.src0;  // in place
+    d.dst_sx = d.sx0;
+    d.dst_pitch = d.pitch0;
+    d.dst_img_pitch = d.img_pitch0;
+  }
+  d.zp0 = static_cast<int32_t>(Range(-128, 127));
+  d.zp1 = static_cast<int32_t>(Range(-128, 127));
+  d.zp = static_cast<int32_t>(Range(-128, 127));
+  d.mult = static_cast<uint32_t>(Multiplier());
+  d.shift = Chance(70) ? static_cast<int>(Range(-12, 0)) : Shift();
+  Clamps(&d.clamp_min, &d.clamp_max);
+  return d;
+}
+
+isa::Table Generator::Table() {
+  isa::Table d;
+  const Region& from = Chance(30) ? params_ : Chance(50) ? first_ : second_;
+  const int64_t first = (from.begin + preset_.rows - 1) / preset_.rows;
+  d.src = static_cast<uint32_t>(Range(first, (from.end - 256) / preset_.rows) *
+                                preset_.rows);
+  has_table_ = true;
+  return d;
+}
+
 std::vector<isa::Descriptor> Generator::Program(int descriptors) {
   std::vector<isa::Descriptor> program;
-  const int only = static_cast<int>(Range(0, 5));  // 0..2: one kind
+  has_table_ = false;
+  const int only = static_cast<int>(Range(0, 7));  // 0..3: one kind
+  if (Chance(50)) program.push_back(Table().Encode());
   while (static_cast<int>(program.size()) < descriptors) {
-    switch (only < 3 ? only : Range(0, 3)) {
+    if (has_table_ && Chance(15)) program.push_back(Table().Encode());
+    switch (only < 4 ? only : Range(0, 4)) {
+      case 3:
+        program.push_back(Mul().Encode());
+        break;
       case 1:
         program.push_back(Pool().Encode());
         break;
@@ -233,6 +356,7 @@ isa::Descriptor Generator::Broken(int of) {
   isa::Requant r = Requant();
   isa::Pool p = Pool();
   isa::Add a = Add();
+  isa::Mul m = Mul();
   const uint32_t ub = static_cast<uint32_t>(preset_.ub_bytes);
   const uint32_t cols = static_cast<uint32_t>(preset_.cols);
   const uint32_t bank = static_cast<uint32_t>(preset_.acc_bank_rows());
@@ -304,6 +428,48 @@ isa::Descriptor Generator::Broken(int of) {
       a.dst =
           static_cast<uint32_t>(params_.begin ? first_.begin : second_.begin);
       return a.Encode();
+    case 18:  // a third of several things that exclude each other
+      r.header.flags = Chance(50) ? isa::Requant::kRaw | isa::Requant::kTable
+                                  : isa::Requant::kResidual |
+                                        (Chance(50) ? isa::Requant::kRaw
+                                                    : isa::Requant::kTable);
+      return r.Encode();
+    case 19:
+      r.header.flags = isa::Requant::kResidual;
+      r.n = r.ny = 1;
+      r.nx = static_cast<uint32_t>(Range(1, 12));
+      r.acc = 0;
+      r.src_sx = r.dst_sx = r.cols;
+      r.dst = static_cast<uint32_t>(second_.begin);
+      r.src = ub - static_cast<uint32_t>(Range(0, 2 * r.nx * cols));
+      return r.Encode();
+    case 20:
+      p.header.flags = isa::Pool::kSum | isa::Pool::kAverage;
+      return p.Encode();
+    case 21:
+      m.cols = Chance(50) ? 0 : cols + 1;
+      return m.Encode();
+    case 22:
+      (Chance(30) ? m.n : Chance(50) ? m.ny : m.nx) = 0;
+      return m.Encode();
+    case 23:
+      m.n = m.ny = 1;
+      m.src0 = m.src1 = static_cast<uint32_t>(first_.begin);
+      m.dst = static_cast<uint32_t>(second_.begin);
+      (Chance(50) ? m.src0 : m.src1) =
+          ub - static_cast<uint32_t>(Range(0, 8 * cols));
+      return m.Encode();
+    case 24: {
+      isa::Table t = Table();
+      t.src += static_cast<uint32_t>(Range(1, preset_.rows - 1));
+      return t.Encode();
+    }
+    case 25: {
+      isa::Table t = Table();
+      t.src = ub - static_cast<uint32_t>(preset_.rows *
+                                         Range(0, 256 / preset_.rows - 1));
+      return t.Encode();
+    }
     default:  // the second line: an operand leaves the buffer, the result too
       a.ny = 2;
       a.line_bytes = static_cast<uint32_t>(Range(1, 4 * cols));

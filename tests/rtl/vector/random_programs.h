@@ -3,8 +3,8 @@
 //
 // Random descriptors and memories. A program's memory is cut into a region of
 // parameter blocks and two regions for data, at random ends of the unified
-// buffer, so that no descriptor reads what it writes itself (but additions in
-// place), while one may well read what the one before it wrote.
+// buffer, so that no descriptor reads what it writes itself (but additions and
+// products in place), while one may well read what the one before it wrote.
 //
 //   Generator generator(preset, seed);
 //   generator.FillMemories(&memories);
@@ -35,10 +35,13 @@ class Generator {
   isa::Requant Overwrite(const isa::Requant& user);
   isa::Pool Pool();
   isa::Add Add();
+  isa::Mul Mul();
+  // A table from a block of parameters, or from anywhere among the data.
+  isa::Table Table();
 
   // One of the ways to break a descriptor; `of` chooses which, any number.
   isa::Descriptor Broken(int of);
-  static constexpr int kBreaks = 19;
+  static constexpr int kBreaks = 27;
 
   int64_t Range(int64_t low, int64_t high);  // both included
   int32_t Multiplier();
@@ -53,6 +56,9 @@ class Generator {
   int64_t Place(const Region& region, int64_t extent);
   int32_t Word();  // extremes of the number range are common
   void Clamps(int32_t* low, int32_t* high);
+  // Of a requant whose walk is there: a residual addition.
+  void Residual(isa::Requant* d);
+  bool has_table_ = false;  // the lanes have one that the program gave them
 
   const Preset& preset_;
   std::mt19937 random_;

@@ -47,8 +47,11 @@ class Run {
   void Do(const isa::Requant& d) {
     const int64_t cols = d.cols;
     const bool raw = d.header.flags & isa::Requant::kRaw;
+    const bool table = d.header.flags & isa::Requant::kTable;
+    const bool residual = d.header.flags & isa::Requant::kResidual;
     if (d.n == 0 || d.ny == 0 || d.nx == 0 || cols == 0 ||
-        cols > preset_.cols) {
+        cols > preset_.cols || raw + table + residual > 1 ||
+        (residual && preset_.residual == 0)) {
       return Fail(Fault::kIllegalDescriptor, 0);
     }
     if (!raw && d.params % preset_.rows != 0) {
@@ -76,12 +79,20 @@ class Run {
               d.dst + i * d.dst_img_pitch + y * d.dst_pitch + x * d.dst_sx;
           const int32_t* acc = &memories_.acc[row * preset_.cols];
           std::vector<uint8_t> out(raw ? 4 * cols : cols);
+          std::vector<uint8_t> operand(cols);
+          if (residual && !Read(d.src + i * d.src_img_pitch + y * d.src_pitch +
+                                    x * d.src_sx,
+                                cols, operand.data())) {
+            return;
+          }
           row_saturated_ = false;
           if (raw) {
             std::memcpy(out.data(), acc, out.size());
           } else {
             for (int64_t c = 0; c < cols; ++c) {
               out[c] = RequantLane(d, acc[c], block, c);
+              if (residual) out[c] = Sum(d, out[c], operand[c]);
+              if (table) out[c] = Lookup(out[c]);
             }
           }
           for (int64_t at = 0; at < static_cast<int64_t>(out.size());
@@ -98,7 +109,10 @@ class Run {
 
   void Do(const isa::Pool& d) {
     if (d.n == 0 || d.ny == 0 || d.nx == 0 || d.cols == 0 ||
-        d.cols > preset_.cols || d.kh == 0 || d.kw == 0 || d.kh * d.kw > 256) {
+        d.cols > preset_.cols || d.kh == 0 || d.kw == 0 ||
+        ((d.header.flags & isa::Pool::kSum)
+             ? (d.header.flags & isa::Pool::kAverage) != 0
+             : d.kh * d.kw > 256)) {
       return Fail(Fault::kIllegalDescriptor, 0);
     }
     for (int64_t i = 0; i < d.n; ++i) {
@@ -133,9 +147,54 @@ class Run {
                                  d.shift, single)} +
               d.zp;
           out[c] = Clamp(v, d.clamp_min, d.clamp_max);
+          if (d.header.flags & isa::Add::kTable) out[c] = Lookup(out[c]);
         }
         if (!Write(d.dst + y * d.dst_pitch + b, len, out.data())) return;
       }
+    }
+  }
+
+  void Do(const isa::Mul& d) {
+    if (d.n == 0 || d.ny == 0 || d.nx == 0 || d.cols == 0 ||
+        d.cols > preset_.cols) {
+      return Fail(Fault::kIllegalDescriptor, 0);
+    }
+    const bool single = d.header.flags & isa::Mul::kSingleRound;
+    for (int64_t i = 0; i < d.n; ++i) {
+      for (int64_t y = 0; y < d.ny; ++y) {
+        for (int64_t x = 0; x < d.nx; ++x) {
+          const int64_t cols = d.cols;
+          std::vector<uint8_t> a(cols), b(cols), out(cols);
+          if (!Read(d.src0 + i * d.img_pitch0 + y * d.pitch0 + x * d.sx0, cols,
+                    a.data()) ||
+              !Read(d.src1 + i * d.img_pitch1 + y * d.pitch1 + x * d.sx1, cols,
+                    b.data())) {
+            return;
+          }
+          for (int64_t c = 0; c < cols; ++c) {
+            const int32_t product = (static_cast<int8_t>(a[c]) - d.zp0) *
+                                    (static_cast<int8_t>(b[c]) - d.zp1);
+            out[c] =
+                Clamp(int64_t{Requantise(product, static_cast<int32_t>(d.mult),
+                                         d.shift, single)} +
+                          d.zp,
+                      d.clamp_min, d.clamp_max);
+            if (d.header.flags & isa::Mul::kTable) out[c] = Lookup(out[c]);
+          }
+          if (!Write(
+                  d.dst + i * d.dst_img_pitch + y * d.dst_pitch + x * d.dst_sx,
+                  cols, out.data())) {
+            return;
+          }
+        }
+      }
+    }
+  }
+
+  void Do(const isa::Table& d) {
+    if (d.src % preset_.rows != 0) return Fail(Fault::kMisaligned, d.src);
+    for (int64_t at = 0; at < 256; at += preset_.rows) {
+      if (!Read(d.src + at, preset_.rows, &memories_.table[at])) return;
     }
   }
 
@@ -179,9 +238,30 @@ class Run {
     return Clamp(v, d.clamp_min, d.clamp_max);
   }
 
+  uint8_t Lookup(uint8_t value) const { return memories_.table[value ^ 0x80]; }
+
+  // A residual addition of a result and an operand.
+  static uint8_t Sum(const isa::Requant& d, uint8_t result, uint8_t operand) {
+    const bool wide = d.header.flags & isa::Requant::kResidualWide;
+    const bool single = d.header.flags & isa::Requant::kResidualSingle;
+    const int32_t y = static_cast<int8_t>(result) - d.zp;
+    const int32_t o = static_cast<int8_t>(operand) - d.src_zp;
+    const int32_t scaled =
+        Requantise((wide ? y : o) * (1 << 20),
+                   static_cast<int32_t>(d.sum_mult1), d.sum_shift1, single);
+    const int64_t sum = int64_t{scaled} + int64_t{wide ? o : y} * (1 << 19);
+    return Clamp(
+        int64_t{Requantise(Saturate(sum), static_cast<int32_t>(d.sum_mult),
+                           d.sum_shift, single)} +
+            d.sum_zp,
+        d.sum_min, d.sum_max);
+  }
+
   bool Window(const isa::Pool& d, int64_t i, int64_t y, int64_t x) {
     const bool average = d.header.flags & isa::Pool::kAverage;
-    std::vector<int32_t> value(d.cols, average ? 0 : INT32_MIN);
+    const bool sum = d.header.flags & isa::Pool::kSum;
+    const bool single = d.header.flags & isa::Pool::kSingleRound;
+    std::vector<int32_t> value(d.cols, average || sum ? 0 : INT32_MIN);
     int32_t count = 0;
     for (int64_t ky = 0; ky < d.kh; ++ky) {
       for (int64_t kx = 0; kx < d.kw; ++kx) {
@@ -198,15 +278,22 @@ class Run {
         }
         ++count;
         for (uint32_t c = 0; c < d.cols; ++c) {
-          const int32_t v = static_cast<int8_t>(tap[c]);
-          value[c] = average ? value[c] + v : std::max(value[c], v);
+          const int32_t v = static_cast<int8_t>(tap[c]) - (sum ? d.src_zp : 0);
+          value[c] = average || sum ? value[c] + v : std::max(value[c], v);
         }
       }
     }
     std::vector<uint8_t> out(d.cols);
     for (uint32_t c = 0; c < d.cols; ++c) {
-      out[c] = Clamp(average ? Average(value[c], count) : value[c], d.clamp_min,
-                     d.clamp_max);
+      int64_t v = value[c];
+      if (average) v = Average(value[c], count);
+      if (sum) {
+        v = int64_t{Requantise(value[c], static_cast<int32_t>(d.mult), d.shift,
+                               single)} +
+            d.zp;
+      }
+      out[c] = Clamp(v, d.clamp_min, d.clamp_max);
+      if (d.header.flags & isa::Pool::kTable) out[c] = Lookup(out[c]);
     }
     return Write(d.dst + i * d.dst_img_pitch + y * d.dst_pitch + x * d.dst_sx,
                  d.cols, out.data());
@@ -247,6 +334,12 @@ Effect Execute(const Preset& preset, const isa::Descriptor& descriptor,
       break;
     case isa::Opcode::kAdd:
       run.Do(isa::Add::Decode(descriptor));
+      break;
+    case isa::Opcode::kMul:
+      run.Do(isa::Mul::Decode(descriptor));
+      break;
+    case isa::Opcode::kTable:
+      run.Do(isa::Table::Decode(descriptor));
       break;
     default:
       run.Fail(Fault::kIllegalDescriptor, 0);

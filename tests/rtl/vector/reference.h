@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What requant, pool and add do, position by position, written from docs/isa.md
-// and docs/numerics.md for this test bench alone.
+// What requant, pool, add, mul and table do, position by position, written from
+// docs/isa.md and docs/numerics.md for this test bench alone.
 //
 //   Memories mem{...};
 //   Effect effect = Execute(preset, descriptor, &mem);
@@ -20,7 +20,8 @@ namespace systole::vector_test {
 
 struct Memories {
   std::vector<uint8_t> ub;
-  std::vector<int32_t> acc;  // [row][column]
+  std::vector<int32_t> acc;                                // [row][column]
+  std::vector<uint8_t> table = std::vector<uint8_t>(256);  // of the lanes
 };
 
 struct Effect {

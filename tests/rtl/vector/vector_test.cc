@@ -41,6 +41,16 @@ void Print(const isa::Descriptor& d) {
           p.header.flags, p.n, p.ny, p.nx, p.cols, p.kh, p.kw, p.src, p.dst);
       break;
     }
+    case isa::Opcode::kMul: {
+      const isa::Mul m = isa::Mul::Decode(d);
+      std::printf(
+          "  mul flags %u n %u ny %u nx %u cols %u src0 %u src1 %u dst %u\n",
+          m.header.flags, m.n, m.ny, m.nx, m.cols, m.src0, m.src1, m.dst);
+      break;
+    }
+    case isa::Opcode::kTable:
+      std::printf("  table src %u\n", isa::Table::Decode(d).src);
+      break;
     default: {
       const isa::Add a = isa::Add::Decode(d);
       std::printf("  add flags %u ny %u line_bytes %u src0 %u src1 %u dst %u\n",

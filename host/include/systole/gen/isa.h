@@ -27,7 +27,7 @@ enum class Queue : uint8_t {
   kLoad = 0,  // DMA from HBM into the unified buffer
   kWeight = 1,  // weight tiles from HBM or the unified buffer into the weight FIFO
   kMxu = 2,  // systolic data setup, array, accumulator writes
-  kVector = 3,  // int8: requantise, pool, add; bf16: programs of the vector unit
+  kVector = 3,  // int8: requantise, pool, add, multiply, tables; bf16: programs of the vector unit
   kStore = 4,  // DMA from the unified buffer into HBM
   kNone = 5,  // the sequencer itself
 };
@@ -41,8 +41,10 @@ enum class Opcode : uint8_t {
   kTiles = 0x05,  // push weight tiles from the unified buffer into the weight FIFO
   kMatmul = 0x04,  // t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators
   kRequant = 0x10,  // accumulator rows: bias, requantise, clamp, write int8 vectors (or raw int32) to the unified buffer
-  kPool = 0x11,  // max or average over windows of int8 vectors, unified buffer to unified buffer
+  kPool = 0x11,  // max, average or requantised sum over windows of int8 vectors, unified buffer to unified buffer
   kAdd = 0x12,  // quantised int8 addition of two tensors, unified buffer to unified buffer
+  kMul = 0x13,  // quantised int8 product of two tensors, unified buffer to unified buffer; steps of 0 repeat an operand
+  kTable = 0x14,  // give the vector unit's lanes a table of 256 bytes: byte q + 128 is what q becomes
   kVload = 0x18,  // copy instructions from the unified buffer into the vector unit's instruction memory
   kVrun = 0x19,  // run a program of the vector unit until its halt
   kHalt = 0x7F,  // end of the program: when every queue is empty and every unit idle, raise the interrupt
@@ -477,6 +479,10 @@ struct Requant {
   static constexpr Opcode kOpcode = Opcode::kRequant;
   static constexpr uint8_t kRaw = 1;  // write the int32 accumulators, little endian, 4 x cols bytes a row; no bias, no requantise
   static constexpr uint8_t kSingleRound = 2;  // round once rather than twice
+  static constexpr uint8_t kTable = 4;  // results pass through the lanes' table
+  static constexpr uint8_t kResidual = 8;  // a quantised addition of each result and a byte of a second operand follows; only cores with Residual
+  static constexpr uint8_t kResidualWide = 16;  // residual: the second operand is the one that is scaled by 2^19 exactly, the result by sum_mult1 and sum_shift1; otherwise the other way round
+  static constexpr uint8_t kResidualSingle = 32;  // residual: the addition rounds once rather than twice
   Header header = {static_cast<uint8_t>(kOpcode)};
   uint32_t acc = 0;  // first accumulator row; rows follow in walk order, all in one accumulator bank
   uint32_t n = 0;  // images, >= 1
@@ -491,6 +497,18 @@ struct Requant {
   int32_t zp = 0;  // output zero point
   int32_t clamp_min = 0;  // lower bound after the zero point
   int32_t clamp_max = 0;  // upper bound after the zero point
+  uint32_t src = 0;  // residual: unified buffer byte address of the second operand's first vector
+  uint32_t src_pitch = 0;  // residual: bytes from a line to the next
+  uint32_t src_img_pitch = 0;  // residual: bytes from an image to the next
+  uint32_t src_sx = 0;  // residual: bytes from a position to the next
+  int32_t src_zp = 0;  // residual: zero point of the second operand
+  int32_t sum_zp = 0;  // residual: zero point of the sum
+  uint32_t sum_mult1 = 0;  // residual: multiplier of the operand that is not scaled by 2^19
+  int32_t sum_shift1 = 0;  // residual: its shift (positive left)
+  uint32_t sum_mult = 0;  // residual: multiplier of the sum
+  int32_t sum_shift = 0;  // residual: shift of the sum
+  int32_t sum_min = 0;  // residual: lower bound of the sum
+  int32_t sum_max = 0;  // residual: upper bound of the sum
 
   constexpr Descriptor Encode() const {
     Descriptor d{};
@@ -512,6 +530,18 @@ struct Requant {
     PutBits(d, 269, 8, static_cast<uint64_t>(zp));
     PutBits(d, 277, 8, static_cast<uint64_t>(clamp_min));
     PutBits(d, 285, 8, static_cast<uint64_t>(clamp_max));
+    PutBits(d, 293, 25, static_cast<uint64_t>(src));
+    PutBits(d, 318, 20, static_cast<uint64_t>(src_pitch));
+    PutBits(d, 338, 25, static_cast<uint64_t>(src_img_pitch));
+    PutBits(d, 363, 18, static_cast<uint64_t>(src_sx));
+    PutBits(d, 381, 8, static_cast<uint64_t>(src_zp));
+    PutBits(d, 389, 8, static_cast<uint64_t>(sum_zp));
+    PutBits(d, 397, 32, static_cast<uint64_t>(sum_mult1));
+    PutBits(d, 429, 6, static_cast<uint64_t>(sum_shift1));
+    PutBits(d, 435, 32, static_cast<uint64_t>(sum_mult));
+    PutBits(d, 467, 6, static_cast<uint64_t>(sum_shift));
+    PutBits(d, 473, 8, static_cast<uint64_t>(sum_min));
+    PutBits(d, 481, 8, static_cast<uint64_t>(sum_max));
     return d;
   }
   static constexpr Requant Decode(const Descriptor& d) {
@@ -534,6 +564,18 @@ struct Requant {
     r.zp = static_cast<decltype(r.zp)>(GetSignedBits(d, 269, 8));
     r.clamp_min = static_cast<decltype(r.clamp_min)>(GetSignedBits(d, 277, 8));
     r.clamp_max = static_cast<decltype(r.clamp_max)>(GetSignedBits(d, 285, 8));
+    r.src = static_cast<decltype(r.src)>(GetBits(d, 293, 25));
+    r.src_pitch = static_cast<decltype(r.src_pitch)>(GetBits(d, 318, 20));
+    r.src_img_pitch = static_cast<decltype(r.src_img_pitch)>(GetBits(d, 338, 25));
+    r.src_sx = static_cast<decltype(r.src_sx)>(GetBits(d, 363, 18));
+    r.src_zp = static_cast<decltype(r.src_zp)>(GetSignedBits(d, 381, 8));
+    r.sum_zp = static_cast<decltype(r.sum_zp)>(GetSignedBits(d, 389, 8));
+    r.sum_mult1 = static_cast<decltype(r.sum_mult1)>(GetBits(d, 397, 32));
+    r.sum_shift1 = static_cast<decltype(r.sum_shift1)>(GetSignedBits(d, 429, 6));
+    r.sum_mult = static_cast<decltype(r.sum_mult)>(GetBits(d, 435, 32));
+    r.sum_shift = static_cast<decltype(r.sum_shift)>(GetSignedBits(d, 467, 6));
+    r.sum_min = static_cast<decltype(r.sum_min)>(GetSignedBits(d, 473, 8));
+    r.sum_max = static_cast<decltype(r.sum_max)>(GetSignedBits(d, 481, 8));
     return r;
   }
   // True when every field fits its width: Decode(Encode()) gives the same back.
@@ -552,14 +594,29 @@ struct Requant {
            r.params == params &&
            r.zp == zp &&
            r.clamp_min == clamp_min &&
-           r.clamp_max == clamp_max;
+           r.clamp_max == clamp_max &&
+           r.src == src &&
+           r.src_pitch == src_pitch &&
+           r.src_img_pitch == src_img_pitch &&
+           r.src_sx == src_sx &&
+           r.src_zp == src_zp &&
+           r.sum_zp == sum_zp &&
+           r.sum_mult1 == sum_mult1 &&
+           r.sum_shift1 == sum_shift1 &&
+           r.sum_mult == sum_mult &&
+           r.sum_shift == sum_shift &&
+           r.sum_min == sum_min &&
+           r.sum_max == sum_max;
   }
 };
 
-// max or average over windows of int8 vectors, unified buffer to unified buffer.
+// max, average or requantised sum over windows of int8 vectors, unified buffer to unified buffer.
 struct Pool {
   static constexpr Opcode kOpcode = Opcode::kPool;
   static constexpr uint8_t kAverage = 1;  // average over the valid taps, rounded half away from zero; otherwise maximum
+  static constexpr uint8_t kSingleRound = 2;  // sum: round once rather than twice
+  static constexpr uint8_t kTable = 4;  // results pass through the lanes' table
+  static constexpr uint8_t kSum = 8;  // sum over the valid taps of what they are above src_zp, requantised; without average
   Header header = {static_cast<uint8_t>(kOpcode)};
   uint32_t src = 0;  // unified buffer byte address of image 0, line 0, first channel
   uint32_t src_pitch = 0;  // bytes from a line to the next
@@ -574,7 +631,7 @@ struct Pool {
   int32_t dy = 0;  // line of the first window's first tap (minus the padding)
   int32_t dx = 0;  // byte x coordinate of the first window's first tap
   uint32_t kh = 0;  // window lines, >= 1
-  uint32_t kw = 0;  // window positions, >= 1; kh x kw at most 256
+  uint32_t kw = 0;  // window positions, >= 1; kh x kw at most 256, or with sum 16129
   uint32_t kx = 0;  // bytes from a tap to the next in a line
   uint32_t dst = 0;  // unified buffer byte address of the first output vector
   uint32_t dst_pitch = 0;  // bytes from a line to the next
@@ -583,6 +640,10 @@ struct Pool {
   uint32_t cols = 0;  // channels, 1..Cols
   int32_t clamp_min = 0;  // lower bound
   int32_t clamp_max = 0;  // upper bound
+  int32_t src_zp = 0;  // sum: zero point of the taps
+  int32_t zp = 0;  // sum: zero point of the result
+  uint32_t mult = 0;  // sum: multiplier
+  int32_t shift = 0;  // sum: shift (positive left)
 
   constexpr Descriptor Encode() const {
     Descriptor d{};
@@ -603,16 +664,20 @@ struct Pool {
     PutBits(d, 243, 18, static_cast<uint64_t>(src_sx));
     PutBits(d, 261, 8, static_cast<uint64_t>(dy));
     PutBits(d, 269, 19, static_cast<uint64_t>(dx));
-    PutBits(d, 288, 5, static_cast<uint64_t>(kh));
-    PutBits(d, 293, 5, static_cast<uint64_t>(kw));
-    PutBits(d, 298, 14, static_cast<uint64_t>(kx));
-    PutBits(d, 312, 25, static_cast<uint64_t>(dst));
-    PutBits(d, 337, 20, static_cast<uint64_t>(dst_pitch));
-    PutBits(d, 357, 25, static_cast<uint64_t>(dst_img_pitch));
-    PutBits(d, 382, 18, static_cast<uint64_t>(dst_sx));
-    PutBits(d, 400, 9, static_cast<uint64_t>(cols));
-    PutBits(d, 409, 8, static_cast<uint64_t>(clamp_min));
-    PutBits(d, 417, 8, static_cast<uint64_t>(clamp_max));
+    PutBits(d, 288, 7, static_cast<uint64_t>(kh));
+    PutBits(d, 295, 7, static_cast<uint64_t>(kw));
+    PutBits(d, 302, 14, static_cast<uint64_t>(kx));
+    PutBits(d, 316, 25, static_cast<uint64_t>(dst));
+    PutBits(d, 341, 20, static_cast<uint64_t>(dst_pitch));
+    PutBits(d, 361, 25, static_cast<uint64_t>(dst_img_pitch));
+    PutBits(d, 386, 18, static_cast<uint64_t>(dst_sx));
+    PutBits(d, 404, 9, static_cast<uint64_t>(cols));
+    PutBits(d, 413, 8, static_cast<uint64_t>(clamp_min));
+    PutBits(d, 421, 8, static_cast<uint64_t>(clamp_max));
+    PutBits(d, 429, 8, static_cast<uint64_t>(src_zp));
+    PutBits(d, 437, 8, static_cast<uint64_t>(zp));
+    PutBits(d, 445, 32, static_cast<uint64_t>(mult));
+    PutBits(d, 477, 6, static_cast<uint64_t>(shift));
     return d;
   }
   static constexpr Pool Decode(const Descriptor& d) {
@@ -634,16 +699,20 @@ struct Pool {
     r.src_sx = static_cast<decltype(r.src_sx)>(GetBits(d, 243, 18));
     r.dy = static_cast<decltype(r.dy)>(GetSignedBits(d, 261, 8));
     r.dx = static_cast<decltype(r.dx)>(GetSignedBits(d, 269, 19));
-    r.kh = static_cast<decltype(r.kh)>(GetBits(d, 288, 5));
-    r.kw = static_cast<decltype(r.kw)>(GetBits(d, 293, 5));
-    r.kx = static_cast<decltype(r.kx)>(GetBits(d, 298, 14));
-    r.dst = static_cast<decltype(r.dst)>(GetBits(d, 312, 25));
-    r.dst_pitch = static_cast<decltype(r.dst_pitch)>(GetBits(d, 337, 20));
-    r.dst_img_pitch = static_cast<decltype(r.dst_img_pitch)>(GetBits(d, 357, 25));
-    r.dst_sx = static_cast<decltype(r.dst_sx)>(GetBits(d, 382, 18));
-    r.cols = static_cast<decltype(r.cols)>(GetBits(d, 400, 9));
-    r.clamp_min = static_cast<decltype(r.clamp_min)>(GetSignedBits(d, 409, 8));
-    r.clamp_max = static_cast<decltype(r.clamp_max)>(GetSignedBits(d, 417, 8));
+    r.kh = static_cast<decltype(r.kh)>(GetBits(d, 288, 7));
+    r.kw = static_cast<decltype(r.kw)>(GetBits(d, 295, 7));
+    r.kx = static_cast<decltype(r.kx)>(GetBits(d, 302, 14));
+    r.dst = static_cast<decltype(r.dst)>(GetBits(d, 316, 25));
+    r.dst_pitch = static_cast<decltype(r.dst_pitch)>(GetBits(d, 341, 20));
+    r.dst_img_pitch = static_cast<decltype(r.dst_img_pitch)>(GetBits(d, 361, 25));
+    r.dst_sx = static_cast<decltype(r.dst_sx)>(GetBits(d, 386, 18));
+    r.cols = static_cast<decltype(r.cols)>(GetBits(d, 404, 9));
+    r.clamp_min = static_cast<decltype(r.clamp_min)>(GetSignedBits(d, 413, 8));
+    r.clamp_max = static_cast<decltype(r.clamp_max)>(GetSignedBits(d, 421, 8));
+    r.src_zp = static_cast<decltype(r.src_zp)>(GetSignedBits(d, 429, 8));
+    r.zp = static_cast<decltype(r.zp)>(GetSignedBits(d, 437, 8));
+    r.mult = static_cast<decltype(r.mult)>(GetBits(d, 445, 32));
+    r.shift = static_cast<decltype(r.shift)>(GetSignedBits(d, 477, 6));
     return r;
   }
   // True when every field fits its width: Decode(Encode()) gives the same back.
@@ -671,7 +740,11 @@ struct Pool {
            r.dst_sx == dst_sx &&
            r.cols == cols &&
            r.clamp_min == clamp_min &&
-           r.clamp_max == clamp_max;
+           r.clamp_max == clamp_max &&
+           r.src_zp == src_zp &&
+           r.zp == zp &&
+           r.mult == mult &&
+           r.shift == shift;
   }
 };
 
@@ -679,6 +752,7 @@ struct Pool {
 struct Add {
   static constexpr Opcode kOpcode = Opcode::kAdd;
   static constexpr uint8_t kSingleRound = 2;  // round once rather than twice
+  static constexpr uint8_t kTable = 4;  // results pass through the lanes' table
   Header header = {static_cast<uint8_t>(kOpcode)};
   uint32_t src0 = 0;  // unified buffer byte address of operand 0
   uint32_t src1 = 0;  // unified buffer byte address of operand 1
@@ -779,6 +853,164 @@ struct Add {
            r.shift == shift &&
            r.clamp_min == clamp_min &&
            r.clamp_max == clamp_max;
+  }
+};
+
+// quantised int8 product of two tensors, unified buffer to unified buffer; steps of 0 repeat an operand.
+struct Mul {
+  static constexpr Opcode kOpcode = Opcode::kMul;
+  static constexpr uint8_t kSingleRound = 2;  // round once rather than twice
+  static constexpr uint8_t kTable = 4;  // results pass through the lanes' table
+  Header header = {static_cast<uint8_t>(kOpcode)};
+  uint32_t src0 = 0;  // unified buffer byte address of operand 0
+  uint32_t src1 = 0;  // unified buffer byte address of operand 1
+  uint32_t dst = 0;  // unified buffer byte address of the result
+  uint32_t n = 0;  // images, >= 1
+  uint32_t ny = 0;  // lines, >= 1
+  uint32_t nx = 0;  // positions a line, >= 1
+  uint32_t cols = 0;  // bytes of a position, 1..Cols
+  uint32_t img_pitch0 = 0;  // operand 0: bytes from an image to the next
+  uint32_t img_pitch1 = 0;  // operand 1: bytes from an image to the next
+  uint32_t dst_img_pitch = 0;  // result: bytes from an image to the next
+  uint32_t pitch0 = 0;  // operand 0: bytes from a line to the next
+  uint32_t pitch1 = 0;  // operand 1: bytes from a line to the next
+  uint32_t dst_pitch = 0;  // result: bytes from a line to the next
+  uint32_t sx0 = 0;  // operand 0: bytes from a position to the next
+  uint32_t sx1 = 0;  // operand 1: bytes from a position to the next
+  uint32_t dst_sx = 0;  // result: bytes from a position to the next
+  int32_t zp0 = 0;  // zero point of operand 0
+  int32_t zp1 = 0;  // zero point of operand 1
+  int32_t zp = 0;  // zero point of the result
+  uint32_t mult = 0;  // multiplier of the product
+  int32_t shift = 0;  // shift of the product (positive left)
+  int32_t clamp_min = 0;  // lower bound
+  int32_t clamp_max = 0;  // upper bound
+
+  constexpr Descriptor Encode() const {
+    Descriptor d{};
+    PutBits(d, 0, 8, static_cast<uint64_t>(header.opcode));
+    PutBits(d, 8, 8, static_cast<uint64_t>(header.flags));
+    PutBits(d, 16, 16, static_cast<uint64_t>(header.tag));
+    PutBits(d, 32, 32, static_cast<uint64_t>(header.wait_mask));
+    PutBits(d, 64, 32, static_cast<uint64_t>(header.post_mask));
+    PutBits(d, 96, 25, static_cast<uint64_t>(src0));
+    PutBits(d, 121, 25, static_cast<uint64_t>(src1));
+    PutBits(d, 146, 25, static_cast<uint64_t>(dst));
+    PutBits(d, 171, 10, static_cast<uint64_t>(n));
+    PutBits(d, 181, 14, static_cast<uint64_t>(ny));
+    PutBits(d, 195, 14, static_cast<uint64_t>(nx));
+    PutBits(d, 209, 9, static_cast<uint64_t>(cols));
+    PutBits(d, 218, 25, static_cast<uint64_t>(img_pitch0));
+    PutBits(d, 243, 25, static_cast<uint64_t>(img_pitch1));
+    PutBits(d, 268, 25, static_cast<uint64_t>(dst_img_pitch));
+    PutBits(d, 293, 20, static_cast<uint64_t>(pitch0));
+    PutBits(d, 313, 20, static_cast<uint64_t>(pitch1));
+    PutBits(d, 333, 20, static_cast<uint64_t>(dst_pitch));
+    PutBits(d, 353, 18, static_cast<uint64_t>(sx0));
+    PutBits(d, 371, 18, static_cast<uint64_t>(sx1));
+    PutBits(d, 389, 18, static_cast<uint64_t>(dst_sx));
+    PutBits(d, 407, 8, static_cast<uint64_t>(zp0));
+    PutBits(d, 415, 8, static_cast<uint64_t>(zp1));
+    PutBits(d, 423, 8, static_cast<uint64_t>(zp));
+    PutBits(d, 431, 32, static_cast<uint64_t>(mult));
+    PutBits(d, 463, 6, static_cast<uint64_t>(shift));
+    PutBits(d, 469, 8, static_cast<uint64_t>(clamp_min));
+    PutBits(d, 477, 8, static_cast<uint64_t>(clamp_max));
+    return d;
+  }
+  static constexpr Mul Decode(const Descriptor& d) {
+    Mul r;
+    r.header.opcode = static_cast<decltype(r.header.opcode)>(GetBits(d, 0, 8));
+    r.header.flags = static_cast<decltype(r.header.flags)>(GetBits(d, 8, 8));
+    r.header.tag = static_cast<decltype(r.header.tag)>(GetBits(d, 16, 16));
+    r.header.wait_mask = static_cast<decltype(r.header.wait_mask)>(GetBits(d, 32, 32));
+    r.header.post_mask = static_cast<decltype(r.header.post_mask)>(GetBits(d, 64, 32));
+    r.src0 = static_cast<decltype(r.src0)>(GetBits(d, 96, 25));
+    r.src1 = static_cast<decltype(r.src1)>(GetBits(d, 121, 25));
+    r.dst = static_cast<decltype(r.dst)>(GetBits(d, 146, 25));
+    r.n = static_cast<decltype(r.n)>(GetBits(d, 171, 10));
+    r.ny = static_cast<decltype(r.ny)>(GetBits(d, 181, 14));
+    r.nx = static_cast<decltype(r.nx)>(GetBits(d, 195, 14));
+    r.cols = static_cast<decltype(r.cols)>(GetBits(d, 209, 9));
+    r.img_pitch0 = static_cast<decltype(r.img_pitch0)>(GetBits(d, 218, 25));
+    r.img_pitch1 = static_cast<decltype(r.img_pitch1)>(GetBits(d, 243, 25));
+    r.dst_img_pitch = static_cast<decltype(r.dst_img_pitch)>(GetBits(d, 268, 25));
+    r.pitch0 = static_cast<decltype(r.pitch0)>(GetBits(d, 293, 20));
+    r.pitch1 = static_cast<decltype(r.pitch1)>(GetBits(d, 313, 20));
+    r.dst_pitch = static_cast<decltype(r.dst_pitch)>(GetBits(d, 333, 20));
+    r.sx0 = static_cast<decltype(r.sx0)>(GetBits(d, 353, 18));
+    r.sx1 = static_cast<decltype(r.sx1)>(GetBits(d, 371, 18));
+    r.dst_sx = static_cast<decltype(r.dst_sx)>(GetBits(d, 389, 18));
+    r.zp0 = static_cast<decltype(r.zp0)>(GetSignedBits(d, 407, 8));
+    r.zp1 = static_cast<decltype(r.zp1)>(GetSignedBits(d, 415, 8));
+    r.zp = static_cast<decltype(r.zp)>(GetSignedBits(d, 423, 8));
+    r.mult = static_cast<decltype(r.mult)>(GetBits(d, 431, 32));
+    r.shift = static_cast<decltype(r.shift)>(GetSignedBits(d, 463, 6));
+    r.clamp_min = static_cast<decltype(r.clamp_min)>(GetSignedBits(d, 469, 8));
+    r.clamp_max = static_cast<decltype(r.clamp_max)>(GetSignedBits(d, 477, 8));
+    return r;
+  }
+  // True when every field fits its width: Decode(Encode()) gives the same back.
+  constexpr bool Fits() const {
+    const Mul r = Decode(Encode());
+    (void)r;
+    return r.src0 == src0 &&
+           r.src1 == src1 &&
+           r.dst == dst &&
+           r.n == n &&
+           r.ny == ny &&
+           r.nx == nx &&
+           r.cols == cols &&
+           r.img_pitch0 == img_pitch0 &&
+           r.img_pitch1 == img_pitch1 &&
+           r.dst_img_pitch == dst_img_pitch &&
+           r.pitch0 == pitch0 &&
+           r.pitch1 == pitch1 &&
+           r.dst_pitch == dst_pitch &&
+           r.sx0 == sx0 &&
+           r.sx1 == sx1 &&
+           r.dst_sx == dst_sx &&
+           r.zp0 == zp0 &&
+           r.zp1 == zp1 &&
+           r.zp == zp &&
+           r.mult == mult &&
+           r.shift == shift &&
+           r.clamp_min == clamp_min &&
+           r.clamp_max == clamp_max;
+  }
+};
+
+// give the vector unit's lanes a table of 256 bytes: byte q + 128 is what q becomes.
+struct Table {
+  static constexpr Opcode kOpcode = Opcode::kTable;
+  Header header = {static_cast<uint8_t>(kOpcode)};
+  uint32_t src = 0;  // unified buffer byte address of the table; multiple of the word
+
+  constexpr Descriptor Encode() const {
+    Descriptor d{};
+    PutBits(d, 0, 8, static_cast<uint64_t>(header.opcode));
+    PutBits(d, 8, 8, static_cast<uint64_t>(header.flags));
+    PutBits(d, 16, 16, static_cast<uint64_t>(header.tag));
+    PutBits(d, 32, 32, static_cast<uint64_t>(header.wait_mask));
+    PutBits(d, 64, 32, static_cast<uint64_t>(header.post_mask));
+    PutBits(d, 96, 25, static_cast<uint64_t>(src));
+    return d;
+  }
+  static constexpr Table Decode(const Descriptor& d) {
+    Table r;
+    r.header.opcode = static_cast<decltype(r.header.opcode)>(GetBits(d, 0, 8));
+    r.header.flags = static_cast<decltype(r.header.flags)>(GetBits(d, 8, 8));
+    r.header.tag = static_cast<decltype(r.header.tag)>(GetBits(d, 16, 16));
+    r.header.wait_mask = static_cast<decltype(r.header.wait_mask)>(GetBits(d, 32, 32));
+    r.header.post_mask = static_cast<decltype(r.header.post_mask)>(GetBits(d, 64, 32));
+    r.src = static_cast<decltype(r.src)>(GetBits(d, 96, 25));
+    return r;
+  }
+  // True when every field fits its width: Decode(Encode()) gives the same back.
+  constexpr bool Fits() const {
+    const Table r = Decode(Encode());
+    (void)r;
+    return r.src == src;
   }
 };
 
@@ -1044,10 +1276,26 @@ inline constexpr FieldInfo kRequantFields[] = {
     {"zp", 269, 8, 1, true, "output zero point"},
     {"clamp_min", 277, 8, 1, true, "lower bound after the zero point"},
     {"clamp_max", 285, 8, 1, true, "upper bound after the zero point"},
+    {"src", 293, 25, 1, false, "residual: unified buffer byte address of the second operand's first vector"},
+    {"src_pitch", 318, 20, 1, false, "residual: bytes from a line to the next"},
+    {"src_img_pitch", 338, 25, 1, false, "residual: bytes from an image to the next"},
+    {"src_sx", 363, 18, 1, false, "residual: bytes from a position to the next"},
+    {"src_zp", 381, 8, 1, true, "residual: zero point of the second operand"},
+    {"sum_zp", 389, 8, 1, true, "residual: zero point of the sum"},
+    {"sum_mult1", 397, 32, 1, false, "residual: multiplier of the operand that is not scaled by 2^19"},
+    {"sum_shift1", 429, 6, 1, true, "residual: its shift (positive left)"},
+    {"sum_mult", 435, 32, 1, false, "residual: multiplier of the sum"},
+    {"sum_shift", 467, 6, 1, true, "residual: shift of the sum"},
+    {"sum_min", 473, 8, 1, true, "residual: lower bound of the sum"},
+    {"sum_max", 481, 8, 1, true, "residual: upper bound of the sum"},
 };
 inline constexpr FlagInfo kRequantFlags[] = {
     {"raw", 0, "write the int32 accumulators, little endian, 4 x cols bytes a row; no bias, no requantise", 3},
     {"single_round", 1, "round once rather than twice", 3},
+    {"table", 2, "results pass through the lanes' table", 3},
+    {"residual", 3, "a quantised addition of each result and a byte of a second operand follows; only cores with Residual", 3},
+    {"residual_wide", 4, "residual: the second operand is the one that is scaled by 2^19 exactly, the result by sum_mult1 and sum_shift1; otherwise the other way round", 3},
+    {"residual_single", 5, "residual: the addition rounds once rather than twice", 3},
 };
 inline constexpr FieldInfo kPoolFields[] = {
     {"src", 96, 25, 1, false, "unified buffer byte address of image 0, line 0, first channel"},
@@ -1062,19 +1310,26 @@ inline constexpr FieldInfo kPoolFields[] = {
     {"src_sx", 243, 18, 1, false, "input bytes from an output position to the next"},
     {"dy", 261, 8, 1, true, "line of the first window's first tap (minus the padding)"},
     {"dx", 269, 19, 1, true, "byte x coordinate of the first window's first tap"},
-    {"kh", 288, 5, 1, false, "window lines, >= 1"},
-    {"kw", 293, 5, 1, false, "window positions, >= 1; kh x kw at most 256"},
-    {"kx", 298, 14, 1, false, "bytes from a tap to the next in a line"},
-    {"dst", 312, 25, 1, false, "unified buffer byte address of the first output vector"},
-    {"dst_pitch", 337, 20, 1, false, "bytes from a line to the next"},
-    {"dst_img_pitch", 357, 25, 1, false, "bytes from an image to the next"},
-    {"dst_sx", 382, 18, 1, false, "bytes from a position to the next"},
-    {"cols", 400, 9, 1, false, "channels, 1..Cols"},
-    {"clamp_min", 409, 8, 1, true, "lower bound"},
-    {"clamp_max", 417, 8, 1, true, "upper bound"},
+    {"kh", 288, 7, 1, false, "window lines, >= 1"},
+    {"kw", 295, 7, 1, false, "window positions, >= 1; kh x kw at most 256, or with sum 16129"},
+    {"kx", 302, 14, 1, false, "bytes from a tap to the next in a line"},
+    {"dst", 316, 25, 1, false, "unified buffer byte address of the first output vector"},
+    {"dst_pitch", 341, 20, 1, false, "bytes from a line to the next"},
+    {"dst_img_pitch", 361, 25, 1, false, "bytes from an image to the next"},
+    {"dst_sx", 386, 18, 1, false, "bytes from a position to the next"},
+    {"cols", 404, 9, 1, false, "channels, 1..Cols"},
+    {"clamp_min", 413, 8, 1, true, "lower bound"},
+    {"clamp_max", 421, 8, 1, true, "upper bound"},
+    {"src_zp", 429, 8, 1, true, "sum: zero point of the taps"},
+    {"zp", 437, 8, 1, true, "sum: zero point of the result"},
+    {"mult", 445, 32, 1, false, "sum: multiplier"},
+    {"shift", 477, 6, 1, true, "sum: shift (positive left)"},
 };
 inline constexpr FlagInfo kPoolFlags[] = {
     {"average", 0, "average over the valid taps, rounded half away from zero; otherwise maximum", 3},
+    {"single_round", 1, "sum: round once rather than twice", 3},
+    {"table", 2, "results pass through the lanes' table", 3},
+    {"sum", 3, "sum over the valid taps of what they are above src_zp, requantised; without average", 3},
 };
 inline constexpr FieldInfo kAddFields[] = {
     {"src0", 96, 25, 1, false, "unified buffer byte address of operand 0"},
@@ -1099,6 +1354,39 @@ inline constexpr FieldInfo kAddFields[] = {
 };
 inline constexpr FlagInfo kAddFlags[] = {
     {"single_round", 1, "round once rather than twice", 3},
+    {"table", 2, "results pass through the lanes' table", 3},
+};
+inline constexpr FieldInfo kMulFields[] = {
+    {"src0", 96, 25, 1, false, "unified buffer byte address of operand 0"},
+    {"src1", 121, 25, 1, false, "unified buffer byte address of operand 1"},
+    {"dst", 146, 25, 1, false, "unified buffer byte address of the result"},
+    {"n", 171, 10, 1, false, "images, >= 1"},
+    {"ny", 181, 14, 1, false, "lines, >= 1"},
+    {"nx", 195, 14, 1, false, "positions a line, >= 1"},
+    {"cols", 209, 9, 1, false, "bytes of a position, 1..Cols"},
+    {"img_pitch0", 218, 25, 1, false, "operand 0: bytes from an image to the next"},
+    {"img_pitch1", 243, 25, 1, false, "operand 1: bytes from an image to the next"},
+    {"dst_img_pitch", 268, 25, 1, false, "result: bytes from an image to the next"},
+    {"pitch0", 293, 20, 1, false, "operand 0: bytes from a line to the next"},
+    {"pitch1", 313, 20, 1, false, "operand 1: bytes from a line to the next"},
+    {"dst_pitch", 333, 20, 1, false, "result: bytes from a line to the next"},
+    {"sx0", 353, 18, 1, false, "operand 0: bytes from a position to the next"},
+    {"sx1", 371, 18, 1, false, "operand 1: bytes from a position to the next"},
+    {"dst_sx", 389, 18, 1, false, "result: bytes from a position to the next"},
+    {"zp0", 407, 8, 1, true, "zero point of operand 0"},
+    {"zp1", 415, 8, 1, true, "zero point of operand 1"},
+    {"zp", 423, 8, 1, true, "zero point of the result"},
+    {"mult", 431, 32, 1, false, "multiplier of the product"},
+    {"shift", 463, 6, 1, true, "shift of the product (positive left)"},
+    {"clamp_min", 469, 8, 1, true, "lower bound"},
+    {"clamp_max", 477, 8, 1, true, "upper bound"},
+};
+inline constexpr FlagInfo kMulFlags[] = {
+    {"single_round", 1, "round once rather than twice", 3},
+    {"table", 2, "results pass through the lanes' table", 3},
+};
+inline constexpr FieldInfo kTableFields[] = {
+    {"src", 96, 25, 1, false, "unified buffer byte address of the table; multiple of the word"},
 };
 inline constexpr FieldInfo kVloadFields[] = {
     {"ub_addr", 96, 25, 1, false, "unified buffer byte address of the first instruction; multiple of the word"},
@@ -1109,7 +1397,7 @@ inline constexpr FieldInfo kVrunFields[] = {
     {"args", 96, 32, 12, false, "scalar registers s1..s12 at the start; the others are 0"},
     {"pc", 480, 11, 1, false, "index of the first instruction"},
 };
-inline constexpr std::array<OpInfo, 11> kOps = {{
+inline constexpr std::array<OpInfo, 13> kOps = {{
     {"load", Opcode::kLoad, Queue::kLoad, "copy n2 x n1 runs of len bytes from HBM to the unified buffer",
      kLoadFields, 9, nullptr, 0, 336, 3},
     {"store", Opcode::kStore, Queue::kStore, "copy n2 x n1 runs of len bytes from the unified buffer to HBM",
@@ -1121,11 +1409,15 @@ inline constexpr std::array<OpInfo, 11> kOps = {{
     {"matmul", Opcode::kMatmul, Queue::kMxu, "t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators",
      kMatmulFields, 19, kMatmulFlags, 3, 460, 3},
     {"requant", Opcode::kRequant, Queue::kVector, "accumulator rows: bias, requantise, clamp, write int8 vectors (or raw int32) to the unified buffer",
-     kRequantFields, 13, kRequantFlags, 2, 293, 1},
-    {"pool", Opcode::kPool, Queue::kVector, "max or average over windows of int8 vectors, unified buffer to unified buffer",
-     kPoolFields, 22, kPoolFlags, 1, 425, 1},
+     kRequantFields, 25, kRequantFlags, 6, 489, 1},
+    {"pool", Opcode::kPool, Queue::kVector, "max, average or requantised sum over windows of int8 vectors, unified buffer to unified buffer",
+     kPoolFields, 26, kPoolFlags, 4, 483, 1},
     {"add", Opcode::kAdd, Queue::kVector, "quantised int8 addition of two tensors, unified buffer to unified buffer",
-     kAddFields, 19, kAddFlags, 1, 419, 1},
+     kAddFields, 19, kAddFlags, 2, 419, 1},
+    {"mul", Opcode::kMul, Queue::kVector, "quantised int8 product of two tensors, unified buffer to unified buffer; steps of 0 repeat an operand",
+     kMulFields, 23, kMulFlags, 2, 485, 1},
+    {"table", Opcode::kTable, Queue::kVector, "give the vector unit's lanes a table of 256 bytes: byte q + 128 is what q becomes",
+     kTableFields, 1, nullptr, 0, 121, 1},
     {"vload", Opcode::kVload, Queue::kVector, "copy instructions from the unified buffer into the vector unit's instruction memory",
      kVloadFields, 3, nullptr, 0, 144, 2},
     {"vrun", Opcode::kVrun, Queue::kVector, "run a program of the vector unit until its halt",

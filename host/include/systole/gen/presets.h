@@ -37,6 +37,7 @@ struct CoreConfig {
   int64_t acc_rows;  // accumulator rows of Cols 32-bit lanes, in two banks of half the rows each
   int64_t wfifo_tiles;  // weight FIFO capacity in tiles of Rows x Cols elements
   int64_t vector_lanes;  // results a cycle of the vector unit (power of two up to Cols; bf16: Cols)
+  int64_t residual;  // int8: 1 if the vector unit adds a second operand to what it requantises; else 0
   int64_t segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
   int64_t queue_depth;  // descriptors a unit queue holds
   int64_t beat;  // bytes of a beat: what memory reads or writes in one cycle at most; DMA alignment
@@ -79,14 +80,14 @@ struct Preset : CoreConfig {
 };
 
 inline constexpr std::array<Preset, 8> kPresets = {{
-    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 8, 4, 8, 32}, {Memory::kHbm, 2, 0}, "nano", 0},
-    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 4, 8, 64}, {Memory::kHbm, 4, 0}, "edge", 1},
-    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 256, 4, 8, 128}, {Memory::kHbm, 8, 0}, "v1", 2},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 4, 8, 32}, {Memory::kHbm, 2, 0}, "mini", 3},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 4, 8, 512}, {Memory::kHbm, 32, 0}, "v2", 4},
-    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 4, 32, 4, 8, 128}, {Memory::kHbm, 8, 0}, "lite", 5},
-    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 2, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board8", 6},
-    {{16, 16, Cell::kInt8, 2, 136, 131072, 8, 1024, 8, 4, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board", 7},
+    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 8, 1, 4, 8, 32}, {Memory::kHbm, 2, 0}, "nano", 0},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 1, 4, 8, 64}, {Memory::kHbm, 4, 0}, "edge", 1},
+    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 256, 1, 4, 8, 128}, {Memory::kHbm, 8, 0}, "v1", 2},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 32}, {Memory::kHbm, 2, 0}, "mini", 3},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 512}, {Memory::kHbm, 32, 0}, "v2", 4},
+    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 4, 32, 0, 4, 8, 128}, {Memory::kHbm, 8, 0}, "lite", 5},
+    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 2, 0, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board8", 6},
+    {{16, 16, Cell::kInt8, 2, 136, 131072, 8, 1024, 8, 4, 0, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board", 7},
 }};
 
 // The preset of that name, or nullptr.
