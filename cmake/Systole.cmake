@@ -6,7 +6,7 @@
 #   systole_add_test(name SOURCES a.cc ... [LIBS lib ...] [LABELS label ...] [TIMEOUT seconds]
 #                    [ARGS argument ...] [NO_MAIN])
 #     One GoogleTest suite: a program build/bin/<name> and a ctest test of the same name.
-#     NO_MAIN: the sources bring their own main, with tests/testing/options.h.
+#     NO_MAIN: the sources bring their own main, with tests/testing/options.h. All have --seed and --cases (tests/testing/seeds.h).
 #
 #   systole_add_check(name COMMAND ... [LABELS label ...] [TIMEOUT seconds])
 #     A ctest test that runs a command in the source folder.
@@ -142,6 +142,8 @@ target_precompile_headers(systole_host_headers PRIVATE ${SYSTOLE_HOST_HEADERS})
 if(GTest_FOUND)
   add_library(systole_test_options STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/options.cc)
   target_link_libraries(systole_test_options PRIVATE systole_base CLI11::CLI11 GTest::gtest)
+  add_library(systole_test_main STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/main.cc)
+  target_link_libraries(systole_test_main PRIVATE systole_base systole_test_options)
 endif()
 
 function(systole_add_test name)
@@ -172,7 +174,7 @@ function(systole_add_test name)
   if(ARG_NO_MAIN)
     target_link_libraries(${name} PRIVATE systole_test_options)
   else()
-    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+    target_link_libraries(${name} PRIVATE systole_test_main)
   endif()
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")

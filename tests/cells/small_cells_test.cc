@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cells/bench.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::test {
 namespace {
@@ -26,7 +27,7 @@ void StartCredit(Bench<Vcredit>& bench) {
 }
 
 TEST(CreditTest, CountsUnderRandomTraffic) {
-  for (uint32_t seed = 1; seed <= 20; ++seed) {
+  for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(20)) {
     Bench<Vcredit> bench(seed);
     StartCredit(bench);
     int left = kCredits;
@@ -62,7 +63,7 @@ TEST(CreditAssertionTest, CatchesACreditTooMany) {
 
 TEST(RamTest, FollowsAnArray) {
   constexpr int kDepth = 24;
-  for (uint32_t seed = 1; seed <= 10; ++seed) {
+  for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(10)) {
     Bench<Vram> bench(seed);
     std::array<uint32_t, kDepth> expected{};
     bench->clk_i = 0;

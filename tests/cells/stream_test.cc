@@ -13,6 +13,7 @@
 #include "Vskid.h"
 #include "gtest/gtest.h"
 #include "tests/cells/bench.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::test {
 namespace {
@@ -48,7 +49,7 @@ TYPED_TEST(StreamTest, IsEmptyAfterReset) {
 }
 
 TYPED_TEST(StreamTest, KeepsOrderAndDataUnderRandomStalls) {
-  for (uint32_t seed = 1; seed <= 20; ++seed) {
+  for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(20)) {
     Bench<typename TypeParam::Model> bench(seed);
     Start(bench);
     std::deque<uint32_t> expected;

@@ -19,6 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "host/compiler/row_blocks.h"
 #include "systole/device.h"
+#include "tests/testing/choices.h"
 #include "tests/testing/options.h"
 #include "verif/golden/float_ops.h"
 
@@ -31,8 +32,6 @@ using testing::HasSubstr;
 
 std::string g_backend = "iss";
 std::string g_preset = "mini";
-int g_cases = 40;
-uint64_t g_seed = 1;
 
 // Mostly values of about 1; every 64th is any pattern at all.
 uint16_t RandomBf16(std::mt19937_64& rng, bool special) {
@@ -159,14 +158,14 @@ compiler::FloatMatmulSpec SpecOf(const Bf16Matrix& a, const Bf16Matrix& b) {
 }
 
 TEST(FloatMatmul, Random) {
-  std::printf("%d cases on %s at %s, seeds from %d\n", g_cases,
-              g_backend.c_str(), g_preset.c_str(), static_cast<int>(g_seed));
+  const int cases = testing_options::Cases(40);
+  std::printf("%d cases on %s at %s, seeds from %d\n", cases, g_backend.c_str(),
+              g_preset.c_str(), static_cast<int>(testing_options::FirstSeed()));
   const int64_t lanes = FindPreset(g_preset)->cols;
-  for (int i = 0; i < g_cases; ++i) {
-    const uint64_t seed = g_seed + i;
+  for (const uint64_t seed : testing_options::Seeds(cases)) {
     std::mt19937_64 rng(seed);
     const auto size = [&](int64_t most) {
-      return 1 + static_cast<int>(rng() % most);
+      return 1 + static_cast<int>(testing_options::Choose(most, rng));
     };
     const bool special = seed % 3 == 0;
     const Bf16Matrix a =
@@ -180,6 +179,9 @@ TEST(FloatMatmul, Random) {
       const Bf16Matrix t = b.transpose();
       spec.b.assign(t.data(), t.data() + t.size());
     }
+    testing_options::Describe(
+        static_cast<double>(spec.m * spec.k + spec.k * spec.n),
+        absl::StrFormat("%dx%dx%d", spec.m, spec.k, spec.n));
     SCOPED_TRACE(absl::StrFormat("seed %d: %dx%dx%d%s%s", seed, spec.m, spec.k,
                                  spec.n, spec.float32_result ? " fp32" : "",
                                  spec.b_transposed ? " b^T" : ""));
@@ -264,9 +266,7 @@ TEST(FloatMatmul, Errors) {
 }  // namespace systole
 
 int main(int argc, char** argv) {
-  return systole::testing_options::RunTests(argc, argv,
-                                            {{"backend", &systole::g_backend},
-                                             {"preset", &systole::g_preset},
-                                             {"cases", &systole::g_cases},
-                                             {"seed", &systole::g_seed}});
+  return systole::testing_options::RunTests(
+      argc, argv,
+      {{"backend", &systole::g_backend}, {"preset", &systole::g_preset}});
 }

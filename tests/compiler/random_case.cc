@@ -3,10 +3,14 @@
 #include "tests/compiler/random_case.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <random>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "host/tools/workload.h"
+#include "tests/testing/choices.h"
 
 namespace systole {
 namespace {
@@ -20,8 +24,11 @@ class Maker {
   Maker(uint64_t seed, const Preset& preset, int64_t work)
       : rng_(seed), preset_(preset), work_(work) {}
 
-  RandomCase Make() {
-    const int kind = Pick(0, 11);
+  RandomCase Make(const std::string& name) {
+    int kind = Pick(0, 11);
+    for (const auto& [of, first] : kKinds) {
+      if (name == of) kind = first;
+    }
     if (kind < 3) return Matmul();
     c_.network.name = "random";
     c_.options.batch = Chance(3) ? Pick(2, 5) : 1;
@@ -51,8 +58,16 @@ class Maker {
   }
 
  private:
-  int Pick(int low, int high) {
+  static constexpr std::pair<const char*, int> kKinds[] = {
+      {"matmul", 0}, {"conv", 3}, {"dense", 7},
+      {"pool", 8},   {"add", 9},  {"network", 10}};
+
+  int Draw(int low, int high) {
     return low + static_cast<int>(rng_() % (high - low + 1));
+  }
+  int Pick(int low, int high) {
+    return low + static_cast<int>(testing_options::Choose(
+                     high - low + 1, [this] { return rng_(); }));
   }
   bool Chance(int one_in) { return Pick(1, one_in) == 1; }
 
@@ -83,7 +98,7 @@ class Maker {
 
   model::Requant Factor(int64_t terms) {
     model::Requant r = tools::SpreadingRequant(terms, rng_);
-    switch (Pick(0, 15)) {
+    switch (Draw(0, 15)) {
       case 0:
         return {};
       case 1:
@@ -93,14 +108,14 @@ class Maker {
       case 3:
         return {r.multiplier, -31};
       case 4:
-        return {r.multiplier, static_cast<int8_t>(Pick(-31, 30))};
+        return {r.multiplier, static_cast<int8_t>(Draw(-31, 30))};
       default:
         return r;
     }
   }
 
   int32_t Bias() {
-    switch (Pick(0, 9)) {
+    switch (Draw(0, 9)) {
       case 0:
         return 1 << 29;
       case 1:
@@ -108,7 +123,7 @@ class Maker {
       case 2:
         return 0;
       default:
-        return Pick(-20000, 20000);
+        return Draw(-20000, 20000);
     }
   }
 
@@ -333,8 +348,33 @@ class Maker {
 
 }  // namespace
 
-RandomCase MakeRandomCase(uint64_t seed, const Preset& preset, int64_t work) {
-  return Maker(seed, preset, work).Make();
+RandomCase MakeRandomCase(uint64_t seed, const Preset& preset, int64_t work,
+                          const std::string& kind) {
+  RandomCase c = Maker(seed, preset, work).Make(kind);
+  double size = static_cast<double>(c.input.size());
+  for (const Layer& layer : c.network.layers) {
+    size += 1000 + static_cast<double>(layer.weights.size()) +
+            static_cast<double>(c.network.out(layer).size());
+  }
+  testing_options::Describe(size, c.description);
+  return c;
+}
+
+void ShuffleFlags(uint64_t seed, Program* program) {
+  std::array<int, isa::kNumFlags> number;
+  std::iota(number.begin(), number.end(), 0);
+  std::mt19937_64 rng(seed);
+  for (int i = isa::kNumFlags - 1; i > 0; --i)
+    std::swap(number[i], number[rng() % (i + 1)]);
+  for (isa::Descriptor& d : program->descriptors) {
+    for (const int lsb : {32, 64}) {  // waits, posts
+      const uint64_t old = isa::GetBits(d, lsb, isa::kNumFlags);
+      uint64_t mask = 0;
+      for (int f = 0; f < isa::kNumFlags; ++f)
+        mask |= (old >> f & 1) << number[f];
+      isa::PutBits(d, lsb, isa::kNumFlags, mask);
+    }
+  }
 }
 
 absl::StatusOr<Program> CompileCase(const RandomCase& c, const Preset& preset) {

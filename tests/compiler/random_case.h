@@ -26,8 +26,14 @@ struct RandomCase {
   std::vector<int8_t> input;
 };
 
-// Aims at about `work` products.
-RandomCase MakeRandomCase(uint64_t seed, const Preset& preset, int64_t work);
+// Aims at about `work` products. `kind` chooses what is made: matmul, conv,
+// dense, pool, add, network; empty: the seed does. Shapes and operations are
+// choices (tests/testing/choices.h), values are not.
+RandomCase MakeRandomCase(uint64_t seed, const Preset& preset, int64_t work,
+                          const std::string& kind = "");
+
+// Other numbers for the flags of a program, which changes nothing that it does.
+void ShuffleFlags(uint64_t seed, Program* program);
 
 absl::StatusOr<Program> CompileCase(const RandomCase& c, const Preset& preset);
 

@@ -20,14 +20,15 @@
 #include "systole/device.h"
 #include "tests/compiler/random_case.h"
 #include "tests/testing/options.h"
+#include "tests/testing/seeds.h"
 #include "tests/vpu/random_core_program.h"
 
 namespace systole {
 namespace {
 
 std::string g_engine = "cxxrtl", g_preset = "nano";
-int g_cases = 10, g_images = 1, g_items = 20;  // items of a random program
-uint64_t g_seed = 1;
+int g_images = 1, g_items = 20;  // items of a random program
+constexpr int kCases = 10;
 constexpr int64_t kWork = 30000;  // products of a random case, about
 
 struct Result {
@@ -103,15 +104,13 @@ TEST(Engines, RandomNetworks) {
   if (preset.cell != Cell::kInt8) GTEST_SKIP() << "another cell";
   double seconds = 0;
   uint64_t cycles = 0;
-  for (int i = 0, done = 0; done < g_cases; ++i) {
-    const uint64_t seed = g_seed + i;
+  for (const uint64_t seed : testing_options::Seeds(kCases)) {
     const RandomCase c = MakeRandomCase(seed, preset, kWork);
     SCOPED_TRACE(absl::StrFormat("seed %d:%s", seed, c.description));
     const absl::StatusOr<Program> program = CompileCase(c, preset);
     // A pretended buffer may be too small for the layer's smallest tile.
     if (absl::IsResourceExhausted(program.status())) continue;
     ASSERT_TRUE(program.ok()) << program.status();
-    ++done;
     const auto expected = tools::GoldenTensors(c.network, c.input, c.raw);
     ASSERT_TRUE(expected.ok()) << expected.status();
     std::vector<Result> results;
@@ -150,8 +149,7 @@ TEST(Engines, RandomPrograms) {
   if (preset.cell == Cell::kInt8) GTEST_SKIP() << "another cell";
   double seconds = 0;
   uint64_t cycles = 0;
-  for (int i = 0; i < g_cases; ++i) {
-    const uint64_t seed = g_seed + i;
+  for (const uint64_t seed : testing_options::Seeds(kCases)) {
     SCOPED_TRACE(absl::StrFormat("seed %d", seed));
     const auto p = vpu::MakeRandomCoreProgram(preset, seed, g_items);
     ASSERT_TRUE(p.ok()) << p.status();
@@ -192,7 +190,7 @@ TEST(Engines, DigitsNetwork) {
   std::vector<std::unique_ptr<Device>> devices;
   const std::vector<std::string> engines = {"verilator", g_engine};
   for (const std::string& engine : engines) {
-    auto device = Open(engine, g_seed);
+    auto device = Open(engine, testing_options::FirstSeed());
     ASSERT_TRUE(device.ok()) << device.status();
     devices.push_back(*std::move(device));
   }
@@ -219,7 +217,7 @@ TEST(Engines, DigitsNetwork) {
 
 absl::StatusOr<Result> RunRandom(uint64_t seed) {
   const Preset& preset = *FindPreset(g_preset);
-  auto device = Open(g_engine, g_seed);
+  auto device = Open(g_engine, testing_options::FirstSeed());
   if (!device.ok()) return device.status();
   if (preset.cell == Cell::kInt8) {
     const RandomCase c = MakeRandomCase(seed, preset, kWork);
@@ -261,8 +259,6 @@ int main(int argc, char** argv) {
   return systole::testing_options::RunTests(argc, argv,
                                             {{"engine", &systole::g_engine},
                                              {"preset", &systole::g_preset},
-                                             {"seed", &systole::g_seed},
-                                             {"cases", &systole::g_cases},
                                              {"items", &systole::g_items},
                                              {"images", &systole::g_images}});
 }

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "tests/fpga/link_bench.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::serial {
 namespace {
@@ -163,7 +164,7 @@ TEST(Link, UnknownRequestsAreRefusedAndTheNextOnesServed) {
 
 TEST(Link, SurvivesFaultsOnTheLine) {
   uint64_t injected = 0, repeated = 0;
-  for (uint64_t seed = 1; seed <= 24; ++seed) {
+  for (const uint64_t seed : systole::testing_options::Seeds(24)) {
     const int rate = 8 << seed % 4;  // up to 1 in 1024 bytes
     Faults faults;
     (seed % 3 == 0   ? faults.lost

@@ -11,6 +11,7 @@
 #include "Vhbm8.h"
 #include "gtest/gtest.h"
 #include "tests/hbm/bench.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::hbm {
 namespace {
@@ -61,7 +62,7 @@ TYPED_TEST_SUITE(HbmTest, Models);
 // Many clients on few beats: every hazard of order. Stalls, partial masks, idle
 // phases; several refreshes pass.
 TYPED_TEST(HbmTest, RandomTrafficKeepsOrder) {
-  for (uint64_t seed : {11, 12, 13}) {
+  for (const uint64_t seed : systole::testing_options::Seeds(3, 11)) {
     SCOPED_TRACE(absl::StrFormat("seed %d", seed));
     Bench<TypeParam> bench(TestFixture::kPcs, seed);
     for (uint32_t range : {6u, 64u, 4096u}) {

@@ -24,6 +24,7 @@
 #include "host/ir/verifier.h"
 #include "host/lower/lowering.h"
 #include "tests/import/reference.h"
+#include "tests/testing/seeds.h"
 
 // Of the sanitizers' run-time library.
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
@@ -34,7 +35,7 @@ namespace {
 constexpr double kLimitSeconds = 5;  // for one mutation
 constexpr size_t kLarge = 32768;     // bytes of a model
 
-uint64_t g_seed = 0;
+uint64_t g_seed = systole::testing_options::FirstSeed(0);
 int64_t g_mutation = 0;
 
 void PrintReproduction() {

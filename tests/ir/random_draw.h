@@ -13,6 +13,7 @@
 
 #include "host/ir/attributes.h"
 #include "host/ir/type.h"
+#include "tests/testing/choices.h"
 
 namespace systole::ir {
 
@@ -22,7 +23,10 @@ class RandomDraw {
 
   // Both ends included.
   int64_t Between(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(random_);
+    const int64_t drawn =
+        std::uniform_int_distribution<int64_t>(low, high)(random_);
+    return low + static_cast<int64_t>(
+                     testing_options::Decide(drawn - low, high - low + 1));
   }
   bool Chance(int of) { return Between(1, of) == 1; }
   float Scale(double low = 0.02, double high = 0.2) {
@@ -39,7 +43,10 @@ class RandomDraw {
   }
   Literal Bytes(int64_t count) {
     std::vector<int8_t> values(count);
-    for (int8_t& v : values) v = static_cast<int8_t>(Between(-127, 127));
+    for (int8_t& v : values) {
+      v = static_cast<int8_t>(
+          std::uniform_int_distribution<int64_t>(-127, 127)(random_));
+    }
     return Literal(std::move(values));
   }
 

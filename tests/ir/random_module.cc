@@ -26,7 +26,9 @@ class Generator : private RandomNodes {
       AddInput(Chance(2) ? image : Ints{1, 1, 1, image[3]});
     for (int i = 1; i < options_.inputs; ++i) AddInput(image);
     for (int left = 4 * options_.operations;
-         left > 0 && added_ < options_.operations; --left) {
+         testing_options::More(left > 0 && added_ < options_.operations);
+         --left) {
+      const testing_options::Span span;
       Try(RandomOp());
     }
     for (const auto& node : module_->nodes()) {

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/iss/pipeline.h"
 #include "tests/iss/reference.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::iss {
 namespace {
@@ -195,7 +196,7 @@ class ProgramMaker {
 
 TEST(Race, RandomProgramsAgainstTheOracle) {
   int racy = 0, clean = 0;
-  for (uint64_t seed = 1; seed <= 1500; ++seed) {
+  for (const uint64_t seed : systole::testing_options::Seeds(1500)) {
     ProgramMaker maker(seed);
     const std::vector<isa::Descriptor> program = maker.Make(2 + seed % 14);
     Iss iss(Nano(), seed);

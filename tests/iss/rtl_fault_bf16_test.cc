@@ -46,7 +46,7 @@ class Bf16FaultTest : public RtlFaultTest {
   // illegal.
   std::vector<uint8_t> Memory() override {
     std::vector<uint8_t> memory(kHbmBytes);
-    for (uint8_t& b : memory) b = static_cast<uint8_t>(Pick(256));
+    for (uint8_t& b : memory) b = static_cast<uint8_t>(Draw(256));
     const absl::StatusOr<vpu::Code> code = vpu::Assemble(kText, "chunk");
     EXPECT_TRUE(code.ok()) << code.status();
     std::vector<uint64_t> words = code->words;

@@ -19,6 +19,7 @@
 #include "gtest/gtest.h"
 #include "sim/iss/iss_device.h"
 #include "systole/device.h"
+#include "tests/testing/choices.h"
 
 namespace systole::iss {
 
@@ -28,9 +29,7 @@ class RtlFaultTest : public ::testing::Test {
   // More would take too long in the RTL.
   static constexpr uint64_t kMaxBeats = 20000;
 
-  explicit RtlFaultTest(const char* preset)
-      : random_(::testing::GTEST_FLAG(random_seed)),
-        preset_(*FindPreset(preset)) {}
+  explicit RtlFaultTest(const char* preset) : preset_(*FindPreset(preset)) {}
 
   // HBM and program before any change. What the simulator has run has results
   // that mean something (called when no rule was broken).
@@ -48,10 +47,12 @@ class RtlFaultTest : public ::testing::Test {
     ASSERT_TRUE(rtl.ok()) << rtl.status();
     rtl_ = std::move(*rtl);
     iss_ = std::make_unique<IssDevice>(options);
-    memory_ = Memory();
   }
 
-  uint64_t Pick(uint64_t below) { return random_() % below; }
+  uint64_t Draw(uint64_t below) { return random_() % below; }
+  uint64_t Pick(uint64_t below) {
+    return testing_options::Choose(below, random_);
+  }
 
   // 0, small, near the old value, near a limit, anything.
   uint64_t Value(uint64_t old, int bits) {
@@ -121,11 +122,23 @@ class RtlFaultTest : public ::testing::Test {
     });
   }
 
-  // Runs changed programs; each cause of `expected` must come up.
   void RandomChanges(const std::vector<isa::Fault>& expected) {
+    for (const uint64_t seed : testing_options::Seeds(1, 0)) {
+      SCOPED_TRACE(absl::StrFormat("seed %d", seed));
+      random_.seed(seed);
+      memory_ = Memory();
+      ChangesOf(expected);
+      if (HasFailure()) return;
+    }
+  }
+
+  // Runs changed programs; each cause of `expected` must come up.
+  void ChangesOf(const std::vector<isa::Fault>& expected) {
     int faults = 0, results = 0, causes[16] = {};
-    for (int round = 0; faults + results < kCases && round < 20 * kCases;
+    for (int round = 0; testing_options::More(faults + results < kCases &&
+                                              round < 20 * kCases);
          ++round) {
+      const testing_options::Span span;
       Program program;
       program.preset = std::string(preset_.name);
       program.prog_addr = ProgramAddress();
@@ -136,6 +149,7 @@ class RtlFaultTest : public ::testing::Test {
           round == 0 ? "nothing" : Mutate(&program.descriptors);
       if (what.empty()) continue;
       SCOPED_TRACE(absl::StrFormat("round %d: %s", round, what));
+      testing_options::Describe(1, what);
 
       ASSERT_TRUE(iss_->Write(0, memory_).ok());
       const absl::Status iss_status = iss_->Run(program).status();
@@ -177,16 +191,14 @@ class RtlFaultTest : public ::testing::Test {
       }
       if (HasFailure()) return;
     }
+    if (testing_options::Replaying()) return;  // some rounds only
     EXPECT_GT(faults, kCases / 4);
     EXPECT_GT(results, kCases / 8);
     for (isa::Fault f : expected) {
       EXPECT_GT(causes[static_cast<int>(f)], 0)
           << isa::kFaults[static_cast<int>(f)].name;
     }
-    std::printf(
-        "%d faults and %d results agree; other cases: "
-        "--gtest_random_seed=<n>\n",
-        faults, results);
+    std::printf("%d faults and %d results agree\n", faults, results);
   }
 
   std::mt19937_64 random_;

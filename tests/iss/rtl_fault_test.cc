@@ -16,7 +16,7 @@ class Int8FaultTest : public RtlFaultTest {
   // Any byte may end as a shift of a parameter block, and those have a range.
   std::vector<uint8_t> Memory() override {
     std::vector<uint8_t> memory(Pipeline::kHbmBytes);
-    for (uint8_t& b : memory) b = static_cast<uint8_t>(Pick(41) - 20);
+    for (uint8_t& b : memory) b = static_cast<uint8_t>(Draw(41) - 20);
     return memory;
   }
   std::vector<isa::Descriptor> Descriptors() override {

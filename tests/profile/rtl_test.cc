@@ -13,6 +13,7 @@
 #include "systole/float_matmul.h"
 #include "tests/compiler/random_case.h"
 #include "tests/profile/profiled.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::profile {
 namespace {
@@ -54,11 +55,11 @@ void ExpectConsistent(const Program& program, const Profiled& run) {
 TEST(Recording, RandomProgramsOnNano) {
   const Preset& preset = *FindPreset("nano");
   Bench bench("nano");
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (const uint64_t seed : systole::testing_options::Seeds(60)) {
     const RandomCase c = MakeRandomCase(seed, preset, 100000);
     const auto program = CompileCase(c, preset);
     if (!program.ok()) continue;
-    SCOPED_TRACE(c.description);
+    SCOPED_TRACE(absl::StrFormat("seed %d:%s", seed, c.description));
     const auto run = bench.Run(*program);
     ASSERT_TRUE(run.ok()) << run.status();
     ExpectConsistent(*program, *run);
@@ -68,11 +69,11 @@ TEST(Recording, RandomProgramsOnNano) {
 TEST(Recording, WithRandomStalls) {
   const Preset& preset = *FindPreset("nano");
   Bench bench("nano", /*stall_rate=*/60);
-  for (uint64_t seed = 100; seed < 115; ++seed) {
+  for (const uint64_t seed : systole::testing_options::Seeds(15, 100)) {
     const RandomCase c = MakeRandomCase(seed, preset, 40000);
     const auto program = CompileCase(c, preset);
     if (!program.ok()) continue;
-    SCOPED_TRACE(c.description);
+    SCOPED_TRACE(absl::StrFormat("seed %d:%s", seed, c.description));
     const auto run = bench.Run(*program);
     ASSERT_TRUE(run.ok()) << run.status();
     ExpectConsistent(*program, *run);
@@ -82,11 +83,11 @@ TEST(Recording, WithRandomStalls) {
 TEST(Recording, ABoardsMemory) {
   const Preset& preset = *FindPreset("board8");
   Bench bench("board8");
-  for (uint64_t seed = 200; seed < 210; ++seed) {
+  for (const uint64_t seed : systole::testing_options::Seeds(10, 200)) {
     const RandomCase c = MakeRandomCase(seed, preset, 40000);
     const auto program = CompileCase(c, preset);
     if (!program.ok()) continue;
-    SCOPED_TRACE(c.description);
+    SCOPED_TRACE(absl::StrFormat("seed %d:%s", seed, c.description));
     const auto run = bench.Run(*program);
     ASSERT_TRUE(run.ok()) << run.status();
     ExpectConsistent(*program, *run);

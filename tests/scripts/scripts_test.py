@@ -25,7 +25,7 @@ class Sandbox(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name) / "project"
-        for name in ("rtl", "fpga", "scripts", "docs", "verif/formal", "host/include"):
+        for name in ("rtl", "fpga", "scripts", "docs", "verif/formal", "verif/coverage", "host/include"):
             shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
         (self.root / ".clang-format").write_text((ROOT / ".clang-format").read_text())
         (self.root / ".venv").symlink_to(ROOT / ".venv")

@@ -21,6 +21,7 @@
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "tests/stablehlo/artifacts.h"
+#include "tests/testing/seeds.h"
 
 // Of the sanitizers' run-time library.
 extern "C" void __sanitizer_set_death_callback(void (*callback)());
@@ -30,7 +31,7 @@ namespace {
 
 constexpr double kLimitSeconds = 5;  // for one mutation
 
-uint64_t g_seed = 0;
+uint64_t g_seed = systole::testing_options::FirstSeed(0);
 int64_t g_mutation = 0;
 
 void PrintReproduction() {

@@ -6,7 +6,7 @@
 //
 //   int main(int argc, char** argv) {
 //     return systole::testing_options::RunTests(
-//         argc, argv, {{"backend", &g_backend}, {"seed", &g_seed}});
+//         argc, argv, {{"backend", &g_backend}, {"preset", &g_preset}});
 //   }
 #ifndef SYSTOLE_TESTS_TESTING_OPTIONS_H_
 #define SYSTOLE_TESTS_TESTING_OPTIONS_H_
@@ -23,7 +23,8 @@ struct Option {
   std::variant<std::string*, int*, uint64_t*, bool*> value;
 };
 
-// Runs the tests; 2 on an unknown option or a wrong value.
+// Runs the tests; 2 on an unknown option or a wrong value. All have --seed and
+// --cases (seeds.h).
 int RunTests(int argc, char** argv, std::initializer_list<Option> options);
 
 }  // namespace systole::testing_options

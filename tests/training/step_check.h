@@ -18,6 +18,7 @@
 #include "host/training/trainer.h"
 #include "systole/device.h"
 #include "tests/testing/options.h"
+#include "tests/testing/seeds.h"
 #include "verif/golden/training.h"
 
 namespace systole {
@@ -33,6 +34,7 @@ inline std::string g_backend = "iss";
 inline std::string g_preset = "lite";
 inline int g_steps = 2;
 inline int g_batch = 8;
+constexpr uint64_t kSeed = 5;  // unless another one is asked for
 
 inline int RunStepTests(int argc, char** argv) {
   return testing_options::RunTests(argc, argv,
@@ -157,12 +159,13 @@ inline void CheckSteps(const std::vector<training::Layer>& layers,
   device_options.check_races = true;
   auto device = Device::Open(g_backend, device_options);
   ASSERT_TRUE(device.ok()) << device.status();
-  constexpr uint32_t kSeed = 5;
-  auto trainer = Trainer::Create(**device, layers, options, kSeed);
+  const uint64_t first = testing_options::FirstSeed(kSeed);
+  const uint32_t seed = static_cast<uint32_t>(first);
+  auto trainer = Trainer::Create(**device, layers, options, seed);
   ASSERT_TRUE(trainer.ok()) << trainer.status();
 
   const golden::TrainingNetwork network = tools::GoldenNetwork(layers);
-  golden::TrainingState state = golden::InitialState(network, kSeed);
+  golden::TrainingState state = golden::InitialState(network, seed);
   golden::Optimiser optimiser = golden::Adam{};
   if (options.optimiser == training::OptimiserKind::kSgd) {
     optimiser = golden::Sgd{rate, static_cast<float>(options.momentum)};
@@ -175,7 +178,8 @@ inline void CheckSteps(const std::vector<training::Layer>& layers,
     SCOPED_TRACE(absl::StrFormat("step %d", step));
     std::vector<uint8_t> pixels, labels;
     MakeBatch(network.classes(), network.height, network.width,
-              static_cast<int>(options.batch), 100 + step, pixels, labels);
+              static_cast<int>(options.batch),
+              100 + step + 1000 * (first - kSeed), pixels, labels);
     const auto report = (*trainer)->Step(pixels, labels, rate);
     ASSERT_TRUE(report.ok()) << report.status();
     const auto want = golden::Step(

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/testing/options.h"
+#include "tests/testing/seeds.h"
 #include "tests/vpu/run_kernel.h"
 #include "verif/golden/functions.h"
 
@@ -21,7 +22,6 @@ namespace {
 std::string g_backend = "iss";
 std::string g_preset = "mini";
 int g_rows = 1021;  // the last registers are not full
-uint64_t g_seed = 1;
 
 struct Case {
   const char* kernel;
@@ -36,7 +36,7 @@ std::vector<uint32_t> Arguments(int64_t count) {
                              0x7FC00000, 0xFFFFFFFF, 1,          0x80000001,
                              0x42B17217, 0x42B17218, 0x7F7FFFFF, 0xFF7FFFFF,
                              0x3F800000, 0xBF800000, 0xC2CE8ED0, 0xC2CFF1B5};
-  std::mt19937_64 rng(g_seed);
+  std::mt19937_64 rng(testing_options::FirstSeed());
   while (static_cast<int64_t>(a.size()) < count) {
     a.push_back(static_cast<uint32_t>(rng()));
     const float x = std::uniform_real_distribution<float>(-106, 90)(rng);
@@ -48,8 +48,9 @@ std::vector<uint32_t> Arguments(int64_t count) {
 }
 
 TEST_P(KernelFunctions, DeviceMatchesGolden) {
-  SCOPED_TRACE("--seed=" + std::to_string(g_seed));
-  const auto device = OpenStalled(g_backend, g_preset, g_seed);
+  SCOPED_TRACE("seed " + std::to_string(testing_options::FirstSeed()));
+  const auto device =
+      OpenStalled(g_backend, g_preset, testing_options::FirstSeed());
   ASSERT_TRUE(device.ok()) << device.status();
   const Preset& preset = (*device)->preset();
   const int64_t pitch = 4 * preset.cols, bytes = WholeBeats(g_rows * pitch);
@@ -78,6 +79,5 @@ int main(int argc, char** argv) {
   return systole::testing_options::RunTests(argc, argv,
                                             {{"backend", &systole::g_backend},
                                              {"preset", &systole::g_preset},
-                                             {"rows", &systole::g_rows},
-                                             {"seed", &systole::g_seed}});
+                                             {"rows", &systole::g_rows}});
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/testing/options.h"
+#include "tests/testing/seeds.h"
 #include "tests/vpu/run_kernel.h"
 #include "verif/golden/training_layers.h"
 
@@ -23,7 +24,6 @@ using golden::TrainingPool;
 
 std::string g_backend = "iss";
 std::string g_preset = "mini";
-uint64_t g_seed = 1;
 
 constexpr int kHeight = 9, kWidth = 21;
 
@@ -31,7 +31,7 @@ constexpr int kHeight = 9, kWidth = 21;
 std::vector<uint16_t> Image(int64_t count) {
   constexpr uint16_t kCancel[] = {0x3F80, 0xBF80, 0x4B80, 0xCB80,
                                   0x4BC0, 0xCBC0, 0x0000, 0x8000};
-  std::mt19937_64 rng(g_seed);
+  std::mt19937_64 rng(testing_options::FirstSeed());
   std::vector<uint16_t> values(count);
   for (uint16_t& v : values) {
     const uint64_t bits = rng();
@@ -43,9 +43,10 @@ std::vector<uint16_t> Image(int64_t count) {
 class KernelPool : public testing::TestWithParam<TrainingPool> {};
 
 TEST_P(KernelPool, DeviceMatchesGolden) {
-  SCOPED_TRACE("--seed=" + std::to_string(g_seed));
+  SCOPED_TRACE("seed " + std::to_string(testing_options::FirstSeed()));
   const TrainingPool& pool = GetParam();
-  const auto device = OpenStalled(g_backend, g_preset, g_seed);
+  const auto device =
+      OpenStalled(g_backend, g_preset, testing_options::FirstSeed());
   ASSERT_TRUE(device.ok()) << device.status();
   const bool max = pool.kind == TrainingPool::Kind::kMax;
   const golden::PoolGeometry out = PoolOf(pool, kHeight, kWidth);
@@ -100,8 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
 }  // namespace systole
 
 int main(int argc, char** argv) {
-  return systole::testing_options::RunTests(argc, argv,
-                                            {{"backend", &systole::g_backend},
-                                             {"preset", &systole::g_preset},
-                                             {"seed", &systole::g_seed}});
+  return systole::testing_options::RunTests(
+      argc, argv,
+      {{"backend", &systole::g_backend}, {"preset", &systole::g_preset}});
 }

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "host/compiler/schedule_builder.h"
 #include "host/program/vpu_asm.h"
+#include "tests/testing/choices.h"
 #include "tests/vpu/random_program.h"
 
 namespace systole::vpu {
@@ -63,12 +64,20 @@ class Builder {
       AddCode(i, programs_[i].words);
     }
     Start();
-    for (int i = 0; i < items; ++i) Item();
+    for (int i = 0; testing_options::More(i < items); ++i) {
+      const testing_options::Span span;
+      Item();
+    }
     if (absl::Status s = End(); !s.ok()) return s;
     absl::StatusOr<compiler::Schedule> schedule =
         schedule_.Finish(/*reorder=*/random_() % 2 == 0);
     if (!schedule.ok()) return schedule.status();
     p_.program.descriptors = std::move(schedule->descriptors);
+    double size = 1000.0 * static_cast<double>(p_.program.descriptors.size());
+    for (const RandomProgram& p : programs_)
+      size += static_cast<double>(p.words.size());
+    testing_options::Describe(
+        size, absl::StrCat(p_.program.descriptors.size(), " descriptors"));
     p_.program.hbm_bytes =
         (p_.program.prog_addr +
          p_.program.descriptors.size() * isa::kDescriptorBytes + beat_ - 1) /
@@ -80,7 +89,10 @@ class Builder {
   static constexpr uint64_t kTiles = 16, kCodeBytes = 16384,
                             kOutBytes = 1 << 16;
 
-  uint64_t Below(uint64_t n) { return random_() % n; }
+  uint64_t Below(uint64_t n) {
+    return testing_options::Choose(n, [this] { return random_(); });
+  }
+  uint64_t Draw(uint64_t n) { return random_() % n; }
   int64_t Between(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(Below(high - low + 1));
   }
@@ -90,9 +102,9 @@ class Builder {
   void Segment(const char* name, uint64_t address, uint64_t bytes) {
     DataSegment s{name, address, std::vector<uint8_t>(bytes)};
     for (uint64_t i = 0; i < bytes; i += 2) {
-      uint16_t v = static_cast<uint16_t>((Below(1 << 16) & 0x80FF) | 0x3F00);
-      if (OneIn(8)) v = 0;
-      if (OneIn(500)) v = static_cast<uint16_t>(random_());
+      uint16_t v = static_cast<uint16_t>((Draw(1 << 16) & 0x80FF) | 0x3F00);
+      if (Draw(8) == 0) v = 0;
+      if (Draw(500) == 0) v = static_cast<uint16_t>(random_());
       s.data[i] = static_cast<uint8_t>(v);
       s.data[i + 1] = static_cast<uint8_t>(v >> 8);
     }

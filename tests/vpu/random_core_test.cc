@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "systole/device.h"
+#include "tests/testing/choices.h"
 #include "tests/testing/options.h"
 #include "tests/vpu/random_core_program.h"
 
@@ -21,8 +22,7 @@ namespace {
 
 std::string g_backend = "iss";
 std::string g_preset = "mini";
-int g_cases = 20, g_items = 40;
-uint64_t g_seed = 1;
+int g_items = 40;
 
 struct Result {
   std::vector<uint8_t> bytes;  // nothing after a failure
@@ -65,8 +65,8 @@ constexpr csr::Counter kExact[] = {
 
 TEST(RandomCore, BackendAgreesWithTheSimulator) {
   CounterValues totals = {};
-  for (int i = 0; i < g_cases && !::testing::Test::HasFailure(); ++i) {
-    const uint64_t seed = g_seed + i;
+  for (const uint64_t seed : testing_options::Seeds(20)) {
+    if (HasFailure()) return;
     SCOPED_TRACE("seed " + std::to_string(seed));
     const absl::StatusOr<vpu::CoreProgram> p =
         vpu::MakeRandomCoreProgram(*FindPreset(g_preset), seed, g_items);
@@ -90,6 +90,7 @@ TEST(RandomCore, BackendAgreesWithTheSimulator) {
     }
   }
   // The programs make all of them.
+  if (testing_options::Cases(20) < 20) return;
   for (const csr::Counter c : kExact) {
     EXPECT_GT(totals[static_cast<int>(c)], 0u)
         << csr::kCounterNames[static_cast<int>(c)];
@@ -103,7 +104,5 @@ int main(int argc, char** argv) {
   return systole::testing_options::RunTests(argc, argv,
                                             {{"backend", &systole::g_backend},
                                              {"preset", &systole::g_preset},
-                                             {"seed", &systole::g_seed},
-                                             {"cases", &systole::g_cases},
                                              {"items", &systole::g_items}});
 }

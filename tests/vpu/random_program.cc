@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "tests/testing/choices.h"
 #include "tests/vpu/generator.h"
 
 namespace systole::vpu {
@@ -19,7 +20,7 @@ RandomProgram Generator::Make() {
                             ? Below(std::max(1, options_.instructions))
                             : options_.instructions;
   const size_t goal = std::min(p_.words.size() + length, kMostWords);
-  while (p_.words.size() < goal) Item();
+  while (testing_options::More(p_.words.size() < goal)) Item();
   if (options_.fault) Faulting();
   Dump();
   EmitOp(Op::kHalt);

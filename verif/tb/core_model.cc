@@ -12,7 +12,9 @@
 //   SYSTOLE_MODEL_AXI       1 if its memory is a DRAM at an AXI4 port, 0: HBM
 //   SYSTOLE_MODEL_PROBE     if defined: name of the top; the probe of
 //                           verif/profile is bound into its chip
-//   SYSTOLE_MODEL_ROOT_HEADER  then: header of the model's signals
+//   SYSTOLE_MODEL_COVERAGE  if defined: name of the top; the probe of
+//                           verif/coverage is bound into its chip
+//   SYSTOLE_MODEL_ROOT_HEADER  with a probe: header of the model's signals
 //   SYSTOLE_MODEL_PINS      if defined: header with ForEachPin; the build
 //                           records pins
 
@@ -21,8 +23,10 @@
 #include <cstdio>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "verif/coverage/log.h"
 #include "verif/tb/huge_pages.h"
 #include "verif/views/hold.h"
 #include "verilated.h"
@@ -38,10 +42,16 @@
 #ifdef SYSTOLE_MODEL_PINS
 #include SYSTOLE_MODEL_PINS
 #endif
-#ifdef SYSTOLE_MODEL_PROBE
-#include SYSTOLE_MODEL_ROOT_HEADER
 #define SYSTOLE_JOINED(a, b) a##b
 #define SYSTOLE_BELOW(top, name) SYSTOLE_JOINED(top, name)
+#ifdef SYSTOLE_MODEL_COVERAGE
+#include SYSTOLE_MODEL_ROOT_HEADER
+#define SYSTOLE_COVERAGE_HITS           \
+  SYSTOLE_BELOW(SYSTOLE_MODEL_COVERAGE, \
+                __DOT__u_chip__DOT__u_coverage__DOT__hits_q)
+#endif
+#ifdef SYSTOLE_MODEL_PROBE
+#include SYSTOLE_MODEL_ROOT_HEADER
 #define SYSTOLE_PROBE_SAMPLE         \
   SYSTOLE_BELOW(SYSTOLE_MODEL_PROBE, \
                 __DOT__u_chip__DOT__u_profile__DOT__sample_q)
@@ -77,6 +87,12 @@ class ModelledCore : public CoreModel {
   }
   ~ModelledCore() override {
     model_->final();
+    std::vector<uint32_t> hits;
+#ifdef SYSTOLE_MODEL_COVERAGE
+    for (const auto count : model_->rootp->SYSTOLE_COVERAGE_HITS.m_storage)
+      hits.push_back(count);
+#endif
+    coverage::Add(SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED, cycles_, hits);
     if (record_ != nullptr) std::fclose(record_);
 #if SYSTOLE_MODEL_TRACE
     if (fst_) fst_->close();

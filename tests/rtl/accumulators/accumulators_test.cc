@@ -17,6 +17,7 @@
 #include "VAccMini.h"
 #include "VAccNano.h"
 #include "systole/gen/presets.h"
+#include "tests/testing/seeds.h"
 #include "verilated.h"
 
 namespace systole {
@@ -253,7 +254,9 @@ TEST_P(Accumulators, EdgeActAsAnArray) {
 TEST_P(Accumulators, MiniActAsAnArray) {
   RandomTraffic<VAccMini>("mini", 40 + GetParam(), 20000);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, Accumulators, ::testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(
+    Seeds, Accumulators,
+    ::testing::ValuesIn(systole::testing_options::SeedList(4, 0)));
 
 // A row that is added to in every cycle sums up exactly, and the flag stays
 // clear without a saturation.

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "tests/rtl/dma/bench.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::dma_test {
 namespace {
@@ -86,12 +87,13 @@ class DmaTest : public ::testing::TestWithParam<Params> {
 
 TEST_P(DmaTest, MovesRandomDescriptors) {
   const int runs = nano() ? 60 : weights() ? 6 : 20;
-  for (int i = 0; i < runs && !HasFailure(); ++i) {
-    const uint32_t seed = kFirstSeed + i;
+  for (const uint64_t s : systole::testing_options::Seeds(runs, kFirstSeed)) {
+    if (HasFailure()) return;
+    const uint32_t seed = static_cast<uint32_t>(s);
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     auto unit = Make(seed);
-    if (i % 3 != 0) unit->hbm_limit = Limit(&random);
+    if (seed % 3 != 0) unit->hbm_limit = Limit(&random);
     std::vector<Descriptor> list(nano() ? 40 : weights() ? 4 : 25);
     for (Descriptor& d : list) {
       d = RandomDescriptor(kind(), preset(), unit->hbm_limit, &random);
@@ -104,12 +106,14 @@ TEST_P(DmaTest, MovesRandomDescriptors) {
 TEST_P(DmaTest, ReportsRandomFaults) {
   const int runs = nano() ? 400 : weights() ? 20 : 150;
   std::vector<int> seen(16);
-  for (int i = 0; i < runs && !HasFailure(); ++i) {
-    const uint32_t seed = kFirstSeed + 10000 + i;
+  for (const uint64_t s :
+       systole::testing_options::Seeds(runs, kFirstSeed + 10000)) {
+    if (HasFailure()) return;
+    const uint32_t seed = static_cast<uint32_t>(s);
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     auto unit = Make(seed);
-    if (i % 2) unit->hbm_limit = Limit(&random);
+    if (seed % 2) unit->hbm_limit = Limit(&random);
     std::vector<Descriptor> list(random() % 3);
     for (Descriptor& d : list) {
       d = RandomDescriptor(kind(), preset(), unit->hbm_limit, &random);
@@ -218,7 +222,8 @@ TEST_P(DmaTest, AsksOnlyForWhatHasRoom) {
 
 // No new request in a freeze; what was asked for drains. Run checks both.
 TEST_P(DmaTest, FreezesAtAnyTime) {
-  for (uint32_t seed = 1; seed <= 40 && !HasFailure(); ++seed) {
+  for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(40)) {
+    if (HasFailure()) return;
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     auto unit = Make(seed);

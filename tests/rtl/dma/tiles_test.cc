@@ -19,6 +19,7 @@
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
 #include "tests/rtl/dma/tiles_reference.h"
+#include "tests/testing/seeds.h"
 #include "verilated.h"
 
 namespace systole::dma_test {
@@ -223,7 +224,8 @@ class Bench {
 
 template <typename Model>
 void RandomLists(std::string_view preset, int runs, int most) {
-  for (int seed = 0; seed < runs && !::testing::Test::HasFailure(); ++seed) {
+  for (const int seed : systole::testing_options::SeedList(runs, 0)) {
+    if (::testing::Test::HasFailure()) return;
     SCOPED_TRACE(::testing::Message() << preset << " seed " << seed);
     Bench<Model> bench(preset, seed);
     std::vector<Descriptor> list(1 + bench.random() % most);
@@ -264,7 +266,8 @@ TEST(Tiles, ARowEachCycle) {
 
 TEST(Tiles, FaultsNameCauseAndAddress) {
   int seen[16] = {};
-  for (int seed = 0; seed < 400 && !::testing::Test::HasFailure(); ++seed) {
+  for (const int seed : systole::testing_options::SeedList(400, 0)) {
+    if (::testing::Test::HasFailure()) return;
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Bench<Vtiles_mini> bench("mini", 5000 + seed);
     auto& random = bench.random;

@@ -14,6 +14,7 @@
 #include "VFma41.h"
 #include "gtest/gtest.h"
 #include "tests/rtl/fp/triples.h"
+#include "tests/testing/seeds.h"
 #include "verif/golden/fused.h"
 #include "verilated.h"
 
@@ -94,7 +95,9 @@ TEST_P(FmaRandom, MatchesGolden) {
     bench.Step(t, golden::FusedMultiplyAdd(t.a, t.b, t.sum));
   }
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, FmaRandom, ::testing::Values(1, 2));
+INSTANTIATE_TEST_SUITE_P(
+    Seeds, FmaRandom,
+    ::testing::ValuesIn(systole::testing_options::SeedList<uint32_t>(2)));
 
 // Every triple of a narrow format.
 template <typename Model>

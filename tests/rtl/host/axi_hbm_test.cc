@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "VAxiHbm.h"
+#include "tests/testing/seeds.h"
 #include "verilated.h"
 
 namespace systole {
@@ -285,7 +286,9 @@ TEST_P(AxiHbmTest, RefusedBurstsHaveNoEffect) {
   EXPECT_EQ(reads_, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, AxiHbmTest, ::testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(
+    Seeds, AxiHbmTest,
+    ::testing::ValuesIn(systole::testing_options::SeedList(8, 0)));
 
 }  // namespace
 }  // namespace systole

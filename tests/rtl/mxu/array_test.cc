@@ -13,23 +13,27 @@
 #include "VArrayInt8x8.h"
 #include "VArrayInt8x8s2.h"
 #include "tests/rtl/mxu/array_bench.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::mxu_test {
 namespace {
 
 TEST(ArrayTest, Int8) {
-  for (uint32_t seed = 0; seed < 20; ++seed) {
+  for (const uint32_t seed :
+       systole::testing_options::SeedList<uint32_t>(20, 0)) {
     Stream<VArrayInt8x8>(Int8(1), 8, 30, seed);
     Stream<VArrayInt8x8s2>(Int8(2), 8, 30, seed);
   }
 }
 TEST(ArrayTest, Int8At32) {
-  for (uint32_t seed = 0; seed < 4; ++seed) {
+  for (const uint32_t seed :
+       systole::testing_options::SeedList<uint32_t>(4, 0)) {
     Stream<VArrayInt8x32>(Int8(1), 32, 8, seed);
   }
 }
 TEST(ArrayTest, Bf16) {
-  for (uint32_t seed = 0; seed < 20; ++seed) {
+  for (const uint32_t seed :
+       systole::testing_options::SeedList<uint32_t>(20, 0)) {
     Stream<VArrayBf16x8s1>(Bf16(1), 8, 30, seed);
     Stream<VArrayBf16x8s2>(Bf16(2), 8, 30, seed);
     Stream<VArrayBf16x8s3>(Bf16(3), 8, 30, seed);

@@ -8,6 +8,7 @@
 #include "VMxuMini.h"
 #include "tests/rtl/mxu/bench.h"
 #include "tests/rtl/mxu/cases.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::mxu_test {
 namespace {
@@ -18,7 +19,9 @@ class MxuBf16Random : public ::testing::TestWithParam<int> {};
 TEST_P(MxuBf16Random, MiniMatchesTheWalk) {
   RandomProgram<VMxuMini>("mini", 300 + GetParam(), 40, 12);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, MxuBf16Random, ::testing::Range(0, 12));
+INSTANTIATE_TEST_SUITE_P(
+    Seeds, MxuBf16Random,
+    ::testing::ValuesIn(systole::testing_options::SeedList(12, 0)));
 
 // The kinds one by one, so that a failure has a name.
 TEST(MxuBf16, EachKindAlone) {

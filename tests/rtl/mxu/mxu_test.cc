@@ -11,6 +11,7 @@
 #include "VMxuV2.h"
 #include "tests/rtl/mxu/bench.h"
 #include "tests/rtl/mxu/cases.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::mxu_test {
 namespace {
@@ -22,7 +23,9 @@ TEST_P(MxuRandom, NanoMatchesTheWalk) {
 TEST_P(MxuRandom, EdgeMatchesTheWalk) {
   RandomProgram<VMxuEdge>("edge", 100 + GetParam(), 6, 8);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, MxuRandom, ::testing::Range(0, 12));
+INSTANTIATE_TEST_SUITE_P(
+    Seeds, MxuRandom,
+    ::testing::ValuesIn(systole::testing_options::SeedList(12, 0)));
 TEST(Mxu, V1MatchesTheWalk) { RandomProgram<VMxuV1>("v1", 200, 2, 4); }
 
 // Passes of enough vectors, tiles there in time, segments in different banks: a

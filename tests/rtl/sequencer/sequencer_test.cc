@@ -12,6 +12,7 @@
 #include "Vsequencer_nano.h"
 #include "Vsequencer_v1.h"
 #include "tests/rtl/sequencer/bench.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::sequencer_test {
 namespace {
@@ -81,7 +82,7 @@ World RandomWorld(std::mt19937_64& random) {
 }
 
 TYPED_TEST(SequencerTest, RandomPrograms) {
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (const uint64_t seed : systole::testing_options::Seeds(60)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     TypeParam bench(seed);
     const World world = RandomWorld(bench.random());
@@ -284,7 +285,7 @@ TYPED_TEST(SequencerTest, FlagOverflow) {
 // The first fault wins, the lowest queue on a tie; oldest and newest are told
 // apart.
 TYPED_TEST(SequencerTest, UnitFaults) {
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (const uint64_t seed : systole::testing_options::Seeds(60)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     TypeParam bench(seed);
     World world = RandomWorld(bench.random());

@@ -12,6 +12,7 @@
 #include "VUbV1.h"
 #include "VUbV2.h"
 #include "tests/rtl/unified_buffer/bench.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::ub_test {
 namespace {
@@ -83,7 +84,9 @@ TEST_P(UnifiedBuffer, EdgeAnswersAsAnArrayOfBytes) {
 TEST_P(UnifiedBuffer, MiniAnswersAsAnArrayOfBytes) {
   RandomTraffic<VUbMini>("mini", 70 + GetParam(), 8000);
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, UnifiedBuffer, ::testing::Range(0, 6));
+INSTANTIATE_TEST_SUITE_P(
+    Seeds, UnifiedBuffer,
+    ::testing::ValuesIn(systole::testing_options::SeedList(6, 0)));
 
 TEST(UnifiedBuffer, V1AnswersAsAnArrayOfBytes) {
   RandomTraffic<VUbV1>("v1", 90, 3000);

@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/rtl/vector/bench.h"
 #include "tests/rtl/vector/random_programs.h"
+#include "tests/testing/seeds.h"
 
 namespace systole::vector_test {
 namespace {
@@ -117,13 +118,9 @@ class VectorTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(VectorTest, RandomPrograms) {
-  const char* seed_text = std::getenv("SYSTOLE_SEED");
-  const uint32_t first = seed_text ? std::strtoul(seed_text, nullptr, 0) : 1;
-  const int cases = seed_text ? 1 : Cases(4000);
-  std::printf("seeds %u..%u (SYSTOLE_SEED=n runs one)\n", first,
-              first + cases - 1);
-  for (uint32_t seed = first; seed < first + cases; ++seed) {
-    SCOPED_TRACE("SYSTOLE_SEED=" + std::to_string(seed));
+  for (const uint64_t s : systole::testing_options::Seeds(Cases(4000))) {
+    const uint32_t seed = static_cast<uint32_t>(s);
+    SCOPED_TRACE("seed " + std::to_string(seed));
     auto unit = MakeUnit(GetParam(), seed);
     Generator generator(unit->preset(), seed);
     generator.FillMemories(&unit->memories());
@@ -194,8 +191,9 @@ TEST_P(VectorTest, LateWritesIntoTheNextBlock) {
 
 TEST_P(VectorTest, Faults) {
   const int cases = Cases(800);
-  for (int of = 0; of < cases; ++of) {
-    const uint32_t seed = 50000 + of;
+  for (const uint64_t s : systole::testing_options::Seeds(cases, 50000)) {
+    const uint32_t seed = static_cast<uint32_t>(s);
+    const int of = static_cast<int>(s % 50000);
     SCOPED_TRACE("seed " + std::to_string(seed) + ", break " +
                  std::to_string(of % Generator::kBreaks));
     auto unit = MakeUnit(GetParam(), seed);
@@ -217,8 +215,9 @@ TEST_P(VectorTest, Faults) {
 }
 
 TEST_P(VectorTest, FreezeStopsAccesses) {
-  for (int of = 0; of < Cases(160); ++of) {
-    const uint32_t seed = 60000 + of;
+  for (const uint64_t s : systole::testing_options::Seeds(Cases(160), 60000)) {
+    const uint32_t seed = static_cast<uint32_t>(s);
+    const int of = static_cast<int>(s % 60000);
     SCOPED_TRACE("seed " + std::to_string(seed));
     auto unit = MakeUnit(GetParam(), seed);
     Generator generator(unit->preset(), seed);

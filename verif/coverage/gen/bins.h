@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+// Generated from docs/spec/coverage.yaml by scripts/generate.py: edit the source.
+#ifndef SYSTOLE_COVERAGE_GEN_BINS_H_
+#define SYSTOLE_COVERAGE_GEN_BINS_H_
+
+namespace systole::coverage {
+
+// Counts of the probe, and what says which bins they are.
+inline constexpr int kNumBins = 912;
+inline constexpr char kVersion[] = "b4afb22ff1318de6";
+
+}  // namespace systole::coverage
+
+#endif  // SYSTOLE_COVERAGE_GEN_BINS_H_
