@@ -120,12 +120,15 @@ function(systole_verilate target)
   target_link_libraries(${target} PUBLIC systole_verilated)
 endfunction()
 
+# Of precompiled headers, for the compiler cache: g++ writes no time stamp into them.
+set(SYSTOLE_PCH_OPTIONS $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+
 if(GTest_FOUND)
   # Headers that most tests include, compiled once.
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "// Empty.\n")
   add_library(systole_test_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
   target_link_libraries(systole_test_headers PRIVATE systole_base GTest::gmock)
-  target_compile_options(systole_test_headers PUBLIC -Xclang -fno-pch-timestamp)  # for the compiler cache
+  target_compile_options(systole_test_headers PUBLIC ${SYSTOLE_PCH_OPTIONS})
   target_precompile_headers(systole_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <absl/status/statusor.h> <absl/strings/str_format.h> <functional> <random>)
 endif()
 
@@ -133,7 +136,7 @@ endif()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/host_headers.cc CONTENT "// Empty.\n")
 add_library(systole_host_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/host_headers.cc)
 target_link_libraries(systole_host_headers PRIVATE systole_base)
-target_compile_options(systole_host_headers PUBLIC -Xclang -fno-pch-timestamp)
+target_compile_options(systole_host_headers PUBLIC ${SYSTOLE_PCH_OPTIONS})
 set(SYSTOLE_HOST_HEADERS <absl/status/statusor.h> <absl/strings/str_format.h> <absl/strings/str_cat.h> <absl/strings/str_join.h>
   <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <string> <vector>)
 target_precompile_headers(systole_host_headers PRIVATE ${SYSTOLE_HOST_HEADERS})

@@ -90,6 +90,8 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
     core_->Reset().IgnoreError();
     return stats.status();
   }
+  ++work_.products;
+  work_.stats.Add(*stats);
   const absl::StatusOr<std::vector<uint8_t>> result =
       core_->ReadTensor(*(*program)->FindTensor("c"));
   if (!result.ok()) return result.status();

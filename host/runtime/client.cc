@@ -25,6 +25,8 @@ Device::Device(Client& client, int id)
 
 Device::~Device() = default;
 
+ArrayWork Device::TakeArrayWork() { return products_->TakeWork(); }
+
 void Device::Count(int64_t bytes) {
   const int64_t now = bytes_ += bytes;
   int64_t peak = peak_;

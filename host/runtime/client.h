@@ -30,12 +30,19 @@
 #include "host/runtime/event.h"
 #include "host/runtime/placement.h"
 #include "host/runtime/stream.h"
+#include "systole/device.h"
 #include "systole/gen/presets.h"
 
 namespace systole::runtime {
 
 class ArrayProducts;
 class Client;
+
+// What a core's array did.
+struct ArrayWork {
+  int64_t products = 0;  // programs run
+  RunStats stats;        // their sums
+};
 
 struct ClientOptions {
   std::string backend = "iss";  // as Device::Open of systole/device.h
@@ -57,6 +64,8 @@ class Device {
   int64_t bytes_in_use() const { return bytes_; }
   int64_t peak_bytes() const { return peak_; }
   void Count(int64_t bytes);
+  // Since the last call, while no execution is under way.
+  ArrayWork TakeArrayWork();
 
  private:
   friend class Executable;

@@ -34,7 +34,7 @@ struct BatchRun {
 class Runner {
  public:
   // Both must outlive the runner; meanwhile the device runs nothing else.
-  Runner(Device& device, const CompiledModel& model)
+  Runner(systole::Device& device, const CompiledModel& model)
       : device_(device), model_(model) {}
 
   // Values of each input of the model, of 1 to batch() images in a row; the
@@ -51,7 +51,7 @@ class Runner {
   absl::Status RunProgram(const Program& program, Values& values,
                           BatchRun& run) const;
 
-  Device& device_;
+  systole::Device& device_;
   const CompiledModel& model_;
   size_t loaded_ = 0;  // programs
 };

@@ -36,9 +36,12 @@ class Log {
           ", \"cycles\": ", counts.cycles, ", \"hits\": [",
           absl::StrJoin(counts.hits, ","), "]}"));
     }
-    // Whoever reads the folder sees whole files only.
+    // Whoever reads the folder sees whole files only. A process has a log for
+    // each model that it loaded from a file.
+    const auto& [preset, checked] = counts_.begin()->first;
     const std::string file =
-        absl::StrCat(folder_, "/functional.", getpid(), ".json");
+        absl::StrCat(folder_, "/functional.", getpid(), ".", preset, ".",
+                     int{checked}, ".json");
     const std::string part = file + ".part";
     std::FILE* out = std::fopen(part.c_str(), "w");
     bool written = out != nullptr;

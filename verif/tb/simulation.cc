@@ -6,6 +6,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <algorithm>
+#include <mutex>
 #include <systemc>
 #include <utility>
 
@@ -17,6 +18,16 @@
 int sc_main(int, char**) { return 0; }
 
 namespace systole::tb {
+namespace {
+
+// SystemC's kernel serves one thread at a time. Recursive, for a simulation
+// that ends while another is made.
+std::unique_lock<std::recursive_mutex> LockKernel() {
+  static auto& mutex = *new std::recursive_mutex;
+  return std::unique_lock<std::recursive_mutex>(mutex);
+}
+
+}  // namespace
 
 // SystemC keeps its state in one global context; each Simulation brings its own
 // and makes it current while it works.
@@ -121,8 +132,10 @@ Simulation::Simulation(const Preset* preset,
       context_(std::make_unique<Context>()) {}
 
 Simulation::~Simulation() {
+  const auto lock = LockKernel();
   context_->Enter();
   bench_.reset();
+  context_.reset();
 }
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
@@ -139,6 +152,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
                       memory->get());
   if (!core.ok()) return core.status();
 
+  const auto lock = LockKernel();
   std::unique_ptr<Simulation> sim(new Simulation(preset, std::move(*memory)));
   sim->context_->Enter();
   sim->bench_ =
@@ -151,6 +165,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
 
 absl::Status Simulation::Transport(bool registers, bool write, uint64_t addr,
                                    uint8_t* data, uint64_t bytes) {
+  const auto lock = LockKernel();
   context_->Enter();
   const auto kind = registers ? Bench::Request::Kind::kRegisters
                               : Bench::Request::Kind::kMemory;
@@ -186,6 +201,7 @@ absl::Status Simulation::WriteMemory(uint64_t addr,
 }
 
 absl::Status Simulation::WaitInterrupt(uint64_t max_cycles) {
+  const auto lock = LockKernel();
   context_->Enter();
   if (bench_->Serve({Bench::Request::Kind::kInterrupt, false, 0, nullptr,
                      max_cycles}) == tlm::TLM_OK_RESPONSE) {

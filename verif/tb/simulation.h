@@ -4,7 +4,7 @@
 // A SystemC simulation of one chip that plain C++ can call: elaborated once,
 // advanced by each request until it is answered. Every Simulation has a
 // simulation context of its own, so that a program may hold several, one after
-// the other or side by side (from one thread).
+// the other or side by side. Threads take turns, request by request.
 //
 //   auto sim = Simulation::Create({.preset = "edge"});
 //   (*sim)->WriteRegister(csr::kProgLen, 12);

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/capi/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/capi/arrays.h"
+#include "host/compiler/access.h"
+
+namespace systole::capi {
+namespace {
+
+using ir::Literal;
+
+constexpr std::chrono::milliseconds kAskEvery{20};
+
+absl::Status At(const char* what, size_t index, const std::string& name,
+                const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat(what, " ", index,
+                   name.empty() ? std::string() : " '" + name + "'", ": ",
+                   status.message()));
+}
+
+absl::Status CheckCounts(const Program& program, size_t inputs,
+                         size_t outputs) {
+  const auto list = [](const std::vector<Tensor>& tensors) {
+    return absl::StrJoin(tensors, ", ", [](std::string* out, const Tensor& t) {
+      absl::StrAppend(out, "'", t.name, "'");
+    });
+  };
+  if (inputs != program.inputs().size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        program.name(), ": ", inputs, " inputs instead of ",
+        program.inputs().size(), " (", list(program.inputs()), ")"));
+  }
+  if (outputs != program.outputs().size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        program.name(), ": ", outputs, " outputs instead of ",
+        program.outputs().size(), " (", list(program.outputs()), ")"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Device>> Device::Open(
+    const systole_device_options& options) {
+  const std::string backend =
+      options.backend == nullptr ? "iss" : options.backend;
+  const std::string name = options.preset == nullptr ? "edge" : options.preset;
+  auto device = std::make_shared<Device>();
+  device->profiled_ = options.profile != 0;
+  device->interrupt_ = options.interrupt;
+  device->user_ = options.user;
+  const Preset* preset = FindPreset(name);
+  if (preset != nullptr && preset->cell == Cell::kBf16) {
+    if (device->profiled_) {
+      return absl::UnimplementedError(absl::StrCat(
+          "preset '", name, "': only int8 presets can be profiled"));
+    }
+    runtime::ClientOptions client;
+    client.backend = backend;
+    client.preset = name;
+    auto made = runtime::Client::Create(client);
+    if (!made.ok()) return made.status();
+    device->client_ = *std::move(made);
+    return device;
+  }
+  DeviceOptions core;
+  core.preset = name;
+  core.seed = options.seed == 0 ? 1 : options.seed;
+  if (device->profiled_) core.probe = &device->probe_;
+  // The core is the device's own: it is gone before the device is.
+  if (options.interrupt != nullptr)
+    core.stop = [self = device.get()] { return self->Interrupted(); };
+  auto made = systole::Device::Open(backend, core);
+  if (!made.ok()) return made.status();
+  device->core_ = *std::move(made);
+  return device;
+}
+
+bool Device::Interrupted() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked_ < kAskEvery) return false;
+  asked_ = now;
+  return interrupt_(user_) != 0;
+}
+
+// Makes the program the one that is loaded.
+absl::Status Device::Use(std::shared_ptr<const Program> program) {
+  if (program_ == program) return absl::OkStatus();
+  Forget();
+  if (program->model() != nullptr) {
+    const std::string& preset = program->model()->preset();
+    const std::string_view own =
+        core_ ? core_->preset().name : client_->preset().name;
+    if (preset != own) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(program->name(), ": made for preset '", preset,
+                       "', the device is '", std::string(own), "'"));
+    }
+    std::vector<const systole::Program*> programs;
+    for (const systole::Program& p : program->model()->programs)
+      programs.push_back(&p);
+    if (profiled_) {
+      recorder_ = std::make_unique<profile::Recorder>(std::move(programs));
+      probe_.sink = recorder_.get();
+    }
+    runner_ = std::make_unique<runtime::Runner>(*core_, *program->model());
+  } else {
+    if (client_ == nullptr) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          program->name(), ": StableHLO runs on bf16 presets, the device is '",
+          std::string(core_->preset().name), "'"));
+    }
+    auto executable = client_->Compile(program->module()->Clone());
+    if (!executable.ok()) return executable.status();
+    executable_ = *std::move(executable);
+  }
+  program_ = std::move(program);
+  return absl::OkStatus();
+}
+
+void Device::Forget() {
+  timeline_.reset();  // it reads recorder and program
+  stats_.reset();
+  probe_.sink = nullptr;
+  runner_.reset();
+  recorder_.reset();
+  executable_.reset();
+  program_.reset();
+}
+
+absl::Status Device::Run(std::shared_ptr<const Program> program,
+                         absl::Span<const systole_array> inputs,
+                         absl::Span<const systole_array> outputs) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (absl::Status s = CheckCounts(*program, inputs.size(), outputs.size());
+      !s.ok())
+    return s;
+  if (absl::Status s = Use(std::move(program)); !s.ok()) return s;
+  timeline_.reset();
+  stats_.reset();
+  asked_ = std::chrono::steady_clock::now();
+  return runner_ ? RunModel(inputs, outputs) : RunModule(inputs, outputs);
+}
+
+absl::Status Device::RunModel(absl::Span<const systole_array> inputs,
+                              absl::Span<const systole_array> outputs) {
+  systole_run_stats stats = SYSTOLE_RUN_STATS_INIT;
+  std::vector<Literal> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& tensor = program_->inputs()[i];
+    absl::StatusOr<Stack> stack = ReadStack(inputs[i], tensor);
+    if (stack.ok() && i > 0 && stack->images != stats.images) {
+      stack = absl::InvalidArgumentError(absl::StrCat(
+          stack->images, " images, the first input has ", stats.images));
+    }
+    if (!stack.ok()) return At("input", i, tensor.name, stack.status());
+    stats.images = stack->images;
+    values.push_back(std::move(stack->values));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor& tensor = program_->outputs()[i];
+    if (absl::Status s = CheckStack(outputs[i], tensor, stats.images); !s.ok())
+      return At("output", i, tensor.name, s);
+  }
+  const runtime::CompiledModel& model = *program_->model();
+  RunStats sums;
+  std::vector<Literal> results;
+  for (int64_t first = 0; first < stats.images; first += model.batch()) {
+    const int64_t images = std::min(model.batch(), stats.images - first);
+    std::vector<Literal> batch;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const int64_t elements = program_->inputs()[i].type.elements();
+      batch.push_back(values[i].Slice(first * elements, images * elements));
+    }
+    absl::StatusOr<runtime::BatchRun> run = runner_->Run(batch);
+    if (!run.ok()) {
+      Forget();  // memory and units are in whatever state they were left in
+      absl::Status reset = core_->Reset();
+      if (reset.ok()) return run.status();
+      return absl::Status(
+          run.status().code(),
+          absl::StrCat(run.status().message(), "; reset: ", reset.message()));
+    }
+    stats.runs += static_cast<int64_t>(run->runs.size());
+    sums.Add(run->stats);
+    runs_ = std::move(run->runs);
+    if (first == 0) {
+      results = std::move(run->outputs);
+      continue;
+    }
+    for (size_t i = 0; i < results.size(); ++i)
+      results[i].Append(run->outputs[i]);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].bytes > 0)
+      std::memcpy(outputs[i].data, results[i].data(), outputs[i].bytes);
+  }
+  stats.cycles = sums.cycles;
+  stats.host_cpu_seconds = sums.host_cpu_seconds;
+  stats.saturated = sums.acc_saturated ? 1 : 0;
+  sums_ = std::move(sums);
+  stats_ = stats;
+  return absl::OkStatus();
+}
+
+absl::Status Device::RunModule(absl::Span<const systole_array> inputs,
+                               absl::Span<const systole_array> outputs) {
+  runtime::Device& device = client_->device(0);
+  std::vector<std::shared_ptr<runtime::Buffer>> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& tensor = program_->inputs()[i];
+    if (absl::Status s = CheckExact(inputs[i], tensor); !s.ok())
+      return At("input", i, tensor.name, s);
+    arguments.push_back(std::make_shared<runtime::Buffer>(
+        device, tensor.type,
+        Literal::FromBytes(tensor.type.element, tensor.type.elements(),
+                           static_cast<const uint8_t*>(inputs[i].data))));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor& tensor = program_->outputs()[i];
+    if (absl::Status s = CheckExact(outputs[i], tensor); !s.ok())
+      return At("output", i, tensor.name, s);
+  }
+  absl::StatusOr<runtime::Execution> execution =
+      executable_->Execute(arguments, device);
+  if (!execution.ok()) return execution.status();
+  if (absl::Status s = execution->done->Await(); !s.ok()) return s;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    absl::StatusOr<Literal> value = execution->results[i]->Await();
+    if (!value.ok()) return value.status();
+    if (outputs[i].bytes > 0)
+      std::memcpy(outputs[i].data, value->data(), outputs[i].bytes);
+  }
+  const runtime::ArrayWork work = device.TakeArrayWork();
+  systole_run_stats stats = SYSTOLE_RUN_STATS_INIT;
+  stats.images = 1;
+  stats.runs = work.products;
+  stats.cycles = work.stats.cycles;
+  stats.host_cpu_seconds = work.stats.host_cpu_seconds;
+  sums_ = work.stats;
+  stats_ = stats;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<systole_run_stats> Device::Stats() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!stats_) return absl::FailedPreconditionError("no run ended well before");
+  return *stats_;
+}
+
+absl::Status Device::Counters(absl::Span<uint64_t> values) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!stats_) return absl::FailedPreconditionError("no run ended well before");
+  if (values.size() > sums_.counters.size()) {
+    return absl::OutOfRangeError(absl::StrCat(
+        values.size(), " counters; there are ", sums_.counters.size()));
+  }
+  std::copy_n(sums_.counters.begin(), values.size(), values.begin());
+  return absl::OkStatus();
+}
+
+absl::Status Device::MakeTimeline() {
+  if (!profiled_) {
+    return absl::FailedPreconditionError(
+        "the device was opened without systole_device_options.profile");
+  }
+  if (!stats_) return absl::FailedPreconditionError("no run ended well before");
+  if (timeline_) return absl::OkStatus();
+  Timeline timeline;
+  profile::Profile& profile = timeline.profile;
+  profile.model = program_->name();
+  profile.preset = &core_->preset();
+  const runtime::CompiledModel& model = *program_->model();
+  profile.command = absl::StrCat("systole run ", program_->source(),
+                                 " --random ", model.batch());
+  for (size_t i = 0; i < model.programs.size(); ++i) {
+    const systole::Program& program = model.programs[i];
+    const profile::Recording& recording = recorder_->recordings()[i];
+    if (absl::Status s =
+            profile::CheckRecording(recording, *profile.preset, runs_[i]);
+        !s.ok())
+      return s;
+    profile.programs.push_back(
+        {&program, &recording, profile::Analyse(program, recording)});
+    const auto first_layer = static_cast<int32_t>(timeline.layers.size());
+    for (size_t d = 0; d < program.descriptors.size(); ++d) {
+      const profile::DescriptorTimes& times = recording.descriptors[d];
+      const auto queue =
+          static_cast<int>(compiler::QueueOf(program.descriptors[d]));
+      if (queue >= isa::kNumQueues || times.end == 0) continue;
+      const int tag = compiler::TagOf(program.descriptors[d]);
+      Event event{{}, profile::NameOf(program, d)};
+      event.event.unit = profile::UnitName(static_cast<profile::Unit>(queue));
+      event.event.program = static_cast<int32_t>(i);
+      event.event.layer =
+          tag >= 0 && tag < static_cast<int>(program.layers.size())
+              ? first_layer + tag
+              : -1;
+      event.event.descriptor = static_cast<uint32_t>(d);
+      event.event.head = times.head;
+      event.event.start = times.start;
+      event.event.end = times.end;
+      timeline.events.push_back(std::move(event));
+    }
+    for (size_t l = 0; l < program.layers.size(); ++l) {
+      const LayerInfo& layer = program.layers[l];
+      timeline.layers.push_back(
+          {layer.name.c_str(), layer.op.c_str(), static_cast<int32_t>(i),
+           profile.programs.back().analysis.layers[l].cycles, layer.macs});
+    }
+  }
+  timeline_ = std::move(timeline);
+  for (Event& event : timeline_->events) event.event.name = event.name.c_str();
+  return absl::OkStatus();
+}
+
+Handles<Device, systole_device>& Devices() {
+  static auto& devices = *new Handles<Device, systole_device>("device");
+  return devices;
+}
+
+}  // namespace systole::capi

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What systole_device stands for: a core behind the driver (int8 presets), or a
+// runtime's client with one device (bf16 presets).
+#ifndef SYSTOLE_HOST_CAPI_DEVICE_H_
+#define SYSTOLE_HOST_CAPI_DEVICE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "host/capi/handles.h"
+#include "host/capi/program.h"
+#include "host/profile/profile.h"
+#include "host/runtime/client.h"
+#include "host/runtime/runner.h"
+#include "systole.h"
+#include "systole/device.h"
+
+namespace systole::capi {
+
+// An event with what its strings point to.
+struct Event {
+  systole_event event;
+  std::string name;
+};
+
+// What a recorded batch says.
+struct Timeline {
+  profile::Profile profile;
+  std::vector<systole_layer> layers;
+  std::vector<Event> events;
+};
+
+class Device {
+ public:
+  static absl::StatusOr<std::shared_ptr<Device>> Open(
+      const systole_device_options& options);
+
+  absl::Status Run(std::shared_ptr<const Program> program,
+                   absl::Span<const systole_array> inputs,
+                   absl::Span<const systole_array> outputs);
+
+  // Of the last run. FailedPrecondition: there was none.
+  absl::StatusOr<systole_run_stats> Stats();
+  absl::Status Counters(absl::Span<uint64_t> values);
+  // Calls `use` with the timeline. FailedPrecondition: none was recorded.
+  template <typename Use>
+  absl::Status WithTimeline(Use&& use) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (absl::Status s = MakeTimeline(); !s.ok()) return s;
+    return use(*timeline_);
+  }
+
+ private:
+  // Hands the samples on to the recorder of the program that is loaded.
+  class Probe : public ProbeSink {
+   public:
+    void Sample(ProbeSample sample) override {
+      if (sink != nullptr) sink->Sample(sample);
+    }
+    void Command(const RowCommand& command) override {
+      if (sink != nullptr) sink->Command(command);
+    }
+    ProbeSink* sink = nullptr;
+  };
+
+  absl::Status RunModel(absl::Span<const systole_array> inputs,
+                        absl::Span<const systole_array> outputs);
+  absl::Status RunModule(absl::Span<const systole_array> inputs,
+                         absl::Span<const systole_array> outputs);
+  absl::Status Use(std::shared_ptr<const Program> program);
+  void Forget();
+  bool Interrupted();
+  absl::Status MakeTimeline();
+
+  std::mutex mutex_;
+  bool profiled_ = false;
+  int (*interrupt_)(void*) = nullptr;
+  void* user_ = nullptr;
+  std::chrono::steady_clock::time_point asked_;
+
+  Probe probe_;
+  std::unique_ptr<systole::Device> core_;
+  std::unique_ptr<runtime::Client> client_;
+
+  // What is loaded.
+  std::shared_ptr<const Program> program_;
+  std::unique_ptr<runtime::Runner> runner_;
+  std::unique_ptr<profile::Recorder> recorder_;
+  std::shared_ptr<runtime::Executable> executable_;
+
+  // The last run.
+  std::optional<systole_run_stats> stats_;
+  RunStats sums_;
+  std::vector<RunStats> runs_;  // of the last batch
+  std::optional<Timeline> timeline_;
+};
+
+// All that are open.
+Handles<Device, systole_device>& Devices();
+
+}  // namespace systole::capi
+
+#endif  // SYSTOLE_HOST_CAPI_DEVICE_H_
