@@ -6,6 +6,8 @@
 BUILD ?= build
 JOBS  ?= $(shell nproc)
 ARGS  ?=
+PREFIX  ?= /usr/local
+DESTDIR ?=
 
 # The models of the RTL that ARGS or PRESET ask for: `edge` if none; `mini` has a checked build only.
 PRESETS = nano edge v1 mini lite v2 board8 board
@@ -19,7 +21,7 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help tool configure run model train jax test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean
+.PHONY: help tool configure run model train jax install test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -38,6 +40,12 @@ train: tool ## train the digits network in bf16 from scratch, draw the loss curv
 jax: build ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_mlp.py --digits tests/data/mnist"
 	@$(if $(ARGS),,echo 'make jax: name a script: ARGS="examples/keras_lstm.py"' >&2; exit 1)
 	@PYTHONPATH=$(BUILD)/python JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
+
+install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/local DESTDIR= (docs/install.md)
+	@$(CONFIGURE)
+	@$(NINJA) systole_install
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+	@echo 'installed below $(DESTDIR)$(PREFIX)'
 
 test: $(if $(UNIT),configure,build) ## run every test: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
 	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)

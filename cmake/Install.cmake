@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+#
+# What `make install` puts below a prefix (docs/install.md), and the target systole_install that builds it.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(CMAKE_INSTALL_MESSAGE NEVER)  # hundreds of lines otherwise
+set(share ${CMAKE_INSTALL_DATADIR}/systole)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Systole)
+
+# Tool and library.
+set_target_properties(systole_c PROPERTIES EXPORT_NAME systole)
+set_target_properties(systole PROPERTIES EXPORT_NAME tool)
+target_include_directories(systole_c INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+install(TARGETS systole_c systole EXPORT SystoleTargets
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# The C API, and the constants of descriptors, registers and presets for drivers of one's own.
+install(FILES ${PROJECT_SOURCE_DIR}/host/include/systole.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/include/systole/gen DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/systole)
+add_library(systole_headers INTERFACE)
+set_target_properties(systole_headers PROPERTIES EXPORT_NAME headers)
+target_include_directories(systole_headers INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_features(systole_headers INTERFACE cxx_std_17)
+install(TARGETS systole_headers EXPORT SystoleTargets)
+
+# find_package(Systole) and pkg-config, both relative to where they lie.
+install(EXPORT SystoleTargets NAMESPACE Systole:: DESTINATION ${package})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/SystoleConfig.cmake.in ${CMAKE_BINARY_DIR}/package/SystoleConfig.cmake
+  INSTALL_DESTINATION ${package} PATH_VARS share)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/SystoleConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/package/SystoleConfig.cmake ${CMAKE_BINARY_DIR}/package/SystoleConfigVersion.cmake
+  DESTINATION ${package})
+file(RELATIVE_PATH SYSTOLE_PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/systole.pc.in ${CMAKE_BINARY_DIR}/package/systole.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/package/systole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# RTL with its file lists and FuseSoC cores, registers as IP-XACT.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/rtl DESTINATION ${share})
+install(FILES ${PROJECT_SOURCE_DIR}/docs/reference/csr.xml DESTINATION ${share}/ip-xact RENAME systole_csr.xml)
+
+# A model, the digits that it was tested with, examples, pages.
+set(digits ${CMAKE_BINARY_DIR}/share/digits)
+find_program(GZIP gzip REQUIRED)
+foreach(name test-images-idx3-ubyte test-labels-idx1-ubyte)
+  set(packed ${PROJECT_SOURCE_DIR}/tests/data/mnist/${name}.gz)
+  add_custom_command(OUTPUT ${digits}/${name}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${digits}
+    COMMAND ${GZIP} -dc ${packed} > ${digits}/${name}
+    DEPENDS ${packed} COMMENT "Unpacking ${name}")
+  list(APPEND unpacked ${digits}/${name})
+endforeach()
+install(FILES ${unpacked} DESTINATION ${share}/digits)
+install(FILES ${PROJECT_SOURCE_DIR}/models/mnist_cnn.tflite DESTINATION ${share}/models)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${share} PATTERN __pycache__ EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/docs/api.md ${PROJECT_SOURCE_DIR}/docs/install.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The Python package as in the built tree, with a link to the library: `pip install` copies what it leads to.
+install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole DESTINATION ${share}/python
+  FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
+install(FILES ${CMAKE_BINARY_DIR}/python/pyproject.toml ${CMAKE_BINARY_DIR}/python/VERSION DESTINATION ${share}/python)
+set(name libsystole.so.${SYSTOLE_ABI_VERSION})
+file(RELATIVE_PATH link /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/${name})
+install(CODE "file(CREATE_LINK \"${link}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${share}/python/systole/${name}\" SYMBOLIC)")
+if(TARGET systole_pjrt)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole_jax DESTINATION ${share}/python PATTERN __pycache__ EXCLUDE)
+endif()
+
+add_custom_target(systole_install DEPENDS ${unpacked})
+add_dependencies(systole_install systole systole_c)
+if(TARGET systole_pjrt)
+  add_dependencies(systole_install systole_pjrt)
+endif()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Programs and presets."""
+
+import ctypes
+import operator
+import typing
+
+import numpy as np
+
+from . import _library as lib
+
+# By systole_type. NumPy has no bfloat16: its bits are uint16.
+DTYPES = tuple(np.dtype(name) for name in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "uint16",
+                                           "float16", "float32"))
+TYPE_NAMES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bfloat16", "float16", "float32")
+BFLOAT16 = TYPE_NAMES.index("bfloat16")
+
+
+class Preset(typing.NamedTuple):
+    """A configuration of a chip."""
+    name: str
+    cell: str  # "int8", "bf16"
+    rows: int
+    cols: int
+    memory_bytes: int
+
+
+class Tensor(typing.NamedTuple):
+    """An input or output of a program."""
+    name: str
+    type: str  # "int8", ...; "bfloat16" is passed as the uint16 of its bits
+    dtype: np.dtype
+    shape: tuple  # of one image, where arrays are stacks of images
+    stacked: bool
+    scale: typing.Optional[float]  # an int8 q stands for scale * (q - zero_point); None: it does not
+    zero_point: int
+
+
+def presets():
+    """All presets, by name."""
+    found = {}
+    for index in range(lib.value("systole_num_presets")):
+        info = lib.get(lib.PresetInfo, "systole_get_preset", index)
+        found[info.name.decode()] = Preset(info.name.decode(), info.cell.decode(), info.rows, info.cols, info.memory_bytes)
+    return found
+
+
+class Program:
+    """A compiled model, made by load() or parse(). Immutable: threads may share it."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        info = lib.get(lib.ProgramInfo, "systole_program_get_info", handle)
+        self.name = info.name.decode(errors="replace")
+        self.preset = info.preset.decode() or None  # None: StableHLO, for every bf16 preset
+        self.batch = info.batch  # images of one run of the device
+        self.placement = info.placement.decode(errors="replace")  # what runs where, as text
+        self.inputs = tuple(self._tensor("systole_program_input", i) for i in range(info.num_inputs))
+        self.outputs = tuple(self._tensor("systole_program_output", i) for i in range(info.num_outputs))
+
+    def _tensor(self, function, index):
+        info = lib.get(lib.TensorInfo, function, self._handle, index)
+        return Tensor(info.name.decode(errors="replace"), TYPE_NAMES[info.type], DTYPES[info.type], tuple(info.shape[:info.rank]),
+                      bool(info.stacked), info.scale if info.quantised else None, info.zero_point)
+
+    def save(self, path):
+        """Writes it as a program file (.tpu)."""
+        lib.call("systole_program_save", self.handle, lib.text(path, "path"))
+
+    def close(self):
+        """Lets go of it. Closing twice is no error."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            lib.call("systole_program_close", handle)
+
+    @property
+    def handle(self):
+        """The systole_program. ValueError: it is closed."""
+        if self._handle is None:
+            raise ValueError(f"the program {self.name!r} is closed")
+        return self._handle
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def __del__(self):
+        if getattr(self, "_handle", None) is not None:
+            self.close()
+
+    def __repr__(self):
+        return f"<systole.Program {self.name!r} for {self.preset or 'bf16 presets'}, batch {self.batch}>"
+
+
+def _options(preset, batch, refuse_host):
+    return lib.CompileOptions(preset=lib.text(preset, "preset"), batch=0 if batch is None else operator.index(batch),
+                              refuse_host=bool(refuse_host))
+
+
+def load(path, *, preset=None, batch=None, refuse_host=False):
+    """The program of a file: .tpu, or a .tflite, .safetensors or StableHLO artifact (jax.export) that is compiled.
+
+    preset, batch: that a model is compiled for ("edge", 1); a program file has its own. refuse_host: a model of which anything
+    would run on the host is an error.
+    """
+    handle = ctypes.c_void_p()
+    lib.call("systole_program_load", lib.text(path, "path"), _options(preset, batch, refuse_host), ctypes.byref(handle))
+    return Program(handle.value)
+
+
+def parse(data, *, name="program", preset=None, batch=None, refuse_host=False):
+    """The same of bytes; name stands for the file in messages."""
+    data = bytes(data)
+    handle = ctypes.c_void_p()
+    lib.call("systole_program_parse", data, len(data), lib.text(name, "name"), _options(preset, batch, refuse_host),
+             ctypes.byref(handle))
+    return Program(handle.value)

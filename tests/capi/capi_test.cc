@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The C API as programs use it: through the shared library alone.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "systole.h"
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kDigits = SYSTOLE_SOURCE_DIR "/models/mnist_cnn.tflite";
+const std::string kArtifacts = SYSTOLE_SOURCE_DIR "/tests/data/stablehlo/";
+constexpr int64_t kPixels = 28 * 28, kClasses = 10;
+
+systole_program* Load(const std::string& path, const char* preset = nullptr,
+                      int64_t batch = 0) {
+  systole_compile_options options = SYSTOLE_COMPILE_OPTIONS_INIT;
+  options.preset = preset;
+  options.batch = batch;
+  systole_program* program = nullptr;
+  EXPECT_EQ(systole_program_load(path.c_str(), &options, &program), SYSTOLE_OK)
+      << systole_error();
+  return program;
+}
+
+systole_device* Open(const char* backend, const char* preset,
+                     bool profile = false) {
+  systole_device_options options = SYSTOLE_DEVICE_OPTIONS_INIT;
+  options.backend = backend;
+  options.preset = preset;
+  options.profile = profile;
+  systole_device* device = nullptr;
+  EXPECT_EQ(systole_device_open(&options, &device), SYSTOLE_OK)
+      << systole_error();
+  return device;
+}
+
+std::vector<int8_t> RandomDigits(int64_t count, uint32_t seed = 1) {
+  std::mt19937 random(seed);
+  std::vector<int8_t> pixels(count * kPixels);
+  for (int8_t& p : pixels) p = static_cast<int8_t>(random());
+  return pixels;
+}
+
+systole_status RunDigits(systole_device* device, systole_program* program,
+                         std::vector<int8_t>& pixels,
+                         std::vector<int8_t>& scores) {
+  const auto count = static_cast<int64_t>(pixels.size()) / kPixels;
+  scores.assign(count * kClasses, 0);
+  const int64_t in_shape[] = {count, 28, 28, 1}, out_shape[] = {count, 10};
+  const systole_array in = {SYSTOLE_INT8, 4, in_shape, pixels.data(),
+                            pixels.size()};
+  const systole_array out = {SYSTOLE_INT8, 2, out_shape, scores.data(),
+                             scores.size()};
+  return systole_device_run(device, program, &in, 1, &out, 1);
+}
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(CApi, VersionsAndNames) {
+  EXPECT_STREQ(systole_version(), "1.0.0");
+  EXPECT_EQ(systole_abi_version(), SYSTOLE_ABI_VERSION);
+  EXPECT_STREQ(systole_status_name(SYSTOLE_ABORTED), "ABORTED");
+  EXPECT_STREQ(systole_status_name(SYSTOLE_INTERNAL), "INTERNAL");
+  EXPECT_STREQ(systole_status_name(static_cast<systole_status>(99)), "UNKNOWN");
+  EXPECT_EQ(systole_type_size(SYSTOLE_FLOAT32), 4u);
+  EXPECT_STREQ(systole_type_name(SYSTOLE_BFLOAT16), "bfloat16");
+  EXPECT_EQ(systole_type_size(static_cast<systole_type>(-1)), 0u);
+  EXPECT_EQ(systole_type_name(static_cast<systole_type>(12)), nullptr);
+  systole_preset preset;
+  ASSERT_EQ(systole_get_preset(0, &preset), SYSTOLE_OK);
+  EXPECT_STREQ(preset.name, "nano");
+  EXPECT_EQ(systole_get_preset(systole_num_presets(), &preset),
+            SYSTOLE_OUT_OF_RANGE);
+  EXPECT_EQ(systole_counter_name(systole_num_counters()), nullptr);
+}
+
+TEST(CApi, RtlAndSimulatorAgreeToTheBit) {
+  systole_program* program = Load(kDigits, "nano", 2);
+  systole_device* rtl = Open("rtl", "nano", true);
+  systole_device* iss = Open("iss", "nano");
+  std::vector<int8_t> pixels = RandomDigits(3), a, b;
+  ASSERT_EQ(RunDigits(rtl, program, pixels, a), SYSTOLE_OK) << systole_error();
+  ASSERT_EQ(RunDigits(iss, program, pixels, b), SYSTOLE_OK) << systole_error();
+  EXPECT_EQ(a, b);
+
+  systole_run_stats stats = SYSTOLE_RUN_STATS_INIT;
+  ASSERT_EQ(systole_device_get_stats(rtl, &stats), SYSTOLE_OK);
+  EXPECT_EQ(stats.images, 3);
+  EXPECT_EQ(stats.runs, 2);
+  std::vector<uint64_t> counters(systole_num_counters());
+  ASSERT_EQ(
+      systole_device_get_counters(rtl, counters.data(), systole_num_counters()),
+      SYSTOLE_OK);
+  EXPECT_STREQ(systole_counter_name(0), "cycles");
+  EXPECT_EQ(counters[0], stats.cycles);
+  EXPECT_GT(stats.cycles, 0u);
+
+  // The layers fill the last batch; each event lies within it.
+  int64_t layers = 0, events = 0;
+  ASSERT_EQ(systole_device_num_layers(rtl, &layers), SYSTOLE_OK);
+  EXPECT_EQ(layers, 5);
+  uint64_t cycles = 0;
+  for (int64_t i = 0; i < layers; ++i) {
+    systole_layer layer;
+    ASSERT_EQ(systole_device_layer(rtl, i, &layer), SYSTOLE_OK);
+    cycles += layer.cycles;
+  }
+  EXPECT_LE(cycles, stats.cycles / 2);
+  EXPECT_GE(cycles, stats.cycles / 2 * 99 / 100);
+  ASSERT_EQ(systole_device_num_events(rtl, &events), SYSTOLE_OK);
+  EXPECT_GT(events, 100);
+  for (int64_t i = 0; i < events; ++i) {
+    systole_event event;
+    ASSERT_EQ(systole_device_event(rtl, i, &event), SYSTOLE_OK);
+    EXPECT_LE(event.head, event.start);
+    EXPECT_LT(event.start, event.end);
+    EXPECT_LE(event.end, stats.cycles / 2);
+    EXPECT_GE(event.layer, 0);
+  }
+  const std::string page = testing::TempDir() + "capi_page.html";
+  ASSERT_EQ(systole_device_write_profile(rtl, "html", page.c_str()),
+            SYSTOLE_OK);
+  EXPECT_THAT(ReadAll(page), HasSubstr("<html"));
+  EXPECT_EQ(systole_device_write_profile(rtl, "pdf", page.c_str()),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      systole_device_write_profile(rtl, "html", "/no/such/folder/page.html"),
+      SYSTOLE_UNAVAILABLE);
+  EXPECT_EQ(systole_device_num_layers(iss, &layers),
+            SYSTOLE_FAILED_PRECONDITION);
+  EXPECT_THAT(systole_error(), HasSubstr("profile"));
+  for (systole_device* d : {rtl, iss})
+    EXPECT_EQ(systole_device_close(d), SYSTOLE_OK);
+  EXPECT_EQ(systole_program_close(program), SYSTOLE_OK);
+}
+
+TEST(CApi, SavesAndParses) {
+  systole_program* program = Load(kDigits, "nano");
+  const std::string path = testing::TempDir() + "capi_digits.tpu";
+  ASSERT_EQ(systole_program_save(program, path.c_str()), SYSTOLE_OK);
+  systole_program* again = Load(path);
+  const std::string bytes = ReadAll(path);
+  systole_program* parsed = nullptr;
+  ASSERT_EQ(systole_program_parse(bytes.data(), bytes.size(), "memory", nullptr,
+                                  &parsed),
+            SYSTOLE_OK)
+      << systole_error();
+  systole_device* device = Open("iss", "nano");
+  std::vector<int8_t> pixels = RandomDigits(1), a, b, c;
+  EXPECT_EQ(RunDigits(device, program, pixels, a), SYSTOLE_OK);
+  EXPECT_EQ(RunDigits(device, again, pixels, b), SYSTOLE_OK);
+  EXPECT_EQ(RunDigits(device, parsed, pixels, c), SYSTOLE_OK);
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(a, c);
+  EXPECT_EQ(systole_program_parse(bytes.data(), bytes.size() / 2, "half",
+                                  nullptr, &parsed),
+            SYSTOLE_DATA_LOSS);
+  EXPECT_THAT(systole_error(), StartsWith("half"));
+  systole_compile_options options = SYSTOLE_COMPILE_OPTIONS_INIT;
+  options.preset = "edge";
+  EXPECT_EQ(systole_program_load(path.c_str(), &options, &parsed),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_THAT(systole_error(), AllOf(HasSubstr("'nano'"), HasSubstr("'edge'")));
+}
+
+TEST(CApi, StableHloRunsOnBf16Presets) {
+  systole_program* program = Load(kArtifacts + "matmul_highest.mlirbc");
+  systole_program_info info = SYSTOLE_PROGRAM_INFO_INIT;
+  ASSERT_EQ(systole_program_get_info(program, &info), SYSTOLE_OK);
+  EXPECT_STREQ(info.preset, "");
+  ASSERT_EQ(info.num_inputs, 2);
+  systole_tensor tensor;
+  ASSERT_EQ(systole_program_input(program, 1, &tensor), SYSTOLE_OK);
+  EXPECT_EQ(tensor.type, SYSTOLE_FLOAT32);
+  EXPECT_EQ(tensor.shape[0], 8);
+  EXPECT_EQ(tensor.stacked, 0);
+  EXPECT_EQ(systole_program_input(program, 2, &tensor), SYSTOLE_OUT_OF_RANGE);
+  std::vector<float> a(32), b(40);
+  for (int i = 0; i < 32; ++i) a[i] = static_cast<float>(i % 7 - 3);
+  for (int i = 0; i < 40; ++i) b[i] = static_cast<float>(i % 5 - 2);
+  const int64_t a_shape[] = {4, 8}, b_shape[] = {8, 5}, c_shape[] = {4, 5};
+  const systole_array in[] = {{SYSTOLE_FLOAT32, 2, a_shape, a.data(), 128},
+                              {SYSTOLE_FLOAT32, 2, b_shape, b.data(), 160}};
+  for (const char* backend : {"iss", "rtl"}) {
+    systole_device* device = Open(backend, "mini");
+    std::vector<float> c(20);
+    const systole_array out = {SYSTOLE_FLOAT32, 2, c_shape, c.data(), 80};
+    ASSERT_EQ(systole_device_run(device, program, in, 2, &out, 1), SYSTOLE_OK)
+        << systole_error();
+    for (int i = 0; i < 20; ++i) {
+      float sum = 0;
+      for (int k = 0; k < 8; ++k) sum += a[i / 5 * 8 + k] * b[k * 5 + i % 5];
+      EXPECT_EQ(c[i], sum) << backend << " " << i;
+    }
+    systole_run_stats stats = SYSTOLE_RUN_STATS_INIT;
+    ASSERT_EQ(systole_device_get_stats(device, &stats), SYSTOLE_OK);
+    EXPECT_EQ(stats.runs, 1);
+    EXPECT_EQ(stats.cycles > 0, std::string(backend) == "rtl");
+    EXPECT_EQ(systole_device_run(device, program, in, 1, &out, 1),
+              SYSTOLE_INVALID_ARGUMENT);
+    EXPECT_THAT(systole_error(), HasSubstr("1 inputs instead of 2"));
+  }
+  systole_device* device = Open("iss", "nano");
+  EXPECT_EQ(systole_device_run(device, program, in, 2, nullptr, 0),
+            SYSTOLE_INVALID_ARGUMENT);
+  std::vector<float> c(20);
+  const systole_array out = {SYSTOLE_FLOAT32, 2, c_shape, c.data(), 80};
+  EXPECT_EQ(systole_device_run(device, program, in, 2, &out, 1),
+            SYSTOLE_FAILED_PRECONDITION);
+  EXPECT_EQ(systole_program_save(program, "/tmp/x.tpu"),
+            SYSTOLE_FAILED_PRECONDITION);
+}
+
+TEST(CApi, ClosedAndForeignHandlesAreErrors) {
+  systole_program* program = Load(kDigits, "nano");
+  systole_device* device = Open("iss", "nano");
+  std::vector<int8_t> pixels = RandomDigits(1), scores;
+  EXPECT_EQ(RunDigits(nullptr, program, pixels, scores),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_STREQ(systole_error(), "the device is NULL");
+  // A program is no device.
+  EXPECT_EQ(systole_device_close(reinterpret_cast<systole_device*>(program)),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_EQ(systole_program_close(program), SYSTOLE_OK);
+  EXPECT_EQ(systole_program_close(program), SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_EQ(RunDigits(device, program, pixels, scores),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_STREQ(systole_error(), "the program is closed, or was never open");
+  EXPECT_EQ(systole_device_close(device), SYSTOLE_OK);
+  EXPECT_EQ(systole_device_close(device), SYSTOLE_INVALID_ARGUMENT);
+}
+
+TEST(CApi, BadArraysNameWhatIsWrong) {
+  systole_program* program = Load(kDigits, "nano");
+  systole_device* device = Open("iss", "nano");
+  std::vector<uint8_t> in(8 * kPixels), out(kClasses);
+  const int64_t shape[] = {1, 28, 28, 1}, other[] = {28, 27}, bad[] = {-1, 28},
+                result[] = {1, 10}, huge[] = {1, int64_t{1} << 62, 28, 1};
+  const systole_array good = {SYSTOLE_INT8, 4, shape, in.data(), kPixels};
+  const systole_array good_out = {SYSTOLE_INT8, 2, result, out.data(), 10};
+  const auto error = [&](systole_array input, systole_array output) {
+    EXPECT_EQ(systole_device_run(device, program, &input, 1, &output, 1),
+              SYSTOLE_INVALID_ARGUMENT);
+    return std::string(systole_error());
+  };
+  EXPECT_THAT(error({SYSTOLE_INT8, 2, other, in.data(), 28 * 27}, good_out),
+              AllOf(HasSubstr("input 0 'image'"), HasSubstr("(28, 27)")));
+  EXPECT_THAT(
+      error({SYSTOLE_INT64, 4, shape, in.data(), 8 * kPixels}, good_out),
+      HasSubstr("int64 (1, 28, 28, 1)"));
+  EXPECT_THAT(
+      error({SYSTOLE_BFLOAT16, 4, shape, in.data(), 2 * kPixels}, good_out),
+      HasSubstr("bfloat16"));
+  EXPECT_THAT(
+      error({static_cast<systole_type>(77), 4, shape, in.data(), 1}, good_out),
+      HasSubstr("77"));
+  EXPECT_THAT(error({SYSTOLE_INT8, 4, shape, in.data(), kPixels - 1}, good_out),
+              HasSubstr("783 bytes"));
+  EXPECT_THAT(error({SYSTOLE_INT8, 4, shape, nullptr, kPixels}, good_out),
+              HasSubstr("data is NULL"));
+  EXPECT_THAT(error({SYSTOLE_INT8, 2, bad, in.data(), 0}, good_out),
+              HasSubstr("-1"));
+  EXPECT_THAT(error({SYSTOLE_INT8, 4, huge, in.data(), 0}, good_out),
+              HasSubstr("shape is"));
+  EXPECT_THAT(error({SYSTOLE_INT8, 99, shape, in.data(), 0}, good_out),
+              HasSubstr("rank"));
+  EXPECT_THAT(
+      error(good, {SYSTOLE_FLOAT32, 2, result, in.data(), 40}),
+      AllOf(HasSubstr("output 0"), HasSubstr("wanted is int8 (1, 10)")));
+  EXPECT_EQ(systole_device_run(device, program, &good, 1, &good_out, 1),
+            SYSTOLE_OK);
+  EXPECT_EQ(systole_device_run(device, program, &good, -1, &good_out, 1),
+            SYSTOLE_INVALID_ARGUMENT);
+}
+
+TEST(CApi, BadOptionsNameWhatThereIs) {
+  systole_program* program = nullptr;
+  systole_compile_options compile = SYSTOLE_COMPILE_OPTIONS_INIT;
+  compile.preset = "v2";
+  EXPECT_EQ(systole_program_load(kDigits.c_str(), &compile, &program),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_THAT(systole_error(), HasSubstr("nano, edge"));
+  compile = SYSTOLE_COMPILE_OPTIONS_INIT;
+  compile.batch = -3;
+  EXPECT_EQ(systole_program_load(kDigits.c_str(), &compile, &program),
+            SYSTOLE_INVALID_ARGUMENT);
+  compile = {};
+  EXPECT_EQ(systole_program_load(kDigits.c_str(), &compile, &program),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_THAT(systole_error(), HasSubstr("struct_size is 0"));
+  EXPECT_EQ(systole_program_load("/no/such.tflite", nullptr, &program),
+            SYSTOLE_NOT_FOUND);
+  EXPECT_THAT(systole_error(), StartsWith("/no/such.tflite"));
+  EXPECT_NE(systole_program_load(SYSTOLE_SOURCE_DIR, nullptr, &program),
+            SYSTOLE_OK);
+  EXPECT_NE(
+      systole_program_load(SYSTOLE_SOURCE_DIR "/Makefile", nullptr, &program),
+      SYSTOLE_OK);
+  EXPECT_THAT(systole_error(), HasSubstr("StableHLO"));
+  EXPECT_EQ(systole_program_load(nullptr, nullptr, &program),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_EQ(program, nullptr);
+
+  systole_device* device = nullptr;
+  systole_device_options options = SYSTOLE_DEVICE_OPTIONS_INIT;
+  options.backend = "gpu";
+  EXPECT_EQ(systole_device_open(&options, &device), SYSTOLE_INVALID_ARGUMENT);
+  options.backend = "iss";
+  options.preset = "big";
+  EXPECT_EQ(systole_device_open(&options, &device), SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_THAT(systole_error(), HasSubstr("'big'"));
+  options.preset = "nano";
+  options.profile = 1;
+  EXPECT_EQ(systole_device_open(&options, &device), SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_EQ(device, nullptr);
+
+  // A newer header: what the library does not know must be 0.
+  struct {
+    systole_device_options known = SYSTOLE_DEVICE_OPTIONS_INIT;
+    uint64_t later = 0;
+  } newer;
+  newer.known.struct_size = sizeof(newer);
+  ASSERT_EQ(systole_device_open(&newer.known, &device), SYSTOLE_OK);
+  EXPECT_EQ(systole_device_close(device), SYSTOLE_OK);
+  newer.later = 1;
+  EXPECT_EQ(systole_device_open(&newer.known, &device), SYSTOLE_UNIMPLEMENTED);
+}
+
+TEST(CApi, ProgramOfAnotherPreset) {
+  systole_program* program = Load(kDigits, "edge");
+  systole_device* device = Open("rtl", "nano");
+  std::vector<int8_t> pixels = RandomDigits(1), scores;
+  EXPECT_EQ(RunDigits(device, program, pixels, scores),
+            SYSTOLE_FAILED_PRECONDITION);
+  EXPECT_THAT(systole_error(), AllOf(HasSubstr("'edge'"), HasSubstr("'nano'")));
+  systole_run_stats stats = SYSTOLE_RUN_STATS_INIT;
+  EXPECT_EQ(systole_device_get_stats(device, &stats),
+            SYSTOLE_FAILED_PRECONDITION);
+  EXPECT_EQ(systole_device_close(device), SYSTOLE_OK);
+}
+
+TEST(CApi, AnInterruptedDeviceRunsAgain) {
+  for (const char* backend : {"iss", "rtl"}) {
+    systole_program* program = Load(kDigits, "nano", 16);
+    systole_device_options options = SYSTOLE_DEVICE_OPTIONS_INIT;
+    options.backend = backend;
+    options.preset = "nano";
+    int stop = 1;
+    options.interrupt = [](void* user) { return *static_cast<int*>(user); };
+    options.user = &stop;
+    systole_device* device = nullptr;
+    ASSERT_EQ(systole_device_open(&options, &device), SYSTOLE_OK);
+    std::vector<int8_t> pixels = RandomDigits(64), scores, expected;
+    EXPECT_EQ(RunDigits(device, program, pixels, scores), SYSTOLE_CANCELLED)
+        << backend;
+    stop = 0;
+    pixels.resize(kPixels);
+    EXPECT_EQ(RunDigits(device, program, pixels, scores), SYSTOLE_OK)
+        << systole_error();
+    systole_device* other = Open("iss", "nano");
+    EXPECT_EQ(RunDigits(other, program, pixels, expected), SYSTOLE_OK);
+    EXPECT_EQ(scores, expected);
+    EXPECT_EQ(systole_device_close(device), SYSTOLE_OK);
+  }
+}
+
+// Devices of both backends from threads of their own, one program for all, and
+// a device of several threads.
+TEST(CApi, ThreadsShareProgramsAndDevices) {
+  systole_program* program = Load(kDigits, "nano");
+  systole_device* shared = Open("iss", "nano");
+  std::vector<int8_t> pixels = RandomDigits(1, 7), expected;
+  ASSERT_EQ(RunDigits(shared, program, pixels, expected), SYSTOLE_OK);
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(6);
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      systole_device* device =
+          t % 3 == 0 ? shared : Open(t % 3 == 1 ? "rtl" : "iss", "nano");
+      for (int run = 0; run < 2; ++run) {
+        std::vector<int8_t> image = pixels, scores;
+        wrong[t] += RunDigits(device, program, image, scores) != SYSTOLE_OK;
+        wrong[t] += scores != expected;
+      }
+      // Each thread has its own error.
+      systole_program* none = nullptr;
+      const std::string name = "/no/" + std::to_string(t);
+      wrong[t] += systole_program_load(name.c_str(), nullptr, &none) !=
+                  SYSTOLE_NOT_FOUND;
+      wrong[t] += std::string(systole_error()).find(name) != 0;
+      if (device != shared) wrong[t] += systole_device_close(device);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(6));
+}
+
+}  // namespace

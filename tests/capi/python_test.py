@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""The Python package `systole` of the built tree, with nothing but NumPy.
+
+Usage: scripts/python tests/capi/python_test.py --build build [unittest's arguments]
+"""
+
+import argparse
+import ctypes
+import gc
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+MODEL = ROOT / "models/mnist_cnn.tflite"
+ARTIFACTS = ROOT / "tests/data/stablehlo"
+systole = None  # imported from the built tree
+
+
+def digits(count, seed=1):
+    return np.random.default_rng(seed).integers(-128, 128, (count, 28, 28, 1), dtype=np.int8)
+
+
+class Values(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = systole.load(MODEL, preset="nano", batch=2)
+        cls.device = systole.Device("iss", preset="nano")
+
+    def run_digits(self, images):
+        scores, = self.device.run(self.program, images)
+        return scores
+
+    def test_rtl_equals_simulator_to_the_bit(self):
+        images = digits(3)
+        with systole.Device("rtl", preset="nano", profile=True) as rtl:
+            scores, = rtl.run(self.program, images)
+            np.testing.assert_array_equal(scores, self.run_digits(images))
+            stats, counters = rtl.stats, rtl.counters
+            self.assertEqual((stats.images, stats.runs), (3, 2))
+            self.assertEqual(counters["cycles"], stats.cycles)
+            layers, events = rtl.layers(), rtl.timeline()
+            self.assertEqual([layer.name for layer in layers], ["conv1.out", "conv2.out", "conv3.out", "dense1.out", "dense2.out"])
+            batch = stats.cycles // 2
+            self.assertAlmostEqual(sum(layer.cycles for layer in layers) / batch, 1, delta=0.01)
+            self.assertTrue(all(event.head <= event.start < event.end <= batch for event in events))
+            self.assertEqual({event.unit for event in events}, {"load", "weight loader", "array", "vector unit", "store"})
+            with tempfile.TemporaryDirectory() as folder:
+                for form in ("html", "perfetto", "xspace", "json"):
+                    path = pathlib.Path(folder) / form
+                    rtl.write_profile(path, form)
+                    self.assertGreater(path.stat().st_size, 1000)
+        self.assertIsNone(self.device.stats.cycles)
+        same = {name for name in counters if name.endswith("_bytes") or name == "mxu_vectors"}
+        self.assertEqual({name: counters[name] for name in same}, {name: self.device.counters[name] for name in same})
+
+    def test_what_an_int8_input_takes(self):
+        images = digits(2)
+        tensor = self.program.inputs[0]
+        expected = self.run_digits(images)
+        numbers = ((images.astype(np.float32) - tensor.zero_point) * np.float32(tensor.scale))
+        np.testing.assert_array_equal(self.run_digits(numbers), expected)
+        np.testing.assert_array_equal(self.run_digits((images.astype(np.int16) + 128).astype(np.uint8)), expected)
+        np.testing.assert_array_equal(self.run_digits({"image": images} if tensor.name == "image" else images), expected)
+        np.testing.assert_array_equal(self.run_digits(images[0]), expected[:1])  # one image, as the tensor's shape without its 1
+        np.testing.assert_array_equal(self.run_digits(images.tolist() and images), expected)
+
+    def test_arrays_in_any_layout(self):
+        images = digits(4)
+        expected = self.run_digits(images)
+        doubled = np.repeat(images, 2, axis=2)
+        for form in (images[::-1][::-1], np.asfortranarray(images), doubled[:, :, ::2], images.transpose(0, 2, 1, 3).swapaxes(1, 2)):
+            np.testing.assert_array_equal(self.run_digits(form), expected)
+        numbers = images.astype(np.float32) * np.float32(0.003)
+        np.testing.assert_array_equal(self.run_digits(numbers.astype(">f4")), self.run_digits(numbers))
+        fixed = images.copy()
+        fixed.setflags(write=False)
+        np.testing.assert_array_equal(self.run_digits(fixed), expected)
+
+    def test_wrong_arrays(self):
+        for dtype in ("float64", "complex64", "bool", "U3", "object", "datetime64[s]"):
+            with self.subTest(dtype), self.assertRaises((TypeError, systole.InvalidArgumentError)) as caught:
+                self.run_digits(np.zeros((1, 28, 28, 1), dtype))
+            self.assertIn("'image'", str(caught.exception))
+        for shape in ((), (0, 28, 28, 1), (27, 28), (1, 28, 28, 3), (784,), (1, 1, 1, 28, 28, 1)):
+            with self.subTest(shape), self.assertRaisesRegex(systole.InvalidArgumentError, "'image'"):
+                self.run_digits(np.zeros(shape, np.int8))
+        with self.assertRaisesRegex(systole.InvalidArgumentError, "NaN"):
+            self.run_digits(np.full((1, 28, 28, 1), np.nan, np.float32))
+        with self.assertRaisesRegex(TypeError, "2 inputs instead of 1 .'image'"):
+            self.device.run(self.program, digits(1), digits(1))
+        with self.assertRaisesRegex(TypeError, "'picture'"):
+            self.device.run(self.program, {"picture": digits(1)})
+        with self.assertRaisesRegex(TypeError, "systole.load"):
+            self.device.run(str(MODEL), digits(1))
+        self.run_digits(digits(1))  # goes on
+
+    def test_stablehlo(self):
+        program = systole.load(ARTIFACTS / "matmul_highest.mlirbc")
+        self.assertIsNone(program.preset)
+        a, b = (np.random.default_rng(i).normal(size=tensor.shape).astype(np.float32) for i, tensor in enumerate(program.inputs))
+        with systole.Device(preset="mini") as device:
+            product, = device.run(program, a, b)
+            np.testing.assert_allclose(product, a @ b, rtol=1e-5, atol=1e-6)
+            constant = systole.load(ARTIFACTS / "constant_bf16.mlirbc")
+            self.assertEqual(constant.inputs[0].type, "bfloat16")
+            bits, = device.run(constant, np.full(7, 0x3F80, np.uint16))  # 1.0
+            self.assertEqual(bits.dtype, np.uint16)
+            with self.assertRaisesRegex(systole.FailedPreconditionError, "made for preset 'nano'"):
+                device.run(self.program, digits(1))
+        with self.assertRaisesRegex(systole.FailedPreconditionError, "bf16 presets"):
+            self.device.run(program, a, b)
+        with self.assertRaisesRegex(systole.UnimplementedError, "complex"):
+            systole.load(ARTIFACTS / "fft.mlirbc")
+
+
+class Objects(unittest.TestCase):
+    def test_files(self):
+        with tempfile.TemporaryDirectory(prefix="with a blank ") as folder:
+            path = pathlib.Path(folder) / "zahlen ä.tpu"
+            with systole.load(MODEL, preset="nano", batch=2) as program:
+                program.save(path)
+            again = systole.load(path)
+            self.assertEqual((again.preset, again.batch, again.name), ("nano", 2, "mnist_cnn"))
+            self.assertEqual(systole.parse(path.read_bytes()).outputs, again.outputs)
+            with self.assertRaisesRegex(systole.InvalidArgumentError, "made for preset 'nano', not for 'edge'"):
+                systole.load(path, preset="edge")
+            with self.assertRaises(systole.DataLossError):
+                systole.parse(path.read_bytes()[:-9])
+            with self.assertRaisesRegex(systole.NotFoundError, "no such file"):
+                systole.load(pathlib.Path(folder) / "no such file.tflite")
+            with self.assertRaises(systole.Error):
+                systole.load(folder)
+            with self.assertRaises(systole.Error):
+                again.save("/dev/full")
+            with self.assertRaises(TypeError):
+                systole.load(12)
+            with self.assertRaises(ValueError):
+                systole.load("a\0b")
+
+    def test_after_close(self):
+        program = systole.load(MODEL, preset="nano")
+        device = systole.Device("iss", preset="nano")
+        device.run(program, digits(1))
+        program.close()
+        program.close()
+        self.assertEqual(program.inputs[0].shape, (1, 28, 28, 1))
+        with self.assertRaisesRegex(ValueError, "is closed"):
+            device.run(program, digits(1))
+        device.close()
+        device.close()
+        with self.assertRaisesRegex(ValueError, "the device is closed"):
+            _ = device.stats
+        with self.assertRaisesRegex(ValueError, "the device is closed"):
+            device.run(systole.load(MODEL, preset="nano"), digits(1))
+
+    def test_two_devices_in_turns_and_in_threads(self):
+        program = systole.load(MODEL, preset="nano")
+        images = [digits(1, seed) for seed in range(4)]
+        with systole.Device("iss", preset="nano") as iss, systole.Device("rtl", preset="nano") as a, systole.Device("rtl", preset="nano") as b:
+            expected = [iss.run(program, image)[0] for image in images]
+            for image, scores in zip(images[:2], expected):
+                np.testing.assert_array_equal(a.run(program, image)[0], scores)
+                np.testing.assert_array_equal(b.run(program, image)[0], scores)
+            found = {}
+
+            def work(device, index):
+                found[index] = device.run(program, images[index])[0]
+
+            threads = [threading.Thread(target=work, args=(device, index)) for index, device in enumerate((a, b, iss, iss))]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            for index, scores in enumerate(expected):
+                np.testing.assert_array_equal(found[index], scores)
+
+    def test_errors_of_devices(self):
+        with self.assertRaisesRegex(systole.InvalidArgumentError, "gpu"):
+            systole.Device("gpu")
+        with self.assertRaisesRegex(ValueError, "'big'"):
+            systole.Device(preset="big")
+        with self.assertRaises(systole.UnimplementedError):
+            systole.Device("rtl", preset="v2", profile=True)
+        with systole.Device("iss", preset="nano") as device, self.assertRaisesRegex(systole.FailedPreconditionError, "no run"):
+            _ = device.stats
+
+    def test_collected(self):
+        device = systole.Device("iss", preset="nano")
+        handle = device.handle
+        del device
+        gc.collect()
+        with self.assertRaises(systole.InvalidArgumentError):
+            systole._library.call("systole_device_close", handle)
+
+
+class Process(unittest.TestCase):
+    environment = None
+
+    def python(self, code, **more):
+        return subprocess.run([sys.executable, "-c", code], env={**self.environment, **more}, capture_output=True, text=True,
+                              timeout=300, check=False)
+
+    def test_interrupt(self):
+        code = f"""
+import systole, numpy as np
+program = systole.load({str(MODEL)!r}, preset="nano", batch=8)
+device = systole.Device("rtl", preset="nano")
+print("ready", flush=True)
+try:
+    device.run(program, np.zeros((4000, 28, 28, 1), np.int8))
+except KeyboardInterrupt:
+    print("interrupted")
+scores, = device.run(program, np.zeros((1, 28, 28, 1), np.int8))
+print(scores.shape)
+"""
+        with subprocess.Popen([sys.executable, "-c", code], env=self.environment, stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            begin = time.monotonic()
+            out, _ = process.communicate(timeout=120)
+        self.assertEqual(out, "interrupted\n(1, 10)\n")
+        self.assertLess(time.monotonic() - begin, 60)
+
+    def test_a_library_that_is_not_there(self):
+        for library in ("/no/such.so", "libm.so.6"):
+            done = self.python("import systole", SYSTOLE_LIBRARY=library)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("ImportError: systole: the library cannot be loaded", done.stderr)
+
+    def test_a_device_left_open_at_the_end(self):
+        done = self.python(f"import systole\np = systole.load({str(MODEL)!r}, preset='nano')\nd = systole.Device('rtl', preset='nano')\n"
+                           "import numpy as np; d.run(p, np.zeros((1, 28, 28, 1), np.int8)); print('end')")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "end\n", ""))
+
+    def test_structures_are_those_of_the_header(self):
+        library = systole._library
+        lines = []
+        for name, structure in library.STRUCTURES.items():
+            lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
+            lines += [f'printf("{name}.{field[0]} %zu\\n", offsetof({name}, {field[0]}));' for field in structure._fields_]
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "layout.c"
+            source.write_text("#include <stdio.h>\n#include <systole.h>\nint main(void) {\n" + "\n".join(lines) + "\nreturn 0; }\n")
+            subprocess.run(["gcc", "-std=c99", "-I", ROOT / "host/include", source, "-o", source.with_suffix("")], check=True)
+            found = dict(line.split() for line in subprocess.check_output([source.with_suffix("")], text=True).splitlines())
+        for name, structure in library.STRUCTURES.items():
+            self.assertEqual(int(found[name]), ctypes.sizeof(structure), name)
+            for field in structure._fields_:
+                self.assertEqual(int(found[f"{name}.{field[0]}"]), getattr(structure, field[0]).offset, f"{name}.{field[0]}")
+        header = (ROOT / "host/include/systole.h").read_text()
+        self.assertEqual(set(library.STRUCTURES) | {"systole_program", "systole_device"}, set(re.findall(r"^typedef struct (\w+)", header, re.M)))
+        self.assertEqual(int(re.search(r"#define SYSTOLE_ABI_VERSION (\d+)", header)[1]), library.ABI_VERSION)
+        numbers = {name: int(number) for name, number in re.findall(r"^  SYSTOLE_(\w+) = (\d+)", header, re.M)}
+        for name, number in zip(systole._program.TYPE_NAMES, range(12)):
+            self.assertEqual(numbers[name.upper()], number)
+        for error, number in zip(library.ERRORS[1:], range(1, 12)):
+            self.assertEqual(numbers[re.sub(r"(?<!^)(?=[A-Z])", "_", error.__name__[:-len("Error")]).upper()], number)
+
+    def test_pip_install(self):
+        with tempfile.TemporaryDirectory(prefix="systole pip ") as folder:
+            source, target = pathlib.Path(folder) / "source", pathlib.Path(folder) / "site packages"
+            shutil.copytree(BUILD / "python", source, symlinks=False, ignore=shutil.ignore_patterns("*.dist-info", "__pycache__"))
+            (source / "systole_jax/libsystole_pjrt.so").unlink(missing_ok=True)  # large, and not what is tested
+            subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation",
+                            "--disable-pip-version-check", "--root-user-action=ignore", "--target", target, source], check=True)
+            environment = {**os.environ, "PYTHONPATH": str(target)}
+            code = "import systole, sys; print(systole.__file__, systole.__version__, list(systole.presets())[0])"
+            out = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True, cwd=folder)
+            self.assertEqual(out, f"{target}/systole/__init__.py {systole.version()} nano\n")
+            self.assertEqual(len(list(target.glob(f"systole-{systole.version()}.dist-info"))), 1)
+
+    def test_example(self):
+        done = subprocess.run([sys.executable, ROOT / "examples/python/digits_numpy.py", "--preset", "nano", "--backend", "rtl", "--count", "4",
+                               "--share", BUILD / "share", "--model", MODEL], env=self.environment, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("4 of 4 right", done.stdout)
+
+
+def main():
+    global BUILD, systole
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    args, rest = parser.parse_known_args()
+    BUILD = args.build.resolve()
+    sys.path.insert(0, str(BUILD / "python"))
+    Process.environment = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
+    import systole as package
+    systole = package
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
