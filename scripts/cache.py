@@ -47,6 +47,23 @@ def sources(folder, *patterns):
     return "".join(f"{path.relative_to(folder)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in paths)
 
 
+def uses(rtl):
+    """For the name of each module or package below a folder of RTL: the texts that it depends on, its own and those of all that it names,
+    in a fixed order."""
+    texts = {path.stem: path.read_text() for path in rtl.rglob("*.sv")}
+    named = {module: set(re.findall(r"\bsystole_\w+", text)) & set(texts) for module, text in texts.items()}
+    packages = {module for module in texts if module.endswith("_pkg")}  # read by every run, whatever it looks at
+    files = [path.read_text() for path in sorted(rtl.glob("*.f"))]
+
+    def closure(module):
+        found, left = set(), packages | {module}
+        while left:
+            found |= left
+            left = set().union(*(named[known] for known in left)) - found
+        return [*files, *(texts[known] for known in sorted(found))]
+    return {module: closure(module) for module in texts}
+
+
 def canonical(rtlil):
     """RTLIL with its internal names numbered in order: what was read beside a module moves their numbers."""
     numbers = {}

@@ -11,7 +11,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
+import cache
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -57,9 +59,24 @@ def tops():
             yield path, [[]]
 
 
+def run_once(command, texts):
+    """As run, or what it said of the same texts before."""
+    entry = cache.Entry("lint", cache.version(command[0], "--version"), " ".join(command), *texts)
+    with tempfile.TemporaryDirectory() as folder:
+        said = pathlib.Path(folder) / "said"
+        if entry.restore(pathlib.Path(folder)):
+            return said.read_text() or None
+        problem = run(command)
+        said.write_text(problem or "")
+        entry.store(pathlib.Path(folder), ["said"])
+    return problem
+
+
 def check_rtl():
     verilator = ["verilator", "--lint-only", "-Wall", "rtl/lint.vlt", "-F", "rtl/systole.f"]
-    problems = [run([*verilator, "--top-module", path.stem, *(f"-G{parameter}" for parameter in parameters), name(path)])
+    texts, options = cache.uses(ROOT / "rtl"), (ROOT / "rtl" / "lint.vlt").read_text()
+    problems = [run_once([*verilator, "--top-module", path.stem, *(f"-G{parameter}" for parameter in parameters), name(path)],
+                         [options, *texts[path.stem]])
                 for path, choices in tops() for parameters in choices]
     # What boards add, but for the modules above generated ones.
     problems += [run([*verilator, "--top-module", module, "-y", "fpga/common", "fpga/common/systole_link_pkg.sv", f"fpga/common/{module}.sv"])

@@ -5,6 +5,7 @@ bench must fail on each, and pass on the unchanged RTL."""
 
 import argparse
 import dataclasses
+import os
 import pathlib
 import shutil
 import subprocess
@@ -28,26 +29,27 @@ def run(command, **options):
     return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
 
 
-def checked(command):
-    result = run(command)
+def checked(command, folder):
+    result = run(command, cwd=folder, env=os.environ | {"CCACHE_NOHASHDIR": "1"})
     if result.returncode != 0:
         raise RuntimeError(result.stdout)
 
 
 def build(args, bench, cases, work):
-    """Verilates work/rtl and links it with the library of test cases; the program."""
-    model = work / "model"
-    source = (work if bench.source.startswith("rtl/") else ROOT) / bench.source
+    """Verilates work/rtl and links it with the library of test cases; the program. Names are relative, so that the compiler's cache knows a
+    mutant again."""
+    source = bench.source if bench.source.startswith("rtl/") else ROOT / bench.source
     checked([args.verilator, "--cc", "--assert", "-O3", "--unroll-count", "16", "--x-assign", "unique", "--x-initial", "unique", "-Wno-fatal",
-             "-Wno-lint", "--top-module", bench.top, "--prefix", bench.prefix, *bench.parameters, "--Mdir", model,
-             "-y", ROOT / "verif" / "views", "-F", work / "rtl" / "systole.f", source])
+             "-Wno-lint", "--top-module", bench.top, "--prefix", bench.prefix, *bench.parameters, "--Mdir", "model",
+             "-y", ROOT / "verif" / "views", "-F", "rtl/systole.f", source], work)
     # One file: most of the time would go into the headers of each.
-    whole = work / "whole.cpp"
-    whole.write_text("".join(f'#include "{path}"\n' for path in sorted(model.glob("*.cpp"))))
+    (work / "whole.cpp").write_text("".join(f'#include "model/{path.name}"\n' for path in sorted((work / "model").glob("*.cpp"))))
+    ccache = shutil.which("ccache")
+    checked([*([ccache] if ccache else []), args.compiler, "-std=c++17", "-O1", "-w", "-faligned-new", *[f"-I{path}" for path in args.include],
+             "-Imodel", "-I.", "-c", "whole.cpp", "-o", "whole.o"], work)
     absl = sorted(args.absl.parent.glob(f"libabsl_*{args.absl.suffix}")) if args.absl else []
-    checked([args.compiler, "-std=c++17", "-O1", "-w", "-faligned-new", *[f"-I{path}" for path in args.include], f"-I{model}",
-             whole, "-Wl,--whole-archive", cases, "-Wl,--no-whole-archive", "-Wl,--start-group", *args.libraries, *absl,
-             "-Wl,--end-group", "-lgtest_main", "-lgtest", "-lz", "-lpthread", "-latomic", "-o", work / "bench"])
+    checked([args.compiler, "whole.o", "-Wl,--whole-archive", cases, "-Wl,--no-whole-archive", "-Wl,--start-group", *args.libraries, *absl,
+             "-Wl,--end-group", "-lgtest_main", "-lgtest", "-lz", "-lpthread", "-latomic", "-o", "bench"], work)
     return work / "bench"
 
 

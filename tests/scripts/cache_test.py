@@ -86,6 +86,18 @@ class CacheTest(unittest.TestCase):
         for old, new in (("\\leaf \\u_leaf", "\\leaf \\u_other"), ("cell $add", "cell $sub")):
             self.assertNotEqual(cache.canonical(RTLIL), cache.canonical(RTLIL.replace(old, new)))
 
+    def test_rtl_depends_on_what_it_names(self):
+        rtl = self.folder / "rtl"
+        rtl.mkdir()
+        for name, body in (("systole_leaf", ""), ("systole_top", "systole_leaf u_leaf ();"), ("systole_a_pkg", ""), ("systole_other", "")):
+            (rtl / f"{name}.sv").write_text(f"module {name}; {body} endmodule\n")
+        before = cache.uses(rtl)
+        (rtl / "systole_leaf.sv").write_text("module systole_leaf; wire a; endmodule\n")
+        changed = [name for name, texts in cache.uses(rtl).items() if texts != before[name]]
+        self.assertEqual(sorted(changed), ["systole_leaf", "systole_top"])
+        (rtl / "systole_a_pkg.sv").write_text("package systole_a_pkg; endpackage\n")
+        self.assertTrue(all(texts != before[name] for name, texts in cache.uses(rtl).items()))
+
     def test_a_unit_depends_on_the_modules_in_it(self):
         part = tools.below(RTLIL, "middle")
         self.assertIn("module \\leaf", part)
