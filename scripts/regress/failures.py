@@ -31,7 +31,7 @@ class Failure:
 
 def normalise(message):
     """Without positions, numbers, addresses and folders."""
-    text = re.sub(r"(?:/[\w.+-]+)+/([\w.+-]+)", r"\1", message)
+    text = re.sub(r"(?<![\w.+-])(?:/?[\w.+-]+)*/([\w.+-]+)", r"\1", message)
     text = re.sub(r"\b(\w+\.(?:cc|h|sv|py)):\d+(?::\d+)?", r"\1", text)
     text = re.sub(r"\b0x[0-9a-fA-F]+\b", "#", text)
     text = re.sub(r"(?<![A-Za-z_])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", text)

@@ -6,12 +6,6 @@ import io
 import json
 import pathlib
 
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
-from matplotlib.ticker import MaxNLocator  # noqa: E402
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHOWN = 60  # runs in a chart
 
@@ -71,6 +65,10 @@ def _ratio(rows, row, preset):
 
 
 def _chart(title, rows, lines, top=None):
+    import matplotlib  # takes a second: only where there is something to draw
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.ticker import MaxNLocator
     figure, axes = pyplot.subplots(figsize=(5.6, 2.9))
     axes.set_title(title, fontsize=10, loc="left")
     for name, value in lines.items():

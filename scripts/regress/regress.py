@@ -116,6 +116,12 @@ class Run:
             "status": "lost", "seconds": 0, "cores": [], "version": "", "output": why, "case_seed": None,
             "failure": {**dataclasses.asdict(failure), "key": failure.key}})
 
+    def forget_lost(self):
+        """Such jobs run again."""
+        for path in self.results.glob("*.json"):
+            if json.loads(path.read_text())["status"] == "lost":
+                path.unlink()
+
     def read_results(self):
         return [json.loads(path.read_text()) for path in sorted(self.results.glob("*.json"))]
 
@@ -303,6 +309,7 @@ def execute(args):
     if args.resume:
         run = Run(latest(output))
         run.load()
+        run.forget_lost()
         used = run.options["used"]
     else:
         if args.time is None and args.seeds is None:

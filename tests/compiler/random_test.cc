@@ -4,8 +4,9 @@
 // golden == device over random operations and networks at one preset. The
 // backend is an argument, so that the same cases run on the simulator (which
 // also proves the synchronisation) and on the RTL (with random stalls).
-//   --backend=iss|rtl --preset=P --cases=N --seed=S --kind=K    a failure
-//   prints the seed of its case: --seed=S --cases=1 repeats it
+//   --backend=iss|rtl --preset=P --cases=N --seed=S --kind=K --stall=N
+//   --trace=FILE
+// A failure prints the seed of its case: --seed=S --cases=1 repeats it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,15 @@ namespace {
 std::string g_backend = "iss";
 std::string g_preset = "nano";
 std::string g_kind;                // of MakeRandomCase
+int g_stall = -1;                  // in 1/256 a cycle; -1: of the seed
+std::string g_trace;               // waveform: of the fast model
 constexpr int64_t kWork = 150000;  // products a case, about
+
+void AddOptions(DeviceOptions* options) {
+  if (g_stall >= 0) options->stall_rate = g_stall;
+  options->checked = g_trace.empty();
+  options->trace_file = g_trace;
+}
 
 TEST(Random, GoldenEqualsDevice) {
   const Preset& preset = *FindPreset(g_preset);
@@ -50,8 +59,8 @@ TEST(Random, GoldenEqualsDevice) {
     options.preset = g_preset;
     options.seed = seed;
     options.check_races = true;
-    options.checked = true;
     options.stall_rate = seed % 4 == 0 ? 0 : static_cast<int>(seed % 97);
+    AddOptions(&options);
     auto device = Device::Open(g_backend, options);
     ASSERT_TRUE(device.ok()) << device.status();
     const auto run =
@@ -75,8 +84,8 @@ TEST(Random, ProgramsFollowEachOther) {
   testing_options::StartCase(first);
   options.seed = first;
   options.check_races = true;
-  options.checked = true;
   options.stall_rate = 10;
+  AddOptions(&options);
   auto device = Device::Open(g_backend, options);
   ASSERT_TRUE(device.ok()) << device.status();
   for (int i = 0; testing_options::More(i < 30); ++i) {
@@ -103,5 +112,7 @@ int main(int argc, char** argv) {
   return systole::testing_options::RunTests(argc, argv,
                                             {{"backend", &systole::g_backend},
                                              {"preset", &systole::g_preset},
-                                             {"kind", &systole::g_kind}});
+                                             {"kind", &systole::g_kind},
+                                             {"stall", &systole::g_stall},
+                                             {"trace", &systole::g_trace}});
 }
