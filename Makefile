@@ -21,7 +21,7 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help tool configure run model train jax install test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean regress slurm mutate
+.PHONY: help tool configure run model train jax install test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean regress slurm mutate install-only fusesoc
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,8 +44,15 @@ jax: build ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_ml
 install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/local DESTDIR= (docs/install.md)
 	@$(CONFIGURE)
 	@$(NINJA) systole_install
-	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
-	@echo 'installed below $(DESTDIR)$(PREFIX)'
+	@$(MAKE) -s --no-print-directory install-only
+
+# The nearest folder that exists must be one to write to.
+install-only:
+	@where="$(DESTDIR)$(PREFIX)"; while [ ! -e "$$where" ]; do where=$$(dirname "$$where"); done; \
+	  [ -d "$$where" ] || { echo "install: $$where is no folder" >&2; exit 1; }; \
+	  [ -w "$$where" ] || { echo "install: $(DESTDIR)$(PREFIX): no permission to write there" >&2; exit 1; }
+	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" --prefix "$(PREFIX)" > /dev/null
+	@echo "installed below $(DESTDIR)$(PREFIX)"
 
 test: $(if $(UNIT),configure,build) ## run every test: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
 	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
@@ -92,6 +99,9 @@ BOARD ?= ulx3s-85f
 
 fpga: setup ## place and route for a board (BOARD=ulx3s-85f PRESET=board8), or ARGS="--units", "--check", "--help"
 	@.venv/bin/python fpga/fpga.py $(FPGA_MODE) $(if $(PRESET),--preset $(PRESET)) --build $(BUILD) $(ARGS)
+
+fusesoc: setup ## lint every preset from its FuseSoC core, simulate the example chip around one
+	@.venv/bin/python tests/install/fusesoc_test.py --all $(ARGS)
 
 formal: setup ## prove the small cells, and show that the proofs fail on seeded mutants
 	@scripts/python verif/formal/formal.py --build $(BUILD) $(ARGS)

@@ -34,6 +34,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/SystoleConfigVersio
 install(FILES ${CMAKE_BINARY_DIR}/package/SystoleConfig.cmake ${CMAKE_BINARY_DIR}/package/SystoleConfigVersion.cmake
   DESTINATION ${package})
 file(RELATIVE_PATH SYSTOLE_PREFIX_FROM_PKGCONFIG /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" SYSTOLE_PREFIX_FROM_PKGCONFIG "${SYSTOLE_PREFIX_FROM_PKGCONFIG}")
 configure_file(${PROJECT_SOURCE_DIR}/cmake/systole.pc.in ${CMAKE_BINARY_DIR}/package/systole.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/package/systole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -34,9 +34,9 @@ if(NOT EXISTS ${SYSTOLE_VERILATOR_INCLUDE}/verilated.cpp)
 endif()
 
 # Options of the hot loops: generated C++ and the Verilator run-time library.
-set(SYSTOLE_HOT_OPTIONS -O3 -g0 -march=native -w)
+set(SYSTOLE_HOT_OPTIONS -O3 -g0 -march=${SYSTOLE_ARCH} -w)
 file(STRINGS /proc/cpuinfo SYSTOLE_AVX512 REGEX "avx512f" LIMIT_COUNT 1)
-if(SYSTOLE_AVX512)
+if(SYSTOLE_AVX512 AND SYSTOLE_ARCH STREQUAL "native")
   list(APPEND SYSTOLE_HOT_OPTIONS -mprefer-vector-width=512)
 endif()
 

@@ -28,7 +28,7 @@ run_packages=(
 )
 packages=(
   "${run_packages[@]}"
-  clang-format git googletest libclang-rt-dev libgmock-dev libgtest-dev
+  clang-format git googletest pkgconf libclang-rt-dev libgmock-dev libgtest-dev
   # hardware tools
   gtkwave iverilog yosys z3
   # scripts

@@ -50,8 +50,8 @@ systole_type TypeOf(const Tensor& tensor) {
 }
 
 absl::Status Unlike(const systole_array& array, const std::string& wanted) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("the array is ", capi::Describe(array), ", wanted is ", wanted));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the array is ", capi::Describe(array), ", wanted is ", wanted));
 }
 
 // The shape of so many images of a tensor.

@@ -82,8 +82,8 @@ class Device:
         self._interrupt = lib.Interrupt(lambda _: int(stop.is_set()))
         self.backend = backend
         self.preset = preset
-        options = lib.DeviceOptions(backend=lib.text(backend, "backend"), preset=lib.text(preset, "preset"), seed=seed,
-                                    profile=bool(profile), interrupt=self._interrupt)
+        options = lib.DeviceOptions(backend=lib.text(backend, "backend"), preset=lib.text(preset, "preset"),
+                                    seed=lib.integer(seed, "seed", 1, 2**64 - 1), profile=bool(profile), interrupt=self._interrupt)
         handle = ctypes.c_void_p()
         lib.call("systole_device_open", options, ctypes.byref(handle))
         self._handle = handle.value

@@ -3,6 +3,7 @@
 """libsystole.so: where it is, its functions and structures as systole.h declares them, its errors as exceptions."""
 
 import ctypes
+import operator
 import os
 import pathlib
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
@@ -212,6 +213,14 @@ def text(string, what):
     if b"\0" in string:
         raise ValueError(f"{what} holds a NUL character")
     return string
+
+
+def integer(number, what, low, high):
+    """A whole number for the library: ctypes would cut it to its bits."""
+    number = operator.index(number)
+    if not low <= number <= high:
+        raise ValueError(f"{what} is {number}, not {low} to {high}")
+    return number
 
 
 def version():

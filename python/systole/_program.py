@@ -3,7 +3,6 @@
 """Programs and presets."""
 
 import ctypes
-import operator
 import typing
 
 import numpy as np
@@ -96,7 +95,7 @@ class Program:
 
 
 def _options(preset, batch, refuse_host):
-    return lib.CompileOptions(preset=lib.text(preset, "preset"), batch=0 if batch is None else operator.index(batch),
+    return lib.CompileOptions(preset=lib.text(preset, "preset"), batch=0 if batch is None else lib.integer(batch, "batch", 1, 2**20),
                               refuse_host=bool(refuse_host))
 
 

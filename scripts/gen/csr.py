@@ -50,7 +50,8 @@ def _export(root, folder: pathlib.Path) -> dict:
                               address_width=ADDRESS_BITS, default_reset_activelow=True, err_if_bad_addr=True, err_if_bad_rw=True)
     CHeaderExporter().export(root, str(folder / "systole_csr.h"))
     MarkdownExporter().export(root, str(folder / "csr.md"))
-    IPXACTExporter(vendor="systole", library="systole").export(root, str(folder / "csr.xml"))
+    # Of the map itself: the root has a name that IP-XACT does not allow.
+    IPXACTExporter(vendor="systole", library="systole").export(root.top, str(folder / "csr.xml"))
     return {path.name: _tidy(path.read_text()) for path in folder.iterdir()}
 
 

@@ -195,6 +195,12 @@ class Objects(unittest.TestCase):
             systole.Device(preset="big")
         with self.assertRaises(systole.UnimplementedError):
             systole.Device("rtl", preset="v2", profile=True)
+        for options in ({"seed": -1}, {"seed": 2**64}):
+            with self.assertRaisesRegex(ValueError, "seed is"):
+                systole.Device("iss", preset="nano", **options)
+        for batch in (0, -1, 2**20 + 1, 2**64 + 1):
+            with self.assertRaisesRegex(ValueError, "batch is"):
+                systole.load(MODEL, preset="nano", batch=batch)
         with systole.Device("iss", preset="nano") as device, self.assertRaisesRegex(systole.FailedPreconditionError, "no run"):
             _ = device.stats
 
@@ -270,6 +276,13 @@ print(scores.shape)
             self.assertEqual(numbers[name.upper()], number)
         for error, number in zip(library.ERRORS[1:], range(1, 12)):
             self.assertEqual(numbers[re.sub(r"(?<!^)(?=[A-Z])", "_", error.__name__[:-len("Error")]).upper()], number)
+
+    def test_the_page_names_everything(self):
+        page = (ROOT / "docs/api.md").read_text()
+        functions = re.findall(r"\b(systole_\w+)\(", re.sub(r"(?s)/\*.*?\*/", "", (ROOT / "host/include/systole.h").read_text()))
+        self.assertGreater(len(functions), 25)
+        for name in (*functions, *systole.__all__):
+            self.assertRegex(page, rf"\b{name}\b")
 
     def test_pip_install(self):
         with tempfile.TemporaryDirectory(prefix="systole pip ") as folder:

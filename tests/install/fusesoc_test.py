@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""The FuseSoC cores and the IP-XACT file, used in a folder of their own.
+
+Usage: .venv/bin/python tests/install/fusesoc_test.py [--all] [unittest's arguments]
+--all: lint every preset, and build and run the example.
+"""
+
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import systemrdl
+import yaml
+from peakrdl_ipxact import IPXACTImporter
+from peakrdl_regblock import udps
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FUSESOC = pathlib.Path(sys.executable).with_name("fusesoc")
+PRESETS = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"]
+ALL = False
+
+
+class Cores(unittest.TestCase):
+    def setUp(self):
+        work = tempfile.TemporaryDirectory(prefix="systole_fusesoc_")
+        self.addCleanup(work.cleanup)
+        self.work = pathlib.Path(work.name)
+        shutil.copytree(ROOT / "rtl", self.work / "rtl")
+
+    def fusesoc(self, *arguments):
+        done = subprocess.run([str(FUSESOC), "--cores-root", "rtl", *map(str, arguments)], cwd=self.work, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=900, check=False)
+        return done.returncode, done.stdout
+
+    def lint(self, preset):
+        return self.fusesoc("run", "--target=lint", f"systole:chip:{preset}")
+
+    def test_there_is_a_core_for_every_preset(self):
+        status, out = self.fusesoc("core", "list")
+        self.assertEqual(status, 0, out)
+        for preset in PRESETS:
+            self.assertIn(f"systole:chip:{preset}:", out)
+
+    def test_lint(self):
+        for preset in PRESETS if ALL else ("board8",):
+            status, out = self.lint(preset)
+            self.assertEqual(status, 0, f"{preset}\n{out}")
+
+    def test_a_fault_is_seen(self):
+        path = self.work / "rtl/cells/systole_credit.sv"
+        path.write_text(path.read_text().replace("endmodule", "logic seeded_fault;\nendmodule"))
+        status, out = self.lint("nano")
+        self.assertNotEqual(status, 0, out)
+        self.assertIn("seeded_fault", out)
+
+    def test_a_file_that_is_not_in_the_list_is_missed(self):
+        path = self.work / "rtl/systole.core"
+        path.write_text(path.read_text().replace("    - cells/systole_credit.sv\n", ""))
+        status, out = self.lint("nano")
+        self.assertNotEqual(status, 0, out)
+        self.assertIn("systole_credit", out)
+
+    def test_example(self):
+        if not ALL:
+            self.skipTest("of --all")
+        status, out = self.fusesoc("--cores-root", ROOT / "examples/fusesoc", "run", "--target=sim", "systole:example:hello_soc")
+        self.assertEqual(status, 0, out)
+        self.assertIn("id SYST, ISA version 1, preset 0", out)
+
+
+def registers(compiler, top):
+    """(name, address, field, low, width) of every field."""
+    found = set()
+    for node in compiler.elaborate(top).top.descendants(unroll=True):
+        if isinstance(node, systemrdl.node.RegNode):
+            found |= {(node.inst_name, node.absolute_address, field.inst_name, field.low, field.width) for field in node.fields()}
+    return found
+
+
+class IpXact(unittest.TestCase):
+    def read(self, text):
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write(text)
+            file.flush()
+            compiler = systemrdl.RDLCompiler()
+            IPXACTImporter(compiler).import_file(file.name)
+            return registers(compiler, None)
+
+    def test_registers_are_those_of_the_description(self):
+        source = systemrdl.RDLCompiler()
+        for property_ in udps.ALL_UDPS:
+            source.register_udp(property_)
+        source.compile_file(str(ROOT / "docs/spec/csr.rdl"))
+        wanted = registers(source, "systole_csr")
+        self.assertGreater(len(wanted), 50)
+        text = (ROOT / "docs/reference/csr.xml").read_text()
+        self.assertEqual(self.read(text), wanted)
+        moved = text.replace("<ipxact:addressOffset>'h8<", "<ipxact:addressOffset>'hff8<", 1)
+        self.assertNotEqual(moved, text)
+        self.assertNotEqual(self.read(moved), wanted)
+
+
+def main():
+    global ALL
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", action="store_true")
+    args, rest = parser.parse_known_args()
+    ALL = args.all
+    if not FUSESOC.exists():
+        print(f"no {FUSESOC}; run scripts/setup.sh", file=sys.stderr)
+        return 1
+    return unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
