@@ -21,7 +21,8 @@ NINJA     = ninja -C $(BUILD) -j $(JOBS)
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 
-.PHONY: help tool configure run model train jax install test lint engines synth fpga formal views bench profile conformance waves coverage format docs generate build setup clean regress slurm mutate install-only fusesoc
+# No target is a file.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,15 +45,7 @@ jax: build ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_ml
 install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/local DESTDIR= (docs/install.md)
 	@$(CONFIGURE)
 	@$(NINJA) systole_install
-	@$(MAKE) -s --no-print-directory install-only
-
-# The nearest folder that exists must be one to write to.
-install-only:
-	@where="$(DESTDIR)$(PREFIX)"; while [ ! -e "$$where" ]; do where=$$(dirname "$$where"); done; \
-	  [ -d "$$where" ] || { echo "install: $$where is no folder" >&2; exit 1; }; \
-	  [ -w "$$where" ] || { echo "install: $(DESTDIR)$(PREFIX): no permission to write there" >&2; exit 1; }
-	@DESTDIR="$(DESTDIR)" cmake --install "$(BUILD)" --prefix "$(PREFIX)" > /dev/null
-	@echo "installed below $(DESTDIR)$(PREFIX)"
+	@scripts/install.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
 
 test: $(if $(UNIT),configure,build) ## run every test: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
 	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)

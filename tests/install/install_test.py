@@ -44,7 +44,7 @@ class Installed(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="systole install ")
         top = pathlib.Path(cls.folder.name)
-        done = run("cmake", "--install", BUILD, "--prefix", "/usr/some where", env={**os.environ, "DESTDIR": str(top / "staged")})
+        done = run(ROOT / "scripts/install.sh", BUILD, "/usr/some where", top / "staged")
         assert done.returncode == 0, done.stdout
         (top / "staged/usr/some where").rename(top / "moved away")
         cls.prefix = top / "moved away"
@@ -142,11 +142,21 @@ class Installed(unittest.TestCase):
 
     @unittest.skipIf(os.geteuid() != 0 or not shutil.which("setpriv"), "becomes another user")
     def test_without_permission(self):
-        done = run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "make", "-s", "--no-print-directory", "-C", ROOT, "install-only",
-                   f"BUILD={BUILD}", "PREFIX=/usr/local/systole")
-        self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stdout, "install: /usr/local/systole: no permission to write there")
+        done = run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", ROOT / "scripts/install.sh", BUILD, "/usr/local/systole")
+        self.assertEqual((done.returncode, done.stdout), (1, "install: /usr/local/systole: no permission to write there\n"))
         self.assertFalse(pathlib.Path("/usr/local/systole").exists())
+
+    def test_where_nothing_can_be_installed(self):
+        (self.work / "file").touch()
+        for arguments, error in (((BUILD, self.work / "file/below"), "file is no folder"), ((self.work, self.work / "prefix"), "is no build folder"),
+                                 ((BUILD, ""), "wanted: BUILD PREFIX"), ((BUILD, "/proc/systole"), "/proc/systole")):
+            done = run(ROOT / "scripts/install.sh", *arguments)
+            self.assertEqual(done.returncode, 1)
+            self.assertTrue(done.stdout.startswith("install: ") and error in done.stdout, done.stdout)
+
+    def test_relative_folders(self):
+        self.ok(ROOT / "scripts/install.sh", BUILD, "my prefix", "my stage")
+        self.assertTrue((self.work / f"my stage/{self.work}/my prefix/include/systole.h").exists())
 
 
 def main():
