@@ -124,6 +124,13 @@ docs: setup ## write the generated pages of docs/ and check the links of all
 	@scripts/python scripts/generate.py
 	@scripts/python scripts/check_docs.py
 
+site: ## build the site of the docs, with the reference of RTL and C++, into build/site
+	@scripts/setup.sh docs
+	@.venv-docs/bin/python scripts/site/build.py --build $(BUILD) $(ARGS)
+
+tutorials: build ## do the tutorials of docs/tutorials, command by command, in a copy of the project (half an hour)
+	@scripts/python scripts/tutorials.py --build $(BUILD) --long $(ARGS)
+
 generate: setup ## write the packages, headers and pages that come from docs/spec
 	@scripts/python scripts/generate.py
 

@@ -11,8 +11,9 @@
 #   scripts/setup.sh browser    also Chromium, in which the page of `make profile` is tested and drawn for the docs
 #   scripts/setup.sh regress    also lcov, whose genhtml shows line and toggle coverage of `make regress` beside the sources
 #   scripts/setup.sh slurm      also Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
+#   scripts/setup.sh docs       only what `make site` needs: Doxygen, and Sphinx in .venv-docs
 #
-# Nothing is asked. What it changes: distribution packages, and the folders .venv and .venv-jax of the project.
+# Nothing is asked. What it changes: distribution packages, and the folders .venv, .venv-jax and .venv-docs of the project.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -40,6 +41,9 @@ venv=.venv
 # jax and Keras, as their users have them: nothing else of the project is in there.
 jax_requirements=scripts/requirements_jax.txt
 jax_venv=.venv-jax
+# The generator of the site.
+docs_requirements=scripts/requirements_docs.txt
+docs_venv=.venv-docs
 # The C interface between jax and its devices, out of a package that is not installed.
 pjrt_package=xla-cpu-pjrt==0.0.1
 pjrt_member=xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.h
@@ -60,6 +64,7 @@ missing_packages() {
 # The virtual environment holds a copy of the requirements that it was made from.
 venv_current() { cmp -s "$requirements" "$venv/requirements.txt"; }
 jax_venv_current() { cmp -s "$jax_requirements" "$jax_venv/requirements.txt"; }
+docs_venv_current() { cmp -s "$docs_requirements" "$docs_venv/requirements.txt"; }
 pjrt_current() { echo "$pjrt_sha256  $pjrt_header" | sha256sum --status --check 2>/dev/null; }
 
 install_packages() {
@@ -91,6 +96,14 @@ install_jax_venv() {
   cp "$jax_requirements" "$jax_venv/requirements.txt"
 }
 
+install_docs_venv() {
+  say "making $docs_venv with $(grep -v '^#' "$docs_requirements" | tr '\n' ' ')"
+  rm -rf "$docs_venv"
+  /usr/bin/python3 -m venv "$docs_venv"
+  "$docs_venv/bin/pip" install --quiet --disable-pip-version-check -r "$docs_requirements"
+  cp "$docs_requirements" "$docs_venv/requirements.txt"
+}
+
 install_pjrt() {
   local folder
   say "taking pjrt_c_api.h from $pjrt_package"
@@ -105,6 +118,7 @@ install_pjrt() {
 
 check=no
 python=yes
+docs=no
 case "${1-}" in
   "") ;;
   run) packages=("${run_packages[@]}"); python=no ;;
@@ -113,7 +127,8 @@ case "${1-}" in
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
   regress) packages+=(lcov) ;;
   slurm) packages+=(munge slurmctld slurmd) ;;
-  *) die "unknown argument '$1' (--check, run, train, browser, regress, slurm)" ;;
+  docs) docs=yes; packages=(doxygen python3 python3-venv) ;;
+  *) die "unknown argument '$1' (--check, run, train, browser, regress, slurm, docs)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"
@@ -143,6 +158,10 @@ fi
 
 [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
 [ "$python" = yes ] || exit 0
+if [ "$docs" = yes ]; then
+  docs_venv_current || install_docs_venv
+  exit 0
+fi
 venv_current || install_venv
 pjrt_current || install_pjrt
 jax_venv_current || install_jax_venv

@@ -129,6 +129,6 @@ def generate(root: pathlib.Path) -> dict:
         f"rtl/gen/{BLOCK}.sv": f"{comment}\n{files[f'{BLOCK}.sv']}",
         "host/include/systole/gen/csr.h": _cpp(tree.top),
         "host/include/systole/gen/systole_csr.h": f"{comment}\n{files['systole_csr.h']}",
-        "docs/reference/csr.md": files["csr.md"].replace("$root", f"docs/spec/{SOURCE}"),
+        "docs/reference/csr.md": "# Registers\n\n" + files["csr.md"].replace("$root", f"docs/spec/{SOURCE}"),
         "docs/reference/csr.xml": files["csr.xml"],
     }

@@ -298,9 +298,9 @@ class SetupTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "scripts").mkdir()
-            for name in ("setup.sh", "requirements.txt", "requirements_jax.txt"):
+            for name in ("setup.sh", "requirements.txt", "requirements_jax.txt", "requirements_docs.txt"):
                 shutil.copy(ROOT / "scripts" / name, folder / "scripts" / name)
-            for venv, name in ((".venv", "requirements.txt"), (".venv-jax", "requirements_jax.txt")):
+            for venv, name in ((".venv", "requirements.txt"), (".venv-jax", "requirements_jax.txt"), (".venv-docs", "requirements_docs.txt")):
                 (folder / venv / "bin").mkdir(parents=True)
                 shutil.copy(ROOT / "scripts" / name, folder / venv / "requirements.txt")
             for name in ("pip", "python"):  # for the header that comes out of a package
@@ -353,6 +353,14 @@ class SetupTest(unittest.TestCase):
             code, output = self.run_setup(False, *arguments, extra_tools={**tools, **more})
             self.assertEqual(code, 0, output)
             self.assertEqual(" chromium\n" in output, wanted, output)
+
+    def test_docs_wants_its_own_tools_alone(self):
+        tools = {"apt-get": "echo apt-get $*", "id": "echo 0"}
+        for arguments, wanted in (((), False), (("docs",), True)):
+            code, output = self.run_setup(False, *arguments, extra_tools=tools)
+            self.assertEqual(code, 0, output)
+            self.assertEqual(" doxygen " in output, wanted, output)
+            self.assertEqual(" verilator " in output, not wanted, output)
 
     def test_a_header_with_another_digest_is_refused(self):
         tools = {"apt-get": "echo CALLED", "sha256sum": "cat >/dev/null; exit 1", "mktemp": "echo .", "mkdir": "exit 0", "cp": "exit 0", "rm": "exit 0"}
