@@ -7,6 +7,7 @@ docs/index.md is the table of contents. Any warning of Sphinx or Doxygen and any
 """
 
 import argparse
+import hashlib
 import os
 import pathlib
 import re
@@ -24,6 +25,7 @@ LANGUAGES = {".cc": "cpp", ".h": "cpp", ".cmake": "cmake", ".py": "python", ".sv
              ".js": "javascript", ".json": "json", ".xml": "xml", ".html": "html", ".css": "css", ".hlo": "text"}
 PICTURES = {".svg", ".png"}
 MAX_LISTING = 400_000  # bytes
+CPP = "cpp"  # folder of the C++ reference
 
 
 class SiteError(Exception):
@@ -147,9 +149,18 @@ def run(command, root, **options):
         raise SiteError(f"{pathlib.Path(command[0]).name} failed:\n{result.stdout.rstrip()}")
 
 
-def doxygen(root, site):
-    options = (root / "scripts/site/Doxyfile").read_text() + f'\nOUTPUT_DIRECTORY = "{site}"\nHTML_OUTPUT = cpp\n'
-    run(["doxygen", "-"], root, input=options)
+def doxygen(root, folder, site):
+    """The C++ reference; what Doxygen wrote stays in `folder` as long as the headers do."""
+    sources = [root / "scripts/site/Doxyfile", root / "scripts/site/doxygen_filter.py",
+               *sorted(path for name in ("host", "sim", "verif") for path in (root / name).rglob("*.h"))]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    stamp = folder / "stamp"
+    if not stamp.exists() or stamp.read_text() != digest:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        run(["doxygen", "-"], root, input=f'{sources[0].read_text()}\nOUTPUT_DIRECTORY = "{folder}"\nHTML_OUTPUT = cpp\n')
+        stamp.write_text(digest)
+    shutil.copytree(folder / "cpp", site / "cpp")
 
 
 def sphinx(root, folder, site):
@@ -175,13 +186,13 @@ def main():
         site.mkdir(parents=True)
         sphinx(root, folder, site)
         if not args.no_cpp:
-            doxygen(root, site)
+            doxygen(root, build / "site_cpp", site)
     except (SiteError, rtl_pages.HeaderError, OSError) as error:
         print(f"site: {error}", file=sys.stderr)
         return 1
-    problems, pages = check_links.check(site)
+    problems, pages = check_links.check(site, CPP)
     if args.no_cpp:
-        problems = [problem for problem in problems if ": cpp/" not in problem]
+        problems = [problem for problem in problems if f": {CPP}/" not in problem]
     for problem in problems:
         print(f"site: {problem}", file=sys.stderr)
     print(f"site: {pages} pages, {len(problems)} broken links: {site / 'index.html'}")
