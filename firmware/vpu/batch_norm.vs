@@ -3,7 +3,7 @@
 #
 # Batch norm with ReLU, forward and backward (docs/training.md), a tile of at most L channels at a time. Positions are rows.
 #
-# Parameter block of a tile, rows of L fp32: 0 mean, 1 inv, 2 beta, 3 running mean, 4 running variance, 5 mb, 6 mx, 7 gradient of beta,
+# Parameter block of a tile, rows of L fp32: 0 mean (while sums are collected: their shift), 1 inv, 2 beta, 3 running mean, 4 running variance, 5 mb, 6 mx, 7 gradient of beta,
 # 8 and 9 state of the optimiser, 10..17 and 18..25 partial sums (zero between uses).
 
 .const MEAN 0
@@ -32,10 +32,26 @@
 .reg step s14
 .reg left s15
 
-# Accumulators to z in bf16; sums of z and of z^2.
+# The first rows of a batch: their first is the shift of its sums.
+bn_collect_first:
+        li      one, 1
+        vl      one
+        lanes   cols
+        ldacc   v1, src, one
+        bf16    v17, v1
+        st32    v17, params, s0, MEAN
+        li      tmp, L
+        lanes   tmp
+        fence
+
+# Accumulators to z in bf16; sums of d = z - shift and of d^2.
 bn_collect:
         li      row, ROW
         li      one, 1
+        vl      one
+        ld32    v2, params, s0, MEAN
+        li      tmp, 8
+        vl      tmp
         ld32    v0, params, row, SUM_A
         ld32    v8, params, row, SUM_B
         iadd    v16, v0, s0
@@ -46,15 +62,40 @@ bn_collect_line:
         add     left, width, s0
 bn_collect_rows:
         vl      left
+        addi    tmp, left, -8
         ldacc   v1, src, one
-        bf16    v17, v1
-        fadd    v16, v16, v17
-        fma     v24, v17, v17, v24
-        st16    v17, dst, pitch
         addi    src, src, 8
+        bf16    v17, v1
+        blt     s0, tmp, bn_collect_pair
+        fsub    v25, v17, v2.0
+        st16    v17, dst, pitch
         add     dst, dst, step
-        addi    left, left, -8
+        fadd    v16, v16, v25
+        fma     v24, v25, v25, v24
+        add     left, tmp, s0
+        beq     s0, s0, bn_collect_next
+bn_collect_pair:                        # up to 16 rows: neither waits for its own results
+        vl      tmp
+        ldacc   v3, src, one
+        addi    src, src, 8
+        bf16    v19, v3
+        vl      left
+        fsub    v25, v17, v2.0
+        st16    v17, dst, pitch
+        add     dst, dst, step
+        vl      tmp
+        fsub    v27, v19, v2.0
+        vl      left
+        fadd    v16, v16, v25
+        fma     v24, v25, v25, v24
+        vl      tmp
+        st16    v19, dst, pitch
+        add     dst, dst, step
+        fadd    v16, v16, v27
+        fma     v24, v27, v27, v24
+        addi    left, left, -16
         blt     s0, left, bn_collect_rows
+bn_collect_next:
         add     src, src, left          # a line's last step went up to 7 rows too far
         mul     tmp, left, pitch
         add     dst, dst, tmp
@@ -86,9 +127,11 @@ bn_finish:
         rotrow  v33, v24, s0, 1
         fadd    v16, v16, v32
         fadd    v24, v24, v33
-        fmul    v17, v16, inv_n         # mean
+        ld32    v2, params, s0, MEAN    # the shift
+        fmul    v17, v16, inv_n
         fmul    v25, v24, inv_n
         fnma    v26, v17, v17, v25
+        fadd    v17, v17, v2            # mean
         fmax    v26, v26, s0            # variance
         li      tmp, 0.001
         fadd    v27, v26, tmp

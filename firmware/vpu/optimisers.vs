@@ -41,6 +41,12 @@ adam_begin:
 
 adam:
         li      row, ROW
+        li      tmp, 1
+        vl      tmp
+        li      tmp, 9223372036854775808.0      # 2^63: its square is finite
+        mov     v36, tmp
+        li      tmp, -9223372036854775808.0
+        mov     v37, tmp
         li      half, HALF_ROW
         li      tiny, 1e-30
         li      eps, 1e-7
@@ -57,13 +63,14 @@ adam_rows:
         ld32    v8, g, row
         ld32    v1, m, row
         ld32    v9, v, row
-        fsub    v16, v8, v1
+        fmin    v20, v8, v36.0
+        fmax    v28, v20, v37.0         # g
+        fsub    v16, v28, v1
         fma     v17, v16, c1, v1        # m
-        fmul    v24, v8, v8
+        fmul    v24, v28, v28
         fsub    v24, v24, v9
         fma     v25, v24, c2, v9        # v
-        fmul    v26, v25, v15.0
-        fmax    v26, v26, tiny          # h
+        fma     v26, v25, v15.0, tiny   # h
         rsqrt   v32, v26
         fma     v18, v26, v32, eps      # den
         rcp     v33, v18
@@ -94,20 +101,22 @@ adam_pair:                              # 16 rows: neither waits for its own res
         ld32    v10, g, row, 8*ROW
         ld32    v3, m, row, 8*ROW
         ld32    v11, v, row, 8*ROW
-        fmul    v24, v8, v8
-        fmul    v28, v10, v10
-        fsub    v16, v8, v1
-        fsub    v20, v10, v3
+        fmin    v16, v8, v36.0
+        fmin    v20, v10, v36.0
+        fmax    v24, v16, v37.0
+        fmax    v28, v20, v37.0
+        fsub    v16, v24, v1
+        fsub    v20, v28, v3
+        fmul    v24, v24, v24
+        fmul    v28, v28, v28
         fsub    v24, v24, v9
         fsub    v28, v28, v11
         fma     v17, v16, c1, v1
         fma     v21, v20, c1, v3
         fma     v25, v24, c2, v9
         fma     v29, v28, c2, v11
-        fmul    v26, v25, v15.0
-        fmul    v30, v29, v15.0
-        fmax    v26, v26, tiny
-        fmax    v30, v30, tiny
+        fma     v26, v25, v15.0, tiny
+        fma     v30, v29, v15.0, tiny
         rsqrt   v32, v26
         rsqrt   v34, v30
         fmul    v19, v17, v7.0

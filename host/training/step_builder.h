@@ -55,7 +55,7 @@ class StepBuilder {
   // step_forward.cc
   void Forward(int i);
   void Collect(int i, int64_t tile, int64_t acc, int64_t z, int64_t images,
-               int64_t line, int64_t lines);
+               int64_t line, int64_t lines, bool first);
   void Softmax(int64_t acc, int64_t first, int64_t images);
   void NormFinish(int i, const char* kernel);
   // Runs `kernel` over blocks of positions of a layer's output: loads of z (and

@@ -56,7 +56,7 @@ void StepBuilder::Forward(int i) {
                  pass > 0 ? isa::Matmul::kAccumulate : 0);
         }
         if (l.normed) {
-          Collect(i, t, acc, out_slot[turn], n, y, ny);
+          Collect(i, t, acc, out_slot[turn], n, y, ny, n0 == 0 && y == 0);
         } else {
           const int64_t params = ParamBlock(i, 0);
           Run("softmax",
@@ -89,7 +89,8 @@ void StepBuilder::Forward(int i) {
 }
 
 void StepBuilder::Collect(int i, int64_t tile, int64_t acc, int64_t z,
-                          int64_t images, int64_t line, int64_t lines) {
+                          int64_t images, int64_t line, int64_t lines,
+                          bool first) {
   const Layer& l = layers_[i];
   const LayerLayout& p = layout_.layers[i];
   const int64_t cols = TileCols(l.co, tile), params = ParamBlock(i, tile);
@@ -101,7 +102,7 @@ void StepBuilder::Collect(int i, int64_t tile, int64_t acc, int64_t z,
     const int64_t dst =
         z + n * p.z.pitch + 2 * (line * l.ow * l.co + tile * L());
     const int64_t from = acc + n * rows;
-    Run("bn_collect",
+    Run(first && n == 0 ? "bn_collect_first" : "bn_collect",
         {{"params", params},
          {"src", from},
          {"dst", dst},

@@ -74,18 +74,20 @@ void NormForward(const NaiveLayer& l, const Fp32Matrix& beta, Slip slip,
   t->var.resize(channels);
   t->inv.resize(channels);
   for (int64_t c = 0; c < channels; ++c) {
+    const float shift = slip == Slip::kUnshifted ? 0.0f : t->z(0, c);
     const float s = PositionSum(
-        l, slip, [&](float p, int64_t i) { return p + t->z(i, c); });
+        l, slip, [&](float p, int64_t i) { return p + (t->z(i, c) - shift); });
     const float q = PositionSum(l, slip, [&](float p, int64_t i) {
-      return std::fma(t->z(i, c), t->z(i, c), p);
+      const float d = t->z(i, c) - shift;
+      return std::fma(d, d, p);
     });
-    const float mean = s * share;
+    const float rest = s * share, mean = rest + shift;
     const float mean_q = slip == Slip::kNoShareInVariance
                              ? q * (1.0f / (Positions(l) - 1))
                              : q * share;
-    float var = std::fma(-mean, mean, mean_q);
+    float var = std::fma(-rest, rest, mean_q);
     if (slip == Slip::kVarianceOfSquares) {
-      const float square = mean * mean;
+      const float square = rest * rest;
       var = mean_q - square;
     }
     if (!(var > 0)) var = 0.0f;
@@ -189,6 +191,8 @@ void UpdateOne(const Optimiser& optimiser, const TrainingState& state, float g,
     rest1 = 1.0f - static_cast<float>(adam.beta1);
     rest2 = 1.0f - static_cast<float>(adam.beta2);
   }
+  if (g > 0x1p63f) g = 0x1p63f;
+  if (g < -0x1p63f) g = -0x1p63f;
   const float square = g * g, difference = g - *first;
   const float product = rest1 * difference;
   *first = slip == Slip::kUnfusedMoment ? *first + product
@@ -197,8 +201,7 @@ void UpdateOne(const Optimiser& optimiser, const TrainingState& state, float g,
   const float k1 =
       slip == Slip::kUncorrectedMoment ? 1.0f : Rcp(1.0f - state.power1);
   const float k2 = Rcp(1.0f - state.power2);
-  float h = *second * k2;
-  if (!(h > 1e-30f)) h = 1e-30f;
+  const float h = std::fma(*second, k2, 1e-30f);
   const float den = std::fma(h, Rsqrt(h), 1e-7f);
   const float move = *first * k1 * Rcp(den);
   *w = std::fma(-adam.rate, move, *w);

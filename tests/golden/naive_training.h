@@ -26,6 +26,7 @@ enum class Slip {
   kForwardOrder,
   kTruncatedZ,
   kVarianceOfSquares,  // not fused
+  kUnshifted,          // sums of z, not of z - z[0]
   kEarlyGain,          // z * inv - mean * inv
   kRunningProducts,
   kRoundedLogits,

@@ -155,9 +155,10 @@ TEST(TrainingStep, IsTheNaiveOneToTheBit) {
 TEST(TrainingStep, EverySlipOfTheVectorUnitsPartShows) {
   for (Slip slip :
        {Slip::kPartialsByPosition, Slip::kPartialsInOrder, Slip::kLanesInOrder,
-        Slip::kTruncatedZ, Slip::kVarianceOfSquares, Slip::kEarlyGain,
-        Slip::kRunningProducts, Slip::kRoundedLogits, Slip::kNoShareInVariance,
-        Slip::kOpenAtZero, Slip::kNewWeights, Slip::kUnfusedMoment}) {
+        Slip::kTruncatedZ, Slip::kVarianceOfSquares, Slip::kUnshifted,
+        Slip::kEarlyGain, Slip::kRunningProducts, Slip::kRoundedLogits,
+        Slip::kNoShareInVariance, Slip::kOpenAtZero, Slip::kNewWeights,
+        Slip::kUnfusedMoment}) {
     EXPECT_NE(TwoSteps(Small(), 11, Sgd{}, slip), "") << static_cast<int>(slip);
   }
   EXPECT_NE(TwoSteps(Hidden(), 2, Sgd{}, Slip::kUnfusedDz), "");
@@ -165,6 +166,33 @@ TEST(TrainingStep, EverySlipOfTheVectorUnitsPartShows) {
        {Slip::kUnfusedMoment, Slip::kUncorrectedMoment, Slip::kFloatRest}) {
     EXPECT_NE(TwoSteps(Small(), 11, Adam{}, slip), "")
         << static_cast<int>(slip);
+  }
+}
+
+// A mean of 1000 deviations over many positions: of sums of z and z^2 not a
+// digit of the variance would be left.
+TEST(BatchStatistics, KeepTheVarianceOfALargeMean) {
+  TrainingNetwork network{28, 28, 1, {{1, 1, 2}, {0, 1, 3}}};
+  const LayerGeometry g = Geometries(network, 32)[0];
+  std::mt19937 random(1);
+  for (const float mean : {0.0f, 16.0f, 4096.0f}) {
+    Fp32Matrix z(g.positions(), g.out_channels);
+    for (float& v : z.reshaped()) {
+      v = fp32::Bf16(mean + std::normal_distribution<float>(
+                                0, mean == 0 ? 1 : mean / 128)(random));
+    }
+    const BatchNorm norm = BatchStatistics(g, z);
+    for (int64_t c = 0; c < z.cols(); ++c) {
+      const Eigen::ArrayXd column = z.col(c).cast<double>();
+      const double exact = column.mean();
+      const double variance = (column - exact).square().mean();
+      const double from = exact - z(0, c);
+      const double bound = 3 * (static_cast<double>(z.rows()) / 8 + 6) *
+                           0x1p-24 * (variance + from * from);
+      EXPECT_NEAR(norm.var(c), variance, bound) << mean;
+      EXPECT_LT(bound, 0.02 * variance) << mean;
+      EXPECT_NEAR(norm.mean(c), exact, 1e-6 * std::abs(exact) + bound);
+    }
   }
 }
 

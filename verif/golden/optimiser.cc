@@ -10,6 +10,8 @@ namespace {
 
 using namespace fp32;
 
+constexpr float kMostGradient = 0x1p63f;
+
 float Rcp(float a) { return FromBits(Reciprocal(ToBits(a))); }
 float Rsqrt(float a) { return FromBits(ReciprocalSqrt(ToBits(a))); }
 
@@ -29,13 +31,13 @@ void UpdateAdam(const Adam& adam, const TrainingState& state,
   const float k1 = Rcp(Sub(1, state.power1));
   const float k2 = Rcp(Sub(1, state.power2));
   for (Eigen::Index i = 0; i < gradient.size(); ++i) {
-    const float g = gradient.data()[i];
+    const float g = Max(Min(gradient.data()[i], kMostGradient), -kMostGradient);
     float& m = p->first.data()[i];
     float& v = p->second.data()[i];
     float& w = p->value.data()[i];
     m = Fma(rest1, Sub(g, m), m);
     v = Fma(rest2, Sub(Mul(g, g), v), v);
-    const float h = Max(Mul(v, k2), 1e-30f);
+    const float h = Fma(v, k2, 1e-30f);
     const float den = Fma(h, Rsqrt(h), 1e-7f);
     w = Fnma(adam.rate, Mul(Mul(m, k1), Rcp(den)), w);
   }

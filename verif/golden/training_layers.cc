@@ -70,15 +70,20 @@ Fp32Row PositionSum(const Fp32Matrix& values, int line) {
 }
 
 BatchNorm BatchStatistics(const LayerGeometry& g, const Fp32Matrix& z) {
-  const Fp32Row s = PositionSum(z, g.out_width);
+  Fp32Matrix d = z;  // from the first position
+  for (int64_t i = 0; i < z.rows(); ++i) {
+    for (int64_t c = 0; c < z.cols(); ++c) d(i, c) = Sub(z(i, c), z(0, c));
+  }
+  const Fp32Row s = PositionSum(d, g.out_width);
   const Fp32Row q = SumOverPositions(
-      z.rows(), z.cols(), g.out_width,
-      [&](float p, int64_t i, int64_t c) { return Fma(z(i, c), z(i, c), p); });
+      d.rows(), d.cols(), g.out_width,
+      [&](float p, int64_t i, int64_t c) { return Fma(d(i, c), d(i, c), p); });
   const float share = 1.0f / static_cast<float>(g.positions());
   Fp32Row mean(z.cols()), var(z.cols());
   for (int64_t c = 0; c < z.cols(); ++c) {
-    mean(c) = Mul(s(c), share);
-    var(c) = Max(Fnma(mean(c), mean(c), Mul(q(c), share)), 0.0f);
+    const float shifted = Mul(s(c), share);
+    mean(c) = Add(z(0, c), shifted);
+    var(c) = Max(Fnma(shifted, shifted, Mul(q(c), share)), 0.0f);
   }
   return FromStatistics(mean, var);
 }
