@@ -15,8 +15,8 @@ ASKED   = $(or $(filter $(PRESETS),$(subst =, ,$(ARGS)) $(PRESET)),edge)
 CHECKED = $(if $(filter --checked,$(ARGS)),_checked)
 MODELS  = $(patsubst %mini,%mini_checked,$(foreach p,$(ASKED),systole_model_$(p)$(filter-out $(if $(filter mini,$(p)),_checked),$(CHECKED))))
 
-CONFIGURE = cmake -S . -B $(BUILD) -G Ninja --log-level=NOTICE
-NINJA     = ninja -C $(BUILD) -j $(JOBS)
+CONFIGURE = cmake -S . -B "$(BUILD)" -G Ninja --log-level=NOTICE
+NINJA     = ninja -C "$(BUILD)" -j $(JOBS)
 
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
@@ -29,18 +29,18 @@ help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
 run: tool ## build the core and run the digits network on it, layer by layer
-	@$(BUILD)/bin/systole run $(ARGS) --reports $(BUILD)/reports
+	@"$(BUILD)/bin/systole" run $(ARGS) --reports "$(BUILD)/reports"
 
 model: tool ## build the command-line program and the RTL models of presets: PRESET="nano v1"
 
-train: tool ## train the digits network in bf16 from scratch, draw the loss curve
-	@$(if $(SYSTOLE_DIGITS),,scripts/setup.sh train && scripts/python scripts/train/fetch_digits.py $(DIGITS))
-	@$(BUILD)/bin/systole train --digits $(DIGITS) --save $(BUILD)/train/digits.safetensors --reports $(BUILD)/reports $(or $(ARGS),--goal 97.5)
-	@.venv/bin/python scripts/plot_train.py $(BUILD)/reports/train.json
+train: setup tool ## train the digits network in bf16 from scratch, draw the loss curve
+	@$(if $(SYSTOLE_DIGITS),,scripts/setup.sh train && scripts/python scripts/train/fetch_digits.py "$(DIGITS)")
+	@"$(BUILD)/bin/systole" train --digits "$(DIGITS)" --save "$(BUILD)/train/digits.safetensors" --reports "$(BUILD)/reports" $(or $(ARGS),--goal 97.5)
+	@scripts/python scripts/plot_train.py "$(BUILD)/reports/train.json"
 
 jax: build ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_mlp.py --digits tests/data/mnist"
 	@$(if $(ARGS),,echo 'make jax: name a script: ARGS="examples/keras_lstm.py"' >&2; exit 1)
-	@PYTHONPATH=$(BUILD)/python JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
+	@PYTHONPATH="$(BUILD)/python" JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
 
 install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/local DESTDIR= (docs/install.md)
 	@$(CONFIGURE)
@@ -48,16 +48,16 @@ install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/loc
 	@scripts/install.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
 
 test: $(if $(UNIT),configure,build) ## run every test: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
-	@scripts/python scripts/run_tests.py --build $(BUILD) --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
+	@scripts/python scripts/run_tests.py --build "$(BUILD)" --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
 
 # What the chosen suites need is built, no more. COVERAGE=1: with counters of lines and toggles, in a build folder of its own.
 REGRESS = scripts/python scripts/regress/regress.py --jobs $(JOBS) $(if $(ENGINE),--engine $(ENGINE)) \
-  $(if $(COVERAGE),--build $(BUILD)_coverage --output $(BUILD)/regress --coverage,--build $(BUILD)) $(ARGS)
+  $(if $(COVERAGE),--build "$(BUILD)_coverage" --output "$(BUILD)/regress" --coverage,--build "$(BUILD)") $(ARGS)
 
 regress: setup ## run random tests over fresh seeds, make failures smaller, report (ARGS="--time 8h --help", ENGINE=slurm, COVERAGE=1)
-	@$(if $(COVERAGE),$(CONFIGURE:$(BUILD)=$(BUILD)_coverage) -DSYSTOLE_COVERAGE=ON,$(CONFIGURE))
+	@$(if $(COVERAGE),$(CONFIGURE:"$(BUILD)"="$(BUILD)_coverage") -DSYSTOLE_COVERAGE=ON,$(CONFIGURE))
 	@programs=$$($(REGRESS) --programs) || { $(REGRESS) --programs; exit 2; }; case "$$programs" in usage:*|*regress.py*) ;; \
-	  *) ninja -C $(if $(COVERAGE),$(BUILD)_coverage,$(BUILD)) -j $(JOBS) $$programs;; esac
+	  *) ninja -C $(if $(COVERAGE),"$(BUILD)_coverage","$(BUILD)") -j $(JOBS) $$programs;; esac
 	@$(REGRESS)
 
 slurm: setup ## test the array jobs of make regress with Slurm's own daemons on this machine
@@ -65,7 +65,7 @@ slurm: setup ## test the array jobs of make regress with Slurm's own daemons on 
 	@scripts/python tests/regress/slurm_test.py
 
 mutate: build ## break a unit's RTL at random places: how many of them its tests see (UNIT=sequencer ARGS="--mutants 40 --help")
-	@scripts/python scripts/regress/mutate.py --build $(BUILD) --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
+	@scripts/python scripts/regress/mutate.py --build "$(BUILD)" --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
 
 lint: setup ## check the RTL with Verilator, the C++ format and the rules of the sources
 	@scripts/python scripts/lint.py
@@ -74,48 +74,48 @@ lint: setup ## check the RTL with Verilator, the C++ format and the rules of the
 engines: build ## run the digits and 200 random programs on the core in Yosys' CXXRTL, or on its netlists (ARGS=--netlist)
 ifeq ($(ARGS),--netlist)
 	@$(NINJA) engines_record
-	@$(BUILD)/bin/engines_record $(BUILD)/engines/pins.txt
+	@"$(BUILD)/bin/engines_record" "$(BUILD)/engines/pins.txt"
 	@for target in ecp5 gates; do for fault in "" --fault; do \
-	  .venv/bin/python verif/engines/netlist.py --build $(BUILD) --pins $(BUILD)/engines/pins.txt --target $$target $$fault || exit 1; done; done
+	  scripts/python verif/engines/netlist.py --build "$(BUILD)" --pins "$(BUILD)/engines/pins.txt" --target $$target $$fault || exit 1; done; done
 else
 	@$(NINJA) engines_mini
-	@$(BUILD)/bin/engines_cxxrtl_test --cases=200 --images=32 $(ARGS)
-	@$(BUILD)/bin/engines_mini --preset=mini --cases=200 $(ARGS)
+	@"$(BUILD)/bin/engines_cxxrtl_test" --cases=200 --images=32 $(ARGS)
+	@"$(BUILD)/bin/engines_mini" --preset=mini --cases=200 $(ARGS)
 endif
 
 synth: setup ## map the RTL for ECP5 and a generic library, simulate a netlist against the RTL
-	@scripts/python verif/synth/synth.py --build $(BUILD) $(ARGS)
+	@scripts/python verif/synth/synth.py --build "$(BUILD)" $(ARGS)
 
 # Without a mode of its own in ARGS: the bitstream of a board.
 FPGA_MODE = $(if $(filter --units --check --generic --help,$(ARGS)),,--board $(BOARD))
 BOARD ?= ulx3s-85f
 
 fpga: setup ## place and route for a board (BOARD=ulx3s-85f PRESET=board8), or ARGS="--units", "--check", "--help"
-	@.venv/bin/python fpga/fpga.py $(FPGA_MODE) $(if $(PRESET),--preset $(PRESET)) --build $(BUILD) $(ARGS)
+	@scripts/python fpga/fpga.py $(FPGA_MODE) $(if $(PRESET),--preset $(PRESET)) --build "$(BUILD)" $(ARGS)
 
 fusesoc: setup ## lint every preset from its FuseSoC core, simulate the example chip around one
 	@.venv/bin/python tests/install/fusesoc_test.py --all $(ARGS)
 
 formal: setup ## prove the small cells, and show that the proofs fail on seeded mutants
-	@scripts/python verif/formal/formal.py --build $(BUILD) $(ARGS)
+	@scripts/python verif/formal/formal.py --build "$(BUILD)" $(ARGS)
 
 views: setup ## prove the two views of the array equal at every size and stage, with all mutants (ten minutes)
 	@scripts/python verif/formal/views.py --long $(ARGS)
 
 bench: build ## measure utilisation, memory bandwidth and simulation speed
-	@$(BUILD)/bin/systole bench $(ARGS) --reports $(BUILD)/reports
+	@"$(BUILD)/bin/systole" bench $(ARGS) --reports "$(BUILD)/reports"
 
 profile: tool ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
-	@$(BUILD)/bin/systole profile --output $(BUILD)/reports/profile.html $(ARGS)
+	@"$(BUILD)/bin/systole" profile --output "$(BUILD)/reports/profile.html" $(ARGS)
 
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
-	@.venv/bin/python scripts/conformance/conformance.py --build $(BUILD) $(ARGS)
+	@scripts/python scripts/conformance/conformance.py --build "$(BUILD)" $(ARGS)
 
 waves: build ## record a layer's waveform (ARGS="--layer 1") and open it in GTKWave
-	@scripts/python scripts/waves/waves.py --build $(BUILD) $(ARGS)
+	@scripts/python scripts/waves/waves.py --build "$(BUILD)" $(ARGS)
 
 coverage: setup ## measure line and toggle coverage of the RTL over the tests
-	@scripts/python scripts/coverage.py --build $(BUILD)_coverage --jobs $(JOBS)
+	@scripts/python scripts/coverage.py --build "$(BUILD)_coverage" --jobs $(JOBS)
 
 format: setup ## format the C++ sources
 	@scripts/python scripts/lint.py --format
@@ -126,10 +126,10 @@ docs: setup ## write the generated pages of docs/ and check the links of all
 
 site: ## build the site of the docs, with the reference of RTL and C++, into build/site
 	@scripts/setup.sh docs
-	@.venv-docs/bin/python scripts/site/build.py --build $(BUILD) $(ARGS)
+	@.venv-docs/bin/python scripts/site/build.py --build "$(BUILD)" $(ARGS)
 
 tutorials: build ## do the tutorials of docs/tutorials, command by command, in a copy of the project (half an hour)
-	@scripts/python scripts/tutorials.py --build $(BUILD) --long $(ARGS)
+	@scripts/python scripts/tutorials.py --build "$(BUILD)" --long $(ARGS)
 
 generate: setup ## write the packages, headers and pages that come from docs/spec
 	@scripts/python scripts/generate.py
@@ -150,4 +150,4 @@ setup: ## install what is missing
 	@scripts/setup.sh
 
 clean: ## delete what was built
-	rm -rf $(BUILD) $(BUILD)_coverage
+	rm -rf "$(BUILD)" "$(BUILD)_coverage"

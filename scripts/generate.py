@@ -39,7 +39,11 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="root of the files (default: the project)")
     args = parser.parse_args()
 
-    files = collect(args.root)
+    try:
+        files = collect(args.root)
+    except (ValueError, OSError) as error:
+        print(f"generate: {error}", file=sys.stderr)
+        return 1
     problems = []
     for path, text in sorted(files.items()):
         target = args.root / path

@@ -20,6 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOPS = ("systole_top", "systole_top_axi")
 # Trace flags of GTKWave save files.
 FLAGS = {"bit": 0x28, "hex": 0x22, "dec": 0x24, "signed": 0x420, "enum": 0x100000028, "file": 0x2028}
+SECONDS_TO_COME_UP = 3
 GROUP_BEGIN, GROUP_END, GROUP_CLOSED = 0x800200, 0x1000200, 0x400000
 
 
@@ -150,6 +151,23 @@ def write_view(waveform):
     return path, view.missing
 
 
+def show(command):
+    """Opens the viewer and leaves it open; 1 if it does not come up."""
+    try:
+        viewer = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except OSError as error:
+        print(f"waves: {command[0]}: {error.strerror}; run scripts/setup.sh", file=sys.stderr)
+        return 1
+    try:
+        viewer.wait(timeout=SECONDS_TO_COME_UP)
+    except subprocess.TimeoutExpired:
+        return 0
+    # GTKWave ends with 0 without a display, too.
+    print(f"waves: {command[0]} ended at once: is there a display at '{os.environ.get('DISPLAY', '')}'? Where there is one:\n"
+          f"  {' '.join(command)}", file=sys.stderr)
+    return 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
@@ -181,7 +199,7 @@ def main():
     for path in missing:
         print(f"waves: the waveform has no {path} (see {HERE / 'view.yaml'})", file=sys.stderr)
     if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
-        subprocess.Popen(["gtkwave", "--dump", str(waveform), "--save", str(view)])
+        return show(["gtkwave", "--dump", str(waveform), "--save", str(view)]) or (1 if missing else 0)
     else:
         print(f"waves: no display. Where there is one:\n  gtkwave --dump {waveform} --save {view}")
     return 1 if missing else 0
