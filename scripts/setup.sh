@@ -25,7 +25,7 @@ run_packages=(
   flatbuffers-compiler libabsl-dev libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev
   libspdlog-dev libsystemc-dev nlohmann-json3-dev zlib1g-dev
   # scripts of the build
-  python3 python3-yaml
+  python3 python3-numpy python3-yaml
 )
 packages=(
   "${run_packages[@]}"
@@ -33,7 +33,7 @@ packages=(
   # hardware tools
   gtkwave iverilog yosys z3
   # scripts
-  python3-numpy python3-venv
+  python3-venv
 )
 command -v node >/dev/null || packages+=(nodejs)  # the profile's page is tested in it; other distributions of it will do
 requirements=scripts/requirements.txt

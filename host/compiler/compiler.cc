@@ -106,6 +106,26 @@ bool Remains(const Plan& plan, int index) {
   return true;
 }
 
+// What cannot fit is told before it is planned image by image.
+absl::Status CheckBatch(const model::Network& network, const Preset& preset,
+                        int64_t batch) {
+  uint64_t image = 0;
+  const auto add = [&](const std::vector<int>& tensors) {
+    for (const int t : tensors) {
+      const model::Tensor& tensor = network.tensors[t];
+      image += uint64_t{1} * tensor.height * tensor.width * tensor.channels;
+    }
+  };
+  add(network.inputs);
+  add(network.outputs);
+  const uint64_t most = preset.memory_bytes() / std::max<uint64_t>(image, 1);
+  if (static_cast<uint64_t>(batch) <= most) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrFormat(
+      "a batch of %d images: at %d bytes of inputs and outputs each, the HBM "
+      "of %s has room for %d",
+      batch, image, std::string(preset.name), most));
+}
+
 LayerInfo InfoOf(const model::Network& network, const model::Layer& layer,
                  const PlanLayer& plan, const Preset& preset) {
   const Geometry& g = plan.shape;
@@ -166,6 +186,8 @@ absl::StatusOr<Program> Compile(const model::Network& network,
   if (options.batch < 1)
     return absl::InvalidArgumentError(
         absl::StrFormat("a batch of %d images", options.batch));
+  if (absl::Status s = CheckBatch(network, preset, options.batch); !s.ok())
+    return s;
   const uint64_t unit = std::max<uint64_t>(256, preset.beat_bytes());
   if (options.hbm_base % unit != 0)
     return absl::InvalidArgumentError(absl::StrFormat(

@@ -15,22 +15,31 @@ namespace systole {
 
 enum class FileKind {
   kUnknown,
+  kEmpty,
+  kText,
   kProgram,      // of this project (.tpu)
   kTflite,       // TensorFlow Lite
   kSafetensors,  // a network of this project, or weights
   kNpy,          // an array
-  kNpz,          // or another ZIP archive, as Keras writes it
-  kHdf5,         // Keras
+  kNpz,
+  kKeras,
+  kHdf5,  // as Keras writes it too
   kOnnx,
   kSavedModel,  // a TensorFlow graph (.pb), or the folder around one
+  kPyTorch,
+  kPickle,
+  kZip,  // another archive
+  kGzip,
+  kPng,
+  kJpeg,
 };
 
 // How a TensorFlow or Keras model becomes one that this project reads.
 extern const char kConvertHint[];
 
-// Of the first bytes (16 are enough) of a file of that name: a format without
-// a mark of its own is told by its ending.
-FileKind KindOfBytes(std::string_view first, std::string_view path);
+// Of the bytes of a file of that name, or of its first 512: a format without a
+// mark of its own is told by its ending.
+FileKind KindOfBytes(std::string_view bytes, std::string_view path);
 
 // kNotFound, kUnavailable: as of ReadFile. A folder is kSavedModel if it holds
 // saved_model.pb, and an error otherwise.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/files/read_file.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,7 +19,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
     return absl::UnavailableError(absl::StrCat(path, ": is a folder"));
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    return absl::NotFoundError(absl::StrCat(path, ": cannot be opened"));
+    return absl::NotFoundError(
+        absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
   std::string bytes((std::istreambuf_iterator<char>(file)),
                     std::istreambuf_iterator<char>());
   if (file.bad())

@@ -4,14 +4,15 @@
 // Network <-> bytes: the container, the network's text and the checksum.
 #include <zlib.h>
 
-#include <fstream>
 #include <list>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/files/file_kind.h"
 #include "host/files/read_file.h"
+#include "host/files/write_file.h"
 #include "host/model/network_json.h"
 #include "host/model/safetensors.h"
 #include "systole/model.h"
@@ -160,6 +161,9 @@ absl::StatusOr<Network> ParseNetwork(std::string_view bytes,
 absl::StatusOr<Network> ReadNetwork(const std::string& path) {
   const absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
+  const FileKind kind = KindOfBytes(*bytes, path);
+  if (kind != FileKind::kSafetensors && kind != FileKind::kUnknown)
+    return WrongKind(path, kind, "a network (.safetensors)");
   return ParseNetwork(*bytes, path);
 }
 
@@ -199,14 +203,7 @@ absl::StatusOr<std::string> SerializeNetwork(const Network& network) {
 absl::Status WriteNetwork(const Network& network, const std::string& path) {
   absl::StatusOr<std::string> bytes = SerializeNetwork(network);
   if (!bytes.ok()) return bytes.status();
-  std::ofstream file(path, std::ios::binary);
-  file << *bytes;
-  file.close();
-  if (!file) {
-    return absl::UnavailableError(
-        absl::StrCat("model file ", path, ": cannot be written"));
-  }
-  return absl::OkStatus();
+  return WriteFile(*bytes, path);
 }
 
 }  // namespace systole::model

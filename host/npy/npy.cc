@@ -2,15 +2,14 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/npy/npy.h"
 
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/files/file_kind.h"
 #include "host/files/read_file.h"
+#include "host/files/write_file.h"
 #include "host/npy/header.h"
 
 namespace systole::npy {
@@ -174,6 +173,9 @@ absl::StatusOr<Array> Parse(std::string_view bytes, const std::string& name) {
 absl::StatusOr<Array> Read(const std::string& path) {
   const absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
+  const FileKind kind = KindOfBytes(*bytes, path);
+  if (kind != FileKind::kNpy && kind != FileKind::kUnknown)
+    return WrongKind(path, kind, "an array (.npy)");
   return Parse(*bytes, path);
 }
 
@@ -199,24 +201,7 @@ std::string Serialize(const Array& array) {
 }
 
 absl::Status Write(const Array& array, const std::string& path) {
-  const std::string temporary = path + ".tmp";
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    const std::string bytes = Serialize(array);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file) {
-      return absl::UnavailableError(
-          absl::StrCat(path, ": cannot be written: ", std::strerror(errno)));
-    }
-  }
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error) {
-    std::filesystem::remove(temporary, error);
-    return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
-  }
-  return absl::OkStatus();
+  return WriteFile(Serialize(array), path);
 }
 
 }  // namespace systole::npy

@@ -7,11 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "host/files/write_file.h"
 #include "host/ir/text.h"
 #include "host/pjrt/objects.h"
 
@@ -61,12 +61,11 @@ absl::Status Dump(absl::string_view code) {
   if (folder == nullptr || *folder == '\0') return absl::OkStatus();
   const std::string path =
       absl::StrFormat("%s/program_%04d.mlirbc", folder, number++);
-  std::ofstream file(path, std::ios::binary);
-  file.write(code.data(), static_cast<std::streamsize>(code.size()));
-  file.close();
-  if (file) return absl::OkStatus();
-  return absl::UnavailableError(
-      absl::StrCat(path, ": cannot be written (SYSTOLE_DUMP)"));
+  const absl::Status status = WriteFile({code.data(), code.size()}, path);
+  return status.ok()
+             ? status
+             : absl::Status(status.code(),
+                            absl::StrCat("SYSTOLE_DUMP: ", status.message()));
 }
 
 // Says what runs on the host: that there is such a thing once, or with

@@ -1,13 +1,6 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -43,28 +36,6 @@ std::string EmbeddedText(const std::string& name) {
   return "";
 }
 
-absl::Status CannotWrite(const std::string& path, int error) {
-  return absl::UnavailableError(
-      absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
-}
-
-// 0, or an errno.
-int WriteThrough(const std::string& bytes, const std::string& path, int flags) {
-  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
-  if (file < 0) return errno;
-  int error = 0;
-  for (size_t done = 0; done < bytes.size() && error == 0;) {
-    const ssize_t n = write(file, bytes.data() + done, bytes.size() - done);
-    if (n >= 0) {
-      done += static_cast<size_t>(n);
-    } else if (errno != EINTR) {
-      error = errno;
-    }
-  }
-  if (close(file) != 0 && error == 0) error = errno;
-  return error;
-}
-
 }  // namespace
 
 std::string PageOf(const Profile& profile) {
@@ -78,35 +49,6 @@ std::string PageOf(const Profile& profile) {
        {"@data@", absl::Base64Escape(Gzip(DataOf(profile).dump(
                       -1, ' ', false,
                       nlohmann::ordered_json::error_handler_t::replace)))}});
-}
-
-absl::Status TryFile(const std::string& path) {
-  struct stat state;
-  if (stat(path.c_str(), &state) == 0) {
-    if (S_ISDIR(state.st_mode)) return CannotWrite(path, EISDIR);
-    return access(path.c_str(), W_OK) == 0 ? absl::OkStatus()
-                                           : CannotWrite(path, errno);
-  }
-  const std::string temporary = path + ".tmp";
-  const int error = WriteThrough("", temporary, O_CREAT | O_TRUNC);
-  unlink(temporary.c_str());
-  return error == 0 ? absl::OkStatus() : CannotWrite(path, error);
-}
-
-absl::Status WriteFile(const std::string& bytes, const std::string& path) {
-  struct stat state;
-  if (lstat(path.c_str(), &state) == 0 && !S_ISREG(state.st_mode)) {
-    const int error =
-        S_ISDIR(state.st_mode) ? EISDIR : WriteThrough(bytes, path, O_TRUNC);
-    return error == 0 ? absl::OkStatus() : CannotWrite(path, error);
-  }
-  const std::string temporary = path + ".tmp";
-  int error = WriteThrough(bytes, temporary, O_CREAT | O_TRUNC);
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0)
-    error = errno;
-  if (error == 0) return absl::OkStatus();
-  unlink(temporary.c_str());
-  return CannotWrite(path, error);
 }
 
 }  // namespace systole::profile

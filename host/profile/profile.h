@@ -44,12 +44,6 @@ std::string PerfettoTraceOf(const Profile& profile);
 // the layers. A cycle is a nanosecond.
 std::string XSpaceOf(const Profile& profile);
 
-// Beside `path` first, and renamed when all of it is on the disk. A device or
-// a link is written through. kUnavailable names the path and why.
-absl::Status WriteFile(const std::string& bytes, const std::string& path);
-// That it may be, in so far as that can be known before.
-absl::Status TryFile(const std::string& path);
-
 // Rows of a unit's bars: descriptors of one row follow each other. Indices are
 // those of the program's descriptors.
 std::vector<int> RowsOf(const Program& program, const Recording& recording);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "host/files/file_kind.h"
 #include "host/import/tflite_importer.h"
+#include "host/training/quantise.h"
 #include "systole/model.h"
 
 namespace systole::runtime {
@@ -38,7 +39,8 @@ std::unique_ptr<ir::Module> Passing(const model::Network& network,
 }
 
 absl::StatusOr<Source> ReadNetworkSource(const std::string& path) {
-  absl::StatusOr<model::Network> network = model::ReadNetwork(path);
+  absl::StatusOr<model::Network> network =
+      training::ReadNetworkOrCheckpoint(path);
   if (!network.ok()) return network.status();
   Source source;
   lower::Lowered& lowered = source.lowered;

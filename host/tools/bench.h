@@ -129,6 +129,9 @@ inline std::string CauseOfShortfall(const RunStats& stats,
 
 nlohmann::ordered_json ToJson(const CounterValues& counters);
 
+// Whether the file is one of records.
+absl::Status CheckRecords(const std::string& path);
+
 // Prints which counts (cycles, bytes, products) are other than in the file, by
 // their ratio. kFailedPrecondition if one is; records that are new are none.
 absl::Status CompareRecords(const std::vector<Record>& records,

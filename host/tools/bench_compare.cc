@@ -62,6 +62,10 @@ absl::StatusOr<std::map<Key, Json>> ReadRecords(const std::string& path) {
 
 }  // namespace
 
+absl::Status CheckRecords(const std::string& path) {
+  return ReadRecords(path).status();
+}
+
 absl::Status CompareRecords(const std::vector<Record>& records,
                             const std::string& path) {
   auto old = ReadRecords(path);

@@ -12,6 +12,7 @@
 #include "host/runtime/runner.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/model_check.h"
+#include "host/tools/options.h"
 #include "host/tools/tensor_io.h"
 
 namespace systole::tools {
@@ -205,11 +206,8 @@ void AddModelBenchOptions(CLI::App& sub, ModelBenchArgs& args) {
   sub.add_option("--preset", args.preset, "configuration, for models")
       ->capture_default_str();
   sub.add_option("--batch", args.batch, "images a run, for models")
+      ->check(WholeNumber(1, kMostImages))
       ->capture_default_str();
-}
-
-bool AreModels(const std::vector<std::string>& sections) {
-  return !sections.empty() && sections[0].find('.') != std::string::npos;
 }
 
 absl::Status BenchModels(const BenchArgs& args,

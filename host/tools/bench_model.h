@@ -21,9 +21,6 @@ struct ModelBenchArgs {
 
 void AddModelBenchOptions(CLI::App& sub, ModelBenchArgs& args);
 
-// Whether what is asked for are files rather than sections.
-bool AreModels(const std::vector<std::string>& sections);
-
 // Runs one batch of random inputs through each of args.sections, compares with
 // the golden model, prints a table a model and writes bench_models.json.
 absl::Status BenchModels(const BenchArgs& args,

@@ -4,12 +4,17 @@
 // bench: all sections, a table each, and bench.json.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "host/files/write_file.h"
 #include "host/tools/bench.h"
 #include "host/tools/bench_model.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/options.h"
 #include "host/tools/report.h"
 
 namespace systole::tools {
@@ -62,6 +67,46 @@ absl::Status RunBench(const BenchArgs& args) {
 
 }  // namespace
 
+namespace {
+
+bool IsSection(const std::string& word) {
+  return std::any_of(std::begin(kSections), std::end(kSections),
+                     [&](const Section& s) { return word == s.name; });
+}
+
+// Whether files are asked for rather than sections. Throws CLI::ParseError
+// where they are mixed, or an option has no effect.
+bool AreModels(const CLI::App& sub, const std::vector<std::string>& words) {
+  const auto sections = std::count_if(words.begin(), words.end(), IsSection);
+  const bool models = !words.empty() && sections == 0;
+  if (sections > 0 && sections < static_cast<int64_t>(words.size()))
+    throw CLI::ValidationError("sections", "either sections or models");
+  const auto without_effect = [&](std::initializer_list<const char*> options,
+                                  const char* only) {
+    for (const char* option : options) {
+      if (sub.count(option) > 0)
+        throw CLI::ValidationError(
+            option, absl::StrCat("without effect: it is for ", only));
+    }
+  };
+  if (models) {
+    without_effect({"--starts", "--model", "--digits"}, "sections");
+  } else {
+    without_effect({"--preset", "--batch"}, "models");
+  }
+  return models;
+}
+
+// What is needed at the end is looked at before minutes of simulation.
+absl::Status CheckFiles(const BenchArgs& args) {
+  if (!args.compare.empty()) {
+    if (absl::Status s = CheckRecords(args.compare); !s.ok()) return s;
+  }
+  return args.reports.empty() ? absl::OkStatus() : MakeFolder(args.reports);
+}
+
+}  // namespace
+
 void AddBenchCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<BenchArgs>();
   CLI::App* sub = app.add_subcommand(
@@ -71,7 +116,14 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   sub->add_option("sections", args->sections,
                   "what to measure, all by default; or models' files, each "
                   "layer of which is measured")
-      ->check(CLI::IsMember(names) | CLI::ExistingFile);
+      ->check(CLI::Validator(
+          [names](std::string& word) -> std::string {
+            if (IsSection(word) || std::filesystem::exists(word)) return "";
+            return absl::StrFormat(
+                "'%s' is no section and no file; sections are %s", word,
+                absl::StrJoin(names, ", "));
+          },
+          ""));
   auto models = std::make_shared<ModelBenchArgs>();
   AddModelBenchOptions(*sub, *models);
   sub->add_option(
@@ -89,21 +141,23 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--compare", args->compare,
                   "records of an earlier run (bench.json): print what counts "
                   "moved, and fail if one did")
-      ->check(CLI::ExistingFile);
+      ->check(FileName());
   sub->add_option("--starts", args->starts,
                   "starts of each matrix product at different times: the least "
                   "cycles have no refresh of the HBM in the way")
-      ->check(CLI::Range(1, 1000))
+      ->check(WholeNumber(1, 1000))
       ->capture_default_str();
   sub->add_option("--seed", args->seed, "seed of the random operands")
+      ->check(Seed())
       ->capture_default_str();
   sub->add_flag("--json", args->json, "print JSON instead of tables");
   sub->add_flag("--quiet", args->quiet, "show no progress");
-  sub->callback([args, models, &chosen] {
-    chosen = [args, models] {
+  sub->callback([args, models, sub, &chosen] {
+    const bool are_models = AreModels(*sub, args->sections);
+    chosen = [args, models, are_models] {
+      if (absl::Status s = CheckFiles(*args); !s.ok()) return s;
       CatchInterrupts();
-      return AreModels(args->sections) ? BenchModels(*args, *models)
-                                       : RunBench(*args);
+      return are_models ? BenchModels(*args, *models) : RunBench(*args);
     };
   });
 }

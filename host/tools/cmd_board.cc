@@ -12,6 +12,7 @@
 #include "host/serial/serial_device.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/options.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 
@@ -162,22 +163,38 @@ void AddBoardCommand(CLI::App& app, Action& chosen) {
       add("test", "write memory, read it back, count what the link repeats",
           BoardTest);
   test->add_option("--bytes", test_args->bytes, "bytes to write")
+      ->check(WholeNumber(1, int64_t{1} << 40))
       ->capture_default_str();
   test->add_option("--seed", test_args->seed, "seed of the data")
+      ->check(Seed())
       ->capture_default_str();
   const auto [run, run_args] =
       add("run",
           "the digits network, each layer compared with the golden model, or a "
           "model",
           BoardRun);
-  run->add_option("program", run_args->run.model,
-                  "program file (.tpu) or model (.tflite, .safetensors)");
-  run->add_option("-i,--input", run_args->run.inputs, "inputs of the model");
-  run->add_option("-o,--output", run_args->run.outputs, "where outputs go");
-  run->add_option("--random", run_args->run.random, "so many random inputs");
+  CLI::Option* const program =
+      run->add_option("program", run_args->run.model,
+                      "program file (.tpu) or model (.tflite, .safetensors)")
+          ->check(FileName());
+  CLI::Option* const input =
+      run->add_option("-i,--input", run_args->run.inputs, "inputs of the model")
+          ->check(FileName())
+          ->needs(program);
+  run->add_option("-o,--output", run_args->run.outputs, "where outputs go")
+      ->check(FileName())
+      ->needs(program);
+  run->add_option("--random", run_args->run.random, "so many random inputs")
+      ->check(WholeNumber(1, int64_t{1} << 20))
+      ->needs(program)
+      ->excludes(input);
   run->add_option("--check", run_args->run.check,
-                  "model to compare every output with");
+                  "model to compare every output with")
+      ->check(FileName())
+      ->needs(program);
   run->add_option("--images", run_args->run.images, "digits to run")
+      ->check(WholeNumber(1, kMostImages))
+      ->excludes(program)
       ->capture_default_str();
   run->add_flag("--json", run_args->run.json, "print JSON");
 }

@@ -10,10 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/files/write_file.h"
 #include "host/ir/text.h"
 #include "host/runtime/build.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
+#include "host/tools/options.h"
 #include "host/tools/report.h"
 
 namespace systole::tools {
@@ -72,6 +74,7 @@ class IrPrinter {
 absl::Status Compile(const CompileArgs& args) {
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
+  if (absl::Status s = CheckWritable(args.output); !s.ok()) return s;
   const auto start = std::chrono::steady_clock::now();
   IrPrinter printer(args);
   const auto source = runtime::ReadSource(
@@ -138,12 +141,15 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
       app.add_subcommand("compile", "compile a model file to a program file");
   sub->add_option("model", args->model,
                   "TensorFlow Lite model (.tflite) or network (.safetensors)")
+      ->check(FileName())
       ->capture_default_str();
   sub->add_option("-o,--output", args->output, "program file to write")
+      ->check(FileName())
       ->capture_default_str();
   sub->add_option("--preset", args->preset, "configuration: nano, edge, v1")
       ->capture_default_str();
   sub->add_option("--batch", args->options.batch, "images a run")
+      ->check(WholeNumber(1, kMostImages))
       ->capture_default_str();
   sub->add_flag("--keep-intermediates", args->options.keep_intermediates,
                 "store every layer's output in HBM");
@@ -159,8 +165,12 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
                 "print constants whole, so that the text can be read again");
   AddHostOperatorsOption(*sub, args->host_operators);
   sub->add_flag("--json", args->json, "print what `info --json` prints");
-  sub->callback(
-      [args, &chosen] { chosen = [args] { return Compile(*args); }; });
+  sub->callback([args, &chosen] {
+    if (args->constants && !args->print_ir && args->print_after.empty())
+      throw CLI::RequiresError("--print-constants",
+                               "--print-ir or --print-ir-after");
+    chosen = [args] { return Compile(*args); };
+  });
 }
 
 }  // namespace systole::tools

@@ -10,6 +10,7 @@
 #include "host/runtime/build.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
+#include "host/tools/options.h"
 #include "host/tools/report.h"
 #include "systole/compiler.h"
 
@@ -36,8 +37,12 @@ absl::Status ModelInfo(const std::string& input, bool as_json) {
 absl::Status Info(const std::string& input, bool as_json) {
   const auto kind = KindOfFile(input);
   if (!kind.ok()) return kind.status();
-  if (*kind != FileKind::kProgram && !absl::EndsWith(input, ".tpu"))
-    return ModelInfo(input, as_json);
+  if (*kind != FileKind::kProgram && !absl::EndsWith(input, ".tpu")) {
+    if (*kind == FileKind::kTflite || *kind == FileKind::kSafetensors)
+      return ModelInfo(input, as_json);
+    return WrongKind(input, *kind,
+                     "a program (.tpu) or model (.tflite, .safetensors)");
+  }
   const auto program = ReadProgram(input);
   if (!program.ok()) return program.status();
   const auto preset = PresetByName(program->preset);
@@ -90,6 +95,7 @@ void AddInfoCommand(CLI::App& app, Action& chosen) {
       "tiling, memory, expected cycles; of a model: what runs where");
   sub->add_option("program", *input,
                   "program file, or model (.tflite, .safetensors)")
+      ->check(FileName())
       ->required();
   sub->add_flag("--json", *json, "print JSON instead of tables");
   sub->callback([input, json, &chosen] {

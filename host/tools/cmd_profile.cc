@@ -10,11 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "host/files/write_file.h"
 #include "host/profile/profile.h"
 #include "host/runtime/runner.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/layer_table.h"
+#include "host/tools/options.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 #include "host/tools/tensor_io.h"
@@ -30,7 +32,6 @@ constexpr double kLeastShare = 0.001;
 
 struct ProfileArgs {
   RunArgs run;
-  bool preset_given = false;
   std::string page = "build/reports/profile.html", perfetto, xspace, json;
 };
 
@@ -58,14 +59,12 @@ absl::Status TryFiles(const ProfileArgs& args) {
   for (const std::string* path :
        {&args.page, &args.perfetto, &args.xspace, &args.json}) {
     if (path->empty()) continue;
-    std::error_code error;
     const std::filesystem::path folder =
         std::filesystem::path(*path).parent_path();
-    if (!folder.empty()) std::filesystem::create_directories(folder, error);
-    if (error)
-      return absl::UnavailableError(
-          absl::StrFormat("%s: %s", folder.string(), error.message()));
-    if (absl::Status s = profile::TryFile(*path); !s.ok()) return s;
+    absl::Status status;
+    if (!folder.empty()) status = MakeFolder(folder);
+    if (status.ok()) status = CheckWritable(*path);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -107,23 +106,15 @@ absl::Status WriteAll(const ProfileArgs& args,
                   }}};
   for (const auto& [path, form] : files) {
     if (path->empty()) continue;
-    if (absl::Status s = profile::WriteFile(form(profile), *path); !s.ok())
-      return s;
+    if (absl::Status s = WriteFile(form(profile), *path); !s.ok()) return s;
     std::printf("wrote %s\n", path->c_str());
   }
   return absl::OkStatus();
 }
 
 absl::Status RunProfile(const ProfileArgs& args) {
-  if (args.page.empty())
-    return absl::InvalidArgumentError("--output: a file name is needed");
   const auto model = ReadOrBuild(args.run);
   if (!model.ok()) return model.status();
-  if (args.preset_given && model->preset() != args.run.preset) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: made for preset '%s', --preset says '%s'",
-                        args.run.model, model->preset(), args.run.preset));
-  }
   if (absl::Status s = TryFiles(args); !s.ok()) return s;
 
   std::vector<const Program*> programs;
@@ -179,7 +170,8 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
   args->run.model = kDemo;
   sub->add_option("model", args->run.model,
                   "program file (.tpu), or a model that is compiled first "
-                  "(.tflite, .safetensors); the digits network without it");
+                  "(.tflite, .safetensors); the digits network without it")
+      ->check(FileName());
   CLI::Option* preset =
       sub->add_option("--preset", args->run.preset,
                       "configuration; a program file has its own")
@@ -187,10 +179,12 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--batch", args->run.batch,
                   "images of one program; the digits: 32, a model: 1; a "
                   "program file has its own")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+      ->check(WholeNumber(1, kMostImages));
   sub->add_option("--seed", args->run.seed, "seed of the random inputs")
+      ->check(Seed())
       ->capture_default_str();
   sub->add_option("-o,--output", args->page, "the page (HTML)")
+      ->check(FileName())
       ->take_last()
       ->capture_default_str();
   sub->add_option("--perfetto", args->perfetto,
@@ -200,7 +194,7 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--json", args->json, "also the page's data");
   sub->add_flag("--quiet", args->run.quiet, "show no progress");
   sub->callback([args, preset, sub, &chosen] {
-    args->preset_given = preset->count() > 0;
+    args->run.preset_given = preset->count() > 0;
     if (!args->run.batch && sub->get_option("model")->count() == 0)
       args->run.batch = kDemoBatch;
     chosen = [args] { return RunProfile(*args); };

@@ -6,9 +6,11 @@
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
+#include "host/files/file_kind.h"
 #include "host/files/read_file.h"
 #include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
+#include "host/tools/options.h"
 #include "systole/program.h"
 
 namespace systole::tools {
@@ -20,6 +22,9 @@ absl::Status Assemble(const std::string& input, const std::string& output,
   if (!preset.ok()) return preset.status();
   const auto text = ReadFile(input);
   if (!text.ok()) return text.status();
+  const FileKind kind = KindOfBytes(*text, input);
+  if (kind != FileKind::kText && kind != FileKind::kUnknown)
+    return WrongKind(input, kind, "a text of descriptors");
   auto descriptors = systole::Assemble(*text, input);
   if (!descriptors.ok()) return descriptors.status();
   Program program;
@@ -39,7 +44,10 @@ absl::Status Assemble(const std::string& input, const std::string& output,
   program.hbm_bytes =
       program.prog_addr +
       (program.descriptors.size() * isa::kDescriptorBytes + 127) / 128 * 128;
-  if (absl::Status s = WriteProgram(program, output); !s.ok()) return s;
+  // What is wrong with it is wrong in the text.
+  absl::Status status = ParseProgram(SerializeProgram(program), input).status();
+  if (status.ok()) status = WriteProgram(program, output);
+  if (!status.ok()) return status;
   std::printf("%s: %d descriptors\n", output.c_str(),
               static_cast<int>(program.descriptors.size()));
   return absl::OkStatus();
@@ -67,8 +75,11 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<Args>();
   CLI::App* assemble = app.add_subcommand(
       "asm", "assemble a text of descriptors to a program file");
-  assemble->add_option("text", args->input, "assembly text")->required();
+  assemble->add_option("text", args->input, "assembly text")
+      ->check(FileName())
+      ->required();
   assemble->add_option("-o,--output", args->output, "program file to write")
+      ->check(FileName())
       ->capture_default_str();
   assemble
       ->add_option("--preset", args->preset, "configuration: nano, edge, v1")
@@ -80,7 +91,9 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
   });
   CLI::App* disassemble =
       app.add_subcommand("disasm", "print the descriptors of a program file");
-  disassemble->add_option("program", args->input, "program file")->required();
+  disassemble->add_option("program", args->input, "program file")
+      ->check(FileName())
+      ->required();
   disassemble->callback([args, &chosen] {
     chosen = [args] { return Disassemble(args->input); };
   });

@@ -3,66 +3,137 @@
 //
 // run: a model on a backend, or the digits network.
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/files/file_kind.h"
+#include "host/files/write_file.h"
 #include "host/runtime/build.h"
+#include "host/runtime/model_section.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/options.h"
 #include "host/tools/run.h"
 
 namespace systole::tools {
 namespace {
 
-void AddModelOptions(CLI::App& sub, RunArgs& args) {
+void AddProgramOptions(CLI::App& sub, CLI::Option* program, RunArgs& args) {
+  const char* const group = "A program without a model (systole asm)";
+  sub.add_option("--memory", args.memory,
+                 "ADDRESS=FILE: the file's bytes go to HBM before it starts")
+      ->group(group)
+      ->check(FileName())
+      ->needs(program);
+  sub.add_option("--dump", args.dumps,
+                 "ADDRESS+BYTES=FILE: bytes of HBM go to the file at its end")
+      ->group(group)
+      ->check(FileName())
+      ->needs(program);
+}
+
+// A model, or a program without one.
+absl::Status RunFile(const RunArgs& args) {
+  const auto kind = KindOfFile(args.model);
+  if (!kind.ok()) return kind.status();
+  if (*kind == FileKind::kProgram) {
+    const auto program = ReadProgram(args.model);
+    if (!program.ok()) return program.status();
+    if (program->FindSection(runtime::kModelSection) == nullptr)
+      return RunProgram(args, *program);
+  }
+  if (!args.memory.empty() || !args.dumps.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        args.model,
+        ": has a model; --memory and --dump are for programs without one"));
+  }
+  return RunModel(args);
+}
+
+CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
   const char* const group = "A model";
-  sub.add_option("program", args.model,
-                 "program file (.tpu), or a model that is compiled first "
-                 "(.tflite, .safetensors); without it the digits run");
-  sub.add_option("-i,--input", args.inputs,
-                 "input: FILE.npy, or NAME=FILE.npy for each of several. int8 "
-                 "as it is; float32 is quantised by the input's scale. A "
-                 "stack of inputs along the first axis is as many runs")
-      ->group(group);
+  CLI::Option* const program =
+      sub.add_option("program", args.model,
+                     "program file (.tpu), or a model that is compiled first "
+                     "(.tflite, .safetensors); without it the digits run")
+          ->check(FileName());
+  CLI::Option* const input =
+      sub.add_option(
+             "-i,--input", args.inputs,
+             "input: FILE.npy, or NAME=FILE.npy for each of several. int8 "
+             "as it is; float32 is quantised by the input's scale. A "
+             "stack of inputs along the first axis is as many runs")
+          ->group(group)
+          ->check(FileName())
+          ->needs(program);
   sub.add_option("--random", args.random,
                  "so many random inputs, of --seed, instead of files")
       ->group(group)
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+      ->check(WholeNumber(1, int64_t{1} << 20))
+      ->needs(program)
+      ->excludes(input);
   sub.add_option("-o,--output", args.outputs,
                  "where outputs go: FILE.npy, or NAME=FILE.npy for some of "
                  "several")
-      ->group(group);
+      ->group(group)
+      ->check(FileName())
+      ->needs(program);
   sub.add_flag("--float", args.dequantise,
                "write int8 outputs as float32: scale * (q - zero point)")
-      ->group(group);
-  AddHostOperatorsOption(sub, args.host_operators);
+      ->group(group)
+      ->needs(program);
+  AddHostOperatorsOption(sub, args.host_operators)->needs(program);
   sub.add_option("--check", args.check,
                  "model (.tflite, .safetensors) that the program was made of: "
                  "compare every output, and every tensor that reaches HBM, "
                  "with the golden model")
-      ->group(group);
+      ->group(group)
+      ->check(FileName())
+      ->needs(program);
   sub.add_option(
          "--tensors", args.tensors,
          "folder for every tensor that reaches HBM, as .npy, with "
          "their names in index.json; a model that is compiled first, or "
          "a program with --keep-intermediates, leaves all layers' there")
-      ->group(group);
+      ->group(group)
+      ->check(FileName())
+      ->needs(program);
+  return program;
 }
 
-void AddDigitsOptions(CLI::App& sub, RunArgs& args) {
+void AddDigitsOptions(CLI::App& sub, CLI::Option* program, RunArgs& args) {
   const char* const group = "The digits";
   sub.add_option("--model", args.network, "network (.safetensors)")
       ->group(group)
+      ->check(FileName())
+      ->excludes(program)
       ->capture_default_str();
   sub.add_option("--digits", args.digits,
                  "folder of the test digits (IDX files)")
       ->group(group)
+      ->check(FileName())
+      ->excludes(program)
       ->capture_default_str();
   sub.add_option("--images", args.images, "images to run")
       ->group(group)
+      ->check(WholeNumber(1, kMostImages))
+      ->excludes(program)
       ->capture_default_str();
-  sub.add_option("--reports", args.reports, "folder of run.json; empty: none")
-      ->group(group)
-      ->capture_default_str();
+}
+
+// A program file has its own.
+absl::Status CheckProgram(const RunArgs& args,
+                          const runtime::CompiledModel& model) {
+  if (args.preset_given && model.preset() != args.preset) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: made for preset '%s', --preset says '%s'",
+                        args.model, model.preset(), args.preset));
+  }
+  if (args.batch && model.batch() != *args.batch) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: made for %d image(s) a run, --batch says %d",
+                        args.model, model.batch(), *args.batch));
+  }
+  return CheckHostOperators(args.host_operators, args.model, model.placements);
 }
 
 }  // namespace
@@ -71,6 +142,9 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    const std::string& preset,
                                                    Progress& progress,
                                                    ProbeSink* probe) {
+  if (!args.trace.empty()) {
+    if (absl::Status s = CheckWritable(args.trace); !s.ok()) return s;
+  }
   DeviceOptions options;
   options.probe = probe;
   options.preset = preset;
@@ -100,10 +174,7 @@ absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
   if (*kind == FileKind::kProgram || broken_program) {
     auto model = runtime::ReadModel(args.model);
     if (!model.ok()) return model;
-    if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
-                                            model->placements);
-        !s.ok())
-      return s;
+    if (absl::Status s = CheckProgram(args, *model); !s.ok()) return s;
     return model;
   }
   const auto preset = PresetByName(args.preset);
@@ -118,6 +189,27 @@ absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
   options.batch = args.batch.value_or(1);
   options.keep_intermediates = !args.check.empty() || !args.tensors.empty();
   return runtime::Build(*source, **preset, options);
+}
+
+absl::Status CheckPlaces(const RunArgs& args,
+                         const runtime::CompiledModel& model,
+                         const std::vector<std::string>& files) {
+  size_t layers = 0;
+  for (const Program& program : model.programs)
+    layers = std::max(layers, program.layers.size());
+  if (args.trace_layer >= static_cast<int>(layers)) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("--trace-layer %d: the program has layers 0 to %d",
+                        args.trace_layer, layers - 1));
+  }
+  absl::Status status;
+  for (const std::string& file : files) {
+    if (status.ok() && !file.empty()) status = CheckWritable(file);
+  }
+  if (status.ok() && !args.tensors.empty()) status = MakeFolder(args.tensors);
+  if (status.ok() && args.reports_given && !args.reports.empty())
+    status = MakeFolder(args.reports);
+  return status;
 }
 
 absl::Status Stopped(int64_t done, int64_t images) {
@@ -136,31 +228,49 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
          "rtl (the Verilated core), iss (the instruction-set simulator) or "
          "serial:PORT (a board)")
       ->capture_default_str();
-  sub->add_option("--preset", args->preset,
-                  "configuration: nano, edge, v1; a program file has its own")
-      ->capture_default_str();
+  CLI::Option* const preset =
+      sub->add_option(
+             "--preset", args->preset,
+             "configuration: nano, edge, v1; a program file has its own")
+          ->capture_default_str();
   sub->add_option("--batch", args->batch,
                   "images of one program; the digits: 32, a model: 1; a "
-                  "program file has its own");
+                  "program file has its own")
+      ->check(WholeNumber(1, kMostImages));
   sub->add_option("--stall", args->stall,
                   "random stalls on every stream, in 1/256 a cycle (rtl)")
+      ->check(WholeNumber(0, 255))
       ->capture_default_str();
   sub->add_option("--seed", args->seed, "seed of all that is random")
+      ->check(Seed())
       ->capture_default_str();
-  sub->add_option("--trace", args->trace,
-                  "write a waveform (FST) to this file (rtl)");
+  CLI::Option* const trace =
+      sub->add_option("--trace", args->trace,
+                      "write a waveform (FST) to this file (rtl)")
+          ->check(FileName());
   sub->add_option("--trace-layer", args->trace_layer,
-                  "record only this layer, counted from 0 (rtl)");
+                  "record only this layer, counted from 0 (rtl)")
+      ->check(WholeNumber(0, 65535))
+      ->needs(trace);
   sub->add_flag(
       "--checked", args->checked,
       "randomise unknown values (rtl), prove the synchronisation (iss)");
   sub->add_flag("--json", args->json, "print JSON instead of the table");
   sub->add_flag("--quiet", args->quiet, "show no progress");
-  AddModelOptions(*sub, *args);
-  AddDigitsOptions(*sub, *args);
-  sub->callback([args, &chosen] {
+  CLI::Option* const reports =
+      sub->add_option("--reports", args->reports,
+                      "folder of run.json; empty: none; of a model: none "
+                      "unless it is given")
+          ->capture_default_str();
+  CLI::Option* const program = AddModelOptions(*sub, *args);
+  AddProgramOptions(*sub, program, *args);
+  AddDigitsOptions(*sub, program, *args);
+  sub->callback([args, preset, reports, sub, &chosen] {
+    CheckOnlyOnRtl(*sub, args->backend, {"--stall", "--trace"});
+    args->preset_given = preset->count() > 0;
+    args->reports_given = reports->count() > 0;
     chosen = [args] {
-      return args->model.empty() ? RunDigits(*args) : RunModel(*args);
+      return args->model.empty() ? RunDigits(*args) : RunFile(*args);
     };
   });
 }

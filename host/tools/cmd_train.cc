@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "host/files/write_file.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/options.h"
 #include "host/tools/report.h"
 #include "host/tools/train_run.h"
 
@@ -212,12 +215,19 @@ absl::Status Train(TrainArgs args) {
   options.eval_every = args.eval_every >= 0 ? args.eval_every : rtl ? 0 : 40;
   if (args.goal > 0 && options.test_images == 0)
     return absl::InvalidArgumentError("--goal needs --test-images");
-  if (options.stop < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("--stop %d: no such step", options.stop));
-  }
   if (options.save.empty()) options.save = options.resume;
 
+  if (!args.reports.empty()) {
+    if (absl::Status s = MakeFolder(args.reports); !s.ok()) return s;
+  }
+  if (!options.save.empty()) {
+    const std::filesystem::path folder =
+        std::filesystem::path(options.save).parent_path();
+    absl::Status status;
+    if (!folder.empty()) status = MakeFolder(folder);
+    if (status.ok()) status = CheckWritable(options.save);
+    if (!status.ok()) return status;
+  }
   Progress progress(args.quiet);
   options.progress = [&](const std::string& label, uint64_t count,
                          const char* unit) {
@@ -285,7 +295,8 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
       {"momentum",
        sub->add_option("--momentum", o.recipe.momentum, "momentum of sgd")},
       {"seed", sub->add_option("--seed", o.recipe.seed,
-                               "of the weights and of the digits' order")}};
+                               "of the weights and of the digits' order")
+                   ->check(WholeNumber(0, 0xFFFFFFFF))}};
   for (const auto& [name, option] : recipe) option->capture_default_str();
   sub->add_option("--digits", o.digits,
                   "folder of the training digits (IDX files)")
@@ -294,12 +305,15 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--test-digits", o.test_digits, "folder of the test digits")
       ->capture_default_str();
   sub->add_option("--test-images", args->test_images,
-                  "test digits to measure the accuracy with (2000; rtl: 0)");
+                  "test digits to measure the accuracy with (2000; rtl: 0)")
+      ->check(WholeNumber(0, kMostImages));
   sub->add_option("--eval-every", args->eval_every,
                   "measure it after so many steps, and at the end (40; rtl: 0, "
-                  "at the end)");
+                  "at the end)")
+      ->check(WholeNumber(0, kMostImages));
   sub->add_option("--goal", args->goal,
-                  "fail when the accuracy at the end is less, in percent");
+                  "fail when the accuracy at the end is less, in percent")
+      ->check(CLI::Range(0.0, 100.0));
   sub->add_option("--check", args->check,
                   "steps that the golden model repeats, every weight compared: "
                   "all, ends (the first and last two), none; auto: all on the "
@@ -311,20 +325,27 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
                   "iss, rtl, none")
       ->check(CLI::IsMember({"none", "iss", "rtl"}))
       ->capture_default_str();
-  sub->add_option("--stop", o.stop,
-                  "end after this step; a checkpoint goes on");
+  sub->add_option("--stop", o.stop, "end after this step; a checkpoint goes on")
+      ->check(WholeNumber(0, kMostImages));
   sub->add_option("--save", o.save,
                   "write checkpoints to this file, twice a minute and at the "
-                  "end");
+                  "end")
+      ->check(FileName());
   sub->add_option("--resume", o.resume,
                   "go on from this checkpoint, and save to it unless --save "
-                  "names another file");
+                  "names another file")
+      ->check(FileName());
   sub->add_option("--reports", args->reports,
                   "folder of train.json; empty: none")
       ->capture_default_str();
   sub->add_flag("--json", args->json, "print JSON instead of the table");
   sub->add_flag("--quiet", args->quiet, "show no progress");
   sub->callback([args, recipe, sub, &chosen] {
+    const TrainOptions& given = args->train;
+    if (sub->count("--momentum") > 0 && given.resume.empty() &&
+        given.recipe.optimiser != "sgd")
+      throw CLI::ValidationError("--momentum",
+                                 "without effect: it is for --optimiser sgd");
     for (const auto& [name, option] : recipe) {
       if (option->count() > 0) args->train.given.push_back(name);
     }

@@ -47,10 +47,12 @@ void Progress::Clear() {
   shown_ = false;
 }
 
-void AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
-  sub.add_option("--host-operators", choice,
-                 "operators that the device cannot run: allow has the host run "
-                 "them, error refuses the model")
+CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
+  return sub
+      .add_option(
+          "--host-operators", choice,
+          "operators that the device cannot run: allow has the host run "
+          "them, error refuses the model")
       ->check(CLI::IsMember({"allow", "error"}))
       ->capture_default_str();
 }

@@ -37,7 +37,7 @@ void AddBoardCommand(CLI::App& app, Action& chosen);  // board info, test, run
 absl::StatusOr<const Preset*> PresetByName(const std::string& name);
 
 // --host-operators allow|error: what a model's operators on the host are.
-void AddHostOperatorsOption(CLI::App& sub, std::string& choice);
+CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice);
 // kFailedPrecondition, if the choice is "error" and the model, which messages
 // name, has any.
 absl::Status CheckHostOperators(

@@ -4,6 +4,8 @@
 
 #include <zlib.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 
@@ -20,7 +22,8 @@ struct GzClose {
 absl::StatusOr<std::vector<uint8_t>> ReadAll(const std::string& path) {
   const std::unique_ptr<gzFile_s, GzClose> file(gzopen(path.c_str(), "rb"));
   if (!file)
-    return absl::NotFoundError(absl::StrFormat("%s: cannot be opened", path));
+    return absl::NotFoundError(absl::StrFormat("%s: cannot be opened: %s", path,
+                                               std::strerror(errno)));
   std::vector<uint8_t> bytes;
   uint8_t buffer[65536];
   int got;
@@ -79,6 +82,11 @@ std::vector<int8_t> Digits::Quantised(int first, int images) const {
 
 absl::StatusOr<Digits> ReadDigits(const std::string& folder,
                                   const std::string& part) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder, error))
+    return absl::NotFoundError(absl::StrFormat("%s: no such folder", folder));
+  if (!std::filesystem::is_directory(folder, error))
+    return absl::NotFoundError(absl::StrFormat("%s: is not a folder", folder));
   std::vector<int> image_sizes(3), label_sizes(1);
   absl::StatusOr<std::vector<uint8_t>> pixels =
       ReadIdx(folder, part + "-images-idx3-ubyte", image_sizes);

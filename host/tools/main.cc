@@ -5,10 +5,27 @@
 // measures.
 // Exit codes: 0 all well; 1 a command failed (the reason is on stderr); 2 wrong
 // arguments; 130, 143 stopped by SIGINT, SIGTERM.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/options.h"
+
+namespace {
+
+// What was printed has arrived: a full disk loses the end of it otherwise, and
+// nobody is told.
+int ExitCode(int code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "systole: standard output: cannot be written%s%s\n",
+               errno != 0 ? ": " : "", errno != 0 ? std::strerror(errno) : "");
+  return code == 0 ? 1 : code;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app(
@@ -28,10 +45,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    if (e.get_exit_code() == 0) return ExitCode(app.exit(e));  // help
+    std::fputs(systole::tools::AnswerTo(app, e, argc, argv).c_str(), stderr);
+    return 2;
   }
   const absl::Status status = action();
-  if (status.ok()) return 0;
+  if (status.ok()) return ExitCode(0);
   std::fflush(stdout);
   std::fprintf(stderr, "systole: %s\n", std::string(status.message()).c_str());
   const int interrupted = systole::tools::InterruptExitCode();

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "absl/strings/str_format.h"
+#include "host/files/write_file.h"
 
 namespace systole::tools {
 namespace {
@@ -43,24 +43,12 @@ nlohmann::ordered_json ToJson(const std::vector<Record>& records) {
 
 absl::Status WriteJson(const std::string& path,
                        const nlohmann::ordered_json& json) {
-  const std::filesystem::path target(path);
-  std::error_code error;
-  if (target.has_parent_path())
-    std::filesystem::create_directories(target.parent_path(), error);
-  const std::string temporary = path + ".tmp";
-  {
-    std::ofstream file(temporary);
-    file << json.dump(2) << "\n";
-    file.close();
-    if (!file)
-      return absl::UnavailableError(
-          absl::StrFormat("%s: cannot be written", temporary));
+  const std::filesystem::path folder =
+      std::filesystem::path(path).parent_path();
+  if (!folder.empty()) {
+    if (absl::Status s = MakeFolder(folder); !s.ok()) return s;
   }
-  std::filesystem::rename(temporary, target, error);
-  if (error)
-    return absl::UnavailableError(
-        absl::StrFormat("%s: %s", path, error.message()));
-  return absl::OkStatus();
+  return WriteFile(json.dump(2) + "\n", path);
 }
 
 std::string Table::ToString() const {

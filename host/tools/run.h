@@ -25,11 +25,14 @@ struct RunArgs {
   int trace_layer = -1, stall = 0;
   uint64_t seed = 1;
   bool json = false, checked = false, quiet = false;
+  bool preset_given = false, reports_given = false;  // not the defaults
   // A model.
   std::string model, check, tensors, host_operators = "allow";
   std::vector<std::string> inputs, outputs;
   int64_t random = 0;
   bool dequantise = false;
+  // A program without a model: "ADDRESS=FILE", "ADDRESS+BYTES=FILE".
+  std::vector<std::string> memory, dumps;
   // The digits.
   std::string network = "models/mnist_cnn.safetensors",
               digits = "tests/data/mnist";
@@ -43,14 +46,23 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    Progress& progress,
                                                    ProbeSink* probe = nullptr);
 
-// args.model: a program, or what one is made of.
+// args.model: a program, or what one is made of. What is asked for and the
+// program is not made for (preset, batch) is an error.
 absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args);
+
+// Whether results can go to their files, of which some may be "", and folders,
+// and the layer of the waveform is there: looked at before the run.
+absl::Status CheckPlaces(const RunArgs& args,
+                         const runtime::CompiledModel& model,
+                         const std::vector<std::string>& files);
 
 // kCancelled after so many of the images; nothing is written then.
 absl::Status Stopped(int64_t done, int64_t images);
 
 absl::Status RunDigits(const RunArgs& args);
 absl::Status RunModel(const RunArgs& args);
+// `program`: the file args.model, which holds no model.
+absl::Status RunProgram(const RunArgs& args, const Program& program);
 
 }  // namespace systole::tools
 

@@ -7,11 +7,13 @@
 #include <cstdio>
 
 #include "absl/strings/str_format.h"
+#include "host/files/write_file.h"
 #include "host/tools/checker.h"
 #include "host/tools/digits.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
+#include "host/training/quantise.h"
 #include "systole/compiler.h"
 #include "systole/model.h"
 
@@ -59,17 +61,17 @@ int CountRight(const std::vector<uint8_t>& scores, const uint8_t* labels,
   return right;
 }
 
-absl::Status CheckArgs(const RunArgs& args, int64_t batch,
-                       const model::Network& network, const Digits& digits) {
-  if (args.images < 1)
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%d images: at least 1 is needed", args.images));
-  if (batch < 1)
-    return absl::InvalidArgumentError(
-        absl::StrFormat("a batch of %d: at least 1 is needed", batch));
+absl::Status CheckArgs(const RunArgs& args, const model::Network& network,
+                       const Digits& digits) {
   if (args.images > digits.count) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "%d images: %s has %d", args.images, args.digits, digits.count));
+  }
+  const auto layers = static_cast<int>(network.layers.size());
+  if (args.trace_layer >= layers) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("--trace-layer %d: the program has layers 0 to %d",
+                        args.trace_layer, layers - 1));
   }
   const model::Tensor& in = network.input();
   if (in.height != digits.height || in.width != digits.width ||
@@ -177,13 +179,15 @@ absl::Status RunDigits(const RunArgs& args) {
   const int64_t batch = args.batch.value_or(32);
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
-  const auto network = model::ReadNetwork(args.network);
+  const auto network = training::ReadNetworkOrCheckpoint(args.network);
   if (!network.ok()) return network.status();
   const auto digits = ReadDigits(args.digits);
   if (!digits.ok()) return digits.status();
-  if (absl::Status s = CheckArgs(args, batch, *network, *digits); !s.ok())
-    return s;
+  if (absl::Status s = CheckArgs(args, *network, *digits); !s.ok()) return s;
 
+  if (!args.reports.empty()) {
+    if (absl::Status s = MakeFolder(args.reports); !s.ok()) return s;
+  }
   Progress progress(args.quiet);
   auto device = OpenDevice(args, args.preset, progress);
   if (!device.ok()) return device.status();

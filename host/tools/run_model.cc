@@ -4,7 +4,6 @@
 // run with a model: inputs from files, outputs to files, batch by batch.
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "host/files/file_kind.h"
+#include "host/files/write_file.h"
 #include "host/runtime/build.h"
 #include "host/runtime/runner.h"
 #include "host/tools/interrupt.h"
@@ -223,12 +222,6 @@ absl::StatusOr<std::vector<OutputFile>> WriteOutputs(
 absl::Status WriteTensors(const std::string& folder,
                           const runtime::CompiledModel& model,
                           const Result& result) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    return absl::UnavailableError(
-        absl::StrCat(folder, ": cannot be made: ", error.message()));
-  }
   Json index = Json::array();
   std::set<std::string> files;
   for (const Program& program : model.programs) {
@@ -351,6 +344,7 @@ absl::Status RunModel(const RunArgs& args) {
   if (!inputs.ok()) return inputs.status();
   const auto files = FilesFor(NamesOf(*model, true), args.outputs, "--output");
   if (!files.ok()) return files.status();
+  if (absl::Status s = CheckPlaces(args, *model, *files); !s.ok()) return s;
   absl::StatusOr<runtime::Source> source;
   std::optional<ModelCheck> check;
   if (!args.check.empty()) {
@@ -367,11 +361,13 @@ absl::Status RunModel(const RunArgs& args) {
     if (absl::Status s = WriteTensors(args.tensors, *model, *result); !s.ok())
       return s;
   }
+  const Json json = ToJson(args, *model, *inputs, *result, *outputs, checker);
+  if (args.reports_given && !args.reports.empty()) {
+    if (absl::Status s = WriteJson(args.reports + "/run.json", json); !s.ok())
+      return s;
+  }
   if (args.json) {
-    std::printf("%s\n",
-                ToJson(args, *model, *inputs, *result, *outputs, checker)
-                    .dump(2)
-                    .c_str());
+    std::printf("%s\n", json.dump(2).c_str());
   } else {
     PrintTable(args, *model, *inputs, *result, *outputs);
     if (checker != nullptr) {

@@ -113,11 +113,13 @@ absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
   images.values = *std::move(values);
   if (is_float) {
     const std::vector<float>& numbers = images.values.values<float>();
-    const auto nan = std::find_if(numbers.begin(), numbers.end(),
-                                  [](float v) { return std::isnan(v); });
+    const auto is_nan = [](float v) { return std::isnan(v); };
+    const auto nan = std::find_if(numbers.begin(), numbers.end(), is_nan);
     if (nan != numbers.end()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "element ", nan - numbers.begin(), " is not a number (NaN)"));
+          std::count_if(nan, numbers.end(), is_nan), " of ", numbers.size(),
+          " values are not numbers (NaN), the first is element ",
+          nan - numbers.begin()));
     }
     if (type.element == ElementType::kInt8) {
       // Half a step beyond the ends still rounds to them.

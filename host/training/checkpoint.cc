@@ -6,13 +6,13 @@
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/files/read_file.h"
+#include "host/files/write_file.h"
 #include "host/model/safetensors.h"
 
 namespace systole::training {
@@ -87,6 +87,11 @@ absl::StatusOr<Checkpoint> Parse(std::string_view bytes,
 
 }  // namespace
 
+bool IsCheckpoint(std::string_view bytes) {
+  const auto container = model::ParseContainer(bytes);
+  return container.ok() && container->metadata.count(kDescription) > 0;
+}
+
 absl::Status WriteCheckpoint(const std::string& path,
                              const std::vector<Layer>& layers,
                              Checkpoint checkpoint) {
@@ -103,25 +108,12 @@ absl::Status WriteCheckpoint(const std::string& path,
   container.metadata[kDescription] = std::move(checkpoint.description);
   const std::string bytes = model::SerializeContainer(container);
 
-  const std::filesystem::path target(path);
-  std::error_code error;
-  if (target.has_parent_path())
-    std::filesystem::create_directories(target.parent_path(), error);
-  const std::string temporary = path + ".tmp";
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    file.close();
-    if (!file)
-      return absl::UnavailableError(
-          absl::StrCat(temporary, ": cannot be written"));
+  const std::filesystem::path folder =
+      std::filesystem::path(path).parent_path();
+  if (!folder.empty()) {
+    if (absl::Status s = MakeFolder(folder); !s.ok()) return s;
   }
-  std::filesystem::rename(temporary, target, error);
-  if (error) {
-    return absl::UnavailableError(
-        absl::StrCat(path, ": cannot be written: ", error.message()));
-  }
-  return absl::OkStatus();
+  return WriteFile(bytes, path);
 }
 
 absl::StatusOr<Checkpoint> ReadCheckpoint(const std::string& path,

@@ -7,6 +7,7 @@
 #define HOST_TRAINING_CHECKPOINT_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +20,9 @@ struct Checkpoint {
   std::string description;  // of the run, as its user wrote it
   TrainState state;
 };
+
+// Whether a file's bytes are a checkpoint, whole or damaged.
+bool IsCheckpoint(std::string_view bytes);
 
 // Creates the folder; writes beside the file and renames, so that the file is
 // always whole. Errors name the file.

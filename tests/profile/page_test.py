@@ -198,7 +198,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("--preset says 'nano'", self.refused(program, "--preset", "nano", "-o", f"{folder}/x.html"))
         self.assertIn("/dev/full: cannot be written: No space left", self.refused("--preset", "nano", "--batch", "1", "-o", "/dev/full"))
         self.assertIn(folder, self.refused("-o", folder))
-        self.assertIn("--output", self.refused("-o", ""))
+        self.assertIn("--output", self.refused("-o", "", code=2))
         self.refused("--batch", "0", code=2)
         self.assertFalse(list(pathlib.Path(folder).glob("*.tmp")))
 

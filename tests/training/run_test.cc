@@ -302,7 +302,7 @@ TEST_F(TrainRunTest, Errors) {
   TrainOptions options = Options();
   options.digits = folder_ + "/nowhere";
   EXPECT_THAT(CreateError(options),
-              HasSubstr("cannot be opened; scripts/train/fetch_digits.py"));
+              HasSubstr("no such folder; scripts/train/fetch_digits.py"));
   options = Options();
   options.recipe.batch = 0;
   EXPECT_THAT(CreateError(options), HasSubstr("a batch of 0"));

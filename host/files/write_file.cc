@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/files/write_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace systole {
+namespace {
+
+absl::Status Failed(const std::string& path, const char* what, int error) {
+  return absl::UnavailableError(
+      absl::StrCat(path, ": ", what, ": ", std::strerror(error)));
+}
+absl::Status CannotWrite(const std::string& path, int error) {
+  return error == EISDIR
+             ? absl::UnavailableError(absl::StrCat(path, ": is a folder"))
+             : Failed(path, "cannot be written", error);
+}
+
+// Where the bytes go.
+struct Target {
+  std::string path;       // behind all links
+  bool is_there = false;  // and then:
+  bool is_regular = true;
+  mode_t mode = 0;
+};
+
+absl::StatusOr<Target> TargetOf(const std::string& path) {
+  if (path.empty()) return absl::InvalidArgumentError("a file name is needed");
+  Target target;
+  target.path = path;
+  struct stat state;
+  if (stat(path.c_str(), &state) == 0) {
+    if (S_ISDIR(state.st_mode)) return CannotWrite(path, EISDIR);
+    if (access(path.c_str(), W_OK) != 0) return CannotWrite(path, errno);
+    target.is_there = true;
+    target.is_regular = S_ISREG(state.st_mode);
+    target.mode = state.st_mode & 07777;
+  } else if (errno != ENOENT || path.back() == '/') {
+    return CannotWrite(path, errno);
+  }
+  // A link to what is no file may not have a path (/dev/stdout).
+  std::error_code error;
+  while (target.is_regular &&
+         std::filesystem::is_symlink(
+             std::filesystem::symlink_status(target.path, error))) {
+    const std::filesystem::path to =
+        std::filesystem::read_symlink(target.path, error);
+    if (error) return CannotWrite(path, error.value());
+    // An absolute one replaces all before it.
+    target.path = std::filesystem::path(target.path).parent_path() / to;
+  }
+  return target;
+}
+
+// Closes on all ways out.
+class File {
+ public:
+  File(const std::string& path, int flags)
+      : fd_(open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666)) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() { Close(); }
+  int fd() const { return fd_; }
+  // 0, or errno.
+  int Write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t n = write(fd_, bytes.data(), bytes.size());
+      if (n < 0 && errno != EINTR) return errno;
+      if (n > 0) bytes.remove_prefix(n);
+    }
+    return 0;
+  }
+  int Close() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd < 0 || close(fd) == 0 ? 0 : errno;
+  }
+
+ private:
+  int fd_;
+};
+
+// Beside the target, so that it can take its place; short, as a name that is
+// just short enough for the system must be.
+std::string TemporaryFor(const std::string& path) {
+  static std::atomic<int> number{0};
+  const std::filesystem::path folder =
+      std::filesystem::path(path).parent_path();
+  return folder / absl::StrCat(".systole.", getpid(), ".", number++, ".tmp");
+}
+
+// 0, or errno.
+int Replace(std::string_view bytes, const Target& target) {
+  const std::string temporary = TemporaryFor(target.path);
+  int error = 0;
+  {
+    File file(temporary, O_CREAT | O_EXCL);
+    if (file.fd() < 0) return errno;
+    error = file.Write(bytes);
+    // A disk may be found to be full only now.
+    if (error == 0 && fsync(file.fd()) != 0) error = errno;
+    if (error == 0 && target.is_there && fchmod(file.fd(), target.mode) != 0)
+      error = errno;
+    if (const int closed = file.Close(); error == 0) error = closed;
+  }
+  if (error == 0 && rename(temporary.c_str(), target.path.c_str()) != 0)
+    error = errno;
+  if (error != 0) unlink(temporary.c_str());
+  return error;
+}
+
+int WriteThrough(std::string_view bytes, const Target& target) {
+  File file(target.path, 0);
+  if (file.fd() < 0) return errno;
+  const int error = file.Write(bytes);
+  const int closed = file.Close();
+  return error != 0 ? error : closed;
+}
+
+}  // namespace
+
+absl::Status WriteFile(std::string_view bytes, const std::string& path) {
+  const absl::StatusOr<Target> target = TargetOf(path);
+  if (!target.ok()) return target.status();
+  const int error = target->is_regular ? Replace(bytes, *target)
+                                       : WriteThrough(bytes, *target);
+  return error == 0 ? absl::OkStatus() : CannotWrite(path, error);
+}
+
+absl::Status CheckWritable(const std::string& path) {
+  const absl::StatusOr<Target> target = TargetOf(path);
+  if (!target.ok() || !target->is_regular) return target.status();
+  const std::string temporary = TemporaryFor(target->path);
+  if (File(temporary, O_CREAT | O_EXCL).fd() < 0)
+    return CannotWrite(path, errno);
+  unlink(temporary.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status MakeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error && !std::filesystem::is_directory(path, error))
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (error) return Failed(path, "cannot be made", error.value());
+  if (access(path.c_str(), W_OK | X_OK) != 0) return CannotWrite(path, errno);
+  return absl::OkStatus();
+}
+
+}  // namespace systole

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that are written whole, and the folders that they go to.
+//
+//   absl::Status status = WriteFile(bytes, "out.tpu");
+#ifndef SYSTOLE_HOST_FILES_WRITE_FILE_H_
+#define SYSTOLE_HOST_FILES_WRITE_FILE_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace systole {
+
+// A regular file changes as a whole or not at all: the bytes go to a temporary
+// file beside it, which takes its place and its permissions. A symbolic link
+// stays one, its target is written. What is no regular file (a device, a pipe)
+// is written to, not replaced. Errors: InvalidArgument (no name), Unavailable;
+// the message begins with the path and says what the system says.
+absl::Status WriteFile(std::string_view bytes, const std::string& path);
+
+// The error that WriteFile would give for any bytes, as far as it can be told
+// without writing: of a run of minutes the user should know before.
+absl::Status CheckWritable(const std::string& path);
+
+// The folder and those above it; it is no error if it is there. Errors:
+// Unavailable (it cannot be made, or not written to).
+absl::Status MakeFolder(const std::string& path);
+
+}  // namespace systole
+
+#endif  // SYSTOLE_HOST_FILES_WRITE_FILE_H_

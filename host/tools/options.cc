@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tools/options.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace systole::tools {
+namespace {
+
+// Letters to insert, delete or replace (Levenshtein).
+size_t Distance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// "did you mean NAME?" of the most alike, or all names.
+std::string Suggestion(const std::string& word,
+                       const std::vector<std::string>& names) {
+  constexpr size_t kLettersAnError = 3;
+  std::string best;
+  size_t least = word.size() / kLettersAnError + 1;
+  for (const std::string& name : names) {
+    const size_t distance = Distance(absl::AsciiStrToLower(word), name);
+    if (distance >= least + (best.empty() ? 1 : 0)) continue;
+    least = distance;
+    best = name;
+  }
+  return best.empty() ? absl::StrCat("there are ", absl::StrJoin(names, ", "))
+                      : absl::StrCat("did you mean ", best, "?");
+}
+
+std::vector<std::string> CommandsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub :
+       app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+std::vector<std::string> OptionsOf(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string LikeOption(const CLI::App& app, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  return absl::StrCat(name, ": no such option; ",
+                      Suggestion(name, OptionsOf(app)));
+}
+
+}  // namespace
+
+CLI::Validator WholeNumber(int64_t low, int64_t high) {
+  return CLI::Validator(
+      [low, high](std::string& text) -> std::string {
+        int64_t value;
+        if (absl::SimpleAtoi(text, &value) && value >= low && value <= high)
+          return "";
+        return absl::StrFormat("%s is not a whole number from %d to %d", text,
+                               low, high);
+      },
+      "");
+}
+
+CLI::Validator Seed() {
+  return WholeNumber(0, std::numeric_limits<int64_t>::max());
+}
+
+CLI::Validator FileName() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return std::string(text.empty() ? "a file name is needed" : "");
+      },
+      "");
+}
+
+void CheckOnlyOnRtl(const CLI::App& sub, const std::string& backend,
+                    std::initializer_list<const char*> options) {
+  if (backend == "rtl") return;
+  for (const char* option : options) {
+    if (sub.count(option) > 0)
+      throw CLI::ValidationError(
+          option, absl::StrCat("without effect: the backend is ", backend,
+                               ", only rtl has it"));
+  }
+}
+
+std::string AnswerTo(const CLI::App& app, const CLI::ParseError& error,
+                     int argc, const char* const* argv) {
+  const CLI::App* at = &app;
+  std::string command = app.get_name(), answer;
+  for (int i = 1; i < argc; ++i) {
+    const std::vector<std::string> names = CommandsOf(*at);
+    if (names.empty()) break;
+    const std::string word = argv[i];
+    if (std::find(names.begin(), names.end(), word) != names.end()) {
+      at = at->get_subcommand(word);
+      absl::StrAppend(&command, " ", word);
+      continue;
+    }
+    answer = !word.empty() && word[0] == '-'
+                 ? LikeOption(*at, word)
+                 : absl::StrCat("'", word, "': no such command; ",
+                                Suggestion(word, names));
+    break;
+  }
+  if (answer.empty() &&
+      error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    const std::vector<std::string> left = app.remaining(true);
+    const auto option =
+        std::find_if(left.begin(), left.end(),
+                     [](const auto& word) { return word[0] == '-'; });
+    if (option != left.end()) {
+      answer = LikeOption(*at, *option);
+    } else if (!left.empty()) {
+      answer = absl::StrCat("'", left.front(), "': one argument too many");
+    }
+  }
+  if (answer.empty()) answer = error.what();
+  return absl::StrCat("systole: ", answer, "\n", command,
+                      " --help says what there is\n");
+}
+
+}  // namespace systole::tools

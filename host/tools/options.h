@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the sub-commands' options have in common: what values they take, and
+// what is said to those that there are none of.
+#ifndef HOST_TOOLS_OPTIONS_H_
+#define HOST_TOOLS_OPTIONS_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <string>
+
+#include "CLI/CLI.hpp"
+
+namespace systole::tools {
+
+constexpr int64_t kMostImages = std::numeric_limits<int32_t>::max();
+
+// Digits and perhaps a sign, from low to high.
+CLI::Validator WholeNumber(int64_t low, int64_t high);
+CLI::Validator Seed();      // of 63 bits
+CLI::Validator FileName();  // not empty
+
+// Options of `sub` that only the backend rtl has an effect for.
+// Throws CLI::ValidationError if one is given for another backend.
+void CheckOnlyOnRtl(const CLI::App& sub, const std::string& backend,
+                    std::initializer_list<const char*> options);
+
+// What to say to arguments that the parser refuses: of a command or an option
+// that does not exist the most alike that does. Ends in a line break.
+std::string AnswerTo(const CLI::App& app, const CLI::ParseError& error,
+                     int argc, const char* const* argv);
+
+}  // namespace systole::tools
+
+#endif  // HOST_TOOLS_OPTIONS_H_

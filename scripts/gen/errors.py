@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: Systole contributors
+# SPDX-License-Identifier: Apache-2.0
+"""docs/spec/errors.yaml, the cases of bad input that tests/tools/errors_test.py runs -> docs/errors.md."""
+
+import pathlib
+
+from . import common
+
+SOURCE = "errors.yaml"
+HEAD = """\
+# What the commands answer to what is wrong
+
+Generated from `docs/spec/errors.yaml`, whose cases the test `tools_errors_test` runs, each in a folder of its own.
+
+Exit codes: 0, 1 (the command failed), 2 (wrong arguments), 130 and 143 (stopped by SIGINT, SIGTERM). The reason is on
+standard error, behind `systole:`. The test also requires of each case that it ends by itself, without a signal, an abort or a
+traceback, and that a command which fails leaves every file as it was and no temporary file.
+
+How results are written (`host/files/write_file.h`): the bytes go to a temporary file beside the target, which takes its
+place when all of them are on the disk. A symbolic link stays one, and its target is written. A device or a pipe is written
+to and never replaced.
+
+"""
+LONGEST = 76  # of an answer, so that a row stays readable
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _answer(case: dict) -> str:
+    says = case.get("says", [])
+    text = says if isinstance(says, str) else says[0] if says else ""
+    if len(text) > LONGEST:
+        text = text[:LONGEST].rsplit(" ", 1)[0] + " ..."
+    return f"`{_cell(text)}`" if text else ""
+
+
+def generate(root: pathlib.Path) -> dict:
+    sections = common.load(root, SOURCE)["sections"]
+    out = [HEAD]
+    for section in sections:
+        out.append(f"## {section['section']}\n")
+        if "text" in section:
+            out.append(section["text"].strip() + "\n")
+        out.append("| command | exit | answer, or a part of it |\n|---|---|---|")
+        for case in section["cases"]:
+            command = case.get("doc", case["run"])
+            out.append(f"| `{_cell(command)}` | {case['exit']} | {_answer(case)} |")
+        out.append("")
+    return {"docs/errors.md": "\n".join(out).rstrip() + "\n"}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""What the commands answer to what is wrong: runs the cases of docs/spec/errors.yaml, which docs/errors.md is made from.
+
+Each case runs in a folder of its own that holds the files of `files` below, with build/bin first on the path. Beside what the
+case itself asks for, no command may end by a signal or with a traceback, and one that fails may leave nothing behind.
+"""
+
+import argparse
+import concurrent.futures
+import fnmatch
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+
+import numpy as np
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TABLE = ROOT / "docs/spec/errors.yaml"
+KEYS = {"run", "exit", "says", "not", "setup", "leaves", "seconds", "doc"}
+SECONDS = 30  # of a case without `seconds`
+# What no command may say, whatever it is given.
+NEVER = ("terminate called", "Traceback (most recent call last)", "Segmentation fault", "core dumped", "Assertion `")
+
+
+def safetensors(header, data=b""):
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def archive(*members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name in members:
+            file.writestr(name, b"x")
+    return buffer.getvalue()
+
+
+def float_model(weights):
+    """A dense layer of TensorFlow Lite on float32, its weights of the type that is named, as the JSON of flatc."""
+    quantised = {"quantization": {"scale": [0.5], "zero_point": [0]}} if weights == "INT8" else {}
+    tensors = [{"shape": [1, 4], "type": "FLOAT32", "buffer": 0, "name": "x"},
+               {"shape": [2, 4], "type": weights, "buffer": 1, "name": "w", **quantised},
+               {"shape": [1, 2], "type": "FLOAT32", "buffer": 0, "name": "y"}]
+    operators = [{"opcode_index": 0, "inputs": [0, 1, -1], "outputs": [2], "options_type": "FullyConnectedOptions", "options": {}}]
+    return {"version": 3, "operator_codes": [{"deprecated_builtin_code": 9, "builtin_code": "FULLY_CONNECTED", "version": 1}],
+            "subgraphs": [{"tensors": tensors, "inputs": [0], "outputs": [2], "operators": operators}],
+            "buffers": [{}, {"data": [1] * (8 if weights == "INT8" else 32)}]}
+
+
+def write_files(folder, environment):
+    """What the cases find in their folders."""
+    def put(name, data):
+        (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
+
+    def save(name, array):
+        np.save(folder / name, array)
+
+    def systole(*words):
+        subprocess.run(["systole", *words], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+    for name in ("models", "tests", "docs", "examples"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "folder").mkdir()
+    (folder / "saved").mkdir()
+    put("saved/saved_model.pb", b"\x08\x01")
+    put("readme.md", "# A text\n")
+    put("empty", "")
+    put("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(20))
+    put("photo.jpg", b"\xff\xd8\xff\xe0" + bytes(20))
+    put("model.onnx", b"\x08\x07\x12\x07pytorch\x3a\x40" + bytes(20))
+    put("renamed_onnx.tflite", b"\x08\x07\x12\x07pytorch\x3a\x40" + bytes(20))
+    put("model.h5", b"\x89HDF\r\n\x1a\n" + bytes(20))
+    put("model.keras", archive("metadata.json", "config.json", "model.weights.h5"))
+    put("arrays.npz", archive("a.npy"))
+    put("other.zip", archive("a.txt"))
+    put("weights.pt", archive("archive/data.pkl", "archive/data/0"))
+    put("old.pt", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.")
+    put("packed.tflite.gz", b"\x1f\x8b\x08\x00" + bytes(20))
+    put("graph.pb", b"\x0a\x20" + bytes(20))
+    put("foreign.safetensors", safetensors({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, bytes(4)))
+    put("broken.safetensors", safetensors({"w": 1})[:20])
+    put("cut.tflite", (ROOT / "models/mnist_cnn.tflite").read_bytes()[:5000])
+    put("program.txt", "load hbm_addr=0x0 ub_addr=0 len=64 n1=1 n2=1 post=0\nstore hbm_addr=0x1000 ub_addr=0 len=64 n1=1 n2=1 wait=0\nhalt\n")
+    for name, weights in (("float", "FLOAT32"), ("dynamic", "INT8")):
+        put(f"{name}.json", json.dumps(float_model(weights)))
+        subprocess.run(["flatc", "-b", str(ROOT / "host/import/tflite_schema.fbs"), f"{name}.json"], cwd=folder, check=True)
+        (folder / f"{name}.json").unlink()
+        (folder / f"{name}.bin").rename(folder / f"{name}.tflite")
+    save("x.npy", np.zeros((1, 28, 28, 1), np.int8))
+    save("four.npy", np.zeros((4, 28, 28, 1), np.int8))
+    save("zero.npy", np.zeros((0, 28, 28, 1), np.int8))
+    save("other.npy", np.zeros((28, 28, 2), np.int8))
+    save("short.npy", np.zeros((1, 28, 28, 1), np.int16))
+    save("double.npy", np.zeros((1, 28, 28, 1), np.float64))
+    save("complex.npy", np.zeros((1, 28, 28, 1), np.complex64))
+    save("objects.npy", np.array([None] * 4))
+    clipped = np.zeros((1, 28, 28, 1), np.float32)
+    clipped[0, 3, 4:7, 0] = (1.5, -2, np.inf)
+    save("clipped.npy", clipped)
+    clipped[0, 9, 9, 0] = clipped[0, 9, 10, 0] = np.nan
+    save("nan.npy", clipped)
+    put("cut.npy", (folder / "four.npy").read_bytes()[:1000])
+    systole("compile", "models/mnist_cnn.tflite", "-o", "net.tpu")
+    put("cut.tpu", (folder / "net.tpu").read_bytes()[:1000])
+    damaged = bytearray((folder / "net.tpu").read_bytes())
+    damaged[len(damaged) // 2] ^= 4
+    put("damaged.tpu", bytes(damaged))
+    systole("asm", "program.txt", "-o", "program.tpu", "--preset", "nano")
+    digits = folder / "digits"
+    digits.mkdir()
+    for kind in ("images-idx3", "labels-idx1"):
+        (digits / f"train-{kind}-ubyte.gz").symlink_to(ROOT / f"tests/data/mnist/test-{kind}-ubyte.gz")
+    systole("train", "--digits", "digits", "--preset", "lite", "--steps", "1", "--batch", "4", "--check", "none", "--test-images", "0",
+            "--reports", "", "--save", "trained.safetensors", "--quiet")
+
+
+def add_devices(folder):
+    """`null` and `full`: nodes of the folder itself, as a program that replaces one may be run as root. False if they cannot be
+    made; without root's rights those of /dev cannot be replaced, and links to them will do."""
+    try:
+        for name, minor in (("null", 3), ("full", 7)):
+            if os.geteuid() != 0:
+                (folder / name).symlink_to(f"/dev/{name}")
+                continue
+            os.mknod(folder / name, stat.S_IFCHR | 0o666, os.makedev(1, minor))
+            with open(folder / name, "wb"):
+                pass
+        return True
+    except OSError:
+        return False
+
+
+def contents(folder):
+    """{path: what is there} of all files that a command could have changed."""
+    found = {}
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            found[str(path.relative_to(folder))] = "-> " + os.readlink(path)
+        elif path.is_file():
+            found[str(path.relative_to(folder))] = path.read_bytes()
+        else:
+            found[str(path.relative_to(folder))] = "special" if not path.is_dir() else "folder"
+    return found
+
+
+def shell(command, folder, environment, seconds):
+    """Exit code and output; a code of -1: it did not end."""
+    process = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+        return process.returncode, output.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        output, _ = process.communicate()
+        return -1, output.decode(errors="replace")
+
+
+def listed(value):
+    return [] if value is None else value if isinstance(value, list) else [value]
+
+
+def check(case, files, environment):
+    """What is wrong with a case's answer: a list of texts."""
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="errors_") as work:
+        folder = pathlib.Path(work) / "here"
+        shutil.copytree(files, folder, symlinks=True)
+        if re.search(r"\b(null|full)\b", case["run"]) and not add_devices(folder):
+            return []
+        if "setup" in case:
+            subprocess.run(["bash", "-ec", case["setup"]], cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+        before = contents(folder)
+        code, output = shell(case["run"], folder, environment, case.get("seconds", SECONDS))
+        after = contents(folder)
+    if code != case["exit"]:
+        problems.append("it does not end" if code == -1 else f"exit code {code}, not {case['exit']}")
+    problems += [f"does not say: {text}" for text in listed(case.get("says")) if text not in output]
+    problems += [f"says: {text}" for text in [*NEVER, *listed(case.get("not"))] if text in output]
+    if case["exit"] != 0:
+        leaves = listed(case.get("leaves"))
+        for path in sorted(set(before) | set(after)):
+            if before.get(path) != after.get(path) and not any(fnmatch.fnmatch(path, pattern) for pattern in leaves):
+                if after.get(path) == "folder" and path not in before:
+                    continue  # that of results, made before minutes of work
+                problems.append(f"{path} is {'new' if path not in before else 'gone' if path not in after else 'changed'}")
+    else:
+        problems += [f"{name} is not there" for name in listed(case.get("leaves")) if not fnmatch.filter(after, name)]
+        temporary = [path for path in after if path not in before and path.endswith(".tmp")]
+        problems += [f"{path} is left" for path in temporary]
+    return [f"{problem}\n    {output.strip()[:2000]}" if i == 0 else problem for i, problem in enumerate(problems)]
+
+
+def read_table(path):
+    cases = []
+    for section in yaml.safe_load(path.read_text())["sections"]:
+        for case in section["cases"]:
+            unknown = set(case) - KEYS
+            if unknown or "run" not in case or "exit" not in case:
+                raise ValueError(f"{path}: {case}: {'unknown ' + ', '.join(unknown) if unknown else 'run and exit are needed'}")
+            cases.append(case)
+    return cases
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--filter", default="", help="regular expression over the commands")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--table", type=pathlib.Path, default=TABLE)
+    args = parser.parse_args()
+    cases = [case for case in read_table(args.table) if re.search(args.filter, case["run"])]
+    environment = {**os.environ, "PATH": f"{args.build.resolve() / 'bin'}:{ROOT / 'scripts'}:{os.environ['PATH']}", "ROOT": str(ROOT),
+                   "BUILD": str(args.build.resolve()), "LC_ALL": "C.UTF-8"}
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "SYSTOLE_DIGITS", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+        environment.pop(name, None)
+    began = time.monotonic()
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="errors_files_") as files, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        write_files(pathlib.Path(files), environment)
+        for case, problems in zip(cases, pool.map(lambda case: check(case, files, environment), cases)):
+            if problems:
+                failed += 1
+                print(f"{case['run']}\n  " + "\n  ".join(problems))
+    print(f"errors: {len(cases)} cases, {failed} failed, {time.monotonic() - began:.0f} s")
+    return 1 if failed or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
