@@ -17,6 +17,10 @@ target_include_directories(systole_c INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTA
 install(TARGETS systole_c systole EXPORT SystoleTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+# RTL models, which both load when they are asked for one.
+get_property(models GLOBAL PROPERTY SYSTOLE_MODELS)
+install(TARGETS ${models} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/systole)
+
 # The C API, and the constants of descriptors, registers and presets for drivers of one's own.
 install(FILES ${PROJECT_SOURCE_DIR}/host/include/systole.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/include/systole/gen DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/systole)
@@ -66,12 +70,14 @@ install(FILES ${CMAKE_BINARY_DIR}/python/pyproject.toml ${CMAKE_BINARY_DIR}/pyth
 set(name libsystole.so.${SYSTOLE_ABI_VERSION})
 file(RELATIVE_PATH link /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/${name})
 install(CODE "file(CREATE_LINK \"${link}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${share}/python/systole/${name}\" SYMBOLIC)")
+file(RELATIVE_PATH link /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/systole)
+install(CODE "file(CREATE_LINK \"${link}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${share}/python/systole/models\" SYMBOLIC)")
 if(TARGET systole_pjrt)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole_jax DESTINATION ${share}/python PATTERN __pycache__ EXCLUDE)
 endif()
 
 add_custom_target(systole_install DEPENDS ${unpacked})
-add_dependencies(systole_install systole systole_c)
+add_dependencies(systole_install systole systole_c ${models})
 if(TARGET systole_pjrt)
   add_dependencies(systole_install systole_pjrt)
 endif()

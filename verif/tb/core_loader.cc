@@ -32,7 +32,12 @@ std::vector<fs::path> Folders() {
     file = fs::canonical("/proc/self/exe", error);
   if (error) return {};
   const fs::path folder = file.parent_path();
-  return {folder.parent_path() / "lib" / "systole", folder / "systole"};
+  std::vector<fs::path> folders = {folder.parent_path() / "lib" / "systole",
+                                   folder / "systole", folder / "models"};
+  const fs::path installed =
+      folder.parent_path() / SYSTOLE_LIBRARIES / "systole";
+  if (installed != folders[0]) folders.push_back(installed);
+  return folders;
 }
 
 }  // namespace

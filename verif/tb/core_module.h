@@ -26,7 +26,8 @@ CoreFactory FindCore(const std::string& engine, const std::string& preset,
                      bool checked);
 
 // From a file: in the folder that the environment variable SYSTOLE_MODELS
-// names, or else in ../lib/systole or systole beside this program or library.
+// names, or else, seen from this program or library, in ../lib/systole (or
+// where an installation has its libraries), systole or models.
 // kNotFound if there is none, kFailedPrecondition if it is of another state of
 // the sources or not such a file; says where it was looked for.
 absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked);
