@@ -93,6 +93,9 @@ BOARD ?= ulx3s-85f
 fpga: setup ## place and route for a board (BOARD=ulx3s-85f PRESET=board8), or ARGS="--units", "--check", "--help"
 	@scripts/python fpga/fpga.py $(FPGA_MODE) $(if $(PRESET),--preset $(PRESET)) --build "$(BUILD)" $(ARGS)
 
+gcc: setup ## build the host's libraries and the C API with g++, run the C example on the simulator
+	@scripts/python tests/install/gcc_test.py --build "$(BUILD)" --jobs $(JOBS)
+
 fusesoc: setup ## lint every preset from its FuseSoC core, simulate the example chip around one
 	@.venv/bin/python tests/install/fusesoc_test.py --all $(ARGS)
 
