@@ -64,6 +64,11 @@ slurm: setup ## test the array jobs of make regress with Slurm's own daemons on 
 	@scripts/setup.sh slurm
 	@scripts/python tests/regress/slurm_test.py
 
+seeded: setup ## show make regress on faults seeded in copies of the RTL: found, made smaller, repeated
+	@$(CONFIGURE)
+	@$(NINJA) compiler_random_rtl_test
+	@scripts/python tests/regress/seeded_test.py --build $(BUILD)
+
 mutate: build ## break a unit's RTL at random places: how many of them its tests see (UNIT=sequencer ARGS="--mutants 40 --help")
 	@scripts/python scripts/regress/mutate.py --build "$(BUILD)" --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
 

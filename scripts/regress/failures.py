@@ -79,7 +79,7 @@ def find(status, output):
     if status == "timeout":
         text = "no end within the time of the suite"
     else:
-        text = next((line for line in reversed(lines) if line.strip()), f"the program ended with {status} and no word")
+        text = "\n".join([line for line in lines if line.strip()][-2:]) or f"the program ended with {status} and no word"
     return Failure(test, text, None, f"{_suite(test)}: {normalise(text)}" if test else normalise(text))
 
 

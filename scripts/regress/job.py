@@ -80,12 +80,12 @@ class Outcome:
     version: str = ""
 
 
-def run(words, timeout, choices=None, keep=None):
+def run(words, timeout, choices=None, keep=None, variables=None):
     """Runs a command in the project's folder. choices: decisions of the case that take the place of random ones. keep: folder for
-    coverage data of Verilator."""
+    coverage data of Verilator. variables: more of the environment."""
     with tempfile.TemporaryDirectory(prefix="systole_regress_") as name:
         scratch = pathlib.Path(name)
-        environment = {**os.environ, "SYSTOLE_CASE_FILE": str(scratch / "case"), "SYSTOLE_COVERAGE_DIR": str(scratch)}
+        environment = {**os.environ, "SYSTOLE_CASE_FILE": str(scratch / "case"), "SYSTOLE_COVERAGE_DIR": str(scratch), **(variables or {})}
         for variable in ("SYSTOLE_SEED", "SYSTOLE_CASES", "SYSTOLE_CHOICES"):
             environment.pop(variable, None)
         if choices is not None:

@@ -194,28 +194,37 @@ class Run:
         return cause
 
     def _waves(self, cause, suite, words, choices, folder, limit):
-        """Repeats the failure with a waveform, by the suite's own arguments."""
-        if not suite.waves:
-            cause["waves_why"] = "the suite has no arguments that record one"
-            return
-        file = folder / "waves.fst"
-        file.unlink(missing_ok=True)
-        traced = [*words, *(word.replace("{file}", str(file)) for word in suite.waves)]
-        environment = {"SYSTOLE_CHOICES": folder / "choices.txt"} if choices is not None else None
-        outcome = job_module.run(traced, 10 * limit, choices)
-        if not file.exists() or file.stat().st_size == 0:
-            cause["waves_why"] = f"{job_module.shell(traced, environment)} wrote none ({outcome.status})"
-            return
-        view = subprocess.run([ROOT / "scripts" / "python", ROOT / "scripts" / "waves" / "waves.py", "--view-only", file], cwd=ROOT,
-                              env={k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")},
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        save = file.with_suffix(".gtkw")
-        cause["waves"] = str(file)
-        cause["waves_command"] = f"gtkwave --dump {file}" + (f" --save {save}" if save.exists() else "")
-        cause["waves_made_by"] = job_module.shell(traced, environment)
+        """Repeats the failure with a waveform: programs that keep one by themselves leave it in SYSTOLE_WAVES, others have arguments."""
+        chosen = {"SYSTOLE_CHOICES": str(folder / "choices.txt")} if choices is not None else {}
+        kept = folder / "waves"
+        kept.mkdir(exist_ok=True)
+        variables = {"SYSTOLE_WAVES": str(kept)}
+        outcome = job_module.run(words, 10 * limit, choices, variables=variables)
+        files = sorted(kept.rglob("*.fst"))
+        if files:
+            opened = re.search(r"^open it: +(.*)$", outcome.output, re.M)
+            cause.update(waves=str(files[0]), waves_command=opened[1] if opened else f"gtkwave {files[0]}",
+                         waves_made_by=job_module.shell(words, {**chosen, **variables}))
+        else:
+            kept.rmdir()
+            if not suite.waves:
+                cause["waves_why"] = "the suite has no arguments that record one"
+                return
+            file = folder / "waves.fst"
+            traced = [*words, *(word.replace("{file}", str(file)) for word in suite.waves)]
+            outcome = job_module.run(traced, 10 * limit, choices)
+            if not file.exists() or file.stat().st_size == 0:
+                cause["waves_why"] = f"{job_module.shell(traced, chosen)} wrote none ({outcome.status})"
+                return
+            subprocess.run([ROOT / "scripts" / "python", ROOT / "scripts" / "waves" / "waves.py", "--view-only", file], cwd=ROOT,
+                           env={k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")},
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            save = file.with_suffix(".gtkw")
+            cause.update(waves=str(file), waves_made_by=job_module.shell(traced, chosen),
+                         waves_command=f"gtkwave --dump {file}" + (f" --save {save}" if save.exists() else ""))
         if outcome.status == "pass":
             cause["waves_why"] = "with the waveform the case passes"
-        (folder / "waves.txt").write_text(f"{cause['waves_made_by']}\n{cause['waves_command']}\n\n{view.stdout}")
+        (folder / "waves.txt").write_text(f"{cause['waves_made_by']}\n{cause['waves_command']}\n")
 
     def finish(self, output, complete, merge):
         results = self.read_results()
