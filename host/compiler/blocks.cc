@@ -110,6 +110,12 @@ int64_t OutputBytes(const Geometry& g, const Block& block,
          RoundUp(block.nx * limits.group_bytes, limits.beat);
 }
 
+int64_t OperandBytes(const Geometry& g, const Block& block, int64_t beat) {
+  // A part of a line begins at the beat before it.
+  const int64_t bytes = block.nx * g.oc + (block.nx == g.ow ? 0 : beat);
+  return block.ni * block.ny * RoundUp(bytes, beat);
+}
+
 std::vector<Block> MakeBlocks(const Geometry& g, const TilingLimits& limits) {
   const auto fits = [&](int64_t ni, int64_t ny, int64_t nx) {
     const Block b = {0, ni, 0, ny, 0, nx};
@@ -118,7 +124,9 @@ std::vector<Block> MakeBlocks(const Geometry& g, const TilingLimits& limits) {
            (limits.max_in_bytes == 0 ||
             RegionBytes(g, b, limits) <= limits.max_in_bytes) &&
            (limits.max_out_bytes == 0 ||
-            OutputBytes(g, b, limits) <= limits.max_out_bytes);
+            OutputBytes(g, b, limits) <= limits.max_out_bytes) &&
+           (limits.max_operand_bytes == 0 ||
+            OperandBytes(g, b, limits.beat) <= limits.max_operand_bytes);
   };
   std::vector<Block> blocks;
   if (fits(1, g.oh, g.ow)) {

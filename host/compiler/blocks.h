@@ -22,6 +22,8 @@ struct TilingLimits {
                              // = all of the input is there
   int64_t max_out_bytes =
       0;  // output of a block; 0 = all of the output is there
+  int64_t max_operand_bytes = 0;  // of all channels of a block's output that
+                                  // come as an operand; 0 = none do
   int64_t in_pitch_slack = 0;  // bytes that a line of a region may be padded by
   int64_t group_bytes = 1;     // bytes of a position that are buffered at once
   int64_t beat = 16;
@@ -38,6 +40,8 @@ int64_t RegionBytes(const Geometry& g, const Block& block,
                     const TilingLimits& limits);
 int64_t OutputBytes(const Geometry& g, const Block& block,
                     const TilingLimits& limits);
+// Bytes of an operand as large as the block's output.
+int64_t OperandBytes(const Geometry& g, const Block& block, int64_t beat);
 
 }  // namespace systole::compiler
 

@@ -11,6 +11,7 @@
 #include "host/compiler/hbm_image.h"
 #include "host/compiler/lower.h"
 #include "host/compiler/passes/column_joining.h"
+#include "host/compiler/passes/epilogue_joining.h"
 #include "host/compiler/passes/memory_planning.h"
 #include "host/compiler/passes/tiling.h"
 #include "host/compiler/passes/vector_fusion.h"
@@ -61,7 +62,7 @@ absl::Status LowerLayer(LoweringContext& context, int index) {
   const std::vector<PlanLayer>& layers = context.plan.layers;
   const size_t next = index + 1;
   context.builder.set_tag(index);
-  if (layers[index].fused) return absl::OkStatus();
+  if (layers[index].fused || layers[index].joined) return absl::OkStatus();
   if (next < layers.size() && layers[next].fused)
     return LowerFused(context, index, static_cast<int>(next));
   if (model::HasWeights(layers[index].op)) return LowerConv(context, index);
@@ -162,7 +163,10 @@ absl::StatusOr<Plan> PlanNetwork(const model::Network& network,
   PlanPassManager passes("plan");
   if (options.join_columns && !raw)
     passes.Add(std::make_unique<ColumnJoining>());
-  if (options.fuse_vector) passes.Add(std::make_unique<VectorFusion>());
+  if (options.fuse_vector) {
+    passes.Add(std::make_unique<VectorFusion>());
+    passes.Add(std::make_unique<EpilogueJoining>());
+  }
   passes.Add(std::make_unique<Tiling>());
   passes.Add(std::make_unique<MemoryPlanning>());
   if (options.observer) {

@@ -30,6 +30,7 @@ const char* ModeText(InputPlacement::Mode mode) {
 
 std::string DescribeTiling(const PlanLayer& plan, const Preset& preset,
                            bool matmul) {
+  if (plan.joined) return "with the requantise of the layer before";
   const Geometry& g = plan.g;
   const Block& largest = *std::max_element(
       plan.blocks.begin(), plan.blocks.end(),

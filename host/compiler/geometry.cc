@@ -81,7 +81,7 @@ Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
   if (layer.op == model::Op::kDense) {
     g.kh = g.h;
     g.kw = g.w;
-  } else if (layer.op != model::Op::kAdd) {
+  } else if (!model::IsElementwise(layer.op)) {
     g.kh = layer.window.kernel_h;
     g.kw = layer.window.kernel_w;
     g.sh = layer.window.stride_h;

@@ -80,6 +80,7 @@ double Score(const LayerNeeds& needs, const Preset& preset,
       image = r.i0 + r.ni - 1;
       lines = r.l0 + r.nl;
     }
+    if (needs.operand_loaded) hbm += OperandBytes(g, b, beat) / beat;
     before = busy;  // the slot of the block after next
     busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) +
            WorkOf(needs, preset, b);
@@ -122,11 +123,18 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   if (fit.in_slots)
     limits.max_in_bytes =
         static_cast<int64_t>(budget * in_share) / (kSlotCount * loaded);
-  if (!needs.out_resident) {
-    limits.max_out_bytes =
-        static_cast<int64_t>(budget * (fit.in_slots ? 1 - in_share : 1)) /
-        kSlotCount;
+  double rest = static_cast<double>(budget) * (fit.in_slots ? 1 - in_share : 1);
+  if (needs.operand_loaded) {
+    const double share =
+        needs.out_resident ? 1
+                           : static_cast<double>(g.oc) /
+                                 static_cast<double>(g.oc + fit.group_channels);
+    limits.max_operand_bytes = static_cast<int64_t>(rest * share) / kSlotCount;
+    if (limits.max_operand_bytes <= 0) return std::nullopt;
+    rest *= 1 - share;
   }
+  if (!needs.out_resident)
+    limits.max_out_bytes = static_cast<int64_t>(rest) / kSlotCount;
   if ((fit.in_slots && limits.max_in_bytes <= 0) ||
       (!needs.out_resident && limits.max_out_bytes <= 0))
     return std::nullopt;
@@ -146,6 +154,11 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
       in_bytes = std::max(in_bytes, r.ni * r.nl * fit.in_slot_pitch);
     }
   }
+  if (needs.operand_loaded) {
+    for (const Block& b : fit.blocks)
+      fit.operand_bytes =
+          std::max(fit.operand_bytes, OperandBytes(g, b, limits.beat));
+  }
   for (const bool resident : needs.resident)
     fit.in_bytes.push_back(resident ? 0 : in_bytes);
   if (needs.out_resident) {
@@ -161,6 +174,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
     fit.params_whole = fit.param_bytes <= preset.ub_bytes / 8;
     if (!fit.params_whole) fit.param_bytes = 8 * pitch;
   }
+  if (needs.table) fit.param_bytes = kTableBytes;
   fit.score = Score(needs, preset, fit);
   return fit;
 }
@@ -176,6 +190,7 @@ int64_t SmallestBytes(const LayerNeeds& needs, const Preset& preset) {
   for (const bool resident : needs.resident) {
     if (!resident) total += lines * RoundUp(bytes, beat) * kSlotCount;
   }
+  if (needs.table) total += kTableBytes;
   return total + (needs.matmul && !needs.raw ? ParamPitch(preset) : 0);
 }
 

@@ -20,9 +20,11 @@ struct LayerNeeds {
   Geometry g;
   bool matmul = false;  // has weights
   bool raw = false;
+  bool table = false;
   std::vector<bool>
       resident;  // of each input: it is in the unified buffer already
-  bool out_resident = false;  // wanted
+  bool operand_loaded = false;  // the second one of a joined addition
+  bool out_resident = false;    // wanted
   bool out_stored = false;
   int64_t out_pitch = 0;  // of a resident output
   int64_t in_pitch = 0;   // of an input that is loaded whole
@@ -34,7 +36,8 @@ struct LayerFit {
   std::vector<int64_t> in_bytes;  // 0 = resident
   bool in_slots = false;
   int64_t in_slot_pitch = 0;
-  int64_t out_bytes = 0;  // of the resident tensor, or of a slot
+  int64_t out_bytes = 0;      // of the resident tensor, or of a slot
+  int64_t operand_bytes = 0;  // of a slot
   int64_t group_channels = 0;
   int64_t param_bytes = 0;
   bool params_whole = true;

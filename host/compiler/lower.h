@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -44,7 +45,11 @@ struct LoweringContext {
   }
   OutputStream Output(int layer) {
     const PlanLayer& l = plan.layers[layer];
-    return {l.out,  BaseOf(l.out.buffer), tensors[l.output], l.g, preset,
+    return {l.out,
+            BaseOf(l.out.buffer),
+            tensors[plan.ResultOf(layer)],
+            l.g,
+            preset,
             builder};
   }
 
@@ -60,11 +65,25 @@ struct LoweringContext {
   }
 };
 
-// conv2d, depthwise, dense. `after` is called behind the descriptors of each
-// block, with its number.
+// conv2d, depthwise, dense, with the layer that is joined. `after` is called
+// behind the descriptors of each block, with its number.
 absl::Status LowerConv(
     LoweringContext& context, int layer,
     const std::function<void(size_t)>& after = [](size_t) {});
+
+// The table of a layer: brings it into the unified buffer and gives it to the
+// lanes before the first result that passes through it.
+class TableStream {
+ public:
+  TableStream(LoweringContext& context, int layer)
+      : context_(context), layer_(layer) {}
+  void Require();
+
+ private:
+  LoweringContext& context_;
+  const int layer_;
+  bool there_ = false;
+};
 
 // What only the vector unit works on, block by block.
 class VectorLowering {
@@ -73,7 +92,7 @@ class VectorLowering {
   virtual void Append(const Block& block) = 0;
 };
 
-// An addition, a maximum or an average pool. kUnimplemented for a window beyond
+// An addition, a product, a table or a pool. kUnimplemented for a window beyond
 // the vector unit's.
 absl::StatusOr<std::unique_ptr<VectorLowering>> MakeVectorLowering(
     LoweringContext& context, int layer);

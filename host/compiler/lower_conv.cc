@@ -30,7 +30,16 @@ class ConvLowering {
         in_(context.Input(index, 0)),
         out_(context.Output(index)),
         params_(plan_.params, context.BaseOf(plan_.params.buffer),
-                weights_.column_tiles(), preset_, context.builder) {}
+                weights_.column_tiles(), preset_, context.builder) {
+    epilogue_ = context.plan.EpilogueOf(index);
+    if (epilogue_ == nullptr) return;
+    if (epilogue_->op == model::Op::kTable) table_.emplace(context, index + 1);
+    if (epilogue_->op == model::Op::kAdd) {
+      added_ = epilogue_->inputs[0] == plan_.output ? 1 : 0;
+      operand_.emplace(context.Input(index + 1, added_));
+      sum_ = &context.network.layers[index + 1];
+    }
+  }
 
   absl::Status Run(const std::function<void(size_t)>& after) {
     for (const Block& block : plan_.blocks) {
@@ -39,6 +48,8 @@ class ConvLowering {
       if (!packed.ok()) return packed.status();
       const Region region = InputRegion(g_, block, preset_.beat_bytes());
       const View view = in_.Require(region);
+      if (table_) table_->Require();
+      if (operand_) operand_view_ = Operand(block);
       for (int64_t c0 = 0; c0 < g_.oc; c0 += plan_.out.channels) {
         const int64_t channels = std::min(plan_.out.channels, g_.oc - c0);
         const Destination to = out_.Begin(block, c0);
@@ -91,7 +102,43 @@ class ConvLowering {
     r.zp = out_tensor_.zero_point;
     r.clamp_min = layer_.clamp_min;
     r.clamp_max = layer_.clamp_max;
+    if (table_) r.header.flags |= isa::Requant::kTable;
+    if (operand_) SetResidual(block, tile * preset_.cols, r);
     context_.builder.Append(r);
+  }
+
+  // The second operand of the block's sums.
+  View Operand(const Block& block) {
+    Block positions = block;
+    positions.x0 *= g_.columns;
+    positions.nx *= g_.columns;
+    const Region region = context_.plan.RegionOf(*epilogue_, added_, positions);
+    View view = operand_->Require(region);
+    view.address += block.x0 * g_.oc - region.b0;
+    return view;
+  }
+
+  void SetResidual(const Block& block, int64_t channel, isa::Requant& r) const {
+    const int result = 1 - added_;
+    // Either may be the wide one where both are.
+    const int scaled = epilogue_->wide == result ? added_ : result;
+    r.header.flags |= isa::Requant::kResidual;
+    if (scaled == result) r.header.flags |= isa::Requant::kResidualWide;
+    if (sum_->rounding == model::Rounding::kSingle)
+      r.header.flags |= isa::Requant::kResidualSingle;
+    const View& from = operand_view_;
+    r.src = static_cast<uint32_t>(from.address + channel);
+    r.src_pitch = static_cast<uint32_t>(block.ny > 1 ? from.pitch : 0);
+    r.src_img_pitch = static_cast<uint32_t>(block.ni > 1 ? from.img_pitch : 0);
+    r.src_sx = static_cast<uint32_t>(block.nx > 1 ? g_.oc : 0);
+    r.src_zp = context_.network.in(*sum_, added_).zero_point;
+    r.sum_zp = context_.network.out(*sum_).zero_point;
+    r.sum_mult1 = sum_->add[scaled].multiplier;
+    r.sum_shift1 = sum_->add[scaled].shift;
+    r.sum_mult = sum_->add[2].multiplier;
+    r.sum_shift = sum_->add[2].shift;
+    r.sum_min = sum_->clamp_min;
+    r.sum_max = sum_->clamp_max;
   }
 
   isa::Matmul Walk(const Block& block, const PassGroup& group,
@@ -137,6 +184,13 @@ class ConvLowering {
   InputStream in_;
   OutputStream out_;
   ParamStream params_;
+  // A joined layer: its table, or the other operand of its sums.
+  const PlanLayer* epilogue_ = nullptr;
+  std::optional<TableStream> table_;
+  std::optional<InputStream> operand_;
+  View operand_view_;
+  int added_ = 0;
+  const model::Layer* sum_ = nullptr;
 };
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace systole::compiler {
 namespace {
 
-constexpr int64_t kMaxPoolSide = 31,
-                  kMaxPoolTaps = 256;  // of the pool descriptor
+// Of the pool descriptor.
+constexpr int64_t kMaxPoolSide = 127, kMaxPoolTaps = 256;
 
 class PoolLowering : public VectorLowering {
  public:
@@ -31,6 +31,7 @@ class PoolLowering : public VectorLowering {
       isa::Pool p;
       if (layer_.op == model::Op::kAveragePool)
         p.header.flags |= isa::Pool::kAverage;
+      if (layer_.op == model::Op::kMean) SetSum(p);
       p.src = static_cast<uint32_t>(view.address + c);
       p.src_pitch = static_cast<uint32_t>(view.pitch);
       p.src_img_pitch =
@@ -61,10 +62,171 @@ class PoolLowering : public VectorLowering {
   }
 
  private:
+  void SetSum(isa::Pool& p) const {
+    p.header.flags |= isa::Pool::kSum;
+    if (layer_.rounding == model::Rounding::kSingle)
+      p.header.flags |= isa::Pool::kSingleRound;
+    p.src_zp = context_.network.in(layer_).zero_point;
+    p.zp = context_.network.out(layer_).zero_point;
+    p.mult = layer_.requant[0].multiplier;
+    p.shift = layer_.requant[0].shift;
+  }
+
   LoweringContext& context_;
   const model::Layer& layer_;
   const Geometry& g_;
   InputStream in_;
+  OutputStream out_;
+};
+
+// Bytes of an elementwise layer that follow each other: `bytes` in each of ny
+// lines of ni images. As positions of at most Cols bytes and what is left.
+template <class F>  // f(first byte of a line, positions, bytes of each)
+void ForEachRun(int64_t bytes, int64_t cols, F f) {
+  // Of the fields nx and line_bytes.
+  const int64_t most = std::min<int64_t>((1 << 14) - 1, ((1 << 20) - 1) / cols);
+  int64_t at = 0;
+  while (bytes - at >= cols) {
+    const int64_t positions = std::min((bytes - at) / cols, most);
+    f(at, positions, cols);
+    at += positions * cols;
+  }
+  if (at < bytes) f(at, 1, bytes - at);
+}
+
+// A function of one value: a maximum of one tap, which passes through the
+// table.
+class TableLowering : public VectorLowering {
+ public:
+  TableLowering(LoweringContext& context, int index)
+      : context_(context),
+        plan_(context.plan.layers[index]),
+        in_(context.Input(index, 0)),
+        out_(context.Output(index)),
+        loaded_(context, index) {}
+
+  void Append(const Block& block) override {
+    const Geometry& g = plan_.g;
+    loaded_.Require();
+    const Region region = context_.plan.RegionOf(plan_, 0, block);
+    const View view = in_.Require(region);
+    const Destination to = out_.Begin(block, 0);
+    const int64_t from = view.address + block.x0 * g.c - region.b0;
+    ForEachRun(
+        block.nx * g.c, context_.preset.cols,
+        [&](int64_t at, int64_t positions, int64_t bytes) {
+          isa::Pool p;
+          p.header.flags = isa::Pool::kTable;
+          p.src = static_cast<uint32_t>(from + at);
+          p.src_pitch = static_cast<uint32_t>(block.ny > 1 ? view.pitch : 0);
+          p.src_img_pitch =
+              static_cast<uint32_t>(block.ni > 1 ? view.img_pitch : 0);
+          p.lines = static_cast<uint32_t>(block.ny);
+          p.line_bytes = static_cast<uint32_t>(positions * bytes);
+          p.n = static_cast<uint32_t>(block.ni);
+          p.ny = static_cast<uint32_t>(block.ny);
+          p.nx = static_cast<uint32_t>(positions);
+          p.sy = block.ny > 1 ? 1 : 0;
+          p.src_sx = static_cast<uint32_t>(positions > 1 ? bytes : 0);
+          p.kh = p.kw = 1;
+          p.dst = static_cast<uint32_t>(to.address + at);
+          p.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
+          p.dst_img_pitch =
+              static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
+          p.dst_sx = p.src_sx;
+          p.cols = static_cast<uint32_t>(bytes);
+          p.clamp_min = -128;
+          p.clamp_max = 127;
+          context_.builder.Append(p);
+        });
+    out_.Finish(block, 0, g.oc);
+  }
+
+ private:
+  LoweringContext& context_;
+  const PlanLayer& plan_;
+  InputStream in_;
+  OutputStream out_;
+  TableStream loaded_;
+};
+
+class MulLowering : public VectorLowering {
+ public:
+  MulLowering(LoweringContext& context, int index)
+      : context_(context),
+        plan_(context.plan.layers[index]),
+        layer_(context.network.layers[index]),
+        in0_(context.Input(index, 0)),
+        in1_(context.Input(index, 1)),
+        out_(context.Output(index)) {}
+
+  void Append(const Block& block) override {
+    const Geometry& g = plan_.g;
+    const Region region = context_.plan.RegionOf(plan_, 0, block);
+    const View a = in0_.Require(region);
+    const View b = in1_.Require(context_.plan.RegionOf(plan_, 1, block));
+    const Destination to = out_.Begin(block, 0);
+    const int64_t skip = block.x0 * g.c - region.b0;
+    const int64_t cols = context_.preset.cols;
+    isa::Mul m = Whole(block, a, to);
+    if (context_.plan.Repeated(plan_, 1)) {
+      // The same channels for every position.
+      m.nx = static_cast<uint32_t>(block.nx);
+      m.sx0 = static_cast<uint32_t>(block.nx > 1 ? g.c : 0);
+      m.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
+      m.img_pitch1 = static_cast<uint32_t>(block.ni > 1 ? b.img_pitch : 0);
+      for (int64_t c = 0; c < g.c; c += cols) {
+        m.src0 = static_cast<uint32_t>(a.address + skip + c);
+        m.src1 = static_cast<uint32_t>(b.address + c);
+        m.dst = static_cast<uint32_t>(to.address + c);
+        m.cols = static_cast<uint32_t>(std::min(cols, g.c - c));
+        context_.builder.Append(m);
+      }
+    } else {
+      m.img_pitch1 = static_cast<uint32_t>(block.ni > 1 ? b.img_pitch : 0);
+      m.pitch1 = static_cast<uint32_t>(block.ny > 1 ? b.pitch : 0);
+      ForEachRun(block.nx * g.c, cols,
+                 [&](int64_t at, int64_t positions, int64_t bytes) {
+                   m.src0 = static_cast<uint32_t>(a.address + skip + at);
+                   m.src1 = static_cast<uint32_t>(b.address + skip + at);
+                   m.dst = static_cast<uint32_t>(to.address + at);
+                   m.nx = static_cast<uint32_t>(positions);
+                   m.cols = static_cast<uint32_t>(bytes);
+                   m.sx0 = m.sx1 = m.dst_sx =
+                       static_cast<uint32_t>(positions > 1 ? bytes : 0);
+                   context_.builder.Append(m);
+                 });
+    }
+    out_.Finish(block, 0, g.oc);
+  }
+
+ private:
+  // But for places, positions and the second operand.
+  isa::Mul Whole(const Block& block, const View& a,
+                 const Destination& to) const {
+    isa::Mul m;
+    if (layer_.rounding == model::Rounding::kSingle)
+      m.header.flags |= isa::Mul::kSingleRound;
+    m.n = static_cast<uint32_t>(block.ni);
+    m.ny = static_cast<uint32_t>(block.ny);
+    m.img_pitch0 = static_cast<uint32_t>(block.ni > 1 ? a.img_pitch : 0);
+    m.pitch0 = static_cast<uint32_t>(block.ny > 1 ? a.pitch : 0);
+    m.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
+    m.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
+    m.zp0 = context_.network.in(layer_, 0).zero_point;
+    m.zp1 = context_.network.in(layer_, 1).zero_point;
+    m.zp = context_.network.out(layer_).zero_point;
+    m.mult = layer_.requant[0].multiplier;
+    m.shift = layer_.requant[0].shift;
+    m.clamp_min = layer_.clamp_min;
+    m.clamp_max = layer_.clamp_max;
+    return m;
+  }
+
+  LoweringContext& context_;
+  const PlanLayer& plan_;
+  const model::Layer& layer_;
+  InputStream in0_, in1_;
   OutputStream out_;
 };
 
@@ -128,14 +290,35 @@ class AddLowering : public VectorLowering {
 
 }  // namespace
 
+void TableStream::Require() {
+  if (there_) return;
+  there_ = true;
+  const model::Layer& layer = context_.network.layers[layer_];
+  const std::vector<uint8_t> bytes(layer.table.begin(), layer.table.end());
+  isa::Load load;
+  load.hbm_addr = context_.hbm.Add(layer.name + ".table", bytes);
+  load.ub_addr = static_cast<uint32_t>(
+      context_.BaseOf(context_.plan.layers[layer_].params.buffer));
+  load.len = kTableBytes;
+  load.n1 = load.n2 = 1;
+  context_.builder.Append(load);
+  isa::Table table;
+  table.src = load.ub_addr;
+  context_.builder.Append(table);
+}
+
 absl::StatusOr<std::unique_ptr<VectorLowering>> MakeVectorLowering(
     LoweringContext& context, int index) {
   const PlanLayer& layer = context.plan.layers[index];
   if (layer.op == model::Op::kAdd)
     return std::make_unique<AddLowering>(context, index);
+  if (layer.op == model::Op::kMul)
+    return std::make_unique<MulLowering>(context, index);
+  if (layer.op == model::Op::kTable)
+    return std::make_unique<TableLowering>(context, index);
   const Geometry& g = layer.g;
   if (g.kh > kMaxPoolSide || g.kw > kMaxPoolSide ||
-      g.kh * g.kw > kMaxPoolTaps) {
+      (g.kh * g.kw > kMaxPoolTaps && layer.op != model::Op::kMean)) {
     return absl::UnimplementedError(
         absl::StrFormat("layer %s: a pool over %dx%d positions; the vector "
                         "unit does at most %d a side and %d in all",

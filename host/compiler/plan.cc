@@ -20,6 +20,29 @@ const char* ModeName(InputPlacement::Mode mode) {
   return "";
 }
 
+const PlanLayer* Plan::EpilogueOf(int l) const {
+  const size_t next = static_cast<size_t>(l) + 1;
+  return next < layers.size() && layers[next].joined ? &layers[next] : nullptr;
+}
+
+int Plan::ResultOf(int l) const {
+  const PlanLayer* epilogue = EpilogueOf(l);
+  return epilogue != nullptr ? epilogue->output : layers[l].output;
+}
+
+bool Plan::Repeated(const PlanLayer& layer, size_t input) const {
+  const PlanTensor& t = tensors[layer.inputs[input]];
+  return model::IsElementwise(layer.op) && t.h == 1 && t.w == 1 &&
+         layer.g.h * layer.g.w > 1;
+}
+
+Region Plan::RegionOf(const PlanLayer& layer, size_t input,
+                      const Block& block) const {
+  if (Repeated(layer, input))
+    return {block.i0, block.ni, 0, 1, 0, tensors[layer.inputs[input]].c};
+  return InputRegion(layer.g, block, preset->beat_bytes());
+}
+
 int Plan::LastUse(int tensor) const {
   int last = -1;
   for (size_t l = 0; l < layers.size(); ++l) {
@@ -35,7 +58,9 @@ std::pair<int, int> Plan::HbmLife(int tensor) const {
   const int end = static_cast<int>(layers.size());
   int first = -1;
   for (int l = 0; l < end; ++l) {
-    if (layers[l].output == tensor) first = l;
+    // Between the blocks of the layer before, or with them.
+    const bool early = layers[l].fused || layers[l].joined;
+    if (layers[l].output == tensor) first = l - (early ? 1 : 0);
   }
   const bool kept = t.input || t.output || keep_intermediates;
   return {first, kept ? end : LastUse(tensor)};
@@ -78,6 +103,10 @@ Plan MakePlan(const model::Network& network, const Preset& preset,
     layer.op = from.op;
     layer.inputs = from.inputs;
     layer.output = from.output;
+    for (int i = 0; i < 2 && from.op == model::Op::kAdd; ++i) {
+      if (from.add[i].multiplier == 1 << 30 && from.add[i].shift == 0)
+        layer.wide = i;
+    }
     layer.shape = GeometryOf(network, from, batch);
     layer.shape.element_bytes = plan.tensors[from.output].element_bytes;
     layer.g = layer.shape;

@@ -40,6 +40,7 @@ namespace systole::compiler {
 
 inline constexpr int64_t kSlotCount = 2;  // buffers that blocks take in turns
 inline constexpr int kNowhere = -1;       // no buffer, no address
+inline constexpr int64_t kTableBytes = 256;  // of a function of one value
 
 // Height x width x channels of one image; batch images follow each other.
 struct PlanTensor {
@@ -104,6 +105,13 @@ struct PlanLayer {
   // The layer's blocks go between those of the layer before it: vector-fusion
   // wishes, tiling grants.
   bool fused = false;
+  // Of an addition the operand whose factor is exactly a half, -1 if none is:
+  // with one, a requantise can add the other operand to its result.
+  int wide = -1;
+  // The requantise of the layer before does this layer too, and writes its
+  // result; that layer's own is nowhere. epilogue-joining wishes, tiling
+  // grants.
+  bool joined = false;
 
   // tiling
   std::vector<Block> blocks;
@@ -124,6 +132,15 @@ struct Plan {
   std::vector<PlanBuffer> buffers;
 
   bool tiled() const { return !layers.empty() && !layers[0].blocks.empty(); }
+  // The layer that is joined with layer l, null if none is.
+  const PlanLayer* EpilogueOf(int l) const;
+  // The tensor that layer l writes: its own output, or its epilogue's.
+  int ResultOf(int l) const;
+  // Whether an input has one position, which a layer repeats over all of its.
+  bool Repeated(const PlanLayer& layer, size_t input) const;
+  // The part of an input that a block of the layer reads.
+  Region RegionOf(const PlanLayer& layer, size_t input,
+                  const Block& block) const;
   // The last layer that reads a tensor, -1 if none.
   int LastUse(int tensor) const;
   // The layers between which a tensor's bytes in HBM are wanted; inputs,

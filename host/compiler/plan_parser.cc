@@ -17,9 +17,10 @@ using Mode = InputPlacement::Mode;
 using Pair = std::pair<int64_t, int64_t>;
 
 constexpr Mode kModes[] = {Mode::kResident, Mode::kWhole, Mode::kSlots};
-constexpr model::Op kOps[] = {model::Op::kConv2D,      model::Op::kDepthwise,
-                              model::Op::kDense,       model::Op::kMaxPool,
-                              model::Op::kAveragePool, model::Op::kAdd};
+constexpr model::Op kOps[] = {
+    model::Op::kConv2D,  model::Op::kDepthwise,   model::Op::kDense,
+    model::Op::kMaxPool, model::Op::kAveragePool, model::Op::kMean,
+    model::Op::kAdd,     model::Op::kMul,         model::Op::kTable};
 
 class Parser : private ir::Reader {
  public:
@@ -185,6 +186,10 @@ class Parser : private ir::Reader {
       columns = Value();
     } else if (key == "fused") {
       layer.fused = true;
+    } else if (key == "wide") {
+      layer.wide = static_cast<int>(Value());
+    } else if (key == "joined") {
+      layer.joined = true;
     } else if (key == "from") {
       From(layer);
     } else if (key == "to") {

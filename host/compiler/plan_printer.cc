@@ -89,6 +89,8 @@ std::string Text(const Plan& plan, const PlanLayer& layer) {
   if (layer.g.columns > 1)
     absl::StrAppend(&text, ", columns=", layer.g.columns);
   if (layer.fused) absl::StrAppend(&text, ", fused");
+  if (layer.wide >= 0) absl::StrAppend(&text, ", wide=", layer.wide);
+  if (layer.joined) absl::StrAppend(&text, ", joined");
   for (const InputPlacement& in : layer.in)
     absl::StrAppend(&text, &in == &layer.in[0] ? ",\n    from " : ", from ",
                     Text(in));

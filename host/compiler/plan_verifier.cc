@@ -25,6 +25,7 @@ class Verifier {
       Inputs();
       Output();
       Fused();
+      Joined();
     }
     if (status_.ok()) UnifiedBuffer();
     if (status_.ok()) Hbm();
@@ -55,7 +56,7 @@ class Verifier {
     }
     for (const PlanLayer& l : plan_.layers) {
       at_ = static_cast<int>(&l - plan_.layers.data());
-      RequireOfLayer(l.inputs.size() == (l.op == model::Op::kAdd ? 2 : 1),
+      RequireOfLayer(l.inputs.size() == (model::HasTwoInputs(l.op) ? 2 : 1),
                      l.inputs.size(), " inputs");
       for (const int t : l.inputs)
         RequireOfLayer(known.count(t) > 0, "%", plan_.tensors[t].name,
@@ -127,6 +128,9 @@ class Verifier {
                    layer().in.size(), " inputs");
     for (size_t i = 0; i < layer().in.size() && status_.ok(); ++i) {
       const InputPlacement& in = layer().in[i];
+      // What a joined layer takes from the one before it lies nowhere.
+      if (layer().joined && layer().inputs[i] == plan_.layers[at_ - 1].output)
+        continue;
       int first = at_;
       if (in.mode == Mode::kResident) {
         for (int l = 0; l < at_; ++l) {
@@ -146,14 +150,17 @@ class Verifier {
       const PlanBuffer* buffer = Buffer(in.buffer, first, at_, "input");
       if (buffer == nullptr) return;
       if (in.mode != Mode::kSlots) {
-        Whole(*buffer, "input", g.line_bytes(), g.h, in.pitch, in.img_pitch);
+        const PlanTensor& tensor = plan_.tensors[layer().inputs[i]];
+        const bool repeated = plan_.Repeated(layer(), i);
+        Whole(*buffer, "input", repeated ? tensor.c : g.line_bytes(),
+              repeated ? 1 : g.h, in.pitch, in.img_pitch);
         continue;
       }
       RequireOfLayer(kSlotCount * in.slot_bytes <= buffer->bytes,
                      "input slots of ", in.slot_bytes, " in a buffer of ",
                      buffer->bytes);
       for (const Block& b : layer().blocks) {
-        const Region r = InputRegion(g, b, plan_.preset->beat_bytes());
+        const Region r = plan_.RegionOf(layer(), i, b);
         RequireOfLayer(
             in.pitch >= r.nb && r.ni * r.nl * in.pitch <= in.slot_bytes,
             "a region of ", r.ni, " x ", r.nl, " lines of ", r.nb,
@@ -164,18 +171,19 @@ class Verifier {
 
   void Output() {
     const OutputPlacement& out = layer().out;
-    const PlanTensor& tensor = plan_.tensors[layer().output];
+    const int result = plan_.ResultOf(at_);
+    const PlanTensor& tensor = plan_.tensors[result];
     const Geometry& g = layer().g;
     RequireOfLayer(tensor.in_hbm == out.stored,
                    tensor.in_hbm ? "its result is not stored"
                                  : "its result is stored and not in HBM");
     RequireOfLayer(out.stored || (out.resident && !tensor.output),
                    "its result is lost");
-    const int last =
-        out.resident ? std::max(at_, plan_.LastUse(layer().output)) : at_;
+    const int last = out.resident ? std::max(at_, plan_.LastUse(result)) : at_;
     const PlanBuffer* buffer =
         Buffer(out.buffer, layer().fused ? at_ - 1 : at_, last, "output");
     if (buffer == nullptr || !status_.ok()) return;
+    if (layer().joined) return;  // it is the one of the layer before
     if (out.resident) {
       Whole(*buffer, "output", g.out_line_bytes(), g.oh, out.pitch,
             out.img_pitch);
@@ -202,19 +210,39 @@ class Verifier {
     RequireOfLayer(layer().out.resident, "is fused and its result in slots");
   }
 
-  // Whether `late` is the result of an addition that reads `early` for the last
-  // time, value by value from where it writes.
+  void Joined() {
+    if (!layer().joined) return;
+    RequireOfLayer(at_ > 0 && !layer().fused, "is joined with no layer");
+    const PlanLayer& before = plan_.layers[at_ - 1];
+    RequireOfLayer(model::HasWeights(before.op) && !before.joined &&
+                       (layer().op == model::Op::kTable ||
+                        (layer().op == model::Op::kAdd && layer().wide >= 0 &&
+                         plan_.preset->residual == 1)),
+                   "is no epilogue of the layer before");
+    RequireOfLayer(before.out.buffer == layer().out.buffer &&
+                       before.out.stored == layer().out.stored,
+                   "its result is not where the layer before writes it");
+    const int between = before.output;
+    RequireOfLayer(
+        !plan_.tensors[between].output && plan_.LastUse(between) == at_ &&
+            std::count(layer().inputs.begin(), layer().inputs.end(), between) ==
+                1,
+        "others read %", plan_.tensors[between].name);
+  }
+
+  // Whether `late` is the result of an elementwise layer that reads `early` for
+  // the last time, value by value from where it writes.
   bool WrittenInPlace(int early, int late) const {
     const PlanBuffer &a = plan_.buffers[early], &b = plan_.buffers[late];
     if (a.at != b.at || a.bytes != b.bytes) return false;
     for (size_t l = 0; l < plan_.layers.size(); ++l) {
       const PlanLayer& add = plan_.layers[l];
-      if (add.op != model::Op::kAdd || add.out.buffer != late) continue;
+      if (!model::IsElementwise(add.op) || add.out.buffer != late) continue;
       for (const InputPlacement& in : add.in) {
         if (in.buffer != early || in.pitch != add.out.pitch ||
             in.img_pitch != add.out.img_pitch || a.last != static_cast<int>(l))
           continue;
-        if (!add.fused) return true;
+        if (!add.fused && !add.joined) return true;
         // The layer whose blocks it follows may write what it reads, not read
         // it.
         const std::vector<InputPlacement>& before = plan_.layers[l - 1].in;

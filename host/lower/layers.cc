@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/lower/requantise.h"
+#include "host/lower/tensors.h"
 
 namespace systole::lower {
 namespace {
@@ -19,27 +20,6 @@ absl::Status Unsupported(const Parts&... parts) {
   return absl::UnimplementedError(absl::StrCat(parts...));
 }
 
-// The last three dimensions; those before them must be 1.
-absl::StatusOr<model::Tensor> TensorOf(const Node& node) {
-  const ir::Type& type = node.type;
-  if (type.element != ir::ElementType::kInt8) {
-    return Unsupported("the device has no ", ir::TypeText(type));
-  }
-  model::Tensor tensor;
-  tensor.name = node.name;
-  tensor.scale = type.quantization->scale();
-  tensor.zero_point = type.quantization->zero_point;
-  int* const sizes[] = {&tensor.channels, &tensor.width, &tensor.height};
-  for (int i = 0; i < type.rank(); ++i) {
-    const int64_t size = type.shape[type.rank() - 1 - i];
-    if (size > model::kMaxDimension || (i >= 3 && size != 1)) {
-      return Unsupported("no tensor of one image: ", ir::TypeText(type));
-    }
-    if (i < 3) *sizes[i] = static_cast<int>(size);
-  }
-  return tensor;
-}
-
 bool SameShape(const model::Tensor& a, const model::Tensor& b) {
   return a.height == b.height && a.width == b.width && a.channels == b.channels;
 }
@@ -47,14 +27,16 @@ bool SameShape(const model::Tensor& a, const model::Tensor& b) {
 // A layer while it is made.
 class Builder {
  public:
-  Builder(const Node& node, const TensorIndices& tensors,
+  Builder(const Node& node, const Tables& tables, const TensorIndices& tensors,
           const model::Network& network)
-      : node_(node), tensors_(tensors), network_(network) {
+      : node_(node), tables_(tables), tensors_(tensors), network_(network) {
     layer_.name = node.name;
   }
 
   absl::StatusOr<model::Layer> Run() {
-    const absl::Status status = Dispatch();
+    const Node* argument = tables_.ArgumentOf(&node_);
+    const absl::Status status =
+        argument != nullptr ? Table(*argument) : Dispatch();
     if (!status.ok()) return status;
     return std::move(layer_);
   }
@@ -72,6 +54,8 @@ class Builder {
       case Op::kAveragePool:
       case Op::kMaxPool:
         return Pool();
+      case Op::kMul:
+        return Mul();
       default:
         return Unsupported("the device has no such operation");
     }
@@ -80,15 +64,19 @@ class Builder {
   // Operand `i` as the node's input, in the shape that the node sees. A
   // reshape before it is only allowed where that does not matter.
   absl::Status AddInput(int i, bool any_shape) {
-    const auto found = tensors_.find(node_.operands[i]);
+    return AddInput(*node_.operands[i], any_shape);
+  }
+
+  absl::Status AddInput(const Node& operand, bool any_shape) {
+    const auto found = tensors_.find(&operand);
     if (found == tensors_.end()) {
-      return Unsupported("operand '", node_.operands[i]->name,
+      return Unsupported("operand '", operand.name,
                          "' is not a value of the device");
     }
-    const absl::StatusOr<model::Tensor> seen = TensorOf(*node_.operands[i]);
+    const absl::StatusOr<model::Tensor> seen = TensorOf(operand);
     if (!seen.ok()) return seen.status();
     if (!any_shape && !SameShape(*seen, network_.tensors[found->second])) {
-      return Unsupported("operand '", node_.operands[i]->name,
+      return Unsupported("operand '", operand.name,
                          "' has another shape than in memory");
     }
     layer_.inputs.push_back(found->second);
@@ -242,6 +230,40 @@ class Builder {
     return absl::OkStatus();
   }
 
+  absl::Status Table(const Node& argument) {
+    layer_.op = model::Op::kTable;
+    if (absl::Status status = AddInput(argument, false); !status.ok())
+      return status;
+    layer_.table = tables_.TableOf(&node_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Mul() {
+    layer_.op = model::Op::kMul;
+    // A vector of channels that is repeated comes second.
+    const int first =
+        node_.operands[0]->type.elements() == node_.type.elements() ? 0 : 1;
+    for (const int i : {first, 1 - first}) {
+      const absl::Status status = AddInput(i, false);
+      if (!status.ok()) return status;
+    }
+    const absl::StatusOr<model::Tensor> result = TensorOf(node_);
+    if (!result.ok()) return result.status();
+    const model::Tensor& a = network_.tensors[layer_.inputs[0]];
+    const model::Tensor& b = network_.tensors[layer_.inputs[1]];
+    const bool repeated =
+        b.height == 1 && b.width == 1 && b.channels == result->channels;
+    if (!SameShape(a, *result) || !(repeated || SameShape(b, *result)))
+      return Unsupported("shapes that differ but for a vector of channels");
+    SetClamp(node_.attr<ir::ClampAttributes>().clamp);
+    // Single precision, as specified.
+    const float real = ScaleOf(0) * ScaleOf(1) / node_.quantization().scale();
+    const absl::StatusOr<model::Requant> requant = QuantiseMultiplier(real);
+    if (!requant.ok()) return requant.status();
+    layer_.requant = {*requant};
+    return absl::OkStatus();
+  }
+
   absl::Status Pool() {
     const auto& a = node_.attr<ir::PoolAttributes>();
     layer_.op = node_.op == Op::kMaxPool ? model::Op::kMaxPool
@@ -254,6 +276,7 @@ class Builder {
   }
 
   const Node& node_;
+  const Tables& tables_;
   const TensorIndices& tensors_;
   const model::Network& network_;
   model::Layer layer_;
@@ -268,9 +291,10 @@ absl::StatusOr<int> AddTensor(model::Network& network, const Node& node) {
   return static_cast<int>(network.tensors.size() - 1);
 }
 
-absl::Status AppendLayer(const Node& node, TensorIndices& tensors,
-                         model::Network& network) {
-  absl::StatusOr<model::Layer> layer = Builder(node, tensors, network).Run();
+absl::Status AppendLayer(const Node& node, const Tables& tables,
+                         TensorIndices& tensors, model::Network& network) {
+  absl::StatusOr<model::Layer> layer =
+      Builder(node, tables, tensors, network).Run();
   if (!layer.ok()) return layer.status();
   const absl::StatusOr<int> output = AddTensor(network, node);
   if (!output.ok()) return output.status();
@@ -281,7 +305,8 @@ absl::Status AppendLayer(const Node& node, TensorIndices& tensors,
     network.tensors[*output].height = input.height;
     network.tensors[*output].width = input.width;
   }
-  if (!model::HasWeights(layer->op) && layer->op != model::Op::kAdd) {
+  if (layer->op == model::Op::kMaxPool ||
+      layer->op == model::Op::kAveragePool) {
     // A pool's scales may differ in the last bits.
     network.tensors[*output].scale = network.tensors[layer->inputs[0]].scale;
   }

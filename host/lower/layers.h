@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "host/ir/module.h"
+#include "host/lower/tables.h"
 #include "systole/model.h"
 
 namespace systole::lower {
@@ -22,8 +23,8 @@ absl::StatusOr<int> AddTensor(model::Network& network, const ir::Node& node);
 
 // Adds the layer of a node and its tensor. Errors: Unimplemented when the
 // device has no such layer; the network is then as it was.
-absl::Status AppendLayer(const ir::Node& node, TensorIndices& tensors,
-                         model::Network& network);
+absl::Status AppendLayer(const ir::Node& node, const Tables& tables,
+                         TensorIndices& tensors, model::Network& network);
 
 }  // namespace systole::lower
 

@@ -45,13 +45,17 @@ std::string UnitOf(Op op) {
 
 class Lowering {
  public:
-  explicit Lowering(const ir::Module& module) : module_(module) {}
+  explicit Lowering(const ir::Module& module)
+      : module_(module), tables_(module) {}
 
   absl::StatusOr<Lowered> Run() {
     for (const auto& node : module_.nodes()) {
       if (node->is_constant()) continue;
       if (node->op == Op::kParameter) {
         step_[node.get()] = 0;
+      } else if (tables_.Absorbed(node.get())) {
+        step_[node.get()] = Earliest(*node, true);
+        Report(*node, "vector unit", "part of a table");
       } else {
         Place(*node);
       }
@@ -70,10 +74,16 @@ class Lowering {
  private:
   int Networks() const { return static_cast<int>(lowered_.networks.size()); }
 
+  // What a node reads where it runs: of a function of one value that alone.
+  std::vector<const Node*> OperandsOf(const Node& node) const {
+    if (const Node* argument = tables_.ArgumentOf(&node)) return {argument};
+    return {node.operands.begin(), node.operands.end()};
+  }
+
   // The first step of device or host behind all operands.
   int Earliest(const Node& node, bool device) const {
     int step = device ? 1 : 0;
-    for (const Node* operand : node.operands) {
+    for (const Node* operand : OperandsOf(node)) {
       if (operand->is_constant()) continue;
       const int from = step_.at(operand);
       step = std::max(step, from + (OnDevice(from) != device));
@@ -147,7 +157,7 @@ class Lowering {
     const size_t inputs = network.inputs.size();
     std::vector<const Node*> added;
     absl::Status status;
-    for (const Node* operand : node.operands) {
+    for (const Node* operand : OperandsOf(node)) {
       if (operand->is_constant() || tensors.count(operand) > 0) continue;
       // A value in several shapes comes once.
       const Node* value = ValueOf(operand);
@@ -165,7 +175,7 @@ class Lowering {
         added.push_back(operand);
       }
     }
-    if (status.ok()) status = AppendLayer(node, tensors, network);
+    if (status.ok()) status = AppendLayer(node, tables_, tensors, network);
     if (status.ok()) return status;
     for (const Node* operand : added) tensors.erase(operand);
     network.tensors.resize(network.tensors.size() -
@@ -191,8 +201,10 @@ class Lowering {
       if (!network.IsOutput(tensor)) network.outputs.push_back(tensor);
     };
     for (const auto& node : module_.nodes()) {
-      if (node->is_constant() || node->op == Op::kParameter) continue;
-      for (const Node* operand : node->operands) {
+      if (node->is_constant() || node->op == Op::kParameter ||
+          tables_.Absorbed(node.get()))
+        continue;
+      for (const Node* operand : OperandsOf(*node)) {
         need(operand, step_.at(node.get()));
       }
     }
@@ -231,7 +243,9 @@ class Lowering {
       }
     };
     for (const auto& node : module_.nodes()) {
-      if (!node->is_constant() && step_.at(node.get()) != 2 * part) continue;
+      if (!node->is_constant() &&
+          (step_.at(node.get()) != 2 * part || tables_.Absorbed(node.get())))
+        continue;
       for (const Node* operand : node->operands) need(operand);
       Node* copy = made->Add(*node);
       for (ir::Value& operand : copy->operands) operand = copies.at(operand);
@@ -254,6 +268,7 @@ class Lowering {
   }
 
   const ir::Module& module_;
+  const Tables tables_;
   Lowered lowered_;
   absl::Status failed_;  // the first error but for what the device lacks
   std::unordered_map<const Node*, int> step_;  // of all but constants

@@ -18,8 +18,14 @@ const char* OpName(Op op) {
       return "maxpool";
     case Op::kAveragePool:
       return "avgpool";
+    case Op::kMean:
+      return "mean";
     case Op::kAdd:
       return "add";
+    case Op::kMul:
+      return "mul";
+    case Op::kTable:
+      return "table";
   }
   return "unknown";
 }
@@ -34,6 +40,14 @@ bool Network::IsOutput(int tensor) const {
 
 bool HasWeights(Op op) {
   return op == Op::kConv2D || op == Op::kDepthwise || op == Op::kDense;
+}
+
+bool HasTwoInputs(Op op) { return op == Op::kAdd || op == Op::kMul; }
+
+bool IsElementwise(Op op) { return HasTwoInputs(op) || op == Op::kTable; }
+
+bool IsPool(Op op) {
+  return op == Op::kMaxPool || op == Op::kAveragePool || op == Op::kMean;
 }
 
 int OutputSize(int size, int kernel, int stride, int dilation, int pad_before,

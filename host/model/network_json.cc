@@ -16,9 +16,16 @@ using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
 constexpr Op kOps[] = {Op::kConv2D,  Op::kDepthwise,   Op::kDense,
-                       Op::kMaxPool, Op::kAveragePool, Op::kAdd};
+                       Op::kMaxPool, Op::kAveragePool, Op::kMean,
+                       Op::kAdd,     Op::kMul,         Op::kTable};
 
-bool IsPool(Op op) { return op == Op::kMaxPool || op == Op::kAveragePool; }
+bool HasRounding(Op op) {
+  return op != Op::kMaxPool && op != Op::kAveragePool && op != Op::kTable;
+}
+// Layers whose factors are in the JSON.
+size_t Factors(Op op) {
+  return op == Op::kAdd ? 3 : op == Op::kMul || op == Op::kMean ? 1 : 0;
+}
 bool IsConvolution(Op op) { return op == Op::kConv2D || op == Op::kDepthwise; }
 bool HasWindow(Op op) { return IsConvolution(op) || IsPool(op); }
 
@@ -185,11 +192,15 @@ void ParseWindow(Fields& fields, Op op, Window& w) {
               {&w.pad_top, &w.pad_left, &w.pad_bottom, &w.pad_right});
 }
 
-void ParseAdd(Fields& fields, Layer& layer) {
-  const Json* triple = fields.Array("requantise", layer.add.size());
-  if (triple == nullptr) return;
-  for (size_t i = 0; i < layer.add.size(); ++i) {
-    const Json& pair = (*triple)[i];
+void ParseFactors(Fields& fields, Layer& layer) {
+  const size_t count = Factors(layer.op);
+  const Json* factors = fields.Array("requantise", count);
+  if (factors == nullptr) return;
+  if (layer.op != Op::kAdd) layer.requant.resize(count);
+  Requant* const to =
+      layer.op == Op::kAdd ? layer.add.data() : layer.requant.data();
+  for (size_t i = 0; i < count; ++i) {
+    const Json& pair = (*factors)[i];
     if (!pair.is_array() || pair.size() != 2) {
       fields.Fail("'requantise' is not an array of [multiplier, shift]");
       return;
@@ -198,8 +209,19 @@ void ParseAdd(Fields& fields, Layer& layer) {
     if (shift < INT8_MIN || shift > INT8_MAX) {
       fields.Fail(absl::StrCat("shift ", shift, " is outside -31..30"));
     }
-    layer.add[i] = {fields.ToInt("requantise", pair[0]),
-                    static_cast<int8_t>(shift)};
+    to[i] = {fields.ToInt("requantise", pair[0]), static_cast<int8_t>(shift)};
+  }
+}
+
+void ParseTable(Fields& fields, Layer& layer) {
+  const Json* values = fields.Array("table", 256);
+  if (values == nullptr) return;
+  for (const Json& each : *values) {
+    const int value = fields.ToInt("table", each);
+    if (value < INT8_MIN || value > INT8_MAX) {
+      fields.Fail(absl::StrCat("'table' has ", value, ", which is no int8"));
+    }
+    layer.table.push_back(static_cast<int8_t>(value));
   }
 }
 
@@ -219,7 +241,7 @@ absl::StatusOr<Layer> ParseLayer(const Json& json, const Network& network) {
   }
   if (!known) fields.Fail(absl::StrCat("has an unknown op '", op, "'"));
 
-  const size_t arity = layer.op == Op::kAdd ? 2 : 1;
+  const size_t arity = HasTwoInputs(layer.op) ? 2 : 1;
   if (const Json* names = fields.Array("inputs", arity)) {
     for (const Json& name : *names) {
       layer.inputs.push_back(FindTensor(
@@ -229,7 +251,7 @@ absl::StatusOr<Layer> ParseLayer(const Json& json, const Network& network) {
   layer.output = FindTensor(fields, network, fields.String("output"));
   if (HasWindow(layer.op)) ParseWindow(fields, layer.op, layer.window);
   fields.Ints("clamp", {&layer.clamp_min, &layer.clamp_max});
-  if (!IsPool(layer.op)) {
+  if (HasRounding(layer.op)) {
     const std::string rounding = fields.String("rounding");
     if (rounding != "double" && rounding != "single") {
       fields.Fail(absl::StrCat("has an unknown rounding '", rounding, "'"));
@@ -237,7 +259,8 @@ absl::StatusOr<Layer> ParseLayer(const Json& json, const Network& network) {
     layer.rounding =
         rounding == "single" ? Rounding::kSingle : Rounding::kDouble;
   }
-  if (layer.op == Op::kAdd) ParseAdd(fields, layer);
+  if (Factors(layer.op) > 0) ParseFactors(fields, layer);
+  if (layer.op == Op::kTable) ParseTable(fields, layer);
   absl::Status status = fields.Finish();
   if (!status.ok()) return status;
   return layer;
@@ -260,16 +283,17 @@ Json LayerJson(const Network& network, const Layer& layer) {
   if (IsConvolution(layer.op)) {
     json["dilation"] = {w.dilation_h, w.dilation_w};
   }
-  if (!IsPool(layer.op)) {
+  if (HasRounding(layer.op)) {
     json["rounding"] =
         layer.rounding == Rounding::kDouble ? "double" : "single";
   }
-  if (layer.op == Op::kAdd) {
-    for (const Requant& requant : layer.add) {
-      json["requantise"].push_back(
-          Json::array({requant.multiplier, requant.shift}));
-    }
+  const Requant* const factors =
+      layer.op == Op::kAdd ? layer.add.data() : layer.requant.data();
+  for (size_t i = 0; i < Factors(layer.op); ++i) {
+    json["requantise"].push_back(
+        Json::array({factors[i].multiplier, factors[i].shift}));
   }
+  if (layer.op == Op::kTable) json["table"] = layer.table;
   return json;
 }
 

@@ -46,9 +46,11 @@ absl::Status CheckTensor(const Tensor& tensor) {
   return absl::OkStatus();
 }
 
-absl::Status CheckRequant(const std::string& what, const Requant& requant) {
+// any_multiplier: of a mean, whose multiplier is divided by the count.
+absl::Status CheckRequant(const std::string& what, const Requant& requant,
+                          bool any_multiplier = false) {
   const int32_t m = requant.multiplier;
-  if (m != 0 && m < (1 << 30)) {
+  if (any_multiplier ? m < 0 : m != 0 && m < (1 << 30)) {
     return Bad(what, "multiplier ", m, " is neither 0 nor in 2^30..2^31-1");
   }
   if (requant.shift < -31 || requant.shift > 30) {
@@ -119,13 +121,29 @@ absl::Status CheckWeighted(const std::string& what, const Layer& layer,
   return absl::OkStatus();
 }
 
+absl::Status CheckShape(const std::string& what, const Tensor& in,
+                        const Tensor& out) {
+  if (in.height == out.height && in.width == out.width &&
+      in.channels == out.channels) {
+    return absl::OkStatus();
+  }
+  return Bad(what, "shapes of '", in.name, "' and '", out.name, "' differ");
+}
+
 absl::Status CheckByOp(const std::string& what, const Network& network,
                        const Layer& layer) {
   const Tensor& in = network.in(layer);
   const Tensor& out = network.out(layer);
+  const bool one_factor = layer.op == Op::kMul || layer.op == Op::kMean;
   if (!HasWeights(layer.op) &&
-      !(layer.weights.empty() && layer.bias.empty() && layer.requant.empty())) {
-    return Bad(what, "weights on a layer that has none");
+      !(layer.weights.empty() && layer.bias.empty() &&
+        layer.requant.size() == (one_factor ? 1 : 0))) {
+    return Bad(what,
+               "weights on a layer that has none, or more or fewer "
+               "factors than it has");
+  }
+  if (layer.table.size() != (layer.op == Op::kTable ? 256 : 0)) {
+    return Bad(what, "a table of ", layer.table.size(), " values");
   }
   switch (layer.op) {
     case Op::kDepthwise:
@@ -150,14 +168,28 @@ absl::Status CheckByOp(const std::string& what, const Network& network,
         return Bad(what, "a pool keeps channels, scale and zero point");
       }
       return CheckWindow(what, layer, in, out);
+    case Op::kMean: {
+      if (in.channels != out.channels) {
+        return Bad(what, "a mean keeps the channels");
+      }
+      absl::Status status = CheckRequant(what, layer.requant[0], true);
+      return status.ok() ? CheckWindow(what, layer, in, out) : status;
+    }
+    case Op::kTable:
+      return CheckShape(what, in, out);
+    case Op::kMul: {
+      const Tensor& other = network.in(layer, 1);
+      absl::Status status = CheckShape(what, in, out);
+      const bool repeated = other.height == 1 && other.width == 1 &&
+                            other.channels == out.channels;
+      if (status.ok() && !repeated) status = CheckShape(what, other, out);
+      return status.ok() ? CheckRequant(what, layer.requant[0]) : status;
+    }
     case Op::kAdd: {
       const Tensor& other = network.in(layer, 1);
       for (const Tensor* t : {&in, &other}) {
-        if (t->height != out.height || t->width != out.width ||
-            t->channels != out.channels) {
-          return Bad(what, "shapes of '", t->name, "' and '", out.name,
-                     "' differ");
-        }
+        absl::Status status = CheckShape(what, *t, out);
+        if (!status.ok()) return status;
       }
       for (const Requant& requant : layer.add) {
         absl::Status status = CheckRequant(what, requant);
@@ -176,7 +208,7 @@ absl::Status CheckLayer(const Network& network, const Layer& layer,
   const auto known = [&](int t) {
     return t >= 0 && t < static_cast<int>(network.tensors.size());
   };
-  const size_t arity = layer.op == Op::kAdd ? 2 : 1;
+  const size_t arity = HasTwoInputs(layer.op) ? 2 : 1;
   if (layer.inputs.size() != arity) {
     return Bad(what, layer.inputs.size(), " inputs instead of ", arity);
   }

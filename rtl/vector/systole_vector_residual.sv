@@ -41,23 +41,18 @@ module systole_vector_residual
   localparam int unsigned End = 16;
   localparam int unsigned AheadBits = $clog2(Ahead);
 
-  typedef struct packed {
-    logic bank, last, row_end;
-  } tag_t;
-
-  logic [End:1] valid_q;
-  tag_t [End:1] tag_q;
+  logic [End:1] valid_q, bank_q, last_q, row_end_q;
   // verilator lint_off UNUSEDSIGNAL
   scalars_t sc_in, sc_narrow, sc_scaled, sc_sum, sc_zp, sc_clamp;  // each stage uses its fields
   // verilator lint_on UNUSEDSIGNAL
   round_t   round_narrow, round_sum;
 
   assign sc_in     = scalars_i[bank_i];
-  assign sc_narrow = scalars_i[tag_q[1].bank];
-  assign sc_scaled = scalars_i[tag_q[Scaled].bank];
-  assign sc_sum    = scalars_i[tag_q[Summed].bank];
-  assign sc_zp     = scalars_i[tag_q[Rounded].bank];
-  assign sc_clamp  = scalars_i[tag_q[Rounded+1].bank];
+  assign sc_narrow = scalars_i[bank_q[1]];
+  assign sc_scaled = scalars_i[bank_q[Scaled]];
+  assign sc_sum    = scalars_i[bank_q[Summed]];
+  assign sc_zp     = scalars_i[bank_q[Rounded]];
+  assign sc_clamp  = scalars_i[bank_q[Rounded+1]];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= '0;
@@ -65,7 +60,11 @@ module systole_vector_residual
   end
 
   always_ff @(posedge clk_i) begin
-    if (valid_i || valid_q != '0) tag_q <= {tag_q[End-1:1], bank_i, last_i, row_end_i};
+    if (valid_i || valid_q != '0) begin
+      bank_q    <= {bank_q[End-1:1], bank_i};
+      last_q    <= {last_q[End-1:1], last_i};
+      row_end_q <= {row_end_q[End-1:1], row_end_i};
+    end
   end
 
   // Operands wait for their results.
@@ -197,9 +196,9 @@ module systole_vector_residual
   );
 
   assign valid_o   = valid_q[End];
-  assign bank_o    = tag_q[End].bank;
-  assign last_o    = tag_q[End].last;
-  assign row_end_o = tag_q[End].row_end;
+  assign bank_o    = bank_q[End];
+  assign last_o    = last_q[End];
+  assign row_end_o = row_end_q[End];
 
   // Each result finds its operand.
   always_ff @(posedge clk_i) begin

@@ -159,6 +159,14 @@ void Walk(const isa::Pool& d, Footprint* f) {
   Destination(d, d.cols, &f->write(Space::kUb));
 }
 
+// A pool of one tap that lies exactly where its result goes.
+bool InPlace(const isa::Pool& d) {
+  const Vectors source = {
+      d.src + static_cast<uint64_t>(int64_t{d.dy} * d.src_pitch + d.dx),
+      d.src_img_pitch, uint64_t{d.sy} * d.src_pitch, d.src_sx};
+  return d.kh == 1 && d.kw == 1 && source == DestinationOf(d);
+}
+
 void Walk(const isa::Add& d, Footprint* f) {
   AddStrided(&f->write(Space::kUb), d.dst, d.line_bytes, d.dst_pitch, d.ny);
   const auto operand = [&](uint64_t src, uint64_t pitch) {
@@ -277,7 +285,7 @@ Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
     f.writes[s] = Normalise(std::move(f.writes[s]));
   }
   const auto op = static_cast<isa::Opcode>(isa::GetBits(descriptor, 0, 8));
-  if (op == isa::Opcode::kPool) {
+  if (op == isa::Opcode::kPool && !InPlace(isa::Pool::Decode(descriptor))) {
     f.own_conflicts = Intersect(f.read(Space::kUb), f.write(Space::kUb));
   }
   f.own_conflicts = Normalise(std::move(f.own_conflicts));

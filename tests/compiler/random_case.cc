@@ -25,7 +25,7 @@ class Maker {
       : rng_(seed), preset_(preset), work_(work) {}
 
   RandomCase Make(const std::string& name) {
-    int kind = Pick(0, 11);
+    int kind = Pick(0, 14);
     for (const auto& [of, first] : kKinds) {
       if (name == of) kind = first;
     }
@@ -44,12 +44,27 @@ class Maker {
     } else if (kind == 9) {
       Start(1, 10, 30);
       Add(Pool(0, /*same=*/true), 0);
+    } else if (kind == 10) {
+      Start(1, 10, 30);
+      const int a = Chance(2) ? Table(0) : Pool(0, /*same=*/true);
+      Mul(a, Chance(2) ? Mean(a) : 0);
+    } else if (kind == 11) {
+      Start(1, 24, 40);
+      Mean(0);
+    } else if (kind == 12) {  // squeeze and excite, and a swish
+      Start(2, 10, 24);
+      const int a = Table(Conv(0, /*same=*/true));
+      const int channels = c_.network.tensors[a].channels;
+      const int b = Table(Conv(Mean(a), /*same=*/true, channels));
+      Conv(Mul(a, b), /*same=*/true);
     } else {
       Start(2, 10, 16);
       const int a = Conv(0, /*same=*/true);
       int last = a;
       if (Chance(2))
         last = Add(Conv(a, /*same=*/true, c_.network.tensors[a].channels), a);
+      if (Chance(3)) last = Mul(last, a);
+      if (Chance(3)) last = Table(last);
       if (Chance(2)) last = Pool(last);
       if (Chance(2)) Dense(last);
     }
@@ -59,8 +74,8 @@ class Maker {
 
  private:
   static constexpr std::pair<const char*, int> kKinds[] = {
-      {"matmul", 0}, {"conv", 3}, {"dense", 7},
-      {"pool", 8},   {"add", 9},  {"network", 10}};
+      {"matmul", 0}, {"conv", 3},  {"dense", 7},   {"pool", 8},    {"add", 9},
+      {"mul", 10},   {"mean", 11}, {"excite", 12}, {"network", 13}};
 
   int Draw(int low, int high) {
     return low + static_cast<int>(rng_() % (high - low + 1));
@@ -310,6 +325,47 @@ class Maker {
                     static_cast<int8_t>(-Pick(0, 4))};
     layer.add[2] = {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
                     static_cast<int8_t>(-Pick(16, 21))};
+    Clamp(layer);
+    return Append(std::move(layer), out);
+  }
+
+  // b: of the same shape, or of one position.
+  int Mul(int a, int b) {
+    Layer layer;
+    layer.op = Op::kMul;
+    layer.inputs = {a, b};
+    layer.requant = {{static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
+                      static_cast<int8_t>(-Pick(4, 9))}};
+    Tensor out = c_.network.tensors[a];
+    out.zero_point = ZeroPoint();
+    Clamp(layer);
+    return Append(std::move(layer), out);
+  }
+
+  int Table(int a) {
+    Layer layer;
+    layer.op = Op::kTable;
+    layer.inputs = {a};
+    for (int i = 0; i < 256; ++i)
+      layer.table.push_back(static_cast<int8_t>(rng_()));
+    Tensor out = c_.network.tensors[a];
+    out.zero_point = ZeroPoint();
+    return Append(std::move(layer), out);
+  }
+
+  // Of all positions.
+  int Mean(int a) {
+    const Tensor in = c_.network.tensors[a];
+    Layer layer;
+    layer.op = Op::kMean;
+    layer.inputs = {a};
+    layer.window.kernel_h = in.height;
+    layer.window.kernel_w = in.width;
+    layer.requant = {
+        {static_cast<int32_t>((1u << 31) / (in.height * in.width + 1)), 0}};
+    Tensor out = in;
+    out.height = out.width = 1;
+    out.zero_point = ZeroPoint();
     Clamp(layer);
     return Append(std::move(layer), out);
   }

@@ -185,8 +185,8 @@ TEST(LowerModuleTest, TheHeadWorksBeforeTheDevice) {
 TEST(LowerModuleTest, SeveralInputsAndOutputs) {
   const auto module =
       Parsed(std::string(kPool) +
-             "  %t = i8[1,4,4,2]{scale=0.0078125} tanh(%x)\n"
-             "  %q = i8[1,2,2,2]{scale=0.0078125} resize_nearest(%t)\n"
+             "  %t = i8[1,4,4,2]{scale=0.5, zero=7} resize_nearest(%x)\n"
+             "  %q = i8[1,2,2,2]{scale=0.5, zero=7} resize_nearest(%t)\n"
              "  %y = i8[1,2,2,2]{scale=0.5} add(%p, %q)\n"
              "  %r = i8[1,8]{scale=0.5, zero=7} reshape(%p)\n"
              "  %s = i8[1,8]{scale=0.00390625, zero=-128} softmax(%r)\n"
@@ -206,24 +206,24 @@ TEST(LowerModuleTest, SeveralInputsAndOutputs) {
             "  %s = i8[1,8]{scale=0.00390625, zero=-128} softmax(%r)\n"
             "  %y = i8[1,2,2,2]{scale=0.5} parameter(), name=\"y\"\n"
             "  %p = i8[1,2,2,2]{scale=0.5, zero=7} reshape(%r)\n"
-            "  %t = i8[1,4,4,2]{scale=0.0078125} parameter(), name=\"t\"\n"
+            "  %t = i8[1,4,4,2]{scale=0.5, zero=7} parameter(), name=\"t\"\n"
             "  return %y as \"y\", %p as \"p\", %s as \"s\", %t as \"t\"\n}\n");
   EXPECT_EQ(ir::Verify(lowered->tail()), absl::OkStatus());
   EXPECT_EQ(model::Validate(lowered->networks[0]), absl::OkStatus());
 }
 
 TEST(LowerModuleTest, DeviceAndHostTakeTurns) {
-  const auto module =
-      Parsed(std::string(kPool) +
-             "  %t = i8[1,2,2,2]{scale=0.0078125} tanh(%p)\n"
-             "  %r = i8[1,2,4,1]{scale=0.0078125} reshape(%t)\n"
-             "  %m = i8[1,1,2,1]{scale=0.0078125} max_pool(%r), kernel=[2, 2], "
-             "stride=[2, 2]\n"
-             "  %l = i8[1,1,2,1]{scale=0.00390625, zero=-128} logistic(%m)\n"
-             "  %q = i8[1,2,2,2]{scale=0.5} add(%p, %t)\n"
-             "  %z = i8[1,1,1,1]{scale=0.00390625, zero=-128} max_pool(%l), "
-             "kernel=[1, 2]\n"
-             "  return %z as \"z\", %q as \"q\"\n");
+  const auto module = Parsed(
+      std::string(kPool) +
+      "  %t = i8[1,2,2,2]{scale=0.5, zero=7} resize_nearest(%p)\n"
+      "  %r = i8[1,2,4,1]{scale=0.5, zero=7} reshape(%t)\n"
+      "  %m = i8[1,1,2,1]{scale=0.5, zero=7} max_pool(%r), kernel=[2, 2], "
+      "stride=[2, 2]\n"
+      "  %l = i8[1,1,2,1]{scale=0.5, zero=7} resize_nearest(%m)\n"
+      "  %q = i8[1,2,2,2]{scale=0.5} add(%p, %t)\n"
+      "  %z = i8[1,1,1,1]{scale=0.5, zero=7} max_pool(%l), "
+      "kernel=[1, 2]\n"
+      "  return %z as \"z\", %q as \"q\"\n");
   const auto lowered = LowerModule(*module);
   ASSERT_TRUE(lowered.ok()) << lowered.status();
   std::string steps;
@@ -242,12 +242,12 @@ TEST(LowerModuleTest, DeviceAndHostTakeTurns) {
   EXPECT_EQ(ir::Print(*lowered->parts[1]),
             "module @m.part1 {\n"
             "  %p = i8[1,2,2,2]{scale=0.5, zero=7} parameter(), name=\"p\"\n"
-            "  %t = i8[1,2,2,2]{scale=0.0078125} tanh(%p)\n"
-            "  %r = i8[1,2,4,1]{scale=0.0078125} reshape(%t)\n"
+            "  %t = i8[1,2,2,2]{scale=0.5, zero=7} resize_nearest(%p)\n"
+            "  %r = i8[1,2,4,1]{scale=0.5, zero=7} reshape(%t)\n"
             "  return %t as \"t\", %r as \"r\"\n}\n");
   EXPECT_EQ(ir::Print(lowered->tail()),
             "module @m.tail {\n"
-            "  %z = i8[1,1,1,1]{scale=0.00390625, zero=-128} parameter(), "
+            "  %z = i8[1,1,1,1]{scale=0.5, zero=7} parameter(), "
             "name=\"z\"\n"
             "  %q = i8[1,2,2,2]{scale=0.5} parameter(), name=\"q\"\n"
             "  return %z as \"z\", %q as \"q\"\n}\n");
@@ -256,7 +256,7 @@ TEST(LowerModuleTest, DeviceAndHostTakeTurns) {
 TEST(LowerModuleTest, RefusesWhatHasNothingForTheDevice) {
   const std::string text =
       "  %x = i8[4]{scale=0.5, zero=7} parameter()\n"
-      "  %y = i8[4]{scale=0.0078125} tanh(%x)\n"
+      "  %y = i8[4]{scale=0.00390625, zero=-128} softmax(%x)\n"
       "  return %y as \"y\"\n";
   EXPECT_THAT(std::string(LowerModule(*Parsed(text)).status().message()),
               HasSubstr("no operator runs on the device"));

@@ -41,8 +41,14 @@ std::unique_ptr<ir::Module> Graph(uint64_t seed) {
       Op::kAdd,           Op::kAdd,    Op::kAveragePool, Op::kMaxPool,
       Op::kRelu,          Op::kPad,    Op::kReshape,     Op::kFullyConnected,
       Op::kFullyConnected};
+  if (seed % 3 == 0) {  // functions of one value, products
+    for (Op op : {Op::kLogistic, Op::kTanh, Op::kHardSwish, Op::kQuantize,
+                  Op::kGelu, Op::kElu, Op::kLeakyRelu, Op::kMul, Op::kMul}) {
+      options.operators.push_back(op);
+    }
+  }
   if (seed % 2 == 0) {  // what the host has to do, in any place
-    for (Op op : {Op::kSoftmax, Op::kLogistic, Op::kMul, Op::kMean}) {
+    for (Op op : {Op::kSoftmax, Op::kMul, Op::kMean, Op::kTranspose}) {
       options.operators.push_back(op);
     }
   }
@@ -132,13 +138,29 @@ TEST(RandomGraphs, GoldenEqualsDevice) {
   EXPECT_GE(done, cases / 20) << "nearly all are refused";
   if (cases < 200) return;
   EXPECT_GE(units["three programs and more"], 2);
-  for (const char* unit :
-       {"conv2d on array", "depthwise_conv2d on array",
-        "fully_connected on array", "add on vector unit",
-        "average_pool on vector unit", "max_pool on vector unit",
-        "softmax on host", "logistic on host", "mean on host", "mul on host",
-        "relu on host", "reshape on nowhere", "several inputs",
-        "several outputs", "work before the device", "several programs"}) {
+  for (const char* unit : {"conv2d on array",
+                           "depthwise_conv2d on array",
+                           "fully_connected on array",
+                           "add on vector unit",
+                           "average_pool on vector unit",
+                           "max_pool on vector unit",
+                           "softmax on host",
+                           "transpose on host",
+                           "mul on host",
+                           "mul on vector unit",
+                           "logistic on vector unit",
+                           "tanh on vector unit",
+                           "hard_swish on vector unit",
+                           "quantize on vector unit",
+                           "gelu on vector unit",
+                           "elu on vector unit",
+                           "leaky_relu on vector unit",
+                           "relu on vector unit",
+                           "reshape on nowhere",
+                           "several inputs",
+                           "several outputs",
+                           "work before the device",
+                           "several programs"}) {
     EXPECT_GE(units[unit], 5) << unit;
   }
 }

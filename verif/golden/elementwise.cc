@@ -67,6 +67,33 @@ absl::StatusOr<TensorI8> Add(const TensorI8& a, const TensorI8& b,
   return output;
 }
 
+absl::StatusOr<TensorI8> MulChannels(const TensorI8& a, int zero_point_a,
+                                     const TensorI8& b, int zero_point_b,
+                                     Multiplier multiplier, Rounding rounding,
+                                     const OutputRange& range) {
+  const bool repeated = b.h() == 1 && b.w() == 1;
+  if (a.n() != b.n() || a.c() != b.c() ||
+      (!repeated && (a.h() != b.h() || a.w() != b.w()))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "product of ", a.shape(), " and ", b.shape(), ": shapes differ"));
+  }
+  TensorI8 output(a.n(), a.h(), a.w(), a.c());
+  for (int n = 0; n < a.n(); ++n) {
+    for (int y = 0; y < a.h(); ++y) {
+      for (int x = 0; x < a.w(); ++x) {
+        for (int c = 0; c < a.c(); ++c) {
+          const int left = a.at(n, y, x, c) - zero_point_a;
+          const int right =
+              b.at(n, repeated ? 0 : y, repeated ? 0 : x, c) - zero_point_b;
+          output.at(n, y, x, c) =
+              ToOutput(Requantize(left * right, multiplier, rounding), range);
+        }
+      }
+    }
+  }
+  return output;
+}
+
 absl::StatusOr<std::array<Multiplier, 3>> AddMultipliers(double scale_a,
                                                          double scale_b,
                                                          double scale_output) {

@@ -90,6 +90,20 @@ absl::StatusOr<TensorI8> RunLayer(const Network& network, const Layer& layer,
     case Op::kAveragePool:
       return AveragePool(input, window.kernel_h, window.kernel_w,
                          GeometryOf(window), range);
+    case Op::kMean:
+      return MeanPool(input, network.in(layer).zero_point, window.kernel_h,
+                      window.kernel_w, GeometryOf(window),
+                      MultiplierOf(layer.requant[0]), RoundingOf(layer), range);
+    case Op::kMul:
+      return MulChannels(
+          input, network.in(layer, 0).zero_point, values[layer.inputs[1]],
+          network.in(layer, 1).zero_point, MultiplierOf(layer.requant[0]),
+          RoundingOf(layer), range);
+    case Op::kTable: {
+      TensorI8 output = input;
+      for (int8_t& value : output.data()) value = layer.table[value + 128];
+      return output;
+    }
     case Op::kAdd:
       return Add(input, values[layer.inputs[1]],
                  {network.in(layer, 0).zero_point,

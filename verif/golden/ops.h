@@ -73,6 +73,21 @@ absl::StatusOr<TensorI8> AveragePool(const TensorI8& input, int kernel_h,
                                      int kernel_w, const Geometry& geometry,
                                      const OutputRange& range);
 
+// Sum over the taps inside the input of what they are above its zero point,
+// requantised: a mean, if the multiplier says so.
+absl::StatusOr<TensorI8> MeanPool(const TensorI8& input, int input_zero_point,
+                                  int kernel_h, int kernel_w,
+                                  const Geometry& geometry,
+                                  Multiplier multiplier, Rounding rounding,
+                                  const OutputRange& range);
+
+// Product of two tensors of the same shape, or of a tensor and one of a
+// position, which is repeated.
+absl::StatusOr<TensorI8> MulChannels(const TensorI8& a, int zero_point_a,
+                                     const TensorI8& b, int zero_point_b,
+                                     Multiplier multiplier, Rounding rounding,
+                                     const OutputRange& range);
+
 // Residual add of two tensors of the same shape.
 struct AddParameters {
   int zero_point_a = 0;

@@ -65,4 +65,19 @@ absl::StatusOr<TensorI8> AveragePool(const TensorI8& input, int kernel_h,
   });
 }
 
+absl::StatusOr<TensorI8> MeanPool(const TensorI8& input, int input_zero_point,
+                                  int kernel_h, int kernel_w,
+                                  const Geometry& geometry,
+                                  Multiplier multiplier, Rounding rounding,
+                                  const OutputRange& range) {
+  return Pool(input, kernel_h, kernel_w, geometry, range,
+              [&](const auto& taps) {
+                const int64_t sum =
+                    taps.sum() - taps.size() * int64_t{input_zero_point};
+                return int64_t{Requantize(static_cast<int32_t>(sum), multiplier,
+                                          rounding)} +
+                       range.zero_point;
+              });
+}
+
 }  // namespace systole::golden

@@ -23,9 +23,12 @@ class Planner {
   explicit Planner(Plan& plan)
       : plan_(plan),
         spilled_(plan.tensors.size(), !plan.allow_resident),
-        wished_(plan.layers.size()) {
-    for (size_t l = 0; l < plan.layers.size(); ++l)
+        wished_(plan.layers.size()),
+        joins_(plan.layers.size()) {
+    for (size_t l = 0; l < plan.layers.size(); ++l) {
       wished_[l] = plan.layers[l].fused;
+      joins_[l] = plan.layers[l].joined;
+    }
   }
 
   absl::Status Run() {
@@ -62,6 +65,11 @@ class Planner {
         plan_.ub_bytes));
   }
 
+  // The operand of a joined addition that is not the result before it.
+  int OperandOf(const PlanLayer& joined, int before) const {
+    return joined.inputs[0] == before ? 1 : 0;
+  }
+
   // Line pitch of a tensor in the unified buffer, for the first layer that
   // walks over it.
   int64_t PitchFor(int tensor) const {
@@ -79,12 +87,19 @@ class Planner {
     needs.g = layer.g;
     needs.matmul = model::HasWeights(layer.op);
     needs.raw = needs.g.element_bytes == 4;
+    needs.table = layer.op == model::Op::kTable;
     for (const int input : layer.inputs)
       needs.resident.push_back(resident_[input] != kNowhere);
+    const int result = plan_.ResultOf(l);
+    if (const PlanLayer* joined = plan_.EpilogueOf(l);
+        joined != nullptr && joined->op == model::Op::kAdd) {
+      const int operand = OperandOf(*joined, layer.output);
+      needs.operand_loaded = resident_[joined->inputs[operand]] == kNowhere;
+    }
     needs.out_resident = out_resident;
     needs.out_stored = !out_resident || plan_.keep_intermediates ||
-                       plan_.tensors[layer.output].output;
-    needs.out_pitch = PitchFor(layer.output);
+                       plan_.tensors[result].output;
+    needs.out_pitch = PitchFor(result);
     needs.in_pitch = needs.matmul
                          ? ChoosePitch(needs.g, needs.g.line_bytes(), preset())
                          : RoundUp(needs.g.line_bytes(), preset().beat_bytes());
@@ -95,6 +110,7 @@ class Planner {
   int Attempt() {
     resident_.assign(plan_.tensors.size(), kNowhere);
     for (PlanTensor& tensor : plan_.tensors) tensor.in_hbm = tensor.input;
+    for (PlanLayer& layer : plan_.layers) layer.joined = false;
     BufferPlacer placer(plan_.ub_bytes, plan_.align());
     for (int l = 0; l < static_cast<int>(plan_.layers.size()); ++l) {
       if (!PlaceLayer(l, placer)) return l;
@@ -104,13 +120,24 @@ class Planner {
     return -1;
   }
 
+  // With the layer behind it, if that can be.
   bool PlaceLayer(int l, BufferPlacer& placer) {
-    const PlanLayer& layer = plan_.layers[l];
+    if (plan_.layers[l].joined) return true;
+    const size_t next = static_cast<size_t>(l) + 1;
+    if (next < joins_.size() && joins_[next]) {
+      plan_.layers[next].joined = true;
+      if (Place(l, placer)) return true;
+      plan_.layers[next].joined = false;
+    }
+    return Place(l, placer);
+  }
+
+  bool Place(int l, BufferPlacer& placer) {
+    const int result = plan_.ResultOf(l);
     const int64_t available = plan_.ub_bytes - placer.Used(l, l);
     std::vector<std::pair<LayerNeeds, LayerFit>> candidates;
     for (const bool out_resident : {true, false}) {
-      if (out_resident &&
-          (spilled_[layer.output] || plan_.LastUse(layer.output) < 0))
+      if (out_resident && (spilled_[result] || plan_.LastUse(result) < 0))
         continue;
       const LayerNeeds needs = NeedsOf(l, out_resident);
       const bool loads =
@@ -151,19 +178,21 @@ class Planner {
            std::count(needs.resident.begin(), needs.resident.end(), false) == 0;
   }
 
-  // Places of inputs that an addition may overwrite: it is the last to read
-  // them, and nobody else reads or stores them meanwhile.
-  std::vector<int> Overwritable(int l, const LayerNeeds& needs, bool fused,
+  // Places of inputs that an elementwise layer may overwrite: it is the last to
+  // read them, and nobody else reads or stores them meanwhile.
+  std::vector<int> Overwritable(int l, const LayerNeeds& needs, bool early,
                                 int64_t img_pitch) const {
     std::vector<int> over;
     const PlanLayer& layer = plan_.layers[l];
-    if (layer.op != model::Op::kAdd || !needs.out_resident) return over;
-    for (const int input : layer.inputs) {
+    if (!model::IsElementwise(layer.op) || !needs.out_resident) return over;
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      const int input = layer.inputs[i];
+      if (plan_.Repeated(layer, i)) continue;
       const int buffer = resident_[input];
       if (buffer == kNowhere || plan_.LastUse(input) != l ||
           plan_.tensors[input].in_hbm)
         continue;
-      if (fused) {
+      if (early) {  // it writes while the layer before reads
         const std::vector<int>& before = plan_.layers[l - 1].inputs;
         if (std::count(before.begin(), before.end(), input) > 0) continue;
       }
@@ -177,7 +206,9 @@ class Planner {
   bool TryPlace(int l, const LayerNeeds& needs, const LayerFit& fit, bool fused,
                 BufferPlacer& placer) {
     PlanLayer& layer = plan_.layers[l];
-    const std::string& output = plan_.tensors[layer.output].name;
+    const int result = plan_.ResultOf(l);
+    const int last = l + (plan_.EpilogueOf(l) != nullptr ? 1 : 0);
+    const std::string& output = plan_.tensors[result].name;
     const auto place = [&](std::string name, int64_t bytes, int first, int last,
                            std::vector<int> over = {}) {
       return placer.Place(
@@ -192,13 +223,13 @@ class Planner {
     if (out.resident) {
       out.pitch = needs.out_pitch;
       out.img_pitch = needs.g.oh * needs.out_pitch;
-      buffer = place(output, fit.out_bytes, fused ? l - 1 : l,
-                     plan_.LastUse(layer.output),
-                     Overwritable(l, needs, fused, out.img_pitch));
+      buffer =
+          place(output, fit.out_bytes, fused ? l - 1 : l, plan_.LastUse(result),
+                Overwritable(last, needs, fused || last > l, out.img_pitch));
     } else {
       out.slot_bytes = fit.out_bytes;
-      buffer =
-          place(output + " (output slots)", fit.out_bytes * kSlotCount, l, l);
+      buffer = place(output + " (output slots)", fit.out_bytes * kSlotCount, l,
+                     last);
     }
     if (!buffer) return false;
     out.buffer = *buffer;
@@ -216,9 +247,19 @@ class Planner {
         in.pitch = fit.in_slots ? fit.in_slot_pitch : needs.in_pitch;
         in.img_pitch = fit.in_slots ? 0 : needs.g.h * needs.in_pitch;
         in.slot_bytes = fit.in_slots ? fit.in_bytes[i] : 0;
-        buffer = place(plan_.tensors[tensor].name +
-                           (fit.in_slots ? " (input slots)" : " (loaded)"),
-                       fit.in_bytes[i] * (fit.in_slots ? kSlotCount : 1), l, l);
+        int64_t bytes = fit.in_bytes[i] * (fit.in_slots ? kSlotCount : 1);
+        if (plan_.Repeated(layer, i)) {  // little: whole in any case
+          in = InputPlacement();
+          in.mode = InputPlacement::Mode::kWhole;
+          in.pitch = in.img_pitch =
+              RoundUp(plan_.tensors[tensor].c, preset().beat_bytes());
+          bytes = plan_.batch * in.img_pitch;
+        }
+        buffer = place(
+            plan_.tensors[tensor].name +
+                (in.mode == InputPlacement::Mode::kSlots ? " (input slots)"
+                                                         : " (loaded)"),
+            bytes, l, l);
         if (!buffer) return false;
         in.buffer = *buffer;
       }
@@ -227,26 +268,77 @@ class Planner {
 
     ParameterPlacement params;
     if (fit.param_bytes > 0) {
-      buffer = place(layer.name + " (parameters)", fit.param_bytes, l, l);
+      buffer = place(layer.name + " (parameters)", fit.param_bytes,
+                     fused ? l - 1 : l, l);
       if (!buffer) return false;
       params = {*buffer, fit.params_whole, kParameterSlots};
     }
 
+    if (last > l && !PlaceJoined(last, fit, out, placer)) return false;
     layer.blocks = fit.blocks;
     layer.in = std::move(ins);
     layer.out = out;
     layer.params = params;
     layer.fused = fused;
-    if (fused && layer.op == model::Op::kAdd) FollowBlocks(l);
-    plan_.tensors[layer.output].in_hbm = out.stored;
+    if (fused && model::IsElementwise(layer.op)) FollowBlocks(l);
+    if (last > l) FollowBlocks(last);
+    plan_.tensors[result].in_hbm = out.stored;
     if (out.resident) {
-      resident_[layer.output] = out.buffer;
+      resident_[result] = out.buffer;
       pitches_[out.buffer] = {out.pitch, out.img_pitch};
     }
     return true;
   }
 
-  // An addition has the blocks of the layer that it follows.
+  // A joined layer has the result of the one before it, and what it needs
+  // besides: a table, the second operand of a sum.
+  bool PlaceJoined(int l, const LayerFit& fit, const OutputPlacement& out,
+                   BufferPlacer& placer) {
+    PlanLayer& layer = plan_.layers[l];
+    const int before = plan_.layers[l - 1].output;
+    layer.fused = false;
+    layer.out = out;
+    layer.in.assign(layer.inputs.size(), InputPlacement());
+    layer.params = ParameterPlacement();
+    for (size_t i = 0; i < layer.inputs.size(); ++i) {
+      InputPlacement& in = layer.in[i];
+      const int tensor = layer.inputs[i];
+      if (tensor == before) {
+        in.buffer = out.buffer;
+      } else if (resident_[tensor] != kNowhere) {
+        in.buffer = resident_[tensor];
+        std::tie(in.pitch, in.img_pitch) = pitches_.at(in.buffer);
+      } else {
+        in.mode = InputPlacement::Mode::kSlots;
+        in.slot_bytes = fit.operand_bytes;
+        for (const Block& b : fit.blocks)
+          in.pitch = std::max(in.pitch, OperandBytes(plan_.layers[l - 1].g,
+                                                     {0, 1, 0, 1, b.x0, b.nx},
+                                                     preset().beat_bytes()));
+        // Every line is as long as the longest.
+        for (const Block& b : fit.blocks)
+          in.slot_bytes = std::max(in.slot_bytes, b.ni * b.ny * in.pitch);
+        const std::optional<int> buffer =
+            placer.Place({plan_.tensors[tensor].name + " (input slots)",
+                          in.slot_bytes * kSlotCount,
+                          l - 1,
+                          l,
+                          {},
+                          kNowhere});
+        if (!buffer) return false;
+        in.buffer = *buffer;
+      }
+    }
+    if (layer.op == model::Op::kTable) {
+      const std::optional<int> buffer = placer.Place(
+          {layer.name + " (parameters)", kTableBytes, l - 1, l, {}, kNowhere});
+      if (!buffer) return false;
+      layer.params.buffer = *buffer;
+    }
+    return true;
+  }
+
+  // An elementwise layer has the blocks of the layer that it follows.
   void FollowBlocks(int l) {
     const PlanLayer& producer = plan_.layers[l - 1];
     std::vector<Block>& blocks = plan_.layers[l].blocks;
@@ -258,8 +350,9 @@ class Planner {
   }
 
   Plan& plan_;
-  std::vector<bool> spilled_, wished_;  // of each tensor; of each layer
-  std::vector<int> resident_;           // buffer of each tensor, kNowhere
+  std::vector<bool> spilled_;         // of each tensor
+  std::vector<bool> wished_, joins_;  // of each layer: fused, joined
+  std::vector<int> resident_;         // buffer of each tensor, kNowhere
   std::map<int, std::pair<int64_t, int64_t>> pitches_;  // of these buffers
 };
 

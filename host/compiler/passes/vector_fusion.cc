@@ -2,9 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compiler/passes/vector_fusion.h"
 
-#include <algorithm>
-
 namespace systole::compiler {
+
+namespace {
+
+// What a layer repeats over its positions has to be there as a whole.
+bool ReadsByPosition(const Plan& plan, const PlanLayer& layer, int tensor) {
+  bool reads = false;
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    if (layer.inputs[i] != tensor) continue;
+    if (plan.Repeated(layer, i)) return false;
+    reads = true;
+  }
+  return reads;
+}
+
+}  // namespace
 
 absl::StatusOr<bool> VectorFusion::Run(Plan& plan) {
   bool changed = false;
@@ -13,8 +26,7 @@ absl::StatusOr<bool> VectorFusion::Run(Plan& plan) {
     const PlanLayer& before = plan.layers[l - 1];
     if (layer.fused || model::HasWeights(layer.op) ||
         !model::HasWeights(before.op) ||
-        std::count(layer.inputs.begin(), layer.inputs.end(), before.output) ==
-            0)
+        !ReadsByPosition(plan, layer, before.output))
       continue;
     layer.fused = changed = true;
   }

@@ -21,10 +21,26 @@ namespace systole::model {
 // Largest height, width, channels, kernel, stride, dilation and padding.
 constexpr int kMaxDimension = 1 << 20;
 
-enum class Op { kConv2D, kDepthwise, kDense, kMaxPool, kAveragePool, kAdd };
+enum class Op {
+  kConv2D,
+  kDepthwise,
+  kDense,
+  kMaxPool,
+  kAveragePool,
+  kMean,  // a pool: the requantised sum of a window
+  kAdd,
+  kMul,
+  kTable,  // any function of one value
+};
 
-// "conv2d", "depthwise", "dense", "maxpool", "avgpool", "add".
+// "conv2d", "depthwise", "dense", "maxpool", "avgpool", "mean", "add", "mul",
+// "table".
 const char* OpName(Op op);
+// Additions and products.
+bool HasTwoInputs(Op op);
+// Each value of the output comes from one of each input.
+bool IsElementwise(Op op);
+bool IsPool(Op op);
 // Convolutions of both kinds and dense layers.
 bool HasWeights(Op op);
 
@@ -66,12 +82,15 @@ struct Requant {
 struct Layer {
   std::string name;
   Op op = Op::kConv2D;
-  std::vector<int> inputs;  // indices in Network::tensors; two for kAdd
-  int output = 0;           // index in Network::tensors
-  Window window;            // 1x1 for kDense, unused by kAdd
+  // Indices in Network::tensors; two for kAdd and kMul. The second one of a
+  // kMul may be 1x1xC: it is repeated over all positions.
+  std::vector<int> inputs;
+  int output = 0;  // index in Network::tensors
+  Window window;   // 1x1 for kDense, unused where IsElementwise
   int clamp_min = -128;
   int clamp_max = 127;
-  Rounding rounding = Rounding::kDouble;  // unused by pools
+  Rounding rounding = Rounding::kDouble;  // unused by max, average and
+                                          // table
 
   // kConv2D: [out][kernel_h][kernel_w][in]. kDepthwise: [out][kernel_h]
   // [kernel_w], output channel c reads input channel c / (out / in). kDense:
@@ -79,7 +98,8 @@ struct Layer {
   // channel).
   std::vector<int8_t> weights;
   std::vector<int32_t> bias;     // [out], zero point of the input not folded
-  std::vector<Requant> requant;  // [out]
+  std::vector<Requant> requant;  // [out]; kMul, kMean: one
+  std::vector<int8_t> table;     // kTable: of -128, -127, ..., 127
   std::array<Requant, 3> add;    // kAdd: first input, second input, output
 };
 

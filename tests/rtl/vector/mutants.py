@@ -84,7 +84,7 @@ MUTANTS = [
     (ISSUE, "choice.rd_len  = src_x_last ? job_q.tail : job_q.len;", "choice.rd_len  = job_q.len;"),
     (ISSUE, "32'(pairs_q) + 32'(found_valid_q && second) < SumPairs", "1'b1"),
     # Order and flow.
-    (PREPARE, "stale_q ? drained_i : older_q == '0", "1'b1"),
+    (PREPARE, "stale_q || kind_q == KindTable ? drained_i : older_q == '0", "1'b1"),
     (PREPARE, "if (hit && !taken_q) stale_q <= 1'b1;", ""),
     (PREPARE, "|| from_second == '1 ||", "||"),
     (PREPARE, "(from_second == -IndexBits'(2) && issue_addr_i[WordBits-1:0] != '0) ||", ""),
@@ -98,7 +98,7 @@ MUTANTS = [
     (UNIT, "job.requant && job.lookup == lookup_q &&", "job.requant &&"),
     (UNIT, "&& !job.residual &&", "&&"),
     (UNIT, "&& !job.residual && !residual_q", "&& !job.residual"),
-    (PREPARE, "stale_q || kind_q == KindTable ? drained_i", "stale_q ? drained_i"),
+    (PREPARE, "stale_q || kind_q == KindTable ?", "stale_q ?"),
     (PREPARE, "block && kind_q != KindTable &&", "block &&"),
     (PREPARE, "if (table_q == 9'(TableBytes))", "if (table_q == 9'(TableBytes / 2))"),
     (PREPARE, "state_q == StLoaded && table_loaded_i", "state_q == StLoaded"),
@@ -111,7 +111,7 @@ MUTANTS = [
     (UNIT, "- CountBits'(out_drop)", ""),
     (UNIT, "!(req_uop.src == SrcAcc && par_busy && req_uop.bank == par_bank)", "1'b1"),
     (UNIT, "assign vwr_valid_o = wr_valid && !freeze_i;", "assign vwr_valid_o = wr_valid;"),
-    (UNIT, "done_q     <= written && wr_dest.last;", "done_q        <= out_valid && out_last;"),
+    (UNIT, "(written && wr_dest.last) || table_done;", "(out_valid && out_last) || table_done;"),
     (UNIT, "fault_now      = !faulted_q && !freeze_i && all_written", "fault_now      = !faulted_q && !freeze_i"),
     # Checks.
     (CHECK, "32'(rq.cols) > Cols", "32'(rq.cols) > Cols + 1"),

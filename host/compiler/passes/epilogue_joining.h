@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#ifndef HOST_COMPILER_PASSES_EPILOGUE_JOINING_H_
+#define HOST_COMPILER_PASSES_EPILOGUE_JOINING_H_
+
+#include <string>
+
+#include "host/compiler/plan.h"
+
+namespace systole::compiler {
+
+// Marks what the requantise of the layer before can do on its way: an addition
+// to its result, or a function of it, that alone reads that result.
+class EpilogueJoining : public PlanPass {
+ public:
+  std::string name() const override { return "epilogue-joining"; }
+  absl::StatusOr<bool> Run(Plan& plan) override;
+};
+
+}  // namespace systole::compiler
+
+#endif  // HOST_COMPILER_PASSES_EPILOGUE_JOINING_H_

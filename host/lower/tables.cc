@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/lower/tables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/ir/evaluate.h"
+#include "host/lower/tensors.h"
+
+namespace systole::lower {
+namespace {
+
+using ir::Node;
+using ir::Op;
+
+bool IsUnary(Op op) {
+  switch (op) {
+    case Op::kLogistic:
+    case Op::kTanh:
+    case Op::kHardSwish:
+    case Op::kAbs:
+    case Op::kNeg:
+    case Op::kExp:
+    case Op::kLog:
+    case Op::kSqrt:
+    case Op::kRsqrt:
+    case Op::kElu:
+    case Op::kGelu:
+    case Op::kLeakyRelu:
+    case Op::kRelu:
+    case Op::kQuantize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsBinary(Op op) {
+  switch (op) {
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kMaximum:
+    case Op::kMinimum:
+    case Op::kSquaredDifference:
+    case Op::kPrelu:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Tables::Tables(const ir::Module& module) {
+  for (const auto& node : module.nodes()) {
+    if (!(IsUnary(node->op) || IsBinary(node->op)) || !TensorOf(*node).ok())
+      continue;
+    const Node* argument = nullptr;
+    const bool one = std::all_of(node->operands.begin(), node->operands.end(),
+                                 [&](const Node* operand) {
+                                   if (operand->is_constant())
+                                     return operand->type.elements() == 1;
+                                   if (!TensorOf(*operand).ok() ||
+                                       operand->type.shape != node->type.shape)
+                                     return false;
+                                   const Node* own = ArgumentOf(operand);
+                                   if (own == nullptr) own = operand;
+                                   if (argument == nullptr) argument = own;
+                                   return argument == own;
+                                 });
+    if (!one || argument == nullptr) continue;
+    absl::StatusOr<std::vector<int8_t>> table = Evaluated(node.get(), argument);
+    if (!table.ok()) continue;
+    arguments_[node.get()] = argument;
+    tables_[node.get()] = *std::move(table);
+  }
+  std::unordered_set<const Node*> needed;
+  for (const ir::Output& output : module.outputs) needed.insert(output.node);
+  for (const auto& node : module.nodes()) {
+    const Node* argument = ArgumentOf(node.get());
+    for (const Node* operand : node->operands) {
+      if (argument == nullptr || operand == argument) needed.insert(operand);
+    }
+  }
+  for (const auto& [node, argument] : arguments_) {
+    if (needed.count(node) == 0) absorbed_.insert(node);
+  }
+}
+
+const Node* Tables::ArgumentOf(const Node* node) const {
+  const auto found = arguments_.find(node);
+  return found == arguments_.end() ? nullptr : found->second;
+}
+
+// The nodes between, run on a tensor of all values.
+absl::StatusOr<std::vector<int8_t>> Tables::Evaluated(
+    const Node* node, const Node* argument) const {
+  ir::Module module(absl::StrCat(node->name, ".table"));
+  std::unordered_map<const Node*, Node*> copies;
+  const auto of_all = [](ir::Type type) {
+    type.shape = {256};
+    return type;
+  };
+  copies[argument] = module.Add({argument->name,
+                                 Op::kParameter,
+                                 of_all(argument->type),
+                                 {},
+                                 ir::ParameterAttributes{argument->name}});
+  // Behind what they read: a chain may be long, so without recursion.
+  std::vector<const Node*> left = {node};
+  while (!left.empty()) {
+    const Node* from = left.back();
+    const auto missing = std::find_if(
+        from->operands.begin(), from->operands.end(),
+        [&](const Node* operand) { return copies.count(operand) == 0; });
+    if (missing != from->operands.end()) {
+      left.push_back(*missing);
+      continue;
+    }
+    left.pop_back();
+    if (copies.count(from) > 0) continue;
+    Node* copy = module.Add(*from);
+    if (from->is_constant()) {
+      copy->type.shape = {1};
+    } else {
+      copy->type = of_all(from->type);
+    }
+    for (ir::Value& operand : copy->operands) operand = copies.at(operand);
+    copies[from] = copy;
+  }
+  module.outputs.push_back({node->name, copies.at(node)});
+  std::vector<int8_t> values(256);
+  for (int i = 0; i < 256; ++i) values[i] = static_cast<int8_t>(i - 128);
+  ir::Literals inputs;
+  inputs.push_back(ir::Literal(std::move(values)));
+  absl::StatusOr<ir::Literals> results = ir::EvaluateModule(module, inputs);
+  if (!results.ok()) return results.status();
+  return results->front().values<int8_t>();
+}
+
+}  // namespace systole::lower
