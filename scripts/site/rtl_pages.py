@@ -72,13 +72,14 @@ def read(path):
     unit = Unit(path, kind, header_comment(lines), [], [], [])
     if kind == "package":
         return unit
-    pending = []  # whole-line comments: what they say belongs to the ports up to the next blank line
+    pending = []  # whole-line comments: of a group of ports, told at its first
     for number, line in enumerate(lines[start:], start + 1):
         code, comment = split_comment(line)
         if not code:
             pending = [*pending, comment] if comment and not comment.startswith("verilator") else ([] if not comment else pending)
             continue
         doc = comment if comment else " ".join(pending)
+        pending = []
         if match := PARAMETER.match(code):
             unit.parameters.append(Row(match["name"], match["type"], default=match["default"], doc=doc))
         elif match := PORT.match(code):

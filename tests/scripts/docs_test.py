@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""The checks of the documents fail on seeded faults: of pages, of the site's links, of tutorials, of the drawn architecture; the reader of
+RTL headers leaves no port out."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts/site")]
+import check_docs  # noqa: E402
+import check_links  # noqa: E402
+import doxygen_filter  # noqa: E402
+import rtl_pages  # noqa: E402
+import tutorials  # noqa: E402
+import wrap_docs  # noqa: E402
+import yaml  # noqa: E402
+from gen import figure  # noqa: E402
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+        return self.root / path
+
+
+class PagesTest(Folder):
+    def problems(self, text):
+        page = self.write("docs/page.md", text)
+        self.write("docs/other.md", "# A `heading`, twice\n\n# A `heading`, twice\n")
+        return list(check_docs.problems_of(page, self.root, {"systole_core", "systole_core_nano"}))
+
+    def test_a_page_without_faults(self):
+        self.assertEqual(self.problems("[x](other.md#a-heading-twice-1), `systole_core`, `systole_core_<preset>`\n"), [])
+
+    def test_each_fault_is_named(self):
+        for text, wanted in (("x" * 120, "120 characters"), ("[x](none.md)", "link to none.md"), ("[x](other.md#none)", "no such heading"),
+                             ("[x](#none)", "no such heading"), ("`rtl/none.sv`", "names rtl/none.sv"), ("`systole_host_if`", "names systole_host_if")):
+            found = self.problems(f"\n{text}\n")
+            self.assertEqual(len(found), 1, (text, found))
+            self.assertTrue(found[0].startswith("docs/page.md:2: "), found)
+            self.assertIn(wanted, found[0])
+
+    def test_a_page_that_the_index_leaves_out(self):
+        self.write("docs/index.md", "- [One](one.md)\n")
+        self.write("docs/one.md", "# One\n")
+        self.assertEqual(list(check_docs.problems_of_index(self.root)), [])
+        self.write("docs/tutorials/two.md", "# Two\n")
+        self.assertEqual(list(check_docs.problems_of_index(self.root)), ["docs/tutorials/two.md: docs/index.md does not list this page"])
+
+
+class WrapTest(unittest.TestCase):
+    def test_only_what_is_too_long(self):
+        text = "# " + "h" * 130 + "\n\n- " + "word " * 40 + "\n\n```\n" + "c" * 130 + "\n```\n\nshort\nlines\n"
+        lines = wrap_docs.wrap(text).splitlines()
+        self.assertEqual(lines[0], "# " + "h" * 130)
+        self.assertTrue(lines[3].startswith("  word"))
+        self.assertIn("c" * 130, lines)
+        self.assertEqual(lines[-2:], ["short", "lines"])
+        self.assertEqual(wrap_docs.wrap("\n".join(lines)).splitlines(), lines)
+
+    def test_no_word_becomes_a_list(self):
+        lines = wrap_docs.wrap("w" * 118 + " - " + "x" * 10 + " 12. y\n").splitlines()
+        self.assertFalse([line for line in lines if re.match(r"\s*(-|\d+\.) ", line)], lines)
+
+
+class LinksTest(Folder):
+    def test_links_and_anchors(self):
+        self.write("index.html", '<a href="a/b.html#there">x</a><a href="https://example.org/none">x</a><img src="x.svg">')
+        self.write("a/b.html", '<h1 id="there">x</h1><a href="../index.html">x</a><a href="#there">x</a>')
+        self.write("x.svg", "<svg/>")
+        self.assertEqual(check_links.check(self.root), ([], 2))
+        for link, wanted in (("none.html", "leads to no file"), ("a/b.html#none", "there is no such anchor"), ("#none", "there is no such anchor"),
+                             ("a", "leads to no file")):
+            self.write("fault.html", f'<a href="{link}">x</a>')
+            self.assertEqual(check_links.check(self.root)[0], [f"fault.html: {link}: {wanted}"])
+        self.write("fault.html", '<img src="none.png">')
+        self.assertEqual(len(check_links.check(self.root)[0]), 1)
+
+
+class TutorialsTest(Folder):
+    def do(self, text, long=False):
+        return tutorials.do_page(self.write("page.md", text), self.root, long)
+
+    def test_commands_files_and_changes(self):
+        self.write("old.txt", "one\ntwo\nthree\n")
+        done = self.do("<!-- file: made.py -->\n```python\nprint(6 * 7)\n```\n\n```diff\n--- a/old.txt\n+++ b/old.txt\n@@ -1,3 +1,3 @@\n one\n"
+                       "-two\n+2\n three\n```\n\n```console\n$ cat old.txt\none\n...\nthree\n$ python3 made.py; \\\n  false\n4...\nexit code 1\n```\n")
+        self.assertEqual(done, 3)
+
+    def test_each_fault_is_seen(self):
+        self.write("old.txt", "one\n")
+        for text, wanted in (("```console\n$ false\n```\n", "exit code 1, not 0"), ("```console\n$ true\nexit code 1\n```\n", "exit code 0, not 1"),
+                             ("```console\n$ echo one\ntwo\n```\n", "and not"), ("```console\n$ true\nmore\n```\n", "and not"),
+                             ("```console\n$ printf 'one\\ntwo\\n'\none\n```\n", "and not"), ("```console\necho\n```\n", "begins with"),
+                             ("```diff\n--- a/old.txt\n+++ b/old.txt\n@@ -1 +1 @@\n-two\n+2\n```\n", "does not apply")):
+            with self.assertRaisesRegex(tutorials.TutorialError, wanted, msg=text):
+                self.do(text)
+
+    def test_long_blocks(self):
+        text = "<!-- long -->\n```console\n$ false\n```\n<!-- by hand -->\n```console\n$ false\n```\n"
+        self.assertEqual(self.do(text), 0)
+        with self.assertRaises(tutorials.TutorialError):
+            self.do(text, long=True)
+
+    def test_every_block_of_the_pages_is_marked_or_run(self):
+        for page in sorted((ROOT / "docs/tutorials").glob("*.md")):
+            text = page.read_text()
+            fences = len(re.findall(r"^```(?:console|diff|python)$", text, re.M))
+            self.assertEqual(len(list(tutorials.blocks_of(text))), fences, page.name)
+            self.assertGreater(fences, 1, page.name)
+
+
+class RtlPagesTest(Folder):
+    HEADER = "// Purpose.\n\nmodule systole_x #(\n    parameter int unsigned Width = 8  // bits\n) (\n    input  logic clk_i,\n{port}\n);\nendmodule\n"
+
+    def test_ports_and_parameters(self):
+        unit = rtl_pages.read(self.write("systole_x.sv", self.HEADER.format(port="    output logic [Width-1:0] data_o [4]  // rows")))
+        self.assertEqual([(p.name, p.default, p.doc) for p in unit.parameters], [("Width", "8", "bits")])
+        self.assertEqual([(p.name, p.direction, p.type, p.doc) for p in unit.ports],
+                         [("clk_i", "input", "logic", ""), ("data_o", "output", "logic [Width-1:0] [4]", "rows")])
+
+    def test_what_is_not_understood_is_an_error(self):
+        with self.assertRaisesRegex(rtl_pages.HeaderError, "systole_x.sv:7: not understood"):
+            rtl_pages.read(self.write("systole_x.sv", self.HEADER.format(port="    other_if.slave bus")))
+
+    def test_every_port_of_the_design(self):
+        for path in sorted((ROOT / "rtl").rglob("*.sv")):
+            text = re.sub(r"//.*", "", path.read_text())
+            unit = rtl_pages.read(path)
+            if unit.kind == "module":
+                header = re.search(r"module .*?\)\s*;", text, re.S)[0]
+                self.assertEqual(len(set(p.name for p in unit.ports)), len(unit.ports), path)
+                self.assertTrue(unit.ports or path.stem == "systole_cfg_check", path)
+                for name in re.findall(r"\b\w+_(?:i|ni|o)\b(?=\s*(?:\[[^\]]*\]\s*)*(?:,|$))", header, re.M):
+                    self.assertIn(name, [p.name for p in unit.ports], path)
+
+
+class FilterTest(unittest.TestCase):
+    def test_comments_become_documentation(self):
+        text = doxygen_filter.translate("// SPDX-x\n//\n// A file.\n//\n//   Use(it);\n#include <x>\n// What f <does>.\nint f();  // trailing\n")
+        self.assertIn("/// @file", text)
+        self.assertIn("/// @verbatim\n///   Use(it);\n/// @endverbatim", text)
+        self.assertIn("/// What f \\<does\\>.\nint f();  ///< trailing", text)
+
+
+class FigureTest(unittest.TestCase):
+    def setUp(self):
+        self.figure = yaml.safe_load((ROOT / figure.SOURCE).read_text())
+        self.modules = {path.stem for path in (ROOT / "rtl").rglob("*.sv")}
+
+    def test_a_module_that_is_not_there(self):
+        self.figure["boxes"]["sds"]["modules"] = ["systole_host_if"]
+        with self.assertRaisesRegex(ValueError, "box sds names systole_host_if"):
+            figure.draw(self.figure, self.modules)
+
+    def test_an_arrow_to_nowhere(self):
+        self.figure["arrows"].append({"from": "none.l.50", "to": "sds.l.50"})
+        with self.assertRaisesRegex(ValueError, "there is no box none"):
+            figure.draw(self.figure, self.modules)
+
+
+class SiteTest(Folder):
+    """The whole generator on two pages, where its packages are (scripts/setup.sh docs)."""
+
+    def build(self):
+        python = ROOT / ".venv-docs/bin/python"
+        if not python.exists():
+            self.skipTest("no .venv-docs: scripts/setup.sh docs")
+        return subprocess.run([python, ROOT / "scripts/site/build.py", "--root", self.root, "--build", self.root / "build", "--no-cpp"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+
+    def test_a_site_and_its_faults(self):
+        shutil.copytree(ROOT / "scripts/site", self.root / "scripts/site")
+        self.write("rtl/a/systole_x.sv", RtlPagesTest.HEADER.format(port="    input logic rst_ni"))
+        self.write("docs/index.md", "# Top\n\n## Group\n\n- [One](one.md)\n")
+        self.write("docs/one.md", "# One\n\n[module](../rtl/a/systole_x.sv), [folder](../rtl/a), [top](index.md#group)\n")
+        result = self.build()
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("rst_ni", (self.root / "build/site/rtl/systole_x.html").read_text())
+        self.write("docs/two.md", "# Two\n")
+        self.assertIn("isn't included in any toctree", self.build().stdout)
+        (self.root / "docs/two.md").unlink()
+        self.write("docs/one.md", "# One\n\n[top](index.md#none)\n")
+        result = self.build()
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn("none", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
