@@ -28,8 +28,7 @@ struct RandomCase {
 
 // Aims at about `work` products. `kind` chooses what is made: matmul, conv,
 // dense, pool, add, mul, mean, excite, network; empty: the seed does. Shapes
-// and operations are
-// choices (tests/testing/choices.h), values are not.
+// and operations are choices (tests/testing/choices.h), values are not.
 RandomCase MakeRandomCase(uint64_t seed, const Preset& preset, int64_t work,
                           const std::string& kind = "");
 
