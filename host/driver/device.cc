@@ -193,6 +193,16 @@ absl::Status Device::FaultStatus(const Program& program,
   return absl::AbortedError(text);
 }
 
+absl::StatusOr<Waveform> Device::Replay(const TraceOptions&) {
+  return absl::UnimplementedError(
+      absl::StrCat(backend(), ": has no waveforms (only rtl has)"));
+}
+
+absl::StatusOr<Waveform> Device::ReplayAround(int, uint64_t,
+                                              const std::string&) {
+  return Replay({});
+}
+
 absl::Status Device::CancelledStatus(uint64_t done) const {
   return absl::CancelledError(
       absl::StrFormat("%s: the program was stopped after %d %s", backend(),

@@ -121,7 +121,8 @@ std::string DescribeMismatch(const Program& program, const Preset& preset,
                              const LayerInfo& layer, const TensorInfo& tensor,
                              absl::Span<const uint8_t> got,
                              absl::Span<const uint8_t> want,
-                             const RunStats& stats) {
+                             const RunStats& stats,
+                             std::optional<uint64_t>* cycle) {
   if (got.size() != want.size()) {
     return absl::StrFormat("%s (%s): %d bytes, golden has %d", layer.name,
                            layer.op, got.size(), want.size());
@@ -134,6 +135,7 @@ std::string DescribeMismatch(const Program& program, const Preset& preset,
     ++wrong;
   }
   if (first < 0) return "";
+  if (cycle != nullptr) *cycle = stats.cycles;  // at the latest
   const int64_t c = first % tensor.channels,
                 x = first / tensor.channels % tensor.w;
   const int64_t y = first / (tensor.channels * tensor.w) % tensor.h,
@@ -155,9 +157,11 @@ std::string DescribeMismatch(const Program& program, const Preset& preset,
   const int index = writer < 0 ? store : writer;
   absl::StrAppendFormat(&text, "; written by descriptor %d: %s", index,
                         Disassemble(program.descriptors[index]));
-  if (stats.cycles > 0)
-    absl::StrAppendFormat(&text, "; complete at cycle %d",
-                          RetireCycle(stats, index));
+  if (stats.cycles > 0) {
+    const int64_t at = RetireCycle(stats, index);
+    absl::StrAppendFormat(&text, "; complete at cycle %d", at);
+    if (cycle != nullptr) *cycle = static_cast<uint64_t>(at);
+  }
   return text;
 }
 
@@ -261,8 +265,9 @@ absl::StatusOr<CheckedRun> RunChecked(
     if (!got.ok()) return got.status();
     for (const ExpectedTensor& want : expected) {
       if (want.name != tensor->name) continue;
-      layer.mismatch = DescribeMismatch(program, device.preset(), layer.info,
-                                        *tensor, *got, want.bytes, run.stats);
+      layer.mismatch =
+          DescribeMismatch(program, device.preset(), layer.info, *tensor, *got,
+                           want.bytes, run.stats, &layer.wrong_cycle);
       layer.bit_exact = layer.mismatch.empty();
     }
   }

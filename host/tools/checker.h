@@ -50,6 +50,7 @@ struct LayerRun {
   std::optional<bool> bit_exact;  // nothing: its output never reached HBM
   std::string mismatch;  // operation, image, row, column, channel, both values,
                          // descriptor, cycle
+  std::optional<uint64_t> wrong_cycle;  // that cycle, if there is a mismatch
 };
 
 struct CheckedRun {
@@ -71,12 +72,14 @@ inline absl::StatusOr<CheckedRun> RunChecked(
   return RunChecked(device, program, network, Inputs{input}, expected);
 }
 
-// The first difference of a tensor, or an empty string.
+// The first difference of a tensor, or an empty string. `cycle`: that in which
+// what wrote it was complete.
 std::string DescribeMismatch(const Program& program, const Preset& preset,
                              const LayerInfo& layer, const TensorInfo& tensor,
                              absl::Span<const uint8_t> got,
                              absl::Span<const uint8_t> want,
-                             const RunStats& stats);
+                             const RunStats& stats,
+                             std::optional<uint64_t>* cycle = nullptr);
 
 // Bytes that a layer's descriptors move, whole beats.
 void CountBytes(const Program& program, const Preset& preset,

@@ -141,9 +141,11 @@ absl::Status CheckProgram(const RunArgs& args,
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    const std::string& preset,
                                                    Progress& progress,
-                                                   ProbeSink* probe) {
-  if (!args.trace.empty()) {
-    if (absl::Status s = CheckWritable(args.trace); !s.ok()) return s;
+                                                   ProbeSink* probe,
+                                                   size_t programs) {
+  if (!args.waves.trace.file.empty()) {
+    if (absl::Status s = CheckWritable(args.waves.trace.file); !s.ok())
+      return s;
   }
   DeviceOptions options;
   options.probe = probe;
@@ -152,8 +154,9 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
   options.stall_rate = args.stall;
   options.checked = args.checked;
   options.check_races = args.checked;
-  options.trace_file = args.trace;
-  options.trace_first_tag = options.trace_last_tag = args.trace_layer;
+  if (absl::Status s = SetWaves(args.waves, args.backend, programs, options);
+      !s.ok())
+    return s;
   const bool iss = args.backend == "iss";
   options.progress = [iss, &progress](uint64_t count) {
     progress.Report(count, iss ? "descriptors" : "cycles");
@@ -194,14 +197,6 @@ absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
 absl::Status CheckPlaces(const RunArgs& args,
                          const runtime::CompiledModel& model,
                          const std::vector<std::string>& files) {
-  size_t layers = 0;
-  for (const Program& program : model.programs)
-    layers = std::max(layers, program.layers.size());
-  if (args.trace_layer >= static_cast<int>(layers)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("--trace-layer %d: the program has layers 0 to %d",
-                        args.trace_layer, layers - 1));
-  }
   absl::Status status;
   for (const std::string& file : files) {
     if (status.ok() && !file.empty()) status = CheckWritable(file);
@@ -244,14 +239,6 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--seed", args->seed, "seed of all that is random")
       ->check(Seed())
       ->capture_default_str();
-  CLI::Option* const trace =
-      sub->add_option("--trace", args->trace,
-                      "write a waveform (FST) to this file (rtl)")
-          ->check(FileName());
-  sub->add_option("--trace-layer", args->trace_layer,
-                  "record only this layer, counted from 0 (rtl)")
-      ->check(WholeNumber(0, 65535))
-      ->needs(trace);
   sub->add_flag(
       "--checked", args->checked,
       "randomise unknown values (rtl), prove the synchronisation (iss)");
@@ -265,6 +252,7 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   CLI::Option* const program = AddModelOptions(*sub, *args);
   AddProgramOptions(*sub, program, *args);
   AddDigitsOptions(*sub, program, *args);
+  AddWaveOptions(*sub, args->waves);
   sub->callback([args, preset, reports, sub, &chosen] {
     CheckOnlyOnRtl(*sub, args->backend, {"--stall", "--trace"});
     args->preset_given = preset->count() > 0;

@@ -338,6 +338,7 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--reports", args->reports,
                   "folder of train.json; empty: none")
       ->capture_default_str();
+  AddWaveOptions(*sub, o.waves);
   sub->add_flag("--json", args->json, "print JSON instead of the table");
   sub->add_flag("--quiet", args->quiet, "show no progress");
   sub->callback([args, recipe, sub, &chosen] {

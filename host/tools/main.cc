@@ -12,6 +12,7 @@
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/options.h"
+#include "host/tools/waves.h"
 
 namespace {
 
@@ -28,6 +29,7 @@ int ExitCode(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  systole::tools::SetCommandLine(argc, argv);
   CLI::App app(
       "Systole: an open TPU. Compiles int8 networks, trains in bf16, and runs "
       "both on the simulated core.",

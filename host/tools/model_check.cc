@@ -66,11 +66,9 @@ absl::Status ModelCheck::RunPart(const ir::Module& part, bool first,
   return absl::OkStatus();
 }
 
-absl::Status ModelCheck::CompareProgram(const model::Network& network,
-                                        const Program& program,
-                                        const RunStats& stats,
-                                        const runtime::BatchRun& run,
-                                        Values& values) {
+absl::Status ModelCheck::CompareProgram(
+    size_t number, const model::Network& network, const Program& program,
+    const RunStats& stats, const runtime::BatchRun& run, Values& values) {
   Inputs inputs;
   for (size_t i = 0; i < network.inputs.size(); ++i) {
     inputs.push_back(
@@ -96,9 +94,11 @@ absl::Status ModelCheck::CompareProgram(const model::Network& network,
     }
     TensorInfo tensor = *program.FindTensor(layer.output);
     tensor.n = run.images;
-    Record(layer.output,
-           DescribeMismatch(program, preset, layer, tensor,
-                            BytesOf(got->second), want->second->bytes, stats));
+    std::optional<uint64_t> cycle;
+    Record(layer.output, DescribeMismatch(program, preset, layer, tensor,
+                                          BytesOf(got->second),
+                                          want->second->bytes, stats, &cycle));
+    if (cycle && !first_) first_ = Place{number, *cycle};
   }
   return absl::OkStatus();
 }
@@ -116,7 +116,7 @@ absl::Status ModelCheck::CompareLayers(const runtime::CompiledModel& model,
     absl::Status status =
         RunPart(*lowered.parts[i], i == 0, inputs, run.images, values);
     if (status.ok()) {
-      status = CompareProgram(lowered.networks[i], model.programs[i],
+      status = CompareProgram(i, lowered.networks[i], model.programs[i],
                               run.runs[i], run, values);
     }
     if (!status.ok()) return status;

@@ -12,6 +12,7 @@
 #define HOST_TOOLS_MODEL_CHECK_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,13 @@ class ModelCheck {
   // By tensor: whether all that was compared was equal.
   const std::map<std::string, bool>& tensors() const { return tensors_; }
   const std::vector<std::string>& mismatches() const { return mismatches_; }
+  // The program, of those of a batch, that wrote the first wrong value of a
+  // layer, and the cycle; nothing: none was wrong, or only an output.
+  struct Place {
+    size_t program = 0;
+    uint64_t cycle = 0;
+  };
+  const std::optional<Place>& first() const { return first_; }
 
  private:
   using Values =
@@ -46,7 +54,7 @@ class ModelCheck {
                        const std::vector<ir::Literal>& inputs, int64_t images,
                        Values& values) const;
   // A program against the golden network, whose outputs go into `values`.
-  absl::Status CompareProgram(const model::Network& network,
+  absl::Status CompareProgram(size_t number, const model::Network& network,
                               const Program& program, const RunStats& stats,
                               const runtime::BatchRun& run, Values& values);
   absl::Status CompareLayers(const runtime::CompiledModel& model,
@@ -60,6 +68,7 @@ class ModelCheck {
   const runtime::Source& source_;
   std::map<std::string, bool> tensors_;
   std::vector<std::string> mismatches_;
+  std::optional<Place> first_;
 };
 
 }  // namespace systole::tools

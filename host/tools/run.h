@@ -14,15 +14,16 @@
 #include "absl/status/status.h"
 #include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
+#include "host/tools/waves.h"
 #include "systole/device.h"
 
 namespace systole::tools {
 
 struct RunArgs {
-  std::string backend = "rtl", preset = "edge", reports = "build/reports",
-              trace;
+  std::string backend = "rtl", preset = "edge", reports = "build/reports";
+  WaveArgs waves;
   std::optional<int64_t> batch;
-  int trace_layer = -1, stall = 0;
+  int stall = 0;
   uint64_t seed = 1;
   bool json = false, checked = false, quiet = false;
   bool preset_given = false, reports_given = false;  // not the defaults
@@ -40,11 +41,13 @@ struct RunArgs {
 };
 
 // The device that the options describe; it reports to `progress`, and its
-// cycles to `probe`; they must outlive it.
+// cycles to `probe`; they must outlive it. For waveforms of failures it keeps
+// the last `programs` starts.
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    const std::string& preset,
                                                    Progress& progress,
-                                                   ProbeSink* probe = nullptr);
+                                                   ProbeSink* probe = nullptr,
+                                                   size_t programs = 1);
 
 // args.model: a program, or what one is made of. What is asked for and the
 // program is not made for (preset, batch) is an error.

@@ -211,7 +211,11 @@ absl::Status RunDigits(const RunArgs& args) {
     if (!expected.ok()) return expected.status();
     const auto run = RunChecked(**device, *program, *network, input, *expected);
     if (Interrupted()) return Stopped(first, args.images);
-    if (!run.ok()) return run.status();
+    if (!run.ok()) return WithWaveform(**device, run.status());
+    for (const LayerRun& layer : run->layers) {
+      if (layer.wrong_cycle)
+        RecordWrong(**device, (*device)->runs() - 1, *layer.wrong_cycle);
+    }
     totals.right += CountRight(run->output(), &digits->labels[first], images);
     totals.images += images;
     Accumulate(*run, totals);
@@ -234,7 +238,7 @@ absl::Status RunDigits(const RunArgs& args) {
       absl::StrFormat("%d mismatches:", totals.mismatches.size());
   for (const std::string& mismatch : totals.mismatches)
     text += "\n  " + mismatch;
-  return absl::DataLossError(text);
+  return WithWaveform(**device, absl::DataLossError(text));
 }
 
 }  // namespace systole::tools

@@ -42,6 +42,7 @@ struct Result {
   std::vector<Literal> outputs;
   std::map<std::string, std::vector<int8_t>> tensors;  // for args.tensors
   Json runs = Json::array();
+  absl::Status wrong;  // with the waveform of the first wrong value
   // Of the first batch, on the RTL: a table a program, and the same as JSON.
   std::string layers;
   Json layers_json;
@@ -140,7 +141,7 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
   profile::Recorder recorder(programs);
   const bool recorded = args.backend == "rtl" && !args.checked;
   auto device = OpenDevice(args, model.preset(), progress,
-                           recorded ? &recorder : nullptr);
+                           recorded ? &recorder : nullptr, programs.size());
   if (!device.ok()) return device.status();
   runtime::Runner runner(**device, model);
   Result result;
@@ -156,10 +157,16 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
     }
     auto run = runner.Run(batch);
     if (Interrupted()) return Stopped(first, inputs.images);
-    if (!run.ok()) return run.status();
+    if (!run.ok()) return WithWaveform(**device, run.status());
     if (check != nullptr) {
       if (absl::Status s = check->Compare(model, batch, *run); !s.ok())
         return s;
+      if (const auto& wrong = check->first()) {
+        const size_t after = programs.size() - wrong->program;
+        RecordWrong(**device, (*device)->runs() - static_cast<int>(after),
+                    wrong->cycle);
+        result.wrong = WithWaveform(**device, absl::DataLossError(""));
+      }
     }
     if (!args.tensors.empty()) {
       for (const auto& [name, values] : run->tensors) {
@@ -382,7 +389,7 @@ absl::Status RunModel(const RunArgs& args) {
       absl::StrFormat("%d mismatches:", checker->mismatches().size());
   for (const std::string& mismatch : checker->mismatches())
     text += "\n  " + mismatch;
-  return absl::DataLossError(text);
+  return absl::DataLossError(absl::StrCat(text, result->wrong.message()));
 }
 
 }  // namespace systole::tools

@@ -128,6 +128,11 @@ absl::StatusOr<std::unique_ptr<Device>> TrainRun::OpenDevice(
   options.preset = options_.recipe.preset;
   const char* unit = backend == "rtl" ? "cycles" : "descriptors";
   options.stop = options_.overdue;
+  const bool steps = backend == options_.backend;
+  if (steps || backend == "rtl") {
+    if (absl::Status s = SetWaves(options_.waves, backend, 1, options); !s.ok())
+      return s;
+  }
   options.progress = [this, unit](uint64_t count) {
     if (options_.progress) {
       options_.progress(Label(static_cast<int64_t>(history_.curve.size())),
@@ -201,7 +206,9 @@ absl::Status TrainRun::Run() {
   for (int64_t step = first_; step < end_; ++step) {
     const absl::Status status = Step(step);
     const bool given_up = absl::IsCancelled(status);
-    if (!status.ok() && !given_up) return status;
+    if (absl::IsDataLoss(status))  // somewhere in the step's program
+      RecordWrong(*device_, device_->runs() - 1, step_cycles_);
+    if (!status.ok() && !given_up) return WithWaveform(*device_, status);
     const bool last = step + 1 == end_;
     interrupted_ =
         given_up || (!last && options_.interrupted && options_.interrupted());
@@ -235,6 +242,7 @@ absl::Status TrainRun::Step(int64_t step) {
   point.rate = rate;
   auto got = outcome(*trainer_, &point);
   if (!got.ok()) return got.status();
+  step_cycles_ = static_cast<uint64_t>(point.cycles);
   point.loss = got->loss;
   point.right = got->right;
   if (other_) {

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "host/tools/train_check.h"
 #include "host/tools/train_recipe.h"
+#include "host/tools/waves.h"
 #include "host/training/trainer.h"
 #include "systole/device.h"
 
@@ -39,7 +40,8 @@ struct TrainOptions {
   Check check = Check::kEnds;
   std::string digits, test_digits;  // folders
   std::string save, resume;         // checkpoints
-  int64_t stop = 0;                 // end after this step; 0: the last one
+  WaveArgs waves;
+  int64_t stop = 0;  // end after this step; 0: the last one
   int64_t test_images = 0;
   int64_t eval_every = 0;  // steps; 0: at the end only
   // Called now and then: a line of text, and how many of what (cycles or
@@ -90,6 +92,7 @@ class TrainRun {
   Digits train_;
   Batch test_;
   std::unique_ptr<BatchOrder> order_;
+  uint64_t step_cycles_ = 0;  // of the last step
   std::unique_ptr<Device> device_, other_device_;
   std::unique_ptr<training::Trainer> trainer_, other_;
   training::TrainState state_;  // after the last step

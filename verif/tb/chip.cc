@@ -39,6 +39,10 @@ void Chip::Clock() {
   const sc_core::sc_time period(1, sc_core::SC_NS);
   int cycles = 1;
   while (!Cycle() && cycles < kCyclesACall) ++cycles;
+  if (core_->failed()) {  // whoever waits does so for ever
+    sc_core::sc_pause();
+    return;
+  }
   next_trigger(cycles * period);
 }
 
@@ -81,7 +85,7 @@ bool Chip::Cycle() {
   }
   if (core_->cycles() % kProgressCycles == 0 && on_progress)
     on_progress(core_->cycles());
-  return heard;
+  return heard || core_->failed();
 }
 
 void Chip::AccessRegisters(tlm::tlm_generic_payload& payload,

@@ -20,15 +20,20 @@
 
 #include "verif/tb/core_model.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "verif/coverage/log.h"
 #include "verif/tb/huge_pages.h"
+#include "verif/tb/waveform.h"
+#include "verif/views/fst.h"
 #include "verif/views/hold.h"
+#include "verif/views/print.h"
 #include "verilated.h"
 #include SYSTOLE_MODEL_HEADER
 #if SYSTOLE_MODEL_AXI
@@ -71,6 +76,7 @@ class ModelledCore : public CoreModel {
     context_.randReset(options.checked ? 2 : 0);
     context_.randSeed(static_cast<int>(options.seed & 0x7fffffff) | 1);
     context_.traceEverOn(SYSTOLE_MODEL_TRACE);
+    context_.fatalOnError(false);
     Verilated::threadContextp(&context_);
     {
       HugePages huge_pages;
@@ -94,9 +100,7 @@ class ModelledCore : public CoreModel {
 #endif
     coverage::Add(SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED, cycles_, hits);
     if (record_ != nullptr) std::fclose(record_);
-#if SYSTOLE_MODEL_TRACE
-    if (fst_) fst_->close();
-#endif
+    if (place_) CloseTrace().IgnoreError();
     Verilated::threadContextp(
         &context_);  // the run-time library looks there when a model goes,
                      // whichever was made last
@@ -111,6 +115,7 @@ class ModelledCore : public CoreModel {
   }
 
   void Cycle(Pins* pins) override {
+    views::printed = &printed_;
     Apply(pins->in);
     model_->clk_i = 0;
     model_->eval();
@@ -119,7 +124,8 @@ class ModelledCore : public CoreModel {
     if (record_ != nullptr) Record();
     model_->clk_i = 1;
     model_->eval();
-    Dump();
+    views::printed = nullptr;
+    if (!printed_.empty()) Printed();
 #ifdef SYSTOLE_MODEL_PROBE
     if (probe_ != nullptr) Probe();
 #endif
@@ -136,27 +142,60 @@ class ModelledCore : public CoreModel {
   }
 
   uint64_t cycles() const override { return cycles_; }
+  const std::optional<FailedAssertion>& failed() const override {
+    return failed_;
+  }
 
-  absl::Status SetTrace(const std::string& file, bool on) override {
+  absl::Status OpenTrace(const std::string& file, uint64_t zero) override {
 #if SYSTOLE_MODEL_TRACE
-    if (on && !fst_) {
-      fst_ = std::make_unique<VerilatedFstC>();
-      model_->trace(fst_.get(), 99);
-      fst_->open(file.c_str());
-      if (!fst_->isOpen()) {
-        fst_.reset();
-        return absl::UnavailableError(
-            absl::StrCat(file, ": cannot write the waveform"));
-      }
-    }
-    tracing_ = on;
-    if (!on && fst_) fst_->flush();
-    return absl::OkStatus();
+    auto place = WaveformPlace::Reserve(file);
+    if (!place.ok()) return place.status();
+    place_.emplace(*std::move(place));
+    trace_file_ = file;
+    trace_zero_ = zero;
+    recorded_ = 0;
+    views::fst_error = 0;
+    fst_ = std::make_unique<VerilatedFstC>();
+    fst_->set_time_unit("1s");  // viewers scale seconds by nothing
+    fst_->set_time_resolution("1s");
+    model_->trace(fst_.get(), 99);
+    fst_->open(place_->beside().c_str());
+    if (fst_->isOpen()) return absl::OkStatus();
+    return CloseTrace();
 #else
-    (void)on;
+    (void)zero;
     return absl::UnimplementedError(
         absl::StrCat(file, ": this build of the ", SYSTOLE_MODEL_PRESET,
                      " model has no waveform tracing"));
+#endif
+  }
+
+  void RecordTrace(uint64_t from, uint64_t to) override {
+    record_from_ = from;
+    record_to_ = to;
+  }
+
+  absl::Status CloseTrace() override {
+#if SYSTOLE_MODEL_TRACE
+    const bool open = fst_->isOpen();
+    fst_.reset();
+    record_from_ = record_to_ = 0;
+    const int error = !open && views::fst_error == 0 ? EIO : views::fst_error;
+    if (error != 0) {
+      place_.reset();
+      return absl::UnavailableError(absl::StrCat(
+          trace_file_, ": cannot write the waveform: ", std::strerror(error)));
+    }
+    if (recorded_ == 0) {
+      place_.reset();
+      return absl::OutOfRangeError(
+          absl::StrCat(trace_file_, ": no cycle to record came"));
+    }
+    absl::Status status = place_->Commit();
+    place_.reset();
+    return status;
+#else
+    return absl::OkStatus();
 #endif
   }
 
@@ -209,8 +248,42 @@ class ModelledCore : public CoreModel {
 
   void Dump() {
 #if SYSTOLE_MODEL_TRACE
-    if (tracing_) fst_->dump(2 * cycles_ + model_->clk_i);
+    if (cycles_ < record_from_ || cycles_ >= record_to_) return;
+    fst_->dump(cycles_ - trace_zero_);
+    ++recorded_;
 #endif
+  }
+
+  // Of a failed assertion: "[0] %Error: FILE:LINE: Assertion failed in
+  // PATH.LABEL: WHAT". Anything else is passed on.
+  void Printed() {
+    const std::string text = std::exchange(printed_, "");
+    if (!context_.gotError()) {
+      std::fputs(text.c_str(), stdout);
+      return;
+    }
+    if (failed_) return;
+    const std::string first = text.substr(0, text.find('\n'));
+    const std::string_view marks[] = {"%Error: ", " in ", ": "};
+    FailedAssertion f{first, "", cycles_};
+    const size_t at = first.find(marks[0]), in = first.find(marks[1]);
+    if (at != std::string::npos && in != std::string::npos) {
+      const size_t path = in + marks[1].size();
+      const size_t end = first.find(marks[2], path);
+      f.path = first.substr(path, end - path);
+      f.what = first.substr(at + marks[0].size(), in - at - marks[0].size());
+      const size_t label = f.path.rfind('.');
+      if (end != std::string::npos && label != std::string::npos) {
+        const std::string cause = first.substr(end + marks[2].size());
+        if (f.path.compare(label + 1, 2, "a_") == 0) {
+          absl::StrAppend(&f.what, ": ", f.path.substr(label + 1));
+          f.path.resize(label);
+        } else {
+          absl::StrAppend(&f.what, ": ", cause);
+        }
+      }
+    }
+    failed_ = std::move(f);
   }
 
   void Apply(const PinsIn& in) {
@@ -294,10 +367,14 @@ class ModelledCore : public CoreModel {
   uint64_t cycles_ = 0;
   [[maybe_unused]] ProbeSink* probe_ = nullptr;
   std::FILE* record_ = nullptr;
+  std::string printed_;  // in this cycle
+  std::optional<FailedAssertion> failed_;
 #if SYSTOLE_MODEL_TRACE
   std::unique_ptr<VerilatedFstC> fst_;
-  bool tracing_ = false;
 #endif
+  std::optional<WaveformPlace> place_;  // of the open trace
+  std::string trace_file_;
+  uint64_t trace_zero_ = 0, record_from_ = 0, record_to_ = 0, recorded_ = 0;
 };
 
 [[maybe_unused]] const bool registered = RegisterCore(

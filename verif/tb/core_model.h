@@ -15,7 +15,9 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -71,8 +73,17 @@ struct CoreOptions {
   std::string record_file = "";      // engine record: all pins of every cycle
 };
 
+// An assertion of the design that did not hold.
+struct FailedAssertion {
+  std::string what;    // "systole_fifo.sv:62: Assertion failed: a_count"
+  std::string path;    // its module's instance: systole_top.u_chip.u_core...
+  uint64_t cycle = 0;  // of cycles()
+};
+
 class CoreModel {
  public:
+  static constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
+
   virtual ~CoreModel() = default;
   // Holds the hardware reset for some cycles, inputs idle.
   virtual void HardReset() = 0;
@@ -80,9 +91,20 @@ class CoreModel {
   virtual void Cycle(Pins* pins) = 0;
   // Cycles since construction.
   virtual uint64_t cycles() const = 0;
-  // Waveform (FST): opens the file at the first call; records while on.
-  // kUnimplemented if the build has no tracing.
-  virtual absl::Status SetTrace(const std::string& file, bool on) = 0;
+  // The first one; the model means nothing after it.
+  virtual const std::optional<FailedAssertion>& failed() const = 0;
+
+  // A waveform (FST) of all signals, a time a cycle, as they settled before the
+  // clock's edge; cycle `zero` of cycles() is time 0. Records nothing yet.
+  // kUnavailable: cannot be written there.
+  virtual absl::Status OpenTrace(const std::string& file, uint64_t zero) = 0;
+  // Records the cycles `from` <= cycles() < `to`, both of cycles(): a trace has
+  // one such stretch.
+  virtual void RecordTrace(uint64_t from, uint64_t to) = 0;
+  // Completes the file. kUnavailable: it could not be written;
+  // kOutOfRange: no cycle was recorded; there is no file then.
+  virtual absl::Status CloseTrace() = 0;
+
   // A sample a cycle from now on. kUnimplemented if the build has no probe.
   virtual absl::Status SetProbe(ProbeSink* sink) = 0;
 };

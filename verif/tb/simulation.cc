@@ -74,6 +74,8 @@ class Simulation::Bench : public sc_core::sc_module {
 
   // Runs the simulation until the request is answered.
   tlm::tlm_response_status Serve(const Request& request) {
+    if (chip.core().failed()) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+    status_ = tlm::TLM_GENERIC_ERROR_RESPONSE;  // of a request that ends so
     request_ = request;
     pending_.notify(sc_core::SC_ZERO_TIME);
     sc_core::sc_start();
@@ -171,6 +173,7 @@ absl::Status Simulation::Transport(bool registers, bool write, uint64_t addr,
                               : Bench::Request::Kind::kMemory;
   if (bench_->Serve({kind, write, addr, data, bytes}) == tlm::TLM_OK_RESPONSE)
     return absl::OkStatus();
+  if (core().failed()) return Failed();
   return absl::OutOfRangeError(absl::StrFormat(
       "the core refused to %s %d bytes at %s 0x%x", write ? "write" : "read",
       bytes, registers ? "register" : "memory address", addr));
@@ -207,8 +210,15 @@ absl::Status Simulation::WaitInterrupt(uint64_t max_cycles) {
                      max_cycles}) == tlm::TLM_OK_RESPONSE) {
     return absl::OkStatus();
   }
+  if (core().failed()) return Failed();
   return absl::DeadlineExceededError(
       absl::StrCat("no interrupt within ", max_cycles, " cycles"));
+}
+
+absl::Status Simulation::Failed() {
+  const FailedAssertion& failed = *core().failed();
+  return absl::InternalError(absl::StrFormat("%s, in %s, cycle %d", failed.what,
+                                             failed.path, failed.cycle));
 }
 
 CoreModel& Simulation::core() { return bench_->chip.core(); }

@@ -43,6 +43,9 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
+  // Each request fails with kInternal in and after the cycle in which an
+  // assertion of the design did (CoreModel::failed).
+  //
   // Through AXI4-Lite and AXI4 pins. kOutOfRange when the core answers with an
   // error.
   absl::StatusOr<uint32_t> ReadRegister(uint32_t offset);
@@ -68,6 +71,7 @@ class Simulation {
   Simulation(const Preset* preset, std::unique_ptr<MemoryModel> memory);
   absl::Status Transport(bool registers, bool write, uint64_t addr,
                          uint8_t* data, uint64_t bytes);
+  absl::Status Failed();
 
   const Preset* preset_;
   std::unique_ptr<MemoryModel> memory_;

@@ -19,6 +19,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,26 @@
 
 namespace systole {
 
+// What of a program a waveform shows (rtl).
+struct TraceOptions {
+  std::string file;  // FST; empty: none. Views of it go beside (docs/waves.md)
+  int run = 0;       // the program, of those started since Open
+  std::string
+      layer;  // its name, or its number from 0; empty: the whole program
+  uint64_t from = 0;  // cycles since the program's start, `to` exclusive; of a
+  uint64_t to = std::numeric_limits<uint64_t>::max();  // layer: not looked at
+  std::optional<uint64_t>
+      mark;  // the cycle that it is all about, for the views
+};
+
+// A waveform that a replay recorded.
+struct Waveform {
+  std::string file;
+  std::string view;  // the save file of GTKWave that opens on it
+  int run = 0;
+  uint64_t from = 0, to = 0;  // cycles, as of TraceOptions
+};
+
 struct DeviceOptions {
   std::string preset = "edge";
   uint64_t seed =
@@ -50,10 +71,12 @@ struct DeviceOptions {
   std::string record_file;  // engine record: all pins of every cycle go there
   uint64_t sample_cycles = 0;  // read all counters about this often while a
                                // program runs (rtl); 0 = never
-  std::string trace_file;      // FST waveform (rtl)
-  int trace_first_tag = -1;    // record only from this layer's first
-                               // retirement... to its last; -1 = everything
-  int trace_last_tag = -1;
+  TraceOptions trace;
+  // The last so many program starts are kept as copies of the process, from
+  // which Replay goes on (rtl). With `waves`, a folder, a fault and a failed
+  // assertion are replayed by themselves.
+  int snapshots = 0;
+  std::string waves;
   // Gets a sample a cycle from Open on; outlives the device (rtl, but checked).
   ProbeSink* probe = nullptr;
   // Called now and then during Wait with the cycles so far (rtl) or descriptors
@@ -151,12 +174,31 @@ class Device {
   virtual absl::Status Reset() = 0;
   virtual std::optional<FaultState> fault() const = 0;
 
+  // Programs started since Open.
+  virtual int runs() const { return 0; }
+  // Runs a program again from its start, in a copy of this process that was
+  // kept, and records trace.file; this device stays as it is. The replay is
+  // compared with the run: kInternal if a completion, fault or failed assertion
+  // differs. kFailedPrecondition: that start is not kept.
+  virtual absl::StatusOr<Waveform> Replay(const TraceOptions& trace);
+  // Replay of the cycles around one (kAroundBefore, kAroundAfter), the largest
+  // number: the last kAtEnd, into a file in DeviceOptions::waves that is named
+  // after preset, `what` and run.
+  virtual absl::StatusOr<Waveform> ReplayAround(int run, uint64_t cycle,
+                                                const std::string& what);
+  static constexpr uint64_t kAroundBefore = 3000, kAroundAfter = 1000,
+                            kAtEnd = 20000;
+  // What became of the last ReplayAround, also of those by themselves.
+  const absl::StatusOr<Waveform>& waveform() const { return waveform_; }
+
  protected:
   absl::Status FaultStatus(const Program& program,
                            const FaultState& fault) const;
   // `done`: cycles (rtl) or descriptors (iss).
   absl::Status CancelledStatus(uint64_t done) const;
   uint64_t next_free_ = 0;
+  absl::StatusOr<Waveform> waveform_ =
+      absl::NotFoundError("no waveform was recorded");
 };
 
 }  // namespace systole

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tools/waves.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "host/tools/options.h"
+
+namespace systole::tools {
+namespace {
+
+constexpr size_t kKept = 16;  // starts: each is a process
+
+std::vector<std::string>& CommandLine() {
+  static auto& words = *new std::vector<std::string>;
+  return words;
+}
+
+std::string Quoted(const std::string& word) {
+  const char* const plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"
+      ":=,+@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos)
+    return word;
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+// The command of this process with what records that waveform instead of what
+// it recorded.
+std::string CommandFor(const Waveform& waveform) {
+  std::vector<std::string> words;
+  const std::vector<std::string>& all = CommandLine();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string option = all[i].substr(0, all[i].find('='));
+    if (option == "--trace" || option == "--trace-layer" ||
+        option == "--trace-window" || option == "--trace-run") {
+      if (option == all[i]) ++i;
+      continue;
+    }
+    words.push_back(Quoted(all[i]));
+  }
+  absl::StrAppendFormat(
+      &words.emplace_back(), "--trace %s --trace-run %d --trace-window %d:%d",
+      Quoted(waveform.file), waveform.run, waveform.from, waveform.to);
+  return absl::StrJoin(words, " ");
+}
+
+}  // namespace
+
+void SetCommandLine(int argc, char** argv) {
+  CommandLine().assign(argv, argv + argc);
+}
+
+void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
+  args.folder = "build/waves";
+  const char* const group = "Waveforms (rtl)";
+  CLI::Option* const trace = sub.add_option(
+      "--trace", args.trace.file,
+      "record a waveform (FST) of one program into this file, and views of it "
+      "beside (docs/waves.md)");
+  trace->group(group)->check(FileName());
+  CLI::Option* const layer =
+      sub.add_option("--trace-layer", args.trace.layer,
+                     "only while this layer is at work; its name, or its "
+                     "number from 0")
+          ->group(group)
+          ->needs(trace);
+  sub.add_option("--trace-window", args.window,
+                 "only these cycles of the program: FROM:TO, TO exclusive")
+      ->group(group)
+      ->needs(trace)
+      ->excludes(layer);
+  sub.add_option("--trace-run", args.trace.run,
+                 "which of the programs that run one after the other, from 0")
+      ->group(group)
+      ->needs(trace)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sub.add_option("--waves", args.folder,
+                 "folder of the waveform that a fault, a failed assertion or a "
+                 "wrong value leaves; empty: none")
+      ->group(group)
+      ->capture_default_str();
+}
+
+absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
+                      size_t programs, DeviceOptions& options) {
+  options.trace = args.trace;
+  if (!args.window.empty()) {
+    const std::vector<std::string> ends = absl::StrSplit(args.window, ':');
+    if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &options.trace.from) ||
+        !absl::SimpleAtoi(ends[1], &options.trace.to) ||
+        options.trace.from >= options.trace.to) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "--trace-window %s: FROM:TO is wanted, cycles with FROM below TO",
+          args.window));
+    }
+  }
+  if (backend != "rtl") {
+    if (args.trace.file.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "--trace: the backend %s has no waveforms, only rtl has", backend));
+  }
+  options.waves = args.folder;
+  if (!args.folder.empty())
+    options.snapshots =
+        static_cast<int>(std::clamp<size_t>(programs, 1, kKept));
+  return absl::OkStatus();
+}
+
+void RecordWrong(Device& device, int run, uint64_t cycle) {
+  if (absl::IsNotFound(device.waveform().status()))
+    device.ReplayAround(run, cycle, "mismatch").status().IgnoreError();
+}
+
+absl::Status WithWaveform(const Device& device, const absl::Status& status) {
+  if (status.ok() || absl::IsCancelled(status)) return status;
+  const auto& waveform = device.waveform();
+  std::string text(status.message());
+  if (waveform.ok()) {
+    absl::StrAppendFormat(
+        &text,
+        "\n  waveform: %s, cycles %d to %d, replayed from the start of program "
+        "%d\n  open it:  gtkwave %s\n  again:    %s",
+        waveform->file, waveform->from, waveform->to, waveform->run,
+        Quoted(waveform->view), CommandFor(*waveform));
+  } else if (!absl::IsNotFound(waveform.status())) {
+    absl::StrAppend(&text, "\n  no waveform: ", waveform.status().message());
+  }
+  return absl::Status(status.code(), text);
+}
+
+}  // namespace systole::tools

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Waveforms of `run` and `train`: their options, and what is said of one that a
+// failure left.
+#ifndef HOST_TOOLS_WAVES_H_
+#define HOST_TOOLS_WAVES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "systole/device.h"
+
+namespace systole::tools {
+
+struct WaveArgs {
+  TraceOptions trace;
+  std::string window;  // FROM:TO
+  std::string folder;  // of waveforms of failures; empty: none
+};
+
+// --trace, --trace-layer, --trace-window, --trace-run, --waves (build/waves).
+void AddWaveOptions(CLI::App& sub, WaveArgs& args);
+
+// Into the options of a device that keeps the last `programs` starts (some).
+// kInvalidArgument: a window that is none, or a backend without waveforms.
+absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
+                      size_t programs, DeviceOptions& options);
+
+// A value of program `run` of the device is wrong that was written in `cycle`:
+// records the waveform around it, if it is the device's first.
+void RecordWrong(Device& device, int run, uint64_t cycle);
+
+// A failure, with the waveform that shows it if the device recorded one, and
+// the command that records it again.
+absl::Status WithWaveform(const Device& device, const absl::Status& status);
+
+// The words of this program's command, as a shell takes them.
+void SetCommandLine(int argc, char** argv);
+
+}  // namespace systole::tools
+
+#endif  // HOST_TOOLS_WAVES_H_

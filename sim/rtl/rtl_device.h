@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Driver backend "rtl": registers and HBM through the pins of the Verilated
+// core in its SystemC test bench. What replays programs is in replay.cc.
+
+#ifndef SYSTOLE_SIM_RTL_RTL_DEVICE_H_
+#define SYSTOLE_SIM_RTL_RTL_DEVICE_H_
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/rtl/environment.h"
+#include "sim/rtl/snapshot.h"
+#include "sim/rtl/tracer.h"
+#include "systole/device.h"
+#include "verif/tb/simulation.h"
+
+namespace systole {
+
+class RtlDevice : public Device {
+ public:
+  RtlDevice(const DeviceOptions& options, const Environment& environment,
+            std::unique_ptr<tb::Simulation> sim);
+  ~RtlDevice() override { ForgetDevice(this); }
+
+  absl::Status Configure();
+
+  const Preset& preset() const override { return sim_->preset(); }
+  std::string backend() const override { return "rtl"; }
+  absl::Status Write(uint64_t addr, absl::Span<const uint8_t> bytes) override;
+  absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) override;
+  absl::Status Start(const Program& program) override;
+  absl::StatusOr<RunStats> Wait() override;
+  absl::Status Reset() override;
+  std::optional<FaultState> fault() const override { return fault_; }
+
+  int runs() const override { return runs_; }
+  absl::StatusOr<Waveform> Replay(const TraceOptions& trace) override;
+  absl::StatusOr<Waveform> ReplayAround(int run, uint64_t cycle,
+                                        const std::string& what) override;
+
+ private:
+  // A program's start that is kept, and what came of it.
+  struct Kept {
+    int run = 0;
+    std::unique_ptr<Snapshot> snapshot;
+    std::vector<Retire> retires;
+    std::string end;  // DescribeEnd
+    uint64_t cycles = 0;
+  };
+
+  absl::Status CheckRange(uint64_t addr, size_t bytes) const;
+  absl::StatusOr<uint64_t> Read64(uint32_t offset);
+  absl::Status WaitOrStop(RunStats& stats);
+  absl::StatusOr<RunStats> Finish(const Program& program, absl::Status status,
+                                  RunStats stats);
+  absl::StatusOr<CounterSample> ReadSample();
+  absl::Status ReadState();
+  absl::Status FailedStatus(const Program& program) const;
+  uint64_t now() const { return sim_->core().cycles() - start_cycle_; }
+
+  // replay.cc
+  absl::Status KeepStart(const Program& program);
+  void KeepEnd();
+  void ReplayFailure();
+  std::string RunAgain(const Program& program, const std::string& order);
+  std::string DescribeEnd() const;
+
+  DeviceOptions options_;
+  std::string folder_;                         // of replays
+  std::optional<TraceOptions> process_trace_;  // its run: of the process
+  std::unique_ptr<tb::Simulation> sim_;
+  const Program* running_ = nullptr;
+  int runs_ = 0;
+  uint64_t start_cycle_ = 0;
+  double start_cpu_ = 0;
+  std::vector<Retire> retires_;
+  std::optional<FaultState> fault_;
+  std::optional<Tracer> tracer_;
+  std::deque<Kept> kept_;
+};
+
+}  // namespace systole
+
+#endif  // SYSTOLE_SIM_RTL_RTL_DEVICE_H_

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "sim/rtl/tracer.h"
+
+#include <array>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "verif/waves/view.h"
+
+namespace systole {
+namespace {
+
+constexpr uint64_t kForever = tb::CoreModel::kForever;
+constexpr int kBefore = 4;       // descriptors of a queue
+constexpr uint64_t kAfter = 64;  // cycles
+
+// The layer that the text names, by name or number.
+absl::StatusOr<int> FindLayer(const Program& program, const std::string& text) {
+  const int layers = static_cast<int>(program.layers.size());
+  for (int l = 0; l < layers; ++l) {
+    if (program.layers[l].name == text) return l;
+  }
+  int number = -1;
+  if (absl::SimpleAtoi(text, &number) && number >= 0 &&
+      (number < layers || layers == 0))
+    return number;
+  std::string known;
+  for (int l = 0; l < layers; ++l)
+    absl::StrAppend(&known, l == 0 ? "" : ", ", l, " ", program.layers[l].name);
+  return absl::InvalidArgumentError(
+      absl::StrFormat("no layer '%s' to trace; the program has: %s", text,
+                      known.empty() ? "none with a name" : known));
+}
+
+}  // namespace
+
+absl::Status Tracer::Open() {
+  if (options_.from >= options_.to) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a waveform of cycles %d to %d: there are none",
+                        options_.from, options_.to));
+  }
+  if (!options_.layer.empty()) {
+    if (absl::Status s = PlanLayer(); !s.ok()) return s;
+  }
+  if (absl::Status s = core_.OpenTrace(options_.file, start_); !s.ok())
+    return s;
+  if (wanted_.empty()) {
+    const bool open_end = options_.to > kForever - start_;
+    core_.RecordTrace(start_ + options_.from,
+                      open_end ? kForever : start_ + options_.to);
+  } else if (begins_.empty()) {
+    core_.RecordTrace(start_, kForever);
+    recording_ = true;
+  }
+  return absl::OkStatus();
+}
+
+// A stretch begins at the completion of one of the last descriptors of a queue
+// before the layer's first one there: by then none of the layer has started,
+// unless more than those were in flight.
+absl::Status Tracer::PlanLayer() {
+  const auto layer = FindLayer(program_, options_.layer);
+  if (!layer.ok()) return layer.status();
+  layer_ = *layer;
+  const size_t count = program_.descriptors.size();
+  wanted_.assign(count, false);
+  begins_.assign(count, false);
+  std::array<std::vector<uint32_t>, isa::kNumQueues> before;
+  std::array<bool, isa::kNumQueues> reached{};
+  bool from_start = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const isa::Header header =
+        isa::Halt::Decode(program_.descriptors[i]).header;
+    const isa::OpInfo* op = isa::FindOp(header.opcode);
+    if (op == nullptr || op->queue == isa::Queue::kNone) continue;
+    const size_t queue = static_cast<size_t>(op->queue);
+    if (header.tag == layer_) {
+      wanted_[i] = true;
+      ++left_;
+      if (reached[queue]) continue;
+      reached[queue] = true;
+      const size_t size = before[queue].size();
+      if (size < kBefore) from_start = true;
+      for (size_t b = size < kBefore ? 0 : size - kBefore; b < size; ++b)
+        begins_[before[queue][b]] = true;
+    }
+    before[queue].push_back(i);
+  }
+  if (left_ == 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "no descriptor of layer '%s' to trace", options_.layer));
+  }
+  if (from_start) begins_.clear();
+  return absl::OkStatus();
+}
+
+void Tracer::OnRetire(uint32_t index) {
+  if (wanted_.empty() || index >= wanted_.size()) return;
+  if (!recording_ && (wanted_[index] || begins_[index])) {
+    core_.RecordTrace(now(), kForever);
+    recording_ = true;
+  }
+  if (wanted_[index] && --left_ == 0) core_.RecordTrace(0, now() + kAfter);
+}
+
+absl::Status Tracer::Close() {
+  absl::Status status = core_.CloseTrace();
+  if (absl::IsOutOfRange(status)) {
+    return absl::OutOfRangeError(absl::StrFormat(
+        "%s: nothing to record: the program ended after %d cycles",
+        options_.file, now() - start_));
+  }
+  if (!status.ok()) return status;
+  const auto view =
+      waves::WriteViews(options_.file, program_, layer_, options_.mark);
+  if (!view.ok()) return view.status();
+  view_ = *view;
+  return absl::OkStatus();
+}
+
+}  // namespace systole

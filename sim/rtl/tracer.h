@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Records a waveform of one program's run: all of it, a window of cycles, or
+// the time in which a layer's descriptors are at work.
+//
+//   Tracer tracer(core, options, *program, start);  // before the start
+//   status = tracer.Open();
+//   tracer.OnRetire(index, cycle);          // at each completion
+//   status = tracer.Close();                // when it has ended
+
+#ifndef SYSTOLE_SIM_RTL_TRACER_H_
+#define SYSTOLE_SIM_RTL_TRACER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "systole/device.h"
+#include "verif/tb/core_model.h"
+
+namespace systole {
+
+class Tracer {
+ public:
+  // `start`: of CoreModel::cycles(), the program's cycle 0 and the waveform's.
+  Tracer(tb::CoreModel& core, const TraceOptions& options,
+         const Program& program, uint64_t start)
+      : core_(core), options_(options), program_(program), start_(start) {}
+
+  // kInvalidArgument: no such layer; kUnavailable: the file cannot be written.
+  absl::Status Open();
+  void OnRetire(uint32_t index);
+  // Writes the views too. Errors as of CoreModel::CloseTrace.
+  absl::Status Close();
+  // The save file of GTKWave, after Close.
+  const std::string& view() const { return view_; }
+
+ private:
+  absl::Status PlanLayer();
+  uint64_t now() const { return core_.cycles(); }
+
+  tb::CoreModel& core_;
+  const TraceOptions options_;
+  const Program& program_;
+  const uint64_t start_;
+  int layer_ = -1;
+  // Completions at which a layer's stretch begins, and its own descriptors.
+  std::vector<bool> begins_, wanted_;
+  size_t left_ = 0;
+  bool recording_ = false;
+  std::string view_;
+};
+
+}  // namespace systole
+
+#endif  // SYSTOLE_SIM_RTL_TRACER_H_

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Waveforms of `systole run` and of failing tests: the views, the commands that record them again, and disks that are full."""
+
+import argparse
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+MODEL = "models/mnist_cnn.safetensors"
+TOOL = [[], ["--map-root-user"]]  # of unshare: as root, or as somebody
+
+
+def run(command, **options):
+    return subprocess.run([str(word) for word in command], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options)
+
+
+def spoilt_model(path):
+    """A copy of the digits network in which one bit of the last layer's weights is another one."""
+    data = bytearray((ROOT / MODEL).read_bytes())
+    data[-40] ^= 0x40
+    path.write_bytes(data)
+
+
+class Waves(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+        self.systole = BUILD / "bin" / "systole"
+        self.digits = [self.systole, "run", "--preset", "nano", "--images", "1", "--batch", "1", "--reports", "", "--quiet"]
+
+    def test_layer_by_name_and_make_waves(self):
+        done = run([*self.digits, "--trace", self.path / "a.fst", "--trace-layer", "conv2"])
+        self.assertEqual(done.returncode, 0, done.stdout)
+        view = (self.path / "a.gtkw").read_text()
+        self.assertRegex(view, r"\[markername\] .conv2 end\n")
+        self.assertIn("conv2", (self.path / "a.view" / "layer.txt").read_text())
+        for missing in (None, self.path / "a.gtkw"):
+            if missing:
+                missing.unlink()
+            environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+            done = run([ROOT / "scripts/python", "scripts/waves/waves.py", "--build", BUILD, "--view-only", self.path / "a.fst"], env=environment)
+            self.assertEqual(done.returncode, 1 if missing else 0, done.stdout)
+            self.assertIn("there is no such view" if missing else "gtkwave --save", done.stdout)
+
+    def test_options(self):
+        for words, cause in ((["--trace-layer", "1"], "--trace"), (["--trace", "x.fst", "--trace-window", "9:3"], "FROM below TO"),
+                             (["--trace", "x.fst", "--trace-window", "1:2", "--trace-layer", "1"], "excludes"),
+                             (["--trace", "x.fst", "--backend", "iss"], "has no waveforms")):
+            done = run([*self.digits, *words])
+            self.assertNotEqual(done.returncode, 0, words)
+            self.assertIn(cause, done.stdout)
+
+    def test_a_mismatch_leaves_a_waveform_and_the_command_that_records_it(self):
+        """The model that is checked against differs in one bit."""
+        other = self.path / "other.safetensors"
+        spoilt_model(other)
+        command = [self.systole, "run", MODEL, "--random", "2", "--seed", "3", "--stall", "20", "--preset", "nano", "--check", other, "--quiet",
+                   "--waves", self.path / "waves"]
+        done = run(command)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        waveform, begin, end = re.search(r"waveform: (\S+), cycles (\d+) to (\d+), replayed", done.stdout).groups()
+        cycle = int(re.search(r"complete at cycle (\d+)", done.stdout)[1])
+        self.assertLess(int(begin), cycle)
+        self.assertLessEqual(cycle, int(end))
+        view = pathlib.Path(re.search(r"open it: +gtkwave (\S+)", done.stdout)[1])
+        self.assertIn(f" {cycle} ", view.read_text().splitlines()[3])
+        first = self.values(waveform)
+        again = re.search(r"again: +(.*)", done.stdout)[1]
+        self.assertIn("--stall 20", again)
+        pathlib.Path(waveform).unlink()
+        done = run(shlex.split(again))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(f"complete at cycle {cycle}", done.stdout)
+        self.assertEqual(first, self.values(waveform))
+
+    def values(self, waveform):
+        """All that a waveform says, but when it was written."""
+        text = subprocess.run(["fst2vcd", waveform], stdout=subprocess.PIPE, check=True).stdout
+        self.assertGreater(len(text), 100000)
+        return text[text.index(b"$timescale"):]
+
+    def test_a_failing_test_leaves_a_waveform_and_its_complete_command(self):
+        test = BUILD / "bin" / "waves_test"
+        environment = {**os.environ, "SYSTOLE_WAVES": str(self.path)}
+        command = [test, "--gtest_also_run_disabled_tests", "--gtest_filter=*Window*:*DISABLED_Fails*"]
+        done = run(command, env=environment)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        again = re.search(r"again: +(.*)", done.stdout)[1]
+        self.assertIn("run=2,", again)
+        waveform = re.search(r"waveform: (\S+), cycles", done.stdout)[1]
+        first = self.values(waveform)
+        pathlib.Path(waveform).unlink()
+        done = run(["bash", "-c", again])
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(done.stdout.count("[ RUN      ]"), 1)
+        self.assertEqual(first, self.values(waveform))
+
+    def test_full_disks(self):
+        """On disks of all sizes up to one that is large enough: nothing lost, nothing left, one error."""
+        unshare = next(([["unshare", "-m", *words] for words in TOOL if run(["unshare", "-m", *words, "true"]).returncode == 0]), None)
+        self.assertTrue(unshare, "no way to mount a disk here")
+        script = r"""
+          mount -t tmpfs -o size=$1k none "$2" && echo older > "$2/a.fst" && shift && cd "$OLDPWD_" || exit 99
+          folder=$1; shift
+          "$@" --trace "$folder/a.fst"; code=$?
+          cd "$folder"; echo "files: $(ls -A | tr '\n' ' ')"; [ "$(head -c 5 a.fst)" = older ] && echo kept
+          exit $code"""
+        codes = []
+        for size in (8, 64, 256, 1024, 65536):
+            done = run([*unshare[0], "bash", "-c", script, "disk", size, self.path, *self.digits, "--trace-window", "0:6000"],
+                       env={**os.environ, "OLDPWD_": str(ROOT)})
+            codes.append(done.returncode)
+            if done.returncode == 0:
+                self.assertNotIn("kept", done.stdout)
+                continue
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertEqual(len(re.findall(r"^systole: .*: cannot (?:write the (?:waveform|view)|be made).*$", done.stdout, re.M)), 1, done.stdout)
+            if "write the waveform" in done.stdout:
+                self.assertIn("No space left on device", done.stdout)
+                self.assertIn("files: a.fst \n", done.stdout)
+                self.assertIn("kept", done.stdout)
+        self.assertEqual((codes[0], codes[-1]), (1, 0))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    arguments, rest = parser.parse_known_args()
+    BUILD = arguments.build.resolve()
+    if not shutil.which("fst2vcd"):
+        raise SystemExit("no fst2vcd: run scripts/setup.sh")
+    unittest.main(argv=[__file__, *rest], verbosity=2)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The place of a waveform: it is recorded beside, and gets its name when it is
+// complete, so that none is ever half there and none that was there is lost.
+//
+//   auto place = WaveformPlace::Reserve("build/waves/conv1.fst");
+//   if (!place.ok()) return place.status();
+//   Record(place->beside());
+//   return place->Commit();
+
+#ifndef SYSTOLE_VERIF_TB_WAVEFORM_H_
+#define SYSTOLE_VERIF_TB_WAVEFORM_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace systole::tb {
+
+class WaveformPlace {
+ public:
+  // Follows symbolic links. The message names the file and what is wrong with
+  // it: it is no plain file, its folder is missing or cannot be written.
+  static absl::StatusOr<WaveformPlace> Reserve(const std::string& file);
+  WaveformPlace(WaveformPlace&& other) noexcept
+      : file_(std::move(other.file_)), beside_(std::move(other.beside_)) {
+    other.beside_.clear();
+  }
+  WaveformPlace& operator=(WaveformPlace&&) = delete;
+  ~WaveformPlace();  // without Commit: nothing is left
+
+  const std::string& beside() const { return beside_; }
+  absl::Status Commit();
+
+ private:
+  WaveformPlace(std::string file, std::string beside)
+      : file_(std::move(file)), beside_(std::move(beside)) {}
+
+  std::string file_, beside_;
+};
+
+}  // namespace systole::tb
+
+#endif  // SYSTOLE_VERIF_TB_WAVEFORM_H_

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What the models of this thread print (messages of failed assertions) goes to
+// stdout, or into a text that a test bench names:
+//
+//   std::string text;
+//   views::printed = &text;
+//   model.eval();
+//   views::printed = nullptr;
+
+#ifndef SYSTOLE_VERIF_VIEWS_PRINT_H_
+#define SYSTOLE_VERIF_VIEWS_PRINT_H_
+
+#include <string>
+
+namespace systole::views {
+
+extern thread_local std::string* printed;
+
+}  // namespace systole::views
+
+// What Verilator's library calls instead of printf.
+extern "C" int systole_print(const char* format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+#endif  // SYSTOLE_VERIF_VIEWS_PRINT_H_

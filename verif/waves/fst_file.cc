@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "verif/waves/fst_file.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gtkwave/fstapi.h"
+
+namespace systole::waves {
+
+absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(
+    const std::string& file) {
+  void* const reader = fstReaderOpen(file.c_str());
+  if (reader == nullptr)
+    return absl::UnavailableError(
+        absl::StrCat(file, ": cannot be read as an FST waveform"));
+  std::unique_ptr<FstFile> fst(new FstFile(reader));
+  fst->begin_ = fstReaderGetStartTime(reader);
+  fst->end_ = fstReaderGetEndTime(reader);
+  fst->ReadNames();
+  if (!fst->top_.empty()) return fst;
+  return absl::NotFoundError(
+      absl::StrCat(file, ": has no signals of a systole_top"));
+}
+
+FstFile::~FstFile() { fstReaderClose(reader_); }
+
+void FstFile::ReadNames() {
+  std::vector<std::string> scopes;
+  size_t top = 0;  // scopes up to the chip's top, or 0
+  while (const fstHier* h = fstReaderIterateHier(reader_)) {
+    if (h->htyp == FST_HT_SCOPE) {
+      scopes.emplace_back(h->u.scope.name);
+      if (top == 0 && (scopes.back() == "systole_top" ||
+                       scopes.back() == "systole_top_axi")) {
+        top = scopes.size();
+        top_ = scopes.back();
+      }
+    } else if (h->htyp == FST_HT_UPSCOPE) {
+      scopes.pop_back();
+      if (scopes.size() < top) top = 0;
+    } else if (h->htyp == FST_HT_VAR && top != 0) {
+      const std::string name = h->u.var.name;
+      const size_t blank = name.find(' ');
+      Signal signal;
+      signal.scope = absl::StrJoin(scopes, ".");
+      signal.name = name.substr(0, blank);
+      if (blank != std::string::npos) signal.range = name.substr(blank + 1);
+      signal.width = static_cast<int>(h->u.var.length);
+      signal.handle = h->u.var.handle;
+      std::string path;
+      for (size_t i = top; i < scopes.size(); ++i)
+        absl::StrAppend(&path, scopes[i], ".");
+      signals_.emplace(path + signal.name, std::move(signal));
+    }
+  }
+}
+
+const Signal* FstFile::Find(const std::string& path) const {
+  const auto found = signals_.find(path);
+  return found == signals_.end() ? nullptr : &found->second;
+}
+
+std::vector<const Signal*> FstFile::FindAll(const std::string& path) const {
+  const size_t mark = path.find("[*]");
+  if (mark == std::string::npos) {
+    const Signal* signal = Find(path);
+    return signal == nullptr ? std::vector<const Signal*>()
+                             : std::vector<const Signal*>{signal};
+  }
+  const std::string front = path.substr(0, mark + 1),
+                    back = path.substr(mark + 2);
+  std::map<int, const Signal*> found;
+  for (auto s = signals_.lower_bound(front);
+       s != signals_.end() && absl::StartsWith(s->first, front); ++s) {
+    const std::string& name = s->first;
+    const size_t close = name.find(']', front.size());
+    int index = 0;
+    if (close != std::string::npos && name.substr(close) == back &&
+        absl::SimpleAtoi(name.substr(front.size(), close - front.size()),
+                         &index))
+      found[index] = &s->second;
+  }
+  std::vector<const Signal*> signals;
+  for (const auto& [index, signal] : found) signals.push_back(signal);
+  return signals;
+}
+
+std::vector<const Signal*> FstFile::All() const {
+  std::vector<const Signal*> all;
+  for (const auto& [path, signal] : signals_) all.push_back(&signal);
+  return all;
+}
+
+void FstFile::ForEachValue(
+    const std::vector<const Signal*>& signals,
+    const std::function<void(uint64_t time, size_t signal, uint64_t value)>&
+        visit) {
+  struct Visitor {
+    std::map<uint32_t, size_t> numbers;
+    decltype(visit)& call;
+  } visitor{{}, visit};
+  fstReaderClrFacProcessMaskAll(reader_);
+  for (size_t i = 0; i < signals.size(); ++i) {
+    visitor.numbers[signals[i]->handle] = i;
+    fstReaderSetFacProcessMask(reader_, signals[i]->handle);
+  }
+  fstReaderIterBlocks(
+      reader_,
+      [](void* data, uint64_t time, fstHandle handle,
+         const unsigned char* digits) {
+        auto& v = *static_cast<Visitor*>(data);
+        uint64_t value = 0;
+        for (; *digits != 0; ++digits) value = value << 1 | (*digits == '1');
+        v.call(time, v.numbers[handle], value);
+      },
+      &visitor, nullptr);
+}
+
+}  // namespace systole::waves

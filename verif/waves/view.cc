@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "verif/waves/view.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "verif/waves/rows.h"
+
+namespace systole::waves {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMarkers = 26;                          // A to Z
+constexpr uint64_t kBeforeMark = 500, kAfterMark = 120;  // times shown
+
+absl::Status WriteText(const std::string& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (out) return absl::OkStatus();
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  return absl::UnavailableError(absl::StrCat(
+      file, ": cannot write the view: is the folder's disk full?"));
+}
+
+// Where layers begin in the array or the vector unit; the units of the one that
+// it is all about each.
+void AddMarkers(const std::map<int, LayerSpans>& layers, const Program& program,
+                int layer, View& view) {
+  constexpr std::array<const char*, isa::kNumQueues> kPhases = {
+      "loads", "weights", "array", "vector", "stores"};
+  if (const auto found = layers.find(layer); found != layers.end()) {
+    for (size_t q = 0; q < kPhases.size(); ++q) {
+      const Span& span = found->second.queues[q];
+      if (span.from <= span.to)
+        view.markers.emplace_back(span.from, kPhases[q]);
+    }
+    view.markers.emplace_back(found->second.all.to,
+                              LayerName(program, layer) + " end");
+  }
+  const uint64_t near = (view.to - view.from) / 16;  // names would overlap
+  for (const auto& [number, spans] : layers) {
+    const uint64_t at =
+        std::min(spans.queues[static_cast<int>(isa::Queue::kMxu)].from,
+                 spans.queues[static_cast<int>(isa::Queue::kVector)].from);
+    const bool clear = std::all_of(
+        view.markers.begin(), view.markers.end(), [&](const auto& marker) {
+          return std::max(at, marker.first) - std::min(at, marker.first) > near;
+        });
+    if (number != layer && at != ~uint64_t{0} && clear)
+      view.markers.emplace_back(at, LayerName(program, number));
+  }
+  if (view.markers.size() > kMarkers) view.markers.resize(kMarkers);
+  std::stable_sort(
+      view.markers.begin(), view.markers.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> WriteViews(const std::string& waveform,
+                                       const Program& program, int layer,
+                                       std::optional<uint64_t> mark) {
+  auto fst = FstFile::Open(waveform);
+  if (!fst.ok()) return fst.status();
+  View view;
+  view.waveform = fs::absolute(waveform).string();
+  view.folder = fs::path(view.waveform).replace_extension("view").string();
+  view.names = {DescriptorNames(program), LayerNames(program),
+                FlagNames(program), OpcodeNames()};
+  auto groups = ReadRows(**fst, program, view.names);
+  if (!groups.ok()) return groups.status();
+  view.groups = *std::move(groups);
+
+  const auto layers = ReadTimeline(**fst, program);
+  view.from = (*fst)->begin();
+  view.to = (*fst)->end();
+  if (const auto found = layers.find(layer); found != layers.end()) {
+    const Span& all = found->second.all;
+    const uint64_t margin = (all.to - all.from) / 40 + 4;
+    view.from = std::max(view.from, all.from - std::min(all.from, margin));
+    view.to = std::min(view.to, all.to + margin);
+  }
+  if (mark) {
+    view.mark = {*mark};
+    view.from = std::max(view.from, *mark - std::min(*mark, kBeforeMark));
+    view.to = std::min(view.to, *mark + kAfterMark);
+  }
+  AddMarkers(layers, program, layer, view);
+
+  const std::string mappings = view.folder + "/.surfer/mappings";
+  std::error_code error;
+  fs::create_directories(mappings, error);
+  if (error) {
+    return absl::UnavailableError(
+        absl::StrCat(mappings, ": cannot be made: ", error.message()));
+  }
+  const std::string save =
+      fs::path(waveform).replace_extension("gtkw").string();
+  absl::Status status = WriteText(save, GtkwaveText(view));
+  status.Update(WriteText(view.folder + "/view.sucl", SurferText(view)));
+  for (const Names& names : view.names) {
+    status.Update(WriteText(absl::StrCat(view.folder, "/", names.name, ".txt"),
+                            GtkwaveNames(names)));
+    status.Update(
+        WriteText(absl::StrCat(mappings, "/systole_", names.name, ".mapping"),
+                  SurferNames(names)));
+  }
+  if (!status.ok()) return status;
+  return save;
+}
+
+}  // namespace systole::waves
