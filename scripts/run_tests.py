@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Runs ctest, the one list of tests, and prints for each failure the command that reproduces it.
+"""Runs ctest, the one list of tests, and prints for each failure the complete command that reproduces it.
+
+A test that fails after a program on the RTL leaves its waveform in <build>/waves/tests and says so (tests/testing/waves.cc).
 
 With a unit, a folder of tests/ or tests/rtl/: builds and runs only the tests in there, without those of mutants (--all: with them).
 """
 
 import argparse
+import json
+import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -33,6 +38,24 @@ def failures(report):
             yield case.get("name"), case.findtext("system-out") or ""
 
 
+def commands(build):
+    """{name: (working folder, words)} of all tests."""
+    text = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    tests = {}
+    for test in json.loads(text)["tests"]:
+        folder = next((item["value"] for item in test.get("properties", []) if item["name"] == "WORKING_DIRECTORY"), ".")
+        tests[test["name"]] = (folder, test.get("command", []))
+    return tests
+
+
+def reproduction(folder, words, output):
+    """The commands of a failed test: one for each case of GoogleTest that failed, with the waveforms that they left."""
+    line = f"cd {shlex.quote(folder)} && {shlex.join(words)}"
+    cases = dict.fromkeys(re.findall(r"\[  FAILED  \] ([\w/]+\.[\w/]+)", output))
+    yield from (f"{line} {shlex.quote(f'--gtest_filter={case}')}" for case in cases) if cases else (line,)
+    yield from (f"  {found}" for found in re.findall(r"^((?:waveform|open it|again): .*)$", output, re.MULTILINE))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True)
@@ -41,6 +64,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="of a unit: also what takes long")
     args, rest = parser.parse_known_args()
 
+    build = pathlib.Path(args.build).resolve()
     folder = args.build
     if args.unit:
         try:
@@ -56,18 +80,20 @@ def main():
             rest += ["--label-exclude", "long"]
             print(f"{args.unit}: without the tests labelled `long`; ARGS=--all runs them too")
 
-    report = pathlib.Path(args.build).resolve() / "reports" / "tests.xml"
+    report = build / "reports" / "tests.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     command = ["ctest", "--test-dir", str(folder), "-j", args.jobs, "--output-on-failure", "--no-tests=error",
                "--output-junit", str(report), *rest]
-    result = subprocess.run(command, check=False)
+    environment = {"SYSTOLE_WAVES": str(build / "waves" / "tests"), **os.environ}
+    result = subprocess.run(command, check=False, env=environment)
     if result.returncode != 0 and report.exists():
         print("\nTo reproduce:")
+        known = commands(args.build)
         for name, output in failures(report):
-            print(f"  ctest --test-dir {args.build} --output-on-failure -R '^{re.escape(name)}$'")
-            for case in dict.fromkeys(re.findall(r"\[  FAILED  \] ([\w/]+\.[\w/]+)", output)):
-                print(f"    {args.build}/bin/{name} --gtest_filter='{case}'")
+            print(f"  {name}")
+            for line in reproduction(*known.get(name, (".", [name])), output):
+                print(f"    {line}")
     return result.returncode
 
 
