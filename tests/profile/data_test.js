@@ -54,5 +54,20 @@ for (const program of data.programs) {
   assert.strictEqual(page.searchIn(program, "matmul").length, d.text.filter((t) => t.startsWith("matmul")).length);
   assert.deepStrictEqual(page.searchIn(program, "no such words"), []);
 }
+// The floorplan: shares are those of the totals over the whole program, and the busiest descriptor is at work.
+for (const program of data.programs) {
+  const all = page.activityBetween(data, program, 0, program.cycles);
+  const working = ["working", "read", "write", "read and write", "transposing"];
+  all.units.forEach(({ share }, u) => {
+    const told = program.totals[u].reduce((sum, n, c) => sum + (working.includes(data.causes[c]) ? n : 0), 0);
+    assert(Math.abs(share - told / program.cycles) < 1e-9, `share of ${data.units[u]}`);
+  });
+  const d = program.descriptors, i = d.row.findIndex((r, k) => r >= 0 && d.queue[k] === 2);
+  const there = page.activityBetween(data, program, d.start[i], d.start[i] + 1);
+  assert(d.start[there.units[2].descriptor] <= d.start[i] && d.end[there.units[2].descriptor] >= d.start[i]);
+  assert(there.used > 0 && there.used <= program.buffer_bytes);
+  assert.strictEqual(page.activityBetween(data, program, program.cycles + 1, program.cycles + 2).buffers.length, 0);
+}
+
 assert(page.commandFor(data, 3).endsWith("--trace layer3.fst --trace-layer 3"));
 console.log(`page: ${data.programs.length} program(s), ${data.programs[0].descriptors.text.length} descriptors, ${Object.keys(seeded).length} seeded faults seen`);

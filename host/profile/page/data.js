@@ -128,6 +128,30 @@ function ceilingsOf(layer) {
   return { array: layer.vectors, weights: layer.weights, activations: layer.activations, "vector unit": layer.vector };
 }
 
+const WORKING = new Set(["working", "read", "write", "read and write", "transposing"]);
+
+// From cycle a to before b: of each unit the share of cycles at work, the largest cause of the others and its last descriptor (-1: none),
+// and what is kept in the unified buffer.
+function activityBetween(data, program, a, b) {
+  const d = program.descriptors;
+  const units = data.units.map((_, u) => {
+    const counts = causesBetween(program, u, a, b, data.causes.length);
+    let at_work = 0, cause = "", most = 0;
+    counts.forEach((cycles, c) => {
+      if (WORKING.has(data.causes[c])) at_work += cycles;
+      else if (cycles > most) [most, cause] = [cycles, data.causes[c]];
+    });
+    return { share: b > a ? at_work / (b - a) : 0, cause, descriptor: -1 };
+  });
+  d.queue.forEach((queue, i) => {
+    const u = units[queue];
+    if (d.row[i] < 0 || d.start[i] >= b || d.end[i] < a) return;
+    if (u.descriptor < 0 || d.start[i] > d.start[u.descriptor]) u.descriptor = i;
+  });
+  const buffers = program.buffers.filter((k) => k.first < b && a <= k.last);
+  return { units, buffers, used: Math.min(program.buffer_bytes, buffers.reduce((sum, k) => sum + k.bytes, 0)) };
+}
+
 function commandFor(data, layer) {
   return `${data.command} --trace layer${layer}.fst --trace-layer ${layer}`;
 }
@@ -135,4 +159,4 @@ function commandFor(data, layer) {
 const thousands = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 const percent = (a, b) => (b > 0 ? (100 * a / b).toFixed(1) : "0.0") + " %";
 
-if (typeof module !== "undefined") module.exports = { prepare, causesBetween, problems, searchIn, ceilingsOf, lastAtMost, commandFor };
+if (typeof module !== "undefined") module.exports = { prepare, activityBetween, causesBetween, problems, searchIn, ceilingsOf, lastAtMost, commandFor };

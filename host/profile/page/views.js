@@ -88,13 +88,13 @@ const VIEWS = {
   "roofline"(root, data, program) {
     const canvas = make("canvas", { width: 1800, height: 800, style: "width:900px;height:400px" });
     root.append(canvas, make("p", { class: "note" }, "A layer a point: multiplications a cycle over multiplications a byte of the memory. The line of a kind of traffic is its slope: what that alone allows. " +
-      "Hollow: the point's own ceiling by the vector unit."));
+      "Hollow, above it: the rates that the layer's weights (square), its activations (triangle) and the vector unit (circle) would each allow alone."));
     const g = canvas.getContext("2d");
     g.scale(2, 2);
     g.font = "12px system-ui, sans-serif";
     const peak = data.rows * data.cols, left = 60, right = 880, top = 16, bottom = 360;
     const points = program.layers.filter((l) => l.macs > 0 && l.cycles > 0).map((l, i) => ({
-      name: l.name, at: l.macs / Math.max(1, (l.weights + l.activations) * data.beat), rate: l.macs / l.cycles, vector: l.vector > 0 ? l.macs / l.vector : Infinity, colour: layerColour(program.layers.indexOf(l)) }));
+      name: l.name, at: l.macs / Math.max(1, (l.weights + l.activations) * data.beat), rate: l.macs / l.cycles, ceilings: ["weights", "activations", "vector unit"].map((kind) => l.macs / ceilingsOf(l)[kind]), colour: layerColour(program.layers.indexOf(l)) }));
     if (points.length === 0) { root.append("No layer multiplies."); return; }
     const lowX = Math.min(0.1, ...points.map((p) => p.at)) / 2, highX = Math.max(100, ...points.map((p) => p.at)) * 2;
     const lowY = Math.min(peak / 100, ...points.map((p) => p.rate)) / 2, highY = peak * 2;
@@ -119,7 +119,18 @@ const VIEWS = {
       g.beginPath();
       g.arc(x(p.at), y(p.rate), 5, 0, 7);
       g.fill();
-      if (p.vector < highY) { g.lineWidth = 1.5; g.beginPath(); g.arc(x(p.at), y(p.vector), 5, 0, 7); g.stroke(); g.beginPath(); g.moveTo(x(p.at), y(p.rate) - 5); g.lineTo(x(p.at), y(p.vector) + 5); g.stroke(); }
+      g.lineWidth = 1.5;
+      p.ceilings.forEach((rate, kind) => {  // a kind of which there is nothing allows any rate
+        if (!(rate < highY)) return;
+        const cx = x(p.at), cy = y(rate);
+        g.beginPath();
+        if (kind === 0) g.rect(cx - 4.5, cy - 4.5, 9, 9);
+        else if (kind === 1) { g.moveTo(cx - 5, cy + 4); g.lineTo(cx + 5, cy + 4); g.lineTo(cx, cy - 5); g.closePath(); }
+        else g.arc(cx, cy, 5, 0, 7);
+        g.stroke();
+      });
+      const reach = Math.max(...p.ceilings.filter((rate) => rate < highY), p.rate);
+      g.beginPath(); g.moveTo(x(p.at), y(p.rate)); g.lineTo(x(p.at), y(reach)); g.stroke();
       g.fillText(p.name, x(p.at) + 8, y(p.rate) + (i % 2 ? 16 : 4));
     });
   },
