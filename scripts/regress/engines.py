@@ -11,6 +11,8 @@ import sys
 import threading
 import time
 
+import job as job_module
+
 
 class EngineError(Exception):
     """An engine that cannot run; the message says why."""
@@ -26,7 +28,10 @@ def local(jobs, run_one, workers, deadline=None):
                 job = next(jobs, None)
             if job is None:
                 return
-            run_one(job)
+            try:
+                run_one(job)
+            except job_module.Ended:
+                return
 
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         running = [pool.submit(work) for _ in range(workers)]
@@ -35,6 +40,7 @@ def local(jobs, run_one, workers, deadline=None):
                 future.result()
         except BaseException:
             stop.set()
+            job_module.end_all()
             raise
 
 

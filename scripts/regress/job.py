@@ -11,10 +11,26 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEPT_OUTPUT = 200_000  # characters of a failing program, from the front and from the end
+
+
+_live = set()  # processes that run
+_ended = threading.Event()
+
+
+class Ended(Exception):
+    """end_all was called: what the program did means nothing."""
+
+
+def end_all():
+    """Ends all programs that run, and those to come."""
+    _ended.set()
+    for process in list(_live):
+        _kill(process)
 
 
 @dataclasses.dataclass
@@ -98,16 +114,22 @@ def run(words, timeout, choices=None, keep=None, variables=None):
                                            stderr=subprocess.STDOUT, start_new_session=True)
             except OSError as error:
                 return Outcome("lost", 0, f"{words[0]}: {error.strerror}", Case(), [])
+            _live.add(process)
+            if _ended.is_set():
+                _kill(process)
             try:
                 code = process.wait(timeout)
                 status = "pass" if code == 0 else "fail" if code > 0 else "crash"
             except subprocess.TimeoutExpired:
                 status = "timeout"
+                _kill(process)
             except BaseException:
                 _kill(process)
                 raise
-            if status == "timeout":
-                _kill(process)
+            finally:
+                _live.discard(process)
+            if _ended.is_set():
+                raise Ended
         seconds = time.monotonic() - begin
         text = (scratch / "output").read_text(errors="replace")
         if len(text) > 2 * KEPT_OUTPUT:

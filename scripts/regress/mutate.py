@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -32,8 +33,14 @@ def read_units():
     return {unit["name"]: unit for unit in yaml.safe_load((HERE / "units.yaml").read_text())["units"]}
 
 
-def sites(unit):
+def sites(build, unit):
+    """All mutants, in files that the unit's models are made of."""
     files = sorted({path for pattern in unit["files"] for path in (ROOT / "rtl").glob(pattern)})
+    models = [path for path in (build / "verilated").glob("*.d") if re.fullmatch(unit["models"], path.stem)]
+    if not models:
+        raise plan.PlanError(f"{build} has no models {unit['models']}: build {unit['program']} first")
+    read = {pathlib.Path(word) for path in models for word in path.read_text().split()}
+    files = [path for path in files if path in read]
     return [mutant for path in files for mutant in mutants.find(ROOT / "rtl", path.relative_to(ROOT / "rtl").as_posix())]
 
 
@@ -76,7 +83,7 @@ def campaign(args, unit):
     results = args.output / f"{unit['name']}.json"
     data = json.loads(results.read_text()) if results.exists() else {}
     known = {row["mutant"]: row for row in data.get("rows", [])}
-    all_sites = sites(unit)
+    all_sites = sites(args.build, unit)
     current = {mutant.name for mutant in all_sites}
     known = {name: row for name, row in known.items() if name in current}  # the RTL moves on
     random.Random(args.seed).shuffle(all_sites)
@@ -102,6 +109,7 @@ def campaign(args, unit):
         except BaseException:
             for future in futures:
                 future.cancel()
+            job.end_all()
             raise
     rows = list(known.values())
     seen, missed, percent = score(rows)
@@ -119,9 +127,9 @@ def main():
     parser = argparse.ArgumentParser(prog="make mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--unit", action="append", choices=list(units), help="default: all")
-    parser.add_argument("--mutants", type=plan_positive, default=40, help="to judge, with those that are judged already")
+    parser.add_argument("--mutants", type=positive, default=40, help="to judge, with those that are judged already")
     parser.add_argument("--seed", type=int, default=1, help="which ones")
-    parser.add_argument("--jobs", type=plan_positive, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1)
     parser.add_argument("--goal", type=float, default=95.0, help="percent of the mutants that count; below: exit code 1")
     parser.add_argument("--proof-seconds", type=float, default=120, help="for each proof of equivalence")
     parser.add_argument("--output", type=pathlib.Path, help="folder of results (default: <build>/mutants)")
@@ -129,11 +137,11 @@ def main():
     args = parser.parse_args()
     args.output = args.output or args.build / "mutants"
     chosen = [units[name] for name in args.unit or units]
-    if args.list:
-        for unit in chosen:
-            print(f"{unit['name']:16} {len(sites(unit)):5} mutants  {unit['program']}")
-        return 0
     try:
+        if args.list:
+            for unit in chosen:
+                print(f"{unit['name']:16} {len(sites(args.build, unit)):5} mutants  {unit['program']}")
+            return 0
         args.output.mkdir(parents=True, exist_ok=True)
         return max(campaign(args, unit) for unit in chosen)
     except (plan.PlanError, OSError) as error:
@@ -144,7 +152,7 @@ def main():
         return 130
 
 
-def plan_positive(text):
+def positive(text):
     if not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
     return int(text)

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -370,13 +371,15 @@ def execute(args):
 
 def main(argv=None):
     args = arguments(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no program stays behind
     try:
         return worker(*args.worker) if args.worker else execute(args)
     except (plan.PlanError, engines.EngineError, OSError) as error:
         print(f"regress: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nregress: ended", file=sys.stderr)
+        job_module.end_all()
+        print("\nregress: ended; go on with --resume", file=sys.stderr)
         return 130
 
 

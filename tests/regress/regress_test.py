@@ -129,6 +129,23 @@ class RunnerTest(unittest.TestCase):
         self.assertFalse({f"other.{seed}" for seed in ran} & done)
         self.assertEqual(self.report()["jobs"], 40)
 
+    def test_ends_with_its_programs(self):
+        for number, wanted in ((signal.SIGINT, 130), (signal.SIGTERM, 130)):
+            process = subprocess.Popen(self.command("--seeds", "4", "--filter", "other"), stderr=subprocess.STDOUT, text=True,
+                                       env={**os.environ, "FAKE_FAULT": "hang", "FAKE_LOG": str(self.log)}, stdout=subprocess.PIPE)
+            end = time.time() + 60
+            while time.time() < end and (not self.log.exists() or len(self.log.read_text().split()) < 3):
+                time.sleep(0.05)
+            process.send_signal(number)
+            output, _ = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, wanted, output)
+            self.assertIn("go on with --resume", output)
+            self.assertNotIn("Traceback", output)
+            self.assertEqual(list(self.latest().glob("results/*")), [])
+            running = subprocess.run(["pgrep", "-f", str(self.folder / "build" / "bin")], stdout=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(running.stdout, "")
+            self.log.unlink()
+
     def test_time(self):
         begin = time.monotonic()
         code, output = self.run_it("--time", "3s", "--filter", "other")

@@ -19,8 +19,7 @@ import variant  # noqa: E402
 PROGRAM = "compiler_random_rtl_test"
 # File, text that occurs once, what takes its place; suite that must see it, part of the cause.
 FAULTS = {
-    "pool reads a line too many": ("vector/systole_vector_taps.sv", "line < WalkBits'(lines_i)", "line <= WalkBits'(lines_i)",
-                                   "operations_nano", "differ"),
+    "results have no upper bound": ("vector/systole_vector_lanes.sv", "v      = v > high ? high : v;", "", "operations_nano", ""),
     "a queue starts before its flags": ("sequencer/systole_unit_queue.sv", "assign offer         = granted_q && !full && !freeze_i;",
                                         "assign offer         = head_valid_q && !full && !freeze_i;", "networks_nano", ""),
 }

@@ -4,7 +4,7 @@
 // Random programs on the RTL against the simulator: the whole unified buffer,
 // into which each program dumps its registers, and faults with their addresses;
 // ports refuse at random, in the RTL and around it all X are random.
-// SYSTOLE_SEED=n runs the program of one seed alone, SYSTOLE_ROUNDS=n so many.
+// --seed=n --cases=1 runs the program of one seed alone (testing/seeds.h).
 
 #include <cstdlib>
 #include <cstring>
