@@ -28,6 +28,7 @@ class Mutant:
     last: int
     new: str
     line: int
+    column: int
     text: str  # what changes, for people
 
     def apply(self, rtl):
@@ -37,7 +38,7 @@ class Mutant:
 
     @property
     def name(self):
-        return f"{self.file}:{self.line}: {self.text}"
+        return f"{self.file}:{self.line}:{self.column}: {self.text}"
 
 
 def _kind(node):
@@ -52,7 +53,7 @@ def find(rtl, file):
 
     def add(first, last, new, text):
         if data[first:last].decode() != new:
-            found.append(Mutant(file, first, last, new, data[:first].count(b"\n") + 1, text))
+            found.append(Mutant(file, first, last, new, data[:first].count(b"\n") + 1, first - data.rfind(b"\n", 0, first), text))
 
     def tokens(node):
         """The bytes of a node without the blanks and comments before it."""

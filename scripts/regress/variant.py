@@ -47,11 +47,11 @@ def _keeps(command, folder, work, model):
     return True
 
 
-def build(folder, program, work, models=".*"):
+def build(folder, program, work, models="[^/. ]+"):
     """folder: of the build. work: a folder with the changed rtl/, which gets the objects too. models: regular expression of the
     Verilated models that are made again. Returns the program's path; VariantError if a command fails."""
     folder, work = pathlib.Path(folder).resolve(), pathlib.Path(work).resolve()
-    model = re.compile(rf"{re.escape(str(folder))}/verilated/({models})(?=[/. ]|$)")
+    model = re.compile(rf"{re.escape(str(folder))}/verilated/((?:{models})(?![^/. ]))")
     moved = {}
     for command in commands(folder, program):
         command = command.split(" && /usr/bin/cmake -E cmake_transform_depfile")[0]

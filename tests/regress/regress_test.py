@@ -19,8 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = ROOT / "scripts" / "regress"
 sys.path.insert(0, str(RUNNER))
 
-coverage_data, failures, job, minimise, plan = (importlib.import_module(name) for name in
-                                                ("coverage_data", "failures", "job", "minimise", "plan"))
+coverage_data, failures, job, minimise, mutants, plan = (
+    importlib.import_module(name) for name in ("coverage_data", "failures", "job", "minimise", "mutants", "plan"))
 SUITES = """
 suites:
   - {name: one, kind: networks, preset: nano, program: fake_test.py, cases: 4, timeout: 5, waves: ["--trace={file}"]}
@@ -197,6 +197,20 @@ class CauseTest(unittest.TestCase):
         self.assertEqual((found.test, found.message, found.seed, found.cause), ("A/B.C/3", "first", 12, "B.C: first"))
         found = failures.find("crash", "[ RUN      ] A.B\n[12] %Error: q.sv:3: Assertion failed in TOP.a.b: 'x'\n%Error: q.sv:3: Verilog $stop\n")
         self.assertEqual(found.cause, "q.sv: Assertion failed in TOP.a.b: 'x'")
+
+
+class MutantsTest(unittest.TestCase):
+    def test_sites(self):
+        with tempfile.TemporaryDirectory() as name:
+            rtl = pathlib.Path(name)
+            (rtl / "x.sv").write_text("module x #(parameter int W = 4 + 1) (input logic [W-1:0] a_i, b_i, output logic c_o);\n"
+                                      "  assign c_o = a_i == b_i && !(a_i > b_i);\n"
+                                      "  always_ff @(posedge c_o) a_x : assert (a_i != b_i);\nendmodule\n")
+            found = mutants.find(rtl, "x.sv")
+            self.assertEqual(sorted((m.line, m.new) for m in found), [(2, ""), (2, "!="), (2, ">="), (2, "||")])
+            next(m for m in found if m.new == "||").apply(rtl)
+            self.assertIn("a_i == b_i || !(a_i > b_i)", (rtl / "x.sv").read_text())
+            self.assertEqual(len({m.name for m in found}), len(found))
 
 
 class MinimiseTest(unittest.TestCase):

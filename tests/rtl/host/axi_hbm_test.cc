@@ -286,6 +286,19 @@ TEST_P(AxiHbmTest, RefusedBurstsHaveNoEffect) {
   EXPECT_EQ(reads_, 0);
 }
 
+TEST_P(AxiHbmTest, ABurstMayEndWithTheMemory) {
+  for (const int beats : {1, 2}) {
+    SCOPED_TRACE(::testing::Message() << beats << " beats");
+    const Burst b = {.addr = kBytes - beats * kBeat, .beats = beats};
+    const std::vector<uint8_t> data(beats * kBeat, 0xab);
+    EXPECT_EQ(Write(b, data, std::vector<bool>(data.size(), true)), kOkay);
+    std::vector<uint8_t> got;
+    int cycles;
+    EXPECT_EQ(Read(b, &got, &cycles), kOkay);
+    EXPECT_EQ(got, data);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Seeds, AxiHbmTest,
     ::testing::ValuesIn(systole::testing_options::SeedList(8, 0)));
