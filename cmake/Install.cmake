@@ -60,8 +60,8 @@ endforeach()
 install(FILES ${unpacked} DESTINATION ${share}/digits)
 install(FILES ${PROJECT_SOURCE_DIR}/models/mnist_cnn.tflite DESTINATION ${share}/models)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${share} PATTERN __pycache__ EXCLUDE)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/docs/api.md ${PROJECT_SOURCE_DIR}/docs/install.md
-  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The Python package as in the built tree, with a link to the library: `pip install` copies what it leads to.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole DESTINATION ${share}/python
@@ -69,9 +69,16 @@ install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole DESTINATION ${share}/python
 install(FILES ${CMAKE_BINARY_DIR}/python/pyproject.toml ${CMAKE_BINARY_DIR}/python/VERSION DESTINATION ${share}/python)
 set(name libsystole.so.${SYSTOLE_ABI_VERSION})
 file(RELATIVE_PATH link /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/${name})
-install(CODE "file(CREATE_LINK \"${link}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${share}/python/systole/${name}\" SYMBOLIC)")
-file(RELATIVE_PATH link /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/systole)
-install(CODE "file(CREATE_LINK \"${link}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${share}/python/systole/models\" SYMBOLIC)")
+file(RELATIVE_PATH link_models /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/systole)
+foreach(pair IN ITEMS "${name}|${link}" "models|${link_models}")
+  string(REPLACE "|" ";" pair ${pair})
+  list(GET pair 0 file)
+  list(GET pair 1 target)
+  install(CODE "
+    set(link \"\${CMAKE_INSTALL_PREFIX}/${share}/python/systole/${file}\")
+    file(CREATE_LINK \"${target}\" \"\$ENV{DESTDIR}\${link}\" SYMBOLIC)
+    list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${link}\")")
+endforeach()
 if(TARGET systole_pjrt)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole_jax DESTINATION ${share}/python PATTERN __pycache__ EXCLUDE)
 endif()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reads what the core says of itself through its AXI4-Lite registers (docs/reference/csr.md).
+// Reads what the core says of itself through its AXI4-Lite registers
+// (docs/reference/csr.md).
 #include <cstdint>
 #include <cstdio>
 
@@ -44,7 +45,8 @@ int main() {
   for (int i = 0; i < 4; ++i) Cycle(soc);
   soc.rst_ni = 1;
   const uint32_t id = Read(soc, 0x000), preset = Read(soc, 0x008);
-  std::printf("id %c%c%c%c, ISA version %u, preset %u\n", id >> 24, id >> 16 & 255, id >> 8 & 255, id & 255,
-              Read(soc, 0x004), preset);
+  std::printf("id %c%c%c%c, ISA version %u, preset %u\n", id >> 24,
+              id >> 16 & 255, id >> 8 & 255, id & 255, Read(soc, 0x004),
+              preset);
   return id == 0x53595354 && preset == 0 ? 0 : 1;
 }

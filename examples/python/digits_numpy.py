@@ -20,11 +20,13 @@ def main():
     parser.add_argument("--preset", default="edge")
     parser.add_argument("--count", type=int, default=8, help="digits to recognise")
     parser.add_argument("--share", type=pathlib.Path, default=share, help="folder with the test digits in digits/")
-    parser.add_argument("--model", type=pathlib.Path, help="a .tflite of 28 x 28 images (default: models/mnist_cnn.tflite in there)")
+    parser.add_argument("--model", type=pathlib.Path,
+                        help="a .tflite of 28 x 28 images (default: models/mnist_cnn.tflite in there)")
     parser.add_argument("--page", type=pathlib.Path, help="write the profile of the last batch there (rtl)")
     args = parser.parse_args()
 
-    images = np.fromfile(args.share / "digits/test-images-idx3-ubyte", np.uint8, offset=16).reshape(-1, 28, 28, 1)[:args.count]
+    images = np.fromfile(args.share / "digits/test-images-idx3-ubyte", np.uint8, offset=16)
+    images = images.reshape(-1, 28, 28, 1)[:args.count]
     labels = np.fromfile(args.share / "digits/test-labels-idx1-ubyte", np.uint8, offset=8)[:args.count]
 
     program = systole.load(args.model or args.share / "models/mnist_cnn.tflite", preset=args.preset, batch=4)
@@ -34,7 +36,8 @@ def main():
         print("digits:", *found)
         print(f"{(found == labels).sum()} of {len(labels)} right on {args.backend}, {args.preset}")
         if args.backend == "rtl":
-            print(f"{device.stats.cycles:,} cycles, {device.counters['mxu_vectors']:,} vectors through the array; of the last batch:")
+            vectors = device.counters["mxu_vectors"]
+            print(f"{device.stats.cycles:,} cycles, {vectors:,} vectors through the array; of the last batch:")
             for layer in device.layers():
                 print(f"  {layer.name:12} {layer.op:8} {layer.cycles:10,} cycles")
             longest = max(device.timeline(), key=lambda event: event.end - event.start)

@@ -132,6 +132,18 @@ class Installed(unittest.TestCase):
         out = self.ok(sys.executable, self.share / "examples/python/digits_numpy.py", "--preset", "nano", env=environment)
         self.assertIn("8 of 8 right on iss, nano", out)
 
+    def test_pip_install(self):
+        package = self.share / "python"
+        target = self.work / "site packages"
+        self.ok(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation",
+                "--disable-pip-version-check", "--root-user-action=ignore", "--target", target, package)
+        self.assertFalse((target / "systole/libsystole.so.1").is_symlink())
+        self.assertTrue((target / "systole_jax/libsystole_pjrt.so").exists())
+        self.assertTrue((target / "systole-1.0.0.dist-info").exists())
+        out = self.ok(sys.executable, "-c", "import systole; print(systole.__file__, systole.__version__)",
+                      env={**os.environ, "PYTHONPATH": str(target)})
+        self.assertEqual(out, f"{target}/systole/__init__.py 1.0.0\n")
+
     def test_rtl_file_lists(self):
         rtl = self.share / "rtl"
         for arguments in (("-F", rtl / "systole.f", rtl / "top/systole_top.sv"), ("-F", rtl / "systole_files.f")):
