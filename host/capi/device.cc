@@ -149,7 +149,13 @@ absl::Status Device::Run(std::shared_ptr<const Program> program,
   timeline_.reset();
   stats_.reset();
   asked_ = std::chrono::steady_clock::now();
-  return runner_ ? RunModel(inputs, outputs) : RunModule(inputs, outputs);
+  try {
+    return runner_ ? RunModel(inputs, outputs) : RunModule(inputs, outputs);
+  } catch (...) {  // no memory, or a callback of the caller in C++
+    Forget();
+    if (core_) core_->Reset().IgnoreError();
+    throw;
+  }
 }
 
 absl::Status Device::RunModel(absl::Span<const systole_array> inputs,

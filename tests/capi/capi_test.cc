@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -181,13 +182,20 @@ TEST(CApi, AnInterruptedDeviceRunsAgain) {
     options.backend = backend;
     options.preset = "nano";
     int stop = 1;
-    options.interrupt = [](void* user) { return *static_cast<int*>(user); };
+    options.interrupt = [](void* user) {
+      const int answer = *static_cast<int*>(user);
+      if (answer == 2) throw std::runtime_error("from the callback");
+      return answer;
+    };
     options.user = &stop;
     systole_device* device = nullptr;
     ASSERT_EQ(systole_device_open(&options, &device), SYSTOLE_OK);
     std::vector<int8_t> pixels = RandomDigits(64), scores, expected;
     EXPECT_EQ(RunDigits(device, program, pixels, scores), SYSTOLE_CANCELLED)
         << backend;
+    stop = 2;
+    EXPECT_EQ(RunDigits(device, program, pixels, scores), SYSTOLE_INTERNAL);
+    EXPECT_STREQ(systole_error(), "from the callback");
     stop = 0;
     pixels.resize(kPixels);
     EXPECT_EQ(RunDigits(device, program, pixels, scores), SYSTOLE_OK)
