@@ -19,7 +19,7 @@ import check_links
 import rtl_pages
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]+)(#[^)\s]*)?\)")
+LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?\)")  # its text may be on the line before
 TEXT_NAMES = {"CMakeLists.txt": "cmake", "Makefile": "make", "Doxyfile": "text"}
 LANGUAGES = {".cc": "cpp", ".h": "cpp", ".cmake": "cmake", ".py": "python", ".sv": "systemverilog", ".v": "verilog", ".sh": "bash", ".yaml": "yaml",
              ".js": "javascript", ".json": "json", ".xml": "xml", ".html": "html", ".css": "css", ".hlo": "text"}
