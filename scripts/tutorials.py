@@ -11,6 +11,7 @@ programs of the build folder, with --long in <build>/tutorials, whose own build 
 
 import argparse
 import dataclasses
+import fnmatch
 import pathlib
 import re
 import shutil
@@ -20,7 +21,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"((?:<!-- (?:long|by hand|file: \S+) -->\n)*)```(console|diff|python)\n(.*?)^```$", re.M | re.S)
-LEFT_OUT = shutil.ignore_patterns(".git", "build*", ".venv*", "__pycache__")
+LEFT_OUT = (".git", "build*", ".venv*")  # of the project's root
 COMMAND_SECONDS = 3600
 
 
@@ -77,7 +78,7 @@ def matches(expected, printed):
 def run(command, tree):
     try:
         result = subprocess.run(["bash", "-c", command], cwd=tree, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                check=False, timeout=COMMAND_SECONDS)
+                                errors="replace", check=False, timeout=COMMAND_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise TutorialError(f"longer than {error.timeout:g} s: {command}") from error
     return result.returncode, result.stdout
@@ -118,7 +119,11 @@ def do_page(page, tree, long):
 
 def copy(root, tree, build):
     """The project's files; of the tools' folders, and of the build without a build of its own, links."""
-    shutil.copytree(root, tree, symlinks=True, ignore=LEFT_OUT, dirs_exist_ok=True)
+    def left_out(folder, names):
+        patterns = LEFT_OUT if pathlib.Path(folder) == root else ("__pycache__",)
+        return {name for pattern in patterns for name in fnmatch.filter(names, pattern)}
+
+    shutil.copytree(root, tree, symlinks=True, ignore=left_out, dirs_exist_ok=True)
     for name in (".venv", ".venv-jax"):
         if (root / name).exists() and not (tree / name).exists():
             (tree / name).symlink_to(root / name)
@@ -134,6 +139,9 @@ def main():
     parser.add_argument("--here", action="store_true", help="in this copy of the project itself, which the tutorials change")
     args = parser.parse_args()
 
+    for page in args.pages:
+        if not page.is_file():
+            parser.error(f"{page}: no such page")
     failed = False
     pages = args.pages or sorted((ROOT / "docs/tutorials").glob("*.md"))
     for page in pages:
@@ -152,7 +160,7 @@ def main():
                     tree = pathlib.Path(folder) / "systole"
                     copy(ROOT, tree, args.build.resolve())
                     done = do_page(page, tree, False)
-        except TutorialError as error:
+        except (TutorialError, OSError) as error:
             print(f"tutorials: {error}", file=sys.stderr)
             failed = True
             continue

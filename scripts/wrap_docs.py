@@ -123,6 +123,9 @@ def main():
     parser.add_argument("pages", nargs="*", type=pathlib.Path, help="pages (default: all that are written by hand)")
     parser.add_argument("--tables", action="store_true", help="tables too")
     args = parser.parse_args()
+    for page in args.pages:
+        if not page.is_file():
+            parser.error(f"{page}: no such page")
     for page in args.pages or pages(ROOT):
         before = page.read_text()
         after = wrap(before, args.tables)

@@ -181,6 +181,16 @@ class SiteTest(Folder):
         return subprocess.run([python, ROOT / "scripts/site/build.py", "--root", self.root, "--build", self.root / "build", "--no-cpp"],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
 
+    def browse(self, site):
+        """The pages from disk, in Chromium where there is one (scripts/setup.sh browser): search finds the module's port."""
+        if not shutil.which("chromium"):
+            return
+        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.root}/browser", "--virtual-time-budget=8000",
+                   "--dump-dom", f"{(site / 'search.html').as_uri()}?q=rst_ni"]
+        page = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True, timeout=240).stdout
+        self.assertIn("Search finished", page)
+        self.assertIn('href="rtl/systole_x.html', page)
+
     def test_a_site_and_its_faults(self):
         shutil.copytree(ROOT / "scripts/site", self.root / "scripts/site")
         self.write("rtl/a/systole_x.sv", RtlPagesTest.HEADER.format(port="    input logic rst_ni"))
@@ -189,6 +199,7 @@ class SiteTest(Folder):
         result = self.build()
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("rst_ni", (self.root / "build/site/rtl/systole_x.html").read_text())
+        self.browse(self.root / "build/site")
         self.write("docs/two.md", "# Two\n")
         self.assertIn("isn't included in any toctree", self.build().stdout)
         (self.root / "docs/two.md").unlink()
