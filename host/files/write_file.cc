@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "absl/status/statusor.h"
@@ -18,8 +17,7 @@ namespace systole {
 namespace {
 
 absl::Status Failed(const std::string& path, const char* what, int error) {
-  return absl::UnavailableError(
-      absl::StrCat(path, ": ", what, ": ", std::strerror(error)));
+  return absl::ErrnoToStatus(error, absl::StrCat(path, ": ", what));
 }
 absl::Status CannotWrite(const std::string& path, int error) {
   return error == EISDIR

@@ -17,16 +17,17 @@ namespace systole {
 // A regular file changes as a whole or not at all: the bytes go to a temporary
 // file beside it, which takes its place and its permissions. A symbolic link
 // stays one, its target is written. What is no regular file (a device, a pipe)
-// is written to, not replaced. Errors: InvalidArgument (no name), Unavailable;
-// the message begins with the path and says what the system says.
+// is written to, not replaced. Errors: InvalidArgument (no name), Unavailable
+// (a folder), that of the system's number (absl::ErrnoToStatus); the message
+// begins with the path.
 absl::Status WriteFile(std::string_view bytes, const std::string& path);
 
 // The error that WriteFile would give for any bytes, as far as it can be told
 // without writing: of a run of minutes the user should know before.
 absl::Status CheckWritable(const std::string& path);
 
-// The folder and those above it; it is no error if it is there. Errors:
-// Unavailable (it cannot be made, or not written to).
+// The folder and those above it; it is no error if it is there. Errors: that
+// of the system's number (it cannot be made, or not written to).
 absl::Status MakeFolder(const std::string& path);
 
 }  // namespace systole

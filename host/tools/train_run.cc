@@ -49,11 +49,6 @@ absl::StatusOr<std::unique_ptr<TrainRun>> TrainRun::Create(
     if (absl::Status s = run->Resume(); !s.ok()) return s;
   }
   if (absl::Status s = o.recipe.Check(); !s.ok()) return s;
-  if (o.recipe.batch > run->train_.count) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("a batch of %d: %s has %d digits", o.recipe.batch,
-                        o.digits, run->train_.count));
-  }
   run->history_.recipe = o.recipe;
   run->first_ = static_cast<int64_t>(run->history_.curve.size());
   if (o.save == o.resume) run->saved_step_ = run->first_;

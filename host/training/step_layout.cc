@@ -35,6 +35,8 @@ int64_t StepBuilder::InvN(int i) const {
 
 namespace {
 
+constexpr int64_t kMostBatch = 1 << 20;
+
 absl::Status CheckPool(const Layer& l) {
   if (!l.pooled()) return absl::OkStatus();
   const PoolWindow& w = l.pool.window;
@@ -68,9 +70,10 @@ absl::Status StepBuilder::Check() const {
         "preset '%s' has the %s cell; training needs the bf16 cell",
         preset_.name, preset_.cell_name()));
   }
-  if (options_.batch < 1) {
+  if (options_.batch < 1 || options_.batch > kMostBatch) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("a batch of %d images", options_.batch));
+        absl::StrFormat("a batch of %d images: 1 to %d are possible",
+                        options_.batch, kMostBatch));
   }
   if (layers_.empty() || layers_.back().normed || !layers_.back().dense ||
       layers_.back().co > preset_.cols) {

@@ -245,7 +245,7 @@ TEST_F(NpyOnDisk, ErrorsNameTheFile) {
               HasSubstr("npy_test: is a folder"));
   std::ofstream(folder_ + "/text.npy") << "1 2 3";
   EXPECT_THAT(std::string(Read(folder_ + "/text.npy").status().message()),
-              HasSubstr("text.npy: not a .npy file"));
+              HasSubstr("text.npy: is a text, not an array (.npy)"));
   EXPECT_THAT(std::string(Write(Array(), folder_ + "/no/a.npy").message()),
               HasSubstr("no/a.npy: cannot be written"));
 }

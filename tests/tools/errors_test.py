@@ -203,6 +203,26 @@ def check(case, files, environment):
     return [f"{problem}\n    {output.strip()[:2000]}" if i == 0 else problem for i, problem in enumerate(problems)]
 
 
+# Cases that go wrong, and words of what is found: a check that finds nothing is none.
+SEEDED = (({"run": "exit 3", "exit": 1}, "exit code 3, not 1"),
+          ({"run": "sleep 9", "exit": 1, "seconds": 0.2}, "it does not end"),
+          ({"run": "echo other", "exit": 0, "says": ["this"]}, "does not say: this"),
+          ({"run": "echo this", "exit": 0, "not": ["this"]}, "says: this"),
+          ({"run": "python -c 'raise ValueError'", "exit": 1}, "says: Traceback"),
+          ({"run": "kill -ABRT $$", "exit": 1}, "exit code -6, not 1"),
+          ({"run": "touch half.tpu; exit 1", "exit": 1}, "half.tpu is new"),
+          ({"run": "echo x >> readme.md; exit 1", "exit": 1}, "readme.md is changed"),
+          ({"run": "rm x.npy; exit 1", "exit": 1}, "x.npy is gone"),
+          ({"run": "touch .a.tmp", "exit": 0}, ".a.tmp is left"),
+          ({"run": "rm null; touch null; test -c null", "exit": 0}, "exit code 1, not 0"),
+          ({"run": "true", "exit": 0, "leaves": "out.tpu"}, "out.tpu is not there"))
+
+
+def check_seeded(files, environment):
+    """The faults that are not found."""
+    return [case["run"] for case, words in SEEDED if not any(words in text for text in check(case, files, environment))]
+
+
 def read_table(path):
     cases = []
     for section in yaml.safe_load(path.read_text())["sections"]:
@@ -230,6 +250,9 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory(prefix="errors_files_") as files, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         write_files(pathlib.Path(files), environment)
+        for missed in check_seeded(files, environment):
+            failed += 1
+            print(f"a seeded fault is not found: {missed}")
         for case, problems in zip(cases, pool.map(lambda case: check(case, files, environment), cases)):
             if problems:
                 failed += 1
