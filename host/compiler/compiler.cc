@@ -120,11 +120,23 @@ absl::Status CheckBatch(const model::Network& network, const Preset& preset,
   add(network.inputs);
   add(network.outputs);
   const uint64_t most = preset.memory_bytes() / std::max<uint64_t>(image, 1);
-  if (static_cast<uint64_t>(batch) <= most) return absl::OkStatus();
+  if (static_cast<uint64_t>(batch) > most) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "a batch of %d images: at %d bytes of inputs and outputs each, the HBM "
+        "of %s has room for %d",
+        batch, image, std::string(preset.name), most));
+  }
+  // A block of sums fits an accumulator bank, and is handed to the vector unit
+  // by a post of its own.
+  int64_t sums = 0;
+  for (const model::Layer& layer : network.layers)
+    sums += model::HasWeights(layer.op) ? network.out(layer).size() : 0;
+  constexpr int64_t kMostPosts = 65535;
+  const int64_t room = kMostPosts * preset.acc_bank_rows() * preset.cols;
+  if (batch <= room / std::max<int64_t>(sums, 1)) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrFormat(
-      "a batch of %d images: at %d bytes of inputs and outputs each, the HBM "
-      "of %s has room for %d",
-      batch, image, std::string(preset.name), most));
+      "a batch of %d images: at %d sums each, a program of %s has room for %d",
+      batch, sums, std::string(preset.name), room / sums));
 }
 
 LayerInfo InfoOf(const model::Network& network, const model::Layer& layer,

@@ -205,7 +205,11 @@ absl::StatusOr<std::vector<std::string>> FilesFor(
         file = text.substr(names[i].size() + 1);
       }
     }
-    if (index == names.size() && names.size() == 1) index = 0;
+    // What looks like the name of another is no file's name.
+    const size_t equals = text.find('=');
+    const bool other_name = equals != std::string::npos &&
+                            text.substr(0, equals).find('/') == text.npos;
+    if (index == names.size() && names.size() == 1 && !other_name) index = 0;
     if (index == names.size() || !files[index].empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(what, " ", text, ": give one NAME=FILE for each of ",
