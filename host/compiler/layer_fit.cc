@@ -138,19 +138,22 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   if ((fit.in_slots && limits.max_in_bytes <= 0) ||
       (!needs.out_resident && limits.max_out_bytes <= 0))
     return std::nullopt;
-  fit.blocks = MakeBlocks(g, limits);
+  // What a slot holds of the input.
+  Geometry held = g;
+  if (needs.in_channels > 0) held.c = needs.in_channels;
+  fit.blocks = MakeBlocks(held, limits);
   if (fit.blocks.empty()) return std::nullopt;
 
   int64_t widest = 0;
   for (const Block& b : fit.blocks)
-    widest = std::max(widest, InputRegion(g, b, limits.beat).nb);
+    widest = std::max(widest, InputRegion(held, b, limits.beat).nb);
   fit.in_slot_pitch = needs.matmul ? ChoosePitch(g, widest, preset)
                                    : RoundUp(widest, limits.beat);
   int64_t in_bytes = g.n * g.h * needs.in_pitch;
   if (fit.in_slots) {
     in_bytes = 0;
     for (const Block& b : fit.blocks) {
-      const Region r = InputRegion(g, b, limits.beat);
+      const Region r = InputRegion(held, b, limits.beat);
       in_bytes = std::max(in_bytes, r.ni * r.nl * fit.in_slot_pitch);
     }
   }
@@ -183,7 +186,9 @@ int64_t SmallestBytes(const LayerNeeds& needs, const Preset& preset) {
   const Geometry& g = needs.g;
   const int64_t beat = preset.beat_bytes();
   const int64_t lines = std::min(g.h, (g.kh - 1) * g.dh + 1);
-  const int64_t bytes = std::min(g.line_bytes(), ((g.kw - 1) * g.dw + 1) * g.c);
+  const int64_t channels = needs.in_channels > 0 ? needs.in_channels : g.c;
+  const int64_t bytes =
+      std::min(g.w * channels, ((g.kw - 1) * g.dw + 1) * channels);
   int64_t total =
       RoundUp(GroupChannels(needs, preset) * g.element_bytes, beat) *
       kSlotCount;

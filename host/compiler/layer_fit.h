@@ -26,8 +26,9 @@ struct LayerNeeds {
   bool operand_loaded = false;  // the second one of a joined addition
   bool out_resident = false;    // wanted
   bool out_stored = false;
-  int64_t out_pitch = 0;  // of a resident output
-  int64_t in_pitch = 0;   // of an input that is loaded whole
+  int64_t in_channels = 0;  // that slots hold at once; 0 = all
+  int64_t out_pitch = 0;    // of a resident output
+  int64_t in_pitch = 0;     // of an input that is loaded whole
 };
 
 // One candidate: sizes to allocate, and the blocks.

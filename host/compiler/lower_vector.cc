@@ -20,14 +20,32 @@ class PoolLowering : public VectorLowering {
       : context_(context),
         layer_(context.network.layers[index]),
         g_(context.plan.layers[index].g),
+        group_(context.plan.layers[index].in[0].channels),
         in_(context.Input(index, 0)),
         out_(context.Output(index)) {}
 
   void Append(const Block& block) override {
     const Region region = InputRegion(g_, block, context_.preset.beat_bytes());
-    const View view = in_.Require(region);
     const Destination to = out_.Begin(block, 0);
-    for (int64_t c = 0; c < g_.oc; c += context_.preset.cols) {
+    if (group_ == 0) {
+      Channels(block, region, in_.Require(region), to, 0, g_.oc, g_.c);
+    } else {
+      for (int64_t c = 0; c < g_.oc; c += group_) {
+        const int64_t count = std::min(group_, g_.oc - c);
+        Channels(block, region, in_.RequireChannels(region, c, count), to, c,
+                 count, count);
+      }
+    }
+    out_.Finish(block, 0, g_.oc);
+  }
+
+ private:
+  // `count` channels from `first` on, whose first position is at the view;
+  // `step` bytes are between positions there.
+  void Channels(const Block& block, const Region& region, const View& view,
+                const Destination& to, int64_t first, int64_t count,
+                int64_t step) {
+    for (int64_t c = 0; c < count; c += context_.preset.cols) {
       isa::Pool p;
       if (layer_.op == model::Op::kAveragePool)
         p.header.flags |= isa::Pool::kAverage;
@@ -37,31 +55,32 @@ class PoolLowering : public VectorLowering {
       p.src_img_pitch =
           static_cast<uint32_t>(block.ni > 1 ? view.img_pitch : 0);
       p.lines = static_cast<uint32_t>(region.nl);
-      p.line_bytes = static_cast<uint32_t>(region.nb);
+      p.line_bytes = static_cast<uint32_t>(
+          step == g_.c ? region.nb : region.nb / g_.c * step);
       p.n = static_cast<uint32_t>(block.ni);
       p.ny = static_cast<uint32_t>(block.ny);
       p.nx = static_cast<uint32_t>(block.nx);
       p.sy = static_cast<uint32_t>(block.ny > 1 ? g_.sh : 0);
-      p.src_sx = static_cast<uint32_t>(block.nx > 1 ? g_.sw * g_.c : 0);
+      p.src_sx = static_cast<uint32_t>(block.nx > 1 ? g_.sw * step : 0);
       p.dy = static_cast<int32_t>(block.y0 * g_.sh - g_.pad_top - region.l0);
-      p.dx = static_cast<int32_t>((block.x0 * g_.sw - g_.pad_left) * g_.c -
-                                  region.b0);
+      // A region begins at the beat before its first position; groups at it.
+      const int64_t begin = (block.x0 * g_.sw - g_.pad_left) * step;
+      p.dx = static_cast<int32_t>(
+          begin - (step == g_.c ? region.b0 : region.b0 / g_.c * step));
       p.kh = static_cast<uint32_t>(g_.kh);
       p.kw = static_cast<uint32_t>(g_.kw);
-      p.kx = static_cast<uint32_t>(g_.c);
-      p.dst = static_cast<uint32_t>(to.address + c);
+      p.kx = static_cast<uint32_t>(step);
+      p.dst = static_cast<uint32_t>(to.address + first + c);
       p.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
       p.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
       p.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
-      p.cols = static_cast<uint32_t>(std::min(context_.preset.cols, g_.oc - c));
+      p.cols = static_cast<uint32_t>(std::min(context_.preset.cols, count - c));
       p.clamp_min = layer_.clamp_min;
       p.clamp_max = layer_.clamp_max;
       context_.builder.Append(p);
     }
-    out_.Finish(block, 0, g_.oc);
   }
 
- private:
   void SetSum(isa::Pool& p) const {
     p.header.flags |= isa::Pool::kSum;
     if (layer_.rounding == model::Rounding::kSingle)
@@ -75,6 +94,7 @@ class PoolLowering : public VectorLowering {
   LoweringContext& context_;
   const model::Layer& layer_;
   const Geometry& g_;
+  const int64_t group_;  // channels that are loaded at once, 0 = all
   InputStream in_;
   OutputStream out_;
 };

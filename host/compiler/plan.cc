@@ -43,6 +43,14 @@ Region Plan::RegionOf(const PlanLayer& layer, size_t input,
   return InputRegion(layer.g, block, preset->beat_bytes());
 }
 
+int64_t Plan::GroupOf(const PlanLayer& layer) const {
+  const int64_t beat = preset->beat_bytes();
+  const int64_t group = RoundUp(preset->cols, beat);
+  const bool grouped =
+      model::IsPool(layer.op) && layer.g.c % beat == 0 && layer.g.c > group;
+  return grouped ? group : 0;
+}
+
 int Plan::LastUse(int tensor) const {
   int last = -1;
   for (size_t l = 0; l < layers.size(); ++l) {

@@ -75,6 +75,7 @@ struct InputPlacement {
   int64_t pitch = 0;       // bytes from a line to the next
   int64_t img_pitch = 0;   // kResident, kWhole
   int64_t slot_bytes = 0;  // kSlots: kSlotCount of them
+  int64_t channels = 0;    // kSlots: of a pool, so many at once; 0 = all
 };
 
 // "resident", "whole", "slots".
@@ -141,6 +142,9 @@ struct Plan {
   // The part of an input that a block of the layer reads.
   Region RegionOf(const PlanLayer& layer, size_t input,
                   const Block& block) const;
+  // A pool whose channels are whole beats may load a group of them at once.
+  // How many, 0 if it has no groups.
+  int64_t GroupOf(const PlanLayer& layer) const;
   // The last layer that reads a tensor, -1 if none.
   int LastUse(int tensor) const;
   // The layers between which a tensor's bytes in HBM are wanted; inputs,

@@ -242,6 +242,7 @@ class Parser : private ir::Reader {
     in.pitch = Integer();
     Expect(",");
     (in.mode == Mode::kSlots ? in.slot_bytes : in.img_pitch) = Integer();
+    if (Accept(",")) in.channels = Integer();
     Expect(")");
     layer.in.push_back(in);
   }

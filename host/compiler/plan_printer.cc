@@ -41,9 +41,10 @@ std::string Text(const PlanBuffer& b, size_t index) {
 std::string Text(const InputPlacement& in) {
   std::string text =
       absl::StrCat(ModeName(in.mode), "(&", in.buffer, ", ", in.pitch, ", ");
-  absl::StrAppend(&text, in.mode == Mode::kSlots ? in.slot_bytes : in.img_pitch,
-                  ")");
-  return text;
+  absl::StrAppend(&text,
+                  in.mode == Mode::kSlots ? in.slot_bytes : in.img_pitch);
+  if (in.channels > 0) absl::StrAppend(&text, ", ", in.channels);
+  return text + ")";
 }
 
 std::string Text(const OutputPlacement& out) {

@@ -160,7 +160,12 @@ class Verifier {
                      "input slots of ", in.slot_bytes, " in a buffer of ",
                      buffer->bytes);
       for (const Block& b : layer().blocks) {
-        const Region r = plan_.RegionOf(layer(), i, b);
+        Region r = plan_.RegionOf(layer(), i, b);
+        if (in.channels > 0) {
+          RequireOfLayer(in.channels == plan_.GroupOf(layer()), "groups of ",
+                         in.channels, " channels");
+          r.nb = r.nb / g.c * in.channels;
+        }
         RequireOfLayer(
             in.pitch >= r.nb && r.ni * r.nl * in.pitch <= in.slot_bytes,
             "a region of ", r.ni, " x ", r.nl, " lines of ", r.nb,

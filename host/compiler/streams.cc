@@ -97,6 +97,24 @@ View InputStream::Require(const Region& region) {
           t.pitch, t.img_pitch};
 }
 
+View InputStream::RequireChannels(const Region& region, int64_t first,
+                                  int64_t count) {
+  const int64_t positions = region.nb / hbm_.channels;
+  View view;
+  view.address = base_ + turn_ * placement_.slot_bytes;
+  view.pitch = positions * count;
+  view.img_pitch = region.nl * view.pitch;
+  turn_ = (turn_ + 1) % kSlotCount;
+  for (int64_t i = 0; i < region.ni; ++i) {
+    const int64_t from = hbm_.hbm_addr + (region.i0 + i) * hbm_.img_pitch +
+                         region.l0 * hbm_.pitch + region.b0 + first;
+    builder_.Append(Transfer<isa::Load>(
+        from, view.address + i * view.img_pitch, count, positions,
+        hbm_.channels, count, region.nl, hbm_.pitch, view.pitch, preset_));
+  }
+  return view;
+}
+
 Destination OutputStream::Begin(const Block& b, int64_t c0) {
   const int64_t position = g_.oc * g_.element_bytes;
   if (placement_.resident) {

@@ -38,6 +38,9 @@ class InputStream {
 
   // Makes a region available until the kSlotCount-th region after it.
   View Require(const Region& region);
+  // The same of `count` channels from `first` on, where the placement has
+  // groups: positions follow each other, `count` bytes each.
+  View RequireChannels(const Region& region, int64_t first, int64_t count);
 
  private:
   void LoadLines(const Region& region);

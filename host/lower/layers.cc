@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/ir/quant/fixed_point.h"
 #include "host/lower/requantise.h"
 #include "host/lower/tensors.h"
+#include "systole/gen/presets.h"
 
 namespace systole::lower {
 namespace {
@@ -22,6 +24,26 @@ absl::Status Unsupported(const Parts&... parts) {
 
 bool SameShape(const model::Tensor& a, const model::Tensor& b) {
   return a.height == b.height && a.width == b.width && a.channels == b.channels;
+}
+
+// Whether the vector unit can sum a whole image, of channels by groups of whole
+// beats where they are a number of them, in any core's unified buffer: twice,
+// as it is loaded, and twice its result.
+bool FitsEveryCore(const model::Tensor& image) {
+  constexpr int kMaxSide = 127;  // of a pool descriptor
+  const int64_t positions = int64_t{image.height} * image.width;
+  return image.height <= kMaxSide && image.width <= kMaxSide &&
+         std::all_of(kPresets.begin(), kPresets.end(), [&](const Preset& p) {
+           const int64_t beat = p.beat_bytes();
+           const int64_t group = (p.cols + beat - 1) / beat * beat;
+           const int64_t channels =
+               image.channels % beat == 0
+                   ? std::min<int64_t>(group, image.channels)
+                   : image.channels + beat;
+           return p.cell != Cell::kInt8 ||
+                  2 * (positions * channels + image.channels + beat) <=
+                      p.ub_bytes;
+         });
 }
 
 // A layer while it is made.
@@ -56,6 +78,8 @@ class Builder {
         return Pool();
       case Op::kMul:
         return Mul();
+      case Op::kMean:
+        return Mean();
       default:
         return Unsupported("the device has no such operation");
     }
@@ -261,6 +285,28 @@ class Builder {
     const absl::StatusOr<model::Requant> requant = QuantiseMultiplier(real);
     if (!requant.ok()) return requant.status();
     layer_.requant = {*requant};
+    return absl::OkStatus();
+  }
+
+  // Of all positions.
+  absl::Status Mean() {
+    layer_.op = model::Op::kMean;
+    const ir::Type& from = node_.operands[0]->type;
+    if (from.rank() != 4 ||
+        node_.attr<ir::ReduceAttributes>().axes != ir::Ints{1, 2})
+      return Unsupported("a mean over other axes than height and width");
+    if (absl::Status status = AddInput(0, false); !status.ok()) return status;
+    const model::Tensor& in = network_.tensors[layer_.inputs[0]];
+    if (!FitsEveryCore(in))
+      return Unsupported("a mean over ", in.height, "x", in.width,
+                         " positions, more than every core has room for");
+    SetWindow(in.height, in.width, {1, 1}, {0, 0, 0, 0});
+    const absl::StatusOr<ir::Factor> factor =
+        ir::FactorOf(double{ScaleOf(0)} / node_.quantization().scale());
+    if (!factor.ok()) return factor.status();
+    const ir::Factor mean =
+        ir::MeanFactor(*factor, int64_t{in.height} * in.width);
+    layer_.requant = {{mean.multiplier, static_cast<int8_t>(mean.shift)}};
     return absl::OkStatus();
   }
 

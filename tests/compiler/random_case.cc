@@ -39,8 +39,8 @@ class Maker {
       Start(1, 5, 24);
       Dense(0);
     } else if (kind == 8) {
-      Start(1, 14, 30);
-      Pool(0);
+      Start(1, 14, 30, Chance(3) ? Pick(2, 4) : 0);
+      Chance(3) ? Mean(0) : Pool(0);
     } else if (kind == 9) {
       Start(1, 10, 30);
       Add(Pool(0, /*same=*/true), 0);
@@ -48,10 +48,7 @@ class Maker {
       Start(1, 10, 30);
       const int a = Chance(2) ? Table(0) : Pool(0, /*same=*/true);
       Mul(a, Chance(2) ? Mean(a) : 0);
-    } else if (kind == 11) {
-      Start(1, 24, 40);
-      Mean(0);
-    } else if (kind == 12) {  // squeeze and excite, and a swish
+    } else if (kind < 13) {  // squeeze and excite, and a swish
       Start(2, 10, 24);
       const int a = Table(Conv(0, /*same=*/true));
       const int channels = c_.network.tensors[a].channels;
@@ -181,12 +178,13 @@ class Maker {
     return std::move(c_);
   }
 
-  void Start(int smallest, int side, int channels) {
+  void Start(int smallest, int side, int channels, int beats = 0) {
     Tensor t;
     t.name = "input";
     t.height = Pick(smallest, side);
     t.width = Chance(8) ? Pick(smallest, 3 * side) : Pick(smallest, side);
-    t.channels = Chance(3) ? Pick(1, 4) : Pick(1, channels);
+    t.channels = Pick(1, Chance(3) ? 4 : channels);
+    if (beats > 0) t.channels = beats * static_cast<int>(preset_.beat_bytes());
     t.zero_point = ZeroPoint();
     c_.network.tensors.push_back(t);
   }
@@ -312,19 +310,21 @@ class Maker {
     return Append(std::move(layer), out);
   }
 
+  model::Requant Factor(int low, int high) {
+    return {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
+            static_cast<int8_t>(-Pick(low, high))};
+  }
+
   int Add(int a, int b) {
     Layer layer;
     layer.op = Op::kAdd;
     layer.inputs = {a, b};
     Tensor out = c_.network.tensors[a];
     out.zero_point = ZeroPoint();
-    layer.add[0] = {
-        Chance(6) ? 0 : static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
-        static_cast<int8_t>(-Pick(0, 4))};
-    layer.add[1] = {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
-                    static_cast<int8_t>(-Pick(0, 4))};
-    layer.add[2] = {static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
-                    static_cast<int8_t>(-Pick(16, 21))};
+    layer.add = {Factor(0, 4), Factor(0, 4), Factor(16, 21)};
+    if (Chance(6)) layer.add[0].multiplier = 0;
+    // As scales give it: one of them is a half.
+    if (Chance(2)) layer.add[Pick(0, 1)] = {1 << 30, 0};
     Clamp(layer);
     return Append(std::move(layer), out);
   }
@@ -334,8 +334,7 @@ class Maker {
     Layer layer;
     layer.op = Op::kMul;
     layer.inputs = {a, b};
-    layer.requant = {{static_cast<int32_t>((1 << 30) + rng_() % (1 << 30)),
-                      static_cast<int8_t>(-Pick(4, 9))}};
+    layer.requant = {Factor(4, 9)};
     Tensor out = c_.network.tensors[a];
     out.zero_point = ZeroPoint();
     Clamp(layer);

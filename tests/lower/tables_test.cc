@@ -185,5 +185,51 @@ TEST(Products, EveryPair) {
   }
 }
 
+// Means over an image, and those that stay on the host.
+TEST(Means, OfAnImage) {
+  std::mt19937 random(7);
+  const auto number = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  for (int round = 0; round < 60; ++round) {
+    const int h = number(1, 30), w = number(1, 30), c = number(1, 9);
+    const std::string text =
+        absl::StrCat("  %x = i8[1,", h, ",", w, ",", c, "]{scale=0.0",
+                     number(1, 99), ", zero=", number(-128, 127),
+                     "} parameter(), name=\"x\"\n", "  %y = i8[1,", c,
+                     "]{scale=0.0", number(1, 99), ", zero=", number(-128, 127),
+                     "} mean(%x), axes=[1, 2]\n  return %y as \"y\"\n");
+    const auto module = Parsed(text);
+    const auto lowered = LowerModule(*module);
+    ASSERT_TRUE(lowered.ok()) << lowered.status() << text;
+    ASSERT_EQ(lowered->placements[0].unit, "vector unit");
+    std::vector<int8_t> values(h * w * c);
+    const int low = number(-128, 127), high = number(low, 127);
+    for (int8_t& value : values) value = static_cast<int8_t>(number(low, high));
+    const auto got = golden::RunNetwork(lowered->networks[0],
+                                        {golden::TensorI8(1, h, w, c, values)});
+    const auto want = golden::RunModule(*module, {ir::Literal(values)});
+    ASSERT_TRUE(got.ok()) << got.status() << text;
+    ASSERT_TRUE(want.ok()) << want.status();
+    ASSERT_EQ(got->at(0).data(), want->at(0).values<int8_t>()) << text;
+  }
+  const std::string pool =
+      "  %x = i8[1,200,200,1]{scale=0.5} parameter(), name=\"x\"\n"
+      "  %p = i8[1,199,199,1]{scale=0.5} max_pool(%x), kernel=[2, 2]\n";
+  const auto large = Parsed(pool +
+                            "  %y = i8[1,1]{scale=0.5} mean(%p), axes=[1, 2]\n"
+                            "  return %y as \"y\"\n");
+  const auto rows = Parsed(pool +
+                           "  %y = i8[1,199,1]{scale=0.5} mean(%p), axes=[1]\n"
+                           "  return %y as \"y\"\n");
+  for (const auto* module : {&large, &rows}) {
+    const auto lowered = LowerModule(**module);
+    ASSERT_TRUE(lowered.ok()) << lowered.status();
+    EXPECT_EQ(lowered->placements.back().unit, "host");
+    EXPECT_THAT(lowered->placements.back().reason,
+                testing::HasSubstr("a mean over "));
+  }
+}
+
 }  // namespace
 }  // namespace systole::lower

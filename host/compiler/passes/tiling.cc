@@ -56,7 +56,8 @@ class Planner {
   const Preset& preset() const { return *plan_.preset; }
 
   absl::Status TooLarge(int l) const {
-    const LayerNeeds needs = NeedsOf(l, false);
+    LayerNeeds needs = NeedsOf(l, false);
+    needs.in_channels = plan_.GroupOf(plan_.layers[l]);
     return absl::ResourceExhaustedError(absl::StrFormat(
         "layer %s (%s): its smallest tiles need %d bytes of unified buffer, %s "
         "has %d",
@@ -145,6 +146,16 @@ class Planner {
       for (const double budget : {0.9, 0.6, 0.4, 0.25, 0.15, 0.08, 0.03}) {
         for (const double in_share : {0.0, 0.9, 0.75, 0.5, 0.25}) {
           if (!loads && in_share > 0) continue;
+          if (const int64_t group = plan_.GroupOf(plan_.layers[l]);
+              group > 0 && in_share > 0) {
+            LayerNeeds grouped = needs;
+            grouped.in_channels = group;
+            std::optional<LayerFit> fit = FitLayer(
+                grouped, preset(),
+                static_cast<int64_t>(budget * static_cast<double>(available)),
+                in_share, true);
+            if (fit) candidates.emplace_back(grouped, *std::move(fit));
+          }
           for (const bool ends : {true, false}) {
             std::optional<LayerFit> fit = FitLayer(
                 needs, preset(),
@@ -247,6 +258,7 @@ class Planner {
         in.pitch = fit.in_slots ? fit.in_slot_pitch : needs.in_pitch;
         in.img_pitch = fit.in_slots ? 0 : needs.g.h * needs.in_pitch;
         in.slot_bytes = fit.in_slots ? fit.in_bytes[i] : 0;
+        if (fit.in_slots) in.channels = needs.in_channels;
         int64_t bytes = fit.in_bytes[i] * (fit.in_slots ? kSlotCount : 1);
         if (plan_.Repeated(layer, i)) {  // little: whole in any case
           in = InputPlacement();

@@ -292,19 +292,13 @@ namespace {
 // Of sums of `count` centred values.
 absl::StatusOr<Literal> Means(const Node& node,
                               const std::vector<int64_t>& sums, int64_t count) {
-  absl::StatusOr<Factor> factor =
+  const absl::StatusOr<Factor> factor =
       FactorOf(double{ScaleOf(*node.operands[0])} / ScaleOf(node));
   if (!factor.ok()) return factor.status();
-  // 1 / count joins the factor.
-  int shift = 0;
-  while (count >> shift > 1) ++shift;
-  shift = std::min({shift, 32, 31 + factor->shift});
-  factor->multiplier =
-      static_cast<int32_t>((int64_t{factor->multiplier} << shift) / count);
-  factor->shift -= shift;
+  const Factor mean = MeanFactor(*factor, count);
   std::vector<int8_t> values;
   for (int64_t sum : sums) {
-    values.push_back(ToOutput(Scale(static_cast<int32_t>(sum), *factor),
+    values.push_back(ToOutput(Scale(static_cast<int32_t>(sum), mean),
                               ZeroOf(node), WholeRange()));
   }
   return Literal(std::move(values));

@@ -49,6 +49,16 @@ absl::StatusOr<Factor> FactorOf(double real) {
   return factor;
 }
 
+Factor MeanFactor(Factor factor, int64_t count) {
+  int shift = 0;
+  while (count >> shift > 1) ++shift;
+  shift = std::min({shift, 32, 31 + factor.shift});
+  factor.multiplier =
+      static_cast<int32_t>((int64_t{factor.multiplier} << shift) / count);
+  factor.shift -= shift;
+  return factor;
+}
+
 int32_t Saturate(int64_t value) {
   return static_cast<int32_t>(
       std::clamp<int64_t>(value, std::numeric_limits<int32_t>::min(), kMax));

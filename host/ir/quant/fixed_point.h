@@ -21,6 +21,10 @@ struct Factor {
 // large.
 absl::StatusOr<Factor> FactorOf(double real);
 
+// The factor of a mean of `count` values from that of one: 1 / count joins it,
+// as TensorFlow Lite's kernels do it; below 2^30 in general.
+Factor MeanFactor(Factor factor, int64_t count);
+
 int32_t Saturate(int64_t value);
 // a * b / 2^31, halves up.
 int32_t HighProduct(int32_t a, int32_t b);

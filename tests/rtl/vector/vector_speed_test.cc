@@ -134,6 +134,47 @@ TEST_P(SpeedTest, AddTakesThreeCyclesAVector) {
   Print("add: cycles a vector", cycles / 200);
 }
 
+TEST_P(SpeedTest, MulTakesTwoCyclesAVector) {
+  isa::Mul d;
+  d.n = 1;
+  d.ny = 4;
+  d.nx = 50;
+  d.cols = d.sx0 = d.dst_sx = cols_;
+  d.pitch0 = d.dst_pitch = 50 * cols_;
+  d.src1 = 300 * cols_;  // the same vector for all
+  d.dst = 400 * cols_;
+  const RunResult r = Run({d.Encode()});
+  EXPECT_EQ(r.writes.back() - r.writes.front(), 2 * (200 - 1) * beats_);
+  Print("mul: cycles a vector",
+        double(r.writes.back() - r.writes.front() + 2 * beats_) / 200);
+}
+
+TEST_P(SpeedTest, ATableCostsNothingButItsLoading) {
+  isa::Table table;
+  isa::Requant d = Requant(200);
+  const int64_t plain = Run({d.Encode()}).cycles;
+  d.header.flags = isa::Requant::kTable;
+  const RunResult r = Run({table.Encode(), d.Encode(), d.Encode()});
+  EXPECT_LE(r.done[0], 100 + 5 * 256 / preset_.rows);
+  EXPECT_LE(r.done[1] - r.done[0], plain + 10);
+  EXPECT_LE(r.done[2] - r.done[1], (200 + 2) * beats_);
+  Print("table: cycles to load", static_cast<double>(r.done[0]));
+}
+
+TEST_P(SpeedTest, AResidualAdditionCostsNoPass) {
+  if (preset_.residual == 0) GTEST_SKIP() << "no such unit";
+  const uint32_t rows = 200;
+  isa::Requant d = Requant(rows);
+  d.header.flags = isa::Requant::kResidual;
+  d.src_sx = cols_;
+  d.src = static_cast<uint32_t>(preset_.ub_bytes / 4);
+  const RunResult r = Run({d.Encode()});
+  const double cycles = double(r.writes.back() - r.writes.front()) / (rows - 1);
+  // Of the results that may be in flight nearly all are.
+  EXPECT_LE(cycles, 1.25 * beats_);
+  Print("requant with an addition: cycles a row", cycles);
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, SpeedTest,
                          testing::Values("nano", "edge", "v1", "board8",
                                          "board"),
