@@ -45,12 +45,15 @@ mxu/systole_weight_fifo.sv
 accumulators/systole_accumulators.sv
 vector/systole_vector.sv
 vector/systole_vector_check.sv
+vector/systole_vector_clamp.sv
 vector/systole_vector_issue.sv
 vector/systole_vector_lanes.sv
 vector/systole_vector_prepare.sv
 vector/systole_vector_recip.sv
+vector/systole_vector_residual.sv
 vector/systole_vector_scale.sv
 vector/systole_vector_source.sv
+vector/systole_vector_table.sv
 vector/systole_vector_taps.sv
 vector/systole_vector_walk.sv
 vpu/systole_vpu.sv

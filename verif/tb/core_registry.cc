@@ -65,12 +65,12 @@ absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
   std::vector<std::string> known = CoresInFiles();
   for (const auto& [key, unused] : Registry())
     known.push_back(std::apply(Describe, key));
-  return absl::NotFoundError(absl::StrCat(
-      "no RTL model of ",
-      Describe(options.engine, options.preset, options.checked),
-      " is built: `make model PRESET=", options.preset, "` builds it; there ",
-      known.size() == 1 ? "is " : "are ",
-      known.empty() ? "none" : absl::StrJoin(known, ", ")));
+  return absl::NotFoundError(
+      absl::StrCat("no RTL model of ",
+                   Describe(options.engine, options.preset, options.checked),
+                   " is built: `make model PRESET=", options.preset,
+                   "` builds it; there ", known.size() == 1 ? "is " : "are ",
+                   known.empty() ? "none" : absl::StrJoin(known, ", ")));
 }
 
 }  // namespace systole::tb
