@@ -220,7 +220,10 @@ SEEDED = (({"run": "exit 3", "exit": 1}, "exit code 3, not 1"),
 
 def check_seeded(files, environment):
     """The faults that are not found."""
-    return [case["run"] for case, words in SEEDED if not any(words in text for text in check(case, files, environment))]
+    with tempfile.TemporaryDirectory() as folder:
+        devices = add_devices(pathlib.Path(folder))
+    return [case["run"] for case, words in SEEDED
+            if (devices or "null" not in case["run"]) and not any(words in text for text in check(case, files, environment))]
 
 
 def read_table(path):
