@@ -130,7 +130,9 @@ TEST(FilesFor, NamesFiles) {
   };
   EXPECT_THAT(files({"x"}, {"a.npy"}), ElementsAre("a.npy"));
   EXPECT_THAT(files({"x"}, {"x=a.npy"}), ElementsAre("a.npy"));
-  EXPECT_THAT(files({"x"}, {"y=a.npy"}), ElementsAre("y=a.npy"));
+  EXPECT_THAT(files({"x"}, {"y=a.npy"}),
+              ElementsAre("--input y=a.npy: give one NAME=FILE for each of x"));
+  EXPECT_THAT(files({"x"}, {"./y=a.npy"}), ElementsAre("./y=a.npy"));
   EXPECT_THAT(files({"x:0", "y"}, {"y=b", "x:0=a"}), ElementsAre("a", "b"));
   EXPECT_THAT(files({"x", "y"}, {"y=b"}), ElementsAre("", "b"));
   const char kGive[] = ": give one NAME=FILE for each of x, y";

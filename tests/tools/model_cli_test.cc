@@ -142,7 +142,7 @@ TEST_F(ModelCli, BadInputs) {
   ExpectError(run + "-i none.npy", 1, "none.npy: cannot be opened");
   ExpectError(run + "-i " + kModel, 1, "not an array (.npy)");
   ExpectError(run + "-i " + File("x.npy") + " -o a=b.npy -o c.npy", 1,
-              "--output c.npy: give one NAME=FILE");
+              "--output a=b.npy: give one NAME=FILE");
   ExpectError(run + "-i " + File("x.npy") + " -o " + File("no/y.npy"), 1,
               "no/y.npy: cannot be written");
   npy::Array array;
