@@ -71,7 +71,7 @@ class CountsTest(unittest.TestCase):
         self.assertIn("another on nano is not there", result.stderr)
 
     def test_bad_files(self):
-        self.assertEqual(bench(*RUNS[0], "--compare", "no_such.json").returncode, 2)
+        self.assertEqual(bench(*RUNS[0], "--compare", "no_such.json").returncode, 1)
         result = bench(*RUNS[0], "--compare", "docs/spec/presets.yaml")
         self.assertEqual(result.returncode, 1)
         self.assertIn("presets.yaml: not a list of records", result.stderr)
