@@ -55,9 +55,10 @@ REGRESS = scripts/python scripts/regress/regress.py --jobs $(JOBS) $(if $(ENGINE
   $(if $(COVERAGE),--build "$(BUILD)_coverage" --output "$(BUILD)/regress" --coverage,--build "$(BUILD)") $(ARGS)
 
 regress: setup ## run random tests over fresh seeds, make failures smaller, report (ARGS="--time 8h --help", ENGINE=slurm, COVERAGE=1)
-	@$(if $(COVERAGE),$(CONFIGURE:"$(BUILD)"="$(BUILD)_coverage") -DSYSTOLE_COVERAGE=ON,$(CONFIGURE))
-	@programs=$$($(REGRESS) --programs) || { $(REGRESS) --programs; exit 2; }; case "$$programs" in usage:*|*regress.py*) ;; \
-	  *) ninja -C $(if $(COVERAGE),"$(BUILD)_coverage","$(BUILD)") -j $(JOBS) $$programs;; esac
+ifeq ($(filter --list --help,$(ARGS)),)
+	@cmake -S . -B "$(BUILD)$(if $(COVERAGE),_coverage)" -G Ninja --log-level=NOTICE -DSYSTOLE_COVERAGE=$(if $(COVERAGE),ON,OFF)
+	@programs=$$($(REGRESS) --programs) && ninja -C "$(BUILD)$(if $(COVERAGE),_coverage)" -j $(JOBS) $$programs
+endif
 	@$(REGRESS)
 
 slurm: setup ## test the array jobs of make regress with Slurm's own daemons on this machine

@@ -55,13 +55,17 @@ def read_suites(path):
         given = yaml.safe_load(path.read_text())["suites"]
     except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
         raise PlanError(f"{path}: no list of suites: {error}") from error
+    if not isinstance(given, list) or not all(isinstance(row, dict) for row in given):
+        raise PlanError(f"{path}: suites is no list of suites")
+    fields = {field.name for field in dataclasses.fields(Suite)}
     suites = []
     for row in given:
         row = {key: tuple(map(str, value)) if isinstance(value, list) else value for key, value in row.items()}
-        try:
-            suite = Suite(**row)
-        except TypeError as error:
-            raise PlanError(f"{path}: suite {row.get('name', '?')}: {error}") from error
+        for name in row.keys() - fields:
+            raise PlanError(f"{path}: suite {row.get('name', '?')}: no field {name} ({', '.join(sorted(fields))})")
+        for name in {"name", "kind", "program"} - row.keys():
+            raise PlanError(f"{path}: suite {row.get('name', '?')}: no {name}")
+        suite = Suite(**row)
         if suite.kind not in KINDS:
             raise PlanError(f"{path}: suite {suite.name}: no kind {suite.kind} ({', '.join(KINDS)})")
         if any(suite.name == other.name for other in suites):

@@ -69,8 +69,11 @@ class Run:
     def _write(path, data):
         """Whole or not at all."""
         part = path.with_suffix(f".part{os.getpid()}")
-        part.write_text(json.dumps(data) + "\n")
-        part.replace(path)
+        try:
+            part.write_text(json.dumps(data) + "\n")
+            part.replace(path)
+        except OSError as error:
+            raise plan.PlanError(f"{path}: {error.strerror}") from error
 
     def suites(self):
         o = self.options
@@ -308,6 +311,11 @@ def execute(args):
     words = [word for word in args.presets.split(",") if word]
     kinds = [word for word in args.kinds.split(",") if word]
     suites = plan.choose(plan.read_suites(args.suites), words, args.filter, kinds)
+    output = (args.output or args.build / "regress").resolve()
+    if args.programs and args.resume:
+        run = Run(latest(output))
+        run.load()
+        suites = run.suites()
     if args.list:
         for suite in suites:
             print(f"{suite.name:22} {suite.kind:13} {suite.preset:7} {suite.program}")
@@ -315,7 +323,6 @@ def execute(args):
     if args.programs:
         print("\n".join(sorted({suite.program for suite in suites})))
         return 0
-    output = (args.output or args.build / "regress").resolve()
     if args.resume:
         run = Run(latest(output))
         run.load()

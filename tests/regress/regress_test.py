@@ -178,6 +178,14 @@ class RunnerTest(unittest.TestCase):
             self.assertEqual(code, 2, output)
             self.assertIn(wanted, output)
             self.assertNotIn("Traceback", output)
+        for text, wanted in (("suites: 3", "is no list"), ("suites: [{name: a, kind: units, programm: b}]", "suite a: no field programm"),
+                             ("suites: [{name: a, kind: units}]", "suite a: no program"), ("suites: [", "no list of suites"),
+                             ("suites: [{name: a, kind: x, program: b}]", "no kind x")):
+            (self.folder / "wrong.yaml").write_text(text)
+            code, output = self.run_it("--suites", str(self.folder / "wrong.yaml"))
+            self.assertEqual(code, 2, output)
+            self.assertIn(wanted, output)
+            self.assertNotIn("Traceback", output)
         (self.folder / "build" / "bin" / "fake_test.py").unlink()
         code, output = self.run_it("--seeds", "1")
         self.assertEqual(code, 2)

@@ -22,7 +22,7 @@ int RunTests(int argc, char** argv, std::initializer_list<Option> options) {
       if (std::strcmp(option.name, name) == 0) return;
     }
     app.add_option(std::string("--") + name, value, help)
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 40));
   };
   add("seed", g_seed_option, "first seed of random tests (SYSTOLE_SEED)");
   add("cases", g_cases_option, "seeds of a random test (SYSTOLE_CASES)");
