@@ -51,7 +51,7 @@ class Stage:
             elif path.suffix == ".md" and len(name.parts) == 1:
                 self.done[path] = pathlib.Path(name.name)
             else:
-                self.done[path] = pathlib.Path("source") / (f"{name}.md" if path.suffix != ".md" else name)
+                self.done[path] = pathlib.Path("source") / (name if path.suffix in {".md", *PICTURES} else f"{name}.md")
             self.write(path, self.folder / self.done[path])
         return self.done[path]
 

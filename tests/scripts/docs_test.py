@@ -195,7 +195,10 @@ class SiteTest(Folder):
         shutil.copytree(ROOT / "scripts/site", self.root / "scripts/site")
         self.write("rtl/a/systole_x.sv", RtlPagesTest.HEADER.format(port="    input logic rst_ni"))
         self.write("docs/index.md", "# Top\n\n## Group\n\n- [One](one.md)\n")
-        self.write("docs/one.md", "# One\n\n[module](../rtl/a/systole_x.sv), [folder](../rtl/a), [top](index.md#group)\n")
+        self.write("docs/one.md", "# One\n\n[module](../rtl/a/systole_x.sv), [folder](../rtl/a), [top](index.md#group)\n\n"
+                   "![picture\nof two lines](../models/p.png) [bytes](../models/m.bin)\n")
+        self.write("models/m.bin", "\0\0")
+        shutil.copyfile(ROOT / "docs/figures/profile.png", self.root / "models/p.png")
         result = self.build()
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("rst_ni", (self.root / "build/site/rtl/systole_x.html").read_text())
