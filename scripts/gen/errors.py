@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Systole contributors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/spec/errors.yaml, the cases of bad input that tests/tools/errors_test.py runs -> docs/errors.md."""
+"""docs/spec/errors.yaml, the cases of bad input that tests/tools/errors_test.py runs -> docs/reference/errors.md."""
 
 import pathlib
 
@@ -61,4 +61,4 @@ def generate(root: pathlib.Path) -> dict:
             row = f"| `{_cell(_command(case))}` | {case['exit']} | "
             out.append(f"{row}{_answer(case, max(LEAST, WIDTH - len(row) - 4))} |")
         out.append("")
-    return {"docs/errors.md": "\n".join(out).rstrip() + "\n"}
+    return {"docs/reference/errors.md": "\n".join(out).rstrip() + "\n"}

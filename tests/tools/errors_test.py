@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""What the commands answer to what is wrong: runs the cases of docs/spec/errors.yaml, which docs/errors.md is made from.
+"""What the commands answer to what is wrong: runs the cases of docs/spec/errors.yaml, which docs/reference/errors.md is made from.
 
 Each case runs in a folder of its own that holds the files of `files` below, with build/bin first on the path. Beside what the
 case itself asks for, no command may end by a signal or with a traceback, and one that fails may leave nothing behind.
