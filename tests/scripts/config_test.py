@@ -28,6 +28,7 @@ BROKEN = (
     ("WfifoTiles", "edge", {"WfifoTiles": 1}),
     ("VectorLanes is a power", "nano", {"VectorLanes": 16}),
     ("VectorLanes equal", "mini", {"VectorLanes": 4}),
+    ("Residual is", "mini", {"Residual": 1}),
     ("BeatBytes is", "board", {"BeatBytes": 8}),
     ("segments, what", "board8", {"Segments": 5}),
     ("suffice", "board8", {"UbBanks": 4}),
