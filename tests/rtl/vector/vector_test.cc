@@ -298,6 +298,32 @@ TEST_P(VectorTest, AverageOfEveryCountAndSum) {
   std::printf("%d counts, %ld averages\n", counts, static_cast<long>(averages));
 }
 
+// Sums beyond 16 bits, and what the zero point of as many taps is.
+TEST_P(VectorTest, SumsOfManyTaps) {
+  auto unit = MakeUnit(GetParam(), 1);
+  Generator generator(unit->preset(), 7);
+  generator.FillMemories(&unit->memories());
+  const uint32_t cols = 8;  // so that any buffer holds the window
+  for (const uint32_t side : {17u, 40u, 60u}) {
+    for (const int zero_point : {-128, 3, 127}) {
+      isa::Pool d;
+      d.header.flags = isa::Pool::kSum;
+      d.cols = d.kx = cols;
+      d.kh = d.kw = d.lines = side;
+      d.src_pitch = d.line_bytes = side * cols;
+      d.n = d.ny = d.nx = 1;
+      d.dst = static_cast<uint32_t>(unit->preset().ub_bytes) - cols;
+      d.src_zp = zero_point;
+      d.mult = 1 << 30;
+      d.shift = side == 17 ? -8 : side == 40 ? -10 : -12;
+      d.clamp_min = -128;
+      d.clamp_max = 127;
+      RunAndCompare(*unit, {d.Encode()}, kNoStalls);
+      ASSERT_FALSE(HasFailure()) << side << " " << zero_point;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, VectorTest,
                          testing::Values("nano", "edge", "v1", "board8",
                                          "board"),
