@@ -101,7 +101,6 @@ MUTANTS = [
     (PREPARE, "stale_q || kind_q == KindTable ?", "stale_q ?"),
     (PREPARE, "block && kind_q != KindTable &&", "block &&"),
     (PREPARE, "if (table_q == 9'(TableBytes))", "if (table_q == 9'(TableBytes / 2))"),
-    (PREPARE, "state_q == StLoaded && table_loaded_i", "state_q == StLoaded"),
     (ISSUE, "job_q.residual || choice", "choice"),
     (ISSUE, "choice.uop.out = second_q;", "choice.uop.out = second_q && !src_x_last;"),
     (ISSUE, "want           = out_avail_i || !second_q;", "want           = 1'b1;"),
