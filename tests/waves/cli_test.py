@@ -3,6 +3,7 @@
 """Waveforms of `systole run` and of failing tests: the views, the commands that record them again, and disks that are full."""
 
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -23,10 +25,22 @@ def run(command, **options):
 
 
 def spoilt_model(path):
-    """A copy of the digits network in which one bit of the last layer's weights is another one."""
-    data = bytearray((ROOT / MODEL).read_bytes())
-    data[-40] ^= 0x40
-    path.write_bytes(data)
+    """A copy of the digits network in which a few of its first weights are others, with the checksum of that."""
+    data = (ROOT / MODEL).read_bytes()
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:begin])
+    metadata = header["__metadata__"]
+    text, stated = metadata["systole.network"].encode(), metadata["systole.crc32"]
+
+    def checksum(tensors):
+        return f"{zlib.crc32(tensors, zlib.crc32(text)):08x}"
+
+    assert checksum(data[begin:]) == stated, "the checksum of model files is another one"
+    tensors = bytearray(data[begin:])
+    first, end = next(entry["data_offsets"] for name, entry in header.items() if "weight" in name)
+    for at in range(first, min(first + 16, end)):
+        tensors[at] ^= 0x40
+    path.write_bytes(data[:begin].replace(stated.encode(), checksum(tensors).encode()) + tensors)
 
 
 class Waves(unittest.TestCase):
@@ -60,7 +74,7 @@ class Waves(unittest.TestCase):
             self.assertIn(cause, done.stdout)
 
     def test_a_mismatch_leaves_a_waveform_and_the_command_that_records_it(self):
-        """The model that is checked against differs in one bit."""
+        """The model that is checked against differs in a few weights."""
         other = self.path / "other.safetensors"
         spoilt_model(other)
         command = [self.systole, "run", MODEL, "--random", "2", "--seed", "3", "--stall", "20", "--preset", "nano", "--check", other, "--quiet",
@@ -106,18 +120,18 @@ class Waves(unittest.TestCase):
 
     def test_full_disks(self):
         """On disks of all sizes up to one that is large enough: nothing lost, nothing left, one error."""
-        unshare = next(([["unshare", "-m", *words] for words in TOOL if run(["unshare", "-m", *words, "true"]).returncode == 0]), None)
+        unshare = next((["unshare", "-m", *words] for words in TOOL if run(["unshare", "-m", *words, "true"]).returncode == 0), None)
         self.assertTrue(unshare, "no way to mount a disk here")
         script = r"""
-          mount -t tmpfs -o size=$1k none "$2" && echo older > "$2/a.fst" && shift && cd "$OLDPWD_" || exit 99
+          mount -t tmpfs -o size=$1k none "$2" && echo older > "$2/a.fst" && shift && cd "$ROOT" || exit 99
           folder=$1; shift
           "$@" --trace "$folder/a.fst"; code=$?
           cd "$folder"; echo "files: $(ls -A | tr '\n' ' ')"; [ "$(head -c 5 a.fst)" = older ] && echo kept
           exit $code"""
         codes = []
         for size in (8, 64, 256, 1024, 65536):
-            done = run([*unshare[0], "bash", "-c", script, "disk", size, self.path, *self.digits, "--trace-window", "0:6000"],
-                       env={**os.environ, "OLDPWD_": str(ROOT)})
+            done = run([*unshare, "bash", "-c", script, "disk", size, self.path, *self.digits, "--trace-window", "0:6000"],
+                       env={**os.environ, "ROOT": str(ROOT)})
             codes.append(done.returncode)
             if done.returncode == 0:
                 self.assertNotIn("kept", done.stdout)

@@ -12,6 +12,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <string_view>
+
 #include "verilated.h"
 #include "verilated_fst_c.h"
 
@@ -73,6 +75,15 @@ FILE* Temporary() {
   return fd < 0 ? nullptr : fdopen(fd, "w+b");
 }
 
+// The names of signals are written to a file beside, which is read as memory:
+// shorter than was written, it would end the program.
+FILE* Open(const char* name, const char* mode) {
+  const std::string_view all = name, end = ".hier";
+  const bool names =
+      all.size() > end.size() && all.substr(all.size() - end.size()) == end;
+  return names && mode[0] == 'w' ? Temporary() : fopen(name, mode);
+}
+
 }  // namespace
 }  // namespace systole::views
 
@@ -85,6 +96,7 @@ FILE* Temporary() {
 #define gzwrite systole::views::ZWrite
 #undef gzclose
 #define gzclose systole::views::ZClose
+#define fopen systole::views::Open
 #define tmpfile systole::views::Temporary
 
 #include "verilated_fst_c.cpp"

@@ -35,26 +35,23 @@ void AddMarkers(const std::map<int, LayerSpans>& layers, const Program& program,
                 int layer, View& view) {
   constexpr std::array<const char*, isa::kNumQueues> kPhases = {
       "loads", "weights", "array", "vector", "stores"};
-  if (const auto found = layers.find(layer); found != layers.end()) {
-    for (size_t q = 0; q < kPhases.size(); ++q) {
-      const Span& span = found->second.queues[q];
-      if (span.from <= span.to)
-        view.markers.emplace_back(span.from, kPhases[q]);
+  const uint64_t near = (view.to - view.from) / 20;
+  const auto add = [&](uint64_t at, const std::string& name) {
+    for (const auto& [time, other] : view.markers) {  // names would overlap
+      if (std::max(at, time) - std::min(at, time) < near) return;
     }
-    view.markers.emplace_back(found->second.all.to,
-                              LayerName(program, layer) + " end");
+    if (at != ~uint64_t{0}) view.markers.emplace_back(at, name);
+  };
+  if (const auto found = layers.find(layer); found != layers.end()) {
+    add(found->second.all.to, LayerName(program, layer) + " end");
+    for (const size_t q : {2, 3, 4, 1, 0})  // the array's first
+      add(found->second.queues[q].from, kPhases[q]);
   }
-  const uint64_t near = (view.to - view.from) / 16;  // names would overlap
   for (const auto& [number, spans] : layers) {
-    const uint64_t at =
-        std::min(spans.queues[static_cast<int>(isa::Queue::kMxu)].from,
-                 spans.queues[static_cast<int>(isa::Queue::kVector)].from);
-    const bool clear = std::all_of(
-        view.markers.begin(), view.markers.end(), [&](const auto& marker) {
-          return std::max(at, marker.first) - std::min(at, marker.first) > near;
-        });
-    if (number != layer && at != ~uint64_t{0} && clear)
-      view.markers.emplace_back(at, LayerName(program, number));
+    if (number == layer) continue;
+    add(std::min(spans.queues[static_cast<int>(isa::Queue::kMxu)].from,
+                 spans.queues[static_cast<int>(isa::Queue::kVector)].from),
+        LayerName(program, number));
   }
   if (view.markers.size() > kMarkers) view.markers.resize(kMarkers);
   std::stable_sort(
