@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/tools/bench.h"
 #include "host/tools/digits.h"
@@ -22,32 +23,6 @@ namespace {
 constexpr uint64_t kSampleCycles = 500;
 constexpr float kRate = 0.002f;
 constexpr uint32_t kStateSeed = 1;
-
-struct PhaseName {
-  training::Phase phase;
-  const char* name;
-};
-constexpr PhaseName kPhases[] = {
-    {training::Phase::kForward, "forward"},
-    {training::Phase::kNormBackward, "batch norm backward"},
-    {training::Phase::kWeightGradient, "weight gradient"},
-    {training::Phase::kInputGradient, "input gradient"},
-    {training::Phase::kOptimiser, "optimiser"},
-};
-
-// MACs that the phase needs of the layer, without padding of the array.
-int64_t MacsOf(const std::vector<training::Layer>& layers, int layer,
-               training::Phase phase, int64_t batch) {
-  switch (phase) {
-    case training::Phase::kForward:
-    case training::Phase::kWeightGradient:
-      return batch * layers[layer].macs();
-    case training::Phase::kInputGradient:
-      return layer == 0 ? 0 : batch * layers[layer].macs();
-    default:
-      return 0;
-  }
-}
 
 // Counters at a cycle.
 CounterDelta At(const RunStats& stats, uint64_t cycle) {
@@ -228,16 +203,17 @@ absl::StatusOr<std::vector<Record>> Bench::TrainingStep(
   };
   CounterDelta all;
   int64_t all_macs = 0;
-  for (const PhaseName& phase : kPhases) {
+  for (int p = 0; p < training::kNumPhases; ++p) {
+    const auto phase = static_cast<training::Phase>(p);
     CounterDelta sum;
     int64_t macs = 0;
     for (size_t i = 0; i < layers.size(); ++i) {
-      const int tag = static_cast<int>(i) * 8 + static_cast<int>(phase.phase);
-      const auto found = operations.find(tag);
+      const int layer = static_cast<int>(i);
+      const auto found = operations.find(training::TagOf(layer, phase));
       if (found != operations.end()) Add(sum, found->second);
-      macs += MacsOf(layers, static_cast<int>(i), phase.phase, batch);
+      macs += training::PhaseMacs(layers, layer, phase, batch);
     }
-    add(phase.name, sum, macs);
+    add(training::PhaseName(phase), sum, macs);
     all_macs += macs;
   }
   all.cycles = static_cast<int64_t>(stats.cycles);
@@ -246,14 +222,12 @@ absl::StatusOr<std::vector<Record>> Bench::TrainingStep(
   records.back().host_cpu_seconds = stats.host_cpu_seconds;
   if (stats.cycles > 0) {
     for (const auto& [tag, delta] : operations) {
-      const auto phase = static_cast<training::Phase>(tag % 8);
-      if (tag / 8 >= static_cast<int>(layers.size())) continue;
-      const auto* name =
-          std::find_if(std::begin(kPhases), std::end(kPhases),
-                       [&](const PhaseName& p) { return p.phase == phase; });
-      if (name == std::end(kPhases)) continue;
-      add(absl::StrFormat("%s %s", layers[tag / 8].name, name->name), delta,
-          MacsOf(layers, tag / 8, phase, batch));
+      const int layer = tag / training::kNumPhases;
+      const auto phase =
+          static_cast<training::Phase>(tag % training::kNumPhases);
+      if (layer >= static_cast<int>(layers.size())) continue;
+      add(absl::StrCat(layers[layer].name, " ", training::PhaseName(phase)),
+          delta, training::PhaseMacs(layers, layer, phase, batch));
     }
   }
   Print("Training step of the digits network: cycles by phase, then by layer",

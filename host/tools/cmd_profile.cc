@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <random>
+#include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -20,18 +22,22 @@
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 #include "host/tools/tensor_io.h"
+#include "host/training/trainer.h"
 
 namespace systole::tools {
 namespace {
 
 constexpr char kDemo[] = "models/mnist_cnn.safetensors";
 constexpr int64_t kDemoBatch = 32;
+const std::string kTrainPreset = "lite";
+constexpr int64_t kTrainBatch = 4;
 // What is printed of what to do; the page has more.
 constexpr size_t kShownFindings = 8;
 constexpr double kLeastShare = 0.001;
 
 struct ProfileArgs {
   RunArgs run;
+  bool train = false;  // a step of the digits network instead
   std::string page = "build/reports/profile.html", perfetto, xspace, json;
 };
 
@@ -112,7 +118,37 @@ absl::Status WriteAll(const ProfileArgs& args,
   return absl::OkStatus();
 }
 
-absl::Status RunProfile(const ProfileArgs& args) {
+// Checks the recordings, prints the summary, writes the files.
+absl::Status Finish(const ProfileArgs& args, const std::string& model,
+                    const std::string& command, const Preset& preset,
+                    const std::vector<const Program*>& programs,
+                    profile::Recorder& recorder,
+                    const std::vector<RunStats>& runs) {
+  profile::Profile profile;
+  profile.model = model;
+  profile.preset = &preset;
+  profile.command = command;
+  RunStats sum;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const profile::Recording& recording = recorder.recordings()[i];
+    if (absl::Status s = profile::CheckRecording(recording, preset, runs[i]);
+        !s.ok())
+      return s;
+    profile.programs.push_back(
+        {programs[i], &recording, profile::Analyse(*programs[i], recording)});
+    sum.Add(runs[i]);
+  }
+  Print(profile);
+  std::printf(
+      "%s simulated cycles per host CPU second (%.2f s)\n",
+      Thousands(static_cast<int64_t>(static_cast<double>(sum.cycles) /
+                                     std::max(sum.host_cpu_seconds, 1e-9)))
+          .c_str(),
+      sum.host_cpu_seconds);
+  return WriteAll(args, profile);
+}
+
+absl::Status ProfileModel(const ProfileArgs& args) {
   const auto model = ReadOrBuild(args.run);
   if (!model.ok()) return model.status();
   if (absl::Status s = TryFiles(args); !s.ok()) return s;
@@ -136,27 +172,53 @@ absl::Status RunProfile(const ProfileArgs& args) {
   if (!run.ok()) return run.status();
   progress.Clear();
 
-  profile::Profile profile;
-  profile.model = model->name;
-  profile.preset = &(*device)->preset();
-  profile.command = RunCommand(args, *model);
-  for (size_t i = 0; i < programs.size(); ++i) {
-    const profile::Recording& recording = recorder.recordings()[i];
-    if (absl::Status s =
-            profile::CheckRecording(recording, *profile.preset, run->runs[i]);
-        !s.ok())
-      return s;
-    profile.programs.push_back(
-        {programs[i], &recording, profile::Analyse(*programs[i], recording)});
-  }
-  Print(profile);
-  std::printf("%s simulated cycles per host CPU second (%.2f s)\n",
-              Thousands(static_cast<int64_t>(
-                            static_cast<double>(run->stats.cycles) /
-                            std::max(run->stats.host_cpu_seconds, 1e-9)))
-                  .c_str(),
-              run->stats.host_cpu_seconds);
-  return WriteAll(args, profile);
+  return Finish(args, model->name, RunCommand(args, *model),
+                (*device)->preset(), programs, recorder, run->runs);
+}
+
+// One step of the digits network in bf16, on random images.
+absl::Status ProfileTraining(const ProfileArgs& args) {
+  const std::string& name =
+      args.run.preset_given ? args.run.preset : kTrainPreset;
+  const auto preset = PresetByName(name);
+  if (!preset.ok()) return preset.status();
+  training::StepOptions options;
+  options.batch = args.run.batch.value_or(kTrainBatch);
+  const std::vector<training::Layer> layers = training::DigitsLayers();
+  const auto step = training::BuildStep(layers, options, **preset);
+  if (!step.ok()) return step.status();
+  if (absl::Status s = TryFiles(args); !s.ok()) return s;
+
+  const std::vector<const Program*> programs = {&step->program};
+  profile::Recorder recorder(programs);
+  Progress progress(args.run.quiet);
+  progress.set_label("a training step");
+  const auto device = OpenDevice(args.run, name, progress, &recorder);
+  if (!device.ok()) return device.status();
+  const auto seed = static_cast<uint32_t>(args.run.seed);
+  auto trainer = training::Trainer::Create(**device, layers, options, seed);
+  if (!trainer.ok()) return trainer.status();
+  std::mt19937 random(seed);
+  std::vector<uint8_t> pixels(options.batch * layers[0].h * layers[0].w);
+  std::vector<uint8_t> labels(options.batch);
+  for (uint8_t& pixel : pixels) pixel = static_cast<uint8_t>(random());
+  for (uint8_t& label : labels)
+    label = static_cast<uint8_t>(random() % layers.back().co);
+  const auto report = (*trainer)->Step(pixels, labels, 1e-3f);
+  if (Interrupted())
+    return InterruptedError("in the training step; nothing is written");
+  if (!report.ok()) return report.status();
+  progress.Clear();
+  const std::string command = absl::StrFormat(
+      "build/bin/systole train --backend rtl --preset %s --batch %d --steps 1 "
+      "--seed %d",
+      name, options.batch, args.run.seed);
+  return Finish(args, "training step of the digits network", command,
+                (*device)->preset(), programs, recorder, {report->stats});
+}
+
+absl::Status RunProfile(const ProfileArgs& args) {
+  return args.train ? ProfileTraining(args) : ProfileModel(args);
 }
 
 }  // namespace
@@ -180,6 +242,10 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
                   "images of one program; the digits: 32, a model: 1; a "
                   "program file has its own")
       ->check(WholeNumber(1, kMostImages));
+  sub->add_flag("--train", args->train,
+                "a step that trains the digits network, instead of a model; "
+                "on lite, 4 images")
+      ->excludes("model");
   sub->add_option("--seed", args->run.seed, "seed of the random inputs")
       ->check(Seed())
       ->capture_default_str();
@@ -195,7 +261,8 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
   sub->add_flag("--quiet", args->run.quiet, "show no progress");
   sub->callback([args, preset, sub, &chosen] {
     args->run.preset_given = preset->count() > 0;
-    if (!args->run.batch && sub->get_option("model")->count() == 0)
+    if (!args->train && !args->run.batch &&
+        sub->get_option("model")->count() == 0)
       args->run.batch = kDemoBatch;
     chosen = [args] { return RunProfile(*args); };
   });

@@ -43,6 +43,7 @@ std::string LayerTable(const profile::ProgramProfile& p, const Preset& preset) {
   for (size_t l = 0; l < p.analysis.layers.size(); ++l) {
     const LayerInfo& info = p.program->layers[l];
     const LayerCycles& layer = p.analysis.layers[l];
+    if (layer.cycles == 0 && info.macs == 0) continue;  // no such operation
     const auto utilisation = Utilisation(info, layer, preset);
     uint64_t cycles = 0;
     const int cause = LargestCause(info, layer, &cycles);

@@ -188,7 +188,7 @@ void StepBuilder::BeginOp(int i, Phase phase) {
   work_at_ = work_base_ + half_ * work_half_;
   work_end_ = work_at_ + work_half_;
   op_layer_ = i;
-  builder_.set_tag(i * 8 + static_cast<int>(phase));
+  builder_.set_tag(TagOf(i, phase));
 }
 
 int64_t StepBuilder::Allocate(int64_t bytes) {
@@ -393,7 +393,9 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
 absl::StatusOr<StepProgram> BuildStep(const std::vector<Layer>& layers,
                                       const StepOptions& options,
                                       const Preset& preset) {
-  return StepBuilder(layers, options, preset).Build();
+  auto step = StepBuilder(layers, options, preset).Build();
+  if (step.ok()) step->program.layers = StepLayers(layers, options.batch);
+  return step;
 }
 
 }  // namespace systole::training

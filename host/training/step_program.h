@@ -95,7 +95,8 @@ struct StepProgram {
   int64_t estimated_cycles = 0;
 };
 
-// Tags of descriptors are layer * 8 + phase.
+// Phases of a layer. Tags of descriptors, and the program's layers, are
+// operations: TagOf.
 enum class Phase : int {
   kForward = 0,
   kNormBackward = 1,
@@ -103,6 +104,18 @@ enum class Phase : int {
   kInputGradient = 3,
   kOptimiser = 4,
 };
+inline constexpr int kNumPhases = 5;
+const char* PhaseName(Phase phase);  // "weight gradient"
+// Multiplications that the phase of a layer needs, without padding of the
+// array.
+int64_t PhaseMacs(const std::vector<Layer>& layers, int layer, Phase phase,
+                  int64_t batch);
+// What a step's operations are, by tag.
+std::vector<LayerInfo> StepLayers(const std::vector<Layer>& layers,
+                                  int64_t batch);
+constexpr int TagOf(int layer, Phase phase) {
+  return layer * kNumPhases + static_cast<int>(phase);
+}
 
 // Errors: kInvalidArgument (batch, preset without the bf16 cell),
 // kResourceExhausted (a layer that does not fit, by name).
