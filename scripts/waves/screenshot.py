@@ -18,6 +18,7 @@ import time
 from PIL import Image
 
 WIDTH, HEIGHT = 1800, 1000  # as of the save files
+TITLE = 54  # lines of the window's title, which is left out: it names a folder of this machine
 RC = "hide_sst 1\nfontname_signals Monospace 10\nfontname_waves Monospace 9\nuse_roundcaps 1\nignore_savefile_pos 1\nenable_vert_grid 0\n"
 
 
@@ -83,7 +84,7 @@ def take(save, picture, seconds=60):
                         viewer.terminate()
             finally:
                 server.terminate()
-    image.quantize(64).save(picture, optimize=True)
+    image.crop((0, TITLE, WIDTH, HEIGHT)).quantize(64).save(picture, optimize=True)
 
 
 def main():
