@@ -12,6 +12,8 @@ SANITIZER = re.compile(r"^.*(?:ERROR: \w*Sanitizer: |runtime error: )(.*)$")
 GTEST = re.compile(r"^(\S+):(\d+): Failure$")
 SIGNAL = re.compile(r"^ended by signal .*$")
 RUN = re.compile(r"^\[ RUN      \] (\S+)$")
+# Of host/tools/checker.h, normalised.
+WRONG_TENSOR = re.compile(r"^(.*?)\S+ \([\w ]+\): image #.* differ\); written by descriptor #: (\w+).*$")
 TRACE_SEED = re.compile(r"\bseed (\d+)")
 
 
@@ -37,7 +39,10 @@ def normalise(message):
     text = re.sub(r"(?<![A-Za-z_])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "#", text)
     text = re.sub(r"(?<=[A-Za-z_])\d+\b", "#", text)
     text = re.sub(r"#(?:[,x: -]*#)+", "#", text)
-    return " ".join(text.split())[:400]
+    text = " ".join(text.split())
+    # A wrong tensor: what wrote it is the cause, not the layer; else what stands behind the first semicolon is detail.
+    wrong = WRONG_TENSOR.match(text)
+    return wrong.expand(r"\1a tensor differs, written by \2") if wrong else text.partition("; ")[0][:300]
 
 
 def _blocks(lines):

@@ -199,6 +199,13 @@ class CauseTest(unittest.TestCase):
         self.assertEqual(failures.normalise("a/b/c.cc:17: x at 0xff"), failures.normalise("/q/c.cc:1: x at 0x1"))
         self.assertNotEqual(failures.normalise("bit_exact is false"), failures.normalise("acc is false"))
 
+    def test_a_wrong_tensor_is_who_wrote_it(self):
+        rest = "image 0, row 1, column 2, channel 3: got 4, golden 5 (6 of 7 differ); written by descriptor 8: requant n=1 ny=2 wait=1"
+        cause = failures.normalise(f"Failed\n  conv2d0 (conv2d): {rest}")
+        self.assertEqual(cause, "Failed a tensor differs, written by requant")
+        self.assertEqual(failures.normalise(f"Failed\n  dense12 (dense): {rest} nx=7"), cause)
+        self.assertNotEqual(failures.normalise(f"Failed\n  conv2d0 (conv2d): {rest}".replace("requant", "pool")), cause)
+
     def test_the_first_message_counts(self):
         found = failures.find("fail", "[ RUN      ] A/B.C/3\nx_test.cc:3: Failure\nfirst\nGoogle Test trace:\nx_test.cc:1: seed 12: y\n\n"
                                       "x_test.cc:4: Failure\nsecond\n")
