@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -72,6 +73,10 @@ class Evaluation {
   // For evaluators: the operand's value, for good if nothing else needs it, so
   // that it may be written to in place.
   Literal Take(const Literal* operand);
+  // For who calls Node: the operands that it needs no more.
+  void SetDying(std::vector<const Literal*> operands) {
+    dying_ = std::move(operands);
+  }
   ProductUnit& products() { return *options_.products; }
   // Of the operations `rng`: a number that was not there before.
   uint64_t NextRandom() { return random_++; }

@@ -30,7 +30,7 @@ def run(command, **options):
 
 
 def checked(command, folder):
-    result = run(command, cwd=folder, env=os.environ | {"CCACHE_NOHASHDIR": "1"})
+    result = run(command, cwd=folder, env=os.environ | {"CCACHE_NOHASHDIR": "1", "CCACHE_NODIRECT": "1"})
     if result.returncode != 0:
         raise RuntimeError(result.stdout)
 

@@ -8,6 +8,7 @@
 
 #include "host/ir/hlo/combiner.h"
 #include "host/ir/hlo/elementwise.h"
+#include "host/ir/hlo/functions.h"
 
 namespace systole::ir {
 namespace {
@@ -81,9 +82,7 @@ absl::StatusOr<Literal> OfFloats(Op op, const Literal& a, const Literal& b) {
     case Op::kHloRemainder:
       return map([](float x, float y) { return std::fmod(x, y); });
     case Op::kHloPower:
-      return map([](float x, float y) {
-        return static_cast<float>(std::pow(double{x}, double{y}));
-      });
+      return map([](float x, float y) { return ir::Power(x, y); });
     case Op::kHloAtan2:
       return map([](float x, float y) {
         return static_cast<float>(std::atan2(double{x}, double{y}));

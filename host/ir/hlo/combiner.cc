@@ -88,35 +88,6 @@ void Map(int64_t count, const void* left, int64_t step_a, const void* right,
   });
 }
 
-// Eight chains at a time: each waits for itself alone.
-template <Op kOp, typename T>
-void FoldLines(int64_t lines, int64_t length, const void* from, void* results) {
-  const T* x = static_cast<const T*>(from);
-  T* to = static_cast<T*>(results);
-  constexpr int kChains = 8;
-  int64_t line = 0;
-  if constexpr (kIsHot<T>) {
-    for (; line + kChains <= lines; line += kChains) {
-      T sums[kChains];
-      for (int i = 0; i < kChains; ++i) sums[i] = to[line + i];
-      const T* first = x + line * length;
-      for (int64_t k = 0; k < length; ++k) {
-        for (int i = 0; i < kChains; ++i) {
-          sums[i] = Combine<kOp>(sums[i], first[i * length + k]);
-        }
-      }
-      for (int i = 0; i < kChains; ++i) to[line + i] = sums[i];
-    }
-  }
-  for (; line < lines; ++line) {
-    T sum = to[line];
-    Loop<false>(length, [&](int64_t k) {
-      sum = Combine<kOp>(sum, x[line * length + k]);
-    });
-    to[line] = sum;
-  }
-}
-
 template <Op kOp>
 std::optional<Combiner> Of(ElementType element) {
   return WithElement(element, [](auto tag) -> std::optional<Combiner> {
@@ -126,7 +97,7 @@ std::optional<Combiner> Of(ElementType element) {
     if constexpr (kBitwise && kIsFloat<T>) {
       return std::nullopt;
     } else {
-      return Combiner{Map<kOp, T>, FoldLines<kOp, T>};
+      return Combiner{Map<kOp, T>};
     }
   });
 }

@@ -17,13 +17,10 @@ namespace systole::ir {
 
 bool IsCombiner(Op op);
 
-// Steps and lengths count elements.
 struct Combiner {
   // to[i] = a[i * step_a] op b[i * step_b]; `to` may be `a`, with step 1.
   void (*map)(int64_t count, const void* a, int64_t step_a, const void* b,
               int64_t step_b, void* to);
-  // to[i] = (... (to[i] op x[0]) op x[1] ...) over line i, of `length`, of x.
-  void (*fold)(int64_t lines, int64_t length, const void* x, void* to);
 };
 
 // None if the operation is none of these, or not one of such elements.

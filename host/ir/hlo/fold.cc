@@ -41,16 +41,6 @@ namespace {
 void FoldBy(const Combiner& combiner, const FoldPlan& plan, int bytes,
             const uint8_t* from, uint8_t* to, int64_t results) {
   const int last = static_cast<int>(plan.results.size()) - 1;
-  // The results lie as the lines of the input do: a plain reduction of the
-  // last dimensions.
-  if (plan.taps.size() == 1 && plan.tap_strides[0] == 1 &&
-      (last < 0 || plan.result_strides[last] == plan.taps[0])) {
-    Ints packed = StridesOf(plan.results);
-    for (int64_t& stride : packed) stride *= plan.taps[0];
-    if (packed == plan.result_strides) {
-      return combiner.fold(results, plan.taps[0], from, to);
-    }
-  }
   const int64_t row = last < 0 ? 1 : plan.results[last];
   const int64_t step = last < 0 ? 0 : plan.result_strides[last];
   int64_t taps = 1;

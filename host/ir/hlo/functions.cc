@@ -129,6 +129,16 @@ float Rsqrt(float a) {
   return FromBits(Round(Split(base, 7, p.g), -q - 31));
 }
 
+float Reciprocal(float a) {
+  const uint32_t bits = BitsOf(a);
+  const uint32_t magnitude = bits & 0x7FFFFFFF, sign = bits >> 31;
+  if (magnitude > kInfinity) return Nan();
+  if (magnitude == 0) return Signed(sign, kInfinity);
+  if (magnitude == kInfinity) return Signed(sign, 0);
+  const Parts p = PartsOf(bits);
+  return Signed(sign, Round(Split(sfu::kRcpBase, 8, p.g), -p.x - 31));
+}
+
 float Tanh(float a) {
   const uint32_t bits = BitsOf(a);
   const uint32_t magnitude = bits & 0x7FFFFFFF;
@@ -167,6 +177,68 @@ float Log(float a) {
   const float result =
       std::fma(l, FromBits(0x3F317217), l * FromBits(0x3377D1CF));
   return result != result ? Nan() : result;
+}
+
+namespace {
+
+// a^y of a finite a above 0 and a finite y: 2^(y * log2(a)), the logarithm as a
+// sum of two numbers.
+float PositivePower(float a, float y) {
+  const bool tiny = BitsOf(a) < 0x00800000;
+  const uint32_t up = BitsOf(tiny ? a * 16777216.0f : a);
+  const int32_t k = static_cast<int32_t>(up - 0x3F3504F3) >> 23;
+  const float m = FromBits(up - (static_cast<uint32_t>(k) << 23));
+  const float e = static_cast<float>(k - (tiny ? 24 : 0));
+  const float u = m - 1, v = m + 1, rest = m - (v - 1);
+  const float r = Reciprocal(v);
+  const float f = u * r;
+  const float g = std::fma(-f, rest, std::fma(-f, v, u)) * r;
+  const float s = f * f;
+  float p = std::fma(s, FromBits(0x3E864D42), FromBits(0x3EA4258A));
+  p = std::fma(s, p, FromBits(0x3ED30BB1));
+  p = std::fma(s, p, FromBits(0x3F13BB63));
+  p = std::fma(s, p, FromBits(0x3F76384F));
+  const float high = f * FromBits(0x4038AA3B);
+  float low = std::fma(f, FromBits(0x4038AA3B), -high);
+  low = std::fma(f, FromBits(0x33257060), low);
+  low = std::fma(g, FromBits(0x4038AA3B), low);
+  low = std::fma(f * s, p, low);
+  const float sum = e + high;
+  const float left = low + (high - (sum - e));
+  const float l = sum + left;
+  const float w = y * l;
+  const float c = std::max(std::min(w, 140.0f), -160.0f);
+  float d = std::fma(y, left - (l - sum), std::fma(y, l, -w));
+  if (c != w) d = 0;
+  const auto n = static_cast<int32_t>(std::rint(c));
+  const float q = Exp2(c - static_cast<float>(n));
+  const float t = std::fma(q, d * FromBits(0x3F317218), q);
+  const auto power = [](int32_t of) {
+    return FromBits(static_cast<uint32_t>(of + 127) << 23);
+  };
+  return t * power(n >> 1) * power(n - (n >> 1));
+}
+
+}  // namespace
+
+float Power(float x, float y) {
+  if (y == 0 || x == 1) return 1;
+  if (x != x || y != y) return Nan();
+  const float a = std::fabs(x);
+  const bool small = std::fabs(y) < 16777216.0f;
+  const bool whole = !small || std::rint(y) == y;
+  const bool odd = small && whole && (static_cast<int32_t>(y) & 1) != 0;
+  const bool finite = BitsOf(a) < kInfinity;
+  if (x < 0 && finite && !whole) return Nan();
+  float size;
+  if (a == 1) {
+    size = 1;
+  } else if (a > 0 && finite && BitsOf(std::fabs(y)) < kInfinity) {
+    size = PositivePower(a, y);
+  } else {
+    size = Exp2(y * Log2(a));
+  }
+  return odd ? std::copysign(size, x) : size;
 }
 
 }  // namespace systole::ir

@@ -13,6 +13,9 @@ float Rsqrt(float a);
 float Tanh(float a);
 float Exp(float a);
 float Log(float a);
+float Reciprocal(float a);
+// docs/hlo.md, "Power".
+float Power(float x, float y);
 
 }  // namespace systole::ir
 

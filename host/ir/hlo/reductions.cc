@@ -19,44 +19,7 @@ Operands From(const Operands& operands, size_t first) {
   return {operands.begin() + first, operands.end()};
 }
 
-// Neighbours that lie one behind the other become one.
-void Merge(Ints& sizes, Ints& strides) {
-  size_t kept = 0;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (kept > 0 && strides[kept - 1] == strides[i] * sizes[i]) {
-      sizes[kept - 1] *= sizes[i];
-      strides[kept - 1] = strides[i];
-    } else {
-      sizes[kept] = sizes[i];
-      strides[kept++] = strides[i];
-    }
-  }
-  sizes.resize(kept);
-  strides.resize(kept);
-}
-
 }  // namespace
-
-absl::StatusOr<Literals> EvaluateHloReduce(const Node& node,
-                                           const Operands& operands,
-                                           Evaluation& evaluation) {
-  const size_t count = node.results();
-  const Ints& shape = node.operands[0].type().shape;
-  const Ints& dimensions = node.attr<HloDimensionsAttributes>().dimensions;
-  const Ints strides = StridesOf(shape);
-  FoldPlan plan;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    const bool reduced =
-        std::count(dimensions.begin(), dimensions.end(), i) > 0;
-    (reduced ? plan.taps : plan.results).push_back(shape[i]);
-    (reduced ? plan.tap_strides : plan.result_strides).push_back(strides[i]);
-  }
-  Merge(plan.taps, plan.tap_strides);
-  Merge(plan.results, plan.result_strides);
-  return Fold(plan, *node.regions[0], Some(operands, 0, count),
-              Some(operands, count, count), From(operands, 2 * count),
-              evaluation);
-}
 
 absl::StatusOr<Literals> EvaluateReduceWindow(const Node& node,
                                               const Operands& operands,
