@@ -15,6 +15,7 @@
 #include "sim/iss/execute.h"
 #include "sim/iss/vpu_alu.h"
 #include "sim/iss/vpu_lanes.h"
+#include "sim/iss/vpu_rows.h"
 
 namespace systole::iss {
 namespace {
@@ -23,47 +24,6 @@ constexpr int kRows = vpu::kVectorRows;
 constexpr int64_t kMaxLanes = 256;
 // So many instructions in a row that move no row: it loops for ever.
 constexpr uint64_t kIdleLimit = uint64_t{1} << 22;
-
-int ElementBytes(vpu::Op op) {
-  switch (op) {
-    case vpu::Op::kLd16:
-    case vpu::Op::kSt16:
-      return 2;
-    case vpu::Op::kLd8:
-    case vpu::Op::kSt8:
-      return 1;
-    default:
-      return 4;
-  }
-}
-
-void LoadRow(vpu::Op op, const uint8_t* from, int64_t lanes, uint32_t* to) {
-  if (op == vpu::Op::kLd32) {
-    std::memcpy(to, from, 4 * lanes);
-  } else if (op == vpu::Op::kLd16) {
-    for (int64_t l = 0; l < lanes; ++l) {
-      uint16_t v;
-      std::memcpy(&v, from + 2 * l, sizeof v);
-      to[l] = uint32_t{v} << 16;
-    }
-  } else {
-    for (int64_t l = 0; l < lanes; ++l)
-      to[l] = static_cast<uint32_t>(static_cast<int8_t>(from[l]));
-  }
-}
-
-void StoreRow(vpu::Op op, const uint32_t* from, int64_t lanes, uint8_t* to) {
-  if (op == vpu::Op::kSt32) {
-    std::memcpy(to, from, 4 * lanes);
-  } else if (op == vpu::Op::kSt16) {
-    for (int64_t l = 0; l < lanes; ++l) {
-      const uint16_t v = static_cast<uint16_t>(RoundBf16(from[l]) >> 16);
-      std::memcpy(to + 2 * l, &v, sizeof v);
-    }
-  } else {
-    for (int64_t l = 0; l < lanes; ++l) to[l] = static_cast<uint8_t>(from[l]);
-  }
-}
 
 // One vrun.
 class Run {
@@ -284,17 +244,22 @@ class Run {
 
   void Compute(const vpu::Instr& x, const vpu::OpInfo& op) {
     uint32_t rows[3][kMaxLanes], out[kMaxLanes];
-    const Source none = {rows[0], 0};
-    Source a = Operand(op.a, x.a, x.am, rows[0]);
+    const Source a = Operand(op.a, x.a, x.am, rows[0]);
     Source b = Operand(op.b, x.b, x.bm, rows[1]);
     Source c = Operand(op.c, x.c, x.cm, rows[2]);
     // Operands that the operation does not use are read all the same.
-    if (a.at == nullptr) a = none;
     if (b.at == nullptr) b = a;
     if (c.at == nullptr) c = a;
-    for (int i = 0; i < vl_; ++i) {
-      ComputeRow(x.op, a.Row(i), b.Row(i), c.Row(i), cols_, out);
-      std::copy(out, out + cols_, vpu_.row(x.d, i));
+    uint32_t* const to = vpu_.row(x.d, 0);
+    const bool apart = a.at != to && b.at != to && c.at != to;
+    // Rows that lie one behind the other are one.
+    const bool whole =
+        apart && a.step == cols_ && b.step == cols_ && c.step == cols_;
+    for (int i = 0; i < (whole ? 1 : vl_); ++i) {
+      uint32_t* const row = to + i * cols_;
+      ComputeRow(x.op, a.Row(i), b.Row(i), c.Row(i),
+                 whole ? vl_ * cols_ : cols_, apart ? row : out);
+      if (!apart) std::copy(out, out + cols_, row);
     }
     SetWritten(x.d);
   }

@@ -16,8 +16,13 @@ VpuState::VpuState(const Preset& preset) : cols(preset.cols) {
 }
 
 void VpuState::Forget(uint64_t seed) {
-  for (size_t i = 0; i < regs.size(); ++i)
-    regs[i] = static_cast<uint32_t>(Pattern(seed ^ 0x565055, i));
+  if (undefined_.empty() || seed != undefined_seed_) {
+    undefined_.resize(regs.size());
+    undefined_seed_ = seed;
+    for (size_t i = 0; i < regs.size(); ++i)
+      undefined_[i] = static_cast<uint32_t>(Pattern(seed ^ 0x565055, i));
+  }
+  regs = undefined_;
   written.fill(0);
 }
 

@@ -42,6 +42,10 @@ struct VpuState {
   std::vector<Slot> imem;                              // empty in int8 cores
   std::vector<uint32_t> regs;                          // [register][row][lane]
   std::array<uint8_t, vpu::kVectorRegs> written = {};  // bit r: row r
+
+ private:
+  std::vector<uint32_t> undefined_;  // what they hold then
+  uint64_t undefined_seed_ = 0;
 };
 
 // Bytes and rows that one vrun touched and the rules of docs/vpu.md that it
