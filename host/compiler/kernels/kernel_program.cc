@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/kernel_program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/compiler/access.h"
+#include "host/program/vpu_asm.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+namespace {
+
+// `hbm_addr` of loads and stores.
+constexpr int kAddressBit = 96, kAddressBits = 36;
+
+}  // namespace
+
+std::vector<isa::Descriptor> KernelProgram::Placed(
+    absl::Span<const uint64_t> operands, uint64_t code) const {
+  std::vector<isa::Descriptor> placed = descriptors;
+  for (const Patch& patch : patches) {
+    isa::Descriptor& d = placed[patch.descriptor];
+    const uint64_t base = patch.operand < 0 ? code : operands[patch.operand];
+    if (compiler::OpcodeOf(d) == isa::Opcode::kLoad) {
+      isa::Load load = isa::Load::Decode(d);
+      load.hbm_addr = base + patch.offset;
+      d = load.Encode();
+    } else {
+      isa::Store store = isa::Store::Decode(d);
+      store.hbm_addr = base + patch.offset;
+      d = store.Encode();
+    }
+  }
+  return placed;
+}
+
+KernelBuilder::KernelBuilder(const Preset& preset)
+    : preset_(preset), schedule_(preset) {
+  code_bytes_ = Align(8 * vpu::kImemWords);
+  next_ = code_bytes_;  // the code stands at 0
+}
+
+int64_t KernelBuilder::Align(int64_t bytes) const {
+  const int64_t unit = std::max(preset_.beat_bytes(), preset_.word_bytes());
+  return (bytes + unit - 1) / unit * unit;
+}
+
+int KernelBuilder::AddOperand(int64_t bytes) {
+  bases_.push_back(next_);
+  program_.bytes.push_back(bytes);
+  next_ += Align(std::max<int64_t>(bytes, 1));
+  return static_cast<int>(bases_.size()) - 1;
+}
+
+void KernelBuilder::SetCode(std::vector<uint64_t> words) {
+  const vpu::CodeLoad in =
+      vpu::LoadCode(0, 0, static_cast<int64_t>(words.size()), /*addr=*/0);
+  program_.words = std::move(words);
+  schedule_.Append(in.load);
+  schedule_.Append(in.vload);
+}
+
+template <typename Dma>
+Dma KernelBuilder::Move(int operand, int64_t offset, int64_t ub,
+                        int64_t bytes) const {
+  Dma d;
+  d.hbm_addr = bases_[operand] + offset;
+  d.ub_addr = static_cast<uint32_t>(ub);
+  d.len = static_cast<uint32_t>(bytes);
+  d.n1 = d.n2 = 1;
+  return d;
+}
+
+void KernelBuilder::Load(int operand, int64_t offset, int64_t ub,
+                         int64_t bytes) {
+  program_.load_bytes += bytes;
+  schedule_.Append(Move<isa::Load>(operand, offset, ub, bytes));
+}
+
+void KernelBuilder::Store(int operand, int64_t offset, int64_t ub,
+                          int64_t bytes) {
+  program_.store_bytes += bytes;
+  schedule_.Append(Move<isa::Store>(operand, offset, ub, bytes));
+}
+
+void KernelBuilder::Run(int pc, const std::vector<int64_t>& arguments,
+                        const std::vector<Bytes>& reads,
+                        const std::vector<Bytes>& writes, int64_t cycles) {
+  isa::Vrun run;
+  run.pc = static_cast<uint32_t>(pc);
+  for (size_t i = 0; i < arguments.size(); ++i)
+    run.args[i] = static_cast<uint32_t>(arguments[i]);
+  std::vector<compiler::Access> accesses;
+  for (const std::vector<Bytes>* list : {&reads, &writes}) {
+    for (const Bytes& bytes : *list) {
+      compiler::Access access;
+      access.write = list == &writes;
+      access.base = bytes.at;
+      access.len = bytes.count;
+      accesses.push_back(access);
+    }
+  }
+  schedule_.Append(run, std::move(accesses), cycles);
+}
+
+absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
+  absl::StatusOr<compiler::Schedule> schedule = schedule_.Finish();
+  if (!schedule.ok()) return schedule.status();
+  program_.descriptors = std::move(schedule->descriptors);
+  for (size_t i = 0; i < program_.descriptors.size(); ++i) {
+    const isa::Descriptor& d = program_.descriptors[i];
+    const isa::Opcode opcode = compiler::OpcodeOf(d);
+    if (opcode != isa::Opcode::kLoad && opcode != isa::Opcode::kStore) continue;
+    const auto address =
+        static_cast<int64_t>(isa::GetBits(d, kAddressBit, kAddressBits));
+    const auto above = std::upper_bound(bases_.begin(), bases_.end(), address);
+    const int operand = static_cast<int>(above - bases_.begin()) - 1;
+    const int64_t base = operand < 0 ? 0 : bases_[operand];
+    program_.patches.push_back({static_cast<int>(i), operand, address - base});
+  }
+  return std::move(program_);
+}
+
+}  // namespace systole::lanes

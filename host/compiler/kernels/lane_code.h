@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Instructions of the vector unit that compute a graph of lanes over rows:
+// order, registers, constants.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_CODE_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_LANE_CODE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "host/compiler/kernels/lane_graph.h"
+#include "systole/gen/presets.h"
+
+namespace systole::lanes {
+
+struct LaneStore {
+  Lane lane = -1;
+  Storage storage = Storage::kWord;
+};
+
+// A run goes over rows along three walks, each with a place to begin and bytes
+// from a row to the next. Arguments of a run of the main entry, by index.
+constexpr int kWalks = 3;
+constexpr int kRowCount = kWalks;           // rows
+constexpr int kStrides = kWalks + 1;        // of each walk
+constexpr int kLaneCount = 2 * kWalks + 1;  // lanes of a row that are moved
+
+// Where rows lie in the unified buffer, in bytes.
+struct LanePlaces {
+  struct Stream {
+    int64_t at = 0;  // the first row, behind where the walk begins
+    int walk = 0;
+  };
+  struct Operand {
+    Stream stream;
+    // Of a splat: its element, and a row that it is spread to.
+    int64_t element = 0, row = 0;
+  };
+  std::vector<Operand> operands;
+  std::vector<Stream> stores;
+};
+
+struct LaneCode {
+  std::vector<uint64_t> words;
+  int main = 0;     // indices in the instruction memory
+  int spread = -1;  // run once before, where operands are splats; takes nothing
+};
+
+// Code for index `base` of the instruction memory on. Errors: ResourceExhausted
+// (registers, instruction memory), so that the graph has to be divided.
+absl::StatusOr<LaneCode> Emit(const LaneGraph& graph,
+                              const std::vector<LaneStore>& stores,
+                              const LanePlaces& places, const Preset& preset,
+                              int base = 0);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_LANE_CODE_H_

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/lane_functions.h"
+
+#include "host/ir/scalar.h"
+
+namespace systole::lanes {
+namespace {
+
+using vpu::Op;
+
+constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000,
+                   kOne = 0x3F800000, kFraction = 0x007FFFFF,
+                   kHidden = 0x00800000, kHalf = 0x3F000000;
+constexpr float kTwo24 = 16777216.0f, kTwo31 = 2147483648.0f;
+
+// Shorter names for one graph.
+struct Builder {
+  LaneGraph& graph;
+
+  Lane operator()(Op op, Lane a, Lane b = -1, Lane c = -1) const {
+    return graph.Make(op, a, b, c);
+  }
+  Lane K(uint32_t bits) const { return graph.Constant(bits); }
+  Lane F(float value) const { return graph.Float(value); }
+
+  // A positive finite number: 2^(exponent - 127) * (its significand, whose
+  // bits are those of a number in 1..2 but for the exponent).
+  struct Parts {
+    Lane exponent, fraction;
+  };
+  // Of magnitude bits; `up` is the number or, if it is subnormal, that times
+  // 2^24.
+  Parts Split(Lane magnitude, Lane up) const {
+    const Lane tiny = (*this)(Op::kIlt, magnitude, K(kHidden));
+    const Lane exponent = (*this)(Op::kShr, up, K(23));
+    return {(*this)(Op::kIsub, exponent, (*this)(Op::kIand, tiny, K(24))),
+            (*this)(Op::kIand, up, K(kFraction))};
+  }
+  Lane Up(Lane magnitude, Lane a) const {
+    const Lane tiny = (*this)(Op::kIlt, magnitude, K(kHidden));
+    return (*this)(Op::kSel, tiny, (*this)(Op::kFmul, a, F(kTwo24)), a);
+  }
+};
+
+}  // namespace
+
+Lane Not(LaneGraph& graph, Lane mask) {
+  return graph.Make(Op::kIxor, mask, graph.Constant(~0u));
+}
+
+Lane Magnitude(LaneGraph& graph, Lane a) {
+  return graph.Make(Op::kIand, a, graph.Constant(~kSign));
+}
+
+Lane IsNanLane(LaneGraph& graph, Lane a) {
+  return graph.Make(Op::kIlt, graph.Constant(kInfinity), Magnitude(graph, a));
+}
+
+// The quotient of the significands, by Newton's step and a last one that rounds
+// right; then the exponents. Where the result is subnormal the quotient is
+// rounded again from its significand and the sign of what is left.
+Lane Divide(LaneGraph& graph, Lane a, Lane b) {
+  const Builder g{graph};
+  if (graph.IsConstant(b)) {
+    const uint32_t bits = graph.node(b).bits;
+    const uint32_t exponent = bits >> 23 & 255;
+    // A power of two whose reciprocal is normal.
+    if ((bits & kFraction) == 0 && exponent >= 1 && exponent <= 253) {
+      return g(Op::kFmul, a, g.K((bits & kSign) | (254 - exponent) << 23));
+    }
+  }
+  const Lane ua = Magnitude(graph, a), ub = Magnitude(graph, b);
+  const Lane up_b = g.Up(ub, b);
+  const Lane up_ua = g.Up(ua, ua);
+  const Builder::Parts pa = g.Split(ua, up_ua);
+  const Builder::Parts pb = g.Split(ub, Magnitude(graph, up_b));
+  const Lane ma = g(Op::kIor, pa.fraction, g.K(kOne));
+  const Lane mb = g(Op::kIor, pb.fraction, g.K(kOne));
+  // Of the largest significand the step would end halfway, on the wrong side.
+  const Lane y0 =
+      g(Op::kIsub, g(Op::kRcp, mb), g(Op::kIeq, mb, g.K(0x3FFFFFFF)));
+  const Lane y = g(Op::kFma, g(Op::kFnma, mb, y0, g.F(1)), y0, y0);
+  const Lane q0 = g(Op::kFmul, ma, y);
+  const Lane q = g(Op::kFma, g(Op::kFnma, q0, mb, ma), y, q0);
+  const Lane t = g(Op::kIsub, pa.exponent, pb.exponent);
+  const Lane exponent = g(Op::kIadd, g(Op::kShr, q, g.K(23)), t);
+  const Lane normal = g(Op::kIadd, q, g(Op::kShl, t, g.K(23)));
+  // Subnormal: 4 * significand, more or less one if something is left.
+  const Lane left = g(Op::kFnma, q, mb, ma);
+  const Lane above = g(Op::kFlt, g.F(0), left);
+  const Lane below = g(Op::kFlt, left, g.F(0));
+  const Lane significand =
+      g(Op::kIor, g(Op::kIand, q, g.K(kFraction)), g.K(kHidden));
+  const Lane scaled = g(
+      Op::kIadd, g(Op::kIsub, g(Op::kShl, significand, g.K(2)), above), below);
+  const Lane shift = g(Op::kImin, g(Op::kIsub, g.K(3), exponent), g.K(31));
+  const Lane odd = g(Op::kIand, g(Op::kShr, scaled, shift), g.K(1));
+  const Lane half = g(Op::kShl, g.K(1), g(Op::kIsub, shift, g.K(1)));
+  const Lane nudge = g(Op::kIadd, g(Op::kIsub, half, g.K(1)), odd);
+  const Lane small = g(Op::kShr, g(Op::kIadd, scaled, nudge), shift);
+  const Lane finite = g(Op::kSel, g(Op::kIlt, exponent, g.K(1)), small, normal);
+  const Lane size =
+      g(Op::kSel, g(Op::kIlt, g.K(254), exponent), g.K(kInfinity), finite);
+  const Lane sign = g(Op::kIand, g(Op::kIxor, a, b), g.K(kSign));
+  const Lane regular = g(Op::kIand, g(Op::kIlt, g.K(0), g(Op::kImin, ua, ub)),
+                         g(Op::kIlt, g(Op::kImax, ua, ub), g.K(kInfinity)));
+  // Zeros, infinities and NaN: what the product gives.
+  const Lane special = g(Op::kFmul, a, g(Op::kRcp, up_b));
+  return g(Op::kSel, regular, g(Op::kIor, size, sign), special);
+}
+
+Lane SquareRoot(LaneGraph& graph, Lane a) {
+  const Builder g{graph};
+  const Lane up = g.Up(a, a);
+  const Builder::Parts p = g.Split(a, up);
+  // m * 4^k with m in 1..4.
+  const Lane whole = g(Op::kIsub, p.exponent, g.K(127));
+  const Lane odd = g(Op::kIand, whole, g.K(1));
+  const Lane m = g(Op::kIadd, g(Op::kIor, p.fraction, g.K(kOne)),
+                   g(Op::kShl, odd, g.K(23)));
+  const Lane k = g(Op::kSar, whole, g.K(1));
+  const Lane y = g(Op::kRsqrt, m);
+  const Lane root0 = g(Op::kFmul, m, y);
+  const Lane half0 = g(Op::kFmul, y, g.K(kHalf));
+  const Lane r = g(Op::kFnma, half0, root0, g.K(kHalf));
+  const Lane root1 = g(Op::kFma, root0, r, root0);
+  const Lane half1 = g(Op::kFma, half0, r, half0);
+  const Lane root = g(Op::kFma, g(Op::kFnma, root1, root1, m), half1, root1);
+  const Lane regular = g(Op::kIadd, root, g(Op::kShl, k, g.K(23)));
+  // Zeros and infinity stay, numbers below zero and NaN are NaN.
+  const Lane low = g(Op::kFlt, a, g.F(0));
+  const Lane kept = g(Op::kSel, low, g.K(ir::kNanBits), a);
+  const Lane is_regular =
+      g(Op::kIand, g(Op::kIlt, g.K(0), a), g(Op::kIlt, a, g.K(kInfinity)));
+  const Lane result = g(Op::kSel, is_regular, regular, kept);
+  return g(Op::kSel, IsNanLane(graph, a), g.K(ir::kNanBits), result);
+}
+
+Lane Exponential(LaneGraph& graph, Lane a) {
+  const Builder g{graph};
+  const Lane log2e = g.K(0x3FB8AA3B);
+  const Lane x = g(Op::kFmax, g(Op::kFmin, a, g.F(89)), g.F(-110));
+  const Lane w = g(Op::kFmul, x, log2e);
+  const Lane inner = g(Op::kFnma, x, log2e, w);
+  const Lane r = g(Op::kFnma, x, g.K(0x32A57060), inner);
+  const Lane big = g(Op::kFlt, g.F(64), w);
+  const Lane h = g(Op::kIand, big, g.F(1));
+  const Lane y = g(Op::kExp2, g(Op::kFsub, w, h));
+  const Lane scaled = g(Op::kFma, y, g(Op::kFmul, r, g.K(0xBF317218)), y);
+  return g(Op::kFmul, scaled, g(Op::kSel, big, g.F(2), g.F(1)));
+}
+
+Lane Logarithm(LaneGraph& graph, Lane a) {
+  const Builder g{graph};
+  const Lane l = g(Op::kLog2, a);
+  return g(Op::kFma, l, g.K(0x3F317217), g(Op::kFmul, l, g.K(0x3377D1CF)));
+}
+
+Lane Logistic(LaneGraph& graph, Lane a) {
+  const Builder g{graph};
+  const Lane e = Exponential(graph, g(Op::kFsub, g.K(kSign), a));
+  return Divide(graph, g.F(1), g(Op::kFadd, g.F(1), e));
+}
+
+namespace {
+
+// What has a fraction, by `op` to a whole number with the argument's sign; all
+// else as it is, but for NaN.
+Lane Whole(LaneGraph& graph, Lane a, Op op) {
+  const Builder g{graph};
+  const Lane sign = g(Op::kIand, a, g.K(kSign));
+  const Lane rounded = g(Op::kI2f, g(op, a));
+  const Lane whole = g(Op::kIor, rounded, sign);
+  const Lane small = g(Op::kFlt, Magnitude(graph, a), g.F(8388608.0f));
+  return g(Op::kSel, small, whole, g(Op::kFmax, a, a));
+}
+
+}  // namespace
+
+Lane Floor(LaneGraph& graph, Lane a) { return Whole(graph, a, Op::kF2iFloor); }
+
+Lane Ceil(LaneGraph& graph, Lane a) {
+  const Lane zero = graph.Constant(kSign);
+  const Lane floor = Floor(graph, graph.Make(Op::kFsub, zero, a));
+  return graph.Make(Op::kFsub, zero, floor);
+}
+
+Lane RoundToEven(LaneGraph& graph, Lane a) { return Whole(graph, a, Op::kF2i); }
+
+Lane ToInt32(LaneGraph& graph, Lane a) {
+  const Builder g{graph};
+  const Lane size = Magnitude(graph, a);
+  const Lane down = g(Op::kF2iFloor, size);
+  const Lane negative = g(Op::kSar, a, g.K(31));
+  const Lane cut = g(Op::kIsub, g(Op::kIxor, down, negative), negative);
+  const Lane small = g(Op::kFlt, size, g.F(8388608.0f));
+  return g(Op::kSel, small, cut, g(Op::kF2i, a));
+}
+
+Lane ToUint32(LaneGraph& graph, Lane a) {
+  const Builder g{graph};
+  const Lane upper = g(Op::kFle, g.F(kTwo31), a);
+  const Lane high =
+      g(Op::kIxor, g(Op::kF2i, g(Op::kFsub, a, g.F(kTwo31))), g.K(kSign));
+  const Lane all = g(Op::kFle, g.F(2 * kTwo31), a);
+  const Lane positive = g(Op::kFlt, g.F(0), a);
+  const Lane low = g(Op::kIand, positive, g(Op::kF2iFloor, a));
+  return g(Op::kIor, all, g(Op::kSel, upper, high, low));
+}
+
+Lane FromUint32(LaneGraph& graph, Lane a) {
+  const Builder g{graph};
+  const Lane high = g(Op::kI2f, g(Op::kShr, a, g.K(16)));
+  const Lane low = g(Op::kI2f, g(Op::kIand, a, g.K(0xFFFF)));
+  return g(Op::kFma, high, g.F(65536), low);
+}
+
+}  // namespace systole::lanes

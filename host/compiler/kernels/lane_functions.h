@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Functions of fp32 lanes that take more than one instruction, to the bit as
+// docs/hlo.md and docs/numerics.md define them.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_FUNCTIONS_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_LANE_FUNCTIONS_H_
+
+#include "host/compiler/kernels/lane_graph.h"
+
+namespace systole::lanes {
+
+// Masks are -1 or 0 a lane.
+Lane Not(LaneGraph& graph, Lane mask);
+Lane IsNanLane(LaneGraph& graph, Lane a);
+Lane Magnitude(LaneGraph& graph, Lane a);  // the bits without the sign
+
+// IEEE 754, to nearest even, for all arguments.
+Lane Divide(LaneGraph& graph, Lane a, Lane b);
+Lane SquareRoot(LaneGraph& graph, Lane a);
+
+// docs/numerics.md, "Exponential and logarithm".
+Lane Exponential(LaneGraph& graph, Lane a);
+Lane Logarithm(LaneGraph& graph, Lane a);
+Lane Logistic(LaneGraph& graph, Lane a);
+// docs/hlo.md, "Power".
+Lane Power(LaneGraph& graph, Lane x, Lane y);
+
+// Whole numbers near a.
+Lane Floor(LaneGraph& graph, Lane a);
+Lane Ceil(LaneGraph& graph, Lane a);
+Lane RoundToEven(LaneGraph& graph, Lane a);
+
+// Towards zero, beyond the ends the ends, NaN 0.
+Lane ToInt32(LaneGraph& graph, Lane a);
+Lane ToUint32(LaneGraph& graph, Lane a);
+Lane FromUint32(LaneGraph& graph, Lane a);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_LANE_FUNCTIONS_H_

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What a vector kernel computes for a lane: a graph of instructions of the
+// vector unit (docs/vpu.md), whose leaves are loads and constants.
+//
+//   LaneGraph graph;
+//   const Lane x = graph.Load({0, Storage::kWord, Pattern::kStream});
+//   const Lane y = graph.Make(vpu::Op::kFadd, x, graph.Float(1));
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_GRAPH_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_LANE_GRAPH_H_
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "host/ir/type.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+
+// How an element lies in memory, and in a lane: the bits of a word, bf16 in the
+// upper half, a byte with its sign.
+enum class Storage : uint8_t { kWord, kHalf, kByte };
+int StorageBytes(Storage storage);
+
+// Whether values of the type fit a lane: i1, i8, u8, i32, u32, bf16, f32.
+bool FitsLane(ir::ElementType type);
+Storage StorageOf(ir::ElementType type);
+
+// Which element of an operand an element of the result takes.
+enum class Pattern : uint8_t {
+  kStream,  // the one at the same place
+  kSplat,   // the only one
+};
+
+struct LaneLoad {
+  int operand = 0;
+  Storage storage = Storage::kWord;
+  Pattern pattern = Pattern::kStream;
+};
+
+using Lane = int;  // a value in a graph
+
+struct LaneNode {
+  enum class Kind : uint8_t { kLoad, kConstant, kOp } kind = Kind::kOp;
+  vpu::Op op = vpu::Op::kMov;
+  Lane a = -1, b = -1, c = -1;  // -1: none
+  uint32_t bits = 0;            // of a constant
+  LaneLoad load;
+};
+
+class LaneGraph {
+ public:
+  // Equal loads, constants and operations are one value.
+  Lane Load(const LaneLoad& load);
+  Lane Constant(uint32_t bits);
+  Lane Float(float value);
+  Lane Make(vpu::Op op, Lane a, Lane b = -1, Lane c = -1);
+
+  const LaneNode& node(Lane lane) const { return nodes_[lane]; }
+  int size() const { return static_cast<int>(nodes_.size()); }
+  bool IsConstant(Lane lane) const {
+    return nodes_[lane].kind == LaneNode::Kind::kConstant;
+  }
+
+ private:
+  using Key = std::tuple<int, int, int, int, int, uint32_t>;
+  Lane Add(const Key& key, const LaneNode& node);
+
+  std::vector<LaneNode> nodes_;
+  std::map<Key, Lane> known_;
+};
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_LANE_GRAPH_H_

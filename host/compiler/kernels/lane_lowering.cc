@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/lane_lowering.h"
+
+#include "host/compiler/kernels/lane_functions.h"
+
+namespace systole::lanes {
+namespace {
+
+using ir::ElementType;
+using ir::IsFloat;
+using vpu::Op;
+using Hlo = ir::Op;
+
+constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000,
+                   kOne = 0x3F800000;
+
+bool IsWord(ElementType type) {
+  return type == ElementType::kInt32 || type == ElementType::kUint32;
+}
+
+// Operations on lanes of one type.
+class Lowering {
+ public:
+  Lowering(LaneGraph& graph, ElementType type) : graph_(graph), type_(type) {}
+
+  Lane Make(Op op, Lane a, Lane b = -1, Lane c = -1) {
+    return graph_.Make(op, a, b, c);
+  }
+  Lane K(uint32_t bits) { return graph_.Constant(bits); }
+
+  // Arithmetic's result, as the type has it.
+  Lane Rounded(Lane lane) {
+    switch (type_) {
+      case ElementType::kBfloat16:
+        return Make(Op::kBf16, lane);
+      case ElementType::kInt8:
+        return Make(Op::kSar, Make(Op::kShl, lane, K(24)), K(24));
+      case ElementType::kUint8:
+        return Make(Op::kIand, lane, K(255));
+      default:
+        return lane;
+    }
+  }
+
+  // A number for a signed comparison.
+  Lane Key(Lane a) {
+    if (type_ == ElementType::kUint32) return Make(Op::kIxor, a, K(kSign));
+    if (type_ == ElementType::kBool) return Make(Op::kIand, a, K(1));
+    return a;
+  }
+
+  Lane Compare(ir::Direction direction, bool total, Lane a, Lane b) {
+    using ir::Direction;
+    const bool floats = IsFloat(type_) && !total;
+    if (IsFloat(type_) && total) {
+      a = TotalOrder(a);
+      b = TotalOrder(b);
+    } else if (!floats) {
+      a = Key(a);
+      b = Key(b);
+    }
+    switch (direction) {
+      case Direction::kEq:
+        return Make(floats ? Op::kFeq : Op::kIeq, a, b);
+      case Direction::kNe:
+        return Not(graph_, Make(floats ? Op::kFeq : Op::kIeq, a, b));
+      case Direction::kGt:
+        return Make(floats ? Op::kFlt : Op::kIlt, b, a);
+      case Direction::kLt:
+        return Make(floats ? Op::kFlt : Op::kIlt, a, b);
+      case Direction::kGe:
+        return floats ? Make(Op::kFle, b, a)
+                      : Not(graph_, Make(Op::kIlt, a, b));
+      case Direction::kLe:
+        return floats ? Make(Op::kFle, a, b)
+                      : Not(graph_, Make(Op::kIlt, b, a));
+    }
+    return -1;
+  }
+
+  Lane Combine(Hlo op, Lane a, Lane b) {
+    if (type_ == ElementType::kBool) return OfBools(op, a, b);
+    const bool floats = IsFloat(type_);
+    switch (op) {
+      case Hlo::kHloAdd:
+        return Rounded(Make(floats ? Op::kFadd : Op::kIadd, a, b));
+      case Hlo::kHloMultiply:
+        return Rounded(Make(floats ? Op::kFmul : Op::kImul, a, b));
+      case Hlo::kHloMaximum:
+      case Hlo::kHloMinimum: {
+        const bool max = op == Hlo::kHloMaximum;
+        if (floats) return Make(max ? Op::kFmax : Op::kFmin, a, b);
+        if (type_ != ElementType::kUint32)
+          return Make(max ? Op::kImax : Op::kImin, a, b);
+        const Lane less = Make(Op::kIlt, Key(a), Key(b));
+        return max ? Make(Op::kSel, less, b, a) : Make(Op::kSel, less, a, b);
+      }
+      default:
+        return floats ? -1 : OfBits(op, a, b);
+    }
+  }
+
+  Lane Binary(Hlo op, Lane a, Lane b) {
+    const bool floats = IsFloat(type_);
+    switch (op) {
+      case Hlo::kHloSubtract:
+        return Rounded(Make(floats ? Op::kFsub : Op::kIsub, a, b));
+      case Hlo::kHloDivide:
+        return Rounded(Divide(graph_, a, b));
+      case Hlo::kHloPower:
+        return Rounded(Power(graph_, a, b));
+      case Hlo::kHloShiftLeft:
+      case Hlo::kHloShiftRightLogical:
+      case Hlo::kHloShiftRightArithmetic:
+        return Shift(op, a, b);
+      default:
+        return Combine(op, a, b);
+    }
+  }
+
+  Lane Unary(Hlo op, Lane a) {
+    return IsFloat(type_) ? Rounded(OfFloat(op, a)) : OfInteger(op, a);
+  }
+
+  Lane Convert(ElementType to, Lane a) {
+    if (to == type_) return a;
+    if (to == ElementType::kBool) {
+      const Op equal = IsFloat(type_) ? Op::kFeq : Op::kIeq;
+      return Not(graph_, Make(equal, a, K(0)));
+    }
+    Lowering target(graph_, to);
+    if (IsFloat(to)) return target.Rounded(ToFloat(a));
+    if (type_ == ElementType::kBool) return Make(Op::kIand, a, K(1));
+    if (!IsFloat(type_)) return target.Rounded(a);
+    switch (to) {
+      case ElementType::kInt32:
+        return ToInt32(graph_, a);
+      case ElementType::kUint32:
+        return ToUint32(graph_, a);
+      case ElementType::kInt8:
+        return Between(ToInt32(graph_, a), -128, 127);
+      default:
+        return Between(ToInt32(graph_, a), 0, 255);
+    }
+  }
+
+ private:
+  Lane TotalOrder(Lane a) {
+    const Lane negative = Make(Op::kSar, a, K(31));
+    return Make(Op::kIxor, a, Make(Op::kIand, negative, K(~kSign)));
+  }
+
+  Lane Between(Lane a, int32_t low, int32_t high) {
+    return Make(Op::kImin, Make(Op::kImax, a, K(static_cast<uint32_t>(low))),
+                K(static_cast<uint32_t>(high)));
+  }
+
+  Lane ToFloat(Lane a) {
+    if (IsFloat(type_)) return Make(Op::kFmax, a, a);  // makes NaN the one
+    if (type_ == ElementType::kBool) return Make(Op::kIand, a, K(kOne));
+    if (type_ == ElementType::kUint32) return FromUint32(graph_, a);
+    return Make(Op::kI2f, a);
+  }
+
+  Lane OfBools(Hlo op, Lane a, Lane b) {
+    switch (op) {
+      case Hlo::kHloAdd:
+      case Hlo::kHloMaximum:
+        return Make(Op::kIor, a, b);
+      case Hlo::kHloMultiply:
+      case Hlo::kHloMinimum:
+        return Make(Op::kIand, a, b);
+      default:
+        return OfBits(op, a, b);
+    }
+  }
+
+  Lane OfBits(Hlo op, Lane a, Lane b) {
+    switch (op) {
+      case Hlo::kHloAnd:
+        return Make(Op::kIand, a, b);
+      case Hlo::kHloOr:
+        return Make(Op::kIor, a, b);
+      case Hlo::kHloXor:
+        return Make(Op::kIxor, a, b);
+      default:
+        return -1;
+    }
+  }
+
+  // By 32 or more, taken as unsigned: nothing is left, or the sign.
+  Lane Shift(Hlo op, Lane a, Lane b) {
+    const bool right = op == Hlo::kHloShiftRightArithmetic;
+    const Op shift = op == Hlo::kHloShiftLeft ? Op::kShl
+                     : right                  ? Op::kSar
+                                              : Op::kShr;
+    if (graph_.IsConstant(b) && graph_.node(b).bits < 32)
+      return Make(shift, a, b);
+    const Lane in_range = Make(Op::kIeq, Make(Op::kShr, b, K(5)), K(0));
+    if (right) return Make(shift, a, Make(Op::kSel, in_range, b, K(31)));
+    return Make(Op::kIand, Make(shift, a, b), in_range);
+  }
+
+  Lane OfFloat(Hlo op, Lane a) {
+    switch (op) {
+      case Hlo::kHloAbs: {
+        const Lane size = Magnitude(graph_, a);
+        return Make(Op::kFmax, size, size);
+      }
+      case Hlo::kHloNegate:
+        return Make(Op::kFsub, K(kSign), a);
+      case Hlo::kHloSign: {
+        const Lane one = Make(Op::kIor, Make(Op::kIand, a, K(kSign)), K(kOne));
+        const Lane sign = Make(Op::kSel, Make(Op::kFeq, a, K(0)), a, one);
+        return Make(Op::kSel, IsNanLane(graph_, a), K(0x7FC00000), sign);
+      }
+      case Hlo::kHloExponential:
+        return Exponential(graph_, a);
+      case Hlo::kHloLog:
+        return Logarithm(graph_, a);
+      case Hlo::kHloRsqrt:
+        return Make(Op::kRsqrt, a);
+      case Hlo::kHloTanh:
+        return Make(Op::kTanh, a);
+      case Hlo::kHloLogistic:
+        return Logistic(graph_, a);
+      case Hlo::kHloSqrt:
+        return SquareRoot(graph_, a);
+      case Hlo::kHloFloor:
+        return Floor(graph_, a);
+      case Hlo::kHloCeil:
+        return Ceil(graph_, a);
+      default:  // kHloRoundNearestEven
+        return RoundToEven(graph_, a);
+    }
+  }
+
+  Lane OfInteger(Hlo op, Lane a) {
+    const bool is_signed = ir::IsSigned(type_);
+    switch (op) {
+      case Hlo::kHloNot:
+        return Rounded(Not(graph_, a));
+      case Hlo::kHloNegate:
+        return Rounded(Make(Op::kIsub, K(0), a));
+      case Hlo::kHloAbs:
+        if (!is_signed) return a;
+        return Rounded(Make(Op::kImax, a, Make(Op::kIsub, K(0), a)));
+      default:  // kHloSign
+        if (!is_signed)
+          return Make(Op::kIand, Not(graph_, Make(Op::kIeq, a, K(0))), K(1));
+        return Make(Op::kIsub, Make(Op::kIlt, a, K(0)),
+                    Make(Op::kIlt, K(0), a));
+    }
+  }
+
+  LaneGraph& graph_;
+  const ElementType type_;
+};
+
+bool AllFit(const ir::Node& node) {
+  if (node.results() != 1 || !FitsLane(node.type.element)) return false;
+  for (const ir::Value& operand : node.operands) {
+    if (!FitsLane(operand.type().element)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool CanLower(const ir::Node& node) {
+  if (!AllFit(node)) return false;
+  const ElementType type = node.operands.empty()
+                               ? node.type.element
+                               : node.operands[0].type().element;
+  const bool floats = IsFloat(type);
+  switch (node.op) {
+    case Hlo::kHloAdd:
+    case Hlo::kHloSubtract:
+    case Hlo::kHloMultiply:
+    case Hlo::kHloMaximum:
+    case Hlo::kHloMinimum:
+    case Hlo::kHloAnd:
+    case Hlo::kHloOr:
+    case Hlo::kHloXor:
+    case Hlo::kHloCompare:
+    case Hlo::kHloClamp:
+    case Hlo::kHloConvert:
+      return true;
+    // A bf16 NaN would lose its bits on the way through memory.
+    case Hlo::kHloSelect:
+      return node.type.element != ElementType::kBfloat16;
+    case Hlo::kHloShiftLeft:
+    case Hlo::kHloShiftRightLogical:
+    case Hlo::kHloShiftRightArithmetic:
+      return IsWord(type);
+    case Hlo::kHloNot:
+      return !floats;
+    case Hlo::kHloAbs:
+    case Hlo::kHloNegate:
+    case Hlo::kHloSign:
+      return type != ElementType::kBool;
+    case Hlo::kHloDivide:
+    case Hlo::kHloPower:
+    case Hlo::kHloExponential:
+    case Hlo::kHloLog:
+    case Hlo::kHloRsqrt:
+    case Hlo::kHloTanh:
+    case Hlo::kHloSqrt:
+    case Hlo::kHloFloor:
+    case Hlo::kHloCeil:
+    case Hlo::kHloRoundNearestEven:
+    case Hlo::kHloIsFinite:
+    case Hlo::kHloLogistic:
+      return floats;
+    case Hlo::kHloReducePrecision: {
+      const auto& a = node.attr<ir::HloReducePrecisionAttributes>();
+      return a.exponent_bits == 8 &&
+             (a.mantissa_bits == 7 || a.mantissa_bits >= 23);
+    }
+    default:
+      return false;
+  }
+}
+
+Lane Lower(LaneGraph& graph, const ir::Node& node,
+           const std::vector<Lane>& operands) {
+  const ElementType type = node.operands[0].type().element;
+  Lowering lowering(graph, type);
+  switch (node.op) {
+    case Hlo::kHloCompare: {
+      const auto& a = node.attr<ir::HloCompareAttributes>();
+      return lowering.Compare(a.direction,
+                              a.type == ir::CompareType::kTotalOrder,
+                              operands[0], operands[1]);
+    }
+    case Hlo::kHloSelect:
+      return graph.Make(Op::kSel, operands[0], operands[1], operands[2]);
+    case Hlo::kHloClamp:
+      return lowering.Combine(
+          Hlo::kHloMinimum,
+          lowering.Combine(Hlo::kHloMaximum, operands[1], operands[0]),
+          operands[2]);
+    case Hlo::kHloConvert:
+      return lowering.Convert(node.type.element, operands[0]);
+    case Hlo::kHloIsFinite:
+      return graph.Make(Op::kIlt, Magnitude(graph, operands[0]),
+                        graph.Constant(kInfinity));
+    case Hlo::kHloReducePrecision: {
+      const auto& a = node.attr<ir::HloReducePrecisionAttributes>();
+      if (a.mantissa_bits == 7) return graph.Make(Op::kBf16, operands[0]);
+      return graph.Make(Op::kFmax, operands[0], operands[0]);
+    }
+    default:
+      break;
+  }
+  return operands.size() == 1
+             ? lowering.Unary(node.op, operands[0])
+             : lowering.Binary(node.op, operands[0], operands[1]);
+}
+
+Lane Combine(LaneGraph& graph, ir::Op op, ElementType type, Lane a, Lane b) {
+  return Lowering(graph, type).Combine(op, a, b);
+}
+
+}  // namespace systole::lanes

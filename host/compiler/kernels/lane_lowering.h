@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Elementwise operations of hlo/ as graphs of lanes.
+//
+// A lane holds an f32's bits, a bf16 as the fp32 number it is, an i32 or u32,
+// an i8 or u8 extended to 32 bits, an i1 as a mask, -1 or 0.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_LOWERING_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_LANE_LOWERING_H_
+
+#include <vector>
+
+#include "host/compiler/kernels/lane_graph.h"
+#include "host/ir/module.h"
+
+namespace systole::lanes {
+
+// Whether Lower knows the operation on its types.
+bool CanLower(const ir::Node& node);
+// The result of such a node from lanes of its operands.
+Lane Lower(LaneGraph& graph, const ir::Node& node,
+           const std::vector<Lane>& operands);
+// The operation of a reduction's region on two lanes of a type; -1 if lanes
+// have none.
+Lane Combine(LaneGraph& graph, ir::Op op, ir::ElementType type, Lane a, Lane b);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_LANE_LOWERING_H_

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// In which order the values of a graph are computed: depth first, the operand
+// that needs more registers first, and stored as soon as they are there.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_ORDER_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_LANE_ORDER_H_
+
+#include <array>
+#include <vector>
+
+#include "host/compiler/kernels/lane_code.h"
+#include "host/compiler/kernels/lane_graph.h"
+
+namespace systole::lanes {
+
+struct LaneStep {
+  Lane lane;
+  int store;  // -1: compute the lane
+};
+
+std::vector<LaneStep> OrderOf(const LaneGraph& graph,
+                              const std::vector<LaneStore>& stores);
+
+inline std::array<Lane, 3> SourcesOf(const LaneNode& node) {
+  return {node.a, node.b, node.c};
+}
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_LANE_ORDER_H_

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/node_kernel.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/reduction_kernel.h"
+#include "host/compiler/kernels/region_kernel.h"
+#include "host/ir/index.h"
+
+namespace systole::lanes {
+namespace {
+
+using ir::Ints;
+using ir::Node;
+using ir::Op;
+
+// One copy out of an operand into the result, in elements.
+struct Piece {
+  int operand = 0;
+  int64_t from = 0, to = 0;
+  std::vector<CopyDimension> dimensions;
+};
+
+void Walk(Piece& piece, const Ints& sizes, const Ints& from, const Ints& to) {
+  for (size_t i = 0; i < sizes.size(); ++i)
+    piece.dimensions.push_back({sizes[i], from[i], to[i]});
+}
+
+std::vector<Piece> PiecesOfPad(const Node& node) {
+  const auto& a = node.attr<ir::HloPadAttributes>();
+  Piece fill;
+  fill.operand = 1;
+  fill.dimensions = {{node.type.elements(), 0, 1}};
+  Piece inside;
+  const Ints& shape = node.operands[0].type().shape;
+  const Ints strides = ir::StridesOf(node.type.shape);
+  Ints to;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    inside.to += a.low[i] * strides[i];
+    to.push_back((a.interior[i] + 1) * strides[i]);
+  }
+  Walk(inside, shape, ir::StridesOf(shape), to);
+  return {fill, inside};
+}
+
+// Of a move of which every element has one place.
+std::vector<Piece> PiecesOf(const Node& node) {
+  const Ints& shape = node.type.shape;
+  const Ints to = ir::StridesOf(shape);
+  const Ints& from_shape = node.operands[0].type().shape;
+  Ints from = ir::StridesOf(from_shape);
+  Piece piece;
+  switch (node.op) {
+    case Op::kHloBroadcastInDim: {
+      const Ints& dimensions =
+          node.attr<ir::HloDimensionsAttributes>().dimensions;
+      Ints stretched(shape.size(), 0);
+      for (size_t i = 0; i < from_shape.size(); ++i) {
+        if (from_shape[i] != 1) stretched[dimensions[i]] = from[i];
+      }
+      Walk(piece, shape, stretched, to);
+      return {piece};
+    }
+    case Op::kHloTranspose: {
+      Ints permuted;
+      for (const int64_t d : node.attr<ir::TransposeAttributes>().permutation)
+        permuted.push_back(from[d]);
+      Walk(piece, shape, permuted, to);
+      return {piece};
+    }
+    case Op::kHloSlice: {
+      const auto& a = node.attr<ir::HloSliceAttributes>();
+      for (size_t i = 0; i < from.size(); ++i) {
+        piece.from += a.start[i] * from[i];
+        from[i] *= a.strides[i];
+      }
+      Walk(piece, shape, from, to);
+      return {piece};
+    }
+    case Op::kHloReverse: {
+      for (const int64_t d :
+           node.attr<ir::HloDimensionsAttributes>().dimensions) {
+        piece.from += (shape[d] - 1) * from[d];
+        from[d] = -from[d];
+      }
+      Walk(piece, shape, from, to);
+      return {piece};
+    }
+    case Op::kHloConcatenate: {
+      const int64_t d = node.attr<ir::HloDimensionAttributes>().dimension;
+      std::vector<Piece> pieces;
+      int64_t at = 0;
+      for (size_t i = 0; i < node.operands.size(); ++i) {
+        const Ints& sizes = node.operands[i].type().shape;
+        Piece part;
+        part.operand = static_cast<int>(i);
+        part.to = at * to[d];
+        Walk(part, sizes, ir::StridesOf(sizes), to);
+        at += sizes[d];
+        pieces.push_back(part);
+      }
+      return pieces;
+    }
+    default:  // kHloPad
+      return PiecesOfPad(node);
+  }
+}
+
+bool IsMove(const Node& node) {
+  switch (node.op) {
+    case Op::kHloBroadcastInDim:
+    case Op::kHloTranspose:
+    case Op::kHloSlice:
+    case Op::kHloReverse:
+    case Op::kHloConcatenate:
+      return true;
+    case Op::kHloPad: {
+      const auto& a = node.attr<ir::HloPadAttributes>();
+      const auto inside = [](int64_t v) { return v >= 0; };
+      return std::all_of(a.low.begin(), a.low.end(), inside) &&
+             std::all_of(a.high.begin(), a.high.end(), inside);
+    }
+    default:
+      return false;
+  }
+}
+
+absl::StatusOr<KernelProgram> CompileMove(const Node& node,
+                                          const Preset& preset) {
+  KernelBuilder builder(preset);
+  BufferCopier copier(preset);
+  std::vector<uint64_t> words;
+  if (absl::Status s = copier.AddCode(words); !s.ok()) return s;
+  std::vector<KernelBuilder::Bytes> places;
+  int64_t next = builder.CodeBytes();
+  // An element that is spread is read with a row of what follows it.
+  const auto add = [&](int64_t bytes, int64_t more) {
+    builder.AddOperand(bytes);
+    places.push_back({next, builder.Align(bytes + more)});
+    next += places.back().count;
+  };
+  for (const ir::Value& operand : node.operands)
+    add(operand.type().bytes(), preset.word_bytes());
+  add(node.type.bytes(), 0);
+  if (next > preset.ub_bytes)
+    return absl::ResourceExhaustedError("the unified buffer is too small");
+  builder.SetCode(std::move(words));
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    const int64_t bytes = node.operands[i].type().bytes();
+    if (bytes > 0) builder.Load(static_cast<int>(i), 0, places[i].at, bytes);
+  }
+  const KernelBuilder::Bytes result = places.back();
+  const int64_t size = ir::ElementBytes(node.type.element);
+  for (const Piece& piece : PiecesOf(node)) {
+    const KernelBuilder::Bytes from = places[piece.operand];
+    const BufferCopy copy{from.at + piece.from * size,
+                          result.at + piece.to * size,
+                          size,
+                          piece.dimensions,
+                          from,
+                          result};
+    if (absl::Status s = copier.Copy(builder, copy); !s.ok()) return s;
+  }
+  builder.Store(static_cast<int>(node.operands.size()), 0, result.at,
+                node.type.bytes());
+  return builder.Finish();
+}
+
+}  // namespace
+
+bool HasKernel(const Node& node) {
+  if (IsRegionReduction(node)) return true;
+  if (node.results() != 1 || node.type.elements() == 0) return false;
+  return IsMove(node) || IsReduction(node);
+}
+
+absl::StatusOr<KernelProgram> CompileNode(const Node& node,
+                                          const Preset& preset) {
+  if (IsMove(node)) return CompileMove(node, preset);
+  return IsReduction(node) ? CompileReduction(node, preset)
+                           : CompileRegionReduction(node, preset);
+}
+
+}  // namespace systole::lanes

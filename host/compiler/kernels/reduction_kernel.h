@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Reductions by one operation, in the order of docs/hlo.md: a level of the tree
+// is an elementwise operation on two halves of what lies in the unified buffer.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_KERNEL_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_KERNEL_H_
+
+#include "absl/status/statusor.h"
+#include "host/compiler/kernels/kernel_program.h"
+#include "host/ir/module.h"
+
+namespace systole::lanes {
+
+bool IsReduction(const ir::Node& node);
+
+// As CompileNode.
+absl::StatusOr<KernelProgram> CompileReduction(const ir::Node& node,
+                                               const Preset& preset);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_KERNEL_H_

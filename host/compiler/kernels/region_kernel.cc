@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/region_kernel.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/lane_lowering.h"
+#include "host/compiler/kernels/lane_memory.h"
+#include "host/compiler/kernels/node_kind.h"
+#include "host/ir/hlo/tree.h"
+#include "host/ir/index.h"
+
+namespace systole::lanes {
+namespace {
+
+using Bytes = KernelBuilder::Bytes;
+
+constexpr int64_t kMostElements = 512;  // of one result
+
+// Walks: what is kept, and the element that comes in.
+enum { kKept, kNext };
+
+class RegionReduction {
+ public:
+  RegionReduction(const ir::Node& node, const Preset& preset)
+      : node_(node),
+        preset_(preset),
+        builder_(preset),
+        copier_(preset),
+        shape_(node.operands[0].type().shape),
+        dimensions_(node.attr<ir::HloDimensionsAttributes>().dimensions),
+        size_(ir::ElementBytes(node.type.element)),
+        results_(node.type.elements()),
+        count_(node.operands[0].type().elements() / results_) {}
+
+  absl::StatusOr<KernelProgram> Compile() {
+    const int values = node_.results();
+    for (int i = 0; i < 2 * values; ++i)
+      loaded_.push_back(
+          Place(node_.operands[i].type().bytes() + preset_.word_bytes()));
+    for (int i = 0; i < values; ++i) {
+      next_element_.push_back(Place(node_.operands[i].type().bytes()));
+      kept_.push_back(Place(results_ * size_));
+    }
+    if (next_ > preset_.ub_bytes)
+      return absl::ResourceExhaustedError("the unified buffer is too small");
+    if (absl::Status s = AddCode(); !s.ok()) return s;
+    for (int i = 0; i < 2 * values; ++i) {
+      const int64_t bytes = node_.operands[i].type().bytes();
+      builder_.AddOperand(bytes);
+      builder_.Load(i, 0, loaded_[i].at, bytes);
+    }
+    for (int i = 0; i < values; ++i) {
+      if (absl::Status s = Arrange(i); !s.ok()) return s;
+    }
+    for (int64_t i = 0; i < count_; ++i) Element(i);
+    for (int i = 0; i < values; ++i) {
+      builder_.AddOperand(results_ * size_);
+      builder_.Store(2 * values + i, 0, kept_[i].at, results_ * size_);
+    }
+    return builder_.Finish();
+  }
+
+ private:
+  Bytes Place(int64_t bytes) {
+    const Bytes place{next_, builder_.Align(bytes)};
+    next_ += place.count;
+    return place;
+  }
+
+  absl::Status AddCode() {
+    std::vector<uint64_t> words;
+    if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
+    const ir::Module& region = *node_.regions[0];
+    NodeKinds kinds(region);
+    LaneGraph graph;
+    LanePlaces places;
+    std::map<std::pair<const ir::Node*, int>, Lane> lanes;
+    const std::vector<ir::Node*> inputs = region.inputs();
+    const int values = node_.results();
+    for (int i = 0; i < 2 * values; ++i) {
+      const ir::ElementType element = inputs[i]->type.element;
+      const bool kept = i < values;
+      places.operands.push_back(
+          {{kept ? kept_[i].at : next_element_[i - values].at,
+            kept ? kKept : kNext},
+           0,
+           0});
+      lanes[{inputs[i], 0}] =
+          FromMemory(graph, element,
+                     graph.Load({i, StorageOf(element), Pattern::kStream}));
+    }
+    const auto lane_of = [&](const ir::Value& value) {
+      if (const ir::Literal* splat = kinds.Splat(value))
+        return OfLiteral(graph, *splat);
+      const ir::Value root = kinds.Root(value);
+      return lanes.at({root.node, root.index});
+    };
+    for (const auto& node : region.nodes()) {
+      if (kinds.Of(*node) != NodeKind::kElementwise) continue;
+      std::vector<Lane> operands;
+      for (const ir::Value& operand : node->operands)
+        operands.push_back(lane_of(operand));
+      lanes[{node.get(), 0}] = Lower(graph, *node, operands);
+    }
+    std::vector<LaneStore> stores;
+    for (int i = 0; i < values; ++i) {
+      const ir::ElementType element = node_.result_type(i).element;
+      stores.push_back(
+          {ToMemory(graph, element, lane_of(region.outputs[i].node)),
+           StorageOf(element)});
+      places.stores.push_back({kept_[i].at, kKept});
+    }
+    const absl::StatusOr<LaneCode> code =
+        Emit(graph, stores, places, preset_, static_cast<int>(words.size()));
+    if (!code.ok()) return code.status();
+    pc_ = code->main;
+    words.insert(words.end(), code->words.begin(), code->words.end());
+    builder_.SetCode(std::move(words));
+    return absl::OkStatus();
+  }
+
+  // Elements of all results behind each other, the first ones first; initial
+  // values (an element that is spread is read with a row of what follows it).
+  absl::Status Arrange(int i) {
+    BufferCopy copy{loaded_[i].at, next_element_[i].at, size_, {},
+                    loaded_[i],    next_element_[i]};
+    const ir::Ints strides = ir::StridesOf(shape_);
+    const ir::Ints order = ir::ReducedFirst(shape_, dimensions_);
+    ir::Ints sizes;
+    for (const int64_t d : order) sizes.push_back(shape_[d]);
+    const ir::Ints dense = ir::StridesOf(sizes);
+    for (size_t d = 0; d < order.size(); ++d)
+      copy.dimensions.push_back({sizes[d], strides[order[d]], dense[d]});
+    if (absl::Status s = copier_.Copy(builder_, copy); !s.ok()) return s;
+    const Bytes& initial = loaded_[node_.results() + i];
+    const BufferCopy fill{initial.at,         kept_[i].at, size_,
+                          {{results_, 0, 1}}, initial,     kept_[i]};
+    return copier_.Copy(builder_, fill);
+  }
+
+  void Element(int64_t i) {
+    std::vector<Bytes> reads = kept_;
+    reads.insert(reads.end(), next_element_.begin(), next_element_.end());
+    const int64_t cols = preset_.cols;
+    const int64_t rows = results_ / cols, rest = results_ % cols;
+    RowsRun run;
+    run.stride[kKept] = run.stride[kNext] = cols * size_;
+    const auto start = [&](int64_t first, int64_t count, int64_t lanes) {
+      run.place[kKept] = first * size_;
+      run.place[kNext] = (i * results_ + first) * size_;
+      run.rows = count;
+      run.lanes = lanes;
+      builder_.Run(pc_, ArgumentsOf(run), reads, kept_, 8 * count);
+    };
+    if (rows > 0) start(0, rows, cols);
+    if (rest > 0) start(rows * cols, 1, rest);
+  }
+
+  const ir::Node& node_;
+  const Preset& preset_;
+  KernelBuilder builder_;
+  BufferCopier copier_;
+  const ir::Ints& shape_;
+  const ir::Ints& dimensions_;
+  const int64_t size_, results_, count_;
+  int64_t next_ = builder_.CodeBytes();
+  // Operands as they come; their elements in the order of the runs; results.
+  std::vector<Bytes> loaded_, next_element_, kept_;
+  int pc_ = 0;
+};
+
+}  // namespace
+
+bool IsRegionReduction(const ir::Node& node) {
+  if (node.op != ir::Op::kHloReduce || node.type.elements() == 0) return false;
+  const size_t values = static_cast<size_t>(node.results());
+  const int64_t elements = node.operands[0].type().elements();
+  if (node.operands.size() != 2 * values || elements == 0 ||
+      elements / node.type.elements() > kMostElements)
+    return false;
+  for (size_t i = 0; i < values; ++i) {
+    const ir::ElementType element = node.operands[i].type().element;
+    if (!FitsLane(element) || element == ir::ElementType::kBfloat16 ||
+        ir::ElementBytes(element) != ir::ElementBytes(node.type.element))
+      return false;
+  }
+  const ir::Module& region = *node.regions[0];
+  const NodeKinds kinds(region);
+  return std::all_of(region.nodes().begin(), region.nodes().end(),
+                     [&](const auto& inner) {
+                       const NodeKind kind = kinds.Of(*inner);
+                       return kind <= NodeKind::kElementwise &&
+                              inner->op != ir::Op::kHloBroadcastInDim;
+                     });
+}
+
+absl::StatusOr<KernelProgram> CompileRegionReduction(const ir::Node& node,
+                                                     const Preset& preset) {
+  return RegionReduction(node, preset).Compile();
+}
+
+}  // namespace systole::lanes

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Reductions by a region of several elementwise operations (the place of a
+// maximum), element after element, for all results at once.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_REGION_KERNEL_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_REGION_KERNEL_H_
+
+#include "absl/status/statusor.h"
+#include "host/compiler/kernels/kernel_program.h"
+#include "host/ir/module.h"
+
+namespace systole::lanes {
+
+bool IsRegionReduction(const ir::Node& node);
+
+// As CompileNode, with a result of the program for each of the node.
+absl::StatusOr<KernelProgram> CompileRegionReduction(const ir::Node& node,
+                                                     const Preset& preset);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_REGION_KERNEL_H_
