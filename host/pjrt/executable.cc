@@ -82,8 +82,8 @@ void Report(const PJRT_Executable& executable) {
   static std::atomic<bool> said{false};
   if (placement.host.operations == 0 || said.exchange(true)) return;
   std::fprintf(stderr,
-               "systole: matrix products and convolutions run on the array, "
-               "other operations on the host; SYSTOLE_REPORT=1 lists them, "
+               "systole: a part of this program runs on the host, not on the "
+               "core; SYSTOLE_REPORT=1 lists what does, "
                "SYSTOLE_FALLBACK=error refuses them\n");
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "systole/float_matmul.h"
 
 namespace systole::runtime {
@@ -35,8 +36,14 @@ absl::StatusOr<const Program*> ArrayProducts::ProgramOf(const Shape& shape) {
   const auto found = programs_.find(shape);
   if (found != programs_.end()) return &found->second;
   absl::StatusOr<Program> program = compiler::CompileFloatMatmul(
-      SpecOf(shape[0], shape[1], shape[2]), core_->preset());
+      SpecOf(shape[0], shape[1], shape[2]), core_.preset());
   if (!program.ok()) return program.status();
+  if (program->hbm_bytes > core_.product_bytes()) {
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "%d bytes of tiles and lines do not fit the memory for products, %d "
+        "bytes",
+        program->hbm_bytes, core_.product_bytes()));
+  }
   return &programs_.emplace(shape, *std::move(program)).first->second;
 }
 
@@ -48,16 +55,11 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
     std::fill(c, c + m * n, 0.0f);
     return absl::OkStatus();
   }
-  if (core_ == nullptr) {
-    DeviceOptions options;
-    options.preset = options_.preset;
-    absl::StatusOr<std::unique_ptr<systole::Device>> core =
-        systole::Device::Open(options_.backend, options);
-    if (!core.ok()) return core.status();
-    core_ = *std::move(core);
-  }
+  const absl::StatusOr<systole::Device*> core = core_.Open();
+  if (!core.ok()) return core.status();
+  systole::Device& device = **core;
   const absl::StatusOr<const Program*> program = ProgramOf({m, k, n});
-  if (absl::IsResourceExhausted(program.status()) && options_.host_operators) {
+  if (absl::IsResourceExhausted(program.status()) && host_operators_) {
     if (!said_) {
       std::fprintf(stderr,
                    "systole: a product of %lld x %lld x %lld runs on the host: "
@@ -71,29 +73,26 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
   }
   if (!program.ok()) return program.status();
   if (loaded_ != *program) {
-    if (absl::Status s = core_->Load(**program); !s.ok()) return s;
+    if (absl::Status s = device.Load(**program); !s.ok()) return s;
     loaded_ = *program;
   }
   const std::vector<uint8_t> tiles =
-      compiler::PackTiles(SpecOf(m, k, n), core_->preset(), b);
+      compiler::PackTiles(SpecOf(m, k, n), core_.preset(), b);
   if (absl::Status s =
-          core_->WriteTensor(*(*program)->FindTensor("a"), BytesOf(a, m * k));
+          device.WriteTensor(*(*program)->FindTensor("a"), BytesOf(a, m * k));
       !s.ok())
     return s;
-  if (absl::Status s = core_->WriteTensor(*(*program)->FindTensor("b"), tiles);
+  if (absl::Status s = device.WriteTensor(*(*program)->FindTensor("b"), tiles);
       !s.ok())
     return s;
-  if (absl::Status s = core_->Start(**program); !s.ok()) return s;
-  const absl::StatusOr<RunStats> stats = core_->Wait();
-  if (!stats.ok()) {
+  if (absl::Status s = core_.Run(**program); !s.ok()) {
     loaded_ = nullptr;
-    core_->Reset().IgnoreError();
-    return stats.status();
+    return s;
   }
   ++work_.products;
   work_.stats.Add(*stats);
   const absl::StatusOr<std::vector<uint8_t>> result =
-      core_->ReadTensor(*(*program)->FindTensor("c"));
+      device.ReadTensor(*(*program)->FindTensor("c"));
   if (!result.ok()) return result.status();
   std::memcpy(c, result->data(), result->size());
   return absl::OkStatus();

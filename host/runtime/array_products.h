@@ -14,17 +14,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "host/ir/evaluate.h"
-#include "host/runtime/client.h"
-#include "systole/device.h"
+#include "host/runtime/core.h"
 #include "systole/program.h"
 
 namespace systole::runtime {
 
 class ArrayProducts : public ir::ProductUnit {
  public:
-  // The options must outlive the products. The core is opened by the first
-  // product.
-  explicit ArrayProducts(const ClientOptions& options) : options_(options) {}
+  // The core must outlive the products. `host_operators`: what does not fit the
+  // array may run on the host.
+  ArrayProducts(Core& core, bool host_operators)
+      : core_(core), host_operators_(host_operators) {}
 
   // c[m][n] = a[m][k] x b[k][n] as docs/numerics.md defines a bf16 product: a
   // program a shape, made when it is first needed. A product of which a line of
@@ -43,8 +43,8 @@ class ArrayProducts : public ir::ProductUnit {
 
   absl::StatusOr<const Program*> ProgramOf(const Shape& shape);
 
-  const ClientOptions& options_;
-  std::unique_ptr<systole::Device> core_;
+  Core& core_;
+  const bool host_operators_;
   std::map<Shape, Program> programs_;
   const Program* loaded_ = nullptr;
   bool said_ = false;

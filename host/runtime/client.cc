@@ -8,10 +8,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "host/ir/evaluate.h"
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
+#include "host/runtime/core.h"
+#include "host/runtime/kernel_executor.h"
 #include "host/runtime/placement.h"
 
 namespace systole::runtime {
@@ -21,7 +22,11 @@ using ir::Literal;
 Device::Device(Client& client, int id)
     : client_(client),
       id_(id),
-      products_(std::make_unique<ArrayProducts>(client.options())) {}
+      core_(std::make_unique<Core>(client.options().backend,
+                                   client.options().preset,
+                                   client.options().check_races)),
+      products_(std::make_unique<ArrayProducts>(
+          *core_, client.options().host_operators)) {}
 
 Device::~Device() = default;
 
@@ -49,17 +54,24 @@ Buffer::Buffer(Device& device, ir::Type type, Literal value)
 Buffer::~Buffer() { device_.Count(-type_.bytes()); }
 
 void Buffer::Set(absl::StatusOr<Literal> value) {
+  if (!value.ok()) return ready_->Set(value.status());
+  SetPlaced(OnHost(*std::move(value)));
+}
+
+void Buffer::SetPlaced(absl::StatusOr<PlacedValue> value) {
   if (value.ok()) value_ = *std::move(value);
   ready_->Set(value.status());
 }
 
 absl::StatusOr<Literal> Buffer::Await() const {
   if (absl::Status s = ready_->Await(); !s.ok()) return s;
-  return value_;
+  return *value_->host;
 }
 
-Executable::Executable(std::unique_ptr<ir::Module> module)
-    : module_(std::move(module)), placement_(PlacementOf(*module_)) {
+Executable::Executable(std::unique_ptr<ir::Module> module, const Preset& preset)
+    : module_(std::move(module)),
+      plan_(lanes::PlanFor(*module_, preset)),
+      placement_(PlacementOf(*module_, plan_)) {
   for (const ir::Node* input : module_->inputs())
     parameters_.push_back(input->type);
   for (const ir::Output& output : module_->outputs)
@@ -92,38 +104,58 @@ absl::StatusOr<Execution> Executable::Execute(
   device.stream().Enqueue([self = shared_from_this(), held = std::move(held),
                            results = execution.results, done = execution.done,
                            &device]() mutable {
-    absl::StatusOr<std::vector<Literal>> values =
+    absl::StatusOr<PlacedValues> values =
         self->Evaluate(std::move(held), device);
     for (size_t i = 0; i < results.size(); ++i) {
-      if (values.ok()) {
-        results[i]->Set(std::move((*values)[i]));
-      } else {
-        results[i]->Set(values.status());
-      }
+      results[i]->SetPlaced(values.ok()
+                                ? absl::StatusOr<PlacedValue>((*values)[i])
+                                : values.status());
     }
     done->Set(values.status());
   });
   return execution;
 }
 
-absl::StatusOr<std::vector<Literal>> Executable::Evaluate(
-    std::vector<std::shared_ptr<Buffer>> arguments, Device& device) const {
-  std::vector<Literal> values;
+PlacedValues Executable::Constants(const Device& device) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  PlacedValues& values = constants_[device.id()];
+  if (values.empty()) {
+    for (const auto& [slot, literal] : plan_.constants)
+      values.push_back(OnHost(literal));
+  }
+  return values;
+}
+
+absl::StatusOr<PlacedValues> Executable::Evaluate(
+    std::vector<std::shared_ptr<Buffer>> arguments, Device& device) {
+  PlacedValues values;
   for (std::shared_ptr<Buffer>& argument : arguments) {
-    absl::StatusOr<Literal> value = argument->Await();
+    const absl::StatusOr<Literal> value = argument->Await();
     if (!value.ok()) return value.status();
-    values.push_back(*std::move(value));
+    // Another device's memory is not this one's.
+    values.push_back(&argument->device() == &device ? argument->value_
+                                                    : OnHost(*value));
     argument.reset();  // a donated value is let go when it was read last
   }
-  ir::EvaluateOptions options;
-  options.products = device.products_.get();
-  ir::Evaluation evaluation(std::move(options));
-  absl::StatusOr<std::vector<Literal>> results =
-      evaluation.Run(*module_, std::move(values));
-  if (!results.ok()) {
-    return absl::Status(
-        results.status().code(),
-        absl::StrCat(module_->name, ": ", results.status().message()));
+  KernelExecutor executor(*device.core_, *device.products_);
+  absl::StatusOr<PlacedValues> results =
+      executor.Run(*module_, plan_, std::move(values), Constants(device));
+  absl::Status status = results.status();
+  for (size_t i = 0; status.ok() && i < results_.size(); ++i) {
+    PlacedValue& result = (*results)[i];
+    const absl::StatusOr<Literal> literal =
+        executor.ToHost(*result, results_[i]);
+    status = literal.status();
+    // The same memory may be another type to someone else.
+    if (status.ok() && result->host->element() != results_[i].element) {
+      auto view = std::make_shared<Place>(*result);
+      view->host = *literal;
+      result = std::move(view);
+    }
+  }
+  if (!status.ok()) {
+    return absl::Status(status.code(),
+                        absl::StrCat(module_->name, ": ", status.message()));
   }
   return results;
 }
@@ -167,12 +199,15 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
 absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(
     std::unique_ptr<ir::Module> module) {
   if (absl::Status s = ir::Verify(*module); !s.ok()) return s;
+  std::shared_ptr<Executable> executable(
+      new Executable(std::move(module), preset()));
   if (!options_.host_operators) {
-    if (absl::Status s = RefuseHost(module->name, PlacementOf(*module));
+    if (absl::Status s =
+            RefuseHost(executable->module().name, executable->placement());
         !s.ok())
       return s;
   }
-  return std::shared_ptr<Executable>(new Executable(std::move(module)));
+  return executable;
 }
 
 }  // namespace systole::runtime

@@ -19,13 +19,16 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "host/compiler/kernels/device_plan.h"
 #include "host/ir/module.h"
 #include "host/runtime/event.h"
 #include "host/runtime/placement.h"
@@ -37,6 +40,8 @@ namespace systole::runtime {
 
 class ArrayProducts;
 class Client;
+class Core;
+struct Place;
 
 // What a core's array did.
 struct ArrayWork {
@@ -49,6 +54,7 @@ struct ClientOptions {
   std::string preset = "v2";    // one with the bf16 cell
   int devices = 1;
   bool host_operators = true;  // false: a module that needs the host is refused
+  bool check_races = false;    // prove the programs' synchronisation (iss)
 };
 
 // A core of its own, with the work that waits for it.
@@ -72,8 +78,10 @@ class Device {
   Client& client_;
   const int id_;
   std::atomic<int64_t> bytes_{0}, peak_{0};
-  std::unique_ptr<ArrayProducts> products_;  // used by the stream alone
-  Stream stream_;                            // ends before what it uses
+  // Used by the stream alone.
+  std::unique_ptr<Core> core_;
+  std::unique_ptr<ArrayProducts> products_;
+  Stream stream_;  // ends before what it uses
 };
 
 // A value on a device, there now or later.
@@ -91,13 +99,16 @@ class Buffer {
   const ir::Type& type() const { return type_; }
   const std::shared_ptr<Event>& ready() const { return ready_; }
   void Set(absl::StatusOr<ir::Literal> value);
+  void SetPlaced(
+      absl::StatusOr<std::shared_ptr<Place>> value);  // on the host too
   // Waits. Errors: what the execution ended with.
   absl::StatusOr<ir::Literal> Await() const;
 
  private:
   Device& device_;
   const ir::Type type_;
-  ir::Literal value_;  // once ready
+  friend class Executable;
+  std::shared_ptr<Place> value_;  // once ready
   std::shared_ptr<Event> ready_;
 };
 
@@ -123,14 +134,19 @@ class Executable : public std::enable_shared_from_this<Executable> {
 
  private:
   friend class Client;
-  explicit Executable(std::unique_ptr<ir::Module> module);
-  absl::StatusOr<std::vector<ir::Literal>> Evaluate(
-      std::vector<std::shared_ptr<Buffer>> arguments, Device& device) const;
+  Executable(std::unique_ptr<ir::Module> module, const Preset& preset);
+  absl::StatusOr<std::vector<std::shared_ptr<Place>>> Evaluate(
+      std::vector<std::shared_ptr<Buffer>> arguments, Device& device);
+  // The plan's, of a device.
+  std::vector<std::shared_ptr<Place>> Constants(const Device& device);
 
   std::unique_ptr<ir::Module> module_;
+  lanes::DevicePlan plan_;
   std::vector<ir::Type> parameters_, results_;
   ModulePlacement placement_;
   std::string fingerprint_;
+  std::mutex mutex_;
+  std::map<int, std::vector<std::shared_ptr<Place>>> constants_;  // by device
 };
 
 class Client {

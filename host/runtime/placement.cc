@@ -34,17 +34,47 @@ int64_t ArrayMacs(const Node& node) {
   return std::max<int64_t>(1, terms * node.type.elements());
 }
 
-void Count(const ir::Module& module, ModulePlacement& placement) {
+void Add(const Node& node, PlacementShare& share) {
+  ++share.operations;
+  for (int i = 0; i < node.results(); ++i)
+    share.bytes += node.result_type(i).bytes();
+}
+
+void CountNode(const Node& node, ModulePlacement& placement) {
+  if (node.op == Op::kParameter || node.op == Op::kConstant) return;
+  const int64_t macs = ArrayMacs(node);
+  Add(node, macs > 0 ? placement.array : placement.host);
+  placement.array.macs += macs;
+  if (macs == 0) ++placement.host_operations[ir::OpName(node.op)];
+  for (const auto& region : node.regions) {
+    for (const auto& inner : region->nodes()) CountNode(*inner, placement);
+  }
+}
+
+void Count(const ir::Module& module, const lanes::DevicePlan& plan,
+           ModulePlacement& placement) {
   for (const auto& node : module.nodes()) {
-    if (node->op == Op::kParameter || node->op == Op::kConstant) continue;
-    const int64_t macs = ArrayMacs(*node);
-    PlacementShare& share = macs > 0 ? placement.array : placement.host;
-    ++share.operations;
-    share.macs += macs;
-    for (int i = 0; i < node->results(); ++i)
-      share.bytes += node->result_type(i).bytes();
-    if (macs == 0) ++placement.host_operations[ir::OpName(node->op)];
-    for (const auto& region : node->regions) Count(*region, placement);
+    if (node->op != Op::kParameter && node->op != Op::kConstant)
+      ++placement.free;
+  }
+  for (const lanes::PlanStep& step : plan.steps) {
+    if (!step.kernel) {
+      --placement.free;
+      const Node& node = *step.node;
+      if (!lanes::IsControl(node)) {
+        CountNode(node, placement);
+        continue;
+      }
+      Add(node, placement.host);
+      ++placement.host_operations[ir::OpName(node.op)];
+      for (const auto& region : node.regions)
+        Count(*region, *plan.regions.at(region.get()), placement);
+      continue;
+    }
+    ++placement.kernels;
+    placement.moved_bytes += step.kernel->load_bytes + step.kernel->store_bytes;
+    for (const Node* node : step.nodes) Add(*node, placement.vector);
+    placement.free -= static_cast<int64_t>(step.nodes.size());
   }
 }
 
@@ -61,9 +91,10 @@ std::string HostText(const ModulePlacement& placement) {
 
 }  // namespace
 
-ModulePlacement PlacementOf(const ir::Module& module) {
+ModulePlacement PlacementOf(const ir::Module& module,
+                            const lanes::DevicePlan& plan) {
   ModulePlacement placement;
-  Count(module, placement);
+  Count(module, plan, placement);
   return placement;
 }
 
@@ -71,11 +102,14 @@ std::string PlacementText(const std::string& name,
                           const ModulePlacement& placement) {
   std::string text = absl::StrFormat(
       "%s: %d products on the array (%.4g MACs, %.3g result bytes), %d "
-      "operations on the host (%.3g result bytes)",
+      "operations in %d kernels on the vector unit (%.3g result bytes, %.3g "
+      "moved), %d without work, %d operations on the host (%.3g result bytes)",
       name, placement.array.operations,
       static_cast<double>(placement.array.macs),
-      static_cast<double>(placement.array.bytes), placement.host.operations,
-      static_cast<double>(placement.host.bytes));
+      static_cast<double>(placement.array.bytes), placement.vector.operations,
+      placement.kernels, static_cast<double>(placement.vector.bytes),
+      static_cast<double>(placement.moved_bytes), placement.free,
+      placement.host.operations, static_cast<double>(placement.host.bytes));
   if (placement.host.operations > 0)
     absl::StrAppend(&text, ": ", HostText(placement));
   return text;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What of a module of op set hlo runs on the array, and what on the host.
+// What of a module of op set hlo runs on the array, on the vector unit and on
+// the host.
 #ifndef SYSTOLE_HOST_RUNTIME_PLACEMENT_H_
 #define SYSTOLE_HOST_RUNTIME_PLACEMENT_H_
 
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "host/compiler/kernels/device_plan.h"
 #include "host/ir/module.h"
 
 namespace systole::runtime {
@@ -22,14 +24,18 @@ struct PlacementShare {
 };
 
 struct ModulePlacement {
-  PlacementShare array, host;
+  PlacementShare array, vector, host;
+  int64_t kernels = 0;      // that do the vector unit's share
+  int64_t moved_bytes = 0;  // by the kernels between HBM and unified buffer
+  int64_t free = 0;         // operations without work: constants, other views
   std::map<std::string, int64_t> host_operations;  // how many of each
 };
 
-ModulePlacement PlacementOf(const ir::Module& module);
+ModulePlacement PlacementOf(const ir::Module& module,
+                            const lanes::DevicePlan& plan);
 
-// "jit_step: 6 products on the array (1.2e+06 MACs), 88 operations on the host
-// (add 12, ...)".
+// "jit_step: 6 products on the array (1.2e+06 MACs), 80 operations in 9 kernels
+// on the vector unit, 8 operations on the host (sort 1, ...)".
 std::string PlacementText(const std::string& name,
                           const ModulePlacement& placement);
 

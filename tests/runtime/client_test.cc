@@ -162,7 +162,8 @@ TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
   %y = f32[8,2] parameter(), name="y"
   %z = f32[4,2] hlo.dot_general(%x, %y), lhs_contracting=[1], rhs_contracting=[0]
   %n = f32[4,2] hlo.negate(%z)
-  return %n as "n"
+  %c = f32[4,2] hlo.cbrt(%n)
+  return %c as "c"
 }
 )";
   ClientOptions options;
@@ -171,12 +172,13 @@ TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
   auto compiled = (*client)->Compile(Module(text));
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   EXPECT_EQ((*compiled)->placement().array.macs, 64);
+  EXPECT_EQ((*compiled)->placement().vector.operations, 1);
   EXPECT_EQ((*compiled)->placement().host.operations, 1);
   options.host_operators = false;
   client = Client::Create(options);
   EXPECT_THAT((*client)->Compile(Module(text)).status().message(),
               HasSubstr("p: 1 operations would run on the host, which is not "
-                        "allowed: hlo.negate 1"));
+                        "allowed: hlo.cbrt 1"));
 }
 
 // A line of 100,000 values is more than the unified buffer of mini holds.

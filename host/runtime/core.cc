@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/runtime/core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+
+namespace systole::runtime {
+
+MemoryPool::MemoryPool(uint64_t begin, uint64_t end, uint64_t align)
+    : begin_((begin + align - 1) / align * align), end_(end), align_(align) {}
+
+absl::StatusOr<uint64_t> MemoryPool::Allocate(uint64_t bytes) {
+  const uint64_t size =
+      (std::max<uint64_t>(bytes, 1) + align_ - 1) / align_ * align_;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t at = begin_;
+  for (const auto& [address, end] : used_) {
+    if (address - at >= size) break;
+    at = end;
+  }
+  if (end_ < at || end_ - at < size) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("no room for %d bytes in the device's memory", bytes));
+  }
+  used_[at] = at + size;
+  return at;
+}
+
+void MemoryPool::Free(uint64_t address) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  used_.erase(address);
+}
+
+uint64_t MemoryPool::bytes_in_use() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t bytes = 0;
+  for (const auto& [address, end] : used_) bytes += end - address;
+  return bytes;
+}
+
+absl::StatusOr<systole::Device*> Core::Open() {
+  if (device_ == nullptr) {
+    DeviceOptions options;
+    options.preset = preset_;
+    options.check_races = check_races_;
+    absl::StatusOr<std::unique_ptr<systole::Device>> device =
+        systole::Device::Open(backend_, options);
+    if (!device.ok()) return device.status();
+    device_ = *std::move(device);
+  }
+  return device_.get();
+}
+
+const std::shared_ptr<MemoryPool>& Core::pool() {
+  if (pool_ == nullptr) {
+    const auto align =
+        static_cast<uint64_t>(std::max<int64_t>(preset().beat_bytes(), 256));
+    pool_ = std::make_shared<MemoryPool>(product_bytes(),
+                                         preset().memory_bytes(), align);
+  }
+  return pool_;
+}
+
+absl::Status Core::Run(const Program& program) {
+  if (absl::Status s = device_->Start(program); !s.ok()) return s;
+  const absl::StatusOr<RunStats> stats = device_->Wait();
+  if (!stats.ok()) device_->Reset().IgnoreError();
+  return stats.status();
+}
+
+}  // namespace systole::runtime

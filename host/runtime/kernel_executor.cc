@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/runtime/kernel_executor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace systole::runtime {
+namespace {
+
+using ir::Literal;
+using ir::Literals;
+
+std::vector<uint8_t> BytesOf(absl::Span<const uint64_t> words) {
+  std::vector<uint8_t> bytes;
+  bytes.reserve(8 * words.size());
+  for (const uint64_t word : words) {
+    for (int i = 0; i < 8; ++i)
+      bytes.push_back(static_cast<uint8_t>(word >> (8 * i)));
+  }
+  return bytes;
+}
+
+ir::EvaluateOptions OptionsOf(ir::ProductUnit& products) {
+  ir::EvaluateOptions options;
+  options.products = &products;
+  return options;
+}
+
+}  // namespace
+
+PlacedValue OnHost(Literal literal) {
+  auto value = std::make_shared<Place>();
+  value->bytes = literal.size() * ir::ElementBytes(literal.element());
+  value->host = std::move(literal);
+  return value;
+}
+
+KernelExecutor::KernelExecutor(Core& core, ir::ProductUnit& products)
+    : core_(core), evaluation_(OptionsOf(products)) {}
+
+absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::Allocate(
+    int64_t bytes) {
+  const absl::StatusOr<uint64_t> address = core_.pool()->Allocate(bytes);
+  if (!address.ok()) return address.status();
+  return std::make_shared<DeviceMemory>(core_.pool(), *address);
+}
+
+absl::Status KernelExecutor::ToDevice(Place& value) {
+  if (value.device != nullptr) return absl::OkStatus();
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> memory = Allocate(value.bytes);
+  if (!memory.ok()) return memory.status();
+  const absl::StatusOr<systole::Device*> device = core_.Open();
+  if (!device.ok()) return device.status();
+  const Literal& literal = *value.host;
+  if (absl::Status s =
+          (*device)->Write((*memory)->address(),
+                           {literal.data(), static_cast<size_t>(value.bytes)});
+      !s.ok())
+    return s;
+  ++counts_.uploads;
+  counts_.upload_bytes += value.bytes;
+  value.device = *std::move(memory);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Literal> KernelExecutor::ToHost(Place& value,
+                                               const ir::Type& type) {
+  if (!value.host) {
+    const absl::StatusOr<systole::Device*> device = core_.Open();
+    if (!device.ok()) return device.status();
+    Literal literal = Literal::Zeros(type.element, type.elements());
+    if (absl::Status s =
+            (*device)->Read(value.device->address(),
+                            {literal.data(), static_cast<size_t>(value.bytes)});
+        !s.ok())
+      return s;
+    ++counts_.downloads;
+    counts_.download_bytes += value.bytes;
+    value.host = std::move(literal);
+  }
+  if (value.host->element() == type.element) return *value.host;
+  return Literal::FromBytes(type.element, type.elements(), value.host->data());
+}
+
+absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
+                                       PlacedValues& values) {
+  const lanes::KernelProgram& kernel = *step.kernel;
+  std::vector<uint64_t> places;
+  for (const int slot : step.inputs) {
+    if (absl::Status s = ToDevice(*values[slot]); !s.ok()) return s;
+    places.push_back(values[slot]->device->address());
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    auto value = std::make_shared<Place>();
+    value->bytes = kernel.bytes[step.inputs.size() + i];
+    absl::StatusOr<std::shared_ptr<DeviceMemory>> memory =
+        Allocate(value->bytes);
+    if (!memory.ok()) return memory.status();
+    value->device = *std::move(memory);
+    places.push_back(value->device->address());
+    values[step.outputs[i]] = std::move(value);
+  }
+  const absl::StatusOr<systole::Device*> device = core_.Open();
+  if (!device.ok()) return device.status();
+  const std::vector<uint8_t> code = BytesOf(kernel.words);
+  const auto code_bytes = static_cast<int64_t>(code.size());
+  const auto program_bytes =
+      static_cast<int64_t>(kernel.descriptors.size() * isa::kDescriptorBytes);
+  const auto code_at = Allocate(code_bytes);
+  if (!code_at.ok()) return code_at.status();
+  const auto program_at = Allocate(program_bytes);
+  if (!program_at.ok()) return program_at.status();
+  Program program;
+  program.preset = std::string(core_.preset().name);
+  program.prog_addr = (*program_at)->address();
+  program.hbm_bytes = core_.preset().memory_bytes();
+  program.descriptors = kernel.Placed(places, (*code_at)->address());
+  if (absl::Status s = (*device)->Write((*code_at)->address(), code); !s.ok())
+    return s;
+  // Its descriptors alone are written.
+  if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
+  ++counts_.kernels;
+  return core_.Run(program);
+}
+
+absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,
+                                     PlacedValues& values) {
+  const ir::Node& node = *step.node;
+  Literals literals(step.inputs.size());
+  ir::Operands operands;
+  std::vector<const Literal*> dying;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const int slot = step.inputs[i];
+    PlacedValue& value = values[slot];
+    absl::StatusOr<Literal> literal = ToHost(*value, node.operands[i].type());
+    if (!literal.ok()) return literal.status();
+    literals[i] = *std::move(literal);
+    operands.push_back(&literals[i]);
+    // What nobody else has or needs may be written to.
+    const bool dies =
+        std::count(step.dead.begin(), step.dead.end(), slot) > 0 &&
+        std::count(step.inputs.begin(), step.inputs.end(), slot) == 1;
+    if (!dies) continue;
+    if (value.use_count() == 1) dying.push_back(&literals[i]);
+    value = nullptr;  // the literal is the last that has its values
+  }
+  evaluation_.SetDying(std::move(dying));
+  absl::StatusOr<Literals> results = evaluation_.Node(node, operands);
+  if (!results.ok()) return results.status();
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    values[step.outputs[i]] = OnHost(std::move((*results)[i]));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
+    const ir::Module& region, const lanes::DevicePlan& plan,
+    PlacedValues inputs) {
+  const lanes::DevicePlan& inner = *plan.regions.at(&region);
+  PlacedValues constants;
+  for (const auto& [slot, literal] : inner.constants)
+    constants.push_back(OnHost(literal));
+  return Run(region, inner, std::move(inputs), constants);
+}
+
+// The values of the loop come first, then what the regions read besides.
+absl::StatusOr<PlacedValues> KernelExecutor::Repeat(
+    const ir::Node& node, const lanes::DevicePlan& plan, PlacedValues values) {
+  const size_t carried = node.results();
+  const ir::Module& condition = *node.regions[0];
+  for (;;) {
+    const absl::StatusOr<PlacedValues> goes_on =
+        RunRegion(condition, plan, values);
+    if (!goes_on.ok()) return goes_on.status();
+    const absl::StatusOr<Literal> truth =
+        ToHost(*(*goes_on)[0], condition.outputs[0].node.type());
+    if (!truth.ok()) return truth.status();
+    if (!truth->values<ir::Bool>()[0]) break;
+    PlacedValues rest(values.begin() + static_cast<int64_t>(carried),
+                      values.end());
+    absl::StatusOr<PlacedValues> next =
+        RunRegion(*node.regions[1], plan, std::move(values));
+    if (!next.ok()) return next.status();
+    values = *std::move(next);
+    values.insert(values.end(), rest.begin(), rest.end());
+  }
+  values.resize(carried);
+  return values;
+}
+
+absl::Status KernelExecutor::RunControl(const lanes::PlanStep& step,
+                                        const lanes::DevicePlan& plan,
+                                        PlacedValues& values) {
+  const ir::Node& node = *step.node;
+  PlacedValues inputs;
+  for (const int slot : step.inputs) inputs.push_back(values[slot]);
+  for (const int slot : step.dead) values[slot] = nullptr;
+  absl::StatusOr<PlacedValues> results;
+  if (node.op == ir::Op::kHloWhile) {
+    results = Repeat(node, plan, std::move(inputs));
+  } else {
+    const absl::StatusOr<Literal> which =
+        ToHost(*inputs[0], node.operands[0].type());
+    if (!which.ok()) return which.status();
+    int64_t branch = 0;
+    const auto count = static_cast<int64_t>(node.regions.size());
+    if (node.op == ir::Op::kHloIf) {
+      branch = which->values<ir::Bool>()[0] ? 0 : 1;
+    } else {
+      branch = which->values<int32_t>()[0];
+      if (branch < 0 || branch >= count) branch = count - 1;
+    }
+    inputs.erase(inputs.begin());
+    results = RunRegion(*node.regions[branch], plan, std::move(inputs));
+  }
+  if (!results.ok()) return results.status();
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    values[step.outputs[i]] = std::move((*results)[i]);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PlacedValues> KernelExecutor::Run(
+    const ir::Module& module, const lanes::DevicePlan& plan,
+    PlacedValues inputs, const PlacedValues& constants) {
+  PlacedValues values(plan.slots);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    values[plan.parameters[i]] = std::move(inputs[i]);
+  for (size_t i = 0; i < constants.size(); ++i)
+    values[plan.constants[i].first] = constants[i];
+  for (const lanes::PlanStep& step : plan.steps) {
+    const absl::Status s = step.kernel ? RunKernel(step, values)
+                           : lanes::IsControl(*step.node)
+                               ? RunControl(step, plan, values)
+                               : RunNode(step, values);
+    if (!s.ok()) {
+      const ir::Node& node = step.kernel ? *step.nodes[0] : *step.node;
+      return absl::Status(s.code(),
+                          absl::StrCat("node '", node.name, "'",
+                                       node.location.empty() ? "" : " at ",
+                                       node.location, ": ", s.message()));
+    }
+    for (const int slot : step.dead) values[slot] = nullptr;
+  }
+  PlacedValues results;
+  for (const int slot : plan.outputs) results.push_back(values[slot]);
+  return results;
+}
+
+}  // namespace systole::runtime
