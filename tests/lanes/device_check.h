@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Modules of op set hlo on a device against the host's evaluation, to the bit.
+#ifndef SYSTOLE_TESTS_LANES_DEVICE_CHECK_H_
+#define SYSTOLE_TESTS_LANES_DEVICE_CHECK_H_
+
+#include <random>
+#include <string>
+
+#include "host/ir/module.h"
+#include "host/runtime/client.h"
+
+namespace systole::lanes {
+
+// Values of a type: of every size, small whole ones, and special ones.
+ir::Literal RandomValues(const ir::Type& type, std::mt19937_64& random);
+
+// Runs modules on cores that stay open.
+class DeviceCheck {
+ public:
+  explicit DeviceCheck(const std::string& preset,
+                       const std::string& backend = "iss");
+
+  // A test fails unless the device's results for random values are the host's.
+  // `host_operations`: how many the host may compute at most.
+  void Check(const std::string& text, uint64_t seed, int host_operations = 0);
+  void Check(std::unique_ptr<ir::Module> module, uint64_t seed,
+             int host_operations = 0);
+  // The first element in which they differ as text, "" if none.
+  std::string Difference(std::unique_ptr<ir::Module> module, uint64_t seed,
+                         int host_operations = 0);
+
+ private:
+  std::unique_ptr<runtime::Client> client_;
+};
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_TESTS_LANES_DEVICE_CHECK_H_

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The comparison of a kernel's results with the host's sees single wrong
+// instructions of the kernel.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <utility>
+
+#include "host/compiler/kernels/device_plan.h"
+#include "host/ir/evaluate.h"
+#include "host/ir/scalar.h"
+#include "host/ir/text.h"
+#include "host/program/vpu_asm.h"
+#include "host/runtime/array_products.h"
+#include "host/runtime/kernel_executor.h"
+#include "systole/gen/vpu.h"
+#include "tests/lanes/device_check.h"
+
+namespace systole::lanes {
+namespace {
+
+constexpr char kModule[] = R"(module @m {
+  %x = f32[300] parameter(), name="x"
+  %y = f32[300] parameter(), name="y"
+  %a = f32[300] hlo.divide(%x, %y)
+  %b = f32[300] hlo.exponential(%a)
+  %c = f32[300] hlo.sqrt(%x)
+  %d = f32[300] hlo.maximum(%b, %c)
+  %s = f32[] constant(), data=[0.5]
+  %e = f32[] hlo.reduce(%y, %s), dimensions=[0] {
+    %p = f32[] parameter()
+    %q = f32[] parameter()
+    %r = f32[] hlo.add(%p, %q)
+    return %r
+  }
+  return %a as "a", %b as "b", %c as "c", %d as "d", %e as "e"
+}
+)";
+
+// An instruction with the same operands whose result is far from the right one.
+uint64_t Wrong(uint64_t word) {
+  vpu::Instr x = vpu::Instr::Decode(word);
+  bool three = false;
+  switch (x.op) {
+    case vpu::Op::kFma:
+    case vpu::Op::kFnma:
+      x.op = vpu::Op::kSel;
+      three = true;
+      break;
+    case vpu::Op::kSel:
+      x.op = vpu::Op::kFma;
+      three = true;
+      break;
+    case vpu::Op::kExp2:
+    case vpu::Op::kRcp:
+    case vpu::Op::kRsqrt:
+      x.op = vpu::Op::kTanh;
+      break;
+    case vpu::Op::kIeq:
+    case vpu::Op::kIlt:
+    case vpu::Op::kFeq:
+    case vpu::Op::kFlt:
+    case vpu::Op::kFle:
+      x.op = vpu::Op::kIadd;
+      break;
+    default:
+      x.op = vpu::Op::kIeq;
+      break;
+  }
+  x.imm = three ? x.c | x.cm << 6 : 0;
+  if (!three) x.c = x.cm = 0;
+  return x.Encode();
+}
+
+TEST(FaultTest, WrongInstructionsAreSeen) {
+  const auto module = ir::Parse(kModule);
+  ASSERT_TRUE(module.ok()) << module.status();
+  runtime::Core core("iss", "mini");
+  runtime::ArrayProducts products(core, /*host_operators=*/true);
+  runtime::KernelExecutor executor(core, products);
+  std::mt19937_64 random(3);
+  ir::Literals inputs;
+  for (const ir::Node* input : (*module)->inputs())
+    inputs.push_back(RandomValues(input->type, random));
+  // No NaN in what is summed, or little shows.
+  for (float& v : inputs[1].values<float>()) v = std::fmod(v, 100.0f);
+  for (float& v : inputs[1].values<float>()) v = v == v ? v : 1.0f;
+  // Arguments and quotients that are subnormal.
+  for (int i = 0; i < 90; ++i) {
+    float& x = inputs[0].values<float>()[i];
+    x = std::ldexp(1.0f + static_cast<float>(i) / 97, -122 - i / 6);
+    // Halves of the smallest number, to even.
+    if (i % 3 == 1) x = ir::FromBits(2 * i + 1);
+    if (i % 3 == 1) inputs[1].values<float>()[i] = 2;
+    if (i % 3 == 0) inputs[1].values<float>()[i] = i % 2 ? 1e-40f : 3.7f;
+  }
+  const auto expected = ir::EvaluateModule(**module, inputs);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  DevicePlan plan = PlanFor(**module, core.preset());
+  const auto is_right = [&] {
+    runtime::PlacedValues values, constants;
+    for (const ir::Literal& input : inputs)
+      values.push_back(runtime::OnHost(input));
+    for (const auto& [slot, literal] : plan.constants)
+      constants.push_back(runtime::OnHost(literal));
+    const auto results = executor.Run(**module, plan, values, constants);
+    if (!results.ok()) return false;
+    for (size_t i = 0; i < results->size(); ++i) {
+      const auto literal =
+          executor.ToHost(*(*results)[i], (*module)->outputs[i].node.type());
+      if (!literal.ok() || !(*literal == (*expected)[i])) return false;
+    }
+    return true;
+  };
+  ASSERT_TRUE(is_right());
+  int faults = 0, unseen = 0;
+  for (PlanStep& step : plan.steps) {
+    ASSERT_TRUE(step.kernel);
+    for (uint64_t& word : step.kernel->words) {
+      const int cls = static_cast<int>(word & 0xFF) >> 4;
+      if (cls < static_cast<int>(vpu::Class::kFloat)) continue;
+      const vpu::Instr x = vpu::Instr::Decode(word);
+      if (static_cast<int>(x.op) >> 4 == static_cast<int>(vpu::Class::kCross))
+        continue;
+      const uint64_t kept = word;
+      word = Wrong(word);
+      if (is_right()) {
+        std::printf("not seen: instruction %d, %s\n",
+                    static_cast<int>(&word - step.kernel->words.data()),
+                    vpu::Disassemble(kept).c_str());
+        ++unseen;
+      }
+      word = kept;
+      ++faults;
+    }
+  }
+  EXPECT_GT(faults, 80);
+  // Some do not matter: a step of a root that was right before it.
+  EXPECT_LE(unseen, faults / 20);
+}
+
+}  // namespace
+}  // namespace systole::lanes

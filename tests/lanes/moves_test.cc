@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Moves and reductions that have kernels, against the host.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tests/lanes/device_check.h"
+
+namespace systole::lanes {
+namespace {
+
+class MovesTest : public testing::TestWithParam<const char*> {
+ protected:
+  MovesTest() : check_(GetParam()) {}
+
+  // result = hlo.op(x, rest), for elements of every size.
+  void Move(const std::string& from, const std::string& to,
+            const std::string& operation, const std::string& more = "") {
+    for (const char* type : {"f32", "i1", "bf16", "u64"}) {
+      std::string text = absl::StrFormat(
+          "module @m {\n  %%x = %1$s[%2$s] parameter(), name=\"x\"\n", type,
+          from);
+      if (!more.empty()) {
+        absl::StrAppendFormat(&text, "  %%y = %s[%s] parameter(), name=\"y\"\n",
+                              type, more == "scalar" ? "" : more);
+      }
+      absl::StrAppendFormat(&text,
+                            "  %%r = %s[%s] hlo.%s\n  return %%r as \"r\"\n}\n",
+                            type, to, operation);
+      check_.Check(text, 5);
+    }
+  }
+
+  void Reduce(const std::string& type, const std::string& op,
+              const std::string& from, const std::string& to,
+              const std::string& dimensions) {
+    check_.Check(absl::StrFormat(R"(module @m {
+  %%x = %1$s[%2$s] parameter(), name="x"
+  %%i = %1$s[] parameter(), name="i"
+  %%r = %1$s[%3$s] hlo.reduce(%%x, %%i), dimensions=[%4$s] {
+    %%a = %1$s[] parameter()
+    %%b = %1$s[] parameter()
+    %%c = %1$s[] hlo.%5$s(%%a, %%b)
+    return %%c
+  }
+  return %%r as "r"
+}
+)",
+                                 type, from, to, dimensions, op),
+                 3);
+  }
+
+  DeviceCheck check_;
+};
+
+TEST_P(MovesTest, Broadcasts) {
+  Move("5", "3,5", "broadcast_in_dim(%x), dimensions=[1]");
+  Move("5", "5,3", "broadcast_in_dim(%x), dimensions=[0]");
+  Move("12", "40,12", "broadcast_in_dim(%x), dimensions=[1]");
+  Move("2,7", "2,3,7,4", "broadcast_in_dim(%x), dimensions=[0,2]");
+  Move("3,1", "3,141", "broadcast_in_dim(%x), dimensions=[0,1]");
+  Move("129", "2,129", "broadcast_in_dim(%x), dimensions=[1]");
+}
+
+TEST_P(MovesTest, Transposes) {
+  Move("3,5", "5,3", "transpose(%x), permutation=[1,0]");
+  Move("9,17", "17,9", "transpose(%x), permutation=[1,0]");
+  Move("130,9", "9,130", "transpose(%x), permutation=[1,0]");
+  Move("2,3,5,4", "3,2,5,4", "transpose(%x), permutation=[1,0,2,3]");
+  Move("2,3,5,4", "4,5,3,2", "transpose(%x), permutation=[3,2,1,0]");
+}
+
+TEST_P(MovesTest, Parts) {
+  Move("7,9", "3,4", "slice(%x), start=[2,1], limit=[5,9], strides=[1,2]");
+  Move("200", "131", "slice(%x), start=[3], limit=[134], strides=[1]");
+  Move("7,9", "7,9", "reverse(%x), dimensions=[0]");
+  Move("7,9", "7,9", "reverse(%x), dimensions=[1,0]");
+  Move("3,4", "3,9", "concatenate(%x, %y), dimension=1", "3,5");
+  Move("3,4", "5,4", "concatenate(%x, %y), dimension=0", "2,4");
+  Move("3,4", "8,6", "pad(%x, %y), low=[1,0], high=[2,2], interior=[1,0]",
+       "scalar");
+}
+
+TEST_P(MovesTest, ReducesInTheTreesOrder) {
+  for (const char* op : {"add", "multiply", "maximum", "minimum"}) {
+    Reduce("f32", op, "37", "", "0");
+    Reduce("f32", op, "300,3", "3", "0");
+  }
+  Reduce("f32", "add", "1", "", "0");
+  Reduce("f32", "add", "2,1", "2", "1");
+  Reduce("f32", "add", "5000", "", "0");
+  Reduce("f32", "add", "10,7", "10", "1");
+  Reduce("f32", "add", "3,700", "3", "1");
+  Reduce("f32", "add", "300,10", "300", "1");
+  Reduce("f32", "add", "4,5,6,12", "12", "0,1,2");
+  Reduce("f32", "add", "4,5,6,12", "4,12", "1,2");
+  Reduce("f32", "add", "4,5,6,12", "5,12", "0,2");
+  Reduce("f32", "add", "4,5,6,12", "5", "0,2,3");
+  Reduce("f32", "add", "2,50,130", "2,130", "1");
+  Reduce("bf16", "add", "50,7", "7", "0");
+  Reduce("bf16", "maximum", "50,7", "50", "1");
+  Reduce("i32", "add", "50,7", "7", "0");
+  Reduce("u32", "maximum", "50,7", "50", "1");
+  Reduce("i8", "add", "50,7", "50", "1");
+  Reduce("i1", "or", "50,7", "50", "1");
+  Reduce("i1", "and", "900", "", "0");
+}
+
+// The largest value and its place, the first one of equals.
+TEST_P(MovesTest, ReducesByRegions) {
+  for (const auto& [from, to, dimensions] :
+       {std::tuple("64,10", "64", "1"), std::tuple("7,33", "33", "0"),
+        std::tuple("4,5,100", "5", "0,2"), std::tuple("9", "", "0")}) {
+    check_.Check(absl::StrFormat(R"(module @m {
+  %%x = f32[%1$s] parameter(), name="x"
+  %%y = i32[%1$s] parameter(), name="y"
+  %%i = f32[] constant(), data=[-inf]
+  %%j = i32[] parameter(), name="j"
+  %%m = (f32[%2$s], i32[%2$s]) hlo.reduce(%%x, %%y, %%i, %%j), dimensions=[%3$s] {
+    %%a = f32[] parameter()
+    %%b = i32[] parameter()
+    %%c = f32[] parameter()
+    %%d = i32[] parameter()
+    %%more = i1[] hlo.compare(%%a, %%c), direction=GT
+    %%same = i1[] hlo.compare(%%a, %%c), direction=EQ
+    %%first = i1[] hlo.compare(%%b, %%d), direction=LT
+    %%tie = i1[] hlo.and(%%same, %%first)
+    %%keep = i1[] hlo.or(%%more, %%tie)
+    %%e = f32[] hlo.select(%%more, %%a, %%c)
+    %%f = i32[] hlo.select(%%keep, %%b, %%d)
+    return %%e, %%f
+  }
+  return %%m as "r", %%m#1 as "s"
+}
+)",
+                                 from, to, dimensions),
+                 7);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, MovesTest, testing::Values("mini", "v2"));
+
+}  // namespace
+}  // namespace systole::lanes

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Every operation that has a kernel, on tensors of one element, of a row of
+// lanes and of more or less, against the host.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tests/lanes/device_check.h"
+
+namespace systole::lanes {
+namespace {
+
+class OperationsTest : public testing::TestWithParam<const char*> {
+ protected:
+  OperationsTest() : check_(GetParam()) {}
+
+  std::vector<int64_t> Sizes() const {
+    const int64_t lanes = FindPreset(GetParam())->cols;
+    return {1,         2,         lanes - 1,     lanes,
+            lanes + 1, 8 * lanes, 8 * lanes + 3, 40 * lanes + 5};
+  }
+  // hlo.op of operands of the types, of all sizes.
+  void OfTypes(const std::string& op, const std::vector<std::string>& types,
+               const std::string& result, const std::string& attributes = "") {
+    for (const int64_t size : Sizes()) {
+      std::string text = "module @m {\n", operands;
+      for (size_t i = 0; i < types.size(); ++i) {
+        absl::StrAppendFormat(&text,
+                              "  %%x%d = %s[%d] parameter(), name=\"x%d\"\n", i,
+                              types[i], size, i);
+        absl::StrAppendFormat(&operands, "%s%%x%d", i ? ", " : "", i);
+      }
+      absl::StrAppendFormat(&text,
+                            "  %%r = %s[%d] hlo.%s(%s)%s\n  return %%r as "
+                            "\"r\"\n}\n",
+                            result, size, op, operands, attributes);
+      check_.Check(text, size);
+    }
+  }
+
+  DeviceCheck check_;
+};
+
+const char* const kFloats[] = {"f32", "bf16"};
+const char* const kIntegers[] = {"i32", "u32", "i8", "u8"};
+
+TEST_P(OperationsTest, OfOneFloat) {
+  for (const char* type : kFloats) {
+    for (const char* op :
+         {"abs", "negate", "sign", "exponential", "log", "rsqrt", "tanh",
+          "sqrt", "floor", "ceil", "round_nearest_even", "logistic"})
+      OfTypes(op, {type}, type);
+    OfTypes("is_finite", {type}, "i1");
+    OfTypes("reduce_precision", {type}, type,
+            ", exponent_bits=8, mantissa_bits=7");
+  }
+  OfTypes("reduce_precision", {"f32"}, "f32",
+          ", exponent_bits=8, mantissa_bits=23");
+}
+
+TEST_P(OperationsTest, OfTwoFloats) {
+  for (const char* type : kFloats) {
+    for (const char* op : {"add", "subtract", "multiply", "divide", "power",
+                           "maximum", "minimum"})
+      OfTypes(op, {type, type}, type);
+    OfTypes("clamp", {type, type, type}, type);
+  }
+  OfTypes("select", {"i1", "f32", "f32"}, "f32");
+}
+
+TEST_P(OperationsTest, OfIntegers) {
+  for (const char* type : kIntegers) {
+    for (const char* op : {"add", "subtract", "multiply", "maximum", "minimum",
+                           "and", "or", "xor"})
+      OfTypes(op, {type, type}, type);
+    for (const char* op : {"abs", "not", "negate", "sign"}) {
+      if (type[0] == 'u' && (op[0] == 'a' || op[0] == 's')) continue;
+      OfTypes(op, {type}, type);
+    }
+    OfTypes("select", {"i1", type, type}, type);
+    OfTypes("clamp", {type, type, type}, type);
+  }
+  for (const char* type : {"i32", "u32"}) {
+    for (const char* op :
+         {"shift_left", "shift_right_logical", "shift_right_arithmetic"})
+      OfTypes(op, {type, type}, type);
+  }
+}
+
+TEST_P(OperationsTest, OfTruthValues) {
+  for (const char* op :
+       {"and", "or", "xor", "add", "multiply", "maximum", "minimum"})
+    OfTypes(op, {"i1", "i1"}, "i1");
+  OfTypes("not", {"i1"}, "i1");
+  OfTypes("select", {"i1", "i1", "i1"}, "i1");
+}
+
+TEST_P(OperationsTest, Comparisons) {
+  for (const char* type : {"f32", "bf16", "i32", "u32", "i8", "u8", "i1"}) {
+    for (const char* direction : {"EQ", "NE", "GE", "GT", "LE", "LT"}) {
+      OfTypes("compare", {type, type}, "i1",
+              absl::StrCat(", direction=", direction));
+      if (std::string(type).find('f') != std::string::npos) {
+        OfTypes("compare", {type, type}, "i1",
+                absl::StrCat(", direction=", direction, ", type=TOTALORDER"));
+      }
+    }
+  }
+}
+
+TEST_P(OperationsTest, Conversions) {
+  const char* const types[] = {"f32", "bf16", "i32", "u32", "i8", "u8", "i1"};
+  for (const char* from : types) {
+    for (const char* to : types) {
+      if (from != to) OfTypes("convert", {from}, to);
+    }
+  }
+}
+
+// A scalar that is an operand, one that is computed, constants, several
+// results, a value that is used twice.
+TEST_P(OperationsTest, FusedWithScalarsAndConstants) {
+  for (const int64_t size : Sizes()) {
+    check_.Check(absl::StrFormat(R"(module @m {
+  %%x = f32[%1$d] parameter(), name="x"
+  %%s = f32[] parameter(), name="s"
+  %%t = f32[] hlo.multiply(%%s, %%s)
+  %%a = f32[%1$d] hlo.broadcast_in_dim(%%s), dimensions=[]
+  %%b = f32[%1$d] hlo.broadcast_in_dim(%%t), dimensions=[]
+  %%c = f32[%1$d] hlo.add(%%x, %%a)
+  %%d = f32[%1$d] hlo.divide(%%c, %%b)
+  %%e = f32[%1$d] hlo.exponential(%%c)
+  %%f = f32[1,%1$d] hlo.reshape(%%e)
+  %%g = f32[1,%1$d] hlo.maximum(%%f, %%f)
+  return %%d as "d", %%g as "g", %%t as "t", %%a as "a"
+}
+)",
+                                 size),
+                 size);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, OperationsTest,
+                         testing::Values("mini", "v2"));
+
+}  // namespace
+}  // namespace systole::lanes
