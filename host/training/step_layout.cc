@@ -3,8 +3,8 @@
 //
 // Where everything lies, and what all operations use.
 #include <algorithm>
-#include <cstring>
 
+#include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/compiler/geometry.h"
@@ -17,10 +17,7 @@ using compiler::Access;
 using compiler::CeilDiv;
 
 int64_t FloatBits(double value) {
-  const auto f = static_cast<float>(value);
-  uint32_t bits;
-  std::memcpy(&bits, &f, sizeof(bits));
-  return bits;
+  return absl::bit_cast<uint32_t>(static_cast<float>(value));
 }
 
 int64_t StepBuilder::Up(int64_t bytes) const {
