@@ -247,10 +247,10 @@ absl::Status Device::RunModule(absl::Span<const systole_array> inputs,
     if (outputs[i].bytes > 0)
       std::memcpy(outputs[i].data, value->data(), outputs[i].bytes);
   }
-  const runtime::ArrayWork work = device.TakeArrayWork();
+  const runtime::CoreWork work = device.TakeWork();
   systole_run_stats stats = SYSTOLE_RUN_STATS_INIT;
   stats.images = 1;
-  stats.runs = work.products;
+  stats.runs = work.programs;
   stats.cycles = work.stats.cycles;
   stats.host_cpu_seconds = work.stats.host_cpu_seconds;
   sums_ = work.stats;

@@ -190,7 +190,16 @@ absl::Status Program::ImportModule(absl::string_view bytes,
   }
   module_ = std::move(imported->module);
   name_ = module_->name;
-  const runtime::ModulePlacement placement = runtime::PlacementOf(*module_);
+  // Any bf16 preset runs it; what runs where is told of one.
+  const std::string wanted = options.preset == nullptr ? "v2" : options.preset;
+  const Preset* preset = FindPreset(wanted);
+  if (preset == nullptr || preset->cell != Cell::kBf16) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "preset '", wanted, "' ",
+        preset == nullptr ? "does not exist" : "has no bf16 cell"));
+  }
+  const runtime::ModulePlacement placement =
+      runtime::PlacementOf(*module_, lanes::PlanFor(*module_, *preset));
   if (options.refuse_host != 0) {
     if (absl::Status s = runtime::RefuseHost(name_, placement); !s.ok())
       return s;

@@ -11,6 +11,7 @@
 #include "host/capi/device.h"
 #include "host/capi/program.h"
 #include "host/capi/status.h"
+#include "host/files/write_file.h"
 #include "systole/gen/csr.h"
 #include "systole/gen/presets.h"
 
@@ -374,14 +375,14 @@ systole_status systole_device_write_profile(systole_device* handle,
     if (absl::Status s = CheckPointer(path, "path"); !s.ok()) return s;
     const std::string wanted = format;
     if (wanted == "html")
-      return profile::WriteFile(profile::PageOf(timeline.profile), path);
+      return systole::WriteFile(profile::PageOf(timeline.profile), path);
     if (wanted == "perfetto")
-      return profile::WriteFile(profile::PerfettoTraceOf(timeline.profile),
+      return systole::WriteFile(profile::PerfettoTraceOf(timeline.profile),
                                 path);
     if (wanted == "xspace")
-      return profile::WriteFile(profile::XSpaceOf(timeline.profile), path);
+      return systole::WriteFile(profile::XSpaceOf(timeline.profile), path);
     if (wanted == "json")
-      return profile::WriteFile(profile::DataOf(timeline.profile).dump(), path);
+      return systole::WriteFile(profile::DataOf(timeline.profile).dump(), path);
     return absl::InvalidArgumentError(absl::StrCat(
         "format '", wanted, "'; there are html, perfetto, xspace, json"));
   });

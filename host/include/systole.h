@@ -144,8 +144,9 @@ typedef struct systole_program systole_program;
 typedef struct systole_compile_options {
   size_t struct_size;
   /* The configuration that a model is compiled for; NULL: "edge". A program
-   * file has its own, and another one here is an error. Not looked at for
-   * StableHLO, which runs on every bf16 preset. */
+   * file has its own, and another one here is an error. StableHLO runs
+   * on every bf16 preset; what would run where is told of this one, NULL:
+   * "v2". */
   const char* preset;
   /* Images that a run of the device takes; 0: 1, or the program file's. */
   int64_t batch;
@@ -251,7 +252,7 @@ SYSTOLE_API systole_status systole_device_run(systole_device* device,
 typedef struct systole_run_stats {
   size_t struct_size;
   int64_t images;          /* that were asked for */
-  int64_t runs;            /* of the device's programs; StableHLO: products */
+  int64_t runs;            /* of the device's programs; of products and kernels */
   uint64_t cycles;         /* 0 on the iss, which has no time */
   double host_cpu_seconds; /* of the simulation */
   int32_t saturated;       /* 1: a sum went beyond int32 */

@@ -89,8 +89,6 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
     loaded_ = nullptr;
     return s;
   }
-  ++work_.products;
-  work_.stats.Add(*stats);
   const absl::StatusOr<std::vector<uint8_t>> result =
       device.ReadTensor(*(*program)->FindTensor("c"));
   if (!result.ok()) return result.status();

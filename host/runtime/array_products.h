@@ -35,9 +35,6 @@ class ArrayProducts : public ir::ProductUnit {
   absl::Status Multiply(int64_t m, int64_t k, int64_t n, const uint16_t* a,
                         const uint16_t* b, float* c) override;
 
-  // Since the last call.
-  ArrayWork TakeWork() { return std::exchange(work_, {}); }
-
  private:
   using Shape = std::array<int64_t, 3>;
 
@@ -48,7 +45,6 @@ class ArrayProducts : public ir::ProductUnit {
   std::map<Shape, Program> programs_;
   const Program* loaded_ = nullptr;
   bool said_ = false;
-  ArrayWork work_;
 };
 
 }  // namespace systole::runtime

@@ -11,7 +11,6 @@
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
-#include "host/runtime/core.h"
 #include "host/runtime/kernel_executor.h"
 #include "host/runtime/placement.h"
 
@@ -30,7 +29,7 @@ Device::Device(Client& client, int id)
 
 Device::~Device() = default;
 
-ArrayWork Device::TakeArrayWork() { return products_->TakeWork(); }
+CoreWork Device::TakeWork() { return core_->TakeWork(); }
 
 void Device::Count(int64_t bytes) {
   const int64_t now = bytes_ += bytes;

@@ -30,6 +30,7 @@
 #include "absl/types/span.h"
 #include "host/compiler/kernels/device_plan.h"
 #include "host/ir/module.h"
+#include "host/runtime/core.h"
 #include "host/runtime/event.h"
 #include "host/runtime/placement.h"
 #include "host/runtime/stream.h"
@@ -40,14 +41,7 @@ namespace systole::runtime {
 
 class ArrayProducts;
 class Client;
-class Core;
 struct Place;
-
-// What a core's array did.
-struct ArrayWork {
-  int64_t products = 0;  // programs run
-  RunStats stats;        // their sums
-};
 
 struct ClientOptions {
   std::string backend = "iss";  // as Device::Open of systole/device.h
@@ -71,7 +65,7 @@ class Device {
   int64_t peak_bytes() const { return peak_; }
   void Count(int64_t bytes);
   // Since the last call, while no execution is under way.
-  ArrayWork TakeArrayWork();
+  CoreWork TakeWork();
 
  private:
   friend class Executable;

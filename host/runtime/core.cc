@@ -67,8 +67,13 @@ const std::shared_ptr<MemoryPool>& Core::pool() {
 absl::Status Core::Run(const Program& program) {
   if (absl::Status s = device_->Start(program); !s.ok()) return s;
   const absl::StatusOr<RunStats> stats = device_->Wait();
-  if (!stats.ok()) device_->Reset().IgnoreError();
-  return stats.status();
+  if (!stats.ok()) {
+    device_->Reset().IgnoreError();
+    return stats.status();
+  }
+  ++work_.programs;
+  work_.stats.Add(*stats);
+  return absl::OkStatus();
 }
 
 }  // namespace systole::runtime

@@ -37,6 +37,12 @@ class MemoryPool {
   std::map<uint64_t, uint64_t> used_;  // address and end
 };
 
+// What a core's programs did.
+struct CoreWork {
+  int64_t programs = 0;  // run
+  RunStats stats;        // their sums
+};
+
 class Core {
  public:
   // `check_races`: as in DeviceOptions.
@@ -56,12 +62,15 @@ class Core {
   // Start and Wait of a program that is in memory; a fault is told and the core
   // reset.
   absl::Status Run(const Program& program);
+  // Since the last call.
+  CoreWork TakeWork() { return std::exchange(work_, {}); }
 
  private:
   const std::string backend_, preset_;
   const bool check_races_;
   std::unique_ptr<systole::Device> device_;
   std::shared_ptr<MemoryPool> pool_;
+  CoreWork work_;
 };
 
 }  // namespace systole::runtime

@@ -67,12 +67,6 @@ absl::Status CheckArgs(const RunArgs& args, const model::Network& network,
     return absl::InvalidArgumentError(absl::StrFormat(
         "%d images: %s has %d", args.images, args.digits, digits.count));
   }
-  const auto layers = static_cast<int>(network.layers.size());
-  if (args.trace_layer >= layers) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("--trace-layer %d: the program has layers 0 to %d",
-                        args.trace_layer, layers - 1));
-  }
   const model::Tensor& in = network.input();
   if (in.height != digits.height || in.width != digits.width ||
       in.channels != 1) {

@@ -27,13 +27,13 @@ std::string g_backend = "iss";
 std::string g_preset = "nano";
 std::string g_kind;                // of MakeRandomCase
 int g_stall = -1;                  // in 1/256 a cycle; -1: of the seed
-std::string g_trace;               // waveform: of the fast model
+std::string g_trace;               // waveform
 constexpr int64_t kWork = 150000;  // products a case, about
 
 void AddOptions(DeviceOptions* options) {
   if (g_stall >= 0) options->stall_rate = g_stall;
-  options->checked = g_trace.empty();
-  options->trace_file = g_trace;
+  options->checked = true;
+  options->trace.file = g_trace;
 }
 
 TEST(Random, GoldenEqualsDevice) {
