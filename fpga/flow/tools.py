@@ -80,18 +80,17 @@ def run(command, folder, log, step, pattern=None, limit=None):
 
 
 def below(rtlil, top):
-    """The part of an elaboration that a module and those in it are."""
+    """The part of an elaboration that a module and those in it are, in its order: what a mapper makes of a module depends on that."""
     texts = re.findall(r"(?ms)^(?:attribute [^\n]*\n)*module .*?^end\n", rtlil)
     head = rtlil[:rtlil.index(texts[0])]
     modules = {re.search(r"(?m)^module (\S+)$", text)[1]: text for text in texts}
-    found, left = [], ["\\" + top]
+    found, left = set(), ["\\" + top]
     while left:
         name = left.pop()
-        if name in modules:
-            text = modules.pop(name)
-            found.append(text)
-            left += re.findall(r"(?m)^  cell (\S+) ", text)
-    return head + "".join(sorted(found))
+        if name in modules and name not in found:
+            found.add(name)
+            left += re.findall(r"(?m)^  cell (\S+) ", modules[name])
+    return head + "".join(text for name, text in modules.items() if name in found)
 
 
 def entry(job, loaded):

@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -280,9 +281,10 @@ class RunTestsTest(unittest.TestCase):
             code, output = run([ROOT / "scripts/python", ROOT / "scripts/run_tests.py", "--build", folder])
             self.assertNotEqual(code, 0)
             self.assertIn("50% tests passed, 1 tests failed out of 2", output)
-            self.assertIn(f"ctest --test-dir {folder} --output-on-failure -R '^bad$'", output)
-            self.assertIn(f"{folder}/bin/bad --gtest_filter='Suite.Case'", output)
-            self.assertNotIn("'^good$'", output)
+            reproduce = output.partition("To reproduce:")[2]
+            self.assertRegex(reproduce, r"(?m)^  bad$")
+            self.assertRegex(reproduce, rf"cd {re.escape(str(folder))} && \S*sh -c .* --gtest_filter=Suite\.Case")
+            self.assertNotRegex(reproduce, r"(?m)^  good$")
 
     def test_no_tests_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
