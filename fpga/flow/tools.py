@@ -80,7 +80,7 @@ def run(command, folder, log, step, pattern=None, limit=None):
 
 
 def below(rtlil, top):
-    """The part of an elaboration that a module and those in it are, in its order: what a mapper makes of a module depends on that."""
+    """The part of an elaboration that a module and those in it are."""
     texts = re.findall(r"(?ms)^(?:attribute [^\n]*\n)*module .*?^end\n", rtlil)
     head = rtlil[:rtlil.index(texts[0])]
     modules = {re.search(r"(?m)^module (\S+)$", text)[1]: text for text in texts}
@@ -116,8 +116,6 @@ def yosys(job, folder, name, step):
     loaded = None
     if "load" in job:
         loaded = below(pathlib.Path(job["load"]).read_text(), job["top"])
-        job = job | {"load": str(folder / f"{name}.il")}
-        (folder / f"{name}.il").write_text(loaded)
     start = time.monotonic()
     results = [pathlib.Path(job[key]) for key in OUTPUTS if key in job]
     kept = entry(job, loaded)
