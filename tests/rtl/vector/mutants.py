@@ -90,7 +90,7 @@ MUTANTS = [
     (PREPARE, "(from_second == -IndexBits'(2) && issue_addr_i[WordBits-1:0] != '0) ||", ""),
     (PREPARE, "(issue_raw_i && from_second[IndexBits-1:3] == '1)", "1'b0"),
     (ISSUE, "else if (sum_take) sums_any_q <= sums_q != SumCountBits'(1);", ""),
-    (PREPARE, "if (hit && !taken_q) stale_q", "if (hit) stale_q"),
+    (PREPARE, "if (hit && !taken_q) stale_q", "if (!hit && !taken_q) stale_q"),
     (PREPARE, "&& in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch", "&& !bank_busy_i[bank_q] ? StFetch"),
     (PREPARE, "&& in_flight_i == '0 && !bank_busy_i[bank_q] ? StFetch", "&& in_flight_i == '0 ? StFetch"),
     (PREPARE, "if (!bank_busy_i[bank_q] && (", "if (("),
