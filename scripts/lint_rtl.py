@@ -18,7 +18,8 @@ from pyslang import TextDiagnosticClient, analysis, ast, driver
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 # Simulation views: whole-array state of one process, which nothing else reads; not what is synthesised.
-PRIVATE_VIEWS = ("rtl/mxu/systole_mxu_array_bf16_fast.sv", "rtl/mxu/systole_mxu_array_int8_fast.sv")
+PRIVATE_VIEWS = ("rtl/mxu/systole_mxu_array_bf16_fast.sv", "rtl/mxu/systole_mxu_array_int8_fast.sv",
+                 "verif/coverage/gen/systole_coverage_probe.sv")
 
 # More ports than this are a bundle that is missing (rtl/chip/systole_bus_pkg.sv); but a chip's top has pins, for tools without structs,
 # and what PeakRDL writes has the standard's.

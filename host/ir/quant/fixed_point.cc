@@ -69,7 +69,7 @@ int32_t HighProduct(int32_t a, int32_t b) {
 }
 
 int32_t Shift(int32_t value, int exponent) {
-  if (exponent >= 0) return Saturate(int64_t{value} << exponent);
+  if (exponent >= 0) return Saturate(int64_t{value} * (int64_t{1} << exponent));
   const int64_t half = int64_t{1} << (-exponent - 1);
   const int64_t magnitude = (std::abs(int64_t{value}) + half) >> -exponent;
   return static_cast<int32_t>(value < 0 ? -magnitude : magnitude);
