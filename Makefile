@@ -10,7 +10,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 # The models of the RTL that ARGS or PRESET ask for: `edge` if none; `mini` has a checked build only.
-PRESETS = nano edge v1 mini lite v2 board8 board
+PRESETS = $(shell sed -n 's/^  \([a-z0-9]*\):$$/\1/p' docs/spec/presets.yaml)
 ASKED   = $(or $(filter $(PRESETS),$(subst =, ,$(ARGS)) $(PRESET)),edge)
 CHECKED = $(if $(filter --checked,$(ARGS)),_checked)
 MODELS  = $(patsubst %mini,%mini_checked,$(foreach p,$(ASKED),systole_model_$(p)$(filter-out $(if $(filter mini,$(p)),_checked),$(CHECKED))))

@@ -83,7 +83,9 @@ if(TARGET systole_pjrt)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole_jax DESTINATION ${share}/python PATTERN __pycache__ EXCLUDE)
 endif()
 
-add_custom_target(systole_install DEPENDS ${unpacked})
+add_custom_target(systole_digits ALL DEPENDS ${unpacked})  # the examples of the built tree read them too
+add_custom_target(systole_install)
+add_dependencies(systole_install systole_digits)
 add_dependencies(systole_install systole systole_c ${models})
 if(TARGET systole_pjrt)
   add_dependencies(systole_install systole_pjrt)

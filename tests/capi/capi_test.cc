@@ -89,7 +89,7 @@ TEST(CApi, RtlAndSimulatorAgreeToTheBit) {
             SYSTOLE_INVALID_ARGUMENT);
   EXPECT_EQ(
       systole_device_write_profile(rtl, "html", "/no/such/folder/page.html"),
-      SYSTOLE_UNAVAILABLE);
+      SYSTOLE_NOT_FOUND);
   EXPECT_EQ(systole_device_num_layers(iss, &layers),
             SYSTOLE_FAILED_PRECONDITION);
   EXPECT_THAT(systole_error(), HasSubstr("profile"));

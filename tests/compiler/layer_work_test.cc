@@ -124,7 +124,7 @@ model::Network Residual() {
   return network;
 }
 
-TEST(Additions, GoBetweenTheBlocksOfTheLayerBefore) {
+TEST(Additions, JoinTheLayerBefore) {
   const Preset& edge = *FindPreset("edge");
   const model::Network network = Residual();
   ASSERT_EQ(model::Validate(network), absl::OkStatus());
@@ -149,9 +149,10 @@ TEST(Additions, GoBetweenTheBlocksOfTheLayerBefore) {
       cycles.push_back(EstimateCycles(*program, edge));
       const std::string& tiling = program->layers[2].tiling;
       if (fuse) {
-        EXPECT_THAT(tiling, HasSubstr("between those of the layer before"));
+        EXPECT_THAT(tiling,
+                    HasSubstr("with the requantise of the layer before"));
       } else {
-        EXPECT_THAT(tiling, Not(HasSubstr("between those")));
+        EXPECT_THAT(tiling, Not(HasSubstr("with the requantise")));
       }
       const auto run =
           tools::RunChecked(**device, *program, network, input, *expected);

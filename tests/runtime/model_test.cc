@@ -120,9 +120,9 @@ TEST(CompiledModel, RunsBatchesAndTheirParts) {
 constexpr char kTurns[] = R"(module @turns {
   %x = i8[1,4,4,2]{scale=0.5} parameter(), name="x"
   %p = i8[1,2,2,2]{scale=0.5} max_pool(%x), kernel=[2, 2], stride=[2, 2]
-  %t = i8[1,2,2,2]{scale=0.0078125} tanh(%p)
+  %t = i8[1,2,2,2]{scale=0.00390625, zero=-128} softmax(%p)
   %m = i8[1,2,2,2]{scale=0.5} add(%p, %t)
-  %l = i8[1,2,2,2]{scale=0.00390625, zero=-128} logistic(%m)
+  %l = i8[1,2,2,2]{scale=0.00390625, zero=-128} softmax(%m)
   %y = i8[1,2,2,2]{scale=0.25} add(%l, %p)
   return %y as "y"
 }
@@ -203,8 +203,8 @@ TEST(Source, HostOperatorsCanBeRefused) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             "the host would run:\n"
-            "  't' (tanh): the device has no such operation\n"
-            "  'l' (logistic): the device has no such operation");
+            "  't' (softmax): the device has no such operation\n"
+            "  'l' (softmax): the device has no such operation");
   const auto network =
       ReadSource(SYSTOLE_SOURCE_DIR "/models/mnist_cnn.safetensors");
   ASSERT_TRUE(network.ok());

@@ -49,17 +49,18 @@ absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
     const CoreOptions& options, MemoryModel* memory) {
   CoreFactory factory =
       FindCore(options.engine, options.preset, options.checked);
-  if (factory == nullptr && options.engine == "verilator") {
-    auto loaded = LoadCore(options.preset, options.checked);
+  // A preset may have the checked build alone, which runs everything too.
+  if (factory == nullptr)
+    factory = FindCore(options.engine, options.preset, true);
+  for (const bool checked : {options.checked, true}) {
+    if (factory != nullptr || options.engine != "verilator") break;
+    auto loaded = LoadCore(options.preset, checked);
     if (loaded.ok()) {
       factory = *loaded;
     } else if (!absl::IsNotFound(loaded.status())) {
       return loaded.status();
     }
   }
-  // A preset may have the checked build alone, which runs everything too.
-  if (factory == nullptr)
-    factory = FindCore(options.engine, options.preset, true);
   if (factory != nullptr) return factory(options, memory);
 
   std::vector<std::string> known = CoresInFiles();
