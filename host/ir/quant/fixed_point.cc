@@ -53,8 +53,8 @@ Factor MeanFactor(Factor factor, int64_t count) {
   int shift = 0;
   while (count >> shift > 1) ++shift;
   shift = std::min({shift, 32, 31 + factor.shift});
-  factor.multiplier =
-      static_cast<int32_t>((int64_t{factor.multiplier} << shift) / count);
+  factor.multiplier = static_cast<int32_t>(
+      (int64_t{factor.multiplier} * (int64_t{1} << shift)) / count);
   factor.shift -= shift;
   return factor;
 }

@@ -80,7 +80,8 @@ absl::StatusOr<Literal> HardSwish(const Node& node, const Literal& input) {
   for (int value = -128; value <= 127; ++value) {
     const int32_t x = (value - from.zero_point) * 128;
     int32_t open = x;  // (x + 3) / 6 in 0 .. 1, once the gate is applied
-    if (gate->shift > 0) open = Clamped16(int64_t{open} << (gate->shift - 1));
+    if (gate->shift > 0)
+      open = Clamped16(int64_t{open} * (int64_t{1} << (gate->shift - 1)));
     open = Product16(open, Factor16(gate->multiplier), true);
     if (gate->shift > 0) open = Clamped16(int64_t{open} * 2);
     if (gate->shift < 0) open = Right16(open, -gate->shift);
@@ -104,8 +105,9 @@ absl::StatusOr<std::array<int32_t, 256>> Exponentials(double slope) {
   const int64_t farthest = Radius(5, shift);
   std::array<int32_t, 256> table{};
   for (int d = 0; d < 256 && d <= farthest; ++d) {
-    table[d] = ExpOf(
-        HighProduct(Saturate(-(int64_t{d} << shift)), factor->multiplier), 5);
+    table[d] = ExpOf(HighProduct(Saturate(-int64_t{d} * (int64_t{1} << shift)),
+                                 factor->multiplier),
+                     5);
   }
   return table;
 }
