@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "host/compiler/geometry.h"
+
 namespace systole::compiler {
 namespace {
-
-int64_t RoundUp(int64_t v, int64_t m) { return (v + m - 1) / m * m; }
 
 // DMA: whole beats are read, only `len` bytes are written.
 template <class Op>

@@ -27,8 +27,6 @@
 namespace systole::compiler {
 namespace {
 
-int64_t RoundUp(int64_t v, int64_t m) { return CeilDiv(v, m) * m; }
-
 class FloatMatmul {
  public:
   FloatMatmul(const FloatMatmulSpec& spec, const Preset& preset)
@@ -51,7 +49,7 @@ class FloatMatmul {
         const std::vector<int64_t> sums = PlaceSums(g, rows, bank, last);
         const std::vector<int64_t> chunks = LastChunks(rows, last);
         Multiply(g, rows, a, sums, chunks, /*first=*/block == 0 && g == 0);
-        Drain(m0, g, rows, sums, chunks);
+        Drain(m0, g, sums, chunks);
         bank ^= 1;
       }
       m0 += rows;
@@ -278,8 +276,7 @@ class FloatMatmul {
   }
 
   // A tile after the other: a group's first tiles are finished before its last.
-  void Drain(int64_t m0, int64_t g, int64_t rows,
-             const std::vector<int64_t>& sums,
+  void Drain(int64_t m0, int64_t g, const std::vector<int64_t>& sums,
              const std::vector<int64_t>& chunks) {
     const int64_t slot = c_base_ + (slot_++ % kCSlots) * c_bytes_;
     const int64_t tiles = TilesEnd(g) - g * group_;

@@ -12,9 +12,9 @@ namespace {
 
 using Mode = InputPlacement::Mode;
 
-class Verifier {
+class PlanVerifier {
  public:
-  explicit Verifier(const Plan& plan) : plan_(plan) {}
+  explicit PlanVerifier(const Plan& plan) : plan_(plan) {}
 
   absl::Status Run() {
     Connections();
@@ -311,6 +311,6 @@ class Verifier {
 
 }  // namespace
 
-absl::Status Verify(const Plan& plan) { return Verifier(plan).Run(); }
+absl::Status Verify(const Plan& plan) { return PlanVerifier(plan).Run(); }
 
 }  // namespace systole::compiler

@@ -9,9 +9,9 @@
 namespace systole::compiler {
 namespace {
 
-class Verifier {
+class SequenceVerifier {
  public:
-  explicit Verifier(const Sequence& sequence) : sequence_(sequence) {}
+  explicit SequenceVerifier(const Sequence& sequence) : sequence_(sequence) {}
 
   absl::Status Run() {
     int64_t tiles = 0;  // pushed and not taken
@@ -117,7 +117,7 @@ class Verifier {
 }  // namespace
 
 absl::Status Verify(const Sequence& sequence) {
-  return Verifier(sequence).Run();
+  return SequenceVerifier(sequence).Run();
 }
 
 }  // namespace systole::compiler

@@ -17,15 +17,13 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "host/program/header_bits.h"
 #include "systole/program.h"
 
 namespace systole {
 namespace {
 
-constexpr isa::FieldInfo kTag = {"tag", 16, 16, 1, false, ""};
-constexpr int kFlagsLsb = 8;
-constexpr int kWaitLsb = 32;
-constexpr int kPostLsb = 64;
+constexpr isa::FieldInfo kTag = {"tag", kTagLsb, kTagBits, 1, false, ""};
 
 // The packaged Abseil has a string_view of its own.
 absl::string_view View(std::string_view s) { return {s.data(), s.size()}; }

@@ -9,17 +9,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "host/program/header_bits.h"
 #include "host/program/vpu_asm.h"
 #include "systole/program.h"
 
 namespace systole {
 namespace {
-
-constexpr int kOpcodeBits = 8;
-constexpr int kFlagsLsb = 8;
-constexpr int kTagLsb = 16;
-constexpr int kWaitLsb = 32;
-constexpr int kPostLsb = 64;
 
 // Fields that are easier to read in hexadecimal.
 bool IsAddress(std::string_view field) {
@@ -109,7 +104,7 @@ std::string Disassemble(const isa::Descriptor& d) {
     if (isa::GetBits(d, kFlagsLsb + op->flags[i].bit, 1) != 0)
       absl::StrAppendFormat(&line, " %s", op->flags[i].name);
   }
-  const uint64_t tag = isa::GetBits(d, kTagLsb, 16);
+  const uint64_t tag = isa::GetBits(d, kTagLsb, kTagBits);
   if (tag != 0) absl::StrAppend(&line, " tag=", tag);
   return line;
 }
@@ -135,7 +130,7 @@ std::string DisassembleProgram(const Program& p) {
   int64_t tag = -1;
   for (size_t i = 0; i < p.descriptors.size(); ++i) {
     const int64_t new_tag =
-        static_cast<int64_t>(isa::GetBits(p.descriptors[i], kTagLsb, 16));
+        static_cast<int64_t>(isa::GetBits(p.descriptors[i], kTagLsb, kTagBits));
     if (new_tag != tag && new_tag < static_cast<int64_t>(p.layers.size())) {
       const LayerInfo& l = p.layers[new_tag];
       absl::StrAppend(&text, "# layer ", new_tag, ": ",

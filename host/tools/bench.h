@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "host/files/data_file.h"
 #include "host/tools/checker.h"
 #include "host/tools/commands.h"
 #include "host/tools/report.h"
@@ -25,8 +26,9 @@ namespace systole::tools {
 
 struct BenchArgs {
   std::string backend = "rtl", reports = "build/reports",
-              model = "models/mnist_cnn.safetensors";
-  std::string digits = "tests/data/mnist";
+              model = DataFile("models/mnist_cnn.safetensors",
+                               "models/mnist_cnn.safetensors");
+  std::string digits = DataFile("tests/data/mnist", "digits");
   std::vector<std::string> sections;  // empty = all
   uint64_t seed = 1;
   int starts = 1;       // of each matrix product, at different times

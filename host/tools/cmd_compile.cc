@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/files/data_file.h"
 #include "host/files/write_file.h"
 #include "host/ir/text.h"
 #include "host/runtime/build.h"
@@ -22,8 +23,9 @@ namespace systole::tools {
 namespace {
 
 struct CompileArgs {
-  std::string model = "models/mnist_cnn.safetensors", preset = "edge",
-              output = "out.tpu";
+  std::string model = DataFile("models/mnist_cnn.safetensors",
+                               "models/mnist_cnn.safetensors"),
+              preset = "edge", output = "out.tpu";
   bool print_ir = false, constants = false, json = false;
   std::string host_operators = "allow";
   std::vector<std::string> print_after;

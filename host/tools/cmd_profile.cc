@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
+#include "host/files/shell_word.h"
 #include "host/files/write_file.h"
 #include "host/profile/profile.h"
 #include "host/runtime/runner.h"
@@ -27,7 +27,6 @@
 namespace systole::tools {
 namespace {
 
-constexpr char kDemo[] = "models/mnist_cnn.safetensors";
 constexpr int64_t kDemoBatch = 32;
 const std::string kTrainPreset = "lite";
 constexpr int64_t kTrainBatch = 4;
@@ -41,18 +40,11 @@ struct ProfileArgs {
   std::string page = "build/reports/profile.html", perfetto, xspace, json;
 };
 
-std::string Quoted(const std::string& word) {
-  constexpr char kPlain[] =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
-  if (word.find_first_not_of(kPlain) == std::string::npos) return word;
-  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
-}
-
 // A command that runs the same programs on the same inputs.
 std::string RunCommand(const ProfileArgs& args,
                        const runtime::CompiledModel& model) {
   std::string command =
-      absl::StrCat("build/bin/systole run ", Quoted(args.run.model),
+      absl::StrCat("build/bin/systole run ", ShellWord(args.run.model),
                    " --random ", model.batch(), " --seed ", args.run.seed);
   if (!absl::EndsWith(args.run.model, ".tpu"))
     absl::StrAppend(&command, " --preset ", model.preset(), " --batch ",
@@ -229,7 +221,7 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
       "profile",
       "run a model on the RTL and say where its cycles go: a page for the "
       "browser, traces, a summary");
-  args->run.model = kDemo;
+  args->run.model = args->run.network;
   sub->add_option("model", args->run.model,
                   "program file (.tpu), or a model that is compiled first "
                   "(.tflite, .safetensors); the digits network without it")

@@ -195,7 +195,6 @@ absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
 }
 
 absl::Status CheckPlaces(const RunArgs& args,
-                         const runtime::CompiledModel& model,
                          const std::vector<std::string>& files) {
   absl::Status status;
   for (const std::string& file : files) {

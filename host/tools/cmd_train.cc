@@ -11,7 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
+#include "host/files/data_file.h"
+#include "host/files/shell_word.h"
 #include "host/files/write_file.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
@@ -151,20 +152,11 @@ void Print(const TrainRun& run) {
     std::printf("checkpoint:    %s\n", run.options().save.c_str());
 }
 
-std::string Quoted(const std::string& word) {
-  constexpr char kPlain[] =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-      "_-+=:,./@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos)
-    return word;
-  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
-}
-
 // The command as it was given, without what the checkpoint knows.
 std::string CommandToResume(const CLI::App& sub,
                             const std::vector<std::string>& in_checkpoint) {
   std::string text =
-      absl::StrCat(Quoted(program_invocation_name), " ", sub.get_name());
+      absl::StrCat(ShellWord(program_invocation_name), " ", sub.get_name());
   for (const CLI::Option* option : sub.get_options()) {
     const std::string name = option->get_single_name();
     if (option->count() == 0 || name == "save" || name == "resume" ||
@@ -174,7 +166,7 @@ std::string CommandToResume(const CLI::App& sub,
     absl::StrAppend(&text, " --", name);
     if (option->get_expected_min() == 0) continue;  // a flag
     for (const std::string& value : option->results())
-      absl::StrAppend(&text, " ", Quoted(value));
+      absl::StrAppend(&text, " ", ShellWord(value));
   }
   return text;
 }
@@ -192,7 +184,7 @@ absl::Status Stopped(const TrainRun& run, const std::string& to_resume) {
         absl::StrCat(where, "; without --save nothing is kept"));
   return InterruptedError(
       absl::StrFormat("%s, the checkpoint is %s. To go on:\n%s --resume %s",
-                      where, file, to_resume, Quoted(file)));
+                      where, file, to_resume, ShellWord(file)));
 }
 
 absl::Status Train(TrainArgs args) {
@@ -272,7 +264,7 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<TrainArgs>();
   TrainOptions& o = args->train;
   o.digits = "build/digits";
-  o.test_digits = "tests/data/mnist";
+  o.test_digits = DataFile("tests/data/mnist", "digits");
   CLI::App* sub = app.add_subcommand(
       "train", "train the digits network from scratch, on a bf16 core");
   sub->add_option("--backend", o.backend,

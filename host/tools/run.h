@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "host/files/data_file.h"
 #include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
 #include "host/tools/waves.h"
@@ -35,8 +36,9 @@ struct RunArgs {
   // A program without a model: "ADDRESS=FILE", "ADDRESS+BYTES=FILE".
   std::vector<std::string> memory, dumps;
   // The digits.
-  std::string network = "models/mnist_cnn.safetensors",
-              digits = "tests/data/mnist";
+  std::string network = DataFile("models/mnist_cnn.safetensors",
+                                 "models/mnist_cnn.safetensors"),
+              digits = DataFile("tests/data/mnist", "digits");
   int64_t images = 32;
 };
 
@@ -53,10 +55,9 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
 // program is not made for (preset, batch) is an error.
 absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args);
 
-// Whether results can go to their files, of which some may be "", and folders,
-// and the layer of the waveform is there: looked at before the run.
+// Whether results can go to their files, of which some may be "", and folders:
+// looked at before the run.
 absl::Status CheckPlaces(const RunArgs& args,
-                         const runtime::CompiledModel& model,
                          const std::vector<std::string>& files);
 
 // kCancelled after so many of the images; nothing is written then.

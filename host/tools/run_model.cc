@@ -351,7 +351,7 @@ absl::Status RunModel(const RunArgs& args) {
   if (!inputs.ok()) return inputs.status();
   const auto files = FilesFor(NamesOf(*model, true), args.outputs, "--output");
   if (!files.ok()) return files.status();
-  if (absl::Status s = CheckPlaces(args, *model, *files); !s.ok()) return s;
+  if (absl::Status s = CheckPlaces(args, *files); !s.ok()) return s;
   absl::StatusOr<runtime::Source> source;
   std::optional<ModelCheck> check;
   if (!args.check.empty()) {

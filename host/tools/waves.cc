@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "host/files/shell_word.h"
 #include "host/tools/options.h"
 
 namespace systole::tools {
@@ -21,15 +21,6 @@ constexpr size_t kKept = 16;  // starts: each is a process
 std::vector<std::string>& CommandLine() {
   static auto& words = *new std::vector<std::string>;
   return words;
-}
-
-std::string Quoted(const std::string& word) {
-  const char* const plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./"
-      ":=,+@%";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos)
-    return word;
-  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }
 
 // The command of this process with what records that waveform instead of what
@@ -44,11 +35,11 @@ std::string CommandFor(const Waveform& waveform) {
       if (option == all[i]) ++i;
       continue;
     }
-    words.push_back(Quoted(all[i]));
+    words.push_back(ShellWord(all[i]));
   }
   absl::StrAppendFormat(
       &words.emplace_back(), "--trace %s --trace-run %d --trace-window %d:%d",
-      Quoted(waveform.file), waveform.run, waveform.from, waveform.to);
+      ShellWord(waveform.file), waveform.run, waveform.from, waveform.to);
   return absl::StrJoin(words, " ");
 }
 
@@ -130,7 +121,7 @@ absl::Status WithWaveform(const Device& device, const absl::Status& status) {
         "\n  waveform: %s, cycles %d to %d, replayed from the start of program "
         "%d\n  open it:  gtkwave %s\n  again:    %s",
         waveform->file, waveform->from, waveform->to, waveform->run,
-        Quoted(waveform->view), CommandFor(*waveform));
+        ShellWord(waveform->view), CommandFor(*waveform));
   } else if (!absl::IsNotFound(waveform.status())) {
     absl::StrAppend(&text, "\n  no waveform: ", waveform.status().message());
   }

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "host/compiler/geometry.h"
+
 namespace systole::training {
 namespace {
 
-int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+using compiler::CeilDiv;
 
 // Outputs and padding before the first, along one axis; no outputs where no
 // window fits.

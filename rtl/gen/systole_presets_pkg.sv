@@ -180,7 +180,7 @@ package systole_presets_pkg;
         c.Core.Cols = 16;
         c.Core.Cell = CellInt8;
         c.Core.CellStages = 2;
-        c.Core.Multipliers = 136;
+        c.Core.Multipliers = 132;
         c.Core.UbBytes = 131072;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;

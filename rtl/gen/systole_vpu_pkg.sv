@@ -98,7 +98,7 @@ package systole_vpu_pkg;
     VopBcl = 8'h92,  // every lane = lane (imm + b) mod Cols of a
     VopRotrow = 8'h93,  // row i = row (i + imm + b) mod 8 of a
     VopIota = 8'h94,  // lane l = l + a
-    VopRnd = 8'h95,  // pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ a)
+    VopRnd = 8'h95,  // pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ mix(a))
     VopTpush = 8'h98,  // append the rows of a to the transposer
     VopTpop = 8'h99  // rows = the transposer's next columns
   } vpu_op_e;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Pseudo-random bits of all lanes: mix(mix(base + lane) ^ key), where mix is x ^= x >> 16, x *= 0x7feb352d, x ^= x >> 15,
+// Pseudo-random bits of all lanes: mix(mix(base + lane) ^ mix(key)), where mix is x ^= x >> 16, x *= 0x7feb352d, x ^= x >> 15,
 // x *= 0x846ca68b, x ^= x >> 16. A row a cycle, Latency cycles after valid_i. Two views: of hardware, and one for simulation.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
@@ -24,19 +24,15 @@ module systole_vpu_random
   localparam logic [31:0] Second = 32'h846c_a68b;
 
   logic        valid_q [1:Latency];
-  logic [31:0] key_q [1:3];
 
   always_ff @(posedge clk_i) begin
     valid_q[1] <= rst_ni && valid_i;
     for (int unsigned s = 2; s <= Latency; s++) valid_q[s] <= rst_ni && valid_q[s-1];
-    key_q[1] <= key_i;
-    for (int unsigned s = 2; s <= 3; s++) key_q[s] <= key_q[s-1];
   end
   assign valid_o = valid_q[Latency];
 
   if (Fast) begin : gen_fast
-    logic [31:0] base_q;
-    always_ff @(posedge clk_i) base_q <= base_i;
+    logic [31:0] base_q, key1_q, key2_q, key3_q;
 
     function automatic logic [31:0] first(logic [31:0] x);
       logic [31:0] p;
@@ -48,6 +44,13 @@ module systole_vpu_random
       p = x * Second;
       return p ^ (p >> 16);
     endfunction
+
+    always_ff @(posedge clk_i) begin
+      base_q <= base_i;
+      key1_q <= key_i ^ (key_i >> 16);
+      key2_q <= first(key1_q);
+      key3_q <= second(key2_q);
+    end
 
     // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
     // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
@@ -61,7 +64,7 @@ module systole_vpu_random
       if (valid_q[3]) begin
         for (int unsigned l = 0; l < Lanes; l++) begin
           logic [31:0] x;
-          x       = second(x2_q[l]) ^ key_q[3];
+          x       = second(x2_q[l]) ^ key3_q;
           x3_q[l] = x ^ (x >> 16);
         end
       end
@@ -89,12 +92,21 @@ module systole_vpu_random
       return {p.low[31:18] + p.middle + p.also, p.low[17:0]};
     endfunction
 
+    product_t    k1_q, k2_q;
+    logic [31:0] k1, key;
+    assign k1  = whole(k1_q);
+    assign key = whole(k2_q) ^ (whole(k2_q) >> 16);
+    always_ff @(posedge clk_i) begin
+      k1_q <= parts(key_i ^ (key_i >> 16), First);
+      k2_q <= parts(k1 ^ (k1 >> 15), Second);
+    end
+
     for (genvar l = 0; l < Lanes; l++) begin : gen_lane
       product_t    p1_q, p2_q, p4_q, p5_q;
       logic [31:0] x0, x1, x2, x3_q, x4, x5;
       assign x0 = base_i + l;
       assign x1 = whole(p1_q);
-      assign x2 = whole(p2_q) ^ (whole(p2_q) >> 16) ^ key_q[2];
+      assign x2 = whole(p2_q) ^ (whole(p2_q) >> 16) ^ key;
       assign x4 = whole(p4_q);
       assign x5 = whole(p5_q);
       always_ff @(posedge clk_i) begin

@@ -86,8 +86,8 @@ bool IsIdle(const float* w, int64_t used, int64_t cols, int64_t vectors,
 }
 
 template <int kCols>
-void RunPass(const float* a, const float* w, int64_t vectors,
-             const Preset& preset, bool overwrite, float* acc) {
+void RunFloatPass(const float* a, const float* w, int64_t vectors,
+                  const Preset& preset, bool overwrite, float* acc) {
   constexpr int kVectors = 4;
   const int64_t rows = preset.rows, cols = preset.cols;
   const int64_t used = UsedRows(a, w, vectors, preset);
@@ -150,7 +150,7 @@ Result ExecuteBf16(const isa::Matmul& d, State* state) {
   if (Result r = CheckAccRows(*state, d.acc, acc_rows)) return r;
 
   const int64_t entering = transpose ? preset.rows : vectors;  // a pass
-  const auto run = preset.cols >= 32 ? RunPass<32> : RunPass<8>;
+  const auto run = preset.cols >= 32 ? RunFloatPass<32> : RunFloatPass<8>;
   const Gather gather(d, *state);
   std::vector<uint8_t> bytes(vectors * preset.rows * preset.element_bytes());
   std::vector<float> block(vectors * preset.rows), transposed;

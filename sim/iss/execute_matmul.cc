@@ -44,8 +44,8 @@ inline bool Accumulate(const int32_t* sum, int32_t* acc) {
 
 // A pass, kCols columns at a time. Whether an accumulator saturated.
 template <int kCols>
-bool RunPass(const int8_t* a, const int32_t* w, int64_t vectors,
-             const Preset& preset, bool overwrite, int32_t* acc) {
+bool RunIntPass(const int8_t* a, const int32_t* w, int64_t vectors,
+                const Preset& preset, bool overwrite, int32_t* acc) {
   constexpr int kVectors = 4;
   const int64_t rows = preset.rows, cols = preset.cols;
   bool saturated = false;
@@ -83,7 +83,7 @@ Result Execute(const isa::Matmul& d, State* state) {
 
   const bool accumulate = (d.header.flags & isa::Matmul::kAccumulate) != 0;
   const bool keep = (d.header.flags & isa::Matmul::kKeepWeights) != 0;
-  const auto run = preset.cols >= 32 ? RunPass<32> : RunPass<8>;
+  const auto run = preset.cols >= 32 ? RunIntPass<32> : RunIntPass<8>;
   const Gather gather(d, *state);
   std::vector<int8_t> a(vectors * preset.rows);
   std::vector<int32_t> w(preset.tile_bytes());

@@ -305,7 +305,7 @@ class Run {
         break;
       case vpu::Op::kRnd:
         for (uint32_t l = 0; l < lanes; ++l)
-          out[l] = Mix(Mix(s_[x.b] + i * lanes + l) ^ s_[x.a]);
+          out[l] = Mix(Mix(s_[x.b] + i * lanes + l) ^ Mix(s_[x.a]));
         break;
       default:  // tpop
         for (uint32_t l = 0; l < lanes; ++l)

@@ -156,7 +156,7 @@ TEST_F(VpuTest, CrossUnit) {
   };
   for (uint32_t row = 0; row < 8; ++row) {
     for (uint32_t lane = 0; lane < 8; ++lane) {
-      EXPECT_EQ(Lane(0x1000, row, lane), mix(mix(1 + 8 * row + lane) ^ 5));
+      EXPECT_EQ(Lane(0x1000, row, lane), mix(mix(1 + 8 * row + lane) ^ mix(5)));
       EXPECT_EQ(Lane(0x1100, row, lane), (lane + 3) % 8);
       EXPECT_EQ(Lane(0x1200, row, lane), 7u);
       EXPECT_EQ(Lane(0x1300, row, lane), Lane(0x1000, (row + 3) % 8, lane));

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "host/files/shell_word.h"
 #include "systole/device.h"
 
 namespace systole {
@@ -25,23 +26,15 @@ namespace systole {
 
 namespace {
 
-std::string Quoted(const std::string& word) {
-  if (word.find_first_of(" '\"\\$&|;<>()*?[]#~`\t\n") == std::string::npos)
-    return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 // This program with its own arguments, and this test alone.
 std::string Command(const std::string& test) {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string command;
   for (std::string word; std::getline(file, word, '\0');) {
     if (word.rfind("--gtest_filter", 0) == 0) continue;
-    command += (command.empty() ? "" : " ") + Quoted(word);
+    command += (command.empty() ? "" : " ") + ShellWord(word);
   }
-  return command + " --gtest_filter=" + Quoted(test);
+  return command + " --gtest_filter=" + ShellWord(test);
 }
 
 class Waves : public testing::EmptyTestEventListener {
@@ -75,8 +68,8 @@ class Waves : public testing::EmptyTestEventListener {
         "SYSTOLE_TRACE=%s,run=%d,window=%llu:%llu %s\n",
         waveform->file.c_str(), static_cast<unsigned long long>(waveform->from),
         static_cast<unsigned long long>(waveform->to),
-        Quoted(waveform->view).c_str(), Quoted(get_current_dir()).c_str(),
-        Quoted(waveform->file).c_str(), ProgramsStarted() - 1 - before_,
+        ShellWord(waveform->view).c_str(), ShellWord(get_current_dir()).c_str(),
+        ShellWord(waveform->file).c_str(), ProgramsStarted() - 1 - before_,
         static_cast<unsigned long long>(waveform->from),
         static_cast<unsigned long long>(waveform->to), Command(name_).c_str());
   }

@@ -47,6 +47,16 @@ class ModelFilesTest(unittest.TestCase):
         (self.folder / FILE).write_text("text")
         self.refused("cannot load", FILE)
 
+    def test_cut_short(self):
+        data = (BUILD / "lib" / "systole" / FILE).read_bytes()
+        for size in (0, 63, 64, 4096, len(data) // 2, len(data) - 1):
+            (self.folder / FILE).write_bytes(data[:size])
+            self.refused("cannot load", FILE, "cut short", "make model PRESET=nano")
+
+    def test_a_folder_of_that_name(self):
+        (self.folder / FILE).mkdir()
+        self.refused("cannot load", FILE)
+
     def test_of_another_preset(self):
         (self.folder / FILE).write_bytes((BUILD / "lib" / "systole" / "model_edge.so").read_bytes())
         self.refused(FILE, "no model of that name")

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 #include <dlfcn.h>
+#include <elf.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "absl/strings/match.h"
@@ -40,6 +43,21 @@ std::vector<fs::path> Folders() {
   return folders;
 }
 
+// Whether the file has all the bytes that its own header speaks of: the linker
+// writes the table of sections last, and the loader maps a file that was cut
+// short without an error, which ends in a signal.
+bool IsWhole(const fs::path& file) {
+  std::error_code error;
+  const uint64_t size = fs::file_size(file, error);
+  Elf64_Ehdr header;
+  std::ifstream input(file, std::ios::binary);
+  if (error || !input.read(reinterpret_cast<char*>(&header), sizeof(header)))
+    return false;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  const uint64_t table = uint64_t{header.e_shnum} * header.e_shentsize;
+  return header.e_shoff <= size && table <= size - header.e_shoff;
+}
+
 }  // namespace
 
 absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
@@ -52,6 +70,12 @@ absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
     if (!fs::exists(file, error)) {
       absl::StrAppend(&looked, looked.empty() ? "" : ", ", file.string());
       continue;
+    }
+    if (!IsWhole(file)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "cannot load an RTL model: ", file.string(),
+          " is no shared library or was cut short: `make model PRESET=", preset,
+          "` builds it anew"));
     }
     // Stays loaded: models of it may be anywhere.
     void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);

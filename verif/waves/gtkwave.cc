@@ -23,7 +23,7 @@ constexpr uint64_t kRight = 0x20, kHexadecimal = 0x2, kDecimal = 0x4,
 constexpr int kCurveRows = 2;                 // besides its own
 constexpr int kWidth = 1800, kHeight = 1000;  // pixels
 constexpr int kNames = 330, kWaves = 1440;
-constexpr int kMarkers = 26;
+constexpr int kLetters = 26;
 
 int ColorOf(const std::string& color) {
   const std::map<std::string, int> colors = {{"red", 1},    {"orange", 2},
@@ -114,13 +114,13 @@ std::string GtkwaveText(const View& view) {
       "[dumpfile] \"%s\"\n[timestart] %d\n[size] %d %d\n*%f %d", view.waveform,
       view.from, kWidth, kHeight, zoom,
       view.mark.empty() ? int64_t{-1} : static_cast<int64_t>(view.mark[0]));
-  for (size_t i = 0; i < kMarkers; ++i) {
+  for (size_t i = 0; i < kLetters; ++i) {
     absl::StrAppend(
         &text, " ",
         i < view.markers.size() ? absl::StrCat(view.markers[i].first) : "-1");
   }
   text += "\n";
-  for (size_t i = 0; i < view.markers.size() && i < kMarkers; ++i) {
+  for (size_t i = 0; i < view.markers.size() && i < kLetters; ++i) {
     absl::StrAppendFormat(&text, "[markername] %c%s\n",
                           static_cast<char>('A' + i), view.markers[i].second);
   }

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMarkers = 26;                          // A to Z
+constexpr size_t kMaxMarkers = 26;                       // A to Z
 constexpr uint64_t kBeforeMark = 500, kAfterMark = 120;  // times shown
 
 absl::Status WriteText(const std::string& file, const std::string& text) {
@@ -53,7 +53,7 @@ void AddMarkers(const std::map<int, LayerSpans>& layers, const Program& program,
                  spans.queues[static_cast<int>(isa::Queue::kVector)].from),
         LayerName(program, number));
   }
-  if (view.markers.size() > kMarkers) view.markers.resize(kMarkers);
+  if (view.markers.size() > kMaxMarkers) view.markers.resize(kMaxMarkers);
   std::stable_sort(
       view.markers.begin(), view.markers.end(),
       [](const auto& a, const auto& b) { return a.first < b.first; });

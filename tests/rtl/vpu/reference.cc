@@ -149,7 +149,7 @@ uint16_t StoredHalf(uint32_t x) {
 }
 
 uint32_t RandomBits(uint32_t seed, uint32_t counter) {
-  return Mix(Mix(counter) ^ seed);
+  return Mix(Mix(counter) ^ Mix(seed));
 }
 
 const std::vector<uint32_t>& CornerOperands() {

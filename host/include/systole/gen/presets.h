@@ -87,7 +87,7 @@ inline constexpr std::array<Preset, 8> kPresets = {{
     {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 512}, {Memory::kHbm, 32, 0}, "v2", 4},
     {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 4, 32, 0, 4, 8, 128}, {Memory::kHbm, 8, 0}, "lite", 5},
     {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 2, 0, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board8", 6},
-    {{16, 16, Cell::kInt8, 2, 136, 131072, 8, 1024, 8, 4, 0, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board", 7},
+    {{16, 16, Cell::kInt8, 2, 132, 131072, 8, 1024, 8, 4, 0, 4, 8, 16}, {Memory::kAxi, 0, 33554432}, "board", 7},
 }};
 
 // The preset of that name, or nullptr.

@@ -111,7 +111,7 @@ enum class Op : uint8_t {
   kBcl = 0x92,  // every lane = lane (imm + b) mod Cols of a
   kRotrow = 0x93,  // row i = row (i + imm + b) mod 8 of a
   kIota = 0x94,  // lane l = l + a
-  kRnd = 0x95,  // pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ a)
+  kRnd = 0x95,  // pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ mix(a))
   kTpush = 0x98,  // append the rows of a to the transposer
   kTpop = 0x99,  // rows = the transposer's next columns
 };
@@ -377,7 +377,7 @@ inline constexpr std::array<OpInfo, 64> kOps = {{
      0xFFFFFFFFFFC00000, "lane l = l + a"},
     {"rnd", Op::kRnd, Class::kCross, Kind::kVdst, Kind::kSsrc, Kind::kSsrc, Kind::kNone,
      ImmKind::kNone, 3, {{{'d', Kind::kVdst}, {'a', Kind::kSsrc}, {'b', Kind::kSsrc}}},
-     0xFFFFFFFFC0000000, "pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ a)"},
+     0xFFFFFFFFC0000000, "pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ mix(a))"},
     {"tpush", Op::kTpush, Class::kCross, Kind::kNone, Kind::kVsrc, Kind::kNone, Kind::kNone,
      ImmKind::kNone, 1, {{{'a', Kind::kVsrc}}},
      0xFFFFFFFFFFC03F00, "append the rows of a to the transposer"},

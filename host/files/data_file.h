@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files that come with the program: the demo's network and digits.
+#ifndef SYSTOLE_HOST_FILES_DATA_FILE_H_
+#define SYSTOLE_HOST_FILES_DATA_FILE_H_
+
+#include <string>
+
+namespace systole {
+
+// `in_source` if that is there, as it is in the project's folder; otherwise
+// the file `in_share` of share/systole beside the program's folder, which a
+// build and an installation have; `in_source` if neither is there.
+std::string DataFile(const std::string& in_source, const std::string& in_share);
+
+}  // namespace systole
+
+#endif  // SYSTOLE_HOST_FILES_DATA_FILE_H_
