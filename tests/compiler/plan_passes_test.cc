@@ -11,36 +11,13 @@
 #include "host/compiler/passes/memory_planning.h"
 #include "host/compiler/passes/tiling.h"
 #include "host/compiler/passes/vector_fusion.h"
-#include "host/compiler/plan.h"
+#include "tests/compiler/plan_text.h"
 
 namespace systole::compiler {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-Plan Parsed(const std::string& text) {
-  const auto plan = ParsePlan(text);
-  EXPECT_TRUE(plan.ok()) << plan.status() << text;
-  return plan.ok() ? *plan : Plan();
-}
-
-// What a pass makes of a plan.
-template <class P>
-std::string After(const std::string& text) {
-  Plan plan = Parsed(text);
-  EXPECT_EQ(Verify(plan), absl::OkStatus()) << text;
-  const std::string before = Print(plan);
-  const auto changed = P().Run(plan);
-  EXPECT_TRUE(changed.ok()) << changed.status();
-  if (!changed.ok()) return "";
-  EXPECT_EQ(*changed, Print(plan) != before);
-  EXPECT_EQ(Verify(plan), absl::OkStatus()) << Print(plan);
-  const auto again = ParsePlan(Print(plan));
-  EXPECT_TRUE(again.ok()) << again.status();
-  if (again.ok()) EXPECT_EQ(Print(*again), Print(plan));
-  return Print(plan);
-}
 
 template <class P>
 std::string ErrorOf(const std::string& text) {
