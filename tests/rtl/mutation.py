@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 """Runs a unit's test bench on mutants of its RTL. A mutant is (file below rtl/, text that occurs once in it, what takes its place); the
-bench must fail on each, and pass on the unchanged RTL."""
+bench must fail on each, and pass on the unchanged RTL. A run that ended so is kept (scripts/cache.py) and repeated only when something that
+it read has changed: RTL, bench, cases, tools."""
 
 import argparse
 import dataclasses
+import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import cache  # noqa: E402
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +80,36 @@ def failure(args, bench, cases, mutant):
         return None if result.returncode == 0 else (failed or [f"exit code {result.returncode}"])[0]
 
 
+class Verdicts:
+    """What the benches said of mutants, by all that a run reads. As expected is: seen, and None of the unchanged unit."""
+
+    def __init__(self, args):
+        self.args = args
+        self.tools = [cache.version(args.verilator, "--version"), cache.version(args.compiler, "--version"), pathlib.Path(__file__).read_text(),
+                      cache.sources(ROOT / "verif" / "views", "*")]
+        self.libraries = [hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest() for path in [*args.cases, *args.libraries]]
+        self.uses = cache.uses(ROOT / "rtl")
+
+    def entry(self, bench, cases, mutant):
+        source = ROOT / bench.source
+        names = {source.stem} | set(re.findall(r"\bsystole_\w+", source.read_text()))
+        texts = sorted({text for name in names for text in self.uses.get(name, [])})
+        library = self.libraries[self.args.cases.index(cases)]
+        return cache.Entry("mutant", *self.tools, *self.libraries, library, bench, source.read_text(), *texts, mutant)
+
+    def failure(self, bench, cases, mutant):
+        entry = self.entry(bench, cases, mutant)
+        with tempfile.TemporaryDirectory() as name:
+            kept = pathlib.Path(name)
+            if entry.restore(kept):
+                return (kept / "seen").read_text() or None
+            seen = failure(self.args, bench, cases, mutant)
+            if (seen is not None) == (mutant is not None):
+                (kept / "seen").write_text(seen or "")
+                entry.store(kept, ["seen"])
+            return seen
+
+
 def main(description, mutants, benches, bench_of=lambda mutant: 0):
     """benches: a list; bench_of(mutant): the number of the one that must see it. The exit code."""
     parser = argparse.ArgumentParser(description=description)
@@ -94,8 +130,9 @@ def main(description, mutants, benches, bench_of=lambda mutant: 0):
             return 1
     if len(args.cases) != len(benches):
         parser.error(f"--cases is needed {len(benches)} times")
+    verdicts = Verdicts(args)
     for bench, cases in zip(benches, args.cases):
-        seen = failure(args, bench, cases, None)
+        seen = verdicts.failure(bench, cases, None)
         if seen:
             print(f"{bench.top}: the unchanged unit fails: {seen}")
             return 1
@@ -104,7 +141,7 @@ def main(description, mutants, benches, bench_of=lambda mutant: 0):
         if number % args.every or (args.only and number not in args.only):
             continue
         bench = bench_of(mutant)
-        seen = failure(args, benches[bench], args.cases[bench], mutant)
+        seen = verdicts.failure(benches[bench], args.cases[bench], mutant)
         missed += seen is None
         print(f"{number:3} {pathlib.Path(mutant[0]).name:26} {mutant[1].strip().splitlines()[0][:70]:70} {seen or 'NOT SEEN'}", flush=True)
     print(f"{missed} mutants not seen" if missed else "every mutant is seen")

@@ -142,7 +142,8 @@ HARDWARE = [
     (REGS, "else operand_q <= row[fetch_q[p].number[5:3] <", "else operand_q <= row[fetch_i[p].number[5:3] <"),
     (REGS, ".raddr_i({fetch_i[p].number[2:0], fetch_i[p].row})", ".raddr_i({fetch_i[p].number[2:0], fetch_q[p].row})"),
     (CROSS, ".we_i     (push),", ".we_i     (push || pop),"),
-    (RANDOM, "^ key_q[2];", "^ key_q[3];"),
+    (RANDOM, "^ key;", "^ k1;"),
+    (RANDOM, "k1 ^ (k1 >> 15)", "k1"),
     (RANDOM, "x2 ^ (x2 >> 16)", "x2"),
 ]
 
