@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Joins beats of one tag at successive addresses to INCR bursts of up to MaxBeats that cross no 4 KiB boundary. A burst is offered
-// when it is full, when the next beat does not join it, or when none came for Linger cycles; it still grows until it is taken.
-// Order stays. A beat a cycle; a lone beat is offered Linger + 1 cycles after it came. Docs: docs/dram.md. Test: tests/rtl/dram.
+// Joins beats that follow each other (one tag, successive addresses) to INCR bursts of up to MaxBeats that cross no 4 KiB boundary. A
+// burst is offered when it is full, when the next beat does not join it, or when none came for Linger cycles; it still grows until it
+// is taken. Whether a beat follows the one before it is compared ahead, by the user, off the path of the handshake. Order stays. A beat a cycle; a lone beat is offered Linger + 1 cycles after it came. Docs: docs/dram.md. Test: tests/rtl/dram.
 
 module systole_axi_burst #(
     parameter int unsigned D = 16,         // bytes of a beat
@@ -20,6 +20,7 @@ module systole_axi_burst #(
     output logic                ready_o,
     input  logic [TagBits-1:0]  tag_i,
     input  logic [BeatBits-1:0] beat_i,
+    input  logic                follows_i,  // the beat before this one has the same tag and the address before
 
     output logic                offer_o,
     input  logic                take_i,   // only while offered
@@ -33,11 +34,11 @@ module systole_axi_burst #(
 
   logic                  open_q, end_q, joins, accept;
   logic [TagBits-1:0]    tag_q;
-  logic [BeatBits-1:0]   first_q, next_q;
+  logic [BeatBits-1:0]   first_q;
   logic [LenBits-1:0]    len_q;
   logic [LingerBits-1:0] linger_q;
 
-  assign joins   = open_q && !end_q && tag_i == tag_q && beat_i == next_q;
+  assign joins   = open_q && !end_q && follows_i;
   assign offer_o = open_q && (end_q || (valid_i && !joins) || linger_q == LingerBits'(Linger));
   assign ready_o = !open_q || (joins && !take_i) || take_i;
   assign accept  = valid_i && ready_o;
@@ -56,7 +57,6 @@ module systole_axi_burst #(
   always_ff @(posedge clk_i) begin
     if (accept) begin
       tag_q    <= tag_i;
-      next_q   <= beat_i + 1'b1;
       linger_q <= '0;
       if (open_q && !take_i) begin
         len_q <= len_q + 1'b1;
@@ -71,11 +71,12 @@ module systole_axi_burst #(
     end
   end
 
-  // Only what is offered is taken; a burst stays inside 4 KiB.
+  // Only what is offered is taken; a burst stays inside 4 KiB; what joins it is its next beat.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_take : assert (!take_i || offer_o);
       a_page : assert (!open_q || 32'(first_q[PageBits-1:0]) + 32'(len_q) < 4096 / D);
+      a_follows : assert (!valid_i || !open_q || follows_i == (tag_i == tag_q && beat_i == first_q + BeatBits'(len_q) + 1'b1));
     end
   end
 endmodule

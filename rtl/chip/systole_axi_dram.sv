@@ -74,8 +74,8 @@ module systole_axi_dram
 
   // Reads: taken from the client whose turn it is, then held back while their place is being written.
   logic [RdBits-1:0] rd_idx, rs_client, r_client_q;
-  logic              rd_room, rd_take, rs_valid, rs_ready, r_valid_q, r_ready, r_pass, hazard;
-  beat_t             rd_beat, rs_beat, r_beat_q;
+  logic              rd_room, rd_take, rs_valid, rs_ready, r_valid_q, r_ready, r_pass, r_follows_q, hazard;
+  beat_t             rd_beat, rs_beat, r_beat_q, r_next_q;
   hash_t             r_hash_q;
   logic [1:0]        rs_count;
 
@@ -97,10 +97,12 @@ module systole_axi_dram
     else if (rs_ready) r_valid_q <= rs_valid;
   end
   always_ff @(posedge clk_i) begin
-    if (rs_ready) begin
-      r_client_q <= rs_client;
-      r_beat_q   <= rs_beat;
-      r_hash_q   <= hash_of(rs_beat);
+    if (rs_valid && rs_ready) begin
+      r_client_q  <= rs_client;
+      r_beat_q    <= rs_beat;
+      r_next_q    <= rs_beat + 1'b1;
+      r_follows_q <= rs_client == r_client_q && rs_beat == r_next_q;
+      r_hash_q    <= hash_of(rs_beat);
     end
   end
 
@@ -137,7 +139,7 @@ module systole_axi_dram
 
   systole_axi_burst #(.D(D), .BeatBits(BeatBits), .TagBits(RdBits), .MaxBeats(MaxBeats)) u_rd_burst (
       .clk_i, .rst_ni,
-      .valid_i(r_valid_q && !hazard), .ready_o(r_ready), .tag_i(r_client_q), .beat_i(r_beat_q),
+      .valid_i(r_valid_q && !hazard), .ready_o(r_ready), .tag_i(r_client_q), .beat_i(r_beat_q), .follows_i(r_follows_q),
       .offer_o(rb_offer), .take_i(rb_take), .tag_o(rb_client), .beat_o(rb_beat), .len_o(rb_len), .idle_o(rb_idle)
   );
   assign r_pass  = r_ready && !hazard;
@@ -170,8 +172,8 @@ module systole_axi_dram
 
   // Writes: none is taken while a read waits for those before it.
   logic [WrBits-1:0] wr_idx;
-  logic              wr_room, wd_room, ws_room, wait_q, wd_valid, wd_pop, ws_valid, ws_ready;
-  beat_t             ws_beat;
+  logic              wr_room, wd_room, ws_room, wait_q, wd_valid, wd_pop, ws_valid, ws_ready, ws_follows;
+  beat_t             ws_beat, wr_next_q;
   logic [D*8-1:0]    wd_data;
   logic [D-1:0]      wd_mask;
   logic [1:0]        ws_count;
@@ -191,10 +193,11 @@ module systole_axi_dram
       .valid_i(wr_take), .ready_o(wd_room), .data_i({mem_wr_mask_i[wr_idx], mem_wr_data_i[wr_idx]}),
       .valid_o(wd_valid), .ready_i(wd_pop), .data_o({wd_mask, wd_data}), .count_o(wd_count)
   );
-  systole_fifo #(.Width(BeatBits), .Depth(2)) u_wr_stage (
+  always_ff @(posedge clk_i) if (wr_take) wr_next_q <= wr_beat + 1'b1;
+  systole_fifo #(.Width(1 + BeatBits), .Depth(2)) u_wr_stage (
       .clk_i, .rst_ni,
-      .valid_i(wr_take), .ready_o(ws_room), .data_i(wr_beat),
-      .valid_o(ws_valid), .ready_i(ws_ready), .data_o(ws_beat), .count_o(ws_count)
+      .valid_i(wr_take), .ready_o(ws_room), .data_i({wr_beat == wr_next_q, wr_beat}),
+      .valid_o(ws_valid), .ready_i(ws_ready), .data_o({ws_follows, ws_beat}), .count_o(ws_count)
   );
 
   // Write bursts: address, then data as lengths say, then answers. A burst needs room in both lists.
@@ -206,7 +209,7 @@ module systole_axi_dram
 
   systole_axi_burst #(.D(D), .BeatBits(BeatBits), .TagBits(1), .MaxBeats(MaxBeats)) u_wr_burst (
       .clk_i, .rst_ni,
-      .valid_i(ws_valid), .ready_o(ws_ready), .tag_i(1'b0), .beat_i(ws_beat),
+      .valid_i(ws_valid), .ready_o(ws_ready), .tag_i(1'b0), .beat_i(ws_beat), .follows_i(ws_follows),
       .offer_o(wb_offer), .take_i(wb_take), .tag_o(unused_tag), .beat_o(wb_beat), .len_o(wb_len), .idle_o(wb_idle)
   );
   assign wb_take = wb_offer && wl_room && b_room && (!awvalid_q || dram_rsp_i.awready);
