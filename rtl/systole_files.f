@@ -90,10 +90,12 @@ sequencer/systole_unit_queue.sv
 hbm/systole_hbm.sv
 hbm/systole_hbm_arb.sv
 hbm/systole_hbm_banks.sv
-hbm/systole_hbm_buses.sv
 hbm/systole_hbm_ctrl.sv
+hbm/systole_hbm_pick.sv
+hbm/systole_hbm_queue.sv
 hbm/systole_hbm_rdata.sv
 hbm/systole_hbm_refresh.sv
+hbm/systole_hbm_wait.sv
 hbm/systole_hbm_wdata.sv
 host/systole_axi_hbm.sv
 host/systole_counters.sv

@@ -22,13 +22,16 @@ package systole_hbm_pkg;
     RowAct = 3'd1,  // open row_addr in row_bank
     RowPre = 3'd2,  // close row_bank (no effect on a closed bank)
     RowPrea = 3'd3,  // close all banks
-    RowRef = 3'd4  // refresh all banks, which must be closed
+    RowRef = 3'd4,  // refresh all banks, which must be closed
+    RowRefsb = 3'd5  // refresh row_bank, which must be closed
   } row_cmd_e;
 
-  typedef enum logic [1:0] {
-    ColNop = 2'd0,  // no command
-    ColRd = 2'd1,  // read the burst col_addr of the open row of col_bank
-    ColWr = 2'd2  // write the burst col_addr of the open row of col_bank
+  typedef enum logic [2:0] {
+    ColNop = 3'd0,  // no command
+    ColRd = 3'd1,  // read the burst col_addr of the open row of col_bank
+    ColWr = 3'd2,  // write the burst col_addr of the open row of col_bank
+    ColRda = 3'd3,  // rd, then close the bank as soon as tRTP and tRAS allow
+    ColWra = 3'd4  // wr, then close the bank as soon as tWR and tRAS allow
   } col_cmd_e;
 
   // Timing in cycles; HbmTiming holds the table's values.
@@ -51,7 +54,9 @@ package systole_hbm_pkg;
     logic [15:0] twr;  // end of write data to PRE, same bank
     logic [15:0] trtp;  // RD to PRE, same bank
     logic [15:0] trfc;  // REF to ACT or REF
-    logic [15:0] trefi;  // average interval of REF
+    logic [15:0] trefi;  // average interval of the refreshes of a bank, by REF or REFSB
+    logic [15:0] trfcsb;  // REFSB to ACT or REFSB of the bank, or to REF
+    logic [15:0] trrefd;  // REFSB to ACT or REFSB, any two banks
   } timing_t;
 
   localparam timing_t HbmTiming = '{
@@ -73,8 +78,13 @@ package systole_hbm_pkg;
     twr: 16'd16,
     trtp: 16'd6,
     trfc: 16'd260,
-    trefi: 16'd3900
+    trefi: 16'd3900,
+    trfcsb: 16'd160,
+    trrefd: 16'd8
   };
+
+  // Refreshes of a bank that may be owed or done in advance.
+  localparam int unsigned HbmRefreshPostpone = 8;
 
   // Where a beat lives.
   typedef struct packed {
@@ -108,7 +118,7 @@ package systole_hbm_pkg;
     logic       wr_beat;     // a write was accepted
     logic [7:0] columns;     // RD and WR commands
     logic [7:0] activates;   // ACT commands (columns - activates are row hits)
-    logic [7:0] refreshing;  // pseudo-channels that are being closed for refresh or refreshed
+    logic [7:0] refreshing;  // pseudo-channels that refresh a bank or all
   } perf_t;
 
 endpackage

@@ -52,15 +52,15 @@ module systole_hbm
   localparam int unsigned BeatShift = $clog2(D);
   localparam int unsigned RdBits = NumRd > 1 ? $clog2(NumRd) : 1;
   localparam int unsigned WrBits = NumWr > 1 ? $clog2(NumWr) : 1;
-  localparam int unsigned QueueDepth = 32;  // requests of a controller
-  localparam int unsigned RspDepth = 32;  // beats read ahead of their turn, a group
-  localparam int unsigned WrDepth = 32;  // beats of write data, a group
-  localparam int unsigned BufDepth = 2 * WrDepth;  // write addresses
+  localparam int unsigned QueueDepth = 16;  // requests of a controller to a row
+  localparam int unsigned Slots = 128;  // reads accepted and not answered, and beats of write data, a group
+  localparam int unsigned TagBits = $clog2(Slots);
+  localparam int unsigned BufDepth = 64;  // write addresses
   localparam int unsigned BufBits = $clog2(BufDepth);
   localparam int unsigned HighWater = BufDepth * 3 / 4;  // writes that end a batch of reads
-  localparam int unsigned Batch = 64;  // beats of a batch while the other kind waits
+  localparam int unsigned Batch = 128;  // beats of a batch while the other kind waits
   localparam int unsigned BatchBits = $clog2(Batch + 1);
-  localparam int unsigned OrderDepth = 2 * (QueueDepth + RspDepth);
+  localparam int unsigned OrderDepth = 2 * Slots;
   typedef logic [BeatBits-1:0] beat_t;
 
   // Arbitration, reads and writes apart.
@@ -128,15 +128,16 @@ module systole_hbm
   // Write buffer: the beats whose writes are not in a controller's queue yet, in registers that reads are compared with, and in a
   // memory from which they go on.
   beat_t               buf_q[BufDepth];
-  (* ram_style = "distributed" *) loc_t buf_mem_q[BufDepth];
+  (* ram_style = "distributed" *) logic [TagBits+$bits(loc_t)-1:0] buf_mem_q[BufDepth];
   logic [BufDepth-1:0] buf_valid_q;
   logic [BufBits-1:0]  buf_wr_ptr_q, buf_rd_ptr_q;
   logic [BufBits:0]    buf_count_q;
   logic                buf_any, buf_pop;
   loc_t                buf_loc;
+  logic [TagBits-1:0]  buf_tag, wr_tag[2], rd_tag[2];  // of the write that goes on; of the next of each group
 
   assign buf_any = buf_count_q != '0;
-  assign buf_loc = buf_mem_q[buf_rd_ptr_q];
+  assign {buf_tag, buf_loc} = buf_mem_q[buf_rd_ptr_q];
 
   // A read of a buffered beat must wait until the write is on its way. (A controller's queue keeps its order.) A read has a mark for
   // each write that it waits for; a place's mark goes with its write, before another write comes there.
@@ -161,7 +162,7 @@ module systole_hbm
   logic [BatchBits-1:0] run_q;  // beats since the last change, up to Batch
   logic                 push, reads;  // reads: some are on their way
   logic                 held_off_q;   // a writer, a cycle ago
-  logic [1:0]           ctrl_ready, ctrl_low, wr_room;
+  logic [1:0]           ctrl_ready, ctrl_low, wr_room, rd_room;
   logic                 batch_done, wr_due;
 
   assign reads = new_valid || read_valid_q;
@@ -179,14 +180,14 @@ module systole_hbm
 
   logic order_ready;
   assign wr_accept = wr_any && wr_room[wr_loc.group] && buf_count_q != (BufBits + 1)'(BufDepth);
-  assign rd_accept = read_valid_q && dir_q == DirRead && !hazard_q && order_ready && ctrl_ready[rd_loc.group];
+  assign rd_accept = read_valid_q && dir_q == DirRead && !hazard_q && order_ready && rd_room[rd_loc.group] && ctrl_ready[rd_loc.group];
   assign buf_pop   = buf_any && dir_q == DirWrite && ctrl_ready[buf_loc.group];
   assign push      = rd_accept || buf_pop;
 
   always_ff @(posedge clk_i) begin
     if (wr_accept) begin
       buf_q[buf_wr_ptr_q]     <= wr_beats[wr_idx];
-      buf_mem_q[buf_wr_ptr_q] <= wr_loc;
+      buf_mem_q[buf_wr_ptr_q] <= {wr_tag[wr_loc.group], wr_loc};
     end
   end
 
@@ -255,33 +256,33 @@ module systole_hbm
     logic [BankBits-1:0] row_bank, col_bank;
     logic [RowBits-1:0]  row_addr;
     logic [ColBits-1:0]  col_addr;
-    logic                rsp_room;
+    logic [TagBits-1:0]  tag;
     loc_t                loc;
 
     assign loc = dir_q == DirWrite ? buf_loc : rd_loc;
 
-    systole_hbm_ctrl #(.Depth(QueueDepth), .Timing(Timing)) u_ctrl (
+    systole_hbm_ctrl #(.Depth(QueueDepth), .TagBits(TagBits), .Timing(Timing)) u_ctrl (
         .clk_i, .rst_ni,
         .req_valid_i(push && loc.group == 1'(g)), .req_ready_o(ctrl_ready[g]), .req_write_i(dir_q == DirWrite),
-        .req_bank_i(loc.bank), .req_row_i(loc.row), .req_col_i(loc.col),
+        .req_bank_i(loc.bank), .req_row_i(loc.row), .req_col_i(loc.col), .req_tag_i(dir_q == DirWrite ? buf_tag : rd_tag[g]),
         .low_o(ctrl_low[g]),
-        .rsp_room_i(rsp_room), .rd_issue_o(rd_issue[g]), .wr_issue_o(wr_issue[g]), .act_issue_o(act_issue[g]),
-        .refresh_o(refresh[g]),
+        .rd_issue_o(rd_issue[g]), .wr_issue_o(wr_issue[g]), .tag_o(tag), .act_issue_o(act_issue[g]), .refresh_o(refresh[g]),
         .row_cmd_o(row_cmd), .row_bank_o(row_bank), .row_addr_o(row_addr),
         .col_cmd_o(col_cmd), .col_bank_o(col_bank), .col_addr_o(col_addr)
     );
 
-    systole_hbm_wdata #(.Lanes(Lanes), .Depth(WrDepth), .Timing(Timing)) u_wdata (
+    systole_hbm_wdata #(.Lanes(Lanes), .Depth(Slots), .Timing(Timing)) u_wdata (
         .clk_i, .rst_ni,
-        .push_i(wr_accept && wr_loc.group == 1'(g)), .room_o(wr_room[g]),
+        .push_i(wr_accept && wr_loc.group == 1'(g)), .room_o(wr_room[g]), .tag_o(wr_tag[g]),
         .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
-        .wr_issue_i(wr_issue[g]), .busy_o(wr_busy[g]),
+        .wr_issue_i(wr_issue[g]), .wr_tag_i(tag), .busy_o(wr_busy[g]),
         .wdata_o(wdata_o[g*Lanes+:Lanes]), .wmask_o(wmask_o[g*Lanes+:Lanes])
     );
 
-    systole_hbm_rdata #(.Lanes(Lanes), .Depth(RspDepth), .Timing(Timing)) u_rdata (
+    systole_hbm_rdata #(.Lanes(Lanes), .Depth(Slots), .Timing(Timing)) u_rdata (
         .clk_i, .rst_ni,
-        .rd_issue_i(rd_issue[g]), .room_o(rsp_room),
+        .take_i(rd_accept && rd_loc.group == 1'(g)), .room_o(rd_room[g]), .tag_o(rd_tag[g]),
+        .rd_issue_i(rd_issue[g]), .rd_tag_i(tag),
         .rdata_i(rdata_i[g*Lanes+:Lanes]), .rdata_valid_i(rdata_valid_i[g*Lanes+:Lanes]),
         .valid_o(rsp_valid[g]), .pop_i(rsp_pop && order_group == 1'(g)), .data_o(rsp_data[g])
     );

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// DRAM controller of a group of pseudo-channels that work in lockstep: refresher, bank machines, shared buses, and here the queue
-// and its scheduler. Three pointers walk the queue in order: "pre" closes a bank that holds another row, "act" opens the row,
-// "col" issues RD or WR; the first two run ahead, so row commands hide behind columns. Peak: a column every tCCD_S cycles.
-// A request to an open row takes 3 cycles to its column. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
+// DRAM controller of a group of pseudo-channels that work in lockstep: queue, bank times, refresher, and here the scheduler. Each bus
+// has two steps: choose a bank among those whose command is wanted and allowed, then issue. Requests leave out of order, with their
+// tags. Peak: a column every 2 cycles. A request to an open row takes 4 cycles to its column. Docs: docs/hbm.md.
+// Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
 
 module systole_hbm_ctrl
   import systole_hbm_pkg::*;
 #(
-    parameter int unsigned Depth = 32,  // requests in the queue, a power of two
+    parameter int unsigned Depth = 16,  // requests of a row queue
+    parameter int unsigned TagBits = 6,
     parameter timing_t Timing = HbmTiming
 ) (
     input  logic                clk_i,
@@ -21,11 +22,12 @@ module systole_hbm_ctrl
     input  logic [BankBits-1:0] req_bank_i,
     input  logic [RowBits-1:0]  req_row_i,
     input  logic [ColBits-1:0]  req_col_i,
+    input  logic [TagBits-1:0]  req_tag_i,
     output logic                low_o,          // few requests left
 
-    input  logic                rsp_room_i,     // the data of one more RD has room
     output logic                rd_issue_o,     // RD, WR: on the PHY in the next cycle
     output logic                wr_issue_o,
+    output logic [TagBits-1:0]  tag_o,          // theirs
     output logic                act_issue_o,
     output logic                refresh_o,
 
@@ -36,183 +38,109 @@ module systole_hbm_ctrl
     output logic [BankBits-1:0] col_bank_o,
     output logic [ColBits-1:0]  col_addr_o
 );
-  localparam int unsigned PtrBits = $clog2(Depth);
-  localparam int unsigned LowCount = 4;
-  typedef logic [PtrBits:0] ptr_t;  // a lap bit, then the index
+  typedef logic [Banks-1:0] banks_t;
 
-  // Queue: a memory for each field, read where the pointers are. What decides is read ahead into registers, at a pointer and behind it,
-  // as only the end of a cycle tells where it goes.
-  (* ram_style = "auto" *) logic                write_mem_q[Depth];
-  (* ram_style = "auto" *) logic [BankBits-1:0] bank_mem_q [Depth];
-  (* ram_style = "auto" *) logic [RowBits-1:0]  row_mem_q  [Depth];
-  (* ram_style = "auto" *) logic [ColBits-1:0]  col_mem_q  [Depth];
-  (* ram_style = "auto" *) logic                miss_q     [Depth];  // needs an ACT; valid from col to pre
-  ptr_t tail_q, pre_q, act_q, col_q;
-  ptr_t               pre_next;            // one further
-  logic [PtrBits-1:0] act_next, col_next;  // and their places
+  banks_t open, rd_ok, wr_ok, act_ok, pre_ok, ref_ok;      // what the times allow
+  banks_t serve, some, both, busy, yield, want_ref, hold;        // what is wanted
+  logic   write, run, any, ask_ref, prea, refresh;
+  logic [RowBits-1:0] act_row;
+  logic [ColBits-1:0] col;
 
-  // What the pointers see.
-  logic [BankBits-1:0] col_bank_q, act_bank_q, pre_bank_q;
-  logic [RowBits-1:0]  act_row, pre_row_q;
-  logic                col_write_q, act_miss;
+  // The choices, and in the next cycle the commands.
+  banks_t              col_req, col_one, col_one_q, row_req, row_one, row_one_q;
+  logic                col_any, row_any, col_q, col_write_q, act_q, pre_q, refsb_q;
+  logic [BankBits-1:0] col_idx, row_idx, col_bank_q, row_bank_q;
+  banks_t              ref_req, act_req, pre_req;
 
-  // What may be done: by the refresher, the bank, the buses.
-  logic run, prea, refresh, late_ok, quiet;
-  logic bank_rd_ok, bank_wr_ok, bank_act_ok, pre_ok, pre_open, pre_hit;
-  logic bus_rd_ok, bus_wr_ok, bus_act_ok;
+  systole_hbm_queue #(.Depth(Depth), .TagBits(TagBits)) u_queue (
+      .clk_i, .rst_ni,
+      .req_valid_i, .req_ready_o, .req_write_i, .req_bank_i, .req_row_i, .req_col_i, .req_tag_i, .low_o, .any_o(any),
+      .open_i(open), .hold_i(hold), .write_o(write), .serve_o(serve), .some_o(some), .both_o(both), .busy_o(busy), .yield_o(yield),
+      .act_i(act_q), .act_bank_i(row_bank_q), .act_row_o(act_row),
+      .pop_i(col_q), .pop_bank_i(col_bank_q), .pop_col_o(col), .pop_tag_o(tag_o)
+  );
 
-  // What is done. A step is a pointer's.
-  logic col_issue, act_issue, act_step, pre_issue, pre_step;
-
-  assign act_row  = row_mem_q[act_q[PtrBits-1:0]];
-  assign act_miss = miss_q[act_q[PtrBits-1:0]];
-  assign pre_next = pre_q + 1'b1;
-  assign act_next = act_q[PtrBits-1:0] + 1'b1;
-  assign col_next = col_q[PtrBits-1:0] + 1'b1;
+  systole_hbm_banks #(.Timing(Timing)) u_banks (
+      .clk_i, .rst_ni,
+      .open_o(open), .rd_ok_o(rd_ok), .wr_ok_o(wr_ok), .pre_ok_o(pre_ok), .act_ok_o(act_ok), .ref_ok_o(ref_ok),
+      .act_i(act_q ? row_one_q : '0), .pre_i(pre_q ? row_one_q : '0), .refsb_i(refsb_q ? row_one_q : '0),
+      .rd_i(rd_issue_o ? col_one_q : '0), .wr_i(wr_issue_o ? col_one_q : '0)
+  );
 
   systole_hbm_refresh #(.Timing(Timing)) u_refresh (
       .clk_i, .rst_ni,
-      .quiet_i(quiet), .run_o(run), .act_ok_o(late_ok), .prea_o(prea), .ref_o(refresh), .refresh_o
+      .idle_i(!any), .column_i(col_q), .some_i(some), .ref_sb_i(refsb_q),
+      .run_o(run), .prea_o(prea), .ref_o(refresh), .want_o(want_ref), .ask_o(ask_ref), .hold_o(hold), .refresh_o
   );
 
-  systole_hbm_banks #(.Depth(Depth), .Timing(Timing)) u_banks (
-      .clk_i, .rst_ni, .clear_i(refresh),
-      .col_bank_i(col_bank_q), .act_bank_i(act_bank_q), .pre_bank_i(pre_bank_q), .pre_row_i(pre_row_q),
-      .rd_ok_o(bank_rd_ok), .wr_ok_o(bank_wr_ok), .act_ok_o(bank_act_ok),
-      .pre_ok_o(pre_ok), .pre_open_o(pre_open), .pre_hit_o(pre_hit),
-      .prepare_i(pre_step), .precharge_i(pre_issue), .activate_i(act_issue), .read_i(rd_issue_o), .write_i(wr_issue_o)
+  // Columns: banks whose open row has requests of this epoch. One that is being closed has none left.
+  always_comb begin
+    col_req = serve & open & (write ? wr_ok : rd_ok);
+    if (pre_q) col_req &= ~row_one_q;
+    if (col_q || !run) col_req = '0;
+  end
+
+  systole_hbm_pick #(.N(Banks)) u_col (
+      .clk_i, .rst_ni, .req_i(col_req), .any_o(col_any), .one_o(col_one), .idx_o(col_idx), .take_i(col_any)
   );
 
-  systole_hbm_buses #(.Timing(Timing)) u_buses (
-      .clk_i, .rst_ni, .clear_i(refresh),
-      .col_bg_i(col_bank_q[BankBits-1-:BgBits]), .act_bg_i(act_bank_q[BankBits-1-:BgBits]),
-      .rd_ok_o(bus_rd_ok), .wr_ok_o(bus_wr_ok), .act_ok_o(bus_act_ok), .quiet_o(quiet),
-      .activate_i(act_issue), .read_i(rd_issue_o), .write_i(wr_issue_o)
+  // Rows: the refresh asked for, else a bank to open (first those that have no room for a third row), else one to close. What ACT and
+  // REFSB do to the times shows a cycle later.
+  always_comb begin
+    ref_req = ask_ref ? want_ref & ~open & ref_ok : '0;
+    act_req = some & ~open & ~want_ref & act_ok;
+    pre_req = open & (yield | (want_ref & ~busy)) & pre_ok;
+    if (act_q || refsb_q || !run) ref_req = '0;
+    if (act_q || refsb_q || !run) act_req = '0;
+    if (pre_q) pre_req &= ~row_one_q;
+    if (!run) pre_req = '0;
+    if ((act_req & both) != '0) act_req &= both;
+    row_req = ref_req != '0 ? ref_req : act_req != '0 ? act_req : pre_req;
+  end
+
+  systole_hbm_pick #(.N(Banks)) u_row (
+      .clk_i, .rst_ni, .req_i(row_req), .any_o(row_any), .one_o(row_one), .idx_o(row_idx), .take_i(row_any)
   );
 
-  // Enqueue.
-  ptr_t count;
-  logic push;
-  assign count = tail_q - col_q;
-  assign req_ready_o = tail_q != (col_q ^ ptr_t'(Depth));
-  assign push = req_valid_i && req_ready_o;
-  assign low_o = count <= ptr_t'(LowCount);
-
   always_ff @(posedge clk_i) begin
-    if (push) begin
-      write_mem_q[tail_q[PtrBits-1:0]] <= req_write_i;
-      bank_mem_q[tail_q[PtrBits-1:0]]  <= req_bank_i;
-      row_mem_q[tail_q[PtrBits-1:0]]   <= req_row_i;
-      col_mem_q[tail_q[PtrBits-1:0]]   <= req_col_i;
-    end
+    col_one_q   <= col_one;
+    col_bank_q  <= col_idx;
+    col_write_q <= write;
+    row_one_q   <= row_one;
+    row_bank_q  <= row_idx;
+    col_q       <= rst_ni && col_any;
+    refsb_q     <= rst_ni && row_any && ref_req != '0;
+    act_q       <= rst_ni && row_any && ref_req == '0 && act_req != '0;
+    pre_q       <= rst_ni && row_any && ref_req == '0 && act_req == '0;
   end
 
-  // Column: the oldest request, once its row is open long enough and the buses are free.
-  always_comb begin
-    rd_issue_o = run && col_q != act_q && !col_write_q && bank_rd_ok && bus_rd_ok && rsp_room_i;
-    wr_issue_o = run && col_q != act_q && col_write_q && bank_wr_ok && bus_wr_ok;
-    col_issue  = rd_issue_o || wr_issue_o;
-  end
-
-  // Activate: the next request that found its bank closed; hits pass.
-  always_comb begin
-    act_issue   = run && act_q != pre_q && act_miss && bank_act_ok && bus_act_ok && late_ok;
-    act_step    = act_issue || (run && act_q != pre_q && !act_miss);
-    act_issue_o = act_issue;
-  end
-
-  // Precharge: the newest request not looked at. A bank with another row is closed when no older request uses it.
-  always_comb begin
-    pre_issue = run && pre_q != tail_q && pre_open && !pre_hit && pre_ok && !act_issue;
-    pre_step  = pre_issue || (run && pre_q != tail_q && (pre_hit || !pre_open));
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (pre_step) miss_q[pre_q[PtrBits-1:0]] <= !pre_hit;
-  end
-
-  // "act" and "col" come to a request when "pre" has looked at it, so the memory has it. "pre" may come to one that comes in now. After
-  // a refresh all have long been read again when the controller runs.
-  logic [BankBits-1:0] pre_bank_here, pre_bank_next;
-  logic [RowBits-1:0]  pre_row_here, pre_row_next;
-
-  always_comb begin
-    pre_bank_here = bank_mem_q[pre_q[PtrBits-1:0]];
-    pre_row_here  = row_mem_q[pre_q[PtrBits-1:0]];
-    pre_bank_next = bank_mem_q[pre_next[PtrBits-1:0]];
-    pre_row_next  = row_mem_q[pre_next[PtrBits-1:0]];
-    if (pre_q == tail_q) begin
-      pre_bank_here = req_bank_i;
-      pre_row_here  = req_row_i;
-    end
-    if (pre_next == tail_q) begin
-      pre_bank_next = req_bank_i;
-      pre_row_next  = req_row_i;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    col_bank_q  <= col_issue ? bank_mem_q[col_next] : bank_mem_q[col_q[PtrBits-1:0]];
-    col_write_q <= col_issue ? write_mem_q[col_next] : write_mem_q[col_q[PtrBits-1:0]];
-
-    act_bank_q <= act_step ? bank_mem_q[act_next] : bank_mem_q[act_q[PtrBits-1:0]];
-    pre_bank_q <= pre_step ? pre_bank_next : pre_bank_here;
-    pre_row_q  <= pre_step ? pre_row_next : pre_row_here;
-  end
-
-  // Pointers. A refresh closes all banks: the requests that were prepared are prepared again.
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      tail_q <= '0;
-      pre_q  <= '0;
-      act_q  <= '0;
-      col_q  <= '0;
-    end else begin
-      if (push) tail_q <= tail_q + 1'b1;
-      if (refresh) begin
-        pre_q <= col_q;
-        act_q <= col_q;
-      end else begin
-        if (pre_step) pre_q <= pre_q + 1'b1;
-        if (act_step) act_q <= act_q + 1'b1;
-        if (col_issue) col_q <= col_q + 1'b1;
-      end
-    end
-  end
+  assign rd_issue_o  = col_q && !col_write_q;
+  assign wr_issue_o  = col_q && col_write_q;
+  assign act_issue_o = act_q;
 
   // Command registers.
   always_ff @(posedge clk_i) begin
-    if (act_issue) begin
-      row_bank_o <= act_bank_q;
-      row_addr_o <= act_row;
-    end else if (pre_issue) begin
-      row_bank_o <= pre_bank_q;
-    end
-    if (col_issue) begin
-      col_bank_o <= col_bank_q;
-      col_addr_o <= col_mem_q[col_q[PtrBits-1:0]];
-    end
+    row_bank_o <= row_bank_q;
+    row_addr_o <= act_row;
+    col_bank_o <= col_bank_q;
+    col_addr_o <= col;
   end
-
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       row_cmd_o <= RowNop;
       col_cmd_o <= ColNop;
     end else begin
-      row_cmd_o <= act_issue ? RowAct : pre_issue ? RowPre : prea ? RowPrea : refresh ? RowRef : RowNop;
+      row_cmd_o <= act_q ? RowAct : pre_q ? RowPre : refsb_q ? RowRefsb : prea ? RowPrea : refresh ? RowRef : RowNop;
       col_cmd_o <= rd_issue_o ? ColRd : wr_issue_o ? ColWr : ColNop;
     end
   end
 
-  // The pointers keep their order, and the refresher does not race the row bus.
+  // A command a bus and cycle; a bank that is closed has no column on its way.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_col : assert (!run || col_q == act_q ||
-                      (col_bank_q == bank_mem_q[col_q[PtrBits-1:0]] && col_write_q == write_mem_q[col_q[PtrBits-1:0]]));
-      a_act : assert (!run || act_q == pre_q || act_bank_q == bank_mem_q[act_q[PtrBits-1:0]]);
-      a_pre : assert (!run || pre_q == tail_q || (pre_bank_q == bank_mem_q[pre_q[PtrBits-1:0]] && pre_row_q == row_mem_q[pre_q[PtrBits-1:0]]));
-      a_order : assert (act_q - col_q <= pre_q - col_q && pre_q - col_q <= count && count <= ptr_t'(Depth));
-      a_row_bus : assert (32'(act_issue) + 32'(pre_issue) + 32'(prea) + 32'(refresh) <= 1);
+      a_row_bus : assert (32'(act_q) + 32'(pre_q) + 32'(refsb_q) + 32'(prea) + 32'(refresh) <= 1);
+      a_closing : assert (!(pre_q && col_q && row_bank_q == col_bank_q));
+      a_refresh : assert (!refsb_q || row_one_q == want_ref);
     end
   end
 endmodule

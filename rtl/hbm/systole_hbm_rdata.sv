@@ -1,44 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Read data of a group: joins the two halves of each burst to beats and holds them until their turn. Room is taken when RD
-// is issued, so the PHY's data always fits. data_o is registered: valid in the cycle after pop_i.
+// Read data of a group: joins the two halves of each burst to beats and puts them in order: a place, whose number is the request's tag,
+// is taken when a read is accepted, so the PHY's data always fits. data_o is registered: valid in the cycle after pop_i.
 // Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm_rdata
   import systole_hbm_pkg::*;
 #(
     parameter int unsigned Lanes = 1,  // pseudo-channels of the group
-    parameter int unsigned Depth = 16,  // beats, a power of two
+    parameter int unsigned Depth = 64,  // beats, a power of two
     parameter timing_t Timing = HbmTiming,
+    localparam int unsigned TagBits = $clog2(Depth),
     localparam int unsigned BeatBytes = BurstBytes * Lanes
 ) (
     input  logic                             clk_i,
     input  logic                             rst_ni,
 
+    input  logic                             take_i,      // a read is accepted
+    output logic                             room_o,      // for one more
+    output logic [TagBits-1:0]               tag_o,       // its tag
     input  logic                             rd_issue_i,  // RD is on the PHY in the next cycle
-    output logic                             room_o,      // for the data of one more RD
+    input  logic [TagBits-1:0]               rd_tag_i,
     input  logic [Lanes-1:0][PhyBytes*8-1:0] rdata_i,
     input  logic [Lanes-1:0]                 rdata_valid_i,
 
-    output logic                             valid_o,     // a beat is complete
+    output logic                             valid_o,     // the next beat is complete
     input  logic                             pop_i,
     output logic [BeatBytes*8-1:0]           data_o
 );
-  localparam int unsigned PtrBits = $clog2(Depth);
   localparam int unsigned Cl = 32'(Timing.tcl);
+  localparam int unsigned Flight = 1 << $clog2(Cl + BurstCycles);  // RD between their issue and their data
 
-  (* ram_style = "block" *) logic [BeatBytes*8-1:0]           mem_q[Depth];
+  (* ram_style = "block" *) logic [BeatBytes*8-1:0] mem_q[Depth];
+  (* ram_style = "distributed" *) logic [TagBits-1:0] flight_q[Flight];
   logic [BeatBytes*8-1:0]           beat;
   logic [Lanes-1:0][PhyBytes*8-1:0] first_q;
-  logic [PtrBits:0]                 issue_ptr_q, wr_ptr_q, rd_ptr_q;
+  logic [TagBits:0]                 take_ptr_q, pop_ptr_q;
+  logic [$clog2(Flight):0]          issue_ptr_q, data_ptr_q;
+  logic [TagBits-1:0]               tag;
+  logic [Depth-1:0]                 here_q;    // the beat of a tag is complete
   logic                             second_q;  // the next half is a burst's second
-  logic                             take;
+  logic                             data, last;
 
   // Data of a RD from before a reset is dropped.
-  assign take    = rdata_valid_i[0] && issue_ptr_q != wr_ptr_q;
-  assign room_o  = issue_ptr_q - rd_ptr_q != (PtrBits + 1)'(Depth);
-  assign valid_o = wr_ptr_q != rd_ptr_q;
+  assign data    = rdata_valid_i[0] && issue_ptr_q != data_ptr_q;
+  assign last    = data && second_q;
+  assign room_o  = take_ptr_q - pop_ptr_q != (TagBits + 1)'(Depth);
+  assign tag_o   = take_ptr_q[TagBits-1:0];
+  assign valid_o = here_q[pop_ptr_q[TagBits-1:0]];
+  assign tag     = flight_q[data_ptr_q[$clog2(Flight)-1:0]];
 
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
@@ -48,22 +59,28 @@ module systole_hbm_rdata
   end
 
   always_ff @(posedge clk_i) begin
-    if (take && !second_q) first_q <= rdata_i;
-    if (take && second_q) mem_q[wr_ptr_q[PtrBits-1:0]] <= beat;
-    if (pop_i) data_o <= mem_q[rd_ptr_q[PtrBits-1:0]];
+    if (data && !second_q) first_q <= rdata_i;
+    if (last) mem_q[tag] <= beat;
+    if (pop_i) data_o <= mem_q[pop_ptr_q[TagBits-1:0]];
+    if (rd_issue_i) flight_q[issue_ptr_q[$clog2(Flight)-1:0]] <= rd_tag_i;
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
+      take_ptr_q  <= '0;
+      pop_ptr_q   <= '0;
       issue_ptr_q <= '0;
-      wr_ptr_q    <= '0;
-      rd_ptr_q    <= '0;
+      data_ptr_q  <= '0;
       second_q    <= 1'b0;
+      here_q      <= '0;
     end else begin
+      if (take_i) take_ptr_q <= take_ptr_q + 1'b1;
       if (rd_issue_i) issue_ptr_q <= issue_ptr_q + 1'b1;
-      if (take) second_q <= !second_q;
-      if (take && second_q) wr_ptr_q <= wr_ptr_q + 1'b1;
-      if (pop_i) rd_ptr_q <= rd_ptr_q + 1'b1;
+      if (data) second_q <= !second_q;
+      if (last) data_ptr_q <= data_ptr_q + 1'b1;
+      if (last) here_q[tag] <= 1'b1;
+      if (pop_i) here_q[pop_ptr_q[TagBits-1:0]] <= 1'b0;
+      if (pop_i) pop_ptr_q <= pop_ptr_q + 1'b1;
     end
   end
 
@@ -74,9 +91,9 @@ module systole_hbm_rdata
       since_q <= '0;
     end else begin
       since_q <= {since_q[Cl:0], rd_issue_i};
-      a_latency : assert (take == (since_q[Cl] || since_q[Cl+1]));
+      a_latency : assert (data == (since_q[Cl] || since_q[Cl+1]));
       a_lockstep : assert (rdata_valid_i == {Lanes{rdata_valid_i[0]}});
-      a_room : assert (!rd_issue_i || room_o);
+      a_room : assert (!take_i || room_o);
       a_pop : assert (!pop_i || valid_o);
     end
   end

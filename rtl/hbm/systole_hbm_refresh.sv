@@ -1,88 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Refresher of a controller. Every tREFI (and after reset) it stops the controller, closes all banks as soon as they may be
-// closed, issues REF and lets the controller go on tRFC later.
-// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
+// Refresher of a controller. After a reset it closes and refreshes all banks; then it refreshes one bank at a time, each once a
+// round, tREFI a round on average: a bank without requests if there is one, in advance while the controller has nothing to do, and a
+// bank with requests only when Urgent refreshes are owed.
+// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/refresh_test.cc.
 
 module systole_hbm_refresh
   import systole_hbm_pkg::*;
 #(
     parameter timing_t Timing = HbmTiming
 ) (
-    input  logic                clk_i,
-    input  logic                rst_ni,
-    input  logic                quiet_i,    // all banks may be closed
-    output logic                run_o,      // the controller may issue commands ...
-    output logic                act_ok_o,   // ... ACT too
-    output logic                prea_o,     // issue PREA now
-    output logic                ref_o,      // issue REF now: forget all banks and times
-    output logic                refresh_o   // refreshing or about to
+    input  logic             clk_i,
+    input  logic             rst_ni,
+    input  logic             idle_i,     // no requests at all
+    input  logic             column_i,   // RD or WR
+    input  logic [Banks-1:0] some_i,     // banks with requests
+    input  logic             ref_sb_i,   // the refresh of the bank asked for is issued
+    output logic             run_o,      // the controller may issue commands
+    output logic             prea_o,     // issue PREA, REF now
+    output logic             ref_o,
+    output logic [Banks-1:0] want_o,     // the bank to close and refresh, and not to open until it is done
+    output logic             ask_o,      // its refresh has not been issued
+    output logic [Banks-1:0] hold_o,     // take no more requests of this bank
+    output logic             refresh_o   // a bank or all are being refreshed
 );
+  localparam int unsigned Interval = 32'(Timing.trefi) / Banks;
+  localparam int unsigned Postpone = HbmRefreshPostpone * Banks;  // refreshes of a bank that may be owed, or done in advance
+  localparam int signed Urgent = int'(Postpone / 2);
+  localparam int signed Patience = 2 * int'(Banks);  // owed, before a bank that streams may come back to soon
+  localparam int unsigned Window = 32;  // columns, a power of two
+  localparam int unsigned Windows = 5;
+  localparam int unsigned Fresh = 3;  // windows in which interleaved streams come back to a bank
+  localparam int signed Ahead = -int'(Postpone - 2 * Banks);
+  localparam int unsigned IdleCycles = 128;  // before refreshes in advance
+  localparam int unsigned OwedBits = $clog2(Postpone) + 2;
+  localparam int unsigned IntervalBits = $clog2(Interval + 1);
+  localparam int unsigned WaitBits = 16;
+  typedef logic signed [OwedBits-1:0] owed_t;
+
   // Reset may come at any time, in a refresh too: the longest wait, tRFC, covers all that the banks may still owe.
-  typedef enum logic [1:0] {StClose, StPrecharge, StRefresh, StRun} state_e;
+  typedef enum logic [2:0] {StReset, StPrecharge, StAll, StRun, StBank} state_e;
+  state_e                     state_q, state_d;
+  logic [WaitBits-1:0]        wait_q;  // cycles to what the state waits for
+  logic                       over_q;
+  logic [IntervalBits-1:0]    interval_q;
+  logic [$clog2(IdleCycles+1)-1:0] idle_q;
+  owed_t                      owed_q;
+  logic [Banks-1:0]           done_q, done_d, want_q, quiet, left;
+  logic [Windows-1:0][Banks-1:0] used_q;   // banks with requests in this window of columns, in the last, ...
+  logic [Banks-1:0]           fresh, stale;  // used in the last few; in those before
+  logic [$clog2(Window)-1:0]  window_q;
+  logic                       ask_q, hold_q, urgent_q, late_q, early_q, due_q, choose, drop;
 
-  state_e              state_q, state_d;
-  logic [15:0]         wait_q;      // cycles to what the state waits for
-  logic [15:0]         interval_q;
-  logic                due_q, reset_wait_q;
-  logic                over_q;      // wait_q is 0
-
-  assign act_ok_o = over_q;
-  assign run_o = state_q == StRun && !due_q;
-  assign refresh_o = !run_o;
+  assign run_o     = state_q == StRun || state_q == StBank;
+  assign want_o    = want_q;
+  assign ask_o     = ask_q && !drop;
+  assign hold_o    = hold_q ? want_q : '0;
+  assign refresh_o = state_q != StRun;
 
   always_comb begin
     state_d = state_q;
     prea_o  = 1'b0;
     ref_o   = 1'b0;
     unique case (state_q)
-      StRun: if (due_q) state_d = StClose;
-      StClose:
-      if (quiet_i && (!reset_wait_q || over_q)) begin
+      StReset:
+      if (over_q) begin
         prea_o  = 1'b1;
         state_d = StPrecharge;
       end
       StPrecharge:
       if (over_q) begin
         ref_o   = 1'b1;
-        state_d = StRefresh;
+        state_d = StAll;
       end
-      // One cycle early, for the controller's look at its queue; it holds ACT until tRFC itself.
-      StRefresh: if (wait_q <= 16'd2) state_d = StRun;
-      default: state_d = StClose;
+      StAll: if (over_q) state_d = StRun;
+      StRun: if (ref_sb_i) state_d = StBank;
+      StBank: if (over_q) state_d = StRun;
+      default: state_d = StReset;
     endcase
+  end
+
+  // Choice of a bank, of those that this round has not had: one that was just left, as a linear stream is long in coming back to it;
+  // when more are owed or there is time, one without requests; when many are owed, any.
+  always_comb begin
+    left   = ~done_q;
+    fresh  = '0;
+    stale  = '0;
+    for (int unsigned i = 0; i < Fresh; i++) fresh |= used_q[i];
+    for (int unsigned i = Fresh; i < Windows; i++) stale |= used_q[i];
+    quiet  = left & ~some_i & ~fresh & stale;
+    if (quiet == '0 && (late_q || early_q)) quiet = left & ~some_i;
+    if (quiet == '0 && urgent_q) quiet = left;
+    choose = state_q == StRun && !ask_q && (due_q || early_q) && quiet != '0;
+    drop   = ask_q && !hold_q && !ref_sb_i && (want_q & some_i) != '0;  // it has requests now: another one
+    done_d = done_q | want_q;
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      state_q      <= StClose;
-      wait_q       <= Timing.trfc;
-      over_q       <= Timing.trfc == '0;
-      interval_q   <= Timing.trefi - 1'b1;
-      due_q        <= 1'b1;
-      reset_wait_q <= 1'b1;
+      state_q    <= StReset;
+      wait_q     <= Timing.trfc;
+      over_q     <= 1'b0;
+      interval_q <= '0;
+      idle_q     <= '0;
+      owed_q     <= '0;
+      done_q     <= '0;
+      want_q     <= '0;
+      ask_q      <= 1'b0;
+      hold_q     <= 1'b0;
+      {urgent_q, late_q, early_q, due_q} <= '0;
+      used_q     <= '0;
+      window_q   <= '0;
     end else begin
       state_q <= state_d;
-      wait_q  <= prea_o ? Timing.trp - 16'd1 : ref_o ? Timing.trfc - 16'd1 : wait_q == '0 ? '0 : wait_q - 1'b1;
-      over_q  <= prea_o ? Timing.trp == 16'd1 : ref_o ? Timing.trfc == 16'd1 : wait_q <= 16'd1;
-      // The interval runs on during a refresh, so that its average is tREFI.
-      if (interval_q == '0) begin
-        interval_q <= Timing.trefi - 1'b1;
-        due_q      <= 1'b1;
-      end else begin
-        interval_q <= interval_q - 1'b1;
-        if (ref_o) due_q <= 1'b0;
+      // The scheduler takes two cycles from its choice to the command.
+      wait_q <= prea_o ? Timing.trp - 16'd1 : ref_o ? Timing.trfc - 16'd3 : ref_sb_i ? Timing.trfcsb - 16'd3 :
+                wait_q == '0 ? '0 : wait_q - 1'b1;
+      over_q <= prea_o ? Timing.trp == 16'd1 : !ref_o && !ref_sb_i && wait_q <= 16'd1;
+
+      interval_q <= interval_q == '0 ? IntervalBits'(Interval - 1) : interval_q - 1'b1;
+      owed_q     <= owed_q + owed_t'(interval_q == '0 ? 1 : 0) - owed_t'(ref_sb_i ? 1 : 0);
+      idle_q     <= !idle_i ? '0 : 32'(idle_q) == IdleCycles ? idle_q : idle_q + 1'b1;
+      due_q      <= owed_q > owed_t'(0);
+      late_q     <= owed_q > owed_t'(Patience);
+      urgent_q   <= owed_q >= owed_t'(Urgent);
+      early_q    <= owed_q > owed_t'(Ahead) && 32'(idle_q) == IdleCycles;
+
+      if (column_i) window_q <= window_q + 1'b1;
+      used_q[0] <= used_q[0] | some_i;
+      if (column_i && window_q == '1) used_q <= {used_q[Windows-2:0], some_i};
+
+      if (choose) begin
+        want_q <= quiet & (~quiet + 1'b1);
+        ask_q  <= 1'b1;
+        hold_q <= urgent_q;
+      end else if (drop) begin
+        want_q <= '0;
+        ask_q  <= 1'b0;
+      end else if (ref_sb_i) begin
+        ask_q  <= 1'b0;
+        hold_q <= 1'b0;
+        done_q <= &done_d ? '0 : done_d;
+      end else if (state_q == StBank && over_q) begin
+        want_q <= '0;
       end
-      if (ref_o) reset_wait_q <= 1'b0;
     end
   end
 
-  // No second refresh falls due before the first is done.
+  // No more are owed, or done in advance, than the standard allows.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_over : assert (over_q == (wait_q == '0));
-      a_owed : assert (interval_q != '0 || !due_q);
+      a_owed : assert (owed_q < owed_t'(Postpone) && owed_q > -owed_t'(Postpone));
+      a_one : assert ((want_q & (want_q - 1'b1)) == '0 && (!ask_q || want_q != '0));
     end
   end
 endmodule

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Write data of a group: beats wait here from their acceptance to their WR and go to the PHY tCWL and tCWL + 1 cycles after it,
-// lower 16 bytes of each pseudo-channel's burst first. A beat every 2 cycles.
+// Write data of a group: beats wait here from their acceptance to their WR, each in the place of its tag, and go to the PHY tCWL and
+// tCWL + 1 cycles after it, lower 16 bytes of each pseudo-channel's burst first. A beat every 2 cycles.
 // Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm_wdata
   import systole_hbm_pkg::*;
 #(
     parameter int unsigned Lanes = 1,  // pseudo-channels of the group
-    parameter int unsigned Depth = 32,  // beats, a power of two
+    parameter int unsigned Depth = 64,  // beats, a power of two
     parameter timing_t Timing = HbmTiming,
+    localparam int unsigned TagBits = $clog2(Depth),
     localparam int unsigned BeatBytes = BurstBytes * Lanes
 ) (
     input  logic                              clk_i,
@@ -18,37 +19,52 @@ module systole_hbm_wdata
 
     input  logic                              push_i,
     output logic                              room_o,
+    output logic [TagBits-1:0]                tag_o,       // of the beat that is pushed
     input  logic [BeatBytes*8-1:0]            data_i,
     input  logic [BeatBytes-1:0]              mask_i,
 
     input  logic                              wr_issue_i,  // WR is on the PHY in the next cycle
+    input  logic [TagBits-1:0]                wr_tag_i,
     output logic                              busy_o,      // beats are held or on their way
     output logic [Lanes-1:0][PhyBytes*8-1:0]  wdata_o,
     output logic [Lanes-1:0][PhyBytes-1:0]    wmask_o
 );
-  localparam int unsigned PtrBits = $clog2(Depth);
   localparam int unsigned Cwl = 32'(Timing.tcwl);
 
   (* ram_style = "block" *) logic [BeatBytes*8-1:0] data_mem_q[Depth];
   (* ram_style = "block" *) logic [BeatBytes-1:0]   mask_mem_q[Depth];
   logic [BeatBytes*8-1:0] data_q;
   logic [BeatBytes-1:0]   mask_q;
-  logic [PtrBits:0]       wr_ptr_q, rd_ptr_q;
+  logic [TagBits:0]       count_q, fresh_q;  // beats held; tags given out for the first time
   logic [Cwl:0]           since_q;  // bit i: a WR was issued i + 1 cycles ago
-  logic                   load;
+  logic [TagBits-1:0]     tag_q[Cwl-1];  // theirs
+  logic [TagBits-1:0]     load_tag, used_tag;
+  logic                   load, used, unused_valid, unused_ready;
+  logic [$clog2(Depth+1)-1:0] unused_count;
 
-  assign room_o = wr_ptr_q - rd_ptr_q != (PtrBits + 1)'(Depth);
-  assign busy_o = wr_ptr_q != rd_ptr_q || since_q != '0;
+  // Tags come back in any order, and are given out again when all have been used.
+  assign used   = fresh_q[TagBits];
+  assign tag_o  = used ? used_tag : fresh_q[TagBits-1:0];
+  assign room_o = count_q != (TagBits + 1)'(Depth);
+  assign busy_o = count_q != '0 || since_q != '0;
   assign load   = since_q[Cwl-2];
+  assign load_tag = tag_q[Cwl-2];
+
+  systole_fifo #(.Width(TagBits), .Depth(Depth)) u_used (
+      .clk_i, .rst_ni,
+      .valid_i(load), .ready_o(unused_ready), .data_i(load_tag),
+      .valid_o(unused_valid), .ready_i(push_i && used), .data_o(used_tag),
+      .count_o(unused_count)
+  );
 
   always_ff @(posedge clk_i) begin
     if (push_i) begin
-      data_mem_q[wr_ptr_q[PtrBits-1:0]] <= data_i;
-      mask_mem_q[wr_ptr_q[PtrBits-1:0]] <= mask_i;
+      data_mem_q[tag_o] <= data_i;
+      mask_mem_q[tag_o] <= mask_i;
     end
     if (load) begin
-      data_q <= data_mem_q[rd_ptr_q[PtrBits-1:0]];
-      mask_q <= mask_mem_q[rd_ptr_q[PtrBits-1:0]];
+      data_q <= data_mem_q[load_tag];
+      mask_q <= mask_mem_q[load_tag];
     end
   end
 
@@ -68,22 +84,25 @@ module systole_hbm_wdata
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      wr_ptr_q <= '0;
-      rd_ptr_q <= '0;
-      since_q  <= '0;
+      count_q <= '0;
+      fresh_q <= '0;
+      since_q <= '0;
     end else begin
-      if (push_i) wr_ptr_q <= wr_ptr_q + 1'b1;
-      if (load) rd_ptr_q <= rd_ptr_q + 1'b1;
+      count_q <= count_q + (TagBits + 1)'(push_i) - (TagBits + 1)'(load);
+      if (push_i && !used) fresh_q <= fresh_q + 1'b1;
       since_q <= {since_q[Cwl-1:0], wr_issue_i};
     end
+    tag_q[0] <= wr_tag_i;
+    for (int unsigned i = 1; i < Cwl - 1; i++) tag_q[i] <= tag_q[i-1];
   end
 
-  // The shift register needs two stages; no overflow, no WR without data, bursts do not overlap.
+  // The shift register needs two stages; no overflow, a tag for each beat, no WR without data, bursts do not overlap.
   initial a_cwl : assert (Cwl >= 2);
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_room : assert (!push_i || room_o);
-      a_data : assert (!load || wr_ptr_q != rd_ptr_q);
+      a_tag : assert (!(push_i && used) || unused_valid);
+      a_data : assert (!load || (count_q != '0 && unused_ready));
       a_burst : assert (!(wr_issue_i && since_q[0]));
     end
   end

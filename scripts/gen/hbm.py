@@ -88,6 +88,8 @@ def _sv(spec: dict) -> str:
         comma = "," if i < len(spec["timings"]) - 1 else ""
         out.append(f"    {t['name'].lower()}: 16'd{t['value']}{comma}")
     out.append("  };\n")
+    out.append("  // Refreshes of a bank that may be owed or done in advance.")
+    out.append(f"  localparam int unsigned HbmRefreshPostpone = {spec['refresh_postpone']};\n")
     out.append("  // Where a beat lives.")
     out.append("  typedef struct packed {")
     out.append("    logic                group;  // half of the pseudo-channels")
@@ -116,7 +118,7 @@ def _sv(spec: dict) -> str:
     out.append("    logic       wr_beat;     // a write was accepted")
     out.append("    logic [7:0] columns;     // RD and WR commands")
     out.append("    logic [7:0] activates;   // ACT commands (columns - activates are row hits)")
-    out.append("    logic [7:0] refreshing;  // pseudo-channels that are being closed for refresh or refreshed")
+    out.append("    logic [7:0] refreshing;  // pseudo-channels that refresh a bank or all")
     out.append("  } perf_t;\n")
     out.append("endpackage\n")
     return "\n".join(out)
@@ -151,7 +153,7 @@ def _cpp(spec: dict) -> str:
     out.append(f"inline constexpr std::array<TimingField, {n}> kTimingFields = {{{{")
     out += [f'    {{"{t["name"]}", &Timing::{t["name"]}}},' for t in spec["timings"]]
     out.append("}};")
-    out.append(f"inline constexpr int kRefreshPostpone = {spec['refresh_postpone']};  // REF that may be owed\n")
+    out.append(f"inline constexpr int kRefreshPostpone = {spec['refresh_postpone']};  // of a bank, owed or in advance\n")
     out.append("// Where a beat lives: `group` is the lower or upper half of the pseudo-channels, `bank` {bank group, bank}.")
     out.append("struct Location {\n  uint32_t group, bank, row, col;\n};\n")
     out.append("inline constexpr int BeatBytes(int pcs) { return kPhyBytes * pcs; }")
@@ -202,10 +204,11 @@ def _md(spec: dict) -> str:
     for bus in ("row", "col"):
         out.append(f"\n## Commands of the {'row' if bus == 'row' else 'column'} bus\n\n| code | command | meaning |\n|---|---|---|")
         out += [f"| {c['code']} | {c['name'].upper()} | {c['doc']} |" for c in spec["commands"][bus]]
-    out.append(f"\n## Timing\n\nCycles of {spec['clock_ps']} ps. D: configs/HBM2_8Gb_x128.ini of DRAMsim3, the same quantity.\n")
+    out.append(f"\n## Timing\n\nCycles of {spec['clock_ps']} ps. D: configs/HBM2_8Gb_x128.ini of DRAMsim3, the same quantity. R:\n"
+               "src/dram/impl/HBM2.cpp of Ramulator 2, preset HBM2_2Gbps.\n")
     out.append("| name | cycles | from, to | source |\n|---|---|---|---|")
     out += [f"| {t['name']} | {t['value']} | {t['doc']} | {t['source']} |" for t in spec["timings"]]
-    out.append(f"\nAt most {spec['refresh_postpone']} REF may be owed at any time.\n")
+    out.append(f"\nAt most {spec['refresh_postpone']} refreshes of a bank may be owed at any time, or done in advance.\n")
     return "\n".join(out)
 
 

@@ -51,7 +51,7 @@ struct Result {
 template <typename Model>
 class Bench {
  public:
-  Bench(int pcs, uint64_t seed, Timing checked = {}, int refresh_postpone = 1)
+  Bench(int pcs, uint64_t seed, Timing checked = {}, int refresh_postpone = kRefreshPostpone)
       : beat_bytes_(BeatBytes(pcs)), random_(seed) {
     Device::Options options;
     options.pcs = pcs;

@@ -34,6 +34,15 @@ Command Pre(int64_t cycle, int bank) {
 }
 Command Prea(int64_t cycle) { return {cycle, RowCmd::kPrea, ColCmd::kNop, 0}; }
 Command Ref(int64_t cycle) { return {cycle, RowCmd::kRef, ColCmd::kNop, 0}; }
+Command RefSb(int64_t cycle, int bank) {
+  return {cycle, RowCmd::kRefsb, ColCmd::kNop, bank};
+}
+Command Rda(int64_t cycle, int bank) {
+  return {cycle, RowCmd::kNop, ColCmd::kRda, bank};
+}
+Command Wra(int64_t cycle, int bank) {
+  return {cycle, RowCmd::kNop, ColCmd::kWra, bank};
+}
 Command Rd(int64_t cycle, int bank) {
   return {cycle, RowCmd::kNop, ColCmd::kRd, bank};
 }
@@ -200,6 +209,111 @@ std::vector<Case> Cases() {
        [=](int64_t e) {
          return std::vector{Ref(10), Ref(10 + t.tRFC - e)};
        }},
+      {"tRFC", "REF REFSB",
+       [=](int64_t e) {
+         return std::vector{Ref(10), RefSb(10 + t.tRFC - e, 7)};
+       }},
+      {"tRFCSB", "REFSB ACT, same bank",
+       [=](int64_t e) {
+         return std::vector{RefSb(10, 7), Act(10 + t.tRFCSB - e, 7)};
+       }},
+      {"tRFCSB", "REFSB ACT, same bank, another bank between",
+       [=](int64_t e) {
+         return std::vector{RefSb(10, 7), RefSb(100, 3),
+                            Act(10 + t.tRFCSB - e, 7)};
+       }},
+      {"tRFCSB", "REFSB REFSB, same bank",
+       [=](int64_t e) {
+         return std::vector{RefSb(10, 7), RefSb(10 + t.tRFCSB - e, 7)};
+       }},
+      {"tRFCSB", "REFSB REF",
+       [=](int64_t e) {
+         return std::vector{RefSb(10, 7), Ref(10 + t.tRFCSB - e)};
+       }},
+      {"tRREFD", "REFSB REFSB, groups differ",
+       [=](int64_t e) {
+         return std::vector{RefSb(10, 7), RefSb(10 + t.tRREFD - e, 8)};
+       }},
+      {"tRREFD", "REFSB REFSB, same group",
+       [=](int64_t e) {
+         return std::vector{RefSb(10, 7), RefSb(10 + t.tRREFD - e, 6)};
+       }},
+      {"tRREFD", "REFSB ACT, groups differ",
+       [=](int64_t e) {
+         return std::vector{RefSb(10, 7), Act(10 + t.tRREFD - e, 8)};
+       }},
+      // tRREFD is longer, so only with a shorter one can it be violated alone.
+      {"tRRD_L", "REFSB ACT, same group",
+       [=](int64_t e) {
+         return std::vector{RefSb(10, 7), Act(10 + t.tRRD_L - e, 6)};
+       },
+       [](Timing* timing) { timing->tRREFD = 3; }},
+      {"tRRD_L", "ACT REFSB, same group",
+       [=](int64_t e) {
+         return std::vector{Act(0, 7), RefSb(t.tRRD_L - e, 6)};
+       }},
+      {"tRRD_S", "ACT REFSB, groups differ",
+       [=](int64_t e) {
+         return std::vector{Act(0, 7), RefSb(t.tRRD_S - e, 8)};
+       }},
+      {"tRP", "PRE REFSB",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Pre(60, 5), RefSb(60 + t.tRP - e, 5)};
+       }},
+      {"tRC", "ACT REFSB",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Pre(30, 5), RefSb(t.tRC - e, 5)};
+       },
+       [](Timing* timing) { timing->tRAS = 30; }},
+      {"tRC", "ACT REF",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Pre(30, 5), Ref(t.tRC - e)};
+       },
+       [](Timing* timing) { timing->tRAS = 30; }},
+      {"tRC", "ACT RDA REFSB, tRAS before the bank closes",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Rda(14, 5), RefSb(t.tRC - e, 5)};
+       }},
+      {kRuleRda.data(), "RDA REFSB",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Rda(60, 5),
+                            RefSb(60 + t.tRTP + t.tRP - e, 5)};
+       }},
+      {kRuleRda.data(), "RDA ACT",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Rda(60, 5),
+                            Act(60 + t.tRTP + t.tRP - e, 5)};
+       }},
+      {kRuleRda.data(), "RDA REF",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Rda(60, 5),
+                            Ref(60 + t.tRTP + t.tRP - e)};
+       }},
+      {kRuleWra.data(), "WRA REFSB",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Wra(60, 5),
+                            RefSb(60 + wr_end + t.tWR + t.tRP - e, 5)};
+       }},
+      {kRuleWra.data(), "WRA ACT",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Wra(60, 5),
+                            Act(60 + wr_end + t.tWR + t.tRP - e, 5)};
+       }},
+      {kRuleWra.data(), "WRA REF",
+       [=](int64_t e) {
+         return std::vector{Act(0, 5), Wra(60, 5),
+                            Ref(60 + wr_end + t.tWR + t.tRP - e)};
+       }},
+      {"tCCD_S", "RDA RD, groups differ",
+       [=](int64_t e) {
+         return std::vector{Act(0, 0), Act(4, 4), Rda(30, 0),
+                            Rd(30 + t.tCCD_S - e, 4)};
+       }},
+      {"tWTR_L", "WRA RD, same group",
+       [=](int64_t e) {
+         return std::vector{Act(0, 0), Act(6, 1), Wra(30, 0),
+                            Rd(30 + wr_end + t.tWTR_L - e, 1)};
+       }},
   };
 }
 
@@ -244,6 +358,11 @@ TEST(CheckerTest, BankState) {
   EXPECT_THAT(Rules(Check({Act(0, 2), Pre(50, 2), Wr(60, 2)})),
               ElementsAre(kRuleClosed));
   EXPECT_THAT(Rules(Check({Act(0, 2), Ref(100)})), ElementsAre(kRuleRefOpen));
+  EXPECT_THAT(Rules(Check({Act(0, 2), RefSb(100, 2)})),
+              ElementsAre(kRuleRefOpen));
+  EXPECT_THAT(Rules(Check({Act(0, 2), RefSb(100, 3)})), IsEmpty());
+  EXPECT_THAT(Rules(Check({Act(0, 2), Rda(50, 2), Rd(60, 2)})),
+              ElementsAre(kRuleClosed));
   EXPECT_THAT(Rules(Check({Pre(0, 2), Prea(1), Act(2, 2)})),
               IsEmpty());  // closing a closed bank has no effect
 }
@@ -251,7 +370,7 @@ TEST(CheckerTest, BankState) {
 TEST(CheckerTest, IllegalCommands) {
   EXPECT_THAT(Rules(Check({{0, static_cast<RowCmd>(7), ColCmd::kNop, 0}})),
               ElementsAre(kRuleEncoding));
-  EXPECT_THAT(Rules(Check({{0, RowCmd::kNop, static_cast<ColCmd>(3), 0}})),
+  EXPECT_THAT(Rules(Check({{0, RowCmd::kNop, static_cast<ColCmd>(7), 0}})),
               ElementsAre(kRuleEncoding));
   EXPECT_THAT(Rules(Check({{0, RowCmd::kAct, ColCmd::kNop, 0, kRows}})),
               ElementsAre(kRuleEncoding));
@@ -311,6 +430,30 @@ TEST(CheckerTest, RefreshInAdvanceCountsUpToTheLimit) {
   EXPECT_EQ(log.count(), 0);
   checker.Refresh(7 * t.tREFI + 1);
   EXPECT_THAT(Rules(log), ElementsAre("tREFI"));
+}
+
+// REFSB counts for its bank alone: a bank that is left out is overdue.
+TEST(CheckerTest, BankRefreshInterval) {
+  Timing t;
+  for (const int left_out : {-1, 11}) {
+    ViolationLog log;
+    TimingChecker checker(0, t, /*refresh_postpone=*/1, &log);
+    for (int64_t now = 0; now < 8 * t.tREFI; ++now) {
+      checker.Refresh(now);
+      const int64_t step = t.tREFI / kBanks;
+      const int bank = static_cast<int>(now / step % kBanks);
+      if (now % step == 0 && bank != left_out)
+        checker.Row(now, RowCmd::kRefsb, bank, 0);
+    }
+    if (left_out < 0) {
+      EXPECT_EQ(log.count(), 0);
+      continue;
+    }
+    EXPECT_EQ(log.count(), 6);
+    EXPECT_EQ(log.violations()[0].rule, "tREFI");
+    EXPECT_EQ(log.violations()[0].bank, left_out);
+    EXPECT_EQ(log.violations()[0].second_cycle, 2 * t.tREFI + 1);
+  }
 }
 
 TEST(CheckerTest, LogKeepsTheFirstAndCountsAll) {

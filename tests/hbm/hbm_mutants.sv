@@ -8,7 +8,7 @@
 module hbm_mutants
   import systole_hbm_pkg::*;
 #(
-    parameter int unsigned N = 17
+    parameter int unsigned N = 18
 ) (
     input  logic                       clk_i,
     input  logic                       rst_ni,
@@ -21,7 +21,7 @@ module hbm_mutants
     output logic [N-1:0][2:0]          row_cmd_o,
     output logic [N-1:0][BankBits-1:0] row_bank_o,
     output logic [N-1:0][RowBits-1:0]  row_addr_o,
-    output logic [N-1:0][1:0]          col_cmd_o,
+    output logic [N-1:0][2:0]          col_cmd_o,
     output logic [N-1:0][BankBits-1:0] col_bank_o,
     output logic [N-1:0][ColBits-1:0]  col_addr_o
 );
@@ -32,12 +32,18 @@ module hbm_mutants
       0: t = HbmTiming;
       1: t.trcdrd = t.trcdrd - 1;
       2: t.trcdwr = t.trcdwr - 1;
-      3: t.trp = t.trp - 1;
-      4: t.tras = t.tras - 1;
+      3: begin  // with them tRC, which they imply
+        t.trp = t.trp - 1;
+        t.trc = t.trc - 1;
+      end
+      4: begin
+        t.tras = t.tras - 1;
+        t.trc  = t.trc - 1;
+      end
       5: t.trrd_s = t.trrd_s - 1;
       6: t.trrd_l = t.trrd_l - 1;
       7: t.tfaw = t.tfaw - 1;
-      8: t.tccd_s = t.tccd_s - 1;
+      8: t.trrefd = t.trrefd - 1;
       9: t.tccd_l = t.tccd_l - 1;
       10: t.twtr_s = t.twtr_s - 1;
       11: t.twtr_l = t.twtr_l - 1;
@@ -45,7 +51,8 @@ module hbm_mutants
       13: t.twr = t.twr - 1;
       14: t.trtp = t.trtp - 1;
       15: t.trfc = t.trfc - 1;
-      default: t.trefi = t.trefi + 500;
+      16: t.trfcsb = t.trfcsb - 1;
+      default: t.trefi = 4 * t.trefi;
     endcase
     return t;
   endfunction
@@ -56,8 +63,8 @@ module hbm_mutants
     systole_hbm_ctrl #(.Timing(mutate(i))) u_ctrl (
         .clk_i, .rst_ni,
         .req_valid_i(req_valid_i[i]), .req_ready_o(req_ready_o[i]), .req_write_i(req_write_i[i]),
-        .req_bank_i(req_bank_i[i]), .req_row_i(req_row_i[i]), .req_col_i(req_col_i[i]), .low_o(),
-        .rsp_room_i(1'b1), .rd_issue_o(), .wr_issue_o(), .act_issue_o(), .refresh_o(),
+        .req_bank_i(req_bank_i[i]), .req_row_i(req_row_i[i]), .req_col_i(req_col_i[i]), .req_tag_i('0), .low_o(),
+        .rd_issue_o(), .wr_issue_o(), .tag_o(), .act_issue_o(), .refresh_o(),
         .row_cmd_o(row_cmd), .row_bank_o(row_bank_o[i]), .row_addr_o(row_addr_o[i]),
         .col_cmd_o(col_cmd), .col_bank_o(col_bank_o[i]), .col_addr_o(col_addr_o[i])
     );

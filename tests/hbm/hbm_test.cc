@@ -10,7 +10,7 @@
 #include "Vhbm4.h"
 #include "Vhbm8.h"
 #include "gtest/gtest.h"
-#include "tests/hbm/bench.h"
+#include "tests/hbm/bandwidth.h"
 #include "tests/testing/seeds.h"
 
 namespace systole::hbm {
@@ -26,21 +26,6 @@ template <>
 struct Pcs<Vhbm4> {
   static constexpr int kValue = 4;
 };
-
-Traffic Linear(uint32_t first, int64_t count, uint32_t stride = 1) {
-  return {[=](int64_t i) {
-            return (first + static_cast<uint32_t>(i) * stride) &
-                   ((1u << kBeatBits) - 1);
-          },
-          count};
-}
-Traffic Random(uint64_t seed, uint32_t first, uint32_t range, int64_t count) {
-  return {[=](int64_t i) {
-            std::mt19937_64 random(seed * 1000003 + static_cast<uint64_t>(i));
-            return first + static_cast<uint32_t>(random() % range);
-          },
-          count};
-}
 
 template <>
 struct Pcs<Vhbm8> {
@@ -84,7 +69,7 @@ TYPED_TEST(HbmTest, RandomTrafficKeepsOrder) {
     }
     bench.CompareMemory();
     EXPECT_TRUE(bench.Clean()) << bench.Report();
-    EXPECT_GT(bench.device().counters(0).refreshes, 3);
+    EXPECT_GT(bench.device().counters(0).bank_refreshes, 50);
   }
 }
 
@@ -131,7 +116,7 @@ TYPED_TEST(HbmTest, NobodyStarves) {
   EXPECT_EQ(result.read_beats, 4 * 4000);
   EXPECT_EQ(result.write_beats, 2 * 4000);
   this->Figure("4 readers and 2 writers, linear", result.Efficiency());
-  EXPECT_GT(result.Efficiency(), 0.68);
+  EXPECT_GT(result.Efficiency(), 0.78);
 }
 
 // A reset at any time loses requests, but neither data in the device nor a
@@ -188,91 +173,39 @@ TYPED_TEST(HbmTest, ResetKeepsData) {
   EXPECT_EQ(bench.device().log().count(), 0) << bench.Report();
 }
 
-TYPED_TEST(HbmTest, StreamingReadsReach90PercentOfPeak) {
+TYPED_TEST(HbmTest, StreamingReadsReach98PercentOfPeak) {
   Bench<TypeParam> bench(TestFixture::kPcs, 21);
+  bench.Idle(600);  // past the first refresh
   Result result = bench.Run({Linear(12345, 60000)}, {}, 0, 200000);
   EXPECT_TRUE(bench.Clean()) << bench.Report();
   this->Figure("one linear reader, refresh included", result.Efficiency());
   std::printf(
-      "[ figure   ]   refresh takes %.1f %% of the cycles, %.1f %% row hits\n",
+      "[ figure   ]   refresh of a bank in %.1f %% of the cycles, %.1f %% row "
+      "hits\n",
       100 * bench.refresh_share(),
       100.0 - 100.0 * bench.activates() / bench.columns());
-  EXPECT_GE(result.Efficiency(), 0.90);
-  EXPECT_GT(bench.device().counters(0).refreshes, 10);
+  EXPECT_GE(result.Efficiency(), 0.98);
+  EXPECT_GT(bench.device().counters(0).bank_refreshes, 200);
   // The counters agree with what passed.
   EXPECT_EQ(bench.perf_read_beats(), result.read_beats);
   EXPECT_EQ(bench.columns(), result.read_beats * TestFixture::kPcs / 2);
 }
 
 TYPED_TEST(HbmTest, Bandwidth) {
-  struct Case {
-    const char* name;
-    std::array<Traffic, kReaders> reads;
-    std::array<Traffic, kWriters> writes;
-    double at_least;
-  };
-  auto window = [](Traffic traffic, int beats) {
-    traffic.window = beats;
-    return traffic;
-  };
-  const uint32_t all = 1u << kBeatBits;
-  std::vector<Case> cases = {
-      {"one linear writer", {}, {Linear(777, 20000)}, 0.88},
-      {"two linear readers", {Linear(0, 8000), Linear(70000, 8000)}, {}, 0.7},
-      {"two linear readers and a writer",
-       {Linear(0, 8000), Linear(70000, 8000)},
-       {Linear(300000, 4000)},
-       0.6},
-      {"four linear readers",
-       {Linear(0, 5000), Linear(70000, 5000), Linear(140000, 5000),
-        Linear(210001, 5000)},
-       {},
-       0.72},
-      {"linear reader, window 32 beats",
-       {window(Linear(99, 20000), 32)},
-       {},
-       0.5},
-      {"linear reader, window 48 beats",
-       {window(Linear(99, 20000), 48)},
-       {},
-       0.6},
-      {"linear reader, window 64 beats",
-       {window(Linear(99, 20000), 64)},
-       {},
-       0.75},
-      {"linear reader, window 96 beats",
-       {window(Linear(99, 20000), 96)},
-       {},
-       0.88},
-      {"linear reader and linear writer",
-       {Linear(0, 15000)},
-       {Linear(300000, 15000)},
-       0.6},
-      {"stride 2 reader", {Linear(5, 10000, 2)}, {}, 0.85},
-      {"stride 4 reader", {Linear(5, 10000, 4)}, {}, 0.5},
-      {"stride 8 reader", {Linear(5, 10000, 8)}, {}, 0.7},
-      {"stride 16 reader", {Linear(5, 10000, 16)}, {}, 0.7},
-      {"stride 64 reader", {Linear(5, 10000, 64)}, {}, 0.4},
-      {"stride 1024 reader (a row each)", {Linear(5, 10000, 1024)}, {}, 0.2},
-      {"random reader (a row each)", {Random(3, 0, all, 10000)}, {}, 0.1},
-      {"random reader and random writer",
-       {Random(3, 0, all, 5000)},
-       {Random(4, 0, all, 5000)},
-       0.08},
-  };
-  for (const Case& c : cases) {
+  for (const BandwidthCase& c : BandwidthCases()) {
     Bench<TypeParam> bench(TestFixture::kPcs, 31);
+    bench.Idle(600);  // past the first refresh
     Result result = bench.Run(c.reads, c.writes, 0, 400000);
     EXPECT_TRUE(bench.Clean()) << c.name << "\n" << bench.Report();
     this->Figure(c.name, result.Efficiency());
-    EXPECT_GE(result.Efficiency(), c.at_least) << c.name;
+    EXPECT_GE(result.Efficiency(), c.limit * c.at_least) << c.name;
   }
 }
 
 // What an isolated read waits for, accepted to answered.
 TYPED_TEST(HbmTest, Latency) {
   Bench<TypeParam> bench(TestFixture::kPcs, 41);
-  bench.Idle(600);  // past the first refresh
+  bench.Run({Linear(512, 1)}, {}, 0, 1000);  // past the first refresh
   auto latency = [&](uint32_t beat) {
     int64_t before = bench.cycle();
     bench.Run({Linear(beat, 1)}, {}, 0, 1000);
@@ -288,7 +221,7 @@ TYPED_TEST(HbmTest, Latency) {
       static_cast<int>(hit), static_cast<int>(closed),
       static_cast<int>(conflict));
   Timing t;
-  EXPECT_EQ(closed - hit, t.tRCDRD - 1);
+  EXPECT_EQ(closed - hit, t.tRCDRD);
   EXPECT_GE(conflict - closed, t.tRP - 1);
   EXPECT_TRUE(bench.Clean()) << bench.Report();
 }
@@ -314,7 +247,7 @@ TYPED_TEST(HbmTest, LongerTimesAreNoticed) {
     if (field.name == "tCL" || field.name == "tCWL") continue;  // below
     Timing checked;
     checked.*field.value += 1;
-    int postpone = 1;
+    int postpone = kRefreshPostpone;
     if (field.name == "tREFI") {
       checked.tREFI -= 600;
       postpone = 0;

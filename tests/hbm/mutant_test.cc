@@ -17,12 +17,13 @@
 namespace systole::hbm {
 namespace {
 
-// In the order of hbm_mutants.sv. Not in the list: tRC, which tRAS + tRP imply
-// (LongerTimes in hbm_test.cc has it), and the two latencies.
+// In the order of hbm_mutants.sv. Not in the list: tRC, which tRAS + tRP imply,
+// tCCD_S, which the scheduler's two steps imply (LongerTimes in hbm_test.cc has
+// both), and the two latencies.
 constexpr const char* kMutants[] = {
     "",       "tRCDRD", "tRCDWR", "tRP",    "tRAS",   "tRRD_S",
-    "tRRD_L", "tFAW",   "tCCD_S", "tCCD_L", "tWTR_S", "tWTR_L",
-    "tRTW",   "tWR",    "tRTP",   "tRFC",   "tREFI"};
+    "tRRD_L", "tFAW",   "tRREFD", "tCCD_L", "tWTR_S", "tWTR_L",
+    "tRTW",   "tWR",    "tRTP",   "tRFC",   "tRFCSB", "tREFI"};
 constexpr int kCount = static_cast<int>(std::size(kMutants));
 
 struct Stimulus {
@@ -51,7 +52,7 @@ TEST(MutantTest, EachWrongTimeIsReported) {
   std::vector<Stimulus> stimuli(kCount);
   std::vector<int64_t> columns(kCount);
   for (int i = 0; i < kCount; ++i) {
-    checkers.emplace_back(i, Timing{}, /*refresh_postpone=*/0, &logs[i]);
+    checkers.emplace_back(i, Timing{}, kRefreshPostpone, &logs[i]);
     stimuli[i].random.seed(100 + i);
   }
   model.clk_i = 0;
@@ -95,7 +96,7 @@ TEST(MutantTest, EachWrongTimeIsReported) {
     model.eval();
     for (int i = 0; i < kCount; ++i) {
       auto row = static_cast<RowCmd>(PortBits(model.row_cmd_o, i * 3, 3));
-      auto col = static_cast<ColCmd>(PortBits(model.col_cmd_o, i * 2, 2));
+      auto col = static_cast<ColCmd>(PortBits(model.col_cmd_o, i * 3, 3));
       columns[i] += col != ColCmd::kNop;
       checkers[i].Refresh(cycle);
       checkers[i].Row(cycle, row,
@@ -114,6 +115,8 @@ TEST(MutantTest, EachWrongTimeIsReported) {
     for (const Violation& violation : logs[i].violations())
       rules.emplace(violation.rule);
     if (i > 0) expected.insert(kMutants[i]);
+    // A bank that is closed or opened early is too short from ACT to ACT too.
+    if (expected.count("tRAS") + expected.count("tRP") > 0) rules.erase("tRC");
     EXPECT_EQ(rules, expected) << "mutant " << i;
     EXPECT_GT(columns[i], 5000) << "mutant " << i;
     std::printf(

@@ -33,8 +33,8 @@ PAYLOADS = {
 }
 # Seeded faults: (file in rtl/, text, what replaces it, what is to be seen).
 FAULTS = {
-    # The refresher does not know whether it waits for the DRAM's reset.
-    "unreset": ("hbm/systole_hbm_refresh.sv", "      reset_wait_q <= 1'b1;\n", "", "unknown"),
+    # The refresher does not begin with the DRAM's reset.
+    "unreset": ("hbm/systole_hbm_refresh.sv", "      state_q    <= StReset;\n", "", "unknown"),
     # The lowest bit of a scaled sum.
     "bit": ("vector/systole_vector_scale.sv", "v_v[c] = v[32:1];", "v_v[c] = {v[32:2], ~v[1]};", "wrong"),
 }
@@ -99,7 +99,7 @@ def bench(ports):
             lines.append(f'        check({port.name}{bits}, pin_{port.name}{bits}, {means}, "{port.name}{bits if elements > 1 else ""}");')
     lines.append("      end")
     # Write commands of each pseudo-channel, the latest one at bit 0.
-    lines += [f"      writes_{element} = {{writes_{element}[30:0], pin_phy_col_cmd_o[{2 * element + 1}:{2 * element}] == 2'd2}};" for element in range(2)]
+    lines += [f"      writes_{element} = {{writes_{element}[30:0], pin_phy_col_cmd_o[{3 * element + 2}:{3 * element}] == 3'd2}};" for element in range(2)]
     lines += ["      if (wrong + unknown != 0 && $test$plusargs(\"stop\")) got = 0;"]
     lines += ["      clk_i = 1;", "      #1 clk_i = 0;", "      cycles = cycles + 1;", "    end",
               '    $display("replay cycles=%0d checked=%0d unknown=%0d wrong=%0d silent=%0d", cycles - 1, checked, unknown, wrong, silent);',

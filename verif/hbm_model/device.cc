@@ -61,6 +61,8 @@ Device::Device(const Options& options) : options_(options) {
 void Device::RowCommand(int pc, int64_t now, const PhyIn& in) {
   Channel& c = channels_[pc];
   c.checker.Row(now, in.row_cmd, in.row_bank, in.row_addr);
+  if (trace_ != nullptr)
+    trace_->Row(now, pc, in.row_cmd, in.row_bank, in.row_addr);
   switch (in.row_cmd) {
     case RowCmd::kAct: {
       uint32_t row = in.row_addr % kRows;
@@ -77,6 +79,9 @@ void Device::RowCommand(int pc, int64_t now, const PhyIn& in) {
     case RowCmd::kRef:
       ++c.counters.refreshes;
       break;
+    case RowCmd::kRefsb:
+      ++c.counters.bank_refreshes;
+      break;
     default:
       break;
   }
@@ -87,7 +92,12 @@ void Device::ColumnCommand(int pc, int64_t now, const PhyIn& in) {
   c.checker.Column(now, in.col_cmd, in.col_bank, in.col_addr);
   Bank& bank = c.banks[in.col_bank];
   int col = in.col_addr % kCols;
-  if (in.col_cmd == ColCmd::kWr) {
+  if (trace_ != nullptr) {
+    trace_->Column(
+        now, pc, in.col_cmd, in.col_bank, bank.row, col,
+        AddressOf({pc, in.col_bank, bank.row, static_cast<uint32_t>(col)}));
+  }
+  if (in.col_cmd == ColCmd::kWr || in.col_cmd == ColCmd::kWra) {
     ++c.counters.writes;
     if (bank.open && bank.page == nullptr)
       bank.page = MakePage(pc, in.col_bank, bank.row);
@@ -95,7 +105,7 @@ void Device::ColumnCommand(int pc, int64_t now, const PhyIn& in) {
     burst.cycle = now + options_.timing.tCWL;
     burst.page = bank.open ? bank.page : nullptr;
     burst.col = col;
-  } else if (in.col_cmd == ColCmd::kRd) {
+  } else if (in.col_cmd == ColCmd::kRd || in.col_cmd == ColCmd::kRda) {
     ++c.counters.reads;
     Burst& burst = c.reads[c.read_tail++ % kInFlight];
     burst.cycle = now + options_.timing.tCL;
@@ -112,6 +122,8 @@ void Device::ColumnCommand(int pc, int64_t now, const PhyIn& in) {
         unwritten_reads_.push_back({now, AddressOf(place)});
     }
   }
+  if (in.col_cmd == ColCmd::kRda || in.col_cmd == ColCmd::kWra)
+    bank.open = false;
 }
 
 void Device::TakeData(Channel* c, int64_t now, const PhyIn& in) {

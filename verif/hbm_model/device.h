@@ -25,6 +25,7 @@
 #include "absl/types/span.h"
 #include "systole/gen/hbm.h"
 #include "verif/hbm_model/timing_checker.h"
+#include "verif/hbm_model/trace.h"
 
 namespace systole::hbm {
 
@@ -56,7 +57,8 @@ class Device {
     int refresh_postpone = kRefreshPostpone;
   };
   struct Counters {  // of a pseudo-channel
-    int64_t cycles = 0, activates = 0, reads = 0, writes = 0, refreshes = 0;
+    int64_t cycles = 0, activates = 0, reads = 0, writes = 0;
+    int64_t refreshes = 0, bank_refreshes = 0;  // REF, REFSB
   };
   struct UnwrittenRead {
     int64_t cycle;
@@ -83,6 +85,9 @@ class Device {
   // hold accepted writes back). OutOfRange beyond the capacity.
   absl::Status Write(uint64_t address, absl::Span<const uint8_t> bytes);
   absl::Status Read(uint64_t address, absl::Span<uint8_t> bytes) const;
+
+  // From now on each command goes there too; null: nowhere.
+  void set_trace(TraceWriter* trace) { trace_ = trace; }
 
   int pcs() const { return options_.pcs; }
   uint64_t capacity() const { return CapacityBytes(options_.pcs); }
@@ -145,6 +150,7 @@ class Device {
 
   Options options_;
   ViolationLog log_;
+  TraceWriter* trace_ = nullptr;
   std::vector<Channel> channels_;
   int64_t unwritten_read_count_ = 0;
   std::vector<UnwrittenRead> unwritten_reads_;

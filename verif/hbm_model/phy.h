@@ -23,7 +23,7 @@
 namespace systole::hbm {
 
 // Bits of a pseudo-channel's ports.
-inline constexpr int kRowCmdBits = 3, kColCmdBits = 2;
+inline constexpr int kRowCmdBits = 3, kColCmdBits = 3;
 inline constexpr int kBankBits = 4, kRowBits = 15, kColBits = 5;
 
 // `width` bits (at most 32) of a port from bit `lsb`.

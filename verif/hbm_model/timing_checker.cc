@@ -11,8 +11,8 @@
 namespace systole::hbm {
 namespace {
 
-constexpr std::array<std::string_view, 5> kKindNames = {"ACT", "PRE", "REF",
-                                                        "RD", "WR"};
+constexpr std::array<std::string_view, 8> kKindNames = {
+    "ACT", "PRE", "REF", "REFSB", "RD", "WR", "RDA", "WRA"};
 
 }  // namespace
 
@@ -36,7 +36,7 @@ TimingChecker::TimingChecker(int pc, const Timing& timing, int refresh_postpone,
   }
   acts_.fill(kNever);
   bus_from_.fill(kNever);
-  refresh_deadline_ = int64_t{1 + refresh_postpone_} * timing_.tREFI;
+  SetRefreshDeadline();
 
   const Timing& t = timing_;
   const int write_data = t.tCWL + kBurstCycles;  // WR to the end of its data
@@ -45,11 +45,29 @@ TimingChecker::TimingChecker(int pc, const Timing& timing, int refresh_postpone,
   AddRule(kAct, "tRRD_S", kAct, kChannel, t.tRRD_S);
   AddRule(kAct, "tRP", kPre, kBank, t.tRP);
   AddRule(kAct, "tRFC", kRef, kChannel, t.tRFC);
+  AddRule(kAct, "tRFCSB", kRefSb, kBank, t.tRFCSB);
+  AddRule(kAct, "tRRD_L", kRefSb, kBankGroup, t.tRRD_L);
+  AddRule(kAct, "tRREFD", kRefSb, kChannel, t.tRREFD);
   AddRule(kPre, "tRAS", kAct, kBank, t.tRAS);
   AddRule(kPre, "tRTP", kRd, kBank, t.tRTP);
   AddRule(kPre, "tWR", kWr, kBank, write_data + t.tWR);
   AddRule(kRef, "tRP", kPre, kChannel, t.tRP);
+  AddRule(kRef, "tRC", kAct, kChannel, t.tRC);
   AddRule(kRef, "tRFC", kRef, kChannel, t.tRFC);
+  AddRule(kRef, "tRFCSB", kRefSb, kChannel, t.tRFCSB);
+  AddRule(kRefSb, "tRC", kAct, kBank, t.tRC);
+  AddRule(kRefSb, "tRRD_L", kAct, kBankGroup, t.tRRD_L);
+  AddRule(kRefSb, "tRRD_S", kAct, kChannel, t.tRRD_S);
+  AddRule(kRefSb, "tRP", kPre, kBank, t.tRP);
+  AddRule(kRefSb, "tRFC", kRef, kChannel, t.tRFC);
+  AddRule(kRefSb, "tRFCSB", kRefSb, kBank, t.tRFCSB);
+  AddRule(kRefSb, "tRREFD", kRefSb, kChannel, t.tRREFD);
+  // A bank that RDA or WRA closes; when tRAS is the longer wait, tRC says so.
+  for (Kind second : {kAct, kRef, kRefSb}) {
+    const Scope scope = second == kRef ? kChannel : kBank;
+    AddRule(second, kRuleRda, kRda, scope, t.tRTP + t.tRP);
+    AddRule(second, kRuleWra, kWra, scope, write_data + t.tWR + t.tRP);
+  }
   AddRule(kRd, "tRCDRD", kAct, kBank, t.tRCDRD);
   AddRule(kRd, "tCCD_L", kRd, kBankGroup, t.tCCD_L);
   AddRule(kRd, "tCCD_S", kRd, kChannel, t.tCCD_S);
@@ -151,12 +169,21 @@ void TimingChecker::Row(int64_t cycle, RowCmd command, int bank, uint32_t row) {
         }
       }
       Check(cycle, kRef, 0);
-      last_[kRef].channel = cycle;
-      int64_t most = cycle / timing_.tREFI + 1 + refresh_postpone_;
-      refreshes_ = std::min(refreshes_ + 1, most);
-      refresh_deadline_ = (refreshes_ + 1 + refresh_postpone_) * timing_.tREFI;
+      Record(cycle, kRef, 0);
+      for (int b = 0; b < kBanks; ++b) RefreshBank(cycle, b);
+      SetRefreshDeadline();
       return;
     }
+    case RowCmd::kRefsb:
+      if (open_[bank]) {
+        Report(kRuleRefOpen, bank, last_[kAct].bank[bank], cycle,
+               absl::StrFormat("opened in cycle %d", last_[kAct].bank[bank]));
+      }
+      Check(cycle, kRefSb, bank);
+      Record(cycle, kRefSb, bank);
+      RefreshBank(cycle, bank);
+      SetRefreshDeadline();
+      return;
   }
   Report(kRuleEncoding, bank, -1, cycle,
          absl::StrFormat("row command %d", static_cast<int>(command)));
@@ -165,7 +192,7 @@ void TimingChecker::Row(int64_t cycle, RowCmd command, int bank, uint32_t row) {
 void TimingChecker::Column(int64_t cycle, ColCmd command, int bank,
                            uint32_t col) {
   if (command == ColCmd::kNop) return;
-  if (command != ColCmd::kRd && command != ColCmd::kWr) {
+  if (command > ColCmd::kWra) {
     Report(kRuleEncoding, bank, -1, cycle,
            absl::StrFormat("column command %d", static_cast<int>(command)));
     return;
@@ -174,7 +201,8 @@ void TimingChecker::Column(int64_t cycle, ColCmd command, int bank,
     Report(kRuleEncoding, bank, -1, cycle,
            absl::StrFormat("column %d of %d", col, kCols));
   }
-  Kind kind = command == ColCmd::kRd ? kRd : kWr;
+  const bool read = command == ColCmd::kRd || command == ColCmd::kRda;
+  const Kind kind = read ? kRd : kWr;
   bool violated = false;
   if (!open_[bank]) {
     violated = true;
@@ -184,6 +212,10 @@ void TimingChecker::Column(int64_t cycle, ColCmd command, int bank,
   violated |= Check(cycle, kind, bank);
   DataBus(cycle, kind, bank, violated);
   Record(cycle, kind, bank);
+  if (command == ColCmd::kRda || command == ColCmd::kWra) {
+    Record(cycle, read ? kRda : kWra, bank);
+    open_[bank] = false;
+  }
 }
 
 // Bursts must not overlap on the data bus. Where a rule of the table already
@@ -203,15 +235,36 @@ void TimingChecker::DataBus(int64_t cycle, Kind kind, int bank,
   bus_from_[kind == kRd ? 0 : 1] = from;
 }
 
-// After a report the missing REF counts as done, so that one lapse is reported
-// once an interval.
+// What is done further in advance does not count.
+void TimingChecker::RefreshBank(int64_t cycle, int bank) {
+  const int64_t most = cycle / timing_.tREFI + 1 + refresh_postpone_;
+  refreshes_[bank] = std::min(refreshes_[bank] + 1, most);
+}
+
+void TimingChecker::SetRefreshDeadline() {
+  const int64_t least = *std::min_element(refreshes_.begin(), refreshes_.end());
+  refresh_deadline_ = (least + 1 + refresh_postpone_) * timing_.tREFI;
+}
+
+// After a report the missing refreshes count as done, so that one lapse is
+// reported once an interval.
 void TimingChecker::RefreshOverdue(int64_t cycle) {
-  Report("tREFI", -1, last_[kRef].channel == kNever ? -1 : last_[kRef].channel,
+  const int64_t least = *std::min_element(refreshes_.begin(), refreshes_.end());
+  int late = 0, first = 0;
+  for (int b = kBanks - 1; b >= 0; --b) {
+    if (refreshes_[b] > least) continue;
+    first = b;
+    ++late;
+    ++refreshes_[b];
+  }
+  const int64_t before =
+      std::max(last_[kRef].bank[0], last_[kRefSb].bank[first]);
+  Report("tREFI", late == kBanks ? -1 : first, before == kNever ? -1 : before,
          cycle,
-         absl::StrFormat("%d REF in %d cycles: more than %d owed", refreshes_,
-                         cycle, refresh_postpone_));
-  ++refreshes_;
-  refresh_deadline_ += timing_.tREFI;
+         absl::StrFormat("%d refreshes of %d banks in %d cycles: more than %d "
+                         "owed",
+                         least, late, cycle, refresh_postpone_));
+  SetRefreshDeadline();
 }
 
 }  // namespace systole::hbm

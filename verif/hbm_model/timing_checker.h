@@ -10,7 +10,7 @@
 //   TimingChecker checker(/*pc=*/0, Timing{}, kRefreshPostpone, &log);
 //   checker.Row(cycle, RowCmd::kAct, bank, row);
 //   checker.Column(cycle, ColCmd::kRd, bank, col);
-//   checker.Refresh(cycle);  // every cycle: is a REF overdue?
+//   checker.Refresh(cycle);  // every cycle: is a refresh overdue?
 //   if (log.count() != 0) std::cerr << log.violations()[0].text;
 
 #ifndef SYSTOLE_VERIF_HBM_MODEL_TIMING_CHECKER_H_
@@ -30,7 +30,9 @@ namespace systole::hbm {
 inline constexpr std::string_view kRuleActOpen = "ACT on an open bank";
 inline constexpr std::string_view kRuleClosed =
     "column command on a closed bank";
-inline constexpr std::string_view kRuleRefOpen = "REF with an open bank";
+inline constexpr std::string_view kRuleRefOpen = "refresh of an open bank";
+inline constexpr std::string_view kRuleRda = "tRTP + tRP after RDA";
+inline constexpr std::string_view kRuleWra = "tWR + tRP after WRA";
 inline constexpr std::string_view kRuleDataBus = "data bus collision";
 inline constexpr std::string_view kRuleEncoding = "illegal command";
 
@@ -61,8 +63,8 @@ class ViolationLog {
 
 class TimingChecker {
  public:
-  // `refresh_postpone` REF may be owed at any time; as many may be issued in
-  // advance.
+  // `refresh_postpone` refreshes of a bank (REF or REFSB) may be owed at any
+  // time; as many may be issued in advance.
   TimingChecker(int pc, const Timing& timing, int refresh_postpone,
                 ViolationLog* log);
 
@@ -71,7 +73,7 @@ class TimingChecker {
   void Row(int64_t cycle, RowCmd command, int bank, uint32_t row);
   void Column(int64_t cycle, ColCmd command, int bank, uint32_t col);
 
-  // To be called in each cycle.
+  // To be called in each cycle: is a refresh overdue?
   void Refresh(int64_t cycle) {
     if (cycle > refresh_deadline_) RefreshOverdue(cycle);
   }
@@ -79,7 +81,7 @@ class TimingChecker {
   bool IsOpen(int bank) const { return open_[bank]; }
 
  private:
-  enum Kind { kAct, kPre, kRef, kRd, kWr, kKinds };
+  enum Kind { kAct, kPre, kRef, kRefSb, kRd, kWr, kRda, kWra, kKinds };
   enum Scope { kBank, kBankGroup, kChannel };
   struct Rule {
     std::string_view name;
@@ -99,6 +101,8 @@ class TimingChecker {
   // Returns whether a rule was violated.
   bool Check(int64_t cycle, Kind second, int bank);
   void Record(int64_t cycle, Kind kind, int bank);
+  void RefreshBank(int64_t cycle, int bank);
+  void SetRefreshDeadline();
   void Precharge(int64_t cycle, int bank);
   void DataBus(int64_t cycle, Kind kind, int bank, bool explained);
   void RefreshOverdue(int64_t cycle);
@@ -115,7 +119,7 @@ class TimingChecker {
   std::array<int64_t, 4> acts_;  // the last four ACT, oldest at act_index_
   int act_index_ = 0;
   std::array<int64_t, 2> bus_from_;  // data of the last RD and WR
-  int64_t refreshes_ = 0;
+  std::array<int64_t, kBanks> refreshes_{};
   int64_t refresh_deadline_;
 };
 

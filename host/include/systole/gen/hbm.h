@@ -29,12 +29,15 @@ enum class RowCmd : uint8_t {
   kPre = 2,  // close row_bank (no effect on a closed bank)
   kPrea = 3,  // close all banks
   kRef = 4,  // refresh all banks, which must be closed
+  kRefsb = 5,  // refresh row_bank, which must be closed
 };
 
 enum class ColCmd : uint8_t {
   kNop = 0,  // no command
   kRd = 1,  // read the burst col_addr of the open row of col_bank
   kWr = 2,  // write the burst col_addr of the open row of col_bank
+  kRda = 3,  // rd, then close the bank as soon as tRTP and tRAS allow
+  kWra = 4,  // wr, then close the bank as soon as tWR and tRAS allow
 };
 
 // Timing in cycles; the defaults are the table's values.
@@ -57,14 +60,16 @@ struct Timing {
   int tWR = 16;  // end of write data to PRE, same bank
   int tRTP = 6;  // RD to PRE, same bank
   int tRFC = 260;  // REF to ACT or REF
-  int tREFI = 3900;  // average interval of REF
+  int tREFI = 3900;  // average interval of the refreshes of a bank, by REF or REFSB
+  int tRFCSB = 160;  // REFSB to ACT or REFSB of the bank, or to REF
+  int tRREFD = 8;  // REFSB to ACT or REFSB, any two banks
 };
 
 struct TimingField {
   std::string_view name;
   int Timing::*value;
 };
-inline constexpr std::array<TimingField, 19> kTimingFields = {{
+inline constexpr std::array<TimingField, 21> kTimingFields = {{
     {"tCL", &Timing::tCL},
     {"tCWL", &Timing::tCWL},
     {"tRCDRD", &Timing::tRCDRD},
@@ -84,8 +89,10 @@ inline constexpr std::array<TimingField, 19> kTimingFields = {{
     {"tRTP", &Timing::tRTP},
     {"tRFC", &Timing::tRFC},
     {"tREFI", &Timing::tREFI},
+    {"tRFCSB", &Timing::tRFCSB},
+    {"tRREFD", &Timing::tRREFD},
 }};
-inline constexpr int kRefreshPostpone = 8;  // REF that may be owed
+inline constexpr int kRefreshPostpone = 8;  // of a bank, owed or in advance
 
 // Where a beat lives: `group` is the lower or upper half of the pseudo-channels, `bank` {bank group, bank}.
 struct Location {

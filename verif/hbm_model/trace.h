@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Traces of what an HBM device gets, in the formats of the open DRAM
+// simulators, and the check of one that was read back.
+//
+//   auto trace = TraceWriter::Create("run").value();
+//   device->set_trace(trace.get());
+//   ...
+//   absl::Status status = trace->Close();  // a full disk is told of here
+//   auto found = CheckCommandTrace("run.cmd", Timing{}).value();
+//
+// PREFIX.cmd holds commands, a line each, as the TraceRecorder of Ramulator 2
+// writes them for HBM2: `cycle, command, channel, pseudo-channel, bank group,
+// bank, row, column`, -1 where the command has none. PREFIX.trace holds column
+// commands as requests, as DRAMsim3 replays them (`dramsim3main -t`):
+// `0xADDRESS READ|WRITE cycle`, the byte address of the burst.
+
+#ifndef SYSTOLE_VERIF_HBM_MODEL_TRACE_H_
+#define SYSTOLE_VERIF_HBM_MODEL_TRACE_H_
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "systole/gen/hbm.h"
+#include "verif/hbm_model/timing_checker.h"
+
+namespace systole::hbm {
+
+class TraceWriter {
+ public:
+  static absl::StatusOr<std::unique_ptr<TraceWriter>> Create(
+      const std::string& prefix);
+  ~TraceWriter();
+
+  void Row(int64_t cycle, int pc, RowCmd command, int bank, uint32_t row);
+  // `address`: of the burst, in bytes.
+  void Column(int64_t cycle, int pc, ColCmd command, int bank, uint32_t row,
+              uint32_t col, uint64_t address);
+
+  // Writes what is left; an error if any of it could not be written.
+  absl::Status Close();
+
+ private:
+  explicit TraceWriter(std::string prefix) : prefix_(std::move(prefix)) {}
+  std::string prefix_;
+  std::FILE* commands_ = nullptr;
+  std::FILE* requests_ = nullptr;
+};
+
+struct TraceVerdict {
+  int64_t commands = 0;
+  int pcs = 0;  // pseudo-channels that have commands
+  ViolationLog log;
+};
+
+// Reads a command trace and puts it to a TimingChecker of each pseudo-channel.
+// An error names the file and the line that it does not understand.
+absl::StatusOr<TraceVerdict> CheckCommandTrace(const std::string& path,
+                                               const Timing& timing);
+
+}  // namespace systole::hbm
+
+#endif  // SYSTOLE_VERIF_HBM_MODEL_TRACE_H_
