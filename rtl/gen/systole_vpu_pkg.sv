@@ -26,7 +26,7 @@ package systole_vpu_pkg;
   typedef enum logic [3:0] {
     ClassScalar = 4'h0,  // scalar arithmetic, executed at issue
     ClassControl = 4'h1,  // branches and the state of the sequence, executed at issue
-    ClassLoad = 4'h2,  // memory to vector register, unit by the destination's bank (0, 1)
+    ClassLoad = 4'h2,  // memory to vector register, unit by the destination's bank (0, 1), or to a scalar one
     ClassStore = 4'h3,  // vector register of any bank to unified buffer
     ClassFloat = 4'h4,  // ALU (bank 2, 3): fp32 multiply and add
     ClassSelect = 4'h5,  // ALU: fp32 comparison, minimum, maximum, selection
@@ -56,6 +56,7 @@ package systole_vpu_pkg;
     VopLd16 = 8'h21,  // row i = bf16 elements at byte a + imm + i*b, as fp32
     VopLd8 = 8'h22,  // row i = int8 elements at byte a + imm + i*b, as int32
     VopLdacc = 8'h23,  // row i = accumulator row a + imm + i*b
+    VopLds = 8'h24,  // d = word at byte a + imm
     VopSt32 = 8'h30,  // 32-bit elements at byte a + imm + i*b = row i of d
     VopSt16 = 8'h31,  // bf16 elements at byte a + imm + i*b = row i of d, fp32 rounded to nearest even
     VopSt8 = 8'h32,  // bytes at byte a + imm + i*b = low 8 bits of row i of d
@@ -149,7 +150,7 @@ package systole_vpu_pkg;
         return {1'b1, KindSdst, KindNone, KindNone, KindNone, 1'b1};
       VopAdd, VopSub, VopMul, VopAnd:
         return {1'b1, KindSdst, KindSsrc, KindSsrc, KindNone, 1'b0};
-      VopAddi, VopSlli, VopSrli:
+      VopAddi, VopSlli, VopSrli, VopLds:
         return {1'b1, KindSdst, KindSsrc, KindNone, KindNone, 1'b1};
       VopBeq, VopBne, VopBlt:
         return {1'b1, KindNone, KindSsrc, KindSsrc, KindNone, 1'b1};

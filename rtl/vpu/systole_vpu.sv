@@ -92,6 +92,9 @@ module systole_vpu
   held_t      held [Units];
   logic [63:0] present [8];
   logic [1:0] loaded;
+  // verilator lint_off UNUSEDSIGNAL
+  logic [1:0] word_valid;  // load unit 0's alone
+  // verilator lint_on UNUSEDSIGNAL
   logic       stored;
 
   // Registers.
@@ -153,6 +156,8 @@ module systole_vpu
       .start_i   (run),
       .args_i    (run_args),
       .stop_i    (issued_all),
+      .word_valid_i(word_valid[0]),
+      .word_i    (load0_row[31:0]),
       .valid_i   (decoded_valid),
       .ready_o   (decoded_ready),
       .decoded_i (decoded),
@@ -284,7 +289,8 @@ module systole_vpu
         .acc_data_i (acc_rd_data_i),
         .soon_o     (soon[u]),
         .write_o    (write[u]),
-        .wdata_o    (wdata)
+        .wdata_o    (wdata),
+        .word_o     (word_valid[u])
     );
 
     assign tail          = (OffBits + 1)'(ub_addr[u][OffBits-1:0]) + (OffBits + 1)'(ub_bytes[u]) - 1'b1;

@@ -77,7 +77,7 @@ module systole_vpu_dispatch
   logic [7:0]  taken;  // rows that the instruction will write
 
   function automatic logic writes(vpu_op_e op);
-    return class_of(op) != ClassStore && !(op inside {VopFence, VopHalt, VopTpush});
+    return class_of(op) != ClassStore && !(op inside {VopFence, VopHalt, VopTpush, VopLds});
   endfunction
 
   // Rows of a load or store lie in a line: when its ends are in range, and no step can leap over what is outside, all are.

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Scalar registers and what works on them: arithmetic, branches, vl, lanes, and the operands of vector instructions, which go on
-// to the dispatch. One instruction a cycle; a multiplication takes three, a taken branch three.
+// to the dispatch. One instruction a cycle; a multiplication takes three, a taken branch three. A word for a scalar register goes
+// through the dispatch and load unit 0 as a row does; what is behind it waits here.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_issue
@@ -17,6 +18,8 @@ module systole_vpu_issue
     input  logic              start_i,
     input  logic [11:0][31:0] args_i,
     input  logic              stop_i,     // drop everything
+    input  logic              word_valid_i,  // the word that was asked for
+    input  logic [31:0]       word_i,
 
     input  logic              valid_i,
     output logic              ready_o,
@@ -49,9 +52,10 @@ module systole_vpu_issue
   vpu_class_e  cls;
   vpu_op_e     op;
   logic [31:0] a, b, c, imm, index, result;  // a, b, c: read with the instruction, a cycle ago
-  logic        is_scalar, is_branch, is_vl, is_lanes, local_op, is_mul, taken, far, bad, go;
+  logic        is_scalar, is_branch, is_vl, is_lanes, local_op, is_mul, is_lds, taken, far, bad, go, send;
   logic [31:0] mul_a_q, mul_b_q, product_q;
   logic [1:0]  mul_q;  // cycles that the multiplication in this stage has taken
+  logic        asked_q;  // the load of a word in this stage was handed on
 
   assign in    = decoded_i.instr;
   assign op    = vpu_op_e'(in.op);
@@ -66,7 +70,7 @@ module systole_vpu_issue
   endfunction
 
   logic written;
-  assign written = valid_i && is_scalar && !decoded_i.illegal && in.d != '0;
+  assign written = valid_i && (is_scalar || is_lds) && !decoded_i.illegal && in.d != '0;
 
   always_ff @(posedge clk_i) begin
     if (ahead_valid_i) begin
@@ -81,6 +85,7 @@ module systole_vpu_issue
   assign is_vl     = op == VopVl;
   assign is_lanes  = op == VopLanes;
   assign is_mul    = op == VopMul && !decoded_i.illegal;
+  assign is_lds    = op == VopLds && !decoded_i.illegal;
   assign taken     = (op == VopBeq && a == b) || (op == VopBne && a != b) || (op == VopBlt && signed'(a) < signed'(b));
   assign far       = imm >= VpuImemWords;
 
@@ -88,7 +93,8 @@ module systole_vpu_issue
                (is_lanes && (a == '0 || a > Cols));
   assign local_op = !bad && (is_scalar || is_branch || is_vl || is_lanes);
 
-  assign ready_o    = local_op ? !is_mul || mul_q == 2'd2 : !valid_o || ready_i;
+  assign ready_o    = local_op ? !is_mul || mul_q == 2'd2 : is_lds ? asked_q && word_valid_i : !valid_o || ready_i;
+  assign send       = valid_i && !local_op && !asked_q && (!valid_o || ready_i);
   assign go         = valid_i && ready_o;
   assign redirect_o = go && is_branch && taken && !bad;
   assign target_o   = imm[10:0];
@@ -102,6 +108,7 @@ module systole_vpu_issue
       VopMul: result = product_q;
       VopSlli: result = a << imm[4:0];
       VopSrli: result = a >> imm[4:0];
+      VopLds: result = word_i;
       default: result = a & b;
     endcase
   end
@@ -120,8 +127,8 @@ module systole_vpu_issue
   end
 
   always_ff @(posedge clk_i) begin
-    if (go && local_op) begin
-      if (is_scalar && in.d != '0) s_q[in.d[3:0]] <= result;
+    if (go && (local_op || is_lds)) begin
+      if ((is_scalar || is_lds) && in.d != '0) s_q[in.d[3:0]] <= result;
       if (is_vl) vl_q <= a > VpuVectorRows ? 4'(VpuVectorRows) : a[3:0];
       if (is_lanes) lanes_q <= a[LaneBits:0];
     end
@@ -158,6 +165,7 @@ module systole_vpu_issue
     unique case (op)
       VopLd32, VopSt32: size = 32'(lanes_q) << 2;
       VopLd16, VopSt16: size = 32'(lanes_q) << 1;
+      VopLds: size = 32'd4;
       default: size = 32'(lanes_q);
     endcase
 
@@ -171,13 +179,17 @@ module systole_vpu_issue
     uop.source[2] = source(fields.c, vpu_c(in), vpu_cm(in), fields.d == KindVdst, in.d);
     if (cls == ClassStore) uop.source[0] = '{used: 1'b1, from_reg: 1'b1, row0: 1'b0, own: 1'b0, number: in.d};
     if (fields.imm) uop.source[2].used = 1'b0;
+    if (op == VopLds) begin
+      uop.d    = '0;
+      uop.rows = 4'd1;
+    end
     uop.scalar[0] = memory ? a + imm : a;
     uop.scalar[1] = op == VopRotl || op == VopBcl ? index : b;
     uop.scalar[2] = memory ? size : c;
   end
 
   always_ff @(posedge clk_i) begin
-    if (go && !local_op) begin
+    if (send) begin
       uop_o   <= uop;
       pc_o    <= decoded_i.pc;
       bad_o   <= bad;
@@ -188,8 +200,13 @@ module systole_vpu_issue
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || stop_i) valid_o <= 1'b0;
-    else if (go && !local_op) valid_o <= 1'b1;
+    else if (send) valid_o <= 1'b1;
     else if (ready_i) valid_o <= 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || stop_i || go) asked_q <= 1'b0;
+    else if (send) asked_q <= is_lds;
   end
 
   // The state of a running program is legal.
@@ -199,5 +216,6 @@ module systole_vpu_issue
       a_lanes : assert (lanes_q != '0 && 32'(lanes_q) <= Cols);
       a_zero : assert (s_q[0] == '0);
     end
+    if (rst_ni && word_valid_i) a_word : assert (valid_i && is_lds && asked_q);
   end
 endmodule

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Load unit: asks for a row a cycle, of the unified buffer or the accumulators, converts what comes two cycles after the grant and
-// writes it into its bank in the cycle after. Lanes beyond those that are loaded become 0.
+// writes it into its bank in the cycle after. Lanes beyond those that are loaded become 0. A word of lds is written nowhere.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_load
@@ -40,7 +40,8 @@ module systole_vpu_load
 
     output write_t                 soon_o,    // what write_o is in the next cycle
     output write_t                 write_o,
-    output logic [Width-1:0]       wdata_o
+    output logic [Width-1:0]       wdata_o,
+    output logic                   word_o     // lane 0 of wdata_o is a word that lds asked for
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned LaneBits = $clog2(Cols) + 1;
@@ -76,7 +77,7 @@ module systole_vpu_load
     tag.number = uop_i.d[2:0];
     tag.row    = row_i;
     unique case (uop_i.op)
-      VopLd32: tag.lanes = LaneBits'(bytes >> 2);
+      VopLd32, VopLds: tag.lanes = LaneBits'(bytes >> 2);
       VopLd16: tag.lanes = LaneBits'(bytes >> 1);
       default: tag.lanes = LaneBits'(bytes);
     endcase
@@ -91,9 +92,10 @@ module systole_vpu_load
     d1_q.valid    <= rst_ni && tag.valid;
     d2_q.valid    <= rst_ni && d1_q.valid;
     write_o       <= soon_o;
+    word_o        <= rst_ni && d2_q.valid && d2_q.op == VopLds;
   end
 
-  assign soon_o = '{valid: rst_ni && d2_q.valid, number: d2_q.number, row: d2_q.row};
+  assign soon_o = '{valid: rst_ni && d2_q.valid && d2_q.op != VopLds, number: d2_q.number, row: d2_q.row};
 
   // Conversion. Words and lanes as arrays for vector code.
   always_ff @(posedge clk_i) begin : convert

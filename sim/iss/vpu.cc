@@ -188,7 +188,19 @@ class Run {
            static_cast<uint32_t>(i) * s_[x.b];
   }
 
+  // A word for a scalar register.
+  Result LoadScalar(const vpu::Instr& x) {
+    const uint64_t address = s_[x.a] + static_cast<uint32_t>(x.imm);
+    if (Result r = CheckRow(address, 4)) return r;
+    uint32_t word;
+    std::memcpy(&word, &state_.ub[address], 4);
+    if (log_.enabled) log_.Load(pc_, {address, address + 4});
+    if (x.d != 0) s_[x.d] = word;
+    return std::nullopt;
+  }
+
   Result Load(const vpu::Instr& x) {
+    if (x.op == vpu::Op::kLds) return LoadScalar(x);
     for (int i = 0; i < vl_; ++i) {
       const uint64_t address = Address(x, i);
       uint32_t* to = vpu_.row(x.d, i);

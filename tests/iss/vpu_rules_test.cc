@@ -33,6 +33,20 @@ TEST_F(VpuTest, RulesOfVectorPrograms) {
                         "bytes 0x10fc..0x10ff, stored since the last fence"));
   ASSERT_EQ(Run(with("fence")), Iss::Event::kHalted);
   EXPECT_EQ(Problems(), "");
+  // A word for a scalar register is a load as any other.
+  const std::string text =
+      "iota v32, s0\nst32 v32, s0, s0, 0x1000\n%\n"
+      "lds s1, s0, 0x101C\nhalt\n";
+  for (const bool fenced : {false, true}) {
+    std::string words = text;
+    words.replace(words.find('%'), 1, fenced ? "fence" : "");
+    ASSERT_EQ(Run(words), Iss::Event::kHalted);
+    EXPECT_THAT(Problems(),
+                fenced ? testing::IsEmpty()
+                       : testing::Matcher<std::string>(HasSubstr(
+                             "instruction 102 loads unified buffer bytes "
+                             "0x101c..0x101f, stored since the last fence")));
+  }
   // Rows that were never written: beyond vl, and all eight for rotrow.
   ASSERT_EQ(Run("li s1, 3\nvl s1\niota v32, s0\nli s1, 4\nvl s1\n"
                 "fadd v16, v32, v32\nfadd v17, v32.0, s1\nhalt\n"),
@@ -124,6 +138,8 @@ TEST_F(VpuTest, Faults) {
          "");
   expect("iota v32, s0\nst8 v32, s0, s0, -1\n", isa::Fault::kUbRange,
          0xFFFFFFFF, "");
+  expect("li s1, 0x1FFFD\nlds s2, s1\n", isa::Fault::kUbRange, 0x1FFFD,
+         "row of vector instruction 101");
   expect("li s1, 1\nldacc v0, s1, s1, 504\n", isa::Fault::kAccRange, 512,
          "ldacc of vector instruction 101");
   expect("loop: beq s0, s0, loop\n", isa::Fault::kWatchdog, 100,

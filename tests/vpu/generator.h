@@ -122,6 +122,8 @@ class Generator {
   void Load(int d);
 
   void LoadAcc(int d);
+  // A word for a scalar register.
+  void LoadWord();
 
   template <typename F>
   void EachByte(int b, uint32_t at, uint32_t bytes, F f) {

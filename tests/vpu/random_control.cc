@@ -134,7 +134,7 @@ void Generator::Loop() {
 void Generator::Faulting() {
   Instr x;
   x.am = x.bm = static_cast<uint8_t>(Mode::kScalar);
-  switch (Below(8)) {
+  switch (Below(9)) {
     case 0: {  // any illegal word
       uint64_t word;
       do {
@@ -169,6 +169,11 @@ void Generator::Faulting() {
       return Outside(x, preset_.acc_rows, 1);
     case 6:
       return FaultyTranspose();
+    case 7:  // the last bytes are outside, or all
+      x.op = Op::kLds, x.d = kScratch, x.bm = 0;
+      x.imm = Chance(50) ? static_cast<int32_t>(preset_.ub_bytes) - Below(4)
+                         : static_cast<int32_t>(Bits() | 0x80000000);
+      break;
     default:
       x.op = Op::kBeq, x.am = x.bm = 0;
       x.imm = Pick<int32_t>({kImemWords, -1, 1 << 20, INT32_MIN});

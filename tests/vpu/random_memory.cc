@@ -81,6 +81,29 @@ void Generator::Load(int d) {
   }
 }
 
+void Generator::LoadWord() {
+  Instr x;
+  x.op = Op::kLds;
+  do {
+    x.d = static_cast<uint8_t>(Chance(10) ? 0 : Between(7, kScalarRegs - 1));
+  } while (x.d == kBump || x.d == kCount);
+  const int rows = std::exchange(vl_, 1);
+  moving_ = in_loop_ && Chance(60);
+  const bool written = !(in_loop_ && !loop_fenced_) && Chance(50);
+  for (int tries = 0; tries < 8; ++tries) {
+    const uint32_t begin = written && tries < 7 ? write_at_ : read_at_;
+    const uint32_t size = begin == read_at_ ? read_size_ : write_size_;
+    const auto at = Place(0, 4, begin, size, moving_);
+    if (!at || (begin == write_at_ && !Clean(0, *at, 4))) continue;
+    Address(&x, *at, 0);
+    x.bm = 0;
+    Emit(x);
+    if (x.d != 0) scalar_[x.d].reset();
+    break;
+  }
+  vl_ = rows;
+}
+
 void Generator::LoadAcc(int d) {
   Instr x;
   x.op = Op::kLdacc, x.d = static_cast<uint8_t>(d);

@@ -141,8 +141,10 @@ void Generator::Item() {
     VectorOp(16 + Below(16));
   } else if (kind < 76) {
     VectorOp(32 + Below(8));
-  } else if (kind < 82) {
+  } else if (kind < 80) {
     Scalar();
+  } else if (kind < 82) {
+    LoadWord();
   } else if (kind < 86) {
     SetVl(Chance(40) ? kVectorRows : Between(1, kVectorRows));
   } else if (kind < 89) {

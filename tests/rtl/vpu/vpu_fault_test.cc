@@ -144,6 +144,7 @@ TEST_P(VpuFaultTest, IllegalInstructions) {
                                           "vl s2",
                                           "fence",
                                           "ld32 v3, s2, s3",
+                                          "lds s3, s2, 5",
                                           "st16 v3, s2, s3",
                                           "rotl v33, v1, s2, 4",
                                           "rotrow v33, v1, s2",
@@ -186,6 +187,9 @@ TEST_P(VpuFaultTest, Loads) {
          Fault::kUbRange, end_ - 2 * lanes_ + 1);
   Expect(StrCat("li s2, ", end_ - lanes_ + 1, "\nld8 v9, s2, s0"),
          Fault::kUbRange, end_ - lanes_ + 1);
+  Expect(StrCat("li s2, ", end_ - 3, "\nlds s3, s2\nst32 v32, s13, s14"),
+         Fault::kUbRange, end_ - 3);
+  Expect("lds s3, s0, -4", Fault::kUbRange, 0xFFFFFFFC);
   Expect(StrCat("li s2, ", end_ - 24 * lanes_, "\nld32 v0, s2, s14"),
          Fault::kUbRange, end_);
   Expect("li s2, 10\nli s3, -4\nld8 v0, s2, s3", Fault::kUbRange, 0xFFFFFFFE);

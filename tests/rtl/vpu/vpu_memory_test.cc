@@ -83,6 +83,40 @@ TEST_P(VpuMemoryTest, LoadsAndStoresOfEveryKind) {
   }
 }
 
+// Words for scalar registers: any place up to the last bytes, whatever rows and
+// lanes there are; what follows at once, a chain of addresses, what was stored
+// before a fence; s0 stays 0.
+TEST_P(VpuMemoryTest, WordsForScalarRegisters) {
+  const uint32_t end = static_cast<uint32_t>(unit_->preset().ub_bytes);
+  for (const uint32_t at : {kIn, kIn + 1, kIn + 4099, end - 4}) {
+    Word(kIn + 8192) = at;
+    const Memories before = unit_->memories();
+    uint32_t word;
+    std::memcpy(&word, &before.ub[at], 4);
+    Run(StrCat("li s15, 3\nlanes s15\n",
+               "lds s7, s1, 8192\n"  // an address
+               "lds s8, s7\n"        // the word there
+               "add s9, s8, s8\n"    // at once
+               "lds s0, s7\n"
+               "mov v32, s8\nmov v33, s9\nmov v34, s0\n"
+               "li s15, L\nlanes s15\nli s14, 4*L\n"
+               "st32 v32, s2, s14\nst32 v33, s2, s14, 32*L\n"
+               "st32 v34, s2, s14, 64*L\n"
+               "fence\nlds s10, s2, 32*L\niadd v16, v32, s10\n"
+               "st32 v16, s2, s14, 96*L\nhalt\n"
+               "lds s8, s7\nlds s8, s7\n"),  // never executed
+        {kIn, kOut});
+    for (int r = 0; r < 8; ++r) {
+      for (int l = 0; l < lanes_; ++l) {
+        ASSERT_EQ(Out(0, r, l), word) << at;
+        ASSERT_EQ(Out(1, r, l), 2 * word) << at;
+        ASSERT_EQ(Out(2, r, l), 0u) << at;
+        ASSERT_EQ(Out(3, r, l), 3 * word) << at;
+      }
+    }
+  }
+}
+
 // Roundings of a store, at every corner.
 TEST_P(VpuMemoryTest, HalvesRoundToNearestEven) {
   const auto& corners = CornerOperands();

@@ -39,7 +39,7 @@ enum class Mode : uint8_t {
 enum class Class : uint8_t {
   kScalar = 0x0,  // scalar arithmetic, executed at issue
   kControl = 0x1,  // branches and the state of the sequence, executed at issue
-  kLoad = 0x2,  // memory to vector register, unit by the destination's bank (0, 1)
+  kLoad = 0x2,  // memory to vector register, unit by the destination's bank (0, 1), or to a scalar one
   kStore = 0x3,  // vector register of any bank to unified buffer
   kFloat = 0x4,  // ALU (bank 2, 3): fp32 multiply and add
   kSelect = 0x5,  // ALU: fp32 comparison, minimum, maximum, selection
@@ -69,6 +69,7 @@ enum class Op : uint8_t {
   kLd16 = 0x21,  // row i = bf16 elements at byte a + imm + i*b, as fp32
   kLd8 = 0x22,  // row i = int8 elements at byte a + imm + i*b, as int32
   kLdacc = 0x23,  // row i = accumulator row a + imm + i*b
+  kLds = 0x24,  // d = word at byte a + imm
   kSt32 = 0x30,  // 32-bit elements at byte a + imm + i*b = row i of d
   kSt16 = 0x31,  // bf16 elements at byte a + imm + i*b = row i of d, fp32 rounded to nearest even
   kSt8 = 0x32,  // bytes at byte a + imm + i*b = low 8 bits of row i of d
@@ -191,7 +192,7 @@ struct OpInfo {
   std::string_view doc;
 };
 
-inline constexpr std::array<OpInfo, 64> kOps = {{
+inline constexpr std::array<OpInfo, 65> kOps = {{
     {"li", Op::kLi, Class::kScalar, Kind::kSdst, Kind::kNone, Kind::kNone, Kind::kNone,
      ImmKind::kValue, 2, {{{'d', Kind::kSdst}, {'i', Kind::kNone}}},
      0x00000000FFFFC000, "d = imm"},
@@ -249,6 +250,9 @@ inline constexpr std::array<OpInfo, 64> kOps = {{
     {"ldacc", Op::kLdacc, Class::kLoad, Kind::kVdst, Kind::kSsrc, Kind::kSsrc, Kind::kNone,
      ImmKind::kOffset, 4, {{{'d', Kind::kVdst}, {'a', Kind::kSsrc}, {'b', Kind::kSsrc}, {'i', Kind::kNone}}},
      0x00000000C0000000, "row i = accumulator row a + imm + i*b"},
+    {"lds", Op::kLds, Class::kLoad, Kind::kSdst, Kind::kSsrc, Kind::kNone, Kind::kNone,
+     ImmKind::kOffset, 3, {{{'d', Kind::kSdst}, {'a', Kind::kSsrc}, {'i', Kind::kNone}}},
+     0x00000000FFC00000, "d = word at byte a + imm"},
     {"st32", Op::kSt32, Class::kStore, Kind::kVfrom, Kind::kSsrc, Kind::kSsrc, Kind::kNone,
      ImmKind::kOffset, 4, {{{'d', Kind::kVfrom}, {'a', Kind::kSsrc}, {'b', Kind::kSsrc}, {'i', Kind::kNone}}},
      0x00000000C0000000, "32-bit elements at byte a + imm + i*b = row i of d"},
