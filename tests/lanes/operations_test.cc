@@ -53,7 +53,9 @@ TEST_P(OperationsTest, OfOneFloat) {
   for (const char* type : kFloats) {
     for (const char* op :
          {"abs", "negate", "sign", "exponential", "log", "rsqrt", "tanh",
-          "sqrt", "floor", "ceil", "round_nearest_even", "logistic"})
+          "sqrt", "floor", "ceil", "round_nearest_even", "logistic",
+          "round_nearest_afz", "sine", "cosine", "tan", "log_plus_one",
+          "exponential_minus_one", "cbrt"})
       OfTypes(op, {type}, type);
     OfTypes("is_finite", {type}, "i1");
     OfTypes("reduce_precision", {type}, type,
@@ -70,15 +72,16 @@ TEST_P(OperationsTest, OfTwoFloats) {
       OfTypes(op, {type, type}, type);
     OfTypes("clamp", {type, type, type}, type);
   }
-  OfTypes("select", {"i1", "f32", "f32"}, "f32");
+  for (const char* type : kFloats) OfTypes("select", {"i1", type, type}, type);
 }
 
 TEST_P(OperationsTest, OfIntegers) {
   for (const char* type : kIntegers) {
     for (const char* op : {"add", "subtract", "multiply", "maximum", "minimum",
-                           "and", "or", "xor"})
+                           "divide", "remainder", "and", "or", "xor"})
       OfTypes(op, {type, type}, type);
-    for (const char* op : {"abs", "not", "negate", "sign"}) {
+    for (const char* op :
+         {"abs", "not", "negate", "sign", "popcnt", "count_leading_zeros"}) {
       if (type[0] == 'u' && (op[0] == 'a' || op[0] == 's')) continue;
       OfTypes(op, {type}, type);
     }

@@ -60,5 +60,38 @@ TEST(RtlTest, KernelsAreTheHosts) {
               3);
 }
 
+// Addresses that the core loads: rows that are gathered, and sums at places
+// that come several times, each behind the one before.
+TEST(RtlTest, AddressesFromData) {
+  DeviceCheck check("mini", "rtl");
+  check.Check(R"(module @addresses {
+  %x = f32[11,13] parameter(), name="x"
+  %n = i32[30,1] parameter(), name="n"
+  %u = f32[30,13] parameter(), name="u"
+  %s = i32[] parameter(), name="s"
+  %k = i32[30,1] constant(), data=[13, 13, 13, 13, 13, 13, 13, 13, 13, 13,
+    13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13, 13,
+    13, 13]
+  %i = i32[30,1] hlo.remainder(%n, %k)
+  %g = f32[30,13] hlo.gather(%x, %i), offset_dims=[1],
+    collapsed_slice_dims=[0], start_index_map=[0], index_vector_dim=1,
+    slice_sizes=[1,13]
+  %w = f32[11,13] hlo.scatter(%x, %i, %u), update_window_dims=[1],
+    inserted_window_dims=[0], scatter_dims_to_operand_dims=[0],
+    index_vector_dim=1 {
+    %a = f32[] parameter()
+    %b = f32[] parameter()
+    %c = f32[] hlo.add(%a, %b)
+    return %c
+  }
+  %d = f32[4,5] hlo.dynamic_slice(%x, %s, %s), sizes=[4,5]
+  %e = f32[11,13] hlo.dynamic_update_slice(%x, %d, %s, %s)
+  %f = f32[11,13] hlo.sine(%x)
+  return %g as "g", %w as "w", %d as "d", %e as "e", %f as "f"
+}
+)",
+              4);
+}
+
 }  // namespace
 }  // namespace systole::lanes

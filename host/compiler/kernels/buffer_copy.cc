@@ -15,9 +15,17 @@ using Dimensions = std::vector<CopyDimension>;
 
 constexpr int64_t kMostRuns = 4096;
 
-// Without those of one element; neighbours that lie one behind the other on
-// both sides are one.
-Dimensions Merged(const Dimensions& dimensions) {
+// Takes a dimension out.
+CopyDimension Take(Dimensions& dimensions, size_t i) {
+  const CopyDimension d = dimensions[i];
+  dimensions.erase(dimensions.begin() + static_cast<int64_t>(i));
+  return d;
+}
+
+}  // namespace
+
+std::vector<CopyDimension> MergedDimensions(
+    const std::vector<CopyDimension>& dimensions) {
   Dimensions merged;
   for (const CopyDimension& d : dimensions) {
     if (d.size == 1) continue;
@@ -30,15 +38,6 @@ Dimensions Merged(const Dimensions& dimensions) {
   }
   return merged;
 }
-
-// Takes a dimension out.
-CopyDimension Take(Dimensions& dimensions, size_t i) {
-  const CopyDimension d = dimensions[i];
-  dimensions.erase(dimensions.begin() + static_cast<int64_t>(i));
-  return d;
-}
-
-}  // namespace
 
 std::vector<int64_t> ArgumentsOf(const RowsRun& run) {
   std::vector<int64_t> arguments(kLaneCount + 1);
@@ -75,7 +74,10 @@ absl::Status BufferCopier::AddCode(std::vector<uint64_t>& words) {
 absl::Status BufferCopier::Copy(KernelBuilder& builder,
                                 const BufferCopy& copy) const {
   // Words or bytes, several of them an element.
-  const int64_t unit = copy.element_bytes % 4 == 0 ? 4 : 1;
+  const bool own = copy.pc >= 0;
+  const int64_t unit = own                           ? copy.element_bytes
+                       : copy.element_bytes % 4 == 0 ? 4
+                                                     : 1;
   const int64_t parts = copy.element_bytes / unit;
   Dimensions dimensions = copy.dimensions;
   for (CopyDimension& d : dimensions) {
@@ -84,18 +86,22 @@ absl::Status BufferCopier::Copy(KernelBuilder& builder,
     d.to *= parts;
   }
   if (parts > 1) dimensions.push_back({parts, 1, 1});
-  dimensions = Merged(dimensions);
+  dimensions = MergedDimensions(dimensions);
   // Along the lanes: what is dense on either side, or one element for many.
   CopyDimension lanes{1, 1, 1};
   std::optional<size_t> best;
   for (size_t i = 0; i < dimensions.size(); ++i) {
     const CopyDimension& d = dimensions[i];
-    if (d.to == 1 && (d.from == 0 || d.from == 1) &&
+    if (d.to == 1 && (d.from == 1 || (d.from == 0 && !own)) &&
         (!best || d.size > dimensions[*best].size))
       best = i;
   }
   if (best) lanes = Take(dimensions, *best);
   const bool spread = lanes.from == 0;
+  std::vector<KernelBuilder::Bytes> reads = copy.more_reads,
+                                    writes = copy.more_writes;
+  reads.push_back(copy.reads);
+  writes.push_back(copy.writes);
   const int64_t cols = preset_.cols;
   const int64_t full = lanes.size / cols, rest = lanes.size % cols;
   // Whole rows of lanes, then what is left of each line.
@@ -117,16 +123,19 @@ absl::Status BufferCopier::Copy(KernelBuilder& builder,
     run.lanes = width;
     run.stride[0] = rows.from * unit;
     run.stride[1] = rows.to * unit;
+    run.stride[2] = rows.to * 4;
     std::vector<int64_t> index(others.size(), 0);
     for (int64_t i = 0; i < runs; ++i) {
       run.place[0] = copy.from + first * lanes.from * unit;
-      run.place[1] = copy.to + first * unit;
+      int64_t to = first;
       for (size_t d = 0; d < others.size(); ++d) {
         run.place[0] += index[d] * others[d].from * unit;
-        run.place[1] += index[d] * others[d].to * unit;
+        to += index[d] * others[d].to;
       }
-      builder.Run(pc_[unit == 1][spread], ArgumentsOf(run), {copy.reads},
-                  {copy.writes}, 2 * rows.size);
+      run.place[1] = copy.to + to * unit;
+      run.place[2] = copy.beside + to * 4;
+      builder.Run(own ? copy.pc : pc_[unit == 1][spread], ArgumentsOf(run),
+                  reads, writes, (own ? 4 : 2) * rows.size);
       for (size_t d = others.size(); d-- > 0;) {
         if (++index[d] < others[d].size) break;
         index[d] = 0;

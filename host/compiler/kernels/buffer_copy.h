@@ -25,12 +25,23 @@ struct CopyDimension {
   int64_t from, to;  // strides, in elements
 };
 
+// Without those of one element; neighbours that lie one behind the other on
+// both sides are one.
+std::vector<CopyDimension> MergedDimensions(
+    const std::vector<CopyDimension>& dimensions);
+
 struct BufferCopy {
   int64_t from, to;       // bytes of the first element
   int64_t element_bytes;  // 1, 2, 4 or 8
   std::vector<CopyDimension> dimensions;
   // All that may be read and written.
   KernelBuilder::Bytes reads, writes;
+  // Code of one's own instead, of elements: its walks are `from`, `to` and
+  // words from `beside` on, an element of `to` each; what it reads and writes
+  // more.
+  int pc = -1;
+  int64_t beside = 0;
+  std::vector<KernelBuilder::Bytes> more_reads = {}, more_writes = {};
 };
 
 class BufferCopier {

@@ -85,6 +85,26 @@ void KernelBuilder::Store(int operand, int64_t offset, int64_t ub,
   schedule_.Append(Move<isa::Store>(operand, offset, ub, bytes));
 }
 
+void KernelBuilder::LoadData(const std::vector<uint32_t>& data, int64_t ub) {
+  const auto bytes = static_cast<int64_t>(4 * data.size());
+  std::vector<uint64_t>& words = program_.words;
+  data_offset_ = Align(static_cast<int64_t>(8 * words.size()));
+  words.resize(data_offset_ / 8);
+  for (size_t i = 0; i < data.size(); i += 2) {
+    const uint64_t upper = i + 1 < data.size() ? data[i + 1] : 0;
+    words.push_back(upper << 32 | data[i]);
+  }
+  data_ = next_;
+  next_ += Align(bytes);
+  isa::Load load;
+  load.hbm_addr = data_;
+  load.ub_addr = static_cast<uint32_t>(ub);
+  load.len = static_cast<uint32_t>(bytes);
+  load.n1 = load.n2 = 1;
+  program_.load_bytes += bytes;
+  schedule_.Append(load);
+}
+
 void KernelBuilder::Run(int pc, const std::vector<int64_t>& arguments,
                         const std::vector<Bytes>& reads,
                         const std::vector<Bytes>& writes, int64_t cycles) {
@@ -115,6 +135,11 @@ absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
     if (opcode != isa::Opcode::kLoad && opcode != isa::Opcode::kStore) continue;
     const auto address =
         static_cast<int64_t>(isa::GetBits(d, kAddressBit, kAddressBits));
+    if (data_ >= 0 && address >= data_) {
+      program_.patches.push_back(
+          {static_cast<int>(i), -1, data_offset_ + address - data_});
+      continue;
+    }
     const auto above = std::upper_bound(bases_.begin(), bases_.end(), address);
     const int operand = static_cast<int>(above - bases_.begin()) - 1;
     const int64_t base = operand < 0 ? 0 : bases_[operand];

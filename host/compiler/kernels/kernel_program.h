@@ -28,8 +28,9 @@ namespace systole::lanes {
 
 struct KernelProgram {
   std::vector<isa::Descriptor> descriptors;
-  std::vector<uint64_t> words;  // of the instruction memory from index 0 on
-  std::vector<int64_t> bytes;   // of each operand
+  // Of the instruction memory from index 0 on; behind them what LoadData needs.
+  std::vector<uint64_t> words;
+  std::vector<int64_t> bytes;               // of each operand
   int64_t load_bytes = 0, store_bytes = 0;  // between HBM and unified buffer
 
   // The descriptors for operands and code at these places of HBM, multiples of
@@ -60,6 +61,8 @@ class KernelBuilder {
   // beat on.
   void Load(int operand, int64_t offset, int64_t ub, int64_t bytes);
   void Store(int operand, int64_t offset, int64_t ub, int64_t bytes);
+  // Numbers that are known now, once a program; behind SetCode.
+  void LoadData(const std::vector<uint32_t>& data, int64_t ub);
   // What the run reads and writes of the unified buffer: bytes, a superset.
   struct Bytes {
     int64_t at, count;
@@ -79,6 +82,8 @@ class KernelBuilder {
   KernelProgram program_;
   std::vector<int64_t> bases_;  // addresses that stand for the operands
   int64_t next_, code_bytes_;
+  int64_t data_ = -1,
+          data_offset_ = 0;  // stands for the data; bytes of `words`
 };
 
 }  // namespace systole::lanes

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A load may be done again, a value that
-// is not needed for long moves to the cross unit's bank; a graph for which that
-// is not enough is refused.
+// A load may be done again, a value that is not needed for long moves to the
+// cross unit's bank; a graph for which that is not enough is refused.
 #include "host/compiler/kernels/lane_code.h"
 
 #include <algorithm>
@@ -18,10 +17,13 @@ namespace {
 using vpu::Instr;
 using vpu::Op;
 
-constexpr int kLoop = 1;  // the first instruction of the loop
+constexpr int kLoop = 1, kPlaceLoop = 3;  // first instructions of the loops
 // Scalar registers: argument i is s(i + 1).
 constexpr int kStep = 9, kFirstConstant = 10;
 constexpr int Argument(int i) { return 1 + i; }
+// By storage.
+constexpr Op kLoadOps[] = {Op::kLd32, Op::kLd16, Op::kLd8},
+             kStoreOps[] = {Op::kSt32, Op::kSt16, Op::kSt8};
 constexpr int kNever = std::numeric_limits<int>::max();
 
 // Registers that a class of values may take.
@@ -46,6 +48,7 @@ Instr Make(Op op, int d, int a = 0, int b = 0, int32_t imm = 0) {
   if (cls == static_cast<int>(vpu::Class::kLoad) ||
       cls == static_cast<int>(vpu::Class::kStore))
     x.am = x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
+  if (op == Op::kLds) x.bm = 0;
   if (op == Op::kBcl) x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
   return x;
 }
@@ -53,11 +56,12 @@ Instr Make(Op op, int d, int a = 0, int b = 0, int32_t imm = 0) {
 class Emitter {
  public:
   Emitter(const LaneGraph& graph, const std::vector<LaneStore>& stores,
-          const LanePlaces& places, const Preset& preset, int base)
+          const LanePlaces& places, const Preset& preset, int base, Loop loop)
       : graph_(graph),
         stores_(stores),
         places_(places),
         base_(base),
+        loop_(loop),
         cols_(static_cast<int32_t>(preset.cols)),
         uses_(graph.size()),
         next_(graph.size(), 0),
@@ -69,6 +73,7 @@ class Emitter {
     FindUses();
     Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
     Put(Make(Op::kVl, 0, Argument(kRowCount)));
+    if (loop_ != Loop::kRows) BeginPlace();
     for (now_ = 0; now_ < static_cast<int>(steps_.size()); ++now_) {
       pinned_.clear();
       pinned_scalars_.clear();
@@ -79,14 +84,11 @@ class Emitter {
         return s;
       if (base_ + code_.words.size() > vpu::kImemWords - 64) return TooLong();
     }
-    for (int walk = 0; walk < kWalks; ++walk) {
-      if (!walks_[walk]) continue;
-      Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0, 3));
-      Put(Make(Op::kAdd, Argument(walk), Argument(walk), kStep));
+    if (loop_ == Loop::kRows) {
+      NextRows();
+    } else {
+      NextPlace();
     }
-    const int rows = Argument(kRowCount);
-    Put(Make(Op::kAddi, rows, rows, 0, -vpu::kVectorRows));
-    Put(Make(Op::kBlt, 0, 0, rows, base_ + kLoop));
     Put(Make(Op::kHalt, 0));
     Spread();
     if (base_ + code_.words.size() > vpu::kImemWords) return TooLong();
@@ -99,6 +101,33 @@ class Emitter {
   }
 
   void Put(const Instr& x) { code_.words.push_back(x.Encode()); }
+
+  void NextRows() {
+    for (int walk = 0; walk < kWalks; ++walk) {
+      if (!walks_[walk]) continue;
+      Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0, 3));
+      Put(Make(Op::kAdd, Argument(walk), Argument(walk), kStep));
+    }
+    const int rows = Argument(kRowCount);
+    Put(Make(Op::kAddi, rows, rows, 0, -vpu::kVectorRows));
+    Put(Make(Op::kBlt, 0, 0, rows, base_ + kLoop));
+  }
+  // The number of rows has done its work.
+  void BeginPlace() {
+    const int offset = Argument(kRowCount);
+    Put(Make(Op::kAdd, offset, Argument(kPlaceOffset)));
+    Put(Make(Op::kLds, Argument(0), Argument(kTable)));
+    Put(Make(Op::kAdd, Argument(0), Argument(0), offset));
+  }
+  void NextPlace() {
+    const int linear = Argument(1), table = Argument(kTable),
+              count = Argument(kPlaceCount);
+    if (loop_ == Loop::kFencedPlaces) Put(Make(Op::kFence, 0));
+    Put(Make(Op::kAdd, linear, linear, Argument(kLinearStep)));
+    Put(Make(Op::kAddi, table, table, 0, 4));
+    Put(Make(Op::kAddi, count, count, 0, -1));
+    Put(Make(Op::kBlt, 0, 0, count, base_ + kPlaceLoop));
+  }
 
   void PutRows(Op op, int reg, const LanePlaces::Stream& stream) {
     walks_[stream.walk] = true;
@@ -212,9 +241,7 @@ class Emitter {
     if (load.pattern == Pattern::kSplat) {
       Put(Make(Op::kLd32, *reg, 0, 0, static_cast<int32_t>(place.row)));
     } else {
-      constexpr Op kOps[] = {Op::kLd32, Op::kLd16, Op::kLd8};
-      const int kind = static_cast<int>(load.storage);
-      PutRows(kOps[kind], *reg, place.stream);
+      PutRows(kLoadOps[static_cast<int>(load.storage)], *reg, place.stream);
     }
     Hold(*reg, lane);
     return *reg;
@@ -295,9 +322,8 @@ class Emitter {
       if (!reg.ok()) return reg.status();
       from = *reg;
     }
-    constexpr Op kOps[] = {Op::kSt32, Op::kSt16, Op::kSt8};
-    const int kind = static_cast<int>(store.storage);
-    PutRows(kOps[kind], from, places_.stores[step.store]);
+    PutRows(kStoreOps[static_cast<int>(store.storage)], from,
+            places_.stores[step.store]);
     if (Ends(step.lane) && place_[step.lane] >= 0) Release(place_[step.lane]);
     return absl::OkStatus();
   }
@@ -318,13 +344,12 @@ class Emitter {
     Put(Make(Op::kVl, 0, 1));
     int turn = 0;
     for (const LaneLoad* load : splats) {
-      constexpr Op kOps[] = {Op::kLd32, Op::kLd16, Op::kLd8};
       const LanePlaces::Operand& place = places_.operands[load->operand];
       const int loaded = kLoads.first + turn % 16,
                 all = kCross.first + turn % 8;
       ++turn;
       Put(Make(Op::kLanes, 0, 1));
-      Put(Make(kOps[static_cast<int>(load->storage)], loaded, 0, 0,
+      Put(Make(kLoadOps[static_cast<int>(load->storage)], loaded, 0, 0,
                static_cast<int32_t>(place.element)));
       Put(Make(Op::kBcl, all, loaded));
       Put(Make(Op::kLanes, 0, 2));
@@ -343,6 +368,7 @@ class Emitter {
   const std::vector<LaneStore>& stores_;
   const LanePlaces& places_;
   const int base_;
+  const Loop loop_;
   const int32_t cols_;
   LaneCode code_;
   std::vector<LaneStep> steps_;
@@ -367,8 +393,8 @@ class Emitter {
 absl::StatusOr<LaneCode> Emit(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores,
                               const LanePlaces& places, const Preset& preset,
-                              int base) {
-  return Emitter(graph, stores, places, preset, base).Run();
+                              int base, Loop loop) {
+  return Emitter(graph, stores, places, preset, base, loop).Run();
 }
 
 }  // namespace systole::lanes

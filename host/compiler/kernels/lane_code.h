@@ -27,6 +27,19 @@ constexpr int kRowCount = kWalks;           // rows
 constexpr int kStrides = kWalks + 1;        // of each walk
 constexpr int kLaneCount = 2 * kWalks + 1;  // lanes of a row that are moved
 
+// A run of indexed code does the same once for each place of a table, up to
+// eight rows at a time. The first walk begins at the places, the second one
+// goes on by kLinearStep bytes; the third one is not to be had.
+constexpr int kTable = 2;  // words, addresses of the unified buffer
+constexpr int kLinearStep = kStrides + 2;
+constexpr int kPlaceCount = kLaneCount + 1;
+constexpr int kPlaceOffset = kLaneCount + 2;  // bytes, added to each place
+enum class Loop : uint8_t {
+  kRows,
+  kPlaces,        // indexed
+  kFencedPlaces,  // and what is stored is seen by the loads of the next place
+};
+
 // Where rows lie in the unified buffer, in bytes.
 struct LanePlaces {
   struct Stream {
@@ -53,7 +66,7 @@ struct LaneCode {
 absl::StatusOr<LaneCode> Emit(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores,
                               const LanePlaces& places, const Preset& preset,
-                              int base = 0);
+                              int base = 0, Loop loop = Loop::kRows);
 
 }  // namespace systole::lanes
 

@@ -188,6 +188,17 @@ Lane Ceil(LaneGraph& graph, Lane a) {
 
 Lane RoundToEven(LaneGraph& graph, Lane a) { return Whole(graph, a, Op::kF2i); }
 
+Lane RoundAwayFromZero(LaneGraph& graph, Lane a) {
+  const Builder g{graph};
+  const Lane size = Magnitude(graph, a);
+  const Lane down = g(Op::kI2f, g(Op::kF2iFloor, size));
+  const Lane half = g(Op::kFle, g.F(0.5f), g(Op::kFsub, size, down));
+  const Lane near = g(Op::kFadd, down, g(Op::kIand, half, g.F(1)));
+  const Lane whole = g(Op::kIor, near, g(Op::kIand, a, g.K(kSign)));
+  const Lane small = g(Op::kFlt, size, g.F(8388608.0f));
+  return g(Op::kSel, small, whole, g(Op::kFmax, a, a));
+}
+
 Lane ToInt32(LaneGraph& graph, Lane a) {
   const Builder g{graph};
   const Lane size = Magnitude(graph, a);

@@ -25,16 +25,34 @@ Lane Logarithm(LaneGraph& graph, Lane a);
 Lane Logistic(LaneGraph& graph, Lane a);
 // docs/hlo.md, "Power".
 Lane Power(LaneGraph& graph, Lane x, Lane y);
+// docs/hlo.md, "Sine and cosine", "Other functions".
+Lane Sine(LaneGraph& graph, Lane x);
+Lane Cosine(LaneGraph& graph, Lane x);
+Lane Tangent(LaneGraph& graph, Lane x);
+Lane LogPlusOne(LaneGraph& graph, Lane x);
+Lane ExpMinusOne(LaneGraph& graph, Lane x);
+Lane CubeRoot(LaneGraph& graph, Lane x);
 
 // Whole numbers near a.
 Lane Floor(LaneGraph& graph, Lane a);
 Lane Ceil(LaneGraph& graph, Lane a);
 Lane RoundToEven(LaneGraph& graph, Lane a);
+Lane RoundAwayFromZero(LaneGraph& graph, Lane a);
 
 // Towards zero, beyond the ends the ends, NaN 0.
 Lane ToInt32(LaneGraph& graph, Lane a);
 Lane ToUint32(LaneGraph& graph, Lane a);
 Lane FromUint32(LaneGraph& graph, Lane a);
+
+// Of integers, towards zero; of a divisor 0 both are undefined.
+struct IntegerQuotient {
+  Lane quotient, rest;
+};
+IntegerQuotient DivideUnsigned(LaneGraph& graph, Lane a, Lane b);
+IntegerQuotient DivideSigned(LaneGraph& graph, Lane a, Lane b);
+// Of all 32 bits.
+Lane CountOnes(LaneGraph& graph, Lane a);
+Lane CountLeadingZeros(LaneGraph& graph, Lane a);
 
 }  // namespace systole::lanes
 

@@ -15,10 +15,6 @@ using Hlo = ir::Op;
 constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000,
                    kOne = 0x3F800000;
 
-bool IsWord(ElementType type) {
-  return type == ElementType::kInt32 || type == ElementType::kUint32;
-}
-
 // Operations on lanes of one type.
 class Lowering {
  public:
@@ -107,7 +103,9 @@ class Lowering {
       case Hlo::kHloSubtract:
         return Rounded(Make(floats ? Op::kFsub : Op::kIsub, a, b));
       case Hlo::kHloDivide:
-        return Rounded(Divide(graph_, a, b));
+        return Rounded(floats ? Divide(graph_, a, b) : Quotient(a, b));
+      case Hlo::kHloRemainder:
+        return Rounded(Remainder(a, b));
       case Hlo::kHloPower:
         return Rounded(Power(graph_, a, b));
       case Hlo::kHloShiftLeft:
@@ -189,6 +187,19 @@ class Lowering {
     }
   }
 
+  IntegerQuotient DivideIntegers(Lane a, Lane b) {
+    return ir::IsSigned(type_) ? DivideSigned(graph_, a, b)
+                               : DivideUnsigned(graph_, a, b);
+  }
+  // Nothing divides by 0: all ones, and all of the dividend is left.
+  Lane Quotient(Lane a, Lane b) {
+    return Make(Op::kIor, DivideIntegers(a, b).quotient,
+                Make(Op::kIeq, b, K(0)));
+  }
+  Lane Remainder(Lane a, Lane b) {
+    return Make(Op::kSel, b, DivideIntegers(a, b).rest, a);
+  }
+
   // By 32 or more, taken as unsigned: nothing is left, or the sign.
   Lane Shift(Hlo op, Lane a, Lane b) {
     const bool right = op == Hlo::kHloShiftRightArithmetic;
@@ -231,9 +242,27 @@ class Lowering {
         return Floor(graph_, a);
       case Hlo::kHloCeil:
         return Ceil(graph_, a);
+      case Hlo::kHloRoundNearestAfz:
+        return RoundAwayFromZero(graph_, a);
+      case Hlo::kHloSine:
+        return Sine(graph_, a);
+      case Hlo::kHloCosine:
+        return Cosine(graph_, a);
+      case Hlo::kHloTan:
+        return Tangent(graph_, a);
+      case Hlo::kHloLogPlusOne:
+        return LogPlusOne(graph_, a);
+      case Hlo::kHloExponentialMinusOne:
+        return ExpMinusOne(graph_, a);
+      case Hlo::kHloCbrt:
+        return CubeRoot(graph_, a);
       default:  // kHloRoundNearestEven
         return RoundToEven(graph_, a);
     }
+  }
+
+  Lane Unsigned(Lane a) {
+    return ir::ElementBytes(type_) == 4 ? a : Make(Op::kIand, a, K(255));
   }
 
   Lane OfInteger(Hlo op, Lane a) {
@@ -243,6 +272,11 @@ class Lowering {
         return Rounded(Not(graph_, a));
       case Hlo::kHloNegate:
         return Rounded(Make(Op::kIsub, K(0), a));
+      case Hlo::kHloPopcnt:
+        return CountOnes(graph_, Unsigned(a));
+      case Hlo::kHloCountLeadingZeros:
+        return Make(Op::kIsub, CountLeadingZeros(graph_, Unsigned(a)),
+                    K(32 - 8 * static_cast<uint32_t>(ir::ElementBytes(type_))));
       case Hlo::kHloAbs:
         if (!is_signed) return a;
         return Rounded(Make(Op::kImax, a, Make(Op::kIsub, K(0), a)));
@@ -258,70 +292,7 @@ class Lowering {
   const ElementType type_;
 };
 
-bool AllFit(const ir::Node& node) {
-  if (node.results() != 1 || !FitsLane(node.type.element)) return false;
-  for (const ir::Value& operand : node.operands) {
-    if (!FitsLane(operand.type().element)) return false;
-  }
-  return true;
-}
-
 }  // namespace
-
-bool CanLower(const ir::Node& node) {
-  if (!AllFit(node)) return false;
-  const ElementType type = node.operands.empty()
-                               ? node.type.element
-                               : node.operands[0].type().element;
-  const bool floats = IsFloat(type);
-  switch (node.op) {
-    case Hlo::kHloAdd:
-    case Hlo::kHloSubtract:
-    case Hlo::kHloMultiply:
-    case Hlo::kHloMaximum:
-    case Hlo::kHloMinimum:
-    case Hlo::kHloAnd:
-    case Hlo::kHloOr:
-    case Hlo::kHloXor:
-    case Hlo::kHloCompare:
-    case Hlo::kHloClamp:
-    case Hlo::kHloConvert:
-      return true;
-    // A bf16 NaN would lose its bits on the way through memory.
-    case Hlo::kHloSelect:
-      return node.type.element != ElementType::kBfloat16;
-    case Hlo::kHloShiftLeft:
-    case Hlo::kHloShiftRightLogical:
-    case Hlo::kHloShiftRightArithmetic:
-      return IsWord(type);
-    case Hlo::kHloNot:
-      return !floats;
-    case Hlo::kHloAbs:
-    case Hlo::kHloNegate:
-    case Hlo::kHloSign:
-      return type != ElementType::kBool;
-    case Hlo::kHloDivide:
-    case Hlo::kHloPower:
-    case Hlo::kHloExponential:
-    case Hlo::kHloLog:
-    case Hlo::kHloRsqrt:
-    case Hlo::kHloTanh:
-    case Hlo::kHloSqrt:
-    case Hlo::kHloFloor:
-    case Hlo::kHloCeil:
-    case Hlo::kHloRoundNearestEven:
-    case Hlo::kHloIsFinite:
-    case Hlo::kHloLogistic:
-      return floats;
-    case Hlo::kHloReducePrecision: {
-      const auto& a = node.attr<ir::HloReducePrecisionAttributes>();
-      return a.exponent_bits == 8 &&
-             (a.mantissa_bits == 7 || a.mantissa_bits >= 23);
-    }
-    default:
-      return false;
-  }
-}
 
 Lane Lower(LaneGraph& graph, const ir::Node& node,
            const std::vector<Lane>& operands) {
@@ -334,8 +305,13 @@ Lane Lower(LaneGraph& graph, const ir::Node& node,
                               a.type == ir::CompareType::kTotalOrder,
                               operands[0], operands[1]);
     }
-    case Hlo::kHloSelect:
-      return graph.Make(Op::kSel, operands[0], operands[1], operands[2]);
+    case Hlo::kHloSelect: {
+      const Lane chosen =
+          graph.Make(Op::kSel, operands[0], operands[1], operands[2]);
+      return node.type.element == ElementType::kBfloat16
+                 ? graph.Make(Op::kBf16, chosen)
+                 : chosen;
+    }
     case Hlo::kHloClamp:
       return lowering.Combine(
           Hlo::kHloMinimum,

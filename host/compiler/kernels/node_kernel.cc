@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/indexed_kernel.h"
 #include "host/compiler/kernels/reduction_kernel.h"
 #include "host/compiler/kernels/region_kernel.h"
+#include "host/compiler/kernels/window_kernel.h"
 #include "host/ir/index.h"
 
 namespace systole::lanes {
@@ -174,12 +176,15 @@ absl::StatusOr<KernelProgram> CompileMove(const Node& node,
 bool HasKernel(const Node& node) {
   if (IsRegionReduction(node)) return true;
   if (node.results() != 1 || node.type.elements() == 0) return false;
-  return IsMove(node) || IsReduction(node);
+  return IsMove(node) || IsIndexed(node) || IsReduction(node) ||
+         IsWindowed(node);
 }
 
 absl::StatusOr<KernelProgram> CompileNode(const Node& node,
                                           const Preset& preset) {
   if (IsMove(node)) return CompileMove(node, preset);
+  if (IsIndexed(node)) return CompileIndexed(node, preset);
+  if (IsWindowed(node)) return CompileWindowed(node, preset);
   return IsReduction(node) ? CompileReduction(node, preset)
                            : CompileRegionReduction(node, preset);
 }

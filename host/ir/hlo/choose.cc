@@ -110,23 +110,34 @@ absl::StatusOr<Literals> EvaluateHloCompare(const Node& node,
   });
 }
 
-absl::StatusOr<Literals> EvaluateHloSelect(const Node&,
-                                           const Operands& operands,
-                                           Evaluation&) {
+namespace {
+
+Literal Select(const Operands& operands) {
   const Literal& condition = *operands[0];
   if (condition.size() == 1) {
     const int chosen = condition.values<Bool>()[0] ? 1 : 2;
     // Of lanes, the other one may be of more.
     if (operands[chosen]->size() >= operands[3 - chosen]->size()) {
-      return Only(*operands[chosen]);
+      return *operands[chosen];
     }
   }
   return operands[1]->Visit([&](const auto& chosen) {
     using T = typename std::decay_t<decltype(chosen)>::value_type;
-    return Only(
-        MapThree<T, Bool, T, T>(condition, *operands[1], *operands[2],
-                                [](Bool c, T x, T y) { return c ? x : y; }));
+    return MapThree<T, Bool, T, T>(condition, *operands[1], *operands[2],
+                                   [](Bool c, T x, T y) { return c ? x : y; });
   });
+}
+
+}  // namespace
+
+absl::StatusOr<Literals> EvaluateHloSelect(const Node&,
+                                           const Operands& operands,
+                                           Evaluation&) {
+  Literal chosen = Select(operands);
+  if (chosen.element() != ElementType::kBfloat16) return Only(chosen);
+  return Only(MapOne<Bfloat16, Bfloat16>(chosen, [](Bfloat16 x) {
+    return static_cast<Bfloat16>(Canonical(static_cast<float>(x)));
+  }));
 }
 
 absl::StatusOr<Literals> EvaluateClamp(const Node&, const Operands& operands,

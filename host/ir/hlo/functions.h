@@ -16,6 +16,13 @@ float Log(float a);
 float Reciprocal(float a);
 // docs/hlo.md, "Power".
 float Power(float x, float y);
+// docs/hlo.md, "Sine and cosine", "Other functions".
+float Sine(float x);
+float Cosine(float x);
+float Tangent(float x);
+float LogPlusOne(float x);
+float ExpMinusOne(float x);
+float CubeRoot(float x);
 
 }  // namespace systole::ir
 

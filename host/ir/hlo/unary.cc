@@ -10,12 +10,6 @@
 namespace systole::ir {
 namespace {
 
-// A function of the C library in double precision, rounded once more.
-template <double (*kFunction)(double)>
-float Rounded(float x) {
-  return static_cast<float>(kFunction(double{x}));
-}
-
 float Logistic(float x) { return 1.0f / (1.0f + Exp(-x)); }
 
 float Sign(float x) {
@@ -50,17 +44,17 @@ absl::StatusOr<Literal> OfFloats(Op op, const Literal& operand) {
     case Op::kHloSqrt:
       return map([](float x) { return std::sqrt(x); });
     case Op::kHloExponentialMinusOne:
-      return map(Rounded<std::expm1>);
+      return map([](float x) { return ExpMinusOne(x); });
     case Op::kHloLogPlusOne:
-      return map(Rounded<std::log1p>);
+      return map([](float x) { return LogPlusOne(x); });
     case Op::kHloCbrt:
-      return map(Rounded<std::cbrt>);
+      return map([](float x) { return CubeRoot(x); });
     case Op::kHloTan:
-      return map(Rounded<std::tan>);
+      return map([](float x) { return Tangent(x); });
     case Op::kHloSine:
-      return map(Rounded<std::sin>);
+      return map([](float x) { return Sine(x); });
     case Op::kHloCosine:
-      return map(Rounded<std::cos>);
+      return map([](float x) { return Cosine(x); });
     case Op::kHloFloor:
       return map([](float x) { return std::floor(x); });
     case Op::kHloCeil:

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/indexed_kernel.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/lane_code.h"
+#include "host/compiler/kernels/lane_functions.h"
+#include "host/compiler/kernels/lane_lowering.h"
+#include "host/compiler/kernels/lane_memory.h"
+#include "host/compiler/kernels/windows.h"
+#include "host/ir/hlo/fold.h"
+#include "host/ir/index.h"
+
+namespace systole::lanes {
+namespace {
+
+using Bytes = KernelBuilder::Bytes;
+using ir::ElementType;
+using ir::Ints;
+using ir::Node;
+using vpu::Op;
+
+// Whether a scatter's region gives its second parameter.
+bool Replaces(const ir::Module& region) {
+  const std::vector<Node*> parameters = region.inputs();
+  return parameters.size() == 2 && region.outputs.size() == 1 &&
+         region.outputs[0].node == parameters[1];
+}
+
+class Indexed {
+ public:
+  Indexed(const Node& node, const Preset& preset)
+      : node_(node),
+        preset_(preset),
+        builder_(preset),
+        copier_(preset),
+        windows_(WindowsOf(node)),
+        count_(windows_.count()),
+        size_(ir::ElementBytes(node.type.element)),
+        writes_(node.op == ir::Op::kHloScatter ||
+                node.op == ir::Op::kHloDynamicUpdateSlice) {
+    if (node.op == ir::Op::kHloScatter && !Replaces(*node.regions[0]))
+      combiner_ = ir::CombinerOf(*node.regions[0]);
+  }
+
+  absl::StatusOr<KernelProgram> Compile() {
+    PlaceAll();
+    if (next_ > preset_.ub_bytes)
+      return absl::ResourceExhaustedError("the unified buffer is too small");
+    if (absl::Status s = AddCode(); !s.ok()) return s;
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      const int64_t bytes = node_.operands[i].type().bytes();
+      if (bytes > 0)
+        builder_.Load(static_cast<int>(i), 0, operands_[i].at, bytes);
+    }
+    if (!windows_.behind.empty()) builder_.LoadData(Behind(), behind_.at);
+    const bool any = count_ * windows_.elements() > 0;
+    if (any) {
+      if (absl::Status s = MakeTable(); !s.ok()) return s;
+      if (!linear_step_ && writes_) {
+        if (absl::Status s = Reorder(/*to_windows=*/true); !s.ok()) return s;
+      }
+      if (absl::Status s = WalkWindows(); !s.ok()) return s;
+      if (!linear_step_ && !writes_) {
+        if (absl::Status s = Reorder(/*to_windows=*/false); !s.ok()) return s;
+      }
+    }
+    builder_.Store(static_cast<int>(operands_.size()), 0, Result().at,
+                   node_.type.bytes());
+    return builder_.Finish();
+  }
+
+ private:
+  Bytes Place(int64_t bytes) {
+    const Bytes place{next_, builder_.Align(std::max<int64_t>(bytes, 1))};
+    next_ += place.count;
+    return place;
+  }
+
+  // What is written is the first operand's place, or one of its own.
+  const Bytes& Result() const { return writes_ ? operands_[0] : result_; }
+  // The tensor that has the windows one behind the other.
+  Bytes Other() const {
+    if (!writes_) return result_;
+    return operands_[node_.op == ir::Op::kHloScatter ? 2 : 1];
+  }
+
+  void PlaceAll() {
+    for (const ir::Value& operand : node_.operands)
+      operands_.push_back(Place(operand.type().bytes() + preset_.word_bytes()));
+    if (!writes_) result_ = Place(node_.type.bytes());
+    for (size_t i = 0; i < windows_.starts.size(); ++i)
+      starts_.push_back(Place(4 * count_));
+    table_ = Place(4 * count_);
+    behind_ = Place(4 * static_cast<int64_t>(windows_.behind.size()));
+    if (windows_.left_out) beside_ = Place(windows_.span() * size_);
+    // Windows that do not follow each other at one distance are brought
+    // into that order.
+    Ints dense = ir::StridesOf(windows_.batch);
+    std::optional<int64_t> step;
+    bool linear = true;
+    for (size_t i = 0; i < dense.size(); ++i) {
+      if (windows_.batch[i] == 1) continue;
+      const int64_t stride = windows_.other_strides[i];
+      if (!step) step = stride / dense[i];
+      linear = linear && stride == *step * dense[i];
+    }
+    if (linear) {
+      linear_step_ = step.value_or(0);
+      line_ = Other();
+    } else {
+      line_ = Place(count_ * windows_.elements() * size_);
+    }
+  }
+
+  // Words or bytes move; a sum is of elements.
+  Storage Moved() const {
+    if (combiner_) return StorageOf(node_.type.element);
+    return size_ % 4 == 0 ? Storage::kWord : Storage::kByte;
+  }
+
+  absl::Status AddCode() {
+    std::vector<uint64_t> words;
+    if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
+    const auto add = [&](const LaneGraph& graph, const LaneStore& store,
+                         const LanePlaces& places, Loop loop,
+                         int& pc) -> absl::Status {
+      const absl::StatusOr<LaneCode> code =
+          Emit(graph, {store}, places, preset_, static_cast<int>(words.size()),
+               loop);
+      if (!code.ok()) return code.status();
+      pc = code->main;
+      words.insert(words.end(), code->words.begin(), code->words.end());
+      return absl::OkStatus();
+    };
+    LaneGraph addresses;
+    const Lane address = Addresses(addresses);
+    LanePlaces places;
+    for (size_t i = 0; i < starts_.size(); ++i) {
+      // Of elements of bytes the second walk.
+      const bool word = IndexBytes(i) == 4;
+      places.operands.push_back({{starts_[i].at, word ? 0 : 1}, 0, 0});
+    }
+    places.operands.push_back({{behind_.at, 0}, 0, 0});
+    places.stores.push_back({table_.at, 0});
+    if (absl::Status s = add(addresses, {address, Storage::kWord}, places,
+                             Loop::kRows, table_pc_);
+        !s.ok())
+      return s;
+    const Storage storage = Moved();
+    const ElementType element = node_.type.element;
+    LaneGraph graph;
+    Lane lane;
+    places = {};
+    if (combiner_) {
+      const auto load = [&](int operand) {
+        return FromMemory(graph, element,
+                          graph.Load({operand, storage, Pattern::kStream}));
+      };
+      places.operands = {{{0, 0}, 0, 0}, {{0, 1}, 0, 0}};
+      const Lane kept = load(0), update = load(1);
+      lane = ToMemory(graph, element,
+                      Combine(graph, *combiner_, element, kept, update));
+    } else {
+      places.operands = {{{0, writes_ ? 1 : 0}, 0, 0}};
+      lane = graph.Load({0, storage, Pattern::kStream});
+    }
+    places.stores = {{0, writes_ ? 0 : 1}};
+    if (absl::Status s =
+            add(graph, {lane, storage}, places,
+                combiner_ ? Loop::kFencedPlaces : Loop::kPlaces, walk_pc_);
+        !s.ok())
+      return s;
+    for (const ir::Value& operand : node_.operands)
+      builder_.AddOperand(operand.type().bytes());
+    builder_.AddOperand(node_.type.bytes());
+    builder_.SetCode(std::move(words));
+    return absl::OkStatus();
+  }
+
+  int64_t IndexBytes(size_t i) const {
+    return ir::ElementBytes(
+        node_.operands[windows_.starts[i].operand].type().element);
+  }
+
+  std::vector<uint32_t> Behind() const {
+    std::vector<uint32_t> bytes;
+    for (const int64_t elements : windows_.behind)
+      bytes.push_back(static_cast<uint32_t>(elements * size_));
+    return bytes;
+  }
+
+  // A window's address from its starts.
+  Lane Addresses(LaneGraph& graph) {
+    const auto g = [&](Op op, Lane a, Lane b, Lane c = -1) {
+      return graph.Make(op, a, b, c);
+    };
+    const auto k = [&](int64_t value) {
+      return graph.Constant(static_cast<uint32_t>(value));
+    };
+    Lane address = k(operands_[0].at), inside = -1;
+    for (size_t i = 0; i < starts_.size(); ++i) {
+      const Windows::Start& s = windows_.starts[i];
+      const ElementType type = node_.operands[s.operand].type().element;
+      const Lane start = FromMemory(
+          graph, type,
+          graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
+      // As an unsigned number what is below 0 is beyond all sizes.
+      const Lane top = k(int64_t{1} << 31);
+      const Lane last = k(s.size - s.window);
+      const Lane beyond =
+          g(Op::kIlt, g(Op::kIxor, last, top), g(Op::kIxor, start, top));
+      Lane at = start;
+      if (windows_.left_out) {
+        const Lane fits = Not(graph, beyond);
+        inside = inside < 0 ? fits : g(Op::kIand, inside, fits);
+      } else {
+        at = g(Op::kSel, beyond, last, start);
+        if (ir::IsSigned(type))
+          at = g(Op::kSel, g(Op::kIlt, start, k(0)), k(0), at);
+      }
+      address = g(Op::kIadd, g(Op::kImul, at, k(s.stride * size_)), address);
+    }
+    if (!windows_.behind.empty()) {
+      const Lane behind = graph.Load(
+          {static_cast<int>(starts_.size()), Storage::kWord, Pattern::kStream});
+      address = g(Op::kIadd, address, behind);
+    }
+    if (inside >= 0) address = g(Op::kSel, inside, address, k(beside_.at));
+    return address;
+  }
+
+  absl::Status MakeTable() {
+    std::vector<Bytes> reads = starts_;
+    reads.push_back(behind_);
+    for (size_t i = 0; i < starts_.size(); ++i) {
+      const Windows::Start& s = windows_.starts[i];
+      const int64_t bytes = IndexBytes(i);
+      const Bytes& from = operands_[s.operand];
+      BufferCopy copy{from.at + s.offset * bytes,
+                      starts_[i].at,
+                      bytes,
+                      {},
+                      from,
+                      starts_[i]};
+      const Ints dense = ir::StridesOf(windows_.batch);
+      for (size_t d = 0; d < dense.size(); ++d)
+        copy.dimensions.push_back({windows_.batch[d], s.strides[d], dense[d]});
+      if (absl::Status status = copier_.Copy(builder_, copy); !status.ok())
+        return status;
+    }
+    const int64_t cols = preset_.cols;
+    const auto start = [&](int64_t first, int64_t rows, int64_t lanes) {
+      RowsRun run;
+      run.place[0] = 4 * first;
+      run.stride[0] = 4 * cols;
+      run.place[1] = first;
+      run.stride[1] = cols;
+      run.rows = rows;
+      run.lanes = lanes;
+      builder_.Run(table_pc_, ArgumentsOf(run), reads, {table_}, 8 * rows);
+    };
+    const int64_t rows = count_ / cols, rest = count_ % cols;
+    if (rows > 0) start(0, rows, cols);
+    if (rest > 0) start(rows * cols, 1, rest);
+    return absl::OkStatus();
+  }
+
+  // Between the other tensor and the line of windows.
+  absl::Status Reorder(bool to_windows) {
+    const Bytes other = Other();
+    BufferCopy copy{other.at, line_.at, size_, {}, other, line_};
+    Ints sizes = windows_.batch;
+    for (const CopyDimension& d : windows_.inside) sizes.push_back(d.size);
+    const Ints dense = ir::StridesOf(sizes);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const size_t outer = windows_.batch.size();
+      copy.dimensions.push_back({sizes[i],
+                                 i < outer ? windows_.other_strides[i]
+                                           : windows_.inside[i - outer].to,
+                                 dense[i]});
+    }
+    if (!to_windows) {
+      std::swap(copy.from, copy.to);
+      std::swap(copy.reads, copy.writes);
+      for (CopyDimension& d : copy.dimensions) std::swap(d.from, d.to);
+    }
+    return copier_.Copy(builder_, copy);
+  }
+
+  // A part of all windows at a time.
+  absl::Status WalkWindows() {
+    std::vector<CopyDimension> dimensions = windows_.inside;
+    if (!linear_step_) {
+      Ints sizes;
+      for (const CopyDimension& d : dimensions) sizes.push_back(d.size);
+      const Ints dense = ir::StridesOf(sizes);
+      for (size_t i = 0; i < sizes.size(); ++i) dimensions[i].to = dense[i];
+    }
+    const absl::StatusOr<std::vector<WindowPart>> parts =
+        PartsOf(dimensions, size_, StorageBytes(Moved()), preset_.cols);
+    if (!parts.ok()) return parts.status();
+    for (const WindowPart& part : *parts) Walk(part);
+    return absl::OkStatus();
+  }
+
+  void Walk(const WindowPart& part) {
+    const int64_t step = linear_step_ ? *linear_step_ : windows_.elements();
+    std::vector<int64_t> arguments(kPlaceOffset + 1);
+    arguments[1] = line_.at + part.to;
+    arguments[kTable] = table_.at;
+    arguments[kRowCount] = part.rows;
+    arguments[kStrides] = part.from_stride;
+    arguments[kStrides + 1] = part.to_stride;
+    arguments[kLinearStep] = step * size_;
+    arguments[kLaneCount] = part.lanes;
+    arguments[kPlaceCount] = count_;
+    arguments[kPlaceOffset] = part.from;
+    std::vector<Bytes> reads = {table_}, writes;
+    reads.push_back(writes_ ? line_ : operands_[0]);
+    writes.push_back(writes_ ? operands_[0] : line_);
+    if (windows_.left_out) writes.push_back(beside_);
+    if (combiner_) reads.insert(reads.end(), writes.begin(), writes.end());
+    builder_.Run(walk_pc_, arguments, reads, writes, 30 * count_);
+  }
+
+  const Node& node_;
+  const Preset& preset_;
+  KernelBuilder builder_;
+  BufferCopier copier_;
+  const Windows windows_;
+  const int64_t count_, size_;
+  const bool writes_;  // into the operand, what the other tensor has
+  std::optional<ir::Op> combiner_;
+  int64_t next_ = builder_.CodeBytes();
+  std::vector<Bytes> operands_, starts_;
+  Bytes result_ = {}, table_ = {}, behind_ = {}, beside_ = {}, line_ = {};
+  std::optional<int64_t> linear_step_;  // elements from window to window
+  int table_pc_ = 0, walk_pc_ = 0;
+};
+
+}  // namespace
+
+bool IsIndexed(const Node& node) {
+  if (node.results() != 1 || node.operands[0].type().elements() == 0)
+    return false;
+  size_t first, end;
+  switch (node.op) {
+    case ir::Op::kHloGather:
+      first = 1, end = 2;
+      break;
+    case ir::Op::kHloScatter: {
+      if (node.operands.size() != 3) return false;
+      const ir::Module& region = *node.regions[0];
+      const std::optional<ir::Op> combiner = ir::CombinerOf(region);
+      if (!Replaces(region) && !(combiner && FitsLane(node.type.element)))
+        return false;
+      first = 1, end = 2;
+      break;
+    }
+    case ir::Op::kHloDynamicSlice:
+      first = 1, end = node.operands.size();
+      break;
+    case ir::Op::kHloDynamicUpdateSlice:
+      first = 2, end = node.operands.size();
+      break;
+    default:
+      return false;
+  }
+  for (size_t i = first; i < end; ++i) {
+    const ElementType type = node.operands[i].type().element;
+    if (!FitsLane(type) || ir::IsFloat(type) || type == ElementType::kBool)
+      return false;
+  }
+  return ir::ElementBytes(node.type.element) <= 8;
+}
+
+absl::StatusOr<KernelProgram> CompileIndexed(const Node& node,
+                                             const Preset& preset) {
+  return Indexed(node, preset).Compile();
+}
+
+}  // namespace systole::lanes

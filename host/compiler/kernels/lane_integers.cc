@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Division of integers of a lane, and counts of their bits.
+#include "host/compiler/kernels/lane_functions.h"
+
+namespace systole::lanes {
+namespace {
+
+using vpu::Op;
+
+constexpr uint32_t kSign = 0x80000000;
+
+}  // namespace
+
+// Twice a quotient in fp32, made a little smaller so that it is never too
+// large, is taken off; what is left is less than three times the divisor. A
+// quotient in fp32 has a relative error below 2^-21.
+IntegerQuotient DivideUnsigned(LaneGraph& graph, Lane a, Lane b) {
+  const auto g = [&](Op op, Lane i, Lane j = -1, Lane k = -1) {
+    return graph.Make(op, i, j, k);
+  };
+  const Lane sign = graph.Constant(kSign);
+  const Lane less = graph.Float(1 - 0x1p-20f);
+  const Lane share = g(Op::kFmul, g(Op::kRcp, FromUint32(graph, b)), less);
+  Lane quotient = -1, rest = a;
+  for (int i = 0; i < 2; ++i) {
+    const Lane part =
+        ToUint32(graph, g(Op::kFmul, FromUint32(graph, rest), share));
+    quotient = i == 0 ? part : g(Op::kIadd, quotient, part);
+    rest = g(Op::kIsub, rest, g(Op::kImul, part, b));
+  }
+  for (int i = 0; i < 2; ++i) {
+    const Lane below =
+        g(Op::kIlt, g(Op::kIxor, rest, sign), g(Op::kIxor, b, sign));
+    const Lane again = Not(graph, below);
+    quotient = g(Op::kIsub, quotient, again);
+    rest = g(Op::kIsub, rest, g(Op::kIand, again, b));
+  }
+  return {quotient, rest};
+}
+
+IntegerQuotient DivideSigned(LaneGraph& graph, Lane a, Lane b) {
+  const auto g = [&](Op op, Lane i, Lane j) { return graph.Make(op, i, j); };
+  const auto signed_as = [&](Lane value, Lane mask) {
+    return g(Op::kIsub, g(Op::kIxor, value, mask), mask);
+  };
+  const Lane bits = graph.Constant(31);
+  const Lane a_sign = g(Op::kSar, a, bits), b_sign = g(Op::kSar, b, bits);
+  const IntegerQuotient sizes =
+      DivideUnsigned(graph, signed_as(a, a_sign), signed_as(b, b_sign));
+  return {signed_as(sizes.quotient, g(Op::kIxor, a_sign, b_sign)),
+          signed_as(sizes.rest, a_sign)};
+}
+
+Lane CountOnes(LaneGraph& graph, Lane a) {
+  const auto g = [&](Op op, Lane i, Lane j) { return graph.Make(op, i, j); };
+  const auto k = [&](uint32_t bits) { return graph.Constant(bits); };
+  const auto masked = [&](Lane value, int by, uint32_t mask) {
+    return g(Op::kIand, by == 0 ? value : g(Op::kShr, value, k(by)), k(mask));
+  };
+  Lane sum = g(Op::kIsub, a, masked(a, 1, 0x55555555));
+  sum = g(Op::kIadd, masked(sum, 0, 0x33333333), masked(sum, 2, 0x33333333));
+  sum = g(Op::kIand, g(Op::kIadd, sum, g(Op::kShr, sum, k(4))), k(0x0F0F0F0F));
+  return g(Op::kShr, g(Op::kImul, sum, k(0x01010101)), k(24));
+}
+
+// The exponent of a number whose second highest bit is 0, so that it is not
+// rounded up to the next power of two.
+Lane CountLeadingZeros(LaneGraph& graph, Lane a) {
+  const auto g = [&](Op op, Lane i, Lane j) { return graph.Make(op, i, j); };
+  const auto k = [&](uint32_t bits) { return graph.Constant(bits); };
+  const Lane top = g(Op::kIand, a, Not(graph, g(Op::kShr, a, k(1))));
+  const Lane exponent = g(Op::kShr, FromUint32(graph, top), k(23));
+  const Lane zeros = g(Op::kIsub, k(158), exponent);
+  return g(Op::kImin, zeros, k(32));
+}
+
+}  // namespace systole::lanes

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Which operations lanes have, by element type.
+#include "host/compiler/kernels/lane_lowering.h"
+
+namespace systole::lanes {
+namespace {
+
+using ir::ElementType;
+using ir::IsFloat;
+using Hlo = ir::Op;
+
+bool IsWord(ElementType type) {
+  return type == ElementType::kInt32 || type == ElementType::kUint32;
+}
+
+bool AllFit(const ir::Node& node) {
+  if (node.results() != 1 || !FitsLane(node.type.element)) return false;
+  for (const ir::Value& operand : node.operands) {
+    if (!FitsLane(operand.type().element)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool CanLower(const ir::Node& node) {
+  if (!AllFit(node)) return false;
+  const ElementType type = node.operands.empty()
+                               ? node.type.element
+                               : node.operands[0].type().element;
+  const bool floats = IsFloat(type);
+  switch (node.op) {
+    case Hlo::kHloAdd:
+    case Hlo::kHloSubtract:
+    case Hlo::kHloMultiply:
+    case Hlo::kHloMaximum:
+    case Hlo::kHloMinimum:
+    case Hlo::kHloAnd:
+    case Hlo::kHloOr:
+    case Hlo::kHloXor:
+    case Hlo::kHloCompare:
+    case Hlo::kHloClamp:
+    case Hlo::kHloConvert:
+    case Hlo::kHloSelect:
+      return true;
+    case Hlo::kHloShiftLeft:
+    case Hlo::kHloShiftRightLogical:
+    case Hlo::kHloShiftRightArithmetic:
+      return IsWord(type);
+    case Hlo::kHloNot:
+      return !floats;
+    case Hlo::kHloAbs:
+    case Hlo::kHloNegate:
+    case Hlo::kHloSign:
+      return type != ElementType::kBool;
+    case Hlo::kHloDivide:
+      return type != ElementType::kBool;
+    case Hlo::kHloRemainder:
+    case Hlo::kHloPopcnt:
+    case Hlo::kHloCountLeadingZeros:
+      return !floats && type != ElementType::kBool;
+    case Hlo::kHloRoundNearestAfz:
+    case Hlo::kHloSine:
+    case Hlo::kHloCosine:
+    case Hlo::kHloTan:
+    case Hlo::kHloLogPlusOne:
+    case Hlo::kHloExponentialMinusOne:
+    case Hlo::kHloCbrt:
+    case Hlo::kHloPower:
+    case Hlo::kHloExponential:
+    case Hlo::kHloLog:
+    case Hlo::kHloRsqrt:
+    case Hlo::kHloTanh:
+    case Hlo::kHloSqrt:
+    case Hlo::kHloFloor:
+    case Hlo::kHloCeil:
+    case Hlo::kHloRoundNearestEven:
+    case Hlo::kHloIsFinite:
+    case Hlo::kHloLogistic:
+      return floats;
+    case Hlo::kHloReducePrecision: {
+      const auto& a = node.attr<ir::HloReducePrecisionAttributes>();
+      return a.exponent_bits == 8 &&
+             (a.mantissa_bits == 7 || a.mantissa_bits >= 23);
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace systole::lanes

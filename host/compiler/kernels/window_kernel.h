@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// reduce_window and select_and_scatter: one pass over all windows for each tap.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_KERNEL_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_KERNEL_H_
+
+#include "absl/status/statusor.h"
+#include "host/compiler/kernels/kernel_program.h"
+#include "host/ir/module.h"
+#include "systole/gen/presets.h"
+
+namespace systole::lanes {
+
+// Of one result, by regions of one operation.
+bool IsWindowed(const ir::Node& node);
+
+// As CompileNode.
+absl::StatusOr<KernelProgram> CompileWindowed(const ir::Node& node,
+                                              const Preset& preset);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_KERNEL_H_

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// reduce_window and select_and_scatter against the host: windows that overlap
+// and that do not, strides, dilation, padding, ties.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "tests/lanes/device_check.h"
+
+namespace systole::lanes {
+namespace {
+
+class WindowsTest : public testing::TestWithParam<const char*> {
+ protected:
+  WindowsTest() : check_(GetParam()) {}
+
+  void Reduce(const std::string& type, const std::string& op,
+              const std::string& from, const std::string& to,
+              const std::string& attributes) {
+    check_.Check(absl::StrFormat(R"(module @m {
+  %%x = %1$s[%3$s] parameter(), name="x"
+  %%i = %1$s[] parameter(), name="i"
+  %%r = %1$s[%4$s] hlo.reduce_window(%%x, %%i), %5$s {
+    %%a = %1$s[] parameter()
+    %%b = %1$s[] parameter()
+    %%c = %1$s[] hlo.%2$s(%%a, %%b)
+    return %%c
+  }
+  return %%r as "r"
+}
+)",
+                                 type, op, from, to, attributes),
+                 5);
+  }
+
+  void Select(const std::string& type, const std::string& direction,
+              const std::string& from, const std::string& windows,
+              const std::string& attributes) {
+    check_.Check(absl::StrFormat(R"(module @m {
+  %%x = %1$s[%3$s] parameter(), name="x"
+  %%s = %1$s[%4$s] parameter(), name="s"
+  %%i = %1$s[] parameter(), name="i"
+  %%r = %1$s[%3$s] hlo.select_and_scatter(%%x, %%s, %%i), %5$s {
+    %%a = %1$s[] parameter()
+    %%b = %1$s[] parameter()
+    %%c = i1[] hlo.compare(%%a, %%b), direction=%2$s
+    return %%c
+  } {
+    %%a = %1$s[] parameter()
+    %%b = %1$s[] parameter()
+    %%c = %1$s[] hlo.add(%%a, %%b)
+    return %%c
+  }
+  return %%r as "r"
+}
+)",
+                                 type, direction, from, windows, attributes),
+                 6);
+  }
+
+  DeviceCheck check_;
+};
+
+TEST_P(WindowsTest, Reduces) {
+  for (const char* type : {"f32", "bf16", "i32", "u8"}) {
+    for (const char* op : {"add", "maximum", "minimum", "multiply"}) {
+      Reduce(type, op, "3,8,9,5", "3,4,4,5",
+             "window=[1,2,2,1], stride=[1,2,2,1], base_dilation=[1,1,1,1], "
+             "window_dilation=[1,1,1,1], low=[0,0,0,0], high=[0,0,0,0]");
+      Reduce(type, op, "2,7,7,12", "2,4,4,12",
+             "window=[1,3,3,1], stride=[1,2,2,1], base_dilation=[1,1,1,1], "
+             "window_dilation=[1,1,1,1], low=[0,1,1,0], high=[0,1,1,0]");
+    }
+  }
+  // A running sum; dilation of either side.
+  Reduce("f32", "add", "40", "40",
+         "window=[40], stride=[1], base_dilation=[1], window_dilation=[1], "
+         "low=[39], high=[0]");
+  Reduce("f32", "add", "5,200", "7,197",
+         "window=[2,2], stride=[1,1], base_dilation=[2,1], "
+         "window_dilation=[3,3], low=[0,0], high=[1,0]");
+}
+
+TEST_P(WindowsTest, SelectsAndScatters) {
+  for (const char* type : {"f32", "i32"}) {
+    for (const char* direction : {"GE", "GT", "LE"}) {
+      Select(type, direction, "3,8,9,5", "3,4,4,5",
+             "window=[1,2,2,1], stride=[1,2,2,1], base_dilation=[1,1,1,1], "
+             "window_dilation=[1,1,1,1], low=[0,0,0,0], high=[0,0,0,0]");
+      // Windows that overlap: several sources of one place, in their order.
+      Select(type, direction, "2,7,7,12", "2,4,4,12",
+             "window=[1,3,3,1], stride=[1,2,2,1], base_dilation=[1,1,1,1], "
+             "window_dilation=[1,1,1,1], low=[0,1,1,0], high=[0,1,1,0]");
+    }
+  }
+  Select("f32", "GE", "300", "298",
+         "window=[4], stride=[1], base_dilation=[1], window_dilation=[1], "
+         "low=[0], high=[1]");
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, WindowsTest, testing::Values("mini", "v2"));
+
+}  // namespace
+}  // namespace systole::lanes
