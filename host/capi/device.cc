@@ -93,10 +93,22 @@ bool Device::Interrupted() {
   return interrupt_(user_) != 0;
 }
 
-// Makes the program the one that is loaded.
+// Makes the program the one that runs. Models stay in the core's memory as long
+// as their programs are open and there is room.
 absl::Status Device::Use(std::shared_ptr<const Program> program) {
   if (program_ == program) return absl::OkStatus();
-  Forget();
+  timeline_.reset();  // it reads recorder and program
+  stats_.reset();
+  executable_.reset();
+  program_.reset();
+  probe_.sink = nullptr;
+  runner_ = nullptr;
+  recorder_ = nullptr;
+  loaded_.erase(std::remove_if(loaded_.begin(), loaded_.end(),
+                               [](const std::unique_ptr<Loaded>& l) {
+                                 return l->program.use_count() == 1;
+                               }),
+                loaded_.end());
   if (program->model() != nullptr) {
     const std::string& preset = program->model()->preset();
     const std::string_view own =
@@ -106,14 +118,30 @@ absl::Status Device::Use(std::shared_ptr<const Program> program) {
           absl::StrCat(program->name(), ": made for preset '", preset,
                        "', the device is '", std::string(own), "'"));
     }
-    std::vector<const systole::Program*> programs;
-    for (const systole::Program& p : program->model()->programs)
-      programs.push_back(&p);
-    if (profiled_) {
-      recorder_ = std::make_unique<profile::Recorder>(std::move(programs));
-      probe_.sink = recorder_.get();
+    const auto found =
+        std::find_if(loaded_.begin(), loaded_.end(),
+                     [&](const auto& l) { return l->program == program; });
+    if (found != loaded_.end()) {
+      std::rotate(found, found + 1, loaded_.end());
+    } else {
+      auto loaded = std::make_unique<Loaded>();
+      loaded->program = program;
+      std::vector<const systole::Program*> programs;
+      for (const systole::Program& p : program->model()->programs)
+        programs.push_back(&p);
+      if (profiled_) {
+        loaded->recorder =
+            std::make_unique<profile::Recorder>(std::move(programs));
+      }
+      if (loader_ == nullptr)
+        loader_ = std::make_unique<runtime::Loader>(*core_);
+      loaded->runner =
+          std::make_unique<runtime::Runner>(*loader_, *program->model());
+      loaded_.push_back(std::move(loaded));
     }
-    runner_ = std::make_unique<runtime::Runner>(*core_, *program->model());
+    runner_ = loaded_.back()->runner.get();
+    recorder_ = loaded_.back()->recorder.get();
+    if (profiled_) probe_.sink = recorder_;
   } else {
     if (client_ == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
@@ -132,10 +160,22 @@ void Device::Forget() {
   timeline_.reset();  // it reads recorder and program
   stats_.reset();
   probe_.sink = nullptr;
-  runner_.reset();
-  recorder_.reset();
+  runner_ = nullptr;
+  recorder_ = nullptr;
+  loaded_.clear();
   executable_.reset();
   program_.reset();
+}
+
+// Models that were used longer ago make room where there is none.
+absl::StatusOr<runtime::BatchRun> Device::RunBatch(
+    const std::vector<Literal>& inputs) {
+  for (;;) {
+    absl::StatusOr<runtime::BatchRun> run = runner_->Run(inputs);
+    if (!absl::IsResourceExhausted(run.status()) || loaded_.size() == 1)
+      return run;
+    loaded_.erase(loaded_.begin());
+  }
 }
 
 absl::Status Device::Run(std::shared_ptr<const Program> program,
@@ -188,7 +228,7 @@ absl::Status Device::RunModel(absl::Span<const systole_array> inputs,
       const int64_t elements = program_->inputs()[i].type.elements();
       batch.push_back(values[i].Slice(first * elements, images * elements));
     }
-    absl::StatusOr<runtime::BatchRun> run = runner_->Run(batch);
+    absl::StatusOr<runtime::BatchRun> run = RunBatch(batch);
     if (!run.ok()) {
       Forget();  // memory and units are in whatever state they were left in
       absl::Status reset = core_->Reset();

@@ -92,10 +92,22 @@ class Device {
   std::unique_ptr<systole::Device> core_;
   std::unique_ptr<runtime::Client> client_;
 
-  // What is loaded.
+  // A model in the core's memory.
+  struct Loaded {
+    std::shared_ptr<const Program> program;
+    std::unique_ptr<runtime::Runner> runner;
+    std::unique_ptr<profile::Recorder> recorder;
+  };
+  absl::StatusOr<runtime::BatchRun> RunBatch(
+      const std::vector<ir::Literal>& inputs);
+
+  std::unique_ptr<runtime::Loader> loader_;
+  std::vector<std::unique_ptr<Loaded>> loaded_;  // the last used comes last
+
+  // What the last call of Run had; a model's is the last of loaded_.
   std::shared_ptr<const Program> program_;
-  std::unique_ptr<runtime::Runner> runner_;
-  std::unique_ptr<profile::Recorder> recorder_;
+  runtime::Runner* runner_ = nullptr;
+  profile::Recorder* recorder_ = nullptr;
   std::shared_ptr<runtime::Executable> executable_;
 
   // The last run.

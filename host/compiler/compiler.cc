@@ -3,6 +3,7 @@
 #include "systole/compiler.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -73,8 +74,7 @@ absl::Status LowerLayer(LoweringContext& context, int index) {
 }
 
 // Where the plan puts a tensor in HBM.
-TensorInfo HbmTensor(const Plan& plan, int index, const model::Tensor& tensor,
-                     uint64_t base) {
+TensorInfo HbmTensor(const Plan& plan, int index, const model::Tensor& tensor) {
   const PlanTensor& from = plan.tensors[index];
   TensorInfo info;
   info.name = from.name;
@@ -89,7 +89,7 @@ TensorInfo HbmTensor(const Plan& plan, int index, const model::Tensor& tensor,
   if (from.element_bytes == 4) info.type = ElementType::kInt32;
   info.pitch = plan.HbmPitch(index);
   info.img_pitch = info.h * info.pitch;
-  info.hbm_addr = base + from.hbm;
+  info.hbm_addr = from.hbm;
   return info;
 }
 
@@ -204,28 +204,34 @@ absl::StatusOr<Program> Compile(const model::Network& network,
         absl::StrFormat("a batch of %d images", options.batch));
   if (absl::Status s = CheckBatch(network, preset, options.batch); !s.ok())
     return s;
-  const uint64_t unit = std::max<uint64_t>(256, preset.beat_bytes());
-  if (options.hbm_base % unit != 0)
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "HBM from %d on: not a multiple of %d", options.hbm_base, unit));
   absl::StatusOr<Plan> plan = PlanNetwork(network, preset, options, raw);
   if (!plan.ok()) return plan.status();
 
-  HbmImage hbm(preset, options.hbm_base);
+  HbmImage hbm(preset);
   Program program;
   program.preset = std::string(preset.name);
   ScheduleBuilder builder(preset);
   LoweringContext context{network, preset, *plan, {}, hbm, builder};
-  int64_t tensor_bytes = 0;
+  std::array<int64_t, 2> end = {0, 0};  // of arguments, of temporaries
   for (int t = 0; t < static_cast<int>(network.tensors.size()); ++t) {
-    context.tensors.push_back(
-        HbmTensor(*plan, t, network.tensors[t], options.hbm_base));
-    if (!plan->tensors[t].in_hbm) continue;
-    tensor_bytes =
-        std::max(tensor_bytes, plan->tensors[t].hbm + plan->HbmBytes(t));
+    context.tensors.push_back(HbmTensor(*plan, t, network.tensors[t]));
+    const PlanTensor& tensor = plan->tensors[t];
+    if (!tensor.in_hbm) continue;
+    int64_t& last = end[tensor.argument() ? 0 : 1];
+    last = std::max(last, tensor.hbm + plan->HbmBytes(t));
     if (Remains(*plan, t)) program.tensors.push_back(context.tensors[t]);
   }
-  hbm.Allocate(tensor_bytes);
+  const auto add_memory = [&](MemoryUse use, uint64_t from) {
+    if (hbm.size() > from)
+      program.memory.push_back({use, from, hbm.size() - from});
+  };
+  hbm.Allocate(end[0]);
+  add_memory(MemoryUse::kArguments, 0);
+  const uint64_t temporaries = hbm.size();
+  if (static_cast<uint64_t>(end[1]) > temporaries)
+    hbm.Allocate(end[1] - temporaries);
+  add_memory(MemoryUse::kTemporaries, temporaries);
+  const uint64_t constants = hbm.size();
   for (size_t l = 0; l < network.layers.size(); ++l) {
     if (absl::Status lowered = LowerLayer(context, static_cast<int>(l));
         !lowered.ok())
@@ -247,8 +253,10 @@ absl::StatusOr<Program> Compile(const model::Network& network,
   absl::StatusOr<Schedule> schedule = builder.Finish(options.reorder, observer);
   if (!schedule.ok()) return schedule.status();
   program.descriptors = std::move(schedule->descriptors);
+  add_memory(MemoryUse::kConstants, constants);
   program.prog_addr =
       hbm.Allocate(program.descriptors.size() * isa::kDescriptorBytes);
+  add_memory(MemoryUse::kCode, program.prog_addr);
   program.hbm_bytes = hbm.size();
   const uint64_t capacity = preset.memory_bytes();
   if (program.hbm_bytes > capacity) {
@@ -258,6 +266,7 @@ absl::StatusOr<Program> Compile(const model::Network& network,
                         program.hbm_bytes, program.preset, capacity));
   }
   program.segments = hbm.TakeSegments();
+  if (absl::Status s = AddRelocations(program); !s.ok()) return s;
   return program;
 }
 

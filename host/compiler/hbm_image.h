@@ -19,9 +19,8 @@ namespace systole::compiler {
 
 class HbmImage {
  public:
-  // Addresses begin at `base`, a multiple of the alignment.
-  explicit HbmImage(const Preset& preset, uint64_t base = 0)
-      : align_(std::max<uint64_t>(256, preset.beat_bytes())), next_(base) {}
+  explicit HbmImage(const Preset& preset)
+      : align_(std::max<uint64_t>(kMemoryAlignment, preset.beat_bytes())) {}
 
   uint64_t Allocate(uint64_t bytes) {
     const uint64_t at = next_;
@@ -38,7 +37,7 @@ class HbmImage {
 
  private:
   uint64_t align_;  // a multiple of the beat and of a descriptor
-  uint64_t next_;
+  uint64_t next_ = 0;
   std::vector<DataSegment> segments_;
 };
 

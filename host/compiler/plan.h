@@ -51,6 +51,7 @@ struct PlanTensor {
   bool in_hbm = false;                 // tiling
   int64_t hbm = kNowhere;              // memory-planning
 
+  bool argument() const { return input || output; }
   int64_t line_bytes() const { return w * c * element_bytes; }
   int64_t size() const { return h * w * c * element_bytes; }
 };

@@ -113,6 +113,10 @@ std::string DisassembleProgram(const Program& p) {
   std::string text =
       absl::StrFormat("# preset %s, %d descriptors at 0x%x, %d bytes of HBM\n",
                       p.preset, p.descriptors.size(), p.prog_addr, p.hbm_bytes);
+  for (const MemorySegment& m : p.memory) {
+    absl::StrAppendFormat(&text, "# memory %#010x %9d bytes  %s\n", m.hbm_addr,
+                          m.bytes, MemoryUseName(m.use));
+  }
   for (const DataSegment& s : p.segments) {
     absl::StrAppendFormat(&text, "# data %#010x %9d bytes  %s\n", s.hbm_addr,
                           s.data.size(), OneLine(s.name));

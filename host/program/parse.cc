@@ -42,6 +42,15 @@ class Parser {
       if (absl::Status s = CheckTensor(t); !s.ok()) return s;
     }
     if (absl::Status s = CheckBuffers(); !s.ok()) return s;
+    for (const MemorySegment& part : program_.memory) {
+      if (part.hbm_addr > program_.hbm_bytes ||
+          part.bytes > program_.hbm_bytes - part.hbm_addr)
+        return Bad("memory for ", MemoryUseName(part.use),
+                   " ends above the program's ", program_.hbm_bytes,
+                   " bytes of HBM");
+    }
+    if (absl::Status s = CheckRelocations(program_); !s.ok())
+      return Bad(s.message());
     return std::move(program_);
   }
 
@@ -68,8 +77,9 @@ class Parser {
     const uint32_t isa_version = r.U32();
     const uint64_t size = r.U64();
     if (format != pf::kFormatVersion) {
-      return Bad("format version ", format, ", this program reads version ",
-                 pf::kFormatVersion);
+      return Bad("a program of format version ", format,
+                 ", this program reads version ", pf::kFormatVersion,
+                 ": compile its model again");
     }
     if (isa_version != isa::kVersion)
       return Bad("made for ISA version ", isa_version, ", this is ",
@@ -96,6 +106,7 @@ class Parser {
     p.preset = r->String();
     p.prog_addr = r->U64();
     p.hbm_bytes = r->U64();
+    if (absl::Status s = Memory(r); !s.ok()) return s;
     for (uint32_t i = r->Count(isa::kDescriptorBytes); i > 0 && r->ok(); --i) {
       for (uint64_t& word : p.descriptors.emplace_back()) word = r->U64();
     }
@@ -157,6 +168,25 @@ class Parser {
     if (r->left() != 0)
       return Bad(r->left(), " bytes too many after the sections");
     return absl::OkStatus();
+  }
+
+  absl::Status Memory(Reader* r) {
+    for (uint32_t i = r->Count(17); i > 0 && r->ok(); --i) {
+      const uint8_t use = r->U8();
+      if (r->ok() && use >= kNumMemoryUses)
+        return Bad("a part of the memory has the unknown use ", use);
+      MemorySegment& m = program_.memory.emplace_back();
+      m.use = static_cast<MemoryUse>(use);
+      m.hbm_addr = r->U64();
+      m.bytes = r->U64();
+    }
+    for (uint32_t i = r->Count(8); i > 0 && r->ok(); --i) {
+      Relocation& relocation = program_.relocations.emplace_back();
+      relocation.descriptor = r->U32();
+      relocation.segment = r->U32();
+    }
+    if (r->ok()) return absl::OkStatus();
+    return Bad("the parts of the memory do not fit in the file");
   }
 
   absl::Status Layers(Reader* r) {

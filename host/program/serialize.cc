@@ -24,6 +24,18 @@ std::vector<uint8_t> SerializeProgram(const Program& program) {
   w.U64(program.prog_addr);
   w.U64(program.hbm_bytes);
 
+  w.U32(static_cast<uint32_t>(program.memory.size()));
+  for (const MemorySegment& m : program.memory) {
+    w.U8(static_cast<uint8_t>(m.use));
+    w.U64(m.hbm_addr);
+    w.U64(m.bytes);
+  }
+  w.U32(static_cast<uint32_t>(program.relocations.size()));
+  for (const Relocation& r : program.relocations) {
+    w.U32(r.descriptor);
+    w.U32(r.segment);
+  }
+
   w.U32(static_cast<uint32_t>(program.descriptors.size()));
   for (const isa::Descriptor& d : program.descriptors) {
     for (uint64_t word : d) w.U64(word);

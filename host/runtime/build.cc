@@ -109,12 +109,10 @@ CompiledModel WithoutPrograms(const Source& source) {
 absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
                                     const compiler::Options& options) {
   CompiledModel model = WithoutPrograms(source);
-  compiler::Options at = options;
   for (const model::Network& network : source.lowered.networks) {
     absl::StatusOr<Program> program =
-        compiler::CompileNetwork(network, preset, at);
+        compiler::CompileNetwork(network, preset, options);
     if (!program.ok()) return program.status();
-    at.hbm_base = program->hbm_bytes;
     model.programs.push_back(*std::move(program));
   }
   return model;

@@ -38,8 +38,7 @@ absl::StatusOr<Source> ReadSource(const std::string& path,
 // The model's name, its parts that the host runs, and what runs where.
 CompiledModel WithoutPrograms(const Source& source);
 
-// The programs lie behind each other in HBM. The observer of `options` sees the
-// steps of each.
+// The observer of `options` sees the steps of each program.
 absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
                                     const compiler::Options& options);
 

@@ -97,20 +97,31 @@ absl::Status CheckParts(const CompiledModel& model) {
   return absl::OkStatus();
 }
 
-// That no program's data lie where those of another do.
-absl::Status CheckPlaces(const CompiledModel& model) {
-  std::vector<std::array<uint64_t, 2>> places;  // from, to
-  for (const Program& program : model.programs) {
-    uint64_t from = program.prog_addr;
-    for (const DataSegment& s : program.segments)
-      from = std::min(from, s.hbm_addr);
-    for (const TensorInfo& t : program.tensors)
-      from = std::min(from, t.hbm_addr);
-    places.push_back({from, program.hbm_bytes});
-  }
-  for (size_t i = 1; i < places.size(); ++i) {
-    if (places[i][0] < places[i - 1][1]) {
-      return Bad("program ", i, " lies where program ", i - 1, " does");
+// That the programs can lie anywhere, with one part of the memory for
+// arguments and one for temporaries at most: these are shared.
+absl::Status CheckMemory(const CompiledModel& model) {
+  for (size_t i = 0; i < model.programs.size(); ++i) {
+    const Program& program = model.programs[i];
+    std::array<int, kNumMemoryUses> parts = {};
+    for (const MemorySegment& part : program.memory)
+      ++parts[static_cast<int>(part.use)];
+    if (program.memory.empty())
+      return Bad("program ", i, " of the model has fixed addresses");
+    for (const MemoryUse use :
+         {MemoryUse::kArguments, MemoryUse::kTemporaries}) {
+      if (parts[static_cast<int>(use)] > 1)
+        return Bad("program ", i, " has several parts of memory for ",
+                   MemoryUseName(use));
+    }
+    for (const TensorInfo& tensor : program.tensors) {
+      const bool argument = tensor.is_input || tensor.is_output;
+      for (const MemorySegment& part : program.memory) {
+        const bool inside = tensor.hbm_addr >= part.hbm_addr &&
+                            tensor.hbm_addr < part.hbm_addr + part.bytes;
+        if (inside && argument != (part.use == MemoryUse::kArguments))
+          return Bad("tensor '", tensor.name, "' of program ", i,
+                     " is in the memory for ", MemoryUseName(part.use));
+      }
     }
   }
   return absl::OkStatus();
@@ -127,8 +138,26 @@ int64_t CompiledModel::batch() const {
   return 1;
 }
 
+uint64_t CompiledModel::MostBytes(MemoryUse use) const {
+  uint64_t most = 0;
+  for (const Program& program : programs) {
+    for (const MemorySegment& part : program.memory) {
+      if (part.use == use) most = std::max(most, part.bytes);
+    }
+  }
+  return most;
+}
+
 uint64_t CompiledModel::hbm_bytes() const {
-  return programs.back().hbm_bytes;  // the last lies behind the others
+  uint64_t bytes =
+      MostBytes(MemoryUse::kArguments) + MostBytes(MemoryUse::kTemporaries);
+  for (const Program& program : programs) {
+    for (const MemorySegment& part : program.memory) {
+      if (part.use == MemoryUse::kConstants || part.use == MemoryUse::kCode)
+        bytes += part.bytes;
+    }
+  }
+  return bytes;
 }
 
 Program ToProgram(const CompiledModel& model) {
@@ -165,7 +194,7 @@ absl::StatusOr<CompiledModel> FromProgram(Program program,
   model.programs.push_back(std::move(program));
   for (Program& p : programs) model.programs.push_back(std::move(p));
   if (status.ok()) status = CheckParts(model);
-  if (status.ok()) status = CheckPlaces(model);
+  if (status.ok()) status = CheckMemory(model);
   if (!status.ok()) {
     return absl::Status(status.code(),
                         absl::StrCat(name, ": ", status.message()));

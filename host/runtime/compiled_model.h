@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A model that can be run: the device's programs, side by side in HBM, and what
-// the host computes before, between and behind them. A program file holds all
-// of it.
+// A model that can be run: the device's programs, which can lie anywhere in its
+// memory (loader.h), and what the host computes before, between and behind
+// them. A program file holds all of it.
 //
 //   absl::StatusOr<CompiledModel> model = runtime::ReadModel("model.tpu");
 //   if (!model.ok()) return model.status();
@@ -37,7 +37,11 @@ struct CompiledModel {
   }
   int64_t batch() const;
   const std::string& preset() const { return programs.front().preset; }
-  uint64_t hbm_bytes() const;  // all of them use HBM below this
+  // The memory that one part of this use at most takes.
+  uint64_t MostBytes(MemoryUse use) const;
+  // What the model takes: arguments and temporaries once, which the programs
+  // share, constants and code of each.
+  uint64_t hbm_bytes() const;
 };
 
 // The first program with a section for each of the others, and one that has

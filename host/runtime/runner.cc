@@ -94,24 +94,25 @@ absl::Status Runner::RunPart(const ir::Module& part, Values& values,
 
 absl::Status Runner::RunProgram(const Program& program, Values& values,
                                 BatchRun& run) const {
+  systole::Device& device = loader_.device();
   absl::Status status;
   for (const TensorInfo& tensor : program.tensors) {
     if (!tensor.is_input) continue;
     std::vector<uint8_t> bytes = values.at(tensor.name).Bytes();
     bytes.resize(tensor.elements(), 0);
-    status = device_.WriteTensor(tensor, bytes);
+    status = device.WriteTensor(tensor, bytes);
     if (!status.ok()) return status;
   }
-  status = device_.Start(program);
+  status = device.Start(program);
   if (!status.ok()) return status;
-  absl::StatusOr<RunStats> stats = device_.Wait();
+  absl::StatusOr<RunStats> stats = device.Wait();
   if (!stats.ok()) return stats.status();
   run.stats.Add(*stats);
   run.runs.push_back(*std::move(stats));
   for (const TensorInfo& tensor : program.tensors) {
     if (tensor.type != ElementType::kInt8) continue;
     const absl::StatusOr<std::vector<uint8_t>> bytes =
-        device_.ReadTensor(tensor);
+        device.ReadTensor(tensor);
     if (!bytes.ok()) return bytes.status();
     std::vector<int8_t> dense(bytes->begin(), bytes->end());
     dense.resize(dense.size() / tensor.n * run.images);
@@ -125,10 +126,12 @@ absl::StatusOr<BatchRun> Runner::Run(const std::vector<Literal>& inputs) {
   const absl::StatusOr<int64_t> images = Images(inputs);
   if (!images.ok()) return images.status();
   // What a program reads but its inputs, no program writes.
-  for (; loaded_ < model_.programs.size(); ++loaded_) {
-    const absl::Status status = device_.Load(model_.programs[loaded_]);
-    if (!status.ok()) return status;
+  if (loaded_ == nullptr) {
+    auto loaded = loader_.Load(model_);
+    if (!loaded.ok()) return loaded.status();
+    loaded_ = *std::move(loaded);
   }
+  const std::vector<Program>& programs = loaded_->programs();
   BatchRun run;
   run.images = *images;
   Values values;
@@ -136,8 +139,8 @@ absl::StatusOr<BatchRun> Runner::Run(const std::vector<Literal>& inputs) {
     values[absl::StrCat(i)] = inputs[i];
   for (size_t i = 0; i < model_.parts.size(); ++i) {
     absl::Status status = RunPart(*model_.parts[i], values, run);
-    if (status.ok() && i < model_.programs.size()) {
-      status = RunProgram(model_.programs[i], values, run);
+    if (status.ok() && i < programs.size()) {
+      status = RunProgram(programs[i], values, run);
     }
     if (!status.ok()) return status;
   }

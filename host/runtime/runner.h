@@ -7,16 +7,20 @@
 //   absl::StatusOr<BatchRun> run = runner.Run(images);
 //   if (!run.ok()) return run.status();
 //   Use(run->outputs[0]);
+//
+// Several on one device: Runner first(loader, a), second(loader, b);
 #ifndef SYSTOLE_HOST_RUNTIME_RUNNER_H_
 #define SYSTOLE_HOST_RUNTIME_RUNNER_H_
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "host/ir/literal.h"
 #include "host/runtime/compiled_model.h"
+#include "host/runtime/loader.h"
 #include "systole/device.h"
 
 namespace systole::runtime {
@@ -33,12 +37,17 @@ struct BatchRun {
 
 class Runner {
  public:
-  // Both must outlive the runner; meanwhile the device runs nothing else.
+  // Both must outlive the runner; meanwhile the device has nothing else in its
+  // memory.
   Runner(systole::Device& device, const CompiledModel& model)
-      : device_(device), model_(model) {}
+      : own_(std::make_unique<Loader>(device)), loader_(*own_), model_(model) {}
+  // Both must outlive the runner.
+  Runner(Loader& loader, const CompiledModel& model)
+      : loader_(loader), model_(model) {}
 
   // Values of each input of the model, of 1 to batch() images in a row; the
-  // rest of the batch is zeros. Errors: InvalidArgument names the input.
+  // rest of the batch is zeros. Loads the model if it is not yet in the
+  // device. Errors: InvalidArgument names the input; those of Loader::Load.
   absl::StatusOr<BatchRun> Run(const std::vector<ir::Literal>& inputs);
 
  private:
@@ -51,9 +60,10 @@ class Runner {
   absl::Status RunProgram(const Program& program, Values& values,
                           BatchRun& run) const;
 
-  systole::Device& device_;
+  const std::unique_ptr<Loader> own_;
+  Loader& loader_;
   const CompiledModel& model_;
-  size_t loaded_ = 0;  // programs
+  std::unique_ptr<LoadedModel> loaded_;
 };
 
 }  // namespace systole::runtime

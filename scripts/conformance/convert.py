@@ -5,7 +5,8 @@
 
 Usage: convert.py --list          names of the models
        convert.py --reference NAME FOLDER   only the run, of a model that is converted
-       convert.py NAME FOLDER   writes NAME.tflite, and NAME.npz with the inputs (in0, ...) and the outputs (out0, ...)
+       convert.py NAME... FOLDER   writes NAME.tflite, and NAME.npz with the inputs (in0, ...) and the outputs (out0, ...)
+Of several models those that fail are told and left out.
 NAME is one of models.BUILDERS, or randomN for the random graph of seed N. Outputs are only there if TensorFlow Lite has a reference kernel for
 each operator of the model; NAME.txt then says which it lacks.
 """
@@ -114,17 +115,27 @@ def reference(model, seed):
     return {key: np.stack(rows) for key, rows in values.items()}, missing
 
 
+def write(name, folder, converted_before):
+    path = folder / f"{name}.tflite"
+    if not converted_before:
+        path.write_bytes(converted(*build(name)))
+    values, missing = reference(path.read_bytes(), zlib.crc32(name.encode()))
+    (folder / f"{name}.txt").write_text(", ".join(missing))
+    np.savez_compressed(folder / f"{name}.npz", **values)
+
+
 def main():
     if sys.argv[1:] == ["--list"]:
         print(*models.BUILDERS)
         return
-    name, folder = sys.argv[-2], pathlib.Path(sys.argv[-1])
-    path = folder / f"{name}.tflite"
-    if "--reference" not in sys.argv:
-        path.write_bytes(converted(*build(name)))
-    values, missing = reference(path.read_bytes(), zlib.crc32(name.encode()))
-    np.savez_compressed(folder / f"{name}.npz", **values)
-    (folder / f"{name}.txt").write_text(", ".join(missing))
+    *names, folder = [argument for argument in sys.argv[1:] if argument != "--reference"]
+    for name in names:
+        try:
+            write(name, pathlib.Path(folder), "--reference" in sys.argv)
+        except Exception as error:
+            if len(names) == 1:
+                raise
+            print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,27 @@ TEST(CApi, VersionsAndNames) {
   EXPECT_EQ(systole_counter_name(systole_num_counters()), nullptr);
 }
 
+// Models take turns in the memory of one device; one that is closed leaves it.
+TEST(CApi, ProgramsStayInTheDevice) {
+  systole_program* one = Load(kDigits, "nano", 1);
+  systole_program* two = Load(kDigits, "nano", 2);
+  systole_device* device = Open("iss", "nano");
+  std::vector<int8_t> pixels = RandomDigits(2);
+  std::vector<int8_t> a, b;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(RunDigits(device, one, pixels, a), SYSTOLE_OK) << systole_error();
+    ASSERT_EQ(RunDigits(device, two, pixels, b), SYSTOLE_OK) << systole_error();
+    EXPECT_EQ(a, b);
+    if (round == 1) {
+      systole_program_close(one);
+      one = Load(kDigits, "nano", 1);
+    }
+  }
+  systole_program_close(one);
+  systole_program_close(two);
+  systole_device_close(device);
+}
+
 TEST(CApi, RtlAndSimulatorAgreeToTheBit) {
   systole_program* program = Load(kDigits, "nano", 2);
   systole_device* rtl = Open("rtl", "nano", true);
@@ -69,7 +90,8 @@ TEST(CApi, RtlAndSimulatorAgreeToTheBit) {
     ASSERT_EQ(systole_device_layer(rtl, i, &layer), SYSTOLE_OK);
     cycles += layer.cycles;
   }
-  EXPECT_LE(cycles, stats.cycles / 2);
+  // A refresh falls elsewhere in each batch.
+  EXPECT_LE(cycles, stats.cycles / 2 * 101 / 100);
   EXPECT_GE(cycles, stats.cycles / 2 * 99 / 100);
   ASSERT_EQ(systole_device_num_events(rtl, &events), SYSTOLE_OK);
   EXPECT_GT(events, 100);
@@ -78,7 +100,7 @@ TEST(CApi, RtlAndSimulatorAgreeToTheBit) {
     ASSERT_EQ(systole_device_event(rtl, i, &event), SYSTOLE_OK);
     EXPECT_LE(event.head, event.start);
     EXPECT_LT(event.start, event.end);
-    EXPECT_LE(event.end, stats.cycles / 2);
+    EXPECT_LE(event.end, cycles);
     EXPECT_GE(event.layer, 0);
   }
   const std::string page = testing::TempDir() + "capi_page.html";

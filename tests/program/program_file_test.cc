@@ -37,6 +37,10 @@ Program Sample() {
   load.n1 = load.n2 = 1;
   p.descriptors.push_back(load.Encode());
   p.descriptors.push_back(isa::Halt{}.Encode());
+  p.memory = {{MemoryUse::kCode, 0x1000, 0x100},
+              {MemoryUse::kConstants, 0x4000, 0x200},
+              {MemoryUse::kArguments, 0x8000, 0x9000}};
+  p.relocations = {{0, 1}};
   p.segments.push_back({"conv1.weights", 0x4000, {1, 2, 3, 4, 5, 6, 7}});
   p.segments.push_back(
       {"conv1.params", 0x4040, std::vector<uint8_t>(300, 0xA5)});
@@ -73,6 +77,17 @@ void ExpectSame(const Program& a, const Program& b) {
   EXPECT_EQ(a.prog_addr, b.prog_addr);
   EXPECT_EQ(a.hbm_bytes, b.hbm_bytes);
   EXPECT_EQ(a.descriptors, b.descriptors);
+  ASSERT_EQ(a.memory.size(), b.memory.size());
+  for (size_t i = 0; i < a.memory.size(); ++i) {
+    EXPECT_EQ(a.memory[i].use, b.memory[i].use);
+    EXPECT_EQ(a.memory[i].hbm_addr, b.memory[i].hbm_addr);
+    EXPECT_EQ(a.memory[i].bytes, b.memory[i].bytes);
+  }
+  ASSERT_EQ(a.relocations.size(), b.relocations.size());
+  for (size_t i = 0; i < a.relocations.size(); ++i) {
+    EXPECT_EQ(a.relocations[i].descriptor, b.relocations[i].descriptor);
+    EXPECT_EQ(a.relocations[i].segment, b.relocations[i].segment);
+  }
   ASSERT_EQ(a.segments.size(), b.segments.size());
   for (size_t i = 0; i < a.segments.size(); ++i) {
     EXPECT_EQ(a.segments[i].name, b.segments[i].name);
@@ -211,6 +226,11 @@ TEST(ProgramFile, OtherFilesAndVersions) {
   absl::Status s = ParseProgram(bytes, "f").status();
   EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(s.message()), HasSubstr("format version 9"));
+  bytes[8] = 2;  // had no parts of the memory
+  FixCrc(&bytes);
+  EXPECT_THAT(std::string(ParseProgram(bytes, "f").status().message()),
+              HasSubstr("f: a program of format version 2, this program reads "
+                        "version 3: compile its model again"));
   bytes = SerializeProgram(Sample());
   bytes[12] = 7;
   FixCrc(&bytes);
@@ -280,6 +300,26 @@ TEST(ProgramFile, IllegalContents) {
        [](Program& p) { p.buffers[1].last_layer = 1; }},
       {"buffer 'logits' lives in layers that are not there",
        [](Program& p) { p.buffers[1].first_layer = 1; }},
+      {"a part of the memory has the unknown use 4",
+       [](Program& p) { p.memory[1].use = static_cast<MemoryUse>(4); }},
+      {"memory for arguments ends above the program's",
+       [](Program& p) { p.memory[2].bytes = 0x20000; }},
+      {"memory for constants, 512 bytes at 0x4080, is not at a multiple of 256",
+       [](Program& p) { p.memory[1].hbm_addr = 0x4080; }},
+      {"tensor 'logits' is in no part of the memory",
+       [](Program& p) { p.memory[2].bytes = 0x8000; }},
+      {"data segment 'conv1.params' is in no part of the memory",
+       [](Program& p) { p.memory[1].bytes = 0x100; }},
+      {"the descriptors are in no part of the memory",
+       [](Program& p) { p.memory[0].hbm_addr = 0x2000; }},
+      {"descriptor 0 leaves the memory for arguments",
+       [](Program& p) { p.relocations[0].segment = 2; }},
+      {"descriptor 0 has no relocation",
+       [](Program& p) { p.relocations.clear(); }},
+      {"a relocation of descriptor 1, which has no HBM address",
+       [](Program& p) {
+         p.relocations.push_back({1, 1});
+       }},
       {"section 'model' is there twice",
        [](Program& p) { p.sections[1].name = "model"; }},
   };
@@ -313,7 +353,7 @@ TEST_F(ProgramFileOnDisk, WriteAndRead) {
   ASSERT_TRUE(p.ok()) << p.status();
   ExpectSame(*p, Sample());
   Program other = Sample();
-  other.prog_addr = 0x2000;
+  other.prog_addr = other.memory[0].hbm_addr = 0x2000;
   ASSERT_TRUE(WriteProgram(other, path).ok());
   EXPECT_EQ(ReadProgram(path)->prog_addr, 0x2000u);
   // Nothing is left beside the file.

@@ -32,16 +32,21 @@ absl::StatusOr<bool> MemoryPlanning::Run(Plan& plan) {
 
   const auto capacity = static_cast<int64_t>(plan.preset->memory_bytes());
   BufferPlacer hbm(capacity, std::max(kHbmAlign, plan.preset->beat_bytes()));
-  for (size_t t = 0; t < plan.tensors.size(); ++t) {
-    PlanTensor& tensor = plan.tensors[t];
-    if (!tensor.in_hbm) continue;
-    const int number = static_cast<int>(t);
-    const auto [first, last] = plan.HbmLife(number);
-    const PlanBuffer wanted = {
-        tensor.name, plan.HbmBytes(number), first, last, {}, kNowhere};
-    const std::optional<int> placed = hbm.Place(wanted);
-    if (!placed) return TooSmall("HBM", capacity, wanted);
-    tensor.hbm = hbm.buffers()[*placed].at;
+  // Arguments lie before all temporaries: each is a part of the memory that
+  // moves by itself.
+  for (const bool argument : {true, false}) {
+    for (size_t t = 0; t < plan.tensors.size(); ++t) {
+      PlanTensor& tensor = plan.tensors[t];
+      if (!tensor.in_hbm || tensor.argument() != argument) continue;
+      const int number = static_cast<int>(t);
+      const auto [first, last] = plan.HbmLife(number);
+      const PlanBuffer wanted = {
+          tensor.name, plan.HbmBytes(number), argument ? -1 : first, last, {},
+          kNowhere};
+      const std::optional<int> placed = hbm.Place(wanted);
+      if (!placed) return TooSmall("HBM", capacity, wanted);
+      tensor.hbm = hbm.buffers()[*placed].at;
+    }
   }
   return true;
 }

@@ -35,9 +35,7 @@ struct Options {
                                // the layer before
   bool reorder = true;         // program order by expected start; otherwise as
                                // lowered, layer by layer
-  int64_t ub_bytes = 0;   // use only so much of the unified buffer; 0 = all
-  uint64_t hbm_base = 0;  // use HBM from here on, so that several programs lie
-                          // side by side; a multiple of 256 and of the beat
+  int64_t ub_bytes = 0;  // use only so much of the unified buffer; 0 = all
   // Called behind each step of the compiler with its name and what prints the
   // plan, or the sequence of descriptors, as it is then.
   std::function<void(const std::string& step,

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "systole/gen/isa.h"
 
 namespace systole {
@@ -89,12 +90,41 @@ struct Section {
   std::vector<uint8_t> bytes;
 };
 
+// What a part of a program's memory is for.
+enum class MemoryUse : uint8_t {
+  kArguments = 0,    // inputs and outputs: written before, read after a run
+  kTemporaries = 1,  // values between layers: nobody needs them between runs
+  kConstants = 2,    // weights, tables, parameters: as they were loaded
+  kCode = 3,         // the descriptors
+};
+inline constexpr int kNumMemoryUses = 4;
+const char* MemoryUseName(MemoryUse use);  // "arguments", ...
+
+// A part of HBM that can be anywhere, whatever the others do. Parts begin at
+// multiples of kMemoryAlignment and of the beat, and are apart.
+struct MemorySegment {
+  MemoryUse use = MemoryUse::kArguments;
+  uint64_t hbm_addr = 0;
+  uint64_t bytes = 0;
+};
+inline constexpr uint64_t kMemoryAlignment = 256;
+
+// The HBM address in a descriptor moves with a part of the memory.
+struct Relocation {
+  uint32_t descriptor = 0;
+  uint32_t segment = 0;  // of Program::memory
+};
+
 struct Program {
   std::string
       preset;  // "edge"; a program runs only on the preset it was made for
   uint64_t prog_addr = 0;  // where the descriptors go; multiple of 128
   uint64_t hbm_bytes =
       0;  // the program touches nothing at or above this address
+  // Empty: the program can only be where it is. Otherwise all of the below lies
+  // in these parts, and PlaceProgram moves them.
+  std::vector<MemorySegment> memory;
+  std::vector<Relocation> relocations;       // by descriptor
   std::vector<isa::Descriptor> descriptors;  // the last one is the halt
   std::vector<DataSegment> segments;
   std::vector<TensorInfo> tensors;
@@ -105,6 +135,22 @@ struct Program {
   const Section* FindSection(const std::string& name) const;
   const TensorInfo* FindTensor(const std::string& name) const;
 };
+
+// Sets the relocations that the memory's parts ask for: of each descriptor with
+// an HBM address to the part that it lies in. Errors: Internal, which names the
+// descriptor that is in none, or leaves its own.
+absl::Status AddRelocations(Program& program);
+
+// That data, tensors, descriptors and all that these touch lie in the memory's
+// parts, and that every address moves with its part. Errors: InvalidArgument.
+absl::Status CheckRelocations(const Program& program);
+
+// The program with the parts of its memory at other addresses, but without the
+// bytes of its data segments. Errors: FailedPrecondition (it cannot be moved),
+// InvalidArgument (misaligned, or parts that overlap), OutOfRange (beyond the
+// preset's memory).
+absl::StatusOr<Program> PlaceProgram(const Program& program,
+                                     absl::Span<const uint64_t> addresses);
 
 // Serialised form, with a CRC-32 over the whole. Parse checks everything it
 // reads: magic, version, preset, sizes, CRC. Errors: kDataLoss (truncated,
