@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "host/capi/arrays.h"
 #include "host/compiler/access.h"
+#include "systole/target.h"
 
 namespace systole::capi {
 namespace {
@@ -60,7 +61,7 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(
   device->interrupt_ = options.interrupt;
   device->user_ = options.user;
   const Preset* preset = FindPreset(name);
-  if (preset != nullptr && preset->cell == Cell::kBf16) {
+  if (preset != nullptr && Target(*preset).float_modules()) {
     if (device->profiled_) {
       return absl::UnimplementedError(absl::StrCat(
           "preset '", name, "': only int8 presets can be profiled"));

@@ -13,6 +13,7 @@
 #include "host/import/tflite_importer.h"
 #include "host/runtime/placement.h"
 #include "systole/gen/presets.h"
+#include "systole/target.h"
 
 namespace systole::capi {
 namespace {
@@ -33,15 +34,19 @@ bool IsMlir(absl::string_view bytes) {
 absl::StatusOr<const Preset*> Int8Preset(const char* name) {
   const std::string wanted = name == nullptr ? kDefaultPreset : name;
   const Preset* preset = FindPreset(wanted);
-  if (preset != nullptr && preset->cell == Cell::kInt8) return preset;
-  std::vector<std::string> names;
-  for (const Preset& p : kPresets) {
-    if (p.cell == Cell::kInt8) names.emplace_back(p.name);
-  }
+  if (preset != nullptr && Target(*preset).quantised_networks()) return preset;
+  const std::vector<std::string> names =
+      PresetsThat([](const Target& t) { return t.quantised_networks(); });
   return absl::InvalidArgumentError(
       absl::StrCat("preset '", wanted, "' ",
                    preset == nullptr ? "does not exist" : "has no int8 cell",
                    "; models are compiled for ", absl::StrJoin(names, ", ")));
+}
+
+// The preset that is asked for, or nullptr: then compiling refuses it.
+const Preset* Wanted(const systole_compile_options& options) {
+  return FindPreset(options.preset == nullptr ? kDefaultPreset
+                                              : options.preset);
 }
 
 absl::Status Named(const absl::Status& status, const std::string& name) {
@@ -81,7 +86,8 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Load(
   } else if (*kind == FileKind::kTflite || *kind == FileKind::kSafetensors ||
              absl::EndsWith(path, ".tflite") ||
              absl::EndsWith(path, ".safetensors")) {
-    status = program->Compile(runtime::ReadSource(path), options);
+    status = program->Compile(
+        runtime::ReadSource(path, nullptr, Wanted(options)), options);
   } else {
     const absl::StatusOr<std::string> bytes = ReadFile(path);
     status = !bytes.ok()      ? bytes.status()
@@ -109,9 +115,11 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Parse(
                                  options);
   } else if (kind == FileKind::kTflite) {
     auto module = import::ImportTflite(bytes, name);
-    status = !module.ok() ? module.status()
-                          : program->Compile(
-                                runtime::SourceOf(*std::move(module)), options);
+    status = !module.ok()
+                 ? module.status()
+                 : program->Compile(runtime::SourceOf(*std::move(module),
+                                                      nullptr, Wanted(options)),
+                                    options);
   } else if (IsMlir(bytes)) {
     status = program->ImportModule(bytes, options);
   } else {
@@ -193,7 +201,7 @@ absl::Status Program::ImportModule(absl::string_view bytes,
   // Any bf16 preset runs it; what runs where is told of one.
   const std::string wanted = options.preset == nullptr ? "v2" : options.preset;
   const Preset* preset = FindPreset(wanted);
-  if (preset == nullptr || preset->cell != Cell::kBf16) {
+  if (preset == nullptr || !Target(*preset).float_modules()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "preset '", wanted, "' ",
         preset == nullptr ? "does not exist" : "has no bf16 cell"));

@@ -18,6 +18,7 @@
 #include "host/compiler/passes/vector_fusion.h"
 #include "host/compiler/plan.h"
 #include "host/compiler/schedule_builder.h"
+#include "systole/target.h"
 
 namespace systole::compiler {
 namespace {
@@ -193,7 +194,7 @@ absl::StatusOr<Plan> PlanNetwork(const model::Network& network,
 absl::StatusOr<Program> Compile(const model::Network& network,
                                 const Preset& preset, const Options& options,
                                 bool raw) {
-  if (preset.cell != Cell::kInt8) {
+  if (!Target(preset).quantised_networks()) {
     return absl::UnimplementedError(absl::StrFormat(
         "preset '%s' has the %s cell; quantised networks and int8 products "
         "need one with the int8 cell",

@@ -23,6 +23,7 @@
 #include "host/compiler/schedule_builder.h"
 #include "host/kernels/kernels.h"
 #include "host/program/vpu_asm.h"
+#include "systole/target.h"
 
 namespace systole::compiler {
 namespace {
@@ -59,7 +60,7 @@ class FloatMatmul {
 
  private:
   absl::Status Check() const {
-    if (preset_.cell != Cell::kBf16) {
+    if (!Target(preset_).float_modules()) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "preset '%s' has the %s cell; a bf16 product needs the bf16 cell",
           preset_.name, preset_.cell_name()));

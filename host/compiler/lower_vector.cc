@@ -254,18 +254,33 @@ class AddLowering : public VectorLowering {
  public:
   AddLowering(LoweringContext& context, int index)
       : context_(context),
+        plan_(context.plan.layers[index]),
         layer_(context.network.layers[index]),
-        g_(context.plan.layers[index].g),
         in0_(context.Input(index, 0)),
         in1_(context.Input(index, 1)),
         out_(context.Output(index)) {}
 
   void Append(const Block& block) override {
-    const Region region = InputRegion(g_, block, context_.preset.beat_bytes());
+    const Geometry& g = plan_.g;
+    const Region region = context_.plan.RegionOf(plan_, 0, block);
     // In a line, a region begins at the beat before the block.
-    const int64_t skip = block.x0 * g_.c - region.b0;
-    const View a = in0_.Require(region), b = in1_.Require(region);
+    const int64_t skip = block.x0 * g.c - region.b0;
+    View a = in0_.Require(region);
+    View b = in1_.Require(context_.plan.RegionOf(plan_, 1, block));
+    a.address += skip;
     const Destination to = out_.Begin(block, 0);
+    if (context_.plan.Repeated(plan_, 1)) {
+      for (int64_t i = 0; i < block.ni; ++i) Positions(block, a, b, to, i);
+    } else {
+      b.address += skip;
+      Lines(block, a, b, to);
+    }
+    out_.Finish(block, 0, g.oc);
+  }
+
+ private:
+  void Lines(const Block& block, const View& a, const View& b,
+             const Destination& to) {
     // Images that follow each other line by line on all three sides are one run
     // of lines.
     const int64_t ny = block.ny;
@@ -273,17 +288,44 @@ class AddLowering : public VectorLowering {
                         b.img_pitch == ny * b.pitch &&
                         to.img_pitch == ny * to.pitch;
     for (int64_t i = 0; i < (joined ? 1 : block.ni); ++i) {
+      Run({a.address + i * a.img_pitch, a.pitch},
+          {b.address + i * b.img_pitch, b.pitch},
+          {to.address + i * to.img_pitch, to.pitch},
+          joined ? block.ni * ny : ny, block.nx * plan_.g.c);
+    }
+  }
+
+  // The same channels for every position of an image: positions are the lines
+  // of a descriptor, those of all lines together where they follow each other.
+  void Positions(const Block& block, const View& a, const View& b,
+                 const Destination& to, int64_t image) {
+    const int64_t c = plan_.g.c, line = block.nx * c;
+    const bool joined = a.pitch == line && to.pitch == block.nx * to.position;
+    for (int64_t y = 0; y < (joined ? 1 : block.ny); ++y) {
+      Run({a.address + image * a.img_pitch + y * a.pitch, c},
+          {b.address + image * b.img_pitch, 0},
+          {to.address + image * to.img_pitch + y * to.pitch, to.position},
+          joined ? block.ny * block.nx : block.nx, c);
+    }
+  }
+
+  struct Place {
+    int64_t address, pitch;
+  };
+  void Run(Place a, Place b, Place to, int64_t lines, int64_t bytes) {
+    constexpr int64_t kMostLines = (1 << 14) - 1;  // of the field
+    for (int64_t at = 0; at < lines; at += kMostLines) {
       isa::Add d;
       if (layer_.rounding == model::Rounding::kSingle)
         d.header.flags |= isa::Add::kSingleRound;
-      d.src0 = static_cast<uint32_t>(a.address + i * a.img_pitch + skip);
-      d.src1 = static_cast<uint32_t>(b.address + i * b.img_pitch + skip);
-      d.dst = static_cast<uint32_t>(to.address + i * to.img_pitch);
-      d.ny = static_cast<uint32_t>(joined ? block.ni * ny : ny);
+      d.src0 = static_cast<uint32_t>(a.address + at * a.pitch);
+      d.src1 = static_cast<uint32_t>(b.address + at * b.pitch);
+      d.dst = static_cast<uint32_t>(to.address + at * to.pitch);
+      d.ny = static_cast<uint32_t>(std::min(lines - at, kMostLines));
       d.pitch0 = static_cast<uint32_t>(a.pitch);
       d.pitch1 = static_cast<uint32_t>(b.pitch);
       d.dst_pitch = static_cast<uint32_t>(to.pitch);
-      d.line_bytes = static_cast<uint32_t>(block.nx * g_.c);
+      d.line_bytes = static_cast<uint32_t>(bytes);
       d.zp0 = context_.network.in(layer_, 0).zero_point;
       d.zp1 = context_.network.in(layer_, 1).zero_point;
       d.zp = context_.network.out(layer_).zero_point;
@@ -297,13 +339,11 @@ class AddLowering : public VectorLowering {
       d.clamp_max = layer_.clamp_max;
       context_.builder.Append(d);
     }
-    out_.Finish(block, 0, g_.oc);
   }
 
- private:
   LoweringContext& context_;
+  const PlanLayer& plan_;
   const model::Layer& layer_;
-  const Geometry& g_;
   InputStream in0_, in1_;
   OutputStream out_;
 };

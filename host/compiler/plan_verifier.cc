@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "host/compiler/blocks.h"
 #include "host/compiler/plan.h"
+#include "systole/target.h"
 
 namespace systole::compiler {
 namespace {
@@ -222,7 +223,7 @@ class PlanVerifier {
     RequireOfLayer(model::HasWeights(before.op) && !before.joined &&
                        (layer().op == model::Op::kTable ||
                         (layer().op == model::Op::kAdd && layer().wide >= 0 &&
-                         plan_.preset->residual == 1)),
+                         Target(*plan_.preset).residual_requantise())),
                    "is no epilogue of the layer before");
     RequireOfLayer(before.out.buffer == layer().out.buffer &&
                        before.out.stored == layer().out.stored,

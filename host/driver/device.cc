@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/driver/backends.h"
+#include "systole/target.h"
 
 namespace systole {
 namespace {
@@ -99,7 +100,7 @@ absl::Status Device::Load(const Program& program) {
     const auto opcode =
         static_cast<uint8_t>(isa::GetBits(program.descriptors[i], 0, 8));
     const isa::OpInfo* op = isa::FindOp(opcode);
-    if (op != nullptr && !op->Has(preset().cell)) {
+    if (op != nullptr && !Target(preset()).Executes(*op)) {
       return absl::FailedPreconditionError(absl::StrFormat(
           "descriptor %d: preset '%s' has the %s cell, whose cores lack '%s'",
           i, preset().name, preset().cell_name(), op->name));

@@ -9,7 +9,7 @@
 #include "host/ir/quant/fixed_point.h"
 #include "host/lower/requantise.h"
 #include "host/lower/tensors.h"
-#include "systole/gen/presets.h"
+#include "systole/target.h"
 
 namespace systole::lower {
 namespace {
@@ -26,32 +26,30 @@ bool SameShape(const model::Tensor& a, const model::Tensor& b) {
   return a.height == b.height && a.width == b.width && a.channels == b.channels;
 }
 
-// Whether the vector unit can sum a whole image, of channels by groups of whole
-// beats where they are a number of them, in any core's unified buffer: twice,
-// as it is loaded, and twice its result.
-bool FitsEveryCore(const model::Tensor& image) {
+// Whether the vector unit can sum a whole image, on every target if none is
+// given.
+bool SumsImage(const model::Tensor& image, const Target* target) {
   constexpr int kMaxSide = 127;  // of a pool descriptor
-  const int64_t positions = int64_t{image.height} * image.width;
-  return image.height <= kMaxSide && image.width <= kMaxSide &&
-         std::all_of(kPresets.begin(), kPresets.end(), [&](const Preset& p) {
-           const int64_t beat = p.beat_bytes();
-           const int64_t group = (p.cols + beat - 1) / beat * beat;
-           const int64_t channels =
-               image.channels % beat == 0
-                   ? std::min<int64_t>(group, image.channels)
-                   : image.channels + beat;
-           return p.cell != Cell::kInt8 ||
-                  2 * (positions * channels + image.channels + beat) <=
-                      p.ub_bytes;
-         });
+  const auto fits = [&](const Target& t) {
+    return t.SumsAtOnce(int64_t{image.height} * image.width, image.channels);
+  };
+  if (image.height > kMaxSide || image.width > kMaxSide) return false;
+  if (target != nullptr) return fits(*target);
+  return std::all_of(kPresets.begin(), kPresets.end(), [&](const Preset& p) {
+    return !Target(p).quantised_networks() || fits(Target(p));
+  });
 }
 
 // A layer while it is made.
 class Builder {
  public:
   Builder(const Node& node, const Tables& tables, const TensorIndices& tensors,
-          const model::Network& network)
-      : node_(node), tables_(tables), tensors_(tensors), network_(network) {
+          const model::Network& network, const Target* target)
+      : node_(node),
+        tables_(tables),
+        tensors_(tensors),
+        network_(network),
+        target_(target) {
     layer_.name = node.name;
   }
 
@@ -80,6 +78,8 @@ class Builder {
         return Mul();
       case Op::kMean:
         return Mean();
+      case Op::kPad:
+        return Pad();
       default:
         return Unsupported("the device has no such operation");
     }
@@ -231,40 +231,9 @@ class Builder {
     return channels;
   }
 
-  absl::Status Add() {
-    layer_.op = model::Op::kAdd;
-    for (int i = 0; i < 2; ++i) {
-      const absl::Status status = AddInput(i, false);
-      if (!status.ok()) return status;
-      if (node_.operands[i]->type.elements() != node_.type.elements()) {
-        return Unsupported("shapes that differ");
-      }
-    }
-    SetClamp(node_.attr<ir::ClampAttributes>().clamp);
-    const double twice = 2 * std::max(ScaleOf(0), ScaleOf(1));
-    const double factors[] = {
-        ScaleOf(0) / twice, ScaleOf(1) / twice,
-        twice / ((1 << 20) * double{node_.quantization().scale()})};
-    for (int i = 0; i < 3; ++i) {
-      const absl::StatusOr<model::Requant> requant =
-          QuantiseMultiplier(factors[i]);
-      if (!requant.ok()) return requant.status();
-      layer_.add[i] = *requant;
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status Table(const Node& argument) {
-    layer_.op = model::Op::kTable;
-    if (absl::Status status = AddInput(argument, false); !status.ok())
-      return status;
-    layer_.table = tables_.TableOf(&node_);
-    return absl::OkStatus();
-  }
-
-  absl::Status Mul() {
-    layer_.op = model::Op::kMul;
-    // A vector of channels that is repeated comes second.
+  // The two operands. A vector of channels that is repeated over all positions
+  // comes second. Gives the number of the first.
+  absl::StatusOr<int> AddPair() {
     const int first =
         node_.operands[0]->type.elements() == node_.type.elements() ? 0 : 1;
     for (const int i : {first, 1 - first}) {
@@ -279,12 +248,67 @@ class Builder {
         b.height == 1 && b.width == 1 && b.channels == result->channels;
     if (!SameShape(a, *result) || !(repeated || SameShape(b, *result)))
       return Unsupported("shapes that differ but for a vector of channels");
+    return first;
+  }
+
+  absl::Status Add() {
+    layer_.op = model::Op::kAdd;
+    const absl::StatusOr<int> first = AddPair();
+    if (!first.ok()) return first.status();
+    SetClamp(node_.attr<ir::ClampAttributes>().clamp);
+    const double twice = 2 * std::max(ScaleOf(0), ScaleOf(1));
+    const double factors[] = {
+        ScaleOf(0) / twice, ScaleOf(1) / twice,
+        twice / ((1 << 20) * double{node_.quantization().scale()})};
+    for (int i = 0; i < 3; ++i) {
+      const absl::StatusOr<model::Requant> requant =
+          QuantiseMultiplier(factors[i]);
+      if (!requant.ok()) return requant.status();
+      layer_.add[i] = *requant;
+    }
+    if (*first == 1) std::swap(layer_.add[0], layer_.add[1]);
+    return absl::OkStatus();
+  }
+
+  absl::Status Table(const Node& argument) {
+    layer_.op = model::Op::kTable;
+    if (absl::Status status = AddInput(argument, false); !status.ok())
+      return status;
+    layer_.table = tables_.TableOf(&node_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Mul() {
+    layer_.op = model::Op::kMul;
+    const absl::StatusOr<int> first = AddPair();
+    if (!first.ok()) return first.status();
     SetClamp(node_.attr<ir::ClampAttributes>().clamp);
     // Single precision, as specified.
     const float real = ScaleOf(0) * ScaleOf(1) / node_.quantization().scale();
     const absl::StatusOr<model::Requant> requant = QuantiseMultiplier(real);
     if (!requant.ok()) return requant.status();
     layer_.requant = {*requant};
+    return absl::OkStatus();
+  }
+
+  // A depthwise convolution of one tap of weight 1, whose factor is 1 exactly:
+  // the padding is the zero point.
+  absl::Status Pad() {
+    const auto& a = node_.attr<ir::PadAttributes>();
+    if (node_.type.rank() != 4 || a.low[0] + a.high[0] != 0 ||
+        a.low[3] + a.high[3] != 0)
+      return Unsupported("padding of other axes than height and width");
+    if (a.value != node_.quantization().zero_point)
+      return Unsupported("padding by another value than the zero point");
+    layer_.op = model::Op::kDepthwise;
+    if (absl::Status status = AddInput(0, false); !status.ok()) return status;
+    SetWindow(1, 1, {1, 1}, {a.low[1], a.low[2], a.high[1], a.high[2]});
+    const absl::StatusOr<model::Requant> one = QuantiseMultiplier(1);
+    if (!one.ok()) return one.status();
+    const size_t channels = network_.tensors[layer_.inputs[0]].channels;
+    layer_.weights.assign(channels, 1);
+    layer_.bias.assign(channels, 0);
+    layer_.requant.assign(channels, *one);
     return absl::OkStatus();
   }
 
@@ -297,9 +321,10 @@ class Builder {
       return Unsupported("a mean over other axes than height and width");
     if (absl::Status status = AddInput(0, false); !status.ok()) return status;
     const model::Tensor& in = network_.tensors[layer_.inputs[0]];
-    if (!FitsEveryCore(in))
-      return Unsupported("a mean over ", in.height, "x", in.width,
-                         " positions, more than every core has room for");
+    if (!SumsImage(in, target_))
+      return Unsupported(
+          "a mean over ", in.height, "x", in.width, " positions, more than ",
+          target_ == nullptr ? "every" : "the", " core has room for");
     SetWindow(in.height, in.width, {1, 1}, {0, 0, 0, 0});
     const absl::StatusOr<ir::Factor> factor =
         ir::FactorOf(double{ScaleOf(0)} / node_.quantization().scale());
@@ -325,6 +350,7 @@ class Builder {
   const Tables& tables_;
   const TensorIndices& tensors_;
   const model::Network& network_;
+  const Target* const target_;
   model::Layer layer_;
 };
 
@@ -338,9 +364,10 @@ absl::StatusOr<int> AddTensor(model::Network& network, const Node& node) {
 }
 
 absl::Status AppendLayer(const Node& node, const Tables& tables,
-                         TensorIndices& tensors, model::Network& network) {
+                         const Target* target, TensorIndices& tensors,
+                         model::Network& network) {
   absl::StatusOr<model::Layer> layer =
-      Builder(node, tables, tensors, network).Run();
+      Builder(node, tables, tensors, network, target).Run();
   if (!layer.ok()) return layer.status();
   const absl::StatusOr<int> output = AddTensor(network, node);
   if (!output.ok()) return output.status();

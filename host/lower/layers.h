@@ -12,6 +12,7 @@
 #include "host/ir/module.h"
 #include "host/lower/tables.h"
 #include "systole/model.h"
+#include "systole/target.h"
 
 namespace systole::lower {
 
@@ -22,9 +23,11 @@ using TensorIndices = std::unordered_map<const ir::Node*, int>;
 absl::StatusOr<int> AddTensor(model::Network& network, const ir::Node& node);
 
 // Adds the layer of a node and its tensor. Errors: Unimplemented when the
-// device has no such layer; the network is then as it was.
+// device has no such layer; the network is then as it was. `target`: null if
+// every core is to have it.
 absl::Status AppendLayer(const ir::Node& node, const Tables& tables,
-                         TensorIndices& tensors, model::Network& network);
+                         const Target* target, TensorIndices& tensors,
+                         model::Network& network);
 
 }  // namespace systole::lower
 

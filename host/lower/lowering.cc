@@ -35,6 +35,7 @@ std::string UnitOf(Op op) {
     case Op::kConv2D:
     case Op::kDepthwiseConv2D:
     case Op::kFullyConnected:
+    case Op::kPad:  // a depthwise convolution
       return "array";
     case Op::kReshape:
       return "nowhere";
@@ -45,8 +46,8 @@ std::string UnitOf(Op op) {
 
 class Lowering {
  public:
-  explicit Lowering(const ir::Module& module)
-      : module_(module), tables_(module) {}
+  Lowering(const ir::Module& module, const Target* target)
+      : module_(module), target_(target), tables_(module) {}
 
   absl::StatusOr<Lowered> Run() {
     for (const auto& node : module_.nodes()) {
@@ -89,6 +90,12 @@ class Lowering {
       step = std::max(step, from + (OnDevice(from) != device));
     }
     return step;
+  }
+
+  // Whether a constant operand is a tensor of the device, not a parameter.
+  bool ReadsConstant(const Node& node) const {
+    return (node.op == Op::kAdd || node.op == Op::kMul) &&
+           tables_.ArgumentOf(&node) == nullptr;
   }
 
   void Place(const Node& node) {
@@ -158,7 +165,11 @@ class Lowering {
     std::vector<const Node*> added;
     absl::Status status;
     for (const Node* operand : OperandsOf(node)) {
-      if (operand->is_constant() || tensors.count(operand) > 0) continue;
+      if (operand->is_constant()) {
+        if (!ReadsConstant(node)) continue;
+        step_.emplace(operand, 0);  // the first part of the host hands it over
+      }
+      if (tensors.count(operand) > 0) continue;
       // A value in several shapes comes once.
       const Node* value = ValueOf(operand);
       if (tensors.count(value) == 0) {
@@ -175,7 +186,8 @@ class Lowering {
         added.push_back(operand);
       }
     }
-    if (status.ok()) status = AppendLayer(node, tables_, tensors, network);
+    if (status.ok())
+      status = AppendLayer(node, tables_, target_, tensors, network);
     if (status.ok()) return status;
     for (const Node* operand : added) tensors.erase(operand);
     network.tensors.resize(network.tensors.size() -
@@ -191,7 +203,9 @@ class Lowering {
   // Finds the values that leave their step.
   void HandOver() {
     const auto need = [&](const Node* node, int step) {
-      if (node->is_constant() || step_.at(node) == step) return;
+      const bool handed =
+          !node->is_constant() || (OnDevice(step) && step_.count(node) > 0);
+      if (!handed || step_.at(node) == step) return;
       const Node* value = ValueOf(node);
       if (!leaves_.insert(value).second) return;
       const int from = step_.at(value);
@@ -268,11 +282,13 @@ class Lowering {
   }
 
   const ir::Module& module_;
+  const Target* const target_;
   const Tables tables_;
   Lowered lowered_;
   absl::Status failed_;  // the first error but for what the device lacks
-  std::unordered_map<const Node*, int> step_;  // of all but constants
-  std::vector<TensorIndices> tensors_;         // of each network
+  // Of all but constants that are parameters.
+  std::unordered_map<const Node*, int> step_;
+  std::vector<TensorIndices> tensors_;  // of each network
   // Of what the device moves, the node that computed the bytes.
   std::unordered_map<const Node*, const Node*> values_;
   std::unordered_set<const Node*> leaves_;  // values that other steps read
@@ -296,8 +312,9 @@ int64_t Macs(const Node& node) {
   return node.type.elements() * (node.operands[1]->type.elements() / channels);
 }
 
-absl::StatusOr<Lowered> LowerModule(const ir::Module& module) {
-  return Lowering(module).Run();
+absl::StatusOr<Lowered> LowerModule(const ir::Module& module,
+                                    const Target* target) {
+  return Lowering(module, target).Run();
 }
 
 }  // namespace systole::lower

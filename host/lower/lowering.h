@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "host/ir/module.h"
 #include "systole/model.h"
+#include "systole/target.h"
 
 namespace systole::lower {
 
@@ -51,8 +52,10 @@ struct Lowered {
 // Multiplications and additions of an operator.
 int64_t Macs(const ir::Node& node);
 
-// Errors: Unimplemented if nothing runs on the device.
-absl::StatusOr<Lowered> LowerModule(const ir::Module& module);
+// For the target, or for every one that runs quantised networks. Errors:
+// Unimplemented if nothing runs on the device.
+absl::StatusOr<Lowered> LowerModule(const ir::Module& module,
+                                    const Target* target = nullptr);
 
 }  // namespace systole::lower
 

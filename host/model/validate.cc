@@ -130,6 +130,17 @@ absl::Status CheckShape(const std::string& what, const Tensor& in,
   return Bad(what, "shapes of '", in.name, "' and '", out.name, "' differ");
 }
 
+// Both have the result's shape, or the second one position.
+absl::Status CheckOperands(const std::string& what, const Network& network,
+                           const Layer& layer) {
+  const Tensor& out = network.out(layer);
+  const Tensor& other = network.in(layer, 1);
+  const bool repeated =
+      other.height == 1 && other.width == 1 && other.channels == out.channels;
+  const absl::Status status = CheckShape(what, network.in(layer), out);
+  return status.ok() && !repeated ? CheckShape(what, other, out) : status;
+}
+
 absl::Status CheckByOp(const std::string& what, const Network& network,
                        const Layer& layer) {
   const Tensor& in = network.in(layer);
@@ -178,19 +189,13 @@ absl::Status CheckByOp(const std::string& what, const Network& network,
     case Op::kTable:
       return CheckShape(what, in, out);
     case Op::kMul: {
-      const Tensor& other = network.in(layer, 1);
-      absl::Status status = CheckShape(what, in, out);
-      const bool repeated = other.height == 1 && other.width == 1 &&
-                            other.channels == out.channels;
-      if (status.ok() && !repeated) status = CheckShape(what, other, out);
+      const absl::Status status = CheckOperands(what, network, layer);
       return status.ok() ? CheckRequant(what, layer.requant[0]) : status;
     }
     case Op::kAdd: {
-      const Tensor& other = network.in(layer, 1);
-      for (const Tensor* t : {&in, &other}) {
-        absl::Status status = CheckShape(what, *t, out);
-        if (!status.ok()) return status;
-      }
+      if (absl::Status status = CheckOperands(what, network, layer);
+          !status.ok())
+        return status;
       for (const Requant& requant : layer.add) {
         absl::Status status = CheckRequant(what, requant);
         if (!status.ok()) return status;

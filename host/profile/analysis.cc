@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
+#include "systole/target.h"
 
 namespace systole::profile {
 namespace {
@@ -180,7 +181,8 @@ absl::Status CheckRecording(const Recording& recording, const Preset& preset,
        {Cause::kWrite, Cause::kReadWrite},
        {Counter::kHbmWriteBeats},
        false}};
-  if (preset.cell == Cell::kInt8) {  // else the transposer fills beside
+  if (Target(preset)
+          .weights_from_memory()) {  // else the transposer fills beside
     known.push_back(
         {Unit::kMxu, {Cause::kBufferPort}, {Counter::kMxuStallUb}, false});
     known.push_back(

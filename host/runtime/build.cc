@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/runtime/build.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -11,6 +12,7 @@
 #include "host/import/tflite_importer.h"
 #include "host/training/quantise.h"
 #include "systole/model.h"
+#include "systole/target.h"
 
 namespace systole::runtime {
 namespace {
@@ -61,21 +63,26 @@ absl::StatusOr<Source> ReadNetworkSource(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
-                                ir::PassManager::Observer observer) {
+                                ir::PassManager::Observer observer,
+                                const Preset* preset) {
   Source source;
   source.module = module->Clone();
   ir::PassManager passes = ir::StandardPasses();
   passes.set_observer(std::move(observer));
   const absl::Status passed = passes.Run(*module);
   if (!passed.ok()) return passed;
-  absl::StatusOr<lower::Lowered> lowered = lower::LowerModule(*module);
+  std::optional<Target> target;
+  if (preset != nullptr) target.emplace(*preset);
+  absl::StatusOr<lower::Lowered> lowered =
+      lower::LowerModule(*module, target ? &*target : nullptr);
   if (!lowered.ok()) return lowered.status();
   source.lowered = *std::move(lowered);
   return source;
 }
 
 absl::StatusOr<Source> ReadSource(const std::string& path,
-                                  ir::PassManager::Observer observer) {
+                                  ir::PassManager::Observer observer,
+                                  const Preset* preset) {
   absl::StatusOr<FileKind> kind = KindOfFile(path);
   if (!kind.ok()) return kind.status();
   // A damaged file is told of by the reader that its name asks for.
@@ -89,7 +96,7 @@ absl::StatusOr<Source> ReadSource(const std::string& path,
   auto module = import::ReadTflite(path);
   if (!module.ok()) return module.status();
   absl::StatusOr<Source> source =
-      SourceOf(*std::move(module), std::move(observer));
+      SourceOf(*std::move(module), std::move(observer), preset);
   if (!source.ok()) {
     return absl::Status(source.status().code(),
                         absl::StrCat(path, ": ", source.status().message()));

@@ -26,14 +26,16 @@ struct Source {
 };
 
 // Runs the standard passes and divides the module. `observer` sees it after
-// each pass.
+// each pass. Without a preset, so that each that runs such models can take it.
 absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
-                                ir::PassManager::Observer observer = nullptr);
+                                ir::PassManager::Observer observer = nullptr,
+                                const Preset* preset = nullptr);
 
 // A TensorFlow Lite model or a network (.safetensors), whatever the file's name
 // ends in. Errors name the file.
 absl::StatusOr<Source> ReadSource(const std::string& path,
-                                  ir::PassManager::Observer observer = nullptr);
+                                  ir::PassManager::Observer observer = nullptr,
+                                  const Preset* preset = nullptr);
 
 // The model's name, its parts that the host runs, and what runs where.
 CompiledModel WithoutPrograms(const Source& source);

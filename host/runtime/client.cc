@@ -13,6 +13,7 @@
 #include "host/runtime/array_products.h"
 #include "host/runtime/kernel_executor.h"
 #include "host/runtime/placement.h"
+#include "systole/target.h"
 
 namespace systole::runtime {
 
@@ -167,12 +168,10 @@ Client::Client(const ClientOptions& options, const Preset& preset)
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(
     const ClientOptions& options) {
-  std::vector<std::string> names;
-  for (const Preset& preset : kPresets) {
-    if (preset.cell == Cell::kBf16) names.emplace_back(preset.name);
-  }
+  const std::vector<std::string> names =
+      PresetsThat([](const Target& t) { return t.float_modules(); });
   const Preset* preset = FindPreset(options.preset);
-  if (preset == nullptr || preset->cell != Cell::kBf16) {
+  if (preset == nullptr || !Target(*preset).float_modules()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "preset '%s' %s; those with the bf16 cell are %s", options.preset,
         preset == nullptr ? "does not exist" : "has no bf16 cell",

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/tools/interrupt.h"
+#include "systole/target.h"
 
 namespace systole::tools {
 
@@ -325,7 +326,7 @@ absl::StatusOr<std::vector<Record>> Bench::Speed() {
                                             {"v2", 2048, 512, 1024, 30000}}) {
     const std::string name =
         absl::StrFormat("%dx%dx%d", item.m, item.k, item.n);
-    const auto m = FindPreset(item.preset)->cell == Cell::kBf16
+    const auto m = Target(*FindPreset(item.preset)).float_modules()
                        ? MeasureFloat(item.preset, item.m, item.k, item.n, name)
                        : MeasureMatmul(item.preset,
                                        RandomMatmul(item.m, item.k, item.n,

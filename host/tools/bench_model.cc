@@ -52,7 +52,7 @@ class ModelBench {
 
   absl::StatusOr<std::vector<Record>> Measure(const std::string& path) {
     const auto start = std::chrono::steady_clock::now();
-    const auto source = runtime::ReadSource(path);
+    const auto source = runtime::ReadSource(path, nullptr, &preset_);
     if (!source.ok()) return source.status();
     compiler::Options options;
     options.batch = model_args_.batch;

@@ -80,9 +80,11 @@ absl::Status Compile(const CompileArgs& args) {
   const auto start = std::chrono::steady_clock::now();
   IrPrinter printer(args);
   const auto source = runtime::ReadSource(
-      args.model, [&](const std::string& pass, const ir::Module& module) {
+      args.model,
+      [&](const std::string& pass, const ir::Module& module) {
         printer.Module(pass, module);
-      });
+      },
+      *preset);
   if (!source.ok()) return source.status();
   const lower::Lowered& lowered = source->lowered;
   printer.Module("lowering-head", lowered.head());

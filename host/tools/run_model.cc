@@ -355,7 +355,8 @@ absl::Status RunModel(const RunArgs& args) {
   absl::StatusOr<runtime::Source> source;
   std::optional<ModelCheck> check;
   if (!args.check.empty()) {
-    source = runtime::ReadSource(args.check);
+    source =
+        runtime::ReadSource(args.check, nullptr, FindPreset(model->preset()));
     if (!source.ok()) return source.status();
     check.emplace(*source);
   }

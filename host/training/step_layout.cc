@@ -10,6 +10,7 @@
 #include "host/compiler/geometry.h"
 #include "host/program/vpu_asm.h"
 #include "host/training/step_builder.h"
+#include "systole/target.h"
 
 namespace systole::training {
 
@@ -62,7 +63,7 @@ absl::Status CheckPool(const Layer& l) {
 }  // namespace
 
 absl::Status StepBuilder::Check() const {
-  if (preset_.cell != Cell::kBf16) {
+  if (!Target(preset_).float_modules()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "preset '%s' has the %s cell; training needs the bf16 cell",
         preset_.name, preset_.cell_name()));

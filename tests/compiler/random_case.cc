@@ -44,7 +44,8 @@ class Maker : RandomDraws {
       Chance(3) ? Mean(0) : Pool(0);
     } else if (kind == 9) {
       Start(1, 10, 30);
-      Add(Pool(0, /*same=*/true), 0);
+      const int a = Pool(0, /*same=*/true);
+      Add(a, Chance(2) ? Mean(a) : 0);
     } else if (kind == 10) {
       Start(1, 10, 30);
       const int a = Chance(2) ? Table(0) : Pool(0, /*same=*/true);
@@ -246,6 +247,7 @@ class Maker : RandomDraws {
             static_cast<int8_t>(-Pick(low, high))};
   }
 
+  // b: of the same shape, or of one position.
   int Add(int a, int b) {
     Layer layer;
     layer.op = Op::kAdd;

@@ -49,16 +49,21 @@ absl::StatusOr<TensorI8> RequantizeChannels(
 absl::StatusOr<TensorI8> Add(const TensorI8& a, const TensorI8& b,
                              const AddParameters& parameters, Rounding rounding,
                              const OutputRange& range) {
-  if (a.n() != b.n() || a.h() != b.h() || a.w() != b.w() || a.c() != b.c()) {
+  const bool repeated = b.h() == 1 && b.w() == 1;
+  if (a.n() != b.n() || a.c() != b.c() ||
+      (!repeated && (a.h() != b.h() || a.w() != b.w()))) {
     return absl::InvalidArgumentError(absl::StrCat(
         "add of ", a.shape(), " and ", b.shape(), ": shapes differ"));
   }
   TensorI8 output(a.n(), a.h(), a.w(), a.c());
+  const size_t image = a.data().size() / a.n();
   for (size_t i = 0; i < a.data().size(); ++i) {
+    const size_t other =
+        repeated ? i / image * a.c() + i % static_cast<size_t>(a.c()) : i;
     const int32_t a1 =
         (a.data()[i] - parameters.zero_point_a) * (1 << kAddLeftShift);
     const int32_t b1 =
-        (b.data()[i] - parameters.zero_point_b) * (1 << kAddLeftShift);
+        (b.data()[other] - parameters.zero_point_b) * (1 << kAddLeftShift);
     const int64_t total = int64_t{Requantize(a1, parameters.a, rounding)} +
                           Requantize(b1, parameters.b, rounding);
     output.data()[i] = ToOutput(

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "systole/target.h"
+
 namespace systole::compiler {
 namespace {
 
@@ -23,7 +25,8 @@ bool CanJoin(const Plan& plan, const PlanLayer& layer,
     return false;
   if (layer.op == model::Op::kTable) return true;
   return layer.op == model::Op::kAdd && layer.wide >= 0 &&
-         plan.preset->residual == 1;
+         !plan.Repeated(layer, 0) && !plan.Repeated(layer, 1) &&
+         Target(*plan.preset).residual_requantise();
 }
 
 }  // namespace

@@ -82,8 +82,8 @@ struct Requant {
 struct Layer {
   std::string name;
   Op op = Op::kConv2D;
-  // Indices in Network::tensors; two for kAdd and kMul. The second one of a
-  // kMul may be 1x1xC: it is repeated over all positions.
+  // Indices in Network::tensors; two for kAdd and kMul. Their second one may
+  // be 1x1xC: it is repeated over all positions.
   std::vector<int> inputs;
   int output = 0;  // index in Network::tensors
   Window window;   // 1x1 for kDense, unused where IsElementwise

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a chip and its cores can do. Whatever above the driver decides by that
+// asks here, not for a preset's name or the cell of its array.
+//
+//   const Target target(preset);
+//   if (!target.quantised_networks()) return absl::UnimplementedError(...);
+#ifndef SYSTOLE_TARGET_H_
+#define SYSTOLE_TARGET_H_
+
+#include <string>
+#include <vector>
+
+#include "systole/gen/isa.h"
+#include "systole/gen/presets.h"
+
+namespace systole {
+
+using ChipSpec = ChipConfig;
+using CoreSpec = CoreConfig;
+
+class Target {
+ public:
+  constexpr explicit Target(const Preset& preset)
+      : chip_(&preset.chip), core_(&preset) {}
+
+  constexpr const ChipSpec& chip() const { return *chip_; }
+  constexpr const CoreSpec& core() const { return *core_; }
+
+  // Networks of int8 layers: products of int8, the quantising vector unit.
+  constexpr bool quantised_networks() const {
+    return core_->cell == Cell::kInt8;
+  }
+  // Modules of floats and training: products of bf16, the programmable vector
+  // unit.
+  constexpr bool float_modules() const { return core_->cell == Cell::kBf16; }
+  // A requantise may add the second operand of a residual addition.
+  constexpr bool residual_requantise() const { return core_->residual == 1; }
+  // Weight tiles come from memory straight into the array's FIFO; otherwise by
+  // way of the unified buffer.
+  constexpr bool weights_from_memory() const {
+    return core_->cell == Cell::kInt8;
+  }
+  // The cores have the operation.
+  bool Executes(const isa::OpInfo& op) const { return op.Has(core_->cell); }
+
+  // Whether the vector unit can sum `positions` of `channels` each at once: as
+  // they are loaded, by groups of whole beats where they are a number of
+  // them, and the result, both twice.
+  constexpr bool SumsAtOnce(int64_t positions, int64_t channels) const {
+    const int64_t beat = core_->beat_bytes();
+    const int64_t group = (core_->cols + beat - 1) / beat * beat;
+    const int64_t held = channels % beat != 0 ? channels + beat
+                         : channels < group   ? channels
+                                              : group;
+    return 2 * (positions * held + channels + beat) <= core_->ub_bytes;
+  }
+
+ private:
+  const ChipSpec* chip_;
+  const CoreSpec* core_;
+};
+
+// Names of the presets that can.
+template <typename Can>  // bool(const Target&)
+std::vector<std::string> PresetsThat(Can can) {
+  std::vector<std::string> names;
+  for (const Preset& preset : kPresets) {
+    if (can(Target(preset))) names.emplace_back(preset.name);
+  }
+  return names;
+}
+
+}  // namespace systole
+
+#endif  // SYSTOLE_TARGET_H_
