@@ -12,18 +12,31 @@
 #     A ctest test that runs a command in the source folder.
 #
 #   systole_verilate(target TOP module PREFIX Vname [SOURCES extra.sv ...] [PARAMS Name=Value ...]
-#                    [FLAGS verilator-option ...] [SPEED] [TRACE] [COVERAGE])
+#                    [FLAGS verilator-option ...] [SPEED] [TRACE] [COVERAGE] [IBEX])
 #     A static library with the Verilated model of <module>; the header is "<Vname>.h". Modules of the
 #     design are found through rtl/systole.f, so SOURCES lists only what is not in there (wrappers of a
 #     test bench). Without SPEED all X are randomised (set the context's randReset(2) and randSeed).
 #     Assertions are always on. TRACE compiles FST tracing in, COVERAGE line and toggle coverage (-DSYSTOLE_COVERAGE=ON:
 #     in all without SPEED, but for the large presets: the small ones run the same source).
+#     IBEX: with the processor of a chip's scalar unit; only where SYSTOLE_IBEX says that set-up has brought it.
 
 include(CMakeParseArguments)
 
 set(SYSTOLE_RTL_LIST ${PROJECT_SOURCE_DIR}/rtl/systole.f)
+set(SYSTOLE_IBEX_LIST ${PROJECT_SOURCE_DIR}/rtl/ibex/ibex.f)
 set(SYSTOLE_VIEWS ${PROJECT_SOURCE_DIR}/verif/views)  # of primitives, for simulation: found first
 set(SYSTOLE_PYTHON ${PROJECT_SOURCE_DIR}/scripts/python)
+
+# What chips with a scalar unit need, of scripts/setup.sh: the processor's source and the compiler of its firmware.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SYSTOLE_IBEX_LIST})
+find_program(RISCV_CC riscv64-unknown-elf-gcc)
+find_program(RISCV_OBJCOPY riscv64-unknown-elf-objcopy)
+set(SYSTOLE_IBEX OFF)
+if(RISCV_CC AND EXISTS ${PROJECT_SOURCE_DIR}/.ibex/rtl/ibex_core.sv)
+  set(SYSTOLE_IBEX ON)
+else()
+  message(STATUS "No Ibex or no riscv64-unknown-elf-gcc (scripts/setup.sh): no preset with a scalar unit")
+endif()
 
 find_program(VERILATOR verilator REQUIRED)
 execute_process(COMMAND ${VERILATOR} --getenv VERILATOR_ROOT
@@ -59,7 +72,7 @@ set_target_properties(systole_verilated PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB atomic)  # atomic: clang leaves it out
 
 function(systole_verilate target)
-  cmake_parse_arguments(ARG "SPEED;TRACE;COVERAGE" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
+  cmake_parse_arguments(ARG "SPEED;TRACE;COVERAGE;IBEX" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
   if(NOT ARG_TOP OR NOT ARG_PREFIX OR ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "systole_verilate(${target}): TOP and PREFIX needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -82,6 +95,11 @@ function(systole_verilate target)
   if(coverage)
     # Split and reordered, a counter's condition would be looked at behind the statements that change it.
     list(APPEND flags --coverage-line --coverage-toggle -fno-split -fno-reorder ${PROJECT_SOURCE_DIR}/rtl/coverage.vlt)
+  endif()
+  set(lists ${SYSTOLE_RTL_LIST})
+  if(ARG_IBEX)
+    list(APPEND flags -F ${SYSTOLE_IBEX_LIST} -Wno-UNOPTFLAT)  # loops of whole variables in Ibex, which settle
+    list(APPEND lists ${SYSTOLE_IBEX_LIST})
   endif()
   foreach(param IN LISTS ARG_PARAMS)
     list(APPEND flags -G${param})
@@ -107,7 +125,7 @@ function(systole_verilate target)
     COMMAND ${SYSTOLE_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
             --verilator ${VERILATOR} --dir ${dir} --prefix ${ARG_PREFIX} --depfile ${dir}.d --target ${fast}
             -- ${flags} -y ${SYSTOLE_VIEWS} -F ${SYSTOLE_RTL_LIST} ${inputs}
-    DEPENDS ${SYSTOLE_RTL_LIST} ${sources} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
+    DEPENDS ${lists} ${sources} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
     DEPFILE ${dir}.d
     COMMENT "Verilating ${ARG_TOP} as ${target}"
     VERBATIM)

@@ -8,6 +8,7 @@ gen/systole_presets_pkg.sv
 gen/systole_isa_pkg.sv
 gen/systole_csr_pkg.sv
 gen/systole_csr_regs_pkg.sv
+gen/systole_scalar_regs_pkg.sv
 gen/systole_hbm_pkg.sv
 gen/systole_sfu_pkg.sv
 gen/systole_vpu_pkg.sv
@@ -18,6 +19,7 @@ vector/systole_vector_pkg.sv
 vpu/systole_vpu_types_pkg.sv
 vpu/systole_vpu_fp_pkg.sv
 sequencer/systole_control_pkg.sv
+scalar/systole_scalar_pkg.sv
 
 +libext+.sv
 -y gen
@@ -31,6 +33,7 @@ sequencer/systole_control_pkg.sv
 -y vpu
 -y dma
 -y sequencer
+-y scalar
 -y hbm
 -y host
 -y chip

@@ -14,7 +14,8 @@
 #   scripts/setup.sh slurm      also Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
 #   scripts/setup.sh docs       only what `make site` needs: Doxygen, and Sphinx in .venv-docs
 #
-# Nothing is asked. What it changes: distribution packages, and the folders .venv, .venv-jax and .venv-docs of the project.
+# Nothing is asked. What it changes: distribution packages, and the folders .venv, .venv-jax, .venv-docs and .ibex of
+# the project.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,6 +34,8 @@ packages=(
   clang-format git googletest pkgconf libclang-rt-dev libgmock-dev libgtest-dev
   # hardware tools
   gtkwave iverilog yosys z3
+  # firmware of the scalar unit
+  binutils-riscv64-unknown-elf gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
   # scripts
   python3-venv
 )
@@ -51,6 +54,12 @@ pjrt_member=xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.h
 pjrt_header=$venv/include/pjrt/pjrt_c_api.h
 pjrt_sha256=c85bb95cb1743c2a353a555b3ab35f065e5f17007c7f182ad68d23754950235c
 
+# Ibex, the processor of the scalar unit, out of a package that is not installed: its source, and of the library that it comes with what
+# it includes. (The package's dependencies are simulators of its own.)
+ibex_package=pythondata-cpu-ibex==0.0.post2937
+ibex_sha256=bcb32ffccc75097248a11b3e52031eca92d21c6c6161a29151c8c79d6157e1c9
+ibex=.ibex
+
 say() { echo "setup: $*"; }
 die() { echo "setup: error: $*" >&2; exit 1; }
 
@@ -66,6 +75,7 @@ missing_packages() {
 venv_current() { cmp -s "$requirements" "$venv/requirements.txt"; }
 jax_venv_current() { cmp -s "$jax_requirements" "$jax_venv/requirements.txt"; }
 docs_venv_current() { cmp -s "$docs_requirements" "$docs_venv/requirements.txt"; }
+ibex_current() { [ "$(cat $ibex/sha256 2>/dev/null)" = "$ibex_sha256" ]; }
 pjrt_current() { echo "$pjrt_sha256  $pjrt_header" | sha256sum --status --check 2>/dev/null; }
 
 install_packages() {
@@ -117,6 +127,24 @@ install_pjrt() {
   pjrt_current || die "$pjrt_header is not the file that is expected (SHA-256 $pjrt_sha256)"
 }
 
+install_ibex() {
+  local folder wheel source
+  say "taking Ibex from $ibex_package"
+  folder=$(mktemp -d)
+  "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$folder" "$ibex_package"
+  wheel=$(echo "$folder"/*.whl)
+  echo "$ibex_sha256  $wheel" | sha256sum --status --check || die "$ibex_package is not the file that is expected (SHA-256 $ibex_sha256)"
+  "$venv/bin/python" -m zipfile -e "$wheel" "$folder"
+  source=$folder/pythondata_cpu_ibex/system_verilog
+  rm -rf "$ibex"
+  mkdir -p "$ibex/prim"
+  cp -r "$source/LICENSE" "$source/rtl" "$ibex/"
+  cp "$source"/vendor/lowrisc_ip/ip/prim/rtl/{prim_assert*,prim_flop_macros.sv,prim_secded_pkg.sv} "$ibex/prim/"
+  cp "$source/vendor/lowrisc_ip/dv/sv/dv_utils/dv_fcov_macros.svh" "$ibex/prim/"
+  rm -rf "$folder"
+  echo "$ibex_sha256" > "$ibex/sha256"
+}
+
 check=no
 python=yes
 docs=no
@@ -154,6 +182,10 @@ if [ "$check" = yes ]; then
     say "missing: $pjrt_header"
     status=1
   fi
+  if ! ibex_current; then
+    say "missing: $ibex, or it is not $ibex_package"
+    status=1
+  fi
   [ "$status" -ne 0 ] || say "everything is there"
   exit "$status"
 fi
@@ -166,4 +198,5 @@ if [ "$docs" = yes ]; then
 fi
 venv_current || install_venv
 pjrt_current || install_pjrt
+ibex_current || install_ibex
 jax_venv_current || install_jax_venv

@@ -7,6 +7,8 @@
 package systole_bus_pkg;
   import systole_presets_pkg::AddrBits;
   import systole_presets_pkg::PcBits;
+  import systole_isa_pkg::DescBits;
+  import systole_isa_pkg::NumFlags;
   import systole_isa_pkg::desc_t;
   import systole_isa_pkg::fault_e;
 
@@ -98,8 +100,56 @@ package systole_bus_pkg;
     logic [AddrBits-1:0] prog_addr;
     logic [PcBits-1:0]   prog_len;
     logic [31:0]         watchdog;
+    logic                issue;  // the descriptors come from the issue port; chips without a scalar unit: 0
     logic [63:0]         cycle;  // since the start
   } core_ctl_t;
+
+  // The scalar unit to the sequencer: the program's next descriptor, or the next list; valid and ready.
+  typedef struct packed {
+    logic  valid;
+    logic  stream;  // desc is of type stream_t
+    desc_t desc;
+  } issue_req_t;
+
+  typedef struct packed {
+    logic [DescBits-AddrBits-33:0] unused;
+    logic [31:0]                   len;   // descriptors
+    logic [AddrBits-1:0]           addr;  // multiple of 64 and of the beat
+  } stream_t;
+
+  // The scalar unit and the sync flags: masks.
+  typedef struct packed {
+    logic [NumFlags-1:0] post;  // pulse: add 1 to each
+    logic [NumFlags-1:0] want;  // until all of them are taken
+  } flag_req_t;
+
+  typedef struct packed {
+    logic                taken;  // pulse: 1 is subtracted from each flag that is wanted
+    logic [NumFlags-1:0] there;  // at least 1
+  } flag_rsp_t;
+
+  // The scalar unit to the registers: what it does in the host's place while it owns the core, and its registers' answer.
+  typedef struct packed {
+    logic                owns;
+    logic                start;  // pulse
+    logic                reset;  // pulse
+    logic                irq;    // pulse: the host's interrupt
+    logic [AddrBits-1:0] prog_addr;
+    logic [PcBits-1:0]   prog_len;
+    logic [31:0]         watchdog;
+    logic [AddrBits:0]   limit;
+    logic                issue;
+    logic                ack;    // pulse: to host_reg_req_t
+    logic [31:0]         data;
+  } scalar_ctl_t;
+
+  // The registers to the scalar unit's that the host sees.
+  typedef struct packed {
+    logic        valid;  // pulse
+    logic        write;
+    logic [2:0]  index;
+    logic [31:0] data;
+  } host_reg_req_t;
 
   // The core to the registers.
   typedef struct packed {
@@ -138,6 +188,20 @@ package systole_bus_pkg;
     logic [AddrBits-1:0]    error_addr;
     systole_hbm_pkg::perf_t perf;
   } mem_rsp_t;
+
+  // The scalar unit's own, one more of each where there is such a unit.
+  typedef struct packed {
+    logic                rd_valid;
+    logic [AddrBits-1:0] rd_addr;
+    logic                wr_valid;
+    logic [AddrBits-1:0] wr_addr;
+  } scalar_mem_req_t;
+
+  typedef struct packed {
+    logic rd_ready;
+    logic rd_rsp_valid;
+    logic wr_ready;
+  } scalar_mem_rsp_t;
 
   // AXI4 to a board's DRAM: INCR bursts of whole beats, one ID.
   typedef struct packed {

@@ -41,14 +41,31 @@ module systole_chip
     input  mem_rsp_t                   mem_rsp_i,
     input  logic [D*8-1:0]             mem_rd_data_i,
 
+    // The scalar unit's clients of the memory; chips without one: 0.
+    output scalar_mem_req_t            scalar_mem_req_o,
+    output logic [D*8-1:0]             scalar_wr_data_o,
+    output logic [D-1:0]               scalar_wr_mask_o,
+    input  scalar_mem_rsp_t            scalar_mem_rsp_i,
+
     // Trace: a descriptor of queue q is complete.
     output logic [4:0]                 retire_valid_o,
     output logic [4:0][31:0]           retire_index_o
 );
   localparam logic [AddrBits:0] HbmBytes = memory_bytes(Chip);
+  localparam bit HasScalar = Chip.SmemBytes != 0;
 
   if (!is_preset(Preset)) $fatal(1, "no such preset");
   systole_cfg_check #(.Cfg(Chip)) u_check ();
+
+  // Scalar unit: where there is one it may own the core, whose registers are the host's otherwise.
+  scalar_ctl_t   scalar_ctl;
+  host_reg_req_t host_reg;
+  issue_req_t    issue_req;
+  flag_req_t     flag_req;
+  // verilator lint_off UNUSEDSIGNAL
+  flag_rsp_t     flag_rsp;
+  logic          issue_ready;
+  // verilator lint_on UNUSEDSIGNAL
 
   // Registers and soft reset.
   core_ctl_t           ctl;
@@ -60,7 +77,8 @@ module systole_chip
 
   systole_csr #(.Preset(Preset)) u_csr (
       .clk_i, .rst_ni, .axil_req_i, .axil_rsp_o, .irq_o, .start_o(start), .ctl_o(ctl), .reset_req_o(reset_req),
-      .hbm_limit_o(hbm_limit), .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
+      .hbm_limit_o(hbm_limit), .scalar_i(scalar_ctl), .host_reg_o(host_reg),
+      .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
   );
   always_ff @(posedge clk_i) hbm_end <= hbm_limit < HbmBytes ? hbm_limit : HbmBytes;  // long before a start
   assign running_o = csr_status.running;
@@ -73,10 +91,11 @@ module systole_chip
       .busy_o(resetting), .freeze_o(freeze), .core_rst_no(core_rst_n)
   );
 
-  systole_core #(.Cfg(Cfg), .FastArray(FastArray)) u_core (
+  systole_core #(.Cfg(Cfg), .FastArray(FastArray), .Issue(HasScalar)) u_core (
       .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .start_i(start),
       .ctl_i(ctl), .hbm_end_i(hbm_end), .status_o(status), .ctr_inc_o(ctr_inc), .hbm_perf_i(mem_rsp_i.perf),
       .mem_error_i(mem_rsp_i.error), .mem_error_addr_i(mem_rsp_i.error_addr),
+      .issue_req_i(issue_req), .issue_ready_o(issue_ready), .flag_req_i(flag_req), .flag_rsp_o(flag_rsp),
       .rd_valid_o(mem_req_o.rd_valid[RdHost-1:0]), .rd_ready_i(mem_rsp_i.rd_ready[RdHost-1:0]),
       .rd_addr_o(mem_req_o.rd_addr[RdHost-1:0]),
       .rd_rsp_valid_i(mem_rsp_i.rd_rsp_valid[RdHost-1:0]), .rd_rsp_data_i(mem_rd_data_i),
@@ -84,6 +103,24 @@ module systole_chip
       .wr_data_o(mem_wr_data_o[WrStore]), .wr_mask_o(mem_wr_mask_o[WrStore]),
       .retire_valid_o, .retire_index_o
   );
+
+  if (HasScalar) begin : gen_scalar
+    systole_scalar #(.SmemBytes(Chip.SmemBytes), .D(D), .HbmBytes(HbmBytes)) u_scalar (
+        .clk_i, .rst_ni, .host_reg_i(host_reg), .ctl_o(scalar_ctl), .status_i(csr_status), .resetting_i(resetting),
+        .issue_req_o(issue_req), .issue_ready_i(issue_ready), .flag_req_o(flag_req), .flag_rsp_i(flag_rsp),
+        .mem_req_o(scalar_mem_req_o), .mem_wr_data_o(scalar_wr_data_o), .mem_wr_mask_o(scalar_wr_mask_o),
+        .mem_rsp_i(scalar_mem_rsp_i), .mem_rd_data_i(mem_rd_data_i)
+    );
+  end else begin : gen_no_scalar
+    assign scalar_ctl       = '0;
+    assign issue_req        = '0;
+    assign flag_req         = '0;
+    assign scalar_mem_req_o = '0;
+    assign scalar_wr_data_o = '0;
+    assign scalar_wr_mask_o = '0;
+    logic unused;
+    assign unused = &{1'b0, host_reg, scalar_mem_rsp_i};
+  end
 
   // Where writes are answered, a program is done when its last one is, and no fault came of it.
   always_comb begin

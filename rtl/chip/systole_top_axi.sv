@@ -149,7 +149,10 @@ module systole_top_axi
       .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp),
       .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp), .axi_rdata_o, .irq_o, .running_o, .fault_o,
       .mem_req_o(mem_req), .mem_wr_data_o(mem_wr_data), .mem_wr_mask_o(mem_wr_mask), .mem_rsp_i(mem_rsp),
-      .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o
+      // verilator lint_off PINCONNECTEMPTY
+      .scalar_mem_req_o(), .scalar_wr_data_o(), .scalar_wr_mask_o(),
+      // verilator lint_on PINCONNECTEMPTY
+      .scalar_mem_rsp_i('0), .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o
   );
 
   dram_req_t dram_req;

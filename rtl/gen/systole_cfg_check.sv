@@ -32,5 +32,7 @@ module systole_cfg_check
   if (Broken == 19) $fatal(1, "illegal configuration: wanted: a chip with HBM has no DramBytes");
   if (Broken == 20) $fatal(1, "illegal configuration: wanted: a chip with AXI4 memory has no HbmPcs");
   if (Broken == 21) $fatal(1, "illegal configuration: wanted: a beat is a data width of AXI4, at most 128 bytes");
-  if (Broken == 22) $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
+  if (Broken == 22) $fatal(1, "illegal configuration: wanted: SmemBytes is 0 or a power of two in 8192..1048576");
+  if (Broken == 23) $fatal(1, "illegal configuration: wanted: a chip with a scalar unit has HBM");
+  if (Broken == 24) $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
 endmodule

@@ -44,4 +44,13 @@ package systole_csr_pkg;
   // What each may grow by in a cycle, at most.
   localparam int unsigned CtrMost [NumCounters] = '{1, 6, 1, 1, 512, 1, 1, 512, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 512, 1, 1, 64, 64, 512, 1, 1, 256, 256, 256, 256};
 
+  // Registers of the scalar unit, by word.
+  localparam logic [2:0] ScalarSmemBytes = 0;  // bytes of SMEM; 0: no scalar unit
+  localparam logic [2:0] ScalarRun = 1;  // bit 0: 1: the scalar unit runs and owns the core, whose other registers here have no effect; 0: it is held in reset
+  localparam logic [2:0] ScalarBootAddr = 2;  // HBM address of the firmware's image in units of 4096 bytes
+  localparam logic [2:0] ScalarBootFlags = 3;  // options of the boot: docs/scalar.md
+  localparam logic [2:0] ScalarDoorbell = 4;  // a write is the firmware's doorbell interrupt
+  localparam logic [2:0] ScalarState = 5;  // what the firmware says of itself: docs/scalar.md
+  localparam logic [2:0] ScalarCompleted = 6;  // commands that the firmware has completed
+
 endpackage

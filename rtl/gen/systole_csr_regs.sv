@@ -277,6 +277,7 @@ module systole_csr_regs (
         logic fault_cycle_hi;
         logic acc_saturated;
         logic counters;
+        logic scalar;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -362,6 +363,10 @@ module systole_csr_regs (
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
+        decoded_reg_strb.scalar = cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
+        is_external |= cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
         decoded_err = (~is_valid_addr | (is_valid_addr & ~is_valid_rw)) & decoded_req;
         decoded_req_is_external = is_external;
     end
@@ -412,6 +417,10 @@ module systole_csr_regs (
                 logic next;
                 logic load_next;
             } fault;
+            struct {
+                logic next;
+                logic load_next;
+            } scalar;
         } irq;
         struct {
             struct {
@@ -474,6 +483,9 @@ module systole_csr_regs (
             struct {
                 logic value;
             } fault;
+            struct {
+                logic value;
+            } scalar;
         } irq;
         struct {
             struct {
@@ -617,6 +629,32 @@ module systole_csr_regs (
         end
     end
     assign hwif_out.irq.fault.value = field_storage.irq.fault.value;
+    // Field: systole_csr.irq.scalar
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.irq.scalar.value;
+        load_next_c = '0;
+        if(hwif_in.irq.scalar.hwset) begin // HW Set
+            next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb.irq && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.irq.scalar.value & ~(decoded_wr_data[2:2] & decoded_wr_biten[2:2]);
+            load_next_c = '1;
+        end
+        field_combo.irq.scalar.next = next_c;
+        field_combo.irq.scalar.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.irq.scalar.value <= 1'h0;
+        end else begin
+            if(field_combo.irq.scalar.load_next) begin
+                field_storage.irq.scalar.value <= field_combo.irq.scalar.next;
+            end
+        end
+    end
+    assign hwif_out.irq.scalar.value = field_storage.irq.scalar.value;
     // Field: systole_csr.irq_enable.value
     always_comb begin
         automatic logic [31:0] next_c;
@@ -784,6 +822,12 @@ module systole_csr_regs (
     assign hwif_out.counters.req_is_wr = decoded_req_is_wr;
     assign hwif_out.counters.wr_data = decoded_wr_data;
     assign hwif_out.counters.wr_biten = decoded_wr_biten;
+    // External region: systole_csr.scalar
+    assign hwif_out.scalar.req = decoded_reg_strb.scalar;
+    assign hwif_out.scalar.addr = decoded_addr[4:0];
+    assign hwif_out.scalar.req_is_wr = decoded_req_is_wr;
+    assign hwif_out.scalar.wr_data = decoded_wr_data;
+    assign hwif_out.scalar.wr_biten = decoded_wr_biten;
 
     //--------------------------------------------------------------------------
     // Write response
@@ -792,6 +836,7 @@ module systole_csr_regs (
         automatic logic wr_ack;
         wr_ack = '0;
         wr_ack |= hwif_in.counters.wr_ack;
+        wr_ack |= hwif_in.scalar.wr_ack;
         external_wr_ack = wr_ack;
     end
     assign cpuif_wr_ack = external_wr_ack | (decoded_req & decoded_req_is_wr & ~decoded_req_is_external);
@@ -806,6 +851,7 @@ module systole_csr_regs (
         automatic logic rd_ack;
         rd_ack = '0;
         rd_ack |= hwif_in.counters.rd_ack;
+        rd_ack |= hwif_in.scalar.rd_ack;
         readback_external_rd_ack_c = rd_ack;
     end
 
@@ -849,6 +895,7 @@ module systole_csr_regs (
         if(rd_mux_addr == 12'h14) begin
             readback_data_var[0] = field_storage.irq.done.value;
             readback_data_var[1] = field_storage.irq.fault.value;
+            readback_data_var[2] = field_storage.irq.scalar.value;
         end
         if(rd_mux_addr == 12'h18) begin
             readback_data_var[31:0] = field_storage.irq_enable.value.value;
@@ -897,6 +944,9 @@ module systole_csr_regs (
         end
         if((rd_mux_addr >= 12'h200) && (rd_mux_addr <= 12'h200 + 12'h107)) begin
             readback_data_var = hwif_in.counters.rd_data;
+        end
+        if((rd_mux_addr >= 12'h400) && (rd_mux_addr <= 12'h400 + 12'h1b)) begin
+            readback_data_var = hwif_in.scalar.rd_data;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;

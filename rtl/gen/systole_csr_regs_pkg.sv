@@ -9,7 +9,7 @@ package systole_csr_regs_pkg;
 
     localparam SYSTOLE_CSR_REGS_DATA_WIDTH = 32;
     localparam SYSTOLE_CSR_REGS_MIN_ADDR_WIDTH = 12;
-    localparam SYSTOLE_CSR_REGS_SIZE = 'h308;
+    localparam SYSTOLE_CSR_REGS_SIZE = 'h41c;
 
     typedef struct {
         logic [31:0] next;
@@ -59,8 +59,13 @@ package systole_csr_regs_pkg;
     } systole_csr__irq__fault__in_t;
 
     typedef struct {
+        logic hwset;
+    } systole_csr__irq__scalar__in_t;
+
+    typedef struct {
         systole_csr__irq__done__in_t done;
         systole_csr__irq__fault__in_t fault;
+        systole_csr__irq__scalar__in_t scalar;
     } systole_csr__irq__in_t;
 
     typedef struct {
@@ -134,6 +139,12 @@ package systole_csr_regs_pkg;
     } systole_csr__counters__external__in_t;
 
     typedef struct {
+        logic rd_ack;
+        logic [31:0] rd_data;
+        logic wr_ack;
+    } systole_csr__scalar__external__in_t;
+
+    typedef struct {
         systole_csr__version__in_t version;
         systole_csr__preset__in_t preset;
         systole_csr__status__in_t status;
@@ -147,6 +158,7 @@ package systole_csr_regs_pkg;
         systole_csr__fault_cycle_hi__in_t fault_cycle_hi;
         systole_csr__acc_saturated__in_t acc_saturated;
         systole_csr__counters__external__in_t counters;
+        systole_csr__scalar__external__in_t scalar;
     } systole_csr__in_t;
 
     typedef struct {
@@ -171,8 +183,13 @@ package systole_csr_regs_pkg;
     } systole_csr__irq__fault__out_t;
 
     typedef struct {
+        logic value;
+    } systole_csr__irq__scalar__out_t;
+
+    typedef struct {
         systole_csr__irq__done__out_t done;
         systole_csr__irq__fault__out_t fault;
+        systole_csr__irq__scalar__out_t scalar;
     } systole_csr__irq__out_t;
 
     typedef struct {
@@ -240,6 +257,14 @@ package systole_csr_regs_pkg;
     } systole_csr__counters__external__out_t;
 
     typedef struct {
+        logic req;
+        logic [4:0] addr;
+        logic req_is_wr;
+        logic [31:0] wr_data;
+        logic [31:0] wr_biten;
+    } systole_csr__scalar__external__out_t;
+
+    typedef struct {
         systole_csr__ctrl__out_t ctrl;
         systole_csr__irq__out_t irq;
         systole_csr__irq_enable__out_t irq_enable;
@@ -250,5 +275,6 @@ package systole_csr_regs_pkg;
         systole_csr__hbm_limit_lo__out_t hbm_limit_lo;
         systole_csr__hbm_limit_hi__out_t hbm_limit_hi;
         systole_csr__counters__external__out_t counters;
+        systole_csr__scalar__external__out_t scalar;
     } systole_csr__out_t;
 endpackage

@@ -41,6 +41,7 @@ package systole_presets_pkg;
     int unsigned Memory;  // kind of memory
     int unsigned HbmPcs;  // hbm: pseudo-channels of 16 bytes a cycle each, together a beat (even); axi: 0
     int unsigned DramBytes;  // axi: bytes of memory; hbm: 0, the pseudo-channels say it
+    int unsigned SmemBytes;  // bytes of the scalar unit's memory; 0: no scalar unit, the host's registers start programs
   } chip_cfg_t;
 
   localparam int unsigned PresetNano = 0;  // unit tests, random programs; 64 MACs
@@ -51,9 +52,10 @@ package systole_presets_pkg;
   localparam int unsigned PresetLite = 5;  // training in RTL simulation
   localparam int unsigned PresetBoard8 = 6;  // FPGA boards of 85 thousand logic cells; 64 MACs
   localparam int unsigned PresetBoard = 7;  // FPGA boards of 85 thousand logic cells; 256 MACs
+  localparam int unsigned PresetMinichip = 8;  // mini with a scalar unit, whose firmware runs the programs
 
   function automatic logic is_preset(int unsigned id);
-    return id == PresetNano || id == PresetEdge || id == PresetV1 || id == PresetMini || id == PresetV2 || id == PresetLite || id == PresetBoard8 || id == PresetBoard;
+    return id == PresetNano || id == PresetEdge || id == PresetV1 || id == PresetMini || id == PresetV2 || id == PresetLite || id == PresetBoard8 || id == PresetBoard || id == PresetMinichip;
   endfunction
 
   // If there is no such preset, another one: tops check is_preset, and that alone fails then.
@@ -79,6 +81,7 @@ package systole_presets_pkg;
         c.Memory = MemoryHbm;
         c.HbmPcs = 4;
         c.DramBytes = 0;
+        c.SmemBytes = 0;
       end
       PresetV1: begin
         c.Core.Rows = 256;
@@ -98,6 +101,7 @@ package systole_presets_pkg;
         c.Memory = MemoryHbm;
         c.HbmPcs = 8;
         c.DramBytes = 0;
+        c.SmemBytes = 0;
       end
       PresetMini: begin
         c.Core.Rows = 8;
@@ -117,6 +121,7 @@ package systole_presets_pkg;
         c.Memory = MemoryHbm;
         c.HbmPcs = 2;
         c.DramBytes = 0;
+        c.SmemBytes = 0;
       end
       PresetV2: begin
         c.Core.Rows = 128;
@@ -136,6 +141,7 @@ package systole_presets_pkg;
         c.Memory = MemoryHbm;
         c.HbmPcs = 32;
         c.DramBytes = 0;
+        c.SmemBytes = 0;
       end
       PresetLite: begin
         c.Core.Rows = 32;
@@ -155,6 +161,7 @@ package systole_presets_pkg;
         c.Memory = MemoryHbm;
         c.HbmPcs = 8;
         c.DramBytes = 0;
+        c.SmemBytes = 0;
       end
       PresetBoard8: begin
         c.Core.Rows = 8;
@@ -174,6 +181,7 @@ package systole_presets_pkg;
         c.Memory = MemoryAxi;
         c.HbmPcs = 0;
         c.DramBytes = 33554432;
+        c.SmemBytes = 0;
       end
       PresetBoard: begin
         c.Core.Rows = 16;
@@ -193,6 +201,27 @@ package systole_presets_pkg;
         c.Memory = MemoryAxi;
         c.HbmPcs = 0;
         c.DramBytes = 33554432;
+        c.SmemBytes = 0;
+      end
+      PresetMinichip: begin
+        c.Core.Rows = 8;
+        c.Core.Cols = 8;
+        c.Core.Cell = CellBf16;
+        c.Core.CellStages = 3;
+        c.Core.Multipliers = 64;
+        c.Core.UbBytes = 131072;
+        c.Core.UbBanks = 16;
+        c.Core.AccRows = 512;
+        c.Core.WfifoTiles = 8;
+        c.Core.VectorLanes = 8;
+        c.Core.Residual = 0;
+        c.Core.BeatBytes = 32;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Memory = MemoryHbm;
+        c.HbmPcs = 2;
+        c.DramBytes = 0;
+        c.SmemBytes = 32768;
       end
       default: begin
         c.Core.Rows = 8;
@@ -212,6 +241,7 @@ package systole_presets_pkg;
         c.Memory = MemoryHbm;
         c.HbmPcs = 2;
         c.DramBytes = 0;
+        c.SmemBytes = 0;
       end
     endcase
     return c;
@@ -288,7 +318,9 @@ package systole_presets_pkg;
     if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 19;
     if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 20;
     if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 21;
-    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 22;
+    if (!(c.SmemBytes == 0 || (pow2(c.SmemBytes) && c.SmemBytes >= 8192 && c.SmemBytes <= 1048576))) return 22;
+    if (!(c.SmemBytes == 0 || c.Memory == MemoryHbm)) return 23;
+    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 24;
     return 0;
   endfunction
 

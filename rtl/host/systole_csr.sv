@@ -22,11 +22,17 @@ module systole_csr
     output logic                          reset_req_o,  // pulse
     output logic [AddrBits:0]             hbm_limit_o,
 
+    // Scalar unit; 0 without one.
+    input  systole_bus_pkg::scalar_ctl_t  scalar_i,
+    output systole_bus_pkg::host_reg_req_t host_reg_o,
+
     input  systole_bus_pkg::core_status_t status_i,
     input  logic                          resetting_i,
     input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter this cycle; CtrCycles is counted here
 );
   localparam int unsigned IndexBits = $clog2(NumCounters);
+  localparam chip_cfg_t   Chip = preset(Preset);
+  localparam bit          HasScalar = Chip.SmemBytes != 0;
 
   // Status and interrupt. A fault raises its interrupt once; acknowledging it does not clear the fault.
   logic        done_q, fault_q;
@@ -59,6 +65,7 @@ module systole_csr
     hw_in.status.resetting.next     = resetting_i;
     hw_in.irq.done.hwset            = status_i.done;
     hw_in.irq.fault.hwset           = status_i.fault && !fault_q;
+    hw_in.irq.scalar.hwset          = scalar_i.irq;
     hw_in.fault_cause.value.next    = 32'(status_i.fault_code);
     hw_in.fault_queue.value.next    = 32'(status_i.fault_queue);
     hw_in.fault_pc.value.next       = status_i.fault_pc;
@@ -70,17 +77,33 @@ module systole_csr
     hw_in.counters.rd_ack           = ctr_ack;
     hw_in.counters.rd_data          = ctr_data;
     hw_in.counters.wr_ack           = ctr_write_ack_q;
+    hw_in.scalar.rd_ack             = HasScalar ? scalar_i.ack && !scalar_write_q : host_reg_q && !scalar_write_q;
+    hw_in.scalar.wr_ack             = HasScalar ? scalar_i.ack && scalar_write_q : host_reg_q && scalar_write_q;
+    hw_in.scalar.rd_data            = HasScalar ? scalar_i.data : '0;
   end
 
-  assign start_o     = hw_out.ctrl.start.value && !status_i.running && !status_i.fault && !resetting_i;
-  assign reset_req_o = hw_out.ctrl.reset.value && !resetting_i;
-  assign irq_o       = (hw_out.irq.done.value && hw_out.irq_enable.value.value[0])
-                       || (hw_out.irq.fault.value && hw_out.irq_enable.value.value[1]);
+  // The scalar unit's registers; without one they are answered here.
+  logic host_reg_q, scalar_write_q;
+  assign host_reg_o = '{
+      valid: hw_out.scalar.req, write: hw_out.scalar.req_is_wr, index: hw_out.scalar.addr[4:2], data: hw_out.scalar.wr_data};
+  always_ff @(posedge clk_i) begin
+    host_reg_q <= rst_ni && hw_out.scalar.req;
+    if (hw_out.scalar.req) scalar_write_q <= hw_out.scalar.req_is_wr;
+  end
 
-  assign ctl_o.prog_addr = {hw_out.prog_addr_hi.value.value[AddrBits-33:0], hw_out.prog_addr_lo.value.value};
-  assign ctl_o.prog_len  = hw_out.prog_len.value.value;
-  assign ctl_o.watchdog  = hw_out.watchdog.value.value;
-  assign hbm_limit_o     = {hw_out.hbm_limit_hi.value.value[AddrBits-32:0], hw_out.hbm_limit_lo.value.value};
+  assign start_o     = (scalar_i.owns ? scalar_i.start : hw_out.ctrl.start.value)
+                       && !status_i.running && !status_i.fault && !resetting_i;
+  assign reset_req_o = (hw_out.ctrl.reset.value || scalar_i.reset) && !resetting_i;
+  assign irq_o       = (hw_out.irq.done.value && hw_out.irq_enable.value.value[0])
+                       || (hw_out.irq.fault.value && hw_out.irq_enable.value.value[1])
+                       || (HasScalar && hw_out.irq.scalar.value && hw_out.irq_enable.value.value[2]);
+
+  // The core's owner says what it runs.
+  assign ctl_o.issue     = scalar_i.owns && scalar_i.issue;
+  assign ctl_o.prog_addr = scalar_i.owns ? scalar_i.prog_addr : {hw_out.prog_addr_hi.value.value[AddrBits-33:0], hw_out.prog_addr_lo.value.value};
+  assign ctl_o.prog_len  = scalar_i.owns ? scalar_i.prog_len : hw_out.prog_len.value.value;
+  assign ctl_o.watchdog  = scalar_i.owns ? scalar_i.watchdog : hw_out.watchdog.value.value;
+  assign hbm_limit_o     = scalar_i.owns ? scalar_i.limit : {hw_out.hbm_limit_hi.value.value[AddrBits-32:0], hw_out.hbm_limit_lo.value.value};
   assign ctl_o.cycle     = cycle_q;
 
   always_ff @(posedge clk_i) begin

@@ -14,7 +14,8 @@ module systole_control
     parameter int unsigned D = 64,           // bytes of a beat
     parameter int unsigned Cell = CellInt8,
     parameter int unsigned QueueDepth = 8,
-    parameter int unsigned MxuInFlight = 8   // descriptors
+    parameter int unsigned MxuInFlight = 8,  // descriptors
+    parameter bit          Issue = 1'b0      // there is a scalar unit
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
@@ -35,6 +36,12 @@ module systole_control
     output logic [AddrBits-1:0]                rd_addr_o,
     input  logic                               rd_rsp_valid_i,
     input  logic [D*8-1:0]                     rd_rsp_data_i,
+
+    // Scalar unit: issue port and sync flags; 0 without one.
+    input  issue_req_t                         issue_req_i,
+    output logic                               issue_ready_o,
+    input  flag_req_t                          flag_req_i,
+    output flag_rsp_t                          flag_rsp_o,
 
     // Units.
     output unit_req_t                          req_o [NumQueues],
@@ -111,10 +118,10 @@ module systole_control
     end
   end
 
-  systole_sequencer #(.D(D), .Cell(Cell)) u_sequencer (
+  systole_sequencer #(.D(D), .Cell(Cell), .Issue(Issue)) u_sequencer (
       .clk_i, .rst_ni, .freeze_i(freeze),
       .start_i, .prog_addr_i(ctl_i.prog_addr), .prog_len_i(ctl_i.prog_len), .watchdog_i(ctl_i.watchdog), .hbm_end_i,
-      .running_o(running), .done_o(finished),
+      .issue_mode_i(ctl_i.issue), .issue_req_i, .issue_ready_o, .running_o(running), .done_o(finished),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
       .write_o(write), .ready_i(room), .desc_o(written.desc), .index_o(written.index), .free_o(written.free), .commit_o(commit),
       .queue_idle_i(idle_o), .progress_i((progress | starts | done) != '0),
@@ -131,7 +138,7 @@ module systole_control
 
   systole_sync u_sync (
       .clk_i, .rst_ni, .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
-      .high_o(flag_high), .overflow_o(overflow), .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
+      .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow), .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
   );
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue

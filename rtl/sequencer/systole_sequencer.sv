@@ -11,7 +11,8 @@ module systole_sequencer
   import systole_bus_pkg::seq_fault_t;
 #(
     parameter int unsigned D = 64,  // bytes of a beat
-    parameter int unsigned Cell = CellInt8
+    parameter int unsigned Cell = CellInt8,
+    parameter bit          Issue = 1'b0  // descriptors may come from the issue port of a scalar unit
 ) (
     input  logic                             clk_i,
     input  logic                             rst_ni,
@@ -22,6 +23,7 @@ module systole_sequencer
     input  logic [PcBits-1:0]                prog_len_i,
     input  logic [31:0]                      watchdog_i,   // cycles, 0 = off
     input  logic [AddrBits:0]                hbm_end_i,
+    input  logic                             issue_mode_i, // the descriptors come from the issue port; holds while a program runs
     output logic                             running_o,    // until the halt; also when stopped by a fault
     output logic                             done_o,       // pulse: the halt is complete
 
@@ -31,6 +33,10 @@ module systole_sequencer
     output logic [AddrBits-1:0]              rd_addr_o,
     input  logic                             rd_rsp_valid_i,
     input  logic [D*8-1:0]                   rd_rsp_data_i,
+
+    // Issue port (systole_issue).
+    input  systole_bus_pkg::issue_req_t      issue_req_i,
+    output logic                             issue_ready_o,
 
     // Queues: a descriptor is written into its place while it is checked, and counts a cycle later if it is well-formed.
     output logic [NumQueues-1:0]             write_o,
@@ -51,7 +57,6 @@ module systole_sequencer
     output seq_fault_t                       fault_o,
     output logic                             dispatch_stall_o // a descriptor waits for room in its queue
 );
-  localparam int unsigned ProgAlign = 128;
   localparam int unsigned DescBytes = DescBits / 8;
 
   // The next descriptor and its index.
@@ -60,14 +65,35 @@ module systole_sequencer
   logic              desc_valid_q;
   logic [PcBits-1:0] pc_q;
 
-  assign misaligned = prog_addr_i[$clog2(ProgAlign)-1:0] != '0;
+  logic [AddrBits-1:0] misaligned_addr, outside_addr;
+  logic [PcBits-1:0]   fault_pc_q;
 
-  systole_fetch #(.D(D)) u_fetch (
-      .clk_i, .rst_ni, .start_i(start_i && !misaligned), .freeze_i, .prog_addr_i, .prog_len_i, .hbm_end_i,
-      .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
-      .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(out_of_range),
-      .idle_o(fetch_idle)
-  );
+  if (Issue) begin : gen_issue
+    logic [AddrBits-1:0] list_addr;
+    systole_descriptor_source #(.D(D)) u_source (
+        .clk_i, .rst_ni, .start_i, .issue_mode_i, .freeze_i, .prog_addr_i, .prog_len_i, .hbm_end_i, .issue_req_i, .issue_ready_o,
+        .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
+        .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .misaligned_o(misaligned),
+        .misaligned_addr_o(misaligned_addr), .out_of_range_o(out_of_range), .list_addr_o(list_addr), .idle_o(fetch_idle)
+    );
+    // Of a list of the issue port the address is that of its first descriptor.
+    assign outside_addr = issue_mode_i ? list_addr : prog_addr_i + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
+  end else begin : gen_list
+    localparam int unsigned ProgAlign = 128;
+    assign misaligned = prog_addr_i[$clog2(ProgAlign)-1:0] != '0;
+
+    systole_fetch #(.D(D)) u_fetch (
+        .clk_i, .rst_ni, .start_i(start_i && !misaligned), .freeze_i, .prog_addr_i, .prog_len_i, .hbm_end_i,
+        .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
+        .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(out_of_range),
+        .idle_o(fetch_idle)
+    );
+    assign misaligned_addr = prog_addr_i;
+    assign outside_addr    = prog_addr_i + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
+    assign issue_ready_o   = 1'b0;
+    logic unused;
+    assign unused = &{1'b0, issue_mode_i, issue_req_i};
+  end
 
   typedef enum logic [1:0] {Idle, Run, Halt, Stopped} state_e;
   state_e       state_q, state_d;
@@ -81,7 +107,7 @@ module systole_sequencer
 
   assign header  = header_desc_t'(desc_q);
   assign fetched = header_desc_t'(fetch_desc);
-  assign at_end  = at_end_q;
+  assign at_end  = at_end_q && !(Issue && issue_mode_i);  // the issue port's programs end with their halt
 
   // Dispatch.
   systole_prim_hold u_hold (.clk_i, .hold_o(hold));
@@ -116,7 +142,6 @@ module systole_sequencer
   logic                 looked_q, known_q, halt_q, unused_q, end_q, outside_q, expired_q, bad;
   logic [NumQueues-1:0] written_q;
   logic [7:0]           opcode_q;
-  logic [PcBits-1:0]    fault_pc_q;
   logic [AddrBits-1:0]  fault_addr;
   logic                 fault_valid;
   fault_e               fault_code;
@@ -169,12 +194,12 @@ module systole_sequencer
       Run: begin
         if (misaligned) begin
           fault_code = FaultMisaligned;
-          fault_addr = prog_addr_i;
+          fault_addr = misaligned_addr;
         end else if (end_q) begin
           fault_code = FaultProgramEnd;
         end else if (outside_q) begin
           fault_code = FaultHbmRange;
-          fault_addr = prog_addr_i + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
+          fault_addr = outside_addr;
         end else if (looked_q && unused_q) begin
           fault_code = FaultIllegalDescriptor;
         end else if (looked_q && !known_q) begin
@@ -223,7 +248,7 @@ module systole_sequencer
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_one_hot : assert ((write_o & (write_o - 1'b1)) == '0);
-      a_index : assert (write_o == '0 || pc_q < prog_len_i);
+      a_index : assert (write_o == '0 || pc_q < prog_len_i || (Issue && issue_mode_i));
       a_start : assert (!start_i || state_q == Idle);
     end
   end

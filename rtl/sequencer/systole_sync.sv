@@ -18,6 +18,10 @@ module systole_sync
     output logic [NumQueues:0]                 met_o,      // all of them are there and are taken: 1 is subtracted from each
     input  logic [NumQueues-1:0][NumFlags-1:0] post_i,     // add 1 to each
 
+    // The scalar unit; chips without one: 0.
+    input  systole_bus_pkg::flag_req_t         scalar_i,
+    output systole_bus_pkg::flag_rsp_t         scalar_o,
+
     output logic                               high_o,     // some flag may overflow soon
     output logic                               overflow_o, // a post to a flag at its maximum; holds, and nothing counts after it
 
@@ -36,6 +40,7 @@ module systole_sync
   mask_t              before_q [NumQueues];  // a cycle earlier; at an overflow, what made it
   logic [NumQueues:0] taken_q;
   logic               high_q, overflow;
+  mask_t              scalar_post_q, scalar_take_q;  // of the cycle before
 
   // What was posted in the last cycle and in this one, what is taken from the counts in this cycle.
   mask_t last, now, take;
@@ -48,6 +53,9 @@ module systole_sync
       now  |= post_i[a];
     end
     for (int unsigned a = 0; a <= NumQueues; a++) if (taken_q[a]) take |= wait_i[a];
+    last |= scalar_post_q;
+    now  |= scalar_i.post;
+    take |= scalar_take_q;
   end
 
   // Where two agents want the same flag the lower one goes first, so that no count is ever taken twice. Legal programs never do.
@@ -60,6 +68,9 @@ module systole_sync
       met_o[a] = want_i[a] && !stop && (wait_i[a] & ~free) == '0;
       if (want_i[a]) free &= ~wait_i[a];
     end
+    // The scalar unit comes after the queues, whether they got theirs or not.
+    scalar_o.taken = scalar_i.want != '0 && scalar_take_q == '0 && !stop && (scalar_i.want & ~free) == '0;
+    scalar_o.there = set_q;
     // The halt comes when no queue wants, posts or has taken anything.
     met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set_q | last)) == '0;
   end
@@ -82,6 +93,7 @@ module systole_sync
       for (int unsigned f = 0; f < NumFlags; f++) begin
         delta = take[f] ? '1 : '0;
         for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][f]);
+        delta = delta + 4'(scalar_post_q[f]);
         {over[f], count[f]} = {1'b0, count_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
         set[f] = over[f] || count[f] != '0;
       end
@@ -94,10 +106,14 @@ module systole_sync
   assign overflow = over_q != '0;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      posted_q <= '{default: '0};
-      taken_q  <= '0;
-      high_q   <= 1'b0;
+      posted_q      <= '{default: '0};
+      taken_q       <= '0;
+      high_q        <= 1'b0;
+      scalar_post_q <= '0;
+      scalar_take_q <= '0;
     end else begin
+      scalar_post_q <= freeze_i ? '0 : scalar_i.post;
+      scalar_take_q <= scalar_o.taken ? scalar_i.want : '0;
       for (int unsigned a = 0; a < NumQueues; a++) posted_q[a] <= freeze_i ? '0 : post_i[a];
       taken_q <= met_o;
       if (moved_q) begin

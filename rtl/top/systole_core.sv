@@ -16,6 +16,7 @@ module systole_core
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
+    parameter bit          Issue = 1'b0,   // there is a scalar unit
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned NumWin = num_windows(Cfg)
 ) (
@@ -34,6 +35,12 @@ module systole_core
     // verilator lint_on UNUSEDSIGNAL
     input  logic                           mem_error_i,  // pulse: the memory answered with an error
     input  logic [AddrBits-1:0]            mem_error_addr_i,
+
+    // Scalar unit: issue port and sync flags; 0 without one.
+    input  systole_bus_pkg::issue_req_t    issue_req_i,
+    output logic                           issue_ready_o,
+    input  systole_bus_pkg::flag_req_t     flag_req_i,
+    output systole_bus_pkg::flag_rsp_t     flag_rsp_o,
 
     // HBM clients: 0 fetch, 1 weight, 2 load; store.
     output logic [2:0]                     rd_valid_o,
@@ -72,12 +79,12 @@ module systole_core
   systole_bus_pkg::core_status_t control_status;
   logic                         dispatch_stall;
 
-  systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight)) u_control (
+  systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight), .Issue(Issue)) u_control (
       .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze),
       .start_i(begin_q), .ctl_i, .hbm_end_i, .mem_error_i, .mem_error_addr_i, .status_o(control_status),
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
       .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i,
-      .req_o(req), .rsp_i(rsp),
+      .issue_req_i, .issue_ready_o, .flag_req_i, .flag_rsp_o, .req_o(req), .rsp_i(rsp),
       .idle_o(q_idle), .busy_o(q_busy), .waiting_o(q_waiting), .dispatch_stall_o(dispatch_stall),
       .retire_valid_o, .retire_index_o
   );

@@ -90,6 +90,10 @@ module systole_top
 );
   if (Chip.Memory != MemoryHbm) $fatal(1, "the memory of this preset is no HBM: systole_top_axi is its top");
 
+  localparam bit          HasScalar = Chip.SmemBytes != 0;
+  localparam int unsigned Rds = NumRd + 32'(HasScalar);  // clients of the memory
+  localparam int unsigned Wrs = NumWr + 32'(HasScalar);
+
   axil_req_t axil_req;
   axil_rsp_t axil_rsp;
   axi_req_t  axi_req;
@@ -130,6 +134,20 @@ module systole_top
   logic [NumWr-1:0][D-1:0]   mem_wr_mask;
   logic [D*8-1:0]            mem_rd_data;
 
+  // The scalar unit's clients come last.
+  // verilator lint_off UNUSEDSIGNAL
+  scalar_mem_req_t scalar_req;
+  logic [D*8-1:0]  scalar_wr_data;
+  logic [D-1:0]    scalar_wr_mask;
+  // verilator lint_on UNUSEDSIGNAL
+  scalar_mem_rsp_t                 scalar_rsp;
+  logic [Rds-1:0]                  rd_valid, rd_ready, rd_rsp_valid;
+  logic [Rds-1:0][AddrBits-1:0]    rd_addr;
+  logic [Wrs-1:0]                  wr_valid, wr_ready;
+  logic [Wrs-1:0][AddrBits-1:0]    wr_addr;
+  logic [Wrs-1:0][D*8-1:0]         wr_data;
+  logic [Wrs-1:0][D-1:0]           wr_mask;
+
   systole_chip #(.Preset(Preset), .FastArray(FastArray)) u_chip (
       .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp),
       .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp), .axi_rdata_o, .irq_o,
@@ -137,15 +155,38 @@ module systole_top
       .running_o(), .fault_o(),
       // verilator lint_on PINCONNECTEMPTY
       .mem_req_o(mem_req), .mem_wr_data_o(mem_wr_data), .mem_wr_mask_o(mem_wr_mask), .mem_rsp_i(mem_rsp),
-      .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o
+      .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o,
+      .scalar_mem_req_o(scalar_req), .scalar_wr_data_o(scalar_wr_data), .scalar_wr_mask_o(scalar_wr_mask),
+      .scalar_mem_rsp_i(scalar_rsp)
   );
 
-  systole_hbm #(.HbmPcs(HbmPcs), .NumRd(NumRd), .NumWr(NumWr), .AddrBits(AddrBits)) u_hbm (
+  assign mem_rsp.rd_ready     = rd_ready[NumRd-1:0];
+  assign mem_rsp.rd_rsp_valid = rd_rsp_valid[NumRd-1:0];
+  assign mem_rsp.wr_ready     = wr_ready[NumWr-1:0];
+  if (HasScalar) begin : gen_scalar
+    assign rd_valid   = {scalar_req.rd_valid, mem_req.rd_valid};
+    assign rd_addr    = {scalar_req.rd_addr, mem_req.rd_addr};
+    assign wr_valid   = {scalar_req.wr_valid, mem_req.wr_valid};
+    assign wr_addr    = {scalar_req.wr_addr, mem_req.wr_addr};
+    assign wr_data    = {scalar_wr_data, mem_wr_data};
+    assign wr_mask    = {scalar_wr_mask, mem_wr_mask};
+    assign scalar_rsp = '{rd_ready: rd_ready[NumRd], rd_rsp_valid: rd_rsp_valid[NumRd], wr_ready: wr_ready[NumWr]};
+  end else begin : gen_no_scalar
+    assign rd_valid   = mem_req.rd_valid;
+    assign rd_addr    = mem_req.rd_addr;
+    assign wr_valid   = mem_req.wr_valid;
+    assign wr_addr    = mem_req.wr_addr;
+    assign wr_data    = mem_wr_data;
+    assign wr_mask    = mem_wr_mask;
+    assign scalar_rsp = '0;
+  end
+
+  systole_hbm #(.HbmPcs(HbmPcs), .NumRd(Rds), .NumWr(Wrs), .AddrBits(AddrBits)) u_hbm (
       .clk_i, .rst_ni,
-      .rd_valid_i(mem_req.rd_valid), .rd_ready_o(mem_rsp.rd_ready), .rd_addr_i(mem_req.rd_addr),
-      .rd_rsp_valid_o(mem_rsp.rd_rsp_valid), .rd_rsp_data_o(mem_rd_data),
-      .wr_valid_i(mem_req.wr_valid), .wr_ready_o(mem_rsp.wr_ready), .wr_addr_i(mem_req.wr_addr),
-      .wr_data_i(mem_wr_data), .wr_mask_i(mem_wr_mask),
+      .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr),
+      .rd_rsp_valid_o(rd_rsp_valid), .rd_rsp_data_o(mem_rd_data),
+      .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_addr_i(wr_addr),
+      .wr_data_i(wr_data), .wr_mask_i(wr_mask),
       .outstanding_o(mem_rsp.outstanding), .perf_o(mem_rsp.perf),
       .row_cmd_o(phy_row_cmd_o), .row_bank_o(phy_row_bank_o), .row_addr_o(phy_row_addr_o),
       .col_cmd_o(phy_col_cmd_o), .col_bank_o(phy_col_bank_o), .col_addr_o(phy_col_addr_o),

@@ -16,12 +16,12 @@ ADDRESS_BITS = 12
 INCREMENT_BITS = 10
 
 
-def _elaborate(path: pathlib.Path):
+def elaborate(path: pathlib.Path):
     try:
         import systemrdl
         from peakrdl_regblock import udps
     except ImportError as error:
-        raise SystemExit(f"generate: {error.name} is missing (docs/spec/{SOURCE}): run scripts/setup.sh, then scripts/python") from error
+        raise SystemExit(f"generate: {error.name} is missing (docs/spec/{path.name}): run scripts/setup.sh, then scripts/python") from error
     compiler = systemrdl.RDLCompiler()
     for property_ in udps.ALL_UDPS:
         compiler.register_udp(property_)
@@ -29,10 +29,10 @@ def _elaborate(path: pathlib.Path):
         compiler.compile_file(str(path))
         return compiler.elaborate()
     except systemrdl.RDLCompileError as error:
-        raise SystemExit(f"generate: docs/spec/{SOURCE}: {error}") from error
+        raise SystemExit(f"generate: docs/spec/{path.name}: {error}") from error
 
 
-def _tidy(text: str) -> str:
+def tidy(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.rstrip().splitlines()) + "\n"
 
 
@@ -52,7 +52,7 @@ def _export(root, folder: pathlib.Path) -> dict:
     MarkdownExporter().export(root, str(folder / "csr.md"))
     # Of the map itself: the root has a name that IP-XACT does not allow.
     IPXACTExporter(vendor="systole", library="systole").export(root.top, str(folder / "csr.xml"))
-    return {path.name: _tidy(path.read_text()) for path in folder.iterdir()}
+    return {path.name: tidy(path.read_text()) for path in folder.iterdir()}
 
 
 def _registers(top):
@@ -60,10 +60,14 @@ def _registers(top):
 
 
 def _counters(top):
-    return next(child for child in top.children() if child.external)
+    return top.get_child_by_name("counters")
 
 
-def _text(node) -> str:
+def _scalar(top):
+    return top.get_child_by_name("scalar")
+
+
+def text(node) -> str:
     return " ".join((node.get_property("desc") or "").split())
 
 
@@ -74,9 +78,13 @@ def _sv(top) -> str:
     out.append(f"  localparam int unsigned NumCounters = {len(counters)};")
     out.append(f"  localparam int unsigned CtrIncBits = {INCREMENT_BITS};  // a counter grows by less than 1024 a cycle: bytes of a beat")
     for i, counter in enumerate(counters):
-        out.append(f"  localparam int unsigned Ctr{common.camel(counter.inst_name)} = {i};  // {_text(counter)}")
+        out.append(f"  localparam int unsigned Ctr{common.camel(counter.inst_name)} = {i};  // {text(counter)}")
     most = ", ".join(str(counter.get_property("most_a_cycle", default=1)) for counter in counters)
     out.append(f"\n  // What each may grow by in a cycle, at most.\n  localparam int unsigned CtrMost [NumCounters] = '{{{most}}};")
+    out.append("\n  // Registers of the scalar unit, by word.")
+    scalar = _scalar(top)
+    for register in scalar.children():
+        out.append(f"  localparam logic [2:0] Scalar{common.camel(register.inst_name)} = {register.address_offset // 4};  // {text(register)}")
     out.append("\nendpackage\n")
     return "\n".join(out)
 
@@ -95,31 +103,36 @@ def _cpp(top) -> str:
     out.append("namespace systole::csr {\n")
     for register in _registers(top):
         name = common.camel(register.inst_name)
-        out.append(f"inline constexpr uint32_t k{name} = 0x{register.absolute_address:03X};  // {_access(register)}: {_text(register)}")
+        out.append(f"inline constexpr uint32_t k{name} = 0x{register.absolute_address:03X};  // {_access(register)}: {text(register)}")
         for field in register.fields():
             if field.inst_name == "value":
                 continue
             field_name = f"k{name}{common.camel(field.inst_name)}"
             if field.width == 1:
-                out.append(f"inline constexpr uint32_t {field_name} = 1u << {field.low};  // {_text(field)}")
+                out.append(f"inline constexpr uint32_t {field_name} = 1u << {field.low};  // {text(field)}")
             else:
-                out.append(f"inline constexpr int {field_name}Lsb = {field.low};  // {_text(field)}")
+                out.append(f"inline constexpr int {field_name}Lsb = {field.low};  // {text(field)}")
     counters = list(_counters(top).children())
     out.append(f"\ninline constexpr uint32_t kCounterBase = 0x{_counters(top).absolute_address:03X};  // 64 bits each")
     out.append("enum class Counter : uint8_t {")
     for i, counter in enumerate(counters):
-        out.append(f"  k{common.camel(counter.inst_name)} = {i},  // {_text(counter)}")
+        out.append(f"  k{common.camel(counter.inst_name)} = {i},  // {text(counter)}")
     out.append("};")
     out.append(f"inline constexpr int kNumCounters = {len(counters)};")
     out.append(f"inline constexpr std::array<std::string_view, {len(counters)}> kCounterNames = {{")
     out += [f'    "{counter.inst_name}",' for counter in counters]
     out.append("};\n")
+    out.append("// Of the scalar unit; 0 in chips without one.")
+    for register in _scalar(top).children():
+        name = f"kScalar{common.camel(register.inst_name)}"
+        out.append(f"inline constexpr uint32_t {name} = 0x{register.absolute_address:03X};  // {_access(register)}: {text(register)}")
+    out.append("")
     out.append("}  // namespace systole::csr\n\n#endif  // SYSTOLE_GEN_CSR_H_\n")
     return "\n".join(out)
 
 
 def generate(root: pathlib.Path) -> dict:
-    tree = _elaborate(root / "docs" / "spec" / SOURCE)
+    tree = elaborate(root / "docs" / "spec" / SOURCE)
     with tempfile.TemporaryDirectory() as folder:
         files = _export(tree, pathlib.Path(folder))
     comment = common.banner("//", SOURCE)

@@ -57,10 +57,13 @@ module csr_bench
   systole_bus_pkg::axil_rsp_t    rsp;
   systole_bus_pkg::core_ctl_t    ctl;
   systole_bus_pkg::core_status_t status;
+  // verilator lint_off UNUSEDSIGNAL
+  systole_bus_pkg::host_reg_req_t host_reg;
+  // verilator lint_on UNUSEDSIGNAL
 
   systole_csr #(.Preset(Preset)) u_dut (
       .clk_i, .rst_ni, .axil_req_i(req), .axil_rsp_o(rsp), .irq_o, .start_o, .ctl_o(ctl), .reset_req_o,
-      .hbm_limit_o, .status_i(status), .resetting_i, .ctr_inc_i
+      .hbm_limit_o, .scalar_i('0), .host_reg_o(host_reg), .status_i(status), .resetting_i, .ctr_inc_i
   );
 
   assign req.awvalid = axil_awvalid_i;

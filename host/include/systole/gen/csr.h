@@ -25,6 +25,7 @@ inline constexpr uint32_t kStatusResetting = 1u << 3;  // a soft reset is in pro
 inline constexpr uint32_t kIrq = 0x014;  // w1c: interrupt pending: the interrupt line is high while irq & irq_enable is not 0
 inline constexpr uint32_t kIrqDone = 1u << 0;  // a program reached its halt
 inline constexpr uint32_t kIrqFault = 1u << 1;  // a fault froze the core
+inline constexpr uint32_t kIrqScalar = 1u << 2;  // the scalar unit's firmware raised it
 inline constexpr uint32_t kIrqEnable = 0x018;  // rw: interrupt enable, bits as irq
 inline constexpr uint32_t kProgAddrLo = 0x020;  // rw: HBM byte address of the program, multiple of 128
 inline constexpr uint32_t kProgAddrHi = 0x024;  // rw: upper bits
@@ -113,6 +114,15 @@ inline constexpr std::array<std::string_view, 33> kCounterNames = {
     "vector_nan",
     "vector_inf",
 };
+
+// Of the scalar unit; 0 in chips without one.
+inline constexpr uint32_t kScalarSmemBytes = 0x400;  // ro: bytes of SMEM; 0: no scalar unit
+inline constexpr uint32_t kScalarRun = 0x404;  // rw: bit 0: 1: the scalar unit runs and owns the core, whose other registers here have no effect; 0: it is held in reset
+inline constexpr uint32_t kScalarBootAddr = 0x408;  // rw: HBM address of the firmware's image in units of 4096 bytes
+inline constexpr uint32_t kScalarBootFlags = 0x40C;  // rw: options of the boot: docs/scalar.md
+inline constexpr uint32_t kScalarDoorbell = 0x410;  // rw: a write is the firmware's doorbell interrupt
+inline constexpr uint32_t kScalarState = 0x414;  // ro: what the firmware says of itself: docs/scalar.md
+inline constexpr uint32_t kScalarCompleted = 0x418;  // ro: commands that the firmware has completed
 
 }  // namespace systole::csr
 

@@ -63,6 +63,10 @@ extern "C" {
 #define SYSTOLE_CSR__IRQ__FAULT_bp 1
 #define SYSTOLE_CSR__IRQ__FAULT_bw 1
 #define SYSTOLE_CSR__IRQ__FAULT_reset 0x0
+#define SYSTOLE_CSR__IRQ__SCALAR_bm 0x4
+#define SYSTOLE_CSR__IRQ__SCALAR_bp 2
+#define SYSTOLE_CSR__IRQ__SCALAR_bw 1
+#define SYSTOLE_CSR__IRQ__SCALAR_reset 0x0
 
 // reg - systole_csr::irq_enable
 #define SYSTOLE_CSR__IRQ_ENABLE__VALUE_bm 0xffffffff
@@ -348,6 +352,56 @@ typedef struct __attribute__ ((__packed__)) {
     uint64_t vector_inf;
 } systole_csr__counters_t;
 
+// reg - systole_csr::scalar::smem_bytes
+#define SYSTOLE_CSR__SCALAR__SMEM_BYTES__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__SCALAR__SMEM_BYTES__VALUE_bp 0
+#define SYSTOLE_CSR__SCALAR__SMEM_BYTES__VALUE_bw 32
+
+// reg - systole_csr::scalar::run
+#define SYSTOLE_CSR__SCALAR__RUN__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__SCALAR__RUN__VALUE_bp 0
+#define SYSTOLE_CSR__SCALAR__RUN__VALUE_bw 32
+#define SYSTOLE_CSR__SCALAR__RUN__VALUE_reset 0x0
+
+// reg - systole_csr::scalar::boot_addr
+#define SYSTOLE_CSR__SCALAR__BOOT_ADDR__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__SCALAR__BOOT_ADDR__VALUE_bp 0
+#define SYSTOLE_CSR__SCALAR__BOOT_ADDR__VALUE_bw 32
+#define SYSTOLE_CSR__SCALAR__BOOT_ADDR__VALUE_reset 0x0
+
+// reg - systole_csr::scalar::boot_flags
+#define SYSTOLE_CSR__SCALAR__BOOT_FLAGS__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__SCALAR__BOOT_FLAGS__VALUE_bp 0
+#define SYSTOLE_CSR__SCALAR__BOOT_FLAGS__VALUE_bw 32
+#define SYSTOLE_CSR__SCALAR__BOOT_FLAGS__VALUE_reset 0x0
+
+// reg - systole_csr::scalar::doorbell
+#define SYSTOLE_CSR__SCALAR__DOORBELL__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__SCALAR__DOORBELL__VALUE_bp 0
+#define SYSTOLE_CSR__SCALAR__DOORBELL__VALUE_bw 32
+#define SYSTOLE_CSR__SCALAR__DOORBELL__VALUE_reset 0x0
+
+// reg - systole_csr::scalar::state
+#define SYSTOLE_CSR__SCALAR__STATE__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__SCALAR__STATE__VALUE_bp 0
+#define SYSTOLE_CSR__SCALAR__STATE__VALUE_bw 32
+
+// reg - systole_csr::scalar::completed
+#define SYSTOLE_CSR__SCALAR__COMPLETED__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__SCALAR__COMPLETED__VALUE_bp 0
+#define SYSTOLE_CSR__SCALAR__COMPLETED__VALUE_bw 32
+
+// regfile - systole_csr::scalar
+typedef struct __attribute__ ((__packed__)) {
+    uint32_t smem_bytes;
+    uint32_t run;
+    uint32_t boot_addr;
+    uint32_t boot_flags;
+    uint32_t doorbell;
+    uint32_t state;
+    uint32_t completed;
+} systole_csr__scalar_t;
+
 // addrmap - systole_csr
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
@@ -376,10 +430,12 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t acc_saturated;
     uint8_t RESERVED_60_1ff[0x1a0];
     systole_csr__counters_t counters;
+    uint8_t RESERVED_308_3ff[0xf8];
+    systole_csr__scalar_t scalar;
 } systole_csr_t;
 
 
-static_assert(sizeof(systole_csr_t) == 0x308, "Packing error");
+static_assert(sizeof(systole_csr_t) == 0x41c, "Packing error");
 
 #ifdef __cplusplus
 }

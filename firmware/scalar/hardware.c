@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "hardware.h"
+
+#include "boot.h"
+#include "gen/regs.h"
+
+uint32_t hw_read(uint32_t reg) { return *(volatile uint32_t*)(REGS + reg); }
+
+void hw_write(uint32_t reg, uint32_t value) {
+  *(volatile uint32_t*)(REGS + reg) = value;
+}
+
+static bool copy(const uint32_t hbm[2], uint64_t offset, const void* smem,
+                 uint32_t go, uint32_t bytes) {
+  const uint64_t addr = (((uint64_t)hbm[1] << 32) | hbm[0]) + offset;
+  hw_write(REG_COPY_HBM_LO, (uint32_t)addr);
+  hw_write(REG_COPY_HBM_HI, (uint32_t)(addr >> 32));
+  hw_write(REG_COPY_SMEM, (uint32_t)(uintptr_t)smem);
+  __asm__ volatile("" ::: "memory");
+  hw_write(go, bytes);
+  while (hw_read(REG_CORE_STATUS) & CORE_STATUS_COPYING) {
+  }
+  __asm__ volatile("" ::: "memory");
+  if (!(hw_read(REG_EVENTS) & EVENTS_COPY_ERROR)) return true;
+  hw_write(REG_EVENTS, EVENTS_COPY_ERROR);
+  return false;
+}
+
+bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
+                uint32_t bytes) {
+  return copy(hbm, offset, smem, REG_COPY_IN, bytes);
+}
+
+bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
+                 uint32_t bytes) {
+  return copy(hbm, offset, smem, REG_COPY_OUT, bytes);
+}
+
+void hw_issue(const uint32_t* descriptor) {
+  __asm__ volatile("" ::: "memory");
+  hw_write(REG_ISSUE, (uint32_t)(uintptr_t)descriptor);
+}
+
+void hw_sleep(void) { __asm__ volatile("wfi" ::: "memory"); }

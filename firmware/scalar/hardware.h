@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The hardware as the firmware's logic sees it: in the chip registers and copies
+// (hardware.c), in tests on the host a model (tests/firmware).
+
+#ifndef SYSTOLE_SCALAR_HARDWARE_H_
+#define SYSTOLE_SCALAR_HARDWARE_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A register of gen/regs.h.
+uint32_t hw_read(uint32_t reg);
+void hw_write(uint32_t reg, uint32_t value);
+
+// Copies whole words between HBM and SMEM and waits for the end; false: refused.
+bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
+                uint32_t bytes);
+bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
+                 uint32_t bytes);
+
+// Hands a descriptor in SMEM to the issue port, which has a place.
+void hw_issue(const uint32_t* descriptor);
+
+// Sleeps until an enabled event or the timer comes; may come back early.
+void hw_sleep(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // SYSTOLE_SCALAR_HARDWARE_H_

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What firmware and host exchange through HBM: words of 32 bits, little endian,
+// addresses as low and high word. C and C++ read it. Docs: docs/scalar.md.
+
+#ifndef SYSTOLE_SCALAR_PROTOCOL_H_
+#define SYSTOLE_SCALAR_PROTOCOL_H_
+
+#include <stdint.h>
+
+// The firmware's image: this, then code. The host fills in what follows `sum`,
+// then `sum`, so that all words of the image add up to 0.
+struct image_header {
+  uint32_t magic;    // IMAGE_MAGIC
+  uint32_t bytes;    // of the image, a multiple of 4
+  uint32_t entry;    // address in SMEM
+  uint32_t sum;
+  uint32_t commands[2];     // address of the command ring
+  uint32_t completions[2];  // of the completion ring
+  uint32_t log[2];          // of the trace log
+  uint32_t entries;         // of each ring, a power of two
+  uint32_t stride;          // bytes from an entry to the next: 64, or a beat
+  uint32_t log_entries;     // of the log, a power of two, `stride` bytes each
+  uint32_t test_program[2]; // known answer (BOOT_TEST_CORE): a program,
+  uint32_t test_length;     // its descriptors,
+  uint32_t test_result[2];  // where its result lies,
+  uint32_t test_bytes;      // how long that is, at most 64,
+  uint32_t test_sum;        // and its words: each added to the sum turned left by 1
+  uint32_t reserved[12];
+};
+
+#define ENTRY_WORDS 16
+#define MAX_PATCHES 16
+
+enum command_kind {
+  COMMAND_RUN = 1,   // a program
+  COMMAND_STOP = 2,  // orderly end: completes what came before, then stops
+};
+
+// A command. Its place is that of its sequence number, from 0, modulo the
+// entries; `tag` is the sequence number plus 1, so that an entry that was not
+// written is seen.
+struct command {
+  uint32_t tag;
+  uint32_t kind;
+  uint32_t program[2];   // multiple of 128
+  uint32_t length;       // descriptors, the halt included
+  uint32_t limit[2];     // HBM bytes that it may touch
+  uint32_t watchdog;     // cycles without progress before a fault; 0: off
+  uint32_t timeout;      // cycles that it may take; 0: no limit
+  uint32_t repeat;       // runs of the program, at least 1
+  uint32_t patches[2];   // address of the patches, a multiple of the beat
+  uint32_t patch_count;  // at most MAX_PATCHES
+  uint32_t reserved[3];
+};
+
+// An argument of a launch: of descriptor `index`, `add` plus the run's number
+// times `step` is added to the 36 bits from bit 0 of word `word` on: the HBM
+// addresses of loads and stores are at word 3. In ascending order of index.
+struct patch {
+  uint32_t index;
+  uint32_t word;  // at most 14
+  uint32_t add;
+  uint32_t step;
+};
+
+enum completion_status {
+  STATUS_DONE = 0,
+  STATUS_FAULT = 1,
+  STATUS_TIMEOUT = 2,
+  STATUS_REFUSED = 3,    // a command that means nothing
+  STATUS_CANCELLED = 4,  // the host asked for it before it began
+  STATUS_STOPPED = 5,    // the answer to COMMAND_STOP
+};
+
+struct completion {
+  uint32_t tag;  // of the command
+  uint32_t status;
+  uint32_t runs;  // complete
+  uint32_t cause, queue, index, address[2], fault_cycle;  // of a fault
+  uint32_t begin, end;  // low halves of mtime: command read, program ended
+  uint32_t saturated;
+  uint32_t reserved[4];
+};
+
+// Doorbell values: how many commands the host has written since the boot, modulo
+// 2^24, below a request.
+#define DOORBELL_COUNT_MASK 0xFFFFFFu
+#define DOORBELL_REQUEST_SHIFT 24
+#define REQUEST_NONE 0
+#define REQUEST_CANCEL 1  // drop what has not begun, stop what runs
+#define REQUEST_LOG 2     // write the trace log out
+
+enum log_event {
+  LOG_BOOT = 1,
+  LOG_COMMAND = 2,
+  LOG_START = 3,
+  LOG_DONE = 4,
+  LOG_FAULT = 5,
+  LOG_TIMEOUT = 6,
+  LOG_REFUSED = 7,
+  LOG_CANCEL = 8,
+  LOG_STOP = 9,
+  LOG_ECC = 10,
+};
+
+// An entry of the trace log; `number` counts from 1.
+struct log_entry {
+  uint32_t number;
+  uint32_t time;  // low half of mtime
+  uint32_t event;
+  uint32_t value[2];
+  uint32_t reserved[11];
+};
+
+#endif  // SYSTOLE_SCALAR_PROTOCOL_H_

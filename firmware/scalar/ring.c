@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "firmware.h"
+#include "gen/regs.h"
+#include "hardware.h"
+
+// Entries as the copies see them: aligned, in SMEM.
+static struct command read_entry;
+static struct completion written_entry;
+
+_Static_assert(sizeof(struct command) == 4 * ENTRY_WORDS, "an entry");
+_Static_assert(sizeof(struct completion) == 4 * ENTRY_WORDS, "an entry");
+_Static_assert(sizeof(struct image_header) == 128, "the image's start");
+
+void ring_init(struct ring* ring, const struct image_header* image) {
+  ring->image = image;
+  ring->head = 0;
+  ring->written = 0;
+  ring->request = REQUEST_NONE;
+}
+
+static uint64_t place(const struct ring* ring) {
+  return (uint64_t)(ring->head & (ring->image->entries - 1)) *
+         ring->image->stride;
+}
+
+bool ring_poll(struct ring* ring) {
+  if (hw_read(REG_EVENTS) & EVENTS_DOORBELL) {
+    hw_write(REG_EVENTS, EVENTS_DOORBELL);
+    const uint32_t value = hw_read(REG_DOORBELL);
+    // The count is modulo 2^24: it never goes back.
+    ring->written += (value - ring->written) & DOORBELL_COUNT_MASK;
+    if (value >> DOORBELL_REQUEST_SHIFT) {
+      ring->request = value >> DOORBELL_REQUEST_SHIFT;
+    }
+  }
+  return ring->written != ring->head || ring->request != REQUEST_NONE;
+}
+
+bool ring_next(struct ring* ring, struct command* command) {
+  if (!hw_copy_in(ring->image->commands, place(ring), &read_entry,
+                  sizeof read_entry)) {
+    return false;
+  }
+  *command = read_entry;
+  return command->tag == ring->head + 1;
+}
+
+void ring_complete(struct ring* ring, struct completion* completion) {
+  completion->tag = ring->head + 1;
+  written_entry = *completion;
+  hw_copy_out(ring->image->completions, place(ring), &written_entry,
+              sizeof written_entry);
+  ring->head++;
+  hw_write(REG_COMPLETED, ring->head);
+  hw_write(REG_HOST_IRQ, 1);
+}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+#
+# The image's start: header, traps, entry. Interrupts stay off: what is enabled in mie ends a wfi, no more.
+
+#include "boot.h"
+
+    .section .header, "a"
+    .globl image_start
+image_start:
+    .word IMAGE_MAGIC
+    .word image_bytes
+    .word _start
+    .zero 116
+
+    .section .start, "ax"
+    .balign 256
+vectors:
+    j     trap
+    .rept 31
+    j     trap
+    .endr
+    .globl _start
+_start:
+    la    sp, stack_top
+    la    t0, vectors
+    csrw  mtvec, t0
+    li    t0, 0x70880           # timer, external, fast interrupts 0 to 2
+    csrw  mie, t0
+    la    t0, bss_start
+    la    t1, bss_end
+1:  bgeu  t0, t1, 2f
+    sw    zero, 0(t0)
+    addi  t0, t0, 4
+    j     1b
+2:  call  main
+trap:
+    la    sp, stack_top
+    csrr  a0, mcause
+    csrr  a1, mepc
+    csrr  a2, mtval
+    call  trapped

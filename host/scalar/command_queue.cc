@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "host/scalar/command_queue.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "firmware/scalar/boot.h"
+#include "systole/gen/csr.h"
+
+namespace systole::scalar {
+namespace {
+
+constexpr uint32_t kLogEntries = 64;
+constexpr uint64_t kPage = 4096;  // of scalar.boot_addr
+constexpr uint64_t kImageBytes = 16384;
+constexpr uint64_t kBootCycles = 4000000;
+// The patches of a launch, in a place of its ring entry.
+constexpr uint64_t kPatchBytes = MAX_PATCHES * sizeof(patch);
+
+template <typename T>
+absl::Span<const uint8_t> Bytes(const T& value) {
+  return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
+}
+
+void Put(uint32_t (&words)[2], uint64_t addr) {
+  words[0] = static_cast<uint32_t>(addr);
+  words[1] = static_cast<uint32_t>(addr >> 32);
+}
+
+std::string StateError(uint32_t state) {
+  switch (state & 0xFF) {
+    case BOOT_STATE_BAD_SMEM:
+      return "the march test of SMEM failed";
+    case BOOT_STATE_BAD_IMAGE:
+      return "the image in HBM is none, or too large";
+    case BOOT_STATE_BAD_SUM:
+      return "the image's sum is wrong";
+    case BOOT_STATE_BAD_ECC:
+      return "SMEM does not correct single-bit errors";
+    case BOOT_STATE_BAD_CORE:
+      return "the core's known answer is wrong";
+    case BOOT_STATE_TRAP:
+      return absl::StrFormat("the firmware trapped, cause %d", state >> 8);
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+CommandQueue::CommandQueue(Port* port, const BootOptions& options)
+    : port_(port), entries_(options.entries) {
+  stride_ = static_cast<uint32_t>(std::max<uint64_t>(64, port->beat_bytes()));
+  base_ = port->memory_bytes() - kReserved;
+  commands_ = base_ + kImageBytes;
+  completions_ = commands_ + uint64_t{entries_} * stride_;
+  log_ = completions_ + uint64_t{entries_} * stride_;
+  patches_ = log_ + uint64_t{kLogEntries} * stride_;
+}
+
+absl::StatusOr<std::unique_ptr<CommandQueue>> CommandQueue::Boot(
+    Port* port, const BootOptions& options) {
+  if (options.entries == 0 || (options.entries & (options.entries - 1))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a ring has a power of two entries, not ", options.entries));
+  }
+  std::unique_ptr<CommandQueue> queue(new CommandQueue(port, options));
+  const uint64_t end =
+      queue->patches_ + queue->entries_ * kPatchBytes - queue->base_;
+  if (end > kReserved) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("rings of %d entries take %d bytes, more than the %d "
+                        "that are set aside",
+                        options.entries, end, kReserved));
+  }
+  absl::Status status = queue->Start(options);
+  if (!status.ok()) return status;
+  return queue;
+}
+
+absl::Status CommandQueue::Start(const BootOptions& options) {
+  auto smem = port_->ReadRegister(csr::kScalarSmemBytes);
+  if (!smem.ok()) return smem.status();
+  if (*smem == 0) {
+    return absl::UnimplementedError("this chip has no scalar unit");
+  }
+  ImageOptions known = options.known;
+  known.commands = commands_;
+  known.completions = completions_;
+  known.log = log_;
+  known.entries = entries_;
+  known.stride = stride_;
+  known.log_entries = kLogEntries;
+  auto image = MakeImage(known);
+  if (!image.ok()) return image.status();
+  if (4 * image->size() > kImageBytes) {
+    return absl::InternalError("the firmware is larger than its place in HBM");
+  }
+  absl::Status status = port_->WriteMemory(
+      base_,
+      {reinterpret_cast<const uint8_t*>(image->data()), 4 * image->size()});
+  // Tags and numbers that no earlier boot has left.
+  const std::vector<uint8_t> zeros(patches_ - commands_);
+  if (status.ok()) status = port_->WriteMemory(commands_, zeros);
+  const uint32_t flags = (options.test_smem ? BOOT_TEST_SMEM : 0) |
+                         (options.test_core ? BOOT_TEST_CORE : 0);
+  const std::pair<uint32_t, uint32_t> words[] = {
+      {csr::kScalarRun, 0},
+      {csr::kScalarBootAddr, static_cast<uint32_t>(base_ / kPage)},
+      {csr::kScalarBootFlags, flags},
+      {csr::kIrq, csr::kIrqScalar},
+      {csr::kIrqEnable, csr::kIrqScalar},
+      {csr::kScalarRun, 1}};
+  for (const auto& [offset, value] : words) {
+    if (status.ok()) status = port_->WriteRegister(offset, value);
+  }
+  if (!status.ok()) return status;
+  return WaitState(BOOT_STATE_READY, kBootCycles);
+}
+
+absl::Status CommandQueue::WaitState(uint32_t wanted, uint64_t cycles) {
+  while (true) {
+    auto state = port_->ReadRegister(csr::kScalarState);
+    if (!state.ok()) return state.status();
+    if (*state == wanted) break;
+    if (const std::string error = StateError(*state); !error.empty()) {
+      return absl::InternalError(absl::StrCat("scalar unit: ", error));
+    }
+    absl::Status status = port_->WaitInterrupt(cycles);
+    if (!status.ok()) return status;
+    status = port_->WriteRegister(csr::kIrq, csr::kIrqScalar);
+    if (!status.ok()) return status;
+  }
+  return port_->WriteRegister(csr::kIrq, csr::kIrqScalar);
+}
+
+absl::Status CommandQueue::Ring(uint32_t request) {
+  return port_->WriteRegister(
+      csr::kScalarDoorbell,
+      (submitted_ & DOORBELL_COUNT_MASK) | request << DOORBELL_REQUEST_SHIFT);
+}
+
+absl::Status CommandQueue::WriteCommand(const command& c) {
+  const uint64_t place = uint64_t{submitted_ & (entries_ - 1)} * stride_;
+  absl::Status status = port_->WriteMemory(commands_ + place, Bytes(c));
+  if (!status.ok()) return status;
+  submitted_++;
+  return Ring(REQUEST_NONE);
+}
+
+absl::StatusOr<uint32_t> CommandQueue::Submit(const Launch& launch) {
+  if (launch.patches.size() > MAX_PATCHES) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d patches, more than %d", launch.patches.size(), MAX_PATCHES));
+  }
+  absl::Status status = Refresh();
+  if (!status.ok()) return status;
+  if (submitted_ - completed_ >= entries_) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("%d programs are in flight", entries_));
+  }
+  command c = {};
+  c.tag = submitted_ + 1;
+  c.kind = COMMAND_RUN;
+  Put(c.program, launch.program);
+  c.length = launch.length;
+  Put(c.limit, launch.limit == 0 ? base_ : std::min(launch.limit, base_));
+  c.watchdog = launch.watchdog;
+  c.timeout = launch.timeout;
+  c.repeat = launch.repeat;
+  c.patch_count = static_cast<uint32_t>(launch.patches.size());
+  const uint64_t place = patches_ + (submitted_ & (entries_ - 1)) * kPatchBytes;
+  Put(c.patches, place);
+  if (!launch.patches.empty()) {
+    status = port_->WriteMemory(
+        place, {reinterpret_cast<const uint8_t*>(launch.patches.data()),
+                launch.patches.size() * sizeof(patch)});
+  }
+  if (status.ok()) status = WriteCommand(c);
+  if (!status.ok()) return status;
+  return c.tag;
+}
+
+absl::Status CommandQueue::Refresh() {
+  auto state = port_->ReadRegister(csr::kScalarState);
+  if (!state.ok()) return state.status();
+  if (const std::string error = StateError(*state); !error.empty()) {
+    return absl::InternalError(absl::StrCat("scalar unit: ", error));
+  }
+  auto completed = port_->ReadRegister(csr::kScalarCompleted);
+  if (!completed.ok()) return completed.status();
+  completed_ = *completed;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<completion>> CommandQueue::Poll(uint32_t tag) {
+  if (tag == 0 || tag > submitted_ || submitted_ - tag >= entries_) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "no launch %d: %d were submitted, the last %d are known", tag,
+        submitted_, entries_));
+  }
+  absl::Status status = Refresh();
+  if (!status.ok()) return status;
+  if (completed_ < tag) return std::optional<completion>();
+  completion c;
+  status = port_->ReadMemory(
+      completions_ + uint64_t{(tag - 1) & (entries_ - 1)} * stride_,
+      {reinterpret_cast<uint8_t*>(&c), sizeof c});
+  if (!status.ok()) return status;
+  if (c.tag != tag) {
+    return absl::InternalError(
+        absl::StrFormat("the completion of launch %d has tag %d", tag, c.tag));
+  }
+  return std::optional<completion>(c);
+}
+
+absl::StatusOr<completion> CommandQueue::Wait(uint32_t tag, uint64_t cycles) {
+  while (true) {
+    auto done = Poll(tag);
+    if (!done.ok()) return done.status();
+    absl::Status status = absl::OkStatus();
+    if (done->has_value()) {
+      status = port_->WriteRegister(csr::kIrq, csr::kIrqScalar);
+      if (!status.ok()) return status;
+      return **done;
+    }
+    status = port_->WaitInterrupt(cycles);
+    if (status.ok()) {
+      status = port_->WriteRegister(csr::kIrq, csr::kIrqScalar);
+    }
+    if (!status.ok()) return status;
+  }
+}
+
+absl::Status CommandQueue::Cancel() { return Ring(REQUEST_CANCEL); }
+
+absl::Status CommandQueue::Stop(uint64_t cycles) {
+  command c = {};
+  c.tag = submitted_ + 1;
+  c.kind = COMMAND_STOP;
+  absl::Status status = Refresh();
+  if (status.ok() && submitted_ - completed_ >= entries_) {
+    auto freed = Wait(completed_ + 1, cycles);
+    status = freed.status();
+  }
+  if (status.ok()) status = WriteCommand(c);
+  if (!status.ok()) return status;
+  auto done = Wait(c.tag, cycles);
+  if (!done.ok()) return done.status();
+  return port_->WriteRegister(csr::kScalarRun, 0);
+}
+
+absl::StatusOr<std::vector<LogLine>> CommandQueue::ReadLog(uint64_t cycles) {
+  if (cycles != 0) {
+    absl::Status status = Refresh();
+    if (status.ok() && completed_ != submitted_) {
+      status = absl::FailedPreconditionError(
+          "the log is read while nothing is in flight");
+    }
+    if (status.ok()) status = port_->WriteRegister(csr::kIrq, csr::kIrqScalar);
+    if (status.ok()) status = Ring(REQUEST_LOG);
+    if (status.ok()) status = port_->WaitInterrupt(cycles);
+    if (status.ok()) status = port_->WriteRegister(csr::kIrq, csr::kIrqScalar);
+    if (!status.ok()) return status;
+  }
+  std::vector<uint8_t> bytes(uint64_t{kLogEntries} * stride_);
+  absl::Status status = port_->ReadMemory(log_, absl::MakeSpan(bytes));
+  if (!status.ok()) return status;
+  std::vector<LogLine> lines;
+  for (uint32_t i = 0; i < kLogEntries; i++) {
+    log_entry e;
+    std::memcpy(&e, &bytes[uint64_t{i} * stride_], sizeof e);
+    if (e.number == 0) continue;
+    lines.push_back({e.number, e.time, e.event, {e.value[0], e.value[1]}});
+  }
+  std::sort(lines.begin(), lines.end(), [](const LogLine& a, const LogLine& b) {
+    return a.number < b.number;
+  });
+  return lines;
+}
+
+std::string DescribeCompletion(const completion& c) {
+  switch (c.status) {
+    case STATUS_DONE:
+      return "done";
+    case STATUS_FAULT:
+      return absl::StrFormat(
+          "fault %d of queue %d, descriptor %d, address 0x%x, after %d runs",
+          c.cause, c.queue, c.index,
+          uint64_t{c.address[1]} << 32 | c.address[0], c.runs);
+    case STATUS_TIMEOUT:
+      return absl::StrFormat("timeout after %d runs", c.runs);
+    case STATUS_REFUSED:
+      return "refused: the command means nothing";
+    case STATUS_CANCELLED:
+      return "cancelled";
+    case STATUS_STOPPED:
+      return "stopped";
+    default:
+      return absl::StrFormat("status %d", c.status);
+  }
+}
+
+std::string DescribeLog(const LogLine& line) {
+  constexpr const char* kEvents[] = {"",       "boot",  "command", "start",
+                                     "done",   "fault", "timeout", "refused",
+                                     "cancel", "stop",  "ecc"};
+  const std::string event = line.event < std::size(kEvents)
+                                ? kEvents[line.event]
+                                : absl::StrFormat("event 0x%x", line.event);
+  return absl::StrFormat("%5d %10d  %s 0x%x 0x%x", line.number, line.time,
+                         event, line.value[0], line.value[1]);
+}
+
+}  // namespace systole::scalar

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Where a program's descriptors come from in a chip with a scalar unit: the list at prog_addr, or what the issue port brings, which are
+// descriptors and lists in HBM, in its order. A descriptor of the port passes in the cycle in which it comes; a list costs four cycles
+// and a read of HBM before its first one. Docs: docs/scalar.md. Test: tests/system.
+
+module systole_descriptor_source
+  import systole_isa_pkg::*;
+  import systole_presets_pkg::*;
+  import systole_bus_pkg::*;
+#(
+    parameter int unsigned D = 64  // bytes of a beat
+) (
+    input  logic                clk_i,
+    input  logic                rst_ni,
+    input  logic                start_i,       // pulse
+    input  logic                issue_mode_i,  // the issue port's; holds while a program runs
+    input  logic                freeze_i,
+    input  logic [AddrBits-1:0] prog_addr_i,
+    input  logic [PcBits-1:0]   prog_len_i,
+    input  logic [AddrBits:0]   hbm_end_i,
+
+    input  issue_req_t          issue_req_i,
+    output logic                issue_ready_o,
+
+    // HBM read client.
+    output logic                rd_valid_o,
+    input  logic                rd_ready_i,
+    output logic [AddrBits-1:0] rd_addr_o,
+    input  logic                rd_rsp_valid_i,
+    input  logic [D*8-1:0]      rd_rsp_data_i,
+
+    output logic                desc_valid_o,
+    input  logic                desc_ready_i,
+    output desc_t               desc_o,
+    output logic                misaligned_o,  // level, while the list is what comes next
+    output logic [AddrBits-1:0] misaligned_addr_o,
+    output logic                out_of_range_o,
+    output logic [AddrBits-1:0] list_addr_o,   // of the port's list
+    output logic                idle_o
+);
+  localparam int unsigned ProgAlign = 128;
+  localparam int unsigned DescBytes = DescBits / 8;
+  localparam int unsigned ListAlign = D > DescBytes ? D : DescBytes;
+
+  // A list of the port: the fetch is cleared, follows address and length for two cycles, and starts.
+  typedef enum logic [2:0] {Off, Pass, Clear, Follow, Start, List} state_e;
+  state_e      state_q;
+  // verilator lint_off UNUSEDSIGNAL
+  stream_t     list;
+  // verilator lint_on UNUSEDSIGNAL
+  logic [31:0] left_q;
+  logic        fetch_start, fetch_valid, fetch_ready, wrong, list_ends;
+  desc_t       fetch_desc;
+
+  assign list        = stream_t'(issue_req_i.desc);
+  assign wrong       = list.addr[$clog2(ListAlign)-1:0] != '0;
+  assign list_addr_o = list.addr;
+  assign fetch_start = issue_mode_i ? state_q == Start : start_i && prog_addr_i[$clog2(ProgAlign)-1:0] == '0;
+  assign list_ends   = state_q == List && fetch_valid && fetch_ready && left_q == 32'd1;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Off;
+    end else begin
+      unique case (state_q)
+        Off:     if (start_i && issue_mode_i) state_q <= Pass;
+        Pass:    if (issue_req_i.valid && issue_req_i.stream && list.len != '0 && !wrong && !freeze_i) state_q <= Clear;
+        Clear:   state_q <= Follow;
+        Follow:  state_q <= Start;
+        Start:   state_q <= List;
+        List:    if (list_ends) state_q <= Pass;
+        default: state_q <= Off;
+      endcase
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (state_q == Start) left_q <= list.len;
+    else if (fetch_valid && fetch_ready) left_q <= left_q - 32'd1;
+  end
+
+  systole_fetch #(.D(D)) u_fetch (
+      .clk_i, .rst_ni(rst_ni && state_q != Clear), .start_i(fetch_start), .freeze_i,
+      .prog_addr_i(issue_mode_i ? list.addr : prog_addr_i), .prog_len_i(issue_mode_i ? list.len : prog_len_i), .hbm_end_i,
+      .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
+      .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(out_of_range_o), .idle_o
+  );
+
+  // What comes next.
+  logic passes, skips;
+  assign passes            = state_q == Pass && issue_req_i.valid && !issue_req_i.stream;
+  assign skips             = state_q == Pass && issue_req_i.valid && issue_req_i.stream && list.len == '0;
+  assign desc_valid_o      = passes || ((state_q == List || !issue_mode_i) && fetch_valid);
+  assign desc_o            = passes ? issue_req_i.desc : fetch_desc;
+  assign fetch_ready       = desc_ready_i && (state_q == List || !issue_mode_i);
+  assign issue_ready_o     = (passes && desc_ready_i) || skips || list_ends;
+  assign misaligned_addr_o = issue_mode_i ? list.addr : prog_addr_i;
+  assign misaligned_o      = issue_mode_i ? state_q == Pass && issue_req_i.valid && issue_req_i.stream && list.len != '0 && wrong
+                                          : prog_addr_i[$clog2(ProgAlign)-1:0] != '0;
+
+  // The port's item holds until it is taken.
+  logic       held_q;
+  issue_req_t req_q;
+  always_ff @(posedge clk_i) begin
+    held_q <= rst_ni && state_q != Off && issue_req_i.valid && !issue_ready_o && !freeze_i;
+    req_q  <= issue_req_i;
+    if (rst_ni) a_holds : assert (!held_q || freeze_i || issue_req_i == req_q);
+  end
+endmodule

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// A chip with a scalar unit, whole: the firmware boots from HBM and runs what
+// comes through the rings.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "firmware/scalar/boot.h"
+#include "host/scalar/command_queue.h"
+#include "sim/rtl/scalar_port.h"
+#include "systole/gen/csr.h"
+#include "systole/gen/isa.h"
+#include "verif/tb/simulation.h"
+
+namespace systole {
+namespace {
+
+constexpr uint64_t kCycles = 200000;
+constexpr uint32_t kLine = 256;  // bytes that a copying program moves
+
+class Scalar : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    tb::Simulation::Options options;
+    options.preset = "minichip";
+    auto sim = tb::Simulation::Create(options);
+    ASSERT_TRUE(sim.ok()) << sim.status();
+    sim_ = std::move(*sim);
+    port_ = std::make_unique<ScalarPort>(sim_.get());
+    sim_->SetCallbacks(
+        [this](int, uint32_t, uint64_t cycle) { retired_.push_back(cycle); },
+        [](uint64_t) {});
+  }
+
+  void Boot(const scalar::BootOptions& options = {}) {
+    auto queue = scalar::CommandQueue::Boot(port_.get(), options);
+    ASSERT_TRUE(queue.ok()) << queue.status();
+    queue_ = std::move(*queue);
+  }
+
+  // A program at `at` that copies kLine bytes by way of the unified buffer.
+  static std::vector<isa::Descriptor> Copy(uint64_t from, uint64_t to) {
+    isa::Load load;
+    load.header.post_mask = 1;
+    load.hbm_addr = from;
+    load.len = kLine;
+    load.n1 = load.n2 = 1;
+    isa::Store store;
+    store.header.wait_mask = 1;
+    store.hbm_addr = to;
+    store.len = kLine;
+    store.n1 = store.n2 = 1;
+    return {load.Encode(), store.Encode(), isa::Halt().Encode()};
+  }
+  void Write(uint64_t at, const std::vector<isa::Descriptor>& program) {
+    ASSERT_TRUE(
+        sim_->WriteMemory(at, {reinterpret_cast<const uint8_t*>(program.data()),
+                               program.size() * sizeof(isa::Descriptor)})
+            .ok());
+  }
+  std::vector<uint8_t> Fill(uint64_t at, uint32_t seed, size_t bytes = kLine) {
+    std::vector<uint8_t> data(bytes);
+    for (uint8_t& b : data) b = (seed = seed * 1664525 + 1013904223) >> 24;
+    EXPECT_TRUE(sim_->WriteMemory(at, data).ok());
+    return data;
+  }
+  std::vector<uint8_t> Read(uint64_t at, size_t bytes = kLine) {
+    std::vector<uint8_t> data(bytes);
+    EXPECT_TRUE(sim_->ReadMemory(at, absl::MakeSpan(data)).ok());
+    return data;
+  }
+  completion Run(const scalar::Launch& launch) {
+    auto tag = queue_->Submit(launch);
+    EXPECT_TRUE(tag.ok()) << tag.status();
+    auto done = queue_->Wait(*tag, kCycles);
+    EXPECT_TRUE(done.ok()) << done.status();
+    return done.value_or(completion{});
+  }
+
+  std::unique_ptr<tb::Simulation> sim_;
+  std::unique_ptr<ScalarPort> port_;
+  std::unique_ptr<scalar::CommandQueue> queue_;
+  std::vector<uint64_t> retired_;
+};
+
+TEST_F(Scalar, BootsAndRunsAProgram) {
+  Boot();
+  Write(0x8000, Copy(0x1000, 0x2000));
+  const auto data = Fill(0x1000, 1);
+  retired_.clear();
+  const uint64_t rung = sim_->core().cycles();
+  const completion c = Run({.program = 0x8000, .length = 3});
+  const uint64_t ended = sim_->core().cycles();
+  EXPECT_EQ(c.status, STATUS_DONE) << scalar::DescribeCompletion(c);
+  EXPECT_EQ(Read(0x2000), data);
+  ASSERT_EQ(retired_.size(), 2u);
+  std::printf(
+      "submitted at 0, load complete %llu, store complete %llu, "
+      "completion read %llu; firmware %u\n",
+      (unsigned long long)(retired_[0] - rung),
+      (unsigned long long)(retired_[1] - rung),
+      (unsigned long long)(ended - rung), c.end - c.begin);
+}
+
+TEST_F(Scalar, SelfTestsPass) {
+  Boot({.test_smem = true});
+  EXPECT_EQ(*sim_->ReadRegister(csr::kScalarState), BOOT_STATE_READY);
+}
+
+TEST_F(Scalar, ManyProgramsInFlight) {
+  Boot();
+  std::vector<std::vector<uint8_t>> data;
+  std::vector<uint32_t> tags;
+  for (uint32_t i = 0; i < 16; i++) {
+    Write(0x10000 + 0x1000 * i,
+          Copy(0x20000 + 0x1000 * i, 0x40000 + 0x1000 * i));
+    data.push_back(Fill(0x20000 + 0x1000 * i, i));
+    auto tag = queue_->Submit({.program = 0x10000 + 0x1000 * i, .length = 3});
+    ASSERT_TRUE(tag.ok()) << tag.status();
+    tags.push_back(*tag);
+  }
+  for (uint32_t i = 0; i < 16; i++) {
+    auto done = queue_->Wait(tags[i], kCycles);
+    ASSERT_TRUE(done.ok()) << done.status();
+    EXPECT_EQ(done->status, STATUS_DONE);
+    EXPECT_EQ(Read(0x40000 + 0x1000 * i), data[i]);
+  }
+}
+
+TEST_F(Scalar, ArgumentsAndRepeats) {
+  Boot();
+  // Source and destination are arguments that each run moves on.
+  Write(0x8000, Copy(0, 0));
+  const auto data = Fill(0x20000, 7, 8 * kLine);
+  scalar::Launch launch;
+  launch.program = 0x8000;
+  launch.length = 3;
+  launch.repeat = 8;
+  launch.patches = {{0, 3, 0x20000, kLine}, {1, 3, 0x30000, kLine}};
+  const completion c = Run(launch);
+  EXPECT_EQ(c.status, STATUS_DONE) << scalar::DescribeCompletion(c);
+  EXPECT_EQ(c.runs, 8u);
+  EXPECT_EQ(Read(0x30000, 8 * kLine), data);
+  std::printf("8 runs with two arguments: %u cycles\n", c.end - c.begin);
+}
+
+TEST_F(Scalar, FaultIsCapturedAndTheNextProgramRuns) {
+  Boot();
+  Write(0x8000, Copy(0x1000, 0x2000));
+  Write(0x9000, Copy(0x1000, uint64_t{1} << 34));
+  const auto data = Fill(0x1000, 2);
+  const completion fault = Run({.program = 0x9000, .length = 3});
+  EXPECT_EQ(fault.status, STATUS_FAULT);
+  EXPECT_EQ(fault.cause, static_cast<uint32_t>(isa::Fault::kHbmRange));
+  EXPECT_EQ(fault.queue, static_cast<uint32_t>(isa::Queue::kStore));
+  EXPECT_EQ(fault.index, 1u);
+  EXPECT_EQ(fault.address[1], 4u);
+  EXPECT_EQ(Run({.program = 0x8000, .length = 3}).status, STATUS_DONE);
+  EXPECT_EQ(Read(0x2000), data);
+  auto log = queue_->ReadLog(kCycles);
+  ASSERT_TRUE(log.ok()) << log.status();
+  std::vector<uint32_t> events;
+  for (const scalar::LogLine& line : *log) events.push_back(line.event);
+  EXPECT_THAT(events, ::testing::ElementsAre(LOG_BOOT, LOG_START, LOG_FAULT,
+                                             LOG_START, LOG_DONE));
+}
+
+TEST_F(Scalar, LimitOfALaunchIsKept) {
+  Boot();
+  Write(0x8000, Copy(0x1000, 0x2000));
+  const completion c = Run({.program = 0x8000, .length = 3, .limit = 0x2000});
+  EXPECT_EQ(c.status, STATUS_FAULT);
+  EXPECT_EQ(c.cause, static_cast<uint32_t>(isa::Fault::kHbmRange));
+  // The program itself, and the rings.
+  EXPECT_EQ(Run({.program = 0x8000, .length = 3, .limit = 0x4000}).status,
+            STATUS_FAULT);
+  Write(0x8000, Copy(0x1000, queue_->limit()));
+  EXPECT_EQ(Run({.program = 0x8000, .length = 3}).status, STATUS_FAULT);
+}
+
+TEST_F(Scalar, TimeoutAndWatchdog) {
+  Boot();
+  isa::Load stuck;
+  stuck.header.wait_mask = 2;
+  stuck.hbm_addr = 0x1000;
+  stuck.len = kLine;
+  stuck.n1 = stuck.n2 = 1;
+  Write(0x8000, {stuck.Encode(), isa::Halt().Encode()});
+  const completion timeout =
+      Run({.program = 0x8000, .length = 2, .watchdog = 0, .timeout = 3000});
+  EXPECT_EQ(timeout.status, STATUS_TIMEOUT);
+  EXPECT_GE(timeout.end - timeout.begin, 3000u);
+  EXPECT_LT(timeout.end - timeout.begin, 4000u);
+  const completion watchdog =
+      Run({.program = 0x8000, .length = 2, .watchdog = 500});
+  EXPECT_EQ(watchdog.status, STATUS_FAULT);
+  EXPECT_EQ(watchdog.cause, static_cast<uint32_t>(isa::Fault::kWatchdog));
+  Write(0x9000, Copy(0x1000, 0x2000));
+  EXPECT_EQ(Run({.program = 0x9000, .length = 3}).status, STATUS_DONE);
+}
+
+TEST_F(Scalar, CancelEndsWhatRunsAndWhatWaits) {
+  Boot();
+  isa::Load stuck;
+  stuck.header.wait_mask = 2;
+  stuck.hbm_addr = 0x1000;
+  stuck.len = kLine;
+  stuck.n1 = stuck.n2 = 1;
+  Write(0x8000, {stuck.Encode(), isa::Halt().Encode()});
+  const auto first =
+      queue_->Submit({.program = 0x8000, .length = 2, .watchdog = 0});
+  const auto second = queue_->Submit({.program = 0x8000, .length = 2});
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(sim_->WaitInterrupt(5000)));
+  ASSERT_TRUE(queue_->Cancel().ok());
+  for (const uint32_t tag : {*first, *second}) {
+    auto done = queue_->Wait(tag, kCycles);
+    ASSERT_TRUE(done.ok()) << done.status();
+    EXPECT_EQ(done->status, STATUS_CANCELLED);
+  }
+}
+
+TEST_F(Scalar, BadCommandsAreRefused) {
+  Boot();
+  EXPECT_EQ(Run({.program = 0x8000, .length = 0}).status, STATUS_REFUSED);
+  EXPECT_EQ(Run({.program = 0x8040, .length = 2}).status, STATUS_REFUSED);
+  scalar::Launch launch{.program = 0x8000, .length = 2};
+  launch.patches = {{2, 3, 0, 0}};  // beyond the program
+  EXPECT_EQ(Run(launch).status, STATUS_REFUSED);
+  launch.patches = {{1, 15, 0, 0}};
+  EXPECT_EQ(Run(launch).status, STATUS_REFUSED);
+}
+
+TEST_F(Scalar, WrongImageIsTold) {
+  // The image's sum: one byte of the code is another one.
+  Boot();
+  ASSERT_TRUE(sim_->WriteRegister(csr::kScalarRun, 0).ok());
+  auto bytes = Read(queue_->limit() + 0x200, 4);
+  bytes[1] ^= 4;
+  ASSERT_TRUE(sim_->WriteMemory(queue_->limit() + 0x200, bytes).ok());
+  ASSERT_TRUE(sim_->WriteRegister(csr::kScalarRun, 1).ok());
+  ASSERT_TRUE(sim_->WaitInterrupt(kCycles).ok());
+  EXPECT_EQ(*sim_->ReadRegister(csr::kScalarState), BOOT_STATE_BAD_SUM);
+}
+
+TEST_F(Scalar, StopGivesTheCoreBack) {
+  Boot();
+  Write(0x8000, Copy(0x1000, 0x2000));
+  const auto data = Fill(0x1000, 3);
+  EXPECT_EQ(Run({.program = 0x8000, .length = 3}).status, STATUS_DONE);
+  ASSERT_TRUE(queue_->Stop(kCycles).ok());
+  // The registers start programs again.
+  Write(0x8000, Copy(0x1000, 0x3000));
+  const std::pair<uint32_t, uint32_t> words[] = {
+      {csr::kIrq, 7},
+      {csr::kIrqEnable, csr::kIrqDone},
+      {csr::kProgAddrLo, 0x8000},
+      {csr::kProgLen, 3},
+      {csr::kHbmLimitLo, 0x10000},
+      {csr::kHbmLimitHi, 0}};
+  for (const auto& [offset, value] : words) {
+    ASSERT_TRUE(sim_->WriteRegister(offset, value).ok());
+  }
+  while (*sim_->ReadRegister(csr::kStatus) & csr::kStatusResetting) {
+  }
+  ASSERT_TRUE(sim_->WriteRegister(csr::kCtrl, csr::kCtrlStart).ok());
+  ASSERT_TRUE(sim_->WaitInterrupt(kCycles).ok());
+  EXPECT_EQ(Read(0x3000), data);
+}
+
+}  // namespace
+}  // namespace systole
