@@ -98,7 +98,7 @@ function(systole_verilate target)
   endif()
   set(lists ${SYSTOLE_RTL_LIST})
   if(ARG_IBEX)
-    list(APPEND flags -F ${SYSTOLE_IBEX_LIST} -Wno-UNOPTFLAT)  # loops of whole variables in Ibex, which settle
+    list(APPEND flags ${PROJECT_SOURCE_DIR}/rtl/ibex/ibex.vlt -F ${SYSTOLE_IBEX_LIST} -Wno-UNOPTFLAT)  # loops of whole variables in Ibex, which settle
     list(APPEND lists ${SYSTOLE_IBEX_LIST})
   endif()
   foreach(param IN LISTS ARG_PARAMS)

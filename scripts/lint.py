@@ -73,8 +73,8 @@ def run_once(command, texts):
 
 
 def check_rtl():
-    verilator = ["verilator", "--lint-only", "-Wall", "rtl/lint.vlt", "-F", "rtl/systole.f"]
-    texts, options = cache.uses(ROOT / "rtl"), (ROOT / "rtl" / "lint.vlt").read_text()
+    verilator = ["verilator", "--lint-only", "-Wall", "rtl/lint.vlt", "rtl/ibex/ibex.vlt", "-F", "rtl/systole.f", "-F", "rtl/ibex/ibex.f"]
+    texts, options = cache.uses(ROOT / "rtl"), "".join((ROOT / "rtl" / file).read_text() for file in ("lint.vlt", "ibex/ibex.vlt", "ibex/ibex.f"))
     problems = [run_once([*verilator, "--top-module", path.stem, *(f"-G{parameter}" for parameter in parameters), name(path)],
                          [options, *texts[path.stem]])
                 for path, choices in tops() for parameters in choices]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What boot ROM, firmware and host agree on: docs/scalar.md. C, C++ and assembler read it.
+// What boot ROM, firmware and host agree on: docs/scalar.md. C, C++ and
+// assembler read it.
 
 #ifndef SYSTOLE_SCALAR_BOOT_H_
 #define SYSTOLE_SCALAR_BOOT_H_
@@ -10,8 +11,8 @@
 #define IMAGE_MAGIC 0x31574653  // "SFW1"
 
 // scalar.boot_flags.
-#define BOOT_TEST_SMEM 1   // march test of SMEM
-#define BOOT_TEST_CORE 2   // known answer of the matrix unit
+#define BOOT_TEST_SMEM 1  // march test of SMEM
+#define BOOT_TEST_CORE 2  // known answer of the matrix unit
 
 // scalar.state; from BOOT_STATE_BAD_SMEM on nothing goes on.
 #define BOOT_STATE_TESTING 1

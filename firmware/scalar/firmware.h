@@ -20,16 +20,16 @@ extern "C" {
 
 struct ring {
   const struct image_header* image;
-  uint32_t head;      // commands done, modulo 2^32
-  uint32_t written;   // commands that the host has written
-  uint32_t request;   // of the last doorbell, until it was taken
+  uint32_t head;     // commands done, modulo 2^32
+  uint32_t written;  // commands that the host has written
+  uint32_t request;  // of the last doorbell, until it was taken
 };
 
 void ring_init(struct ring* ring, const struct image_header* image);
 // Looks at the doorbell; true: there is a command or a request.
 bool ring_poll(struct ring* ring);
-// Reads the command that comes next; false: it cannot be read, or its tag is not
-// the one of its place.
+// Reads the command that comes next; false: it cannot be read, or its tag is
+// not the one of its place.
 bool ring_next(struct ring* ring, struct command* command);
 // Writes the completion of that command, and tells the host.
 void ring_complete(struct ring* ring, struct completion* completion);

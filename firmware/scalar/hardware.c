@@ -3,14 +3,7 @@
 
 #include "hardware.h"
 
-#include "boot.h"
 #include "gen/regs.h"
-
-uint32_t hw_read(uint32_t reg) { return *(volatile uint32_t*)(REGS + reg); }
-
-void hw_write(uint32_t reg, uint32_t value) {
-  *(volatile uint32_t*)(REGS + reg) = value;
-}
 
 static bool copy(const uint32_t hbm[2], uint64_t offset, const void* smem,
                  uint32_t go, uint32_t bytes) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The hardware as the firmware's logic sees it: in the chip registers and copies
-// (hardware.c), in tests on the host a model (tests/firmware).
+// The hardware as the firmware's logic sees it: in the chip registers and
+// copies (hardware.c), in tests on the host a model (tests/firmware).
 
 #ifndef SYSTOLE_SCALAR_HARDWARE_H_
 #define SYSTOLE_SCALAR_HARDWARE_H_
@@ -10,15 +10,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "boot.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 // A register of gen/regs.h.
+#ifdef __riscv
+static inline uint32_t hw_read(uint32_t reg) {
+  return *(volatile uint32_t*)(REGS + reg);
+}
+static inline void hw_write(uint32_t reg, uint32_t value) {
+  *(volatile uint32_t*)(REGS + reg) = value;
+}
+#else
 uint32_t hw_read(uint32_t reg);
 void hw_write(uint32_t reg, uint32_t value);
+#endif
 
-// Copies whole words between HBM and SMEM and waits for the end; false: refused.
+// Copies whole words between HBM and SMEM and waits for the end; false:
+// refused.
 bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
                 uint32_t bytes);
 bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Runs a program: as the list that it is, or, where a launch has arguments, by
-// the issue port: the lists between the descriptors that are patched are streamed
-// from HBM, those are issued from SMEM.
+// the issue port: the lists between the descriptors that are patched are
+// streamed from HBM, those are issued from SMEM.
 
 #include "firmware.h"
 #include "gen/regs.h"
@@ -12,10 +12,10 @@
 #define DESCRIPTOR_BYTES 64
 #define DESCRIPTOR_WORDS 16
 
-// Aligned as the issue port wants it. A run ends before the next one is patched.
-static uint32_t patched[MAX_PATCHES][DESCRIPTOR_WORDS]
+// Aligned as the issue port wants it; those of even and of odd runs, so that a
+// run's are made while the one before it runs.
+static uint32_t patched[2][MAX_PATCHES][DESCRIPTOR_WORDS]
     __attribute__((aligned(DESCRIPTOR_BYTES)));
-static uint32_t plain[MAX_PATCHES][DESCRIPTOR_WORDS];
 static struct patch patches[MAX_PATCHES];
 
 static bool legal(const struct command* c) {
@@ -37,21 +37,47 @@ static bool load_patches(const struct command* c, uint32_t stride) {
     if (p->index >= c->length || p->word > 14) return false;
     if (i > 0 && p->index < patches[i - 1].index) return false;
     if (!hw_copy_in(c->program, (uint64_t)p->index * DESCRIPTOR_BYTES,
-                    plain[i], DESCRIPTOR_BYTES)) {
+                    patched[0][i], DESCRIPTOR_BYTES)) {
       return false;
     }
   }
   return true;
 }
 
-static void apply(uint32_t* descriptor, const struct patch* p, uint32_t run) {
-  const uint64_t add = p->add + (uint64_t)p->step * run;
-  const uint64_t field =
-      ((uint64_t)(descriptor[p->word + 1] & 15) << 32) | descriptor[p->word];
-  const uint64_t sum = field + add;
-  descriptor[p->word] = (uint32_t)sum;
-  descriptor[p->word + 1] =
-      (descriptor[p->word + 1] & ~15u) | ((uint32_t)(sum >> 32) & 15);
+static void add_to(uint32_t* field, uint64_t add) {
+  const uint64_t sum = (((uint64_t)(field[1] & 15) << 32) | field[0]) + add;
+  field[0] = (uint32_t)sum;
+  field[1] = (field[1] & ~15u) | ((uint32_t)(sum >> 32) & 15);
+}
+
+// The first of the patches of patch i's descriptor, where that is kept.
+static uint32_t first_of(uint32_t i) {
+  while (i > 0 && patches[i - 1].index == patches[i].index) i--;
+  return i;
+}
+
+// The descriptors of the first two runs, from those of the list.
+static void prepare_first(const struct command* c) {
+  for (uint32_t i = 0; i < c->patch_count; i++) {
+    add_to(&patched[0][first_of(i)][patches[i].word], patches[i].add);
+  }
+  if (c->repeat == 1) return;
+  for (uint32_t i = 0; i < c->patch_count; i++) {
+    for (int w = 0; w < DESCRIPTOR_WORDS; w++) {
+      patched[1][i][w] = patched[0][i][w];
+    }
+  }
+  for (uint32_t i = 0; i < c->patch_count; i++) {
+    add_to(&patched[1][first_of(i)][patches[i].word], patches[i].step);
+  }
+}
+
+// Those of the run after the next, from those of the run before.
+static void prepare(const struct command* c, uint32_t run) {
+  for (uint32_t i = 0; i < c->patch_count; i++) {
+    add_to(&patched[run & 1][first_of(i)][patches[i].word],
+           2 * (uint64_t)patches[i].step);
+  }
 }
 
 static void timer_at(uint32_t cycles) {
@@ -96,16 +122,11 @@ static bool stream(const struct command* c, uint32_t from, uint32_t to) {
 
 static void issue_run(const struct command* c, uint32_t run) {
   uint32_t next = 0;
-  for (uint32_t i = 0; i < c->patch_count;) {
-    const uint32_t index = patches[i].index;
-    uint32_t* descriptor = patched[i];
-    for (int w = 0; w < DESCRIPTOR_WORDS; w++) descriptor[w] = plain[i][w];
-    for (; i < c->patch_count && patches[i].index == index; i++) {
-      apply(descriptor, &patches[i], run);
-    }
-    if (!stream(c, next, index) || !place()) return;
-    hw_issue(descriptor);
-    next = index + 1;
+  for (uint32_t i = 0; i < c->patch_count; i++) {
+    if (first_of(i) != i) continue;
+    if (!stream(c, next, patches[i].index) || !place()) return;
+    hw_issue(patched[run & 1][i]);
+    next = patches[i].index + 1;
   }
   stream(c, next, c->length);
 }
@@ -144,12 +165,16 @@ bool program_run(struct ring* ring, const struct command* c,
   hw_write(REG_LIMIT_LO, c->limit[0]);
   hw_write(REG_LIMIT_HI, c->limit[1]);
   timer_at(c->timeout);
+  if (c->patch_count != 0) prepare_first(c);
   const bool issue = c->patch_count != 0;
   bool cancelled = false;
   log_event(LOG_START, c->tag, c->length);
   while (out->runs < c->repeat) {
     hw_write(REG_CORE_CTRL, CORE_CTRL_START | (issue ? CORE_CTRL_ISSUE : 0));
-    if (issue) issue_run(c, out->runs);
+    if (issue) {
+      issue_run(c, out->runs);
+      if (out->runs > 0 && out->runs + 1 < c->repeat) prepare(c, out->runs + 1);
+    }
     uint32_t events;
     while (!((events = hw_read(REG_EVENTS)) & (EVENTS_DONE | EVENTS_FAULT))) {
       if (events & EVENTS_DOORBELL) {

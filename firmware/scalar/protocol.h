@@ -12,21 +12,21 @@
 // The firmware's image: this, then code. The host fills in what follows `sum`,
 // then `sum`, so that all words of the image add up to 0.
 struct image_header {
-  uint32_t magic;    // IMAGE_MAGIC
-  uint32_t bytes;    // of the image, a multiple of 4
-  uint32_t entry;    // address in SMEM
+  uint32_t magic;  // IMAGE_MAGIC
+  uint32_t bytes;  // of the image, a multiple of 4
+  uint32_t entry;  // address in SMEM
   uint32_t sum;
-  uint32_t commands[2];     // address of the command ring
-  uint32_t completions[2];  // of the completion ring
-  uint32_t log[2];          // of the trace log
-  uint32_t entries;         // of each ring, a power of two
-  uint32_t stride;          // bytes from an entry to the next: 64, or a beat
-  uint32_t log_entries;     // of the log, a power of two, `stride` bytes each
-  uint32_t test_program[2]; // known answer (BOOT_TEST_CORE): a program,
-  uint32_t test_length;     // its descriptors,
-  uint32_t test_result[2];  // where its result lies,
-  uint32_t test_bytes;      // how long that is, at most 64,
-  uint32_t test_sum;        // and its words: each added to the sum turned left by 1
+  uint32_t commands[2];      // address of the command ring
+  uint32_t completions[2];   // of the completion ring
+  uint32_t log[2];           // of the trace log
+  uint32_t entries;          // of each ring, a power of two
+  uint32_t stride;           // bytes from an entry to the next: 64, or a beat
+  uint32_t log_entries;      // of the log, a power of two, `stride` bytes each
+  uint32_t test_program[2];  // known answer (BOOT_TEST_CORE): a program,
+  uint32_t test_length;      // its descriptors,
+  uint32_t test_result[2];   // where its result lies,
+  uint32_t test_bytes;       // how long that is, at most 64,
+  uint32_t test_sum;  // and its words: each added to the sum turned left by 1
   uint32_t reserved[12];
 };
 
@@ -77,15 +77,15 @@ enum completion_status {
 struct completion {
   uint32_t tag;  // of the command
   uint32_t status;
-  uint32_t runs;  // complete
+  uint32_t runs;                                          // complete
   uint32_t cause, queue, index, address[2], fault_cycle;  // of a fault
   uint32_t begin, end;  // low halves of mtime: command read, program ended
   uint32_t saturated;
   uint32_t reserved[4];
 };
 
-// Doorbell values: how many commands the host has written since the boot, modulo
-// 2^24, below a request.
+// Doorbell values: how many commands the host has written since the boot,
+// modulo 2^24, below a request.
 #define DOORBELL_COUNT_MASK 0xFFFFFFu
 #define DOORBELL_REQUEST_SHIFT 24
 #define REQUEST_NONE 0

@@ -95,7 +95,7 @@ absl::Status CommandQueue::Start(const BootOptions& options) {
   known.entries = entries_;
   known.stride = stride_;
   known.log_entries = kLogEntries;
-  auto image = MakeImage(known);
+  auto image = MakeImage(FirmwareWords(), known);
   if (!image.ok()) return image.status();
   if (4 * image->size() > kImageBytes) {
     return absl::InternalError("the firmware is larger than its place in HBM");

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Writes a C++ source with the words of the firmware: FirmwareWords() of host/scalar/image.h."""
+"""Writes a C++ source with the words of the firmware: FirmwareWords() of host/scalar/image.h, or a function of that name
+and type that --function gives, in namespace systole::scalar."""
 
 import argparse
 import pathlib
@@ -13,6 +14,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--objcopy", required=True)
     parser.add_argument("--output", type=pathlib.Path, required=True)
+    parser.add_argument("--function", default="FirmwareWords")
     parser.add_argument("elf", type=pathlib.Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -22,7 +24,7 @@ def main():
     words = struct.unpack(f"<{len(data) // 4}I", data)
     lines = [", ".join(f"0x{word:08x}" for word in words[i:i + 8]) for i in range(0, len(words), 8)]
     args.output.write_text('#include "host/scalar/image.h"\n\nnamespace systole::scalar {\n\n'
-                           "const std::vector<uint32_t>& FirmwareWords() {\n  static const std::vector<uint32_t>& words = *new std::vector<uint32_t>{\n      "
+                           f"const std::vector<uint32_t>& {args.function}() {{\n  static const std::vector<uint32_t>& words = *new std::vector<uint32_t>{\n      "
                            + ",\n      ".join(lines) + "};\n  return words;\n}\n\n}  // namespace systole::scalar\n")
 
 

@@ -9,8 +9,9 @@
 
 namespace systole::scalar {
 
-absl::StatusOr<std::vector<uint32_t>> MakeImage(const ImageOptions& options) {
-  std::vector<uint32_t> image = FirmwareWords();
+absl::StatusOr<std::vector<uint32_t>> MakeImage(
+    const std::vector<uint32_t>& words, const ImageOptions& options) {
+  std::vector<uint32_t> image = words;
   if (image.empty()) {
     return absl::UnimplementedError(
         "this build has no firmware for the scalar unit: run scripts/setup.sh "

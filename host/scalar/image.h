@@ -25,8 +25,10 @@ struct ImageOptions {
   uint32_t test_length = 0, test_bytes = 0, test_sum = 0;
 };
 
-// kUnimplemented: this build has no firmware.
-absl::StatusOr<std::vector<uint32_t>> MakeImage(const ImageOptions& options);
+// `words` begins with the header. kUnimplemented: there are none, as in a build
+// without firmware.
+absl::StatusOr<std::vector<uint32_t>> MakeImage(
+    const std::vector<uint32_t>& words, const ImageOptions& options);
 
 }  // namespace systole::scalar
 

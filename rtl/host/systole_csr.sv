@@ -39,7 +39,7 @@ module systole_csr
   logic [63:0] cycle_q;
   logic        ctr_ack;
   logic [31:0] ctr_data;
-  logic        ctr_write_ack_q;
+  logic        ctr_write_ack_q, host_reg_q, scalar_write_q;
 
   systole_csr_regs_pkg::systole_csr__in_t hw_in;
   // verilator lint_off UNUSEDSIGNAL
@@ -83,7 +83,6 @@ module systole_csr
   end
 
   // The scalar unit's registers; without one they are answered here.
-  logic host_reg_q, scalar_write_q;
   assign host_reg_o = '{
       valid: hw_out.scalar.req, write: hw_out.scalar.req_is_wr, index: hw_out.scalar.addr[4:2], data: hw_out.scalar.wr_data};
   always_ff @(posedge clk_i) begin

@@ -107,7 +107,8 @@ module systole_scalar
   typedef enum logic [1:0] {None, Rom, Regs} place_e;
   place_e      place_q;
   logic        data_smem, data_other_q, data_failed_q, reg_req, reg_rd_ack, reg_wr_ack, reg_rd_err, reg_wr_err;
-  logic [31:0] reg_data, reg_data_q;
+  logic [31:0] reg_data, reg_data_q, mtime_high_q;
+  logic        mtime_hi_read;
   assign data_smem      = data_addr[31:28] == RegionSmem;
   assign smem_req[Data] = '{
       valid: data_req && data_smem && !hold_data, write: data_we, strobe: data_be, word: data_addr[31:2], data: data_wdata};
@@ -171,8 +172,6 @@ module systole_scalar
 
   // Timer.
   logic [63:0] mtime_q;
-  logic [31:0] mtime_high_q;
-  logic        mtime_hi_read;
   localparam logic [RegAddrBits-1:0] MtimeLo = 8'h00, MtimeHi = 8'h04;
   assign mtime_hi_read = data_addr[RegAddrBits-1:0] == MtimeHi;
   always_ff @(posedge clk_i) begin

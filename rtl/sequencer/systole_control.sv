@@ -120,8 +120,7 @@ module systole_control
 
   systole_sequencer #(.D(D), .Cell(Cell), .Issue(Issue)) u_sequencer (
       .clk_i, .rst_ni, .freeze_i(freeze),
-      .start_i, .prog_addr_i(ctl_i.prog_addr), .prog_len_i(ctl_i.prog_len), .watchdog_i(ctl_i.watchdog), .hbm_end_i,
-      .issue_mode_i(ctl_i.issue), .issue_req_i, .issue_ready_o, .running_o(running), .done_o(finished),
+      .start_i, .ctl_i, .hbm_end_i, .issue_req_i, .issue_ready_o, .running_o(running), .done_o(finished),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
       .write_o(write), .ready_i(room), .desc_o(written.desc), .index_o(written.index), .free_o(written.free), .commit_o(commit),
       .queue_idle_i(idle_o), .progress_i((progress | starts | done) != '0),

@@ -19,11 +19,10 @@ module systole_sequencer
     input  logic                             freeze_i,
 
     input  logic                             start_i,      // pulse; the core was reset since the last program
-    input  logic [AddrBits-1:0]              prog_addr_i,
-    input  logic [PcBits-1:0]                prog_len_i,
-    input  logic [31:0]                      watchdog_i,   // cycles, 0 = off
+    // verilator lint_off UNUSEDSIGNAL
+    input  systole_bus_pkg::core_ctl_t       ctl_i,        // but its cycle
+    // verilator lint_on UNUSEDSIGNAL
     input  logic [AddrBits:0]                hbm_end_i,
-    input  logic                             issue_mode_i, // the descriptors come from the issue port; holds while a program runs
     output logic                             running_o,    // until the halt; also when stopped by a fault
     output logic                             done_o,       // pulse: the halt is complete
 
@@ -71,28 +70,29 @@ module systole_sequencer
   if (Issue) begin : gen_issue
     logic [AddrBits-1:0] list_addr;
     systole_descriptor_source #(.D(D)) u_source (
-        .clk_i, .rst_ni, .start_i, .issue_mode_i, .freeze_i, .prog_addr_i, .prog_len_i, .hbm_end_i, .issue_req_i, .issue_ready_o,
+        .clk_i, .rst_ni, .start_i, .issue_mode_i(ctl_i.issue), .freeze_i, .prog_addr_i(ctl_i.prog_addr),
+        .prog_len_i(ctl_i.prog_len), .hbm_end_i, .issue_req_i, .issue_ready_o,
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
         .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .misaligned_o(misaligned),
         .misaligned_addr_o(misaligned_addr), .out_of_range_o(out_of_range), .list_addr_o(list_addr), .idle_o(fetch_idle)
     );
     // Of a list of the issue port the address is that of its first descriptor.
-    assign outside_addr = issue_mode_i ? list_addr : prog_addr_i + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
+    assign outside_addr = ctl_i.issue ? list_addr : ctl_i.prog_addr + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
   end else begin : gen_list
     localparam int unsigned ProgAlign = 128;
-    assign misaligned = prog_addr_i[$clog2(ProgAlign)-1:0] != '0;
+    assign misaligned = ctl_i.prog_addr[$clog2(ProgAlign)-1:0] != '0;
 
     systole_fetch #(.D(D)) u_fetch (
-        .clk_i, .rst_ni, .start_i(start_i && !misaligned), .freeze_i, .prog_addr_i, .prog_len_i, .hbm_end_i,
+        .clk_i, .rst_ni, .start_i(start_i && !misaligned), .freeze_i, .prog_addr_i(ctl_i.prog_addr), .prog_len_i(ctl_i.prog_len), .hbm_end_i,
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
         .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(out_of_range),
         .idle_o(fetch_idle)
     );
-    assign misaligned_addr = prog_addr_i;
-    assign outside_addr    = prog_addr_i + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
+    assign misaligned_addr = ctl_i.prog_addr;
+    assign outside_addr    = ctl_i.prog_addr + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
     assign issue_ready_o   = 1'b0;
     logic unused;
-    assign unused = &{1'b0, issue_mode_i, issue_req_i};
+    assign unused = &{1'b0, ctl_i.issue, issue_req_i};
   end
 
   typedef enum logic [1:0] {Idle, Run, Halt, Stopped} state_e;
@@ -107,7 +107,7 @@ module systole_sequencer
 
   assign header  = header_desc_t'(desc_q);
   assign fetched = header_desc_t'(fetch_desc);
-  assign at_end  = at_end_q && !(Issue && issue_mode_i);  // the issue port's programs end with their halt
+  assign at_end  = at_end_q && !(Issue && ctl_i.issue);  // the issue port's programs end with their halt
 
   // Dispatch.
   systole_prim_hold u_hold (.clk_i, .hold_o(hold));
@@ -126,11 +126,11 @@ module systole_sequencer
       desc_q  <= fetch_desc;
       queue_q <= queue_of(fetched.opcode);
     end
-    before_q <= prog_len_i - PcBits'(2);
+    before_q <= ctl_i.prog_len - PcBits'(2);
     if (start_i) begin
       pc_q       <= '0;
-      at_end_q   <= prog_len_i == '0;
-      next_end_q <= prog_len_i == PcBits'(1);
+      at_end_q   <= ctl_i.prog_len == '0;
+      next_end_q <= ctl_i.prog_len == PcBits'(1);
     end else if (take_next) begin
       pc_q       <= pc_q + 1'b1;
       at_end_q   <= next_end_q;
@@ -236,7 +236,7 @@ module systole_sequencer
       if (fetch_ready) desc_valid_q <= fetch_valid;
       moved_q   <= progress_i || take_next || rd_rsp_valid_i || (rd_valid_o && rd_ready_i);
       quiet_q   <= !active || moved_q || expired_q ? '0 : quiet_q + 1'b1;
-      expired_q <= active && watchdog_i != '0 && quiet_q >= watchdog_i;
+      expired_q <= active && ctl_i.watchdog != '0 && quiet_q >= ctl_i.watchdog;
       idle_q    <= {idle_q[0], queue_idle_i == '1};
       done_o     <= halt_end;
       finished_q <= halting_q && all_idle && !halt_end;
@@ -248,7 +248,7 @@ module systole_sequencer
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_one_hot : assert ((write_o & (write_o - 1'b1)) == '0);
-      a_index : assert (write_o == '0 || pc_q < prog_len_i || (Issue && issue_mode_i));
+      a_index : assert (write_o == '0 || pc_q < ctl_i.prog_len || (Issue && ctl_i.issue));
       a_start : assert (!start_i || state_q == Idle);
     end
   end

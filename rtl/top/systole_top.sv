@@ -163,21 +163,21 @@ module systole_top
   assign mem_rsp.rd_ready     = rd_ready[NumRd-1:0];
   assign mem_rsp.rd_rsp_valid = rd_rsp_valid[NumRd-1:0];
   assign mem_rsp.wr_ready     = wr_ready[NumWr-1:0];
+  assign rd_valid[NumRd-1:0] = mem_req.rd_valid;
+  assign rd_addr[NumRd-1:0]  = mem_req.rd_addr;
+  assign wr_valid[NumWr-1:0] = mem_req.wr_valid;
+  assign wr_addr[NumWr-1:0]  = mem_req.wr_addr;
+  assign wr_data[NumWr-1:0]  = mem_wr_data;
+  assign wr_mask[NumWr-1:0]  = mem_wr_mask;
   if (HasScalar) begin : gen_scalar
-    assign rd_valid   = {scalar_req.rd_valid, mem_req.rd_valid};
-    assign rd_addr    = {scalar_req.rd_addr, mem_req.rd_addr};
-    assign wr_valid   = {scalar_req.wr_valid, mem_req.wr_valid};
-    assign wr_addr    = {scalar_req.wr_addr, mem_req.wr_addr};
-    assign wr_data    = {scalar_wr_data, mem_wr_data};
-    assign wr_mask    = {scalar_wr_mask, mem_wr_mask};
+    assign rd_valid[NumRd] = scalar_req.rd_valid;
+    assign rd_addr[NumRd]  = scalar_req.rd_addr;
+    assign wr_valid[NumWr] = scalar_req.wr_valid;
+    assign wr_addr[NumWr]  = scalar_req.wr_addr;
+    assign wr_data[NumWr]  = scalar_wr_data;
+    assign wr_mask[NumWr]  = scalar_wr_mask;
     assign scalar_rsp = '{rd_ready: rd_ready[NumRd], rd_rsp_valid: rd_rsp_valid[NumRd], wr_ready: wr_ready[NumWr]};
   end else begin : gen_no_scalar
-    assign rd_valid   = mem_req.rd_valid;
-    assign rd_addr    = mem_req.rd_addr;
-    assign wr_valid   = mem_req.wr_valid;
-    assign wr_addr    = mem_req.wr_addr;
-    assign wr_data    = mem_wr_data;
-    assign wr_mask    = mem_wr_mask;
     assign scalar_rsp = '0;
   end
 

@@ -55,6 +55,7 @@ absl::Status RtlDevice::Configure() {
     absl::Status status = sim_->core().SetProbe(options_.probe);
     if (!status.ok()) return status;
   }
+  if (preset().chip.smem_bytes != 0) return BootFirmware();
   absl::Status status =
       sim_->WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
   if (status.ok() && options_.watchdog != 0)
@@ -98,6 +99,7 @@ absl::Status RtlDevice::Start(const Program& program) {
       {csr::kHbmLimitHi, program.hbm_bytes >> 32},
   };
   for (const auto& [offset, value] : words) {
+    if (queue_ != nullptr) break;
     absl::Status status =
         sim_->WriteRegister(offset, static_cast<uint32_t>(value));
     if (!status.ok()) return status;
@@ -124,6 +126,7 @@ absl::Status RtlDevice::Start(const Program& program) {
   }
   running_ = &program;
   start_cpu_ = CpuSeconds();
+  if (queue_ != nullptr) return Launch(program);
   return sim_->WriteRegister(csr::kCtrl, csr::kCtrlStart);
 }
 
@@ -138,7 +141,7 @@ absl::StatusOr<RunStats> RtlDevice::Wait() {
   absl::Status traced;
   if (tracer_) traced = tracer_->Close();
   tracer_.reset();
-  if (status.ok()) status = ReadState();
+  if (status.ok()) status = queue_ != nullptr ? ReadCompletion() : ReadState();
   KeepEnd();
   if (!absl::IsCancelled(status)) ReplayFailure();
   auto result = Finish(program, std::move(status), std::move(stats));
@@ -175,7 +178,8 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
 
 absl::Status RtlDevice::Reset() {
   running_ = nullptr;
-  absl::Status status = sim_->WriteRegister(csr::kCtrl, csr::kCtrlReset);
+  absl::Status status = CancelLaunch();
+  if (status.ok()) status = sim_->WriteRegister(csr::kCtrl, csr::kCtrlReset);
   while (status.ok()) {
     auto state = sim_->ReadRegister(csr::kStatus);
     if (!state.ok()) return state.status();
@@ -230,7 +234,8 @@ absl::Status RtlDevice::FailedStatus(const Program& program) const {
 }
 
 absl::Status RtlDevice::CheckRange(uint64_t addr, size_t bytes) const {
-  const uint64_t capacity = preset().memory_bytes();
+  const uint64_t capacity =
+      queue_ != nullptr ? queue_->limit() : preset().memory_bytes();
   if (addr <= capacity && bytes <= capacity - addr) return absl::OkStatus();
   return absl::OutOfRangeError(
       absl::StrFormat("%d bytes at 0x%x end beyond the HBM of %d bytes", bytes,

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Driver backend "rtl": registers and HBM through the pins of the Verilated
-// core in its SystemC test bench. What replays programs is in replay.cc.
+// core in its SystemC test bench. What replays programs is in replay.cc, what
+// goes through a scalar unit's firmware in firmware.cc.
 
 #ifndef SYSTOLE_SIM_RTL_RTL_DEVICE_H_
 #define SYSTOLE_SIM_RTL_RTL_DEVICE_H_
@@ -13,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "host/scalar/command_queue.h"
 #include "sim/rtl/environment.h"
+#include "sim/rtl/scalar_port.h"
 #include "sim/rtl/snapshot.h"
 #include "sim/rtl/tracer.h"
 #include "systole/device.h"
@@ -63,6 +66,12 @@ class RtlDevice : public Device {
   absl::Status FailedStatus(const Program& program) const;
   uint64_t now() const { return sim_->core().cycles() - start_cycle_; }
 
+  // firmware.cc: chips with a scalar unit.
+  absl::Status BootFirmware();
+  absl::Status Launch(const Program& program);
+  absl::Status ReadCompletion();
+  absl::Status CancelLaunch();
+
   // replay.cc
   absl::Status KeepStart(const Program& program);
   void KeepEnd();
@@ -74,6 +83,9 @@ class RtlDevice : public Device {
   std::string folder_;                         // of replays
   std::optional<TraceOptions> process_trace_;  // its run: of the process
   std::unique_ptr<tb::Simulation> sim_;
+  std::unique_ptr<ScalarPort> port_;  // these two: of chips with a scalar unit
+  std::unique_ptr<scalar::CommandQueue> queue_;
+  uint32_t launched_ = 0;  // the tag of what runs; 0: nothing
   const Program* running_ = nullptr;
   int runs_ = 0;
   uint64_t start_cycle_ = 0;

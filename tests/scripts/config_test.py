@@ -38,6 +38,8 @@ BROKEN = (
     ("no DramBytes", "edge", {"DramBytes": 4096}),
     ("no HbmPcs", "board", {"HbmPcs": 1}),
     ("data width of AXI4", "v2", {"Memory": 1, "HbmPcs": 0, "DramBytes": 4096}),
+    ("SmemBytes is", "minichip", {"SmemBytes": 12288}),
+    ("a scalar unit has HBM", "board", {"SmemBytes": 32768}),
     ("multiple of 4096", "board", {"DramBytes": 4097}),
 )
 

@@ -17,6 +17,10 @@
 #include "verif/tb/simulation.h"
 
 namespace systole {
+namespace scalar {
+// flags_program.c.
+const std::vector<uint32_t>& FlagsProgram();
+}  // namespace scalar
 namespace {
 
 constexpr uint64_t kCycles = 200000;
@@ -91,19 +95,52 @@ TEST_F(Scalar, BootsAndRunsAProgram) {
   Boot();
   Write(0x8000, Copy(0x1000, 0x2000));
   const auto data = Fill(0x1000, 1);
-  retired_.clear();
-  const uint64_t rung = sim_->core().cycles();
   const completion c = Run({.program = 0x8000, .length = 3});
-  const uint64_t ended = sim_->core().cycles();
   EXPECT_EQ(c.status, STATUS_DONE) << scalar::DescribeCompletion(c);
   EXPECT_EQ(Read(0x2000), data);
-  ASSERT_EQ(retired_.size(), 2u);
-  std::printf(
-      "submitted at 0, load complete %llu, store complete %llu, "
-      "completion read %llu; firmware %u\n",
-      (unsigned long long)(retired_[0] - rung),
-      (unsigned long long)(retired_[1] - rung),
-      (unsigned long long)(ended - rung), c.end - c.begin);
+}
+
+// What the firmware adds to a program that a register starts: docs/scalar.md.
+TEST_F(Scalar, LatenciesAreShort) {
+  Write(0x8000, Copy(0x1000, 0x2000));
+  Fill(0x1000, 1);
+  struct Times {
+    uint64_t first, interrupt;  // from the start; from the last completion
+  };
+  const auto times = [&](uint64_t started) {
+    EXPECT_TRUE(sim_->WaitInterrupt(kCycles).ok());
+    const uint64_t ended = sim_->core().cycles();
+    EXPECT_EQ(retired_.size(), 2u);
+    return Times{retired_[0] - started, ended - retired_[1]};
+  };
+  const std::pair<uint32_t, uint32_t> words[] = {
+      {csr::kIrqEnable, csr::kIrqDone},
+      {csr::kProgAddrLo, 0x8000},
+      {csr::kProgLen, 3},
+      {csr::kHbmLimitLo, 0x10000},
+      {csr::kHbmLimitHi, 0}};
+  for (const auto& [offset, value] : words) {
+    ASSERT_TRUE(sim_->WriteRegister(offset, value).ok());
+  }
+  ASSERT_TRUE(sim_->WriteRegister(csr::kCtrl, csr::kCtrlStart).ok());
+  const Times registers = times(sim_->core().cycles());
+  ASSERT_TRUE(sim_->WriteRegister(csr::kIrq, 7).ok());
+
+  Boot();
+  for (int i = 0; i < 2; i++) {
+    retired_.clear();
+    const auto tag = queue_->Submit({.program = 0x8000, .length = 3});
+    ASSERT_TRUE(tag.ok());
+    const Times firmware = times(sim_->core().cycles());
+    ASSERT_TRUE(queue_->Wait(*tag, kCycles).ok());
+    std::printf(
+        "doorbell to first descriptor: %d cycles more than a register's "
+        "start; last store to interrupt: %d more\n",
+        static_cast<int>(firmware.first - registers.first),
+        static_cast<int>(firmware.interrupt - registers.interrupt));
+    EXPECT_LT(firmware.first, registers.first + 350);
+    EXPECT_LT(firmware.interrupt, registers.interrupt + 250);
+  }
 }
 
 TEST_F(Scalar, SelfTestsPass) {
@@ -245,6 +282,57 @@ TEST_F(Scalar, WrongImageIsTold) {
   ASSERT_TRUE(sim_->WriteRegister(csr::kScalarRun, 1).ok());
   ASSERT_TRUE(sim_->WaitInterrupt(kCycles).ok());
   EXPECT_EQ(*sim_->ReadRegister(csr::kScalarState), BOOT_STATE_BAD_SUM);
+}
+
+// What the issue port and the sync flags do, seen by a program of the scalar
+// unit.
+TEST_F(Scalar, IssuePortAndFlags) {
+  const auto image = scalar::MakeImage(scalar::FlagsProgram(), {});
+  ASSERT_TRUE(image.ok()) << image.status();
+  ASSERT_TRUE(sim_->WriteMemory(0x100000, {reinterpret_cast<const uint8_t*>(
+                                               image->data()),
+                                           4 * image->size()})
+                  .ok());
+  const auto data = Fill(0x1000, 9);
+  auto program = Copy(0x1000, 0x2000);
+  isa::PutBits(program[0], 32, 32, 1u << 5);  // the load waits for flag 5
+  isa::PutBits(program[1], 64, 32, 1u << 6);  // the store posts flag 6
+  Write(0x8000, program);
+  const std::pair<uint32_t, uint32_t> words[] = {
+      {csr::kScalarBootAddr, 0x100000 / 4096},
+      {csr::kIrqEnable, csr::kIrqScalar},
+      {csr::kScalarRun, 1}};
+  for (const auto& [offset, value] : words) {
+    ASSERT_TRUE(sim_->WriteRegister(offset, value).ok());
+  }
+  ASSERT_TRUE(sim_->WaitInterrupt(kCycles).ok());
+  // How far the program came; 0: everything was as it should be.
+  EXPECT_EQ(*sim_->ReadRegister(csr::kScalarCompleted), 0u);
+  EXPECT_EQ(*sim_->ReadRegister(csr::kScalarState), BOOT_STATE_STOPPED);
+  EXPECT_EQ(Read(0x2000), data);
+}
+
+TEST_F(Scalar, CoresKnownAnswerIsLookedAt) {
+  Write(0x8000, Copy(0x1000, 0x2000));
+  const auto data = Fill(0x1000, 4);
+  uint32_t sum = 0;
+  for (int i = 0; i < 64; i += 4) {
+    uint32_t word;
+    std::memcpy(&word, &data[i], 4);
+    sum = (sum << 1 | sum >> 31) + word;
+  }
+  scalar::BootOptions options;
+  options.test_core = true;
+  options.known.test_program = 0x8000;
+  options.known.test_length = 3;
+  options.known.test_result = 0x2000;
+  options.known.test_bytes = 64;
+  options.known.test_sum = sum;
+  Boot(options);
+  options.known.test_sum = sum + 1;
+  const auto wrong = scalar::CommandQueue::Boot(port_.get(), options);
+  EXPECT_EQ(wrong.status().message(),
+            "scalar unit: the core's known answer is wrong");
 }
 
 TEST_F(Scalar, StopGivesTheCoreBack) {

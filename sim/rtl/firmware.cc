@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Programs of a chip with a scalar unit: its firmware runs them.
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "sim/rtl/rtl_device.h"
+
+namespace systole {
+namespace {
+
+constexpr uint64_t kCancelCycles = 1000000;
+
+}  // namespace
+
+absl::Status RtlDevice::BootFirmware() {
+  port_ = std::make_unique<ScalarPort>(sim_.get());
+  auto queue = scalar::CommandQueue::Boot(port_.get(), {});
+  if (!queue.ok()) return queue.status();
+  queue_ = std::move(*queue);
+  return absl::OkStatus();
+}
+
+absl::Status RtlDevice::Launch(const Program& program) {
+  scalar::Launch launch;
+  launch.program = program.prog_addr;
+  launch.length = static_cast<uint32_t>(program.descriptors.size());
+  launch.limit = program.hbm_bytes;
+  if (options_.watchdog != 0) launch.watchdog = options_.watchdog;
+  auto tag = queue_->Submit(launch);
+  if (!tag.ok()) return tag.status();
+  launched_ = *tag;
+  return absl::OkStatus();
+}
+
+// The interrupt is that of the only launch.
+absl::Status RtlDevice::ReadCompletion() {
+  auto done = queue_->Wait(launched_, kCancelCycles);
+  if (!done.ok()) return done.status();
+  launched_ = 0;
+  if (done->status == STATUS_DONE) return absl::OkStatus();
+  if (done->status != STATUS_FAULT) {
+    return absl::InternalError(
+        absl::StrCat("firmware: ", scalar::DescribeCompletion(*done)));
+  }
+  FaultState fault;
+  fault.cause = static_cast<isa::Fault>(done->cause);
+  fault.queue = done->queue;
+  fault.index = done->index;
+  fault.address = uint64_t{done->address[1]} << 32 | done->address[0];
+  fault.cycle = done->fault_cycle;
+  fault_ = fault;
+  return absl::OkStatus();
+}
+
+absl::Status RtlDevice::CancelLaunch() {
+  if (launched_ == 0) return absl::OkStatus();
+  absl::Status status = queue_->Cancel();
+  if (!status.ok()) return status;
+  return queue_->Wait(std::exchange(launched_, 0), kCancelCycles).status();
+}
+
+}  // namespace systole

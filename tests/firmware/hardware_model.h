@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The hardware under the firmware's logic, on the host: registers, HBM, a core
+// that runs as long as a test says. Time goes on with each access.
+
+#ifndef SYSTOLE_TESTS_FIRMWARE_HARDWARE_MODEL_H_
+#define SYSTOLE_TESTS_FIRMWARE_HARDWARE_MODEL_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+extern "C" {
+#include "firmware/scalar/firmware.h"
+#include "firmware/scalar/gen/regs.h"
+#include "firmware/scalar/hardware.h"
+}
+
+namespace systole {
+
+struct HardwareModel {
+  using Descriptor = std::array<uint32_t, 16>;
+  // What a program becomes.
+  enum class End { kDone, kFault, kNever };
+
+  std::map<uint32_t, uint32_t> regs;
+  std::map<uint64_t, uint32_t> hbm;  // words
+  uint64_t time = 0;
+  uint32_t host_irqs = 0;
+  int starts = 0, resets = 0;
+  uint64_t cycles = 500;  // of a program
+  End end = End::kDone;
+  std::vector<Descriptor> issued;
+  std::vector<std::pair<uint64_t, uint32_t>> streamed;  // address, descriptors
+  // Called at each sleep: what the host does meanwhile.
+  std::function<void()> on_sleep;
+
+  HardwareModel();
+  ~HardwareModel();
+  void Doorbell(uint32_t value);
+  template <typename T>
+  void Put(uint64_t addr, const T& value) {
+    const auto* words = reinterpret_cast<const uint32_t*>(&value);
+    for (size_t i = 0; i < sizeof value / 4; i++) hbm[addr + 4 * i] = words[i];
+  }
+  template <typename T>
+  T Get(uint64_t addr) {
+    T value;
+    auto* words = reinterpret_cast<uint32_t*>(&value);
+    for (size_t i = 0; i < sizeof value / 4; i++) words[i] = hbm[addr + 4 * i];
+    return value;
+  }
+
+  uint32_t Read(uint32_t reg);
+  void Write(uint32_t reg, uint32_t value);
+  void Step();
+
+  bool running = false;
+  uint64_t ends_at = 0;
+};
+
+}  // namespace systole
+
+#endif  // SYSTOLE_TESTS_FIRMWARE_HARDWARE_MODEL_H_
