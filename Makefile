@@ -105,11 +105,17 @@ gcc: setup ## build the host's libraries and the C API with g++, run the C examp
 fusesoc: setup ## lint every preset from its FuseSoC core, simulate the example chip around one
 	@.venv/bin/python tests/install/fusesoc_test.py --all $(ARGS)
 
-formal: setup ## prove the small cells, and show that the proofs fail on seeded mutants
+formal: setup ## prove the small cells and the HBM controller's timing, and show that the proofs fail on seeded mutants
 	@scripts/python verif/formal/formal.py --build "$(BUILD)" $(ARGS)
+	@scripts/python verif/formal/hbm.py --build "$(BUILD)"
 
 views: setup ## prove the two views of the array equal at every size and stage, with all mutants (ten minutes)
 	@scripts/python verif/formal/views.py --long $(ARGS)
+
+hbm: configure ## print the bandwidths of the HBM controllers, check a million transactions against a scoreboard (a minute)
+	@$(NINJA) hbm_bandwidth hbm_scoreboard_test
+	@"$(BUILD)/bin/hbm_bandwidth"
+	@"$(BUILD)/bin/hbm_scoreboard_test" --cases=200 $(ARGS)
 
 bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@"$(BUILD)/bin/systole" bench $(ARGS) --reports "$(BUILD)/reports"

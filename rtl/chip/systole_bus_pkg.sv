@@ -172,6 +172,12 @@ package systole_bus_pkg;
   localparam int unsigned WrStore = 0;
   localparam int unsigned WrHost = 1;
 
+  // Their classes: beats of a turn while others ask. Weights, activations and programs stream; the host gets little, and soon.
+  localparam logic [7:0] StreamBurst = 8'd64;
+  localparam logic [7:0] HostBurst = 8'd8;
+  localparam logic [NumRd-1:0][7:0] RdBurst = {HostBurst, {3{StreamBurst}}};
+  localparam logic [NumWr-1:0][7:0] WrBurst = {HostBurst, StreamBurst};
+
   typedef struct packed {
     logic [NumRd-1:0]               rd_valid;
     logic [NumRd-1:0][AddrBits-1:0] rd_addr;

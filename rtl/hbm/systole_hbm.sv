@@ -13,6 +13,8 @@ module systole_hbm
     parameter int unsigned NumRd = 4,
     parameter int unsigned NumWr = 2,
     parameter int unsigned AddrBits = 36,
+    parameter logic [NumRd-1:0][7:0] RdBurst = {NumRd{8'd64}},  // beats of a client's turn: its class (docs/hbm.md)
+    parameter logic [NumWr-1:0][7:0] WrBurst = {NumWr{8'd64}},
     parameter timing_t Timing = HbmTiming,
     localparam int unsigned D = PhyBytes * HbmPcs  // bytes of a beat
 ) (
@@ -78,10 +80,10 @@ module systole_hbm
   assign rd_req = rd_valid_i & ~rd_hold;
   assign wr_req = wr_valid_i & ~wr_hold;
 
-  systole_hbm_arb #(.N(NumRd)) u_rd_arb (
+  systole_hbm_arb #(.N(NumRd), .Burst(RdBurst)) u_rd_arb (
       .clk_i, .rst_ni, .req_i(rd_req), .any_o(rd_any), .idx_o(rd_idx), .accept_i(rd_any && rd_take)
   );
-  systole_hbm_arb #(.N(NumWr)) u_wr_arb (
+  systole_hbm_arb #(.N(NumWr), .Burst(WrBurst)) u_wr_arb (
       .clk_i, .rst_ni, .req_i(wr_req), .any_o(wr_any), .idx_o(wr_idx), .accept_i(wr_accept)
   );
 

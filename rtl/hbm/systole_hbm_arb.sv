@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Sticky round robin: a client keeps the grant for up to Burst transfers in a row while it keeps asking, then the
-// next asking client after it has its turn. Combinational; no client waits for more than (N - 1) x Burst transfers.
+// Sticky round robin: a client keeps the grant for up to its Burst transfers in a row while it keeps asking, then the next asking
+// client after it has its turn. Combinational; no client waits for more transfers than the others' Bursts together.
 // Docs: docs/hbm.md. Test: tests/hbm/arb_test.cc.
 
 module systole_hbm_arb #(
     parameter int unsigned N = 4,
-    parameter int unsigned Burst = 64,
+    parameter logic [N-1:0][7:0] Burst = {N{8'd64}},  // of each client, 1 to 128
     localparam int unsigned IdxBits = N > 1 ? $clog2(N) : 1
 ) (
     input  logic               clk_i,
@@ -17,7 +17,7 @@ module systole_hbm_arb #(
     output logic [IdxBits-1:0] idx_o,     // the granted client, when any_o
     input  logic               accept_i   // the granted client's transfer happens
 );
-  localparam int unsigned RunBits = $clog2(Burst + 1);
+  localparam int unsigned RunBits = 8;
 
   logic [IdxBits-1:0] last_q;  // who transferred last
   logic [RunBits-1:0] run_q;   // transfers in a row
@@ -48,7 +48,7 @@ module systole_hbm_arb #(
     end else if (accept_i) begin
       last_q <= idx_o;
       run_q  <= keep ? run_q + 1'b1 : RunBits'(1);
-      full_q <= keep ? run_q == RunBits'(Burst - 1) : Burst == 1;
+      full_q <= (keep ? run_q + 1'b1 : RunBits'(1)) == Burst[idx_o];
     end
   end
 
@@ -56,7 +56,7 @@ module systole_hbm_arb #(
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_accept : assert (!accept_i || (any_o && req_i[idx_o]));
-      a_run : assert (run_q <= RunBits'(Burst) && full_q == (run_q == RunBits'(Burst)));
+      a_run : assert (run_q <= Burst[last_q] && full_q == (run_q == Burst[last_q] && run_q != '0));
     end
   end
 endmodule

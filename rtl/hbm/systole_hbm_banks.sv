@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // What the times of the table allow, for each bank a bit: the bank's own (tRCD, tRAS, tRP, tRTP, tWR), its bank group's and those
-// that all banks share (tRRD, tFAW, tCCD, tWTR, tRTW, tRREFD); and which banks are open. What is allowed may be chosen now and issued
-// in the next cycle. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
+// that all banks share (tRRD, tFAW, tCCD, tWTR, tRTW, tRREFD); and which banks are open. What is allowed now may be issued in two
+// cycles. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
 
 module systole_hbm_banks
   import systole_hbm_pkg::*;
@@ -33,7 +33,7 @@ module systole_hbm_banks
 
   logic [Banks-1:0] open_q, rcdrd, rcdwr, ras, rtp, wtp, rp;
   groups_t          rrd_l, rd_l, wr_l, wtr_l;
-  logic             rrd_s, rd_s, wr_s, wtr_s, rtw, refd;
+  logic             rrd_s, wtr_s, rtw, refd;
   logic [ActWindow-1:0] faw, window_q;  // window_q: the oldest of the last activates
   groups_t          act_group, rd_group, wr_group;
   logic             act, rd, wr;
@@ -69,8 +69,6 @@ module systole_hbm_banks
   // Shared by all.
   systole_hbm_wait #(.Width(1), .Cycles(32'(Timing.trrd_s))) u_rrd_s (.clk_i, .rst_ni, .set_i(act), .free_o(rrd_s));
   systole_hbm_wait #(.Width(1), .Cycles(32'(Timing.trrefd))) u_refd (.clk_i, .rst_ni, .set_i(refsb_i != '0), .free_o(refd));
-  systole_hbm_wait #(.Width(1), .Cycles(32'(Timing.tccd_s))) u_rd_s (.clk_i, .rst_ni, .set_i(rd), .free_o(rd_s));
-  systole_hbm_wait #(.Width(1), .Cycles(32'(Timing.tccd_s))) u_wr_s (.clk_i, .rst_ni, .set_i(wr), .free_o(wr_s));
   systole_hbm_wait #(.Width(1), .Cycles(WrEnd + 32'(Timing.twtr_s))) u_wtr_s (.clk_i, .rst_ni, .set_i(wr), .free_o(wtr_s));
   systole_hbm_wait #(.Width(1), .Cycles(32'(Timing.trtw))) u_rtw (.clk_i, .rst_ni, .set_i(rd), .free_o(rtw));
   systole_hbm_wait #(.Width(ActWindow), .Cycles(32'(Timing.tfaw))) u_faw (
@@ -78,8 +76,8 @@ module systole_hbm_banks
   );
 
   assign open_o   = open_q;
-  assign rd_ok_o  = rcdrd & each(rd_l & wtr_l) & {Banks{rd_s && wtr_s}};
-  assign wr_ok_o  = rcdwr & each(wr_l) & {Banks{wr_s && rtw}};
+  assign rd_ok_o  = rcdrd & each(rd_l & wtr_l) & {Banks{wtr_s}};
+  assign wr_ok_o  = rcdwr & each(wr_l) & {Banks{rtw}};
   assign pre_ok_o = ras & rtp & wtp;
   assign ref_ok_o = rp & each(rrd_l) & {Banks{rrd_s && refd}};
   assign act_ok_o = ref_ok_o & {Banks{(faw & window_q) != '0}};
@@ -94,11 +92,11 @@ module systole_hbm_banks
     end
   end
 
-  // The scheduler needs two cycles a command; tRC and the way from REFSB to ACT of the bank group need no times of their own.
+  // The scheduler's steps keep columns two cycles apart, rows and all else three; tRC and the way from REFSB to ACT of the bank group need no times of their own.
   initial begin
-    a_times : assert (Timing.trc <= Timing.tras + Timing.trp && Timing.trrd_l <= Timing.trrefd && Timing.trrd_s >= 16'd2 &&
-                      Timing.trp >= 16'd2 && Timing.trtp >= 16'd2 && Timing.trtw >= 16'd2 && Timing.trcdrd >= 16'd2 &&
-                      Timing.trcdwr >= 16'd2 && Timing.tccd_s >= 16'd2 && Timing.tfaw >= 16'd2);
+    a_times : assert (Timing.trc <= Timing.tras + Timing.trp && Timing.trrd_l <= Timing.trrefd && Timing.trrd_s >= 16'd3 &&
+                      Timing.trp >= 16'd3 && Timing.trtp >= 16'd3 && Timing.trtw >= 16'd3 && Timing.trcdrd >= 16'd3 &&
+                      Timing.trcdwr >= 16'd3 && Timing.tccd_s == 16'd2 && Timing.tfaw >= 16'd3);
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

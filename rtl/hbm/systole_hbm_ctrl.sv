@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // DRAM controller of a group of pseudo-channels that work in lockstep: queue, bank times, refresher, and here the scheduler. Each bus
-// has two steps: choose a bank among those whose command is wanted and allowed, then issue. Requests leave out of order, with their
-// tags. Peak: a column every 2 cycles. A request to an open row takes 4 cycles to its column. Docs: docs/hbm.md.
+// has three steps: take down the banks whose command is wanted and allowed, choose one, issue. Requests leave out of order, with their
+// tags. Peak: a column every 2 cycles. A request to an open row takes 5 cycles to its column. Docs: docs/hbm.md.
 // Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
 
 module systole_hbm_ctrl
@@ -46,11 +46,13 @@ module systole_hbm_ctrl
   logic [RowBits-1:0] act_row;
   logic [ColBits-1:0] col;
 
-  // The choices, and in the next cycle the commands.
-  banks_t              col_req, col_one, col_one_q, row_req, row_one, row_one_q;
-  logic                col_any, row_any, col_q, col_write_q, act_q, pre_q, refsb_q;
+  // The steps of a command: banks taken down, the choice, the issue.
+  typedef enum logic [1:0] {KindPre, KindAct, KindRef} kind_e;
+  banks_t              col_d, col_list_q, col_one, col_one_q, ref_d, act_d, both_d, pre_d, row_d, row_list_q, row_one, row_one_q;
+  kind_e               kind_d, kind_q;
+  logic                col_any, row_any, col_list_write_q, col_q, col_write_q, act_q, pre_q, refsb_q, ref_next_q;
+  banks_t              closing;  // the bank that is closed in this cycle
   logic [BankBits-1:0] col_idx, row_idx, col_bank_q, row_bank_q;
-  banks_t              ref_req, act_req, pre_req;
 
   systole_hbm_queue #(.Depth(Depth), .TagBits(TagBits)) u_queue (
       .clk_i, .rst_ni,
@@ -69,49 +71,62 @@ module systole_hbm_ctrl
 
   systole_hbm_refresh #(.Timing(Timing)) u_refresh (
       .clk_i, .rst_ni,
-      .idle_i(!any), .column_i(col_q), .some_i(some), .ref_sb_i(refsb_q),
+      .idle_i(!any), .column_i(col_q), .some_i(some), .next_i(ref_next_q), .ref_sb_i(refsb_q),
       .run_o(run), .prea_o(prea), .ref_o(refresh), .want_o(want_ref), .ask_o(ask_ref), .hold_o(hold), .refresh_o
   );
 
-  // Columns: banks whose open row has requests of this epoch. One that is being closed has none left.
+  // Columns: banks whose open row has requests of this epoch. What a command of this cycle changes shows in the next, so the bank that
+  // is closed and the bank group of a column are left out.
+  function automatic banks_t group_of_bank(banks_t one);
+    for (int unsigned g = 0; g < BankGroups; g++) begin
+      group_of_bank[g*BanksPerGroup+:BanksPerGroup] = {BanksPerGroup{one[g*BanksPerGroup+:BanksPerGroup] != '0}};
+    end
+  endfunction
+
+  assign closing = pre_q ? row_one_q : '0;
   always_comb begin
-    col_req = serve & open & (write ? wr_ok : rd_ok);
-    if (pre_q) col_req &= ~row_one_q;
-    if (col_q || !run) col_req = '0;
+    col_d = serve & open & (write ? wr_ok : rd_ok) & ~closing;
+    if (col_q) col_d &= ~group_of_bank(col_one_q);
+    if (!run) col_d = '0;
   end
 
   systole_hbm_pick #(.N(Banks)) u_col (
-      .clk_i, .rst_ni, .req_i(col_req), .any_o(col_any), .one_o(col_one), .idx_o(col_idx), .take_i(col_any)
+      .clk_i, .rst_ni, .req_i(col_q ? '0 : col_list_q & ~closing), .any_o(col_any), .one_o(col_one), .idx_o(col_idx), .take_i(col_any)
   );
 
-  // Rows: the refresh asked for, else a bank to open (first those that have no room for a third row), else one to close. What ACT and
-  // REFSB do to the times shows a cycle later.
+  // Rows: the refresh asked for, else a bank to open (first those that have no room for a third row), else one to close. ACT and REFSB
+  // leave out all of their kind until the times have heard of them.
   always_comb begin
-    ref_req = ask_ref ? want_ref & ~open & ref_ok : '0;
-    act_req = some & ~open & ~want_ref & act_ok;
-    pre_req = open & (yield | (want_ref & ~busy)) & pre_ok;
-    if (act_q || refsb_q || !run) ref_req = '0;
-    if (act_q || refsb_q || !run) act_req = '0;
-    if (pre_q) pre_req &= ~row_one_q;
-    if (!run) pre_req = '0;
-    if ((act_req & both) != '0) act_req &= both;
-    row_req = ref_req != '0 ? ref_req : act_req != '0 ? act_req : pre_req;
+    ref_d  = ask_ref ? want_ref & ~open & ref_ok : '0;
+    act_d  = some & ~open & ~want_ref & act_ok;
+    both_d = act_d & both;
+    pre_d  = open & (yield | (want_ref & ~busy)) & pre_ok & ~closing;
+    if (act_q || refsb_q) {ref_d, act_d, both_d} = '0;
+    kind_d = ref_d != '0 ? KindRef : act_d != '0 ? KindAct : KindPre;
+    row_d  = ref_d != '0 ? ref_d : both_d != '0 ? both_d : act_d != '0 ? act_d : pre_d;
+    if (!run) row_d = '0;
   end
 
   systole_hbm_pick #(.N(Banks)) u_row (
-      .clk_i, .rst_ni, .req_i(row_req), .any_o(row_any), .one_o(row_one), .idx_o(row_idx), .take_i(row_any)
+      .clk_i, .rst_ni, .req_i((act_q || refsb_q) && kind_q != KindPre ? '0 : row_list_q & ~closing),
+      .any_o(row_any), .one_o(row_one), .idx_o(row_idx), .take_i(row_any)
   );
 
   always_ff @(posedge clk_i) begin
-    col_one_q   <= col_one;
-    col_bank_q  <= col_idx;
-    col_write_q <= write;
-    row_one_q   <= row_one;
-    row_bank_q  <= row_idx;
-    col_q       <= rst_ni && col_any;
-    refsb_q     <= rst_ni && row_any && ref_req != '0;
-    act_q       <= rst_ni && row_any && ref_req == '0 && act_req != '0;
-    pre_q       <= rst_ni && row_any && ref_req == '0 && act_req == '0;
+    col_list_q       <= rst_ni ? col_d : '0;
+    col_list_write_q <= write;
+    row_list_q       <= rst_ni ? row_d : '0;
+    kind_q           <= kind_d;
+    ref_next_q       <= rst_ni && ref_d != '0;
+    col_one_q        <= col_one;
+    col_bank_q       <= col_idx;
+    col_write_q      <= col_list_write_q;
+    row_one_q        <= row_one;
+    row_bank_q       <= row_idx;
+    col_q            <= rst_ni && col_any;
+    refsb_q          <= rst_ni && row_any && kind_q == KindRef;
+    act_q            <= rst_ni && row_any && kind_q == KindAct;
+    pre_q            <= rst_ni && row_any && kind_q == KindPre;
   end
 
   assign rd_issue_o  = col_q && !col_write_q;

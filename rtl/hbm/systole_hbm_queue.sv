@@ -3,14 +3,13 @@
 //
 // Requests of a controller, sorted by row: each bank has two row queues ("ways") of one row and one direction each, first in first out.
 // So a request to an open row passes those to other rows and banks; of a beat all keep their order. Reads and writes alternate in
-// epochs: the next one's requests come in, and open rows, while the current one's are served. A new request is seen in 2 cycles.
+// epochs: the next one's requests come in, and open rows, while the current one's are served. A new request is seen in 3 cycles.
 // Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm_queue
   import systole_hbm_pkg::*;
 #(
     parameter int unsigned Depth = 16,  // requests of a row queue, a power of two
-    parameter int unsigned Parks = 1,  // requests that those to other banks pass as their bank has no way
     parameter int unsigned TagBits = 6,
     parameter int unsigned AgeTick = 32  // cycles; a row that keeps another out takes no new requests after 1 to 2 of them
 ) (
@@ -58,8 +57,8 @@ module systole_hbm_queue
     logic [TagBits-1:0]  tag;
   } request_t;
 
-  request_t next, parked_q[Parks], in;  // the next request, those that had to wait, and the one of them that is looked at
-  logic     next_valid, next_ready, look_next, in_valid, push;
+  request_t next, see, in, parked_q;  // next; compared with the rows of its bank; to go to a way; parked
+  logic     next_valid, next_ready, parked_valid_q, in_valid_q, stale_q, push, park, keep, unpark, clear, turn_q;
 
   systole_skid #(.Width($bits(request_t))) u_in (
       .clk_i, .rst_ni,
@@ -67,32 +66,29 @@ module systole_hbm_queue
       .valid_o(next_valid), .ready_i(next_ready), .data_o(next)
   );
 
-  // A request that finds no way in its bank is parked, and those to other banks go on; one request is looked at a cycle, in turn.
-  logic [Parks-1:0] parked_valid_q, parked_look, parked_free, clash;
-  logic [Parks:0]   turn_q, asks;  // one bit: parked requests, then the next one
-  logic             clear;
+  // A request is compared with its bank's rows, and in the next cycle goes to a way. One that finds none is parked, and others to other
+  // banks go on; the parked one comes back in turn. A push to its bank makes a comparison stale.
   always_comb begin
-    for (int unsigned i = 0; i < Parks; i++) begin
-      clash[i] = parked_valid_q[i] && (next.bank == parked_q[i].bank || next.write != parked_q[i].write);
-    end
-    clear       = next_valid && clash == '0;
-    asks        = {clear, parked_valid_q};
-    parked_free = ~parked_valid_q & (parked_valid_q + 1'b1);
-    look_next   = clear && (parked_valid_q == '0 || turn_q[Parks]);
-    parked_look = '0;
-    if (!look_next) parked_look = (parked_valid_q & turn_q[Parks-1:0]) != '0 ? turn_q[Parks-1:0] : parked_valid_q & (~parked_valid_q + 1'b1);
-    in = next;
-    for (int unsigned i = 0; i < Parks; i++) if (parked_look[i]) in = parked_q[i];
+    park   = in_valid_q && !push && !stale_q && !parked_valid_q;
+    keep   = in_valid_q && !push && !park;
+    clear  = next_valid && !(parked_valid_q && (next.bank == parked_q.bank || next.write != parked_q.write));
+    unpark = !keep && parked_valid_q && (!clear || turn_q);
+    see    = keep ? in : unpark ? parked_q : next;
   end
-  assign in_valid   = asks != '0;
-  assign next_ready = look_next && (push || parked_free != '0);
+  assign next_ready = !keep && !unpark && clear && !(park && (next.bank == in.bank || next.write != in.write));
 
   always_ff @(posedge clk_i) begin
-    for (int unsigned i = 0; i < Parks; i++) if (!parked_valid_q[i]) parked_q[i] <= next;
-    turn_q <= rst_ni ? {turn_q[Parks-1:0], turn_q[Parks]} : (Parks + 1)'(1);
-    if (!rst_ni) parked_valid_q <= '0;
-    else if (look_next && !push) parked_valid_q <= parked_valid_q | parked_free;
-    else if (push) parked_valid_q <= parked_valid_q & ~parked_look;
+    if (park) parked_q <= in;
+    in      <= see;
+    stale_q <= push && see.bank == in.bank;
+    turn_q  <= !unpark;
+    if (!rst_ni) begin
+      in_valid_q     <= 1'b0;
+      parked_valid_q <= 1'b0;
+    end else begin
+      in_valid_q     <= keep || unpark || (next_valid && next_ready);
+      parked_valid_q <= park || (parked_valid_q && !unpark);
+    end
   end
 
   // Memories: requests, rows, pointers. Pointers are cleared after a reset, one row queue a cycle.
@@ -123,13 +119,6 @@ module systole_hbm_queue
     // What a closed bank opens: this epoch's row before the next one's, of two the one that has waited.
     next_way = way_q ^ (oth_serve | (oth_some & ~cur_serve));
   end
-  assign write_o = dir_q;
-  assign serve_o = cur_serve & ~lost_q;
-  assign some_o  = some_q[0] | some_q[1];
-  assign both_o  = some_q[0] & some_q[1];
-  assign busy_o  = cur_some;
-  assign yield_o = (oth_some & (~cur_some | lost_q)) | (oth_serve & ~cur_serve) | (unused_q & ~some_o);
-
   // Age: a bank in which a row waits for the open one, or whose open row has no requests, is noted at each tick, and counts as old or
   // unused at the next. An unused row is closed.
   localparam int unsigned TickBits = $clog2(AgeTick);
@@ -154,28 +143,41 @@ module systole_hbm_queue
     end
   end
 
+  assign write_o = dir_q;
+  assign serve_o = cur_serve & ~lost_q;
+  assign some_o  = some_q[0] | some_q[1];
+  assign both_o  = some_q[0] & some_q[1];
+  assign busy_o  = cur_some;
+  assign yield_o = (oth_some & (~cur_some | lost_q)) | (oth_serve & ~cur_serve) | (unused_q & ~some_o);
+
   // Where the new request goes: to its row if a way has it, else to a way that has none. A row that is open without requests keeps its
   // way only as long as no other waits.
-  logic [1:0] holds, same;
-  logic       way, full, known, fits, keeps;
-  queue_t     to, from;
-  ptr_t       to_tail, to_head, from_tail, from_head;
+  logic [1:0]            holds, same, equal_q;
+  logic [1:0][Banks-1:0] full_q;
+  logic                  way, known, fits, keeps;
+  queue_t                to, from;
+  ptr_t                  to_tail, to_head, from_tail, from_head;
   always_comb begin
     keeps     = open_i[in.bank] && !lost_q[in.bank] && !oth_some[in.bank];
     holds     = {some_q[1][in.bank] || (keeps && way_q[in.bank]), some_q[0][in.bank] || (keeps && !way_q[in.bank])};
-    same      = holds & {row1_q[in.bank] == in.row, row0_q[in.bank] == in.row};
+    same      = holds & equal_q;
     known     = same != '0;
     way       = known ? same[1] : holds[0];
+    fits      = !known ? holds != '1 : !some_q[way][in.bank] || (write_q[way][in.bank] == in.write && !full_q[way][in.bank] &&
+                                                                !(old_q[in.bank] && way == way_q[in.bank]));
+    push      = in_valid_q && !stale_q && fits && ready_q && !hold_i[in.bank] && (in.write != dir_q || !pending_q[!dir_q]);
     to        = {way, in.bank};
     to_tail   = tail_q[to];
     to_head   = head_q[to];
-    full      = to_tail == to_head;
-    fits      = !known ? holds != '1 : !some_q[way][in.bank] ||
-                (write_q[way][in.bank] == in.write && !full && !(old_q[in.bank] && way == way_q[in.bank]));
-    push      = in_valid && fits && ready_q && !hold_i[in.bank] && (in.write != dir_q || !pending_q[!dir_q]);
     from      = {way_q[pop_bank_i], pop_bank_i};
     from_head = head_q[from];
     from_tail = tail_q[from];
+  end
+
+  always_ff @(posedge clk_i) begin
+    equal_q <= {row1_q[see.bank] == see.row, row0_q[see.bank] == see.row};
+    if (push) full_q[way][in.bank] <= to_tail + 1'b1 == to_head && some_q[way][in.bank];
+    if (pop_i) full_q[from[BankBits]][pop_bank_i] <= 1'b0;
   end
 
   assign {pop_col_o, pop_tag_o} = mem_q[{from, from_head}];
@@ -229,7 +231,7 @@ module systole_hbm_queue
       if (!pending_q[dir_q] && pending_q[!dir_q]) dir_q <= !dir_q;
     end
   end
-  assign any_o = in_valid || pending_q != '0;
+  assign any_o = in_valid_q || parked_valid_q || next_valid || pending_q != '0;
 
   // Only what is there is served.
   always_ff @(posedge clk_i) begin

@@ -16,7 +16,8 @@ module systole_hbm_refresh
     input  logic             idle_i,     // no requests at all
     input  logic             column_i,   // RD or WR
     input  logic [Banks-1:0] some_i,     // banks with requests
-    input  logic             ref_sb_i,   // the refresh of the bank asked for is issued
+    input  logic             next_i,     // the refresh of the bank asked for comes next
+    input  logic             ref_sb_i,   // it is issued
     output logic             run_o,      // the controller may issue commands
     output logic             prea_o,     // issue PREA, REF now
     output logic             ref_o,
@@ -33,7 +34,7 @@ module systole_hbm_refresh
   localparam int unsigned Windows = 5;
   localparam int unsigned Fresh = 3;  // windows in which interleaved streams come back to a bank
   localparam int signed Ahead = -int'(Postpone - 2 * Banks);
-  localparam int unsigned IdleCycles = 128;  // before refreshes in advance
+  localparam int unsigned IdleCycles = 1024;  // before refreshes in advance: no program runs
   localparam int unsigned OwedBits = $clog2(Postpone) + 2;
   localparam int unsigned IntervalBits = $clog2(Interval + 1);
   localparam int unsigned WaitBits = 16;
@@ -93,7 +94,7 @@ module systole_hbm_refresh
     if (quiet == '0 && (late_q || early_q)) quiet = left & ~some_i;
     if (quiet == '0 && urgent_q) quiet = left;
     choose = state_q == StRun && !ask_q && (due_q || early_q) && quiet != '0;
-    drop   = ask_q && !hold_q && !ref_sb_i && (want_q & some_i) != '0;  // it has requests now: another one
+    drop   = ask_q && !hold_q && !next_i && !ref_sb_i && (want_q & some_i) != '0;  // it has requests now: another one
     done_d = done_q | want_q;
   end
 
@@ -114,8 +115,8 @@ module systole_hbm_refresh
       window_q   <= '0;
     end else begin
       state_q <= state_d;
-      // The scheduler takes two cycles from its choice to the command.
-      wait_q <= prea_o ? Timing.trp - 16'd1 : ref_o ? Timing.trfc - 16'd3 : ref_sb_i ? Timing.trfcsb - 16'd3 :
+      // The scheduler takes two cycles to the command.
+      wait_q <= prea_o ? Timing.trp - 16'd1 : ref_o ? Timing.trfc - 16'd4 : ref_sb_i ? Timing.trfcsb - 16'd4 :
                 wait_q == '0 ? '0 : wait_q - 1'b1;
       over_q <= prea_o ? Timing.trp == 16'd1 : !ref_o && !ref_sb_i && wait_q <= 16'd1;
 

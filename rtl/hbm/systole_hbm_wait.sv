@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Times between commands, one for each of Width banks, bank groups or whatever it is kept for: after set_i in cycle n, free_o is low
-// until cycle n + Cycles - 1, in which the scheduler may choose the command that it issues in cycle n + Cycles. Down counters, kept
-// as planes of bits: plane k holds bit k of all of them. Docs: docs/hbm.md. Test: tests/hbm/mutant_test.cc.
+// until cycle n + Cycles - 2, in which the scheduler may take down the command that it chooses in the next and issues in cycle
+// n + Cycles. Down counters, kept as planes of bits: plane k holds bit k of all of them. Docs: docs/hbm.md. Test: tests/hbm/mutant_test.cc.
 
 module systole_hbm_wait #(
     parameter int unsigned Width = 16,
@@ -14,7 +14,7 @@ module systole_hbm_wait #(
     input  logic [Width-1:0] set_i,   // the earlier command is issued
     output logic [Width-1:0] free_o
 );
-  localparam int unsigned Load = Cycles > 2 ? Cycles - 2 : 0;  // the scheduler itself takes two cycles a command
+  localparam int unsigned Load = Cycles > 3 ? Cycles - 3 : 0;  // for less the scheduler's own steps are enough
 
   if (Load == 0) begin : gen_none
     assign free_o = '1;

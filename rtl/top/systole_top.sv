@@ -181,7 +181,11 @@ module systole_top
     assign scalar_rsp = '0;
   end
 
-  systole_hbm #(.HbmPcs(HbmPcs), .NumRd(Rds), .NumWr(Wrs), .AddrBits(AddrBits)) u_hbm (
+  // The scalar unit's turns are as short as the host's.
+  systole_hbm #(
+      .HbmPcs(HbmPcs), .NumRd(Rds), .NumWr(Wrs), .AddrBits(AddrBits), .RdBurst((Rds * 8)'({HostBurst, RdBurst})),
+      .WrBurst((Wrs * 8)'({HostBurst, WrBurst}))
+  ) u_hbm (
       .clk_i, .rst_ni,
       .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr),
       .rd_rsp_valid_o(rd_rsp_valid), .rd_rsp_data_o(mem_rd_data),

@@ -51,7 +51,8 @@ struct Result {
 template <typename Model>
 class Bench {
  public:
-  Bench(int pcs, uint64_t seed, Timing checked = {}, int refresh_postpone = kRefreshPostpone)
+  Bench(int pcs, uint64_t seed, Timing checked = {},
+        int refresh_postpone = kRefreshPostpone)
       : beat_bytes_(BeatBytes(pcs)), random_(seed) {
     Device::Options options;
     options.pcs = pcs;
@@ -81,6 +82,12 @@ class Bench {
     return static_cast<double>(refreshing_) / (cycle_ * device_->pcs());
   }
   std::mt19937_64& random() { return random_; }
+  // Cycles from asking to acceptance or from acceptance to the answer.
+  int64_t longest_wait() const { return longest_wait_; }
+  // What `other` had been granted when reader `done` had its last grant.
+  int64_t accepted_when_done(int done, int other) const {
+    return when_done_[done][other];
+  }
 
   void Reset(int cycles) {
     model_->rst_ni = 0;
@@ -100,6 +107,7 @@ class Bench {
     std::array<Reader, kReaders> readers;
     std::array<Writer, kWriters> writers;
     readers_ = &readers;
+    accepted_.fill(0);
     int64_t start = cycle_, last = cycle_;
     std::uniform_real_distribution<double> unit(0, 1);
     while (true) {
@@ -107,10 +115,13 @@ class Bench {
       for (int i = 0; i < kReaders; ++i) {
         busy |= readers[i].asked < reads[i].count || readers[i].asking ||
                 !readers[i].expected.empty();
+        if (readers[i].asking)
+          longest_wait_ = std::max(longest_wait_, cycle_ - readers[i].since);
         if (!readers[i].asking && readers[i].asked < reads[i].count &&
             static_cast<int>(readers[i].expected.size()) < reads[i].window &&
             Chance(unit, reads[i].rate)) {
           readers[i].asking = true;
+          readers[i].since = cycle_;
           readers[i].beat = reads[i].beat(readers[i].asked++);
           SetBits(model_->rd_addr_i, i * kAddrBits, Address(readers[i].beat));
         }
@@ -118,9 +129,12 @@ class Bench {
       }
       for (int i = 0; i < kWriters; ++i) {
         busy |= writers[i].asked < writes[i].count || writers[i].asking;
+        if (writers[i].asking)
+          longest_wait_ = std::max(longest_wait_, cycle_ - writers[i].since);
         if (!writers[i].asking && writers[i].asked < writes[i].count &&
             Chance(unit, writes[i].rate)) {
           writers[i].asking = true;
+          writers[i].since = cycle_;
           writers[i].beat = writes[i].beat(writers[i].asked++);
           MakeWrite(i, Chance(unit, writes[i].partial), &writers[i]);
         }
@@ -144,7 +158,9 @@ class Bench {
         if (stalls >> i & 1) Error("a stalled reader was served");
         readers[i].asking = false;
         readers[i].expected.push_back(
-            {readers[i].beat, {Reference(readers[i].beat)}});
+            {readers[i].beat, {Reference(readers[i].beat)}, cycle_});
+        ++accepted_[i];
+        if (accepted_[i] == reads[i].count) when_done_[i] = accepted_;
         ++accepted_reads;
         last = cycle_;
       }
@@ -216,16 +232,19 @@ class Bench {
   struct Expected {
     uint32_t beat;
     std::vector<std::vector<uint8_t>> data;
+    int64_t since;  // its acceptance
   };
   struct Reader {
     int64_t asked = 0;
     bool asking = false;
+    int64_t since = 0;
     uint32_t beat = 0;
     std::deque<Expected> expected;
   };
   struct Writer {
     int64_t asked = 0;
     bool asking = false;
+    int64_t since = 0;
     uint32_t beat = 0;
     std::vector<uint8_t> data;
     std::vector<bool> mask;
@@ -319,6 +338,7 @@ class Bench {
       return;
     }
     Expected& expected = (*readers_)[i].expected.front();
+    longest_wait_ = std::max(longest_wait_, cycle_ - expected.since);
     const auto* data =
         reinterpret_cast<const uint8_t*>(&model_->rd_rsp_data_o[0]);
     if (std::none_of(expected.data.begin(), expected.data.end(),
@@ -346,7 +366,9 @@ class Bench {
   std::array<Reader, kReaders>* readers_ = nullptr;
   std::vector<std::string> errors_;
   int64_t cycle_ = 0, columns_ = 0, activates_ = 0, refreshing_ = 0,
-          perf_read_beats_ = 0, perf_write_beats_ = 0;
+          perf_read_beats_ = 0, perf_write_beats_ = 0, longest_wait_ = 0;
+  std::array<int64_t, kReaders> accepted_{};
+  std::array<std::array<int64_t, kReaders>, kReaders> when_done_{};
 };
 
 }  // namespace systole::hbm

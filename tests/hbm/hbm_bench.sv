@@ -7,6 +7,7 @@ module hbm_bench
   import systole_hbm_pkg::*;
 #(
     parameter int unsigned HbmPcs = 2,
+    parameter logic [3:0][7:0] RdBurst = {4{8'd64}},
     localparam int unsigned NumRd = 4,
     localparam int unsigned NumWr = 2,
     localparam int unsigned AddrBits = 36,
@@ -38,7 +39,9 @@ module hbm_bench
     input  logic [HbmPcs-1:0][PhyBytes*8-1:0]  rdata_i,
     input  logic [HbmPcs-1:0]                  rdata_valid_i
 );
-  systole_hbm #(.HbmPcs(HbmPcs), .NumRd(NumRd), .NumWr(NumWr), .AddrBits(AddrBits)) u_hbm (
+  systole_hbm #(
+      .HbmPcs(HbmPcs), .NumRd(NumRd), .NumWr(NumWr), .AddrBits(AddrBits), .RdBurst(RdBurst)
+  ) u_hbm (
       .clk_i, .rst_ni, .rd_valid_i, .rd_ready_o, .rd_addr_i, .rd_rsp_valid_o, .rd_rsp_data_o,
       .wr_valid_i, .wr_ready_o, .wr_addr_i, .wr_data_i, .wr_mask_i, .outstanding_o, .perf_o,
       .row_cmd_o, .row_bank_o, .row_addr_o, .col_cmd_o, .col_bank_o, .col_addr_o, .wdata_o, .wmask_o, .rdata_i, .rdata_valid_i

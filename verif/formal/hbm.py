@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Bounded proof that the HBM controller keeps every rule of the table, at a shrunken geometry and a shrunken table.
+
+The controller (rtl/hbm/systole_hbm_ctrl.sv and all below it) is read with a package of 2 x 2 banks of 2 rows of 2 columns inside
+verif/formal/systole_hbm_ctrl_props.sv, with its requests free, and yosys-abc looks at every sequence of requests of so many cycles from
+reset. Each mutant, a piece of the controller and what replaces it, must break a property: a proof that it passes says nothing.
+"""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+PYTHON = ROOT / ".venv" / "bin" / "python"
+TOP = "systole_hbm_ctrl_props"
+SOURCES = ["cells/systole_skid", "hbm/systole_hbm_wait", "hbm/systole_hbm_pick", "hbm/systole_hbm_queue", "hbm/systole_hbm_banks",
+           "hbm/systole_hbm_refresh", "hbm/systole_hbm_ctrl"]
+GEOMETRY = {"BankGroups": 2, "BanksPerGroup": 2, "BankBits": 2, "BgBits": 1, "RowBits": 1, "ColBits": 1, "HbmRefreshPostpone": 8}
+PROPERTIES = ("close", "state", "stuck")
+MUTANTS = [  # file, what occurs once in it, what takes its place, the properties of which one must fail
+    ("hbm_wait", "Cycles > 2 ? Cycles - 2 : 0", "Cycles > 3 ? Cycles - 3 : 0", ("close",)),
+    ("hbm_wait", "borrow &= ~left_q[k];", "borrow &= left_q[k];", PROPERTIES),
+    ("hbm_banks", "assign act_ok_o = ref_ok_o & {Banks{(faw & window_q) != '0}};", "assign act_ok_o = ref_ok_o;", ("close",)),
+    ("hbm_banks", "rp & each(rrd_l) & {Banks{rrd_s && refd}}", "rp & {Banks{rrd_s && refd}}", ("close",)),
+    ("hbm_banks", "rp & each(rrd_l) & {Banks{rrd_s && refd}}", "rp & each(rrd_l) & {Banks{rrd_s}}", ("close",)),
+    ("hbm_banks", "rcdrd & each(rd_l & wtr_l)", "rcdrd & each(rd_l)", ("close",)),
+    ("hbm_banks", "ras & rtp & wtp", "ras & rtp", ("close",)),
+    ("hbm_banks", "(open_q | act_i) & ~pre_i", "open_q | act_i", PROPERTIES),
+    ("hbm_ctrl", "    if (pre_q) col_req &= ~row_one_q;\n", "", ("close", "state")),
+    ("hbm_ctrl", "    if (act_q || refsb_q || !run) act_req = '0;\n", "    if (!run) act_req = '0;\n", ("close", "state")),
+    ("hbm_ctrl", "some & ~open & ~want_ref & act_ok", "some & ~open & act_ok", ("close",)),
+    ("hbm_queue", "| (oth_serve & ~cur_serve) |", "|", ("stuck",)),
+    ("hbm_refresh", "Timing.trfcsb - 16'd3", "Timing.trfcsb - 16'd4", ("close",)),
+    ("hbm_refresh", "want_q <= '0;\n      end\n    end", "want_q <= want_q;\n      end\n    end", ("stuck",)),
+]
+
+
+def shrunken_package():
+    text = (ROOT / "rtl/gen/systole_hbm_pkg.sv").read_text()
+    for name, value in GEOMETRY.items():
+        text, count = re.subn(rf"(localparam int unsigned {name} = )\d+;", rf"\g<1>{value};", text)
+        if count != 1:
+            raise ValueError(f"systole_hbm_pkg.sv has no {name}")
+    # The address map is of the real geometry, and of no use here.
+    return re.sub(r"  // Address map.*?// What happened", "  // What happened", text, flags=re.S)
+
+
+def read(folder, mutant):
+    """The controller as an and-inverter graph, one output a property."""
+    folder.mkdir(parents=True)
+    (folder / "pkg.sv").write_text(shrunken_package())
+    files = ["pkg.sv"]
+    for source in SOURCES:
+        text = (ROOT / "rtl" / f"{source}.sv").read_text()
+        if mutant and source.endswith("systole_" + mutant[0]):
+            if text.count(mutant[1]) != 1:
+                raise ValueError(f"{source}: a mutant wants exactly one {mutant[1]!r}")
+            text = text.replace(mutant[1], mutant[2])
+        files.append(pathlib.Path(source).name + ".sv")
+        (folder / files[-1]).write_text(text)
+    shutil.copy(HERE / f"{TOP}.sv", folder)
+    passes = [f"read_slang --threads 1 --ignore-assertions --top {TOP} {' '.join(files)} {TOP}.sv", f"hierarchy -top {TOP}", "proc", "flatten",
+              "opt", "memory -nomap", "memory_map", "opt -full", "async2sync", "techmap", "opt", "setundef -undriven -zero", "dffunmap", "aigmap",
+              "write_aiger -zinit -symbols model.aig"]
+    script = "import sys; from pyosys import libyosys as ys; d = ys.Design(); [ys.run_pass(c, d) for c in sys.argv[1:]]"
+    result = subprocess.run([str(PYTHON), "-c", script, *passes], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            check=False)
+    (folder / "read.log").write_text(result.stdout)
+    if result.returncode != 0 or not (folder / "model.aig").exists():
+        raise ValueError(f"reading failed, see {folder / 'read.log'}")
+
+
+def failing(folder, cycles, limit):
+    """(cycles that were looked at, the property that fails or None)."""
+    commands = f"read_aiger model.aig; strash; scorr; bmc3 -F {cycles} -T {limit}"
+    result = subprocess.run(["yosys-abc", "-c", commands], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    (folder / "abc.log").write_text(result.stdout)
+    found = re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", result.stdout)
+    if found:
+        return int(found[2]), PROPERTIES[int(found[1])]
+    done = re.search(r"No output asserted in (\d+) frames", result.stdout)
+    if not done:
+        raise ValueError(f"yosys-abc failed, see {folder / 'abc.log'}")
+    return int(done[1]), None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
+    parser.add_argument("--cycles", type=int, default=36, help="of the proof, from reset")
+    parser.add_argument("--mutant-cycles", type=int, default=70, help="in which a mutant must fail")
+    parser.add_argument("--limit", type=int, default=240, help="seconds of a proof")
+    parser.add_argument("--mutants", type=int, help="only so many, spread over the list")
+    args = parser.parse_args()
+
+    work = args.build.resolve() / "formal_hbm"
+    shutil.rmtree(work, ignore_errors=True)
+    start = time.monotonic()
+    mutants = MUTANTS if args.mutants is None else MUTANTS[::max(1, len(MUTANTS) // max(1, args.mutants))][:args.mutants]
+    failures = 0
+    for number, mutant in enumerate([None, *mutants]):
+        folder = work / str(number)
+        try:
+            read(folder, mutant)
+            frames, broken = failing(folder, args.mutant_cycles if mutant else args.cycles, args.limit)
+        except ValueError as error:
+            print(f"hbm: {error}", file=sys.stderr)
+            return 1
+        if mutant:
+            good = broken in mutant[3]
+            name = f"mutant {mutant[0]}: {mutant[1].strip()} -> {mutant[2].strip()}"
+            text = f"{broken} fails in cycle {frames}" if broken else f"NOT CAUGHT in {frames} cycles"
+        else:
+            good = broken is None and frames >= args.cycles
+            name = "controller, 2 x 2 banks"
+            text = f"{broken} fails in cycle {frames}" if broken else f"holds for {frames} cycles of every traffic"
+        failures += not good
+        print(f"{'ok  ' if good else 'FAIL'} {name}: {text} ({time.monotonic() - start:.0f} s)", flush=True)
+    print(f"hbm: 1 proof, {len(mutants)} mutants, {failures} failures, {time.monotonic() - start:.0f} s")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
