@@ -143,6 +143,19 @@ TEST_P(MovesTest, ReducesByRegions) {
   }
 }
 
+// Numbers that are not kept for a program come from the host.
+TEST_P(MovesTest, LargeIota) {
+  check_.Check(R"(module @m {
+  %x = i32[] parameter(), name="x"
+  %i = i32[4200000] hlo.iota(), dimension=0
+  %b = i32[4200000] hlo.broadcast_in_dim(%x), dimensions=[]
+  %r = i32[4200000] hlo.add(%i, %b)
+  return %r as "r"
+}
+)",
+               1, /*host_operations=*/1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, MovesTest, testing::Values("mini", "v2"));
 
 }  // namespace

@@ -346,8 +346,6 @@ class Indexed {
 }  // namespace
 
 bool IsIndexed(const Node& node) {
-  if (node.results() != 1 || node.operands[0].type().elements() == 0)
-    return false;
   size_t first, end;
   switch (node.op) {
     case ir::Op::kHloGather:
@@ -371,6 +369,8 @@ bool IsIndexed(const Node& node) {
     default:
       return false;
   }
+  if (node.results() != 1 || node.operands[0].type().elements() == 0)
+    return false;
   for (size_t i = first; i < end; ++i) {
     const ElementType type = node.operands[i].type().element;
     if (!FitsLane(type) || ir::IsFloat(type) || type == ElementType::kBool)
