@@ -65,6 +65,15 @@ int64_t FirstChannel(const Geometry& g, int64_t cols, int64_t tile) {
   return g.multiplier == 0 ? 0 : tile * cols / g.multiplier;
 }
 
+void JoinInputs(Geometry& g) {
+  if (g.w != g.ow) {
+    g.oc *= g.ow;
+    g.ow = 1;
+  }
+  g.w = g.ow;
+  g.c = g.oc;
+}
+
 Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
                     int64_t batch) {
   const model::Tensor& in = network.in(layer);
@@ -78,7 +87,9 @@ Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
   g.ow = out.width;
   g.oc = out.channels;
   if (layer.op == model::Op::kDepthwise) g.multiplier = g.oc / g.c;
-  if (layer.op == model::Op::kDense) {
+  if (layer.op == model::Op::kConcat) {
+    JoinInputs(g);
+  } else if (layer.op == model::Op::kDense) {
     g.kh = g.h;
     g.kw = g.w;
   } else if (!model::IsElementwise(layer.op)) {

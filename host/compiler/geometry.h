@@ -38,6 +38,10 @@ struct Geometry {
   std::string ToString() const;  // "28x28x12 * 6x6 s2 -> 14x14x24"
 };
 
+// The geometry of a concatenation, from that of its first input and its output:
+// in width, the lines of an image are its positions.
+void JoinInputs(Geometry& g);
+
 // Input channels that a column tile of `cols` outputs reads at most, and the
 // first that tile `tile` reads. A depthwise output reads one channel, so a tile
 // contracts only its own; the others would meet zero weights.

@@ -56,6 +56,13 @@ int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b) {
          tiles;
 }
 
+// Inputs of the whole geometry that come from HBM.
+int64_t Loads(const LayerNeeds& needs) {
+  const int64_t loads =
+      std::count(needs.resident.begin(), needs.resident.end(), false);
+  return needs.parts ? std::min<int64_t>(loads, 1) : loads;
+}
+
 // A block begins when its input is there and the one before it is done; inputs
 // come one after the other, into slots when those are free again. After the
 // last block: its drain and its store. A little more for all that moves.
@@ -64,8 +71,7 @@ double Score(const LayerNeeds& needs, const Preset& preset,
   constexpr int64_t kLatency = 100;
   const Geometry& g = needs.g;
   const int64_t beat = preset.beat_bytes();
-  const int64_t loads =
-      std::count(needs.resident.begin(), needs.resident.end(), false);
+  const int64_t loads = Loads(needs);
   int64_t hbm = 0, busy = 0, before = 0, image = -1, lines = 0;
   for (const Block& b : fit.blocks) {
     const Region r = InputRegion(g, b, beat);
@@ -107,8 +113,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   LayerFit fit;
   fit.group_channels = GroupChannels(needs, preset);
   fit.in_slots = in_share > 0;
-  const int64_t loaded =
-      std::count(needs.resident.begin(), needs.resident.end(), false);
+  const int64_t loaded = Loads(needs);
 
   TilingLimits limits;
   limits.beat = preset.beat_bytes();

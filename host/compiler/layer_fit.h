@@ -21,6 +21,7 @@ struct LayerNeeds {
   bool matmul = false;  // has weights
   bool raw = false;
   bool table = false;
+  bool parts = false;  // its inputs together are `g`'s
   std::vector<bool>
       resident;  // of each input: it is in the unified buffer already
   bool operand_loaded = false;  // the second one of a joined addition

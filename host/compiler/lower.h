@@ -92,8 +92,8 @@ class VectorLowering {
   virtual void Append(const Block& block) = 0;
 };
 
-// An addition, a product, a table or a pool. kUnimplemented for a window beyond
-// the vector unit's.
+// By the operation's emitter (emitters.h). kUnimplemented if there is none, and
+// for a window beyond the vector unit's.
 absl::StatusOr<std::unique_ptr<VectorLowering>> MakeVectorLowering(
     LoweringContext& context, int layer);
 

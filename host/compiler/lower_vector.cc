@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
-#include "host/compiler/lower.h"
+#include "host/compiler/emitters.h"
 #include "host/compiler/streams.h"
 
 namespace systole::compiler {
@@ -98,21 +98,6 @@ class PoolLowering : public VectorLowering {
   InputStream in_;
   OutputStream out_;
 };
-
-// Bytes of an elementwise layer that follow each other: `bytes` in each of ny
-// lines of ni images. As positions of at most Cols bytes and what is left.
-template <class F>  // f(first byte of a line, positions, bytes of each)
-void ForEachRun(int64_t bytes, int64_t cols, F f) {
-  // Of the fields nx and line_bytes.
-  const int64_t most = std::min<int64_t>((1 << 14) - 1, ((1 << 20) - 1) / cols);
-  int64_t at = 0;
-  while (bytes - at >= cols) {
-    const int64_t positions = std::min((bytes - at) / cols, most);
-    f(at, positions, cols);
-    at += positions * cols;
-  }
-  if (at < bytes) f(at, 1, bytes - at);
-}
 
 // A function of one value: a maximum of one tap, which passes through the
 // table.
@@ -367,15 +352,9 @@ void TableStream::Require() {
   context_.builder.Append(table);
 }
 
-absl::StatusOr<std::unique_ptr<VectorLowering>> MakeVectorLowering(
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitPool(
     LoweringContext& context, int index) {
   const PlanLayer& layer = context.plan.layers[index];
-  if (layer.op == model::Op::kAdd)
-    return std::make_unique<AddLowering>(context, index);
-  if (layer.op == model::Op::kMul)
-    return std::make_unique<MulLowering>(context, index);
-  if (layer.op == model::Op::kTable)
-    return std::make_unique<TableLowering>(context, index);
   const Geometry& g = layer.g;
   if (g.kh > kMaxPoolSide || g.kw > kMaxPoolSide ||
       (g.kh * g.kw > kMaxPoolTaps && layer.op != model::Op::kMean)) {
@@ -385,6 +364,21 @@ absl::StatusOr<std::unique_ptr<VectorLowering>> MakeVectorLowering(
                         layer.name, g.kh, g.kw, kMaxPoolSide, kMaxPoolTaps));
   }
   return std::make_unique<PoolLowering>(context, index);
+}
+
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitTable(
+    LoweringContext& context, int index) {
+  return std::make_unique<TableLowering>(context, index);
+}
+
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitMul(
+    LoweringContext& context, int index) {
+  return std::make_unique<MulLowering>(context, index);
+}
+
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitAdd(
+    LoweringContext& context, int index) {
+  return std::make_unique<AddLowering>(context, index);
 }
 
 }  // namespace systole::compiler

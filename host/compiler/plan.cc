@@ -40,7 +40,11 @@ Region Plan::RegionOf(const PlanLayer& layer, size_t input,
                       const Block& block) const {
   if (Repeated(layer, input))
     return {block.i0, block.ni, 0, 1, 0, tensors[layer.inputs[input]].c};
-  return InputRegion(layer.g, block, preset->beat_bytes());
+  if (layer.op != model::Op::kConcat)
+    return InputRegion(layer.g, block, preset->beat_bytes());
+  Geometry own = layer.g;  // of this input
+  own.c = tensors[layer.inputs[input]].line_bytes() / own.w;
+  return InputRegion(own, block, preset->beat_bytes());
 }
 
 int64_t Plan::GroupOf(const PlanLayer& layer) const {

@@ -57,8 +57,8 @@ class PlanVerifier {
     }
     for (const PlanLayer& l : plan_.layers) {
       at_ = static_cast<int>(&l - plan_.layers.data());
-      RequireOfLayer(l.inputs.size() == (model::HasTwoInputs(l.op) ? 2 : 1),
-                     l.inputs.size(), " inputs");
+      RequireOfLayer(model::TakesInputs(l.op, l.inputs.size()), l.inputs.size(),
+                     " inputs");
       for (const int t : l.inputs)
         RequireOfLayer(known.count(t) > 0, "%", plan_.tensors[t].name,
                        " is not there yet");
@@ -153,7 +153,11 @@ class PlanVerifier {
       if (in.mode != Mode::kSlots) {
         const PlanTensor& tensor = plan_.tensors[layer().inputs[i]];
         const bool repeated = plan_.Repeated(layer(), i);
-        Whole(*buffer, "input", repeated ? tensor.c : g.line_bytes(),
+        const bool part = layer().op == model::Op::kConcat;
+        Whole(*buffer, "input",
+              repeated ? tensor.c
+              : part   ? tensor.line_bytes()
+                       : g.line_bytes(),
               repeated ? 1 : g.h, in.pitch, in.img_pitch);
         continue;
       }

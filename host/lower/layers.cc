@@ -9,7 +9,6 @@
 #include "host/ir/quant/fixed_point.h"
 #include "host/lower/requantise.h"
 #include "host/lower/tensors.h"
-#include "systole/target.h"
 
 namespace systole::lower {
 namespace {
@@ -24,20 +23,6 @@ absl::Status Unsupported(const Parts&... parts) {
 
 bool SameShape(const model::Tensor& a, const model::Tensor& b) {
   return a.height == b.height && a.width == b.width && a.channels == b.channels;
-}
-
-// Whether the vector unit can sum a whole image, on every target if none is
-// given.
-bool SumsImage(const model::Tensor& image, const Target* target) {
-  constexpr int kMaxSide = 127;  // of a pool descriptor
-  const auto fits = [&](const Target& t) {
-    return t.SumsAtOnce(int64_t{image.height} * image.width, image.channels);
-  };
-  if (image.height > kMaxSide || image.width > kMaxSide) return false;
-  if (target != nullptr) return fits(*target);
-  return std::all_of(kPresets.begin(), kPresets.end(), [&](const Preset& p) {
-    return !Target(p).quantised_networks() || fits(Target(p));
-  });
 }
 
 // A layer while it is made.
@@ -80,6 +65,8 @@ class Builder {
         return Mean();
       case Op::kPad:
         return Pad();
+      case Op::kConcatenate:
+        return Concat();
       default:
         return Unsupported("the device has no such operation");
     }
@@ -288,6 +275,21 @@ class Builder {
     const absl::StatusOr<model::Requant> requant = QuantiseMultiplier(real);
     if (!requant.ok()) return requant.status();
     layer_.requant = {*requant};
+    return absl::OkStatus();
+  }
+
+  // In channels, or in width.
+  absl::Status Concat() {
+    layer_.op = model::Op::kConcat;
+    const int64_t axis = node_.attr<ir::AxisAttributes>().axis;
+    if (axis + 2 < node_.type.rank())
+      return Unsupported(
+          "a concatenation in other axes than width and "
+          "channels");
+    for (size_t i = 0; i < node_.operands.size(); ++i) {
+      if (absl::Status s = AddInput(static_cast<int>(i), false); !s.ok())
+        return s;
+    }
     return absl::OkStatus();
   }
 

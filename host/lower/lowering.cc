@@ -94,7 +94,8 @@ class Lowering {
 
   // Whether a constant operand is a tensor of the device, not a parameter.
   bool ReadsConstant(const Node& node) const {
-    return (node.op == Op::kAdd || node.op == Op::kMul) &&
+    return (node.op == Op::kAdd || node.op == Op::kMul ||
+            node.op == Op::kConcatenate) &&
            tables_.ArgumentOf(&node) == nullptr;
   }
 

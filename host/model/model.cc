@@ -26,6 +26,8 @@ const char* OpName(Op op) {
       return "mul";
     case Op::kTable:
       return "table";
+    case Op::kConcat:
+      return "concat";
   }
   return "unknown";
 }
@@ -42,9 +44,14 @@ bool HasWeights(Op op) {
   return op == Op::kConv2D || op == Op::kDepthwise || op == Op::kDense;
 }
 
-bool HasTwoInputs(Op op) { return op == Op::kAdd || op == Op::kMul; }
+bool TakesInputs(Op op, size_t count) {
+  if (op == Op::kConcat) return count >= 1;
+  return count == (op == Op::kAdd || op == Op::kMul ? 2 : 1);
+}
 
-bool IsElementwise(Op op) { return HasTwoInputs(op) || op == Op::kTable; }
+bool IsElementwise(Op op) {
+  return op == Op::kAdd || op == Op::kMul || op == Op::kTable;
+}
 
 bool IsPool(Op op) {
   return op == Op::kMaxPool || op == Op::kAveragePool || op == Op::kMean;

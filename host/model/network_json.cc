@@ -15,12 +15,13 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr Op kOps[] = {Op::kConv2D,  Op::kDepthwise,   Op::kDense,
-                       Op::kMaxPool, Op::kAveragePool, Op::kMean,
-                       Op::kAdd,     Op::kMul,         Op::kTable};
+constexpr Op kOps[] = {
+    Op::kConv2D, Op::kDepthwise, Op::kDense, Op::kMaxPool, Op::kAveragePool,
+    Op::kMean,   Op::kAdd,       Op::kMul,   Op::kTable,   Op::kConcat};
 
 bool HasRounding(Op op) {
-  return op != Op::kMaxPool && op != Op::kAveragePool && op != Op::kTable;
+  return op != Op::kMaxPool && op != Op::kAveragePool && op != Op::kTable &&
+         op != Op::kConcat;
 }
 // Layers whose factors are in the JSON.
 size_t Factors(Op op) {
@@ -74,6 +75,16 @@ class Fields {
       return 0;
     }
     return value->get<float>();
+  }
+
+  // An array of some elements, null after a failure.
+  const Json* Array(const std::string& field) {
+    const Json* value = Get(field);
+    if (value != nullptr && (!value->is_array() || value->empty())) {
+      Fail(absl::StrCat("'", field, "' is not an array"));
+      return nullptr;
+    }
+    return value;
   }
 
   // An array of exactly `count` elements, null after a failure.
@@ -241,8 +252,9 @@ absl::StatusOr<Layer> ParseLayer(const Json& json, const Network& network) {
   }
   if (!known) fields.Fail(absl::StrCat("has an unknown op '", op, "'"));
 
-  const size_t arity = HasTwoInputs(layer.op) ? 2 : 1;
-  if (const Json* names = fields.Array("inputs", arity)) {
+  if (const Json* names = fields.Array("inputs")) {
+    if (!TakesInputs(layer.op, names->size()))
+      fields.Fail(absl::StrCat("has ", names->size(), " inputs"));
     for (const Json& name : *names) {
       layer.inputs.push_back(FindTensor(
           fields, network, name.is_string() ? name.get<std::string>() : ""));

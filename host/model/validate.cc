@@ -141,6 +141,30 @@ absl::Status CheckOperands(const std::string& what, const Network& network,
   return status.ok() && !repeated ? CheckShape(what, other, out) : status;
 }
 
+// Side by side in channels or in width.
+absl::Status CheckConcat(const std::string& what, const Network& network,
+                         const Layer& layer) {
+  const Tensor& out = network.out(layer);
+  int64_t channels = 0, width = 0;
+  bool same_width = true, same_channels = true;
+  for (const int input : layer.inputs) {
+    const Tensor& in = network.tensors[input];
+    if (in.height != out.height || in.zero_point != out.zero_point) {
+      return Bad(what, "a concatenation keeps height and zero point, '",
+                 in.name, "' has others");
+    }
+    channels += in.channels;
+    width += in.width;
+    same_width = same_width && in.width == out.width;
+    same_channels = same_channels && in.channels == out.channels;
+  }
+  if ((same_width && channels == out.channels) ||
+      (same_channels && width == out.width))
+    return absl::OkStatus();
+  return Bad(what, "its inputs are not '", out.name,
+             "' side by side, in channels or in width");
+}
+
 absl::Status CheckByOp(const std::string& what, const Network& network,
                        const Layer& layer) {
   const Tensor& in = network.in(layer);
@@ -188,6 +212,8 @@ absl::Status CheckByOp(const std::string& what, const Network& network,
     }
     case Op::kTable:
       return CheckShape(what, in, out);
+    case Op::kConcat:
+      return CheckConcat(what, network, layer);
     case Op::kMul: {
       const absl::Status status = CheckOperands(what, network, layer);
       return status.ok() ? CheckRequant(what, layer.requant[0]) : status;
@@ -213,9 +239,8 @@ absl::Status CheckLayer(const Network& network, const Layer& layer,
   const auto known = [&](int t) {
     return t >= 0 && t < static_cast<int>(network.tensors.size());
   };
-  const size_t arity = HasTwoInputs(layer.op) ? 2 : 1;
-  if (layer.inputs.size() != arity) {
-    return Bad(what, layer.inputs.size(), " inputs instead of ", arity);
+  if (!TakesInputs(layer.op, layer.inputs.size())) {
+    return Bad(what, layer.inputs.size(), " inputs");
   }
   for (int input : layer.inputs) {
     if (!known(input)) return Bad(what, "unknown input tensor");

@@ -45,7 +45,11 @@ class Maker : RandomDraws {
     } else if (kind == 9) {
       Start(1, 10, 30);
       const int a = Pool(0, /*same=*/true);
-      Add(a, Chance(2) ? Mean(a) : 0);
+      if (Chance(3)) {
+        Concat(a, 0);
+      } else {
+        Add(a, Chance(2) ? Mean(a) : 0);
+      }
     } else if (kind == 10) {
       Start(1, 10, 30);
       const int a = Chance(2) ? Table(0) : Pool(0, /*same=*/true);
@@ -64,6 +68,7 @@ class Maker : RandomDraws {
         last = Add(Conv(a, /*same=*/true, c_.network.tensors[a].channels), a);
       if (Chance(3)) last = Mul(last, a);
       if (Chance(3)) last = Table(last);
+      if (Chance(3)) last = Concat(last, a);
       if (Chance(2)) last = Pool(last);
       if (Chance(2)) Dense(last);
     }
@@ -271,6 +276,19 @@ class Maker : RandomDraws {
     Tensor out = c_.network.tensors[a];
     out.zero_point = ZeroPoint();
     Clamp(layer);
+    return Append(std::move(layer), out);
+  }
+
+  // Any of the two of the same shape, in channels or in width.
+  int Concat(int a, int b) {
+    Layer layer;
+    layer.op = Op::kConcat;
+    layer.inputs = {a, b};
+    if (Chance(3)) layer.inputs.push_back(a);
+    const int inputs = static_cast<int>(layer.inputs.size());
+    Tensor out = c_.network.tensors[a];
+    c_.network.tensors[b].zero_point = out.zero_point;
+    (Chance(3) ? out.width : out.channels) *= inputs;
     return Append(std::move(layer), out);
   }
 

@@ -141,6 +141,35 @@ TEST(Constants, ProgramsShareThem) {
   EXPECT_TRUE(check.mismatches().empty());
 }
 
+// Side by side in channels or in width; one of them rescaled before, one a
+// constant.
+TEST(Concatenation, OfTensorsAndConstants) {
+  for (int round = 0; round < 60; ++round) {
+    Draw draw(round);
+    const bool width = round % 3 == 1;
+    const int h = draw.Number(1, 9), w = draw.Number(1, 9),
+              c = draw.Number(1, 70);
+    int sizes[3], sum = 0;
+    for (int& size : sizes) sum += size = draw.Number(1, width ? 9 : 70);
+    const auto shape = [&](int size) {
+      return absl::StrFormat("i8[1,%d,%d,%d]", h, width ? size : w,
+                             width ? c : size);
+    };
+    const std::string type = draw.Quantisation(), other = draw.Quantisation();
+    RunAndCheck(
+        absl::StrCat("  %x = ", shape(sizes[0]), type,
+                     "parameter(), name=\"x\"\n  %z = ", shape(sizes[1]), other,
+                     "parameter(), name=\"z\"\n  %r = ", shape(sizes[1]), type,
+                     "quantize(%z)\n  %k = ", shape(sizes[2]), type,
+                     "constant(), data=x\"",
+                     draw.Data(h * (width ? c : w) * sizes[2]),
+                     "\"\n  %y = ", shape(sum), type,
+                     "concatenate(%x, %r, %k), axis=", width ? 2 : 3,
+                     "\n  return %y as \"y\"\n"),
+        round % 5 == 0 ? "edge" : "nano", draw.Number(1, 3), round);
+  }
+}
+
 TEST(Padding, ByTheZeroPoint) {
   for (int round = 0; round < 30; ++round) {
     Draw draw(round);

@@ -71,8 +71,7 @@ class Planner {
     return joined.inputs[0] == before ? 1 : 0;
   }
 
-  // Line pitch of a tensor in the unified buffer, for the first layer that
-  // walks over it.
+  // Line pitch in the unified buffer, for the first layer that walks over it.
   int64_t PitchFor(int tensor) const {
     const PlanTensor& t = plan_.tensors[tensor];
     for (const PlanLayer& layer : plan_.layers) {
@@ -89,6 +88,7 @@ class Planner {
     needs.matmul = model::HasWeights(layer.op);
     needs.raw = needs.g.element_bytes == 4;
     needs.table = layer.op == model::Op::kTable;
+    needs.parts = layer.op == model::Op::kConcat;
     for (const int input : layer.inputs)
       needs.resident.push_back(resident_[input] != kNowhere);
     const int result = plan_.ResultOf(l);
@@ -214,6 +214,27 @@ class Planner {
     return over;
   }
 
+  // An input of a concatenation has its share of each line. Bytes of its
+  // buffer.
+  int64_t PlacePart(const PlanLayer& layer, size_t input, const LayerFit& fit,
+                    InputPlacement& in) const {
+    const int64_t beat = preset().beat_bytes();
+    if (!fit.in_slots) {
+      in.pitch = RoundUp(plan_.tensors[layer.inputs[input]].line_bytes(), beat);
+      in.img_pitch = layer.g.h * in.pitch;
+      return plan_.batch * in.img_pitch;
+    }
+    in.pitch = in.slot_bytes = 0;
+    for (const Block& b : fit.blocks)
+      in.pitch =
+          std::max(in.pitch, RoundUp(plan_.RegionOf(layer, input, b).nb, beat));
+    for (const Block& b : fit.blocks) {
+      const Region r = plan_.RegionOf(layer, input, b);
+      in.slot_bytes = std::max(in.slot_bytes, r.ni * r.nl * in.pitch);
+    }
+    return in.slot_bytes * kSlotCount;
+  }
+
   bool TryPlace(int l, const LayerNeeds& needs, const LayerFit& fit, bool fused,
                 BufferPlacer& placer) {
     PlanLayer& layer = plan_.layers[l];
@@ -267,6 +288,7 @@ class Planner {
               RoundUp(plan_.tensors[tensor].c, preset().beat_bytes());
           bytes = plan_.batch * in.img_pitch;
         }
+        if (needs.parts) bytes = PlacePart(layer, i, fit, in);
         buffer = place(
             plan_.tensors[tensor].name +
                 (in.mode == InputPlacement::Mode::kSlots ? " (input slots)"

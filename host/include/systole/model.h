@@ -30,14 +30,16 @@ enum class Op {
   kMean,  // a pool: the requantised sum of a window
   kAdd,
   kMul,
-  kTable,  // any function of one value
+  kTable,   // any function of one value
+  kConcat,  // inputs side by side in channels, or in width
 };
 
 // "conv2d", "depthwise", "dense", "maxpool", "avgpool", "mean", "add", "mul",
-// "table".
+// "table", "concat".
 const char* OpName(Op op);
-// Additions and products.
-bool HasTwoInputs(Op op);
+// Whether a layer can have so many inputs: a concatenation any number,
+// additions and products two.
+bool TakesInputs(Op op, size_t count);
 // Each value of the output comes from one of each input.
 bool IsElementwise(Op op);
 bool IsPool(Op op);
@@ -82,15 +84,17 @@ struct Requant {
 struct Layer {
   std::string name;
   Op op = Op::kConv2D;
-  // Indices in Network::tensors; two for kAdd and kMul. Their second one may
+  // Indices in Network::tensors; any number for kConcat, whose inputs have the
+  // output's height and zero point, and either its width or its
+  // channels; two for kAdd and kMul. Their second one may
   // be 1x1xC: it is repeated over all positions.
   std::vector<int> inputs;
   int output = 0;  // index in Network::tensors
   Window window;   // 1x1 for kDense, unused where IsElementwise
   int clamp_min = -128;
   int clamp_max = 127;
-  Rounding rounding = Rounding::kDouble;  // unused by max, average and
-                                          // table
+  Rounding rounding = Rounding::kDouble;  // unused by max, average,
+                                          // table and concat
 
   // kConv2D: [out][kernel_h][kernel_w][in]. kDepthwise: [out][kernel_h]
   // [kernel_w], output channel c reads input channel c / (out / in). kDense:

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What makes descriptors of the vector unit out of a layer, by operation and
+// element type.
+#ifndef HOST_COMPILER_EMITTERS_H_
+#define HOST_COMPILER_EMITTERS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "host/compiler/lower.h"
+
+namespace systole::compiler {
+
+using VectorEmitter = absl::StatusOr<std::unique_ptr<VectorLowering>> (*)(
+    LoweringContext& context, int layer);
+
+// The emitter of an operation whose results have the type, null if there is
+// none. emitters.cc has the list.
+VectorEmitter FindEmitter(model::Op op, ElementType type);
+
+// kUnimplemented for a window beyond the vector unit's.
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitPool(
+    LoweringContext& context, int layer);
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitTable(
+    LoweringContext& context, int layer);
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitMul(
+    LoweringContext& context, int layer);
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitAdd(
+    LoweringContext& context, int layer);
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitConcat(
+    LoweringContext& context, int layer);
+
+// Bytes of an elementwise layer that follow each other: `bytes` in each of ny
+// lines of ni images. As positions of at most Cols bytes and what is left.
+template <class F>  // f(first byte of a line, positions, bytes of each)
+void ForEachRun(int64_t bytes, int64_t cols, F f) {
+  // Of the fields nx and line_bytes.
+  const int64_t most = std::min<int64_t>((1 << 14) - 1, ((1 << 20) - 1) / cols);
+  int64_t at = 0;
+  while (bytes - at >= cols) {
+    const int64_t positions = std::min((bytes - at) / cols, most);
+    f(at, positions, cols);
+    at += positions * cols;
+  }
+  if (at < bytes) f(at, 1, bytes - at);
+}
+
+}  // namespace systole::compiler
+
+#endif  // HOST_COMPILER_EMITTERS_H_

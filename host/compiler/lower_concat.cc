@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Concatenations: each input is copied to its place beside the others.
+#include <algorithm>
+#include <vector>
+
+#include "host/compiler/emitters.h"
+#include "host/compiler/streams.h"
+
+namespace systole::compiler {
+namespace {
+
+class ConcatLowering : public VectorLowering {
+ public:
+  ConcatLowering(LoweringContext& context, int index)
+      : context_(context),
+        plan_(context.plan.layers[index]),
+        out_(context.Output(index)) {
+    for (size_t i = 0; i < plan_.inputs.size(); ++i)
+      in_.push_back(context.Input(index, static_cast<int>(i)));
+  }
+
+  void Append(const Block& block) override {
+    const Destination to = out_.Begin(block, 0);
+    int64_t first = 0;  // byte of a position where the input begins
+    for (size_t i = 0; i < in_.size(); ++i) {
+      const Region region = context_.plan.RegionOf(plan_, i, block);
+      const PlanTensor& tensor = context_.plan.tensors[plan_.inputs[i]];
+      const int64_t bytes = tensor.line_bytes() / plan_.g.w;  // of a position
+      View from = in_[i].Require(region);
+      from.address += block.x0 * bytes - region.b0;
+      Copy(block, from, bytes, to, first);
+      first += bytes;
+    }
+    out_.Finish(block, 0, plan_.g.oc);
+  }
+
+ private:
+  // `bytes` of each position to the byte `first` of the output's.
+  void Copy(const Block& block, const View& from, int64_t bytes,
+            const Destination& to, int64_t first) {
+    const int64_t cols = context_.preset.cols;
+    if (block.nx == 1) {  // the bytes of a line follow each other
+      ForEachRun(bytes, cols,
+                 [&](int64_t at, int64_t positions, int64_t count) {
+                   Run(block, from, at, to, first + at, positions, count, count,
+                       count);
+                 });
+      return;
+    }
+    for (int64_t c = 0; c < bytes; c += cols) {
+      Run(block, from, c, to, first + c, block.nx, bytes, to.position,
+          std::min(cols, bytes - c));
+    }
+  }
+
+  // A maximum of one tap: `count` bytes of each of so many positions, `step`
+  // and `to_step` apart, of each line.
+  void Run(const Block& block, const View& from, int64_t source,
+           const Destination& to, int64_t target, int64_t positions,
+           int64_t step, int64_t to_step, int64_t count) {
+    isa::Pool p;
+    p.src = static_cast<uint32_t>(from.address + source);
+    p.src_pitch = static_cast<uint32_t>(block.ny > 1 ? from.pitch : 0);
+    p.src_img_pitch = static_cast<uint32_t>(block.ni > 1 ? from.img_pitch : 0);
+    p.lines = static_cast<uint32_t>(block.ny);
+    p.line_bytes = static_cast<uint32_t>((positions - 1) * step + count);
+    p.n = static_cast<uint32_t>(block.ni);
+    p.ny = static_cast<uint32_t>(block.ny);
+    p.nx = static_cast<uint32_t>(positions);
+    p.sy = block.ny > 1 ? 1 : 0;
+    p.src_sx = static_cast<uint32_t>(positions > 1 ? step : 0);
+    p.kh = p.kw = 1;
+    p.dst = static_cast<uint32_t>(to.address + target);
+    p.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
+    p.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
+    p.dst_sx = static_cast<uint32_t>(positions > 1 ? to_step : 0);
+    p.cols = static_cast<uint32_t>(count);
+    p.clamp_min = -128;
+    p.clamp_max = 127;
+    context_.builder.Append(p);
+  }
+
+  LoweringContext& context_;
+  const PlanLayer& plan_;
+  std::vector<InputStream> in_;
+  OutputStream out_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitConcat(
+    LoweringContext& context, int index) {
+  return std::make_unique<ConcatLowering>(context, index);
+}
+
+}  // namespace systole::compiler
