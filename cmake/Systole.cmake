@@ -196,6 +196,7 @@ function(systole_add_test name)
     set(ARG_ARGS ${arguments})
   endif()
   add_executable(${name} ${ARG_SOURCES} $<TARGET_OBJECTS:systole_test_waves>)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # suites give helpers the same names
   target_compile_definitions(${name} PRIVATE SYSTOLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              SYSTOLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} systole_base systole_files GTest::gmock)
