@@ -93,7 +93,7 @@ synth: setup ## map the RTL for ECP5 and a generic library, simulate a netlist a
 	@scripts/python verif/synth/synth.py --build "$(BUILD)" $(ARGS)
 
 # Without a mode of its own in ARGS: the bitstream of a board.
-FPGA_MODE = $(if $(filter --units --check --generic --help,$(ARGS)),,--board $(BOARD))
+FPGA_MODE = $(if $(filter --units --check --whole --generic --help,$(ARGS)),,--board $(BOARD))
 BOARD ?= ulx3s-85f
 
 fpga: setup ## place and route for a board (BOARD=ulx3s-85f PRESET=board8), or ARGS="--units", "--check", "--help"

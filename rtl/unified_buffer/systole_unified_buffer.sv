@@ -375,12 +375,20 @@ module systole_unified_buffer
   // Writes stay inside the memory; beats are aligned; no bank is granted twice; the data setup's windows have no bank in common; what
   // is urgent still asks for the same banks.
   always_ff @(posedge clk_i) begin
+    logic [NB-1:0] claimed, claimed_twice, granted, granted_twice;  // by the data setup's windows, to any port
     if (rst_ni) begin
-      for (int unsigned p = 1; p < S; p++) begin
-        for (int unsigned q = 0; q < p; q++) a_together : assert ((rd_claims[p] & rd_claims[q]) == '0);
+      {claimed, claimed_twice, granted, granted_twice} = '0;
+      for (int unsigned p = 0; p < S; p++) begin
+        claimed_twice |= claimed & rd_claims[p];
+        claimed       |= rd_claims[p];
       end
       for (int unsigned p = 0; p < NumRd; p++) begin
-        for (int unsigned q = p + 1; q < NumRd; q++) a_bank : assert (!(rd_gnt[p] && rd_gnt[q]) || (rd_claims[p] & rd_claims[q]) == '0);
+        granted_twice |= rd_gnt[p] ? granted & rd_claims[p] : '0;
+        granted       |= rd_gnt[p] ? rd_claims[p] : '0;
+      end
+      a_together : assert (claimed_twice == '0);
+      a_bank : assert (granted_twice == '0);
+      for (int unsigned p = 0; p < NumRd; p++) begin
         a_urgent : assert (!urgent_q[p] || !starved[p] || !rd_valid[p] || rd_banks[p] == urgent_banks_q);
       end
       a_one_writer : assert (!(vec_we_q && dma_we_q) || ((vec_first_q | vec_second_q) & dma_banks_q) == '0);

@@ -60,7 +60,7 @@ module systole_vector_lanes
 
   logic [BeatBits-1:0] beat, beat_q;
   logic                busy_q, active, row_end, bytes;
-  logic                valid_q [1:End];
+  logic [End:1]        valid_q;
   tag_t                tag_q [1:End];
   round_t              round_q [1:2];
   scalars_t            sc_in;
@@ -92,12 +92,8 @@ module systole_vector_lanes
 
   // Control of the stages.
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      for (int unsigned i = 1; i <= End; i++) valid_q[i] <= 1'b0;
-    end else begin
-      valid_q[1] <= active && (uop_i.out || uop_i.src inside {SrcAdd0, SrcAdd1});
-      for (int unsigned i = 2; i <= End; i++) valid_q[i] <= valid_q[i-1];
-    end
+    if (!rst_ni) valid_q <= '0;
+    else valid_q <= {valid_q[End-1:1], active && (uop_i.out || uop_i.src inside {SrcAdd0, SrcAdd1})};
   end
 
   always_ff @(posedge clk_i) begin

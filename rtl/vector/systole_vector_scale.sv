@@ -25,7 +25,7 @@ module systole_vector_scale
   localparam logic signed [31:0] Min = 32'sh8000_0000;
 
   // *N_q is written by stage N.
-  logic               valid_q [1:5];
+  logic [5:1]         valid_q;
   round_t             round_q [1:4];
   logic signed [31:0] x1_q [Lanes], m1_q [Lanes];
   logic signed [7:0]  s1_q [Lanes], s2_q [Lanes], s3_q [Lanes];
@@ -45,12 +45,8 @@ module systole_vector_scale
   localparam int unsigned Up = 4;      // after stage 5: add 1
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      for (int unsigned i = 1; i <= 5; i++) valid_q[i] <= 1'b0;
-    end else begin
-      valid_q[1] <= valid_i;
-      for (int unsigned i = 2; i <= 5; i++) valid_q[i] <= valid_q[i-1];
-    end
+    if (!rst_ni) valid_q <= '0;
+    else valid_q <= {valid_q[4:1], valid_i};
   end
 
   always_ff @(posedge clk_i) begin

@@ -127,6 +127,12 @@ class Estimates(unittest.TestCase):
         self.assertEqual(whole.excess("nano", used, {"lut4": 5}), [])
         self.assertEqual(whole.excess("nano", used, {"lut4": 4}), ["nano: 5 lut4, 4 allowed"])
 
+    def test_modes_by_make(self):
+        for mode, by_board in {"": True, "--no-route": True, "--units": False, "--check": False, "--whole nano": False, "--generic v1": False}.items():
+            with self.subTest(mode=mode):
+                said = subprocess.run(["make", "-n", "fpga", f"ARGS={mode}"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+                self.assertEqual("--board ulx3s-85f" in said, by_board, said)
+
     def test_growth(self):
         self.assertEqual(generic.quadratic((8, 16, 32), [3 + 2 * n + 5 * n * n for n in (8, 16, 32)], 256), 3 + 2 * 256 + 5 * 256 * 256)
         self.assertEqual(generic.extend((8, 100), (32, 400), 256), 3200)

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // What each unit of the core does in a cycle, for systole profile: bound into systole_chip for simulation, where the test bench reads
-// sample_q. It holds the cycle before. The fields are those of host/include/systole/probe.h, the first in bit 0.
+// sample_q. It holds the cycle before, while the test bench has set `sampling`; nothing is computed otherwise. The fields are those of
+// host/include/systole/probe.h, the first in bit 0.
 // Docs: docs/profile.md. Test: tests/profile.
 
 module systole_profile_probe
@@ -99,54 +100,56 @@ module systole_profile_probe
     logic [NumQueues-1:0] head;
   } sample_t;
 
-  sample_t     sample;
+  logic        sampling  /* verilator public_flat_rw */ = 1'b0;
   logic [63:0] sample_q  /* verilator public_flat_rd */;
 
-  always_comb begin
-    for (int unsigned q = 0; q < NumQueues; q++) begin
-      sample.head[q]  = req_i[q].peek;
-      sample.start[q] = req_i[q].valid && rsp_i[q].ready;
-      sample.done[q]  = rsp_i[q].done;
+  always_ff @(posedge clk_i) begin
+    sample_t sample;
+    if (sampling) begin
+      for (int unsigned q = 0; q < NumQueues; q++) begin
+        sample.head[q]  = req_i[q].peek;
+        sample.start[q] = req_i[q].valid && rsp_i[q].ready;
+        sample.done[q]  = rsp_i[q].done;
+      end
+      sample.want              = flag_want_i[NumQueues-1:0];
+      sample.running           = running_i;
+      sample.desc_valid        = desc_valid_i;
+      sample.dispatch_stall    = dispatch_stall_i;
+      sample.mxu_enter         = mxu_enter_i;
+      sample.mxu_step          = mxu_step_i;
+      sample.mxu_stall_weights = mxu_stall_weights_i;
+      sample.mxu_stall_swap    = mxu_stall_swap_i;
+      sample.mxu_stall_acc     = mxu_stall_acc_i;
+      sample.mxu_stall_ub      = mxu_stall_ub_i;
+      sample.mxu_next          = mxu_next_i;
+      sample.mxu_last          = mxu_last_i;
+      sample.weight_beat       = wf_valid_i;
+      sample.weight_full       = weight_full_i;
+      sample.weight_ub_valid   = tile_valid_i;
+      sample.weight_ub_ready   = tile_ready_i;
+      sample.rd_valid          = rd_valid_i;
+      sample.rd_ready          = rd_ready_i;
+      sample.rd_answer         = rd_rsp_valid_i;
+      sample.load_ub_valid     = ld_valid_i;
+      sample.load_ub_ready     = ld_ready_i;
+      sample.store_ub_valid    = st_valid_i;
+      sample.store_ub_ready    = st_ready_i;
+      sample.store_mem_valid   = wr_valid_i;
+      sample.store_mem_ready   = wr_ready_i;
+      sample.vec_progress      = rsp_i[3].progress;
+      sample.vec_stall_ub      = vec_stall_ub_i;
+      sample.vec_stall_acc     = acc_valid_i && !acc_ready_i;
+      sample.vec_write         = vec_wr_valid_i && vec_wr_ready_i;
+      sample.hbm_read          = perf_i.rd_beat;
+      sample.hbm_write         = perf_i.wr_beat;
+      sample.hbm_activate      = perf_i.activates != '0;
+      sample.hbm_refresh       = perf_i.refreshing != '0;
+      sample.hbm_columns       = perf_i.columns != '0;
+      sample.dispatch_queue    = dispatch_queue_i;
+      sample.dispatch          = dispatch_i;
+      sample_q <= 64'(sample);
     end
-    sample.want              = flag_want_i[NumQueues-1:0];
-    sample.running           = running_i;
-    sample.desc_valid        = desc_valid_i;
-    sample.dispatch_stall    = dispatch_stall_i;
-    sample.mxu_enter         = mxu_enter_i;
-    sample.mxu_step          = mxu_step_i;
-    sample.mxu_stall_weights = mxu_stall_weights_i;
-    sample.mxu_stall_swap    = mxu_stall_swap_i;
-    sample.mxu_stall_acc     = mxu_stall_acc_i;
-    sample.mxu_stall_ub      = mxu_stall_ub_i;
-    sample.mxu_next          = mxu_next_i;
-    sample.mxu_last          = mxu_last_i;
-    sample.weight_beat       = wf_valid_i;
-    sample.weight_full       = weight_full_i;
-    sample.weight_ub_valid   = tile_valid_i;
-    sample.weight_ub_ready   = tile_ready_i;
-    sample.rd_valid          = rd_valid_i;
-    sample.rd_ready          = rd_ready_i;
-    sample.rd_answer         = rd_rsp_valid_i;
-    sample.load_ub_valid     = ld_valid_i;
-    sample.load_ub_ready     = ld_ready_i;
-    sample.store_ub_valid    = st_valid_i;
-    sample.store_ub_ready    = st_ready_i;
-    sample.store_mem_valid   = wr_valid_i;
-    sample.store_mem_ready   = wr_ready_i;
-    sample.vec_progress      = rsp_i[3].progress;
-    sample.vec_stall_ub      = vec_stall_ub_i;
-    sample.vec_stall_acc     = acc_valid_i && !acc_ready_i;
-    sample.vec_write         = vec_wr_valid_i && vec_wr_ready_i;
-    sample.hbm_read          = perf_i.rd_beat;
-    sample.hbm_write         = perf_i.wr_beat;
-    sample.hbm_activate      = perf_i.activates != '0;
-    sample.hbm_refresh       = perf_i.refreshing != '0;
-    sample.hbm_columns       = perf_i.columns != '0;
-    sample.dispatch_queue    = dispatch_queue_i;
-    sample.dispatch          = dispatch_i;
   end
-
-  always_ff @(posedge clk_i) sample_q <= 64'(sample);
 endmodule
 
 bind systole_chip systole_profile_probe u_profile (

@@ -9,12 +9,14 @@
 //   SYSTOLE_MODEL_PRESET    "edge"
 //   SYSTOLE_MODEL_CHECKED   0 or 1
 //   SYSTOLE_MODEL_TRACE     1 if tracing is compiled in
+//   SYSTOLE_MODEL_WAVES     if defined: name of the top; the overview of
+//                           verif/waves is bound into its chip
 //   SYSTOLE_MODEL_AXI       1 if its memory is a DRAM at an AXI4 port, 0: HBM
 //   SYSTOLE_MODEL_PROBE     if defined: name of the top; the probe of
 //                           verif/profile is bound into its chip
 //   SYSTOLE_MODEL_COVERAGE  if defined: name of the top; the probe of
 //                           verif/coverage is bound into its chip
-//   SYSTOLE_MODEL_ROOT_HEADER  with a probe: header of the model's signals
+//   SYSTOLE_MODEL_ROOT_HEADER  with one of these: header of the model's signals
 //   SYSTOLE_MODEL_PINS      if defined: header with ForEachPin; the build
 //                           records pins
 
@@ -49,17 +51,22 @@
 #endif
 #define SYSTOLE_JOINED(a, b) a##b
 #define SYSTOLE_BELOW(top, name) SYSTOLE_JOINED(top, name)
-#ifdef SYSTOLE_MODEL_COVERAGE
+#ifdef SYSTOLE_MODEL_ROOT_HEADER
 #include SYSTOLE_MODEL_ROOT_HEADER
+#endif
+#ifdef SYSTOLE_MODEL_WAVES
+#define SYSTOLE_WAVES_RECORDING      \
+  SYSTOLE_BELOW(SYSTOLE_MODEL_WAVES, \
+                __DOT__u_chip__DOT__u_waves__DOT__recording)
+#endif
+#ifdef SYSTOLE_MODEL_COVERAGE
 #define SYSTOLE_COVERAGE_HITS           \
   SYSTOLE_BELOW(SYSTOLE_MODEL_COVERAGE, \
                 __DOT__u_chip__DOT__u_coverage__DOT__hits_q)
 #endif
 #ifdef SYSTOLE_MODEL_PROBE
-#include SYSTOLE_MODEL_ROOT_HEADER
-#define SYSTOLE_PROBE_SAMPLE         \
-  SYSTOLE_BELOW(SYSTOLE_MODEL_PROBE, \
-                __DOT__u_chip__DOT__u_profile__DOT__sample_q)
+#define SYSTOLE_PROBE_SIGNAL(name) \
+  SYSTOLE_BELOW(SYSTOLE_MODEL_PROBE, __DOT__u_chip__DOT__u_profile__DOT__##name)
 #endif
 
 namespace systole::tb {
@@ -154,6 +161,9 @@ class ModelledCore : public CoreModel {
     trace_file_ = file;
     trace_zero_ = zero;
     recorded_ = 0;
+#ifdef SYSTOLE_MODEL_WAVES
+    model_->rootp->SYSTOLE_WAVES_RECORDING = 1;
+#endif
     views::fst_error = 0;
     fst_ = std::make_unique<VerilatedFstC>();
     fst_->set_time_unit("1s");  // viewers scale seconds by nothing
@@ -202,6 +212,7 @@ class ModelledCore : public CoreModel {
   absl::Status SetProbe(ProbeSink* sink) override {
 #ifdef SYSTOLE_MODEL_PROBE
     probe_ = sink;
+    model_->rootp->SYSTOLE_PROBE_SIGNAL(sampling) = sink != nullptr;
     return absl::OkStatus();
 #else
     (void)sink;
@@ -229,7 +240,7 @@ class ModelledCore : public CoreModel {
 
 #ifdef SYSTOLE_MODEL_PROBE
   void Probe() {
-    probe_->Sample({model_->rootp->SYSTOLE_PROBE_SAMPLE});
+    probe_->Sample({model_->rootp->SYSTOLE_PROBE_SIGNAL(sample_q)});
 #if !SYSTOLE_MODEL_AXI
     for (int group = 0; group < 2; ++group) {
       const int pc = group * memory_->hbm()->pcs() / 2;  // its first

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // What a reader of a waveform wants first, bound into systole_chip for simulation: what each queue runs and waits for, what the array
-// does and how full it is, what the memory moves. Nothing reads it. Docs: docs/waves.md. Test: tests/waves.
+// does and how full it is, what the memory moves. Nothing reads it, and nothing of it is computed until a waveform is opened. Docs:
+// docs/waves.md. Test: tests/waves.
 
 module systole_waves
   import systole_isa_pkg::*;
@@ -50,13 +51,17 @@ module systole_waves
   // Index of the head; all ones: none.
   index_t load_next, weights_next, mxu_next, vector_next, store_next;
 
+  // The test bench sets it when it opens a waveform.
+  logic recording  /* verilator public_flat_rw */ = 1'b0;
+
   tag_t                   tag_q [NumQueues][32];
   index_t [NumQueues-1:0] runs, next;
   tag_t   [NumQueues-1:0] layer;
   flag_t  [NumQueues-1:0] waits;
   always_comb begin
     logic [NumFlags-1:0] missing;
-    for (int unsigned q = 0; q < NumQueues; q++) begin
+    {runs, layer, next, waits, missing} = '0;
+    if (recording) for (int unsigned q = 0; q < NumQueues; q++) begin
       runs[q]  = busy_i[q] ? oldest_i[q] : '1;
       layer[q] = busy_i[q] ? tag_q[q][out_ptr_i[q]] : '1;
       next[q]  = head_i[q] ? head_index_i[q] : '1;
@@ -80,13 +85,14 @@ module systole_waves
   } array_e;
   array_e array;
   always_comb begin
-    array = NothingToDo;
-    if (next_i) array = Prepares;
-    if (stall_ub_i) array = NoWindow;
-    if (stall_acc_i) array = SumOnItsWay;
-    if (stall_swap_i) array = TileInUse;
-    if (stall_weights_i) array = NoWeights;
-    if (enter_i) array = Vectors;
+    if (!recording) array = NothingToDo;
+    else if (enter_i) array = Vectors;
+    else if (stall_weights_i) array = NoWeights;
+    else if (stall_swap_i) array = TileInUse;
+    else if (stall_acc_i) array = SumOnItsWay;
+    else if (stall_ub_i) array = NoWindow;
+    else if (next_i) array = Prepares;
+    else array = NothingToDo;
   end
 
   // In the last Window cycles: vectors into the array, beats from and to the memory.
@@ -96,7 +102,7 @@ module systole_waves
     if (!rst_ni) begin
       {array_fill_q, read_beats_q, write_beats_q} <= '0;
       {entered_q, read_q, written_q}              <= '0;
-    end else begin
+    end else if (recording) begin
       entered_q     <= {entered_q[Window-2:0], enter_i};
       read_q        <= {read_q[Window-2:0], rd_beat_i};
       written_q     <= {written_q[Window-2:0], wr_beat_i};
