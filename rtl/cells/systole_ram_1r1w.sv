@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Memory with one write and one read port on one clock: read data one cycle after re_i, held until the next read; a read of the
-// word that is written in the same cycle returns the old data; with AnyOnCollision its user makes nothing of what it returns, and no
-// bypass is built. A plain vector, so that tools find a block RAM.
+// word that is written in the same cycle returns the old data; with AnyOnCollision its user makes nothing of what it returns: unknown in
+// simulation, and no bypass is built. A plain vector, so that tools find a block RAM.
 // LaneBits: width of a write lane (we_i has a bit a lane); Width = one lane. Docs: docs/cells.md.
 // Test: tests/cells/small_cells_test.cc.
 
@@ -37,6 +37,10 @@ module systole_ram_1r1w #(
         if (we_i[i]) mem_q[waddr_i][i*LaneBits+:LaneBits] <= wdata_i[i*LaneBits+:LaneBits];
       end
       if (re_i) rdata_q <= mem_q[raddr_i];
+`ifndef SYNTHESIS
+      // Unknown, which builds that randomise unknown values tell from the old data.
+      if (re_i && we_i != '0 && raddr_i == waddr_i) rdata_q <= 'x;
+`endif  // SYNTHESIS
     end
   end else begin : gen_old
     (* ram_style = Style *) logic [Width-1:0] mem_q [Depth];

@@ -89,8 +89,13 @@ class Bench {
       EXPECT_EQ(dut_->rd_ready_o != 0, !stall && !busy) << "cycle " << cycle_;
       accepted = dut_->rd_ready_o;
       if (accepted) {
-        // What is not in the memory yet may be seen or not.
-        expected_.push_back({cycle_ + 2, read_row, {}});
+        // What is not in the memory yet may be seen or not; what is written
+        // there in this cycle is unknown.
+        const bool collides = p.cell == Cell::kInt8
+                                  ? static_cast<int>(young_.size()) == delay &&
+                                        young_.front().first == read_row
+                                  : w.valid && w.row == read_row;
+        expected_.push_back({cycle_ + 2, read_row, collides, {}});
         for (const auto& [row, before] : young_) {
           if (row == read_row) expected_.back().values.push_back(before);
         }
@@ -102,6 +107,7 @@ class Bench {
       expected_feed_.push_back(
           {cycle_ + 2,
            feed.row,
+           false,
            {feed.read ? rows[feed.row] : std::vector<int32_t>(p.cols)}});
     }
     young_.push_back(Before(w));
@@ -159,7 +165,8 @@ class Bench {
   struct Expected {
     int64_t cycle;
     int row;
-    std::vector<std::vector<int32_t>> values;  // any of these
+    bool unknown;
+    std::vector<std::vector<int32_t>> values;  // any of these, if not
   };
 
   Old Before(const Write& w) const {
@@ -188,10 +195,12 @@ class Bench {
     std::vector<int32_t> got(p.cols);
     for (int c = 0; c < p.cols; ++c) got[c] = static_cast<int32_t>(data[c]);
     const auto& any = expected->front().values;
-    EXPECT_NE(std::find(any.begin(), any.end(), got), any.end())
-        << "cycle " << cycle_ << " row " << expected->front().row;
+    if (!expected->front().unknown) {
+      EXPECT_NE(std::find(any.begin(), any.end(), got), any.end())
+          << "cycle " << cycle_ << " row " << expected->front().row;
+      ++(expected == &expected_ ? checked : checked_feeds);
+    }
     expected->pop_front();
-    ++(expected == &expected_ ? checked : checked_feeds);
   }
 
   VerilatedContext context_;
