@@ -118,7 +118,7 @@ package systole_hbm_pkg;
     logic       wr_beat;     // a write was accepted
     logic [7:0] columns;     // RD and WR commands
     logic [7:0] activates;   // ACT commands (columns - activates are row hits)
-    logic [7:0] refreshing;  // pseudo-channels that refresh a bank or all
+    logic [7:0] refreshing;  // pseudo-channels in which a refresh keeps requests waiting
   } perf_t;
 
 endpackage

@@ -57,8 +57,8 @@ module systole_hbm_queue
     logic [TagBits-1:0]  tag;
   } request_t;
 
-  request_t next, see, in, parked_q;  // next; compared with the rows of its bank; to go to a way; parked
-  logic     next_valid, next_ready, parked_valid_q, in_valid_q, stale_q, push, park, keep, unpark, clear, turn_q;
+  request_t next, come, in, parked_q;  // next; to be compared with the rows of its bank; to go to a way; parked
+  logic     next_valid, next_ready, parked_valid_q, in_valid_q, stale_q, push, park, keep, back, unpark, clear, turn_q;
 
   systole_skid #(.Width($bits(request_t))) u_in (
       .clk_i, .rst_ni,
@@ -72,15 +72,16 @@ module systole_hbm_queue
     park   = in_valid_q && !push && !stale_q && !parked_valid_q;
     keep   = in_valid_q && !push && !park;
     clear  = next_valid && !(parked_valid_q && (next.bank == parked_q.bank || next.write != parked_q.write));
-    unpark = !keep && parked_valid_q && (!clear || turn_q);
-    see    = keep ? in : unpark ? parked_q : next;
+    back   = parked_valid_q && (!clear || turn_q);
+    unpark = back && !keep;
+    come   = back ? parked_q : next;
   end
-  assign next_ready = !keep && !unpark && clear && !(park && (next.bank == in.bank || next.write != in.write));
+  assign next_ready = !keep && !back && clear && !(park && (next.bank == in.bank || next.write != in.write));
 
   always_ff @(posedge clk_i) begin
     if (park) parked_q <= in;
-    in      <= see;
-    stale_q <= push && see.bank == in.bank;
+    if (!keep) in <= come;
+    stale_q <= push && come.bank == in.bank;
     turn_q  <= !unpark;
     if (!rst_ni) begin
       in_valid_q     <= 1'b0;
@@ -175,7 +176,8 @@ module systole_hbm_queue
   end
 
   always_ff @(posedge clk_i) begin
-    equal_q <= {row1_q[see.bank] == see.row, row0_q[see.bank] == see.row};
+    equal_q <= keep ? {row1_q[in.bank] == in.row, row0_q[in.bank] == in.row} :
+               {row1_q[come.bank] == come.row, row0_q[come.bank] == come.row};
     if (push) full_q[way][in.bank] <= to_tail + 1'b1 == to_head && some_q[way][in.bank];
     if (pop_i) full_q[from[BankBits]][pop_bank_i] <= 1'b0;
   end

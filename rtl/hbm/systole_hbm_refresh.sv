@@ -24,7 +24,7 @@ module systole_hbm_refresh
     output logic [Banks-1:0] want_o,     // the bank to close and refresh, and not to open until it is done
     output logic             ask_o,      // its refresh has not been issued
     output logic [Banks-1:0] hold_o,     // take no more requests of this bank
-    output logic             refresh_o   // a bank or all are being refreshed
+    output logic             refresh_o   // a refresh keeps requests waiting, or all
 );
   localparam int unsigned Interval = 32'(Timing.trefi) / Banks;
   localparam int unsigned Postpone = HbmRefreshPostpone * Banks;  // refreshes of a bank that may be owed, or done in advance
@@ -58,7 +58,7 @@ module systole_hbm_refresh
   assign want_o    = want_q;
   assign ask_o     = ask_q && !drop;
   assign hold_o    = hold_q ? want_q : '0;
-  assign refresh_o = state_q != StRun;
+  assign refresh_o = !run_o || (want_q & some_i) != '0;
 
   always_comb begin
     state_d = state_q;

@@ -118,7 +118,7 @@ def _sv(spec: dict) -> str:
     out.append("    logic       wr_beat;     // a write was accepted")
     out.append("    logic [7:0] columns;     // RD and WR commands")
     out.append("    logic [7:0] activates;   // ACT commands (columns - activates are row hits)")
-    out.append("    logic [7:0] refreshing;  // pseudo-channels that refresh a bank or all")
+    out.append("    logic [7:0] refreshing;  // pseudo-channels in which a refresh keeps requests waiting")
     out.append("  } perf_t;\n")
     out.append("endpackage\n")
     return "\n".join(out)

@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   namespace hbm = systole::hbm;
   int failures = 0;
   std::printf("%-42s %8s %10s %9s %9s\n", "traffic", "of peak", "of limit",
-              "row hits", "refresh");
+              "row hits", "blocked");
   const std::vector<hbm::BandwidthCase> cases = hbm::BandwidthCases();
   for (const hbm::BandwidthCase& c : cases) {
     hbm::Bench<Vhbm2> bench(2, 31);

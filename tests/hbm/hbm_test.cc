@@ -180,8 +180,8 @@ TYPED_TEST(HbmTest, StreamingReadsReach98PercentOfPeak) {
   EXPECT_TRUE(bench.Clean()) << bench.Report();
   this->Figure("one linear reader, refresh included", result.Efficiency());
   std::printf(
-      "[ figure   ]   refresh of a bank in %.1f %% of the cycles, %.1f %% row "
-      "hits\n",
+      "[ figure   ]   requests wait for a refresh in %.1f %% of the cycles, "
+      "%.1f %% row hits\n",
       100 * bench.refresh_share(),
       100.0 - 100.0 * bench.activates() / bench.columns());
   EXPECT_GE(result.Efficiency(), 0.98);

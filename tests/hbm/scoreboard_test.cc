@@ -119,7 +119,12 @@ TEST(ScoreboardTest, SeesAWrongBit) {
 TEST(ScoreboardTest, TheHostGetsItsShare) {
   Bench<Vhbmclasses> bench(2, 4);
   bench.Idle(600);
-  bench.Run({Linear(0, 16000), {}, {}, Linear(1 << 16, 8000)}, {}, 0, 60000);
+  // Windows so large that the turns decide.
+  bench.Run({Window(Linear(0, 16000), 2000),
+             {},
+             {},
+             Window(Linear(1 << 16, 8000), 2000)},
+            {}, 0, 60000);
   EXPECT_TRUE(bench.Clean()) << bench.Report();
   EXPECT_NEAR(static_cast<double>(bench.accepted_when_done(0, 3)) /
                   (16000 + bench.accepted_when_done(0, 3)),

@@ -24,7 +24,7 @@ SOURCES = ["cells/systole_skid", "hbm/systole_hbm_wait", "hbm/systole_hbm_pick",
 GEOMETRY = {"BankGroups": 2, "BanksPerGroup": 2, "BankBits": 2, "BgBits": 1, "RowBits": 1, "ColBits": 1, "HbmRefreshPostpone": 8}
 PROPERTIES = ("close", "state", "stuck")
 MUTANTS = [  # file, what occurs once in it, what takes its place, the properties of which one must fail
-    ("hbm_wait", "Cycles > 2 ? Cycles - 2 : 0", "Cycles > 3 ? Cycles - 3 : 0", ("close",)),
+    ("hbm_wait", "Cycles > 3 ? Cycles - 3 : 0", "Cycles > 4 ? Cycles - 4 : 0", ("close",)),
     ("hbm_wait", "borrow &= ~left_q[k];", "borrow &= left_q[k];", PROPERTIES),
     ("hbm_banks", "assign act_ok_o = ref_ok_o & {Banks{(faw & window_q) != '0}};", "assign act_ok_o = ref_ok_o;", ("close",)),
     ("hbm_banks", "rp & each(rrd_l) & {Banks{rrd_s && refd}}", "rp & {Banks{rrd_s && refd}}", ("close",)),
@@ -32,11 +32,12 @@ MUTANTS = [  # file, what occurs once in it, what takes its place, the propertie
     ("hbm_banks", "rcdrd & each(rd_l & wtr_l)", "rcdrd & each(rd_l)", ("close",)),
     ("hbm_banks", "ras & rtp & wtp", "ras & rtp", ("close",)),
     ("hbm_banks", "(open_q | act_i) & ~pre_i", "open_q | act_i", PROPERTIES),
-    ("hbm_ctrl", "    if (pre_q) col_req &= ~row_one_q;\n", "", ("close", "state")),
-    ("hbm_ctrl", "    if (act_q || refsb_q || !run) act_req = '0;\n", "    if (!run) act_req = '0;\n", ("close", "state")),
+    ("hbm_ctrl", "col_q ? '0 : col_list_q & ~closing", "col_q ? '0 : col_list_q", ("close", "state")),
+    ("hbm_ctrl", "    if (act_q || refsb_q) {ref_d, act_d, both_d} = '0;\n", "", ("close", "state")),
+    ("hbm_ctrl", "    if (col_q) col_d &= ~group_of_bank(col_one_q);\n", "", PROPERTIES),
     ("hbm_ctrl", "some & ~open & ~want_ref & act_ok", "some & ~open & act_ok", ("close",)),
     ("hbm_queue", "| (oth_serve & ~cur_serve) |", "|", ("stuck",)),
-    ("hbm_refresh", "Timing.trfcsb - 16'd3", "Timing.trfcsb - 16'd4", ("close",)),
+    ("hbm_refresh", "Timing.trfcsb - 16'd4", "Timing.trfcsb - 16'd5", ("close",)),
     ("hbm_refresh", "want_q <= '0;\n      end\n    end", "want_q <= want_q;\n      end\n    end", ("stuck",)),
 ]
 
@@ -93,7 +94,7 @@ def failing(folder, cycles, limit):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
-    parser.add_argument("--cycles", type=int, default=36, help="of the proof, from reset")
+    parser.add_argument("--cycles", type=int, default=28, help="of the proof, from reset")
     parser.add_argument("--mutant-cycles", type=int, default=70, help="in which a mutant must fail")
     parser.add_argument("--limit", type=int, default=240, help="seconds of a proof")
     parser.add_argument("--mutants", type=int, help="only so many, spread over the list")
