@@ -143,13 +143,28 @@ TEST_P(MovesTest, ReducesByRegions) {
   }
 }
 
+// More than the unified buffer of mini, 128 KiB, holds.
+TEST_P(MovesTest, InParts) {
+  if (std::string(GetParam()) != "mini") return;
+  Move("3,3,30,64", "3,3,30,64", "reverse(%x), dimensions=[0,1]");
+  Move("1,9,33,64", "1,9,33,64", "reverse(%x), dimensions=[1,2]");
+  Move("64", "700,64", "broadcast_in_dim(%x), dimensions=[1]");
+  Move("700", "700,64", "broadcast_in_dim(%x), dimensions=[0]");
+  Move("40,700", "40,690",
+       "slice(%x), start=[0,5], limit=[40,695], strides=[1,1]");
+  Move("300,64", "500,64", "concatenate(%x, %y), dimension=0", "200,64");
+  Move("300,64", "300,128", "concatenate(%x, %y), dimension=1", "300,64");
+  Move("300,64", "605,66", "pad(%x, %y), low=[2,1], high=[4,1], interior=[1,0]",
+       "scalar");
+}
+
 // Numbers that are not kept for a program come from the host.
 TEST_P(MovesTest, LargeIota) {
   check_.Check(R"(module @m {
   %x = i32[] parameter(), name="x"
-  %i = i32[4200000] hlo.iota(), dimension=0
-  %b = i32[4200000] hlo.broadcast_in_dim(%x), dimensions=[]
-  %r = i32[4200000] hlo.add(%i, %b)
+  %i = i32[17000000] hlo.iota(), dimension=0
+  %b = i32[17000000] hlo.broadcast_in_dim(%x), dimensions=[]
+  %r = i32[17000000] hlo.add(%i, %b)
   return %r as "r"
 }
 )",

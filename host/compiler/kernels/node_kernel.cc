@@ -171,6 +171,124 @@ absl::StatusOr<KernelProgram> CompileMove(const Node& node,
   return builder.Finish();
 }
 
+// A move whose tensors do not fit: some indices of the result's first dimension
+// at a time, each time with what they need of the operands.
+class MoveInParts {
+ public:
+  MoveInParts(const Node& node, const Preset& preset)
+      : node_(node),
+        preset_(preset),
+        builder_(preset),
+        size_(ir::ElementBytes(node.type.element)),
+        unit_(builder_.Align(1)),
+        pieces_(PiecesOf(node)) {
+    const Ints& shape = node.type.shape;
+    while (d_ < shape.size() && shape[d_] == 1) ++d_;
+    count_ = d_ < shape.size() ? shape[d_] : 1;
+    slab_ = node.type.elements() / count_;
+  }
+
+  absl::StatusOr<KernelProgram> Compile() {
+    // What is stored begins and ends at multiples of the beat.
+    int64_t least = 1;
+    while (least < count_ && least * slab_ * size_ % unit_ != 0) ++least;
+    int64_t rows = count_;
+    for (;;) {
+      if (rows <= least)
+        return absl::ResourceExhaustedError("the unified buffer is too small");
+      rows = (rows / 2 + least - 1) / least * least;
+      if (Places(rows) <= preset_.ub_bytes) break;
+    }
+    std::vector<uint64_t> words;
+    BufferCopier copier(preset_);
+    if (absl::Status s = copier.AddCode(words); !s.ok()) return s;
+    for (const ir::Value& operand : node_.operands)
+      builder_.AddOperand(operand.type().bytes());
+    builder_.AddOperand(node_.type.bytes());
+    builder_.SetCode(std::move(words));
+    const int result = static_cast<int>(node_.operands.size());
+    for (int64_t at = 0; at < count_; at += rows) {
+      const int64_t end = std::min(count_, at + rows);
+      for (size_t i = 0; i < pieces_.size(); ++i) {
+        const Part part = PartOf(pieces_[i], at, end);
+        if (part.end == part.begin) continue;
+        builder_.Load(part.piece.operand, part.begin, places_[i].at,
+                      part.end - part.begin);
+        const BufferCopy copy{
+            places_[i].at + part.piece.from * size_ - part.begin,
+            places_.back().at + part.piece.to * size_,
+            size_,
+            part.piece.dimensions,
+            places_[i],
+            places_.back()};
+        if (absl::Status s = copier.Copy(builder_, copy); !s.ok()) return s;
+      }
+      builder_.Store(result, at * slab_ * size_, places_.back().at,
+                     (end - at) * slab_ * size_);
+    }
+    return builder_.Finish();
+  }
+
+ private:
+  // Of a piece; places in the part of the result. Bytes of the operand.
+  struct Part {
+    Piece piece;
+    int64_t begin = 0, end = 0;
+  };
+
+  Part PartOf(Piece piece, int64_t begin, int64_t end) const {
+    if (node_.op == Op::kHloPad && piece.operand == 1) {
+      piece.dimensions[0].size = (end - begin) * slab_;
+    } else if (d_ < piece.dimensions.size()) {
+      CopyDimension& d = piece.dimensions[d_];
+      const int64_t first = piece.to / slab_, inner = piece.to % slab_;
+      const int64_t step = std::max<int64_t>(1, d.to / slab_);
+      const auto index = [&](int64_t row) {
+        const int64_t rows = std::max<int64_t>(0, row - first);
+        return std::min(d.size, (rows + step - 1) / step);
+      };
+      const int64_t i = index(begin);
+      d.size = index(end) - i;
+      if (d.size <= 0) return {};
+      piece.from += i * d.from;
+      piece.to = inner + (first + i * step - begin) * slab_;
+    }
+    int64_t low = piece.from, high = piece.from + 1;
+    for (const CopyDimension& d : piece.dimensions) {
+      if (d.size == 0) return {};
+      low += std::min<int64_t>(0, (d.size - 1) * d.from);
+      high += std::max<int64_t>(0, (d.size - 1) * d.from);
+    }
+    return {piece, low * size_ / unit_ * unit_, high * size_};
+  }
+
+  // Where pieces and, last, the result lie; the end of them.
+  int64_t Places(int64_t rows) {
+    places_.clear();
+    int64_t next = builder_.CodeBytes();
+    for (const Piece& piece : pieces_) {
+      int64_t most = 0;
+      for (int64_t at = 0; at < count_; at += rows) {
+        const Part part = PartOf(piece, at, std::min(count_, at + rows));
+        most = std::max(most, part.end - part.begin);
+      }
+      places_.push_back({next, builder_.Align(most + preset_.word_bytes())});
+      next += places_.back().count;
+    }
+    places_.push_back({next, builder_.Align(rows * slab_ * size_)});
+    return next + places_.back().count;
+  }
+
+  const Node& node_;
+  const Preset& preset_;
+  KernelBuilder builder_;
+  const int64_t size_, unit_;
+  const std::vector<Piece> pieces_;
+  size_t d_ = 0;                  // the dimension that is cut
+  int64_t count_ = 1, slab_ = 1;  // its size, elements of an index
+  std::vector<KernelBuilder::Bytes> places_;
+};
+
 }  // namespace
 
 bool HasKernel(const Node& node) {
@@ -182,7 +300,12 @@ bool HasKernel(const Node& node) {
 
 absl::StatusOr<KernelProgram> CompileNode(const Node& node,
                                           const Preset& preset) {
-  if (IsMove(node)) return CompileMove(node, preset);
+  if (IsMove(node)) {
+    absl::StatusOr<KernelProgram> whole = CompileMove(node, preset);
+    return absl::IsResourceExhausted(whole.status())
+               ? MoveInParts(node, preset).Compile()
+               : whole;
+  }
   if (IsIndexed(node)) return CompileIndexed(node, preset);
   if (IsWindowed(node)) return CompileWindowed(node, preset);
   return IsReduction(node) ? CompileReduction(node, preset)

@@ -18,7 +18,7 @@ using ir::Node;
 using ir::Op;
 using ir::Value;
 
-constexpr int64_t kMostKnownBytes = int64_t{1} << 24;
+constexpr int64_t kMostKnownBytes = int64_t{1} << 26;
 
 // Products go to the array, generators count, regions may be long.
 bool MayBeKnown(const Node& node) {
