@@ -123,6 +123,8 @@ bench: build ## measure utilisation, memory bandwidth and simulation speed
 profile: tool ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
 	@"$(BUILD)/bin/systole" profile --output "$(BUILD)/reports/profile.html" $(ARGS)
 
+conformance-jax: build ## jax's own cases of its operations on the plugin, against jax on the CPU (ARGS="--every 8 --only gather --failures --help")
+	@.venv-jax/bin/python scripts/conformance/jax_operations.py --build "$(BUILD)" $(ARGS)
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
 	@scripts/python scripts/conformance/conformance.py --build "$(BUILD)" $(ARGS)
 

@@ -17,6 +17,8 @@ import tempfile
 import unittest
 import zipfile
 
+import numpy
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 DIGITS = ROOT / "tests" / "data" / "mnist"
@@ -34,6 +36,36 @@ def run(script, *args, **variables):
 
 def numbers(pattern, text):
     return [float(value) for value in re.findall(pattern, text)]
+
+
+def on_the_host(script, *args):
+    """Names of the operations that the host computes or steers, by program, as SYSTOLE_REPORT=1 tells."""
+    environment = {**os.environ, "PYTHONPATH": str(BUILD / "python"), "JAX_PLATFORMS": "systole", "KERAS_BACKEND": "jax", "SYSTOLE_REPORT": "1"}
+    done = subprocess.run([sys.executable, ROOT / "examples" / script, *map(str, args)], env=environment, capture_output=True, text=True,
+                          timeout=1500, check=True)
+    programs = re.findall(r"^systole: (\S+): .* operations on the host \([^)]*\)(?:: (.*))?$", done.stderr, re.MULTILINE)
+    if not programs:
+        raise AssertionError(f"{script}: no program is reported:\n{done.stderr}")
+    return {name: set(re.findall(r"hlo\.\w+", operations)) for name, operations in programs if operations}
+
+
+class Placement(unittest.TestCase):
+    """What must not leave the core."""
+
+    def test_whole_scripts(self):
+        for script, *args in [("jax_mlp.py", "--digits", DIGITS, "--epochs", 1), ("jax_transformer.py", "--steps", 1, "--generate", 2),
+                              ("jax_decoder.py", "--count", 2),
+                              ("keras_mnist.py", "--digits", DIGITS, "--train", "test", "--images", 64, "--epochs", 1, "--test", 64)]:
+            with self.subTest(script):
+                run(script, *args, SYSTOLE_FALLBACK="error")
+
+    # Loops that the host steers, and the factors of the first weights.
+    def test_lstm(self):
+        host = on_the_host("keras_lstm.py", "--epochs", 1, "--sequences", 64)
+        self.assertEqual(host["jit_train_step"], {"hlo.while"})
+        self.assertEqual(set().union(*host.values()), {"hlo.while", "hlo.case", "hlo.custom_call"})
+        with self.assertRaisesRegex(AssertionError, "hlo.while|hlo.custom_call|hlo.case"):
+            run("keras_lstm.py", "--epochs", 1, "--sequences", 64, SYSTOLE_FALLBACK="error")
 
 
 class Examples(unittest.TestCase):
@@ -69,6 +101,21 @@ class Examples(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(digest("iss", folder), digest("rtl", folder))
+
+
+class ResNet50(unittest.TestCase):
+    # 64 x 64 pixels instead of 224 x 224, and four images: less, and the last stages normalise too few values for their loss to mean anything.
+    # Behind 50 layers shares and loss differ by the roundings of products.
+    def test_as_on_the_cpu(self):
+        def results(platform, folder):
+            path = pathlib.Path(folder) / f"{platform}.npz"
+            run("keras_resnet50.py", "--size", 64, "--images", 4, "--classes", 10, "--save", path, JAX_PLATFORMS=platform)
+            return numpy.load(path)
+
+        with tempfile.TemporaryDirectory() as folder:
+            here, cpu = results("systole", folder), results("cpu", folder)
+            numpy.testing.assert_allclose(here["shares"], cpu["shares"], rtol=0.01)
+            numpy.testing.assert_allclose(here["losses"], cpu["losses"], rtol=0.05)
 
 
 if __name__ == "__main__":
