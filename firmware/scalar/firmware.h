@@ -28,9 +28,11 @@ struct ring {
 void ring_init(struct ring* ring, const struct image_header* image);
 // Looks at the doorbell; true: there is a command or a request.
 bool ring_poll(struct ring* ring);
-// Reads the command that comes next; false: it cannot be read, or its tag is
-// not the one of its place.
-bool ring_next(struct ring* ring, struct command* command);
+// Reads the command that comes next, which holds until the next one is read;
+// null: it cannot be read, or its tag is not the one of its place.
+const struct command* ring_next(struct ring* ring);
+// All words 0 but the status. (Not by the library, whose loop is one of bytes.)
+void completion_init(struct completion* completion, uint32_t status);
 // Writes the completion of that command, and tells the host.
 void ring_complete(struct ring* ring, struct completion* completion);
 

@@ -6,11 +6,14 @@
 #include "gen/regs.h"
 #include "hardware.h"
 
+// One at a time is written.
+static struct completion completion;
+
 static void cancel_waiting(struct ring* ring) {
   log_event(LOG_CANCEL, ring->head, ring->written);
   const uint32_t end = ring->written;
   while (ring->head != end) {
-    struct completion completion = {.status = STATUS_CANCELLED};
+    completion_init(&completion, STATUS_CANCELLED);
     ring_complete(ring, &completion);
   }
   ring->request = REQUEST_NONE;
@@ -34,12 +37,12 @@ void serve(const struct image_header* image) {
       hw_write(REG_HOST_IRQ, 1);
       continue;
     }
-    struct command command;
-    struct completion completion = {.status = STATUS_REFUSED};
+    const struct command* command = ring_next(&ring);
     bool cancelled = false;
-    if (!ring_next(&ring, &command)) {
-      log_event(LOG_REFUSED, ring.head + 1, command.tag);
-    } else if (command.kind == COMMAND_STOP) {
+    completion_init(&completion, STATUS_REFUSED);
+    if (!command) {
+      log_event(LOG_REFUSED, ring.head + 1, 0);
+    } else if (command->kind == COMMAND_STOP) {
       log_event(LOG_STOP, ring.head, 0);
       log_flush();
       completion.status = STATUS_STOPPED;
@@ -47,7 +50,7 @@ void serve(const struct image_header* image) {
       ring_complete(&ring, &completion);
       return;
     } else {
-      cancelled = program_run(&ring, &command, &completion);
+      cancelled = program_run(&ring, command, &completion);
     }
     if (completion.status != STATUS_DONE) log_flush();
     ring_complete(&ring, &completion);

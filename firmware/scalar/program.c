@@ -152,7 +152,7 @@ static void capture(struct completion* out) {
 
 bool program_run(struct ring* ring, const struct command* c,
                  struct completion* out) {
-  *out = (struct completion){.status = STATUS_REFUSED};
+  completion_init(out, STATUS_REFUSED);
   out->begin = hw_read(REG_MTIME_LO);
   if (!legal(c) || !load_patches(c, ring->image->stride)) {
     log_event(LOG_REFUSED, c->tag, c->kind);

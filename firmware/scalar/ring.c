@@ -5,9 +5,7 @@
 #include "gen/regs.h"
 #include "hardware.h"
 
-// Entries as the copies see them: aligned, in SMEM.
-static struct command read_entry;
-static struct completion written_entry;
+static struct command entry;
 
 _Static_assert(sizeof(struct command) == 4 * ENTRY_WORDS, "an entry");
 _Static_assert(sizeof(struct completion) == 4 * ENTRY_WORDS, "an entry");
@@ -38,20 +36,23 @@ bool ring_poll(struct ring* ring) {
   return ring->written != ring->head || ring->request != REQUEST_NONE;
 }
 
-bool ring_next(struct ring* ring, struct command* command) {
-  if (!hw_copy_in(ring->image->commands, place(ring), &read_entry,
-                  sizeof read_entry)) {
-    return false;
+const struct command* ring_next(struct ring* ring) {
+  if (!hw_copy_in(ring->image->commands, place(ring), &entry, sizeof entry)) {
+    return 0;
   }
-  *command = read_entry;
-  return command->tag == ring->head + 1;
+  return entry.tag == ring->head + 1 ? &entry : 0;
+}
+
+void completion_init(struct completion* completion, uint32_t status) {
+  uint32_t* words = (uint32_t*)completion;
+  for (int i = 0; i < ENTRY_WORDS; i++) words[i] = 0;
+  completion->status = status;
 }
 
 void ring_complete(struct ring* ring, struct completion* completion) {
   completion->tag = ring->head + 1;
-  written_entry = *completion;
-  hw_copy_out(ring->image->completions, place(ring), &written_entry,
-              sizeof written_entry);
+  hw_copy_out(ring->image->completions, place(ring), completion,
+              sizeof *completion);
   ring->head++;
   hw_write(REG_COMPLETED, ring->head);
   hw_write(REG_HOST_IRQ, 1);

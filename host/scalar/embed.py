@@ -23,9 +23,10 @@ def main():
         data = binary.read_bytes()
     words = struct.unpack(f"<{len(data) // 4}I", data)
     lines = [", ".join(f"0x{word:08x}" for word in words[i:i + 8]) for i in range(0, len(words), 8)]
-    args.output.write_text('#include "host/scalar/image.h"\n\nnamespace systole::scalar {\n\n'
-                           f"const std::vector<uint32_t>& {args.function}() {{\n  static const std::vector<uint32_t>& words = *new std::vector<uint32_t>{\n      "
-                           + ",\n      ".join(lines) + "};\n  return words;\n}\n\n}  // namespace systole::scalar\n")
+    out = ['#include "host/scalar/image.h"\n', "namespace systole::scalar {\n",
+           f"const std::vector<uint32_t>& {args.function}() {{", "  static const std::vector<uint32_t>& words = *new std::vector<uint32_t>{",
+           ",\n".join(f"      {line}" for line in lines) + "};", "  return words;", "}\n", "}  // namespace systole::scalar\n"]
+    args.output.write_text("\n".join(out))
 
 
 if __name__ == "__main__":

@@ -93,5 +93,7 @@ def generate(root: pathlib.Path) -> dict:
     out = {"rtl/systole.core": _sources_core(files, number), "rtl/systole_waivers.core": _waivers_core(number),
            "rtl/systole_files.f": "\n".join([*flat, "", *files]) + "\n"}
     for name, preset in presets.load(root)["presets"].items():
+        if preset["chip"]["SmemBytes"]:
+            continue  # its processor is not in the tree
         out[f"rtl/presets/systole_{name}.core"] = _preset_core(name, preset, number)
     return out

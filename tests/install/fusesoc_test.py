@@ -22,7 +22,8 @@ from peakrdl_regblock import udps
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FUSESOC = pathlib.Path(sys.executable).with_name("fusesoc")
-PRESETS = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"]
+PRESETS = [name for name, preset in yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"].items()
+           if not preset["chip"]["SmemBytes"]]  # of others the processor is not in the tree
 ALL = False
 
 

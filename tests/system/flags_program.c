@@ -15,6 +15,7 @@ static uint32_t failed;
 
 static void expect(uint32_t step, bool holds) {
   if (!holds && failed == 0) failed = step;
+  hw_write(REG_STATE, step << 16);
 }
 
 static void wait_until(uint32_t reg, uint32_t bits) {
@@ -32,7 +33,7 @@ int main(void) {
   const uint32_t program[2] = {0x8000, 0};
   expect(1, hw_copy_in(program, 0, descriptors, sizeof descriptors));
   expect(2, !hw_copy_in(program, 4, descriptors, 64));  // not at a beat
-  const uint32_t far[2] = {0, 0x100};
+  const uint32_t far[2] = {0, 0xF};
   expect(3, !hw_copy_in(far, 0, descriptors, 64));
 
   // Nothing runs: dropped.

@@ -305,7 +305,8 @@ TEST_F(Scalar, IssuePortAndFlags) {
   for (const auto& [offset, value] : words) {
     ASSERT_TRUE(sim_->WriteRegister(offset, value).ok());
   }
-  ASSERT_TRUE(sim_->WaitInterrupt(kCycles).ok());
+  ASSERT_TRUE(sim_->WaitInterrupt(kCycles).ok())
+      << "after step " << (*sim_->ReadRegister(csr::kScalarState) >> 16);
   // How far the program came; 0: everything was as it should be.
   EXPECT_EQ(*sim_->ReadRegister(csr::kScalarCompleted), 0u);
   EXPECT_EQ(*sim_->ReadRegister(csr::kScalarState), BOOT_STATE_STOPPED);

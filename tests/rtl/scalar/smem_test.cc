@@ -35,6 +35,7 @@ class Smem : public ::testing::Test {
     random_.seed(seed);
     words_ = {};
     merging_ = kWords;
+    top_.reset();
     context_ = std::make_unique<VerilatedContext>();
     context_->randReset(2);
     context_->randSeed(static_cast<int>(seed) | 1);
