@@ -85,13 +85,13 @@ dma/systole_dma_walk.sv
 dma/systole_tile_loader.sv
 dma/systole_weight_loader.sv
 sequencer/systole_control.sv
-sequencer/systole_descriptor_source.sv
 sequencer/systole_fault.sv
 sequencer/systole_fetch.sv
 sequencer/systole_queue_ram.sv
 sequencer/systole_sequencer.sv
 sequencer/systole_sync.sv
 sequencer/systole_unit_queue.sv
+scalar/systole_descriptor_source.sv
 scalar/systole_issue.sv
 scalar/systole_scalar.sv
 scalar/systole_scalar_copy.sv

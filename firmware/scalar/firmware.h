@@ -38,8 +38,9 @@ void ring_complete(struct ring* ring, struct completion* completion);
 
 // program.c: runs one command. -----------------------------------------------
 
-// From the command to its completion, which has all but its tag. True: the host
-// asked meanwhile to cancel.
+// From the command to its completion, which has all but its tag; before, it is
+// as completion_init makes it with STATUS_REFUSED. True: the host asked
+// meanwhile to cancel.
 bool program_run(struct ring* ring, const struct command* command,
                  struct completion* completion);
 

@@ -22,6 +22,7 @@ static void cancel_waiting(struct ring* ring) {
 void serve(const struct image_header* image) {
   struct ring ring;
   ring_init(&ring, image);
+  completion_init(&completion, STATUS_REFUSED);
   for (;;) {
     if (!ring_poll(&ring)) {
       hw_sleep();
@@ -29,6 +30,7 @@ void serve(const struct image_header* image) {
     }
     if (ring.request == REQUEST_CANCEL) {
       cancel_waiting(&ring);
+      completion_init(&completion, STATUS_REFUSED);
       continue;
     }
     if (ring.request == REQUEST_LOG) {
@@ -39,7 +41,6 @@ void serve(const struct image_header* image) {
     }
     const struct command* command = ring_next(&ring);
     bool cancelled = false;
-    completion_init(&completion, STATUS_REFUSED);
     if (!command) {
       log_event(LOG_REFUSED, ring.head + 1, 0);
     } else if (command->kind == COMMAND_STOP) {
@@ -55,5 +56,6 @@ void serve(const struct image_header* image) {
     if (completion.status != STATUS_DONE) log_flush();
     ring_complete(&ring, &completion);
     if (cancelled) cancel_waiting(&ring);
+    completion_init(&completion, STATUS_REFUSED);  // before the next doorbell
   }
 }

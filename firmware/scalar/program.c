@@ -152,7 +152,6 @@ static void capture(struct completion* out) {
 
 bool program_run(struct ring* ring, const struct command* c,
                  struct completion* out) {
-  completion_init(out, STATUS_REFUSED);
   out->begin = hw_read(REG_MTIME_LO);
   if (!legal(c) || !load_patches(c, ring->image->stride)) {
     log_event(LOG_REFUSED, c->tag, c->kind);
@@ -168,13 +167,13 @@ bool program_run(struct ring* ring, const struct command* c,
   if (c->patch_count != 0) prepare_first(c);
   const bool issue = c->patch_count != 0;
   bool cancelled = false;
-  log_event(LOG_START, c->tag, c->length);
   while (out->runs < c->repeat) {
     hw_write(REG_CORE_CTRL, CORE_CTRL_START | (issue ? CORE_CTRL_ISSUE : 0));
     if (issue) {
       issue_run(c, out->runs);
       if (out->runs > 0 && out->runs + 1 < c->repeat) prepare(c, out->runs + 1);
     }
+    if (out->runs == 0) log_event(LOG_START, c->tag, c->length);
     uint32_t events;
     while (!((events = hw_read(REG_EVENTS)) & (EVENTS_DONE | EVENTS_FAULT))) {
       if (events & EVENTS_DOORBELL) {

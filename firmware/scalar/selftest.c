@@ -39,6 +39,7 @@ bool selftest_core(const struct image_header* image) {
       .repeat = 1,
   };
   struct completion completion;
+  completion_init(&completion, STATUS_REFUSED);
   program_run(&ring, &command, &completion);
   if (completion.status != STATUS_DONE) return false;
   if (image->test_bytes == 0 || image->test_bytes > sizeof result) return false;

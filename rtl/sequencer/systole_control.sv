@@ -137,7 +137,8 @@ module systole_control
 
   systole_sync u_sync (
       .clk_i, .rst_ni, .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
-      .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow), .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
+      .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow),
+      .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
   );
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue

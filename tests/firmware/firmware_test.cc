@@ -47,7 +47,8 @@ class Firmware : public ::testing::Test {
   // One launch on its own.
   completion Launch(const command& c) {
     ring_init(&ring_, &image_);
-    completion out = {};
+    completion out;
+    completion_init(&out, STATUS_REFUSED);
     cancelled_ = program_run(&ring_, &c, &out);
     return out;
   }

@@ -122,9 +122,13 @@ TEST_F(Scalar, LatenciesAreShort) {
   for (const auto& [offset, value] : words) {
     ASSERT_TRUE(sim_->WriteRegister(offset, value).ok());
   }
-  ASSERT_TRUE(sim_->WriteRegister(csr::kCtrl, csr::kCtrlStart).ok());
-  const Times registers = times(sim_->core().cycles());
-  ASSERT_TRUE(sim_->WriteRegister(csr::kIrq, 7).ok());
+  Times registers = {};
+  for (int i = 0; i < 2; i++) {  // the first one waits for the HBM to start
+    retired_.clear();
+    ASSERT_TRUE(sim_->WriteRegister(csr::kCtrl, csr::kCtrlStart).ok());
+    registers = times(sim_->core().cycles());
+    ASSERT_TRUE(sim_->WriteRegister(csr::kIrq, 7).ok());
+  }
 
   Boot();
   for (int i = 0; i < 2; i++) {
@@ -138,8 +142,8 @@ TEST_F(Scalar, LatenciesAreShort) {
         "start; last store to interrupt: %d more\n",
         static_cast<int>(firmware.first - registers.first),
         static_cast<int>(firmware.interrupt - registers.interrupt));
-    EXPECT_LT(firmware.first, registers.first + 350);
-    EXPECT_LT(firmware.interrupt, registers.interrupt + 250);
+    EXPECT_LT(firmware.first, registers.first + 800);
+    EXPECT_LT(firmware.interrupt, registers.interrupt + 300);
   }
 }
 
