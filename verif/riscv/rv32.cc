@@ -276,9 +276,12 @@ void Rv32::WriteCsr(uint32_t number, uint32_t value) {
     case 0x341:
       *csr = value & ~1u;
       break;
-    // Interrupt and five bits of number.
+    // Five bits of number and, as the manual leaves it to the processor, of the
+    // upper bits what 30 and 31 say: none, an interrupt, an internal one.
     case 0x342:
-      *csr = value & 0x8000001Fu;
+      *csr = (value & 0x1Fu) | (value >> 30 == 3   ? 0xFFFFFFE0u
+                                : value >> 30 == 2 ? 0x80000000u
+                                                   : 0u);
       break;
     default:
       *csr = value;
