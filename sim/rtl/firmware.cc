@@ -3,6 +3,7 @@
 //
 // Programs of a chip with a scalar unit: its firmware runs them.
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -42,8 +43,14 @@ absl::Status RtlDevice::ReadCompletion() {
   launched_ = 0;
   if (done->status == STATUS_DONE) return absl::OkStatus();
   if (done->status != STATUS_FAULT) {
-    return absl::InternalError(
-        absl::StrCat("firmware: ", scalar::DescribeCompletion(*done)));
+    std::string text =
+        absl::StrCat("firmware: ", scalar::DescribeCompletion(*done));
+    // It has written its log before such a completion.
+    auto log = queue_->ReadLog(0);
+    if (!log.ok()) return log.status();
+    for (const scalar::LogLine& line : *log)
+      absl::StrAppend(&text, "\n  ", scalar::DescribeLog(line));
+    return absl::InternalError(text);
   }
   FaultState fault;
   fault.cause = static_cast<isa::Fault>(done->cause);
