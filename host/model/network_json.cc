@@ -252,9 +252,10 @@ absl::StatusOr<Layer> ParseLayer(const Json& json, const Network& network) {
   }
   if (!known) fields.Fail(absl::StrCat("has an unknown op '", op, "'"));
 
-  if (const Json* names = fields.Array("inputs")) {
-    if (!TakesInputs(layer.op, names->size()))
-      fields.Fail(absl::StrCat("has ", names->size(), " inputs"));
+  const bool any = layer.op == Op::kConcat;
+  const size_t arity = TakesInputs(layer.op, 2) ? 2 : 1;
+  if (const Json* names =
+          any ? fields.Array("inputs") : fields.Array("inputs", arity)) {
     for (const Json& name : *names) {
       layer.inputs.push_back(FindTensor(
           fields, network, name.is_string() ? name.get<std::string>() : ""));

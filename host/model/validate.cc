@@ -240,7 +240,8 @@ absl::Status CheckLayer(const Network& network, const Layer& layer,
     return t >= 0 && t < static_cast<int>(network.tensors.size());
   };
   if (!TakesInputs(layer.op, layer.inputs.size())) {
-    return Bad(what, layer.inputs.size(), " inputs");
+    return Bad(what, layer.inputs.size(), " inputs instead of ",
+               TakesInputs(layer.op, 2) ? 2 : 1);
   }
   for (int input : layer.inputs) {
     if (!known(input)) return Bad(what, "unknown input tensor");

@@ -116,6 +116,25 @@ TEST(ModelFile, RoundTripInMemoryAndOnDisk) {
   std::remove(path.c_str());
 }
 
+TEST(ModelFile, ConcatenationsOfAnyNumber) {
+  for (const int count : {1, 2, 5}) {
+    Network network = SampleNetwork();
+    Layer layer;
+    layer.name = "beside";
+    layer.op = Op::kConcat;
+    layer.inputs.assign(count, 1);
+    layer.output = static_cast<int>(network.tensors.size());
+    network.tensors.push_back({"wide", 6, 5 * count, 3, 0.1f, -10});
+    network.layers.push_back(layer);
+    const auto bytes = SerializeNetwork(network);
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    const auto again = ParseNetwork(*bytes, "x");
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->layers.back().inputs, layer.inputs);
+    EXPECT_EQ(*SerializeNetwork(*again), *bytes);
+  }
+}
+
 TEST(ModelFile, TheTrainedModelSurvivesARewrite) {
   const absl::StatusOr<Network> network = ReadNetwork(kModel);
   ASSERT_TRUE(network.ok()) << network.status();

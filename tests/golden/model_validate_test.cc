@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "systole/model.h"
 #include "tests/golden/sample_network.h"
@@ -30,6 +32,17 @@ Layer& Conv(Network& n) { return n.layers[0]; }
 Layer& MaxPool(Network& n) { return n.layers[1]; }
 Layer& Add(Network& n) { return n.layers[3]; }
 Layer& Dense(Network& n) { return n.layers[4]; }
+
+// A concatenation, behind all others.
+void Beside(Network& n, std::vector<int> inputs, Tensor output) {
+  Layer layer;
+  layer.name = "beside";
+  layer.op = Op::kConcat;
+  layer.inputs = std::move(inputs);
+  layer.output = static_cast<int>(n.tensors.size());
+  n.tensors.push_back(std::move(output));
+  n.layers.push_back(std::move(layer));
+}
 
 const Rule kRules[] = {
     {"NoInput", [](Network& n) { n.inputs = {6}; }, "no input or output"},
@@ -55,6 +68,22 @@ const Rule kRules[] = {
      "layer 'conv': unknown input"},
     {"OutputUnknown", [](Network& n) { Conv(n).output = -1; },
      "unknown output"},
+    {"ConcatHeight",
+     [](Network& n) {
+       Beside(n, {0, 1}, {"beside", 6, 5, 5, 1, 3});
+     },
+     "layer 'beside': a concatenation keeps height and zero point, 'c' has "
+     "others"},
+    {"ConcatSize",
+     [](Network& n) {
+       Beside(n, {1, 1}, {"beside", 6, 5, 5, 1, -10});
+     },
+     "its inputs are not 'beside' side by side"},
+    {"ConcatNothing",
+     [](Network& n) {
+       Beside(n, {}, {"beside", 6, 5, 5, 1, -10});
+     },
+     "layer 'beside': 0 inputs"},
     {"Arity", [](Network& n) { Add(n).inputs.pop_back(); },
      "1 inputs instead of 2"},
     {"Order", [](Network& n) { std::swap(n.layers[0], n.layers[1]); },
