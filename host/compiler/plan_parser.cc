@@ -23,9 +23,9 @@ constexpr model::Op kOps[] = {model::Op::kConv2D,      model::Op::kDepthwise,
                               model::Op::kAdd,         model::Op::kMul,
                               model::Op::kTable,       model::Op::kConcat};
 
-class Parser : private ir::Reader {
+class PlanParser : private ir::Reader {
  public:
-  explicit Parser(std::string_view text) : Reader(text) {}
+  explicit PlanParser(std::string_view text) : Reader(text) {}
 
   absl::StatusOr<Plan> ReadPlan() {
     Header();
@@ -301,7 +301,7 @@ class Parser : private ir::Reader {
 }  // namespace
 
 absl::StatusOr<Plan> ParsePlan(std::string_view text) {
-  return Parser(text).ReadPlan();
+  return PlanParser(text).ReadPlan();
 }
 
 }  // namespace systole::compiler

@@ -24,9 +24,9 @@ std::string Text(const Access& access) {
   return text + "]";
 }
 
-class Parser : private ir::Reader {
+class SequenceParser : private ir::Reader {
  public:
-  explicit Parser(std::string_view text) : Reader(text) {}
+  explicit SequenceParser(std::string_view text) : Reader(text) {}
 
   absl::StatusOr<Sequence> ReadSequence() {
     Expect("sequence");
@@ -140,7 +140,7 @@ std::string Print(const Sequence& sequence) {
 }
 
 absl::StatusOr<Sequence> ParseSequence(std::string_view text) {
-  return Parser(text).ReadSequence();
+  return SequenceParser(text).ReadSequence();
 }
 
 }  // namespace systole::compiler
