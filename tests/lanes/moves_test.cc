@@ -143,6 +143,17 @@ TEST_P(MovesTest, ReducesByRegions) {
   }
 }
 
+TEST_P(MovesTest, PadsThatCut) {
+  Move("7,9", "5,12", "pad(%x, %y), low=[-1,2], high=[-1,1], interior=[0,0]",
+       "scalar");
+  Move("7,9", "9,14", "pad(%x, %y), low=[-1,-2], high=[-3,-1], interior=[1,1]",
+       "scalar");
+  Move("7,9", "2,5", "pad(%x, %y), low=[3,-5], high=[-8,1], interior=[0,0]",
+       "scalar");
+  Move("7,9", "3,5", "pad(%x, %y), low=[-8,-5], high=[4,1], interior=[0,0]",
+       "scalar");
+}
+
 // More than the unified buffer of mini, 128 KiB, holds.
 TEST_P(MovesTest, InParts) {
   if (std::string(GetParam()) != "mini") return;

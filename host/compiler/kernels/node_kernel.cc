@@ -39,12 +39,18 @@ std::vector<Piece> PiecesOfPad(const Node& node) {
   Piece inside;
   const Ints& shape = node.operands[0].type().shape;
   const Ints strides = ir::StridesOf(node.type.shape);
-  Ints to;
+  const Ints from = ir::StridesOf(shape);
   for (size_t i = 0; i < shape.size(); ++i) {
-    inside.to += a.low[i] * strides[i];
-    to.push_back((a.interior[i] + 1) * strides[i]);
+    // Less than nothing may be added at the ends.
+    const int64_t step = a.interior[i] + 1;
+    const int64_t first = a.low[i] < 0 ? (-a.low[i] + step - 1) / step : 0;
+    const int64_t room = node.type.shape[i] - 1 - a.low[i];
+    const int64_t end = room < 0 ? 0 : std::min(shape[i], room / step + 1);
+    inside.from += first * from[i];
+    inside.to += (a.low[i] + first * step) * strides[i];
+    inside.dimensions.push_back(
+        {std::max<int64_t>(0, end - first), from[i], step * strides[i]});
   }
-  Walk(inside, shape, ir::StridesOf(shape), to);
   return {fill, inside};
 }
 
@@ -118,13 +124,8 @@ bool IsMove(const Node& node) {
     case Op::kHloSlice:
     case Op::kHloReverse:
     case Op::kHloConcatenate:
+    case Op::kHloPad:
       return true;
-    case Op::kHloPad: {
-      const auto& a = node.attr<ir::HloPadAttributes>();
-      const auto inside = [](int64_t v) { return v >= 0; };
-      return std::all_of(a.low.begin(), a.low.end(), inside) &&
-             std::all_of(a.high.begin(), a.high.end(), inside);
-    }
     default:
       return false;
   }
