@@ -109,7 +109,8 @@ class ResNet50(unittest.TestCase):
     def test_as_on_the_cpu(self):
         def results(platform, folder):
             path = pathlib.Path(folder) / f"{platform}.npz"
-            run("keras_resnet50.py", "--size", 64, "--images", 4, "--classes", 10, "--save", path, JAX_PLATFORMS=platform)
+            run("keras_resnet50.py", "--size", 64, "--images", 4, "--classes", 10, "--save", path, JAX_PLATFORMS=platform,
+                SYSTOLE_FALLBACK="error")
             return numpy.load(path)
 
         with tempfile.TemporaryDirectory() as folder:
