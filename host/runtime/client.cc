@@ -139,7 +139,7 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
   }
   KernelExecutor executor(*device.core_, *device.products_);
   absl::StatusOr<PlacedValues> results =
-      executor.Run(*module_, plan_, std::move(values), Constants(device));
+      executor.Run(plan_, std::move(values), Constants(device));
   absl::Status status = results.status();
   for (size_t i = 0; status.ok() && i < results_.size(); ++i) {
     PlacedValue& result = (*results)[i];

@@ -222,8 +222,8 @@ absl::Status KernelExecutor::RunControl(const lanes::PlanStep& step,
 }
 
 absl::StatusOr<PlacedValues> KernelExecutor::Run(
-    const ir::Module& module, const lanes::DevicePlan& plan,
-    PlacedValues inputs, const PlacedValues& constants) {
+    const lanes::DevicePlan& plan, PlacedValues inputs,
+    const PlacedValues& constants) {
   PlacedValues values(plan.slots);
   for (size_t i = 0; i < inputs.size(); ++i)
     values[plan.parameters[i]] = std::move(inputs[i]);

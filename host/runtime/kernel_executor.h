@@ -59,8 +59,7 @@ class KernelExecutor {
 
   // The results, which are on the host or on the device, from the parameters
   // and the plan's constants. Errors name the node, or are those of the device.
-  absl::StatusOr<PlacedValues> Run(const ir::Module& module,
-                                   const lanes::DevicePlan& plan,
+  absl::StatusOr<PlacedValues> Run(const lanes::DevicePlan& plan,
                                    PlacedValues inputs,
                                    const PlacedValues& constants);
   // Brings a value to the host, in the type.

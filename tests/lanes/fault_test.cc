@@ -141,7 +141,7 @@ void ExpectSeen(const char* text, int least, int share,
       values.push_back(runtime::OnHost(input));
     for (const auto& [slot, literal] : plan.constants)
       constants.push_back(runtime::OnHost(literal));
-    const auto results = executor.Run(**module, plan, values, constants);
+    const auto results = executor.Run(plan, values, constants);
     if (!results.ok()) return false;
     for (size_t i = 0; i < results->size(); ++i) {
       const auto literal =
