@@ -4,7 +4,7 @@
 // Refresher of a controller. After a reset it closes and refreshes all banks; then it refreshes one bank at a time, each once a
 // round, tREFI a round on average: a bank without requests if there is one, in advance while the controller has nothing to do, and a
 // bank with requests only when Urgent refreshes are owed.
-// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
+// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
 
 module systole_hbm_refresh
   import systole_hbm_pkg::*;
