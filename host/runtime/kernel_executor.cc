@@ -162,7 +162,7 @@ absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
   PlacedValues constants;
   for (const auto& [slot, literal] : inner.constants)
     constants.push_back(OnHost(literal));
-  return Run(region, inner, std::move(inputs), constants);
+  return Run(inner, std::move(inputs), constants);
 }
 
 // The values of the loop come first, then what the regions read besides.
