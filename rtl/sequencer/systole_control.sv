@@ -135,7 +135,7 @@ module systole_control
       .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none)
   );
 
-  systole_sync u_sync (
+  systole_sync #(.Issue(Issue)) u_sync (
       .clk_i, .rst_ni, .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
       .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow),
       .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)

@@ -7,7 +7,9 @@
 
 module systole_sync
   import systole_isa_pkg::*;
-(
+#(
+    parameter bit Issue = 1'b0  // there is a scalar unit
+) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
     input  logic                               freeze_i,   // nothing is taken or posted any more
@@ -18,7 +20,7 @@ module systole_sync
     output logic [NumQueues:0]                 met_o,      // all of them are there and are taken: 1 is subtracted from each
     input  logic [NumQueues-1:0][NumFlags-1:0] post_i,     // add 1 to each
 
-    // The scalar unit; chips without one: 0.
+    // The scalar unit; without one not looked at, and answered with 0.
     input  systole_bus_pkg::flag_req_t         scalar_i,
     output systole_bus_pkg::flag_rsp_t         scalar_o,
 
@@ -42,6 +44,9 @@ module systole_sync
   logic               high_q, overflow;
   mask_t              scalar_post_q, scalar_take_q;  // of the cycle before
 
+  systole_bus_pkg::flag_req_t scalar;
+  assign scalar = Issue ? scalar_i : '0;
+
   // What was posted in the last cycle and in this one, what is taken from the counts in this cycle.
   mask_t last, now, take;
   always_comb begin
@@ -54,7 +59,7 @@ module systole_sync
     end
     for (int unsigned a = 0; a <= NumQueues; a++) if (taken_q[a]) take |= wait_i[a];
     last |= scalar_post_q;
-    now  |= scalar_i.post;
+    now  |= scalar.post;
     take |= scalar_take_q;
   end
 
@@ -69,8 +74,8 @@ module systole_sync
       if (want_i[a]) free &= ~wait_i[a];
     end
     // The scalar unit comes after the queues, whether they got theirs or not.
-    scalar_o.taken = scalar_i.want != '0 && scalar_take_q == '0 && !stop && (scalar_i.want & ~free) == '0;
-    scalar_o.there = set_q;
+    scalar_o.taken = scalar.want != '0 && scalar_take_q == '0 && !stop && (scalar.want & ~free) == '0;
+    scalar_o.there = Issue ? set_q : '0;
     // The halt comes when no queue wants, posts or has taken anything.
     met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set_q | last)) == '0;
   end
@@ -112,8 +117,8 @@ module systole_sync
       scalar_post_q <= '0;
       scalar_take_q <= '0;
     end else begin
-      scalar_post_q <= freeze_i ? '0 : scalar_i.post;
-      scalar_take_q <= scalar_o.taken ? scalar_i.want : '0;
+      scalar_post_q <= freeze_i ? '0 : scalar.post;
+      scalar_take_q <= scalar_o.taken ? scalar.want : '0;
       for (int unsigned a = 0; a < NumQueues; a++) posted_q[a] <= freeze_i ? '0 : post_i[a];
       taken_q <= met_o;
       if (moved_q) begin
