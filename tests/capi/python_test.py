@@ -53,9 +53,9 @@ class Values(unittest.TestCase):
             self.assertEqual(counters["cycles"], stats.cycles)
             layers, events = rtl.layers(), rtl.timeline()
             self.assertEqual([layer.name for layer in layers], ["conv1.out", "conv2.out", "conv3.out", "dense1.out", "dense2.out"])
-            batch = stats.cycles // 2
+            batch = stats.cycles // 2  # refreshes fall elsewhere in each: one is a little longer
             self.assertAlmostEqual(sum(layer.cycles for layer in layers) / batch, 1, delta=0.01)
-            self.assertTrue(all(event.head <= event.start < event.end <= batch for event in events))
+            self.assertTrue(all(event.head <= event.start < event.end <= 1.02 * batch for event in events))
             self.assertEqual({event.unit for event in events}, {"load", "weight loader", "array", "vector unit", "store"})
             with tempfile.TemporaryDirectory() as folder:
                 for form in ("html", "perfetto", "xspace", "json"):
