@@ -26,10 +26,11 @@ class Sandbox(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name) / "project"
-        for name in ("rtl", "fpga", "scripts", "docs", "verif/formal", "verif/coverage", "host/include"):
+        for name in ("rtl", "firmware", "fpga", "scripts", "docs", "verif/formal", "verif/coverage", "host/include"):
             shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
         (self.root / ".clang-format").write_text((ROOT / ".clang-format").read_text())
-        (self.root / ".venv").symlink_to(ROOT / ".venv")
+        for name in (".venv", ".ibex"):
+            (self.root / name).symlink_to(ROOT / name)
 
     def script(self, *command):
         return run([self.root / "scripts" / "python", *command], cwd=self.root)
@@ -305,6 +306,9 @@ class SetupTest(unittest.TestCase):
             for venv, name in ((".venv", "requirements.txt"), (".venv-jax", "requirements_jax.txt"), (".venv-docs", "requirements_docs.txt")):
                 (folder / venv / "bin").mkdir(parents=True)
                 shutil.copy(ROOT / "scripts" / name, folder / venv / "requirements.txt")
+            (folder / ".ibex").mkdir()
+            digest = re.search(r"(?m)^ibex_sha256=(\w+)$", (ROOT / "scripts/setup.sh").read_text())[1]
+            (folder / ".ibex/sha256").write_text(digest + "\n")
             for name in ("pip", "python"):  # for the header that comes out of a package
                 (folder / ".venv/bin" / name).write_text("#!/bin/sh\nexit 0\n")
                 (folder / ".venv/bin" / name).chmod(0o755)

@@ -127,7 +127,7 @@ MUTANTS = [
     (CROSS, "Random: go_o = !slot_q[RandomSlot+1].write.valid;", "Random: go_o = 1'b1;"),
     (CROSS, "uop_i.scalar[1] + 32'(row_i) * Cols", "uop_i.scalar[1]"),
     (CROSS, "element_q[c][lane1_q]", "element_q[lane1_q][c]"),
-    (RANDOM, "second(x2_q[l]) ^ key_q[3]", "second(x2_q[l]) ^ key_q[2]"),
+    (RANDOM, "second(x2_q[l]) ^ key3_q", "second(x2_q[l]) ^ key2_q"),
     (RANDOM, "p ^ (p >> 15)", "p ^ (p >> 16)"),
     (TOP, "acc_valid[0] && !acc_turn_q ? acc_row[0]", "acc_valid[0] ? acc_row[0]"),
     (TOP, "{ub_valid[u] && tail[OffBits], 1'b1}", "2'b01"),
