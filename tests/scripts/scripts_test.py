@@ -269,6 +269,7 @@ class SynthTest(Sandbox):
         self.edit("verif/synth/ecp5_multiplier.v", "a_wide * b_wide;", "a_wide * b_wide ^ 36'd1;")
         self.edit("verif/synth/synth.yaml", "netlists:\n", "others:\n")
         self.edit("verif/synth/synth.yaml", "  - {top: systole_mxu_array_flat", "netlists:\n  - {top: systole_mxu_array_flat")
+        self.edit("verif/synth/synth.yaml", "  - {name: systole_mxu_array_bf16", "more:\n  - {name: systole_mxu_array_bf16")
         code, output = self.script("verif/synth/synth.py", "--only", "netlists", "--build", self.root / "build")
         self.assertEqual(code, 1, output)
         self.assertRegex(output, r"systole_mxu_array_flat: netlist and RTL differ in cycle \d+")

@@ -9,8 +9,13 @@ multiplexer that an inverted value passes twice).
 """
 
 import dataclasses
+import pathlib
 import re
 import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import cache  # noqa: E402
 
 CYCLES = 20000
 SEED = 1
@@ -97,20 +102,34 @@ def make_module(subjects):
     return "\n".join([*lines, "endmodule", ""])
 
 
-def run(subjects, rtl_arguments, models, work, driver):
-    """Builds and runs the model. Returns (per subject: cycles, faults, faults seen, problems)."""
+def texts(rtl, subjects, sources):
+    """Of the RTL what the subjects and the sources beside it name."""
+    uses = cache.uses(rtl)
+    named = {subject.top for subject in subjects}.union(*(re.findall(r"\bsystole_\w+", source.read_text()) for source in sources))
+    return sorted({text for name in named & set(uses) for text in uses[name]})
+
+
+def run(subjects, rtl, sources, models, work, driver):
+    """Builds and runs the model, or takes what the same texts gave before. Returns (per subject: cycles, faults, faults seen, problems)."""
     netlists, kinds = zip(*map(seed_faults, subjects))
     (work / "netlists.v").write_text("\n".join(netlists))
     (work / "lockstep.sv").write_text(make_module(subjects))
-    command = ["verilator", "--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal", "-Wno-lint",
-               "-Wno-style", "-Wno-MULTITOP", "-CFLAGS", "-O0", "--Mdir", str(work / "obj"), "--top-module", "lockstep",
-               *rtl_arguments, f"+incdir+{models[0].parent}", *map(str, models), str(work / "netlists.v"), str(work / "lockstep.sv"), str(driver)]
-    for step in (command, [str(work / "obj" / "Vlockstep"), str(CYCLES), str(SEED), str(max(map(len, kinds)))]):
-        result = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        if result.returncode != 0:
-            raise RuntimeError(f"{' '.join(step)}\n{result.stdout[-4000:]}")
+    flags = ["--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "fast", "-Wno-fatal", "-Wno-lint", "-Wno-style",
+             "-Wno-MULTITOP", "-CFLAGS", "-O0", "--top-module", "lockstep"]
+    files = [*sources, *models, work / "netlists.v", work / "lockstep.sv", driver]
+    options = [str(CYCLES), str(SEED), *(str(len(seeded)) for seeded in kinds)]
+    entry = cache.Entry("lockstep", cache.version("verilator", "--version"), *flags, *options, *texts(rtl, subjects, sources),
+                        *(path.read_bytes() for path in files))
+    command = ["verilator", *flags, "--Mdir", str(work / "obj"), "-F", str(rtl / "systole.f"), f"+incdir+{models[0].parent}", *map(str, files)]
+    if not entry.restore(work):
+        for step in (command, [str(work / "obj" / "Vlockstep"), *options]):
+            result = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            if result.returncode != 0:
+                raise RuntimeError(f"{' '.join(step)}\n{result.stdout[-4000:]}")
+        (work / "lockstep.txt").write_text(result.stdout)
+        entry.store(work, ["lockstep.txt"])
     # A line for each fault number, 0 first: for each subject the first cycle in which netlist and RTL differed, or -1.
-    first = [[int(cycle) for cycle in line.split()] for line in result.stdout.splitlines()]
+    first = [[int(cycle) for cycle in line.split()] for line in (work / "lockstep.txt").read_text().splitlines()]
 
     report = []
     for index, (subject, seeded) in enumerate(zip(subjects, kinds)):

@@ -116,8 +116,8 @@ def map_netlists(entries, work, pool):
 
 def simulate(entries, work, pool):
     """The lockstep report of the small designs."""
-    sources = list(dict.fromkeys(str(mapper.HERE / source) for entry in entries for source in entry.get("sources", [])))
-    report = lockstep.run(map_netlists(entries, work, pool), ["-F", str(mapper.ROOT / "rtl" / "systole.f"), *sources],
+    sources = list(dict.fromkeys(mapper.HERE / source for entry in entries for source in entry.get("sources", [])))
+    report = lockstep.run(map_netlists(entries, work, pool), mapper.ROOT / "rtl", sources,
                           [ECP5_MODELS, mapper.HERE / "ecp5_multiplier.v"], work, mapper.HERE / "lockstep.cc")
     print("Netlists for ECP5 against the RTL, random inputs")
     for row in report:
