@@ -123,6 +123,10 @@ bench: build ## measure utilisation, memory bandwidth and simulation speed
 profile: tool ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
 	@"$(BUILD)/bin/systole" profile --output "$(BUILD)/reports/profile.html" $(ARGS)
 
+viewers: tool ## read the traces of a profile with the programs that they are for: XProf, and Perfetto's published schema
+	@scripts/setup.sh viewers
+	@.venv-viewers/bin/python tests/profile/viewers_test.py --build "$(BUILD)"
+
 conformance-jax: build ## jax's own cases of its operations on the plugin, against jax on the CPU (ARGS="--every 8 --only gather --failures --help")
 	@.venv-jax/bin/python scripts/conformance/jax_operations.py --build "$(BUILD)" $(ARGS)
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")

@@ -12,10 +12,11 @@
 #   scripts/setup.sh browser    also Chromium, in which the page of `make profile` is tested and drawn for the docs
 #   scripts/setup.sh regress    also lcov, whose genhtml shows line and toggle coverage of `make regress` beside the sources
 #   scripts/setup.sh slurm      also Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
+#   scripts/setup.sh viewers    only XProf and Perfetto's schema, in .venv-viewers, with which `make viewers` reads traces
 #   scripts/setup.sh docs       only what `make site` needs: Doxygen, and Sphinx in .venv-docs
 #
-# Nothing is asked. What it changes: distribution packages, and the folders .venv, .venv-jax, .venv-docs and .ibex of
-# the project.
+# Nothing is asked. What it changes: distribution packages, and the folders .venv, .venv-jax, .venv-docs, .venv-viewers
+# and .ibex of the project.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -40,14 +41,10 @@ packages=(
   python3-venv
 )
 command -v node >/dev/null || packages+=(nodejs)  # the profile's page is tested in it; other distributions of it will do
-requirements=scripts/requirements.txt
-venv=.venv
-# jax and Keras, as their users have them: nothing else of the project is in there.
-jax_requirements=scripts/requirements_jax.txt
-jax_venv=.venv-jax
-# The generator of the site.
-docs_requirements=scripts/requirements_docs.txt
-docs_venv=.venv-docs
+venv=.venv              # tools of the build and the tests, from scripts/requirements.txt
+jax_venv=.venv-jax      # jax and Keras, as their users have them: nothing else of the project is in there
+docs_venv=.venv-docs    # the generator of the site
+viewers_venv=.venv-viewers
 # The C interface between jax and its devices, out of a package that is not installed.
 pjrt_package=xla-cpu-pjrt==0.0.1
 pjrt_member=xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.h
@@ -71,10 +68,10 @@ missing_packages() {
   done
 }
 
-# The virtual environment holds a copy of the requirements that it was made from.
-venv_current() { cmp -s "$requirements" "$venv/requirements.txt"; }
-jax_venv_current() { cmp -s "$jax_requirements" "$jax_venv/requirements.txt"; }
-docs_venv_current() { cmp -s "$docs_requirements" "$docs_venv/requirements.txt"; }
+# requirements VENV: .venv from requirements.txt, .venv-jax from requirements_jax.txt. An environment holds a copy of what it was made
+# from.
+requirements() { local name=${1#.venv}; echo "scripts/requirements${name/-/_}.txt"; }
+venv_current() { cmp -s "$(requirements "$1")" "$1/requirements.txt"; }
 ibex_current() { [ "$(cat $ibex/sha256 2>/dev/null)" = "$ibex_sha256" ]; }
 pjrt_current() { echo "$pjrt_sha256  $pjrt_header" | sha256sum --status --check 2>/dev/null; }
 
@@ -91,28 +88,16 @@ install_packages() {
   "${root[@]}" env "${variables[@]}" apt-get -q install -y --no-install-recommends "$@"
 }
 
-install_venv() {
-  say "making $venv with $(grep -v '^#' "$requirements" | tr '\n' ' ')"
-  rm -rf "$venv"
-  /usr/bin/python3 -m venv --system-site-packages "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
-  cp "$requirements" "$venv/requirements.txt"
-}
-
-install_jax_venv() {
-  say "making $jax_venv with $(grep -v '^#' "$jax_requirements" | tr '\n' ' ')"
-  rm -rf "$jax_venv"
-  /usr/bin/python3 -m venv "$jax_venv"
-  "$jax_venv/bin/pip" install --quiet --disable-pip-version-check -r "$jax_requirements"
-  cp "$jax_requirements" "$jax_venv/requirements.txt"
-}
-
-install_docs_venv() {
-  say "making $docs_venv with $(grep -v '^#' "$docs_requirements" | tr '\n' ' ')"
-  rm -rf "$docs_venv"
-  /usr/bin/python3 -m venv "$docs_venv"
-  "$docs_venv/bin/pip" install --quiet --disable-pip-version-check -r "$docs_requirements"
-  cp "$docs_requirements" "$docs_venv/requirements.txt"
+# make_venv VENV [option of venv]: makes it anew, unless it is what its requirements ask for.
+make_venv() {
+  local from
+  ! venv_current "$1" || return 0
+  from=$(requirements "$1")
+  say "making $1 with $(grep -v '^#' "$from" | tr '\n' ' ')"
+  rm -rf "$1"
+  /usr/bin/python3 -m venv "${@:2}" "$1"
+  "$1/bin/pip" install --quiet --disable-pip-version-check -r "$from"
+  cp "$from" "$1/requirements.txt"
 }
 
 install_pjrt() {
@@ -147,7 +132,7 @@ install_ibex() {
 
 check=no
 python=yes
-docs=no
+only=
 case "${1-}" in
   "") ;;
   run) packages=("${run_packages[@]}"); python=no ;;
@@ -156,9 +141,10 @@ case "${1-}" in
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
   regress) packages+=(lcov) ;;
   slurm) packages+=(munge slurmctld slurmd) ;;
-  docs) docs=yes; packages=(doxygen python3 python3-venv) ;;
+  docs) only=$docs_venv; packages=(doxygen python3 python3-venv) ;;
+  viewers) only=$viewers_venv; packages=(python3 python3-venv) ;;
   waves) packages+=(xvfb) ;;
-  *) die "unknown argument '$1' (--check, run, train, browser, regress, slurm, docs, waves)" ;;
+  *) die "unknown argument '$1' (--check, run, train, browser, regress, slurm, docs, viewers, waves)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"
@@ -170,14 +156,12 @@ if [ "$check" = yes ]; then
     say "missing packages: ${missing[*]}"
     status=1
   fi
-  if ! venv_current; then
-    say "missing: $venv, or it is not made from the present $requirements"
-    status=1
-  fi
-  if ! jax_venv_current; then
-    say "missing: $jax_venv, or it is not made from the present $jax_requirements"
-    status=1
-  fi
+  for folder in $venv $jax_venv; do
+    if ! venv_current $folder; then
+      say "missing: $folder, or it is not made from the present $(requirements $folder)"
+      status=1
+    fi
+  done
   if ! pjrt_current; then
     say "missing: $pjrt_header"
     status=1
@@ -192,11 +176,11 @@ fi
 
 [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
 [ "$python" = yes ] || exit 0
-if [ "$docs" = yes ]; then
-  docs_venv_current || install_docs_venv
+if [ -n "$only" ]; then
+  make_venv "$only"
   exit 0
 fi
-venv_current || install_venv
+make_venv $venv --system-site-packages
 pjrt_current || install_pjrt
 ibex_current || install_ibex
-jax_venv_current || install_jax_venv
+make_venv $jax_venv

@@ -186,7 +186,8 @@ Json PagesJson(const Recording& recording) {
       open[bank] = {event.command.row, event.cycle};
     } else if (command == hbm::RowCmd::kPre) {
       close(bank, event.cycle);
-    } else {  // all banks
+    } else if (command == hbm::RowCmd::kPrea ||
+               command == hbm::RowCmd::kRef) {  // all banks
       for (uint32_t b = first; b < first + hbm::kBanks; ++b)
         close(b, event.cycle);
     }

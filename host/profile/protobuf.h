@@ -11,6 +11,7 @@
 #define SYSTOLE_HOST_PROFILE_PROTOBUF_H_
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,12 @@ class Message {
     for (int i = 0; i < 64; i += 8)
       bytes_.push_back(static_cast<char>(value >> i));
     return *this;
+  }
+  Message& Double(uint32_t field, double value) {
+    uint64_t bits;
+    static_assert(sizeof(bits) == sizeof(value));
+    std::memcpy(&bits, &value, sizeof(bits));
+    return Fixed64(field, bits);
   }
   Message& Text(uint32_t field, std::string_view text) {
     Varint(field << 3 | 2);

@@ -130,6 +130,57 @@ class Line {
   Message line_;
 };
 
+// The plane's names of statistics; XProf knows them by these.
+class Stats {
+ public:
+  Message Of(const char* name, uint64_t value) {
+    return Message().Uint(1, Id(name)).Uint(3, value);
+  }
+  Message Of(const char* name, double value) {
+    return Message().Uint(1, Id(name)).Double(2, value);
+  }
+  Message Of(const char* name, const std::string& value) {
+    return Message().Uint(1, Id(name)).Text(5, value);
+  }
+  Message OfBytes(const char* name, const Message& value) {
+    return Message().Uint(1, Id(name)).Sub(6, value);
+  }
+  const std::map<std::string, uint64_t>& names() const { return names_; }
+
+ private:
+  uint64_t Id(const char* name) {
+    return names_.emplace(name, names_.size() + 1).first->second;
+  }
+  std::map<std::string, uint64_t> names_;
+};
+
+// What XProf's pages of operations count: a layer's multiplications and bytes.
+void AddOperation(const ProgramProfile& p, size_t layer, uint64_t program,
+                  int beat_bytes, Stats& stats, Message& metadata) {
+  enum { kRead = 1, kWrite = 2, kHbm = 1 };
+  const LayerInfo& info = p.program->layers[layer];
+  const LayerCycles& cycles = p.analysis.layers[layer];
+  const auto moved = [&](Unit unit) {
+    return cycles.of(unit, Cause::kWork) * static_cast<uint64_t>(beat_bytes);
+  };
+  const uint64_t read = moved(Unit::kWeight) + moved(Unit::kLoad),
+                 written = moved(Unit::kStore);
+  const auto access = [](uint64_t operation, uint64_t bytes) {
+    return Message().Uint(1, operation).Uint(2, kHbm).Uint(3, bytes);
+  };
+  metadata.Sub(5, stats.Of("hlo_category", info.op))
+      .Sub(5, stats.Of("tf_op", absl::StrCat(info.name, ":", info.op)))
+      .Sub(5, stats.Of("program_id", program))
+      .Sub(5, stats.Of("symbol_id", uint64_t{layer + 1}))
+      .Sub(5, stats.Of("flops", static_cast<uint64_t>(2 * info.macs)))
+      .Sub(5, stats.Of("model_flops", static_cast<uint64_t>(2 * info.macs)))
+      .Sub(5, stats.Of("bytes_accessed", read + written))
+      .Sub(5, stats.OfBytes("memory_access_breakdown",
+                            Message()
+                                .Sub(1, access(kRead, read))
+                                .Sub(1, access(kWrite, written))));
+}
+
 }  // namespace
 
 std::string NameOf(const Program& program, size_t descriptor) {
@@ -207,21 +258,38 @@ std::string PerfettoTraceOf(const Profile& profile) {
 }
 
 std::string XSpaceOf(const Profile& profile) {
+  const Preset& preset = *profile.preset;
   Message plane;
   plane.Uint(1, 1).Text(2, "/device:TPU:0");
-  std::map<std::string, uint64_t> names;
-  const auto id = [&names](const std::string& name) {
-    return names.emplace(name, names.size() + 1).first->second;
+  Stats stats;
+  uint64_t ids = 0;
+  Message metadata;  // of all events
+  const auto describe = [&](uint64_t id, Message entry) {
+    metadata.Sub(4, Message().Uint(1, id).Sub(2, entry));  // a map's entry
   };
-  Line layers(1, "XLA Ops");
+  std::map<std::string, uint64_t> names;  // of descriptors
+  Line layers(1, "XLA Ops"), modules(2, "XLA Modules"), steps(3, "Steps");
   std::map<std::pair<int, int>, Line> lines;
-  uint64_t offset = 0;
+  uint64_t offset = 0, number = 0;
   for (const ProgramProfile& p : profile.programs) {
+    const uint64_t end = offset + p.recording->cycles;
+    ++number;
+    modules.Add(++ids, offset, end);
+    describe(ids, Message()
+                      .Uint(1, ids)
+                      .Text(2, absl::StrCat(profile.model, "(", number, ")"))
+                      .Sub(5, stats.Of("program_id", number)));
     for (size_t l = 0; l < p.analysis.layers.size(); ++l) {
       const LayerCycles& layer = p.analysis.layers[l];
-      if (layer.last != 0)
-        layers.Add(id(p.program->layers[l].name), offset + layer.first,
-                   offset + layer.last + 1);
+      if (layer.last == 0) continue;
+      const LayerInfo& info = p.program->layers[l];
+      layers.Add(++ids, offset + layer.first, offset + layer.last + 1);
+      Message entry;
+      entry.Uint(1, ids)
+          .Text(2, absl::StrCat(info.name, " = ", info.op, " ", info.shape))
+          .Text(4, info.name);
+      AddOperation(p, l, number, preset.beat_bytes(), stats, entry);
+      describe(ids, entry);
     }
     const std::vector<int> rows = RowsOf(*p.program, *p.recording);
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -232,19 +300,34 @@ std::string XSpaceOf(const Profile& profile) {
       const auto line = lines.try_emplace(
           {q, rows[i]}, 100 + q * kMaxRows + rows[i],
           rows[i] == 0 ? unit : absl::StrCat(unit, " ", rows[i] + 1));
-      line.first->second.Add(id(NameOf(*p.program, i)),
+      const std::string name = NameOf(*p.program, i);
+      const auto [known, fresh] = names.emplace(name, ids + 1);
+      if (fresh) describe(++ids, Message().Uint(1, ids).Text(2, name));
+      line.first->second.Add(known->second,
                              offset + p.recording->descriptors[i].start,
                              offset + p.recording->descriptors[i].end + 1);
     }
-    offset += p.recording->cycles;
+    offset = end;
   }
-  plane.Sub(3, layers.message());
+  steps.Add(++ids, 0, offset);  // all programs of a batch are a step
+  describe(ids, Message().Uint(1, ids).Text(2, "0").Text(4, "0"));
+  plane.Sub(3, layers.message())
+      .Sub(3, modules.message())
+      .Sub(3, steps.message());
   for (const auto& [key, line] : lines) plane.Sub(3, line.message());
-  for (const auto& [name, number] : names) {  // a map's entry: key, value
-    plane.Sub(4, Message().Uint(1, number).Sub(
-                     2, Message().Uint(1, number).Text(2, name)));
+  // At a cycle a nanosecond.
+  plane
+      .Sub(6, stats.Of("peak_teraflops_per_second",
+                       2e-3 * preset.rows * preset.cols))
+      .Sub(6, stats.Of("peak_hbm_bw_gigabytes_per_second",
+                       1.0 * preset.beat_bytes()))
+      .Sub(6, stats.Of("device_type_string",
+                       absl::StrCat("Systole ", std::string(preset.name))));
+  for (const auto& [name, id] : stats.names()) {
+    plane.Sub(
+        5, Message().Uint(1, id).Sub(2, Message().Uint(1, id).Text(2, name)));
   }
-  return Message().Sub(1, plane).bytes();
+  return Message().Text(1, plane.bytes() + metadata.bytes()).bytes();
 }
 
 }  // namespace systole::profile

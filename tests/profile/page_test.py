@@ -14,6 +14,8 @@ import sys
 import tempfile
 import unittest
 
+import yaml
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SYSTOLE = None  # the program
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -142,13 +144,34 @@ class PageTest(unittest.TestCase):
 
     def test_xspace(self):
         plane = fields(fields(self.files["xplane.pb"].read_bytes())[1][0])
-        names = {entry[1][0]: fields(entry[2][0])[2][0].decode() for entry in map(fields, plane[4])}
-        lines = {line[2][0].decode(): line[4] for line in map(fields, plane[3])}
+        entries = {entry[1][0]: fields(entry[2][0]) for entry in map(fields, plane[4])}
+        lines = {line[2][0].decode(): [fields(event) for event in line[4]] for line in map(fields, plane[3])}
+        self.assertEqual({event[1][0] for events in lines.values() for event in events}, set(entries))
         descriptors = self.program["descriptors"]
-        events = [fields(event) for name, events in lines.items() if name != "XLA Ops" for event in events]
+        events = [event for name, events in lines.items() if name not in ("XLA Ops", "XLA Modules", "Steps") for event in events]
         known = sorted((s * 1000, (e + 1 - s) * 1000) for s, e, row in zip(descriptors["start"], descriptors["end"], descriptors["row"]) if row >= 0)
         self.assertEqual(sorted((e[2][0], e[3][0]) for e in events), known)
-        self.assertEqual([names[fields(e)[1][0]] for e in lines["XLA Ops"]], [layer["name"] for layer in self.program["layers"]])
+        names = {entry[1][0]: fields(entry[2][0])[2][0].decode() for entry in map(fields, plane[5])}
+        operations = [entries[event[1][0]] for event in lines["XLA Ops"]]
+        self.assertEqual([operation[4][0].decode() for operation in operations], [layer["name"] for layer in self.program["layers"]])
+        counts = [{names[stat[1][0]]: stat[3][0] for stat in map(fields, operation[5]) if stat[3]} for operation in operations]
+        self.assertEqual([count["flops"] for count in counts], [2 * layer["macs"] for layer in self.program["layers"]])
+        self.assertEqual([count["bytes_accessed"] for count in counts],
+                         [self.data["beat"] * (layer["weights"] + layer["activations"]) for layer in self.program["layers"]])
+        for name in ("XLA Modules", "Steps"):
+            self.assertEqual([(event[2], event[3]) for event in lines[name]], [([0], [1000 * self.program["cycles"]])])
+
+    def test_pages_of_the_hbm(self):
+        """A refresh of one bank leaves the open pages of the others: between two of a bank, and nowhere twice."""
+        pages = self.program["pages"]
+        rows = [pages[i:i + 4] for i in range(0, len(pages), 4)]
+        self.assertTrue(rows)
+        for bank in {row[0] for row in rows}:
+            times = sorted((first, last) for b, _, first, last in rows if b == bank)
+            self.assertTrue(all(before[1] <= after[0] for before, after in zip(times, times[1:])), bank)
+        timing = yaml.safe_load((ROOT / "docs/spec/hbm.yaml").read_text())["timings"]
+        shortest = min(last - first for _, _, first, last in rows if last < self.program["cycles"])
+        self.assertGreaterEqual(shortest, next(time["value"] for time in timing if time["name"] == "tRAS"))
 
     def test_run_has_layers(self):
         """systole run says of each layer of a model how long it took and what else the array did."""

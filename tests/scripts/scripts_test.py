@@ -302,9 +302,10 @@ class SetupTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "scripts").mkdir()
-            for name in ("setup.sh", "requirements.txt", "requirements_jax.txt", "requirements_docs.txt"):
+            shutil.copy(ROOT / "scripts/setup.sh", folder / "scripts/setup.sh")
+            for venv in (".venv", ".venv-jax", ".venv-docs", ".venv-viewers"):
+                name = f"requirements{venv.removeprefix('.venv').replace('-', '_')}.txt"
                 shutil.copy(ROOT / "scripts" / name, folder / "scripts" / name)
-            for venv, name in ((".venv", "requirements.txt"), (".venv-jax", "requirements_jax.txt"), (".venv-docs", "requirements_docs.txt")):
                 (folder / venv / "bin").mkdir(parents=True)
                 shutil.copy(ROOT / "scripts" / name, folder / venv / "requirements.txt")
             (folder / ".ibex").mkdir()

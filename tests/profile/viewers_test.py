@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""The traces of systole profile, read by the programs that they are for: XProf's own conversion, Perfetto's published schema."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from google.protobuf import unknown_fields
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+from xprof.convert import raw_to_tool_data
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+
+
+def rows(table):
+    """A table of XProf as a dictionary a row."""
+    names = [column["id"] for column in table["cols"]]
+    return [dict(zip(names, (cell["v"] for cell in row["c"]))) for row in table["rows"]]
+
+
+class ViewersTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        run = pathlib.Path(cls.folder.name) / "plugins/profile/run"  # where TensorBoard looks
+        run.mkdir(parents=True)
+        cls.xspace, cls.perfetto, data = run / "host.xplane.pb", run / "run.pftrace", run / "data.json"
+        subprocess.run([BUILD / "bin/systole", "profile", "--quiet", "-o", run / "page.html", "--xspace", cls.xspace, "--perfetto", cls.perfetto,
+                        "--json", data], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        cls.data = json.loads(data.read_text())
+        cls.program = cls.data["programs"][0]
+
+    def tool(self, name):
+        return json.loads(raw_to_tool_data.xspace_to_tool_data([str(self.xspace)], name, {})[0])
+
+    def test_trace_viewer(self):
+        """All descriptors and layers, with their times in microseconds."""
+        everything = self.tool("trace_viewer")["traceEvents"]
+        lines = {event["tid"]: event["args"]["name"] for event in everything if event.get("name") == "thread_name"}
+        events = [event for event in everything if event.get("ph") == "X"]
+        units = sum(lines[event["tid"]].rstrip(" 0123456789") in self.data["units"] for event in events)
+        self.assertEqual(units, sum(row >= 0 for row in self.program["descriptors"]["row"]))
+        conv2 = next(event for event in events if event["name"] == "conv2")
+        layer = self.program["layers"][1]
+        self.assertAlmostEqual(conv2["dur"], (layer["last"] + 1 - layer["first"]) / 1000, places=3)
+
+    def test_operations(self):
+        """Each layer is an operation; its share of the peak is what the profile says."""
+        found = {row["hlo_op_name"]: row for row in rows(self.tool("hlo_stats"))}
+        self.assertEqual(set(found), {layer["name"] for layer in self.program["layers"]})
+        for layer in self.program["layers"]:
+            self.assertEqual(found[layer["name"]]["category"], layer["op"])
+        profile = self.tool("op_profile")["byProgram"]["metrics"]
+        self.assertEqual(profile["rawFlops"], sum(2 * layer["macs"] for layer in self.program["layers"]))
+        self.assertGreater(profile["flops"], 0.5)
+        self.assertLess(profile["flops"], 1.0)
+        self.assertGreater(profile["bandwidthUtils"][0], 0.01)
+
+    def test_roofline(self):
+        table = self.tool("roofline_model")[0]
+        self.assertEqual(float(table["p"]["peak_flop_rate"]), 2 * self.data["rows"] * self.data["cols"])
+        self.assertEqual(table["p"]["device_type"], f"Systole {self.data['preset']}")
+        self.assertLessEqual({layer["name"] for layer in self.program["layers"]}, {row["operation"] for row in rows(table)})
+
+    def test_overview(self):
+        busy = self.tool("overview_page")[0]["p"]["device_duty_cycle_percent"]
+        self.assertGreater(float(busy.rstrip("%")), 90)
+
+    def test_perfetto(self):
+        trace = perfetto_trace_pb2.Trace.FromString(self.perfetto.read_bytes())
+        events = [packet.track_event for packet in trace.packet if packet.HasField("track_event")]
+        kinds = perfetto_trace_pb2.TrackEvent.Type
+        begins = [event for event in events if event.type == kinds.TYPE_SLICE_BEGIN]
+        self.assertEqual(len(begins), sum(event.type == kinds.TYPE_SLICE_END for event in events))
+        self.assertLessEqual({layer["name"] for layer in self.program["layers"]}, {event.name for event in begins})
+        tracks = {packet.track_descriptor.uuid for packet in trace.packet if packet.HasField("track_descriptor")}
+        self.assertLessEqual({event.track_uuid for event in events}, tracks)
+        messages = [trace, *trace.packet, *events]
+        self.assertEqual(sum(len(unknown_fields.UnknownFieldSet(message)) for message in messages), 0)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    args, rest = parser.parse_known_args()
+    BUILD = args.build.resolve()
+    runner = unittest.TextTestRunner(stream=sys.stdout, verbosity=2)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # XProf tells every step there
+    unittest.main(argv=[sys.argv[0], *rest], testRunner=runner)
