@@ -59,7 +59,7 @@ def reproduction(folder, words, output):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True)
-    parser.add_argument("--jobs", default="2")
+    parser.add_argument("--jobs", type=int, default=2, help="cores")
     parser.add_argument("--unit", help="a folder of tests/ or tests/rtl/, mxu for one")
     parser.add_argument("--all", action="store_true", help="of a unit: also what takes long")
     args, rest = parser.parse_known_args()
@@ -73,7 +73,7 @@ def main():
             print(f"make test: {error}", file=sys.stderr)
             return 2
         target = f"{unit.relative_to(ROOT)}/all"
-        if subprocess.run(["ninja", "-C", args.build, "-j", args.jobs, target], check=False).returncode != 0:
+        if subprocess.run(["ninja", "-C", args.build, "-j", str(args.jobs), target], check=False).returncode != 0:
             return 1
         folder = pathlib.Path(args.build) / unit.relative_to(ROOT)
         if not args.all:
@@ -83,7 +83,8 @@ def main():
     report = build / "reports" / "tests.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    command = ["ctest", "--test-dir", str(folder), "-j", args.jobs, "--output-on-failure", "--no-tests=error",
+    # One more than there are cores: some tests wait for most of their time.
+    command = ["ctest", "--test-dir", str(folder), "-j", str(args.jobs + 1), "--output-on-failure", "--no-tests=error",
                "--output-junit", str(report), *rest]
     environment = {"SYSTOLE_WAVES": str(build / "waves" / "tests"), **os.environ}
     result = subprocess.run(command, check=False, env=environment)
