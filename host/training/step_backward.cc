@@ -10,14 +10,6 @@ namespace systole::training {
 
 using compiler::CeilDiv;
 
-void StepBuilder::NormBackward(int i) {
-  NormPass(i, "bn_back_collect", /*with_da=*/true, /*by_line=*/true, nullptr,
-           4);
-  NormFinish(i, "bn_back_finish");
-  NormPass(i, "bn_back_apply", /*with_da=*/true, /*by_line=*/false,
-           &layout_.layers[i].dz, 4);
-}
-
 void StepBuilder::BiasGradient(int i) {
   const LayerLayout& p = layout_.layers[i];
   BeginOp(i, Phase::kWeightGradient);

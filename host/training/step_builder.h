@@ -54,14 +54,23 @@ class StepBuilder {
 
   // step_forward.cc
   void Forward(int i);
-  void Collect(int i, int64_t tile, int64_t acc, int64_t z, int64_t images,
-               int64_t line, int64_t lines, bool first);
-  void Softmax(int64_t acc, int64_t first, int64_t images);
-  void NormFinish(int i, const char* kernel);
+  void KeepSums(int i, int64_t tile, int64_t acc, int64_t z, int64_t images,
+                int64_t line, int64_t lines);
+
+  // step_norm.cc
+  void NormForward(int i);
+  void NormBackward(int i);
+  void NormTiles(int i, const char* kernel, int64_t z = -1);
+  // What a pass adds up over the positions: nothing; what begins at +0, or at
+  // +0 with the first position's z as its shift.
+  enum class Sums { kNone, kFromZero, kShifted };
   // Runs `kernel` over blocks of positions of a layer's output: loads of z (and
   // da), a store of the result when `result` is not nullptr.
-  void NormPass(int i, const char* kernel, bool with_da, bool by_line,
+  void NormPass(int i, const char* kernel, Phase phase, Sums sums,
                 const ImageTensor* result, int64_t cycles_a_row);
+  int64_t WideColumns(int i) const;
+  int64_t WideBytes(int64_t columns) const;
+  compiler::Access WideAccess() const;
 
   // step_pool.cc
   void PoolForward(int i);
@@ -88,7 +97,6 @@ class StepBuilder {
   }
 
   // step_backward.cc
-  void NormBackward(int i);
   void BiasGradient(int i);
   void WeightGradient(int i);
   // Inputs of a weight gradient in the unified buffer, `bytes` an image, from
@@ -165,6 +173,7 @@ class StepBuilder {
   Program program_;
   absl::Status status_;
   int64_t params_ub_ = 0, powers_ub_ = 0;
+  int64_t wide_ub_ = 0, wide_bytes_ = 0;  // statistics and sums, by lane
   int64_t work_base_ = 0, work_half_ = 0, work_at_ = 0, work_end_ = 0;
   int half_ = 0;
   int64_t bank_ = 0;

@@ -56,7 +56,7 @@ void StepBuilder::Forward(int i) {
                  pass > 0 ? isa::Matmul::kAccumulate : 0);
         }
         if (l.normed) {
-          Collect(i, t, acc, out_slot[turn], n, y, ny, n0 == 0 && y == 0);
+          KeepSums(i, t, acc, out_slot[turn], n, y, ny);
         } else {
           const int64_t params = ParamBlock(i, 0);
           Run("softmax",
@@ -83,102 +83,29 @@ void StepBuilder::Forward(int i) {
     Run("softmax_finish", {{"params", params}}, {ParamAccess(params)}, 100);
     return;
   }
-  NormFinish(i, options_.forward_only ? "bn_running" : "bn_finish");
-  NormPass(i, "bn_relu", /*with_da=*/false, /*by_line=*/false,
-           l.pooled() ? &p.a : &layout_.layers[i + 1].in, 2);
+  NormForward(i);
 }
 
-void StepBuilder::Collect(int i, int64_t tile, int64_t acc, int64_t z,
-                          int64_t images, int64_t line, int64_t lines,
-                          bool first) {
+void StepBuilder::KeepSums(int i, int64_t tile, int64_t acc, int64_t z,
+                           int64_t images, int64_t line, int64_t lines) {
   const Layer& l = layers_[i];
   const LayerLayout& p = layout_.layers[i];
-  const int64_t cols = TileCols(l.co, tile), params = ParamBlock(i, tile);
+  const int64_t cols = TileCols(l.co, tile);
   const int64_t runs = l.dense ? 1 : images;
-  const int64_t width = l.dense ? images : l.ow;
+  const int64_t rows = l.dense ? images : l.ow * lines;
   const int64_t pitch = l.dense ? p.z.pitch : 2 * l.co;
-  const int64_t rows = width * lines;
   for (int64_t n = 0; n < runs; ++n) {
     const int64_t dst =
         z + n * p.z.pitch + 2 * (line * l.ow * l.co + tile * L());
     const int64_t from = acc + n * rows;
-    Run(first && n == 0 ? "bn_collect_first" : "bn_collect",
-        {{"params", params},
-         {"src", from},
+    Run("acc_bf16",
+        {{"acc", from},
          {"dst", dst},
          {"pitch", pitch},
-         {"width", width},
-         {"lines", lines},
+         {"rows", rows},
          {"cols", cols}},
-        {ParamAccess(params), AccRows(from, rows),
-         UbRows(dst, 2 * cols, rows, pitch, true)},
-        60 + CeilDiv(width, 8) * lines * 20);
-  }
-}
-
-void StepBuilder::NormFinish(int i, const char* kernel) {
-  for (int64_t t = 0; t < layout_.layers[i].slab.tiles; ++t) {
-    const int64_t params = ParamBlock(i, t);
-    Run(kernel, {{"params", params}, {"inv_n", InvN(i)}}, {ParamAccess(params)},
-        150);
-  }
-}
-
-void StepBuilder::NormPass(int i, const char* kernel, bool with_da,
-                           bool by_line, const ImageTensor* result,
-                           int64_t cycles_a_row) {
-  const Layer& l = layers_[i];
-  const LayerLayout& p = layout_.layers[i];
-  BeginOp(i, with_da ? Phase::kNormBackward : Phase::kForward);
-  const int64_t tensors = 1 + (with_da ? 1 : 0) + (result != nullptr ? 1 : 0);
-  int64_t images =
-      std::min(options_.batch, work_bytes() / (2 * tensors * p.z.pitch));
-  if (l.dense && images >= 8) images -= images % 8;
-  if (images < 1 || (l.dense && images < std::min<int64_t>(8, options_.batch)))
-    return Fail(absl::ResourceExhaustedError(absl::StrFormat(
-        "%s: an image does not fit the unified buffer of preset '%s'", l.name,
-        preset_.name)));
-  int64_t z[2], da[2] = {0, 0}, out[2] = {0, 0};
-  for (int s = 0; s < 2; ++s) {
-    z[s] = Allocate(images * p.z.pitch);
-    if (with_da) da[s] = Allocate(images * p.z.pitch);
-    if (result != nullptr) out[s] = Allocate(images * p.z.pitch);
-  }
-  int turn = 0;
-  for (int64_t n0 = 0; n0 < options_.batch; n0 += images, turn ^= 1) {
-    const int64_t n = std::min(images, options_.batch - n0);
-    LoadImages(p.z, n0, n, z[turn]);
-    if (with_da) LoadImages(p.da, n0, n, da[turn]);
-    // Where images follow without a gap they are one.
-    const bool joined = !l.dense && p.z.pitch == p.z.bytes;
-    const int64_t runs = l.dense || joined ? 1 : n;
-    const int64_t width = l.dense ? n : l.ow;
-    const int64_t lines = l.dense ? 1 : joined ? n * l.oh : l.oh;
-    const int64_t pitch = l.dense ? p.z.pitch : 2 * l.co;
-    const int64_t rows = width * lines;
-    for (int64_t t = 0; t < p.slab.tiles; ++t) {
-      const int64_t params = ParamBlock(i, t), len = 2 * TileCols(l.co, t);
-      for (int64_t r = 0; r < runs; ++r) {
-        const int64_t at = r * p.z.pitch + 2 * t * L();
-        Args args = {{"params", params}, {"src", z[turn] + at},
-                     {"pitch", pitch},   {"width", width},
-                     {"lines", lines},   {"cols", TileCols(l.co, t)}};
-        std::vector<Access> accesses = {
-            ParamAccess(params), UbRows(z[turn] + at, len, rows, pitch, false)};
-        if (with_da) {
-          args.push_back({"da", da[turn] + at});
-          accesses.push_back(UbRows(da[turn] + at, len, rows, pitch, false));
-        }
-        if (result != nullptr) {
-          args.push_back({"dst", out[turn] + at});
-          accesses.push_back(UbRows(out[turn] + at, len, rows, pitch, true));
-        }
-        const int64_t groups =
-            by_line ? lines * CeilDiv(width, 8) : CeilDiv(rows, 8);
-        Run(kernel, args, std::move(accesses), 60 + 8 * groups * cycles_a_row);
-      }
-    }
-    if (result != nullptr) StoreImages(*result, n0, n, out[turn]);
+        {AccRows(from, rows), UbRows(dst, 2 * cols, rows, pitch, true)},
+        30 + rows);
   }
 }
 

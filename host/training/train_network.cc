@@ -27,6 +27,15 @@ void Plan(int64_t size, int64_t kernel, int64_t stride, Padding padding,
 
 }  // namespace
 
+int64_t PositionsInRow(const Layer& layer) {
+  constexpr int64_t kMost = 8, kElements = 128;
+  int64_t count = layer.dense ? 1 : kMost;
+  while (count > 1 &&
+         (count * layer.co > kElements || layer.positions() % count != 0))
+    count /= 2;
+  return count;
+}
+
 Layer ConvLayer(const std::string& name, int64_t h, int64_t w, int64_t ci,
                 int64_t kernel, int64_t stride, int64_t co) {
   Layer l;

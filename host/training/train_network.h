@@ -56,6 +56,10 @@ struct Layer {
   int64_t macs() const { return positions() * contraction() * co; }
 };
 
+// How many positions of a layer's output lie in one row of batch norm's passes:
+// P of docs/training.md, the same at all presets.
+int64_t PositionsInRow(const Layer& layer);
+
 // "same" padding as TensorFlow's.
 Layer ConvLayer(const std::string& name, int64_t h, int64_t w, int64_t ci,
                 int64_t kernel, int64_t stride, int64_t co);

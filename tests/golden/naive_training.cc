@@ -37,14 +37,27 @@ float InOrder(const std::vector<float>& p) {
 
 using Next = std::function<float(float p, int64_t position)>;
 
+// P of docs/training.md.
+int PositionsInRow(const NaiveLayer& l, Slip slip) {
+  if (l.kernel == 0 || slip == Slip::kEightPartials) return 1;
+  const int most = slip == Slip::kPartialsOfWideRows ? 256 : 128;
+  int best = 1;
+  for (int p = 2; p <= 8; p *= 2) {
+    const bool whole = l.OutHeight() * l.OutWidth() % p == 0;
+    if (whole && p * l.filters <= most) best = p;
+  }
+  return best;
+}
+
 float PositionSum(const NaiveLayer& l, Slip slip, const Next& next) {
-  std::vector<float> p(8, 0.0f);
+  std::vector<float> p(8 * PositionsInRow(l, slip), 0.0f);
+  const int64_t partials = static_cast<int64_t>(p.size());
   int64_t position = 0;
   for (int n = 0; n < l.batch; ++n) {
     for (int y = 0; y < l.OutHeight(); ++y) {
       for (int x = 0; x < l.OutWidth(); ++x, ++position) {
-        int64_t i = l.kernel == 0 ? n % 8 : x % 8;
-        if (slip == Slip::kPartialsByPosition) i = position % 8;
+        int64_t i = l.kernel == 0 ? n % 8 : (y * l.OutWidth() + x) % partials;
+        if (slip == Slip::kPartialsOfBatch) i = position % partials;
         p[i] = next(p[i], position);
       }
     }

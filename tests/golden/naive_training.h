@@ -19,7 +19,9 @@ enum class Slip {
   kNone,
   // Sums.
   kNoFill,
-  kPartialsByPosition,  // position in the batch, not in the line
+  kPartialsOfBatch,     // position in the batch, not in the image
+  kEightPartials,       // whatever the channels
+  kPartialsOfWideRows,  // more elements than a row has
   kPartialsInOrder,     // p[0] + p[1] + ...
   kLanesInOrder,
   // Forward.

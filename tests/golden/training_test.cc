@@ -38,6 +38,9 @@ TrainingNetwork FullImages() { return {4, 6, 2, {{3, 1, 3}, {0, 1, 4}}}; }
 // For two samples the three terms of dz cancel but for roundings.
 TrainingNetwork Hidden() { return {1, 50, 1, {{0, 1, 200}, {0, 1, 4}}}; }
 
+// Rows of four positions, 96 elements; eight would be 192.
+TrainingNetwork Wide() { return {8, 8, 1, {{3, 1, 24}, {0, 1, 4}}}; }
+
 TrainingNetwork OneLayer() { return {1, 13, 1, {{0, 1, 8}}}; }
 
 int64_t Differences(const float* a, const float* b, int64_t count) {
@@ -147,6 +150,7 @@ TEST(TrainingStep, IsTheNaiveOneToTheBit) {
     EXPECT_EQ(TwoSteps(Small(), 11, optimiser, Slip::kNone), "");
     EXPECT_EQ(TwoSteps(Hidden(), 2, optimiser, Slip::kNone), "");
     EXPECT_EQ(TwoSteps(FullImages(), 8, optimiser, Slip::kNone), "");
+    EXPECT_EQ(TwoSteps(Wide(), 3, optimiser, Slip::kNone), "");
     EXPECT_EQ(TwoSteps(Odd(), 3, optimiser, Slip::kNone), "");
     EXPECT_EQ(TwoSteps(OneLayer(), 19, optimiser, Slip::kNone), "");
   }
@@ -154,13 +158,14 @@ TEST(TrainingStep, IsTheNaiveOneToTheBit) {
 
 TEST(TrainingStep, EverySlipOfTheVectorUnitsPartShows) {
   for (Slip slip :
-       {Slip::kPartialsByPosition, Slip::kPartialsInOrder, Slip::kLanesInOrder,
-        Slip::kTruncatedZ, Slip::kVarianceOfSquares, Slip::kUnshifted,
-        Slip::kEarlyGain, Slip::kRunningProducts, Slip::kRoundedLogits,
-        Slip::kNoShareInVariance, Slip::kOpenAtZero, Slip::kNewWeights,
-        Slip::kUnfusedMoment}) {
+       {Slip::kPartialsOfBatch, Slip::kEightPartials, Slip::kPartialsInOrder,
+        Slip::kLanesInOrder, Slip::kTruncatedZ, Slip::kVarianceOfSquares,
+        Slip::kUnshifted, Slip::kEarlyGain, Slip::kRunningProducts,
+        Slip::kRoundedLogits, Slip::kNoShareInVariance, Slip::kOpenAtZero,
+        Slip::kNewWeights, Slip::kUnfusedMoment}) {
     EXPECT_NE(TwoSteps(Small(), 11, Sgd{}, slip), "") << static_cast<int>(slip);
   }
+  EXPECT_NE(TwoSteps(Wide(), 3, Sgd{}, Slip::kPartialsOfWideRows), "");
   EXPECT_NE(TwoSteps(Hidden(), 2, Sgd{}, Slip::kUnfusedDz), "");
   for (Slip slip :
        {Slip::kUnfusedMoment, Slip::kUncorrectedMoment, Slip::kFloatRest}) {

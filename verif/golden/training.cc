@@ -103,8 +103,7 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
   result.correct = loss.correct;
   result.layers[last].a = loss.p;
   result.layers[last].dz = loss.dz;
-  result.layers[last].doffset =
-      PositionSum(loss.dz, geometries[last].out_width);
+  result.layers[last].doffset = SampleSum(loss.dz);
 
   for (size_t i = last + 1; i-- > 0;) {
     const LayerGeometry& g = geometries[i];

@@ -20,26 +20,38 @@ constexpr float kLn2 = 0.693147182f;
 float Rcp(float a) { return FromBits(Reciprocal(ToBits(a))); }
 float Rsqrt(float a) { return FromBits(ReciprocalSqrt(ToBits(a))); }
 
-// p = next(p, position, channel) into eight partial sums, for each channel.
+// Partial sums of a layer, and the positions after which they begin anew.
+struct PartialSums {
+  int64_t count, image;
+};
+
+// The largest P that the rules of "Positions in a row" allow.
+PartialSums PartialsOf(const LayerGeometry& g) {
+  if (g.dense) return {8, g.positions()};
+  for (int64_t p : {8, 4, 2}) {
+    if (p * g.out_channels <= 128 && g.out_positions() % p == 0)
+      return {8 * p, g.out_positions()};
+  }
+  return {8, g.out_positions()};
+}
+
+// p = next(p, position, channel) into partial sums, for each channel.
 template <typename Next>
-Fp32Row SumOverPositions(int64_t positions, int64_t channels, int line,
-                         Next next) {
-  Eigen::Array<float, 8, Eigen::Dynamic, Eigen::RowMajor> partial(8, channels);
-  partial.setZero();
+Fp32Row SumOverPositions(int64_t positions, int64_t channels,
+                         const PartialSums& sums, Next next) {
+  Fp32Matrix partial = Fp32Matrix::Zero(sums.count, channels);
   for (int64_t position = 0; position < positions; ++position) {
-    auto p = partial.row(position % line % 8);
+    auto p = partial.row(position % sums.image % sums.count);
     for (int64_t c = 0; c < channels; ++c) p(c) = next(p(c), position, c);
   }
-  Fp32Row sums(channels);
-  for (int64_t c = 0; c < channels; ++c) {
-    for (int distance : {4, 2, 1}) {
-      for (int i = 0; i < distance; ++i) {
+  for (int64_t distance = sums.count / 2; distance > 0; distance /= 2) {
+    for (int64_t i = 0; i < distance; ++i) {
+      for (int64_t c = 0; c < channels; ++c) {
         partial(i, c) = Add(partial(i, c), partial(i + distance, c));
       }
     }
-    sums(c) = partial(0, c);
   }
-  return sums;
+  return partial.row(0).array();
 }
 
 // `lanes` values; only lane 0 of the result is needed, so only the lanes that
@@ -63,9 +75,15 @@ Fp32Matrix RoundedToBf16(const Fp32Matrix& values) {
   return values.unaryExpr(&Bf16);
 }
 
-Fp32Row PositionSum(const Fp32Matrix& values, int line) {
+Fp32Row PositionSum(const LayerGeometry& g, const Fp32Matrix& values) {
   return SumOverPositions(
-      values.rows(), values.cols(), line,
+      values.rows(), values.cols(), PartialsOf(g),
+      [&](float p, int64_t i, int64_t c) { return Add(p, values(i, c)); });
+}
+
+Fp32Row SampleSum(const Fp32Matrix& values) {
+  return SumOverPositions(
+      values.rows(), values.cols(), {8, values.rows()},
       [&](float p, int64_t i, int64_t c) { return Add(p, values(i, c)); });
 }
 
@@ -74,9 +92,9 @@ BatchNorm BatchStatistics(const LayerGeometry& g, const Fp32Matrix& z) {
   for (int64_t i = 0; i < z.rows(); ++i) {
     for (int64_t c = 0; c < z.cols(); ++c) d(i, c) = Sub(z(i, c), z(0, c));
   }
-  const Fp32Row s = PositionSum(d, g.out_width);
+  const Fp32Row s = PositionSum(g, d);
   const Fp32Row q = SumOverPositions(
-      d.rows(), d.cols(), g.out_width,
+      d.rows(), d.cols(), PartialsOf(g),
       [&](float p, int64_t i, int64_t c) { return Fma(d(i, c), d(i, c), p); });
   const float share = 1.0f / static_cast<float>(g.positions());
   Fp32Row mean(z.cols()), var(z.cols());
@@ -124,8 +142,8 @@ BatchNormGradient NormaliseReluGradient(const LayerGeometry& g,
     }
   }
   BatchNormGradient result;
-  result.sum_g = PositionSum(gate, g.out_width);
-  result.sum_gx = SumOverPositions(z.rows(), channels, g.out_width,
+  result.sum_g = PositionSum(g, gate);
+  result.sum_gx = SumOverPositions(z.rows(), channels, PartialsOf(g),
                                    [&](float p, int64_t i, int64_t c) {
                                      return Fma(gate(i, c), xhat(i, c), p);
                                    });
@@ -169,7 +187,7 @@ ClassLoss SoftmaxLoss(const Fp32Matrix& logits,
     scores(n, 0) = Sub(Mul(FromBits(Log2(ToBits(t))), kLn2), u);
     scores(n, 1) = u == 0.0f ? 1.0f : 0.0f;
   }
-  const Fp32Row sums = PositionSum(scores, static_cast<int>(batch));
+  const Fp32Row sums = SampleSum(scores);
   result.loss = sums(0);
   result.correct = sums(1);
   return result;

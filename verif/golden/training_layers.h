@@ -17,8 +17,9 @@ namespace systole::golden {
 // All values rounded to bf16.
 Fp32Matrix RoundedToBf16(const Fp32Matrix& values);
 
-// Sum over positions of each column; `line` positions a line.
-Fp32Row PositionSum(const Fp32Matrix& values, int line);
+// Sum over positions of each column of a layer's output; over samples.
+Fp32Row PositionSum(const LayerGeometry& g, const Fp32Matrix& values);
+Fp32Row SampleSum(const Fp32Matrix& values);
 
 // Convolution or dense layer: the fp32 rows, before rounding.
 Fp32Matrix Forward(const LayerGeometry& g, const Fp32Matrix& x,

@@ -96,8 +96,9 @@ std::vector<LayerGeometry> Geometries(const TrainingNetwork& network,
   for (const TrainingLayer& layer : network.layers) {
     LayerGeometry g;
     if (layer.kernel == 0) {
-      g = {1, 1, batch, height * width * channels, 1, batch, layer.filters, 1,
-           1, 0, 0};
+      g = {
+          1, 1, batch, height * width * channels, 1, batch, layer.filters, 1, 1,
+          0, 0, true};
       height = width = 1;
     } else {
       const int out_height = (height + layer.stride - 1) / layer.stride;

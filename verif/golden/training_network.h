@@ -55,6 +55,7 @@ struct LayerGeometry {
   int in_height, in_width, in_channels;
   int out_height, out_width, out_channels;
   int kernel, stride, pad_top, pad_left;
+  bool dense = false;
 
   int64_t contraction() const { return int64_t{kernel} * kernel * in_channels; }
   int64_t in_positions() const { return int64_t{in_height} * in_width; }
