@@ -24,25 +24,12 @@
 .arg cols         # s7: channels
 .arg sums         # s8: byte address of the first partial sum
 .arg other        # s9: bytes from it to the first of the second sum
-.arg count        # s10: partial sums: 8 P; bn_clear: rows of L lanes
+.arg count        # s10: partial sums: 8 P
 .arg inv_n        # s11: 1/N
 .reg at s12
 .reg tmp s13
 .reg far s14
 .reg left s15
-
-# +0 to `count` rows of L lanes from `sums` on.
-bn_clear:
-        mov     v32, s0
-        li      tmp, ROW
-        add     at, sums, s0
-bn_clear_rows:
-        vl      count
-        st32    v32, at, tmp
-        addi    at, at, 8*ROW
-        addi    count, count, -8
-        blt     s0, count, bn_clear_rows
-        halt
 
 # The shift of the sums: z of the first position, to all positions of a row.
 bn_shift:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 #
-# Accumulator rows to an image; transposes of small bf16 matrices.
+# Accumulator rows to an image; transposes of small bf16 matrices; weights for several positions.
 
 .arg src          # s1: accumulator row, or byte address of the first stored row
 .arg dst          # s2
@@ -12,7 +12,9 @@
 .arg cols         # s7: lanes of dst
 .arg src_pitch    # s8
 .arg src_cols     # s9: lanes of src
-.reg one s11
+.arg copies       # s10
+.arg copy_pitch   # s11: bytes from a copy to the next
+.reg one s12
 .reg tmp s12
 .reg at s13
 .reg step s14
@@ -73,4 +75,39 @@ transpose_pop_rows:
         add     dst, dst, step
         addi    tmp, tmp, -8
         blt     s0, tmp, transpose_pop_rows
+        halt
+
+# +0 to `lines` rows of L words.
+clear:
+        mov     v32, s0
+        li      step, ROW
+clear_rows:
+        vl      lines
+        st32    v32, dst, step
+        addi    dst, dst, 8*ROW
+        addi    lines, lines, -8
+        blt     s0, lines, clear_rows
+        halt
+
+# `copies` (at most 8) of each row of src, which are `width` * `lines`: to rows of dst `pitch` apart, lines `line_pitch` apart; bf16.
+spread:
+        lanes   cols
+        add     at, dst, s0
+        add     left, width, s0
+        li      tmp, 1
+spread_row:
+        vl      tmp
+        ld16    v0, src, s0
+        add     src, src, src_pitch
+        vl      copies
+        mov     v32, v0.0
+        st16    v32, at, copy_pitch
+        add     at, at, pitch
+        addi    left, left, -1
+        bne     left, s0, spread_row
+        add     dst, dst, line_pitch
+        add     at, dst, s0
+        add     left, width, s0
+        addi    lines, lines, -1
+        bne     lines, s0, spread_row
         halt

@@ -56,6 +56,12 @@ class StepBuilder {
   void Forward(int i);
   void KeepSums(int i, int64_t tile, int64_t acc, int64_t z, int64_t images,
                 int64_t line, int64_t lines);
+  // Positions of a line that a vector of the array computes at once, beside
+  // each other in the columns.
+  int64_t PositionsInVector(int i) const;
+  // The weight tile for these in the unified buffer: a layer's weights once a
+  // position, each a position further down.
+  isa::Tiles SpreadWeights(int i);
 
   // step_norm.cc
   void NormForward(int i);
@@ -69,7 +75,7 @@ class StepBuilder {
   void NormPass(int i, const char* kernel, Phase phase, Sums sums,
                 const ImageTensor* result, int64_t cycles_a_row);
   int64_t WideColumns(int i) const;
-  int64_t WideBytes(int64_t columns) const;
+  int64_t WideBytes() const;
   compiler::Access WideAccess() const;
 
   // step_pool.cc
@@ -173,7 +179,7 @@ class StepBuilder {
   Program program_;
   absl::Status status_;
   int64_t params_ub_ = 0, powers_ub_ = 0;
-  int64_t wide_ub_ = 0, wide_bytes_ = 0;  // statistics and sums, by lane
+  int64_t wide_ub_ = 0;  // statistics and sums, by lane
   int64_t work_base_ = 0, work_half_ = 0, work_at_ = 0, work_end_ = 0;
   int half_ = 0;
   int64_t bank_ = 0;

@@ -11,6 +11,55 @@ namespace systole::training {
 using compiler::Access;
 using compiler::CeilDiv;
 
+// Positions beside each other share a vector of inputs, so each is multiplied
+// by +0 where it does not belong to a position. That changes no sum of finite
+// inputs, which only the images are for sure, but for the sign of a sum that is
+// zero; a step that is not full makes that +0 in the end anyway.
+int64_t StepBuilder::PositionsInVector(int i) const {
+  constexpr int64_t kMost = 8;  // rows of a vector register
+  const Layer& l = layers_[i];
+  if (i > 0 || l.dense || l.contraction() % R() == 0) return 1;
+  int64_t count = std::min(kMost, l.ow);
+  while (count > 1 && (l.ow % count != 0 || count * l.co > L() ||
+                       l.kh * (l.kw + (count - 1) * l.stride) * l.ci > R()))
+    --count;
+  return count;
+}
+
+isa::Tiles StepBuilder::SpreadWeights(int i) {
+  const Layer& l = layers_[i];
+  const LayerLayout& p = layout_.layers[i];
+  const int64_t copies = PositionsInVector(i);
+  const int64_t from_pitch = 2 * L(), pitch = 2 * L();
+  const int64_t line = (l.kw + (copies - 1) * l.stride) * l.ci;
+  const int64_t rows = l.kh * line;
+  const int64_t from = Allocate(from_pitch * l.contraction());
+  const int64_t to = Allocate(pitch * rows + row_bytes());
+  LoadBytes(p.working, from, from_pitch * l.contraction());
+  const Access tile = UbRows(to, pitch * rows + row_bytes(), 1, 0, true);
+  Run("clear", {{"dst", to}, {"lines", CeilDiv(rows, 2)}}, {tile}, 60);
+  Run("spread",
+      {{"src", from},
+       {"src_pitch", from_pitch},
+       {"dst", to},
+       {"pitch", pitch},
+       {"line_pitch", line * pitch},
+       {"width", l.kw * l.ci},
+       {"lines", l.kh},
+       {"cols", l.co},
+       {"copies", copies},
+       {"copy_pitch", l.stride * l.ci * pitch + 2 * l.co}},
+      {UbRows(from, from_pitch * l.contraction(), 1, 0, false), tile},
+      40 * l.contraction());
+  isa::Tiles tiles;
+  tiles.ub_addr = to;
+  tiles.pitch = pitch;
+  tiles.rows = rows;
+  tiles.cols = copies * l.co;
+  tiles.tiles = 1;
+  return tiles;
+}
+
 // Blocks of whole images whose sums fit an accumulator bank; of lines where an
 // image alone does not.
 void StepBuilder::Forward(int i) {
@@ -19,12 +68,16 @@ void StepBuilder::Forward(int i) {
   BeginOp(i, Phase::kForward);
   const int64_t bank_rows = preset_.acc_bank_rows();
   const ImageTensor& out = l.normed ? p.z : p.dz;
-  const int64_t lines = std::min(l.oh, bank_rows / l.ow);
+  const int64_t beside = PositionsInVector(i), width = l.ow / beside;
+  isa::Tiles spread;
+  if (beside > 1) spread = SpreadWeights(i);
+  const int64_t lines = std::min(l.oh, bank_rows / width);
   int64_t images =
-      std::min({options_.batch, bank_rows / (lines * l.ow), kMostImages});
+      std::min({options_.batch, bank_rows / (lines * width), kMostImages});
   images = std::min<int64_t>(
-      images, work_bytes() / (2 * (p.in.pitch + out.pitch +
-                                   (l.normed ? 0 : layout_.label_pitch))));
+      images,
+      (work_end_ - work_at_) / (2 * (p.in.pitch + out.pitch +
+                                     (l.normed ? 0 : layout_.label_pitch))));
   if (l.dense && images >= 8) images -= images % 8;
   if (images < 1 || (l.dense && images < std::min<int64_t>(8, options_.batch)))
     return Fail(absl::ResourceExhaustedError(absl::StrFormat(
@@ -49,10 +102,17 @@ void StepBuilder::Forward(int i) {
       const int64_t ny = std::min(lines, l.oh - y);
       for (int64_t t = 0; t < p.slab.tiles; ++t) {
         const int64_t acc = NextBank();
-        Weights(p.working + 2 * p.slab.at(0, t * L()), passes);
-        const Source source = ForwardSource(i, in_slot[turn], y);
+        if (beside > 1) {
+          builder_.Append(spread);
+        } else {
+          Weights(p.working + 2 * p.slab.at(0, t * L()), passes);
+        }
+        Source source = ForwardSource(i, in_slot[turn], y);
+        source.sx *= beside;
+        for (struct Run& run : source.runs)
+          run.length += (beside - 1) * l.stride * l.ci;
         for (int64_t pass = 0; pass < passes; ++pass) {
-          Matmul(source, pass, acc, n, ny, l.ow,
+          Matmul(source, pass, acc, n, ny, width,
                  pass > 0 ? isa::Matmul::kAccumulate : 0);
         }
         if (l.normed) {
@@ -90,10 +150,11 @@ void StepBuilder::KeepSums(int i, int64_t tile, int64_t acc, int64_t z,
                            int64_t images, int64_t line, int64_t lines) {
   const Layer& l = layers_[i];
   const LayerLayout& p = layout_.layers[i];
-  const int64_t cols = TileCols(l.co, tile);
+  const int64_t beside = PositionsInVector(i);
+  const int64_t cols = beside * TileCols(l.co, tile);
   const int64_t runs = l.dense ? 1 : images;
-  const int64_t rows = l.dense ? images : l.ow * lines;
-  const int64_t pitch = l.dense ? p.z.pitch : 2 * l.co;
+  const int64_t rows = l.dense ? images : l.ow / beside * lines;
+  const int64_t pitch = l.dense ? p.z.pitch : 2 * beside * l.co;
   for (int64_t n = 0; n < runs; ++n) {
     const int64_t dst =
         z + n * p.z.pitch + 2 * (line * l.ow * l.co + tile * L());

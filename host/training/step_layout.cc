@@ -159,11 +159,7 @@ void StepBuilder::PlanUb() {
   params_ub_ = Up(8 * vpu::kImemWords);
   powers_ub_ = params_ub_ + Up(layout_.param_blocks * kParamRows * row_bytes());
   wide_ub_ = powers_ub_ + Up(kPowerRows * row_bytes());
-  for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
-    if (layers_[i].normed)
-      wide_bytes_ = std::max(wide_bytes_, WideBytes(WideColumns(i)));
-  }
-  work_base_ = wide_ub_ + wide_bytes_;
+  work_base_ = wide_ub_ + WideBytes();
   const int64_t align = Up(1);
   work_half_ = (preset_.ub_bytes - work_base_) / 2 / align * align;
   if (work_half_ <= 0) {

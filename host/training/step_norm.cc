@@ -27,12 +27,16 @@ int64_t StepBuilder::WideColumns(int i) const {
   return PositionsInRow(layers_[i]) * layers_[i].co;
 }
 
-int64_t StepBuilder::WideBytes(int64_t columns) const {
-  return Up((kWideParams + 2 * kPartials) * 4 * columns + 8 * row_bytes());
+int64_t StepBuilder::WideBytes() const {
+  int64_t columns = 0;
+  for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
+    if (layers_[i].normed) columns = std::max(columns, WideColumns(i));
+  }
+  return Up((kWideParams + 2 * kPartials) * 4 * columns + row_bytes());
 }
 
 Access StepBuilder::WideAccess() const {
-  return UbRows(wide_ub_, wide_bytes_, 1, 0, true);
+  return UbRows(wide_ub_, WideBytes(), 1, 0, true);
 }
 
 void StepBuilder::NormForward(int i) {
@@ -111,8 +115,8 @@ void StepBuilder::NormPass(int i, const char* kernel, Phase phase, Sums sums,
   const int64_t columns = WideColumns(i), wide_row = 4 * columns;
   if (sums != Sums::kNone) {
     const int64_t partials = wide_ub_ + kWideParams * wide_row;
-    Run("bn_clear",
-        {{"sums", partials}, {"count", CeilDiv(2 * kPartials * columns, L())}},
+    Run("clear",
+        {{"dst", partials}, {"lines", CeilDiv(2 * kPartials * columns, L())}},
         {WideAccess()}, 60);
   }
   const int64_t pitch = l.dense ? p.z.pitch : 2 * columns;

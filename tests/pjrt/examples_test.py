@@ -68,6 +68,26 @@ class Placement(unittest.TestCase):
             run("keras_lstm.py", "--epochs", 1, "--sequences", 64, SYSTOLE_FALLBACK="error")
 
 
+class Compilation(unittest.TestCase):
+    """A training step is compiled once for each shape of its batch, and soon."""
+
+    def test_once_a_shape(self):
+        def compilations(images):
+            environment = {**os.environ, "PYTHONPATH": str(BUILD / "python"), "JAX_PLATFORMS": "systole", "KERAS_BACKEND": "jax",
+                           "JAX_LOG_COMPILES": "1", "SYSTOLE_REPORT": "1"}
+            done = subprocess.run([sys.executable, ROOT / "examples" / "keras_mnist.py", "--digits", DIGITS, "--train", "test", "--images",
+                                   str(images), "--batch", "8", "--epochs", "3", "--test", "0"],
+                                  env=environment, capture_output=True, text=True, timeout=600, check=True)
+            seconds = numbers(r"Finished XLA compilation of jit\(train_step\) in ([\d.e-]+) sec", done.stderr)
+            reported = len(re.findall(r"^systole: jit_train_step: ", done.stderr, re.MULTILINE))
+            self.assertEqual(len(seconds), reported, done.stderr)
+            self.assertLess(max(seconds), 5)
+            return reported
+
+        self.assertEqual(compilations(16), 1)  # six steps
+        self.assertEqual(compilations(12), 2)  # the last batch of each epoch is smaller
+
+
 class Examples(unittest.TestCase):
     def test_jax_mlp(self):
         out = run("jax_mlp.py", "--digits", DIGITS, "--epochs", 3)

@@ -27,6 +27,31 @@ TEST(TrainingStep, Digits) {
   CheckSteps(training::DigitsLayers(), options, 0.002f, g_steps);
 }
 
+// Eight, two positions and one in a row of batch norm, over several tiles of
+// lanes; first layers whose vectors hold several positions, and one that has an
+// odd number of them.
+TEST(TrainingStep, PositionsInRows) {
+  training::StepOptions options;
+  options.batch = 6;
+  const std::vector<training::Layer> layers = {
+      training::ConvLayer("conv1", 16, 16, 1, 3, 1, 16),
+      training::ConvLayer("conv2", 16, 16, 16, 2, 2, 40),
+      training::ConvLayer("conv3", 8, 8, 40, 3, 2, 130),
+      training::DenseLayer("dense1", 4 * 4 * 130, 20, true),
+      training::DenseLayer("dense2", 20, 5, false)};
+  EXPECT_EQ(training::PositionsInRow(layers[0]), 8);
+  EXPECT_EQ(training::PositionsInRow(layers[1]), 2);
+  EXPECT_EQ(training::PositionsInRow(layers[2]), 1);
+  if (g_backend == "iss") CheckSteps(layers, options, 0.01f, 2);
+  options.batch = 3;
+  CheckSteps({training::ConvLayer("strided", 13, 12, 1, 3, 2, 3),
+              training::DenseLayer("dense", 7 * 6 * 3, 5, false)},
+             options, 0.01f, 2);
+  CheckSteps({training::ConvLayer("odd", 9, 11, 1, 3, 1, 2),
+              training::DenseLayer("dense", 9 * 11 * 2, 5, false)},
+             options, 0.01f, 2);
+}
+
 // The first activations alone are twice what the unified buffer holds: each
 // block streams from HBM, the inputs of dense layers in slices. Neither a
 // multiple of 8 nor of Rows.
