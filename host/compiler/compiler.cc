@@ -11,6 +11,7 @@
 #include "host/compiler/describe.h"
 #include "host/compiler/hbm_image.h"
 #include "host/compiler/lower.h"
+#include "host/compiler/passes/channel_grouping.h"
 #include "host/compiler/passes/column_joining.h"
 #include "host/compiler/passes/epilogue_joining.h"
 #include "host/compiler/passes/memory_planning.h"
@@ -97,6 +98,7 @@ TensorInfo HbmTensor(const Plan& plan, int index, const model::Tensor& tensor) {
 // Whether a tensor's bytes are still there at the end.
 bool Remains(const Plan& plan, int index) {
   const PlanTensor& tensor = plan.tensors[index];
+  if (tensor.group > 0) return false;  // channels in another order
   for (int other = 0; other < static_cast<int>(plan.tensors.size()); ++other) {
     const PlanTensor& t = plan.tensors[other];
     if (other != index && t.in_hbm &&
@@ -176,6 +178,8 @@ absl::StatusOr<Plan> PlanNetwork(const model::Network& network,
   PlanPassManager passes("plan");
   if (options.join_columns && !raw)
     passes.Add(std::make_unique<ColumnJoining>());
+  if (options.join_columns && !raw && !options.keep_intermediates)
+    passes.Add(std::make_unique<ChannelGrouping>());
   if (options.fuse_vector) {
     passes.Add(std::make_unique<VectorFusion>());
     passes.Add(std::make_unique<EpilogueJoining>());

@@ -25,6 +25,27 @@ int64_t Beats(int64_t len, int64_t runs, const Preset& preset) {
   return (len + preset.beat_bytes() - 1) / preset.beat_bytes() * runs;
 }
 
+// Cycles that the vectors of a pass wait for each other's banks, from some
+// positions of the first line.
+int64_t StallsOf(const isa::Matmul& op, const Preset& preset) {
+  constexpr int64_t kPositions = 16;
+  std::vector<WindowRead> reads;
+  for (int s = 0; s < 4; ++s) {
+    if (op.seg_len[s] > 0)
+      reads.push_back(
+          {op.ub_base + op.seg_dy[s] * int64_t{op.pitch} + op.seg_dx[s],
+           op.seg_len[s]});
+  }
+  if (reads.size() < 2) return 0;
+  const int64_t positions = std::min<int64_t>(op.nx, kPositions);
+  int64_t stalls = 0;
+  for (int64_t x = 0; x < positions; ++x) {
+    stalls += WindowCycles(reads, preset) - 1;
+    for (WindowRead& read : reads) read.address += op.sx;
+  }
+  return int64_t{op.n} * op.ny * op.nx * stalls / positions;
+}
+
 }  // namespace
 
 Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
@@ -57,8 +78,10 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
           transpose ? preset.rows : int64_t{op.n} * op.ny * op.nx;
       cost.tiles = (transpose ? 1 : passes) -
                    ((op.header.flags & isa::Matmul::kKeepWeights) ? 1 : 0);
-      cost.issue =
-          passes * std::max(vectors, std::max(preset.rows, preset.cols + 2));
+      // Behind a tile that stays the next one has had its time.
+      const int64_t shortest =
+          cost.tiles > 0 ? std::max(preset.rows, preset.cols + 2) : 0;
+      cost.issue = passes * std::max(vectors + StallsOf(op, preset), shortest);
       // Sums take all stages but the first, which works ahead, to a row below.
       cost.latency =
           preset.rows * std::max<int64_t>(1, preset.cell_stages - 1) +
@@ -149,7 +172,7 @@ Timeline Simulate(const Sequence& sequence) {
     queue_of[i] = static_cast<int>(steps[i].queue());
     queues[queue_of[i]].push_back(i);
     if (steps[i].queue() == isa::Queue::kWeight) weights = i;
-    if (steps[i].queue() == isa::Queue::kMxu) {
+    if (steps[i].queue() == isa::Queue::kMxu && costs[i].tiles > 0) {
       feeder[i] = weights;
       if (weights >= 0) taker[weights] = i;  // the last one
     }

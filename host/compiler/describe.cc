@@ -54,6 +54,8 @@ std::string DescribeTiling(const PlanLayer& plan, const Preset& preset,
   if (plan.fused) absl::StrAppend(&text, ", between those of the layer before");
   if (g.columns > 1)
     absl::StrAppend(&text, ", ", g.columns, " outputs a position");
+  if (g.group > 0)
+    absl::StrAppend(&text, " in groups of ", g.group, " channels");
   for (const InputPlacement& in : plan.in) {
     absl::StrAppend(&text, &in == &plan.in.front() ? "; input " : ", ",
                     ModeText(in.mode));

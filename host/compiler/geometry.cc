@@ -56,12 +56,14 @@ std::string Geometry::ToString() const {
 
 int64_t TileChannels(const Geometry& g, int64_t cols) {
   if (g.multiplier == 0) return g.c;
+  if (g.group > 0) return g.group;
   // A tile that begins within a channel's outputs ends within another's.
   const int64_t split = cols % g.multiplier == 0 ? 0 : 1;
   return std::min(g.c, CeilDiv(cols, g.multiplier) + split);
 }
 
 int64_t FirstChannel(const Geometry& g, int64_t cols, int64_t tile) {
+  if (g.group > 0) return tile * g.group;
   return g.multiplier == 0 ? 0 : tile * cols / g.multiplier;
 }
 

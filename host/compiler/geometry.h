@@ -29,11 +29,16 @@ struct Geometry {
                            // convolution; 0 where an output reads all channels
   int64_t columns = 1;     // outputs of a line that count as one position, with
                            // so many times the channels: layer_work.h
+  // Channels that lie side by side for all positions of a line before the next
+  // ones come, of output and input: line, group, position, channel. 0 = all.
+  int64_t group = 0, in_group = 0;
   int64_t element_bytes =
       1;  // of the output: 4 when raw accumulators are wanted
 
   int64_t taps() const { return kh * kw; }
   int64_t line_bytes() const { return w * c; }
+  // From an input position to the next.
+  int64_t position_bytes() const { return in_group > 0 ? in_group : c; }
   int64_t out_line_bytes() const { return ow * oc * element_bytes; }
   std::string ToString() const;  // "28x28x12 * 6x6 s2 -> 14x14x24"
 };

@@ -18,7 +18,8 @@ int64_t GroupChannels(const LayerNeeds& needs, const Preset& preset) {
   const Geometry& g = needs.g;
   const int64_t position = g.oc * g.element_bytes;
   const bool can_group = g.ow == 1 || position % preset.beat_bytes() == 0;
-  if (needs.out_resident || !needs.matmul || !can_group) return g.oc;
+  if (needs.out_resident || !needs.matmul || !can_group || g.group > 0)
+    return g.oc;
   int64_t channels = preset.cols;
   while (channels * g.element_bytes % preset.beat_bytes() != 0 ||
          channels * g.element_bytes < 4 * preset.beat_bytes()) {
@@ -37,20 +38,31 @@ int64_t Packings(const LayerNeeds& needs, const std::vector<Block>& blocks) {
 int64_t PassesOf(const Geometry& g, int64_t taps, const Preset& preset) {
   const int64_t depth = TileChannels(g, preset.cols);
   const int64_t full = CeilDiv(taps * depth, preset.rows);
+  if (g.in_group > 0)
+    return std::max(full, CeilDiv(g.c / g.in_group, preset.segments));
   // Taps of some of the channels are segments of their own.
   return depth == g.c ? full : std::max(full, CeilDiv(taps, preset.segments));
+}
+
+// Whether the layer has one tile, which stays in the array from block to block.
+bool KeepsTile(const LayerNeeds& needs, const Preset& preset) {
+  return needs.matmul && needs.g.oc <= preset.cols &&
+         PassesOf(needs.g, needs.g.taps(), preset) == 1;
 }
 
 // Array (or vector unit) cycles of a block.
 int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b) {
   const Geometry& g = needs.g;
   const int64_t tiles = CeilDiv(g.oc, preset.cols);
-  if (!needs.matmul) return b.rows() * tiles * g.kh * g.kw + 20;
+  if (!needs.matmul)
+    return PoolCycles(needs.split, g, preset, b.ni * b.ny, b.nx) + 20;
   const Taps t = ValidTaps(g, b);
   const int64_t passes = PassesOf(g, (t.ky1 - t.ky0) * (t.kx1 - t.kx0), preset);
   const int64_t shortest =
-      std::max({preset.rows, preset.cols + 2,
-                preset.tile_bytes() / preset.beat_bytes()});
+      KeepsTile(needs, preset)
+          ? 1
+          : std::max({preset.rows, preset.cols + 2,
+                      preset.tile_bytes() / preset.beat_bytes()});
   return std::max(passes * std::max(b.rows(), shortest),
                   b.rows() * g.element_bytes + 8) *
          tiles;
@@ -65,14 +77,21 @@ int64_t Loads(const LayerNeeds& needs) {
 
 // A block begins when its input is there and the one before it is done; inputs
 // come one after the other, into slots when those are free again. After the
-// last block: its drain and its store. A little more for all that moves.
+// last block: its drain and its store. A little more for all that moves:
+// activations also take the unified buffer's banks.
 double Score(const LayerNeeds& needs, const Preset& preset,
              const LayerFit& fit) {
   constexpr int64_t kLatency = 100;
+  constexpr double kMoved = 0.05, kActivations = 0.15;
   const Geometry& g = needs.g;
   const int64_t beat = preset.beat_bytes();
   const int64_t loads = Loads(needs);
   int64_t hbm = 0, busy = 0, before = 0, image = -1, lines = 0;
+  double moved = 0;
+  const auto move = [&](int64_t beats, double weight) {
+    hbm += beats;
+    moved += weight * static_cast<double>(beats);
+  };
   for (const Block& b : fit.blocks) {
     const Region r = InputRegion(g, b, beat);
     if (loads > 0) {
@@ -81,28 +100,31 @@ double Score(const LayerNeeds& needs, const Preset& preset,
       const int64_t from =
           fit.in_slots ? r.l0
                        : std::max(lines, r.l0);  // whole: lines are loaded once
-      hbm += loads * r.ni * std::max<int64_t>(0, r.l0 + r.nl - from) *
-             CeilDiv(r.nb, beat);
+      move(loads * r.ni * std::max<int64_t>(0, r.l0 + r.nl - from) *
+               CeilDiv(r.nb, beat),
+           kActivations);
       image = r.i0 + r.ni - 1;
       lines = r.l0 + r.nl;
     }
-    if (needs.operand_loaded) hbm += OperandBytes(g, b, beat) / beat;
+    if (needs.operand_loaded)
+      move(OperandBytes(g, b, beat) / beat, kActivations);
     before = busy;  // the slot of the block after next
     busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) +
            WorkOf(needs, preset, b);
-    if (needs.matmul)
-      hbm += PassesOf(g, g.taps(), preset) * CeilDiv(g.oc, preset.cols) *
-             preset.tile_bytes() / beat;
+    if (needs.matmul && (!KeepsTile(needs, preset) || &b == &fit.blocks[0]))
+      move(PassesOf(g, g.taps(), preset) * CeilDiv(g.oc, preset.cols) *
+               preset.tile_bytes() / beat,
+           kMoved);
   }
   const int64_t last = fit.blocks.back().rows();
-  int64_t end =
-      busy +
-      last * (1 + CeilDiv(std::min(g.oc, fit.group_channels) * g.element_bytes,
-                          beat));
+  int64_t end = busy + last;
+  if (needs.out_stored) {
+    end += last *
+           CeilDiv(std::min(g.oc, fit.group_channels) * g.element_bytes, beat);
+  }
   if (!needs.out_resident)
-    hbm += 2 * g.n * g.oh * CeilDiv(g.out_line_bytes(), beat);
-  return static_cast<double>(std::max(end, hbm)) +
-         0.05 * static_cast<double>(hbm);
+    move(2 * g.n * g.oh * CeilDiv(g.out_line_bytes(), beat), kActivations);
+  return static_cast<double>(std::max(end, hbm)) + moved;
 }
 
 }  // namespace
@@ -123,8 +145,13 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   // wait for a bank.
   const bool single = needs.matmul && PassesOf(g, g.taps(), preset) == 1;
   limits.max_rows = preset.acc_bank_rows() / (single ? 2 : 1);
-  limits.min_rows = std::max({preset.rows, preset.cols + 2,
-                              2 * preset.tile_bytes() / preset.beat_bytes()});
+  // Behind a tile that stays, a descriptor's start is what a block costs.
+  constexpr int64_t kFewRows = 32;
+  limits.min_rows =
+      KeepsTile(needs, preset)
+          ? kFewRows
+          : std::max({preset.rows, preset.cols + 2,
+                      2 * preset.tile_bytes() / preset.beat_bytes()});
   if (fit.in_slots)
     limits.max_in_bytes =
         static_cast<int64_t>(budget * in_share) / (kSlotCount * loaded);
@@ -148,6 +175,9 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   if (needs.in_channels > 0) held.c = needs.in_channels;
   fit.blocks = MakeBlocks(held, limits);
   if (fit.blocks.empty()) return std::nullopt;
+  // Groups of channels are whole lines.
+  if ((g.group > 0 || g.in_group > 0) && fit.blocks[0].nx != g.ow)
+    return std::nullopt;
 
   int64_t widest = 0;
   for (const Block& b : fit.blocks)
@@ -183,6 +213,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
     if (!fit.params_whole) fit.param_bytes = 8 * pitch;
   }
   if (needs.table) fit.param_bytes = kTableBytes;
+  if (needs.split.lines > 0) fit.param_bytes = needs.split.bytes();
   fit.score = Score(needs, preset, fit);
   return fit;
 }

@@ -12,6 +12,7 @@
 
 #include "host/compiler/blocks.h"
 #include "host/compiler/plan.h"
+#include "host/compiler/pool_split.h"
 
 namespace systole::compiler {
 
@@ -22,6 +23,7 @@ struct LayerNeeds {
   bool raw = false;
   bool table = false;
   bool parts = false;  // its inputs together are `g`'s
+  PoolSplit split;     // of a pool
   std::vector<bool>
       resident;  // of each input: it is in the unified buffer already
   bool operand_loaded = false;  // the second one of a joined addition

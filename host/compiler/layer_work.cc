@@ -5,7 +5,36 @@
 #include <algorithm>
 
 namespace systole::compiler {
-Geometry JoinedGeometry(Geometry g, int64_t columns) {
+namespace {
+
+// Column `pos * group + channel` of a tile is that channel of its group at that
+// position.
+model::Layer GroupedLayer(const model::Layer& layer, const Geometry& g,
+                          const Geometry& wide) {
+  model::Layer grouped = layer;
+  grouped.weights.assign(wide.oc * wide.taps(), 0);
+  grouped.bias.clear();
+  grouped.requant.clear();
+  for (int64_t first = 0; first < g.oc; first += wide.group) {
+    for (int64_t p = 0; p < wide.columns; ++p) {
+      for (int64_t o = first; o < first + wide.group; ++o) {
+        const auto column = static_cast<int64_t>(grouped.bias.size());
+        grouped.bias.push_back(layer.bias[o]);
+        grouped.requant.push_back(layer.requant[o]);
+        for (int64_t ky = 0; ky < g.kh; ++ky) {
+          std::copy_n(
+              &layer.weights[(o * g.kh + ky) * g.kw], g.kw,
+              &grouped.weights[(column * g.kh + ky) * wide.kw + p * g.sw]);
+        }
+      }
+    }
+  }
+  return grouped;
+}
+
+}  // namespace
+
+Geometry JoinedGeometry(Geometry g, int64_t columns, int64_t group) {
   if (columns == 1) return g;
   g.kw += (columns - 1) * g.sw;
   g.dw = 1;
@@ -13,15 +42,17 @@ Geometry JoinedGeometry(Geometry g, int64_t columns) {
   g.ow /= columns;
   g.oc *= columns;
   g.columns = columns;
-  g.multiplier = 0;
+  g.group = group;
+  if (group == 0) g.multiplier = 0;
   return g;
 }
 
 model::Layer JoinedLayer(const model::Layer& layer, const Geometry& g,
-                         int64_t columns) {
+                         int64_t columns, int64_t group) {
   model::Layer joined = layer;
   if (columns == 1) return joined;
-  const Geometry wide = JoinedGeometry(g, columns);
+  const Geometry wide = JoinedGeometry(g, columns, group);
+  if (group > 0) return GroupedLayer(layer, g, wide);
   // Input channels that a tap has in the layer's weights and in the new ones.
   const int64_t depth = g.multiplier == 0 ? g.c : 1;
   joined.weights.assign(wide.oc * wide.taps() * g.c, 0);

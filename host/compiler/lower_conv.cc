@@ -19,8 +19,8 @@ class ConvLowering {
   ConvLowering(LoweringContext& context, int index)
       : context_(context),
         plan_(context.plan.layers[index]),
-        layer_(JoinedLayer(context.network.layers[index], plan_.shape,
-                           plan_.g.columns)),
+        joined_(Joined(context.network.layers[index], plan_)),
+        layer_(joined_ ? *joined_ : context.network.layers[index]),
         g_(plan_.g),
         preset_(context.preset),
         in_tensor_(context.network.in(layer_)),
@@ -55,7 +55,7 @@ class ConvLowering {
         const Destination to = out_.Begin(block, c0);
         for (int64_t c = 0; c < channels; c += preset_.cols) {
           Tile(block, **packed, region, view, (c0 + c) / preset_.cols,
-               std::min(preset_.cols, channels - c), to, c * g_.element_bytes);
+               std::min(preset_.cols, channels - c), to, OffsetOf(c));
         }
         out_.Finish(block, c0, channels);
       }
@@ -65,23 +65,40 @@ class ConvLowering {
   }
 
  private:
+  static std::optional<model::Layer> Joined(const model::Layer& layer,
+                                            const PlanLayer& plan) {
+    if (plan.g.columns == 1) return std::nullopt;  // weights may be many
+    return JoinedLayer(layer, plan.shape, plan.g.columns, plan.g.group);
+  }
+
+  // Of channel c of a position, from its first; groups lie side by side.
+  int64_t OffsetOf(int64_t c) const {
+    return g_.group > 0 ? g_.ow * c : c * g_.element_bytes;
+  }
+
   void Tile(const Block& block, const PackedWeights& packed,
             const Region& region, const View& view, int64_t tile, int64_t cols,
             const Destination& to, int64_t offset) {
     const int64_t acc = context_.AllocateRows(block.rows());
     const int64_t params = raw_ ? 0 : params_.Require(packed, tile);
     const int64_t passes = packed.plan.passes();
-
-    isa::Weights weights;
-    weights.hbm_addr = packed.tiles_addr + tile * passes * preset_.tile_bytes();
-    weights.tiles = static_cast<uint32_t>(passes);
-    context_.builder.Append(weights);
+    // The only tile of a layer stays in the array from block to block.
+    const bool keep = passes * weights_.column_tiles() == 1 && held_ == &packed;
+    held_ = &packed;
+    if (!keep) {
+      isa::Weights weights;
+      weights.hbm_addr =
+          packed.tiles_addr + tile * passes * preset_.tile_bytes();
+      weights.tiles = static_cast<uint32_t>(passes);
+      context_.builder.Append(weights);
+    }
     for (const PassGroup& group : packed.plan.groups) {
       isa::Matmul m = Walk(block, group, region, view,
                            FirstChannel(g_, preset_.cols, tile));
       m.acc = static_cast<uint32_t>(acc);
       if (&group != &packed.plan.groups.front())
         m.header.flags |= isa::Matmul::kAccumulate;
+      if (keep) m.header.flags |= isa::Matmul::kKeepWeights;
       context_.builder.Append(m);
     }
 
@@ -96,7 +113,8 @@ class ConvLowering {
     r.dst = static_cast<uint32_t>(to.address + offset);
     r.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
     r.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
-    r.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
+    const int64_t step = g_.group > 0 ? preset_.cols : to.position;
+    r.dst_sx = static_cast<uint32_t>(block.nx > 1 ? step : 0);
     r.cols = static_cast<uint32_t>(cols);
     r.params = static_cast<uint32_t>(params);
     r.zp = out_tensor_.zero_point;
@@ -155,7 +173,8 @@ class ConvLowering {
     m.ny = static_cast<uint32_t>(block.ny);
     m.nx = static_cast<uint32_t>(block.nx);
     m.sy = static_cast<uint32_t>(block.ny > 1 ? g_.sh : 0);
-    m.sx = static_cast<uint32_t>(block.nx > 1 ? g_.sw * g_.c : 0);
+    m.sx =
+        static_cast<uint32_t>(block.nx > 1 ? g_.sw * g_.position_bytes() : 0);
     m.t0 = static_cast<uint32_t>(group.t0);
     m.t0_dx = static_cast<uint32_t>(group.dx);
     m.t1 = static_cast<uint32_t>(group.t1);
@@ -163,7 +182,8 @@ class ConvLowering {
     // Window coordinates to those of the region.
     const int64_t line = block.y0 * g_.sh - g_.pad_top - region.l0;
     const int64_t byte =
-        (block.x0 * g_.sw - g_.pad_left) * g_.c - region.b0 + first_channel;
+        (block.x0 * g_.sw - g_.pad_left) * g_.position_bytes() - region.b0 +
+        first_channel;
     for (size_t s = 0; s < group.segments.size(); ++s) {
       m.seg_dy[s] = static_cast<int32_t>(line + group.segments[s].line);
       m.seg_dx[s] = static_cast<int32_t>(byte + group.segments[s].byte);
@@ -174,7 +194,8 @@ class ConvLowering {
 
   LoweringContext& context_;
   const PlanLayer& plan_;
-  const model::Layer layer_;
+  const std::optional<model::Layer> joined_;  // with joined columns
+  const model::Layer& layer_;
   const Geometry& g_;
   const Preset& preset_;
   const model::Tensor& in_tensor_;
@@ -184,6 +205,7 @@ class ConvLowering {
   InputStream in_;
   OutputStream out_;
   ParamStream params_;
+  const PackedWeights* held_ = nullptr;  // whose tile the array took last
   // A joined layer: its table, or the other operand of its sums.
   const PlanLayer* epilogue_ = nullptr;
   std::optional<TableStream> table_;

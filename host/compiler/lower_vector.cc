@@ -1,103 +1,14 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Layers that only the vector unit works on: pools and additions.
+// Elementwise layers that only the vector unit works on.
 #include <algorithm>
 
-#include "absl/strings/str_format.h"
 #include "host/compiler/emitters.h"
 #include "host/compiler/streams.h"
 
 namespace systole::compiler {
 namespace {
-
-// Of the pool descriptor.
-constexpr int64_t kMaxPoolSide = 127, kMaxPoolTaps = 256;
-
-class PoolLowering : public VectorLowering {
- public:
-  PoolLowering(LoweringContext& context, int index)
-      : context_(context),
-        layer_(context.network.layers[index]),
-        g_(context.plan.layers[index].g),
-        group_(context.plan.layers[index].in[0].channels),
-        in_(context.Input(index, 0)),
-        out_(context.Output(index)) {}
-
-  void Append(const Block& block) override {
-    const Region region = InputRegion(g_, block, context_.preset.beat_bytes());
-    const Destination to = out_.Begin(block, 0);
-    if (group_ == 0) {
-      Channels(block, region, in_.Require(region), to, 0, g_.oc, g_.c);
-    } else {
-      for (int64_t c = 0; c < g_.oc; c += group_) {
-        const int64_t count = std::min(group_, g_.oc - c);
-        Channels(block, region, in_.RequireChannels(region, c, count), to, c,
-                 count, count);
-      }
-    }
-    out_.Finish(block, 0, g_.oc);
-  }
-
- private:
-  // `count` channels from `first` on, whose first position is at the view;
-  // `step` bytes are between positions there.
-  void Channels(const Block& block, const Region& region, const View& view,
-                const Destination& to, int64_t first, int64_t count,
-                int64_t step) {
-    for (int64_t c = 0; c < count; c += context_.preset.cols) {
-      isa::Pool p;
-      if (layer_.op == model::Op::kAveragePool)
-        p.header.flags |= isa::Pool::kAverage;
-      if (layer_.op == model::Op::kMean) SetSum(p);
-      p.src = static_cast<uint32_t>(view.address + c);
-      p.src_pitch = static_cast<uint32_t>(view.pitch);
-      p.src_img_pitch =
-          static_cast<uint32_t>(block.ni > 1 ? view.img_pitch : 0);
-      p.lines = static_cast<uint32_t>(region.nl);
-      p.line_bytes = static_cast<uint32_t>(
-          step == g_.c ? region.nb : region.nb / g_.c * step);
-      p.n = static_cast<uint32_t>(block.ni);
-      p.ny = static_cast<uint32_t>(block.ny);
-      p.nx = static_cast<uint32_t>(block.nx);
-      p.sy = static_cast<uint32_t>(block.ny > 1 ? g_.sh : 0);
-      p.src_sx = static_cast<uint32_t>(block.nx > 1 ? g_.sw * step : 0);
-      p.dy = static_cast<int32_t>(block.y0 * g_.sh - g_.pad_top - region.l0);
-      // A region begins at the beat before its first position; groups at it.
-      const int64_t begin = (block.x0 * g_.sw - g_.pad_left) * step;
-      p.dx = static_cast<int32_t>(
-          begin - (step == g_.c ? region.b0 : region.b0 / g_.c * step));
-      p.kh = static_cast<uint32_t>(g_.kh);
-      p.kw = static_cast<uint32_t>(g_.kw);
-      p.kx = static_cast<uint32_t>(step);
-      p.dst = static_cast<uint32_t>(to.address + first + c);
-      p.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
-      p.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
-      p.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
-      p.cols = static_cast<uint32_t>(std::min(context_.preset.cols, count - c));
-      p.clamp_min = layer_.clamp_min;
-      p.clamp_max = layer_.clamp_max;
-      context_.builder.Append(p);
-    }
-  }
-
-  void SetSum(isa::Pool& p) const {
-    p.header.flags |= isa::Pool::kSum;
-    if (layer_.rounding == model::Rounding::kSingle)
-      p.header.flags |= isa::Pool::kSingleRound;
-    p.src_zp = context_.network.in(layer_).zero_point;
-    p.zp = context_.network.out(layer_).zero_point;
-    p.mult = layer_.requant[0].multiplier;
-    p.shift = layer_.requant[0].shift;
-  }
-
-  LoweringContext& context_;
-  const model::Layer& layer_;
-  const Geometry& g_;
-  const int64_t group_;  // channels that are loaded at once, 0 = all
-  InputStream in_;
-  OutputStream out_;
-};
 
 // A function of one value: a maximum of one tap, which passes through the
 // table.
@@ -350,20 +261,6 @@ void TableStream::Require() {
   isa::Table table;
   table.src = load.ub_addr;
   context_.builder.Append(table);
-}
-
-absl::StatusOr<std::unique_ptr<VectorLowering>> EmitPool(
-    LoweringContext& context, int index) {
-  const PlanLayer& layer = context.plan.layers[index];
-  const Geometry& g = layer.g;
-  if (g.kh > kMaxPoolSide || g.kw > kMaxPoolSide ||
-      (g.kh * g.kw > kMaxPoolTaps && layer.op != model::Op::kMean)) {
-    return absl::UnimplementedError(
-        absl::StrFormat("layer %s: a pool over %dx%d positions; the vector "
-                        "unit does at most %d a side and %d in all",
-                        layer.name, g.kh, g.kw, kMaxPoolSide, kMaxPoolTaps));
-  }
-  return std::make_unique<PoolLowering>(context, index);
 }
 
 absl::StatusOr<std::unique_ptr<VectorLowering>> EmitTable(

@@ -20,6 +20,11 @@ using Pass = std::vector<Segment>;
 std::vector<Segment> Runs(const Geometry& g, const Taps& t, int64_t depth) {
   const bool contiguous = depth == g.c && g.dw == 1;
   std::vector<Segment> runs;
+  if (g.in_group > 0) {  // of one tap
+    for (int64_t c = 0; c < g.c; c += g.in_group)
+      runs.push_back({0, c * g.w, g.in_group, c, 0});
+    return runs;
+  }
   for (int64_t ky = t.ky0; ky < t.ky1; ++ky) {
     if (contiguous || t.kx1 - t.kx0 == 1) {
       runs.push_back({ky * g.dh, t.kx0 * g.dw * g.c, (t.kx1 - t.kx0) * depth,
@@ -147,11 +152,15 @@ void StackRows(std::vector<Row> rows, int64_t dx,
   if (!stack.empty()) groups.push_back(GroupOf(stack, dx, dy));
 }
 
+// Positions of a line that are looked at.
+int64_t PitchPositions(const Geometry& g, const Preset& preset) {
+  return std::min({g.ow, int64_t{32}, preset.word_bytes() * preset.ub_banks});
+}
+
 // Vector cycles of all passes at a line pitch, over the positions of a line.
 int64_t PitchCost(const PassPlan& plan, const Geometry& g, int64_t pitch,
                   const Preset& preset) {
-  const int64_t period = preset.word_bytes() * preset.ub_banks;
-  const int64_t positions = std::min(g.ow, std::min<int64_t>(32, period));
+  const int64_t positions = PitchPositions(g, preset);
   int64_t cost = 0;
   for (const PassGroup& group : plan.groups) {
     for (int64_t p = 0; p < std::min<int64_t>(group.t0, 4); ++p) {
@@ -159,8 +168,9 @@ int64_t PitchCost(const PassPlan& plan, const Geometry& g, int64_t pitch,
       for (int64_t x = 0; x < positions; ++x) {
         std::vector<WindowRead> reads;
         for (const Segment& s : group.passes[p]) {
-          reads.push_back(
-              {s.line * pitch + s.byte + (x * g.sw - g.pad_left) * g.c, s.len});
+          reads.push_back({s.line * pitch + s.byte +
+                               (x * g.sw - g.pad_left) * g.position_bytes(),
+                           s.len});
         }
         cost +=
             (WindowCycles(reads, preset) - 1) * group.t1 * CeilDiv(group.t0, 4);
@@ -188,6 +198,9 @@ PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
   const int64_t depth = TileChannels(g, preset.cols);
   // Passes along a line: pieces of a run, or the taps one after the other.
   int64_t step = depth == g.c ? preset.rows : g.dw * g.c;
+  if (g.in_group > 0)
+    step =
+        std::min(preset.segments, preset.rows / g.in_group) * g.w * g.in_group;
   if (step > kMaxDx) step = 0;  // none share a descriptor
   for (Pass& pass : CutDensely(Runs(g, taps, depth), preset)) {
     const std::vector<int64_t> shape = ShapeOf(pass);
@@ -201,8 +214,8 @@ PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
   return plan;
 }
 
-int64_t ChoosePitch(const Geometry& g, int64_t line_bytes,
-                    const Preset& preset) {
+int64_t ChoosePitch(const Geometry& g, int64_t line_bytes, const Preset& preset,
+                    int64_t* stalls) {
   const int64_t beat = preset.beat_bytes();
   const int64_t smallest = RoundUp(line_bytes, beat);
   const PassPlan plan = MakePassPlan(g, {0, g.kh, 0, g.kw}, preset);
@@ -217,6 +230,7 @@ int64_t ChoosePitch(const Geometry& g, int64_t line_bytes,
     }
     if (cost == 0) break;
   }
+  if (stalls != nullptr) *stalls = best_cost * g.ow / PitchPositions(g, preset);
   return best;
 }
 

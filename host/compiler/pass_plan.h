@@ -48,8 +48,10 @@ PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
 
 // The line pitch, at least `line_bytes`, a multiple of the beat, at which the
 // windows of a vector meet the fewest common banks; the smallest of the best.
-int64_t ChoosePitch(const Geometry& g, int64_t line_bytes,
-                    const Preset& preset);
+// `stalls`: cycles that they still cost a line of positions, all passes of a
+// column tile together.
+int64_t ChoosePitch(const Geometry& g, int64_t line_bytes, const Preset& preset,
+                    int64_t* stalls = nullptr);
 
 }  // namespace systole::compiler
 

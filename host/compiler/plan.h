@@ -48,8 +48,11 @@ struct PlanTensor {
   int64_t h = 1, w = 1, c = 1;
   int64_t element_bytes = 1;           // 4: raw accumulators
   bool input = false, output = false;  // of the network
-  bool in_hbm = false;                 // tiling
-  int64_t hbm = kNowhere;              // memory-planning
+  // Channels that lie side by side for all positions of a line (geometry.h), 0
+  // = all of them: channel-grouping.
+  int64_t group = 0;
+  bool in_hbm = false;     // tiling
+  int64_t hbm = kNowhere;  // memory-planning
 
   bool argument() const { return input || output; }
   int64_t line_bytes() const { return w * c * element_bytes; }

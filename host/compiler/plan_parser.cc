@@ -91,6 +91,8 @@ class PlanParser : private ir::Reader {
         tensor.input = true;
       } else if (key == "output") {
         tensor.output = true;
+      } else if (key == "group") {
+        tensor.group = Value();
       } else if (key == "in_hbm") {
         tensor.in_hbm = true;
       } else if (key == "hbm") {
@@ -163,7 +165,8 @@ class PlanParser : private ir::Reader {
     if (columns < 1 || s.ow % columns != 0)
       Fail(absl::StrCat(columns, " columns do not divide ", s.ow));
     if (!ok()) return;
-    layer.g = JoinedGeometry(s, columns);
+    layer.g = JoinedGeometry(s, columns, out.group);
+    layer.g.in_group = in.group;
     plan_.layers.push_back(std::move(layer));
   }
 

@@ -22,6 +22,7 @@ std::string Text(const PlanTensor& t) {
   if (t.element_bytes != 1) absl::StrAppend(&text, ", raw");
   if (t.input) absl::StrAppend(&text, ", input");
   if (t.output) absl::StrAppend(&text, ", output");
+  if (t.group > 0) absl::StrAppend(&text, ", group=", t.group);
   if (t.in_hbm) absl::StrAppend(&text, ", in_hbm");
   if (t.hbm != kNowhere) absl::StrAppendFormat(&text, ", hbm=0x%x", t.hbm);
   return text;

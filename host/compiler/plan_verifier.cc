@@ -27,6 +27,7 @@ class PlanVerifier {
       Output();
       Fused();
       Joined();
+      Groups();
     }
     if (status_.ok()) UnifiedBuffer();
     if (status_.ok()) Hbm();
@@ -238,6 +239,30 @@ class PlanVerifier {
             std::count(layer().inputs.begin(), layer().inputs.end(), between) ==
                 1,
         "others read %", plan_.tensors[between].name);
+  }
+
+  // What lies in groups of channels is read by one layer that knows it.
+  void Groups() {
+    const Geometry& g = layer().g;
+    const PlanTensor& out = plan_.tensors[layer().output];
+    const int64_t in = plan_.tensors[layer().inputs[0]].group;
+    for (const int t : layer().inputs)
+      RequireOfLayer(plan_.tensors[t].group == g.in_group, "reads %",
+                     plan_.tensors[t].name, " in groups of ",
+                     plan_.tensors[t].group, " channels");
+    RequireOfLayer(in == 0 || (layer().op == model::Op::kConv2D &&
+                               g.taps() == 1 && g.columns == 1),
+                   "cannot read groups of channels");
+    RequireOfLayer(
+        out.group == g.group &&
+            (g.group == 0 ||
+             (layer().op == model::Op::kDepthwise && !out.argument() &&
+              g.multiplier == 1 && g.c % g.group == 0 &&
+              g.columns * g.group == plan_.preset->cols)),
+        "cannot write groups of ", out.group, " channels");
+    for (const Block& b : layer().blocks)
+      RequireOfLayer((g.group == 0 && in == 0) || b.nx == g.ow,
+                     "groups of channels and a line in parts");
   }
 
   // Whether `late` is the result of an elementwise layer that reads `early` for

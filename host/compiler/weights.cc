@@ -92,9 +92,11 @@ int8_t LayerWeights::Weight(int64_t channel, int64_t tile,
   }
   const int64_t depth = TileChannels(g_, preset_.cols);
   const int64_t read = FirstChannel(g_, preset_.cols, tile) + element % depth;
-  return read == channel / g_.multiplier
-             ? layer_.weights[channel * g_.taps() + element / depth]
-             : int8_t{0};
+  const int64_t own =
+      g_.group > 0 ? FirstChannel(g_, preset_.cols, tile) + channel % g_.group
+                   : channel / g_.multiplier;
+  return read == own ? layer_.weights[channel * g_.taps() + element / depth]
+                     : int8_t{0};
 }
 
 std::vector<uint8_t> LayerWeights::PackTiles(const PassPlan& plan) const {

@@ -97,6 +97,30 @@ TEST(Joined, DepthwiseOutputsReadTheirChannel) {
                                                    0, 0, 0, 4, 0, 5, 0, 6));
 }
 
+// Two outputs and a channel of two a column tile.
+TEST(Joined, GroupsOfChannelsShareATile) {
+  model::Layer layer;
+  layer.op = model::Op::kDepthwise;
+  layer.weights = {1, 2, 3, 4, 5, 6};  // 3 taps of 2 outputs
+  layer.bias = {7, 8};
+  layer.requant.resize(2);
+  Geometry g;
+  g.w = 6;
+  g.c = 2;
+  g.kw = 3;
+  g.ow = 4;
+  g.oc = 2;
+  g.multiplier = 1;
+  const Geometry wide = JoinedGeometry(g, 2, 1);
+  const model::Layer grouped = JoinedLayer(layer, g, 2, 1);
+  EXPECT_EQ(wide.multiplier, 1);
+  EXPECT_EQ(TileChannels(wide, 2), 1);
+  EXPECT_EQ(FirstChannel(wide, 2, 1), 1);
+  EXPECT_THAT(grouped.bias, testing::ElementsAre(7, 7, 8, 8));
+  EXPECT_THAT(grouped.weights, testing::ElementsAre(1, 2, 3, 0, 0, 1, 2, 3,  //
+                                                    4, 5, 6, 0, 0, 4, 5, 6));
+}
+
 // conv, then the sum of its result and its input.
 model::Network Residual() {
   model::Network network = Conv(16, 16, 16, 3, 1);

@@ -89,6 +89,7 @@ class Planner {
     needs.raw = needs.g.element_bytes == 4;
     needs.table = layer.op == model::Op::kTable;
     needs.parts = layer.op == model::Op::kConcat;
+    needs.split = SplitOf(layer.op, layer.g, preset());
     for (const int input : layer.inputs)
       needs.resident.push_back(resident_[input] != kNowhere);
     const int result = plan_.ResultOf(l);
@@ -143,25 +144,24 @@ class Planner {
       const LayerNeeds needs = NeedsOf(l, out_resident);
       const bool loads =
           std::count(needs.resident.begin(), needs.resident.end(), false) > 0;
+      // Loaded in groups of channels, as it is, not split.
+      std::vector<LayerNeeds> variants(3, needs);
+      variants[0].in_channels = plan_.GroupOf(plan_.layers[l]);
+      variants[0].split = variants[2].split = {};
+      if (needs.split.lines == 0) variants.pop_back();
+      if (variants[0].in_channels == 0) variants.erase(variants.begin());
       for (const double budget : {0.9, 0.6, 0.4, 0.25, 0.15, 0.08, 0.03}) {
         for (const double in_share : {0.0, 0.9, 0.75, 0.5, 0.25}) {
           if (!loads && in_share > 0) continue;
-          if (const int64_t group = plan_.GroupOf(plan_.layers[l]);
-              group > 0 && in_share > 0) {
-            LayerNeeds grouped = needs;
-            grouped.in_channels = group;
-            std::optional<LayerFit> fit = FitLayer(
-                grouped, preset(),
-                static_cast<int64_t>(budget * static_cast<double>(available)),
-                in_share, true);
-            if (fit) candidates.emplace_back(grouped, *std::move(fit));
-          }
-          for (const bool ends : {true, false}) {
-            std::optional<LayerFit> fit = FitLayer(
-                needs, preset(),
-                static_cast<int64_t>(budget * static_cast<double>(available)),
-                in_share, ends);
-            if (fit) candidates.emplace_back(needs, *std::move(fit));
+          for (const LayerNeeds& variant : variants) {
+            for (const bool ends : {true, false}) {
+              if (variant.in_channels > 0 && (in_share == 0 || !ends)) continue;
+              std::optional<LayerFit> fit = FitLayer(
+                  variant, preset(),
+                  static_cast<int64_t>(budget * static_cast<double>(available)),
+                  in_share, ends);
+              if (fit) candidates.emplace_back(variant, *std::move(fit));
+            }
           }
         }
       }
