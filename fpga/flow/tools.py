@@ -96,7 +96,7 @@ def below(rtlil, top):
 def entry(job, loaded):
     """Where the result of a job is kept: by all that it reads."""
     tool = cache.version(str(PYTHON), "-m", "pip", "show", "pyosys")
-    flow = "".join((ROOT / "fpga" / "flow" / name).read_text() for name in ("yosys_job.py", "wide_muxes.v"))
+    flow = "".join((ROOT / "fpga" / "flow" / name).read_text() for name in ("yosys_job.py", "carries.py", "wide_muxes.v"))
     options = {key: value for key, value in job.items() if key not in OUTPUTS + ("load", "read")}
     asked = json.dumps([options, sorted(key for key in job if key in OUTPUTS)], sort_keys=True)
     if loaded is not None:

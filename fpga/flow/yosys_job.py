@@ -20,6 +20,7 @@ import json
 import pathlib
 import sys
 
+import carries
 import pyosys
 from pyosys import libyosys as ys
 
@@ -92,6 +93,50 @@ def flatten_alike(design, run):
     run("opt_clean")
 
 
+def fold_carries(module):
+    """Folds gates and lookup tables into the carry cells of a clean module (flow/carries.py)."""
+    wires, signals = {}, []
+
+    def number(bit):
+        if not bit.is_wire():
+            return "1" if bit.data == ys.State.S1 else "0"
+        key = (bit.wire.name.str(), bit.offset)
+        if key not in wires:
+            wires[key] = len(signals)
+            signals.append(ys.SigSpec(bit.wire, bit.offset, 1))
+        return wires[key]
+
+    kept = {wire.name.str() for wire in module.wires_.values() if wire.get_bool_attribute(ys.IdString("\\keep")) or wire.port_output}
+    cells = {}
+    for cell in module.cells_.values():
+        kind = cell.type.str().removeprefix("\\")
+        ports = {port.str().removeprefix("\\"): [number(bit) for bit in signal.bits()] for port, signal in cell.connections_.items()}
+        entry = {"type": kind, "connections": ports, "parameters": {},
+                 "port_directions": {port: "output" if cell.output(ys.IdString("\\" + port)) else "input" for port in ports}}
+        if kind in carries.GATES:
+            pins = [ports[pin] for pin in ("A", "B", "S") if pin in ports]
+            entry |= {"type": "LUT4", "connections": {**dict(zip("ABCD", pins)), "Z": ports["Y"]},
+                      "parameters": {"INIT": f"{carries.GATES[kind]:016b}"}}
+            entry["port_directions"] = {port: "output" if port == "Z" else "input" for port in entry["connections"]}
+        elif kind in ("LUT4", "CCU2C"):
+            entry["parameters"] = {name.str().removeprefix("\\"): value.decode_string() if "INJECT" in name.str() else value.as_string()
+                                   for name, value in cell.parameters.items()}
+        cells[cell.name.str()] = entry
+    fixed = [identity for (name, _), identity in wires.items() if name in kept]
+    changed = carries.fold({"cells": cells, "ports": {"kept": {"bits": fixed}}})
+    for cell in list(module.cells_.values()):
+        name = cell.name.str()
+        if name not in cells:
+            module.remove(cell)
+        elif name in changed:
+            for port, (bit,) in cells[name]["connections"].items():
+                if port[0] in "ABCD":
+                    constant = ys.SigSpec(ys.SigBit(bit == "1"), 1) if isinstance(bit, str) else None
+                    cell.setPort(ys.IdString("\\" + port), constant or signals[bit])
+            for half in "01":
+                cell.setParam(ys.IdString(f"\\INIT{half}"), ys.Const.from_string(cells[name]["parameters"][f"INIT{half}"]))
+
+
 def memory_bits(module):
     """Bits of all memories of a module."""
     memories = [cell for cell in module.cells_.values() if cell.type.str() == "$mem_v2"]
@@ -137,10 +182,18 @@ def main():
             run(f"muxcover -mux4 -mux8 t:$_MUX_ a:src=*{source}* %i")
         run(f"techmap -map {pathlib.Path(__file__).parent / 'wide_muxes.v'}")
         run("opt_clean")
+        for module in list(design.modules_.values()):
+            if not module.get_blackbox_attribute():
+                fold_carries(module)
+        run("opt_clean")
         run("synth_lattice -family ecp5 -abc9 -run map_luts:")
         flatten_alike(design, run)
         if "json" in job:
             run(f"write_json {job['json']}")
+            mapped = pathlib.Path(job["json"])
+            netlist = json.loads(mapped.read_text())
+            carries.finish(netlist)
+            mapped.write_text(json.dumps(netlist))
     if "stat" in job:
         run(f"tee -q -o {job['stat']} stat -json")
     if "bits" in job:
