@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: Systole contributors
 """From source to bitstream: generates PLL and DRAM controller, maps, places, routes, packs, reports."""
 
+import hashlib
 import json
 import math
 import re
@@ -48,18 +49,42 @@ def synthesise(board, preset, clock, work):
     return paths, seconds
 
 
-def place_and_route(board, clock, work, args):
-    """Returns nextpnr's report and the seconds it took."""
-    command = [tools.NEXTPNR, *board["device"], "--json", "net.json", "--lpf", "pins.lpf", "--freq", clock, "--seed", board.get("seed", 1) if args.seed is None else args.seed,
-               "--router", args.router, "--report", "report.json", "--timing-allow-fail", "-l", "route.log"]
-    command += ["--sdf", "board.sdf", *(["--no-route"] if args.no_route else ["--textcfg", "board.config"])]
-    (work / "pins.lpf").write_text((board["folder"] / "pins.lpf").read_text())
-    code, seconds = tools.run(command, work, work / "nextpnr.log", "place and route", pattern=r"Info:", limit=args.limit * 60)
+def seed_of(board, args):
+    return board.get("seed", 1) if args.seed is None else args.seed
+
+
+def nextpnr(board, clock, work, step, options, args):
+    """Runs nextpnr for one step. Returns the seconds it took."""
+    command = [tools.NEXTPNR, *board["device"], "--lpf", "pins.lpf", "--freq", clock, "--seed", seed_of(board, args), "--timing-allow-fail",
+               "--report", "report.json", "--sdf", "board.sdf", *options]
+    log = work / f"{step}.log"
+    code, seconds = tools.run(command, work, log, step, pattern=r"Info:", limit=args.limit * 60)
     if code != 0:
-        log = work / "nextpnr.log"
         cause = tools.last_line(log, r"ERROR|ended after") or tools.last_line(log, "arcs|overused") or f"exit code {code}"
-        raise FlowError(f"place and route failed: {cause}; see {log} (another --seed or --router may do)")
-    return json.loads((work / "report.json").read_text()), seconds
+        raise FlowError(f"{step} failed: {cause}; see {log} (another --seed or --router may do)")
+    return seconds
+
+
+def place(board, clock, work, args):
+    """The placed design in placed.json, unless it is there from a run with the same netlist, pins, clock and seed, so that another router
+    begins where the last one did. Returns the seconds it took."""
+    (work / "pins.lpf").write_text((board["folder"] / "pins.lpf").read_text())
+    inputs = [(work / "net.json").read_bytes(), (work / "pins.lpf").read_bytes(), json.dumps([board["device"], clock, seed_of(board, args)]).encode()]
+    wanted = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in inputs)).hexdigest()
+    stamp = work / "placed.sha256"
+    if not args.no_route and stamp.exists() and stamp.read_text() == wanted and (work / "placed.json").exists():
+        tools.say("placed before")
+        return 0.0
+    stamp.unlink(missing_ok=True)
+    seconds = nextpnr(board, clock, work, "place", ["--json", "net.json", "--no-route", "--write", "placed.json"], args)
+    stamp.write_text(wanted)
+    return seconds
+
+
+def route(board, clock, work, args):
+    """Routes what is placed. Returns the seconds it took."""
+    return nextpnr(board, clock, work, "route",
+                   ["--json", "placed.json", "--no-pack", "--no-place", "--router", args.router, "--textcfg", "board.config"], args)
 
 
 def name_path(path, unit_of):
@@ -97,22 +122,25 @@ def run(args):
     estimate = netlist.Estimate(cells).worst()
     tools.say(f"longest path, not placed: about {estimate[0]:.1f} ns, {estimate[1]} levels, from {estimate[2]} to {estimate[3]}")
     boards.check_fit(board, name, total)
-    measured, route_seconds = place_and_route(board, clock, work, args)
+    seconds = {"synthesis": synthesis_seconds, "place": place(board, clock, work, args)}
+    if not args.no_route:
+        seconds["route"] = route(board, clock, work, args)
+    measured = json.loads((work / "report.json").read_text())
     use = {kind: value["used"] for kind, value in measured["utilization"].items()}
-    fmax = frequency(measured, (work / "nextpnr.log").read_text())
+    fmax = frequency(measured, (work / ("place.log" if args.no_route else "route.log")).read_text())
     worst = sdf.Design((work / "board.sdf").read_text()).worst(WORST_PATHS)
     worst = [name_path(path, unit_of) for path in worst]
     result = {"board": board["name"], "preset": name, "clock_mhz": clock, "fmax_mhz": round(fmax, 2), "routed": not args.no_route,
               "cells": use["TRELLIS_COMB"], "flip_flops": use["TRELLIS_FF"], "multipliers": use["MULT18X18D"], "ram_blocks": use["DP16KD"],
               "units": {row.pop("unit"): row for row in [dict(row) for row in rows]}, "estimate_ns": round(estimate[0], 1), "worst_paths": worst, "bitstream": None,
-              "seconds": {"synthesis": round(synthesis_seconds), "place_and_route": round(route_seconds)}}
+              "seconds": seconds}
     report.table("Worst paths", [{key: path[key] for key in ("ns", "levels", "routing_ns", "from_unit", "to_unit", "from", "to")} for path in worst])
     if not args.no_route:
-        code, seconds = tools.run([tools.ECPPACK, "--compress", "board.config", f"{board['name']}-{name}.bit"], work, work / "pack.log", "bitstream")
+        code, seconds["bitstream"] = tools.run([tools.ECPPACK, "--compress", "board.config", f"{board['name']}-{name}.bit"], work, work / "pack.log", "bitstream")
         if code != 0:
             raise FlowError(f"ecppack failed; see {work / 'pack.log'}")
         result["bitstream"] = str(work / f"{board['name']}-{name}.bit")
-        result["seconds"]["bitstream"] = round(seconds)
+    result["seconds"] = {step: round(taken) for step, taken in seconds.items()}
     path = report.write(args.build, "fpga.json", result)
     report.write(args.build, f"fpga_{board['name']}_{name}.json", result)
     print(f"\n{name} on {board['name']}: {result['cells']} logic cells, {result['flip_flops']} flip-flops, {result['multipliers']} multipliers, "

@@ -74,6 +74,9 @@ module systole_mxu
   localparam int unsigned MaxInFlight = max_in_flight(Latency);
   localparam int unsigned Cool = Cols + (row_cycles(Stages) - 1) * (Rows - 1);
   localparam int unsigned CoolBits = $clog2(Cool + 1);
+  // Two stages are an FPGA's int8 cell. Its array runs on while nothing is in flight: an enable would be a net to a third of the chip's
+  // registers.
+  localparam logic        RunsOn = !Bf16 && Stages == 2;
 
   // What the unit tells its queue.
   logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
@@ -281,7 +284,7 @@ module systole_mxu
   assign tag_out_valid = enable && tag_out.valid && filled_q == FilledBits'(Latency - 1);
 
   systole_mxu_array #(.Rows(Rows), .Cols(Cols), .Cell(Cfg.Cell), .Stages(Stages), .FastView(FastArray), .Multipliers(Cfg.Multipliers)) u_array (
-      .clk_i, .enable_i(enable), .vec_bank_i(vec_tag.bank), .vec_i(vec), .sum_i(vec_sum),
+      .clk_i, .enable_i(enable || RunsOn), .vec_bank_i(vec_tag.bank), .vec_i(vec), .sum_i(vec_sum),
       .wl_valid_i(row_valid), .wl_bank_i(write_bank_q), .wl_column_i(row_transpose), .wl_row_i(write_row_q), .wl_data_i(row),
       .sum_o(acc_wr_data_o)
   );

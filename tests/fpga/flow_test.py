@@ -177,8 +177,25 @@ class BadInput(unittest.TestCase):
             failing.write_text("#!/bin/sh\necho 'ERROR: Unable to find legal placement for all cells'\nexit 1\n")
             failing.chmod(0o755)
             args = mock.Mock(seed=1, router="router1", no_route=False, limit=1)
-            with mock.patch.object(tools, "NEXTPNR", failing), self.assertRaisesRegex(tools.FlowError, "place and route failed: ERROR: Unable to find"):
-                board.place_and_route(boards.load("ulx3s-85f"), 60, work, args)
+            (work / "net.json").write_text("{}")
+            with mock.patch.object(tools, "NEXTPNR", failing):
+                for step in (board.place, board.route):
+                    with self.assertRaisesRegex(tools.FlowError, f"{step.__name__} failed: ERROR: Unable to find"):
+                        step(boards.load("ulx3s-85f"), 60, work, args)
+
+    def test_what_is_placed_is_routed_again_by_another_router_only(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            work = pathlib.Path(folder)
+            placer = work / "nextpnr"
+            placer.write_text("#!/bin/sh\necho run >> runs\ntouch placed.json\n")
+            placer.chmod(0o755)
+            (work / "net.json").write_text("{}")
+            # Seed, netlist, and how often the placer has run by then.
+            for seed, text, runs in ((1, "{}", 1), (1, "{}", 1), (2, "{}", 2), (2, "{ }", 3)):
+                (work / "net.json").write_text(text)
+                with mock.patch.object(tools, "NEXTPNR", placer):
+                    board.place(boards.load("ulx3s-85f"), 60, work, mock.Mock(seed=seed, no_route=False, limit=1))
+                self.assertEqual((work / "runs").read_text().count("run"), runs)
 
     def test_the_clock_of_a_design_that_is_placed_but_not_routed(self):
         log = "Max frequency for clock 'clk': 60.00 MHz\nMax frequency for clock 'clk': 32.71 MHz\nMax frequency for clock 'clk_25mhz': 9.00 MHz\n"
