@@ -104,12 +104,19 @@ def users_of(module):
         for port, bits in cell["connections"].items():
             if cell["port_directions"].get(port) == "output":
                 continue
-            for bit in bits:
+            for bit in variables(bits):
                 users.setdefault(bit, []).append((name, port))
     for port, value in module["ports"].items():
-        for bit in value["bits"]:
+        for bit in variables(value["bits"]):
             users.setdefault(bit, []).append((None, port))
     return users
+
+
+def drop(users, bits, name, number):
+    """Takes the pins of a lookup table from the users of its inputs."""
+    for bit, pin in zip(bits, PINS):
+        if isinstance(bit, int):
+            users[bit].remove((name, f"{pin}{number}"))
 
 
 def fold_table(module, users, name):
@@ -135,14 +142,12 @@ def fold_table(module, users, name):
             return set()
         found.append((user, half, new))
     for user, half, (pins, init) in found:
-        for bit, pin in zip(half.bits, PINS):
-            users[bit].remove((user, f"{pin}{half.number}"))
+        drop(users, half.bits, user, half.number)
         half.set(pins, init)
         for bit, pin in zip(pins, PINS):
-            users.setdefault(bit, []).append((user, f"{pin}{half.number}"))
-    for bit, pin in zip(bits, PINS):
-        if (name, pin) in users.get(bit, []):
-            users[bit].remove((name, pin))
+            if isinstance(bit, int):
+                users.setdefault(bit, []).append((user, f"{pin}{half.number}"))
+    drop(users, bits, name, "")
     del module["cells"][name]
     return {user for user, _, _ in found}
 
