@@ -81,7 +81,7 @@ engines: build ## run the digits and 200 random programs on the core in Yosys' C
 ifeq ($(ARGS),--netlist)
 	@$(NINJA) engines_record
 	@"$(BUILD)/bin/engines_record" "$(BUILD)/engines/pins.txt"
-	@for target in ecp5 gates; do for fault in "" --fault; do \
+	@for target in board ecp5 gates; do for fault in "" --fault; do \
 	  scripts/python verif/engines/netlist.py --build "$(BUILD)" --pins "$(BUILD)/engines/pins.txt" --target $$target $$fault || exit 1; done; done
 else
 	@$(NINJA) engines_mini

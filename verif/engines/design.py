@@ -61,6 +61,11 @@ class Design:
             options.append("--keep-hierarchy")
         self.run(f"read_slang {' '.join(options)} -F {rtl / 'systole.f'} {' '.join(files)}", f"hierarchy -top {top}", "proc -norom")
 
+    def read_netlist(self, path, top):
+        """A mapped design (Yosys' JSON)."""
+        self._top = top
+        self.run(f"read_json {path}", f"hierarchy -top {top}")
+
     def ports(self):
         """Of the top module, in the order of its declaration."""
         netlist = self._log.with_suffix(".ports.json")

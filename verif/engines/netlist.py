@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Maps the whole core and plays the pins of a recorded run to the netlist in Icarus Verilog: every output of every cycle is compared.
 
-    netlist.py --pins FILE [--target ecp5|gates] [--fault] [--build build]
-    netlist.py --preset 3 [--target ecp5|gates]
+    netlist.py --pins FILE [--target board|ecp5|gates] [--fault] [--build build]
+    netlist.py --preset 3 [--target board|ecp5|gates]
 
-ecp5: the simulation models of the cells are those of Yosys' package; it has none of the block RAM (ecp5_ram.v) and of the multiplier
+board: mapped as for a board (../../fpga/flow), with gates folded into carry cells. ecp5: by Yosys' script alone. For both the simulation models of the cells are those of Yosys' package; it has none of the block RAM (ecp5_ram.v) and of the multiplier
 (../synth/ecp5_multiplier.v). gates: Yosys' generic gates and flip-flops; memories stay memories. With --fault one cell has another truth
 table, a gate in front of an output; this must be seen. Without --pins: maps only, and prints what it takes.
 """
@@ -20,6 +20,9 @@ import time
 
 import design
 import replay
+
+sys.path.insert(0, str(design.ROOT / "fpga"))
+from flow import boards, chip, tools  # noqa: E402  behind the path
 
 LATTICE = pathlib.Path("share") / "lattice"
 COPIES = 256
@@ -73,11 +76,22 @@ def gate_before(cells, bits):
     raise RuntimeError(f"no gate before {OUTPUT}")
 
 
+def map_for_board(core, preset, work):
+    """Maps as `make fpga ARGS="--whole PRESET"` does, and reads the result."""
+    name = next(name for name, entry in boards.presets().items() if entry["id"] == preset)
+    chip.elaborate(name, work)
+    tools.yosys({"load": str(work / "chip.il"), "top": "systole_top", "json": str(work / "mapped.json")}, work, "flow", "mapping")
+    core.read_netlist(work / "mapped.json", "systole_top")
+
+
 def map_core(work, preset, target, fault):
     """The netlist: its ports, cells by type, the file."""
     core = design.Design(work / "map.log")
-    core.read("systole_top", {"Preset": preset})
-    core.run("flatten", "opt_clean", "setattr -unset init w:*", *PASSES[target])
+    if target == "board":
+        map_for_board(core, preset, work)
+    else:
+        core.read("systole_top", {"Preset": preset})
+        core.run("flatten", "opt_clean", "setattr -unset init w:*", *PASSES[target])
     # A net of one bit each: Icarus Verilog resolves the whole of a vector for each driver of a part of it.
     core.run("splitnets", "opt_clean", f"write_json {work / 'netlist.json'}")
     module = json.loads((work / "netlist.json").read_text())["modules"]["systole_top"]
@@ -103,7 +117,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--pins", type=pathlib.Path, help="record of a run at nano (engines_record)")
     parser.add_argument("--preset", type=int, default=0)
-    parser.add_argument("--target", choices=PASSES, default="ecp5")
+    parser.add_argument("--target", choices=["board", *PASSES], default="ecp5")
     parser.add_argument("--fault", action="store_true")
     args = parser.parse_args()
 
@@ -117,7 +131,7 @@ def main():
         return 0
     (work / "bench.v").write_text(replay.bench(ports))
     sources = [work / "bench.v", netlist]
-    if args.target == "ecp5":
+    if args.target != "gates":
         models = cell_models(cells)
         netlist.write_text(share_out(netlist.read_text(), models))
         (work / "cells.v").write_text("".join(models.values()))
