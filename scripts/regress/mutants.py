@@ -3,6 +3,7 @@
 """Single changes of SystemVerilog sources, found in the syntax tree (slang), and whether Yosys proves one equivalent."""
 
 import dataclasses
+import functools
 import pathlib
 import subprocess
 
@@ -17,11 +18,15 @@ LITERALS = {"'0": "'1", "'1": "'0", "1'b0": "1'b1", "1'b1": "1'b0"}
 SKIP = ("ImmediateAssertStatement", "ParameterDeclaration", "RangeDimensionSpecifier", "SimpleRangeSelect", "AscendingRangeSelect",
         "DescendingRangeSelect", "AnsiPortList", "TypedefDeclaration", "ForVariableDeclaration",
         "ParameterValueAssignment", "MultipleConcatenationExpression", "AttributeInstance", "ElabSystemTask", "PackageImportDeclaration")
+# Places in which an expression is a constant of the elaboration, or names a piece of the hierarchy.
+CONSTANT = ("ParameterDeclaration", "TypeParameterDeclaration", "VariableDimension", "ParameterValueAssignment", "TypedefDeclaration",
+            "SimpleRangeSelect")
+GENERATE = ("LoopGenerate", "IfGenerate", "CaseGenerate")
 
 
 @dataclasses.dataclass(frozen=True)
 class Mutant:
-    """file: below rtl/. The bytes from `first` to before `last` of the file become `new`."""
+    """file: below the project. The bytes from `first` to before `last` of the file, an expression or a statement, become `new`."""
 
     file: str
     first: int
@@ -29,94 +34,153 @@ class Mutant:
     new: str
     line: int
     column: int
-    text: str  # what changes, for people
+    text: str            # what changes, for people
+    statement: bool      # an expression otherwise
+    constant: bool       # the tools need its value before the hardware runs: no switch can choose it (schema.py)
 
-    def apply(self, rtl):
-        path = rtl / self.file
+    def apply(self, root):
+        path = root / self.file
         data = path.read_bytes()
         path.write_bytes(data[:self.first] + self.new.encode() + data[self.last:])
 
     @property
     def name(self):
-        return f"{self.file}:{self.line}:{self.column}: {self.text}"
+        return f"{self.file.removeprefix('rtl/')}:{self.line}:{self.column}: {self.text}"
 
 
 def _kind(node):
     return str(node.kind).rpartition(".")[2]
 
 
-def find(rtl, file):
-    """All mutants of a file."""
-    path = rtl / file
-    data = path.read_bytes()
-    found = []
+def _nodes(node, *kinds):
+    """The node and all below it of these kinds."""
+    hits = []
+    node.visit(lambda n: hits.append(n) if isinstance(n, syntax.SyntaxNode) and _kind(n) in kinds else None)
+    return hits
 
-    def add(first, last, new, text):
-        if data[first:last].decode() != new:
-            found.append(Mutant(file, first, last, new, data[:first].count(b"\n") + 1, first - data.rfind(b"\n", 0, first), text))
+
+@functools.cache
+def _constant_functions(root):
+    """Names of the functions that are called for constants: of types, parameters and generated blocks."""
+    calls, needed = {}, set()
+    for path in sorted((root / "rtl").rglob("*.sv")):
+        tree = syntax.SyntaxTree.fromFile(str(path)).root
+        for function in _nodes(tree, "FunctionDeclaration"):
+            called = {str(call.left).strip().rpartition(":")[2] for call in _nodes(function, "InvocationExpression")}
+            calls.setdefault(str(function.prototype.name).strip(), set()).update(called)
+        for place in _nodes(tree, *CONSTANT, *GENERATE):
+            heads = {"LoopGenerate": ("initialExpr", "stopExpr", "iterationExpr"), "IfGenerate": ("condition",), "CaseGenerate": ("condition",)}
+            for part in [getattr(place, name) for name in heads[_kind(place)]] if _kind(place) in heads else [place]:
+                needed |= {str(call.left).strip().rpartition(":")[2] for call in _nodes(part, "InvocationExpression")}
+    while True:
+        more = set().union(*(calls.get(name, set()) for name in needed)) - needed if needed else set()
+        if not more:
+            return frozenset(needed & set(calls))
+        needed |= more
+
+
+def find(root, file):
+    """All mutants of a file below the project's folder."""
+    path = root / file
+    data = path.read_bytes()
+    functions = _constant_functions(root)
+    found = []
 
     def tokens(node):
         """The bytes of a node without the blanks and comments before it."""
         begin, end = node.getFirstToken().range.start.offset, node.getLastToken().range.end.offset
         return begin, end, " ".join(data[begin:end].decode().split())
 
-    def has_assertion(node):
-        hits = []
-        node.visit(lambda n: hits.append(n) if isinstance(n, syntax.SyntaxNode) and _kind(n) == "ImmediateAssertStatement" else None)
-        return bool(hits)
+    def source(node):
+        begin, end, _ = tokens(node)
+        return data[begin:end].decode()
 
-    def walk(node):
+    def add(node, new, text, constant, at=None, statement=False):
+        first, last, _ = tokens(node)
+        if data[first:last].decode() != new:
+            place = first if at is None else at
+            found.append(Mutant(file, first, last, new, data[:place].count(b"\n") + 1, place - data.rfind(b"\n", 0, place), text,
+                                statement, constant))
+
+    def walk(node, constant=False, driven=False):
+        """driven: in a continuous assignment or a generated block, where what an index picks is one driver."""
         if not isinstance(node, syntax.SyntaxNode):
             return
         kind = _kind(node)
-        if kind in SKIP or (kind.startswith("Always") and has_assertion(node)):
+        if kind in SKIP or (kind.startswith("Always") and _nodes(node, "ImmediateAssertStatement")):
             return
         if kind == "ForLoopStatement":
-            walk(node.statement)
+            walk(node.statement, constant, driven)
             return
         if kind == "LoopGenerate":
-            walk(node.block)
+            walk(node.block, constant, True)
             return
         if kind == "IfGenerate":
-            walk(node.block)
-            walk(node.elseClause)
+            walk(node.block, constant, True)
+            walk(node.elseClause, constant, True)
             return
-        if kind.endswith("Expression") and hasattr(node, "operatorToken") and hasattr(node, "left") and "Assignment" not in kind:
+        if kind == "FunctionDeclaration" and str(node.prototype.name).strip() in functions:
+            constant = True
+        elif kind == "ScopedName" or (kind == "ElementSelect" and _in_port(node)):
+            constant = True
+        elif kind == "ContinuousAssign":
+            driven = True
+        if kind == "CaseGenerate":
+            walk(node.condition, True)
+            for item in node.items:
+                walk(item, constant, True)
+            return
+        if kind == "CastExpression":
+            walk(node.left, True)
+            walk(node.right, constant, driven)
+            return
+        if "Assignment" in kind and hasattr(node, "operatorToken") and hasattr(node, "left"):
+            walk(node.left, constant or driven, driven)
+            walk(node.right, constant, driven)
+            return
+        if kind.endswith("Expression") and hasattr(node, "operatorToken") and hasattr(node, "left"):
             operator = str(node.operatorToken).split()[-1]
             if operator in OPERATORS:
-                place = node.operatorToken.range
-                add(place.start.offset, place.end.offset, OPERATORS[operator],
-                    f"{operator} becomes {OPERATORS[operator]} in {tokens(node)[2][:60]}")
+                add(node, f"(({source(node.left)}) {OPERATORS[operator]} ({source(node.right)}))",
+                    f"{operator} becomes {OPERATORS[operator]} in {tokens(node)[2][:60]}", constant, node.operatorToken.range.start.offset)
         elif kind in ("UnaryLogicalNotExpression", "UnaryBitwiseNotExpression"):
-            place = node.operatorToken.range
-            add(place.start.offset, place.end.offset, "", f"no {str(node.operatorToken).strip()} in {tokens(node)[2][:60]}")
+            # What is not negated stays one bit wide.
+            operand = source(node.operand)
+            add(node, f"(|({operand}))" if "Logical" in kind else f"({operand})",
+                f"no {str(node.operatorToken).strip()} in {tokens(node)[2][:60]}", constant)
         elif kind == "ConditionalPredicate":
-            first, last, text = tokens(node)
-            add(first, last, "1'b0", f"never {text[:60]}")
-            add(first, last, "1'b1", f"always {text[:60]}")
+            text = tokens(node)[2]
+            add(node, "1'b0", f"never {text[:60]}", constant)
+            add(node, "1'b1", f"always {text[:60]}", constant)
         elif kind == "ExpressionStatement" and "Assignment" in _kind(node.expr):
-            first, last, text = tokens(node)
-            add(first, last, ";", f"without {text[:60]}")
+            add(node, ";", f"without {tokens(node)[2][:60]}", constant, statement=True)
         elif kind in ("UnbasedUnsizedLiteralExpression", "IntegerVectorExpression"):
-            first, last, text = tokens(node)
+            text = tokens(node)[2]
             if text in LITERALS:
-                add(first, last, LITERALS[text], f"{text} becomes {LITERALS[text]} in {tokens(node.parent)[2][:50]}")
+                add(node, LITERALS[text], f"{text} becomes {LITERALS[text]} in {tokens(node.parent)[2][:50]}", constant)
         for child in node:
-            walk(child)
+            walk(child, constant, driven)
 
     walk(syntax.SyntaxTree.fromFile(str(path)).root)
     return found
 
 
-def equivalent(rtl, changed, unit, seconds):
-    """True if Yosys proves by induction that both sources give the same hardware for all the unit's parameters. False: not proved."""
+def _in_port(node):
+    while node is not None and _kind(node) not in ("NamedPortConnection", "OrderedPortConnection", "InvocationExpression"):
+        node = node.parent
+    return node is not None and _kind(node) != "InvocationExpression"
+
+
+def equivalent(original, changed, unit, seconds):
+    """True if Yosys proves by induction that the sources in two folders, each as the project, give the same hardware for all the unit's parameters.
+    False: not proved."""
     for parameters in unit["parameters"]:
         top = pathlib.Path(unit["top"])
         options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
         passes = []
-        for name, folder in (("gold", rtl), ("gate", changed)):
-            source = folder / top.relative_to("rtl") if top.parts[0] == "rtl" else ROOT / top
-            passes += [f"read_slang --threads 1 --ignore-assertions --no-implicit-memories --top {top.stem} {options} -F {folder}/systole.f {source}",
+        for name, folder in (("gold", original), ("gate", changed)):
+            source = (ROOT if top.parts[0] == "tests" else folder) / top
+            passes += [f"read_slang --threads 1 --ignore-assertions --no-implicit-memories --top {top.stem} {options} -F {folder}/rtl/systole.f {source}",
                        "proc -norom", "flatten", "chformal -remove", "opt_expr", "opt_clean", "memory -nomap", "dffunmap", "opt_clean",
                        f"rename {top.stem} {name}", f"design -save {name}", "design -reset"]
         passes += ["design -copy-from gold gold", "design -copy-from gate gate", "equiv_make gold gate equiv", "hierarchy -top equiv",

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Breaks a unit's RTL at random places, one at a time, and counts how many of these mutants the unit's tests see: docs/regression.md.
+"""Breaks a unit's RTL at random places, one at a time, and counts how many of these mutants the tests see: docs/regression.md.
 
+The unit is built with many mutants inside, of which each run of its tests has one.
 Mutants that are not seen, and that Yosys proves to be the same hardware, do not count. Every result is kept: a campaign goes on where it
 was, and more mutants are added to those there are.
 """
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
@@ -23,6 +25,7 @@ import yaml
 import job
 import mutants
 import plan
+import schema
 import variant
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -30,44 +33,130 @@ ROOT = HERE.parents[1]
 
 
 def read_units():
-    return {unit["name"]: unit for unit in yaml.safe_load((HERE / "units.yaml").read_text())["units"]}
+    """{name: unit}, each with its runs in place of their names."""
+    data = yaml.safe_load((HERE / "units.yaml").read_text())
+    for unit in data["units"]:
+        unit["runs"] = [data["runs"][name] for name in unit["runs"]]
+    return {unit["name"]: unit for unit in data["units"]}
 
 
 def sites(build, unit):
-    """All mutants, in files that the unit's models are made of."""
-    files = sorted({path for pattern in unit["files"] for path in (ROOT / "rtl").glob(pattern)})
-    models = [path for path in (build / "verilated").glob("*.d") if re.fullmatch(unit["models"], path.stem)]
+    """All mutants, in files that the models of the unit's first run are made of."""
+    files = sorted({path for pattern in unit["files"] for path in ROOT.glob(pattern)})
+    run = unit["runs"][0]
+    models = [path for path in (build / "verilated").glob("*.d") if re.fullmatch(run["models"], path.stem)]
     if not models:
-        raise plan.PlanError(f"{build} has no models {unit['models']}: build {unit['program']} first")
+        raise plan.PlanError(f"{build} has no models {run['models']}: build {run['program']} first")
     read = {pathlib.Path(word) for path in models for word in path.read_text().split()}
     files = [path for path in files if path in read]
-    return [mutant for path in files for mutant in mutants.find(ROOT / "rtl", path.relative_to(ROOT / "rtl").as_posix())]
+    if not files:
+        raise plan.PlanError(f"{unit['name']}: no model {run['models']} reads {' '.join(unit['files'])}")
+    return [mutant for path in files for mutant in mutants.find(ROOT, path.relative_to(ROOT).as_posix())]
 
 
-def run_tests(program, unit, timeout):
-    words = [str(program), f"--gtest_filter={unit['tests']}", "--gtest_fail_fast", "--gtest_brief=1"]
-    return job.run(words, timeout)
+def content(mutant):
+    """Of the file that it changes: a result is good for that."""
+    return hashlib.sha256((ROOT / mutant.file).read_bytes()).hexdigest()[:16]
 
 
-def judge(build, unit, mutant, timeout, proof_seconds):
-    """{status: seen, missed, equivalent, or illegal (it does not build), ...}."""
-    begin = time.monotonic()
+def run_tests(program, run, timeout, number=0):
+    words = [str(program), *run.get("arguments", []), f"--gtest_filter={run['tests']}", "--gtest_fail_fast", "--gtest_brief=1"]
+    return job.run(words, timeout, variables={schema.VARIABLE: str(number)})
+
+
+def what_saw(run, outcome):
+    """For people: the test, or how the program ended."""
+    failed = re.search(r"\[  FAILED  \] (\w[\w/.]*)", outcome.output)
+    return f"{run['program']}: {failed[1] if failed else outcome.status}"
+
+
+def proved(unit, mutant, seconds):
+    """Whether the mutant is the same hardware."""
     with tempfile.TemporaryDirectory(prefix="systole_mutant_") as name:
         work = pathlib.Path(name)
-        shutil.copytree(ROOT / "rtl", work / "rtl")
-        mutant.apply(work / "rtl")
-        row = {"mutant": mutant.name, "by": ""}
+        copy_sources(work)
+        mutant.apply(work)
+        return bool(unit["parameters"]) and mutants.equivalent(ROOT, work, unit, seconds)
+
+
+def copy_sources(work):
+    for folder in ("rtl", "fpga/common"):
+        shutil.copytree(ROOT / folder, work / folder)
+
+
+def base_run(program, run):
+    """Of the RTL as it is. The guards alone must change nothing."""
+    base = run_tests(program, run, 3600)
+    if base.status != "pass":
+        raise plan.PlanError(f"{run['program']} fails without a mutant, by the RTL or by the guards of the mutants ({base.status}):\n"
+                             f"{base.output[-2000:]}")
+    return base.seconds
+
+
+def judge_batch(args, unit, batch, keep):
+    """Builds the unit with all mutants of a batch, and calls keep(row) for each, {mutant, status: seen, missed, equivalent, refused, ...}."""
+    numbered = dict(enumerate(batch, 1))
+
+    def row(number, status, by="", seconds=0.0):
+        mutant = numbered[number]
+        keep({"mutant": mutant.name, "content": content(mutant), "status": status, "by": by, "seconds": round(seconds, 1)})
+
+    with tempfile.TemporaryDirectory(prefix="systole_schema_") as name, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        built = schema.Schema(args.build, ROOT, numbered, pathlib.Path(name))
+        left = list(numbered)
+        for run in unit["runs"]:
+            begin = time.monotonic()
+            program = built.build(run)
+            for number in [number for number in left if number in built.refused]:
+                row(number, "refused")
+            left = [number for number in left if number not in built.refused]
+            middle = time.monotonic()
+            seconds = base_run(program, run)
+            print(f"mutate: {unit['name']}: {run['program']} with {len(built.numbered)} mutants: {middle - begin:.0f} s to build; "
+                  f"the tests take {seconds:.1f} s, for {len(left)} mutants", flush=True)
+            futures = {pool.submit(run_tests, program, run, 3 * seconds + 5, number): number for number in left}
+            left = []
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    outcome = future.result()
+                    if outcome.status == "pass":
+                        left.append(futures[future])
+                    else:
+                        row(futures[future], "seen", what_saw(run, outcome), outcome.seconds)
+            except BaseException:
+                for future in futures:
+                    future.cancel()
+                job.end_all()
+                raise
+            if not left:
+                return
+        if args.proof_seconds == 0:
+            for number in left:
+                row(number, "missed")
+            return
+        futures = {pool.submit(proved, unit, numbered[number], args.proof_seconds): number for number in left}
+        for future in concurrent.futures.as_completed(futures):
+            row(futures[future], "equivalent" if future.result() else "missed")
+
+
+def judge_rebuilt(args, unit, mutant):
+    """The row of one mutant, for which the programs are built."""
+    begin = time.monotonic()
+    row = {"mutant": mutant.name, "content": content(mutant), "status": "missed", "by": ""}
+    with tempfile.TemporaryDirectory(prefix="systole_mutant_") as name:
+        work = pathlib.Path(name)
+        copy_sources(work)
+        mutant.apply(work)
         try:
-            program = variant.build(build, unit["program"], work, unit["models"])
+            for run in unit["runs"]:
+                outcome = run_tests(variant.build(args.build, run["program"], work, run["models"]), run, args.timeout)
+                if outcome.status != "pass":
+                    row.update(status="seen", by=what_saw(run, outcome))
+                    break
         except variant.VariantError as error:
             row.update(status="illegal", by=str(error).strip().splitlines()[-1][:150])
-        else:
-            outcome = run_tests(program, unit, timeout)
-            if outcome.status != "pass":
-                row.update(status="seen", by=outcome.status)
-            else:
-                same = mutants.equivalent(ROOT / "rtl", work / "rtl", unit, proof_seconds)
-                row.update(status="equivalent" if same else "missed")
+    if row["status"] == "missed" and proved(unit, mutant, args.proof_seconds):
+        row["status"] = "equivalent"
     row["seconds"] = round(time.monotonic() - begin, 1)
     return row
 
@@ -75,47 +164,51 @@ def judge(build, unit, mutant, timeout, proof_seconds):
 def score(rows):
     seen = sum(row["status"] == "seen" for row in rows)
     missed = sum(row["status"] == "missed" for row in rows)
-    return seen, missed, 100 * seen / (seen + missed) if seen + missed else 0.0
+    return seen, missed, 100 * seen / (seen + missed) if seen + missed else 100.0
+
+
+class Results:
+    """The rows of a unit, in a file that is whole at any time."""
+
+    def __init__(self, path, unit, current):
+        """current: {name: content} of the mutants that there are; rows of others are left out, for the RTL moves on."""
+        self.path, self.unit, self.sites = path, unit, len(current)
+        rows = json.loads(path.read_text())["rows"] if path.exists() else []
+        self.rows = {row["mutant"]: row for row in rows if current.get(row["mutant"]) == row.get("content")}
+
+    def keep(self, row):
+        self.rows[row["mutant"]] = row
+        print(f"{row['status']:10} {row['seconds']:6.1f} s  {row['mutant']}", flush=True)
+        part = self.path.with_suffix(".part")
+        part.write_text(json.dumps({"unit": self.unit, "sites": self.sites, "rows": list(self.rows.values())}, indent=1) + "\n")
+        part.replace(self.path)
 
 
 def campaign(args, unit):
     """The exit code."""
-    results = args.output / f"{unit['name']}.json"
-    data = json.loads(results.read_text()) if results.exists() else {}
-    known = {row["mutant"]: row for row in data.get("rows", [])}
-    all_sites = sites(args.build, unit)
-    current = {mutant.name for mutant in all_sites}
-    known = {name: row for name, row in known.items() if name in current}  # the RTL moves on
-    random.Random(args.seed).shuffle(all_sites)
-    chosen = [mutant for mutant in all_sites if mutant.name not in known][:max(0, args.mutants - len(known))]
-    program = args.build / "bin" / unit["program"]
-    if not program.exists():
-        raise plan.PlanError(f"{program} is not there: build it first")
-    base = run_tests(program, unit, 3600)
-    if base.status != "pass":
-        raise plan.PlanError(f"{unit['program']} fails on the RTL as it is ({base.status})")
-    print(f"mutate: {unit['name']}: {len(all_sites)} mutants, {len(known)} judged, {len(chosen)} now; the tests take {base.seconds:.1f} s", flush=True)
-    timeout = 10 * base.seconds + 60
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        futures = [pool.submit(judge, args.build, unit, mutant, timeout, args.proof_seconds) for mutant in chosen]
-        try:
-            for future in concurrent.futures.as_completed(futures):
-                row = future.result()
-                known[row["mutant"]] = row
-                print(f"{row['status']:10} {row['seconds']:6.1f} s  {row['mutant']}", flush=True)
-                part = results.with_suffix(".part")
-                part.write_text(json.dumps({"unit": unit["name"], "sites": len(all_sites), "rows": list(known.values())}, indent=1) + "\n")
-                part.replace(results)
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            job.end_all()
-            raise
-    rows = list(known.values())
+    everything = sites(args.build, unit)
+    results = Results(args.output / f"{unit['name']}.json", unit["name"], {mutant.name: content(mutant) for mutant in everything})
+    again = {name for name, row in results.rows.items() if args.again and row["status"] == "missed"}
+    free = [mutant for mutant in everything if args.rebuild or not mutant.constant]
+    random.Random(args.seed).shuffle(free)
+    judged = results.rows.keys() - again
+    fresh = [mutant for mutant in free if mutant.name not in results.rows][:max(0, args.mutants - len(results.rows))]
+    chosen = [mutant for mutant in free if mutant.name in again] + fresh
+    print(f"mutate: {unit['name']}: {len(everything)} mutants, {len(everything) - len(free)} of them in constants, {len(judged)} judged, "
+          f"{len(chosen)} now", flush=True)
+    if args.rebuild:
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            for row in pool.map(lambda mutant: judge_rebuilt(args, unit, mutant), chosen):
+                results.keep(row)
+    else:
+        for first in range(0, len(chosen), args.batch):
+            judge_batch(args, unit, chosen[first:first + args.batch], results.keep)
+    rows = list(results.rows.values())
     seen, missed, percent = score(rows)
-    count = {status: sum(row["status"] == status for row in rows) for status in ("equivalent", "illegal")}
+    count = {status: sum(row["status"] == status for row in rows) for status in ("equivalent", "refused", "illegal")}
     print(f"mutate: {unit['name']}: {seen} of {seen + missed} seen, {percent:.1f} %; {count['equivalent']} equivalent, "
-          f"{count['illegal']} that do not build; {len(rows)} of {len(all_sites)} judged")
+          f"{count['illegal'] + count['refused']} that do not build; {len(rows)} of {len(everything)} judged, "
+          f"{len(everything) - len(free)} in constants")
     for row in rows:
         if row["status"] == "missed":
             print(f"  not seen: {row['mutant']}")
@@ -127,11 +220,15 @@ def main():
     parser = argparse.ArgumentParser(prog="make mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--unit", action="append", choices=list(units), help="default: all")
-    parser.add_argument("--mutants", type=positive, default=40, help="to judge, with those that are judged already")
+    parser.add_argument("--mutants", type=positive, default=60, help="to judge, with those that are judged already")
     parser.add_argument("--seed", type=int, default=1, help="which ones")
     parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1)
     parser.add_argument("--goal", type=float, default=95.0, help="percent of the mutants that count; below: exit code 1")
-    parser.add_argument("--proof-seconds", type=float, default=120, help="for each proof of equivalence")
+    parser.add_argument("--proof-seconds", type=float, default=60, help="for each proof of equivalence; 0: none")
+    parser.add_argument("--batch", type=positive, default=150, help="mutants in one build")
+    parser.add_argument("--again", action="store_true", help="judge again what was missed: the tests are better now")
+    parser.add_argument("--rebuild", action="store_true", help="build each mutant by itself, also those in constants: slow")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds for a run of the tests, with --rebuild")
     parser.add_argument("--output", type=pathlib.Path, help="folder of results (default: <build>/mutants)")
     parser.add_argument("--list", action="store_true", help="print the units and how many mutants each has")
     args = parser.parse_args()
@@ -140,11 +237,11 @@ def main():
     try:
         if args.list:
             for unit in chosen:
-                print(f"{unit['name']:16} {len(sites(args.build, unit)):5} mutants  {unit['program']}")
+                print(f"{unit['name']:16} {len(sites(args.build, unit)):5} mutants  {' '.join(run['program'] for run in unit['runs'])}")
             return 0
         args.output.mkdir(parents=True, exist_ok=True)
         return max(campaign(args, unit) for unit in chosen)
-    except (plan.PlanError, OSError) as error:
+    except (plan.PlanError, variant.VariantError, OSError) as error:
         print(f"mutate: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -47,9 +47,11 @@ def _keeps(command, folder, work, model):
     return True
 
 
-def build(folder, program, work, models="[^/. ]+"):
-    """folder: of the build. work: a folder with the changed rtl/, which gets the objects too. models: regular expression of the
-    Verilated models that are made again. Returns the program's path; VariantError if a command fails."""
+def build(folder, program, work, models="[^/. ]+", flags="", done=None):
+    """folder: of the build. work: a folder with the changed rtl/, and fpga/common if it is there, which gets the objects too. models:
+    regular expression of the Verilated models that are made again, with these flags of Verilator too. done: a set of commands, for more
+    than one program of the same folder: what is in it is not run again. Returns the program's path; VariantError if a command fails."""
+    done = set() if done is None else done
     folder, work = pathlib.Path(folder).resolve(), pathlib.Path(work).resolve()
     model = re.compile(rf"{re.escape(str(folder))}/verilated/((?:{models})(?![^/. ]))")
     moved = {}
@@ -62,16 +64,22 @@ def build(folder, program, work, models="[^/. ]+"):
             continue
         changed = model.sub(lambda m: f"{work}/verilated/{m[1]}", command)
         if "verilate.py" in command:
-            changed = changed.replace(f"{ROOT}/rtl/", f"{work}/rtl/")
+            for sources in ("rtl", "fpga/common"):
+                if (work / sources).is_dir():
+                    changed = re.sub(rf"{re.escape(str(ROOT / sources))}(?=[/ ])", str(work / sources), changed)
+            changed = changed.replace(" -- --cc ", f" -- --cc {flags} ")
         for output in _outputs(command):
             moved[output] = str(work / "objects" / output)
             pathlib.Path(moved[output]).parent.mkdir(parents=True, exist_ok=True)
         changed = " ".join(moved.get(word, word) for word in changed.split(" "))
+        if changed in done:
+            continue
         # Files of the same text in two folders include different ones: the compiler cache takes them for the same.
         result = subprocess.run(changed, shell=True, cwd=folder, env={**os.environ, "CCACHE_DISABLE": "1"}, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True, check=False)
         if result.returncode != 0:
             raise VariantError(f"{shlex.split(changed)[0]} ...: {result.stdout[-3000:]}")
+        done.add(changed)
     if f"bin/{program}" not in moved:
         raise VariantError(f"no model of {program} matches {models}")
     return pathlib.Path(moved[f"bin/{program}"])
