@@ -104,7 +104,7 @@ def judge_batch(args, unit, batch, keep):
     with tempfile.TemporaryDirectory(prefix="systole_schema_") as name, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         built = schema.Schema(args.build, ROOT, numbered, pathlib.Path(name))
         left = list(numbered)
-        for run in unit["runs"]:
+        for run in unit["runs"][:args.runs]:
             begin = time.monotonic()
             program = built.build(run)
             for number in [number for number in left if number in built.refused]:
@@ -226,6 +226,7 @@ def main():
     parser.add_argument("--goal", type=float, default=95.0, help="percent of the mutants that count; below: exit code 1")
     parser.add_argument("--proof-seconds", type=float, default=60, help="for each proof of equivalence; 0: none")
     parser.add_argument("--batch", type=positive, default=150, help="mutants in one build")
+    parser.add_argument("--runs", type=positive, help="only the first so many runs of each unit: the later ones build whole cores")
     parser.add_argument("--again", action="store_true", help="judge again what was missed: the tests are better now")
     parser.add_argument("--rebuild", action="store_true", help="build each mutant by itself, also those in constants: slow")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for a run of the tests, with --rebuild")

@@ -31,10 +31,11 @@ constexpr int kStores = 8;  // places that a program stores to
 constexpr uint64_t kStoredBytes =
     kStores * SmallMatmul::kRows * SmallMatmul::kPitchC;
 
-// A chain of `steps` descriptors in random queues: each takes a flag of the one
-// before it, so that any order of queues gives the same memory. Besides, each
-// posts flags that later ones take, or the halt. A flag is taken in one queue
-// only, drawn for each program, and is posted again after it was taken.
+// A chain of `steps` descriptors in random queues, products of random shapes:
+// each takes a flag of the one before it, so that any order of queues gives the
+// same memory. Besides, each posts flags that later ones take, or the halt. A
+// flag is taken in one queue only, drawn for each program, and is posted again
+// after it was taken.
 Program RandomFlags(uint64_t seed, int steps) {
   constexpr int kLoad = 0, kWeights = 1, kMatmul = 2, kRequant = 3, kHalt = 5;
   std::mt19937_64 rng(seed);
@@ -98,6 +99,11 @@ Program RandomFlags(uint64_t seed, int steps) {
         break;
       case kMatmul:
         parts.matmul.header.flags = fresh[i] ? 0 : isa::Matmul::kKeepWeights;
+        if (i > 2) {  // all rows have sums: any shape goes
+          constexpr int kVectors[] = {1, 2, 7, 8, 9, SmallMatmul::kRows, 256};
+          parts.matmul.ny = kVectors[below(std::size(kVectors))];
+          parts.matmul.seg_len[0] = 1 + below(SmallMatmul::kSize);
+        }
         add(parts.matmul);
         break;
       case kRequant:
