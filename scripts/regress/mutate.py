@@ -73,10 +73,11 @@ def what_saw(run, outcome):
 def proved(unit, mutant, seconds):
     """Whether the mutant is the same hardware."""
     with tempfile.TemporaryDirectory(prefix="systole_mutant_") as name:
-        work = pathlib.Path(name)
-        copy_sources(work)
-        mutant.apply(work)
-        return bool(unit["parameters"]) and mutants.equivalent(ROOT, work, unit, seconds)
+        original, changed = pathlib.Path(name) / "original", pathlib.Path(name) / "changed"
+        copy_sources(original)
+        copy_sources(changed)
+        mutant.apply(changed)
+        return bool(unit["parameters"]) and mutants.equivalent(original, changed, unit, seconds)
 
 
 def copy_sources(work):
@@ -148,8 +149,9 @@ def judge_rebuilt(args, unit, mutant):
         copy_sources(work)
         mutant.apply(work)
         try:
-            for run in unit["runs"]:
-                outcome = run_tests(variant.build(args.build, run["program"], work, run["models"]), run, args.timeout)
+            for run in unit["runs"][:args.runs]:
+                program = variant.build(args.build, run["program"], work, run["models"], schema.FLAGS)
+                outcome = run_tests(program, run, args.timeout)
                 if outcome.status != "pass":
                     row.update(status="seen", by=what_saw(run, outcome))
                     break

@@ -4,6 +4,7 @@
 #include "tests/vpu/random_core_program.h"
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <utility>
 #include <vector>
@@ -205,6 +206,12 @@ class Builder {
     isa::Matmul m;
     m.n = Between(1, 2), m.ny = Between(1, 12), m.nx = Between(1, 12);
     if (turned) m.n = 1, m.ny = Between(1, rows), m.nx = 1;
+    const bool edge = !turned && OneIn(4);  // vectors and depth at the limits
+    if (edge) {
+      const int64_t vectors[] = {1, rows - 1, rows, rows + 1,
+                                 preset_.acc_bank_rows()};
+      m.n = m.nx = 1, m.ny = vectors[Below(std::size(vectors))];
+    }
     m.lines = Between(1, 14), m.line_bytes = 2 * Between(1, 3 * rows);
     m.pitch = m.line_bytes + Even(64);
     m.img_pitch = m.lines * m.pitch + Even(64);
@@ -218,8 +225,12 @@ class Builder {
     m.acc = Between(0, 1) * preset_.acc_bank_rows() +
             Between(0, preset_.acc_bank_rows() - block);
     int64_t left = rows;
+    if (edge) {
+      const int64_t depths[] = {1, 2, rows - 1, rows};
+      left = depths[Below(std::size(depths))];
+    }
     for (int s = 0; s < 4; ++s) {
-      m.seg_len[s] = Between(s == 0 ? 1 : 0, left);
+      m.seg_len[s] = edge ? left : Between(s == 0 ? 1 : 0, left);
       left -= m.seg_len[s];
       m.seg_dy[s] = Between(-3, 3);
       m.seg_dx[s] = Between(-rows, rows) * 2;
@@ -244,6 +255,11 @@ class Builder {
   // arbitrary memory tells.
   void Run(int i) {
     const RandomProgram& p = programs_[i];
+    if (OneIn(4)) {  // code that does not run
+      const RandomProgram& other = programs_[Below(kVectorPrograms)];
+      Bring(static_cast<int>(&other - programs_.data()), other.words.size(),
+            other.vload.ub_addr, static_cast<int>(other.vload.addr));
+    }
     Bring(i, p.words.size(), p.vload.ub_addr, static_cast<int>(p.vload.addr));
     RunOnIss(p, &scratch_);
     AppendRun(p.vrun, p.words.size());

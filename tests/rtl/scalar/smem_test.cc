@@ -46,6 +46,21 @@ class Smem : public ::testing::Test {
     for (int i = 0; i < 4; i++) Clock();
     top_->rst_ni = 1;
   }
+  // One cycle, whatever is asked for: nothing is answered, and the words are
+  // cleared, for which no error is taken.
+  void Reset() {
+    top_->rst_ni = 0;
+    for (int c = 0; c < 2; c++) top_->valid_i[c] = 1;
+    Clock();
+    top_->rst_ni = 1;
+    words_ = {};
+    merging_ = kWords;
+    for (int c = 0; c < 2; c++) {
+      EXPECT_FALSE(top_->valid_o[c]);
+      EXPECT_FALSE(top_->ready_o[c]);
+    }
+    EXPECT_FALSE(top_->any_corrected_o || top_->any_failed_o);
+  }
   void Clock() {
     top_->clk_i = 0;
     top_->eval();
@@ -105,8 +120,10 @@ TEST_F(Smem, RandomAccessesWithErrors) {
       failed += any_failed;
       // The part of a word that was read in the cycle before is written now,
       // with this cycle's errors.
+      bool written = false;
       if (merging_ < kWords && !(words_[merging_].wrong > 1)) {
         words_[merging_] = {merged_, wrong};
+        written = true;
       }
       merging_ = kWords;
       for (int c = 0; c < 2; c++) {
@@ -126,13 +143,20 @@ TEST_F(Smem, RandomAccessesWithErrors) {
         }
         if (strobe == 15) {
           words_[word] = {data, wrong};
+          written = true;
         } else {
           merging_ = word;
           merged_ = data;
         }
       }
+      // An error is asked for until a write takes it.
+      ASSERT_EQ(top_->flip_used_o, written) << "cycle " << cycle;
       top_->clk_i = 1;
       top_->eval();
+      if (Below(400) == 0) {
+        Reset();
+        asked = {};
+      }
     }
     EXPECT_GT(corrected, 50);
     EXPECT_GT(failed, 50);

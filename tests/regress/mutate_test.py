@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Mutants in one build (scripts/regress/schema.py): what is guarded and how, and on a small cell that number 0 is the RTL as it was, that
+each other number is its mutant, and that a guard which changes the RTL is noticed."""
+
+import argparse
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts" / "regress"))
+import mutants  # noqa: E402
+import mutate  # noqa: E402
+import plan  # noqa: E402
+import schema  # noqa: E402
+import variant  # noqa: E402
+
+BUILD = ROOT / "build"
+RUN = {"program": "small_cells_test", "models": "v_credit", "tests": "*Credit*"}
+MODULE = """module m import p::*; (input logic [3:0] a, b, input logic clk, output logic [3:0] y, z);
+  localparam int Size = f(3) + 1;
+  function automatic int f(int x);
+    return x + 1;
+  endfunction
+  function automatic int g(int x);
+    return x - 1;
+  endfunction
+  for (genvar i = 0; i < 4; i++) begin : gen
+    assign y[i ^ 0] = a[i] & !b;  // one bit
+    sub u (.q(z[i + 1]), .d(a[0] | b[0]), .e(up[i - 1].x));
+  end
+  always_ff @(posedge clk) if (a == b) z <= (Size)'(a) ^ {1'b0, /* a & b
+      */ b[2:0]};
+endmodule
+"""
+
+
+def found(text):
+    with tempfile.TemporaryDirectory() as name:
+        (pathlib.Path(name) / "rtl").mkdir()
+        (pathlib.Path(name) / "rtl" / "m.sv").write_text(text)
+        return mutants.find(pathlib.Path(name), "rtl/m.sv")
+
+
+class Guards(unittest.TestCase):
+    def test_constants_are_known(self):
+        constant = {mutant.text for mutant in found(MODULE) if mutant.constant}
+        free = {mutant.text for mutant in found(MODULE) if not mutant.constant}
+        # A function of a parameter, a driver's index, an output's index, a piece of the hierarchy.
+        self.assertEqual(constant, {"+ becomes - in x + 1", "^ becomes | in i ^ 0", "+ becomes - in i + 1", "- becomes + in i - 1"})
+        self.assertIn("- becomes + in x - 1", free)
+        self.assertIn("| becomes & in a[0] | b[0]", free)
+        self.assertIn("without z <= (Size)'(a) ^ {1'b0, /* a & b */ b[2:0]};", free)
+
+    def test_places_nest_and_lines_stay(self):
+        numbered = dict(enumerate((mutant for mutant in found(MODULE) if not mutant.constant), 1))
+        text = schema.guarded(MODULE.encode(), numbered)
+        self.assertEqual(text.count("\n"), MODULE.count("\n"))
+        for number in numbered:
+            self.assertEqual(text.count(f"{schema.PACKAGE}::number == {number})"), 1, number)
+        self.assertEqual(schema.guarded(MODULE.encode(), {}), MODULE)
+
+    def test_what_is_not_negated_stays_a_bit(self):
+        negated = [mutant.new for mutant in found(MODULE) if mutant.text.startswith("no !")]
+        self.assertEqual(negated, ["(|(b))"])
+
+    def test_operands_stay_together(self):
+        mutant, = [mutant for mutant in found("module m; assign y = a | b ^ c; endmodule\n") if "^ becomes" not in mutant.text]
+        self.assertEqual(mutant.new, "((a) & (b ^ c))")
+
+    def test_half_a_place_is_refused(self):
+        numbered = {n: mutants.Mutant("rtl/m.sv", first, first + 4, "x", 1, 1, "", False, False) for n, first in ((1, 0), (2, 2))}
+        with self.assertRaisesRegex(ValueError, "half"):
+            schema.guarded(b"abcdefgh", numbered)
+
+
+class SmallCell(unittest.TestCase):
+    def setUp(self):
+        self.mutants = dict(enumerate(mutants.find(ROOT, "rtl/cells/systole_credit.sv"), 1))
+        folder = tempfile.TemporaryDirectory(prefix="systole_schema_")
+        self.addCleanup(folder.cleanup)
+        self.work = pathlib.Path(folder.name)
+
+    def build(self, chosen):
+        return schema.Schema(BUILD, ROOT, chosen, self.work).build(RUN)
+
+    def test_each_number_is_its_mutant(self):
+        program = self.build(self.mutants)
+        mutate.base_run(program, RUN)
+        alone = {}
+        left_out = [number for number, mutant in self.mutants.items() if mutant.statement]
+        for number in (left_out[0], left_out[-1]):
+            with tempfile.TemporaryDirectory(prefix="systole_mutant_") as name:
+                mutate.copy_sources(pathlib.Path(name))
+                self.mutants[number].apply(pathlib.Path(name))
+                built = variant.build(BUILD, RUN["program"], pathlib.Path(name), RUN["models"], schema.FLAGS)
+                alone[number] = mutate.run_tests(built, RUN, 60)
+        for number, mutant in self.mutants.items():
+            outcome = mutate.run_tests(program, RUN, 60, number)
+            self.assertNotEqual(outcome.status, "pass", mutant.name)
+            if number in alone:
+                self.assertEqual(mutate.what_saw(RUN, outcome), mutate.what_saw(RUN, alone[number]), mutant.name)
+
+    def test_a_guard_that_changes_the_rtl_is_noticed(self):
+        one = {1: next(mutant for mutant in self.mutants.values() if " becomes " in mutant.text)}
+        real = schema.guarded
+        with mock.patch.object(schema, "guarded", lambda data, numbered: real(data, numbered).replace("number == 1)", "number == 0)")):
+            program = self.build(one)
+        with self.assertRaisesRegex(plan.PlanError, "by the RTL or by the guards"):
+            mutate.base_run(program, RUN)
+
+    def test_what_verilator_refuses_is_left_out(self):
+        good = next(mutant for mutant in self.mutants.values() if mutant.statement)
+        bad = mutants.Mutant(good.file, good.first, good.last, "no_such_name = 1;", good.line, 1, "bad", True, False)
+        other = next(mutant for mutant in self.mutants.values() if mutant.line > good.line + 1)
+        built = schema.Schema(BUILD, ROOT, {1: bad, 2: other}, self.work)
+        program = built.build(RUN)
+        self.assertEqual(list(built.refused), [1])
+        self.assertNotEqual(mutate.run_tests(program, RUN, 60, 2).status, "pass")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    args, rest = parser.parse_known_args()
+    BUILD = args.build
+    unittest.main(argv=[sys.argv[0], *rest])
