@@ -114,7 +114,10 @@ host/systole_soft_reset.sv
 chip/systole_axi_burst.sv
 chip/systole_axi_dram.sv
 chip/systole_axi_turn.sv
+chip/systole_axil_split.sv
 chip/systole_chip.sv
+chip/systole_crossing.sv
 chip/systole_top_axi.sv
 top/systole_core.sv
 top/systole_top.sv
+top/systole_top_pair.sv

@@ -15,6 +15,7 @@ import tempfile
 
 import cache
 import yaml
+from gen import presets as presets_page
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SOURCE_FOLDERS = ("cmake", "fpga", "host", "rtl", "scripts", "sim", "tests", "verif")
@@ -22,7 +23,6 @@ SOURCE_SUFFIXES = {".cc", ".h", ".sv", ".py", ".sh", ".cmake"}
 MAX_LINES = {".sv": 600, ".cc": 400, ".h": 400}
 PRESETS = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"].values()
 PACKAGES = ROOT / ".venv" / "bin"  # of scripts/setup.sh
-MEMORIES = {"systole_top": "hbm", "systole_top_axi": "axi"}  # tops of chips with one kind of memory
 GRID_ROWS = 8  # a larger array is linted as its simulation view: Verilator looks at each cell of a grid
 
 
@@ -54,7 +54,7 @@ def tops():
         text = path.read_text()
         if re.search(r"parameter\s+(int\s+)?(unsigned\s+)?Preset\b", text):
             yield path, [[f"Preset={p['id']}", *([f"FastArray={int(p['core']['Rows'] > GRID_ROWS)}"] if "FastArray" in text else [])]
-                         for p in PRESETS if p["chip"]["Memory"] == MEMORIES.get(module, p["chip"]["Memory"])]
+                         for p in PRESETS if module in (presets_page.top(p["chip"]), *([module] if not module.startswith("systole_top") else []))]
         elif not module.endswith("_pkg"):
             yield path, [[]]
 

@@ -24,7 +24,7 @@ PRIVATE_VIEWS = ("rtl/mxu/systole_mxu_array_bf16_fast.sv", "rtl/mxu/systole_mxu_
 # More ports than this are a bundle that is missing (rtl/chip/systole_bus_pkg.sv); but a chip's top has pins, for tools without structs,
 # and what PeakRDL writes has the standard's.
 MAX_PORTS = 30
-PINS = ("systole_top", "systole_top_axi")
+PINS = ("systole_top", "systole_top_axi", "systole_top_pair")
 
 # slang's warnings that are off, and why.
 SLANG_OFF = {

@@ -20,6 +20,21 @@
 .reg tiny s14
 .reg eps s15
 
+# w = w + g: the gradients of two cores.
+sum_rows:
+        li      row, ROW
+sum_rows_loop:
+        vl      rows
+        ld32    v0, w, row
+        ld32    v8, g, row
+        fadd    v16, v0, v8
+        st32    v16, w, row
+        addi    w, w, 8*ROW
+        addi    g, g, 8*ROW
+        addi    rows, rows, -8
+        blt     s0, rows, sum_rows_loop
+        halt
+
 # Before the first use of a step. c1, c2: b1, b2.
 adam_begin:
         li      tmp, 1

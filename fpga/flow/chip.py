@@ -21,9 +21,9 @@ LINK = [ROOT / "fpga" / "common" / f"systole_link{suffix}.sv" for suffix in ("_p
 
 
 def top(preset_name):
-    """The chip's top module: by its kind of memory."""
-    memory = boards.preset(preset_name)["chip"]["Memory"]
-    return {"hbm": "systole_top", "axi": "systole_top_axi"}[memory]
+    """The chip's top module: by its kind of memory and its cores."""
+    chip = boards.preset(preset_name)["chip"]
+    return "systole_top_pair" if chip["Cores"] == 2 else {"hbm": "systole_top", "axi": "systole_top_axi"}[chip["Memory"]]
 
 
 def elaborate(preset_name, folder, options=""):

@@ -1,25 +1,28 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Device::Open chooses from.
+// What Device::Open and OpenCores choose from.
 #ifndef SYSTOLE_HOST_DRIVER_BACKENDS_H_
 #define SYSTOLE_HOST_DRIVER_BACKENDS_H_
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "systole/device.h"
 
 namespace systole {
 
-// sim/rtl: the Verilated core. options.preset is known to exist.
-absl::StatusOr<std::unique_ptr<Device>> OpenRtlDevice(
-    const DeviceOptions& options);
+using Devices = std::vector<std::unique_ptr<Device>>;
 
-// sim/iss: the instruction-set simulator. options.preset is known to exist.
-absl::StatusOr<std::unique_ptr<Device>> OpenIssDevice(
-    const DeviceOptions& options);
+// The first `cores` cores of one chip. options.preset is known to exist and to
+// have as many.
+// sim/rtl: the Verilated chip.
+absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& options, int cores);
+
+// sim/iss: the instruction-set simulator.
+absl::StatusOr<Devices> OpenIssDevices(const DeviceOptions& options, int cores);
 
 // host/serial: a board. `address`: what follows "serial:". options.preset may
 // be empty.

@@ -53,29 +53,48 @@ int64_t DenseBytes(const TensorInfo& t) {
   return t.elements() * t.element_bytes();
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<Device>> Device::Open(
-    const std::string& backend, const DeviceOptions& options) {
+// The first cores of a chip; 0: all.
+absl::StatusOr<Devices> OpenSome(const std::string& backend,
+                                 const DeviceOptions& options, int cores) {
   constexpr absl::string_view kSerial = "serial:";
   const bool serial = absl::StartsWith(backend, kSerial);
   if (options.probe != nullptr && backend != "rtl")
     return absl::InvalidArgumentError(absl::StrCat(
         "backend '", backend, "' has no probe: only rtl can be profiled"));
-  if (serial && options.preset.empty())
-    return OpenSerialDevice(backend.substr(kSerial.size()), options);
-  if (FindPreset(options.preset) == nullptr) {
+  const Preset* preset = FindPreset(options.preset);
+  if (preset == nullptr && !(serial && options.preset.empty())) {
     std::vector<std::string> names;
     for (const Preset& p : kPresets) names.emplace_back(p.name);
     return absl::InvalidArgumentError(
         absl::StrFormat("unknown preset '%s'; there are %s", options.preset,
                         absl::StrJoin(names, ", ")));
   }
-  if (backend == "rtl") return OpenRtlDevice(options);
-  if (backend == "iss") return OpenIssDevice(options);
-  if (serial) return OpenSerialDevice(backend.substr(kSerial.size()), options);
+  if (serial) {
+    auto device = OpenSerialDevice(backend.substr(kSerial.size()), options);
+    if (!device.ok()) return device.status();
+    Devices devices;
+    devices.push_back(*std::move(device));
+    return devices;
+  }
+  if (cores == 0) cores = static_cast<int>(preset->chip.cores);
+  if (backend == "rtl") return OpenRtlDevices(options, cores);
+  if (backend == "iss") return OpenIssDevices(options, cores);
   return absl::InvalidArgumentError(absl::StrFormat(
       "unknown backend '%s'; there are rtl, iss, serial:PORT", backend));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> Device::Open(
+    const std::string& backend, const DeviceOptions& options) {
+  auto devices = OpenSome(backend, options, 1);
+  if (!devices.ok()) return devices.status();
+  return std::move(devices->front());
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<Device>>> Device::OpenCores(
+    const std::string& backend, const DeviceOptions& options) {
+  return OpenSome(backend, options, 0);
 }
 
 absl::StatusOr<uint64_t> Device::Allocate(uint64_t bytes) {

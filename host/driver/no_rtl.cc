@@ -7,7 +7,7 @@
 
 namespace systole {
 
-absl::StatusOr<std::unique_ptr<Device>> OpenRtlDevice(const DeviceOptions&) {
+absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions&, int) {
   return absl::UnimplementedError("this build has no rtl backend");
 }
 

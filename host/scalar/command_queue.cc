@@ -168,7 +168,11 @@ absl::StatusOr<uint32_t> CommandQueue::Submit(const Launch& launch) {
   c.kind = COMMAND_RUN;
   Put(c.program, launch.program);
   c.length = launch.length;
-  Put(c.limit, launch.limit == 0 ? base_ : std::min(launch.limit, base_));
+  // What reaches the other core's memory reaches past this one's end, too.
+  const bool both = launch.limit > port_->memory_bytes();
+  Put(c.limit, both                ? launch.limit
+               : launch.limit == 0 ? base_
+                                   : std::min(launch.limit, base_));
   c.watchdog = launch.watchdog;
   c.timeout = launch.timeout;
   c.repeat = launch.repeat;

@@ -24,6 +24,13 @@ void AddProgramOptions(CLI::App& sub, CLI::Option* program, RunArgs& args) {
       ->group(group)
       ->check(FileName())
       ->needs(program);
+  sub.add_option("--second", args.second,
+                 "a program for the chip's other core, which runs at the same "
+                 "time; addresses of --memory and --dump behind the first "
+                 "core's memory are in the other one's")
+      ->group(group)
+      ->check(FileName())
+      ->needs(program);
   sub.add_option("--dump", args.dumps,
                  "ADDRESS+BYTES=FILE: bytes of HBM go to the file at its end")
       ->group(group)
@@ -41,10 +48,11 @@ absl::Status RunFile(const RunArgs& args) {
     if (program->FindSection(runtime::kModelSection) == nullptr)
       return RunProgram(args, *program);
   }
-  if (!args.memory.empty() || !args.dumps.empty()) {
+  if (!args.memory.empty() || !args.dumps.empty() || !args.second.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         args.model,
-        ": has a model; --memory and --dump are for programs without one"));
+        ": has a model; --memory, --dump and --second are for programs without "
+        "one"));
   }
   return RunModel(args);
 }
@@ -138,17 +146,16 @@ absl::Status CheckProgram(const RunArgs& args,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
-                                                   const std::string& preset,
-                                                   Progress& progress,
-                                                   ProbeSink* probe,
-                                                   size_t programs) {
+namespace {
+
+absl::StatusOr<DeviceOptions> OptionsOf(const RunArgs& args,
+                                        const std::string& preset,
+                                        Progress& progress, size_t programs) {
   if (!args.waves.trace.file.empty()) {
     if (absl::Status s = CheckWritable(args.waves.trace.file); !s.ok())
       return s;
   }
   DeviceOptions options;
-  options.probe = probe;
   options.preset = preset;
   options.seed = args.seed;
   options.stall_rate = args.stall;
@@ -166,7 +173,33 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
   };
   options.stop = Interrupted;
   CatchInterrupts();
-  return Device::Open(args.backend, options);
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
+                                                   const std::string& preset,
+                                                   Progress& progress,
+                                                   ProbeSink* probe,
+                                                   size_t programs) {
+  auto options = OptionsOf(args, preset, progress, programs);
+  if (!options.ok()) return options.status();
+  options->probe = probe;
+  return Device::Open(args.backend, *options);
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(
+    const RunArgs& args, const std::string& preset, size_t cores,
+    Progress& progress) {
+  auto options = OptionsOf(args, preset, progress, 1);
+  if (!options.ok()) return options.status();
+  if (cores > 1) return Device::OpenCores(args.backend, *options);
+  auto device = Device::Open(args.backend, *options);
+  if (!device.ok()) return device.status();
+  std::vector<std::unique_ptr<Device>> devices;
+  devices.push_back(*std::move(device));
+  return devices;
 }
 
 absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {

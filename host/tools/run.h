@@ -34,7 +34,9 @@ struct RunArgs {
   int64_t random = 0;
   bool dequantise = false;
   // A program without a model: "ADDRESS=FILE", "ADDRESS+BYTES=FILE".
+  // `second`: the program of the chip's other core.
   std::vector<std::string> memory, dumps;
+  std::string second;
   // The digits.
   std::string network = DataFile("models/mnist_cnn.safetensors",
                                  "models/mnist_cnn.safetensors"),
@@ -50,6 +52,10 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    Progress& progress,
                                                    ProbeSink* probe = nullptr,
                                                    size_t programs = 1);
+// As many of the chip's cores, in their order.
+absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(
+    const RunArgs& args, const std::string& preset, size_t cores,
+    Progress& progress);
 
 // args.model: a program, or what one is made of. What is asked for and the
 // program is not made for (preset, batch) is an error.

@@ -104,13 +104,41 @@ absl::Status RunProgram(const RunArgs& args, const Program& program) {
         ": a program without a model has no inputs and outputs: "
         "--memory ADDRESS=FILE and --dump ADDRESS+BYTES=FILE are for it"));
   }
-  const uint64_t capacity = (*preset)->memory_bytes();
+  std::vector<Program> programs = {program};
+  if (!args.second.empty()) {
+    auto second = ReadProgram(args.second);
+    if (!second.ok()) return second.status();
+    if ((*preset)->chip.cores < 2 || second->preset != program.preset) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "--second %s: made for preset '%s'; %s is for '%s', whose chip has "
+          "%d core(s)",
+          args.second, second->preset, args.model, program.preset,
+          (*preset)->chip.cores));
+    }
+    programs.push_back(*std::move(second));
+  }
+  const uint64_t own = (*preset)->memory_bytes();
+  const uint64_t capacity = own * programs.size();
   const auto memory = ParseImages("--memory", args.memory, false, capacity);
   if (!memory.ok()) return memory.status();
   const auto dumps = ParseImages("--dump", args.dumps, true, capacity);
   if (!dumps.ok()) return dumps.status();
+  for (const auto* images : {&*memory, &*dumps}) {
+    for (const Image& image : *images) {
+      if (image.size > 0 &&
+          image.address / own != (image.address + image.size - 1) / own) {
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "%s: 0x%x to 0x%x is in both cores' memories", image.file,
+            image.address, image.address + image.size));
+      }
+    }
+  }
   for (const Image& image : *memory) {
-    if (absl::Status s = CheckOverlap(program, image); !s.ok()) return s;
+    const size_t core = image.address / own;
+    Image at = image;
+    at.address %= own;
+    if (core >= programs.size()) continue;
+    if (absl::Status s = CheckOverlap(programs[core], at); !s.ok()) return s;
   }
   for (const Image& image : *dumps) {
     if (absl::Status s = CheckWritable(image.file); !s.ok()) return s;
@@ -118,25 +146,41 @@ absl::Status RunProgram(const RunArgs& args, const Program& program) {
 
   Progress progress(args.quiet);
   progress.set_label(args.model);
-  const auto device = OpenDevice(args, program.preset, progress);
-  if (!device.ok()) return device.status();
+  const auto cores =
+      OpenDevices(args, program.preset, programs.size(), progress);
+  if (!cores.ok()) return cores.status();
   for (const Image& image : *memory) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(image.bytes.data());
-    if (absl::Status s =
-            (*device)->Write(image.address, {bytes, image.bytes.size()});
+    if (absl::Status s = (*cores)[image.address / own]->Write(
+            image.address % own, {bytes, image.bytes.size()});
         !s.ok())
       return s;
   }
-  const auto stats = (*device)->Run(program);
+  absl::Status status;
+  for (size_t c = 0; c < programs.size(); ++c)
+    status.Update((*cores)[c]->Load(programs[c]));
+  for (size_t c = 0; c < programs.size(); ++c)
+    if (status.ok()) status = (*cores)[c]->Start(programs[c]);
+  std::vector<RunStats> stats(programs.size());
+  for (size_t c = 0; c < programs.size() && status.ok(); ++c) {
+    auto done = (*cores)[c]->Wait();
+    if (done.ok()) stats[c] = *std::move(done);
+    status = done.status();
+    if (programs.size() > 1 && !status.ok()) {
+      status = absl::Status(status.code(),
+                            absl::StrCat("core ", c, ": ", status.message()));
+    }
+  }
   if (Interrupted())
     return InterruptedError(
         absl::StrCat("in the program ", args.model, "; nothing is written"));
-  if (!stats.ok()) return stats.status();
+  if (!status.ok()) return status;
   progress.Clear();
   for (const Image& image : *dumps) {
     std::string bytes(image.size, '\0');
     auto* to = reinterpret_cast<uint8_t*>(bytes.data());
-    absl::Status status = (*device)->Read(image.address, {to, bytes.size()});
+    status = (*cores)[image.address / own]->Read(image.address % own,
+                                                 {to, bytes.size()});
     if (status.ok()) status = WriteFile(bytes, image.file);
     if (!status.ok()) return status;
   }
@@ -147,18 +191,27 @@ absl::Status RunProgram(const RunArgs& args, const Program& program) {
                                    {"preset", program.preset},
                                    {"descriptors", program.descriptors.size()},
                                    {"cycles", nullptr}};
-    if (cycles) json["cycles"] = stats->cycles;
+    if (cycles) json["cycles"] = stats[0].cycles;
+    if (stats.size() > 1) {
+      json["second"] = {{"program", args.second},
+                        {"descriptors", programs[1].descriptors.size()},
+                        {"cycles", nullptr}};
+      if (cycles) json["second"]["cycles"] = stats[1].cycles;
+    }
     std::printf("%s\n", json.dump(2).c_str());
     return absl::OkStatus();
   }
-  std::printf(
-      "%s on %s, %s: %s descriptors", args.model.c_str(), args.backend.c_str(),
-      program.preset.c_str(),
-      Thousands(static_cast<int64_t>(program.descriptors.size())).c_str());
-  if (cycles)
-    std::printf(", %s cycles",
-                Thousands(static_cast<int64_t>(stats->cycles)).c_str());
-  std::printf("\n");
+  for (size_t c = 0; c < programs.size(); ++c) {
+    std::printf("%s on %s, %s: %s descriptors",
+                c == 0 ? args.model.c_str() : args.second.c_str(),
+                args.backend.c_str(), program.preset.c_str(),
+                Thousands(static_cast<int64_t>(programs[c].descriptors.size()))
+                    .c_str());
+    if (cycles)
+      std::printf(", %s cycles",
+                  Thousands(static_cast<int64_t>(stats[c].cycles)).c_str());
+    std::printf("\n");
+  }
   return absl::OkStatus();
 }
 

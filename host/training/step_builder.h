@@ -50,7 +50,6 @@ class StepBuilder {
   void PlanHbm();
   void PlanUb();
   void LoadConstants();
-  void Learn();  // backward and optimiser
 
   // step_forward.cc
   void Forward(int i);
@@ -120,8 +119,17 @@ class StepBuilder {
   void PhaseGradient(int i, int phase, int64_t dz, int64_t da, int64_t images);
 
   // step_optimiser.cc
+  void Learn();  // backward and optimiser
   void OptimiseBegin();
   void Optimise(int i);
+  // Two replicas: puts the offsets' gradients where the other core reads them;
+  // loads from its memory what lies at `hbm` in this one, behind all gradients
+  // of this core; adds `other` to `sum`; has descriptors post to the other core
+  // and wait for it.
+  void ShareOffsets();
+  void LoadOther(uint64_t hbm, int64_t ub, int64_t bytes);
+  void AddRows(int64_t sum, int64_t other, int64_t rows);
+  void JoinCores(std::vector<isa::Descriptor>& descriptors) const;
 
   // Shared.
   Source ForwardSource(int i, int64_t base, int64_t line) const;

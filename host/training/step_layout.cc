@@ -73,6 +73,11 @@ absl::Status StepBuilder::Check() const {
         absl::StrFormat("a batch of %d images: 1 to %d are possible",
                         options_.batch, kMostBatch));
   }
+  if (options_.replicas != 1 && options_.replicas != preset_.chip.cores) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d replicas: a chip of preset '%s' has %d cores",
+                        options_.replicas, preset_.name, preset_.chip.cores));
+  }
   if (layers_.empty() || layers_.back().normed || !layers_.back().dense ||
       layers_.back().co > preset_.cols) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -150,6 +155,10 @@ void StepBuilder::PlanHbm() {
   }
   layout_.params =
       hbm_.Allocate(layout_.param_blocks * kParamRows * row_bytes());
+  if (options_.replicas > 1) {
+    layout_.shared =
+        hbm_.Allocate(layout_.param_blocks * kParamRows * row_bytes());
+  }
   layout_.powers = hbm_.Allocate(kPowerRows * row_bytes());
   layout_.label_pitch = CeilDiv(2 * L(), beat) * beat;
   layout_.labels = hbm_.Allocate(layout_.label_pitch * options_.batch);
@@ -331,25 +340,6 @@ Access StepBuilder::ParamAccess(int64_t block) const {
   return UbRows(block, kParamRows * row_bytes(), 1, 0, true);
 }
 
-void StepBuilder::Learn() {
-  OptimiseBegin();
-  for (int i = static_cast<int>(layers_.size()) - 1; i >= 0; --i) {
-    if (layers_[i].pooled()) PoolGradient(i);
-    if (layers_[i].normed) {
-      NormBackward(i);
-    } else {
-      BiasGradient(i);
-    }
-    WeightGradient(i);
-    if (i > 0 && layers_[i].dense) DenseInputGradient(i);
-    if (i > 0 && !layers_[i].dense) ConvInputGradient(i);
-    Optimise(i);
-  }
-  StoreBytes(layout_.params, params_ub_,
-             layout_.param_blocks * kParamRows * row_bytes());
-  StoreBytes(layout_.powers, powers_ub_, kPowerRows * row_bytes());
-}
-
 absl::StatusOr<StepProgram> StepBuilder::Build() {
   if (absl::Status s = Check(); !s.ok()) return s;
   absl::StatusOr<kernels::Image> image = kernels::Assemble(preset_);
@@ -382,6 +372,10 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
   program_.prog_addr =
       hbm_.Allocate(program_.descriptors.size() * isa::kDescriptorBytes);
   program_.hbm_bytes = hbm_.size();
+  if (options_.replicas > 1 && !options_.forward_only) {
+    JoinCores(program_.descriptors);
+    program_.hbm_bytes += preset_.memory_bytes();
+  }
   for (DataSegment& s : hbm_.TakeSegments())
     program_.segments.push_back(std::move(s));
   step.program = std::move(program_);

@@ -33,6 +33,10 @@ struct StepOptions {
   // Only the forward pass, with the running statistics; the loss and the right
   // answers of the batch. Lies in HBM where the step of the same options does.
   bool forward_only = false;
+  // Cores of the chip that take a step together, each with a batch and with the
+  // state of its own: 1, or 2, whose gradients are added before the optimiser
+  // (docs/training.md, "Two cores"). The same program is for both.
+  int64_t replicas = 1;
 };
 
 // Rows of the parameter block of a column tile (firmware/vpu/batch_norm.vs and
@@ -85,6 +89,7 @@ struct StepLayout {
   uint64_t params = 0;  // parameter blocks: [block][kParamRows][L] fp32
   int64_t param_blocks = 0;
   uint64_t powers = 0;  // [kPowerRows][L] fp32
+  uint64_t shared = 0;  // two replicas: the parameter blocks with gradients
   uint64_t labels = 0;  // one-hot rows of L bf16
   int64_t label_pitch = 0;
 };

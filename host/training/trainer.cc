@@ -231,9 +231,37 @@ absl::StatusOr<int64_t> Trainer::CountRight(absl::Span<const uint8_t> pixels,
   return right;
 }
 
+absl::StatusOr<std::array<StepReport, 2>> StepOnBoth(
+    Trainer& first, Trainer& second, absl::Span<const uint8_t> pixels,
+    absl::Span<const uint8_t> labels, float rate) {
+  Trainer* const trainers[] = {&first, &second};
+  for (int core = 0; core < 2; ++core) {
+    const size_t count = labels.size() / 2, size = pixels.size() / 2;
+    absl::Status s =
+        trainers[core]->Begin(pixels.subspan(core * size, size),
+                              labels.subspan(core * count, count), rate);
+    if (!s.ok()) return s;
+  }
+  std::array<StepReport, 2> reports;
+  absl::Status status;
+  for (int core = 0; core < 2; ++core) {
+    auto report = trainers[core]->End();
+    status.Update(report.status());
+    if (report.ok()) reports[core] = *std::move(report);
+  }
+  if (!status.ok()) return status;
+  return reports;
+}
+
 absl::StatusOr<StepReport> Trainer::Step(absl::Span<const uint8_t> pixels,
                                          absl::Span<const uint8_t> labels,
                                          float rate) {
+  if (absl::Status s = Begin(pixels, labels, rate); !s.ok()) return s;
+  return End();
+}
+
+absl::Status Trainer::Begin(absl::Span<const uint8_t> pixels,
+                            absl::Span<const uint8_t> labels, float rate) {
   const int64_t batch = options_.batch, lanes = device_.preset().cols;
   const StepLayout& layout = step_.layout;
   if (static_cast<int64_t>(labels.size()) != batch) {
@@ -247,7 +275,11 @@ absl::StatusOr<StepReport> Trainer::Step(absl::Span<const uint8_t> pixels,
       !s.ok()) {
     return s;
   }
-  if (absl::Status s = device_.Start(step_.program); !s.ok()) return s;
+  return device_.Start(step_.program);
+}
+
+absl::StatusOr<StepReport> Trainer::End() {
+  const int64_t batch = options_.batch;
   absl::StatusOr<RunStats> stats = device_.Wait();
   if (!stats.ok()) return stats.status();
   const int last = static_cast<int>(layers_.size()) - 1;

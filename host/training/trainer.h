@@ -11,6 +11,7 @@
 #ifndef HOST_TRAINING_TRAINER_H_
 #define HOST_TRAINING_TRAINER_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,6 +31,19 @@ struct StepReport {
   RunStats stats;
 };
 
+// A step on both cores of a chip, of trainers with StepOptions::replicas 2 and
+// equal layers, options and seed: the first half of the batch on the first
+// core, the second on the other one.
+//
+//   auto cores = Device::OpenCores("rtl", {.preset = "minichip"});
+//   auto first = Trainer::Create(*(*cores)[0], layers, options, /*seed=*/1);
+//   auto second = Trainer::Create(*(*cores)[1], layers, options, /*seed=*/1);
+//   auto reports = StepOnBoth(**first, **second, pixels, labels, rate);
+class Trainer;
+absl::StatusOr<std::array<StepReport, 2>> StepOnBoth(
+    Trainer& first, Trainer& second, absl::Span<const uint8_t> pixels,
+    absl::Span<const uint8_t> labels, float rate);
+
 class Trainer {
  public:
   // The device must be of a preset with the bf16 cell; it outlives the trainer.
@@ -41,6 +55,11 @@ class Trainer {
   // rate of this step. kInvalidArgument on a wrong number or class.
   absl::StatusOr<StepReport> Step(absl::Span<const uint8_t> pixels,
                                   absl::Span<const uint8_t> labels, float rate);
+
+  // The two halves of Step: what is started runs while others wait.
+  absl::Status Begin(absl::Span<const uint8_t> pixels,
+                     absl::Span<const uint8_t> labels, float rate);
+  absl::StatusOr<StepReport> End();
 
   // Answers that are right, of any number of images: a forward pass on the
   // device, with the running statistics. Leaves the state as it is.

@@ -65,7 +65,7 @@ module systole_axi_dram
   systole_hbm_pkg::perf_t perf_q;
 
   assign mem_rsp_o = '{
-      rd_ready: rd_ready, rd_rsp_valid: rsp_valid_q, wr_ready: wr_ready, outstanding: outstanding_q, error: error_q,
+      rd_ready: rd_ready, rd_rsp_valid: rsp_valid_q, rd_rsp_far: '0, wr_ready: wr_ready, outstanding: outstanding_q, error: error_q,
       error_addr: error_addr_q, perf: perf_q};
   // A client has room for all it asked for: no answer is held up.
   assign dram_req_o = '{

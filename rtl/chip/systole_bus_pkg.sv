@@ -9,6 +9,7 @@ package systole_bus_pkg;
   import systole_presets_pkg::PcBits;
   import systole_isa_pkg::DescBits;
   import systole_isa_pkg::NumFlags;
+  import systole_isa_pkg::PeerFlags;
   import systole_isa_pkg::desc_t;
   import systole_isa_pkg::fault_e;
 
@@ -128,6 +129,16 @@ package systole_bus_pkg;
     logic [NumFlags-1:0] there;  // at least 1
   } flag_rsp_t;
 
+  // The other core and the sync flags that cores post to each other; masks, pulses.
+  typedef struct packed {
+    logic [PeerFlags-1:0] post;  // the other core's: add 1 to each
+    logic [PeerFlags-1:0] take;  // one of this core's posts to each has left
+  } peer_req_t;
+
+  typedef struct packed {
+    logic [PeerFlags-1:0] posted;  // level: posts of this core that have not left
+  } peer_rsp_t;
+
   // The scalar unit to the registers: what it does in the host's place while it owns the core, and its registers' answer.
   typedef struct packed {
     logic                owns;
@@ -188,6 +199,7 @@ package systole_bus_pkg;
   typedef struct packed {
     logic [NumRd-1:0]       rd_ready;
     logic [NumRd-1:0]       rd_rsp_valid;
+    logic [NumRd-1:0]       rd_rsp_far;   // with it: the data are the other core's memory's; chips of one core: 0
     logic [NumWr-1:0]       wr_ready;
     logic                   outstanding;  // reads not answered or writes not in the memory
     logic                   error;        // pulse: the memory's bus answered with an error
@@ -195,19 +207,20 @@ package systole_bus_pkg;
     systole_hbm_pkg::perf_t perf;
   } mem_rsp_t;
 
-  // The scalar unit's own, one more of each where there is such a unit.
+  // One more of each: where there is a scalar unit its own, where there are two cores the other one.
   typedef struct packed {
     logic                rd_valid;
     logic [AddrBits-1:0] rd_addr;
     logic                wr_valid;
     logic [AddrBits-1:0] wr_addr;
-  } scalar_mem_req_t;
+  } client_req_t;
 
   typedef struct packed {
     logic rd_ready;
     logic rd_rsp_valid;
+    logic rd_rsp_far;
     logic wr_ready;
-  } scalar_mem_rsp_t;
+  } client_rsp_t;
 
   // AXI4 to a board's DRAM: INCR bursts of whole beats, one ID.
   typedef struct packed {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A chip but for its memory: host interface and core. The tops join it to the memory that its configuration names.
-// Docs: docs/design.md, docs/host.md. Test: tests/system.
+// A chip but for its memory: host interface and core; of a chip with two cores, one of them. The tops join it to the memory that its
+// configuration names. Docs: docs/design.md, docs/chip.md, docs/host.md. Test: tests/system.
 
 module systole_chip
   import systole_presets_pkg::*;
@@ -11,6 +11,7 @@ module systole_chip
 #(
     parameter int unsigned Preset = PresetEdge,
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
+    parameter bit          Window = 1'b1,  // the memory window is here
     localparam chip_cfg_t Chip = preset(Preset),
     localparam core_cfg_t Cfg = Chip.Core,
     localparam int unsigned D = beat_bytes(Cfg),
@@ -39,19 +40,24 @@ module systole_chip
     output logic [NumWr-1:0][D*8-1:0]  mem_wr_data_o,
     output logic [NumWr-1:0][D-1:0]    mem_wr_mask_o,
     input  mem_rsp_t                   mem_rsp_i,
-    input  logic [D*8-1:0]             mem_rd_data_i,
+    input  logic [Chip.Cores-1:0][D*8-1:0] mem_rd_data_i,  // of the core's own memory, of the other core's
+
+    // Posts between cores; chips of one core: 0.
+    input  peer_req_t                  peer_req_i,
+    output peer_rsp_t                  peer_rsp_o,
 
     // The scalar unit's clients of the memory; chips without one: 0.
-    output scalar_mem_req_t            scalar_mem_req_o,
+    output client_req_t                scalar_mem_req_o,
     output logic [D*8-1:0]             scalar_wr_data_o,
     output logic [D-1:0]               scalar_wr_mask_o,
-    input  scalar_mem_rsp_t            scalar_mem_rsp_i,
+    input  client_rsp_t                scalar_mem_rsp_i,
 
     // Trace: a descriptor of queue q is complete.
     output logic [4:0]                 retire_valid_o,
     output logic [4:0][31:0]           retire_index_o
 );
   localparam logic [AddrBits:0] HbmBytes = memory_bytes(Chip);
+  localparam logic [AddrBits:0] ReachBytes = HbmBytes << (Chip.Cores - 1);  // the other core's memory comes after the own
   localparam bit HasScalar = Chip.SmemBytes != 0;
 
   if (!is_preset(Preset)) $fatal(1, "no such preset");
@@ -80,7 +86,7 @@ module systole_chip
       .hbm_limit_o(hbm_limit), .scalar_i(scalar_ctl), .host_reg_o(host_reg),
       .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
   );
-  always_ff @(posedge clk_i) hbm_end <= hbm_limit < HbmBytes ? hbm_limit : HbmBytes;  // long before a start
+  always_ff @(posedge clk_i) hbm_end <= hbm_limit < ReachBytes ? hbm_limit : ReachBytes;  // long before a start
   assign running_o = csr_status.running;
   assign fault_o   = csr_status.fault;
 
@@ -91,14 +97,15 @@ module systole_chip
       .busy_o(resetting), .freeze_o(freeze), .core_rst_no(core_rst_n)
   );
 
-  systole_core #(.Cfg(Cfg), .FastArray(FastArray), .Issue(HasScalar)) u_core (
+  systole_core #(.Cfg(Cfg), .FastArray(FastArray), .Issue(HasScalar), .Cores(Chip.Cores)) u_core (
       .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .start_i(start),
       .ctl_i(ctl), .hbm_end_i(hbm_end), .status_o(status), .ctr_inc_o(ctr_inc), .hbm_perf_i(mem_rsp_i.perf),
       .mem_error_i(mem_rsp_i.error), .mem_error_addr_i(mem_rsp_i.error_addr),
-      .issue_req_i(issue_req), .issue_ready_o(issue_ready), .flag_req_i(flag_req), .flag_rsp_o(flag_rsp),
+      .issue_req_i(issue_req), .issue_ready_o(issue_ready), .flag_req_i(flag_req), .flag_rsp_o(flag_rsp), .peer_req_i, .peer_rsp_o,
       .rd_valid_o(mem_req_o.rd_valid[RdHost-1:0]), .rd_ready_i(mem_rsp_i.rd_ready[RdHost-1:0]),
       .rd_addr_o(mem_req_o.rd_addr[RdHost-1:0]),
-      .rd_rsp_valid_i(mem_rsp_i.rd_rsp_valid[RdHost-1:0]), .rd_rsp_data_i(mem_rd_data_i),
+      .rd_rsp_valid_i(mem_rsp_i.rd_rsp_valid[RdHost-1:0]), .rd_rsp_far_i(mem_rsp_i.rd_rsp_far[RdHost-1:0]),
+      .rd_rsp_data_i(mem_rd_data_i),
       .wr_valid_o(mem_req_o.wr_valid[WrStore]), .wr_ready_i(mem_rsp_i.wr_ready[WrStore]), .wr_addr_o(mem_req_o.wr_addr[WrStore]),
       .wr_data_o(mem_wr_data_o[WrStore]), .wr_mask_o(mem_wr_mask_o[WrStore]),
       .retire_valid_o, .retire_index_o
@@ -109,7 +116,7 @@ module systole_chip
         .clk_i, .rst_ni, .host_reg_i(host_reg), .ctl_o(scalar_ctl), .status_i(csr_status), .resetting_i(resetting),
         .issue_req_o(issue_req), .issue_ready_i(issue_ready), .flag_req_o(flag_req), .flag_rsp_i(flag_rsp),
         .mem_req_o(scalar_mem_req_o), .mem_wr_data_o(scalar_wr_data_o), .mem_wr_mask_o(scalar_wr_mask_o),
-        .mem_rsp_i(scalar_mem_rsp_i), .mem_rd_data_i(mem_rd_data_i)
+        .mem_rsp_i(scalar_mem_rsp_i), .mem_rd_data_i(mem_rd_data_i[Chip.Cores > 1 ? 32'(scalar_mem_rsp_i.rd_rsp_far) : 0])
     );
   end else begin : gen_no_scalar
     assign scalar_ctl       = '0;
@@ -145,12 +152,25 @@ module systole_chip
     assign csr_done    = status.done;
   end
 
-  systole_axi_hbm #(.D(D), .H(H), .HbmBytes(HbmBytes)) u_axi_hbm (
-      .clk_i, .rst_ni, .axi_req_i, .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o, .axi_rdata_o,
-      .rd_valid_o(mem_req_o.rd_valid[RdHost]), .rd_ready_i(mem_rsp_i.rd_ready[RdHost]),
-      .rd_addr_o(mem_req_o.rd_addr[RdHost]), .rd_rsp_valid_i(mem_rsp_i.rd_rsp_valid[RdHost]),
-      .rd_rsp_data_i(mem_rd_data_i),
-      .wr_valid_o(mem_req_o.wr_valid[WrHost]), .wr_ready_i(mem_rsp_i.wr_ready[WrHost]),
-      .wr_addr_o(mem_req_o.wr_addr[WrHost]), .wr_data_o(mem_wr_data_o[WrHost]), .wr_mask_o(mem_wr_mask_o[WrHost])
-  );
+  if (Window) begin : gen_window
+    systole_axi_hbm #(.D(D), .H(H), .HbmBytes(ReachBytes)) u_axi_hbm (
+        .clk_i, .rst_ni, .axi_req_i, .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o, .axi_rdata_o,
+        .rd_valid_o(mem_req_o.rd_valid[RdHost]), .rd_ready_i(mem_rsp_i.rd_ready[RdHost]),
+        .rd_addr_o(mem_req_o.rd_addr[RdHost]), .rd_rsp_valid_i(mem_rsp_i.rd_rsp_valid[RdHost]),
+        .rd_rsp_data_i(mem_rd_data_i[Chip.Cores > 1 ? 32'(mem_rsp_i.rd_rsp_far[RdHost]) : 0]),
+        .wr_valid_o(mem_req_o.wr_valid[WrHost]), .wr_ready_i(mem_rsp_i.wr_ready[WrHost]),
+        .wr_addr_o(mem_req_o.wr_addr[WrHost]), .wr_data_o(mem_wr_data_o[WrHost]), .wr_mask_o(mem_wr_mask_o[WrHost])
+    );
+  end else begin : gen_no_window
+    assign axi_rsp_o                  = '0;
+    assign axi_rdata_o                = '0;
+    assign mem_req_o.rd_valid[RdHost] = 1'b0;
+    assign mem_req_o.rd_addr[RdHost]  = '0;
+    assign mem_req_o.wr_valid[WrHost] = 1'b0;
+    assign mem_req_o.wr_addr[WrHost]  = '0;
+    assign mem_wr_data_o[WrHost]      = '0;
+    assign mem_wr_mask_o[WrHost]      = '0;
+    logic unused;
+    assign unused = &{1'b0, axi_req_i, axi_wdata_i, axi_wstrb_i, mem_rsp_i.rd_ready[RdHost], mem_rsp_i.wr_ready[WrHost]};
+  end
 endmodule

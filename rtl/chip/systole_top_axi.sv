@@ -150,9 +150,9 @@ module systole_top_axi
       .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp), .axi_rdata_o, .irq_o, .running_o, .fault_o,
       .mem_req_o(mem_req), .mem_wr_data_o(mem_wr_data), .mem_wr_mask_o(mem_wr_mask), .mem_rsp_i(mem_rsp),
       // verilator lint_off PINCONNECTEMPTY
-      .scalar_mem_req_o(), .scalar_wr_data_o(), .scalar_wr_mask_o(),
+      .scalar_mem_req_o(), .scalar_wr_data_o(), .scalar_wr_mask_o(), .peer_rsp_o(),
       // verilator lint_on PINCONNECTEMPTY
-      .scalar_mem_rsp_i('0), .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o
+      .scalar_mem_rsp_i('0), .peer_req_i('0), .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o
   );
 
   dram_req_t dram_req;

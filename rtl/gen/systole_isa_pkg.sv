@@ -7,6 +7,7 @@ package systole_isa_pkg;
   localparam int unsigned IsaVersion = 1;
   localparam int unsigned DescBits = 512;
   localparam int unsigned NumFlags = 32;
+  localparam int unsigned PeerFlags = 4;  // the last ones: two cores' chips post them to the other core
   localparam int unsigned FlagBits = 16;
   localparam int unsigned NumQueues = 5;
 

@@ -38,6 +38,7 @@ package systole_presets_pkg;
   // One configuration of a chip.
   typedef struct packed {
     core_cfg_t Core;
+    int unsigned Cores;  // cores, each with a memory, registers and a scalar unit of its own; 2: joined by the crossbar
     int unsigned Memory;  // kind of memory
     int unsigned HbmPcs;  // hbm: pseudo-channels of 16 bytes a cycle each, together a beat (even); axi: 0
     int unsigned DramBytes;  // axi: bytes of memory; hbm: 0, the pseudo-channels say it
@@ -52,10 +53,11 @@ package systole_presets_pkg;
   localparam int unsigned PresetLite = 5;  // training in RTL simulation
   localparam int unsigned PresetBoard8 = 6;  // FPGA boards of 85 thousand logic cells; 64 MACs
   localparam int unsigned PresetBoard = 7;  // FPGA boards of 85 thousand logic cells; 256 MACs
-  localparam int unsigned PresetMinichip = 8;  // mini with a scalar unit, whose firmware runs the programs
+  localparam int unsigned PresetMinichip = 8;  // two cores as mini's, each with a scalar unit, whose firmware runs the programs
+  localparam int unsigned PresetV2chip = 9;  // TPUv2-class training, two cores of v2
 
   function automatic logic is_preset(int unsigned id);
-    return id == PresetNano || id == PresetEdge || id == PresetV1 || id == PresetMini || id == PresetV2 || id == PresetLite || id == PresetBoard8 || id == PresetBoard || id == PresetMinichip;
+    return id == PresetNano || id == PresetEdge || id == PresetV1 || id == PresetMini || id == PresetV2 || id == PresetLite || id == PresetBoard8 || id == PresetBoard || id == PresetMinichip || id == PresetV2chip;
   endfunction
 
   // If there is no such preset, another one: tops check is_preset, and that alone fails then.
@@ -78,6 +80,7 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 64;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 4;
         c.DramBytes = 0;
@@ -98,6 +101,7 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 128;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 8;
         c.DramBytes = 0;
@@ -118,6 +122,7 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 32;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 2;
         c.DramBytes = 0;
@@ -138,6 +143,7 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 512;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 32;
         c.DramBytes = 0;
@@ -158,6 +164,7 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 128;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 8;
         c.DramBytes = 0;
@@ -178,6 +185,7 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 16;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Cores = 1;
         c.Memory = MemoryAxi;
         c.HbmPcs = 0;
         c.DramBytes = 33554432;
@@ -198,6 +206,7 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 16;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Cores = 1;
         c.Memory = MemoryAxi;
         c.HbmPcs = 0;
         c.DramBytes = 33554432;
@@ -218,10 +227,32 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 32;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Cores = 2;
         c.Memory = MemoryHbm;
         c.HbmPcs = 2;
         c.DramBytes = 0;
         c.SmemBytes = 32768;
+      end
+      PresetV2chip: begin
+        c.Core.Rows = 128;
+        c.Core.Cols = 128;
+        c.Core.Cell = CellBf16;
+        c.Core.CellStages = 3;
+        c.Core.Multipliers = 16384;
+        c.Core.UbBytes = 16777216;
+        c.Core.UbBanks = 8;
+        c.Core.AccRows = 4096;
+        c.Core.WfifoTiles = 4;
+        c.Core.VectorLanes = 128;
+        c.Core.Residual = 0;
+        c.Core.BeatBytes = 512;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Cores = 2;
+        c.Memory = MemoryHbm;
+        c.HbmPcs = 32;
+        c.DramBytes = 0;
+        c.SmemBytes = 0;
       end
       default: begin
         c.Core.Rows = 8;
@@ -238,6 +269,7 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 32;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 2;
         c.DramBytes = 0;
@@ -283,7 +315,7 @@ package systole_presets_pkg;
     return c.Cell == CellBf16 ? c.Segments + 3 : c.Segments + 1;
   endfunction
 
-  // Bytes of the chip's memory.
+  // Bytes of a core's own memory.
   function automatic logic [AddrBits:0] memory_bytes(chip_cfg_t c);
     return c.Memory == MemoryAxi ? (AddrBits + 1)'(c.DramBytes) : (AddrBits + 1)'(c.Core.BeatBytes) << 25;
   endfunction
@@ -313,14 +345,15 @@ package systole_presets_pkg;
     if (!((c.Core.Segments >= 1 && c.Core.Segments <= 4))) return 14;
     if (!(c.Core.UbBanks * word_bytes(c.Core) >= c.Core.Segments * max(2 * word_bytes(c.Core), c.Core.BeatBytes))) return 15;
     if (!(c.Core.QueueDepth >= 2)) return 16;
-    if (!(c.Memory == MemoryHbm || c.Memory == MemoryAxi)) return 17;
-    if (!(c.Memory != MemoryHbm || (pow2(c.HbmPcs) && c.HbmPcs >= 2 && c.Core.BeatBytes == 16 * c.HbmPcs))) return 18;
-    if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 19;
-    if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 20;
-    if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 21;
-    if (!(c.SmemBytes == 0 || (pow2(c.SmemBytes) && c.SmemBytes >= 8192 && c.SmemBytes <= 1048576))) return 22;
-    if (!(c.SmemBytes == 0 || c.Memory == MemoryHbm)) return 23;
-    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 24;
+    if (!(c.Cores == 1 || (c.Cores == 2 && c.Memory == MemoryHbm && c.Core.BeatBytes <= 1024))) return 17;
+    if (!(c.Memory == MemoryHbm || c.Memory == MemoryAxi)) return 18;
+    if (!(c.Memory != MemoryHbm || (pow2(c.HbmPcs) && c.HbmPcs >= 2 && c.Core.BeatBytes == 16 * c.HbmPcs))) return 19;
+    if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 20;
+    if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 21;
+    if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 22;
+    if (!(c.SmemBytes == 0 || (pow2(c.SmemBytes) && c.SmemBytes >= 8192 && c.SmemBytes <= 1048576))) return 23;
+    if (!(c.SmemBytes == 0 || c.Memory == MemoryHbm)) return 24;
+    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 25;
     return 0;
   endfunction
 

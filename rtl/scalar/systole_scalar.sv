@@ -31,10 +31,12 @@ module systole_scalar
     input  flag_rsp_t              flag_rsp_i,
 
     // Clients of the memory.
-    output scalar_mem_req_t        mem_req_o,
+    output client_req_t            mem_req_o,
     output logic [D*8-1:0]         mem_wr_data_o,
     output logic [D-1:0]           mem_wr_mask_o,
-    input  scalar_mem_rsp_t        mem_rsp_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  client_rsp_t            mem_rsp_i,  // rd_rsp_far: its data are chosen already
+    // verilator lint_on UNUSEDSIGNAL
     input  logic [D*8-1:0]         mem_rd_data_i
 );
   // Who runs the core; the unit but for its copies is in reset until then.

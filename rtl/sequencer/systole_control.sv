@@ -15,10 +15,12 @@ module systole_control
     parameter int unsigned Cell = CellInt8,
     parameter int unsigned QueueDepth = 8,
     parameter int unsigned MxuInFlight = 8,  // descriptors
-    parameter bit          Issue = 1'b0      // there is a scalar unit
+    parameter bit          Issue = 1'b0,     // there is a scalar unit
+    parameter bit          Peer = 1'b0       // there is another core
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
+    input  logic                               peer_rst_ni,  // of what the other core posts, which programs leave as it is
     input  logic                               freeze_i,   // soft reset to come
     output logic [NumQueues-1:0]               freeze_o,   // a unit each: that, or a fault, a cycle ago: make no new access
 
@@ -42,6 +44,10 @@ module systole_control
     output logic                               issue_ready_o,
     input  flag_req_t                          flag_req_i,
     output flag_rsp_t                          flag_rsp_o,
+
+    // Posts between cores; 0 without another core.
+    input  peer_req_t                          peer_req_i,
+    output peer_rsp_t                          peer_rsp_o,
 
     // Units.
     output unit_req_t                          req_o [NumQueues],
@@ -135,8 +141,8 @@ module systole_control
       .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none)
   );
 
-  systole_sync #(.Issue(Issue)) u_sync (
-      .clk_i, .rst_ni, .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
+  systole_sync #(.Issue(Issue), .Peer(Peer)) u_sync (
+      .clk_i, .rst_ni, .peer_rst_ni, .peer_i(peer_req_i), .peer_o(peer_rsp_o), .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
       .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow),
       .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
   );

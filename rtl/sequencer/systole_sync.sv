@@ -2,16 +2,19 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Sync flags: counters that descriptors wait for and post to. A post is seen in the cycle in which it is made; counts follow a cycle
-// later, and an overflow is found then. A flag is taken once in two cycles at most. Cleared by the reset.
+// later, and an overflow is found then. A flag is taken once in two cycles at most. Cleared by the reset. With another core, the posts
+// to the last PeerFlags flags wait in counters of their own until they leave, and those flags count what comes from there.
 // Docs: docs/sequencer.md, docs/isa.md. Test: tests/rtl/sequencer.
 
 module systole_sync
   import systole_isa_pkg::*;
 #(
-    parameter bit Issue = 1'b0  // there is a scalar unit
+    parameter bit Issue = 1'b0,  // there is a scalar unit
+    parameter bit Peer = 1'b0    // there is another core
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
+    input  logic                               peer_rst_ni,  // of the last PeerFlags flags, which programs leave as they are
     input  logic                               freeze_i,   // nothing is taken or posted any more
 
     // Agents: the queues and, last, the sequencer's halt.
@@ -24,6 +27,10 @@ module systole_sync
     input  systole_bus_pkg::flag_req_t         scalar_i,
     output systole_bus_pkg::flag_rsp_t         scalar_o,
 
+    // The other core; without one not looked at, and answered with 0.
+    input  systole_bus_pkg::peer_req_t         peer_i,
+    output systole_bus_pkg::peer_rsp_t         peer_o,
+
     output logic                               high_o,     // some flag may overflow soon
     output logic                               overflow_o, // a post to a flag at its maximum; holds, and nothing counts after it
 
@@ -33,11 +40,15 @@ module systole_sync
     input  logic [$clog2(NumFlags)-1:0]        find_flag_i,
     output logic                               found_o
 );
+  localparam int unsigned Counts = NumFlags + (Peer ? PeerFlags : 0);  // the flags, then the posts that wait to leave
+  localparam int unsigned Own = Peer ? NumFlags - PeerFlags : NumFlags;  // flags that this core posts to itself
   typedef logic [NumFlags-1:0] mask_t;
+  typedef logic [Counts-1:0]   counts_t;
   typedef logic [FlagBits-1:0] count_t;
+  localparam mask_t OwnMask = mask_t'({NumFlags{1'b1}} >> (NumFlags - Own));
 
-  count_t             count_q [NumFlags];
-  mask_t              set_q, over_q;  // the count is not 0; is above its maximum
+  count_t             count_q [Counts];
+  counts_t            set_q, over_q;  // the count is not 0; is above its maximum
   mask_t              posted_q [NumQueues];
   mask_t              before_q [NumQueues];  // a cycle earlier; at an overflow, what made it
   logic [NumQueues:0] taken_q;
@@ -46,6 +57,14 @@ module systole_sync
 
   systole_bus_pkg::flag_req_t scalar;
   assign scalar = Issue ? scalar_i : '0;
+
+  systole_bus_pkg::peer_req_t peer;
+  logic [PeerFlags-1:0]       peer_post_q;  // of the cycle before
+  mask_t                      peer_last;
+  assign peer      = Peer ? peer_i : '0;
+  assign peer_last = Peer ? {peer_post_q, (NumFlags - PeerFlags)'(0)} : '0;
+  if (Peer) assign peer_o.posted = set_q[Counts-1:NumFlags];
+  else assign peer_o.posted = '0;
 
   // What was posted in the last cycle and in this one, what is taken from the counts in this cycle.
   mask_t last, now, take;
@@ -68,38 +87,43 @@ module systole_sync
   assign stop = freeze_i || overflow;
   always_comb begin
     mask_t free;
-    free = (set_q | last | now) & ~take;
+    free = (set_q[NumFlags-1:0] | ((last | now) & OwnMask) | peer_last) & ~take;
     for (int unsigned a = 0; a < NumQueues; a++) begin
       met_o[a] = want_i[a] && !stop && (wait_i[a] & ~free) == '0;
       if (want_i[a]) free &= ~wait_i[a];
     end
     // The scalar unit comes after the queues, whether they got theirs or not.
     scalar_o.taken = scalar.want != '0 && scalar_take_q == '0 && !stop && (scalar.want & ~free) == '0;
-    scalar_o.there = Issue ? set_q : '0;
+    scalar_o.there = Issue ? set_q[NumFlags-1:0] : '0;
     // The halt comes when no queue wants, posts or has taken anything.
-    met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set_q | last)) == '0;
+    met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set_q[NumFlags-1:0] | (last & OwnMask) | peer_last)) == '0;
   end
 
   // Of a flag, in a cycle: up to five posts and one take. At an overflow all stands still.
-  mask_t touched;
-  logic  moved_q;  // in the cycle before
-  assign touched = last | take;
+  logic touched, moved_q;  // moved: in the cycle before
+  assign touched = (last | take | peer_last) != '0 || peer.take != '0;
 
   always_ff @(posedge clk_i) begin
-    automatic count_t     count [NumFlags];
-    automatic mask_t      set, over;
+    automatic count_t     count [Counts];
+    automatic counts_t    set, over;
     automatic logic [3:0] delta;  // two's complement
-    moved_q <= rst_ni && touched != '0 && !overflow;
-    if (!rst_ni) begin
-      count_q <= '{default: '0};
-      set_q   <= '0;
-      over_q  <= '0;
-    end else if (touched != '0 && !overflow) begin
-      for (int unsigned f = 0; f < NumFlags; f++) begin
-        delta = take[f] ? '1 : '0;
-        for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][f]);
-        delta = delta + 4'(scalar_post_q[f]);
+    automatic logic       moved, clear;
+    moved = touched && !overflow;
+    moved_q <= rst_ni && moved;
+    if (!rst_ni || (Peer && !peer_rst_ni) || moved) begin
+      for (int unsigned f = 0; f < Counts; f++) begin
+        if (f < NumFlags) delta = take[f%NumFlags] ? '1 : '0;
+        else delta = peer.take[f%PeerFlags] ? '1 : '0;
+        if (f >= Own && f < NumFlags) begin
+          delta = delta + 4'(peer_post_q[f%PeerFlags]);
+        end else begin
+          for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][f<NumFlags?f : f-PeerFlags]);
+          delta = delta + 4'(scalar_post_q[f<NumFlags?f : f-PeerFlags]);
+        end
+        if (!moved) delta = '0;
         {over[f], count[f]} = {1'b0, count_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
+        clear = f < Own ? !rst_ni : !peer_rst_ni;
+        if (clear) {over[f], count[f]} = '0;
         set[f] = over[f] || count[f] != '0;
       end
       count_q <= count;
@@ -122,30 +146,34 @@ module systole_sync
       for (int unsigned a = 0; a < NumQueues; a++) posted_q[a] <= freeze_i ? '0 : post_i[a];
       taken_q <= met_o;
       if (moved_q) begin
-        for (int unsigned f = 0; f < NumFlags; f++) if (count_q[f][FlagBits-1]) high_q <= 1'b1;
+        for (int unsigned f = 0; f < Counts; f++) if (count_q[f][FlagBits-1]) high_q <= 1'b1;
       end
     end
   end
+  always_ff @(posedge clk_i) peer_post_q <= peer_rst_ni ? peer.post : '0;
   always_ff @(posedge clk_i) if (!overflow) before_q <= posted_q;
   assign high_o     = high_q;
   assign overflow_o = overflow;
 
-  mask_t waits, posts;
+  mask_t waits, posts, over, there;
   always_comb begin
+    there = set_q[NumFlags-1:0];
+    over  = over_q[NumFlags-1:0];
+    for (int unsigned f = NumFlags; f < Counts; f++) over[f-PeerFlags] |= over_q[f];
     waits = '0;
     posts = '0;
     for (int unsigned a = 0; a <= NumQueues; a++) if (find_agent_i == 3'(a) && want_i[a]) waits = wait_i[a];
     for (int unsigned a = 0; a < NumQueues; a++) if (find_agent_i == 3'(a)) posts = before_q[a];
   end
   // A cycle after it was asked for.
-  always_ff @(posedge clk_i) found_o <= overflow ? posts[find_flag_i] && over_q[find_flag_i] : waits[find_flag_i] && !set_q[find_flag_i];
+  always_ff @(posedge clk_i) found_o <= overflow ? posts[find_flag_i] && over[find_flag_i] : waits[find_flag_i] && !there[find_flag_i];
 
   // Nothing is taken that is not there, and nothing twice; the halt is alone.
   always_ff @(posedge clk_i) begin
     mask_t taken, twice;  // by agents, by two of them
     if (rst_ni) a_halt : assert (!want_i[NumQueues] || (want_i[NumQueues-1:0] == '0 && now == '0 && taken_q[NumQueues-1:0] == '0));
     if (rst_ni && !overflow && taken_q != '0) begin
-      a_there : assert ((take & ~(set_q | last)) == '0);
+      a_there : assert ((take & ~(set_q[NumFlags-1:0] | (last & OwnMask) | peer_last)) == '0);
       {taken, twice} = '0;
       for (int unsigned a = 0; a <= NumQueues; a++) begin
         twice |= taken_q[a] ? taken & wait_i[a] : '0;

@@ -17,6 +17,7 @@ module systole_core
     parameter core_cfg_t Cfg = core_preset(PresetNano),
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
     parameter bit          Issue = 1'b0,   // there is a scalar unit
+    parameter int unsigned Cores = 1,      // of the chip
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned NumWin = num_windows(Cfg)
 ) (
@@ -42,12 +43,17 @@ module systole_core
     input  systole_bus_pkg::flag_req_t     flag_req_i,
     output systole_bus_pkg::flag_rsp_t     flag_rsp_o,
 
+    // Posts between cores; 0 without another core.
+    input  systole_bus_pkg::peer_req_t     peer_req_i,
+    output systole_bus_pkg::peer_rsp_t     peer_rsp_o,
+
     // HBM clients: 0 fetch, 1 weight, 2 load; store.
     output logic [2:0]                     rd_valid_o,
     input  logic [2:0]                     rd_ready_i,
     output logic [2:0][AddrBits-1:0]       rd_addr_o,
     input  logic [2:0]                     rd_rsp_valid_i,
-    input  logic [D*8-1:0]                 rd_rsp_data_i,
+    input  logic [2:0]                     rd_rsp_far_i,  // with it: of the last bus of the next
+    input  logic [Cores-1:0][D*8-1:0]      rd_rsp_data_i,
     output logic                           wr_valid_o,
     input  logic                           wr_ready_i,
     output logic [AddrBits-1:0]            wr_addr_o,
@@ -72,6 +78,20 @@ module systole_core
   end
   assign core_rst_n = rst_ni && !clear_q;
 
+  // What memory answers with: of the core's own, or of the other core's.
+  logic [D*8-1:0] fetch_data, weight_data, load_data;
+  if (Cores > 1) begin : gen_far
+    assign fetch_data  = rd_rsp_data_i[32'(rd_rsp_far_i[0])];
+    assign weight_data = rd_rsp_data_i[32'(rd_rsp_far_i[1])];
+    assign load_data   = rd_rsp_data_i[32'(rd_rsp_far_i[2])];
+  end else begin : gen_near
+    assign fetch_data  = rd_rsp_data_i[0];
+    assign weight_data = rd_rsp_data_i[0];
+    assign load_data   = rd_rsp_data_i[0];
+    logic unused;
+    assign unused = &{1'b0, rd_rsp_far_i};
+  end
+
   // Program control; the units in the order of the queue numbers.
   unit_req_t                    req [NumQueues];
   unit_rsp_t                    rsp [NumQueues];
@@ -79,11 +99,11 @@ module systole_core
   systole_bus_pkg::core_status_t control_status;
   logic                         dispatch_stall;
 
-  systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight), .Issue(Issue)) u_control (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i, .freeze_o(freeze),
+  systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight), .Issue(Issue), .Peer(Cores > 1)) u_control (
+      .clk_i, .rst_ni(core_rst_n), .peer_rst_ni(rst_ni), .peer_req_i, .peer_rsp_o, .freeze_i, .freeze_o(freeze),
       .start_i(begin_q), .ctl_i, .hbm_end_i, .mem_error_i, .mem_error_addr_i, .status_o(control_status),
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
-      .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i,
+      .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i(fetch_data),
       .issue_req_i, .issue_ready_o, .flag_req_i, .flag_rsp_o, .req_o(req), .rsp_i(rsp),
       .idle_o(q_idle), .busy_o(q_busy), .waiting_o(q_waiting), .dispatch_stall_o(dispatch_stall),
       .retire_valid_o, .retire_index_o
@@ -132,7 +152,7 @@ module systole_core
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueLoad]), .hbm_end_i,
       .req_i(req[QueueLoad]), .rsp_o(rsp[QueueLoad]),
       .rd_valid_o(rd_valid_o[2]), .rd_ready_i(rd_ready_i[2]), .rd_addr_o(rd_addr_o[2]),
-      .rd_rsp_valid_i(rd_rsp_valid_i[2]), .rd_rsp_data_i,
+      .rd_rsp_valid_i(rd_rsp_valid_i[2]), .rd_rsp_data_i(load_data),
       .ub_valid_o(ld_valid), .ub_ready_i(ld_ready), .ub_addr_o(ld_addr), .ub_data_o(ld_data), .ub_mask_o(ld_mask)
   );
 
@@ -140,7 +160,7 @@ module systole_core
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueWeight]), .hbm_end_i,
       .req_i(req[QueueWeight]), .rsp_o(rsp[QueueWeight]),
       .rd_valid_o(rd_valid_o[1]), .rd_ready_i(rd_ready_i[1]), .rd_addr_o(rd_addr_o[1]),
-      .rd_rsp_valid_i(rd_rsp_valid_i[1]), .rd_rsp_data_i,
+      .rd_rsp_valid_i(rd_rsp_valid_i[1]), .rd_rsp_data_i(weight_data),
       .win_valid_o(tile_win_valid), .win_addr_o(tile_win_addr), .win_need_o(tile_win_need),
       .win_ready_i(tile_win_ready), .win_rsp_valid_i(tile_win_rsp_valid), .win_data_i(win_data[NumWin-1]),
       .wf_valid_o(wf_valid), .wf_data_o(wf_data), .wf_transpose_o(wf_transpose), .wf_free_i(wf_free), .full_o(weight_full)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A chip with HBM: the chip and its HBM controllers.
+// A chip of one core with HBM: the chip and its HBM controllers.
 // Docs: docs/design.md, docs/host.md. Test: tests/system.
 
 module systole_top
@@ -89,6 +89,7 @@ module systole_top
     output logic [4:0][31:0]                       retire_index_o
 );
   if (Chip.Memory != MemoryHbm) $fatal(1, "the memory of this preset is no HBM: systole_top_axi is its top");
+  if (Chip.Cores != 1) $fatal(1, "this preset has two cores: systole_top_pair is its top");
 
   localparam bit          HasScalar = Chip.SmemBytes != 0;
   localparam int unsigned Rds = NumRd + 32'(HasScalar);  // clients of the memory
@@ -136,11 +137,11 @@ module systole_top
 
   // The scalar unit's clients come last.
   // verilator lint_off UNUSEDSIGNAL
-  scalar_mem_req_t scalar_req;
+  client_req_t     scalar_req;
   logic [D*8-1:0]  scalar_wr_data;
   logic [D-1:0]    scalar_wr_mask;
   // verilator lint_on UNUSEDSIGNAL
-  scalar_mem_rsp_t                 scalar_rsp;
+  client_rsp_t                     scalar_rsp;
   logic [Rds-1:0]                  rd_valid, rd_ready, rd_rsp_valid;
   logic [Rds-1:0][AddrBits-1:0]    rd_addr;
   logic [Wrs-1:0]                  wr_valid, wr_ready;
@@ -152,16 +153,17 @@ module systole_top
       .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp),
       .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp), .axi_rdata_o, .irq_o,
       // verilator lint_off PINCONNECTEMPTY
-      .running_o(), .fault_o(),
+      .running_o(), .fault_o(), .peer_rsp_o(),
       // verilator lint_on PINCONNECTEMPTY
       .mem_req_o(mem_req), .mem_wr_data_o(mem_wr_data), .mem_wr_mask_o(mem_wr_mask), .mem_rsp_i(mem_rsp),
       .mem_rd_data_i(mem_rd_data), .retire_valid_o, .retire_index_o,
       .scalar_mem_req_o(scalar_req), .scalar_wr_data_o(scalar_wr_data), .scalar_wr_mask_o(scalar_wr_mask),
-      .scalar_mem_rsp_i(scalar_rsp)
+      .scalar_mem_rsp_i(scalar_rsp), .peer_req_i('0)
   );
 
   assign mem_rsp.rd_ready     = rd_ready[NumRd-1:0];
   assign mem_rsp.rd_rsp_valid = rd_rsp_valid[NumRd-1:0];
+  assign mem_rsp.rd_rsp_far   = '0;
   assign mem_rsp.wr_ready     = wr_ready[NumWr-1:0];
   assign rd_valid[NumRd-1:0] = mem_req.rd_valid;
   assign rd_addr[NumRd-1:0]  = mem_req.rd_addr;
@@ -176,7 +178,8 @@ module systole_top
     assign wr_addr[NumWr]  = scalar_req.wr_addr;
     assign wr_data[NumWr]  = scalar_wr_data;
     assign wr_mask[NumWr]  = scalar_wr_mask;
-    assign scalar_rsp = '{rd_ready: rd_ready[NumRd], rd_rsp_valid: rd_rsp_valid[NumRd], wr_ready: wr_ready[NumWr]};
+    assign scalar_rsp = '{
+        rd_ready: rd_ready[NumRd], rd_rsp_valid: rd_rsp_valid[NumRd], rd_rsp_far: 1'b0, wr_ready: wr_ready[NumWr]};
   end else begin : gen_no_scalar
     assign scalar_rsp = '0;
   end

@@ -9,7 +9,6 @@ import yaml
 
 from . import presets
 
-TOPS = {"hbm": "systole_top", "axi": "systole_top_axi"}  # by kind of memory
 GRID_ROWS = 8  # arrays beyond this are simulated and linted as their fast view: Verilator looks at each cell of a grid
 TAG = "SPDX-License-Identifier: Apache-2.0", "SPDX-FileCopyrightText: Systole contributors"
 
@@ -46,7 +45,7 @@ def _core(comment: str, content: dict) -> str:
 def _sources_core(files: list, number: str) -> str:
     return _core("Generated from rtl/systole.f by scripts/generate.py: edit the source.", {
         "name": f"systole:chip:rtl:{number}",
-        "description": "Systole, an open tensor processing unit: the sources of all presets. Tops: systole_top, systole_top_axi.",
+        "description": "Systole, an open tensor processing unit: the sources of all presets. Tops: systole_top, systole_top_pair, systole_top_axi.",
         "filesets": {"rtl": {"files": files, "file_type": "systemVerilogSource"}},
         "targets": {"default": {"filesets": ["rtl"]}},
     })
@@ -63,7 +62,7 @@ def _waivers_core(number: str) -> str:
 
 def _preset_core(name: str, preset: dict, number: str) -> str:
     fast = int(preset["core"]["Rows"] > GRID_ROWS)
-    top = TOPS[preset["chip"]["Memory"]]
+    top = presets.top(preset["chip"])
     target = {"filesets": ["rtl"], "toplevel": top}
     return _core("Generated from docs/spec/presets.yaml by scripts/generate.py: edit the source.", {
         "name": f"systole:chip:{name}:{number}",

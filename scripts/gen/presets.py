@@ -48,6 +48,13 @@ def broken_rule(spec: dict, preset: dict) -> str:
     return ""
 
 
+def top(chip: dict) -> str:
+    """The module that is a chip's top."""
+    if chip["Memory"] == "axi":
+        return "systole_top_axi"
+    return "systole_top_pair" if chip["Cores"] == 2 else "systole_top"
+
+
 def _sv_rule(spec: dict, holds: str) -> str:
     """A rule as an expression over the chip configuration c."""
     parts = {p["name"]: "c.Core." for p in spec["core"]} | {p["name"]: "c." for p in spec["chip"]}
@@ -71,7 +78,7 @@ def _sv_functions(spec: dict) -> list:
         ("core_cfg_t", "int unsigned", "tile_bytes", "Bytes of a weight tile.", "c.Rows * c.Cols * element_bytes(c)"),
         ("core_cfg_t", "int unsigned", "num_windows", "Read windows: data setup, the vector unit's (bf16: two), the weight loader's (bf16).",
          "c.Cell == CellBf16 ? c.Segments + 3 : c.Segments + 1"),
-        ("chip_cfg_t", "logic [AddrBits:0]", "memory_bytes", "Bytes of the chip's memory.",
+        ("chip_cfg_t", "logic [AddrBits:0]", "memory_bytes", "Bytes of a core's own memory.",
          f"c.Memory == MemoryAxi ? (AddrBits + 1)'(c.DramBytes) : (AddrBits + 1)'(c.Core.BeatBytes) << {beat_bits}"),
     )
     out = []
@@ -228,10 +235,12 @@ def _cpp(spec: dict) -> str:
     out.append("  std::string_view name;")
     out.append("  int id;")
     out.append("")
-    out.append("  // Bytes of the chip's memory.")
+    out.append("  // Bytes of a core's own memory.")
     out.append("  constexpr uint64_t memory_bytes() const {")
     out.append(f"    return chip.memory == Memory::kAxi ? chip.dram_bytes : static_cast<uint64_t>(beat_bytes()) << {spec['hbm_beat_bits']};")
     out.append("  }")
+    out.append("  // Bytes that a core reaches: its own memory, then the other core's.")
+    out.append("  constexpr uint64_t reach_bytes() const { return memory_bytes() * chip.cores; }")
     out.append("};\n")
     core = [p for p in spec["core"] if p["name"] != "BeatBytes"] + [p for p in spec["core"] if p["name"] == "BeatBytes"]
     out.append(f"inline constexpr std::array<Preset, {len(spec['presets'])}> kPresets = {{{{")

@@ -76,6 +76,20 @@ std::string MatmulDetail(const Trap& trap, const isa::Descriptor& d,
 
 }  // namespace
 
+void Iss::Join(Iss* second) {
+  second->core_ = 1;
+  second->state_.hbm = state_.hbm.Reversed();
+  other_ = second;
+  second->other_ = this;
+}
+
+// A start leaves what the other core has posted.
+void Iss::ClearFlags(bool all) {
+  for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
+    if (all || !BetweenCores(f)) state_.flags[f] = 0;
+  }
+}
+
 void Iss::Start(const Launch& launch) {
   launch_ = launch;
   index_ = 0;
@@ -83,7 +97,7 @@ void Iss::Start(const Launch& launch) {
   fault_.reset();
   fault_detail_.clear();
   state_.hbm_limit = launch.hbm_limit;
-  state_.flags.fill(0);
+  ClearFlags(/*all=*/false);
   state_.weight_fifo.clear();
   state_.tile.reset();
   state_.table.reset();
@@ -91,17 +105,23 @@ void Iss::Start(const Launch& launch) {
   state_.counters = {};
   state_.vpu.Forget(seed_);
   state_.vrun_log.enabled = launch.check_races;
-  checker_ = launch.check_races
-                 ? std::make_unique<RaceChecker>(
-                       state_.preset, launch.prog_addr, launch.prog_len)
-                 : nullptr;
+  checker_.reset();
+  if (!launch.check_races) return;
+  // What runs on both cores at the same time is looked at together.
+  if (other_ == nullptr || !other_->running() || other_->checker_ == nullptr) {
+    shadow_ = std::make_shared<ChipShadow>();
+  } else {
+    shadow_ = other_->shadow_;
+  }
+  checker_ = std::make_unique<RaceChecker>(state_.preset, launch.prog_addr,
+                                           launch.prog_len, core_, shadow_);
 }
 
 void Iss::Reset() {
   halted_ = true;
   fault_.reset();
   fault_detail_.clear();
-  state_.flags.fill(0);
+  ClearFlags(/*all=*/true);
   state_.weight_fifo.clear();
   state_.tile.reset();
   state_.table.reset();
@@ -162,12 +182,16 @@ Iss::Event Iss::Step() {
     return Fault({isa::Fault::kIllegalDescriptor}, kSequencer, index_);
 
   // Waits. Everything before it is complete, so a flag that is 0 now can only
-  // be posted by a later descriptor.
+  // be posted by a later descriptor, or by the other core.
   const uint32_t queue = op->queue == isa::Queue::kNone
                              ? kSequencer
                              : static_cast<uint32_t>(op->queue);
   for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
     if ((header.wait_mask >> f & 1) != 0 && state_.flags[f] == 0) {
+      if (BetweenCores(f)) {
+        awaited_ = f;
+        return Event::kWaiting;
+      }
       return Fault({isa::Fault::kWatchdog, f}, queue, index_,
                    absl::StrCat("it waits for sync flag ", f,
                                 ", which nothing before it posts"));
@@ -185,10 +209,34 @@ Iss::Event Iss::Step() {
   return Retire(op->queue, d);
 }
 
+Iss::Event Iss::GiveUp() {
+  isa::Descriptor d;
+  if (Result r = Fetch(&d)) return Fault(*r, kSequencer, index_);
+  const isa::OpInfo* op =
+      isa::FindOp(isa::Halt::Decode(d).header.opcode, state_.preset.cell);
+  return Fault({isa::Fault::kWatchdog, awaited_},
+               op->queue == isa::Queue::kNone
+                   ? kSequencer
+                   : static_cast<uint32_t>(op->queue),
+               index_,
+               absl::StrCat("it waits for sync flag ", awaited_,
+                            ", which the other core does not post"));
+}
+
 Iss::Event Iss::Retire(isa::Queue queue, const isa::Descriptor& d) {
   const uint32_t post_mask = isa::Halt::Decode(d).header.post_mask;
   for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
     if ((post_mask >> f & 1) == 0) continue;
+    if (BetweenCores(f)) {
+      if (other_ == nullptr) continue;
+      if (other_->state_.flags[f] == isa::kFlagMax) {
+        other_->Fault({isa::Fault::kFlagOverflow, f}, kSequencer,
+                      other_->index_);
+      } else {
+        ++other_->state_.flags[f];
+      }
+      continue;
+    }
     if (state_.flags[f] == isa::kFlagMax) {
       return Fault({isa::Fault::kFlagOverflow, f}, static_cast<uint32_t>(queue),
                    index_);

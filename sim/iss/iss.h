@@ -33,10 +33,14 @@ class Iss {
     uint64_t hbm_limit = 0;
     bool check_races = false;
   };
-  enum class Event { kRetired, kHalted, kFaulted };
+  // kWaiting: the next descriptor waits for flags that the other core may post.
+  enum class Event { kRetired, kHalted, kFaulted, kWaiting };
 
   Iss(const Preset& preset, uint64_t seed)
       : seed_(seed), state_(preset, seed) {}
+  // The second core of the chip: joins their memories and flags. The cores
+  // outlive each other but for their destruction.
+  void Join(Iss* second);
 
   // Clears flags, weight FIFO, the array's tile, counters and acc_saturated, as
   // the core's start does.
@@ -44,6 +48,9 @@ class Iss {
   // Executes the next descriptor. After a halt or a fault it does nothing and
   // says so again.
   Event Step();
+  // Of a core that waits: the other one will post nothing any more.
+  Event GiveUp();
+  bool running() const { return !halted_ && !fault_; }
 
   // Clears a fault; memories keep their data.
   void Reset();
@@ -67,6 +74,12 @@ class Iss {
   Event Fault(const Trap& trap, uint32_t queue, uint32_t index,
               std::string detail = "");
   Event Retire(isa::Queue queue, const isa::Descriptor& d);
+  // Of a post or a wait of this flag: whether it goes to the other core.
+  bool BetweenCores(uint32_t flag) const {
+    return state_.preset.chip.cores > 1 &&
+           flag >= static_cast<uint32_t>(isa::kFirstPeerFlag);
+  }
+  void ClearFlags(bool all);
 
   uint64_t seed_;  // of what memories and registers hold undefined
   State state_;
@@ -76,6 +89,10 @@ class Iss {
   std::optional<FaultState> fault_;
   std::string fault_detail_;
   std::unique_ptr<RaceChecker> checker_;
+  std::shared_ptr<ChipShadow> shadow_;  // with the checker
+  uint32_t awaited_ = 0;                // flag, while it waits
+  int core_ = 0;
+  Iss* other_ = nullptr;  // core of the chip
 };
 
 }  // namespace systole::iss

@@ -49,7 +49,7 @@ IssDevice::IssDevice(const DeviceOptions& options)
     : options_(options), iss_(*FindPreset(options.preset), options.seed) {}
 
 absl::Status IssDevice::CheckRange(uint64_t addr, size_t bytes) const {
-  const uint64_t capacity = iss_.state().hbm.capacity();
+  const uint64_t capacity = iss_.state().hbm.own_bytes();
   if (addr <= capacity && bytes <= capacity - addr) return absl::OkStatus();
   return absl::OutOfRangeError(
       absl::StrFormat("%d bytes at 0x%x end beyond the HBM of %d bytes", bytes,
@@ -81,33 +81,60 @@ absl::Status IssDevice::Start(const Program& program) {
                         program.preset, preset().name));
   }
   running_ = &program;
+  stats_ = {};
+  stats_.retires.reserve(program.descriptors.size());
   iss_.Start({program.prog_addr,
               static_cast<uint32_t>(program.descriptors.size()),
               program.hbm_bytes, options_.check_races});
   return absl::OkStatus();
 }
 
+void IssDevice::Join(IssDevice* second) {
+  iss_.Join(&second->iss_);
+  other_ = second;
+  second->other_ = this;
+}
+
+Iss::Event IssDevice::Advance() {
+  const uint32_t index = iss_.index();
+  const Iss::Event event = iss_.Step();
+  if (event == Iss::Event::kRetired && index < running_->descriptors.size()) {
+    const isa::OpInfo* op = isa::FindOp(
+        static_cast<uint8_t>(isa::GetBits(running_->descriptors[index], 0, 8)));
+    if (op != nullptr) stats_.retires.push_back({op->queue, index, 0});
+  }
+  return event;
+}
+
+Iss::Event IssDevice::AdvanceChip() {
+  Iss::Event event = Advance();
+  while (event == Iss::Event::kWaiting) {
+    const bool goes_on = other_ != nullptr && other_->running_ != nullptr &&
+                         other_->iss_.running() &&
+                         other_->Advance() != Iss::Event::kWaiting;
+    if (!goes_on) return iss_.GiveUp();
+    event = Advance();
+  }
+  return event;
+}
+
 absl::StatusOr<RunStats> IssDevice::Wait() {
   if (running_ == nullptr)
     return absl::FailedPreconditionError("no program was started");
-  const Program& program = *std::exchange(running_, nullptr);
+  const Program& program = *running_;
   const double start = CpuSeconds();
-  RunStats stats;
-  stats.retires.reserve(program.descriptors.size());
   Iss::Event event;
   do {
-    const uint32_t index = iss_.index();
-    event = iss_.Step();
-    if (event == Iss::Event::kRetired && index < program.descriptors.size()) {
-      const isa::OpInfo* op = isa::FindOp(
-          static_cast<uint8_t>(isa::GetBits(program.descriptors[index], 0, 8)));
-      if (op != nullptr) stats.retires.push_back({op->queue, index, 0});
-    }
+    event = AdvanceChip();
     if (options_.progress && iss_.index() % kProgressInterval == 0)
       options_.progress(iss_.index());
-    if (options_.stop && event == Iss::Event::kRetired && options_.stop())
+    if (options_.stop && event == Iss::Event::kRetired && options_.stop()) {
+      running_ = nullptr;
       return CancelledStatus(iss_.index());
+    }
   } while (event == Iss::Event::kRetired);
+  running_ = nullptr;
+  RunStats stats = std::move(stats_);
   stats.host_cpu_seconds = CpuSeconds() - start;
   FillCounters(iss_.state(),
                stats.retires.size() + (event == Iss::Event::kHalted), &stats);
@@ -134,9 +161,20 @@ absl::Status IssDevice::Reset() {
 
 }  // namespace iss
 
-absl::StatusOr<std::unique_ptr<Device>> OpenIssDevice(
-    const DeviceOptions& options) {
-  return std::make_unique<iss::IssDevice>(options);
+absl::StatusOr<Devices> OpenIssDevices(const DeviceOptions& options,
+                                       int cores) {
+  Devices devices;
+  iss::IssDevice* first = nullptr;
+  for (int core = 0; core < cores; ++core) {
+    auto device = std::make_unique<iss::IssDevice>(options);
+    if (first == nullptr) {
+      first = device.get();
+    } else {
+      first->Join(device.get());
+    }
+    devices.push_back(std::move(device));
+  }
+  return devices;
 }
 
 }  // namespace systole

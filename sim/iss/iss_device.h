@@ -17,6 +17,8 @@ namespace systole::iss {
 class IssDevice : public Device {
  public:
   explicit IssDevice(const DeviceOptions& options);
+  // The second core of the chip.
+  void Join(IssDevice* second);
 
   const Preset& preset() const override { return iss_.state().preset; }
   std::string backend() const override { return "iss"; }
@@ -34,10 +36,16 @@ class IssDevice : public Device {
 
  private:
   absl::Status CheckRange(uint64_t addr, size_t bytes) const;
+  // The next descriptor of the program that runs.
+  Iss::Event Advance();
+  // The same, but where it waits for the other core, that goes on.
+  Iss::Event AdvanceChip();
 
   DeviceOptions options_;
   Iss iss_;
   const Program* running_ = nullptr;
+  RunStats stats_;              // of it
+  IssDevice* other_ = nullptr;  // core of the chip
 };
 
 }  // namespace systole::iss

@@ -13,9 +13,6 @@
 namespace systole::iss {
 namespace {
 
-constexpr int kWeight = static_cast<int>(isa::Queue::kWeight);
-
-template <typename Clock>
 void Merge(Clock* to, const Clock& from) {
   for (size_t q = 0; q < to->size(); ++q)
     (*to)[q] = std::max((*to)[q], from[q]);
@@ -56,10 +53,54 @@ absl::Status RaceReport::ToStatus() const {
 }
 
 RaceChecker::RaceChecker(const Preset& preset, uint64_t prog_addr,
-                         uint32_t prog_len)
+                         uint32_t prog_len, int core,
+                         std::shared_ptr<ChipShadow> chip)
     : preset_(preset),
+      core_(core),
+      chip_(std::move(chip)),
       program_{prog_addr,
-               prog_addr + uint64_t{prog_len} * isa::kDescriptorBytes} {}
+               prog_addr + uint64_t{prog_len} * isa::kDescriptorBytes} {
+  // What ran on this core before is complete.
+  const Clock& ended = chip_->ended[core];
+  for (int q = 0; q < isa::kNumQueues; ++q)
+    queues_[q] = {ended[OfChip(static_cast<isa::Queue>(q))], ended, ended};
+  chip_->cores[core] = this;
+  // Its queues may use the flags between cores in another way than those of the
+  // program before.
+  for (Channel& c : chip_->channels[core]) c.waiter = -1;
+  for (Channel& c : chip_->channels[1 - core]) c.poster = -1;
+}
+
+RaceChecker::~RaceChecker() {
+  for (int q = 0; q < isa::kNumQueues; ++q)
+    chip_->ended[core_][OfChip(static_cast<isa::Queue>(q))] = queues_[q].count;
+  chip_->cores[core_] = nullptr;
+}
+
+Channel& RaceChecker::Waited(int flag) {
+  if (preset_.chip.cores == 1 || flag < isa::kFirstPeerFlag)
+    return channels_[flag];
+  return chip_->channels[core_][flag - isa::kFirstPeerFlag];
+}
+
+Channel& RaceChecker::Posted(int flag) {
+  if (preset_.chip.cores == 1 || flag < isa::kFirstPeerFlag)
+    return channels_[flag];
+  return chip_->channels[1 - core_][flag - isa::kFirstPeerFlag];
+}
+
+Ranges RaceChecker::OfChip(const Ranges& ranges) const {
+  if (core_ == 0) return ranges;
+  const uint64_t own = preset_.memory_bytes();
+  Ranges pieces;
+  for (const Range& r : ranges) {
+    if (r.begin < own)
+      pieces.push_back({r.begin + own, std::min(r.end, own) + own});
+    if (r.end > own)
+      pieces.push_back({std::max(r.begin, own) - own, r.end - own});
+  }
+  return Normalise(std::move(pieces));
+}
 
 void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
                           const VrunLog& vrun) {
@@ -73,10 +114,11 @@ void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
   // waits told, and only `done` holds the descriptor and those before it.
   const int q = static_cast<int>(op->queue);
   QueueState& queue = queues_[q];
-  const Access self = {static_cast<uint8_t>(q), ++queue.count, index};
+  const Access self = {static_cast<uint8_t>(OfChip(op->queue)), ++queue.count,
+                       index};
   Wait(self, header.wait_mask, &queue.start);
   Merge(&queue.done, queue.start);
-  queue.done[q] = self.number;
+  queue.done[self.queue] = self.number;
   if (op->opcode == isa::Opcode::kWeights) {
     PushTiles(self, isa::Weights::Decode(descriptor).tiles, queue.done);
   } else if (op->opcode == isa::Opcode::kTiles) {
@@ -98,7 +140,7 @@ void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
 void RaceChecker::Wait(const Access& self, uint32_t mask, Clock* start) {
   for (int f = 0; f < isa::kNumFlags; ++f) {
     if ((mask >> f & 1) == 0) continue;
-    Channel& c = channels_[f];
+    Channel& c = Waited(f);
     if (c.waiter < 0) {
       c.waiter = self.queue;
       c.first_wait = self.index;
@@ -118,7 +160,7 @@ void RaceChecker::Wait(const Access& self, uint32_t mask, Clock* start) {
 void RaceChecker::Post(const Access& self, uint32_t mask, const Clock& done) {
   for (int f = 0; f < isa::kNumFlags; ++f) {
     if ((mask >> f & 1) == 0) continue;
-    Channel& c = channels_[f];
+    Channel& c = Posted(f);
     if (c.poster < 0) {
       c.poster = self.queue;
       c.first_post = self.index;
@@ -155,7 +197,7 @@ void RaceChecker::TakeTiles(const Access& self, uint64_t tiles,
   for (const Push& push : pushes_) {
     if (tiles > 0 && taken_ < push.end_tile &&
         taken_ + capacity < push.end_tile &&
-        start[kWeight] >= push.access.number) {
+        start[OfChip(isa::Queue::kWeight)] >= push.access.number) {
       Add({1, push.access.index, self.index, Space::kUb, Range{0, 0},
            absl::StrFormat(
                "deadlock: a matmul waits for a weights descriptor of %d tiles "
@@ -177,10 +219,15 @@ void RaceChecker::TakeTiles(const Access& self, uint64_t tiles,
 void RaceChecker::Touch(const Access& self, const isa::Descriptor& descriptor,
                         const VrunLog& vrun, const Clock& start) {
   const Footprint f = FootprintOf(descriptor, preset_, vrun);
+  const Ranges chip_reads = OfChip(f.read(Space::kHbm));
+  const Ranges chip_writes = OfChip(f.write(Space::kHbm));
   for (Space space : {Space::kUb, Space::kAcc, Space::kHbm}) {
-    Shadow& shadow = shadows_[static_cast<int>(space)];
+    const bool shared = space == Space::kHbm;
+    Shadow& shadow = shared ? chip_->memory : shadows_[static_cast<int>(space)];
+    const Ranges& reads = shared ? chip_reads : f.read(space);
+    const Ranges& writes = shared ? chip_writes : f.write(space);
     uint64_t fresh = 0;
-    for (const Range& range : f.read(space)) {
+    for (const Range& range : reads) {
       shadow.Read(
           range, self,
           [&](const Range& r, const Access& writer) {
@@ -190,18 +237,24 @@ void RaceChecker::Touch(const Access& self, const isa::Descriptor& descriptor,
     }
     if (space == Space::kUb) report_.unwritten_bytes += fresh;
     if (space == Space::kAcc) report_.unwritten_rows += fresh;
-    for (const Range& range : f.write(space)) {
+    for (const Range& range : writes) {
       shadow.Write(range, self,
                    [&](const Range& r, const Access& earlier, bool writes) {
                      Conflict(space, r, earlier, writes, self, true, start);
                    });
     }
   }
-  for (const Range& r : Intersect(f.write(Space::kHbm), {program_})) {
-    Add({3, self.index, self.index, Space::kHbm, r,
-         absl::StrFormat(
-             "race on %s: written, and fetched by the sequencer:\n  %s",
-             SpaceRange(Space::kHbm, r), Show(self.index))});
+  for (const RaceChecker* core : chip_->cores) {
+    if (core == nullptr) continue;
+    for (const Range& r :
+         Intersect(chip_writes, core->OfChip({core->program_}))) {
+      Add({3, self.index, self.index, Space::kHbm, r,
+           absl::StrFormat(
+               "race on %s: written, and fetched by the sequencer%s:\n"
+               "  %s",
+               SpaceRange(Space::kHbm, r),
+               core == this ? "" : " of the other core", Show(self.index))});
+    }
   }
   if (!f.own_conflicts.empty()) {
     const Range& r = f.own_conflicts[0];
@@ -218,14 +271,30 @@ void RaceChecker::Conflict(Space space, const Range& range,
                            const Clock& start) {
   if (earlier.queue == self.queue || start[earlier.queue] >= earlier.number)
     return;
-  if (!pairs_.insert({earlier.index, self.index, space}).second) return;
+  const bool of_core = earlier.queue / isa::kNumQueues == core_;
+  if (of_core ? !pairs_.insert({earlier.index, self.index, space}).second
+              : !chip_->pairs
+                     .insert({earlier.queue, earlier.number, self.queue,
+                              self.number})
+                     .second)
+    return;
   Add({3, earlier.index, self.index, space, range,
        absl::StrFormat("race on %s: %s and %s are not ordered by queues and "
                        "flags:\n  %s\n  %s",
                        SpaceRange(space, range),
                        earlier_writes ? "a write" : "a read",
-                       self_writes ? "a write" : "a read", Show(earlier.index),
+                       self_writes ? "a write" : "a read", ShowAccess(earlier),
                        Show(self.index))});
+}
+
+std::string RaceChecker::ShowAccess(const Access& access) const {
+  const int core = access.queue / isa::kNumQueues;
+  if (core == core_ && access.number > chip_->ended[core][access.queue])
+    return Show(access.index);
+  const RaceChecker* other = chip_->cores[core];
+  if (other == nullptr || access.number <= chip_->ended[core][access.queue])
+    return absl::StrFormat("a program that ran before on core %d", core);
+  return absl::StrFormat("core %d, %s", core, other->Show(access.index));
 }
 
 void RaceChecker::CheckHalt(uint32_t index) {

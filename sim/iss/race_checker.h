@@ -4,6 +4,8 @@
 // Proves that the order in which units happen to run cannot change a result:
 // rules 2, 3 and 4 of docs/isa.md. (Rule 1 is checked by executing serially.)
 // Collects what vector programs did against the rules of docs/vpu.md.
+// Programs that run on the cores of a chip at the same time have a checker each
+// and one ChipShadow: what they do in memory is ordered by posts between cores.
 // How: docs/iss.md.
 #ifndef SYSTOLE_SIM_ISS_RACE_CHECKER_H_
 #define SYSTOLE_SIM_ISS_RACE_CHECKER_H_
@@ -11,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -45,9 +48,36 @@ struct RaceReport {
   absl::Status ToStatus() const;
 };
 
+class RaceChecker;
+
+// How many descriptors of each queue of a chip are known to be complete.
+using Clock = std::array<uint32_t, kMaxQueues>;
+
+// A sync flag: its posts that are not yet taken.
+struct Channel {
+  int poster = -1, waiter = -1;  // queues
+  uint32_t first_post = 0, first_wait = 0;
+  bool broken = false;  // rule 2
+  std::deque<Clock> messages;
+};
+
+// What the cores of a chip share: their memories, in core 0's order, and the
+// flags that they post to each other.
+struct ChipShadow {
+  std::array<RaceChecker*, 2> cores = {};  // that run now or ran last
+  std::array<Clock, 2> ended = {};         // of programs before those
+  std::array<std::array<Channel, isa::kNumFlags - isa::kFirstPeerFlag>, 2>
+      channels;  // of the core that waits
+  Shadow memory;
+  std::set<std::tuple<uint8_t, uint32_t, uint8_t, uint32_t>> pairs;  // reported
+};
+
 class RaceChecker {
  public:
-  RaceChecker(const Preset& preset, uint64_t prog_addr, uint32_t prog_len);
+  // Of a program of that core; what it does is added to the chip's shadow.
+  RaceChecker(const Preset& preset, uint64_t prog_addr, uint32_t prog_len,
+              int core, std::shared_ptr<ChipShadow> chip);
+  ~RaceChecker();
 
   // The next descriptor in program order, after it was executed without a
   // fault. `vrun` is the log of the last vrun.
@@ -56,18 +86,10 @@ class RaceChecker {
   const RaceReport& report() const { return report_; }
 
  private:
-  // How many descriptors of each queue are known to be complete.
-  using Clock = std::array<uint32_t, isa::kNumQueues>;
   struct QueueState {
     uint32_t count = 0;
     Clock start = {};  // known when the last one started
     Clock done = {};   // known when the last one is complete
-  };
-  struct Channel {
-    int poster = -1, waiter = -1;  // queues
-    uint32_t first_post = 0, first_wait = 0;
-    bool broken = false;         // rule 2
-    std::deque<Clock> messages;  // posts not yet taken
   };
   struct Push {  // a weights descriptor whose tiles are not all taken
     Access access;
@@ -91,14 +113,26 @@ class RaceChecker {
   void Add(Finding finding);
   std::string Show(uint32_t index) const;
 
+  // Of a flag that this core waits for, or posts to.
+  Channel& Waited(int flag);
+  Channel& Posted(int flag);
+  // In core 0's order; a range that crosses into the other memory in pieces.
+  Ranges OfChip(const Ranges& ranges) const;
+  int OfChip(isa::Queue queue) const {
+    return core_ * isa::kNumQueues + static_cast<int>(queue);
+  }
+  std::string ShowAccess(const Access& access) const;
+
   const Preset& preset_;
+  const int core_;
+  const std::shared_ptr<ChipShadow> chip_;
   Range program_;  // bytes of HBM that the sequencer reads
   std::vector<isa::Descriptor> descriptors_;
   std::array<QueueState, isa::kNumQueues> queues_;
   std::array<Channel, isa::kNumFlags> channels_;
   std::deque<Push> pushes_;
   uint64_t pushed_ = 0, taken_ = 0;
-  std::array<Shadow, kNumSpaces> shadows_;
+  std::array<Shadow, kNumSpaces> shadows_;                 // HBM's: of the chip
   std::set<std::tuple<uint32_t, uint32_t, Space>> pairs_;  // reported
   RaceReport report_;
 };

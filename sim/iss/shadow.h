@@ -18,9 +18,12 @@
 
 namespace systole::iss {
 
+// Queues of a chip: those of core 1 after those of core 0.
+inline constexpr int kMaxQueues = 2 * isa::kNumQueues;
+
 // A descriptor: the `number`-th of its queue, from 1; 0 is none.
 struct Access {
-  uint8_t queue = 0;
+  uint8_t queue = 0;  // of the chip
   uint32_t number = 0;
   uint32_t index = 0;  // in the program
   bool operator==(const Access& o) const {
@@ -87,7 +90,7 @@ class Shadow {
  private:
   struct History {
     Access writer;
-    std::array<Access, isa::kNumQueues> readers;
+    std::array<Access, kMaxQueues> readers;
     bool operator==(const History& o) const {
       return writer == o.writer && readers == o.readers;
     }

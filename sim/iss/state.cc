@@ -27,11 +27,19 @@ uint32_t Crc32(const std::vector<T>& v) {
       v.size() * sizeof(T)));
 }
 
+std::vector<std::shared_ptr<SparseMemory>> Memories(const Preset& p,
+                                                    uint64_t seed) {
+  std::vector<std::shared_ptr<SparseMemory>> memories;
+  for (int64_t core = 0; core < p.chip.cores; ++core, ++seed)
+    memories.push_back(std::make_shared<SparseMemory>(p.memory_bytes(), seed));
+  return memories;
+}
+
 }  // namespace
 
 State::State(const Preset& p, uint64_t seed)
     : preset(p),
-      hbm(p.memory_bytes(), seed),
+      hbm(Memories(p, seed)),
       ub(p.ub_bytes),
       acc(p.acc_rows * p.cols),
       hbm_limit(hbm.capacity()),

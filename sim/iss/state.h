@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "sim/iss/sparse_memory.h"
+#include "sim/iss/core_memory.h"
 #include "sim/iss/vpu_state.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
@@ -33,7 +33,7 @@ struct State {
   State(const Preset& preset, uint64_t seed);
 
   const Preset& preset;
-  SparseMemory hbm;
+  CoreMemory hbm;
   std::vector<uint8_t> ub;
   std::vector<int32_t> acc;  // [AccRows][Cols]; bf16: the bits of fp32
   std::deque<Tile> weight_fifo;

@@ -17,7 +17,7 @@ constexpr uint64_t kCancelCycles = 1000000;
 }  // namespace
 
 absl::Status RtlDevice::BootFirmware() {
-  port_ = std::make_unique<ScalarPort>(sim_.get());
+  port_ = std::make_unique<ScalarPort>(sim_);
   auto queue = scalar::CommandQueue::Boot(port_.get(), {});
   if (!queue.ok()) return queue.status();
   queue_ = std::move(*queue);

@@ -71,7 +71,7 @@ void RtlDevice::KeepEnd() {
 }
 
 std::string RtlDevice::DescribeEnd() const {
-  if (const auto& failed = sim_->core().failed()) {
+  if (const auto& failed = sim_.core().failed()) {
     return absl::StrFormat("%s in %s, cycle %d", failed->what, failed->path,
                            failed->cycle - start_cycle_);
   }
@@ -88,22 +88,22 @@ std::string RtlDevice::RunAgain(const Program& program,
   kept_.clear();
   options_.progress = nullptr;
   options_.stop = nullptr;
-  sim_->core().SetProbe(nullptr).IgnoreError();
+  sim_.core().SetProbe(nullptr).IgnoreError();
   TraceOptions trace;
   trace.file = wanted[kFile];
   trace.layer = wanted[kLayer];
   trace.from = Number(wanted[kFrom]);
   trace.to = Number(wanted[kTo]);
   if (!wanted[kMark].empty()) trace.mark = Number(wanted[kMark]);
-  tracer_.emplace(sim_->core(), trace, program, start_cycle_);
+  tracer_.emplace(sim_.core(), trace, program, start_cycle_);
   absl::Status status = tracer_->Open();
   bool ended = false;
   if (status.ok()) {
-    absl::Status run = sim_->WriteRegister(csr::kCtrl, csr::kCtrlStart);
+    absl::Status run = sim_.WriteRegister(csr::kCtrl, csr::kCtrlStart);
     const bool cut = trace.layer.empty() &&
                      trace.to < std::numeric_limits<uint64_t>::max() / 2;
-    if (run.ok()) run = sim_->WaitInterrupt(cut ? trace.to + 1 : 0);
-    ended = run.ok() || sim_->core().failed();
+    if (run.ok()) run = sim_.WaitInterrupt(cut ? trace.to + 1 : 0);
+    ended = run.ok() || sim_.core().failed();
     status = tracer_->Close();
     if (run.ok()) ReadState().IgnoreError();
   }
@@ -176,7 +176,7 @@ absl::StatusOr<Waveform> RtlDevice::ReplayAround(int run, uint64_t cycle,
 void RtlDevice::ReplayFailure() {
   if (options_.waves.empty()) return;
   const int run = runs_ - 1;
-  if (const auto& failed = sim_->core().failed()) {
+  if (const auto& failed = sim_.core().failed()) {
     ReplayAround(run, failed->cycle - start_cycle_, "assertion")
         .status()
         .IgnoreError();

@@ -27,13 +27,12 @@ double CpuSeconds() {
 }  // namespace
 
 RtlDevice::RtlDevice(const DeviceOptions& options,
-                     const Environment& environment,
-                     std::unique_ptr<tb::Simulation> sim)
+                     const Environment& environment, tb::CorePort sim)
     : options_(options),
       folder_(options.waves.empty() ? environment.waves : options.waves),
       process_trace_(environment.trace),
       sim_(std::move(sim)) {
-  sim_->SetCallbacks(
+  sim_.SetCallbacks(
       [this](int queue, uint32_t index, uint64_t cycle) {
         retires_.push_back(
             {static_cast<isa::Queue>(queue), index, cycle - start_cycle_});
@@ -45,28 +44,28 @@ RtlDevice::RtlDevice(const DeviceOptions& options,
 }
 
 absl::Status RtlDevice::Configure() {
-  auto id = sim_->ReadRegister(csr::kPreset);
+  auto id = sim_.ReadRegister(csr::kPreset);
   if (!id.ok()) return id.status();
   if (static_cast<int>(*id) != preset().id) {
     return absl::InternalError(absl::StrCat("the model says preset ", *id,
                                             ", asked was ", preset().id));
   }
   if (options_.probe != nullptr) {
-    absl::Status status = sim_->core().SetProbe(options_.probe);
+    absl::Status status = sim_.core().SetProbe(options_.probe);
     if (!status.ok()) return status;
   }
   if (preset().chip.smem_bytes != 0) return BootFirmware();
   absl::Status status =
-      sim_->WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
+      sim_.WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
   if (status.ok() && options_.watchdog != 0)
-    status = sim_->WriteRegister(csr::kWatchdog, options_.watchdog);
+    status = sim_.WriteRegister(csr::kWatchdog, options_.watchdog);
   return status;
 }
 
 absl::Status RtlDevice::Write(uint64_t addr, absl::Span<const uint8_t> bytes) {
   absl::Status status = CheckRange(addr, bytes.size());
   for (size_t done = 0; status.ok() && done < bytes.size(); done += kChunk) {
-    status = sim_->WriteMemory(addr + done, bytes.subspan(done, kChunk));
+    status = sim_.WriteMemory(addr + done, bytes.subspan(done, kChunk));
   }
   return status;
 }
@@ -74,7 +73,7 @@ absl::Status RtlDevice::Write(uint64_t addr, absl::Span<const uint8_t> bytes) {
 absl::Status RtlDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
   absl::Status status = CheckRange(addr, bytes.size());
   for (size_t done = 0; status.ok() && done < bytes.size(); done += kChunk) {
-    status = sim_->ReadMemory(addr + done, bytes.subspan(done, kChunk));
+    status = sim_.ReadMemory(addr + done, bytes.subspan(done, kChunk));
   }
   return status;
 }
@@ -101,11 +100,11 @@ absl::Status RtlDevice::Start(const Program& program) {
   for (const auto& [offset, value] : words) {
     if (queue_ != nullptr) break;
     absl::Status status =
-        sim_->WriteRegister(offset, static_cast<uint32_t>(value));
+        sim_.WriteRegister(offset, static_cast<uint32_t>(value));
     if (!status.ok()) return status;
   }
   retires_.clear();
-  start_cycle_ = sim_->core().cycles();
+  start_cycle_ = sim_.core().cycles();
   const int run = runs_++;
   if (options_.snapshots > 0) {
     absl::Status status = KeepStart(program);
@@ -116,7 +115,7 @@ absl::Status RtlDevice::Start(const Program& program) {
   SetLastStarted(this);
   if (of_process ||
       (!options_.trace.file.empty() && run == options_.trace.run)) {
-    tracer_.emplace(sim_->core(), of_process ? *process_trace_ : options_.trace,
+    tracer_.emplace(sim_.core(), of_process ? *process_trace_ : options_.trace,
                     program, start_cycle_);
     absl::Status status = tracer_->Open();
     if (!status.ok()) {
@@ -127,7 +126,7 @@ absl::Status RtlDevice::Start(const Program& program) {
   running_ = &program;
   start_cpu_ = CpuSeconds();
   if (queue_ != nullptr) return Launch(program);
-  return sim_->WriteRegister(csr::kCtrl, csr::kCtrlStart);
+  return sim_.WriteRegister(csr::kCtrl, csr::kCtrlStart);
 }
 
 absl::StatusOr<RunStats> RtlDevice::Wait() {
@@ -137,7 +136,7 @@ absl::StatusOr<RunStats> RtlDevice::Wait() {
   RunStats stats;
   absl::Status status = WaitOrStop(stats);
   stats.host_cpu_seconds = CpuSeconds() - start_cpu_;
-  if (sim_->core().failed()) status = FailedStatus(program);
+  if (sim_.core().failed()) status = FailedStatus(program);
   absl::Status traced;
   if (tracer_) traced = tracer_->Close();
   tracer_.reset();
@@ -153,22 +152,22 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
                                            absl::Status status,
                                            RunStats stats) {
   if (status.ok())
-    status = sim_->WriteRegister(csr::kIrq, csr::kIrqDone | csr::kIrqFault);
+    status = sim_.WriteRegister(csr::kIrq, csr::kIrqDone | csr::kIrqFault);
   if (status.ok() && fault_) {
     status = FaultStatus(program, *fault_);
-    if (absl::Status memory = sim_->CheckMemory(); !memory.ok()) {
+    if (absl::Status memory = sim_.CheckMemory(); !memory.ok()) {
       status = absl::Status(status.code(), absl::StrCat(status.message(), "; ",
                                                         memory.message()));
     }
   }
-  if (status.ok()) status = sim_->CheckMemory();
+  if (status.ok()) status = sim_.CheckMemory();
   if (!status.ok()) return status;
   for (int i = 0; i < csr::kNumCounters; ++i) {
     auto value = Read64(csr::kCounterBase + 8 * i);
     if (!value.ok()) return value.status();
     stats.counters[i] = *value;
   }
-  auto saturated = sim_->ReadRegister(csr::kAccSaturated);
+  auto saturated = sim_.ReadRegister(csr::kAccSaturated);
   if (!saturated.ok()) return saturated.status();
   stats.acc_saturated = *saturated != 0;
   stats.cycles = stats.counter(csr::Counter::kCycles);
@@ -179,9 +178,9 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
 absl::Status RtlDevice::Reset() {
   running_ = nullptr;
   absl::Status status = CancelLaunch();
-  if (status.ok()) status = sim_->WriteRegister(csr::kCtrl, csr::kCtrlReset);
+  if (status.ok()) status = sim_.WriteRegister(csr::kCtrl, csr::kCtrlReset);
   while (status.ok()) {
-    auto state = sim_->ReadRegister(csr::kStatus);
+    auto state = sim_.ReadRegister(csr::kStatus);
     if (!state.ok()) return state.status();
     if ((*state & csr::kStatusResetting) == 0) break;
   }
@@ -192,7 +191,7 @@ absl::Status RtlDevice::Reset() {
 // The failed assertion, with what the core was at: the oldest descriptor in
 // flight of the unit that its module belongs to, of any unit otherwise.
 absl::Status RtlDevice::FailedStatus(const Program& program) const {
-  const tb::FailedAssertion& failed = *sim_->core().failed();
+  const tb::FailedAssertion& failed = *sim_.core().failed();
   constexpr std::pair<std::string_view, isa::Queue> kUnits[] = {
       {".u_load", isa::Queue::kLoad},
       {".u_weight_loader", isa::Queue::kWeight},
@@ -243,9 +242,9 @@ absl::Status RtlDevice::CheckRange(uint64_t addr, size_t bytes) const {
 }
 
 absl::StatusOr<uint64_t> RtlDevice::Read64(uint32_t offset) {
-  auto low = sim_->ReadRegister(offset);
+  auto low = sim_.ReadRegister(offset);
   if (!low.ok()) return low.status();
-  auto high = sim_->ReadRegister(offset + 4);
+  auto high = sim_.ReadRegister(offset + 4);
   if (!high.ok()) return high.status();
   return static_cast<uint64_t>(*high) << 32 | *low;
 }
@@ -254,19 +253,19 @@ absl::StatusOr<uint64_t> RtlDevice::Read64(uint32_t offset) {
 absl::Status RtlDevice::WaitOrStop(RunStats& stats) {
   uint64_t sample_at = options_.sample_cycles;  // since start; 0: never
   while (true) {
-    const uint64_t done = sim_->core().cycles() - start_cycle_;
+    const uint64_t done = sim_.core().cycles() - start_cycle_;
     uint64_t cycles = sample_at == 0 ? 0 : std::max(sample_at, done + 1) - done;
     if (options_.stop)
       cycles = cycles == 0 ? kStopCycles : std::min(cycles, kStopCycles);
-    absl::Status status = sim_->WaitInterrupt(cycles);
+    absl::Status status = sim_.WaitInterrupt(cycles);
     if (!absl::IsDeadlineExceeded(status)) return status;
-    const uint64_t now = sim_->core().cycles() - start_cycle_;
+    const uint64_t now = sim_.core().cycles() - start_cycle_;
     if (options_.stop && options_.stop()) return CancelledStatus(now);
     if (sample_at == 0 || now < sample_at) continue;
     auto sample = ReadSample();
     if (!sample.ok()) return sample.status();
     stats.samples.push_back(*sample);
-    sample_at = sim_->core().cycles() - start_cycle_ + options_.sample_cycles;
+    sample_at = sim_.core().cycles() - start_cycle_ + options_.sample_cycles;
   }
 }
 
@@ -274,23 +273,23 @@ absl::Status RtlDevice::WaitOrStop(RunStats& stats) {
 absl::StatusOr<CounterSample> RtlDevice::ReadSample() {
   CounterSample sample;
   for (int i = 0; i < csr::kNumCounters; ++i) {
-    auto value = sim_->ReadRegister(csr::kCounterBase + 8 * i);
+    auto value = sim_.ReadRegister(csr::kCounterBase + 8 * i);
     if (!value.ok()) return value.status();
     sample.counters[i] = *value;
   }
-  sample.cycle = sim_->core().cycles() - start_cycle_;
+  sample.cycle = sim_.core().cycles() - start_cycle_;
   return sample;
 }
 
 // Reads the fault registers when the core is frozen.
 absl::Status RtlDevice::ReadState() {
-  auto state = sim_->ReadRegister(csr::kStatus);
+  auto state = sim_.ReadRegister(csr::kStatus);
   if (!state.ok()) return state.status();
   if ((*state & csr::kStatusFault) == 0) return absl::OkStatus();
   FaultState fault;
-  auto cause = sim_->ReadRegister(csr::kFaultCause);
-  auto queue = sim_->ReadRegister(csr::kFaultQueue);
-  auto index = sim_->ReadRegister(csr::kFaultPc);
+  auto cause = sim_.ReadRegister(csr::kFaultCause);
+  auto queue = sim_.ReadRegister(csr::kFaultQueue);
+  auto index = sim_.ReadRegister(csr::kFaultPc);
   auto address = Read64(csr::kFaultAddrLo);
   auto cycle = Read64(csr::kFaultCycleLo);
   for (const absl::Status& status :
@@ -307,8 +306,7 @@ absl::Status RtlDevice::ReadState() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Device>> OpenRtlDevice(
-    const DeviceOptions& given) {
+absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   const auto environment = ReadEnvironment();
   if (!environment.ok()) return environment.status();
   DeviceOptions options = given;
@@ -330,11 +328,16 @@ absl::StatusOr<std::unique_ptr<Device>> OpenRtlDevice(
   }
   auto sim = tb::Simulation::Create(sim_options);
   if (!sim.ok()) return sim.status();
-  auto device =
-      std::make_unique<RtlDevice>(options, *environment, std::move(*sim));
-  absl::Status status = device->Configure();
-  if (!status.ok()) return status;
-  return device;
+  const std::shared_ptr<tb::Simulation> chip = std::move(*sim);
+  Devices devices;
+  for (int core = 0; core < cores; ++core) {
+    auto device = std::make_unique<RtlDevice>(options, *environment,
+                                              tb::CorePort(chip, core));
+    absl::Status status = device->Configure();
+    if (!status.ok()) return status;
+    devices.push_back(std::move(device));
+  }
+  return devices;
 }
 
 }  // namespace systole

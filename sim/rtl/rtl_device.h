@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Driver backend "rtl": registers and HBM through the pins of the Verilated
-// core in its SystemC test bench. What replays programs is in replay.cc, what
-// goes through a scalar unit's firmware in firmware.cc.
+// Driver backend "rtl": a core of a chip, registers and HBM through the pins of
+// the Verilated chip in its SystemC test bench. What replays programs is in
+// replay.cc, what goes through a scalar unit's firmware in firmware.cc.
 
 #ifndef SYSTOLE_SIM_RTL_RTL_DEVICE_H_
 #define SYSTOLE_SIM_RTL_RTL_DEVICE_H_
@@ -20,19 +20,19 @@
 #include "sim/rtl/snapshot.h"
 #include "sim/rtl/tracer.h"
 #include "systole/device.h"
-#include "verif/tb/simulation.h"
+#include "verif/tb/core_port.h"
 
 namespace systole {
 
 class RtlDevice : public Device {
  public:
   RtlDevice(const DeviceOptions& options, const Environment& environment,
-            std::unique_ptr<tb::Simulation> sim);
+            tb::CorePort sim);
   ~RtlDevice() override { ForgetDevice(this); }
 
   absl::Status Configure();
 
-  const Preset& preset() const override { return sim_->preset(); }
+  const Preset& preset() const override { return sim_.preset(); }
   std::string backend() const override { return "rtl"; }
   absl::Status Write(uint64_t addr, absl::Span<const uint8_t> bytes) override;
   absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) override;
@@ -64,7 +64,7 @@ class RtlDevice : public Device {
   absl::StatusOr<CounterSample> ReadSample();
   absl::Status ReadState();
   absl::Status FailedStatus(const Program& program) const;
-  uint64_t now() const { return sim_->core().cycles() - start_cycle_; }
+  uint64_t now() const { return sim_.core().cycles() - start_cycle_; }
 
   // firmware.cc: chips with a scalar unit.
   absl::Status BootFirmware();
@@ -82,7 +82,7 @@ class RtlDevice : public Device {
   DeviceOptions options_;
   std::string folder_;                         // of replays
   std::optional<TraceOptions> process_trace_;  // its run: of the process
-  std::unique_ptr<tb::Simulation> sim_;
+  tb::CorePort sim_;
   std::unique_ptr<ScalarPort> port_;  // these two: of chips with a scalar unit
   std::unique_ptr<scalar::CommandQueue> queue_;
   uint32_t launched_ = 0;  // the tag of what runs; 0: nothing

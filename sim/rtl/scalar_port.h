@@ -1,46 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A simulated chip for the host's end of the scalar unit's rings.
+// A simulated core for the host's end of the scalar unit's rings.
 
 #ifndef SYSTOLE_SIM_RTL_SCALAR_PORT_H_
 #define SYSTOLE_SIM_RTL_SCALAR_PORT_H_
 
+#include <utility>
+
 #include "host/scalar/command_queue.h"
-#include "verif/tb/simulation.h"
+#include "verif/tb/core_port.h"
 
 namespace systole {
 
 class ScalarPort : public scalar::Port {
  public:
-  // The simulation outlives it.
-  explicit ScalarPort(tb::Simulation* sim) : sim_(sim) {}
+  explicit ScalarPort(tb::CorePort core) : core_(std::move(core)) {}
 
   absl::StatusOr<uint32_t> ReadRegister(uint32_t offset) override {
-    return sim_->ReadRegister(offset);
+    return core_.ReadRegister(offset);
   }
   absl::Status WriteRegister(uint32_t offset, uint32_t value) override {
-    return sim_->WriteRegister(offset, value);
+    return core_.WriteRegister(offset, value);
   }
   absl::Status ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes) override {
-    return sim_->ReadMemory(addr, bytes);
+    return core_.ReadMemory(addr, bytes);
   }
   absl::Status WriteMemory(uint64_t addr,
                            absl::Span<const uint8_t> bytes) override {
-    return sim_->WriteMemory(addr, bytes);
+    return core_.WriteMemory(addr, bytes);
   }
   absl::Status WaitInterrupt(uint64_t cycles) override {
-    return sim_->WaitInterrupt(cycles);
+    return core_.WaitInterrupt(cycles);
   }
   uint64_t memory_bytes() const override {
-    return sim_->preset().memory_bytes();
+    return core_.preset().memory_bytes();
   }
   uint64_t beat_bytes() const override {
-    return static_cast<uint64_t>(sim_->preset().beat_bytes());
+    return static_cast<uint64_t>(core_.preset().beat_bytes());
   }
 
  private:
-  tb::Simulation* sim_;
+  tb::CorePort core_;
 };
 
 }  // namespace systole

@@ -38,6 +38,7 @@ BROKEN = (
     ("no DramBytes", "edge", {"DramBytes": 4096}),
     ("no HbmPcs", "board", {"HbmPcs": 1}),
     ("data width of AXI4", "v2", {"Memory": 1, "HbmPcs": 0, "DramBytes": 4096}),
+    ("2 with a stack of HBM each", "board", {"Cores": 2}),
     ("SmemBytes is", "minichip", {"SmemBytes": 12288}),
     ("a scalar unit has HBM", "board", {"SmemBytes": 32768}),
     ("multiple of 4096", "board", {"DramBytes": 4097}),
@@ -114,6 +115,7 @@ class Rules(unittest.TestCase):
 
     def test_tops_refuse_presets_that_are_not_theirs(self):
         for top, preset, words in (("systole_top", 99, "no such preset"), ("systole_top", 6, "systole_top_axi is its top"),
+                                   ("systole_top", 9, "systole_top_pair is its top"), ("systole_top_pair", 4, "systole_top is its top"),
                                    ("systole_top_axi", 0, "systole_top is its top")):
             result = subprocess.run(["verilator", "--lint-only", "-F", "rtl/systole.f", f"-GPreset={preset}", "--top-module", top,
                                      next((ROOT / "rtl").glob(f"*/{top}.sv"))], cwd=ROOT, stdout=subprocess.PIPE,

@@ -34,7 +34,7 @@ class Scalar : public ::testing::Test {
     auto sim = tb::Simulation::Create(options);
     ASSERT_TRUE(sim.ok()) << sim.status();
     sim_ = std::move(*sim);
-    port_ = std::make_unique<ScalarPort>(sim_.get());
+    port_ = std::make_unique<ScalarPort>(tb::CorePort(sim_));
     sim_->SetCallbacks(
         [this](int, uint32_t, uint64_t cycle) { retired_.push_back(cycle); },
         [](uint64_t) {});
@@ -85,7 +85,7 @@ class Scalar : public ::testing::Test {
     return done.value_or(completion{});
   }
 
-  std::unique_ptr<tb::Simulation> sim_;
+  std::shared_ptr<tb::Simulation> sim_;
   std::unique_ptr<ScalarPort> port_;
   std::unique_ptr<scalar::CommandQueue> queue_;
   std::vector<uint64_t> retired_;

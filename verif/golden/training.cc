@@ -47,13 +47,11 @@ Fp32Matrix Logits(const LayerGeometry& g, const Fp32Matrix& x,
   return logits;
 }
 
-}  // namespace
-
-absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
-                                const Bf16Matrix& images,
-                                absl::Span<const uint8_t> labels,
-                                const Optimiser& optimiser, int rows,
-                                TrainingState* state) {
+// Forward and backward: all gradients.
+absl::StatusOr<StepResult> Gradients(const TrainingNetwork& network,
+                                     const Bf16Matrix& images,
+                                     absl::Span<const uint8_t> labels, int rows,
+                                     const TrainingState* state) {
   if (absl::Status status = CheckBatch(network, images, rows); !status.ok()) {
     return status;
   }
@@ -85,7 +83,7 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
       trace.z = Logits(g, inputs[i], state->layers[i], rows);
       break;
     }
-    LayerState& layer = state->layers[i];
+    const LayerState& layer = state->layers[i];
     trace.z = RoundedToBf16(
         Forward(g, inputs[i], RoundedToBf16(layer.weights.value), rows));
     norms.push_back(BatchStatistics(g, trace.z));
@@ -136,18 +134,62 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
     }
   }
 
+  return result;
+}
+
+// Of a layer with these gradients.
+void Learn(const Optimiser& optimiser, const Fp32Matrix& dw,
+           const Fp32Row& doffset, const LayerTrace& trace,
+           const TrainingState& state, LayerState* layer) {
+  Update(optimiser, state, dw, &layer->weights);
+  Update(optimiser, state, doffset.matrix(), &layer->offset);
+  if (layer->running_mean.size() == 0) return;
+  UpdateRunning(trace.mean, &layer->running_mean);
+  UpdateRunning(trace.var, &layer->running_var);
+}
+
+}  // namespace
+
+absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
+                                const Bf16Matrix& images,
+                                absl::Span<const uint8_t> labels,
+                                const Optimiser& optimiser, int rows,
+                                TrainingState* state) {
+  absl::StatusOr<StepResult> result =
+      Gradients(network, images, labels, rows, state);
+  if (!result.ok()) return result;
   BeginStep(optimiser, state);
-  for (size_t i = 0; i <= last; ++i) {
-    const LayerTrace& trace = result.layers[i];
-    LayerState& layer = state->layers[i];
-    Update(optimiser, *state, trace.dw, &layer.weights);
-    Update(optimiser, *state, trace.doffset.matrix(), &layer.offset);
-    if (i < last) {
-      UpdateRunning(trace.mean, &layer.running_mean);
-      UpdateRunning(trace.var, &layer.running_var);
-    }
+  for (size_t i = 0; i < state->layers.size(); ++i) {
+    const LayerTrace& trace = result->layers[i];
+    Learn(optimiser, trace.dw, trace.doffset, trace, *state, &state->layers[i]);
   }
   return result;
+}
+
+absl::StatusOr<std::array<StepResult, 2>> StepOnReplicas(
+    const TrainingNetwork& network, const std::array<Bf16Matrix, 2>& images,
+    const std::array<absl::Span<const uint8_t>, 2>& labels,
+    const Optimiser& optimiser, int rows,
+    std::array<TrainingState, 2>* states) {
+  std::array<StepResult, 2> results;
+  for (int r = 0; r < 2; ++r) {
+    absl::StatusOr<StepResult> result =
+        Gradients(network, images[r], labels[r], rows, &(*states)[r]);
+    if (!result.ok()) return result.status();
+    results[r] = *std::move(result);
+  }
+  for (int r = 0; r < 2; ++r) {
+    TrainingState& state = (*states)[r];
+    BeginStep(optimiser, &state);
+    for (size_t i = 0; i < state.layers.size(); ++i) {
+      const LayerTrace &first = results[0].layers[i],
+                       &second = results[1].layers[i];
+      Learn(optimiser, Fp32Matrix(first.dw.binaryExpr(second.dw, &fp32::Add)),
+            Fp32Row(first.doffset.binaryExpr(second.doffset, &fp32::Add)),
+            results[r].layers[i], state, &state.layers[i]);
+    }
+  }
+  return results;
 }
 
 absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,

@@ -10,6 +10,7 @@
 #ifndef SYSTOLE_VERIF_GOLDEN_TRAINING_H_
 #define SYSTOLE_VERIF_GOLDEN_TRAINING_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -48,6 +49,14 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
                                 absl::Span<const uint8_t> labels,
                                 const Optimiser& optimiser, int rows,
                                 TrainingState* state);
+
+// One step of two replicas: each has a batch and the state of its own, and
+// after the backward pass the gradients of all parameters are those of the
+// first plus those of the second. The results show each replica's own.
+absl::StatusOr<std::array<StepResult, 2>> StepOnReplicas(
+    const TrainingNetwork& network, const std::array<Bf16Matrix, 2>& images,
+    const std::array<absl::Span<const uint8_t>, 2>& labels,
+    const Optimiser& optimiser, int rows, std::array<TrainingState, 2>* states);
 
 // Logits, B x classes, with the running statistics.
 absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,

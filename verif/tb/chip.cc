@@ -20,11 +20,11 @@ tlm::tlm_response_status StatusOf(Response response) {
 }  // namespace
 
 Chip::Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
-           int beat_bytes, int stall_rate, uint64_t seed)
+           int cores, int beat_bytes, int stall_rate, uint64_t seed)
     : sc_module(name),
       registers("registers"),
       memory("memory"),
-      irq("irq"),
+      irq("irq", cores),
       core_(std::move(core)),
       lite_(stall_rate, seed),
       axi_(beat_bytes, stall_rate, seed + 1) {
@@ -70,21 +70,25 @@ bool Chip::Cycle() {
   }
   if (pins_.out.irq != irq_level_) {
     irq_level_ = pins_.out.irq;
-    irq.write(irq_level_);
+    for (size_t c = 0; c < irq.size(); ++c) irq[c].write(irq_level_[c]);
     heard = true;
   }
   if (core_->cycles() == at_) {
     at_event_.notify(sc_core::SC_ZERO_TIME);  // behind irq
     heard = true;
   }
-  if (pins_.out.retire_valid != 0 && on_retire) {
+  for (size_t c = 0; c < irq.size(); ++c) {
+    if (pins_.out.retire_valid[c] == 0 || !on_retire[c]) continue;
     for (int q = 0; q < isa::kNumQueues; ++q) {
-      if (pins_.out.retire_valid >> q & 1)
-        on_retire(q, pins_.out.retire_index[q], core_->cycles());
+      if (pins_.out.retire_valid[c] >> q & 1)
+        on_retire[c](q, pins_.out.retire_index[c][q], core_->cycles());
     }
   }
-  if (core_->cycles() % kProgressCycles == 0 && on_progress)
-    on_progress(core_->cycles());
+  if (core_->cycles() % kProgressCycles == 0) {
+    for (const auto& report : on_progress) {
+      if (report) report(core_->cycles());
+    }
+  }
   return heard || core_->failed();
 }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// SystemC module of the Verilated core: the core's AXI pins behind two TLM-2.0
-// target sockets (loosely timed), its HBM PHY at the device model, its
-// interrupt and its trace port. One SC_METHOD a clock drives pins and model.
+// SystemC module of the Verilated chip: its AXI pins behind two TLM-2.0
+// target sockets (loosely timed), its HBM PHYs at the device models, the
+// interrupt and the trace port of each core. One SC_METHOD a clock drives pins
+// and model.
 
 #ifndef SYSTOLE_VERIF_TB_CHIP_H_
 #define SYSTOLE_VERIF_TB_CHIP_H_
@@ -11,6 +12,7 @@
 #include <tlm.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <systemc>
@@ -26,11 +28,11 @@ class Chip : public sc_core::sc_module {
   // address and length.
   tlm_utils::simple_target_socket<Chip> registers;
   tlm_utils::simple_target_socket<Chip> memory;
-  sc_core::sc_out<bool> irq;
+  sc_core::sc_vector<sc_core::sc_out<bool>> irq;  // a core each
 
   // `core` and its memory outlive nothing else; stall_rate: random gaps on the
   // AXI channels, in 1/256.
-  Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
+  Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core, int cores,
        int beat_bytes, int stall_rate, uint64_t seed);
 
   CoreModel& core() { return *core_; }
@@ -39,11 +41,13 @@ class Chip : public sc_core::sc_module {
     at_ = cycle;
     return at_event_;
   }
-  // Called at every descriptor's completion: queue, index in the program, cycle
-  // of the core.
-  std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire;
+  // Called at every descriptor's completion, a core each: queue, index in the
+  // program, cycle of the chip.
+  using OnRetire =
+      std::function<void(int queue, uint32_t index, uint64_t cycle)>;
+  std::array<OnRetire, kMaxCores> on_retire;
   // Called every 1,024 clocks.
-  std::function<void(uint64_t cycle)> on_progress;
+  std::array<std::function<void(uint64_t cycle)>, kMaxCores> on_progress;
 
  private:
   SC_HAS_PROCESS(Chip);
@@ -59,7 +63,7 @@ class Chip : public sc_core::sc_module {
   AxiMaster axi_;
   sc_core::sc_event lite_done_, axi_done_, at_event_;
   uint64_t at_ = 0;
-  bool irq_level_ = false;
+  std::array<bool, kMaxCores> irq_level_{};
 };
 
 }  // namespace systole::tb

@@ -9,9 +9,10 @@
 //   SYSTOLE_MODEL_PRESET    "edge"
 //   SYSTOLE_MODEL_CHECKED   0 or 1
 //   SYSTOLE_MODEL_TRACE     1 if tracing is compiled in
-//   SYSTOLE_MODEL_WAVES     if defined: name of the top; the overview of
-//                           verif/waves is bound into its chip
+//   SYSTOLE_MODEL_WAVES     if defined: what holds the (first) chip, mangled;
+//                           the overview of verif/waves is bound into it
 //   SYSTOLE_MODEL_AXI       1 if its memory is a DRAM at an AXI4 port, 0: HBM
+//   SYSTOLE_MODEL_CORES     1 or 2; ports of a core each are arrays at 2
 //   SYSTOLE_MODEL_PROBE     if defined: name of the top; the probe of
 //                           verif/profile is bound into its chip
 //   SYSTOLE_MODEL_COVERAGE  if defined: name of the top; the probe of
@@ -25,12 +26,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "verif/coverage/log.h"
+#include "verif/tb/failed_assertion.h"
 #include "verif/tb/huge_pages.h"
 #include "verif/tb/waveform.h"
 #include "verif/views/fst.h"
@@ -74,6 +75,16 @@ namespace {
 
 using Model = SYSTOLE_MODEL;
 constexpr int kResetCycles = 8;
+
+// A port of a core each.
+template <typename Port>
+auto& OfCore(Port& port, [[maybe_unused]] int core) {
+#if SYSTOLE_MODEL_CORES == 1
+  return port;
+#else
+  return port[core];
+#endif
+}
 
 class ModelledCore : public CoreModel {
  public:
@@ -139,11 +150,15 @@ class ModelledCore : public CoreModel {
 #if SYSTOLE_MODEL_AXI
     dram::TickAxi(memory_->dram(), model_.get());
 #else
-    hbm::TickPhy(memory_->hbm(), model_->phy_row_cmd_o, model_->phy_row_bank_o,
-                 model_->phy_row_addr_o, model_->phy_col_cmd_o,
-                 model_->phy_col_bank_o, model_->phy_col_addr_o,
-                 model_->phy_wdata_o, model_->phy_wmask_o, &model_->phy_rdata_i,
-                 &model_->phy_rdata_valid_i);
+    Model& m = *model_;
+    for (int c = 0; c < SYSTOLE_MODEL_CORES; ++c) {
+      hbm::TickPhy(memory_->hbm(c), OfCore(m.phy_row_cmd_o, c),
+                   OfCore(m.phy_row_bank_o, c), OfCore(m.phy_row_addr_o, c),
+                   OfCore(m.phy_col_cmd_o, c), OfCore(m.phy_col_bank_o, c),
+                   OfCore(m.phy_col_addr_o, c), OfCore(m.phy_wdata_o, c),
+                   OfCore(m.phy_wmask_o, c), &OfCore(m.phy_rdata_i, c),
+                   &OfCore(m.phy_rdata_valid_i, c));
+    }
 #endif
     ++cycles_;
   }
@@ -244,14 +259,15 @@ class ModelledCore : public CoreModel {
 #if !SYSTOLE_MODEL_AXI
     for (int group = 0; group < 2; ++group) {
       const int pc = group * memory_->hbm()->pcs() / 2;  // its first
-      const uint32_t command = hbm::PortBits(
-          model_->phy_row_cmd_o, pc * hbm::kRowCmdBits, hbm::kRowCmdBits);
+      const uint32_t command =
+          hbm::PortBits(OfCore(model_->phy_row_cmd_o, 0), pc * hbm::kRowCmdBits,
+                        hbm::kRowCmdBits);
       if (command == static_cast<uint32_t>(hbm::RowCmd::kNop)) continue;
       probe_->Command({group, command,
-                       hbm::PortBits(model_->phy_row_bank_o,
+                       hbm::PortBits(OfCore(model_->phy_row_bank_o, 0),
                                      pc * hbm::kBankBits, hbm::kBankBits),
-                       hbm::PortBits(model_->phy_row_addr_o, pc * hbm::kRowBits,
-                                     hbm::kRowBits)});
+                       hbm::PortBits(OfCore(model_->phy_row_addr_o, 0),
+                                     pc * hbm::kRowBits, hbm::kRowBits)});
     }
 #endif
   }
@@ -265,36 +281,14 @@ class ModelledCore : public CoreModel {
 #endif
   }
 
-  // Of a failed assertion: "[0] %Error: FILE:LINE: Assertion failed in
-  // PATH.LABEL: WHAT". Anything else is passed on.
+  // Anything but a failed assertion is passed on.
   void Printed() {
     const std::string text = std::exchange(printed_, "");
     if (!context_.gotError()) {
       std::fputs(text.c_str(), stdout);
-      return;
+    } else if (!failed_) {
+      failed_ = ParseFailedAssertion(text, cycles_);
     }
-    if (failed_) return;
-    const std::string first = text.substr(0, text.find('\n'));
-    const std::string_view marks[] = {"%Error: ", " in ", ": "};
-    FailedAssertion f{first, "", cycles_};
-    const size_t at = first.find(marks[0]), in = first.find(marks[1]);
-    if (at != std::string::npos && in != std::string::npos) {
-      const size_t path = in + marks[1].size();
-      const size_t end = first.find(marks[2], path);
-      f.path = first.substr(path, end - path);
-      f.what = first.substr(at + marks[0].size(), in - at - marks[0].size());
-      const size_t label = f.path.rfind('.');
-      if (end != std::string::npos && label != std::string::npos) {
-        const std::string cause = first.substr(end + marks[2].size());
-        if (f.path.compare(label + 1, 2, "a_") == 0) {
-          absl::StrAppend(&f.what, ": ", f.path.substr(label + 1));
-          f.path.resize(label);
-        } else {
-          absl::StrAppend(&f.what, ": ", cause);
-        }
-      }
-    }
-    failed_ = std::move(f);
   }
 
   void Apply(const PinsIn& in) {
@@ -354,11 +348,13 @@ class ModelledCore : public CoreModel {
       out->axi_rresp = m.axi_rresp_o;
       out->axi_rlast = m.axi_rlast_o;
     }
-    out->irq = m.irq_o;
-    out->retire_valid = m.retire_valid_o;
-    if (m.retire_valid_o)
-      std::memcpy(out->retire_index.data(), &m.retire_index_o,
-                  sizeof(out->retire_index));
+    for (int c = 0; c < SYSTOLE_MODEL_CORES; ++c) {
+      out->irq[c] = m.irq_o >> c & 1;
+      out->retire_valid[c] = OfCore(m.retire_valid_o, c);
+      if (out->retire_valid[c])
+        std::memcpy(out->retire_index[c].data(), &OfCore(m.retire_index_o, c),
+                    sizeof(out->retire_index[c]));
+    }
   }
 
   static constexpr int kBeatBytes = sizeof(Model::axi_wdata_i);

@@ -28,6 +28,7 @@
 namespace systole::tb {
 
 inline constexpr int kMaxBeatBytes = 128;
+inline constexpr int kMaxCores = 2;
 
 // Inputs of a top but clock, reset and memory.
 struct PinsIn {
@@ -54,9 +55,9 @@ struct PinsOut {
   uint8_t axi_bresp = 0, axi_rresp = 0;
   std::array<uint8_t, kMaxBeatBytes>
       axi_rdata{};  // written only while axi_rvalid
-  bool irq = false;
-  uint8_t retire_valid = 0;  // a bit a queue
-  std::array<uint32_t, isa::kNumQueues> retire_index{};
+  std::array<bool, kMaxCores> irq{};
+  std::array<uint8_t, kMaxCores> retire_valid{};  // a bit a queue
+  std::array<std::array<uint32_t, isa::kNumQueues>, kMaxCores> retire_index{};
 };
 
 struct Pins {

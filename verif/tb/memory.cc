@@ -24,9 +24,11 @@ absl::StatusOr<std::unique_ptr<MemoryModel>> MemoryModel::Create(
   hbm::Device::Options options;
   options.pcs = static_cast<int>(preset.chip.hbm_pcs);
   options.seed = seed;
-  auto hbm = hbm::Device::Create(options);
-  if (!hbm.ok()) return hbm.status();
-  memory->hbm_ = std::move(*hbm);
+  for (int64_t core = 0; core < preset.chip.cores; ++core, ++options.seed) {
+    auto hbm = hbm::Device::Create(options);
+    if (!hbm.ok()) return hbm.status();
+    memory->hbm_.push_back(std::move(*hbm));
+  }
   return memory;
 }
 
@@ -38,11 +40,14 @@ absl::Status MemoryModel::Check() const {
                      " violations of AXI4 at the DRAM, the first: ",
                      dram_->violations()[0]));
   }
-  const hbm::ViolationLog& log = hbm_->log();
-  if (log.count() == 0) return absl::OkStatus();
-  return absl::InternalError(
-      absl::StrCat(log.count(), " violations of the HBM timing, the first: ",
-                   log.violations().empty() ? "" : log.violations()[0].text));
+  for (const auto& hbm : hbm_) {
+    const hbm::ViolationLog& log = hbm->log();
+    if (log.count() == 0) continue;
+    return absl::InternalError(
+        absl::StrCat(log.count(), " violations of the HBM timing, the first: ",
+                     log.violations().empty() ? "" : log.violations()[0].text));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace systole::tb

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What is behind the memory pins of a chip: the model that its preset names.
+// What is behind the memory pins of a chip: the model that its preset names,
+// of HBM one a core.
 
 #ifndef SYSTOLE_VERIF_TB_MEMORY_H_
 #define SYSTOLE_VERIF_TB_MEMORY_H_
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,7 +26,9 @@ class MemoryModel {
       const Preset& preset, uint64_t seed, int stall_rate);
 
   // The one that the preset has; the other is null.
-  hbm::Device* hbm() { return hbm_.get(); }
+  hbm::Device* hbm(int core = 0) {
+    return hbm_.empty() ? nullptr : hbm_[core].get();
+  }
   dram::Device* dram() { return dram_.get(); }
 
   // The model's verdict on what the chip did at the pins: kInternal with the
@@ -33,7 +37,7 @@ class MemoryModel {
 
  private:
   MemoryModel() = default;
-  std::unique_ptr<hbm::Device> hbm_;
+  std::vector<std::unique_ptr<hbm::Device>> hbm_;  // a core each
   std::unique_ptr<dram::Device> dram_;
 };
 

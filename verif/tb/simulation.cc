@@ -56,14 +56,16 @@ class Simulation::Bench : public sc_core::sc_module {
     uint64_t addr;
     uint8_t* data;
     uint64_t bytes;  // interrupt: cycles to wait, this one too, 0: no limit
+    int core = 0;    // interrupt: whose
   };
 
   Bench(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
-        int beat_bytes, const Options& options)
+        const Preset& preset, const Options& options)
       : sc_module(name),
-        chip("chip", std::move(core), beat_bytes, options.stall_rate,
+        chip("chip", std::move(core), static_cast<int>(preset.chip.cores),
+             static_cast<int>(preset.axi_bytes()), options.stall_rate,
              options.seed),
-        irq_("irq"),
+        irq_("irq", preset.chip.cores),
         registers_("registers_initiator"),
         memory_("memory_initiator") {
     chip.irq(irq_);
@@ -109,18 +111,19 @@ class Simulation::Bench : public sc_core::sc_module {
   }
 
   tlm::tlm_response_status AwaitInterrupt() {
-    if (irq_.read()) return tlm::TLM_OK_RESPONSE;
+    sc_core::sc_signal<bool>& irq = irq_[request_.core];
+    if (irq.read()) return tlm::TLM_OK_RESPONSE;
     if (request_.bytes == 0) {
-      wait(irq_.posedge_event());
+      wait(irq.posedge_event());
     } else {  // a cycle at least: who asks again must see time go on
-      wait(irq_.posedge_event() |
+      wait(irq.posedge_event() |
            chip.At(chip.core().cycles() +
                    std::max<uint64_t>(request_.bytes - 1, 1)));
     }
-    return irq_.read() ? tlm::TLM_OK_RESPONSE : tlm::TLM_INCOMPLETE_RESPONSE;
+    return irq.read() ? tlm::TLM_OK_RESPONSE : tlm::TLM_INCOMPLETE_RESPONSE;
   }
 
-  sc_core::sc_signal<bool> irq_;
+  sc_core::sc_vector<sc_core::sc_signal<bool>> irq_;
   tlm_utils::simple_initiator_socket<Bench> registers_, memory_;
   sc_core::sc_event pending_;
   Request request_{};
@@ -158,8 +161,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   std::unique_ptr<Simulation> sim(new Simulation(preset, std::move(*memory)));
   sim->context_->Enter();
   sim->bench_ =
-      std::make_unique<Bench>("bench", std::move(*core),
-                              static_cast<int>(preset->axi_bytes()), options);
+      std::make_unique<Bench>("bench", std::move(*core), *preset, options);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborate; the host process
                                              // waits for its first request
   return sim;
@@ -203,11 +205,11 @@ absl::Status Simulation::WriteMemory(uint64_t addr,
                    bytes.size());  // only read
 }
 
-absl::Status Simulation::WaitInterrupt(uint64_t max_cycles) {
+absl::Status Simulation::WaitInterrupt(uint64_t max_cycles, int core_number) {
   const auto lock = LockKernel();
   context_->Enter();
   if (bench_->Serve({Bench::Request::Kind::kInterrupt, false, 0, nullptr,
-                     max_cycles}) == tlm::TLM_OK_RESPONSE) {
+                     max_cycles, core_number}) == tlm::TLM_OK_RESPONSE) {
     return absl::OkStatus();
   }
   if (core().failed()) return Failed();
@@ -225,9 +227,9 @@ CoreModel& Simulation::core() { return bench_->chip.core(); }
 
 void Simulation::SetCallbacks(
     std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
-    std::function<void(uint64_t cycle)> on_progress) {
-  bench_->chip.on_retire = std::move(on_retire);
-  bench_->chip.on_progress = std::move(on_progress);
+    std::function<void(uint64_t cycle)> on_progress, int core_number) {
+  bench_->chip.on_retire[core_number] = std::move(on_retire);
+  bench_->chip.on_progress[core_number] = std::move(on_progress);
 }
 
 }  // namespace systole::tb

@@ -27,6 +27,9 @@
 
 namespace systole::tb {
 
+// Bytes of a core's block of registers.
+inline constexpr uint32_t kRegisterBlockBytes = 4096;
+
 class Simulation {
  public:
   struct Options {
@@ -46,22 +49,23 @@ class Simulation {
   // Each request fails with kInternal in and after the cycle in which an
   // assertion of the design did (CoreModel::failed).
   //
-  // Through AXI4-Lite and AXI4 pins. kOutOfRange when the core answers with an
+  // Through AXI4-Lite and AXI4 pins, of a chip with two cores in the host's
+  // address maps (docs/chip.md). kOutOfRange when the chip answers with an
   // error.
   absl::StatusOr<uint32_t> ReadRegister(uint32_t offset);
   absl::Status WriteRegister(uint32_t offset, uint32_t value);
   absl::Status ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes);
   absl::Status WriteMemory(uint64_t addr, absl::Span<const uint8_t> bytes);
-  // Until the interrupt line is high. kDeadlineExceeded after max_cycles (0: no
-  // limit).
-  absl::Status WaitInterrupt(uint64_t max_cycles);
+  // Until the core's interrupt line is high. kDeadlineExceeded after max_cycles
+  // (0: no limit).
+  absl::Status WaitInterrupt(uint64_t max_cycles, int core = 0);
 
   const Preset& preset() const { return *preset_; }
   MemoryModel& memory() { return *memory_; }
   CoreModel& core();
   void SetCallbacks(
       std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
-      std::function<void(uint64_t cycle)> on_progress);
+      std::function<void(uint64_t cycle)> on_progress, int core = 0);
   // The memory model's verdict (MemoryModel::Check).
   absl::Status CheckMemory() const { return memory_->Check(); }
 

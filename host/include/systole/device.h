@@ -136,6 +136,11 @@ class Device {
   // kInvalidArgument names what exists.
   static absl::StatusOr<std::unique_ptr<Device>> Open(
       const std::string& backend, const DeviceOptions& options);
+  // The cores of one chip, a device each, in their order (docs/chip.md): Open
+  // gives the first alone. Programs that were started on them run at the same
+  // time, while any of the devices waits. Not for several threads.
+  static absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenCores(
+      const std::string& backend, const DeviceOptions& options);
   virtual ~Device() = default;
 
   virtual const Preset& preset() const = 0;

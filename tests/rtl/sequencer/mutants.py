@@ -26,7 +26,7 @@ MUTANTS = [
     (SYNC, "if (!overflow) before_q <= posted_q;", "before_q <= posted_q;"),
     (SYNC, "if (count_q[f][FlagBits-1]) high_q <= 1'b1;", ""),
     (SYNC, "if (find_agent_i == 3'(a) && want_i[a]) waits", "if (find_agent_i == 3'(a)) waits"),
-    (SYNC, "waits[find_flag_i] && !set_q[find_flag_i]", "waits[find_flag_i]"),
+    (SYNC, "waits[find_flag_i] && !there[find_flag_i]", "waits[find_flag_i]"),
     # Heads and lists.
     (QUEUE, "granted_q && !full && !freeze_i", "granted_q && !full"),
     (QUEUE, "granted_q && !full && !freeze_i", "granted_q && !freeze_i"),

@@ -17,6 +17,8 @@ inline constexpr int kVersion = 1;
 inline constexpr int kDescriptorBits = 512;
 inline constexpr int kDescriptorBytes = 64;
 inline constexpr int kNumFlags = 32;
+// From this one on, a chip with two cores posts to the other core's.
+inline constexpr int kFirstPeerFlag = 28;
 inline constexpr uint32_t kFlagMax = 65535;
 inline constexpr int kNumQueues = 5;
 

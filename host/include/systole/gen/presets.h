@@ -62,6 +62,7 @@ struct CoreConfig {
 
 // One configuration of a chip, but its core.
 struct ChipConfig {
+  int64_t cores;  // cores, each with a memory, registers and a scalar unit of its own; 2: joined by the crossbar
   Memory memory;  // kind of memory
   int64_t hbm_pcs;  // hbm: pseudo-channels of 16 bytes a cycle each, together a beat (even); axi: 0
   int64_t dram_bytes;  // axi: bytes of memory; hbm: 0, the pseudo-channels say it
@@ -74,22 +75,25 @@ struct Preset : CoreConfig {
   std::string_view name;
   int id;
 
-  // Bytes of the chip's memory.
+  // Bytes of a core's own memory.
   constexpr uint64_t memory_bytes() const {
     return chip.memory == Memory::kAxi ? chip.dram_bytes : static_cast<uint64_t>(beat_bytes()) << 25;
   }
+  // Bytes that a core reaches: its own memory, then the other core's.
+  constexpr uint64_t reach_bytes() const { return memory_bytes() * chip.cores; }
 };
 
-inline constexpr std::array<Preset, 9> kPresets = {{
-    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 8, 1, 4, 8, 32}, {Memory::kHbm, 2, 0, 0}, "nano", 0},
-    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 1, 4, 8, 64}, {Memory::kHbm, 4, 0, 0}, "edge", 1},
-    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 256, 1, 4, 8, 128}, {Memory::kHbm, 8, 0, 0}, "v1", 2},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 32}, {Memory::kHbm, 2, 0, 0}, "mini", 3},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 512}, {Memory::kHbm, 32, 0, 0}, "v2", 4},
-    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 4, 32, 0, 4, 8, 128}, {Memory::kHbm, 8, 0, 0}, "lite", 5},
-    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 2, 0, 4, 8, 16}, {Memory::kAxi, 0, 33554432, 0}, "board8", 6},
-    {{16, 16, Cell::kInt8, 2, 132, 131072, 8, 1024, 8, 4, 0, 4, 8, 16}, {Memory::kAxi, 0, 33554432, 0}, "board", 7},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 32}, {Memory::kHbm, 2, 0, 32768}, "minichip", 8},
+inline constexpr std::array<Preset, 10> kPresets = {{
+    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 8, 1, 4, 8, 32}, {1, Memory::kHbm, 2, 0, 0}, "nano", 0},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 1, 4, 8, 64}, {1, Memory::kHbm, 4, 0, 0}, "edge", 1},
+    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 256, 1, 4, 8, 128}, {1, Memory::kHbm, 8, 0, 0}, "v1", 2},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 32}, {1, Memory::kHbm, 2, 0, 0}, "mini", 3},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 512}, {1, Memory::kHbm, 32, 0, 0}, "v2", 4},
+    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 4, 32, 0, 4, 8, 128}, {1, Memory::kHbm, 8, 0, 0}, "lite", 5},
+    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 2, 0, 4, 8, 16}, {1, Memory::kAxi, 0, 33554432, 0}, "board8", 6},
+    {{16, 16, Cell::kInt8, 2, 132, 131072, 8, 1024, 8, 4, 0, 4, 8, 16}, {1, Memory::kAxi, 0, 33554432, 0}, "board", 7},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 32}, {2, Memory::kHbm, 2, 0, 32768}, "minichip", 8},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 512}, {2, Memory::kHbm, 32, 0, 0}, "v2chip", 9},
 }};
 
 // The preset of that name, or nullptr.

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// AXI4-Lite to two slaves, one write and one read at a time. An access waits a cycle until its slave is known; one to the second slave
+// also as long as it is held. Docs: docs/chip.md. Test: tests/rtl/chip, tests/system.
+
+module systole_axil_split
+  import systole_bus_pkg::*;
+(
+    input  logic      clk_i,
+    input  logic      rst_ni,
+
+    input  axil_req_t req_i,
+    input  logic      aw_second_i,  // with awvalid: it is for the second slave
+    input  logic      ar_second_i,
+    output axil_rsp_t rsp_o,
+
+    input  logic      hold_second_i,
+
+    output axil_req_t req_o [2],
+    input  axil_rsp_t rsp_i [2]
+);
+  // Whose turn it is; address and data that are taken are not offered again.
+  logic write_q, write_to_q, aw_done_q, w_done_q, read_q, read_to_q, ar_done_q;
+  logic aw_take, w_take, ar_take;
+
+  always_comb begin
+    for (int unsigned s = 0; s < 2; s++) begin
+      req_o[s]         = req_i;
+      req_o[s].awvalid = write_q && write_to_q == 1'(s) && req_i.awvalid && !aw_done_q;
+      req_o[s].wvalid  = write_q && write_to_q == 1'(s) && req_i.wvalid && !w_done_q;
+      req_o[s].bready  = write_q && write_to_q == 1'(s) && req_i.bready;
+      req_o[s].arvalid = read_q && read_to_q == 1'(s) && req_i.arvalid && !ar_done_q;
+      req_o[s].rready  = read_q && read_to_q == 1'(s) && req_i.rready;
+    end
+    rsp_o         = rsp_i[write_to_q];
+    rsp_o.awready = write_q && !aw_done_q && rsp_i[write_to_q].awready;
+    rsp_o.wready  = write_q && !w_done_q && rsp_i[write_to_q].wready;
+    rsp_o.bvalid  = write_q && rsp_i[write_to_q].bvalid;
+    rsp_o.arready = read_q && !ar_done_q && rsp_i[read_to_q].arready;
+    rsp_o.rvalid  = read_q && rsp_i[read_to_q].rvalid;
+    rsp_o.rdata   = rsp_i[read_to_q].rdata;
+    rsp_o.rresp   = rsp_i[read_to_q].rresp;
+  end
+  assign aw_take = req_i.awvalid && rsp_o.awready;
+  assign w_take  = req_i.wvalid && rsp_o.wready;
+  assign ar_take = req_i.arvalid && rsp_o.arready;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      write_q <= 1'b0;
+      read_q  <= 1'b0;
+    end else begin
+      if (!write_q) write_q <= req_i.awvalid && !(aw_second_i && hold_second_i);
+      else if (rsp_o.bvalid && req_i.bready) write_q <= 1'b0;
+      if (!read_q) read_q <= req_i.arvalid && !(ar_second_i && hold_second_i);
+      else if (rsp_o.rvalid && req_i.rready) read_q <= 1'b0;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    aw_done_q <= write_q && (aw_done_q || aw_take);
+    w_done_q  <= write_q && (w_done_q || w_take);
+    ar_done_q <= read_q && (ar_done_q || ar_take);
+    if (!write_q) write_to_q <= aw_second_i;
+    if (!read_q) read_to_q <= ar_second_i;
+  end
+
+  // A slave answers what it got.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni) begin
+      a_write : assert (!rsp_o.bvalid || (aw_done_q && w_done_q));
+      a_read : assert (!rsp_o.rvalid || ar_done_q);
+    end
+  end
+endmodule

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// A core of a simulated chip, in its own address maps: its registers from 0,
+// its own memory from 0 and after it the other core's.
+//
+//   std::shared_ptr<tb::Simulation> chip = ...;
+//   tb::CorePort second(chip, 1);
+//   second.WriteRegister(csr::kProgLen, 12);
+//   second.WaitInterrupt(0);
+
+#ifndef SYSTOLE_VERIF_TB_CORE_PORT_H_
+#define SYSTOLE_VERIF_TB_CORE_PORT_H_
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "verif/tb/simulation.h"
+
+namespace systole::tb {
+
+class CorePort {
+ public:
+  explicit CorePort(std::shared_ptr<Simulation> chip, int core = 0)
+      : chip_(std::move(chip)), core_(core) {}
+
+  absl::StatusOr<uint32_t> ReadRegister(uint32_t offset) {
+    return chip_->ReadRegister(Register(offset));
+  }
+  absl::Status WriteRegister(uint32_t offset, uint32_t value) {
+    return chip_->WriteRegister(Register(offset), value);
+  }
+  absl::Status ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes) {
+    return InPieces(addr, bytes, [this](uint64_t at, auto piece) {
+      return chip_->ReadMemory(at, piece);
+    });
+  }
+  absl::Status WriteMemory(uint64_t addr, absl::Span<const uint8_t> bytes) {
+    return InPieces(addr, bytes, [this](uint64_t at, auto piece) {
+      return chip_->WriteMemory(at, piece);
+    });
+  }
+  absl::Status WaitInterrupt(uint64_t max_cycles) {
+    return chip_->WaitInterrupt(max_cycles, core_);
+  }
+  void SetCallbacks(
+      std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
+      std::function<void(uint64_t cycle)> on_progress) {
+    chip_->SetCallbacks(std::move(on_retire), std::move(on_progress), core_);
+  }
+
+  const Preset& preset() const { return chip_->preset(); }
+  CoreModel& core() const { return chip_->core(); }  // the chip's model
+  MemoryModel& memory() { return chip_->memory(); }
+  absl::Status CheckMemory() const { return chip_->CheckMemory(); }
+
+ private:
+  uint32_t Register(uint32_t offset) const {
+    return offset + static_cast<uint32_t>(core_) * kRegisterBlockBytes;
+  }
+  // Core 1 sees the two memories in the other order.
+  template <typename Span, typename Access>
+  absl::Status InPieces(uint64_t addr, Span bytes, Access access) {
+    const uint64_t own = preset().memory_bytes();
+    while (!bytes.empty() && addr < own * preset().chip.cores) {
+      const uint64_t rest = own - addr % own;
+      const uint64_t at = core_ == 0 ? addr : (addr + own) % (2 * own);
+      const Span piece = bytes.first(std::min<uint64_t>(rest, bytes.size()));
+      if (absl::Status s = access(at, piece); !s.ok()) return s;
+      bytes.remove_prefix(piece.size());
+      addr += piece.size();
+    }
+    if (bytes.empty()) return absl::OkStatus();
+    return absl::OutOfRangeError("an address outside the chip's memory");
+  }
+
+  std::shared_ptr<Simulation> chip_;
+  int core_;
+};
+
+}  // namespace systole::tb
+
+#endif  // SYSTOLE_VERIF_TB_CORE_PORT_H_
