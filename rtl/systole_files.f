@@ -28,6 +28,7 @@ prim/systole_prim_mult.sv
 cells/systole_credit.sv
 cells/systole_fifo.sv
 cells/systole_ram_1r1w.sv
+cells/systole_secded.sv
 cells/systole_skid.sv
 cells/systole_transpose_ram.sv
 unified_buffer/systole_ub_bank.sv
