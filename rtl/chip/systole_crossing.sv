@@ -4,7 +4,7 @@
 // A core's way to the memories of a chip with two cores, and of its posts to the other core. Its own memory's requests pass at once;
 // those of the other's share one client there. A client has reads in flight in one memory at a time, so they are answered in order.
 // What crosses keeps its order: reads and posts come behind the writes that were accepted before them. A beat a cycle each way;
-// a read takes 4 cycles more than the other core's own. Docs: docs/chip.md. Test: tests/rtl/chip.
+// a read takes 3 cycles more than the other core's own. Docs: docs/chip.md. Test: tests/rtl/chip.
 
 module systole_crossing
   import systole_presets_pkg::AddrBits;

@@ -142,7 +142,8 @@ module systole_control
   );
 
   systole_sync #(.Issue(Issue), .Peer(Peer)) u_sync (
-      .clk_i, .rst_ni, .peer_rst_ni, .peer_i(peer_req_i), .peer_o(peer_rsp_o), .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
+      .clk_i, .rst_ni, .peer_rst_ni, .peer_i(peer_req_i), .peer_o(peer_rsp_o),
+      .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
       .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow),
       .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
   );

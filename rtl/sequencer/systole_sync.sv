@@ -155,18 +155,18 @@ module systole_sync
   assign high_o     = high_q;
   assign overflow_o = overflow;
 
-  mask_t waits, posts, over, there;
+  mask_t waits, posts, overs, there;
   always_comb begin
     there = set_q[NumFlags-1:0];
-    over  = over_q[NumFlags-1:0];
-    for (int unsigned f = NumFlags; f < Counts; f++) over[f-PeerFlags] |= over_q[f];
+    overs = over_q[NumFlags-1:0];
+    for (int unsigned f = NumFlags; f < Counts; f++) overs[f-PeerFlags] |= over_q[f];
     waits = '0;
     posts = '0;
     for (int unsigned a = 0; a <= NumQueues; a++) if (find_agent_i == 3'(a) && want_i[a]) waits = wait_i[a];
     for (int unsigned a = 0; a < NumQueues; a++) if (find_agent_i == 3'(a)) posts = before_q[a];
   end
   // A cycle after it was asked for.
-  always_ff @(posedge clk_i) found_o <= overflow ? posts[find_flag_i] && over[find_flag_i] : waits[find_flag_i] && !there[find_flag_i];
+  always_ff @(posedge clk_i) found_o <= overflow ? posts[find_flag_i] && overs[find_flag_i] : waits[find_flag_i] && !there[find_flag_i];
 
   // Nothing is taken that is not there, and nothing twice; the halt is alone.
   always_ff @(posedge clk_i) begin

@@ -210,7 +210,9 @@ module systole_top_pair
       assign wr_addr[NumWr]  = scalar_req.wr_addr;
       assign wr_data[NumWr]  = scalar_wr_data;
       assign wr_mask[NumWr]  = scalar_wr_mask;
-      assign scalar_rsp = '{rd_ready: rd_ready[NumRd], rd_rsp_valid: rd_rsp_valid[NumRd], rd_rsp_far: rd_rsp_far[NumRd], wr_ready: wr_ready[NumWr]};
+      assign scalar_rsp = '{
+          rd_ready: rd_ready[NumRd], rd_rsp_valid: rd_rsp_valid[NumRd], rd_rsp_far: rd_rsp_far[NumRd],
+          wr_ready: wr_ready[NumWr]};
     end else begin : gen_no_scalar
       assign scalar_rsp = '0;
       logic unused;
