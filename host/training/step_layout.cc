@@ -169,12 +169,12 @@ void StepBuilder::PlanUb() {
   powers_ub_ = params_ub_ + Up(layout_.param_blocks * kParamRows * row_bytes());
   wide_ub_ = powers_ub_ + Up(kPowerRows * row_bytes());
   work_base_ = wide_ub_ + WideBytes();
-  const int64_t align = Up(1);
-  work_half_ = (preset_.ub_bytes - work_base_) / 2 / align * align;
+  work_half_ = (preset_.ub_bytes - work_base_) / 2 / Up(1) * Up(1);
   if (work_half_ <= 0) {
     Fail(absl::ResourceExhaustedError(absl::StrFormat(
-        "%d parameter blocks do not fit the unified buffer of %d bytes",
-        layout_.param_blocks, preset_.ub_bytes)));
+        "%d parameter blocks and the sums of batch norm need %d bytes, the "
+        "unified buffer of preset '%s' has %d",
+        layout_.param_blocks, work_base_, preset_.name, preset_.ub_bytes)));
   }
 }
 

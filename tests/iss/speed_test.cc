@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator is fast enough for whole test sets. The bounds are a tenth of
+// The simulator is fast enough for whole test sets and for training: a billion
+// bf16 products a second on `lite` and `v2`. The bounds are at most a tenth of
 // what one core of a server of 2023 does.
 
 #include <cstdio>
@@ -55,7 +56,9 @@ TEST(Speed, Matmul) {
   EXPECT_GT(MacsPerSecond("nano", 2000), 5e7);
   EXPECT_GT(MacsPerSecond("edge", 1000), 5e8);
   EXPECT_GT(MacsPerSecond("v1", 10), 5e8);
-  EXPECT_GT(MacsPerSecond("v2", 10), 3e8);
+  EXPECT_GT(MacsPerSecond("mini", 2000), 5e7);
+  EXPECT_GT(MacsPerSecond("lite", 400), 1e9);
+  EXPECT_GT(MacsPerSecond("v2", 100), 1e9);
 }
 
 // Rows of the body's instructions a second.

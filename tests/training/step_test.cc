@@ -84,6 +84,11 @@ TEST(TrainingStep, Errors) {
   EXPECT_THAT(BuildError(SmallLayers(), 4, "edge"), HasSubstr("int8 cell"));
   EXPECT_THAT(BuildError(training::DigitsLayers(), 4, "mini"),
               HasSubstr("at most 8 classes"));
+  EXPECT_EQ(BuildError({training::DenseLayer("wide", 4, 8000, true),
+                        training::DenseLayer("last", 8000, 5, false)},
+                       4, "lite"),
+            "251 parameter blocks and the sums of batch norm need 1717632 "
+            "bytes, the unified buffer of preset 'lite' has 1048576");
   std::vector<training::Layer> layers = SmallLayers();
   layers[0] = training::ConvLayer("conv1", 10, 10, 1, 3, 2, 6);
   EXPECT_THAT(BuildError(layers, 4, "lite"),
