@@ -50,8 +50,16 @@ bool KeepsTile(const LayerNeeds& needs, const Preset& preset) {
          PassesOf(needs.g, needs.g.taps(), preset) == 1;
 }
 
-// Array (or vector unit) cycles of a block.
-int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b) {
+// Whether the block has the tile of the one before it: that of the same taps.
+bool HoldsTile(const LayerNeeds& needs, const Preset& preset,
+               const Block& before, const Block& b) {
+  const Taps t = ValidTaps(needs.g, before), u = ValidTaps(needs.g, b);
+  return KeepsTile(needs, preset) && !(t < u) && !(u < t);
+}
+
+// Array (or vector unit) cycles of a block; `held`: with no tile of its own.
+int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b,
+               bool held) {
   const Geometry& g = needs.g;
   const int64_t tiles = CeilDiv(g.oc, preset.cols);
   if (!needs.matmul)
@@ -59,10 +67,9 @@ int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b) {
   const Taps t = ValidTaps(g, b);
   const int64_t passes = PassesOf(g, (t.ky1 - t.ky0) * (t.kx1 - t.kx0), preset);
   const int64_t shortest =
-      KeepsTile(needs, preset)
-          ? 1
-          : std::max({preset.rows, preset.cols + 2,
-                      preset.tile_bytes() / preset.beat_bytes()});
+      held ? 1
+           : std::max({preset.rows, preset.cols + 2,
+                       preset.tile_bytes() / preset.beat_bytes()});
   return std::max(passes * std::max(b.rows(), shortest),
                   b.rows() * g.element_bytes + 8) *
          tiles;
@@ -92,7 +99,17 @@ double Score(const LayerNeeds& needs, const Preset& preset,
     hbm += beats;
     moved += weight * static_cast<double>(beats);
   };
+  const Block* before_it = nullptr;
   for (const Block& b : fit.blocks) {
+    const bool held =
+        before_it != nullptr && HoldsTile(needs, preset, *before_it, b);
+    before_it = &b;
+    // The only tile comes before the input, others while blocks are computed.
+    const int64_t tiles = held ? 0
+                               : PassesOf(g, g.taps(), preset) *
+                                     CeilDiv(g.oc, preset.cols) *
+                                     preset.tile_bytes() / beat;
+    if (KeepsTile(needs, preset)) move(tiles, kMoved);
     const Region r = InputRegion(g, b, beat);
     if (loads > 0) {
       if (fit.in_slots) hbm = std::max(hbm, before);
@@ -110,11 +127,8 @@ double Score(const LayerNeeds& needs, const Preset& preset,
       move(OperandBytes(g, b, beat) / beat, kActivations);
     before = busy;  // the slot of the block after next
     busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) +
-           WorkOf(needs, preset, b);
-    if (needs.matmul && (!KeepsTile(needs, preset) || &b == &fit.blocks[0]))
-      move(PassesOf(g, g.taps(), preset) * CeilDiv(g.oc, preset.cols) *
-               preset.tile_bytes() / beat,
-           kMoved);
+           WorkOf(needs, preset, b, held);
+    if (needs.matmul && !KeepsTile(needs, preset)) move(tiles, kMoved);
   }
   const int64_t last = fit.blocks.back().rows();
   int64_t end = busy + last;
@@ -146,7 +160,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   const bool single = needs.matmul && PassesOf(g, g.taps(), preset) == 1;
   limits.max_rows = preset.acc_bank_rows() / (single ? 2 : 1);
   // Behind a tile that stays, a descriptor's start is what a block costs.
-  constexpr int64_t kFewRows = 32;
+  constexpr int64_t kFewRows = 48;
   limits.min_rows =
       KeepsTile(needs, preset)
           ? kFewRows

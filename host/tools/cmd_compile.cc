@@ -162,7 +162,8 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--print-ir-after", args->print_after,
                   "the same after this step (again for more): input, the name "
                   "of a pass of the graph, lowering-head, lowering, "
-                  "lowering-tail, plan, column-joining, vector-fusion, tiling, "
+                  "lowering-tail, plan, column-joining, channel-grouping, "
+                  "vector-fusion, epilogue-joining, tiling, "
                   "memory-planning, descriptors, dependence-analysis, "
                   "scheduling, sync-flags");
   sub->add_flag("--print-constants", args->constants,

@@ -121,10 +121,10 @@ TEST(Compile, EveryStepCanBeReadBack) {
         compiler::CompileNetwork(*network, *FindPreset(preset), options);
     ASSERT_TRUE(program.ok()) << program.status();
     EXPECT_THAT(steps, testing::ElementsAre(
-                           "plan", "column-joining", "vector-fusion",
-                           "epilogue-joining", "tiling", "memory-planning",
-                           "descriptors", "dependence-analysis", "scheduling",
-                           "sync-flags"));
+                           "plan", "column-joining", "channel-grouping",
+                           "vector-fusion", "epilogue-joining", "tiling",
+                           "memory-planning", "descriptors",
+                           "dependence-analysis", "scheduling", "sync-flags"));
     const auto sequence = compiler::ParseSequence(last);
     ASSERT_TRUE(sequence.ok());
     ASSERT_EQ(sequence->steps.size() + 1, program->descriptors.size());
