@@ -129,6 +129,11 @@ TEST(Dram, BusErrorsAreToldWithTheirBurst) {
   b.Run({}, {Linear(0x1f0, 32)});
   ASSERT_EQ(b.bus_errors().size(), 2u);
   EXPECT_EQ(b.bus_errors()[1].address, 0x2000u);
+  // A write's, wherever its burst begins, while good reads are answered.
+  b.Run({Linear(0x600, 400)}, {Linear(0x1f0, 32)});
+  ASSERT_EQ(b.bus_errors().size(), 3u);
+  EXPECT_GE(b.bus_errors()[2].address, 0x2000u);
+  EXPECT_LE(b.bus_errors()[2].address, 0x2040u);
   EXPECT_THAT(b.errors(), IsEmpty());
 }
 
