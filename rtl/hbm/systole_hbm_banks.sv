@@ -17,8 +17,9 @@ module systole_hbm_banks
     output logic [Banks-1:0] rd_ok_o,   // of an open bank
     output logic [Banks-1:0] wr_ok_o,
     output logic [Banks-1:0] pre_ok_o,
-    output logic [Banks-1:0] act_ok_o,  // of a closed bank: ACT ...
-    output logic [Banks-1:0] ref_ok_o,  // ... and REFSB
+    output logic [Banks-1:0] new_ok_o,  // of a closed bank: ACT and REFSB, ...
+    output logic             any_ok_o,  // ... if any bank's is allowed, ...
+    output logic             act_ok_o,  // ... and ACT if the window of four is over too
 
     // Commands of this cycle, a bit of their bank.
     input  logic [Banks-1:0] act_i,
@@ -79,8 +80,9 @@ module systole_hbm_banks
   assign rd_ok_o  = rcdrd & each(rd_l & wtr_l) & {Banks{wtr_s}};
   assign wr_ok_o  = rcdwr & each(wr_l) & {Banks{rtw}};
   assign pre_ok_o = ras & rtp & wtp;
-  assign ref_ok_o = rp & each(rrd_l) & {Banks{rrd_s && refd}};
-  assign act_ok_o = ref_ok_o & {Banks{(faw & window_q) != '0}};
+  assign new_ok_o = rp & each(rrd_l);
+  assign any_ok_o = rrd_s && refd;
+  assign act_ok_o = (faw & window_q) != '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -40,7 +40,8 @@ module systole_hbm_ctrl
 );
   typedef logic [Banks-1:0] banks_t;
 
-  banks_t open, rd_ok, wr_ok, act_ok, pre_ok, ref_ok;      // what the times allow
+  banks_t open, rd_ok, wr_ok, pre_ok, new_ok;              // what the times allow
+  logic   any_ok, act_ok, new_go, ref_go, act_go;
   banks_t serve, some, both, busy, yield, want_ref, hold;        // what is wanted
   logic   write, run, any, ask_ref, prea, refresh;
   logic [RowBits-1:0] act_row;
@@ -51,7 +52,7 @@ module systole_hbm_ctrl
   banks_t              col_d, col_list_q, col_one, col_one_q, ref_d, act_d, both_d, pre_d, row_d, row_list_q, row_one, row_one_q;
   kind_e               kind_d, kind_q;
   logic                col_any, row_any, col_list_write_q, col_q, col_write_q, act_q, pre_q, refsb_q, ref_next_q;
-  banks_t              closing;  // the bank that is closed in this cycle
+  banks_t              closing, shuts;  // the bank that is closed in this cycle, in the next one
   logic [BankBits-1:0] col_idx, row_idx, col_bank_q, row_bank_q;
 
   systole_hbm_queue #(.Depth(Depth), .TagBits(TagBits)) u_queue (
@@ -64,7 +65,8 @@ module systole_hbm_ctrl
 
   systole_hbm_banks #(.Timing(Timing)) u_banks (
       .clk_i, .rst_ni,
-      .open_o(open), .rd_ok_o(rd_ok), .wr_ok_o(wr_ok), .pre_ok_o(pre_ok), .act_ok_o(act_ok), .ref_ok_o(ref_ok),
+      .open_o(open), .rd_ok_o(rd_ok), .wr_ok_o(wr_ok), .pre_ok_o(pre_ok),
+      .new_ok_o(new_ok), .any_ok_o(any_ok), .act_ok_o(act_ok),
       .act_i(act_q ? row_one_q : '0), .pre_i(pre_q ? row_one_q : '0), .refsb_i(refsb_q ? row_one_q : '0),
       .rd_i(rd_issue_o ? col_one_q : '0), .wr_i(wr_issue_o ? col_one_q : '0)
   );
@@ -75,8 +77,8 @@ module systole_hbm_ctrl
       .run_o(run), .prea_o(prea), .ref_o(refresh), .want_o(want_ref), .ask_o(ask_ref), .hold_o(hold), .refresh_o
   );
 
-  // Columns: banks whose open row has requests of this epoch. What a command of this cycle changes shows in the next, so the bank that
-  // is closed and the bank group of a column are left out.
+  // Columns: banks whose open row has requests of this epoch. What a command of this cycle changes shows in the next, so a bank that
+  // is closed in this cycle or the next and the bank group of a column are left out.
   function automatic banks_t group_of_bank(banks_t one);
     for (int unsigned g = 0; g < BankGroups; g++) begin
       group_of_bank[g*BanksPerGroup+:BanksPerGroup] = {BanksPerGroup{one[g*BanksPerGroup+:BanksPerGroup] != '0}};
@@ -84,6 +86,7 @@ module systole_hbm_ctrl
   endfunction
 
   assign closing = pre_q ? row_one_q : '0;
+  assign shuts   = kind_q == KindPre ? row_one : '0;
   always_comb begin
     col_d = serve & open & (write ? wr_ok : rd_ok) & ~closing;
     if (col_q) col_d &= ~group_of_bank(col_one_q);
@@ -91,33 +94,35 @@ module systole_hbm_ctrl
   end
 
   systole_hbm_pick #(.N(Banks)) u_col (
-      .clk_i, .rst_ni, .req_i(col_q ? '0 : col_list_q & ~closing), .any_o(col_any), .one_o(col_one), .idx_o(col_idx), .take_i(col_any)
+      .clk_i, .rst_ni, .req_i(col_q ? '0 : col_list_q), .any_o(col_any), .one_o(col_one), .idx_o(col_idx), .take_i(col_any)
   );
 
   // Rows: the refresh asked for, else a bank to open (first those that have no room for a third row), else one to close. ACT and REFSB
   // leave out all of their kind until the times have heard of them.
   always_comb begin
-    ref_d  = ask_ref ? want_ref & ~open & ref_ok : '0;
-    act_d  = some & ~open & ~want_ref & act_ok;
+    ref_d  = want_ref & ~open & new_ok;
+    act_d  = some & ~open & ~want_ref & new_ok;
     both_d = act_d & both;
     pre_d  = open & (yield | (want_ref & ~busy)) & pre_ok & ~closing;
-    if (act_q || refsb_q) {ref_d, act_d, both_d} = '0;
-    kind_d = ref_d != '0 ? KindRef : act_d != '0 ? KindAct : KindPre;
-    row_d  = ref_d != '0 ? ref_d : both_d != '0 ? both_d : act_d != '0 ? act_d : pre_d;
+    new_go = any_ok && !act_q && !refsb_q;
+    ref_go = new_go && ask_ref && ref_d != '0;
+    act_go = new_go && act_ok && act_d != '0;
+    kind_d = ref_go ? KindRef : act_go ? KindAct : KindPre;
+    row_d  = ref_go ? ref_d : !act_go ? pre_d : both_d != '0 ? both_d : act_d;
     if (!run) row_d = '0;
   end
 
   systole_hbm_pick #(.N(Banks)) u_row (
-      .clk_i, .rst_ni, .req_i((act_q || refsb_q) && kind_q != KindPre ? '0 : row_list_q & ~closing),
+      .clk_i, .rst_ni, .req_i((act_q || refsb_q) && kind_q != KindPre ? '0 : row_list_q),
       .any_o(row_any), .one_o(row_one), .idx_o(row_idx), .take_i(row_any)
   );
 
   always_ff @(posedge clk_i) begin
-    col_list_q       <= rst_ni ? col_d : '0;
+    col_list_q       <= rst_ni ? col_d & ~shuts : '0;
     col_list_write_q <= write;
-    row_list_q       <= rst_ni ? row_d : '0;
+    row_list_q       <= rst_ni ? row_d & ~shuts : '0;
     kind_q           <= kind_d;
-    ref_next_q       <= rst_ni && ref_d != '0;
+    ref_next_q       <= rst_ni && ref_go;
     col_one_q        <= col_one;
     col_bank_q       <= col_idx;
     col_write_q      <= col_list_write_q;

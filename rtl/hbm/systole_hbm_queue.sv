@@ -48,7 +48,6 @@ module systole_hbm_queue
   localparam int unsigned CountBits = TagBits + 2;
   localparam int unsigned LowCount = 4;
   typedef logic [PtrBits-1:0] ptr_t;
-  typedef logic [BankBits:0] queue_t;  // {way, bank}
   typedef struct packed {
     logic                write;
     logic [BankBits-1:0] bank;
@@ -57,51 +56,48 @@ module systole_hbm_queue
     logic [TagBits-1:0]  tag;
   } request_t;
 
-  request_t next, come, in, parked_q;  // next; to be compared with the rows of its bank; to go to a way; parked
-  logic     next_valid, next_ready, parked_valid_q, in_valid_q, stale_q, push, park, keep, back, unpark, clear, turn_q;
+  request_t next, come, in, parked_q;  // next; it or the parked one; to go to a way; parked
+  logic                look_write;  // what is looked up
+  logic [BankBits-1:0] look_bank;
+  logic [RowBits-1:0]  look_row;
+  logic     first_valid, next_valid, next_ready, parked_valid_q, in_valid_q, in_valid_d, stale_q, ready_q, push, park, keep;
 
   systole_skid #(.Width($bits(request_t))) u_in (
       .clk_i, .rst_ni,
       .valid_i(req_valid_i), .ready_o(req_ready_o), .data_i({req_write_i, req_bank_i, req_row_i, req_col_i, req_tag_i}),
-      .valid_o(next_valid), .ready_i(next_ready), .data_o(next)
+      .valid_o(first_valid), .ready_i(next_ready), .data_o(next)
   );
+  assign next_valid = first_valid && ready_q;
 
-  // A request is compared with its bank's rows, and in the next cycle goes to a way. One that finds none is parked, and others to other
-  // banks go on; the parked one comes back in turn. A push to its bank makes a comparison stale.
+  // The state of a request's bank is looked up, and in the next cycle the request goes to a way. One that finds none is parked, and
+  // in every other cycle one to another bank goes on. A push to its bank makes what was looked up stale, as waiting does: it is looked
+  // up again.
   always_comb begin
-    park   = in_valid_q && !push && !stale_q && !parked_valid_q;
-    keep   = in_valid_q && !push && !park;
-    clear  = next_valid && !(parked_valid_q && (next.bank == parked_q.bank || next.write != parked_q.write));
-    back   = parked_valid_q && (!clear || turn_q);
-    unpark = back && !keep;
-    come   = back ? parked_q : next;
+    park = in_valid_q && !push && !stale_q && !parked_valid_q;
+    keep = in_valid_q && !push && !park;
+    come = parked_valid_q ? parked_q : next;
+    look_write = stale_q ? in.write : come.write;
+    look_bank  = stale_q ? in.bank : come.bank;
+    look_row   = stale_q ? in.row : come.row;
   end
-  assign next_ready = !keep && !back && clear && !(park && (next.bank == in.bank || next.write != in.write));
+  assign next_ready = ready_q && !keep && !parked_valid_q && !(park && (next.bank == in.bank || next.write != in.write));
+  assign in_valid_d = keep || parked_valid_q || (next_valid && next_ready);
 
   always_ff @(posedge clk_i) begin
     if (park) parked_q <= in;
     if (!keep) in <= come;
-    stale_q <= push && come.bank == in.bank;
-    turn_q  <= !unpark;
     if (!rst_ni) begin
       in_valid_q     <= 1'b0;
+      stale_q        <= 1'b0;
       parked_valid_q <= 1'b0;
     end else begin
-      in_valid_q     <= keep || unpark || (next_valid && next_ready);
-      parked_valid_q <= park || (parked_valid_q && !unpark);
+      in_valid_q     <= in_valid_d;
+      stale_q        <= in_valid_d && (keep ? !stale_q : push && come.bank == in.bank);
+      parked_valid_q <= park || (parked_valid_q && keep);
     end
   end
 
-  // Memories: requests, rows, pointers. Pointers are cleared after a reset, one row queue a cycle.
-  (* ram_style = "distributed" *) logic [ColBits+TagBits-1:0] mem_q  [2*Banks*Depth];
-  (* ram_style = "distributed" *) logic [RowBits-1:0]         row0_q [Banks];
-  (* ram_style = "distributed" *) logic [RowBits-1:0]         row1_q [Banks];
-  (* ram_style = "distributed" *) ptr_t                       tail_q [2*Banks];
-  (* ram_style = "distributed" *) ptr_t                       head_q [2*Banks];
-  queue_t clear_q;
-  logic   ready_q;
-
-  logic [1:0][Banks-1:0] some_q, write_q;  // of each way: it has requests, which are writes
+  logic [1:0][Banks-1:0] some_q, write_q, full_q;  // of each way: it has requests, which are writes, and no room
   logic [Banks-1:0]      way_q;            // the current one: open, or opened last
   logic [Banks-1:0]      lost_q;           // the open row, which nobody needs, gave its way to another row
   logic                  dir_q;
@@ -151,47 +147,73 @@ module systole_hbm_queue
   assign busy_o  = cur_some;
   assign yield_o = (oth_some & (~cur_some | lost_q)) | (oth_serve & ~cur_serve) | (unused_q & ~some_o);
 
-  // Where the new request goes: to its row if a way has it, else to a way that has none. A row that is open without requests keeps its
-  // way only as long as no other waits.
-  logic [1:0]            holds, same, equal_q;
-  logic [1:0][Banks-1:0] full_q;
-  logic                  way, known, fits, keeps;
-  queue_t                to, from;
-  ptr_t                  to_tail, to_head, from_tail, from_head;
+  // What a request finds in each bank: the ways that are held, and the ways of its row in which it has room. A row that is open
+  // without requests holds its way only as long as no other waits; in a bank that is to take none all is held, and no room.
+  logic [Banks-1:0]           keeps;
+  logic [1:0][Banks-1:0]      current, held;
+  logic [1:0][1:0][Banks-1:0] room;  // of way, of reads and of writes
   always_comb begin
-    keeps     = open_i[in.bank] && !lost_q[in.bank] && !oth_some[in.bank];
-    holds     = {some_q[1][in.bank] || (keeps && way_q[in.bank]), some_q[0][in.bank] || (keeps && !way_q[in.bank])};
-    same      = holds & equal_q;
-    known     = same != '0;
-    way       = known ? same[1] : holds[0];
-    fits      = !known ? holds != '1 : !some_q[way][in.bank] || (write_q[way][in.bank] == in.write && !full_q[way][in.bank] &&
-                                                                !(old_q[in.bank] && way == way_q[in.bank]));
-    push      = in_valid_q && !stale_q && fits && ready_q && !hold_i[in.bank] && (in.write != dir_q || !pending_q[!dir_q]);
-    to        = {way, in.bank};
-    to_tail   = tail_q[to];
-    to_head   = head_q[to];
-    from      = {way_q[pop_bank_i], pop_bank_i};
-    from_head = head_q[from];
-    from_tail = tail_q[from];
+    keeps   = open_i & ~lost_q & ~oth_some;
+    current = {way_q, ~way_q};
+    for (int unsigned w = 0; w < 2; w++) begin
+      held[w] = some_q[w] | (keeps & current[w]) | hold_i;
+      for (int unsigned d = 0; d < 2; d++) begin
+        room[w][d] = ~hold_i & (~some_q[w] | (~(write_q[w] ^ {Banks{d == 1}}) & ~full_q[w] & ~(old_q & current[w])));
+      end
+    end
   end
 
+  // Where it goes: to its row if a way has it, else to a way that is not held. What was looked up is a cycle old: a bank that has
+  // been opened or closed since, or has lost a request, would still take it so.
+  logic [1:0] equal, equal_q, held_q, room_q, same;
+  logic       way, known, from;
   always_ff @(posedge clk_i) begin
-    equal_q <= keep ? {row1_q[in.bank] == in.row, row0_q[in.bank] == in.row} :
-               {row1_q[come.bank] == come.row, row0_q[come.bank] == come.row};
-    if (push) full_q[way][in.bank] <= to_tail + 1'b1 == to_head && some_q[way][in.bank];
-    if (pop_i) full_q[from[BankBits]][pop_bank_i] <= 1'b0;
+    equal_q <= equal;
+    for (int unsigned w = 0; w < 2; w++) begin
+      held_q[w] <= held[w][look_bank];
+      room_q[w] <= look_write ? room[w][1][look_bank] : room[w][0][look_bank];
+    end
+  end
+  always_comb begin
+    same  = held_q & equal_q;
+    known = same != '0;
+    way   = known ? same[1] : held_q[0];
+    push  = in_valid_q && !stale_q && (known ? room_q[way] : held_q != '1) && (in.write != dir_q || !pending_q[!dir_q]);
   end
 
-  assign {pop_col_o, pop_tag_o} = mem_q[{from, from_head}];
-  assign act_row_o = next_way[act_bank_i] ? row1_q[act_bank_i] : row0_q[act_bank_i];
+  // Memories of each way: requests, rows, pointers. Pointers are cleared after a reset, a bank a cycle.
+  logic [BankBits-1:0] clear_q;
+  logic [1:0]          fills, last;  // a push leaves no room, a pop no requests
+  logic [RowBits-1:0]  rows [2];
+  logic [ColBits+TagBits-1:0] pops [2];
+  for (genvar w = 0; w < 2; w++) begin : gen_way
+    (* ram_style = "distributed" *) logic [ColBits+TagBits-1:0] mem_q  [Banks*Depth];
+    (* ram_style = "distributed" *) logic [RowBits-1:0]         row_q  [Banks];
+    (* ram_style = "distributed" *) ptr_t                       tail_q [Banks];
+    (* ram_style = "distributed" *) ptr_t                       head_q [Banks];
+    ptr_t tail, head;
+    logic put;
 
-  always_ff @(posedge clk_i) begin
-    if (push) mem_q[{to, to_tail}] <= {in.col, in.tag};
-    if (push && !way) row0_q[in.bank] <= in.row;
-    if (push && way) row1_q[in.bank] <= in.row;
-    if (push || !ready_q) tail_q[ready_q ? to : clear_q] <= ready_q ? to_tail + 1'b1 : '0;
-    if (pop_i || !ready_q) head_q[ready_q ? from : clear_q] <= ready_q ? from_head + 1'b1 : '0;
+    assign tail     = tail_q[in.bank];
+    assign head     = head_q[pop_bank_i];
+    assign put      = push && way == 1'(w);
+    assign equal[w] = row_q[look_bank] == look_row;
+    assign fills[w] = tail + 1'b1 == head_q[in.bank];
+    assign last[w]  = head + 1'b1 == tail_q[pop_bank_i];
+    assign rows[w]  = row_q[act_bank_i];
+    assign pops[w]  = mem_q[{pop_bank_i, head}];
+
+    always_ff @(posedge clk_i) begin
+      if (put) mem_q[{in.bank, tail}] <= {in.col, in.tag};
+      if (put) row_q[in.bank] <= in.row;
+      if (put || !ready_q) tail_q[ready_q ? in.bank : clear_q] <= ready_q ? tail + 1'b1 : '0;
+      if ((pop_i && from == 1'(w)) || !ready_q) head_q[ready_q ? pop_bank_i : clear_q] <= ready_q ? head + 1'b1 : '0;
+    end
   end
+
+  assign from = way_q[pop_bank_i];
+  assign {pop_col_o, pop_tag_o} = pops[from];
+  assign act_row_o = rows[next_way[act_bank_i]];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -203,13 +225,15 @@ module systole_hbm_queue
     end else begin
       clear_q <= clear_q + 1'b1;
       if (&clear_q) ready_q <= 1'b1;
-      if (pop_i && from_head + 1'b1 == from_tail) some_q[from[BankBits]][pop_bank_i] <= 1'b0;
+      if (pop_i && last[from]) some_q[from][pop_bank_i] <= 1'b0;
       if (push) some_q[way][in.bank] <= 1'b1;
       if (push && !known && open_i[in.bank] && way == way_q[in.bank]) lost_q[in.bank] <= 1'b1;
       if (act_i) lost_q[act_bank_i] <= 1'b0;
       if (act_i) way_q[act_bank_i] <= next_way[act_bank_i];
     end
     if (push) write_q[way][in.bank] <= in.write;
+    if (push) full_q[way][in.bank] <= fills[way] && some_q[way][in.bank];
+    if (pop_i) full_q[from][pop_bank_i] <= 1'b0;
   end
 
   // Epochs. The next one begins when the current one's requests are done.
@@ -233,7 +257,7 @@ module systole_hbm_queue
       if (!pending_q[dir_q] && pending_q[!dir_q]) dir_q <= !dir_q;
     end
   end
-  assign any_o = in_valid_q || parked_valid_q || next_valid || pending_q != '0;
+  assign any_o = in_valid_q || parked_valid_q || first_valid || pending_q != '0;
 
   // Only what is there is served.
   always_ff @(posedge clk_i) begin

@@ -48,7 +48,7 @@ module systole_hbm_refresh
   logic [IntervalBits-1:0]    interval_q;
   logic [$clog2(IdleCycles+1)-1:0] idle_q;
   owed_t                      owed_q;
-  logic [Banks-1:0]           done_q, done_d, want_q, quiet, left;
+  logic [Banks-1:0]           done_q, done_d, want_q, quiet, quiet_q, left;
   logic [Windows-1:0][Banks-1:0] used_q;   // banks with requests in this window of columns, in the last, ...
   logic [Banks-1:0]           fresh, stale;  // used in the last few; in those before
   logic [$clog2(Window)-1:0]  window_q;
@@ -82,7 +82,7 @@ module systole_hbm_refresh
     endcase
   end
 
-  // Choice of a bank, of those that this round has not had: one that was just left, as a linear stream is long in coming back to it;
+  // Choice of a bank, from what was seen in the cycle before, of those that this round has not had: one that was just left, as a linear stream is long in coming back to it;
   // when more are owed or there is time, one without requests; when many are owed, any.
   always_comb begin
     left   = ~done_q;
@@ -93,7 +93,7 @@ module systole_hbm_refresh
     quiet  = left & ~some_i & ~fresh & stale;
     if (quiet == '0 && (late_q || early_q)) quiet = left & ~some_i;
     if (quiet == '0 && urgent_q) quiet = left;
-    choose = state_q == StRun && !ask_q && (due_q || early_q) && quiet != '0;
+    choose = state_q == StRun && !ask_q && (due_q || early_q) && quiet_q != '0;
     drop   = ask_q && !hold_q && !next_i && !ref_sb_i && (want_q & some_i) != '0;  // it has requests now: another one
     done_d = done_q | want_q;
   end
@@ -108,6 +108,7 @@ module systole_hbm_refresh
       owed_q     <= '0;
       done_q     <= '0;
       want_q     <= '0;
+      quiet_q    <= '0;
       ask_q      <= 1'b0;
       hold_q     <= 1'b0;
       {urgent_q, late_q, early_q, due_q} <= '0;
@@ -115,6 +116,7 @@ module systole_hbm_refresh
       window_q   <= '0;
     end else begin
       state_q <= state_d;
+      quiet_q <= ask_q || state_q != StRun ? '0 : quiet;
       // The scheduler takes two cycles to the command.
       wait_q <= prea_o ? Timing.trp - 16'd1 : ref_o ? Timing.trfc - 16'd4 : ref_sb_i ? Timing.trfcsb - 16'd4 :
                 wait_q == '0 ? '0 : wait_q - 1'b1;
@@ -133,7 +135,7 @@ module systole_hbm_refresh
       if (column_i && window_q == '1) used_q <= {used_q[Windows-2:0], some_i};
 
       if (choose) begin
-        want_q <= quiet & (~quiet + 1'b1);
+        want_q <= quiet_q & (~quiet_q + 1'b1);
         ask_q  <= 1'b1;
         hold_q <= urgent_q;
       end else if (drop) begin

@@ -8,7 +8,8 @@
 module systole_hbm_ctrl_props
   import systole_hbm_pkg::*;
 #(
-    parameter int unsigned Patience = 40
+    parameter bit Serve = 1'b0,  // 1: the proof of service, at the shortest times; 0: of the rules
+    parameter int unsigned Patience = 20
 ) (
     input  logic                clk_i,
     input  logic                valid_i,
@@ -21,9 +22,11 @@ module systole_hbm_ctrl_props
     output logic                stuck_o   // asked for and not served
 );
   localparam int unsigned Back = 16;  // cycles that the rules look back
-  localparam timing_t T = '{
+  localparam timing_t T = Serve ? '{
+      tcl: 3, tcwl: 2, trcdrd: 3, trcdwr: 3, trp: 3, tras: 3, trc: 6, trrd_s: 3, trrd_l: 3, tfaw: 12, tccd_s: 2, tccd_l: 2,
+      twtr_s: 2, twtr_l: 2, trtw: 3, twr: 2, trtp: 3, trfc: 4, trefi: 400, trfcsb: 5, trrefd: 3} : '{
       tcl: 3, tcwl: 2, trcdrd: 3, trcdwr: 4, trp: 3, tras: 5, trc: 8, trrd_s: 3, trrd_l: 4, tfaw: 14, tccd_s: 2, tccd_l: 3,
-      twtr_s: 2, twtr_l: 3, trtw: 4, twr: 2, trtp: 3, trfc: 6, trefi: 48, trfcsb: 9, trrefd: 4};
+      twtr_s: 2, twtr_l: 3, trtw: 4, twr: 2, trtp: 3, trfc: 4, trefi: 48, trfcsb: 9, trrefd: 4};
   localparam int unsigned WrEnd = 32'(T.tcwl) + BurstCycles;
 
   logic                rst_q, ready, rd, wr;
@@ -110,22 +113,25 @@ module systole_hbm_ctrl_props
                                          (group(col_bank_q[i], col_bank) && ago < WrEnd + 32'(T.twtr_l)))) close_o = 1'b1;
     end
     if (opens && acts >= 4) close_o = 1'b1;
-    if (!rst_q) close_o = 1'b0;
+    if (!rst_q || Serve) close_o = 1'b0;
 
     bank_opens = opens && open_q[row_bank];
-    state_o = rst_q && (bank_opens || (refs && open_q[row_bank]) || (row_cmd == RowRef && open_q != '0) || ((is_rd || is_wr) && !open_q[col_bank]));
+    state_o = rst_q && !Serve && (bank_opens || (refs && open_q[row_bank]) || (row_cmd == RowRef && open_q != '0) || ((is_rd || is_wr) && !open_q[col_bank]));
   end
 
   // Requests taken and not served, and how long none has been.
   logic [4:0]                    held_q;
   logic [$clog2(Patience+1)-1:0] wait_q;
+  logic                          up_q;  // all banks were refreshed after the reset
   initial begin
     held_q = '0;
     wait_q = '0;
+    up_q   = 1'b0;
   end
   always_ff @(posedge clk_i) begin
+    up_q   <= up_q || row_q[T.trfc-1] == RowRef;
     held_q <= !rst_q ? '0 : held_q + 5'(valid_i && ready) - 5'(rd || wr);
-    wait_q <= !rst_q || held_q == '0 || rd || wr ? '0 : 32'(wait_q) == Patience ? wait_q : wait_q + 1'b1;
+    wait_q <= !up_q || held_q == '0 || rd || wr ? '0 : 32'(wait_q) == Patience ? wait_q : wait_q + 1'b1;
   end
   assign stuck_o = 32'(wait_q) == Patience;
 endmodule
