@@ -106,6 +106,7 @@ hbm/systole_hbm_pick.sv
 hbm/systole_hbm_queue.sv
 hbm/systole_hbm_rdata.sv
 hbm/systole_hbm_refresh.sv
+hbm/systole_hbm_rmw.sv
 hbm/systole_hbm_wait.sv
 hbm/systole_hbm_wdata.sv
 host/systole_axi_hbm.sv

@@ -16,6 +16,7 @@ module systole_hbm
     parameter logic [NumRd-1:0][7:0] RdBurst = {NumRd{8'd64}},  // beats of a client's turn: its class (docs/hbm.md)
     parameter logic [NumWr-1:0][7:0] WrBurst = {NumWr{8'd64}},
     parameter timing_t Timing = HbmTiming,
+    parameter bit Ecc = 1'b0,
     localparam int unsigned D = PhyBytes * HbmPcs  // bytes of a beat
 ) (
     input  logic                               clk_i,
@@ -38,6 +39,12 @@ module systole_hbm
     output logic                               outstanding_o,  // reads not answered or writes not in the device
     output perf_t                              perf_o,
 
+    // ECC: with the response of a client, or of the scrubber and of partial writes (the last bit): a bit was corrected, or could not be.
+    output logic [NumRd:0]                     ecc_fixed_o,
+    output logic [NumRd:0]                     ecc_bad_o,
+    output logic [AddrBits-1:0]                ecc_addr_o,
+    input  logic [31:0]                        scrub_i,        // cycles from a beat to the next, 0: none
+
     // PHY, a pseudo-channel each.
     output row_cmd_e [HbmPcs-1:0]              row_cmd_o,
     output logic [HbmPcs-1:0][BankBits-1:0]    row_bank_o,
@@ -46,13 +53,15 @@ module systole_hbm
     output logic [HbmPcs-1:0][BankBits-1:0]    col_bank_o,
     output logic [HbmPcs-1:0][ColBits-1:0]     col_addr_o,
     output logic [HbmPcs-1:0][PhyBytes*8-1:0]  wdata_o,
-    output logic [HbmPcs-1:0][PhyBytes-1:0]    wmask_o,
+    output logic [HbmPcs-1:0][PhyBytes-1:0]    wmask_o,      // with ECC: 8 check bits each 64 bits
     input  logic [HbmPcs-1:0][PhyBytes*8-1:0]  rdata_i,
+    input  logic [HbmPcs-1:0][PhyBytes-1:0]    rcheck_i,     // with ECC
     input  logic [HbmPcs-1:0]                  rdata_valid_i
 );
   localparam int unsigned Lanes = HbmPcs / 2;
   localparam int unsigned BeatShift = $clog2(D);
-  localparam int unsigned RdBits = NumRd > 1 ? $clog2(NumRd) : 1;
+  localparam int unsigned RdBits = $clog2(NumRd + 1);  // one more for systole_hbm_rmw
+  localparam int unsigned ArbBits = NumRd > 1 ? $clog2(NumRd) : 1;
   localparam int unsigned WrBits = NumWr > 1 ? $clog2(NumWr) : 1;
   localparam int unsigned QueueDepth = 16;  // requests of a controller to a row
   localparam int unsigned Slots = 128;  // reads accepted and not answered, and beats of write data, a group
@@ -65,11 +74,16 @@ module systole_hbm
   localparam int unsigned OrderDepth = 2 * Slots;
   typedef logic [BeatBits-1:0] beat_t;
 
+  // Beats that are read, changed and written back.
+  logic                rmw_idle, rmw_busy, rmw_take, rmw_rd, rmw_wr, rmw_rsp;
+  beat_t               rmw_beat;
+  logic [D*8-1:0]      rmw_data;
+
   // Arbitration, reads and writes apart.
   logic [NumRd-1:0]  rd_req;
   logic [NumWr-1:0]  wr_req;
   logic              rd_any, rd_take, wr_any, wr_accept;
-  logic [RdBits-1:0] rd_idx;
+  logic [ArbBits-1:0] rd_idx;
   logic [WrBits-1:0] wr_idx;
   beat_t             wr_beats[NumWr];
   loc_t              wr_locs[NumWr], wr_loc;
@@ -77,8 +91,8 @@ module systole_hbm
   logic [NumRd-1:0] rd_hold;
   logic [NumWr-1:0] wr_hold;
   systole_prim_hold #(.Streams(NumRd + NumWr)) u_hold (.clk_i, .hold_o({wr_hold, rd_hold}));
-  assign rd_req = rd_valid_i & ~rd_hold;
-  assign wr_req = wr_valid_i & ~wr_hold;
+  assign rd_req = rmw_busy || rmw_rd ? '0 : rd_valid_i & ~rd_hold;
+  assign wr_req = rmw_busy ? '0 : wr_valid_i & ~wr_hold;
 
   systole_hbm_arb #(.N(NumRd), .Burst(RdBurst)) u_rd_arb (
       .clk_i, .rst_ni, .req_i(rd_req), .any_o(rd_any), .idx_o(rd_idx), .accept_i(rd_any && rd_take)
@@ -94,7 +108,19 @@ module systole_hbm
       wr_beats[i] = wr_addr_i[i][BeatShift+:BeatBits];
       wr_locs[i]  = locate(wr_beats[i]);
     end
-    wr_loc = wr_locs[wr_idx];
+    wr_loc = rmw_wr ? locate(rmw_beat) : wr_locs[wr_idx];
+  end
+
+  // With ECC a write of some bytes of a burst, but not all, goes another way.
+  logic [D-1:0] wr_mask;
+  logic         partial, wr_put;
+  assign wr_mask = rmw_wr ? '1 : wr_mask_i[wr_idx];
+  always_comb begin
+    partial = 1'b0;
+    for (int unsigned l = 0; l < HbmPcs / 2; l++) begin
+      partial |= wr_mask_i[wr_idx][l*BurstBytes+:BurstBytes] != '0 && wr_mask_i[wr_idx][l*BurstBytes+:BurstBytes] != '1;
+    end
+    if (!Ecc) partial = 1'b0;
   end
 
   always_comb begin
@@ -112,7 +138,8 @@ module systole_hbm
 
   systole_skid #(.Width(RdBits + BeatBits)) u_new (
       .clk_i, .rst_ni,
-      .valid_i(rd_any), .ready_o(rd_take), .data_i({rd_idx, rd_addr_i[rd_idx][BeatShift+:BeatBits]}),
+      .valid_i(rd_any || rmw_rd), .ready_o(rd_take),
+      .data_i(rmw_rd ? {RdBits'(NumRd), rmw_beat} : {RdBits'(rd_idx), rd_addr_i[rd_idx][BeatShift+:BeatBits]}),
       .valid_o(new_valid), .ready_i(new_take), .data_o({new_idx, new_beat})
   );
 
@@ -181,14 +208,16 @@ module systole_hbm
   end
 
   logic order_ready;
-  assign wr_accept = wr_any && wr_room[wr_loc.group] && buf_count_q != (BufBits + 1)'(BufDepth);
+  assign wr_put    = (rmw_wr || (wr_any && !partial)) && wr_room[wr_loc.group] && buf_count_q != (BufBits + 1)'(BufDepth);
+  assign rmw_take  = wr_any && partial && rmw_idle;
+  assign wr_accept = rmw_take || (wr_put && !rmw_wr);
   assign rd_accept = read_valid_q && dir_q == DirRead && !hazard_q && order_ready && rd_room[rd_loc.group] && ctrl_ready[rd_loc.group];
   assign buf_pop   = buf_any && dir_q == DirWrite && ctrl_ready[buf_loc.group];
   assign push      = rd_accept || buf_pop;
 
   always_ff @(posedge clk_i) begin
-    if (wr_accept) begin
-      buf_q[buf_wr_ptr_q]     <= wr_beats[wr_idx];
+    if (wr_put) begin
+      buf_q[buf_wr_ptr_q]     <= rmw_wr ? rmw_beat : wr_beats[wr_idx];
       buf_mem_q[buf_wr_ptr_q] <= {wr_tag[wr_loc.group], wr_loc};
     end
   end
@@ -207,7 +236,7 @@ module systole_hbm
       held_off_q <= wr_any && !wr_accept;
       if (dir_d != dir_q) run_q <= '0;
       else if (push && !batch_done) run_q <= run_q + 1'b1;
-      if (wr_accept) begin
+      if (wr_put) begin
         buf_valid_q[buf_wr_ptr_q] <= 1'b1;
         buf_wr_ptr_q <= buf_wr_ptr_q + 1'b1;
       end
@@ -215,38 +244,70 @@ module systole_hbm
         buf_valid_q[buf_rd_ptr_q] <= 1'b0;
         buf_rd_ptr_q <= buf_rd_ptr_q + 1'b1;
       end
-      buf_count_q <= buf_count_q + (BufBits + 1)'(wr_accept) - (BufBits + 1)'(buf_pop);
+      buf_count_q <= buf_count_q + (BufBits + 1)'(wr_put) - (BufBits + 1)'(buf_pop);
     end
   end
 
   // Responses leave in the order in which the reads were accepted; whose is next stands in registers.
-  logic              kept_valid, kept_ready, kept_group;
-  logic [RdBits-1:0] kept_client;
+  localparam int unsigned OrderBits = RdBits + 1 + (Ecc ? BeatBits : 0);
+  logic              kept_valid, kept_ready;
+  logic [OrderBits-1:0] order;
+  logic [OrderBits-1:0] kept;
   logic              order_valid, order_group, rsp_pop, rsp_group_q;
-  logic [RdBits-1:0] order_client;
+  logic [RdBits-1:0] order_client, rsp_client_q;
+  // verilator lint_off UNUSEDSIGNAL
+  beat_t             order_beat, rsp_beat_q;  // ECC's
+  // verilator lint_on UNUSEDSIGNAL
+  logic              rsp_q;
+  logic [1:0]        rsp_fixed, rsp_bad;
   logic [$clog2(OrderDepth+1)-1:0] order_count;
   logic [1:0]        rsp_valid;
   logic [D*8-1:0]    rsp_data[2];
 
-  systole_fifo #(.Width(RdBits + 1), .Depth(OrderDepth)) u_order (
+  systole_fifo #(.Width(OrderBits), .Depth(OrderDepth)) u_order (
       .clk_i, .rst_ni,
-      .valid_i(rd_accept), .ready_o(order_ready), .data_i({rd_loc.group, read_idx_q}),
-      .valid_o(kept_valid), .ready_i(kept_ready), .data_o({kept_group, kept_client}),
+      .valid_i(rd_accept), .ready_o(order_ready), .data_i(OrderBits'({read_beat_q, rd_loc.group, read_idx_q})),
+      .valid_o(kept_valid), .ready_i(kept_ready), .data_o(kept),
       .count_o(order_count)
   );
-  systole_skid #(.Width(RdBits + 1)) u_next (
+  systole_skid #(.Width(OrderBits)) u_next (
       .clk_i, .rst_ni,
-      .valid_i(kept_valid), .ready_o(kept_ready), .data_i({kept_group, kept_client}),
-      .valid_o(order_valid), .ready_i(rsp_pop), .data_o({order_group, order_client})
+      .valid_i(kept_valid), .ready_o(kept_ready), .data_i(kept),
+      .valid_o(order_valid), .ready_i(rsp_pop), .data_o(order)
   );
+  assign {order_beat, order_group, order_client} = (BeatBits + RdBits + 1)'(order);
 
   assign rsp_pop = order_valid && rsp_valid[order_group];
   assign rd_rsp_data_o = rsp_data[rsp_group_q];
 
   always_ff @(posedge clk_i) begin
-    rsp_group_q <= order_group;
+    rsp_group_q  <= order_group;
+    rsp_client_q <= order_client;
+    rsp_beat_q   <= order_beat;
+    rsp_q        <= rst_ni && rsp_pop;
     rd_rsp_valid_o <= '0;
-    if (rst_ni && rsp_pop) rd_rsp_valid_o[order_client] <= 1'b1;
+    if (rst_ni && rsp_pop && order_client != RdBits'(NumRd)) rd_rsp_valid_o[ArbBits'(order_client)] <= 1'b1;
+  end
+  assign rmw_rsp = rsp_q && rsp_client_q == RdBits'(NumRd);
+
+  if (Ecc) begin : gen_ecc
+    systole_hbm_rmw #(.D(D)) u_rmw (
+        .clk_i, .rst_ni,
+        .take_i(rmw_take), .beat_i(wr_beats[wr_idx]), .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
+        .idle_o(rmw_idle), .busy_o(rmw_busy), .rd_valid_o(rmw_rd), .rd_ready_i(rd_take), .beat_o(rmw_beat),
+        .rsp_valid_i(rmw_rsp), .rsp_data_i(rd_rsp_data_o), .rsp_fixed_i(rsp_fixed[rsp_group_q]), .rsp_bad_i(rsp_bad[rsp_group_q]),
+        .wr_valid_o(rmw_wr), .wr_ready_i(wr_put), .wr_data_o(rmw_data), .scrub_i, .quiet_i(rd_valid_i == '0)
+    );
+    always_ff @(posedge clk_i) begin
+      ecc_fixed_o <= rst_ni && rsp_q && rsp_fixed[rsp_group_q] ? (NumRd + 1)'(1) << rsp_client_q : '0;
+      ecc_bad_o   <= rst_ni && rsp_q && rsp_bad[rsp_group_q] ? (NumRd + 1)'(1) << rsp_client_q : '0;
+      ecc_addr_o  <= AddrBits'(rsp_beat_q) << BeatShift;
+    end
+  end else begin : gen_no_ecc
+    assign {rmw_idle, rmw_busy, rmw_rd, rmw_wr, rmw_beat, rmw_data} = '0;
+    assign {ecc_fixed_o, ecc_bad_o, ecc_addr_o} = '0;
+    logic unused;
+    assign unused = &{1'b0, scrub_i, rmw_rsp, rmw_take, rsp_fixed, rsp_bad};
   end
 
   // The groups: a controller each, whose commands all pseudo-channels of the group get.
@@ -260,6 +321,7 @@ module systole_hbm
     logic [ColBits-1:0]  col_addr;
     logic [TagBits-1:0]  tag;
     loc_t                loc;
+    logic [Lanes-1:0]    on;
 
     assign loc = dir_q == DirWrite ? buf_loc : rd_loc;
 
@@ -273,33 +335,34 @@ module systole_hbm
         .col_cmd_o(col_cmd), .col_bank_o(col_bank), .col_addr_o(col_addr)
     );
 
-    systole_hbm_wdata #(.Lanes(Lanes), .Depth(Slots), .Timing(Timing)) u_wdata (
+    systole_hbm_wdata #(.Lanes(Lanes), .Depth(Slots), .Timing(Timing), .Ecc(Ecc)) u_wdata (
         .clk_i, .rst_ni,
-        .push_i(wr_accept && wr_loc.group == 1'(g)), .room_o(wr_room[g]), .tag_o(wr_tag[g]),
-        .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
-        .wr_issue_i(wr_issue[g]), .wr_tag_i(tag), .busy_o(wr_busy[g]),
+        .push_i(wr_put && wr_loc.group == 1'(g)), .room_o(wr_room[g]), .tag_o(wr_tag[g]),
+        .data_i(rmw_wr ? rmw_data : wr_data_i[wr_idx]), .mask_i(wr_mask),
+        .wr_issue_i(wr_issue[g]), .wr_tag_i(tag), .busy_o(wr_busy[g]), .on_o(on),
         .wdata_o(wdata_o[g*Lanes+:Lanes]), .wmask_o(wmask_o[g*Lanes+:Lanes])
     );
 
-    systole_hbm_rdata #(.Lanes(Lanes), .Depth(Slots), .Timing(Timing)) u_rdata (
+    systole_hbm_rdata #(.Lanes(Lanes), .Depth(Slots), .Timing(Timing), .Ecc(Ecc)) u_rdata (
         .clk_i, .rst_ni,
         .take_i(rd_accept && rd_loc.group == 1'(g)), .room_o(rd_room[g]), .tag_o(rd_tag[g]),
         .rd_issue_i(rd_issue[g]), .rd_tag_i(tag),
-        .rdata_i(rdata_i[g*Lanes+:Lanes]), .rdata_valid_i(rdata_valid_i[g*Lanes+:Lanes]),
-        .valid_o(rsp_valid[g]), .pop_i(rsp_pop && order_group == 1'(g)), .data_o(rsp_data[g])
+        .rdata_i(rdata_i[g*Lanes+:Lanes]), .rcheck_i(rcheck_i[g*Lanes+:Lanes]), .rdata_valid_i(rdata_valid_i[g*Lanes+:Lanes]),
+        .valid_o(rsp_valid[g]), .pop_i(rsp_pop && order_group == 1'(g)), .data_o(rsp_data[g]),
+        .fixed_o(rsp_fixed[g]), .bad_o(rsp_bad[g])
     );
 
     for (genvar l = 0; l < Lanes; l++) begin : gen_lane
       assign row_cmd_o[g*Lanes+l]  = row_cmd;
       assign row_bank_o[g*Lanes+l] = row_bank;
       assign row_addr_o[g*Lanes+l] = row_addr;
-      assign col_cmd_o[g*Lanes+l]  = col_cmd;
+      assign col_cmd_o[g*Lanes+l]  = col_cmd == ColWr && !on[l] ? ColNop : col_cmd;
       assign col_bank_o[g*Lanes+l] = col_bank;
       assign col_addr_o[g*Lanes+l] = col_addr;
     end
   end
 
-  assign outstanding_o = reads || order_count != '0 || order_valid || rd_rsp_valid_o != '0 || wr_busy != '0;
+  assign outstanding_o = reads || rmw_busy || rmw_rsp || order_count != '0 || order_valid || rd_rsp_valid_o != '0 || wr_busy != '0;
 
   always_ff @(posedge clk_i) begin
     perf_o.rd_beat    <= rsp_pop;

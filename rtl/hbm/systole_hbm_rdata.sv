@@ -11,6 +11,7 @@ module systole_hbm_rdata
     parameter int unsigned Lanes = 1,  // pseudo-channels of the group
     parameter int unsigned Depth = 64,  // beats, a power of two
     parameter timing_t Timing = HbmTiming,
+    parameter bit Ecc = 1'b0,
     localparam int unsigned TagBits = $clog2(Depth),
     localparam int unsigned BeatBytes = BurstBytes * Lanes
 ) (
@@ -23,19 +24,29 @@ module systole_hbm_rdata
     input  logic                             rd_issue_i,  // RD is on the PHY in the next cycle
     input  logic [TagBits-1:0]               rd_tag_i,
     input  logic [Lanes-1:0][PhyBytes*8-1:0] rdata_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic [Lanes-1:0][PhyBytes-1:0]   rcheck_i,
+    // verilator lint_on UNUSEDSIGNAL
     input  logic [Lanes-1:0]                 rdata_valid_i,
 
     output logic                             valid_o,     // the next beat is complete
     input  logic                             pop_i,
-    output logic [BeatBytes*8-1:0]           data_o
+    output logic [BeatBytes*8-1:0]           data_o,
+    output logic                             fixed_o,     // with data_o: ECC corrected a bit of a word, or several
+    output logic                             bad_o        // ... found what it cannot correct
 );
   localparam int unsigned Cl = 32'(Timing.tcl);
   localparam int unsigned Flight = 1 << $clog2(Cl + BurstCycles);  // RD between their issue and their data
 
-  (* ram_style = "block" *) logic [BeatBytes*8-1:0] mem_q[Depth];
+  localparam int unsigned WordBits = 64;  // that check bits cover
+  localparam int unsigned Words = PhyBytes * 8 / WordBits;
+
+  (* ram_style = "block" *) logic [BeatBytes*8+1:0] mem_q[Depth];
   (* ram_style = "distributed" *) logic [TagBits-1:0] flight_q[Flight];
   logic [BeatBytes*8-1:0]           beat;
-  logic [Lanes-1:0][PhyBytes*8-1:0] first_q;
+  logic [Lanes-1:0][PhyBytes*8-1:0] first_q, half;  // half: of a burst, corrected
+  logic [Lanes-1:0][Words-1:0]      word_fixed, word_bad;
+  logic                             half_fixed, half_bad, fixed_q, bad_q;
   logic [TagBits:0]                 take_ptr_q, pop_ptr_q;
   logic [$clog2(Flight):0]          issue_ptr_q, data_ptr_q;
   logic [TagBits-1:0]               tag;
@@ -54,14 +65,33 @@ module systole_hbm_rdata
   always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
       beat[l*BurstBytes*8+:PhyBytes*8]            = first_q[l];
-      beat[(l*BurstBytes+PhyBytes)*8+:PhyBytes*8] = rdata_i[l];
+      beat[(l*BurstBytes+PhyBytes)*8+:PhyBytes*8] = half[l];
     end
   end
 
+  if (Ecc) begin : gen_ecc
+    for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+      for (genvar w = 0; w < Words; w++) begin : gen_word
+        // verilator lint_off PINCONNECTEMPTY
+        systole_secded u_secded (
+            .valid_i(data), .data_i(rdata_i[l][w*WordBits+:WordBits]), .check_i(rcheck_i[l][w*8+:8]), .code_o(),
+            .data_o(half[l][w*WordBits+:WordBits]), .fixed_o(word_fixed[l][w]), .bad_o(word_bad[l][w])
+        );
+        // verilator lint_on PINCONNECTEMPTY
+      end
+    end
+  end else begin : gen_no_ecc
+    assign half       = rdata_i;
+    assign word_fixed = '0;
+    assign word_bad   = '0;
+  end
+  assign half_fixed = word_fixed != '0;
+  assign half_bad   = word_bad != '0;
+
   always_ff @(posedge clk_i) begin
-    if (data && !second_q) first_q <= rdata_i;
-    if (last) mem_q[tag] <= beat;
-    if (pop_i) data_o <= mem_q[pop_ptr_q[TagBits-1:0]];
+    if (data && !second_q) {fixed_q, bad_q, first_q} <= {half_fixed, half_bad, half};
+    if (last) mem_q[tag] <= {fixed_q || half_fixed, bad_q || half_bad, beat};
+    if (pop_i) {fixed_o, bad_o, data_o} <= mem_q[pop_ptr_q[TagBits-1:0]];
     if (rd_issue_i) flight_q[issue_ptr_q[$clog2(Flight)-1:0]] <= rd_tag_i;
   end
 

@@ -11,6 +11,7 @@ module systole_hbm_wdata
     parameter int unsigned Lanes = 1,  // pseudo-channels of the group
     parameter int unsigned Depth = 64,  // beats, a power of two
     parameter timing_t Timing = HbmTiming,
+    parameter bit Ecc = 1'b0,
     localparam int unsigned TagBits = $clog2(Depth),
     localparam int unsigned BeatBytes = BurstBytes * Lanes
 ) (
@@ -26,71 +27,121 @@ module systole_hbm_wdata
     input  logic                              wr_issue_i,  // WR is on the PHY in the next cycle
     input  logic [TagBits-1:0]                wr_tag_i,
     output logic                              busy_o,      // beats are held or on their way
+    output logic [Lanes-1:0]                  on_o,        // with WR: pseudo-channels that get it
     output logic [Lanes-1:0][PhyBytes*8-1:0]  wdata_o,
-    output logic [Lanes-1:0][PhyBytes-1:0]    wmask_o
+    output logic [Lanes-1:0][PhyBytes-1:0]    wmask_o      // with ECC: check bits
 );
   localparam int unsigned Cwl = 32'(Timing.tcwl);
 
   (* ram_style = "block" *) logic [BeatBytes*8-1:0] data_mem_q[Depth];
-  (* ram_style = "block" *) logic [BeatBytes-1:0]   mask_mem_q[Depth];
   logic [BeatBytes*8-1:0] data_q;
-  logic [BeatBytes-1:0]   mask_q;
   logic [TagBits:0]       count_q, fresh_q;  // beats held; tags given out for the first time
   logic [Cwl:0]           since_q;  // bit i: a WR was issued i + 1 cycles ago
   logic [TagBits-1:0]     tag_q[Cwl-1];  // theirs
   logic [TagBits-1:0]     load_tag, used_tag;
-  logic                   load, used, unused_valid, unused_ready;
+  logic                   load, live, clear, used, unused_valid, unused_ready;  // live: load is of a beat from after the reset
+  // clear: none of those on their way is from before it
   logic [$clog2(Depth+1)-1:0] unused_count;
 
   // Tags come back in any order, and are given out again when all have been used.
   assign used   = fresh_q[TagBits];
   assign tag_o  = used ? used_tag : fresh_q[TagBits-1:0];
-  assign room_o = count_q != (TagBits + 1)'(Depth);
+  assign room_o = count_q != (TagBits + 1)'(Depth) && clear;
   assign busy_o = count_q != '0 || since_q != '0;
   assign load   = since_q[Cwl-2];
   assign load_tag = tag_q[Cwl-2];
 
   systole_fifo #(.Width(TagBits), .Depth(Depth)) u_used (
       .clk_i, .rst_ni,
-      .valid_i(load), .ready_o(unused_ready), .data_i(load_tag),
+      .valid_i(live), .ready_o(unused_ready), .data_i(load_tag),
       .valid_o(unused_valid), .ready_i(push_i && used), .data_o(used_tag),
       .count_o(unused_count)
   );
 
   always_ff @(posedge clk_i) begin
-    if (push_i) begin
-      data_mem_q[tag_o] <= data_i;
-      mask_mem_q[tag_o] <= mask_i;
-    end
-    if (load) begin
-      data_q <= data_mem_q[load_tag];
-      mask_q <= mask_mem_q[load_tag];
-    end
+    if (push_i) data_mem_q[tag_o] <= data_i;
+    if (load) data_q <= data_mem_q[load_tag];
   end
 
-  // A reset between WR and its data must not write stale bytes: the mask is cleared.
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) wmask_o <= '0;
+  // The halves of a burst, and what goes with them: bytes that are written, or check bits. With ECC a mask is all or nothing for each
+  // pseudo-channel, and those with nothing get no WR.
+  logic                             first, second;
+  logic [Lanes-1:0][PhyBytes*8-1:0] half;
+  logic [Lanes-1:0][PhyBytes-1:0]   half_mask;
+  assign first  = since_q[Cwl-1];
+  assign second = !first && since_q[Cwl];
+  always_comb begin
     for (int unsigned l = 0; l < Lanes; l++) begin
-      if (rst_ni && since_q[Cwl-1]) begin
-        wdata_o[l] <= data_q[l*BurstBytes*8+:PhyBytes*8];
-        wmask_o[l] <= mask_q[l*BurstBytes+:PhyBytes];
-      end else if (rst_ni && since_q[Cwl]) begin
-        wdata_o[l] <= data_q[(l*BurstBytes+PhyBytes)*8+:PhyBytes*8];
-        wmask_o[l] <= mask_q[l*BurstBytes+PhyBytes+:PhyBytes];
+      half[l] = first ? data_q[l*BurstBytes*8+:PhyBytes*8] : data_q[(l*BurstBytes+PhyBytes)*8+:PhyBytes*8];
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (first || second) wdata_o <= half;
+  end
+
+  if (Ecc) begin : gen_ecc
+    localparam int unsigned WordBits = 64;
+    (* ram_style = "distributed" *) logic [Lanes-1:0] on_mem_q[Depth];
+    logic [Lanes-1:0] on;
+    for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+      assign on[l] = mask_i[l*BurstBytes];
+      for (genvar w = 0; w < PhyBytes * 8 / WordBits; w++) begin : gen_word
+        // verilator lint_off PINCONNECTEMPTY
+        systole_secded u_secded (
+            .valid_i(first || second), .data_i(half[l][w*WordBits+:WordBits]), .check_i('0), .code_o(half_mask[l][w*8+:8]),
+            .data_o(), .fixed_o(), .bad_o()
+        );
+        // verilator lint_on PINCONNECTEMPTY
       end
     end
+    always_ff @(posedge clk_i) begin
+      if (push_i) on_mem_q[tag_o] <= on;
+      on_o <= on_mem_q[wr_tag_i];
+      if (first || second) wmask_o <= half_mask;
+    end
+
+    // Nothing keeps a device from taking what comes after WR, so a reset lets data go on, and none come in while they do.
+    logic [Cwl:0] live_q;
+    always_ff @(posedge clk_i) begin
+      live_q  <= rst_ni ? {live_q[Cwl-1:0], wr_issue_i} : '0;
+      since_q <= {since_q[Cwl-1:0], rst_ni && wr_issue_i};
+    end
+    assign live = live_q[Cwl-2];
+    assign clear = (since_q & ~live_q) == '0;
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) a_mask : assert (!push_i || mask_i == whole(on));
+    end
+    function automatic logic [BeatBytes-1:0] whole(logic [Lanes-1:0] lanes);
+      for (int unsigned i = 0; i < Lanes; i++) whole[i*BurstBytes+:BurstBytes] = {BurstBytes{lanes[i]}};
+    endfunction
+  end else begin : gen_mask
+    (* ram_style = "block" *) logic [BeatBytes-1:0] mask_mem_q[Depth];
+    logic [BeatBytes-1:0] mask_q;
+    always_comb begin
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        half_mask[l] = first ? mask_q[l*BurstBytes+:PhyBytes] : mask_q[l*BurstBytes+PhyBytes+:PhyBytes];
+      end
+    end
+    // A reset between WR and its data must not write stale bytes: the mask is cleared.
+    always_ff @(posedge clk_i) begin
+      if (push_i) mask_mem_q[tag_o] <= mask_i;
+      if (load) mask_q <= mask_mem_q[load_tag];
+      if (!rst_ni) wmask_o <= '0;
+      else if (first || second) wmask_o <= half_mask;
+      since_q <= rst_ni ? {since_q[Cwl-1:0], wr_issue_i} : '0;
+    end
+    assign on_o  = '1;
+    assign live  = load;
+    assign clear = 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       count_q <= '0;
       fresh_q <= '0;
-      since_q <= '0;
     end else begin
-      count_q <= count_q + (TagBits + 1)'(push_i) - (TagBits + 1)'(load);
+      count_q <= count_q + (TagBits + 1)'(push_i) - (TagBits + 1)'(live);
       if (push_i && !used) fresh_q <= fresh_q + 1'b1;
-      since_q <= {since_q[Cwl-1:0], wr_issue_i};
     end
     tag_q[0] <= wr_tag_i;
     for (int unsigned i = 1; i < Cwl - 1; i++) tag_q[i] <= tag_q[i-1];
@@ -102,7 +153,7 @@ module systole_hbm_wdata
     if (rst_ni) begin
       a_room : assert (!push_i || room_o);
       a_tag : assert (!(push_i && used) || unused_valid);
-      a_data : assert (!load || (count_q != '0 && unused_ready));
+      a_data : assert (!live || (count_q != '0 && unused_ready));
       a_burst : assert (!(wr_issue_i && since_q[0]));
     end
   end

@@ -195,9 +195,13 @@ module systole_top
       .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_addr_i(wr_addr),
       .wr_data_i(wr_data), .wr_mask_i(wr_mask),
       .outstanding_o(mem_rsp.outstanding), .perf_o(mem_rsp.perf),
+      // verilator lint_off PINCONNECTEMPTY
+      .ecc_fixed_o(), .ecc_bad_o(), .ecc_addr_o(),
+      // verilator lint_on PINCONNECTEMPTY
+      .scrub_i('0),
       .row_cmd_o(phy_row_cmd_o), .row_bank_o(phy_row_bank_o), .row_addr_o(phy_row_addr_o),
       .col_cmd_o(phy_col_cmd_o), .col_bank_o(phy_col_bank_o), .col_addr_o(phy_col_addr_o),
-      .wdata_o(phy_wdata_o), .wmask_o(phy_wmask_o), .rdata_i(phy_rdata_i), .rdata_valid_i(phy_rdata_valid_i)
+      .wdata_o(phy_wdata_o), .wmask_o(phy_wmask_o), .rdata_i(phy_rdata_i), .rcheck_i('0), .rdata_valid_i(phy_rdata_valid_i)
   );
 
   // A PHY has no errors.

@@ -39,6 +39,7 @@ struct Traffic {
   double rate = 1.0;     // probability that an idle client asks in a cycle
   int window = 128;      // reads: beats in flight
   double partial = 0.0;  // writes: probability of a random mask
+  double bursts = 0.0;   // of a mask that has all or nothing of a burst
 };
 
 struct Result {
@@ -52,18 +53,20 @@ template <typename Model>
 class Bench {
  public:
   Bench(int pcs, uint64_t seed, Timing checked = {},
-        int refresh_postpone = kRefreshPostpone)
+        int refresh_postpone = kRefreshPostpone, bool ecc = false)
       : beat_bytes_(BeatBytes(pcs)), random_(seed) {
     Device::Options options;
     options.pcs = pcs;
     options.seed = seed;
     options.timing = checked;
     options.refresh_postpone = refresh_postpone;
+    options.ecc = ecc;
     device_ = Device::Create(options).value();
     context_.fatalOnError(false);  // a failed assertion is one of errors()
     context_.randReset(2);
     context_.randSeed(static_cast<int>(seed));
     model_ = std::make_unique<Model>(&context_);
+    model_->scrub_i = 0;
     model_->clk_i = 0;  // the first rising edge is one in reset
     model_->eval();
     Reset(20);
@@ -82,6 +85,10 @@ class Bench {
     return static_cast<double>(refreshing_) / (cycle_ * device_->pcs());
   }
   std::mt19937_64& random() { return random_; }
+  // ECC, of reader `i`, or of the scrubber and of partial writes (kReaders):
+  // beats that were corrected, addresses of those that could not be.
+  int64_t fixed(int i) const { return fixed_[i]; }
+  const std::vector<uint64_t>& bad(int i) const { return bad_[i]; }
   // Cycles from asking to acceptance or from acceptance to the answer.
   int64_t longest_wait() const { return longest_wait_; }
   // What `other` had been granted when reader `done` had its last grant.
@@ -136,7 +143,8 @@ class Bench {
           writers[i].asking = true;
           writers[i].since = cycle_;
           writers[i].beat = writes[i].beat(writers[i].asked++);
-          MakeWrite(i, Chance(unit, writes[i].partial), &writers[i]);
+          MakeWrite(i, Chance(unit, writes[i].partial),
+                    Chance(unit, writes[i].bursts), &writers[i]);
         }
         SetBit(&model_->wr_valid_i, i, writers[i].asking);
       }
@@ -284,7 +292,7 @@ class Bench {
     }
     return data;
   }
-  void MakeWrite(int i, bool partial, Writer* writer) {
+  void MakeWrite(int i, bool partial, bool bursts, Writer* writer) {
     Reference(writer->beat);  // before the device changes
     writer->data.resize(beat_bytes_);
     writer->mask.resize(beat_bytes_);
@@ -294,6 +302,8 @@ class Bench {
     for (int b = 0; b < beat_bytes_; ++b) {
       if (b % 8 == 0) word = random_();
       if (partial && b % 64 == 0) mask = random_();
+      if (bursts && b % kBurstBytes == 0)
+        mask = random_() % 2 ? 0 : ~uint64_t{0};
       writer->data[b] = port[b] = static_cast<uint8_t>(word >> b % 8 * 8);
       writer->mask[b] = mask >> b % 64 & 1;
       SetMask(model_->wr_mask_i, i * beat_bytes_ + b, writer->mask[b]);
@@ -310,7 +320,7 @@ class Bench {
     TickPhy(device_.get(), model_->row_cmd_o, model_->row_bank_o,
             model_->row_addr_o, model_->col_cmd_o, model_->col_bank_o,
             model_->col_addr_o, model_->wdata_o, model_->wmask_o,
-            &model_->rdata_i, &model_->rdata_valid_i);
+            &model_->rdata_i, &model_->rdata_valid_i, &model_->rcheck_i);
     ++cycle_;
     if (context_.gotError()) {
       Error("an assertion of the design failed");
@@ -329,6 +339,10 @@ class Bench {
     columns_ += model_->perf_o >> 16 & 0xFF;
     perf_write_beats_ += model_->perf_o >> 24 & 1;
     perf_read_beats_ += model_->perf_o >> 25 & 1;
+    for (int i = 0; i <= kReaders; ++i) {
+      fixed_[i] += model_->ecc_fixed_o >> i & 1;
+      if (model_->ecc_bad_o >> i & 1) bad_[i].push_back(model_->ecc_addr_o);
+    }
     if (model_->rd_rsp_valid_o == 0) return;
     if (model_->rd_rsp_valid_o & (model_->rd_rsp_valid_o - 1))
       Error("two clients answered at once");
@@ -367,6 +381,8 @@ class Bench {
   std::vector<std::string> errors_;
   int64_t cycle_ = 0, columns_ = 0, activates_ = 0, refreshing_ = 0,
           perf_read_beats_ = 0, perf_write_beats_ = 0, longest_wait_ = 0;
+  std::array<int64_t, kReaders + 1> fixed_{};
+  std::array<std::vector<uint64_t>, kReaders + 1> bad_;
   std::array<int64_t, kReaders> accepted_{};
   std::array<std::array<int64_t, kReaders>, kReaders> when_done_{};
 };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "verif/hbm_model/secded.h"
 
 namespace systole::hbm {
 namespace {
@@ -112,9 +113,13 @@ void Device::ColumnCommand(int pc, int64_t now, const PhyIn& in) {
     Place place{pc, in.col_bank, bank.row, static_cast<uint32_t>(col)};
     if (!bank.open || bank.page == nullptr) {
       Unwritten(place, burst.data.data());
+      for (int i = 0; options_.ecc && i < kBurstBytes / 8; ++i)
+        burst.check[i] = SecdedCheck(&burst.data[i * 8]);
     } else {
       std::memcpy(burst.data.data(), &bank.page->data[col * kBurstBytes],
                   kBurstBytes);
+      std::memcpy(burst.check.data(), &bank.page->check[col * kBurstBytes / 8],
+                  kBurstBytes / 8);
     }
     if (bank.open && (bank.page == nullptr || bank.page->written[col] != ~0u)) {
       ++unwritten_read_count_;
@@ -126,7 +131,7 @@ void Device::ColumnCommand(int pc, int64_t now, const PhyIn& in) {
     bank.open = false;
 }
 
-void Device::TakeData(Channel* c, int64_t now, const PhyIn& in) {
+void Device::TakeData(Channel* c, int64_t now, const PhyIn& in) const {
   while (c->write_head != c->write_tail) {
     Burst& burst = c->writes[c->write_head % kInFlight];
     int64_t half = now - burst.cycle;
@@ -136,15 +141,21 @@ void Device::TakeData(Channel* c, int64_t now, const PhyIn& in) {
         int offset = static_cast<int>(half) * kPhyBytes;
         uint8_t* to = &burst.page->data[burst.col * kBurstBytes + offset];
         const uint8_t* from = static_cast<const uint8_t*>(in.wdata);
-        if (in.wmask == 0xFFFF) {
+        const uint16_t mask = options_.ecc ? 0xFFFF : in.wmask;
+        if (options_.ecc) {
+          uint8_t* check =
+              &burst.page->check[(burst.col * kBurstBytes + offset) / 8];
+          check[0] = static_cast<uint8_t>(in.wmask);
+          check[1] = static_cast<uint8_t>(in.wmask >> 8);
+        }
+        if (mask == 0xFFFF) {
           std::memcpy(to, from, kPhyBytes);
         } else {
           for (int i = 0; i < kPhyBytes; ++i) {
-            if (in.wmask >> i & 1) to[i] = from[i];
+            if (mask >> i & 1) to[i] = from[i];
           }
         }
-        burst.page->written[burst.col] |= static_cast<uint32_t>(in.wmask)
-                                          << offset;
+        burst.page->written[burst.col] |= static_cast<uint32_t>(mask) << offset;
       }
       if (half == kBurstCycles - 1) ++c->write_head;
       return;
@@ -153,13 +164,14 @@ void Device::TakeData(Channel* c, int64_t now, const PhyIn& in) {
   }
 }
 
-void Device::GiveData(Channel* c, int64_t now, PhyOut* out) {
+void Device::GiveData(Channel* c, int64_t now, PhyOut* out) const {
   while (c->read_head != c->read_tail) {
     Burst& burst = c->reads[c->read_head % kInFlight];
     int64_t half = now - burst.cycle;
     if (half < 0) return;
     if (half < kBurstCycles) {
       out->data = &burst.data[half * kPhyBytes];
+      if (options_.ecc) out->check = &burst.check[half * kPhyBytes / 8];
       if (half == kBurstCycles - 1) ++c->read_head;
       return;
     }
@@ -196,6 +208,7 @@ Device::Page* Device::MakePage(int pc, uint32_t bank, uint32_t row) {
     for (uint32_t col = 0; col < static_cast<uint32_t>(kCols); ++col) {
       Unwritten({pc, bank, row, col}, &page->data[col * kBurstBytes]);
     }
+    if (options_.ecc) Check(page.get(), 0, kPageBytes);
     // The backdoor may write to a row that is open.
     Bank& open = channels_[pc].banks[bank];
     if (open.open && open.row == row) open.page = page.get();
@@ -211,6 +224,28 @@ void Device::Unwritten(const Place& place, uint8_t* burst) const {
   }
 }
 
+void Device::Check(Page* page, size_t from, size_t to) {
+  for (size_t i = from / 8; i * 8 < to; ++i)
+    page->check[i] = SecdedCheck(&page->data[i * 8]);
+}
+
+absl::Status Device::Flip(uint64_t address, int bit) {
+  if (!options_.ecc)
+    return absl::FailedPreconditionError("HBM device: no ECC to flip bits for");
+  if (address >= capacity() || bit < 0 || bit > 71) {
+    return absl::OutOfRangeError(absl::StrFormat(
+        "HBM device: bit %d at 0x%X: the memory has 0x%X bytes, and bits 0 to "
+        "71 in 8 of them",
+        bit, address, capacity()));
+  }
+  const Place place = PlaceOf(address);
+  Page* page = MakePage(place.pc, place.bank, place.row);
+  const size_t word = (place.col * kBurstBytes + address % kBurstBytes) / 8;
+  uint8_t& byte = bit < 64 ? page->data[word * 8 + bit / 8] : page->check[word];
+  byte = static_cast<uint8_t>(byte ^ 1 << bit % 8);
+  return absl::OkStatus();
+}
+
 absl::Status Device::Write(uint64_t address, absl::Span<const uint8_t> bytes) {
   if (address > capacity() || bytes.size() > capacity() - address) {
     return absl::OutOfRangeError(
@@ -222,7 +257,9 @@ absl::Status Device::Write(uint64_t address, absl::Span<const uint8_t> bytes) {
     size_t offset = address % kBurstBytes;
     size_t n = std::min(bytes.size(), kBurstBytes - offset);
     Page* page = MakePage(place.pc, place.bank, place.row);
-    std::memcpy(&page->data[place.col * kBurstBytes + offset], bytes.data(), n);
+    const size_t from = place.col * kBurstBytes + offset;
+    std::memcpy(&page->data[from], bytes.data(), n);
+    if (options_.ecc) Check(page, from, from + n);
     page->written[place.col] |=
         static_cast<uint32_t>(((uint64_t{1} << n) - 1) << offset);
     address += n;

@@ -30,7 +30,8 @@
 namespace systole::hbm {
 
 // What a pseudo-channel sees in a cycle. wdata points at 16 bytes; bit i of
-// wmask enables byte i.
+// wmask enables byte i; with ECC bits 0 to 7 are the check bits of the first
+// 8 bytes, the others those of the last, and all bytes are written.
 struct PhyIn {
   RowCmd row_cmd = RowCmd::kNop;
   ColCmd col_cmd = ColCmd::kNop;
@@ -42,10 +43,11 @@ struct PhyIn {
   const void* wdata = nullptr;
 };
 
-// What it answers in the same cycle. data points at 16 bytes, valid until the
-// next Tick; null: no data.
+// What it answers in the same cycle. data points at 16 bytes and check at their
+// 2 bytes of check bits (ECC), valid until the next Tick; null: no data.
 struct PhyOut {
   const void* data = nullptr;
+  const uint8_t* check = nullptr;
 };
 
 class Device {
@@ -55,6 +57,7 @@ class Device {
     uint64_t seed = 1;   // of what never-written memory reads as
     Timing timing = {};  // of the answers and of the checks
     int refresh_postpone = kRefreshPostpone;
+    bool ecc = false;  // the mask's pins carry check bits, which it stores
   };
   struct Counters {  // of a pseudo-channel
     int64_t cycles = 0, activates = 0, reads = 0, writes = 0;
@@ -86,6 +89,11 @@ class Device {
   absl::Status Write(uint64_t address, absl::Span<const uint8_t> bytes);
   absl::Status Read(uint64_t address, absl::Span<uint8_t> bytes) const;
 
+  // With ECC, a fault of the memory: turns a bit of the 8 bytes at `address`
+  // (rounded down), 0 to 63 of the data, 64 to 71 of the check bits. OutOfRange
+  // beyond the capacity or bit 71, FailedPrecondition without ECC.
+  absl::Status Flip(uint64_t address, int bit);
+
   // From now on each command goes there too; null: nowhere.
   void set_trace(TraceWriter* trace) { trace_ = trace; }
 
@@ -105,13 +113,15 @@ class Device {
  private:
   struct Page {
     std::array<uint8_t, kPageBytes> data;
-    std::array<uint32_t, kCols> written{};  // a bit a byte, a word a burst
+    std::array<uint32_t, kCols> written{};      // a bit a byte, a word a burst
+    std::array<uint8_t, kPageBytes / 8> check;  // ECC
   };
   struct Burst {
     int64_t cycle;  // of its first data
     Page* page;     // writes; null: dropped
     int col;
     std::array<uint8_t, kBurstBytes> data;  // reads
+    std::array<uint8_t, kBurstBytes / 8> check;
   };
   struct Bank {
     bool open = false;
@@ -138,8 +148,8 @@ class Device {
 
   void RowCommand(int pc, int64_t now, const PhyIn& in);
   void ColumnCommand(int pc, int64_t now, const PhyIn& in);
-  static void TakeData(Channel* c, int64_t now, const PhyIn& in);
-  static void GiveData(Channel* c, int64_t now, PhyOut* out);
+  void TakeData(Channel* c, int64_t now, const PhyIn& in) const;
+  void GiveData(Channel* c, int64_t now, PhyOut* out) const;
 
   Place PlaceOf(uint64_t address) const;
   uint64_t AddressOf(const Place& place) const;
@@ -147,6 +157,8 @@ class Device {
   Page* MakePage(int pc, uint32_t bank, uint32_t row);
   // What a never-written burst reads as.
   void Unwritten(const Place& place, uint8_t* burst) const;
+  // Check bits of the words of a page that bytes [from, to) touch.
+  static void Check(Page* page, size_t from, size_t to);
 
   Options options_;
   ViolationLog log_;

@@ -9,7 +9,8 @@
 //                &dut.rdata_i, &dut.rdata_valid_i);
 //
 // The arguments are packed ports, pseudo-channel 0 lowest, of whatever type
-// Verilator gives to their width.
+// Verilator gives to their width. One more, &dut.rcheck_i, where the device has
+// ECC.
 
 #ifndef SYSTOLE_VERIF_HBM_MODEL_PHY_H_
 #define SYSTOLE_VERIF_HBM_MODEL_PHY_H_
@@ -44,12 +45,12 @@ uint32_t PortBits(const VlWide<N>& port, int lsb, int width) {
 template <typename RowCmds, typename RowBanks, typename RowAddrs,
           typename ColCmds, typename ColBanks, typename ColAddrs,
           typename WriteData, typename WriteMask, typename ReadData,
-          typename ReadValid>
+          typename ReadValid, typename ReadCheck = uint32_t>
 void TickPhy(Device* device, const RowCmds& row_cmd, const RowBanks& row_bank,
              const RowAddrs& row_addr, const ColCmds& col_cmd,
              const ColBanks& col_bank, const ColAddrs& col_addr,
              const WriteData& wdata, const WriteMask& wmask, ReadData* rdata,
-             ReadValid* rdata_valid) {
+             ReadValid* rdata_valid, ReadCheck* rcheck = nullptr) {
   static_assert(kBanks == 1 << kBankBits && kRows == 1 << kRowBits &&
                 kCols == 1 << kColBits);
   uint64_t valid = 0;
@@ -78,6 +79,10 @@ void TickPhy(Device* device, const RowCmds& row_cmd, const RowBanks& row_bank,
     if (out.data != nullptr) {
       std::memcpy(&(*rdata)[pc * kPhyBytes / sizeof(uint32_t)], out.data,
                   kPhyBytes);
+      if (rcheck != nullptr && out.check != nullptr) {
+        std::memcpy(reinterpret_cast<uint8_t*>(rcheck) + pc * kPhyBytes / 8,
+                    out.check, kPhyBytes / 8);
+      }
       valid |= uint64_t{1} << pc;
     }
   }

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// ECC of systole_hbm at 4 pseudo-channels, against a device model whose bits
+// are turned: what is corrected and counted, what is reported with its address,
+// partial writes, the scrubber, resets.
+
+#include <cstdio>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "Vhbmecc.h"
+#include "gtest/gtest.h"
+#include "tests/hbm/bandwidth.h"
+
+namespace systole::hbm {
+namespace {
+
+constexpr int kWordBits = 72;
+constexpr int kOther = kReaders;  // counter of scrubber and partial writes
+
+class EccTest : public testing::Test {
+ protected:
+  EccTest() : bench_(kPcs, 7, {}, kRefreshPostpone, /*ecc=*/true) {
+    bench_.Idle(600);  // past the first refresh
+    bench_.Run({}, {Linear(0, kBeats)}, 0, 20000);
+  }
+
+  void Flip(uint64_t address, int bit) {
+    ASSERT_TRUE(bench_.device().Flip(address, bit).ok());
+  }
+  void Read(int reader, uint32_t beat, int64_t count = 1) {
+    std::array<Traffic, kReaders> reads;
+    reads[reader] = Linear(beat, count);
+    bench_.Run(reads, {}, 0, 20000 + 2 * count);
+  }
+  int64_t Fixed() {
+    int64_t sum = 0;
+    for (int i = 0; i <= kReaders; ++i) sum += bench_.fixed(i);
+    return sum;
+  }
+  size_t Bad() {
+    size_t sum = 0;
+    for (int i = 0; i <= kReaders; ++i) sum += bench_.bad(i).size();
+    return sum;
+  }
+
+  static constexpr int kPcs = 4;
+  static constexpr int kBeats = 200;
+  static constexpr int kSize = kPcs * kPhyBytes;
+  Bench<Vhbmecc> bench_;
+};
+
+TEST_F(EccTest, EverySingleBitIsCorrectedAndCounted) {
+  int64_t expected[kReaders] = {};
+  for (int word = 0; word < kSize / 8; ++word) {
+    for (int bit = 0; bit < kWordBits; ++bit) {
+      const int reader = bit % kReaders;
+      const uint32_t beat = word + 8 * (bit % 20);
+      const uint64_t address = uint64_t{beat} * kSize + word * 8;
+      Flip(address, bit);
+      Read(reader, beat);
+      ++expected[reader];
+      ASSERT_EQ(bench_.fixed(reader), expected[reader])
+          << "word " << word << " bit " << bit;
+      Flip(address, bit);  // reading corrects the answer, not the memory
+    }
+  }
+  EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+  EXPECT_EQ(Bad(), 0u);
+  Read(0, 0, kBeats);
+  EXPECT_EQ(Fixed(), kWordBits * kSize / 8);
+}
+
+TEST_F(EccTest, TwoBitsAreReportedWithTheAddress) {
+  // Of check bits, so that the data are right.
+  std::vector<uint64_t> expected;
+  for (int a = 64; a < kWordBits; ++a) {
+    for (int b = a + 1; b < kWordBits; ++b) {
+      const auto beat = static_cast<uint32_t>(a * 2 % 7 + b);
+      const uint64_t address = uint64_t{beat} * kSize + a % 8 * 8;
+      Flip(address, a);
+      Flip(address, b);
+      Read(2, beat);
+      Flip(address, a);
+      Flip(address, b);
+      expected.push_back(uint64_t{beat} * kSize);
+    }
+  }
+  EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+  EXPECT_EQ(bench_.bad(2), expected);
+  EXPECT_EQ(Bad(), expected.size());
+  EXPECT_EQ(Fixed(), 0);
+  // Of data: reported too, and the answer is what the memory holds.
+  Flip(5 * kSize + 16, 3);
+  Flip(5 * kSize + 16, 60);
+  Read(1, 5);
+  EXPECT_EQ(bench_.bad(1), std::vector<uint64_t>{5 * kSize});
+  ASSERT_EQ(bench_.errors().size(), 1u);
+  EXPECT_NE(bench_.errors()[0].find("beat 0x5, byte 16"), std::string::npos);
+}
+
+TEST_F(EccTest, WritesOfSomeBytesKeepTheOthers) {
+  std::array<Traffic, kReaders> reads;
+  std::array<Traffic, kWriters> writes;
+  for (int i = 0; i < kReaders; ++i) {
+    reads[i] = Random(i, 0, 64, 800);
+    reads[i].window = 8 << i;
+  }
+  for (int i = 0; i < kWriters; ++i) {
+    writes[i] = Random(10 + i, 0, 64, 800);
+    writes[i].partial = 0.1;
+    writes[i].bursts = 0.4;
+  }
+  const Result result = bench_.Run(reads, writes, 0.1, 400000);
+  bench_.CompareMemory();
+  Read(0, 0, kBeats);
+  EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+  EXPECT_EQ(Fixed(), 0);
+  EXPECT_EQ(Bad(), 0u);
+  std::printf(
+      "[ figure   ] hbm with ECC, a tenth of the writes of some bytes of a "
+      "burst: %.2f beats a cycle\n",
+      result.Efficiency());
+}
+
+TEST_F(EccTest, AWriteOfSomeBytesRepairsTheWordOrLeavesIt) {
+  Flip(9 * kSize + 8, 17);
+  Flip(11 * kSize + 40, 70);
+  Traffic write = Linear(9, 3);  // beats 9, 10, 11
+  write.partial = 1;
+  bench_.Run({}, {write}, 0, 20000);
+  bench_.CompareMemory();
+  EXPECT_EQ(bench_.fixed(kOther), 2);
+  Read(3, 9, 3);
+  EXPECT_EQ(Fixed(), 2);
+  EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+  // What cannot be corrected is not made to look right.
+  Flip(20 * kSize, 65);
+  Flip(20 * kSize, 66);
+  write = Linear(20, 1);
+  write.partial = 1;
+  bench_.Run({}, {write}, 0, 20000);
+  EXPECT_EQ(bench_.bad(kOther), std::vector<uint64_t>{20 * kSize});
+  Read(3, 20);
+  EXPECT_EQ(bench_.bad(3), std::vector<uint64_t>{20 * kSize});
+}
+
+TEST_F(EccTest, TheScrubberRepairsBeforeTheSecondBit) {
+  const auto flip_all = [&](int bit) {
+    for (uint64_t beat = 0; beat < 100; ++beat)
+      Flip(beat * kSize + beat % 8 * 8, (static_cast<int>(beat) + bit) % 72);
+  };
+  bench_.model().scrub_i = 200;
+  flip_all(0);
+  bench_.Idle(100 * 200 + 2000);
+  EXPECT_EQ(bench_.fixed(kOther), 2 * 100);  // found, and read to be written
+  flip_all(31);
+  Read(0, 0, 100);
+  EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+  EXPECT_EQ(bench_.fixed(0), 100);
+  EXPECT_EQ(Bad(), 0u);
+  // Without it a second bit is too many.
+  bench_.model().scrub_i = 0;
+  bench_.Idle(100 * 200);
+  Flip(3 * kSize + 3 * 8, 40);
+  Read(0, 3);
+  EXPECT_EQ(bench_.bad(0), std::vector<uint64_t>{3 * kSize});
+}
+
+TEST_F(EccTest, ScrubbingBesideTraffic) {
+  bench_.model().scrub_i = 1000;
+  for (int i = 0; i < 6; ++i) Flip(uint64_t(i) * kSize, 5 + i);
+  std::array<Traffic, kReaders> reads = {Linear(0, 12000), Linear(70000, 8000)};
+  std::array<Traffic, kWriters> writes = {Linear(300000, 6000)};
+  writes[0].partial = 0.001;
+  const Result result = bench_.Run(reads, writes, 0, 100000);
+  bench_.CompareMemory();
+  EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+  EXPECT_GE(bench_.fixed(kOther), 12);
+  std::printf(
+      "[ figure   ] hbm with ECC, two readers and a writer, a scrub each 1,000 "
+      "cycles: %.1f %% of peak\n",
+      100 * result.Efficiency());
+  EXPECT_GE(result.Efficiency(), 0.83);
+}
+
+TEST(EccBandwidthTest, GoalsAreKept) {
+  const std::set<std::string> names = {"one linear reader",
+                                       "two linear readers and a linear writer",
+                                       "random reader and random writer"};
+  size_t seen = 0;
+  for (const BandwidthCase& c : BandwidthCases()) {
+    if (names.count(c.name) == 0) continue;
+    ++seen;
+    Bench<Vhbmecc> bench(4, 31, {}, kRefreshPostpone, /*ecc=*/true);
+    bench.Idle(600);
+    const Result result = bench.Run(c.reads, c.writes, 0, 400000);
+    EXPECT_TRUE(bench.Clean()) << c.name << "\n" << bench.Report();
+    std::printf("[ figure   ] hbm with ECC, %s: %.1f %% of peak\n", c.name,
+                100 * result.Efficiency());
+    EXPECT_GE(result.Efficiency(), c.limit * c.at_least) << c.name;
+  }
+  EXPECT_EQ(seen, names.size());
+}
+
+// A reset between WR and its data: the data come all the same, and no word is
+// left with another one's check bits.
+TEST_F(EccTest, AResetLeavesWholeWords) {
+  auto& model = bench_.model();
+  uint32_t beat = 4096;
+  for (int i = 0; i < 60; ++i) {
+    model.wr_valid_i = 1;
+    for (int n = 540 + static_cast<int>(bench_.random()() % 100); n > 0; --n) {
+      bench_.SetWrite(beat, static_cast<uint8_t>(beat * 7));
+      model.eval();
+      const bool accepted = model.wr_ready_o & 1;
+      bench_.Idle(1);
+      beat += accepted;
+    }
+    bench_.Reset(1 + i % 3);
+  }
+  model.wr_valid_i = 0;
+  ASSERT_GT(beat, 4096u + 300);
+  // Old or new, whole.
+  auto fresh = Device::Create({kPcs, /*seed=*/7}).value();
+  for (uint32_t k = 4096; k < beat; ++k) {
+    std::vector<uint8_t> now(kSize), old(kSize);
+    ASSERT_TRUE(
+        bench_.device().Read(uint64_t{k} * kSize, absl::MakeSpan(now)).ok());
+    ASSERT_TRUE(fresh->Read(uint64_t{k} * kSize, absl::MakeSpan(old)).ok());
+    for (int b = 0; b < kSize; ++b) {
+      ASSERT_TRUE(now[b] == old[b] || now[b] == static_cast<uint8_t>(k * 7))
+          << "beat " << k << " byte " << b;
+    }
+  }
+  Read(0, 4096, beat - 4096);
+  Read(0, 0, kBeats);
+  EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+  EXPECT_EQ(Fixed(), 0);
+  EXPECT_EQ(Bad(), 0u);
+}
+
+TEST(EccDeviceTest, RefusesWhatItCannotFlip) {
+  auto plain = Device::Create({2}).value();
+  EXPECT_EQ(plain->Flip(0, 0).code(), absl::StatusCode::kFailedPrecondition);
+  Device::Options options;
+  options.ecc = true;
+  auto device = Device::Create(options).value();
+  EXPECT_EQ(device->Flip(0, 72).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(device->Flip(device->capacity(), 0).code(),
+            absl::StatusCode::kOutOfRange);
+}
+
+}  // namespace
+}  // namespace systole::hbm
