@@ -120,7 +120,7 @@ module systole_sync
           for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][f<NumFlags?f : f-PeerFlags]);
           delta = delta + 4'(scalar_post_q[f<NumFlags?f : f-PeerFlags]);
         end
-        if (!moved) delta = '0;
+        if (Peer && !moved) delta = '0;
         {over[f], count[f]} = {1'b0, count_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
         clear = f < Own ? !rst_ni : !peer_rst_ni;
         if (clear) {over[f], count[f]} = '0;
