@@ -205,7 +205,8 @@ def equivalent(original, changed, unit, seconds):
         passes = []
         for name, folder in (("gold", original), ("gate", changed)):
             source = (ROOT if top.parts[0] == "tests" else folder) / top
-            passes += [f"read_slang --threads 1 --ignore-assertions --no-implicit-memories --top {top.stem} {options} -F {folder}/rtl/systole.f {source}",
+            passes += [f"read_slang --threads 1 --ignore-assertions --no-implicit-memories --top {top.stem} {options} "
+                       f"-F {folder}/rtl/systole.f {source}",
                        "proc -norom", "flatten", "chformal -remove", "opt_expr", "opt_clean", "memory_collect", "dffunmap", "opt_clean",
                        # What nothing drives would be taken for whatever the other has.
                        "setundef -undriven -zero", f"rename {top.stem} {name}", f"design -save {name}", "design -reset"]

@@ -207,7 +207,7 @@ class Builder {
     m.n = Between(1, 2), m.ny = Between(1, 12), m.nx = Between(1, 12);
     if (turned) m.n = 1, m.ny = Between(1, rows), m.nx = 1;
     const bool edge = !turned && OneIn(4);  // vectors and depth at the limits
-    if (edge) {
+    if (edge && !OneIn(3)) {
       const int64_t vectors[] = {1, rows - 1, rows, rows + 1,
                                  preset_.acc_bank_rows()};
       m.n = m.nx = 1, m.ny = vectors[Below(std::size(vectors))];
