@@ -4,6 +4,7 @@
 each other number is its mutant, and that a guard which changes the RTL is noticed."""
 
 import argparse
+import dataclasses
 import pathlib
 import sys
 import tempfile
@@ -75,6 +76,20 @@ class Guards(unittest.TestCase):
         numbered = {n: mutants.Mutant("rtl/m.sv", first, first + 4, "x", 1, 1, "", False, False) for n, first in ((1, 0), (2, 2))}
         with self.assertRaisesRegex(ValueError, "half"):
             schema.guarded(b"abcdefgh", numbered)
+
+
+class Proofs(unittest.TestCase):
+    unit = {"top": "rtl/cells/systole_credit.sv", "parameters": [{"Credits": 5}]}
+
+    def test_what_differs_is_not_proved_and_what_does_not_is(self):
+        cell = mutants.find(ROOT, "rtl/cells/systole_credit.sv")
+        left_out = next(mutant for mutant in cell if mutant.statement)
+        never = next(mutant for mutant in cell if mutant.text.startswith("never"))
+        text = (ROOT / never.file).read_bytes()[never.first:never.last].decode()
+        twice = dataclasses.replace(never, new=f"!(!({text}))")
+        self.assertFalse(mutate.proved(self.unit, left_out, 300), left_out.name)
+        self.assertFalse(mutate.proved(self.unit, never, 300), never.name)
+        self.assertTrue(mutate.proved(self.unit, twice, 300), twice.name)
 
 
 class SmallCell(unittest.TestCase):
