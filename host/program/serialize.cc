@@ -14,6 +14,10 @@ namespace systole {
 std::vector<uint8_t> SerializeProgram(const Program& program) {
   namespace pf = program_file;
   pf::Writer w;
+  size_t large = program.descriptors.size() * isa::kDescriptorBytes;
+  for (const DataSegment& s : program.segments) large += s.data.size();
+  for (const Section& s : program.sections) large += s.bytes.size();
+  w.bytes().reserve(large + large / 64);
   w.Bytes(pf::kMagic.data(), pf::kMagic.size());
   w.U32(pf::kFormatVersion);
   w.U32(isa::kVersion);

@@ -169,6 +169,48 @@ void Bench::Print(const std::string& title, const Table& table,
   std::fflush(stdout);
 }
 
+namespace {
+
+// Counters at a cycle.
+CounterDelta At(const RunStats& stats, uint64_t cycle) {
+  CounterSample before, after;
+  after.cycle = stats.cycles;
+  after.counters = stats.counters;
+  for (const CounterSample& s : stats.samples) {
+    if (s.cycle > cycle) {
+      if (s.cycle < after.cycle) after = s;
+      break;
+    }
+    before = s;
+  }
+  const double part =
+      after.cycle > before.cycle
+          ? std::min(1.0, static_cast<double>(cycle - before.cycle) /
+                              static_cast<double>(after.cycle - before.cycle))
+          : 1.0;
+  CounterDelta at;
+  at.cycles = static_cast<int64_t>(cycle);
+  for (int c = 0; c < csr::kNumCounters; ++c) {
+    const double grown = static_cast<double>(after.counters[c]) -
+                         static_cast<double>(before.counters[c]);
+    at.counters[c] =
+        before.counters[c] + static_cast<uint64_t>(part * std::max(0.0, grown));
+  }
+  return at;
+}
+
+}  // namespace
+
+CounterDelta Between(const RunStats& stats, uint64_t from, uint64_t to) {
+  const CounterDelta before = At(stats, from), after = At(stats, to);
+  CounterDelta delta;
+  delta.cycles = after.cycles - before.cycles;
+  for (int c = 0; c < csr::kNumCounters; ++c)
+    delta.counters[c] =
+        after.counters[c] - std::min(after.counters[c], before.counters[c]);
+  return delta;
+}
+
 std::string CauseOfShortfall(const CounterDelta& run, int64_t ideal_cycles,
                              const std::string& idle_name) {
   using csr::Counter;

@@ -53,6 +53,10 @@ struct CounterDelta {
   }
 };
 
+// Between two cycles of a run, interpolated between its samples.
+inline constexpr uint64_t kSampleCycles = 500;  // that are taken for it
+CounterDelta Between(const RunStats& stats, uint64_t from, uint64_t to);
+
 class Bench {
  public:
   Bench(const BenchArgs& args, Progress& progress)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tools/bench_model.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <utility>
@@ -21,7 +22,9 @@ namespace {
 // What is known about a layer, or of all of them.
 struct Row {
   int64_t macs = 0, ideal = 0, expected = 0, cycles = 0, parameters = 0;
+  int64_t roofline = 0;
   uint64_t read = 0, written = 0, least = 0;
+  std::string cause;  // of the cycles beyond the roofline
 
   void Add(const Row& other) {
     macs += other.macs;
@@ -29,6 +32,7 @@ struct Row {
     expected += other.expected;
     cycles += other.cycles;
     parameters += other.parameters;
+    roofline += other.roofline;
     read += other.read;
     written += other.written;
     least += other.least;
@@ -72,6 +76,7 @@ class ModelBench {
     progress_.set_label(model.name);
     DeviceOptions options;
     options.preset = std::string(preset_.name);
+    if (args_.backend == "rtl") options.sample_cycles = kSampleCycles;
     options.progress = [this](uint64_t count) {
       progress_.Report(count,
                        args_.backend == "rtl" ? "cycles" : "descriptors");
@@ -101,11 +106,25 @@ class ModelBench {
     const std::vector<int64_t> expected =
         compiler::EstimateLayerCycles(program, preset_);
     std::vector<Row> rows;
+    uint64_t begin = 0;
     for (size_t l = 0; l < runs.size(); ++l) {
       const LayerInfo& info = program.layers[l];
-      rows.push_back({info.macs, info.ideal_cycles, expected[l], runs[l].cycles,
-                      info.parameter_bytes, runs[l].hbm_read_bytes,
-                      runs[l].hbm_write_bytes, LeastBytes(program, l)});
+      Row row;
+      row.macs = info.macs;
+      row.ideal = info.ideal_cycles;
+      row.expected = expected[l];
+      row.cycles = runs[l].cycles;
+      row.parameters = info.parameter_bytes;
+      row.roofline = std::max(info.ideal_cycles,
+                              info.parameter_bytes / preset_.beat_bytes());
+      row.read = runs[l].hbm_read_bytes;
+      row.written = runs[l].hbm_write_bytes;
+      row.least = LeastBytes(program, l);
+      const uint64_t end = begin + runs[l].cycles;
+      if (row.cycles > row.roofline)
+        row.cause = CauseOfShortfall(Between(stats, begin, end), row.ideal);
+      begin = end;
+      rows.push_back(std::move(row));
     }
     return rows;
   }
@@ -126,12 +145,15 @@ class ModelBench {
     r.more = {{"model", model},
               {"images", model_args_.batch},
               {"ideal_cycles", row.ideal},
+              {"roofline_cycles", row.roofline},
               {"expected_cycles", row.expected},
               {"least_hbm_bytes", row.least}};
     if (args_.backend != "rtl") return r;
     r.cycles = row.cycles;
     r.utilisation = Ratio(row.macs, row.cycles * peak);
     r.more["of_ideal"] = Ratio(row.ideal, row.cycles);
+    r.more["of_roofline"] = Ratio(row.roofline, row.cycles);
+    r.more["cause"] = row.cause;
     r.more["prediction_error"] = Ratio(row.expected, row.cycles) - 1;
     return r;
   }
@@ -139,20 +161,23 @@ class ModelBench {
   std::vector<Record> Report(const runtime::CompiledModel& model,
                              const runtime::BatchRun& run) const {
     const bool rtl = args_.backend == "rtl";
-    Table table({"layer", "shape", "ideal", "expected", "cycles", "of ideal",
-                 "of peak", "error", "HBM bytes", "least", "times"});
+    Table table({"layer", "shape", "roofline", "ideal", "expected", "cycles",
+                 "of roofline", "of ideal", "of peak", "error", "HBM bytes",
+                 "least", "times", "beyond the ideal"});
     const auto add = [&](const std::string& name, const std::string& shape,
                          const Row& row, const Record& record) {
       const uint64_t moved = row.read + row.written;
-      table.Add({name, shape, Thousands(row.ideal), Thousands(row.expected),
-                 rtl ? Thousands(row.cycles) : "-",
-                 rtl && row.ideal > 0 ? Percent(record.more["of_ideal"]) : "-",
-                 rtl && row.ideal > 0 ? Percent(*record.utilisation) : "-",
-                 rtl ? Percent(record.more["prediction_error"]) : "-",
-                 Bytes(moved), Bytes(row.least),
-                 row.least > 0
-                     ? absl::StrFormat("%.2f", Ratio(moved, row.least))
-                     : "-"});
+      table.Add(
+          {name, shape, Thousands(row.roofline), Thousands(row.ideal),
+           Thousands(row.expected), rtl ? Thousands(row.cycles) : "-",
+           rtl && row.roofline > 0 ? Percent(record.more["of_roofline"]) : "-",
+           rtl && row.ideal > 0 ? Percent(record.more["of_ideal"]) : "-",
+           rtl && row.ideal > 0 ? Percent(*record.utilisation) : "-",
+           rtl ? Percent(record.more["prediction_error"]) : "-", Bytes(moved),
+           Bytes(row.least),
+           row.least > 0 ? absl::StrFormat("%.2f", Ratio(moved, row.least))
+                         : "-",
+           row.cause});
     };
     std::vector<Record> records;
     Row total;

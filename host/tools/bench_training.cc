@@ -20,37 +20,8 @@
 namespace systole::tools {
 namespace {
 
-constexpr uint64_t kSampleCycles = 500;
 constexpr float kRate = 0.002f;
 constexpr uint32_t kStateSeed = 1;
-
-// Counters at a cycle.
-CounterDelta At(const RunStats& stats, uint64_t cycle) {
-  CounterSample before, after;
-  after.cycle = stats.cycles;
-  after.counters = stats.counters;
-  for (const CounterSample& s : stats.samples) {
-    if (s.cycle > cycle) {
-      if (s.cycle < after.cycle) after = s;
-      break;
-    }
-    before = s;
-  }
-  const double part =
-      after.cycle > before.cycle
-          ? std::min(1.0, static_cast<double>(cycle - before.cycle) /
-                              static_cast<double>(after.cycle - before.cycle))
-          : 1.0;
-  CounterDelta at;
-  at.cycles = static_cast<int64_t>(cycle);
-  for (int c = 0; c < csr::kNumCounters; ++c) {
-    const double grown = static_cast<double>(after.counters[c]) -
-                         static_cast<double>(before.counters[c]);
-    at.counters[c] =
-        before.counters[c] + static_cast<uint64_t>(part * std::max(0.0, grown));
-  }
-  return at;
-}
 
 // What each operation's cycles are, by tag.
 std::map<int, CounterDelta> Attribute(const Program& program,
@@ -68,15 +39,10 @@ std::map<int, CounterDelta> Attribute(const Program& program,
   std::sort(order.begin(), order.end());
   if (!order.empty()) order.back().first = stats.cycles;
   std::map<int, CounterDelta> result;
-  CounterDelta before;
+  uint64_t before = 0;
   for (const auto& [cycle, tag] : order) {
-    const CounterDelta after = At(stats, cycle);
-    CounterDelta& delta = result[tag];
-    delta.cycles = after.cycles - before.cycles;
-    for (int c = 0; c < csr::kNumCounters; ++c)
-      delta.counters[c] =
-          after.counters[c] - std::min(after.counters[c], before.counters[c]);
-    before = after;
+    result[tag] = Between(stats, before, cycle);
+    before = cycle;
   }
   return result;
 }
