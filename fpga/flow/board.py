@@ -13,6 +13,7 @@ from flow.tools import ROOT, FlowError
 
 COMMON = ROOT / "fpga" / "common"
 WORST_PATHS = 5
+SDF = ["--sdf", "board.sdf"]  # minutes to write
 
 
 def generate(board, clock, work):
@@ -56,7 +57,7 @@ def seed_of(board, args):
 def nextpnr(board, clock, work, step, options, args):
     """Runs nextpnr for one step. Returns the seconds it took."""
     command = [tools.NEXTPNR, *board["device"], "--lpf", "pins.lpf", "--freq", clock, "--seed", seed_of(board, args), "--timing-allow-fail",
-               "--report", "report.json", "--sdf", "board.sdf", *options]
+               "--report", "report.json", *options]
     log = work / f"{step}.log"
     code, seconds = tools.run(command, work, log, step, pattern=r"Info:", limit=args.limit * 60)
     if code != 0:
@@ -76,15 +77,19 @@ def place(board, clock, work, args):
         tools.say("placed before")
         return 0.0
     stamp.unlink(missing_ok=True)
-    seconds = nextpnr(board, clock, work, "place", ["--json", "net.json", "--no-route", "--write", "placed.json"], args)
-    stamp.write_text(wanted)
+    seconds = nextpnr(board, clock, work, "place", ["--json", "net.json", "--no-route", *(SDF if args.no_route else ["--write", "placed.json"])], args)
+    if not args.no_route:
+        stamp.write_text(wanted)
     return seconds
 
 
 def route(board, clock, work, args):
     """Routes what is placed. Returns the seconds it took."""
+    # What the placer was called with is in its design, and would go before what the router is called with.
+    placed = (work / "placed.json").read_text()
+    (work / "placed.json").write_text(re.sub(r'("router": )"[^"]*"', rf'\1"{args.router}"', placed, count=1))
     return nextpnr(board, clock, work, "route",
-                   ["--json", "placed.json", "--no-pack", "--no-place", "--router", args.router, "--textcfg", "board.config"], args)
+                   ["--json", "placed.json", "--no-pack", "--no-place", "--router", args.router, "--textcfg", "board.config", *SDF], args)
 
 
 def name_path(path, unit_of):

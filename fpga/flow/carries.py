@@ -119,6 +119,12 @@ def drop(users, bits, name, number):
             users[bit].remove((name, f"{pin}{number}"))
 
 
+def splits(driver, bits):
+    """Whether two or more inputs of a gate come from gates: the mapper may make one lookup table of all of them, and would need one for
+    each in front of a carry cell."""
+    return sum(bit in driver for bit in variables(bits)) > 1
+
+
 def fold_table(module, users, name):
     """Folds a gate into all that it drives, if all can take it. Returns the names of these carry cells."""
     cell = module["cells"][name]
@@ -152,9 +158,9 @@ def fold_table(module, users, name):
     return {user for user, _, _ in found}
 
 
-def fold(module):
-    """Folds the gates (cells of type LUT4) of a module as Yosys' JSON has it: they go, and halves of carry cells change. Returns the names
-    of the carry cells that changed."""
+def fold(module, mapped):
+    """Folds the gates (cells of type LUT4) of a module as Yosys' JSON has it: they go, and halves of carry cells change. mapped: they are
+    lookup tables already. Returns the names of the carry cells that changed."""
     users = users_of(module)
     driver = {cell["connections"]["Z"][0]: name for name, cell in module["cells"].items() if cell["type"] == "LUT4"}
     changed, left = set(), list(driver.values())
@@ -162,7 +168,10 @@ def fold(module):
         name = left.pop()
         if name not in module["cells"]:
             continue
-        behind = [driver[bit] for pin in PINS for bit in module["cells"][name]["connections"].get(pin, []) if bit in driver]
+        bits = [bit for pin in PINS for bit in module["cells"][name]["connections"].get(pin, [])]
+        behind = [driver[bit] for bit in bits if bit in driver]
+        if not mapped and splits(driver, bits):
+            continue
         carry_cells = fold_table(module, users, name)
         if carry_cells:
             changed |= carry_cells
@@ -269,7 +278,7 @@ def lut4(bits, init, net):
 def finish(design):
     """Folds and trims the top module of a mapped netlist (Yosys' JSON)."""
     module = next(module for module in design["modules"].values() if int(module.get("attributes", {}).get("top", "0"), 2))
-    fold(module)
+    fold(module, mapped=True)
     users = users_of(module)
     fresh = itertools.count(1 + max((bit for bit in users if isinstance(bit, int)), default=0))
     for name in [name for name, cell in module["cells"].items() if cell["type"] == "CCU2C" and not isinstance(cell["connections"]["CIN"][0], int)]:

@@ -123,7 +123,7 @@ def fold_carries(module):
                                    for name, value in cell.parameters.items()}
         cells[cell.name.str()] = entry
     fixed = [identity for (name, _), identity in wires.items() if name in kept]
-    changed = carries.fold({"cells": cells, "ports": {"kept": {"bits": fixed}}})
+    changed = carries.fold({"cells": cells, "ports": {"kept": {"bits": fixed}}}, mapped=False)
     for cell in list(module.cells_.values()):
         name = cell.name.str()
         if name not in cells:

@@ -178,10 +178,14 @@ class BadInput(unittest.TestCase):
             failing.chmod(0o755)
             args = mock.Mock(seed=1, router="router1", no_route=False, limit=1)
             (work / "net.json").write_text("{}")
+            (work / "placed.json").write_text('{"router": "router1"}')
+            args.router = "router2"
             with mock.patch.object(tools, "NEXTPNR", failing):
                 for step in (board.place, board.route):
                     with self.assertRaisesRegex(tools.FlowError, f"{step.__name__} failed: ERROR: Unable to find"):
                         step(boards.load("ulx3s-85f"), 60, work, args)
+            # The placer's design names its router, which would go before the one asked for.
+            self.assertEqual((work / "placed.json").read_text(), '{"router": "router2"}')
 
     def test_what_is_placed_is_routed_again_by_another_router_only(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):

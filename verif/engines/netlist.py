@@ -80,8 +80,17 @@ def map_for_board(core, preset, work):
     """Maps as `make fpga ARGS="--whole PRESET"` does, and reads the result."""
     name = next(name for name, entry in boards.presets().items() if entry["id"] == preset)
     chip.elaborate(name, work)
-    tools.yosys({"load": str(work / "chip.il"), "top": "systole_top", "json": str(work / "mapped.json")}, work, "flow", "mapping")
-    core.read_netlist(work / "mapped.json", "systole_top")
+    tools.yosys({"load": str(work / "chip.il"), "top": "systole_top", "json": str(work / "net.json")}, work, "flow", "mapping")
+    read_mapped(core, work / "net.json", work)
+
+
+def read_mapped(core, path, work):
+    """Reads a netlist of the flow. It says of an output that is not connected that it is unknown, which Yosys takes for a constant."""
+    mapped = json.loads(path.read_text())
+    for cell in mapped["modules"]["systole_top"]["cells"].values():
+        cell["connections"] = {port: bits for port, bits in cell["connections"].items() if bits != ["x"] or cell["port_directions"][port] == "input"}
+    (work / "read.json").write_text(json.dumps(mapped))
+    core.read_netlist(work / "read.json", "systole_top")
 
 
 def map_core(work, preset, target, fault):
