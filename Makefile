@@ -117,6 +117,10 @@ hbm: configure ## print the bandwidths of the HBM controllers, check a million t
 	@"$(BUILD)/bin/hbm_bandwidth"
 	@"$(BUILD)/bin/hbm_scoreboard_test" --cases=200 $(ARGS)
 
+pair: configure ## build v2chip, two cores of 16,384 MACs, and test posts, far accesses and a product over both (ten minutes)
+	@$(NINJA) system_pair_v2chip
+	@"$(BUILD)/bin/system_pair_v2chip" --backend=rtl --preset=v2chip --gtest_filter='*Halves*:*PostsFollow*:*EachReaches*'
+
 bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@"$(BUILD)/bin/systole" bench $(ARGS) --reports "$(BUILD)/reports"
 

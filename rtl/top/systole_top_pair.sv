@@ -251,11 +251,13 @@ module systole_top_pair
         .wr_addr_i({far_req[Other].wr_addr, wr_addr}), .wr_data_i({far_wr_data[Other], wr_data}),
         .wr_mask_i({far_wr_mask[Other], wr_mask}),
         // verilator lint_off PINCONNECTEMPTY
-        .outstanding_o(), .perf_o(mem_rsp.perf),
+        .outstanding_o(), .perf_o(mem_rsp.perf), .ecc_fixed_o(), .ecc_bad_o(), .ecc_addr_o(),
         // verilator lint_on PINCONNECTEMPTY
+        .scrub_i('0),
         .row_cmd_o(phy_row_cmd_o[c]), .row_bank_o(phy_row_bank_o[c]), .row_addr_o(phy_row_addr_o[c]),
         .col_cmd_o(phy_col_cmd_o[c]), .col_bank_o(phy_col_bank_o[c]), .col_addr_o(phy_col_addr_o[c]),
-        .wdata_o(phy_wdata_o[c]), .wmask_o(phy_wmask_o[c]), .rdata_i(phy_rdata_i[c]), .rdata_valid_i(phy_rdata_valid_i[c])
+        .wdata_o(phy_wdata_o[c]), .wmask_o(phy_wmask_o[c]), .rdata_i(phy_rdata_i[c]), .rcheck_i('0),
+        .rdata_valid_i(phy_rdata_valid_i[c])
     );
   end
 endmodule
