@@ -284,6 +284,12 @@ def load(root: pathlib.Path) -> dict:
     """The presets, and from the HBM's table the bits of a beat's number."""
     spec = common.load(root, SOURCE)
     spec["hbm_beat_bits"] = common.load(root, "hbm.yaml")["address_map"]["beat_bits"]
+    for name, preset in spec["presets"].items():
+        for part in ("core", "chip"):
+            wanted, given = {p["name"] for p in spec[part]}, set(preset.get(part) or ())
+            if wanted != given:
+                texts = [f"{text} {', '.join(sorted(names))}" for text, names in (("lacks", wanted - given), ("has unknown", given - wanted)) if names]
+                raise ValueError(f"{SOURCE}: preset {name}: {part} {' and '.join(texts)}")
     return spec
 
 

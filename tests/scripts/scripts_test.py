@@ -56,6 +56,16 @@ class GenerateTest(Sandbox):
         self.assertEqual(self.script("scripts/generate.py")[0], 0)
         self.assertEqual((self.root / path).read_text(), before)
 
+    def test_preset_without_a_parameter(self):
+        for old, new, said in (("Cores: 1, Memory", "Memory", "chip lacks Cores"), ("Cores: 1, Memory", "Cores: 1, Fans: 2, Memory", "chip has unknown Fans")):
+            text = (self.root / "docs/spec/presets.yaml").read_text()
+            (self.root / "docs/spec/presets.yaml").write_text(text.replace(old, new, 1))
+            code, output = self.script("scripts/generate.py")
+            (self.root / "docs/spec/presets.yaml").write_text(text)
+            self.assertEqual(code, 1, output)
+            self.assertIn(f"presets.yaml: preset nano: {said}", output)
+            self.assertNotIn("Traceback", output)
+
     def test_missing_file(self):
         (self.root / "rtl/gen/systole_csr_pkg.sv").unlink()
         code, output = self.script("scripts/generate.py", "--check")
