@@ -222,9 +222,10 @@ class MutantsTest(unittest.TestCase):
                                       "  assign c_o = a_i == b_i && !(a_i > b_i);\n"
                                       "  always_ff @(posedge c_o) a_x : assert (a_i != b_i);\nendmodule\n")
             found = mutants.find(rtl, "x.sv")
-            self.assertEqual(sorted((m.line, m.new) for m in found), [(2, ""), (2, "!="), (2, ">="), (2, "||")])
-            next(m for m in found if m.new == "||").apply(rtl)
-            self.assertIn("a_i == b_i || !(a_i > b_i)", (rtl / "x.sv").read_text())
+            either = "((a_i == b_i) || (!(a_i > b_i)))"
+            self.assertEqual(sorted((m.line, m.new) for m in found), [(2, either), (2, "((a_i) != (b_i))"), (2, "((a_i) >= (b_i))"), (2, "(|((a_i > b_i)))")])
+            next(m for m in found if m.new == either).apply(rtl)
+            self.assertIn(f"assign c_o = {either};", (rtl / "x.sv").read_text())
             self.assertEqual(len({m.name for m in found}), len(found))
 
 

@@ -19,8 +19,8 @@ CONTROL = "sequencer/systole_control.sv"
 
 MUTANTS = [
     # Sync flags.
-    (SYNC, "delta = take[f] ? '1 : '0;", "delta = '0;"),
-    (SYNC, "touched = last | take;", "touched = last;"),
+    (SYNC, "delta = take[f%NumFlags] ? '1 : '0;", "delta = '0;"),
+    (SYNC, "touched = (last | take | peer_last)", "touched = (last | peer_last)"),
     (SYNC, "set[f] = over[f] || count[f] != '0;", "set[f] = 1'b1;"),
     (SYNC, "assign overflow = over_q != '0;", "assign overflow = 1'b0;"),
     (SYNC, "if (!overflow) before_q <= posted_q;", "before_q <= posted_q;"),
