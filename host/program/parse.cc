@@ -218,7 +218,7 @@ class Parser {
       return Bad("unknown preset '", p.preset, "'; there are ",
                  absl::StrJoin(names, ", "));
     }
-    const uint64_t capacity = preset_->memory_bytes();
+    const uint64_t capacity = preset_->reach_bytes();
     if (p.hbm_bytes > capacity)
       return Bad("wants ", p.hbm_bytes, " bytes of HBM; ", p.preset, " has ",
                  capacity);

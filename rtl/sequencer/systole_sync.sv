@@ -40,15 +40,14 @@ module systole_sync
     input  logic [$clog2(NumFlags)-1:0]        find_flag_i,
     output logic                               found_o
 );
-  localparam int unsigned Counts = NumFlags + (Peer ? PeerFlags : 0);  // the flags, then the posts that wait to leave
   localparam int unsigned Own = Peer ? NumFlags - PeerFlags : NumFlags;  // flags that this core posts to itself
   typedef logic [NumFlags-1:0] mask_t;
-  typedef logic [Counts-1:0]   counts_t;
   typedef logic [FlagBits-1:0] count_t;
   localparam mask_t OwnMask = mask_t'({NumFlags{1'b1}} >> (NumFlags - Own));
 
-  count_t             count_q [Counts];
-  counts_t            set_q, over_q;  // the count is not 0; is above its maximum
+  mask_t              set, over;  // the count is not 0; is above its maximum
+  count_t             count_q [Own];
+  logic [Own-1:0]     set_q, over_q;
   mask_t              posted_q [NumQueues];
   mask_t              before_q [NumQueues];  // a cycle earlier; at an overflow, what made it
   logic [NumQueues:0] taken_q;
@@ -63,8 +62,6 @@ module systole_sync
   mask_t                      peer_last;
   assign peer      = Peer ? peer_i : '0;
   assign peer_last = Peer ? {peer_post_q, (NumFlags - PeerFlags)'(0)} : '0;
-  if (Peer) assign peer_o.posted = set_q[Counts-1:NumFlags];
-  else assign peer_o.posted = '0;
 
   // What was posted in the last cycle and in this one, what is taken from the counts in this cycle.
   mask_t last, now, take;
@@ -87,16 +84,16 @@ module systole_sync
   assign stop = freeze_i || overflow;
   always_comb begin
     mask_t free;
-    free = (set_q[NumFlags-1:0] | ((last | now) & OwnMask) | peer_last) & ~take;
+    free = (set | ((last | now) & OwnMask) | peer_last) & ~take;
     for (int unsigned a = 0; a < NumQueues; a++) begin
       met_o[a] = want_i[a] && !stop && (wait_i[a] & ~free) == '0;
       if (want_i[a]) free &= ~wait_i[a];
     end
     // The scalar unit comes after the queues, whether they got theirs or not.
     scalar_o.taken = scalar.want != '0 && scalar_take_q == '0 && !stop && (scalar.want & ~free) == '0;
-    scalar_o.there = Issue ? set_q[NumFlags-1:0] : '0;
+    scalar_o.there = Issue ? set : '0;
     // The halt comes when no queue wants, posts or has taken anything.
-    met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set_q[NumFlags-1:0] | (last & OwnMask) | peer_last)) == '0;
+    met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set | (last & OwnMask) | peer_last)) == '0;
   end
 
   // Of a flag, in a cycle: up to five posts and one take. At an overflow all stands still.
@@ -104,35 +101,81 @@ module systole_sync
   assign touched = (last | take | peer_last) != '0 || peer.take != '0;
 
   always_ff @(posedge clk_i) begin
-    automatic count_t     count [Counts];
-    automatic counts_t    set, over;
-    automatic logic [3:0] delta;  // two's complement
-    automatic logic       moved, clear;
-    moved = touched && !overflow;
-    moved_q <= rst_ni && moved;
-    if (!rst_ni || (Peer && !peer_rst_ni) || moved) begin
-      for (int unsigned f = 0; f < Counts; f++) begin
-        if (f < NumFlags) delta = take[f%NumFlags] ? '1 : '0;
-        else delta = peer.take[f%PeerFlags] ? '1 : '0;
-        if (f >= Own && f < NumFlags) begin
-          delta = delta + 4'(peer_post_q[f%PeerFlags]);
-        end else begin
-          for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][f<NumFlags?f : f-PeerFlags]);
-          delta = delta + 4'(scalar_post_q[f<NumFlags?f : f-PeerFlags]);
-        end
-        if (Peer && !moved) delta = '0;
-        {over[f], count[f]} = {1'b0, count_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
-        clear = f < Own ? !rst_ni : !peer_rst_ni;
-        if (clear) {over[f], count[f]} = '0;
-        set[f] = over[f] || count[f] != '0;
+    automatic count_t         count [Own];
+    automatic logic [Own-1:0] some, above;
+    automatic logic [3:0]     delta;  // two's complement
+    moved_q <= rst_ni && touched && !overflow;
+    if (!rst_ni) begin
+      count_q <= '{default: '0};
+      set_q   <= '0;
+      over_q  <= '0;
+    end else if (touched && !overflow) begin
+      for (int unsigned f = 0; f < Own; f++) begin
+        delta = take[f] ? '1 : '0;
+        for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][f]);
+        delta = delta + 4'(scalar_post_q[f]);
+        {above[f], count[f]} = {1'b0, count_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
+        some[f] = above[f] || count[f] != '0;
       end
       count_q <= count;
-      set_q   <= set;
-      over_q  <= over;
+      set_q   <= some;
+      over_q  <= above;
     end
   end
 
-  assign overflow = over_q != '0;
+  // Between the cores: flags that count what comes from the other one, and posts that wait to leave.
+  logic peer_over, peer_high;
+  if (Peer) begin : gen_peer
+    typedef logic [PeerFlags-1:0] peer_t;
+    count_t came_q [PeerFlags], left_q [PeerFlags];
+    peer_t  came_set_q, came_over_q, left_set_q, left_over_q;
+    always_ff @(posedge clk_i) begin
+      automatic count_t     came [PeerFlags], left [PeerFlags];
+      automatic peer_t      came_above, left_above, came_some, left_some;
+      automatic logic [3:0] delta;
+      if (!peer_rst_ni) begin
+        came_q      <= '{default: '0};
+        left_q      <= '{default: '0};
+        came_set_q  <= '0;
+        left_set_q  <= '0;
+        came_over_q <= '0;
+        left_over_q <= '0;
+      end else if (touched && !overflow) begin
+        for (int unsigned f = 0; f < PeerFlags; f++) begin
+          delta = (take[Own+f] ? '1 : '0) + 4'(peer_post_q[f]);
+          {came_above[f], came[f]} = {1'b0, came_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
+          came_some[f] = came_above[f] || came[f] != '0;
+          delta = peer.take[f] ? '1 : '0;
+          for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][Own+f]);
+          delta = delta + 4'(scalar_post_q[Own+f]);
+          {left_above[f], left[f]} = {1'b0, left_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
+          left_some[f] = left_above[f] || left[f] != '0;
+        end
+        came_q      <= came;
+        left_q      <= left;
+        came_set_q  <= came_some;
+        left_set_q  <= left_some;
+        came_over_q <= came_above;
+        left_over_q <= left_above;
+      end
+    end
+    always_comb begin
+      peer_high = 1'b0;
+      for (int unsigned f = 0; f < PeerFlags; f++) peer_high |= came_q[f][FlagBits-1] || left_q[f][FlagBits-1];
+    end
+    assign set           = {came_set_q, set_q};
+    assign over          = {came_over_q | left_over_q, over_q};
+    assign peer_over     = (came_over_q | left_over_q) != '0;
+    assign peer_o.posted = left_set_q;
+  end else begin : gen_alone
+    assign set           = set_q;
+    assign over          = over_q;
+    assign peer_over     = 1'b0;
+    assign peer_high     = 1'b0;
+    assign peer_o.posted = '0;
+  end
+
+  assign overflow = over_q != '0 || peer_over;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       posted_q      <= '{default: '0};
@@ -146,7 +189,8 @@ module systole_sync
       for (int unsigned a = 0; a < NumQueues; a++) posted_q[a] <= freeze_i ? '0 : post_i[a];
       taken_q <= met_o;
       if (moved_q) begin
-        for (int unsigned f = 0; f < Counts; f++) if (count_q[f][FlagBits-1]) high_q <= 1'b1;
+        for (int unsigned f = 0; f < Own; f++) if (count_q[f][FlagBits-1]) high_q <= 1'b1;
+        if (peer_high) high_q <= 1'b1;
       end
     end
   end
@@ -155,25 +199,22 @@ module systole_sync
   assign high_o     = high_q;
   assign overflow_o = overflow;
 
-  mask_t waits, posts, overs, there;
+  mask_t waits, posts;
   always_comb begin
-    there = set_q[NumFlags-1:0];
-    overs = over_q[NumFlags-1:0];
-    for (int unsigned f = NumFlags; f < Counts; f++) overs[f-PeerFlags] |= over_q[f];
     waits = '0;
     posts = '0;
     for (int unsigned a = 0; a <= NumQueues; a++) if (find_agent_i == 3'(a) && want_i[a]) waits = wait_i[a];
     for (int unsigned a = 0; a < NumQueues; a++) if (find_agent_i == 3'(a)) posts = before_q[a];
   end
   // A cycle after it was asked for.
-  always_ff @(posedge clk_i) found_o <= overflow ? posts[find_flag_i] && overs[find_flag_i] : waits[find_flag_i] && !there[find_flag_i];
+  always_ff @(posedge clk_i) found_o <= overflow ? posts[find_flag_i] && over[find_flag_i] : waits[find_flag_i] && !set[find_flag_i];
 
   // Nothing is taken that is not there, and nothing twice; the halt is alone.
   always_ff @(posedge clk_i) begin
     mask_t taken, twice;  // by agents, by two of them
     if (rst_ni) a_halt : assert (!want_i[NumQueues] || (want_i[NumQueues-1:0] == '0 && now == '0 && taken_q[NumQueues-1:0] == '0));
     if (rst_ni && !overflow && taken_q != '0) begin
-      a_there : assert ((take & ~(set_q[NumFlags-1:0] | (last & OwnMask) | peer_last)) == '0);
+      a_there : assert ((take & ~(set | (last & OwnMask) | peer_last)) == '0);
       {taken, twice} = '0;
       for (int unsigned a = 0; a <= NumQueues; a++) begin
         twice |= taken_q[a] ? taken & wait_i[a] : '0;

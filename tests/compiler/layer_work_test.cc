@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "host/tools/checker.h"
 #include "host/tools/workload.h"
 #include "systole/compiler.h"
@@ -73,19 +75,24 @@ TEST(Joined, GivesTheSameSums) {
   }
 }
 
-TEST(Joined, DepthwiseOutputsReadTheirChannel) {
+// 3 taps of 2 channels, `outputs` positions of a line.
+std::pair<model::Layer, Geometry> Depthwise(int64_t outputs) {
   model::Layer layer;
   layer.op = model::Op::kDepthwise;
-  layer.weights = {1, 2, 3, 4, 5, 6};  // 3 taps of 2 outputs
+  layer.weights = {1, 2, 3, 4, 5, 6};
   layer.bias = {7, 8};
   layer.requant.resize(2);
   Geometry g;
-  g.w = 4;
-  g.c = 2;
+  g.w = outputs + 2;
+  g.c = g.oc = 2;
   g.kw = 3;
-  g.ow = 2;
-  g.oc = 2;
+  g.ow = outputs;
   g.multiplier = 1;
+  return {layer, g};
+}
+
+TEST(Joined, DepthwiseOutputsReadTheirChannel) {
+  const auto [layer, g] = Depthwise(2);
   const Geometry wide = JoinedGeometry(g, 2);
   const model::Layer joined = JoinedLayer(layer, g, 2);
   EXPECT_EQ(wide.multiplier, 0);
@@ -99,18 +106,7 @@ TEST(Joined, DepthwiseOutputsReadTheirChannel) {
 
 // Two outputs and a channel of two a column tile.
 TEST(Joined, GroupsOfChannelsShareATile) {
-  model::Layer layer;
-  layer.op = model::Op::kDepthwise;
-  layer.weights = {1, 2, 3, 4, 5, 6};  // 3 taps of 2 outputs
-  layer.bias = {7, 8};
-  layer.requant.resize(2);
-  Geometry g;
-  g.w = 6;
-  g.c = 2;
-  g.kw = 3;
-  g.ow = 4;
-  g.oc = 2;
-  g.multiplier = 1;
+  const auto [layer, g] = Depthwise(4);
   const Geometry wide = JoinedGeometry(g, 2, 1);
   const model::Layer grouped = JoinedLayer(layer, g, 2, 1);
   EXPECT_EQ(wide.multiplier, 1);

@@ -59,27 +59,25 @@ class PairTest : public ::testing::Test {
     return p;
   }
   // From memory to memory through the unified buffer.
+  template <typename Move>  // isa::Load, isa::Store
+  static Move MoveOf(uint64_t hbm, uint64_t bytes, uint32_t wait, uint32_t post,
+                     uint64_t ub) {
+    Move move;
+    move.header.wait_mask = wait;
+    move.header.post_mask = post;
+    move.hbm_addr = hbm;
+    move.ub_addr = ub;
+    move.len = bytes;
+    move.n1 = move.n2 = 1;
+    return move;
+  }
   static isa::Load LoadOf(uint64_t from, uint64_t bytes, uint32_t wait,
                           uint32_t post, uint64_t ub = 0) {
-    isa::Load load;
-    load.header.wait_mask = wait;
-    load.header.post_mask = post;
-    load.hbm_addr = from;
-    load.ub_addr = ub;
-    load.len = bytes;
-    load.n1 = load.n2 = 1;
-    return load;
+    return MoveOf<isa::Load>(from, bytes, wait, post, ub);
   }
   static isa::Store StoreOf(uint64_t to, uint64_t bytes, uint32_t wait,
                             uint32_t post, uint64_t ub = 0) {
-    isa::Store store;
-    store.header.wait_mask = wait;
-    store.header.post_mask = post;
-    store.hbm_addr = to;
-    store.ub_addr = ub;
-    store.len = bytes;
-    store.n1 = store.n2 = 1;
-    return store;
+    return MoveOf<isa::Store>(to, bytes, wait, post, ub);
   }
   Program Copy(uint64_t from, uint64_t to, uint64_t bytes) const {
     return Made({LoadOf(from, bytes, 0, kLocal).Encode(),

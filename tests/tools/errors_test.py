@@ -93,6 +93,11 @@ def write_files(folder, environment):
     put("broken.safetensors", safetensors({"w": 1})[:20])
     put("cut.tflite", (ROOT / "models/mnist_cnn.tflite").read_bytes()[:5000])
     put("program.txt", "load hbm_addr=0x0 ub_addr=0 len=64 n1=1 n2=1 post=0\nstore hbm_addr=0x1000 ub_addr=0 len=64 n1=1 n2=1 wait=0\nhalt\n")
+    # The first copies 64 bytes to the other core's memory, the second waits for them.
+    put("first.txt", "load hbm_addr=0x0 ub_addr=0 len=64 n1=1 n2=1 post=0\n"
+        "store hbm_addr=0x40001000 ub_addr=0 len=64 n1=1 n2=1 wait=0 post=28\nhalt\n")
+    put("second.txt", "load hbm_addr=0x1000 ub_addr=0 len=64 n1=1 n2=1 wait=28 post=0\n"
+        "store hbm_addr=0x2000 ub_addr=0 len=64 n1=1 n2=1 wait=0\nhalt\n")
     for name, weights in (("float", "FLOAT32"), ("dynamic", "INT8")):
         put(f"{name}.json", json.dumps(float_model(weights)))
         subprocess.run(["flatc", "-b", str(ROOT / "host/import/tflite_schema.fbs"), f"{name}.json"], cwd=folder, check=True)
@@ -118,6 +123,8 @@ def write_files(folder, environment):
     damaged[len(damaged) // 2] ^= 4
     put("damaged.tpu", bytes(damaged))
     systole("asm", "program.txt", "-o", "program.tpu", "--preset", "nano")
+    for name in ("first", "second"):
+        systole("asm", f"{name}.txt", "-o", f"{name}.tpu", "--preset", "minichip")
     digits = folder / "digits"
     digits.mkdir()
     for kind in ("images-idx3", "labels-idx1"):

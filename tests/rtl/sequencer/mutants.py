@@ -19,14 +19,14 @@ CONTROL = "sequencer/systole_control.sv"
 
 MUTANTS = [
     # Sync flags.
-    (SYNC, "delta = take[f%NumFlags] ? '1 : '0;", "delta = '0;"),
+    (SYNC, "delta = take[f] ? '1 : '0;", "delta = '0;"),
     (SYNC, "touched = (last | take | peer_last)", "touched = (last | peer_last)"),
-    (SYNC, "set[f] = over[f] || count[f] != '0;", "set[f] = 1'b1;"),
-    (SYNC, "assign overflow = over_q != '0;", "assign overflow = 1'b0;"),
+    (SYNC, "some[f] = above[f] || count[f] != '0;", "some[f] = 1'b1;"),
+    (SYNC, "assign overflow = over_q != '0 || peer_over;", "assign overflow = 1'b0;"),
     (SYNC, "if (!overflow) before_q <= posted_q;", "before_q <= posted_q;"),
     (SYNC, "if (count_q[f][FlagBits-1]) high_q <= 1'b1;", ""),
     (SYNC, "if (find_agent_i == 3'(a) && want_i[a]) waits", "if (find_agent_i == 3'(a)) waits"),
-    (SYNC, "waits[find_flag_i] && !there[find_flag_i]", "waits[find_flag_i]"),
+    (SYNC, "waits[find_flag_i] && !set[find_flag_i]", "waits[find_flag_i]"),
     # Heads and lists.
     (QUEUE, "granted_q && !full && !freeze_i", "granted_q && !full"),
     (QUEUE, "granted_q && !full && !freeze_i", "granted_q && !freeze_i"),
