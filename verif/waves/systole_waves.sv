@@ -155,7 +155,7 @@ bind systole_chip systole_waves u_waves (
         5'(u_core.u_control.gen_queue[2].u_queue.out_ptr_q),
         5'(u_core.u_control.gen_queue[1].u_queue.out_ptr_q),
         5'(u_core.u_control.gen_queue[0].u_queue.out_ptr_q)}),
-    .want_i(u_core.u_control.flag_want[4:0]), .wait_i(u_core.u_control.flag_wait[4:0]), .set_i(u_core.u_control.u_sync.set_q[31:0]),
+    .want_i(u_core.u_control.flag_want[4:0]), .wait_i(u_core.u_control.flag_wait[4:0]), .set_i(u_core.u_control.u_sync.set[31:0]),
     .enter_i(u_core.u_mxu.enter), .stall_weights_i(u_core.mxu_stall_weights), .stall_swap_i(u_core.mxu_stall_swap),
     .stall_acc_i(u_core.mxu_stall_acc), .stall_ub_i(u_core.mxu_stall_ub), .next_i(u_core.u_mxu.next_valid),
     .rd_beat_i(mem_rsp_i.perf.rd_beat), .wr_beat_i(mem_rsp_i.perf.wr_beat)
