@@ -30,20 +30,24 @@ absl::Status Assemble(const std::string& input, const std::string& output,
   Program program;
   program.preset = (*preset)->name;
   program.descriptors = *std::move(descriptors);
-  // The descriptors lie behind everything that they touch.
-  uint64_t end = 0;
+  // The descriptors lie behind everything that they touch of the core's own
+  // memory; the other core's follows that.
+  const uint64_t own = (*preset)->memory_bytes();
+  uint64_t end = 0, far_end = 0;
   for (const isa::Descriptor& d : program.descriptors) {
     for (const compiler::Access& a : compiler::AccessesOf(d, **preset)) {
       if (a.space != compiler::Space::kHbm) continue;
-      a.ForEachRun([&](int64_t, int64_t last) {
-        end = std::max(end, static_cast<uint64_t>(last));
+      a.ForEachRun([&](int64_t first, int64_t last) {
+        uint64_t& reached = static_cast<uint64_t>(first) < own ? end : far_end;
+        reached = std::max(reached, static_cast<uint64_t>(last));
       });
     }
   }
-  program.prog_addr = (end + 127) / 128 * 128;
-  program.hbm_bytes =
-      program.prog_addr +
-      (program.descriptors.size() * isa::kDescriptorBytes + 127) / 128 * 128;
+  const auto aligned = [](uint64_t bytes) { return (bytes + 127) / 128 * 128; };
+  program.prog_addr = aligned(end);
+  program.hbm_bytes = std::max(
+      aligned(far_end), program.prog_addr + aligned(program.descriptors.size() *
+                                                    isa::kDescriptorBytes));
   // What is wrong with it is wrong in the text.
   absl::Status status = ParseProgram(SerializeProgram(program), input).status();
   if (status.ok()) status = WriteProgram(program, output);
