@@ -34,8 +34,8 @@ def local(jobs, run_one, workers, deadline=None):
                 return
 
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        running = [pool.submit(work) for _ in range(workers)]
         try:
+            running = [pool.submit(work) for _ in range(workers)]
             for future in concurrent.futures.as_completed(running):
                 future.result()
         except BaseException:
