@@ -127,7 +127,7 @@ bench: build ## measure utilisation, memory bandwidth and simulation speed
 profile: tool ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
 	@"$(BUILD)/bin/systole" profile --output "$(BUILD)/reports/profile.html" $(ARGS)
 
-viewers: tool ## read the traces of a profile with the programs that they are for: XProf, and Perfetto's published schema
+viewers: build ## read the traces of a profile with what they are for: XProf, Perfetto's published schema, Surfer's reader
 	@scripts/setup.sh viewers
 	@.venv-viewers/bin/python tests/profile/viewers_test.py --build "$(BUILD)"
 

@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -86,6 +87,7 @@ def main():
     # One more than there are cores: some tests wait for most of their time.
     command = ["ctest", "--test-dir", str(folder), "-j", str(args.jobs + 1), "--output-on-failure", "--no-tests=error",
                "--output-junit", str(report), *rest]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it; tests send it
     environment = {"SYSTOLE_WAVES": str(build / "waves" / "tests"), **os.environ}
     result = subprocess.run(command, check=False, env=environment)
     if result.returncode != 0 and report.exists():

@@ -12,7 +12,7 @@
 #   scripts/setup.sh browser    also Chromium, in which the page of `make profile` is tested and drawn for the docs
 #   scripts/setup.sh regress    also lcov, whose genhtml shows line and toggle coverage of `make regress` beside the sources
 #   scripts/setup.sh slurm      also Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
-#   scripts/setup.sh viewers    only XProf and Perfetto's schema, in .venv-viewers, with which `make viewers` reads traces
+#   scripts/setup.sh viewers    only XProf, Perfetto's schema and wellen, in .venv-viewers, with which `make viewers` reads traces
 #   scripts/setup.sh docs       only what `make site` needs: Doxygen, and Sphinx in .venv-docs
 #
 # Nothing is asked. What it changes: distribution packages, and the folders .venv, .venv-jax, .venv-docs, .venv-viewers

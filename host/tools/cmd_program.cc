@@ -43,7 +43,11 @@ absl::Status Assemble(const std::string& input, const std::string& output,
       });
     }
   }
-  const auto aligned = [](uint64_t bytes) { return (bytes + 127) / 128 * 128; };
+  const auto beat = static_cast<uint64_t>((*preset)->beat_bytes());
+  const auto aligned = [beat](uint64_t bytes) {
+    const uint64_t unit = std::max<uint64_t>(beat, 128);
+    return (bytes + unit - 1) / unit * unit;
+  };
   program.prog_addr = aligned(end);
   program.hbm_bytes = std::max(
       aligned(far_end), program.prog_addr + aligned(program.descriptors.size() *

@@ -150,7 +150,8 @@ namespace {
 
 absl::StatusOr<DeviceOptions> OptionsOf(const RunArgs& args,
                                         const std::string& preset,
-                                        Progress& progress, size_t programs) {
+                                        Progress& progress, size_t programs,
+                                        size_t cores = 1) {
   if (!args.waves.trace.file.empty()) {
     if (absl::Status s = CheckWritable(args.waves.trace.file); !s.ok())
       return s;
@@ -161,7 +162,8 @@ absl::StatusOr<DeviceOptions> OptionsOf(const RunArgs& args,
   options.stall_rate = args.stall;
   options.checked = args.checked;
   options.check_races = args.checked;
-  if (absl::Status s = SetWaves(args.waves, args.backend, programs, options);
+  if (absl::Status s =
+          SetWaves(args.waves, args.backend, programs, options, cores);
       !s.ok())
     return s;
   const bool iss = args.backend == "iss";
@@ -192,7 +194,7 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
 absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(
     const RunArgs& args, const std::string& preset, size_t cores,
     Progress& progress) {
-  auto options = OptionsOf(args, preset, progress, 1);
+  auto options = OptionsOf(args, preset, progress, 1, cores);
   if (!options.ok()) return options.status();
   if (cores > 1) return Device::OpenCores(args.backend, *options);
   auto device = Device::Open(args.backend, *options);

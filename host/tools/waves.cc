@@ -31,7 +31,8 @@ std::string CommandFor(const Waveform& waveform) {
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string option = all[i].substr(0, all[i].find('='));
     if (option == "--trace" || option == "--trace-layer" ||
-        option == "--trace-window" || option == "--trace-run") {
+        option == "--trace-window" || option == "--trace-run" ||
+        option == "--trace-core") {
       if (option == all[i]) ++i;
       continue;
     }
@@ -74,6 +75,12 @@ void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
       ->needs(trace)
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  sub.add_option("--trace-core", args.trace.core,
+                 "whose program and units, of the two cores of a chip")
+      ->group(group)
+      ->needs(trace)
+      ->check(CLI::Range(0, 1))
+      ->capture_default_str();
   sub.add_option("--waves", args.folder,
                  "folder of the waveform that a fault, a failed assertion or a "
                  "wrong value leaves; empty: none")
@@ -82,7 +89,9 @@ void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
 }
 
 absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
-                      size_t programs, DeviceOptions& options) {
+                      size_t programs, DeviceOptions& options, size_t cores) {
+  if (static_cast<size_t>(args.trace.core) >= cores)
+    return absl::InvalidArgumentError("--trace-core 1: only one core runs");
   options.trace = args.trace;
   if (!args.window.empty()) {
     const std::vector<std::string> ends = absl::StrSplit(args.window, ':');

@@ -21,13 +21,16 @@ struct WaveArgs {
   std::string folder;  // of waveforms of failures; empty: none
 };
 
-// --trace, --trace-layer, --trace-window, --trace-run, --waves (build/waves).
+// --trace, --trace-layer, --trace-window, --trace-run, --trace-core,
+// --waves (build/waves).
 void AddWaveOptions(CLI::App& sub, WaveArgs& args);
 
 // Into the options of a device that keeps the last `programs` starts (some).
-// kInvalidArgument: a window that is none, or a backend without waveforms.
+// kInvalidArgument: a window that is none, a core that does not run, or a
+// backend without waveforms.
 absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
-                      size_t programs, DeviceOptions& options);
+                      size_t programs, DeviceOptions& options,
+                      size_t cores = 1);
 
 // A value of program `run` of the device is wrong that was written in `cycle`:
 // records the waveform around it, if it is the device's first.

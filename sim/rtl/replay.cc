@@ -95,7 +95,7 @@ std::string RtlDevice::RunAgain(const Program& program,
   trace.from = Number(wanted[kFrom]);
   trace.to = Number(wanted[kTo]);
   if (!wanted[kMark].empty()) trace.mark = Number(wanted[kMark]);
-  tracer_.emplace(sim_.core(), trace, program, start_cycle_);
+  tracer_.emplace(sim_, trace, program, start_cycle_);
   absl::Status status = tracer_->Open();
   bool ended = false;
   if (status.ok()) {

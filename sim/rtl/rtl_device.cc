@@ -114,8 +114,9 @@ absl::Status RtlDevice::Start(const Program& program) {
       process_trace_ && process_trace_->run == ProgramsStarted();
   SetLastStarted(this);
   if (of_process ||
-      (!options_.trace.file.empty() && run == options_.trace.run)) {
-    tracer_.emplace(sim_.core(), of_process ? *process_trace_ : options_.trace,
+      (!options_.trace.file.empty() && run == options_.trace.run &&
+       sim_.number() == options_.trace.core)) {
+    tracer_.emplace(sim_, of_process ? *process_trace_ : options_.trace,
                     program, start_cycle_);
     absl::Status status = tracer_->Open();
     if (!status.ok()) {

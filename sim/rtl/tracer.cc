@@ -116,8 +116,8 @@ absl::Status Tracer::Close() {
         options_.file, now() - start_));
   }
   if (!status.ok()) return status;
-  const auto view =
-      waves::WriteViews(options_.file, program_, layer_, options_.mark);
+  const auto view = waves::WriteViews(options_.file, program_, layer_,
+                                      options_.mark, number_);
   if (!view.ok()) return view.status();
   view_ = *view;
   return absl::OkStatus();

@@ -4,7 +4,7 @@
 // Records a waveform of one program's run: all of it, a window of cycles, or
 // the time in which a layer's descriptors are at work.
 //
-//   Tracer tracer(core, options, *program, start);  // before the start
+//   Tracer tracer(port, options, *program, start);  // before the start
 //   status = tracer.Open();
 //   tracer.OnRetire(index, cycle);          // at each completion
 //   status = tracer.Close();                // when it has ended
@@ -17,16 +17,20 @@
 #include <vector>
 
 #include "systole/device.h"
-#include "verif/tb/core_model.h"
+#include "verif/tb/core_port.h"
 
 namespace systole {
 
 class Tracer {
  public:
   // `start`: of CoreModel::cycles(), the program's cycle 0 and the waveform's.
-  Tracer(tb::CoreModel& core, const TraceOptions& options,
+  Tracer(const tb::CorePort& core, const TraceOptions& options,
          const Program& program, uint64_t start)
-      : core_(core), options_(options), program_(program), start_(start) {}
+      : core_(core.core()),
+        number_(core.number()),
+        options_(options),
+        program_(program),
+        start_(start) {}
 
   // kInvalidArgument: no such layer; kUnavailable: the file cannot be written.
   absl::Status Open();
@@ -40,7 +44,8 @@ class Tracer {
   absl::Status PlanLayer();
   uint64_t now() const { return core_.cycles(); }
 
-  tb::CoreModel& core_;
+  tb::CoreModel& core_;  // the chip
+  const int number_;     // of its core
   const TraceOptions options_;
   const Program& program_;
   const uint64_t start_;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""The traces of systole profile, read by the programs that they are for: XProf's own conversion, Perfetto's published schema."""
+"""The traces of systole profile, and waveforms, read by what they are for: XProf's own conversion, Perfetto's schema, Surfer's reader."""
 
 import argparse
 import json
@@ -11,6 +11,7 @@ import sys
 import tempfile
 import unittest
 
+import pywellen
 from google.protobuf import unknown_fields
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 from xprof.convert import raw_to_tool_data
@@ -85,6 +86,29 @@ class ViewersTest(unittest.TestCase):
         self.assertLessEqual({event.track_uuid for event in events}, tracks)
         messages = [trace, *trace.packet, *events]
         self.assertEqual(sum(len(unknown_fields.UnknownFieldSet(message)) for message in messages), 0)
+
+    def test_surfer(self):
+        """All signals of the view are in the waveform, by the names that Surfer's reader gives them; formats go to the item just added."""
+        folder = pathlib.Path(self.folder.name)
+        (folder / "program.txt").write_text("load len=64 n1=1 n2=1 post=0\nstore hbm_addr=0x1000 len=64 n1=1 n2=1 wait=0\nhalt\n")
+        for preset in ("nano", "v1", "board8", "mini", "v2", "minichip"):
+            with self.subTest(preset):
+                wave = folder / f"{preset}.fst"
+                for words in (["asm", folder / "program.txt", "-o", folder / "program.tpu", "--preset", preset],
+                              ["run", folder / "program.tpu", "--quiet", "--trace", wave]):
+                    subprocess.run([BUILD / "bin/systole", *words], check=True, stdout=subprocess.DEVNULL)
+                names = [variable.full_name for variable in pywellen.Waveform(str(wave)).all_vars()]
+                lines = [line.split() for line in (folder / f"{preset}.view/view.sucl").read_text().splitlines()]
+                self.assertEqual(lines[0], ["load_file", str(wave)])
+                wanted = [words[1] for words in lines if words[0] == "variable_add"]
+                self.assertGreater(len(wanted), 50)
+                self.assertEqual(set(wanted) - set(names), set())
+                items = 0
+                for words in lines:
+                    if words[0] in ("divider_add", "variable_add"):
+                        items += 1
+                    elif words[0] == "item_focus":
+                        self.assertEqual(int("".join("0123456789abcdef"["abcdefghijklmnop".index(letter)] for letter in words[1]), 16), items - 1)
 
 
 if __name__ == "__main__":

@@ -68,10 +68,30 @@ class Waves(unittest.TestCase):
     def test_options(self):
         for words, cause in ((["--trace-layer", "1"], "--trace"), (["--trace", "x.fst", "--trace-window", "9:3"], "FROM below TO"),
                              (["--trace", "x.fst", "--trace-window", "1:2", "--trace-layer", "1"], "excludes"),
-                             (["--trace", "x.fst", "--backend", "iss"], "only rtl has it")):
+                             (["--trace", "x.fst", "--backend", "iss"], "only rtl has it"),
+                             (["--trace", "x.fst", "--trace-core", "1"], "only one core runs"), (["--trace", "x.fst", "--trace-core", "2"], "--trace-core")):
             done = run([*self.digits, *words])
             self.assertNotEqual(done.returncode, 0, words)
             self.assertIn(cause, done.stdout)
+
+    def test_every_kind_of_core(self):
+        """int8 with HBM, int8 with a board's memory, bf16; and each core of two."""
+        for name, far in (("program", ""), ("first", " post=28"), ("second", " wait=28")):
+            load, store = (far if name == "second" else "", far if name == "first" else "")
+            (self.path / f"{name}.txt").write_text(f"load len=64 n1=1 n2=1 post=0{load}\nstore hbm_addr=0x1000 len=64 n1=1 n2=1 wait=0{store}\nhalt\n")
+        for preset, programs, core, scope in (("edge", ["program"], 0, "TOP.systole_top.u_chip."), ("board8", ["program"], 0, "TOP.systole_top_axi.u_chip."),
+                                              ("mini", ["program"], 0, "TOP.systole_top.u_chip."),
+                                              ("minichip", ["first", "second"], 0, "TOP.systole_top_pair.gen_core[0].u_chip."),
+                                              ("minichip", ["first", "second"], 1, "TOP.systole_top_pair.gen_core[1].u_chip.")):
+            with self.subTest(preset, core=core):
+                for name in programs:
+                    done = run([self.systole, "asm", self.path / f"{name}.txt", "-o", self.path / f"{name}.tpu", "--preset", preset])
+                    self.assertEqual(done.returncode, 0, done.stdout)
+                command = [self.systole, "run", self.path / f"{programs[0]}.tpu", *[word for name in programs[1:] for word in ("--second", self.path / f"{name}.tpu")]]
+                done = run([*command, "--quiet", "--trace", self.path / "a.fst", "--trace-core", core])
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertIn(f"{scope}u_waves.running\n", (self.path / "a.gtkw").read_text())
+                self.assertIn(f"variable_add {scope}u_waves.running\n", (self.path / "a.view/view.sucl").read_text())
 
     def test_a_mismatch_leaves_a_waveform_and_the_command_that_records_it(self):
         """The model that is checked against differs in a few weights."""

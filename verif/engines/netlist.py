@@ -146,7 +146,8 @@ def main():
         (work / "cells.v").write_text("".join(models.values()))
         sources += [work / "cells.v", design.ROOT / "verif" / "engines" / "ecp5_ram.v", design.ROOT / "verif" / "synth" / "ecp5_multiplier.v"]
     began = time.monotonic()
-    counts, text = replay.simulate(work / "netlist.vvp", sources, args.pins, stop=args.fault)
+    text = replay.simulate(work / "netlist.vvp", sources, args.pins, stop=args.fault)
+    counts = replay.counts_of(text)
     print(text, end="")
     print(f"{args.target}: {counts['cycles']} cycles, {counts['checked']} outputs compared, {counts['unknown']} unknown, {counts['wrong']} wrong; "
           f"{time.monotonic() - began:.0f} s", flush=True)

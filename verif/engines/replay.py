@@ -10,7 +10,7 @@ unknown, but a payload while its valid is low (PAYLOADS), and each must have the
 """
 
 import argparse
-import json
+import importlib.metadata
 import pathlib
 import re
 import shutil
@@ -19,6 +19,9 @@ import sys
 import time
 
 import design
+
+sys.path.insert(0, str(design.ROOT / "scripts"))
+import cache  # noqa: E402
 
 # Outputs that mean something only now and then: (valid, elements). An element is one bit of the valid (a command: any bit of it) and as large
 # a share of the payload. Of the DRAM: bank and row while a row is opened or closed, bytes that a write command takes and that its mask enables.
@@ -108,15 +111,20 @@ def bench(ports):
 
 
 def simulate(program, sources, pins, stop=False):
-    """Compiles and runs, with `stop` to the first difference; returns the counts and what was printed."""
+    """Compiles and runs, with `stop` to the first difference; returns what was printed."""
     for command in (["iverilog", "-g2012", "-o", str(program), "-s", "replay", *map(str, sources)], ["vvp", "-n", str(program), f"+pins={pins}", *(["+stop"] if stop else [])]):
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if result.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}\n{result.stdout[-2000:]}")
-    counts = re.search(r"(?m)^replay (.*)$", result.stdout)
+    return result.stdout
+
+
+def counts_of(text):
+    """The counts in what a replay printed."""
+    counts = re.search(r"(?m)^replay (.*)$", text)
     if not counts:
-        raise RuntimeError(f"no result of {program}: {result.stdout[-2000:]}")
-    return {key: int(value) for key, value in (count.split("=") for count in counts[1].split())}, result.stdout
+        raise RuntimeError(f"no result of the replay: {text[-2000:]}")
+    return {key: int(value) for key, value in (count.split("=") for count in counts[1].split())}
 
 
 def faulty_sources(fault, folder):
@@ -141,6 +149,23 @@ def write_rtl(work, rtl):
     return core.ports(), work / "rtl.v"
 
 
+def replay(work, rtl, pins, stop):
+    """What the core of this source printed, now or when it was played the same pins before."""
+    kept = cache.Entry("replay", cache.version("iverilog", "-V"), importlib.metadata.version("pyosys"), pathlib.Path(__file__).read_bytes(),
+                       pathlib.Path(design.__file__).read_bytes(), *cache.uses(rtl)["systole_top"], pins.read_bytes(), stop)
+    if kept.restore(work):
+        print("rtl: as when it was played the same pins before")
+    else:
+        start = time.monotonic()
+        ports, core = write_rtl(work, rtl)
+        (work / "bench.v").write_text(bench(ports))
+        print(f"rtl: written in {time.monotonic() - start:.0f} s", flush=True)
+        (work / "replay.txt").write_text(simulate(work / "rtl.vvp", [work / "bench.v", core], pins, stop))
+        counts_of((work / "replay.txt").read_text())
+        kept.store(work, ["replay.txt"])
+    return (work / "replay.txt").read_text()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
@@ -151,15 +176,11 @@ def main():
     start = time.monotonic()
     work = args.build.resolve() / "engines" / f"replay{'_' + args.fault if args.fault else ''}"
     work.mkdir(parents=True, exist_ok=True)
-    ports, core = write_rtl(work, faulty_sources(args.fault, work / "rtl") if args.fault else design.ROOT / "rtl")
-    (work / "bench.v").write_text(bench(ports))
-    print(f"rtl: written in {time.monotonic() - start:.0f} s", flush=True)
-    began = time.monotonic()
-    counts, text = simulate(work / "rtl.vvp", [work / "bench.v", core], args.pins, stop=args.fault is not None)
-    seconds = time.monotonic() - began
+    text = replay(work, faulty_sources(args.fault, work / "rtl") if args.fault else design.ROOT / "rtl", args.pins, args.fault is not None)
+    counts = counts_of(text)
     print(text, end="")
     print(f"rtl: {counts['cycles']} cycles, {counts['checked']} outputs compared, {counts['unknown']} unknown, {counts['wrong']} "
-          f"wrong, {counts['silent']} unknown payloads of no transfer; {seconds:.1f} s", flush=True)
+          f"wrong, {counts['silent']} unknown payloads of no transfer", flush=True)
     if args.fault:
         seen = counts[FAULTS[args.fault][3]] > 0
         print(f"replay: the fault '{args.fault}' was {'' if seen else 'not '}seen")

@@ -51,6 +51,7 @@ class CorePort {
     chip_->SetCallbacks(std::move(on_retire), std::move(on_progress), core_);
   }
 
+  int number() const { return core_; }
   const Preset& preset() const { return chip_->preset(); }
   CoreModel& core() const { return chip_->core(); }  // the chip's model
   MemoryModel& memory() { return chip_->memory(); }

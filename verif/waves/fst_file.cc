@@ -11,8 +11,8 @@
 
 namespace systole::waves {
 
-absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(
-    const std::string& file) {
+absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(const std::string& file,
+                                                       int core) {
   void* const reader = fstReaderOpen(file.c_str());
   if (reader == nullptr)
     return absl::UnavailableError(
@@ -20,7 +20,7 @@ absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(
   std::unique_ptr<FstFile> fst(new FstFile(reader));
   fst->begin_ = fstReaderGetStartTime(reader);
   fst->end_ = fstReaderGetEndTime(reader);
-  fst->ReadNames();
+  fst->ReadNames(absl::StrCat("gen_core[", core, "]"));
   if (!fst->top_.empty()) return fst;
   return absl::NotFoundError(
       absl::StrCat(file, ": has no signals of a systole_top"));
@@ -28,16 +28,20 @@ absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(
 
 FstFile::~FstFile() { fstReaderClose(reader_); }
 
-void FstFile::ReadNames() {
+// core: the scope of a chip's core where there are two.
+void FstFile::ReadNames(const std::string& core) {
   std::vector<std::string> scopes;
   size_t top = 0;  // scopes up to the chip's top, or 0
   while (const fstHier* h = fstReaderIterateHier(reader_)) {
     if (h->htyp == FST_HT_SCOPE) {
       scopes.emplace_back(h->u.scope.name);
-      if (top == 0 && (scopes.back() == "systole_top" ||
-                       scopes.back() == "systole_top_axi")) {
+      const std::string& scope = scopes.back();
+      const bool pair = scope == core && scopes.size() > 1 &&
+                        scopes[scopes.size() - 2] == "systole_top_pair";
+      if (top == 0 &&
+          (scope == "systole_top" || scope == "systole_top_axi" || pair)) {
         top = scopes.size();
-        top_ = scopes.back();
+        top_ = pair ? "systole_top" : scope;
       }
     } else if (h->htyp == FST_HT_UPSCOPE) {
       scopes.pop_back();

@@ -29,15 +29,18 @@ struct Signal {
 
 class FstFile {
  public:
-  // kUnavailable: not to be read as FST; kNotFound: it has no chip's top.
-  static absl::StatusOr<std::unique_ptr<FstFile>> Open(const std::string& file);
+  // core: whose signals, of a chip with two. kUnavailable: not to be read as
+  // FST; kNotFound: it has no chip's top.
+  static absl::StatusOr<std::unique_ptr<FstFile>> Open(const std::string& file,
+                                                       int core = 0);
   ~FstFile();
   FstFile(const FstFile&) = delete;
   FstFile& operator=(const FstFile&) = delete;
 
-  const std::string& top() const { return top_; }  // systole_top[_axi]
-  uint64_t begin() const { return begin_; }        // first time
-  uint64_t end() const { return end_; }            // last time
+  // systole_top or systole_top_axi, by the memory; a core of two has HBM too.
+  const std::string& top() const { return top_; }
+  uint64_t begin() const { return begin_; }  // first time
+  uint64_t end() const { return end_; }      // last time
   // By their path below the top; null: none.
   const Signal* Find(const std::string& path) const;
   // path with "[*]": all elements, by index.
@@ -53,7 +56,7 @@ class FstFile {
 
  private:
   explicit FstFile(void* reader) : reader_(reader) {}
-  void ReadNames();
+  void ReadNames(const std::string& core);
 
   void* reader_;
   std::string top_;

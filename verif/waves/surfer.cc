@@ -14,6 +14,21 @@ std::string Word(const std::string& text) {
   return absl::StrReplaceAll(text, {{" ", "_"}, {"\"", "_"}, {";", "_"}});
 }
 
+// Surfer's name of a signal: an element of an array lies in a scope of the
+// array's name, "count_q.[3]".
+std::string PathOf(const Signal& signal) {
+  return absl::StrCat(signal.scope, ".",
+                      absl::StrReplaceAll(signal.name, {{"[", ".["}}));
+}
+
+// What commands call the item with this index, from 0: hexadecimal digits of
+// the letters a to p.
+std::string ItemOf(int index) {
+  std::string name = absl::StrFormat("%x", index);
+  for (char& c : name) c = c <= '9' ? c - '0' + 'a' : c - 'a' + 'k';
+  return name;
+}
+
 std::string FormatName(const View& view, const Row& row) {
   switch (row.format) {
     case Format::kBit:
@@ -45,16 +60,22 @@ std::string SurferNames(const Names& names) {
 
 std::string SurferText(const View& view) {
   std::string text = absl::StrCat("load_file ", view.waveform, "\n");
+  int items = 0;
   for (const Group& group : view.groups) {
     absl::StrAppend(&text, "divider_add ", Word(group.name), "\n");
+    ++items;
     for (const Row& row : group.rows) {
-      absl::StrAppend(&text, "variable_add ", row.signal->full(), "\n");
+      // Format and colour are those of the item with the focus; the next item
+      // comes behind it.
+      absl::StrAppend(&text, "variable_add ", PathOf(*row.signal),
+                      "\nitem_focus ", ItemOf(items++), "\n");
       if (const std::string format = FormatName(view, row); !format.empty())
         absl::StrAppend(&text, "item_set_format ", format, "\n");
       if (!row.color.empty())
         absl::StrAppend(&text, "item_set_color ", row.color, "\n");
     }
   }
+  absl::StrAppend(&text, "item_unfocus\n");
   for (const auto& [time, name] : view.markers)
     absl::StrAppend(&text, "marker_set_at ", time, " ", Word(name), "\n");
   if (!view.mark.empty())

@@ -63,8 +63,8 @@ void AddMarkers(const std::map<int, LayerSpans>& layers, const Program& program,
 
 absl::StatusOr<std::string> WriteViews(const std::string& waveform,
                                        const Program& program, int layer,
-                                       std::optional<uint64_t> mark) {
-  auto fst = FstFile::Open(waveform);
+                                       std::optional<uint64_t> mark, int core) {
+  auto fst = FstFile::Open(waveform, core);
   if (!fst.ok()) return fst.status();
   View view;
   view.waveform = fs::absolute(waveform).string();

@@ -25,11 +25,13 @@ namespace systole::waves {
 // folder FILE.view with the names that it looks up and, to be opened in that
 // folder, view.sucl for Surfer. Opens on the layer with that number if it was
 // at work, around the time `mark` if there is one, and on all that was recorded
-// otherwise (-1). kUnavailable: cannot be
-// read or written; kInternal: the waveform lacks a signal of view.json.
+// otherwise (-1). core: whose units are shown, of
+// a chip with two. kUnavailable: cannot be read or written; kInternal: the
+// waveform lacks a signal of view.json.
 absl::StatusOr<std::string> WriteViews(const std::string& waveform,
                                        const Program& program, int layer,
-                                       std::optional<uint64_t> mark = {});
+                                       std::optional<uint64_t> mark = {},
+                                       int core = 0);
 
 }  // namespace systole::waves
 

@@ -45,7 +45,9 @@ struct TraceOptions {
   uint64_t from = 0;  // cycles since the program's start, `to` exclusive; of a
   uint64_t to = std::numeric_limits<uint64_t>::max();  // layer: not looked at
   std::optional<uint64_t>
-      mark;  // the cycle that it is all about, for the views
+      mark;      // the cycle that it is all about, for the views
+  int core = 0;  // of a chip with two: the one whose program it is, and whose
+                 // units the views show
 };
 
 // A waveform that a replay recorded.
