@@ -34,7 +34,7 @@ packages=(
   "${run_packages[@]}"
   clang-format git googletest pkgconf libclang-rt-dev libgmock-dev libgtest-dev
   # hardware tools
-  gtkwave iverilog yosys z3
+  gtkwave iverilog tcl yosys z3
   # firmware of the scalar unit
   binutils-riscv64-unknown-elf gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
   # scripts

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 #
-# Digilent Arty A7-100T. Pins: https://github.com/Digilent/digilent-xdc, Arty-A7-100-Master.xdc. Not run here.
+# Digilent Arty A7-100T. Pins: https://github.com/Digilent/digilent-xdc, Arty-A7-100-Master.xdc (revision 5d2f779: CLK100MHZ, btn[0],
+# uart_txd_in, which the FPGA receives, uart_rxd_out, led[0] to led[3]). Not run here.
 set_property -dict {PACKAGE_PIN E3 IOSTANDARD LVCMOS33} [get_ports clk_100mhz]
 create_clock -period 10.000 [get_ports clk_100mhz]
 set_property -dict {PACKAGE_PIN D9 IOSTANDARD LVCMOS33} [get_ports button]

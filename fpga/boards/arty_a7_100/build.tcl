@@ -12,7 +12,7 @@ set list [open $root/rtl/systole.f]
 foreach line [split [read $list] "\n"] {
   if {[regexp {^-y (\S+)} $line -> folder]} {
     lappend folders $folder
-  } elseif {[regexp {^(\S+\.sv)} $line -> file]} {
+  } elseif {[regexp {^(\w\S*\.sv)} $line -> file]} {
     lappend packages $root/rtl/$file
   }
 }
