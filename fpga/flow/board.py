@@ -54,6 +54,10 @@ def seed_of(board, args):
     return board.get("seed", 1) if args.seed is None else args.seed
 
 
+def placer_of(board, args):
+    return args.placer or board.get("placer", "heap")
+
+
 def nextpnr(board, clock, work, step, options, args):
     """Runs nextpnr for one step. Returns the seconds it took."""
     command = [tools.NEXTPNR, *board["device"], "--lpf", "pins.lpf", "--freq", clock, "--seed", seed_of(board, args), "--timing-allow-fail",
@@ -67,17 +71,20 @@ def nextpnr(board, clock, work, step, options, args):
 
 
 def place(board, clock, work, args):
-    """The placed design in placed.json, unless it is there from a run with the same netlist, pins, clock and seed, so that another router
-    begins where the last one did. Returns the seconds it took."""
+    """The placed design in placed.json, unless it is there from a run with the same netlist, pins, clock, seed and placer, so that another
+    router begins where the last one did. Returns the seconds it took."""
     (work / "pins.lpf").write_text((board["folder"] / "pins.lpf").read_text())
-    inputs = [(work / "net.json").read_bytes(), (work / "pins.lpf").read_bytes(), json.dumps([board["device"], clock, seed_of(board, args)]).encode()]
+    placer = placer_of(board, args)
+    inputs = [(work / "net.json").read_bytes(), (work / "pins.lpf").read_bytes(),
+              json.dumps([board["device"], clock, seed_of(board, args), placer]).encode()]
     wanted = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in inputs)).hexdigest()
     stamp = work / "placed.sha256"
     if not args.no_route and stamp.exists() and stamp.read_text() == wanted and (work / "placed.json").exists():
         tools.say("placed before")
         return 0.0
     stamp.unlink(missing_ok=True)
-    seconds = nextpnr(board, clock, work, "place", ["--json", "net.json", "--no-route", *(SDF if args.no_route else ["--write", "placed.json"])], args)
+    seconds = nextpnr(board, clock, work, "place", ["--json", "net.json", "--no-route", "--placer", placer,
+                                                    *(SDF if args.no_route else ["--write", "placed.json"])], args)
     if not args.no_route:
         stamp.write_text(wanted)
     return seconds

@@ -176,7 +176,7 @@ class BadInput(unittest.TestCase):
             failing = work / "nextpnr"
             failing.write_text("#!/bin/sh\necho 'ERROR: Unable to find legal placement for all cells'\nexit 1\n")
             failing.chmod(0o755)
-            args = mock.Mock(seed=1, router="router1", no_route=False, limit=1)
+            args = mock.Mock(seed=1, placer=None, router="router1", no_route=False, limit=1)
             (work / "net.json").write_text("{}")
             (work / "placed.json").write_text('{"router": "router1"}')
             args.router = "router2"
@@ -194,11 +194,11 @@ class BadInput(unittest.TestCase):
             placer.write_text("#!/bin/sh\necho run >> runs\ntouch placed.json\n")
             placer.chmod(0o755)
             (work / "net.json").write_text("{}")
-            # Seed, netlist, and how often the placer has run by then.
-            for seed, text, runs in ((1, "{}", 1), (1, "{}", 1), (2, "{}", 2), (2, "{ }", 3)):
+            # Seed, placer, netlist, and how often the placer has run by then.
+            for seed, name, text, runs in ((1, "heap", "{}", 1), (1, "heap", "{}", 1), (2, "heap", "{}", 2), (2, "heap", "{ }", 3), (2, "static", "{ }", 4)):
                 (work / "net.json").write_text(text)
                 with mock.patch.object(tools, "NEXTPNR", placer):
-                    board.place(boards.load("ulx3s-85f"), 60, work, mock.Mock(seed=seed, no_route=False, limit=1))
+                    board.place(boards.load("ulx3s-85f"), 60, work, mock.Mock(seed=seed, placer=name, no_route=False, limit=1))
                 self.assertEqual((work / "runs").read_text().count("run"), runs)
 
     def test_the_clock_of_a_design_that_is_placed_but_not_routed(self):
