@@ -3,6 +3,7 @@
 #include "host/compiler/layer_fit.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "host/compiler/pass_plan.h"
@@ -29,6 +30,7 @@ int64_t GroupChannels(const LayerNeeds& needs, const Preset& preset) {
 }
 
 int64_t Packings(const LayerNeeds& needs, const std::vector<Block>& blocks) {
+  if (needs.stationary) return 1;
   std::set<Taps> taps;
   for (const Block& b : blocks) taps.insert(ValidTaps(needs.g, b));
   return static_cast<int64_t>(taps.size());
@@ -57,6 +59,13 @@ bool HoldsTile(const LayerNeeds& needs, const Preset& preset,
   return KeepsTile(needs, preset) && !(t < u) && !(u < t);
 }
 
+// Vectors for which a tile has to stay: its way into the array and the next
+// one's from HBM.
+int64_t ShortestPass(const Preset& preset) {
+  return std::max({preset.rows, preset.cols + 2,
+                   preset.tile_bytes() / preset.beat_bytes()});
+}
+
 // Array (or vector unit) cycles of a block; `held`: with no tile of its own.
 int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b,
                bool held) {
@@ -66,10 +75,7 @@ int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b,
     return PoolCycles(needs.split, g, preset, b.ni * b.ny, b.nx) + 20;
   const Taps t = ValidTaps(g, b);
   const int64_t passes = PassesOf(g, (t.ky1 - t.ky0) * (t.kx1 - t.kx0), preset);
-  const int64_t shortest =
-      held ? 1
-           : std::max({preset.rows, preset.cols + 2,
-                       preset.tile_bytes() / preset.beat_bytes()});
+  const int64_t shortest = held ? 1 : ShortestPass(preset);
   return std::max(passes * std::max(b.rows(), shortest),
                   b.rows() * g.element_bytes + 8) *
          tiles;
@@ -84,7 +90,8 @@ int64_t Loads(const LayerNeeds& needs) {
 
 // A block begins when its input is there and the one before it is done; inputs
 // come one after the other, into slots when those are free again. After the
-// last block: its drain and its store. A little more for all that moves:
+// last block: its drain and its store. What goes between the blocks takes the
+// vector unit behind each of them. A little more for all that moves:
 // activations also take the unified buffer's banks.
 double Score(const LayerNeeds& needs, const Preset& preset,
              const LayerFit& fit) {
@@ -93,7 +100,8 @@ double Score(const LayerNeeds& needs, const Preset& preset,
   const Geometry& g = needs.g;
   const int64_t beat = preset.beat_bytes();
   const int64_t loads = Loads(needs);
-  int64_t hbm = 0, busy = 0, before = 0, image = -1, lines = 0;
+  const int64_t rows = g.n * g.oh * g.ow;
+  int64_t hbm = 0, busy = 0, before = 0, image = -1, lines = 0, vector = 0;
   double moved = 0;
   const auto move = [&](int64_t beats, double weight) {
     hbm += beats;
@@ -102,7 +110,8 @@ double Score(const LayerNeeds& needs, const Preset& preset,
   const Block* before_it = nullptr;
   for (const Block& b : fit.blocks) {
     const bool held =
-        before_it != nullptr && HoldsTile(needs, preset, *before_it, b);
+        before_it != nullptr &&
+        (needs.stationary || HoldsTile(needs, preset, *before_it, b));
     before_it = &b;
     // The only tile comes before the input, others while blocks are computed.
     const int64_t tiles = held ? 0
@@ -127,7 +136,11 @@ double Score(const LayerNeeds& needs, const Preset& preset,
       move(OperandBytes(g, b, beat) / beat, kActivations);
     before = busy;  // the slot of the block after next
     busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) +
-           WorkOf(needs, preset, b, held);
+           WorkOf(needs, preset, b,
+                  held || (needs.stationary && rows >= ShortestPass(preset)));
+    if (needs.between > 0)
+      vector = std::max(vector, busy) + b.rows() * g.element_bytes +
+               needs.between * b.rows() / rows;
     if (needs.matmul && !KeepsTile(needs, preset)) move(tiles, kMoved);
   }
   const int64_t last = fit.blocks.back().rows();
@@ -138,13 +151,41 @@ double Score(const LayerNeeds& needs, const Preset& preset,
   }
   if (!needs.out_resident)
     move(2 * g.n * g.oh * CeilDiv(g.out_line_bytes(), beat), kActivations);
-  return static_cast<double>(std::max(end, hbm)) + moved;
+  return static_cast<double>(std::max({end, hbm, vector})) + moved;
 }
 
-}  // namespace
+// The only block of a layer in pieces that take each tile in turns: none, if it
+// can be cut as it is, or not at all.
+std::vector<Block> Pieces(const LayerNeeds& needs, const Preset& preset,
+                          const TilingLimits& limits,
+                          const std::vector<Block>& blocks) {
+  constexpr int64_t kPieces = 4, kFewRows = 32;
+  const Block& all = blocks[0];
+  if (blocks.size() > 1 || KeepsTile(needs, preset) ||
+      all.rows() >= 2 * limits.min_rows)
+    return {};
+  const bool images = all.ni > 1;
+  const int64_t parts = images ? all.ni : all.ny;
+  const int64_t count = std::min({kPieces, parts, all.rows() / kFewRows});
+  if (count < 2) return {};
+  std::vector<Block> pieces;
+  for (int64_t p = 0; p < count; ++p) {
+    const int64_t from = parts * p / count, to = parts * (p + 1) / count;
+    Block& piece = pieces.emplace_back(all);
+    (images ? piece.i0 : piece.y0) += from;
+    (images ? piece.ni : piece.ny) = to - from;
+  }
+  return pieces;
+}
 
+// The blocks at both ends are as the others, or small ones; or all are small,
+// for a vector unit that has more to do than the array.
+enum class Ends { kWhole, kSplit, kFine };
+
+// budget: bytes for input slots and output slots together. in_share: part of it
+// for the inputs; 0 = inputs whole.
 std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
-                                 int64_t budget, double in_share, bool ends) {
+                                 int64_t budget, double in_share, Ends ends) {
   const Geometry& g = needs.g;
   LayerFit fit;
   fit.group_channels = GroupChannels(needs, preset);
@@ -153,7 +194,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
 
   TilingLimits limits;
   limits.beat = preset.beat_bytes();
-  limits.ends = ends;
+  limits.ends = ends != Ends::kWhole;
   limits.group_bytes = fit.group_channels * g.element_bytes;
   // One pass a block: the vector unit is as busy as the array, and must not
   // wait for a bank.
@@ -166,6 +207,16 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
           ? kFewRows
           : std::max({preset.rows, preset.cols + 2,
                       2 * preset.tile_bytes() / preset.beat_bytes()});
+  const int64_t rows = g.n * g.oh * g.ow;
+  if (ends == Ends::kFine) {
+    limits.min_rows = std::min(limits.min_rows, ShortestPass(preset));
+    limits.max_rows = std::min(
+        limits.max_rows, std::max(CeilDiv(rows, 8), ShortestPass(preset)));
+  }
+  // So that the results of the blocks before it are not waited for together.
+  if (needs.fused)
+    limits.max_rows = std::min(
+        limits.max_rows, std::max(CeilDiv(rows, 4), 2 * ShortestPass(preset)));
   if (fit.in_slots)
     limits.max_in_bytes =
         static_cast<int64_t>(budget * in_share) / (kSlotCount * loaded);
@@ -188,6 +239,8 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   Geometry held = g;
   if (needs.in_channels > 0) held.c = needs.in_channels;
   fit.blocks = MakeBlocks(held, limits);
+  if (needs.stationary && !fit.blocks.empty())
+    fit.blocks = Pieces(needs, preset, limits, fit.blocks);
   if (fit.blocks.empty()) return std::nullopt;
   // Groups of channels are whole lines.
   if ((g.group > 0 || g.in_group > 0) && fit.blocks[0].nx != g.ow)
@@ -230,6 +283,48 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   if (needs.split.lines > 0) fit.param_bytes = needs.split.bytes();
   fit.score = Score(needs, preset, fit);
   return fit;
+}
+
+}  // namespace
+
+void AddCandidates(const LayerNeeds& needs, const Preset& preset,
+                   int64_t available, int64_t in_group,
+                   std::vector<LayerCandidate>& candidates) {
+  const bool loads =
+      std::count(needs.resident.begin(), needs.resident.end(), false) > 0;
+  // Loaded in groups of channels, as it is, not split, stationary.
+  std::vector<LayerNeeds> variants;
+  const auto add = [&](int64_t in_channels, const PoolSplit& split,
+                       bool stationary) {
+    LayerNeeds& variant = variants.emplace_back(needs);
+    variant.in_channels = in_channels;
+    variant.split = split;
+    variant.stationary = stationary;
+  };
+  if (in_group > 0) add(in_group, {}, false);
+  add(0, needs.split, false);
+  if (needs.split.lines > 0) add(0, {}, false);
+  if (needs.matmul && needs.out_resident && !needs.operand_loaded)
+    add(0, needs.split, true);
+  for (const double budget : {0.9, 0.6, 0.4, 0.25, 0.15, 0.08, 0.03}) {
+    for (const double in_share : {0.0, 0.9, 0.75, 0.5, 0.25}) {
+      if (!loads && in_share > 0) continue;
+      for (const LayerNeeds& variant : variants) {
+        for (const Ends ends : {Ends::kSplit, Ends::kWhole, Ends::kFine}) {
+          const bool whole = in_share == 0;
+          if ((variant.in_channels > 0 && (whole || ends != Ends::kSplit)) ||
+              (variant.stationary && (!whole || ends != Ends::kWhole)) ||
+              (variant.between == 0 && ends == Ends::kFine))
+            continue;
+          std::optional<LayerFit> fit = FitLayer(
+              variant, preset,
+              static_cast<int64_t>(budget * static_cast<double>(available)),
+              in_share, ends);
+          if (fit) candidates.emplace_back(variant, *std::move(fit));
+        }
+      }
+    }
+  }
 }
 
 int64_t SmallestBytes(const LayerNeeds& needs, const Preset& preset) {

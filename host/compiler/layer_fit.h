@@ -7,7 +7,7 @@
 #define HOST_COMPILER_LAYER_FIT_H_
 
 #include <cstdint>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "host/compiler/blocks.h"
@@ -27,7 +27,10 @@ struct LayerNeeds {
   std::vector<bool>
       resident;  // of each input: it is in the unified buffer already
   bool operand_loaded = false;  // the second one of a joined addition
-  bool out_resident = false;    // wanted
+  bool stationary = false;      // wanted: its blocks take each tile in turns
+  bool fused = false;           // wanted: it goes between the blocks before
+  int64_t between = 0;  // vector cycles of what goes between its own blocks
+  bool out_resident = false;  // wanted
   bool out_stored = false;
   int64_t in_channels = 0;  // that slots hold at once; 0 = all
   int64_t out_pitch = 0;    // of a resident output
@@ -49,10 +52,13 @@ struct LayerFit {
       0;  // estimated cycles, comparable between candidates of a layer
 };
 
-// budget: bytes for input slots and output slots together. in_share: part of it
-// for the inputs; 0 = inputs whole.
-std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
-                                 int64_t budget, double in_share, bool ends);
+using LayerCandidate = std::pair<LayerNeeds, LayerFit>;
+
+// Appends the ways to place a layer in `available` bytes. in_group: channels
+// that slots of its input may hold at once (LayerNeeds::in_channels), 0 = none.
+void AddCandidates(const LayerNeeds& needs, const Preset& preset,
+                   int64_t available, int64_t in_group,
+                   std::vector<LayerCandidate>& candidates);
 
 // Bytes of the smallest placement of the layer, for messages.
 int64_t SmallestBytes(const LayerNeeds& needs, const Preset& preset);

@@ -3,7 +3,8 @@
 //
 // for each block, for each group of column tiles, for each tile: the tiles of
 // all passes, the passes, the requantise into the output; after the group the
-// store. A block's input is loaded before it.
+// store. A block's input is loaded before it. Where a layer is stationary, all
+// blocks go through that together: each pass is that of all of them.
 #include <algorithm>
 
 #include "host/compiler/layer_work.h"
@@ -42,29 +43,53 @@ class ConvLowering {
   }
 
   absl::Status Run(const std::function<void(size_t)>& after) {
-    for (const Block& block : plan_.blocks) {
+    const size_t together = plan_.stationary ? plan_.blocks.size() : 1;
+    for (size_t first = 0; first < plan_.blocks.size(); first += together) {
+      std::vector<Piece> pieces(together);
+      for (size_t p = 0; p < together; ++p) pieces[p].block = first + p;
       absl::StatusOr<const PackedWeights*> packed =
-          weights_.Get(ValidTaps(g_, block));
+          weights_.Get(ValidTaps(g_, plan_.WalkOf(plan_.blocks[first])));
       if (!packed.ok()) return packed.status();
-      const Region region = InputRegion(g_, block, preset_.beat_bytes());
-      const View view = in_.Require(region);
-      if (table_) table_->Require();
-      if (operand_) operand_view_ = Operand(block);
+      for (Piece& piece : pieces) {
+        const Block& block = BlockOf(piece);
+        piece.region = InputRegion(g_, block, preset_.beat_bytes());
+        piece.view = in_.Require(piece.region);
+        if (table_) table_->Require();
+        if (operand_) piece.operand = Operand(block);
+      }
       for (int64_t c0 = 0; c0 < g_.oc; c0 += plan_.out.channels) {
         const int64_t channels = std::min(plan_.out.channels, g_.oc - c0);
-        const Destination to = out_.Begin(block, c0);
+        for (Piece& piece : pieces) piece.to = out_.Begin(BlockOf(piece), c0);
         for (int64_t c = 0; c < channels; c += preset_.cols) {
-          Tile(block, **packed, region, view, (c0 + c) / preset_.cols,
-               std::min(preset_.cols, channels - c), to, OffsetOf(c));
+          const int64_t tile = (c0 + c) / preset_.cols;
+          const int64_t cols = std::min(preset_.cols, channels - c);
+          Passes(pieces, **packed, tile);
+          for (const Piece& piece : pieces) {
+            Drain(piece, tile, cols, OffsetOf(c));
+            if (c + cols < channels) continue;
+            out_.Finish(BlockOf(piece), c0, channels);
+            if (c0 + channels == g_.oc) after(piece.block);
+          }
         }
-        out_.Finish(block, c0, channels);
       }
-      after(&block - plan_.blocks.data());
     }
     return absl::OkStatus();
   }
 
  private:
+  // A block on its way.
+  struct Piece {
+    size_t block = 0;  // its number
+    Region region;
+    View view, operand;  // operand: the second one of its sums
+    Destination to;
+    int64_t acc = 0, params = 0;
+  };
+
+  const Block& BlockOf(const Piece& piece) const {
+    return plan_.blocks[piece.block];
+  }
+
   static std::optional<model::Layer> Joined(const model::Layer& layer,
                                             const PlanLayer& plan) {
     if (plan.g.columns == 1) return std::nullopt;  // weights may be many
@@ -76,11 +101,13 @@ class ConvLowering {
     return g_.group > 0 ? g_.ow * c : c * g_.element_bytes;
   }
 
-  void Tile(const Block& block, const PackedWeights& packed,
-            const Region& region, const View& view, int64_t tile, int64_t cols,
-            const Destination& to, int64_t offset) {
-    const int64_t acc = context_.AllocateRows(block.rows());
-    const int64_t params = raw_ ? 0 : params_.Require(packed, tile);
+  // A column tile's sums.
+  void Passes(std::vector<Piece>& pieces, const PackedWeights& packed,
+              int64_t tile) {
+    for (Piece& piece : pieces) {
+      piece.acc = context_.AllocateRows(BlockOf(piece).rows());
+      piece.params = raw_ ? 0 : params_.Require(packed, tile);
+    }
     const int64_t passes = packed.plan.passes();
     // The only tile of a layer stays in the array from block to block.
     const bool keep = passes * weights_.column_tiles() == 1 && held_ == &packed;
@@ -92,21 +119,42 @@ class ConvLowering {
       weights.tiles = static_cast<uint32_t>(passes);
       context_.builder.Append(weights);
     }
+    bool first = true;  // of the passes
     for (const PassGroup& group : packed.plan.groups) {
-      isa::Matmul m = Walk(block, group, region, view,
-                           FirstChannel(g_, preset_.cols, tile));
-      m.acc = static_cast<uint32_t>(acc);
-      if (&group != &packed.plan.groups.front())
-        m.header.flags |= isa::Matmul::kAccumulate;
-      if (keep) m.header.flags |= isa::Matmul::kKeepWeights;
-      context_.builder.Append(m);
+      if (pieces.size() == 1) {
+        AppendPasses(pieces[0], group, tile, !first, keep);
+        first = false;
+        continue;
+      }
+      for (const std::vector<Segment>& pass : group.passes) {
+        PassGroup one;
+        one.segments = pass;
+        for (const Piece& piece : pieces)
+          AppendPasses(piece, one, tile, !first, keep || &piece != &pieces[0]);
+        first = false;
+      }
     }
+  }
 
+  void AppendPasses(const Piece& piece, const PassGroup& group, int64_t tile,
+                    bool accumulate, bool keep) {
+    isa::Matmul m = Walk(BlockOf(piece), group, piece.region, piece.view,
+                         FirstChannel(g_, preset_.cols, tile));
+    m.acc = static_cast<uint32_t>(piece.acc);
+    if (accumulate) m.header.flags |= isa::Matmul::kAccumulate;
+    if (keep) m.header.flags |= isa::Matmul::kKeepWeights;
+    context_.builder.Append(m);
+  }
+
+  // A column tile's requantise.
+  void Drain(const Piece& piece, int64_t tile, int64_t cols, int64_t offset) {
+    const Block& block = BlockOf(piece);
+    const Destination& to = piece.to;
     isa::Requant r;
     if (raw_) r.header.flags |= isa::Requant::kRaw;
     if (layer_.rounding == model::Rounding::kSingle)
       r.header.flags |= isa::Requant::kSingleRound;
-    r.acc = static_cast<uint32_t>(acc);
+    r.acc = static_cast<uint32_t>(piece.acc);
     r.n = static_cast<uint32_t>(block.ni);
     r.ny = static_cast<uint32_t>(block.ny);
     r.nx = static_cast<uint32_t>(block.nx);
@@ -116,12 +164,12 @@ class ConvLowering {
     const int64_t step = g_.group > 0 ? preset_.cols : to.position;
     r.dst_sx = static_cast<uint32_t>(block.nx > 1 ? step : 0);
     r.cols = static_cast<uint32_t>(cols);
-    r.params = static_cast<uint32_t>(params);
+    r.params = static_cast<uint32_t>(piece.params);
     r.zp = out_tensor_.zero_point;
     r.clamp_min = layer_.clamp_min;
     r.clamp_max = layer_.clamp_max;
     if (table_) r.header.flags |= isa::Requant::kTable;
-    if (operand_) SetResidual(block, tile * preset_.cols, r);
+    if (operand_) SetResidual(block, piece.operand, tile * preset_.cols, r);
     context_.builder.Append(r);
   }
 
@@ -136,7 +184,8 @@ class ConvLowering {
     return view;
   }
 
-  void SetResidual(const Block& block, int64_t channel, isa::Requant& r) const {
+  void SetResidual(const Block& block, const View& from, int64_t channel,
+                   isa::Requant& r) const {
     const int result = 1 - added_;
     // Either may be the wide one where both are.
     const int scaled = epilogue_->wide == result ? added_ : result;
@@ -144,7 +193,6 @@ class ConvLowering {
     if (scaled == result) r.header.flags |= isa::Requant::kResidualWide;
     if (sum_->rounding == model::Rounding::kSingle)
       r.header.flags |= isa::Requant::kResidualSingle;
-    const View& from = operand_view_;
     r.src = static_cast<uint32_t>(from.address + channel);
     r.src_pitch = static_cast<uint32_t>(block.ny > 1 ? from.pitch : 0);
     r.src_img_pitch = static_cast<uint32_t>(block.ni > 1 ? from.img_pitch : 0);
@@ -210,7 +258,6 @@ class ConvLowering {
   const PlanLayer* epilogue_ = nullptr;
   std::optional<TableStream> table_;
   std::optional<InputStream> operand_;
-  View operand_view_;
   int added_ = 0;
   const model::Layer* sum_ = nullptr;
 };

@@ -120,9 +120,17 @@ struct PlanLayer {
 
   // tiling
   std::vector<Block> blocks;
+  // All blocks take each tile while it is in the array, one after the other;
+  // otherwise each block takes all tiles before the next one does.
+  bool stationary = false;
   std::vector<InputPlacement> in;
   OutputPlacement out;
   ParameterPlacement params;
+
+  // What goes through the tiles with a block: the block, or all of them.
+  Block WalkOf(const Block& block) const {
+    return stationary ? Block{0, g.n, 0, g.oh, 0, g.ow} : block;
+  }
 };
 
 struct Plan {

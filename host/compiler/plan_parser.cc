@@ -195,6 +195,8 @@ class PlanParser : private ir::Reader {
       layer.wide = static_cast<int>(Value());
     } else if (key == "joined") {
       layer.joined = true;
+    } else if (key == "stationary") {
+      layer.stationary = true;
     } else if (key == "from") {
       From(layer);
     } else if (key == "to") {

@@ -93,6 +93,7 @@ std::string Text(const Plan& plan, const PlanLayer& layer) {
   if (layer.fused) absl::StrAppend(&text, ", fused");
   if (layer.wide >= 0) absl::StrAppend(&text, ", wide=", layer.wide);
   if (layer.joined) absl::StrAppend(&text, ", joined");
+  if (layer.stationary) absl::StrAppend(&text, ", stationary");
   for (const InputPlacement& in : layer.in)
     absl::StrAppend(&text, &in == &layer.in[0] ? ",\n    from " : ", from ",
                     Text(in));

@@ -101,6 +101,21 @@ class PlanVerifier {
     }
     RequireOfLayer(std::count(seen.begin(), seen.end(), false) == 0,
                    "positions that no block has");
+    if (layer().stationary) Stationary(static_cast<int64_t>(seen.size()));
+  }
+
+  // All blocks are on their way at once.
+  void Stationary(int64_t rows) {
+    RequireOfLayer(
+        model::HasWeights(layer().op) && rows <= plan_.preset->acc_bank_rows(),
+        "is stationary with ", rows, " rows");
+    const PlanLayer* epilogue = plan_.EpilogueOf(at_);
+    for (const PlanLayer* l : {&layer(), epilogue}) {
+      if (l == nullptr) continue;
+      for (const InputPlacement& in : l->in)
+        RequireOfLayer(in.mode != Mode::kSlots, "is stationary and has slots");
+      RequireOfLayer(l->out.resident, "is stationary and its result in slots");
+    }
   }
 
   const PlanBuffer* Buffer(int number, int first, int last, const char* what) {

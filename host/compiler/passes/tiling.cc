@@ -81,6 +81,16 @@ class Planner {
     return RoundUp(t.w * t.c, preset().beat_bytes());
   }
 
+  // Vector cycles of a pool that wants to go between a layer's blocks.
+  int64_t BetweenOf(int l) const {
+    const size_t next = static_cast<size_t>(l) + 1;
+    if (next >= plan_.layers.size() || !wished_[next]) return 0;
+    const PlanLayer& pool = plan_.layers[next];
+    if (model::IsElementwise(pool.op) || pool.joined) return 0;
+    return PoolCycles(SplitOf(pool.op, pool.g, preset()), pool.g, preset(),
+                      pool.g.n * pool.g.oh, pool.g.ow);
+  }
+
   LayerNeeds NeedsOf(int l, bool out_resident) const {
     const PlanLayer& layer = plan_.layers[l];
     LayerNeeds needs;
@@ -98,6 +108,8 @@ class Planner {
       const int operand = OperandOf(*joined, layer.output);
       needs.operand_loaded = resident_[joined->inputs[operand]] == kNowhere;
     }
+    needs.between = BetweenOf(l);
+    needs.fused = wished_[l] && !needs.matmul;
     needs.out_resident = out_resident;
     needs.out_stored = !out_resident || plan_.keep_intermediates ||
                        plan_.tensors[result].output;
@@ -137,34 +149,13 @@ class Planner {
   bool Place(int l, BufferPlacer& placer) {
     const int result = plan_.ResultOf(l);
     const int64_t available = plan_.ub_bytes - placer.Used(l, l);
-    std::vector<std::pair<LayerNeeds, LayerFit>> candidates;
+    std::vector<LayerCandidate> candidates;
     for (const bool out_resident : {true, false}) {
       if (out_resident && (spilled_[result] || plan_.LastUse(result) < 0))
         continue;
       const LayerNeeds needs = NeedsOf(l, out_resident);
-      const bool loads =
-          std::count(needs.resident.begin(), needs.resident.end(), false) > 0;
-      // Loaded in groups of channels, as it is, not split.
-      std::vector<LayerNeeds> variants(3, needs);
-      variants[0].in_channels = plan_.GroupOf(plan_.layers[l]);
-      variants[0].split = variants[2].split = {};
-      if (needs.split.lines == 0) variants.pop_back();
-      if (variants[0].in_channels == 0) variants.erase(variants.begin());
-      for (const double budget : {0.9, 0.6, 0.4, 0.25, 0.15, 0.08, 0.03}) {
-        for (const double in_share : {0.0, 0.9, 0.75, 0.5, 0.25}) {
-          if (!loads && in_share > 0) continue;
-          for (const LayerNeeds& variant : variants) {
-            for (const bool ends : {true, false}) {
-              if (variant.in_channels > 0 && (in_share == 0 || !ends)) continue;
-              std::optional<LayerFit> fit = FitLayer(
-                  variant, preset(),
-                  static_cast<int64_t>(budget * static_cast<double>(available)),
-                  in_share, ends);
-              if (fit) candidates.emplace_back(variant, *std::move(fit));
-            }
-          }
-        }
-      }
+      AddCandidates(needs, preset(), available, plan_.GroupOf(plan_.layers[l]),
+                    candidates);
     }
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const auto& a, const auto& b) {
@@ -310,6 +301,7 @@ class Planner {
 
     if (last > l && !PlaceJoined(last, fit, out, placer)) return false;
     layer.blocks = fit.blocks;
+    layer.stationary = needs.stationary;
     layer.in = std::move(ins);
     layer.out = out;
     layer.params = params;
