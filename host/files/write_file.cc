@@ -12,9 +12,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "host/files/write_parts.h"
 
 namespace systole {
 namespace {
+
+using Parts = absl::Span<const std::string_view>;
 
 absl::Status Failed(const std::string& path, const char* what, int error) {
   return absl::ErrnoToStatus(error, absl::StrCat(path, ": ", what));
@@ -71,11 +74,13 @@ class File {
   ~File() { Close(); }
   int fd() const { return fd_; }
   // 0, or errno.
-  int Write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t n = write(fd_, bytes.data(), bytes.size());
-      if (n < 0 && errno != EINTR) return errno;
-      if (n > 0) bytes.remove_prefix(n);
+  int Write(Parts parts) {
+    for (std::string_view bytes : parts) {
+      while (!bytes.empty()) {
+        const ssize_t n = write(fd_, bytes.data(), bytes.size());
+        if (n < 0 && errno != EINTR) return errno;
+        if (n > 0) bytes.remove_prefix(n);
+      }
     }
     return 0;
   }
@@ -99,13 +104,13 @@ std::string TemporaryFor(const std::string& path) {
 }
 
 // 0, or errno.
-int Replace(std::string_view bytes, const Target& target) {
+int Replace(Parts parts, const Target& target) {
   const std::string temporary = TemporaryFor(target.path);
   int error = 0;
   {
     File file(temporary, O_CREAT | O_EXCL);
     if (file.fd() < 0) return errno;
-    error = file.Write(bytes);
+    error = file.Write(parts);
     // A disk may be found to be full only now.
     if (error == 0 && fsync(file.fd()) != 0) error = errno;
     if (error == 0 && target.is_there && fchmod(file.fd(), target.mode) != 0)
@@ -118,10 +123,10 @@ int Replace(std::string_view bytes, const Target& target) {
   return error;
 }
 
-int WriteThrough(std::string_view bytes, const Target& target) {
+int WriteThrough(Parts parts, const Target& target) {
   File file(target.path, 0);
   if (file.fd() < 0) return errno;
-  const int error = file.Write(bytes);
+  const int error = file.Write(parts);
   const int closed = file.Close();
   return error != 0 ? error : closed;
 }
@@ -129,10 +134,14 @@ int WriteThrough(std::string_view bytes, const Target& target) {
 }  // namespace
 
 absl::Status WriteFile(std::string_view bytes, const std::string& path) {
+  return WriteParts({bytes}, path);
+}
+
+absl::Status WriteParts(Parts parts, const std::string& path) {
   const absl::StatusOr<Target> target = TargetOf(path);
   if (!target.ok()) return target.status();
-  const int error = target->is_regular ? Replace(bytes, *target)
-                                       : WriteThrough(bytes, *target);
+  const int error = target->is_regular ? Replace(parts, *target)
+                                       : WriteThrough(parts, *target);
   return error == 0 ? absl::OkStatus() : CannotWrite(path, error);
 }
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/types/span.h"
+
 namespace systole::program_file {
 
 inline constexpr std::string_view kMagic = "SYSTOLE\x1A";  // 8 bytes
@@ -18,8 +20,8 @@ inline constexpr size_t kHeaderBytes =
 inline constexpr size_t kTrailerBytes = 4;  // CRC-32 of everything before it
 inline constexpr size_t kMaxName = 4096;    // bytes of a string
 
-// CRC-32 (IEEE 802.3), as zlib computes it.
-uint32_t Crc32(const uint8_t* data, size_t size);
+// CRC-32 (IEEE 802.3) of parts that follow each other, as zlib computes it.
+uint32_t Crc32(absl::Span<const std::string_view> parts);
 
 }  // namespace systole::program_file
 

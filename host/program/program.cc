@@ -10,13 +10,16 @@
 #include "absl/strings/match.h"
 #include "host/files/file_kind.h"
 #include "host/files/read_file.h"
-#include "host/files/write_file.h"
 #include "host/program/format.h"
 
 namespace systole {
 
-uint32_t program_file::Crc32(const uint8_t* data, size_t size) {
-  return static_cast<uint32_t>(crc32_z(crc32_z(0, nullptr, 0), data, size));
+uint32_t program_file::Crc32(absl::Span<const std::string_view> parts) {
+  uLong crc = crc32_z(0, nullptr, 0);
+  for (const std::string_view part : parts)
+    crc =
+        crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  return static_cast<uint32_t>(crc);
 }
 
 std::string_view ElementTypeName(ElementType type) {
@@ -42,14 +45,6 @@ const Section* Program::FindSection(const std::string& name) const {
       std::find_if(sections.begin(), sections.end(),
                    [&](const Section& s) { return s.name == name; });
   return it == sections.end() ? nullptr : &*it;
-}
-
-absl::Status WriteProgram(const Program& program, const std::string& path) {
-  const std::vector<uint8_t> bytes = SerializeProgram(program);
-  if (absl::StatusOr<Program> check = ParseProgram(bytes, path); !check.ok())
-    return check.status();
-  return WriteFile({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                   path);
 }
 
 absl::StatusOr<Program> ReadProgram(const std::string& path) {

@@ -5,19 +5,55 @@
 // docs/program_file.md.
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "host/files/write_parts.h"
+#include "host/program/check.h"
 #include "host/program/codec.h"
+#include "host/program/write.h"
 #include "systole/program.h"
 
 namespace systole {
-std::vector<uint8_t> SerializeProgram(const Program& program) {
-  namespace pf = program_file;
+namespace {
+
+namespace pf = program_file;
+
+// The bytes of a file: what was written, and between it what lies elsewhere.
+class Parts {
+ public:
   pf::Writer w;
-  size_t large = program.descriptors.size() * isa::kDescriptorBytes;
-  for (const DataSegment& s : program.segments) large += s.data.size();
-  for (const Section& s : program.sections) large += s.bytes.size();
-  w.bytes().reserve(large + large / 64);
+
+  // Bytes that outlive this.
+  void Refer(const std::vector<uint8_t>& data) {
+    w.U64(data.size());
+    cuts_.push_back({w.bytes().size(), &data});
+    elsewhere_ += data.size();
+  }
+  size_t size() { return w.bytes().size() + elsewhere_; }
+  std::vector<std::string_view> Views() {
+    std::vector<std::string_view> views;
+    size_t from = 0;
+    const auto add = [&](const uint8_t* data, size_t size) {
+      views.emplace_back(reinterpret_cast<const char*>(data), size);
+    };
+    for (const auto& [at, data] : cuts_) {
+      add(w.bytes().data() + from, at - from);
+      add(data->data(), data->size());
+      from = at;
+    }
+    add(w.bytes().data() + from, w.bytes().size() - from);
+    return views;
+  }
+
+ private:
+  std::vector<std::pair<size_t, const std::vector<uint8_t>*>> cuts_;
+  size_t elsewhere_ = 0;
+};
+
+Parts PartsOf(const Program& program, absl::Span<const Section> more) {
+  Parts parts;
+  pf::Writer& w = parts.w;
   w.Bytes(pf::kMagic.data(), pf::kMagic.size());
   w.U32(pf::kFormatVersion);
   w.U32(isa::kVersion);
@@ -49,8 +85,7 @@ std::vector<uint8_t> SerializeProgram(const Program& program) {
   for (const DataSegment& s : program.segments) {
     w.String(s.name);
     w.U64(s.hbm_addr);
-    w.U64(s.data.size());
-    w.Bytes(s.data.data(), s.data.size());
+    parts.Refer(s.data);
   }
 
   w.U32(static_cast<uint32_t>(program.tensors.size()));
@@ -87,17 +122,40 @@ std::vector<uint8_t> SerializeProgram(const Program& program) {
     w.U32(b.last_layer);
   }
 
-  w.U32(static_cast<uint32_t>(program.sections.size()));
-  for (const Section& s : program.sections) {
-    w.String(s.name);
-    w.U32(s.version);
-    w.U64(s.bytes.size());
-    w.Bytes(s.bytes.data(), s.bytes.size());
+  w.U32(static_cast<uint32_t>(program.sections.size() + more.size()));
+  for (const absl::Span<const Section> sections :
+       {absl::MakeConstSpan(program.sections), more}) {
+    for (const Section& s : sections) {
+      w.String(s.name);
+      w.U32(s.version);
+      parts.Refer(s.bytes);
+    }
   }
 
-  w.PatchU64(size_at, w.bytes().size() + pf::kTrailerBytes);
-  w.U32(pf::Crc32(w.bytes().data(), w.bytes().size()));
-  return std::move(w.bytes());
+  w.PatchU64(size_at, parts.size() + pf::kTrailerBytes);
+  w.U32(pf::Crc32(parts.Views()));
+  return parts;
+}
+
+}  // namespace
+
+std::vector<uint8_t> SerializeProgram(const Program& program) {
+  Parts parts = PartsOf(program, {});
+  std::vector<uint8_t> bytes;
+  bytes.reserve(parts.size());
+  for (const std::string_view view : parts.Views())
+    bytes.insert(bytes.end(), view.begin(), view.end());
+  return bytes;
+}
+
+absl::Status WriteProgram(const Program& program, const std::string& path,
+                          absl::Span<const Section> more) {
+  if (absl::Status s = CheckProgram(program, more, path); !s.ok()) return s;
+  return WriteParts(PartsOf(program, more).Views(), path);
+}
+
+absl::Status WriteProgram(const Program& program, const std::string& path) {
+  return WriteProgram(program, path, {});
 }
 
 }  // namespace systole

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/program/write.h"
 #include "host/runtime/model_section.h"
 
 namespace systole::runtime {
@@ -129,6 +130,16 @@ absl::Status CheckMemory(const CompiledModel& model) {
 
 constexpr char kProgramSection[] = "program ";
 
+// What a model has besides its first program.
+std::vector<Section> SectionsOf(const CompiledModel& model) {
+  std::vector<Section> sections = {ToSection(model)};
+  for (size_t i = 1; i < model.programs.size(); ++i) {
+    sections.push_back({absl::StrCat(kProgramSection, i), 1,
+                        SerializeProgram(model.programs[i])});
+  }
+  return sections;
+}
+
 }  // namespace
 
 int64_t CompiledModel::batch() const {
@@ -162,11 +173,8 @@ uint64_t CompiledModel::hbm_bytes() const {
 
 Program ToProgram(const CompiledModel& model) {
   Program program = model.programs.front();
-  program.sections.push_back(ToSection(model));
-  for (size_t i = 1; i < model.programs.size(); ++i) {
-    program.sections.push_back({absl::StrCat(kProgramSection, i), 1,
-                                SerializeProgram(model.programs[i])});
-  }
+  for (Section& section : SectionsOf(model))
+    program.sections.push_back(std::move(section));
   return program;
 }
 
@@ -203,7 +211,7 @@ absl::StatusOr<CompiledModel> FromProgram(Program program,
 }
 
 absl::Status WriteModel(const CompiledModel& model, const std::string& path) {
-  return WriteProgram(ToProgram(model), path);
+  return WriteProgram(model.programs.front(), path, SectionsOf(model));
 }
 
 absl::StatusOr<CompiledModel> ReadModel(const std::string& path) {

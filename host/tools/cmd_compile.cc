@@ -79,7 +79,7 @@ absl::Status Compile(const CompileArgs& args) {
   if (absl::Status s = CheckWritable(args.output); !s.ok()) return s;
   const auto start = std::chrono::steady_clock::now();
   IrPrinter printer(args);
-  const auto source = runtime::ReadSource(
+  auto source = runtime::ReadSource(
       args.model,
       [&](const std::string& pass, const ir::Module& module) {
         printer.Module(pass, module);
@@ -101,6 +101,7 @@ absl::Status Compile(const CompileArgs& args) {
                          const std::function<std::string()>& text) {
     printer.Text(step, text);
   };
+  source->module.reset();  // its constants are those of the networks again
   const auto model = runtime::Build(*source, **preset, options);
   if (!model.ok()) return model.status();
   if (absl::Status s = printer.CheckNames(); !s.ok()) return s;

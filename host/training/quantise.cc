@@ -194,9 +194,12 @@ absl::StatusOr<model::Network> Quantised(const std::vector<Layer>& layers,
 
 absl::StatusOr<model::Network> ReadNetworkOrCheckpoint(
     const std::string& path) {
-  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
-  if (!IsCheckpoint(*bytes)) return model::ReadNetwork(path);
+  if (!IsCheckpoint(*bytes)) {
+    std::string().swap(*bytes);  // it is read again, and may be large
+    return model::ReadNetwork(path);
+  }
   const std::vector<Layer> layers = DigitsLayers();
   auto checkpoint = ReadCheckpoint(path, layers);
   if (!checkpoint.ok()) return checkpoint.status();
