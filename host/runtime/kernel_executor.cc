@@ -159,10 +159,12 @@ absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
     const ir::Module& region, const lanes::DevicePlan& plan,
     PlacedValues inputs) {
   const lanes::DevicePlan& inner = *plan.regions.at(&region);
-  PlacedValues constants;
-  for (const auto& [slot, literal] : inner.constants)
-    constants.push_back(OnHost(literal));
-  return Run(inner, std::move(inputs), constants);
+  const auto [constants, added] = constants_.try_emplace(&inner);
+  if (added) {
+    for (const auto& [slot, literal] : inner.constants)
+      constants->second.push_back(OnHost(literal));
+  }
+  return Run(inner, std::move(inputs), constants->second);
 }
 
 // The values of the loop come first, then what the regions read besides.

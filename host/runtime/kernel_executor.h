@@ -6,6 +6,7 @@
 #ifndef SYSTOLE_HOST_RUNTIME_KERNEL_EXECUTOR_H_
 #define SYSTOLE_HOST_RUNTIME_KERNEL_EXECUTOR_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -83,6 +84,8 @@ class KernelExecutor {
 
   Core& core_;
   ir::Evaluation evaluation_;
+  // Of plans of regions: brought to the device once for all turns of a loop.
+  std::map<const lanes::DevicePlan*, PlacedValues> constants_;
   TransferCounts counts_;
 };
 

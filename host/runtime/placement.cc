@@ -65,8 +65,7 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
         CountNode(node, placement);
         continue;
       }
-      Add(node, placement.host);
-      ++placement.host_operations[ir::OpName(node.op)];
+      ++placement.control;
       for (const auto& region : node.regions)
         Count(*region, *plan.regions.at(region.get()), placement);
       continue;
@@ -103,13 +102,15 @@ std::string PlacementText(const std::string& name,
   std::string text = absl::StrFormat(
       "%s: %d products on the array (%.4g MACs, %.3g result bytes), %d "
       "operations in %d kernels on the vector unit (%.3g result bytes, %.3g "
-      "moved), %d without work, %d operations on the host (%.3g result bytes)",
+      "moved), %d without work, %d loops and branches steered, %d operations "
+      "on the host (%.3g result bytes)",
       name, placement.array.operations,
       static_cast<double>(placement.array.macs),
       static_cast<double>(placement.array.bytes), placement.vector.operations,
       placement.kernels, static_cast<double>(placement.vector.bytes),
       static_cast<double>(placement.moved_bytes), placement.free,
-      placement.host.operations, static_cast<double>(placement.host.bytes));
+      placement.control, placement.host.operations,
+      static_cast<double>(placement.host.bytes));
   if (placement.host.operations > 0)
     absl::StrAppend(&text, ": ", HostText(placement));
   return text;

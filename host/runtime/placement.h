@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // What of a module of op set hlo runs on the array, on the vector unit and on
-// the host.
+// the host. Of loops and branches the host reads the condition and starts the
+// programs of the region that comes next; the values stay on the device.
 #ifndef SYSTOLE_HOST_RUNTIME_PLACEMENT_H_
 #define SYSTOLE_HOST_RUNTIME_PLACEMENT_H_
 
@@ -28,6 +29,7 @@ struct ModulePlacement {
   int64_t kernels = 0;      // that do the vector unit's share
   int64_t moved_bytes = 0;  // by the kernels between HBM and unified buffer
   int64_t free = 0;         // operations without work: constants, other views
+  int64_t control = 0;      // loops and branches, steered by the host
   std::map<std::string, int64_t> host_operations;  // how many of each
 };
 

@@ -59,12 +59,12 @@ class Placement(unittest.TestCase):
             with self.subTest(script):
                 run(script, *args, SYSTOLE_FALLBACK="error")
 
-    # Loops that the host steers, and the factors of the first weights.
+    # The factors of the first weights.
     def test_lstm(self):
         host = on_the_host("keras_lstm.py", "--epochs", 1, "--sequences", 64)
-        self.assertEqual(host["jit_train_step"], {"hlo.while"})
-        self.assertEqual(set().union(*host.values()), {"hlo.while", "hlo.case", "hlo.custom_call"})
-        with self.assertRaisesRegex(AssertionError, "hlo.while|hlo.custom_call|hlo.case"):
+        self.assertNotIn("jit_train_step", host)
+        self.assertEqual(set().union(*host.values()), {"hlo.custom_call"})
+        with self.assertRaisesRegex(AssertionError, "hlo.custom_call"):
             run("keras_lstm.py", "--epochs", 1, "--sequences", 64, SYSTOLE_FALLBACK="error")
 
 

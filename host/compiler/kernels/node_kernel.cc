@@ -9,6 +9,7 @@
 #include "host/compiler/kernels/indexed_kernel.h"
 #include "host/compiler/kernels/reduction_kernel.h"
 #include "host/compiler/kernels/region_kernel.h"
+#include "host/compiler/kernels/sort_kernel.h"
 #include "host/compiler/kernels/window_kernel.h"
 #include "host/ir/index.h"
 
@@ -293,7 +294,7 @@ class MoveInParts {
 }  // namespace
 
 bool HasKernel(const Node& node) {
-  if (IsRegionReduction(node)) return true;
+  if (IsRegionReduction(node) || IsSort(node)) return true;
   if (node.results() != 1 || node.type.elements() == 0) return false;
   return IsMove(node) || IsIndexed(node) || IsReduction(node) ||
          IsWindowed(node);
@@ -309,6 +310,7 @@ absl::StatusOr<KernelProgram> CompileNode(const Node& node,
   }
   if (IsIndexed(node)) return CompileIndexed(node, preset);
   if (IsWindowed(node)) return CompileWindowed(node, preset);
+  if (IsSort(node)) return CompileSort(node, preset);
   return IsReduction(node) ? CompileReduction(node, preset)
                            : CompileRegionReduction(node, preset);
 }

@@ -3,13 +3,11 @@
 #include "host/compiler/kernels/region_kernel.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "host/compiler/kernels/buffer_copy.h"
-#include "host/compiler/kernels/lane_lowering.h"
 #include "host/compiler/kernels/lane_memory.h"
-#include "host/compiler/kernels/node_kind.h"
+#include "host/compiler/kernels/lane_region.h"
 #include "host/ir/hlo/tree.h"
 #include "host/ir/index.h"
 
@@ -74,44 +72,29 @@ class RegionReduction {
   absl::Status AddCode() {
     std::vector<uint64_t> words;
     if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
-    const ir::Module& region = *node_.regions[0];
-    NodeKinds kinds(region);
     LaneGraph graph;
     LanePlaces places;
-    std::map<std::pair<const ir::Node*, int>, Lane> lanes;
-    const std::vector<ir::Node*> inputs = region.inputs();
+    std::vector<Lane> lanes;
     const int values = node_.results();
     for (int i = 0; i < 2 * values; ++i) {
-      const ir::ElementType element = inputs[i]->type.element;
+      const ir::ElementType element = node_.operands[i].type().element;
       const bool kept = i < values;
       places.operands.push_back(
           {{kept ? kept_[i].at : next_element_[i - values].at,
             kept ? kKept : kNext},
            0,
            0});
-      lanes[{inputs[i], 0}] =
+      lanes.push_back(
           FromMemory(graph, element,
-                     graph.Load({i, StorageOf(element), Pattern::kStream}));
+                     graph.Load({i, StorageOf(element), Pattern::kStream})));
     }
-    const auto lane_of = [&](const ir::Value& value) {
-      if (const ir::Literal* splat = kinds.Splat(value))
-        return OfLiteral(graph, *splat);
-      const ir::Value root = kinds.Root(value);
-      return lanes.at({root.node, root.index});
-    };
-    for (const auto& node : region.nodes()) {
-      if (kinds.Of(*node) != NodeKind::kElementwise) continue;
-      std::vector<Lane> operands;
-      for (const ir::Value& operand : node->operands)
-        operands.push_back(lane_of(operand));
-      lanes[{node.get(), 0}] = Lower(graph, *node, operands);
-    }
+    const std::vector<Lane> results =
+        LowerRegion(graph, *node_.regions[0], lanes);
     std::vector<LaneStore> stores;
     for (int i = 0; i < values; ++i) {
       const ir::ElementType element = node_.result_type(i).element;
       stores.push_back(
-          {ToMemory(graph, element, lane_of(region.outputs[i].node)),
-           StorageOf(element)});
+          {ToMemory(graph, element, results[i]), StorageOf(element)});
       places.stores.push_back({kept_[i].at, kKept});
     }
     const absl::StatusOr<LaneCode> code =
@@ -188,14 +171,7 @@ bool IsRegionReduction(const ir::Node& node) {
         ir::ElementBytes(element) != ir::ElementBytes(node.type.element))
       return false;
   }
-  const ir::Module& region = *node.regions[0];
-  const NodeKinds kinds(region);
-  return std::all_of(region.nodes().begin(), region.nodes().end(),
-                     [&](const auto& inner) {
-                       const NodeKind kind = kinds.Of(*inner);
-                       return kind <= NodeKind::kElementwise &&
-                              inner->op != ir::Op::kHloBroadcastInDim;
-                     });
+  return FitsLanes(*node.regions[0]);
 }
 
 absl::StatusOr<KernelProgram> CompileRegionReduction(const ir::Node& node,
