@@ -75,6 +75,26 @@ constexpr char kIndexed[] = R"(module @m {
 }
 )";
 
+// A network of exchanges, unknowns one after the other.
+constexpr char kNetworks[] = R"(module @m {
+  %x = f32[90] parameter(), name="x"
+  %n = i8[90] parameter(), name="n"
+  %a = f32[9,9] parameter(), name="a"
+  %b = f32[9,10] parameter(), name="b"
+  %s = (f32[90], i8[90]) hlo.sort(%x, %n), dimension=0, is_stable=true {
+    %c = f32[] parameter()
+    %d = f32[] parameter()
+    %e = i8[] parameter()
+    %f = i8[] parameter()
+    %g = i1[] hlo.compare(%c, %d), direction=LT, type=TOTALORDER
+    return %g
+  }
+  %t = f32[9,10] hlo.triangular_solve(%a, %b), left_side=true, lower=true,
+    unit_diagonal=true, transpose_a=false
+  return %s as "s", %s#1 as "n", %t as "t"
+}
+)";
+
 // An instruction with the same operands whose result is far from the right one.
 uint64_t Wrong(uint64_t word) {
   vpu::Instr x = vpu::Instr::Decode(word);
@@ -209,6 +229,22 @@ TEST(FaultTest, WrongAddressesAndAnglesAreSeen) {
     for (float& v : inputs[2].values<float>())
       v = static_cast<float>(random() % 20) - 10;
     inputs[3].values<float>()[0] = 0.5f;
+  });
+}
+
+TEST(FaultTest, WrongExchangesAreSeen) {
+  ExpectSeen(kNetworks, 20, 20, [](ir::Literals& inputs) {
+    std::mt19937_64 random(5);
+    const auto number = [&random](int exponents) {
+      const float x = 1 + static_cast<float>(random() % (1 << 23)) / (1 << 23);
+      return std::ldexp(x,
+                        static_cast<int>(random() % exponents) - exponents / 2);
+    };
+    // Many equal keys.
+    for (float& v : inputs[0].values<float>())
+      v = static_cast<float>(random() % 9) - 4;
+    for (float& v : inputs[2].values<float>()) v = number(2);
+    for (float& v : inputs[3].values<float>()) v = number(9);
   });
 }
 

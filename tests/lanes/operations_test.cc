@@ -68,7 +68,7 @@ TEST_P(OperationsTest, OfOneFloat) {
 TEST_P(OperationsTest, OfTwoFloats) {
   for (const char* type : kFloats) {
     for (const char* op : {"add", "subtract", "multiply", "divide", "power",
-                           "maximum", "minimum"})
+                           "maximum", "minimum", "remainder", "atan2"})
       OfTypes(op, {type, type}, type);
     OfTypes("clamp", {type, type, type}, type);
   }

@@ -93,5 +93,31 @@ TEST(RtlTest, AddressesFromData) {
               4);
 }
 
+// Networks of exchanges, and unknowns one after the other.
+TEST(RtlTest, SortsAndTriangularSystems) {
+  DeviceCheck check("mini", "rtl");
+  check.Check(R"(module @sorts {
+  %x = f32[3,21] parameter(), name="x"
+  %i = i32[3,21] hlo.iota(), dimension=1
+  %s = (f32[3,21], i32[3,21]) hlo.sort(%x, %i), dimension=1, is_stable=true {
+    %a = f32[] parameter()
+    %b = f32[] parameter()
+    %p = i32[] parameter()
+    %q = i32[] parameter()
+    %c = i1[] hlo.compare(%a, %b), direction=GT, type=TOTALORDER
+    return %c
+  }
+  %a = f32[5,5] parameter(), name="a"
+  %b = f32[5,3] parameter(), name="b"
+  %t = f32[5,3] hlo.triangular_solve(%a, %b), left_side=true, lower=false,
+    unit_diagonal=false, transpose_a=true
+  %r = f32[3,21] hlo.atan2(%x, %s)
+  %m = f32[3,21] hlo.remainder(%s, %x)
+  return %s as "keys", %s#1 as "positions", %t as "t", %r as "r", %m as "m"
+}
+)",
+              5);
+}
+
 }  // namespace
 }  // namespace systole::lanes

@@ -6,6 +6,11 @@
 Usage: JAX_PLATFORMS=systole,cpu .venv-jax/bin/python tests/pjrt/functions_test.py [unittest's arguments]
 """
 
+import json
+import os
+import pathlib
+import subprocess
+import sys
 import unittest
 
 import jax
@@ -29,6 +34,19 @@ NHWC = ("NHWC", "HWIO", "NHWC")
 
 def conv(image, kernel, stride=1, padding="SAME", **more):
     return lax.conv_general_dilated(image, kernel, (stride, stride), padding, dimension_numbers=NHWC, **more)
+
+
+def adam(loss, weights, steps):
+    """Weights behind so many steps."""
+
+    def step(i, state):
+        w, m, v = state
+        g = jax.grad(loss)(w)
+        m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g
+        at = 1 + i.astype(jnp.float32)
+        return w - 0.05 * (m / (1 - 0.9**at)) / (jnp.sqrt(v / (1 - 0.99**at)) + 1e-8), m, v
+
+    return lax.fori_loop(0, steps, step, (weights, jnp.zeros_like(weights), jnp.zeros_like(weights)))[0]
 
 
 FUNCTIONS = {
@@ -75,20 +93,66 @@ FUNCTIONS = {
     "diag": lambda: jnp.diag(V), "one_hot": lambda: nn.one_hot(INDEX, 6), "interp": lambda: jnp.interp(V, jnp.sort(V), V),
     "convolve": lambda: jnp.convolve(V, V[:5]), "polyval": lambda: jnp.polyval(V[:4], V), "digitize": lambda: jnp.digitize(V, jnp.sort(V[:6])),
     "attention": lambda: nn.dot_product_attention(IMAGE, IMAGE, IMAGE),
+    "atan2": lambda: jnp.arctan2(V, V[::-1]), "asin": lambda: jnp.arcsin(jnp.tanh(X)), "mod": lambda: jnp.mod(V * 10, 0.75),
+    "fmod": lambda: jnp.fmod(V * 1e6, V[::-1]), "lexsort": lambda: jnp.lexsort((INDEX, -INDEX % 3)), "sort_columns": lambda: jnp.sort(X, 0, descending=True),
+    "quantile": lambda: jnp.quantile(X, jnp.array([0.1, 0.5, 0.9]), axis=1), "searchsorted": lambda: jnp.searchsorted(jnp.sort(V), X),
+    "choice_p": lambda: jax.random.choice(KEY(), V, (6,), replace=False, p=nn.softmax(V)), "shuffle": lambda: jax.random.permutation(KEY(), X),
+    "top_k_gradient": lambda: jax.grad(lambda a: jnp.sum(lax.top_k(a, 3)[0] ** 2))(X),
+    "vmap_scan": lambda: jax.vmap(lambda row: lax.scan(lambda c, a: (0.9 * c + a, c * a), jnp.float32(0), row))(X),
+    "vmap_while": lambda: jax.vmap(lambda a: lax.while_loop(lambda c: c[0] < 10, lambda c: (c[0] + 1 + jnp.abs(a), c[1] + 1), (a, 0)))(V),
+    "adam": lambda: adam(lambda w: jnp.mean((jnp.tanh(X @ w) - X @ Y) ** 2), Y, 12),
+    "cho_solve": lambda: jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(SQUARE), X),
+    "solve_triangular": lambda: jax.scipy.linalg.solve_triangular(SQUARE, X, trans="T", lower=True), "empty": lambda: jnp.concatenate([V[:0] * 2, V]),
+    "nested_loops": lambda: lax.fori_loop(0, 3, lambda i, c: lax.fori_loop(0, i + 1, lambda j, d: d * 0.5 + V[j], c), V),
+    "unique_pairs": lambda: jnp.unique(jnp.stack([INDEX % 2, INDEX % 3], 1), axis=0, size=5), "nanmedian": lambda: jnp.nanmedian(jnp.where(X > 1, jnp.nan, X)),
 }
+# What a core does not compute: a QR decomposition, products of integers, halves of IEEE's format.
+ON_THE_HOST = {"qr", "int8_product", "f16"}
+OPERANDS = {name: globals()[name] for name in ("X", "Y", "V", "IMAGE", "KERNEL", "SQUARE", "INDEX")}
+
+
+def run(function, platform):
+    """Its results, of operands that are not known when it is compiled."""
+
+    def of_operands(operands):
+        globals().update(operands)
+        return function()
+
+    try:
+        with jax.default_device(jax.devices(platform)[0]):
+            return [np.asarray(leaf) for leaf in jax.tree.leaves(jax.jit(of_operands)(OPERANDS))]
+    finally:
+        globals().update(OPERANDS)
+
+
+def refused():
+    """Names of the functions that would run on the host, in a process in which that is an error."""
+    names = []
+    for name, function in FUNCTIONS.items():
+        try:
+            run(function, "systole")
+        except jax.errors.JaxRuntimeError as error:
+            if "would run on the host" not in str(error):
+                raise
+            names.append(name)
+    return names
 
 
 class Functions(unittest.TestCase):
     def test_as_on_the_cpu(self):
         for name, function in FUNCTIONS.items():
             with self.subTest(name):
-                results = []
-                for platform in ("cpu", "systole"):
-                    with jax.default_device(jax.devices(platform)[0]):
-                        results.append([np.asarray(leaf) for leaf in jax.tree.leaves(jax.jit(lambda f=function: f())())])
-                for want, got in zip(*results, strict=True):
+                for want, got in zip(run(function, "cpu"), run(function, "systole"), strict=True):
                     self.assertEqual((want.dtype, want.shape), (got.dtype, got.shape))
                     np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=2e-3, atol=1e-4)
+
+    def test_where_they_run(self):
+        folder = str(pathlib.Path(__file__).parent)
+        code = f"import sys, json; sys.path.append({folder!r}); import functions_test; print(json.dumps(functions_test.refused()))"
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "SYSTOLE_FALLBACK": "error"}, capture_output=True, text=True,
+                              timeout=900, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set(json.loads(done.stdout.splitlines()[-1])), ON_THE_HOST)
 
     # Bytes of the same program twice.
     def test_the_same_bits_again(self):

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // docs/hlo.md, "Sine and cosine" and "Other functions".
+#include <initializer_list>
+
 #include "host/compiler/kernels/lane_functions.h"
 #include "host/ir/scalar.h"
 
@@ -163,6 +165,29 @@ Lane CubeRoot(LaneGraph& graph, Lane x) {
                          g(Op::kIlt, size, g.K(kInfinity)));
   const Lane result = g(Op::kIor, scaled, g(Op::kIand, x, g.K(kSign)));
   return g(Op::kSel, regular, result, g(Op::kFadd, x, x));
+}
+
+Lane ArcTangent2(LaneGraph& graph, Lane y, Lane x) {
+  const Builder g{graph};
+  const Lane a = Magnitude(graph, y), b = Magnitude(graph, x);
+  const Lane low = g(Op::kImin, a, b), high = g(Op::kImax, a, b);
+  const Lane t = g(Op::kSel, g(Op::kIeq, low, high),
+                   g(Op::kSel, high, g.F(1), g.K(0)), Divide(graph, low, high));
+  const Lane s = g(Op::kFmul, t, t);
+  Lane p = g.K(0xBAE9AD89);
+  for (const uint32_t c : {0x3C321292u, 0xBCFEBF1Bu, 0x3D6D1509u, 0xBDAC048Eu,
+                           0x3DE04627u, 0xBE121043u, 0x3E4CC8F2u, 0xBEAAAA9Fu})
+    p = g(Op::kFma, s, p, g.K(c));
+  Lane angle = g(Op::kFma, g(Op::kFmul, t, s), p, t);
+  const auto less = [&](uint32_t whole, uint32_t rest) {
+    return g(Op::kFadd, g(Op::kFsub, g.K(whole), angle), g.K(rest));
+  };
+  angle = g(Op::kSel, g(Op::kIlt, b, a), less(0x3FC90FDB, 0xB33BBD2E), angle);
+  angle =
+      g(Op::kSel, g(Op::kSar, x, g.K(31)), less(0x40490FDB, 0xB3BBBD2E), angle);
+  const Lane result = g(Op::kIor, angle, g(Op::kIand, y, g.K(kSign)));
+  return g(Op::kSel, g(Op::kIlt, g.K(kInfinity), high), g.K(ir::kNanBits),
+           result);
 }
 
 }  // namespace systole::lanes

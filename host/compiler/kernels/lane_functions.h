@@ -32,6 +32,10 @@ Lane Tangent(LaneGraph& graph, Lane x);
 Lane LogPlusOne(LaneGraph& graph, Lane x);
 Lane ExpMinusOne(LaneGraph& graph, Lane x);
 Lane CubeRoot(LaneGraph& graph, Lane x);
+Lane ArcTangent2(LaneGraph& graph, Lane y, Lane x);
+
+// What the division a / b to a whole number, towards zero, leaves: exactly.
+Lane FloatRemainder(LaneGraph& graph, Lane a, Lane b);
 
 // Whole numbers near a.
 Lane Floor(LaneGraph& graph, Lane a);

@@ -105,7 +105,9 @@ class Lowering {
       case Hlo::kHloDivide:
         return Rounded(floats ? Divide(graph_, a, b) : Quotient(a, b));
       case Hlo::kHloRemainder:
-        return Rounded(Remainder(a, b));
+        return Rounded(floats ? FloatRemainder(graph_, a, b) : Remainder(a, b));
+      case Hlo::kHloAtan2:
+        return Rounded(ArcTangent2(graph_, a, b));
       case Hlo::kHloPower:
         return Rounded(Power(graph_, a, b));
       case Hlo::kHloShiftLeft:

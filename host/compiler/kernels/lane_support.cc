@@ -58,6 +58,7 @@ bool CanLower(const ir::Node& node) {
     case Hlo::kHloDivide:
       return type != ElementType::kBool;
     case Hlo::kHloRemainder:
+      return type != ElementType::kBool;
     case Hlo::kHloPopcnt:
     case Hlo::kHloCountLeadingZeros:
       return !floats && type != ElementType::kBool;
@@ -69,6 +70,7 @@ bool CanLower(const ir::Node& node) {
     case Hlo::kHloExponentialMinusOne:
     case Hlo::kHloCbrt:
     case Hlo::kHloPower:
+    case Hlo::kHloAtan2:
     case Hlo::kHloExponential:
     case Hlo::kHloLog:
     case Hlo::kHloRsqrt:

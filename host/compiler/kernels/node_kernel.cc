@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/elimination_kernel.h"
 #include "host/compiler/kernels/indexed_kernel.h"
 #include "host/compiler/kernels/reduction_kernel.h"
 #include "host/compiler/kernels/region_kernel.h"
@@ -297,7 +298,7 @@ bool HasKernel(const Node& node) {
   if (IsRegionReduction(node) || IsSort(node)) return true;
   if (node.results() != 1 || node.type.elements() == 0) return false;
   return IsMove(node) || IsIndexed(node) || IsReduction(node) ||
-         IsWindowed(node);
+         IsWindowed(node) || IsElimination(node);
 }
 
 absl::StatusOr<KernelProgram> CompileNode(const Node& node,
@@ -311,6 +312,7 @@ absl::StatusOr<KernelProgram> CompileNode(const Node& node,
   if (IsIndexed(node)) return CompileIndexed(node, preset);
   if (IsWindowed(node)) return CompileWindowed(node, preset);
   if (IsSort(node)) return CompileSort(node, preset);
+  if (IsElimination(node)) return CompileElimination(node, preset);
   return IsReduction(node) ? CompileReduction(node, preset)
                            : CompileRegionReduction(node, preset);
 }

@@ -35,6 +35,12 @@ bool MayBeKnown(const Node& node) {
   }
 }
 
+// A result of no elements, which there is nothing to do for.
+bool IsEmpty(const Node& node) {
+  return node.results() == 1 && node.type.elements() == 0 &&
+         node.op != Op::kParameter && node.op != Op::kHloRng;
+}
+
 bool IsAlias(const Node& node) {
   if (node.op == Op::kHloOptimizationBarrier) return true;
   if (node.operands.empty()) return false;
@@ -46,6 +52,7 @@ bool IsAlias(const Node& node) {
       return from.element == node.type.element;
     // In a lane, words are words; what has no lanes is memory alone.
     case Op::kHloBitcastConvert:
+      if (from.element == node.type.element) return true;
       return from.bytes() == node.type.bytes() &&
              (!FitsLane(from.element) ||
               (ir::ElementBytes(from.element) == 4 &&
@@ -88,7 +95,7 @@ NodeKinds::NodeKinds(const ir::Module& module) {
 NodeKind NodeKinds::Find(const Node& node) const {
   if (node.op == Op::kParameter) return NodeKind::kParameter;
   const bool known =
-      node.is_constant() ||
+      node.is_constant() || IsEmpty(node) ||
       (MayBeKnown(node) &&
        std::all_of(node.operands.begin(), node.operands.end(),
                    [this](const Value& operand) {
@@ -112,6 +119,10 @@ const ir::Literal& NodeKinds::Known(const Node* node) {
   if (node->is_constant()) return node->literal();
   const auto found = known_.find(node);
   if (found != known_.end()) return found->second;
+  if (IsEmpty(*node)) {
+    return known_.emplace(node, ir::Literal::Zeros(node->type.element, 0))
+        .first->second;
+  }
   std::vector<const ir::Literal*> operands;
   for (const Value& operand : node->operands)
     operands.push_back(&Known(operand.node));
@@ -122,7 +133,8 @@ const ir::Literal& NodeKinds::Known(const Node* node) {
 
 const ir::Literal* NodeKinds::Splat(Value value) {
   const Value root = Root(value);
-  if (kinds_.at(root.node) != NodeKind::kKnown) return nullptr;
+  if (kinds_.at(root.node) != NodeKind::kKnown || IsEmpty(*root.node))
+    return nullptr;
   // Of the element type that the value has, whatever the memory was made as.
   const ElementType element = value.type().element;
   const auto [place, added] =

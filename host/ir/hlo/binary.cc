@@ -84,9 +84,7 @@ absl::StatusOr<Literal> OfFloats(Op op, const Literal& a, const Literal& b) {
     case Op::kHloPower:
       return map([](float x, float y) { return ir::Power(x, y); });
     case Op::kHloAtan2:
-      return map([](float x, float y) {
-        return static_cast<float>(std::atan2(double{x}, double{y}));
-      });
+      return map([](float x, float y) { return ArcTangent2(x, y); });
     default:
       return absl::UnimplementedError(OpName(op));
   }

@@ -23,6 +23,7 @@ float Tangent(float x);
 float LogPlusOne(float x);
 float ExpMinusOne(float x);
 float CubeRoot(float x);
+float ArcTangent2(float y, float x);
 
 }  // namespace systole::ir
 

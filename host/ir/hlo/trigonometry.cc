@@ -4,6 +4,7 @@
 // docs/hlo.md, "Sine and cosine" and "Other functions".
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 
 #include "host/ir/hlo/functions.h"
 #include "host/ir/scalar.h"
@@ -106,6 +107,23 @@ float CubeRoot(float x) {
   float root = std::fma(rest, Reciprocal(square * 3), t);
   if (tiny) root *= 0.00390625f;
   return std::signbit(x) ? -root : root;
+}
+
+float ArcTangent2(float y, float x) {
+  if (y != y || x != x) return FromBits(kNanBits);
+  const float a = std::fabs(y), b = std::fabs(x);
+  const float low = std::fmin(a, b), high = std::fmax(a, b);
+  const float t = high == 0 ? 0.0f : low == high ? 1.0f : low / high;
+  const float s = t * t;
+  float p = FromBits(0xBAE9AD89);
+  for (const uint32_t c : {0x3C321292u, 0xBCFEBF1Bu, 0x3D6D1509u, 0xBDAC048Eu,
+                           0x3DE04627u, 0xBE121043u, 0x3E4CC8F2u, 0xBEAAAA9Fu})
+    p = std::fma(s, p, FromBits(c));
+  float angle = std::fma(t * s, p, t);
+  if (a > b) angle = (FromBits(0x3FC90FDB) - angle) + FromBits(0xB33BBD2E);
+  if (std::signbit(x))
+    angle = (FromBits(0x40490FDB) - angle) + FromBits(0xB3BBBD2E);
+  return std::copysign(angle, y);
 }
 
 }  // namespace systole::ir

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Kernels of hlo.cholesky and hlo.triangular_solve.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_ELIMINATION_KERNEL_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_ELIMINATION_KERNEL_H_
+
+#include "absl/status/statusor.h"
+#include "host/compiler/kernels/kernel_program.h"
+#include "host/ir/module.h"
+#include "systole/gen/presets.h"
+
+namespace systole::lanes {
+
+// One of the two, of f32.
+bool IsElimination(const ir::Node& node);
+// Operands of the program: those of the node, then its result. Errors:
+// ResourceExhausted (the unified buffer, runs).
+absl::StatusOr<KernelProgram> CompileElimination(const ir::Node& node,
+                                                 const Preset& preset);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_ELIMINATION_KERNEL_H_
