@@ -102,6 +102,8 @@ package systole_bus_pkg;
     logic [PcBits-1:0]   prog_len;
     logic [31:0]         watchdog;
     logic                issue;  // the descriptors come from the issue port; chips without a scalar unit: 0
+    logic [AddrBits-1:0] base;      // memory accesses begin at or above, a multiple of the beat; the same: 0
+    logic                isolated;  // flags between cores are none of the program's; the same: 0
     logic [63:0]         cycle;  // since the start
   } core_ctl_t;
 
@@ -150,6 +152,8 @@ package systole_bus_pkg;
     logic [31:0]         watchdog;
     logic [AddrBits:0]   limit;
     logic                issue;
+    logic [AddrBits-1:0] base;
+    logic                isolated;
     logic                ack;    // pulse: to host_reg_req_t
     logic [31:0]         data;
   } scalar_ctl_t;

@@ -18,6 +18,7 @@ module systole_dma_load
     input  logic                  clk_i,
     input  logic                  rst_ni,
     input  logic                  freeze_i,
+    input  logic [AddrBits-1:0]   hbm_base_i,
     input  logic [AddrBits:0]     hbm_end_i,
 
     // Unit interface (docs/design.md).
@@ -55,7 +56,7 @@ module systole_dma_load
   logic [Shift-1:0]      beat_tail;
 
   systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes)) u_walk (
-      .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
+      .clk_i, .rst_ni, .freeze_i, .hbm_base_i, .hbm_end_i,
       .start_valid_i(req_i.valid), .start_ready_o(unit_ready), .start_desc_i(req_i.desc),
       .fault_valid_o(unit_fault), .fault_code_o(unit_code), .fault_addr_o(unit_addr),
       .beat_valid_o(beat_valid), .beat_ready_i(beat_ready), .beat_hbm_o(beat_hbm),

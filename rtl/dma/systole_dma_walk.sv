@@ -16,7 +16,8 @@ module systole_dma_walk
     input  logic                  rst_ni,
     input  logic                  freeze_i,    // offer no beat, take no descriptor
     // verilator lint_off UNUSEDSIGNAL
-    input  logic [AddrBits:0]     hbm_end_i,   // HBM accesses must end at or below: whole beats count
+    input  logic [AddrBits-1:0]   hbm_base_i,  // HBM accesses must begin at or above: a multiple of the beat
+    input  logic [AddrBits:0]     hbm_end_i,   // and end at or below: whole beats count
     // verilator lint_on UNUSEDSIGNAL
 
     input  logic                  start_valid_i,
@@ -86,6 +87,9 @@ module systole_dma_walk
     end
   end
 
+  hbm_t hbm_base;
+  assign hbm_base = hbm_t'(hbm_base_i[AddrBits-1:Shift]);
+
   // The next run: its first beat, its place in the loops.
   logic        next_valid_q, next_first_q, move, n1_last, n2_last;
   logic [15:0] n1_left_q, n2_left_q;
@@ -147,7 +151,7 @@ module systole_dma_walk
       ub_q             <= ub_next_q;
       bad_q.illegal    <= next_first_q && illegal_q;
       bad_q.misaligned <= next_first_q && misaligned_q;
-      bad_q.hbm        <= hbm_limit_t'({1'b0, hbm_next_q}) > hbm_limit_q;
+      bad_q.hbm        <= hbm_limit_t'({1'b0, hbm_next_q}) > hbm_limit_q || hbm_next_q < hbm_base;
       bad_q.ub         <= ub_limit_t'({1'b0, ub_next_q}) > ub_limit_q;
     end else if (step) begin
       left_q <= left_q - 1'b1;
@@ -198,7 +202,7 @@ module systole_dma_walk
       else fault_addr_o = AddrBits'(d_q.ub_stride2);
     end else if (bad_q.hbm) begin
       fault_code_o = FaultHbmRange;
-      fault_addr_o = {(AddrBits - Shift)'(hbm_q > hbm_end_i[AddrBits:Shift] ? hbm_q : hbm_end_i[AddrBits:Shift]), {Shift{1'b0}}};
+      fault_addr_o = {(AddrBits - Shift)'(hbm_q < hbm_base || hbm_q > hbm_end_i[AddrBits:Shift] ? hbm_q : hbm_end_i[AddrBits:Shift]), {Shift{1'b0}}};
     end else begin
       fault_code_o = FaultUbRange;
       fault_addr_o = AddrBits'({ub_q > ub_t'(UbBeats) ? ub_q : ub_t'(UbBeats), {Shift{1'b0}}});
@@ -208,7 +212,7 @@ module systole_dma_walk
   // Every beat lies inside both memories; a unified buffer of whole beats.
   always_ff @(posedge clk_i) begin
     if (rst_ni && beat_valid_o) begin
-      a_hbm : assert (hbm_q < hbm_end_i[AddrBits:Shift]);
+      a_hbm : assert (hbm_q >= hbm_base && hbm_q < hbm_end_i[AddrBits:Shift]);
       a_ub : assert (32'(ub_q) < UbBeats && UbBeats * D == UbBytes);
       a_left : assert (left_q != '0);
     end

@@ -20,6 +20,7 @@ module systole_weight_loader
     input  logic                rst_ni,
     input  logic                freeze_i,
     // verilator lint_off UNUSEDSIGNAL
+    input  logic [AddrBits-1:0] hbm_base_i, // a multiple of the beat
     input  logic [AddrBits:0]   hbm_end_i,  // whole beats count
     // verilator lint_on UNUSEDSIGNAL
 
@@ -123,7 +124,7 @@ module systole_weight_loader
     new_d.left    = count_t'(32'(d.tiles) * TileBeats);
     new_d.last    = new_d.left == count_t'(1);
     new_d.illegal = d.tiles == '0;
-    new_d.outside = hbm_t'(d.hbm_addr[AddrBits-1:Shift]) >= end_d;
+    new_d.outside = hbm_t'(d.hbm_addr[AddrBits-1:Shift]) >= end_d || d.hbm_addr[AddrBits-1:Shift] < hbm_base_i[AddrBits-1:Shift];
   end
 
   assign bad        = now_q.illegal || now_q.low != '0 || now_q.outside;

@@ -96,6 +96,8 @@ module systole_scalar_regs (
         logic fault_addr_lo;
         logic fault_addr_hi;
         logic fault_cycle;
+        logic base_lo;
+        logic base_hi;
         logic issue;
         logic stream_addr_lo;
         logic stream_addr_hi;
@@ -108,6 +110,7 @@ module systole_scalar_regs (
         logic copy_smem;
         logic copy_in;
         logic copy_out;
+        logic copy_window;
         logic ecc_corrected;
         logic ecc_failed;
         logic ecc_word;
@@ -205,6 +208,12 @@ module systole_scalar_regs (
         decoded_reg_strb.fault_cycle = cpuif_req_masked & (cpuif_addr == 8'h64) & !cpuif_req_is_wr;
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h64);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'h64) & !cpuif_req_is_wr;
+        decoded_reg_strb.base_lo = cpuif_req_masked & (cpuif_addr == 8'h68);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h68);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'h68);
+        decoded_reg_strb.base_hi = cpuif_req_masked & (cpuif_addr == 8'h6c);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h6c);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'h6c);
         decoded_reg_strb.issue = cpuif_req_masked & (cpuif_addr == 8'h70) & cpuif_req_is_wr;
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'h70);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'h70) & cpuif_req_is_wr;
@@ -241,6 +250,9 @@ module systole_scalar_regs (
         decoded_reg_strb.copy_out = cpuif_req_masked & (cpuif_addr == 8'ha0) & cpuif_req_is_wr;
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'ha0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'ha0) & cpuif_req_is_wr;
+        decoded_reg_strb.copy_window = cpuif_req_masked & (cpuif_addr == 8'ha4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'ha4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'ha4);
         decoded_reg_strb.ecc_corrected = cpuif_req_masked & (cpuif_addr == 8'hb0) & !cpuif_req_is_wr;
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'hb0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'hb0) & !cpuif_req_is_wr;
@@ -339,6 +351,10 @@ module systole_scalar_regs (
                 logic next;
                 logic load_next;
             } issue;
+            struct {
+                logic next;
+                logic load_next;
+            } isolated;
         } core_ctrl;
         struct {
             struct {
@@ -376,6 +392,18 @@ module systole_scalar_regs (
                 logic load_next;
             } value;
         } limit_hi;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } base_lo;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } base_hi;
         struct {
             struct {
                 logic [31:0] next;
@@ -442,6 +470,12 @@ module systole_scalar_regs (
                 logic load_next;
             } value;
         } copy_out;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } value;
+        } copy_window;
         struct {
             struct {
                 logic [31:0] next;
@@ -513,6 +547,9 @@ module systole_scalar_regs (
             struct {
                 logic value;
             } issue;
+            struct {
+                logic value;
+            } isolated;
         } core_ctrl;
         struct {
             struct {
@@ -544,6 +581,16 @@ module systole_scalar_regs (
                 logic [31:0] value;
             } value;
         } limit_hi;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } base_lo;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } base_hi;
         struct {
             struct {
                 logic [31:0] value;
@@ -599,6 +646,11 @@ module systole_scalar_regs (
                 logic [31:0] value;
             } value;
         } copy_out;
+        struct {
+            struct {
+                logic value;
+            } value;
+        } copy_window;
         struct {
             struct {
                 logic [31:0] value;
@@ -959,6 +1011,29 @@ module systole_scalar_regs (
         end
     end
     assign hwif_out.core_ctrl.issue.value = field_storage.core_ctrl.issue.value;
+    // Field: systole_scalar_csr.core_ctrl.isolated
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.core_ctrl.isolated.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.core_ctrl && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.core_ctrl.isolated.value & ~decoded_wr_biten[3:3]) | (decoded_wr_data[3:3] & decoded_wr_biten[3:3]);
+            load_next_c = '1;
+        end
+        field_combo.core_ctrl.isolated.next = next_c;
+        field_combo.core_ctrl.isolated.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.core_ctrl.isolated.value <= 1'h0;
+        end else begin
+            if(field_combo.core_ctrl.isolated.load_next) begin
+                field_storage.core_ctrl.isolated.value <= field_combo.core_ctrl.isolated.next;
+            end
+        end
+    end
+    assign hwif_out.core_ctrl.isolated.value = field_storage.core_ctrl.isolated.value;
     // Field: systole_scalar_csr.prog_addr_lo.value
     always_comb begin
         automatic logic [31:0] next_c;
@@ -1097,6 +1172,52 @@ module systole_scalar_regs (
         end
     end
     assign hwif_out.limit_hi.value.value = field_storage.limit_hi.value.value;
+    // Field: systole_scalar_csr.base_lo.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.base_lo.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.base_lo && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.base_lo.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.base_lo.value.next = next_c;
+        field_combo.base_lo.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.base_lo.value.value <= 32'h0;
+        end else begin
+            if(field_combo.base_lo.value.load_next) begin
+                field_storage.base_lo.value.value <= field_combo.base_lo.value.next;
+            end
+        end
+    end
+    assign hwif_out.base_lo.value.value = field_storage.base_lo.value.value;
+    // Field: systole_scalar_csr.base_hi.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.base_hi.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.base_hi && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.base_hi.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.base_hi.value.next = next_c;
+        field_combo.base_hi.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.base_hi.value.value <= 32'h0;
+        end else begin
+            if(field_combo.base_hi.value.load_next) begin
+                field_storage.base_hi.value.value <= field_combo.base_hi.value.next;
+            end
+        end
+    end
+    assign hwif_out.base_hi.value.value = field_storage.base_hi.value.value;
     // Field: systole_scalar_csr.issue.value
     always_comb begin
         automatic logic [31:0] next_c;
@@ -1358,6 +1479,29 @@ module systole_scalar_regs (
     end
     assign hwif_out.copy_out.value.value = field_storage.copy_out.value.value;
     assign hwif_out.copy_out.value.swmod = decoded_reg_strb.copy_out && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
+    // Field: systole_scalar_csr.copy_window.value
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.copy_window.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.copy_window && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.copy_window.value.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end
+        field_combo.copy_window.value.next = next_c;
+        field_combo.copy_window.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.copy_window.value.value <= 1'h0;
+        end else begin
+            if(field_combo.copy_window.value.load_next) begin
+                field_storage.copy_window.value.value <= field_combo.copy_window.value.next;
+            end
+        end
+    end
+    assign hwif_out.copy_window.value.value = field_storage.copy_window.value.value;
     // Field: systole_scalar_csr.ecc_flip_lo.value
     always_comb begin
         automatic logic [31:0] next_c;
@@ -1471,6 +1615,7 @@ module systole_scalar_regs (
         end
         if(rd_mux_addr == 8'h30) begin
             readback_data_var[2] = field_storage.core_ctrl.issue.value;
+            readback_data_var[3] = field_storage.core_ctrl.isolated.value;
         end
         if(rd_mux_addr == 8'h34) begin
             readback_data_var[0] = hwif_in.core_status.running.next;
@@ -1516,6 +1661,12 @@ module systole_scalar_regs (
         if(rd_mux_addr == 8'h64) begin
             readback_data_var[31:0] = hwif_in.fault_cycle.value.next;
         end
+        if(rd_mux_addr == 8'h68) begin
+            readback_data_var[31:0] = field_storage.base_lo.value.value;
+        end
+        if(rd_mux_addr == 8'h6c) begin
+            readback_data_var[31:0] = field_storage.base_hi.value.value;
+        end
         if(rd_mux_addr == 8'h74) begin
             readback_data_var[31:0] = field_storage.stream_addr_lo.value.value;
         end
@@ -1536,6 +1687,9 @@ module systole_scalar_regs (
         end
         if(rd_mux_addr == 8'h98) begin
             readback_data_var[31:0] = field_storage.copy_smem.value.value;
+        end
+        if(rd_mux_addr == 8'ha4) begin
+            readback_data_var[0] = field_storage.copy_window.value.value;
         end
         if(rd_mux_addr == 8'hb0) begin
             readback_data_var[31:0] = hwif_in.ecc_corrected.value.next;

@@ -340,9 +340,14 @@ package systole_scalar_regs_pkg;
     } systole_scalar_csr__core_ctrl__issue__out_t;
 
     typedef struct {
+        logic value;
+    } systole_scalar_csr__core_ctrl__isolated__out_t;
+
+    typedef struct {
         systole_scalar_csr__core_ctrl__start__out_t start;
         systole_scalar_csr__core_ctrl__reset__out_t reset;
         systole_scalar_csr__core_ctrl__issue__out_t issue;
+        systole_scalar_csr__core_ctrl__isolated__out_t isolated;
     } systole_scalar_csr__core_ctrl__out_t;
 
     typedef struct {
@@ -384,6 +389,14 @@ package systole_scalar_regs_pkg;
     typedef struct {
         held_t_desc_177ba9e2__value__out_t value;
     } held_t_desc_177ba9e2__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } held_t_desc_0714b2bb__value__out_t;
+
+    typedef struct {
+        held_t_desc_0714b2bb__value__out_t value;
+    } held_t_desc_0714b2bb__out_t;
 
     typedef struct {
         logic [31:0] value;
@@ -463,6 +476,14 @@ package systole_scalar_regs_pkg;
     } event_t_desc_0f06403e__out_t;
 
     typedef struct {
+        logic value;
+    } systole_scalar_csr__copy_window__value__out_t;
+
+    typedef struct {
+        systole_scalar_csr__copy_window__value__out_t value;
+    } systole_scalar_csr__copy_window__out_t;
+
+    typedef struct {
         logic [31:0] value;
     } held_t_value_ce25d25b_desc_125442c6__value_hwclr_t__out_t;
 
@@ -492,6 +513,8 @@ package systole_scalar_regs_pkg;
         held_t_desc_f88ef9e3__out_t watchdog;
         held_t_desc_177ba9e2__out_t limit_lo;
         held_t_desc_dbfb119c__out_t limit_hi;
+        held_t_desc_0714b2bb__out_t base_lo;
+        held_t_desc_dbfb119c__out_t base_hi;
         event_t_desc_18fe641c__out_t issue;
         held_t_desc_3ea7e6b3__out_t stream_addr_lo;
         held_t_desc_dbfb119c__out_t stream_addr_hi;
@@ -503,6 +526,7 @@ package systole_scalar_regs_pkg;
         held_t_desc_a24d4014__out_t copy_smem;
         event_t_desc_3b2e6bf8__out_t copy_in;
         event_t_desc_0f06403e__out_t copy_out;
+        systole_scalar_csr__copy_window__out_t copy_window;
         held_t_value_ce25d25b_desc_125442c6__out_t ecc_flip_lo;
         held_t_value_ce25d25b_desc_bfaab640__out_t ecc_flip_hi;
     } systole_scalar_csr__out_t;

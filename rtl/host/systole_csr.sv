@@ -99,6 +99,8 @@ module systole_csr
 
   // The core's owner says what it runs.
   assign ctl_o.issue     = scalar_i.owns && scalar_i.issue;
+  assign ctl_o.base      = scalar_i.owns ? scalar_i.base : '0;
+  assign ctl_o.isolated  = scalar_i.owns && scalar_i.isolated && Chip.Cores > 1;
   assign ctl_o.prog_addr = scalar_i.owns ? scalar_i.prog_addr : {hw_out.prog_addr_hi.value.value[AddrBits-33:0], hw_out.prog_addr_lo.value.value};
   assign ctl_o.prog_len  = scalar_i.owns ? scalar_i.prog_len : hw_out.prog_len.value.value;
   assign ctl_o.watchdog  = scalar_i.owns ? scalar_i.watchdog : hw_out.watchdog.value.value;

@@ -19,6 +19,7 @@ module systole_descriptor_source
     input  logic                freeze_i,
     input  logic [AddrBits-1:0] prog_addr_i,
     input  logic [PcBits-1:0]   prog_len_i,
+    input  logic [AddrBits-1:0] hbm_base_i,
     input  logic [AddrBits:0]   hbm_end_i,
 
     input  issue_req_t          issue_req_i,
@@ -82,7 +83,8 @@ module systole_descriptor_source
 
   systole_fetch #(.D(D)) u_fetch (
       .clk_i, .rst_ni(rst_ni && state_q != Clear), .start_i(fetch_start), .freeze_i,
-      .prog_addr_i(issue_mode_i ? list.addr : prog_addr_i), .prog_len_i(issue_mode_i ? list.len : prog_len_i), .hbm_end_i,
+      .prog_addr_i(issue_mode_i ? list.addr : prog_addr_i), .prog_len_i(issue_mode_i ? list.len : prog_len_i),
+      .hbm_base_i, .hbm_end_i,
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
       .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(out_of_range_o), .idle_o
   );

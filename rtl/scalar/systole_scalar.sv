@@ -189,7 +189,8 @@ module systole_scalar
       .clk_i, .rst_ni, .in_i(copy_in_q), .out_i(copy_out_q),
       .len_i(copy_in_q ? hw_out.copy_in.value.value : hw_out.copy_out.value.value),
       .hbm_addr_i({hw_out.copy_hbm_hi.value.value[AddrBits-33:0], hw_out.copy_hbm_lo.value.value}),
-      .smem_addr_i(hw_out.copy_smem.value.value), .busy_o(copying), .refused_o(copy_refused),
+      .smem_addr_i(hw_out.copy_smem.value.value), .window_i(hw_out.copy_window.value.value), .base_i(ctl_o.base), .limit_i(ctl_o.limit),
+      .busy_o(copying), .refused_o(copy_refused),
       .smem_req_o(smem_req[Copy]), .smem_rsp_i(smem_rsp[Copy]),
       .rd_valid_o(mem_req_o.rd_valid), .rd_ready_i(mem_rsp_i.rd_ready), .rd_addr_o(mem_req_o.rd_addr),
       .rd_rsp_valid_i(mem_rsp_i.rd_rsp_valid), .rd_rsp_data_i(mem_rd_data_i),
@@ -220,6 +221,8 @@ module systole_scalar
   assign ctl_o.watchdog  = hw_out.watchdog.value.value;
   assign ctl_o.limit     = {hw_out.limit_hi.value.value[AddrBits-32:0], hw_out.limit_lo.value.value};
   assign ctl_o.issue     = hw_out.core_ctrl.issue.value;
+  assign ctl_o.base      = {hw_out.base_hi.value.value[AddrBits-33:0], hw_out.base_lo.value.value};
+  assign ctl_o.isolated  = hw_out.core_ctrl.isolated.value;
   assign ctl_o.ack       = host_ack;
   assign ctl_o.data      = host_data;
 

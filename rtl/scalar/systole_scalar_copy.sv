@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Copies between SMEM and HBM, one at a time: HBM beats of D bytes, SMEM words. Reads ask for up to four beats ahead; a written beat is
-// masked to the words that are copied. A copy that leaves either memory, or is not aligned, is refused whole.
+// masked to the words that are copied. A copy that leaves either memory or its window, or is not aligned, is refused whole.
 // Docs: docs/scalar.md. Test: tests/rtl/scalar.
 
 module systole_scalar_copy
@@ -21,6 +21,9 @@ module systole_scalar_copy
     input  logic [31:0]         len_i,       // bytes
     input  logic [AddrBits-1:0] hbm_addr_i,
     input  logic [31:0]         smem_addr_i,
+    input  logic                window_i,    // not for the firmware itself: HBM from base to limit
+    input  logic [AddrBits-1:0] base_i,
+    input  logic [AddrBits:0]   limit_i,
     output logic                busy_o,
     output logic                refused_o,   // pulse
 
@@ -55,11 +58,14 @@ module systole_scalar_copy
   logic                waits_q;          // for a word of SMEM
 
   // What is refused.
-  logic legal, go;
+  logic                legal, go;
+  logic [AddrBits+1:0] hbm_end;
+  assign hbm_end = (AddrBits + 2)'(hbm_addr_i) + (AddrBits + 2)'(len_i);
   always_comb begin
     legal = len_i[1:0] == '0 && len_i != '0 && smem_addr_i[1:0] == '0 && hbm_addr_i[$clog2(D)-1:0] == '0;
     if ({1'b0, smem_addr_i} + {1'b0, len_i} > 33'(SmemBytes)) legal = 1'b0;
-    if ((AddrBits + 2)'(hbm_addr_i) + (AddrBits + 2)'(len_i) > (AddrBits + 2)'(HbmBytes)) legal = 1'b0;
+    if (hbm_end > (AddrBits + 2)'(HbmBytes)) legal = 1'b0;
+    if (window_i && (hbm_addr_i < base_i || hbm_end > (AddrBits + 2)'(limit_i))) legal = 1'b0;
   end
   assign go        = (in_i || out_i) && state_q == Idle && legal;
   assign refused_o = (in_i || out_i) && !go;

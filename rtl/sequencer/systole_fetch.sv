@@ -17,7 +17,8 @@ module systole_fetch
     input  logic                freeze_i,     // ask for nothing new
     input  logic [AddrBits-1:0] prog_addr_i,  // multiple of the beat; this and the following hold from two cycles before the start
     input  logic [PcBits-1:0]   prog_len_i,
-    input  logic [AddrBits:0]   hbm_end_i,    // every beat must end at or below
+    input  logic [AddrBits-1:0] hbm_base_i,   // every beat must begin at or above
+    input  logic [AddrBits:0]   hbm_end_i,    // and end at or below
 
     // HBM read client.
     output logic                rd_valid_o,
@@ -85,7 +86,7 @@ module systole_fetch
       left_q     <= prog_len_i;
       more_q     <= prog_len_i != '0;
       addr_q     <= prog_addr_i;
-      in_range_q <= signed'(limit_t'(prog_addr_i)) <= signed'(first_end_q);
+      in_range_q <= prog_addr_i >= hbm_base_i && signed'(limit_t'(prog_addr_i)) <= signed'(first_end_q);
       ask_part_q <= '0;
     end
   end
@@ -149,7 +150,7 @@ module systole_fetch
       a_asked : assert (!rd_rsp_valid_i || flying_q != '0);
       a_room : assert (32'(credits) + 32'(flying_q) <= Depth);
       a_holds : assert (!held_q || (rd_valid_o && rd_addr_o == held_addr_q));
-      a_range : assert (!rd_valid_o || {1'b0, rd_addr_o} + (AddrBits + 1)'(D) <= hbm_end_i);
+      a_range : assert (!rd_valid_o || (rd_addr_o >= hbm_base_i && {1'b0, rd_addr_o} + (AddrBits + 1)'(D) <= hbm_end_i));
     end
   end
 endmodule

@@ -71,7 +71,7 @@ module systole_sequencer
     logic [AddrBits-1:0] list_addr;
     systole_descriptor_source #(.D(D)) u_source (
         .clk_i, .rst_ni, .start_i, .issue_mode_i(ctl_i.issue), .freeze_i, .prog_addr_i(ctl_i.prog_addr),
-        .prog_len_i(ctl_i.prog_len), .hbm_end_i, .issue_req_i, .issue_ready_o,
+        .prog_len_i(ctl_i.prog_len), .hbm_base_i(ctl_i.base), .hbm_end_i, .issue_req_i, .issue_ready_o,
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
         .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .misaligned_o(misaligned),
         .misaligned_addr_o(misaligned_addr), .out_of_range_o(out_of_range), .list_addr_o(list_addr), .idle_o(fetch_idle)
@@ -83,7 +83,8 @@ module systole_sequencer
     assign misaligned = ctl_i.prog_addr[$clog2(ProgAlign)-1:0] != '0;
 
     systole_fetch #(.D(D)) u_fetch (
-        .clk_i, .rst_ni, .start_i(start_i && !misaligned), .freeze_i, .prog_addr_i(ctl_i.prog_addr), .prog_len_i(ctl_i.prog_len), .hbm_end_i,
+        .clk_i, .rst_ni, .start_i(start_i && !misaligned), .freeze_i, .prog_addr_i(ctl_i.prog_addr), .prog_len_i(ctl_i.prog_len),
+        .hbm_base_i(ctl_i.base), .hbm_end_i,
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
         .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(out_of_range),
         .idle_o(fetch_idle)
@@ -101,12 +102,14 @@ module systole_sequencer
   header_desc_t header, fetched;  // opcode and wait mask
   // verilator lint_on UNUSEDSIGNAL
   logic [2:0]   queue_q;
-  logic         active, at_end, hold, look, dispatch, take_next, halt_end;
+  logic         active, at_end, denied, hold, look, dispatch, take_next, halt_end;
   logic         at_end_q, next_end_q;  // pc_q, or the one after it, is the program's length
   logic [PcBits-1:0] before_q;         // the length less 2
 
   assign header  = header_desc_t'(desc_q);
   assign fetched = header_desc_t'(fetch_desc);
+  // A program without the other core has none of the flags between them.
+  assign denied  = ctl_i.isolated && ((header.wait_mask | header.post_mask) >> (NumFlags - PeerFlags)) != '0;
   assign at_end  = at_end_q && !(Issue && ctl_i.issue);  // the issue port's programs end with their halt
 
   // Dispatch.
@@ -166,7 +169,7 @@ module systole_sequencer
   always_ff @(posedge clk_i) begin
     known_q  <= has_opcode(header.opcode, Cell);
     halt_q   <= header.opcode == OpHalt;
-    unused_q <= unused_bits_set(desc_q, Cell);
+    unused_q <= unused_bits_set(desc_q, Cell) || denied;
     opcode_q <= header.opcode;
     if (start_i) fault_pc_q <= '0;
     else if (!fault_valid && active && !at_end) fault_pc_q <= pc_q;

@@ -28,7 +28,7 @@ module systole_core
     // Registers (systole_csr).
     input  logic                           start_i,      // pulse
     input  systole_bus_pkg::core_ctl_t     ctl_i,
-    input  logic [AddrBits:0]              hbm_end_i,    // memory accesses of programs end at or below
+    input  logic [AddrBits:0]              hbm_end_i,    // memory accesses of programs end at or below (and begin at or above ctl_i.base)
     output systole_bus_pkg::core_status_t  status_o,
     output logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_o,
     // verilator lint_off UNUSEDSIGNAL
@@ -149,7 +149,7 @@ module systole_core
   // verilator lint_on UNUSEDSIGNAL
 
   systole_dma_load #(.Cfg(Cfg)) u_load (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueLoad]), .hbm_end_i,
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueLoad]), .hbm_base_i(ctl_i.base), .hbm_end_i,
       .req_i(req[QueueLoad]), .rsp_o(rsp[QueueLoad]),
       .rd_valid_o(rd_valid_o[2]), .rd_ready_i(rd_ready_i[2]), .rd_addr_o(rd_addr_o[2]),
       .rd_rsp_valid_i(rd_rsp_valid_i[2]), .rd_rsp_data_i(load_data),
@@ -157,7 +157,7 @@ module systole_core
   );
 
   systole_weight_loader #(.Cfg(Cfg)) u_weight_loader (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueWeight]), .hbm_end_i,
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueWeight]), .hbm_base_i(ctl_i.base), .hbm_end_i,
       .req_i(req[QueueWeight]), .rsp_o(rsp[QueueWeight]),
       .rd_valid_o(rd_valid_o[1]), .rd_ready_i(rd_ready_i[1]), .rd_addr_o(rd_addr_o[1]),
       .rd_rsp_valid_i(rd_rsp_valid_i[1]), .rd_rsp_data_i(weight_data),
@@ -167,7 +167,7 @@ module systole_core
   );
 
   systole_dma_store #(.Cfg(Cfg)) u_store (
-      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueStore]), .hbm_end_i,
+      .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueStore]), .hbm_base_i(ctl_i.base), .hbm_end_i,
       .req_i(req[QueueStore]), .rsp_o(rsp[QueueStore]),
       .ub_valid_o(st_valid), .ub_ready_i(st_ready), .ub_addr_o(st_addr), .ub_rsp_valid_i(st_rsp_valid),
       .ub_data_i(st_data),

@@ -27,6 +27,7 @@
 #define CORE_CTRL_START 1u
 #define CORE_CTRL_RESET 2u
 #define CORE_CTRL_ISSUE 4u
+#define CORE_CTRL_ISOLATED 8u
 #define REG_CORE_STATUS 0x34u  // state of the core
 #define CORE_STATUS_RUNNING 1u
 #define CORE_STATUS_FAULT 2u
@@ -46,6 +47,8 @@
 #define REG_FAULT_ADDR_LO 0x5Cu  // address or value that was wrong
 #define REG_FAULT_ADDR_HI 0x60u  // upper bits
 #define REG_FAULT_CYCLE 0x64u  // cycles from the start to the fault, low half
+#define REG_BASE_LO 0x68u  // HBM address, multiple of 4096: a program's access below it faults; holds while a program runs
+#define REG_BASE_HI 0x6Cu  // upper bits
 #define REG_ISSUE 0x70u  // the descriptor at this address of SMEM, a multiple of 64, is the program's next one
 #define REG_STREAM_ADDR_LO 0x74u  // HBM address of a list: multiple of 64 and of the beat
 #define REG_STREAM_ADDR_HI 0x78u  // upper bits
@@ -58,6 +61,7 @@
 #define REG_COPY_SMEM 0x98u  // address in SMEM, a multiple of 4
 #define REG_COPY_IN 0x9Cu  // copies so many bytes, a multiple of 4, from HBM to SMEM
 #define REG_COPY_OUT 0xA0u  // copies so many bytes, a multiple of 4, from SMEM to HBM
+#define REG_COPY_WINDOW 0xA4u  // whose copies follow
 #define REG_ECC_CORRECTED 0xB0u  // single-bit errors of SMEM that were corrected on a read
 #define REG_ECC_FAILED 0xB4u  // reads of SMEM that found more than one wrong bit
 #define REG_ECC_WORD 0xB8u  // address of the last of either

@@ -54,6 +54,7 @@ class Unit {
   virtual ~Unit() = default;
   virtual const Preset& preset() const = 0;
   virtual Kind kind() const = 0;
+  uint64_t hbm_base = 0;  // a multiple of the beat
   uint64_t hbm_limit = uint64_t{1} << 36;
 
   virtual void Reset() = 0;

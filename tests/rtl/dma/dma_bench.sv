@@ -16,6 +16,7 @@ module dma_bench
     input  logic        clk_i,
     input  logic        rst_ni,
     input  logic        freeze_i,
+    input  logic [35:0] hbm_base_i,
     input  logic [36:0] hbm_end_i,
     input  logic        start_valid_i,
     output logic        start_ready_o,
@@ -71,7 +72,7 @@ module dma_bench
     assign full_o           = 1'b0;
     assign wr_addr_o[35:25] = '0;
     systole_dma_load #(.Cfg(Cfg)) u_dut (
-        .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
+        .clk_i, .rst_ni, .freeze_i, .hbm_base_i, .hbm_end_i,
         .req_i(req), .rsp_o(rsp),
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
         .ub_valid_o(wr_valid_o), .ub_ready_i(wr_ready_i), .ub_addr_o(wr_addr_o[24:0]),
@@ -81,7 +82,7 @@ module dma_bench
     assign full_o           = 1'b0;
     assign rd_addr_o[35:25] = '0;
     systole_dma_store #(.Cfg(Cfg)) u_dut (
-        .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
+        .clk_i, .rst_ni, .freeze_i, .hbm_base_i, .hbm_end_i,
         .req_i(req), .rsp_o(rsp),
         .ub_valid_o(rd_valid_o), .ub_ready_i(rd_ready_i), .ub_addr_o(rd_addr_o[24:0]),
         .ub_rsp_valid_i(rd_rsp_valid_i), .ub_data_i(rd_data),
@@ -96,7 +97,7 @@ module dma_bench
     logic [1:0]  win_need;
     // verilator lint_on UNUSEDSIGNAL
     systole_weight_loader #(.Cfg(Cfg)) u_dut (
-        .clk_i, .rst_ni, .freeze_i, .hbm_end_i,
+        .clk_i, .rst_ni, .freeze_i, .hbm_base_i, .hbm_end_i,
         .req_i(req), .rsp_o(rsp),
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
         .win_valid_o(win_valid), .win_addr_o(win_addr), .win_need_o(win_need), .win_ready_i(1'b0), .win_rsp_valid_i(1'b0),

@@ -134,6 +134,27 @@ TEST_P(DmaTest, ReportsRandomFaults) {
   EXPECT_TRUE(weights() || seen[static_cast<int>(Fault::kUbRange)] > 0);
 }
 
+// Descriptors from the base on are moved, those that begin below it are not,
+// whether they end above it or not.
+TEST_P(DmaTest, NothingBelowTheBase) {
+  std::mt19937 random(11);
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    auto unit = Make(seed);
+    unit->hbm_base = 64 * beat() * (1 + random() % 1000);
+    unit->hbm_limit = unit->hbm_base + 1024 * preset().tile_bytes();
+    const Descriptor first = Linear(unit->hbm_base, 4, 4);
+    const uint64_t below = unit->hbm_base - beat() * (1 + random() % 6);
+    RunResult r = unit->Run({first, Linear(below, 4, 4), first}, {});
+    EXPECT_EQ(r.faults, 1);
+    EXPECT_EQ(r.fault, Fault::kHbmRange);
+    EXPECT_EQ(r.fault_addr, below);
+    unit->Reset();
+    r = unit->Run({first, first}, {});
+    EXPECT_EQ(r.faults, 0);
+    EXPECT_EQ(r.done.size(), 2);
+  }
+}
+
 // An older descriptor in flight completes after the fault of the next one, and
 // a reset makes the unit usable again.
 TEST_P(DmaTest, OlderDescriptorSurvivesAFault) {

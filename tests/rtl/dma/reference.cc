@@ -42,8 +42,9 @@ isa::Descriptor Encode(Kind kind, const isa::Load& f) {
 
 class Walk {
  public:
-  Walk(Kind kind, const Preset& preset, uint64_t limit, Expected* out)
-      : kind_(kind), preset_(preset), limit_(limit), out_(*out) {}
+  Walk(Kind kind, const Preset& preset, uint64_t base, uint64_t limit,
+       Expected* out)
+      : kind_(kind), preset_(preset), base_(base), limit_(limit), out_(*out) {}
 
   // False after a fault.
   bool Do(const isa::Load& f) {
@@ -82,7 +83,7 @@ class Walk {
   bool Run(uint64_t hbm, uint64_t ub, uint64_t len) {
     const uint64_t beat = preset_.beat_bytes();
     for (uint64_t b = 0; b < len; b += beat) {
-      if (hbm + b + beat <= limit_) continue;
+      if (hbm + b >= base_ && hbm + b + beat <= limit_) continue;
       if (kind_ == Kind::kWeights) Copy(hbm, ub, b);
       return Stop(Fault::kHbmRange, hbm + b);
     }
@@ -108,7 +109,7 @@ class Walk {
 
   const Kind kind_;
   const Preset& preset_;
-  const uint64_t limit_;
+  const uint64_t base_, limit_;
   Expected& out_;
 };
 
@@ -120,9 +121,10 @@ uint64_t Below(std::mt19937* random, uint64_t n) {
 }  // namespace
 
 Expected Reference(Kind kind, const Preset& preset, uint64_t hbm_limit,
-                   const std::vector<isa::Descriptor>& descriptors) {
+                   const std::vector<isa::Descriptor>& descriptors,
+                   uint64_t hbm_base) {
   Expected out;
-  Walk walk(kind, preset, hbm_limit, &out);
+  Walk walk(kind, preset, hbm_base, hbm_limit, &out);
   for (const isa::Descriptor& d : descriptors) {
     if (!walk.Do(Fields(kind, preset, d))) break;
   }

@@ -32,7 +32,8 @@ struct Expected {
 };
 
 Expected Reference(Kind kind, const Preset& preset, uint64_t hbm_limit,
-                   const std::vector<isa::Descriptor>& descriptors);
+                   const std::vector<isa::Descriptor>& descriptors,
+                   uint64_t hbm_base = 0);
 
 // A descriptor that does not fault. Strides are anything from 0 (or below the
 // run) to what the memories hold.

@@ -68,7 +68,7 @@ module tiles_bench
   end
 
   systole_weight_loader #(.Cfg(Cfg)) u_dut (
-      .clk_i, .rst_ni, .freeze_i, .hbm_end_i, .req_i(req), .rsp_o(rsp),
+      .clk_i, .rst_ni, .freeze_i, .hbm_base_i('0), .hbm_end_i, .req_i(req), .rsp_o(rsp),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
       .win_valid_o, .win_ready_i, .win_addr_o, .win_need_o, .win_rsp_valid_i, .win_data_i(win_data),
       .wf_valid_o, .wf_data_o(wf_data), .wf_transpose_o, .wf_free_i, .full_o

@@ -54,7 +54,7 @@ class VerilatedUnit : public Unit {
                 const Traffic& t) override {
     Model& m = *model_;
     RunResult r;
-    const Expected want = Reference(kind_, preset_, hbm_limit, descriptors);
+    const Expected want = Reference(kind_, preset_, hbm_limit, descriptors, hbm_base);
     const int64_t fifo =
         t.fifo ? t.fifo : preset_.wfifo_tiles * preset_.tile_bytes() / beat_;
     int64_t fifo_free = fifo, ask = 0, write = 0, started = 0, due = -1;
@@ -66,6 +66,7 @@ class VerilatedUnit : public Unit {
     for (cycle_ = 0; cycle_ < t.limit &&
                      (after < kAfter || (write < ask && !t.block_writes));
          ++cycle_) {
+      m.hbm_base_i = hbm_base;
       m.hbm_end_i = hbm_limit;
       m.freeze_i = (t.freeze_at >= 0 && cycle_ >= t.freeze_at) ||
                    (t.freeze_on_fault && r.faults > 0);

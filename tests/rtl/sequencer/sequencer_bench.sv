@@ -84,7 +84,7 @@ module sequencer_bench
   assign fault_addr_o  = status.fault_addr;
   assign fault_cycle_o = status.fault_cycle;
   assign ctl = '{prog_addr: prog_addr_i, prog_len: mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i,
-                 watchdog: mutant_i == 4'd7 ? '0 : watchdog_i, issue: 1'b0, cycle: cycle_i};
+                 watchdog: mutant_i == 4'd7 ? '0 : watchdog_i, issue: 1'b0, base: '0, isolated: 1'b0, cycle: cycle_i};
 
   systole_control #(.D(D), .Cell(Cell)) u_dut (
       .clk_i, .rst_ni, .peer_rst_ni(rst_ni), .freeze_i, .freeze_o,
