@@ -46,6 +46,7 @@ static void stop(uint32_t state) {
 
 int main(void) {
   protect();
+  if (image_start.entries > MAX_ENTRIES) stop(BOOT_STATE_BAD_IMAGE);
   log_init(&image_start);
   log_event(LOG_BOOT, hw_read(REG_BOOT_FLAGS), 0);
   if ((hw_read(REG_BOOT_FLAGS) & BOOT_TEST_SMEM) && !selftest_ecc()) {

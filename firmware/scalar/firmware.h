@@ -20,29 +20,62 @@ extern "C" {
 
 struct ring {
   const struct image_header* image;
-  uint32_t head;     // commands done, modulo 2^32
+  uint32_t head;     // all before it are complete, modulo 2^32
   uint32_t written;  // commands that the host has written
+  uint32_t fetched;  // of these in SMEM
   uint32_t request;  // of the last doorbell, until it was taken
+  uint32_t done;     // bit of a place: complete, though not all before it are
+  uint32_t completed;
+  struct command commands[MAX_ENTRIES];  // by place
+  uint8_t ends[MAX_ENTRIES];             // how the last of a place ended
+  uint32_t orphans;  // bit of a place: what it waits for did not end well
 };
 
 void ring_init(struct ring* ring, const struct image_header* image);
-// Looks at the doorbell; true: there is a command or a request.
+// Looks at the doorbell, and fetches commands; true: there is a command that is
+// not complete, or a request.
 bool ring_poll(struct ring* ring);
-// Reads the command that comes next, which holds until the next one is read;
-// null: it cannot be read, or its tag is not the one of its place.
-const struct command* ring_next(struct ring* ring);
+// Which command is next, as its sequence number: of those that may run the
+// first of the highest priority. False: none.
+bool ring_pick(const struct ring* ring, uint32_t* sequence);
+bool ring_is_done(const struct ring* ring, uint32_t sequence);
+// That command; null: it was not readable, or its tag is not that of its place.
+const struct command* ring_command(const struct ring* ring, uint32_t sequence);
+// Whether the launch that it waits for did not end well.
+bool ring_orphaned(const struct ring* ring, uint32_t sequence);
 // All words 0 but the status. (Not by the library, whose loop is one of bytes.)
 void completion_init(struct completion* completion, uint32_t status);
 // Writes the completion of that command, and tells the host.
-void ring_complete(struct ring* ring, struct completion* completion);
+void ring_complete(struct ring* ring, uint32_t sequence,
+                   struct completion* completion);
 
 // program.c: runs one command. -----------------------------------------------
 
+void program_init(void);  // contexts: all unknown
 // From the command to its completion, which has all but its tag; before, it is
 // as completion_init makes it with STATUS_REFUSED. True: the host asked
 // meanwhile to cancel.
 bool program_run(struct ring* ring, const struct command* command,
                  struct completion* completion);
+// COMMAND_CONTEXT; false: refused.
+bool program_context(const struct command* command);
+// Whether time is over or the host cancels; the latter is kept in `ring`.
+bool program_interrupted(struct ring* ring);
+
+// issue.c: programs that are handed over piece by piece. ---------------------
+
+// What a program may touch must be set. False: a table or a descriptor makes no
+// sense; or, with issue_escape, a descriptor is not the program's to read.
+bool issue_load(const struct command* command, uint32_t stride);
+// Hands over a run, as far as the core takes it: to its end, to a fault, or
+// until something is asked of the firmware.
+void issue_run(struct ring* ring, const struct command* command, uint32_t run);
+// Makes what the next run needs, where all of this one is handed over.
+void issue_prepare(uint32_t run);
+// Something outside of the window was read: where, and for which descriptor.
+bool issue_escape(uint64_t* address, uint32_t* index);
+// The place in the program of the descriptor that came as that one of the run.
+uint32_t issue_place(uint32_t instance);
 
 // log.c: the trace log. ------------------------------------------------------
 

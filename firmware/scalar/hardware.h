@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "boot.h"
+#include "gen/regs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +36,12 @@ bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
                 uint32_t bytes);
 bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
                  uint32_t bytes);
+
+// Whose copies follow: true: the program's, refused outside of base and limit;
+// false: the firmware's own.
+static inline void hw_window(bool program) {
+  hw_write(REG_COPY_WINDOW, program);
+}
 
 // Hands a descriptor in SMEM to the issue port, which has a place.
 void hw_issue(const uint32_t* descriptor);

@@ -10,18 +10,20 @@
 static struct completion completion;
 
 static void cancel_waiting(struct ring* ring) {
-  log_event(LOG_CANCEL, ring->head, ring->written);
-  const uint32_t end = ring->written;
-  while (ring->head != end) {
+  log_event(LOG_CANCEL, ring->head, ring->fetched);
+  const uint32_t end = ring->fetched;
+  for (uint32_t s = ring->head; s != end; s++) {
+    if (ring_is_done(ring, s)) continue;
     completion_init(&completion, STATUS_CANCELLED);
-    ring_complete(ring, &completion);
+    ring_complete(ring, s, &completion);
   }
   ring->request = REQUEST_NONE;
 }
 
 void serve(const struct image_header* image) {
-  struct ring ring;
+  static struct ring ring;
   ring_init(&ring, image);
+  program_init();
   completion_init(&completion, STATUS_REFUSED);
   for (;;) {
     if (!ring_poll(&ring)) {
@@ -39,22 +41,31 @@ void serve(const struct image_header* image) {
       hw_write(REG_HOST_IRQ, 1);
       continue;
     }
-    const struct command* command = ring_next(&ring);
+    uint32_t sequence = ring.head;
+    if (!ring_pick(&ring, &sequence)) {
+      hw_sleep();
+      continue;
+    }
+    const struct command* command = ring_command(&ring, sequence);
     bool cancelled = false;
     if (!command) {
-      log_event(LOG_REFUSED, ring.head + 1, 0);
+      log_event(LOG_REFUSED, sequence + 1, 0);
     } else if (command->kind == COMMAND_STOP) {
-      log_event(LOG_STOP, ring.head, 0);
+      log_event(LOG_STOP, sequence, 0);
       log_flush();
       completion.status = STATUS_STOPPED;
       hw_write(REG_STATE, BOOT_STATE_STOPPED);
-      ring_complete(&ring, &completion);
+      ring_complete(&ring, sequence, &completion);
       return;
+    } else if (command->kind == COMMAND_CONTEXT) {
+      if (program_context(command)) completion.status = STATUS_DONE;
+    } else if (ring_orphaned(&ring, sequence)) {
+      completion.status = STATUS_CANCELLED;
     } else {
       cancelled = program_run(&ring, command, &completion);
     }
     if (completion.status != STATUS_DONE) log_flush();
-    ring_complete(&ring, &completion);
+    ring_complete(&ring, sequence, &completion);
     if (cancelled) cancel_waiting(&ring);
     completion_init(&completion, STATUS_REFUSED);  // before the next doorbell
   }

@@ -25,52 +25,78 @@ struct image_header {
   uint32_t test_program[2];  // known answer (BOOT_TEST_CORE): a program,
   uint32_t test_length;      // its descriptors,
   uint32_t test_result[2];   // where its result lies,
-  uint32_t test_bytes;       // how long that is, at most 64,
+  uint32_t test_bytes;       // how long that is, a multiple of 64,
   uint32_t test_sum;  // and its words: each added to the sum turned left by 1
-  uint32_t reserved[12];
+  uint32_t scrub_program[2];  // run between programs of different contexts,
+  uint32_t scrub_length;      // its descriptors; 0: none
+  uint32_t reserved[9];
 };
 
 #define ENTRY_WORDS 16
-#define MAX_PATCHES 16
+#define MAX_ENTRIES 16   // of a ring
+#define MAX_PATCHES 256  // of a launch
+#define MAX_PATCHED 128  // descriptors with patches
+#define MAX_LOOPS 64
+#define MAX_LOOP_DEPTH 4
+#define MAX_CONTEXTS 8
+#define TABLE_ENTRY_BYTES 24
 
 enum command_kind {
-  COMMAND_RUN = 1,   // a program
-  COMMAND_STOP = 2,  // orderly end: completes what came before, then stops
+  COMMAND_RUN = 1,      // a program
+  COMMAND_STOP = 2,     // orderly end: completes what came before, then stops
+  COMMAND_CONTEXT = 3,  // the window of `context`: from `program` to `limit`
 };
 
 // A command. Its place is that of its sequence number, from 0, modulo the
 // entries; `tag` is the sequence number plus 1, so that an entry that was not
-// written is seen.
+// written is seen. What waits runs in the order of priority, then of tags; stop
+// and context wait for all before them, and all behind them for them.
 struct command {
   uint32_t tag;
   uint32_t kind;
-  uint32_t program[2];   // multiple of 128
-  uint32_t length;       // descriptors, the halt included
-  uint32_t limit[2];     // HBM bytes that it may touch
-  uint32_t watchdog;     // cycles without progress before a fault; 0: off
-  uint32_t timeout;      // cycles that it may take; 0: no limit
-  uint32_t repeat;       // runs of the program, at least 1
-  uint32_t patches[2];   // address of the patches, a multiple of the beat
-  uint32_t patch_count;  // at most MAX_PATCHES
-  uint32_t reserved[3];
+  uint32_t program[2];  // multiple of 128; of a context: of 4096
+  uint32_t length;      // descriptors, the halt included
+  uint32_t limit[2];    // HBM bytes that it may touch
+  uint32_t watchdog;    // cycles without progress before a fault; 0: off
+  uint32_t timeout;     // cycles that it may take; 0: no limit
+  uint32_t repeat;      // runs of the program, at least 1
+  uint32_t tables[2];   // address of patches and loops, a multiple of the beat
+  uint32_t counts;      // patches, and from bit 16 on loops behind them
+  uint32_t after;  // tag of a launch that must be done before; 0: none. If that
+                   // ends in another way, this one is cancelled
+  uint32_t context;   // 0: the host's own programs, kept below `limit` alone
+  uint32_t priority;  // higher goes first
 };
 
-// An argument of a launch: of descriptor `index`, `add` plus the run's number
-// times `step` is added to the 36 bits from bit 0 of word `word` on: the HBM
-// addresses of loads and stores are at word 3. In ascending order of index.
+// An argument of a launch: to `bits` bits of descriptor `index` from bit `lsb`
+// on is added: `add`, and `step` times the number of the pass of a loop.
+// In ascending order of index, lsb, loop; bits within two words.
 struct patch {
   uint32_t index;
-  uint32_t word;  // at most 14
-  uint32_t add;
-  uint32_t step;
+  uint32_t field;  // lsb, from bit 16 on bits, from bit 24 on the loop: 0: the
+                   // runs of the launch, n: loop n - 1
+  uint32_t add[2];
+  uint32_t step[2];
 };
+#define PATCH_FIELD(lsb, bits, loop) \
+  ((uint32_t)(lsb) | (uint32_t)(bits) << 16 | (uint32_t)(loop) << 24)
+
+// A loop of the program, in ascending order of `begin`, outer ones first.
+struct loop {
+  uint32_t begin, end;  // descriptors: [begin, end)
+  uint32_t count;       // passes; with a flag at most
+  uint32_t flag;        // LOOP_ALWAYS, or: before each pass this sync flag is
+                        // taken and a word of HBM read; 0 ends the loop
+  uint32_t word[2];     // its address
+};
+#define LOOP_ALWAYS 0xFFFFFFFFu
 
 enum completion_status {
   STATUS_DONE = 0,
   STATUS_FAULT = 1,
   STATUS_TIMEOUT = 2,
   STATUS_REFUSED = 3,    // a command that means nothing
-  STATUS_CANCELLED = 4,  // the host asked for it before it began
+  STATUS_CANCELLED = 4,  // the host asked for it, or what it waits for failed
   STATUS_STOPPED = 5,    // the answer to COMMAND_STOP
 };
 
@@ -81,8 +107,13 @@ struct completion {
   uint32_t cause, queue, index, address[2], fault_cycle;  // of a fault
   uint32_t begin, end;  // low halves of mtime: command read, program ended
   uint32_t saturated;
-  uint32_t reserved[4];
+  uint32_t instance;  // of a fault: descriptors that came before it
+  uint32_t reserved[3];
 };
+// `queue` of a fault that is none of the core's: the firmware, which read a
+// descriptor or a condition for the program.
+#define FAULT_QUEUE_FIRMWARE 8
+#define FAULT_HBM_RANGE 6  // docs/spec/isa.yaml
 
 // Doorbell values: how many commands the host has written since the boot,
 // modulo 2^24, below a request.
@@ -103,6 +134,7 @@ enum log_event {
   LOG_CANCEL = 8,
   LOG_STOP = 9,
   LOG_ECC = 10,
+  LOG_CONTEXT = 11,
 };
 
 // An entry of the trace log; `number` counts from 1.

@@ -28,9 +28,10 @@ bool selftest_ecc(void) {
 }
 
 bool selftest_core(const struct image_header* image) {
-  struct ring ring;
+  static struct ring ring;
   ring_init(&ring, image);
   const struct command command = {
+      .tag = 1,
       .kind = COMMAND_RUN,
       .program = {image->test_program[0], image->test_program[1]},
       .length = image->test_length,
@@ -42,13 +43,18 @@ bool selftest_core(const struct image_header* image) {
   completion_init(&completion, STATUS_REFUSED);
   program_run(&ring, &command, &completion);
   if (completion.status != STATUS_DONE) return false;
-  if (image->test_bytes == 0 || image->test_bytes > sizeof result) return false;
-  if (!hw_copy_in(image->test_result, 0, result, image->test_bytes)) {
+  if (image->test_bytes == 0 || image->test_bytes % sizeof result != 0) {
     return false;
   }
+  hw_window(false);
   uint32_t sum = 0;
-  for (uint32_t i = 0; i < image->test_bytes / 4; i++) {
-    sum = (sum << 1 | sum >> 31) + result[i];
+  for (uint32_t at = 0; at < image->test_bytes; at += sizeof result) {
+    if (!hw_copy_in(image->test_result, at, result, sizeof result)) {
+      return false;
+    }
+    for (uint32_t i = 0; i < ENTRY_WORDS; i++) {
+      sum = (sum << 1 | sum >> 31) + result[i];
+    }
   }
   return sum == image->test_sum;
 }

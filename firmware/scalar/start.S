@@ -27,13 +27,7 @@ _start:
     csrw  mtvec, t0
     li    t0, 0x70880           # timer, external, fast interrupts 0 to 2
     csrw  mie, t0
-    la    t0, bss_start
-    la    t1, bss_end
-1:  bgeu  t0, t1, 2f
-    sw    zero, 0(t0)
-    addi  t0, t0, 4
-    j     1b
-2:  call  main
+    call  main                  # what is not of the image is 0: SMEM was cleared, and tested with 0 last
 trap:
     la    sp, stack_top
     csrr  a0, mcause

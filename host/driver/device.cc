@@ -115,6 +115,11 @@ absl::Status Device::Load(const Program& program) {
         absl::StrFormat("program made for preset '%s', device is '%s'",
                         program.preset, preset().name));
   }
+  if (!program.loops.empty() && preset().chip.smem_bytes == 0) {
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the program has loops, and preset '%s' no scalar unit: unroll it",
+        program.preset));
+  }
   for (size_t i = 0; i < program.descriptors.size(); ++i) {
     const auto opcode =
         static_cast<uint8_t>(isa::GetBits(program.descriptors[i], 0, 8));
@@ -204,6 +209,8 @@ absl::Status Device::FaultStatus(const Program& program,
       absl::StrAppend(&text, " (layer '", program.layers[tag].name, "')");
     absl::StrAppend(&text, ": ", Disassemble(d));
   }
+  if (!program.loops.empty())
+    absl::StrAppendFormat(&text, ", the %d. to come", fault.instance + 1);
   absl::StrAppendFormat(
       &text, "; %s, address 0x%x, cycle %d",
       fault.queue < isa::kQueueNames.size()

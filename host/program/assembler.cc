@@ -4,10 +4,13 @@
 // Text to descriptors, driven by the tables of systole/gen/isa.h. Grammar:
 // docs/program_file.md.
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -44,9 +47,24 @@ std::optional<Number> ParseNumber(absl::string_view text) {
   return n;
 }
 
+// The numbers of "8+64-2", as far as they are numbers.
+std::vector<absl::string_view> Terms(absl::string_view text) {
+  std::vector<absl::string_view> terms;
+  size_t from = 0;
+  for (size_t at = 1; at <= text.size(); ++at) {
+    if (at < text.size() && text[at] != '+' && text[at] != '-') continue;
+    terms.push_back(text.substr(from, at - from));
+    from = at < text.size() && text[at] == '+' ? at + 1 : at;
+  }
+  return terms;
+}
+
 // One line of source. Each function returns what is wrong, "" if nothing.
 class Line {
  public:
+  // `depth`: loops around the line.
+  explicit Line(size_t depth) : depth_(depth) {}
+
   std::string Parse(const std::vector<absl::string_view>& tokens) {
     if (tokens[0] == "raw") return Raw(tokens);
     for (const isa::OpInfo& op : isa::kOps) {
@@ -72,6 +90,8 @@ class Line {
     return "";
   }
   const isa::Descriptor& descriptor() const { return d_; }
+  // Their `loop` counts from the innermost one outwards.
+  const std::vector<Step>& steps() const { return steps_; }
 
  private:
   std::string Raw(const std::vector<absl::string_view>& tokens) {
@@ -131,46 +151,159 @@ class Line {
         (uint64_t{1} << (field.bits - (field.is_signed ? 1 : 0))) - 1;
     const uint64_t min_magnitude = field.is_signed ? max + 1 : 0;
     for (int i = 0; i < field.count; ++i) {
-      const std::optional<Number> n = ParseNumber(items[i]);
+      const std::vector<absl::string_view> terms = Terms(items[i]);
+      const std::optional<Number> n =
+          ParseNumber(terms.empty() ? items[i] : terms[0]);
       if (!n)
         return absl::StrCat(View(field.name), ": '", items[i],
                             "' is not a number");
       if (n->magnitude > (n->negative ? min_magnitude : max)) {
-        return absl::StrCat(View(field.name), ": ", items[i], " is outside ",
+        return absl::StrCat(View(field.name), ": ", terms[0], " is outside ",
                             field.is_signed ? "-" : "", min_magnitude, "..",
                             max);
       }
       const uint64_t bits = n->negative ? ~n->magnitude + 1 : n->magnitude;
-      isa::PutBits(d_, field.lsb + i * field.bits, field.bits, bits);
+      const int lsb = field.lsb + i * field.bits;
+      isa::PutBits(d_, lsb, field.bits, bits);
+      if (terms.size() > 1 && &field == &kTag)
+        return "a tag is the same in each pass of a loop";
+      if (terms.size() - 1 > depth_) {
+        return absl::StrCat(View(field.name), ": ", items[i], " has ",
+                            terms.size() - 1, " steps; ", depth_,
+                            depth_ == 1 ? " loop is" : " loops are",
+                            " around it");
+      }
+      for (size_t t = 1; t < terms.size(); ++t) {
+        const std::optional<Number> by = ParseNumber(terms[t]);
+        if (!by || by->magnitude > (uint64_t{1} << 40))
+          return absl::StrCat(View(field.name), ": '", terms[t],
+                              "' is not a step");
+        const auto add = static_cast<int64_t>(by->magnitude);
+        if (add == 0) continue;
+        steps_.push_back(
+            {0, static_cast<uint32_t>(t - 1), static_cast<uint32_t>(lsb),
+             static_cast<uint32_t>(field.bits), by->negative ? -add : add});
+      }
     }
     return "";
   }
 
   const isa::OpInfo* op_ = nullptr;
   isa::Descriptor d_{};
+  std::vector<Step> steps_;
   std::set<std::string> seen_;
+  size_t depth_;
 };
+
+// "loop 10", "while word=0x100 flag=3 most=9", "if word=0x100 flag=3".
+std::string ParseLoop(const std::vector<absl::string_view>& tokens,
+                      Loop* loop) {
+  const auto value = [](absl::string_view text,
+                        uint64_t most) -> std::optional<uint64_t> {
+    const std::optional<Number> n = ParseNumber(text);
+    if (!n || n->negative || n->magnitude > most) return std::nullopt;
+    return n->magnitude;
+  };
+  if (tokens[0] == "loop") {
+    const auto count =
+        value(tokens.size() == 2 ? tokens[1] : "", Loop::kForever - 1);
+    if (!count || *count == 0) return "loop wants how often, at least 1";
+    loop->count = static_cast<uint32_t>(*count);
+    return "";
+  }
+  const bool branch = tokens[0] == "if";
+  loop->count = branch ? 1 : Loop::kForever;
+  std::set<absl::string_view> seen;
+  for (size_t i = 1; i < tokens.size(); ++i) {
+    const std::vector<absl::string_view> parts =
+        absl::StrSplit(tokens[i], absl::MaxSplits('=', 1));
+    const auto n = value(parts.size() == 2 ? parts[1] : "", ~uint64_t{0});
+    if (!n || !seen.insert(parts[0]).second)
+      return absl::StrCat("'", tokens[i],
+                          "' is no NAME=NUMBER, or not the "
+                          "first of its name");
+    if (parts[0] == "word") {
+      loop->word = *n;
+    } else if (parts[0] == "flag" && *n < isa::kNumFlags) {
+      loop->flag = static_cast<uint32_t>(*n);
+    } else if (parts[0] == "most" && !branch && *n >= 1 &&
+               *n < Loop::kForever) {
+      loop->count = static_cast<uint32_t>(*n);
+    } else {
+      return absl::StrCat("'", tokens[i], "' is nothing that ", tokens[0],
+                          " has: word, flag", branch ? "" : ", most");
+    }
+  }
+  if (seen.count("word") == 0 || seen.count("flag") == 0)
+    return absl::StrCat(tokens[0], " wants word= and flag=");
+  return "";
+}
 
 }  // namespace
 
-absl::StatusOr<std::vector<isa::Descriptor>> Assemble(const std::string& text,
-                                                      const std::string& name) {
-  std::vector<isa::Descriptor> descriptors;
+absl::StatusOr<Code> AssembleCode(const std::string& text,
+                                  const std::string& name) {
+  Code code;
+  std::vector<uint32_t> open;
   int number = 0;
+  const auto bad = [&](const std::string& error) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ":", number, ": ", error));
+  };
   for (absl::string_view source : absl::StrSplit(text, '\n')) {
     ++number;
     source = source.substr(0, source.find('#'));
     const std::vector<absl::string_view> tokens =
         absl::StrSplit(source, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
     if (tokens.empty()) continue;
-    Line line;
+    const auto index = static_cast<uint32_t>(code.descriptors.size());
+    if (tokens[0] == "loop" || tokens[0] == "while" || tokens[0] == "if") {
+      Loop loop;
+      loop.begin = index;
+      const std::string error = ParseLoop(tokens, &loop);
+      if (!error.empty()) return bad(error);
+      if (open.size() == kMaxLoopDepth)
+        return bad(absl::StrCat("more than ", kMaxLoopDepth,
+                                " loops are in each other"));
+      open.push_back(static_cast<uint32_t>(code.loops.size()));
+      code.loops.push_back(loop);
+      continue;
+    }
+    if (tokens[0] == "end") {
+      if (open.empty() || tokens.size() > 1) return bad("end of what?");
+      if (code.loops[open.back()].begin == index)
+        return bad("nothing is in this loop");
+      code.loops[open.back()].end = index;
+      open.pop_back();
+      continue;
+    }
+    Line line(open.size());
     const std::string error = line.Parse(tokens);
-    if (!error.empty())
-      return absl::InvalidArgumentError(
-          absl::StrCat(name, ":", number, ": ", error));
-    descriptors.push_back(line.descriptor());
+    if (!error.empty()) return bad(error);
+    code.descriptors.push_back(line.descriptor());
+    for (Step step : line.steps()) {
+      step.descriptor = index;
+      step.loop = open[open.size() - 1 - step.loop];
+      code.steps.push_back(step);
+    }
   }
-  return descriptors;
+  if (!open.empty()) return bad("a loop has no end");
+  std::sort(code.steps.begin(), code.steps.end(),
+            [](const Step& a, const Step& b) {
+              return std::tie(a.descriptor, a.lsb, a.loop) <
+                     std::tie(b.descriptor, b.lsb, b.loop);
+            });
+  return code;
+}
+
+absl::StatusOr<std::vector<isa::Descriptor>> Assemble(const std::string& text,
+                                                      const std::string& name) {
+  absl::StatusOr<Code> code = AssembleCode(text, name);
+  if (!code.ok()) return code.status();
+  if (!code->loops.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": loops, where descriptors alone are wanted"));
+  return std::move(code->descriptors);
 }
 
 }  // namespace systole

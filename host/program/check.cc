@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "systole/gen/presets.h"
+#include "systole/loops.h"
 
 namespace systole {
 namespace {
@@ -65,6 +66,15 @@ class Checker {
         isa::GetBits(p.descriptors.back(), 0, 8) !=
             static_cast<uint64_t>(isa::Opcode::kHalt)) {
       return Bad("the last descriptor is not a halt");
+    }
+    if (absl::Status s =
+            CheckLoops({p.descriptors, p.loops, p.steps}, *preset_);
+        !s.ok())
+      return Bad(s.message());
+    for (const Loop& loop : p.loops) {
+      if (loop.conditional() && loop.word + 4 > p.hbm_bytes)
+        return Bad("a condition at ", loop.word, " lies above the program's ",
+                   p.hbm_bytes, " bytes of HBM");
     }
 
     struct Range {

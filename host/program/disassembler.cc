@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,8 +35,28 @@ void AppendMask(std::string* line, const char* name, uint64_t mask) {
     absl::StrAppend(line, " ", name, "=", absl::StrJoin(flags, ","));
 }
 
+// What the loops around a descriptor, the innermost first, add to its fields.
+using Steps = std::vector<std::vector<Step>>;
+
+// "+64", "+0+8"; nothing for a field that stays.
+std::string StepsOf(const Steps& steps, int lsb) {
+  std::string text, zeros;
+  for (const std::vector<Step>& of_loop : steps) {
+    const auto step = std::find_if(
+        of_loop.begin(), of_loop.end(),
+        [&](const Step& s) { return static_cast<int>(s.lsb) == lsb; });
+    if (step == of_loop.end()) {
+      zeros += "+0";
+    } else {
+      absl::StrAppend(&text, zeros, step->add < 0 ? "" : "+", step->add);
+      zeros.clear();
+    }
+  }
+  return text;
+}
+
 void AppendField(std::string* line, const isa::FieldInfo& field,
-                 const isa::Descriptor& d) {
+                 const isa::Descriptor& d, const Steps& steps) {
   std::vector<std::string> values;
   bool zero = true;
   for (int i = 0; i < field.count; ++i) {
@@ -49,6 +70,9 @@ void AppendField(std::string* line, const isa::FieldInfo& field,
     } else {
       values.push_back(absl::StrCat(bits));
     }
+    const std::string text = StepsOf(steps, lsb);
+    zero = zero && text.empty();
+    values.back() += text;
   }
   if (!zero)
     absl::StrAppendFormat(line, " %s=%s", field.name,
@@ -90,14 +114,13 @@ bool HasUnusedBits(const isa::OpInfo& op, const isa::Descriptor& d) {
   return false;
 }
 
-}  // namespace
-
-std::string Disassemble(const isa::Descriptor& d) {
+std::string DisassembleLine(const isa::Descriptor& d, const Steps& steps) {
   const isa::OpInfo* op =
       isa::FindOp(static_cast<uint8_t>(isa::GetBits(d, 0, kOpcodeBits)));
   if (op == nullptr || HasUnusedBits(*op, d)) return Raw(d);
   std::string line(op->name);
-  for (int i = 0; i < op->num_fields; ++i) AppendField(&line, op->fields[i], d);
+  for (int i = 0; i < op->num_fields; ++i)
+    AppendField(&line, op->fields[i], d, steps);
   AppendMask(&line, "wait", isa::GetBits(d, kWaitLsb, isa::kNumFlags));
   AppendMask(&line, "post", isa::GetBits(d, kPostLsb, isa::kNumFlags));
   for (int i = 0; i < op->num_flags; ++i) {
@@ -107,6 +130,35 @@ std::string Disassemble(const isa::Descriptor& d) {
   const uint64_t tag = isa::GetBits(d, kTagLsb, kTagBits);
   if (tag != 0) absl::StrAppend(&line, " tag=", tag);
   return line;
+}
+
+std::string LoopLine(const Loop& loop) {
+  if (!loop.conditional()) return absl::StrCat("loop ", loop.count);
+  std::string line =
+      absl::StrFormat("%s word=0x%x flag=%d", loop.count == 1 ? "if" : "while",
+                      loop.word, loop.flag);
+  if (loop.count != 1 && loop.count != Loop::kForever)
+    absl::StrAppend(&line, " most=", loop.count);
+  return line;
+}
+
+// The steps of descriptor i in these loops.
+Steps StepsAround(const Program& p, size_t i,
+                  const std::vector<uint32_t>& open) {
+  Steps steps;
+  for (auto loop = open.rbegin(); loop != open.rend(); ++loop) {
+    steps.emplace_back();
+    for (const Step& s : p.steps) {
+      if (s.descriptor == i && s.loop == *loop) steps.back().push_back(s);
+    }
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::string Disassemble(const isa::Descriptor& d) {
+  return DisassembleLine(d, {});
 }
 
 std::string DisassembleProgram(const Program& p) {
@@ -132,7 +184,16 @@ std::string DisassembleProgram(const Program& p) {
         t.channels, t.pitch, t.img_pitch, t.scale, t.zero_point);
   }
   int64_t tag = -1;
+  std::vector<uint32_t> open;
+  uint32_t next = 0;
   for (size_t i = 0; i < p.descriptors.size(); ++i) {
+    for (; !open.empty() && p.loops[open.back()].end == i; open.pop_back())
+      absl::StrAppend(&text, std::string(2 * open.size() - 2, ' '), "end\n");
+    for (; next < p.loops.size() && p.loops[next].begin == i; ++next) {
+      absl::StrAppend(&text, std::string(2 * open.size(), ' '),
+                      LoopLine(p.loops[next]), "\n");
+      open.push_back(next);
+    }
     const int64_t new_tag =
         static_cast<int64_t>(isa::GetBits(p.descriptors[i], kTagLsb, kTagBits));
     if (new_tag != tag && new_tag < static_cast<int64_t>(p.layers.size())) {
@@ -142,8 +203,9 @@ std::string DisassembleProgram(const Program& p) {
                       "\n");
     }
     tag = new_tag;
-    absl::StrAppendFormat(&text, "%s  # %d\n", Disassemble(p.descriptors[i]),
-                          i);
+    absl::StrAppendFormat(
+        &text, "%s%s  # %d\n", std::string(2 * open.size(), ' '),
+        DisassembleLine(p.descriptors[i], StepsAround(p, i, open)), i);
   }
   return text;
 }

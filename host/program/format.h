@@ -14,7 +14,7 @@
 namespace systole::program_file {
 
 inline constexpr std::string_view kMagic = "SYSTOLE\x1A";  // 8 bytes
-inline constexpr uint32_t kFormatVersion = 3;
+inline constexpr uint32_t kFormatVersion = 4;
 inline constexpr size_t kHeaderBytes =
     24;  // magic, format version, ISA version, file size
 inline constexpr size_t kTrailerBytes = 4;  // CRC-32 of everything before it

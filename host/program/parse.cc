@@ -97,6 +97,18 @@ class Parser {
     }
     if (!r->ok())
       return Bad("the list of descriptors does not fit in the file");
+    for (uint32_t i = r->Count(24); i > 0 && r->ok(); --i) {
+      Loop& l = p.loops.emplace_back();
+      for (uint32_t* v : {&l.begin, &l.end, &l.count, &l.flag}) *v = r->U32();
+      l.word = r->U64();
+    }
+    for (uint32_t i = r->Count(24); i > 0 && r->ok(); --i) {
+      Step& s = p.steps.emplace_back();
+      for (uint32_t* v : {&s.descriptor, &s.loop, &s.lsb, &s.bits})
+        *v = r->U32();
+      s.add = r->I64();
+    }
+    if (!r->ok()) return Bad("the loops do not fit in the file");
     for (uint32_t i = r->Count(20); i > 0 && r->ok(); --i) {
       DataSegment& s = p.segments.emplace_back();
       s.name = r->String();

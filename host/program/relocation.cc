@@ -62,12 +62,30 @@ Range ExtentOf(const isa::Weights& d, const Preset& preset) {
   return {d.hbm_addr, d.hbm_addr + std::max<uint64_t>(d.tiles * tile, 1)};
 }
 
-// The part of HBM that a descriptor touches, if it touches any.
-std::optional<Range> MemoryOf(const isa::Descriptor& descriptor,
+// The part of HBM that a descriptor touches in all passes of its loops, if it
+// touches any.
+std::optional<Range> MemoryOf(const Program& program, uint32_t index,
                               const Preset& preset) {
   std::optional<Range> range;
-  WithAddress(descriptor, [&](const auto& d) { range = ExtentOf(d, preset); });
-  return range;
+  WithAddress(program.descriptors[index],
+              [&](const auto& d) { range = ExtentOf(d, preset); });
+  if (!range) return range;
+  const Reach reach = ReachOf(program.loops, program.steps, index);
+  // What begins below 0 is in no part.
+  if (static_cast<int64_t>(range->begin) + reach.least < 0)
+    return Range{~uint64_t{0}, ~uint64_t{0}};
+  return Range{range->begin + reach.least, range->end + reach.most};
+}
+
+// Whether a transfer is of another size, or has other strides, in some pass.
+bool Grows(const Program& program, uint32_t index) {
+  for (const Step& s : program.steps) {
+    if (s.descriptor != index) continue;
+    const int lsb = static_cast<int>(s.lsb);
+    if (lsb != isa::kLoadFields[0].lsb && lsb != isa::kLoadFields[1].lsb)
+      return true;
+  }
+  return false;
 }
 
 std::optional<uint32_t> PartOf(const Program& program, const Range& range) {
@@ -129,7 +147,7 @@ absl::Status AddRelocations(Program& program) {
   const Preset& preset = *FindPreset(program.preset);
   program.relocations.clear();
   for (uint32_t i = 0; i < program.descriptors.size(); ++i) {
-    const auto range = MemoryOf(program.descriptors[i], preset);
+    const auto range = MemoryOf(program, i, preset);
     if (!range) continue;
     const std::optional<uint32_t> part = PartOf(program, *range);
     if (!part) {
@@ -163,9 +181,14 @@ absl::Status CheckRelocations(const Program& program) {
     if (!PartOf(program, BytesOf(t)))
       return bad("tensor '", t.name, "' is in no part of the memory");
   }
+  for (const Loop& loop : program.loops) {
+    if (loop.conditional() && !PartOf(program, {loop.word, loop.word + 4}))
+      return bad("the condition of the loop at descriptor ", loop.begin,
+                 " is in no part of the memory");
+  }
   size_t next = 0;
   for (uint32_t i = 0; i < program.descriptors.size(); ++i) {
-    const auto range = MemoryOf(program.descriptors[i], preset);
+    const auto range = MemoryOf(program, i, preset);
     const bool listed = next < program.relocations.size() &&
                         program.relocations[next].descriptor == i;
     if (!range && !listed) continue;
@@ -177,6 +200,9 @@ absl::Status CheckRelocations(const Program& program) {
     if (part >= program.memory.size())
       return bad("descriptor ", i, " moves with part ", part,
                  " of the memory, of ", program.memory.size());
+    if (Grows(program, i))
+      return bad("descriptor ", i,
+                 " is of another size in each pass of a loop");
     if (!Within(*range, program.memory[part]))
       return bad("descriptor ", i, " leaves the memory for ",
                  MemoryUseName(program.memory[part].use));
@@ -216,6 +242,13 @@ absl::StatusOr<Program> PlaceProgram(const Program& program,
       moved(program.prog_addr, *PartOf(program, CodeOf(program)));
   placed.relocations = program.relocations;
   placed.descriptors = program.descriptors;
+  placed.loops = program.loops;
+  placed.steps = program.steps;
+  for (Loop& loop : placed.loops) {
+    if (loop.conditional())
+      loop.word =
+          moved(loop.word, *PartOf(program, {loop.word, loop.word + 4}));
+  }
   for (const Relocation& r : program.relocations) {
     isa::Descriptor& descriptor = placed.descriptors[r.descriptor];
     WithAddress(program.descriptors[r.descriptor], [&](auto d) {

@@ -80,6 +80,16 @@ Parts PartsOf(const Program& program, absl::Span<const Section> more) {
   for (const isa::Descriptor& d : program.descriptors) {
     for (uint64_t word : d) w.U64(word);
   }
+  w.U32(static_cast<uint32_t>(program.loops.size()));
+  for (const Loop& l : program.loops) {
+    for (uint32_t v : {l.begin, l.end, l.count, l.flag}) w.U32(v);
+    w.U64(l.word);
+  }
+  w.U32(static_cast<uint32_t>(program.steps.size()));
+  for (const Step& s : program.steps) {
+    for (uint32_t v : {s.descriptor, s.loop, s.lsb, s.bits}) w.U32(v);
+    w.I64(s.add);
+  }
 
   w.U32(static_cast<uint32_t>(program.segments.size()));
   for (const DataSegment& s : program.segments) {

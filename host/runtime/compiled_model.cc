@@ -179,7 +179,8 @@ Program ToProgram(const CompiledModel& model) {
 }
 
 absl::StatusOr<CompiledModel> FromProgram(Program program,
-                                          const std::string& name) {
+                                          const std::string& name,
+                                          bool as_written) {
   CompiledModel model;
   const Section* section = program.FindSection(kModelSection);
   if (section == nullptr) {
@@ -201,6 +202,12 @@ absl::StatusOr<CompiledModel> FromProgram(Program program,
   program.sections = std::move(others);
   model.programs.push_back(std::move(program));
   for (Program& p : programs) model.programs.push_back(std::move(p));
+  for (Program& p : model.programs) {
+    if (as_written || !status.ok()) break;
+    absl::StatusOr<Program> runs = ForChip(std::move(p));
+    status = runs.status();
+    if (runs.ok()) p = *std::move(runs);
+  }
   if (status.ok()) status = CheckParts(model);
   if (status.ok()) status = CheckMemory(model);
   if (!status.ok()) {

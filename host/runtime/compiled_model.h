@@ -48,9 +48,12 @@ struct CompiledModel {
 // the rest.
 Program ToProgram(const CompiledModel& model);
 // Checks that the parts fit each other. Errors: FailedPrecondition (a program
-// without a model), InvalidArgument; messages begin with `name`.
+// without a model, or one whose loops its chip cannot run), InvalidArgument;
+// messages begin with `name`. `as_written`: with the file's loops, also where
+// they are unrolled for the chip.
 absl::StatusOr<CompiledModel> FromProgram(Program program,
-                                          const std::string& name);
+                                          const std::string& name,
+                                          bool as_written = false);
 
 absl::Status WriteModel(const CompiledModel& model, const std::string& path);
 absl::StatusOr<CompiledModel> ReadModel(const std::string& path);

@@ -18,8 +18,11 @@ constexpr uint32_t kLogEntries = 64;
 constexpr uint64_t kPage = 4096;  // of scalar.boot_addr
 constexpr uint64_t kImageBytes = 16384;
 constexpr uint64_t kBootCycles = 4000000;
-// The patches of a launch, in a place of its ring entry.
-constexpr uint64_t kPatchBytes = MAX_PATCHES * sizeof(patch);
+// Patches and loops of a launch, in a place of its ring entry.
+constexpr uint64_t kTableAlign = 64;
+constexpr uint64_t kTableBytes = (MAX_PATCHES + MAX_LOOPS) * TABLE_ENTRY_BYTES;
+static_assert(MAX_PATCHES * TABLE_ENTRY_BYTES % kTableAlign == 0);
+static_assert(kTableBytes % kTableAlign == 0);
 
 template <typename T>
 absl::Span<const uint8_t> Bytes(const T& value) {
@@ -59,23 +62,25 @@ CommandQueue::CommandQueue(Port* port, const BootOptions& options)
   commands_ = base_ + kImageBytes;
   completions_ = commands_ + uint64_t{entries_} * stride_;
   log_ = completions_ + uint64_t{entries_} * stride_;
-  patches_ = log_ + uint64_t{kLogEntries} * stride_;
+  tables_ = log_ + uint64_t{kLogEntries} * stride_;
 }
 
 absl::StatusOr<std::unique_ptr<CommandQueue>> CommandQueue::Boot(
     Port* port, const BootOptions& options) {
-  if (options.entries == 0 || (options.entries & (options.entries - 1))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a ring has a power of two entries, not ", options.entries));
+  if (options.entries == 0 || (options.entries & (options.entries - 1)) ||
+      options.entries > MAX_ENTRIES) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a ring has a power of two entries, at most ", MAX_ENTRIES,
+                     ", not ", options.entries));
   }
   std::unique_ptr<CommandQueue> queue(new CommandQueue(port, options));
   const uint64_t end =
-      queue->patches_ + queue->entries_ * kPatchBytes - queue->base_;
-  if (end > kReserved) {
+      queue->tables_ + queue->entries_ * kTableBytes - queue->base_;
+  if (end > kPrograms) {
     return absl::InvalidArgumentError(
         absl::StrFormat("rings of %d entries take %d bytes, more than the %d "
                         "that are set aside",
-                        options.entries, end, kReserved));
+                        options.entries, end, kPrograms));
   }
   absl::Status status = queue->Start(options);
   if (!status.ok()) return status;
@@ -104,8 +109,11 @@ absl::Status CommandQueue::Start(const BootOptions& options) {
       base_,
       {reinterpret_cast<const uint8_t*>(image->data()), 4 * image->size()});
   // Tags and numbers that no earlier boot has left.
-  const std::vector<uint8_t> zeros(patches_ - commands_);
+  const std::vector<uint8_t> zeros(tables_ - commands_);
   if (status.ok()) status = port_->WriteMemory(commands_, zeros);
+  for (const auto& [address, bytes] : options.data) {
+    if (status.ok()) status = port_->WriteMemory(address, bytes);
+  }
   const uint32_t flags = (options.test_smem ? BOOT_TEST_SMEM : 0) |
                          (options.test_core ? BOOT_TEST_CORE : 0);
   const std::pair<uint32_t, uint32_t> words[] = {
@@ -149,22 +157,52 @@ absl::Status CommandQueue::WriteCommand(const command& c) {
   absl::Status status = port_->WriteMemory(commands_ + place, Bytes(c));
   if (!status.ok()) return status;
   submitted_++;
+  waiting_.insert(submitted_);
   return Ring(REQUEST_NONE);
 }
 
-absl::StatusOr<uint32_t> CommandQueue::Submit(const Launch& launch) {
-  if (launch.patches.size() > MAX_PATCHES) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%d patches, more than %d", launch.patches.size(), MAX_PATCHES));
-  }
+uint32_t CommandQueue::room() const {
+  const uint32_t oldest = waiting_.empty() ? submitted_ + 1 : *waiting_.begin();
+  return entries_ - (submitted_ + 1 - oldest);
+}
+
+absl::StatusOr<uint32_t> CommandQueue::Send(command c,
+                                            absl::Span<const uint8_t> tables) {
   absl::Status status = Refresh();
   if (!status.ok()) return status;
-  if (submitted_ - completed_ >= entries_) {
+  if (room() == 0) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("%d programs are in flight", entries_));
+        absl::StrFormat("%d programs are in flight, or wait for launch %d",
+                        entries_, *waiting_.begin()));
+  }
+  if (!tables.empty()) {
+    const uint64_t place =
+        tables_ + (submitted_ & (entries_ - 1)) * kTableBytes;
+    Put(c.tables, place);
+    status = port_->WriteMemory(place, tables);
+    if (!status.ok()) return status;
+  }
+  c.tag = submitted_ + 1;
+  status = WriteCommand(c);
+  if (!status.ok()) return status;
+  return c.tag;
+}
+
+absl::StatusOr<uint32_t> CommandQueue::Submit(const Launch& launch) {
+  if (launch.patches.size() > MAX_PATCHES || launch.loops.size() > MAX_LOOPS) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%d patches and %d loops, more than %d and %d", launch.patches.size(),
+        launch.loops.size(), MAX_PATCHES, MAX_LOOPS));
+  }
+  if (launch.context != 0 && contexts_.count(launch.context) == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("there is no context ", launch.context));
+  }
+  if (launch.after > submitted_) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a launch behind launch %d, of %d", launch.after, submitted_));
   }
   command c = {};
-  c.tag = submitted_ + 1;
   c.kind = COMMAND_RUN;
   Put(c.program, launch.program);
   c.length = launch.length;
@@ -176,19 +214,42 @@ absl::StatusOr<uint32_t> CommandQueue::Submit(const Launch& launch) {
   c.watchdog = launch.watchdog;
   c.timeout = launch.timeout;
   c.repeat = launch.repeat;
-  c.patch_count = static_cast<uint32_t>(launch.patches.size());
-  const uint64_t place = patches_ + (submitted_ & (entries_ - 1)) * kPatchBytes;
-  Put(c.patches, place);
-  if (!launch.patches.empty()) {
-    status = port_->WriteMemory(
-        place, {reinterpret_cast<const uint8_t*>(launch.patches.data()),
-                launch.patches.size() * sizeof(patch)});
-  }
-  if (status.ok()) status = WriteCommand(c);
-  if (!status.ok()) return status;
-  return c.tag;
+  c.context = launch.context;
+  c.priority = launch.priority;
+  c.after = launch.after;
+  c.counts =
+      static_cast<uint32_t>(launch.patches.size() | launch.loops.size() << 16);
+  const size_t patches = launch.patches.size() * sizeof(patch);
+  const size_t from = (patches + kTableAlign - 1) / kTableAlign * kTableAlign;
+  const size_t loops = launch.loops.size() * sizeof(loop);
+  std::vector<uint8_t> tables(c.counts == 0 ? 0 : from + loops);
+  if (patches != 0) std::memcpy(tables.data(), launch.patches.data(), patches);
+  if (loops != 0) std::memcpy(&tables[from], launch.loops.data(), loops);
+  return Send(c, tables);
 }
 
+void AddLoops(absl::Span<const Loop> loops, absl::Span<const Step> steps,
+              Launch* launch) {
+  for (const Loop& l : loops) {
+    loop entry = {l.begin, l.end, l.count, l.flag, {}};
+    Put(entry.word, l.word);
+    launch->loops.push_back(entry);
+  }
+  for (const Step& s : steps) {
+    patch entry = {
+        s.descriptor, PATCH_FIELD(s.lsb, s.bits, s.loop + 1), {}, {}};
+    Put(entry.step, static_cast<uint64_t>(s.add));
+    launch->patches.push_back(entry);
+  }
+  std::stable_sort(launch->patches.begin(), launch->patches.end(),
+                   [](const patch& a, const patch& b) {
+                     return std::make_pair(a.index, a.field & 0xFFFF) <
+                            std::make_pair(b.index, b.field & 0xFFFF);
+                   });
+}
+
+// Launches end in the order of their priorities: those that have ended are
+// looked for, the oldest first.
 absl::Status CommandQueue::Refresh() {
   auto state = port_->ReadRegister(csr::kScalarState);
   if (!state.ok()) return state.status();
@@ -197,29 +258,38 @@ absl::Status CommandQueue::Refresh() {
   }
   auto completed = port_->ReadRegister(csr::kScalarCompleted);
   if (!completed.ok()) return completed.status();
-  completed_ = *completed;
-  return absl::OkStatus();
+  for (auto it = waiting_.begin();
+       it != waiting_.end() && completed_ != *completed;) {
+    completion c;
+    absl::Status status = port_->ReadMemory(
+        completions_ + uint64_t{(*it - 1) & (entries_ - 1)} * stride_,
+        {reinterpret_cast<uint8_t*>(&c), sizeof c});
+    if (!status.ok()) return status;
+    if (c.tag != *it) {
+      ++it;
+      continue;
+    }
+    ended_[c.tag] = c;
+    completed_++;
+    it = waiting_.erase(it);
+  }
+  while (ended_.size() > 2 * entries_) ended_.erase(ended_.begin());
+  if (completed_ == *completed) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrFormat("the firmware says %d launches are complete, the "
+                      "completions of %d are there",
+                      *completed, completed_));
 }
 
 absl::StatusOr<std::optional<completion>> CommandQueue::Poll(uint32_t tag) {
-  if (tag == 0 || tag > submitted_ || submitted_ - tag >= entries_) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "no launch %d: %d were submitted, the last %d are known", tag,
-        submitted_, entries_));
-  }
   absl::Status status = Refresh();
   if (!status.ok()) return status;
-  if (completed_ < tag) return std::optional<completion>();
-  completion c;
-  status = port_->ReadMemory(
-      completions_ + uint64_t{(tag - 1) & (entries_ - 1)} * stride_,
-      {reinterpret_cast<uint8_t*>(&c), sizeof c});
-  if (!status.ok()) return status;
-  if (c.tag != tag) {
-    return absl::InternalError(
-        absl::StrFormat("the completion of launch %d has tag %d", tag, c.tag));
-  }
-  return std::optional<completion>(c);
+  if (waiting_.count(tag) != 0) return std::optional<completion>();
+  const auto found = ended_.find(tag);
+  if (found != ended_.end()) return std::optional<completion>(found->second);
+  return absl::InvalidArgumentError(
+      absl::StrFormat("no launch %d: %d were submitted, the last %d are known",
+                      tag, submitted_, 2 * entries_));
 }
 
 absl::StatusOr<completion> CommandQueue::Wait(uint32_t tag, uint64_t cycles) {
@@ -244,16 +314,15 @@ absl::Status CommandQueue::Cancel() { return Ring(REQUEST_CANCEL); }
 
 absl::Status CommandQueue::Stop(uint64_t cycles) {
   command c = {};
-  c.tag = submitted_ + 1;
   c.kind = COMMAND_STOP;
-  absl::Status status = Refresh();
-  if (status.ok() && submitted_ - completed_ >= entries_) {
-    auto freed = Wait(completed_ + 1, cycles);
-    status = freed.status();
+  auto tag = Send(c, {});
+  while (absl::IsResourceExhausted(tag.status())) {
+    auto freed = Wait(*waiting_.begin(), cycles);
+    if (!freed.ok()) return freed.status();
+    tag = Send(c, {});
   }
-  if (status.ok()) status = WriteCommand(c);
-  if (!status.ok()) return status;
-  auto done = Wait(c.tag, cycles);
+  if (!tag.ok()) return tag.status();
+  auto done = Wait(*tag, cycles);
   if (!done.ok()) return done.status();
   return port_->WriteRegister(csr::kScalarRun, 0);
 }
@@ -261,7 +330,7 @@ absl::Status CommandQueue::Stop(uint64_t cycles) {
 absl::StatusOr<std::vector<LogLine>> CommandQueue::ReadLog(uint64_t cycles) {
   if (cycles != 0) {
     absl::Status status = Refresh();
-    if (status.ok() && completed_ != submitted_) {
+    if (status.ok() && !waiting_.empty()) {
       status = absl::FailedPreconditionError(
           "the log is read while nothing is in flight");
     }
@@ -293,9 +362,10 @@ std::string DescribeCompletion(const completion& c) {
       return "done";
     case STATUS_FAULT:
       return absl::StrFormat(
-          "fault %d of queue %d, descriptor %d, address 0x%x, after %d runs",
-          c.cause, c.queue, c.index,
-          uint64_t{c.address[1]} << 32 | c.address[0], c.runs);
+          "fault %d of %s, descriptor %d, address 0x%x, after %d runs", c.cause,
+          c.queue == FAULT_QUEUE_FIRMWARE ? "the firmware's reads"
+                                          : absl::StrCat("queue ", c.queue),
+          c.index, uint64_t{c.address[1]} << 32 | c.address[0], c.runs);
     case STATUS_TIMEOUT:
       return absl::StrFormat("timeout after %d runs", c.runs);
     case STATUS_REFUSED:
@@ -312,7 +382,7 @@ std::string DescribeCompletion(const completion& c) {
 std::string DescribeLog(const LogLine& line) {
   constexpr const char* kEvents[] = {"",       "boot",  "command", "start",
                                      "done",   "fault", "timeout", "refused",
-                                     "cancel", "stop",  "ecc"};
+                                     "cancel", "stop",  "ecc",     "context"};
   const std::string event = line.event < std::size(kEvents)
                                 ? kEvents[line.event]
                                 : absl::StrFormat("event 0x%x", line.event);

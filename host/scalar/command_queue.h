@@ -9,14 +9,23 @@
 //   auto second = (*queue)->Submit({.program = b, .length = 7});
 //   auto done = (*queue)->Wait(*second, /*cycles=*/1000000);
 //   if (done.ok() && done->status == STATUS_FAULT) ...
+//
+// Launches of one context cannot reach another one's memory:
+//
+//   auto context = (*queue)->CreateContext(/*base=*/0x100000, 0x80000);
+//   (*queue)->WriteMemory(*context, 0x100000, bytes);
+//   (*queue)->Submit({.program = 0x100000, .length = 4, .context = *context});
 
 #ifndef SYSTOLE_HOST_SCALAR_COMMAND_QUEUE_H_
 #define SYSTOLE_HOST_SCALAR_COMMAND_QUEUE_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,6 +33,7 @@
 #include "absl/types/span.h"
 #include "firmware/scalar/protocol.h"
 #include "host/scalar/image.h"
+#include "systole/loops.h"
 
 namespace systole::scalar {
 
@@ -45,8 +55,10 @@ class Port {
 struct BootOptions {
   bool test_smem = false;  // march test of SMEM and its code
   bool test_core = false;  // the known answer that `known` describes
-  ImageOptions known;      // its test_ fields
-  uint32_t entries = 16;   // of the rings, a power of two
+  ImageOptions known;      // its test_ and scrub_ fields
+  // Written first, at these addresses: what `known` speaks of.
+  std::vector<std::pair<uint64_t, std::vector<uint8_t>>> data;
+  uint32_t entries = 16;   // of the rings, a power of two, at most MAX_ENTRIES
 };
 
 // One launch; addresses are of HBM.
@@ -57,7 +69,20 @@ struct Launch {
   uint32_t watchdog = 0x40000;
   uint32_t timeout = 0;  // cycles; 0: none
   uint32_t repeat = 1;
-  std::vector<patch> patches;  // in ascending order of index
+  std::vector<patch> patches;  // in ascending order of index, lsb, loop
+  std::vector<loop> loops;
+  uint32_t context = 0;   // of CreateContext; 0: the host's own
+  uint32_t priority = 0;  // of those that wait the highest goes first
+  uint32_t after = 0;     // the tag of a launch that has to be done before
+};
+
+// A program's loops and steps as a launch has them, beside its other patches.
+void AddLoops(absl::Span<const Loop> loops, absl::Span<const Step> steps,
+              Launch* launch);
+
+// A part of HBM that belongs to a context.
+struct Window {
+  uint64_t base = 0, end = 0;
 };
 
 struct LogLine {
@@ -67,7 +92,9 @@ struct LogLine {
 class CommandQueue {
  public:
   // The rings, the log and the image take this much at the end of the memory.
-  static constexpr uint64_t kReserved = 1u << 16;
+  static constexpr uint64_t kReserved = 1u << 18;
+  // Of that, from here on the driver's own programs lie (core_programs.h).
+  static constexpr uint64_t kPrograms = 3u << 16;
 
   // kInternal: a self-test failed or the image is not what it should be, said
   // in words; kUnimplemented: the chip has no scalar unit, the build no
@@ -81,6 +108,20 @@ class CommandQueue {
   absl::StatusOr<std::optional<completion>> Poll(uint32_t tag);
   // kDeadlineExceeded after so many cycles.
   absl::StatusOr<completion> Wait(uint32_t tag, uint64_t cycles);
+  // A context with its window, multiples of 4096, apart from those of others
+  // and below limit(). Its programs fault where they leave it, or use a sync
+  // flag between cores. kInvalidArgument, kOutOfRange, kAlreadyExists (another
+  // context's memory), kResourceExhausted (kMaxContexts are there).
+  static constexpr uint32_t kMaxContexts = MAX_CONTEXTS - 1;
+  absl::StatusOr<uint32_t> CreateContext(uint64_t base, uint64_t bytes);
+  // Of one without launches in flight.
+  absl::Status DestroyContext(uint32_t context);
+  // The host's accesses for a context; kOutOfRange outside of its window.
+  absl::Status WriteMemory(uint32_t context, uint64_t addr,
+                           absl::Span<const uint8_t> bytes);
+  absl::Status ReadMemory(uint32_t context, uint64_t addr,
+                          absl::Span<uint8_t> bytes);
+
   // Everything that was submitted and is not complete ends as cancelled. Submit
   // again after their completions.
   absl::Status Cancel();
@@ -99,12 +140,19 @@ class CommandQueue {
   absl::Status WriteCommand(const command& c);
   absl::Status Ring(uint32_t request);
   absl::Status Refresh();
+  uint32_t room() const;  // commands that may be sent
+  absl::StatusOr<uint32_t> Send(command c, absl::Span<const uint8_t> tables);
+  absl::Status SetContext(uint32_t context, const Window& window);
+  absl::Status CheckWindow(uint32_t context, uint64_t addr, size_t bytes) const;
   absl::Status WaitState(uint32_t state, uint64_t cycles);
 
   Port* port_;
   uint32_t entries_, stride_;
-  uint64_t base_, commands_, completions_, log_, patches_;
+  uint64_t base_, commands_, completions_, log_, tables_;
   uint32_t submitted_ = 0, completed_ = 0;
+  std::set<uint32_t> waiting_;            // tags that are not complete
+  std::map<uint32_t, completion> ended_;  // of the last tags
+  std::map<uint32_t, Window> contexts_;
 };
 
 // "fault illegal_opcode ...", "timeout", ...

@@ -28,6 +28,8 @@ absl::StatusOr<std::vector<uint32_t>> MakeImage(
   put(header.log, options.log);
   put(header.test_program, options.test_program);
   put(header.test_result, options.test_result);
+  put(header.scrub_program, options.scrub_program);
+  header.scrub_length = options.scrub_length;
   header.entries = options.entries;
   header.stride = options.stride;
   header.log_entries = options.log_entries;

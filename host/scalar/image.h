@@ -23,6 +23,9 @@ struct ImageOptions {
   // Known answer of the core: none if test_bytes is 0.
   uint64_t test_program = 0, test_result = 0;
   uint32_t test_length = 0, test_bytes = 0, test_sum = 0;
+  // What runs between programs of different contexts; none if its length is 0.
+  uint64_t scrub_program = 0;
+  uint32_t scrub_length = 0;
 };
 
 // `words` begins with the header. kUnimplemented: there are none, as in a build

@@ -22,11 +22,13 @@
 namespace systole::tools {
 namespace {
 
+constexpr uint32_t kAnyNumber = 0xFFFFFFFF;  // of descriptors with steps
+
 struct CompileArgs {
   std::string model = DataFile("models/mnist_cnn.safetensors",
                                "models/mnist_cnn.safetensors"),
               preset = "edge", output = "out.tpu";
-  bool print_ir = false, constants = false, json = false;
+  bool print_ir = false, constants = false, json = false, loops = false;
   std::string host_operators = "allow";
   std::vector<std::string> print_after;
   compiler::Options options;
@@ -102,11 +104,18 @@ absl::Status Compile(const CompileArgs& args) {
     printer.Text(step, text);
   };
   source->module.reset();  // its constants are those of the networks again
-  const auto model = runtime::Build(*source, **preset, options);
+  auto model = runtime::Build(*source, **preset, options);
   if (!model.ok()) return model.status();
   if (absl::Status s = printer.CheckNames(); !s.ok()) return s;
+  const std::vector<Program> straight = model->programs;
+  size_t written = 0;
+  for (Program& program : model->programs) {
+    if (args.loops) program = RollLoops(program, kAnyNumber);
+    written += program.descriptors.size();
+  }
   if (absl::Status s = runtime::WriteModel(*model, args.output); !s.ok())
     return s;
+  model->programs = straight;
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
@@ -135,6 +144,8 @@ absl::Status Compile(const CompileArgs& args) {
       static_cast<int>(layers), static_cast<int>(descriptors),
       Thousands(static_cast<int64_t>(model->hbm_bytes())).c_str(),
       Thousands(cycles).c_str(), seconds);
+  if (args.loops)
+    std::printf("with loops: %d descriptors\n", static_cast<int>(written));
   return absl::OkStatus();
 }
 
@@ -156,6 +167,9 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--batch", args->options.batch, "images a run")
       ->check(WholeNumber(1, kMostImages))
       ->capture_default_str();
+  sub->add_flag("--loops", args->loops,
+                "write what repeats itself as loops: a file that does not grow "
+                "with the batch");
   sub->add_flag("--keep-intermediates", args->options.keep_intermediates,
                 "store every layer's output in HBM");
   sub->add_flag("--print-ir", args->print_ir,

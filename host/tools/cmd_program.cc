@@ -25,23 +25,36 @@ absl::Status Assemble(const std::string& input, const std::string& output,
   const FileKind kind = KindOfBytes(*text, input);
   if (kind != FileKind::kText && kind != FileKind::kUnknown)
     return WrongKind(input, kind, "a text of descriptors");
-  auto descriptors = systole::Assemble(*text, input);
-  if (!descriptors.ok()) return descriptors.status();
+  auto code = systole::AssembleCode(*text, input);
+  if (!code.ok()) return code.status();
+  if (absl::Status s = CheckLoops(*code, **preset); !s.ok())
+    return absl::Status(s.code(), absl::StrCat(input, ": ", s.message()));
   Program program;
   program.preset = (*preset)->name;
-  program.descriptors = *std::move(descriptors);
+  program.descriptors = std::move(code->descriptors);
+  program.loops = std::move(code->loops);
+  program.steps = std::move(code->steps);
   // The descriptors lie behind everything that they touch of the core's own
   // memory; the other core's follows that.
   const uint64_t own = (*preset)->memory_bytes();
   uint64_t end = 0, far_end = 0;
-  for (const isa::Descriptor& d : program.descriptors) {
-    for (const compiler::Access& a : compiler::AccessesOf(d, **preset)) {
+  const auto reach = [&](int64_t first, uint64_t last) {
+    uint64_t& reached = static_cast<uint64_t>(first) < own ? end : far_end;
+    reached = std::max(reached, last);
+  };
+  for (uint32_t i = 0; i < program.descriptors.size(); ++i) {
+    const int64_t further = ReachOf(program.loops, program.steps, i).most;
+    for (const compiler::Access& a :
+         compiler::AccessesOf(program.descriptors[i], **preset)) {
       if (a.space != compiler::Space::kHbm) continue;
       a.ForEachRun([&](int64_t first, int64_t last) {
-        uint64_t& reached = static_cast<uint64_t>(first) < own ? end : far_end;
-        reached = std::max(reached, static_cast<uint64_t>(last));
+        reach(first, static_cast<uint64_t>(last + further));
       });
     }
+  }
+  for (const Loop& loop : program.loops) {
+    if (loop.conditional())
+      reach(static_cast<int64_t>(loop.word), loop.word + 4);
   }
   const auto beat = static_cast<uint64_t>((*preset)->beat_bytes());
   const auto aligned = [beat](uint64_t bytes) {
@@ -65,7 +78,7 @@ absl::Status Disassemble(const std::string& input) {
   const auto program = ReadProgram(input);
   if (!program.ok()) return program.status();
   // A file without a model is one of descriptors alone.
-  auto model = runtime::FromProgram(*program, input);
+  auto model = runtime::FromProgram(*program, input, /*as_written=*/true);
   if (!model.ok() && !absl::IsFailedPrecondition(model.status()))
     return model.status();
   const std::vector<Program> bare = {*program};

@@ -89,7 +89,14 @@ absl::Status CheckOverlap(const Program& program, const Image& image) {
 
 }  // namespace
 
-absl::Status RunProgram(const RunArgs& args, const Program& program) {
+absl::Status RunProgram(const RunArgs& args, const Program& file) {
+  absl::StatusOr<Program> runnable = ForChip(file);
+  if (!runnable.ok()) {
+    return absl::Status(
+        runnable.status().code(),
+        absl::StrCat(args.model, ": ", runnable.status().message()));
+  }
+  const Program& program = *runnable;
   const auto preset = PresetByName(program.preset);
   if (!preset.ok()) return preset.status();
   if (args.preset_given && program.preset != args.preset) {
@@ -115,7 +122,9 @@ absl::Status RunProgram(const RunArgs& args, const Program& program) {
           args.second, second->preset, args.model, program.preset,
           (*preset)->chip.cores));
     }
-    programs.push_back(*std::move(second));
+    auto flat = ForChip(*std::move(second));
+    if (!flat.ok()) return flat.status();
+    programs.push_back(*std::move(flat));
   }
   const uint64_t own = (*preset)->memory_bytes();
   const uint64_t capacity = own * programs.size();

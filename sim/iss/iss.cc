@@ -92,7 +92,9 @@ void Iss::ClearFlags(bool all) {
 
 void Iss::Start(const Launch& launch) {
   launch_ = launch;
-  index_ = 0;
+  index_ = instance_ = last_ = next_loop_ = 0;
+  passes_.assign(launch.loops.size(), 0);
+  open_.clear();
   halted_ = false;
   fault_.reset();
   fault_detail_.clear();
@@ -144,13 +146,74 @@ Result Iss::Fetch(isa::Descriptor* d) {
   d->fill(0);
   for (int i = 0; i < isa::kDescriptorBytes; ++i)
     (*d)[i / 8] |= uint64_t{bytes[i]} << (i % 8 * 8);
-  state_.counters.fetch_beats = (end - launch_.prog_addr) / beat;
+  // A scalar unit reads programs with loops in its own way.
+  if (launch_.loops.empty())
+    state_.counters.fetch_beats = (end - launch_.prog_addr) / beat;
+  for (const systole::Step& s : launch_.steps) {
+    if (s.descriptor != index_) continue;
+    const int lsb = static_cast<int>(s.lsb), bits = static_cast<int>(s.bits);
+    isa::PutBits(*d, lsb, bits,
+                 isa::GetBits(*d, lsb, bits) +
+                     static_cast<uint64_t>(s.add) * passes_[s.loop]);
+  }
   return std::nullopt;
+}
+
+Iss::Pass Iss::NextPass(uint32_t l) {
+  const Loop& loop = launch_.loops[l];
+  if (passes_[l] == loop.count) return Pass::kEnds;
+  if (!loop.conditional()) return Pass::kRuns;
+  if (state_.flags[loop.flag] == 0) {
+    Fault({isa::Fault::kWatchdog, loop.flag}, kSequencer, index_,
+          absl::StrCat("the condition of the loop at descriptor ", loop.begin,
+                       " waits for sync flag ", loop.flag,
+                       ", which nothing before it posts"));
+    return Pass::kFaults;
+  }
+  --state_.flags[loop.flag];
+  if (loop.word + 4 > std::min(state_.hbm_limit, state_.hbm.capacity())) {
+    Fault({isa::Fault::kHbmRange, loop.word}, kSequencer, index_);
+    return Pass::kFaults;
+  }
+  uint8_t bytes[4];
+  state_.hbm.Read(loop.word, bytes);
+  if (checker_) checker_->Test(loop.flag, {loop.word, loop.word + 4});
+  return (bytes[0] | bytes[1] | bytes[2] | bytes[3]) != 0 ? Pass::kRuns
+                                                          : Pass::kEnds;
+}
+
+std::optional<Iss::Event> Iss::FollowLoops() {
+  const std::vector<Loop>& loops = launch_.loops;
+  while (true) {
+    uint32_t l;
+    if (!open_.empty() && loops[open_.back()].end == index_) {
+      l = open_.back();
+      open_.pop_back();
+      ++passes_[l];
+    } else if (next_loop_ < loops.size() && loops[next_loop_].begin == index_) {
+      l = next_loop_;
+      passes_[l] = 0;
+    } else {
+      return std::nullopt;
+    }
+    const Pass pass = NextPass(l);
+    if (pass == Pass::kFaults) return Event::kFaulted;
+    index_ = pass == Pass::kRuns ? loops[l].begin : loops[l].end;
+    next_loop_ = l + 1;
+    if (pass == Pass::kRuns) {
+      open_.push_back(l);
+    } else {
+      while (next_loop_ < loops.size() && loops[next_loop_].begin < index_)
+        ++next_loop_;
+    }
+  }
 }
 
 Iss::Event Iss::Fault(const Trap& trap, uint32_t queue, uint32_t index,
                       std::string detail) {
-  fault_ = FaultState{trap.cause, queue, index, trap.address & kAddressMask, 0};
+  fault_ = FaultState{trap.cause, queue,
+                      index,      trap.address & kAddressMask,
+                      0,          launch_.loops.empty() ? index : instance_};
   fault_detail_ = std::move(detail);
   return Event::kFaulted;
 }
@@ -158,6 +221,7 @@ Iss::Event Iss::Fault(const Trap& trap, uint32_t queue, uint32_t index,
 Iss::Event Iss::Step() {
   if (fault_) return Event::kFaulted;
   if (halted_) return Event::kHalted;
+  if (const std::optional<Event> event = FollowLoops()) return *event;
   if (index_ >= launch_.prog_len) {
     return Fault({isa::Fault::kProgramEnd}, kSequencer,
                  launch_.prog_len == 0 ? 0 : launch_.prog_len - 1);
@@ -243,8 +307,9 @@ Iss::Event Iss::Retire(isa::Queue queue, const isa::Descriptor& d) {
     }
     ++state_.flags[f];
   }
-  if (checker_) checker_->Execute(index_, d, state_.vrun_log);
-  ++index_;
+  if (checker_) checker_->Execute(instance_, d, state_.vrun_log);
+  last_ = index_++;
+  ++instance_;
   halted_ = queue == isa::Queue::kNone;
   return halted_ ? Event::kHalted : Event::kRetired;
 }

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/iss/execute.h"
 #include "sim/iss/race_checker.h"
@@ -32,6 +33,8 @@ class Iss {
     uint32_t prog_len = 0;  // descriptors
     uint64_t hbm_limit = 0;
     bool check_races = false;
+    std::vector<Loop> loops;
+    std::vector<systole::Step> steps;
   };
   // kWaiting: the next descriptor waits for flags that the other core may post.
   enum class Event { kRetired, kHalted, kFaulted, kWaiting };
@@ -57,8 +60,10 @@ class Iss {
 
   State& state() { return state_; }
   const State& state() const { return state_; }
-  // Of the next descriptor; all below it are complete.
-  uint32_t index() const { return index_; }
+  // Descriptors that are complete, each pass of a loop counted.
+  uint32_t index() const { return instance_; }
+  // Of the last one that was complete: where it stands in the program.
+  uint32_t last() const { return last_; }
   const std::optional<FaultState>& fault() const { return fault_; }
   // What the fault means, where the registers do not say it all: "flag 3 is 0
   // and ...". May be empty.
@@ -69,7 +74,12 @@ class Iss {
   }
 
  private:
-  // Reads the next descriptor.
+  // Goes on at ends and begins of loops; an event: a condition faults.
+  std::optional<Event> FollowLoops();
+  // Whether loop l has another pass. kFaulted: nobody posts its flag.
+  enum class Pass { kRuns, kEnds, kFaults };
+  Pass NextPass(uint32_t l);
+  // Reads the next descriptor, as it is in this pass.
   Result Fetch(isa::Descriptor* d);
   Event Fault(const Trap& trap, uint32_t queue, uint32_t index,
               std::string detail = "");
@@ -84,7 +94,12 @@ class Iss {
   uint64_t seed_;  // of what memories and registers hold undefined
   State state_;
   Launch launch_;
-  uint32_t index_ = 0;
+  uint32_t index_ = 0;     // of the next descriptor; all before it are complete
+  uint32_t instance_ = 0;  // how many that are
+  uint32_t last_ = 0;
+  std::vector<uint32_t> passes_;  // of each loop
+  std::vector<uint32_t> open_;    // loops around the next descriptor
+  uint32_t next_loop_ = 0;        // the first that begins at or behind it
   bool halted_ = true;
   std::optional<FaultState> fault_;
   std::string fault_detail_;

@@ -83,9 +83,9 @@ absl::Status IssDevice::Start(const Program& program) {
   running_ = &program;
   stats_ = {};
   stats_.retires.reserve(program.descriptors.size());
-  iss_.Start({program.prog_addr,
-              static_cast<uint32_t>(program.descriptors.size()),
-              program.hbm_bytes, options_.check_races});
+  iss_.Start(
+      {program.prog_addr, static_cast<uint32_t>(program.descriptors.size()),
+       program.hbm_bytes, options_.check_races, program.loops, program.steps});
   return absl::OkStatus();
 }
 
@@ -96,12 +96,13 @@ void IssDevice::Join(IssDevice* second) {
 }
 
 Iss::Event IssDevice::Advance() {
-  const uint32_t index = iss_.index();
   const Iss::Event event = iss_.Step();
-  if (event == Iss::Event::kRetired && index < running_->descriptors.size()) {
-    const isa::OpInfo* op = isa::FindOp(
-        static_cast<uint8_t>(isa::GetBits(running_->descriptors[index], 0, 8)));
-    if (op != nullptr) stats_.retires.push_back({op->queue, index, 0});
+  if (event == Iss::Event::kRetired &&
+      iss_.last() < running_->descriptors.size()) {
+    const isa::OpInfo* op = isa::FindOp(static_cast<uint8_t>(
+        isa::GetBits(running_->descriptors[iss_.last()], 0, 8)));
+    if (op != nullptr)
+      stats_.retires.push_back({op->queue, iss_.index() - 1, 0});
   }
   return event;
 }

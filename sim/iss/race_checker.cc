@@ -13,6 +13,9 @@
 namespace systole::iss {
 namespace {
 
+// Waits for flags like a queue.
+constexpr int kScalarUnit = kMaxQueues;
+
 void Merge(Clock* to, const Clock& from) {
   for (size_t q = 0; q < to->size(); ++q)
     (*to)[q] = std::max((*to)[q], from[q]);
@@ -155,6 +158,42 @@ void RaceChecker::Wait(const Access& self, uint32_t mask, Clock* start) {
     if (!c.broken) Merge(start, c.messages.front());
     c.messages.pop_front();
   }
+}
+
+// The word is read when the post is known, and all that follows is handed over
+// after it. So the read counts as one of the queue that posted.
+void RaceChecker::Test(uint32_t flag, const Range& word) {
+  Channel& c = Waited(static_cast<int>(flag));
+  const uint32_t last = static_cast<uint32_t>(descriptors_.size()) - 1;
+  if (c.waiter < 0) {
+    c.waiter = kScalarUnit;
+    c.first_wait = last;
+  } else if (c.waiter != kScalarUnit) {
+    c.broken = true;
+    Add({2, c.first_wait, last, Space::kUb, Range{0, 0},
+         absl::StrFormat("sync flag %d has waits in a queue and in the "
+                         "condition of a loop, which follows:\n  %s\n  %s",
+                         flag, Show(c.first_wait), Show(last))});
+  }
+  const Clock known = c.messages.front();
+  c.messages.pop_front();
+  const auto queue = static_cast<uint8_t>(c.poster);
+  for (const Range& range : OfChip({word})) {
+    chip_->memory.Read(
+        range, {queue, known[queue], last},
+        [&](const Range& r, const Access& writer) {
+          if (known[writer.queue] >= writer.number) return;
+          Add({3, writer.index, last, Space::kHbm, r,
+               absl::StrFormat("race on %s: a write and the condition of a "
+                               "loop that reads it are not ordered by flag "
+                               "%d:\n  %s\n  which follows %s",
+                               SpaceRange(Space::kHbm, r), flag,
+                               ShowAccess(writer), Show(last))});
+        },
+        [](const Range&) {});
+  }
+  if (c.broken) return;
+  for (QueueState& state : queues_) Merge(&state.start, known);
 }
 
 void RaceChecker::Post(const Access& self, uint32_t mask, const Clock& done) {

@@ -83,6 +83,9 @@ class RaceChecker {
   // fault. `vrun` is the log of the last vrun.
   void Execute(uint32_t index, const isa::Descriptor& descriptor,
                const VrunLog& vrun);
+  // A loop's condition, after what was executed and before what follows: the
+  // scalar unit takes the flag and reads the word.
+  void Test(uint32_t flag, const Range& word);
   const RaceReport& report() const { return report_; }
 
  private:

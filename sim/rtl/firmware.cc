@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/scalar/core_programs.h"
 #include "sim/rtl/rtl_device.h"
 
 namespace systole {
@@ -18,7 +19,17 @@ constexpr uint64_t kCancelCycles = 1000000;
 
 absl::Status RtlDevice::BootFirmware() {
   port_ = std::make_unique<ScalarPort>(sim_);
-  auto queue = scalar::CommandQueue::Boot(port_.get(), {});
+  constexpr uint64_t kReserved = scalar::CommandQueue::kReserved;
+  constexpr uint64_t kPrograms = scalar::CommandQueue::kPrograms;
+  auto programs = scalar::MakeCorePrograms(
+      preset(), preset().memory_bytes() - kReserved + kPrograms,
+      kReserved - kPrograms);
+  if (!programs.ok()) return programs.status();
+  scalar::BootOptions options;
+  options.test_core = true;
+  options.known = programs->options;
+  options.data = std::move(programs->data);
+  auto queue = scalar::CommandQueue::Boot(port_.get(), options);
   if (!queue.ok()) return queue.status();
   queue_ = std::move(*queue);
   return absl::OkStatus();
@@ -30,6 +41,7 @@ absl::Status RtlDevice::Launch(const Program& program) {
   launch.length = static_cast<uint32_t>(program.descriptors.size());
   launch.limit = program.hbm_bytes;
   if (options_.watchdog != 0) launch.watchdog = options_.watchdog;
+  scalar::AddLoops(program.loops, program.steps, &launch);
   auto tag = queue_->Submit(launch);
   if (!tag.ok()) return tag.status();
   launched_ = *tag;
@@ -56,6 +68,7 @@ absl::Status RtlDevice::ReadCompletion() {
   fault.cause = static_cast<isa::Fault>(done->cause);
   fault.queue = done->queue;
   fault.index = done->index;
+  fault.instance = done->instance;
   fault.address = uint64_t{done->address[1]} << 32 | done->address[0];
   fault.cycle = done->fault_cycle;
   fault_ = fault;

@@ -300,7 +300,7 @@ absl::Status RtlDevice::ReadState() {
   }
   fault.cause = static_cast<isa::Fault>(*cause);
   fault.queue = *queue;
-  fault.index = *index;
+  fault.index = fault.instance = *index;
   fault.address = *address;
   fault.cycle = *cycle;
   fault_ = fault;

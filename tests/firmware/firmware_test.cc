@@ -1,72 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The firmware's rings, launches and log on a model of the hardware.
+// The firmware's launches and log on a model of the hardware.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/firmware/hardware_model.h"
+#include "tests/firmware/firmware_fixture.h"
 
 namespace systole {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::Pair;
-
-constexpr uint32_t kCommands = 0x10000, kCompletions = 0x20000, kLog = 0x30000,
-                   kPatches = 0x40000, kProgram = 0x8000, kStride = 64;
-
-class Firmware : public ::testing::Test {
- protected:
-  Firmware() {
-    image_.commands[0] = kCommands;
-    image_.completions[0] = kCompletions;
-    image_.log[0] = kLog;
-    image_.entries = 4;
-    image_.stride = kStride;
-    image_.log_entries = 64;
-    log_init(&image_);
-  }
-
-  static command Run(uint32_t tag) {
-    command c = {};
-    c.tag = tag;
-    c.kind = COMMAND_RUN;
-    c.program[0] = kProgram;
-    c.length = 5;
-    c.repeat = 1;
-    return c;
-  }
-  void PutCommand(const command& c) {
-    model_.Put(kCommands + ((c.tag - 1) & 3) * kStride, c);
-  }
-  completion Completed(uint32_t tag) {
-    return model_.Get<completion>(kCompletions + ((tag - 1) & 3) * kStride);
-  }
-  // One launch on its own.
-  completion Launch(const command& c) {
-    ring_init(&ring_, &image_);
-    completion out;
-    completion_init(&out, STATUS_REFUSED);
-    cancelled_ = program_run(&ring_, &c, &out);
-    return out;
-  }
-  std::vector<uint32_t> Events() {
-    log_flush();
-    std::vector<uint32_t> events;
-    for (uint32_t i = 0;; i++) {
-      const auto e = model_.Get<log_entry>(kLog + i * kStride);
-      if (e.number != i + 1) return events;
-      events.push_back(e.event);
-    }
-  }
-
-  HardwareModel model_;
-  image_header image_ = {};
-  ring ring_;
-  bool cancelled_ = false;
-};
 
 TEST_F(Firmware, ServesCommandsThroughASmallRing) {
   // The host keeps the ring as full as it may.
@@ -129,46 +74,7 @@ TEST_F(Firmware, LaunchSetsTheCoresRegisters) {
   EXPECT_EQ(model_.regs[REG_WATCHDOG], 99u);
   EXPECT_EQ(model_.regs[REG_LIMIT_LO], 0x1234u);
   EXPECT_EQ(model_.regs[REG_LIMIT_HI], 4u);
-  EXPECT_TRUE(model_.issued.empty());
-}
-
-TEST_F(Firmware, PatchesMoveOnWithEachRun) {
-  for (uint32_t i = 0; i < 5; i++) {
-    HardwareModel::Descriptor d = {};
-    d[0] = i;
-    d[3] = 0xFFFFFF00u;
-    d[4] = 0xABCDEF02u;  // 36 bits: 0x2FFFFFF00
-    model_.Put(kProgram + 64 * i, d);
-  }
-  const patch patches[] = {
-      {1, 3, 0x100, 0x1000}, {1, 7, 5, 1}, {3, 3, 0, 0x80000000u}};
-  model_.Put(kPatches, patches);
-  command c = Run(1);
-  c.patches[0] = kPatches;
-  c.patch_count = 3;
-  c.repeat = 5;
-  const completion out = Launch(c);
-  EXPECT_EQ(out.status, STATUS_DONE);
-  EXPECT_EQ(out.runs, 5u);
-  EXPECT_EQ(model_.starts, 5);
-  ASSERT_EQ(model_.issued.size(), 10u);
-  for (uint32_t run = 0; run < 5; run++) {
-    const auto& first = model_.issued[2 * run];
-    EXPECT_EQ(first[0], 1u);
-    EXPECT_EQ(first[3], 0x1000 * run);
-    EXPECT_EQ(first[4], 0xABCDEF03u);  // the carry, and no more of the word
-    EXPECT_EQ(first[7], 5 + run);
-    const auto& second = model_.issued[2 * run + 1];
-    const uint64_t sum = 0x2FFFFFF00u + uint64_t{0x80000000u} * run;
-    EXPECT_EQ(second[0], 3u);
-    EXPECT_EQ(second[3], static_cast<uint32_t>(sum));
-    EXPECT_EQ(second[4], 0xABCDEF00u | (sum >> 32 & 15));
-    EXPECT_THAT((std::vector<std::pair<uint64_t, uint32_t>>(
-                    model_.streamed.begin() + 3 * run,
-                    model_.streamed.begin() + 3 * run + 3)),
-                ElementsAre(Pair(kProgram, 1u), Pair(kProgram + 128, 1u),
-                            Pair(kProgram + 256, 1u)));
-  }
+  EXPECT_TRUE(model_.received.empty());
 }
 
 TEST_F(Firmware, BadLaunchesAreRefusedAndStartNothing) {
@@ -179,13 +85,15 @@ TEST_F(Firmware, BadLaunchesAreRefusedAndStartNothing) {
   c.repeat = 0;
   EXPECT_EQ(Launch(c).status, STATUS_REFUSED);
   c = Run(1);
-  c.patch_count = MAX_PATCHES + 1;
+  c.counts = MAX_PATCHES + 1;
   EXPECT_EQ(Launch(c).status, STATUS_REFUSED);
   c = Run(1);
-  c.patches[0] = kPatches;
-  c.patch_count = 2;
-  const patch descending[] = {{3, 3, 0, 0}, {1, 3, 0, 0}};
-  model_.Put(kPatches, descending);
+  c.after = 1;  // itself
+  EXPECT_EQ(Launch(c).status, STATUS_REFUSED);
+  c = Run(1);
+  c.context = 2;  // not there
+  EXPECT_EQ(Launch(c).status, STATUS_REFUSED);
+  c.context = MAX_CONTEXTS;
   EXPECT_EQ(Launch(c).status, STATUS_REFUSED);
   EXPECT_EQ(model_.starts, 0);
 }

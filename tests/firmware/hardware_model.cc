@@ -3,7 +3,10 @@
 
 #include "tests/firmware/hardware_model.h"
 
+#include <gtest/gtest.h>
+
 #include <cstring>
+#include <utility>
 
 namespace systole {
 namespace {
@@ -29,14 +32,37 @@ void HardwareModel::Doorbell(uint32_t value) {
 
 void HardwareModel::Step() {
   time += 3;
+  if (!port.empty() && ++since_read >= port_delay) {
+    since_read = 0;
+    port.front()();
+    port.pop_front();
+  }
   if (!running || end == End::kNever || time < ends_at) return;
+  const bool issue = (regs[REG_CORE_CTRL] & CORE_CTRL_ISSUE) != 0;
   if (end == End::kDone) {
+    if (issue && !halted) return;
     running = false;
     regs[REG_EVENTS] |= EVENTS_DONE;
   } else if (!(regs[REG_CORE_STATUS] & CORE_STATUS_FAULT)) {
     regs[REG_EVENTS] |= EVENTS_FAULT;
     regs[REG_CORE_STATUS] |= CORE_STATUS_FAULT;
+    port.clear();
   }
+}
+
+void HardwareModel::Push(std::function<void()> read) {
+  ASSERT_TRUE(running) << "pushed while no program runs";
+  ASSERT_LT(port.size(), 8u) << "dropped";
+  port.push_back(std::move(read));
+}
+
+bool HardwareModel::InWindow(uint64_t addr, uint64_t bytes) {
+  if (regs[REG_COPY_WINDOW] == 0) return true;
+  const auto at = [&](uint32_t low, uint32_t high) {
+    return uint64_t{regs[high]} << 32 | regs[low];
+  };
+  return addr >= at(REG_BASE_LO, REG_BASE_HI) &&
+         addr + bytes <= at(REG_LIMIT_LO, REG_LIMIT_HI);
 }
 
 uint32_t HardwareModel::Read(uint32_t reg) {
@@ -44,8 +70,9 @@ uint32_t HardwareModel::Read(uint32_t reg) {
   if (reg == REG_MTIME_LO) return static_cast<uint32_t>(time);
   if (reg == REG_MTIME_HI) return static_cast<uint32_t>(time >> 32);
   if (reg == REG_CORE_STATUS) {
+    const auto places = static_cast<uint32_t>(8 - port.size());
     return regs[reg] | (running ? CORE_STATUS_RUNNING : 0u) |
-           8u << CORE_STATUS_PLACES;
+           places << CORE_STATUS_PLACES;
   }
   return regs[reg];
 }
@@ -60,21 +87,40 @@ void HardwareModel::Write(uint32_t reg, uint32_t value) {
       host_irqs++;
       break;
     case REG_CORE_CTRL:
+      regs[reg] = value;
       if (value & CORE_CTRL_START) {
         starts++;
         running = true;
+        halted = false;
         ends_at = time + cycles;
+        if (on_start) on_start();
       }
       if (value & CORE_CTRL_RESET) {
         resets++;
         running = false;
+        port.clear();
         regs[REG_CORE_STATUS] = 0;
       }
       break;
-    case REG_STREAM:
-      streamed.emplace_back(
-          uint64_t{regs[REG_STREAM_ADDR_HI]} << 32 | regs[REG_STREAM_ADDR_LO],
-          value);
+    case REG_STREAM: {
+      const uint64_t addr =
+          uint64_t{regs[REG_STREAM_ADDR_HI]} << 32 | regs[REG_STREAM_ADDR_LO];
+      Push([this, addr, value] {
+        for (uint32_t i = 0; i < value; i++) {
+          received.push_back(Get<Descriptor>(addr + 64 * i));
+          halted = halted ||
+                   addr + 64 * i == regs[REG_PROG_ADDR_LO] +
+                                        64 * uint64_t{regs[REG_PROG_LEN] - 1};
+        }
+      });
+      break;
+    }
+    case REG_FLAG_WAIT:
+      regs[reg] = value;
+      if (value != 0 && on_flag_wait && on_flag_wait(value)) {
+        regs[reg] = 0;
+        regs[REG_EVENTS] |= EVENTS_FLAGS;
+      }
       break;
     default:
       regs[reg] = value;
@@ -93,7 +139,7 @@ void hw_write(uint32_t reg, uint32_t value) {
 bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
                 uint32_t bytes) {
   const uint64_t addr = systole::Address(hbm, offset);
-  if (addr % 32 != 0) return false;
+  if (addr % 32 != 0 || !systole::g_model->InWindow(addr, bytes)) return false;
   for (uint32_t i = 0; i < bytes; i += 4) {
     const uint32_t word = systole::g_model->hbm[addr + i];
     std::memcpy(static_cast<char*>(smem) + i, &word, 4);
@@ -103,7 +149,7 @@ bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
 bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
                  uint32_t bytes) {
   const uint64_t addr = systole::Address(hbm, offset);
-  if (addr % 32 != 0) return false;
+  if (addr % 32 != 0 || !systole::g_model->InWindow(addr, bytes)) return false;
   for (uint32_t i = 0; i < bytes; i += 4) {
     std::memcpy(&systole::g_model->hbm[addr + i],
                 static_cast<const char*>(smem) + i, 4);
@@ -111,9 +157,12 @@ bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
   return true;
 }
 void hw_issue(const uint32_t* descriptor) {
-  systole::HardwareModel::Descriptor d;
-  std::memcpy(d.data(), descriptor, sizeof d);
-  systole::g_model->issued.push_back(d);
+  // Read when it is the first, as the port does.
+  systole::g_model->Push([descriptor] {
+    systole::HardwareModel::Descriptor d;
+    std::memcpy(d.data(), descriptor, sizeof d);
+    systole::g_model->received.push_back(d);
+  });
 }
 void hw_sleep(void) {
   systole::g_model->time += 50;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <vector>
@@ -33,10 +34,15 @@ struct HardwareModel {
   int starts = 0, resets = 0;
   uint64_t cycles = 500;  // of a program
   End end = End::kDone;
-  std::vector<Descriptor> issued;
-  std::vector<std::pair<uint64_t, uint32_t>> streamed;  // address, descriptors
+  // All descriptors that the core got from the issue port. An item leaves that
+  // after so many accesses, and is read then.
+  std::vector<Descriptor> received;
+  int port_delay = 1;
   // Called at each sleep: what the host does meanwhile.
   std::function<void()> on_sleep;
+  std::function<void()> on_start;
+  // Whether the flags are there.
+  std::function<bool(uint32_t mask)> on_flag_wait;
 
   HardwareModel();
   ~HardwareModel();
@@ -57,9 +63,14 @@ struct HardwareModel {
   uint32_t Read(uint32_t reg);
   void Write(uint32_t reg, uint32_t value);
   void Step();
+  void Push(std::function<void()> read);
+  bool InWindow(uint64_t addr, uint64_t bytes);
 
   bool running = false;
+  bool halted = false;  // the issue port's program has got its last descriptor
   uint64_t ends_at = 0;
+  std::deque<std::function<void()>> port;
+  int since_read = 0;
 };
 
 }  // namespace systole

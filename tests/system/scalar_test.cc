@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "firmware/scalar/boot.h"
@@ -172,6 +173,41 @@ TEST_F(Scalar, ManyProgramsInFlight) {
   }
 }
 
+// What waits while the first one runs goes by priority and by what it waits
+// for; the host polls.
+TEST_F(Scalar, PrioritiesAndEvents) {
+  Boot();
+  for (uint32_t i = 0; i < 5; i++)
+    Write(0x10000 + 0x1000 * i,
+          Copy(0x20000 + kLine * i, 0x20000 + kLine * (i + 1)));
+  const auto data = Fill(0x20000, 5);
+  // Each copies what the one before it in this order has written.
+  const auto submit = [&](uint32_t step, uint32_t priority, uint32_t after) {
+    auto tag = queue_->Submit({.program = 0x10000 + 0x1000 * step,
+                               .length = 3,
+                               .priority = priority,
+                               .after = after});
+    EXPECT_TRUE(tag.ok()) << tag.status();
+    return tag.value_or(0);
+  };
+  const uint32_t first = submit(0, 0, 0), low = submit(3, 1, 0);
+  const uint32_t high = submit(1, 9, 0), next = submit(2, 2, high);
+  const uint32_t last = submit(4, 7, low);
+  std::vector<uint32_t> ends;
+  while (ends.size() < 5) {
+    for (const uint32_t tag : {first, low, high, next, last}) {
+      auto done = queue_->Poll(tag);
+      ASSERT_TRUE(done.ok()) << done.status();
+      if (!done->has_value()) continue;
+      EXPECT_EQ((*done)->status, STATUS_DONE);
+      if (std::find(ends.begin(), ends.end(), tag) == ends.end())
+        ends.push_back(tag);
+    }
+  }
+  EXPECT_THAT(ends, ::testing::ElementsAre(first, high, next, low, last));
+  EXPECT_EQ(Read(0x20000 + 5 * kLine), data);
+}
+
 TEST_F(Scalar, ArgumentsAndRepeats) {
   Boot();
   // Source and destination are arguments that each run moves on.
@@ -181,7 +217,9 @@ TEST_F(Scalar, ArgumentsAndRepeats) {
   launch.program = 0x8000;
   launch.length = 3;
   launch.repeat = 8;
-  launch.patches = {{0, 3, 0x20000, kLine}, {1, 3, 0x30000, kLine}};
+  constexpr uint32_t kAddr = PATCH_FIELD(96, 36, 0);
+  launch.patches = {{0, kAddr, {0x20000, 0}, {kLine, 0}},
+                    {1, kAddr, {0x30000, 0}, {kLine, 0}}};
   const completion c = Run(launch);
   EXPECT_EQ(c.status, STATUS_DONE) << scalar::DescribeCompletion(c);
   EXPECT_EQ(c.runs, 8u);
@@ -270,9 +308,9 @@ TEST_F(Scalar, BadCommandsAreRefused) {
   EXPECT_EQ(Run({.program = 0x8000, .length = 0}).status, STATUS_REFUSED);
   EXPECT_EQ(Run({.program = 0x8040, .length = 2}).status, STATUS_REFUSED);
   scalar::Launch launch{.program = 0x8000, .length = 2};
-  launch.patches = {{2, 3, 0, 0}};  // beyond the program
+  launch.patches = {{2, PATCH_FIELD(96, 36, 0), {}, {}}};  // beyond the program
   EXPECT_EQ(Run(launch).status, STATUS_REFUSED);
-  launch.patches = {{1, 15, 0, 0}};
+  launch.patches = {{1, PATCH_FIELD(500, 36, 0), {}, {}}};
   EXPECT_EQ(Run(launch).status, STATUS_REFUSED);
 }
 

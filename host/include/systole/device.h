@@ -95,7 +95,7 @@ struct DeviceOptions {
 // A descriptor's completion as the trace port shows it.
 struct Retire {
   isa::Queue queue;
-  uint32_t index;  // in the program
+  uint32_t index;  // in the program, with loops: how many came before it
   uint64_t cycle;  // since start
 };
 
@@ -129,6 +129,8 @@ struct FaultState {
   uint32_t index = 0;  // descriptor
   uint64_t address = 0;
   uint64_t cycle = 0;
+  // Descriptors that came before it; other than `index` in programs with loops.
+  uint32_t instance = 0;
 };
 
 class Device {

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "systole/gen/isa.h"
+#include "systole/loops.h"
 
 namespace systole {
 
@@ -126,6 +127,8 @@ struct Program {
   std::vector<MemorySegment> memory;
   std::vector<Relocation> relocations;       // by descriptor
   std::vector<isa::Descriptor> descriptors;  // the last one is the halt
+  std::vector<Loop> loops;                   // of descriptors: systole/loops.h
+  std::vector<Step> steps;
   std::vector<DataSegment> segments;
   std::vector<TensorInfo> tensors;
   std::vector<LayerInfo> layers;
@@ -166,12 +169,15 @@ absl::Status WriteProgram(const Program& program, const std::string& path);
 absl::StatusOr<Program> ReadProgram(const std::string& path);
 
 // Text form: one descriptor a line, "opcode field=value ... wait=f,f post=f,f
-// flags tag=n"; comments with '#'. Assemble(Disassemble(d)) == d. Errors name
-// the line.
+// flags tag=n"; comments with '#'; loops: docs/program_file.md.
+// Assemble(Disassemble(d)) == d. Errors name the line; Assemble, for
+// descriptors alone, refuses loops.
 std::string Disassemble(const isa::Descriptor& descriptor);
 std::string DisassembleProgram(const Program& program);
 absl::StatusOr<std::vector<isa::Descriptor>> Assemble(const std::string& text,
                                                       const std::string& name);
+absl::StatusOr<Code> AssembleCode(const std::string& text,
+                                  const std::string& name);
 
 }  // namespace systole
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "host/scalar/core_programs.h"
+
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "host/program/vpu_asm.h"
+#include "systole/float_matmul.h"
+#include "systole/program.h"
+
+namespace systole::scalar {
+namespace {
+
+constexpr uint64_t kZeros = 4096;  // bytes of zeros that a scrub repeats
+
+std::vector<uint8_t> BytesOf(const std::vector<isa::Descriptor>& program) {
+  std::vector<uint8_t> bytes(program.size() * sizeof(isa::Descriptor));
+  std::memcpy(bytes.data(), program.data(), bytes.size());
+  return bytes;
+}
+
+uint32_t Bits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+// Small numbers of both signs: every sum of products is exact.
+int ValueOfA(int64_t i, int64_t k) {
+  return static_cast<int>((5 * i + 3 * k) % 7) - 3;
+}
+int ValueOfB(int64_t k, int64_t j) {
+  return static_cast<int>((2 * k + 5 * j) % 9) - 4;
+}
+
+uint16_t Bf16(int value) {
+  return static_cast<uint16_t>(Bits(static_cast<float>(value)) >> 16);
+}
+
+void Move(Program* program, uint64_t by) {
+  program->prog_addr += by;
+  program->hbm_bytes += by;
+  for (DataSegment& s : program->segments) s.hbm_addr += by;
+  for (TensorInfo& t : program->tensors) t.hbm_addr += by;
+  for (isa::Descriptor& d : program->descriptors) {
+    const isa::OpInfo* op =
+        isa::FindOp(static_cast<uint8_t>(isa::GetBits(d, 0, 8)));
+    if (op->num_fields == 0 || op->fields[0].name != "hbm_addr") continue;
+    const isa::FieldInfo& f = op->fields[0];
+    isa::PutBits(d, f.lsb, f.bits, isa::GetBits(d, f.lsb, f.bits) + by);
+  }
+}
+
+// Two tiles a row and a column, so that each cell multiplies with both of its
+// weights and adds to a sum that is there.
+absl::Status AddKnownAnswer(const Preset& preset, uint64_t at,
+                            CorePrograms* out, uint64_t* end) {
+  const int64_t m = 4, k = 2 * preset.rows, n = 2 * preset.cols;
+  compiler::FloatMatmulSpec spec;
+  spec.m = m;
+  spec.k = k;
+  spec.n = n;
+  spec.float32_result = true;
+  for (int64_t i = 0; i < k; ++i)
+    for (int64_t j = 0; j < n; ++j) spec.b.push_back(Bf16(ValueOfB(i, j)));
+  auto program = compiler::CompileFloatMatmul(spec, preset);
+  if (!program.ok()) return program.status();
+  Move(&*program, at);
+  const TensorInfo& a = *program->FindTensor("a");
+  const TensorInfo& c = *program->FindTensor("c");
+  if (c.pitch != c.line_bytes() || m * c.pitch % 64 != 0)
+    return absl::UnimplementedError(absl::StrFormat(
+        "a known answer whose lines of %d bytes are %d bytes apart",
+        c.line_bytes(), c.pitch));
+  for (const DataSegment& s : program->segments)
+    out->data.emplace_back(s.hbm_addr, s.data);
+  out->data.emplace_back(program->prog_addr, BytesOf(program->descriptors));
+  uint32_t sum = 0;
+  for (int64_t i = 0; i < m; ++i) {
+    std::vector<uint8_t> line(2 * k);
+    for (int64_t j = 0; j < k; ++j) {
+      const uint16_t bits = Bf16(ValueOfA(i, j));
+      std::memcpy(&line[2 * j], &bits, 2);
+    }
+    out->data.emplace_back(a.hbm_addr + i * a.pitch, std::move(line));
+    for (int64_t j = 0; j < n; ++j) {
+      int dot = 0;
+      for (int64_t x = 0; x < k; ++x) dot += ValueOfA(i, x) * ValueOfB(x, j);
+      sum = (sum << 1 | sum >> 31) + Bits(static_cast<float>(dot));
+    }
+  }
+  // Not what an earlier boot has left.
+  out->data.emplace_back(c.hbm_addr, std::vector<uint8_t>(m * c.pitch, 0xFF));
+  out->options.test_program = program->prog_addr;
+  out->options.test_length = static_cast<uint32_t>(program->descriptors.size());
+  out->options.test_result = c.hbm_addr;
+  out->options.test_bytes = static_cast<uint32_t>(m * c.pitch);
+  out->options.test_sum = sum;
+  *end = program->hbm_bytes;
+  return absl::OkStatus();
+}
+
+// Zeros into every vector register; those of the load units from the unified
+// buffer.
+std::string ClearRegisters() {
+  std::string text;
+  for (int v = 0; v < 16; ++v)
+    absl::StrAppend(&text, "ld32 v", v, ", s1, s0\n");
+  for (int v = 16; v < 32; ++v)
+    absl::StrAppend(&text, "ior v", v, ", v0, v0\n");
+  for (int v = 32; v < 40; ++v) absl::StrAppend(&text, "mov v", v, ", s0\n");
+  return text + "halt\n";
+}
+
+// Unified buffer, accumulators, vector registers and instructions to zero. One
+// flag after the other: nothing overlaps.
+absl::Status AddScrub(const Preset& preset, uint64_t at, CorePrograms* out,
+                      uint64_t* end) {
+  const uint64_t code_ub = 0, clear = 2 * kZeros;
+  auto code = vpu::Assemble(ClearRegisters(), "scrub");
+  if (!code.ok()) return absl::InternalError(code.status().message());
+  const DataSegment segment = vpu::Segment("scrub", at + kZeros, code->words);
+  uint32_t flag = 0;
+  std::vector<isa::Descriptor> list;
+  // Each waits for the one before it.
+  const auto add = [&](auto op) {
+    if (!list.empty()) op.header.wait_mask = 1u << flag++;
+    op.header.post_mask = 1u << flag;
+    list.push_back(op.Encode());
+  };
+  const auto zeros = [&](uint64_t bytes) {
+    isa::Load load;
+    load.hbm_addr = at;
+    load.len = kZeros;
+    load.n1 = static_cast<uint16_t>(bytes / kZeros);
+    load.n2 = 1;
+    load.ub_stride1 = kZeros;
+    return load;
+  };
+  add(zeros(preset.ub_bytes));
+  const vpu::CodeLoad in = vpu::LoadCode(
+      segment.hbm_addr, code_ub, static_cast<int64_t>(code->words.size()), 0);
+  add(in.load);
+  add(in.vload);
+  isa::Vrun run;
+  run.args[0] = clear;
+  add(run);
+  add(zeros(clear));
+  isa::Vload none;
+  none.count = vpu::kImemWords;
+  add(none);
+  // The matmul takes the tile; it need not wait for it.
+  isa::Weights tile;
+  tile.hbm_addr = at;
+  tile.tiles = 1;
+  list.push_back(tile.Encode());
+  for (int64_t bank = 0; bank < 2; ++bank) {
+    isa::Matmul m;
+    if (bank > 0) m.header.flags |= isa::Matmul::kKeepWeights;
+    m.lines = m.n = m.ny = m.sy = m.t0 = m.t1 = 1;
+    m.line_bytes = 2 * preset.rows;
+    m.nx = static_cast<uint16_t>(preset.acc_bank_rows());
+    m.acc = static_cast<uint16_t>(bank * preset.acc_bank_rows());
+    m.seg_len[0] = static_cast<uint16_t>(preset.rows);
+    add(m);
+  }
+  isa::Halt halt;
+  halt.header.wait_mask = 1u << flag;
+  list.push_back(halt.Encode());
+  out->data.emplace_back(at, std::vector<uint8_t>(kZeros));
+  out->data.emplace_back(segment.hbm_addr, segment.data);
+  const uint64_t program =
+      (segment.hbm_addr + segment.data.size() + 127) / 128 * 128;
+  out->data.emplace_back(program, BytesOf(list));
+  out->options.scrub_program = program;
+  out->options.scrub_length = static_cast<uint32_t>(list.size());
+  *end = program + list.size() * sizeof(isa::Descriptor);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CorePrograms> MakeCorePrograms(const Preset& preset, uint64_t at,
+                                              uint64_t bytes) {
+  if (preset.cell != Cell::kBf16)
+    return absl::UnimplementedError(absl::StrFormat(
+        "preset '%s': no self-test of cores of its cell", preset.name));
+  CorePrograms out;
+  uint64_t end = at;
+  absl::Status status = AddScrub(preset, at, &out, &end);
+  if (status.ok())
+    status = AddKnownAnswer(preset, (end + 4095) / 4096 * 4096, &out, &end);
+  if (!status.ok()) return status;
+  if (end - at > bytes)
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "the driver's programs are %d bytes, more than %d", end - at, bytes));
+  return out;
+}
+
+}  // namespace systole::scalar
