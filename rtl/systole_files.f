@@ -112,6 +112,7 @@ hbm/systole_hbm_wdata.sv
 host/systole_axi_hbm.sv
 host/systole_counters.sv
 host/systole_csr.sv
+host/systole_ecc_log.sv
 host/systole_soft_reset.sv
 chip/systole_axi_burst.sv
 chip/systole_axi_dram.sv

@@ -79,6 +79,7 @@ module hello_soc
       .phy_wdata_o(),
       .phy_wmask_o(),
       .phy_rdata_i('0),
+      .phy_rcheck_i('0),
       .phy_rdata_valid_i('0),
       .retire_valid_o(),
       .retire_index_o()

@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/driver/backends.h"
+#include "systole/gen/hbm.h"
 #include "systole/target.h"
 
 namespace systole {
@@ -51,6 +52,22 @@ absl::Status ForEachRun(const TensorInfo& t, F run) {
 
 int64_t DenseBytes(const TensorInfo& t) {
   return t.elements() * t.element_bytes();
+}
+
+// Of an ECC fault: where the word is.
+std::string PlaceInHbm(const Preset& preset, const FaultState& fault) {
+  if (fault.cause != isa::Fault::kEccError) return "";
+  const uint64_t at = fault.address % preset.memory_bytes();
+  const auto beat_bytes = static_cast<uint64_t>(preset.beat_bytes());
+  const hbm::Location place =
+      hbm::Locate(static_cast<uint32_t>(at / beat_bytes));
+  const int64_t lanes = preset.chip.hbm_pcs / 2;
+  return absl::StrFormat(
+      " (%spseudo-channel %d, bank %d, row %d, column %d)",
+      fault.address < preset.memory_bytes() ? "" : "the other core's memory, ",
+      static_cast<int64_t>(place.group) * lanes +
+          static_cast<int64_t>(at % beat_bytes / hbm::kBurstBytes),
+      place.bank, place.row, place.col);
 }
 
 // The first cores of a chip; 0: all.
@@ -177,10 +194,41 @@ absl::StatusOr<std::vector<uint8_t>> Device::ReadTensor(
   return dense;
 }
 
+absl::Status Device::Flip(const BitFlip&) {
+  return absl::UnimplementedError(
+      absl::StrCat(backend(), ": bits of its memory cannot be turned"));
+}
+
+void EccCounts::Add(const EccCounts& later) {
+  if (corrected == 0) first = later.first;
+  if (later.corrected != 0) last = later.last;
+  if (uncorrected == 0) bad = later.bad;
+  corrected += later.corrected;
+  uncorrected += later.uncorrected;
+}
+
+std::string EccCounts::Describe() const {
+  std::string text;
+  if (corrected != 0) {
+    absl::StrAppendFormat(&text, "ECC corrected %d answer(s) of the memory, ",
+                          corrected);
+    absl::StrAppendFormat(&text, "the first at 0x%x, the last at 0x%x", first,
+                          last);
+  }
+  if (uncorrected != 0) {
+    absl::StrAppendFormat(
+        &text,
+        "%sscrubbing found %d word(s) with two wrong bits, the first at 0x%x",
+        text.empty() ? "" : "; ", uncorrected, bad);
+  }
+  return text;
+}
+
 void RunStats::Add(const RunStats& other) {
   cycles += other.cycles;
   host_cpu_seconds += other.host_cpu_seconds;
   acc_saturated = acc_saturated || other.acc_saturated;
+  ecc.Add(other.ecc);
   for (size_t i = 0; i < counters.size(); ++i) counters[i] += other.counters[i];
 }
 
@@ -212,12 +260,21 @@ absl::Status Device::FaultStatus(const Program& program,
   if (!program.loops.empty())
     absl::StrAppendFormat(&text, ", the %d. to come", fault.instance + 1);
   absl::StrAppendFormat(
-      &text, "; %s, address 0x%x, cycle %d",
+      &text, "; %s, address 0x%x%s, cycle %d",
       fault.queue < isa::kQueueNames.size()
           ? "queue " + std::string(isa::kQueueNames[fault.queue])
           : std::string("sequencer"),
-      fault.address, fault.cycle);
+      fault.address, PlaceInHbm(preset(), fault), fault.cycle);
   return absl::AbortedError(text);
+}
+
+absl::Status Device::UncorrectedStatus(uint64_t addr, size_t bytes,
+                                       const FaultState& fault) const {
+  const auto& info = isa::kFaults[static_cast<size_t>(fault.cause)];
+  return absl::DataLossError(absl::StrFormat(
+      "%s: fault %s (%s) when the host read %d bytes at 0x%x; address 0x%x%s",
+      backend(), info.name, info.doc, bytes, addr, fault.address,
+      PlaceInHbm(preset(), fault)));
 }
 
 absl::StatusOr<Waveform> Device::Replay(const TraceOptions&) {

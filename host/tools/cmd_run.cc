@@ -3,6 +3,7 @@
 //
 // run: a model on a backend, or the digits network.
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/files/file_kind.h"
@@ -148,6 +149,24 @@ absl::Status CheckProgram(const RunArgs& args,
 
 namespace {
 
+// "ADDRESS:BIT"
+absl::StatusOr<BitFlip> ParseFlip(const std::string& text) {
+  const size_t colon = text.find(':');
+  const std::string address = text.substr(0, colon);
+  BitFlip flip;
+  if (colon != std::string::npos &&
+      (absl::StartsWith(address, "0x")
+           ? absl::SimpleHexAtoi(address, &flip.address)
+           : absl::SimpleAtoi(address, &flip.address)) &&
+      absl::SimpleAtoi(text.substr(colon + 1), &flip.bit) && flip.bit >= 0 &&
+      flip.bit <= 71)
+    return flip;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--flip ", text,
+      ": ADDRESS:BIT is needed, an HBM address, decimal or 0x, and a bit from "
+      "0 to 71 of the 8 bytes there"));
+}
+
 absl::StatusOr<DeviceOptions> OptionsOf(const RunArgs& args,
                                         const std::string& preset,
                                         Progress& progress, size_t programs,
@@ -162,6 +181,11 @@ absl::StatusOr<DeviceOptions> OptionsOf(const RunArgs& args,
   options.stall_rate = args.stall;
   options.checked = args.checked;
   options.check_races = args.checked;
+  for (const std::string& text : args.flips) {
+    const auto flip = ParseFlip(text);
+    if (!flip.ok()) return flip.status();
+    options.flips.push_back(*flip);
+  }
   if (absl::Status s =
           SetWaves(args.waves, args.backend, programs, options, cores);
       !s.ok())
@@ -270,6 +294,11 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
                   "random stalls on every stream, in 1/256 a cycle (rtl)")
       ->check(WholeNumber(0, 255))
       ->capture_default_str();
+  sub->add_option("--flip", args->flips,
+                  "ADDRESS:BIT: a bit of the 8 bytes there in HBM turns when "
+                  "the first program starts: 0 to 63, with ECC also 64 to 71, "
+                  "the check bits (rtl, iss)")
+      ->check(FileName());
   sub->add_option("--seed", args->seed, "seed of all that is random")
       ->check(Seed())
       ->capture_default_str();

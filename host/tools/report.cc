@@ -3,6 +3,7 @@
 #include "host/tools/report.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
@@ -94,6 +95,11 @@ std::string SpecialValues(const RunStats& stats) {
       "the vector unit stored",
       count(csr::Counter::kMxuNan), count(csr::Counter::kMxuInf),
       count(csr::Counter::kVectorNan), count(csr::Counter::kVectorInf));
+}
+
+void PrintEcc(const EccCounts& ecc) {
+  if (const std::string text = ecc.Describe(); !text.empty())
+    std::printf("memory:   %s\n", text.c_str());
 }
 
 std::string YesNo(std::optional<bool> value) {

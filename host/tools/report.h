@@ -53,6 +53,8 @@ class Table {
 };
 
 std::string Thousands(int64_t value);  // 1,234,567
+// A line for people, if there is something to tell.
+void PrintEcc(const EccCounts& ecc);
 std::string Percent(double fraction);  // 97.3 %
 // "NaN 0 and infinities 2 among the array's sums, 0 and 1 among what the vector
 // unit stored": what the bf16 cores count (docs/host.md).

@@ -24,6 +24,7 @@ struct Totals {
   std::vector<LayerRun> layers;
   int64_t images = 0, right = 0, cycles = 0;
   double host_cpu_seconds = 0;
+  EccCounts ecc;
   std::vector<std::string> mismatches;
 };
 
@@ -45,6 +46,7 @@ void Accumulate(const CheckedRun& run, Totals& totals) {
   }
   totals.cycles += static_cast<int64_t>(run.stats.cycles);
   totals.host_cpu_seconds += run.stats.host_cpu_seconds;
+  totals.ecc.Add(run.stats.ecc);
   for (const std::string& text : run.mismatches())
     totals.mismatches.push_back(text);
 }
@@ -165,6 +167,7 @@ void Print(const RunArgs& args, const std::vector<Record>& records,
             .c_str(),
         totals.host_cpu_seconds);
   }
+  PrintEcc(totals.ecc);
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ struct Result {
   int64_t images = 0, cycles = 0;
   double host_cpu_seconds = 0;
   bool saturated = false;  // a sum went beyond int32
+  EccCounts ecc;
   std::vector<Literal> outputs;
   std::map<std::string, std::vector<int8_t>> tensors;  // for args.tensors
   Json runs = Json::array();
@@ -178,6 +179,7 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
     result.cycles += static_cast<int64_t>(run->stats.cycles);
     result.host_cpu_seconds += run->stats.host_cpu_seconds;
     result.saturated |= run->stats.acc_saturated;
+    result.ecc.Add(run->stats.ecc);
     result.runs.push_back(
         {{"images", images},
          {"cycles", args.backend != "iss" ? Json(run->stats.cycles) : Json()}});
@@ -298,6 +300,7 @@ void PrintTable(const RunArgs& args, const runtime::CompiledModel& model,
   }
   if (result.saturated)
     std::printf("sums:   some went beyond int32 and were saturated\n");
+  PrintEcc(result.ecc);
 }
 
 Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
@@ -315,6 +318,7 @@ Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
   json["cycles"] = args.backend != "iss" ? Json(result.cycles) : Json();
   json["host_cpu_seconds"] = result.host_cpu_seconds;
   json["sums_saturated"] = result.saturated;
+  if (result.ecc.corrected != 0) json["ecc_corrected"] = result.ecc.corrected;
   json["runs"] = result.runs;
   json["layers"] = result.layers_json;
   json["outputs"] = Json::array();

@@ -201,6 +201,8 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
                                    {"descriptors", program.descriptors.size()},
                                    {"cycles", nullptr}};
     if (cycles) json["cycles"] = stats[0].cycles;
+    if (stats[0].ecc.corrected != 0)
+      json["ecc_corrected"] = stats[0].ecc.corrected;
     if (stats.size() > 1) {
       json["second"] = {{"program", args.second},
                         {"descriptors", programs[1].descriptors.size()},
@@ -220,6 +222,7 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
       std::printf(", %s cycles",
                   Thousands(static_cast<int64_t>(stats[c].cycles)).c_str());
     std::printf("\n");
+    PrintEcc(stats[c].ecc);
   }
   return absl::OkStatus();
 }

@@ -21,7 +21,9 @@ module systole_axi_dram
 
     // Clients. A read's response cannot be refused; responses of a client come in order. An accepted write is seen by every
     // read that is accepted later. Addresses are of bytes, their bits inside the beat ignored; mask 1: write the byte.
-    input  mem_req_t                   mem_req_i,
+    // verilator lint_off UNUSEDSIGNAL
+    input  mem_req_t                   mem_req_i,  // but the scrubber's period
+    // verilator lint_on UNUSEDSIGNAL
     input  logic [NumWr-1:0][D*8-1:0]  mem_wr_data_i,
     input  logic [NumWr-1:0][D-1:0]    mem_wr_mask_i,
     output mem_rsp_t                   mem_rsp_o,
@@ -65,8 +67,8 @@ module systole_axi_dram
   systole_hbm_pkg::perf_t perf_q;
 
   assign mem_rsp_o = '{
-      rd_ready: rd_ready, rd_rsp_valid: rsp_valid_q, rd_rsp_far: '0, wr_ready: wr_ready, outstanding: outstanding_q, error: error_q,
-      error_addr: error_addr_q, perf: perf_q};
+      rd_ready: rd_ready, rd_rsp_valid: rsp_valid_q, rd_rsp_far: '0, wr_ready: wr_ready, outstanding: outstanding_q,
+      error: '{valid: error_q, code: systole_isa_pkg::FaultMemoryError, addr: error_addr_q}, ecc: '0, perf: perf_q};
   // A client has room for all it asked for: no answer is held up.
   assign dram_req_o = '{
       awvalid: awvalid_q, awaddr: awaddr_q, awlen: awlen_q, wvalid: wvalid_q, wlast: wlast_q, bready: 1'b1,

@@ -179,6 +179,20 @@ package systole_bus_pkg;
     logic                acc_saturated;
   } core_status_t;
 
+  // An error of the memory, which faults the core.
+  typedef struct packed {
+    logic                valid;  // pulse
+    fault_e              code;
+    logic [AddrBits-1:0] addr;
+  } mem_error_t;
+
+  // What ECC found in an answer of a core's own memory, for the registers.
+  typedef struct packed {
+    logic                fixed;  // pulse: a bit of a word was wrong, or one each of several
+    logic                bad;    // pulse: two of a word were
+    logic [AddrBits-1:0] addr;   // of the first such word
+  } ecc_event_t;
+
   // Clients of the memory, a bit each: reads of the core's fetch, weight and load and of the host, writes of the core's
   // store and of the host.
   localparam int unsigned NumRd = 4;
@@ -198,6 +212,7 @@ package systole_bus_pkg;
     logic [NumRd-1:0][AddrBits-1:0] rd_addr;
     logic [NumWr-1:0]               wr_valid;
     logic [NumWr-1:0][AddrBits-1:0] wr_addr;
+    logic [31:0]                    scrub;  // ECC: cycles from a beat that is looked at to the next; 0: none
   } mem_req_t;
 
   typedef struct packed {
@@ -206,8 +221,8 @@ package systole_bus_pkg;
     logic [NumRd-1:0]       rd_rsp_far;   // with it: the data are the other core's memory's; chips of one core: 0
     logic [NumWr-1:0]       wr_ready;
     logic                   outstanding;  // reads not answered or writes not in the memory
-    logic                   error;        // pulse: the memory's bus answered with an error
-    logic [AddrBits-1:0]    error_addr;
+    mem_error_t             error;        // the memory's bus answered with an error, or ECC found what it cannot correct
+    ecc_event_t             ecc;          // without it 0
     systole_hbm_pkg::perf_t perf;
   } mem_rsp_t;
 

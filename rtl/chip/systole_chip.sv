@@ -83,7 +83,7 @@ module systole_chip
 
   systole_csr #(.Preset(Preset)) u_csr (
       .clk_i, .rst_ni, .axil_req_i, .axil_rsp_o, .irq_o, .start_o(start), .ctl_o(ctl), .reset_req_o(reset_req),
-      .hbm_limit_o(hbm_limit), .scalar_i(scalar_ctl), .host_reg_o(host_reg),
+      .hbm_limit_o(hbm_limit), .scalar_i(scalar_ctl), .host_reg_o(host_reg), .ecc_i(mem_rsp_i.ecc), .scrub_o(mem_req_o.scrub),
       .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
   );
   always_ff @(posedge clk_i) hbm_end <= hbm_limit < ReachBytes ? hbm_limit : ReachBytes;  // long before a start
@@ -100,7 +100,7 @@ module systole_chip
   systole_core #(.Cfg(Cfg), .FastArray(FastArray), .Issue(HasScalar), .Cores(Chip.Cores)) u_core (
       .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .start_i(start),
       .ctl_i(ctl), .hbm_end_i(hbm_end), .status_o(status), .ctr_inc_o(ctr_inc), .hbm_perf_i(mem_rsp_i.perf),
-      .mem_error_i(mem_rsp_i.error), .mem_error_addr_i(mem_rsp_i.error_addr),
+      .mem_error_i(mem_rsp_i.error),
       .issue_req_i(issue_req), .issue_ready_o(issue_ready), .flag_req_i(flag_req), .flag_rsp_o(flag_rsp), .peer_req_i, .peer_rsp_o,
       .rd_valid_o(mem_req_o.rd_valid[RdHost-1:0]), .rd_ready_i(mem_rsp_i.rd_ready[RdHost-1:0]),
       .rd_addr_o(mem_req_o.rd_addr[RdHost-1:0]),

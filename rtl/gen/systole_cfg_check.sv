@@ -27,13 +27,15 @@ module systole_cfg_check
   if (Broken == 14) $fatal(1, "illegal configuration: wanted: there are 1 to 4 segments, what descriptors have");
   if (Broken == 15) $fatal(1, "illegal configuration: wanted: UbBanks suffice for all segments without conflict");
   if (Broken == 16) $fatal(1, "illegal configuration: wanted: a queue holds at least 2 descriptors");
-  if (Broken == 17) $fatal(1, "illegal configuration: wanted: Cores is 1, or 2 with a stack of HBM each, of which addresses reach both");
-  if (Broken == 18) $fatal(1, "illegal configuration: wanted: Memory is one of the memories");
-  if (Broken == 19) $fatal(1, "illegal configuration: wanted: HbmPcs is a power of two from 2 on and a beat 16 bytes of each");
-  if (Broken == 20) $fatal(1, "illegal configuration: wanted: a chip with HBM has no DramBytes");
-  if (Broken == 21) $fatal(1, "illegal configuration: wanted: a chip with AXI4 memory has no HbmPcs");
-  if (Broken == 22) $fatal(1, "illegal configuration: wanted: a beat is a data width of AXI4, at most 128 bytes");
-  if (Broken == 23) $fatal(1, "illegal configuration: wanted: SmemBytes is 0 or a power of two in 8192..1048576");
-  if (Broken == 24) $fatal(1, "illegal configuration: wanted: a chip with a scalar unit has HBM");
-  if (Broken == 25) $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
+  if (Broken == 17) $fatal(1, "illegal configuration: wanted: Parity is 0 or 1");
+  if (Broken == 18) $fatal(1, "illegal configuration: wanted: Cores is 1, or 2 with a stack of HBM each, of which addresses reach both");
+  if (Broken == 19) $fatal(1, "illegal configuration: wanted: Memory is one of the memories");
+  if (Broken == 20) $fatal(1, "illegal configuration: wanted: HbmPcs is a power of two from 2 on and a beat 16 bytes of each");
+  if (Broken == 21) $fatal(1, "illegal configuration: wanted: a chip with HBM has no DramBytes");
+  if (Broken == 22) $fatal(1, "illegal configuration: wanted: a chip with AXI4 memory has no HbmPcs");
+  if (Broken == 23) $fatal(1, "illegal configuration: wanted: a beat is a data width of AXI4, at most 128 bytes");
+  if (Broken == 24) $fatal(1, "illegal configuration: wanted: SmemBytes is 0 or a power of two in 8192..1048576");
+  if (Broken == 25) $fatal(1, "illegal configuration: wanted: a chip with a scalar unit has HBM");
+  if (Broken == 26) $fatal(1, "illegal configuration: wanted: Ecc is 0 or 1, and 0 without HBM");
+  if (Broken == 27) $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
 endmodule

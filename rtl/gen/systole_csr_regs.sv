@@ -276,6 +276,16 @@ module systole_csr_regs (
         logic fault_cycle_lo;
         logic fault_cycle_hi;
         logic acc_saturated;
+        logic ecc_corrected;
+        logic ecc_uncorrected;
+        logic ecc_first_lo;
+        logic ecc_first_hi;
+        logic ecc_last_lo;
+        logic ecc_last_hi;
+        logic ecc_bad_lo;
+        logic ecc_bad_hi;
+        logic ecc_ctrl;
+        logic scrub_period;
         logic counters;
         logic scalar;
     } decoded_reg_strb_t;
@@ -359,6 +369,36 @@ module systole_csr_regs (
         decoded_reg_strb.acc_saturated = cpuif_req_masked & (cpuif_addr == 12'h5c) & !cpuif_req_is_wr;
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h5c);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h5c) & !cpuif_req_is_wr;
+        decoded_reg_strb.ecc_corrected = cpuif_req_masked & (cpuif_addr == 12'h60) & !cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h60);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h60) & !cpuif_req_is_wr;
+        decoded_reg_strb.ecc_uncorrected = cpuif_req_masked & (cpuif_addr == 12'h64) & !cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h64);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h64) & !cpuif_req_is_wr;
+        decoded_reg_strb.ecc_first_lo = cpuif_req_masked & (cpuif_addr == 12'h68) & !cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h68);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h68) & !cpuif_req_is_wr;
+        decoded_reg_strb.ecc_first_hi = cpuif_req_masked & (cpuif_addr == 12'h6c) & !cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h6c);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h6c) & !cpuif_req_is_wr;
+        decoded_reg_strb.ecc_last_lo = cpuif_req_masked & (cpuif_addr == 12'h70) & !cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h70);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h70) & !cpuif_req_is_wr;
+        decoded_reg_strb.ecc_last_hi = cpuif_req_masked & (cpuif_addr == 12'h74) & !cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h74);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h74) & !cpuif_req_is_wr;
+        decoded_reg_strb.ecc_bad_lo = cpuif_req_masked & (cpuif_addr == 12'h78) & !cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h78);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h78) & !cpuif_req_is_wr;
+        decoded_reg_strb.ecc_bad_hi = cpuif_req_masked & (cpuif_addr == 12'h7c) & !cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h7c);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h7c) & !cpuif_req_is_wr;
+        decoded_reg_strb.ecc_ctrl = cpuif_req_masked & (cpuif_addr == 12'h80) & cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h80);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h80) & cpuif_req_is_wr;
+        decoded_reg_strb.scrub_period = cpuif_req_masked & (cpuif_addr == 12'h84);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h84);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h84);
         decoded_reg_strb.counters = cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
@@ -464,6 +504,18 @@ module systole_csr_regs (
                 logic load_next;
             } value;
         } hbm_limit_hi;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } clear;
+        } ecc_ctrl;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } scrub_period;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -522,6 +574,16 @@ module systole_csr_regs (
                 logic [31:0] value;
             } value;
         } hbm_limit_hi;
+        struct {
+            struct {
+                logic value;
+            } clear;
+        } ecc_ctrl;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } scrub_period;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -816,6 +878,55 @@ module systole_csr_regs (
         end
     end
     assign hwif_out.hbm_limit_hi.value.value = field_storage.hbm_limit_hi.value.value;
+    // Field: systole_csr.ecc_ctrl.clear
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.ecc_ctrl.clear.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.ecc_ctrl && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.ecc_ctrl.clear.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end else begin // singlepulse clears back to 0
+            next_c = '0;
+            load_next_c = '1;
+        end
+        field_combo.ecc_ctrl.clear.next = next_c;
+        field_combo.ecc_ctrl.clear.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.ecc_ctrl.clear.value <= 1'h0;
+        end else begin
+            if(field_combo.ecc_ctrl.clear.load_next) begin
+                field_storage.ecc_ctrl.clear.value <= field_combo.ecc_ctrl.clear.next;
+            end
+        end
+    end
+    assign hwif_out.ecc_ctrl.clear.value = field_storage.ecc_ctrl.clear.value;
+    // Field: systole_csr.scrub_period.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.scrub_period.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.scrub_period && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.scrub_period.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.scrub_period.value.next = next_c;
+        field_combo.scrub_period.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.scrub_period.value.value <= 32'hf4240;
+        end else begin
+            if(field_combo.scrub_period.value.load_next) begin
+                field_storage.scrub_period.value.value <= field_combo.scrub_period.value.next;
+            end
+        end
+    end
+    assign hwif_out.scrub_period.value.value = field_storage.scrub_period.value.value;
     // External region: systole_csr.counters
     assign hwif_out.counters.req = decoded_reg_strb.counters;
     assign hwif_out.counters.addr = decoded_addr[8:0];
@@ -941,6 +1052,33 @@ module systole_csr_regs (
         end
         if(rd_mux_addr == 12'h5c) begin
             readback_data_var[31:0] = hwif_in.acc_saturated.value.next;
+        end
+        if(rd_mux_addr == 12'h60) begin
+            readback_data_var[31:0] = hwif_in.ecc_corrected.value.next;
+        end
+        if(rd_mux_addr == 12'h64) begin
+            readback_data_var[31:0] = hwif_in.ecc_uncorrected.value.next;
+        end
+        if(rd_mux_addr == 12'h68) begin
+            readback_data_var[31:0] = hwif_in.ecc_first_lo.value.next;
+        end
+        if(rd_mux_addr == 12'h6c) begin
+            readback_data_var[31:0] = hwif_in.ecc_first_hi.value.next;
+        end
+        if(rd_mux_addr == 12'h70) begin
+            readback_data_var[31:0] = hwif_in.ecc_last_lo.value.next;
+        end
+        if(rd_mux_addr == 12'h74) begin
+            readback_data_var[31:0] = hwif_in.ecc_last_hi.value.next;
+        end
+        if(rd_mux_addr == 12'h78) begin
+            readback_data_var[31:0] = hwif_in.ecc_bad_lo.value.next;
+        end
+        if(rd_mux_addr == 12'h7c) begin
+            readback_data_var[31:0] = hwif_in.ecc_bad_hi.value.next;
+        end
+        if(rd_mux_addr == 12'h84) begin
+            readback_data_var[31:0] = field_storage.scrub_period.value.value;
         end
         if((rd_mux_addr >= 12'h200) && (rd_mux_addr <= 12'h200 + 12'h107)) begin
             readback_data_var = hwif_in.counters.rd_data;

@@ -133,6 +133,70 @@ package systole_csr_regs_pkg;
     } systole_csr__acc_saturated__in_t;
 
     typedef struct {
+        logic [31:0] next;
+    } systole_csr__ecc_corrected__value__in_t;
+
+    typedef struct {
+        systole_csr__ecc_corrected__value__in_t value;
+    } systole_csr__ecc_corrected__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } systole_csr__ecc_uncorrected__value__in_t;
+
+    typedef struct {
+        systole_csr__ecc_uncorrected__value__in_t value;
+    } systole_csr__ecc_uncorrected__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } systole_csr__ecc_first_lo__value__in_t;
+
+    typedef struct {
+        systole_csr__ecc_first_lo__value__in_t value;
+    } systole_csr__ecc_first_lo__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } systole_csr__ecc_first_hi__value__in_t;
+
+    typedef struct {
+        systole_csr__ecc_first_hi__value__in_t value;
+    } systole_csr__ecc_first_hi__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } systole_csr__ecc_last_lo__value__in_t;
+
+    typedef struct {
+        systole_csr__ecc_last_lo__value__in_t value;
+    } systole_csr__ecc_last_lo__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } systole_csr__ecc_last_hi__value__in_t;
+
+    typedef struct {
+        systole_csr__ecc_last_hi__value__in_t value;
+    } systole_csr__ecc_last_hi__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } systole_csr__ecc_bad_lo__value__in_t;
+
+    typedef struct {
+        systole_csr__ecc_bad_lo__value__in_t value;
+    } systole_csr__ecc_bad_lo__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } systole_csr__ecc_bad_hi__value__in_t;
+
+    typedef struct {
+        systole_csr__ecc_bad_hi__value__in_t value;
+    } systole_csr__ecc_bad_hi__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -157,6 +221,14 @@ package systole_csr_regs_pkg;
         systole_csr__fault_cycle_lo__in_t fault_cycle_lo;
         systole_csr__fault_cycle_hi__in_t fault_cycle_hi;
         systole_csr__acc_saturated__in_t acc_saturated;
+        systole_csr__ecc_corrected__in_t ecc_corrected;
+        systole_csr__ecc_uncorrected__in_t ecc_uncorrected;
+        systole_csr__ecc_first_lo__in_t ecc_first_lo;
+        systole_csr__ecc_first_hi__in_t ecc_first_hi;
+        systole_csr__ecc_last_lo__in_t ecc_last_lo;
+        systole_csr__ecc_last_hi__in_t ecc_last_hi;
+        systole_csr__ecc_bad_lo__in_t ecc_bad_lo;
+        systole_csr__ecc_bad_hi__in_t ecc_bad_hi;
         systole_csr__counters__external__in_t counters;
         systole_csr__scalar__external__in_t scalar;
     } systole_csr__in_t;
@@ -249,6 +321,22 @@ package systole_csr_regs_pkg;
     } systole_csr__hbm_limit_hi__out_t;
 
     typedef struct {
+        logic value;
+    } systole_csr__ecc_ctrl__clear__out_t;
+
+    typedef struct {
+        systole_csr__ecc_ctrl__clear__out_t clear;
+    } systole_csr__ecc_ctrl__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } systole_csr__scrub_period__value__out_t;
+
+    typedef struct {
+        systole_csr__scrub_period__value__out_t value;
+    } systole_csr__scrub_period__out_t;
+
+    typedef struct {
         logic req;
         logic [8:0] addr;
         logic req_is_wr;
@@ -274,6 +362,8 @@ package systole_csr_regs_pkg;
         systole_csr__watchdog__out_t watchdog;
         systole_csr__hbm_limit_lo__out_t hbm_limit_lo;
         systole_csr__hbm_limit_hi__out_t hbm_limit_hi;
+        systole_csr__ecc_ctrl__out_t ecc_ctrl;
+        systole_csr__scrub_period__out_t scrub_period;
         systole_csr__counters__external__out_t counters;
         systole_csr__scalar__external__out_t scalar;
     } systole_csr__out_t;

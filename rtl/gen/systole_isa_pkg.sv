@@ -47,7 +47,9 @@ package systole_isa_pkg;
     FaultFlagOverflow = 4'd8,  // a post to a sync flag that is at its maximum
     FaultProgramEnd = 4'd9,  // the program's length was reached without a halt
     FaultVectorProgram = 4'd10,  // an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc
-    FaultMemoryError = 4'd11  // the memory's bus answered an access of the core or the host with an error; address = its burst
+    FaultMemoryError = 4'd11,  // the memory's bus answered an access of the core or the host with an error; address = its burst
+    FaultEccError = 4'd12,  // two bits of a word of the HBM are wrong, which ECC cannot correct; address = the word's
+    FaultParity = 4'd13  // a descriptor that waits, a queue's state or a sync flag changed by itself; address = where: docs/sequencer.md
   } fault_e;
 
   typedef struct packed {

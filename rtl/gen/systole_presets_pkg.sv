@@ -33,6 +33,7 @@ package systole_presets_pkg;
     int unsigned BeatBytes;  // bytes of a beat: what memory reads or writes in one cycle at most; DMA alignment
     int unsigned Segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
     int unsigned QueueDepth;  // descriptors a unit queue holds
+    int unsigned Parity;  // 1 if descriptors that wait and sync flags have parity, checked in each cycle; else 0
   } core_cfg_t;
 
   // One configuration of a chip.
@@ -43,6 +44,7 @@ package systole_presets_pkg;
     int unsigned HbmPcs;  // hbm: pseudo-channels of 16 bytes a cycle each, together a beat (even); axi: 0
     int unsigned DramBytes;  // axi: bytes of memory; hbm: 0, the pseudo-channels say it
     int unsigned SmemBytes;  // bytes of the scalar unit's memory; 0: no scalar unit, the host's registers start programs
+    int unsigned Ecc;  // hbm: 1 if 8 check bits correct one wrong bit of each 64 and find two; else 0
   } chip_cfg_t;
 
   localparam int unsigned PresetNano = 0;  // unit tests, random programs; 64 MACs
@@ -80,11 +82,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 64;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
         c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 4;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.Ecc = 0;
       end
       PresetV1: begin
         c.Core.Rows = 256;
@@ -101,11 +105,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 128;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
         c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 8;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.Ecc = 0;
       end
       PresetMini: begin
         c.Core.Rows = 8;
@@ -122,11 +128,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 32;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
         c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 2;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.Ecc = 1;
       end
       PresetV2: begin
         c.Core.Rows = 128;
@@ -143,11 +151,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 512;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
         c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 32;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.Ecc = 1;
       end
       PresetLite: begin
         c.Core.Rows = 32;
@@ -164,11 +174,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 128;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
         c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 8;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.Ecc = 1;
       end
       PresetBoard8: begin
         c.Core.Rows = 8;
@@ -185,11 +197,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 16;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 0;
         c.Cores = 1;
         c.Memory = MemoryAxi;
         c.HbmPcs = 0;
         c.DramBytes = 33554432;
         c.SmemBytes = 0;
+        c.Ecc = 0;
       end
       PresetBoard: begin
         c.Core.Rows = 16;
@@ -206,11 +220,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 16;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 0;
         c.Cores = 1;
         c.Memory = MemoryAxi;
         c.HbmPcs = 0;
         c.DramBytes = 33554432;
         c.SmemBytes = 0;
+        c.Ecc = 0;
       end
       PresetMinichip: begin
         c.Core.Rows = 8;
@@ -227,11 +243,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 32;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
         c.Cores = 2;
         c.Memory = MemoryHbm;
         c.HbmPcs = 2;
         c.DramBytes = 0;
         c.SmemBytes = 32768;
+        c.Ecc = 1;
       end
       PresetV2chip: begin
         c.Core.Rows = 128;
@@ -248,11 +266,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 512;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
         c.Cores = 2;
         c.Memory = MemoryHbm;
         c.HbmPcs = 32;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.Ecc = 1;
       end
       default: begin
         c.Core.Rows = 8;
@@ -269,11 +289,13 @@ package systole_presets_pkg;
         c.Core.BeatBytes = 32;
         c.Core.Segments = 4;
         c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
         c.Cores = 1;
         c.Memory = MemoryHbm;
         c.HbmPcs = 2;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.Ecc = 0;
       end
     endcase
     return c;
@@ -345,15 +367,17 @@ package systole_presets_pkg;
     if (!((c.Core.Segments >= 1 && c.Core.Segments <= 4))) return 14;
     if (!(c.Core.UbBanks * word_bytes(c.Core) >= c.Core.Segments * max(2 * word_bytes(c.Core), c.Core.BeatBytes))) return 15;
     if (!(c.Core.QueueDepth >= 2)) return 16;
-    if (!(c.Cores == 1 || (c.Cores == 2 && c.Memory == MemoryHbm && c.Core.BeatBytes <= 1024))) return 17;
-    if (!(c.Memory == MemoryHbm || c.Memory == MemoryAxi)) return 18;
-    if (!(c.Memory != MemoryHbm || (pow2(c.HbmPcs) && c.HbmPcs >= 2 && c.Core.BeatBytes == 16 * c.HbmPcs))) return 19;
-    if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 20;
-    if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 21;
-    if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 22;
-    if (!(c.SmemBytes == 0 || (pow2(c.SmemBytes) && c.SmemBytes >= 8192 && c.SmemBytes <= 1048576))) return 23;
-    if (!(c.SmemBytes == 0 || c.Memory == MemoryHbm)) return 24;
-    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 25;
+    if (!(c.Core.Parity <= 1)) return 17;
+    if (!(c.Cores == 1 || (c.Cores == 2 && c.Memory == MemoryHbm && c.Core.BeatBytes <= 1024))) return 18;
+    if (!(c.Memory == MemoryHbm || c.Memory == MemoryAxi)) return 19;
+    if (!(c.Memory != MemoryHbm || (pow2(c.HbmPcs) && c.HbmPcs >= 2 && c.Core.BeatBytes == 16 * c.HbmPcs))) return 20;
+    if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 21;
+    if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 22;
+    if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 23;
+    if (!(c.SmemBytes == 0 || (pow2(c.SmemBytes) && c.SmemBytes >= 8192 && c.SmemBytes <= 1048576))) return 24;
+    if (!(c.SmemBytes == 0 || c.Memory == MemoryHbm)) return 25;
+    if (!((c.Ecc <= 1 && (c.Memory == MemoryHbm) || c.Ecc == 0))) return 26;
+    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 27;
     return 0;
   endfunction
 

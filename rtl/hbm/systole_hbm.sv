@@ -39,9 +39,11 @@ module systole_hbm
     output logic                               outstanding_o,  // reads not answered or writes not in the device
     output perf_t                              perf_o,
 
-    // ECC: with the response of a client, or of the scrubber and of partial writes (the last bit): a bit was corrected, or could not be.
+    // ECC: a cycle after the response of a client, or of partial writes and the scrubber (the last bit): a bit was corrected, or could
+    // not be. The address is that of the first word of 8 bytes.
     output logic [NumRd:0]                     ecc_fixed_o,
     output logic [NumRd:0]                     ecc_bad_o,
+    output logic                               ecc_look_o,     // it is the scrubber's: nobody asked for the data
     output logic [AddrBits-1:0]                ecc_addr_o,
     input  logic [31:0]                        scrub_i,        // cycles from a beat to the next, 0: none
 
@@ -60,6 +62,7 @@ module systole_hbm
 );
   localparam int unsigned Lanes = HbmPcs / 2;
   localparam int unsigned BeatShift = $clog2(D);
+  localparam int unsigned PlaceBits = BeatShift - 3;  // of a beat's words of 8 bytes
   localparam int unsigned RdBits = $clog2(NumRd + 1);  // one more for systole_hbm_rmw
   localparam int unsigned ArbBits = NumRd > 1 ? $clog2(NumRd) : 1;
   localparam int unsigned WrBits = NumWr > 1 ? $clog2(NumWr) : 1;
@@ -75,7 +78,7 @@ module systole_hbm
   typedef logic [BeatBits-1:0] beat_t;
 
   // Beats that are read, changed and written back.
-  logic                rmw_idle, rmw_busy, rmw_take, rmw_rd, rmw_wr, rmw_rsp;
+  logic                rmw_idle, rmw_busy, rmw_take, rmw_rd, rmw_wr, rmw_rsp, rmw_look, rmw_again;
   beat_t               rmw_beat;
   logic [D*8-1:0]      rmw_data;
 
@@ -260,6 +263,7 @@ module systole_hbm
   // verilator lint_on UNUSEDSIGNAL
   logic              rsp_q;
   logic [1:0]        rsp_fixed, rsp_bad;
+  logic [PlaceBits-1:0] rsp_place[2];
   logic [$clog2(OrderDepth+1)-1:0] order_count;
   logic [1:0]        rsp_valid;
   logic [D*8-1:0]    rsp_data[2];
@@ -296,18 +300,20 @@ module systole_hbm
         .take_i(rmw_take), .beat_i(wr_beats[wr_idx]), .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
         .idle_o(rmw_idle), .busy_o(rmw_busy), .rd_valid_o(rmw_rd), .rd_ready_i(rd_take), .beat_o(rmw_beat),
         .rsp_valid_i(rmw_rsp), .rsp_data_i(rd_rsp_data_o), .rsp_fixed_i(rsp_fixed[rsp_group_q]), .rsp_bad_i(rsp_bad[rsp_group_q]),
-        .wr_valid_o(rmw_wr), .wr_ready_i(wr_put), .wr_data_o(rmw_data), .scrub_i, .quiet_i(rd_valid_i == '0)
+        .wr_valid_o(rmw_wr), .wr_ready_i(wr_put), .wr_data_o(rmw_data), .look_o(rmw_look), .again_o(rmw_again),
+        .scrub_i, .quiet_i(rd_valid_i == '0)
     );
     always_ff @(posedge clk_i) begin
-      ecc_fixed_o <= rst_ni && rsp_q && rsp_fixed[rsp_group_q] ? (NumRd + 1)'(1) << rsp_client_q : '0;
+      ecc_fixed_o <= rst_ni && rsp_q && rsp_fixed[rsp_group_q] && !(rmw_rsp && rmw_again) ? (NumRd + 1)'(1) << rsp_client_q : '0;
       ecc_bad_o   <= rst_ni && rsp_q && rsp_bad[rsp_group_q] ? (NumRd + 1)'(1) << rsp_client_q : '0;
-      ecc_addr_o  <= AddrBits'(rsp_beat_q) << BeatShift;
+      ecc_look_o  <= rmw_rsp && rmw_look;
+      ecc_addr_o  <= (AddrBits'(rsp_beat_q) << BeatShift) | (AddrBits'(rsp_place[rsp_group_q]) << 3);
     end
   end else begin : gen_no_ecc
-    assign {rmw_idle, rmw_busy, rmw_rd, rmw_wr, rmw_beat, rmw_data} = '0;
-    assign {ecc_fixed_o, ecc_bad_o, ecc_addr_o} = '0;
+    assign {rmw_idle, rmw_busy, rmw_rd, rmw_wr, rmw_beat, rmw_data, rmw_look, rmw_again} = '0;
+    assign {ecc_fixed_o, ecc_bad_o, ecc_look_o, ecc_addr_o} = '0;
     logic unused;
-    assign unused = &{1'b0, scrub_i, rmw_rsp, rmw_take, rsp_fixed, rsp_bad};
+    assign unused = &{1'b0, scrub_i, rmw_rsp, rmw_take, rmw_look, rmw_again, rsp_fixed, rsp_bad, rsp_place[0], rsp_place[1]};
   end
 
   // The groups: a controller each, whose commands all pseudo-channels of the group get.
@@ -349,7 +355,7 @@ module systole_hbm
         .rd_issue_i(rd_issue[g]), .rd_tag_i(tag),
         .rdata_i(rdata_i[g*Lanes+:Lanes]), .rcheck_i(rcheck_i[g*Lanes+:Lanes]), .rdata_valid_i(rdata_valid_i[g*Lanes+:Lanes]),
         .valid_o(rsp_valid[g]), .pop_i(rsp_pop && order_group == 1'(g)), .data_o(rsp_data[g]),
-        .fixed_o(rsp_fixed[g]), .bad_o(rsp_bad[g])
+        .fixed_o(rsp_fixed[g]), .bad_o(rsp_bad[g]), .place_o(rsp_place[g])
     );
 
     for (genvar l = 0; l < Lanes; l++) begin : gen_lane

@@ -13,7 +13,8 @@ module systole_hbm_rdata
     parameter timing_t Timing = HbmTiming,
     parameter bit Ecc = 1'b0,
     localparam int unsigned TagBits = $clog2(Depth),
-    localparam int unsigned BeatBytes = BurstBytes * Lanes
+    localparam int unsigned BeatBytes = BurstBytes * Lanes,
+    localparam int unsigned PlaceBits = $clog2(BeatBytes / 8)
 ) (
     input  logic                             clk_i,
     input  logic                             rst_ni,
@@ -33,7 +34,8 @@ module systole_hbm_rdata
     input  logic                             pop_i,
     output logic [BeatBytes*8-1:0]           data_o,
     output logic                             fixed_o,     // with data_o: ECC corrected a bit of a word, or several
-    output logic                             bad_o        // ... found what it cannot correct
+    output logic                             bad_o,       // ... found what it cannot correct
+    output logic [PlaceBits-1:0]             place_o      // the first such word of the beat, if it is bad the first bad one
 );
   localparam int unsigned Cl = 32'(Timing.tcl);
   localparam int unsigned Flight = 1 << $clog2(Cl + BurstCycles);  // RD between their issue and their data
@@ -41,12 +43,13 @@ module systole_hbm_rdata
   localparam int unsigned WordBits = 64;  // that check bits cover
   localparam int unsigned Words = PhyBytes * 8 / WordBits;
 
-  (* ram_style = "block" *) logic [BeatBytes*8+1:0] mem_q[Depth];
+  (* ram_style = "block" *) logic [BeatBytes*8+PlaceBits+1:0] mem_q[Depth];
   (* ram_style = "distributed" *) logic [TagBits-1:0] flight_q[Flight];
   logic [BeatBytes*8-1:0]           beat;
   logic [Lanes-1:0][PhyBytes*8-1:0] first_q, half;  // half: of a burst, corrected
   logic [Lanes-1:0][Words-1:0]      word_fixed, word_bad;
-  logic                             half_fixed, half_bad, fixed_q, bad_q;
+  logic                             half_fixed, half_bad, fixed_q, bad_q, of_first;
+  logic [PlaceBits-1:0]             half_place, place_q;
   logic [TagBits:0]                 take_ptr_q, pop_ptr_q;
   logic [$clog2(Flight):0]          issue_ptr_q, data_ptr_q;
   logic [TagBits-1:0]               tag;
@@ -87,11 +90,23 @@ module systole_hbm_rdata
   end
   assign half_fixed = word_fixed != '0;
   assign half_bad   = word_bad != '0;
+  assign of_first   = bad_q || (!half_bad && fixed_q);
+
+  // A word's place: pseudo-channel, half, word of the half.
+  always_comb begin
+    half_place = '0;
+    for (int unsigned l = Lanes; l > 0; l--) begin
+      for (int unsigned w = Words; w > 0; w--) begin
+        if (half_bad ? word_bad[l-1][w-1] : word_fixed[l-1][w-1]) half_place = PlaceBits'((l - 1) * 2 * Words + w - 1);
+      end
+    end
+    if (second_q && (half_fixed || half_bad)) half_place |= PlaceBits'(Words);
+  end
 
   always_ff @(posedge clk_i) begin
-    if (data && !second_q) {fixed_q, bad_q, first_q} <= {half_fixed, half_bad, half};
-    if (last) mem_q[tag] <= {fixed_q || half_fixed, bad_q || half_bad, beat};
-    if (pop_i) {fixed_o, bad_o, data_o} <= mem_q[pop_ptr_q[TagBits-1:0]];
+    if (data && !second_q) {place_q, fixed_q, bad_q, first_q} <= {half_place, half_fixed, half_bad, half};
+    if (last) mem_q[tag] <= {of_first ? place_q : half_place, fixed_q || half_fixed, bad_q || half_bad, beat};
+    if (pop_i) {place_o, fixed_o, bad_o, data_o} <= mem_q[pop_ptr_q[TagBits-1:0]];
     if (rd_issue_i) flight_q[issue_ptr_q[$clog2(Flight)-1:0]] <= rd_tag_i;
   end
 

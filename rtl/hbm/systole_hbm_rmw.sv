@@ -31,6 +31,9 @@ module systole_hbm_rmw
     input  logic                wr_ready_i,
     output logic [D*8-1:0]      wr_data_o,
 
+    output logic                look_o,      // what is read is the scrubber's: nobody asked for it
+    output logic                again_o,     // it was counted when the scrubber read it
+
     input  logic [31:0]         scrub_i,     // cycles from a beat to the next, 0: none
     input  logic                quiet_i      // no client asks for a read
 );
@@ -40,6 +43,7 @@ module systole_hbm_rmw
   state_e                  state_q, state_d;
   logic                    scrub_q, scrub_d;  // the scrubber only looks
   logic                    due_q, begin_scrub;
+  logic                    again_q;  // the scrubber found a wrong bit in it
   logic [31:0]             timer_q;
   logic [BeatBits-1:0]     beat_q, next_q;
   logic [D*8-1:0]          data_q;
@@ -53,6 +57,8 @@ module systole_hbm_rmw
   assign beat_o      = beat_q;
   assign wr_data_o   = data_q;
   assign begin_scrub = idle_o && !take_i && due_q;
+  assign look_o      = scrub_q;
+  assign again_o     = again_q;
 
   // What cannot be corrected is left as it is, so that each later read finds it too.
   always_comb begin
@@ -78,6 +84,7 @@ module systole_hbm_rmw
     if (!rst_ni) begin
       state_q  <= StIdle;
       scrub_q  <= 1'b0;
+      again_q  <= 1'b0;
       due_q    <= 1'b0;
       timer_q  <= '0;
       next_q   <= '0;
@@ -85,6 +92,7 @@ module systole_hbm_rmw
     end else begin
       state_q  <= state_d;
       scrub_q  <= scrub_d;
+      again_q  <= state_q == StWait && scrub_q ? state_d == StRead : again_q && state_q != StIdle;
       timer_q  <= scrub_i == '0 || timer_q + 32'd1 >= scrub_i ? '0 : timer_q + 32'd1;
       due_q    <= scrub_i != '0 && (timer_q + 32'd1 >= scrub_i || (due_q && !begin_scrub));
       waited_q <= state_q != StRead ? '0 : waited_q == '1 ? waited_q : waited_q + 1'b1;

@@ -26,6 +26,10 @@ module systole_csr
     input  systole_bus_pkg::scalar_ctl_t  scalar_i,
     output systole_bus_pkg::host_reg_req_t host_reg_o,
 
+    // ECC of the memory; without it 0, and not looked at.
+    input  systole_bus_pkg::ecc_event_t   ecc_i,
+    output logic [31:0]                   scrub_o,
+
     input  systole_bus_pkg::core_status_t status_i,
     input  logic                          resetting_i,
     input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter this cycle; CtrCycles is counted here
@@ -40,6 +44,8 @@ module systole_csr
   logic        ctr_ack;
   logic [31:0] ctr_data;
   logic        ctr_write_ack_q, host_reg_q, scalar_write_q;
+  logic [31:0] ecc_corrected, ecc_uncorrected;
+  logic [AddrBits-1:0] ecc_first, ecc_last, ecc_bad;
 
   systole_csr_regs_pkg::systole_csr__in_t hw_in;
   // verilator lint_off UNUSEDSIGNAL
@@ -74,6 +80,14 @@ module systole_csr
     hw_in.fault_cycle_lo.value.next = status_i.fault_cycle[31:0];
     hw_in.fault_cycle_hi.value.next = status_i.fault_cycle[63:32];
     hw_in.acc_saturated.value.next  = 32'(status_i.acc_saturated);
+    hw_in.ecc_corrected.value.next   = ecc_corrected;
+    hw_in.ecc_uncorrected.value.next = ecc_uncorrected;
+    hw_in.ecc_first_lo.value.next    = ecc_first[31:0];
+    hw_in.ecc_first_hi.value.next    = 32'(ecc_first[AddrBits-1:32]);
+    hw_in.ecc_last_lo.value.next     = ecc_last[31:0];
+    hw_in.ecc_last_hi.value.next     = 32'(ecc_last[AddrBits-1:32]);
+    hw_in.ecc_bad_lo.value.next      = ecc_bad[31:0];
+    hw_in.ecc_bad_hi.value.next      = 32'(ecc_bad[AddrBits-1:32]);
     hw_in.counters.rd_ack           = ctr_ack;
     hw_in.counters.rd_data          = ctr_data;
     hw_in.counters.wr_ack           = ctr_write_ack_q;
@@ -88,6 +102,18 @@ module systole_csr
   always_ff @(posedge clk_i) begin
     host_reg_q <= rst_ni && hw_out.scalar.req;
     if (hw_out.scalar.req) scalar_write_q <= hw_out.scalar.req_is_wr;
+  end
+
+  if (Chip.Ecc != 0) begin : gen_ecc
+    systole_ecc_log u_ecc_log (
+        .clk_i, .rst_ni, .event_i(ecc_i), .clear_i(hw_out.ecc_ctrl.clear.value),
+        .corrected_o(ecc_corrected), .uncorrected_o(ecc_uncorrected), .first_o(ecc_first), .last_o(ecc_last), .bad_o(ecc_bad)
+    );
+    assign scrub_o = hw_out.scrub_period.value.value;
+  end else begin : gen_no_ecc
+    assign {ecc_corrected, ecc_uncorrected, ecc_first, ecc_last, ecc_bad, scrub_o} = '0;
+    logic unused;
+    assign unused = &{1'b0, ecc_i};
   end
 
   assign start_o     = (scalar_i.owns ? scalar_i.start : hw_out.ctrl.start.value)

@@ -16,7 +16,8 @@ module systole_control
     parameter int unsigned QueueDepth = 8,
     parameter int unsigned MxuInFlight = 8,  // descriptors
     parameter bit          Issue = 1'b0,     // there is a scalar unit
-    parameter bit          Peer = 1'b0       // there is another core
+    parameter bit          Peer = 1'b0,      // there is another core
+    parameter bit          Parity = 1'b0     // of descriptors that wait and of sync flags
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
@@ -28,8 +29,7 @@ module systole_control
     input  logic                               start_i,    // pulse
     input  core_ctl_t                          ctl_i,
     input  logic [AddrBits:0]                  hbm_end_i,
-    input  logic                               mem_error_i,  // pulse: the memory answered with an error
-    input  logic [AddrBits-1:0]                mem_error_addr_i,
+    input  mem_error_t                         mem_error_i,
     output core_status_t                       status_o,   // running also when stopped by a fault; acc_saturated: 0
 
     // HBM read client.
@@ -65,6 +65,7 @@ module systole_control
 
   // Descriptors on their way to the queues: with their index and whether they wait for no flag.
   typedef struct packed {
+    logic              parity;
     logic              free;
     logic [PcBits-1:0] index;
     desc_t             desc;
@@ -76,7 +77,7 @@ module systole_control
   logic [NumQueues:0]                 flag_want, flag_met;
   logic [NumQueues:0][NumFlags-1:0]   flag_wait;
   logic [NumQueues-1:0][NumFlags-1:0] flag_post;
-  logic                               flag_high, overflow, found;
+  logic                               flag_high, overflow, found, flag_bad;
   logic [2:0]                         find_agent;
   logic [$clog2(NumFlags)-1:0]        find_flag;
 
@@ -114,47 +115,72 @@ module systole_control
   // Each unit has one of its own, and a register on the way to it (systole_core).
   always_ff @(posedge clk_i) freeze_o <= rst_ni ? {NumQueues{freeze}} | unit_stop : '0;
 
-  // A memory error has no descriptor: it is told as the sequencer's, which goes first.
+  // What changed by itself, and where: flags from 32 on, queues' heads, what is in flight, places in the memory from 0, 8, 16.
+  logic [NumQueues-1:0]        head_bad, flight_bad, place_bad;
+  logic [$clog2(NumFlags)-1:0] bad_flag;
+  logic                        bad;
+  logic [5:0]                  bad_place;
+  assign bad = flag_bad || (head_bad | flight_bad | place_bad) != '0;
   always_comb begin
-    first_fault       = seq_fault;
-    first_fault.valid = seq_fault.valid || mem_error_i;
-    if (!seq_fault.valid) begin
-      first_fault.code = FaultMemoryError;
-      first_fault.addr = mem_error_addr_i;
+    bad_place = {1'b1, bad_flag};
+    for (int unsigned q = NumQueues; q > 0; q--) begin
+      if (place_bad[q-1]) bad_place = 6'(16 + q - 1);
+    end
+    for (int unsigned q = NumQueues; q > 0; q--) begin
+      if (flight_bad[q-1]) bad_place = 6'(8 + q - 1);
+    end
+    for (int unsigned q = NumQueues; q > 0; q--) begin
+      if (head_bad[q-1]) bad_place = 6'(q - 1);
     end
   end
 
-  systole_sequencer #(.D(D), .Cell(Cell), .Issue(Issue)) u_sequencer (
+  // Neither that nor a memory error has a descriptor: they are told as the sequencer's, which goes first.
+  always_comb begin
+    first_fault       = seq_fault;
+    first_fault.valid = seq_fault.valid || bad || mem_error_i.valid;
+    if (!seq_fault.valid && bad) begin
+      first_fault.code = FaultParity;
+      first_fault.addr = AddrBits'(bad_place);
+    end else if (!seq_fault.valid) begin
+      first_fault.code = mem_error_i.code;
+      first_fault.addr = mem_error_i.addr;
+    end
+  end
+
+  systole_sequencer #(.D(D), .Cell(Cell), .Issue(Issue), .Parity(Parity)) u_sequencer (
       .clk_i, .rst_ni, .freeze_i(freeze),
       .start_i, .ctl_i, .hbm_end_i, .issue_req_i, .issue_ready_o, .running_o(running), .done_o(finished),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
-      .write_o(write), .ready_i(room), .desc_o(written.desc), .index_o(written.index), .free_o(written.free), .commit_o(commit),
+      .write_o(write), .ready_i(room), .desc_o(written.desc), .index_o(written.index), .free_o(written.free), .parity_o(written.parity),
+      .commit_o(commit),
       .queue_idle_i(idle_o), .progress_i((progress | starts | done) != '0),
       .flag_want_o(flag_want[NumQueues]), .flag_wait_o(flag_wait[NumQueues]), .flag_met_i(flag_met[NumQueues]),
       .flag_high_i(flag_high),
       .fault_o(seq_fault), .dispatch_stall_o
   );
 
-  systole_queue_ram #(.Depth(QueueDepth), .Width($bits(entry_t))) u_queue_ram (
+  systole_queue_ram #(.Depth(QueueDepth), .Width($bits(entry_t)), .Parity(Parity)) u_queue_ram (
       .clk_i, .rst_ni, .freeze_i(freeze),
       .write_i(write), .ready_o(room), .data_i(written), .commit_i(commit),
-      .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none)
+      .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none), .bad_o(place_bad)
   );
 
-  systole_sync #(.Issue(Issue), .Peer(Peer)) u_sync (
+  systole_sync #(.Issue(Issue), .Peer(Peer), .Parity(Parity)) u_sync (
       .clk_i, .rst_ni, .peer_rst_ni, .peer_i(peer_req_i), .peer_o(peer_rsp_o),
       .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
       .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow),
+      .bad_o(flag_bad), .bad_flag_o(bad_flag),
       .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
   );
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
-    systole_unit_queue #(.InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight)) u_queue (
+    systole_unit_queue #(.InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight), .Parity(Parity)) u_queue (
         .clk_i, .rst_ni, .freeze_i(freeze || unit_stop[q]),
-        .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free),
+        .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free), .fill_parity_i(filled.parity),
         .flag_want_o(flag_want[q]), .flag_wait_o(flag_wait[q]), .flag_met_i(flag_met[q]), .post_o(flag_post[q]),
         .req_o(req_o[q]), .start_ready_i(rsp_i[q].ready), .done_i(done[q]),
         .posted_hold_i(overflow), .place_i(place), .index_o(index[q]),
+        .head_bad_o(head_bad[q]), .flight_bad_o(flight_bad[q]),
         .idle_o(unit_idle[q]), .busy_o(busy_o[q]), .waiting_o(waiting_o[q]),
         .retire_valid_o(retire_valid_o[q]), .retire_index_o(retire_index_o[q])
     );

@@ -9,7 +9,8 @@ module systole_queue_ram
   import systole_isa_pkg::*;
 #(
     parameter int unsigned Depth = 8,   // descriptors of a queue
-    parameter int unsigned Width = 64   // bits of one with what goes beside it
+    parameter int unsigned Width = 64,  // bits of one with what goes beside it
+    parameter bit          Parity = 1'b0  // the pointers and counts are compared with each other
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
@@ -25,7 +26,8 @@ module systole_queue_ram
     input  logic [NumQueues-1:0] want_i,     // the head is empty; may be withdrawn
     output logic [NumQueues-1:0] fill_o,     // data_o is this queue's; one at most
     output logic [Width-1:0]     data_o,
-    output logic [NumQueues-1:0] empty_o     // nothing is written that has not left
+    output logic [NumQueues-1:0] empty_o,    // nothing is written that has not left
+    output logic [NumQueues-1:0] bad_o       // they did not agree a cycle ago
 );
   localparam int unsigned PtrBits = Depth > 1 ? $clog2(Depth) : 1;
   localparam int unsigned CountBits = $clog2(Depth + 1);
@@ -84,10 +86,24 @@ module systole_queue_ram
     end
   end
 
-  // One descriptor at a time, into a place that is free; what is committed was written.
+  // What is held is available, leaves, or came in the last cycle, and lies between the pointers.
   logic [NumQueues-1:0] written_q;
+  always_ff @(posedge clk_i) written_q <= rst_ni ? write_i : '0;
+  if (Parity) begin : gen_parity
+    localparam bit Wraps = Depth == 1 << PtrBits;  // pointers are compared where they wrap by themselves
+    for (genvar q = 0; q < NumQueues; q++) begin : gen_bad
+      count_t here;
+      assign here = held_q[q] - count_t'(fill_q[q]);
+      always_ff @(posedge clk_i) begin
+        bad_o[q] <= rst_ni && (here != avail_q[q] + count_t'(written_q[q]) || (Wraps && ptr_t'(here) != wr_ptr_q[q] - rd_ptr_q[q]));
+      end
+    end
+  end else begin : gen_no_parity
+    assign bad_o = '0;
+  end
+
+  // One descriptor at a time, into a place that is free; what is committed was written.
   always_ff @(posedge clk_i) begin
-    written_q <= write_i;
     if (rst_ni) begin
       a_one : assert ((write_i & (write_i - 1'b1)) == '0 && (fill_o & (fill_o - 1'b1)) == '0);
       a_room : assert ((write_i & ~ready_o) == '0);

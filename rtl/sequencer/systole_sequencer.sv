@@ -12,7 +12,8 @@ module systole_sequencer
 #(
     parameter int unsigned D = 64,  // bytes of a beat
     parameter int unsigned Cell = CellInt8,
-    parameter bit          Issue = 1'b0  // descriptors may come from the issue port of a scalar unit
+    parameter bit          Issue = 1'b0,  // descriptors may come from the issue port of a scalar unit
+    parameter bit          Parity = 1'b0
 ) (
     input  logic                             clk_i,
     input  logic                             rst_ni,
@@ -43,6 +44,7 @@ module systole_sequencer
     output desc_t                            desc_o,
     output logic [PcBits-1:0]                index_o,
     output logic                             free_o,      // waits for no flag
+    output logic                             parity_o,    // of the descriptor and free_o, from when it came
     output logic [NumQueues-1:0]             commit_o,
     input  logic [NumQueues-1:0]             queue_idle_i,
     input  logic                             progress_i,  // some unit moved data, or some descriptor started or retired
@@ -61,7 +63,7 @@ module systole_sequencer
   // The next descriptor and its index.
   logic              fetch_valid, fetch_ready, fetch_idle, out_of_range, misaligned;
   desc_t             fetch_desc, desc_q;
-  logic              desc_valid_q;
+  logic              desc_valid_q, parity_q;
   logic [PcBits-1:0] pc_q;
 
   logic [AddrBits-1:0] misaligned_addr, outside_addr;
@@ -120,14 +122,16 @@ module systole_sequencer
   assign desc_o           = desc_q;
   assign index_o          = pc_q;
   assign free_o           = header.wait_mask == '0;
+  assign parity_o         = parity_q ^ free_o;
   assign take_next        = write_o != '0;
   assign fetch_ready      = state_q == Run && (!desc_valid_q || take_next);
   assign dispatch_stall_o = dispatch && !take_next;
 
   always_ff @(posedge clk_i) begin
     if (fetch_valid && fetch_ready) begin
-      desc_q  <= fetch_desc;
-      queue_q <= queue_of(fetched.opcode);
+      desc_q   <= fetch_desc;
+      parity_q <= Parity && ^fetch_desc;
+      queue_q  <= queue_of(fetched.opcode);
     end
     before_q <= ctl_i.prog_len - PcBits'(2);
     if (start_i) begin

@@ -10,7 +10,8 @@ module systole_sync
   import systole_isa_pkg::*;
 #(
     parameter bit Issue = 1'b0,  // there is a scalar unit
-    parameter bit Peer = 1'b0    // there is another core
+    parameter bit Peer = 1'b0,   // there is another core
+    parameter bit Parity = 1'b0  // of the flags that this core posts to itself
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
@@ -33,6 +34,8 @@ module systole_sync
 
     output logic                               high_o,     // some flag may overflow soon
     output logic                               overflow_o, // a post to a flag at its maximum; holds, and nothing counts after it
+    output logic                               bad_o,      // a flag changed by itself a cycle ago
+    output logic [$clog2(NumFlags)-1:0]        bad_flag_o, // the first one
 
     // What a fault is about: whether this flag is one that the agent waits for and that is not there, or after an overflow one
     // that overflowed and that the agent posted to.
@@ -198,6 +201,36 @@ module systole_sync
   always_ff @(posedge clk_i) if (!overflow) before_q <= posted_q;
   assign high_o     = high_q;
   assign overflow_o = overflow;
+
+  // Parity: made in the cycle after a count's change, compared in all others.
+  if (Parity) begin : gen_parity
+    logic [Own-1:0] parity_q, changed_q, odd, some, bad_q;
+    always_comb begin
+      for (int unsigned f = 0; f < Own; f++) begin
+        odd[f]  = ^count_q[f];
+        some[f] = count_q[f] != '0;
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        parity_q  <= '0;
+        changed_q <= '0;
+        bad_q     <= '0;
+      end else begin
+        changed_q <= overflow ? '0 : Own'(last | take);
+        parity_q  <= (parity_q & ~changed_q) | (odd & changed_q);
+        bad_q     <= overflow ? '0 : ((odd ^ parity_q) & ~changed_q) | (some ^ set_q);
+      end
+    end
+    assign bad_o = bad_q != '0;
+    always_comb begin
+      bad_flag_o = '0;
+      for (int unsigned f = Own; f > 0; f--) if (bad_q[f-1]) bad_flag_o = ($clog2(NumFlags))'(f - 1);
+    end
+  end else begin : gen_no_parity
+    assign bad_o      = 1'b0;
+    assign bad_flag_o = '0;
+  end
 
   mask_t waits, posts;
   always_comb begin

@@ -11,7 +11,8 @@ module systole_unit_queue
   import systole_control_pkg::*;
   import systole_bus_pkg::unit_req_t;
 #(
-    parameter int unsigned InFlight = 8   // descriptors that the unit works on, a power of two
+    parameter int unsigned InFlight = 8,  // descriptors that the unit works on, a power of two
+    parameter bit          Parity = 1'b0
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
@@ -23,6 +24,7 @@ module systole_unit_queue
     input  desc_t               fill_desc_i,
     input  logic [PcBits-1:0]   fill_index_i,
     input  logic                fill_free_i,  // it waits for no flag
+    input  logic                fill_parity_i,  // of the descriptor and fill_free_i
 
     // Sync flags (systole_sync).
     output logic                flag_want_o,
@@ -39,6 +41,10 @@ module systole_unit_queue
     input  logic                posted_hold_i,
     input  place_e              place_i,
     output logic [PcBits-1:0]   index_o,      // a cycle after place_i
+
+    // Something changed by itself a cycle ago: the head, what is in flight.
+    output logic                head_bad_o,
+    output logic                flight_bad_o,
 
     // State.
     output logic                idle_o,         // no head, nothing in flight
@@ -133,6 +139,40 @@ module systole_unit_queue
   assign idle_o    = !head_valid_q && flights == '0;
   assign busy_o    = flights != '0;
   assign waiting_o = waiting_q;
+
+  // Parity: of the head while it waits, of the posts in flight when they are made; bits that decide alone have a second one.
+  if (Parity) begin : gen_parity
+    (* ram_style = "distributed" *) logic post_parity_q [1 << PtrBits];
+    (* keep *) logic no_head_q, not_granted_q;
+    logic head_free_q, head_parity_q, oldest_parity_q;
+    always_ff @(posedge clk_i) begin
+      if (fill_i) {head_free_q, head_parity_q} <= {fill_free_i, fill_parity_i};
+      if (head_valid_q) post_parity_q[in_ptr_q] <= ^header.post_mask;
+      oldest_parity_q <= post_parity_q[out_ptr];
+    end
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        no_head_q     <= 1'b1;
+        not_granted_q <= 1'b1;
+        head_bad_o    <= 1'b0;
+        flight_bad_o  <= 1'b0;
+      end else begin
+        if (fill_i) no_head_q <= 1'b0;
+        else if (start) no_head_q <= 1'b1;
+        if (fill_i) not_granted_q <= !fill_free_i;
+        else if (flag_want_o && flag_met_i) not_granted_q <= 1'b0;
+        else if (start) not_granted_q <= 1'b1;
+        head_bad_o   <= (head_valid_q && (^head_q ^ head_free_q ^ head_parity_q)) || head_valid_q == no_head_q
+                        || granted_q == not_granted_q;
+        flight_bad_o <= (done_i && (flights == '0 || (^oldest_post_q ^ oldest_parity_q))) || 32'(flights) > InFlight;
+      end
+    end
+  end else begin : gen_no_parity
+    assign head_bad_o   = 1'b0;
+    assign flight_bad_o = 1'b0;
+    logic unused;
+    assign unused = &{1'b0, fill_parity_i};
+  end
 
   // A unit completes only what it has, two cycles after the start at the earliest; a start that was offered stays until it is taken; the head is filled when it is empty.
   logic held_q, started_q;

@@ -34,8 +34,7 @@ module systole_core
     // verilator lint_off UNUSEDSIGNAL
     input  perf_t                          hbm_perf_i,  // its columns are not counted
     // verilator lint_on UNUSEDSIGNAL
-    input  logic                           mem_error_i,  // pulse: the memory answered with an error
-    input  logic [AddrBits-1:0]            mem_error_addr_i,
+    input  systole_bus_pkg::mem_error_t    mem_error_i,
 
     // Scalar unit: issue port and sync flags; 0 without one.
     input  systole_bus_pkg::issue_req_t    issue_req_i,
@@ -99,9 +98,10 @@ module systole_core
   systole_bus_pkg::core_status_t control_status;
   logic                         dispatch_stall;
 
-  systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight), .Issue(Issue), .Peer(Cores > 1)) u_control (
+  systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight), .Issue(Issue), .Peer(Cores > 1),
+      .Parity(Cfg.Parity != 0)) u_control (
       .clk_i, .rst_ni(core_rst_n), .peer_rst_ni(rst_ni), .peer_req_i, .peer_rsp_o, .freeze_i, .freeze_o(freeze),
-      .start_i(begin_q), .ctl_i, .hbm_end_i, .mem_error_i, .mem_error_addr_i, .status_o(control_status),
+      .start_i(begin_q), .ctl_i, .hbm_end_i, .mem_error_i, .status_o(control_status),
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
       .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i(fetch_data),
       .issue_req_i, .issue_ready_o, .flag_req_i, .flag_rsp_o, .req_o(req), .rsp_i(rsp),

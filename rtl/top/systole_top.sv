@@ -80,8 +80,9 @@ module systole_top
     output logic [HbmPcs-1:0][BankBits-1:0]    phy_col_bank_o,
     output logic [HbmPcs-1:0][ColBits-1:0]     phy_col_addr_o,
     output logic [HbmPcs-1:0][PhyBytes*8-1:0]  phy_wdata_o,
-    output logic [HbmPcs-1:0][PhyBytes-1:0]    phy_wmask_o,
+    output logic [HbmPcs-1:0][PhyBytes-1:0]    phy_wmask_o,   // with ECC the check bits
     input  logic [HbmPcs-1:0][PhyBytes*8-1:0]  phy_rdata_i,
+    input  logic [HbmPcs-1:0][PhyBytes-1:0]    phy_rcheck_i,  // with ECC: 8 check bits each 64 bits
     input  logic [HbmPcs-1:0]                  phy_rdata_valid_i,
 
     // Trace: a descriptor of queue q is complete.
@@ -184,10 +185,14 @@ module systole_top
     assign scalar_rsp = '0;
   end
 
+  logic [Rds:0]        ecc_fixed, ecc_bad;
+  logic                ecc_look;
+  logic [AddrBits-1:0] ecc_addr;
+
   // The scalar unit's turns are as short as the host's.
   systole_hbm #(
       .HbmPcs(HbmPcs), .NumRd(Rds), .NumWr(Wrs), .AddrBits(AddrBits), .RdBurst((Rds * 8)'({HostBurst, RdBurst})),
-      .WrBurst((Wrs * 8)'({HostBurst, WrBurst}))
+      .WrBurst((Wrs * 8)'({HostBurst, WrBurst})), .Ecc(Chip.Ecc != 0)
   ) u_hbm (
       .clk_i, .rst_ni,
       .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr),
@@ -195,16 +200,14 @@ module systole_top
       .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_addr_i(wr_addr),
       .wr_data_i(wr_data), .wr_mask_i(wr_mask),
       .outstanding_o(mem_rsp.outstanding), .perf_o(mem_rsp.perf),
-      // verilator lint_off PINCONNECTEMPTY
-      .ecc_fixed_o(), .ecc_bad_o(), .ecc_addr_o(),
-      // verilator lint_on PINCONNECTEMPTY
-      .scrub_i('0),
+      .ecc_fixed_o(ecc_fixed), .ecc_bad_o(ecc_bad), .ecc_look_o(ecc_look), .ecc_addr_o(ecc_addr), .scrub_i(mem_req.scrub),
       .row_cmd_o(phy_row_cmd_o), .row_bank_o(phy_row_bank_o), .row_addr_o(phy_row_addr_o),
       .col_cmd_o(phy_col_cmd_o), .col_bank_o(phy_col_bank_o), .col_addr_o(phy_col_addr_o),
-      .wdata_o(phy_wdata_o), .wmask_o(phy_wmask_o), .rdata_i(phy_rdata_i), .rcheck_i('0), .rdata_valid_i(phy_rdata_valid_i)
+      .wdata_o(phy_wdata_o), .wmask_o(phy_wmask_o), .rdata_i(phy_rdata_i), .rcheck_i(phy_rcheck_i),
+      .rdata_valid_i(phy_rdata_valid_i)
   );
 
-  // A PHY has no errors.
-  assign mem_rsp.error      = 1'b0;
-  assign mem_rsp.error_addr = '0;
+  // What cannot be corrected faults the core, whoever read it; what only the scrubber read is counted.
+  assign mem_rsp.ecc   = '{fixed: ecc_fixed != '0, bad: ecc_bad != '0, addr: ecc_addr};
+  assign mem_rsp.error = '{valid: ecc_bad != '0 && !ecc_look, code: systole_isa_pkg::FaultEccError, addr: ecc_addr};
 endmodule

@@ -9,6 +9,7 @@ module systole_top_pair
   import systole_hbm_pkg::*;
   import systole_bus_pkg::*;
   import systole_isa_pkg::PeerFlags;
+  import systole_isa_pkg::FaultEccError;
 #(
     parameter int unsigned Preset = PresetMinichip,
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
@@ -81,8 +82,9 @@ module systole_top_pair
     output logic [HbmPcs-1:0][BankBits-1:0]    phy_col_bank_o [2],
     output logic [HbmPcs-1:0][ColBits-1:0]     phy_col_addr_o [2],
     output logic [HbmPcs-1:0][PhyBytes*8-1:0]  phy_wdata_o [2],
-    output logic [HbmPcs-1:0][PhyBytes-1:0]    phy_wmask_o [2],
+    output logic [HbmPcs-1:0][PhyBytes-1:0]    phy_wmask_o [2],   // with ECC the check bits
     input  logic [HbmPcs-1:0][PhyBytes*8-1:0]  phy_rdata_i [2],
+    input  logic [HbmPcs-1:0][PhyBytes-1:0]    phy_rcheck_i [2],  // with ECC: 8 check bits each 64 bits
     input  logic [HbmPcs-1:0]                  phy_rdata_valid_i [2],
 
     // Trace, a core each: a descriptor of queue q is complete.
@@ -147,6 +149,10 @@ module systole_top_pair
   logic [D-1:0]         far_wr_mask[2];
   logic [PeerFlags-1:0] post[2];
 
+  // What ECC cannot correct: of a core's own memory for itself, and for the other core.
+  logic [1:0]           own_bad, far_bad;
+  logic [AddrBits-1:0]  ecc_addr[2];
+
   for (genvar c = 0; c < 2; c++) begin : gen_core
     localparam int unsigned Other = 1 - c;
 
@@ -201,8 +207,6 @@ module systole_top_pair
     assign mem_rsp.rd_rsp_valid = rd_rsp_valid[NumRd-1:0];
     assign mem_rsp.rd_rsp_far   = rd_rsp_far[NumRd-1:0];
     assign mem_rsp.wr_ready     = wr_ready[NumWr-1:0];
-    assign mem_rsp.error        = 1'b0;  // a PHY has no errors
-    assign mem_rsp.error_addr   = '0;
     if (HasScalar) begin : gen_scalar
       assign rd_valid[NumRd] = scalar_req.rd_valid;
       assign rd_addr[NumRd]  = scalar_req.rd_addr;
@@ -237,11 +241,21 @@ module systole_top_pair
         .posted_i(peer_rsp.posted), .post_take_o(peer_req.take), .post_o(post[c])
     );
 
+    // What cannot be corrected faults the core that read it; what only the scrubber read is counted.
+    logic [Rds+1:0] ecc_fixed, ecc_bad;
+    logic           ecc_look;
+    assign own_bad[c]    = (ecc_bad & ~((Rds + 2)'(1) << Rds)) != '0 && !ecc_look;
+    assign far_bad[c]    = ecc_bad[Rds];
+    assign mem_rsp.ecc   = '{fixed: ecc_fixed != '0, bad: ecc_bad != '0, addr: ecc_addr[c]};
+    assign mem_rsp.error = '{
+        valid: own_bad[c] || far_bad[Other], code: FaultEccError,
+        addr: own_bad[c] ? ecc_addr[c] : ecc_addr[Other] | (AddrBits'(1) << MemBits)};
+
     // The memory: the core's clients and, last, the other core.
     assign far_rsp[Other].rd_rsp_far = 1'b0;
     systole_hbm #(
         .HbmPcs(HbmPcs), .NumRd(Rds + 1), .NumWr(Wrs + 1), .AddrBits(AddrBits), .RdBurst({StreamBurst, Reads}),
-        .WrBurst({StreamBurst, Writes})
+        .WrBurst({StreamBurst, Writes}), .Ecc(Chip.Ecc != 0)
     ) u_hbm (
         .clk_i, .rst_ni,
         .rd_valid_i({far_req[Other].rd_valid, own_rd_valid}), .rd_ready_o({far_rsp[Other].rd_ready, own_rd_ready}),
@@ -251,12 +265,12 @@ module systole_top_pair
         .wr_addr_i({far_req[Other].wr_addr, wr_addr}), .wr_data_i({far_wr_data[Other], wr_data}),
         .wr_mask_i({far_wr_mask[Other], wr_mask}),
         // verilator lint_off PINCONNECTEMPTY
-        .outstanding_o(), .perf_o(mem_rsp.perf), .ecc_fixed_o(), .ecc_bad_o(), .ecc_addr_o(),
+        .outstanding_o(), .perf_o(mem_rsp.perf),
         // verilator lint_on PINCONNECTEMPTY
-        .scrub_i('0),
+        .ecc_fixed_o(ecc_fixed), .ecc_bad_o(ecc_bad), .ecc_look_o(ecc_look), .ecc_addr_o(ecc_addr[c]), .scrub_i(mem_req.scrub),
         .row_cmd_o(phy_row_cmd_o[c]), .row_bank_o(phy_row_bank_o[c]), .row_addr_o(phy_row_addr_o[c]),
         .col_cmd_o(phy_col_cmd_o[c]), .col_bank_o(phy_col_bank_o[c]), .col_addr_o(phy_col_addr_o[c]),
-        .wdata_o(phy_wdata_o[c]), .wmask_o(phy_wmask_o[c]), .rdata_i(phy_rdata_i[c]), .rcheck_i('0),
+        .wdata_o(phy_wdata_o[c]), .wmask_o(phy_wmask_o[c]), .rdata_i(phy_rdata_i[c]), .rcheck_i(phy_rcheck_i[c]),
         .rdata_valid_i(phy_rdata_valid_i[c])
     );
   end

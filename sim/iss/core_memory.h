@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,17 +27,27 @@ class CoreMemory {
   uint64_t own_bytes() const { return memories_[0]->capacity(); }
   uint64_t capacity() const { return own_bytes() * memories_.size(); }
   // [address, address + bytes) must be inside.
-  void Read(uint64_t address, absl::Span<uint8_t> bytes) const {
+  // counted: an answer in which ECC corrects something counts.
+  void Read(uint64_t address, absl::Span<uint8_t> bytes,
+            bool counted = true) const {
     InPieces(address, bytes,
-             [](const SparseMemory& memory, uint64_t at, auto piece) {
-               memory.Read(at, piece);
+             [counted](const SparseMemory& memory, uint64_t at, auto piece) {
+               return memory.Read(at, piece, counted);
              });
   }
   void Write(uint64_t address, absl::Span<const uint8_t> bytes) {
     InPieces(address, bytes, [](SparseMemory& memory, uint64_t at, auto piece) {
-      memory.Write(at, piece);
+      return memory.Write(at, piece);
     });
   }
+  // Turns a bit of its own.
+  void Flip(uint64_t address, int bit) { memories_[0]->Flip(address, bit); }
+  // The first word that ECC could not correct since it was asked for.
+  std::optional<uint64_t> TakeBad() {
+    return std::exchange(bad_, std::nullopt);
+  }
+  // Of its own memory, since they were asked for.
+  EccCounts TakeEcc() { return memories_[0]->TakeEcc(); }
   // What the other core of the chip reaches.
   CoreMemory Reversed() const {
     return CoreMemory({memories_.rbegin(), memories_.rend()});
@@ -49,13 +60,16 @@ class CoreMemory {
       const uint64_t at = address % own_bytes();
       const Span piece =
           bytes.first(std::min<uint64_t>(own_bytes() - at, bytes.size()));
-      access(*memories_[address / own_bytes()], at, piece);
+      const uint64_t memory = address / own_bytes();
+      const std::optional<uint64_t> bad = access(*memories_[memory], at, piece);
+      if (bad && !bad_) bad_ = *bad + memory * own_bytes();
       bytes.remove_prefix(piece.size());
       address += piece.size();
     }
   }
 
   std::vector<std::shared_ptr<SparseMemory>> memories_;
+  mutable std::optional<uint64_t> bad_;
 };
 
 }  // namespace systole::iss

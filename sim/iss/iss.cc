@@ -142,7 +142,8 @@ Result Iss::Fetch(isa::Descriptor* d) {
   if (end > std::min(state_.hbm_limit, state_.hbm.capacity()))
     return Trap{isa::Fault::kHbmRange, address};
   uint8_t bytes[isa::kDescriptorBytes];
-  state_.hbm.Read(address, bytes);
+  // A beat is read once, with its first descriptor.
+  state_.hbm.Read(address, bytes, index_ == 0 || address % beat == 0);
   d->fill(0);
   for (int i = 0; i < isa::kDescriptorBytes; ++i)
     (*d)[i / 8] |= uint64_t{bytes[i]} << (i % 8 * 8);
@@ -228,6 +229,7 @@ Iss::Event Iss::Step() {
   }
   isa::Descriptor d;
   if (Result r = Fetch(&d)) return Fault(*r, kSequencer, index_);
+  if (CheckMemory()) return Event::kFaulted;
 
   // The sequencer's checks.
   const isa::Header header = isa::Halt::Decode(d).header;
@@ -270,7 +272,15 @@ Iss::Event Iss::Step() {
                      ? MatmulDetail(*r, d, state_)
                      : r->detail);
   }
+  if (CheckMemory()) return Event::kFaulted;
   return Retire(op->queue, d);
+}
+
+bool Iss::CheckMemory() {
+  const std::optional<uint64_t> bad = state_.hbm.TakeBad();
+  if (!bad) return false;
+  Fault({isa::Fault::kEccError, *bad}, kSequencer, index_);
+  return true;
 }
 
 Iss::Event Iss::GiveUp() {

@@ -55,6 +55,10 @@ class Iss {
   Event GiveUp();
   bool running() const { return !halted_ && !fault_; }
 
+  // After an access of the memory: whether it met what ECC cannot correct,
+  // which is a fault.
+  bool CheckMemory();
+
   // Clears a fault; memories keep their data.
   void Reset();
 

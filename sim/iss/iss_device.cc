@@ -59,12 +59,36 @@ absl::Status IssDevice::CheckRange(uint64_t addr, size_t bytes) const {
 absl::Status IssDevice::Write(uint64_t addr, absl::Span<const uint8_t> bytes) {
   if (absl::Status s = CheckRange(addr, bytes.size()); !s.ok()) return s;
   iss_.state().hbm.Write(addr, bytes);
-  return absl::OkStatus();
+  return CheckEcc(addr, bytes.size());
 }
 
 absl::Status IssDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
   if (absl::Status s = CheckRange(addr, bytes.size()); !s.ok()) return s;
   iss_.state().hbm.Read(addr, bytes);
+  return CheckEcc(addr, bytes.size());
+}
+
+absl::Status IssDevice::CheckEcc(uint64_t addr, size_t bytes) {
+  if (fault() || !iss_.CheckMemory()) return absl::OkStatus();
+  return UncorrectedStatus(addr, bytes, *fault());
+}
+
+absl::Status IssDevice::Flip(const BitFlip& flip) {
+  if (absl::Status s = CheckRange(flip.address, 1); !s.ok()) return s;
+  if (preset().chip.memory != Memory::kHbm) {
+    return absl::UnimplementedError(
+        "bits of a DRAM at an AXI4 port cannot be turned");
+  }
+  if (flip.bit < 0 || flip.bit > 71) {
+    return absl::OutOfRangeError(
+        absl::StrFormat("bit %d at 0x%x: there are bits 0 to 71 in 8 bytes",
+                        flip.bit, flip.address));
+  }
+  if (preset().chip.ecc == 0 && flip.bit >= 64) {
+    return absl::FailedPreconditionError(
+        "without ECC there are no check bits to turn");
+  }
+  iss_.state().hbm.Flip(flip.address, flip.bit);
   return absl::OkStatus();
 }
 
@@ -79,6 +103,9 @@ absl::Status IssDevice::Start(const Program& program) {
     return absl::FailedPreconditionError(
         absl::StrFormat("program made for preset '%s', device is '%s'",
                         program.preset, preset().name));
+  }
+  for (const BitFlip& flip : std::exchange(options_.flips, {})) {
+    if (absl::Status s = Flip(flip); !s.ok()) return s;
   }
   running_ = &program;
   stats_ = {};
@@ -140,6 +167,7 @@ absl::StatusOr<RunStats> IssDevice::Wait() {
   FillCounters(iss_.state(),
                stats.retires.size() + (event == Iss::Event::kHalted), &stats);
   stats.acc_saturated = iss_.state().acc_saturated;
+  stats.ecc = iss_.state().hbm.TakeEcc();
 
   const RaceReport* races = iss_.races();
   const absl::Status rules =

@@ -24,6 +24,7 @@ class IssDevice : public Device {
   std::string backend() const override { return "iss"; }
   absl::Status Write(uint64_t addr, absl::Span<const uint8_t> bytes) override;
   absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) override;
+  absl::Status Flip(const BitFlip& flip) override;
   absl::Status Start(const Program& program) override;
   // With check_races also kFailedPrecondition, with every violation of the
   // rules for programs. The program has then run to its end all the same.
@@ -36,6 +37,8 @@ class IssDevice : public Device {
 
  private:
   absl::Status CheckRange(uint64_t addr, size_t bytes) const;
+  // After the host's access.
+  absl::Status CheckEcc(uint64_t addr, size_t bytes);
   // The next descriptor of the program that runs.
   Iss::Event Advance();
   // The same, but where it waits for the other core, that goes on.

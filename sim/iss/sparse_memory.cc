@@ -9,7 +9,18 @@
 #include <cassert>
 #include <cstring>
 
+#include "systole/gen/hbm.h"
+
 namespace systole::iss {
+namespace {
+
+constexpr uint64_t kWordBytes = 8;  // that check bits cover
+
+int WrongBits(uint64_t data, uint8_t check) {
+  return __builtin_popcountll(data) + __builtin_popcount(check);
+}
+
+}  // namespace
 
 uint64_t Pattern(uint64_t seed, uint64_t position) {
   // Two rounds of a multiply and a fold; only has to look random.
@@ -20,10 +31,11 @@ uint64_t Pattern(uint64_t seed, uint64_t position) {
   return x ^ (x >> 32);
 }
 
-SparseMemory::SparseMemory(uint64_t capacity, uint64_t seed)
+SparseMemory::SparseMemory(uint64_t capacity, uint64_t seed, uint64_t ecc_beat)
     : capacity_(capacity),
       seed_(seed),
-      pages_((capacity + kPageBytes - 1) / kPageBytes) {}
+      pages_((capacity + kPageBytes - 1) / kPageBytes),
+      ecc_beat_(ecc_beat) {}
 
 template <typename F>
 void SparseMemory::ForEachPage(uint64_t address, uint64_t bytes, F f) {
@@ -44,7 +56,9 @@ void SparseMemory::Fill(uint64_t page, uint64_t offset,
   }
 }
 
-void SparseMemory::Read(uint64_t address, absl::Span<uint8_t> bytes) const {
+std::optional<uint64_t> SparseMemory::Read(uint64_t address,
+                                           absl::Span<uint8_t> bytes,
+                                           bool counted) const {
   assert(address <= capacity_ && bytes.size() <= capacity_ - address);
   ForEachPage(
       address, bytes.size(),
@@ -55,9 +69,100 @@ void SparseMemory::Read(uint64_t address, absl::Span<uint8_t> bytes) const {
           Fill(page, offset, bytes.subspan(done, size));
         }
       });
+  if (wrong_.empty() || bytes.empty()) return std::nullopt;
+
+  // What two wrong bits leave is answered as it stands.
+  std::optional<uint64_t> bad;
+  const uint64_t end = address + bytes.size();
+  for (uint64_t beat = address / ecc_beat_; beat * ecc_beat_ < end; ++beat) {
+    const std::optional<uint64_t> found = ReadBeat(beat, counted);
+    if (found && !bad) bad = found;
+  }
+  const uint64_t first = address / kWordBytes * kWordBytes;
+  for (auto it = wrong_.lower_bound(first);
+       it != wrong_.end() && it->first < end; ++it) {
+    if (WrongBits(it->second.data, it->second.check) < 2) continue;
+    for (uint64_t i = 0; i < kWordBytes; ++i) {
+      const uint64_t at = it->first + i;
+      if (at >= address && at < end)
+        bytes[at - address] ^= static_cast<uint8_t>(it->second.data >> (8 * i));
+    }
+  }
+  return bad;
 }
 
-void SparseMemory::Write(uint64_t address, absl::Span<const uint8_t> bytes) {
+// The first word with two wrong bits; of those with one, if none has two, the
+// first is told.
+std::optional<uint64_t> SparseMemory::ReadBeat(uint64_t beat,
+                                               bool counted) const {
+  std::optional<uint64_t> fixed, bad;
+  for (auto it = wrong_.lower_bound(beat * ecc_beat_);
+       it != wrong_.end() && it->first < (beat + 1) * ecc_beat_; ++it) {
+    auto& first =
+        WrongBits(it->second.data, it->second.check) < 2 ? fixed : bad;
+    if (!first) first = it->first;
+  }
+  if (!counted) return bad;
+  EccCounts now;
+  if (fixed) {
+    now.corrected = 1;
+    now.first = now.last = bad.value_or(*fixed);
+  }
+  if (bad) {
+    now.uncorrected = 1;
+    now.bad = *bad;
+  }
+  ecc_.Add(now);
+  return bad;
+}
+
+void SparseMemory::Flip(uint64_t address, int bit) {
+  const uint64_t word = address / kWordBytes * kWordBytes;
+  if (ecc_beat_ == 0) {
+    uint8_t byte = 0;
+    Read(word + bit / 8, {&byte, 1});
+    byte = static_cast<uint8_t>(byte ^ 1 << bit % 8);
+    Put(word + bit / 8, {&byte, 1});
+    return;
+  }
+  Wrong& wrong = wrong_[word];
+  if (bit < 64) {
+    wrong.data ^= uint64_t{1} << bit;
+  } else {
+    wrong.check = static_cast<uint8_t>(wrong.check ^ 1 << (bit - 64));
+  }
+  if (WrongBits(wrong.data, wrong.check) == 0) wrong_.erase(word);
+}
+
+// A burst of which only a part is written makes the whole beat be read,
+// corrected and written; if that cannot be, it stays as it is.
+std::optional<uint64_t> SparseMemory::Write(uint64_t address,
+                                            absl::Span<const uint8_t> bytes) {
+  if (wrong_.empty() || bytes.empty()) {
+    Put(address, bytes);
+    return std::nullopt;
+  }
+  std::optional<uint64_t> bad;
+  const uint64_t end = address + bytes.size();
+  for (uint64_t beat = address / ecc_beat_; beat * ecc_beat_ < end; ++beat) {
+    const uint64_t from = std::max(address, beat * ecc_beat_);
+    const uint64_t to = std::min(end, (beat + 1) * ecc_beat_);
+    const bool partial =
+        from % hbm::kBurstBytes != 0 || to % hbm::kBurstBytes != 0;
+    const std::optional<uint64_t> found =
+        partial ? ReadBeat(beat, /*counted=*/true) : std::nullopt;
+    if (found) {
+      if (!bad) bad = found;
+      continue;
+    }
+    wrong_.erase(wrong_.lower_bound(partial ? beat * ecc_beat_ : from),
+                 wrong_.lower_bound(partial ? (beat + 1) * ecc_beat_ : to));
+    Put(from, bytes.subspan(from - address, to - from));
+  }
+  return bad;
+}
+
+void SparseMemory::Put(uint64_t address, absl::Span<const uint8_t> bytes) {
   assert(address <= capacity_ && bytes.size() <= capacity_ - address);
   ForEachPage(
       address, bytes.size(),

@@ -31,7 +31,9 @@ std::vector<std::shared_ptr<SparseMemory>> Memories(const Preset& p,
                                                     uint64_t seed) {
   std::vector<std::shared_ptr<SparseMemory>> memories;
   for (int64_t core = 0; core < p.chip.cores; ++core, ++seed)
-    memories.push_back(std::make_shared<SparseMemory>(p.memory_bytes(), seed));
+    memories.push_back(std::make_shared<SparseMemory>(
+        p.memory_bytes(), seed,
+        p.chip.ecc != 0 ? static_cast<uint64_t>(p.beat_bytes()) : 0));
   return memories;
 }
 

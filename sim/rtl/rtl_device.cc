@@ -75,7 +75,18 @@ absl::Status RtlDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
   for (size_t done = 0; status.ok() && done < bytes.size(); done += kChunk) {
     status = sim_.ReadMemory(addr + done, bytes.subspan(done, kChunk));
   }
+  if (!status.ok() || preset().chip.ecc == 0 || running_ != nullptr || fault_)
+    return status;
+  // What could not be corrected came all the same; the core is frozen for it.
+  status = ReadState();
+  if (status.ok() && fault_)
+    return UncorrectedStatus(addr, bytes.size(), *fault_);
   return status;
+}
+
+absl::Status RtlDevice::Flip(const BitFlip& flip) {
+  if (absl::Status s = CheckRange(flip.address, 1); !s.ok()) return s;
+  return sim_.Flip(flip.address, flip.bit);
 }
 
 absl::Status RtlDevice::Start(const Program& program) {
@@ -124,6 +135,9 @@ absl::Status RtlDevice::Start(const Program& program) {
       return status;
     }
   }
+  for (const BitFlip& flip : std::exchange(options_.flips, {})) {
+    if (absl::Status s = Flip(flip); !s.ok()) return s;
+  }
   running_ = &program;
   start_cpu_ = CpuSeconds();
   if (queue_ != nullptr) return Launch(program);
@@ -171,6 +185,14 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
   auto saturated = sim_.ReadRegister(csr::kAccSaturated);
   if (!saturated.ok()) return saturated.status();
   stats.acc_saturated = *saturated != 0;
+  auto ecc = ReadEcc();
+  if (!ecc.ok()) return ecc.status();
+  stats.ecc = *ecc;
+  // A last write of part of a burst may still have been on its way.
+  if (ecc->uncorrected != 0) {
+    if (absl::Status s = ReadState(); !s.ok()) return s;
+    if (fault_) return FaultStatus(program, *fault_);
+  }
   stats.cycles = stats.counter(csr::Counter::kCycles);
   stats.retires = std::move(retires_);
   return stats;
@@ -280,6 +302,33 @@ absl::StatusOr<CounterSample> RtlDevice::ReadSample() {
   }
   sample.cycle = sim_.core().cycles() - start_cycle_;
   return sample;
+}
+
+// And clears the counts.
+absl::StatusOr<EccCounts> RtlDevice::ReadEcc() {
+  EccCounts ecc;
+  if (preset().chip.ecc == 0) return ecc;
+  auto corrected = sim_.ReadRegister(csr::kEccCorrected);
+  auto uncorrected = sim_.ReadRegister(csr::kEccUncorrected);
+  for (const absl::Status& status : {corrected.status(), uncorrected.status()})
+    if (!status.ok()) return status;
+  ecc.corrected = *corrected;
+  ecc.uncorrected = *uncorrected;
+  if (ecc.corrected == 0 && ecc.uncorrected == 0) return ecc;
+  auto first = Read64(csr::kEccFirstLo);
+  auto last = Read64(csr::kEccLastLo);
+  auto bad = Read64(csr::kEccBadLo);
+  for (const absl::Status& status :
+       {first.status(), last.status(), bad.status()}) {
+    if (!status.ok()) return status;
+  }
+  ecc.first = *first;
+  ecc.last = *last;
+  ecc.bad = *bad;
+  const absl::Status status =
+      sim_.WriteRegister(csr::kEccCtrl, csr::kEccCtrlClear);
+  if (!status.ok()) return status;
+  return ecc;
 }
 
 // Reads the fault registers when the core is frozen.

@@ -36,6 +36,7 @@ class RtlDevice : public Device {
   std::string backend() const override { return "rtl"; }
   absl::Status Write(uint64_t addr, absl::Span<const uint8_t> bytes) override;
   absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) override;
+  absl::Status Flip(const BitFlip& flip) override;
   absl::Status Start(const Program& program) override;
   absl::StatusOr<RunStats> Wait() override;
   absl::Status Reset() override;
@@ -62,6 +63,7 @@ class RtlDevice : public Device {
   absl::StatusOr<RunStats> Finish(const Program& program, absl::Status status,
                                   RunStats stats);
   absl::StatusOr<CounterSample> ReadSample();
+  absl::StatusOr<EccCounts> ReadEcc();
   absl::Status ReadState();
   absl::Status FailedStatus(const Program& program) const;
   uint64_t now() const { return sim_.core().cycles() - start_cycle_; }

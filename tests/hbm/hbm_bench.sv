@@ -31,6 +31,7 @@ module hbm_bench
     output perf_t                              perf_o,
     output logic [NumRd:0]                     ecc_fixed_o,
     output logic [NumRd:0]                     ecc_bad_o,
+    output logic                               ecc_look_o,
     output logic [AddrBits-1:0]                ecc_addr_o,
     input  logic [31:0]                        scrub_i,
     output row_cmd_e [HbmPcs-1:0]              row_cmd_o,
@@ -50,7 +51,7 @@ module hbm_bench
   ) u_hbm (
       .clk_i, .rst_ni, .rd_valid_i, .rd_ready_o, .rd_addr_i, .rd_rsp_valid_o, .rd_rsp_data_o,
       .wr_valid_i, .wr_ready_o, .wr_addr_i, .wr_data_i, .wr_mask_i, .outstanding_o, .perf_o,
-      .ecc_fixed_o, .ecc_bad_o, .ecc_addr_o, .scrub_i,
+      .ecc_fixed_o, .ecc_bad_o, .ecc_look_o, .ecc_addr_o, .scrub_i,
       .row_cmd_o, .row_bank_o, .row_addr_o, .col_cmd_o, .col_bank_o, .col_addr_o, .wdata_o, .wmask_o, .rdata_i, .rcheck_i, .rdata_valid_i
   );
   always_comb u_hbm.u_hold.bench = stall_i;

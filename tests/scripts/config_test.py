@@ -33,6 +33,7 @@ BROKEN = (
     ("segments, what", "board8", {"Segments": 5}),
     ("suffice", "board8", {"UbBanks": 4}),
     ("queue holds", "lite", {"QueueDepth": 1}),
+    ("Parity is", "nano", {"Parity": 2}),
     ("2 with a stack of HBM each", "board", {"Cores": 2}),
     ("one of the memories", "lite", {"Memory": 2}),
     ("HbmPcs is", "edge", {"HbmPcs": 2}),
@@ -41,6 +42,7 @@ BROKEN = (
     ("data width of AXI4", "v2", {"Memory": 1, "HbmPcs": 0, "DramBytes": 4096}),
     ("SmemBytes is", "minichip", {"SmemBytes": 12288}),
     ("a scalar unit has HBM", "board", {"SmemBytes": 32768}),
+    ("Ecc is", "board", {"Ecc": 1}),
     ("multiple of 4096", "board", {"DramBytes": 4097}),
 )
 

@@ -230,8 +230,10 @@ void Device::Check(Page* page, size_t from, size_t to) {
 }
 
 absl::Status Device::Flip(uint64_t address, int bit) {
-  if (!options_.ecc)
-    return absl::FailedPreconditionError("HBM device: no ECC to flip bits for");
+  if (!options_.ecc && bit >= 64 && bit <= 71) {
+    return absl::FailedPreconditionError(
+        "HBM device: without ECC there are no check bits to turn");
+  }
   if (address >= capacity() || bit < 0 || bit > 71) {
     return absl::OutOfRangeError(absl::StrFormat(
         "HBM device: bit %d at 0x%X: the memory has 0x%X bytes, and bits 0 to "

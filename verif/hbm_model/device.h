@@ -89,9 +89,10 @@ class Device {
   absl::Status Write(uint64_t address, absl::Span<const uint8_t> bytes);
   absl::Status Read(uint64_t address, absl::Span<uint8_t> bytes) const;
 
-  // With ECC, a fault of the memory: turns a bit of the 8 bytes at `address`
-  // (rounded down), 0 to 63 of the data, 64 to 71 of the check bits. OutOfRange
-  // beyond the capacity or bit 71, FailedPrecondition without ECC.
+  // A fault of the memory: turns a bit of the 8 bytes at `address` (rounded
+  // down), 0 to 63 of the data, with ECC 64 to 71 of the check bits. OutOfRange
+  // beyond the capacity or bit 71, FailedPrecondition for a check bit without
+  // ECC.
   absl::Status Flip(uint64_t address, int bit);
 
   // From now on each command goes there too; null: nowhere.

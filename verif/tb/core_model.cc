@@ -157,7 +157,7 @@ class ModelledCore : public CoreModel {
                    OfCore(m.phy_col_cmd_o, c), OfCore(m.phy_col_bank_o, c),
                    OfCore(m.phy_col_addr_o, c), OfCore(m.phy_wdata_o, c),
                    OfCore(m.phy_wmask_o, c), &OfCore(m.phy_rdata_i, c),
-                   &OfCore(m.phy_rdata_valid_i, c));
+                   &OfCore(m.phy_rdata_valid_i, c), &OfCore(m.phy_rcheck_i, c));
     }
 #endif
     ++cycles_;
@@ -381,7 +381,8 @@ class ModelledCore : public CoreModel {
 #endif
   std::optional<WaveformPlace> place_;  // of the open trace
   std::string trace_file_;
-  uint64_t trace_zero_ = 0, record_from_ = 0, record_to_ = 0, recorded_ = 0;
+  uint64_t record_from_ = 0, record_to_ = 0;
+  [[maybe_unused]] uint64_t trace_zero_ = 0, recorded_ = 0;
 };
 
 [[maybe_unused]] const bool registered = RegisterCore(

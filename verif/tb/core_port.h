@@ -42,6 +42,13 @@ class CorePort {
       return chip_->WriteMemory(at, piece);
     });
   }
+  // A bit of its own HBM (hbm::Device::Flip); kUnimplemented without HBM.
+  absl::Status Flip(uint64_t addr, int bit) {
+    hbm::Device* hbm = memory().hbm(core_);
+    if (hbm != nullptr) return hbm->Flip(addr, bit);
+    return absl::UnimplementedError(
+        "bits of a DRAM at an AXI4 port cannot be turned");
+  }
   absl::Status WaitInterrupt(uint64_t max_cycles) {
     return chip_->WaitInterrupt(max_cycles, core_);
   }

@@ -24,6 +24,7 @@ absl::StatusOr<std::unique_ptr<MemoryModel>> MemoryModel::Create(
   hbm::Device::Options options;
   options.pcs = static_cast<int>(preset.chip.hbm_pcs);
   options.seed = seed;
+  options.ecc = preset.chip.ecc != 0;
   for (int64_t core = 0; core < preset.chip.cores; ++core, ++options.seed) {
     auto hbm = hbm::Device::Create(options);
     if (!hbm.ok()) return hbm.status();

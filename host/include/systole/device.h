@@ -58,6 +58,14 @@ struct Waveform {
   uint64_t from = 0, to = 0;  // cycles, as of TraceOptions
 };
 
+// A fault of the memory: a bit that turns, of the 8 bytes of HBM at an address
+// (rounded down): 0 to 63 of the data and, where the preset has ECC, 64 to 71
+// of their check bits.
+struct BitFlip {
+  uint64_t address = 0;
+  int bit = 0;
+};
+
 struct DeviceOptions {
   std::string preset = "edge";
   uint64_t seed =
@@ -71,6 +79,8 @@ struct DeviceOptions {
   // The build of the model: verilator, or record if a program has it.
   std::string engine = "verilator";
   std::string record_file;  // engine record: all pins of every cycle go there
+  // Turned when the first program starts (rtl, iss; HBM).
+  std::vector<BitFlip> flips;
   uint64_t sample_cycles = 0;  // read all counters about this often while a
                                // program runs (rtl); 0 = never
   TraceOptions trace;
@@ -108,11 +118,25 @@ struct CounterSample {
   CounterValues counters = {};
 };
 
+// What ECC did in the core's memory since the end of the program before; all 0
+// for presets without it.
+struct EccCounts {
+  uint64_t corrected = 0;        // answers with a bit, or bits, put right
+  uint64_t first = 0, last = 0;  // addresses of their words, if any
+  uint64_t uncorrected = 0;      // answers with two wrong bits in a word:
+  uint64_t bad = 0;              // only the scrubber saw them; the first
+  void Add(const EccCounts& later);
+  // "ECC corrected 2 answers of the memory, the first at 0x40, ..."; empty if
+  // there is nothing to tell.
+  std::string Describe() const;
+};
+
 struct RunStats {
   uint64_t cycles = 0;  // from start to interrupt; 0 on the iss
   double host_cpu_seconds = 0;
   CounterValues counters = {};
-  bool acc_saturated = false;          // an int8 core's sum went beyond int32
+  bool acc_saturated = false;  // an int8 core's sum went beyond int32
+  EccCounts ecc;
   std::vector<Retire> retires;         // in order of completion
   std::vector<CounterSample> samples;  // DeviceOptions::sample_cycles
   uint64_t counter(csr::Counter c) const {
@@ -150,10 +174,15 @@ class Device {
   virtual const Preset& preset() const = 0;
   virtual std::string backend() const = 0;
 
-  // HBM bytes, any address and length. kOutOfRange beyond the HBM.
+  // HBM bytes, any address and length. kOutOfRange beyond the HBM; kDataLoss:
+  // ECC cannot correct some of what was read, which is a fault.
   virtual absl::Status Write(uint64_t addr,
                              absl::Span<const uint8_t> bytes) = 0;
   virtual absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) = 0;
+
+  // A fault of the memory. kOutOfRange beyond it, kFailedPrecondition for a
+  // check bit without ECC, kUnimplemented: the backend has no such thing.
+  virtual absl::Status Flip(const BitFlip& flip);
 
   // A buffer in HBM above everything allocated or loaded so far, aligned to
   // 128. Freed with FreeAll.
@@ -205,6 +234,9 @@ class Device {
                            const FaultState& fault) const;
   // `done`: cycles (rtl) or descriptors (iss).
   absl::Status CancelledStatus(uint64_t done) const;
+  // "two wrong bits ...": of a Read that met what ECC cannot correct.
+  absl::Status UncorrectedStatus(uint64_t addr, size_t bytes,
+                                 const FaultState& fault) const;
   uint64_t next_free_ = 0;
   absl::StatusOr<Waveform> waveform_ =
       absl::NotFoundError("no waveform was recorded");

@@ -84,8 +84,8 @@ module dram_bench
   assign rd_rsp_valid_o = mem_rsp.rd_rsp_valid;
   assign wr_ready_o     = mem_rsp.wr_ready;
   assign outstanding_o  = mem_rsp.outstanding;
-  assign error_o        = mem_rsp.error;
-  assign error_addr_o   = mem_rsp.error_addr;
+  assign error_o        = mem_rsp.error.valid;
+  assign error_addr_o   = mem_rsp.error.addr;
   assign rd_beat_o      = mem_rsp.perf.rd_beat;
   assign wr_beat_o      = mem_rsp.perf.wr_beat;
   assign dram_awvalid_o = dram_req.awvalid;

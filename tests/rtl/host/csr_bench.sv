@@ -51,6 +51,10 @@ module csr_bench
     input  logic [AddrBits-1:0]          fault_addr_i,
     input  logic [63:0]                  fault_cycle_i,
     input  logic                         acc_saturated_i,
+    input  logic                         ecc_fixed_i,  // pulse
+    input  logic                         ecc_bad_i,    // pulse
+    input  logic [AddrBits-1:0]          ecc_addr_i,
+    output logic [31:0]                  scrub_o,
     input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter this cycle; CtrCycles is counted here
 );
   systole_bus_pkg::axil_req_t    req;
@@ -63,7 +67,8 @@ module csr_bench
 
   systole_csr #(.Preset(Preset)) u_dut (
       .clk_i, .rst_ni, .axil_req_i(req), .axil_rsp_o(rsp), .irq_o, .start_o, .ctl_o(ctl), .reset_req_o,
-      .hbm_limit_o, .scalar_i('0), .host_reg_o(host_reg), .status_i(status), .resetting_i, .ctr_inc_i
+      .hbm_limit_o, .scalar_i('0), .host_reg_o(host_reg),
+      .ecc_i('{fixed: ecc_fixed_i, bad: ecc_bad_i, addr: ecc_addr_i}), .scrub_o, .status_i(status), .resetting_i, .ctr_inc_i
   );
 
   assign req.awvalid = axil_awvalid_i;

@@ -55,6 +55,7 @@ class CsrTest : public ::testing::Test {
     dut_->axil_awvalid_i = dut_->axil_wvalid_i = dut_->axil_bready_i =
         dut_->axil_arvalid_i = dut_->axil_rready_i = 0;
     dut_->running_i = dut_->done_i = dut_->resetting_i = dut_->fault_i = 0;
+    dut_->ecc_fixed_i = dut_->ecc_bad_i = 0;
     std::fill_n(&dut_->ctr_inc_i[0], sizeof(dut_->ctr_inc_i) / 4, 0);
     dut_->rst_ni = 1;
     Clock();
@@ -154,7 +155,7 @@ class CsrTest : public ::testing::Test {
 
 TEST_F(CsrTest, IdentifiesItself) {
   EXPECT_EQ(Get(csr::kId), 0x53595354u);
-  EXPECT_EQ(Get(csr::kPreset), 1u);
+  EXPECT_EQ(Get(csr::kPreset), 3u);
   EXPECT_EQ(Get(csr::kVersion), isa::kVersion);
   for (const int saturated : {0, 1}) {
     dut_->acc_saturated_i = saturated;
@@ -162,10 +163,40 @@ TEST_F(CsrTest, IdentifiesItself) {
   }
 }
 
+TEST_F(CsrTest, EccIsCountedWithTheFirstAndTheLastAddress) {
+  const auto event = [this](bool fixed, bool bad, uint64_t address) {
+    dut_->ecc_fixed_i = fixed;
+    dut_->ecc_bad_i = bad;
+    dut_->ecc_addr_i = address;
+    Clock();
+    dut_->ecc_fixed_i = dut_->ecc_bad_i = 0;
+  };
+  const auto get64 = [this](uint32_t offset) {
+    return uint64_t{Get(offset + 4)} << 32 | Get(offset);
+  };
+  EXPECT_EQ(Get(csr::kScrubPeriod), 1000000u);
+  EXPECT_EQ(Write(csr::kScrubPeriod, 77), kOkay);
+  EXPECT_EQ(dut_->scrub_o, 77u);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(Get(csr::kEccCorrected), 0u);
+    EXPECT_EQ(Get(csr::kEccUncorrected), 0u);
+    event(true, false, 0x912345678);
+    event(true, false, 0x112345678);
+    event(false, true, 0xABCDEF008);
+    event(true, true, 0x0F0F0F0F0);
+    EXPECT_EQ(Get(csr::kEccCorrected), 3u);
+    EXPECT_EQ(Get(csr::kEccUncorrected), 2u);
+    EXPECT_EQ(get64(csr::kEccFirstLo), 0x912345678u);
+    EXPECT_EQ(get64(csr::kEccLastLo), 0x0F0F0F0F0u);
+    EXPECT_EQ(get64(csr::kEccBadLo), 0xABCDEF008u);
+    EXPECT_EQ(Write(csr::kEccCtrl, csr::kEccCtrlClear), kOkay);
+  }
+}
+
 TEST_F(CsrTest, WritableRegistersKeepWhatIsWrittenByteByByte) {
   const uint32_t offsets[] = {
       csr::kIrqEnable, csr::kProgAddrLo, csr::kProgAddrHi, csr::kProgLen,
-      csr::kWatchdog,  csr::kHbmLimitLo, csr::kHbmLimitHi};
+      csr::kWatchdog,  csr::kHbmLimitLo, csr::kHbmLimitHi, csr::kScrubPeriod};
   for (int round = 0; round < 200; ++round) {
     const uint32_t offset = offsets[rng_() % std::size(offsets)];
     const uint32_t old = Get(offset), data = rng_() * 2654435761u;
@@ -182,7 +213,7 @@ TEST_F(CsrTest, WritableRegistersKeepWhatIsWrittenByteByByte) {
 
 TEST_F(CsrTest, UnknownOffsetsAndReadOnlyRegistersAnswerWithAnError) {
   uint32_t data;
-  EXPECT_EQ(Read(0x060, &data), kSlaveError);
+  EXPECT_EQ(Read(0x088, &data), kSlaveError);
   EXPECT_EQ(Read(0x0fc, &data), kSlaveError);
   EXPECT_EQ(Read(csr::kCtrl, &data), kSlaveError) << "write-only";
   EXPECT_EQ(Read(0x05e, &data), kOkay) << "bits inside the word do not count";

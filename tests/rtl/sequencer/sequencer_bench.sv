@@ -86,9 +86,9 @@ module sequencer_bench
   assign ctl = '{prog_addr: prog_addr_i, prog_len: mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i,
                  watchdog: mutant_i == 4'd7 ? '0 : watchdog_i, issue: 1'b0, base: '0, isolated: 1'b0, cycle: cycle_i};
 
-  systole_control #(.D(D), .Cell(Cell)) u_dut (
+  systole_control #(.D(D), .Cell(Cell), .Parity(1'b1)) u_dut (
       .clk_i, .rst_ni, .peer_rst_ni(rst_ni), .freeze_i, .freeze_o,
-      .start_i, .ctl_i(ctl), .hbm_end_i, .mem_error_i(1'b0), .mem_error_addr_i('0), .status_o(status),
+      .start_i, .ctl_i(ctl), .hbm_end_i, .mem_error_i('0), .status_o(status),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
       // verilator lint_off PINCONNECTEMPTY
       .issue_req_i('0), .issue_ready_o(), .flag_req_i('0), .flag_rsp_o(), .peer_req_i('0), .peer_rsp_o(),

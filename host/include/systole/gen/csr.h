@@ -41,6 +41,17 @@ inline constexpr uint32_t kFaultAddrHi = 0x050;  // ro: upper bits
 inline constexpr uint32_t kFaultCycleLo = 0x054;  // ro: cycle counter at the fault
 inline constexpr uint32_t kFaultCycleHi = 0x058;  // ro: upper bits
 inline constexpr uint32_t kAccSaturated = 0x05C;  // ro: 1 if an accumulator saturated since start
+inline constexpr uint32_t kEccCorrected = 0x060;  // ro: answers of the memory in which ECC corrected a bit, or one in each of several words; stays at its maximum
+inline constexpr uint32_t kEccUncorrected = 0x064;  // ro: answers with a word that has two wrong bits; stays at its maximum
+inline constexpr uint32_t kEccFirstLo = 0x068;  // ro: memory address of the first corrected word (8 bytes) since the last clear
+inline constexpr uint32_t kEccFirstHi = 0x06C;  // ro: upper bits
+inline constexpr uint32_t kEccLastLo = 0x070;  // ro: of the last corrected word
+inline constexpr uint32_t kEccLastHi = 0x074;  // ro: upper bits
+inline constexpr uint32_t kEccBadLo = 0x078;  // ro: of the first word with two wrong bits
+inline constexpr uint32_t kEccBadHi = 0x07C;  // ro: upper bits
+inline constexpr uint32_t kEccCtrl = 0x080;  // wo: a write of 1 clears the two counts; so does the hardware's reset, and nothing else
+inline constexpr uint32_t kEccCtrlClear = 1u << 0;  // 
+inline constexpr uint32_t kScrubPeriod = 0x084;  // rw: cycles from a beat that the scrubber looks at, and repairs, to the next; 0 = off
 
 inline constexpr uint32_t kCounterBase = 0x200;  // 64 bits each
 enum class Counter : uint8_t {

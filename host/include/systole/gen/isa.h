@@ -65,13 +65,15 @@ enum class Fault : uint8_t {
   kProgramEnd = 9,  // the program's length was reached without a halt
   kVectorProgram = 10,  // an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc
   kMemoryError = 11,  // the memory's bus answered an access of the core or the host with an error; address = its burst
+  kEccError = 12,  // two bits of a word of the HBM are wrong, which ECC cannot correct; address = the word's
+  kParity = 13,  // a descriptor that waits, a queue's state or a sync flag changed by itself; address = where: docs/sequencer.md
 };
 
 struct FaultInfo {
   std::string_view name;
   std::string_view doc;
 };
-inline constexpr std::array<FaultInfo, 12> kFaults = {{
+inline constexpr std::array<FaultInfo, 14> kFaults = {{
     {"none", "no fault"},
     {"illegal_opcode", "unknown opcode"},
     {"illegal_descriptor", "a count of zero, a field outside its range, an unused bit that is set"},
@@ -84,6 +86,8 @@ inline constexpr std::array<FaultInfo, 12> kFaults = {{
     {"program_end", "the program's length was reached without a halt"},
     {"vector_program", "an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc"},
     {"memory_error", "the memory's bus answered an access of the core or the host with an error; address = its burst"},
+    {"ecc_error", "two bits of a word of the HBM are wrong, which ECC cannot correct; address = the word's"},
+    {"parity", "a descriptor that waits, a queue's state or a sync flag changed by itself; address = where: docs/sequencer.md"},
 }};
 
 // Reads or writes `bits` bits from bit `lsb` on.

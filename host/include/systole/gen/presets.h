@@ -40,6 +40,7 @@ struct CoreConfig {
   int64_t residual;  // int8: 1 if the vector unit adds a second operand to what it requantises; else 0
   int64_t segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
   int64_t queue_depth;  // descriptors a unit queue holds
+  int64_t parity;  // 1 if descriptors that wait and sync flags have parity, checked in each cycle; else 0
   int64_t beat;  // bytes of a beat: what memory reads or writes in one cycle at most; DMA alignment
 
   constexpr int64_t beat_bytes() const { return beat; }
@@ -67,6 +68,7 @@ struct ChipConfig {
   int64_t hbm_pcs;  // hbm: pseudo-channels of 16 bytes a cycle each, together a beat (even); axi: 0
   int64_t dram_bytes;  // axi: bytes of memory; hbm: 0, the pseudo-channels say it
   int64_t smem_bytes;  // bytes of the scalar unit's memory; 0: no scalar unit, the host's registers start programs
+  int64_t ecc;  // hbm: 1 if 8 check bits correct one wrong bit of each 64 and find two; else 0
 };
 
 // A chip with its core, by name.
@@ -84,16 +86,16 @@ struct Preset : CoreConfig {
 };
 
 inline constexpr std::array<Preset, 10> kPresets = {{
-    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 8, 1, 4, 8, 32}, {1, Memory::kHbm, 2, 0, 0}, "nano", 0},
-    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 1, 4, 8, 64}, {1, Memory::kHbm, 4, 0, 0}, "edge", 1},
-    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 256, 1, 4, 8, 128}, {1, Memory::kHbm, 8, 0, 0}, "v1", 2},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 32}, {1, Memory::kHbm, 2, 0, 0}, "mini", 3},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 512}, {1, Memory::kHbm, 32, 0, 0}, "v2", 4},
-    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 4, 32, 0, 4, 8, 128}, {1, Memory::kHbm, 8, 0, 0}, "lite", 5},
-    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 2, 0, 4, 8, 16}, {1, Memory::kAxi, 0, 33554432, 0}, "board8", 6},
-    {{16, 16, Cell::kInt8, 2, 132, 131072, 8, 1024, 8, 4, 0, 4, 8, 16}, {1, Memory::kAxi, 0, 33554432, 0}, "board", 7},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 32}, {2, Memory::kHbm, 2, 0, 32768}, "minichip", 8},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 512}, {2, Memory::kHbm, 32, 0, 0}, "v2chip", 9},
+    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 8, 1, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0}, "nano", 0},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 0, 0}, "edge", 1},
+    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 256, 1, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0}, "v1", 2},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 1}, "mini", 3},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 1, 512}, {1, Memory::kHbm, 32, 0, 0, 1}, "v2", 4},
+    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 4, 32, 0, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 1}, "lite", 5},
+    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 2, 0, 4, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0}, "board8", 6},
+    {{16, 16, Cell::kInt8, 2, 132, 131072, 8, 1024, 8, 4, 0, 4, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0}, "board", 7},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 1, 32}, {2, Memory::kHbm, 2, 0, 32768, 1}, "minichip", 8},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 1, 512}, {2, Memory::kHbm, 32, 0, 0, 1}, "v2chip", 9},
 }};
 
 // The preset of that name, or nullptr.

@@ -150,6 +150,58 @@ extern "C" {
 #define SYSTOLE_CSR__ACC_SATURATED__VALUE_bp 0
 #define SYSTOLE_CSR__ACC_SATURATED__VALUE_bw 32
 
+// reg - systole_csr::ecc_corrected
+#define SYSTOLE_CSR__ECC_CORRECTED__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__ECC_CORRECTED__VALUE_bp 0
+#define SYSTOLE_CSR__ECC_CORRECTED__VALUE_bw 32
+
+// reg - systole_csr::ecc_uncorrected
+#define SYSTOLE_CSR__ECC_UNCORRECTED__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__ECC_UNCORRECTED__VALUE_bp 0
+#define SYSTOLE_CSR__ECC_UNCORRECTED__VALUE_bw 32
+
+// reg - systole_csr::ecc_first_lo
+#define SYSTOLE_CSR__ECC_FIRST_LO__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__ECC_FIRST_LO__VALUE_bp 0
+#define SYSTOLE_CSR__ECC_FIRST_LO__VALUE_bw 32
+
+// reg - systole_csr::ecc_first_hi
+#define SYSTOLE_CSR__ECC_FIRST_HI__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__ECC_FIRST_HI__VALUE_bp 0
+#define SYSTOLE_CSR__ECC_FIRST_HI__VALUE_bw 32
+
+// reg - systole_csr::ecc_last_lo
+#define SYSTOLE_CSR__ECC_LAST_LO__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__ECC_LAST_LO__VALUE_bp 0
+#define SYSTOLE_CSR__ECC_LAST_LO__VALUE_bw 32
+
+// reg - systole_csr::ecc_last_hi
+#define SYSTOLE_CSR__ECC_LAST_HI__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__ECC_LAST_HI__VALUE_bp 0
+#define SYSTOLE_CSR__ECC_LAST_HI__VALUE_bw 32
+
+// reg - systole_csr::ecc_bad_lo
+#define SYSTOLE_CSR__ECC_BAD_LO__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__ECC_BAD_LO__VALUE_bp 0
+#define SYSTOLE_CSR__ECC_BAD_LO__VALUE_bw 32
+
+// reg - systole_csr::ecc_bad_hi
+#define SYSTOLE_CSR__ECC_BAD_HI__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__ECC_BAD_HI__VALUE_bp 0
+#define SYSTOLE_CSR__ECC_BAD_HI__VALUE_bw 32
+
+// reg - systole_csr::ecc_ctrl
+#define SYSTOLE_CSR__ECC_CTRL__CLEAR_bm 0x1
+#define SYSTOLE_CSR__ECC_CTRL__CLEAR_bp 0
+#define SYSTOLE_CSR__ECC_CTRL__CLEAR_bw 1
+#define SYSTOLE_CSR__ECC_CTRL__CLEAR_reset 0x0
+
+// reg - systole_csr::scrub_period
+#define SYSTOLE_CSR__SCRUB_PERIOD__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__SCRUB_PERIOD__VALUE_bp 0
+#define SYSTOLE_CSR__SCRUB_PERIOD__VALUE_bw 32
+#define SYSTOLE_CSR__SCRUB_PERIOD__VALUE_reset 0xf4240
+
 // reg - systole_csr::counters::cycles
 #define SYSTOLE_CSR__COUNTERS__CYCLES__VALUE_bm 0xffffffffffffffff
 #define SYSTOLE_CSR__COUNTERS__CYCLES__VALUE_bp 0
@@ -428,7 +480,17 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t fault_cycle_lo;
     uint32_t fault_cycle_hi;
     uint32_t acc_saturated;
-    uint8_t RESERVED_60_1ff[0x1a0];
+    uint32_t ecc_corrected;
+    uint32_t ecc_uncorrected;
+    uint32_t ecc_first_lo;
+    uint32_t ecc_first_hi;
+    uint32_t ecc_last_lo;
+    uint32_t ecc_last_hi;
+    uint32_t ecc_bad_lo;
+    uint32_t ecc_bad_hi;
+    uint32_t ecc_ctrl;
+    uint32_t scrub_period;
+    uint8_t RESERVED_88_1ff[0x178];
     systole_csr__counters_t counters;
     uint8_t RESERVED_308_3ff[0xf8];
     systole_csr__scalar_t scalar;
