@@ -5,7 +5,7 @@
 // backend is an argument, so that the same cases run on the simulator (which
 // also proves the synchronisation) and on the RTL (with random stalls).
 //   --backend=iss|rtl --preset=P --cases=N --seed=S --kind=K --stall=N
-//   --trace=FILE
+//   --checked=0|1 --trace=FILE
 // A failure prints the seed of its case: --seed=S --cases=1 repeats it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,12 +27,13 @@ std::string g_backend = "iss";
 std::string g_preset = "nano";
 std::string g_kind;                // of MakeRandomCase
 int g_stall = -1;                  // in 1/256 a cycle; -1: of the seed
+int g_checked = 1;                 // 0: the RTL's plain model, without stalls
 std::string g_trace;               // waveform
 constexpr int64_t kWork = 150000;  // products a case, about
 
 void AddOptions(DeviceOptions* options) {
   if (g_stall >= 0) options->stall_rate = g_stall;
-  options->checked = true;
+  options->checked = g_checked != 0;
   options->trace.file = g_trace;
 }
 
@@ -114,5 +115,6 @@ int main(int argc, char** argv) {
                                              {"preset", &systole::g_preset},
                                              {"kind", &systole::g_kind},
                                              {"stall", &systole::g_stall},
+                                             {"checked", &systole::g_checked},
                                              {"trace", &systole::g_trace}});
 }
