@@ -86,7 +86,7 @@ ifeq ($(ARGS),--netlist)
 else
 	@$(NINJA) engines_mini
 	@"$(BUILD)/bin/engines_cxxrtl_test" --cases=200 --images=32 $(ARGS)
-	@"$(BUILD)/bin/engines_mini" --preset=mini --cases=200 $(ARGS)
+	@"$(BUILD)/bin/engines_mini" --preset=mini --cases=200 --images=8 $(ARGS)
 endif
 
 synth: setup ## map the RTL for ECP5 and a generic library, simulate a netlist against the RTL
