@@ -155,14 +155,19 @@ module systole_sds_prepare
 
   // Checks.
   logic [11:0]         seg_sum;
+  logic                seg_beyond;  // rows of a segment that this core has not
   logic                illegal, misaligned, rows_bad;
   logic                illegal_q, misaligned_q;
   logic [AddrBits-1:0] odd;  // the first value that is not a multiple of the element
 
   assign seg_sum = 12'(desc_i.seg_len[0]) + 12'(desc_i.seg_len[1]) + 12'(desc_i.seg_len[2]) + 12'(desc_i.seg_len[3]);
+  always_comb begin
+    seg_beyond = 1'b0;
+    for (int unsigned s = S; s < 4; s++) seg_beyond |= desc_i.seg_len[s] != '0;
+  end
   assign illegal = desc_i.n == '0 || desc_i.ny == '0 || desc_i.nx == '0 || desc_i.t0 == '0 || desc_i.t1 == '0
                    || desc_i.lines == '0 || desc_i.line_bytes == '0 || seg_sum == '0 || 32'(seg_sum) > Rows
-                   || (Bf16 && desc_i.pad != '0);
+                   || seg_beyond || (Bf16 && desc_i.pad != '0);
 
   if (Bf16) begin : gen_alignment
     always_comb begin

@@ -72,8 +72,12 @@ inline bool IsIllegal(const isa::Matmul& d, const Preset& preset) {
   for (uint32_t count : {d.lines, d.line_bytes, d.n, d.ny, d.nx, d.t0, d.t1}) {
     if (count == 0) return true;
   }
-  const uint32_t used =
-      d.seg_len[0] + d.seg_len[1] + d.seg_len[2] + d.seg_len[3];
+  uint32_t used = 0;
+  for (size_t s = 0; s < d.seg_len.size(); ++s) {
+    if (static_cast<int64_t>(s) >= preset.segments && d.seg_len[s] != 0)
+      return true;
+    used += d.seg_len[s];
+  }
   return used == 0 || used > preset.rows;
 }
 

@@ -4,6 +4,7 @@
 // A matrix product and convolutions that use the whole array of a preset,
 // partly filled tiles included, against the golden model.  --preset=edge|v1
 // --backend=iss|rtl
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -51,6 +52,40 @@ TEST(PresetTest, Matmul) {
     const auto program = compiler::CompileMatmul(spec, preset, {});
     ASSERT_TRUE(program.ok()) << program.status();
     Check(*program, compiler::MatmulNetwork(spec), 1, raw);
+  }
+}
+
+// A core of fewer segments than descriptors have refuses rows in the others.
+TEST(PresetTest, ASegmentThatTheCoreHasNotIsIllegal) {
+  const Preset& preset = *FindPreset(g_preset);
+  if (preset.segments == 4) GTEST_SKIP() << "all that a descriptor has";
+  const auto program = compiler::CompileMatmul(
+      tools::RandomMatmul(8, preset.rows, preset.cols, false, 5), preset, {});
+  ASSERT_TRUE(program.ok()) << program.status();
+  DeviceOptions options;
+  options.preset = g_preset;
+  auto device = Device::Open(g_backend, options);
+  ASSERT_TRUE(device.ok()) << device.status();
+  for (int64_t s = 1; s < 4; ++s) {
+    Program changed = *program;
+    for (isa::Descriptor& d : changed.descriptors) {
+      if (static_cast<isa::Opcode>(d[0] % 256) != isa::Opcode::kMatmul)
+        continue;
+      isa::Matmul m = isa::Matmul::Decode(d);
+      ASSERT_GT(m.seg_len[0], 1u);
+      --m.seg_len[0];
+      m.seg_len[s] = 1;
+      d = m.Encode();
+    }
+    const auto stats = (*device)->Run(changed);
+    if (s < preset.segments) {
+      EXPECT_TRUE(stats.ok()) << stats.status();
+    } else {
+      EXPECT_THAT(std::string(stats.status().message()),
+                  testing::HasSubstr("illegal_descriptor"))
+          << s;
+    }
+    ASSERT_TRUE((*device)->Reset().ok());
   }
 }
 

@@ -193,8 +193,12 @@ class Reference {
   void Do(const isa::Matmul& d) {
     Require(d.lines && d.line_bytes && d.n && d.ny && d.nx && d.t0 && d.t1,
             isa::Fault::kIllegalDescriptor);
-    const uint32_t used =
-        d.seg_len[0] + d.seg_len[1] + d.seg_len[2] + d.seg_len[3];
+    uint32_t used = 0;
+    for (int64_t s = 0; s < 4; ++s) {
+      Require(s < p.segments || d.seg_len[s] == 0,
+              isa::Fault::kIllegalDescriptor);
+      used += d.seg_len[s];
+    }
     Require(used > 0 && used <= p.rows, isa::Fault::kIllegalDescriptor);
     RequireRows(d.acc, int64_t{d.n} * d.ny * d.nx);
     bool first = true;
