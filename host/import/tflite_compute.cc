@@ -10,8 +10,6 @@ namespace {
 using ir::Ints;
 using ir::Op;
 
-constexpr int64_t kMaxWindow = 1 << 20;  // of kernel, stride and dilation
-
 // [top, left, bottom, right] of TensorFlow's padding of a window.
 Ints Padding(Importer& in, const ir::Type& input, tflite::Padding padding,
              const Ints& kernel, const Ints& stride, const Ints& dilation) {
@@ -37,22 +35,12 @@ Ints Padding(Importer& in, const ir::Type& input, tflite::Padding padding,
     return pads;
   }
   for (int i = 0; i < 2; ++i) {
-    const int64_t size = input.shape[1 + i];
-    const int64_t positions = (size + stride[i] - 1) / stride[i];
-    const int64_t extent = dilation[i] * (kernel[i] - 1) + 1;
     const int64_t total =
-        std::max<int64_t>((positions - 1) * stride[i] + extent - size, 0);
+        SamePadding(input.shape[1 + i], kernel[i], stride[i], dilation[i]);
     pads[i] = total / 2;
     pads[i + 2] = total - total / 2;
   }
   return pads;
-}
-
-std::vector<ir::Value> WeightedOperands(Importer& in) {
-  std::vector<ir::Value> operands = {in.Value(0), in.Value(1)};
-  if (in.inputs() > 3) in.Fail(Invalid(in.inputs(), " operands"));
-  if (in.Index(2) != -1) operands.push_back(in.Value(2));
-  return operands;
 }
 
 // Weights of groups as those of all channels: zeros between.
@@ -144,6 +132,27 @@ void Convolution(Importer& in, Op op, const Options* options) {
 }
 
 }  // namespace
+
+int64_t Positions(int64_t size, int64_t kernel, int64_t stride,
+                  int64_t dilation, bool same) {
+  if (stride < 1) return 0;
+  const int64_t extent = same ? 1 : (kernel - 1) * dilation + 1;
+  return size < extent ? 0 : (size - extent) / stride + 1;
+}
+
+int64_t SamePadding(int64_t size, int64_t kernel, int64_t stride,
+                    int64_t dilation) {
+  const int64_t positions = (size + stride - 1) / stride;
+  const int64_t extent = dilation * (kernel - 1) + 1;
+  return std::max<int64_t>((positions - 1) * stride + extent - size, 0);
+}
+
+std::vector<ir::Value> WeightedOperands(Importer& in) {
+  std::vector<ir::Value> operands = {in.Value(0), in.Value(1)};
+  if (in.inputs() > 3) in.Fail(Invalid(in.inputs(), " operands"));
+  if (in.Index(2) != -1) operands.push_back(in.Value(2));
+  return operands;
+}
 
 void ImportConvolution(Importer& in) {
   Convolution(in, Op::kConv2D, in.op().options_as_Conv2DOptions());

@@ -172,7 +172,18 @@ std::string TfliteGraph::Describe(int index) const {
   return text + "]";
 }
 
-absl::StatusOr<ir::Type> TfliteGraph::TypeOf(int index) const {
+absl::StatusOr<ir::Quantization> TfliteGraph::QuantizationAt(int index) const {
+  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
+  if (!tensor.ok()) return tensor.status();
+  const auto q = QuantizationOf(**tensor);
+  if (!q.ok()) return q.status();
+  if (!*q || (*q)->per_channel()) {
+    return Invalid("tensor ", index, " (", Describe(index), ") has no scale");
+  }
+  return **q;
+}
+
+absl::StatusOr<ir::Type> TfliteGraph::TypeOf(int index, Kind kind) const {
   const absl::StatusOr<const tflite::Tensor*> found = TensorAt(index);
   if (!found.ok()) return found.status();
   const tflite::Tensor& tensor = **found;
@@ -187,8 +198,8 @@ absl::StatusOr<ir::Type> TfliteGraph::TypeOf(int index) const {
     return failed(absl::UnimplementedError(
         absl::StrCat("type ", TypeName(tensor.type()), " is not supported")));
   }
-  if (tensor.is_variable() || tensor.sparsity() != nullptr ||
-      tensor.external_buffer() != 0) {
+  if (tensor.is_variable() != (kind == Kind::kVariable) ||
+      tensor.sparsity() != nullptr || tensor.external_buffer() != 0) {
     return failed(absl::UnimplementedError(
         "variables, sparse tensors and buffers in other files are not "
         "supported"));

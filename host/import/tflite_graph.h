@@ -37,7 +37,10 @@ class TfliteGraph {
 
   // The tensor's type. Errors for indices, shapes, element types and
   // quantisations that are not allowed.
-  absl::StatusOr<ir::Type> TypeOf(int index) const;
+  enum class Kind { kValue, kVariable };
+  absl::StatusOr<ir::Type> TypeOf(int index, Kind kind = Kind::kValue) const;
+  // Scale and zero point of a tensor of any shape.
+  absl::StatusOr<ir::Quantization> QuantizationAt(int index) const;
   // "i8[1,2]", or something readable for any tensor at all.
   std::string Describe(int index) const;
   // A new name for a node, after the tensor's.

@@ -10,6 +10,7 @@
 #include "host/files/file_kind.h"
 #include "host/files/read_file.h"
 #include "host/import/tflite_graph.h"
+#include "host/import/tflite_variables.h"
 #include "host/ir/verifier.h"
 
 namespace systole::import {
@@ -18,25 +19,6 @@ namespace {
 absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
   return absl::Status(status.code(),
                       absl::StrCat(prefix, ": ", status.message()));
-}
-
-// Values above the old field's range are in the new one.
-absl::StatusOr<const tflite::OperatorCode*> CodeOf(const tflite::Model& model,
-                                                   const tflite::Operator& op) {
-  const size_t codes =
-      model.operator_codes() ? model.operator_codes()->size() : 0;
-  if (op.opcode_index() >= codes) {
-    return Invalid("operator code ", op.opcode_index(), " of ", codes);
-  }
-  const tflite::OperatorCode* code =
-      model.operator_codes()->Get(op.opcode_index());
-  if (code == nullptr) return Invalid("an operator code is missing");
-  return code;
-}
-
-tflite::BuiltinOperator BuiltinOf(const tflite::OperatorCode& code) {
-  return std::max(code.builtin_code(), static_cast<tflite::BuiltinOperator>(
-                                           code.deprecated_builtin_code()));
 }
 
 std::string OperatorName(const tflite::OperatorCode& code) {
@@ -106,7 +88,8 @@ void StandIn(TfliteGraph& graph, const tflite::Operator& op) {
 
 // An error tells of every operator that is not supported; one that is broken
 // ends the import.
-absl::Status ImportOperators(TfliteGraph& graph, const tflite::Model& model,
+absl::Status ImportOperators(TfliteGraph& graph, Variables& variables,
+                             const tflite::Model& model,
                              const tflite::SubGraph& subgraph) {
   const size_t count = subgraph.operators() ? subgraph.operators()->size() : 0;
   std::vector<std::string> refused;
@@ -117,7 +100,10 @@ absl::Status ImportOperators(TfliteGraph& graph, const tflite::Model& model,
     if (!code.ok()) {
       return Prefixed(absl::StrCat("operator ", i), code.status());
     }
-    absl::Status status = ImportOperator(graph, *op, BuiltinOf(**code));
+    const tflite::BuiltinOperator builtin = BuiltinOf(**code);
+    absl::Status status = Variables::Has(builtin)
+                              ? variables.Import(graph, *op, builtin)
+                              : ImportOperator(graph, *op, builtin);
     if (status.ok()) continue;
     status = Prefixed(absl::StrCat("operator ", i, " ",
                                    Signature(graph, OperatorName(**code), *op)),
@@ -194,15 +180,14 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
     return Invalid("schema version ", model.version(), ", not 3");
   }
   const size_t subgraphs = model.subgraphs() ? model.subgraphs()->size() : 0;
-  if (subgraphs != 1 || model.subgraphs()->Get(0) == nullptr) {
-    return absl::UnimplementedError(
-        absl::StrCat(subgraphs, " subgraphs; only one is supported"));
-  }
+  if (subgraphs < 1 || model.subgraphs()->Get(0) == nullptr)
+    return Invalid("no graph");
   const tflite::SubGraph& subgraph = *model.subgraphs()->Get(0);
   TfliteGraph graph(file, model, subgraph);
   absl::Status status = ImportInputs(graph, subgraph);
   if (!status.ok()) return Prefixed("input", status);
-  status = ImportOperators(graph, model, subgraph);
+  Variables variables(file, model, subgraph);
+  status = ImportOperators(graph, variables, model, subgraph);
   if (!status.ok()) {
     const std::string cause = FloatModel(model, subgraph);
     if (!cause.empty())
@@ -211,6 +196,7 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
   }
   if (!status.ok()) return status;
   status = ImportOutputs(graph, subgraph);
+  if (status.ok()) status = variables.Finish(graph);
   if (!status.ok()) return status;
   graph.module().RemoveUnused();  // results that no output needs
   status = ir::Verify(graph.module());

@@ -33,13 +33,6 @@ Ints Resolved(Ints shape, int64_t elements) {
   return shape;
 }
 
-int64_t Positions(int64_t size, int64_t kernel, int64_t stride,
-                  int64_t dilation, bool same) {
-  if (stride < 1) return 0;
-  const int64_t extent = same ? 1 : (kernel - 1) * dilation + 1;
-  return size < extent ? 0 : (size - extent) / stride + 1;
-}
-
 int64_t Bounded(int64_t size) {
   return std::clamp<int64_t>(size, 0, ir::kMaxElements);
 }
@@ -63,6 +56,10 @@ class Inference {
         return Convolved(in_.op().options_as_Conv2DOptions(), 0);
       case B::BuiltinOperator_DEPTHWISE_CONV_2D:
         return Convolved(in_.op().options_as_DepthwiseConv2DOptions(), 3);
+      case B::BuiltinOperator_CONV_3D:
+        return Conv3DShape(in_);
+      case B::BuiltinOperator_UNIDIRECTIONAL_SEQUENCE_LSTM:
+        return LstmShape(in_);
       case B::BuiltinOperator_AVERAGE_POOL_2D:
       case B::BuiltinOperator_MAX_POOL_2D:
         return Pooled();

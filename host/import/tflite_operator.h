@@ -65,6 +65,21 @@ class Importer {
     return nullptr;
   }
 
+  // The type of operand `i`, a variable that the operator keeps.
+  ir::Type StateType(int i) {
+    return Taken(graph_.TypeOf(Index(i), TfliteGraph::Kind::kVariable));
+  }
+
+  // Scale and zero point of the operator's intermediate tensor `i`.
+  ir::Quantization IntermediateQuantization(int i) {
+    const auto* const tensors = op_.intermediates();
+    if (tensors == nullptr || static_cast<int>(tensors->size()) <= i) {
+      Fail(Invalid("no intermediate tensor ", i));
+      return {};
+    }
+    return Taken(graph_.QuantizationAt(tensors->Get(i)));
+  }
+
   // Reads operand `i` as constant integers.
   std::vector<int64_t> Integers(int i) {
     if (!ok()) return {};
@@ -178,6 +193,14 @@ class Importer {
  private:
   static constexpr int kMaxOutputs = 1024;
 
+  // A value, or a default after an error.
+  template <typename T>
+  T Taken(absl::StatusOr<T> value) {
+    if (value.ok()) return *std::move(value);
+    Fail(value.status());
+    return {};
+  }
+
   int Output() const { return op_.outputs()->Get(output_); }
 
   TfliteGraph& graph_;
@@ -196,6 +219,9 @@ void ImportTransposeConvolution(Importer& in);
 void ImportPool(Importer& in, ir::Op op);
 void ImportFullyConnected(Importer& in);
 void ImportBatchMatmul(Importer& in);
+void ImportConvolution3D(Importer& in);
+void ImportDivision(Importer& in);
+void ImportLstm(Importer& in);
 void ImportBinary(Importer& in, ir::Op op);
 void ImportSwapped(Importer& in, ir::Op op);
 void ImportNot(Importer& in);
@@ -229,6 +255,21 @@ void ImportShape(Importer& in);
 void ImportPack(Importer& in);
 void ImportCast(Importer& in);
 void ImportResize(Importer& in, ir::Op op);
+
+// Shapes of results that follow from the operands.
+ir::Ints Conv3DShape(Importer& in);
+ir::Ints LstmShape(Importer& in);
+
+constexpr int64_t kMaxWindow = 1 << 20;  // of kernel, stride and dilation
+
+// How often a window fits an axis; `same`: with TensorFlow's padding.
+int64_t Positions(int64_t size, int64_t kernel, int64_t stride,
+                  int64_t dilation, bool same);
+// TensorFlow's padding of one axis, both sides together.
+int64_t SamePadding(int64_t size, int64_t kernel, int64_t stride,
+                    int64_t dilation);
+// Input, weights, and the bias if there is one.
+std::vector<ir::Value> WeightedOperands(Importer& in);
 
 // Negative axes count from the end.
 int64_t AxisOf(Importer& in, int64_t axis, int rank);

@@ -101,6 +101,12 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportArgument, Op::kArgMin);
     case tflite::BuiltinOperator_BATCH_MATMUL:
       return import(ImportBatchMatmul);
+    case tflite::BuiltinOperator_CONV_3D:
+      return import(ImportConvolution3D);
+    case tflite::BuiltinOperator_DIV:
+      return import(ImportDivision);
+    case tflite::BuiltinOperator_UNIDIRECTIONAL_SEQUENCE_LSTM:
+      return import(ImportLstm);
     case tflite::BuiltinOperator_TRANSPOSE_CONV:
       return import(ImportTransposeConvolution);
     case tflite::BuiltinOperator_SOFTMAX:

@@ -47,14 +47,15 @@ using Attributes = std::variant<
     DenseAttributes, PoolAttributes, ClampAttributes, ReduceAttributes,
     SoftmaxAttributes, PadAttributes, AxisAttributes, GatherAttributes,
     TransposeAttributes, SliceAttributes, ResizeAttributes, SlopeAttributes,
-    GeluAttributes, MatmulAttributes, HloCompareAttributes,
-    HloReducePrecisionAttributes, HloDimensionAttributes,
-    HloDimensionsAttributes, HloSliceAttributes, HloSizesAttributes,
-    HloPadAttributes, HloGatherAttributes, HloScatterAttributes,
-    HloDotAttributes, HloConvolutionAttributes, HloWindowAttributes,
-    HloSortAttributes, HloRngBitsAttributes, HloRngAttributes,
-    HloBatchNormAttributes, HloCholeskyAttributes, HloTriangularSolveAttributes,
-    HloCollectiveAttributes, HloCustomCallAttributes>;
+    GeluAttributes, MatmulAttributes, Conv3DAttributes, LstmCellAttributes,
+    LstmOutputAttributes, HloCompareAttributes, HloReducePrecisionAttributes,
+    HloDimensionAttributes, HloDimensionsAttributes, HloSliceAttributes,
+    HloSizesAttributes, HloPadAttributes, HloGatherAttributes,
+    HloScatterAttributes, HloDotAttributes, HloConvolutionAttributes,
+    HloWindowAttributes, HloSortAttributes, HloRngBitsAttributes,
+    HloRngAttributes, HloBatchNormAttributes, HloCholeskyAttributes,
+    HloTriangularSolveAttributes, HloCollectiveAttributes,
+    HloCustomCallAttributes>;
 
 bool Equal(const Attributes& a, const Attributes& b);
 

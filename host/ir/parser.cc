@@ -72,6 +72,10 @@ class Parser : private Reader {
     value = Accept("true");
     if (!value) Expect("false");
   }
+  void Read(const Type&, Reals& values) {
+    values.clear();
+    List([&] { values.push_back(Float()); });
+  }
   void Read(const Type&, Ints& values) {
     values.clear();
     List([&] { values.push_back(Integer()); });

@@ -79,6 +79,12 @@ struct FieldText {
   std::string operator()(const Ints& values) const {
     return absl::StrCat("[", absl::StrJoin(values, ", "), "]");
   }
+  std::string operator()(const Reals& values) const {
+    const auto format = [](std::string* out, float value) {
+      out->append(FloatText(value));
+    };
+    return absl::StrCat("[", absl::StrJoin(values, ", ", format), "]");
+  }
   std::string operator()(const std::shared_ptr<const Literal>& data) const {
     return data ? DataText(*data, options) : "";
   }

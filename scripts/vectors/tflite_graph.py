@@ -61,7 +61,13 @@ class Graph:
         b = self.tensor(bias.shape, np.float32(source_scale) * np.asarray(weight_scales, np.float32), zeros, bias)
         self.operator(op, [source, w, b], target, **options)
 
-    def operator(self, op, inputs, output, **options):
+    def variable(self, shape, scale, zero_point, dtype):
+        """What an operator keeps from one step to the next."""
+        index = self.tensor(shape, scale, zero_point, dtype=dtype)
+        self.tensors[index].isVariable = True
+        return index
+
+    def operator(self, op, inputs, output, intermediates=None, **options):
         builtin, kind, options_type, version = OPS[op]
         code = schema.OperatorCodeT()
         code.builtinCode, code.deprecatedBuiltinCode = builtin, min(builtin, 127)
@@ -70,6 +76,7 @@ class Graph:
         operator = schema.OperatorT()
         operator.opcodeIndex = len(self.codes) - 1
         operator.inputs, operator.outputs = inputs, output if isinstance(output, list) else [output]
+        operator.intermediates = intermediates
         operator.builtinOptionsType = kind
         operator.builtinOptions = options_type()
         for key, value in options.items():

@@ -137,6 +137,7 @@ class FieldFinder {
                  sample_.numbers);
         AddVector(op->inputs());
         AddVector(op->outputs());
+        AddVector(op->intermediates());
       }
     }
   }

@@ -263,7 +263,7 @@ TEST(ImporterTest, ChecksTheGraph) {
   EXPECT_THAT(Error(m.Bytes()), HasSubstr("no outputs"));
   m = Relu();
   m.subgraphs = 2;
-  EXPECT_THAT(Error(m.Bytes()), HasSubstr("2 subgraphs; only one"));
+  EXPECT_THAT(Error(m.Bytes()), HasSubstr("subgraph 1 of 2 is no initialiser"));
 }
 
 // A dense layer whose weights lie in a buffer.

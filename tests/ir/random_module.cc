@@ -362,6 +362,23 @@ class Generator : private RandomNodes {
 
 }  // namespace
 
+bool DrawsOp(Op op) {
+  switch (op) {
+    case Op::kConv3D:
+    case Op::kDenseSums:
+    case Op::kDiv:
+    case Op::kReduceProd:
+    case Op::kNeg:
+    case Op::kDequantize:
+    case Op::kBitcast:
+    case Op::kLstmCell:
+    case Op::kLstmOutput:
+      return false;
+    default:
+      return SetOf(op) != OpSet::kHlo;
+  }
+}
+
 std::unique_ptr<Module> RandomModule(uint64_t seed,
                                      const RandomModuleOptions& options) {
   return Generator(seed, options).Run();

@@ -28,6 +28,10 @@ struct RandomModuleOptions {
 std::unique_ptr<Module> RandomModule(uint64_t seed,
                                      const RandomModuleOptions& options = {});
 
+// Whether they have the operation: not those of floats and plain integers, and
+// the steps of an LSTM, which recurrent_test.cc draws.
+bool DrawsOp(Op op);
+
 // Values of its inputs, the extremes more often than by chance.
 std::vector<Literal> RandomInputs(const Module& module, uint64_t seed);
 

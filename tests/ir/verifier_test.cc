@@ -114,7 +114,51 @@ std::vector<Case> Cases() {
   const std::string gather =
       Input("[2,3]") + constant("i", "i32[2]", 8) +
       "%y = i8[2,2]{scale=0.5, zero=7} gather(%x, %i), axis=1";
+  const std::string sums = Input("[2,3]") +
+                           constant("w", "i8[4,3]{scale=1}", 12) +
+                           "%y = i8[2,16]{scale=1} dense_sums(%x, %w)";
+  const std::string bitcast = Input("[2,8]") + "%y = i32[2,2] bitcast(%x)";
+  const std::string lstm = constant("s", "i32[1,8]", 32) +
+                           constant("c", "i16[1,2]{scale=0.00048828125}", 4);
+  const std::string cell = lstm +
+                           "%y = i16[1,2]{scale=0.00048828125} "
+                           "lstm_cell(%s, %s, %c), clip=99";
+  const std::string hidden =
+      lstm +
+      "%y = i8[1,2]{scale=0.5} lstm_output(%s, %s, %c), hidden_scale=0.25";
+  const std::string reals =
+      "%a = f32[2,3] parameter() %b = f32[3] parameter() "
+      "%y = f32[2,3] div(%a, %b)";
+  const std::string volume =
+      "%x = f32[1,4,5,6,2] parameter() %w = f32[1,2,3,2,4] parameter() "
+      "%y = f32[1,4,4,4,4] conv3d(%x, %w)";
   return {
+      {sums,
+       {{"i8[4,3]", "i8[3,4]", "not rows of 4"},
+        {"i8[2,16]", "i8[2,4]", "i8[2,4]"},
+        {"{scale=1} con", "{scale=1, zero=1} con", "zero point 0"}}},
+      {bitcast,
+       {{"i32[2,2]", "i32[2,3]", "i8[2,8]"},
+        {"i32[2,2]", "i16[2,4]", "not i8 to plain i32"}}},
+      {cell,
+       {{"clip=99", "clip=32768", "clip 32768"},
+        {"clip=99", "input_factors=[1, 1]", "2 factors of three"},
+        {"clip=99", "recurrent_factors=[1, nan, 1]", "nan"},
+        {"i16[1,2]{scale=0.00048828125} lstm", "i16[1,2]{scale=1} lstm",
+         "the cell i16"},
+        {"0.00048828125", "0.0005", "not 2^-15 .. 2^-9"}}},
+      {hidden,
+       {{"hidden_scale=0.25", "hidden_scale=0", "hidden scale 0"},
+        {"hidden_scale=0.25", "hidden_zero=128", "hidden zero point 128"},
+        {"i8[1,2]", "i8[1,3]", "i8[1,3]"}}},
+      {reals,
+       {{"f32[3] par", "i32[3] par", "i32[3] is not f32"},
+        {"f32[3] par", "f32[4] par", "[2,3]"}}},
+      {volume,
+       {{"f32[1,4,4,4,4]", "f32[1,4,4,5,4]", "[1,4,4,4,4]"},
+        {"f32[1,2,3,2,4]", "f32[1,2,3,3,4]", "weights 3"},
+        {"conv3d(%x, %w)", "conv3d(%x, %w), stride=[1, 1]", "three axes"},
+        {"f32[1,2,3,2,4]", "f32[9,2,3,2,4]", "larger than"}}},
       {conv,
        {{"i8[1,3,3,3]", "i8[1,3,4,3]", "the operands make [1,3,3,3]"},
         {"i8[1,3,3,3]", "i32[1,3,3,3]", "result is i32"},

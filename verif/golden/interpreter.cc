@@ -224,6 +224,15 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
       return Convolution(node, operands);
     case Op::kFullyConnected:
       return FullyConnected(node, operands);
+    case Op::kConv3D:
+      return VolumeConvolution(node, operands);
+    case Op::kDiv:
+      return Quotients(node, operands);
+    case Op::kDenseSums:
+    case Op::kBitcast:
+    case Op::kLstmCell:
+    case Op::kLstmOutput:
+      return Recurrent(node, operands);
     case Op::kAdd:
     case Op::kSub:
     case Op::kMul:

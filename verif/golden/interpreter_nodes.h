@@ -70,6 +70,12 @@ absl::StatusOr<Literal> MatrixProduct(const Node& node,
                                       const Operands& operands);
 // abs to leaky_relu.
 absl::StatusOr<Literal> Function(const Node& node, const Operands& operands);
+// dense_sums, bitcast, lstm_cell, lstm_output.
+absl::StatusOr<Literal> Recurrent(const Node& node, const Operands& operands);
+// div, conv3d.
+absl::StatusOr<Literal> Quotients(const Node& node, const Operands& operands);
+absl::StatusOr<Literal> VolumeConvolution(const Node& node,
+                                          const Operands& operands);
 // maximum, minimum, select, reductions of plain values, gather.
 absl::StatusOr<Literal> OfAnyType(const Node& node, const Operands& operands);
 

@@ -212,6 +212,14 @@ Literal Dequantised(const Node& from, const Literal& input) {
 
 absl::StatusOr<Literal> EvaluateBinary(const Node& node,
                                        const Operands& operands) {
+  if (node.op == Op::kDiv) {
+    const std::vector<float>& a = operands[0]->values<float>();
+    const std::vector<float>& b = operands[1]->values<float>();
+    constexpr float kMost = std::numeric_limits<float>::max();
+    return Literal(ForEachElement<float>(node, [&](const Ints& at) {
+      return std::clamp(a[at[0]] / b[at[1]], -kMost, kMost);
+    }));
+  }
   if (!node.type.quantization) return PlainBinary<int32_t>(node, operands);
   switch (node.op) {
     case Op::kMaximum:

@@ -13,6 +13,7 @@ namespace systole::ir {
 // Pairs are [height, width], paddings [top, left, bottom, right], clamps
 // [min, max] of the quantised output.
 using Ints = std::vector<int64_t>;
+using Reals = std::vector<float>;
 
 // A sliding window whose kernel is the shape of the weights. When the zero
 // point is folded, the bias has -zero_point * (sum of the weights) in it: the
@@ -31,6 +32,20 @@ struct ConvAttributes {
     visit("padding", self.padding);
     visit("clamp", self.clamp);
     visit("zero_point_folded", self.zero_point_folded);
+  }
+};
+
+// [depth, height, width]; paddings [front, top, left, back, bottom, right].
+struct Conv3DAttributes {
+  Ints stride = {1, 1, 1};
+  Ints dilation = {1, 1, 1};
+  Ints padding = {0, 0, 0, 0, 0, 0};
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("stride", self.stride);
+    visit("dilation", self.dilation);
+    visit("padding", self.padding);
   }
 };
 
@@ -184,6 +199,38 @@ struct ResizeAttributes {
   static void Fields(Self& self, Visitor&& visit) {
     visit("align_corners", self.align_corners);
     visit("half_pixel_centers", self.half_pixel_centers);
+  }
+};
+
+// What sums of the input's and of the recurrent products count, in steps of
+// 2^-12: of input gate, forget gate and candidate. `clip` bounds the cell's
+// stored values, 0 for none.
+struct LstmCellAttributes {
+  Reals input_factors = {1, 1, 1};
+  Reals recurrent_factors = {1, 1, 1};
+  int64_t clip = 0;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("input_factors", self.input_factors);
+    visit("recurrent_factors", self.recurrent_factors);
+    visit("clip", self.clip);
+  }
+};
+
+// The same of the output gate, and the scale and zero point by which the hidden
+// value is stored, whatever the result's type says.
+struct LstmOutputAttributes {
+  float input_factor = 1, recurrent_factor = 1;
+  float hidden_scale = 1;
+  int64_t hidden_zero = 0;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("input_factor", self.input_factor);
+    visit("recurrent_factor", self.recurrent_factor);
+    visit("hidden_scale", self.hidden_scale);
+    visit("hidden_zero", self.hidden_zero);
   }
 };
 

@@ -13,15 +13,88 @@ namespace {
 
 constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
 
-// 2 / (1 + a), with 2 integer bits: Newton's method.
-int32_t TwiceInverse(int32_t a) {
-  const auto d = static_cast<int32_t>((int64_t{a} + kMax + 1) / 2);
-  int32_t x = 1515870810 + HighProduct(d, -1010580540);
-  for (int step = 0; step < 3; ++step) {
-    x += Shift(HighProduct(x, (1 << 29) - HighProduct(d, x)), 2);
+// Numbers of 32 bits, or of 16: the same formulas, whose constants are rounded.
+template <int kBits>
+struct Fixed {
+  static constexpr int32_t kOne = (int64_t{1} << (kBits - 1)) - 1;
+
+  static int32_t Saturate(int64_t value) {
+    return static_cast<int32_t>(
+        std::clamp<int64_t>(value, -int64_t{kOne} - 1, kOne));
   }
-  return x;
-}
+  static int32_t Constant(int32_t of_32_bits) {
+    return kBits == 32 ? of_32_bits : ir::Shift(of_32_bits, kBits - 32);
+  }
+  static int32_t Shift(int32_t value, int exponent) {
+    return Saturate(ir::Shift(value, exponent));
+  }
+  // a * b, halves up.
+  static int32_t Product(int32_t a, int32_t b) {
+    constexpr int64_t kHalf = int64_t{1} << (kBits - 2);
+    return Saturate((int64_t{a} * b + kHalf) >> (kBits - 1));
+  }
+
+  // 2 / (1 + a), with 2 integer bits: Newton's method.
+  static int32_t TwiceInverse(int32_t a) {
+    const auto d = static_cast<int32_t>((int64_t{a} + kOne + 1) / 2);
+    constexpr int32_t kUnit = 1 << (kBits - 3);
+    int32_t x = Constant(1515870810) + Product(d, Constant(-1010580540));
+    for (int step = 0; step < 3; ++step) {
+      x += Shift(Product(x, kUnit - Product(d, x)), 2);
+    }
+    return x;
+  }
+
+  static int32_t InverseOfOnePlus(int32_t a) {
+    return Shift(TwiceInverse(a), 1);
+  }
+
+  static int32_t Exp(int32_t a, int integer_bits) {
+    if (a == 0) return kOne;
+    const int fraction_bits = kBits - 1 - integer_bits;
+    if (integer_bits > 5 && a < -(1 << (fraction_bits + 5))) return 0;
+    const int32_t quarter = 1 << (fraction_bits - 2);
+    // a = near - rest: near in -1/4 .. 0, rest a multiple of 1/4.
+    const int32_t near = (a & (quarter - 1)) - quarter;
+    const int32_t rest = near - a;
+    // Around -1/8, to the fourth power.
+    const int32_t x = Shift(near, integer_bits) + (1 << (kBits - 4));
+    const int32_t x2 = Product(x, x);
+    const int32_t high = Shift(Product(x2, x2), -2) + Product(x2, x);
+    const int32_t series =
+        x + Shift(Product(high, Constant(715827883)) + x2, -1);
+    const int32_t eighth = Constant(1895147668);  // e^(-1/8)
+    int32_t result = Saturate(int64_t{eighth} + Product(eighth, series));
+    // e^-(2^power) for each bit of the rest.
+    constexpr struct {
+      int power;
+      int32_t factor;
+    } kSteps[] = {{-2, 1672461947}, {-1, 1302514674}, {0, 790015084},
+                  {1, 290630308},   {2, 39332535},    {3, 720401},
+                  {4, 242}};
+    for (const auto& step : kSteps) {
+      if (step.power >= integer_bits) break;
+      if ((rest & 1 << (fraction_bits + step.power)) != 0) {
+        result = Product(result, Constant(step.factor));
+      }
+    }
+    return result;
+  }
+
+  static int32_t Logistic(int32_t a, int integer_bits) {
+    if (a == 0) return 1 << (kBits - 2);
+    const int32_t above = InverseOfOnePlus(Exp(-std::abs(a), integer_bits));
+    return a > 0 ? above : kOne - above;
+  }
+
+  static int32_t Tanh(int32_t a, int integer_bits) {
+    if (a == 0) return 0;
+    // The same bits with one integer bit more are 2 a.
+    const int32_t e = Exp(-std::abs(a), integer_bits + 1);
+    const int32_t above = Shift(TwiceInverse(e) - (1 << (kBits - 3)), 2);
+    return a > 0 ? above : -above;
+  }
+};
 
 }  // namespace
 
@@ -82,48 +155,21 @@ int32_t Scale(int32_t value, Factor factor) {
 }
 
 int32_t ExpOf(int32_t a, int integer_bits) {
-  if (a == 0) return kMax;
-  const int fraction_bits = 31 - integer_bits;
-  const int32_t quarter = 1 << (fraction_bits - 2);
-  // a = near - rest: near in -1/4 .. 0, rest a multiple of 1/4.
-  const int32_t near = (a & (quarter - 1)) - quarter;
-  const int32_t rest = near - a;
-  // Around -1/8, to the fourth power.
-  const int32_t x = Shift(near, integer_bits) + (1 << 28);
-  const int32_t x2 = HighProduct(x, x);
-  const int32_t high = Shift(HighProduct(x2, x2), -2) + HighProduct(x2, x);
-  const int32_t series = x + Shift(HighProduct(high, 715827883) + x2, -1);
-  int32_t result = 1895147668 + HighProduct(1895147668, series);
-  // e^-(2^power) for each bit of the rest.
-  constexpr struct {
-    int power;
-    int32_t factor;
-  } kSteps[] = {{-2, 1672461947}, {-1, 1302514674}, {0, 790015084},
-                {1, 290630308},   {2, 39332535},    {3, 720401},
-                {4, 242}};
-  for (const auto& step : kSteps) {
-    if (step.power >= integer_bits) break;
-    if ((rest & 1 << (fraction_bits + step.power)) != 0) {
-      result = HighProduct(result, step.factor);
-    }
-  }
-  return result;
+  return Fixed<32>::Exp(a, integer_bits);
 }
 
-int32_t InverseOfOnePlus(int32_t a) { return Shift(TwiceInverse(a), 1); }
+int32_t InverseOfOnePlus(int32_t a) { return Fixed<32>::InverseOfOnePlus(a); }
 
-int32_t LogisticOf(int32_t a) {
-  if (a == 0) return 1 << 30;
-  const int32_t above = InverseOfOnePlus(ExpOf(-std::abs(a), 4));
-  return a > 0 ? above : kMax - above;
+int32_t LogisticOf(int32_t a) { return Fixed<32>::Logistic(a, 4); }
+
+int32_t TanhOf(int32_t a) { return Fixed<32>::Tanh(a, 4); }
+
+int16_t LogisticOf16(int16_t a) {
+  return static_cast<int16_t>(Fixed<16>::Logistic(a, 3));
 }
 
-int32_t TanhOf(int32_t a) {
-  if (a == 0) return 0;
-  // The same bits with one integer bit more are 2 a.
-  const int32_t e = ExpOf(-std::abs(a), 5);
-  const int32_t above = Shift(TwiceInverse(e) - (1 << 29), 2);
-  return a > 0 ? above : -above;
+int16_t TanhOf16(int16_t a, int integer_bits) {
+  return static_cast<int16_t>(Fixed<16>::Tanh(a, integer_bits));
 }
 
 Factor InverseRootOf(int32_t value) {

@@ -25,6 +25,10 @@ absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
                                             const Operands& operands);
 absl::StatusOr<Literal> EvaluateFullyConnected(const Node& node,
                                                const Operands& operands);
+absl::StatusOr<Literal> EvaluateConv3D(const Node& node,
+                                       const Operands& operands);
+absl::StatusOr<Literal> EvaluateDenseSums(const Node& node,
+                                          const Operands& operands);
 absl::StatusOr<Literal> EvaluateBinary(const Node& node,
                                        const Operands& operands);
 absl::StatusOr<Literal> EvaluateCompare(const Node& node,
@@ -53,6 +57,13 @@ absl::StatusOr<Literal> EvaluateGather(const Node& node,
                                        const Operands& operands);
 absl::StatusOr<Literal> EvaluateResize(const Node& node,
                                        const Operands& operands);
+
+absl::StatusOr<Literal> EvaluateBitcast(const Node& node,
+                                        const Operands& operands);
+absl::StatusOr<Literal> EvaluateLstmCell(const Node& node,
+                                         const Operands& operands);
+absl::StatusOr<Literal> EvaluateLstmOutput(const Node& node,
+                                           const Operands& operands);
 
 }  // namespace systole::ir
 

@@ -3,6 +3,7 @@
 //
 // Products and windows: what the device is for, where it has no such layer.
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "host/ir/quant/fixed_point.h"
@@ -105,6 +106,49 @@ absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
       values[done + c] =
           ToOutput(Scale(static_cast<int32_t>(sums[c]), factors[c]),
                    ZeroOf(node), a.clamp);
+    }
+    Advance(positions, at);
+  }
+  return Literal(std::move(values));
+}
+
+// Of floats: products are added one by one, taps in their order, channels
+// within.
+absl::StatusOr<Literal> EvaluateConv3D(const Node& node,
+                                       const Operands& operands) {
+  const auto& a = node.attr<Conv3DAttributes>();
+  const Ints& image = node.operands[0]->type.shape;
+  const Ints& window = node.operands[1]->type.shape;
+  const int64_t depth = window[3], channels = window[4];
+  const float* const input = operands[0]->values<float>().data();
+  const float* const weights = operands[1]->values<float>().data();
+  std::vector<float> values(node.type.elements());
+  Ints positions(node.type.shape.begin(), node.type.shape.end() - 1);
+  Ints at(4, 0), taps(window.begin(), window.begin() + 3);
+  const int64_t count = taps[0] * taps[1] * taps[2];
+  for (int64_t done = 0; done < node.type.elements(); done += channels) {
+    float* const sums = &values[done];
+    Ints tap(3, 0);
+    for (int64_t t = 0; t < count; ++t, Advance(taps, tap)) {
+      int64_t pixel = at[0];
+      bool inside = true;
+      for (int i = 0; i < 3; ++i) {
+        const int64_t place =
+            at[1 + i] * a.stride[i] - a.padding[i] + tap[i] * a.dilation[i];
+        inside = inside && 0 <= place && place < image[1 + i];
+        pixel = pixel * image[1 + i] + place;
+      }
+      if (!inside) continue;
+      for (int64_t k = 0; k < depth; ++k) {
+        const float value = input[pixel * depth + k];
+        const float* const row = weights + (t * depth + k) * channels;
+        for (int64_t c = 0; c < channels; ++c) sums[c] += value * row[c];
+      }
+    }
+    constexpr float kMost = std::numeric_limits<float>::max();
+    for (int64_t c = 0; c < channels; ++c) {
+      if (operands.size() == 3) sums[c] += operands[2]->values<float>()[c];
+      sums[c] = std::clamp(sums[c], -kMost, kMost);
     }
     Advance(positions, at);
   }

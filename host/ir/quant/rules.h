@@ -36,6 +36,9 @@ absl::Status CheckTruth(const Type& type, const std::string& what);
 absl::Status CheckConvolution(const Node& node);
 absl::Status CheckDepthwise(const Node& node);
 absl::Status CheckFullyConnected(const Node& node);
+absl::Status CheckConv3D(const Node& node);
+absl::Status CheckDenseSums(const Node& node);
+absl::Status CheckDiv(const Node& node);
 absl::Status CheckArithmetic(const Node& node);
 absl::Status CheckExtremum(const Node& node);
 absl::Status CheckSquaredDifference(const Node& node);
@@ -59,6 +62,9 @@ absl::Status CheckTranspose(const Node& node);
 absl::Status CheckSlice(const Node& node);
 absl::Status CheckGather(const Node& node);
 absl::Status CheckResize(const Node& node);
+absl::Status CheckBitcast(const Node& node);
+absl::Status CheckLstmCell(const Node& node);
+absl::Status CheckLstmOutput(const Node& node);
 
 }  // namespace systole::ir
 

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/import/tflite_variables.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace systole::import {
+namespace {
+
+using B = tflite::BuiltinOperator;
+
+size_t CountOf(const flatbuffers::Vector<int32_t>* values) {
+  return values ? values->size() : 0;
+}
+
+// Numbers of operands and results.
+absl::Status CheckCounts(const tflite::Operator& op, size_t inputs,
+                         size_t outputs) {
+  if (CountOf(op.inputs()) == inputs && CountOf(op.outputs()) == outputs)
+    return absl::OkStatus();
+  return Invalid(CountOf(op.inputs()), " operands and ", CountOf(op.outputs()),
+                 " results");
+}
+
+// "" for a variable without name: all of those are one.
+std::string NameOf(const tflite::Operator& op) {
+  const auto* options = op.options_as_VarHandleOptions();
+  return options && options->shared_name() ? options->shared_name()->str() : "";
+}
+
+}  // namespace
+
+B BuiltinOf(const tflite::OperatorCode& code) {
+  return std::max(code.builtin_code(),
+                  static_cast<B>(code.deprecated_builtin_code()));
+}
+
+absl::StatusOr<const tflite::OperatorCode*> CodeOf(const tflite::Model& model,
+                                                   const tflite::Operator& op) {
+  const size_t codes =
+      model.operator_codes() ? model.operator_codes()->size() : 0;
+  if (op.opcode_index() >= codes) {
+    return Invalid("operator code ", op.opcode_index(), " of ", codes);
+  }
+  const tflite::OperatorCode* code =
+      model.operator_codes()->Get(op.opcode_index());
+  if (code == nullptr) return Invalid("an operator code is missing");
+  return code;
+}
+
+bool Variables::Has(B code) {
+  return code == B::BuiltinOperator_VAR_HANDLE ||
+         code == B::BuiltinOperator_READ_VARIABLE ||
+         code == B::BuiltinOperator_ASSIGN_VARIABLE ||
+         code == B::BuiltinOperator_CALL_ONCE;
+}
+
+Variables::Variables(absl::Span<const uint8_t> file, const tflite::Model& model,
+                     const tflite::SubGraph& main)
+    : file_(file), model_(model) {
+  if (main.operators() == nullptr) return;
+  for (const tflite::Operator* op : *main.operators()) {
+    if (op == nullptr) continue;
+    const auto code = CodeOf(model, *op);
+    if (!code.ok()) continue;  // its import says
+    if (BuiltinOf(**code) == B::BuiltinOperator_VAR_HANDLE &&
+        CountOf(op->outputs()) == 1)
+      handles_[op->outputs()->Get(0)] = NameOf(*op);
+    if (BuiltinOf(**code) == B::BuiltinOperator_ASSIGN_VARIABLE &&
+        CountOf(op->inputs()) == 2) {
+      const auto handle = handles_.find(op->inputs()->Get(0));
+      if (handle != handles_.end()) assigned_.insert(handle->second);
+    }
+  }
+}
+
+absl::Status Variables::Import(TfliteGraph& graph, const tflite::Operator& op,
+                               B code) {
+  switch (code) {
+    case B::BuiltinOperator_VAR_HANDLE:
+      return CheckCounts(op, 0, 1);
+    case B::BuiltinOperator_READ_VARIABLE:
+      return Read(graph, op);
+    case B::BuiltinOperator_ASSIGN_VARIABLE:
+      return Assign(graph, op);
+    default:
+      return Initialise(op);
+  }
+}
+
+// A subgraph of constants that are assigned to variables.
+absl::Status Variables::Initialise(const tflite::Operator& op) {
+  const auto* const options = op.options_as_CallOnceOptions();
+  if (options == nullptr) return Invalid("no options, or of another operator");
+  const int index = options->init_subgraph();
+  const auto* const graphs = model_.subgraphs();
+  if (index < 1 || index >= static_cast<int>(graphs->size()) ||
+      graphs->Get(index) == nullptr) {
+    return Invalid("subgraph ", index, " of ", graphs->size());
+  }
+  const tflite::SubGraph& subgraph = *graphs->Get(index);
+  if (!initialisers_.insert(index).second) return absl::OkStatus();
+  TfliteGraph graph(file_, model_, subgraph);
+  Handles handles;
+  if (subgraph.operators() == nullptr) return absl::OkStatus();
+  for (size_t i = 0; i < subgraph.operators()->size(); ++i) {
+    const tflite::Operator* inner = subgraph.operators()->Get(i);
+    if (inner == nullptr) return Invalid("operator ", i, " is missing");
+    const auto code = CodeOf(model_, *inner);
+    if (!code.ok()) return code.status();
+    const B builtin = BuiltinOf(**code);
+    absl::Status status;
+    if (builtin == B::BuiltinOperator_VAR_HANDLE) {
+      status = CheckCounts(*inner, 0, 1);
+      if (status.ok()) handles[inner->outputs()->Get(0)] = NameOf(*inner);
+    } else if (builtin == B::BuiltinOperator_ASSIGN_VARIABLE) {
+      status = CheckCounts(*inner, 2, 0);
+      if (status.ok()) {
+        const auto handle = handles.find(inner->inputs()->Get(0));
+        if (handle == handles.end())
+          return Invalid("operator ", i, " of subgraph ", index,
+                         " assigns to no variable");
+        const auto value = graph.Value(inner->inputs()->Get(1));
+        if (!value.ok()) return value.status();
+        Variable& variable = variables_[handle->second];
+        variable.first = **value;
+        variable.known = true;
+      }
+    } else {
+      status = absl::UnimplementedError(absl::StrCat(
+          "operator ", i, " ", tflite::EnumNameBuiltinOperator(builtin),
+          " of the initialising subgraph ", index, " is not supported"));
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Variables::Read(TfliteGraph& graph, const tflite::Operator& op) {
+  if (absl::Status s = CheckCounts(op, 1, 1); !s.ok()) return s;
+  const auto handle = handles_.find(op.inputs()->Get(0));
+  if (handle == handles_.end()) return Invalid("no variable's handle");
+  const std::string& name = handle->second;
+  const int result = op.outputs()->Get(0);
+  absl::StatusOr<ir::Type> type = graph.TypeOf(result);
+  if (!type.ok()) return type.status();
+  Variable& variable = variables_[name];
+  if (variable.value == nullptr && assigned_.count(name) > 0) {
+    const absl::StatusOr<ir::Node*> input =
+        graph.Add({graph.TakeName(result),
+                   ir::Op::kParameter,
+                   *type,
+                   {},
+                   ir::ParameterAttributes{name}});
+    if (!input.ok()) return input.status();
+    variable.value = *input;
+    variable.is_input = true;
+    order_.push_back(name);
+  } else if (variable.value == nullptr) {
+    if (!variable.known) {
+      return absl::UnimplementedError(
+          absl::StrCat("variable '", name, "' has no first value"));
+    }
+    ir::Node first = variable.first;
+    first.name = graph.TakeName(result);
+    const absl::StatusOr<ir::Node*> constant = graph.Add(std::move(first));
+    if (!constant.ok()) return constant.status();
+    variable.value = *constant;
+  }
+  if (variable.value->type != *type) {
+    return Invalid("variable '", name, "' is ",
+                   ir::TypeText(variable.value->type), ", not ",
+                   ir::TypeText(*type));
+  }
+  return graph.Define(result, variable.value);
+}
+
+absl::Status Variables::Assign(TfliteGraph& graph, const tflite::Operator& op) {
+  if (absl::Status s = CheckCounts(op, 2, 0); !s.ok()) return s;
+  const auto handle = handles_.find(op.inputs()->Get(0));
+  if (handle == handles_.end()) return Invalid("no variable's handle");
+  const absl::StatusOr<ir::Node*> value = graph.Value(op.inputs()->Get(1));
+  if (!value.ok()) return value.status();
+  Variable& variable = variables_[handle->second];
+  if (variable.value != nullptr && variable.value->type != (*value)->type) {
+    return Invalid("variable '", handle->second, "' is ",
+                   ir::TypeText(variable.value->type), ", not ",
+                   ir::TypeText((*value)->type));
+  }
+  variable.value = *value;
+  return absl::OkStatus();
+}
+
+absl::Status Variables::Finish(TfliteGraph& graph) const {
+  for (const std::string& name : order_) {
+    graph.module().outputs.push_back({name, variables_.at(name).value});
+  }
+  for (size_t i = 1; i < model_.subgraphs()->size(); ++i) {
+    if (initialisers_.count(static_cast<int>(i)) == 0) {
+      return absl::UnimplementedError(absl::StrCat(
+          "subgraph ", i, " of ", model_.subgraphs()->size(),
+          " is no initialiser that CALL_ONCE calls; others are not supported"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace systole::import

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Variables of a TensorFlow Lite model: VAR_HANDLE, READ_VARIABLE,
+// ASSIGN_VARIABLE, and CALL_ONCE of a subgraph that gives them their first
+// values. What nothing else assigns is a constant. A variable that the main
+// graph reads and then assigns is an input and an output of the module, both
+// named after it: what a run gives is what the next one takes.
+#ifndef SYSTOLE_HOST_IMPORT_TFLITE_VARIABLES_H_
+#define SYSTOLE_HOST_IMPORT_TFLITE_VARIABLES_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "host/import/tflite_graph.h"
+
+namespace systole::import {
+
+// The operator of a code, whichever of the two fields has it.
+tflite::BuiltinOperator BuiltinOf(const tflite::OperatorCode& code);
+absl::StatusOr<const tflite::OperatorCode*> CodeOf(const tflite::Model& model,
+                                                   const tflite::Operator& op);
+
+class Variables {
+ public:
+  // All outlive this.
+  Variables(absl::Span<const uint8_t> file, const tflite::Model& model,
+            const tflite::SubGraph& main);
+
+  static bool Has(tflite::BuiltinOperator code);
+  // One of those operators, of the main graph.
+  absl::Status Import(TfliteGraph& graph, const tflite::Operator& op,
+                      tflite::BuiltinOperator code);
+  // Adds the outputs. Unimplemented for subgraphs that are no initialisers.
+  absl::Status Finish(TfliteGraph& graph) const;
+
+ private:
+  struct Variable {
+    ir::Node first;  // a constant, if `known`
+    bool known = false;
+    ir::Node* value = nullptr;  // now, in the main graph
+    bool is_input = false;
+  };
+  using Handles = std::map<int, std::string>;  // by tensor
+
+  absl::Status Initialise(const tflite::Operator& op);
+  absl::Status Read(TfliteGraph& graph, const tflite::Operator& op);
+  absl::Status Assign(TfliteGraph& graph, const tflite::Operator& op);
+
+  const absl::Span<const uint8_t> file_;
+  const tflite::Model& model_;
+  Handles handles_;                 // of the main graph
+  std::set<std::string> assigned_;  // by the main graph
+  std::set<int> initialisers_;      // subgraphs that were called
+  std::map<std::string, Variable> variables_;
+  std::vector<std::string> order_;  // of the inputs
+};
+
+}  // namespace systole::import
+
+#endif  // SYSTOLE_HOST_IMPORT_TFLITE_VARIABLES_H_
