@@ -21,6 +21,7 @@ constexpr Registered kEmitters[] = {
     {model::Op::kMul, ElementType::kInt8, EmitMul},
     {model::Op::kTable, ElementType::kInt8, EmitTable},
     {model::Op::kConcat, ElementType::kInt8, EmitConcat},
+    {model::Op::kSlice, ElementType::kInt8, EmitSlice},
 };
 
 }  // namespace

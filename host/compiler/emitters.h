@@ -33,6 +33,8 @@ absl::StatusOr<std::unique_ptr<VectorLowering>> EmitAdd(
     LoweringContext& context, int layer);
 absl::StatusOr<std::unique_ptr<VectorLowering>> EmitConcat(
     LoweringContext& context, int layer);
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitSlice(
+    LoweringContext& context, int layer);
 
 // Bytes of an elementwise layer that follow each other: `bytes` in each of ny
 // lines of ni images. As positions of at most Cols bytes and what is left.

@@ -88,13 +88,24 @@ Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
   g.oh = out.height;
   g.ow = out.width;
   g.oc = out.channels;
+  if (layer.op == model::Op::kSlice) {
+    g.sh = layer.window.stride_h;
+    g.sw = layer.window.stride_w;
+    g.pad_top = -layer.begin[0];
+    g.pad_left = -layer.begin[1];
+    return g;
+  }
+  if (layer.op == model::Op::kSums) {
+    g.element_bytes = 4;
+    g.oc /= g.element_bytes;
+  }
   if (layer.op == model::Op::kDepthwise) g.multiplier = g.oc / g.c;
   if (layer.op == model::Op::kConcat) {
     JoinInputs(g);
   } else if (layer.op == model::Op::kDense) {
     g.kh = g.h;
     g.kw = g.w;
-  } else if (!model::IsElementwise(layer.op)) {
+  } else if (!model::IsElementwise(layer.op) && layer.op != model::Op::kSums) {
     g.kh = layer.window.kernel_h;
     g.kw = layer.window.kernel_w;
     g.sh = layer.window.stride_h;

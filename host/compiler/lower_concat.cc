@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Concatenations: each input is copied to its place beside the others.
+// Concatenations: each input is copied to its place beside the others; and
+// slices, a part of an input.
 #include <algorithm>
 #include <vector>
 
@@ -10,6 +11,34 @@
 
 namespace systole::compiler {
 namespace {
+
+// A maximum of one tap: `count` bytes of each of so many positions, `step` and
+// `to_step` apart, of each line of a block. Lines are `lines` apart.
+void AppendCopy(LoweringContext& context, const Block& block, const View& from,
+                int64_t source, int64_t lines, const Destination& to,
+                int64_t target, int64_t positions, int64_t step,
+                int64_t to_step, int64_t count) {
+  isa::Pool p;
+  p.src = static_cast<uint32_t>(from.address + source);
+  p.src_pitch = static_cast<uint32_t>(block.ny > 1 ? from.pitch : 0);
+  p.src_img_pitch = static_cast<uint32_t>(block.ni > 1 ? from.img_pitch : 0);
+  p.lines = static_cast<uint32_t>((block.ny - 1) * lines + 1);
+  p.line_bytes = static_cast<uint32_t>((positions - 1) * step + count);
+  p.n = static_cast<uint32_t>(block.ni);
+  p.ny = static_cast<uint32_t>(block.ny);
+  p.nx = static_cast<uint32_t>(positions);
+  p.sy = static_cast<uint32_t>(block.ny > 1 ? lines : 0);
+  p.src_sx = static_cast<uint32_t>(positions > 1 ? step : 0);
+  p.kh = p.kw = 1;
+  p.dst = static_cast<uint32_t>(to.address + target);
+  p.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
+  p.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
+  p.dst_sx = static_cast<uint32_t>(positions > 1 ? to_step : 0);
+  p.cols = static_cast<uint32_t>(count);
+  p.clamp_min = -128;
+  p.clamp_max = 127;
+  context.builder.Append(p);
+}
 
 class ConcatLowering : public VectorLowering {
  public:
@@ -44,42 +73,15 @@ class ConcatLowering : public VectorLowering {
     if (block.nx == 1) {  // the bytes of a line follow each other
       ForEachRun(bytes, cols,
                  [&](int64_t at, int64_t positions, int64_t count) {
-                   Run(block, from, at, to, first + at, positions, count, count,
-                       count);
+                   AppendCopy(context_, block, from, at, 1, to, first + at,
+                              positions, count, count, count);
                  });
       return;
     }
     for (int64_t c = 0; c < bytes; c += cols) {
-      Run(block, from, c, to, first + c, block.nx, bytes, to.position,
-          std::min(cols, bytes - c));
+      AppendCopy(context_, block, from, c, 1, to, first + c, block.nx, bytes,
+                 to.position, std::min(cols, bytes - c));
     }
-  }
-
-  // A maximum of one tap: `count` bytes of each of so many positions, `step`
-  // and `to_step` apart, of each line.
-  void Run(const Block& block, const View& from, int64_t source,
-           const Destination& to, int64_t target, int64_t positions,
-           int64_t step, int64_t to_step, int64_t count) {
-    isa::Pool p;
-    p.src = static_cast<uint32_t>(from.address + source);
-    p.src_pitch = static_cast<uint32_t>(block.ny > 1 ? from.pitch : 0);
-    p.src_img_pitch = static_cast<uint32_t>(block.ni > 1 ? from.img_pitch : 0);
-    p.lines = static_cast<uint32_t>(block.ny);
-    p.line_bytes = static_cast<uint32_t>((positions - 1) * step + count);
-    p.n = static_cast<uint32_t>(block.ni);
-    p.ny = static_cast<uint32_t>(block.ny);
-    p.nx = static_cast<uint32_t>(positions);
-    p.sy = block.ny > 1 ? 1 : 0;
-    p.src_sx = static_cast<uint32_t>(positions > 1 ? step : 0);
-    p.kh = p.kw = 1;
-    p.dst = static_cast<uint32_t>(to.address + target);
-    p.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
-    p.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
-    p.dst_sx = static_cast<uint32_t>(positions > 1 ? to_step : 0);
-    p.cols = static_cast<uint32_t>(count);
-    p.clamp_min = -128;
-    p.clamp_max = 127;
-    context_.builder.Append(p);
   }
 
   LoweringContext& context_;
@@ -88,11 +90,55 @@ class ConcatLowering : public VectorLowering {
   OutputStream out_;
 };
 
+class SliceLowering : public VectorLowering {
+ public:
+  SliceLowering(LoweringContext& context, int index)
+      : context_(context),
+        g_(context.plan.layers[index].g),
+        channel_(context.network.layers[index].begin[2]),
+        in_(context.Input(index, 0)),
+        out_(context.Output(index)) {}
+
+  void Append(const Block& block) override {
+    const Region region = InputRegion(g_, block, context_.preset.beat_bytes());
+    View from = in_.Require(region);
+    from.address +=
+        (block.x0 * g_.sw - g_.pad_left) * g_.c - region.b0 + channel_;
+    const Destination to = out_.Begin(block, 0);
+    const int64_t cols = context_.preset.cols;
+    if (g_.oc == g_.c && g_.sw == 1) {  // whole positions
+      ForEachRun(block.nx * g_.oc, cols,
+                 [&](int64_t at, int64_t positions, int64_t count) {
+                   AppendCopy(context_, block, from, at, g_.sh, to, at,
+                              positions, count, count, count);
+                 });
+    } else {
+      for (int64_t c = 0; c < g_.oc; c += cols) {
+        AppendCopy(context_, block, from, c, g_.sh, to, c, block.nx,
+                   g_.sw * g_.c, to.position, std::min(cols, g_.oc - c));
+      }
+    }
+    out_.Finish(block, 0, g_.oc);
+  }
+
+ private:
+  LoweringContext& context_;
+  const Geometry& g_;
+  const int64_t channel_;  // the first
+  InputStream in_;
+  OutputStream out_;
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<VectorLowering>> EmitConcat(
     LoweringContext& context, int index) {
   return std::make_unique<ConcatLowering>(context, index);
+}
+
+absl::StatusOr<std::unique_ptr<VectorLowering>> EmitSlice(
+    LoweringContext& context, int index) {
+  return std::make_unique<SliceLowering>(context, index);
 }
 
 }  // namespace systole::compiler

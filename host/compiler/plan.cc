@@ -120,7 +120,7 @@ Plan MakePlan(const model::Network& network, const Preset& preset,
         layer.wide = i;
     }
     layer.shape = GeometryOf(network, from, batch);
-    layer.shape.element_bytes = plan.tensors[from.output].element_bytes;
+    if (raw) layer.shape.element_bytes = 4;
     layer.g = layer.shape;
     plan.layers.push_back(std::move(layer));
   }

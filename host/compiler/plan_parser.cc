@@ -17,11 +17,11 @@ using Mode = InputPlacement::Mode;
 using Pair = std::pair<int64_t, int64_t>;
 
 constexpr Mode kModes[] = {Mode::kResident, Mode::kWhole, Mode::kSlots};
-constexpr model::Op kOps[] = {model::Op::kConv2D,      model::Op::kDepthwise,
-                              model::Op::kDense,       model::Op::kMaxPool,
-                              model::Op::kAveragePool, model::Op::kMean,
-                              model::Op::kAdd,         model::Op::kMul,
-                              model::Op::kTable,       model::Op::kConcat};
+constexpr model::Op kOps[] = {
+    model::Op::kConv2D,  model::Op::kDepthwise,   model::Op::kDense,
+    model::Op::kMaxPool, model::Op::kAveragePool, model::Op::kMean,
+    model::Op::kAdd,     model::Op::kMul,         model::Op::kTable,
+    model::Op::kConcat,  model::Op::kSums,        model::Op::kSlice};
 
 class PlanParser : private ir::Reader {
  public:
@@ -159,6 +159,10 @@ class PlanParser : private ir::Reader {
     std::tie(s.h, s.w, s.c) = std::tie(in.h, in.w, in.c);
     std::tie(s.oh, s.ow, s.oc) = std::tie(out.h, out.w, out.c);
     s.element_bytes = out.element_bytes;
+    if (layer.op == model::Op::kSums) {
+      s.element_bytes = 4;
+      s.oc /= s.element_bytes;
+    }
     if (layer.op == model::Op::kConcat) JoinInputs(s);
     int64_t columns = 1;
     while (ok() && Accept(",")) Attribute(layer, columns);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/ir/quant/fixed_point.h"
+#include "host/lower/products.h"
 #include "host/lower/requantise.h"
 #include "host/lower/tensors.h"
 
@@ -54,7 +55,10 @@ class Builder {
         return Convolution();
       case Op::kFullyConnected:
         return Dense();
+      case Op::kDenseSums:
+        return ProductSums();
       case Op::kAdd:
+      case Op::kSub:
         return Add();
       case Op::kAveragePool:
       case Op::kMaxPool:
@@ -67,6 +71,8 @@ class Builder {
         return Pad();
       case Op::kConcatenate:
         return Concat();
+      case Op::kStridedSlice:
+        return Slice();
       default:
         return Unsupported("the device has no such operation");
     }
@@ -117,13 +123,6 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // s_in * s_w[c] / s_out.
-  double Factor(int64_t channel) const {
-    return double{ScaleOf(0)} *
-           node_.operands[1]->quantization().scale(channel) /
-           node_.quantization().scale();
-  }
-
   absl::Status Convolution() {
     const auto& a = node_.attr<ir::ConvAttributes>();
     const ir::Ints& shape = node_.operands[1]->type.shape;
@@ -134,42 +133,18 @@ class Builder {
     if (status.ok()) status = AddWeights(channels);
     if (!status.ok()) return status;
     if (a.zero_point_folded) return Unsupported("a folded zero point");
-    if (depthwise) TransposeWeights(channels);
-    SetWindow(shape[1], shape[2], a.stride, a.padding);
+    if (depthwise) layer_.weights = ByChannel(layer_.weights, channels);
+    layer_.window = WindowOf({shape[1], shape[2]}, a.stride, a.padding);
     layer_.window.dilation_h = static_cast<int>(a.dilation[0]);
     layer_.window.dilation_w = static_cast<int>(a.dilation[1]);
     SetClamp(a.clamp);
     for (int64_t c = 0; c < channels; ++c) {
       const absl::StatusOr<model::Requant> requant =
-          QuantiseMultiplier(Factor(c));
+          QuantiseMultiplier(ProductFactor(node_, c));
       if (!requant.ok()) return requant.status();
       layer_.requant.push_back(*requant);
     }
     return absl::OkStatus();
-  }
-
-  // [taps][channels] to [channels][taps].
-  void TransposeWeights(int64_t channels) {
-    const std::vector<int8_t> from = layer_.weights;
-    const int64_t taps = static_cast<int64_t>(from.size()) / channels;
-    for (int64_t c = 0; c < channels; ++c) {
-      for (int64_t t = 0; t < taps; ++t) {
-        layer_.weights[c * taps + t] = from[t * channels + c];
-      }
-    }
-  }
-
-  void SetWindow(int64_t kernel_h, int64_t kernel_w, const ir::Ints& stride,
-                 const ir::Ints& padding) {
-    model::Window& w = layer_.window;
-    w.kernel_h = static_cast<int>(kernel_h);
-    w.kernel_w = static_cast<int>(kernel_w);
-    w.stride_h = static_cast<int>(stride[0]);
-    w.stride_w = static_cast<int>(stride[1]);
-    w.pad_top = static_cast<int>(padding[0]);
-    w.pad_left = static_cast<int>(padding[1]);
-    w.pad_bottom = static_cast<int>(padding[2]);
-    w.pad_right = static_cast<int>(padding[3]);
   }
 
   absl::Status Dense() {
@@ -184,11 +159,20 @@ class Builder {
     if (a.zero_point_folded) return Unsupported("a folded zero point");
     SetClamp(a.clamp);
     const absl::StatusOr<DenseRequant> requant = ExactDenseRequant(
-        Sums(shape[0], shape[1]),
+        ChannelSums(node_, layer_.weights, layer_.bias),
         {node_.quantization().zero_point, layer_.clamp_min, layer_.clamp_max});
     if (!requant.ok()) return requant.status();
     layer_.requant = requant->channels;
     layer_.rounding = requant->rounding;
+    return absl::OkStatus();
+  }
+
+  absl::Status ProductSums() {
+    layer_.op = model::Op::kSums;
+    if (absl::Status status = AddInput(0, false); !status.ok()) return status;
+    if (!node_.operands[1]->is_constant())
+      return Unsupported("weights are not constants");
+    layer_.weights = node_.operands[1]->literal().values<int8_t>();
     return absl::OkStatus();
   }
 
@@ -198,24 +182,6 @@ class Builder {
       return absl::OkStatus();
     }
     return Unsupported("rows that are no pixels in memory");
-  }
-
-  // Between which sums each channel of a dense layer stays.
-  std::vector<DenseChannel> Sums(int64_t outputs, int64_t depth) const {
-    const int zero_point = node_.operands[0]->quantization().zero_point;
-    std::vector<DenseChannel> channels;
-    for (int64_t c = 0; c < outputs; ++c) {
-      DenseChannel channel{Factor(c), layer_.bias[c], layer_.bias[c]};
-      for (int64_t i = 0; i < depth; ++i) {
-        const int64_t w = layer_.weights[c * depth + i];
-        const int64_t at_low = w * (-128 - zero_point);
-        const int64_t at_high = w * (127 - zero_point);
-        channel.low += std::min(at_low, at_high);
-        channel.high += std::max(at_low, at_high);
-      }
-      channels.push_back(channel);
-    }
-    return channels;
   }
 
   // The two operands. A vector of channels that is repeated over all positions
@@ -253,6 +219,9 @@ class Builder {
       if (!requant.ok()) return requant.status();
       layer_.add[i] = *requant;
     }
+    // A difference adds the product with a negative factor.
+    if (node_.op == Op::kSub)
+      layer_.add[1].multiplier = -layer_.add[1].multiplier;
     if (*first == 1) std::swap(layer_.add[0], layer_.add[1]);
     return absl::OkStatus();
   }
@@ -293,6 +262,29 @@ class Builder {
     return absl::OkStatus();
   }
 
+  // Lines and positions may be apart, channels lie together.
+  absl::Status Slice() {
+    layer_.op = model::Op::kSlice;
+    if (absl::Status status = AddInput(0, false); !status.ok()) return status;
+    const auto& a = node_.attr<ir::SliceAttributes>();
+    const int rank = node_.type.rank();
+    int* const strides[] = {nullptr, &layer_.window.stride_w,
+                            &layer_.window.stride_h};
+    for (int i = 0; i < rank; ++i) {
+      const int axis = rank - 1 - i;
+      const bool one = node_.type.shape[axis] == 1;
+      const int64_t stride = one ? 1 : a.stride[axis];
+      if (stride < 1 || stride > model::kMaxDimension)
+        return Unsupported("a slice that goes backwards");
+      if (i == 0 && stride != 1)
+        return Unsupported("a slice of channels that do not lie together");
+      if (i >= 3) continue;  // sizes of 1
+      layer_.begin[2 - i] = static_cast<int>(a.begin[axis]);
+      if (i > 0) *strides[i] = static_cast<int>(stride);
+    }
+    return absl::OkStatus();
+  }
+
   // A depthwise convolution of one tap of weight 1, whose factor is 1 exactly:
   // the padding is the zero point.
   absl::Status Pad() {
@@ -304,7 +296,8 @@ class Builder {
       return Unsupported("padding by another value than the zero point");
     layer_.op = model::Op::kDepthwise;
     if (absl::Status status = AddInput(0, false); !status.ok()) return status;
-    SetWindow(1, 1, {1, 1}, {a.low[1], a.low[2], a.high[1], a.high[2]});
+    layer_.window =
+        WindowOf({1, 1}, {1, 1}, {a.low[1], a.low[2], a.high[1], a.high[2]});
     const absl::StatusOr<model::Requant> one = QuantiseMultiplier(1);
     if (!one.ok()) return one.status();
     const size_t channels = network_.tensors[layer_.inputs[0]].channels;
@@ -327,7 +320,7 @@ class Builder {
       return Unsupported(
           "a mean over ", in.height, "x", in.width, " positions, more than ",
           target_ == nullptr ? "every" : "the", " core has room for");
-    SetWindow(in.height, in.width, {1, 1}, {0, 0, 0, 0});
+    layer_.window = WindowOf({in.height, in.width}, {1, 1}, {0, 0, 0, 0});
     const absl::StatusOr<ir::Factor> factor =
         ir::FactorOf(double{ScaleOf(0)} / node_.quantization().scale());
     if (!factor.ok()) return factor.status();
@@ -343,7 +336,7 @@ class Builder {
                                          : model::Op::kAveragePool;
     const absl::Status status = AddInput(0, false);
     if (!status.ok()) return status;
-    SetWindow(a.kernel[0], a.kernel[1], a.stride, a.padding);
+    layer_.window = WindowOf(a.kernel, a.stride, a.padding);
     SetClamp(a.clamp);
     return absl::OkStatus();
   }

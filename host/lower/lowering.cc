@@ -35,6 +35,7 @@ std::string UnitOf(Op op) {
     case Op::kConv2D:
     case Op::kDepthwiseConv2D:
     case Op::kFullyConnected:
+    case Op::kDenseSums:
     case Op::kPad:  // a depthwise convolution
       return "array";
     case Op::kReshape:
@@ -94,7 +95,7 @@ class Lowering {
 
   // Whether a constant operand is a tensor of the device, not a parameter.
   bool ReadsConstant(const Node& node) const {
-    return (node.op == Op::kAdd || node.op == Op::kMul ||
+    return (node.op == Op::kAdd || node.op == Op::kSub || node.op == Op::kMul ||
             node.op == Op::kConcatenate) &&
            tables_.ArgumentOf(&node) == nullptr;
   }
@@ -302,6 +303,13 @@ int64_t Macs(const Node& node) {
     const ir::Ints& left = node.operands[0]->type.shape;
     const bool transposed = node.attr<ir::MatmulAttributes>().transpose_left;
     return node.type.elements() * left[left.size() - (transposed ? 2 : 1)];
+  }
+  if (node.op == Op::kDenseSums) {
+    return node.type.elements() / 4 * node.operands[1]->type.shape[1];
+  }
+  if (node.op == Op::kConv3D) {
+    const ir::Ints& window = node.operands[1]->type.shape;
+    return node.type.elements() * window[0] * window[1] * window[2] * window[3];
   }
   if (node.op != Op::kConv2D && node.op != Op::kDepthwiseConv2D &&
       node.op != Op::kFullyConnected) {

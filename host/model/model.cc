@@ -14,6 +14,8 @@ const char* OpName(Op op) {
       return "depthwise";
     case Op::kDense:
       return "dense";
+    case Op::kSums:
+      return "sums";
     case Op::kMaxPool:
       return "maxpool";
     case Op::kAveragePool:
@@ -28,6 +30,8 @@ const char* OpName(Op op) {
       return "table";
     case Op::kConcat:
       return "concat";
+    case Op::kSlice:
+      return "slice";
   }
   return "unknown";
 }
@@ -40,7 +44,9 @@ bool Network::IsOutput(int tensor) const {
   return std::find(outputs.begin(), outputs.end(), tensor) != outputs.end();
 }
 
-bool HasWeights(Op op) {
+bool HasWeights(Op op) { return HasRequant(op) || op == Op::kSums; }
+
+bool HasRequant(Op op) {
   return op == Op::kConv2D || op == Op::kDepthwise || op == Op::kDense;
 }
 
@@ -57,6 +63,11 @@ bool IsPool(Op op) {
   return op == Op::kMaxPool || op == Op::kAveragePool || op == Op::kMean;
 }
 
+int Filters(const Network& network, const Layer& layer) {
+  const int channels = network.out(layer).channels;
+  return layer.op == Op::kSums ? channels / 4 : channels;
+}
+
 int OutputSize(int size, int kernel, int stride, int dilation, int pad_before,
                int pad_after) {
   const int64_t room = int64_t{size} + pad_before + pad_after -
@@ -69,8 +80,9 @@ int64_t Macs(const Network& network, const Layer& layer) {
     return network.in(layer).size() * network.out(layer).size();
   }
   if (!HasWeights(layer.op)) return 0;
-  const int64_t taps =
-      network.out(layer).size() * layer.window.kernel_h * layer.window.kernel_w;
+  const int64_t taps = network.out(layer).size() /
+                       (layer.op == Op::kSums ? 4 : 1) * layer.window.kernel_h *
+                       layer.window.kernel_w;
   return layer.op == Op::kDepthwise ? taps : taps * network.in(layer).channels;
 }
 

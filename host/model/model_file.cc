@@ -64,7 +64,7 @@ constexpr const char* kDtype = sizeof(T) == 1 ? "I8" : "I32";
 
 // Shape of `layer`.weights.
 std::vector<int64_t> WeightShape(const Network& network, const Layer& layer) {
-  const int64_t out = network.out(layer).channels;
+  const int64_t out = Filters(network, layer);
   if (layer.op == Op::kDense) return {out, 1, 1, network.in(layer).size()};
   return {out, layer.window.kernel_h, layer.window.kernel_w,
           layer.op == Op::kDepthwise ? 1 : network.in(layer).channels};
@@ -103,6 +103,7 @@ absl::Status TakeLayer(Container& container, const Network& network,
   absl::Status status;
   status.Update(Take(container, layer.name + ".weights",
                      WeightShape(network, layer), layer.weights));
+  if (!HasRequant(layer.op)) return status;
   status.Update(Take(container, layer.name + ".bias", channels, layer.bias));
   status.Update(
       Take(container, layer.name + ".multiplier", channels, multiplier));
@@ -189,6 +190,7 @@ absl::StatusOr<std::string> SerializeNetwork(const Network& network) {
     };
     const std::vector<int64_t> channels = {network.out(layer).channels};
     store("weights", layer.weights, WeightShape(network, layer));
+    if (!HasRequant(layer.op)) continue;
     store("bias", layer.bias, channels);
     store("multiplier", multiplier, channels);
     store("shift", shift, channels);

@@ -15,13 +15,13 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr Op kOps[] = {
-    Op::kConv2D, Op::kDepthwise, Op::kDense, Op::kMaxPool, Op::kAveragePool,
-    Op::kMean,   Op::kAdd,       Op::kMul,   Op::kTable,   Op::kConcat};
+constexpr Op kOps[] = {Op::kConv2D,  Op::kDepthwise,   Op::kDense,  Op::kSums,
+                       Op::kMaxPool, Op::kAveragePool, Op::kMean,   Op::kAdd,
+                       Op::kMul,     Op::kTable,       Op::kConcat, Op::kSlice};
 
 bool HasRounding(Op op) {
   return op != Op::kMaxPool && op != Op::kAveragePool && op != Op::kTable &&
-         op != Op::kConcat;
+         op != Op::kConcat && op != Op::kSums && op != Op::kSlice;
 }
 // Layers whose factors are in the JSON.
 size_t Factors(Op op) {
@@ -274,6 +274,10 @@ absl::StatusOr<Layer> ParseLayer(const Json& json, const Network& network) {
   }
   if (Factors(layer.op) > 0) ParseFactors(fields, layer);
   if (layer.op == Op::kTable) ParseTable(fields, layer);
+  if (layer.op == Op::kSlice) {
+    fields.Ints("begin", {&layer.begin[0], &layer.begin[1], &layer.begin[2]});
+    fields.Ints("stride", {&layer.window.stride_h, &layer.window.stride_w});
+  }
   absl::Status status = fields.Finish();
   if (!status.ok()) return status;
   return layer;
@@ -307,6 +311,10 @@ Json LayerJson(const Network& network, const Layer& layer) {
         Json::array({factors[i].multiplier, factors[i].shift}));
   }
   if (layer.op == Op::kTable) json["table"] = layer.table;
+  if (layer.op == Op::kSlice) {
+    json["begin"] = layer.begin;
+    json["stride"] = {w.stride_h, w.stride_w};
+  }
   return json;
 }
 

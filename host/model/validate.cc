@@ -4,6 +4,7 @@
 // The rules of docs/network.md that hold for a network however it was made.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
@@ -98,7 +99,8 @@ absl::Status CheckWindow(const std::string& what, const Layer& layer,
 
 absl::Status CheckWeighted(const std::string& what, const Layer& layer,
                            const Tensor& in, const Tensor& out) {
-  const size_t channels = out.channels;
+  const size_t channels =
+      layer.op == Op::kSums ? out.channels / 4 : out.channels;
   const int64_t depth =
       layer.op == Op::kDense
           ? in.size()
@@ -106,14 +108,15 @@ absl::Status CheckWeighted(const std::string& what, const Layer& layer,
                 (layer.op == Op::kDepthwise ? 1 : in.channels);
   if (depth > kMaxTensorSize / out.channels ||
       layer.weights.size() != channels * depth) {
-    return Bad(what, layer.weights.size(), " weights instead of ", out.channels,
+    return Bad(what, layer.weights.size(), " weights instead of ", channels,
                " x ", depth);
   }
-  if (layer.bias.size() != channels || layer.requant.size() != channels) {
+  const size_t factors = HasRequant(layer.op) ? channels : 0;
+  if (layer.bias.size() != factors || layer.requant.size() != factors) {
     return Bad(what, layer.bias.size(), " biases and ", layer.requant.size(),
-               " multipliers instead of ", channels);
+               " multipliers instead of ", factors);
   }
-  for (size_t c = 0; c < channels; ++c) {
+  for (size_t c = 0; c < factors; ++c) {
     absl::Status status =
         CheckRequant(absl::StrCat(what, "channel ", c, ": "), layer.requant[c]);
     if (!status.ok()) return status;
@@ -165,6 +168,25 @@ absl::Status CheckConcat(const std::string& what, const Network& network,
              "' side by side, in channels or in width");
 }
 
+absl::Status CheckSlice(const std::string& what, const Layer& layer,
+                        const Tensor& in, const Tensor& out) {
+  const int from[] = {in.height, in.width, in.channels};
+  const int to[] = {out.height, out.width, out.channels};
+  const int stride[] = {layer.window.stride_h, layer.window.stride_w, 1};
+  for (int i = 0; i < 3; ++i) {
+    const int64_t last =
+        layer.begin[i] + int64_t{stride[i]} * (int64_t{to[i]} - 1);
+    if (stride[i] < 1 || stride[i] > kMaxDimension || layer.begin[i] < 0 ||
+        last >= from[i]) {
+      return Bad(what, "a slice from ", layer.begin[i], " to ", last, " of ",
+                 from[i], " by ", stride[i]);
+    }
+  }
+  if (in.zero_point != out.zero_point)
+    return Bad(what, "a slice keeps the zero point");
+  return absl::OkStatus();
+}
+
 absl::Status CheckByOp(const std::string& what, const Network& network,
                        const Layer& layer) {
   const Tensor& in = network.in(layer);
@@ -196,6 +218,15 @@ absl::Status CheckByOp(const std::string& what, const Network& network,
         return Bad(what, "a dense output is 1x1xN");
       }
       return CheckWeighted(what, layer, in, out);
+    case Op::kSums:
+      if (in.height != out.height || in.width != out.width ||
+          out.channels % 4 != 0) {
+        return Bad(what, "sums are 4 bytes each, for every position");
+      }
+      if (!network.IsOutput(layer.output)) {
+        return Bad(what, "sums that are no output of the network");
+      }
+      return CheckWeighted(what, layer, in, out);
     case Op::kMaxPool:
     case Op::kAveragePool:
       if (in.channels != out.channels || in.scale != out.scale ||
@@ -214,6 +245,8 @@ absl::Status CheckByOp(const std::string& what, const Network& network,
       return CheckShape(what, in, out);
     case Op::kConcat:
       return CheckConcat(what, network, layer);
+    case Op::kSlice:
+      return CheckSlice(what, layer, in, out);
     case Op::kMul: {
       const absl::Status status = CheckOperands(what, network, layer);
       return status.ok() ? CheckRequant(what, layer.requant[0]) : status;
@@ -222,7 +255,11 @@ absl::Status CheckByOp(const std::string& what, const Network& network,
       if (absl::Status status = CheckOperands(what, network, layer);
           !status.ok())
         return status;
-      for (const Requant& requant : layer.add) {
+      for (size_t i = 0; i < layer.add.size(); ++i) {
+        Requant requant = layer.add[i];
+        // Of an input either sign, as a difference has.
+        if (i < 2 && requant.multiplier > INT32_MIN)
+          requant.multiplier = std::abs(requant.multiplier);
         absl::Status status = CheckRequant(what, requant);
         if (!status.ok()) return status;
         if (requant.shift > 0) return Bad(what, "an add shifts right only");
@@ -231,6 +268,13 @@ absl::Status CheckByOp(const std::string& what, const Network& network,
     }
   }
   return Bad(what, "unknown operation");
+}
+
+bool IsSums(const Network& network, int tensor) {
+  return std::any_of(network.layers.begin(), network.layers.end(),
+                     [&](const Layer& layer) {
+                       return layer.op == Op::kSums && layer.output == tensor;
+                     });
 }
 
 absl::Status CheckLayer(const Network& network, const Layer& layer,
@@ -245,6 +289,9 @@ absl::Status CheckLayer(const Network& network, const Layer& layer,
   }
   for (int input : layer.inputs) {
     if (!known(input)) return Bad(what, "unknown input tensor");
+    if (IsSums(network, input)) {
+      return Bad(what, "input '", network.tensors[input].name, "' is sums");
+    }
     if (!ready[input]) {
       return Bad(what, "input '", network.tensors[input].name,
                  "' is not computed before");

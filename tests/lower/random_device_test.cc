@@ -36,11 +36,21 @@ std::unique_ptr<ir::Module> Graph(uint64_t seed) {
   if (seed % 8 == 6) options.operations = 16;
   options.max_channels = 20;
   options.max_elements = 2000;
-  options.operators = {
-      Op::kConv2D,        Op::kConv2D, Op::kConv2D,      Op::kDepthwiseConv2D,
-      Op::kAdd,           Op::kAdd,    Op::kAveragePool, Op::kMaxPool,
-      Op::kRelu,          Op::kPad,    Op::kReshape,     Op::kFullyConnected,
-      Op::kFullyConnected};
+  options.operators = {Op::kConv2D,
+                       Op::kConv2D,
+                       Op::kConv2D,
+                       Op::kDepthwiseConv2D,
+                       Op::kAdd,
+                       Op::kAdd,
+                       Op::kAveragePool,
+                       Op::kMaxPool,
+                       Op::kRelu,
+                       Op::kPad,
+                       Op::kReshape,
+                       Op::kFullyConnected,
+                       Op::kFullyConnected,
+                       Op::kSub,
+                       Op::kStridedSlice};
   if (seed % 3 == 0) {  // functions of one value, products
     for (Op op : {Op::kLogistic, Op::kTanh, Op::kHardSwish, Op::kQuantize,
                   Op::kGelu, Op::kElu, Op::kLeakyRelu, Op::kMul, Op::kMul}) {
@@ -142,6 +152,8 @@ TEST(RandomGraphs, GoldenEqualsDevice) {
                            "depthwise_conv2d on array",
                            "fully_connected on array",
                            "add on vector unit",
+                           "sub on vector unit",
+                           "strided_slice on vector unit",
                            "average_pool on vector unit",
                            "max_pool on vector unit",
                            "softmax on host",

@@ -62,6 +62,25 @@ absl::StatusOr<TensorI32> Sums(const Network& network, const Layer& layer,
                    {sums->data(), sums->data() + sums->size()});
 }
 
+// The sums' bytes, the lowest first; the zero point does not count.
+absl::StatusOr<TensorI8> SumBytes(const Network& network, const Layer& layer,
+                                  const TensorI8& input) {
+  const int64_t outputs = network.out(layer).channels / 4;
+  const Eigen::Map<const Matrix<int8_t>> weights(layer.weights.data(), outputs,
+                                                 input.c());
+  const absl::StatusOr<Matrix<int32_t>> sums =
+      Matmul(input.matrix(input.c()), weights, 0);
+  if (!sums.ok()) return sums.status();
+  TensorI8 bytes(input.n(), input.h(), input.w(), network.out(layer).channels);
+  for (int64_t i = 0; i < sums->size(); ++i) {
+    for (int byte = 0; byte < 4; ++byte) {
+      bytes.data()[4 * i + byte] =
+          static_cast<int8_t>(sums->data()[i] >> (8 * byte));
+    }
+  }
+  return bytes;
+}
+
 absl::StatusOr<TensorI8> RunLayer(const Network& network, const Layer& layer,
                                   const std::vector<TensorI8>& values) {
   const TensorI8& input = values[layer.inputs[0]];
@@ -84,6 +103,8 @@ absl::StatusOr<TensorI8> RunLayer(const Network& network, const Layer& layer,
       }
       return RequantizeChannels(*acc, multipliers, RoundingOf(layer), range);
     }
+    case Op::kSums:
+      return SumBytes(network, layer, input);
     case Op::kMaxPool:
       return MaxPool(input, window.kernel_h, window.kernel_w,
                      GeometryOf(window), range);
@@ -116,6 +137,21 @@ absl::StatusOr<TensorI8> RunLayer(const Network& network, const Layer& layer,
           }
         }
         first += wide ? part.w() : part.c();
+      }
+      return output;
+    }
+    case Op::kSlice: {
+      const model::Tensor& out = network.out(layer);
+      TensorI8 output(input.n(), out.height, out.width, out.channels);
+      for (int n = 0; n < input.n(); ++n) {
+        for (int y = 0; y < out.height; ++y) {
+          for (int x = 0; x < out.width; ++x) {
+            for (int c = 0; c < out.channels; ++c)
+              output.at(n, y, x, c) = input.at(
+                  n, layer.begin[0] + y * window.stride_h,
+                  layer.begin[1] + x * window.stride_w, layer.begin[2] + c);
+          }
+        }
       }
       return output;
     }

@@ -33,7 +33,7 @@ absl::StatusOr<bool> ColumnJoining::Run(Plan& plan) {
   bool changed = false;
   for (PlanLayer& layer : plan.layers) {
     const Geometry& shape = layer.shape;
-    if (!model::HasWeights(layer.op) || !CanJoin(shape)) continue;
+    if (!model::HasRequant(layer.op) || !CanJoin(shape)) continue;
     int64_t columns = 1;
     double best = CostOf(shape, *plan.preset);
     for (int64_t p = 2; p * shape.oc <= plan.preset->cols && p <= shape.ow;

@@ -19,7 +19,7 @@ int64_t Readers(const Plan& plan, int tensor) {
 bool CanJoin(const Plan& plan, const PlanLayer& layer,
              const PlanLayer& before) {
   const PlanTensor& between = plan.tensors[before.output];
-  if (!model::HasWeights(before.op) || between.output ||
+  if (!model::HasRequant(before.op) || between.output ||
       between.element_bytes != 1 || Readers(plan, before.output) != 1 ||
       std::count(layer.inputs.begin(), layer.inputs.end(), before.output) == 0)
     return false;

@@ -25,6 +25,7 @@ enum class Op {
   kConv2D,
   kDepthwise,
   kDense,
+  kSums,  // of products alone: the bytes of int32 sums, the lowest first
   kMaxPool,
   kAveragePool,
   kMean,  // a pool: the requantised sum of a window
@@ -32,10 +33,11 @@ enum class Op {
   kMul,
   kTable,   // any function of one value
   kConcat,  // inputs side by side in channels, or in width
+  kSlice,   // a part of the input
 };
 
-// "conv2d", "depthwise", "dense", "maxpool", "avgpool", "mean", "add", "mul",
-// "table", "concat".
+// "conv2d", "depthwise", "dense", "sums", "maxpool", "avgpool", "mean", "add",
+// "mul", "table", "concat", "slice".
 const char* OpName(Op op);
 // Whether a layer can have so many inputs: a concatenation any number,
 // additions and products two.
@@ -43,8 +45,10 @@ bool TakesInputs(Op op, size_t count);
 // Each value of the output comes from one of each input.
 bool IsElementwise(Op op);
 bool IsPool(Op op);
-// Convolutions of both kinds and dense layers.
+// Convolutions of both kinds, dense layers and sums.
 bool HasWeights(Op op);
+// Whether channels have bias and factor: all that has weights but sums.
+bool HasRequant(Op op);
 
 enum class Rounding { kDouble, kSingle };
 
@@ -94,17 +98,22 @@ struct Layer {
   int clamp_min = -128;
   int clamp_max = 127;
   Rounding rounding = Rounding::kDouble;  // unused by max, average,
-                                          // table and concat
+                                          // table, concat, slice and sums
 
   // kConv2D: [out][kernel_h][kernel_w][in]. kDepthwise: [out][kernel_h]
   // [kernel_w], output channel c reads input channel c / (out / in). kDense:
   // [out][in], `in` being the input tensor flattened as it lies (height, width,
-  // channel).
+  // channel). kSums: [out][in] of each position; the zero point does not count.
   std::vector<int8_t> weights;
   std::vector<int32_t> bias;     // [out], zero point of the input not folded
   std::vector<Requant> requant;  // [out]; kMul, kMean: one
   std::vector<int8_t> table;     // kTable: of -128, -127, ..., 127
-  std::array<Requant, 3> add;    // kAdd: first input, second input, output
+  // kAdd: first input, second input, output. The multiplier of an input may be
+  // below 0: a difference.
+  std::array<Requant, 3> add;
+  // kSlice: the height, width and channel that comes first. Lines and positions
+  // are window.stride_h and stride_w apart.
+  std::array<int, 3> begin = {0, 0, 0};
 };
 
 // Layers are in an order that can be executed: each input of a layer is an
@@ -125,6 +134,9 @@ struct Network {
   bool IsInput(int tensor) const;
   bool IsOutput(int tensor) const;
 };
+
+// Filters of a layer with weights: the output's channels, of kSums a quarter.
+int Filters(const Network& network, const Layer& layer);
 
 // Number of output positions along one axis, or 0 if the window does not fit:
 // floor((size + pads - dilation * (kernel - 1) - 1) / stride) + 1.
