@@ -127,10 +127,12 @@ std::vector<Case> Cases() {
       lstm +
       "%y = i8[1,2]{scale=0.5} lstm_output(%s, %s, %c), hidden_scale=0.25";
   const std::string reals =
-      "%a = f32[2,3] parameter() %b = f32[3] parameter() "
+      "%a = f32[2,3] parameter(), name=\"a\" "
+      "%b = f32[3] parameter(), name=\"b\" "
       "%y = f32[2,3] div(%a, %b)";
   const std::string volume =
-      "%x = f32[1,4,5,6,2] parameter() %w = f32[1,2,3,2,4] parameter() "
+      "%x = f32[1,4,5,6,2] parameter(), name=\"x\" "
+      "%w = f32[1,2,3,2,4] parameter(), name=\"w\" "
       "%y = f32[1,4,4,4,4] conv3d(%x, %w)";
   return {
       {sums,
@@ -138,7 +140,7 @@ std::vector<Case> Cases() {
         {"i8[2,16]", "i8[2,4]", "i8[2,4]"},
         {"{scale=1} con", "{scale=1, zero=1} con", "zero point 0"}}},
       {bitcast,
-       {{"i32[2,2]", "i32[2,3]", "i8[2,8]"},
+       {{"i32[2,2]", "i32[2,3]", "are not the bytes of i32[2,3]"},
         {"i32[2,2]", "i16[2,4]", "not i8 to plain i32"}}},
       {cell,
        {{"clip=99", "clip=32768", "clip 32768"},
