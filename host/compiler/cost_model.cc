@@ -7,12 +7,15 @@
 
 #include "host/compiler/access.h"
 #include "host/compiler/geometry.h"
+#include "systole/target.h"
 
 namespace systole::compiler {
 namespace {
 
 constexpr int64_t kHbmLatency =
     60;  // request to first data, an open row or a closed one
+// Of a board's DRAM, 16 bits wide: docs/dram.md.
+constexpr int64_t kDramBytesPerCycle = 2;
 constexpr int64_t kStartup =
     90;  // doorbell to the first descriptor at its unit
 constexpr int64_t kVectorLatency =
@@ -20,6 +23,13 @@ constexpr int64_t kVectorLatency =
 constexpr int64_t kVectorGap = 4;         // between descriptors
 constexpr int64_t kTableWordLatency = 4;  // to read a word of a table
 constexpr int64_t kResidualLatency = 16;  // of the addition behind a requantise
+
+// That a beat takes of the memory's time.
+int64_t CyclesPerBeat(const Preset& preset) {
+  return preset.chip.memory == Memory::kAxi
+             ? std::max<int64_t>(1, preset.beat_bytes() / kDramBytesPerCycle)
+             : 1;
+}
 
 int64_t Beats(int64_t len, int64_t runs, const Preset& preset) {
   return (len + preset.beat_bytes() - 1) / preset.beat_bytes() * runs;
@@ -46,7 +56,26 @@ int64_t StallsOf(const isa::Matmul& op, const Preset& preset) {
   return int64_t{op.n} * op.ny * op.nx * stalls / positions;
 }
 
+// Cycles that a read of the vector unit waits on average while the array walks:
+// if the data setup, which goes first, is at its bank, half the cycles that the
+// setup stays there.
+double DeniesOf(const isa::Matmul& op, const Preset& preset) {
+  int64_t banks = 0;
+  for (int s = 0; s < 4; ++s) {
+    if (op.seg_len[s] > 0) banks += CeilDiv(op.seg_len[s], preset.word_bytes());
+  }
+  const double at_it = std::min(
+      1.0, static_cast<double>(banks) / static_cast<double>(preset.ub_banks));
+  const int64_t step = std::max<int64_t>(op.nx > 1 ? op.sx : op.pitch, 1);
+  const int64_t stay = std::max<int64_t>(1, preset.word_bytes() / step);
+  return at_it * static_cast<double>(stay + 1) / 2;
+}
+
 }  // namespace
+
+int64_t ShortestPass(const Preset& preset) {
+  return std::max(preset.rows, preset.cols + 2);
+}
 
 Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
   Cost cost;
@@ -78,10 +107,13 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
           transpose ? preset.rows : int64_t{op.n} * op.ny * op.nx;
       cost.tiles = (transpose ? 1 : passes) -
                    ((op.header.flags & isa::Matmul::kKeepWeights) ? 1 : 0);
-      // Behind a tile that stays the next one has had its time.
-      const int64_t shortest =
-          cost.tiles > 0 ? std::max(preset.rows, preset.cols + 2) : 0;
-      cost.issue = passes * std::max(vectors + StallsOf(op, preset), shortest);
+      cost.last = vectors + StallsOf(op, preset);
+      const int64_t pass = std::max(
+          cost.last, cost.tiles > 0 ? ShortestPass(preset) : int64_t{0});
+      // Sums that go on wait for each other: the last pass is as the others.
+      if (!Target(preset).quantised_networks()) cost.last = pass;
+      cost.issue = (passes - 1) * pass + cost.last;
+      cost.denies = DeniesOf(op, preset);
       // Sums take all stages but the first, which works ahead, to a row below.
       cost.latency =
           preset.rows * std::max<int64_t>(1, preset.cell_stages - 1) +
@@ -97,12 +129,14 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
         // It starts when all before it is written.
         cost.issue += kVectorLatency + kResidualLatency;
         cost.latency += kResidualLatency;
+        cost.reads = true;
       }
       break;
     }
     case isa::Opcode::kPool: {
       const isa::Pool op = isa::Pool::Decode(d);
       cost.issue = int64_t{op.n} * op.ny * op.nx * op.kh * op.kw + kVectorGap;
+      cost.reads = true;
       cost.latency = kVectorLatency;
       break;
     }
@@ -111,12 +145,14 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
       cost.issue = int64_t{op.ny} *
                        ((op.line_bytes + preset.cols - 1) / preset.cols) * 3 +
                    kVectorGap;
+      cost.reads = true;
       cost.latency = kVectorLatency;
       break;
     }
     case isa::Opcode::kMul: {
       const isa::Mul op = isa::Mul::Decode(d);
       cost.issue = int64_t{op.n} * op.ny * op.nx * 2 + kVectorGap;
+      cost.reads = true;
       cost.latency = kVectorLatency;
       break;
     }
@@ -152,8 +188,8 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
 // Events: a unit becomes free, a descriptor completes, a transfer ends. Between
 // two events the transfers in flight share the HBM evenly. A weights descriptor
 // may start when all but a FIFO's worth of the tiles before it are taken, a
-// matmul when its tiles have begun to arrive; it ends no earlier than one pass
-// after the last.
+// matmul when the first of its tiles is there and the tile before it has been
+// in use for long enough; it ends no earlier than one pass after its last tile.
 Timeline Simulate(const Sequence& sequence) {
   const Preset& preset = *sequence.preset;
   const std::vector<Step>& steps = sequence.steps;
@@ -163,17 +199,24 @@ Timeline Simulate(const Sequence& sequence) {
   t.start.assign(count, kNever);
   t.end.assign(count, kNever);
   std::vector<int> queue_of(count), feeder(count, -1), taker(count, -1);
+  std::vector<int64_t> taken(count, 0);  // of its feeder's tiles, before it
   std::array<std::vector<int>, isa::kNumQueues> queues;
   std::vector<Cost> costs;
   int weights = -1;
+  int64_t taken_of_it = 0;
   for (int i = 0; i < count; ++i) {
     costs.push_back(CostOf(steps[i].descriptor, preset));
     costs[i].issue += steps[i].cycles;
     queue_of[i] = static_cast<int>(steps[i].queue());
     queues[queue_of[i]].push_back(i);
-    if (steps[i].queue() == isa::Queue::kWeight) weights = i;
+    if (steps[i].queue() == isa::Queue::kWeight) {
+      weights = i;
+      taken_of_it = 0;
+    }
     if (steps[i].queue() == isa::Queue::kMxu && costs[i].tiles > 0) {
       feeder[i] = weights;
+      taken[i] = taken_of_it;
+      taken_of_it += costs[i].tiles;
       if (weights >= 0) taker[weights] = i;  // the last one
     }
   }
@@ -188,6 +231,12 @@ Timeline Simulate(const Sequence& sequence) {
   int64_t now = kStartup;
   const int wq = static_cast<int>(isa::Queue::kWeight),
             mq = static_cast<int>(isa::Queue::kMxu);
+  const bool quantised = Target(preset).quantised_networks();
+  const int64_t per_beat = CyclesPerBeat(preset);
+  const int64_t tile_cycles =
+      preset.tile_bytes() / preset.beat_bytes() * per_beat;
+  const int64_t shortest = ShortestPass(preset);
+  int64_t next_tile = 0;  // when the array is free for one
   auto ready_at =
       [&](int i) {  // kNever while something it needs has no end yet
         int64_t at = 0;
@@ -195,11 +244,13 @@ Timeline Simulate(const Sequence& sequence) {
           if (d >= 0) at = std::max(at, t.end[d]);
         }
         if (queue_of[i] == mq && feeder[i] >= 0) {
-          const int64_t first_tile = preset.tile_bytes() / preset.beat_bytes();
-          at =
-              std::max(at, t.start[feeder[i]] == kNever
-                               ? kNever
-                               : t.start[feeder[i]] + kHbmLatency + first_tile);
+          const int64_t begun = t.start[feeder[i]];
+          at = std::max(at,
+                        begun == kNever
+                            ? kNever
+                            : begun + kHbmLatency +
+                                  (quantised ? taken[i] + 1 : 1) * tile_cycles);
+          at = std::max(at, next_tile);
         }
         if (queue_of[i] == wq) {
           // Tiles of weights descriptors before this one: at most one group may
@@ -219,6 +270,37 @@ Timeline Simulate(const Sequence& sequence) {
         return at;
       };
 
+  // When all tiles of a weights descriptor that has begun are there, as far as
+  // it can be told.
+  auto fed_at = [&](int i) {
+    if (t.end[i] != kNever) return t.end[i];
+    double cycles = 0;  // what others move meanwhile, too
+    for (int q = 0; q < isa::kNumQueues; ++q) {
+      if (active[q] >= 0) cycles += std::min(to_move[q], to_move[wq]);
+    }
+    return now + static_cast<int64_t>(cycles) + kHbmLatency;
+  };
+
+  // Both units are busy: what the vector unit's descriptor takes longer.
+  const int vq = static_cast<int>(isa::Queue::kVector);
+  std::array<int, isa::kNumQueues> latest;  // that began
+  latest.fill(-1);
+  auto contend = [&] {
+    const int v = latest[vq], m = latest[mq];
+    if (v < 0 || m < 0 || !costs[v].reads || costs[m].denies == 0) return;
+    const int64_t both = std::min(unit_free[vq], unit_free[mq]) - now;
+    if (both <= 0) return;
+    // While the array walks the reads go on slower, and the more of it they
+    // see.
+    const double slower = 1 + costs[m].denies;
+    const double walks =
+        std::min(static_cast<double>(unit_free[mq] - now),
+                 static_cast<double>(unit_free[vq] - now) * slower);
+    const auto more = static_cast<int64_t>(walks * (1 - 1 / slower));
+    unit_free[vq] += more;
+    t.end[v] += more;
+  };
+
   for (int finished = 0; finished < count;) {
     bool moved = true;
     while (moved) {
@@ -233,14 +315,23 @@ Timeline Simulate(const Sequence& sequence) {
         moved = true;
         if (costs[i].beats > 0) {
           active[q] = i;
-          to_move[q] = static_cast<double>(costs[i].beats);
+          to_move[q] = static_cast<double>(costs[i].beats * per_beat);
         } else {
           int64_t busy = costs[i].issue;
-          if (feeder[i] >= 0 && t.end[feeder[i]] != kNever)
+          if (feeder[i] >= 0 && costs[feeder[i]].beats > 0 && quantised) {
+            const int64_t left =
+                costs[feeder[i]].tiles - taken[i] - costs[i].tiles;
+            busy = std::max(busy, fed_at(feeder[i]) - left * tile_cycles - now +
+                                      costs[i].last);
+            next_tile = now + busy - costs[i].last + shortest;
+          } else if (feeder[i] >= 0 && t.end[feeder[i]] != kNever) {
             busy = std::max(busy, t.end[feeder[i]] - now);
+          }
           unit_free[q] = now + busy;
           t.end[i] = unit_free[q] + costs[i].latency;
           ++finished;
+          latest[q] = i;
+          if (quantised && (q == vq || q == mq)) contend();
         }
       }
     }

@@ -17,17 +17,26 @@
 namespace systole::compiler {
 
 struct Cost {
-  int64_t beats = 0;  // HBM beats moved; they share one beat a cycle with
-                      // everything else in flight
+  int64_t beats = 0;  // beats moved; they share the memory, a beat a cycle or a
+                      // part of one, with everything else in flight
   int64_t issue =
       1;  // cycles before the unit takes the next descriptor, memory aside
   int64_t latency = 0;  // from then to completion
   int64_t tiles = 0;    // weight tiles pushed or taken
+  int64_t last = 0;  // matmul: of `issue`, the last pass, which may be shorter
+                     // than its tile's way in
+  bool reads = false;  // of the vector unit: a word of the unified buffer each
+                       // cycle
+  double denies = 0;   // of the array: cycles that such a read waits for a bank
 };
 
-// Cycles a descriptor costs its unit. Matmul: a pass takes the vectors, but at
-// least max(Rows, Cols + 2). Of a vrun only what starts and ends it.
+// Cycles a descriptor costs its unit. Matmul: a pass takes the vectors, but
+// ShortestPass at least if another follows with a tile of its own. Of a vrun
+// only what starts and ends it.
 Cost CostOf(const isa::Descriptor& descriptor, const Preset& preset);
+
+// Cycles from a tile's first vector to the next one's at least.
+int64_t ShortestPass(const Preset& preset);
 
 struct Timeline {
   std::vector<int64_t> start, end;  // of each step

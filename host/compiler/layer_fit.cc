@@ -42,8 +42,15 @@ int64_t PassesOf(const Geometry& g, int64_t taps, const Preset& preset) {
   const int64_t full = CeilDiv(taps * depth, preset.rows);
   if (g.in_group > 0)
     return std::max(full, CeilDiv(g.c / g.in_group, preset.segments));
-  // Taps of some of the channels are segments of their own.
-  return depth == g.c ? full : std::max(full, CeilDiv(taps, preset.segments));
+  // Taps of some of the channels are segments of their own, others as a line.
+  const bool lines = depth == g.c && (g.dw == 1 || g.kw == 1);
+  return std::max(full,
+                  CeilDiv(lines ? CeilDiv(taps, g.kw) : taps, preset.segments));
+}
+
+int64_t TilesOf(const LayerNeeds& needs, const Preset& preset) {
+  return PassesOf(needs.g, needs.g.taps(), preset) *
+         CeilDiv(needs.g.oc, preset.cols);
 }
 
 // Whether the layer has one tile, which stays in the array from block to block.
@@ -61,7 +68,7 @@ bool HoldsTile(const LayerNeeds& needs, const Preset& preset,
 
 // Vectors for which a tile has to stay: its way into the array and the next
 // one's from HBM.
-int64_t ShortestPass(const Preset& preset) {
+int64_t StreamedPass(const Preset& preset) {
   return std::max({preset.rows, preset.cols + 2,
                    preset.tile_bytes() / preset.beat_bytes()});
 }
@@ -75,7 +82,7 @@ int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b,
     return PoolCycles(needs.split, g, preset, b.ni * b.ny, b.nx) + 20;
   const Taps t = ValidTaps(g, b);
   const int64_t passes = PassesOf(g, (t.ky1 - t.ky0) * (t.kx1 - t.kx0), preset);
-  const int64_t shortest = held ? 1 : ShortestPass(preset);
+  const int64_t shortest = held ? 1 : StreamedPass(preset);
   return std::max(passes * std::max(b.rows(), shortest),
                   b.rows() * g.element_bytes + 8) *
          tiles;
@@ -102,6 +109,7 @@ double Score(const LayerNeeds& needs, const Preset& preset,
   const int64_t loads = Loads(needs);
   const int64_t rows = g.n * g.oh * g.ow;
   int64_t hbm = 0, busy = 0, before = 0, image = -1, lines = 0, vector = 0;
+  const bool stays = needs.stationary || KeepsTile(needs, preset);
   double moved = 0;
   const auto move = [&](int64_t beats, double weight) {
     hbm += beats;
@@ -112,12 +120,11 @@ double Score(const LayerNeeds& needs, const Preset& preset,
     const bool held =
         before_it != nullptr &&
         (needs.stationary || HoldsTile(needs, preset, *before_it, b));
+    const bool first = before_it == nullptr;
     before_it = &b;
     // The only tile comes before the input, others while blocks are computed.
-    const int64_t tiles = held ? 0
-                               : PassesOf(g, g.taps(), preset) *
-                                     CeilDiv(g.oc, preset.cols) *
-                                     preset.tile_bytes() / beat;
+    const int64_t tiles =
+        held ? 0 : TilesOf(needs, preset) * preset.tile_bytes() / beat;
     if (KeepsTile(needs, preset)) move(tiles, kMoved);
     const Region r = InputRegion(g, b, beat);
     if (loads > 0) {
@@ -136,14 +143,16 @@ double Score(const LayerNeeds& needs, const Preset& preset,
       move(OperandBytes(g, b, beat) / beat, kActivations);
     before = busy;  // the slot of the block after next
     busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) +
-           WorkOf(needs, preset, b,
-                  held || (needs.stationary && rows >= ShortestPass(preset)));
+           WorkOf(needs, preset, b, held || (first && stays));
     if (needs.between > 0)
       vector = std::max(vector, busy) + b.rows() * g.element_bytes +
                needs.between * b.rows() / rows;
     if (needs.matmul && !KeepsTile(needs, preset)) move(tiles, kMoved);
   }
   const int64_t last = fit.blocks.back().rows();
+  // The last pass is no longer than its vectors.
+  if (needs.matmul && !stays && fit.blocks.size() == 1)
+    busy -= std::max<int64_t>(0, StreamedPass(preset) - rows);
   int64_t end = busy + last;
   if (needs.out_stored) {
     end += last *
@@ -155,14 +164,15 @@ double Score(const LayerNeeds& needs, const Preset& preset,
 }
 
 // The only block of a layer in pieces that take each tile in turns: none, if it
-// can be cut as it is, or not at all.
+// can be cut as it is, or not at all, or is so short that its passes wait for
+// tiles in any case.
 std::vector<Block> Pieces(const LayerNeeds& needs, const Preset& preset,
                           const TilingLimits& limits,
                           const std::vector<Block>& blocks) {
   constexpr int64_t kPieces = 4, kFewRows = 32;
   const Block& all = blocks[0];
   if (blocks.size() > 1 || KeepsTile(needs, preset) ||
-      all.rows() >= 2 * limits.min_rows)
+      all.rows() >= 2 * limits.min_rows || all.rows() < StreamedPass(preset))
     return {};
   const bool images = all.ni > 1;
   const int64_t parts = images ? all.ni : all.ny;
@@ -209,14 +219,14 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
                       2 * preset.tile_bytes() / preset.beat_bytes()});
   const int64_t rows = g.n * g.oh * g.ow;
   if (ends == Ends::kFine) {
-    limits.min_rows = std::min(limits.min_rows, ShortestPass(preset));
+    limits.min_rows = std::min(limits.min_rows, StreamedPass(preset));
     limits.max_rows = std::min(
-        limits.max_rows, std::max(CeilDiv(rows, 8), ShortestPass(preset)));
+        limits.max_rows, std::max(CeilDiv(rows, 8), StreamedPass(preset)));
   }
   // So that the results of the blocks before it are not waited for together.
   if (needs.fused)
     limits.max_rows = std::min(
-        limits.max_rows, std::max(CeilDiv(rows, 4), 2 * ShortestPass(preset)));
+        limits.max_rows, std::max(CeilDiv(rows, 4), 2 * StreamedPass(preset)));
   if (fit.in_slots)
     limits.max_in_bytes =
         static_cast<int64_t>(budget * in_share) / (kSlotCount * loaded);

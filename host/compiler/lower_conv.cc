@@ -163,13 +163,16 @@ class ConvLowering {
     r.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
     const int64_t step = g_.group > 0 ? preset_.cols : to.position;
     r.dst_sx = static_cast<uint32_t>(block.nx > 1 ? step : 0);
+    const int64_t turns = TurnsOf(block);
+    if (turns > 1) InTurns(turns, r.n, r.dst_img_pitch, r.nx, r.dst_sx);
     r.cols = static_cast<uint32_t>(cols);
     r.params = static_cast<uint32_t>(piece.params);
     r.zp = out_tensor_.zero_point;
     r.clamp_min = layer_.clamp_min;
     r.clamp_max = layer_.clamp_max;
     if (table_) r.header.flags |= isa::Requant::kTable;
-    if (operand_) SetResidual(block, piece.operand, tile * preset_.cols, r);
+    if (operand_)
+      SetResidual(block, piece.operand, tile * preset_.cols, turns, r);
     context_.builder.Append(r);
   }
 
@@ -185,7 +188,7 @@ class ConvLowering {
   }
 
   void SetResidual(const Block& block, const View& from, int64_t channel,
-                   isa::Requant& r) const {
+                   int64_t turns, isa::Requant& r) const {
     const int result = 1 - added_;
     // Either may be the wide one where both are.
     const int scaled = epilogue_->wide == result ? added_ : result;
@@ -197,6 +200,10 @@ class ConvLowering {
     r.src_pitch = static_cast<uint32_t>(block.ny > 1 ? from.pitch : 0);
     r.src_img_pitch = static_cast<uint32_t>(block.ni > 1 ? from.img_pitch : 0);
     r.src_sx = static_cast<uint32_t>(block.nx > 1 ? g_.oc : 0);
+    if (turns > 1) {
+      r.src_img_pitch = r.src_sx;
+      r.src_sx *= static_cast<uint32_t>(turns);
+    }
     r.src_zp = context_.network.in(*sum_, added_).zero_point;
     r.sum_zp = context_.network.out(*sum_).zero_point;
     r.sum_mult1 = sum_->add[scaled].multiplier;
@@ -205,6 +212,29 @@ class ConvLowering {
     r.sum_shift = sum_->add[2].shift;
     r.sum_min = sum_->clamp_min;
     r.sum_max = sum_->clamp_max;
+  }
+
+  // Lines are walked in so many turns, every so manyth position in each. The
+  // second operand of a sum is a word a cycle of the unified buffer; the data
+  // setup, where several positions lie in a word, asks for its bank as many
+  // cycles, and what has caught up with it would follow at that pace.
+  int64_t TurnsOf(const Block& block) const {
+    const int64_t step = g_.sw * g_.position_bytes();
+    const bool inside =
+        g_.pad_left == 0 && (g_.ow - 1) * g_.sw + g_.kw <= g_.w && g_.dw == 1;
+    if (!operand_ || !inside || block.ni > 1 || g_.group > 0) return 1;
+    int64_t turns = preset_.word_bytes() / step;
+    while (turns > 1 && block.nx % turns != 0) --turns;
+    return std::max<int64_t>(1, turns);
+  }
+
+  // A walk over one image whose images are the turns.
+  static void InTurns(int64_t turns, uint32_t& images, uint32_t& image_pitch,
+                      uint32_t& positions, uint32_t& step) {
+    images = static_cast<uint32_t>(turns);
+    image_pitch = step;
+    positions /= static_cast<uint32_t>(turns);
+    step *= static_cast<uint32_t>(turns);
   }
 
   isa::Matmul Walk(const Block& block, const PassGroup& group,
@@ -223,6 +253,8 @@ class ConvLowering {
     m.sy = static_cast<uint32_t>(block.ny > 1 ? g_.sh : 0);
     m.sx =
         static_cast<uint32_t>(block.nx > 1 ? g_.sw * g_.position_bytes() : 0);
+    if (const int64_t turns = TurnsOf(block); turns > 1)
+      InTurns(turns, m.n, m.img_pitch, m.nx, m.sx);
     m.t0 = static_cast<uint32_t>(group.t0);
     m.t0_dx = static_cast<uint32_t>(group.dx);
     m.t1 = static_cast<uint32_t>(group.t1);

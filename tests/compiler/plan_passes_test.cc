@@ -130,6 +130,30 @@ TEST(Tiling, KeepsAndSendsAsItIsTold) {
   EXPECT_THAT(sent, Not(HasSubstr("resident(")));
 }
 
+TEST(Tiling, ALayerOfOneBlockKeepsItsTilesForQuarters) {
+  const auto tiled = [](const char* preset, const char* batch) {
+    return After<Tiling>(absl::StrCat(
+        "plan @m on ", preset, ", batch=", batch, ", ub=25165824 {\n",
+        "  %x = 28x28x128, input\n"
+        "  %a = 28x28x128\n"
+        "  %b = 28x28x128\n"
+        "  %y = 28x28x128, output\n"
+        "  conv1: %a = conv2d(%x)\n"
+        "  conv2: %b = conv2d(%a), kernel=[3, 3], padding=[1, 1]\n"
+        "  conv3: %y = conv2d(%b)\n"
+        "}\n"));
+  };
+  const std::string one = tiled("v1", "1");
+  EXPECT_THAT(one, HasSubstr("conv2: %b = conv2d(%a), kernel=[3, 3], "
+                             "padding=[1, 1], stationary,"));
+  EXPECT_THAT(one, HasSubstr("blocks=[[0, 1, 0, 7, 0, 28], "
+                             "[0, 1, 7, 7, 0, 28], [0, 1, 14, 7, 0, 28], "
+                             "[0, 1, 21, 7, 0, 28]]"));
+  // Where tiles may be loaded for every block, and where blocks are many.
+  EXPECT_THAT(tiled("edge", "1"), Not(HasSubstr("stationary")));
+  EXPECT_THAT(tiled("v1", "8"), Not(HasSubstr("stationary")));
+}
+
 TEST(Tiling, AnAdditionDoesNotOverwriteWhatTheLayerBeforeReads) {
   // conv2 reads lines of a that the addition between its blocks would have
   // overwritten; its own result is another matter.
@@ -329,6 +353,11 @@ INSTANTIATE_TEST_SUITE_P(
                "%x and %e overlap in HBM"},
         Broken{"OverwritesWhatIsRead", "over=[&3], at=0x1120",
                "over=[&0], at=0x0", "buffers &0 (a) and &5 (c) overlap"},
+        Broken{"StationaryWithoutWeights", "stride=[2, 2],",
+               "stride=[2, 2], stationary,", "is stationary with 64 rows"},
+        Broken{"StationaryInSlots", "conv3: %e = conv2d(%d),",
+               "conv3: %e = conv2d(%d), stationary,",
+               "is stationary and its result in slots"},
         Broken{"FusedWithAnAddition", "stride=[2, 2],", "stride=[2, 2], fused,",
                "layer pool: output is wanted from layer 2 to 4"}),
     [](const auto& info) { return std::string(info.param.name); });
