@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/ir/hlo/products.h"
 
 namespace systole::runtime {
 namespace {
@@ -15,13 +16,13 @@ namespace {
 using ir::Node;
 using ir::Op;
 
-// Multiplications and additions of a product of floats, which the array
-// computes; 0 of anything else.
+// Multiplications and additions of a product that the array computes, of
+// integers one for all digits; 0 of anything else.
 int64_t ArrayMacs(const Node& node) {
   if (node.op != Op::kHloDotGeneral && node.op != Op::kHloConvolution) return 0;
   const ir::Type& left = node.operands[0].type();
   const ir::Type& right = node.operands[1].type();
-  if (!ir::IsFloat(left.element) || !ir::IsFloat(right.element)) return 0;
+  if (!ir::IsProductOnUnit(left.element, right.element)) return 0;
   int64_t terms = 1;
   if (node.op == Op::kHloDotGeneral) {
     for (const int64_t d : node.attr<ir::HloDotAttributes>().lhs_contracting)

@@ -162,7 +162,7 @@ TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
   %y = f32[8,2] parameter(), name="y"
   %z = f32[4,2] hlo.dot_general(%x, %y), lhs_contracting=[1], rhs_contracting=[0]
   %n = f32[4,2] hlo.negate(%z)
-  %c = f32[4,2] hlo.atan2(%n, %z)
+  %c = f16[4,2] hlo.convert(%n)
   return %c as "c"
 }
 )";
@@ -178,7 +178,7 @@ TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
   client = Client::Create(options);
   EXPECT_THAT((*client)->Compile(Module(text)).status().message(),
               HasSubstr("p: 1 operations would run on the host, which is not "
-                        "allowed: hlo.atan2 1"));
+                        "allowed: hlo.convert 1"));
 }
 
 // A line of 100,000 values is more than the unified buffer of mini holds.

@@ -93,14 +93,71 @@ absl::StatusOr<Literal> FloatProduct(int64_t m, int64_t k, int64_t n,
                                 [](float x) { return Float16(x); });
 }
 
-template <typename R, typename A, typename B>
-Literal IntegerProduct(int64_t m, int64_t k, int64_t n, const std::vector<A>& a,
-                       const std::vector<B>& b) {
+// Of base 256: the numbers are sums of their digits times powers of it, and the
+// last digit has the sign.
+std::vector<uint16_t> Digit(const std::vector<int64_t>& numbers,
+                            ElementType type, int digit) {
+  const int bytes = static_cast<int>(ElementBytes(type));
+  std::vector<uint16_t> digits(numbers.size());
+  for (size_t i = 0; i < digits.size(); ++i) {
+    int64_t value = numbers[i] >> 8 * digit;
+    if (digit + 1 < bytes) value &= 255;
+    digits[i] = Bfloat16(static_cast<float>(value)).bits;
+  }
+  return digits;
+}
+
+// Products of digits on the unit, as many terms at a time as fp32 adds up
+// exactly.
+template <typename R>
+absl::StatusOr<Literal> DigitProduct(int64_t m, int64_t k, int64_t n,
+                                     const std::vector<int64_t>& a,
+                                     ElementType a_type,
+                                     const std::vector<int64_t>& b,
+                                     ElementType b_type, ProductUnit& unit) {
+  const auto largest = [](ElementType type) {
+    return IsSigned(type) && ElementBytes(type) == 1 ? 128 : 255;
+  };
+  const int64_t most = (int64_t{1} << 24) / (largest(a_type) * largest(b_type));
+  std::vector<Word<R>> sums(m * n, 0);
+  std::vector<uint16_t> left;
+  std::vector<float> part(m * n);
+  for (int p = 0; p < ElementBytes(a_type); ++p) {
+    const std::vector<uint16_t> of_a = Digit(a, a_type, p);
+    for (int q = 0; q < ElementBytes(b_type); ++q) {
+      const int shift = 8 * (p + q);
+      if (shift >= static_cast<int>(8 * sizeof(R))) break;
+      const std::vector<uint16_t> of_b = Digit(b, b_type, q);
+      for (int64_t first = 0; first < k; first += most) {
+        const int64_t terms = std::min(most, k - first);
+        left.resize(m * terms);
+        for (int64_t i = 0; i < m; ++i) {
+          std::copy_n(of_a.begin() + i * k + first, terms,
+                      left.begin() + i * terms);
+        }
+        if (absl::Status s = unit.Multiply(
+                m, terms, n, left.data(), of_b.data() + first * n, part.data());
+            !s.ok())
+          return s;
+        for (size_t i = 0; i < sums.size(); ++i) {
+          sums[i] += static_cast<Word<R>>(
+              static_cast<uint64_t>(static_cast<int64_t>(part[i])) << shift);
+        }
+      }
+    }
+  }
+  return Literal(std::vector<R>(sums.begin(), sums.end()));
+}
+
+template <typename R>
+Literal IntegerProduct(int64_t m, int64_t k, int64_t n,
+                       const std::vector<int64_t>& a,
+                       const std::vector<int64_t>& b) {
   std::vector<Word<R>> sums(m * n, 0);
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t p = 0; p < k; ++p) {
       const auto value = static_cast<Word<R>>(a[i * k + p]);
-      const B* row = b.data() + p * n;
+      const int64_t* row = b.data() + p * n;
       Word<R>* to = sums.data() + i * n;
       for (int64_t j = 0; j < n; ++j) {
         to[j] += value * static_cast<Word<R>>(row[j]);
@@ -119,6 +176,14 @@ Literal Widen(const Literal& literal) {
 
 }  // namespace
 
+bool IsProductOnUnit(ElementType a, ElementType b) {
+  const auto is = [](ElementType type) {
+    return IsFloat(type) ||
+           (type != ElementType::kBool && ElementBytes(type) <= 4);
+  };
+  return is(a) && is(b);
+}
+
 absl::StatusOr<Literal> MatrixProduct(int64_t m, int64_t k, int64_t n,
                                       const Literal& a, const Literal& b,
                                       ElementType result, Precision precision,
@@ -132,8 +197,12 @@ absl::StatusOr<Literal> MatrixProduct(int64_t m, int64_t k, int64_t n,
   return WithElement(result, [&](auto tag) -> absl::StatusOr<Literal> {
     using R = typename decltype(tag)::type;
     if constexpr (kIsInteger<R>) {
-      return IntegerProduct<R>(m, k, n, left.values<int64_t>(),
-                               right.values<int64_t>());
+      const std::vector<int64_t>& x = left.values<int64_t>();
+      const std::vector<int64_t>& y = right.values<int64_t>();
+      if (IsProductOnUnit(a.element(), b.element())) {
+        return DigitProduct<R>(m, k, n, x, a.element(), y, b.element(), unit);
+      }
+      return IntegerProduct<R>(m, k, n, x, y);
     }
     return absl::UnimplementedError("products of this type");
   });

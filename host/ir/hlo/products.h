@@ -13,10 +13,14 @@
 
 namespace systole::ir {
 
+// Whether a ProductUnit computes products of the types: all but those of truth
+// values and of 64 bits.
+bool IsProductOnUnit(ElementType a, ElementType b);
+
 // The m x n product of an m x k and a k x n matrix, row-major, in the element
 // type `result`. Floats: split into bf16 parts as the precision says,
 // multiplied by the unit, rounded once to the type (docs/hlo.md, "Products");
-// integers: modulo 2^bits of the result.
+// integers: modulo 2^bits of the result, digit by digit of base 256.
 absl::StatusOr<Literal> MatrixProduct(int64_t m, int64_t k, int64_t n,
                                       const Literal& a, const Literal& b,
                                       ElementType result, Precision precision,
