@@ -85,6 +85,23 @@ absl::StatusOr<Literal> KernelExecutor::ToHost(Place& value,
   return Literal::FromBytes(type.element, type.elements(), value.host->data());
 }
 
+// What a loop may run again stays.
+absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::CodeOf(
+    const lanes::KernelProgram& kernel) {
+  const auto found = codes_.find(&kernel);
+  if (found != codes_.end()) return found->second;
+  const absl::StatusOr<systole::Device*> device = core_.Open();
+  if (!device.ok()) return device.status();
+  const std::vector<uint8_t> code = BytesOf(kernel.words);
+  auto memory = Allocate(static_cast<int64_t>(code.size()));
+  if (!memory.ok()) return memory;
+  if (absl::Status s = (*device)->Write((*memory)->address(), code); !s.ok())
+    return s;
+  ++counts_.codes;
+  if (depth_ > 0) codes_[&kernel] = *memory;
+  return memory;
+}
+
 absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
                                        PlacedValues& values) {
   const lanes::KernelProgram& kernel = *step.kernel;
@@ -105,11 +122,9 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
   }
   const absl::StatusOr<systole::Device*> device = core_.Open();
   if (!device.ok()) return device.status();
-  const std::vector<uint8_t> code = BytesOf(kernel.words);
-  const auto code_bytes = static_cast<int64_t>(code.size());
   const auto program_bytes =
       static_cast<int64_t>(kernel.descriptors.size() * isa::kDescriptorBytes);
-  const auto code_at = Allocate(code_bytes);
+  const auto code_at = CodeOf(kernel);
   if (!code_at.ok()) return code_at.status();
   const auto program_at = Allocate(program_bytes);
   if (!program_at.ok()) return program_at.status();
@@ -118,8 +133,6 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
   program.prog_addr = (*program_at)->address();
   program.hbm_bytes = core_.preset().memory_bytes();
   program.descriptors = kernel.Placed(places, (*code_at)->address());
-  if (absl::Status s = (*device)->Write((*code_at)->address(), code); !s.ok())
-    return s;
   // Its descriptors alone are written.
   if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
   ++counts_.kernels;
@@ -164,7 +177,11 @@ absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
     for (const auto& [slot, literal] : inner.constants)
       constants->second.push_back(OnHost(literal));
   }
-  return Run(inner, std::move(inputs), constants->second);
+  ++depth_;
+  absl::StatusOr<PlacedValues> results =
+      Run(inner, std::move(inputs), constants->second);
+  --depth_;
+  return results;
 }
 
 // The values of the loop come first, then what the regions read besides.

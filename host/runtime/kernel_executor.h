@@ -48,6 +48,7 @@ PlacedValue OnHost(ir::Literal literal);
 // What an execution did.
 struct TransferCounts {
   int64_t kernels = 0;                        // runs of kernels
+  int64_t codes = 0;                          // of them, host to HBM
   int64_t uploads = 0, upload_bytes = 0;      // host to HBM
   int64_t downloads = 0, download_bytes = 0;  // HBM to host
 };
@@ -79,6 +80,8 @@ class KernelExecutor {
   absl::StatusOr<PlacedValues> Repeat(const ir::Node& node,
                                       const lanes::DevicePlan& plan,
                                       PlacedValues values);
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> CodeOf(
+      const lanes::KernelProgram& kernel);
   absl::StatusOr<std::shared_ptr<DeviceMemory>> Allocate(int64_t bytes);
   absl::Status ToDevice(Place& value);
 
@@ -86,6 +89,9 @@ class KernelExecutor {
   ir::Evaluation evaluation_;
   // Of plans of regions: brought to the device once for all turns of a loop.
   std::map<const lanes::DevicePlan*, PlacedValues> constants_;
+  // Code of their kernels, likewise.
+  std::map<const lanes::KernelProgram*, std::shared_ptr<DeviceMemory>> codes_;
+  int depth_ = 0;  // of regions
   TransferCounts counts_;
 };
 

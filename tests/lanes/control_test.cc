@@ -93,6 +93,7 @@ runtime::TransferCounts CountsOf(int32_t turns) {
 TEST(ControlTest, ConditionsAloneLeaveTheDevice) {
   const runtime::TransferCounts few = CountsOf(3), many = CountsOf(40);
   EXPECT_EQ(many.uploads, few.uploads);
+  EXPECT_EQ(many.codes, few.codes);
   // A turn reads whether it takes place, a byte, and the branch, a word.
   EXPECT_EQ(few.downloads, 3 * 2 + 1);
   EXPECT_EQ(many.downloads, 40 * 2 + 1);

@@ -143,6 +143,36 @@ TEST_P(MovesTest, ReducesByRegions) {
   }
 }
 
+// What jnp.argmax makes of elements that are no words.
+TEST_P(MovesTest, ReducesByRegionsOfSeveralTypes) {
+  for (const auto& [type, least] :
+       {std::pair("u8", "0"), std::pair("i8", "-128"),
+        std::pair("bf16", "-1e30"), std::pair("i1", "0")}) {
+    for (const char* dimension : {"0", "1"}) {
+      check_.Check(absl::StrFormat(R"(module @m {
+  %%x = %1$s[9,9] parameter(), name="x"
+  %%y = i32[9,9] hlo.iota(), dimension=%3$s
+  %%i = %1$s[] constant(), data=[%2$s]
+  %%j = i32[] constant(), data=[0]
+  %%m = (%1$s[9], i32[9]) hlo.reduce(%%x, %%y, %%i, %%j), dimensions=[%3$s] {
+    %%a = %1$s[] parameter()
+    %%b = i32[] parameter()
+    %%c = %1$s[] parameter()
+    %%d = i32[] parameter()
+    %%more = i1[] hlo.compare(%%a, %%c), direction=GE
+    %%e = %1$s[] hlo.select(%%more, %%a, %%c)
+    %%f = i32[] hlo.select(%%more, %%b, %%d)
+    return %%e, %%f
+  }
+  return %%m as "r", %%m#1 as "s"
+}
+)",
+                                   type, least, dimension),
+                   8);
+    }
+  }
+}
+
 TEST_P(MovesTest, PadsThatCut) {
   Move("7,9", "5,12", "pad(%x, %y), low=[-1,2], high=[-1,1], interior=[0,0]",
        "scalar");

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "host/compiler/kernels/buffer_copy.h"
-#include "host/compiler/kernels/lane_memory.h"
 #include "host/compiler/kernels/lane_region.h"
+#include "host/compiler/kernels/word_copies.h"
 #include "host/ir/hlo/tree.h"
 #include "host/ir/index.h"
 
@@ -16,6 +16,7 @@ namespace {
 
 using Bytes = KernelBuilder::Bytes;
 
+constexpr int64_t kWord = 4;
 constexpr int64_t kMostElements = 512;  // of one result
 
 // Walks: what is kept, and the element that comes in.
@@ -28,20 +29,26 @@ class RegionReduction {
         preset_(preset),
         builder_(preset),
         copier_(preset),
+        copies_(preset, copier_),
         shape_(node.operands[0].type().shape),
         dimensions_(node.attr<ir::HloDimensionsAttributes>().dimensions),
-        size_(ir::ElementBytes(node.type.element)),
         results_(node.type.elements()),
         count_(node.operands[0].type().elements() / results_) {}
 
   absl::StatusOr<KernelProgram> Compile() {
     const int values = node_.results();
-    for (int i = 0; i < 2 * values; ++i)
-      loaded_.push_back(
-          Place(node_.operands[i].type().bytes() + preset_.word_bytes()));
+    const int64_t row = kWord * preset_.cols;
+    for (int i = 0; i < 2 * values; ++i) {
+      const ir::Type& type = node_.operands[i].type();
+      loaded_.push_back(Place(type.bytes() + row));
+      words_.push_back(WordCopies::AreWords(type.element)
+                           ? loaded_.back()
+                           : Place(kWord * type.elements() + row));
+    }
     for (int i = 0; i < values; ++i) {
-      next_element_.push_back(Place(node_.operands[i].type().bytes()));
-      kept_.push_back(Place(results_ * size_));
+      next_element_.push_back(
+          Place(kWord * node_.operands[i].type().elements()));
+      kept_.push_back(Place(kWord * results_));
     }
     if (next_ > preset_.ub_bytes)
       return absl::ResourceExhaustedError("the unified buffer is too small");
@@ -50,14 +57,27 @@ class RegionReduction {
       const int64_t bytes = node_.operands[i].type().bytes();
       builder_.AddOperand(bytes);
       builder_.Load(i, 0, loaded_[i].at, bytes);
+      const ir::Type& type = node_.operands[i].type();
+      if (!WordCopies::AreWords(type.element))
+        copies_.ToWords(builder_, type.element, loaded_[i], words_[i],
+                        type.elements());
     }
     for (int i = 0; i < values; ++i) {
       if (absl::Status s = Arrange(i); !s.ok()) return s;
     }
     for (int64_t i = 0; i < count_; ++i) Element(i);
     for (int i = 0; i < values; ++i) {
-      builder_.AddOperand(results_ * size_);
-      builder_.Store(2 * values + i, 0, kept_[i].at, results_ * size_);
+      const ir::Type type = node_.result_type(i);
+      const Bytes* stored = &kept_[i];
+      if (!WordCopies::AreWords(type.element)) {
+        stored = &loaded_[i];
+        if (absl::Status s = copies_.FromWords(builder_, type.element, kept_[i],
+                                               *stored, results_);
+            !s.ok())
+          return s;
+      }
+      builder_.AddOperand(type.bytes());
+      builder_.Store(2 * values + i, 0, stored->at, type.bytes());
     }
     return builder_.Finish();
   }
@@ -76,25 +96,23 @@ class RegionReduction {
     LanePlaces places;
     std::vector<Lane> lanes;
     const int values = node_.results();
+    std::vector<ir::ElementType> types;
     for (int i = 0; i < 2 * values; ++i) {
-      const ir::ElementType element = node_.operands[i].type().element;
       const bool kept = i < values;
+      types.push_back(node_.operands[i].type().element);
       places.operands.push_back(
           {{kept ? kept_[i].at : next_element_[i - values].at,
             kept ? kKept : kNext},
            0,
            0});
-      lanes.push_back(
-          FromMemory(graph, element,
-                     graph.Load({i, StorageOf(element), Pattern::kStream})));
+      lanes.push_back(graph.Load({i, Storage::kWord, Pattern::kStream}));
     }
+    if (absl::Status s = copies_.AddCode(words, types); !s.ok()) return s;
     const std::vector<Lane> results =
         LowerRegion(graph, *node_.regions[0], lanes);
     std::vector<LaneStore> stores;
     for (int i = 0; i < values; ++i) {
-      const ir::ElementType element = node_.result_type(i).element;
-      stores.push_back(
-          {ToMemory(graph, element, results[i]), StorageOf(element)});
+      stores.push_back({results[i], Storage::kWord});
       places.stores.push_back({kept_[i].at, kKept});
     }
     const absl::StatusOr<LaneCode> code =
@@ -109,8 +127,8 @@ class RegionReduction {
   // Elements of all results behind each other, the first ones first; initial
   // values (an element that is spread is read with a row of what follows it).
   absl::Status Arrange(int i) {
-    BufferCopy copy{loaded_[i].at, next_element_[i].at, size_, {},
-                    loaded_[i],    next_element_[i]};
+    BufferCopy copy{words_[i].at, next_element_[i].at, kWord,
+                    {},           words_[i],           next_element_[i]};
     const ir::Ints strides = ir::StridesOf(shape_);
     const ir::Ints order = ir::ReducedFirst(shape_, dimensions_);
     ir::Ints sizes;
@@ -119,8 +137,8 @@ class RegionReduction {
     for (size_t d = 0; d < order.size(); ++d)
       copy.dimensions.push_back({sizes[d], strides[order[d]], dense[d]});
     if (absl::Status s = copier_.Copy(builder_, copy); !s.ok()) return s;
-    const Bytes& initial = loaded_[node_.results() + i];
-    const BufferCopy fill{initial.at,         kept_[i].at, size_,
+    const Bytes& initial = words_[node_.results() + i];
+    const BufferCopy fill{initial.at,         kept_[i].at, kWord,
                           {{results_, 0, 1}}, initial,     kept_[i]};
     return copier_.Copy(builder_, fill);
   }
@@ -131,10 +149,10 @@ class RegionReduction {
     const int64_t cols = preset_.cols;
     const int64_t rows = results_ / cols, rest = results_ % cols;
     RowsRun run;
-    run.stride[kKept] = run.stride[kNext] = cols * size_;
+    run.stride[kKept] = run.stride[kNext] = cols * kWord;
     const auto start = [&](int64_t first, int64_t count, int64_t lanes) {
-      run.place[kKept] = first * size_;
-      run.place[kNext] = (i * results_ + first) * size_;
+      run.place[kKept] = first * kWord;
+      run.place[kNext] = (i * results_ + first) * kWord;
       run.rows = count;
       run.lanes = lanes;
       builder_.Run(pc_, ArgumentsOf(run), reads, kept_, 8 * count);
@@ -147,12 +165,13 @@ class RegionReduction {
   const Preset& preset_;
   KernelBuilder builder_;
   BufferCopier copier_;
+  WordCopies copies_;
   const ir::Ints& shape_;
   const ir::Ints& dimensions_;
-  const int64_t size_, results_, count_;
+  const int64_t results_, count_;
   int64_t next_ = builder_.CodeBytes();
   // Operands as they come; their elements in the order of the runs; results.
-  std::vector<Bytes> loaded_, next_element_, kept_;
+  std::vector<Bytes> loaded_, words_, next_element_, kept_;
   int pc_ = 0;
 };
 
@@ -166,10 +185,7 @@ bool IsRegionReduction(const ir::Node& node) {
       elements / node.type.elements() > kMostElements)
     return false;
   for (size_t i = 0; i < values; ++i) {
-    const ir::ElementType element = node.operands[i].type().element;
-    if (!FitsLane(element) || element == ir::ElementType::kBfloat16 ||
-        ir::ElementBytes(element) != ir::ElementBytes(node.type.element))
-      return false;
+    if (!FitsLane(node.operands[i].type().element)) return false;
   }
   return FitsLanes(*node.regions[0]);
 }

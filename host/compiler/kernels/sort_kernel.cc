@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "host/compiler/kernels/buffer_copy.h"
-#include "host/compiler/kernels/lane_memory.h"
 #include "host/compiler/kernels/lane_region.h"
+#include "host/compiler/kernels/word_copies.h"
 
 namespace systole::lanes {
 namespace {
@@ -45,6 +45,7 @@ class Sort {
         preset_(preset),
         builder_(preset),
         copier_(preset),
+        copies_(preset, copier_),
         operands_(node.results()) {
     const ir::Ints& shape = node.type.shape;
     const int64_t d = SortedDimension(node);
@@ -131,21 +132,9 @@ class Sort {
   absl::Status AddCode() {
     std::vector<uint64_t> words;
     if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
-    for (int i = 0; i < operands_; ++i) {
-      for (const bool back : {false, true}) {
-        LaneGraph graph;
-        const Storage storage = StorageOf(Element(i));
-        const Storage from = back ? Storage::kWord : storage;
-        Lane lane = graph.Load({0, from, Pattern::kStream});
-        lane = back ? ToMemory(graph, Element(i), lane)
-                    : FromMemory(graph, Element(i), lane);
-        const absl::StatusOr<int> pc =
-            Add(words, graph, {{lane, back ? storage : Storage::kWord}},
-                {{{{0, kLower}, 0, 0}}, {{0, kHigher}}});
-        if (!pc.ok()) return pc.status();
-        (back ? to_memory_ : from_memory_).push_back(*pc);
-      }
-    }
+    std::vector<ElementType> types;
+    for (int i = 0; i < operands_; ++i) types.push_back(Element(i));
+    if (absl::Status s = copies_.AddCode(words, types); !s.ok()) return s;
     LaneGraph graph;
     const Lane from = graph.Load({0, Storage::kWord, Pattern::kStream});
     const Lane word = graph.Load({1, Storage::kWord, Pattern::kStream});
@@ -203,25 +192,6 @@ class Sort {
     return absl::OkStatus();
   }
 
-  // Of dense elements on both sides, of these sizes.
-  void Dense(int pc, const Bytes& from, int64_t from_size, const Bytes& to,
-             int64_t to_size) {
-    const int64_t cols = preset_.cols;
-    const int64_t rows = Count() / cols, rest = Count() % cols;
-    RowsRun run;
-    run.stride[kLower] = cols * from_size;
-    run.stride[kHigher] = cols * to_size;
-    const auto start = [&](int64_t first, int64_t count, int64_t lanes) {
-      run.place[kLower] = from.at + first * from_size;
-      run.place[kHigher] = to.at + first * to_size;
-      run.rows = count;
-      run.lanes = lanes;
-      builder_.Run(pc, ArgumentsOf(run), {from}, {to}, 2 * count);
-    };
-    if (rows > 0) start(0, rows, cols);
-    if (rest > 0) start(rows * cols, 1, rest);
-  }
-
   // Between the order of the operands and that of the positions.
   absl::Status Rearrange(const Bytes& from, const Bytes& to, bool back) {
     const int64_t line = positions_ * inner_, position = Width();
@@ -240,10 +210,10 @@ class Sort {
     const int64_t bytes = Count() * Size(i);
     const Bytes& values = values_[i];
     const Bytes& words = outer_ > 1 ? rearranged_ : values;
-    const bool is_word = Size(i) == kWord;
+    const bool is_word = WordCopies::AreWords(Element(i));
     const Bytes& loaded = is_word ? words : as_stored_;
     builder_.Load(i, first * positions_ * inner_ * Size(i), loaded.at, bytes);
-    if (!is_word) Dense(from_memory_[i], loaded, Size(i), words, kWord);
+    if (!is_word) copies_.ToWords(builder_, Element(i), loaded, words, Count());
     return outer_ > 1 ? Rearrange(words, values, /*back=*/false)
                       : absl::OkStatus();
   }
@@ -257,14 +227,11 @@ class Sort {
       words = &rearranged_;
     }
     const Bytes* stored = words;
-    if (Element(i) == ElementType::kBfloat16) {
-      // The upper halves, with all bits of NaNs.
-      const BufferCopy halves{words->at + 2,     as_stored_.at, 2,
-                              {{Count(), 2, 1}}, *words,        as_stored_};
-      if (absl::Status s = copier_.Copy(builder_, halves); !s.ok()) return s;
-      stored = &as_stored_;
-    } else if (Size(i) != kWord) {
-      Dense(to_memory_[i], *words, kWord, as_stored_, Size(i));
+    if (!WordCopies::AreWords(Element(i))) {
+      if (absl::Status s = copies_.FromWords(builder_, Element(i), *words,
+                                             as_stored_, Count());
+          !s.ok())
+        return s;
       stored = &as_stored_;
     }
     builder_.Store(operands_ + i, first * positions_ * inner_ * Size(i),
@@ -353,6 +320,7 @@ class Sort {
   const Preset& preset_;
   KernelBuilder builder_;
   BufferCopier copier_;
+  WordCopies copies_;
   const int operands_;
   // Elements before, along and behind the dimension; lines of outer_ that are
   // sorted together, and of the part that is made.
@@ -360,7 +328,6 @@ class Sort {
   int64_t next_ = 0, last_part_ = 0;
   Bytes powers_ = {}, as_stored_ = {}, rearranged_ = {};
   std::vector<Bytes> values_;  // words of each operand; last, of positions
-  std::vector<int> from_memory_, to_memory_;
   int add_ = 0, exchange_ = 0;
   int64_t exchange_cycles_ = 0;
 };
