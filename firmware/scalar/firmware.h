@@ -70,8 +70,6 @@ bool issue_load(const struct command* command, uint32_t stride);
 // Hands over a run, as far as the core takes it: to its end, to a fault, or
 // until something is asked of the firmware.
 void issue_run(struct ring* ring, const struct command* command, uint32_t run);
-// Makes what the next run needs, where all of this one is handed over.
-void issue_prepare(uint32_t run);
 // Something outside of the window was read: where, and for which descriptor.
 bool issue_escape(uint64_t* address, uint32_t* index);
 // The place in the program of the descriptor that came as that one of the run.

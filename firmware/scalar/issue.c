@@ -18,11 +18,17 @@
 #define FIELD_SIZE(field) ((field) >> 16 & 0xFFu)
 #define FIELD_LOOP(field) ((field) >> 24)
 
-// A descriptor with patches.
+// What is patched most: the HBM address of transfers.
+#define HBM_ADDR_WORD 3
+#define HBM_ADDR (HBM_ADDR_WORD * 32u | 36u << 16)
+
+// A descriptor in SMEM, with patches or between two of those.
 struct item {
   uint32_t index;
-  uint32_t first, end;  // its patches
-  uint32_t pushed;      // number of its last push
+  uint32_t first, end;   // its patches
+  uint32_t pushed;       // number of its last push
+  const uint32_t* pass;  // of the loop next around it, if its one patch is of
+                         // that and of the HBM address; else null
 };
 
 static struct patch patches[MAX_PATCHES];
@@ -36,10 +42,9 @@ static uint32_t passes[MAX_LOOPS + 1];  // 0: runs of the launch
 static uint32_t num_patches, num_items, num_loops;
 
 static uint32_t pushed;    // items, ever
+static uint32_t room;      // places that were free, less what was pushed since
 static uint32_t instance;  // descriptors of this run
 static struct { uint32_t instance, index; } trail[TRAIL];
-
-static bool prepared;  // all items are made for the next run
 
 static bool escaped;
 static uint64_t escape_address;
@@ -50,6 +55,11 @@ static uint64_t join(const uint32_t words[2]) {
 }
 
 // Loads. ----------------------------------------------------------------------
+
+static bool is_simple(uint32_t i, uint32_t loop) {
+  const uint32_t field = patches[items[i].first].field;
+  return items[i].end == items[i].first + 1 && field == (HBM_ADDR | loop << 24);
+}
 
 static bool load_loops(const struct command* c) {
   uint32_t open[MAX_LOOP_DEPTH];
@@ -66,6 +76,9 @@ static bool load_loops(const struct command* c) {
     if (depth > 0 && loop->end > loops[open[depth - 1]].end) return false;
     open[depth++] = l;
   }
+  for (uint32_t i = 0; i < num_items; i++) {
+    items[i].pass = is_simple(i, 0) ? &passes[0] : 0;
+  }
   for (uint32_t l = 0; l < num_loops; l++) {
     uint32_t next = l + 1;
     while (next < num_loops && loops[next].begin < loops[l].end) next++;
@@ -73,7 +86,9 @@ static bool load_loops(const struct command* c) {
     uint32_t i = 0;
     while (i < num_items && items[i].index < loops[l].begin) i++;
     first_item[l] = i;
-    while (i < num_items && items[i].index < loops[l].end) i++;
+    for (; i < num_items && items[i].index < loops[l].end; i++) {
+      items[i].pass = is_simple(i, l + 1) ? &passes[l + 1] : 0;
+    }
     end_item[l] = i;
   }
   return true;
@@ -99,7 +114,9 @@ static void put_field(uint32_t* d, uint32_t field, uint64_t value) {
   if (shift + bits <= 32) return;
   const uint32_t left = shift + bits - 32;  // bits in the second word
   const uint32_t high = left == 32 ? ~0u : (1u << left) - 1;
-  const uint32_t part = (uint32_t)(shift ? value >> (32 - shift) : value >> 32);
+  const uint32_t upper = (uint32_t)(value >> 32);
+  const uint32_t part =
+      shift ? (uint32_t)value >> (32 - shift) | upper << shift : upper;
   w[1] = (w[1] & ~high) | (part & high);
 }
 
@@ -134,37 +151,58 @@ static void gather(uint32_t i, uint32_t end, const uint32_t* d) {
   }
 }
 
+// The descriptor into SMEM; its patches follow.
+static struct item* keep(const struct command* c, uint32_t index) {
+  struct item* item = &items[num_items];
+  item->index = index;
+  item->pushed = pushed - PLACES;  // long ago
+  item->pass = 0;
+  const uint64_t at = (uint64_t)index * DESCRIPTOR_BYTES;
+  if (hw_copy_in(c->program, at, kept[num_items], DESCRIPTOR_BYTES)) {
+    num_items++;
+    return item;
+  }
+  escaped = true;
+  escape_address = join(c->program) + at;
+  escape_index = index;
+  return 0;
+}
+
 static bool load_items(const struct command* c) {
   hw_window(true);
   num_items = 0;
+  // A descriptor alone between two that are patched is issued sooner than it is
+  // streamed; as many as there is room for.
+  uint32_t room = MAX_PATCHED;
+  for (uint32_t i = 0; i < num_patches; i++) {
+    if (i > 0 && patches[i].index == patches[i - 1].index) continue;
+    if (room-- == 0) return false;
+  }
   for (uint32_t i = 0; i < num_patches;) {
-    if (num_items == MAX_PATCHED || !legal_patch(c, i)) return false;
-    struct item* item = &items[num_items];
-    uint32_t* d = kept[num_items];
-    item->index = patches[i].index;
-    item->first = i;
-    item->pushed = pushed - PLACES;  // long ago
-    const uint64_t at = (uint64_t)item->index * DESCRIPTOR_BYTES;
-    if (!hw_copy_in(c->program, at, d, DESCRIPTOR_BYTES)) {
-      escaped = true;
-      escape_address = join(c->program) + at;
-      escape_index = item->index;
-      return false;
+    if (!legal_patch(c, i)) return false;
+    const uint32_t index = patches[i].index;
+    if (room > 0 && i > 0 && index == patches[i - 1].index + 2) {
+      struct item* between = keep(c, index - 1);
+      if (!between) return false;
+      between->first = between->end = i;
+      room--;
     }
-    while (i < num_patches && patches[i].index == item->index) {
+    struct item* item = keep(c, index);
+    if (!item) return false;
+    item->first = i;
+    while (i < num_patches && patches[i].index == index) {
       if (!legal_patch(c, i)) return false;
       i++;
     }
     item->end = i;
-    gather(item->first, i, d);
-    num_items++;
+    gather(item->first, i, kept[num_items - 1]);
   }
   items[num_items].index = ~0u;
   return true;
 }
 
 bool issue_load(const struct command* c, uint32_t stride) {
-  escaped = prepared = false;
+  escaped = false;
   num_patches = c->counts & 0xFFFF;
   num_loops = c->counts >> 16;
   // Lists begin at a beat: where that holds several descriptors, programs
@@ -192,31 +230,28 @@ bool issue_load(const struct command* c, uint32_t stride) {
 
 // Runs. -----------------------------------------------------------------------
 
-static bool stopped(struct ring* ring) {
-  const uint32_t status = hw_read(REG_CORE_STATUS);
-  if (!(status & CORE_STATUS_RUNNING) || (status & CORE_STATUS_FAULT)) {
-    return true;
-  }
-  return program_interrupted(ring);
+static bool runs(uint32_t status) {
+  return (status & CORE_STATUS_RUNNING) && !(status & CORE_STATUS_FAULT);
 }
 
 // Waits until at most that many items are in the port; false: something else
-// has to be looked at first.
+// has to be looked at first. `room`: places that were free, less what was
+// pushed since: nothing has to be read while there are enough.
 static bool wait_port(struct ring* ring, uint32_t most) {
   for (;;) {
     const uint32_t status = hw_read(REG_CORE_STATUS);
-    if (!(status & CORE_STATUS_RUNNING) || (status & CORE_STATUS_FAULT)) {
-      return false;
-    }
-    if (PLACES - (status >> CORE_STATUS_PLACES & 15) <= most) return true;
+    if (!runs(status)) return false;
+    room = status >> CORE_STATUS_PLACES & 15;
+    if (PLACES - room <= most) return true;
     if (program_interrupted(ring)) return false;
   }
 }
 
-static void note(uint32_t index, uint32_t count) {
+static inline void note(uint32_t index, uint32_t count) {
   trail[pushed % TRAIL].instance = instance;
   trail[pushed % TRAIL].index = index;
   pushed++;
+  room--;
   instance += count;
 }
 
@@ -224,7 +259,7 @@ static void note(uint32_t index, uint32_t count) {
 static bool stream(struct ring* ring, const struct command* c, uint32_t from,
                    uint32_t to) {
   if (from == to) return true;
-  if (!wait_port(ring, PLACES - 1)) return false;
+  if (room == 0 && !wait_port(ring, PLACES - 1)) return false;
   const uint64_t addr = join(c->program) + (uint64_t)from * DESCRIPTOR_BYTES;
   hw_write(REG_STREAM_ADDR_LO, (uint32_t)addr);
   hw_write(REG_STREAM_ADDR_HI, (uint32_t)(addr >> 32));
@@ -235,7 +270,7 @@ static bool stream(struct ring* ring, const struct command* c, uint32_t from,
 
 // The descriptor as it is in these passes.
 static void make(uint32_t i) {
-  struct item* item = &items[i];
+  const struct item* item = &items[i];
   for (uint32_t p = item->first; p < item->end;) {
     const uint32_t field = patches[p].field;
     uint64_t value = join(patches[p].add);
@@ -246,25 +281,31 @@ static void make(uint32_t i) {
   }
 }
 
-static bool issue(struct ring* ring, uint32_t i) {
+// From the pass before to this one.
+static inline void advance(uint32_t i) {
+  const struct patch* p = &patches[items[i].first];
+  uint32_t* w = &kept[i][HBM_ADDR_WORD];
+  const uint32_t low = w[0] + p->step[0];
+  w[1] = (w[1] & ~15u) | ((w[1] + p->step[1] + (low < w[0])) & 15);
+  w[0] = low;
+}
+
+static inline bool issue(struct ring* ring, uint32_t i) {
   struct item* item = &items[i];
   // The port reads a descriptor when it is the first: what was pushed before
   // must be out of it.
   const uint32_t since = pushed - item->pushed;
-  if (!wait_port(ring, since < PLACES - 1 ? since : PLACES - 1)) return false;
-  if (!prepared) make(i);
+  const uint32_t most = since < PLACES - 1 ? since : PLACES - 1;
+  if (PLACES - room > most && !wait_port(ring, most)) return false;
+  if (item->pass && *item->pass != 0) {
+    advance(i);
+  } else if (item->first != item->end) {
+    make(i);
+  }
   hw_issue(kept[i]);
   note(item->index, 1);
   item->pushed = pushed;
   return true;
-}
-
-void issue_prepare(uint32_t run) {
-  const uint32_t places = hw_read(REG_CORE_STATUS) >> CORE_STATUS_PLACES & 15;
-  if (num_loops != 0 || places != PLACES) return;
-  passes[0] = run;
-  for (uint32_t i = 0; i < num_items; i++) make(i);
-  prepared = true;
 }
 
 // Takes the flag and reads the word: -1: something else has to be looked at.
@@ -272,7 +313,7 @@ static int condition(struct ring* ring, const struct loop* loop) {
   static uint32_t line[DESCRIPTOR_WORDS];
   hw_write(REG_FLAG_WAIT, 1u << loop->flag);
   while (!(hw_read(REG_EVENTS) & EVENTS_FLAGS)) {
-    if (stopped(ring)) {
+    if (!runs(hw_read(REG_CORE_STATUS)) || program_interrupted(ring)) {
       hw_write(REG_FLAG_WAIT, 0);
       return -1;
     }
@@ -301,7 +342,7 @@ void issue_run(struct ring* ring, const struct command* c, uint32_t run) {
   uint32_t open[MAX_LOOP_DEPTH];
   uint32_t depth = 0, next_loop = 0, item = 0, at = 0;
   passes[0] = run;
-  instance = 0;
+  instance = room = 0;
   while (at < c->length) {
     uint32_t l;
     if (depth > 0 && loops[open[depth - 1]].end == at) {
@@ -337,7 +378,6 @@ void issue_run(struct ring* ring, const struct command* c, uint32_t run) {
       item = end_item[l];
     }
   }
-  prepared = false;
 }
 
 bool issue_escape(uint64_t* address, uint32_t* index) {

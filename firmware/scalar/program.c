@@ -161,10 +161,7 @@ bool program_run(struct ring* ring, const struct command* c,
   while (out->runs < c->repeat) {
     hw_write(REG_CORE_CTRL, start);
     if (out->runs == 0) log_event(LOG_START, c->tag, c->length);
-    if (issued) {
-      issue_run(ring, c, out->runs);
-      if (out->runs + 1 < c->repeat) issue_prepare(out->runs + 1);
-    }
+    if (issued) issue_run(ring, c, out->runs);
     uint32_t events;
     bool over = false;
     while (!((events = hw_read(REG_EVENTS)) & (EVENTS_DONE | EVENTS_FAULT))) {

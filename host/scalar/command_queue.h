@@ -58,7 +58,7 @@ struct BootOptions {
   ImageOptions known;      // its test_ and scrub_ fields
   // Written first, at these addresses: what `known` speaks of.
   std::vector<std::pair<uint64_t, std::vector<uint8_t>>> data;
-  uint32_t entries = 16;   // of the rings, a power of two, at most MAX_ENTRIES
+  uint32_t entries = 16;  // of the rings, a power of two, at most MAX_ENTRIES
 };
 
 // One launch; addresses are of HBM.

@@ -54,7 +54,8 @@ class VerilatedUnit : public Unit {
                 const Traffic& t) override {
     Model& m = *model_;
     RunResult r;
-    const Expected want = Reference(kind_, preset_, hbm_limit, descriptors, hbm_base);
+    const Expected want =
+        Reference(kind_, preset_, hbm_limit, descriptors, hbm_base);
     const int64_t fifo =
         t.fifo ? t.fifo : preset_.wfifo_tiles * preset_.tile_bytes() / beat_;
     int64_t fifo_free = fifo, ask = 0, write = 0, started = 0, due = -1;
