@@ -182,17 +182,20 @@ TEST_F(Scalar, PrioritiesAndEvents) {
           Copy(0x20000 + kLine * i, 0x20000 + kLine * (i + 1)));
   const auto data = Fill(0x20000, 5);
   // Each copies what the one before it in this order has written.
-  const auto submit = [&](uint32_t step, uint32_t priority, uint32_t after) {
+  const auto submit = [&](uint32_t step, uint32_t priority, uint32_t after,
+                          uint32_t repeat = 1) {
     auto tag = queue_->Submit({.program = 0x10000 + 0x1000 * step,
                                .length = 3,
+                               .repeat = repeat,
                                .priority = priority,
                                .after = after});
     EXPECT_TRUE(tag.ok()) << tag.status();
     return tag.value_or(0);
   };
-  const uint32_t first = submit(0, 0, 0), low = submit(3, 1, 0);
-  const uint32_t high = submit(1, 9, 0), next = submit(2, 2, high);
-  const uint32_t last = submit(4, 7, low);
+  const uint32_t first = submit(0, 0, 0, 100);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(sim_->WaitInterrupt(2000)));
+  const uint32_t low = submit(3, 1, 0), high = submit(1, 9, 0);
+  const uint32_t next = submit(2, 2, high), last = submit(4, 7, low);
   std::vector<uint32_t> ends;
   while (ends.size() < 5) {
     for (const uint32_t tag : {first, low, high, next, last}) {
