@@ -115,14 +115,17 @@ module systole_control
   // Each unit has one of its own, and a register on the way to it (systole_core).
   always_ff @(posedge clk_i) freeze_o <= rst_ni ? {NumQueues{freeze}} | unit_stop : '0;
 
-  // What changed by itself, and where: flags from 32 on, queues' heads, what is in flight, places in the memory from 0, 8, 16.
-  logic [NumQueues-1:0]        head_bad, flight_bad, place_bad;
+  // What changed by itself, and where: flags from 32 on, queues' heads, what is in flight, places in the memory, posts from 0, 8, 16, 24.
+  logic [NumQueues-1:0]        head_bad, flight_bad, place_bad, post_bad, post_parity;
   logic [$clog2(NumFlags)-1:0] bad_flag;
   logic                        bad;
   logic [5:0]                  bad_place;
-  assign bad = flag_bad || (head_bad | flight_bad | place_bad) != '0;
+  assign bad = flag_bad || (head_bad | flight_bad | place_bad | post_bad) != '0;
   always_comb begin
     bad_place = {1'b1, bad_flag};
+    for (int unsigned q = NumQueues; q > 0; q--) begin
+      if (post_bad[q-1]) bad_place = 6'(24 + q - 1);
+    end
     for (int unsigned q = NumQueues; q > 0; q--) begin
       if (place_bad[q-1]) bad_place = 6'(16 + q - 1);
     end
@@ -167,9 +170,9 @@ module systole_control
 
   systole_sync #(.Issue(Issue), .Peer(Peer), .Parity(Parity)) u_sync (
       .clk_i, .rst_ni, .peer_rst_ni, .peer_i(peer_req_i), .peer_o(peer_rsp_o),
-      .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post),
+      .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post), .post_parity_i(post_parity),
       .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow),
-      .bad_o(flag_bad), .bad_flag_o(bad_flag),
+      .bad_o(flag_bad), .bad_flag_o(bad_flag), .bad_post_o(post_bad),
       .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
   );
 
@@ -178,6 +181,7 @@ module systole_control
         .clk_i, .rst_ni, .freeze_i(freeze || unit_stop[q]),
         .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free), .fill_parity_i(filled.parity),
         .flag_want_o(flag_want[q]), .flag_wait_o(flag_wait[q]), .flag_met_i(flag_met[q]), .post_o(flag_post[q]),
+        .post_parity_o(post_parity[q]),
         .req_o(req_o[q]), .start_ready_i(rsp_i[q].ready), .done_i(done[q]),
         .posted_hold_i(overflow), .place_i(place), .index_o(index[q]),
         .head_bad_o(head_bad[q]), .flight_bad_o(flight_bad[q]),

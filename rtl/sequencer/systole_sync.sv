@@ -23,6 +23,7 @@ module systole_sync
     input  logic [NumQueues:0][NumFlags-1:0]   wait_i,     // holds until the cycle after met_o
     output logic [NumQueues:0]                 met_o,      // all of them are there and are taken: 1 is subtracted from each
     input  logic [NumQueues-1:0][NumFlags-1:0] post_i,     // add 1 to each
+    input  logic [NumQueues-1:0]               post_parity_i,
 
     // The scalar unit; without one not looked at, and answered with 0.
     input  systole_bus_pkg::flag_req_t         scalar_i,
@@ -36,6 +37,7 @@ module systole_sync
     output logic                               overflow_o, // a post to a flag at its maximum; holds, and nothing counts after it
     output logic                               bad_o,      // a flag changed by itself a cycle ago
     output logic [$clog2(NumFlags)-1:0]        bad_flag_o, // the first one
+    output logic [NumQueues-1:0]               bad_post_o, // posts did, on their way here or a cycle ago
 
     // What a fault is about: whether this flag is one that the agent waits for and that is not there, or after an overflow one
     // that overflowed and that the agent posted to.
@@ -222,6 +224,11 @@ module systole_sync
         bad_q     <= overflow ? '0 : ((odd ^ parity_q) & ~changed_q) | (some ^ set_q);
       end
     end
+    logic [NumQueues-1:0] post_parity_q;
+    always_ff @(posedge clk_i) begin
+      post_parity_q <= rst_ni && !freeze_i ? post_parity_i : '0;
+      for (int unsigned a = 0; a < NumQueues; a++) bad_post_o[a] <= rst_ni && (^posted_q[a] ^ post_parity_q[a]);
+    end
     assign bad_o = bad_q != '0;
     always_comb begin
       bad_flag_o = '0;
@@ -230,6 +237,9 @@ module systole_sync
   end else begin : gen_no_parity
     assign bad_o      = 1'b0;
     assign bad_flag_o = '0;
+    assign bad_post_o = '0;
+    logic unused;
+    assign unused = &{1'b0, post_parity_i};
   end
 
   mask_t waits, posts;

@@ -31,6 +31,7 @@ module systole_unit_queue
     output logic [NumFlags-1:0] flag_wait_o,
     input  logic                flag_met_i,   // they are there, and taken now
     output logic [NumFlags-1:0] post_o,
+    output logic                post_parity_o,
 
     // Unit.
     output unit_req_t           req_o,
@@ -42,7 +43,7 @@ module systole_unit_queue
     input  place_e              place_i,
     output logic [PcBits-1:0]   index_o,      // a cycle after place_i
 
-    // Something changed by itself a cycle ago: the head, what is in flight.
+    // Something changed by itself a cycle ago: the head, what is in flight. Posts are compared by their taker.
     output logic                head_bad_o,
     output logic                flight_bad_o,
 
@@ -150,6 +151,7 @@ module systole_unit_queue
       if (head_valid_q) post_parity_q[in_ptr_q] <= ^header.post_mask;
       oldest_parity_q <= post_parity_q[out_ptr];
     end
+    assign post_parity_o = done_i && oldest_parity_q;
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         no_head_q     <= 1'b1;
@@ -164,12 +166,13 @@ module systole_unit_queue
         else if (start) not_granted_q <= 1'b1;
         head_bad_o   <= (head_valid_q && (^head_q ^ head_free_q ^ head_parity_q)) || head_valid_q == no_head_q
                         || granted_q == not_granted_q;
-        flight_bad_o <= (done_i && (flights == '0 || (^oldest_post_q ^ oldest_parity_q))) || 32'(flights) > InFlight;
+        flight_bad_o <= (done_i && flights == '0) || 32'(flights) > InFlight;
       end
     end
   end else begin : gen_no_parity
-    assign head_bad_o   = 1'b0;
-    assign flight_bad_o = 1'b0;
+    assign head_bad_o    = 1'b0;
+    assign flight_bad_o  = 1'b0;
+    assign post_parity_o = 1'b0;
     logic unused;
     assign unused = &{1'b0, fill_parity_i};
   end

@@ -6,8 +6,10 @@
 #include <tlm_utils/simple_initiator_socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <systemc>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,10 +23,33 @@ namespace systole::tb {
 namespace {
 
 // SystemC's kernel serves one thread at a time. Recursive, for a simulation
-// that ends while another is made.
-std::unique_lock<std::recursive_mutex> LockKernel() {
-  static auto& mutex = *new std::recursive_mutex;
-  return std::unique_lock<std::recursive_mutex>(mutex);
+// that ends while another is made. A thread is known by what it keeps in a copy
+// of the process, which may be taken while it holds the lock; the library's
+// recursive mutex knows it by its number, and the copy would wait for ever.
+class KernelLock {
+ public:
+  void lock() {
+    if (owner_ != std::this_thread::get_id()) {
+      mutex_.lock();
+      owner_ = std::this_thread::get_id();
+    }
+    ++depth_;
+  }
+  void unlock() {
+    if (--depth_ > 0) return;
+    owner_ = std::thread::id();
+    mutex_.unlock();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_{};
+  int depth_ = 0;  // of the owner
+};
+
+std::unique_lock<KernelLock> LockKernel() {
+  static auto& lock = *new KernelLock;
+  return std::unique_lock<KernelLock>(lock);
 }
 
 }  // namespace

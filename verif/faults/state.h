@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The registers and memories of a Verilated model that was built with
+// state.vlt, a bit each, sorted into structures: what a fault campaign turns.
+//
+//   auto state = State::Find(preset);  // of the model made last in this thread
+//   state->Turn(state->structures()[3], 1234);
+
+#ifndef SYSTOLE_VERIF_FAULTS_STATE_H_
+#define SYSTOLE_VERIF_FAULTS_STATE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "systole/gen/presets.h"
+
+namespace systole::faults {
+
+// A signal: elements of so many bits, each in whole bytes.
+struct Signal {
+  std::string name;  // "u_chip.u_core.u_control.u_sync.count_q"
+  uint8_t* data = nullptr;
+  uint64_t element_bytes = 0, element_bits = 0, elements = 0;
+  uint64_t bits() const { return element_bits * elements; }
+};
+
+struct Structure {
+  std::string name;  // "sync flags"
+  std::vector<Signal> signals;
+  uint64_t bits = 0;
+};
+
+// The structure that a signal belongs to, by its path.
+std::string StructureOf(const std::string& path);
+
+class State {
+ public:
+  // kFailedPrecondition: no model shows its state. Of a chip with two cores
+  // core 0 and its memory's controller. What a chip without a scalar unit, or
+  // with one core, has in name only is left out.
+  static absl::StatusOr<State> Find(const Preset& preset);
+
+  const std::vector<Structure>& structures() const { return structures_; }
+  // Turns bit 0 .. bits - 1 of the structure.
+  void Turn(const Structure& structure, uint64_t bit) const;
+  // "u_chip.u_core.u_control.u_sync.count_q[3] bit 7"
+  static std::string Describe(const Structure& structure, uint64_t bit);
+
+ private:
+  std::vector<Structure> structures_;  // by name
+};
+
+}  // namespace systole::faults
+
+#endif  // SYSTOLE_VERIF_FAULTS_STATE_H_
