@@ -49,8 +49,8 @@ inline constexpr uint32_t kEccLastLo = 0x070;  // ro: of the last corrected word
 inline constexpr uint32_t kEccLastHi = 0x074;  // ro: upper bits
 inline constexpr uint32_t kEccBadLo = 0x078;  // ro: of the first word with two wrong bits
 inline constexpr uint32_t kEccBadHi = 0x07C;  // ro: upper bits
-inline constexpr uint32_t kEccCtrl = 0x080;  // wo: a write of 1 clears the two counts; so does the hardware's reset, and nothing else
-inline constexpr uint32_t kEccCtrlClear = 1u << 0;  // 
+inline constexpr uint32_t kEccCtrl = 0x080;  // wo: commands
+inline constexpr uint32_t kEccCtrlClear = 1u << 0;  // clear the counts of ECC; but for this only the hardware's reset does
 inline constexpr uint32_t kScrubPeriod = 0x084;  // rw: cycles from a beat that the scrubber looks at, and repairs, to the next; 0 = off
 
 inline constexpr uint32_t kCounterBase = 0x200;  // 64 bits each
