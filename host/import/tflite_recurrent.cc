@@ -80,6 +80,13 @@ class Lstm {
                        " units"));
       return;
     }
+    if (cell.quantization->scale() < 0x1p-15f ||
+        cell.quantization->scale() > 0x1p-9f) {
+      in_.Fail(Unsupported("cells of scale ", cell.quantization->scale(),
+                           ": the reference kernel has no tanh but of 2^-15 "
+                           "to 2^-9"));
+      return;
+    }
     SetFactors(options->cell_clip(), cell, hidden, of_input, of_state);
     Emit(input, cell, of_input, of_state);
   }

@@ -137,5 +137,39 @@ TEST(OperandsTest, HoldsOtherIntegersAsItsOwn) {
               HasSubstr("tensor 1 (INT64[2]): an integer beyond 32 bits"));
 }
 
+// Every way in which an LSTM differs from the one that is supported.
+TEST(OperandsTest, SaysAllThatALstmHasBeyond) {
+  ModelBuilder b;
+  const int x = b.Tensor({1, 3, 4}, TensorType_INT8, {0.5f}, {3});
+  const int y = b.Tensor({1, 3, 2}, TensorType_INT8, {0.5f}, {3});
+  std::vector<int32_t> operands(24, x);
+  operands[1] = operands[5] = -1;    // the input gate is the forget gate's rest
+  operands[16] = operands[17] = -1;  // no projection
+  b.Operator(tflite::BuiltinOperator_UNIDIRECTIONAL_SEQUENCE_LSTM, operands,
+             {y}, tflite::Options_UnidirectionalSequenceLstmOptions,
+             tflite::CreateUnidirectionalSequenceLstmOptions(
+                 b.fbb, tflite::Activation_RELU)
+                 .Union());
+  EXPECT_THAT(
+      Error(b.Model({x}, {y})),
+      HasSubstr("an LSTM with an activation other than TANH, a joint input "
+                "and forget gate, peepholes, layer normalisation"));
+}
+
+// A variable's handle that nobody gave.
+TEST(OperandsTest, RefusesVariablesWithoutHandle) {
+  ModelBuilder b;
+  const int x = b.Tensor({2}, TensorType_INT8, {0.5f}, {3});
+  const int y = b.Tensor({2}, TensorType_INT8, {0.5f}, {3});
+  b.Operator(tflite::BuiltinOperator_READ_VARIABLE, {x}, {y});
+  EXPECT_THAT(Error(b.Model({x}, {y})), HasSubstr("no variable's handle"));
+  ModelBuilder once;
+  const int z = once.Tensor({2}, TensorType_INT8, {0.5f}, {3});
+  once.Operator(tflite::BuiltinOperator_CALL_ONCE, {}, {},
+                tflite::Options_CallOnceOptions,
+                tflite::CreateCallOnceOptions(once.fbb, 3).Union());
+  EXPECT_THAT(Error(once.Model({z}, {z})), HasSubstr("subgraph 3 of 1"));
+}
+
 }  // namespace
 }  // namespace systole::import
