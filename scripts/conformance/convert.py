@@ -39,7 +39,7 @@ def build(name):
 
 def converted(net, seed):
     """The model in int8, as users convert it."""
-    integer = any(source.dtype.startswith("int") for source in net.inputs)
+    integer = any(integer for _, integer in models.shapes_of(net))
     converter = tf.lite.TFLiteConverter.from_keras_model(net)
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
     by_name = sorted(range(len(net.inputs)), key=lambda i: net.inputs[i].name)  # as the converter orders them

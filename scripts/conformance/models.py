@@ -9,6 +9,7 @@ have after training: each batch normalisation has the statistics of random input
 import keras
 import numpy as np
 import tensorflow as tf
+import tf_keras
 from keras import layers
 
 BUILDERS = {}
@@ -170,23 +171,36 @@ def dilated_1d():
     return keras.Model(x, layers.Dense(5)(layers.GlobalMaxPooling1D()(y)))
 
 
+# Of Keras 2 (tf_keras), whose layer the converter makes one operator of. Of Keras 3 it meets a loop, and ends with signal 11.
 @model
 def lstm():
-    x = keras.Input(batch_shape=(1, 12, 16))
-    return keras.Model(x, layers.Dense(6, activation="softmax")(layers.LSTM(20)(x)))
+    x = tf_keras.Input(batch_shape=(1, 12, 16))
+    return tf_keras.Model(x, tf_keras.layers.Dense(6, activation="softmax")(tf_keras.layers.LSTM(20)(x)))
 
 
 @model
 def lstm_stacked():
-    x = keras.Input(batch_shape=(1, 10, 8))
-    y = layers.LSTM(12, return_sequences=True)(x)
-    return keras.Model(x, layers.Dense(3)(layers.LSTM(16)(y)))
+    x = tf_keras.Input(batch_shape=(1, 10, 8))
+    y = tf_keras.layers.LSTM(12, return_sequences=True)(x)
+    # Weights as after training: of the usual first ones the cells stay so small that their scale has no tanh in the reference kernel.
+    y = tf_keras.layers.LSTM(16, kernel_initializer=tf_keras.initializers.RandomNormal(stddev=1.0))(y)
+    return tf_keras.Model(x, tf_keras.layers.Dense(3)(y))
 
 
 @model
 def lstm_bidirectional():
-    x = keras.Input(batch_shape=(1, 8, 8))
-    return keras.Model(x, layers.Dense(3)(layers.Bidirectional(layers.LSTM(10))(x)))
+    x = tf_keras.Input(batch_shape=(1, 8, 8))
+    return tf_keras.Model(x, tf_keras.layers.Dense(3)(tf_keras.layers.Bidirectional(tf_keras.layers.LSTM(10))(x)))
+
+
+@model
+def volume():
+    """Three dimensions, and a quotient: both stay floats."""
+    x = keras.Input((4, 8, 8, 2))
+    y = layers.Conv3D(6, 3, activation="relu", padding="same")(x)
+    y = layers.Conv3D(4, 2, strides=2)(y)
+    y = layers.Dense(5)(layers.Flatten()(y))
+    return keras.Model(x, y / (layers.Activation("sigmoid")(y) + 0.5))
 
 
 @model
@@ -427,7 +441,7 @@ def samples(shapes, count, seed):
 
 
 def shapes_of(net):
-    return [((1, *source.shape[1:]), source.dtype.startswith("int")) for source in net.inputs]
+    return [((1, *source.shape[1:]), "int" in str(source.dtype)) for source in net.inputs]
 
 
 def settled(net, seed):
@@ -440,6 +454,6 @@ def settled(net, seed):
     if norms:
         net(batch if len(batch) > 1 else batch[0], training=True)
     for variable in net.trainable_variables:
-        if variable.name in ("bias", "beta") and len(variable.shape) == 1:
+        if variable.name.split("/")[-1].split(":")[0] in ("bias", "beta") and len(variable.shape) == 1:
             variable.assign(variable + rng.normal(0, 0.05, variable.shape))
     return net
