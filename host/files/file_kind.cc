@@ -23,6 +23,10 @@ std::string_view Name(FileKind kind) {
       return "an empty file";
     case FileKind::kText:
       return "a text";
+    case FileKind::kGitLfs:
+      return "a Git LFS pointer to a file";
+    case FileKind::kHtml:
+      return "an HTML page";
     case FileKind::kProgram:
       return "a program (.tpu)";
     case FileKind::kTflite:
@@ -77,6 +81,10 @@ std::string Hint(FileKind kind) {
     case FileKind::kZip:
     case FileKind::kGzip:
       return "; unpack it first";
+    case FileKind::kGitLfs:
+      return "; fetch the file itself with `git lfs pull`";
+    case FileKind::kHtml:
+      return "; the download may have failed";
     default:
       return "";
   }
@@ -135,6 +143,10 @@ FileKind KindOfBytes(std::string_view bytes, std::string_view path) {
   if (first.size() >= 8 && first.substr(4, 4) == "TFL3"sv)
     return FileKind::kTflite;
   if (begins("\x93NUMPY"sv)) return FileKind::kNpy;
+  if (begins("version https://git-lfs.github.com/"sv)) return FileKind::kGitLfs;
+  if (begins("<!DOCTYPE html"sv) || begins("<!doctype html"sv) ||
+      begins("<html"sv))
+    return FileKind::kHtml;
   if (begins("PK\x03\x04"sv)) return KindOfZip(first, path);
   if (begins("\x89HDF\r\n\x1A\n"sv)) return FileKind::kHdf5;
   if (begins("\x89PNG\r\n\x1A\n"sv)) return FileKind::kPng;

@@ -17,6 +17,8 @@ enum class FileKind {
   kUnknown,
   kEmpty,
   kText,
+  kGitLfs,       // the pointer to a file that was not fetched
+  kHtml,         // a page, as a failed download leaves one
   kProgram,      // of this project (.tpu)
   kTflite,       // TensorFlow Lite
   kSafetensors,  // a network of this project, or weights

@@ -198,6 +198,10 @@ TEST_F(ModelCli, ForeignFiles) {
     }
   };
   expect("readme.md", "# A text\n", "readme.md: is a text, not ");
+  expect("lfs.tflite", "version https://git-lfs.github.com/spec/v1\n",
+         "is a Git LFS pointer to a file, not ");
+  expect("page.tflite", "<!DOCTYPE html><html></html>",
+         "is an HTML page, not ");
   expect("empty", "", "is an empty file");
   expect("m.keras", std::string("PK\x03\x04", 4),
          "is a Keras model (.keras), not ");
