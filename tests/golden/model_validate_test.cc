@@ -167,6 +167,75 @@ TEST(Geometry, Macs) {
 }
 
 // Every operation through RunNetwork, wired as the single calls are.
+// An image of 3 x 4 positions of 2 channels, a part of it, and sums.
+Network PartAndSums() {
+  Network n;
+  n.name = "n";
+  n.tensors = {
+      {"in", 3, 4, 2, 1, 5}, {"part", 2, 2, 1, 1, 5}, {"sums", 3, 4, 12, 1, 0}};
+  n.outputs = {1, 2};
+  Layer part, sums;
+  part.name = "slice";
+  part.op = Op::kSlice;
+  part.inputs = {0};
+  part.output = 1;
+  part.begin = {0, 1, 1};
+  part.window.stride_h = 2;
+  part.window.stride_w = 2;
+  sums.name = "products";
+  sums.op = Op::kSums;
+  sums.inputs = {0};
+  sums.output = 2;
+  sums.weights = {1, 2, -3, 4, 127, -128};
+  n.layers = {part, sums};
+  return n;
+}
+
+TEST(RunNetwork, PartsAndSums) {
+  const Network n = PartAndSums();
+  std::vector<int8_t> values(24);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<int8_t>(i * 11 - 128);
+  const auto results =
+      golden::RunNetwork(n, {golden::TensorI8(1, 3, 4, 2, values)});
+  ASSERT_TRUE(results.ok()) << results.status();
+  // Lines 0 and 2, positions 1 and 3, channel 1.
+  EXPECT_THAT(
+      (*results)[0].data(),
+      ::testing::ElementsAre(values[3], values[7], values[19], values[23]));
+  // 127 * -128 - 128 * -117 = -1280, the lowest byte first.
+  EXPECT_EQ((*results)[1].data()[8], 0);
+  EXPECT_EQ((*results)[1].data()[9], -5);
+  EXPECT_EQ((*results)[1].data()[10], -1);
+  EXPECT_EQ(Macs(n, n.layers[1]), 12 * 3 * 2);
+  const auto bytes = SerializeNetwork(n);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  const auto read = ParseNetwork(*bytes, "n");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->layers[0].begin, n.layers[0].begin);
+  EXPECT_EQ(read->layers[0].window.stride_w, 2);
+  EXPECT_EQ(read->layers[1].weights, n.layers[1].weights);
+}
+
+TEST(RunNetwork, RefusesPartsOutsideAndSumsThatAreRead) {
+  Network n = PartAndSums();
+  n.layers[0].begin[1] = 2;
+  EXPECT_THAT(std::string(Validate(n).message()),
+              HasSubstr("a slice from 2 to 4 of 4 by 2"));
+  n = PartAndSums();
+  n.layers[1].bias = {1, 2, 3};
+  EXPECT_THAT(std::string(Validate(n).message()),
+              HasSubstr("3 biases and 0 multipliers instead of 0"));
+  n = PartAndSums();
+  n.outputs = {1};
+  EXPECT_THAT(std::string(Validate(n).message()),
+              HasSubstr("sums that are no output"));
+  n = PartAndSums();
+  Beside(n, {2}, {"more", 3, 4, 12, 1, 0});
+  EXPECT_THAT(std::string(Validate(n).message()),
+              HasSubstr("input 'sums' is sums"));
+}
+
 TEST(RunNetwork, RunsEveryOperation) {
   const Network network = SampleNetwork();
   golden::TensorI8 input(2, 6, 5, 2);
