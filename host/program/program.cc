@@ -16,9 +16,12 @@ namespace systole {
 
 uint32_t program_file::Crc32(absl::Span<const std::string_view> parts) {
   uLong crc = crc32_z(0, nullptr, 0);
-  for (const std::string_view part : parts)
-    crc =
-        crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  for (const std::string_view part : parts) {
+    // zlib starts anew where there is no address.
+    if (!part.empty())
+      crc = crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()),
+                    part.size());
+  }
   return static_cast<uint32_t>(crc);
 }
 
