@@ -90,6 +90,7 @@ FUNCTIONS = {
     "int8_product": lambda: lax.dot(INDEX.astype(np.int8), INDEX.astype(np.int8), preferred_element_type=jnp.int32),
     "int32_product": lambda: jnp.outer(INDEX, INDEX) @ (jnp.outer(INDEX, INDEX) * 123457 - 9),
     "u8_product": lambda: lax.dot(jnp.tile(INDEX.astype(np.uint8) + np.uint8(249), 50), jnp.ones(350, jnp.uint8) * 255, preferred_element_type=jnp.uint32),
+    "int8_float_product": lambda: lax.dot(INDEX.astype(np.int8), INDEX.astype(np.int8) - np.int8(3), preferred_element_type=jnp.float32),
     "roll": lambda: jnp.roll(X, 2, 1), "flip": lambda: jnp.flip(X), "reflect": lambda: jnp.pad(X, ((1, 2), (0, 3)), mode="reflect"),
     "tile": lambda: jnp.tile(X, (2, 2)), "repeat": lambda: jnp.repeat(X, 2, 0), "meshgrid": lambda: jnp.meshgrid(V, V), "tril": lambda: jnp.tril(SQUARE),
     "diag": lambda: jnp.diag(V), "one_hot": lambda: nn.one_hot(INDEX, 6), "interp": lambda: jnp.interp(V, jnp.sort(V), V),

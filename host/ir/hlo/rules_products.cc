@@ -8,12 +8,12 @@
 namespace systole::ir {
 namespace {
 
-// Floats give floats, integers integers.
+// Floats give floats, integers what is wanted.
 absl::Status CheckElements(const Node& node) {
   for (const Value& operand : node.operands) {
     const ElementType element = operand.type().element;
     SYSTOLE_IR_CHECK(element != ElementType::kBool &&
-                         IsFloat(element) == IsFloat(node.type.element) &&
+                         (!IsFloat(element) || IsFloat(node.type.element)) &&
                          node.type.element != ElementType::kBool,
                      "a product of ", TypeText(operand.type()), " is not ",
                      TypeText(node.type));
