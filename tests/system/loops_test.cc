@@ -41,6 +41,7 @@ class Loops : public ::testing::Test {
     DeviceOptions options;
     options.preset = g_preset;
     options.check_races = true;
+    options.watchdog = 20000;
     auto device = Device::Open(g_backend, options);
     ASSERT_TRUE(device.ok()) << device.status();
     device_ = *std::move(device);
