@@ -168,8 +168,7 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
       ->check(WholeNumber(1, kMostImages))
       ->capture_default_str();
   sub->add_flag("--loops", args->loops,
-                "write what repeats itself as loops: a file that does not grow "
-                "with the batch");
+                "write what repeats itself as loops: a smaller file");
   sub->add_flag("--keep-intermediates", args->options.keep_intermediates,
                 "store every layer's output in HBM");
   sub->add_flag("--print-ir", args->print_ir,
