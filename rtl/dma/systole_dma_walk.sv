@@ -202,7 +202,8 @@ module systole_dma_walk
       else fault_addr_o = AddrBits'(d_q.ub_stride2);
     end else if (bad_q.hbm) begin
       fault_code_o = FaultHbmRange;
-      fault_addr_o = {(AddrBits - Shift)'(hbm_q < hbm_base || hbm_q > hbm_end_i[AddrBits:Shift] ? hbm_q : hbm_end_i[AddrBits:Shift]), {Shift{1'b0}}};
+      fault_addr_o = {(AddrBits - Shift)'(hbm_q < hbm_base || hbm_q > hbm_end_i[AddrBits:Shift] ? hbm_q : hbm_end_i[AddrBits:Shift]),
+          {Shift{1'b0}}};
     end else begin
       fault_code_o = FaultUbRange;
       fault_addr_o = AddrBits'({ub_q > ub_t'(UbBeats) ? ub_q : ub_t'(UbBeats), {Shift{1'b0}}});

@@ -179,7 +179,8 @@ module systole_control
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
     systole_unit_queue #(.InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight), .Parity(Parity)) u_queue (
         .clk_i, .rst_ni, .freeze_i(freeze || unit_stop[q]),
-        .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free), .fill_parity_i(filled.parity),
+        .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free),
+        .fill_parity_i(filled.parity),
         .flag_want_o(flag_want[q]), .flag_wait_o(flag_wait[q]), .flag_met_i(flag_met[q]), .post_o(flag_post[q]),
         .post_parity_o(post_parity[q]),
         .req_o(req_o[q]), .start_ready_i(rsp_i[q].ready), .done_i(done[q]),

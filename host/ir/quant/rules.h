@@ -15,6 +15,9 @@
 
 namespace systole::ir {
 
+// Of anything about a window.
+inline constexpr int64_t kMaxWindow = 1 << 20;
+
 // An int8 value with one scale.
 absl::Status CheckActivation(const Type& type, const std::string& what);
 // Equal scale (within 1e-6) and zero point.

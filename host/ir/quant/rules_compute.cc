@@ -11,8 +11,6 @@
 namespace systole::ir {
 namespace {
 
-constexpr int64_t kMaxWindow = 1 << 20;  // of anything about a window
-
 absl::Status CheckPositive(const Ints& pair, const char* what) {
   SYSTOLE_IR_CHECK(
       pair.size() == 2 &&

@@ -10,8 +10,6 @@
 namespace systole::ir {
 namespace {
 
-constexpr int64_t kMaxWindow = 1 << 20;  // of anything about a window
-
 bool IsFloat32(const Type& type) {
   return type.element == ElementType::kFloat32;
 }
