@@ -199,31 +199,6 @@ absl::Status Device::Flip(const BitFlip&) {
       absl::StrCat(backend(), ": bits of its memory cannot be turned"));
 }
 
-void EccCounts::Add(const EccCounts& later) {
-  if (corrected == 0) first = later.first;
-  if (later.corrected != 0) last = later.last;
-  if (uncorrected == 0) bad = later.bad;
-  corrected += later.corrected;
-  uncorrected += later.uncorrected;
-}
-
-std::string EccCounts::Describe() const {
-  std::string text;
-  if (corrected != 0) {
-    absl::StrAppendFormat(&text, "ECC corrected %d answer(s) of the memory, ",
-                          corrected);
-    absl::StrAppendFormat(&text, "the first at 0x%x, the last at 0x%x", first,
-                          last);
-  }
-  if (uncorrected != 0) {
-    absl::StrAppendFormat(
-        &text,
-        "%sscrubbing found %d word(s) with two wrong bits, the first at 0x%x",
-        text.empty() ? "" : "; ", uncorrected, bad);
-  }
-  return text;
-}
-
 void RunStats::Add(const RunStats& other) {
   cycles += other.cycles;
   host_cpu_seconds += other.host_cpu_seconds;

@@ -230,7 +230,7 @@ TEST(ProgramFile, OtherFilesAndVersions) {
   FixCrc(&bytes);
   EXPECT_THAT(std::string(ParseProgram(bytes, "f").status().message()),
               HasSubstr("f: a program of format version 2, this program reads "
-                        "version 3: compile its model again"));
+                        "version 4: compile its model again"));
   bytes = SerializeProgram(Sample());
   bytes[12] = 7;
   FixCrc(&bytes);
