@@ -18,6 +18,10 @@ namespace {
 constexpr size_t kChunk = size_t{1} << 20;  // bytes of a bus request
 constexpr uint64_t kStopCycles = 4096;
 
+// Cycles in which all writes that wait in a controller have gone to its HBM:
+// its start, a refresh, and a row for each of them.
+constexpr uint64_t kWritesArrive = 4096;
+
 double CpuSeconds() {
   timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -64,6 +68,7 @@ absl::Status RtlDevice::Configure() {
 
 absl::Status RtlDevice::Write(uint64_t addr, absl::Span<const uint8_t> bytes) {
   absl::Status status = CheckRange(addr, bytes.size());
+  written_ = true;
   for (size_t done = 0; status.ok() && done < bytes.size(); done += kChunk) {
     status = sim_.WriteMemory(addr + done, bytes.subspan(done, kChunk));
   }
@@ -86,6 +91,12 @@ absl::Status RtlDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
 
 absl::Status RtlDevice::Flip(const BitFlip& flip) {
   if (absl::Status s = CheckRange(flip.address, 1); !s.ok()) return s;
+  // The host's writes may still wait in the controller, the more so while the
+  // HBM starts: they would put the bit right.
+  if (std::exchange(written_, false) && queue_ == nullptr) {
+    const absl::Status s = sim_.WaitInterrupt(kWritesArrive);
+    if (!s.ok() && !absl::IsDeadlineExceeded(s)) return s;
+  }
   return sim_.Flip(flip.address, flip.bit);
 }
 

@@ -83,6 +83,7 @@ class RtlDevice : public Device {
 
   DeviceOptions options_;
   std::string folder_;                         // of replays
+  bool written_ = false;  // by the host, since a bit was turned
   std::optional<TraceOptions> process_trace_;  // its run: of the process
   tb::CorePort sim_;
   std::unique_ptr<ScalarPort> port_;  // these two: of chips with a scalar unit

@@ -100,6 +100,7 @@ class EccTest : public ::testing::Test {
 TEST_F(EccTest, OneWrongBitAWordChangesNothingAndIsCounted) {
   const Program p = Copy(kFrom, kTo, kBytes);
   ASSERT_TRUE(core().Load(p).ok());
+  ASSERT_TRUE(Run(p).ok());  // the HBM has started
   auto stats = Run(p);
   ASSERT_TRUE(stats.ok()) << stats.status();
   EXPECT_EQ(stats->ecc.corrected, 0u);

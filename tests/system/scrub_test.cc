@@ -29,7 +29,7 @@ TEST(ScrubTest, RepairsAndCountsWithoutAFault) {
   EXPECT_EQ(get(csr::kEccCorrected), 0u);
   ASSERT_TRUE(port.WriteRegister(csr::kScrubPeriod, kPeriod).ok());
   EXPECT_TRUE(absl::IsDeadlineExceeded(
-      port.WaitInterrupt((kBeats + 3) * kPeriod + 400)));
+      port.WaitInterrupt((kBeats + 3) * kPeriod + 1000)));
   EXPECT_EQ(get(csr::kEccCorrected), static_cast<uint32_t>(kBeats));
   EXPECT_EQ(get(csr::kEccFirstLo), 0u);
   EXPECT_EQ(get(csr::kEccLastLo), (kBeats - 1) * 32u + (kBeats - 1) % 4 * 8);
