@@ -18,8 +18,7 @@ namespace {
 constexpr size_t kChunk = size_t{1} << 20;  // bytes of a bus request
 constexpr uint64_t kStopCycles = 4096;
 
-// Cycles in which all writes that wait in a controller have gone to its HBM:
-// its start, a refresh, and a row for each of them.
+// In so many cycles all that waits in a controller has gone to its HBM.
 constexpr uint64_t kWritesArrive = 4096;
 
 double CpuSeconds() {
@@ -91,10 +90,9 @@ absl::Status RtlDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
 
 absl::Status RtlDevice::Flip(const BitFlip& flip) {
   if (absl::Status s = CheckRange(flip.address, 1); !s.ok()) return s;
-  // The host's writes may still wait in the controller, the more so while the
-  // HBM starts: they would put the bit right.
+  // The host's writes that still wait there would put the bit right.
   if (std::exchange(written_, false) && queue_ == nullptr) {
-    const absl::Status s = sim_.WaitInterrupt(kWritesArrive);
+    absl::Status s = sim_.WaitInterrupt(kWritesArrive);
     if (!s.ok() && !absl::IsDeadlineExceeded(s)) return s;
   }
   return sim_.Flip(flip.address, flip.bit);
@@ -146,9 +144,8 @@ absl::Status RtlDevice::Start(const Program& program) {
       return status;
     }
   }
-  for (const BitFlip& flip : std::exchange(options_.flips, {})) {
+  for (const BitFlip& flip : std::exchange(options_.flips, {}))
     if (absl::Status s = Flip(flip); !s.ok()) return s;
-  }
   running_ = &program;
   start_cpu_ = CpuSeconds();
   if (queue_ != nullptr) return Launch(program);
@@ -242,9 +239,8 @@ absl::Status RtlDevice::FailedStatus(const Program& program) const {
     if (failed.path.find(part) != std::string::npos) unit = queue;
   }
   std::vector<bool> done(program.descriptors.size());
-  for (const Retire& r : retires_) {
+  for (const Retire& r : retires_)
     if (r.index < done.size()) done[r.index] = true;
-  }
   std::string at;
   for (size_t i = 0; i < done.size() && at.empty(); ++i) {
     const isa::Descriptor& d = program.descriptors[i];

@@ -82,7 +82,7 @@ class RtlDevice : public Device {
   std::string DescribeEnd() const;
 
   DeviceOptions options_;
-  std::string folder_;                         // of replays
+  std::string folder_;    // of replays
   bool written_ = false;  // by the host, since a bit was turned
   std::optional<TraceOptions> process_trace_;  // its run: of the process
   tb::CorePort sim_;
