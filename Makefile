@@ -118,8 +118,9 @@ hbm: configure ## print the bandwidths of the HBM controllers, check a million t
 	@"$(BUILD)/bin/hbm_scoreboard_test" --cases=200 $(ARGS)
 
 faults: configure ## turn single bits of the running chip until there are 100,000, say what became of each: docs/faults.md, PRESET=nano or minichip
-	@$(NINJA) fault_campaign_$(if $(filter minichip,$(PRESET)),minichip,nano)
-	@scripts/python scripts/faults.py --preset $(if $(filter minichip,$(PRESET)),minichip,nano) $(ARGS)
+	@$(if $(filter-out nano minichip,$(PRESET)),echo 'make faults: PRESET=$(PRESET): nano or minichip' >&2; exit 1)
+	@$(NINJA) fault_campaign_$(or $(PRESET),nano)
+	@scripts/python scripts/faults.py --preset $(or $(PRESET),nano) $(ARGS)
 
 pair: configure ## build v2chip, two cores of 16,384 MACs, and test posts, far accesses and a product over both (ten minutes)
 	@$(NINJA) system_pair_v2chip
