@@ -110,6 +110,9 @@ absl::Status RtlDevice::Start(const Program& program) {
         absl::StrFormat("program made for preset '%s', device is '%s'",
                         program.preset, preset().name));
   }
+  for (const BitFlip& flip : std::exchange(options_.flips, {}))
+    if (absl::Status s = Flip(flip); !s.ok()) return s;
+  written_ = false;  // while it runs, bits turn at once: in one of its cycles
   const std::pair<uint32_t, uint64_t> words[] = {
       {csr::kProgAddrLo, program.prog_addr},
       {csr::kProgAddrHi, program.prog_addr >> 32},
@@ -144,8 +147,6 @@ absl::Status RtlDevice::Start(const Program& program) {
       return status;
     }
   }
-  for (const BitFlip& flip : std::exchange(options_.flips, {}))
-    if (absl::Status s = Flip(flip); !s.ok()) return s;
   running_ = &program;
   start_cpu_ = CpuSeconds();
   if (queue_ != nullptr) return Launch(program);
