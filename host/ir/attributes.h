@@ -55,7 +55,7 @@ using Attributes = std::variant<
     HloWindowAttributes, HloSortAttributes, HloRngBitsAttributes,
     HloRngAttributes, HloBatchNormAttributes, HloCholeskyAttributes,
     HloTriangularSolveAttributes, HloCollectiveAttributes,
-    HloCustomCallAttributes>;
+    HloCustomCallAttributes, HloStridedAttributes, HloMatrixProductAttributes>;
 
 bool Equal(const Attributes& a, const Attributes& b);
 

@@ -160,6 +160,9 @@ enum class Op {
   kHloPartitionId,
   kHloReplicaId,
   kHloCustomCall,
+  // What the compiler makes of products.
+  kHloStrided,
+  kHloMatrixProduct,
 };
 
 constexpr int kUnboundedOperands = 1 << 20;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/compiler/kernels/product_lowering.h"
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
@@ -68,8 +69,17 @@ absl::StatusOr<Literal> Buffer::Await() const {
   return *value_->host;
 }
 
+namespace {
+
+std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module) {
+  lanes::LowerProducts(*module);
+  return module;
+}
+
+}  // namespace
+
 Executable::Executable(std::unique_ptr<ir::Module> module, const Preset& preset)
-    : module_(std::move(module)),
+    : module_(Lowered(std::move(module))),
       plan_(lanes::PlanFor(*module_, preset)),
       placement_(PlacementOf(*module_, plan_)) {
   for (const ir::Node* input : module_->inputs())

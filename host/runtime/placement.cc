@@ -16,9 +16,17 @@ namespace {
 using ir::Node;
 using ir::Op;
 
+int64_t DepthOf(const Node& product) {
+  const bool transposed =
+      product.attr<ir::HloMatrixProductAttributes>().transposed;
+  return product.operands[1].type().shape[transposed ? 2 : 1];
+}
+
 // Multiplications and additions of a product that the array computes, of
 // integers one for all digits; 0 of anything else.
 int64_t ArrayMacs(const Node& node) {
+  if (node.op == Op::kHloMatrixProduct)
+    return node.type.elements() * DepthOf(node);
   if (node.op != Op::kHloDotGeneral && node.op != Op::kHloConvolution) return 0;
   const ir::Type& left = node.operands[0].type();
   const ir::Type& right = node.operands[1].type();
@@ -69,6 +77,12 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
       ++placement.control;
       for (const auto& region : node.regions)
         Count(*region, *plan.regions.at(region.get()), placement);
+      continue;
+    }
+    if (step.nodes[0]->op == Op::kHloMatrixProduct) {
+      Add(*step.nodes[0], placement.array);
+      placement.array.macs += ArrayMacs(*step.nodes[0]);
+      --placement.free;
       continue;
     }
     ++placement.kernels;

@@ -54,9 +54,9 @@ int KernelBuilder::AddOperand(int64_t bytes) {
   return static_cast<int>(bases_.size()) - 1;
 }
 
-void KernelBuilder::SetCode(std::vector<uint64_t> words) {
+void KernelBuilder::SetCode(std::vector<uint64_t> words, int pc) {
   const vpu::CodeLoad in =
-      vpu::LoadCode(0, 0, static_cast<int64_t>(words.size()), /*addr=*/0);
+      vpu::LoadCode(0, 0, static_cast<int64_t>(words.size()), pc);
   program_.words = std::move(words);
   schedule_.Append(in.load);
   schedule_.Append(in.vload);

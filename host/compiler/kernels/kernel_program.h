@@ -16,6 +16,7 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_KERNEL_PROGRAM_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -51,8 +52,9 @@ class KernelBuilder {
 
   // What lies in HBM, each operand apart from the others.
   int AddOperand(int64_t bytes);
-  // Comes before all runs. The code has the unified buffer's first CodeBytes.
-  void SetCode(std::vector<uint64_t> words);
+  // Comes before all runs: instructions from index `pc` on. The code has the
+  // unified buffer's first CodeBytes.
+  void SetCode(std::vector<uint64_t> words, int pc = 0);
   int64_t CodeBytes() const { return code_bytes_; }
   // A multiple of beat and word.
   int64_t Align(int64_t bytes) const;
@@ -70,6 +72,17 @@ class KernelBuilder {
   void Run(int pc, const std::vector<int64_t>& arguments,
            const std::vector<Bytes>& reads, const std::vector<Bytes>& writes,
            int64_t cycles);
+
+  // A run of code that is not generated, and all that it touches.
+  void Run(const isa::Vrun& run, std::vector<compiler::Access> accesses,
+           int64_t cycles) {
+    schedule_.Append(run, std::move(accesses), cycles);
+  }
+  // Work of the array, or tiles for it.
+  template <typename Op>
+  void Append(const Op& op) {
+    schedule_.Append(op);
+  }
 
   absl::StatusOr<KernelProgram> Finish();
 

@@ -8,6 +8,7 @@
 #include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/elimination_kernel.h"
 #include "host/compiler/kernels/indexed_kernel.h"
+#include "host/compiler/kernels/product_kernel.h"
 #include "host/compiler/kernels/reduction_kernel.h"
 #include "host/compiler/kernels/region_kernel.h"
 #include "host/compiler/kernels/sort_kernel.h"
@@ -81,6 +82,12 @@ std::vector<Piece> PiecesOf(const Node& node) {
       Walk(piece, shape, permuted, to);
       return {piece};
     }
+    case Op::kHloStrided: {
+      const auto& a = node.attr<ir::HloStridedAttributes>();
+      piece.from = a.offset;
+      Walk(piece, shape, a.strides, to);
+      return {piece};
+    }
     case Op::kHloSlice: {
       const auto& a = node.attr<ir::HloSliceAttributes>();
       for (size_t i = 0; i < from.size(); ++i) {
@@ -125,6 +132,7 @@ bool IsMove(const Node& node) {
     case Op::kHloTranspose:
     case Op::kHloSlice:
     case Op::kHloReverse:
+    case Op::kHloStrided:
     case Op::kHloConcatenate:
     case Op::kHloPad:
       return true;
@@ -297,8 +305,8 @@ class MoveInParts {
 bool HasKernel(const Node& node) {
   if (IsRegionReduction(node) || IsSort(node)) return true;
   if (node.results() != 1 || node.type.elements() == 0) return false;
-  return IsMove(node) || IsIndexed(node) || IsReduction(node) ||
-         IsWindowed(node) || IsElimination(node);
+  return IsMove(node) || node.op == Op::kHloMatrixProduct || IsIndexed(node) ||
+         IsReduction(node) || IsWindowed(node) || IsElimination(node);
 }
 
 absl::StatusOr<KernelProgram> CompileNode(const Node& node,
@@ -309,6 +317,7 @@ absl::StatusOr<KernelProgram> CompileNode(const Node& node,
                ? MoveInParts(node, preset).Compile()
                : whole;
   }
+  if (node.op == Op::kHloMatrixProduct) return CompileProduct(node, preset);
   if (IsIndexed(node)) return CompileIndexed(node, preset);
   if (IsWindowed(node)) return CompileWindowed(node, preset);
   if (IsSort(node)) return CompileSort(node, preset);

@@ -26,6 +26,7 @@ bool MayBeKnown(const Node& node) {
     case Op::kParameter:
     case Op::kHloDotGeneral:
     case Op::kHloConvolution:
+    case Op::kHloMatrixProduct:
     case Op::kHloRng:
     case Op::kHloCustomCall:
       return false;

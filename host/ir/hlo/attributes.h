@@ -332,6 +332,38 @@ struct HloCustomCallAttributes {
   }
 };
 
+// Element i of the result is the operand's element offset + i . strides of
+// those that lie one behind the other in memory; sizes: of the result.
+struct HloStridedAttributes {
+  Ints sizes, strides;
+  int64_t offset = 0;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("sizes", self.sizes);
+    visit("strides", self.strides);
+    visit("offset", self.offset);
+  }
+};
+
+// The left matrices are a walk over the left operand: sizes and strides, in
+// elements, of the batch, of `lines` dimensions that are a matrix' lines, and
+// of those that are contracted. transposed: the right matrices are given as
+// columns, [batch, n, k].
+struct HloMatrixProductAttributes {
+  Ints sizes, strides;
+  int64_t lines = 1;
+  bool transposed = false;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("sizes", self.sizes);
+    visit("strides", self.strides);
+    visit("lines", self.lines);
+    visit("transposed", self.transposed);
+  }
+};
+
 }  // namespace systole::ir
 
 #endif  // SYSTOLE_HOST_IR_HLO_ATTRIBUTES_H_

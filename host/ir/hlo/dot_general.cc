@@ -4,6 +4,8 @@
 // The operands are transposed to [batch, free, contracting] and [batch,
 // contracting, free]; each batch is a product of matrices.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "host/ir/hlo/elementwise.h"
 #include "host/ir/hlo/products.h"
@@ -82,6 +84,32 @@ absl::StatusOr<Literals> EvaluateDotGeneral(const Node& node,
     result.Append(*product);
   }
   return Only(std::move(result));
+}
+
+absl::StatusOr<Literals> EvaluateMatrixProduct(const Node& node,
+                                               const Operands& operands,
+                                               Evaluation& evaluation) {
+  const auto& a = node.attr<HloMatrixProductAttributes>();
+  const int64_t batch = node.type.shape[0];
+  const int64_t m = node.type.shape[1], n = node.type.shape[2];
+  const Type& right = node.operands[1].type();
+  const int64_t k = right.shape[a.transposed ? 2 : 1];
+  Literal lhs = Literal::Zeros(right.element, batch * m * k);
+  CopyStrided(ElementBytes(right.element), a.sizes,
+              {operands[0]->data(), a.strides},
+              {lhs.data(), StridesOf(a.sizes)});
+  const Literal rhs = a.transposed
+                          ? Ordered(*operands[1], right.shape, {0, 2, 1})
+                          : *operands[1];
+  const auto* x = reinterpret_cast<const uint16_t*>(std::as_const(lhs).data());
+  const auto* y = reinterpret_cast<const uint16_t*>(rhs.data());
+  std::vector<float> sums(batch * m * n);
+  for (int64_t i = 0; i < batch; ++i) {
+    const absl::Status status = evaluation.products().Multiply(
+        m, k, n, x + i * m * k, y + i * k * n, sums.data() + i * m * n);
+    if (!status.ok()) return status;
+  }
+  return Only(Literal(std::move(sums)));
 }
 
 }  // namespace systole::ir

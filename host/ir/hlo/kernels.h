@@ -44,6 +44,12 @@ absl::StatusOr<Literals> EvaluateBroadcastInDim(const Node& node,
 absl::StatusOr<Literals> EvaluateHloReshape(const Node& node,
                                             const Operands& operands,
                                             Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateStrided(const Node& node,
+                                         const Operands& operands,
+                                         Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateMatrixProduct(const Node& node,
+                                               const Operands& operands,
+                                               Evaluation& evaluation);
 absl::StatusOr<Literals> EvaluateTranspose(const Node& node,
                                            const Operands& operands,
                                            Evaluation& evaluation);

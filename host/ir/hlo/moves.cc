@@ -107,6 +107,13 @@ absl::StatusOr<Literals> EvaluateTranspose(const Node& node,
   return Walked(node, *operands[0], 0, permuted);
 }
 
+absl::StatusOr<Literals> EvaluateStrided(const Node& node,
+                                         const Operands& operands,
+                                         Evaluation&) {
+  const auto& a = node.attr<HloStridedAttributes>();
+  return Walked(node, *operands[0], a.offset, a.strides);
+}
+
 absl::StatusOr<Literals> EvaluateSlice(const Node& node,
                                        const Operands& operands, Evaluation&) {
   const auto& a = node.attr<HloSliceAttributes>();

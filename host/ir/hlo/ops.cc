@@ -210,6 +210,11 @@ const std::vector<HloOp>& Table() {
       Define<InferCustomCall, HloCustomCallAttributes>(
           Op::kHloCustomCall, "hlo.custom_call", 0, kUnboundedOperands,
           EvaluateCustomCall),
+      Define<InferStrided, HloStridedAttributes>(Op::kHloStrided, "hlo.strided",
+                                                 1, 1, EvaluateStrided),
+      Define<InferMatrixProduct, HloMatrixProductAttributes>(
+          Op::kHloMatrixProduct, "hlo.matrix_product", 2, 2,
+          EvaluateMatrixProduct),
   };
   return table;
 }

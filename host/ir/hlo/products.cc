@@ -11,27 +11,6 @@
 namespace systole::ir {
 namespace {
 
-// Which parts of the operands a pass multiplies, 0 the largest.
-using Passes = std::vector<std::pair<int, int>>;
-
-Passes PassesOf(ElementType a, ElementType b, Precision precision) {
-  if (a == ElementType::kBfloat16 && b == ElementType::kBfloat16) {
-    return {{0, 0}};
-  }
-  if (a == ElementType::kFloat16 && b == ElementType::kFloat16) {
-    return {{1, 1}, {1, 0}, {0, 1}, {0, 0}};  // exact
-  }
-  switch (precision) {
-    case Precision::kDefault:
-      return {{0, 0}};
-    case Precision::kHigh:
-      return {{1, 0}, {0, 1}, {0, 0}};
-    case Precision::kHighest:
-      return {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
-  }
-  return {};
-}
-
 // Part `part` of numbers: the bf16 nearest to what the parts before leave.
 // Non-finite numbers have one part.
 void Split(const float* from, int64_t count, int part, uint16_t* to) {
@@ -64,7 +43,7 @@ absl::StatusOr<Literal> FloatProduct(int64_t m, int64_t k, int64_t n,
                                      const Literal& a, const Literal& b,
                                      ElementType result, Precision precision,
                                      ProductUnit& unit) {
-  const Passes passes = PassesOf(a.element(), b.element(), precision);
+  const ProductPasses passes = PassesOf(a.element(), b.element(), precision);
   const int64_t count = static_cast<int64_t>(passes.size());
   const Literal left = Floats(a), right = Floats(b);
   const float* from_left = left.values<float>().data();
@@ -182,6 +161,24 @@ bool IsProductOnUnit(ElementType a, ElementType b) {
            (type != ElementType::kBool && ElementBytes(type) <= 4);
   };
   return is(a) && is(b);
+}
+
+ProductPasses PassesOf(ElementType a, ElementType b, Precision precision) {
+  if (a == ElementType::kBfloat16 && b == ElementType::kBfloat16) {
+    return {{0, 0}};
+  }
+  if (a == ElementType::kFloat16 && b == ElementType::kFloat16) {
+    return {{1, 1}, {1, 0}, {0, 1}, {0, 0}};  // exact
+  }
+  switch (precision) {
+    case Precision::kDefault:
+      return {{0, 0}};
+    case Precision::kHigh:
+      return {{1, 0}, {0, 1}, {0, 0}};
+    case Precision::kHighest:
+      return {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
+  }
+  return {};
 }
 
 absl::StatusOr<Literal> MatrixProduct(int64_t m, int64_t k, int64_t n,

@@ -7,6 +7,8 @@
 #define SYSTOLE_HOST_IR_HLO_PRODUCTS_H_
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "host/ir/evaluate.h"
@@ -16,6 +18,11 @@ namespace systole::ir {
 // Whether a ProductUnit computes products of the types: all but those of truth
 // values and of 64 bits.
 bool IsProductOnUnit(ElementType a, ElementType b);
+
+// Which parts of the operands, 0 the largest, are multiplied: in this order,
+// one behind the other along the contraction.
+using ProductPasses = std::vector<std::pair<int, int>>;
+ProductPasses PassesOf(ElementType a, ElementType b, Precision precision);
 
 // The m x n product of an m x k and a k x n matrix, row-major, in the element
 // type `result`. Floats: split into bf16 parts as the precision says,

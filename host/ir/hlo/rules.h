@@ -39,6 +39,10 @@ Types InferIota(const Node& node);
 Types InferBroadcastInDim(const Node& node);
 Types InferReshape(const Node& node);
 Types InferTranspose(const Node& node);
+Types InferStrided(const Node& node);
+// Whether a walk from an element on stays inside.
+absl::Status CheckWalk(const Type& from, const Ints& sizes, const Ints& strides,
+                       int64_t offset);
 Types InferSlice(const Node& node);
 Types InferDynamicSlice(const Node& node);
 Types InferDynamicUpdateSlice(const Node& node);
@@ -49,6 +53,7 @@ Types InferGather(const Node& node);
 Types InferScatter(const Node& node);
 Types InferDotGeneral(const Node& node);
 Types InferConvolution(const Node& node);
+Types InferMatrixProduct(const Node& node);
 Types InferReduce(const Node& node);
 Types InferReduceWindow(const Node& node);
 Types InferSelectAndScatter(const Node& node);

@@ -57,6 +57,29 @@ Types InferDotGeneral(const Node& node) {
   return std::vector<Type>{type};
 }
 
+Types InferMatrixProduct(const Node& node) {
+  const Type& left = node.operands[0].type();
+  const Type& right = node.operands[1].type();
+  const auto& a = node.attr<HloMatrixProductAttributes>();
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckWalk(left, a.sizes, a.strides, 0));
+  SYSTOLE_IR_CHECK(
+      0 <= a.lines && a.lines < static_cast<int64_t>(a.sizes.size()), a.lines,
+      " dimensions of lines");
+  int64_t m = 1, k = 1;
+  for (size_t i = 1; i < a.sizes.size(); ++i)
+    (static_cast<int64_t>(i) <= a.lines ? m : k) *= a.sizes[i];
+  SYSTOLE_IR_CHECK(left.element == ElementType::kBfloat16 &&
+                       right.element == ElementType::kBfloat16 &&
+                       right.rank() == 3 && right.shape[0] == a.sizes[0] &&
+                       right.shape[a.transposed ? 2 : 1] == k,
+                   "a product of ", a.sizes[0], " times ", m, " x ", k, " of ",
+                   TypeText(left), " and ", TypeText(right),
+                   a.transposed ? ", transposed" : "");
+  return std::vector<Type>{{ElementType::kFloat32,
+                            {a.sizes[0], m, right.shape[a.transposed ? 1 : 2]},
+                            {}}};
+}
+
 Types InferConvolution(const Node& node) {
   SYSTOLE_IR_RETURN_IF_ERROR(CheckElements(node));
   const Type& lhs = node.operands[0].type();

@@ -60,6 +60,29 @@ Types InferTranspose(const Node& node) {
   return std::vector<Type>{type};
 }
 
+absl::Status CheckWalk(const Type& from, const Ints& sizes, const Ints& strides,
+                       int64_t offset) {
+  SYSTOLE_IR_RETURN_IF_ERROR(
+      CheckLength(strides, static_cast<int>(sizes.size()), "strides"));
+  int64_t least = offset, most = offset;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    SYSTOLE_IR_CHECK(1 <= sizes[i] && sizes[i] <= kMaxElements &&
+                         std::abs(strides[i]) <= kMaxElements,
+                     "size ", sizes[i], ", stride ", strides[i]);
+    (strides[i] < 0 ? least : most) += (sizes[i] - 1) * strides[i];
+  }
+  SYSTOLE_IR_CHECK(0 <= least && most < from.elements(), "elements ", least,
+                   " to ", most, " of ", TypeText(from));
+  return absl::OkStatus();
+}
+
+Types InferStrided(const Node& node) {
+  const Type& from = node.operands[0].type();
+  const auto& a = node.attr<HloStridedAttributes>();
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckWalk(from, a.sizes, a.strides, a.offset));
+  return std::vector<Type>{{from.element, a.sizes, {}}};
+}
+
 Types InferSlice(const Node& node) {
   const Type& from = node.operands[0].type();
   const auto& a = node.attr<HloSliceAttributes>();

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Lines of the left matrices come in blocks, all batches' lines one behind the
+// other; each block's lines of the product leave as they lie in HBM. The right
+// matrices come in strips: a tile's rows, or, where they are given as columns,
+// a tile's columns, either of which lie together. Strips stay in the unified
+// buffer as long as others do not need their place.
+#include "host/compiler/kernels/product_kernel.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "host/compiler/access.h"
+#include "host/compiler/geometry.h"
+#include "host/kernels/kernels.h"
+
+namespace systole::lanes {
+namespace {
+
+using compiler::Access;
+using compiler::CeilDiv;
+using compiler::RoundUp;
+
+constexpr const char kDrain[] = "acc_fp32";
+
+absl::StatusOr<const kernels::Image*> ImageOf(const Preset& preset) {
+  static std::mutex mutex;
+  static auto& images = *new std::map<std::string, kernels::Image>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const std::string name(preset.name);
+  const auto found = images.find(name);
+  if (found != images.end()) return &found->second;
+  absl::StatusOr<kernels::Image> image = kernels::Assemble(preset);
+  if (!image.ok()) return image.status();
+  return &images.emplace(name, *std::move(image)).first->second;
+}
+
+// Numbers of a line that lie one behind the other.
+struct Run {
+  int64_t offset, size;
+};
+
+// Of a pass through the array: what it contracts, from number k on.
+struct Depth {
+  int64_t k = 0, size = 0;
+  std::vector<Run> runs;
+};
+
+// Lines of one batch that one descriptor sends through the array: offsets of
+// the first and distances in elements.
+struct Lines {
+  int64_t line, offset;   // of the product, in the left operand
+  int64_t n[3], step[3];  // images, lines, positions of the data setup
+
+  int64_t count() const { return n[0] * n[1] * n[2]; }
+  int64_t last() const {
+    int64_t at = offset;
+    for (int i = 0; i < 3; ++i) at += (n[i] - 1) * step[i];
+    return at;
+  }
+};
+
+// The fields of a descriptor hold as much, in bytes and numbers.
+constexpr int64_t kMostStep[3] = {1 << 24, 1 << 19, 1 << 17};
+constexpr int64_t kMostCount[3] = {1 << 9, 1 << 13, 1 << 13};
+constexpr int64_t kMostOffset = 1 << 17;
+constexpr int64_t kMostLine = 1 << 19;
+
+class ProductKernel {
+ public:
+  ProductKernel(const ir::Node& node, const Preset& preset)
+      : preset_(preset),
+        builder_(preset),
+        a_(node.attr<ir::HloMatrixProductAttributes>()),
+        transposed_(a_.transposed),
+        m_(node.type.shape[1]),
+        k_(node.operands[1].type().shape[transposed_ ? 2 : 1]),
+        n_(node.type.shape[2]),
+        lines_(node.type.shape[0] * m_),
+        left_bytes_(node.operands[0].type().bytes()),
+        unit_(builder_.Align(1)),
+        bank_rows_(preset.acc_bank_rows()),
+        n_tiles_(CeilDiv(n_, preset.cols)) {
+    const auto middle = static_cast<size_t>(1 + a_.lines);
+    rows_ = Merged(1, middle);
+    depths_ = DepthsOf(Merged(middle, a_.sizes.size()));
+  }
+
+  absl::StatusOr<KernelProgram> Compile() {
+    if (absl::Status s = Plan(); !s.ok()) return s;
+    const absl::StatusOr<const kernels::Image*> image = ImageOf(preset_);
+    if (!image.ok()) return image.status();
+    image_ = *image;
+    builder_.AddOperand(left_bytes_);
+    builder_.AddOperand(2 * lines_ / m_ * k_ * n_);
+    builder_.AddOperand(4 * lines_ * n_);
+    const kernels::Image::Part part = image_->PartOf(kDrain);
+    builder_.SetCode(part.words, part.pc);
+    for (int64_t first = 0; first < lines_; first += block_)
+      Block(first, std::min(lines_, first + block_));
+    return builder_.Finish();
+  }
+
+ private:
+  // A dimension of the walk.
+  struct Dimension {
+    int64_t size, step;
+  };
+
+  // Dimensions of which neighbours lie one behind the other are one.
+  std::vector<Dimension> Merged(size_t begin, size_t end) const {
+    std::vector<Dimension> merged;
+    for (size_t i = begin; i < end; ++i) {
+      const Dimension d = {a_.sizes[i], a_.strides[i]};
+      if (d.size == 1) continue;
+      if (!merged.empty() && merged.back().step == d.step * d.size) {
+        merged.back() = {merged.back().size * d.size, d.step};
+      } else {
+        merged.push_back(d);
+      }
+    }
+    return merged;
+  }
+
+  // As many segments and numbers a pass as the array takes.
+  std::vector<Depth> DepthsOf(std::vector<Dimension> dimensions) const {
+    Dimension run = {1, 1};
+    if (!dimensions.empty() && dimensions.back().step == 1) {
+      run = dimensions.back();
+      dimensions.pop_back();
+    }
+    std::vector<Depth> depths;
+    std::vector<int64_t> index(dimensions.size(), 0);
+    for (int64_t k = 0; k < k_; k += run.size) {
+      int64_t offset = 0;
+      for (size_t d = 0; d < index.size(); ++d)
+        offset += index[d] * dimensions[d].step;
+      for (int64_t at = 0; at < run.size;) {
+        if (depths.empty() || Full(depths.back(), offset + at))
+          depths.push_back({k + at, 0, {}});
+        Depth& depth = depths.back();
+        const int64_t size = std::min(run.size - at, preset_.rows - depth.size);
+        depth.runs.push_back({offset + at, size});
+        depth.size += size;
+        at += size;
+      }
+      for (size_t d = index.size(); d-- > 0;) {
+        if (++index[d] < dimensions[d].size) break;
+        index[d] = 0;
+      }
+    }
+    return depths;
+  }
+  bool Full(const Depth& depth, int64_t next) const {
+    return depth.size == preset_.rows ||
+           static_cast<int64_t>(depth.runs.size()) == preset_.segments ||
+           next < depth.runs[0].offset ||
+           2 * (next - depth.runs[0].offset) >= kMostOffset;
+  }
+
+  // What is brought in begins at a multiple of the unit in front of it.
+  int64_t Room(int64_t bytes) const { return builder_.Align(bytes + unit_); }
+
+  absl::Status Plan() {
+    strips_ = transposed_ ? n_tiles_ : static_cast<int64_t>(depths_.size());
+    right_rows_ = transposed_ ? n_ : k_;
+    right_width_ = transposed_ ? k_ : n_;
+    strip_bytes_ =
+        Room(2 * right_width_ *
+             std::min(transposed_ ? preset_.cols : preset_.rows, right_rows_));
+    const int64_t least = std::min<int64_t>(2, strips_ * (lines_ / m_));
+    // Blocks of the product begin at multiples of the unit.
+    const int64_t step = unit_ / std::gcd(unit_, 4 * n_);
+    const int64_t room = preset_.ub_bytes - builder_.CodeBytes();
+    block_ = RoundUp(std::min(lines_, 2 * bank_rows_), step);
+    for (;;) {
+      const int64_t buffers = block_ < lines_ ? 2 : 1;
+      a_bytes_ = 0;
+      for (int64_t first = 0; first < lines_; first += block_) {
+        const Run run = Needed(first, std::min(lines_, first + block_));
+        a_bytes_ = std::max(a_bytes_, Room(2 * run.size));
+      }
+      c_bytes_ = builder_.Align(4 * n_ * std::min(block_, lines_));
+      const int64_t left =
+          room - buffers * (a_bytes_ + c_bytes_) - least * strip_bytes_;
+      if (left >= 0) {
+        const int64_t all = strips_ * std::min<int64_t>(2, lines_ / m_);
+        slots_ = std::min(all, least + left / strip_bytes_);
+        a_at_ = builder_.CodeBytes();
+        c_at_ = a_at_ + buffers * a_bytes_;
+        strips_at_ = c_at_ + buffers * c_bytes_;
+        held_.assign(slots_, {-1, -1});
+        return absl::OkStatus();
+      }
+      if (block_ <= step) {
+        return absl::ResourceExhaustedError(absl::StrFormat(
+            "%d lines of a product and %d strips of %d bytes do not fit the "
+            "unified buffer of %d bytes",
+            block_, least, strip_bytes_, preset_.ub_bytes));
+      }
+      block_ = RoundUp(block_ / 2, step);
+    }
+  }
+
+  // Lines first..end-1 of the product, all of one batch, at most `most` a
+  // descriptor.
+  std::vector<Lines> LinesOf(int64_t first, int64_t end, int64_t most) const {
+    std::vector<Lines> all;
+    const int64_t batch = first / m_;
+    for (int64_t line = first; line < end;) {
+      Lines lines = {line, batch * a_.strides[0], {1, 1, 1}, {0, 0, 0}};
+      int64_t rest = line - batch * m_;
+      std::vector<int64_t> index(rows_.size());
+      for (size_t d = rows_.size(); d-- > 0;) {
+        index[d] = rest % rows_[d].size;
+        rest /= rows_[d].size;
+        lines.offset += index[d] * rows_[d].step;
+      }
+      // From the innermost dimension on, each to the first place that can hold
+      // it; the next one only if this one is met from begin to end.
+      int64_t left = std::min(end - line, most);
+      int place = 2;
+      for (size_t d = rows_.size(); d-- > 0 && place >= 0;) {
+        while (place > 0 && 2 * rows_[d].step >= kMostStep[place]) --place;
+        const int64_t count = std::min(
+            {rows_[d].size - index[d], left, kMostCount[place],
+             place == 2 ? kMostLine / (2 * rows_[d].step + 1) + 1 : left});
+        if (count == 0) break;
+        lines.n[place] = count;
+        lines.step[place] = rows_[d].step;
+        --place;
+        if (count < rows_[d].size) break;
+        left /= count;
+      }
+      line += lines.count();
+      all.push_back(lines);
+    }
+    return all;
+  }
+
+  // Elements of the left operand, from the first to the last.
+  Run Needed(int64_t first, int64_t end) const {
+    int64_t begin = INT64_MAX, last = 0;
+    for (int64_t line = first; line < end;) {
+      const int64_t stop = std::min(end, (line / m_ + 1) * m_);
+      for (const Lines& lines : LinesOf(line, stop, bank_rows_)) {
+        begin = std::min(begin, lines.offset);
+        last = std::max(last, lines.last());
+      }
+      line = stop;
+    }
+    int64_t most = 0;
+    for (const Depth& depth : depths_)
+      for (const Run& run : depth.runs)
+        most = std::max(most, run.offset + run.size);
+    return {begin, last + most - begin};
+  }
+
+  // `bytes` from there on in an operand; where they lie in the unified buffer.
+  int64_t Load(int operand, int64_t offset, int64_t bytes, int64_t at) {
+    const int64_t before = offset % unit_;
+    builder_.Load(operand, offset - before, at, bytes + before);
+    return at + before;
+  }
+
+  void Block(int64_t first, int64_t end) {
+    const int64_t buffer = first / block_ % 2;
+    const Run run = Needed(first, end);
+    const int64_t a =
+        Load(0, 2 * run.offset, 2 * run.size, a_at_ + buffer * a_bytes_) -
+        2 * run.offset;
+    const int64_t c = c_at_ + buffer * c_bytes_ - 4 * n_ * first;
+    for (int64_t line = first; line < end;) {
+      const int64_t stop = std::min(end, (line / m_ + 1) * m_);
+      Batch(line, stop, a, c);
+      line = stop;
+    }
+    builder_.Store(2, 4 * n_ * first, c + 4 * n_ * first,
+                   4 * n_ * (end - first));
+  }
+
+  // Lines of one batch; `a` and `c` are where element 0 of the operands would
+  // lie.
+  void Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
+    // Column tiles whose sums share a bank: where strips cannot stay, as many
+    // as a strip has while the array is not slowed by changing tiles.
+    const bool stay = transposed_ || slots_ >= strips_;
+    const int64_t rows =
+        stay ? end - first : std::min(end - first, preset_.rows);
+    const int64_t group = std::clamp<int64_t>(bank_rows_ / rows, 1, n_tiles_);
+    for (const Lines& lines : LinesOf(first, end, bank_rows_ / group)) {
+      for (int64_t tile = 0; tile < n_tiles_; tile += group)
+        Tiles(lines, tile, std::min(n_tiles_, tile + group), a, c);
+    }
+  }
+
+  void Tiles(const Lines& lines, int64_t begin, int64_t end, int64_t a,
+             int64_t c) {
+    const int64_t batch = lines.line / m_, count = lines.count();
+    const int64_t sums = bank_ * bank_rows_;
+    bank_ ^= 1;
+    const int64_t from = a + 2 * lines.offset;
+    if (transposed_) {
+      for (int64_t t = begin; t < end; ++t) {
+        for (const Depth& depth : depths_) {
+          PushColumns(batch, t, depth);
+          Multiply(lines, depth, from, sums + (t - begin) * count);
+        }
+      }
+    } else {
+      for (size_t i = 0; i < depths_.size(); ++i) {
+        PushRows(batch, i, begin, end);
+        for (int64_t t = begin; t < end; ++t)
+          Multiply(lines, depths_[i], from, sums + (t - begin) * count);
+      }
+    }
+    for (int64_t t = begin; t < end; ++t) {
+      Drain(sums + (t - begin) * count, count,
+            c + 4 * (n_ * lines.line + t * preset_.cols),
+            std::min(preset_.cols, n_ - t * preset_.cols));
+    }
+  }
+
+  // Where rows of a right matrix lie.
+  int64_t Strip(int64_t batch, int64_t strip, int64_t row, int64_t rows) {
+    const std::pair<int64_t, int64_t> wanted(batch, strip);
+    const auto found = std::find(held_.begin(), held_.end(), wanted);
+    const int64_t offset = 2 * right_width_ * (batch * right_rows_ + row);
+    if (found != held_.end()) {
+      return strips_at_ + (found - held_.begin()) * strip_bytes_ +
+             offset % unit_;
+    }
+    const int64_t slot = next_slot_;
+    next_slot_ = (next_slot_ + 1) % slots_;
+    held_[slot] = wanted;
+    return Load(1, offset, 2 * right_width_ * rows,
+                strips_at_ + slot * strip_bytes_);
+  }
+
+  // Tiles of one pass: column tiles begin..end-1.
+  void PushRows(int64_t batch, size_t i, int64_t begin, int64_t end) {
+    const Depth& depth = depths_[i];
+    const int64_t strip =
+        Strip(batch, static_cast<int64_t>(i), depth.k, depth.size);
+    isa::Tiles tiles;
+    tiles.pitch = static_cast<uint32_t>(2 * n_);
+    tiles.rows = static_cast<uint32_t>(depth.size);
+    tiles.tile_stride = static_cast<uint32_t>(2 * preset_.cols);
+    const auto push = [&](int64_t first, int64_t count, int64_t cols) {
+      if (count <= 0) return;
+      tiles.ub_addr = static_cast<uint32_t>(strip + 2 * preset_.cols * first);
+      tiles.cols = static_cast<uint32_t>(cols);
+      tiles.tiles = static_cast<uint32_t>(count);
+      builder_.Append(tiles);
+    };
+    // The last one may be narrower.
+    const int64_t whole = std::min(end, n_ / preset_.cols);
+    push(begin, whole - begin, preset_.cols);
+    push(whole, end - std::max(begin, whole), n_ - whole * preset_.cols);
+  }
+  void PushColumns(int64_t batch, int64_t tile, const Depth& depth) {
+    const int64_t row = tile * preset_.cols;
+    const int64_t rows = std::min(preset_.cols, n_ - row);
+    isa::Tiles tiles;
+    tiles.header.flags |= isa::Tiles::kTranspose;
+    tiles.ub_addr =
+        static_cast<uint32_t>(Strip(batch, tile, row, rows) + 2 * depth.k);
+    tiles.pitch = static_cast<uint32_t>(2 * k_);
+    tiles.rows = static_cast<uint32_t>(rows);
+    tiles.cols = static_cast<uint32_t>(depth.size);
+    tiles.tiles = 1;
+    builder_.Append(tiles);
+  }
+
+  void Multiply(const Lines& lines, const Depth& depth, int64_t from,
+                int64_t sums) {
+    const int64_t origin = depth.runs[0].offset;
+    isa::Matmul m;
+    if (depth.k > 0) m.header.flags |= isa::Matmul::kAccumulate;
+    m.ub_base = static_cast<uint32_t>(from + 2 * origin);
+    m.n = static_cast<uint32_t>(lines.n[0]);
+    m.lines = m.ny = static_cast<uint32_t>(lines.n[1]);
+    m.nx = static_cast<uint32_t>(lines.n[2]);
+    m.img_pitch = static_cast<uint32_t>(2 * lines.step[0]);
+    m.pitch = static_cast<uint32_t>(2 * lines.step[1]);
+    m.sx = static_cast<uint32_t>(2 * lines.step[2]);
+    m.sy = m.t0 = m.t1 = 1;
+    m.acc = static_cast<uint32_t>(sums);
+    int64_t bytes = 0;
+    for (size_t s = 0; s < depth.runs.size(); ++s) {
+      const Run& run = depth.runs[s];
+      m.seg_dx[s] = static_cast<int32_t>(2 * (run.offset - origin));
+      m.seg_len[s] = static_cast<uint32_t>(run.size);
+      bytes = std::max(bytes, 2 * (run.offset - origin + run.size));
+    }
+    m.line_bytes =
+        static_cast<uint32_t>(bytes + 2 * (lines.n[2] - 1) * lines.step[2]);
+    builder_.Append(m);
+  }
+
+  void Drain(int64_t sums, int64_t count, int64_t to, int64_t cols) {
+    Access from;
+    from.space = compiler::Space::kAcc;
+    from.base = sums;
+    from.len = count;
+    Access into;
+    into.write = true;
+    into.base = to;
+    into.len = 4 * cols;
+    into.count[0] = count;
+    into.stride[0] = 4 * n_;
+    builder_.Run(image_->Run(kDrain, {{"acc", sums},
+                                      {"dst", to},
+                                      {"pitch", 4 * n_},
+                                      {"rows", count},
+                                      {"cols", cols}}),
+                 {from, into}, count);
+  }
+
+  const Preset& preset_;
+  KernelBuilder builder_;
+  const kernels::Image* image_ = nullptr;
+  const ir::HloMatrixProductAttributes& a_;
+  const bool transposed_;
+  const int64_t m_, k_, n_, lines_;  // lines of all batches
+  const int64_t left_bytes_, unit_, bank_rows_, n_tiles_;
+  std::vector<Dimension> rows_;
+  std::vector<Depth> depths_;
+  int64_t strips_ = 1, strip_bytes_ = 0;      // of a batch
+  int64_t right_rows_ = 1, right_width_ = 1;  // of a right matrix in HBM
+  int64_t block_ = 1;                         // lines
+  int64_t a_at_ = 0, a_bytes_ = 0, c_at_ = 0, c_bytes_ = 0;
+  int64_t strips_at_ = 0, slots_ = 2, next_slot_ = 0;
+  std::vector<std::pair<int64_t, int64_t>> held_;  // batch, strip
+  int64_t bank_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<KernelProgram> CompileProduct(const ir::Node& node,
+                                             const Preset& preset) {
+  return ProductKernel(node, preset).Compile();
+}
+
+}  // namespace systole::lanes

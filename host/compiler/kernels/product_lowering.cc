@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/product_lowering.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/ir/hlo/products.h"
+#include "host/ir/hlo/window.h"
+#include "host/ir/index.h"
+
+namespace systole::lanes {
+namespace {
+
+using ir::Attributes;
+using ir::ElementType;
+using ir::Ints;
+using ir::Node;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+constexpr ElementType kBf16 = ElementType::kBfloat16;
+constexpr ElementType kF32 = ElementType::kFloat32;
+
+// Numbers of a run from which on it pays to leave them where they are: fewer
+// would leave most of the array's rows without any.
+constexpr int64_t kShortRun = 8;
+
+int64_t Size(const Ints& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1},
+                         std::multiplies<>());
+}
+
+// What is multiplied: a matrix or several of a batch, as a value is laid out.
+struct Walk {
+  Ints sizes, strides;
+  int64_t offset = 0;
+
+  void Add(int64_t size, int64_t stride) {
+    sizes.push_back(size);
+    strides.push_back(stride);
+  }
+  // It meets the elements in their order, each once.
+  bool Dense() const {
+    const Ints dense = ir::StridesOf(sizes);
+    for (size_t i = 0; i < sizes.size(); ++i)
+      if (sizes[i] != 1 && strides[i] != dense[i]) return false;
+    return offset == 0;
+  }
+};
+
+// Puts operations before a product, and what they make in its place.
+class Product {
+ public:
+  Product(ir::Module& module, Node& node) : module_(module), node_(node) {}
+
+  bool Lower() {
+    const Type& left = node_.operands[0].type();
+    const Type& right = node_.operands[1].type();
+    for (const Type* type : {&left, &right, &std::as_const(node_.type)}) {
+      if (type->element != kF32 && type->element != kBf16) return false;
+    }
+    if (node_.type.elements() == 0 || left.elements() == 0) return false;
+    passes_ = ir::PassesOf(left.element, right.element, Precision());
+    node_.op == Op::kHloDotGeneral ? Dot() : Convolution();
+    return true;
+  }
+
+ private:
+  ir::Precision Precision() const {
+    return node_.op == Op::kHloDotGeneral
+               ? node_.attr<ir::HloDotAttributes>().precision
+               : node_.attr<ir::HloConvolutionAttributes>().precision;
+  }
+
+  Value Make(Op op, Type type, std::vector<Value> operands,
+             Attributes attributes = ir::NoAttributes{}) {
+    Node node;
+    node.name = module_.UniqueName(node_.name + "." +
+                                   std::string(ir::OpName(op)).substr(4));
+    node.op = op;
+    node.type = std::move(type);
+    node.operands = std::move(operands);
+    node.attributes = std::move(attributes);
+    node.location = node_.location;
+    return module_.InsertBefore(&node_, std::move(node));
+  }
+  Value Zeros(ElementType element, const Ints& shape) {
+    const Value zero = module_.InsertBefore(
+        &node_,
+        ir::MakeConstant(module_.UniqueName(node_.name + ".zero"),
+                         {element, {}, {}}, ir::Literal::Zeros(element, 1)));
+    if (shape.empty()) return zero;
+    return Make(Op::kHloBroadcastInDim, {element, shape, {}}, {zero},
+                ir::HloDimensionsAttributes{});
+  }
+  Value Convert(Value value, ElementType element) {
+    if (value.type().element == element) return value;
+    return Make(Op::kHloConvert, {element, value.type().shape, {}}, {value});
+  }
+  Value Reshape(Value value, const Ints& shape) {
+    if (value.type().shape == shape) return value;
+    return Make(Op::kHloReshape, {value.type().element, shape, {}}, {value});
+  }
+  Value Walked(Value value, const Walk& walk) {
+    if (walk.Dense() && Size(walk.sizes) == value.type().elements())
+      return Reshape(value, walk.sizes);
+    return Make(
+        Op::kHloStrided, {value.type().element, walk.sizes, {}}, {value},
+        ir::HloStridedAttributes{walk.sizes, walk.strides, walk.offset});
+  }
+
+  // The part of the numbers that a pass multiplies: the bf16 nearest to what
+  // the parts before it leave; numbers that are not finite have one part.
+  Value Part(Value value, int part) {
+    value = part == 0 ? value : Convert(value, kF32);
+    const Ints shape = value.type().shape;
+    for (int i = 0; i < part; ++i) {
+      const Value rounded = Convert(Convert(value, kBf16), kF32);
+      const Value finite =
+          Make(Op::kHloIsFinite, {ElementType::kBool, shape, {}}, {rounded});
+      const Value rest =
+          Make(Op::kHloSubtract, {kF32, shape, {}}, {value, rounded});
+      value = Make(Op::kHloSelect, {kF32, shape, {}},
+                   {finite, rest, Zeros(kF32, shape)});
+    }
+    return Convert(value, kBf16);
+  }
+
+  // The parts of an operand, each laid out by `form`, one behind the other
+  // along a dimension of that.
+  template <typename Form>
+  Value Parts(int side, int64_t along, Form form) {
+    std::vector<Value> made(3), passes;
+    for (const auto& pass : passes_) {
+      const int part = side == 0 ? pass.first : pass.second;
+      if (made[part].node == nullptr)
+        made[part] = form(Part(node_.operands[side], part));
+      passes.push_back(made[part]);
+    }
+    if (passes.size() == 1) return passes[0];
+    Type type = passes[0].type();
+    type.shape[along] *= static_cast<int64_t>(passes.size());
+    return Make(Op::kHloConcatenate, type, passes,
+                ir::HloDimensionAttributes{along});
+  }
+
+  // Whether the array can walk over lines as they lie: what is contracted comes
+  // in runs long enough for its segments. `lines` of the dimensions stand for
+  // the batch and the lines.
+  static bool Walkable(const Walk& walk, size_t lines) {
+    int64_t run = 1, depth = 1;
+    for (size_t i = walk.sizes.size(); i-- > lines;) {
+      if (walk.sizes[i] != 1 && walk.strides[i] == run) run *= walk.sizes[i];
+      depth *= walk.sizes[i];
+    }
+    for (const int64_t stride : walk.strides)
+      if (stride < 0) return false;
+    return run >= std::min<int64_t>(kShortRun, (depth + 3) / 4);
+  }
+
+  // Sums as they leave the array, with one sign of a zero and one NaN. The
+  // batch and `lines` dimensions of the left walk are lines.
+  Value Sums(Value left, Walk walk, size_t lines, Value right, bool transposed,
+             Ints shape) {
+    if (!Walkable(walk, 1 + lines)) {
+      left = Walked(left, walk);
+      walk.strides = ir::StridesOf(walk.sizes);
+    }
+    const Type type{kF32, std::move(shape), {}};
+    const Value sums = Make(
+        Op::kHloMatrixProduct, type, {left, right},
+        ir::HloMatrixProductAttributes{
+            walk.sizes, walk.strides, static_cast<int64_t>(lines), transposed});
+    return Convert(Make(Op::kHloAdd, type, {sums, Zeros(kF32, type.shape)}),
+                   node_.type.element);
+  }
+
+  // Of an operand of a dot_general: its dimensions in that order.
+  static Walk Ordered(const Ints& shape, const std::vector<Ints>& order) {
+    const Ints strides = ir::StridesOf(shape);
+    Walk walk;
+    for (const Ints& group : order)
+      for (const int64_t d : group) walk.Add(shape[d], strides[d]);
+    return walk;
+  }
+
+  void Dot() {
+    const auto& a = node_.attr<ir::HloDotAttributes>();
+    const Ints left = node_.operands[0].type().shape;
+    const Ints right = node_.operands[1].type().shape;
+    const auto free = [](const Ints& shape, const Ints& b, const Ints& c) {
+      Ints rest;
+      for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
+        if (std::count(b.begin(), b.end(), d) +
+                std::count(c.begin(), c.end(), d) ==
+            0)
+          rest.push_back(d);
+      }
+      return rest;
+    };
+    const auto product = [](const Ints& shape, const Ints& dimensions) {
+      int64_t size = 1;
+      for (const int64_t d : dimensions) size *= shape[d];
+      return size;
+    };
+    const Ints rows = free(left, a.lhs_batching, a.lhs_contracting);
+    const Ints columns = free(right, a.rhs_batching, a.rhs_contracting);
+    const int64_t batch = product(left, a.lhs_batching);
+    const int64_t m = product(left, rows), n = product(right, columns);
+    const int64_t k = product(left, a.lhs_contracting);
+    const auto passes = static_cast<int64_t>(passes_.size());
+    // The batch is one dimension of the walk, so it has to be one in memory.
+    Walk walk = Ordered(left, {a.lhs_batching, rows, a.lhs_contracting});
+    const bool dense = walk.Dense();
+    const Walk straight =
+        Ordered(right, {a.rhs_batching, a.rhs_contracting, columns});
+    const Walk across =
+        Ordered(right, {a.rhs_batching, columns, a.rhs_contracting});
+    const bool transposed = !straight.Dense() && across.Dense();
+    const bool as_it_is = passes == 1 && a.lhs_batching.size() <= 1 && !dense &&
+                          Walkable(walk, a.lhs_batching.size() + rows.size());
+    const Value matrix = Parts(0, 2, [&](Value v) {
+      return as_it_is ? v : Reshape(Walked(v, walk), {batch, m, k});
+    });
+    const Value other = Parts(1, transposed ? 2 : 1, [&](Value v) {
+      return transposed ? Reshape(Walked(v, across), {batch, n, k})
+                        : Reshape(Walked(v, straight), {batch, k, n});
+    });
+    size_t lines = rows.size();
+    if (!as_it_is) {
+      walk = {{batch, m, passes * k}, {m * passes * k, passes * k, 1}, 0};
+      lines = 1;
+    } else if (a.lhs_batching.empty()) {
+      walk.sizes.insert(walk.sizes.begin(), 1);
+      walk.strides.insert(walk.strides.begin(), 0);
+    }
+    Replace(Sums(matrix, walk, lines, other, transposed, {batch, m, n}));
+  }
+
+  void Convolution() {
+    const auto& a = node_.attr<ir::HloConvolutionAttributes>();
+    const Ints input = node_.operands[0].type().shape;
+    const Ints kernel = node_.operands[1].type().shape;
+    const size_t spatial = a.stride.size();
+    const int64_t groups = a.feature_group_count * a.batch_group_count;
+    const int64_t features = kernel[a.kernel_input_feature];
+    const int64_t outputs = kernel[a.kernel_output_feature] / groups;
+    const int64_t batch = input[a.input_batch] / a.batch_group_count;
+    const auto passes = static_cast<int64_t>(passes_.size());
+    // In memory features come last, of each pass; the rest stands as it is.
+    Ints order, place(input.size());
+    for (int64_t d = 0; d < static_cast<int64_t>(input.size()); ++d)
+      if (d != a.input_feature) order.push_back(d);
+    order.push_back(a.input_feature);
+    Ints padded;
+    for (size_t i = 0; i < order.size(); ++i) {
+      place[order[i]] = static_cast<int64_t>(i);
+      padded.push_back(input[order[i]]);
+    }
+    const Ints none(order.size(), 0);
+    ir::HloPadAttributes pad{none, none, none};
+    Ints positions, taps;
+    bool pads = false;
+    for (size_t i = 0; i < spatial; ++i) {
+      const ir::WindowDimension window = {input[a.input_spatial[i]],
+                                          kernel[a.kernel_spatial[i]],
+                                          a.stride[i],
+                                          a.lhs_dilation[i],
+                                          a.rhs_dilation[i],
+                                          a.low[i],
+                                          a.high[i]};
+      const int64_t at = place[a.input_spatial[i]];
+      padded[at] = window.padded();
+      positions.push_back(window.positions());
+      taps.push_back(window.window);
+      pad.low[at] = a.low[i];
+      pad.high[at] = a.high[i];
+      pad.interior[at] = a.lhs_dilation[i] - 1;
+      pads = pads || padded[at] != window.size || a.low[i] != 0;
+    }
+
+    Ints stored = padded;
+    stored.back() *= passes;
+    const Ints step = ir::StridesOf(stored);
+    Walk windows;
+    const int64_t of_batch = step[place[a.input_batch]];
+    windows.Add(groups, a.batch_group_count > 1 ? batch * of_batch : features);
+    windows.Add(batch, of_batch);
+    for (size_t i = 0; i < spatial; ++i)
+      windows.Add(positions[i], a.stride[i] * step[place[a.input_spatial[i]]]);
+    windows.Add(passes, padded.back());
+    for (size_t i = 0; i < spatial; ++i)
+      windows.Add(taps[i], a.rhs_dilation[i] * step[place[a.input_spatial[i]]]);
+    windows.Add(features, 1);
+
+    const Ints of_kernel = ir::StridesOf(kernel);
+    const int64_t output_step = of_kernel[a.kernel_output_feature];
+    Walk weights;
+    weights.Add(groups, outputs * output_step);
+    for (size_t i = 0; i < spatial; ++i) {
+      const int64_t stride = of_kernel[a.kernel_spatial[i]];
+      if (a.reversal[i]) weights.offset += (taps[i] - 1) * stride;
+      weights.Add(taps[i], a.reversal[i] ? -stride : stride);
+    }
+    weights.Add(features, of_kernel[a.kernel_input_feature]);
+    Walk across = weights;
+    weights.Add(outputs, output_step);
+    across.sizes.insert(across.sizes.begin() + 1, outputs);
+    across.strides.insert(across.strides.begin() + 1, output_step);
+    const bool transposed = !weights.Dense() && across.Dense();
+
+    const int64_t places = Size(positions), depth = Size(taps) * features;
+    const auto rank = static_cast<int64_t>(order.size());
+    const Value matrix = Parts(0, rank - 1, [&](Value v) {
+      v = Walked(v, Ordered(input, {order}));
+      return pads ? Make(Op::kHloPad, {kBf16, padded, {}},
+                         {v, Zeros(kBf16, {})}, pad)
+                  : v;
+    });
+    const Value other = Parts(1, transposed ? 2 : 1, [&](Value v) {
+      return transposed ? Reshape(Walked(v, across), {groups, outputs, depth})
+                        : Reshape(Walked(v, weights), {groups, depth, outputs});
+    });
+    const Value sums = Sums(matrix, windows, 1 + spatial, other, transposed,
+                            {groups, batch * places, outputs});
+
+    // From groups, batch, positions, outputs to the result's order.
+    Ints made = {groups, batch};
+    made.insert(made.end(), positions.begin(), positions.end());
+    made.push_back(outputs);
+    const Ints from = ir::StridesOf(made);
+    Walk result;
+    for (int64_t d = 0; d < node_.type.rank(); ++d) {
+      if (d == a.output_batch) {
+        result.Add(batch, from[1]);
+      } else if (d == a.output_feature) {
+        result.Add(groups, from[0]);
+        result.Add(outputs, 1);
+      } else {
+        const auto i =
+            std::find(a.output_spatial.begin(), a.output_spatial.end(), d) -
+            a.output_spatial.begin();
+        result.Add(positions[i], from[2 + i]);
+      }
+    }
+    Replace(Walked(sums, result));
+  }
+
+  void Replace(Value value) {
+    module_.ReplaceUses(Value(&node_), Reshape(value, node_.type.shape));
+  }
+
+  ir::Module& module_;
+  Node& node_;
+  ir::ProductPasses passes_;
+};
+
+bool IsProduct(const Node& node) {
+  return node.op == Op::kHloDotGeneral || node.op == Op::kHloConvolution;
+}
+
+bool HasProduct(const ir::Module& module) {
+  return std::any_of(
+      module.nodes().begin(), module.nodes().end(), [](const auto& node) {
+        return IsProduct(*node) ||
+               std::any_of(node->regions.begin(), node->regions.end(),
+                           [](const auto& r) { return HasProduct(*r); });
+      });
+}
+
+}  // namespace
+
+void LowerProducts(ir::Module& module) {
+  std::vector<Node*> nodes;
+  for (const auto& node : module.nodes()) nodes.push_back(node.get());
+  bool lowered = false;
+  for (Node* node : nodes) {
+    for (std::shared_ptr<const ir::Module>& region : node->regions) {
+      if (!HasProduct(*region)) continue;
+      std::shared_ptr<ir::Module> copy = region->Clone();
+      LowerProducts(*copy);
+      region = std::move(copy);
+    }
+    if (IsProduct(*node)) lowered |= Product(module, *node).Lower();
+  }
+  if (lowered) module.RemoveUnused();
+}
+
+}  // namespace systole::lanes

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Products whose operands the device brings into the form of matrices, against
+// the host's: every form of dot_general and convolution, shapes around the
+// array's edges, matrices that do not fit the unified buffer.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tests/lanes/device_check.h"
+
+namespace systole::lanes {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+std::string List(const Ints& ints) { return absl::StrJoin(ints, ","); }
+
+std::string DotText(const std::string& type, const Ints& left,
+                    const Ints& right, const Ints& result,
+                    const std::string& attributes,
+                    const std::string& to = "f32") {
+  return absl::StrFormat(R"(module @m {
+  %%a = %1$s[%2$s] parameter(), name="a"
+  %%b = %1$s[%3$s] parameter(), name="b"
+  %%c = %6$s[%4$s] hlo.dot_general(%%a, %%b), %5$s
+  return %%c as "c"
+}
+)",
+                         type, List(left), List(right), List(result),
+                         attributes, to);
+}
+
+std::string Contract(const Ints& lb, const Ints& rb, const Ints& lc,
+                     const Ints& rc, const std::string& precision) {
+  return absl::StrFormat(
+      "lhs_batching=[%s], rhs_batching=[%s], lhs_contracting=[%s], "
+      "rhs_contracting=[%s], precision=%s",
+      List(lb), List(rb), List(lc), List(rc), precision);
+}
+
+class ProductsTest : public testing::TestWithParam<const char*> {
+ protected:
+  ProductsTest() : check_(GetParam()) {}
+
+  void Dot(int64_t batch, int64_t m, int64_t k, int64_t n,
+           const std::string& precision = "DEFAULT",
+           const std::string& type = "f32") {
+    check_.Check(DotText(type, {batch, m, k}, {batch, k, n}, {batch, m, n},
+                         Contract({0}, {0}, {2}, {1}, precision)),
+                 ++seed_);
+    check_.Check(DotText(type, {batch, m, k}, {batch, n, k}, {batch, m, n},
+                         Contract({0}, {0}, {2}, {2}, precision)),
+                 ++seed_);
+  }
+
+  struct Conv {
+    int64_t batch = 2, features = 3, outputs = 4, groups = 1, batch_groups = 1;
+    Ints size = {7, 6}, window = {3, 2};
+    Ints stride = {1, 1}, low = {0, 0}, high = {0, 0};
+    Ints base = {1, 1}, dilation = {1, 1}, reversal = {0, 0};
+    // Where batch and features stand: the others are spatial, in order.
+    int64_t input_batch = 0, input_feature = 3;
+    int64_t kernel_input = 2, kernel_output = 3;
+    int64_t output_batch = 0, output_feature = 3;
+    std::string type = "f32", precision = "DEFAULT";
+  };
+
+  void Convolution(const Conv& c) {
+    const size_t rank = 2 + c.size.size();
+    Ints input(rank), kernel(rank), output(rank);
+    input[c.input_batch] = c.batch * c.batch_groups;
+    input[c.input_feature] = c.features * c.groups;
+    kernel[c.kernel_input] = c.features;
+    kernel[c.kernel_output] = c.outputs * c.groups * c.batch_groups;
+    output[c.output_batch] = c.batch;
+    output[c.output_feature] = kernel[c.kernel_output];
+    Ints of_input, of_kernel, of_output;
+    const auto free = [rank](int64_t a, int64_t b) {
+      Ints rest;
+      for (int64_t d = 0; d < static_cast<int64_t>(rank); ++d)
+        if (d != a && d != b) rest.push_back(d);
+      return rest;
+    };
+    of_input = free(c.input_batch, c.input_feature);
+    of_kernel = free(c.kernel_input, c.kernel_output);
+    of_output = free(c.output_batch, c.output_feature);
+    for (size_t i = 0; i < c.size.size(); ++i) {
+      input[of_input[i]] = c.size[i];
+      kernel[of_kernel[i]] = c.window[i];
+      const int64_t padded =
+          c.low[i] + (c.size[i] - 1) * c.base[i] + 1 + c.high[i];
+      output[of_output[i]] =
+          (padded - (c.window[i] - 1) * c.dilation[i] - 1) / c.stride[i] + 1;
+    }
+    const std::string text = absl::StrFormat(
+        R"(module @m {
+  %%a = %1$s[%2$s] parameter(), name="a"
+  %%b = %1$s[%3$s] parameter(), name="b"
+  %%c = %1$s[%4$s] hlo.convolution(%%a, %%b), stride=[%5$s], low=[%6$s], high=[%7$s], lhs_dilation=[%8$s], rhs_dilation=[%9$s], reversal=[%10$s], input_batch=%11$d, input_feature=%12$d, input_spatial=[%13$s], kernel_input_feature=%14$d, kernel_output_feature=%15$d, kernel_spatial=[%16$s], output_batch=%17$d, output_feature=%18$d, output_spatial=[%19$s], feature_group_count=%20$d, batch_group_count=%21$d, precision=%22$s
+  return %%c as "c"
+}
+)",
+        c.type, List(input), List(kernel), List(output), List(c.stride),
+        List(c.low), List(c.high), List(c.base), List(c.dilation),
+        List(c.reversal), c.input_batch, c.input_feature, List(of_input),
+        c.kernel_input, c.kernel_output, List(of_kernel), c.output_batch,
+        c.output_feature, List(of_output), c.groups, c.batch_groups,
+        c.precision);
+    check_.Check(text, ++seed_);
+  }
+
+  DeviceCheck check_;
+  uint64_t seed_ = 0;
+};
+
+TEST_P(ProductsTest, MatricesAroundTheEdges) {
+  for (const int64_t m : {1, 5, 8, 17}) {
+    for (const int64_t k : {1, 7, 8, 19}) {
+      for (const int64_t n : {1, 8, 9, 33}) Dot(1, m, k, n);
+    }
+  }
+  Dot(1, 300, 40, 36);
+  Dot(1, 3, 257, 130);
+}
+
+TEST_P(ProductsTest, Batches) {
+  Dot(3, 1, 1, 1);
+  Dot(7, 5, 3, 2);
+  Dot(4, 16, 8, 8);
+  Dot(12, 9, 33, 5);
+}
+
+TEST_P(ProductsTest, MoreThanFitsTheUnifiedBuffer) {
+  Dot(1, 40, 900, 70);
+  Dot(1, 3, 30, 2000);
+  Dot(2, 1500, 24, 12);
+}
+
+TEST_P(ProductsTest, PrecisionsAndTypes) {
+  for (const char* precision : {"DEFAULT", "HIGH", "HIGHEST"}) {
+    Dot(1, 12, 20, 9, precision);
+    Dot(2, 5, 9, 11, precision);
+    Dot(1, 9, 20, 9, precision, "bf16");
+  }
+  check_.Check(DotText("bf16", {6, 10}, {10, 7}, {6, 7},
+                       Contract({}, {}, {1}, {0}, "DEFAULT"), "bf16"),
+               50);
+}
+
+TEST_P(ProductsTest, AnyDimensions) {
+  const struct {
+    Ints left, right, result, lb, rb, lc, rc;
+  } kCases[] = {
+      {{9, 6}, {9, 5}, {6, 5}, {}, {}, {0}, {0}},
+      {{4}, {4}, {}, {}, {}, {0}, {0}},
+      {{3, 4, 5}, {5, 4, 6}, {3, 6}, {}, {}, {1, 2}, {1, 0}},
+      {{2, 9, 3, 8}, {2, 11, 3, 8}, {2, 3, 9, 11}, {0, 2}, {0, 2}, {3}, {3}},
+      {{5, 2, 7}, {7, 3, 2}, {2, 5, 3}, {1}, {2}, {2}, {0}},
+      {{3, 4}, {5, 6}, {3, 4, 5, 6}, {}, {}, {}, {}},
+      {{6, 4}, {6, 4}, {6, 4}, {0, 1}, {0, 1}, {}, {}},
+  };
+  for (const auto& c : kCases) {
+    check_.Check(DotText("f32", c.left, c.right, c.result,
+                         Contract(c.lb, c.rb, c.lc, c.rc, "DEFAULT")),
+                 ++seed_);
+  }
+}
+
+TEST_P(ProductsTest, Convolutions) {
+  Convolution({});
+  Conv c;
+  c.stride = {2, 1};
+  c.low = {1, 0};
+  c.high = {2, 1};
+  Convolution(c);
+  c.precision = "HIGH";
+  Convolution(c);
+  c.type = "bf16";
+  c.precision = "DEFAULT";
+  Convolution(c);
+  c = {};
+  c.base = {2, 3};
+  c.low = {2, 1};
+  c.high = {2, -1};
+  c.reversal = {1, 1};
+  Convolution(c);
+  c = {};
+  c.dilation = {2, 3};
+  c.low = {-1, 2};
+  Convolution(c);
+  c = {};
+  c.groups = 3;
+  c.features = 2;
+  Convolution(c);
+  c = {};
+  c.batch_groups = 2;
+  c.features = 5;
+  Convolution(c);
+  // Features first.
+  c = {};
+  c.input_feature = c.output_feature = 1;
+  c.kernel_output = 0;
+  c.kernel_input = 1;
+  c.features = 9;
+  c.outputs = 17;
+  Convolution(c);
+  // As a gradient of a kernel: the batch is contracted.
+  c = {};
+  c.input_batch = 3;
+  c.input_feature = 0;
+  c.kernel_input = 0;
+  c.output_batch = 2;
+  c.features = 8;
+  c.size = {9, 9};
+  c.window = {4, 4};
+  c.dilation = {2, 2};
+  Convolution(c);
+  // One and three dimensions.
+  c = {};
+  c.size = {20};
+  c.window = {5};
+  c.stride = c.base = c.dilation = {1};
+  c.low = c.high = {2};
+  c.reversal = {0};
+  c.input_feature = c.output_feature = 2;
+  c.kernel_input = 1;
+  c.kernel_output = 2;
+  Convolution(c);
+  c = {};
+  c.size = {5, 4, 6};
+  c.window = {2, 2, 3};
+  c.stride = {1, 2, 1};
+  c.base = c.dilation = {1, 1, 1};
+  c.low = {0, 1, 1};
+  c.high = {1, 0, 0};
+  c.reversal = {0, 0, 1};
+  c.input_feature = c.output_feature = 4;
+  c.kernel_input = 3;
+  c.kernel_output = 4;
+  Convolution(c);
+}
+
+TEST_P(ProductsTest, RandomConvolutions) {
+  std::mt19937_64 random(7);
+  const auto from = [&](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random() % (most - least + 1));
+  };
+  for (int i = 0; i < 40; ++i) {
+    Conv c;
+    c.batch = from(1, 3);
+    c.features = from(1, 10);
+    c.outputs = from(1, 12);
+    (random() % 2 == 0 ? c.groups : c.batch_groups) = from(1, 2);
+    for (int d = 0; d < 2; ++d) {
+      c.window[d] = from(1, 4);
+      c.dilation[d] = from(1, 2);
+      c.base[d] = from(1, 2);
+      c.stride[d] = from(1, 3);
+      c.size[d] = (c.window[d] - 1) * c.dilation[d] + from(2, 6);
+      c.low[d] = from(-1, 2);
+      c.high[d] = from(0, 2);
+      c.reversal[d] = from(0, 1);
+    }
+    Ints places = {0, 1, 2, 3};
+    const auto choose = [&](int64_t& a, int64_t& b) {
+      std::shuffle(places.begin(), places.end(), random);
+      a = places[0];
+      b = places[1];
+    };
+    choose(c.input_batch, c.input_feature);
+    choose(c.kernel_input, c.kernel_output);
+    choose(c.output_batch, c.output_feature);
+    Convolution(c);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, ProductsTest,
+                         testing::Values("mini", "lite", "v2"));
+
+}  // namespace
+}  // namespace systole::lanes
