@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "host/ir/hlo/products.h"
 
 namespace systole::runtime {
 namespace {
@@ -16,31 +15,12 @@ namespace {
 using ir::Node;
 using ir::Op;
 
-int64_t DepthOf(const Node& product) {
+// Multiplications and additions of a product on the array.
+int64_t MacsOf(const Node& product) {
   const bool transposed =
       product.attr<ir::HloMatrixProductAttributes>().transposed;
-  return product.operands[1].type().shape[transposed ? 2 : 1];
-}
-
-// Multiplications and additions of a product that the array computes, of
-// integers one for all digits; 0 of anything else.
-int64_t ArrayMacs(const Node& node) {
-  if (node.op == Op::kHloMatrixProduct)
-    return node.type.elements() * DepthOf(node);
-  if (node.op != Op::kHloDotGeneral && node.op != Op::kHloConvolution) return 0;
-  const ir::Type& left = node.operands[0].type();
-  const ir::Type& right = node.operands[1].type();
-  if (!ir::IsProductOnUnit(left.element, right.element)) return 0;
-  int64_t terms = 1;
-  if (node.op == Op::kHloDotGeneral) {
-    for (const int64_t d : node.attr<ir::HloDotAttributes>().lhs_contracting)
-      terms *= left.shape[d];
-  } else {
-    const auto& conv = node.attr<ir::HloConvolutionAttributes>();
-    terms = right.shape[conv.kernel_input_feature];
-    for (const int64_t d : conv.kernel_spatial) terms *= right.shape[d];
-  }
-  return std::max<int64_t>(1, terms * node.type.elements());
+  return product.type.elements() *
+         product.operands[1].type().shape[transposed ? 2 : 1];
 }
 
 void Add(const Node& node, PlacementShare& share) {
@@ -51,10 +31,8 @@ void Add(const Node& node, PlacementShare& share) {
 
 void CountNode(const Node& node, ModulePlacement& placement) {
   if (node.op == Op::kParameter || node.op == Op::kConstant) return;
-  const int64_t macs = ArrayMacs(node);
-  Add(node, macs > 0 ? placement.array : placement.host);
-  placement.array.macs += macs;
-  if (macs == 0) ++placement.host_operations[ir::OpName(node.op)];
+  Add(node, placement.host);
+  ++placement.host_operations[ir::OpName(node.op)];
   for (const auto& region : node.regions) {
     for (const auto& inner : region->nodes()) CountNode(*inner, placement);
   }
@@ -81,7 +59,7 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
     }
     if (step.nodes[0]->op == Op::kHloMatrixProduct) {
       Add(*step.nodes[0], placement.array);
-      placement.array.macs += ArrayMacs(*step.nodes[0]);
+      placement.array.macs += MacsOf(*step.nodes[0]);
       --placement.free;
       continue;
     }

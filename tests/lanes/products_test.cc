@@ -153,6 +153,22 @@ TEST_P(ProductsTest, PrecisionsAndTypes) {
                50);
 }
 
+TEST_P(ProductsTest, Integers) {
+  const struct {
+    const char *type, *to;
+  } kTypes[] = {{"i32", "i32"}, {"u32", "u32"}, {"i8", "i32"}, {"u8", "u32"}};
+  for (const auto& types : kTypes) {
+    check_.Check(DotText(types.type, {3, 6, 40}, {3, 40, 7}, {3, 6, 7},
+                         Contract({0}, {0}, {2}, {1}, "DEFAULT"), types.to),
+                 ++seed_);
+  }
+  Conv c;
+  c.type = "i32";
+  c.low = {1, 0};
+  c.stride = {2, 2};
+  Convolution(c);
+}
+
 TEST_P(ProductsTest, AnyDimensions) {
   const struct {
     Ints left, right, result, lb, rb, lc, rc;

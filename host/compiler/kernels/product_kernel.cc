@@ -19,6 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
 #include "host/compiler/geometry.h"
+#include "host/compiler/kernels/product_walk.h"
 #include "host/kernels/kernels.h"
 
 namespace systole::lanes {
@@ -42,44 +43,12 @@ absl::StatusOr<const kernels::Image*> ImageOf(const Preset& preset) {
   return &images.emplace(name, *std::move(image)).first->second;
 }
 
-// Numbers of a line that lie one behind the other.
-struct Run {
-  int64_t offset, size;
-};
-
-// Of a pass through the array: what it contracts, from number k on.
-struct Depth {
-  int64_t k = 0, size = 0;
-  std::vector<Run> runs;
-};
-
-// Lines of one batch that one descriptor sends through the array: offsets of
-// the first and distances in elements.
-struct Lines {
-  int64_t line, offset;   // of the product, in the left operand
-  int64_t n[3], step[3];  // images, lines, positions of the data setup
-
-  int64_t count() const { return n[0] * n[1] * n[2]; }
-  int64_t last() const {
-    int64_t at = offset;
-    for (int i = 0; i < 3; ++i) at += (n[i] - 1) * step[i];
-    return at;
-  }
-};
-
-// The fields of a descriptor hold as much, in bytes and numbers.
-constexpr int64_t kMostStep[3] = {1 << 24, 1 << 19, 1 << 17};
-constexpr int64_t kMostCount[3] = {1 << 9, 1 << 13, 1 << 13};
-constexpr int64_t kMostOffset = 1 << 17;
-constexpr int64_t kMostLine = 1 << 19;
-
 class ProductKernel {
  public:
   ProductKernel(const ir::Node& node, const Preset& preset)
       : preset_(preset),
         builder_(preset),
-        a_(node.attr<ir::HloMatrixProductAttributes>()),
-        transposed_(a_.transposed),
+        transposed_(node.attr<ir::HloMatrixProductAttributes>().transposed),
         m_(node.type.shape[1]),
         k_(node.operands[1].type().shape[transposed_ ? 2 : 1]),
         n_(node.type.shape[2]),
@@ -87,11 +56,8 @@ class ProductKernel {
         left_bytes_(node.operands[0].type().bytes()),
         unit_(builder_.Align(1)),
         bank_rows_(preset.acc_bank_rows()),
-        n_tiles_(CeilDiv(n_, preset.cols)) {
-    const auto middle = static_cast<size_t>(1 + a_.lines);
-    rows_ = Merged(1, middle);
-    depths_ = DepthsOf(Merged(middle, a_.sizes.size()));
-  }
+        n_tiles_(CeilDiv(n_, preset.cols)),
+        walk_(node.attr<ir::HloMatrixProductAttributes>(), m_, k_, preset) {}
 
   absl::StatusOr<KernelProgram> Compile() {
     if (absl::Status s = Plan(); !s.ok()) return s;
@@ -109,67 +75,12 @@ class ProductKernel {
   }
 
  private:
-  // A dimension of the walk.
-  struct Dimension {
-    int64_t size, step;
-  };
-
-  // Dimensions of which neighbours lie one behind the other are one.
-  std::vector<Dimension> Merged(size_t begin, size_t end) const {
-    std::vector<Dimension> merged;
-    for (size_t i = begin; i < end; ++i) {
-      const Dimension d = {a_.sizes[i], a_.strides[i]};
-      if (d.size == 1) continue;
-      if (!merged.empty() && merged.back().step == d.step * d.size) {
-        merged.back() = {merged.back().size * d.size, d.step};
-      } else {
-        merged.push_back(d);
-      }
-    }
-    return merged;
-  }
-
-  // As many segments and numbers a pass as the array takes.
-  std::vector<Depth> DepthsOf(std::vector<Dimension> dimensions) const {
-    Dimension run = {1, 1};
-    if (!dimensions.empty() && dimensions.back().step == 1) {
-      run = dimensions.back();
-      dimensions.pop_back();
-    }
-    std::vector<Depth> depths;
-    std::vector<int64_t> index(dimensions.size(), 0);
-    for (int64_t k = 0; k < k_; k += run.size) {
-      int64_t offset = 0;
-      for (size_t d = 0; d < index.size(); ++d)
-        offset += index[d] * dimensions[d].step;
-      for (int64_t at = 0; at < run.size;) {
-        if (depths.empty() || Full(depths.back(), offset + at))
-          depths.push_back({k + at, 0, {}});
-        Depth& depth = depths.back();
-        const int64_t size = std::min(run.size - at, preset_.rows - depth.size);
-        depth.runs.push_back({offset + at, size});
-        depth.size += size;
-        at += size;
-      }
-      for (size_t d = index.size(); d-- > 0;) {
-        if (++index[d] < dimensions[d].size) break;
-        index[d] = 0;
-      }
-    }
-    return depths;
-  }
-  bool Full(const Depth& depth, int64_t next) const {
-    return depth.size == preset_.rows ||
-           static_cast<int64_t>(depth.runs.size()) == preset_.segments ||
-           next < depth.runs[0].offset ||
-           2 * (next - depth.runs[0].offset) >= kMostOffset;
-  }
-
   // What is brought in begins at a multiple of the unit in front of it.
   int64_t Room(int64_t bytes) const { return builder_.Align(bytes + unit_); }
 
   absl::Status Plan() {
-    strips_ = transposed_ ? n_tiles_ : static_cast<int64_t>(depths_.size());
+    strips_ =
+        transposed_ ? n_tiles_ : static_cast<int64_t>(walk_.depths().size());
     right_rows_ = transposed_ ? n_ : k_;
     right_width_ = transposed_ ? k_ : n_;
     strip_bytes_ =
@@ -184,7 +95,8 @@ class ProductKernel {
       const int64_t buffers = block_ < lines_ ? 2 : 1;
       a_bytes_ = 0;
       for (int64_t first = 0; first < lines_; first += block_) {
-        const Run run = Needed(first, std::min(lines_, first + block_));
+        const Run run =
+            walk_.Needed(first, std::min(lines_, first + block_), bank_rows_);
         a_bytes_ = std::max(a_bytes_, Room(2 * run.size));
       }
       c_bytes_ = builder_.Align(4 * n_ * std::min(block_, lines_));
@@ -209,60 +121,6 @@ class ProductKernel {
     }
   }
 
-  // Lines first..end-1 of the product, all of one batch, at most `most` a
-  // descriptor.
-  std::vector<Lines> LinesOf(int64_t first, int64_t end, int64_t most) const {
-    std::vector<Lines> all;
-    const int64_t batch = first / m_;
-    for (int64_t line = first; line < end;) {
-      Lines lines = {line, batch * a_.strides[0], {1, 1, 1}, {0, 0, 0}};
-      int64_t rest = line - batch * m_;
-      std::vector<int64_t> index(rows_.size());
-      for (size_t d = rows_.size(); d-- > 0;) {
-        index[d] = rest % rows_[d].size;
-        rest /= rows_[d].size;
-        lines.offset += index[d] * rows_[d].step;
-      }
-      // From the innermost dimension on, each to the first place that can hold
-      // it; the next one only if this one is met from begin to end.
-      int64_t left = std::min(end - line, most);
-      int place = 2;
-      for (size_t d = rows_.size(); d-- > 0 && place >= 0;) {
-        while (place > 0 && 2 * rows_[d].step >= kMostStep[place]) --place;
-        const int64_t count = std::min(
-            {rows_[d].size - index[d], left, kMostCount[place],
-             place == 2 ? kMostLine / (2 * rows_[d].step + 1) + 1 : left});
-        if (count == 0) break;
-        lines.n[place] = count;
-        lines.step[place] = rows_[d].step;
-        --place;
-        if (count < rows_[d].size) break;
-        left /= count;
-      }
-      line += lines.count();
-      all.push_back(lines);
-    }
-    return all;
-  }
-
-  // Elements of the left operand, from the first to the last.
-  Run Needed(int64_t first, int64_t end) const {
-    int64_t begin = INT64_MAX, last = 0;
-    for (int64_t line = first; line < end;) {
-      const int64_t stop = std::min(end, (line / m_ + 1) * m_);
-      for (const Lines& lines : LinesOf(line, stop, bank_rows_)) {
-        begin = std::min(begin, lines.offset);
-        last = std::max(last, lines.last());
-      }
-      line = stop;
-    }
-    int64_t most = 0;
-    for (const Depth& depth : depths_)
-      for (const Run& run : depth.runs)
-        most = std::max(most, run.offset + run.size);
-    return {begin, last + most - begin};
-  }
-
   // `bytes` from there on in an operand; where they lie in the unified buffer.
   int64_t Load(int operand, int64_t offset, int64_t bytes, int64_t at) {
     const int64_t before = offset % unit_;
@@ -272,7 +130,7 @@ class ProductKernel {
 
   void Block(int64_t first, int64_t end) {
     const int64_t buffer = first / block_ % 2;
-    const Run run = Needed(first, end);
+    const Run run = walk_.Needed(first, end, bank_rows_);
     const int64_t a =
         Load(0, 2 * run.offset, 2 * run.size, a_at_ + buffer * a_bytes_) -
         2 * run.offset;
@@ -295,30 +153,40 @@ class ProductKernel {
     const int64_t rows =
         stay ? end - first : std::min(end - first, preset_.rows);
     const int64_t group = std::clamp<int64_t>(bank_rows_ / rows, 1, n_tiles_);
-    for (const Lines& lines : LinesOf(first, end, bank_rows_ / group)) {
+    for (const Lines& lines : walk_.LinesOf(first, end, bank_rows_ / group)) {
       for (int64_t tile = 0; tile < n_tiles_; tile += group)
         Tiles(lines, tile, std::min(n_tiles_, tile + group), a, c);
     }
   }
 
+  // Column tiles begin..end-1 of lines.
   void Tiles(const Lines& lines, int64_t begin, int64_t end, int64_t a,
              int64_t c) {
     const int64_t batch = lines.line / m_, count = lines.count();
     const int64_t sums = bank_ * bank_rows_;
     bank_ ^= 1;
     const int64_t from = a + 2 * lines.offset;
+    const auto multiply = [&](const Depth& depth, int64_t first, int64_t last) {
+      for (int64_t t = first; t < last; ++t)
+        Multiply(lines, depth, from, sums + (t - begin) * count);
+    };
     if (transposed_) {
       for (int64_t t = begin; t < end; ++t) {
-        for (const Depth& depth : depths_) {
+        for (const Depth& depth : walk_.depths()) {
           PushColumns(batch, t, depth);
-          Multiply(lines, depth, from, sums + (t - begin) * count);
+          multiply(depth, t, t + 1);
         }
       }
     } else {
-      for (size_t i = 0; i < depths_.size(); ++i) {
-        PushRows(batch, i, begin, end);
-        for (int64_t t = begin; t < end; ++t)
-          Multiply(lines, depths_[i], from, sums + (t - begin) * count);
+      // The last tile may be narrower.
+      const int64_t whole = std::clamp(n_ / preset_.cols, begin, end);
+      for (size_t i = 0; i < walk_.depths().size(); ++i) {
+        for (const auto& [first, last] :
+             {std::pair(begin, whole), std::pair(whole, end)}) {
+          if (first == last) continue;
+          PushRows(batch, i, first, last);
+          multiply(walk_.depths()[i], first, last);
+        }
       }
     }
     for (int64_t t = begin; t < end; ++t) {
@@ -344,26 +212,20 @@ class ProductKernel {
                 strips_at_ + slot * strip_bytes_);
   }
 
-  // Tiles of one pass: column tiles begin..end-1.
-  void PushRows(int64_t batch, size_t i, int64_t begin, int64_t end) {
-    const Depth& depth = depths_[i];
+  // Column tiles first..last-1 of a pass, of one width.
+  void PushRows(int64_t batch, size_t i, int64_t first, int64_t last) {
+    const Depth& depth = walk_.depths()[i];
     const int64_t strip =
         Strip(batch, static_cast<int64_t>(i), depth.k, depth.size);
     isa::Tiles tiles;
+    tiles.ub_addr = static_cast<uint32_t>(strip + 2 * preset_.cols * first);
     tiles.pitch = static_cast<uint32_t>(2 * n_);
     tiles.rows = static_cast<uint32_t>(depth.size);
+    tiles.cols = static_cast<uint32_t>(
+        std::min(preset_.cols, n_ - first * preset_.cols));
+    tiles.tiles = static_cast<uint32_t>(last - first);
     tiles.tile_stride = static_cast<uint32_t>(2 * preset_.cols);
-    const auto push = [&](int64_t first, int64_t count, int64_t cols) {
-      if (count <= 0) return;
-      tiles.ub_addr = static_cast<uint32_t>(strip + 2 * preset_.cols * first);
-      tiles.cols = static_cast<uint32_t>(cols);
-      tiles.tiles = static_cast<uint32_t>(count);
-      builder_.Append(tiles);
-    };
-    // The last one may be narrower.
-    const int64_t whole = std::min(end, n_ / preset_.cols);
-    push(begin, whole - begin, preset_.cols);
-    push(whole, end - std::max(begin, whole), n_ - whole * preset_.cols);
+    builder_.Append(tiles);
   }
   void PushColumns(int64_t batch, int64_t tile, const Depth& depth) {
     const int64_t row = tile * preset_.cols;
@@ -427,12 +289,10 @@ class ProductKernel {
   const Preset& preset_;
   KernelBuilder builder_;
   const kernels::Image* image_ = nullptr;
-  const ir::HloMatrixProductAttributes& a_;
   const bool transposed_;
   const int64_t m_, k_, n_, lines_;  // lines of all batches
   const int64_t left_bytes_, unit_, bank_rows_, n_tiles_;
-  std::vector<Dimension> rows_;
-  std::vector<Depth> depths_;
+  const ProductWalk walk_;
   int64_t strips_ = 1, strip_bytes_ = 0;      // of a batch
   int64_t right_rows_ = 1, right_width_ = 1;  // of a right matrix in HBM
   int64_t block_ = 1;                         // lines

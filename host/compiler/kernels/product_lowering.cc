@@ -3,13 +3,11 @@
 #include "host/compiler/kernels/product_lowering.h"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
-#include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "host/compiler/kernels/product_nodes.h"
 #include "host/ir/hlo/products.h"
 #include "host/ir/hlo/window.h"
 #include "host/ir/index.h"
@@ -17,7 +15,6 @@
 namespace systole::lanes {
 namespace {
 
-using ir::Attributes;
 using ir::ElementType;
 using ir::Ints;
 using ir::Node;
@@ -32,44 +29,26 @@ constexpr ElementType kF32 = ElementType::kFloat32;
 // would leave most of the array's rows without any.
 constexpr int64_t kShortRun = 8;
 
-int64_t Size(const Ints& shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1},
-                         std::multiplies<>());
-}
-
-// What is multiplied: a matrix or several of a batch, as a value is laid out.
-struct Walk {
-  Ints sizes, strides;
-  int64_t offset = 0;
-
-  void Add(int64_t size, int64_t stride) {
-    sizes.push_back(size);
-    strides.push_back(stride);
-  }
-  // It meets the elements in their order, each once.
-  bool Dense() const {
-    const Ints dense = ir::StridesOf(sizes);
-    for (size_t i = 0; i < sizes.size(); ++i)
-      if (sizes[i] != 1 && strides[i] != dense[i]) return false;
-    return offset == 0;
-  }
-};
-
 // Puts operations before a product, and what they make in its place.
-class Product {
+class Product : private ProductNodes {
  public:
-  Product(ir::Module& module, Node& node) : module_(module), node_(node) {}
+  Product(ir::Module& module, Node& node)
+      : ProductNodes(module, node), module_(module), node_(node) {}
 
   bool Lower() {
     const Type& left = node_.operands[0].type();
     const Type& right = node_.operands[1].type();
-    for (const Type* type : {&left, &right, &std::as_const(node_.type)}) {
-      if (type->element != kF32 && type->element != kBf16) return false;
-    }
     if (node_.type.elements() == 0 || left.elements() == 0) return false;
-    passes_ = ir::PassesOf(left.element, right.element, Precision());
-    node_.op == Op::kHloDotGeneral ? Dot() : Convolution();
-    return true;
+    const auto all = [&](auto is) {
+      return is(left.element) && is(right.element) && is(node_.type.element);
+    };
+    if (all([](ElementType e) { return e == kF32 || e == kBf16; })) {
+      passes_ = ir::PassesOf(left.element, right.element, Precision());
+      Replace(Convert(Sums(), node_.type.element));
+      return true;
+    }
+    return all([](ElementType e) { return ir::IsProductInDigits(e); }) &&
+           Digits();
   }
 
  private:
@@ -79,65 +58,47 @@ class Product {
                : node_.attr<ir::HloConvolutionAttributes>().precision;
   }
 
-  Value Make(Op op, Type type, std::vector<Value> operands,
-             Attributes attributes = ir::NoAttributes{}) {
-    Node node;
-    node.name = module_.UniqueName(node_.name + "." +
-                                   std::string(ir::OpName(op)).substr(4));
-    node.op = op;
-    node.type = std::move(type);
-    node.operands = std::move(operands);
-    node.attributes = std::move(attributes);
-    node.location = node_.location;
-    return module_.InsertBefore(&node_, std::move(node));
-  }
-  Value Zeros(ElementType element, const Ints& shape) {
-    const Value zero = module_.InsertBefore(
-        &node_,
-        ir::MakeConstant(module_.UniqueName(node_.name + ".zero"),
-                         {element, {}, {}}, ir::Literal::Zeros(element, 1)));
-    if (shape.empty()) return zero;
-    return Make(Op::kHloBroadcastInDim, {element, shape, {}}, {zero},
-                ir::HloDimensionsAttributes{});
-  }
-  Value Convert(Value value, ElementType element) {
-    if (value.type().element == element) return value;
-    return Make(Op::kHloConvert, {element, value.type().shape, {}}, {value});
-  }
-  Value Reshape(Value value, const Ints& shape) {
-    if (value.type().shape == shape) return value;
-    return Make(Op::kHloReshape, {value.type().element, shape, {}}, {value});
-  }
-  Value Walked(Value value, const Walk& walk) {
-    if (walk.Dense() && Size(walk.sizes) == value.type().elements())
-      return Reshape(value, walk.sizes);
-    return Make(
-        Op::kHloStrided, {value.type().element, walk.sizes, {}}, {value},
-        ir::HloStridedAttributes{walk.sizes, walk.strides, walk.offset});
-  }
-
-  // The part of the numbers that a pass multiplies: the bf16 nearest to what
-  // the parts before it leave; numbers that are not finite have one part.
-  Value Part(Value value, int part) {
-    value = part == 0 ? value : Convert(value, kF32);
-    const Ints shape = value.type().shape;
-    for (int i = 0; i < part; ++i) {
-      const Value rounded = Convert(Convert(value, kBf16), kF32);
-      const Value finite =
-          Make(Op::kHloIsFinite, {ElementType::kBool, shape, {}}, {rounded});
-      const Value rest =
-          Make(Op::kHloSubtract, {kF32, shape, {}}, {value, rounded});
-      value = Make(Op::kHloSelect, {kF32, shape, {}},
-                   {finite, rest, Zeros(kF32, shape)});
+  // Of integers: a product of each pair of digits of base 256, exact in f32.
+  bool Digits() {
+    const ElementType left = node_.operands[0].type().element;
+    const ElementType right = node_.operands[1].type().element;
+    const ElementType to = node_.type.element;
+    if (ir::ElementBytes(to) != 4 || Depth() > ir::MostDigitTerms(left, right))
+      return false;
+    Value total;
+    for (int p = 0; p < ir::ElementBytes(left); ++p) {
+      for (int q = 0; q < ir::ElementBytes(right) && p + q < 4; ++q) {
+        passes_ = {{p, q}};
+        Value sum = Convert(Convert(Sums(), ElementType::kInt32), to);
+        const Ints shape = sum.type().shape;
+        if (p + q > 0) {
+          sum = Make(Op::kHloShiftLeft, {to, shape, {}},
+                     {sum, Number(to, 8 * (p + q), shape)});
+        }
+        total =
+            p + q == 0 ? sum : Make(Op::kHloAdd, {to, shape, {}}, {total, sum});
+      }
     }
-    return Convert(value, kBf16);
+    Replace(total);
+    return true;
   }
-
+  // Numbers are contracted.
+  int64_t Depth() const {
+    int64_t depth = 1;
+    if (node_.op == Op::kHloDotGeneral) {
+      for (const int64_t d : node_.attr<ir::HloDotAttributes>().lhs_contracting)
+        depth *= node_.operands[0].type().shape[d];
+      return depth;
+    }
+    const auto& a = node_.attr<ir::HloConvolutionAttributes>();
+    const Ints& kernel = node_.operands[1].type().shape;
+    return SizeOf(kernel) / kernel[a.kernel_output_feature];
+  }
   // The parts of an operand, each laid out by `form`, one behind the other
   // along a dimension of that.
   template <typename Form>
   Value Parts(int side, int64_t along, Form form) {
-    std::vector<Value> made(3), passes;
+    std::vector<Value> made(4), passes;
     for (const auto& pass : passes_) {
       const int part = side == 0 ? pass.first : pass.second;
       if (made[part].node == nullptr)
@@ -167,8 +128,8 @@ class Product {
 
   // Sums as they leave the array, with one sign of a zero and one NaN. The
   // batch and `lines` dimensions of the left walk are lines.
-  Value Sums(Value left, Walk walk, size_t lines, Value right, bool transposed,
-             Ints shape) {
+  Value Multiply(Value left, Walk walk, size_t lines, Value right,
+                 bool transposed, Ints shape) {
     if (!Walkable(walk, 1 + lines)) {
       left = Walked(left, walk);
       walk.strides = ir::StridesOf(walk.sizes);
@@ -178,8 +139,12 @@ class Product {
         Op::kHloMatrixProduct, type, {left, right},
         ir::HloMatrixProductAttributes{
             walk.sizes, walk.strides, static_cast<int64_t>(lines), transposed});
-    return Convert(Make(Op::kHloAdd, type, {sums, Zeros(kF32, type.shape)}),
-                   node_.type.element);
+    return Make(Op::kHloAdd, type, {sums, Number(kF32, 0, type.shape)});
+  }
+  // In f32, of the node's shape.
+  Value Sums() {
+    return Reshape(node_.op == Op::kHloDotGeneral ? Dot() : Convolution(),
+                   node_.type.shape);
   }
 
   // Of an operand of a dot_general: its dimensions in that order.
@@ -191,7 +156,7 @@ class Product {
     return walk;
   }
 
-  void Dot() {
+  Value Dot() {
     const auto& a = node_.attr<ir::HloDotAttributes>();
     const Ints left = node_.operands[0].type().shape;
     const Ints right = node_.operands[1].type().shape;
@@ -241,10 +206,10 @@ class Product {
       walk.sizes.insert(walk.sizes.begin(), 1);
       walk.strides.insert(walk.strides.begin(), 0);
     }
-    Replace(Sums(matrix, walk, lines, other, transposed, {batch, m, n}));
+    return Multiply(matrix, walk, lines, other, transposed, {batch, m, n});
   }
 
-  void Convolution() {
+  Value Convolution() {
     const auto& a = node_.attr<ir::HloConvolutionAttributes>();
     const Ints input = node_.operands[0].type().shape;
     const Ints kernel = node_.operands[1].type().shape;
@@ -316,20 +281,20 @@ class Product {
     across.strides.insert(across.strides.begin() + 1, output_step);
     const bool transposed = !weights.Dense() && across.Dense();
 
-    const int64_t places = Size(positions), depth = Size(taps) * features;
+    const int64_t places = SizeOf(positions), depth = SizeOf(taps) * features;
     const auto rank = static_cast<int64_t>(order.size());
     const Value matrix = Parts(0, rank - 1, [&](Value v) {
       v = Walked(v, Ordered(input, {order}));
       return pads ? Make(Op::kHloPad, {kBf16, padded, {}},
-                         {v, Zeros(kBf16, {})}, pad)
+                         {v, Number(kBf16, 0, {})}, pad)
                   : v;
     });
     const Value other = Parts(1, transposed ? 2 : 1, [&](Value v) {
       return transposed ? Reshape(Walked(v, across), {groups, outputs, depth})
                         : Reshape(Walked(v, weights), {groups, depth, outputs});
     });
-    const Value sums = Sums(matrix, windows, 1 + spatial, other, transposed,
-                            {groups, batch * places, outputs});
+    const Value sums = Multiply(matrix, windows, 1 + spatial, other, transposed,
+                                {groups, batch * places, outputs});
 
     // From groups, batch, positions, outputs to the result's order.
     Ints made = {groups, batch};
@@ -350,12 +315,10 @@ class Product {
         result.Add(positions[i], from[2 + i]);
       }
     }
-    Replace(Walked(sums, result));
+    return Walked(sums, result);
   }
 
-  void Replace(Value value) {
-    module_.ReplaceUses(Value(&node_), Reshape(value, node_.type.shape));
-  }
+  void Replace(Value value) { module_.ReplaceUses(Value(&node_), value); }
 
   ir::Module& module_;
   Node& node_;

@@ -94,10 +94,7 @@ absl::StatusOr<Literal> DigitProduct(int64_t m, int64_t k, int64_t n,
                                      ElementType a_type,
                                      const std::vector<int64_t>& b,
                                      ElementType b_type, ProductUnit& unit) {
-  const auto largest = [](ElementType type) {
-    return IsSigned(type) && ElementBytes(type) == 1 ? 128 : 255;
-  };
-  const int64_t most = (int64_t{1} << 24) / (largest(a_type) * largest(b_type));
+  const int64_t most = MostDigitTerms(a_type, b_type);
   std::vector<Word<R>> sums(m * n, 0);
   std::vector<uint16_t> left;
   std::vector<float> part(m * n);
@@ -154,6 +151,18 @@ Literal Widen(const Literal& literal) {
 }
 
 }  // namespace
+
+bool IsProductInDigits(ElementType type) {
+  return IsInteger(type) &&
+         (ElementBytes(type) == 1 || ElementBytes(type) == 4);
+}
+
+int64_t MostDigitTerms(ElementType a, ElementType b) {
+  const auto largest = [](ElementType type) {
+    return IsSigned(type) && ElementBytes(type) == 1 ? 128 : 255;
+  };
+  return (int64_t{1} << 24) / (largest(a) * largest(b));
+}
 
 bool IsProductOnUnit(ElementType a, ElementType b) {
   const auto is = [](ElementType type) {

@@ -24,6 +24,11 @@ bool IsProductOnUnit(ElementType a, ElementType b);
 using ProductPasses = std::vector<std::pair<int, int>>;
 ProductPasses PassesOf(ElementType a, ElementType b, Precision precision);
 
+// Whether integers of a type are multiplied digit by digit by the operations
+// that the vector unit has; products of base 256 that fp32 adds up exactly.
+bool IsProductInDigits(ElementType type);
+int64_t MostDigitTerms(ElementType a, ElementType b);
+
 // The m x n product of an m x k and a k x n matrix, row-major, in the element
 // type `result`. Floats: split into bf16 parts as the precision says,
 // multiplied by the unit, rounded once to the type (docs/hlo.md, "Products");

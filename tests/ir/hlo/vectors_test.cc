@@ -178,7 +178,8 @@ TEST(HloVectorsTest, SeesAFaultInEachOperation) {
       Op::kHloReduceScatter, Op::kHloAllToAll,
       Op::kHloCustomCall,    Op::kHloCollectivePermute,
       Op::kHloPartitionId,   Op::kHloCollectiveBroadcast,
-      Op::kHloReplicaId};
+      Op::kHloReplicaId,     Op::kHloStrided,
+      Op::kHloMatrixProduct};
   for (const OpInfo& info : AllOps()) {
     if (SetOf(info.op) != OpSet::kHlo || without.count(info.op) > 0) continue;
     Evaluation host;

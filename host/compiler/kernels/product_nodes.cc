@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/product_nodes.h"
+
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <utility>
+
+namespace systole::lanes {
+namespace {
+
+constexpr ir::ElementType kBf16 = ir::ElementType::kBfloat16;
+constexpr ir::ElementType kF32 = ir::ElementType::kFloat32;
+
+}  // namespace
+
+using ir::Attributes;
+using ir::ElementType;
+using ir::Ints;
+using ir::Node;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+int64_t SizeOf(const Ints& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1},
+                         std::multiplies<>());
+}
+
+Value ProductNodes::Make(Op op, Type type, std::vector<Value> operands,
+                         Attributes attributes) {
+  Node node;
+  node.name = module_.UniqueName(node_.name + "." +
+                                 std::string(ir::OpName(op)).substr(4));
+  node.op = op;
+  node.type = std::move(type);
+  node.operands = std::move(operands);
+  node.attributes = std::move(attributes);
+  node.location = node_.location;
+  return module_.InsertBefore(&node_, std::move(node));
+}
+
+Value ProductNodes::Convert(Value value, ElementType element) {
+  if (value.type().element == element) return value;
+  return Make(Op::kHloConvert, {element, value.type().shape, {}}, {value});
+}
+
+Value ProductNodes::Reshape(Value value, const Ints& shape) {
+  if (value.type().shape == shape) return value;
+  return Make(Op::kHloReshape, {value.type().element, shape, {}}, {value});
+}
+
+Value ProductNodes::Walked(Value value, const Walk& walk) {
+  if (walk.Dense() && SizeOf(walk.sizes) == value.type().elements())
+    return Reshape(value, walk.sizes);
+  return Make(Op::kHloStrided, {value.type().element, walk.sizes, {}}, {value},
+              ir::HloStridedAttributes{walk.sizes, walk.strides, walk.offset});
+}
+
+Value ProductNodes::Part(Value value, int part) {
+  if (!ir::IsFloat(value.type().element)) return Digit(value, part);
+  value = part == 0 ? value : Convert(value, kF32);
+  const Ints shape = value.type().shape;
+  for (int i = 0; i < part; ++i) {
+    const Value rounded = Convert(Convert(value, kBf16), kF32);
+    const Value finite =
+        Make(Op::kHloIsFinite, {ElementType::kBool, shape, {}}, {rounded});
+    const Value rest =
+        Make(Op::kHloSubtract, {kF32, shape, {}}, {value, rounded});
+    value = Make(Op::kHloSelect, {kF32, shape, {}},
+                 {finite, rest, Number(kF32, 0, shape)});
+  }
+  return Convert(value, kBf16);
+}
+
+Value ProductNodes::Digit(Value value, int digit) {
+  ElementType type = value.type().element;
+  const bool last = digit + 1 == ir::ElementBytes(type);
+  const bool negative = ir::IsSigned(type);
+  if (ir::ElementBytes(type) < 4) {
+    type = ElementType::kInt32;
+    value = Convert(value, type);
+  }
+  const Ints shape = value.type().shape;
+  if (digit > 0) {
+    value = Make(
+        negative ? Op::kHloShiftRightArithmetic : Op::kHloShiftRightLogical,
+        {type, shape, {}}, {value, Number(type, 8 * digit, shape)});
+  }
+  if (!last)
+    value =
+        Make(Op::kHloAnd, {type, shape, {}}, {value, Number(type, 255, shape)});
+  return Convert(Convert(value, kF32), kBf16);
+}
+
+Value ProductNodes::Number(ElementType type, int32_t number,
+                           const Ints& shape) {
+  uint8_t bits[4];
+  std::memcpy(bits, &number, sizeof(bits));
+  const Value one = module_.InsertBefore(
+      &node_,
+      ir::MakeConstant(module_.UniqueName(node_.name + ".number"),
+                       {type, {}, {}}, ir::Literal::FromBytes(type, 1, bits)));
+  if (shape.empty()) return one;
+  return Make(Op::kHloBroadcastInDim, {type, shape, {}}, {one},
+              ir::HloDimensionsAttributes{});
+}
+
+}  // namespace systole::lanes

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/product_walk.h"
+
+#include <algorithm>
+
+namespace systole::lanes {
+namespace {
+
+// The fields of a descriptor hold as much, in bytes and numbers.
+constexpr int64_t kMostStep[3] = {1 << 24, 1 << 19, 1 << 17};
+constexpr int64_t kMostCount[3] = {1 << 9, 1 << 13, 1 << 13};
+constexpr int64_t kMostOffset = 1 << 17;
+constexpr int64_t kMostLine = 1 << 19;
+
+}  // namespace
+
+ProductWalk::ProductWalk(const ir::HloMatrixProductAttributes& attributes,
+                         int64_t m, int64_t k, const Preset& preset)
+    : a_(attributes), preset_(preset), m_(m), k_(k) {
+  const auto middle = static_cast<size_t>(1 + a_.lines);
+  rows_ = Merged(1, middle);
+  depths_ = DepthsOf(Merged(middle, a_.sizes.size()));
+}
+
+std::vector<ProductWalk::Dimension> ProductWalk::Merged(size_t begin,
+                                                        size_t end) const {
+  std::vector<Dimension> merged;
+  for (size_t i = begin; i < end; ++i) {
+    const Dimension d = {a_.sizes[i], a_.strides[i]};
+    if (d.size == 1) continue;
+    if (!merged.empty() && merged.back().step == d.step * d.size) {
+      merged.back() = {merged.back().size * d.size, d.step};
+    } else {
+      merged.push_back(d);
+    }
+  }
+  return merged;
+}
+
+std::vector<Depth> ProductWalk::DepthsOf(
+    std::vector<Dimension> dimensions) const {
+  Dimension run = {1, 1};
+  if (!dimensions.empty() && dimensions.back().step == 1) {
+    run = dimensions.back();
+    dimensions.pop_back();
+  }
+  std::vector<Depth> depths;
+  std::vector<int64_t> index(dimensions.size(), 0);
+  for (int64_t k = 0; k < k_; k += run.size) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < index.size(); ++d)
+      offset += index[d] * dimensions[d].step;
+    for (int64_t at = 0; at < run.size;) {
+      if (depths.empty() || Full(depths.back(), offset + at))
+        depths.push_back({k + at, 0, {}});
+      Depth& depth = depths.back();
+      const int64_t size = std::min(run.size - at, preset_.rows - depth.size);
+      depth.runs.push_back({offset + at, size});
+      depth.size += size;
+      at += size;
+    }
+    for (size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < dimensions[d].size) break;
+      index[d] = 0;
+    }
+  }
+  return depths;
+}
+
+bool ProductWalk::Full(const Depth& depth, int64_t next) const {
+  return depth.size == preset_.rows ||
+         static_cast<int64_t>(depth.runs.size()) == preset_.segments ||
+         next < depth.runs[0].offset ||
+         2 * (next - depth.runs[0].offset) >= kMostOffset;
+}
+
+std::vector<Lines> ProductWalk::LinesOf(int64_t first, int64_t end,
+                                        int64_t most) const {
+  std::vector<Lines> all;
+  const int64_t batch = first / m_;
+  for (int64_t line = first; line < end;) {
+    Lines lines = {line, batch * a_.strides[0], {1, 1, 1}, {0, 0, 0}};
+    int64_t rest = line - batch * m_;
+    std::vector<int64_t> index(rows_.size());
+    for (size_t d = rows_.size(); d-- > 0;) {
+      index[d] = rest % rows_[d].size;
+      rest /= rows_[d].size;
+      lines.offset += index[d] * rows_[d].step;
+    }
+    // From the innermost dimension on, each to the first place that can hold
+    // it; the next one only if this one is met from begin to end.
+    int64_t left = std::min(end - line, most);
+    int place = 2;
+    for (size_t d = rows_.size(); d-- > 0 && place >= 0;) {
+      while (place > 0 && 2 * rows_[d].step >= kMostStep[place]) --place;
+      const int64_t count = std::min(
+          {rows_[d].size - index[d], left, kMostCount[place],
+           place == 2 ? kMostLine / (2 * rows_[d].step + 1) + 1 : left});
+      if (count == 0) break;
+      lines.n[place] = count;
+      lines.step[place] = rows_[d].step;
+      --place;
+      if (count < rows_[d].size) break;
+      left /= count;
+    }
+    line += lines.count();
+    all.push_back(lines);
+  }
+  return all;
+}
+
+Run ProductWalk::Needed(int64_t first, int64_t end, int64_t most) const {
+  int64_t begin = INT64_MAX, last = 0;
+  for (int64_t line = first; line < end;) {
+    const int64_t stop = std::min(end, (line / m_ + 1) * m_);
+    for (const Lines& lines : LinesOf(line, stop, most)) {
+      begin = std::min(begin, lines.offset);
+      last = std::max(last, lines.last());
+    }
+    line = stop;
+  }
+  int64_t deepest = 0;
+  for (const Depth& depth : depths_)
+    for (const Run& run : depth.runs)
+      deepest = std::max(deepest, run.offset + run.size);
+  return {begin, last + deepest - begin};
+}
+
+}  // namespace systole::lanes
