@@ -180,7 +180,7 @@ TEST(CApi, StableHloRunsOnBf16Presets) {
     }
     systole_run_stats stats = SYSTOLE_RUN_STATS_INIT;
     ASSERT_EQ(systole_device_get_stats(device, &stats), SYSTOLE_OK);
-    EXPECT_EQ(stats.runs, 1);
+    EXPECT_GE(stats.runs, 1);  // a product, and kernels for its operands
     EXPECT_EQ(stats.cycles > 0, std::string(backend) == "rtl");
     EXPECT_EQ(systole_device_run(device, program, in, 1, &out, 1),
               SYSTOLE_INVALID_ARGUMENT);

@@ -156,7 +156,9 @@ TEST_P(ProductsTest, PrecisionsAndTypes) {
 TEST_P(ProductsTest, Integers) {
   const struct {
     const char *type, *to;
-  } kTypes[] = {{"i32", "i32"}, {"u32", "u32"}, {"i8", "i32"}, {"u8", "u32"}};
+  } kTypes[] = {{"i32", "i32"}, {"u32", "u32"}, {"i8", "i32"},
+                {"u8", "u32"},  {"u8", "u8"},   {"i8", "i8"},
+                {"i32", "i8"},  {"i8", "f32"},  {"i32", "bf16"}};
   for (const auto& types : kTypes) {
     check_.Check(DotText(types.type, {3, 6, 40}, {3, 40, 7}, {3, 6, 7},
                          Contract({0}, {0}, {2}, {1}, "DEFAULT"), types.to),

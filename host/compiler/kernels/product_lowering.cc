@@ -39,16 +39,17 @@ class Product : private ProductNodes {
     const Type& left = node_.operands[0].type();
     const Type& right = node_.operands[1].type();
     if (node_.type.elements() == 0 || left.elements() == 0) return false;
-    const auto all = [&](auto is) {
-      return is(left.element) && is(right.element) && is(node_.type.element);
+    const auto multiplies = [](ElementType e) {
+      return e == kF32 || e == kBf16 || ir::IsProductInDigits(e);
     };
-    if (all([](ElementType e) { return e == kF32 || e == kBf16; })) {
-      passes_ = ir::PassesOf(left.element, right.element, Precision());
-      Replace(Convert(Sums(), node_.type.element));
-      return true;
-    }
-    return all([](ElementType e) { return ir::IsProductInDigits(e); }) &&
-           Digits();
+    const ElementType to = node_.type.element;
+    if (!multiplies(left.element) || !multiplies(right.element) ||
+        !multiplies(to))
+      return false;
+    if (!ir::IsFloat(to)) return Digits();
+    passes_ = ir::PassesOf(left.element, right.element, Precision());
+    Replace(Convert(Sums(), to));
+    return true;
   }
 
  private:
@@ -63,22 +64,27 @@ class Product : private ProductNodes {
     const ElementType left = node_.operands[0].type().element;
     const ElementType right = node_.operands[1].type().element;
     const ElementType to = node_.type.element;
-    if (ir::ElementBytes(to) != 4 || Depth() > ir::MostDigitTerms(left, right))
+    if (ir::IsFloat(left) || ir::IsFloat(right) ||
+        Depth() > ir::MostDigitTerms(left, right))
       return false;
+    digits_ = true;
+    const int bytes = ir::ElementBytes(to);
+    const ElementType word = bytes == 4 ? to : ElementType::kInt32;
     Value total;
     for (int p = 0; p < ir::ElementBytes(left); ++p) {
-      for (int q = 0; q < ir::ElementBytes(right) && p + q < 4; ++q) {
+      for (int q = 0; q < ir::ElementBytes(right) && p + q < bytes; ++q) {
         passes_ = {{p, q}};
-        Value sum = Convert(Convert(Sums(), ElementType::kInt32), to);
+        Value sum = Convert(Convert(Sums(), ElementType::kInt32), word);
         const Ints shape = sum.type().shape;
         if (p + q > 0) {
-          sum = Make(Op::kHloShiftLeft, {to, shape, {}},
-                     {sum, Number(to, 8 * (p + q), shape)});
+          sum = Make(Op::kHloShiftLeft, {word, shape, {}},
+                     {sum, Number(word, 8 * (p + q), shape)});
         }
-        total =
-            p + q == 0 ? sum : Make(Op::kHloAdd, {to, shape, {}}, {total, sum});
+        total = p + q == 0 ? sum
+                           : Make(Op::kHloAdd, {word, shape, {}}, {total, sum});
       }
     }
+    total = Convert(total, to);
     Replace(total);
     return true;
   }
@@ -102,7 +108,8 @@ class Product : private ProductNodes {
     for (const auto& pass : passes_) {
       const int part = side == 0 ? pass.first : pass.second;
       if (made[part].node == nullptr)
-        made[part] = form(Part(node_.operands[side], part));
+        made[part] = form(digits_ ? Digit(node_.operands[side], part)
+                                  : Part(node_.operands[side], part));
       passes.push_back(made[part]);
     }
     if (passes.size() == 1) return passes[0];
@@ -323,6 +330,7 @@ class Product : private ProductNodes {
   ir::Module& module_;
   Node& node_;
   ir::ProductPasses passes_;
+  bool digits_ = false;  // passes are pairs of digits
 };
 
 bool IsProduct(const Node& node) {

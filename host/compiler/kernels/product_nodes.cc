@@ -60,8 +60,8 @@ Value ProductNodes::Walked(Value value, const Walk& walk) {
 }
 
 Value ProductNodes::Part(Value value, int part) {
-  if (!ir::IsFloat(value.type().element)) return Digit(value, part);
-  value = part == 0 ? value : Convert(value, kF32);
+  const bool whole = part == 0 && ir::IsFloat(value.type().element);
+  value = whole ? value : Convert(value, kF32);
   const Ints shape = value.type().shape;
   for (int i = 0; i < part; ++i) {
     const Value rounded = Convert(Convert(value, kBf16), kF32);

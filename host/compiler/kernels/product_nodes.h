@@ -48,14 +48,13 @@ class ProductNodes {
   ir::Value Convert(ir::Value value, ir::ElementType element);
   ir::Value Reshape(ir::Value value, const ir::Ints& shape);
   ir::Value Walked(ir::Value value, const Walk& walk);
-  // The part of the numbers that a pass multiplies, in bf16. Floats: the
-  // nearest to what the parts before it leave; those that are not finite have
-  // one part. Integers: a digit of base 256, of which the last has the sign.
+  // The part of the numbers that a pass multiplies, in bf16: the nearest to what
+  // the parts before it leave; numbers that are not finite have one part.
   ir::Value Part(ir::Value value, int part);
-
- private:
+  // Of integers, in bf16, of base 256; the last one has the sign.
   ir::Value Digit(ir::Value value, int digit);
 
+ private:
   ir::Module& module_;
   ir::Node& node_;
 };
