@@ -60,6 +60,36 @@ TEST(RtlTest, KernelsAreTheHosts) {
               3);
 }
 
+// Products: tiles from the unified buffer, rows and columns of them, windows
+// that the array walks over where they lie.
+TEST(RtlTest, ProductsAreTheHosts) {
+  DeviceCheck check("mini", "rtl");
+  check.Check(R"(module @products {
+  %x = f32[2,9,20] parameter(), name="x"
+  %y = f32[2,20,11] parameter(), name="y"
+  %z = f32[2,11,20] parameter(), name="z"
+  %a = f32[2,9,11] hlo.dot_general(%x, %y), lhs_batching=[0],
+    rhs_batching=[0], lhs_contracting=[2], rhs_contracting=[1]
+  %b = f32[2,9,11] hlo.dot_general(%x, %z), lhs_batching=[0],
+    rhs_batching=[0], lhs_contracting=[2], rhs_contracting=[2], precision=HIGH
+  return %a as "a", %b as "b"
+}
+)",
+              7);
+  check.Check(R"(module @windows {
+  %x = f32[2,7,6,5] parameter(), name="x"
+  %y = f32[3,2,5,9] parameter(), name="y"
+  %a = f32[2,4,6,9] hlo.convolution(%x, %y), stride=[2,1], low=[1,0],
+    high=[1,1], lhs_dilation=[1,1], rhs_dilation=[1,1], reversal=[0,1],
+    input_batch=0, input_feature=3, input_spatial=[1,2],
+    kernel_input_feature=2, kernel_output_feature=3, kernel_spatial=[0,1],
+    output_batch=0, output_feature=3, output_spatial=[1,2]
+  return %a as "a"
+}
+)",
+              8);
+}
+
 // Addresses that the core loads: rows that are gathered, and sums at places
 // that come several times, each behind the one before.
 TEST(RtlTest, AddressesFromData) {
