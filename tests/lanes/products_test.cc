@@ -164,6 +164,13 @@ TEST_P(ProductsTest, Integers) {
                          Contract({0}, {0}, {2}, {1}, "DEFAULT"), types.to),
                  ++seed_);
   }
+  // More terms than fp32 adds up exactly.
+  check_.Check(DotText("i32", {1, 3, 600}, {1, 600, 5}, {1, 3, 5},
+                       Contract({0}, {0}, {2}, {1}, "DEFAULT"), "i32"),
+               ++seed_);
+  check_.Check(DotText("u8", {1, 3, 600}, {1, 5, 600}, {1, 3, 5},
+                       Contract({0}, {0}, {2}, {2}, "DEFAULT"), "u32"),
+               ++seed_);
   Conv c;
   c.type = "i32";
   c.low = {1, 0};

@@ -64,10 +64,8 @@ class Product : private ProductNodes {
     const ElementType left = node_.operands[0].type().element;
     const ElementType right = node_.operands[1].type().element;
     const ElementType to = node_.type.element;
-    if (ir::IsFloat(left) || ir::IsFloat(right) ||
-        Depth() > ir::MostDigitTerms(left, right))
-      return false;
-    digits_ = true;
+    if (ir::IsFloat(left) || ir::IsFloat(right)) return false;
+    terms_ = ir::MostDigitTerms(left, right);
     const int bytes = ir::ElementBytes(to);
     const ElementType word = bytes == 4 ? to : ElementType::kInt32;
     Value total;
@@ -88,18 +86,6 @@ class Product : private ProductNodes {
     Replace(total);
     return true;
   }
-  // Numbers are contracted.
-  int64_t Depth() const {
-    int64_t depth = 1;
-    if (node_.op == Op::kHloDotGeneral) {
-      for (const int64_t d : node_.attr<ir::HloDotAttributes>().lhs_contracting)
-        depth *= node_.operands[0].type().shape[d];
-      return depth;
-    }
-    const auto& a = node_.attr<ir::HloConvolutionAttributes>();
-    const Ints& kernel = node_.operands[1].type().shape;
-    return SizeOf(kernel) / kernel[a.kernel_output_feature];
-  }
   // The parts of an operand, each laid out by `form`, one behind the other
   // along a dimension of that.
   template <typename Form>
@@ -108,8 +94,8 @@ class Product : private ProductNodes {
     for (const auto& pass : passes_) {
       const int part = side == 0 ? pass.first : pass.second;
       if (made[part].node == nullptr)
-        made[part] = form(digits_ ? Digit(node_.operands[side], part)
-                                  : Part(node_.operands[side], part));
+        made[part] = form(terms_ > 0 ? Digit(node_.operands[side], part)
+                                     : Part(node_.operands[side], part));
       passes.push_back(made[part]);
     }
     if (passes.size() == 1) return passes[0];
@@ -136,19 +122,49 @@ class Product : private ProductNodes {
   // Sums as they leave the array, with one sign of a zero and one NaN. The
   // batch and `lines` dimensions of the left walk are lines.
   Value Multiply(Value left, Walk walk, size_t lines, Value right,
-                 bool transposed, Ints shape) {
+                 bool transposed, const Ints& shape) {
+    const int64_t depth = right.type().shape[transposed ? 2 : 1];
+    if (terms_ > 0 && depth > terms_) {
+      left = Walked(left, walk);
+      return InChunks(left, right, transposed, shape);
+    }
     if (!Walkable(walk, 1 + lines)) {
       left = Walked(left, walk);
       walk.strides = ir::StridesOf(walk.sizes);
     }
-    const Type type{kF32, std::move(shape), {}};
+    const Type type{kF32, shape, {}};
     const Value sums = Make(
         Op::kHloMatrixProduct, type, {left, right},
         ir::HloMatrixProductAttributes{
             walk.sizes, walk.strides, static_cast<int64_t>(lines), transposed});
     return Make(Op::kHloAdd, type, {sums, Number(kF32, 0, type.shape)});
   }
-  // In f32, of the node's shape.
+  // As many digits at a time as f32 adds up, in i32.
+  Value InChunks(Value left, Value right, bool transposed, const Ints& shape) {
+    const int along = transposed ? 2 : 1;
+    const int64_t depth = right.type().shape[along];
+    const int64_t batch = shape[0], m = shape[1];
+    const Type type{ElementType::kInt32, shape, {}};
+    Value total;
+    for (int64_t first = 0; first < depth; first += terms_) {
+      const int64_t size = std::min(terms_, depth - first);
+      Type part = right.type();
+      ir::HloSliceAttributes slice{{0, 0, 0}, part.shape, {1, 1, 1}};
+      part.shape[along] = size;
+      slice.start[along] = first;
+      slice.limit[along] = first + size;
+      const Walk columns = {{batch, m, size}, {m * depth, depth, 1}, first};
+      const Walk dense = {columns.sizes, ir::StridesOf(columns.sizes), 0};
+      const Value sums =
+          Convert(Multiply(Walked(left, columns), dense, 1,
+                           Make(Op::kHloSlice, part, {right}, slice),
+                           transposed, shape),
+                  type.element);
+      total = first == 0 ? sums : Make(Op::kHloAdd, type, {total, sums});
+    }
+    return total;
+  }
+  // Of the node's shape; of chunks in i32, else in f32.
   Value Sums() {
     return Reshape(node_.op == Op::kHloDotGeneral ? Dot() : Convolution(),
                    node_.type.shape);
@@ -330,7 +346,7 @@ class Product : private ProductNodes {
   ir::Module& module_;
   Node& node_;
   ir::ProductPasses passes_;
-  bool digits_ = false;  // passes are pairs of digits
+  int64_t terms_ = 0;  // that f32 adds up; 0: passes are no pairs of digits
 };
 
 bool IsProduct(const Node& node) {
