@@ -129,6 +129,12 @@ TEST_P(ProductsTest, MatricesAroundTheEdges) {
   Dot(1, 3, 257, 130);
 }
 
+TEST_P(ProductsTest, Nothing) {
+  Dot(1, 0, 3, 4);
+  Dot(0, 2, 3, 4);
+  Dot(2, 3, 0, 4);
+}
+
 TEST_P(ProductsTest, Batches) {
   Dot(3, 1, 1, 1);
   Dot(7, 5, 3, 2);

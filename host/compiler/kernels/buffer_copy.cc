@@ -13,7 +13,7 @@ namespace {
 
 using Dimensions = std::vector<CopyDimension>;
 
-constexpr int64_t kMostRuns = 1 << 14;
+constexpr int64_t kMostRuns = 1 << 16;
 
 // Takes a dimension out.
 CopyDimension Take(Dimensions& dimensions, size_t i) {

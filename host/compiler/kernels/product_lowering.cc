@@ -25,9 +25,10 @@ using ir::Value;
 constexpr ElementType kBf16 = ElementType::kBfloat16;
 constexpr ElementType kF32 = ElementType::kFloat32;
 
-// Numbers of a run from which on it pays to leave them where they are: fewer
-// would leave most of the array's rows without any.
-constexpr int64_t kShortRun = 8;
+// Operands are written out first if their runs are shorter, which leaves most of
+// the array's rows without a number, and make more passes.
+constexpr int64_t kShortRun = 8, kManyPasses = 4;
+constexpr int64_t kSegments = 4;  // runs of a pass, of the bf16 cores
 
 // Puts operations before a product, and what they make in its place.
 class Product : private ProductNodes {
@@ -38,7 +39,7 @@ class Product : private ProductNodes {
   bool Lower() {
     const Type& left = node_.operands[0].type();
     const Type& right = node_.operands[1].type();
-    if (node_.type.elements() == 0 || left.elements() == 0) return false;
+    if (node_.type.elements() == 0) return false;
     const auto multiplies = [](ElementType e) {
       return e == kF32 || e == kBf16 || ir::IsProductInDigits(e);
     };
@@ -46,6 +47,10 @@ class Product : private ProductNodes {
     if (!multiplies(left.element) || !multiplies(right.element) ||
         !multiplies(to))
       return false;
+    if (left.elements() == 0 || right.elements() == 0) {
+      Replace(Number(to, 0, node_.type.shape));  // nothing is added up
+      return true;
+    }
     if (!ir::IsFloat(to)) return Digits();
     passes_ = ir::PassesOf(left.element, right.element, Precision());
     Replace(Convert(Sums(), to));
@@ -116,7 +121,7 @@ class Product : private ProductNodes {
     }
     for (const int64_t stride : walk.strides)
       if (stride < 0) return false;
-    return run >= std::min<int64_t>(kShortRun, (depth + 3) / 4);
+    return run >= kShortRun || depth <= kManyPasses * kSegments * run;
   }
 
   // Sums as they leave the array, with one sign of a zero and one NaN. The
