@@ -13,6 +13,7 @@
 #include "host/files/data_file.h"
 #include "host/files/write_file.h"
 #include "host/ir/text.h"
+#include "host/program/image_loop.h"
 #include "host/runtime/build.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
@@ -75,6 +76,19 @@ class IrPrinter {
   std::vector<std::string> steps_;
 };
 
+// The program, or that for one image in a loop over all, whose length does not
+// depend on how many there are.
+Program Smaller(Program program, const Program& one, int64_t batch) {
+  for (const Program& body : {RollLoops(one, kAnyNumber), one}) {
+    auto looped = LoopOverImages(body, batch);
+    if (!looped.ok()) continue;
+    if (looped->descriptors.size() < program.descriptors.size())
+      program = *std::move(looped);
+    break;
+  }
+  return program;
+}
+
 absl::Status Compile(const CompileArgs& args) {
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
@@ -109,8 +123,18 @@ absl::Status Compile(const CompileArgs& args) {
   if (absl::Status s = printer.CheckNames(); !s.ok()) return s;
   const std::vector<Program> straight = model->programs;
   size_t written = 0;
-  for (Program& program : model->programs) {
+  absl::StatusOr<runtime::CompiledModel> one = absl::CancelledError();
+  if (args.loops && options.batch > 1) {
+    compiler::Options of_one = args.options;
+    of_one.batch = 1;
+    one = runtime::Build(*source, **preset, of_one);
+    if (!one.ok()) return one.status();
+  }
+  for (size_t i = 0; i < model->programs.size(); ++i) {
+    Program& program = model->programs[i];
     if (args.loops) program = RollLoops(program, kAnyNumber);
+    if (one.ok() && i < one->programs.size())
+      program = Smaller(std::move(program), one->programs[i], options.batch);
     written += program.descriptors.size();
   }
   if (absl::Status s = runtime::WriteModel(*model, args.output); !s.ok())
