@@ -289,6 +289,11 @@ absl::Status RtlDevice::WaitOrStop(RunStats& stats) {
     if (options_.stop)
       cycles = cycles == 0 ? kStopCycles : std::min(cycles, kStopCycles);
     absl::Status status = sim_.WaitInterrupt(cycles);
+    if (status.ok() && queue_ == nullptr) {
+      auto runs = StillRuns();
+      if (!runs.ok() || !*runs) return runs.status();
+      continue;
+    }
     if (!absl::IsDeadlineExceeded(status)) return status;
     const uint64_t now = sim_.core().cycles() - start_cycle_;
     if (options_.stop && options_.stop()) return CancelledStatus(now);
@@ -298,6 +303,19 @@ absl::Status RtlDevice::WaitOrStop(RunStats& stats) {
     stats.samples.push_back(*sample);
     sample_at = sim_.core().cycles() - start_cycle_ + options_.sample_cycles;
   }
+}
+
+// An interrupt may be of what was before the start, such as a fault of its very
+// cycle: a program runs all the same.
+absl::StatusOr<bool> RtlDevice::StillRuns() {
+  auto state = sim_.ReadRegister(csr::kStatus);
+  if (!state.ok()) return state.status();
+  if ((*state & csr::kStatusRunning) == 0 || (*state & csr::kStatusFault) != 0)
+    return false;
+  absl::Status status =
+      sim_.WriteRegister(csr::kIrq, csr::kIrqDone | csr::kIrqFault);
+  if (!status.ok()) return status;
+  return true;
 }
 
 // The low halves: programs that are sampled are shorter than 2^32 cycles.

@@ -60,6 +60,8 @@ class RtlDevice : public Device {
   absl::Status CheckRange(uint64_t addr, size_t bytes) const;
   absl::StatusOr<uint64_t> Read64(uint32_t offset);
   absl::Status WaitOrStop(RunStats& stats);
+  // Whether the program goes on behind an interrupt, which is cleared then.
+  absl::StatusOr<bool> StillRuns();
   absl::StatusOr<RunStats> Finish(const Program& program, absl::Status status,
                                   RunStats stats);
   absl::StatusOr<CounterSample> ReadSample();
