@@ -94,6 +94,7 @@ sequencer/systole_sync.sv
 sequencer/systole_unit_queue.sv
 scalar/systole_descriptor_source.sv
 scalar/systole_issue.sv
+scalar/systole_patch.sv
 scalar/systole_scalar.sv
 scalar/systole_scalar_copy.sv
 scalar/systole_scalar_host.sv

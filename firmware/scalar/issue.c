@@ -2,8 +2,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Hands a program over by the issue port, where a launch has arguments or
-// loops: lists of descriptors are streamed from HBM, those that are patched are
-// kept in SMEM, made for each pass there, and issued.
+// loops: as lists that lie between the ends of loops. What is added to their
+// descriptors' fields is in the port's table, whose entries grow by themselves
+// from pass to pass of the loop next around them; when that begins anew they
+// are written.
 
 #include "firmware.h"
 #include "gen/regs.h"
@@ -12,36 +14,33 @@
 #define DESCRIPTOR_BYTES 64
 #define DESCRIPTOR_WORDS 16
 #define PLACES 8  // of the issue port
-#define TRAIL 64  // more items than are in the port and in the core's queues
+#define TRAIL 64  // more lists than are in the port and in the core's queues
+#define MAX_LISTS (2 * MAX_LOOPS + 1)
+#define MAX_LIST 65536  // descriptors of a list with patches
 #define FIELD_BITS 0xFFFFFFu
 #define FIELD_LSB(field) ((field)&0xFFFFu)
 #define FIELD_SIZE(field) ((field) >> 16 & 0xFFu)
 #define FIELD_LOOP(field) ((field) >> 24)
 
-// What is patched most: the HBM address of transfers.
-#define HBM_ADDR_WORD 3
-#define HBM_ADDR (HBM_ADDR_WORD * 32u | 36u << 16)
-
-// A descriptor in SMEM, with patches or between two of those.
-struct item {
-  uint32_t index;
-  uint32_t first, end;   // its patches
-  uint32_t pushed;       // number of its last push
-  const uint32_t* pass;  // of the loop next around it, if its one patch is of
-                         // that and of the HBM address; else null
+// Descriptors between two places where loops begin or end.
+struct list {
+  uint32_t from, length;
+  uint32_t addr[2];
+  uint32_t entries;  // as REG_STREAM_PATCHES says it
+  uint32_t loop;     // next around it, from 1; 0: none
 };
 
 static struct patch patches[MAX_PATCHES];
 static struct loop loops[MAX_LOOPS];
-static struct item items[MAX_PATCHED + 1];  // the last one is beyond the end
-static uint32_t kept[MAX_PATCHED][DESCRIPTOR_WORDS]
-    __attribute__((aligned(DESCRIPTOR_BYTES)));
-static uint32_t after[MAX_LOOPS];  // the first loop that is not in it
-static uint32_t first_item[MAX_LOOPS], end_item[MAX_LOOPS];
-static uint32_t passes[MAX_LOOPS + 1];  // 0: runs of the launch
-static uint32_t num_patches, num_items, num_loops;
+static struct list lists[MAX_LISTS];
+static uint16_t first_patch[MAX_PATCHES + 1];  // of an entry of the table
+static uint32_t after[MAX_LOOPS];              // the first loop not in it
+static uint32_t first_list[MAX_LOOPS], end_list[MAX_LOOPS];
+static uint32_t last_push[MAX_LOOPS + 1];  // of a list of that loop
+static uint32_t passes[MAX_LOOPS + 1];     // 0: runs of the launch
+static uint32_t num_patches, num_entries, num_loops, num_lists;
 
-static uint32_t pushed;    // items, ever
+static uint32_t pushed;    // lists, ever
 static uint32_t room;      // places that were free, less what was pushed since
 static uint32_t instance;  // descriptors of this run
 static struct { uint32_t instance, index; } trail[TRAIL];
@@ -55,11 +54,6 @@ static uint64_t join(const uint32_t words[2]) {
 }
 
 // Loads. ----------------------------------------------------------------------
-
-static bool is_simple(uint32_t i, uint32_t loop) {
-  const uint32_t field = patches[items[i].first].field;
-  return items[i].end == items[i].first + 1 && field == (HBM_ADDR | loop << 24);
-}
 
 static bool load_loops(const struct command* c) {
   uint32_t open[MAX_LOOP_DEPTH];
@@ -76,56 +70,47 @@ static bool load_loops(const struct command* c) {
     if (depth > 0 && loop->end > loops[open[depth - 1]].end) return false;
     open[depth++] = l;
   }
-  for (uint32_t i = 0; i < num_items; i++) {
-    items[i].pass = is_simple(i, 0) ? &passes[0] : 0;
-  }
-  for (uint32_t l = 0; l < num_loops; l++) {
-    uint32_t next = l + 1;
-    while (next < num_loops && loops[next].begin < loops[l].end) next++;
-    after[l] = next;
-    uint32_t i = 0;
-    while (i < num_items && items[i].index < loops[l].begin) i++;
-    first_item[l] = i;
-    for (; i < num_items && items[i].index < loops[l].end; i++) {
-      items[i].pass = is_simple(i, l + 1) ? &passes[l + 1] : 0;
-    }
-    end_item[l] = i;
-  }
   return true;
 }
 
-static uint64_t field_of(const uint32_t* d, uint32_t field) {
-  const uint32_t lsb = FIELD_LSB(field), shift = lsb & 31;
-  const uint32_t* w = d + (lsb >> 5);
-  uint64_t value = w[0] >> shift;
-  if (shift + FIELD_SIZE(field) > 32) {
-    value |= shift ? (uint64_t)w[1] << (32 - shift) : (uint64_t)w[1] << 32;
+// The program, cut where loops begin and end.
+static void cut(const struct command* c) {
+  uint32_t open[MAX_LOOP_DEPTH];
+  uint32_t depth = 0, next = 0, at = 0;
+  num_lists = 0;
+  while (at < c->length) {
+    while (depth > 0 && loops[open[depth - 1]].end == at) {
+      end_list[open[--depth]] = num_lists;
+    }
+    while (next < num_loops && loops[next].begin == at) {
+      first_list[next] = num_lists;
+      after[next] = next + 1;
+      while (after[next] < num_loops &&
+             loops[after[next]].begin < loops[next].end) {
+        after[next]++;
+      }
+      open[depth++] = next++;
+    }
+    uint32_t end = depth > 0 ? loops[open[depth - 1]].end : c->length;
+    if (next < num_loops && loops[next].begin < end) end = loops[next].begin;
+    struct list* list = &lists[num_lists++];
+    const uint64_t addr = join(c->program) + (uint64_t)at * DESCRIPTOR_BYTES;
+    list->from = at;
+    list->length = end - at;
+    list->addr[0] = (uint32_t)addr;
+    list->addr[1] = (uint32_t)(addr >> 32);
+    list->entries = 0;
+    list->loop = depth > 0 ? open[depth - 1] + 1 : 0;
+    at = end;
   }
-  return value;
-}
-
-static void put_field(uint32_t* d, uint32_t field, uint64_t value) {
-  const uint32_t lsb = FIELD_LSB(field), bits = FIELD_SIZE(field);
-  const uint32_t shift = lsb & 31;
-  uint32_t* w = d + (lsb >> 5);
-  const uint32_t low =
-      shift + bits >= 32 ? ~0u << shift : ((1u << bits) - 1) << shift;
-  w[0] = (w[0] & ~low) | ((uint32_t)value << shift & low);
-  if (shift + bits <= 32) return;
-  const uint32_t left = shift + bits - 32;  // bits in the second word
-  const uint32_t high = left == 32 ? ~0u : (1u << left) - 1;
-  const uint32_t upper = (uint32_t)(value >> 32);
-  const uint32_t part =
-      shift ? (uint32_t)value >> (32 - shift) | upper << shift : upper;
-  w[1] = (w[1] & ~high) | (part & high);
 }
 
 static bool legal_patch(const struct command* c, uint32_t i) {
   const struct patch* p = &patches[i];
   const uint32_t lsb = FIELD_LSB(p->field), bits = FIELD_SIZE(p->field);
   const uint32_t l = FIELD_LOOP(p->field);
-  if (p->index >= c->length || bits == 0 || (lsb & 31) + bits > 64 ||
-      lsb + bits > 512 || l > num_loops) {
+  if (p->index >= c->length || bits == 0 || bits > MAX_PATCH_BITS ||
+      (lsb & 31) + bits > 64 || lsb + bits > 512 || l > num_loops) {
     return false;
   }
   if (l > 0 &&
@@ -138,66 +123,39 @@ static bool legal_patch(const struct command* c, uint32_t i) {
   return FIELD_LSB(p->field) >= FIELD_LSB(before->field);
 }
 
-// The first patch of a field gets all that does not depend on a pass.
-static void gather(uint32_t i, uint32_t end, const uint32_t* d) {
-  while (i < end) {
-    struct patch* first = &patches[i];
-    uint64_t base = field_of(d, first->field);
-    for (; i < end && !((patches[i].field ^ first->field) & FIELD_BITS); i++) {
-      base += join(patches[i].add);
-    }
-    first->add[0] = (uint32_t)base;
-    first->add[1] = (uint32_t)(base >> 32);
-  }
+static void put(uint32_t reg, uint64_t value) {
+  hw_write(REG_PATCH_HI, (uint32_t)(value >> 32) & 15);
+  hw_write(reg, (uint32_t)value);
 }
 
-// The descriptor into SMEM; its patches follow.
-static struct item* keep(const struct command* c, uint32_t index) {
-  struct item* item = &items[num_items];
-  item->index = index;
-  item->pushed = pushed - PLACES;  // long ago
-  item->pass = 0;
-  const uint64_t at = (uint64_t)index * DESCRIPTOR_BYTES;
-  if (hw_copy_in(c->program, at, kept[num_items], DESCRIPTOR_BYTES)) {
-    num_items++;
-    return item;
-  }
-  escaped = true;
-  escape_address = join(c->program) + at;
-  escape_index = index;
-  return 0;
-}
-
-static bool load_items(const struct command* c) {
-  hw_window(true);
-  num_items = 0;
-  // A descriptor alone between two that are patched is issued sooner than it is
-  // streamed; as many as there is room for.
-  uint32_t room = MAX_PATCHED;
-  for (uint32_t i = 0; i < num_patches; i++) {
-    if (i > 0 && patches[i].index == patches[i - 1].index) continue;
-    if (room-- == 0) return false;
-  }
+// Patches of one field are an entry. Values come when a loop begins.
+static bool load_entries(const struct command* c) {
+  uint32_t s = 0;
+  num_entries = 0;
   for (uint32_t i = 0; i < num_patches;) {
     if (!legal_patch(c, i)) return false;
-    const uint32_t index = patches[i].index;
-    if (room > 0 && i > 0 && index == patches[i - 1].index + 2) {
-      struct item* between = keep(c, index - 1);
-      if (!between) return false;
-      between->first = between->end = i;
-      room--;
-    }
-    struct item* item = keep(c, index);
-    if (!item) return false;
-    item->first = i;
-    while (i < num_patches && patches[i].index == index) {
+    const uint32_t index = patches[i].index, field = patches[i].field;
+    while (lists[s].from + lists[s].length <= index) s++;
+    struct list* list = &lists[s];
+    if (index - list->from >= MAX_LIST) return false;
+    if (list->entries == 0) list->entries = num_entries;
+    list->entries += 1u << STREAM_PATCHES_COUNT;
+    first_patch[num_entries] = (uint16_t)i;
+    uint64_t step = 0;
+    for (; i < num_patches && patches[i].index == index &&
+           !((patches[i].field ^ field) & FIELD_BITS);
+         i++) {
       if (!legal_patch(c, i)) return false;
-      i++;
+      if (FIELD_LOOP(patches[i].field) == list->loop) {
+        step += join(patches[i].step);
+      }
     }
-    item->end = i;
-    gather(item->first, i, kept[num_items - 1]);
+    hw_write(REG_PATCH_ENTRY, num_entries++);
+    hw_write(REG_PATCH_FIELD, (index - list->from) | FIELD_LSB(field) << 16 |
+                                  (FIELD_SIZE(field) - 1) << 25);
+    put(REG_PATCH_STEP, step);
   }
-  items[num_items].index = ~0u;
+  first_patch[num_entries] = (uint16_t)num_patches;
   return true;
 }
 
@@ -223,9 +181,9 @@ bool issue_load(const struct command* c, uint32_t stride) {
       !hw_copy_in(c->tables, at, loops, num_loops * TABLE_ENTRY_BYTES)) {
     return false;
   }
-  // Patches are looked at beside their loops, loops beside the items.
-  if (!load_items(c)) return false;
-  return load_loops(c);
+  if (!load_loops(c)) return false;
+  cut(c);
+  return load_entries(c);
 }
 
 // Runs. -----------------------------------------------------------------------
@@ -234,7 +192,7 @@ static bool runs(uint32_t status) {
   return (status & CORE_STATUS_RUNNING) && !(status & CORE_STATUS_FAULT);
 }
 
-// Waits until at most that many items are in the port; false: something else
+// Waits until at most that many lists are in the port; false: something else
 // has to be looked at first. `room`: places that were free, less what was
 // pushed since: nothing has to be read while there are enough.
 static bool wait_port(struct ring* ring, uint32_t most) {
@@ -247,65 +205,50 @@ static bool wait_port(struct ring* ring, uint32_t most) {
   }
 }
 
-static inline void note(uint32_t index, uint32_t count) {
+// The values of the entries of a loop that begins, or of the run; what was
+// pushed before must have used them.
+static bool begin_entries(struct ring* ring, uint32_t loop, uint32_t s,
+                          uint32_t end) {
+  bool waited = false;
+  for (; s < end; s++) {
+    const struct list* list = &lists[s];
+    if (list->loop != loop || list->entries == 0) continue;
+    const uint32_t since = pushed - last_push[loop];
+    if (!waited && PLACES - room > since && !wait_port(ring, since)) {
+      return false;
+    }
+    waited = true;
+    uint32_t e = list->entries & 0xFFFF;
+    const uint32_t last = e + (list->entries >> STREAM_PATCHES_COUNT);
+    for (; e < last; e++) {
+      uint64_t value = 0;
+      for (uint32_t p = first_patch[e]; p < first_patch[e + 1]; p++) {
+        value += join(patches[p].add);
+        const uint32_t pass = passes[FIELD_LOOP(patches[p].field)];
+        if (pass != 0) value += join(patches[p].step) * pass;
+      }
+      hw_write(REG_PATCH_ENTRY, e);
+      put(REG_PATCH_VALUE, value);
+    }
+  }
+  return true;
+}
+
+static inline bool push(struct ring* ring, const struct list* list) {
+  if (room == 0 && !wait_port(ring, PLACES - 1)) return false;
+  hw_write(REG_STREAM, list->length);
   trail[pushed % TRAIL].instance = instance;
-  trail[pushed % TRAIL].index = index;
+  trail[pushed % TRAIL].index = list->from;
   pushed++;
   room--;
-  instance += count;
-}
-
-// Descriptors from..to of the list, `to` exclusive.
-static bool stream(struct ring* ring, const struct command* c, uint32_t from,
-                   uint32_t to) {
-  if (from == to) return true;
-  if (room == 0 && !wait_port(ring, PLACES - 1)) return false;
-  const uint64_t addr = join(c->program) + (uint64_t)from * DESCRIPTOR_BYTES;
-  hw_write(REG_STREAM_ADDR_LO, (uint32_t)addr);
-  hw_write(REG_STREAM_ADDR_HI, (uint32_t)(addr >> 32));
-  hw_write(REG_STREAM, to - from);
-  note(from, to - from);
+  instance += list->length;
   return true;
 }
 
-// The descriptor as it is in these passes.
-static void make(uint32_t i) {
-  const struct item* item = &items[i];
-  for (uint32_t p = item->first; p < item->end;) {
-    const uint32_t field = patches[p].field;
-    uint64_t value = join(patches[p].add);
-    for (; p < item->end && !((patches[p].field ^ field) & FIELD_BITS); p++) {
-      value += join(patches[p].step) * passes[FIELD_LOOP(patches[p].field)];
-    }
-    put_field(kept[i], field, value);
-  }
-}
-
-// From the pass before to this one.
-static inline void advance(uint32_t i) {
-  const struct patch* p = &patches[items[i].first];
-  uint32_t* w = &kept[i][HBM_ADDR_WORD];
-  const uint32_t low = w[0] + p->step[0];
-  w[1] = (w[1] & ~15u) | ((w[1] + p->step[1] + (low < w[0])) & 15);
-  w[0] = low;
-}
-
-static inline bool issue(struct ring* ring, uint32_t i) {
-  struct item* item = &items[i];
-  // The port reads a descriptor when it is the first: what was pushed before
-  // must be out of it.
-  const uint32_t since = pushed - item->pushed;
-  const uint32_t most = since < PLACES - 1 ? since : PLACES - 1;
-  if (PLACES - room > most && !wait_port(ring, most)) return false;
-  if (item->pass && *item->pass != 0) {
-    advance(i);
-  } else if (item->first != item->end) {
-    make(i);
-  }
-  hw_issue(kept[i]);
-  note(item->index, 1);
-  item->pushed = pushed;
-  return true;
+static inline void name(const struct list* list) {
+  hw_write(REG_STREAM_ADDR_LO, list->addr[0]);
+  hw_write(REG_STREAM_ADDR_HI, list->addr[1]);
+  hw_write(REG_STREAM_PATCHES, list->entries);
 }
 
 // Takes the flag and reads the word: -1: something else has to be looked at.
@@ -340,9 +283,13 @@ static int has_pass(struct ring* ring, uint32_t l) {
 
 void issue_run(struct ring* ring, const struct command* c, uint32_t run) {
   uint32_t open[MAX_LOOP_DEPTH];
-  uint32_t depth = 0, next_loop = 0, item = 0, at = 0;
+  uint32_t depth = 0, next_loop = 0, s = 0, at = 0;
   passes[0] = run;
   instance = room = 0;
+  if (run == 0) {
+    for (uint32_t l = 0; l <= num_loops; l++) last_push[l] = pushed - PLACES;
+    if (!begin_entries(ring, 0, 0, num_lists)) return;
+  }
   while (at < c->length) {
     uint32_t l;
     if (depth > 0 && loops[open[depth - 1]].end == at) {
@@ -351,18 +298,24 @@ void issue_run(struct ring* ring, const struct command* c, uint32_t run) {
     } else if (next_loop < num_loops && loops[next_loop].begin == at) {
       l = next_loop;
       passes[l + 1] = 0;
+      if (!begin_entries(ring, l + 1, first_list[l], end_list[l])) return;
+      if (loops[l].flag == LOOP_ALWAYS && after[l] == l + 1) {
+        // All its passes are one list.
+        name(&lists[s]);
+        for (uint32_t left = loops[l].count; left > 0; left--) {
+          if (!push(ring, &lists[s])) return;
+        }
+        last_push[l + 1] = pushed;
+        s++;
+        at = loops[l].end;
+        next_loop++;
+        continue;
+      }
     } else {
-      uint32_t end = depth > 0 ? loops[open[depth - 1]].end : c->length;
-      if (next_loop < num_loops && loops[next_loop].begin < end) {
-        end = loops[next_loop].begin;
-      }
-      while (items[item].index < end) {
-        if (!stream(ring, c, at, items[item].index)) return;
-        if (!issue(ring, item)) return;
-        at = items[item++].index + 1;
-      }
-      if (!stream(ring, c, at, end)) return;
-      at = end;
+      name(&lists[s]);
+      if (!push(ring, &lists[s])) return;
+      last_push[lists[s].loop] = pushed;
+      at += lists[s++].length;
       continue;
     }
     const int pass = has_pass(ring, l);
@@ -371,11 +324,11 @@ void issue_run(struct ring* ring, const struct command* c, uint32_t run) {
       open[depth++] = l;
       at = loops[l].begin;
       next_loop = l + 1;
-      item = first_item[l];
+      s = first_list[l];
     } else {
       at = loops[l].end;
       next_loop = after[l];
-      item = end_item[l];
+      s = end_list[l];
     }
   }
 }

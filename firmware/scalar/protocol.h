@@ -35,7 +35,7 @@ struct image_header {
 #define ENTRY_WORDS 16
 #define MAX_ENTRIES 16   // of a ring
 #define MAX_PATCHES 256  // of a launch
-#define MAX_PATCHED 128  // descriptors with patches
+#define MAX_PATCH_BITS 36
 #define MAX_LOOPS 64
 #define MAX_LOOP_DEPTH 4
 #define MAX_CONTEXTS 8
@@ -70,7 +70,8 @@ struct command {
 
 // An argument of a launch: to `bits` bits of descriptor `index` from bit `lsb`
 // on is added: `add`, and `step` times the number of the pass of a loop.
-// In ascending order of index, lsb, loop; bits within two words.
+// In ascending order of index, lsb, loop; at most MAX_PATCH_BITS, within two
+// words.
 struct patch {
   uint32_t index;
   uint32_t field;  // lsb, from bit 16 on bits, from bit 24 on the loop: 0: the

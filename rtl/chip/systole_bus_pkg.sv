@@ -107,17 +107,36 @@ package systole_bus_pkg;
     logic [63:0]         cycle;  // since the start
   } core_ctl_t;
 
+  // What is added to a field of a list's descriptor, each time that the list comes: an entry of a table (systole_patch).
+  localparam int unsigned Patches = 256;
+  localparam int unsigned PatchBits = $clog2(Patches);
+  typedef struct packed {
+    logic [5:0]  bits;   // less 1; at most AddrBits, within two words of 32 bits
+    logic [8:0]  lsb;    // in the descriptor
+    logic [15:0] index;  // of the descriptor in the list
+  } patch_field_t;
+
+  // A write of a part of an entry.
+  typedef struct packed {
+    logic                 field, value, step;
+    logic [PatchBits-1:0] entry;
+    logic [AddrBits-1:0]  data;
+  } patch_req_t;
+
   // The scalar unit to the sequencer: the program's next descriptor, or the next list; valid and ready.
   typedef struct packed {
-    logic  valid;
-    logic  stream;  // desc is of type stream_t
-    desc_t desc;
+    patch_req_t patch;  // beside it
+    logic       valid;
+    logic       stream;  // desc is of type stream_t
+    desc_t      desc;
   } issue_req_t;
 
   typedef struct packed {
-    logic [DescBits-AddrBits-33:0] unused;
-    logic [31:0]                   len;   // descriptors
-    logic [AddrBits-1:0]           addr;  // multiple of 64 and of the beat
+    logic [DescBits-AddrBits-2*PatchBits-34:0] unused;
+    logic [PatchBits:0]                        patches;  // entries of the table, in the order of their descriptors
+    logic [PatchBits-1:0]                      first;
+    logic [31:0]                               len;      // descriptors
+    logic [AddrBits-1:0]                       addr;     // multiple of 64 and of the beat
   } stream_t;
 
   // The scalar unit and the sync flags: masks.

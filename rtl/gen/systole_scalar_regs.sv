@@ -116,6 +116,12 @@ module systole_scalar_regs (
         logic ecc_word;
         logic ecc_flip_lo;
         logic ecc_flip_hi;
+        logic stream_patches;
+        logic patch_entry;
+        logic patch_hi;
+        logic patch_field;
+        logic patch_value;
+        logic patch_step;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -268,6 +274,24 @@ module systole_scalar_regs (
         decoded_reg_strb.ecc_flip_hi = cpuif_req_masked & (cpuif_addr == 8'hc0);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'hc0);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'hc0);
+        decoded_reg_strb.stream_patches = cpuif_req_masked & (cpuif_addr == 8'hc4);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'hc4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'hc4);
+        decoded_reg_strb.patch_entry = cpuif_req_masked & (cpuif_addr == 8'hc8);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'hc8);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'hc8);
+        decoded_reg_strb.patch_hi = cpuif_req_masked & (cpuif_addr == 8'hcc);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'hcc);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'hcc);
+        decoded_reg_strb.patch_field = cpuif_req_masked & (cpuif_addr == 8'hd0) & cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'hd0);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'hd0) & cpuif_req_is_wr;
+        decoded_reg_strb.patch_value = cpuif_req_masked & (cpuif_addr == 8'hd4) & cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'hd4);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'hd4) & cpuif_req_is_wr;
+        decoded_reg_strb.patch_step = cpuif_req_masked & (cpuif_addr == 8'hd8) & cpuif_req_is_wr;
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr == 8'hd8);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr == 8'hd8) & cpuif_req_is_wr;
         decoded_err = (~is_valid_addr | (is_valid_addr & ~is_valid_rw)) & decoded_req;
     end
 
@@ -488,6 +512,46 @@ module systole_scalar_regs (
                 logic load_next;
             } value;
         } ecc_flip_hi;
+        struct {
+            struct {
+                logic [7:0] next;
+                logic load_next;
+            } first;
+            struct {
+                logic [8:0] next;
+                logic load_next;
+            } count;
+        } stream_patches;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } patch_entry;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } patch_hi;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } patch_field;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } patch_value;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } patch_step;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -661,6 +725,39 @@ module systole_scalar_regs (
                 logic [31:0] value;
             } value;
         } ecc_flip_hi;
+        struct {
+            struct {
+                logic [7:0] value;
+            } first;
+            struct {
+                logic [8:0] value;
+            } count;
+        } stream_patches;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } patch_entry;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } patch_hi;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } patch_field;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } patch_value;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } patch_step;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -1554,6 +1651,170 @@ module systole_scalar_regs (
         end
     end
     assign hwif_out.ecc_flip_hi.value.value = field_storage.ecc_flip_hi.value.value;
+    // Field: systole_scalar_csr.stream_patches.first
+    always_comb begin
+        automatic logic [7:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.stream_patches.first.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.stream_patches && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.stream_patches.first.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
+            load_next_c = '1;
+        end
+        field_combo.stream_patches.first.next = next_c;
+        field_combo.stream_patches.first.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.stream_patches.first.value <= 8'h0;
+        end else begin
+            if(field_combo.stream_patches.first.load_next) begin
+                field_storage.stream_patches.first.value <= field_combo.stream_patches.first.next;
+            end
+        end
+    end
+    assign hwif_out.stream_patches.first.value = field_storage.stream_patches.first.value;
+    // Field: systole_scalar_csr.stream_patches.count
+    always_comb begin
+        automatic logic [8:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.stream_patches.count.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.stream_patches && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.stream_patches.count.value & ~decoded_wr_biten[24:16]) | (decoded_wr_data[24:16] & decoded_wr_biten[24:16]);
+            load_next_c = '1;
+        end
+        field_combo.stream_patches.count.next = next_c;
+        field_combo.stream_patches.count.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.stream_patches.count.value <= 9'h0;
+        end else begin
+            if(field_combo.stream_patches.count.load_next) begin
+                field_storage.stream_patches.count.value <= field_combo.stream_patches.count.next;
+            end
+        end
+    end
+    assign hwif_out.stream_patches.count.value = field_storage.stream_patches.count.value;
+    // Field: systole_scalar_csr.patch_entry.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.patch_entry.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.patch_entry && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.patch_entry.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.patch_entry.value.next = next_c;
+        field_combo.patch_entry.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.patch_entry.value.value <= 32'h0;
+        end else begin
+            if(field_combo.patch_entry.value.load_next) begin
+                field_storage.patch_entry.value.value <= field_combo.patch_entry.value.next;
+            end
+        end
+    end
+    assign hwif_out.patch_entry.value.value = field_storage.patch_entry.value.value;
+    // Field: systole_scalar_csr.patch_hi.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.patch_hi.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.patch_hi && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.patch_hi.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.patch_hi.value.next = next_c;
+        field_combo.patch_hi.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.patch_hi.value.value <= 32'h0;
+        end else begin
+            if(field_combo.patch_hi.value.load_next) begin
+                field_storage.patch_hi.value.value <= field_combo.patch_hi.value.next;
+            end
+        end
+    end
+    assign hwif_out.patch_hi.value.value = field_storage.patch_hi.value.value;
+    // Field: systole_scalar_csr.patch_field.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.patch_field.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.patch_field && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.patch_field.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.patch_field.value.next = next_c;
+        field_combo.patch_field.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.patch_field.value.value <= 32'h0;
+        end else begin
+            if(field_combo.patch_field.value.load_next) begin
+                field_storage.patch_field.value.value <= field_combo.patch_field.value.next;
+            end
+        end
+    end
+    assign hwif_out.patch_field.value.value = field_storage.patch_field.value.value;
+    assign hwif_out.patch_field.value.swmod = decoded_reg_strb.patch_field && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
+    // Field: systole_scalar_csr.patch_value.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.patch_value.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.patch_value && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.patch_value.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.patch_value.value.next = next_c;
+        field_combo.patch_value.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.patch_value.value.value <= 32'h0;
+        end else begin
+            if(field_combo.patch_value.value.load_next) begin
+                field_storage.patch_value.value.value <= field_combo.patch_value.value.next;
+            end
+        end
+    end
+    assign hwif_out.patch_value.value.value = field_storage.patch_value.value.value;
+    assign hwif_out.patch_value.value.swmod = decoded_reg_strb.patch_value && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
+    // Field: systole_scalar_csr.patch_step.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.patch_step.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.patch_step && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.patch_step.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.patch_step.value.next = next_c;
+        field_combo.patch_step.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(~rst_n) begin
+            field_storage.patch_step.value.value <= 32'h0;
+        end else begin
+            if(field_combo.patch_step.value.load_next) begin
+                field_storage.patch_step.value.value <= field_combo.patch_step.value.next;
+            end
+        end
+    end
+    assign hwif_out.patch_step.value.value = field_storage.patch_step.value.value;
+    assign hwif_out.patch_step.value.swmod = decoded_reg_strb.patch_step && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
 
     //--------------------------------------------------------------------------
     // Write response
@@ -1705,6 +1966,16 @@ module systole_scalar_regs (
         end
         if(rd_mux_addr == 8'hc0) begin
             readback_data_var[31:0] = field_storage.ecc_flip_hi.value.value;
+        end
+        if(rd_mux_addr == 8'hc4) begin
+            readback_data_var[7:0] = field_storage.stream_patches.first.value;
+            readback_data_var[24:16] = field_storage.stream_patches.count.value;
+        end
+        if(rd_mux_addr == 8'hc8) begin
+            readback_data_var[31:0] = field_storage.patch_entry.value.value;
+        end
+        if(rd_mux_addr == 8'hcc) begin
+            readback_data_var[31:0] = field_storage.patch_hi.value.value;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr;

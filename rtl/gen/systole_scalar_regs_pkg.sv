@@ -9,7 +9,7 @@ package systole_scalar_regs_pkg;
 
     localparam SYSTOLE_SCALAR_REGS_DATA_WIDTH = 32;
     localparam SYSTOLE_SCALAR_REGS_MIN_ADDR_WIDTH = 8;
-    localparam SYSTOLE_SCALAR_REGS_SIZE = 'hc4;
+    localparam SYSTOLE_SCALAR_REGS_SIZE = 'hdc;
 
     typedef struct {
         logic [31:0] next;
@@ -500,6 +500,62 @@ package systole_scalar_regs_pkg;
     } held_t_value_ce25d25b_desc_bfaab640__out_t;
 
     typedef struct {
+        logic [7:0] value;
+    } systole_scalar_csr__stream_patches__first__out_t;
+
+    typedef struct {
+        logic [8:0] value;
+    } systole_scalar_csr__stream_patches__count__out_t;
+
+    typedef struct {
+        systole_scalar_csr__stream_patches__first__out_t first;
+        systole_scalar_csr__stream_patches__count__out_t count;
+    } systole_scalar_csr__stream_patches__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } held_t_desc_7115901b__value__out_t;
+
+    typedef struct {
+        held_t_desc_7115901b__value__out_t value;
+    } held_t_desc_7115901b__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } held_t_desc_4bd2af59__value__out_t;
+
+    typedef struct {
+        held_t_desc_4bd2af59__value__out_t value;
+    } held_t_desc_4bd2af59__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+        logic swmod;
+    } event_t_desc_d27fed2b__value__out_t;
+
+    typedef struct {
+        event_t_desc_d27fed2b__value__out_t value;
+    } event_t_desc_d27fed2b__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+        logic swmod;
+    } event_t_desc_7063f0d9__value__out_t;
+
+    typedef struct {
+        event_t_desc_7063f0d9__value__out_t value;
+    } event_t_desc_7063f0d9__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+        logic swmod;
+    } event_t_desc_37087ff0__value__out_t;
+
+    typedef struct {
+        event_t_desc_37087ff0__value__out_t value;
+    } event_t_desc_37087ff0__out_t;
+
+    typedef struct {
         held_t_desc_ad768f11__out_t mtimecmp_lo;
         held_t_value_a3c9992d_desc_5cb81b8d__out_t mtimecmp_hi;
         systole_scalar_csr__events__out_t events;
@@ -529,5 +585,11 @@ package systole_scalar_regs_pkg;
         systole_scalar_csr__copy_window__out_t copy_window;
         held_t_value_ce25d25b_desc_125442c6__out_t ecc_flip_lo;
         held_t_value_ce25d25b_desc_bfaab640__out_t ecc_flip_hi;
+        systole_scalar_csr__stream_patches__out_t stream_patches;
+        held_t_desc_7115901b__out_t patch_entry;
+        held_t_desc_4bd2af59__out_t patch_hi;
+        event_t_desc_d27fed2b__out_t patch_field;
+        event_t_desc_7063f0d9__out_t patch_value;
+        event_t_desc_37087ff0__out_t patch_step;
     } systole_scalar_csr__out_t;
 endpackage

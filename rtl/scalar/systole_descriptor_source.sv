@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Where a program's descriptors come from in a chip with a scalar unit: the list at prog_addr, or what the issue port brings, which are
-// descriptors and lists in HBM, in its order. A descriptor of the port passes in the cycle in which it comes; a list costs four cycles
-// and a read of HBM before its first one. Docs: docs/scalar.md. Test: tests/system.
+// descriptors and lists in HBM, in its order. A descriptor of the port passes in the cycle in which it comes; a list costs five cycles
+// and a read of HBM before its first one, and three for each patch. Docs: docs/scalar.md. Test: tests/system.
 
 module systole_descriptor_source
   import systole_isa_pkg::*;
@@ -52,14 +52,15 @@ module systole_descriptor_source
   stream_t     list;
   // verilator lint_on UNUSEDSIGNAL
   logic [31:0] left_q;
-  logic        fetch_start, fetch_valid, fetch_ready, wrong, list_ends;
-  desc_t       fetch_desc;
+  logic        fetch_start, fetch_valid, fetch_ready, fetch_outside, wrong;
+  logic        list_valid, list_ready, list_full, list_desc_valid, list_desc_ready, list_ends;
+  desc_t       fetch_desc, list_desc;
 
   assign list        = stream_t'(issue_req_i.desc);
   assign wrong       = list.addr[$clog2(ListAlign)-1:0] != '0;
   assign list_addr_o = list.addr;
   assign fetch_start = issue_mode_i ? state_q == Start : start_i && prog_addr_i[$clog2(ProgAlign)-1:0] == '0;
-  assign list_ends   = state_q == List && fetch_valid && fetch_ready && left_q == 32'd1;
+  assign list_ends   = list_desc_valid && list_desc_ready && left_q == 32'd1;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -78,7 +79,7 @@ module systole_descriptor_source
   end
   always_ff @(posedge clk_i) begin
     if (state_q == Start) left_q <= list.len;
-    else if (fetch_valid && fetch_ready) left_q <= left_q - 32'd1;
+    else if (list_desc_valid && list_desc_ready) left_q <= left_q - 32'd1;
   end
 
   systole_fetch #(.D(D)) u_fetch (
@@ -86,16 +87,27 @@ module systole_descriptor_source
       .prog_addr_i(issue_mode_i ? list.addr : prog_addr_i), .prog_len_i(issue_mode_i ? list.len : prog_len_i),
       .hbm_base_i, .hbm_end_i,
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
-      .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(out_of_range_o), .idle_o
+      .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(fetch_outside), .idle_o
   );
+
+  // The lists of the port, patched.
+  assign list_valid      = state_q == List && fetch_valid;
+  assign list_desc_ready = state_q == List && desc_ready_i;
+  systole_patch u_patch (
+      .clk_i, .rst_ni, .write_i(issue_req_i.patch), .start_i(state_q == Start), .first_i(list.first), .count_i(list.patches),
+      .valid_i(list_valid), .ready_o(list_ready), .desc_i(fetch_desc),
+      .valid_o(list_desc_valid), .ready_i(list_desc_ready), .desc_o(list_desc), .full_o(list_full)
+  );
+
+  assign out_of_range_o  = fetch_outside && !(issue_mode_i && list_full);
 
   // What comes next.
   logic passes, skips;
   assign passes            = state_q == Pass && issue_req_i.valid && !issue_req_i.stream;
   assign skips             = state_q == Pass && issue_req_i.valid && issue_req_i.stream && list.len == '0;
-  assign desc_valid_o      = passes || ((state_q == List || !issue_mode_i) && fetch_valid);
-  assign desc_o            = passes ? issue_req_i.desc : fetch_desc;
-  assign fetch_ready       = desc_ready_i && (state_q == List || !issue_mode_i);
+  assign desc_valid_o      = passes || (issue_mode_i ? list_desc_valid : fetch_valid);
+  assign desc_o            = passes ? issue_req_i.desc : issue_mode_i ? list_desc : fetch_desc;
+  assign fetch_ready       = issue_mode_i ? state_q == List && list_ready : desc_ready_i;
   assign issue_ready_o     = (passes && desc_ready_i) || skips || list_ends;
   assign misaligned_addr_o = issue_mode_i ? list.addr : prog_addr_i;
   assign misaligned_o      = issue_mode_i ? state_q == Pass && issue_req_i.valid && issue_req_i.stream && list.len != '0 && wrong
@@ -103,10 +115,10 @@ module systole_descriptor_source
 
   // The port's item holds until it is taken.
   logic       held_q;
-  issue_req_t req_q;
+  desc_t      req_q;
   always_ff @(posedge clk_i) begin
     held_q <= rst_ni && state_q != Off && issue_req_i.valid && !issue_ready_o && !freeze_i;
-    req_q  <= issue_req_i;
-    if (rst_ni) a_holds : assert (!held_q || freeze_i || issue_req_i == req_q);
+    req_q  <= issue_req_i.desc;
+    if (rst_ni) a_holds : assert (!held_q || freeze_i || (issue_req_i.valid && issue_req_i.desc == req_q));
   end
 endmodule

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Issue port: what the firmware makes the program's next descriptors, in the order of its stores: descriptors in SMEM, which it reads
-// word by word, and lists in HBM, which the sequencer fetches. An item that finds no place, or no program, is dropped and told.
-// A descriptor every 18 cycles. Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
+// word by word, and lists in HBM, which the sequencer fetches and patches (systole_patch). An item that finds no place, or no program,
+// is dropped and told. A descriptor of SMEM every 18 cycles. Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
 
 module systole_issue
   import systole_scalar_pkg::*;
@@ -23,6 +23,8 @@ module systole_issue
     input  logic                stream_i,
     input  logic [AddrBits-1:0] stream_addr_i,
     input  logic [31:0]         stream_len_i,
+    input  logic [2*PatchBits:0] stream_patches_i,  // how many entries of the table, the first one
+    input  patch_req_t          patch_i,
     output logic [3:0]          places_o,
     output logic                dropped_o,  // pulse
 
@@ -40,6 +42,7 @@ module systole_issue
 
   typedef struct packed {
     logic                stream;
+    logic [2*PatchBits:0] patches;
     logic [AddrBits-1:0] addr;
     logic [31:0]         len;
   } item_t;
@@ -48,7 +51,8 @@ module systole_issue
   logic                         push, room, head_valid, head_done;
   logic [$clog2(Places+1)-1:0]  count;
 
-  assign item      = '{stream: stream_i, addr: stream_i ? stream_addr_i : AddrBits'(smem_addr_i), len: stream_len_i};
+  assign item      = '{
+      stream: stream_i, patches: stream_patches_i, addr: stream_i ? stream_addr_i : AddrBits'(smem_addr_i), len: stream_len_i};
   assign push      = (issue_i || stream_i) && live_i && room;
   assign dropped_o = (issue_i || stream_i) && !push;
   assign places_o  = 4'(Places - 32'(count));
@@ -69,8 +73,8 @@ module systole_issue
       word: {head.addr[31:6], asked_q[$clog2(Words)-1:0]}, data: '0};
 
   assign issue_req_o = '{
-      valid: head_valid && (head.stream || whole), stream: head.stream,
-      desc: head.stream ? DescBits'({head.len, head.addr}) : desc_q};
+      patch: patch_i, valid: head_valid && (head.stream || whole), stream: head.stream,
+      desc: head.stream ? DescBits'({head.patches, head.len, head.addr}) : desc_q};
   assign head_done   = issue_req_o.valid && issue_ready_i;
 
   always_ff @(posedge clk_i) begin

@@ -162,7 +162,7 @@ module systole_scalar
       .s_cpuif_wr_ack(reg_wr_ack), .s_cpuif_wr_err(reg_wr_err), .hwif_in(hw_in), .hwif_out(hw_out)
   );
 
-  logic issue_q, stream_q, copy_in_q, copy_out_q, post_q, host_irq_q;
+  logic issue_q, stream_q, copy_in_q, copy_out_q, post_q, host_irq_q, patch_field_q, patch_value_q, patch_step_q;
   always_ff @(posedge clk_i) begin
     issue_q    <= unit_rst_n && hw_out.issue.value.swmod;
     stream_q   <= unit_rst_n && hw_out.stream.value.swmod;
@@ -170,6 +170,9 @@ module systole_scalar
     copy_out_q <= unit_rst_n && hw_out.copy_out.value.swmod;
     post_q     <= unit_rst_n && hw_out.flag_post.value.swmod;
     host_irq_q <= unit_rst_n && hw_out.host_irq.value.swmod;
+    patch_field_q <= unit_rst_n && hw_out.patch_field.value.swmod;
+    patch_value_q <= unit_rst_n && hw_out.patch_value.value.swmod;
+    patch_step_q  <= unit_rst_n && hw_out.patch_step.value.swmod;
   end
 
   // Timer.
@@ -201,12 +204,21 @@ module systole_scalar
   // Issue port.
   logic       live, dropped;
   logic [3:0] places;
+  patch_req_t patch;
+  logic [3:0] patch_hi;
+  assign patch_hi = patch_field_q ? '0 : hw_out.patch_hi.value.value[3:0];
+  assign patch    = '{
+      field: patch_field_q, value: patch_value_q, step: patch_step_q, entry: hw_out.patch_entry.value.value[PatchBits-1:0],
+      data: {patch_hi, patch_field_q ? hw_out.patch_field.value.value
+                                     : patch_value_q ? hw_out.patch_value.value.value : hw_out.patch_step.value.value}};
   assign live = ctl_o.owns && ctl_o.issue && (status_i.running || ctl_o.start) && !status_i.fault && !resetting_i;
   systole_issue u_issue (
       .clk_i, .rst_ni(unit_rst_n), .live_i(live),
       .issue_i(issue_q), .smem_addr_i(hw_out.issue.value.value),
       .stream_i(stream_q), .stream_addr_i({hw_out.stream_addr_hi.value.value[AddrBits-33:0], hw_out.stream_addr_lo.value.value}),
-      .stream_len_i(hw_out.stream.value.value), .places_o(places), .dropped_o(dropped),
+      .stream_len_i(hw_out.stream.value.value),
+      .stream_patches_i({hw_out.stream_patches.count.value, hw_out.stream_patches.first.value}), .patch_i(patch),
+      .places_o(places), .dropped_o(dropped),
       .smem_req_o(smem_req[Issue]), .smem_rsp_i(smem_rsp[Issue]), .issue_req_o, .issue_ready_i
   );
 

@@ -34,7 +34,7 @@ void HardwareModel::Step() {
   time += 3;
   if (!port.empty() && ++since_read >= port_delay) {
     since_read = 0;
-    port.front()();
+    port.front().read();
     port.pop_front();
   }
   if (!running || end == End::kNever || time < ends_at) return;
@@ -50,10 +50,27 @@ void HardwareModel::Step() {
   }
 }
 
-void HardwareModel::Push(std::function<void()> read) {
+void HardwareModel::Push(std::function<void()> read, uint32_t entries) {
   ASSERT_TRUE(running) << "pushed while no program runs";
   ASSERT_LT(port.size(), 8u) << "dropped";
-  port.push_back(std::move(read));
+  const uint32_t first = entries & 0xFF;
+  port.push_back(
+      {std::move(read), first, first + (entries >> STREAM_PATCHES_COUNT)});
+}
+
+void HardwareModel::Patch(uint32_t entry, uint32_t place, Descriptor* d) {
+  Entry& e = table[entry];
+  if ((e.field & 0xFFFF) != place) return;
+  const uint32_t lsb = e.field >> 16 & 511, bits = (e.field >> 25) + 1;
+  uint64_t carry = 0;
+  for (uint32_t b = 0; b < bits; b++) {
+    uint32_t& word = (*d)[(lsb + b) / 32];
+    const uint32_t at = (lsb + b) % 32;
+    const uint64_t sum = (word >> at & 1) + (e.value >> b & 1) + carry;
+    word = (word & ~(1u << at)) | static_cast<uint32_t>(sum & 1) << at;
+    carry = sum >> 1;
+  }
+  e.value = (e.value + e.step) & 0xFFFFFFFFFu;
 }
 
 bool HardwareModel::InWindow(uint64_t addr, uint64_t bytes) {
@@ -105,14 +122,33 @@ void HardwareModel::Write(uint32_t reg, uint32_t value) {
     case REG_STREAM: {
       const uint64_t addr =
           uint64_t{regs[REG_STREAM_ADDR_HI]} << 32 | regs[REG_STREAM_ADDR_LO];
-      Push([this, addr, value] {
+      const uint32_t entries = regs[REG_STREAM_PATCHES];
+      const auto read = [this, addr, value, entries] {
+        uint32_t entry = entries & 0xFF;
+        const uint32_t end = entry + (entries >> STREAM_PATCHES_COUNT);
         for (uint32_t i = 0; i < value; i++) {
           received.push_back(Get<Descriptor>(addr + 64 * i));
+          while (entry < end && (table[entry].field & 0xFFFF) == i)
+            Patch(entry++, i, &received.back());
           halted = halted ||
                    addr + 64 * i == regs[REG_PROG_ADDR_LO] +
                                         64 * uint64_t{regs[REG_PROG_LEN] - 1};
         }
-      });
+        EXPECT_EQ(entry, end) << "an entry without its descriptor";
+      };
+      Push(read, entries);
+      break;
+    }
+    case REG_PATCH_FIELD:
+    case REG_PATCH_VALUE:
+    case REG_PATCH_STEP: {
+      const uint32_t e = regs[REG_PATCH_ENTRY];
+      for (const Item& item : port)
+        EXPECT_FALSE(e >= item.first && e < item.end) << "still in use: " << e;
+      const uint64_t wide = uint64_t{regs[REG_PATCH_HI] & 15} << 32 | value;
+      if (reg == REG_PATCH_FIELD) table[e].field = value;
+      if (reg == REG_PATCH_VALUE) table[e].value = wide;
+      if (reg == REG_PATCH_STEP) table[e].step = wide;
       break;
     }
     case REG_FLAG_WAIT:
@@ -157,7 +193,7 @@ bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
   return true;
 }
 void hw_issue(const uint32_t* descriptor) {
-  // Read when it is the first, as the port does.
+  // Read when it is the first one, as the port does.
   systole::g_model->Push([descriptor] {
     systole::HardwareModel::Descriptor d;
     std::memcpy(d.data(), descriptor, sizeof d);

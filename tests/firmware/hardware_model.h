@@ -63,13 +63,23 @@ struct HardwareModel {
   uint32_t Read(uint32_t reg);
   void Write(uint32_t reg, uint32_t value);
   void Step();
-  void Push(std::function<void()> read);
+  void Push(std::function<void()> read, uint32_t entries = 0);
+  void Patch(uint32_t entry, uint32_t place, Descriptor* d);
   bool InWindow(uint64_t addr, uint64_t bytes);
 
   bool running = false;
   bool halted = false;  // the issue port's program has got its last descriptor
   uint64_t ends_at = 0;
-  std::deque<std::function<void()>> port;
+  struct Item {
+    std::function<void()> read;
+    uint32_t first, end;  // entries of the table that it uses
+  };
+  std::deque<Item> port;
+  struct Entry {
+    uint32_t field;
+    uint64_t value, step;
+  };
+  std::array<Entry, 256> table = {};
   int since_read = 0;
 };
 

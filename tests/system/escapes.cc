@@ -267,9 +267,9 @@ std::vector<Escape> Escapes(uint64_t memory, uint64_t rings) {
       {"a patched descriptor of the host",
        {inside, halt},
        Fault::kHbmRange,
-       FAULT_QUEUE_FIRMWARE,
+       kSequencer,
        2,
-       kEnd,
+       kEnd - 128,  // the list's
        [=](scalar::Launch* l) {
          l->program = kEnd - 128;
          l->length = 3;
@@ -278,7 +278,7 @@ std::vector<Escape> Escapes(uint64_t memory, uint64_t rings) {
       {"a patched descriptor of the other context",
        {inside, halt},
        Fault::kHbmRange,
-       FAULT_QUEUE_FIRMWARE,
+       kSequencer,
        0,
        kFirst,
        [=](scalar::Launch* l) {

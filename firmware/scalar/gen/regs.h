@@ -67,5 +67,13 @@
 #define REG_ECC_WORD 0xB8u  // address of the last of either
 #define REG_ECC_FLIP_LO 0xBCu  // self-test: bits of the code that the next store turns over, which clears this and ecc_flip_hi
 #define REG_ECC_FLIP_HI 0xC0u  // bits 32 to 38 of the code
+#define REG_STREAM_PATCHES 0xC4u  // of a stream: what is added to its descriptors' fields; each entry that was used grows by its step
+#define STREAM_PATCHES_FIRST 0  // lowest of 8 bits
+#define STREAM_PATCHES_COUNT 16  // lowest of 9 bits
+#define REG_PATCH_ENTRY 0xC8u  // which of the table's 256 entries the writes of its parts are of: not one of a list that is still in the port
+#define REG_PATCH_HI 0xCCu  // bits 32 to 35 of a value or step
+#define REG_PATCH_FIELD 0xD0u  // bits 0 to 15: the descriptor's place in the list, from 16 on the field's lowest bit, from 25 on its bits less 1: at most 36, within two words
+#define REG_PATCH_VALUE 0xD4u  // what is added
+#define REG_PATCH_STEP 0xD8u  // by what that grows
 
 #endif  // SYSTOLE_SCALAR_REGS_H_
