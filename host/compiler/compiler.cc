@@ -9,12 +9,14 @@
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/describe.h"
+#include "host/compiler/finish_program.h"
 #include "host/compiler/hbm_image.h"
 #include "host/compiler/lower.h"
 #include "host/compiler/passes/channel_grouping.h"
 #include "host/compiler/passes/column_joining.h"
 #include "host/compiler/passes/epilogue_joining.h"
 #include "host/compiler/passes/memory_planning.h"
+#include "host/compiler/passes/tile_sharing.h"
 #include "host/compiler/passes/tiling.h"
 #include "host/compiler/passes/vector_fusion.h"
 #include "host/compiler/plan.h"
@@ -50,7 +52,7 @@ absl::Status LowerFused(LoweringContext& context, int index, int next) {
   const PlanLayer &producer = context.plan.layers[index],
                   &layer = context.plan.layers[next];
   size_t done = 0;
-  return LowerConv(context, index, [&](size_t block) {
+  return LowerOnArray(context, index, [&](size_t block) {
     context.builder.set_tag(next);
     while (done < layer.blocks.size() &&
            LastNeeded(layer, layer.blocks[done], producer, context.preset) <=
@@ -68,7 +70,7 @@ absl::Status LowerLayer(LoweringContext& context, int index) {
   if (layers[index].fused || layers[index].joined) return absl::OkStatus();
   if (next < layers.size() && layers[next].fused)
     return LowerFused(context, index, static_cast<int>(next));
-  if (model::HasWeights(layers[index].op)) return LowerConv(context, index);
+  if (model::HasWeights(layers[index].op)) return LowerOnArray(context, index);
   auto lowering = MakeVectorLowering(context, index);
   if (!lowering.ok()) return lowering.status();
   for (const Block& block : layers[index].blocks) (*lowering)->Append(block);
@@ -185,6 +187,7 @@ absl::StatusOr<Plan> PlanNetwork(const model::Network& network,
     passes.Add(std::make_unique<EpilogueJoining>());
   }
   passes.Add(std::make_unique<Tiling>());
+  passes.Add(std::make_unique<TileSharing>());
   passes.Add(std::make_unique<MemoryPlanning>());
   if (options.observer) {
     passes.set_observer([&](const std::string& pass, const Plan& unit) {
@@ -214,7 +217,6 @@ absl::StatusOr<Program> Compile(const model::Network& network,
 
   HbmImage hbm(preset);
   Program program;
-  program.preset = std::string(preset.name);
   ScheduleBuilder builder(preset);
   LoweringContext context{network, preset, *plan, {}, hbm, builder};
   std::array<int64_t, 2> end = {0, 0};  // of arguments, of temporaries
@@ -226,17 +228,12 @@ absl::StatusOr<Program> Compile(const model::Network& network,
     last = std::max(last, tensor.hbm + plan->HbmBytes(t));
     if (Remains(*plan, t)) program.tensors.push_back(context.tensors[t]);
   }
-  const auto add_memory = [&](MemoryUse use, uint64_t from) {
-    if (hbm.size() > from)
-      program.memory.push_back({use, from, hbm.size() - from});
-  };
+  hbm.Begin(MemoryUse::kArguments);
   hbm.Allocate(end[0]);
-  add_memory(MemoryUse::kArguments, 0);
-  const uint64_t temporaries = hbm.size();
-  if (static_cast<uint64_t>(end[1]) > temporaries)
-    hbm.Allocate(end[1] - temporaries);
-  add_memory(MemoryUse::kTemporaries, temporaries);
-  const uint64_t constants = hbm.size();
+  hbm.Begin(MemoryUse::kTemporaries);
+  if (static_cast<uint64_t>(end[1]) > hbm.size())
+    hbm.Allocate(end[1] - hbm.size());
+  hbm.Begin(MemoryUse::kConstants);
   for (size_t l = 0; l < network.layers.size(); ++l) {
     if (absl::Status lowered = LowerLayer(context, static_cast<int>(l));
         !lowered.ok())
@@ -257,21 +254,10 @@ absl::StatusOr<Program> Compile(const model::Network& network,
   }
   absl::StatusOr<Schedule> schedule = builder.Finish(options.reorder, observer);
   if (!schedule.ok()) return schedule.status();
-  program.descriptors = std::move(schedule->descriptors);
-  add_memory(MemoryUse::kConstants, constants);
-  program.prog_addr =
-      hbm.Allocate(program.descriptors.size() * isa::kDescriptorBytes);
-  add_memory(MemoryUse::kCode, program.prog_addr);
-  program.hbm_bytes = hbm.size();
-  const uint64_t capacity = preset.memory_bytes();
-  if (program.hbm_bytes > capacity) {
-    return absl::ResourceExhaustedError(
-        absl::StrFormat("tensors, weights and descriptors take %d bytes of "
-                        "HBM; %s has %d",
-                        program.hbm_bytes, program.preset, capacity));
-  }
-  program.segments = hbm.TakeSegments();
-  if (absl::Status s = AddRelocations(program); !s.ok()) return s;
+  if (absl::Status s =
+          FinishProgram(preset, std::move(schedule->descriptors), hbm, program);
+      !s.ok())
+    return s;
   return program;
 }
 

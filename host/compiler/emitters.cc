@@ -7,13 +7,22 @@
 namespace systole::compiler {
 namespace {
 
+template <class Emitter>
 struct Registered {
   model::Op op;
   ElementType type;
-  VectorEmitter emitter;
+  Emitter emitter;
 };
 
-constexpr Registered kEmitters[] = {
+constexpr Registered<ArrayEmitter> kArrayEmitters[] = {
+    {model::Op::kConv2D, ElementType::kInt8, EmitConv},
+    {model::Op::kConv2D, ElementType::kInt32, EmitConv},
+    {model::Op::kDepthwise, ElementType::kInt8, EmitConv},
+    {model::Op::kDense, ElementType::kInt8, EmitConv},
+    {model::Op::kSums, ElementType::kInt8, EmitConv},
+};
+
+constexpr Registered<VectorEmitter> kVectorEmitters[] = {
     {model::Op::kMaxPool, ElementType::kInt8, EmitPool},
     {model::Op::kAveragePool, ElementType::kInt8, EmitPool},
     {model::Op::kMean, ElementType::kInt8, EmitPool},
@@ -24,24 +33,51 @@ constexpr Registered kEmitters[] = {
     {model::Op::kSlice, ElementType::kInt8, EmitSlice},
 };
 
-}  // namespace
-
-VectorEmitter FindEmitter(model::Op op, ElementType type) {
-  for (const Registered& e : kEmitters) {
+template <class Emitter, size_t N>
+Emitter Find(const Registered<Emitter> (&list)[N], model::Op op,
+             ElementType type) {
+  for (const Registered<Emitter>& e : list) {
     if (e.op == op && e.type == type) return e.emitter;
   }
   return nullptr;
 }
 
-absl::StatusOr<std::unique_ptr<VectorLowering>> MakeVectorLowering(
-    LoweringContext& context, int index) {
+// The layer's emitter; `unit` is what has to have one.
+template <class Emitter, size_t N>
+absl::StatusOr<Emitter> EmitterOf(const Registered<Emitter> (&list)[N],
+                                  const LoweringContext& context, int index,
+                                  const char* unit) {
   const PlanLayer& layer = context.plan.layers[index];
   const ElementType type = context.tensors[layer.output].type;
-  const VectorEmitter emitter = FindEmitter(layer.op, type);
-  if (emitter != nullptr) return emitter(context, index);
+  const Emitter emitter = Find(list, layer.op, type);
+  if (emitter != nullptr) return emitter;
   return absl::UnimplementedError(absl::StrCat(
-      "layer ", layer.name, ": the vector unit has no ",
-      model::OpName(layer.op), " of ", std::string(ElementTypeName(type))));
+      "layer ", layer.name, ": the ", unit, " has no ", model::OpName(layer.op),
+      " of ", std::string(ElementTypeName(type))));
+}
+
+}  // namespace
+
+ArrayEmitter FindArrayEmitter(model::Op op, ElementType type) {
+  return Find(kArrayEmitters, op, type);
+}
+
+VectorEmitter FindEmitter(model::Op op, ElementType type) {
+  return Find(kVectorEmitters, op, type);
+}
+
+absl::Status LowerOnArray(LoweringContext& context, int index,
+                          const AfterBlock& after) {
+  const auto emitter = EmitterOf(kArrayEmitters, context, index, "array");
+  return emitter.ok() ? (*emitter)(context, index, after) : emitter.status();
+}
+
+absl::StatusOr<std::unique_ptr<VectorLowering>> MakeVectorLowering(
+    LoweringContext& context, int index) {
+  const auto emitter =
+      EmitterOf(kVectorEmitters, context, index, "vector unit");
+  if (!emitter.ok()) return emitter.status();
+  return (*emitter)(context, index);
 }
 
 }  // namespace systole::compiler

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makes descriptors of the vector unit out of a layer, by operation and
-// element type.
+// What makes descriptors of the array or of the vector unit out of a layer, by
+// operation and element type.
 #ifndef HOST_COMPILER_EMITTERS_H_
 #define HOST_COMPILER_EMITTERS_H_
 
@@ -15,12 +15,20 @@
 
 namespace systole::compiler {
 
+using ArrayEmitter = absl::Status (*)(LoweringContext& context, int layer,
+                                      const AfterBlock& after);
 using VectorEmitter = absl::StatusOr<std::unique_ptr<VectorLowering>> (*)(
     LoweringContext& context, int layer);
 
 // The emitter of an operation whose results have the type, null if there is
-// none. emitters.cc has the list.
+// none. emitters.cc has the lists.
+ArrayEmitter FindArrayEmitter(model::Op op, ElementType type);
 VectorEmitter FindEmitter(model::Op op, ElementType type);
+
+// Convolutions of both kinds, dense layers and sums, with the layer that is
+// joined.
+absl::Status EmitConv(LoweringContext& context, int layer,
+                      const AfterBlock& after);
 
 // kUnimplemented for a window beyond the vector unit's.
 absl::StatusOr<std::unique_ptr<VectorLowering>> EmitPool(

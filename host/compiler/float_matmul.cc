@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "host/compiler/finish_program.h"
 #include "host/compiler/float_tiles.h"
 #include "host/compiler/geometry.h"
 #include "host/compiler/hbm_image.h"
@@ -118,6 +119,7 @@ class FloatMatmul {
 
   void AddTensors() {
     TensorInfo a, c;
+    hbm_.Begin(MemoryUse::kArguments);
     a.name = "a";
     a.type = ElementType::kBf16;
     a.h = spec_.m;
@@ -136,6 +138,7 @@ class FloatMatmul {
     c.is_output = true;
     program_.tensors = {a, c};
     if (!spec_.b_later) {
+      hbm_.Begin(MemoryUse::kConstants);
       weights_ = hbm_.Add("b", PackTiles(spec_, preset_, spec_.b.data()));
       return;
     }
@@ -147,6 +150,7 @@ class FloatMatmul {
     b.hbm_addr = weights_ = hbm_.Allocate(b.pitch);
     b.is_input = true;
     program_.tensors.push_back(b);
+    hbm_.Begin(MemoryUse::kConstants);
   }
 
   int64_t TilesEnd(int64_t g) const {
@@ -334,13 +338,10 @@ class FloatMatmul {
   absl::StatusOr<Program> Finish() {
     absl::StatusOr<Schedule> schedule = builder_.Finish();
     if (!schedule.ok()) return schedule.status();
-    program_.preset = std::string(preset_.name);
-    program_.descriptors = std::move(schedule->descriptors);
-    program_.prog_addr =
-        hbm_.Allocate(program_.descriptors.size() * isa::kDescriptorBytes);
-    program_.hbm_bytes = hbm_.size();
-    for (DataSegment& s : hbm_.TakeSegments())
-      program_.segments.push_back(std::move(s));
+    if (absl::Status s = FinishProgram(
+            preset_, std::move(schedule->descriptors), hbm_, program_);
+        !s.ok())
+      return s;
     LayerInfo info;
     info.name = info.op = "matmul";
     info.shape = absl::StrFormat("%dx%dx%d", spec_.m, spec_.k, spec_.n);

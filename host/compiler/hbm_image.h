@@ -32,6 +32,19 @@ class HbmImage {
     segments_.push_back({std::move(name), at, std::move(data)});
     return at;
   }
+  // What is allocated from here on is for `use`.
+  void Begin(MemoryUse use) { begins_.push_back({use, next_, 0}); }
+  // What was allocated for each use, without what is empty.
+  std::vector<MemorySegment> Parts() const {
+    std::vector<MemorySegment> parts;
+    for (size_t i = 0; i < begins_.size(); ++i) {
+      MemorySegment part = begins_[i];
+      const bool last = i + 1 == begins_.size();
+      part.bytes = (last ? next_ : begins_[i + 1].hbm_addr) - part.hbm_addr;
+      if (part.bytes > 0) parts.push_back(part);
+    }
+    return parts;
+  }
   uint64_t size() const { return next_; }
   std::vector<DataSegment> TakeSegments() { return std::move(segments_); }
 
@@ -39,6 +52,7 @@ class HbmImage {
   uint64_t align_;  // a multiple of the beat and of a descriptor
   uint64_t next_ = 0;
   std::vector<DataSegment> segments_;
+  std::vector<MemorySegment> begins_;  // without sizes
 };
 
 }  // namespace systole::compiler

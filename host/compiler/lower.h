@@ -65,11 +65,13 @@ struct LoweringContext {
   }
 };
 
-// conv2d, depthwise, dense, with the layer that is joined. `after` is called
-// behind the descriptors of each block, with its number.
-absl::Status LowerConv(
+// Called behind the descriptors of each block, with its number.
+using AfterBlock = std::function<void(size_t)>;
+
+// By the operation's emitter (emitters.h). kUnimplemented if there is none.
+absl::Status LowerOnArray(
     LoweringContext& context, int layer,
-    const std::function<void(size_t)>& after = [](size_t) {});
+    const AfterBlock& after = [](size_t) {});
 
 // The table of a layer: brings it into the unified buffer and gives it to the
 // lanes before the first result that passes through it.

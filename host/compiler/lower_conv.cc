@@ -7,6 +7,7 @@
 // blocks go through that together: each pass is that of all of them.
 #include <algorithm>
 
+#include "host/compiler/emitters.h"
 #include "host/compiler/layer_work.h"
 #include "host/compiler/lower.h"
 #include "host/compiler/streams.h"
@@ -32,6 +33,8 @@ class ConvLowering {
         out_(context.Output(index)),
         params_(plan_.params, context.BaseOf(plan_.params.buffer),
                 weights_.column_tiles(), preset_, context.builder) {
+    if (plan_.tile_row > 0) weights_.LieElsewhere();
+    if (const int next = context.plan.SharerOf(index); next >= 0) Share(next);
     epilogue_ = context.plan.EpilogueOf(index);
     if (epilogue_ == nullptr) return;
     if (epilogue_->op == model::Op::kTable) table_.emplace(context, index + 1);
@@ -42,7 +45,7 @@ class ConvLowering {
     }
   }
 
-  absl::Status Run(const std::function<void(size_t)>& after) {
+  absl::Status Run(const AfterBlock& after) {
     const size_t together = plan_.stationary ? plan_.blocks.size() : 1;
     for (size_t first = 0; first < plan_.blocks.size(); first += together) {
       std::vector<Piece> pieces(together);
@@ -86,6 +89,17 @@ class ConvLowering {
     int64_t acc = 0, params = 0;
   };
 
+  // The tile of layer `next` lies in the last one of this.
+  void Share(int next) {
+    const PlanLayer& plan = context_.plan.layers[next];
+    const model::Layer& layer = context_.network.layers[next];
+    next_joined_ = Joined(layer, plan);
+    next_weights_.emplace(next_joined_ ? *next_joined_ : layer, plan.g,
+                          context_.network.in(layer).zero_point, false, preset_,
+                          context_.hbm);
+    weights_.Share(*next_weights_, plan.tile_row);
+  }
+
   const Block& BlockOf(const Piece& piece) const {
     return plan_.blocks[piece.block];
   }
@@ -110,7 +124,9 @@ class ConvLowering {
     }
     const int64_t passes = packed.plan.passes();
     // The only tile of a layer stays in the array from block to block.
-    const bool keep = passes * weights_.column_tiles() == 1 && held_ == &packed;
+    const bool keep =
+        plan_.tile_row > 0 ||
+        (passes * weights_.column_tiles() == 1 && held_ == &packed);
     held_ = &packed;
     if (!keep) {
       isa::Weights weights;
@@ -264,10 +280,18 @@ class ConvLowering {
     const int64_t byte =
         (block.x0 * g_.sw - g_.pad_left) * g_.position_bytes() - region.b0 +
         first_channel;
-    for (size_t s = 0; s < group.segments.size(); ++s) {
-      m.seg_dy[s] = static_cast<int32_t>(line + group.segments[s].line);
-      m.seg_dx[s] = static_cast<int32_t>(byte + group.segments[s].byte);
-      m.seg_len[s] = static_cast<uint32_t>(group.segments[s].len);
+    size_t at = 0;
+    if (plan_.tile_row > 0) {
+      // Padding, of which the layer has none, as zeros for the rows before.
+      m.pad = 0;
+      m.seg_dx[0] = static_cast<int32_t>(region.nb);
+      m.seg_len[0] = static_cast<uint32_t>(plan_.tile_row);
+      at = 1;
+    }
+    for (const Segment& s : group.segments) {
+      m.seg_dy[at] = static_cast<int32_t>(line + s.line);
+      m.seg_dx[at] = static_cast<int32_t>(byte + s.byte);
+      m.seg_len[at++] = static_cast<uint32_t>(s.len);
     }
     return m;
   }
@@ -282,6 +306,9 @@ class ConvLowering {
   const model::Tensor& out_tensor_;
   const bool raw_;
   LayerWeights weights_;
+  // Of the layer behind, whose tile lies in the last one of this.
+  std::optional<model::Layer> next_joined_;
+  std::optional<LayerWeights> next_weights_;
   InputStream in_;
   OutputStream out_;
   ParamStream params_;
@@ -296,8 +323,8 @@ class ConvLowering {
 
 }  // namespace
 
-absl::Status LowerConv(LoweringContext& context, int layer,
-                       const std::function<void(size_t)>& after) {
+absl::Status EmitConv(LoweringContext& context, int layer,
+                      const AfterBlock& after) {
   return ConvLowering(context, layer).Run(after);
 }
 

@@ -152,6 +152,19 @@ void StackRows(std::vector<Row> rows, int64_t dx,
   if (!stack.empty()) groups.push_back(GroupOf(stack, dx, dy));
 }
 
+// The last one of those that fill the fewest rows, without what meets zero
+// weights.
+Pass TakeShortest(std::vector<Pass>& passes) {
+  size_t shortest = 0;
+  for (size_t p = 0; p < passes.size(); ++p) {
+    for (Segment& s : passes[p]) s.len = s.used;
+    if (RowsOf(passes[p]) <= RowsOf(passes[shortest])) shortest = p;
+  }
+  Pass taken = std::move(passes[shortest]);
+  passes.erase(passes.begin() + static_cast<std::ptrdiff_t>(shortest));
+  return taken;
+}
+
 // Positions of a line that are looked at.
 int64_t PitchPositions(const Geometry& g, const Preset& preset) {
   return std::min({g.ow, int64_t{32}, preset.word_bytes() * preset.ub_banks});
@@ -189,8 +202,14 @@ int64_t PassPlan::passes() const {
   return total;
 }
 
-PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
-                      const Preset& preset) {
+int64_t RowsOf(const std::vector<Segment>& pass) {
+  int64_t rows = 0;
+  for (const Segment& s : pass) rows += s.len;
+  return rows;
+}
+
+PassPlan MakePassPlan(const Geometry& g, const Taps& taps, const Preset& preset,
+                      bool shortest_last) {
   PassPlan plan;
   plan.taps = taps;
   std::vector<std::vector<int64_t>> shapes;  // in order of first use
@@ -202,7 +221,10 @@ PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
     step =
         std::min(preset.segments, preset.rows / g.in_group) * g.w * g.in_group;
   if (step > kMaxDx) step = 0;  // none share a descriptor
-  for (Pass& pass : CutDensely(Runs(g, taps, depth), preset)) {
+  std::vector<Pass> passes = CutDensely(Runs(g, taps, depth), preset);
+  Pass last;
+  if (shortest_last) last = TakeShortest(passes);
+  for (Pass& pass : passes) {
     const std::vector<int64_t> shape = ShapeOf(pass);
     std::vector<Pass>& bucket = by_shape[shape];
     if (bucket.empty()) shapes.push_back(shape);
@@ -210,6 +232,11 @@ PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
   }
   for (const std::vector<int64_t>& shape : shapes) {
     StackRows(SplitRows(std::move(by_shape[shape]), step), step, plan.groups);
+  }
+  if (shortest_last) {
+    Row row;
+    row.passes.push_back(std::move(last));
+    plan.groups.push_back(GroupOf({row}, 0, 0));
   }
   return plan;
 }

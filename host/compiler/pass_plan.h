@@ -41,10 +41,14 @@ struct PassPlan {
   int64_t passes() const;
 };
 
+// Rows of the array that a pass fills.
+int64_t RowsOf(const std::vector<Segment>& pass);
+
 // Of the first column tile; later ones of a depthwise convolution are
-// FirstChannel bytes on.
-PassPlan MakePassPlan(const Geometry& g, const Taps& taps,
-                      const Preset& preset);
+// FirstChannel bytes on. `shortest_last`: the pass that fills the fewest rows
+// comes last, on its own, and takes no bytes without a weight.
+PassPlan MakePassPlan(const Geometry& g, const Taps& taps, const Preset& preset,
+                      bool shortest_last = false);
 
 // The line pitch, at least `line_bytes`, a multiple of the beat, at which the
 // windows of a vector meet the fewest common banks; the smallest of the best.

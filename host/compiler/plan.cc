@@ -6,7 +6,29 @@
 #include <numeric>
 #include <utility>
 
+#include "host/compiler/pass_plan.h"
+
 namespace systole::compiler {
+namespace {
+
+// Whether no window leaves the image.
+bool Inside(const Geometry& g) {
+  return g.pad_top == 0 && g.pad_left == 0 &&
+         (g.oh - 1) * g.sh + (g.kh - 1) * g.dh < g.h &&
+         (g.ow - 1) * g.sw + (g.kw - 1) * g.dw < g.w;
+}
+
+// Whether the array takes each tile of the layer once, whatever its blocks.
+bool TakesTilesOnce(const PlanLayer& layer, const PassPlan& passes) {
+  const Taps& taps = passes.taps;
+  for (const Block& block : layer.blocks) {
+    const Taps own = ValidTaps(layer.g, layer.WalkOf(block));
+    if (own < taps || taps < own) return false;
+  }
+  return layer.stationary || layer.blocks.size() == 1 || passes.passes() == 1;
+}
+
+}  // namespace
 
 const char* ModeName(InputPlacement::Mode mode) {
   switch (mode) {
@@ -23,6 +45,37 @@ const char* ModeName(InputPlacement::Mode mode) {
 const PlanLayer* Plan::EpilogueOf(int l) const {
   const size_t next = static_cast<size_t>(l) + 1;
   return next < layers.size() && layers[next].joined ? &layers[next] : nullptr;
+}
+
+int Plan::SharerOf(int l) const {
+  for (size_t next = static_cast<size_t>(l) + 1; next < layers.size(); ++next) {
+    if (model::HasWeights(layers[next].op))
+      return layers[next].tile_row > 0 ? static_cast<int>(next) : -1;
+  }
+  return -1;
+}
+
+int64_t Plan::FreeRowsBefore(int l) const {
+  // The bytes of a line, whose end the segment before the layer's own is at.
+  constexpr int64_t kLineBytes = 1 << 18;
+  const Geometry& g = layers[l].g;
+  int before = l - 1;
+  while (before >= 0 && !model::HasWeights(layers[before].op)) --before;
+  if (!model::HasWeights(layers[l].op) || before < 0 ||
+      layers[before].tile_row > 0 || !Inside(g) || g.element_bytes != 1 ||
+      g.oc > preset->cols || g.line_bytes() >= kLineBytes)
+    return 0;
+  const PassPlan own = MakePassPlan(g, {0, g.kh, 0, g.kw}, *preset);
+  if (own.passes() != 1 ||
+      static_cast<int64_t>(own.groups[0].segments.size()) >= preset->segments)
+    return 0;
+  const PlanLayer& host = layers[before];
+  if (host.g.oc > preset->cols || host.g.element_bytes != 1) return 0;
+  const PassPlan passes = MakePassPlan(
+      host.g, ValidTaps(host.g, host.WalkOf(host.blocks[0])), *preset, true);
+  const int64_t row = RowsOf(passes.groups.back().segments);
+  const bool room = row + RowsOf(own.groups[0].segments) <= preset->rows;
+  return room && TakesTilesOnce(host, passes) ? row : 0;
 }
 
 int Plan::ResultOf(int l) const {

@@ -123,6 +123,9 @@ struct PlanLayer {
   // All blocks take each tile while it is in the array, one after the other;
   // otherwise each block takes all tiles before the next one does.
   bool stationary = false;
+  // Above 0: the layer's only tile has no place of its own, it is in the last
+  // tile of the array's layer before, from this row on: tile-sharing.
+  int64_t tile_row = 0;
   std::vector<InputPlacement> in;
   OutputPlacement out;
   ParameterPlacement params;
@@ -147,6 +150,11 @@ struct Plan {
   bool tiled() const { return !layers.empty() && !layers[0].blocks.empty(); }
   // The layer that is joined with layer l, null if none is.
   const PlanLayer* EpilogueOf(int l) const;
+  // The array's layer behind l whose tile lies in l's last one, -1 if none.
+  int SharerOf(int l) const;
+  // The first row from which on the last tile of the array's layer before l is
+  // free for the only tile of layer l, 0 if l needs one of its own. Tiled.
+  int64_t FreeRowsBefore(int l) const;
   // The tensor that layer l writes: its own output, or its epilogue's.
   int ResultOf(int l) const;
   // Whether an input has one position, which a layer repeats over all of its.

@@ -201,6 +201,8 @@ class PlanParser : private ir::Reader {
       layer.joined = true;
     } else if (key == "stationary") {
       layer.stationary = true;
+    } else if (key == "tile_row") {
+      layer.tile_row = Value();
     } else if (key == "from") {
       From(layer);
     } else if (key == "to") {

@@ -94,6 +94,7 @@ std::string Text(const Plan& plan, const PlanLayer& layer) {
   if (layer.wide >= 0) absl::StrAppend(&text, ", wide=", layer.wide);
   if (layer.joined) absl::StrAppend(&text, ", joined");
   if (layer.stationary) absl::StrAppend(&text, ", stationary");
+  if (layer.tile_row > 0) absl::StrAppend(&text, ", tile_row=", layer.tile_row);
   for (const InputPlacement& in : layer.in)
     absl::StrAppend(&text, &in == &layer.in[0] ? ",\n    from " : ", from ",
                     Text(in));

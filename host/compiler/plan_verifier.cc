@@ -102,6 +102,11 @@ class PlanVerifier {
     RequireOfLayer(std::count(seen.begin(), seen.end(), false) == 0,
                    "positions that no block has");
     if (layer().stationary) Stationary(static_cast<int64_t>(seen.size()));
+    if (layer().tile_row == 0 || !status_.ok()) return;
+    RequireOfLayer(layer().tile_row == plan_.FreeRowsBefore(at_),
+                   "has its tile from row ", layer().tile_row,
+                   " of the one before on, which has room from ",
+                   plan_.FreeRowsBefore(at_), " on, 0 for none");
   }
 
   // All blocks are on their way at once.

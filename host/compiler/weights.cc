@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/compiler/weights.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -40,11 +41,15 @@ absl::StatusOr<const PackedWeights*> LayerWeights::Get(const Taps& taps) {
   if (found != packed_.end()) return &found->second;
   if (absl::Status range = CheckRange(taps); !range.ok()) return range;
   PackedWeights p;
-  p.plan = MakePassPlan(g_, taps, preset_);
+  p.plan = MakePassPlan(g_, taps, preset_, next_ != nullptr);
   p.index = static_cast<int>(packed_.size());
   const std::string suffix =
       p.index == 0 ? "" : absl::StrFormat(".%d", p.index);
-  p.tiles_addr = hbm_.Add(layer_.name + ".tiles" + suffix, PackTiles(p.plan));
+  if (!elsewhere_) {
+    std::vector<uint8_t> tiles = PackTiles(p.plan);
+    if (next_ != nullptr) AddNext(tiles);
+    p.tiles_addr = hbm_.Add(layer_.name + ".tiles" + suffix, std::move(tiles));
+  }
   if (!raw_) {
     absl::StatusOr<std::vector<uint8_t>> params = PackParams(taps);
     if (!params.ok()) return params.status();
@@ -52,6 +57,15 @@ absl::StatusOr<const PackedWeights*> LayerWeights::Get(const Taps& taps) {
         hbm_.Add(layer_.name + ".params" + suffix, *std::move(params));
   }
   return &packed_.emplace(taps, std::move(p)).first->second;
+}
+
+void LayerWeights::AddNext(std::vector<uint8_t>& tiles) const {
+  const Geometry& g = next_->g_;
+  const PassPlan plan = MakePassPlan(g, {0, g.kh, 0, g.kw}, preset_);
+  const std::vector<uint8_t> tile = next_->PackTiles(plan);
+  const int64_t bytes = RowsOf(plan.groups[0].segments) * preset_.cols;
+  std::copy_n(tile.begin(), bytes,
+              tiles.end() - preset_.tile_bytes() + row_ * preset_.cols);
 }
 
 // The sum of the products below zero and of those above bound every partial

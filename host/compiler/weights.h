@@ -42,6 +42,15 @@ class LayerWeights {
         preset_(preset),
         hbm_(hbm) {}
 
+  // The tile of `next`, whose windows never leave the image, is to lie in this
+  // layer's last one, from `row` on. Before the first packing.
+  void Share(const LayerWeights& next, int64_t row) {
+    next_ = &next;
+    row_ = row;
+  }
+  // The tile is in that of the layer before.
+  void LieElsewhere() { elsewhere_ = true; }
+
   // The packing for these taps, made at the first call. kInvalidArgument names
   // layer and channel when a folded bias or a sum could leave 32 bits.
   absl::StatusOr<const PackedWeights*> Get(const Taps& taps);
@@ -57,6 +66,8 @@ class LayerWeights {
   template <class F>
   void ForEachWeight(const Taps& taps, int64_t channel, F f) const;
 
+  void AddNext(std::vector<uint8_t>& tiles) const;
+
   const model::Layer& layer_;
   const Geometry g_;
   const int zero_point_;
@@ -64,6 +75,9 @@ class LayerWeights {
   const Preset& preset_;
   HbmImage& hbm_;
   std::map<Taps, PackedWeights> packed_;
+  const LayerWeights* next_ = nullptr;
+  int64_t row_ = 0;
+  bool elsewhere_ = false;
 };
 
 }  // namespace systole::compiler

@@ -201,7 +201,7 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
                   "the same after this step (again for more): input, the name "
                   "of a pass of the graph, lowering-head, lowering, "
                   "lowering-tail, plan, column-joining, channel-grouping, "
-                  "vector-fusion, epilogue-joining, tiling, "
+                  "vector-fusion, epilogue-joining, tiling, tile-sharing, "
                   "memory-planning, descriptors, dependence-analysis, "
                   "scheduling, sync-flags");
   sub->add_flag("--print-constants", args->constants,

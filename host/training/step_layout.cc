@@ -7,6 +7,7 @@
 #include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/compiler/finish_program.h"
 #include "host/compiler/geometry.h"
 #include "host/program/vpu_asm.h"
 #include "host/training/step_builder.h"
@@ -109,6 +110,7 @@ absl::Status StepBuilder::Check() const {
 
 void StepBuilder::PlanHbm() {
   const int64_t beat = preset_.beat_bytes();
+  hbm_.Begin(MemoryUse::kArguments);
   const auto tensor = [&](int64_t elements) {
     ImageTensor t;
     t.bytes = 2 * elements;
@@ -348,6 +350,7 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
   PlanHbm();
   PlanUb();
   if (!status_.ok()) return status_;
+  hbm_.Begin(MemoryUse::kConstants);
   LoadConstants();
   const int count = static_cast<int>(layers_.size());
   for (int i = 0; i < count; ++i) {
@@ -367,17 +370,17 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
   if (!schedule.ok()) return schedule.status();
   StepProgram step;
   step.estimated_cycles = schedule->estimated_cycles;
-  program_.preset = std::string(preset_.name);
-  program_.descriptors = std::move(schedule->descriptors);
-  program_.prog_addr =
-      hbm_.Allocate(program_.descriptors.size() * isa::kDescriptorBytes);
-  program_.hbm_bytes = hbm_.size();
-  if (options_.replicas > 1 && !options_.forward_only) {
+  // Gradients come from the other core's memory, where they lie in this one.
+  const bool joined = options_.replicas > 1 && !options_.forward_only;
+  if (absl::Status s = compiler::FinishProgram(
+          preset_, std::move(schedule->descriptors), hbm_, program_,
+          /*movable=*/!joined);
+      !s.ok())
+    return s;
+  if (joined) {
     JoinCores(program_.descriptors);
     program_.hbm_bytes += preset_.memory_bytes();
   }
-  for (DataSegment& s : hbm_.TakeSegments())
-    program_.segments.push_back(std::move(s));
   step.program = std::move(program_);
   step.layout = std::move(layout_);
   return step;

@@ -92,6 +92,7 @@ class Trainer {
   // have no class.
   absl::Status WriteBatch(absl::Span<const uint8_t> pixels,
                           absl::Span<const uint8_t> labels);
+  absl::Status LoadForward();
   absl::Status WriteMatrix(const Slab& slab, uint64_t hbm,
                            const std::vector<float>& dense);
   absl::Status WriteParam(int layer, ParamRow row,
@@ -101,7 +102,7 @@ class Trainer {
   std::vector<Layer> layers_;
   StepOptions options_;
   StepProgram step_;
-  std::optional<StepProgram> forward_;  // made when it is needed
+  std::optional<Program> forward_;  // made and loaded when it is needed
 };
 
 }  // namespace systole::training

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Writes ResNet-50, MobileNetV2 or VGG16 at 224 x 224 with random int8 weights as a network file: for cycles, not for classes.
+"""Writes ResNet-50, MobileNetV2 or VGG16 at 224 x 224, or VGG16's first dense layer alone, with random int8 weights as a network file:
+for cycles, not for classes.
 
     scripts/python scripts/train/random_networks.py resnet50 resnet50.safetensors
     build/bin/systole bench resnet50.safetensors --preset v1 --batch 8
@@ -23,10 +24,10 @@ def fixed(factor):
 
 
 class Network:
-    def __init__(self, name, seed):
+    def __init__(self, name, seed, shape):
         self.name, self.random = name, random.Random(seed)
         self.tensors, self.layers, self.stored = {}, [], {}
-        self.last = self.tensor("input", (224, 224, 3), 0.05, 0)
+        self.last = self.tensor("input", shape, 0.05, 0)
 
     def tensor(self, name, shape, scale=0.1, zero_point=-128):
         self.tensors[name] = {"name": name, "shape": list(shape), "scale": scale, "zero_point": zero_point}
@@ -131,7 +132,11 @@ def vgg16(net):
         x = net.dense(x, filters)
 
 
-NETWORKS = {make.__name__: make for make in (resnet50, mobilenetv2, vgg16)}
+def vgg16_dense(net):
+    net.dense(net.last, 4096)
+
+
+NETWORKS = {make.__name__: make for make in (resnet50, mobilenetv2, vgg16, vgg16_dense)}
 
 
 def main():
@@ -140,7 +145,7 @@ def main():
     parser.add_argument("output", type=pathlib.Path, help="network file (.safetensors)")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    net = Network(args.network, args.seed)
+    net = Network(args.network, args.seed, (7, 7, 512) if args.network == "vgg16_dense" else (224, 224, 3))
     NETWORKS[args.network](net)
     net.write(args.output)
 

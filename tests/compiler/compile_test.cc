@@ -123,7 +123,7 @@ TEST(Compile, EveryStepCanBeReadBack) {
     EXPECT_THAT(steps, testing::ElementsAre(
                            "plan", "column-joining", "channel-grouping",
                            "vector-fusion", "epilogue-joining", "tiling",
-                           "memory-planning", "descriptors",
+                           "tile-sharing", "memory-planning", "descriptors",
                            "dependence-analysis", "scheduling", "sync-flags"));
     const auto sequence = compiler::ParseSequence(last);
     ASSERT_TRUE(sequence.ok());

@@ -90,15 +90,34 @@ void CheckCounters(const RunStats& stats, const compiler::FloatMatmulSpec& spec,
   EXPECT_EQ(stats.counter(csr::Counter::kVectorInf), vector.inf);
 }
 
+// The program with the parts of its memory elsewhere, in the other order.
+absl::StatusOr<Program> Moved(const Program& program) {
+  std::vector<uint64_t> addresses(program.memory.size());
+  uint64_t next = 1 << 16;
+  for (size_t i = addresses.size(); i-- > 0;) {
+    addresses[i] = next;
+    next += (program.memory[i].bytes / 4096 + 2) * 4096;
+  }
+  absl::StatusOr<Program> placed = PlaceProgram(program, addresses);
+  if (!placed.ok()) return placed;
+  for (size_t i = 0; i < program.segments.size(); ++i)
+    placed->segments[i].data = program.segments[i].data;
+  return placed;
+}
+
 // With `later` the program is made without b, which is written beside a.
 void Check(Device& device, const compiler::FloatMatmulSpec& spec,
-           const Bf16Matrix& a, const Bf16Matrix& b, bool later = false) {
+           const Bf16Matrix& a, const Bf16Matrix& b, bool later = false,
+           bool moved = false) {
   const Preset& preset = device.preset();
   compiler::FloatMatmulSpec compiled = spec;
   if (later) compiled.b.clear();
   compiled.b_later = later;
-  const absl::StatusOr<Program> program =
+  absl::StatusOr<Program> program =
       compiler::CompileFloatMatmul(compiled, preset);
+  ASSERT_TRUE(program.ok()) << program.status();
+  ASSERT_EQ(CheckRelocations(*program), absl::OkStatus());
+  if (moved) program = Moved(*program);
   ASSERT_TRUE(program.ok()) << program.status();
   ASSERT_TRUE(device.Load(*program).ok());
   ASSERT_EQ(program->FindTensor("b") != nullptr, later);
@@ -202,6 +221,16 @@ TEST(FloatMatmul, Large) {
   const auto device = OpenDevice(4);
   ASSERT_NE(device, nullptr);
   Check(*device, SpecOf(a, b), a, b);
+}
+
+TEST(FloatMatmul, CanBeMoved) {
+  std::mt19937_64 rng(5);
+  const Bf16Matrix a = RandomMatrix(9, 40, rng, false);
+  const Bf16Matrix b = RandomMatrix(40, 11, rng, false);
+  const auto device = OpenDevice(4);
+  ASSERT_NE(device, nullptr);
+  for (const bool later : {false, true})
+    Check(*device, SpecOf(a, b), a, b, later, /*moved=*/true);
 }
 
 TEST(FloatMatmul, RowsAreCutWithoutRest) {
