@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Checks the sources: RTL with Verilator, slang, verible and the project's own rules, C++ format with clang-format, rules on files.
 
---format formats the C++ instead. Parts can be chosen: lint.py rtl processes slang verible format files.
+--format formats the C++ instead. Parts can be chosen: lint.py rtl processes slang verible format files includes.
 """
 
 import argparse
@@ -23,6 +23,13 @@ SOURCE_SUFFIXES = {".cc", ".h", ".sv", ".py", ".sh", ".cmake"}
 MAX_LINES = {".sv": 600, ".cc": 400, ".h": 400}
 PRESETS = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"].values()
 PACKAGES = ROOT / ".venv" / "bin"  # of scripts/setup.sh
+# Folder: folders that its sources may not include from, but for these.
+INDEPENDENT = {
+    "host": (("sim", "verif", "tests"), ("verif/golden",), "host/tools"),  # the commands compare with the golden model
+    "sim": (("tests",), (), ""),
+    "verif": (("tests",), (), ""),
+    "verif/golden": (("host", "sim"), ("host/include", "host/ir", "host/training/initial_state.h"), "verif/golden"),  # what is specified
+}
 GRID_ROWS = 8  # a larger array is linted as its simulation view: Verilator looks at each cell of a grid
 
 
@@ -135,9 +142,26 @@ def check_files():
     return problems
 
 
+def check_includes():
+    """What folders must not know of each other (INDEPENDENT)."""
+    problems = []
+    for path in sources(".cc", ".h"):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            included = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if not included:
+                continue
+            for folder, (forbidden, allowed, only) in INDEPENDENT.items():
+                if not name(path).startswith(f"{folder}/") or not included[1].startswith(tuple(f"{f}/" for f in forbidden)):
+                    continue
+                if not (allowed and included[1].startswith(allowed) and name(path).startswith(f"{only}/")):
+                    problems.append(f"{name(path)}:{number}: {folder} does not depend on {included[1]}")
+    return problems
+
+
 def main():
     parts = {"rtl": check_rtl, "processes": lambda: check_with_slang("processes"), "slang": lambda: check_with_slang("slang"),
-             "verible": check_verible, "format": check_format, "files": check_files}
+             "verible": check_verible, "format": check_format, "files": check_files,
+             "includes": check_includes}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to check (default: all)")
     parser.add_argument("--format", action="store_true", help="format the C++ sources instead of checking")

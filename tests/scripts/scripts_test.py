@@ -84,6 +84,19 @@ class LintTest(Sandbox):
         code, output = self.script("scripts/lint.py", "files")
         self.assertEqual(code, 0, output)
 
+    def test_includes(self):
+        code, output = self.script("scripts/lint.py", "includes")
+        self.assertEqual(code, 0, output)
+        for folder, path, included in (("host", "host/ir/new.cc", "sim/iss/simulator.h"), ("host", "host/tools/new.cc", "verif/tb/chip.h"),
+                                       ("host", "host/ir/new.h", "verif/golden/network.h"), ("sim", "sim/iss/new.cc", "tests/testing/options.h"),
+                                       ("verif/golden", "verif/golden/new.cc", "host/compiler/plan.h")):
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / path).write_text(f'#include <vector>\n#include "{included}"\n')
+            code, output = self.script("scripts/lint.py", "includes")
+            (self.root / path).unlink()
+            self.assertEqual(code, 1)
+            self.assertIn(f"{path}:2: {folder} does not depend on {included}", output)
+
     def test_rtl_warning(self):
         for folder in (self.root / "rtl").iterdir():
             for path in folder.glob("*.sv"):
