@@ -26,7 +26,7 @@ DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 25
 
 run: tool ## build the core and run the digits network on it, layer by layer
 	@"$(BUILD)/bin/systole" run $(ARGS) --reports "$(BUILD)/reports"
@@ -47,8 +47,12 @@ install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/loc
 	@$(NINJA) systole_install
 	@scripts/install.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
 
-test: $(if $(UNIT),configure,build) ## run every test: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
+test: $(if $(UNIT),configure,build) ## run the tests: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
 	@scripts/python scripts/run_tests.py --build "$(BUILD)" --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
+
+test-long: build ## run what `make test` leaves out: many seeds, mutants, digits on the board (docs/tools.md; an hour)
+	@$(NINJA) long_tests
+	@scripts/python scripts/run_tests.py --build "$(BUILD)" --jobs $(JOBS) --long $(ARGS)
 
 # What the chosen suites need is built, no more. COVERAGE=1: with counters of lines and toggles, in a build folder of its own.
 REGRESS = scripts/python scripts/regress/regress.py --jobs $(JOBS) $(if $(ENGINE),--engine $(ENGINE)) \

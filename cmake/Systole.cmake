@@ -4,18 +4,29 @@
 # Build functions of the project:
 #
 #   systole_add_test(name SOURCES a.cc ... [LIBS lib ...] [LABELS label ...] [TIMEOUT seconds]
-#                    [ARGS argument ...] [NO_MAIN])
+#                    [ARGS argument ...] [NO_MAIN] [LONG] [LONG_ARGS argument ...])
 #     One GoogleTest suite: a program build/bin/<name> and a ctest test of the same name.
 #     NO_MAIN: the sources bring their own main, with tests/testing/options.h. All have --seed and --cases (tests/testing/seeds.h).
+#     Programs of the same sources that have it are compiled once: they differ in the libraries that they link.
+#     LONG: a second ctest test <name>_long with SYSTOLE_LONG=1 (tests/testing/long.h), with LONG_ARGS if there are any, else ARGS.
 #
 #   systole_add_check(name COMMAND ... [LABELS label ...] [TIMEOUT seconds])
 #     A ctest test that runs a command in the source folder.
 #
+#   systole_cases(name test ...)
+#     A library of the cases of tests, to be linked with a changed unit.
+#
+#   systole_add_mutants(name SCRIPT mutants.py EVERY n SAMPLE number CASES library ... [LIBRARIES library ...] [ABSL])
+#     Tests that a unit's bench sees faults (tests/rtl/mutation.py): <name>, long, with every n-th mutant, and <name>_sample with one.
+#
+#   What is labelled `long` is not for `make test` but for `make test-long`. A time that is not given follows from tests/costs.txt.
+#
 #   systole_verilate(target TOP module PREFIX Vname [SOURCES extra.sv ...] [PARAMS Name=Value ...]
-#                    [FLAGS verilator-option ...] [SPEED] [TRACE] [COVERAGE] [IBEX])
+#                    [FLAGS verilator-option ...] [SPEED] [BRIEF] [TRACE] [COVERAGE] [IBEX])
 #     A static library with the Verilated model of <module>; the header is "<Vname>.h". Modules of the
 #     design are found through rtl/systole.f, so SOURCES lists only what is not in there (wrappers of a
-#     test bench). Without SPEED all X are randomised (set the context's randReset(2) and randSeed).
+#     test bench). Without SPEED all X are randomised (set the context's randReset(2) and randSeed). BRIEF: it runs for seconds, so
+#     that its compiler's time counts more.
 #     Assertions are always on. TRACE compiles FST tracing in, COVERAGE line and toggle coverage (-DSYSTOLE_COVERAGE=ON:
 #     in all without SPEED, but for the large presets: the small ones run the same source).
 #     IBEX: with the processor of a chip's scalar unit; only where SYSTOLE_IBEX says that set-up has brought it.
@@ -72,7 +83,7 @@ set_target_properties(systole_verilated PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB atomic)  # atomic: clang leaves it out
 
 function(systole_verilate target)
-  cmake_parse_arguments(ARG "SPEED;TRACE;COVERAGE;IBEX" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
+  cmake_parse_arguments(ARG "BRIEF;SPEED;TRACE;COVERAGE;IBEX" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
   if(NOT ARG_TOP OR NOT ARG_PREFIX OR ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "systole_verilate(${target}): TOP and PREFIX needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -136,7 +147,7 @@ function(systole_verilate target)
   target_compile_options(${target} PRIVATE ${SYSTOLE_HOT_OPTIONS})
   set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
   set_source_files_properties(${trace} PROPERTIES COMPILE_OPTIONS -O1)
-  if(NOT ARG_SPEED)
+  if(ARG_BRIEF OR NOT ARG_SPEED)
     set_source_files_properties(${fast} PROPERTIES COMPILE_OPTIONS -O1)
   endif()
   target_link_libraries(${target} PUBLIC systole_verilated)
@@ -171,43 +182,92 @@ if(GTest_FOUND)
   target_link_libraries(systole_test_main PRIVATE systole_base systole_test_options)
 endif()
 
+# What only long tests need.
+add_custom_target(long_tests)
+
+# Seconds that tests take on a new machine: those that take longest start first, and none may take ten times as long.
+set(SYSTOLE_COSTS ${PROJECT_SOURCE_DIR}/tests/costs.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SYSTOLE_COSTS})
+file(STRINGS ${SYSTOLE_COSTS} costs REGEX "^[a-z]")
+foreach(cost IN LISTS costs)
+  separate_arguments(cost)
+  list(POP_FRONT cost name)
+  set(SYSTOLE_COST_${name} ${cost})
+endforeach()
+
+# Properties of a ctest test. timeout: seconds, or empty.
+function(systole_test_properties name timeout labels)
+  set(cost 1)
+  if(DEFINED SYSTOLE_COST_${name})
+    set(cost ${SYSTOLE_COST_${name}})
+  endif()
+  if(NOT timeout)
+    math(EXPR timeout "60 + 10 * ${cost}")
+  endif()
+  if(SYSTOLE_COVERAGE)
+    set(timeout 7200)  # counting takes its time
+  endif()
+  set_tests_properties(${name} PROPERTIES COST ${cost} TIMEOUT ${timeout} LABELS "${labels}")
+endfunction()
+
 # Waveforms of tests that fail.
 add_library(systole_test_waves OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/waves.cc)
 target_link_libraries(systole_test_waves PRIVATE systole_base GTest::gtest)
 
 function(systole_add_test name)
-  cmake_parse_arguments(ARG "NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG;NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS;LONG_ARGS" ${ARGN})
   if(NOT ARG_SOURCES OR ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "systole_add_test(${name}): SOURCES needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 600)
-  endif()
-  if(SYSTOLE_COVERAGE)
-    set(ARG_TIMEOUT 7200)  # counting takes its time: a fifth of the random cases
-    set(arguments)
-    foreach(argument IN LISTS ARG_ARGS)
-      if(argument MATCHES "^--cases=([0-9]+)$")
-        math(EXPR cases "(${CMAKE_MATCH_1} + 4) / 5")
-        set(argument --cases=${cases})
-      endif()
-      list(APPEND arguments ${argument})
+  if(SYSTOLE_COVERAGE)  # a fifth of the random cases
+    foreach(list IN ITEMS ARG_ARGS ARG_LONG_ARGS)
+      set(arguments)
+      foreach(argument IN LISTS ${list})
+        if(argument MATCHES "^--cases=([0-9]+)$")
+          math(EXPR cases "(${CMAKE_MATCH_1} + 4) / 5")
+          set(argument --cases=${cases})
+        endif()
+        list(APPEND arguments ${argument})
+      endforeach()
+      set(${list} ${arguments})
     endforeach()
-    set(ARG_ARGS ${arguments})
   endif()
-  add_executable(${name} ${ARG_SOURCES} $<TARGET_OBJECTS:systole_test_waves>)
+  set(sources ${ARG_SOURCES})
+  if(ARG_NO_MAIN)
+    string(MAKE_C_IDENTIFIER "SYSTOLE_OBJECTS_${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SOURCES}" key)
+    get_property(first GLOBAL PROPERTY ${key})
+    if(first)
+      set(sources $<TARGET_OBJECTS:${first}>)
+    else()
+      set_property(GLOBAL PROPERTY ${key} ${name})
+    endif()
+  endif()
+  add_executable(${name} ${sources} $<TARGET_OBJECTS:systole_test_waves>)
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # suites give helpers the same names
   target_compile_definitions(${name} PRIVATE SYSTOLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              SYSTOLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} systole_base systole_files GTest::gmock)
-  target_precompile_headers(${name} REUSE_FROM systole_test_headers)
+  if(sources STREQUAL ARG_SOURCES)
+    target_precompile_headers(${name} REUSE_FROM systole_test_headers)
+  endif()
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   if(ARG_NO_MAIN)
     target_link_libraries(${name} PRIVATE systole_test_options)
   else()
     target_link_libraries(${name} PRIVATE systole_test_main)
   endif()
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  systole_test_properties(${name} "${ARG_TIMEOUT}" "${ARG_LABELS}")
+  if("long" IN_LIST ARG_LABELS)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    add_dependencies(long_tests ${name})
+  endif()
+  if(ARG_LONG_ARGS)
+    set(ARG_ARGS ${ARG_LONG_ARGS})
+  endif()
+  if(ARG_LONG OR ARG_LONG_ARGS)
+    systole_add_check(${name}_long COMMAND ${CMAKE_COMMAND} -E env SYSTOLE_LONG=1 $<TARGET_FILE:${name}> ${ARG_ARGS} LABELS ${ARG_LABELS} long)
+  endif()
 endfunction()
 
 function(systole_add_check name)
@@ -215,9 +275,36 @@ function(systole_add_check name)
   if(NOT ARG_COMMAND OR ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "systole_add_check(${name}): COMMAND needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 600)
-  endif()
   add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  systole_test_properties(${name} "${ARG_TIMEOUT}" "${ARG_LABELS}")
+endfunction()
+
+function(systole_cases name)
+  set(objects)
+  foreach(test IN LISTS ARGN)
+    list(APPEND objects $<TARGET_OBJECTS:${test}>)
+  endforeach()
+  add_library(${name} STATIC ${objects})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX UNITY_BUILD OFF)
+endfunction()
+
+function(systole_add_mutants name)
+  cmake_parse_arguments(ARG "ABSL" "SCRIPT;EVERY;SAMPLE" "CASES;LIBRARIES" ${ARGN})
+  if(NOT ARG_SCRIPT OR NOT ARG_EVERY OR NOT ARG_CASES OR NOT DEFINED ARG_SAMPLE OR ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "systole_add_mutants(${name}): SCRIPT, EVERY, SAMPLE and CASES needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  set(options --verilator ${VERILATOR} --compiler ${CMAKE_CXX_COMPILER} --include ${SYSTOLE_VERILATOR_INCLUDE}
+    --include ${SYSTOLE_VERILATOR_INCLUDE}/vltstd --include ${PROJECT_SOURCE_DIR})
+  foreach(library IN LISTS ARG_CASES)
+    list(APPEND options --cases $<TARGET_FILE:${library}>)
+  endforeach()
+  if(ARG_ABSL)
+    list(APPEND options --absl $<TARGET_FILE:absl::status>)
+  endif()
+  foreach(library IN LISTS ARG_LIBRARIES ITEMS systole_verilated)
+    list(APPEND options $<TARGET_FILE:${library}>)
+  endforeach()
+  set(command ${SYSTOLE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SCRIPT})
+  systole_add_check(${name} COMMAND ${command} --every ${ARG_EVERY} ${options} LABELS mutants long)
+  systole_add_check(${name}_sample COMMAND ${command} --sample ${ARG_SAMPLE} ${options} LABELS mutants)
 endfunction()

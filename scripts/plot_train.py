@@ -11,12 +11,6 @@ import json
 import pathlib
 import sys
 
-import matplotlib
-
-matplotlib.use("Agg")
-matplotlib.rcParams["svg.hashsalt"] = "systole"  # the same report, the same file
-from matplotlib import pyplot as plt  # noqa: E402
-
 SMOOTHING = 0.9
 FIELDS = ("preset", "backend", "batch", "optimiser", "rate", "test_digits", "curve")
 
@@ -49,6 +43,12 @@ def smooth(values):
 
 
 def draw(report):
+    # Takes a second, and bad reports are told at once.
+    import matplotlib  # pylint: disable=import-outside-toplevel
+    from matplotlib import pyplot as plt  # pylint: disable=import-outside-toplevel
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "systole"  # the same report, the same file
     curve = report["curve"]
     steps = [point["step"] for point in curve]
     # A loss that is no number is null.

@@ -4,7 +4,8 @@
 
 A test that fails after a program on the RTL leaves its waveform in <build>/waves/tests and says so (tests/testing/waves.cc).
 
-With a unit, a folder of tests/ or tests/rtl/: builds and runs only the tests in there, without those of mutants (--all: with them).
+Tests labelled `long` are left out; --long runs them alone. With a unit, a folder of tests/ or tests/rtl/: builds and runs only the tests in
+there, without those of mutants (--all: with all, long ones too).
 """
 
 import argparse
@@ -49,6 +50,13 @@ def commands(build):
     return tests
 
 
+def costs(report, least=2):
+    """The lines of tests/costs.txt that a JUnit report gives: a test that took longer than `least` seconds, and the seconds."""
+    for case in ET.parse(report).getroot().iter("testcase"):
+        if case.get("status") == "run" and float(case.get("time")) >= least:
+            yield f"{case.get('name')} {round(float(case.get('time')))}"
+
+
 def reproduction(folder, words, output):
     """The commands of a failed test: one for each case of GoogleTest that failed, with the waveforms that they left."""
     line = f"cd {shlex.quote(folder)} && {shlex.join(words)}"
@@ -63,6 +71,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="cores")
     parser.add_argument("--unit", help="a folder of tests/ or tests/rtl/, mxu for one")
     parser.add_argument("--all", action="store_true", help="of a unit: also what takes long")
+    parser.add_argument("--long", action="store_true", help="the tests labelled `long`, alone")
+    parser.add_argument("--costs", action="store_true", help="print the seconds of tests, for tests/costs.txt")
     args, rest = parser.parse_known_args()
 
     build = pathlib.Path(args.build).resolve()
@@ -78,8 +88,13 @@ def main():
             return 1
         folder = pathlib.Path(args.build) / unit.relative_to(ROOT)
         if not args.all:
-            rest += ["--label-exclude", "long"]
-            print(f"{args.unit}: without the tests labelled `long`; ARGS=--all runs them too")
+            rest += ["--label-exclude", "^(long|mutants)$"]
+            print(f"{args.unit}: without the tests labelled `long` and `mutants`; ARGS=--all runs them too")
+    elif args.long:
+        rest += ["--label-regex", "^long$"]
+    else:
+        rest += ["--label-exclude", "^long$"]
+        print("without the tests labelled `long`: make test-long")
 
     report = build / "reports" / "tests.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
@@ -90,6 +105,8 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it; tests send it
     environment = {"SYSTOLE_WAVES": str(build / "waves" / "tests"), **os.environ}
     result = subprocess.run(command, check=False, env=environment)
+    if args.costs and report.exists():
+        print("", *sorted(costs(report)), sep="\n")
     if result.returncode != 0 and report.exists():
         print("\nTo reproduce:")
         known = commands(args.build)

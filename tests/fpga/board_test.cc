@@ -16,6 +16,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "host/compiler/schedule_builder.h"
 #include "host/serial/serial_device.h"
 #include "host/tools/checker.h"
 #include "host/tools/digits.h"
@@ -187,13 +188,53 @@ TEST(Board, FaultsOnTheLineAreRecovered) {
   Board board({"--lost", "130", "--flipped", "130", "--doubled", "140"});
   auto device = Open(board, kPreset, 2);
   ASSERT_TRUE(device.ok()) << device.status();
-  const std::vector<uint8_t> bytes = Random(30000, 7);
+  const std::vector<uint8_t> bytes = Random(10000, 7);
   ASSERT_TRUE((*device)->Write(12345, bytes).ok());
   std::vector<uint8_t> got(bytes.size());
   ASSERT_TRUE((*device)->Read(12345, absl::MakeSpan(got)).ok());
   EXPECT_EQ(got, bytes);
   const auto& link = static_cast<serial::SerialDevice&>(**device).link_stats();
   EXPECT_GT(link.repeated, 0u);
+}
+
+// A network's weights take minutes over the line, lines in another order
+// seconds.
+TEST(Board, AProgramRuns) {
+  constexpr uint32_t kLines = 8, kBytes = 64;
+  Board board;
+  auto device = Open(board, kPreset);
+  ASSERT_TRUE(device.ok()) << device.status();
+  const std::vector<uint8_t> bytes = Random(kLines * kBytes, 11);
+  ASSERT_TRUE((*device)->Write(0, bytes).ok());
+  compiler::ScheduleBuilder builder((*device)->preset());
+  for (uint32_t i = 0; i < kLines; ++i) {
+    isa::Load load;
+    load.hbm_addr = i * kBytes, load.ub_addr = (kLines - 1 - i) * kBytes;
+    load.len = kBytes, load.n1 = load.n2 = 1;
+    builder.Append(load);
+  }
+  isa::Store store;
+  store.hbm_addr = 0x1000, store.len = kLines * kBytes;
+  store.n1 = store.n2 = 1;
+  builder.Append(store);
+  const auto schedule = builder.Finish();
+  ASSERT_TRUE(schedule.ok()) << schedule.status();
+  Program program;
+  program.preset = kPreset;
+  program.prog_addr = 0x2000;
+  program.hbm_bytes = 0x4000;
+  program.descriptors = schedule->descriptors;
+  const auto stats = (*device)->Run(program);
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_GT(stats->cycles, 0u);
+  std::vector<uint8_t> got(bytes.size());
+  ASSERT_TRUE((*device)->Read(0x1000, absl::MakeSpan(got)).ok());
+  for (uint32_t i = 0; i < kLines; ++i) {
+    EXPECT_TRUE(std::equal(bytes.begin() + i * kBytes,
+                           bytes.begin() + (i + 1) * kBytes,
+                           got.begin() + (kLines - 1 - i) * kBytes))
+        << "line " << i;
+  }
 }
 
 TEST(Board, TheDigitsBitForBit) {

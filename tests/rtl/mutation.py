@@ -2,7 +2,9 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Runs a unit's test bench on mutants of its RTL. A mutant is (file below rtl/, text that occurs once in it, what takes its place); the
 bench must fail on each, and pass on the unchanged RTL. A run that ended so is kept (scripts/cache.py) and repeated only when something that
-it read has changed: RTL, bench, cases, tools."""
+it read has changed: RTL, bench, cases, tools.
+
+--sample takes one mutant, which a test or an assertion must see by name; the unchanged unit, a build of its own, is left to the unit's own tests."""
 
 import argparse
 import dataclasses
@@ -18,6 +20,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import cache  # noqa: E402
+
+NO_NAME = "exit code"  # of what neither a test nor an assertion says
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,11 +77,13 @@ def failure(args, bench, cases, mutant):
             path.write_text(text.replace(old, new))
         program = build(args, bench, cases, work)
         try:
-            result = run([program, f"--gtest_filter={bench.tests}", "--gtest_fail_fast", "--gtest_brief=1"], timeout=300)
+            result = run([program, f"--gtest_filter={bench.tests}", "--gtest_fail_fast", "--gtest_brief=1"], timeout=300,
+                         env=os.environ | {"SYSTOLE_LONG": "1"})
         except subprocess.TimeoutExpired:
-            return "no end"
+            return f"{NO_NAME}: no end"
         failed = [line.split("]")[1].split(",")[0].strip() for line in result.stdout.splitlines() if line.startswith("[  FAILED  ]")]
-        return None if result.returncode == 0 else (failed or [f"exit code {result.returncode}"])[0]
+        failed += re.findall(r"Assertion failed in (\S+?):? ", result.stdout)
+        return None if result.returncode == 0 else (failed or [f"{NO_NAME} {result.returncode}"])[0]
 
 
 class Verdicts:
@@ -120,6 +126,7 @@ def main(description, mutants, benches, bench_of=lambda mutant: 0):
     parser.add_argument("--absl", type=pathlib.Path, help="one of Abseil's libraries; the others are beside it")
     parser.add_argument("--only", type=int, action="append", help="numbers of mutants")
     parser.add_argument("--every", type=int, default=1, help="only every n-th mutant")
+    parser.add_argument("--sample", type=int, help="number of the only mutant, without the unchanged unit")
     parser.add_argument("libraries", nargs="*")
     args = parser.parse_args()
     # Also those that this run leaves out: the RTL moves on.
@@ -131,6 +138,11 @@ def main(description, mutants, benches, bench_of=lambda mutant: 0):
     if len(args.cases) != len(benches):
         parser.error(f"--cases is needed {len(benches)} times")
     verdicts = Verdicts(args)
+    if args.sample is not None:
+        mutant = mutants[args.sample]
+        seen = verdicts.failure(benches[bench_of(mutant)], args.cases[bench_of(mutant)], mutant)
+        print(f"{mutant[0]}: {mutant[1]!r} -> {mutant[2]!r}: {seen or 'NOT SEEN'}")
+        return 0 if seen and not seen.startswith(NO_NAME) else 1
     for bench, cases in zip(benches, args.cases):
         seen = verdicts.failure(bench, cases, None)
         if seen:

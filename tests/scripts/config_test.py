@@ -4,6 +4,8 @@
 by Verilator and by Yosys' front end."""
 
 import copy
+import importlib.metadata
+import os
 import pathlib
 import re
 import subprocess
@@ -13,7 +15,9 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
+import cache  # noqa: E402
 from gen import presets  # noqa: E402
+from pyosys import libyosys  # noqa: E402
 
 # For each rule: words of what it says, a preset, and what to change in it. No earlier rule is broken.
 BROKEN = (
@@ -65,17 +69,42 @@ class Rules(unittest.TestCase):
         self.spec = presets.load(ROOT)
         self.sources = [ROOT / "rtl/gen/systole_presets_pkg.sv", ROOT / "rtl/gen/systole_cfg_check.sv"]
 
+    def once(self, tool, version, source, run):
+        """Exit code and output of a tool, now or when it read the same before."""
+        kept = cache.Entry("config", tool, version, pathlib.Path(__file__).read_bytes(), *(path.read_bytes() for path in [*self.sources, source]))
+        if not kept.restore(self.folder):
+            code, output = run()
+            (self.folder / "said").write_text(f"{code}\n{output}")
+            kept.store(self.folder, ["said"])
+        code, _, output = (self.folder / "said").read_text().partition("\n")
+        return int(code), output
+
     def verilator(self, source):
-        result = subprocess.run(["verilator", "--lint-only", *map(str, self.sources), str(source), "--top-module", "seeded"],
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        return result.returncode, result.stdout
+        def run():
+            result = subprocess.run(["verilator", "--lint-only", *map(str, self.sources), str(source), "--top-module", "seeded"],
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            return result.returncode, result.stdout
+        return self.once("verilator", cache.version("verilator", "--version"), source, run)
 
     def slang(self, source):
-        program = ("import sys\nfrom pyosys import libyosys\nlibyosys.run_pass('read_slang --threads 1 --top seeded ' + ' '.join(sys.argv[1:]),"
-                   " libyosys.Design())\n")
-        result = subprocess.run([sys.executable, "-c", program, *map(str, self.sources), str(source)],
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
-        return result.returncode, result.stdout
+        return self.once("slang", importlib.metadata.version("pyosys"), source, lambda: self.run_slang(source))
+
+    def run_slang(self, source):
+        # In a child of this process, which need not load Yosys again: an error ends it.
+        files = " ".join(map(str, [*self.sources, source]))
+        said = self.folder / "slang.log"
+        child = os.fork()
+        if child == 0:
+            with open(said, "wb") as file:
+                os.dup2(file.fileno(), 1)
+                os.dup2(file.fileno(), 2)
+            code = 1
+            try:
+                libyosys.run_pass(f"read_slang --threads 1 --top seeded {files}", libyosys.Design())
+                code = 0
+            finally:
+                os._exit(code)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.read_text(errors="replace")
 
     def test_every_rule_has_its_fault(self):
         said = [[rule["say"] for rule in self.spec["rules"] if words in rule["say"]] for words, _, _ in BROKEN]

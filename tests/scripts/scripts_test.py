@@ -42,19 +42,23 @@ class Sandbox(unittest.TestCase):
 
 
 class GenerateTest(Sandbox):
-    def test_fresh(self):
-        code, output = self.script("scripts/generate.py", "--check")
-        self.assertEqual(code, 0, output)
-
-    def test_edited_file_is_stale_and_comes_back(self):
+    def test_what_is_stale_missing_or_left_over_is_told_and_made_again(self):
         path = "rtl/gen/systole_isa_pkg.sv"
         before = (self.root / path).read_text()
         (self.root / path).write_text(before + "// edited\n")
+        (self.root / "rtl/gen/systole_csr_pkg.sv").unlink()
+        (self.root / "rtl/gen/systole_old_pkg.sv").write_text("")
         code, output = self.script("scripts/generate.py", "--check")
         self.assertEqual(code, 1)
         self.assertIn(f"{path}: stale; run `make generate`", output)
+        self.assertIn("rtl/gen/systole_csr_pkg.sv: missing", output)
+        self.assertIn("rtl/gen/systole_old_pkg.sv: nothing generates it", output)
+        self.assertEqual(output.count("rtl/gen/"), 3, output)
+        (self.root / "rtl/gen/systole_old_pkg.sv").unlink()
         self.assertEqual(self.script("scripts/generate.py")[0], 0)
         self.assertEqual((self.root / path).read_text(), before)
+        code, output = self.script("scripts/generate.py", "--check")
+        self.assertEqual(code, 0, output)
 
     def test_preset_without_a_parameter(self):
         for old, new, said in (("Cores: 1, Memory", "Memory", "chip lacks Cores"), ("Cores: 1, Memory", "Cores: 1, Fans: 2, Memory", "chip has unknown Fans")):
@@ -65,18 +69,6 @@ class GenerateTest(Sandbox):
             self.assertEqual(code, 1, output)
             self.assertIn(f"presets.yaml: preset nano: {said}", output)
             self.assertNotIn("Traceback", output)
-
-    def test_missing_file(self):
-        (self.root / "rtl/gen/systole_csr_pkg.sv").unlink()
-        code, output = self.script("scripts/generate.py", "--check")
-        self.assertEqual(code, 1)
-        self.assertIn("rtl/gen/systole_csr_pkg.sv: missing", output)
-
-    def test_left_over_file(self):
-        (self.root / "rtl/gen/systole_old_pkg.sv").write_text("")
-        code, output = self.script("scripts/generate.py", "--check")
-        self.assertEqual(code, 1)
-        self.assertIn("rtl/gen/systole_old_pkg.sv: nothing generates it", output)
 
 
 class LintTest(Sandbox):
@@ -117,13 +109,16 @@ class LintTest(Sandbox):
                 if folder.name not in ("cells", "gen") and not path.stem.endswith("_pkg"):
                     path.unlink()
 
-    def processes(self, body, ports="input logic clk_i, input logic [3:0] a_i, output logic [3:0] y_o"):
-        """What lint says of a module with this body."""
-        text = f"// SPDX-License-Identifier: Apache-2.0\nmodule systole_seed ({ports});\n{body}\nendmodule\n"
-        (self.root / "rtl/cells/systole_seed.sv").write_text(text)
+    def processes(self, seeds):
+        """What lint says of modules with these (body, ports), by module."""
+        for number, (body, ports) in enumerate(seeds):
+            text = f"// SPDX-License-Identifier: Apache-2.0\nmodule systole_seed{number} ({ports});\n{body}\nendmodule\n"
+            (self.root / f"rtl/cells/systole_seed{number}.sv").write_text(text)
         code, output = self.script("scripts/lint.py", "processes")
-        self.assertEqual(code, 1 if "systole_seed.sv:" in output else 0, output)
-        return [line.split(": ", 1)[1] for line in output.splitlines() if "systole_seed.sv:" in line]
+        found = [re.findall(rf"(?m)^\S*/systole_seed{number}\.sv:\d+: (.*)", output) for number in range(len(seeds))]
+        self.assertEqual(code, 1 if any(found) else 0, output)
+        self.assertIn(f"lint: {sum(map(len, found))} problems", output)
+        return found
 
     def test_processes(self):
         self.small_design()
@@ -171,12 +166,16 @@ class LintTest(Sandbox):
             "task automatic set(output logic [3:0] x); x = a_i; endtask\n"
             "always_ff @(posedge clk_i) begin logic [3:0] x; set(x); y_o <= x; end": [],
         }
-        for body, expected in seeds.items():
+        ports = "input logic clk_i, input logic [3:0] a_i, output logic [3:0] y_o"
+        many = [", ".join(f"input logic p{port}_i" for port in range(count)) for count in (30, 31)]
+        found = self.processes([*((body, ports) for body in seeds), *(("", ports) for ports in many)])
+        for body, expected, said in zip(seeds, seeds.values(), found):
             with self.subTest(body=body):
-                self.assertEqual(self.processes(body), expected)
-        for ports, expected in {30: [], 31: ["systole_seed has 31 ports, more than 30"]}.items():
-            with self.subTest(ports=ports):
-                self.assertEqual(self.processes("", ", ".join(f"input logic p{port}_i" for port in range(ports))), expected)
+                self.assertEqual(said, expected)
+        self.assertEqual(found[len(seeds):], [[], [f"systole_seed{len(seeds) + 1} has 31 ports, more than 30"]])
+        for path in (self.root / "rtl/cells").glob("systole_seed*.sv"):
+            path.unlink()
+        self.assertEqual(self.processes([]), [])
 
     def test_slang(self):
         self.small_design()
@@ -310,6 +309,24 @@ class RunTestsTest(unittest.TestCase):
             self.assertRegex(reproduce, r"(?m)^  bad$")
             self.assertRegex(reproduce, rf"cd {re.escape(str(folder))} && \S*sh -c .* --gtest_filter=Suite\.Case")
             self.assertNotRegex(reproduce, r"(?m)^  good$")
+
+    def test_long_tests_run_apart(self):
+        """And neither sort counts as passed when it was not run."""
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "CTestTestfile.cmake").write_text("add_test(short true)\nadd_test(many_long sleep 3)\nadd_test(longish true)\n"
+                                                        "set_tests_properties(many_long PROPERTIES LABELS \"unit;long\")\n")
+            script = [ROOT / "scripts/python", ROOT / "scripts/run_tests.py", "--build", folder]
+            code, output = run(script)
+            self.assertEqual(code, 0, output)
+            self.assertIn("without the tests labelled `long`: make test-long", output)
+            self.assertIn("tests passed, 0 tests failed out of 2", output)
+            self.assertNotIn("many_long", output)
+            code, output = run([*script, "--long", "--costs"])
+            self.assertEqual(code, 0, output)
+            self.assertIn("tests passed, 0 tests failed out of 1", output)
+            self.assertRegex(output, r"(?m)^many_long 3$")
+            self.assertNotEqual(run([*script, "-R", "many_long"])[0], 0)
 
     def test_no_tests_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -29,6 +29,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = ROOT / "docs/spec/errors.yaml"
 KEYS = {"run", "exit", "says", "not", "setup", "leaves", "seconds", "doc"}
+LARGE = 1 << 16  # bytes
 SECONDS = 30  # of a case without `seconds`
 # What no command may say, whatever it is given.
 NEVER = ("terminate called", "Traceback (most recent call last)", "Segmentation fault", "core dumped", "Assertion `")
@@ -149,12 +150,20 @@ def add_devices(folder):
         return False
 
 
+def link_large(source, target):
+    """Copies a file; one that is large becomes a second name of it: contents() would tell if a command wrote to it."""
+    return os.link(source, target) if os.path.getsize(source) > LARGE else shutil.copy2(source, target)
+
+
 def contents(folder):
-    """{path: what is there} of all files that a command could have changed."""
+    """{path: what is there} of all files that a command could have changed; of large ones when they were written."""
     found = {}
     for path in folder.rglob("*"):
         if path.is_symlink():
             found[str(path.relative_to(folder))] = "-> " + os.readlink(path)
+        elif path.is_file() and path.stat().st_size > LARGE:
+            state = path.stat()
+            found[str(path.relative_to(folder))] = (state.st_ino, state.st_size, state.st_mtime_ns)
         elif path.is_file():
             found[str(path.relative_to(folder))] = path.read_bytes()
         else:
@@ -184,7 +193,7 @@ def check(case, files, environment):
     problems = []
     with tempfile.TemporaryDirectory(prefix="errors_") as work:
         folder = pathlib.Path(work) / "here"
-        shutil.copytree(files, folder, symlinks=True)
+        shutil.copytree(files, folder, symlinks=True, copy_function=link_large)
         if re.search(r"\b(null|full)\b", case["run"]) and not add_devices(folder):
             return []
         if "setup" in case:
@@ -220,6 +229,8 @@ SEEDED = (({"run": "exit 3", "exit": 1}, "exit code 3, not 1"),
           ({"run": "touch half.tpu; exit 1", "exit": 1}, "half.tpu is new"),
           ({"run": "echo x >> readme.md; exit 1", "exit": 1}, "readme.md is changed"),
           ({"run": "rm x.npy; exit 1", "exit": 1}, "x.npy is gone"),
+          ({"run": "touch trained.safetensors; exit 1", "exit": 1}, "trained.safetensors is changed"),
+          ({"run": "cp trained.safetensors x; mv x trained.safetensors; exit 1", "exit": 1}, "trained.safetensors is changed"),
           ({"run": "touch .a.tmp", "exit": 0}, ".a.tmp is left"),
           ({"run": "rm null; touch null; test -c null", "exit": 0}, "exit code 1, not 0"),
           ({"run": "true", "exit": 0, "leaves": "out.tpu"}, "out.tpu is not there"))

@@ -98,7 +98,7 @@ class SignalTest : public CliTest {
 };
 
 TEST_F(SignalTest, AStoppedRunGoesOnToTheSameBits) {
-  const std::string recipe = "train --preset lite --steps 60 --batch 4";
+  const std::string recipe = "train --preset lite --steps 30 --batch 4";
   const std::string rest = "--test-images 10 --eval-every 7 --check none";
   EXPECT_EQ(Run(absl::StrCat(recipe, " ", rest, " --reports '' --save ",
                              File("whole")))
@@ -124,7 +124,7 @@ TEST_F(SignalTest, AStoppedRunGoesOnToTheSameBits) {
     EXPECT_EQ(o.code, c.code) << o.text;
     EXPECT_THAT(o.text, HasSubstr(absl::StrCat("systole: stopped by ", c.name,
                                                " after step ")));
-    EXPECT_THAT(o.text, HasSubstr(" of 60, the checkpoint is " + file));
+    EXPECT_THAT(o.text, HasSubstr(" of 30, the checkpoint is " + file));
     EXPECT_NE(Weights(file), want);
 
     const std::vector<std::string> lines =

@@ -5,12 +5,14 @@
     replay.py --pins FILE [--build build] [--fault NAME]
 
 The core is that at nano as the synthesiser reads it, in plain Verilog; no register has an initial value. After reset no output may be
-unknown, but a payload while its valid is low (PAYLOADS), and each must have the recorded value. With --fault the source has a seeded fault
-(FAULTS), which must be seen.
+unknown, but a payload while its valid is low (PAYLOADS), and each must have the recorded value. That the comparison sees both is shown with
+the same program: on a record with a wrong bit, and on one without a reset. With --fault the source has a seeded fault (FAULTS), which must
+be seen.
 """
 
 import argparse
 import importlib.metadata
+import json
 import pathlib
 import re
 import shutil
@@ -110,13 +112,38 @@ def bench(ports):
     return "\n".join(lines)
 
 
-def simulate(program, sources, pins, stop=False):
-    """Compiles and runs, with `stop` to the first difference; returns what was printed."""
-    for command in (["iverilog", "-g2012", "-o", str(program), "-s", "replay", *map(str, sources)], ["vvp", "-n", str(program), f"+pins={pins}", *(["+stop"] if stop else [])]):
-        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        if result.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}\n{result.stdout[-2000:]}")
+def run(*command):
+    """What a command printed that must not fail."""
+    result = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if result.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{result.stdout[-2000:]}")
     return result.stdout
+
+
+def play(program, pins, stop):
+    """What a compiled replay of a record printed, with `stop` to the first difference."""
+    return run("vvp", "-n", program, f"+pins={pins}", *(["+stop"] if stop else []))
+
+
+def simulate(program, sources, pins, stop=False):
+    """Compiles and plays."""
+    run("iverilog", "-g2012", "-o", program, "-s", "replay", *sources)
+    return play(program, pins, stop)
+
+
+def seeded_records(ports, pins, work):
+    """(what is to be seen, record): one with a wrong bit of an output that always means something, one that is never in reset."""
+    names = [port.name for port in ports if port.name != "clk_i"]
+    output = names.index(next(port.name for port in ports if not port.input and port.name not in PAYLOADS))
+    reset = names.index("rst_ni")
+    rows = [line.split() for line in pins.read_text().splitlines()]
+    released = next(index for index, row in enumerate(rows) if int(row[reset], 16))
+    wrong, unreset = work / "wrong.txt", work / "unreset.txt"
+    changed = [list(row) for row in rows]
+    changed[released + 50][output] = f"{int(rows[released + 50][output], 16) ^ 1:x}"
+    wrong.write_text("".join(" ".join(row) + "\n" for row in changed))
+    unreset.write_text("".join(" ".join([*row[:reset], "1", *row[reset + 1:]]) + "\n" for row in rows))
+    return ("wrong", wrong), ("unknown", unreset)
 
 
 def counts_of(text):
@@ -150,7 +177,7 @@ def write_rtl(work, rtl):
 
 
 def replay(work, rtl, pins, stop):
-    """What the core of this source printed, now or when it was played the same pins before."""
+    """What the core of this source printed, now or when it was played the same pins before, and what was counted on seeded records."""
     kept = cache.Entry("replay", cache.version("iverilog", "-V"), importlib.metadata.version("pyosys"), pathlib.Path(__file__).read_bytes(),
                        pathlib.Path(design.__file__).read_bytes(), *cache.uses(rtl)["systole_top"], pins.read_bytes(), stop)
     if kept.restore(work):
@@ -160,10 +187,13 @@ def replay(work, rtl, pins, stop):
         ports, core = write_rtl(work, rtl)
         (work / "bench.v").write_text(bench(ports))
         print(f"rtl: written in {time.monotonic() - start:.0f} s", flush=True)
-        (work / "replay.txt").write_text(simulate(work / "rtl.vvp", [work / "bench.v", core], pins, stop))
+        program = work / "rtl.vvp"
+        (work / "replay.txt").write_text(simulate(program, [work / "bench.v", core], pins, stop))
         counts_of((work / "replay.txt").read_text())
-        kept.store(work, ["replay.txt"])
-    return (work / "replay.txt").read_text()
+        seeded = {what: counts_of(play(program, record, stop=True))[what] for what, record in seeded_records(ports, pins, work)}
+        (work / "seeded.json").write_text(json.dumps(seeded))
+        kept.store(work, ["replay.txt", "seeded.json"])
+    return (work / "replay.txt").read_text(), json.loads((work / "seeded.json").read_text())
 
 
 def main():
@@ -176,7 +206,7 @@ def main():
     start = time.monotonic()
     work = args.build.resolve() / "engines" / f"replay{'_' + args.fault if args.fault else ''}"
     work.mkdir(parents=True, exist_ok=True)
-    text = replay(work, faulty_sources(args.fault, work / "rtl") if args.fault else design.ROOT / "rtl", args.pins, args.fault is not None)
+    text, seeded = replay(work, faulty_sources(args.fault, work / "rtl") if args.fault else design.ROOT / "rtl", args.pins, args.fault is not None)
     counts = counts_of(text)
     print(text, end="")
     print(f"rtl: {counts['cycles']} cycles, {counts['checked']} outputs compared, {counts['unknown']} unknown, {counts['wrong']} "
@@ -185,7 +215,8 @@ def main():
         seen = counts[FAULTS[args.fault][3]] > 0
         print(f"replay: the fault '{args.fault}' was {'' if seen else 'not '}seen")
         return 0 if seen else 1
-    problems = counts["unknown"] + counts["wrong"] + (counts["checked"] == 0)
+    print(f"seeded records: {seeded}")
+    problems = counts["unknown"] + counts["wrong"] + (counts["checked"] == 0) + sum(count == 0 for count in seeded.values())
     print(f"replay: {problems} problems, {time.monotonic() - start:.0f} s")
     return 1 if problems else 0
 

@@ -20,6 +20,9 @@ import time
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import cache  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 MODES = {"bmc": [], "induction": ["-i"], "cover": ["-c"]}
 
@@ -106,6 +109,20 @@ def run(task, folder):
     return True, "proved" if task.mode == "induction" else "holds"
 
 
+def run_once(task, folder):
+    """As run, or the verdict of the same task before; only a good one is kept."""
+    kept = cache.Entry("formal", cache.version("yosys", "-V"), cache.version("z3", "--version"), pathlib.Path(__file__).read_bytes(),
+                       (HERE / f"{task.cell}_props.sv").read_bytes(), dataclasses.astuple(task))
+    verdict = folder / "verdict"
+    if kept.restore(folder):
+        return True, verdict.read_text()
+    passed, text = run(task, folder)
+    if passed:
+        verdict.write_text(text)
+        kept.store(folder, ["verdict"])
+    return passed, text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
@@ -127,7 +144,7 @@ def main():
     shutil.rmtree(work, ignore_errors=True)
     start = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        results = list(pool.map(lambda pair: run(pair[1], work / str(pair[0])), enumerate(tasks)))
+        results = list(pool.map(lambda pair: run_once(pair[1], work / str(pair[0])), enumerate(tasks)))
     failures = 0
     for task, (passed, text) in zip(tasks, results):
         failures += not passed

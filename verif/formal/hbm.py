@@ -9,6 +9,7 @@ that it passes says that the proof says nothing.
 """
 
 import argparse
+import importlib.metadata
 import pathlib
 import re
 import shutil
@@ -17,6 +18,9 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import cache  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = ROOT / ".venv" / "bin" / "python"
 TOP = "systole_hbm_ctrl_props"
@@ -56,8 +60,8 @@ def shrunken_package():
     return re.sub(r"  // Address map.*?// What happened", "  // What happened", text, flags=re.S)
 
 
-def read(folder, mutant, parameters, patience):
-    """The controller as an and-inverter graph, one output a property."""
+def write_sources(folder, mutant, patience):
+    """The controller's files, with the mutant; their names in the order in which they are read."""
     folder.mkdir(parents=True)
     (folder / "pkg.sv").write_text(shrunken_package())
     files = ["pkg.sv"]
@@ -74,8 +78,13 @@ def read(folder, mutant, parameters, patience):
         files.append(pathlib.Path(source).name + ".sv")
         (folder / files[-1]).write_text(text)
     shutil.copy(HERE / f"{TOP}.sv", folder)
+    return [*files, f"{TOP}.sv"]
+
+
+def read(folder, files, parameters):
+    """The controller as an and-inverter graph, one output a property."""
     options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
-    passes = [f"read_slang --threads 1 --ignore-assertions --top {TOP} {options} {' '.join(files)} {TOP}.sv", f"hierarchy -top {TOP}", "proc", "flatten",
+    passes = [f"read_slang --threads 1 --ignore-assertions --top {TOP} {options} {' '.join(files)}", f"hierarchy -top {TOP}", "proc", "flatten",
               "opt", "memory -nomap", "memory_map", "opt -full", "async2sync", "techmap", "opt", "setundef -undriven -zero", "dffunmap", "aigmap",
               "write_aiger -zinit -symbols model.aig"]
     script = "import sys; from pyosys import libyosys as ys; d = ys.Design(); [ys.run_pass(c, d) for c in sys.argv[1:]]"
@@ -100,10 +109,27 @@ def failing(folder, cycles, limit):
     return int(done[1]), None
 
 
+def prove(folder, mutant, proof, cycles, limit):
+    """(cycles that were looked at, the property that fails or None), now or when it was asked the same before."""
+    parameters, patience, _ = PROOFS[proof]
+    files = write_sources(folder, mutant, patience)
+    kept = cache.Entry("formal_hbm", cache.version("yosys-abc", "-q", "version"), importlib.metadata.version("pyosys"),
+                       pathlib.Path(__file__).read_bytes(), sorted(parameters.items()), cycles, *((folder / file).read_bytes() for file in files))
+    if not kept.restore(folder):
+        read(folder, files, parameters)
+        frames, broken = failing(folder, cycles, limit)
+        (folder / "verdict").write_text(f"{frames} {broken or ''}")
+        if broken if mutant else frames >= cycles:  # what is not so may be for want of time
+            kept.store(folder, ["verdict"])
+    frames, broken = (folder / "verdict").read_text().split(" ")
+    return int(frames), broken or None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--limit", type=int, default=900, help="seconds of a proof")
+    parser.add_argument("--shorter", type=int, default=0, help="so many cycles less than the proofs say: the last ones take longest")
     parser.add_argument("--mutants", type=int, help="only so many, the first ones")
     args = parser.parse_args()
 
@@ -114,11 +140,9 @@ def main():
     tasks = [(None, name) for name in PROOFS] + [(mutant, mutant[3]) for mutant in mutants]
     failures = 0
     for number, (mutant, proof) in enumerate(tasks):
-        folder = work / str(number)
-        parameters, patience, cycles = PROOFS[proof]
+        cycles = PROOFS[proof][2] - args.shorter
         try:
-            read(folder, mutant, parameters, patience)
-            frames, broken = failing(folder, cycles, args.limit)
+            frames, broken = prove(work / str(number), mutant, proof, cycles, args.limit)
         except ValueError as error:
             print(f"hbm: {error}", file=sys.stderr)
             return 1

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The functions in hardware, and in the simulation view beside it, against the
-// golden model: special values and
-// functions that alternate with gaps between the rows, then 2^24 arguments of
-// each function, one of every 256 that follow each other.
+// golden model: special values and functions that alternate with gaps between
+// the rows, then 2^22 arguments of each function, one of every 1024 that follow
+// each other (2^24 in the long form).
 //
 // Every argument there is (2^32 a function, minutes):
 //   rtl_sfu_test --gtest_also_run_disabled_tests --gtest_filter='*Every*'
@@ -19,6 +19,7 @@
 
 #include "VSfu.h"
 #include "gtest/gtest.h"
+#include "tests/testing/long.h"
 #include "verif/golden/functions.h"
 #include "verilated.h"
 
@@ -187,7 +188,9 @@ void Sweep(int op, uint64_t step) {
 }
 
 class SfuSweep : public ::testing::TestWithParam<int> {};
-TEST_P(SfuSweep, DenseArguments) { Sweep(GetParam(), 256); }
+TEST_P(SfuSweep, DenseArguments) {
+  Sweep(GetParam(), systole::testing_options::Sized(1024, 256));
+}
 TEST_P(SfuSweep, DISABLED_EveryArgument) { Sweep(GetParam(), 1); }
 INSTANTIATE_TEST_SUITE_P(Functions, SfuSweep, ::testing::Range(0, 5),
                          [](const auto& info) {

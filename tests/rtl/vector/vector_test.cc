@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/rtl/vector/bench.h"
 #include "tests/rtl/vector/random_programs.h"
+#include "tests/testing/long.h"
 #include "tests/testing/seeds.h"
 
 namespace systole::vector_test {
@@ -109,8 +110,10 @@ void RunAndCompare(Unit& unit, const std::vector<isa::Descriptor>& program,
 
 class VectorTest : public testing::TestWithParam<const char*> {
  protected:
-  // Cases of a test: fewer on large presets, whose memories take long to fill.
+  // Cases of a test: fewer on large presets, whose memories take long to fill,
+  // and five times as many in the long form.
   int Cases(int nano) {
+    nano *= systole::testing_options::Sized(1, 5);
     const int64_t bytes = FindPreset(GetParam())->ub_bytes;
     return static_cast<int>(
         std::max<int64_t>(4, nano * FindPreset("nano")->ub_bytes / bytes));
@@ -118,7 +121,7 @@ class VectorTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(VectorTest, RandomPrograms) {
-  for (const uint64_t s : systole::testing_options::Seeds(Cases(4000))) {
+  for (const uint64_t s : systole::testing_options::Seeds(Cases(800))) {
     const uint32_t seed = static_cast<uint32_t>(s);
     SCOPED_TRACE("seed " + std::to_string(seed));
     auto unit = MakeUnit(GetParam(), seed);
@@ -190,7 +193,7 @@ TEST_P(VectorTest, LateWritesIntoTheNextBlock) {
 }
 
 TEST_P(VectorTest, Faults) {
-  const int cases = Cases(800);
+  const int cases = Cases(160);
   for (const uint64_t s : systole::testing_options::Seeds(cases, 50000)) {
     const uint32_t seed = static_cast<uint32_t>(s);
     const int of = static_cast<int>(s % 50000);
@@ -215,7 +218,7 @@ TEST_P(VectorTest, Faults) {
 }
 
 TEST_P(VectorTest, FreezeStopsAccesses) {
-  for (const uint64_t s : systole::testing_options::Seeds(Cases(160), 60000)) {
+  for (const uint64_t s : systole::testing_options::Seeds(Cases(32), 60000)) {
     const uint32_t seed = static_cast<uint32_t>(s);
     const int of = static_cast<int>(s % 60000);
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -250,14 +253,17 @@ std::vector<int> SumsAtSteps(int count) {
 
 // The quotient rises with the sum, so an average that is right on both sides of
 // each of its steps, and at both ends, is right for all sums. The taps that lie
-// in an image are a rectangle of at most 31 x 31: not every count exists.
+// in an image are a rectangle of at most 31 x 31: not every count exists. On
+// other presets than nano, whose lanes are the same: one count of five.
 TEST_P(VectorTest, AverageOfEveryCountAndSum) {
   auto unit = MakeUnit(GetParam(), 1);
   const int cols = static_cast<int>(unit->preset().cols);
   const int half = static_cast<int>(unit->preset().ub_bytes) / 2;
+  const bool nano = std::string(GetParam()) == "nano";
+  const int step = nano ? 1 : systole::testing_options::Sized(5, 1);
   int counts = 0;
   int64_t averages = 0;
-  for (int count = 1; count <= 256; ++count) {
+  for (int count = 1; count <= 256; count += step) {
     int kw = 31;
     while (count % kw != 0) --kw;
     const int kh = count / kw;

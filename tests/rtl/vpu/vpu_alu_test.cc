@@ -12,6 +12,7 @@
 #include "Vvpu_alu.h"
 #include "gtest/gtest.h"
 #include "tests/rtl/vpu/reference.h"
+#include "tests/testing/long.h"
 #include "verilated.h"
 
 namespace systole::vpu_test {
@@ -151,7 +152,7 @@ TEST_F(VpuAluTest, FusedCornerTriples) {
 
 TEST_F(VpuAluTest, RandomOperands) {
   const std::vector<Op> ops = AluOps();
-  for (int i = 0; i < 400'000; ++i) {
+  for (int i = 0; i < testing_options::Sized(100'000, 400'000); ++i) {
     const Op op = ops[random_() % ops.size()];
     for (int l = 0; l < kLanes; ++l) Add(op, RelatedOperands(random_));
     while (random_() % 8 == 0) Gap();
@@ -159,9 +160,10 @@ TEST_F(VpuAluTest, RandomOperands) {
 }
 
 TEST_F(VpuAluTest, FusedRandomOperands) {
-  for (int i = 0; i < 5'000'000; ++i)
+  const int count = testing_options::Sized(800'000, 5'000'000);
+  for (int i = 0; i < count; ++i)
     Add(i % 4 ? Op::kFma : Op::kFnma, RelatedOperands(random_));
-  EXPECT_GT(lanes_, 4'900'000);
+  EXPECT_GT(lanes_, count - 100'000);
 }
 
 // Every exponent of a conversion, both ways.

@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "sim/iss/state.h"
 #include "tests/rtl/vpu/bench.h"
+#include "tests/testing/long.h"
 #include "tests/testing/seeds.h"
 #include "tests/vpu/random_program.h"
 
@@ -59,7 +60,12 @@ class VpuRandomTest : public ::testing::TestWithParam<const char*> {
     return p.Text() + "\nseed " + std::to_string(seed);
   }
 
-  const int rounds_ = std::string(GetParam()) == "v2" ? 25 : 600;
+  // The lanes in hardware take four times as long as their view.
+  static int Rounds(const std::string& unit) {
+    if (unit == "v2") return 25;
+    return systole::testing_options::Sized(unit == "mini" ? 300 : 150, 600);
+  }
+  const int rounds_ = Rounds(GetParam());
   std::unique_ptr<Unit> unit_;
 };
 
