@@ -61,7 +61,7 @@ def content(mutant):
 
 def run_tests(program, run, timeout, number=0):
     words = [str(program), *run.get("arguments", []), f"--gtest_filter={run['tests']}", "--gtest_fail_fast", "--gtest_brief=1"]
-    return job.run(words, timeout, variables={schema.VARIABLE: str(number)})
+    return job.run(words, timeout, variables={schema.VARIABLE: str(number), "SYSTOLE_LONG": "1"})
 
 
 def what_saw(run, outcome):
