@@ -88,7 +88,8 @@ def check_rtl():
                          [options, *texts[path.stem]])
                 for path, choices in tops() for parameters in choices]
     # What boards add, but for the modules above generated ones.
-    problems += [run([*verilator, "--top-module", module, "-y", "fpga/common", "fpga/common/systole_link_pkg.sv", f"fpga/common/{module}.sv"])
+    read = [options, cache.sources(ROOT / "rtl", "*.sv", "*.f"), cache.sources(ROOT / "fpga/common", "*.sv")]
+    problems += [run_once([*verilator, "--top-module", module, "-y", "fpga/common", "fpga/common/systole_link_pkg.sv", f"fpga/common/{module}.sv"], read)
                  for module in ("systole_uart", "systole_link_receive", "systole_link_send", "systole_link")]
     return [problem for problem in problems if problem]
 
