@@ -69,9 +69,9 @@ class Rules(unittest.TestCase):
         self.spec = presets.load(ROOT)
         self.sources = [ROOT / "rtl/gen/systole_presets_pkg.sv", ROOT / "rtl/gen/systole_cfg_check.sv"]
 
-    def once(self, tool, version, source, run):
-        """Exit code and output of a tool, now or when it read the same before."""
-        kept = cache.Entry("config", tool, version, pathlib.Path(__file__).read_bytes(), *(path.read_bytes() for path in [*self.sources, source]))
+    def once(self, tool, version, texts, run):
+        """Exit code and output of a tool, now or when it read the same texts before."""
+        kept = cache.Entry("config", tool, version, pathlib.Path(__file__).read_bytes(), *texts)
         if not kept.restore(self.folder):
             code, output = run()
             (self.folder / "said").write_text(f"{code}\n{output}")
@@ -79,15 +79,21 @@ class Rules(unittest.TestCase):
         code, _, output = (self.folder / "said").read_text().partition("\n")
         return int(code), output
 
-    def verilator(self, source):
+    def texts(self, source):
+        return [path.read_bytes() for path in [*self.sources, source]]
+
+    def run_verilator(self, words, texts):
         def run():
-            result = subprocess.run(["verilator", "--lint-only", *map(str, self.sources), str(source), "--top-module", "seeded"],
-                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            result = subprocess.run(["verilator", "--lint-only", *map(str, words)], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    text=True, check=False)
             return result.returncode, result.stdout
-        return self.once("verilator", cache.version("verilator", "--version"), source, run)
+        return self.once("verilator", cache.version("verilator", "--version"), texts, run)
+
+    def verilator(self, source):
+        return self.run_verilator([*self.sources, source, "--top-module", "seeded"], self.texts(source))
 
     def slang(self, source):
-        return self.once("slang", importlib.metadata.version("pyosys"), source, lambda: self.run_slang(source))
+        return self.once("slang", importlib.metadata.version("pyosys"), self.texts(source), lambda: self.run_slang(source))
 
     def run_slang(self, source):
         # In a child of this process, which need not load Yosys again: an error ends it.
@@ -145,14 +151,14 @@ class Rules(unittest.TestCase):
             presets.broken_rule(self.spec, preset)
 
     def test_tops_refuse_presets_that_are_not_theirs(self):
+        uses = cache.uses(ROOT / "rtl")
         for top, preset, words in (("systole_top", 99, "no such preset"), ("systole_top", 6, "systole_top_axi is its top"),
                                    ("systole_top", 9, "systole_top_pair is its top"), ("systole_top_pair", 3, "systole_top is its top"),
                                    ("systole_top_axi", 0, "systole_top is its top")):
-            result = subprocess.run(["verilator", "--lint-only", "-F", "rtl/systole.f", f"-GPreset={preset}", "-GFastArray=1", "--top-module", top,
-                                     next((ROOT / "rtl").glob(f"*/{top}.sv"))], cwd=ROOT, stdout=subprocess.PIPE,
-                                    stderr=subprocess.STDOUT, text=True, check=False)
-            self.assertNotEqual(result.returncode, 0)
-            self.assertIn(words, result.stdout[:1000])
+            arguments = ["-F", "rtl/systole.f", f"-GPreset={preset}", "-GFastArray=1", "--top-module", top, next((ROOT / "rtl").glob(f"*/{top}.sv"))]
+            code, output = self.run_verilator(arguments, [*map(str, arguments), *uses[top]])
+            self.assertNotEqual(code, 0)
+            self.assertIn(words, output[:1000])
 
 
 if __name__ == "__main__":
