@@ -50,7 +50,7 @@ install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/loc
 test: $(if $(UNIT),configure,build) ## run the tests: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
 	@scripts/python scripts/run_tests.py --build "$(BUILD)" --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
 
-test-long: build ## run what `make test` leaves out: many seeds, mutants, digits on the board (docs/tools.md; 1,500 s of processor time)
+test-long: build ## run what `make test` leaves out: many seeds, mutants, digits on the board (docs/tools.md)
 	@$(NINJA) long_tests
 	@scripts/python scripts/run_tests.py --build "$(BUILD)" --jobs $(JOBS) --long $(ARGS)
 
