@@ -125,7 +125,7 @@ package systole_isa_pkg;
 
   typedef struct packed {
     logic [51:0] unused;
-    logic [3:0][8:0] seg_len;  // [424] array rows (elements) that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0
+    logic [3:0][8:0] seg_len;  // [424] array rows (elements) that segment s fills, after those of segments before it; 0 = unused, as all from the core's Segments on must be; the sum is at most Rows, rows left over get 0
     logic [3:0][18:0] seg_dx;  // [348] byte offset of segment s in the line
     logic [3:0][7:0] seg_dy;  // [316] line offset of segment s (kernel row x dilation - padding)
     logic [12:0] acc;  // [303] accumulator row of the first vector; rows follow in walk order, all in one accumulator bank

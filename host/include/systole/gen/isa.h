@@ -369,7 +369,7 @@ struct Matmul {
   uint32_t acc = 0;  // accumulator row of the first vector; rows follow in walk order, all in one accumulator bank
   std::array<int32_t, 4> seg_dy = {};  // line offset of segment s (kernel row x dilation - padding)
   std::array<int32_t, 4> seg_dx = {};  // byte offset of segment s in the line
-  std::array<uint32_t, 4> seg_len = {};  // array rows (elements) that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0
+  std::array<uint32_t, 4> seg_len = {};  // array rows (elements) that segment s fills, after those of segments before it; 0 = unused, as all from the core's Segments on must be; the sum is at most Rows, rows left over get 0
 
   constexpr Descriptor Encode() const {
     Descriptor d{};
@@ -1261,7 +1261,7 @@ inline constexpr FieldInfo kMatmulFields[] = {
     {"acc", 303, 13, 1, false, "accumulator row of the first vector; rows follow in walk order, all in one accumulator bank"},
     {"seg_dy", 316, 8, 4, true, "line offset of segment s (kernel row x dilation - padding)"},
     {"seg_dx", 348, 19, 4, true, "byte offset of segment s in the line"},
-    {"seg_len", 424, 9, 4, false, "array rows (elements) that segment s fills, after those of segments before it; 0 = unused; the sum is at most Rows, rows left over get 0"},
+    {"seg_len", 424, 9, 4, false, "array rows (elements) that segment s fills, after those of segments before it; 0 = unused, as all from the core's Segments on must be; the sum is at most Rows, rows left over get 0"},
 };
 inline constexpr FlagInfo kMatmulFlags[] = {
     {"accumulate", 0, "the first pass adds to the accumulators; otherwise it overwrites (later passes always add)", 3},
