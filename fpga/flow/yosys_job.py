@@ -38,6 +38,16 @@ COARSE = ("proc -latches error", "check", "flatten", "tribuf -logic", "deminout"
           "techmap -map +/lattice/dsp_map_18x18.v", "chtype -set $mul t:$__soft_mul", "alumacc", "opt", "memory -nomap", "opt_clean")
 
 
+def keep_registers(design):
+    """Flip-flops of a signal that the source keeps stay apart from others with the same value."""
+    keep = ys.IdString("\\keep")
+    for module in design.modules_.values():
+        for cell in module.cells_.values():
+            if cell.type.str().startswith("$dff") and any(bit.is_wire() and bit.wire.get_bool_attribute(keep)
+                                                          for bit in cell.getPort(ys.IdString("\\Q")).bits()):
+                cell.set_bool_attribute(keep)
+
+
 def lengthen(module, wire, additions):
     """A signal with a chain of additions behind a wire, each to its halves exchanged."""
     signal = ys.SigSpec(wire)
@@ -164,6 +174,7 @@ def main():
     run("rename -top unit_top" if job.get("registers") else "opt_clean")
     if "commands" not in job:
         share_alike(design)
+        keep_registers(design)
     run("flatten")
     run("opt_clean")
     if job.get("registers"):

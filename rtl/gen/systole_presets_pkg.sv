@@ -23,7 +23,7 @@ package systole_presets_pkg;
     int unsigned Cols;  // array columns: output channels a pass; equals Rows
     int unsigned Cell;  // number format of the array, of the weights and activations
     int unsigned CellStages;  // pipeline stages of a cell of the array (int8: 1 or 2)
-    int unsigned Multipliers;  // int8: cells of the array with a multiplier block, row by row; the others multiply in logic (all: Rows * Cols)
+    int unsigned Multipliers;  // int8: cells of the array with a multiplier block, evenly spread; the others multiply in logic (all: Rows * Cols)
     int unsigned UbBytes;  // unified buffer size in bytes
     int unsigned UbBanks;  // unified buffer banks, each one read and one write port of one word
     int unsigned AccRows;  // accumulator rows of Cols 32-bit lanes, in two banks of half the rows each

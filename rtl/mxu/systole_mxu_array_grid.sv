@@ -14,7 +14,7 @@ module systole_mxu_array_grid
     parameter int unsigned Cols = 8,
     parameter int unsigned Cell = CellInt8,
     parameter int unsigned Stages = 1,
-    parameter int unsigned Multipliers = Rows * Cols,         // int8: cells with a multiplier block, row by row; the others have logic
+    parameter int unsigned Multipliers = Rows * Cols,         // int8: cells with a multiplier block, evenly spread; the others have logic
     localparam int unsigned ElementBits = element_bits(Cell)
 ) (
     input  logic                    clk_i,
@@ -36,6 +36,9 @@ module systole_mxu_array_grid
   localparam int unsigned Ahead = Stages > 1 ? 1 : 0;                   // of the multiplier
   localparam int unsigned WeightBits = Bf16 ? OperandBits : 8;
   localparam int unsigned BottomBits = Bf16 ? 32 : int8_sum_bits(Rows);  // that leave the last row
+
+  localparam int unsigned Group = 4;           // columns that weights are written to in the same cycle
+  localparam int unsigned Groups = (Cols + Group - 1) / Group;
 
   // act[r][c] and sum[r][c] enter cell (r, c). A cell's outputs are registers.
   logic [WeightBits:0]   act [Rows][Cols+1];
@@ -78,19 +81,39 @@ module systole_mxu_array_grid
     assign sum_o[c] = 32'(bottom);
   end
 
+  // int8: columns are written in groups, each a cycle after the one to its left. Vectors come to them no earlier, and what enables a row
+  // goes no further than a group.
+  // verilator lint_off UNUSEDSIGNAL
+  logic [1:0]            late_write [Rows][Groups];
+  logic [WeightBits-1:0] late_lane [Cols];
+  // verilator lint_on UNUSEDSIGNAL
+  for (genvar r = 0; r < Rows; r++) begin : gen_late_row
+    assign late_write[r][0] = row_write[r] ? bank_write : '0;
+    for (genvar g = 1; g < Groups; g++) begin : gen_group
+      systole_mxu_delay #(.Width(2), .Cycles(1)) u_write (.clk_i, .enable_i(1'b1), .d_i(late_write[r][g-1]), .q_o(late_write[r][g]));
+    end
+  end
+  for (genvar c = 0; c < Cols; c++) begin : gen_late_column
+    systole_mxu_delay #(.Width(WeightBits), .Cycles(Bf16 ? 0 : c / Group)) u_lane (
+        .clk_i, .enable_i(1'b1), .d_i(lane[c]), .q_o(late_lane[c])
+    );
+  end
+
   for (genvar r = 0; r < Rows; r++) begin : gen_row
     for (genvar c = 0; c < Cols; c++) begin : gen_column
-      logic [1:0] wl_valid;
-      assign wl_valid = row_write[r] || column_write[c] ? bank_write : '0;
       if (Bf16) begin : gen_bf16
+        logic [1:0] wl_valid;
+        assign wl_valid = row_write[r] || column_write[c] ? bank_write : '0;
         systole_mxu_cell_bf16 #(.Stages(Stages)) u_cell (
             .clk_i, .enable_i, .act_i(act[r][c]), .sum_i(sum[r][c]), .wl_valid_i(wl_valid),
             .wl_data_i(wl_column_i ? lane[r] : lane[c]), .act_o(act[r][c+1]), .sum_o(sum[r+1][c])
         );
       end else begin : gen_int8
-        systole_mxu_cell_int8 #(.Stages(Stages), .SumBits(int8_sum_bits(r + 1)), .Logic(r * Cols + c >= Multipliers)) u_cell (
-            .clk_i, .enable_i, .act_i(act[r][c]), .sum_i(sum[r][c]), .wl_valid_i(wl_valid),
-            .wl_data_i(lane[c]), .act_o(act[r][c+1]), .sum_o(sum[r+1][c])
+        localparam longint unsigned Before = longint'(r * Cols + c);  // cells
+        localparam bit Logic = Before * Multipliers / (Rows * Cols) == (Before + 1) * Multipliers / (Rows * Cols);
+        systole_mxu_cell_int8 #(.Stages(Stages), .SumBits(int8_sum_bits(r + 1)), .Logic(Logic)) u_cell (
+            .clk_i, .enable_i, .act_i(act[r][c]), .sum_i(sum[r][c]), .wl_valid_i(late_write[r][c/Group]),
+            .wl_data_i(late_lane[c]), .act_o(act[r][c+1]), .sum_o(sum[r+1][c])
         );
       end
     end

@@ -25,15 +25,19 @@ module systole_mxu_cell_int8 #(
   logic [7:0]                weight0_q, weight1_q, weight;
   logic signed [15:0]        product, prod_r;
   logic signed [SumBits-1:0] sum_q;
+  // Kept: those of a diagonal of cells are equal, and made one they would be a net across the chip.
+  (* keep *) logic           bank_q;
+  logic [7:0]                act_q;
 
-  assign weight = act_o[8] ? weight1_q : weight0_q;
+  assign act_o  = {bank_q, act_q};
+  assign weight = bank_q ? weight1_q : weight0_q;
 
-  systole_prim_mult #(.Logic(Logic)) u_mult (.a_i(act_o[7:0]), .b_i(weight), .product_o(product));
+  systole_prim_mult #(.Logic(Logic)) u_mult (.a_i(act_q), .b_i(weight), .product_o(product));
   systole_mxu_delay #(.Width(16), .Cycles(Stages - 1)) u_prod (.clk_i, .enable_i, .d_i(product), .q_o(prod_r));
 
   always_ff @(posedge clk_i) begin
     if (enable_i) begin
-      act_o <= act_i;
+      {bank_q, act_q} <= act_i;
       sum_q <= SumBits'(sum_i) + SumBits'(prod_r);
     end
   end

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Bound to an array that is a grid: the fast view beside it, with the same inputs. From the first vector on whose weights were written,
-// whatever leaves the one must leave the other in the same cycle, also between the vectors that count.
+// whatever leaves the one must leave the other in the same cycle, also between the vectors that count. But for those of int8 whose weights
+// are written while they pass by, against the array's contract: the grid writes its columns one after the other.
 
 module systole_mxu_array_lockstep
   import systole_presets_pkg::*;
@@ -33,6 +34,8 @@ module systole_mxu_array_lockstep
   logic [1:0]         loaded_q = '0;  // a tile was written into the bank, or has begun to be
   logic [1:0]         loads;
   logic [Latency-1:0] known_q = '0;   // vectors on their way, the newest lowest: their weights are known
+  logic [Latency-1:0] bank_q = '0;    // their banks
+  logic [Latency-1:0] known;
   logic               equal;
 
   if (Cell == CellInt8) begin : gen_int8
@@ -50,7 +53,17 @@ module systole_mxu_array_lockstep
   always_ff @(posedge clk_i) begin
     reset_q  <= 1'b1;
     loaded_q <= loads;
-    if (enable_i) known_q <= {known_q[Latency-2:0], loads[vec_bank_i]};
+    known_q  <= enable_i ? {known[Latency-2:0], loads[vec_bank_i]} : known;
+    if (enable_i) bank_q <= {bank_q[Latency-2:0], vec_bank_i};
+  end
+
+  always_comb begin
+    known = known_q;
+    for (int unsigned i = 0; i < Latency; i++) begin
+      // It is i + 1 cycles behind its entry, and meets the row's first column as many behind it as the row's activations wait.
+      if (Cell == CellInt8 && wl_valid_i && bank_q[i] == wl_bank_i && i + 1 > 32'(wl_row_i) * row_cycles(Stages)
+          && i + 1 < 32'(wl_row_i) * row_cycles(Stages) + Cols) known[i] = 1'b0;
+    end
   end
 
   always_comb begin

@@ -31,7 +31,7 @@ struct CoreConfig {
   int64_t cols;  // array columns: output channels a pass; equals Rows
   Cell cell;  // number format of the array, of the weights and activations
   int64_t cell_stages;  // pipeline stages of a cell of the array (int8: 1 or 2)
-  int64_t multipliers;  // int8: cells of the array with a multiplier block, row by row; the others multiply in logic (all: Rows * Cols)
+  int64_t multipliers;  // int8: cells of the array with a multiplier block, evenly spread; the others multiply in logic (all: Rows * Cols)
   int64_t ub_bytes;  // unified buffer size in bytes
   int64_t ub_banks;  // unified buffer banks, each one read and one write port of one word
   int64_t acc_rows;  // accumulator rows of Cols 32-bit lanes, in two banks of half the rows each
