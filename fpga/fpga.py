@@ -31,7 +31,7 @@ def main():
     parser.add_argument("--clock", type=float, metavar="MHZ", help="the clock instead of the board's")
     parser.add_argument("--seed", type=int, help="of the placer (default: the board's, for units 1)")
     parser.add_argument("--placer", choices=("heap", "static"), help="(default: the board's)")
-    parser.add_argument("--router", choices=("router1", "router2"), help="(default: the floor plan's, or router1)")
+    parser.add_argument("--router", choices=("router1", "router2"), default="router1", help="(default: %(default)s)")
     parser.add_argument("--limit", type=int, metavar="MINUTES", default=180, help="end place and route after this (default: %(default)s)")
     parser.add_argument("--no-route", action="store_true", help="stop after mapping and placement: an estimate, no bitstream")
     parser.add_argument("--fault", metavar="UNIT", help="with --check: make a path of this unit longer; with --generic: make it grow faster; "

@@ -96,14 +96,13 @@ def place(board, plan, unit_of, clock, work, args):
     return planned + seconds
 
 
-def route(board, plan, clock, work, args):
+def route(board, clock, work, args):
     """Routes what is placed. Returns the seconds it took."""
-    router = args.router or (plan["router"] if plan else "router1")
     # What the placer was called with is in its design, and would go before what the router is called with.
     placed = (work / "placed.json").read_text()
-    (work / "placed.json").write_text(re.sub(r'("router": )"[^"]*"', rf'\1"{router}"', placed, count=1))
+    (work / "placed.json").write_text(re.sub(r'("router": )"[^"]*"', rf'\1"{args.router}"', placed, count=1))
     return nextpnr(board, clock, work, "route",
-                   ["--json", "placed.json", "--no-pack", "--no-place", "--router", router, "--textcfg", "board.config", *SDF], args)
+                   ["--json", "placed.json", "--no-pack", "--no-place", "--router", args.router, "--textcfg", "board.config", *SDF], args)
 
 
 def name_path(path, unit_of):
@@ -144,7 +143,7 @@ def run(args):
     plan = boards.plan(board, name)
     seconds = {"synthesis": synthesis_seconds, "place": place(board, plan, unit_of, clock, work, args)}
     if not args.no_route:
-        seconds["route"] = route(board, plan, clock, work, args)
+        seconds["route"] = route(board, clock, work, args)
     measured = json.loads((work / "report.json").read_text())
     use = {kind: value["used"] for kind, value in measured["utilization"].items()}
     fmax = frequency(measured, (work / ("place.log" if args.no_route else "route.log")).read_text())

@@ -183,7 +183,7 @@ class BadInput(unittest.TestCase):
             args.router = "router2"
             ulx3s = boards.load("ulx3s-85f")
             with mock.patch.object(tools, "nextpnr", return_value=(failing, "0")):
-                for step, given in ((board.place, (ulx3s, None, None, 60)), (board.route, (ulx3s, None, 60))):
+                for step, given in ((board.place, (ulx3s, None, None, 60)), (board.route, (ulx3s, 60))):
                     with self.assertRaisesRegex(tools.FlowError, f"{step.__name__} failed: ERROR: Unable to find"):
                         step(*given, work, args)
             # The placer's design names its router, which would go before the one asked for.
