@@ -48,8 +48,8 @@ class ProductNodes {
   ir::Value Convert(ir::Value value, ir::ElementType element);
   ir::Value Reshape(ir::Value value, const ir::Ints& shape);
   ir::Value Walked(ir::Value value, const Walk& walk);
-  // The part of the numbers that a pass multiplies, in bf16: the nearest to what
-  // the parts before it leave; numbers that are not finite have one part.
+  // The part of the numbers that a pass multiplies, in bf16: the nearest to
+  // what the parts before it leave; numbers that are not finite have one part.
   ir::Value Part(ir::Value value, int part);
   // Of integers, in bf16, of base 256; the last one has the sign.
   ir::Value Digit(ir::Value value, int digit);
