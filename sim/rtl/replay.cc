@@ -104,6 +104,7 @@ std::string RtlDevice::RunAgain(const Program& program,
                      trace.to < std::numeric_limits<uint64_t>::max() / 2;
     if (run.ok()) run = sim_.WaitInterrupt(cut ? trace.to + 1 : 0);
     ended = run.ok() || sim_.core().failed();
+    if (run.ok()) StillRuns().IgnoreError();  // as the run did: its cycles too
     status = tracer_->Close();
     if (run.ok()) ReadState().IgnoreError();
   }
