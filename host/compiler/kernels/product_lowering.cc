@@ -188,26 +188,9 @@ class Product : private ProductNodes {
     const auto& a = node_.attr<ir::HloDotAttributes>();
     const Ints left = node_.operands[0].type().shape;
     const Ints right = node_.operands[1].type().shape;
-    const auto free = [](const Ints& shape, const Ints& b, const Ints& c) {
-      Ints rest;
-      for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
-        if (std::count(b.begin(), b.end(), d) +
-                std::count(c.begin(), c.end(), d) ==
-            0)
-          rest.push_back(d);
-      }
-      return rest;
-    };
-    const auto product = [](const Ints& shape, const Ints& dimensions) {
-      int64_t size = 1;
-      for (const int64_t d : dimensions) size *= shape[d];
-      return size;
-    };
-    const Ints rows = free(left, a.lhs_batching, a.lhs_contracting);
-    const Ints columns = free(right, a.rhs_batching, a.rhs_contracting);
-    const int64_t batch = product(left, a.lhs_batching);
-    const int64_t m = product(left, rows), n = product(right, columns);
-    const int64_t k = product(left, a.lhs_contracting);
+    const ir::DotShape dot = ir::DotShapeOf(node_);
+    const Ints &rows = dot.rows, &columns = dot.columns;
+    const int64_t batch = dot.batch, m = dot.m, k = dot.k, n = dot.n;
     const auto passes = static_cast<int64_t>(passes_.size());
     // The batch is one dimension of the walk, so it has to be one in memory.
     Walk walk = Ordered(left, {a.lhs_batching, rows, a.lhs_contracting});

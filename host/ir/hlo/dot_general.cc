@@ -56,22 +56,31 @@ int64_t Product(const Ints& shape, const Ints& dimensions) {
 
 }  // namespace
 
+DotShape DotShapeOf(const Node& node) {
+  const auto& a = node.attr<HloDotAttributes>();
+  const Ints& left = node.operands[0].type().shape;
+  const Ints& right = node.operands[1].type().shape;
+  DotShape shape;
+  shape.rows = Free(left.size(), a.lhs_batching, a.lhs_contracting);
+  shape.columns = Free(right.size(), a.rhs_batching, a.rhs_contracting);
+  shape.batch = Product(left, a.lhs_batching);
+  shape.m = Product(left, shape.rows);
+  shape.k = Product(left, a.lhs_contracting);
+  shape.n = Product(right, shape.columns);
+  return shape;
+}
+
 absl::StatusOr<Literals> EvaluateDotGeneral(const Node& node,
                                             const Operands& operands,
                                             Evaluation& evaluation) {
   const auto& a = node.attr<HloDotAttributes>();
   const Ints& left = node.operands[0].type().shape;
   const Ints& right = node.operands[1].type().shape;
-  const Ints rows = Free(left.size(), a.lhs_batching, a.lhs_contracting);
-  const Ints columns = Free(right.size(), a.rhs_batching, a.rhs_contracting);
+  const auto [rows, columns, batch, m, k, n] = DotShapeOf(node);
   const Literal lhs = Ordered(*operands[0], left,
                               Joined(a.lhs_batching, rows, a.lhs_contracting));
   const Literal rhs = Ordered(
       *operands[1], right, Joined(a.rhs_batching, a.rhs_contracting, columns));
-  const int64_t batch = Product(left, a.lhs_batching);
-  const int64_t m = Product(left, rows);
-  const int64_t k = Product(left, a.lhs_contracting);
-  const int64_t n = Product(right, columns);
   Literal result = Literal::Zeros(node.type.element, 0);
   for (int64_t i = 0; i < batch; ++i) {
     const bool whole = batch == 1;

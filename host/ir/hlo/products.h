@@ -24,6 +24,14 @@ bool IsProductOnUnit(ElementType a, ElementType b);
 using ProductPasses = std::vector<std::pair<int, int>>;
 ProductPasses PassesOf(ElementType a, ElementType b, Precision precision);
 
+// What a dot_general multiplies: the operands' dimensions that are a matrix'
+// rows and columns, and sizes.
+struct DotShape {
+  Ints rows, columns;
+  int64_t batch = 1, m = 1, k = 1, n = 1;
+};
+DotShape DotShapeOf(const Node& node);
+
 // Whether integers of a type are multiplied digit by digit by the operations
 // that the vector unit has; products of base 256 that fp32 adds up exactly.
 bool IsProductInDigits(ElementType type);
