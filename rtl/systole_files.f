@@ -49,6 +49,7 @@ mxu/systole_transposer.sv
 mxu/systole_weight_fifo.sv
 accumulators/systole_accumulators.sv
 vector/systole_vector.sv
+vector/systole_vector_beats.sv
 vector/systole_vector_check.sv
 vector/systole_vector_clamp.sv
 vector/systole_vector_issue.sv

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The lanes: source (2 stages), scale (6), zero point, clamp; ten stages that never stall, behind which a table (2 more) or a residual
-// addition (16 more) may follow. A micro-op takes Cols / Lanes cycles, its beats, and leaves a whole row. Both operands of an addition
-// end before the zero point: their sum goes back to the source.
+// addition (16 more) may follow, and one more in front with fewer lanes than columns. A micro-op takes Cols / Lanes cycles, its beats,
+// and leaves a whole row. Both operands of an addition end before the zero point: their sum goes back to the source.
 // Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_lanes
@@ -58,8 +58,12 @@ module systole_vector_lanes
     logic row_end;     // last beat
   } tag_t;
 
-  logic [BeatBits-1:0] beat, beat_q;
-  logic                busy_q, active, row_end, bytes;
+  logic [BeatBits-1:0] beat;
+  logic                active, row_end, bytes;
+  uop_t                uop;
+  logic [24:0]         recip;
+  logic signed [31:0]  acc [Lanes];
+  logic [Slots*8-1:0]  from;
   logic [End:1]        valid_q;
   tag_t                tag_q [1:End];
   round_t              round_q [1:2];
@@ -73,32 +77,35 @@ module systole_vector_lanes
   logic [SumBits-1:0]  sum_wr_q;
   logic [Lanes*32-1:0] sum;
 
-  // Beats.
-  assign beat    = valid_i ? '0 : beat_q;
-  assign active  = valid_i || busy_q;
-  assign row_end = beat == BeatBits'(Beats - 1);
-  assign sc_in   = scalars_i[uop_i.bank];
-  assign bytes   = uop_i.src == SrcRaw || (uop_i.src == SrcTap && !sc_in.sum);
+  systole_vector_beats #(.Cfg(Cfg)) u_beats (
+      .clk_i,
+      .rst_ni,
+      .valid_i,
+      .uop_i,
+      .recip_i,
+      .acc_data_i,
+      .ub_data_i,
+      .valid_o  (active),
+      .beat_o   (beat),
+      .row_end_o(row_end),
+      .uop_o    (uop),
+      .recip_o  (recip),
+      .acc_o    (acc),
+      .bytes_o  (from)
+  );
 
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      busy_q <= 1'b0;
-      beat_q <= '0;
-    end else begin
-      busy_q <= active && !row_end;
-      beat_q <= beat + 1'b1;
-    end
-  end
+  assign sc_in = scalars_i[uop.bank];
+  assign bytes = uop.src == SrcRaw || (uop.src == SrcTap && !sc_in.sum);
 
   // Control of the stages.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_q <= '0;
-    else valid_q <= {valid_q[End-1:1], active && (uop_i.out || uop_i.src inside {SrcAdd0, SrcAdd1})};
+    else valid_q <= {valid_q[End-1:1], active && (uop.out || uop.src inside {SrcAdd0, SrcAdd1})};
   end
 
   always_ff @(posedge clk_i) begin
-    tag_q[1] <= '{add0: uop_i.src == SrcAdd0, add1: uop_i.src == SrcAdd1, bank: uop_i.bank, last: uop_i.last,
-                  lookup: uop_i.lookup, residual: uop_i.residual, row_end: row_end};
+    tag_q[1] <= '{add0: uop.src == SrcAdd0, add1: uop.src == SrcAdd1, bank: uop.bank, last: uop.last,
+                  lookup: uop.lookup, residual: uop.residual, row_end: row_end};
     for (int unsigned i = 2; i <= End; i++) tag_q[i] <= tag_q[i-1];
     round_q[1].trunc <= bytes;
     round_q[1].twice <= !bytes && !sc_in.single;
@@ -111,13 +118,14 @@ module systole_vector_lanes
       .param_valid_i,
       .param_bank_i,
       .param_word_i,
+      .param_i   (ub_data_i),
       .valid_i   (active),
       .beat_i    (beat),
-      .uop_i,
+      .uop_i     (uop),
       .scalars_i (sc_in),
-      .recip_i,
-      .acc_data_i,
-      .ub_data_i,
+      .recip_i   (recip),
+      .acc_i     (acc),
+      .bytes_i   (from),
       .sum_we_i  (sum_we),
       .sum_addr_i(sum_wr_q),
       .sum_data_i(sum),
@@ -222,17 +230,11 @@ module systole_vector_lanes
   end
 
   if (Cfg.Residual != 0) begin : gen_residual
-    logic [Slots*8-1:0] operand;
-    if (Beats == 1) begin : gen_whole
-      assign operand = ub_data_i;
-    end else begin : gen_beats
-      assign operand = (Slots * 8)'(ub_data_i[32'(beat)*Lanes*8+:Lanes*8]);
-    end
     systole_vector_residual #(.Lanes(Lanes)) u_residual (
         .clk_i,
         .rst_ni,
-        .operand_valid_i(active && uop_i.residual),
-        .operand_i      (operand),
+        .operand_valid_i(active && uop.residual),
+        .operand_i      (from),
         .valid_i        (residual_valid),
         .data_i         (clamped),
         .bank_i         (tag_q[End].bank),
@@ -296,32 +298,5 @@ module systole_vector_lanes
 
   always_ff @(posedge clk_i) begin
     if (rst_ni) a_one_result : assert (32'(plain) + 32'(looked) + 32'(added) <= 1);
-  end
-
-  // Micro-ops keep their distance and data stay as long as beats are taken from them.
-  if (Beats > 1) begin : gen_hold
-    uop_t               uop_last_q;
-    logic signed [31:0] acc_last_q [Cols];
-    logic [Cols*8-1:0]  ub_last_q;
-    logic               acc_same;
-
-    always_comb begin
-      acc_same = 1'b1;
-      for (int unsigned c = 0; c < Cols; c++) acc_same = acc_same && acc_data_i[c] == acc_last_q[c];
-    end
-
-    always_ff @(posedge clk_i) begin
-      uop_last_q <= uop_i;
-      acc_last_q <= acc_data_i;
-      ub_last_q  <= ub_data_i;
-      if (rst_ni) begin
-        a_distance : assert (!(valid_i && busy_q));
-        a_uop_holds : assert (!busy_q || uop_i == uop_last_q);
-        a_acc_holds : assert (!busy_q || !(uop_i.src inside {SrcAcc, SrcRaw}) || acc_same);
-        a_ub_holds : assert (!busy_q || !(uop_i.src inside {SrcAdd0, SrcAdd1, SrcMul0, SrcMul1} || uop_i.residual ||
-                                           (uop_i.src == SrcTap && uop_i.hit)) ||
-                             ub_data_i == ub_last_q);
-      end
-    end
   end
 endmodule

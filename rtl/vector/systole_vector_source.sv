@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // What the lanes scale, two stages: the sum, the tap or the byte | x, multiplier and shift. Holds the channel parameters (two
-// banks), the pool registers and the sums of additions. Beat b of a micro-op has the channels from b x Lanes on.
+// banks), the pool registers and the sums of additions.
 // Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_source
@@ -13,15 +13,17 @@ module systole_vector_source
     localparam int unsigned Beats = Cfg.Cols / Lanes,
     localparam int unsigned BeatBits = Beats > 1 ? $clog2(Beats) : 1,
     localparam int unsigned SumDepth = SumPairs * Beats,
-    localparam int unsigned SumBits = $clog2(SumDepth)
+    localparam int unsigned SumBits = $clog2(SumDepth),
+    localparam int unsigned Slots = Lanes < 4 ? 4 : Lanes                  // bytes in whole words
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
 
-    // Word param_word_i of the parameter block is in ub_data_i.
+    // Word param_word_i of the parameter block.
     input  logic                  param_valid_i,
     input  logic                  param_bank_i,
     input  logic [3:0]            param_word_i,
+    input  logic [Cfg.Cols*8-1:0] param_i,
 
     // A beat of a micro-op with its data.
     input  logic                  valid_i,
@@ -29,8 +31,8 @@ module systole_vector_source
     input  uop_t                  uop_i,
     input  scalars_t              scalars_i,      // of the micro-op's bank
     input  logic [24:0]           recip_i,        // of uop_i.taps
-    input  logic signed [31:0]    acc_data_i [Cfg.Cols],
-    input  logic [Cfg.Cols*8-1:0] ub_data_i,
+    input  logic signed [31:0]    acc_i [Lanes],
+    input  logic [Slots*8-1:0]    bytes_i,        // of the window, or of the accumulators if they are taken raw
 
     // A beat of a sum.
     input  logic                  sum_we_i,
@@ -48,7 +50,6 @@ module systole_vector_source
   localparam int unsigned Parts = Lanes < Quarter ? Quarter / Lanes : 1;   // beats of a word
   localparam int unsigned Depth = 8 / Columns;                             // of a bank's half of words, twice
   localparam int unsigned DepthBits = $clog2(Depth);
-  localparam int unsigned Slots = Lanes < 4 ? 4 : Lanes;                   // bytes in whole words
   localparam logic signed [31:0] Max = 32'sh7fff_ffff;
   localparam logic signed [31:0] Min = 32'sh8000_0000;
 
@@ -93,8 +94,8 @@ module systole_vector_source
     assign mine = param_valid_i && !param_word_i[3] && 32'(param_word_i[1:0]) % Columns == i;
     assign row  = DepthBits'({31'd0, param_bank_i} * (Depth / 2)) + DepthBits'(32'(param_word_i[1:0]) / Columns);
     always_ff @(posedge clk_i) begin
-      if (mine && !param_word_i[2]) bias_mem_q[row] <= ub_data_i;
-      if (mine && param_word_i[2]) mult_mem_q[row] <= ub_data_i;
+      if (mine && !param_word_i[2]) bias_mem_q[row] <= param_i;
+      if (mine && param_word_i[2]) mult_mem_q[row] <= param_i;
     end
     assign bias_row[i*Quarter*32+:Quarter*32] = bias_mem_q[word_of(uop_i.bank, beat_i)];
     assign mult_row[i*Quarter*32+:Quarter*32] = mult_mem_q[word_of(uop1_q.bank, beat1_q)];
@@ -103,54 +104,20 @@ module systole_vector_source
   (* ram_style = "auto" *) logic [Cols*8-1:0] shift_mem_q [2];
 
   always_ff @(posedge clk_i) begin
-    if (param_valid_i && param_word_i[3]) shift_mem_q[param_bank_i] <= ub_data_i;
+    if (param_valid_i && param_word_i[3]) shift_mem_q[param_bank_i] <= param_i;
   end
 
   // The beat's part of each row.
-  logic signed [31:0]    acc [Lanes];
-  logic [Slots*8-1:0]    ub;
-
   if (Beats == 1) begin : gen_whole
     assign bias  = bias_row;
     assign mult  = mult_row;
     assign shift = shift_mem_q[uop1_q.bank];
-    assign ub    = ub_data_i;
-    assign acc   = acc_data_i;
   end else begin : gen_beats
     logic [Cols*8-1:0] shift_row;
     assign shift_row = shift_mem_q[uop1_q.bank];
     assign bias  = bias_row[32'(beat_i)%Parts*Lanes*32+:Lanes*32];
     assign mult  = mult_row[32'(beat1_q)%Parts*Lanes*32+:Lanes*32];
     assign shift = (Slots * 8)'(shift_row[32'(beat1_q)*Lanes*8+:Lanes*8]);
-    assign ub    = (Slots * 8)'(ub_data_i[32'(beat_i)*Lanes*8+:Lanes*8]);
-    for (genvar c = 0; c < Lanes; c++) begin : gen_lane
-      logic [Beats-1:0][31:0] column;
-      for (genvar b = 0; b < Beats; b++) begin : gen_beat
-        assign column[b] = acc_data_i[b*Lanes+c];
-      end
-      assign acc[c] = column[beat_i];
-    end
-  end
-
-  // Raw: a beat's bytes are a part of a quarter of the row.
-  logic [Slots*8-1:0] raw;
-
-  if (Beats == 1) begin : gen_raw_whole
-    always_comb begin
-      for (int unsigned w = 0; w < Quarter; w++) begin
-        raw[w*32+:32] = uop_i.part[1] ? (uop_i.part[0] ? acc_data_i[3*Quarter+w] : acc_data_i[2*Quarter+w])
-                                      : (uop_i.part[0] ? acc_data_i[Quarter+w] : acc_data_i[w]);
-      end
-      if (!valid_i || uop_i.src != SrcRaw) raw = '0;
-    end
-  end else begin : gen_raw_beats
-    logic [3:0][Quarter*32-1:0] row;
-    logic [Quarter*32-1:0]      window;
-    for (genvar c = 0; c < Cols; c++) begin : gen_channel
-      assign row[c/Quarter][c%Quarter*32+:32] = acc_data_i[c];
-    end
-    assign window = row[uop_i.part];
-    assign raw    = (Slots * 8)'(window[32'(beat_i)*Lanes*8+:Lanes*8]);
   end
 
   // Stage 1: the sum with the bias; everything else is small: a byte, the taps so far, an operand minus its zero point. Bytes are
@@ -160,6 +127,7 @@ module systole_vector_source
   logic [TapBits-1:0] small1_q [Lanes];
   logic [TapBits-1:0] pool_q [Beats][Lanes];
   logic signed [15:0] factor_q [Beats][Lanes];  // first operands of products
+  logic signed [15:0] factor1_q [Lanes];        // the one for this beat
 
   always_ff @(posedge clk_i) begin : add_bias
     logic signed [31:0] sum_v [Lanes];
@@ -167,7 +135,7 @@ module systole_vector_source
     if (valid_i && uop_i.src == SrcAcc) begin
       for (int unsigned c = 0; c < Lanes; c++) begin
         logic signed [31:0] a, b, s;
-        a         = acc[c];
+        a         = acc_i[c];
         b         = bias[c*32+:32];
         s         = a + b;
         sum_v[c]  = s;
@@ -182,14 +150,12 @@ module systole_vector_source
     logic [7:0]         byte_v [Slots];
     logic [TapBits-1:0] small_v [Lanes];
     logic signed [15:0] factor_v [Lanes];
-    logic [Slots*8-1:0] from;
     logic signed [7:0]  zp;
-    from = uop_i.src == SrcRaw ? raw : ub;
-    zp   = uop_i.src inside {SrcAdd0, SrcMul0} ? scalars_i.zp0 : scalars_i.zp1;
+    zp = uop_i.src inside {SrcAdd0, SrcMul0} ? scalars_i.zp0 : scalars_i.zp1;
     if (valid_i && uop_i.src != SrcAcc && uop_i.src != SrcSum) begin
       for (int unsigned w = 0; w < Slots / 4; w++) begin
         logic [31:0] word;
-        word          = from[w*32+:32] ^ 32'h8080_8080;
+        word          = bytes_i[w*32+:32] ^ 32'h8080_8080;
         byte_v[4*w]   = word[7:0];
         byte_v[4*w+1] = word[15:8];
         byte_v[4*w+2] = word[23:16];
@@ -212,6 +178,7 @@ module systole_vector_source
         for (int unsigned c = 0; c < Lanes; c++) factor_v[c] = 16'(small_v[c]);
         factor_q[beat_i] <= factor_v;
       end
+      if (uop_i.src == SrcMul1) factor1_q <= factor_q[beat_i];
       small1_q <= small_v;
     end
   end
@@ -275,7 +242,7 @@ module systole_vector_source
         SrcAcc: for (int unsigned c = 0; c < Lanes; c++) x_v[c] = !over1_q[c][0] ? sum1_q[c] : over1_q[c][1] ? Min : Max;
         SrcSum: for (int unsigned c = 0; c < Lanes; c++) x_v[c] = old_sum[c*32+:32];
         SrcAdd0, SrcAdd1: for (int unsigned c = 0; c < Lanes; c++) x_v[c] = 32'(signed'(small1_q[c])) <<< 20;
-        SrcMul1: for (int unsigned c = 0; c < Lanes; c++) x_v[c] = 32'(factor_q[beat1_q][c]) * 32'(signed'(small1_q[c][15:0]));
+        SrcMul1: for (int unsigned c = 0; c < Lanes; c++) x_v[c] = 32'(factor1_q[c]) * 32'(signed'(small1_q[c][15:0]));
         default:
         if (scalars1_q.sum) begin
           for (int unsigned c = 0; c < Lanes; c++) x_v[c] = 32'(small1_q[c]) - 32'(uop1_q.offset);

@@ -19,7 +19,7 @@ import variant  # noqa: E402
 PROGRAM = "compiler_random_rtl_test"
 # File, text that occurs once, what takes its place; suite that must see it, part of the cause.
 FAULTS = {
-    "results have no upper bound": ("vector/systole_vector_lanes.sv", "v      = v > high ? high : v;", "", "operations_nano",
+    "results have no upper bound": ("vector/systole_vector_clamp.sv", "v      = v > high ? high : v;", "", "operations_nano",
                                     "written by requant"),
 }
 

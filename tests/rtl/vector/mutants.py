@@ -9,9 +9,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import mutation  # noqa: E402
 
-LANES, SOURCE, SCALE, ISSUE, PREPARE, CHECK, TAPS, WALK, UNIT, RECIP, CLAMP, TABLE, RESIDUAL = (
+LANES, BEATS, SOURCE, SCALE, ISSUE, PREPARE, CHECK, TAPS, WALK, UNIT, RECIP, CLAMP, TABLE, RESIDUAL = (
     f"vector/systole_vector{suffix}.sv"
-    for suffix in ("_lanes", "_source", "_scale", "_issue", "_prepare", "_check", "_taps", "_walk", "", "_recip", "_clamp", "_table",
+    for suffix in ("_lanes", "_beats", "_source", "_scale", "_issue", "_prepare", "_check", "_taps", "_walk", "", "_recip", "_clamp", "_table",
                    "_residual"))
 
 MUTANTS = [
@@ -46,7 +46,7 @@ MUTANTS = [
     (SOURCE, "scalars_i.average || scalars_i.sum ?", "scalars_i.average ?"),
     (TAPS, "hit_o ? offset_q + TapBits'(zero_i) : offset_q", "offset_q + TapBits'(zero_i)"),
     (CHECK, "9'(po.src_zp) + 9'd128", "9'(po.src_zp) + 9'd127"),
-    (LANES, "(uop_i.src == SrcTap && !sc_in.sum)", "uop_i.src == SrcTap"),
+    (LANES, "(uop.src == SrcTap && !sc_in.sum)", "uop.src == SrcTap"),
     (TABLE, "index     = data_i[c*8+:8] ^ 8'h80", "index     = data_i[c*8+:8]"),
     (TABLE, "byte_q[c%Lanes][1:0], 3'b000", "byte_q[c%Lanes][0], 4'b0000"),
     (TABLE, "row_q  <= row_q + 1'b1", "row_q  <= row_q + 1'b1 + (row_q == 5)"),
@@ -65,12 +65,16 @@ MUTANTS = [
     # Beats.
     (LANES, "if (result_valid) rest_q <=", "if (result_valid && result_row_end) rest_q <="),
     (LANES, "result_row_end = looked_tag_q.row_end;", "result_row_end = 1'b1;"),
-    (SOURCE, "factor_q[beat1_q][c]", "factor_q[0][c]"),
+    (SOURCE, "factor1_q <= factor_q[beat_i];", "factor1_q <= factor_q[0];"),
     (LANES, "residual_valid = ended && tag_q[End].residual", "residual_valid = 1'b0"),
     (LANES, "first_ptr_q <= tag_q[ScaleEnd].row_end ? '0 : first_ptr_q + 1'b1;", "first_ptr_q <= '0;"),
     (SOURCE, "bias_row[32'(beat_i)%Parts*Lanes*32+:Lanes*32]", "bias_row[0+:Lanes*32]"),
     (SOURCE, "shift_row[32'(beat1_q)*Lanes*8+:Lanes*8]", "shift_row[0+:Lanes*8]"),
     (SOURCE, "32'(beat1_q) * Lanes + c < 32'(uop1_q.len)", "c < 32'(uop1_q.len)"),
+    (BEATS, "active = valid_i || beat_q != '0", "active = valid_i"),
+    (BEATS, "bytes_o   <= uop_i.src == SrcRaw ?", "bytes_o   <= uop_i.src == SrcRaw && beat_q == '0 ?"),
+    (BEATS, "ub_data_i[32'(beat_q)*Lanes*8+:Lanes*8]", "ub_data_i[0+:Lanes*8]"),
+    (BEATS, "acc_o[c] <= column[beat_q]", "acc_o[c] <= column[0]"),
     (UNIT, "!(gap && gap_ub_q)", "1'b1"),
     (UNIT, "else if (req_go) gap_q <= '1;", "else if (req_go && req_ub) gap_q <= '1;"),
     # Walks.
@@ -137,7 +141,7 @@ BENCHES = [mutation.Bench("vector_bench", f"Vvector_{name}", "tests/rtl/vector/v
 
 def bench_of(mutant):
     """What concerns beats shows where a micro-op has more than one."""
-    return int(any(word in mutant[1] for word in ("rest_q", "first_ptr_q <=", "beat_i", "beat1_q", "looked_tag_q.row_end", "gap")))
+    return int(mutant[0] == BEATS or any(word in mutant[1] for word in ("rest_q", "first_ptr_q <=", "beat_i", "beat_q", "beat1_q", "looked_tag_q.row_end", "gap")))
 
 
 if __name__ == "__main__":
