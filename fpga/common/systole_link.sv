@@ -69,15 +69,25 @@ module systole_link
   logic [3:0]          lane;  // of what comes in
   logic                bus_error, refused_q, bad_pending_q;
 
-  logic       in_valid, in_ready, in_last, out_valid, out_ready, out_last;
-  logic [7:0] in_data, out_data;
+  logic       rx_valid, rx_ready, rx_last, in_valid, in_ready, in_last;
+  logic       out_valid, out_ready, out_last, tx_valid, tx_ready, tx_last;
+  logic [7:0] rx_data, in_data, out_data, tx_data;
 
+  // Address and state go to buses far away: their paths end in registers on both sides of the execution.
   systole_link_receive u_receive (
       .clk_i, .rst_ni, .byte_valid_i(rx_valid_i), .byte_data_i(rx_data_i),
-      .valid_o(in_valid), .ready_i(in_ready), .data_o(in_data), .last_o(in_last), .good_o, .bad_o
+      .valid_o(rx_valid), .ready_i(rx_ready), .data_o(rx_data), .last_o(rx_last), .good_o, .bad_o
+  );
+  systole_skid #(.Width(9)) u_in (
+      .clk_i, .rst_ni, .valid_i(rx_valid), .ready_o(rx_ready), .data_i({rx_last, rx_data}),
+      .valid_o(in_valid), .ready_i(in_ready), .data_o({in_last, in_data})
+  );
+  systole_skid #(.Width(9)) u_out (
+      .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i({out_last, out_data}),
+      .valid_o(tx_valid), .ready_i(tx_ready), .data_o({tx_last, tx_data})
   );
   systole_link_send u_send (
-      .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i(out_data), .last_i(out_last),
+      .clk_i, .rst_ni, .valid_i(tx_valid), .ready_o(tx_ready), .data_i(tx_data), .last_i(tx_last),
       .byte_valid_o(tx_valid_o), .byte_ready_i(tx_ready_i), .byte_data_o(tx_data_o)
   );
 

@@ -40,32 +40,34 @@ module systole_queue_ram
   ptr_t                 rd_ptr_q [NumQueues];
   count_t               held_q   [NumQueues];  // places taken
   count_t               avail_q  [NumQueues];  // committed and not read
-  logic [NumQueues-1:0] read, open, fill_q;
+  logic [NumQueues-1:0] read, open, turn, fill_q, written_q;
   row_t                 wr_row, rd_row;
 
   function automatic ptr_t next(ptr_t ptr);
     return 32'(ptr) == Depth - 1 ? '0 : ptr + 1'b1;
   endfunction
 
-  // The lowest queue that wants something and has it.
+  // The lowest queue that wants something and has it. What was written in the last cycle is read on the way to its commit, which is known
+  // late: without one the sequencer stops, and the read was for nothing.
   always_comb begin
     for (int unsigned q = 0; q < NumQueues; q++) begin
       ready_o[q] = held_q[q] != count_t'(Depth);
       empty_o[q] = held_q[q] == '0;
-      open[q]    = want_i[q] && !fill_q[q] && !freeze_i && (avail_q[q] != '0 || commit_i[q]);
+      open[q]    = want_i[q] && !fill_q[q] && !freeze_i && (avail_q[q] != '0 || written_q[q]);
     end
-    read   = open & (~open + 1'b1);
+    turn   = open & (~open + 1'b1);
     wr_row = '0;
     rd_row = '0;
     for (int unsigned q = 0; q < NumQueues; q++) begin
       if (write_i[q]) wr_row |= {QueueBits'(q), wr_ptr_q[q]};
-      if (read[q]) rd_row |= {QueueBits'(q), rd_ptr_q[q]};
+      if (turn[q]) rd_row |= {QueueBits'(q), rd_ptr_q[q]};
+      read[q] = turn[q] && (avail_q[q] != '0 || commit_i[q]);
     end
   end
   assign fill_o = fill_q;
 
   systole_ram_1r1w #(.Width(Width), .Depth(1 << (QueueBits + PtrBits)), .AnyOnCollision(1'b1), .Style("block")) u_ram (
-      .clk_i, .we_i(write_i != '0), .waddr_i(wr_row), .wdata_i(data_i), .re_i(read != '0), .raddr_i(rd_row), .rdata_o(data_o)
+      .clk_i, .we_i(write_i != '0), .waddr_i(wr_row), .wdata_i(data_i), .re_i(turn != '0), .raddr_i(rd_row), .rdata_o(data_o)
   );
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
@@ -87,7 +89,6 @@ module systole_queue_ram
   end
 
   // What is held is available, leaves, or came in the last cycle, and lies between the pointers.
-  logic [NumQueues-1:0] written_q;
   always_ff @(posedge clk_i) written_q <= rst_ni ? write_i : '0;
   if (Parity) begin : gen_parity
     localparam bit Wraps = Depth == 1 << PtrBits;  // pointers are compared where they wrap by themselves
