@@ -78,7 +78,7 @@ def place(board, plan, unit_of, clock, work, args):
     source, options = "net.json", ["--placer", placer_of(board, args)]
     if plan is not None:
         from flow import floorplan  # pylint: disable=import-outside-toplevel  what reads scipy: for boards with a plan only
-        source, options = "planned.json", options + plan["placer"]
+        source, options = "planned.json", options + plan["placer"] + (plan["native"] if tools.is_native() else [])
         floorplan.apply(work / "net.json", work / source, plan, boards.device(board), unit_of, tools.say)
     planned = time.monotonic() - start
     inputs = [(work / source).read_bytes(), (work / "pins.lpf").read_bytes(),

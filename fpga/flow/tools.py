@@ -54,6 +54,11 @@ def nextpnr():
     raise FlowError(f"{NEXTPNR.name} does not tell its version: run: make setup")
 
 
+def is_native():
+    """The place and route is the system's, which may have threads."""
+    return nextpnr()[0] != NEXTPNR
+
+
 def say(text):
     print(f"fpga: {text}", flush=True)
 
