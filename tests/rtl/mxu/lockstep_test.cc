@@ -2,12 +2,14 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The checker that runs the fast view beside the grid stops at a view that is
-// not the grid's: here its rows of weights lie the other way round.
+// not the grid's: here its rows of weights lie the other way round; and at a
+// grid whose groups of columns take the weights of another row.
 
 #include <unistd.h>
 
 #include "VArrayBf16x8s1Wrong.h"
 #include "VArrayInt8x8Wrong.h"
+#include "VArrayInt8x8WrongGroups.h"
 #include "tests/rtl/mxu/array_bench.h"
 
 namespace systole::mxu_test {
@@ -23,6 +25,12 @@ TEST(LockstepDeathTest, AWrongViewIsSeen) {
   ::testing::FLAGS_gtest_death_test_style = "fast";
   EXPECT_DEATH(RunAgainstWrongView<VArrayInt8x8Wrong>(Int8(1)), "a_views");
   EXPECT_DEATH(RunAgainstWrongView<VArrayBf16x8s1Wrong>(Bf16(1)), "a_views");
+}
+
+TEST(LockstepDeathTest, WrongGroupsOfColumnsAreSeen) {
+  ::testing::FLAGS_gtest_death_test_style = "fast";
+  EXPECT_DEATH(RunAgainstWrongView<VArrayInt8x8WrongGroups>(Int8(1)),
+               "a_views");
 }
 
 }  // namespace

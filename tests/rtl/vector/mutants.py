@@ -138,10 +138,10 @@ BENCHES = [mutation.Bench("vector_bench", f"Vvector_{name}", "tests/rtl/vector/v
            for name, preset in (("nano", 0), ("board8", 6))]
 
 
-
 def bench_of(mutant):
     """What concerns beats shows where a micro-op has more than one."""
-    return int(mutant[0] == BEATS or any(word in mutant[1] for word in ("rest_q", "first_ptr_q <=", "beat_i", "beat_q", "beat1_q", "looked_tag_q.row_end", "gap")))
+    words = ("rest_q", "first_ptr_q <=", "beat_i", "beat_q", "beat1_q", "looked_tag_q.row_end", "gap")
+    return int(mutant[0] == BEATS or any(word in mutant[1] for word in words))
 
 
 if __name__ == "__main__":
