@@ -2,6 +2,8 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Compares the mapped units with fpga/budget.yaml: estimated delay and cells. No placement: the same on each run, and quick."""
 
+import concurrent.futures
+import os
 import time
 
 import yaml
@@ -57,17 +59,32 @@ def write(known):
     BUDGET.write_text(text)
 
 
-def measure(preset, units, args):
-    """The units' estimates and cells."""
-    folder = args.build / "fpga" / "budget" / preset
-    found = chip.elaborate(preset, folder)
-    rows = []
-    for unit, instances in chosen(found, units).items():
-        cells, _ = map_unit(instances[0][0], folder, unit, effort=False, fault=FAULT_ADDERS if unit == args.fault else 0)
+def measure(wanted, known, args):
+    """The estimates and cells of {preset: [unit]}, in this order; as many units at once as there are processors, the largest by their
+    budgets first."""
+    folder = args.build / "fpga" / "budget"
+
+    def elaborate(preset):
+        return preset, chosen(chip.elaborate(preset, folder / preset), wanted[preset])
+
+    def row(task):
+        preset, unit, module = task
+        cells, _ = map_unit(module, folder / preset, unit, effort=False, fault=FAULT_ADDERS if unit == args.fault else 0)
         ns, levels, first, last = netlist.Estimate(cells).worst()
-        rows.append({"preset": preset, "unit": unit, "ns": round(ns, 1), "levels": levels, "cells": netlist.count(cells)["all"]["cells"],
-                     "from": first, "to": last})
-    return rows
+        return {"preset": preset, "unit": unit, "ns": round(ns, 1), "levels": levels, "cells": netlist.count(cells)["all"]["cells"],
+                "from": first, "to": last}
+
+    def size(task):
+        return known[task[0]].get(task[1], {}).get("cells", 0)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        tasks = [(preset, unit, instances[0][0]) for preset, found in pool.map(elaborate, wanted) for unit, instances in found.items()]
+        rows = {task: pool.submit(row, task) for task in sorted(tasks, key=size, reverse=True)}
+        try:
+            return [rows[task].result() for task in tasks]
+        except FlowError:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def run(args):
@@ -75,21 +92,22 @@ def run(args):
     start = time.monotonic()
     known = load()
     only = [args.fault] if args.fault else args.only
-    rows, problems, unknown = [], [], set(only)
+    unknown, wanted = set(only), {}
     for preset in [args.preset] if args.preset else list(known["units"]):
         units = known["units"].setdefault(preset, {})
         # New units enter by name and preset.
-        wanted = only if only and args.preset else [unit for unit in units if not only or unit in only]
-        unknown -= set(wanted)
-        if not wanted:
-            continue
-        measured = measure(preset, wanted, args)
-        if args.update:
-            units |= {row["unit"]: {"ns": round(row["ns"] * ROOM_NS, 1), "cells": int(row["cells"] * ROOM_CELLS)} for row in measured}
-        problems += compare(measured, units)
-        rows += measured
+        wanted[preset] = only if only and args.preset else [unit for unit in units if not only or unit in only]
+        unknown -= set(wanted[preset])
     if unknown:
         raise FlowError(f"no budget of '{min(unknown)}' (a new one: --check --update --preset PRESET --only UNIT)")
+    rows = measure({preset: units for preset, units in wanted.items() if units}, known["units"], args)
+    problems = []
+    for preset in wanted:
+        measured = [row for row in rows if row["preset"] == preset]
+        if args.update:
+            known["units"][preset] |= {row["unit"]: {"ns": round(row["ns"] * ROOM_NS, 1), "cells": int(row["cells"] * ROOM_CELLS)}
+                                       for row in measured}
+        problems += compare(measured, known["units"][preset])
     if args.update:
         write(known)
     shown = [{key: value for key, value in row.items() if key not in ("from", "to")} for row in rows]

@@ -15,8 +15,10 @@ UNITS = {
     "unified buffer": "systole_unified_buffer", "data setup": "systole_sds", "weight fifo": "systole_weight_fifo",
     "mxu": "systole_mxu", "array": "systole_mxu_array", "accumulators": "systole_accumulators", "vector": "systole_vector",
     "vpu": "systole_vpu", "registers": "systole_csr", "memory window": "systole_axi_hbm", "memory port": "systole_axi_dram",
-    "hbm": "systole_hbm", "link": "systole_link", "sdram": "systole_sdram",
+    "hbm": "systole_hbm", "scalar unit": "systole_scalar", "scalar memory": "systole_smem", "processor": "systole_scalar_cpu",
+    "crossing": "systole_crossing", "link": "systole_link", "sdram": "systole_sdram",
 }
+IBEX = ROOT / ".ibex"  # where rtl/ibex/ibex.f looks for it
 LINK = [ROOT / "fpga" / "common" / f"systole_link{suffix}.sv" for suffix in ("_pkg", "", "_receive", "_send")]
 
 
@@ -36,6 +38,10 @@ def elaborate(preset_name, folder, options=""):
     if preset["chip"]["Memory"] == "axi":
         # The host link of boards, beside the chip.
         options += f" --top systole_link {' '.join(str(path) for path in LINK)}"
+    if preset["chip"]["SmemBytes"]:
+        if not IBEX.exists():
+            raise FlowError(f"preset '{preset_name}' has a scalar unit, and Ibex is not in {IBEX}: run: make setup")
+        options += " -F rtl/ibex/ibex.f"
     read = f"{OPTIONS} {options} --top {module} -G Preset={preset['id']} -F rtl/systole.f {source}"
     yosys({"read": read, "save": str(design)}, folder, "read", f"reading {preset_name}")
     return find_units(design, module)

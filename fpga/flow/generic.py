@@ -4,7 +4,7 @@
 
 A preset is compared with the next smaller one of its cell and memory. The array is its cell, mapped once, times their number, and what
 lies around the cells, mapped at three small sizes: a quadratic function of the size. A unit that would take too long is not mapped at the
-preset's size but computed from two smaller ones.
+preset's size but computed from two smaller ones. Of the lanes of a programmable vector unit one is mapped for all.
 """
 
 import json
@@ -88,16 +88,17 @@ class Chips:
         return self.known[preset]["core"]["Rows"]
 
     def smaller(self, preset):
-        """The presets of the same cell and memory below this one, the largest last."""
+        """The presets of the same cell, memory and number of cores below this one, the largest last."""
         def kind(name):
-            return self.known[name]["core"]["Cell"], self.known[name]["chip"]["Memory"]
+            return self.known[name]["core"]["Cell"], self.known[name]["chip"]["Memory"], self.known[name]["chip"]["Cores"]
         names = [name for name in self.known if kind(name) == kind(preset) and self.size(name) < self.size(preset)]
         return sorted(names, key=self.size)
 
     def find(self, preset):
-        """{unit: its instances}. The array stays empty."""
+        """{unit: its instances}. The array stays empty, and a programmable vector unit where it is computed."""
         if preset not in self.units:
-            self.units[preset] = chip.elaborate(preset, self.folder / preset, "--blackboxed-module systole_mxu_array")
+            empty = ["systole_mxu_array"] + (["systole_vpu"] if len(self.smaller(preset)) > 1 else [])
+            self.units[preset] = chip.elaborate(preset, self.folder / preset, " ".join(f"--blackboxed-module {module}" for module in empty))
         return self.units[preset]
 
     def read(self, top, options, work):

@@ -9,7 +9,7 @@ The job is an object:
   top:       the module to map
   registers: true: a flip-flop at every port but the clocks, so that each path begins and ends in one
   fault:     a number: so many additions in a chain behind the widest output, for a test of what looks at paths
-  commands:  Yosys commands in place of the mapping for ECP5
+  commands:  Yosys commands in place of the mapping for ECP5; modules of ALIKE stay modules: one is mapped and counts for all
   effort:    true: the delay target of the mapper that gives the smaller and faster result in twice the time
   json:      the mapped netlist
   stat:      a file for Yosys' statistics
@@ -147,10 +147,16 @@ def fold_carries(module):
                 cell.setParam(ys.IdString(f"\\INIT{half}"), ys.Const.from_string(cells[name]["parameters"][f"INIT{half}"]))
 
 
-def memory_bits(module):
-    """Bits of all memories of a module."""
-    memories = [cell for cell in module.cells_.values() if cell.type.str() == "$mem_v2"]
-    return sum(cell.getParam(ys.IdString("\\SIZE")).as_int() * cell.getParam(ys.IdString("\\WIDTH")).as_int() for cell in memories)
+def memory_bits(design, module):
+    """Bits of all memories of a module and those in it."""
+    bits = 0
+    for cell in module.cells_.values():
+        inner = design.module(cell.type)
+        if cell.type.str() == "$mem_v2":
+            bits += cell.getParam(ys.IdString("\\SIZE")).as_int() * cell.getParam(ys.IdString("\\WIDTH")).as_int()
+        elif inner is not None:
+            bits += memory_bits(design, inner)
+    return bits
 
 
 def main():
@@ -172,8 +178,9 @@ def main():
         return
     run(f"hierarchy -top {job['top']}")
     run("rename -top unit_top" if job.get("registers") else "opt_clean")
+    share_alike(design)
+    run(f"hierarchy -top {design.top_module().name.str()}")
     if "commands" not in job:
-        share_alike(design)
         keep_registers(design)
     run("flatten")
     run("opt_clean")
@@ -208,7 +215,7 @@ def main():
     if "stat" in job:
         run(f"tee -q -o {job['stat']} stat -json")
     if "bits" in job:
-        pathlib.Path(job["bits"]).write_text(str(memory_bits(design.top_module())))
+        pathlib.Path(job["bits"]).write_text(str(memory_bits(design, design.top_module())))
 
 
 main()
