@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -122,6 +123,23 @@ class Estimates(unittest.TestCase):
             self.assertEqual(budget.load(), known)
         self.assertLessEqual(known["whole"]["nano"]["lut4"], 60000)
 
+    def test_budgets_of_units_that_are_mapped_at_once(self):
+        presets = {"p": {"slow": [("p slow", "")], "fast": [("p fast", "")]}, "q": {"slow": [("q slow", "")]}}
+        known = {"p": {"slow": {"cells": 9}, "fast": {"cells": 1}}, "q": {}}
+        args = mock.Mock(build=pathlib.Path("build"), fault=None)
+
+        def map_unit(module, _folder, _unit, **_options):
+            time.sleep(0.2 if "slow" in module else 0)
+            if module == "q broken":
+                raise tools.FlowError(f"mapping of {module} failed")
+            return chain(9 if "slow" in module else 2), None
+
+        with mock.patch.object(chip, "elaborate", lambda preset, _folder: presets[preset]), mock.patch.object(budget, "map_unit", map_unit):
+            rows = budget.measure({"p": ["fast", "slow"], "q": ["slow"]}, known, args)
+            self.assertEqual([(row["preset"], row["unit"], row["levels"]) for row in rows], [("p", "slow", 9), ("p", "fast", 2), ("q", "slow", 9)])
+            presets["q"]["broken"] = [("q broken", "")]
+            self.assertRaisesRegex(tools.FlowError, "mapping of q broken failed", budget.measure, {"p": ["fast"], "q": ["broken"]}, known, args)
+
     def test_a_chip_over_its_limit(self):
         used = whole.kinds(chain(5))
         self.assertEqual((used["lut4"], used["flip_flops"], used["multipliers"]), (5, 2, 0))
@@ -218,6 +236,23 @@ class BadInput(unittest.TestCase):
                 with mock.patch.object(tools, "nextpnr", return_value=(placer, "0")):
                     board.place(boards.load("ulx3s-85f"), None, None, 60, work, mock.Mock(seed=seed, placer=name, no_route=False, limit=1))
                 self.assertEqual((work / "runs").read_text().count("run"), runs)
+
+    def test_a_floor_plan_has_options_for_a_native_nextpnr_alone(self):
+        ulx3s = boards.load("ulx3s-85f")
+        plan = boards.plan(ulx3s, "board")
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            work = pathlib.Path(folder)
+            placer = work / "nextpnr"
+            placer.write_text("#!/bin/sh\necho $* > options\ntouch placed.json\n")
+            placer.chmod(0o755)
+            for ours in (placer, work / "another"):
+                (work / "planned.json").write_text(str(ours))
+                with mock.patch.object(tools, "nextpnr", return_value=(placer, "0")), mock.patch.object(tools, "NEXTPNR", ours), \
+                        mock.patch("flow.floorplan.apply"):
+                    board.place(ulx3s, plan, None, 60, work, mock.Mock(seed=1, placer=None, no_route=False, limit=1))
+                options = (work / "options").read_text()
+                self.assertIn(plan["placer"][0], options)
+                self.assertEqual(plan["native"][0] in options, ours != placer)
 
     def test_the_clock_of_a_design_that_is_placed_but_not_routed(self):
         log = "Max frequency for clock 'clk': 60.00 MHz\nMax frequency for clock 'clk': 32.71 MHz\nMax frequency for clock 'clk_25mhz': 9.00 MHz\n"
