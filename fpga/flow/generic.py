@@ -64,10 +64,10 @@ def growth(small, large):
     return math.log(v2 / v1) / math.log(n2 / n1) / 2 if v1 and v2 else None
 
 
-def excess(unit, small, large):
+def excess(unit, small, large, fields=("gates", "flip_flops")):
     """A line for each field that grows faster than rows x columns between two (preset, size, measured)."""
     problems = []
-    for field in ("gates", "flip_flops"):
+    for field in fields:
         before, after, ratio = small[2][field], large[2][field], (large[1] / small[1]) ** 2
         if after > before * ratio * ROOM:
             problems.append(f"{unit}: {field} grow from {before} at {small[0]} to {after} at {large[0]}, {after / before:.1f} times; "
@@ -135,6 +135,19 @@ class Chips:
             self.measured[preset, unit] = self._unit(preset, unit)
         return self.measured[preset, unit]
 
+    def excess(self, preset, unit, measured):
+        """A line for each field of the unit that grows too fast: from each of the smaller presets. A register that only the larger ones have
+        seems to, from the last one without it: that of the window's beats where they are wider than its port."""
+        problems = []
+        for field in ("gates", "flip_flops"):
+            lines = []
+            for name in reversed(self.smaller(preset)):
+                lines.append(excess(unit, (name, self.size(name), self.unit(name, unit)[0]), (preset, self.size(preset), measured), (field,)))
+                if not lines[-1]:
+                    break
+            problems += lines[0] if all(lines) else []
+        return problems
+
     def _unit(self, preset, unit):
         if unit == "array":
             return self.array(preset), "computed"
@@ -164,10 +177,9 @@ def run(args):
             row = {"unit": unit, "preset": preset, "instances": len(instances), **measured, "how": how,
                    "gates_per_mac": round(measured["gates"] / n ** 2, 2), "power": None}
             if below and unit in chips.find(below[-1]):
-                smaller = (below[-1], chips.size(below[-1]), chips.unit(below[-1], unit)[0])
-                power_of = growth((smaller[1], smaller[2]["gates"]), (n, measured["gates"]))
+                power_of = growth((chips.size(below[-1]), chips.unit(below[-1], unit)[0]["gates"]), (n, measured["gates"]))
                 row["power"] = None if power_of is None else round(power_of, 2)
-                problems += excess(unit, smaller, (preset, n, measured))
+                problems += chips.excess(preset, unit, measured)
             rows.append(row)
             tools.say(", ".join(f"{key} {value}" for key, value in row.items()))
     report.table("Units in a generic library; power: of rows x columns that the gates grow with", rows)

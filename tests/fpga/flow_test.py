@@ -163,6 +163,13 @@ class Estimates(unittest.TestCase):
         self.assertRegex(generic.excess("a", small, ("edge", 32, {"gates": 1900, "flip_flops": 160}))[0],
                          "a: gates grow from 100 at nano to 1900 at edge, 19.0 times; rows x columns 16 times")
 
+    def test_a_structure_that_begins_between_presets_is_no_growth(self):
+        chips = generic.Chips(pathlib.Path("build"), None)
+        for mini, found in ((20, 0), (2, 1)):  # to 4738 at v2, from 136 at lite; rows x columns 256 times from mini
+            size = {"mini": {"gates": 1, "flip_flops": mini}, "lite": {"gates": 1, "flip_flops": 136}}
+            with mock.patch.object(chips, "unit", lambda preset, _unit, size=size: (size[preset], "mapped")):
+                self.assertEqual(len(chips.excess("v2", "a", {"gates": 1, "flip_flops": 4738})), found)
+
 
 class BadInput(unittest.TestCase):
     def fails(self, *arguments):
