@@ -1,17 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Single changes of SystemVerilog sources, found in the syntax tree (slang), and whether Yosys proves one equivalent."""
+"""Single changes of SystemVerilog sources, found in the syntax tree (slang)."""
 
 import dataclasses
 import functools
-import pathlib
-import re
-import subprocess
 
 from pyslang import syntax
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PYTHON = ROOT / ".venv" / "bin" / "python"
 OPERATORS = {"+": "-", "-": "+", "&&": "||", "||": "&&", "==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">", "&": "|",
              "|": "&", "^": "|", "<<": ">>", ">>": "<<"}
 LITERALS = {"'0": "'1", "'1": "'0", "1'b0": "1'b1", "1'b1": "1'b0"}
@@ -170,64 +165,3 @@ def _in_port(node):
     while node is not None and _kind(node) not in ("NamedPortConnection", "OrderedPortConnection", "InvocationExpression"):
         node = node.parent
     return node is not None and _kind(node) != "InvocationExpression"
-
-
-# Any cycle may be held, for the proof: what a test bench drives in the view for simulation.
-HOLD = """module systole_prim_hold #(parameter int unsigned Streams = 1) (input logic clk_i, output logic [Streams-1:0] hold_o);
-  logic [Streams-1:0] bench;
-  assign hold_o = bench;
-endmodule
-"""
-UNPROVEN = re.compile(r"Unproven \$equiv \S+: \\?(\S+?)_gold\b")
-
-
-def _yosys(passes, seconds):
-    """The log; None if it fails or takes too long."""
-    script = "import sys; from pyosys import libyosys as ys; d = ys.Design(); [ys.run_pass(c, d) for c in sys.argv[1:]]"
-    try:
-        result = subprocess.run([str(PYTHON), "-c", script, *passes], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                check=False, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return None
-    return result.stdout if result.returncode == 0 else None
-
-
-def equivalent(original, changed, unit, seconds):
-    """True if Yosys proves by induction that the sources in two folders, each as the project, give the same hardware for all the unit's
-    parameters, on all outputs; signals inside may differ. False: not proved in `seconds` for each step. The view for simulation of
-    systole_prim_hold is replaced in both folders."""
-    for folder in (original, changed):
-        (folder / "rtl" / "prim" / "systole_prim_hold.sv").write_text(HOLD)
-    for parameters in unit["parameters"]:
-        top = pathlib.Path(unit["top"])
-        options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
-        both, unlike = changed / "both.il", changed / "unlike"
-        passes = []
-        for name, folder in (("gold", original), ("gate", changed)):
-            source = (ROOT if top.parts[0] == "tests" else folder) / top
-            passes += [f"read_slang --threads 1 --ignore-assertions --no-implicit-memories --top {top.stem} {options} "
-                       f"-F {folder}/rtl/systole.f {source}",
-                       "proc -norom", "flatten", "chformal -remove", "opt_expr", "opt_clean", "memory_collect", "dffunmap", "opt_clean",
-                       # What nothing drives would be taken for whatever the other has.
-                       "setundef -undriven -zero", f"rename {top.stem} {name}", f"design -save {name}", "design -reset"]
-        passes += ["design -copy-from gold gold", "design -copy-from gate gate", f"write_rtlil {both}"]
-        if _yosys(passes, seconds) is None:
-            return False
-        outputs = set(re.findall(r"^  wire .*\boutput \d+ .*\\(\S+)$", both.read_text(), re.MULTILINE))
-        apart = set()  # signals that need not be equal
-        while True:
-            unlike.write_text("".join(f"{name}\n" for name in sorted(apart)))
-            log = _yosys([f"read_rtlil {both}", f"equiv_make -blacklist {unlike} gold gate equiv", "hierarchy -top equiv",
-                          "equiv_struct -icells", "equiv_simple -undef -short -ignore-unknown-cells",
-                          "equiv_induct -undef -seq 3 -ignore-unknown-cells", "equiv_status"], seconds)
-            if log is None:
-                return False
-            status = log[log.rindex("EQUIV_STATUS"):]
-            if "Equivalence successfully proven" in status:
-                break
-            # Signals that are not equal stay out of the induction: what is left must hold by itself. Outputs cannot.
-            names = set(UNPROVEN.findall(status))
-            if not names - apart or names & outputs:
-                return False
-            apart |= names
-    return True

@@ -3,7 +3,7 @@
 """Breaks a unit's RTL at random places, one at a time, and counts how many of these mutants the tests see: docs/regression.md.
 
 The unit is built with many mutants inside, of which each run of its tests has one.
-Mutants that are not seen, and that Yosys proves to be the same hardware, do not count. Every result is kept: a campaign goes on where it
+Mutants that are not seen, and that are proved to be the same hardware (equivalence.py), do not count. Every result is kept: a campaign goes on where it
 was, and more mutants are added to those there are.
 """
 
@@ -22,6 +22,7 @@ import time
 
 import yaml
 
+import equivalence
 import job
 import mutants
 import plan
@@ -70,14 +71,21 @@ def what_saw(run, outcome):
     return f"{run['program']}: {failed[1] if failed else outcome.status}"
 
 
-def proved(unit, mutant, seconds):
-    """Whether the mutant is the same hardware."""
-    with tempfile.TemporaryDirectory(prefix="systole_mutant_") as name:
-        original, changed = pathlib.Path(name) / "original", pathlib.Path(name) / "changed"
-        copy_sources(original)
-        copy_sources(changed)
-        mutant.apply(changed)
-        return bool(unit["parameters"]) and mutants.equivalent(original, changed, unit, seconds)
+def proofs(args, unit, missed, keep):
+    """Calls keep(mutant, status) for each of the mutants that no test saw: equivalent, illegal or missed."""
+    def prove(mutant):
+        try:
+            return "equivalent" if prover.equivalent(mutant, args.proof_seconds) else "missed"
+        except equivalence.IllegalError:
+            return "illegal"
+
+    with tempfile.TemporaryDirectory(prefix="systole_proof_") as name, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        prover = equivalence.Prover(unit, pathlib.Path(name), copy_sources)
+        # The first one alone: it reads the unit as it is, for all.
+        for some in (missed[:1], missed[1:]):
+            futures = {pool.submit(prove if args.proof_seconds else lambda mutant: "missed", mutant): mutant for mutant in some}
+            for future in concurrent.futures.as_completed(futures):
+                keep(futures[future], future.result())
 
 
 def copy_sources(work):
@@ -94,13 +102,16 @@ def base_run(program, run):
     return base.seconds
 
 
+def result(mutant, status, by="", seconds=0.0):
+    return {"mutant": mutant.name, "content": content(mutant), "status": status, "by": by, "seconds": round(seconds, 1)}
+
+
 def judge_batch(args, unit, batch, keep):
     """Builds the unit with all mutants of a batch, and calls keep(row) for each, {mutant, status: seen, missed, equivalent, refused, ...}."""
     numbered = dict(enumerate(batch, 1))
 
     def row(number, status, by="", seconds=0.0):
-        mutant = numbered[number]
-        keep({"mutant": mutant.name, "content": content(mutant), "status": status, "by": by, "seconds": round(seconds, 1)})
+        keep(result(numbered[number], status, by, seconds))
 
     with tempfile.TemporaryDirectory(prefix="systole_schema_") as name, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         built = schema.Schema(args.build, ROOT, numbered, pathlib.Path(name))
@@ -131,19 +142,13 @@ def judge_batch(args, unit, batch, keep):
                 raise
             if not left:
                 return
-        if args.proof_seconds == 0:
-            for number in left:
-                row(number, "missed")
-            return
-        futures = {pool.submit(proved, unit, numbered[number], args.proof_seconds): number for number in left}
-        for future in concurrent.futures.as_completed(futures):
-            row(futures[future], "equivalent" if future.result() else "missed")
+    proofs(args, unit, [numbered[number] for number in left], lambda mutant, status: keep(result(mutant, status)))
 
 
 def judge_rebuilt(args, unit, mutant):
     """The row of one mutant, for which the programs are built."""
     begin = time.monotonic()
-    row = {"mutant": mutant.name, "content": content(mutant), "status": "missed", "by": ""}
+    row = result(mutant, "missed")
     with tempfile.TemporaryDirectory(prefix="systole_mutant_") as name:
         work = pathlib.Path(name)
         copy_sources(work)
@@ -157,8 +162,8 @@ def judge_rebuilt(args, unit, mutant):
                     break
         except variant.VariantError as error:
             row.update(status="illegal", by=str(error).strip().splitlines()[-1][:150])
-    if row["status"] == "missed" and proved(unit, mutant, args.proof_seconds):
-        row["status"] = "equivalent"
+    if row["status"] == "missed":
+        proofs(args, unit, [mutant], lambda _, status: row.update(status=status))
     row["seconds"] = round(time.monotonic() - begin, 1)
     return row
 
@@ -198,7 +203,10 @@ def campaign(args, unit):
     chosen = [mutant for mutant in free if mutant.name in again] + fresh
     print(f"mutate: {unit['name']}: {len(everything)} mutants, {len(everything) - len(free)} of them in constants, {len(judged)} judged, "
           f"{len(chosen)} now", flush=True)
-    if args.rebuild:
+    if args.prove:
+        missed = [mutant for mutant in free if results.rows.get(mutant.name, {}).get("status") == "missed"]
+        proofs(args, unit, missed, lambda mutant, status: results.keep(result(mutant, status)))
+    elif args.rebuild:
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             for row in pool.map(lambda mutant: judge_rebuilt(args, unit, mutant), chosen):
                 results.keep(row)
@@ -226,10 +234,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="which ones")
     parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1)
     parser.add_argument("--goal", type=float, default=95.0, help="percent of the mutants that count; below: exit code 1")
-    parser.add_argument("--proof-seconds", type=float, default=60, help="for each proof of equivalence; 0: none")
+    parser.add_argument("--proof-seconds", type=float, default=60, help="of the processor, for each step of a proof of equivalence; 0: none")
     parser.add_argument("--batch", type=positive, default=150, help="mutants in one build")
     parser.add_argument("--runs", type=positive, help="only the first so many runs of each unit: the later ones build whole cores")
     parser.add_argument("--again", action="store_true", help="judge again what was missed: the tests are better now")
+    parser.add_argument("--prove", action="store_true", help="only try to prove what was missed equivalent; no test runs")
     parser.add_argument("--rebuild", action="store_true", help="build each mutant by itself, also those in constants: slow")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for a run of the tests, with --rebuild")
     parser.add_argument("--output", type=pathlib.Path, help="folder of results (default: <build>/mutants)")

@@ -57,7 +57,17 @@ class Board {
     top_->eval();
     const bool out = top_->tx_valid_o && top_->tx_ready_i;
     if (out && top_->rst_ni) from_board.push_back(top_->tx_data_o);
-    bad_frames += top_->bad_o;
+    // What is still there from the power-up is over after a cycle.
+    const bool pulses = top_->good_o || top_->bad_o || top_->tx_valid_o;
+    const bool asks = top_->axil_awvalid_o || top_->axil_wvalid_o ||
+                      top_->axil_arvalid_o || top_->axi_awvalid_o ||
+                      top_->axi_wvalid_o || top_->axi_arvalid_o;
+    if (resets_ > 0) EXPECT_FALSE(pulses || asks) << "in the reset";
+    resets_ = top_->rst_ni ? 0 : resets_ + 1;
+    if (top_->rst_ni) {
+      good_frames += top_->good_o;
+      bad_frames += top_->bad_o;
+    }
     SampleBuses();
     top_->clk_i = 1;
     top_->eval();
@@ -67,7 +77,7 @@ class Board {
   std::map<uint32_t, uint32_t> registers;
   std::vector<std::pair<uint32_t, uint32_t>> register_writes;
   std::vector<uint8_t>& memory() { return memory_; }
-  int bad_frames = 0;
+  int good_frames = 0, bad_frames = 0;
 
  private:
   bool Chance() { return random_() % 3 == 0; }
@@ -130,6 +140,7 @@ class Board {
   std::mt19937_64 random_;
   std::vector<uint8_t> memory_;
   uint64_t cycle_ = 0, address_ = 0;
+  int resets_ = 0;  // cycles of reset behind
   bool aw_ = false, w_ = false, ar_ = false, wide_ = false;
 };
 

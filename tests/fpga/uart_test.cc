@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <random>
+#include <type_traits>
 #include <vector>
 
 #include "Vuart2.h"
@@ -54,6 +54,12 @@ class Uart : public ::testing::Test {
     for (int i = 0; i < gap; ++i) Cycle();
   }
 
+  static int ClocksABit() {
+    if (std::is_same_v<Model, Vuart2>) return 2;
+    if (std::is_same_v<Model, Vuart4>) return 4;
+    return std::is_same_v<Model, Vuart7> ? 7 : 20;
+  }
+
   VerilatedContext context_;
   std::unique_ptr<Model> top_;
   std::vector<uint8_t> echo_;
@@ -70,6 +76,37 @@ TYPED_TEST(Uart, EveryByteComesBack) {
   }
   for (int i = 0; i < 1000; ++i) this->Cycle();
   EXPECT_EQ(this->echo_, sent);
+}
+
+// A pulse shorter than half a bit is no start bit.
+TYPED_TEST(Uart, AGlitchIsNoByte) {
+  if (this->ClocksABit() < 7) return;  // where half a bit is a clock or two
+  for (int i = 0; i < 20; ++i) {
+    this->top_->invert_i = 1;
+    for (int k = 0; k < 1 + i % 2; ++k) this->Cycle();
+    this->top_->invert_i = 0;
+    for (int k = 0; k < 50 + i; ++k) this->Cycle();
+  }
+  for (int i = 0; i < 600; ++i) this->Cycle();
+  EXPECT_TRUE(this->echo_.empty());
+  this->Send(0x5a, 1000);
+  EXPECT_EQ(this->echo_, std::vector<uint8_t>{0x5a});
+}
+
+// A reset in the middle of a byte ends it, here and there.
+TYPED_TEST(Uart, AResetEndsAByte) {
+  for (int after = 0; after < 60; ++after) {
+    this->Send(static_cast<uint8_t>(after * 91), after * 3);
+    this->top_->rst_ni = 0;
+    for (int i = 0; i < 4; ++i) this->Cycle();  // as many as synchronise
+    EXPECT_TRUE(this->top_->ready_o) << after;
+    this->top_->rst_ni = 1;
+    this->echo_.clear();
+    for (int i = 0; i < 400; ++i) this->Cycle();
+    EXPECT_TRUE(this->echo_.empty()) << after;
+    this->Send(0xc3, 500);
+    EXPECT_EQ(this->echo_, std::vector<uint8_t>{0xc3}) << after;
+  }
 }
 
 TYPED_TEST(Uart, AByteWithoutItsStopBitIsDropped) {

@@ -55,19 +55,43 @@ module csr_bench
     input  logic                         ecc_bad_i,    // pulse
     input  logic [AddrBits-1:0]          ecc_addr_i,
     output logic [31:0]                  scrub_o,
+
+    // Scalar unit.
+    output logic                         has_scalar_o,
+    input  logic                         scalar_owns_i,
+    input  logic                         scalar_start_i,  // pulses
+    input  logic                         scalar_reset_i,
+    input  logic                         scalar_irq_i,
+    input  logic [AddrBits-1:0]          scalar_prog_addr_i,
+    input  logic [31:0]                  scalar_prog_len_i,
+    input  logic [31:0]                  scalar_watchdog_i,
+    input  logic [AddrBits:0]            scalar_limit_i,
+    input  logic                         scalar_issue_i,
+    input  logic [AddrBits-1:0]          scalar_base_i,
+    input  logic                         scalar_isolated_i,
+    input  logic                         scalar_ack_i,    // pulse
+    input  logic [31:0]                  scalar_data_i,
+    output logic                         host_valid_o,    // pulse
+    output logic                         host_write_o,
+    output logic [2:0]                   host_index_o,
+    output logic [31:0]                  host_data_o,
+    output logic                         issue_o,
+    output logic [AddrBits-1:0]          base_o,
+    output logic                         isolated_o,
+
     input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter this cycle; CtrCycles is counted here
 );
+  localparam chip_cfg_t Chip = preset(Preset);
   systole_bus_pkg::axil_req_t    req;
   systole_bus_pkg::axil_rsp_t    rsp;
   systole_bus_pkg::core_ctl_t    ctl;
   systole_bus_pkg::core_status_t status;
-  // verilator lint_off UNUSEDSIGNAL
   systole_bus_pkg::host_reg_req_t host_reg;
-  // verilator lint_on UNUSEDSIGNAL
+  systole_bus_pkg::scalar_ctl_t   scalar;
 
   systole_csr #(.Preset(Preset)) u_dut (
       .clk_i, .rst_ni, .axil_req_i(req), .axil_rsp_o(rsp), .irq_o, .start_o, .ctl_o(ctl), .reset_req_o,
-      .hbm_limit_o, .scalar_i('0), .host_reg_o(host_reg),
+      .hbm_limit_o, .scalar_i(scalar), .host_reg_o(host_reg),
       .ecc_i('{fixed: ecc_fixed_i, bad: ecc_bad_i, addr: ecc_addr_i}), .scrub_o, .status_i(status), .resetting_i, .ctr_inc_i
   );
 
@@ -101,4 +125,16 @@ module csr_bench
   assign prog_len_o = ctl.prog_len;
   assign watchdog_o = ctl.watchdog;
   assign cycle_o = ctl.cycle;
+  assign issue_o = ctl.issue;
+  assign base_o = ctl.base;
+  assign isolated_o = ctl.isolated;
+  assign has_scalar_o = Chip.SmemBytes != 0;
+  assign scalar = '{
+      owns: scalar_owns_i, start: scalar_start_i, reset: scalar_reset_i, irq: scalar_irq_i, prog_addr: scalar_prog_addr_i,
+      prog_len: scalar_prog_len_i, watchdog: scalar_watchdog_i, limit: scalar_limit_i, issue: scalar_issue_i, base: scalar_base_i,
+      isolated: scalar_isolated_i, ack: scalar_ack_i, data: scalar_data_i};
+  assign host_valid_o = host_reg.valid;
+  assign host_write_o = host_reg.write;
+  assign host_index_o = host_reg.index;
+  assign host_data_o = host_reg.data;
 endmodule
