@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <random>
+#include <set>
 #include <string>
+#include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -52,8 +54,10 @@ std::string RunCommand(const ProfileArgs& args,
   return command;
 }
 
-// Files that cannot be written are found before minutes of simulation.
+// Files that cannot be written are found before minutes of simulation, and two
+// results that would be one file.
 absl::Status TryFiles(const ProfileArgs& args) {
+  std::set<std::filesystem::path> files;
   for (const std::string* path :
        {&args.page, &args.perfetto, &args.xspace, &args.json}) {
     if (path->empty()) continue;
@@ -63,6 +67,10 @@ absl::Status TryFiles(const ProfileArgs& args) {
     if (!folder.empty()) status = MakeFolder(folder);
     if (status.ok()) status = CheckWritable(*path);
     if (!status.ok()) return status;
+    std::error_code error;
+    if (!files.insert(std::filesystem::weakly_canonical(*path, error)).second)
+      return absl::InvalidArgumentError(
+          absl::StrCat(*path, ": two results cannot be one file"));
   }
   return absl::OkStatus();
 }

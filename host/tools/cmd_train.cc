@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -276,8 +277,11 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
       {"preset", sub->add_option("--preset", o.recipe.preset,
                                  "configuration with the bf16 cell: lite, v2")},
       {"steps",
-       sub->add_option("--steps", o.recipe.steps, "steps until the rate is 0")},
-      {"batch", sub->add_option("--batch", o.recipe.batch, "images of a step")},
+       sub->add_option("--steps", o.recipe.steps, "steps until the rate is 0")
+           ->check(WholeNumber(0, std::numeric_limits<int64_t>::max()))},
+      {"batch",
+       sub->add_option("--batch", o.recipe.batch, "images of a step")
+           ->check(WholeNumber(0, std::numeric_limits<int64_t>::max()))},
       {"rate", sub->add_option("--rate", o.recipe.rate,
                                "learning rate of the first step; falls "
                                "linearly to 0")},

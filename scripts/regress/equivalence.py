@@ -8,7 +8,8 @@ their registers hold must then never show. What shows is
 - an output while there is no reset; one that a unit declares as `taken` only where it is taken;
 - what is written to memories, always. Reads of one address see the same then, whatever it is, so that memories need no place in the proof;
 
-as long as no assertion of the RTL as it was fails: inputs that the unit is not made for prove nothing.
+as long as no assertion of the RTL as it was fails: inputs that the unit is not made for prove nothing. A unit that watches itself
+(`upsets`) begins anywhere, without a reset, whatever its assertions say: bits that turned must be found by both.
 """
 
 import dataclasses
@@ -167,7 +168,7 @@ def _escaped(name):
     return f"\\{name.removeprefix(chr(92))} "
 
 
-def _miter(gold, gate, taken):
+def _miter(gold, gate, taken, upsets):
     """Verilog: both, and one output: they differ where it shows."""
     lines, differs = [], []
     reset = _escaped("rst_ni") if "\\rst_ni" in gold.inputs else None
@@ -189,7 +190,7 @@ def _miter(gold, gate, taken):
         if name == "\\clk_i":
             value = "clk_i"
         elif name == "\\rst_ni":
-            value = wire(_escaped("rst_ni"), 1, f"{free('rst', 1)} && started")
+            value = wire(_escaped("rst_ni"), 1, free("rst", 1) + ("" if upsets else " && started"))
         else:
             value = free(_escaped(name), gold.inputs[name])
         for side in ports.values():
@@ -243,7 +244,7 @@ def _miter(gold, gate, taken):
                 value = f"d{number}"
             text = f"{value} && ({text})"
         differs.append(f"({text})")
-    legal = "legal_q" + (" && !(started && gold_failed)" if gold.holds else "")
+    legal = "legal_q" + (" && !(started && gold_failed)" if gold.holds and not upsets else "")
     shows = " || ".join(differs) or "1'b0"
     if reset:
         shows = f"{reset} && ({shows})"
@@ -287,7 +288,7 @@ class Prover:
         if index not in self.sides:
             self.sides[index] = _side(_netlist(self.original, self.unit, parameters, "gold", 10 * seconds), "gold")
         gold, gate = self.sides[index], _side(_netlist(changed, self.unit, parameters, "gate", seconds), "gate")
-        miter = _miter(gold, gate, self.unit.get("taken", {}))
+        miter = _miter(gold, gate, self.unit.get("taken", {}), self.unit.get("upsets", False))
         if miter is None:
             return False
         for name, text in (("gold.il", gold.text), ("gate.il", gate.text), ("miter.v", miter)):

@@ -233,14 +233,14 @@ def main():
     parser.add_argument("--mutants", type=positive, default=60, help="to judge, with those that are judged already")
     parser.add_argument("--seed", type=int, default=1, help="which ones")
     parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1)
-    parser.add_argument("--goal", type=float, default=95.0, help="percent of the mutants that count; below: exit code 1")
-    parser.add_argument("--proof-seconds", type=float, default=60, help="of the processor, for each step of a proof of equivalence; 0: none")
+    parser.add_argument("--goal", type=not_negative, default=95.0, help="percent of the mutants that count; below: exit code 1")
+    parser.add_argument("--proof-seconds", type=not_negative, default=60, help="of the processor, for each step of a proof of equivalence; 0: none")
     parser.add_argument("--batch", type=positive, default=150, help="mutants in one build")
     parser.add_argument("--runs", type=positive, help="only the first so many runs of each unit: the later ones build whole cores")
     parser.add_argument("--again", action="store_true", help="judge again what was missed: the tests are better now")
     parser.add_argument("--prove", action="store_true", help="only try to prove what was missed equivalent; no test runs")
     parser.add_argument("--rebuild", action="store_true", help="build each mutant by itself, also those in constants: slow")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for a run of the tests, with --rebuild")
+    parser.add_argument("--timeout", type=not_negative, default=300, help="seconds for a run of the tests, with --rebuild")
     parser.add_argument("--output", type=pathlib.Path, help="folder of results (default: <build>/mutants)")
     parser.add_argument("--list", action="store_true", help="print the units and how many mutants each has")
     args = parser.parse_args()
@@ -265,6 +265,12 @@ def positive(text):
     if not text.isdigit() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
     return int(text)
+
+
+def not_negative(text):
+    if not re.fullmatch(r"\d+(\.\d+)?", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 0 on")
+    return float(text)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,41 @@ class Bench {
     ++cycle;
   }
 
+  // Cycles of reset in the middle of whatever there is, with all ports asking.
+  // Nothing is granted or answered; what was granted a cycle before is written,
+  // and memory keeps the rest.
+  void Reset(int cycles) {
+    for (int i = 0; i < cycles; ++i) {
+      for (int k = 0; k < static_cast<int>(port.size()); ++k) {
+        const int64_t beat = static_cast<int64_t>(rng() % 8) * p.beat_bytes();
+        if (k == vec_wr || k == dma_wr)
+          Write(k, beat, true);
+        else
+          Read(k, beat);
+      }
+      Drive(0);
+      dut_->rst_ni = 0;
+      dut_->clk_i = 0;
+      dut_->eval();
+      if (i > 0) {
+        EXPECT_FALSE(dut_->dma_rd_rsp_valid_o) << "in the reset";
+        EXPECT_EQ(dut_->win_rd_rsp_valid_o, 0u) << "in the reset";
+      }
+      dut_->clk_i = 1;
+      dut_->eval();
+      ++cycle;
+    }
+    dut_->rst_ni = 1;
+    for (const Port& w : granted_writes_)
+      for (size_t b = 0; b < w.data.size(); ++b)
+        if (w.mask[b]) memory[w.addr + b] = w.data[b];
+    granted_writes_.clear();
+    for (auto& answers : answers_) answers.clear();
+    for (Port& r : port) r.valid = r.granted = false, r.denied = 0;
+    std::fill(std::begin(starved_), std::end(starved_), false);
+    urgent_ = -1;
+  }
+
   void Write(int index, int64_t addr, bool full) {
     Port& w = port[index];
     const int64_t bytes = index == vec_wr ? p.word_bytes() : p.beat_bytes();

@@ -67,6 +67,7 @@ void RandomTraffic(const char* preset, uint32_t seed, int cycles) {
     for (size_t k = 0; k < b.port.size(); ++k)
       stall |= static_cast<int>(b.rng() % 100) < stalls ? 1u << k : 0;
     b.Clock(stall);
+    if (i % 400 == 399) b.Reset(1 + static_cast<int>(b.rng() % 3));
   }
   EXPECT_GT(b.reads, cycles / 4);
   EXPECT_GT(b.writes, cycles / 8);

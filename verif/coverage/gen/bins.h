@@ -7,8 +7,8 @@
 namespace systole::coverage {
 
 // Counts of the probe, and what says which bins they are.
-inline constexpr int kNumBins = 912;
-inline constexpr char kVersion[] = "b4afb22ff1318de6";
+inline constexpr int kNumBins = 914;
+inline constexpr char kVersion[] = "1cf762f45e1a220d";
 
 }  // namespace systole::coverage
 

@@ -49,7 +49,7 @@ module systole_coverage_probe
     input logic vec_nan,
     input logic vec_inf
 );
-  logic [31:0] hits_q [912]  /* verilator public_flat_rd */;
+  logic [31:0] hits_q [914]  /* verilator public_flat_rd */;
   localparam logic Bf16 = Cfg.Cell == CellBf16;
   localparam int unsigned Causes = 15;
   logic [NumQueues-1:0]     start;
@@ -1062,63 +1062,65 @@ module systole_coverage_probe
       if (status.fault_code == FaultProgramEnd) hits_q[866] = hits_q[866] + 1;
       if (status.fault_code == FaultVectorProgram) hits_q[867] = hits_q[867] + 1;
       if (status.fault_code == FaultMemoryError) hits_q[868] = hits_q[868] + 1;
+      if (status.fault_code == FaultEccError) hits_q[869] = hits_q[869] + 1;
+      if (status.fault_code == FaultParity) hits_q[870] = hits_q[870] + 1;
     end
     if (status.fault && !fault_before) begin  // fault_unit
-      if (status.fault_queue == 0) hits_q[869] = hits_q[869] + 1;
-      if (status.fault_queue == 1) hits_q[870] = hits_q[870] + 1;
-      if (status.fault_queue == 2) hits_q[871] = hits_q[871] + 1;
-      if (status.fault_queue == 3) hits_q[872] = hits_q[872] + 1;
-      if (status.fault_queue == 4) hits_q[873] = hits_q[873] + 1;
-      if (status.fault_queue == 7) hits_q[874] = hits_q[874] + 1;
+      if (status.fault_queue == 0) hits_q[871] = hits_q[871] + 1;
+      if (status.fault_queue == 1) hits_q[872] = hits_q[872] + 1;
+      if (status.fault_queue == 2) hits_q[873] = hits_q[873] + 1;
+      if (status.fault_queue == 3) hits_q[874] = hits_q[874] + 1;
+      if (status.fault_queue == 4) hits_q[875] = hits_q[875] + 1;
+      if (status.fault_queue == 7) hits_q[876] = hits_q[876] + 1;
     end
     if (status.fault && !fault_before) begin  // fault_range
-      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 0) hits_q[875] = hits_q[875] + 1;
-      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 1) hits_q[876] = hits_q[876] + 1;
-      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 2) hits_q[877] = hits_q[877] + 1;
-      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 3) hits_q[878] = hits_q[878] + 1;
-      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 4) hits_q[879] = hits_q[879] + 1;
-      if (status.fault_code == FaultUbRange && status.fault_queue == 0) hits_q[880] = hits_q[880] + 1;
-      if (status.fault_code == FaultUbRange && status.fault_queue == 1) hits_q[881] = hits_q[881] + 1;
-      if (status.fault_code == FaultUbRange && status.fault_queue == 2) hits_q[882] = hits_q[882] + 1;
-      if (status.fault_code == FaultUbRange && status.fault_queue == 3) hits_q[883] = hits_q[883] + 1;
-      if (status.fault_code == FaultUbRange && status.fault_queue == 4) hits_q[884] = hits_q[884] + 1;
+      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 0) hits_q[877] = hits_q[877] + 1;
+      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 1) hits_q[878] = hits_q[878] + 1;
+      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 2) hits_q[879] = hits_q[879] + 1;
+      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 3) hits_q[880] = hits_q[880] + 1;
+      if (status.fault_code == FaultIllegalDescriptor && status.fault_queue == 4) hits_q[881] = hits_q[881] + 1;
+      if (status.fault_code == FaultUbRange && status.fault_queue == 0) hits_q[882] = hits_q[882] + 1;
+      if (status.fault_code == FaultUbRange && status.fault_queue == 1) hits_q[883] = hits_q[883] + 1;
+      if (status.fault_code == FaultUbRange && status.fault_queue == 2) hits_q[884] = hits_q[884] + 1;
+      if (status.fault_code == FaultUbRange && status.fault_queue == 3) hits_q[885] = hits_q[885] + 1;
+      if (status.fault_code == FaultUbRange && status.fault_queue == 4) hits_q[886] = hits_q[886] + 1;
     end
     if (status.fault && !fault_before && status.fault_code == FaultHbmRange) begin  // fault_hbm
-      if (status.fault_queue == 0) hits_q[885] = hits_q[885] + 1;
-      if (status.fault_queue == 1) hits_q[886] = hits_q[886] + 1;
-      if (status.fault_queue == 4) hits_q[887] = hits_q[887] + 1;
-      if (status.fault_queue == 7) hits_q[888] = hits_q[888] + 1;
+      if (status.fault_queue == 0) hits_q[887] = hits_q[887] + 1;
+      if (status.fault_queue == 1) hits_q[888] = hits_q[888] + 1;
+      if (status.fault_queue == 4) hits_q[889] = hits_q[889] + 1;
+      if (status.fault_queue == 7) hits_q[890] = hits_q[890] + 1;
     end
     if (status.fault && !fault_before) begin  // fault_beside
-      if ($countones(busy) < 2) hits_q[889] = hits_q[889] + 1;
-      if ($countones(busy) > 1) hits_q[890] = hits_q[890] + 1;
+      if ($countones(busy) < 2) hits_q[891] = hits_q[891] + 1;
+      if ($countones(busy) > 1) hits_q[892] = hits_q[892] + 1;
     end
     if (begins || resetting || status.done) begin  // run
-      if (begins && !ran) hits_q[891] = hits_q[891] + 1;
-      if (begins && ran && !fault_ever) hits_q[892] = hits_q[892] + 1;
-      if (begins && fault_ever) hits_q[893] = hits_q[893] + 1;
-      if (status.done) hits_q[894] = hits_q[894] + 1;
-      if (resetting && status.running) hits_q[895] = hits_q[895] + 1;
-      if (resetting && fault_ever) hits_q[896] = hits_q[896] + 1;
-      if (resetting && !status.running && !fault_ever) hits_q[897] = hits_q[897] + 1;
+      if (begins && !ran) hits_q[893] = hits_q[893] + 1;
+      if (begins && ran && !fault_ever) hits_q[894] = hits_q[894] + 1;
+      if (begins && fault_ever) hits_q[895] = hits_q[895] + 1;
+      if (status.done) hits_q[896] = hits_q[896] + 1;
+      if (resetting && status.running) hits_q[897] = hits_q[897] + 1;
+      if (resetting && fault_ever) hits_q[898] = hits_q[898] + 1;
+      if (resetting && !status.running && !fault_ever) hits_q[899] = hits_q[899] + 1;
     end
     if (status.running) begin  // numbers
-      if (!Bf16 && status.acc_saturated) hits_q[898] = hits_q[898] + 1;
-      if (mxu_nan) hits_q[899] = hits_q[899] + 1;
-      if (mxu_inf) hits_q[900] = hits_q[900] + 1;
-      if (vec_nan) hits_q[901] = hits_q[901] + 1;
-      if (vec_inf) hits_q[902] = hits_q[902] + 1;
+      if (!Bf16 && status.acc_saturated) hits_q[900] = hits_q[900] + 1;
+      if (mxu_nan) hits_q[901] = hits_q[901] + 1;
+      if (mxu_inf) hits_q[902] = hits_q[902] + 1;
+      if (vec_nan) hits_q[903] = hits_q[903] + 1;
+      if (vec_inf) hits_q[904] = hits_q[904] + 1;
     end
     if (status.running) begin  // memory
-      if (perf.rd_beat) hits_q[903] = hits_q[903] + 1;
-      if (perf.wr_beat) hits_q[904] = hits_q[904] + 1;
-      if (perf.wr_beat && rd_before) hits_q[905] = hits_q[905] + 1;
-      if (perf.rd_beat && wr_before) hits_q[906] = hits_q[906] + 1;
-      if (perf.rd_beat && perf.wr_beat) hits_q[907] = hits_q[907] + 1;
-      if (perf.activates != '0) hits_q[908] = hits_q[908] + 1;
-      if (perf.columns > perf.activates) hits_q[909] = hits_q[909] + 1;
-      if (perf.refreshing != '0) hits_q[910] = hits_q[910] + 1;
-      if (perf.refreshing != '0 && busy != '0) hits_q[911] = hits_q[911] + 1;
+      if (perf.rd_beat) hits_q[905] = hits_q[905] + 1;
+      if (perf.wr_beat) hits_q[906] = hits_q[906] + 1;
+      if (perf.wr_beat && rd_before) hits_q[907] = hits_q[907] + 1;
+      if (perf.rd_beat && wr_before) hits_q[908] = hits_q[908] + 1;
+      if (perf.rd_beat && perf.wr_beat) hits_q[909] = hits_q[909] + 1;
+      if (perf.activates != '0) hits_q[910] = hits_q[910] + 1;
+      if (perf.columns > perf.activates) hits_q[911] = hits_q[911] + 1;
+      if (perf.refreshing != '0) hits_q[912] = hits_q[912] + 1;
+      if (perf.refreshing != '0 && busy != '0) hits_q[913] = hits_q[913] + 1;
     end
     for (int unsigned i = 0; i < Causes; i++) length[i] = !stall[i] ? '0 : length[i] == '1 ? '1 : length[i] + 1'b1;
     for (int unsigned q = 0; q < NumQueues; q++) begin
