@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "host/compiler/kernels/product_lowering.h"
+#include "host/compiler/kernels/module_lowering.h"
 #include "host/files/file_kind.h"
 #include "host/files/read_file.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
@@ -207,7 +207,7 @@ absl::Status Program::ImportModule(absl::string_view bytes,
         "preset '", wanted, "' ",
         preset == nullptr ? "does not exist" : "has no bf16 cell"));
   }
-  lanes::LowerProducts(*module_);
+  lanes::LowerModule(*module_);
   const runtime::ModulePlacement placement =
       runtime::PlacementOf(*module_, lanes::PlanFor(*module_, *preset));
   if (options.refuse_host != 0) {

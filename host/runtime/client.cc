@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "host/compiler/kernels/product_lowering.h"
+#include "host/compiler/kernels/module_lowering.h"
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
@@ -72,7 +72,7 @@ absl::StatusOr<Literal> Buffer::Await() const {
 namespace {
 
 std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module) {
-  lanes::LowerProducts(*module);
+  lanes::LowerModule(*module);
   return module;
 }
 

@@ -184,19 +184,54 @@ absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
   return results;
 }
 
+// Both ends are read once, instead of a condition each turn.
+absl::StatusOr<std::optional<int64_t>> KernelExecutor::TurnsOf(
+    const lanes::PlanStep& step, const PlacedValues& values) {
+  if (!step.loop) return std::nullopt;
+  const lanes::CountedLoop& loop = *step.loop;
+  const auto number = [&](int operand) -> absl::StatusOr<int64_t> {
+    const ir::Type& type = step.node->operands[operand].type();
+    const absl::StatusOr<Literal> literal = ToHost(*values[operand], type);
+    if (!literal.ok()) return literal.status();
+    return type.element == ir::ElementType::kInt32
+               ? int64_t{literal->values<int32_t>()[0]}
+               : int64_t{literal->values<uint32_t>()[0]};
+  };
+  const absl::StatusOr<int64_t> first = number(loop.counter);
+  if (!first.ok()) return first.status();
+  absl::StatusOr<int64_t> end = loop.number;
+  if (loop.bound >= 0) end = number(loop.bound);
+  if (!end.ok()) return end.status();
+  return loop.Turns(*first, *end,
+                    step.node->operands[loop.counter].type().element);
+}
+
+// Whether a loop goes on.
+absl::StatusOr<bool> KernelExecutor::Condition(const ir::Module& condition,
+                                               const lanes::DevicePlan& plan,
+                                               const PlacedValues& values) {
+  const absl::StatusOr<PlacedValues> goes_on =
+      RunRegion(condition, plan, values);
+  if (!goes_on.ok()) return goes_on.status();
+  const absl::StatusOr<Literal> truth =
+      ToHost(*(*goes_on)[0], condition.outputs[0].node.type());
+  if (!truth.ok()) return truth.status();
+  return bool{truth->values<ir::Bool>()[0]};
+}
+
 // The values of the loop come first, then what the regions read besides.
 absl::StatusOr<PlacedValues> KernelExecutor::Repeat(
-    const ir::Node& node, const lanes::DevicePlan& plan, PlacedValues values) {
+    const lanes::PlanStep& step, const lanes::DevicePlan& plan,
+    PlacedValues values) {
+  const ir::Node& node = *step.node;
   const size_t carried = node.results();
-  const ir::Module& condition = *node.regions[0];
-  for (;;) {
-    const absl::StatusOr<PlacedValues> goes_on =
-        RunRegion(condition, plan, values);
+  const absl::StatusOr<std::optional<int64_t>> turns = TurnsOf(step, values);
+  if (!turns.ok()) return turns.status();
+  for (int64_t turn = 0;; ++turn) {
+    absl::StatusOr<bool> goes_on = *turns && turn < **turns;
+    if (!*turns) goes_on = Condition(*node.regions[0], plan, values);
     if (!goes_on.ok()) return goes_on.status();
-    const absl::StatusOr<Literal> truth =
-        ToHost(*(*goes_on)[0], condition.outputs[0].node.type());
-    if (!truth.ok()) return truth.status();
-    if (!truth->values<ir::Bool>()[0]) break;
+    if (!*goes_on) break;
     PlacedValues rest(values.begin() + static_cast<int64_t>(carried),
                       values.end());
     absl::StatusOr<PlacedValues> next =
@@ -218,7 +253,7 @@ absl::Status KernelExecutor::RunControl(const lanes::PlanStep& step,
   for (const int slot : step.dead) values[slot] = nullptr;
   absl::StatusOr<PlacedValues> results;
   if (node.op == ir::Op::kHloWhile) {
-    results = Repeat(node, plan, std::move(inputs));
+    results = Repeat(step, plan, std::move(inputs));
   } else {
     const absl::StatusOr<Literal> which =
         ToHost(*inputs[0], node.operands[0].type());

@@ -77,7 +77,12 @@ class KernelExecutor {
   absl::Status RunNode(const lanes::PlanStep& step, PlacedValues& values);
   absl::Status RunControl(const lanes::PlanStep& step,
                           const lanes::DevicePlan& plan, PlacedValues& values);
-  absl::StatusOr<PlacedValues> Repeat(const ir::Node& node,
+  absl::StatusOr<std::optional<int64_t>> TurnsOf(const lanes::PlanStep& step,
+                                                 const PlacedValues& values);
+  absl::StatusOr<bool> Condition(const ir::Module& condition,
+                                 const lanes::DevicePlan& plan,
+                                 const PlacedValues& values);
+  absl::StatusOr<PlacedValues> Repeat(const lanes::PlanStep& step,
                                       const lanes::DevicePlan& plan,
                                       PlacedValues values);
   absl::StatusOr<std::shared_ptr<DeviceMemory>> CodeOf(

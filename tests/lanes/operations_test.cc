@@ -46,8 +46,8 @@ class OperationsTest : public testing::TestWithParam<const char*> {
   DeviceCheck check_;
 };
 
-const char* const kFloats[] = {"f32", "bf16"};
-const char* const kIntegers[] = {"i32", "u32", "i8", "u8"};
+const char* const kFloats[] = {"f32", "bf16", "f16"};
+const char* const kIntegers[] = {"i32", "u32", "i16", "u16", "i8", "u8"};
 
 TEST_P(OperationsTest, OfOneFloat) {
   for (const char* type : kFloats) {
@@ -60,6 +60,11 @@ TEST_P(OperationsTest, OfOneFloat) {
     OfTypes("is_finite", {type}, "i1");
     OfTypes("reduce_precision", {type}, type,
             ", exponent_bits=8, mantissa_bits=7");
+    for (const char* bits : {", exponent_bits=5, mantissa_bits=10",
+                             ", exponent_bits=4, mantissa_bits=3",
+                             ", exponent_bits=8, mantissa_bits=0",
+                             ", exponent_bits=1, mantissa_bits=23"})
+      OfTypes("reduce_precision", {type}, type, bits);
   }
   OfTypes("reduce_precision", {"f32"}, "f32",
           ", exponent_bits=8, mantissa_bits=23");
@@ -77,8 +82,10 @@ TEST_P(OperationsTest, OfTwoFloats) {
 
 TEST_P(OperationsTest, OfIntegers) {
   for (const char* type : kIntegers) {
-    for (const char* op : {"add", "subtract", "multiply", "maximum", "minimum",
-                           "divide", "remainder", "and", "or", "xor"})
+    for (const char* op :
+         {"add", "subtract", "multiply", "maximum", "minimum", "divide",
+          "remainder", "and", "or", "xor", "power", "shift_left",
+          "shift_right_logical", "shift_right_arithmetic"})
       OfTypes(op, {type, type}, type);
     for (const char* op :
          {"abs", "not", "negate", "sign", "popcnt", "count_leading_zeros"}) {
@@ -87,11 +94,6 @@ TEST_P(OperationsTest, OfIntegers) {
     }
     OfTypes("select", {"i1", type, type}, type);
     OfTypes("clamp", {type, type, type}, type);
-  }
-  for (const char* type : {"i32", "u32"}) {
-    for (const char* op :
-         {"shift_left", "shift_right_logical", "shift_right_arithmetic"})
-      OfTypes(op, {type, type}, type);
   }
 }
 
@@ -104,7 +106,8 @@ TEST_P(OperationsTest, OfTruthValues) {
 }
 
 TEST_P(OperationsTest, Comparisons) {
-  for (const char* type : {"f32", "bf16", "i32", "u32", "i8", "u8", "i1"}) {
+  for (const char* type :
+       {"f32", "bf16", "f16", "i32", "u32", "i16", "u16", "i8", "u8", "i1"}) {
     for (const char* direction : {"EQ", "NE", "GE", "GT", "LE", "LT"}) {
       OfTypes("compare", {type, type}, "i1",
               absl::StrCat(", direction=", direction));
@@ -117,10 +120,39 @@ TEST_P(OperationsTest, Comparisons) {
 }
 
 TEST_P(OperationsTest, Conversions) {
-  const char* const types[] = {"f32", "bf16", "i32", "u32", "i8", "u8", "i1"};
+  const char* const types[] = {"f32", "bf16", "f16", "i32", "u32",
+                               "i16", "u16",  "i8",  "u8",  "i1"};
   for (const char* from : types) {
     for (const char* to : types) {
       if (from != to) OfTypes("convert", {from}, to);
+    }
+  }
+}
+
+// Other types of the same bits, of a result that a kernel stores, of an operand
+// and of a constant.
+TEST_P(OperationsTest, BitsAsOtherTypes) {
+  const std::vector<std::vector<const char*>> kSame = {
+      {"i8", "u8"}, {"i16", "u16", "f16", "bf16"}, {"i32", "u32", "f32"}};
+  for (const auto& types : kSame) {
+    for (const char* from : types) {
+      for (const char* to : types) {
+        for (const int64_t size : Sizes()) {
+          check_.Check(absl::StrFormat(R"(module @m {
+  %%x = %1$s[%3$d] parameter(), name="x"
+  %%y = %2$s[%3$d] parameter(), name="y"
+  %%a = %1$s[%3$d] hlo.add(%%x, %%x)
+  %%b = %2$s[%3$d] hlo.bitcast_convert(%%a)
+  %%c = %2$s[%3$d] hlo.add(%%b, %%y)
+  %%d = %2$s[%3$d] hlo.bitcast_convert(%%x)
+  %%e = %2$s[%3$d] hlo.maximum(%%d, %%y)
+  return %%b as "b", %%c as "c", %%d as "d", %%e as "e"
+}
+)",
+                                       from, to, size),
+                       size);
+        }
+      }
     }
   }
 }

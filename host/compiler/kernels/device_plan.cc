@@ -97,9 +97,10 @@ class Planner {
         const Value root = kinds_.Root(operand);
         const auto found = level.find(root.node);
         if (found == level.end()) continue;
-        const bool joins = elementwise &&
-                           kinds_.Of(*root.node) == NodeKind::kElementwise &&
-                           root.node->type.elements() == elements;
+        const bool joins =
+            elementwise && kinds_.Of(*root.node) == NodeKind::kElementwise &&
+            root.node->type.elements() == elements &&
+            SameLane(root.node->type.element, operand.type().element);
         at = std::max(at, found->second + (joins ? 0 : 1));
       }
       if (node->op == Op::kHloRng) at = random = std::max(at, random + 1);
@@ -133,6 +134,7 @@ class Planner {
       }
     }
     if (IsControl(node)) {
+      step.loop = CountedLoopOf(node);
       for (const auto& region : node.regions) {
         plan_.regions[region.get()] =
             std::make_unique<DevicePlan>(PlanFor(*region, preset_));
@@ -192,8 +194,7 @@ class Planner {
           [&](const Node* user) { return inside.count(user) == 0; });
       if (!leaves) continue;
       const ir::ElementType element = node->type.element;
-      spec.stores.push_back(
-          {ToMemory(spec.graph, element, lane), StorageOf(element)});
+      spec.stores.push_back(ToMemory(spec.graph, element, lane, preset_));
       step.outputs.push_back(slot);
     }
     if (spec.stores.empty()) return true;  // nobody needs it

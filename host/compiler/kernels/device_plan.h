@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/compiler/kernels/counted_loop.h"
 #include "host/compiler/kernels/kernel_program.h"
 #include "host/ir/module.h"
 #include "systole/gen/presets.h"
@@ -31,6 +32,7 @@ struct PlanStep {
   std::vector<const ir::Node*> nodes;  // of the kernel
   std::vector<int> inputs, outputs;    // slots
   std::vector<int> dead;               // slots not needed behind this step
+  std::optional<CountedLoop> loop;     // of a `while` of known turns
 };
 
 struct DevicePlan {

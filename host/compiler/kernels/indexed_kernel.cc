@@ -154,7 +154,7 @@ class Indexed {
     const Storage storage = Moved();
     const ElementType element = node_.type.element;
     LaneGraph graph;
-    Lane lane;
+    LaneStore store;
     places = {};
     if (combiner_) {
       const auto load = [&](int operand) {
@@ -163,15 +163,16 @@ class Indexed {
       };
       places.operands = {{{0, 0}, 0, 0}, {{0, 1}, 0, 0}};
       const Lane kept = load(0), update = load(1);
-      lane = ToMemory(graph, element,
-                      Combine(graph, *combiner_, element, kept, update));
+      store =
+          ToMemory(graph, element,
+                   Combine(graph, *combiner_, element, kept, update), preset_);
     } else {
       places.operands = {{{0, writes_ ? 1 : 0}, 0, 0}};
-      lane = graph.Load({0, storage, Pattern::kStream});
+      store = {graph.Load({0, storage, Pattern::kStream}), storage};
     }
     places.stores = {{0, writes_ ? 0 : 1}};
     if (absl::Status s =
-            add(graph, {lane, storage}, places,
+            add(graph, store, places,
                 combiner_ ? Loop::kFencedPlaces : Loop::kPlaces, walk_pc_);
         !s.ok())
       return s;
@@ -355,7 +356,8 @@ bool IsIndexed(const Node& node) {
       if (node.operands.size() != 3) return false;
       const ir::Module& region = *node.regions[0];
       const std::optional<ir::Op> combiner = ir::CombinerOf(region);
-      if (!Replaces(region) && !(combiner && FitsLane(node.type.element)))
+      if (!Replaces(region) && !(combiner && FitsLane(node.type.element) &&
+                                 StoresAlone(node.type.element)))
         return false;
       first = 1, end = 2;
       break;
@@ -373,7 +375,8 @@ bool IsIndexed(const Node& node) {
     return false;
   for (size_t i = first; i < end; ++i) {
     const ElementType type = node.operands[i].type().element;
-    if (!FitsLane(type) || ir::IsFloat(type) || type == ElementType::kBool)
+    if (!FitsLane(type) || ir::IsFloat(type) || type == ElementType::kBool ||
+        !StoresAlone(type))
       return false;
   }
   return ir::ElementBytes(node.type.element) <= 8;

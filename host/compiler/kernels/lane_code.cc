@@ -17,9 +17,9 @@ namespace {
 using vpu::Instr;
 using vpu::Op;
 
-constexpr int kLoop = 1, kPlaceLoop = 3;  // first instructions of the loops
 // Scalar registers: argument i is s(i + 1).
 constexpr int kStep = 9, kFirstConstant = 10;
+constexpr int kPairs = vpu::kScalarRegs - 1;  // of a row, if there are any
 constexpr int Argument(int i) { return 1 + i; }
 // By storage.
 constexpr Op kLoadOps[] = {Op::kLd32, Op::kLd16, Op::kLd8},
@@ -71,7 +71,14 @@ class Emitter {
     code_.main = base_;
     steps_ = OrderOf(graph_, stores_);
     FindUses();
+    if (std::any_of(stores_.begin(), stores_.end(),
+                    [](const LaneStore& store) { return store.pairs; })) {
+      --constants_;
+      Put(Make(Op::kAddi, kPairs, Argument(kLaneCount), 0, 1));
+      Put(Make(Op::kSrli, kPairs, kPairs, 0, 1));
+    }
     Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
+    loop_start_ = Next();
     Put(Make(Op::kVl, 0, Argument(kRowCount)));
     if (loop_ != Loop::kRows) BeginPlace();
     for (now_ = 0; now_ < static_cast<int>(steps_.size()); ++now_) {
@@ -101,6 +108,7 @@ class Emitter {
   }
 
   void Put(const Instr& x) { code_.words.push_back(x.Encode()); }
+  int Next() const { return base_ + static_cast<int>(code_.words.size()); }
 
   void NextRows() {
     for (int walk = 0; walk < kWalks; ++walk) {
@@ -110,12 +118,13 @@ class Emitter {
     }
     const int rows = Argument(kRowCount);
     Put(Make(Op::kAddi, rows, rows, 0, -vpu::kVectorRows));
-    Put(Make(Op::kBlt, 0, 0, rows, base_ + kLoop));
+    Put(Make(Op::kBlt, 0, 0, rows, loop_start_));
   }
   // The number of rows has done its work.
   void BeginPlace() {
     const int offset = Argument(kRowCount);
     Put(Make(Op::kAdd, offset, Argument(kPlaceOffset)));
+    loop_start_ = Next();
     Put(Make(Op::kLds, Argument(0), Argument(kTable)));
     Put(Make(Op::kAdd, Argument(0), Argument(0), offset));
   }
@@ -126,7 +135,7 @@ class Emitter {
     Put(Make(Op::kAdd, linear, linear, Argument(kLinearStep)));
     Put(Make(Op::kAddi, table, table, 0, 4));
     Put(Make(Op::kAddi, count, count, 0, -1));
-    Put(Make(Op::kBlt, 0, 0, count, base_ + kPlaceLoop));
+    Put(Make(Op::kBlt, 0, 0, count, loop_start_));
   }
 
   void PutRows(Op op, int reg, const LanePlaces::Stream& stream) {
@@ -251,7 +260,7 @@ class Emitter {
   int Scalar(uint32_t bits) {
     if (bits == 0) return 0;
     int oldest = -1;
-    for (int i = 0; i < kConstants; ++i) {
+    for (int i = 0; i < constants_; ++i) {
       if (scalars_[i].used >= 0 && scalars_[i].bits == bits) {
         scalars_[i].used = ++clock_;
         pinned_scalars_.push_back(i);
@@ -322,8 +331,14 @@ class Emitter {
       if (!reg.ok()) return reg.status();
       from = *reg;
     }
-    PutRows(kStoreOps[static_cast<int>(store.storage)], from,
-            places_.stores[step.store]);
+    if (store.pairs) {
+      Put(Make(Op::kLanes, 0, kPairs));
+      PutRows(Op::kSt32, from, places_.stores[step.store]);
+      Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
+    } else {
+      PutRows(kStoreOps[static_cast<int>(store.storage)], from,
+              places_.stores[step.store]);
+    }
     if (Ends(step.lane) && place_[step.lane] >= 0) Release(place_[step.lane]);
     return absl::OkStatus();
   }
@@ -338,7 +353,7 @@ class Emitter {
         splats.push_back(&node.load);
     }
     if (splats.empty()) return;
-    code_.spread = base_ + static_cast<int>(code_.words.size());
+    code_.spread = Next();
     Put(Make(Op::kLi, 1, 0, 0, 1));
     Put(Make(Op::kLi, 2, 0, 0, cols_));
     Put(Make(Op::kVl, 0, 1));
@@ -369,6 +384,7 @@ class Emitter {
   const LanePlaces& places_;
   const int base_;
   const Loop loop_;
+  int loop_start_ = 0;  // first instruction
   const int32_t cols_;
   LaneCode code_;
   std::vector<LaneStep> steps_;
@@ -385,6 +401,7 @@ class Emitter {
   std::array<bool, kWalks> walks_ = {};       // those that are used
   std::vector<int> pinned_, pinned_scalars_;  // of this step
   std::array<Held, kConstants> scalars_;
+  int constants_ = kConstants;  // that may be held
   int clock_ = 0;
 };
 

@@ -18,6 +18,10 @@ namespace systole::lanes {
 struct LaneStore {
   Lane lane = -1;
   Storage storage = Storage::kWord;
+  // Halves whose bits all count (a store of a half makes NaNs one): the lanes
+  // are words of two, for half as many, rounded up; so what lies behind an odd
+  // number of them is overwritten.
+  bool pairs = false;
 };
 
 // A run goes over rows along three walks, each with a place to begin and bytes

@@ -43,6 +43,16 @@ Lane Ceil(LaneGraph& graph, Lane a);
 Lane RoundToEven(LaneGraph& graph, Lane a);
 Lane RoundAwayFromZero(LaneGraph& graph, Lane a);
 
+// Of binary16: the number of bits in a lane's upper half, with a NaN's
+// fraction; the nearest one as fp32, of what arithmetic gives; back into the
+// upper half, NaNs as 0x7E00 or with the upper bits of their fraction.
+Lane FromFloat16(LaneGraph& graph, Lane bits);
+Lane RoundToFloat16(LaneGraph& graph, Lane a);
+Lane ToFloat16(LaneGraph& graph, Lane a, bool keep_nans);
+
+// Of so many bits of exponent, of 1 to 8, and of significand.
+Lane ReducePrecision(LaneGraph& graph, Lane a, int exponent, int mantissa);
+
 // Towards zero, beyond the ends the ends, NaN 0.
 Lane ToInt32(LaneGraph& graph, Lane a);
 Lane ToUint32(LaneGraph& graph, Lane a);
@@ -54,6 +64,8 @@ struct IntegerQuotient {
 };
 IntegerQuotient DivideUnsigned(LaneGraph& graph, Lane a, Lane b);
 IntegerQuotient DivideSigned(LaneGraph& graph, Lane a, Lane b);
+// a to the power of b, a number of that many bits, 0 or more.
+Lane PowerOfIntegers(LaneGraph& graph, Lane a, Lane b, int bits);
 // Of all 32 bits.
 Lane CountOnes(LaneGraph& graph, Lane a);
 Lane CountLeadingZeros(LaneGraph& graph, Lane a);

@@ -21,18 +21,7 @@ int StorageBytes(Storage storage) {
 }
 
 bool FitsLane(ElementType type) {
-  switch (type) {
-    case ElementType::kBool:
-    case ElementType::kInt8:
-    case ElementType::kUint8:
-    case ElementType::kInt32:
-    case ElementType::kUint32:
-    case ElementType::kBfloat16:
-    case ElementType::kFloat32:
-      return true;
-    default:
-      return false;
-  }
+  return ir::ElementBytes(type) <= 4;
 }
 
 Storage StorageOf(ElementType type) {
@@ -44,6 +33,10 @@ Storage StorageOf(ElementType type) {
     default:
       return Storage::kWord;
   }
+}
+
+bool HasOneNan(ElementType type) {
+  return ir::IsFloat(type) && StorageOf(type) == Storage::kHalf;
 }
 
 Lane LaneGraph::Add(const Key& key, const LaneNode& node) {

@@ -20,14 +20,16 @@
 
 namespace systole::lanes {
 
-// How an element lies in memory, and in a lane: the bits of a word, bf16 in the
-// upper half, a byte with its sign.
+// How an element lies in memory, and is loaded: the bits of a word, two bytes in
+// the upper half of a lane, a byte with its sign.
 enum class Storage : uint8_t { kWord, kHalf, kByte };
 int StorageBytes(Storage storage);
 
-// Whether values of the type fit a lane: i1, i8, u8, i32, u32, bf16, f32.
+// Whether values of the type fit a lane: all of at most 32 bits.
 bool FitsLane(ir::ElementType type);
 Storage StorageOf(ir::ElementType type);
+// Whether a store makes all NaNs one: bf16 and f16.
+bool HasOneNan(ir::ElementType type);
 
 // Which element of an operand an element of the result takes.
 enum class Pattern : uint8_t {

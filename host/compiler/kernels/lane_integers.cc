@@ -53,6 +53,19 @@ IntegerQuotient DivideSigned(LaneGraph& graph, Lane a, Lane b) {
           signed_as(sizes.rest, a_sign)};
 }
 
+Lane PowerOfIntegers(LaneGraph& graph, Lane a, Lane b, int bits) {
+  const auto g = [&](Op op, Lane i, Lane j = -1, Lane k = -1) {
+    return graph.Make(op, i, j, k);
+  };
+  Lane result = graph.Constant(1);
+  for (int i = 0; i < bits; ++i) {
+    const Lane bit = g(Op::kIand, b, graph.Constant(uint32_t{1} << i));
+    result = g(Op::kSel, bit, g(Op::kImul, result, a), result);
+    if (i + 1 < bits) a = g(Op::kImul, a, a);
+  }
+  return result;
+}
+
 Lane CountOnes(LaneGraph& graph, Lane a) {
   const auto g = [&](Op op, Lane i, Lane j) { return graph.Make(op, i, j); };
   const auto k = [&](uint32_t bits) { return graph.Constant(bits); };

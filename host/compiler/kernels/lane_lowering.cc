@@ -30,10 +30,16 @@ class Lowering {
     switch (type_) {
       case ElementType::kBfloat16:
         return Make(Op::kBf16, lane);
+      case ElementType::kFloat16:
+        return RoundToFloat16(graph_, lane);
       case ElementType::kInt8:
-        return Make(Op::kSar, Make(Op::kShl, lane, K(24)), K(24));
+      case ElementType::kInt16: {
+        const Lane above = K(static_cast<uint32_t>(32 - Bits()));
+        return Make(Op::kSar, Make(Op::kShl, lane, above), above);
+      }
       case ElementType::kUint8:
-        return Make(Op::kIand, lane, K(255));
+      case ElementType::kUint16:
+        return Unsigned(lane);
       default:
         return lane;
     }
@@ -109,11 +115,11 @@ class Lowering {
       case Hlo::kHloAtan2:
         return Rounded(ArcTangent2(graph_, a, b));
       case Hlo::kHloPower:
-        return Rounded(Power(graph_, a, b));
+        return Rounded(floats ? Power(graph_, a, b) : IntegerPower(a, b));
       case Hlo::kHloShiftLeft:
       case Hlo::kHloShiftRightLogical:
       case Hlo::kHloShiftRightArithmetic:
-        return Shift(op, a, b);
+        return Rounded(Shift(op, a, b));
       default:
         return Combine(op, a, b);
     }
@@ -138,10 +144,11 @@ class Lowering {
         return ToInt32(graph_, a);
       case ElementType::kUint32:
         return ToUint32(graph_, a);
-      case ElementType::kInt8:
-        return Between(ToInt32(graph_, a), -128, 127);
-      default:
-        return Between(ToInt32(graph_, a), 0, 255);
+      default: {
+        const int bits = target.Bits() - (ir::IsSigned(to) ? 1 : 0);
+        const int32_t end = (1 << bits) - 1;
+        return Between(ToInt32(graph_, a), ir::IsSigned(to) ? ~end : 0, end);
+      }
     }
   }
 
@@ -202,17 +209,36 @@ class Lowering {
     return Make(Op::kSel, b, DivideIntegers(a, b).rest, a);
   }
 
-  // By 32 or more, taken as unsigned: nothing is left, or the sign.
+  // By the width or more, taken as unsigned: nothing is left, or the sign.
   Lane Shift(Hlo op, Lane a, Lane b) {
     const bool right = op == Hlo::kHloShiftRightArithmetic;
     const Op shift = op == Hlo::kHloShiftLeft ? Op::kShl
                      : right                  ? Op::kSar
                                               : Op::kShr;
-    if (graph_.IsConstant(b) && graph_.node(b).bits < 32)
+    const auto bits = static_cast<uint32_t>(Bits());
+    if (shift == Op::kShr) a = Unsigned(a);
+    // Of no sign, so that the highest bit is one.
+    if (right && !ir::IsSigned(type_) && bits < 32)
+      a = Make(Op::kSar, Make(Op::kShl, a, K(32 - bits)), K(32 - bits));
+    if (graph_.IsConstant(b) && graph_.node(b).bits < bits)
       return Make(shift, a, b);
-    const Lane in_range = Make(Op::kIeq, Make(Op::kShr, b, K(5)), K(0));
+    const Lane in_range =
+        Make(Op::kIlt, Make(Op::kIxor, b, K(kSign)), K(kSign + bits));
     if (right) return Make(shift, a, Make(Op::kSel, in_range, b, K(31)));
     return Make(Op::kIand, Make(shift, a, b), in_range);
+  }
+
+  // Of a negative exponent 0, but of 1 and -1.
+  Lane IntegerPower(Lane a, Lane b) {
+    if (!ir::IsSigned(type_)) return PowerOfIntegers(graph_, a, b, Bits());
+    const Lane power = PowerOfIntegers(graph_, a, b, Bits() - 1);
+    const Lane one = Make(Op::kIand, Make(Op::kIeq, a, K(1)), K(1));
+    // -1 of an odd exponent, else 1.
+    const Lane sign =
+        Make(Op::kIor, Make(Op::kIsub, K(0), Make(Op::kIand, b, K(1))), K(1));
+    const Lane inverse =
+        Make(Op::kIor, one, Make(Op::kIand, Make(Op::kIeq, a, K(~0u)), sign));
+    return Make(Op::kSel, Make(Op::kIlt, b, K(0)), inverse, power);
   }
 
   Lane OfFloat(Hlo op, Lane a) {
@@ -263,8 +289,9 @@ class Lowering {
     }
   }
 
+  int Bits() const { return 8 * ir::ElementBytes(type_); }
   Lane Unsigned(Lane a) {
-    return ir::ElementBytes(type_) == 4 ? a : Make(Op::kIand, a, K(255));
+    return Bits() == 32 ? a : Make(Op::kIand, a, K((1u << Bits()) - 1));
   }
 
   Lane OfInteger(Hlo op, Lane a) {
@@ -278,7 +305,7 @@ class Lowering {
         return CountOnes(graph_, Unsigned(a));
       case Hlo::kHloCountLeadingZeros:
         return Make(Op::kIsub, CountLeadingZeros(graph_, Unsigned(a)),
-                    K(32 - 8 * static_cast<uint32_t>(ir::ElementBytes(type_))));
+                    K(static_cast<uint32_t>(32 - Bits())));
       case Hlo::kHloAbs:
         if (!is_signed) return a;
         return Rounded(Make(Op::kImax, a, Make(Op::kIsub, K(0), a)));
@@ -310,8 +337,8 @@ Lane Lower(LaneGraph& graph, const ir::Node& node,
     case Hlo::kHloSelect: {
       const Lane chosen =
           graph.Make(Op::kSel, operands[0], operands[1], operands[2]);
-      return node.type.element == ElementType::kBfloat16
-                 ? graph.Make(Op::kBf16, chosen)
+      return HasOneNan(node.type.element)
+                 ? graph.Make(Op::kFmax, chosen, chosen)
                  : chosen;
     }
     case Hlo::kHloClamp:
@@ -326,8 +353,9 @@ Lane Lower(LaneGraph& graph, const ir::Node& node,
                         graph.Constant(kInfinity));
     case Hlo::kHloReducePrecision: {
       const auto& a = node.attr<ir::HloReducePrecisionAttributes>();
-      if (a.mantissa_bits == 7) return graph.Make(Op::kBf16, operands[0]);
-      return graph.Make(Op::kFmax, operands[0], operands[0]);
+      return lowering.Rounded(
+          ReducePrecision(graph, operands[0], static_cast<int>(a.exponent_bits),
+                          static_cast<int>(a.mantissa_bits)));
     }
     default:
       break;

@@ -3,8 +3,8 @@
 //
 // Elementwise operations of hlo/ as graphs of lanes.
 //
-// A lane holds an f32's bits, a bf16 as the fp32 number it is, an i32 or u32,
-// an i8 or u8 extended to 32 bits, an i1 as a mask, -1 or 0.
+// A lane holds an f32's bits, a bf16 or f16 as the fp32 number it is, an i32 or
+// u32, a shorter integer extended to 32 bits, an i1 as a mask, -1 or 0.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_LOWERING_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_LANE_LOWERING_H_
 

@@ -4,10 +4,35 @@
 
 #include <cstdlib>
 
+#include "host/compiler/kernels/lane_functions.h"
+
 namespace systole::lanes {
 
 using ir::ElementType;
 using vpu::Op;
+
+namespace {
+
+// Neighbours as words, of the first half of the lanes: the word of lanes 2 j
+// and 2 j + 1 goes down by j, a bit of j at a time.
+Lane Pairs(LaneGraph& graph, Lane lane, int64_t lanes) {
+  const auto g = [&](Op op, Lane a, Lane b = -1, Lane c = -1) {
+    return graph.Make(op, a, b, c);
+  };
+  const auto k = [&](int64_t bits) {
+    return graph.Constant(static_cast<uint32_t>(bits));
+  };
+  const Lane next = g(Op::kShl, g(Op::kRotl, lane, k(1)), k(16));
+  Lane words = g(Op::kIor, g(Op::kIand, lane, k(0xFFFF)), next);
+  const Lane number = g(Op::kIota, k(0));
+  for (int64_t by = 1; by < lanes / 2; by *= 2) {
+    words = g(Op::kSel, g(Op::kIand, number, k(by)), g(Op::kRotl, words, k(by)),
+              words);
+  }
+  return words;
+}
+
+}  // namespace
 
 Lane FromMemory(LaneGraph& graph, ElementType type, Lane loaded) {
   switch (type) {
@@ -15,36 +40,61 @@ Lane FromMemory(LaneGraph& graph, ElementType type, Lane loaded) {
       return graph.Make(Op::kIsub, graph.Constant(0), loaded);
     case ElementType::kUint8:
       return graph.Make(Op::kIand, loaded, graph.Constant(255));
+    case ElementType::kInt16:
+      return graph.Make(Op::kSar, loaded, graph.Constant(16));
+    case ElementType::kUint16:
+      return graph.Make(Op::kShr, loaded, graph.Constant(16));
+    case ElementType::kFloat16:
+      return FromFloat16(graph, loaded);
     default:
       return loaded;
   }
 }
 
-Lane ToMemory(LaneGraph& graph, ElementType type, Lane lane) {
-  if (type != ElementType::kBool) return lane;
-  return graph.Make(Op::kIand, lane, graph.Constant(1));
+LaneStore ToMemory(LaneGraph& graph, ElementType type, Lane lane,
+                   const Preset& preset, bool bits) {
+  LaneStore store = {lane, StorageOf(type)};
+  const Lane half = graph.Constant(16);
+  switch (type) {
+    case ElementType::kBool:
+      store.lane = graph.Make(Op::kIand, lane, graph.Constant(1));
+      break;
+    case ElementType::kFloat16:
+      store.lane = ToFloat16(graph, lane, bits);
+      [[fallthrough]];
+    case ElementType::kBfloat16:
+      store.pairs = bits;
+      if (bits) store.lane = graph.Make(Op::kShr, store.lane, half);
+      break;
+    case ElementType::kInt16:
+    case ElementType::kUint16:
+      store.pairs = true;
+      break;
+    default:
+      break;
+  }
+  if (store.pairs) store.lane = Pairs(graph, store.lane, preset.cols);
+  return store;
+}
+
+bool StoresAlone(ElementType type) {
+  return type != ElementType::kInt16 && type != ElementType::kUint16;
 }
 
 Lane OfLiteral(LaneGraph& graph, const ir::Literal& value) {
-  switch (value.element()) {
-    case ElementType::kBool:
-      return graph.Constant(value.values<ir::Bool>()[0] ? ~0u : 0);
-    case ElementType::kInt8:
-      return graph.Constant(static_cast<uint32_t>(value.values<int8_t>()[0]));
-    case ElementType::kUint8:
-      return graph.Constant(value.values<uint8_t>()[0]);
-    case ElementType::kInt32:
-      return graph.Constant(static_cast<uint32_t>(value.values<int32_t>()[0]));
-    case ElementType::kUint32:
-      return graph.Constant(value.values<uint32_t>()[0]);
-    case ElementType::kBfloat16:
-      return graph.Constant(uint32_t{value.values<ir::Bfloat16>()[0].bits}
-                            << 16);
-    case ElementType::kFloat32:
-      return graph.Float(value.values<float>()[0]);
-    default:
+  return value.Visit([&](const auto& values) -> Lane {
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    constexpr ElementType kType = ir::ElementOf<T>::kType;
+    if constexpr (kType == ElementType::kBool) {
+      return graph.Constant(values[0] ? ~0u : 0);
+    } else if constexpr (ir::IsFloat(kType)) {
+      return graph.Float(static_cast<float>(values[0]));
+    } else if constexpr (sizeof(T) <= 4) {
+      return graph.Constant(static_cast<uint32_t>(values[0]));
+    } else {
       std::abort();  // FitsLane
-  }
+    }
+  });
 }
 
 }  // namespace systole::lanes

@@ -5,14 +5,20 @@
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_MEMORY_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_LANE_MEMORY_H_
 
+#include "host/compiler/kernels/lane_code.h"
 #include "host/compiler/kernels/lane_graph.h"
 #include "host/ir/literal.h"
 
 namespace systole::lanes {
 
-// Between a lane and what loads and stores move.
+// The lane of an element that is loaded.
 Lane FromMemory(LaneGraph& graph, ir::ElementType type, Lane loaded);
-Lane ToMemory(LaneGraph& graph, ir::ElementType type, Lane lane);
+// How a lane is stored as an element of the type. NaNs of bf16 and f16 become
+// the one; `bits`: keep theirs.
+LaneStore ToMemory(LaneGraph& graph, ir::ElementType type, Lane lane,
+                   const Preset& preset, bool bits = false);
+// Whether such a store, without `bits`, writes these elements alone.
+bool StoresAlone(ir::ElementType type);
 // A lane of a literal's only value.
 Lane OfLiteral(LaneGraph& graph, const ir::Literal& value);
 

@@ -14,11 +14,14 @@ namespace systole::lanes {
 
 bool FitsLanes(const ir::Module& region) {
   const NodeKinds kinds(region);
-  return std::all_of(region.nodes().begin(), region.nodes().end(),
-                     [&](const auto& node) {
-                       return kinds.Of(*node) <= NodeKind::kElementwise &&
-                              node->op != ir::Op::kHloBroadcastInDim;
-                     });
+  return std::all_of(
+      region.nodes().begin(), region.nodes().end(), [&](const auto& node) {
+        if (node->op == ir::Op::kHloBitcastConvert &&
+            !SameLane(node->operands[0].type().element, node->type.element))
+          return false;
+        return kinds.Of(*node) <= NodeKind::kElementwise &&
+               node->op != ir::Op::kHloBroadcastInDim;
+      });
 }
 
 std::vector<Lane> LowerRegion(LaneGraph& graph, const ir::Module& region,

@@ -11,10 +11,6 @@ using ir::ElementType;
 using ir::IsFloat;
 using Hlo = ir::Op;
 
-bool IsWord(ElementType type) {
-  return type == ElementType::kInt32 || type == ElementType::kUint32;
-}
-
 bool AllFit(const ir::Node& node) {
   if (node.results() != 1 || !FitsLane(node.type.element)) return false;
   for (const ir::Value& operand : node.operands) {
@@ -48,16 +44,14 @@ bool CanLower(const ir::Node& node) {
     case Hlo::kHloShiftLeft:
     case Hlo::kHloShiftRightLogical:
     case Hlo::kHloShiftRightArithmetic:
-      return IsWord(type);
     case Hlo::kHloNot:
       return !floats;
     case Hlo::kHloAbs:
     case Hlo::kHloNegate:
     case Hlo::kHloSign:
-      return type != ElementType::kBool;
     case Hlo::kHloDivide:
-      return type != ElementType::kBool;
     case Hlo::kHloRemainder:
+    case Hlo::kHloPower:
       return type != ElementType::kBool;
     case Hlo::kHloPopcnt:
     case Hlo::kHloCountLeadingZeros:
@@ -69,7 +63,6 @@ bool CanLower(const ir::Node& node) {
     case Hlo::kHloLogPlusOne:
     case Hlo::kHloExponentialMinusOne:
     case Hlo::kHloCbrt:
-    case Hlo::kHloPower:
     case Hlo::kHloAtan2:
     case Hlo::kHloExponential:
     case Hlo::kHloLog:
@@ -81,12 +74,8 @@ bool CanLower(const ir::Node& node) {
     case Hlo::kHloRoundNearestEven:
     case Hlo::kHloIsFinite:
     case Hlo::kHloLogistic:
+    case Hlo::kHloReducePrecision:
       return floats;
-    case Hlo::kHloReducePrecision: {
-      const auto& a = node.attr<ir::HloReducePrecisionAttributes>();
-      return a.exponent_bits == 8 &&
-             (a.mantissa_bits == 7 || a.mantissa_bits >= 23);
-    }
     default:
       return false;
   }

@@ -51,13 +51,8 @@ bool IsAlias(const Node& node) {
       return true;
     case Op::kHloConvert:
       return from.element == node.type.element;
-    // In a lane, words are words; what has no lanes is memory alone.
     case Op::kHloBitcastConvert:
-      if (from.element == node.type.element) return true;
-      return from.bytes() == node.type.bytes() &&
-             (!FitsLane(from.element) ||
-              (ir::ElementBytes(from.element) == 4 &&
-               ir::ElementBytes(node.type.element) == 4));
+      return from.bytes() == node.type.bytes();
     case Op::kHloBroadcastInDim: {
       const auto& dimensions =
           node.attr<ir::HloDimensionsAttributes>().dimensions;
@@ -73,8 +68,7 @@ bool IsElementwise(const Node& node) {
   if (node.type.elements() == 0) return false;
   if (node.op == Op::kHloBroadcastInDim) {
     return node.operands[0].type().elements() == 1 &&
-           FitsLane(node.type.element) &&
-           node.type.element != ElementType::kBfloat16;
+           FitsLane(node.type.element) && !HasOneNan(node.type.element);
   }
   return CanLower(node);
 }

@@ -23,6 +23,12 @@ enum class NodeKind : uint8_t {
   kOther,
 };
 
+// Whether a lane that holds an element of one type is that of the same memory
+// as the other type: words are words.
+inline bool SameLane(ir::ElementType a, ir::ElementType b) {
+  return a == b || (ir::ElementBytes(a) == 4 && ir::ElementBytes(b) == 4);
+}
+
 class NodeKinds {
  public:
   explicit NodeKinds(const ir::Module& module);

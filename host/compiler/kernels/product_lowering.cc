@@ -3,7 +3,6 @@
 #include "host/compiler/kernels/product_lowering.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -36,25 +35,23 @@ class Product : private ProductNodes {
   Product(ir::Module& module, Node& node)
       : ProductNodes(module, node), module_(module), node_(node) {}
 
-  bool Lower() {
+  void Lower() {
     const Type& left = node_.operands[0].type();
     const Type& right = node_.operands[1].type();
-    if (node_.type.elements() == 0) return false;
+    if (node_.type.elements() == 0) return;
     const auto multiplies = [](ElementType e) {
-      return e == kF32 || e == kBf16 || ir::IsProductInDigits(e);
+      return ir::IsFloat(e) || ir::IsProductInDigits(e);
     };
     const ElementType to = node_.type.element;
     if (!multiplies(left.element) || !multiplies(right.element) ||
         !multiplies(to))
-      return false;
+      return;
     if (left.elements() == 0 || right.elements() == 0) {
-      Replace(Number(to, 0, node_.type.shape));  // nothing is added up
-      return true;
+      return Replace(Number(to, 0, node_.type.shape));  // nothing to add up
     }
     if (!ir::IsFloat(to)) return Digits();
     passes_ = ir::PassesOf(left.element, right.element, Precision());
     Replace(Convert(Sums(), to));
-    return true;
   }
 
  private:
@@ -65,11 +62,11 @@ class Product : private ProductNodes {
   }
 
   // Of integers: a product of each pair of digits of base 256, exact in f32.
-  bool Digits() {
+  void Digits() {
     const ElementType left = node_.operands[0].type().element;
     const ElementType right = node_.operands[1].type().element;
     const ElementType to = node_.type.element;
-    if (ir::IsFloat(left) || ir::IsFloat(right)) return false;
+    if (ir::IsFloat(left) || ir::IsFloat(right)) return;
     terms_ = ir::MostDigitTerms(left, right);
     const int bytes = ir::ElementBytes(to);
     const ElementType word = bytes == 4 ? to : ElementType::kInt32;
@@ -89,7 +86,6 @@ class Product : private ProductNodes {
     }
     total = Convert(total, to);
     Replace(total);
-    return true;
   }
   // The parts of an operand, each laid out by `form`, one behind the other
   // along a dimension of that.
@@ -337,35 +333,14 @@ class Product : private ProductNodes {
   int64_t terms_ = 0;  // that f32 adds up; 0: passes are no pairs of digits
 };
 
+}  // namespace
+
 bool IsProduct(const Node& node) {
   return node.op == Op::kHloDotGeneral || node.op == Op::kHloConvolution;
 }
 
-bool HasProduct(const ir::Module& module) {
-  return std::any_of(
-      module.nodes().begin(), module.nodes().end(), [](const auto& node) {
-        return IsProduct(*node) ||
-               std::any_of(node->regions.begin(), node->regions.end(),
-                           [](const auto& r) { return HasProduct(*r); });
-      });
-}
-
-}  // namespace
-
-void LowerProducts(ir::Module& module) {
-  std::vector<Node*> nodes;
-  for (const auto& node : module.nodes()) nodes.push_back(node.get());
-  bool lowered = false;
-  for (Node* node : nodes) {
-    for (std::shared_ptr<const ir::Module>& region : node->regions) {
-      if (!HasProduct(*region)) continue;
-      std::shared_ptr<ir::Module> copy = region->Clone();
-      LowerProducts(*copy);
-      region = std::move(copy);
-    }
-    if (IsProduct(*node)) lowered |= Product(module, *node).Lower();
-  }
-  if (lowered) module.RemoveUnused();
+void LowerProduct(ir::Module& module, Node& node) {
+  Product(module, node).Lower();
 }
 
 }  // namespace systole::lanes

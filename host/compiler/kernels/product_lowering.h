@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Products of floats as the array takes them: what brings operands into the
+// Products as the array takes them: what brings operands into the
 // form of matrices, and results into theirs, becomes operations too, so that
 // the vector unit does it.
 //
@@ -14,10 +14,11 @@
 
 namespace systole::lanes {
 
-// Replaces every dot_general and convolution of f32 and bf16 in the module and
-// in its regions; the results are the same to the bit. Products of other types
-// stay. The module must be verified, and is so afterwards.
-void LowerProducts(ir::Module& module);
+// dot_general and convolution.
+bool IsProduct(const ir::Node& node);
+// Lets the uses of such a node have what it gives, to the bit; it is left
+// without a user, or as it is (products of truth values and of 64 bits).
+void LowerProduct(ir::Module& module, ir::Node& node);
 
 }  // namespace systole::lanes
 

@@ -81,15 +81,14 @@ class Reduction {
       };
       const Lane left = load(0, Pattern::kStream);
       const Lane right = load(1, last ? Pattern::kSplat : Pattern::kStream);
-      const Lane lane =
-          ToMemory(graph, element_, Combine(graph, op, element_, left, right));
+      const LaneStore store = ToMemory(
+          graph, element_, Combine(graph, op, element_, left, right), preset_);
       // A level stores to its first operand's walk.
       LanePlaces places;
       places.operands = {{{0, 0}, 0, 0}, {{0, 1}, init, row}};
       places.stores = {{0, last ? 1 : 0}};
       const absl::StatusOr<LaneCode> code =
-          Emit(graph, {{lane, storage}}, places, preset_,
-               static_cast<int>(words.size()));
+          Emit(graph, {store}, places, preset_, static_cast<int>(words.size()));
       if (!code.ok()) return code.status();
       (last ? last_ : level_) = code->main;
       if (last) spread_ = code->spread;
@@ -175,7 +174,8 @@ class Reduction {
 
 bool IsReduction(const ir::Node& node) {
   if (node.op != ir::Op::kHloReduce || node.results() != 1 ||
-      !FitsLane(node.type.element) || node.operands[0].type().elements() == 0)
+      !FitsLane(node.type.element) || !StoresAlone(node.type.element) ||
+      node.operands[0].type().elements() == 0)
     return false;
   return ir::CombinerOf(*node.regions[0]).has_value();
 }

@@ -71,10 +71,7 @@ class RegionReduction {
       const Bytes* stored = &kept_[i];
       if (!WordCopies::AreWords(type.element)) {
         stored = &loaded_[i];
-        if (absl::Status s = copies_.FromWords(builder_, type.element, kept_[i],
-                                               *stored, results_);
-            !s.ok())
-          return s;
+        copies_.FromWords(builder_, type.element, kept_[i], *stored, results_);
       }
       builder_.AddOperand(type.bytes());
       builder_.Store(2 * values + i, 0, stored->at, type.bytes());

@@ -228,10 +228,7 @@ class Sort {
     }
     const Bytes* stored = words;
     if (!WordCopies::AreWords(Element(i))) {
-      if (absl::Status s = copies_.FromWords(builder_, Element(i), *words,
-                                             as_stored_, Count());
-          !s.ok())
-        return s;
+      copies_.FromWords(builder_, Element(i), *words, as_stored_, Count());
       stored = &as_stored_;
     }
     builder_.Store(operands_ + i, first * positions_ * inner_ * Size(i),

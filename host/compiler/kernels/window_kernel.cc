@@ -61,7 +61,7 @@ class WindowCode {
     return graph.Load({operand, Storage::kWord, Pattern::kStream});
   }
   void StoreElement(Lane lane, int walk) {
-    stores_.push_back({ToMemory(graph, element_, lane), StorageOf(element_)});
+    stores_.push_back(ToMemory(graph, element_, lane, preset_));
     places_.stores.push_back({0, walk});
   }
   void StoreWord(Lane lane, int walk) {
@@ -314,7 +314,7 @@ bool IsWindowed(const Node& node) {
   const bool reduces = node.op == ir::Op::kHloReduceWindow;
   if (!reduces && node.op != ir::Op::kHloSelectAndScatter) return false;
   if (node.results() != 1 || node.operands.size() != (reduces ? 2u : 3u) ||
-      !FitsLane(node.type.element))
+      !FitsLane(node.type.element) || !StoresAlone(node.type.element))
     return false;
   for (const ir::Value& operand : node.operands) {
     if (operand.type().elements() == 0) return false;
@@ -328,7 +328,7 @@ bool IsWindowed(const Node& node) {
            ir::CombinerOf(*node.regions[0]).has_value();
   }
   // What is not selected keeps its bits, which halves do not in memory.
-  return node.type.element != ElementType::kBfloat16 &&
+  return !HasOneNan(node.type.element) &&
          ComparisonOf(*node.regions[0]) != nullptr &&
          ir::CombinerOf(*node.regions[1]).has_value();
 }

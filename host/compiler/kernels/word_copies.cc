@@ -29,14 +29,15 @@ absl::Status WordCopies::AddCode(std::vector<uint64_t>& words,
       LaneGraph graph;
       const Storage storage = StorageOf(type);
       const Storage from = back ? Storage::kWord : storage;
-      Lane lane = graph.Load({0, from, Pattern::kStream});
-      lane = back ? ToMemory(graph, type, lane) : FromMemory(graph, type, lane);
+      const Lane lane = graph.Load({0, from, Pattern::kStream});
+      const LaneStore store =
+          back ? ToMemory(graph, type, lane, preset_, /*bits=*/true)
+               : LaneStore{FromMemory(graph, type, lane)};
       LanePlaces places;
       places.operands.push_back({{0, kFrom}, 0, 0});
       places.stores.push_back({0, kTo});
       const absl::StatusOr<LaneCode> code =
-          Emit(graph, {{lane, back ? storage : Storage::kWord}}, places,
-               preset_, static_cast<int>(words.size()));
+          Emit(graph, {store}, places, preset_, static_cast<int>(words.size()));
       if (!code.ok()) return code.status();
       words.insert(words.end(), code->words.begin(), code->words.end());
       (back ? from_words_ : to_words_)[type] = code->main;
@@ -70,17 +71,11 @@ void WordCopies::ToWords(KernelBuilder& builder, ir::ElementType type,
         count);
 }
 
-absl::Status WordCopies::FromWords(KernelBuilder& builder, ir::ElementType type,
-                                   const Bytes& from, const Bytes& to,
-                                   int64_t count) const {
-  if (type == ir::ElementType::kBfloat16) {
-    // The upper halves, with all bits of NaNs.
-    return copier_.Copy(builder,
-                        {from.at + 2, to.at, 2, {{count, 2, 1}}, from, to});
-  }
+void WordCopies::FromWords(KernelBuilder& builder, ir::ElementType type,
+                           const Bytes& from, const Bytes& to,
+                           int64_t count) const {
   Dense(builder, from_words_.at(type), from, kWord, to, ir::ElementBytes(type),
         count);
-  return absl::OkStatus();
 }
 
 }  // namespace systole::lanes

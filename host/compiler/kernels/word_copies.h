@@ -32,13 +32,14 @@ class WordCopies {
   // For those of these types that are none.
   absl::Status AddCode(std::vector<uint64_t>& words,
                        const std::vector<ir::ElementType>& types);
-  // `count` elements, dense on both sides.
+  // `count` elements, dense on both sides; of halves that become none of words
+  // an odd number overwrites one more.
   void ToWords(KernelBuilder& builder, ir::ElementType type,
                const KernelBuilder::Bytes& from, const KernelBuilder::Bytes& to,
                int64_t count) const;
-  absl::Status FromWords(KernelBuilder& builder, ir::ElementType type,
-                         const KernelBuilder::Bytes& from,
-                         const KernelBuilder::Bytes& to, int64_t count) const;
+  void FromWords(KernelBuilder& builder, ir::ElementType type,
+                 const KernelBuilder::Bytes& from,
+                 const KernelBuilder::Bytes& to, int64_t count) const;
 
  private:
   void Dense(KernelBuilder& builder, int pc, const KernelBuilder::Bytes& from,

@@ -134,10 +134,17 @@ absl::StatusOr<Literals> EvaluateHloSelect(const Node&,
                                            const Operands& operands,
                                            Evaluation&) {
   Literal chosen = Select(operands);
-  if (chosen.element() != ElementType::kBfloat16) return Only(chosen);
-  return Only(MapOne<Bfloat16, Bfloat16>(chosen, [](Bfloat16 x) {
-    return static_cast<Bfloat16>(Canonical(static_cast<float>(x)));
-  }));
+  const auto with_one_nan = [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return Only(MapOne<T, T>(chosen, [](T x) {
+      return static_cast<T>(Canonical(static_cast<float>(x)));
+    }));
+  };
+  if (chosen.element() == ElementType::kBfloat16)
+    return with_one_nan(TypeTag<Bfloat16>());
+  if (chosen.element() == ElementType::kFloat16)
+    return with_one_nan(TypeTag<Float16>());
+  return Only(chosen);
 }
 
 absl::StatusOr<Literals> EvaluateClamp(const Node&, const Operands& operands,

@@ -153,8 +153,7 @@ Literal Widen(const Literal& literal) {
 }  // namespace
 
 bool IsProductInDigits(ElementType type) {
-  return IsInteger(type) &&
-         (ElementBytes(type) == 1 || ElementBytes(type) == 4);
+  return IsInteger(type) && ElementBytes(type) <= 4;
 }
 
 int64_t MostDigitTerms(ElementType a, ElementType b) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/module_lowering.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "host/compiler/kernels/product_lowering.h"
+#include "host/compiler/kernels/short_integers.h"
+
+namespace systole::lanes {
+namespace {
+
+using ir::Node;
+
+bool IsLowered(const ir::Module& module);
+
+bool IsLowered(const Node& node) {
+  return IsProduct(node) || TakesShorts(node) ||
+         std::any_of(node.regions.begin(), node.regions.end(),
+                     [](const auto& region) { return IsLowered(*region); });
+}
+
+bool IsLowered(const ir::Module& module) {
+  return std::any_of(module.nodes().begin(), module.nodes().end(),
+                     [](const auto& node) { return IsLowered(*node); });
+}
+
+}  // namespace
+
+void LowerModule(ir::Module& module) {
+  std::vector<Node*> nodes;
+  for (const auto& node : module.nodes()) {
+    if (IsLowered(*node)) nodes.push_back(node.get());
+  }
+  for (Node* node : nodes) {
+    for (std::shared_ptr<const ir::Module>& region : node->regions) {
+      if (!IsLowered(*region)) continue;
+      std::shared_ptr<ir::Module> copy = region->Clone();
+      LowerModule(*copy);
+      region = std::move(copy);
+    }
+    if (TakesShorts(*node)) WidenShorts(module, *node);
+    if (IsProduct(*node)) LowerProduct(module, *node);
+  }
+  if (!nodes.empty()) module.RemoveUnused();
+}
+
+}  // namespace systole::lanes
