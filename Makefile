@@ -42,6 +42,11 @@ jax: build ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_ml
 	@$(if $(ARGS),,echo 'make jax: name a script: ARGS="examples/keras_lstm.py"' >&2; exit 1)
 	@PYTHONPATH="$(BUILD)/python" JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
 
+test-jax: build ## jax's functions on the plugin with another Python, in an environment of its own: PYTHON=python3.13
+	@$(if $(PYTHON),,echo 'make test-jax: name a Python: PYTHON=python3.13' >&2; exit 1)
+	@"$(PYTHON)" -m venv "$(BUILD)/python-jax" && "$(BUILD)/python-jax/bin/pip" install --quiet --upgrade "$(BUILD)/python[jax]"
+	@JAX_PLATFORMS=systole,cpu SYSTOLE_PRESET=mini "$(BUILD)/python-jax/bin/python" tests/pjrt/functions_test.py $(ARGS)
+
 install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/local DESTDIR= (docs/install.md)
 	@$(CONFIGURE)
 	@$(NINJA) systole_install

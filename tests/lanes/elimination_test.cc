@@ -68,6 +68,31 @@ TEST_P(EliminationTest, Cholesky) {
   }
 }
 
+// What jnp.linalg.qr arrives as: tall, wide and single matrices, batches, of
+// any numbers and of those that are no specials.
+TEST_P(EliminationTest, Householder) {
+  const struct {
+    const char *shape, *factors;
+  } kShapes[] = {{"7,5", "5"}, {"5,7", "5"},     {"2,3,6,4", "2,3,4"},
+                 {"1,1", "1"}, {"3,9,1", "3,1"}, {"141,3", "3"}};
+  for (const auto& c : kShapes) {
+    for (const char* numbers : {"%given", "%small"}) {
+      check_.Check(absl::StrFormat(R"(module @m {
+  %%given = f32[%1$s] parameter(), name="a"
+  %%other = i8[%1$s] parameter(), name="b"
+  %%small = f32[%1$s] hlo.convert(%%other)
+  %%r = (f32[%1$s], f32[%2$s]) hlo.custom_call(%3$s), target="Qr"
+  %%q = f32[%1$s] hlo.custom_call(%%r, %%r#1),
+    target="ProductOfElementaryHouseholderReflectors"
+  return %%r as "r", %%r#1 as "t", %%q as "q"
+}
+)",
+                                   c.shape, c.factors, numbers),
+                   3);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, EliminationTest,
                          testing::Values("mini", "v2"));
 

@@ -22,7 +22,7 @@ class IndexedTest : public testing::TestWithParam<const char*> {
   void Gather(const std::string& type, const std::string& from,
               const std::string& index, const std::string& to,
               const std::string& attributes, int range) {
-    for (const char* number : {"i32", "u8"}) {
+    for (const char* number : {"i32", "u8", "i16"}) {
       check_.Check(
           absl::StrFormat(R"(module @m {
   %%x = %1$s[%2$s] parameter(), name="x"
@@ -102,7 +102,7 @@ class IndexedTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(IndexedTest, GathersOfRowsAndElements) {
-  const char* const types[] = {"f32", "bf16", "i1", "u64"};
+  const char* const types[] = {"f32", "bf16", "i16", "i1", "u64"};
   for (const char* type : types) {
     // Rows of a table; elements of a vector; of a matrix.
     Gather(type, "11,13", "9,1", "9,13",
@@ -147,7 +147,7 @@ TEST_P(IndexedTest, GathersOfBatches) {
 
 TEST_P(IndexedTest, Scatters) {
   for (const char* op : {"", "add", "maximum", "multiply"}) {
-    for (const char* type : {"f32", "bf16", "i32", "u8"}) {
+    for (const char* type : {"f32", "bf16", "f16", "i32", "u16", "u8"}) {
       Scatter(type, op, "11,13", "30,1", "30,13",
               "update_window_dims=[1], inserted_window_dims=[0], "
               "scatter_dims_to_operand_dims=[0], index_vector_dim=1",
@@ -175,14 +175,15 @@ TEST_P(IndexedTest, Scatters) {
 }
 
 TEST_P(IndexedTest, DynamicSlices) {
-  for (const char* type : {"f32", "bf16", "i1", "u64"}) {
+  for (const char* type : {"f32", "bf16", "i16", "i1", "u64"}) {
     Slice(type, "37", "30", 1);
     Slice(type, "9,200", "4,196", 2);
     Slice(type, "5,7,9", "2,3,4", 3);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, IndexedTest, testing::Values("mini", "v2"));
+INSTANTIATE_TEST_SUITE_P(Presets, IndexedTest,
+                         testing::Values("mini", "lite", "v2"));
 
 }  // namespace
 }  // namespace systole::lanes

@@ -21,7 +21,7 @@ class MovesTest : public testing::TestWithParam<const char*> {
   // result = hlo.op(x, rest), for elements of every size.
   void Move(const std::string& from, const std::string& to,
             const std::string& operation, const std::string& more = "") {
-    for (const char* type : {"f32", "i1", "bf16", "u64"}) {
+    for (const char* type : {"f32", "i1", "f16", "u64"}) {
       std::string text = absl::StrFormat(
           "module @m {\n  %%x = %1$s[%2$s] parameter(), name=\"x\"\n", type,
           from);
@@ -104,6 +104,10 @@ TEST_P(MovesTest, ReducesInTheTreesOrder) {
   Reduce("f32", "add", "2,50,130", "2,130", "1");
   Reduce("bf16", "add", "50,7", "7", "0");
   Reduce("bf16", "maximum", "50,7", "50", "1");
+  Reduce("f16", "add", "50,7", "7", "0");
+  Reduce("f16", "minimum", "50,7", "50", "1");
+  Reduce("i16", "add", "50,7", "50", "1");
+  Reduce("u16", "maximum", "51,7", "7", "0");
   Reduce("i32", "add", "50,7", "7", "0");
   Reduce("u32", "maximum", "50,7", "50", "1");
   Reduce("i8", "add", "50,7", "50", "1");
@@ -147,7 +151,9 @@ TEST_P(MovesTest, ReducesByRegions) {
 TEST_P(MovesTest, ReducesByRegionsOfSeveralTypes) {
   for (const auto& [type, least] :
        {std::pair("u8", "0"), std::pair("i8", "-128"),
-        std::pair("bf16", "-1e30"), std::pair("i1", "0")}) {
+        std::pair("bf16", "-1e30"), std::pair("f16", "-6e4"),
+        std::pair("i16", "-32768"), std::pair("u16", "0"),
+        std::pair("i1", "0")}) {
     for (const char* dimension : {"0", "1"}) {
       check_.Check(absl::StrFormat(R"(module @m {
   %%x = %1$s[9,9] parameter(), name="x"
@@ -212,7 +218,8 @@ TEST_P(MovesTest, LargeIota) {
                1, /*host_operations=*/1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, MovesTest, testing::Values("mini", "v2"));
+INSTANTIATE_TEST_SUITE_P(Presets, MovesTest,
+                         testing::Values("mini", "lite", "v2"));
 
 }  // namespace
 }  // namespace systole::lanes

@@ -157,6 +157,35 @@ TEST_P(OperationsTest, BitsAsOtherTypes) {
   }
 }
 
+// Of states of 128 and of 192 bits near an end, whose counters carry over.
+TEST_P(OperationsTest, RandomBits) {
+  const std::pair<const char*, const char*> kStates[] = {
+      {"[81985529216486895, -3]", "u64[2]"},
+      {"[81985529216486895, -3, -1]", "u64[3]"},
+      {"[81985529216486895, 4294967290, 5]", "u64[3]"}};
+  for (const char* algorithm : {"PHILOX", "THREE_FRY", "DEFAULT"}) {
+    for (const auto& [numbers, state] : kStates) {
+      const std::string of = state;
+      if (std::string(algorithm) == "THREE_FRY" && of == "u64[3]") continue;
+      for (const char* type : {"u32[70]", "u32[3,5]", "u32[]", "u64[5,3]",
+                               "u8[9,4,3]", "u16[7]", "i32[3,8]"}) {
+        check_.Check(absl::StrFormat(R"(module @m {
+  %%p = %2$s parameter(), name="p"
+  %%c = %2$s constant(), data=%1$s
+  %%q = %2$s hlo.concatenate(%%p), dimension=0
+  %%r = (%2$s, %4$s) hlo.rng_bit_generator(%%q), algorithm=%3$s
+  %%d = %2$s hlo.optimization_barrier(%%c)
+  %%s = (%2$s, %4$s) hlo.rng_bit_generator(%%d), algorithm=%3$s
+  return %%r as "r", %%r#1 as "s", %%s as "t", %%s#1 as "u"
+}
+)",
+                                     numbers, of, algorithm, type),
+                     9);
+      }
+    }
+  }
+}
+
 // A scalar that is an operand, one that is computed, constants, several
 // results, a value that is used twice.
 TEST_P(OperationsTest, FusedWithScalarsAndConstants) {
@@ -181,7 +210,7 @@ TEST_P(OperationsTest, FusedWithScalarsAndConstants) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, OperationsTest,
-                         testing::Values("mini", "v2"));
+                         testing::Values("mini", "lite", "v2"));
 
 }  // namespace
 }  // namespace systole::lanes

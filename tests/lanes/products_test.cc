@@ -153,6 +153,7 @@ TEST_P(ProductsTest, PrecisionsAndTypes) {
     Dot(1, 12, 20, 9, precision);
     Dot(2, 5, 9, 11, precision);
     Dot(1, 9, 20, 9, precision, "bf16");
+    Dot(1, 9, 20, 9, precision, "f16");
   }
   check_.Check(DotText("bf16", {6, 10}, {10, 7}, {6, 7},
                        Contract({}, {}, {1}, {0}, "DEFAULT"), "bf16"),
@@ -162,9 +163,9 @@ TEST_P(ProductsTest, PrecisionsAndTypes) {
 TEST_P(ProductsTest, Integers) {
   const struct {
     const char *type, *to;
-  } kTypes[] = {{"i32", "i32"}, {"u32", "u32"}, {"i8", "i32"},
-                {"u8", "u32"},  {"u8", "u8"},   {"i8", "i8"},
-                {"i32", "i8"},  {"i8", "f32"},  {"i32", "bf16"}};
+  } kTypes[] = {{"i32", "i32"}, {"u32", "u32"}, {"i8", "i32"},  {"u8", "u32"},
+                {"u8", "u8"},   {"i8", "i8"},   {"i32", "i8"},  {"i16", "i32"},
+                {"u16", "u16"}, {"i8", "f32"},  {"i32", "bf16"}};
   for (const auto& types : kTypes) {
     check_.Check(DotText(types.type, {3, 6, 40}, {3, 40, 7}, {3, 6, 7},
                          Contract({0}, {0}, {2}, {1}, "DEFAULT"), types.to),

@@ -29,6 +29,23 @@ TEST(RtlTest, KernelsAreTheHosts) {
 }
 )",
               1);
+  // Elements of 16 bits, an odd number of them.
+  check.Check(R"(module @halves {
+  %x = f16[203] parameter(), name="x"
+  %y = i16[203] parameter(), name="y"
+  %z = u16[203] parameter(), name="z"
+  %a = f16[203] hlo.multiply(%x, %x)
+  %b = f16[203] hlo.exponential(%a)
+  %c = i16[203] hlo.multiply(%y, %y)
+  %d = u16[203] hlo.bitcast_convert(%c)
+  %e = u16[203] hlo.shift_right_logical(%d, %z)
+  %f = i16[203] hlo.convert(%b)
+  %g = f16[203] hlo.bitcast_convert(%y)
+  %h = f16[203] hlo.subtract(%g, %x)
+  return %b as "b", %c as "c", %e as "e", %f as "f", %h as "h"
+}
+)",
+              4);
   check.Check(R"(module @moves {
   %x = f32[9,12] parameter(), name="x"
   %i = f32[] parameter(), name="i"

@@ -41,10 +41,10 @@ class SortTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(SortTest, Keys) {
-  for (const char* type : {"i32", "u32", "i8", "u8", "i1"}) {
+  for (const char* type : {"i32", "u32", "i16", "u16", "i8", "u8", "i1"}) {
     for (const char* direction : {"LT", "GT"}) Keys(type, "77", 0, direction);
   }
-  for (const char* type : {"f32", "bf16"}) {
+  for (const char* type : {"f32", "bf16", "f16"}) {
     Keys(type, "150", 0, "LT", ", type=TOTALORDER");
     Keys(type, "150", 0, "GT", ", type=TOTALORDER");
   }
@@ -158,7 +158,8 @@ TEST_P(SortTest, ManyOperands) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, SortTest, testing::Values("mini", "v2"));
+INSTANTIATE_TEST_SUITE_P(Presets, SortTest,
+                         testing::Values("mini", "lite", "v2"));
 
 }  // namespace
 }  // namespace systole::lanes

@@ -65,7 +65,7 @@ class WindowsTest : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(WindowsTest, Reduces) {
-  for (const char* type : {"f32", "bf16", "i32", "u8"}) {
+  for (const char* type : {"f32", "bf16", "f16", "i32", "i16", "u8"}) {
     for (const char* op : {"add", "maximum", "minimum", "multiply"}) {
       Reduce(type, op, "3,8,9,5", "3,4,4,5",
              "window=[1,2,2,1], stride=[1,2,2,1], base_dilation=[1,1,1,1], "
@@ -85,7 +85,7 @@ TEST_P(WindowsTest, Reduces) {
 }
 
 TEST_P(WindowsTest, SelectsAndScatters) {
-  for (const char* type : {"f32", "i32"}) {
+  for (const char* type : {"f32", "i32", "bf16", "f16", "u16"}) {
     for (const char* direction : {"GE", "GT", "LE"}) {
       Select(type, direction, "3,8,9,5", "3,4,4,5",
              "window=[1,2,2,1], stride=[1,2,2,1], base_dilation=[1,1,1,1], "
@@ -101,7 +101,8 @@ TEST_P(WindowsTest, SelectsAndScatters) {
          "low=[0], high=[1]");
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, WindowsTest, testing::Values("mini", "v2"));
+INSTANTIATE_TEST_SUITE_P(Presets, WindowsTest,
+                         testing::Values("mini", "lite", "v2"));
 
 }  // namespace
 }  // namespace systole::lanes

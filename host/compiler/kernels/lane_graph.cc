@@ -20,9 +20,7 @@ int StorageBytes(Storage storage) {
   return 0;
 }
 
-bool FitsLane(ElementType type) {
-  return ir::ElementBytes(type) <= 4;
-}
+bool FitsLane(ElementType type) { return ir::ElementBytes(type) <= 4; }
 
 Storage StorageOf(ElementType type) {
   switch (ir::ElementBytes(type)) {

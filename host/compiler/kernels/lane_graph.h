@@ -20,8 +20,8 @@
 
 namespace systole::lanes {
 
-// How an element lies in memory, and is loaded: the bits of a word, two bytes in
-// the upper half of a lane, a byte with its sign.
+// How an element lies in memory, and is loaded: the bits of a word, two bytes
+// in the upper half of a lane, a byte with its sign.
 enum class Storage : uint8_t { kWord, kHalf, kByte };
 int StorageBytes(Storage storage);
 

@@ -6,7 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "host/compiler/kernels/branch_lowering.h"
+#include "host/compiler/kernels/householder_lowering.h"
 #include "host/compiler/kernels/product_lowering.h"
+#include "host/compiler/kernels/random_lowering.h"
 #include "host/compiler/kernels/short_integers.h"
 
 namespace systole::lanes {
@@ -17,7 +20,8 @@ using ir::Node;
 bool IsLowered(const ir::Module& module);
 
 bool IsLowered(const Node& node) {
-  return IsProduct(node) || TakesShorts(node) ||
+  return IsProduct(node) || TakesShorts(node) || IsCheapBranch(node) ||
+         IsRandomBits(node) || IsHouseholder(node) ||
          std::any_of(node.regions.begin(), node.regions.end(),
                      [](const auto& region) { return IsLowered(*region); });
 }
@@ -43,6 +47,9 @@ void LowerModule(ir::Module& module) {
     }
     if (TakesShorts(*node)) WidenShorts(module, *node);
     if (IsProduct(*node)) LowerProduct(module, *node);
+    if (IsCheapBranch(*node)) LowerBranch(module, *node);
+    if (IsRandomBits(*node)) LowerRandomBits(module, *node);
+    if (IsHouseholder(*node)) LowerHouseholder(module, *node);
   }
   if (!nodes.empty()) module.RemoveUnused();
 }

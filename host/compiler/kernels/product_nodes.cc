@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace systole::lanes {
@@ -93,6 +94,29 @@ Value ProductNodes::Digit(Value value, int digit) {
     value =
         Make(Op::kHloAnd, {type, shape, {}}, {value, Number(type, 255, shape)});
   return Convert(Convert(value, kF32), kBf16);
+}
+
+std::vector<Value> ProductNodes::Inlined(const ir::Module& other,
+                                         const std::vector<Value>& operands) {
+  std::unordered_map<const Node*, Value> made;
+  size_t next = 0;
+  for (const Node* input : other.inputs()) made[input] = operands[next++];
+  const auto of = [&](const Value& value) {
+    const Value& found = made.at(value.node);
+    return value->op == Op::kParameter ? found : Value(found.node, value.index);
+  };
+  for (const auto& inside : other.nodes()) {
+    if (inside->op == Op::kParameter) continue;
+    Node copy = *inside;
+    copy.name = module_.UniqueName(node_.name + ".inlined");
+    copy.location = node_.location;
+    for (Value& operand : copy.operands) operand = of(operand);
+    made[inside.get()] = module_.InsertBefore(&node_, std::move(copy));
+  }
+  std::vector<Value> results;
+  for (const ir::Output& output : other.outputs)
+    results.push_back(of(output.node));
+  return results;
 }
 
 Value ProductNodes::Number(ElementType type, int32_t number,

@@ -53,6 +53,9 @@ class ProductNodes {
   ir::Value Part(ir::Value value, int part);
   // Of integers, in bf16, of base 256; the last one has the sign.
   ir::Value Digit(ir::Value value, int digit);
+  // The other module's results, of these values for its parameters.
+  std::vector<ir::Value> Inlined(const ir::Module& other,
+                                 const std::vector<ir::Value>& operands);
 
  private:
   ir::Module& module_;

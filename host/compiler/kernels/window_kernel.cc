@@ -175,6 +175,10 @@ class Windowed {
         (select ? selects : adds).push_back(*pc);
       }
     }
+    WindowCode stores(preset_, element_);
+    stores.StoreElement(stores.Element(kInside), kWindow);
+    const absl::StatusOr<int> again = stores.Append(words);
+    if (!again.ok()) return again.status();
     Begin(std::move(words), 3);
     builder_.LoadData({~0u}, none.at);
     BufferCopy unset{none.at, chosen.at, 4, {{windows, 0, 1}}, none, chosen};
@@ -184,6 +188,11 @@ class Windowed {
       return s;
     if (absl::Status s = Fill(initial, result, node_.type.bytes()); !s.ok())
       return s;
+    if (HasOneNan(element_)) {
+      BufferCopy one{result.at, result.at, size_, {}, result, result, *again};
+      one.dimensions = {{node_.type.elements(), 1, 1}};
+      if (absl::Status s = copier_.Copy(builder_, one); !s.ok()) return s;
+    }
     const Ints strides = ir::StridesOf(shape), dense = ir::StridesOf(positions);
     std::vector<Ints> taps;
     Ints tap(shape.size(), 0);
@@ -327,9 +336,7 @@ bool IsWindowed(const Node& node) {
            std::all_of(a.high.begin(), a.high.end(), inside) &&
            ir::CombinerOf(*node.regions[0]).has_value();
   }
-  // What is not selected keeps its bits, which halves do not in memory.
-  return !HasOneNan(node.type.element) &&
-         ComparisonOf(*node.regions[0]) != nullptr &&
+  return ComparisonOf(*node.regions[0]) != nullptr &&
          ir::CombinerOf(*node.regions[1]).has_value();
 }
 

@@ -128,23 +128,27 @@ Literal Select(const Operands& operands) {
   });
 }
 
+// Of bf16 and f16, as a device stores them; others as they are.
+Literal WithOneNan(Literal literal) {
+  const auto mapped = [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return MapOne<T, T>(literal, [](T x) {
+      return static_cast<T>(Canonical(static_cast<float>(x)));
+    });
+  };
+  if (literal.element() == ElementType::kBfloat16)
+    return mapped(TypeTag<Bfloat16>());
+  if (literal.element() == ElementType::kFloat16)
+    return mapped(TypeTag<Float16>());
+  return literal;
+}
+
 }  // namespace
 
 absl::StatusOr<Literals> EvaluateHloSelect(const Node&,
                                            const Operands& operands,
                                            Evaluation&) {
-  Literal chosen = Select(operands);
-  const auto with_one_nan = [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    return Only(MapOne<T, T>(chosen, [](T x) {
-      return static_cast<T>(Canonical(static_cast<float>(x)));
-    }));
-  };
-  if (chosen.element() == ElementType::kBfloat16)
-    return with_one_nan(TypeTag<Bfloat16>());
-  if (chosen.element() == ElementType::kFloat16)
-    return with_one_nan(TypeTag<Float16>());
-  return Only(chosen);
+  return Only(WithOneNan(Select(operands)));
 }
 
 absl::StatusOr<Literals> EvaluateClamp(const Node&, const Operands& operands,

@@ -2,13 +2,14 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The calls that a QR decomposition arrives as. Matrices of fp32, batches of
-// them in front; sums over rows in ascending order, each step rounded.
+// them in front; each step is rounded.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "host/ir/hlo/elementwise.h"
+#include "host/ir/hlo/tree.h"
 
 namespace systole::ir {
 namespace {
@@ -19,18 +20,30 @@ struct Matrix {
   float& at(int64_t i, int64_t j) const { return data[i * columns + j]; }
 };
 
+// By halves, as every sum of a dimension (docs/hlo.md).
+float Sum(std::vector<float> x) {
+  auto n = static_cast<int64_t>(x.size());
+  for (int64_t half = FirstHalf(n); half > 0; half /= 2) {
+    for (int64_t i = 0; i + half < n; ++i) x[i] += x[i + half];
+    n = half;
+  }
+  return 0 + x[0];
+}
+
+float Largest(float a, float b) {
+  return a != a || b != b ? FromBits(kNanBits) : std::max(a, b);
+}
+
 // Columns from `first` on, from row k down: a - v * (tau * (v^T a)), where v is
 // 1 at row k and below that column k of `vectors`.
 void Reflect(const Matrix& vectors, int64_t k, float tau, const Matrix& a,
              int64_t first) {
+  const auto v = [&](int64_t i) { return i == k ? 1.0f : vectors.at(i, k); };
+  std::vector<float> terms(a.rows);
   for (int64_t j = first; j < a.columns; ++j) {
-    float sum = a.at(k, j);
-    for (int64_t i = k + 1; i < a.rows; ++i)
-      sum += vectors.at(i, k) * a.at(i, j);
-    const float part = tau * sum;
-    a.at(k, j) -= part;
-    for (int64_t i = k + 1; i < a.rows; ++i)
-      a.at(i, j) -= vectors.at(i, k) * part;
+    for (int64_t i = k; i < a.rows; ++i) terms[i] = v(i) * a.at(i, j);
+    const float part = tau * Sum(terms);
+    for (int64_t i = k; i < a.rows; ++i) a.at(i, j) -= v(i) * part;
   }
 }
 
@@ -41,17 +54,18 @@ void Qr(const Matrix& a, float* tau) {
   for (int64_t k = 0; k < steps; ++k) {
     float largest = 0;
     for (int64_t i = k + 1; i < a.rows; ++i)
-      largest = std::max(largest, std::fabs(a.at(i, k)));
+      largest = Largest(largest, std::fabs(a.at(i, k)));
     tau[k] = 0;
     if (largest == 0) continue;
-    largest = std::max(largest, std::fabs(a.at(k, k)));
-    float sum = 0;  // of squares, scaled against overflow
+    const float alpha = a.at(k, k);
+    largest = Largest(largest, std::fabs(alpha));
+    std::vector<float> squares(a.rows);  // scaled against overflow
     for (int64_t i = k; i < a.rows; ++i) {
       const float scaled = a.at(i, k) / largest;
-      sum += scaled * scaled;
+      squares[i] = scaled * scaled;
     }
-    const float alpha = a.at(k, k);
-    const float beta = -std::copysign(largest * std::sqrt(sum), alpha);
+    const float norm = largest * std::sqrt(Sum(squares));
+    const float beta = alpha < 0 ? norm : -norm;
     tau[k] = (beta - alpha) / beta;
     for (int64_t i = k + 1; i < a.rows; ++i) a.at(i, k) /= alpha - beta;
     a.at(k, k) = beta;
@@ -66,6 +80,11 @@ void Product(const Matrix& vectors, const float* tau, int64_t steps,
     for (int64_t j = 0; j < q.columns; ++j) q.at(i, j) = i == j ? 1.0f : 0.0f;
   }
   for (int64_t k = steps - 1; k >= 0; --k) Reflect(vectors, k, tau[k], q, 0);
+}
+
+std::vector<float> WithOneNan(std::vector<float> values) {
+  for (float& value : values) value = Canonical(value);
+  return values;
 }
 
 // Operands and results of f32: matrices [..., m, n] and factors [..., k].
@@ -106,8 +125,8 @@ absl::StatusOr<Literals> EvaluateQr(const Node& node,
        tau.data() + i * steps);
   }
   Literals results;
-  results.emplace_back(std::move(all));
-  results.emplace_back(std::move(tau));
+  results.emplace_back(WithOneNan(std::move(all)));
+  results.emplace_back(WithOneNan(std::move(tau)));
   return results;
 }
 
@@ -128,7 +147,7 @@ absl::StatusOr<Literals> EvaluateHouseholderProduct(const Node& node,
     Product({vectors.data() + i * size, rows, columns}, tau.data() + i * steps,
             steps, {all.data() + i * size, rows, columns});
   }
-  return Only(Literal(std::move(all)));
+  return Only(Literal(WithOneNan(std::move(all))));
 }
 
 }  // namespace systole::ir

@@ -123,7 +123,15 @@ absl::StatusOr<Literals> EvaluateSelectAndScatter(const Node& node,
       op ? FindCombiner(*op, operands[0]->element()) : std::nullopt;
   int64_t taps = 1;
   for (int64_t size : a.window) taps *= size;
-  Literal result = Filled(*operands[2], node.type.elements());
+  Literal initial = *operands[2];
+  // Stores of halves make NaNs one, of what is selected anyway.
+  if (IsFloat(initial.element()) && ElementBytes(initial.element()) == 2) {
+    const uint8_t* from = operands[2]->data();
+    initial = Literal::Zeros(initial.element(), 1);
+    FindCombiner(Op::kHloMaximum, initial.element())
+        ->map(1, from, 1, from, 1, initial.data());
+  }
+  Literal result = Filled(initial, node.type.elements());
   return operands[0]->Visit(
       [&](const auto& values) -> absl::StatusOr<Literals> {
         using T = typename std::decay_t<decltype(values)>::value_type;
