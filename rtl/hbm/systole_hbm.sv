@@ -77,10 +77,11 @@ module systole_hbm
   localparam int unsigned OrderDepth = 2 * Slots;
   typedef logic [BeatBits-1:0] beat_t;
 
-  // Beats that are read, changed and written back.
-  logic                rmw_idle, rmw_busy, rmw_take, rmw_rd, rmw_wr, rmw_rsp, rmw_look, rmw_again;
-  beat_t               rmw_beat;
+  // Beats that are read, changed and written back, and writes behind them.
+  logic                rmw_room, rmw_busy, rmw_take, rmw_rd, rmw_wr, rmw_rsp, rmw_look, rmw_again;
+  beat_t               rmw_rd_beat, rmw_wr_beat;
   logic [D*8-1:0]      rmw_data;
+  logic [D-1:0]        rmw_mask;
 
   // Arbitration, reads and writes apart.
   logic [NumRd-1:0]  rd_req;
@@ -95,7 +96,7 @@ module systole_hbm
   logic [NumWr-1:0] wr_hold;
   systole_prim_hold #(.Streams(NumRd + NumWr)) u_hold (.clk_i, .hold_o({wr_hold, rd_hold}));
   assign rd_req = rmw_busy || rmw_rd ? '0 : rd_valid_i & ~rd_hold;
-  assign wr_req = rmw_busy ? '0 : wr_valid_i & ~wr_hold;
+  assign wr_req = wr_valid_i & ~wr_hold;
 
   systole_hbm_arb #(.N(NumRd), .Burst(RdBurst)) u_rd_arb (
       .clk_i, .rst_ni, .req_i(rd_req), .any_o(rd_any), .idx_o(rd_idx), .accept_i(rd_any && rd_take)
@@ -111,13 +112,13 @@ module systole_hbm
       wr_beats[i] = wr_addr_i[i][BeatShift+:BeatBits];
       wr_locs[i]  = locate(wr_beats[i]);
     end
-    wr_loc = rmw_wr ? locate(rmw_beat) : wr_locs[wr_idx];
+    wr_loc = rmw_busy ? locate(rmw_wr_beat) : wr_locs[wr_idx];
   end
 
   // With ECC a write of some bytes of a burst, but not all, goes another way.
   logic [D-1:0] wr_mask;
   logic         partial, wr_put;
-  assign wr_mask = rmw_wr ? '1 : wr_mask_i[wr_idx];
+  assign wr_mask = rmw_busy ? rmw_mask : wr_mask_i[wr_idx];
   always_comb begin
     partial = 1'b0;
     for (int unsigned l = 0; l < HbmPcs / 2; l++) begin
@@ -142,7 +143,7 @@ module systole_hbm
   systole_skid #(.Width(RdBits + BeatBits)) u_new (
       .clk_i, .rst_ni,
       .valid_i(rd_any || rmw_rd), .ready_o(rd_take),
-      .data_i(rmw_rd ? {RdBits'(NumRd), rmw_beat} : {RdBits'(rd_idx), rd_addr_i[rd_idx][BeatShift+:BeatBits]}),
+      .data_i(rmw_rd ? {RdBits'(NumRd), rmw_rd_beat} : {RdBits'(rd_idx), rd_addr_i[rd_idx][BeatShift+:BeatBits]}),
       .valid_o(new_valid), .ready_i(new_take), .data_o({new_idx, new_beat})
   );
 
@@ -211,16 +212,16 @@ module systole_hbm
   end
 
   logic order_ready;
-  assign wr_put    = (rmw_wr || (wr_any && !partial)) && wr_room[wr_loc.group] && buf_count_q != (BufBits + 1)'(BufDepth);
-  assign rmw_take  = wr_any && partial && rmw_idle;
-  assign wr_accept = rmw_take || (wr_put && !rmw_wr);
+  assign wr_put    = (rmw_busy ? rmw_wr : wr_any && !partial) && wr_room[wr_loc.group] && buf_count_q != (BufBits + 1)'(BufDepth);
+  assign rmw_take  = wr_any && (partial || rmw_busy) && rmw_room;
+  assign wr_accept = rmw_take || (wr_put && !rmw_busy);
   assign rd_accept = read_valid_q && dir_q == DirRead && !hazard_q && order_ready && rd_room[rd_loc.group] && ctrl_ready[rd_loc.group];
   assign buf_pop   = buf_any && dir_q == DirWrite && ctrl_ready[buf_loc.group];
   assign push      = rd_accept || buf_pop;
 
   always_ff @(posedge clk_i) begin
     if (wr_put) begin
-      buf_q[buf_wr_ptr_q]     <= rmw_wr ? rmw_beat : wr_beats[wr_idx];
+      buf_q[buf_wr_ptr_q]     <= rmw_busy ? rmw_wr_beat : wr_beats[wr_idx];
       buf_mem_q[buf_wr_ptr_q] <= {wr_tag[wr_loc.group], wr_loc};
     end
   end
@@ -298,9 +299,10 @@ module systole_hbm
     systole_hbm_rmw #(.D(D)) u_rmw (
         .clk_i, .rst_ni,
         .take_i(rmw_take), .beat_i(wr_beats[wr_idx]), .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
-        .idle_o(rmw_idle), .busy_o(rmw_busy), .rd_valid_o(rmw_rd), .rd_ready_i(rd_take), .beat_o(rmw_beat),
+        .partial_i(partial), .room_o(rmw_room), .busy_o(rmw_busy), .rd_valid_o(rmw_rd), .rd_ready_i(rd_take), .rd_beat_o(rmw_rd_beat),
         .rsp_valid_i(rmw_rsp), .rsp_data_i(rd_rsp_data_o), .rsp_fixed_i(rsp_fixed[rsp_group_q]), .rsp_bad_i(rsp_bad[rsp_group_q]),
-        .wr_valid_o(rmw_wr), .wr_ready_i(wr_put), .wr_data_o(rmw_data), .look_o(rmw_look), .again_o(rmw_again),
+        .wr_valid_o(rmw_wr), .wr_ready_i(wr_put), .wr_beat_o(rmw_wr_beat), .wr_data_o(rmw_data), .wr_mask_o(rmw_mask),
+        .look_o(rmw_look), .again_o(rmw_again),
         .scrub_i, .quiet_i(rd_valid_i == '0)
     );
     always_ff @(posedge clk_i) begin
@@ -310,7 +312,7 @@ module systole_hbm
       ecc_addr_o  <= (AddrBits'(rsp_beat_q) << BeatShift) | (AddrBits'(rsp_place[rsp_group_q]) << 3);
     end
   end else begin : gen_no_ecc
-    assign {rmw_idle, rmw_busy, rmw_rd, rmw_wr, rmw_beat, rmw_data, rmw_look, rmw_again} = '0;
+    assign {rmw_room, rmw_busy, rmw_rd, rmw_wr, rmw_rd_beat, rmw_wr_beat, rmw_data, rmw_mask, rmw_look, rmw_again} = '0;
     assign {ecc_fixed_o, ecc_bad_o, ecc_look_o, ecc_addr_o} = '0;
     logic unused;
     assign unused = &{1'b0, scrub_i, rmw_rsp, rmw_take, rmw_look, rmw_again, rsp_fixed, rsp_bad, rsp_place[0], rsp_place[1]};
@@ -344,7 +346,7 @@ module systole_hbm
     systole_hbm_wdata #(.Lanes(Lanes), .Depth(Slots), .Timing(Timing), .Ecc(Ecc)) u_wdata (
         .clk_i, .rst_ni,
         .push_i(wr_put && wr_loc.group == 1'(g)), .room_o(wr_room[g]), .tag_o(wr_tag[g]),
-        .data_i(rmw_wr ? rmw_data : wr_data_i[wr_idx]), .mask_i(wr_mask),
+        .data_i(rmw_busy ? rmw_data : wr_data_i[wr_idx]), .mask_i(wr_mask),
         .wr_issue_i(wr_issue[g]), .wr_tag_i(tag), .busy_o(wr_busy[g]), .on_o(on),
         .wdata_o(wdata_o[g*Lanes+:Lanes]), .wmask_o(wmask_o[g*Lanes+:Lanes])
     );

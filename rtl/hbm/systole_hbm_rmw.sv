@@ -1,35 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Beats that are read, changed and written back, one at a time: a write of some bytes of a burst, whose check bits cover the others too,
-// and a beat in which the scrubber found a wrong bit. Meanwhile no client's request is accepted (busy_o). The scrubber walks the
-// memory, a beat each scrub_i cycles, when no client asks; its read keeps nobody out. Docs: docs/hbm.md. Test: tests/hbm/ecc_test.cc.
+// Writes of some bytes of a burst, whose check bits cover the others too: their beats are read, changed and written back. They wait in a
+// list; as long as it holds any, all writes come into it, so that writes keep their order, and no client's read is accepted (busy_o). It
+// closes after as many writes as it has places, so that reads get their turn when it is empty. And the scrubber: it walks the memory, a
+// beat each scrub_i cycles, when no client asks; its read keeps nobody out, and a beat with a wrong bit comes into the list as a write of
+// no bytes. Docs: docs/hbm.md. Test: tests/hbm/ecc_test.cc.
 
 module systole_hbm_rmw
   import systole_hbm_pkg::*;
 #(
-    parameter int unsigned D = 32  // bytes of a beat
+    parameter int unsigned D = 32,     // bytes of a beat
+    parameter int unsigned Depth = 16  // writes in the list; power of two
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
 
-    input  logic                take_i,      // a client's write, while idle_o
+    input  logic                take_i,      // a client's write comes into the list, while room_o
     input  logic [BeatBits-1:0] beat_i,
     input  logic [D*8-1:0]      data_i,
     input  logic [D-1:0]        mask_i,
-    output logic                idle_o,
-    output logic                busy_o,
+    input  logic                partial_i,
+    output logic                room_o,
+    output logic                busy_o,      // the list is not empty
 
-    output logic                rd_valid_o,  // reads the beat
+    output logic                rd_valid_o,  // reads a beat
     input  logic                rd_ready_i,
-    output logic [BeatBits-1:0] beat_o,
+    output logic [BeatBits-1:0] rd_beat_o,
     input  logic                rsp_valid_i,
     input  logic [D*8-1:0]      rsp_data_i,
     input  logic                rsp_fixed_i,
     input  logic                rsp_bad_i,
-    output logic                wr_valid_o,  // writes it, all of its bytes
+    output logic                wr_valid_o,  // writes one
     input  logic                wr_ready_i,
+    output logic [BeatBits-1:0] wr_beat_o,
     output logic [D*8-1:0]      wr_data_o,
+    output logic [D-1:0]        wr_mask_o,
 
     output logic                look_o,      // what is read is the scrubber's: nobody asked for it
     output logic                again_o,     // it was counted when the scrubber read it
@@ -38,84 +44,141 @@ module systole_hbm_rmw
     input  logic                quiet_i      // no client asks for a read
 );
   localparam int unsigned PatienceBits = 10;  // cycles that a scrub waits for quiet
+  localparam int unsigned PtrBits = $clog2(Depth);
+  localparam int unsigned Rest = 32;  // cycles for reads that waited, after the list was full
+  typedef logic [BeatBits-1:0] beat_t;
+  typedef logic [PtrBits-1:0]  ptr_t;
+  typedef logic [PtrBits:0]    count_t;
 
-  typedef enum logic [1:0] {StIdle, StRead, StWait, StWrite} state_e;
+  // The scrubber.
+  typedef enum logic [1:0] {StIdle, StRead, StWait, StPut} state_e;
   state_e                  state_q, state_d;
-  logic                    scrub_q, scrub_d;  // the scrubber only looks
   logic                    due_q, begin_scrub;
-  logic                    again_q;  // the scrubber found a wrong bit in it
   logic [31:0]             timer_q;
-  logic [BeatBits-1:0]     beat_q, next_q;
-  logic [D*8-1:0]          data_q;
-  logic [D-1:0]            mask_q;
+  beat_t                   scrub_beat_q, next_q;
   logic [PatienceBits-1:0] waited_q;
 
-  assign idle_o      = state_q == StIdle;
-  assign busy_o      = state_q != StIdle && !scrub_q;
-  assign rd_valid_o  = state_q == StRead && (!scrub_q || quiet_i || waited_q == '1);
-  assign wr_valid_o  = state_q == StWrite;
-  assign beat_o      = beat_q;
-  assign wr_data_o   = data_q;
-  assign begin_scrub = idle_o && !take_i && due_q;
-  assign look_o      = scrub_q;
-  assign again_o     = again_q;
+  // The list: from the oldest entry to the next one that has not been read, and on to the newest.
+  beat_t                   beat_q[Depth];
+  logic [Depth-1:0]        partial_q;
+  ptr_t                    in_q, read_q, out_q;
+  count_t                  count_q, unread_q;   // entries; of them not read
+  logic                    put, skip, read, gone, bad, clash, closed_q, again_q;
+  count_t                  taken_q;             // since the list was empty
+  logic [$clog2(Rest)-1:0] rest_q;
+  beat_t                   put_beat;
+  logic [D*8-1:0]          kept_data, old_data;
+  logic [D-1:0]            kept_mask;
+  logic                    kept_valid, kept_ready, old_valid, old_ready;
 
-  // What cannot be corrected is left as it is, so that each later read finds it too.
+  assign busy_o    = count_q != '0;
+  assign room_o    = state_q == StIdle && !closed_q && count_q != count_t'(Depth) && kept_ready;
+  assign put       = take_i || state_q == StPut;
+  assign put_beat  = take_i ? beat_i : scrub_beat_q;
+
+  // An entry is read when no older one of its beat is in the list.
   always_comb begin
-    state_d = state_q;
-    scrub_d = scrub_q;
-    unique case (state_q)
-      StIdle: begin
-        if (take_i || begin_scrub) state_d = StRead;
-        scrub_d = !take_i;
-      end
-      StRead: if (rd_valid_o && rd_ready_i) state_d = StWait;
-      StWait:
-      if (rsp_valid_i) begin
-        state_d = rsp_bad_i || (scrub_q && !rsp_fixed_i) ? StIdle : scrub_q ? StRead : StWrite;
-        scrub_d = 1'b0;
-      end
-      StWrite: if (wr_ready_i) state_d = StIdle;
-      default: state_d = StIdle;
-    endcase
+    clash = 1'b0;
+    for (int unsigned i = 0; i < Depth; i++) begin
+      clash |= count_t'(ptr_t'(i) - out_q) < count_q - unread_q && beat_q[i] == beat_q[read_q];
+    end
+  end
+  assign skip       = unread_q != '0 && !partial_q[read_q];
+  assign rd_valid_o = state_q == StRead ? quiet_i || waited_q == '1 : unread_q != '0 && partial_q[read_q] && !clash;
+  assign rd_beat_o  = state_q == StRead ? scrub_beat_q : beat_q[read_q];
+  assign read       = skip || (rd_valid_o && rd_ready_i && state_q != StRead);
+
+  // The oldest one is written; what cannot be corrected is left as it is, so that each later read finds it too.
+  systole_fifo #(.Width(D * 9), .Depth(Depth)) u_kept (
+      .clk_i, .rst_ni,
+      .valid_i(put), .ready_o(kept_ready), .data_i(take_i ? {mask_i, data_i} : '0),
+      .valid_o(kept_valid), .ready_i(gone), .data_o({kept_mask, kept_data}),
+      // verilator lint_off PINCONNECTEMPTY
+      .count_o()
+      // verilator lint_on PINCONNECTEMPTY
+  );
+  systole_fifo #(.Width(D * 8 + 1), .Depth(Depth)) u_old (
+      .clk_i, .rst_ni,
+      .valid_i(rsp_valid_i && state_q != StWait), .ready_o(old_ready), .data_i({rsp_bad_i, rsp_data_i}),
+      .valid_o(old_valid), .ready_i(gone && partial_q[out_q]), .data_o({bad, old_data}),
+      // verilator lint_off PINCONNECTEMPTY
+      .count_o()
+      // verilator lint_on PINCONNECTEMPTY
+  );
+  assign wr_valid_o = count_q != unread_q && (partial_q[out_q] ? old_valid && !bad : 1'b1);
+  assign wr_beat_o  = beat_q[out_q];
+  assign wr_mask_o  = partial_q[out_q] ? '1 : kept_mask;
+  assign gone       = (wr_valid_o && wr_ready_i) || (count_q != unread_q && partial_q[out_q] && old_valid && bad);
+  always_comb begin
+    for (int unsigned i = 0; i < D; i++) begin
+      wr_data_o[i*8+:8] = kept_mask[i] || !partial_q[out_q] ? kept_data[i*8+:8] : old_data[i*8+:8];
+    end
   end
 
   always_ff @(posedge clk_i) begin
+    if (put) begin
+      beat_q[in_q]    <= put_beat;
+      partial_q[in_q] <= take_i ? partial_i : 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      {in_q, read_q, out_q, count_q, unread_q, taken_q, rest_q} <= '0;
+      closed_q <= 1'b0;
+      again_q  <= 1'b0;
+    end else begin
+      if (put) in_q <= in_q + 1'b1;
+      if (read) read_q <= read_q + 1'b1;
+      if (gone) out_q <= out_q + 1'b1;
+      count_q  <= count_q + count_t'(put) - count_t'(gone);
+      unread_q <= unread_q + count_t'(put) - count_t'(read);
+      taken_q  <= !put && !busy_o ? '0 : put && taken_q != '1 ? taken_q + 1'b1 : taken_q;
+      // Closed when so many have come, open when it is empty and reads have had their turn.
+      if (put && taken_q == count_t'(Depth - 1)) closed_q <= 1'b1;
+      else if (!busy_o && (quiet_i || rest_q == '1)) closed_q <= 1'b0;
+      rest_q  <= closed_q && !busy_o ? rest_q + 1'b1 : '0;
+      again_q <= state_q == StPut || (again_q && !rsp_valid_i);
+    end
+  end
+
+  // The scrubber looks when the list is empty, and nothing comes into it meanwhile.
+  assign begin_scrub = state_q == StIdle && !busy_o && !take_i && due_q;
+  assign look_o      = state_q != StIdle;
+  assign again_o     = again_q;
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      StIdle: if (begin_scrub) state_d = StRead;
+      StRead: if (rd_valid_o && rd_ready_i) state_d = StWait;
+      StWait: if (rsp_valid_i) state_d = rsp_fixed_i && !rsp_bad_i ? StPut : StIdle;
+      StPut: state_d = StIdle;
+      default: state_d = StIdle;
+    endcase
+  end
+  always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q  <= StIdle;
-      scrub_q  <= 1'b0;
-      again_q  <= 1'b0;
       due_q    <= 1'b0;
       timer_q  <= '0;
       next_q   <= '0;
       waited_q <= '0;
     end else begin
       state_q  <= state_d;
-      scrub_q  <= scrub_d;
-      again_q  <= state_q == StWait && scrub_q ? state_d == StRead : again_q && state_q != StIdle;
       timer_q  <= scrub_i == '0 || timer_q + 32'd1 >= scrub_i ? '0 : timer_q + 32'd1;
       due_q    <= scrub_i != '0 && (timer_q + 32'd1 >= scrub_i || (due_q && !begin_scrub));
       waited_q <= state_q != StRead ? '0 : waited_q == '1 ? waited_q : waited_q + 1'b1;
       if (begin_scrub) next_q <= next_q + 1'b1;
     end
   end
+  always_ff @(posedge clk_i) if (begin_scrub) scrub_beat_q <= next_q;
 
-  always_ff @(posedge clk_i) begin
-    if (idle_o) begin
-      beat_q <= take_i ? beat_i : next_q;
-      mask_q <= take_i ? mask_i : '0;
-      data_q <= data_i;
-    end
-    if (state_q == StWait && rsp_valid_i) begin
-      for (int unsigned i = 0; i < D; i++) if (!mask_q[i]) data_q[i*8+:8] <= rsp_data_i[i*8+:8];
-    end
-  end
-
-  // A write is taken by the idle; a response belongs to a read.
+  // A write comes when there is room; a response belongs to a read; the list's data come and go with its entries.
+  initial a_depth : assert (Depth == 1 << PtrBits);
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_take : assert (!take_i || idle_o);
-      a_rsp : assert (!rsp_valid_i || state_q == StWait);
+      a_take : assert (!take_i || room_o);
+      a_rsp : assert (!rsp_valid_i || state_q == StWait || (old_ready && count_q != unread_q));
+      a_kept : assert (kept_valid == busy_o && unread_q <= count_q);
     end
   end
 endmodule
