@@ -122,6 +122,7 @@ chip/systole_axi_turn.sv
 chip/systole_axil_split.sv
 chip/systole_chip.sv
 chip/systole_crossing.sv
+chip/systole_node.sv
 chip/systole_top_axi.sv
 top/systole_core.sv
 top/systole_top.sv

@@ -56,13 +56,14 @@ def rtl_sources():
 
 def tops():
     """Each module with lists of parameters to look at it with: its defaults, so that nothing hides behind its user; a chip's top each preset
-    that is its own; what a top holds and knows the preset, the first one, as the others are looked at with their tops."""
+    that is its own; what a top holds and knows the preset, the first one of its kind, as the others are looked at with their tops."""
     for path in rtl_sources():
         module = path.stem
         text = path.read_text()
         if re.search(r"parameter\s+(int\s+)?(unsigned\s+)?Preset\b", text):
             yield path, [[f"Preset={p['id']}", *([f"FastArray={int(p['core']['Rows'] > GRID_ROWS)}"] if "FastArray" in text else [])]
-                         for p in (PRESETS if module.startswith("systole_top") else list(PRESETS)[:1])
+                         for p in (PRESETS if module.startswith("systole_top") else
+                                   [p for p in PRESETS if p["chip"]["Cores"] == 2 or module != "systole_node"][:1])
                          if module == presets_page.top(p["chip"]) or not module.startswith("systole_top")]
         elif not module.endswith("_pkg"):
             yield path, [[]]

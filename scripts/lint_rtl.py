@@ -22,9 +22,9 @@ PRIVATE_VIEWS = ("rtl/mxu/systole_mxu_array_bf16_fast.sv", "rtl/mxu/systole_mxu_
                  "verif/coverage/gen/systole_coverage_probe.sv")
 
 # More ports than this are a bundle that is missing (rtl/chip/systole_bus_pkg.sv); but a chip's top has pins, for tools without structs,
-# and what PeakRDL writes has the standard's.
+# as has a node, which is simulated by itself; and what PeakRDL writes has the standard's.
 MAX_PORTS = 30
-PINS = ("systole_top", "systole_top_axi", "systole_top_pair")
+PINS = ("systole_top", "systole_top_axi", "systole_top_pair", "systole_node")
 
 # slang's warnings that are off, and why.
 SLANG_OFF = {

@@ -260,6 +260,20 @@ package systole_bus_pkg;
     logic wr_ready;
   } client_rsp_t;
 
+  // A core of a chip with two to the other one: what it asks, from flip-flops and the host's pins alone, and what it answers.
+  typedef struct packed {
+    client_req_t          memory;    // to the other memory
+    logic [PeerFlags-1:0] post;      // pulses: add 1 to each flag
+    logic                 bad;       // pulse: ECC cannot correct what the other core has read here
+    logic [AddrBits-1:0]  bad_addr;  // in this memory
+    axil_req_t            axil;      // the host's, to the second core's registers
+  } link_req_t;
+
+  typedef struct packed {
+    client_rsp_t memory;
+    axil_rsp_t   axil;
+  } link_rsp_t;
+
   // AXI4 to a board's DRAM: INCR bursts of whole beats, one ID.
   typedef struct packed {
     logic                awvalid;

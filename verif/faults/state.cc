@@ -97,9 +97,7 @@ absl::StatusOr<State> State::Find(const Preset& preset) {
   for (const auto& [unused, scope] : *scopes) {
     if (scope->varsp() == nullptr) continue;
     std::string path = scope->name();
-    if (absl::StrContains(path, "gen_core[1]") ||
-        absl::StrContains(path, "gen_core__BRA__1"))
-      continue;
+    if (absl::StartsWith(path, "core1.")) continue;
     for (const auto& [name, variable] : *scope->varsp()) {
       if (variable.isParam() || !variable.isPublicRW()) continue;
       Signal signal;

@@ -12,7 +12,7 @@
 //   SYSTOLE_MODEL_WAVES     if defined: what holds the (first) chip, mangled;
 //                           the overview of verif/waves is bound into it
 //   SYSTOLE_MODEL_AXI       1 if its memory is a DRAM at an AXI4 port, 0: HBM
-//   SYSTOLE_MODEL_CORES     1 or 2; ports of a core each are arrays at 2
+//   SYSTOLE_MODEL_CORES     1 or 2: so many models of systole_node
 //   SYSTOLE_MODEL_PROBE     if defined: name of the top; the probe of
 //                           verif/profile is bound into its chip
 //   SYSTOLE_MODEL_COVERAGE  if defined: name of the top; the probe of
@@ -32,7 +32,7 @@
 #include "absl/strings/str_cat.h"
 #include "verif/coverage/log.h"
 #include "verif/tb/failed_assertion.h"
-#include "verif/tb/huge_pages.h"
+#include "verif/tb/joined_models.h"
 #include "verif/tb/waveform.h"
 #include "verif/views/fst.h"
 #include "verif/views/hold.h"
@@ -74,17 +74,8 @@ namespace systole::tb {
 namespace {
 
 using Model = SYSTOLE_MODEL;
+using Chip = JoinedModels<Model, SYSTOLE_MODEL_CORES>;
 constexpr int kResetCycles = 8;
-
-// A port of a core each.
-template <typename Port>
-auto& OfCore(Port& port, [[maybe_unused]] int core) {
-#if SYSTOLE_MODEL_CORES == 1
-  return port;
-#else
-  return port[core];
-#endif
-}
 
 class ModelledCore : public CoreModel {
  public:
@@ -96,10 +87,7 @@ class ModelledCore : public CoreModel {
     context_.traceEverOn(SYSTOLE_MODEL_TRACE);
     context_.fatalOnError(false);
     Verilated::threadContextp(&context_);
-    {
-      HugePages huge_pages;
-      model_ = std::make_unique<Model>(&context_);
-    }
+    chip_ = std::make_unique<Chip>(&context_);
 #ifdef SYSTOLE_MODEL_PINS
     if (!options.record_file.empty())
       record_ = std::fopen(options.record_file.c_str(), "w");
@@ -110,10 +98,10 @@ class ModelledCore : public CoreModel {
     views::hold = {};
   }
   ~ModelledCore() override {
-    model_->final();
+    chip_->Final();
     std::vector<uint32_t> hits;
 #ifdef SYSTOLE_MODEL_COVERAGE
-    for (const auto count : model_->rootp->SYSTOLE_COVERAGE_HITS.m_storage)
+    for (const auto count : First().rootp->SYSTOLE_COVERAGE_HITS.m_storage)
       hits.push_back(count);
 #endif
     coverage::Add(SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED, cycles_, hits);
@@ -122,42 +110,38 @@ class ModelledCore : public CoreModel {
     Verilated::threadContextp(
         &context_);  // the run-time library looks there when a model goes,
                      // whichever was made last
-    model_.reset();
+    chip_.reset();
   }
 
   void HardReset() override {
     Pins idle;
-    model_->rst_ni = 0;
+    chip_->SetReset(0);
     for (int i = 0; i < kResetCycles; ++i) Cycle(&idle);
-    model_->rst_ni = 1;
+    chip_->SetReset(1);
   }
 
   void Cycle(Pins* pins) override {
     views::printed = &printed_;
     Apply(pins->in);
-    model_->clk_i = 0;
-    model_->eval();
+    chip_->Eval(0);
     Dump();
     Sample(&pins->out);
     if (record_ != nullptr) Record();
-    model_->clk_i = 1;
-    model_->eval();
+    chip_->Eval(1);
     views::printed = nullptr;
     if (!printed_.empty()) Printed();
 #ifdef SYSTOLE_MODEL_PROBE
     if (probe_ != nullptr) Probe();
 #endif
 #if SYSTOLE_MODEL_AXI
-    dram::TickAxi(memory_->dram(), model_.get());
+    dram::TickAxi(memory_->dram(), &First());
 #else
-    Model& m = *model_;
     for (int c = 0; c < SYSTOLE_MODEL_CORES; ++c) {
-      hbm::TickPhy(memory_->hbm(c), OfCore(m.phy_row_cmd_o, c),
-                   OfCore(m.phy_row_bank_o, c), OfCore(m.phy_row_addr_o, c),
-                   OfCore(m.phy_col_cmd_o, c), OfCore(m.phy_col_bank_o, c),
-                   OfCore(m.phy_col_addr_o, c), OfCore(m.phy_wdata_o, c),
-                   OfCore(m.phy_wmask_o, c), &OfCore(m.phy_rdata_i, c),
-                   &OfCore(m.phy_rdata_valid_i, c), &OfCore(m.phy_rcheck_i, c));
+      Model& m = (*chip_)[c];
+      hbm::TickPhy(memory_->hbm(c), m.phy_row_cmd_o, m.phy_row_bank_o,
+                   m.phy_row_addr_o, m.phy_col_cmd_o, m.phy_col_bank_o,
+                   m.phy_col_addr_o, m.phy_wdata_o, m.phy_wmask_o,
+                   &m.phy_rdata_i, &m.phy_rdata_valid_i, &m.phy_rcheck_i);
     }
 #endif
     ++cycles_;
@@ -177,13 +161,13 @@ class ModelledCore : public CoreModel {
     trace_zero_ = zero;
     recorded_ = 0;
 #ifdef SYSTOLE_MODEL_WAVES
-    model_->rootp->SYSTOLE_WAVES_RECORDING = 1;
+    First().rootp->SYSTOLE_WAVES_RECORDING = 1;
 #endif
     views::fst_error = 0;
     fst_ = std::make_unique<VerilatedFstC>();
     fst_->set_time_unit("1s");  // viewers scale seconds by nothing
     fst_->set_time_resolution("1s");
-    model_->trace(fst_.get(), 99);
+    chip_->AddTo(fst_.get());
     fst_->open(place_->beside().c_str());
     if (fst_->isOpen()) return absl::OkStatus();
     return CloseTrace();
@@ -227,7 +211,7 @@ class ModelledCore : public CoreModel {
   absl::Status SetProbe(ProbeSink* sink) override {
 #ifdef SYSTOLE_MODEL_PROBE
     probe_ = sink;
-    model_->rootp->SYSTOLE_PROBE_SIGNAL(sampling) = sink != nullptr;
+    First().rootp->SYSTOLE_PROBE_SIGNAL(sampling) = sink != nullptr;
     return absl::OkStatus();
 #else
     (void)sink;
@@ -238,11 +222,14 @@ class ModelledCore : public CoreModel {
   }
 
  private:
+  // The model with the host's pins.
+  Model& First() { return (*chip_)[0]; }
+
   // A line: for each pin but the clock its value in hexadecimal digits, the
   // highest first, of whole words.
   void Record() {
 #ifdef SYSTOLE_MODEL_PINS
-    ForEachPin(*model_, [this](const auto& pin) {
+    ForEachPin(First(), [this](const auto& pin) {
       unsigned char bytes[sizeof(pin)];
       std::memcpy(bytes, &pin, sizeof(pin));
       for (size_t i = sizeof(pin); i-- > 0;)
@@ -255,19 +242,18 @@ class ModelledCore : public CoreModel {
 
 #ifdef SYSTOLE_MODEL_PROBE
   void Probe() {
-    probe_->Sample({model_->rootp->SYSTOLE_PROBE_SIGNAL(sample_q)});
+    probe_->Sample({First().rootp->SYSTOLE_PROBE_SIGNAL(sample_q)});
 #if !SYSTOLE_MODEL_AXI
     for (int group = 0; group < 2; ++group) {
       const int pc = group * memory_->hbm()->pcs() / 2;  // its first
-      const uint32_t command =
-          hbm::PortBits(OfCore(model_->phy_row_cmd_o, 0), pc * hbm::kRowCmdBits,
-                        hbm::kRowCmdBits);
+      const uint32_t command = hbm::PortBits(
+          First().phy_row_cmd_o, pc * hbm::kRowCmdBits, hbm::kRowCmdBits);
       if (command == static_cast<uint32_t>(hbm::RowCmd::kNop)) continue;
       probe_->Command({group, command,
-                       hbm::PortBits(OfCore(model_->phy_row_bank_o, 0),
+                       hbm::PortBits(First().phy_row_bank_o,
                                      pc * hbm::kBankBits, hbm::kBankBits),
-                       hbm::PortBits(OfCore(model_->phy_row_addr_o, 0),
-                                     pc * hbm::kRowBits, hbm::kRowBits)});
+                       hbm::PortBits(First().phy_row_addr_o, pc * hbm::kRowBits,
+                                     hbm::kRowBits)});
     }
 #endif
   }
@@ -292,7 +278,7 @@ class ModelledCore : public CoreModel {
   }
 
   void Apply(const PinsIn& in) {
-    Model& m = *model_;
+    Model& m = First();
     m.axil_awvalid_i = in.axil_awvalid;
     m.axil_awaddr_i = in.axil_awaddr;
     m.axil_wvalid_i = in.axil_wvalid;
@@ -328,7 +314,7 @@ class ModelledCore : public CoreModel {
   }
 
   void Sample(PinsOut* out) const {
-    const Model& m = *model_;
+    const Model& m = (*chip_)[0];
     out->axil_awready = m.axil_awready_o;
     out->axil_wready = m.axil_wready_o;
     out->axil_bvalid = m.axil_bvalid_o;
@@ -349,10 +335,11 @@ class ModelledCore : public CoreModel {
       out->axi_rlast = m.axi_rlast_o;
     }
     for (int c = 0; c < SYSTOLE_MODEL_CORES; ++c) {
-      out->irq[c] = m.irq_o >> c & 1;
-      out->retire_valid[c] = OfCore(m.retire_valid_o, c);
+      const Model& core = (*chip_)[c];
+      out->irq[c] = core.irq_o;
+      out->retire_valid[c] = core.retire_valid_o;
       if (out->retire_valid[c])
-        std::memcpy(out->retire_index[c].data(), &OfCore(m.retire_index_o, c),
+        std::memcpy(out->retire_index[c].data(), &core.retire_index_o,
                     sizeof(out->retire_index[c]));
     }
   }
@@ -370,7 +357,7 @@ class ModelledCore : public CoreModel {
 
   MemoryModel* memory_;
   VerilatedContext context_;
-  std::unique_ptr<Model> model_;
+  std::unique_ptr<Chip> chip_;
   uint64_t cycles_ = 0;
   [[maybe_unused]] ProbeSink* probe_ = nullptr;
   std::FILE* record_ = nullptr;

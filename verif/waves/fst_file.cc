@@ -20,7 +20,7 @@ absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(const std::string& file,
   std::unique_ptr<FstFile> fst(new FstFile(reader));
   fst->begin_ = fstReaderGetStartTime(reader);
   fst->end_ = fstReaderGetEndTime(reader);
-  fst->ReadNames(absl::StrCat("gen_core[", core, "]"));
+  fst->ReadNames(absl::StrCat("core", core));
   if (!fst->top_.empty()) return fst;
   return absl::NotFoundError(
       absl::StrCat(file, ": has no signals of a systole_top"));
@@ -36,8 +36,8 @@ void FstFile::ReadNames(const std::string& core) {
     if (h->htyp == FST_HT_SCOPE) {
       scopes.emplace_back(h->u.scope.name);
       const std::string& scope = scopes.back();
-      const bool pair = scope == core && scopes.size() > 1 &&
-                        scopes[scopes.size() - 2] == "systole_top_pair";
+      const bool pair = scope == "systole_node" && scopes.size() > 1 &&
+                        scopes[scopes.size() - 2] == core;
       if (top == 0 &&
           (scope == "systole_top" || scope == "systole_top_axi" || pair)) {
         top = scopes.size();
