@@ -148,22 +148,31 @@ absl::Status Variables::Read(TfliteGraph& graph, const tflite::Operator& op) {
   absl::StatusOr<ir::Type> type = graph.TypeOf(result);
   if (!type.ok()) return type.status();
   Variable& variable = variables_[name];
+  if (variable.value == nullptr && !variable.known) {
+    return absl::UnimplementedError(
+        absl::StrCat("variable '", name, "' has no first value"));
+  }
+  if (variable.value == nullptr && variable.first.type != *type) {
+    return Invalid("variable '", name, "' is first ",
+                   ir::TypeText(variable.first.type), ", then ",
+                   ir::TypeText(*type));
+  }
   if (variable.value == nullptr && assigned_.count(name) > 0) {
+    const std::string input_name = graph.TakeName(result);
+    ir::Node constant = variable.first;
+    constant.name = absl::StrCat(input_name, ".first");
+    const absl::StatusOr<ir::Node*> first = graph.Add(std::move(constant));
+    if (!first.ok()) return first.status();
     const absl::StatusOr<ir::Node*> input =
-        graph.Add({graph.TakeName(result),
+        graph.Add({input_name,
                    ir::Op::kParameter,
                    *type,
-                   {},
+                   {*first},
                    ir::ParameterAttributes{name}});
     if (!input.ok()) return input.status();
     variable.value = *input;
-    variable.is_input = true;
     order_.push_back(name);
   } else if (variable.value == nullptr) {
-    if (!variable.known) {
-      return absl::UnimplementedError(
-          absl::StrCat("variable '", name, "' has no first value"));
-    }
     ir::Node first = variable.first;
     first.name = graph.TakeName(result);
     const absl::StatusOr<ir::Node*> constant = graph.Add(std::move(first));

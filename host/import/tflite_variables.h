@@ -5,7 +5,8 @@
 // ASSIGN_VARIABLE, and CALL_ONCE of a subgraph that gives them their first
 // values. What nothing else assigns is a constant. A variable that the main
 // graph reads and then assigns is an input and an output of the module, both
-// named after it: what a run gives is what the next one takes.
+// named after it, which has the first value: what a run gives is what the next
+// one takes.
 #ifndef SYSTOLE_HOST_IMPORT_TFLITE_VARIABLES_H_
 #define SYSTOLE_HOST_IMPORT_TFLITE_VARIABLES_H_
 
@@ -42,7 +43,6 @@ class Variables {
     ir::Node first;  // a constant, if `known`
     bool known = false;
     ir::Node* value = nullptr;  // now, in the main graph
-    bool is_input = false;
   };
   using Handles = std::map<int, std::string>;  // by tensor
 

@@ -21,7 +21,7 @@ absl::StatusOr<Literals> EvaluateConstant(const Node& node, const Operands&,
 const std::vector<OpInfo>& Table() {
   static const auto& table = *[] {
     auto* ops = new std::vector<OpInfo>{
-        {Op::kParameter, "parameter", 0, 0, 0, ParameterAttributes{},
+        {Op::kParameter, "parameter", 0, 1, 0, ParameterAttributes{},
          CheckParameter, nullptr},
         {Op::kConstant, "constant", 0, 0, 0, ConstantAttributes{},
          CheckConstant, EvaluateConstant}};

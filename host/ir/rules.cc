@@ -8,6 +8,11 @@ absl::Status CheckParameter(const Node& node) {
   SYSTOLE_IR_CHECK(
       !node.type.quantization || !node.type.quantization->per_channel(),
       "an input with a scale for each channel");
+  // A variable's first value.
+  SYSTOLE_IR_CHECK(
+      node.operands.empty() || (node.operands[0]->is_constant() &&
+                                node.operands[0].type() == node.type),
+      "a variable's first value must be a constant ", TypeText(node.type));
   return absl::OkStatus();
 }
 

@@ -116,6 +116,13 @@ CompiledModel WithoutPrograms(const Source& source) {
 absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
                                     const compiler::Options& options) {
   CompiledModel model = WithoutPrograms(source);
+  if (const auto variables = model.variables();
+      !variables.empty() && options.batch != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a batch of ", options.batch, " images: the model keeps '",
+        variables[0].parameter->attr<ir::ParameterAttributes>().name,
+        "' from image to image, so a run takes one"));
+  }
   for (const model::Network& network : source.lowered.networks) {
     absl::StatusOr<Program> program =
         compiler::CompileNetwork(network, preset, options);

@@ -19,6 +19,35 @@ absl::Status Bad(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
 
+const std::string& NameOf(const ir::Node& parameter) {
+  return parameter.attr<ir::ParameterAttributes>().name;
+}
+
+// The first value of what the model keeps, null for other inputs.
+const ir::Literal* FirstOf(const ir::Node* parameter) {
+  return parameter->operands.empty() ? nullptr
+                                     : &parameter->operands[0]->literal();
+}
+
+// That what the model keeps has a next value.
+absl::Status CheckVariables(const CompiledModel& model, int64_t batch) {
+  const std::vector<CompiledModel::Variable> variables = model.variables();
+  for (const ir::Node* input : model.parts.front()->inputs()) {
+    if (FirstOf(input) == nullptr) continue;
+    const auto found =
+        std::find_if(variables.begin(), variables.end(),
+                     [&](const auto& v) { return v.parameter == input; });
+    if (found == variables.end() ||
+        model.parts.back()->outputs[found->output].node.type() != input->type) {
+      return Bad("nothing gives the variable '", NameOf(*input),
+                 "' its next value");
+    }
+  }
+  if (variables.empty() || batch == 1) return absl::OkStatus();
+  return Bad("the model keeps '", NameOf(*variables[0].parameter),
+             "' from image to image: a run takes one image, not ", batch);
+}
+
 // That a tensor of the device holds values of a type of the host.
 absl::Status CheckTensor(const TensorInfo& tensor, const ir::Type& type) {
   const bool same = tensor.type == ElementType::kInt8 &&
@@ -95,7 +124,7 @@ absl::Status CheckParts(const CompiledModel& model) {
     }
   }
   if (batch == 0) return Bad("the program has neither input nor output");
-  return absl::OkStatus();
+  return CheckVariables(model, batch);
 }
 
 // That the programs can lie anywhere, with one part of the memory for
@@ -141,6 +170,38 @@ std::vector<Section> SectionsOf(const CompiledModel& model) {
 }
 
 }  // namespace
+
+std::vector<ir::Node*> CompiledModel::inputs() const {
+  std::vector<ir::Node*> inputs = parts.front()->inputs();
+  inputs.erase(std::remove_if(inputs.begin(), inputs.end(), FirstOf),
+               inputs.end());
+  return inputs;
+}
+
+std::vector<ir::Output> CompiledModel::outputs() const {
+  std::vector<ir::Output> outputs = parts.back()->outputs;
+  const std::vector<Variable> kept = variables();
+  for (auto v = kept.rbegin(); v != kept.rend(); ++v)
+    outputs.erase(std::find_if(outputs.begin(), outputs.end(), [&](auto& o) {
+      return o.name == NameOf(*v->parameter);
+    }));
+  return outputs;
+}
+
+std::vector<CompiledModel::Variable> CompiledModel::VariablesOf(
+    const std::vector<std::unique_ptr<ir::Module>>& parts) {
+  std::vector<Variable> variables;
+  const std::vector<ir::Node*> inputs = parts.front()->inputs();
+  const std::vector<ir::Output>& outputs = parts.back()->outputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (FirstOf(inputs[i]) == nullptr) continue;
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      if (outputs[o].name == NameOf(*inputs[i]))
+        variables.push_back({i, o, inputs[i]});
+    }
+  }
+  return variables;
+}
 
 int64_t CompiledModel::batch() const {
   for (const TensorInfo& tensor : programs.front().tensors) {

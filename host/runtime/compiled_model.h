@@ -31,10 +31,18 @@ struct CompiledModel {
   std::vector<std::unique_ptr<ir::Module>> parts;  // one more
   std::vector<lower::Placement> placements;
 
-  std::vector<ir::Node*> inputs() const { return parts.front()->inputs(); }
-  const std::vector<ir::Output>& outputs() const {
-    return parts.back()->outputs;
-  }
+  // Of a run: without what the model keeps from one to the next.
+  std::vector<ir::Node*> inputs() const;
+  std::vector<ir::Output> outputs() const;
+  // A variable: an input and an output of the module of one name. Runs of a
+  // model with variables take one image.
+  struct Variable {
+    size_t input = 0, output = 0;  // of the first part and the last
+    const ir::Node* parameter = nullptr;
+  };
+  std::vector<Variable> variables() const { return VariablesOf(parts); }
+  static std::vector<Variable> VariablesOf(
+      const std::vector<std::unique_ptr<ir::Module>>& parts);
   int64_t batch() const;
   const std::string& preset() const { return programs.front().preset; }
   // The memory that one part of this use at most takes.

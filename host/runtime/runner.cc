@@ -122,6 +122,13 @@ absl::Status Runner::RunProgram(const Program& program, Values& values,
   return absl::OkStatus();
 }
 
+void Runner::ResetVariables() {
+  variables_ = model_.variables();
+  kept_.clear();
+  for (const CompiledModel::Variable& v : variables_)
+    kept_.push_back(v.parameter->operands[0]->literal());
+}
+
 absl::StatusOr<BatchRun> Runner::Run(const std::vector<Literal>& inputs) {
   const absl::StatusOr<int64_t> images = Images(inputs);
   if (!images.ok()) return images.status();
@@ -135,8 +142,11 @@ absl::StatusOr<BatchRun> Runner::Run(const std::vector<Literal>& inputs) {
   BatchRun run;
   run.images = *images;
   Values values;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    values[absl::StrCat(i)] = inputs[i];
+  std::vector<Literal> all = inputs;
+  for (size_t v = 0; v < kept_.size(); ++v)
+    all.insert(all.begin() + static_cast<ptrdiff_t>(variables_[v].input),
+               kept_[v]);
+  for (size_t i = 0; i < all.size(); ++i) values[absl::StrCat(i)] = all[i];
   for (size_t i = 0; i < model_.parts.size(); ++i) {
     absl::Status status = RunPart(*model_.parts[i], values, run);
     if (status.ok() && i < programs.size()) {
@@ -144,6 +154,14 @@ absl::StatusOr<BatchRun> Runner::Run(const std::vector<Literal>& inputs) {
     }
     if (!status.ok()) return status;
   }
+  std::vector<size_t> outputs;
+  for (size_t v = 0; v < kept_.size(); ++v) {
+    outputs.push_back(variables_[v].output);
+    kept_[v] = run.outputs[outputs.back()];
+  }
+  std::sort(outputs.rbegin(), outputs.rend());
+  for (const size_t output : outputs)
+    run.outputs.erase(run.outputs.begin() + static_cast<ptrdiff_t>(output));
   return run;
 }
 

@@ -40,15 +40,22 @@ class Runner {
   // Both must outlive the runner; meanwhile the device has nothing else in its
   // memory.
   Runner(systole::Device& device, const CompiledModel& model)
-      : own_(std::make_unique<Loader>(device)), loader_(*own_), model_(model) {}
+      : own_(std::make_unique<Loader>(device)), loader_(*own_), model_(model) {
+    ResetVariables();
+  }
   // Both must outlive the runner.
   Runner(Loader& loader, const CompiledModel& model)
-      : loader_(loader), model_(model) {}
+      : loader_(loader), model_(model) {
+    ResetVariables();
+  }
 
   // Values of each input of the model, of 1 to batch() images in a row; the
   // rest of the batch is zeros. Loads the model if it is not yet in the
-  // device. Errors: InvalidArgument names the input; those of Loader::Load.
+  // device. Variables have what the run before left in them. Errors:
+  // InvalidArgument names the input; those of Loader::Load.
   absl::StatusOr<BatchRun> Run(const std::vector<ir::Literal>& inputs);
+  // Variables have their first values in the next run.
+  void ResetVariables();
 
  private:
   using Values =
@@ -64,6 +71,8 @@ class Runner {
   Loader& loader_;
   const CompiledModel& model_;
   std::unique_ptr<LoadedModel> loaded_;
+  std::vector<CompiledModel::Variable> variables_;
+  std::vector<ir::Literal> kept_;  // values of `variables_`
 };
 
 }  // namespace systole::runtime

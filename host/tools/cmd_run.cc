@@ -90,6 +90,11 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
                "write int8 outputs as float32: scale * (q - zero point)")
       ->group(group)
       ->needs(program);
+  sub.add_flag("--reset-variables", args.reset_variables,
+               "a model that keeps values from run to run begins each image "
+               "with the first ones; otherwise images follow each other")
+      ->group(group)
+      ->needs(program);
   AddHostOperatorsOption(sub, args.host_operators)->needs(program);
   sub.add_option("--check", args.check,
                  "model (.tflite, .safetensors) that the program was made of: "

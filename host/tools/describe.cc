@@ -176,6 +176,9 @@ std::string SignatureText(const runtime::CompiledModel& model) {
     table.Add({"input", InputName(*input), ir::TypeText(input->type)});
   for (const ir::Output& output : model.outputs())
     table.Add({"output", output.name, ir::TypeText(output.node->type)});
+  for (const auto& v : model.variables())
+    table.Add(
+        {"variable", InputName(*v.parameter), ir::TypeText(v.parameter->type)});
   return table.ToString();
 }
 
@@ -231,6 +234,10 @@ Json PlacementJson(const runtime::CompiledModel& model) {
   json["outputs"] = Json::array();
   for (const ir::Output& output : model.outputs())
     json["outputs"].push_back(ValueJson(output.name, output.node->type));
+  json["variables"] = Json::array();
+  for (const auto& v : model.variables())
+    json["variables"].push_back(
+        ValueJson(InputName(*v.parameter), v.parameter->type));
   json["operators"] = Json::array();
   for (const lower::Placement& p : model.placements) {
     json["operators"].push_back({{"name", p.node},

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/tools/model_check.h"
 
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -124,22 +125,53 @@ absl::Status ModelCheck::CompareLayers(const runtime::CompiledModel& model,
   return absl::OkStatus();
 }
 
+std::vector<Literal> ModelCheck::WithVariables(
+    const std::vector<ir::Node*>& parameters,
+    const std::vector<Literal>& inputs) const {
+  std::vector<Literal> all;
+  auto next = inputs.begin();
+  for (const ir::Node* p : parameters) {
+    const auto kept = kept_.find(p->attr<ir::ParameterAttributes>().name);
+    if (p->operands.empty()) {
+      all.push_back(*next++);
+    } else {
+      all.push_back(kept == kept_.end() ? p->operands[0]->literal()
+                                        : kept->second);
+    }
+  }
+  return all;
+}
+
 absl::Status ModelCheck::CompareOutputs(const runtime::CompiledModel& model,
                                         const std::vector<Literal>& inputs,
                                         const runtime::BatchRun& run) {
   if (source_.module == nullptr) return absl::OkStatus();  // as its tensors
   const ir::Module& module = *source_.module;
+  const std::vector<ir::Output> outputs = model.outputs();
+  std::set<std::string> variables;
+  for (const auto& v : model.variables())
+    variables.insert(v.parameter->attr<ir::ParameterAttributes>().name);
   for (int64_t image = 0; image < run.images; ++image) {
-    const auto want =
-        golden::RunModule(module, ImageOf(module.inputs(), inputs, image));
-    if (!want.ok()) return want.status();
-    for (size_t i = 0; i < want->size(); ++i) {
-      const ir::Output& output = model.outputs()[i];
+    auto all = golden::RunModule(
+        module, ImageOf(module.inputs(), WithVariables(module.inputs(), inputs),
+                        image));
+    if (!all.ok()) return all.status();
+    std::vector<Literal> want;
+    for (size_t i = 0; i < all->size(); ++i) {
+      const std::string& name = module.outputs[i].name;
+      if (variables.count(name) > 0) {
+        kept_.insert_or_assign(name, std::move((*all)[i]));
+      } else {
+        want.push_back(std::move((*all)[i]));
+      }
+    }
+    for (size_t i = 0; i < want.size(); ++i) {
+      const ir::Output& output = outputs[i];
       const int64_t elements = output.node->type.elements();
       const Literal got = run.outputs[i].Slice(image * elements, elements);
       std::string mismatch;
-      if (!(got == (*want)[i])) {
-        const std::vector<uint8_t> a = got.Bytes(), b = (*want)[i].Bytes();
+      if (!(got == want[i])) {
+        const std::vector<uint8_t> a = got.Bytes(), b = want[i].Bytes();
         size_t at = 0;
         while (at < a.size() && at < b.size() && a[at] == b[at]) ++at;
         mismatch =
@@ -158,19 +190,21 @@ absl::Status ModelCheck::Compare(const runtime::CompiledModel& model,
                                  const runtime::BatchRun& run) {
   const ir::Module& head = source_.lowered.head();
   const ir::Module& tail = source_.lowered.tail();
-  bool same = head.inputs().size() == model.inputs().size() &&
-              tail.outputs.size() == model.outputs().size();
+  const ir::Module &first = *model.parts.front(), &last = *model.parts.back();
+  bool same = head.inputs().size() == first.inputs().size() &&
+              tail.outputs.size() == last.outputs.size();
   for (size_t i = 0; same && i < head.inputs().size(); ++i) {
-    same = head.inputs()[i]->type == model.inputs()[i]->type;
+    same = head.inputs()[i]->type == first.inputs()[i]->type;
   }
   for (size_t i = 0; same && i < tail.outputs.size(); ++i) {
-    same = tail.outputs[i].node->type == model.outputs()[i].node->type;
+    same = tail.outputs[i].node->type == last.outputs[i].node->type;
   }
   if (!same) {
     return absl::InvalidArgumentError(
         "the model to check against has other inputs or outputs");
   }
-  const absl::Status status = CompareLayers(model, inputs, run);
+  const absl::Status status =
+      CompareLayers(model, WithVariables(head.inputs(), inputs), run);
   return status.ok() ? CompareOutputs(model, inputs, run) : status;
 }
 

@@ -28,11 +28,14 @@ class ModelCheck {
  public:
   explicit ModelCheck(const runtime::Source& source) : source_(source) {}
 
-  // `inputs` as Runner::Run had them. Errors: InvalidArgument when the source
-  // is that of another model; what the golden model refuses.
+  // `inputs` as Runner::Run had them, run by run. Errors: InvalidArgument when
+  // the source is that of another model; what the golden model refuses.
   absl::Status Compare(const runtime::CompiledModel& model,
                        const std::vector<ir::Literal>& inputs,
                        const runtime::BatchRun& run);
+
+  // As Runner::ResetVariables.
+  void ResetVariables() { kept_.clear(); }
 
   // By tensor: whether all that was compared was equal.
   const std::map<std::string, bool>& tensors() const { return tensors_; }
@@ -63,9 +66,14 @@ class ModelCheck {
   absl::Status CompareOutputs(const runtime::CompiledModel& model,
                               const std::vector<ir::Literal>& inputs,
                               const runtime::BatchRun& run);
+  // With the variables between them, as the first part takes them.
+  std::vector<ir::Literal> WithVariables(
+      const std::vector<ir::Node*>& parameters,
+      const std::vector<ir::Literal>& inputs) const;
   void Record(const std::string& tensor, const std::string& mismatch);
 
   const runtime::Source& source_;
+  std::map<std::string, ir::Literal> kept_;  // the golden model's variables
   std::map<std::string, bool> tensors_;
   std::vector<std::string> mismatches_;
   std::optional<Place> first_;

@@ -34,6 +34,7 @@ struct RunArgs {
   std::vector<std::string> inputs, outputs;
   int64_t random = 0;
   bool dequantise = false;
+  bool reset_variables = false;  // in front of each image
   // A program without a model: "ADDRESS=FILE", "ADDRESS+BYTES=FILE".
   // `second`: the program of the chip's other core.
   std::vector<std::string> memory, dumps;

@@ -156,6 +156,10 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
       batch.push_back(
           inputs.values[i].Slice(first * elements, images * elements));
     }
+    if (args.reset_variables) {
+      runner.ResetVariables();
+      if (check != nullptr) check->ResetVariables();
+    }
     auto run = runner.Run(batch);
     if (Interrupted()) return Stopped(first, inputs.images);
     if (!run.ok()) return WithWaveform(**device, run.status());

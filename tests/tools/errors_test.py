@@ -7,6 +7,7 @@ case itself asks for, no command may end by a signal or with a traceback, and on
 """
 
 import argparse
+import base64
 import concurrent.futures
 import fnmatch
 import io
@@ -104,6 +105,7 @@ def write_files(folder, environment):
         subprocess.run(["flatc", "-b", str(ROOT / "host/import/tflite_schema.fbs"), f"{name}.json"], cwd=folder, check=True)
         (folder / f"{name}.json").unlink()
         (folder / f"{name}.bin").rename(folder / f"{name}.tflite")
+    put("stream.tflite", base64.b64decode(json.loads((ROOT / "tests/data/tflite/stream.json").read_text())["model"]))
     save("x.npy", np.zeros((1, 28, 28, 1), np.int8))
     save("four.npy", np.zeros((4, 28, 28, 1), np.int8))
     save("zero.npy", np.zeros((0, 28, 28, 1), np.int8))
