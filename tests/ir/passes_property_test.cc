@@ -11,6 +11,7 @@
 #include "host/ir/pass.h"
 #include "host/ir/passes/clamp_fusion.h"
 #include "host/ir/passes/constant_folding.h"
+#include "host/ir/passes/maximum_expansion.h"
 #include "host/ir/passes/pad_folding.h"
 #include "host/ir/passes/residual_ordering.h"
 #include "host/ir/passes/simplification.h"
@@ -36,6 +37,7 @@ TEST(PassesPropertyTest, EachPassKeepsTheResults) {
   passes.push_back(std::make_unique<ConstantFolding>());
   passes.push_back(std::make_unique<Simplification>());
   passes.push_back(std::make_unique<ClampFusion>());
+  passes.push_back(std::make_unique<MaximumExpansion>());
   passes.push_back(std::make_unique<PadFolding>());
   passes.push_back(std::make_unique<ZeroPointFolding>());
   std::map<std::string, int> changes;

@@ -5,9 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+#include "host/ir/evaluate.h"
 #include "host/ir/pass.h"
 #include "host/ir/passes/clamp_fusion.h"
 #include "host/ir/passes/constant_folding.h"
+#include "host/ir/passes/maximum_expansion.h"
 #include "host/ir/passes/pad_folding.h"
 #include "host/ir/passes/residual_ordering.h"
 #include "host/ir/passes/simplification.h"
@@ -186,6 +189,75 @@ TEST(ClampFusionTest, LeavesOtherUsersAndScales) {
                        "  %y = i8[1,4,4,1]{scale=0.5, zero=7} relu(%x), "
                        "clamp=[1, 127]\n"
                        "  return %y as \"y\"\n");
+}
+
+TEST(MaximumExpansionTest, AddsWhatIsAbove) {
+  const std::string c =
+      "  %c = i8[1,1,1,1]{scale=0.5, zero=7} parameter(), name=\"c\"\n";
+  EXPECT_EQ(After<MaximumExpansion>(
+                kX + c +
+                "  %y = i8[1,4,4,1]{scale=0.5, zero=7} maximum(%c, %x)\n"
+                "  %z = i8[1,4,4,1]{scale=0.5, zero=7} minimum(%x, %y)\n"
+                "  return %z as \"z\"\n"),
+            Text(kX + c +
+                 "  %y.above = i8[1,4,4,1]{scale=0.5, zero=-128} sub(%c, %x)\n"
+                 "  %y = i8[1,4,4,1]{scale=0.5, zero=7} add(%x, %y.above)\n"
+                 "  %z.above = i8[1,4,4,1]{scale=0.5, zero=-128} sub(%x, %y)\n"
+                 "  %z = i8[1,4,4,1]{scale=0.5, zero=7} sub(%x, %z.above)\n"
+                 "  return %z as \"z\"\n"));
+}
+
+TEST(MaximumExpansionTest, LeavesOthers) {
+  // A table, several images, sizes that stretch otherwise, integers.
+  EXPECT_UNCHANGED(MaximumExpansion,
+                   std::string(kX) +
+                       "  %c = i8[1,1]{scale=0.5, zero=7} constant(), "
+                       "data=[5]\n"
+                       "  %y = i8[1,4,4,1]{scale=0.5, zero=7} maximum(%x, "
+                       "%c)\n"
+                       "  return %y as \"y\"\n");
+  for (const char* shape : {"[2,3,4,5]", "[1,1,4,5]", "[1,3,4,1]"}) {
+    const std::string size = shape[1] == '2' ? "[2,3,4,5]" : "[1,3,4,5]";
+    EXPECT_UNCHANGED(
+        MaximumExpansion,
+        absl::StrCat("  %a = i8", size,
+                     "{scale=0.5} parameter(), name=\"a\"\n  %b = i8", shape,
+                     "{scale=0.5} parameter(), name=\"b\"\n  %y = i8", size,
+                     "{scale=0.5} minimum(%a, %b)\n  return %y as \"y\"\n"));
+  }
+  EXPECT_UNCHANGED(MaximumExpansion,
+                   "  %a = i32[4] parameter(), name=\"a\"\n"
+                   "  %b = i32[4] parameter(), name=\"b\"\n"
+                   "  %y = i32[4] maximum(%a, %b)\n  return %y as \"y\"\n");
+}
+
+// Of all pairs of int8.
+TEST(MaximumExpansionTest, IsExact) {
+  std::vector<int8_t> a, b;
+  for (int i = -128; i < 128; ++i) {
+    for (int j = -128; j < 128; ++j) {
+      a.push_back(static_cast<int8_t>(i));
+      b.push_back(static_cast<int8_t>(j));
+    }
+  }
+  for (const char* type : {"{scale=0.3, zero=-128}", "{scale=7}",
+                           "{scale=1e-05, zero=127}", "{scale=0.1, zero=-3}"}) {
+    SCOPED_TRACE(type);
+    const std::string t = absl::StrCat("i8[1,256,256,1]", type);
+    const auto module = Parse(Text(absl::StrCat(
+        "  %a = ", t, " parameter(), name=\"a\"\n  %b = ", t,
+        " parameter(), name=\"b\"\n  %y = ", t, " maximum(%a, %b)\n  %z = ", t,
+        " minimum(%a, %b)\n  return %y as \"y\", %z as \"z\"\n")));
+    ASSERT_TRUE(module.ok()) << module.status();
+    const Literals inputs = {Literal(a), Literal(b)};
+    const auto want = EvaluateModule(**module, inputs);
+    ASSERT_TRUE(want.ok()) << want.status();
+    ASSERT_TRUE(MaximumExpansion().Run(**module).value());
+    ASSERT_EQ(Verify(**module), absl::OkStatus());
+    const auto got = EvaluateModule(**module, inputs);
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(*got, *want);
+  }
 }
 
 constexpr char kW[] =
