@@ -7,19 +7,21 @@
 
 namespace systole::compiler {
 
-std::optional<int64_t> BufferPlacer::FirstFit(int64_t bytes, int first,
-                                              int last) const {
+// Where nothing is alive from `first` to the buffer's last.
+std::optional<int64_t> BufferPlacer::FirstFit(int64_t begin, int64_t end,
+                                              const PlanBuffer& buffer,
+                                              int first) const {
   std::vector<std::pair<int64_t, int64_t>> busy;
   for (const PlanBuffer& b : buffers_) {
-    if (b.alive(first, last)) busy.emplace_back(b.at, b.at + b.bytes);
+    if (b.alive(first, buffer.last)) busy.emplace_back(b.at, b.at + b.bytes);
   }
   std::sort(busy.begin(), busy.end());
-  int64_t at = 0;
-  for (const auto& [begin, end] : busy) {
-    if (begin - at >= bytes) break;
-    at = std::max(at, end);
+  int64_t at = begin;
+  for (const auto& [from, to] : busy) {
+    if (from - at >= buffer.bytes) break;
+    at = std::max(at, to);
   }
-  if (at + bytes > bytes_) return std::nullopt;
+  if (at + buffer.bytes > end) return std::nullopt;
   return at;
 }
 
@@ -38,11 +40,12 @@ std::optional<int64_t> BufferPlacer::InPlace(const PlanBuffer& buffer) const {
   return std::nullopt;
 }
 
-std::optional<int> BufferPlacer::Place(PlanBuffer buffer) {
+std::optional<int> BufferPlacer::PlaceIn(int64_t begin, int64_t end,
+                                         PlanBuffer buffer) {
   buffer.bytes = RoundUp(buffer.bytes, align_);
   std::optional<int64_t> at = InPlace(buffer);
-  if (!at) at = FirstFit(buffer.bytes, buffer.first - 1, buffer.last);
-  if (!at) at = FirstFit(buffer.bytes, buffer.first, buffer.last);
+  if (!at) at = FirstFit(begin, end, buffer, buffer.first - 1);
+  if (!at) at = FirstFit(begin, end, buffer, buffer.first);
   if (!at) return std::nullopt;
   buffer.at = *at;
   buffers_.push_back(std::move(buffer));

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "host/compiler/plan.h"
@@ -22,7 +23,11 @@ class BufferPlacer {
 
   // The number of the buffer, which has its address now, or nothing where there
   // is no room. Its size is rounded up; `over` are numbers of earlier ones.
-  std::optional<int> Place(PlanBuffer buffer);
+  std::optional<int> Place(PlanBuffer buffer) {
+    return PlaceIn(0, bytes_, std::move(buffer));
+  }
+  // The same between two addresses, multiples of the alignment.
+  std::optional<int> PlaceIn(int64_t begin, int64_t end, PlanBuffer buffer);
 
   // Undo: a mark is the number of buffers placed so far.
   size_t Mark() const { return buffers_.size(); }
@@ -36,7 +41,8 @@ class BufferPlacer {
 
  private:
   std::optional<int64_t> InPlace(const PlanBuffer& buffer) const;
-  std::optional<int64_t> FirstFit(int64_t bytes, int first, int last) const;
+  std::optional<int64_t> FirstFit(int64_t begin, int64_t end,
+                                  const PlanBuffer& buffer, int first) const;
 
   int64_t bytes_, align_;
   std::vector<PlanBuffer> buffers_;

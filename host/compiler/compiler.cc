@@ -3,13 +3,11 @@
 #include "systole/compiler.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/describe.h"
-#include "host/compiler/finish_program.h"
 #include "host/compiler/hbm_image.h"
 #include "host/compiler/lower.h"
 #include "host/compiler/passes/channel_grouping.h"
@@ -20,6 +18,7 @@
 #include "host/compiler/passes/tiling.h"
 #include "host/compiler/passes/vector_fusion.h"
 #include "host/compiler/plan.h"
+#include "host/compiler/plan_program.h"
 #include "host/compiler/schedule_builder.h"
 #include "systole/target.h"
 
@@ -75,41 +74,6 @@ absl::Status LowerLayer(LoweringContext& context, int index) {
   if (!lowering.ok()) return lowering.status();
   for (const Block& block : layers[index].blocks) (*lowering)->Append(block);
   return absl::OkStatus();
-}
-
-// Where the plan puts a tensor in HBM.
-TensorInfo HbmTensor(const Plan& plan, int index, const model::Tensor& tensor) {
-  const PlanTensor& from = plan.tensors[index];
-  TensorInfo info;
-  info.name = from.name;
-  info.n = plan.batch;
-  info.h = from.h;
-  info.w = from.w;
-  info.channels = from.c;
-  info.scale = tensor.scale;
-  info.zero_point = tensor.zero_point;
-  info.is_input = from.input;
-  info.is_output = from.output;
-  if (from.element_bytes == 4) info.type = ElementType::kInt32;
-  info.pitch = plan.HbmPitch(index);
-  info.img_pitch = info.h * info.pitch;
-  info.hbm_addr = from.hbm;
-  return info;
-}
-
-// Whether a tensor's bytes are still there at the end.
-bool Remains(const Plan& plan, int index) {
-  const PlanTensor& tensor = plan.tensors[index];
-  if (tensor.group > 0) return false;  // channels in another order
-  for (int other = 0; other < static_cast<int>(plan.tensors.size()); ++other) {
-    const PlanTensor& t = plan.tensors[other];
-    if (other != index && t.in_hbm &&
-        t.hbm < tensor.hbm + plan.HbmBytes(index) &&
-        tensor.hbm < t.hbm + plan.HbmBytes(other) &&
-        plan.HbmLife(other).first > plan.HbmLife(index).first)
-      return false;
-  }
-  return true;
 }
 
 // What cannot fit is told before it is planned image by image.
@@ -189,12 +153,7 @@ absl::StatusOr<Plan> PlanNetwork(const model::Network& network,
   passes.Add(std::make_unique<Tiling>());
   passes.Add(std::make_unique<TileSharing>());
   passes.Add(std::make_unique<MemoryPlanning>());
-  if (options.observer) {
-    passes.set_observer([&](const std::string& pass, const Plan& unit) {
-      options.observer(pass, [&] { return Print(unit); });
-    });
-  }
-  if (absl::Status s = passes.Run(plan); !s.ok()) return s;
+  if (absl::Status s = RunPasses(passes, options, plan); !s.ok()) return s;
   return plan;
 }
 
@@ -219,21 +178,16 @@ absl::StatusOr<Program> Compile(const model::Network& network,
   Program program;
   ScheduleBuilder builder(preset);
   LoweringContext context{network, preset, *plan, {}, hbm, builder};
-  std::array<int64_t, 2> end = {0, 0};  // of arguments, of temporaries
-  for (int t = 0; t < static_cast<int>(network.tensors.size()); ++t) {
-    context.tensors.push_back(HbmTensor(*plan, t, network.tensors[t]));
-    const PlanTensor& tensor = plan->tensors[t];
-    if (!tensor.in_hbm) continue;
-    int64_t& last = end[tensor.argument() ? 0 : 1];
-    last = std::max(last, tensor.hbm + plan->HbmBytes(t));
-    if (Remains(*plan, t)) program.tensors.push_back(context.tensors[t]);
+  context.tensors = AddTensors(*plan, hbm, program);
+  for (size_t i = 0; i < network.tensors.size(); ++i) {
+    for (TensorInfo& tensor : program.tensors) {
+      if (tensor.name != network.tensors[i].name) continue;
+      tensor.scale = network.tensors[i].scale;
+      tensor.zero_point = network.tensors[i].zero_point;
+    }
+    context.tensors[i].scale = network.tensors[i].scale;
+    context.tensors[i].zero_point = network.tensors[i].zero_point;
   }
-  hbm.Begin(MemoryUse::kArguments);
-  hbm.Allocate(end[0]);
-  hbm.Begin(MemoryUse::kTemporaries);
-  if (static_cast<uint64_t>(end[1]) > hbm.size())
-    hbm.Allocate(end[1] - hbm.size());
-  hbm.Begin(MemoryUse::kConstants);
   for (size_t l = 0; l < network.layers.size(); ++l) {
     if (absl::Status lowered = LowerLayer(context, static_cast<int>(l));
         !lowered.ok())
@@ -241,21 +195,7 @@ absl::StatusOr<Program> Compile(const model::Network& network,
     program.layers.push_back(
         InfoOf(network, network.layers[l], plan->layers[l], preset));
   }
-  for (const PlanBuffer& b : plan->buffers) {
-    program.buffers.push_back(
-        {b.name, static_cast<uint64_t>(b.at), static_cast<uint64_t>(b.bytes),
-         static_cast<uint32_t>(b.first), static_cast<uint32_t>(b.last)});
-  }
-  SequencePassManager::Observer observer;
-  if (options.observer) {
-    observer = [&](const std::string& pass, const Sequence& sequence) {
-      options.observer(pass, [&] { return Print(sequence); });
-    };
-  }
-  absl::StatusOr<Schedule> schedule = builder.Finish(options.reorder, observer);
-  if (!schedule.ok()) return schedule.status();
-  if (absl::Status s =
-          FinishProgram(preset, std::move(schedule->descriptors), hbm, program);
+  if (absl::Status s = FinishPlan(*plan, options, builder, hbm, program);
       !s.ok())
     return s;
   return program;

@@ -12,14 +12,18 @@
 #include "systole/float_matmul.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "host/compiler/finish_program.h"
 #include "host/compiler/float_tiles.h"
 #include "host/compiler/geometry.h"
 #include "host/compiler/hbm_image.h"
+#include "host/compiler/passes/float_tiling.h"
+#include "host/compiler/passes/memory_planning.h"
+#include "host/compiler/plan.h"
+#include "host/compiler/plan_program.h"
 #include "host/compiler/row_blocks.h"
 #include "host/compiler/schedule_builder.h"
 #include "host/kernels/kernels.h"
@@ -31,20 +35,32 @@ namespace {
 
 class FloatMatmul {
  public:
-  FloatMatmul(const FloatMatmulSpec& spec, const Preset& preset)
-      : spec_(spec), preset_(preset), builder_(preset), hbm_(preset) {}
+  FloatMatmul(const FloatMatmulSpec& spec, const Preset& preset,
+              const Options& options)
+      : spec_(spec),
+        preset_(preset),
+        options_(options),
+        builder_(preset),
+        hbm_(preset) {}
 
   absl::StatusOr<Program> Compile() {
     if (absl::Status s = Check(); !s.ok()) return s;
-    if (absl::Status s = Plan(); !s.ok()) return s;
+    MakePlan();
+    PlanPassManager passes("plan");
+    passes.Add(std::make_unique<FloatTiling>());
+    passes.Add(std::make_unique<MemoryPlanning>());
+    if (absl::Status s = RunPasses(passes, options_, plan_); !s.ok()) return s;
+    AddConstants();
     absl::StatusOr<kernels::Image> image = kernels::Assemble(preset_);
     if (!image.ok()) return image.status();
     kernels_ = *std::move(image);
-    int64_t bank = 0, m0 = 0;
-    const std::vector<int64_t> blocks = Blocks();
+    int64_t bank = 0;
+    const std::vector<Block>& blocks = layer().blocks;
     for (size_t block = 0; block < blocks.size(); ++block) {
-      const int64_t rows = blocks[block];
-      const int64_t a = a_base_ + (block % a_slots_) * a_bytes_;
+      const int64_t m0 = blocks[block].y0, rows = blocks[block].ny;
+      const int64_t a =
+          BaseOf(layer().in[0].buffer) +
+          static_cast<int64_t>(block) % kSlotCount * layer().in[0].slot_bytes;
       LoadA(m0, rows, a, /*first=*/block == 0);
       for (int64_t g = 0; g < groups_; ++g) {
         const bool last = block + 1 == blocks.size() && g == groups_ - 1;
@@ -54,7 +70,6 @@ class FloatMatmul {
         Drain(m0, g, sums, chunks);
         bank ^= 1;
       }
-      m0 += rows;
     }
     return Finish();
   }
@@ -79,90 +94,64 @@ class FloatMatmul {
     return absl::OkStatus();
   }
 
-  absl::Status Plan() {
-    const int64_t beat = preset_.beat_bytes();
-    out_bytes_ = spec_.float32_result ? 4 : 2;
+  // A product of M lines is a convolution of M lines of one position, as that
+  // of int8 is (MatmulNetwork). What comes before each run is an input too.
+  void MakePlan() {
+    plan_.name = "matmul";
+    plan_.preset = &preset_;
+    plan_.ub_bytes =
+        options_.ub_bytes > 0 ? options_.ub_bytes : preset_.ub_bytes;
     k_tiles_ = CeilDiv(spec_.k, preset_.rows);
     n_tiles_ = CeilDiv(spec_.n, preset_.cols);
-    a_pitch_ = RoundUp(2 * spec_.k, beat);
-    group_ = FloatTileGroup(spec_, preset_);
-    groups_ = CeilDiv(n_tiles_, group_);
-    c_pitch_ = RoundUp(group_ * preset_.cols * out_bytes_, beat);
-    const int64_t bank = preset_.acc_bank_rows();
-    block_rows_ = std::min({spec_.m, bank / group_, int64_t{8192}});
-    const int64_t code = CodeBytes();
-    for (;; block_rows_ /= 2) {
-      if (block_rows_ == 0) {
-        return absl::ResourceExhaustedError(absl::StrFormat(
-            "a line of %d values of A and one of %d of C do not fit the "
-            "unified buffer of %d bytes",
-            spec_.k, group_ * preset_.cols, preset_.ub_bytes));
-      }
-      const std::vector<int64_t> blocks = Blocks();
-      const int64_t most = *std::max_element(blocks.begin(), blocks.end());
-      a_bytes_ = most * a_pitch_;
-      a_slots_ = blocks.size() > 1 ? 2 : 1;
-      c_bytes_ = most * c_pitch_;
-      if (code + a_slots_ * a_bytes_ + kCSlots * c_bytes_ <= preset_.ub_bytes)
-        break;
-    }
-    a_base_ = code;
-    c_base_ = a_base_ + a_slots_ * a_bytes_;
-    AddTensors();
-    return absl::OkStatus();
-  }
-
-  int64_t CodeBytes() const {
-    return RoundUp(8 * vpu::kImemWords,
-                   std::max(preset_.beat_bytes(), preset_.word_bytes()));
-  }
-
-  void AddTensors() {
-    TensorInfo a, c;
-    hbm_.Begin(MemoryUse::kArguments);
+    PlanTensor a, c;
     a.name = "a";
-    a.type = ElementType::kBf16;
     a.h = spec_.m;
-    a.channels = spec_.k;
-    a.pitch = a_pitch_;
-    a.img_pitch = spec_.m * a_pitch_;
-    a.hbm_addr = hbm_.Allocate(a.img_pitch);
-    a.is_input = true;
+    a.c = spec_.k;
+    a.element_bytes = 2;
+    a.input = true;
     c.name = "c";
-    c.type = spec_.float32_result ? ElementType::kFloat32 : ElementType::kBf16;
     c.h = spec_.m;
-    c.channels = spec_.n;
-    c.pitch = groups_ * c_pitch_;
-    c.img_pitch = spec_.m * c.pitch;
-    c.hbm_addr = hbm_.Allocate(c.img_pitch);
-    c.is_output = true;
-    program_.tensors = {a, c};
-    if (!spec_.b_later) {
-      hbm_.Begin(MemoryUse::kConstants);
-      weights_ = hbm_.Add("b", PackTiles(spec_, preset_, spec_.b.data()));
-      return;
+    c.c = spec_.n;
+    c.element_bytes = spec_.float32_result ? 4 : 2;
+    c.output = true;
+    plan_.tensors = {a, c};
+    if (spec_.b_later) {
+      PlanTensor b;
+      b.name = "b";
+      b.c = k_tiles_ * n_tiles_ * preset_.tile_bytes() / 2;
+      b.element_bytes = 2;
+      b.input = true;
+      plan_.tensors.push_back(b);
     }
-    TensorInfo b;
-    b.name = "b";
-    b.type = ElementType::kBf16;
-    b.channels = k_tiles_ * n_tiles_ * preset_.tile_bytes() / 2;
-    b.pitch = b.img_pitch = b.line_bytes();
-    b.hbm_addr = weights_ = hbm_.Allocate(b.pitch);
-    b.is_input = true;
-    program_.tensors.push_back(b);
-    hbm_.Begin(MemoryUse::kConstants);
+    PlanLayer product;
+    product.name = "matmul";
+    product.inputs = {0};
+    product.output = 1;
+    product.shape.h = product.shape.oh = spec_.m;
+    product.shape.c = a.line_bytes();
+    product.shape.oc = spec_.n;
+    product.shape.element_bytes = c.element_bytes;
+    product.g = product.shape;
+    plan_.layers.push_back(std::move(product));
+  }
+
+  const PlanLayer& layer() const { return plan_.layers[0]; }
+  int64_t BaseOf(int buffer) const { return plan_.buffers[buffer].at; }
+
+  void AddConstants() {
+    AddTensors(plan_, hbm_, program_);
+    weights_ = spec_.b_later
+                   ? program_.tensors[2].hbm_addr
+                   : hbm_.Add("b", PackTiles(spec_, preset_, spec_.b.data()));
+    out_bytes_ = plan_.tensors[1].element_bytes;
+    group_ = layer().out.channels / preset_.cols;
+    groups_ = CeilDiv(n_tiles_, group_);
+    a_pitch_ = layer().in[0].pitch;
+    c_pitch_ = RoundUp(layer().out.channels * out_bytes_, preset_.beat_bytes());
   }
 
   int64_t TilesEnd(int64_t g) const {
     return std::min(n_tiles_, (g + 1) * group_);
-  }
-
-  // Rows of the blocks of A. The shortest ones are what lets passes follow each
-  // other without a gap: a tile's way into the array.
-  std::vector<int64_t> Blocks() const {
-    const int64_t way = R() * std::max<int64_t>(2, preset_.cell_stages - 1);
-    const int64_t least = std::min(way + R() / 8, spec_.m / 2);
-    return RowBlocks(spec_.m, std::max(way, least), block_rows_);
   }
 
   int64_t Part(int64_t parts) const {
@@ -192,10 +181,10 @@ class FloatMatmul {
 
   void LoadKernels() {
     const kernels::Image::Part part = kernels_.PartOf(DrainKernel());
-    const DataSegment code =
-        vpu::Segment("kernels", hbm_.Allocate(CodeBytes()), part.words);
+    const DataSegment code = vpu::Segment(
+        "kernels", hbm_.Allocate(plan_.buffers[0].bytes), part.words);
     const vpu::CodeLoad in =
-        vpu::LoadCode(code.hbm_addr, /*ub_addr=*/0,
+        vpu::LoadCode(code.hbm_addr, BaseOf(0),
                       static_cast<int64_t>(part.words.size()), part.pc);
     program_.segments.push_back(code);
     builder_.Append(in.load);
@@ -283,7 +272,8 @@ class FloatMatmul {
   // A tile after the other: a group's first tiles are finished before its last.
   void Drain(int64_t m0, int64_t g, const std::vector<int64_t>& sums,
              const std::vector<int64_t>& chunks) {
-    const int64_t slot = c_base_ + (slot_++ % kCSlots) * c_bytes_;
+    const int64_t slot = BaseOf(layer().out.buffer) +
+                         slot_++ % kSlotCount * layer().out.slot_bytes;
     const int64_t tiles = TilesEnd(g) - g * group_;
     for (int64_t t = 0; t < tiles; ++t) {
       const bool last_tile = t == tiles - 1;
@@ -336,10 +326,7 @@ class FloatMatmul {
   }
 
   absl::StatusOr<Program> Finish() {
-    absl::StatusOr<Schedule> schedule = builder_.Finish();
-    if (!schedule.ok()) return schedule.status();
-    if (absl::Status s = FinishProgram(
-            preset_, std::move(schedule->descriptors), hbm_, program_);
+    if (absl::Status s = FinishPlan(plan_, options_, builder_, hbm_, program_);
         !s.ok())
       return s;
     LayerInfo info;
@@ -352,12 +339,13 @@ class FloatMatmul {
     return std::move(program_);
   }
 
-  static constexpr int64_t kCSlots = 2;
   static constexpr int64_t kDrainRows = 32;  // a round of the kernels
   static constexpr int64_t kRequested = 24;  // beats under way from the HBM
 
   const FloatMatmulSpec& spec_;
   const Preset& preset_;
+  const Options& options_;
+  Plan plan_;
   ScheduleBuilder builder_;
   HbmImage hbm_;
   Program program_;
@@ -366,8 +354,6 @@ class FloatMatmul {
   int64_t out_bytes_ = 2, k_tiles_ = 1, n_tiles_ = 1;
   int64_t a_pitch_ = 0, c_pitch_ = 0;  // bytes of a line
   int64_t group_ = 1, groups_ = 1;     // column tiles of a group
-  int64_t block_rows_ = 1;
-  int64_t a_base_ = 0, a_bytes_ = 0, a_slots_ = 1, c_base_ = 0, c_bytes_ = 0;
   int64_t slot_ = 0;
   int64_t sums_rows_ = 0;  // accumulator rows of the group before
 };
@@ -375,8 +361,9 @@ class FloatMatmul {
 }  // namespace
 
 absl::StatusOr<Program> CompileFloatMatmul(const FloatMatmulSpec& spec,
-                                           const Preset& preset) {
-  return FloatMatmul(spec, preset).Compile();
+                                           const Preset& preset,
+                                           const Options& options) {
+  return FloatMatmul(spec, preset, options).Compile();
 }
 
 }  // namespace systole::compiler

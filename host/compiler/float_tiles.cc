@@ -9,10 +9,10 @@
 
 namespace systole::compiler {
 
-int64_t FloatTileGroup(const FloatMatmulSpec& spec, const Preset& preset) {
-  const int64_t bytes = preset.cols * (spec.float32_result ? 4 : 2);
-  return std::min<int64_t>(CeilDiv(spec.n, preset.cols),
-                           std::max<int64_t>(2, preset.beat_bytes() / bytes));
+int64_t FloatTileGroup(int64_t n, int64_t bytes, const Preset& preset) {
+  return std::min<int64_t>(
+      CeilDiv(n, preset.cols),
+      std::max<int64_t>(2, preset.beat_bytes() / (preset.cols * bytes)));
 }
 
 // In the order in which they are used: group, k, column tile.
@@ -20,7 +20,8 @@ std::vector<uint8_t> PackTiles(const FloatMatmulSpec& spec,
                                const Preset& preset, const uint16_t* b) {
   const int64_t k_tiles = CeilDiv(spec.k, preset.rows);
   const int64_t n_tiles = CeilDiv(spec.n, preset.cols);
-  const int64_t group = FloatTileGroup(spec, preset);
+  const int64_t group =
+      FloatTileGroup(spec.n, spec.float32_result ? 4 : 2, preset);
   // A transposed tile is stored as it is in b: its rows are columns.
   const int64_t lines = spec.b_transposed ? spec.n : spec.k;
   const int64_t width = spec.b_transposed ? spec.k : spec.n;

@@ -13,7 +13,8 @@ namespace systole::compiler {
 
 // Column tiles that are stored together: whole beats a line, and two tiles at
 // least while A arrives.
-int64_t FloatTileGroup(const FloatMatmulSpec& spec, const Preset& preset);
+// `n` columns of results of `bytes`.
+int64_t FloatTileGroup(int64_t n, int64_t bytes, const Preset& preset);
 
 }  // namespace systole::compiler
 

@@ -40,24 +40,8 @@ std::vector<Segment> Runs(const Geometry& g, const Taps& t, int64_t depth) {
 
 std::vector<Pass> CutDensely(const std::vector<Segment>& runs,
                              const Preset& preset) {
-  std::vector<Pass> passes;
-  int64_t room = 0;
-  for (Segment run : runs) {
-    while (run.len > 0) {
-      if (room == 0 ||
-          static_cast<int64_t>(passes.back().size()) == preset.segments) {
-        passes.emplace_back();
-        room = preset.rows;
-      }
-      Segment piece = run;
-      piece.len = piece.used = std::min(run.len, room);
-      passes.back().push_back(piece);
-      room -= piece.len;
-      run.byte += piece.len;
-      run.weight += piece.len;
-      run.len -= piece.len;
-    }
-  }
+  std::vector<Pass> passes =
+      CutContraction(runs, preset.rows, preset.segments, /*element_bytes=*/1);
   // A short last pass joins the loop of those before it: bytes past the end of
   // the run meet zero weights.
   if (passes.size() > 1) {
@@ -194,6 +178,30 @@ int64_t PitchCost(const PassPlan& plan, const Geometry& g, int64_t pitch,
 }
 
 }  // namespace
+
+std::vector<Pass> CutContraction(const std::vector<Segment>& runs, int64_t rows,
+                                 int64_t segments, int64_t element_bytes,
+                                 const PassClosed& closed) {
+  std::vector<Pass> passes;
+  int64_t room = 0;
+  for (Segment run : runs) {
+    while (run.len > 0) {
+      if (room == 0 || static_cast<int64_t>(passes.back().size()) == segments ||
+          (closed && closed(passes.back(), run))) {
+        passes.emplace_back();
+        room = rows;
+      }
+      Segment piece = run;
+      piece.len = piece.used = std::min(run.len, room);
+      passes.back().push_back(piece);
+      room -= piece.len;
+      run.byte += element_bytes * piece.len;
+      run.weight += piece.len;
+      run.len -= piece.len;
+    }
+  }
+  return passes;
+}
 
 int64_t PassPlan::passes() const {
   int64_t total = 0;

@@ -9,6 +9,7 @@
 #define HOST_COMPILER_PASS_PLAN_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "host/compiler/geometry.h"
@@ -26,6 +27,16 @@ struct Segment {
   int64_t used =
       0;  // elements that have a weight; the rest of `len` meets zero weights
 };
+
+// Runs of contraction elements, laid end to end and cut into passes of at most
+// `rows` elements in at most `segments` pieces; elements take `element_bytes`.
+// `closed`: whether a pass cannot take what begins there, though it has room.
+// Every compiler of the array's work cuts here.
+using PassClosed =
+    std::function<bool(const std::vector<Segment>& pass, const Segment& next)>;
+std::vector<std::vector<Segment>> CutContraction(
+    const std::vector<Segment>& runs, int64_t rows, int64_t segments,
+    int64_t element_bytes, const PassClosed& closed = nullptr);
 
 // t1 x t0 passes: inner passes step `dx` bytes, outer ones `dy` lines.
 struct PassGroup {

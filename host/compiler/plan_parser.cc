@@ -87,6 +87,8 @@ class PlanParser : private ir::Reader {
       const std::string key = Word();
       if (key == "raw") {
         tensor.element_bytes = 4;
+      } else if (key == "bf16") {
+        tensor.element_bytes = 2;
       } else if (key == "input") {
         tensor.input = true;
       } else if (key == "output") {
@@ -157,6 +159,7 @@ class PlanParser : private ir::Reader {
                      &out = plan_.tensors[layer.output];
     s.n = plan_.batch;
     std::tie(s.h, s.w, s.c) = std::tie(in.h, in.w, in.c);
+    s.c *= in.element_bytes;
     std::tie(s.oh, s.ow, s.oc) = std::tie(out.h, out.w, out.c);
     s.element_bytes = out.element_bytes;
     if (layer.op == model::Op::kSums) {

@@ -19,7 +19,8 @@ using Pair = std::pair<int64_t, int64_t>;
 std::string Text(const PlanTensor& t) {
   std::string text =
       absl::StrCat("%", NameText(t.name), " = ", t.h, "x", t.w, "x", t.c);
-  if (t.element_bytes != 1) absl::StrAppend(&text, ", raw");
+  if (t.element_bytes == 2) absl::StrAppend(&text, ", bf16");
+  if (t.element_bytes == 4) absl::StrAppend(&text, ", raw");
   if (t.input) absl::StrAppend(&text, ", input");
   if (t.output) absl::StrAppend(&text, ", output");
   if (t.group > 0) absl::StrAppend(&text, ", group=", t.group);

@@ -19,7 +19,8 @@ class PlanVerifier {
 
   absl::Status Run() {
     Connections();
-    if (!plan_.tiled()) return status_;
+    // A plan without layers is one of memory.
+    if (!plan_.layers.empty() && !plan_.tiled()) return status_;
     for (size_t l = 0; l < plan_.layers.size() && status_.ok(); ++l) {
       at_ = static_cast<int>(l);
       Blocks();

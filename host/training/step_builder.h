@@ -13,7 +13,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "host/compiler/buffer_placer.h"
 #include "host/compiler/hbm_image.h"
+#include "host/compiler/pass_plan.h"
+#include "host/compiler/plan.h"
 #include "host/compiler/schedule_builder.h"
 #include "host/kernels/kernels.h"
 #include "host/training/step_program.h"
@@ -28,26 +31,35 @@ class StepBuilder {
         options_(options),
         preset_(preset),
         builder_(preset),
-        hbm_(preset) {}
+        hbm_(preset),
+        placer_(preset.ub_bytes, Up(1)) {
+    plan_.name = "step";
+    plan_.preset = &preset;
+    plan_.ub_bytes = preset.ub_bytes;
+  }
   absl::StatusOr<StepProgram> Build();
+  // What lies where in both memories; buffers of the unified one live from one
+  // operation to another. Complete when Build has succeeded.
+  const compiler::Plan& plan() const { return plan_; }
 
  private:
   using Args = std::vector<std::pair<std::string, int64_t>>;
-  // A run of `length` contiguous contraction elements at (line, byte) from a
-  // position's first tap.
-  struct Run {
-    int64_t line, byte, length;
-  };
   // Where a matmul reads: images in the unified buffer.
   struct Source {
     int64_t base, pitch, img_pitch, lines, line_bytes;
     int64_t sy, sx;
-    std::vector<Run> runs;
+    std::vector<compiler::Segment> runs;  // from a position's first tap
   };
 
   // step_layout.cc
   absl::Status Check() const;
   void PlanHbm();
+  // Space in HBM of so many lines of `elements`, a line a whole number of
+  // beats.
+  uint64_t PlaceTensor(const std::string& name, int64_t lines, int64_t elements,
+                       int64_t element_bytes);
+  // Space in the unified buffer for all operations.
+  int64_t PlaceForAll(const std::string& name, int64_t bytes);
   void PlanUb();
   void LoadConstants();
 
@@ -188,7 +200,11 @@ class StepBuilder {
   absl::Status status_;
   int64_t params_ub_ = 0, powers_ub_ = 0;
   int64_t wide_ub_ = 0;  // statistics and sums, by lane
-  int64_t work_base_ = 0, work_half_ = 0, work_at_ = 0, work_end_ = 0;
+  compiler::Plan plan_;
+  compiler::BufferPlacer placer_;
+  int op_ = 0;  // counts all operations
+  std::string op_name_;
+  int64_t work_base_ = 0, work_half_ = 0, work_at_ = 0, work_left_ = 0;
   int half_ = 0;
   int64_t bank_ = 0;
   int op_layer_ = 0;

@@ -75,9 +75,8 @@ void StepBuilder::Forward(int i) {
   int64_t images =
       std::min({options_.batch, bank_rows / (lines * width), kMostImages});
   images = std::min<int64_t>(
-      images,
-      (work_end_ - work_at_) / (2 * (p.in.pitch + out.pitch +
-                                     (l.normed ? 0 : layout_.label_pitch))));
+      images, work_left_ / (2 * (p.in.pitch + out.pitch +
+                                 (l.normed ? 0 : layout_.label_pitch))));
   if (l.dense && images >= 8) images -= images % 8;
   if (images < 1 || (l.dense && images < std::min<int64_t>(8, options_.batch)))
     return Fail(absl::ResourceExhaustedError(absl::StrFormat(
@@ -109,8 +108,8 @@ void StepBuilder::Forward(int i) {
         }
         Source source = ForwardSource(i, in_slot[turn], y);
         source.sx *= beside;
-        for (struct Run& run : source.runs)
-          run.length += (beside - 1) * l.stride * l.ci;
+        for (compiler::Segment& run : source.runs)
+          run.len += (beside - 1) * l.stride * l.ci;
         for (int64_t pass = 0; pass < passes; ++pass) {
           Matmul(source, pass, acc, n, ny, width,
                  pass > 0 ? isa::Matmul::kAccumulate : 0);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where everything lies, and what all operations use.
+// What is refused, and what all operations use.
 #include <algorithm>
 
 #include "absl/base/casts.h"
@@ -108,78 +108,6 @@ absl::Status StepBuilder::Check() const {
   return absl::OkStatus();
 }
 
-void StepBuilder::PlanHbm() {
-  const int64_t beat = preset_.beat_bytes();
-  hbm_.Begin(MemoryUse::kArguments);
-  const auto tensor = [&](int64_t elements) {
-    ImageTensor t;
-    t.bytes = 2 * elements;
-    t.pitch = CeilDiv(t.bytes, beat) * beat;
-    t.hbm = hbm_.Allocate(t.pitch * options_.batch);
-    return t;
-  };
-  layout_.layers.resize(layers_.size());
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const Layer& l = layers_[i];
-    LayerLayout& p = layout_.layers[i];
-    p.slab = Slab(l.contraction(), l.co, preset_);
-    const int64_t bytes = 4 * p.slab.elements();
-    p.master = hbm_.Allocate(bytes);
-    p.first = hbm_.Allocate(bytes);
-    p.second = hbm_.Allocate(bytes);
-    p.gradient = hbm_.Allocate(bytes);
-    p.working = hbm_.Allocate(bytes / 2);
-    if (!l.dense && i > 0) {
-      int64_t transposed = 0;
-      for (int64_t phase = 0; phase < l.stride * l.stride; ++phase) {
-        const int64_t ky0 = (phase / l.stride + l.pad_top) % l.stride;
-        const int64_t kx0 = (phase % l.stride + l.pad_left) % l.stride;
-        const int64_t taps =
-            CeilDiv(l.kh - ky0, l.stride) * CeilDiv(l.kw - kx0, l.stride);
-        p.phases.emplace_back(taps * l.co, l.ci, preset_);
-        transposed += 2 * p.phases.back().elements();
-      }
-      p.transposed = hbm_.Add("transposed weights of " + l.name,
-                              std::vector<uint8_t>(transposed));
-    }
-    p.param_block = layout_.param_blocks;
-    layout_.param_blocks += p.slab.tiles;
-    p.in = tensor(l.h * l.w * l.ci);
-    if (l.normed) {
-      p.z = tensor(l.positions() * l.co);
-      p.da = tensor(l.positions() * l.co);
-    }
-    p.dz = tensor(l.positions() * l.co);
-    if (l.pooled()) {
-      p.a = tensor(l.positions() * l.co);
-      p.pooled_da = tensor(l.outputs());
-    }
-  }
-  layout_.params =
-      hbm_.Allocate(layout_.param_blocks * kParamRows * row_bytes());
-  if (options_.replicas > 1) {
-    layout_.shared =
-        hbm_.Allocate(layout_.param_blocks * kParamRows * row_bytes());
-  }
-  layout_.powers = hbm_.Allocate(kPowerRows * row_bytes());
-  layout_.label_pitch = CeilDiv(2 * L(), beat) * beat;
-  layout_.labels = hbm_.Allocate(layout_.label_pitch * options_.batch);
-}
-
-void StepBuilder::PlanUb() {
-  params_ub_ = Up(8 * vpu::kImemWords);
-  powers_ub_ = params_ub_ + Up(layout_.param_blocks * kParamRows * row_bytes());
-  wide_ub_ = powers_ub_ + Up(kPowerRows * row_bytes());
-  work_base_ = wide_ub_ + WideBytes();
-  work_half_ = (preset_.ub_bytes - work_base_) / 2 / Up(1) * Up(1);
-  if (work_half_ <= 0) {
-    Fail(absl::ResourceExhaustedError(absl::StrFormat(
-        "%d parameter blocks and the sums of batch norm need %d bytes, the "
-        "unified buffer of preset '%s' has %d",
-        layout_.param_blocks, work_base_, preset_.name, preset_.ub_bytes)));
-  }
-}
-
 void StepBuilder::LoadConstants() {
   const DataSegment code = vpu::Segment(
       "kernels", hbm_.Allocate(Up(8 * vpu::kImemWords)), kernels_.words());
@@ -191,25 +119,6 @@ void StepBuilder::LoadConstants() {
   LoadBytes(layout_.params, params_ub_,
             layout_.param_blocks * kParamRows * row_bytes());
   LoadBytes(layout_.powers, powers_ub_, kPowerRows * row_bytes());
-}
-
-void StepBuilder::BeginOp(int i, Phase phase) {
-  half_ ^= 1;
-  work_at_ = work_base_ + half_ * work_half_;
-  work_end_ = work_at_ + work_half_;
-  op_layer_ = i;
-  builder_.set_tag(TagOf(i, phase));
-}
-
-int64_t StepBuilder::Allocate(int64_t bytes) {
-  const int64_t at = work_at_;
-  work_at_ += Up(bytes);
-  if (work_at_ > work_end_) {
-    Fail(absl::ResourceExhaustedError(absl::StrFormat(
-        "%s: blocks of %d bytes do not fit the unified buffer of preset '%s'",
-        layers_[op_layer_].name, bytes, preset_.name)));
-  }
-  return at;
 }
 
 void StepBuilder::LoadRows(uint64_t hbm, int64_t hbm_pitch, int64_t ub,
@@ -275,7 +184,7 @@ StepBuilder::Source StepBuilder::ForwardSource(int i, int64_t base,
   return s;
 }
 
-// The pass-th R elements of the contraction, cut from the runs.
+// The pass-th R elements of the contraction.
 void StepBuilder::Matmul(const Source& source, int64_t pass, int64_t acc,
                          int64_t n, int64_t ny, int64_t nx, int flags) {
   isa::Matmul m;
@@ -292,24 +201,24 @@ void StepBuilder::Matmul(const Source& source, int64_t pass, int64_t acc,
   m.sx = source.sx;
   m.t0 = m.t1 = 1;
   m.acc = acc;
-  int64_t skip = pass * R(), room = R();
-  size_t segment = 0;
-  for (const struct Run& run : source.runs) {
-    const int64_t offset = std::min(skip, run.length);
-    skip -= offset;
-    const int64_t len = std::min(room, run.length - offset);
-    if (len == 0) continue;
-    if (segment == m.seg_len.size()) {
-      Fail(absl::ResourceExhaustedError(
-          absl::StrFormat("%s: a pass over more than %d kernel rows",
-                          layers_[op_layer_].name, m.seg_len.size())));
-      return;
-    }
-    m.seg_dy[segment] = run.line;
-    m.seg_dx[segment] = run.byte + 2 * offset;
-    m.seg_len[segment] = len;
-    ++segment;
-    room -= len;
+  const auto passes = compiler::CutContraction(
+      source.runs, R(), static_cast<int64_t>(m.seg_len.size()),
+      /*element_bytes=*/2);
+  // The tiles of a slab have whole passes but for the last.
+  const bool whole =
+      std::all_of(passes.begin(), passes.end() - 1,
+                  [&](const auto& p) { return compiler::RowsOf(p) == R(); });
+  if (!whole) {
+    Fail(absl::ResourceExhaustedError(
+        absl::StrFormat("%s: a pass over more than %d kernel rows",
+                        layers_[op_layer_].name, m.seg_len.size())));
+    return;
+  }
+  const std::vector<compiler::Segment>& segments = passes[pass];
+  for (size_t s = 0; s < segments.size(); ++s) {
+    m.seg_dy[s] = segments[s].line;
+    m.seg_dx[s] = segments[s].byte;
+    m.seg_len[s] = segments[s].len;
   }
   builder_.Append(m);
 }
@@ -365,6 +274,9 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
     Learn();
   }
   if (!status_.ok()) return status_;
+
+  plan_.buffers = placer_.buffers();
+  if (absl::Status s = compiler::Verify(plan_); !s.ok()) return s;
 
   absl::StatusOr<compiler::Schedule> schedule = builder_.Finish();
   if (!schedule.ok()) return schedule.status();

@@ -132,8 +132,8 @@ void StepBuilder::Optimise(int i) {
   }
   // Two slots of w, m, v, g, the working weights and the other core's g.
   const int64_t total = p.slab.tiles * p.slab.padded_rows;
-  int64_t rows = std::min(
-      total, (work_end_ - work_at_) / (2 * (shared ? 6 : 5) * row_bytes()));
+  int64_t rows =
+      std::min(total, work_left_ / (2 * (shared ? 6 : 5) * row_bytes()));
   rows -= rows % R();
   const int64_t bytes = rows * row_bytes();
   int64_t w[2], m[2], v[2], g[2], wb[2], other[2];

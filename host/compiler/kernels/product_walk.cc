@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "host/compiler/pass_plan.h"
+
 namespace systole::lanes {
 namespace {
 
@@ -12,6 +14,13 @@ constexpr int64_t kMostStep[3] = {1 << 24, 1 << 19, 1 << 17};
 constexpr int64_t kMostCount[3] = {1 << 9, 1 << 13, 1 << 13};
 constexpr int64_t kMostOffset = 1 << 17;
 constexpr int64_t kMostLine = 1 << 19;
+constexpr int64_t kElementBytes = 2;
+
+// Whether a descriptor cannot say where the next run lies from the first one.
+bool BeyondField(const std::vector<compiler::Segment>& pass,
+                 const compiler::Segment& next) {
+  return next.byte < pass[0].byte || next.byte - pass[0].byte >= kMostOffset;
+}
 
 }  // namespace
 
@@ -45,34 +54,28 @@ std::vector<Depth> ProductWalk::DepthsOf(
     run = dimensions.back();
     dimensions.pop_back();
   }
-  std::vector<Depth> depths;
+  std::vector<compiler::Segment> runs;
   std::vector<int64_t> index(dimensions.size(), 0);
   for (int64_t k = 0; k < k_; k += run.size) {
     int64_t offset = 0;
     for (size_t d = 0; d < index.size(); ++d)
       offset += index[d] * dimensions[d].step;
-    for (int64_t at = 0; at < run.size;) {
-      if (depths.empty() || Full(depths.back(), offset + at))
-        depths.push_back({k + at, 0, {}});
-      Depth& depth = depths.back();
-      const int64_t size = std::min(run.size - at, preset_.rows - depth.size);
-      depth.runs.push_back({offset + at, size});
-      depth.size += size;
-      at += size;
-    }
+    runs.push_back({0, kElementBytes * offset, run.size, k, 0});
     for (size_t d = index.size(); d-- > 0;) {
       if (++index[d] < dimensions[d].size) break;
       index[d] = 0;
     }
   }
+  std::vector<Depth> depths;
+  for (const std::vector<compiler::Segment>& pass : compiler::CutContraction(
+           runs, preset_.rows, preset_.segments, kElementBytes, BeyondField)) {
+    Depth& depth = depths.emplace_back();
+    depth.k = pass[0].weight;
+    depth.size = compiler::RowsOf(pass);
+    for (const compiler::Segment& s : pass)
+      depth.runs.push_back({s.byte / kElementBytes, s.len});
+  }
   return depths;
-}
-
-bool ProductWalk::Full(const Depth& depth, int64_t next) const {
-  return depth.size == preset_.rows ||
-         static_cast<int64_t>(depth.runs.size()) == preset_.segments ||
-         next < depth.runs[0].offset ||
-         2 * (next - depth.runs[0].offset) >= kMostOffset;
 }
 
 std::vector<Lines> ProductWalk::LinesOf(int64_t first, int64_t end,

@@ -62,7 +62,6 @@ class ProductWalk {
   // Dimensions of which neighbours lie one behind the other are one.
   std::vector<Dimension> Merged(size_t begin, size_t end) const;
   std::vector<Depth> DepthsOf(std::vector<Dimension> dimensions) const;
-  bool Full(const Depth& depth, int64_t next) const;
 
   const ir::HloMatrixProductAttributes& a_;
   const Preset& preset_;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "systole/compiler.h"
 #include "systole/gen/presets.h"
 #include "systole/program.h"
 
@@ -33,9 +34,11 @@ struct FloatMatmulSpec {
 // Tensors "a" and "c" of m lines of k and n values; with `b_later` also "b" of
 // one line, which is what PackTiles makes of the values. Errors:
 // kInvalidArgument (a size, the length of b, a preset without the bf16 cell),
-// kResourceExhausted (K too large for the unified buffer).
+// kResourceExhausted (K too large for the unified buffer). Of the options
+// `reorder`, `ub_bytes` and `observer` count.
 absl::StatusOr<Program> CompileFloatMatmul(const FloatMatmulSpec& spec,
-                                           const Preset& preset);
+                                           const Preset& preset,
+                                           const Options& options = {});
 
 // k x n bits of bf16, [k][n] or, transposed, [n][k], as the tiles that the
 // program of such a spec takes one after the other, filled up with zeros.
