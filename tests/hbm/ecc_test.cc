@@ -135,6 +135,29 @@ TEST_F(EccTest, WritesOfSomeBytesKeepTheOthers) {
       result.Efficiency());
 }
 
+// Lines that end within a beat: each third write is of some bytes. Alone, and
+// beside readers, who get their turn.
+TEST_F(EccTest, WritesOfSomeBytesOverlap) {
+  for (const bool beside : {false, true}) {
+    std::array<Traffic, kReaders> reads;
+    std::array<Traffic, kWriters> writes;
+    writes[0] = Linear(0, 600);
+    writes[0].partial = 0.33;
+    if (beside) reads[0] = Linear(1000, 600);
+    if (beside) bench_.Run({}, {Linear(1000, 600)}, 0, 20000);
+    const Result result = bench_.Run(reads, writes, 0, 40000);
+    bench_.CompareMemory();
+    EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+    const double cycles = static_cast<double>(result.cycles) / 600;
+    std::printf(
+        "[ figure   ] hbm with ECC, a third of a writer's beats in part%s: "
+        "%.1f "
+        "cycles a beat\n",
+        beside ? ", beside a reader" : "", cycles);
+    EXPECT_LT(cycles, beside ? 12 : 8);  // one at a time: 17
+  }
+}
+
 TEST_F(EccTest, AWriteOfSomeBytesRepairsTheWordOrLeavesIt) {
   Flip(9 * kSize + 8, 17);
   Flip(11 * kSize + 40, 70);
