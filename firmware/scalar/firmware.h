@@ -28,7 +28,8 @@ struct ring {
   uint32_t completed;
   struct command commands[MAX_ENTRIES];  // by place
   uint8_t ends[MAX_ENTRIES];             // how the last of a place ended
-  uint32_t orphans;  // bit of a place: what it waits for did not end well
+  uint32_t orphans;      // bit of a place: what it waits for did not end well
+  uint32_t smem_before;  // corrected in SMEM before the first command
 };
 
 void ring_init(struct ring* ring, const struct image_header* image);
@@ -52,11 +53,14 @@ void ring_complete(struct ring* ring, uint32_t sequence,
 // program.c: runs one command. -----------------------------------------------
 
 void program_init(void);  // contexts: all unknown
-// From the command to its completion, which has all but its tag; before, it is
-// as completion_init makes it with STATUS_REFUSED. True: the host asked
-// meanwhile to cancel.
+// From the command to its completion, which has all but what ring_complete puts
+// in; before, it is as completion_init makes it with STATUS_REFUSED. True: the
+// host asked meanwhile to cancel.
 bool program_run(struct ring* ring, const struct command* command,
                  struct completion* completion);
+// What is left to do once the completion is written.
+void program_done(const struct command* command,
+                  const struct completion* completion);
 // COMMAND_CONTEXT; false: refused.
 bool program_context(const struct command* command);
 // Whether time is over or the host cancels; the latter is kept in `ring`.

@@ -47,7 +47,7 @@ void serve(const struct image_header* image) {
       continue;
     }
     const struct command* command = ring_command(&ring, sequence);
-    bool cancelled = false;
+    bool ran = false, cancelled = false;
     if (!command) {
       log_event(LOG_REFUSED, sequence + 1, 0);
     } else if (command->kind == COMMAND_STOP) {
@@ -62,10 +62,12 @@ void serve(const struct image_header* image) {
     } else if (ring_orphaned(&ring, sequence)) {
       completion.status = STATUS_CANCELLED;
     } else {
+      ran = true;
       cancelled = program_run(&ring, command, &completion);
     }
     if (completion.status != STATUS_DONE) log_flush();
     ring_complete(&ring, sequence, &completion);
+    if (ran) program_done(command, &completion);
     if (cancelled) cancel_waiting(&ring);
     completion_init(&completion, STATUS_REFUSED);  // before the next doorbell
   }

@@ -187,8 +187,13 @@ bool program_run(struct ring* ring, const struct command* c,
   if (out->runs == c->repeat) {
     out->status = STATUS_DONE;
     out->saturated = hw_read(REG_CORE_STATUS) & CORE_STATUS_SATURATED ? 1 : 0;
+  }
+  return ring->request == REQUEST_CANCEL;
+}
+
+void program_done(const struct command* c, const struct completion* out) {
+  if (out->status == STATUS_DONE) {
     log_event(LOG_DONE, c->tag, out->end - out->begin);
   }
   timer_at(0);
-  return ring->request == REQUEST_CANCEL;
 }

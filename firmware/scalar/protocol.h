@@ -108,8 +108,11 @@ struct completion {
   uint32_t cause, queue, index, address[2], fault_cycle;  // of a fault
   uint32_t begin, end;  // low halves of mtime: command read, program ended
   uint32_t saturated;
-  uint32_t instance;  // of a fault: descriptors that came before it
-  uint32_t reserved[3];
+  uint32_t instance;        // of a fault: descriptors that came before it
+  uint32_t smem_corrected;  // reads of SMEM in which ECC put a bit right, since
+                            // the boot; more wrong bits are a trap
+  uint32_t smem_word;       // SMEM address of the last one
+  uint32_t reserved;
 };
 // `queue` of a fault that is none of the core's: the firmware, which read a
 // descriptor or a condition for the program.

@@ -20,6 +20,7 @@ void ring_init(struct ring* ring, const struct image_header* image) {
   ring->done = 0;
   ring->orphans = 0;
   ring->completed = 0;
+  ring->smem_before = hw_read(REG_ECC_CORRECTED);
 }
 
 static uint32_t place(const struct ring* ring, uint32_t sequence) {
@@ -114,6 +115,10 @@ void completion_init(struct completion* completion, uint32_t status) {
 void ring_complete(struct ring* ring, uint32_t sequence,
                    struct completion* completion) {
   completion->tag = sequence + 1;
+  completion->smem_corrected = hw_read(REG_ECC_CORRECTED) - ring->smem_before;
+  if (completion->smem_corrected != 0) {
+    completion->smem_word = hw_read(REG_ECC_WORD);
+  }
   hw_window(false);
   hw_copy_out(ring->image->completions, offset(ring, sequence), completion,
               sizeof *completion);

@@ -42,6 +42,7 @@ bool selftest_core(const struct image_header* image) {
   struct completion completion;
   completion_init(&completion, STATUS_REFUSED);
   program_run(&ring, &command, &completion);
+  program_done(&command, &completion);
   if (completion.status != STATUS_DONE) return false;
   if (image->test_bytes == 0 || image->test_bytes % sizeof result != 0) {
     return false;

@@ -11,6 +11,8 @@ void EccCounts::Add(const EccCounts& later) {
   if (uncorrected == 0) bad = later.bad;
   corrected += later.corrected;
   uncorrected += later.uncorrected;
+  if (later.smem_corrected != 0) smem_last = later.smem_last;
+  smem_corrected += later.smem_corrected;
 }
 
 std::string EccCounts::Describe() const {
@@ -26,6 +28,13 @@ std::string EccCounts::Describe() const {
         &text,
         "%sscrubbing found %d word(s) with two wrong bits, the first at 0x%x",
         text.empty() ? "" : "; ", uncorrected, bad);
+  }
+  if (smem_corrected != 0) {
+    absl::StrAppendFormat(
+        &text,
+        "%sECC corrected %d read(s) of the scalar unit's memory, the last at "
+        "0x%x of it",
+        text.empty() ? "" : "; ", smem_corrected, smem_last);
   }
   return text;
 }

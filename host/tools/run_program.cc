@@ -203,6 +203,8 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
     if (cycles) json["cycles"] = stats[0].cycles;
     if (stats[0].ecc.corrected != 0)
       json["ecc_corrected"] = stats[0].ecc.corrected;
+    if (stats[0].ecc.smem_corrected != 0)
+      json["smem_corrected"] = stats[0].ecc.smem_corrected;
     if (stats.size() > 1) {
       json["second"] = {{"program", args.second},
                         {"descriptors", programs[1].descriptors.size()},

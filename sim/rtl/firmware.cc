@@ -53,6 +53,8 @@ absl::Status RtlDevice::ReadCompletion() {
   auto done = queue_->Wait(launched_, kCancelCycles);
   if (!done.ok()) return done.status();
   launched_ = 0;
+  smem_corrected_ = done->smem_corrected;
+  smem_last_ = done->smem_word;
   if (done->status == STATUS_DONE) return absl::OkStatus();
   if (done->status != STATUS_FAULT) {
     std::string text =

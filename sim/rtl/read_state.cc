@@ -3,6 +3,8 @@
 //
 // What the registers say of a program, its end, and the memory.
 
+#include <utility>
+
 #include "sim/rtl/rtl_device.h"
 
 namespace systole {
@@ -35,6 +37,9 @@ absl::StatusOr<CounterSample> RtlDevice::ReadSample() {
 // And clears the counts.
 absl::StatusOr<EccCounts> RtlDevice::ReadEcc() {
   EccCounts ecc;
+  ecc.smem_corrected =
+      smem_corrected_ - std::exchange(smem_told_, smem_corrected_);
+  ecc.smem_last = ecc.smem_corrected != 0 ? smem_last_ : 0;
   if (preset().chip.ecc == 0) return ecc;
   auto corrected = sim_.ReadRegister(csr::kEccCorrected);
   auto uncorrected = sim_.ReadRegister(csr::kEccUncorrected);

@@ -91,6 +91,9 @@ class RtlDevice : public Device {
   std::unique_ptr<ScalarPort> port_;  // these two: of chips with a scalar unit
   std::unique_ptr<scalar::CommandQueue> queue_;
   uint32_t launched_ = 0;  // the tag of what runs; 0: nothing
+  // Of the last completion: corrected in SMEM since the boot, the last one's
+  // address; how many of them have been told.
+  uint32_t smem_corrected_ = 0, smem_last_ = 0, smem_told_ = 0;
   const Program* running_ = nullptr;
   int runs_ = 0;
   uint64_t start_cycle_ = 0;

@@ -70,6 +70,7 @@ class Firmware : public ::testing::Test {
     completion out;
     completion_init(&out, STATUS_REFUSED);
     cancelled_ = program_run(&ring_, &c, &out);
+    program_done(&c, &out);
     return out;
   }
   std::vector<uint32_t> Events() {

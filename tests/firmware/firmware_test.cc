@@ -166,6 +166,29 @@ TEST_F(Firmware, CancelEndsWhatRunsAndWhatWaits) {
   EXPECT_EQ(Completed(4).status, STATUS_STOPPED);
 }
 
+TEST_F(Firmware, CompletionsTellWhatWasCorrectedInSmem) {
+  model_.regs[REG_ECC_CORRECTED] = 39;  // by the self-test
+  for (uint32_t tag = 1; tag <= 3; tag++) {
+    command c = Run(tag);
+    if (tag == 3) c.kind = COMMAND_STOP;
+    PutCommand(c);
+  }
+  model_.Doorbell(1);
+  model_.on_sleep = [&] {
+    if (model_.regs[REG_COMPLETED] != 1) return;
+    model_.regs[REG_ECC_CORRECTED] = 41;
+    model_.regs[REG_ECC_WORD] = 0x123C;
+    model_.Doorbell(3);
+  };
+  serve(&image_);
+  EXPECT_EQ(Completed(1).smem_corrected, 0u);
+  EXPECT_EQ(Completed(1).smem_word, 0u);
+  for (uint32_t tag = 2; tag <= 3; tag++) {
+    EXPECT_EQ(Completed(tag).smem_corrected, 2u) << tag;
+    EXPECT_EQ(Completed(tag).smem_word, 0x123Cu) << tag;
+  }
+}
+
 TEST_F(Firmware, LogKeepsTheLastEvents) {
   for (uint32_t i = 0; i < 50; i++) log_event(LOG_ECC, i, 0);
   log_flush();

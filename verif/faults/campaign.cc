@@ -68,7 +68,8 @@ std::string Judge(const Run& run, const std::vector<uint8_t>& expected) {
       return "reported firmware";
     return "silent";
   }
-  return run.stats.ecc.corrected != 0 ? "corrected" : "masked";
+  const EccCounts& ecc = run.stats.ecc;
+  return ecc.corrected + ecc.smem_corrected != 0 ? "corrected" : "masked";
 }
 
 struct Bench {

@@ -118,13 +118,15 @@ struct CounterSample {
   CounterValues counters = {};
 };
 
-// What ECC did in the core's memory since the end of the program before; all 0
-// for presets without it.
+// What ECC did since the end of the program before: in the core's memory, all 0
+// for presets without it, and in the scalar unit's own (SMEM).
 struct EccCounts {
   uint64_t corrected = 0;        // answers with a bit, or bits, put right
   uint64_t first = 0, last = 0;  // addresses of their words, if any
   uint64_t uncorrected = 0;      // answers with two wrong bits in a word:
   uint64_t bad = 0;              // only the scrubber saw them; the first
+  uint64_t smem_corrected = 0;   // reads of SMEM with a bit put right,
+  uint64_t smem_last = 0;        // address in it of the last one, if any
   void Add(const EccCounts& later);
   // "ECC corrected 2 answers of the memory, the first at 0x40, ..."; empty if
   // there is nothing to tell.
