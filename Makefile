@@ -135,6 +135,10 @@ pair: configure ## build v2chip, two cores of 16,384 MACs, and test posts, far a
 	@$(NINJA) system_pair_v2chip
 	@"$(BUILD)/bin/system_pair_v2chip" --backend=rtl --preset=v2chip --gtest_filter='*Halves*:*PostsFollow*:*EachReaches*'
 
+launch: configure ## the digits network on an int8 core with a scalar unit: what a launch by its firmware costs beside a register's start
+	@$(NINJA) system_launch
+	@"$(BUILD)/bin/system_launch"
+
 bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@"$(BUILD)/bin/systole" bench $(ARGS) --reports "$(BUILD)/reports"
 

@@ -57,9 +57,10 @@ package systole_presets_pkg;
   localparam int unsigned PresetBoard = 7;  // FPGA boards of 85 thousand logic cells; 256 MACs
   localparam int unsigned PresetMinichip = 8;  // two cores as mini's, each with a scalar unit, whose firmware runs the programs
   localparam int unsigned PresetV2chip = 9;  // TPUv2-class training, two cores of v2
+  localparam int unsigned PresetEdgechip = 10;  // edge with a scalar unit, whose firmware runs the programs
 
   function automatic logic is_preset(int unsigned id);
-    return id == PresetNano || id == PresetEdge || id == PresetV1 || id == PresetMini || id == PresetV2 || id == PresetLite || id == PresetBoard8 || id == PresetBoard || id == PresetMinichip || id == PresetV2chip;
+    return id == PresetNano || id == PresetEdge || id == PresetV1 || id == PresetMini || id == PresetV2 || id == PresetLite || id == PresetBoard8 || id == PresetBoard || id == PresetMinichip || id == PresetV2chip || id == PresetEdgechip;
   endfunction
 
   // If there is no such preset, another one: tops check is_preset, and that alone fails then.
@@ -273,6 +274,29 @@ package systole_presets_pkg;
         c.DramBytes = 0;
         c.SmemBytes = 0;
         c.Ecc = 1;
+      end
+      PresetEdgechip: begin
+        c.Core.Rows = 32;
+        c.Core.Cols = 32;
+        c.Core.Cell = CellInt8;
+        c.Core.CellStages = 1;
+        c.Core.Multipliers = 1024;
+        c.Core.UbBytes = 524288;
+        c.Core.UbBanks = 8;
+        c.Core.AccRows = 1024;
+        c.Core.WfifoTiles = 8;
+        c.Core.VectorLanes = 32;
+        c.Core.Residual = 1;
+        c.Core.BeatBytes = 64;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
+        c.Cores = 1;
+        c.Memory = MemoryHbm;
+        c.HbmPcs = 4;
+        c.DramBytes = 0;
+        c.SmemBytes = 32768;
+        c.Ecc = 0;
       end
       default: begin
         c.Core.Rows = 8;

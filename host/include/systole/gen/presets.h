@@ -85,7 +85,7 @@ struct Preset : CoreConfig {
   constexpr uint64_t reach_bytes() const { return memory_bytes() * chip.cores; }
 };
 
-inline constexpr std::array<Preset, 10> kPresets = {{
+inline constexpr std::array<Preset, 11> kPresets = {{
     {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 8, 1, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0}, "nano", 0},
     {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 0, 0}, "edge", 1},
     {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 256, 1, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0}, "v1", 2},
@@ -96,6 +96,7 @@ inline constexpr std::array<Preset, 10> kPresets = {{
     {{16, 16, Cell::kInt8, 2, 145, 131072, 4, 1024, 8, 2, 0, 2, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0}, "board", 7},
     {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 1, 32}, {2, Memory::kHbm, 2, 0, 32768, 1}, "minichip", 8},
     {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 1, 512}, {2, Memory::kHbm, 32, 0, 0, 1}, "v2chip", 9},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 32768, 0}, "edgechip", 10},
 }};
 
 // The preset of that name, or nullptr.
