@@ -158,6 +158,24 @@ TEST_F(EccTest, WritesOfSomeBytesOverlap) {
   }
 }
 
+// A writer of nothing else never leaves the list empty for long.
+TEST_F(EccTest, ReadsGetTheirTurnBesideWritesOfSomeBytes) {
+  bench_.Run({}, {Linear(1000, 300)}, 0, 20000);
+  std::array<Traffic, kReaders> reads;
+  std::array<Traffic, kWriters> writes;
+  reads[0] = Linear(1000, 300);
+  writes[0] = Random(3, 0, 500, 1500);
+  writes[0].partial = 1;
+  bench_.Run(reads, writes, 0, 60000);
+  bench_.CompareMemory();
+  EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+  std::printf(
+      "[ figure   ] hbm with ECC, beside a writer of parts of beats: a read "
+      "waits %d cycles at most\n",
+      static_cast<int>(bench_.longest_wait()));
+  EXPECT_LT(bench_.longest_wait(), 600);
+}
+
 TEST_F(EccTest, AWriteOfSomeBytesRepairsTheWordOrLeavesIt) {
   Flip(9 * kSize + 8, 17);
   Flip(11 * kSize + 40, 70);
