@@ -14,7 +14,8 @@ UNITS = {
     "load": "systole_dma_load", "store": "systole_dma_store", "weights": "systole_weight_loader",
     "unified buffer": "systole_unified_buffer", "data setup": "systole_sds", "weight fifo": "systole_weight_fifo",
     "mxu": "systole_mxu", "array": "systole_mxu_array", "accumulators": "systole_accumulators", "vector": "systole_vector",
-    "vpu": "systole_vpu", "registers": "systole_csr", "memory window": "systole_axi_hbm", "memory port": "systole_axi_dram",
+    "vpu": "systole_vpu", "vpu lane": "systole_vpu_alu_lane", "vpu function": "systole_vpu_sfu_lane",
+    "registers": "systole_csr", "memory window": "systole_axi_hbm", "memory port": "systole_axi_dram",
     "hbm": "systole_hbm", "scalar unit": "systole_scalar", "scalar memory": "systole_smem", "processor": "systole_scalar_cpu",
     "crossing": "systole_crossing", "link": "systole_link", "sdram": "systole_sdram",
 }
