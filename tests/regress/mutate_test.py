@@ -80,7 +80,7 @@ class Guards(unittest.TestCase):
 
 
 class Proofs(unittest.TestCase):
-    unit = {"top": "rtl/cells/systole_credit.sv", "parameters": [{"Credits": 5}]}
+    unit = {"name": "credit", "top": "rtl/cells/systole_credit.sv", "parameters": [{"Credits": 5}]}
 
     def test_what_differs_is_not_proved_and_what_does_not_is(self):
         cell = mutants.find(ROOT, "rtl/cells/systole_credit.sv")
@@ -93,6 +93,33 @@ class Proofs(unittest.TestCase):
             self.assertFalse(prover.equivalent(left_out, 300), left_out.name)
             self.assertFalse(prover.equivalent(never, 300), never.name)
             self.assertTrue(prover.equivalent(twice, 300), twice.name)
+
+
+    def test_outputs_count_where_they_are_taken_and_writes_always(self):
+        unit = {"name": "ram", "top": "rtl/cells/systole_ram_1r1w.sv", "parameters": [{"Width": 8, "Depth": 4}]}
+        taken = {"taken": {"rdata_o": [1, "re_i"]}}
+        ram = mutants.find(ROOT, unit["top"])
+        always = [mutant for mutant in ram if mutant.text == "always re_i"][-1]
+        write = [mutant for mutant in ram if mutant.text == "always we_i[i]"][-1]
+        for unit, mutant, same in ((unit, always, False), (unit | taken, always, True), (unit | taken, write, False)):
+            with tempfile.TemporaryDirectory() as work:
+                prover = equivalence.Prover(unit, pathlib.Path(work), mutate.copy_sources)
+                self.assertEqual(prover.equivalent(mutant, 300), same, f"{mutant.name} {unit.get('taken')}")
+
+    def test_a_unit_that_watches_itself_keeps_what_only_turned_bits_show(self):
+        # The way back from the state that the enumeration has not.
+        unit = {"name": "reset", "top": "rtl/host/systole_soft_reset.sv", "parameters": [{}]}
+        lost = [mutant for mutant in mutants.find(ROOT, unit["top"]) if mutant.text == "without state_q <= Idle;"][-1]
+        for upsets, same in ((False, True), (True, False)):
+            with tempfile.TemporaryDirectory() as work:
+                prover = equivalence.Prover(unit | {"upsets": upsets}, pathlib.Path(work), mutate.copy_sources)
+                self.assertEqual(prover.equivalent(lost, 300), same, f"upsets {upsets}")
+
+    def test_a_unit_that_does_not_elaborate_is_an_error(self):
+        unit = {"name": "none", "top": "rtl/cells/systole_credit.sv", "sources": ["rtl/none*.sv", "rtl/lint.vlt"], "parameters": [{}]}
+        mutant = mutants.find(ROOT, unit["top"])[0]
+        with tempfile.TemporaryDirectory() as work, self.assertRaisesRegex(ValueError, "does not take the unit as it is"):
+            equivalence.Prover(unit, pathlib.Path(work), mutate.copy_sources).equivalent(mutant, 300)
 
 
 class SmallCell(unittest.TestCase):

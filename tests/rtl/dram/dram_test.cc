@@ -96,6 +96,18 @@ TEST(Dram, LoneReadIsAnsweredSoon) {
   EXPECT_THAT(b.errors(), IsEmpty());
 }
 
+// Bursts of one beat: an address each cycle or two.
+TEST(Dram, LoneWritesFollowEachOther) {
+  DramBench b(kFast, 8);
+  const Traffic apart = {
+      [](int64_t i) { return static_cast<uint32_t>(i * 9 % 4096); }, 300};
+  const int64_t cycles = b.Run({}, {apart});
+  EXPECT_LE(cycles, 300 + 30);
+  EXPECT_EQ(b.device().counters().write_bursts, 300);
+  b.CheckMemory();
+  EXPECT_THAT(b.errors(), IsEmpty());
+}
+
 TEST(Dram, NoBurstCrosses4KiB) {
   DramBench b(kFast, 9);
   b.Run({Linear(250, 12)}, {Linear(4096 - 6, 6), Linear(506, 12)});
@@ -110,6 +122,8 @@ TEST(Dram, EveryClientHasItsTurn) {
       {Linear(0, 600), Linear(1000, 600), Linear(2000, 600), Linear(3000, 600)},
       {});
   EXPECT_LE(b.longest_wait(), 3 * 16 + 16);
+  // And a whole burst's turn.
+  EXPECT_LE(b.device().counters().read_bursts, 4 * 600 / 16 + 10);
   // The memory's time goes to both kinds.
   b.Run({Linear(0, 600)}, {Linear(2000, 300), Linear(3000, 300)});
   EXPECT_LE(b.longest_wait(), 300);
