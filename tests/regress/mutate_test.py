@@ -69,6 +69,10 @@ class Guards(unittest.TestCase):
         negated = [mutant.new for mutant in found(MODULE) if mutant.text.startswith("no !")]
         self.assertEqual(negated, ["(|(b))"])
 
+    def test_what_only_lint_reads_is_left_alone(self):
+        self.assertEqual([mutant.text for mutant in found("module m; assign unused = a | b; assign y = a + b; endmodule\n")],
+                         ["+ becomes - in a + b"])
+
     def test_operands_stay_together(self):
         mutant, = [mutant for mutant in found("module m; assign y = a | b ^ c; endmodule\n") if "^ becomes" not in mutant.text]
         self.assertEqual(mutant.new, "((a) & (b ^ c))")
