@@ -95,6 +95,19 @@ constexpr char kNetworks[] = R"(module @m {
 }
 )";
 
+// Elements of 16 bits, which are rounded, and stored as halves and as pairs.
+constexpr char kHalves[] = R"(module @m {
+  %x = f16[300] parameter(), name="x"
+  %y = f16[300] parameter(), name="y"
+  %n = i16[301] parameter(), name="n"
+  %f = f32[300] parameter(), name="f"
+  %a = f16[300] hlo.add(%x, %y)
+  %b = i16[301] hlo.multiply(%n, %n)
+  %c = f32[300] hlo.reduce_precision(%f), exponent_bits=4, mantissa_bits=3
+  return %a as "a", %b as "b", %c as "c"
+}
+)";
+
 // An instruction with the same operands whose result is far from the right one.
 uint64_t Wrong(uint64_t word) {
   vpu::Instr x = vpu::Instr::Decode(word);
@@ -245,6 +258,22 @@ TEST(FaultTest, WrongExchangesAreSeen) {
       v = static_cast<float>(random() % 9) - 4;
     for (float& v : inputs[2].values<float>()) v = number(2);
     for (float& v : inputs[3].values<float>()) v = number(9);
+  });
+}
+
+TEST(FaultTest, WrongHalvesAreSeen) {
+  ExpectSeen(kHalves, 40, 20, [](ir::Literals& inputs) {
+    std::mt19937_64 random(6);
+    for (const int i : {0, 1}) {
+      for (ir::Float16& v : inputs[i].values<ir::Float16>())
+        v.bits = static_cast<uint16_t>(random());
+    }
+    for (float& v : inputs[3].values<float>()) {
+      v = std::ldexp(1 + static_cast<float>(random() % 64) / 64,
+                     static_cast<int>(random() % 24) - 12);
+      if (random() % 2 != 0) v = -v;
+      if (random() % 16 == 0) v = std::nanf("");
+    }
   });
 }
 

@@ -157,31 +157,39 @@ TEST_P(OperationsTest, BitsAsOtherTypes) {
   }
 }
 
-// Of states of 128 and of 192 bits near an end, whose counters carry over.
+// Of states of 128 and of 192 bits, from counters that carry over.
 TEST_P(OperationsTest, RandomBits) {
-  const std::pair<const char*, const char*> kStates[] = {
-      {"[81985529216486895, -3]", "u64[2]"},
-      {"[81985529216486895, -3, -1]", "u64[3]"},
-      {"[81985529216486895, 4294967290, 5]", "u64[3]"}};
-  for (const char* algorithm : {"PHILOX", "THREE_FRY", "DEFAULT"}) {
-    for (const auto& [numbers, state] : kStates) {
-      const std::string of = state;
-      if (std::string(algorithm) == "THREE_FRY" && of == "u64[3]") continue;
-      for (const char* type : {"u32[70]", "u32[3,5]", "u32[]", "u64[5,3]",
-                               "u8[9,4,3]", "u16[7]", "i32[3,8]"}) {
-        check_.Check(absl::StrFormat(R"(module @m {
-  %%p = %2$s parameter(), name="p"
-  %%c = %2$s constant(), data=%1$s
-  %%q = %2$s hlo.concatenate(%%p), dimension=0
-  %%r = (%2$s, %4$s) hlo.rng_bit_generator(%%q), algorithm=%3$s
-  %%d = %2$s hlo.optimization_barrier(%%c)
-  %%s = (%2$s, %4$s) hlo.rng_bit_generator(%%d), algorithm=%3$s
-  return %%r as "r", %%r#1 as "s", %%s as "t", %%s#1 as "u"
+  const struct {
+    const char* algorithm;
+    int words;
+    std::vector<const char*> types;
+  } kCases[] = {
+      {"PHILOX", 2, {"u32[70]", "u64[5,3]"}},
+      {"PHILOX", 3, {"u32[70]", "u64[5,3]", "u8[9,4,3]"}},
+      {"THREE_FRY",
+       2,
+       {"u32[70]", "u32[3,5]", "u32[]", "u64[5,3]", "u16[7]", "i32[3,8]"}},
+      {"DEFAULT", 3, {"i32[3]"}}};
+  for (const auto& c : kCases) {
+    const std::string numbers =
+        c.words == 2 ? "[1, 2, 4294967293, 4294967295]"
+                     : "[1, 2, 4294967293, 4294967295, 4294967295, 5]";
+    for (const char* type : c.types) {
+      check_.Check(
+          absl::StrFormat(R"(module @m {
+  %%p = u32[%1$d,2] parameter(), name="p"
+  %%zeros = u32[%1$d,2] constant(), data=[%5$s]
+  %%n = u32[%1$d,2] constant(), data=%4$s
+  %%z = u32[%1$d,2] hlo.and(%%p, %%zeros)
+  %%w = u32[%1$d,2] hlo.or(%%z, %%n)
+  %%q = u64[%1$d] hlo.bitcast_convert(%%w)
+  %%r = (u64[%1$d], %2$s) hlo.rng_bit_generator(%%q), algorithm=%3$s
+  return %%r as "r", %%r#1 as "s"
 }
 )",
-                                     numbers, of, algorithm, type),
-                     9);
-      }
+                          c.words, type, c.algorithm, numbers,
+                          c.words == 2 ? "0, 7, 0, 0" : "0, 7, 0, 0, 0, 0"),
+          9);
     }
   }
 }

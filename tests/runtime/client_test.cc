@@ -162,7 +162,7 @@ TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
   %y = f32[8,2] parameter(), name="y"
   %z = f32[4,2] hlo.dot_general(%x, %y), lhs_contracting=[1], rhs_contracting=[0]
   %n = f32[4,2] hlo.negate(%z)
-  %c = f16[4,2] hlo.convert(%n)
+  %c = i64[4,2] hlo.convert(%n)
   return %c as "c"
 }
 )";

@@ -9,6 +9,7 @@
 #include <array>
 #include <limits>
 
+#include "host/compiler/kernels/lane_instructions.h"
 #include "host/compiler/kernels/lane_order.h"
 
 namespace systole::lanes {
@@ -21,9 +22,6 @@ using vpu::Op;
 constexpr int kStep = 9, kFirstConstant = 10;
 constexpr int kPairs = vpu::kScalarRegs - 1;  // of a row, if there are any
 constexpr int Argument(int i) { return 1 + i; }
-// By storage.
-constexpr Op kLoadOps[] = {Op::kLd32, Op::kLd16, Op::kLd8},
-             kStoreOps[] = {Op::kSt32, Op::kSt16, Op::kSt8};
 constexpr int kNever = std::numeric_limits<int>::max();
 
 // Registers that a class of values may take.
@@ -31,27 +29,6 @@ struct Bank {
   int first, end;
 };
 constexpr Bank kLoads = {0, 16}, kAlus = {16, 32}, kCross = {32, 40};
-
-bool IsCross(Op op) {
-  return static_cast<int>(op) >> 4 >= static_cast<int>(vpu::Class::kFunction);
-}
-
-Instr Make(Op op, int d, int a = 0, int b = 0, int32_t imm = 0) {
-  Instr x;
-  x.op = op;
-  x.d = static_cast<uint8_t>(d);
-  x.a = static_cast<uint8_t>(a);
-  x.b = static_cast<uint8_t>(b);
-  x.imm = imm;
-  // Outside the classes of scalars a scalar source says so.
-  const int cls = static_cast<int>(op) >> 4;
-  if (cls == static_cast<int>(vpu::Class::kLoad) ||
-      cls == static_cast<int>(vpu::Class::kStore))
-    x.am = x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
-  if (op == Op::kLds) x.bm = 0;
-  if (op == Op::kBcl) x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
-  return x;
-}
 
 class Emitter {
  public:
