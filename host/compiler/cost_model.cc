@@ -14,8 +14,6 @@ namespace {
 
 constexpr int64_t kHbmLatency =
     60;  // request to first data, an open row or a closed one
-// Of a board's DRAM, 16 bits wide: docs/dram.md.
-constexpr int64_t kDramBytesPerCycle = 2;
 constexpr int64_t kStartup =
     90;  // doorbell to the first descriptor at its unit
 constexpr int64_t kVectorLatency =
@@ -26,9 +24,8 @@ constexpr int64_t kResidualLatency = 16;  // of the addition behind a requantise
 
 // That a beat takes of the memory's time.
 int64_t CyclesPerBeat(const Preset& preset) {
-  return preset.chip.memory == Memory::kAxi
-             ? std::max<int64_t>(1, preset.beat_bytes() / kDramBytesPerCycle)
-             : 1;
+  return std::max<int64_t>(
+      1, preset.beat_bytes() / Target(preset).memory_bytes_per_cycle());
 }
 
 int64_t Beats(int64_t len, int64_t runs, const Preset& preset) {

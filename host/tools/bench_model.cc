@@ -15,6 +15,7 @@
 #include "host/tools/model_check.h"
 #include "host/tools/options.h"
 #include "host/tools/tensor_io.h"
+#include "systole/target.h"
 
 namespace systole::tools {
 namespace {
@@ -115,8 +116,9 @@ class ModelBench {
       row.expected = expected[l];
       row.cycles = runs[l].cycles;
       row.parameters = info.parameter_bytes;
-      row.roofline = std::max(info.ideal_cycles,
-                              info.parameter_bytes / preset_.beat_bytes());
+      row.roofline = std::max(
+          info.ideal_cycles,
+          info.parameter_bytes / Target(preset_).memory_bytes_per_cycle());
       row.read = runs[l].hbm_read_bytes;
       row.written = runs[l].hbm_write_bytes;
       row.least = LeastBytes(program, l);

@@ -170,7 +170,7 @@ def model_header(name, top, ports):
     space = f"cxxrtl_design_{name.lower()}"
     lines = [f"#ifndef CXXRTL_{name.upper()}_H_", f"#define CXXRTL_{name.upper()}_H_", "#include <cstring>", "#include <memory>",
              '#include "verilated.h"', f'#include "Cxxrtl{name}_design.h"', f"class Cxxrtl{name} {{", " public:",
-             f"  explicit Cxxrtl{name}(VerilatedContext*) {{}}"]
+             f"  explicit Cxxrtl{name}(VerilatedContext*, const char*) {{}}"]
     lines += [f"  {pin_type(port.width)} {port.name}{{}};" for port in ports]
     lines += ["  // Until nothing changes.", "  void eval() {"]
     lines += [f"    Copy(design_->{mangle(port.name)}.data, {port.name});" for port in ports if port.input]

@@ -42,6 +42,12 @@ class Target {
   constexpr bool weights_from_memory() const {
     return core_->cell == Cell::kInt8;
   }
+  // What a core's memory moves at most: a beat of HBM a cycle; the DRAM of a
+  // board is 16 bits wide (docs/dram.md).
+  constexpr int64_t memory_bytes_per_cycle() const {
+    constexpr int64_t kDramBytes = 2;
+    return chip_->memory == Memory::kAxi ? kDramBytes : core_->beat_bytes();
+  }
   // The cores have the operation.
   bool Executes(const isa::OpInfo& op) const { return op.Has(core_->cell); }
 
