@@ -68,7 +68,9 @@ absl::Status TryFiles(const ProfileArgs& args) {
     if (status.ok()) status = CheckWritable(*path);
     if (!status.ok()) return status;
     std::error_code error;
-    if (!files.insert(std::filesystem::weakly_canonical(*path, error)).second)
+    const auto file = std::filesystem::weakly_canonical(
+        std::filesystem::absolute(*path, error), error);
+    if (!files.insert(file).second)
       return absl::InvalidArgumentError(
           absl::StrCat(*path, ": two results cannot be one file"));
   }

@@ -152,9 +152,8 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
                                        inputs.images));
     std::vector<Literal> batch;
     for (size_t i = 0; i < inputs.values.size(); ++i) {
-      const int64_t elements = model.inputs()[i]->type.elements();
-      batch.push_back(
-          inputs.values[i].Slice(first * elements, images * elements));
+      const int64_t n = model.inputs()[i]->type.elements();
+      batch.push_back(inputs.values[i].Slice(first * n, images * n));
     }
     if (args.reset_variables) {
       runner.ResetVariables();
@@ -187,15 +186,11 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
     result.runs.push_back(
         {{"images", images},
          {"cycles", args.backend != "iss" ? Json(run->stats.cycles) : Json()}});
-    if (first == 0 && recorded)
-      DescribeLayers(programs, recorder, **device, result);
-    if (first == 0) {
-      result.outputs = std::move(run->outputs);
-      continue;
-    }
-    for (size_t i = 0; i < result.outputs.size(); ++i) {
+    for (size_t i = 0; i < result.outputs.size(); ++i)
       result.outputs[i].Append(run->outputs[i]);
-    }
+    if (first > 0) continue;
+    if (recorded) DescribeLayers(programs, recorder, **device, result);
+    result.outputs = std::move(run->outputs);
   }
   return result;
 }

@@ -58,8 +58,6 @@ class StepBuilder {
   // beats.
   uint64_t PlaceTensor(const std::string& name, int64_t lines, int64_t elements,
                        int64_t element_bytes);
-  // Space in the unified buffer for all operations.
-  int64_t PlaceForAll(const std::string& name, int64_t bytes);
   void PlanUb();
   void LoadConstants();
 

@@ -30,17 +30,6 @@ uint64_t StepBuilder::PlaceTensor(const std::string& name, int64_t lines,
   return at;
 }
 
-int64_t StepBuilder::PlaceForAll(const std::string& name, int64_t bytes) {
-  constexpr int kLast = std::numeric_limits<int>::max();
-  const auto placed = placer_.Place({name, bytes, 0, kLast, {}, kNowhere});
-  if (placed) return placer_.buffers()[*placed].at;
-  Fail(absl::ResourceExhaustedError(absl::StrFormat(
-      "%d parameter blocks and the sums of batch norm do not fit the unified "
-      "buffer of preset '%s', which has %d bytes",
-      layout_.param_blocks, preset_.name, preset_.ub_bytes)));
-  return 0;
-}
-
 void StepBuilder::PlanHbm() {
   const int64_t beat = preset_.beat_bytes();
   hbm_.Begin(MemoryUse::kArguments);
@@ -103,18 +92,33 @@ void StepBuilder::PlanHbm() {
 }
 
 void StepBuilder::PlanUb() {
-  PlaceForAll("kernels", 8 * vpu::kImemWords);
-  params_ub_ = PlaceForAll("parameters",
-                           layout_.param_blocks * kParamRows * row_bytes());
-  powers_ub_ = PlaceForAll("powers", kPowerRows * row_bytes());
-  wide_ub_ = PlaceForAll("sums", WideBytes());
-  work_base_ = wide_ub_ + Up(WideBytes());
+  struct Held {  // for the whole step, one behind the other
+    const char* name;
+    int64_t bytes;
+    int64_t* at;
+  };
+  int64_t kernels = 0;
+  const Held all[] = {
+      {"kernels", 8 * vpu::kImemWords, &kernels},
+      {"parameters", layout_.param_blocks * kParamRows * row_bytes(),
+       &params_ub_},
+      {"powers", kPowerRows * row_bytes(), &powers_ub_},
+      {"sums", WideBytes(), &wide_ub_}};
+  work_base_ = 0;
+  for (const Held& held : all) work_base_ += Up(held.bytes);
   work_half_ = (preset_.ub_bytes - work_base_) / 2 / Up(1) * Up(1);
   if (work_half_ <= 0) {
     Fail(absl::ResourceExhaustedError(absl::StrFormat(
         "%d parameter blocks and the sums of batch norm need %d bytes, the "
         "unified buffer of preset '%s' has %d",
         layout_.param_blocks, work_base_, preset_.name, preset_.ub_bytes)));
+    return;
+  }
+  constexpr int kLast = std::numeric_limits<int>::max();
+  for (const Held& held : all) {
+    const auto placed =
+        placer_.Place({held.name, held.bytes, 0, kLast, {}, kNowhere});
+    *held.at = placer_.buffers()[placed.value()].at;
   }
 }
 

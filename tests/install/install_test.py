@@ -114,7 +114,7 @@ class Installed(unittest.TestCase):
                 self.ok("cmake", "--build", build)
                 out = self.ok(build / "classify", env={**os.environ})  # the library is found without LD_LIBRARY_PATH
                 self.assertEqual(re.findall(r"^(\w+) +\d+x\d+ +sees a (\d)$", out, re.M),
-                                 [(name, "1") for name in ("nano", "edge", "v1", "board8", "board")])
+                                 [(name, "1") for name in ("nano", "edge", "v1", "board8", "board", "edgechip")])
         self.ok("cmake", "--build", build, "--target", "lint_core")
 
     def test_cmake_of_another_version_or_component(self):
