@@ -67,6 +67,7 @@ module systole_hbm_rmw
   count_t                  taken_q;             // since the list was empty
   logic [$clog2(Rest)-1:0] rest_q;
   beat_t                   put_beat;
+  ptr_t                    age;                 // of an entry: younger ones have more
   logic [D*8-1:0]          kept_data, old_data;
   logic [D-1:0]            kept_mask;
   logic                    kept_valid, kept_ready, old_valid, old_ready;
@@ -80,7 +81,8 @@ module systole_hbm_rmw
   always_comb begin
     clash = 1'b0;
     for (int unsigned i = 0; i < Depth; i++) begin
-      clash |= count_t'(ptr_t'(i) - out_q) < count_q - unread_q && beat_q[i] == beat_q[read_q];
+      age   = ptr_t'(i) - out_q;
+      clash |= {1'b0, age} < count_q - unread_q && beat_q[i] == beat_q[read_q];
     end
   end
   assign skip       = unread_q != '0 && !partial_q[read_q];
