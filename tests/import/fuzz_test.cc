@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Mutates .tflite files and imports them, under the address and undefined
-// behaviour sanitizers: whatever the bytes, the importer returns a module that
-// verifies, that text and passes can take and that lowers to a valid network,
-// or an error, and soon.
+// Mutates .tflite files and imports them: whatever the bytes, the importer
+// returns a module that verifies, that text and passes can take and that lowers
+// to a valid network, or an error, and soon. tflite_fuzz_sanitized is the same
+// under the address and undefined behaviour sanitizers.
 //
 //   tflite_fuzz_test [--mutations N] [--seed S] [--only I]
 #include <CLI/CLI.hpp>
@@ -30,10 +30,8 @@
 #include "tests/import/fuzz_models.h"
 #include "tests/import/model_builder.h"
 #include "tests/import/reference.h"
+#include "tests/testing/death.h"
 #include "tests/testing/seeds.h"
-
-// Of the sanitizers' run-time library.
-extern "C" void __sanitizer_set_death_callback(void (*callback)());
 
 namespace systole::import {
 namespace {
@@ -319,13 +317,13 @@ std::string Check(const std::string& bytes) {
 
 int Main(int argc, char** argv) {
   int64_t mutations = 100000, only = -1;
-  CLI::App app("Imports mutated .tflite files under sanitizers.");
+  CLI::App app("Imports mutated .tflite files.");
   app.add_option("--mutations", mutations, "how many");
   app.add_option("--seed", g_seed, "of the random numbers");
   app.add_option("--only", only, "run one mutation, to reproduce a failure");
   CLI11_PARSE(app, argc, argv);
 
-  __sanitizer_set_death_callback(PrintReproduction);
+  testing_options::OnDeath(PrintReproduction);
   const std::vector<std::string> corpus = Corpus();
   CheckCorpus(corpus);
   for (const std::string& bytes : corpus) {

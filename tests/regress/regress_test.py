@@ -25,7 +25,7 @@ SUITES = """
 suites:
   - {name: one, kind: networks, preset: nano, program: fake_test.py, cases: 4, timeout: 5, waves: ["--trace={file}"]}
   - {name: other, kind: units, program: fake_test.py, timeout: 5}
-  - {name: fixed, kind: directed, program: fake_test.py, once: true, timeout: 5}
+  - {name: fixed, kind: directed, program: fake_test.py, once: true, timeout: 1}
 """
 
 

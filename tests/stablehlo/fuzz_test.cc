@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Mutates StableHLO artifacts and imports them, under the address and undefined
-// behaviour sanitizers: whatever the bytes, the importer returns a module that
-// verifies and that text can take, or an error, and soon.
+// Mutates StableHLO artifacts and imports them: whatever the bytes, the importer
+// returns a module that verifies and that text can take, or an error, and soon.
+// stablehlo_fuzz_sanitized is the same under the address and undefined
+// behaviour sanitizers.
 //
 //   stablehlo_fuzz_test [--mutations N] [--seed S] [--only I]
 #include <CLI/CLI.hpp>
@@ -21,10 +22,8 @@
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "tests/stablehlo/artifacts.h"
+#include "tests/testing/death.h"
 #include "tests/testing/seeds.h"
-
-// Of the sanitizers' run-time library.
-extern "C" void __sanitizer_set_death_callback(void (*callback)());
 
 namespace systole::import {
 namespace {
@@ -123,13 +122,13 @@ std::string Check(const std::string& bytes) {
 
 int Main(int argc, char** argv) {
   int64_t mutations = 100000, only = -1;
-  CLI::App app("Imports mutated StableHLO artifacts under sanitizers.");
+  CLI::App app("Imports mutated StableHLO artifacts.");
   app.add_option("--mutations", mutations, "how many");
   app.add_option("--seed", g_seed, "of the random numbers");
   app.add_option("--only", only, "run one mutation, to reproduce a failure");
   CLI11_PARSE(app, argc, argv);
 
-  __sanitizer_set_death_callback(PrintReproduction);
+  testing_options::OnDeath(PrintReproduction);
   std::vector<std::string> corpus;
   for (const std::string& name : ArtifactNames()) {
     corpus.push_back(Artifact(name));
