@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Mutates StableHLO artifacts and imports them: whatever the bytes, the importer
-// returns a module that verifies and that text can take, or an error, and soon.
-// stablehlo_fuzz_sanitized is the same under the address and undefined
-// behaviour sanitizers.
+// Mutates StableHLO artifacts and imports them: whatever the bytes, the
+// importer returns a module that verifies and that text can take, or an error,
+// and soon. stablehlo_fuzz_sanitized is the same under the address and
+// undefined behaviour sanitizers.
 //
 //   stablehlo_fuzz_test [--mutations N] [--seed S] [--only I]
 #include <CLI/CLI.hpp>
