@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "host/ir/evaluate.h"
 #include "host/ir/text.h"
+#include "verif/golden/hlo/interpreter.h"
 
 namespace systole::lanes {
 
@@ -48,6 +49,34 @@ Literal RandomValues(const ir::Type& type, std::mt19937_64& random) {
   });
 }
 
+namespace {
+
+// The first place where they differ, with the operands' elements there; "" if
+// there is none.
+std::string Where(const Literal& got, const Literal& want,
+                  const std::vector<Literal>& inputs) {
+  if (got == want) return "";
+  if (got.element() != want.element() || got.size() != want.size())
+    return " has another type or size";
+  const auto bits = [](const Literal& literal, int64_t j) {
+    const size_t bytes = ir::ElementBytes(literal.element());
+    uint64_t word = 0;
+    std::memcpy(&word, literal.data() + j * bytes, bytes);
+    return word;
+  };
+  int64_t j = 0;
+  while (bits(got, j) == bits(want, j)) ++j;
+  std::string text =
+      absl::StrFormat("[%d]: %x instead of %x", j, bits(got, j), bits(want, j));
+  for (const Literal& input : inputs) {
+    if (input.size() == want.size())
+      absl::StrAppendFormat(&text, " (%x)", bits(input, j));
+  }
+  return text;
+}
+
+}  // namespace
+
 DeviceCheck::DeviceCheck(const std::string& preset,
                          const std::string& backend) {
   runtime::ClientOptions options;
@@ -63,7 +92,7 @@ DeviceCheck::DeviceCheck(const std::string& preset,
 std::string DeviceCheck::Difference(std::unique_ptr<ir::Module> module,
                                     uint64_t seed, int host_operations) {
   std::mt19937_64 random(seed);
-  const std::unique_ptr<ir::Module> golden = module->Clone();
+  const std::unique_ptr<ir::Module> source = module->Clone();
   const auto executable = client_->Compile(std::move(module));
   if (!executable.ok()) return executable.status().ToString();
   const runtime::ModulePlacement& placement = (*executable)->placement();
@@ -79,35 +108,18 @@ std::string DeviceCheck::Difference(std::unique_ptr<ir::Module> module,
   }
   auto run = (*executable)->Execute(buffers, device);
   if (!run.ok()) return run.status().ToString();
-  const auto expected = ir::EvaluateModule(*golden, inputs);
+  const auto expected = ir::EvaluateModule(*source, inputs);
   if (!expected.ok()) return expected.status().ToString();
+  const auto defined = golden::RunHlo(*source, inputs);
+  if (!defined.ok()) return defined.status().ToString();
   for (size_t i = 0; i < expected->size(); ++i) {
     const auto result = run->results[i]->Await();
     if (!result.ok()) return result.status().ToString();
-    const Literal& want = (*expected)[i];
-    if (*result == want) continue;
-    const size_t bytes = ir::ElementBytes(want.element());
-    for (int64_t j = 0; j < want.size(); ++j) {
-      const auto hex = [&](const Literal& literal) {
-        uint64_t word = 0;
-        std::memcpy(&word, literal.data() + j * bytes, bytes);
-        return absl::StrFormat("%x", word);
-      };
-      if (hex(*result) == hex(want)) continue;
-      std::string text = absl::StrCat("result ", i, "[", j, "]: ", hex(*result),
-                                      " instead of ", hex(want));
-      for (const Literal& input : inputs) {
-        if (input.size() != want.size() ||
-            ir::ElementBytes(input.element()) > 4)
-          continue;
-        uint32_t word = 0;
-        std::memcpy(&word, input.data() + j * ir::ElementBytes(input.element()),
-                    ir::ElementBytes(input.element()));
-        absl::StrAppendFormat(&text, " (%x)", word);
-      }
-      return text;
+    for (const auto& [who, values] :
+         {std::pair("device", &*result), std::pair("host", &(*expected)[i])}) {
+      const std::string where = Where(*values, (*defined)[i], inputs);
+      if (!where.empty()) return absl::StrCat(who, ", result ", i, where);
     }
-    return absl::StrCat("result ", i, " has another type or size");
   }
   return "";
 }

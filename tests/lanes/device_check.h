@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Modules of op set hlo on a device against the host's evaluation, to the bit.
+// Modules of op set hlo on a device, by the host's evaluation and by the golden
+// model: equal to the bit.
 #ifndef SYSTOLE_TESTS_LANES_DEVICE_CHECK_H_
 #define SYSTOLE_TESTS_LANES_DEVICE_CHECK_H_
 
@@ -22,7 +23,8 @@ class DeviceCheck {
   explicit DeviceCheck(const std::string& preset,
                        const std::string& backend = "iss");
 
-  // A test fails unless the device's results for random values are the host's.
+  // A test fails unless the device's results for random values are the golden
+  // model's and the host's.
   // `host_operations`: how many the host may compute at most.
   void Check(const std::string& text, uint64_t seed, int host_operations = 0);
   void Check(std::unique_ptr<ir::Module> module, uint64_t seed,

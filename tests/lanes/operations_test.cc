@@ -194,6 +194,27 @@ TEST_P(OperationsTest, RandomBits) {
   }
 }
 
+// Two calls: the second one's numbers are others.
+TEST_P(OperationsTest, RandomNumbers) {
+  for (const char* type : {"f32", "bf16", "f16", "i32", "u32", "i16", "u8"}) {
+    for (const char* distribution : {"UNIFORM", "NORMAL"}) {
+      const bool integers = type[0] == 'i' || type[0] == 'u';
+      if (integers && distribution[0] == 'N') continue;
+      check_.Check(absl::StrFormat(R"(module @m {
+  %%a = %1$s[] parameter(), name="a"
+  %%b = %1$s[] parameter(), name="b"
+  %%n = i64[2] constant(), data=[7, 9]
+  %%r = %1$s[7,9] hlo.rng(%%a, %%b, %%n), distribution=%2$s
+  %%s = %1$s[7,9] hlo.rng(%%b, %%a, %%n), distribution=%2$s
+  return %%r as "r", %%s as "s"
+}
+)",
+                                   type, distribution),
+                   11);
+    }
+  }
+}
+
 // A scalar that is an operand, one that is computed, constants, several
 // results, a value that is used twice.
 TEST_P(OperationsTest, FusedWithScalarsAndConstants) {

@@ -10,6 +10,7 @@
 #include "host/compiler/kernels/householder_lowering.h"
 #include "host/compiler/kernels/product_lowering.h"
 #include "host/compiler/kernels/random_lowering.h"
+#include "host/compiler/kernels/region_lowering.h"
 #include "host/compiler/kernels/short_integers.h"
 
 namespace systole::lanes {
@@ -21,7 +22,7 @@ bool IsLowered(const ir::Module& module);
 
 bool IsLowered(const Node& node) {
   return IsProduct(node) || TakesShorts(node) || IsCheapBranch(node) ||
-         IsRandomBits(node) || IsHouseholder(node) ||
+         IsRandomBits(node) || IsHouseholder(node) || IsLiftedRegion(node) ||
          std::any_of(node.regions.begin(), node.regions.end(),
                      [](const auto& region) { return IsLowered(*region); });
 }
@@ -31,9 +32,7 @@ bool IsLowered(const ir::Module& module) {
                      [](const auto& node) { return IsLowered(*node); });
 }
 
-}  // namespace
-
-void LowerModule(ir::Module& module) {
+void Lower(ir::Module& module) {
   std::vector<Node*> nodes;
   for (const auto& node : module.nodes()) {
     if (IsLowered(*node)) nodes.push_back(node.get());
@@ -42,7 +41,7 @@ void LowerModule(ir::Module& module) {
     for (std::shared_ptr<const ir::Module>& region : node->regions) {
       if (!IsLowered(*region)) continue;
       std::shared_ptr<ir::Module> copy = region->Clone();
-      LowerModule(*copy);
+      Lower(*copy);
       region = std::move(copy);
     }
     if (TakesShorts(*node)) WidenShorts(module, *node);
@@ -50,8 +49,16 @@ void LowerModule(ir::Module& module) {
     if (IsCheapBranch(*node)) LowerBranch(module, *node);
     if (IsRandomBits(*node)) LowerRandomBits(module, *node);
     if (IsHouseholder(*node)) LowerHouseholder(module, *node);
+    if (IsLiftedRegion(*node)) LowerLiftedRegion(module, *node);
   }
   if (!nodes.empty()) module.RemoveUnused();
+}
+
+}  // namespace
+
+void LowerModule(ir::Module& module) {
+  LowerRandomNumbers(module);
+  Lower(module);
 }
 
 }  // namespace systole::lanes

@@ -11,7 +11,8 @@ namespace systole::lanes {
 
 // Products become operations on matrices (product_lowering.h), cheap branches
 // selections (branch_lowering.h), generators of random bits operations on words
-// (random_lowering.h), QR decompositions loops (householder_lowering.h); what
+// (random_lowering.h), QR decompositions loops (householder_lowering.h), some
+// regions operations on tensors (region_lowering.h); what
 // combines integers of 16 bits or is addressed by them works on words
 // (short_integers.h). Results keep their bits. The module must be verified;
 // regions are replaced, not changed.

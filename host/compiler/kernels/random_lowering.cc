@@ -217,7 +217,140 @@ class RandomBits : private ProductNodes {
   Values state_;  // words, the lower half of a number first
 };
 
+class RandomNumbers : private ProductNodes {
+ public:
+  RandomNumbers(ir::Module& module, Node& node)
+      : ProductNodes(module, node),
+        module_(module),
+        node_(node),
+        type_(node.type),
+        word_{kU32, {type_.elements()}, {}} {}
+
+  // `number`: of calls before this one.
+  void Lower(uint64_t number) {
+    const Value state = module_.InsertBefore(
+        &node_,
+        ir::MakeConstant(module_.UniqueName(node_.name + ".state"),
+                         {ElementType::kUint64, {3}, {}},
+                         ir::Literal(std::vector<uint64_t>{0, 0, number})));
+    Node bits{module_.UniqueName(node_.name + ".bits"),
+              Op::kHloRngBitGenerator,
+              state.type(),
+              {state},
+              ir::HloRngBitsAttributes{ir::RngAlgorithm::kPhilox}};
+    bits.more_types = {{kU32, {type_.elements(), 2}, {}}};
+    const Value made = module_.InsertBefore(&node_, std::move(bits));
+    const Value v = Word(made, 0), u = Word(made, 1);
+    const Value result =
+        ir::IsFloat(type_.element) ? OfFloats(u, v) : OfIntegers(u);
+    module_.ReplaceUses(&node_, Reshape(result, type_.shape));
+    LowerRandomBits(module_, *made.node);
+  }
+
+ private:
+  Value Word(Value bits, int64_t which) {
+    const int64_t count = type_.elements();
+    const Value part =
+        Make(Op::kHloSlice, {kU32, {count, 1}, {}}, {Value(bits.node, 1)},
+             ir::HloSliceAttributes{{0, which}, {count, which + 1}, {1, 1}});
+    return Reshape(part, word_.shape);
+  }
+  Value Two(Op op, Value a, Value b) { return Make(op, a.type(), {a, b}); }
+  Value Compare(Value a, Value b, ir::Direction direction) {
+    return Make(Op::kHloCompare, {ElementType::kBool, a.type().shape, {}},
+                {a, b}, ir::HloCompareAttributes{direction, {}});
+  }
+  // A limit, everywhere, of a type.
+  Value Limit(size_t operand, ElementType element) {
+    const Value scalar = Convert(node_.operands[operand], element);
+    return Make(Op::kHloBroadcastInDim, {element, word_.shape, {}}, {scalar},
+                ir::HloDimensionsAttributes{});
+  }
+  Value Float(float value) {
+    const Value one = module_.InsertBefore(
+        &node_, ir::MakeConstant(module_.UniqueName(node_.name + ".number"),
+                                 {ElementType::kFloat32, {}, {}},
+                                 ir::Literal(std::vector<float>{value})));
+    return Make(Op::kHloBroadcastInDim,
+                {ElementType::kFloat32, word_.shape, {}}, {one},
+                ir::HloDimensionsAttributes{});
+  }
+  Value Fraction(Value word) {
+    const Value upper =
+        Two(Op::kHloShiftRightLogical, word, Number(kU32, 8, word_.shape));
+    return Two(Op::kHloMultiply, Convert(upper, ElementType::kFloat32),
+               Float(0x1p-24f));
+  }
+  Value One(Op op, Value a) { return Make(op, a.type(), {a}); }
+
+  Value OfFloats(Value u, Value v) {
+    const Value a = Limit(0, ElementType::kFloat32),
+                b = Limit(1, ElementType::kFloat32);
+    const Value r = Fraction(u);
+    if (node_.attr<ir::HloRngAttributes>().distribution ==
+        ir::RngDistribution::kNormal) {
+      const Value log = One(Op::kHloLogPlusOne, One(Op::kHloNegate, r));
+      const Value size =
+          One(Op::kHloSqrt, Two(Op::kHloMultiply, Float(-2), log));
+      const Value turn = One(Op::kHloCosine, Two(Op::kHloMultiply, Fraction(v),
+                                                 Float(6.28318548f)));
+      const Value wave = Two(Op::kHloMultiply, size, turn);
+      return Convert(Two(Op::kHloAdd, a, Two(Op::kHloMultiply, b, wave)),
+                     type_.element);
+    }
+    const Value span = Two(Op::kHloSubtract, b, a);
+    const Value value = Convert(
+        Two(Op::kHloAdd, a, Two(Op::kHloMultiply, span, r)), type_.element);
+    const Value beyond =
+        Compare(Convert(value, ElementType::kFloat32), b, ir::Direction::kGe);
+    const Value range = Compare(b, a, ir::Direction::kGt);
+    const Value least = Limit(0, type_.element);
+    return Make(Op::kHloSelect, value.type(),
+                {Two(Op::kHloAnd, beyond, range), least, value});
+  }
+
+  Value OfIntegers(Value u) {
+    const Value a = Limit(0, kU32);
+    const Value range = Two(Op::kHloSubtract, Limit(1, kU32), a);
+    const Value none = Number(kU32, 0, word_.shape);
+    const Value more = Make(Op::kHloSelect, word_,
+                            {Compare(range, none, ir::Direction::kEq), none,
+                             Two(Op::kHloRemainder, u, range)});
+    return Convert(Two(Op::kHloAdd, a, more), type_.element);
+  }
+
+  ir::Module& module_;
+  Node& node_;
+  const Type type_, word_;
+};
+
+bool HasGenerators(const ir::Module& module) {
+  return std::any_of(
+      module.nodes().begin(), module.nodes().end(), [](const auto& node) {
+        return node->op == Op::kHloRng ||
+               std::any_of(node->regions.begin(), node->regions.end(),
+                           [](const auto& r) { return HasGenerators(*r); });
+      });
+}
+
 }  // namespace
+
+void LowerRandomNumbers(ir::Module& module) {
+  std::vector<Node*> generators;
+  for (const auto& node : module.nodes()) {
+    for (const auto& region : node->regions) {
+      if (HasGenerators(*region)) return;
+    }
+    if (node->op == Op::kHloRng) generators.push_back(node.get());
+  }
+  for (const Node* node : generators) {
+    const bool wide = ir::ElementBytes(node->type.element) == 8;
+    if (wide || node->type.elements() == 0) return;
+  }
+  uint64_t number = 0;
+  for (Node* node : generators) RandomNumbers(module, *node).Lower(number++);
+  if (!generators.empty()) module.RemoveUnused();
+}
 
 bool IsRandomBits(const Node& node) {
   return node.op == Op::kHloRngBitGenerator &&

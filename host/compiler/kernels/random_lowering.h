@@ -16,6 +16,10 @@ bool IsRandomBits(const ir::Node& node);
 // to the bit; it is left without a user.
 void LowerRandomBits(ir::Module& module, ir::Node& node);
 
+// The module's `rng`, which count its calls: all, or none if one is in a region
+// or of 64 bits.
+void LowerRandomNumbers(ir::Module& module);
+
 }  // namespace systole::lanes
 
 #endif  // SYSTOLE_HOST_COMPILER_KERNELS_RANDOM_LOWERING_H_

@@ -8,6 +8,7 @@
 #include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/lane_region.h"
 #include "host/compiler/kernels/word_copies.h"
+#include "host/ir/hlo/fold.h"
 #include "host/ir/hlo/tree.h"
 #include "host/ir/index.h"
 
@@ -17,7 +18,6 @@ namespace {
 using Bytes = KernelBuilder::Bytes;
 
 constexpr int64_t kWord = 4;
-constexpr int64_t kMostElements = 512;  // of one result
 
 // Walks: what is kept, and the element that comes in.
 enum { kKept, kNext };
@@ -32,49 +32,26 @@ class RegionReduction {
         copies_(preset, copier_),
         shape_(node.operands[0].type().shape),
         dimensions_(node.attr<ir::HloDimensionsAttributes>().dimensions),
-        results_(node.type.elements()),
-        count_(node.operands[0].type().elements() / results_) {}
+        count_(node.operands[0].type().elements() / node.type.elements()) {
+    while (d_ < shape_.size() && shape_[d_] == 1) ++d_;
+    const bool cuts =
+        d_ < shape_.size() && std::count(dimensions_.begin(), dimensions_.end(),
+                                         static_cast<int64_t>(d_)) == 0;
+    all_ = cuts ? shape_[d_] : 1;
+  }
 
   absl::StatusOr<KernelProgram> Compile() {
-    const int values = node_.results();
-    const int64_t row = kWord * preset_.cols;
-    for (int i = 0; i < 2 * values; ++i) {
-      const ir::Type& type = node_.operands[i].type();
-      loaded_.push_back(Place(type.bytes() + row));
-      words_.push_back(WordCopies::AreWords(type.element)
-                           ? loaded_.back()
-                           : Place(kWord * type.elements() + row));
-    }
-    for (int i = 0; i < values; ++i) {
-      next_element_.push_back(
-          Place(kWord * node_.operands[i].type().elements()));
-      kept_.push_back(Place(kWord * results_));
-    }
-    if (next_ > preset_.ub_bytes)
-      return absl::ResourceExhaustedError("the unified buffer is too small");
+    if (absl::Status s = ChooseRows(); !s.ok()) return s;
     if (absl::Status s = AddCode(); !s.ok()) return s;
-    for (int i = 0; i < 2 * values; ++i) {
-      const int64_t bytes = node_.operands[i].type().bytes();
-      builder_.AddOperand(bytes);
-      builder_.Load(i, 0, loaded_[i].at, bytes);
-      const ir::Type& type = node_.operands[i].type();
-      if (!WordCopies::AreWords(type.element))
-        copies_.ToWords(builder_, type.element, loaded_[i], words_[i],
-                        type.elements());
-    }
-    for (int i = 0; i < values; ++i) {
-      if (absl::Status s = Arrange(i); !s.ok()) return s;
-    }
-    for (int64_t i = 0; i < count_; ++i) Element(i);
-    for (int i = 0; i < values; ++i) {
-      const ir::Type type = node_.result_type(i);
-      const Bytes* stored = &kept_[i];
-      if (!WordCopies::AreWords(type.element)) {
-        stored = &loaded_[i];
-        copies_.FromWords(builder_, type.element, kept_[i], *stored, results_);
-      }
-      builder_.AddOperand(type.bytes());
-      builder_.Store(2 * values + i, 0, stored->at, type.bytes());
+    const int values = node_.results();
+    for (int i = 0; i < 2 * values; ++i)
+      builder_.AddOperand(node_.operands[i].type().bytes());
+    for (int i = 0; i < values; ++i)
+      builder_.AddOperand(node_.result_type(i).bytes());
+    for (int i = values; i < 2 * values; ++i) LoadWords(i, 0, 1, 1);
+    for (int64_t at = 0; at < all_; at += rows_) {
+      if (absl::Status s = Part(at, std::min(rows_, all_ - at)); !s.ok())
+        return s;
     }
     return builder_.Finish();
   }
@@ -84,6 +61,87 @@ class RegionReduction {
     const Bytes place{next_, builder_.Align(bytes)};
     next_ += place.count;
     return place;
+  }
+
+  // Bytes of what an index of the dimension that is cut has.
+  int64_t Slab(const ir::Type& type) const { return type.bytes() / all_; }
+
+  // Places for so many indices; the end of them.
+  int64_t Places(int64_t rows) {
+    next_ = builder_.CodeBytes();
+    for (auto* places : {&loaded_, &words_, &next_element_, &kept_})
+      places->clear();
+    const int values = node_.results();
+    const int64_t row = kWord * preset_.cols;
+    for (int i = 0; i < 2 * values; ++i) {
+      const ir::Type& type = node_.operands[i].type();
+      const int64_t size = ir::ElementBytes(type.element);
+      const int64_t bytes = i < values ? rows * Slab(type) : size;
+      loaded_.push_back(Place(bytes + row));
+      words_.push_back(WordCopies::AreWords(type.element)
+                           ? loaded_.back()
+                           : Place(kWord * (bytes / size) + row));
+    }
+    const int64_t results = rows * (node_.type.elements() / all_);
+    for (int i = 0; i < values; ++i) {
+      next_element_.push_back(Place(kWord * results * count_));
+      kept_.push_back(Place(kWord * results));
+    }
+    return next_;
+  }
+
+  // All indices, or as many as fit; what is loaded and stored begins at
+  // multiples of the beat.
+  absl::Status ChooseRows() {
+    rows_ = all_;
+    if (Places(rows_) <= preset_.ub_bytes) return absl::OkStatus();
+    const int64_t unit = builder_.Align(1);
+    int64_t least = 1;
+    const auto whole = [&](const ir::Type& type) {
+      return least * Slab(type) % unit == 0;
+    };
+    for (int i = 0; i < node_.results(); ++i) {
+      while (!whole(node_.operands[i].type()) || !whole(node_.result_type(i)))
+        least *= 2;
+    }
+    while (rows_ > least) {
+      rows_ = (rows_ / 2 + least - 1) / least * least;
+      if (Places(rows_) <= preset_.ub_bytes) return absl::OkStatus();
+    }
+    return absl::ResourceExhaustedError("the unified buffer is too small");
+  }
+
+  void LoadWords(int i, int64_t offset, int64_t rows, int64_t elements) {
+    const ir::ElementType type = node_.operands[i].type().element;
+    builder_.Load(i, offset, loaded_[i].at,
+                  rows * elements * ir::ElementBytes(type));
+    if (!WordCopies::AreWords(type))
+      copies_.ToWords(builder_, type, loaded_[i], words_[i], rows * elements);
+  }
+
+  // `rows` indices from one on.
+  absl::Status Part(int64_t first, int64_t rows) {
+    const int values = node_.results();
+    results_ = rows * (node_.type.elements() / all_);
+    for (int i = 0; i < values; ++i) {
+      const ir::Type& type = node_.operands[i].type();
+      LoadWords(i, first * Slab(type), rows, type.elements() / all_);
+    }
+    for (int i = 0; i < values; ++i) {
+      if (absl::Status s = Arrange(i, rows); !s.ok()) return s;
+    }
+    for (int64_t i = 0; i < count_; ++i) Element(i);
+    for (int i = 0; i < values; ++i) {
+      const ir::Type type = node_.result_type(i);
+      const Bytes* stored = &kept_[i];
+      if (!WordCopies::AreWords(type.element)) {
+        stored = &loaded_[i];
+        copies_.FromWords(builder_, type.element, kept_[i], *stored, results_);
+      }
+      builder_.Store(2 * values + i, first * Slab(type), stored->at,
+                     rows * Slab(type));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status AddCode() {
@@ -123,13 +181,15 @@ class RegionReduction {
 
   // Elements of all results behind each other, the first ones first; initial
   // values (an element that is spread is read with a row of what follows it).
-  absl::Status Arrange(int i) {
+  absl::Status Arrange(int i, int64_t rows) {
+    ir::Ints shape = shape_;
+    if (all_ > 1) shape[d_] = rows;
     BufferCopy copy{words_[i].at, next_element_[i].at, kWord,
                     {},           words_[i],           next_element_[i]};
-    const ir::Ints strides = ir::StridesOf(shape_);
-    const ir::Ints order = ir::ReducedFirst(shape_, dimensions_);
+    const ir::Ints strides = ir::StridesOf(shape);
+    const ir::Ints order = ir::ReducedFirst(shape, dimensions_);
     ir::Ints sizes;
-    for (const int64_t d : order) sizes.push_back(shape_[d]);
+    for (const int64_t d : order) sizes.push_back(shape[d]);
     const ir::Ints dense = ir::StridesOf(sizes);
     for (size_t d = 0; d < order.size(); ++d)
       copy.dimensions.push_back({sizes[d], strides[order[d]], dense[d]});
@@ -165,7 +225,11 @@ class RegionReduction {
   WordCopies copies_;
   const ir::Ints& shape_;
   const ir::Ints& dimensions_;
-  const int64_t results_, count_;
+  const int64_t count_;
+  size_t d_ = 0;      // the dimension that is cut
+  int64_t all_ = 1;   // its size
+  int64_t rows_ = 1;  // of a part
+  int64_t results_ = 0;
   int64_t next_ = builder_.CodeBytes();
   // Operands as they come; their elements in the order of the runs; results.
   std::vector<Bytes> loaded_, words_, next_element_, kept_;
@@ -179,7 +243,7 @@ bool IsRegionReduction(const ir::Node& node) {
   const size_t values = static_cast<size_t>(node.results());
   const int64_t elements = node.operands[0].type().elements();
   if (node.operands.size() != 2 * values || elements == 0 ||
-      elements / node.type.elements() > kMostElements)
+      elements / node.type.elements() > ir::kFoldGroup)
     return false;
   for (size_t i = 0; i < values; ++i) {
     if (!FitsLane(node.operands[i].type().element)) return false;

@@ -27,6 +27,9 @@ struct FoldPlan {
   Ints tap_strides;     // of the inputs
 };
 
+// A region of several operations reduces elements in groups of so many.
+constexpr int64_t kFoldGroup = 512;
+
 // results[i] = region(... region(region(init, x0), x1) ...) over the taps, any
 // number of inputs at once. `captured` are further operands of the region.
 absl::StatusOr<Literals> Fold(const FoldPlan& plan, const Module& region,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "host/ir/hlo/elementwise.h"
+#include "host/ir/hlo/functions.h"
 
 namespace systole::ir {
 namespace {
@@ -149,6 +150,44 @@ absl::StatusOr<Literals> EvaluateRngBitGenerator(const Node& node,
   });
 }
 
+namespace {
+
+// A fraction of 24 bits, below 1.
+float Fraction(uint32_t word) {
+  return static_cast<float>(word >> 8) * 0x1p-24f;
+}
+
+float Uniform(uint32_t u, float low, float high) {
+  return low + (high - low) * Fraction(u);
+}
+
+float Normal(uint32_t u, uint32_t v, float mean, float deviation) {
+  const float size = std::sqrt(-2 * LogPlusOne(-Fraction(u)));
+  return mean + deviation * (size * Cosine(Fraction(v) * 6.28318548f));
+}
+
+// Of two words.
+template <typename T>
+T RandomNumber(uint32_t u, uint32_t v, T a, T b, bool normal) {
+  if constexpr (kIsFloat<T>) {
+    const float low = static_cast<float>(a), high = static_cast<float>(b);
+    if (normal) return static_cast<T>(Canonical(Normal(u, v, low, high)));
+    const T value = static_cast<T>(Canonical(Uniform(u, low, high)));
+    // What rounds up to the upper limit becomes the lower one.
+    return static_cast<float>(value) >= high && high > low ? a : value;
+  } else if constexpr (sizeof(T) == 8) {
+    const auto range = static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
+    const uint64_t more = range == 0 ? 0 : Joined(v, u) % range;
+    return static_cast<T>(static_cast<uint64_t>(a) + more);
+  } else {
+    const auto range = static_cast<uint32_t>(b) - static_cast<uint32_t>(a);
+    return static_cast<T>(static_cast<uint32_t>(a) +
+                          (range == 0 ? 0 : u % range));
+  }
+}
+
+}  // namespace
+
 // Numbers of Philox with key 0, the counter going on through a run.
 absl::StatusOr<Literals> EvaluateRng(const Node& node, const Operands& operands,
                                      Evaluation& evaluation) {
@@ -161,28 +200,8 @@ absl::StatusOr<Literals> EvaluateRng(const Node& node, const Operands& operands,
     using T = typename decltype(tag)::type;
     const T a = operands[0]->values<T>()[0], b = operands[1]->values<T>()[0];
     std::vector<T> values(size);
-    for (int64_t i = 0; i < size; ++i) {
-      const double u = static_cast<double>(High(bits[i])) / 4294967296.0;
-      const double v = static_cast<double>(Low(bits[i])) / 4294967296.0;
-      if constexpr (kIsFloat<T>) {
-        const double low = static_cast<float>(a), high = static_cast<float>(b);
-        const double value = normal
-                                 ? low + high * std::sqrt(-2 * std::log1p(-u)) *
-                                             std::cos(2 * std::acos(-1.0) * v)
-                                 : low + (high - low) * u;
-        // What rounds up to the upper limit becomes the lower one.
-        float rounded =
-            static_cast<float>(static_cast<T>(static_cast<float>(value)));
-        if (!normal && rounded >= high && high > low) rounded = a;
-        values[i] = static_cast<T>(rounded);
-      } else if constexpr (kIsInteger<T>) {
-        const auto range = static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
-        values[i] = static_cast<T>(static_cast<uint64_t>(a) +
-                                   (range ? bits[i] % range : 0));
-      } else {
-        values[i] = (bits[i] & 1) != 0;
-      }
-    }
+    for (int64_t i = 0; i < size; ++i)
+      values[i] = RandomNumber(High(bits[i]), Low(bits[i]), a, b, normal);
     return Only(Literal(std::move(values)));
   });
 }

@@ -5,6 +5,8 @@
 #include "host/ir/hlo/tree.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "host/ir/hlo/combiner.h"
@@ -92,7 +94,56 @@ void CombineTree(const Combiner& combiner, const TreeShape& tree,
   }
 }
 
-// Any region, one element after the other.
+int64_t SizeOf(const Ints& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1},
+                         std::multiplies<>());
+}
+
+// values: lines of `count` elements; a group becomes one of a shorter line.
+absl::StatusOr<Literals> FoldGroups(const Module& region,
+                                    const Literals& values, int64_t lines,
+                                    int64_t count, const Operands& inits,
+                                    const Operands& captured,
+                                    Evaluation& evaluation) {
+  const int64_t whole = count / kFoldGroup, rest = count % kFoldGroup;
+  const int64_t groups = whole + (rest > 0 ? 1 : 0);
+  Literals results;
+  for (const Literal& value : values)
+    results.push_back(Literal::Zeros(value.element(), lines * groups));
+  // `each` groups of `size` elements a line, from element `first` on.
+  const auto fold = [&](int64_t first, int64_t each, int64_t size,
+                        int64_t place) -> absl::Status {
+    if (each == 0) return absl::OkStatus();
+    const Ints sizes = {lines, each * size};
+    Literals parts;
+    for (const Literal& value : values) {
+      const int bytes = ElementBytes(value.element());
+      parts.push_back(Literal::Zeros(value.element(), lines * each * size));
+      CopyStrided(bytes, sizes, {value.data() + first * bytes, {count, 1}},
+                  {parts.back().data(), StridesOf(sizes)});
+    }
+    Operands inputs;
+    for (const Literal& part : parts) inputs.push_back(&part);
+    const FoldPlan plan{{lines, each}, {each * size, size}, {size}, {1}};
+    const absl::StatusOr<Literals> sums =
+        Fold(plan, region, inputs, inits, captured, evaluation);
+    if (!sums.ok()) return sums.status();
+    for (size_t i = 0; i < results.size(); ++i) {
+      const int bytes = ElementBytes(results[i].element());
+      CopyStrided(bytes, {lines, each}, {(*sums)[i].data(), {each, 1}},
+                  {results[i].data() + place * bytes, {groups, 1}});
+    }
+    return absl::OkStatus();
+  };
+  if (absl::Status s = fold(0, whole, kFoldGroup, 0); !s.ok()) return s;
+  if (absl::Status s = fold(whole * kFoldGroup, rest > 0 ? 1 : 0, rest, whole);
+      !s.ok())
+    return s;
+  return results;
+}
+
+// Any region: groups of elements, one element after the other, until there is
+// one group.
 absl::StatusOr<Literals> Ascending(const Node& node, const Operands& operands,
                                    Evaluation& evaluation) {
   const size_t count = node.results();
@@ -107,9 +158,32 @@ absl::StatusOr<Literals> Ascending(const Node& node, const Operands& operands,
     (reduced ? plan.tap_strides : plan.result_strides).push_back(strides[i]);
   }
   const auto begin = operands.begin();
-  return Fold(plan, *node.regions[0], {begin, begin + count},
-              {begin + count, begin + 2 * count},
-              {begin + 2 * count, operands.end()}, evaluation);
+  const Operands inits(begin + count, begin + 2 * count);
+  const Operands captured(begin + 2 * count, operands.end());
+  const int64_t taps = SizeOf(plan.taps);
+  if (taps <= kFoldGroup)
+    return Fold(plan, *node.regions[0], {begin, begin + count}, inits, captured,
+                evaluation);
+  // Lines of elements, one behind the other.
+  const int64_t lines = SizeOf(plan.results);
+  Ints sizes = plan.results, from = plan.result_strides;
+  sizes.insert(sizes.end(), plan.taps.begin(), plan.taps.end());
+  from.insert(from.end(), plan.tap_strides.begin(), plan.tap_strides.end());
+  Literals values;
+  for (size_t i = 0; i < count; ++i) {
+    const Literal& input = *operands[i];
+    values.push_back(Literal::Zeros(input.element(), input.size()));
+    CopyStrided(ElementBytes(input.element()), sizes, {input.data(), from},
+                {values.back().data(), StridesOf(sizes)});
+  }
+  for (int64_t left = taps; left > 1;
+       left = (left + kFoldGroup - 1) / kFoldGroup) {
+    absl::StatusOr<Literals> next = FoldGroups(
+        *node.regions[0], values, lines, left, inits, captured, evaluation);
+    if (!next.ok()) return next.status();
+    values = *std::move(next);
+  }
+  return values;
 }
 
 }  // namespace

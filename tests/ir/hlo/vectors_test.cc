@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The host's evaluation against jax on the CPU (tests/data/hlo/README.md).
+// The host's evaluation and the golden model against jax on the CPU
+// (tests/data/hlo/README.md), and against each other.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -16,6 +17,7 @@
 #include "host/ir/evaluate.h"
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
+#include "verif/golden/hlo/interpreter.h"
 
 namespace systole::ir {
 namespace {
@@ -139,6 +141,22 @@ TEST(HloVectorsTest, EqualsJax) {
     for (size_t i = 0; i < outputs->size(); ++i) {
       EXPECT_EQ(Difference(c, (*outputs)[i], c.outputs[i]), "")
           << c.name << ", output " << i;
+    }
+  }
+}
+
+// Another reading of docs/hlo.md, which shares no operation with the host's.
+TEST(HloVectorsTest, GoldenModelEqualsJaxAndTheHost) {
+  for (const Case& c : Cases()) {
+    const auto host = EvaluateModule(*c.module, c.inputs);
+    const auto outputs = golden::RunHlo(*c.module, c.inputs);
+    ASSERT_TRUE(outputs.ok()) << c.name << ": " << outputs.status();
+    ASSERT_EQ(outputs->size(), c.outputs.size()) << c.name;
+    for (size_t i = 0; i < outputs->size(); ++i) {
+      EXPECT_EQ(Difference(c, (*outputs)[i], c.outputs[i]), "")
+          << c.name << ", output " << i;
+      EXPECT_EQ((*outputs)[i], (*host)[i])
+          << c.name << ", output " << i << " is not the host's";
     }
   }
 }

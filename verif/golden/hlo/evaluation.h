@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// A run of a module, and the operations by groups. All operations get their
+// operands' values and give those of their results.
+#ifndef SYSTOLE_VERIF_GOLDEN_HLO_EVALUATION_H_
+#define SYSTOLE_VERIF_GOLDEN_HLO_EVALUATION_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "host/ir/module.h"
+#include "verif/golden/hlo/tensor.h"
+
+namespace systole::golden::hlo {
+
+using ir::Node;
+
+class Evaluation {
+ public:
+  Tensors Run(const ir::Module& module, const Tensors& inputs);
+  // The first thing that could not be computed; the values are zeros then.
+  const absl::Status& status() const { return status_; }
+  void Refuse(const Node& node, const std::string& why);
+  // How often it was called before.
+  uint64_t NextRandom() { return random_++; }
+
+ private:
+  Tensors Results(const Node& node, const Tensors& operands);
+
+  absl::Status status_;
+  uint64_t random_ = 0;
+};
+
+// A region of scalars, called again and again. One operation of two parameters
+// is done without looking at a module.
+class Combiner {
+ public:
+  // `captured` are further operands.
+  Combiner(const ir::Module& region, Tensors captured, Evaluation& evaluation);
+
+  // By a single operation of add, multiply, maximum, minimum, and, or, xor.
+  bool single() const { return single_ != nullptr; }
+  uint64_t Single(uint64_t a, uint64_t b) const;
+  // Of the parameters of these types; the outputs' bits.
+  std::vector<uint64_t> Call(const std::vector<Element>& types,
+                             const std::vector<uint64_t>& parameters);
+
+ private:
+  const ir::Module& region_;
+  const Tensors captured_;
+  Evaluation& evaluation_;
+  const Node* single_ = nullptr;
+};
+
+// Operands from `first` on.
+Tensors Rest(const Tensors& operands, size_t first);
+
+// iota to reverse, bitcast_convert (moves.cc).
+Tensor Moved(const Node& node, const Tensors& operands);
+// dynamic slices, gather (indexed.cc).
+Tensor Indexed(const Node& node, const Tensors& operands);
+Tensors Scatter(const Node& node, const Tensors& operands, Evaluation& run);
+// products.cc
+Tensor DotGeneral(const Node& node, const Tensors& operands);
+Tensor Convolution(const Node& node, const Tensors& operands);
+// reduce to map (regions.cc).
+Tensors Regions(const Node& node, const Tensors& operands, Evaluation& run);
+// rng_bit_generator, rng (random.cc).
+Tensors RandomBits(const Node& node, const Tensors& operands);
+Tensor RandomNumbers(const Node& node, const Tensors& operands,
+                     uint64_t number);
+// Batch normalisation, factors (matrices.cc).
+Tensors Normalised(const Node& node, const Tensors& operands);
+Tensor Factor(const Node& node, const Tensors& operands);
+Tensors Householder(const Node& node, const Tensors& operands);
+
+}  // namespace systole::golden::hlo
+
+#endif  // SYSTOLE_VERIF_GOLDEN_HLO_EVALUATION_H_

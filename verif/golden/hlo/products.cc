@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// docs/hlo.md, "Products": one chain for each result.
+#include <cmath>
+
+#include "verif/golden/fp32.h"
+#include "verif/golden/hlo/evaluation.h"
+#include "verif/golden/hlo/scalars.h"
+
+namespace systole::golden::hlo {
+namespace {
+
+struct Pass {
+  int left, right;  // parts, from 0
+};
+
+std::vector<Pass> Passes(ir::Precision precision, Element a, Element b) {
+  if (a == Element::kFloat16 && b == Element::kFloat16)
+    return {{1, 1}, {1, 0}, {0, 1}, {0, 0}};
+  const bool both = a == Element::kBfloat16 && b == Element::kBfloat16;
+  if (both || precision == ir::Precision::kDefault) return {{0, 0}};
+  if (precision == ir::Precision::kHigh) return {{1, 0}, {0, 1}, {0, 0}};
+  return {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
+}
+
+// The numbers' parts in bf16. What is not finite has one.
+std::vector<std::vector<float>> Parts(const Tensor& tensor) {
+  std::vector<std::vector<float>> parts(3);
+  for (const uint64_t bits : tensor.bits) {
+    float rest = Real(Element::kFloat32,
+                      Convert(tensor.element, Element::kFloat32, bits));
+    for (std::vector<float>& part : parts) {
+      part.push_back(fp32::Bf16(rest));
+      rest = std::isfinite(part.back()) ? rest - part.back() : 0.0f;
+    }
+  }
+  return parts;
+}
+
+// Terms of a result: places in the operands, -1 on the left for a zero.
+struct Terms {
+  std::vector<int64_t> left, right;
+};
+
+class Chains {
+ public:
+  Chains(ir::Precision precision, const Tensors& operands, Element result)
+      : result_(result),
+        operands_(operands),
+        passes_(Passes(precision, operands[0].element, operands[1].element)) {
+    if (!IsReal(result)) return;
+    left_ = Parts(operands[0]);
+    right_ = Parts(operands[1]);
+  }
+
+  uint64_t Of(const Terms& terms) const {
+    return IsReal(result_) ? OfFloats(terms) : OfIntegers(terms);
+  }
+
+ private:
+  uint64_t OfFloats(const Terms& terms) const {
+    float sum = 0;
+    for (const Pass& pass : passes_) {
+      const std::vector<float>& left = left_[pass.left];
+      const std::vector<float>& right = right_[pass.right];
+      for (size_t i = 0; i < terms.left.size(); ++i) {
+        const float x = terms.left[i] < 0 ? 0.0f : left[terms.left[i]];
+        sum = std::fma(x, right[terms.right[i]], sum);
+      }
+    }
+    return FromReal(result_, sum + 0.0f);
+  }
+
+  uint64_t OfIntegers(const Terms& terms) const {
+    const Tensor &a = operands_[0], &b = operands_[1];
+    uint64_t sum = 0;
+    for (size_t i = 0; i < terms.left.size(); ++i) {
+      if (terms.left[i] < 0) continue;
+      sum += static_cast<uint64_t>(Whole(a.element, a.bits[terms.left[i]])) *
+             static_cast<uint64_t>(Whole(b.element, b.bits[terms.right[i]]));
+    }
+    return Wrapped(result_, sum);
+  }
+
+  const Element result_;
+  const Tensors& operands_;
+  const std::vector<Pass> passes_;
+  std::vector<std::vector<float>> left_, right_;
+};
+
+Index Joined(Index a, const Index& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// Places of an operand for each index of the contracting dimensions.
+std::vector<int64_t> Line(const Tensor& tensor, const Index& fixed,
+                          const Index& at, const Index& contracting) {
+  Index place(tensor.rank(), 0);
+  for (size_t i = 0; i < fixed.size(); ++i) place[fixed[i]] = at[i];
+  std::vector<int64_t> line;
+  ForEach(Pick(tensor.shape, contracting), [&](const Index& term) {
+    for (size_t i = 0; i < contracting.size(); ++i)
+      place[contracting[i]] = term[i];
+    line.push_back(tensor.At(place));
+  });
+  return line;
+}
+
+}  // namespace
+
+Tensor DotGeneral(const Node& node, const Tensors& operands) {
+  const auto& a = node.attr<ir::HloDotAttributes>();
+  const Tensor &left = operands[0], &right = operands[1];
+  const Chains chains(a.precision, operands, node.type.element);
+  Tensor result(node.type.element, node.type.shape);
+  const Index left_free =
+      Others(left.rank(), Joined(a.lhs_batching, a.lhs_contracting));
+  const Index right_free =
+      Others(right.rank(), Joined(a.rhs_batching, a.rhs_contracting));
+  const size_t batches = a.lhs_batching.size();
+  ForEach(result.shape, [&](const Index& index) {
+    const Index batch(index.begin(), index.begin() + batches);
+    const auto middle = index.begin() + batches + left_free.size();
+    Terms terms;
+    terms.left = Line(left, Joined(a.lhs_batching, left_free),
+                      Index(index.begin(), middle), a.lhs_contracting);
+    terms.right =
+        Line(right, Joined(a.rhs_batching, right_free),
+             Joined(batch, Index(middle, index.end())), a.rhs_contracting);
+    result[index] = chains.Of(terms);
+  });
+  return result;
+}
+
+Tensor Convolution(const Node& node, const Tensors& operands) {
+  const auto& a = node.attr<ir::HloConvolutionAttributes>();
+  const Tensor &input = operands[0], &kernel = operands[1];
+  const Chains chains(a.precision, operands, node.type.element);
+  Tensor result(node.type.element, node.type.shape);
+  const int64_t features = kernel.shape[a.kernel_input_feature];
+  const int64_t outputs = kernel.shape[a.kernel_output_feature];
+  const int64_t batches = input.shape[a.input_batch] / a.batch_group_count;
+  const Index window = Pick(kernel.shape, a.kernel_spatial);
+  ForEach(result.shape, [&](const Index& index) {
+    const int64_t feature = index[a.output_feature];
+    const int64_t group = feature / (outputs / a.feature_group_count);
+    const int64_t batch_group = feature / (outputs / a.batch_group_count);
+    Index from(input.rank(), 0), by(kernel.rank(), 0);
+    from[a.input_batch] = batch_group * batches + index[a.output_batch];
+    by[a.kernel_output_feature] = feature;
+    Terms terms;
+    ForEach(window, [&](const Index& tap) {
+      bool inside = true;
+      for (size_t i = 0; i < tap.size(); ++i) {
+        const int64_t place = index[a.output_spatial[i]] * a.stride[i] -
+                              a.low[i] + tap[i] * a.rhs_dilation[i];
+        const int64_t size = input.shape[a.input_spatial[i]];
+        inside = inside && place >= 0 && place % a.lhs_dilation[i] == 0 &&
+                 place / a.lhs_dilation[i] < size;
+        from[a.input_spatial[i]] = place / a.lhs_dilation[i];
+        by[a.kernel_spatial[i]] =
+            a.reversal[i] != 0 ? window[i] - 1 - tap[i] : tap[i];
+      }
+      for (int64_t i = 0; i < features; ++i) {
+        from[a.input_feature] = group * features + i;
+        by[a.kernel_input_feature] = i;
+        terms.left.push_back(inside ? input.At(from) : -1);
+        terms.right.push_back(kernel.At(by));
+      }
+    });
+    result[index] = chains.Of(terms);
+  });
+  return result;
+}
+
+}  // namespace systole::golden::hlo
