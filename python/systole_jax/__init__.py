@@ -19,6 +19,9 @@ def initialize():
     if not LIBRARY.exists():
         raise FileNotFoundError(f"{LIBRARY} does not exist: build it with `make build`, then install the package from build/python")
     bridge.register_plugin("systole", priority=-1, library_path=str(LIBRARY), options=None)
+    from . import _lowerings
+
+    _lowerings.register()
     # Arguments that a program gives away are overwritten only on the platforms of this list.
     if "systole" not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append("systole")

@@ -124,6 +124,9 @@ class Values(unittest.TestCase):
             self.device.run(program, a, b)
         with self.assertRaisesRegex(systole.UnimplementedError, "complex"):
             systole.load(ARTIFACTS / "fft.mlirbc")
+        newer = (ARTIFACTS / "exp.mlirbc").read_bytes().replace(b"StableHLO_v1.", b"StableHLO_v9.")
+        with self.assertRaisesRegex(systole.UnimplementedError, r"StableHLO version 9\..*; versions 0\.9 to 1\.x are supported"):
+            systole.parse(newer)
 
 
 class Objects(unittest.TestCase):

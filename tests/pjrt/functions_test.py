@@ -49,6 +49,21 @@ def adam(loss, weights, steps):
     return lax.fori_loop(0, steps, step, (weights, jnp.zeros_like(weights), jnp.zeros_like(weights)))[0]
 
 
+def rebuilt(values, vectors):
+    return values, (vectors * values) @ vectors.T
+
+
+def argmax_pool(image):
+    """The largest of each window and its place: two operands, a region of several operations."""
+
+    def larger(a, b):
+        first = a[0] >= b[0]
+        return jnp.where(first, a[0], b[0]), jnp.where(first, a[1], b[1])
+
+    places = lax.broadcasted_iota(jnp.int32, image.shape, 1) * image.shape[2] + lax.broadcasted_iota(jnp.int32, image.shape, 2)
+    return lax.reduce_window((jnp.asarray(image), places), (-jnp.inf, 0), larger, (1, 3, 2, 1), (1, 2, 2, 1), "SAME")
+
+
 FUNCTIONS = {
     "softmax": lambda: nn.softmax(X), "gelu": lambda: nn.gelu(X), "erf": lambda: jax.scipy.special.erf(X),
     "lgamma": lambda: jax.scipy.special.gammaln(jnp.abs(X) + 0.1), "digamma": lambda: jax.scipy.special.digamma(jnp.abs(V) + 0.5),
@@ -108,6 +123,17 @@ FUNCTIONS = {
     "solve_triangular": lambda: jax.scipy.linalg.solve_triangular(SQUARE, X, trans="T", lower=True), "empty": lambda: jnp.concatenate([V[:0] * 2, V]),
     "nested_loops": lambda: lax.fori_loop(0, 3, lambda i, c: lax.fori_loop(0, i + 1, lambda j, d: d * 0.5 + V[j], c), V),
     "unique_pairs": lambda: jnp.unique(jnp.stack([INDEX % 2, INDEX % 3], 1), axis=0, size=5), "nanmedian": lambda: jnp.nanmedian(jnp.where(X > 1, jnp.nan, X)),
+    # Vectors are known but for their signs.
+    "eigh": lambda: rebuilt(*jnp.linalg.eigh(SQUARE)), "eigvalsh": lambda: jnp.linalg.eigvalsh(jnp.stack([SQUARE, X[:, :6] + X[:, :6].T])),
+    "eigh_odd": lambda: rebuilt(*jnp.linalg.eigh(SQUARE[:5, :5], UPLO="U")),
+    "eigvalsh_gradient": lambda: jax.grad(lambda a: jnp.sum(jnp.linalg.eigvalsh(a) ** 2))(SQUARE), "svdvals": lambda: jnp.linalg.svdvals(X),
+    "svd": lambda: (lambda u, s, v: (s, (u * s) @ v))(*jnp.linalg.svd(X, full_matrices=False)), "pinv": lambda: jnp.linalg.pinv(X),
+    "lstsq": lambda: jnp.linalg.lstsq(X.T, V[:8])[0], "matrix_rank": lambda: jnp.linalg.matrix_rank(X), "cond": lambda: jnp.linalg.cond(SQUARE),
+    "approx_max_k": lambda: lax.approx_max_k(X, 3), "approx_min_k": lambda: lax.approx_min_k(X, 2, reduction_dimension=0),
+    "cumlogsumexp": lambda: lax.cumlogsumexp(V), "argmax_long": lambda: jnp.argmax(jnp.cos(jnp.arange(3000.0) * V[0]) * jnp.ones((2, 1)), 1),
+    "categorical_long": lambda: jax.random.categorical(KEY(), jnp.tile(V, 40)), "nanargmin": lambda: jnp.nanargmin(jnp.where(X > 1, jnp.nan, X)),
+    "argmax_pool": lambda: argmax_pool(IMAGE),
+    "remat_policy": lambda: jax.grad(jax.checkpoint(lambda a: jnp.sum(jnp.tanh(a @ Y) ** 2), policy=jax.checkpoint_policies.dots_saveable))(X),
 }
 # What a core does not compute.
 ON_THE_HOST = set()

@@ -19,6 +19,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 
 
+# Numbers of 64 bits, which the host computes.
+WIDE = """
+with jax.enable_x64(True):
+  print(jnp.sum(jnp.asarray(np.array([1 << 40, -5])) * np.int64(3)))"""
+
+
 def environment(**more):
     return {**os.environ, "PYTHONPATH": str(BUILD / "python"), "JAX_PLATFORMS": "systole", "SYSTOLE_PRESET": "mini", **more}
 
@@ -126,7 +132,7 @@ print(jax.random.bits(jax.random.key(7), (3,)), jax.vmap(lambda v: v @ v)(jnp.on
 
     def test_errors_are_exceptions(self):
         self.assertIn("jax_enable_x64", self.error("jax.config.update('jax_enable_x64', True)\njax.device_put(np.arange(3.0))"))
-        err = self.error("jax.lax.rng_uniform(0.0, 1.0, (3,))", SYSTOLE_FALLBACK="error")
+        err = self.error(WIDE, SYSTOLE_FALLBACK="error")
         self.assertIn("would run on the host, which is not allowed", err)
         self.assertIn("preset 'edge' has no bf16 cell", self.error("jax.devices()", SYSTOLE_PRESET="edge"))
         self.assertIn("SYSTOLE_DEVICES: devices = 'many' is not a number", self.error("jax.devices()", SYSTOLE_DEVICES="many"))
@@ -157,13 +163,46 @@ alive()""").splitlines()
         for line, pattern in zip(out, wanted):
             self.assertRegex(line, f"^{pattern}")
 
+    def test_refused_numbers_of_64_bits(self):
+        out = self.value("""
+with jax.enable_x64(True):
+  for numbers in (np.array([1 << 40, -5]), np.array([0.5])):
+    try:
+      print(jnp.asarray(numbers) * numbers.dtype.type(3))
+    except jax.errors.JaxRuntimeError as error:
+      print(*str(error).split())
+print("alive", float(jnp.sum(jnp.ones(3))))""", SYSTOLE_FALLBACK="error").splitlines()
+        self.assertRegex(out[0], r"^FAILED_PRECONDITION: .* would run on the host, .*: hlo\.multiply 1")
+        self.assertRegex(out[1], r"^UNIMPLEMENTED: .*f64")
+        self.assertEqual(out[2:], ["alive 3.0"])
+
+    # What jaxlib does not look at itself: the plugin is asked directly.
+    def test_an_artifact_of_another_version(self):
+        artifacts = ROOT / "tests" / "data" / "stablehlo"
+        out = self.value(f"""
+import sys
+sys.path.insert(0, {str(ROOT / "tests" / "pjrt")!r})
+import plugin
+artifact = open({str(artifacts / "exp.mlirbc")!r}, "rb").read()
+at = artifact.index(b"StableHLO_v1.")
+for bytes_ in (artifact, artifact[:at] + b"StableHLO_v9." + artifact[at + 13:], artifact.replace(b"exponential_v2", b"exponential_v9"),
+               artifact[:100], b"no artifact"):
+  print(plugin.compile_error(bytes_) or "compiles")
+print("alive", float(jnp.sum(jnp.ones(3))))""").splitlines()
+        self.assertEqual(out[0], "compiles")
+        self.assertRegex(out[1], r"StableHLO version 9\.\S+; versions 0\.9 to 1\.x are supported")
+        self.assertRegex(out[2], r"stablehlo\.exponential at .*compare.py:43:13 .*: not supported")
+        self.assertRegex(out[3], "offset")
+        self.assertRegex(out[4], "offset|bytecode")
+        self.assertEqual(out[5:], ["alive 3.0"])
+
     def test_two_processes(self):
         code = "import jax, jax.numpy as jnp\nx = jnp.eye(8)\nfor _ in range(20): x = (x @ x + x) / 2\nprint(float(jnp.sum(x)))"
         both = [subprocess.Popen([sys.executable, "-c", code], env=environment(), stdout=subprocess.PIPE, text=True) for _ in range(2)]
         self.assertEqual([process.communicate(timeout=300)[0].strip() for process in both], ["8.0", "8.0"])
 
     def test_what_runs_on_the_host_is_said(self):
-        status, _, err = run("print(jnp.sin(jax.lax.rng_uniform(0.0, 1.0, (3,))) + 1)")
+        status, _, err = run(WIDE)
         self.assertEqual((status, err.count("runs on the host")), (0, 1), err)
         status, _, err = run("print(jnp.tanh(jnp.ones(3)) + 1)")
         self.assertEqual((status, err.count("runs on the host")), (0, 0), err)
@@ -187,6 +226,31 @@ except KeyboardInterrupt:
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
         self.assertEqual(out.strip(), "interrupted 3.0")
+
+    # One program that runs for seconds: the exception comes while it does, later calls behind it.
+    def test_interrupted_step(self):
+        out = self.value("""
+import os, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+step = jax.jit(lambda x, n: jax.lax.fori_loop(0, n, lambda i, x: jnp.tanh(x @ x) + 0.001, x))
+x = jnp.ones((8, 8))
+step(x, 3).block_until_ready()
+begin = time.monotonic()
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+  step(x, 40000).block_until_ready()
+except KeyboardInterrupt:
+  seconds = time.monotonic() - begin
+y = float(jnp.sum(jnp.ones(3)))
+print(seconds < 0.5 * (time.monotonic() - begin), y)""")
+        self.assertEqual(out, "True 3.0")
+
+    def test_random_numbers_of_the_core(self):
+        self.value("""
+x = np.asarray(jax.lax.rng_uniform(2.0, 3.0, (4000,)))
+assert x.min() >= 2 and x.max() < 3 and abs(x.mean() - 2.5) < 0.02 and len(np.unique(x)) > 3900
+n = np.asarray(jax.lax.rng_uniform(-3, 4, (4000,)))
+assert set(n) == set(range(-3, 4)) and np.bincount(n + 3).min() > 450""", SYSTOLE_FALLBACK="error")
 
 
 if __name__ == "__main__":
