@@ -143,6 +143,9 @@ class Installed(unittest.TestCase):
         out = self.ok(sys.executable, "-c", "import systole; print(systole.__file__, systole.__version__)",
                       env={**os.environ, "PYTHONPATH": str(target)})
         self.assertEqual(out, f"{target}/systole/__init__.py 1.0.0\n")
+        out = self.ok(sys.executable, "-c", "from importlib.metadata import entry_points; print(*(e.value for e in entry_points(group='jax_plugins')))",
+                      env={**os.environ, "PYTHONPATH": str(target)})
+        self.assertEqual(out, "systole_jax\n")
 
     def test_rtl_file_lists(self):
         rtl = self.share / "rtl"
