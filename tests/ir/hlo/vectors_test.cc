@@ -188,7 +188,8 @@ bool Has(const Module& module, Op op) {
       });
 }
 
-// Every operation has cases, and they see when it is wrong.
+// Every operation has cases, and they see when it is wrong: by jax's values,
+// and by the golden model's.
 TEST(HloVectorsTest, SeesAFaultInEachOperation) {
   const std::set<Op> without = {
       Op::kHloRng,           Op::kHloIf,
@@ -210,7 +211,7 @@ TEST(HloVectorsTest, SeesAFaultInEachOperation) {
       for (const Literal& result : *right) results.push_back(Disturbed(result));
       return true;
     };
-    int cases = 0, seen = 0;
+    int cases = 0, seen = 0, seen_by_golden = 0;
     for (const Case& c : Cases()) {
       // A loop might not end.
       const bool loops =
@@ -223,9 +224,14 @@ TEST(HloVectorsTest, SeesAFaultInEachOperation) {
         differs = !Difference(c, (*outputs)[i], c.outputs[i]).empty();
       }
       seen += differs ? 1 : 0;
+      const auto golden = golden::RunHlo(*c.module, c.inputs);
+      seen_by_golden +=
+          !outputs.ok() || (golden.ok() && *outputs != *golden) ? 1 : 0;
     }
     EXPECT_GT(cases, 0) << info.name;
     EXPECT_GE(4 * seen, cases) << info.name << ": " << seen << " of " << cases;
+    EXPECT_GE(4 * seen_by_golden, cases)
+        << info.name << ": " << seen_by_golden << " of " << cases;
   }
 }
 
