@@ -139,6 +139,10 @@ launch: configure ## the digits network on an int8 core with a scalar unit: what
 	@$(NINJA) system_launch
 	@"$(BUILD)/bin/system_launch"
 
+loops: configure ## networks whose blocks are loops on the RTL of an int8 core with a scalar unit, against the golden model
+	@$(NINJA) compiler_size_loop_rtl
+	@"$(BUILD)/bin/compiler_size_loop_rtl" --backend=rtl --cases=20 $(ARGS)
+
 bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@"$(BUILD)/bin/systole" bench $(ARGS) --reports "$(BUILD)/reports"
 

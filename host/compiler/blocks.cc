@@ -28,13 +28,17 @@ int64_t Largest(int64_t most, int64_t step, Fits fits) {
   return low * step;
 }
 
-// total cut into parts of at most `most`, as even as multiples of step allow.
-std::vector<int64_t> Even(int64_t total, int64_t most, int64_t step) {
+// total cut into parts of at most `most`, as even as multiples of step allow;
+// `equal`: all but the last the same.
+std::vector<int64_t> Even(int64_t total, int64_t most, int64_t step,
+                          bool equal) {
   std::vector<int64_t> parts;
   int64_t left = total;
-  for (int64_t count = CeilDiv(total, most); count > 0; --count) {
+  for (int64_t count = CeilDiv(total, most); count > 0 && left > 0; --count) {
     const int64_t part =
-        std::min({left, most, RoundUp(CeilDiv(left, count), step)});
+        equal && !parts.empty()
+            ? std::min(left, parts[0])
+            : std::min({left, most, RoundUp(CeilDiv(left, count), step)});
     parts.push_back(part);
     left -= part;
   }
@@ -133,14 +137,18 @@ std::vector<Block> MakeBlocks(const Geometry& g, const TilingLimits& limits) {
     const int64_t images =
         Largest(g.n, 1, [&](int64_t v) { return fits(v, g.oh, g.ow); });
     int64_t i0 = 0;
-    for (const int64_t ni : Even(g.n, images, 1)) {
+    for (const int64_t ni : Even(g.n, images, 1, limits.equal)) {
       blocks.push_back({i0, ni, 0, g.oh, 0, g.ow});
       i0 += ni;
     }
   } else {
     int64_t lines = 1, positions = g.ow;
     const int64_t position_bytes = g.oc * g.element_bytes;
-    const int64_t step = limits.beat / std::gcd(limits.beat, position_bytes);
+    int64_t step = limits.beat / std::gcd(limits.beat, position_bytes);
+    // Each part then reads its first beat from the same byte on.
+    const int64_t same = std::lcm(
+        step, limits.beat / std::gcd(limits.beat, g.sw * g.position_bytes()));
+    if (limits.equal && same < g.ow && fits(1, 1, same)) step = same;
     if (fits(1, 1, g.ow)) {
       lines = Largest(g.oh, 1, [&](int64_t v) { return fits(1, v, g.ow); });
     } else {
@@ -149,10 +157,11 @@ std::vector<Block> MakeBlocks(const Geometry& g, const TilingLimits& limits) {
     }
     for (int64_t i = 0; i < g.n; ++i) {
       int64_t y0 = 0;
-      for (const int64_t ny : Even(g.oh, lines, 1)) {
+      for (const int64_t ny : Even(g.oh, lines, 1, limits.equal)) {
         int64_t x0 = 0;
         for (const int64_t nx :
-             Even(g.ow, positions, positions == g.ow ? 1 : step)) {
+             Even(g.ow, positions, positions == g.ow ? 1 : step,
+                  limits.equal)) {
           blocks.push_back({i, 1, y0, ny, x0, nx});
           x0 += nx;
         }

@@ -28,6 +28,8 @@ struct TilingLimits {
   int64_t group_bytes = 1;     // bytes of a position that are buffered at once
   int64_t beat = 16;
   bool ends = true;  // split the first and the last block
+  bool equal = false;  // all but the last are as large as each other; otherwise
+                       // none is much smaller than the others
 };
 
 // Blocks in the order images, lines, positions; they cover the output exactly

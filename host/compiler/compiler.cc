@@ -20,6 +20,7 @@
 #include "host/compiler/plan.h"
 #include "host/compiler/plan_program.h"
 #include "host/compiler/schedule_builder.h"
+#include "systole/loops.h"
 #include "systole/target.h"
 
 namespace systole::compiler {
@@ -140,6 +141,7 @@ absl::StatusOr<Plan> PlanNetwork(const model::Network& network,
   Plan plan = MakePlan(network, preset, options.batch, raw);
   plan.keep_intermediates = options.keep_intermediates;
   plan.allow_resident = options.allow_resident;
+  plan.loops = options.loops;
   if (options.ub_bytes > 0) plan.ub_bytes = options.ub_bytes;
   PlanPassManager passes("plan");
   if (options.join_columns && !raw)
@@ -201,6 +203,7 @@ absl::StatusOr<Program> Compile(const model::Network& network,
   return program;
 }
 
+// Of a program without loops.
 Timeline Expected(const Program& program, const Preset& preset) {
   ScheduleBuilder builder(preset);
   for (const isa::Descriptor& d : program.descriptors) {
@@ -219,7 +222,8 @@ absl::StatusOr<Program> CompileNetwork(const model::Network& network,
 }
 
 int64_t EstimateCycles(const Program& program, const Preset& preset) {
-  return Expected(program, preset).total;
+  const absl::StatusOr<Program> flat = UnrollLoops(program);
+  return Expected(flat.ok() ? *flat : program, preset).total;
 }
 
 std::vector<int64_t> EstimateLayerCycles(const Program& program,

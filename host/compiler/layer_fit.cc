@@ -205,6 +205,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   TilingLimits limits;
   limits.beat = preset.beat_bytes();
   limits.ends = ends != Ends::kWhole;
+  limits.equal = needs.loops;
   limits.group_bytes = fit.group_channels * g.element_bytes;
   // One pass a block: the vector unit is as busy as the array, and must not
   // wait for a bank.

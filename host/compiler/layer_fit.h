@@ -23,6 +23,7 @@ struct LayerNeeds {
   bool raw = false;
   bool table = false;
   bool parts = false;  // its inputs together are `g`'s
+  bool loops = false;  // Plan::loops
   PoolSplit split;     // of a pool
   std::vector<bool>
       resident;  // of each input: it is in the unified buffer already

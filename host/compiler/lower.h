@@ -53,11 +53,12 @@ struct LoweringContext {
             builder};
   }
 
-  // Rows for a block.
-  int64_t AllocateRows(int64_t rows) {
+  // Rows for a block; `first`: the first of a bank, so that every other one has
+  // the same.
+  int64_t AllocateRows(int64_t rows, bool first) {
     const int64_t limit = preset.acc_bank_rows();
     int64_t& next = next_row[bank];
-    if (next + rows > limit) next = 0;
+    if (first || next + rows > limit) next = 0;
     const int64_t at = bank * limit + next;
     next += rows;
     bank ^= 1;

@@ -16,6 +16,8 @@
 namespace systole::compiler {
 namespace {
 
+constexpr size_t kManyBlocks = 8;  // of which a loop is made
+
 class ConvLowering {
  public:
   ConvLowering(LoweringContext& context, int index)
@@ -28,11 +30,13 @@ class ConvLowering {
         in_tensor_(context.network.in(layer_)),
         out_tensor_(context.network.out(layer_)),
         raw_(g_.element_bytes == 4),
+        loops_(context.plan.loops && !plan_.stationary &&
+               plan_.blocks.size() >= kManyBlocks),
         weights_(layer_, g_, in_tensor_.zero_point, raw_, preset_, context.hbm),
         in_(context.Input(index, 0)),
         out_(context.Output(index)),
         params_(plan_.params, context.BaseOf(plan_.params.buffer),
-                weights_.column_tiles(), preset_, context.builder) {
+                weights_.column_tiles(), loops_, preset_, context.builder) {
     if (plan_.tile_row > 0) weights_.LieElsewhere();
     if (const int next = context.plan.SharerOf(index); next >= 0) Share(next);
     epilogue_ = context.plan.EpilogueOf(index);
@@ -119,7 +123,7 @@ class ConvLowering {
   void Passes(std::vector<Piece>& pieces, const PackedWeights& packed,
               int64_t tile) {
     for (Piece& piece : pieces) {
-      piece.acc = context_.AllocateRows(BlockOf(piece).rows());
+      piece.acc = context_.AllocateRows(BlockOf(piece).rows(), loops_);
       piece.params = raw_ ? 0 : params_.Require(packed, tile);
     }
     const int64_t passes = packed.plan.passes();
@@ -305,6 +309,7 @@ class ConvLowering {
   const model::Tensor& in_tensor_;
   const model::Tensor& out_tensor_;
   const bool raw_;
+  const bool loops_;  // its blocks are to be a loop
   LayerWeights weights_;
   // Of the layer behind, whose tile lies in the last one of this.
   std::optional<model::Layer> next_joined_;

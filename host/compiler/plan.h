@@ -143,6 +143,7 @@ struct Plan {
   int64_t ub_bytes = 0;             // that may be used
   bool keep_intermediates = false;  // every layer's output goes to HBM too
   bool allow_resident = true;       // otherwise all goes through HBM
+  bool loops = false;  // blocks are to be loops: equal, in places that repeat
   std::vector<PlanTensor> tensors;
   std::vector<PlanLayer> layers;
   std::vector<PlanBuffer> buffers;

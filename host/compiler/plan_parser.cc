@@ -65,6 +65,8 @@ class PlanParser : private ir::Reader {
         plan_.keep_intermediates = true;
       } else if (key == "nothing_resident") {
         plan_.allow_resident = false;
+      } else if (key == "loops") {
+        plan_.loops = true;
       } else {
         Unknown(key);
       }

@@ -119,6 +119,7 @@ std::string Print(const Plan& plan) {
       ", batch=", plan.batch, ", ub=", plan.ub_bytes);
   if (plan.keep_intermediates) absl::StrAppend(&text, ", keep_intermediates");
   if (!plan.allow_resident) absl::StrAppend(&text, ", nothing_resident");
+  if (plan.loops) absl::StrAppend(&text, ", loops");
   absl::StrAppend(&text, " {\n");
   for (const PlanTensor& tensor : plan.tensors)
     absl::StrAppend(&text, "  ", Text(tensor), "\n");

@@ -34,11 +34,11 @@ void ScheduleBuilder::Append(const isa::Vrun& run, std::vector<Access> accesses,
 }
 
 absl::StatusOr<Schedule> ScheduleBuilder::Finish(
-    bool reorder, SequencePassManager::Observer observer) {
+    bool reorder, SequencePassManager::Observer observer, bool loops) {
   if (!status_.ok()) return status_;
   SequencePassManager passes("descriptors");
   passes.Add(std::make_unique<DependenceAnalysis>());
-  if (reorder) passes.Add(std::make_unique<Scheduling>());
+  if (reorder) passes.Add(std::make_unique<Scheduling>(loops));
   passes.Add(std::make_unique<SyncFlags>());
   passes.set_observer(std::move(observer));
   if (absl::Status s = passes.Run(sequence_); !s.ok()) return s;

@@ -59,9 +59,11 @@ class ScheduleBuilder {
 
   // kResourceExhausted: a field too large, or too many flag posts. `reorder`:
   // by expected start, else as appended. `observer` sees the sequence as it was
-  // appended ("descriptors") and behind each pass.
+  // appended ("descriptors") and behind each pass. `loops`: what repeats itself
+  // still does in the program.
   absl::StatusOr<Schedule> Finish(
-      bool reorder = true, SequencePassManager::Observer observer = nullptr);
+      bool reorder = true, SequencePassManager::Observer observer = nullptr,
+      bool loops = false);
 
   // What the cost model expects of what was appended.
   Timeline Expected() const;

@@ -195,8 +195,7 @@ int64_t ParamStream::Require(const PackedWeights& packed, int64_t tile) {
   for (int64_t s = 0; s < placement_.slots; ++s) {
     if (slots_[s] == wanted) return base_ + s * pitch;
   }
-  const int64_t slot = turn_;
-  turn_ = (turn_ + 1) % placement_.slots;
+  const int64_t slot = (fixed_ ? tile : turn_++) % placement_.slots;
   slots_[slot] = wanted;
   AppendLoad(packed.params_addr + tile * pitch, base_ + slot * pitch, pitch);
   return base_ + slot * pitch;

@@ -95,12 +95,14 @@ class OutputStream {
 // Requantise parameters of column tiles.
 class ParamStream {
  public:
+  // `fixed`: each tile has its slot, in turns otherwise.
   ParamStream(const ParameterPlacement& placement, int64_t base,
-              int64_t column_tiles, const Preset& preset,
+              int64_t column_tiles, bool fixed, const Preset& preset,
               ScheduleBuilder& builder)
       : placement_(placement),
         base_(base),
         tiles_(column_tiles),
+        fixed_(fixed),
         preset_(preset),
         builder_(builder) {}
 
@@ -113,6 +115,7 @@ class ParamStream {
   const ParameterPlacement placement_;
   const int64_t base_;
   const int64_t tiles_;
+  const bool fixed_;
   const Preset& preset_;
   ScheduleBuilder& builder_;
   std::vector<bool> loaded_;  // packings (whole)

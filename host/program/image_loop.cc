@@ -167,18 +167,15 @@ absl::StatusOr<Program> LoopOverImages(const Program& program, int64_t passes) {
   while (flag < kFlags && (used >> flag & 1)) ++flag;
   if (flag == kFlags) return refused("all sync flags are in use");
 
-  // Of the program as it is with its loops: the first load, the last store.
+  // The first load and the last store, in the first pass and the last one of
+  // the loops that they are in.
+  isa::Descriptor load{}, store{};
+  for (const isa::Descriptor& d : flat->descriptors) {
+    if (QueueOf(d) == isa::Queue::kLoad && QueueOf(load) != isa::Queue::kLoad)
+      load = d;
+    if (QueueOf(d) == isa::Queue::kStore) store = d;
+  }
   const uint32_t body = static_cast<uint32_t>(program.descriptors.size()) - 1;
-  uint32_t load = body, store = body;
-  for (uint32_t i = 0; i < body; ++i) {
-    const isa::Queue queue = QueueOf(program.descriptors[i]);
-    if (queue == isa::Queue::kLoad && load == body) load = i;
-    if (queue == isa::Queue::kStore) store = i;
-  }
-  for (const Loop& loop : program.loops) {
-    if (loop.begin <= store && store < loop.end)
-      return refused("its last store is in a loop");
-  }
 
   // Inputs and outputs behind all else, each image's behind those before; then
   // the code.
@@ -215,11 +212,10 @@ absl::StatusOr<Program> LoopOverImages(const Program& program, int64_t passes) {
   // Ready | loop: go, body, done | halt.
   constexpr uint32_t kBefore = 2;
   const uint32_t bit = 1u << flag;
-  out.descriptors = {Signal(program.descriptors[store], 0, bit),
-                     Signal(program.descriptors[load], bit, 0)};
+  out.descriptors = {Signal(store, 0, bit), Signal(load, bit, 0)};
   out.descriptors.insert(out.descriptors.end(), program.descriptors.begin(),
                          program.descriptors.end() - 1);
-  out.descriptors.push_back(Signal(program.descriptors[store], 0, bit));
+  out.descriptors.push_back(Signal(store, 0, bit));
   out.descriptors.push_back(halt);
   isa::PutBits(out.descriptors.back(), kWaitLsb, 32, bit);
   Loop images;

@@ -4,7 +4,6 @@
 #include "systole/loops.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -14,8 +13,6 @@
 
 namespace systole {
 namespace {
-
-constexpr uint64_t kProgramAlignment = 128;
 
 // Each loop lies in those that are open where it begins.
 absl::Status CheckNesting(const Code& code) {
@@ -112,32 +109,6 @@ absl::Status CheckSteps(const Code& code) {
   return absl::OkStatus();
 }
 
-// Calls each(index, passes) for every descriptor in the order in which they
-// run, until it says false. All loops are counted ones.
-template <typename Each>
-bool Walk(const Program& p, uint32_t begin, uint32_t end, uint32_t loop,
-          std::vector<uint32_t>* passes, const Each& each) {
-  uint32_t at = begin;
-  while (at < end) {
-    if (loop < p.loops.size() && p.loops[loop].begin == at) {
-      const Loop& l = p.loops[loop];
-      for (uint32_t& pass = (*passes)[loop] = 0; pass < l.count; ++pass) {
-        if (!Walk(p, l.begin, l.end, loop + 1, passes, each)) return false;
-      }
-      (*passes)[loop] = 0;
-      at = l.end;
-      while (loop < p.loops.size() && p.loops[loop].begin < at) ++loop;
-    } else {
-      if (!each(at++, *passes)) return false;
-    }
-  }
-  return true;
-}
-
-uint64_t NextMultiple(uint64_t value, uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 }  // namespace
 
 absl::Status CheckLoops(const Code& code, const Preset& preset) {
@@ -188,81 +159,6 @@ isa::Descriptor AtPass(const isa::Descriptor& descriptor, uint32_t index,
                      passes[step->loop] * static_cast<uint64_t>(step->add));
   }
   return d;
-}
-
-absl::StatusOr<Program> UnrollLoops(const Program& program) {
-  if (program.loops.empty()) return program;
-  for (const Loop& loop : program.loops) {
-    if (loop.conditional())
-      return absl::FailedPreconditionError(absl::StrCat(
-          "descriptors ", loop.begin, " to ", loop.end - 1,
-          " are run or not by what a word of the memory says: only a chip with "
-          "a scalar unit can do that"));
-  }
-  Program flat = program;
-  flat.loops.clear();
-  flat.steps.clear();
-  flat.descriptors.clear();
-  flat.relocations.clear();
-  std::vector<uint32_t> passes(program.loops.size());
-  const auto end = static_cast<uint32_t>(program.descriptors.size());
-  const bool complete = Walk(
-      program, 0, end, 0, &passes,
-      [&](uint32_t index, const std::vector<uint32_t>& at) {
-        if (flat.descriptors.size() == kMaxUnrolled) return false;
-        const auto moved = std::lower_bound(
-            program.relocations.begin(), program.relocations.end(), index,
-            [](const Relocation& r, uint32_t i) { return r.descriptor < i; });
-        if (moved != program.relocations.end() && moved->descriptor == index) {
-          flat.relocations.push_back(
-              {static_cast<uint32_t>(flat.descriptors.size()), moved->segment});
-        }
-        flat.descriptors.push_back(
-            AtPass(program.descriptors[index], index, program.steps, at));
-        return true;
-      });
-  if (!complete)
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "unrolled, the loops are more than ", kMaxUnrolled, " descriptors"));
-  const Preset& preset = *FindPreset(program.preset);
-  const uint64_t bytes = flat.descriptors.size() * isa::kDescriptorBytes;
-  const uint64_t at =
-      NextMultiple(program.hbm_bytes,
-                   std::max<uint64_t>({kProgramAlignment, kMemoryAlignment,
-                                       uint64_t(preset.beat)}));
-  if (at + bytes > preset.memory_bytes())
-    return absl::ResourceExhaustedError(
-        absl::StrFormat("unrolled, the program is %d descriptors, for which "
-                        "the memory of %d bytes has no room",
-                        flat.descriptors.size(), preset.memory_bytes()));
-  for (MemorySegment& part : flat.memory) {
-    if (part.hbm_addr <= program.prog_addr &&
-        program.prog_addr < part.hbm_addr + part.bytes &&
-        part.use == MemoryUse::kCode)
-      part = {MemoryUse::kCode, at, bytes};
-  }
-  flat.prog_addr = at;
-  flat.hbm_bytes = NextMultiple(at + bytes, kProgramAlignment);
-  return flat;
-}
-
-absl::StatusOr<Program> ForChip(Program program) {
-  if (program.loops.empty()) return program;
-  const Preset& preset = *FindPreset(program.preset);
-  std::set<uint32_t> stepped;
-  for (const Step& s : program.steps) stepped.insert(s.descriptor);
-  if (preset.chip.smem_bytes != 0 && program.loops.size() <= kMaxLoops &&
-      program.steps.size() <= kMaxSteps && stepped.size() <= kMaxStepped &&
-      isa::kDescriptorBytes % preset.beat_bytes() == 0)
-    return program;
-  absl::StatusOr<Program> flat = UnrollLoops(program);
-  if (flat.ok()) return flat;
-  return absl::Status(flat.status().code(),
-                      absl::StrCat("preset '", program.preset,
-                                   preset.chip.smem_bytes == 0
-                                       ? "' has no scalar unit: "
-                                       : "': too many loops for its firmware: ",
-                                   flat.status().message()));
 }
 
 }  // namespace systole

@@ -13,8 +13,8 @@
 #include "host/files/data_file.h"
 #include "host/files/write_file.h"
 #include "host/ir/text.h"
-#include "host/program/image_loop.h"
 #include "host/runtime/build.h"
+#include "host/runtime/looped.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
 #include "host/tools/options.h"
@@ -22,8 +22,6 @@
 
 namespace systole::tools {
 namespace {
-
-constexpr uint32_t kAnyNumber = 0xFFFFFFFF;  // of descriptors with steps
 
 struct CompileArgs {
   std::string model = DataFile("models/mnist_cnn.safetensors",
@@ -76,19 +74,6 @@ class IrPrinter {
   std::vector<std::string> steps_;
 };
 
-// The program, or that for one image in a loop over all, whose length does not
-// depend on how many there are.
-Program Smaller(Program program, const Program& one, int64_t batch) {
-  for (const Program& body : {RollLoops(one, kAnyNumber), one}) {
-    auto looped = LoopOverImages(body, batch);
-    if (!looped.ok()) continue;
-    if (looped->descriptors.size() < program.descriptors.size())
-      program = *std::move(looped);
-    break;
-  }
-  return program;
-}
-
 absl::Status Compile(const CompileArgs& args) {
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
@@ -121,25 +106,21 @@ absl::Status Compile(const CompileArgs& args) {
   auto model = runtime::Build(*source, **preset, options);
   if (!model.ok()) return model.status();
   if (absl::Status s = printer.CheckNames(); !s.ok()) return s;
-  const std::vector<Program> straight = model->programs;
   size_t written = 0;
-  absl::StatusOr<runtime::CompiledModel> one = absl::CancelledError();
-  if (args.loops && options.batch > 1) {
-    compiler::Options of_one = args.options;
-    of_one.batch = 1;
-    one = runtime::Build(*source, **preset, of_one);
-    if (!one.ok()) return one.status();
-  }
-  for (size_t i = 0; i < model->programs.size(); ++i) {
-    Program& program = model->programs[i];
-    if (args.loops) program = RollLoops(program, kAnyNumber);
-    if (one.ok() && i < one->programs.size())
-      program = Smaller(std::move(program), one->programs[i], options.batch);
-    written += program.descriptors.size();
-  }
-  if (absl::Status s = runtime::WriteModel(*model, args.output); !s.ok())
+  int64_t written_cycles = 0;
+  if (args.loops) {
+    auto looped = runtime::BuildLooped(*source, **preset, args.options);
+    if (!looped.ok()) return looped.status();
+    for (const Program& program : looped->programs) {
+      written += program.descriptors.size();
+      written_cycles += compiler::EstimateCycles(program, **preset);
+    }
+    if (absl::Status s = runtime::WriteModel(*looped, args.output); !s.ok())
+      return s;
+  } else if (absl::Status s = runtime::WriteModel(*model, args.output);
+             !s.ok()) {
     return s;
-  model->programs = straight;
+  }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
@@ -169,7 +150,8 @@ absl::Status Compile(const CompileArgs& args) {
       Thousands(static_cast<int64_t>(model->hbm_bytes())).c_str(),
       Thousands(cycles).c_str(), seconds);
   if (args.loops)
-    std::printf("with loops: %d descriptors\n", static_cast<int>(written));
+    std::printf("with loops: %d descriptors, %s cycles expected\n",
+                static_cast<int>(written), Thousands(written_cycles).c_str());
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/compiler/cost_model.h"
+#include "host/compiler/passes/repeated_order.h"
 
 namespace systole::compiler {
 namespace {
@@ -35,7 +36,13 @@ std::vector<int64_t> DispatchKeys(const Sequence& sequence,
     next_load = std::min(next_load, needed[i] - kLead - transfer);
     key[i] = std::max(key[i], next_load);
   }
-  // Moving loads, and tiles to their matmul, moves what comes after them too.
+  return key;
+}
+
+// Moving loads, and tiles to their matmul, moves what comes after them too.
+void Settle(const Sequence& sequence, std::vector<int64_t>& key) {
+  const int size = sequence.size();
+  const std::vector<Step>& steps = sequence.steps;
   for (bool moved = true; moved;) {
     moved = false;
     const auto raise = [&](int i, int64_t to) {
@@ -56,13 +63,23 @@ std::vector<int64_t> DispatchKeys(const Sequence& sequence,
       if (queue == isa::Queue::kWeight) raise(i, next_matmul);
     }
   }
-  return key;
 }
 
 }  // namespace
 
 absl::StatusOr<bool> Scheduling::Run(Sequence& sequence) {
-  const std::vector<int64_t> key = DispatchKeys(sequence, Simulate(sequence));
+  std::vector<Repeat> repeats;
+  bool changed = false;
+  if (loops_) {
+    repeats = RepeatsOf(sequence);
+    changed = JoinDependences(repeats, sequence);
+  }
+  std::vector<int64_t> key = DispatchKeys(sequence, Simulate(sequence));
+  Settle(sequence, key);
+  if (!repeats.empty()) {
+    RepeatKeys(repeats, 0, key);
+    Settle(sequence, key);
+  }
   std::vector<int> order(sequence.size()), position(sequence.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
@@ -75,7 +92,7 @@ absl::StatusOr<bool> Scheduling::Run(Sequence& sequence) {
     for (int& d : step.after) d = d < 0 ? -1 : position[d];
   }
   sequence.steps = std::move(steps);
-  return !std::is_sorted(order.begin(), order.end());
+  return changed || !std::is_sorted(order.begin(), order.end());
 }
 
 }  // namespace systole::compiler

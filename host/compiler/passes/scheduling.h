@@ -12,10 +12,17 @@ namespace systole::compiler {
 // work: loads and tiles of a block, or of the next layer, run ahead of the work
 // before it. Each queue keeps its order; tiles stay right before the matmul
 // that takes them; loads come about 3,000 cycles before their data are needed.
+//
+// `loops`: what repeats itself keeps its order in all its passes
+// (repeated_order.h).
 class Scheduling : public SequencePass {
  public:
+  explicit Scheduling(bool loops = false) : loops_(loops) {}
   std::string name() const override { return "scheduling"; }
   absl::StatusOr<bool> Run(Sequence& sequence) override;
+
+ private:
+  const bool loops_;
 };
 
 }  // namespace systole::compiler

@@ -99,6 +99,7 @@ class Planner {
     needs.raw = needs.g.element_bytes == 4;
     needs.table = layer.op == model::Op::kTable;
     needs.parts = layer.op == model::Op::kConcat;
+    needs.loops = plan_.loops;
     needs.split = SplitOf(layer.op, layer.g, preset());
     for (const int input : layer.inputs)
       needs.resident.push_back(resident_[input] != kNowhere);

@@ -35,6 +35,8 @@ struct Options {
                                // the layer before
   bool reorder = true;         // program order by expected start; otherwise as
                                // lowered, layer by layer
+  bool loops = false;    // what is done block by block repeats itself, so that
+                         // RollLoops (loops.h) finds it; takes some cycles more
   int64_t ub_bytes = 0;  // use only so much of the unified buffer; 0 = all
   // Called behind each step of the compiler with its name and what prints the
   // plan, or the sequence of descriptors, as it is then.

@@ -89,8 +89,8 @@ inline constexpr uint64_t kMaxUnrolled = uint64_t{1} << 22;
 absl::StatusOr<Program> UnrollLoops(const Program& program);
 
 // The program as its preset's chip can run it: with its loops if that has a
-// scalar unit whose firmware holds them, else unrolled. Errors: as UnrollLoops,
-// with the preset's name.
+// scalar unit, as many as its firmware holds, those that save least unrolled;
+// else with none. Errors: as UnrollLoops, with the preset's name.
 absl::StatusOr<Program> ForChip(Program program);
 
 // What the firmware holds of a program.

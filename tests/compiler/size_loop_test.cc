@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A network's program does not grow with its image: blocks are loops. What
+// they do is what they unroll to, which is what the golden model does.
+//   --backend=iss|rtl --preset=P --cases=N --seed=S --side=N
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "host/tools/checker.h"
+#include "host/tools/workload.h"
+#include "systole/compiler.h"
+#include "systole/device.h"
+#include "systole/loops.h"
+#include "tests/compiler/sized_networks.h"
+#include "tests/testing/options.h"
+#include "tests/testing/seeds.h"
+
+namespace systole {
+namespace {
+
+std::string g_backend = "iss";
+std::string g_preset = "edgechip";
+int g_side = 96;  // of the images that are computed
+constexpr uint32_t kAnyNumber = 1u << 20;
+
+Program Compiled(const model::Network& network, compiler::Options options) {
+  auto program =
+      compiler::CompileNetwork(network, *FindPreset(g_preset), options);
+  EXPECT_TRUE(program.ok()) << program.status();
+  return *std::move(program);
+}
+
+Program Compiled(const model::Network& network, bool loops) {
+  compiler::Options options;
+  options.loops = loops;
+  return Compiled(network, options);
+}
+
+absl::StatusOr<tools::CheckedRun> RunOn(
+    const Program& program, const model::Network& network,
+    const std::vector<int8_t>& input,
+    const std::vector<tools::ExpectedTensor>& expected) {
+  DeviceOptions options;
+  options.preset = g_preset;
+  options.check_races = true;
+  auto device = Device::Open(g_backend, options);
+  if (!device.ok()) return device.status();
+  return tools::RunChecked(**device, program, network, input, expected);
+}
+
+TEST(SizeLoop, ProgramsDoNotGrowWithTheImage) {
+  const Preset& preset = *FindPreset(g_preset);
+  for (const std::string& kind : kSizedNetworks) {
+    for (const int size : {32, 64, 128, 224, 448, 896}) {
+      // A mean of all positions wants its input in the unified buffer.
+      if (size > 448 && kind != "convolutions") continue;
+      const model::Network network = SizedNetwork(kind, size, size);
+      const Program straight = Compiled(network, false);
+      const Program regular = Compiled(network, true);
+      const Program before = RollLoops(straight, kAnyNumber);
+      const Program rolled = RollLoops(regular, kAnyNumber);
+      auto runs = ForChip(rolled);
+      ASSERT_TRUE(runs.ok()) << runs.status();
+      std::printf(
+          "[ figure   ] %s %s %d: %d descriptors straight, %d with loops; for "
+          "loops %d, %d with %d loops, %d steps, %d on the chip; expected "
+          "cycles %d and %d\n",
+          g_preset.c_str(), kind.c_str(), size,
+          static_cast<int>(straight.descriptors.size()),
+          static_cast<int>(before.descriptors.size()),
+          static_cast<int>(regular.descriptors.size()),
+          static_cast<int>(rolled.descriptors.size()),
+          static_cast<int>(rolled.loops.size()),
+          static_cast<int>(rolled.steps.size()),
+          static_cast<int>(runs->descriptors.size()),
+          static_cast<int>(compiler::EstimateCycles(straight, preset)),
+          static_cast<int>(compiler::EstimateCycles(regular, preset)));
+      std::fflush(stdout);
+    }
+  }
+}
+
+TEST(SizeLoop, GoldenEqualsDevice) {
+  for (const std::string& kind : kSizedNetworks) {
+    SCOPED_TRACE(kind);
+    const model::Network network = SizedNetwork(kind, g_side, g_side + 7);
+    std::mt19937_64 rng(4);
+    const std::vector<int8_t> input =
+        tools::RandomInt8(network.tensors[0].size(), rng);
+    const auto expected = tools::GoldenTensors(network, input, false);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    const Program straight = Compiled(network, false);
+    const Program regular = Compiled(network, true);
+    const auto rolled = ForChip(RollLoops(regular, kAnyNumber));
+    ASSERT_TRUE(rolled.ok()) << rolled.status();
+    auto flat = UnrollLoops(*rolled);
+    ASSERT_TRUE(flat.ok()) << flat.status();
+    EXPECT_EQ(flat->descriptors, regular.descriptors);
+    for (const Program* p : {&straight, &regular, &*rolled}) {
+      const auto run = RunOn(*p, network, input, *expected);
+      ASSERT_TRUE(run.ok()) << run.status();
+      EXPECT_THAT(run->mismatches(), testing::IsEmpty());
+      EXPECT_TRUE(run->layers.back().bit_exact.value_or(false));
+      std::printf("[ figure   ] %s %s, %dx%d: %d descriptors, %d cycles\n",
+                  g_preset.c_str(), kind.c_str(), g_side, g_side + 7,
+                  static_cast<int>(p->descriptors.size()),
+                  static_cast<int>(run->stats.cycles));
+    }
+  }
+}
+
+// A field that grows by something else, a pass more or less: the results, the
+// race checker or a fault tell.
+TEST(SizeLoop, WrongStepsAndCountsAreFound) {
+  if (g_backend != "iss") GTEST_SKIP() << "many runs";
+  const model::Network network = SizedNetwork("convolutions", g_side, g_side);
+  std::mt19937_64 rng(5);
+  const std::vector<int8_t> input =
+      tools::RandomInt8(network.tensors[0].size(), rng);
+  const auto expected = tools::GoldenTensors(network, input, false);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  auto rolled = ForChip(RollLoops(Compiled(network, true), kAnyNumber));
+  ASSERT_TRUE(rolled.ok()) << rolled.status();
+  int broken = 0, found = 0;
+  const auto check = [&](const Program& p, const std::string& what) {
+    const auto run = RunOn(p, network, input, *expected);
+    const bool seen = !run.ok() || !run->mismatches().empty();
+    EXPECT_TRUE(seen) << what << " is not seen";
+    ++broken;
+    found += seen;
+  };
+  const int64_t beat = FindPreset(g_preset)->beat_bytes();
+  for (size_t i = 0; i < rolled->steps.size(); ++i) {
+    Program p = *rolled;
+    p.steps[i].add += beat;
+    check(p, absl::StrFormat("step %d, of descriptor %d", i,
+                             p.steps[i].descriptor));
+  }
+  for (size_t l = 0; l < rolled->loops.size(); ++l) {
+    for (const uint32_t by : {1u, ~0u}) {
+      Program p = *rolled;
+      p.loops[l].count += by;
+      check(p, absl::StrFormat("loop %d", l));
+    }
+  }
+  std::printf("%d of %d found\n", found, broken);
+  EXPECT_GE(broken, 10);
+}
+
+// With loops and without.
+TEST(SizeLoop, RandomNetworksAreTheSame) {
+  const Preset& preset = *FindPreset(g_preset);
+  const int cases = testing_options::Cases(40);
+  int looped = 0, refused = 0;
+  for (const uint64_t seed : testing_options::Seeds(cases)) {
+    TallNetwork made(seed, preset);
+    SCOPED_TRACE(absl::StrFormat("seed %d", seed));
+    made.options.loops = true;
+    const auto regular =
+        compiler::CompileNetwork(made.network, preset, made.options);
+    if (absl::IsResourceExhausted(regular.status()) &&
+        made.options.ub_bytes > 0) {
+      ++refused;
+      continue;
+    }
+    ASSERT_TRUE(regular.ok()) << regular.status();
+    auto rolled = ForChip(RollLoops(*regular, kAnyNumber));
+    ASSERT_TRUE(rolled.ok()) << rolled.status();
+    auto flat = UnrollLoops(*rolled);
+    ASSERT_TRUE(flat.ok()) << flat.status();
+    ASSERT_EQ(flat->descriptors, regular->descriptors);
+    looped += rolled->descriptors.size() * 2 < regular->descriptors.size();
+    const auto expected =
+        tools::GoldenTensors(made.network, made.input, /*raw=*/false);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    const auto run = RunOn(*rolled, made.network, made.input, *expected);
+    ASSERT_TRUE(run.ok()) << run.status();
+    ASSERT_THAT(run->mismatches(), testing::IsEmpty());
+    ASSERT_TRUE(run->layers.back().bit_exact.value_or(false));
+  }
+  std::printf("%d of %d less than half as long with loops, %d refused\n",
+              looped, cases, refused);
+}
+
+}  // namespace
+}  // namespace systole
+
+int main(int argc, char** argv) {
+  return systole::testing_options::RunTests(argc, argv,
+                                            {{"backend", &systole::g_backend},
+                                             {"preset", &systole::g_preset},
+                                             {"side", &systole::g_side}});
+}
