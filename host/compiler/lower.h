@@ -53,12 +53,15 @@ struct LoweringContext {
             builder};
   }
 
-  // Rows for a block; `first`: the first of a bank, so that every other one has
-  // the same.
-  int64_t AllocateRows(int64_t rows, bool first) {
-    const int64_t limit = preset.acc_bank_rows();
+  // Rows for a block; `halves`: at the begin or the middle of a bank, so that
+  // every fourth one has the same, or every other one where it is too large.
+  int64_t AllocateRows(int64_t rows, bool halves) {
+    const int64_t limit = preset.acc_bank_rows(), half = limit / 2;
     int64_t& next = next_row[bank];
-    if (first || next + rows > limit) next = 0;
+    if (halves)
+      next = rows <= half && next > 0 && next <= half ? half : 0;
+    else if (next + rows > limit)
+      next = 0;
     const int64_t at = bank * limit + next;
     next += rows;
     bank ^= 1;

@@ -52,19 +52,6 @@ class Maker {
     return Append(std::move(layer), out);
   }
 
-  int Mean(int from) {
-    const Tensor in = network.tensors[from];
-    Layer layer;
-    layer.op = Op::kMean;
-    layer.inputs = {from};
-    layer.window.kernel_h = in.height;
-    layer.window.kernel_w = in.width;
-    layer.requant = {{1 << 30, -4}};
-    Tensor out = in;
-    out.height = out.width = 1;
-    return Append(std::move(layer), out);
-  }
-
  private:
   int Window(int from, Op op, int filters, int kernel, int stride) {
     const Tensor in = network.tensors[from];
@@ -226,7 +213,6 @@ model::Network SizedNetwork(const std::string& kind, int height, int width) {
     for (const auto& [filters, stride] :
          std::vector<std::pair<int, int>>{{32, 1}, {64, 2}, {64, 1}, {96, 2}})
       last = m.Conv(m.Depthwise(last, stride), filters, 1, 1);
-    m.Conv(m.Mean(last), 10, 1, 1);
   } else {
     last = m.Pool(last);
     for (const auto& [filters, stride] :
@@ -239,7 +225,6 @@ model::Network SizedNetwork(const std::string& kind, int height, int width) {
                          : m.Conv(last, filters, 1, stride);
       last = m.Add(result, by);
     }
-    m.Conv(m.Mean(last), 10, 1, 1);
   }
   return std::move(m.network);
 }
