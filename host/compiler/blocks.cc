@@ -159,9 +159,8 @@ std::vector<Block> MakeBlocks(const Geometry& g, const TilingLimits& limits) {
       int64_t y0 = 0;
       for (const int64_t ny : Even(g.oh, lines, 1, limits.equal)) {
         int64_t x0 = 0;
-        for (const int64_t nx :
-             Even(g.ow, positions, positions == g.ow ? 1 : step,
-                  limits.equal)) {
+        for (const int64_t nx : Even(
+                 g.ow, positions, positions == g.ow ? 1 : step, limits.equal)) {
           blocks.push_back({i, 1, y0, ny, x0, nx});
           x0 += nx;
         }

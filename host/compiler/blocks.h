@@ -27,7 +27,7 @@ struct TilingLimits {
   int64_t in_pitch_slack = 0;  // bytes that a line of a region may be padded by
   int64_t group_bytes = 1;     // bytes of a position that are buffered at once
   int64_t beat = 16;
-  bool ends = true;  // split the first and the last block
+  bool ends = true;    // split the first and the last block
   bool equal = false;  // all but the last are as large as each other; otherwise
                        // none is much smaller than the others
 };

@@ -98,7 +98,8 @@ absl::Status FinishPlan(const Plan& plan, const Options& options,
       options.observer(pass, [&] { return Print(sequence); });
     };
   }
-  absl::StatusOr<Schedule> schedule = builder.Finish(options.reorder, observer, options.loops);
+  absl::StatusOr<Schedule> schedule =
+      builder.Finish(options.reorder, observer, options.loops);
   if (!schedule.ok()) return schedule.status();
   return FinishProgram(*plan.preset, std::move(schedule->descriptors), hbm,
                        program);

@@ -269,6 +269,9 @@ absl::StatusOr<Program> LoopOverImages(const Program& program, int64_t passes) {
                      out.preset, "'"));
   out.memory = std::move(memory);
   out.relocations.clear();
+  const Code code_of = {out.descriptors, out.loops, out.steps};
+  if (absl::Status s = CheckLoops(code_of, preset); !s.ok())
+    return refused(s.message());
   if (absl::Status s = AddRelocations(out); !s.ok()) return s;
   return out;
 }

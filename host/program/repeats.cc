@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "host/program/header_bits.h"
-#include "systole/loops.h"
 
 namespace systole {
 namespace {
@@ -117,8 +116,7 @@ class Finder {
       size_t from = i, to = i + 1;
       while (from > done && same(from - 1)) --from;
       while (to + period < end && same(to)) ++to;
-      if (Saved(period, to - from) > best->saved)
-        Split(from, to, period, best);
+      if (Saved(period, to - from) > best->saved) Split(from, to, period, best);
       done = to;
       i = to + 1;
     }
@@ -180,7 +178,7 @@ class Finder {
   void Add(size_t begin, size_t end, uint32_t depth,
            std::vector<Repeat>* found) {
     Candidate best;
-    if (depth < kMaxLoopDepth && limits_.loops > 0) best = Best(begin, end);
+    if (depth < limits_.depth && limits_.loops > 0) best = Best(begin, end);
     if (best.saved == 0) return;
     --limits_.loops;
     limits_.stepped -= best.stepped;
@@ -198,7 +196,7 @@ class Finder {
   }
 
   const std::vector<isa::Descriptor>& list_;
-  RepeatLimits limits_;  // what may still come
+  RepeatLimits limits_;     // what may still come
   std::vector<int> kinds_;  // all but what may grow, and how it did
   std::vector<bool> grows_;
   std::map<std::string, int> names_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "systole/gen/isa.h"
+#include "systole/loops.h"
 
 namespace systole {
 
@@ -40,6 +41,7 @@ int64_t GrowthOf(const isa::Descriptor& a, const isa::Descriptor& b,
 struct RepeatLimits {
   size_t stepped = 0, steps = 0, loops = 0;
   size_t pieces = 0;
+  uint32_t depth = kMaxLoopDepth;  // of repeats in each other
 };
 
 // In order; the one that saves most is taken first, then what stands before and

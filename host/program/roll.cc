@@ -27,11 +27,12 @@ class Roller {
       segments_[r.descriptor] = static_cast<int>(r.segment);
   }
 
-  Program Run(uint32_t stepped) {
+  Program Run(uint32_t stepped, uint32_t depth) {
     RepeatLimits limits;
     limits.stepped = stepped;
     limits.steps = 2 * size_t{stepped};
     limits.loops = stepped / 2;
+    limits.depth = depth;
     if (stepped <= kMaxStepped) limits.pieces = kPieces;
     // The halt stands behind all loops.
     const size_t halt = program_.descriptors.size() - 1;
@@ -102,14 +103,14 @@ class Roller {
 
 }  // namespace
 
-Program RollLoops(const Program& program, uint32_t stepped) {
+Program RollLoops(const Program& program, uint32_t stepped, uint32_t depth) {
   if (!program.loops.empty() || program.descriptors.size() < 2) return program;
   for (size_t i = 0; i + 1 < program.descriptors.size(); ++i) {
     if (isa::GetBits(program.descriptors[i], 0, kOpcodeBits) ==
         static_cast<uint64_t>(isa::Opcode::kHalt))
       return program;
   }
-  return Roller(program).Run(stepped);
+  return Roller(program).Run(stepped, depth);
 }
 
 }  // namespace systole

@@ -15,7 +15,8 @@ constexpr uint32_t kAnyNumber = 1u << 24;  // of descriptors with steps
 // The program, or that for one image in a loop over all, whose length does not
 // depend on how many there are.
 Program Shorter(Program program, const Program& one, int64_t batch) {
-  for (const Program& body : {RollLoops(one, kAnyNumber), one}) {
+  const Program looped_one = RollLoops(one, kAnyNumber, kMaxLoopDepth - 1);
+  for (const Program& body : {looped_one, one}) {
     auto looped = LoopOverImages(body, batch);
     if (!looped.ok()) continue;
     if (looped->descriptors.size() < program.descriptors.size())

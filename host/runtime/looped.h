@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Programs that grow neither with the batch nor with the image: docs/program_file.md, "Loops".
+// Programs that grow neither with the batch nor with the image:
+// docs/program_file.md, "Loops".
 //
 //   absl::StatusOr<CompiledModel> model =
 //       runtime::BuildLooped(*source, preset, options);

@@ -28,9 +28,9 @@ std::vector<std::string> TwoLayers() {
     for (int b = 0; b < blocks; ++b) {
       const int bytes = 32 * beats, at = 0x1000 * (2 * tag + b % 2);
       const auto move = [&](const char* op, int hbm) {
-        lines.push_back(absl::StrCat("%", lines.size(), " = ", op, " tag=", tag, " hbm_addr=",
-                                     hbm + b * bytes, " ub_addr=", at,
-                                     " len=", bytes, " n1=1 n2=1"));
+        lines.push_back(absl::StrCat("%", lines.size(), " = ", op, " tag=", tag,
+                                     " hbm_addr=", hbm + b * bytes, " ub_addr=",
+                                     at, " len=", bytes, " n1=1 n2=1"));
       };
       move("load", from);
       move("store", to);

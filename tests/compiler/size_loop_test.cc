@@ -13,6 +13,7 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
+#include "host/program/image_loop.h"
 #include "host/tools/checker.h"
 #include "host/tools/workload.h"
 #include "systole/compiler.h"
@@ -122,6 +123,34 @@ TEST(SizeLoop, GoldenEqualsDevice) {
                   static_cast<int>(p->descriptors.size()),
                   static_cast<int>(run->stats.cycles));
     }
+  }
+}
+
+// A loop over images around those over blocks.
+TEST(SizeLoop, ABatchDoesNotGrowEither) {
+  constexpr int kImages = 3;
+  for (const std::string& kind : kSizedNetworks) {
+    SCOPED_TRACE(kind);
+    const model::Network network = SizedNetwork(kind, g_side, g_side / 2);
+    std::mt19937_64 rng(6);
+    const std::vector<int8_t> input =
+        tools::RandomInt8(kImages * network.tensors[0].size(), rng);
+    const auto expected = tools::GoldenTensors(network, input, false);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    const Program one =
+        RollLoops(Compiled(network, true), kAnyNumber, kMaxLoopDepth - 1);
+    auto batch = LoopOverImages(one, kImages);
+    ASSERT_TRUE(batch.ok()) << batch.status();
+    EXPECT_EQ(Length(*batch), Length(one) + 3);
+    auto runs = ForChip(*std::move(batch));
+    ASSERT_TRUE(runs.ok()) << runs.status();
+    const auto run = RunOn(*runs, network, input, *expected);
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_THAT(run->mismatches(), testing::IsEmpty());
+    EXPECT_TRUE(run->layers.back().bit_exact.value_or(false));
+    std::printf("[ figure   ] %s, %d images: %d descriptors, %d cycles\n",
+                kind.c_str(), kImages, static_cast<int>(Length(*runs)),
+                static_cast<int>(run->stats.cycles));
   }
 }
 

@@ -17,8 +17,8 @@ namespace systole {
 
 // "convolutions": a stem at stride 2 and 3x3 layers behind it. "separable":
 // depthwise and 1x1 layers in turns (MobileNet). "residual": bottlenecks with
-// additions behind a stem and a pool (ResNet). Without their last layers, a mean
-// of all positions and a product, which are one block in any image.
+// additions behind a stem and a pool (ResNet). Without their last layers, a
+// mean of all positions and a product, which are one block in any image.
 inline const std::vector<std::string> kSizedNetworks = {
     "convolutions", "separable", "residual"};
 

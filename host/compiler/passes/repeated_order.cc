@@ -68,18 +68,22 @@ void RepeatKeys(const std::vector<Repeat>& repeats, size_t from,
     const size_t begin = from + r.at;
     const size_t middle = begin + r.passes / 2 * r.period;
     // The first passes and the last ones are not like the others.
-    const size_t one = begin + r.period, other = begin + (r.passes - 2) * r.period;
+    const size_t one = begin + r.period,
+                 other = begin + (r.passes - 2) * r.period;
     int64_t sum = 0;
-    for (size_t i = 0; i < r.period; ++i) sum += keys[other + i] - keys[one + i];
+    for (size_t i = 0; i < r.period; ++i)
+      sum += keys[other + i] - keys[one + i];
     const auto each = static_cast<int64_t>((r.passes - 3) * r.period);
     const int64_t apart = (sum + each - 1) / each;
     RepeatKeys(r.inner, middle - r.at, keys);
     for (size_t p = 0; p < r.passes; ++p) {
       const int64_t by =
-          (static_cast<int64_t>(p) - static_cast<int64_t>(r.passes / 2)) * apart;
+          (static_cast<int64_t>(p) - static_cast<int64_t>(r.passes / 2)) *
+          apart;
       const size_t at = begin + p * r.period;
       if (at == middle) continue;
-      for (size_t i = 0; i < r.period; ++i) keys[at + i] = keys[middle + i] + by;
+      for (size_t i = 0; i < r.period; ++i)
+        keys[at + i] = keys[middle + i] + by;
     }
   }
 }

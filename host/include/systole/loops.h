@@ -99,9 +99,10 @@ inline constexpr uint32_t kMaxSteps = 2 * kMaxStepped;
 inline constexpr uint32_t kMaxLoops = kMaxStepped / 2;
 
 // The program with repetitions as loops, found in its descriptors; at most
-// `stepped` descriptors have steps, two each on average, in half as many loops.
-// Unrolled it is the same again.
-Program RollLoops(const Program& program, uint32_t stepped = kMaxStepped);
+// `stepped` descriptors have steps, two each on average, in half as many loops,
+// of which `depth` are in each other. Unrolled it is the same again.
+Program RollLoops(const Program& program, uint32_t stepped = kMaxStepped,
+                  uint32_t depth = kMaxLoopDepth);
 
 }  // namespace systole
 
