@@ -30,12 +30,17 @@ struct ring {
   uint8_t ends[MAX_ENTRIES];             // how the last of a place ended
   uint32_t orphans;      // bit of a place: what it waits for did not end well
   uint32_t smem_before;  // corrected in SMEM before the first command
+  uint32_t mask;         // of a place
+  uint32_t offset[MAX_ENTRIES];  // of a place in the rings
 };
 
 void ring_init(struct ring* ring, const struct image_header* image);
 // Looks at the doorbell, and fetches commands; true: there is a command that is
 // not complete, or a request.
 bool ring_poll(struct ring* ring);
+// All is complete: sleeps until a doorbell, and takes it. The command that
+// came, if it is alone and waits for none; null: something else came.
+const struct command* ring_wait(struct ring* ring);
 // Which command is next, as its sequence number: of those that may run the
 // first of the highest priority. False: none.
 bool ring_pick(const struct ring* ring, uint32_t* sequence);

@@ -5,14 +5,19 @@
 
 #include "gen/regs.h"
 
-static bool copy(const uint32_t hbm[2], uint64_t offset, const void* smem,
-                 uint32_t go, uint32_t bytes) {
+void hw_copy_prepare(const uint32_t hbm[2], uint64_t offset, const void* smem) {
   const uint64_t addr = (((uint64_t)hbm[1] << 32) | hbm[0]) + offset;
   hw_write(REG_COPY_HBM_LO, (uint32_t)addr);
   hw_write(REG_COPY_HBM_HI, (uint32_t)(addr >> 32));
   hw_write(REG_COPY_SMEM, (uint32_t)(uintptr_t)smem);
+}
+
+void hw_copy_in_begin(uint32_t bytes) {
   __asm__ volatile("" ::: "memory");
-  hw_write(go, bytes);
+  hw_write(REG_COPY_IN, bytes);
+}
+
+bool hw_copy_end(void) {
   while (hw_read(REG_CORE_STATUS) & CORE_STATUS_COPYING) {
   }
   __asm__ volatile("" ::: "memory");
@@ -23,12 +28,17 @@ static bool copy(const uint32_t hbm[2], uint64_t offset, const void* smem,
 
 bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
                 uint32_t bytes) {
-  return copy(hbm, offset, smem, REG_COPY_IN, bytes);
+  hw_copy_prepare(hbm, offset, smem);
+  hw_copy_in_begin(bytes);
+  return hw_copy_end();
 }
 
 bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
                  uint32_t bytes) {
-  return copy(hbm, offset, smem, REG_COPY_OUT, bytes);
+  hw_copy_prepare(hbm, offset, smem);
+  __asm__ volatile("" ::: "memory");
+  hw_write(REG_COPY_OUT, bytes);
+  return hw_copy_end();
 }
 
 void hw_issue(const uint32_t* descriptor) {

@@ -34,6 +34,10 @@ void hw_write(uint32_t reg, uint32_t value);
 // refused.
 bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
                 uint32_t bytes);
+// The same in parts: what is done between them takes no time of its own.
+void hw_copy_prepare(const uint32_t hbm[2], uint64_t offset, const void* smem);
+void hw_copy_in_begin(uint32_t bytes);
+bool hw_copy_end(void);
 bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
                  uint32_t bytes);
 

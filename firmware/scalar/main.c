@@ -20,16 +20,37 @@ static void cancel_waiting(struct ring* ring) {
   ring->request = REQUEST_NONE;
 }
 
+// Before the next doorbell the completion is as program_run wants it.
+static void complete(struct ring* ring, uint32_t sequence) {
+  if (completion.status != STATUS_DONE) log_flush();
+  ring_complete(ring, sequence, &completion);
+  completion_init(&completion, STATUS_REFUSED);
+}
+
+static inline void run(struct ring* ring, uint32_t sequence,
+                       const struct command* command) {
+  const bool cancelled = program_run(ring, command, &completion);
+  if (completion.status != STATUS_DONE) log_flush();
+  ring_complete(ring, sequence, &completion);
+  program_done(command, &completion);
+  if (cancelled) cancel_waiting(ring);
+  completion_init(&completion, STATUS_REFUSED);
+}
+
 void serve(const struct image_header* image) {
   static struct ring ring;
   ring_init(&ring, image);
   program_init();
   completion_init(&completion, STATUS_REFUSED);
   for (;;) {
-    if (!ring_poll(&ring)) {
-      hw_sleep();
-      continue;
+    if (ring.fetched == ring.head && ring.request == REQUEST_NONE) {
+      const struct command* alone = ring_wait(&ring);
+      if (__builtin_expect(alone && alone->kind == COMMAND_RUN, 1)) {
+        run(&ring, ring.head, alone);
+        continue;
+      }
     }
+    ring_poll(&ring);
     if (ring.request == REQUEST_CANCEL) {
       cancel_waiting(&ring);
       completion_init(&completion, STATUS_REFUSED);
@@ -43,11 +64,15 @@ void serve(const struct image_header* image) {
     }
     uint32_t sequence = ring.head;
     if (!ring_pick(&ring, &sequence)) {
-      hw_sleep();
+      if (ring.fetched != ring.head) hw_sleep();
       continue;
     }
     const struct command* command = ring_command(&ring, sequence);
-    bool ran = false, cancelled = false;
+    if (command && command->kind != COMMAND_STOP &&
+        command->kind != COMMAND_CONTEXT && !ring_orphaned(&ring, sequence)) {
+      run(&ring, sequence, command);  // or it is refused there
+      continue;
+    }
     if (!command) {
       log_event(LOG_REFUSED, sequence + 1, 0);
     } else if (command->kind == COMMAND_STOP) {
@@ -59,16 +84,9 @@ void serve(const struct image_header* image) {
       return;
     } else if (command->kind == COMMAND_CONTEXT) {
       if (program_context(command)) completion.status = STATUS_DONE;
-    } else if (ring_orphaned(&ring, sequence)) {
-      completion.status = STATUS_CANCELLED;
     } else {
-      ran = true;
-      cancelled = program_run(&ring, command, &completion);
+      completion.status = STATUS_CANCELLED;
     }
-    if (completion.status != STATUS_DONE) log_flush();
-    ring_complete(&ring, sequence, &completion);
-    if (ran) program_done(command, &completion);
-    if (cancelled) cancel_waiting(&ring);
-    completion_init(&completion, STATUS_REFUSED);  // before the next doorbell
+    complete(&ring, sequence);
   }
 }

@@ -19,6 +19,7 @@ void program_init(void) {
     contexts[i].limit[0] = contexts[i].limit[1] = 0;
   }
   last_context = 0;
+  hw_write(REG_MTIMECMP_HI, ~0u);
 }
 
 static bool below(const uint32_t a[2], const uint32_t b[2]) {
@@ -118,8 +119,8 @@ static bool capture_escape(struct completion* out) {
   return true;
 }
 
-static void set_program(const uint32_t program[2], uint32_t length,
-                        uint32_t watchdog) {
+static inline void set_program(const uint32_t program[2], uint32_t length,
+                               uint32_t watchdog) {
   hw_write(REG_PROG_ADDR_LO, program[0]);
   hw_write(REG_PROG_ADDR_HI, program[1]);
   hw_write(REG_PROG_LEN, length);
@@ -140,26 +141,20 @@ static void scrub(const struct image_header* image) {
   hw_write(REG_EVENTS, EVENTS_DONE);
 }
 
-bool program_run(struct ring* ring, const struct command* c,
-                 struct completion* out) {
-  out->begin = hw_read(REG_MTIME_LO);
+static inline uint32_t start_of(const struct command* c) {
+  return CORE_CTRL_START | (c->counts != 0 ? CORE_CTRL_ISSUE : 0) |
+         (c->context != 0 ? CORE_CTRL_ISOLATED : 0);
+}
+
+// All runs, to the end. A straight list was started.
+static __attribute__((noinline)) bool run_all(struct ring* ring,
+                                              const struct command* c,
+                                              struct completion* out) {
   const bool issued = c->counts != 0;
-  if (!legal(c)) {
-    log_event(LOG_REFUSED, c->tag, c->kind);
-    return false;
-  }
-  if (c->context != last_context) scrub(ring->image);
-  set_window(c);
-  if (issued && !issue_load(c, ring->image->stride)) {
-    if (!capture_escape(out)) log_event(LOG_REFUSED, c->tag, c->counts);
-    return false;
-  }
-  set_program(c->program, c->length, c->watchdog);
-  timer_at(c->timeout);
-  const uint32_t start = CORE_CTRL_START | (issued ? CORE_CTRL_ISSUE : 0) |
-                         (c->context != 0 ? CORE_CTRL_ISOLATED : 0);
+  bool started = !issued;
   while (out->runs < c->repeat) {
-    hw_write(REG_CORE_CTRL, start);
+    if (!started) hw_write(REG_CORE_CTRL, start_of(c));
+    started = false;
     if (out->runs == 0) log_event(LOG_START, c->tag, c->length);
     if (issued) issue_run(ring, c, out->runs);
     uint32_t events;
@@ -189,6 +184,54 @@ bool program_run(struct ring* ring, const struct command* c,
     out->saturated = hw_read(REG_CORE_STATUS) & CORE_STATUS_SATURATED ? 1 : 0;
   }
   return ring->request == REQUEST_CANCEL;
+}
+
+static __attribute__((noinline)) bool refuse(const struct command* c,
+                                             uint32_t why) {
+  log_event(LOG_REFUSED, c->tag, why);
+  return false;
+}
+
+static __attribute__((noinline)) bool run_issued(struct ring* ring,
+                                                 const struct command* c,
+                                                 struct completion* out) {
+  if (!issue_load(c, ring->image->stride)) {
+    return !capture_escape(out) && refuse(c, c->counts);
+  }
+  set_program(c->program, c->length, c->watchdog);
+  if (c->timeout != 0) timer_at(c->timeout);
+  return run_all(ring, c, out);
+}
+
+static __attribute__((noinline)) bool run_other(struct ring* ring,
+                                                const struct command* c,
+                                                struct completion* out) {
+  if (!legal(c)) return refuse(c, c->kind);
+  if (c->context != last_context) scrub(ring->image);
+  set_window(c);
+  if (c->counts != 0) return run_issued(ring, c, out);
+  set_program(c->program, c->length, c->watchdog);
+  if (c->timeout != 0) timer_at(c->timeout);
+  hw_write(REG_CORE_CTRL, start_of(c));
+  return run_all(ring, c, out);
+}
+
+// What stands between a doorbell and the first descriptor of a straight list
+// of the host's: no more than that needs, and no register that is saved.
+bool program_run(struct ring* ring, const struct command* c,
+                 struct completion* out) {
+  out->begin = hw_read(REG_MTIME_LO);
+  const uint32_t other = (c->kind ^ COMMAND_RUN) | (c->program[0] & 127) |
+                         c->after | c->context | last_context | c->counts |
+                         c->timeout;
+  if (__builtin_expect(other != 0 || c->length == 0 || c->repeat == 0, 0)) {
+    return run_other(ring, c, out);
+  }
+  hw_write(REG_LIMIT_LO, c->limit[0]);
+  hw_write(REG_LIMIT_HI, c->limit[1]);
+  set_program(c->program, c->length, c->watchdog);
+  hw_write(REG_CORE_CTRL, CORE_CTRL_START);
+  return run_all(ring, c, out);
 }
 
 void program_done(const struct command* c, const struct completion* out) {

@@ -21,55 +21,102 @@ void ring_init(struct ring* ring, const struct image_header* image) {
   ring->orphans = 0;
   ring->completed = 0;
   ring->smem_before = hw_read(REG_ECC_CORRECTED);
+  ring->mask = image->entries - 1;
+  for (uint32_t i = 0; i < image->entries; i++) {
+    ring->offset[i] = i * image->stride;
+  }
 }
 
 static uint32_t place(const struct ring* ring, uint32_t sequence) {
-  return sequence & (ring->image->entries - 1);
-}
-
-static uint64_t offset(const struct ring* ring, uint32_t sequence) {
-  return (uint64_t)place(ring, sequence) * ring->image->stride;
+  return sequence & ring->mask;
 }
 
 bool ring_is_done(const struct ring* ring, uint32_t sequence) {
-  if (sequence - ring->head >= ring->image->entries) return true;
+  if (sequence - ring->head > ring->mask) return true;
   return ring->done >> place(ring, sequence) & 1;
 }
 
+// Whether what it waits for ended before, and not well; how is known of the
+// last `entries` alone.
+static __attribute__((noinline)) bool ended_badly(const struct ring* ring,
+                                                  uint32_t sequence,
+                                                  uint32_t after) {
+  return after <= sequence && sequence - after < ring->mask &&
+         ring_is_done(ring, after - 1) &&
+         ring->ends[place(ring, after - 1)] != STATUS_DONE;
+}
+
 static void fetch(struct ring* ring) {
-  const uint32_t bit = 1u << place(ring, ring->fetched);
-  struct command* c = &ring->commands[place(ring, ring->fetched)];
-  if (!hw_copy_in(ring->image->commands, offset(ring, ring->fetched), c,
-                  sizeof *c)) {
+  const uint32_t sequence = ring->fetched, at = place(ring, sequence);
+  struct command* c = &ring->commands[at];
+  if (!hw_copy_in(ring->image->commands, ring->offset[at], c, sizeof *c)) {
     c->tag = 0;
   }
-  // A launch that ended before; how is known of the last `entries` alone.
-  ring->orphans &= ~bit;
-  if (c->after != 0 && c->after <= ring->fetched &&
-      ring->fetched - c->after < ring->image->entries - 1 &&
-      ring_is_done(ring, c->after - 1) &&
-      ring->ends[place(ring, c->after - 1)] != STATUS_DONE) {
-    ring->orphans |= bit;
+  ring->fetched = sequence + 1;
+  ring->orphans &= ~(1u << at);
+  if (c->after != 0 && ended_badly(ring, sequence, c->after)) {
+    ring->orphans |= 1u << at;
   }
-  ring->fetched++;
+}
+
+static void fetch_all(struct ring* ring) {
+  while (ring->fetched != ring->written &&
+         ring->fetched - ring->head <= ring->mask) {
+    fetch(ring);
+  }
+}
+
+static inline void take_doorbell(struct ring* ring) {
+  hw_write(REG_EVENTS, EVENTS_DOORBELL);
+  const uint32_t value = hw_read(REG_DOORBELL);
+  // The count is modulo 2^24: it never goes back.
+  ring->written += (value - ring->written) & DOORBELL_COUNT_MASK;
+  if (__builtin_expect(value >> DOORBELL_REQUEST_SHIFT, 0)) {
+    ring->request = value >> DOORBELL_REQUEST_SHIFT;
+  }
 }
 
 bool ring_poll(struct ring* ring) {
   if (hw_read(REG_EVENTS) & EVENTS_DOORBELL) {
-    hw_write(REG_EVENTS, EVENTS_DOORBELL);
-    const uint32_t value = hw_read(REG_DOORBELL);
-    // The count is modulo 2^24: it never goes back.
-    ring->written += (value - ring->written) & DOORBELL_COUNT_MASK;
-    if (value >> DOORBELL_REQUEST_SHIFT) {
-      ring->request = value >> DOORBELL_REQUEST_SHIFT;
-    }
+    take_doorbell(ring);
     hw_window(false);
-    while (ring->fetched != ring->written &&
-           ring->fetched - ring->head < ring->image->entries) {
-      fetch(ring);
-    }
+    fetch_all(ring);
   }
   return ring->fetched != ring->head || ring->request != REQUEST_NONE;
+}
+
+static __attribute__((noinline)) void fetch_others(struct ring* ring) {
+  const uint32_t sequence = ring->fetched - 1, at = place(ring, sequence);
+  const uint32_t after = ring->commands[at].after;
+  if (after != 0 && ended_badly(ring, sequence, after)) {
+    ring->orphans |= 1u << at;
+  }
+  fetch_all(ring);
+}
+
+const struct command* ring_wait(struct ring* ring) {
+  const uint32_t sequence = ring->fetched, at = place(ring, sequence);
+  struct command* c = &ring->commands[at];
+  hw_window(false);
+  hw_copy_prepare(ring->image->commands, ring->offset[at], c);
+  while (!(hw_read(REG_EVENTS) & EVENTS_DOORBELL)) hw_sleep();
+  // Whatever it is that the host wants; the rest is done while this is copied.
+  hw_copy_in_begin(sizeof *c);
+  take_doorbell(ring);
+  ring->orphans = 0;
+  if (__builtin_expect(ring->written == sequence, 0)) {
+    hw_copy_end();
+    return 0;
+  }
+  ring->fetched = sequence + 1;
+  const bool alone =
+      ring->written == sequence + 1 && ring->request == REQUEST_NONE;
+  if (!hw_copy_end()) c->tag = 0;
+  if (__builtin_expect(alone && c->tag == sequence + 1 && c->after == 0, 1)) {
+    return c;
+  }
+  fetch_others(ring);
+  return 0;
 }
 
 const struct command* ring_command(const struct ring* ring, uint32_t sequence) {
@@ -120,8 +167,8 @@ void ring_complete(struct ring* ring, uint32_t sequence,
     completion->smem_word = hw_read(REG_ECC_WORD);
   }
   hw_window(false);
-  hw_copy_out(ring->image->completions, offset(ring, sequence), completion,
-              sizeof *completion);
+  hw_copy_out(ring->image->completions, ring->offset[place(ring, sequence)],
+              completion, sizeof *completion);
   ring->completed++;
   hw_write(REG_COMPLETED, ring->completed);
   hw_write(REG_HOST_IRQ, 1);

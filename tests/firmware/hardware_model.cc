@@ -182,6 +182,17 @@ bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
   }
   return true;
 }
+void hw_copy_prepare(const uint32_t hbm[2], uint64_t offset, const void* smem) {
+  systole::g_model->copy_from = systole::Address(hbm, offset);
+  systole::g_model->copy_to = const_cast<void*>(smem);
+}
+void hw_copy_in_begin(uint32_t bytes) {
+  systole::HardwareModel& m = *systole::g_model;
+  const uint32_t hbm[2] = {static_cast<uint32_t>(m.copy_from),
+                           static_cast<uint32_t>(m.copy_from >> 32)};
+  m.copied = hw_copy_in(hbm, 0, m.copy_to, bytes);
+}
+bool hw_copy_end(void) { return systole::g_model->copied; }
 bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
                  uint32_t bytes) {
   const uint64_t addr = systole::Address(hbm, offset);

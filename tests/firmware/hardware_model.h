@@ -81,6 +81,9 @@ struct HardwareModel {
   };
   std::array<Entry, 256> table = {};
   int since_read = 0;
+  uint64_t copy_from = 0;  // of the copy that is prepared
+  void* copy_to = nullptr;
+  bool copied = false;  // the last one went well
 };
 
 }  // namespace systole
