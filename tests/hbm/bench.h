@@ -91,6 +91,8 @@ class Bench {
   const std::vector<uint64_t>& bad(int i) const { return bad_[i]; }
   // Cycles from asking to acceptance or from acceptance to the answer.
   int64_t longest_wait() const { return longest_wait_; }
+  // Cycles from the start of the last Run to its last answer to a reader.
+  int64_t last_answer() const { return last_answer_ - began_; }
   // What `other` had been granted when reader `done` had its last grant.
   int64_t accepted_when_done(int done, int other) const {
     return when_done_[done][other];
@@ -116,6 +118,7 @@ class Bench {
     readers_ = &readers;
     accepted_.fill(0);
     int64_t start = cycle_, last = cycle_;
+    began_ = last_answer_ = cycle_;
     std::uniform_real_distribution<double> unit(0, 1);
     while (true) {
       bool busy = false;
@@ -353,6 +356,7 @@ class Bench {
     }
     Expected& expected = (*readers_)[i].expected.front();
     longest_wait_ = std::max(longest_wait_, cycle_ - expected.since);
+    last_answer_ = cycle_;
     const auto* data =
         reinterpret_cast<const uint8_t*>(&model_->rd_rsp_data_o[0]);
     if (std::none_of(expected.data.begin(), expected.data.end(),
@@ -380,7 +384,8 @@ class Bench {
   std::array<Reader, kReaders>* readers_ = nullptr;
   std::vector<std::string> errors_;
   int64_t cycle_ = 0, columns_ = 0, activates_ = 0, refreshing_ = 0,
-          perf_read_beats_ = 0, perf_write_beats_ = 0, longest_wait_ = 0;
+          perf_read_beats_ = 0, perf_write_beats_ = 0, longest_wait_ = 0,
+          last_answer_ = 0, began_ = 0;
   std::array<int64_t, kReaders + 1> fixed_{};
   std::array<std::vector<uint64_t>, kReaders + 1> bad_;
   std::array<int64_t, kReaders> accepted_{};
