@@ -46,8 +46,16 @@ def read(path):
     return heads, flips
 
 
-def run_batch(args, seed, flips):
+def group_sizes(flips):
+    """With how many flips of a structure a run begins, so that about every other one has to be looked at in parts."""
+    counts = collections.Counter(flip["structure"] for flip in flips)
+    others = collections.Counter(flip["structure"] for flip in flips if flip["outcome"] != "masked")
+    return {name: max(1, min(32, round(0.7 * (count + 1) / (others[name] + 0.5)))) for name, count in counts.items() if count >= 10}
+
+
+def run_batch(args, seed, flips, known):
     command = [str(args.binary), "--preset", args.preset, "--seed", str(seed), "--flips", str(flips), "--jobs", str(args.jobs)]
+    command += ["--group", str(args.group)] if args.group else ["--groups", json.dumps(group_sizes(known))]
     if args.only:
         command += ["--only", args.only]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -80,6 +88,9 @@ def table(heads, flips):
         out.append(f"| {name} | {bits:,} | {count:,} | {shares} | {100 * low:.1f} to {100 * high:.1f} | {named} |")
         weighted += bits * counts["silent"] / count
         total_bits += bits
+    seconds, copies = (sum(head.get(key, 0) for head in heads) for key in ("cpu_seconds", "copies"))
+    if copies:
+        out.append(f"\n{copies:,} runs, {sum(head['early'] for head in heads):,} of them ended early; {len(flips) / seconds:.1f} flips a second of processor time.")
     out.append(f"\n{len(flips):,} flips; of a random bit of these structures {100 * weighted / total_bits:.2f} % is silent corruption.")
     return "\n".join(out)
 
@@ -90,6 +101,7 @@ def main():
     parser.add_argument("--flips", type=int, default=100000, help="in all, those of earlier calls counted")
     parser.add_argument("--batch", type=int, default=1000, help="flips of one seed")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
+    parser.add_argument("--group", type=int, default=0, help="flips that a run begins with; default: by what became of earlier ones")
     parser.add_argument("--only", default="", help="one structure")
     parser.add_argument("--results", type=pathlib.Path, help="file; default: build/reports/faults_PRESET.jsonl")
     parser.add_argument("--binary", type=pathlib.Path, help="default: build/bin/fault_campaign_PRESET")
@@ -104,7 +116,7 @@ def main():
         heads, flips = read(path)
         while not args.table and len(flips) < args.flips:
             seed = 1 + max((head["seed"] for head in heads), default=0)
-            head, lines = run_batch(args, seed, min(args.batch, args.flips - len(flips)))
+            head, lines = run_batch(args, seed, min(args.batch, args.flips - len(flips)), flips)
             if heads and (heads[0]["model"], heads[0]["bits"]) != (head["model"], head["bits"]):
                 raise ValueError(f"{path} has results of another state of the RTL: --fresh forgets them")
             path.parent.mkdir(parents=True, exist_ok=True)

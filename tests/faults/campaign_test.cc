@@ -55,6 +55,30 @@ TEST(FaultsTest, ASampleOfAllStructures) {
   }
 }
 
+// What a copy with many bits says is what copies with one bit each say.
+TEST(FaultsTest, GroupsSayWhatSingleBitsSay) {
+  const auto single =
+      RunCampaign({.preset = "nano", .seed = 11, .flips = 200, .group = 1});
+  ASSERT_TRUE(single.ok()) << single.status();
+  const auto grouped =
+      RunCampaign({.preset = "nano", .seed = 11, .flips = 200, .group = 12});
+  ASSERT_TRUE(grouped.ok()) << grouped.status();
+  ASSERT_EQ(single->flips.size(), grouped->flips.size());
+  for (size_t i = 0; i < single->flips.size(); ++i) {
+    EXPECT_EQ(single->flips[i].bit, grouped->flips[i].bit);
+    EXPECT_EQ(single->flips[i].outcome, grouped->flips[i].outcome)
+        << single->flips[i].structure << ": " << single->flips[i].bit
+        << ", cycle " << single->flips[i].cycle;
+    EXPECT_EQ(single->flips[i].detail, grouped->flips[i].detail);
+  }
+  EXPECT_EQ(single->copies, 200u);
+  EXPECT_LT(grouped->copies, 150u);
+  EXPECT_GT(grouped->early, 20u);
+  std::printf("[ figure   ] 200 flips: %d runs, %d of them ended early\n",
+              static_cast<int>(grouped->copies),
+              static_cast<int>(grouped->early));
+}
+
 // What has parity is never silently wrong, and says so.
 TEST(FaultsTest, ParityReports) {
   int parity = 0;

@@ -143,7 +143,6 @@ TEST_F(Scalar, LatenciesAreShort) {
         "start; last store to interrupt: %d more\n",
         static_cast<int>(firmware.first - registers.first),
         static_cast<int>(firmware.interrupt - registers.interrupt));
-    // The first one wakes the HBM up.
     EXPECT_LT(firmware.first, registers.first + (i == 0 ? 650 : 380));
     EXPECT_LT(firmware.interrupt, registers.interrupt + 300);
   }

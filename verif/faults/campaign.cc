@@ -4,11 +4,13 @@
 #include "verif/faults/campaign.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <random>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -43,10 +45,12 @@ Run RunOnce(Device& device, const Workload& work, const bool& stopped) {
   }
   run.stopped = stopped || absl::IsDeadlineExceeded(run.status);
   if (!device.fault() && !run.stopped) {
-    run.output.resize(work.output.bytes);
-    const absl::Status read =
-        device.Read(work.output.address, absl::MakeSpan(run.output));
-    if (!read.ok() && run.status.ok()) run.status = read;
+    for (const Range& r : work.outputs) {
+      std::vector<uint8_t> bytes(r.bytes);
+      const absl::Status read = device.Read(r.address, absl::MakeSpan(bytes));
+      if (!read.ok() && run.status.ok()) run.status = read;
+      run.output.insert(run.output.end(), bytes.begin(), bytes.end());
+    }
   }
   if (device.fault()) {
     run.fault = true;
@@ -69,7 +73,7 @@ std::string Judge(const Run& run, const std::vector<uint8_t>& expected) {
     return "silent";
   }
   const EccCounts& ecc = run.stats.ecc;
-  return ecc.corrected + ecc.smem_corrected != 0 ? "corrected" : "masked";
+  return ecc.corrected + ecc.smem_corrected != 0 ? "corrected" : kMasked;
 }
 
 struct Bench {
@@ -99,8 +103,10 @@ absl::StatusOr<std::unique_ptr<Bench>> Open(const Options& options,
   bench->device = *std::move(opened);
   absl::Status loaded = bench->device->Load(bench->work.program);
   // The results' place, so that no result is there by chance.
-  const std::vector<uint8_t> blank(bench->work.output.bytes, 0xA5);
-  loaded.Update(bench->device->Write(bench->work.output.address, blank));
+  for (const Range& r : bench->work.outputs) {
+    const std::vector<uint8_t> blank(r.bytes, 0xA5);
+    loaded.Update(bench->device->Write(r.address, blank));
+  }
   if (!loaded.ok()) return loaded;
   return bench;
 }
@@ -121,27 +127,83 @@ absl::StatusOr<Flip> Parse(const std::string& said, Flip flip) {
   return absl::InternalError(absl::StrCat("a copy said '", said, "'"));
 }
 
+uint64_t Words(const Workload& work) {
+  uint64_t words = 0;
+  for (const Range& r : work.memory) words += r.bytes / 8;
+  return words;
+}
+
+uint64_t WordBits(bool ecc) { return ecc ? 72 : 64; }
+
+struct Planned {
+  Flip flip;
+  Injection injection;
+  std::pair<std::string, uint64_t> word;
+};
+
+// Flips of one structure whose cycles follow each other. Two of one word might
+// undo each other before its code, and so might a bit and its parity: what has
+// parity is turned bit by bit.
+std::vector<std::vector<size_t>> Group(const Options& options,
+                                       const std::vector<Planned>& plan) {
+  std::vector<std::vector<size_t>> groups;
+  std::map<std::string, size_t> open;  // of a structure
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const std::string& structure = plan[i].flip.structure;
+    const auto asked = options.groups.find(structure);
+    size_t most = static_cast<size_t>(
+        asked == options.groups.end() ? options.group : asked->second);
+    if (absl::StartsWith(structure, "unit queues") ||
+        structure == "sync flags" || structure == "dispatch")
+      most = 1;
+    const auto it = open.find(structure);
+    bool joins = it != open.end() && groups[it->second].size() < most;
+    for (size_t m = 0; joins && m < groups[it->second].size(); ++m)
+      joins = plan[groups[it->second][m]].word != plan[i].word;
+    if (joins) {
+      groups[it->second].push_back(i);
+    } else {
+      open[structure] = groups.size();
+      groups.push_back({i});
+    }
+  }
+  return groups;
+}
+
 }  // namespace
 
 absl::StatusOr<Results> RunCampaign(const Options& options) {
   Results results;
-  // Without a flip: how long it takes and what is right.
-  auto plain = Open(options, "faults");
-  if (!plain.ok()) return plain.status();
-  const Run right = RunOnce(*(*plain)->device, (*plain)->work, false);
-  if (!right.status.ok()) {
-    return absl::InternalError(absl::StrCat(
-        "the program fails without a flip: ", right.status.message()));
-  }
-  plain->reset();
-  results.cycles = right.stats.cycles;
-
   auto bench = Open(options, "faults");
   if (!bench.ok()) return bench.status();
-  auto found = State::Find((*bench)->device->preset());
+  Device* const device = (*bench)->device.get();
+  const Workload& work = (*bench)->work;
+  auto found = State::Find(device->preset());
   if (!found.ok()) return found.status();
   const State state = *std::move(found);
-  Device* const device = (*bench)->device.get();
+  Injector& injector = Injector::Get();
+
+  // Without a flip: how long it takes and what is right.
+  const auto said_right =
+      injector.Rehearse(state.everything(), [&]() -> std::string {
+        const Run run = RunOnce(*device, work, false);
+        if (!run.status.ok() || run.stats.retires.empty())
+          return absl::StrCat("failed ", run.status.message());
+        uint64_t cycles = run.stats.cycles;
+        for (const Retire& retire : run.stats.retires)
+          cycles = std::max(cycles, retire.cycle);
+        return absl::StrCat(cycles, " ",
+                            std::string(run.output.begin(), run.output.end()));
+      });
+  if (!said_right.ok()) return said_right.status();
+  const size_t space = said_right->find(' ');
+  if (space == std::string::npos ||
+      !absl::SimpleAtoi(said_right->substr(0, space), &results.cycles)) {
+    return absl::InternalError(
+        absl::StrCat("the program fails without a flip: ", *said_right));
+  }
+  const std::vector<uint8_t> right(said_right->begin() + space + 1,
+                                   said_right->end());
 
   std::vector<const Structure*> structures;  // null: the memory
   std::vector<std::string> names;
@@ -151,11 +213,8 @@ absl::StatusOr<Results> RunCampaign(const Options& options) {
     if (options.only.empty() || options.only == s.name)
       structures.push_back(&s);
   }
-  uint64_t words = 0;
-  for (const Range& r : (*bench)->work.memory) words += r.bytes / 8;
   const bool ecc = device->preset().chip.ecc != 0;
-  const uint64_t word_bits = ecc ? 72 : 64;
-  results.bits[kMemory] = words * word_bits;
+  results.bits[kMemory] = Words(work) * WordBits(ecc);
   names.push_back(kMemory);
   if (options.only.empty() || options.only == kMemory)
     structures.push_back(nullptr);
@@ -166,50 +225,60 @@ absl::StatusOr<Results> RunCampaign(const Options& options) {
   }
 
   std::mt19937_64 rng(options.seed);
-  std::vector<std::pair<Flip, Injection>> plan;
+  std::vector<Planned> plan;
   for (int i = 0; i < options.flips; ++i) {
     const Structure* structure =
         structures[static_cast<size_t>(i) % structures.size()];
-    Flip flip;
-    Injection injection;
-    injection.cycle = flip.cycle = rng() % results.cycles;
+    Planned p;
+    p.injection.cycle = p.flip.cycle = rng() % results.cycles;
     if (structure != nullptr) {
       const uint64_t bit = rng() % structure->bits;
-      flip.structure = structure->name;
-      flip.bit = State::Describe(*structure, bit);
-      injection.turn = [&state, structure, bit] {
+      p.flip.structure = structure->name;
+      p.flip.bit = State::Describe(*structure, bit);
+      p.word = State::WordOf(*structure, bit);
+      p.injection.turn = [&state, structure, bit] {
         state.Turn(*structure, bit);
       };
     } else {
-      uint64_t word = rng() % words;
-      const Range* range = (*bench)->work.memory.data();
+      uint64_t word = rng() % Words(work);
+      const Range* range = work.memory.data();
       while (word >= range->bytes / 8) word -= range++->bytes / 8;
       const BitFlip turned = {range->address + word * 8,
-                              static_cast<int>(rng() % word_bits)};
-      flip.structure = kMemory;
-      flip.bit = absl::StrFormat("0x%x bit %d", turned.address, turned.bit);
-      injection.turn = [device, turned] { device->Flip(turned).IgnoreError(); };
+                              static_cast<int>(rng() % WordBits(ecc))};
+      p.flip.structure = kMemory;
+      p.flip.bit = absl::StrFormat("0x%x bit %d", turned.address, turned.bit);
+      p.word = {kMemory, turned.address};
+      p.injection.turn = [device, turned] {
+        device->Flip(turned).IgnoreError();
+      };
     }
-    plan.emplace_back(std::move(flip), std::move(injection));
+    plan.push_back(std::move(p));
   }
-  std::stable_sort(plan.begin(), plan.end(), [](const auto& a, const auto& b) {
-    return a.first.cycle < b.first.cycle;
-  });
-  std::vector<Injection> injections;
-  for (auto& [flip, injection] : plan)
-    injections.push_back(std::move(injection));
+  std::stable_sort(plan.begin(), plan.end(),
+                   [](const Planned& a, const Planned& b) {
+                     return a.flip.cycle < b.flip.cycle;
+                   });
 
-  Injector& injector = Injector::Get();
-  injector.Arm(std::move(injections), options.jobs, kSeconds);
+  Injector::Plan injections;
+  injections.jobs = options.jobs;
+  injections.patience = kPatience * results.cycles;
+  injections.seconds = kSeconds;
+  injections.state = state.everything();
+  injections.groups = Group(options, plan);
+  for (Planned& p : plan)
+    injections.injections.push_back(std::move(p.injection));
+  injector.Arm(std::move(injections));
   (*bench)->limit = kPatience * results.cycles;
-  const Run run = RunOnce(*device, (*bench)->work, (*bench)->stopped);
-  if (injector.copied()) injector.Say(Judge(run, right.output));
+  const Run run = RunOnce(*device, work, (*bench)->stopped);
+  if (injector.copied()) injector.Say(Judge(run, right));
   std::vector<std::string> said;
   if (absl::Status s = injector.Collect(&said); !s.ok()) return s;
-  if (!run.status.ok() || run.output != right.output)
+  if (!run.status.ok() || run.output != right)
     return absl::InternalError("the original run is not as the one before");
+  results.copies = injector.counters().copies;
+  results.early = injector.counters().early;
   for (size_t i = 0; i < plan.size(); ++i) {
-    auto flip = Parse(said[i], std::move(plan[i].first));
+    auto flip = Parse(said[i], std::move(plan[i].flip));
     if (!flip.ok()) return flip.status();
     results.flips.push_back(*std::move(flip));
   }

@@ -24,6 +24,10 @@ struct Options {
   int flips = 100;
   int jobs = 2;      // copies of the process at a time
   std::string only;  // a structure; empty: all, each as often
+  // Flips that a copy begins with (injector.h); 1: a copy each. The outcomes
+  // are the same.
+  int group = 8;
+  std::map<std::string, int> groups;  // of some structures, instead
 };
 
 // masked: the results are right. corrected: and ECC says that it put something
@@ -41,9 +45,11 @@ struct Flip {
 };
 
 struct Results {
-  uint64_t cycles = 0;                   // of the program without a flip
+  uint64_t cycles = 0;  // in which bits turn: from the start to the last
+                        // descriptor's end
   std::map<std::string, uint64_t> bits;  // of each structure
   std::vector<Flip> flips;
+  uint64_t copies = 0, early = 0;  // runs; of them ended before their end
 };
 
 // kInvalidArgument: no such preset or structure; the message lists what there

@@ -4,6 +4,7 @@
 #include "verif/faults/state.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -73,6 +74,11 @@ const std::vector<Rule>& Rules() {
   return rules;
 }
 
+std::map<std::string, uint64_t>& StateBytes() {
+  static auto& bytes = *new std::map<std::string, uint64_t>;
+  return bytes;
+}
+
 absl::Status NoState() {
   return absl::FailedPreconditionError(
       "the model shows no state: it was not built with state.vlt");
@@ -89,12 +95,19 @@ std::string StructureOf(const std::string& path) {
   return "other";
 }
 
+bool RegisterState(const char* preset, uint64_t bytes) {
+  return StateBytes().emplace(preset, bytes).second;
+}
+
 absl::StatusOr<State> State::Find(const Preset& preset) {
   VerilatedContext* const context = Verilated::threadContextp();
   std::map<std::string, Structure> structures;
   const VerilatedScopeNameMap* const scopes = context->scopeNameMap();
-  if (scopes == nullptr) return NoState();
+  const auto bytes = StateBytes().find(std::string(preset.name));
+  if (scopes == nullptr || bytes == StateBytes().end()) return NoState();
+  std::set<const VerilatedSyms*> models;
   for (const auto& [unused, scope] : *scopes) {
+    models.insert(scope->symsp());
     if (scope->varsp() == nullptr) continue;
     std::string path = scope->name();
     if (absl::StartsWith(path, "core1.")) continue;
@@ -121,6 +134,10 @@ absl::StatusOr<State> State::Find(const Preset& preset) {
   }
   if (structures.empty()) return NoState();
   State state;
+  for (const VerilatedSyms* model : models) {
+    state.everything_.emplace_back(reinterpret_cast<const uint8_t*>(model),
+                                   bytes->second);
+  }
   for (auto& [name, structure] : structures) {
     structure.name = name;
     state.structures_.push_back(std::move(structure));
@@ -159,6 +176,13 @@ std::string State::Describe(const Structure& structure, uint64_t bit) {
   if (signal->elements > 1)
     absl::StrAppendFormat(&text, "[%d]", at / signal->element_bits);
   return absl::StrFormat("%s bit %d", text, at % signal->element_bits);
+}
+
+std::pair<std::string, uint64_t> State::WordOf(const Structure& structure,
+                                               uint64_t bit) {
+  const auto [signal, at] = Locate(structure, bit);
+  if (signal == nullptr) return {};
+  return {signal->name, at / signal->element_bits};
 }
 
 }  // namespace systole::faults

@@ -12,9 +12,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "systole/gen/presets.h"
 
 namespace systole::faults {
@@ -44,14 +46,27 @@ class State {
   static absl::StatusOr<State> Find(const Preset& preset);
 
   const std::vector<Structure>& structures() const { return structures_; }
+  // All that the models of the chip hold, of both cores: signals, and pointers
+  // that are the same in every copy of the process.
+  const std::vector<absl::Span<const uint8_t>>& everything() const {
+    return everything_;
+  }
+
   // Turns bit 0 .. bits - 1 of the structure.
   void Turn(const Structure& structure, uint64_t bit) const;
   // "u_chip.u_core.u_control.u_sync.count_q[3] bit 7"
   static std::string Describe(const Structure& structure, uint64_t bit);
+  // What a bit shares its memory's word, or its register, with.
+  static std::pair<std::string, uint64_t> WordOf(const Structure& structure,
+                                                 uint64_t bit);
 
  private:
   std::vector<Structure> structures_;  // by name
+  std::vector<absl::Span<const uint8_t>> everything_;
 };
+
+// A build with state.vlt says how much its model holds (model_state.cc).
+bool RegisterState(const char* preset, uint64_t bytes);
 
 }  // namespace systole::faults
 

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "systole/float_matmul.h"
 #include "systole/gen/isa.h"
+#include "systole/gen/presets.h"
 
 namespace systole::faults {
 namespace {
@@ -124,28 +126,71 @@ Workload OfNano(std::mt19937& rng) {
                            kDone, kOutputFree));
   }
   add(isa::Halt().Encode());
-  w.output = {kOutput, kRounds * kBlock};
+  w.outputs = {{kOutput, kRounds * kBlock}};
   return w;
 }
 
-Workload OfMinichip(std::mt19937& rng) {
-  constexpr int kRounds = 16;
-  constexpr uint64_t kBlock = 448, kOut = 0x20000;
+absl::StatusOr<Workload> OfMinichip(const Preset& preset, std::mt19937& rng) {
+  constexpr int kRounds = 8;
+  constexpr uint64_t kBlock = 448, kStep = 0x400, kIn = 0x20000, kOut = 0x24000,
+                     kFar = 0x28000, kAt = 0x30000, kUb = 0x18000;
+  enum : uint32_t { kHere = 1u << 24, kThere = 1u << 25, kBack = 1u << 26 };
+  compiler::FloatMatmulSpec spec;
+  spec.m = 24;
+  spec.k = 2 * preset.rows;
+  spec.n = 2 * preset.cols;
+  spec.float32_result = true;
+  const auto number = [&rng] {  // 1/4 .. 4, of both signs
+    return static_cast<uint16_t>((rng() & 0x807F) | (0x3E80 + rng() % 0x200));
+  };
+  for (int64_t i = 0; i < spec.k * spec.n; ++i) spec.b.push_back(number());
+  auto product = compiler::CompileFloatMatmul(spec, preset);
+  if (!product.ok()) return product.status();
+  const TensorInfo& a = *product->FindTensor("a");
+  const TensorInfo& c = *product->FindTensor("c");
+  if (product->hbm_bytes > kIn || !product->loops.empty())
+    return absl::InternalError("the product is not where the blocks are not");
+
   Workload w;
   Program& p = w.program;
   p.preset = "minichip";
-  p.prog_addr = kProgram;
-  p.hbm_bytes = 0x40000;
-  p.segments.push_back({"input", kInput, RandomBytes(rng, kRounds * kBlock)});
-  for (int r = 0; r < kRounds; ++r) {
-    const auto slot = static_cast<uint64_t>(r % 2 * 0x800);
-    p.descriptors.push_back(MoveOf<isa::Load>(
-        kInput + r * kBlock, slot, kBlock, r >= 2 ? kOutputFree : 0, kLoaded));
-    p.descriptors.push_back(MoveOf<isa::Store>(kOut + r * kBlock, slot, kBlock,
-                                               kLoaded, kOutputFree));
+  p.prog_addr = kAt;
+  p.hbm_bytes = 2 * preset.memory_bytes();
+  p.segments = product->segments;
+  std::vector<uint8_t> values;
+  for (int64_t i = 0; i < spec.m * a.pitch / 2; ++i) {
+    const uint16_t value = number();
+    values.push_back(static_cast<uint8_t>(value));
+    values.push_back(static_cast<uint8_t>(value >> 8));
   }
-  p.descriptors.push_back(isa::Halt().Encode());
-  w.output = {kOut, kRounds * kBlock};
+  p.segments.push_back({"a", a.hbm_addr, values});
+  p.segments.push_back({"blocks", kIn, RandomBytes(rng, kRounds * kStep)});
+  const uint64_t far = preset.memory_bytes() + kFar;
+  for (uint64_t r = 0; r < kRounds; ++r) {
+    const uint64_t at = r * kStep;
+    p.descriptors.push_back(
+        MoveOf<isa::Load>(kIn + at, kUb + at, kBlock, 0, kHere));
+    p.descriptors.push_back(
+        MoveOf<isa::Store>(far + at, kUb + at, kBlock, kHere, kThere));
+  }
+  for (size_t i = 0; i + 1 < product->descriptors.size(); ++i)
+    p.descriptors.push_back(product->descriptors[i]);
+  for (uint64_t r = 0; r < kRounds; ++r) {
+    const uint64_t at = r * kStep, ub = kUb + 0x4000 + at;
+    p.descriptors.push_back(
+        MoveOf<isa::Load>(far + at, ub, kBlock, kThere, kBack));
+    p.descriptors.push_back(
+        MoveOf<isa::Store>(kOut + at, ub, kBlock, kBack, 0));
+  }
+  p.descriptors.push_back(product->descriptors.back());
+  for (const isa::Descriptor& d : product->descriptors) {
+    const isa::Header header = isa::Halt::Decode(d).header;
+    if ((header.wait_mask | header.post_mask) & (kHere | kThere | kBack))
+      return absl::InternalError("the product has the blocks' flags");
+  }
+  w.outputs = {{c.hbm_addr, static_cast<uint64_t>(spec.m * c.pitch)}};
+  for (uint64_t r = 0; r < kRounds; ++r)
+    w.outputs.push_back({kOut + r * kStep, kBlock});
   return w;
 }
 
@@ -159,10 +204,17 @@ absl::StatusOr<Workload> MakeWorkload(const std::string& preset,
         absl::StrCat("no programs of the fault campaign for preset '", preset,
                      "'; there are nano, minichip"));
   }
-  Workload w = preset == "nano" ? OfNano(rng) : OfMinichip(rng);
+  Workload w;
+  if (preset == "nano") {
+    w = OfNano(rng);
+  } else {
+    auto made = OfMinichip(*FindPreset(preset), rng);
+    if (!made.ok()) return made.status();
+    w = *std::move(made);
+  }
   for (const DataSegment& s : w.program.segments)
     w.memory.push_back({s.hbm_addr, s.data.size()});
-  w.memory.push_back(w.output);
+  for (const Range& r : w.outputs) w.memory.push_back(r);
   w.memory.push_back({w.program.prog_addr,
                       w.program.descriptors.size() * isa::kDescriptorBytes});
   return w;

@@ -22,14 +22,14 @@ struct Range {
 
 struct Workload {
   Program program;
-  Range output;               // what is compared
-  std::vector<Range> memory;  // what the program reads and writes
+  std::vector<Range> outputs;  // what is compared
+  std::vector<Range> memory;   // what the program reads and writes
 };
 
 // nano: rounds of load, product, requantisation, product, raw results, store,
-// which overlap. minichip: rounds of copies through the unified buffer, which
-// its scalar unit runs. Random data from the seed. kInvalidArgument: no other
-// presets.
+// which overlap. minichip, by its scalar unit: blocks that go to the other
+// core's memory and come back, beside a product of four tiles. Random data from
+// the seed. kInvalidArgument: no other presets.
 absl::StatusOr<Workload> MakeWorkload(const std::string& preset, uint32_t seed);
 
 }  // namespace systole::faults

@@ -295,4 +295,58 @@ absl::Status Device::Read(uint64_t address, absl::Span<uint8_t> bytes) const {
   return absl::OkStatus();
 }
 
+uint64_t Device::Digest() const {
+  const auto fold = [](uint64_t sum, const void* data, size_t bytes) {
+    const auto* from = static_cast<const uint8_t*>(data);
+    for (size_t i = 0; i < bytes; i += 8) {
+      uint64_t word = 0;
+      std::memcpy(&word, from + i, std::min<size_t>(8, bytes - i));
+      sum = (sum ^ word) * 0x9E3779B97F4A7C15u;
+      sum ^= sum >> 29;
+    }
+    return sum;
+  };
+  uint64_t digest = 0;
+  for (size_t pc = 0; pc < channels_.size(); ++pc) {
+    const Channel& c = channels_[pc];
+    uint64_t sum = pc + 1;
+    // Pages in whatever order they are kept.
+    for (const auto& [key, page] : c.pages) {
+      uint64_t of_page = fold(key + 1, page->data.data(), page->data.size());
+      if (options_.ecc)
+        of_page = fold(of_page, page->check.data(), page->check.size());
+      sum += Mix(of_page);
+    }
+    for (const Bank& bank : c.banks) {
+      const uint64_t row = bank.open ? bank.row + 1 : 0;
+      sum = fold(sum, &row, sizeof row);
+    }
+    const auto key_of = [&c](const Page* page) {
+      for (const auto& [key, kept] : c.pages)
+        if (kept.get() == page) return uint64_t{key} + 1;
+      return uint64_t{0};
+    };
+    const auto in_flight = [&](const auto& bursts, uint32_t head, uint32_t tail,
+                               bool reads) {
+      for (uint32_t i = head; i != tail; ++i) {
+        const Burst& burst = bursts[i % kInFlight];
+        const uint64_t place[] = {
+            static_cast<uint64_t>(c.counters.cycles - burst.cycle),
+            reads ? 0 : static_cast<uint64_t>(burst.col + 1),
+            reads ? 0 : key_of(burst.page)};
+        sum = fold(sum, place, sizeof place);
+        if (!reads) continue;
+        sum = fold(sum, burst.data.data(), burst.data.size());
+        if (options_.ecc)
+          sum = fold(sum, burst.check.data(), burst.check.size());
+      }
+      sum = Mix(sum + (tail - head));
+    };
+    in_flight(c.reads, c.read_head, c.read_tail, true);
+    in_flight(c.writes, c.write_head, c.write_tail, false);
+    digest = Mix(digest ^ sum);
+  }
+  return digest;
+}
+
 }  // namespace systole::hbm

@@ -98,6 +98,10 @@ class Device {
   // From now on each command goes there too; null: nowhere.
   void set_trace(TraceWriter* trace) { trace_ = trace; }
 
+  // Of all that later answers depend on: contents, open rows, bursts in flight.
+  // Equal states have equal digests, whatever came before.
+  uint64_t Digest() const;
+
   int pcs() const { return options_.pcs; }
   uint64_t capacity() const { return CapacityBytes(options_.pcs); }
   ViolationLog& log() { return log_; }

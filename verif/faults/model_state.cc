@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// How much a Verilated model holds. Compiled once a build with state.vlt, with
+//   SYSTOLE_STATE_HEADER  header of the model's insides
+//   SYSTOLE_STATE_SYMS    their class
+//   SYSTOLE_MODEL_PRESET  "nano"
+
+#include SYSTOLE_STATE_HEADER
+#include "verif/faults/state.h"
+
+namespace systole::faults {
+namespace {
+
+[[maybe_unused]] const bool registered =
+    RegisterState(SYSTOLE_MODEL_PRESET, sizeof(SYSTOLE_STATE_SYMS));
+
+}  // namespace
+}  // namespace systole::faults
