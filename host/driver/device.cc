@@ -14,6 +14,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/driver/backends.h"
+#include "host/driver/run_loop.h"
 #include "systole/gen/hbm.h"
 #include "systole/target.h"
 
@@ -209,8 +210,7 @@ void RunStats::Add(const RunStats& other) {
 
 absl::StatusOr<RunStats> Device::Run(const Program& program) {
   if (absl::Status s = Load(program); !s.ok()) return s;
-  if (absl::Status s = Start(program); !s.ok()) return s;
-  return Wait();
+  return RunLoaded(*this, program);
 }
 
 absl::Status Device::FaultStatus(const Program& program,

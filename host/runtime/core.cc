@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "host/driver/run_loop.h"
 
 namespace systole::runtime {
 
@@ -65,8 +66,7 @@ const std::shared_ptr<MemoryPool>& Core::pool() {
 }
 
 absl::Status Core::Run(const Program& program) {
-  if (absl::Status s = device_->Start(program); !s.ok()) return s;
-  const absl::StatusOr<RunStats> stats = device_->Wait();
+  const absl::StatusOr<RunStats> stats = RunLoaded(*device_, program);
   if (!stats.ok()) {
     device_->Reset().IgnoreError();
     return stats.status();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/driver/run_loop.h"
 #include "host/ir/evaluate.h"
 
 namespace systole::runtime {
@@ -95,17 +96,16 @@ absl::Status Runner::RunPart(const ir::Module& part, Values& values,
 absl::Status Runner::RunProgram(const Program& program, Values& values,
                                 BatchRun& run) const {
   systole::Device& device = loader_.device();
-  absl::Status status;
-  for (const TensorInfo& tensor : program.tensors) {
+  std::vector<std::vector<uint8_t>> inputs(program.tensors.size());
+  std::vector<Argument> arguments;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorInfo& tensor = program.tensors[i];
     if (!tensor.is_input) continue;
-    std::vector<uint8_t> bytes = values.at(tensor.name).Bytes();
-    bytes.resize(tensor.elements(), 0);
-    status = device.WriteTensor(tensor, bytes);
-    if (!status.ok()) return status;
+    inputs[i] = values.at(tensor.name).Bytes();
+    inputs[i].resize(tensor.elements(), 0);
+    arguments.push_back({&tensor, inputs[i]});
   }
-  status = device.Start(program);
-  if (!status.ok()) return status;
-  absl::StatusOr<RunStats> stats = device.Wait();
+  absl::StatusOr<RunStats> stats = RunLoaded(device, program, arguments);
   if (!stats.ok()) return stats.status();
   run.stats.Add(*stats);
   run.runs.push_back(*std::move(stats));

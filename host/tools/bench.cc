@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/driver/run_loop.h"
 #include "host/tools/interrupt.h"
 #include "systole/target.h"
 
@@ -67,8 +68,7 @@ absl::Status Bench::StartAgain(Device& device, const Program& program,
     const absl::Span<uint8_t> part =
         absl::MakeSpan(bytes).first(kBytes * (i * kStep % kPeriod + 1));
     if (absl::Status s = device.Read(0, part); !s.ok()) return s;
-    if (absl::Status s = device.Start(program); !s.ok()) return s;
-    const auto stats = device.Wait();
+    const auto stats = RunLoaded(device, program);
     if (!stats.ok()) return stats.status();
     m.starts.push_back(static_cast<int64_t>(stats->cycles));
   }

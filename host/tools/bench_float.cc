@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "host/driver/run_loop.h"
 #include "host/program/vpu_asm.h"
 #include "host/tools/bench.h"
 #include "systole/float_matmul.h"
@@ -125,13 +126,9 @@ absl::StatusOr<Measurement> Bench::MeasureFloat(const std::string& preset,
   if (!program.ok()) return program.status();
   if (absl::Status s = (*device)->Load(*program); !s.ok()) return s;
   const TensorInfo& c = *program->FindTensor("c");
-  if (absl::Status s = (*device)->WriteTensor(*program->FindTensor("a"),
-                                              BytesOf(a.data(), a.size()));
-      !s.ok()) {
-    return s;
-  }
-  if (absl::Status s = (*device)->Start(*program); !s.ok()) return s;
-  auto stats = (*device)->Wait();
+  auto stats =
+      RunLoaded(**device, *program,
+                {{program->FindTensor("a"), BytesOf(a.data(), a.size())}});
   if (!stats.ok()) return stats.status();
   const auto got = (*device)->ReadTensor(c);
   if (!got.ok()) return got.status();

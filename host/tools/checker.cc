@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
+#include "host/driver/run_loop.h"
 #include "verif/golden/network.h"
 #include "verif/golden/ops.h"
 
@@ -236,17 +237,14 @@ absl::StatusOr<CheckedRun> RunChecked(
     Device& device, const Program& program, const model::Network& network,
     const Inputs& inputs, const std::vector<ExpectedTensor>& expected) {
   if (absl::Status s = device.Load(program); !s.ok()) return s;
+  std::vector<Argument> arguments;
   for (size_t i = 0; i < inputs.size() && i < network.inputs.size(); ++i) {
-    const TensorInfo* in =
-        program.FindTensor(network.input(static_cast<int>(i)).name);
-    if (in == nullptr)
-      return absl::InternalError("the program has no input tensor");
-    const absl::Span<const uint8_t> bytes(
-        reinterpret_cast<const uint8_t*>(inputs[i].data()), inputs[i].size());
-    if (absl::Status s = device.WriteTensor(*in, bytes); !s.ok()) return s;
+    arguments.push_back(
+        {program.FindTensor(network.input(static_cast<int>(i)).name),
+         {reinterpret_cast<const uint8_t*>(inputs[i].data()),
+          inputs[i].size()}});
   }
-  if (absl::Status s = device.Start(program); !s.ok()) return s;
-  absl::StatusOr<RunStats> stats = device.Wait();
+  absl::StatusOr<RunStats> stats = RunLoaded(device, program, arguments);
   if (!stats.ok()) return stats.status();
 
   CheckedRun run;

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/driver/run_loop.h"
 #include "host/files/read_file.h"
 #include "host/files/write_file.h"
 #include "host/tools/interrupt.h"
@@ -168,17 +169,14 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
   absl::Status status;
   for (size_t c = 0; c < programs.size(); ++c)
     status.Update((*cores)[c]->Load(programs[c]));
-  for (size_t c = 0; c < programs.size(); ++c)
-    if (status.ok()) status = (*cores)[c]->Start(programs[c]);
-  std::vector<RunStats> stats(programs.size());
-  for (size_t c = 0; c < programs.size() && status.ok(); ++c) {
-    auto done = (*cores)[c]->Wait();
-    if (done.ok()) stats[c] = *std::move(done);
+  std::vector<RunStats> stats;
+  if (status.ok()) {
+    std::vector<Launch> launches;
+    for (size_t c = 0; c < programs.size(); ++c)
+      launches.push_back({(*cores)[c].get(), &programs[c]});
+    auto done = RunTogether(launches);
     status = done.status();
-    if (programs.size() > 1 && !status.ok()) {
-      status = absl::Status(status.code(),
-                            absl::StrCat("core ", c, ": ", status.message()));
-    }
+    if (done.ok()) stats = *std::move(done);
   }
   if (Interrupted())
     return InterruptedError(

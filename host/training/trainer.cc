@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "host/driver/run_loop.h"
 
 namespace systole::training {
 namespace {
@@ -244,8 +245,7 @@ absl::StatusOr<int64_t> Trainer::CountRight(absl::Span<const uint8_t> pixels,
                                     labels.subspan(n0, n));
         !s.ok())
       return s;
-    if (absl::Status s = device_.Start(*forward_); !s.ok()) return s;
-    const absl::StatusOr<RunStats> stats = device_.Wait();
+    const absl::StatusOr<RunStats> stats = RunLoaded(device_, *forward_);
     if (!stats.ok()) return stats.status();
     const auto count = ReadParam(static_cast<int>(layers_.size()) - 1, kRight);
     if (!count.ok()) return count.status();
@@ -260,33 +260,38 @@ absl::StatusOr<std::array<StepReport, 2>> StepOnBoth(
     Trainer& first, Trainer& second, absl::Span<const uint8_t> pixels,
     absl::Span<const uint8_t> labels, float rate) {
   Trainer* const trainers[] = {&first, &second};
+  std::vector<Launch> launches;
   for (int core = 0; core < 2; ++core) {
     const size_t count = labels.size() / 2, size = pixels.size() / 2;
     absl::Status s =
-        trainers[core]->Begin(pixels.subspan(core * size, size),
-                              labels.subspan(core * count, count), rate);
+        trainers[core]->Prepare(pixels.subspan(core * size, size),
+                                labels.subspan(core * count, count), rate);
     if (!s.ok()) return s;
+    launches.push_back(
+        {&trainers[core]->device_, &trainers[core]->step_.program});
   }
+  absl::StatusOr<std::vector<RunStats>> stats = RunTogether(launches);
+  if (!stats.ok()) return stats.status();
   std::array<StepReport, 2> reports;
-  absl::Status status;
   for (int core = 0; core < 2; ++core) {
-    auto report = trainers[core]->End();
-    status.Update(report.status());
-    if (report.ok()) reports[core] = *std::move(report);
+    auto report = trainers[core]->Report(std::move((*stats)[core]));
+    if (!report.ok()) return report.status();
+    reports[core] = *std::move(report);
   }
-  if (!status.ok()) return status;
   return reports;
 }
 
 absl::StatusOr<StepReport> Trainer::Step(absl::Span<const uint8_t> pixels,
                                          absl::Span<const uint8_t> labels,
                                          float rate) {
-  if (absl::Status s = Begin(pixels, labels, rate); !s.ok()) return s;
-  return End();
+  if (absl::Status s = Prepare(pixels, labels, rate); !s.ok()) return s;
+  absl::StatusOr<RunStats> stats = RunLoaded(device_, step_.program);
+  if (!stats.ok()) return stats.status();
+  return Report(*std::move(stats));
 }
 
-absl::Status Trainer::Begin(absl::Span<const uint8_t> pixels,
-                            absl::Span<const uint8_t> labels, float rate) {
+absl::Status Trainer::Prepare(absl::Span<const uint8_t> pixels,
+                              absl::Span<const uint8_t> labels, float rate) {
   const int64_t batch = options_.batch, lanes = device_.preset().cols;
   const StepLayout& layout = step_.layout;
   if (static_cast<int64_t>(labels.size()) != batch) {
@@ -295,18 +300,12 @@ absl::Status Trainer::Begin(absl::Span<const uint8_t> pixels,
   }
   if (absl::Status s = WriteBatch(pixels, labels); !s.ok()) return s;
   const std::vector<float> rates(lanes, rate);
-  if (absl::Status s = device_.Write(layout.powers + kLearningRate * lanes * 4,
-                                     BytesOf(rates));
-      !s.ok()) {
-    return s;
-  }
-  return device_.Start(step_.program);
+  return device_.Write(layout.powers + kLearningRate * lanes * 4,
+                       BytesOf(rates));
 }
 
-absl::StatusOr<StepReport> Trainer::End() {
+absl::StatusOr<StepReport> Trainer::Report(RunStats stats) {
   const int64_t batch = options_.batch;
-  absl::StatusOr<RunStats> stats = device_.Wait();
-  if (!stats.ok()) return stats.status();
   const int last = static_cast<int>(layers_.size()) - 1;
   const auto loss = ReadParam(last, kLoss), right = ReadParam(last, kRight);
   if (!loss.ok()) return loss.status();
@@ -314,7 +313,7 @@ absl::StatusOr<StepReport> Trainer::End() {
   StepReport report;
   report.loss = (*loss)[0] / static_cast<double>(batch);
   report.right = (*right)[0] / static_cast<double>(batch);
-  report.stats = *std::move(stats);
+  report.stats = std::move(stats);
   return report;
 }
 

@@ -56,11 +56,6 @@ class Trainer {
   absl::StatusOr<StepReport> Step(absl::Span<const uint8_t> pixels,
                                   absl::Span<const uint8_t> labels, float rate);
 
-  // The two halves of Step: what is started runs while others wait.
-  absl::Status Begin(absl::Span<const uint8_t> pixels,
-                     absl::Span<const uint8_t> labels, float rate);
-  absl::StatusOr<StepReport> End();
-
   // Answers that are right, of any number of images: a forward pass on the
   // device, with the running statistics. Leaves the state as it is.
   absl::StatusOr<int64_t> CountRight(absl::Span<const uint8_t> pixels,
@@ -80,12 +75,20 @@ class Trainer {
   const std::vector<Layer>& layers() const { return layers_; }
 
  private:
+  friend absl::StatusOr<std::array<StepReport, 2>> StepOnBoth(
+      Trainer& first, Trainer& second, absl::Span<const uint8_t> pixels,
+      absl::Span<const uint8_t> labels, float rate);
+
   Trainer(Device& device, std::vector<Layer> layers, StepOptions options,
           StepProgram step)
       : device_(device),
         layers_(std::move(layers)),
         options_(options),
         step_(std::move(step)) {}
+  // Before and behind a run of the step.
+  absl::Status Prepare(absl::Span<const uint8_t> pixels,
+                       absl::Span<const uint8_t> labels, float rate);
+  absl::StatusOr<StepReport> Report(RunStats stats);
   absl::Status CheckBatch(absl::Span<const uint8_t> pixels,
                           absl::Span<const uint8_t> labels) const;
   // Images in the first places of the batch; places behind them are empty and
