@@ -20,8 +20,7 @@ class Elementwise {
         unit_(vpu::kVectorRows * preset.cols) {}
 
   absl::StatusOr<KernelProgram> Compile() {
-    if (!Plan())
-      return absl::ResourceExhaustedError("the unified buffer is too small");
+    if (absl::Status s = Plan(); !s.ok()) return s;
     absl::StatusOr<LaneCode> code =
         Emit(spec_.graph, spec_.stores, places_, preset_);
     if (!code.ok()) return code.status();
@@ -43,16 +42,14 @@ class Elementwise {
  private:
   using Bytes = KernelBuilder::Bytes;
 
-  // Places in the unified buffer; false: not even a unit fits.
-  bool Plan() {
-    int64_t next = builder_.CodeBytes();
+  // Places in the unified buffer.
+  absl::Status Plan() {
     int64_t width = 0;  // bytes of an element of all streams
     for (const ElementwiseSpec::Operand& operand : spec_.operands) {
       LanePlaces::Operand place;
       if (operand.pattern == Pattern::kSplat) {
-        place.element = next;
-        place.row = next + builder_.Align(1);
-        next += 2 * builder_.Align(1);
+        place.element = builder_.Place("element", 1).at;
+        place.row = builder_.Place("row of an element", 1).at;
       } else {
         width += StorageBytes(operand.storage);
       }
@@ -61,8 +58,8 @@ class Elementwise {
     for (const LaneStore& store : spec_.stores)
       width += StorageBytes(store.storage);
     const int64_t units = (spec_.elements + unit_ - 1) / unit_;
-    const int64_t room = (preset_.ub_bytes - next) / (width * unit_);
-    if (room < 1) return false;
+    const int64_t room =
+        std::max<int64_t>(1, builder_.Room() / (width * unit_));
     int64_t block = units;
     if (units > room || units > kLeastUnits) {
       block = std::min({std::max(kLeastUnits, (units + kBlocks - 1) / kBlocks),
@@ -71,6 +68,7 @@ class Elementwise {
     block_ = block * unit_;
     slots_ = block < units && room >= 2 * block ? 2 : 1;
     slot_bytes_ = width * block_;
+    int64_t next = builder_.Place("blocks", slots_ * slot_bytes_).at;
     for (size_t i = 0; i < spec_.operands.size(); ++i) {
       const Storage storage = spec_.operands[i].storage;
       if (spec_.operands[i].pattern == Pattern::kSplat) continue;
@@ -81,7 +79,7 @@ class Elementwise {
       places_.stores.push_back({next, static_cast<int>(store.storage)});
       next += StorageBytes(store.storage) * block_;
     }
-    return true;
+    return builder_.Fits();
   }
 
   void SpreadSplats() {

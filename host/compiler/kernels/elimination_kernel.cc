@@ -41,12 +41,11 @@ class Elimination {
         solve ? !node_.attr<ir::HloTriangularSolveAttributes>().left_side
               : node_.attr<ir::HloCholeskyAttributes>().lower;
     for (const ir::Value& operand : node_.operands)
-      loaded_.push_back(Place(operand.type().bytes()));
+      loaded_.push_back(Place("operand", operand.type().bytes()));
     const Bytes given = loaded_.back();
-    lines_ = turned ? Place(node_.type.bytes()) : given;
-    known_ = Place(n_ * kWord);
-    if (next_ > preset_.ub_bytes)
-      return absl::ResourceExhaustedError("the unified buffer is too small");
+    lines_ = turned ? Place("lines", node_.type.bytes()) : given;
+    known_ = Place("known", n_ * kWord);
+    if (absl::Status s = builder_.Fits(); !s.ok()) return s;
     if (batches_ * n_ * 3 * ((width_ + preset_.cols - 1) / preset_.cols) >
         kMostRuns)
       return absl::ResourceExhaustedError("too many runs");
@@ -77,10 +76,8 @@ class Elimination {
 
  private:
   // A word that is spread is read with a row of what follows it.
-  Bytes Place(int64_t bytes) {
-    const Bytes place{next_, builder_.Align(bytes + kWord * preset_.cols)};
-    next_ += place.count;
-    return place;
+  Bytes Place(const char* name, int64_t bytes) {
+    return builder_.Place(name, bytes + kWord * preset_.cols);
   }
 
   absl::Status AddCode() {
@@ -211,7 +208,6 @@ class Elimination {
   KernelBuilder builder_;
   BufferCopier copier_;
   int64_t n_ = 0, width_ = 0, batches_ = 0;  // unknowns, elements of a line
-  int64_t next_ = builder_.CodeBytes();
   std::vector<Bytes> loaded_;
   Bytes lines_ = {}, known_ = {};
   int take_off_ = 0, divide_ = 0, root_ = 0, keep_ = 0, clear_ = 0;

@@ -49,8 +49,7 @@ class Indexed {
 
   absl::StatusOr<KernelProgram> Compile() {
     PlaceAll();
-    if (next_ > preset_.ub_bytes)
-      return absl::ResourceExhaustedError("the unified buffer is too small");
+    if (absl::Status s = builder_.Fits(); !s.ok()) return s;
     if (absl::Status s = AddCode(); !s.ok()) return s;
     for (size_t i = 0; i < operands_.size(); ++i) {
       const int64_t bytes = node_.operands[i].type().bytes();
@@ -75,12 +74,6 @@ class Indexed {
   }
 
  private:
-  Bytes Place(int64_t bytes) {
-    const Bytes place{next_, builder_.Align(std::max<int64_t>(bytes, 1))};
-    next_ += place.count;
-    return place;
-  }
-
   // What is written is the first operand's place, or one of its own.
   const Bytes& Result() const { return writes_ ? operands_[0] : result_; }
   // The tensor that has the windows one behind the other.
@@ -91,13 +84,16 @@ class Indexed {
 
   void PlaceAll() {
     for (const ir::Value& operand : node_.operands)
-      operands_.push_back(Place(operand.type().bytes() + preset_.word_bytes()));
-    if (!writes_) result_ = Place(node_.type.bytes());
+      operands_.push_back(builder_.Place(
+          "operand", operand.type().bytes() + preset_.word_bytes()));
+    if (!writes_) result_ = builder_.Place("result", node_.type.bytes());
     for (size_t i = 0; i < windows_.starts.size(); ++i)
-      starts_.push_back(Place(4 * count_));
-    table_ = Place(4 * count_);
-    behind_ = Place(4 * static_cast<int64_t>(windows_.behind.size()));
-    if (windows_.left_out) beside_ = Place(windows_.span() * size_);
+      starts_.push_back(builder_.Place("starts", 4 * count_));
+    table_ = builder_.Place("table", 4 * count_);
+    behind_ = builder_.Place("behind",
+                             4 * static_cast<int64_t>(windows_.behind.size()));
+    if (windows_.left_out)
+      beside_ = builder_.Place("beside", windows_.span() * size_);
     // Windows that do not follow each other at one distance are brought
     // into that order.
     Ints dense = ir::StridesOf(windows_.batch);
@@ -113,7 +109,7 @@ class Indexed {
       linear_step_ = step.value_or(0);
       line_ = Other();
     } else {
-      line_ = Place(count_ * windows_.elements() * size_);
+      line_ = builder_.Place("windows", count_ * windows_.elements() * size_);
     }
   }
 
@@ -337,7 +333,6 @@ class Indexed {
   const int64_t count_, size_;
   const bool writes_;  // into the operand, what the other tensor has
   std::optional<ir::Op> combiner_;
-  int64_t next_ = builder_.CodeBytes();
   std::vector<Bytes> operands_, starts_;
   Bytes result_ = {}, table_ = {}, behind_ = {}, beside_ = {}, line_ = {};
   std::optional<int64_t> linear_step_;  // elements from window to window

@@ -3,8 +3,10 @@
 #include "host/compiler/kernels/kernel_program.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
 #include "host/program/vpu_asm.h"
 #include "systole/gen/vpu.h"
@@ -14,6 +16,14 @@ namespace {
 
 // `hbm_addr` of loads and stores.
 constexpr int kAddressBit = 96, kAddressBits = 36;
+
+compiler::Plan EmptyPlan(const Preset& preset) {
+  compiler::Plan plan;
+  plan.name = "kernel";
+  plan.preset = &preset;
+  plan.ub_bytes = preset.ub_bytes;
+  return plan;
+}
 
 }  // namespace
 
@@ -37,14 +47,36 @@ std::vector<isa::Descriptor> KernelProgram::Placed(
 }
 
 KernelBuilder::KernelBuilder(const Preset& preset)
-    : preset_(preset), schedule_(preset) {
-  code_bytes_ = Align(8 * vpu::kImemWords);
-  next_ = code_bytes_;  // the code stands at 0
+    : preset_(preset),
+      schedule_(preset),
+      plan_(EmptyPlan(preset)),
+      placer_(plan_.ub_bytes, plan_.align()) {
+  // The code stands at 0 of both memories.
+  next_ = Place("code", 8 * vpu::kImemWords).count;
 }
 
-int64_t KernelBuilder::Align(int64_t bytes) const {
-  const int64_t unit = std::max(preset_.beat_bytes(), preset_.word_bytes());
-  return (bytes + unit - 1) / unit * unit;
+KernelBuilder::Bytes KernelBuilder::Place(const char* name, int64_t bytes) {
+  const int64_t count = Align(std::max<int64_t>(bytes, 1));
+  const std::optional<int> placed =
+      placer_.Place({name, count, 0, 0, {}, compiler::kNowhere});
+  if (placed) return {placer_.buffers()[*placed].at, count};
+  if (status_.ok()) {
+    status_ = absl::ResourceExhaustedError(
+        absl::StrFormat("the unified buffer is too small: %s needs %d bytes, "
+                        "%d of %d are free",
+                        name, count, Room(), preset_.ub_bytes));
+  }
+  return {0, count};
+}
+
+int64_t KernelBuilder::Room() const {
+  return preset_.ub_bytes - placer_.Used(0, 0);
+}
+
+void KernelBuilder::ReleaseAll() {
+  constexpr size_t kCode = 1;
+  placer_.Release(kCode);
+  status_ = absl::OkStatus();
 }
 
 int KernelBuilder::AddOperand(int64_t bytes) {
@@ -126,6 +158,9 @@ void KernelBuilder::Run(int pc, const std::vector<int64_t>& arguments,
 }
 
 absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
+  if (!status_.ok()) return status_;
+  plan_.buffers = placer_.buffers();
+  if (absl::Status s = Verify(plan_); !s.ok()) return s;
   absl::StatusOr<compiler::Schedule> schedule = schedule_.Finish();
   if (!schedule.ok()) return schedule.status();
   program_.descriptors = std::move(schedule->descriptors);

@@ -21,6 +21,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "host/compiler/buffer_placer.h"
+#include "host/compiler/plan.h"
 #include "host/compiler/schedule_builder.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
@@ -52,12 +54,25 @@ class KernelBuilder {
 
   // What lies in HBM, each operand apart from the others.
   int AddOperand(int64_t bytes);
-  // Comes before all runs: instructions from index `pc` on. The code has the
-  // unified buffer's first CodeBytes.
+  // Comes before all runs: instructions from index `pc` on.
   void SetCode(std::vector<uint64_t> words, int pc = 0);
-  int64_t CodeBytes() const { return code_bytes_; }
   // A multiple of beat and word.
-  int64_t Align(int64_t bytes) const;
+  int64_t Align(int64_t bytes) const {
+    return compiler::RoundUp(bytes, plan_.align());
+  }
+
+  // A part of the unified buffer, in whole beats and words.
+  struct Bytes {
+    int64_t at, count;
+  };
+  // A buffer that is the kernel's from beginning to end. Where there is no room
+  // for it, Fits says so, and Finish does.
+  Bytes Place(const char* name, int64_t bytes);
+  absl::Status Fits() const { return status_; }
+  // What Place can still give.
+  int64_t Room() const;
+  // Takes back every Place, for an attempt with smaller ones.
+  void ReleaseAll();
 
   // `bytes` between an operand and the unified buffer, from multiples of the
   // beat on.
@@ -66,9 +81,6 @@ class KernelBuilder {
   // Numbers that are known now, once a program; behind SetCode.
   void LoadData(const std::vector<uint32_t>& data, int64_t ub);
   // What the run reads and writes of the unified buffer: bytes, a superset.
-  struct Bytes {
-    int64_t at, count;
-  };
   void Run(int pc, const std::vector<int64_t>& arguments,
            const std::vector<Bytes>& reads, const std::vector<Bytes>& writes,
            int64_t cycles);
@@ -93,8 +105,11 @@ class KernelBuilder {
   const Preset& preset_;
   compiler::ScheduleBuilder schedule_;
   KernelProgram program_;
+  compiler::Plan plan_;  // of buffers
+  compiler::BufferPlacer placer_;
+  absl::Status status_;
   std::vector<int64_t> bases_;  // addresses that stand for the operands
-  int64_t next_, code_bytes_;
+  int64_t next_ = 0;            // behind all that stands in HBM
   int64_t data_ = -1,
           data_offset_ = 0;  // stands for the data; bytes of `words`
 };

@@ -148,18 +148,15 @@ absl::StatusOr<KernelProgram> CompileMove(const Node& node,
   std::vector<uint64_t> words;
   if (absl::Status s = copier.AddCode(words); !s.ok()) return s;
   std::vector<KernelBuilder::Bytes> places;
-  int64_t next = builder.CodeBytes();
   // An element that is spread is read with a row of what follows it.
-  const auto add = [&](int64_t bytes, int64_t more) {
+  const auto add = [&](const char* name, int64_t bytes, int64_t more) {
     builder.AddOperand(bytes);
-    places.push_back({next, builder.Align(bytes + more)});
-    next += places.back().count;
+    places.push_back(builder.Place(name, bytes + more));
   };
   for (const ir::Value& operand : node.operands)
-    add(operand.type().bytes(), preset.word_bytes());
-  add(node.type.bytes(), 0);
-  if (next > preset.ub_bytes)
-    return absl::ResourceExhaustedError("the unified buffer is too small");
+    add("operand", operand.type().bytes(), preset.word_bytes());
+  add("result", node.type.bytes(), 0);
+  if (absl::Status s = builder.Fits(); !s.ok()) return s;
   builder.SetCode(std::move(words));
   for (size_t i = 0; i < node.operands.size(); ++i) {
     const int64_t bytes = node.operands[i].type().bytes();
@@ -205,10 +202,14 @@ class MoveInParts {
     while (least < count_ && least * slab_ * size_ % unit_ != 0) ++least;
     int64_t rows = count_;
     for (;;) {
-      if (rows <= least)
-        return absl::ResourceExhaustedError("the unified buffer is too small");
+      if (rows <= least) {
+        return builder_.Fits().ok() ? absl::ResourceExhaustedError(
+                                          "the unified buffer is too small")
+                                    : builder_.Fits();
+      }
       rows = (rows / 2 + least - 1) / least * least;
-      if (Places(rows) <= preset_.ub_bytes) break;
+      PlaceParts(rows);
+      if (builder_.Fits().ok()) break;
     }
     std::vector<uint64_t> words;
     BufferCopier copier(preset_);
@@ -273,21 +274,19 @@ class MoveInParts {
     return {piece, low * size_ / unit_ * unit_, high * size_};
   }
 
-  // Where pieces and, last, the result lie; the end of them.
-  int64_t Places(int64_t rows) {
+  // Pieces and, last, the result.
+  void PlaceParts(int64_t rows) {
     places_.clear();
-    int64_t next = builder_.CodeBytes();
+    builder_.ReleaseAll();
     for (const Piece& piece : pieces_) {
       int64_t most = 0;
       for (int64_t at = 0; at < count_; at += rows) {
         const Part part = PartOf(piece, at, std::min(count_, at + rows));
         most = std::max(most, part.end - part.begin);
       }
-      places_.push_back({next, builder_.Align(most + preset_.word_bytes())});
-      next += places_.back().count;
+      places_.push_back(builder_.Place("piece", most + preset_.word_bytes()));
     }
-    places_.push_back({next, builder_.Align(rows * slab_ * size_)});
-    return next + places_.back().count;
+    places_.push_back(builder_.Place("part", rows * slab_ * size_));
   }
 
   const Node& node_;

@@ -89,7 +89,7 @@ class ProductKernel {
     const int64_t least = std::min<int64_t>(2, strips_ * (lines_ / m_));
     // Blocks of the product begin at multiples of the unit.
     const int64_t step = unit_ / std::gcd(unit_, 4 * n_);
-    const int64_t room = preset_.ub_bytes - builder_.CodeBytes();
+    const int64_t room = builder_.Room();
     block_ = RoundUp(std::min(lines_, 2 * bank_rows_), step);
     for (;;) {
       const int64_t buffers = block_ < lines_ ? 2 : 1;
@@ -105,11 +105,11 @@ class ProductKernel {
       if (left >= 0) {
         const int64_t all = strips_ * std::min<int64_t>(2, lines_ / m_);
         slots_ = std::min(all, least + left / strip_bytes_);
-        a_at_ = builder_.CodeBytes();
-        c_at_ = a_at_ + buffers * a_bytes_;
-        strips_at_ = c_at_ + buffers * c_bytes_;
+        a_at_ = builder_.Place("lines", buffers * a_bytes_).at;
+        c_at_ = builder_.Place("products", buffers * c_bytes_).at;
+        strips_at_ = builder_.Place("strips", slots_ * strip_bytes_).at;
         held_.assign(slots_, {-1, -1});
-        return absl::OkStatus();
+        return builder_.Fits();
       }
       if (block_ <= step) {
         return absl::ResourceExhaustedError(absl::StrFormat(

@@ -32,12 +32,13 @@ class Reduction {
   absl::StatusOr<KernelProgram> Compile() {
     const int64_t bytes = node_.operands[0].type().bytes();
     const int64_t results = node_.type.bytes();
-    const Bytes loaded = Place(bytes);
-    const Bytes values = tree_.adjacent ? loaded : Place(bytes);
-    const Bytes init = Place(size_), row = Place(4 * preset_.cols);
-    result_ = Place(results);
-    if (next_ > preset_.ub_bytes)
-      return absl::ResourceExhaustedError("the unified buffer is too small");
+    const Bytes loaded = builder_.Place("operand", bytes);
+    const Bytes values =
+        tree_.adjacent ? loaded : builder_.Place("operand in order", bytes);
+    const Bytes init = builder_.Place("first value", size_);
+    const Bytes row = builder_.Place("first values", 4 * preset_.cols);
+    result_ = builder_.Place("result", results);
+    if (absl::Status s = builder_.Fits(); !s.ok()) return s;
     values_ = values;
     if (absl::Status s = AddCode(init.at, row.at); !s.ok()) return s;
     builder_.AddOperand(bytes);
@@ -60,12 +61,6 @@ class Reduction {
   }
 
  private:
-  Bytes Place(int64_t bytes) {
-    const Bytes place{next_, builder_.Align(bytes)};
-    next_ += place.count;
-    return place;
-  }
-
   absl::Status AddCode(int64_t init, int64_t row) {
     std::vector<uint64_t> words;
     if (!tree_.adjacent) {
@@ -165,7 +160,6 @@ class Reduction {
   const ir::Ints& shape_;
   const ir::Ints& dimensions_;
   const ir::TreeShape tree_;
-  int64_t next_ = builder_.CodeBytes();
   Bytes values_ = {}, result_ = {};
   int level_ = 0, last_ = 0, spread_ = 0;
 };

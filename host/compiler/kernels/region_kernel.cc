@@ -57,18 +57,12 @@ class RegionReduction {
   }
 
  private:
-  Bytes Place(int64_t bytes) {
-    const Bytes place{next_, builder_.Align(bytes)};
-    next_ += place.count;
-    return place;
-  }
-
   // Bytes of what an index of the dimension that is cut has.
   int64_t Slab(const ir::Type& type) const { return type.bytes() / all_; }
 
-  // Places for so many indices; the end of them.
-  int64_t Places(int64_t rows) {
-    next_ = builder_.CodeBytes();
+  // Places for so many indices; error: there is no room.
+  absl::Status Places(int64_t rows) {
+    builder_.ReleaseAll();
     for (auto* places : {&loaded_, &words_, &next_element_, &kept_})
       places->clear();
     const int values = node_.results();
@@ -77,24 +71,27 @@ class RegionReduction {
       const ir::Type& type = node_.operands[i].type();
       const int64_t size = ir::ElementBytes(type.element);
       const int64_t bytes = i < values ? rows * Slab(type) : size;
-      loaded_.push_back(Place(bytes + row));
+      loaded_.push_back(builder_.Place("operand", bytes + row));
       words_.push_back(WordCopies::AreWords(type.element)
                            ? loaded_.back()
-                           : Place(kWord * (bytes / size) + row));
+                           : builder_.Place("words of an operand",
+                                            kWord * (bytes / size) + row));
     }
     const int64_t results = rows * (node_.type.elements() / all_);
     for (int i = 0; i < values; ++i) {
-      next_element_.push_back(Place(kWord * results * count_));
-      kept_.push_back(Place(kWord * results));
+      next_element_.push_back(
+          builder_.Place("elements in order", kWord * results * count_));
+      kept_.push_back(builder_.Place("results", kWord * results));
     }
-    return next_;
+    return builder_.Fits();
   }
 
   // All indices, or as many as fit; what is loaded and stored begins at
   // multiples of the beat.
   absl::Status ChooseRows() {
     rows_ = all_;
-    if (Places(rows_) <= preset_.ub_bytes) return absl::OkStatus();
+    absl::Status fits = Places(rows_);
+    if (fits.ok()) return fits;
     const int64_t unit = builder_.Align(1);
     int64_t least = 1;
     const auto whole = [&](const ir::Type& type) {
@@ -104,11 +101,11 @@ class RegionReduction {
       while (!whole(node_.operands[i].type()) || !whole(node_.result_type(i)))
         least *= 2;
     }
-    while (rows_ > least) {
+    while (!fits.ok() && rows_ > least) {
       rows_ = (rows_ / 2 + least - 1) / least * least;
-      if (Places(rows_) <= preset_.ub_bytes) return absl::OkStatus();
+      fits = Places(rows_);
     }
-    return absl::ResourceExhaustedError("the unified buffer is too small");
+    return fits;
   }
 
   void LoadWords(int i, int64_t offset, int64_t rows, int64_t elements) {
@@ -230,7 +227,6 @@ class RegionReduction {
   int64_t all_ = 1;   // its size
   int64_t rows_ = 1;  // of a part
   int64_t results_ = 0;
-  int64_t next_ = builder_.CodeBytes();
   // Operands as they come; their elements in the order of the runs; results.
   std::vector<Bytes> loaded_, words_, next_element_, kept_;
   int pc_ = 0;

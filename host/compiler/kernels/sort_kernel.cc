@@ -54,8 +54,7 @@ class Sort {
   }
 
   absl::StatusOr<KernelProgram> Compile() {
-    if (!Plan())
-      return absl::ResourceExhaustedError("the unified buffer is too small");
+    if (absl::Status s = Plan(); !s.ok()) return s;
     if (absl::Status s = AddCode(); !s.ok()) return s;
     for (int side = 0; side < 2; ++side) {
       for (int i = 0; i < operands_; ++i)
@@ -87,14 +86,8 @@ class Sort {
   int64_t Width() const { return lines_ * inner_; }
   int64_t Count() const { return positions_ * Width(); }
 
-  Bytes Place(int64_t bytes) {
-    const Bytes place{next_, builder_.Align(bytes)};
-    next_ += place.count;
-    return place;
-  }
-
   // All lines at once, or as many at a time as fit and begin at beats.
-  bool Plan() {
+  absl::Status Plan() {
     const auto begins_at_beats = [&](int64_t lines) {
       for (int i = 0; i < operands_; ++i) {
         if (lines * positions_ * inner_ * Size(i) % builder_.Align(1) != 0)
@@ -105,16 +98,18 @@ class Sort {
     for (part_ = outer_;; part_ = (part_ + 1) / 2) {
       while (part_ < outer_ && !begins_at_beats(part_)) ++part_;
       lines_ = part_;
-      next_ = builder_.CodeBytes();
+      builder_.ReleaseAll();
       const int64_t words = kWord * Count();
-      powers_ = Place(kWord * (64 + preset_.cols));
-      as_stored_ = Place(words);
-      rearranged_ = outer_ > 1 ? Place(words) : Bytes{};
+      powers_ = builder_.Place("powers", kWord * (64 + preset_.cols));
+      as_stored_ = builder_.Place("as stored", words);
+      rearranged_ = outer_ > 1 ? builder_.Place("rearranged", words) : Bytes{};
       values_.clear();
-      for (int i = 0; i <= operands_; ++i) values_.push_back(Place(words));
-      if (next_ <= preset_.ub_bytes) return true;
+      for (int i = 0; i <= operands_; ++i)
+        values_.push_back(builder_.Place("words", words));
+      const absl::Status fits = builder_.Fits();
+      if (fits.ok()) return fits;
       // Rounded up to beats it may be what did not fit.
-      if (part_ == 1 || part_ == last_part_) return false;
+      if (part_ == 1 || part_ == last_part_) return fits;
       last_part_ = part_;
     }
   }
@@ -322,7 +317,7 @@ class Sort {
   // Elements before, along and behind the dimension; lines of outer_ that are
   // sorted together, and of the part that is made.
   int64_t outer_ = 1, positions_ = 1, inner_ = 1, part_ = 1, lines_ = 1;
-  int64_t next_ = 0, last_part_ = 0;
+  int64_t last_part_ = 0;
   Bytes powers_ = {}, as_stored_ = {}, rearranged_ = {};
   std::vector<Bytes> values_;  // words of each operand; last, of positions
   int add_ = 0, exchange_ = 0;

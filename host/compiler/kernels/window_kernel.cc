@@ -110,9 +110,10 @@ class Windowed {
     for (const int64_t size : padded) padded_bytes *= size;
     const bool pads = padded != shape;
     const Bytes operand = PlaceOf(0), initial = PlaceOf(1);
-    const Bytes values = pads ? Place(padded_bytes) : operand;
-    const Bytes result = Place(node_.type.bytes());
-    if (absl::Status s = Fits(); !s.ok()) return s;
+    const Bytes values =
+        pads ? builder_.Place("padded", padded_bytes) : operand;
+    const Bytes result = builder_.Place("result", node_.type.bytes());
+    if (absl::Status s = builder_.Fits(); !s.ok()) return s;
     std::vector<uint64_t> words;
     if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
     WindowCode code(preset_, element_);
@@ -160,10 +161,11 @@ class Windowed {
     const Ints& positions = node_.operands[1].type().shape;
     const int64_t windows = node_.operands[1].type().elements();
     const Bytes operand = PlaceOf(0), source = PlaceOf(1), initial = PlaceOf(2);
-    const Bytes kept = Place(windows * size_), chosen = Place(4 * windows);
-    const Bytes none = Place(preset_.word_bytes() + 4);
-    const Bytes result = Place(node_.type.bytes());
-    if (absl::Status s = Fits(); !s.ok()) return s;
+    const Bytes kept = builder_.Place("kept", windows * size_);
+    const Bytes chosen = builder_.Place("chosen", 4 * windows);
+    const Bytes none = builder_.Place("none", preset_.word_bytes() + 4);
+    const Bytes result = builder_.Place("result", node_.type.bytes());
+    if (absl::Status s = builder_.Fits(); !s.ok()) return s;
     std::vector<uint64_t> words;
     if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
     std::vector<int> selects, adds;
@@ -239,20 +241,12 @@ class Windowed {
   }
 
  private:
-  Bytes Place(int64_t bytes) {
-    const Bytes place{next_, builder_.Align(std::max<int64_t>(bytes, 1))};
-    next_ += place.count;
-    return place;
-  }
   // An element that is spread is read with a row of what follows it.
   Bytes PlaceOf(int operand) {
-    operands_.push_back(
-        Place(node_.operands[operand].type().bytes() + preset_.word_bytes()));
+    operands_.push_back(builder_.Place(
+        "operand",
+        node_.operands[operand].type().bytes() + preset_.word_bytes()));
     return operands_.back();
-  }
-  absl::Status Fits() const {
-    if (next_ <= preset_.ub_bytes) return absl::OkStatus();
-    return absl::ResourceExhaustedError("the unified buffer is too small");
   }
 
   // Keeps the tap and its element, or takes this one.
@@ -313,7 +307,6 @@ class Windowed {
   const ir::HloWindowAttributes& a_;
   const ElementType element_;
   const int64_t size_, taps_;
-  int64_t next_ = builder_.CodeBytes();
   std::vector<Bytes> operands_;
 };
 
