@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Checks the sources: RTL with Verilator, slang, verible and the project's own rules, C++ format with clang-format, rules on files.
 
---format formats the C++ instead. Parts can be chosen: lint.py rtl processes slang verible format files includes.
+--format formats the C++ instead. Parts can be chosen: lint.py rtl processes slang verible format files includes targets.
 """
 
 import argparse
@@ -21,7 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 SOURCE_FOLDERS = ("cmake", "fpga", "host", "rtl", "scripts", "sim", "tests", "verif")
 SOURCE_SUFFIXES = {".cc", ".h", ".sv", ".py", ".sh", ".cmake"}
 MAX_LINES = {".sv": 600, ".cc": 400, ".h": 400}
-PRESETS = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"].values()
+PRESETS_BY_NAME = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"]
+PRESETS = PRESETS_BY_NAME.values()
 PACKAGES = ROOT / ".venv" / "bin"  # of scripts/setup.sh
 # Folder: folders that its sources may not include from, but for these.
 INDEPENDENT = {
@@ -30,6 +31,7 @@ INDEPENDENT = {
     "verif": (("tests",), (), ""),
     "verif/golden": (("host", "sim"), ("host/include", "host/ir", "host/training/initial_state.h"), "verif/golden"),  # what is specified
 }
+TARGETS = ("host/include/systole/target.h",)  # what presets can do
 GRID_ROWS = 8  # a larger array is linted as its simulation view: Verilator looks at each cell of a grid
 
 
@@ -164,10 +166,24 @@ def check_includes():
     return problems
 
 
+def check_targets():
+    """Of the host only Target looks at a preset's cell, and nothing at its name (TARGETS): it says what a chip can do."""
+    problems = []
+    presets = "|".join(f'"{preset}"' for preset in PRESETS_BY_NAME)
+    asks = re.compile(rf"(?:\.|->)cell\b|\bCell::k|(?:\.|->)name *(?:==|!=) *(?:{presets})|(?:{presets}) *(?:==|!=)|\bpreset *(?:==|!=) *(?:{presets})")
+    for path in sources(".cc", ".h"):
+        if not name(path).startswith("host/") or "/gen/" in name(path) or name(path) in TARGETS:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if asks.search(line.split("//")[0]):
+                problems.append(f"{name(path)}:{number}: asks for a preset's cell or name; ask systole/target.h what it can do")
+    return problems
+
+
 def main():
     parts = {"rtl": check_rtl, "processes": lambda: check_with_slang("processes"), "slang": lambda: check_with_slang("slang"),
              "verible": check_verible, "format": check_format, "files": check_files,
-             "includes": check_includes}
+             "includes": check_includes, "targets": check_targets}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to check (default: all)")
     parser.add_argument("--format", action="store_true", help="format the C++ sources instead of checking")

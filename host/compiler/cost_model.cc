@@ -22,12 +22,6 @@ constexpr int64_t kVectorGap = 4;         // between descriptors
 constexpr int64_t kTableWordLatency = 4;  // to read a word of a table
 constexpr int64_t kResidualLatency = 16;  // of the addition behind a requantise
 
-// That a beat takes of the memory's time.
-int64_t CyclesPerBeat(const Preset& preset) {
-  return std::max<int64_t>(
-      1, preset.beat_bytes() / Target(preset).memory_bytes_per_cycle());
-}
-
 int64_t Beats(int64_t len, int64_t runs, const Preset& preset) {
   return (len + preset.beat_bytes() - 1) / preset.beat_bytes() * runs;
 }
@@ -229,7 +223,7 @@ Timeline Simulate(const Sequence& sequence) {
   const int wq = static_cast<int>(isa::Queue::kWeight),
             mq = static_cast<int>(isa::Queue::kMxu);
   const bool quantised = Target(preset).quantised_networks();
-  const int64_t per_beat = CyclesPerBeat(preset);
+  const int64_t per_beat = Target(preset).cycles_per_beat();
   const int64_t tile_cycles =
       preset.tile_bytes() / preset.beat_bytes() * per_beat;
   const int64_t shortest = ShortestPass(preset);

@@ -8,6 +8,7 @@
 
 #include "host/compiler/pass_plan.h"
 #include "host/compiler/weights.h"
+#include "systole/target.h"
 
 namespace systole::compiler {
 namespace {
@@ -70,7 +71,8 @@ bool HoldsTile(const LayerNeeds& needs, const Preset& preset,
 // one's from HBM.
 int64_t StreamedPass(const Preset& preset) {
   return std::max({preset.rows, preset.cols + 2,
-                   preset.tile_bytes() / preset.beat_bytes()});
+                   preset.tile_bytes() / preset.beat_bytes() *
+                       Target(preset).cycles_per_beat()});
 }
 
 // Array (or vector unit) cycles of a block; `held`: with no tile of its own.
@@ -112,8 +114,9 @@ double Score(const LayerNeeds& needs, const Preset& preset,
   const bool stays = needs.stationary || KeepsTile(needs, preset);
   double moved = 0;
   const auto move = [&](int64_t beats, double weight) {
-    hbm += beats;
-    moved += weight * static_cast<double>(beats);
+    const int64_t cycles = beats * Target(preset).cycles_per_beat();
+    hbm += cycles;
+    moved += weight * static_cast<double>(cycles);
   };
   const Block* before_it = nullptr;
   for (const Block& b : fit.blocks) {
@@ -155,7 +158,7 @@ double Score(const LayerNeeds& needs, const Preset& preset,
     busy -= std::max<int64_t>(0, StreamedPass(preset) - rows);
   int64_t end = busy + last;
   if (needs.out_stored) {
-    end += last *
+    end += last * Target(preset).cycles_per_beat() *
            CeilDiv(std::min(g.oc, fit.group_channels) * g.element_bytes, beat);
   }
   if (!needs.out_resident)
@@ -217,7 +220,8 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
       KeepsTile(needs, preset)
           ? kFewRows
           : std::max({preset.rows, preset.cols + 2,
-                      2 * preset.tile_bytes() / preset.beat_bytes()});
+                      2 * preset.tile_bytes() / preset.beat_bytes() *
+                          Target(preset).cycles_per_beat()});
   const int64_t rows = g.n * g.oh * g.ow;
   if (ends == Ends::kFine) {
     limits.min_rows = std::min(limits.min_rows, StreamedPass(preset));

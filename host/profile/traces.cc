@@ -302,7 +302,10 @@ std::string XSpaceOf(const Profile& profile) {
           rows[i] == 0 ? unit : absl::StrCat(unit, " ", rows[i] + 1));
       const std::string name = NameOf(*p.program, i);
       const auto [known, fresh] = names.emplace(name, ids + 1);
-      if (fresh) describe(++ids, Message().Uint(1, ids).Text(2, name));
+      if (fresh) {
+        ++ids;
+        describe(ids, Message().Uint(1, ids).Text(2, name));
+      }
       line.first->second.Add(known->second,
                              offset + p.recording->descriptors[i].start,
                              offset + p.recording->descriptors[i].end + 1);

@@ -12,6 +12,7 @@
 #include "host/program/vpu_asm.h"
 #include "systole/float_matmul.h"
 #include "systole/program.h"
+#include "systole/target.h"
 
 namespace systole::scalar {
 namespace {
@@ -245,7 +246,7 @@ std::string ClearRegisters() {
 // flag after the other: nothing overlaps.
 absl::Status AddScrub(const Preset& preset, uint64_t at, CorePrograms* out,
                       uint64_t* end) {
-  const bool bf16 = preset.cell == Cell::kBf16;
+  const bool bf16 = Target(preset).float_modules();
   uint64_t program = at + kZeros;
   Chain chain;
   const auto zeros = [&](uint64_t bytes) {
@@ -303,8 +304,9 @@ absl::StatusOr<CorePrograms> MakeCorePrograms(const Preset& preset, uint64_t at,
   uint64_t end = at;
   absl::Status status = AddScrub(preset, at, &out, &end);
   if (status.ok())
-    status = (preset.cell == Cell::kBf16 ? AddKnownAnswer : AddKnownAnswerInt8)(
-        preset, (end + 4095) / 4096 * 4096, &out, &end);
+    status =
+        (Target(preset).float_modules() ? AddKnownAnswer : AddKnownAnswerInt8)(
+            preset, (end + 4095) / 4096 * 4096, &out, &end);
   if (!status.ok()) return status;
   if (end - at > bytes)
     return absl::ResourceExhaustedError(absl::StrFormat(

@@ -48,6 +48,11 @@ class Target {
     constexpr int64_t kDramBytes = 2;
     return chip_->memory == Memory::kAxi ? kDramBytes : core_->beat_bytes();
   }
+  // Cycles that a beat takes the memory.
+  constexpr int64_t cycles_per_beat() const {
+    return (core_->beat_bytes() + memory_bytes_per_cycle() - 1) /
+           memory_bytes_per_cycle();
+  }
   // The cores have the operation.
   bool Executes(const isa::OpInfo& op) const { return op.Has(core_->cell); }
 
