@@ -15,6 +15,7 @@
 #include "host/ir/hlo/attributes.h"
 #include "host/ir/literal.h"
 #include "host/ir/quant/attributes.h"
+#include "host/ir/train/attributes.h"
 
 namespace systole::ir {
 
@@ -55,7 +56,8 @@ using Attributes = std::variant<
     HloWindowAttributes, HloSortAttributes, HloRngBitsAttributes,
     HloRngAttributes, HloBatchNormAttributes, HloCholeskyAttributes,
     HloTriangularSolveAttributes, HloCollectiveAttributes,
-    HloCustomCallAttributes, HloStridedAttributes, HloMatrixProductAttributes>;
+    HloCustomCallAttributes, HloStridedAttributes, HloMatrixProductAttributes,
+    TrainWindowAttributes, TrainAdamAttributes, TrainSgdAttributes>;
 
 bool Equal(const Attributes& a, const Attributes& b);
 

@@ -8,6 +8,7 @@
 #include "host/ir/module.h"
 #include "host/ir/quant/ops.h"
 #include "host/ir/rules.h"
+#include "host/ir/train/ops.h"
 
 namespace systole::ir {
 namespace {
@@ -25,7 +26,7 @@ const std::vector<OpInfo>& Table() {
          CheckParameter, nullptr},
         {Op::kConstant, "constant", 0, 0, 0, ConstantAttributes{},
          CheckConstant, EvaluateConstant}};
-    for (const std::vector<OpInfo>& set : {QuantOps(), HloOps()}) {
+    for (const std::vector<OpInfo>& set : {QuantOps(), HloOps(), TrainOps()}) {
       ops->insert(ops->end(), set.begin(), set.end());
     }
     return ops;
@@ -49,7 +50,8 @@ const OpInfo& InfoOf(Op op) { return Table()[static_cast<int>(op)]; }
 
 OpSet SetOf(Op op) {
   if (op <= Op::kConstant) return OpSet::kCore;
-  return op < Op::kHloAdd ? OpSet::kQuant : OpSet::kHlo;
+  if (op < Op::kHloAdd) return OpSet::kQuant;
+  return op < Op::kTrainProduct ? OpSet::kHlo : OpSet::kTrain;
 }
 
 const char* OpName(Op op) { return InfoOf(op).name; }

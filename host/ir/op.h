@@ -163,13 +163,31 @@ enum class Op {
   // What the compiler makes of products.
   kHloStrided,
   kHloMatrixProduct,
+  // Of train/, in the order of its table.
+  kTrainProduct,
+  kTrainClassify,
+  kTrainNorm,
+  kTrainNormInference,
+  kTrainMaxPool,
+  kTrainAveragePool,
+  kTrainAdd,
+  kTrainNormGradient,
+  kTrainMaxPoolGradient,
+  kTrainAveragePoolGradient,
+  kTrainBiasGradient,
+  kTrainWeightGradient,
+  kTrainInputGradient,
+  kTrainSumCores,
+  kTrainAdamPowers,
+  kTrainAdam,
+  kTrainSgd,
 };
 
 constexpr int kUnboundedOperands = 1 << 20;
 
-// What both sets share, TensorFlow Lite's operations on quantised values, and
-// those of StableHLO.
-enum class OpSet { kCore, kQuant, kHlo };
+// What all sets share, TensorFlow Lite's operations on quantised values, those
+// of StableHLO, those of training steps.
+enum class OpSet { kCore, kQuant, kHlo, kTrain };
 
 struct Node;
 class Evaluation;
@@ -178,7 +196,8 @@ using Literals = std::vector<Literal>;
 
 struct OpInfo {
   Op op;
-  const char* name;  // in a module's text; those of hlo/ begin with "hlo."
+  const char* name;  // in a module's text; those of hlo/ begin with "hlo.",
+                     // those of train/ with "train."
   int min_operands;
   int max_operands;
   int regions;          // or kUnboundedOperands: at least one

@@ -78,10 +78,10 @@ absl::Status CheckTypes(const Node& node) {
   }
   const OpSet set = SetOf(node.op);
   if (set == OpSet::kCore) return absl::OkStatus();
-  const auto check = set == OpSet::kHlo ? CheckHloType : CheckQuantType;
+  const auto check = set == OpSet::kQuant ? CheckQuantType : CheckHloType;
   for (const Value& operand : node.operands) {
-    SYSTOLE_IR_CHECK(set == OpSet::kHlo || operand->results() == 1, "operand '",
-                     operand->name, "' has several results");
+    SYSTOLE_IR_CHECK(set != OpSet::kQuant || operand->results() == 1,
+                     "operand '", operand->name, "' has several results");
     SYSTOLE_IR_RETURN_IF_ERROR(check(operand.type()));
   }
   for (int i = 0; i < node.results(); ++i) {
@@ -115,7 +115,7 @@ absl::Status CheckNode(const Node& node) {
       " operands");
   SYSTOLE_IR_CHECK(node.attributes.index() == info.defaults.index(),
                    "attributes of another operation");
-  SYSTOLE_IR_CHECK(SetOf(node.op) == OpSet::kHlo || node.results() == 1,
+  SYSTOLE_IR_CHECK(SetOf(node.op) != OpSet::kQuant || node.results() == 1,
                    node.results(), " results");
   SYSTOLE_IR_RETURN_IF_ERROR(CheckTypes(node));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckRegions(node, info));

@@ -20,6 +20,7 @@
 #include "host/tools/options.h"
 #include "host/tools/report.h"
 #include "host/tools/train_run.h"
+#include "host/training/step_program.h"
 
 namespace systole::tools {
 namespace {
@@ -32,7 +33,7 @@ struct TrainArgs {
   std::string check = "auto", compare = "none", reports = "build/reports";
   int64_t test_images = -1, eval_every = -1;
   double goal = 0;
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, print_ir = false;
   std::string to_resume;  // a command that lacks the checkpoint
 };
 
@@ -197,6 +198,16 @@ absl::Status Train(TrainArgs args) {
     if (const auto preset = PresetByName(options.recipe.preset); !preset.ok())
       return preset.status();
   }
+  if (args.print_ir) {
+    const auto preset = PresetByName(options.recipe.preset);
+    if (!preset.ok()) return preset.status();
+    if (absl::Status s = options.recipe.Check(); !s.ok()) return s;
+    const auto text = training::StepText(training::DigitsLayers(),
+                                         options.recipe.Options(), **preset);
+    if (!text.ok()) return text.status();
+    std::printf("%s", text->c_str());
+    return absl::OkStatus();
+  }
   if (args.check == "auto") args.check = rtl ? "all" : "ends";
   options.check = args.check == "all"    ? Check::kAll
                   : args.check == "ends" ? Check::kEnds
@@ -335,6 +346,8 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
                   "folder of train.json; empty: none")
       ->capture_default_str();
   AddWaveOptions(*sub, o.waves);
+  sub->add_flag("--print-ir", args->print_ir,
+                "print the module and the plan of a step, and do no more");
   sub->add_flag("--json", args->json, "print JSON instead of the table");
   sub->add_flag("--quiet", args->quiet, "show no progress");
   sub->callback([args, recipe, sub, &chosen] {

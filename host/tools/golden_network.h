@@ -31,9 +31,9 @@ inline golden::TrainingNetwork GoldenNetwork(
   network.width = static_cast<int>(layers[0].w);
   network.channels = static_cast<int>(layers[0].ci);
   for (const training::Layer& l : layers) {
-    network.layers.push_back({l.dense ? 0 : static_cast<int>(l.kh),
-                              static_cast<int>(l.stride),
-                              static_cast<int>(l.co), GoldenPool(l.pool)});
+    network.layers.push_back(
+        {l.dense ? 0 : static_cast<int>(l.kh), static_cast<int>(l.stride),
+         static_cast<int>(l.co), GoldenPool(l.pool), l.from, l.plus});
   }
   return network;
 }

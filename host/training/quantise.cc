@@ -140,6 +140,14 @@ absl::Status CheckFinite(const std::vector<Layer>& layers, TrainState& state) {
 
 absl::StatusOr<model::Network> Quantised(const std::vector<Layer>& layers,
                                          TrainState state) {
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const Layer& l = layers[i];
+    const int before = static_cast<int>(i) - 1;
+    if (l.plus != kNothing || InputOf(layers, before + 1) != before) {
+      return absl::UnimplementedError(absl::StrCat(
+          "layer '", l.name, "' has a shortcut: only chains are quantised"));
+    }
+  }
   if (absl::Status s = CheckFinite(layers, state); !s.ok()) return s;
   model::Network network;
   network.name = "digits";

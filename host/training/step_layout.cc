@@ -3,14 +3,18 @@
 //
 // What is refused, and what all operations use.
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/compiler/finish_program.h"
 #include "host/compiler/geometry.h"
+#include "host/ir/text.h"
 #include "host/program/vpu_asm.h"
 #include "host/training/step_builder.h"
+#include "host/training/step_module.h"
 #include "systole/target.h"
 
 namespace systole::training {
@@ -27,9 +31,8 @@ int64_t StepBuilder::Up(int64_t bytes) const {
   return CeilDiv(bytes, align) * align;
 }
 
-int64_t StepBuilder::InvN(int i) const {
-  return FloatBits(
-      1.0 / static_cast<double>(options_.batch * layers_[i].positions()));
+int64_t StepBuilder::InvN(const Layer& l) const {
+  return FloatBits(1.0 / static_cast<double>(batch_ * l.positions()));
 }
 
 namespace {
@@ -61,52 +64,79 @@ absl::Status CheckPool(const Layer& l) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status StepBuilder::Check() const {
-  if (!Target(preset_).float_modules()) {
+absl::Status CheckStep(const std::vector<Layer>& layers,
+                       const StepOptions& options, const Preset& preset) {
+  if (!Target(preset).float_modules()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "preset '%s' has the %s cell; training needs the bf16 cell",
-        preset_.name, preset_.cell_name()));
+        preset.name, preset.cell_name()));
   }
-  if (options_.batch < 1 || options_.batch > kMostBatch) {
+  if (options.batch < 1 || options.batch > kMostBatch) {
     return absl::InvalidArgumentError(
         absl::StrFormat("a batch of %d images: 1 to %d are possible",
-                        options_.batch, kMostBatch));
+                        options.batch, kMostBatch));
   }
-  if (options_.replicas != 1 && options_.replicas != preset_.chip.cores) {
+  if (options.replicas != 1 && options.replicas != preset.chip.cores) {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d replicas: a chip of preset '%s' has %d cores",
-                        options_.replicas, preset_.name, preset_.chip.cores));
+                        options.replicas, preset.name, preset.chip.cores));
   }
-  if (layers_.empty() || layers_.back().normed || !layers_.back().dense ||
-      layers_.back().co > preset_.cols) {
+  if (layers.empty() || layers.back().normed || !layers.back().dense ||
+      layers.back().co > preset.cols) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the last layer must be dense, without batch norm, and have at most %d "
         "classes at preset '%s'",
-        preset_.cols, preset_.name));
+        preset.cols, preset.name));
   }
-  for (const Layer& l : layers_) {
+  for (const Layer& l : layers) {
     if (absl::Status s = CheckPool(l); !s.ok()) return s;
-    const Layer* above = &l == &layers_.back() ? nullptr : &l + 1;
-    if (above != nullptr && l.outputs() != above->h * above->w * above->ci) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("%s has %d outputs, %s takes %d", l.name, l.outputs(),
-                          above->name, above->h * above->w * above->ci));
+    if (!l.normed && &l != &layers.back()) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s: all layers but the last have a batch norm", l.name));
+    }
+    const int from = InputOf(layers, static_cast<int>(&l - &layers[0]));
+    const Layer& below = from < 0 ? layers[0] : layers[from];
+    const int64_t outputs =
+        from < 0 ? below.h * below.w * below.ci : below.outputs();
+    if (outputs != l.h * l.w * l.ci) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s has %d outputs, %s takes %d", from < 0 ? "an image" : below.name,
+          outputs, l.name, l.h * l.w * l.ci));
     }
     if (l.stride > std::min(l.kh, l.kw)) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "%s: a stride of %d with a kernel of %d x %d skips inputs", l.name,
           l.stride, l.kh, l.kw));
     }
-    if (!l.dense && l.ow > preset_.rows) {
+    if (!l.dense && l.ow > preset.rows) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "%s: lines of %d positions, the array of '%s' has %d rows", l.name,
-          l.ow, preset_.name, preset_.rows));
+          l.ow, preset.name, preset.rows));
     }
   }
   return absl::OkStatus();
 }
+
+// A parameter that is written in place is read no more behind its writer.
+absl::Status CheckInPlace(const ir::Module& module) {
+  for (const ir::Output& output : module.outputs) {
+    const ir::Node* parameter = module.Find(output.name);
+    if (parameter == nullptr || parameter->op != ir::Op::kParameter) continue;
+    bool written = false;
+    for (const auto& node : module.nodes()) {
+      const auto& operands = node->operands;
+      if (written && std::count(operands.begin(), operands.end(), parameter)) {
+        return absl::InvalidArgumentError(
+            absl::StrFormat("node '%s' reads '%s', which '%s' has written over",
+                            node->name, output.name, output.node->name));
+      }
+      written = written || node.get() == output.node.node;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 void StepBuilder::LoadConstants() {
   const DataSegment code = vpu::Segment(
@@ -167,13 +197,13 @@ void StepBuilder::Weights(uint64_t hbm, int64_t tiles, int flags) {
   builder_.Append(w);
 }
 
-StepBuilder::Source StepBuilder::ForwardSource(int i, int64_t base,
+StepBuilder::Source StepBuilder::ForwardSource(const Layer& l,
+                                               int64_t img_pitch, int64_t base,
                                                int64_t line) const {
-  const Layer& l = layers_[i];
   Source s;
   s.base = base;
   s.pitch = s.line_bytes = 2 * l.w * l.ci;
-  s.img_pitch = layout_.layers[i].in.pitch;
+  s.img_pitch = img_pitch;
   s.lines = l.h;
   s.sy = l.stride;
   s.sx = 2 * l.stride * l.ci;
@@ -210,8 +240,8 @@ void StepBuilder::Matmul(const Source& source, int64_t pass, int64_t acc,
                   [&](const auto& p) { return compiler::RowsOf(p) == R(); });
   if (!whole) {
     Fail(absl::ResourceExhaustedError(
-        absl::StrFormat("%s: a pass over more than %d kernel rows",
-                        layers_[op_layer_].name, m.seg_len.size())));
+        absl::StrFormat("%s: a pass over more than %d kernel rows", op_layer_,
+                        m.seg_len.size())));
     return;
   }
   const std::vector<compiler::Segment>& segments = passes[pass];
@@ -251,8 +281,24 @@ Access StepBuilder::ParamAccess(int64_t block) const {
   return UbRows(block, kParamRows * row_bytes(), 1, 0, true);
 }
 
+// Parameters and powers go back to memory; of a forward pass, loss and answers.
+void StepBuilder::StoreState() {
+  const bool learns = std::any_of(
+      emitted_.nodes().begin(), emitted_.nodes().end(),
+      [](const auto& node) { return PhaseOf(*node) == Phase::kOptimiser; });
+  if (!learns) {
+    const int64_t block = layout_.layers.back().param_block;
+    return StoreBytes(layout_.params + block * kParamRows * row_bytes(),
+                      ParamBlock(block, 0), kParamRows * row_bytes());
+  }
+  StoreBytes(layout_.params, params_ub_,
+             layout_.param_blocks * kParamRows * row_bytes());
+  StoreBytes(layout_.powers, powers_ub_, kPowerRows * row_bytes());
+}
+
 absl::StatusOr<StepProgram> StepBuilder::Build() {
-  if (absl::Status s = Check(); !s.ok()) return s;
+  if (absl::Status s = CheckInPlace(emitted_); !s.ok()) return s;
+  batch_ = step_.Find("images")->type.shape[0];
   absl::StatusOr<kernels::Image> image = kernels::Assemble(preset_);
   if (!image.ok()) return image.status();
   kernels_ = *std::move(image);
@@ -261,19 +307,11 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
   if (!status_.ok()) return status_;
   hbm_.Begin(MemoryUse::kConstants);
   LoadConstants();
-  const int count = static_cast<int>(layers_.size());
-  for (int i = 0; i < count; ++i) {
-    Forward(i);
-    if (layers_[i].pooled()) PoolForward(i);
+  for (const auto& node : emitted_.nodes()) {
+    Emit(*node);
+    if (!status_.ok()) return status_;
   }
-  if (options_.forward_only) {
-    const int64_t block = layout_.layers.back().param_block;
-    StoreBytes(layout_.params + block * kParamRows * row_bytes(),
-               ParamBlock(count - 1, 0), kParamRows * row_bytes());
-  } else {
-    Learn();
-  }
-  if (!status_.ok()) return status_;
+  StoreState();
 
   plan_.buffers = placer_.buffers();
   if (absl::Status s = compiler::Verify(plan_); !s.ok()) return s;
@@ -283,7 +321,7 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
   StepProgram step;
   step.estimated_cycles = schedule->estimated_cycles;
   // Gradients come from the other core's memory, where they lie in this one.
-  const bool joined = options_.replicas > 1 && !options_.forward_only;
+  const bool joined = shared_;
   if (absl::Status s = compiler::FinishProgram(
           preset_, std::move(schedule->descriptors), hbm_, program_,
           /*movable=*/!joined);
@@ -298,12 +336,47 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
   return step;
 }
 
+namespace {
+
+// The step's module and what of it is emitted.
+struct Modules {
+  std::unique_ptr<ir::Module> step, emitted;
+};
+
+absl::StatusOr<Modules> MakeModules(const std::vector<Layer>& layers,
+                                    const StepOptions& options,
+                                    const Preset& preset) {
+  if (absl::Status s = CheckStep(layers, options, preset); !s.ok()) return s;
+  StepOptions whole = options;
+  whole.forward_only = false;
+  auto step = StepModule(layers, whole);
+  if (!step.ok()) return step.status();
+  auto emitted = StepModule(layers, options);
+  if (!emitted.ok()) return emitted.status();
+  return Modules{*std::move(step), *std::move(emitted)};
+}
+
+}  // namespace
+
 absl::StatusOr<StepProgram> BuildStep(const std::vector<Layer>& layers,
                                       const StepOptions& options,
                                       const Preset& preset) {
-  auto step = StepBuilder(layers, options, preset).Build();
+  const auto modules = MakeModules(layers, options, preset);
+  if (!modules.ok()) return modules.status();
+  auto step = StepBuilder(*modules->step, *modules->emitted, preset).Build();
   if (step.ok()) step->program.layers = StepLayers(layers, options.batch);
   return step;
+}
+
+absl::StatusOr<std::string> StepText(const std::vector<Layer>& layers,
+                                     const StepOptions& options,
+                                     const Preset& preset) {
+  const auto modules = MakeModules(layers, options, preset);
+  if (!modules.ok()) return modules.status();
+  StepBuilder builder(*modules->step, *modules->emitted, preset);
+  if (const auto step = builder.Build(); !step.ok()) return step.status();
+  return absl::StrCat("// module\n", ir::Print(*modules->emitted),
+                      "\n// plan\n", compiler::Print(builder.plan()));
 }
 
 }  // namespace systole::training

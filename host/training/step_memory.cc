@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Where everything lies, in a plan (host/compiler/plan.h).
+// Where every value of the module lies, in a plan (host/compiler/plan.h).
+#include <algorithm>
 #include <limits>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/compiler/geometry.h"
 #include "host/training/step_builder.h"
+#include "host/training/step_module.h"
 #include "systole/gen/vpu.h"
 
 namespace systole::training {
@@ -15,6 +18,7 @@ namespace systole::training {
 using compiler::CeilDiv;
 using compiler::kNowhere;
 using compiler::PlanTensor;
+using ir::Op;
 
 uint64_t StepBuilder::PlaceTensor(const std::string& name, int64_t lines,
                                   int64_t elements, int64_t element_bytes) {
@@ -30,65 +34,200 @@ uint64_t StepBuilder::PlaceTensor(const std::string& name, int64_t lines,
   return at;
 }
 
+namespace {
+
+// What an output of an input's name is written over.
+const ir::Node* InputNamed(const ir::Module& module, const std::string& name) {
+  const ir::Node* node = module.Find(name);
+  return node != nullptr && node->op == Op::kParameter ? node : nullptr;
+}
+
+// Weights are matrices; all other values of bf16 are images or samples.
+bool IsMatrix(const ir::Module& module, const ir::Node& node,
+              const ir::Type& type) {
+  if (type.rank() < 2) return false;
+  if (type.element == ir::ElementType::kFloat32) return true;
+  return std::any_of(module.nodes().begin(), module.nodes().end(),
+                     [&](const auto& user) {
+                       return (user->op == Op::kTrainProduct ||
+                               user->op == Op::kTrainClassify ||
+                               user->op == Op::kTrainInputGradient) &&
+                              user->operands[1] == &node;
+                     });
+}
+
+}  // namespace
+
+// Parameter blocks of the layers, one a column tile of each offset.
+void StepBuilder::PlanBlocks() {
+  for (const auto& node : step_.nodes()) {
+    int operand = 0;
+    if (node->op == Op::kTrainNorm) operand = 1;
+    if (node->op == Op::kTrainClassify) operand = 2;
+    if (operand == 0) continue;
+    const ir::Value& offset = node->operands[operand];
+    if (node->op == Op::kTrainClassify) bias_ = offset->name;
+    if (!blocks_.try_emplace(offset->name, layout_.param_blocks).second)
+      continue;
+    layout_.param_blocks += Tiles(offset.type().shape[0]);
+  }
+}
+
+int64_t StepBuilder::BlockOf(ir::Value offset) const {
+  return blocks_.at(offset->name);
+}
+
+const StepBuilder::Place& StepBuilder::PlaceOf(ir::Value value) const {
+  return places_.at({value->name, value.index});
+}
+
+void StepBuilder::PlaceValue(const ir::Node& node, int result) {
+  const ir::Type& type = node.result_type(result);
+  const std::string name =
+      result == 0 ? node.name : absl::StrCat(node.name, ".", result);
+  Place place;
+  if (IsMatrix(step_, node, type)) {
+    const int64_t columns = type.shape.back();
+    place.slab = Slab(type.elements() / columns, columns, preset_);
+    place.hbm = PlaceTensor(name, 1, place.slab.elements(),
+                            ir::ElementBytes(type.element));
+  } else {
+    // Labels are rows of lanes.
+    const int64_t elements =
+        node.name == "labels" ? L() : type.elements() / batch_;
+    place.image.bytes = 2 * elements;
+    place.image.pitch =
+        CeilDiv(place.image.bytes, preset_.beat_bytes()) * preset_.beat_bytes();
+    place.image.hbm = PlaceTensor(name, batch_, elements, 2);
+  }
+  places_[{node.name, result}] = place;
+}
+
+// The weights of a convolution's input gradient, in the order of each phase.
+void StepBuilder::PlaceTransposed(const ir::Node& node) {
+  const Layer l = ProductOf(node, node.type, node.operands[0].type());
+  if (l.dense) return;
+  Transposed& t = transposed_[node.name];
+  int64_t bytes = 0;
+  for (int64_t phase = 0; phase < l.stride * l.stride; ++phase) {
+    const int64_t ky0 = (phase / l.stride + l.pad_top) % l.stride;
+    const int64_t kx0 = (phase % l.stride + l.pad_left) % l.stride;
+    const int64_t taps =
+        CeilDiv(l.kh - ky0, l.stride) * CeilDiv(l.kw - kx0, l.stride);
+    t.phases.emplace_back(taps * l.co, l.ci, preset_);
+    bytes += 2 * t.phases.back().elements();
+  }
+  t.hbm =
+      hbm_.Add("transposed weights of " + l.name, std::vector<uint8_t>(bytes));
+}
+
+// What belongs to a layer lies together, in the order of the module.
 void StepBuilder::PlanHbm() {
-  const int64_t beat = preset_.beat_bytes();
   hbm_.Begin(MemoryUse::kArguments);
-  size_t layer = 0;
-  const auto named = [&](const char* what) {
-    return absl::StrCat("layer", layer, ".", what);
-  };
-  const auto tensor = [&](const char* what, int64_t elements) {
-    ImageTensor t;
-    t.bytes = 2 * elements;
-    t.pitch = CeilDiv(t.bytes, beat) * beat;
-    t.hbm = PlaceTensor(named(what), options_.batch, elements, 2);
-    return t;
-  };
-  layout_.layers.resize(layers_.size());
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const Layer& l = layers_[i];
-    LayerLayout& p = layout_.layers[i];
-    p.slab = Slab(l.contraction(), l.co, preset_);
-    layer = i;
-    const int64_t elements = p.slab.elements();
-    p.master = PlaceTensor(named("master"), 1, elements, 4);
-    p.first = PlaceTensor(named("first"), 1, elements, 4);
-    p.second = PlaceTensor(named("second"), 1, elements, 4);
-    p.gradient = PlaceTensor(named("gradient"), 1, elements, 4);
-    p.working = PlaceTensor(named("working"), 1, elements, 2);
-    if (!l.dense && i > 0) {
-      int64_t transposed = 0;
-      for (int64_t phase = 0; phase < l.stride * l.stride; ++phase) {
-        const int64_t ky0 = (phase / l.stride + l.pad_top) % l.stride;
-        const int64_t kx0 = (phase % l.stride + l.pad_left) % l.stride;
-        const int64_t taps =
-            CeilDiv(l.kh - ky0, l.stride) * CeilDiv(l.kw - kx0, l.stride);
-        p.phases.emplace_back(taps * l.co, l.ci, preset_);
-        transposed += 2 * p.phases.back().elements();
+  PlanBlocks();
+  std::set<std::pair<std::string, int>> over;  // written in place
+  for (const ir::Output& output : step_.outputs) {
+    if (InputNamed(step_, output.name) != nullptr)
+      over.insert({output.node->name, output.node.index});
+  }
+  std::vector<std::string> groups;
+  for (const auto& node : step_.nodes()) {
+    const std::string name = LayerNameOf(*node);
+    if (std::find(groups.begin(), groups.end(), name) == groups.end())
+      groups.push_back(name);
+  }
+  for (const std::string& group : groups) {
+    for (const auto& node : step_.nodes()) {
+      if (LayerNameOf(*node) != group || node->op == Op::kHloReshape ||
+          node->op == Op::kTrainSumCores)
+        continue;
+      for (int result = 0; result < node->results(); ++result) {
+        if (node->result_type(result).rank() > 1 &&
+            over.count({node->name, result}) == 0)
+          PlaceValue(*node, result);
       }
-      p.transposed = hbm_.Add("transposed weights of " + l.name,
-                              std::vector<uint8_t>(transposed));
+      if (node->op == Op::kTrainInputGradient) PlaceTransposed(*node);
     }
-    p.param_block = layout_.param_blocks;
-    layout_.param_blocks += p.slab.tiles;
-    p.in = tensor("in", l.h * l.w * l.ci);
-    if (l.normed) {
-      p.z = tensor("z", l.positions() * l.co);
-      p.da = tensor("da", l.positions() * l.co);
+  }
+  for (const ir::Module* module : {&step_, &emitted_}) {
+    for (const auto& node : module->nodes()) {
+      if (node->op == Op::kHloReshape || node->op == Op::kTrainSumCores) {
+        const ir::Value& from = node->operands[0];
+        const auto found = places_.find({from->name, from.index});
+        if (found != places_.end()) places_[{node->name, 0}] = found->second;
+      }
     }
-    p.dz = tensor("dz", l.positions() * l.co);
-    if (l.pooled()) {
-      p.a = tensor("a", l.positions() * l.co);
-      p.pooled_da = tensor("pooled_da", l.outputs());
+    for (const ir::Output& output : module->outputs) {
+      const auto found = places_.find({output.name, 0});
+      if (found != places_.end())
+        places_[{output.node->name, output.node.index}] = found->second;
     }
   }
   const int64_t params = layout_.param_blocks * kParamRows * L();
   layout_.params = PlaceTensor("parameters", 1, params, 4);
-  if (options_.replicas > 1)
-    layout_.shared = PlaceTensor("shared", 1, params, 4);
+  const bool replicas = std::any_of(
+      step_.nodes().begin(), step_.nodes().end(),
+      [](const auto& node) { return node->op == Op::kTrainSumCores; });
+  if (replicas) layout_.shared = PlaceTensor("shared", 1, params, 4);
   layout_.powers = PlaceTensor("powers", 1, kPowerRows * L(), 4);
-  layout_.label_pitch = CeilDiv(2 * L(), beat) * beat;
-  layout_.labels = PlaceTensor("labels", options_.batch, L(), 2);
+  FillLayout();
+}
+
+// What the trainer reads and writes.
+void StepBuilder::FillLayout() {
+  gradients_begin_ = std::numeric_limits<int64_t>::max();
+  const auto user = [&](ir::Value value, std::initializer_list<Op> ops) {
+    return UserOf(step_, value, ops);
+  };
+  for (const auto& product : step_.nodes()) {
+    const bool classify = product->op == Op::kTrainClassify;
+    if (product->op != Op::kTrainProduct && !classify) continue;
+    layer_of_[LayerNameOf(*product)] = static_cast<int>(layout_.layers.size());
+    LayerLayout& p = layout_.layers.emplace_back();
+    p.in = ImageOf(product->operands[0]);
+    p.working = PlaceOf(product->operands[1]).hbm;
+    p.slab = PlaceOf(product->operands[1]).slab;
+    ir::Value dz = product.get(), offset;
+    if (classify) {
+      offset = product->operands[2];
+    } else {
+      p.z = ImageOf(product.get());
+      ir::Node* norm = user(product.get(), {Op::kTrainNorm});
+      ir::Node* back = user(product.get(), {Op::kTrainNormGradient});
+      offset = norm->operands[1];
+      dz = back;
+      p.a = ImageOf(norm);
+      ir::Value out = norm, dout = back->operands[4];
+      p.da = ImageOf(dout);
+      if (dout->op == Op::kTrainMaxPoolGradient ||
+          dout->op == Op::kTrainAveragePoolGradient) {
+        out = user(norm, {Op::kTrainMaxPool, Op::kTrainAveragePool});
+        dout = dout->operands.back();
+      }
+      for (const auto& sum : step_.nodes()) {
+        if (sum->op == Op::kTrainAdd && sum->operands[0] == out)
+          p.out = ImageOf(sum.get());
+      }
+      if (p.out.bytes == 0) p.out = ImageOf(out);
+      p.dout = ImageOf(dout);
+    }
+    p.dz = ImageOf(dz);
+    p.param_block = BlockOf(offset);
+    ir::Node* gradient = user(dz, {Op::kTrainWeightGradient});
+    p.gradient = PlaceOf(gradient).hbm;
+    gradients_begin_ =
+        std::min(gradients_begin_, static_cast<int64_t>(p.gradient));
+    ir::Node* sum = user(gradient, {Op::kTrainSumCores});
+    const ir::Node* update =
+        user(sum != nullptr ? sum : gradient, {Op::kTrainAdam, Op::kTrainSgd});
+    p.master = PlaceOf(update->operands[0]).hbm;
+    p.first = PlaceOf(update->operands[1]).hbm;
+    // SGD has no use for it; it lies beside the others all the same.
+    p.second = places_.at({update->operands[0]->name + ".second", 0}).hbm;
+  }
+  const ImageTensor& labels = places_.at({"labels", 0}).image;
+  layout_.labels = labels.hbm;
+  layout_.label_pitch = labels.pitch;
 }
 
 void StepBuilder::PlanUb() {
@@ -122,14 +261,20 @@ void StepBuilder::PlanUb() {
   }
 }
 
-void StepBuilder::BeginOp(int i, Phase phase) {
+void StepBuilder::SetTag(const ir::Node& node) {
+  const auto layer = layer_of_.find(LayerNameOf(node));
+  builder_.set_tag(
+      TagOf(layer == layer_of_.end() ? 0 : layer->second, PhaseOf(node)));
+}
+
+void StepBuilder::BeginOp(const ir::Node& node) {
   half_ ^= 1;
   work_at_ = work_base_ + half_ * work_half_;
   work_left_ = work_half_;
-  op_layer_ = i;
-  op_name_ = absl::StrCat(layers_[i].name, " ", PhaseName(phase));
+  op_layer_ = LayerNameOf(node);
+  op_name_ = absl::StrCat(op_layer_, " ", PhaseName(PhaseOf(node)));
   ++op_;
-  builder_.set_tag(TagOf(i, phase));
+  SetTag(node);
 }
 
 int64_t StepBuilder::Allocate(int64_t bytes) {
@@ -140,7 +285,7 @@ int64_t StepBuilder::Allocate(int64_t bytes) {
   if (placed) return placer_.buffers()[*placed].at;
   Fail(absl::ResourceExhaustedError(absl::StrFormat(
       "%s: blocks of %d bytes do not fit the unified buffer of preset '%s'",
-      layers_[op_layer_].name, bytes, preset_.name)));
+      op_layer_, bytes, preset_.name)));
   return work_at_;
 }
 

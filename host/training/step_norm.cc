@@ -21,16 +21,15 @@ namespace {
 constexpr int64_t kWideParams = 5;
 constexpr int64_t kPartials = 8;
 
-}  // namespace
+int64_t WideColumns(const Layer& l) { return PositionsInRow(l) * l.co; }
 
-int64_t StepBuilder::WideColumns(int i) const {
-  return PositionsInRow(layers_[i]) * layers_[i].co;
-}
+}  // namespace
 
 int64_t StepBuilder::WideBytes() const {
   int64_t columns = 0;
-  for (int i = 0; i < static_cast<int>(layers_.size()); ++i) {
-    if (layers_[i].normed) columns = std::max(columns, WideColumns(i));
+  for (const auto& node : step_.nodes()) {
+    if (node->op != ir::Op::kTrainNorm) continue;
+    columns = std::max(columns, WideColumns(ChannelsOf(*node, node->type)));
   }
   return Up((kWideParams + 2 * kPartials) * 4 * columns + row_bytes());
 }
@@ -39,40 +38,47 @@ Access StepBuilder::WideAccess() const {
   return UbRows(wide_ub_, WideBytes(), 1, 0, true);
 }
 
-void StepBuilder::NormForward(int i) {
-  if (options_.forward_only) {
-    NormTiles(i, "bn_running");
-  } else {
-    NormPass(i, "bn_collect", Phase::kForward, Sums::kShifted, nullptr, 2);
-    NormTiles(i, "bn_fold");
-    NormTiles(i, "bn_finish");
-  }
-  NormTiles(i, "bn_spread");
-  NormPass(
-      i, "bn_relu", Phase::kForward, Sums::kNone,
-      layers_[i].pooled() ? &layout_.layers[i].a : &layout_.layers[i + 1].in,
-      2);
+void StepBuilder::EmitNorm(const ir::Node& node) {
+  Norm norm = {ChannelsOf(node, node.type), BlockOf(node.operands[1]),
+               &ImageOf(node.operands[0]), nullptr, nullptr};
+  NormPass(node, norm, "bn_collect", Sums::kShifted, 2);
+  NormTiles(norm, "bn_fold");
+  NormTiles(norm, "bn_finish");
+  NormTiles(norm, "bn_spread");
+  norm.result = &places_.at({node.name, 0}).image;
+  NormPass(node, norm, "bn_relu", Sums::kNone, 2);
 }
 
-void StepBuilder::NormBackward(int i) {
-  builder_.set_tag(TagOf(i, Phase::kNormBackward));
-  NormTiles(i, "bn_spread");
-  NormPass(i, "bn_back_collect", Phase::kNormBackward, Sums::kFromZero, nullptr,
-           4);
-  NormTiles(i, "bn_fold");
-  NormTiles(i, "bn_back_finish");
-  NormTiles(i, "bn_spread");
-  NormPass(i, "bn_back_apply", Phase::kNormBackward, Sums::kNone,
-           &layout_.layers[i].dz, 4);
+void StepBuilder::EmitNormInference(const ir::Node& node) {
+  const Norm norm = {ChannelsOf(node, node.type), BlockOf(node.operands[1]),
+                     &ImageOf(node.operands[0]), nullptr,
+                     &places_.at({node.name, 0}).image};
+  SetTag(node);
+  NormTiles(norm, "bn_running");
+  NormTiles(norm, "bn_spread");
+  NormPass(node, norm, "bn_relu", Sums::kNone, 2);
+}
+
+void StepBuilder::EmitNormGradient(const ir::Node& node) {
+  Norm norm = {ChannelsOf(node, node.type), BlockOf(node.operands[1]),
+               &ImageOf(node.operands[0]), &ImageOf(node.operands[4]), nullptr};
+  SetTag(node);
+  NormTiles(norm, "bn_spread");
+  NormPass(node, norm, "bn_back_collect", Sums::kFromZero, 4);
+  NormTiles(norm, "bn_fold");
+  NormTiles(norm, "bn_back_finish");
+  NormTiles(norm, "bn_spread");
+  norm.result = &places_.at({node.name, 0}).image;
+  NormPass(node, norm, "bn_back_apply", Sums::kNone, 4);
 }
 
 // Runs a kernel of batch_norm_sums.vs for each tile of channels.
-void StepBuilder::NormTiles(int i, const char* kernel, int64_t z) {
-  const Layer& l = layers_[i];
-  const int64_t wide_row = 4 * WideColumns(i);
+void StepBuilder::NormTiles(const Norm& norm, const char* kernel, int64_t z) {
+  const Layer& l = norm.l;
+  const int64_t wide_row = 4 * WideColumns(l);
   const int64_t copies = PositionsInRow(l);
-  for (int64_t t = 0; t < layout_.layers[i].slab.tiles; ++t) {
-    const int64_t params = ParamBlock(i, t);
+  for (int64_t t = 0; t < Tiles(l.co); ++t) {
+    const int64_t params = ParamBlock(norm.block, t);
     const int64_t wide = wide_ub_ + t * row_bytes();
     std::vector<Access> accesses = {ParamAccess(params), WideAccess()};
     if (z >= 0) accesses.push_back(UbRows(z, 2 * l.co, 1, 0, false));
@@ -87,59 +93,61 @@ void StepBuilder::NormTiles(int i, const char* kernel, int64_t z) {
          {"sums", wide + kWideParams * wide_row},
          {"other", kPartials * wide_row},
          {"count", kPartials * copies},
-         {"inv_n", InvN(i)}},
+         {"inv_n", InvN(l)}},
         std::move(accesses), 100);
   }
 }
 
-void StepBuilder::NormPass(int i, const char* kernel, Phase phase, Sums sums,
-                           const ImageTensor* result, int64_t cycles_a_row) {
-  const Layer& l = layers_[i];
-  const LayerLayout& p = layout_.layers[i];
-  const bool with_da = phase == Phase::kNormBackward;
-  BeginOp(i, phase);
+void StepBuilder::NormPass(const ir::Node& node, const Norm& norm,
+                           const char* kernel, Sums sums,
+                           int64_t cycles_a_row) {
+  const Layer& l = norm.l;
+  const ImageTensor& z_image = *norm.z;
+  const ImageTensor* result = norm.result;
+  const bool with_da = norm.da != nullptr;
+  BeginOp(node);
   const int64_t tensors = 1 + (with_da ? 1 : 0) + (result != nullptr ? 1 : 0);
   int64_t images =
-      std::min(options_.batch, work_bytes() / (2 * tensors * p.z.pitch));
+      std::min(batch_, work_bytes() / (2 * tensors * z_image.pitch));
   if (l.dense && images >= 8) images -= images % 8;
-  if (images < 1 || (l.dense && images < std::min<int64_t>(8, options_.batch)))
+  if (images < 1 || (l.dense && images < std::min<int64_t>(8, batch_)))
     return Fail(absl::ResourceExhaustedError(absl::StrFormat(
         "%s: an image does not fit the unified buffer of preset '%s'", l.name,
         preset_.name)));
   int64_t z[2], da[2] = {0, 0}, out[2] = {0, 0};
   for (int s = 0; s < 2; ++s) {
-    z[s] = Allocate(images * p.z.pitch);
-    if (with_da) da[s] = Allocate(images * p.z.pitch);
-    if (result != nullptr) out[s] = Allocate(images * p.z.pitch);
+    z[s] = Allocate(images * z_image.pitch);
+    if (with_da) da[s] = Allocate(images * z_image.pitch);
+    if (result != nullptr) out[s] = Allocate(images * z_image.pitch);
   }
-  const int64_t columns = WideColumns(i), wide_row = 4 * columns;
+  const int64_t columns = WideColumns(l), wide_row = 4 * columns;
   if (sums != Sums::kNone) {
     const int64_t partials = wide_ub_ + kWideParams * wide_row;
     Run("clear",
         {{"dst", partials}, {"lines", CeilDiv(2 * kPartials * columns, L())}},
         {WideAccess()}, 60);
   }
-  const int64_t pitch = l.dense ? p.z.pitch : 2 * columns;
+  const int64_t pitch = l.dense ? z_image.pitch : 2 * columns;
   const int64_t rows_of_image = l.dense ? 1 : l.positions() * l.co / columns;
   // Images that follow without a gap are one, as are those of a dense layer;
   // but in the order of sums each image begins anew.
   const bool joined =
-      l.dense || (sums == Sums::kNone && p.z.pitch == p.z.bytes);
+      l.dense || (sums == Sums::kNone && z_image.pitch == z_image.bytes);
   int turn = 0;
-  for (int64_t n0 = 0; n0 < options_.batch; n0 += images, turn ^= 1) {
-    const int64_t n = std::min(images, options_.batch - n0);
-    LoadImages(p.z, n0, n, z[turn]);
-    if (with_da) LoadImages(p.da, n0, n, da[turn]);
-    if (n0 == 0 && sums == Sums::kShifted) NormTiles(i, "bn_shift", z[turn]);
+  for (int64_t n0 = 0; n0 < batch_; n0 += images, turn ^= 1) {
+    const int64_t n = std::min(images, batch_ - n0);
+    LoadImages(z_image, n0, n, z[turn]);
+    if (with_da) LoadImages(*norm.da, n0, n, da[turn]);
+    if (n0 == 0 && sums == Sums::kShifted) NormTiles(norm, "bn_shift", z[turn]);
     const int64_t rows = joined ? n * rows_of_image : rows_of_image;
     const int64_t count = joined ? 1 : n;
-    const int64_t gap = p.z.pitch - rows_of_image * pitch;
+    const int64_t gap = z_image.pitch - rows_of_image * pitch;
     for (int64_t first = 0; first < columns; first += L()) {
       const int64_t cols = std::min(L(), columns - first), at = 2 * first;
       const auto access = [&](int64_t base, bool write) {
         Access a = UbRows(base + at, 2 * cols, rows, pitch, write);
         a.count[1] = count;
-        a.stride[1] = p.z.pitch;
+        a.stride[1] = z_image.pitch;
         return a;
       };
       Args args = {{"wide", wide_ub_ + 4 * first},

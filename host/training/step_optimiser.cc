@@ -18,7 +18,11 @@ void SetFlags(isa::Descriptor& d, int mask, uint32_t flags) {
 
 }  // namespace
 
-void StepBuilder::ShareOffsets() {
+// The first one puts the offsets' gradients where the other core reads them;
+// the sums themselves are the updates'.
+void StepBuilder::EmitSumCores(const ir::Node&) {
+  if (shared_) return;
+  shared_ = true;
   StoreBytes(layout_.shared, params_ub_,
              layout_.param_blocks * kParamRows * row_bytes());
 }
@@ -31,7 +35,7 @@ void StepBuilder::LoadOther(uint64_t hbm, int64_t ub, int64_t bytes) {
   load.n1 = load.n2 = 1;
   compiler::Access gradients;
   gradients.space = compiler::Space::kHbm;
-  gradients.base = static_cast<int64_t>(layout_.layers[0].gradient);
+  gradients.base = gradients_begin_;
   gradients.len = static_cast<int64_t>(layout_.shared) +
                   layout_.param_blocks * kParamRows * row_bytes() -
                   gradients.base;
@@ -68,70 +72,72 @@ void StepBuilder::JoinCores(std::vector<isa::Descriptor>& descriptors) const {
   SetFlags(descriptors.back(), kWaitMask, kTaken);
 }
 
-void StepBuilder::Learn() {
-  OptimiseBegin();
-  for (int i = static_cast<int>(layers_.size()) - 1; i >= 0; --i) {
-    if (layers_[i].pooled()) PoolGradient(i);
-    if (layers_[i].normed) {
-      NormBackward(i);
-    } else {
-      BiasGradient(i);
-    }
-    WeightGradient(i);
-    if (i > 0 && layers_[i].dense) DenseInputGradient(i);
-    if (i > 0 && !layers_[i].dense) ConvInputGradient(i);
-    if (options_.replicas == 1) Optimise(i);
-  }
-  if (options_.replicas > 1) {
-    ShareOffsets();
-    for (int i = static_cast<int>(layers_.size()) - 1; i >= 0; --i) Optimise(i);
-  }
-  StoreBytes(layout_.params, params_ub_,
-             layout_.param_blocks * kParamRows * row_bytes());
-  StoreBytes(layout_.powers, powers_ub_, kPowerRows * row_bytes());
-}
-
-void StepBuilder::OptimiseBegin() {
-  if (options_.optimiser != OptimiserKind::kAdam) return;
+void StepBuilder::EmitPowers(const ir::Node& node) {
+  const auto& a = node.attr<ir::TrainAdamAttributes>();
   Run("adam_begin",
       {{"powers", powers_ub_},
-       {"c1", FloatBits(options_.beta1)},
-       {"c2", FloatBits(options_.beta2)}},
+       {"c1", FloatBits(a.decay1)},
+       {"c2", FloatBits(a.decay2)}},
       {UbRows(powers_ub_, kPowerRows * row_bytes(), 1, 0, true)}, 80);
 }
 
-void StepBuilder::Optimise(int i) {
-  const LayerLayout& p = layout_.layers[i];
-  BeginOp(i, Phase::kOptimiser);
-  const bool shared = options_.replicas > 1;
-  const bool adam = options_.optimiser == OptimiserKind::kAdam;
-  const char* kernel = adam ? "adam" : "sgd";
-  const int64_t c1 = FloatBits(adam ? 1 - options_.beta1 : options_.momentum);
-  const int64_t c2 = FloatBits(1 - options_.beta2);
-  const auto args = [&](int64_t w, int64_t m, int64_t v, int64_t g, int64_t wb,
-                        int64_t rows) {
-    return Args{{"w", w},   {"m", m},   {"v", v},
-                {"g", g},   {"wb", wb}, {"rows", rows},
-                {"c1", c1}, {"c2", c2}, {"powers", powers_ub_}};
-  };
-  const compiler::Access powers =
-      UbRows(powers_ub_, kPowerRows * row_bytes(), 1, 0, false);
-  for (int64_t t = 0; t < p.slab.tiles; ++t) {
-    const int64_t params = ParamBlock(i, t);
+StepBuilder::Update StepBuilder::UpdateOf(const ir::Node& node) const {
+  const bool adam = node.op == ir::Op::kTrainAdam;
+  const bool shared = node.operands[adam ? 3 : 2]->op == ir::Op::kTrainSumCores;
+  if (!adam) {
+    const auto& a = node.attr<ir::TrainSgdAttributes>();
+    return {"sgd", adam, shared, FloatBits(a.momentum), 0};
+  }
+  const auto& a = node.attr<ir::TrainAdamAttributes>();
+  return {"adam", adam, shared, FloatBits(a.share1), FloatBits(a.share2)};
+}
+
+void StepBuilder::EmitUpdate(const ir::Node& node) {
+  const Update update = UpdateOf(node);
+  if (node.type.rank() == 1) return UpdateOffset(node, update);
+  UpdateMatrix(node, update);
+}
+
+void StepBuilder::UpdateOffset(const ir::Node& node, const Update& update) {
+  const int64_t block = BlockOf(node.operands[0]);
+  SetTag(node);
+  if (update.shared) BeginOp(node);
+  for (int64_t t = 0; t < Tiles(node.type.shape[0]); ++t) {
+    const int64_t params = ParamBlock(block, t);
     const auto row = [&](int r) { return params + r * row_bytes(); };
-    if (shared) {
+    if (update.shared) {
       const int64_t other = Allocate(row_bytes());
       LoadOther(layout_.shared + row(kOffsetGradient) - params_ub_, other,
                 row_bytes());
       AddRows(row(kOffsetGradient), other, 1);
     }
-    Run(kernel,
-        args(row(layers_[i].normed ? kBeta : kBias), row(kOffsetFirst),
-             row(kOffsetSecond), row(kOffsetGradient), 0, 1),
-        {powers, ParamAccess(params)}, 100);
+    const bool bias = node.operands[0]->name == bias_;
+    Run(update.kernel,
+        {{"w", row(bias ? kBias : kBeta)},
+         {"m", row(kOffsetFirst)},
+         {"v", row(kOffsetSecond)},
+         {"g", row(kOffsetGradient)},
+         {"wb", 0},
+         {"rows", 1},
+         {"c1", update.c1},
+         {"c2", update.c2},
+         {"powers", powers_ub_}},
+        {UbRows(powers_ub_, kPowerRows * row_bytes(), 1, 0, false),
+         ParamAccess(params)},
+        100);
   }
-  // Two slots of w, m, v, g, the working weights and the other core's g.
-  const int64_t total = p.slab.tiles * p.slab.padded_rows;
+}
+
+// Two slots of w, m, v, g, the working weights and the other core's g.
+void StepBuilder::UpdateMatrix(const ir::Node& node, const Update& update) {
+  const bool adam = update.adam, shared = update.shared;
+  const Place &master = PlaceOf(node.operands[0]),
+              &first = PlaceOf(node.operands[1]),
+              &second = PlaceOf(node.operands[adam ? 2 : 1]),
+              &gradient = PlaceOf(node.operands[adam ? 3 : 2]),
+              &working = places_.at({node.name, adam ? 3 : 2});
+  BeginOp(node);
+  const int64_t total = master.slab.tiles * master.slab.padded_rows;
   int64_t rows =
       std::min(total, work_left_ / (2 * (shared ? 6 : 5) * row_bytes()));
   rows -= rows % R();
@@ -144,30 +150,41 @@ void StepBuilder::Optimise(int i) {
   }
   if (rows == 0)
     return Fail(absl::ResourceExhaustedError("no room for the optimiser"));
+  const compiler::Access powers =
+      UbRows(powers_ub_, kPowerRows * row_bytes(), 1, 0, false);
   int turn = 0;
   for (int64_t r = 0; r < total; r += rows, turn ^= 1) {
     const int64_t count = std::min(rows, total - r);
     const int64_t at = r * row_bytes(), len = count * row_bytes();
-    LoadBytes(p.master + at, w[turn], len);
-    LoadBytes(p.first + at, m[turn], len);
-    if (adam) LoadBytes(p.second + at, v[turn], len);
-    LoadBytes(p.gradient + at, g[turn], len);
+    LoadBytes(master.hbm + at, w[turn], len);
+    LoadBytes(first.hbm + at, m[turn], len);
+    if (adam) LoadBytes(second.hbm + at, v[turn], len);
+    LoadBytes(gradient.hbm + at, g[turn], len);
     if (shared) {
-      LoadOther(p.gradient + at, other[turn], len);
+      LoadOther(gradient.hbm + at, other[turn], len);
       AddRows(g[turn], other[turn], count);
     }
     const auto whole = [&](int64_t base, bool write) {
       return UbRows(base, len, 1, 0, write);
     };
-    Run(kernel, args(w[turn], m[turn], v[turn], g[turn], wb[turn], count),
+    Run(update.kernel,
+        {{"w", w[turn]},
+         {"m", m[turn]},
+         {"v", v[turn]},
+         {"g", g[turn]},
+         {"wb", wb[turn]},
+         {"rows", count},
+         {"c1", update.c1},
+         {"c2", update.c2},
+         {"powers", powers_ub_}},
         {powers, whole(w[turn], true), whole(m[turn], true),
          whole(v[turn], adam), whole(g[turn], false),
          UbRows(wb[turn], len / 2, 1, 0, true)},
         60 + count * (adam ? 6 : 3));
-    StoreBytes(p.master + at, w[turn], len);
-    StoreBytes(p.first + at, m[turn], len);
-    if (adam) StoreBytes(p.second + at, v[turn], len);
-    StoreBytes(p.working + at / 2, wb[turn], len / 2);
+    StoreBytes(master.hbm + at, w[turn], len);
+    StoreBytes(first.hbm + at, m[turn], len);
+    if (adam) StoreBytes(second.hbm + at, v[turn], len);
+    StoreBytes(working.hbm + at / 2, wb[turn], len / 2);
   }
 }
 

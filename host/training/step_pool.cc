@@ -87,42 +87,42 @@ int64_t Cycles(int64_t lines, int64_t width, int64_t steps) {
 
 }  // namespace
 
-void StepBuilder::PoolForward(int i) {
-  const Layer& l = layers_[i];
-  BeginOp(i, Phase::kForward);
+void StepBuilder::EmitPool(const ir::Node& node) {
+  const Layer l = PoolOf(node, node.operands[0].type());
+  BeginOp(node);
   const bool max = l.pool.kind == PoolKind::kMax;
-  PoolPass(i, {&layout_.layers[i].a, &layout_.layers[i + 1].in}, 0,
-           [&](const PoolTile& tile) {
-             PoolWindows(i, max ? "max_pool" : "average_pool", tile, tile.at[0],
+  PoolPass(l, {&ImageOf(node.operands[0]), &places_.at({node.name, 0}).image},
+           0, [&](const PoolTile& tile) {
+             PoolWindows(l, max ? "max_pool" : "average_pool", tile, tile.at[0],
                          tile.at[1]);
            });
 }
 
 // Of a max pool first where each window's gradient goes, of an average pool
 // what it gives to each position; then each position gathers.
-void StepBuilder::PoolGradient(int i) {
-  const LayerLayout& p = layout_.layers[i];
-  BeginOp(i, Phase::kNormBackward);
-  const int64_t scratch = 4 * layers_[i].outputs();
-  if (layers_[i].pool.kind == PoolKind::kMax) {
-    PoolPass(i, {&p.a, &layout_.layers[i + 1].in, &p.pooled_da, &p.da}, scratch,
-             [&](const PoolTile& tile) {
-               PoolWindows(i, "max_pool_choice", tile, tile.at[0], tile.at[1]);
-               PoolGather(i, tile, tile.at[2], tile.at[3]);
-             });
-  } else {
-    PoolPass(i, {&p.pooled_da, &p.da}, scratch, [&](const PoolTile& tile) {
-      AverageShares(i, tile);
-      PoolGather(i, tile, tile.at[0], tile.at[1]);
-    });
-  }
+void StepBuilder::EmitPoolGradient(const ir::Node& node) {
+  const Layer l = PoolOf(node, node.type);
+  BeginOp(node);
+  const int64_t scratch = 4 * l.outputs();
+  std::vector<const ImageTensor*> tensors;
+  for (const ir::Value& operand : node.operands)
+    tensors.push_back(&ImageOf(operand));
+  tensors.push_back(&places_.at({node.name, 0}).image);
+  PoolPass(l, tensors, scratch, [&](const PoolTile& tile) {
+    if (l.pool.kind == PoolKind::kMax) {
+      PoolWindows(l, "max_pool_choice", tile, tile.at[0], tile.at[1]);
+      PoolGather(l, tile, tile.at[2], tile.at[3]);
+    } else {
+      AverageShares(l, tile);
+      PoolGather(l, tile, tile.at[0], tile.at[1]);
+    }
+  });
 }
 
-void StepBuilder::PoolPass(int i,
+void StepBuilder::PoolPass(const Layer& l,
                            const std::vector<const ImageTensor*>& tensors,
                            int64_t scratch,
                            const std::function<void(const PoolTile&)>& run) {
-  const Layer& l = layers_[i];
   int64_t pitch = 0;
   for (const ImageTensor* t : tensors) pitch += t->pitch;
   const auto gaps = static_cast<int64_t>(tensors.size()) * Up(1);
@@ -130,7 +130,7 @@ void StepBuilder::PoolPass(int i,
   // An image is loaded while another one is pooled, where two fit.
   const int turns = room >= 2 * (pitch + gaps) ? 2 : 1;
   const int64_t images =
-      std::min({options_.batch, kMostImages, (room / turns - gaps) / pitch});
+      std::min({batch_, kMostImages, (room / turns - gaps) / pitch});
   if (room < pitch + gaps) {
     return Fail(absl::ResourceExhaustedError(absl::StrFormat(
         "%s: an image of the pool needs %d bytes of the unified buffer, an "
@@ -144,14 +144,13 @@ void StepBuilder::PoolPass(int i,
   }
   const int64_t scratch_at = scratch > 0 ? Allocate(scratch) : 0;
   int turn = 0;
-  for (int64_t n0 = 0; n0 < options_.batch;
-       n0 += images, turn = turns - 1 - turn) {
-    const int64_t n = std::min(images, options_.batch - n0);
+  for (int64_t n0 = 0; n0 < batch_; n0 += images, turn = turns - 1 - turn) {
+    const int64_t n = std::min(images, batch_ - n0);
     const std::vector<int64_t>& slot = slots[turn];
     for (size_t t = 0; t + 1 < tensors.size(); ++t)
       LoadImages(*tensors[t], n0, n, slot[t]);
     for (int64_t image = 0; image < n; ++image) {
-      for (int64_t tile = 0; tile < layout_.layers[i].slab.tiles; ++tile) {
+      for (int64_t tile = 0; tile < Tiles(l.co); ++tile) {
         PoolTile place = {
             TileCols(l.co, tile), scratch_at + 4 * tile * L(), {}};
         for (size_t t = 0; t < tensors.size(); ++t) {
@@ -166,9 +165,9 @@ void StepBuilder::PoolPass(int i,
 }
 
 // max_pool, average_pool, max_pool_choice.
-void StepBuilder::PoolWindows(int i, const char* kernel, const PoolTile& tile,
-                              int64_t image, int64_t pooled) {
-  const Layer& l = layers_[i];
+void StepBuilder::PoolWindows(const Layer& l, const char* kernel,
+                              const PoolTile& tile, int64_t image,
+                              int64_t pooled) {
   const PoolWindow& window = l.pool.window;
   const bool choice = tile.at.size() == 4;
   const int64_t pitch = 2 * l.co, line = l.ow * pitch;
@@ -209,8 +208,7 @@ void StepBuilder::PoolWindows(int i, const char* kernel, const PoolTile& tile,
   }
 }
 
-void StepBuilder::AverageShares(int i, const PoolTile& tile) {
-  const Layer& l = layers_[i];
+void StepBuilder::AverageShares(const Layer& l, const PoolTile& tile) {
   const int64_t pitch = 2 * l.co, pooled_line = l.pool.ow * pitch;
   const int64_t grad = tile.at[0];
   for (const Windows& y : WindowsOf(Vertical(l))) {
@@ -233,9 +231,8 @@ void StepBuilder::AverageShares(int i, const PoolTile& tile) {
   }
 }
 
-void StepBuilder::PoolGather(int i, const PoolTile& tile, int64_t grad,
+void StepBuilder::PoolGather(const Layer& l, const PoolTile& tile, int64_t grad,
                              int64_t to) {
-  const Layer& l = layers_[i];
   const bool max = l.pool.kind == PoolKind::kMax;
   const int64_t pitch = 2 * l.co, line = l.ow * pitch;
   // Of what the windows give: bf16, or fp32 in the scratch.

@@ -76,12 +76,10 @@ struct LayerLayout {
   Slab slab;                                                 // of the weights
   uint64_t master = 0, first = 0, second = 0, gradient = 0;  // fp32 slabs
   uint64_t working = 0;                                      // bf16 slab
-  uint64_t transposed =
-      0;  // bf16 slabs, one a phase: convolutions but the first
-  std::vector<Slab> phases;
-  int64_t param_block = 0;    // index of the first tile's parameter block
-  ImageTensor in, z, da, dz;  // in: what the layer reads; da: of its output
-  ImageTensor a, pooled_da;   // with a pool: its input; of its output
+  int64_t param_block = 0;  // index of the first tile's parameter block
+  ImageTensor in, z, dz;    // in: what the layer reads
+  ImageTensor a, da;        // behind the batch norm
+  ImageTensor out, dout;    // what other layers read: behind pool and sum
 };
 
 struct StepLayout {
@@ -127,6 +125,12 @@ constexpr int TagOf(int layer, Phase phase) {
 absl::StatusOr<StepProgram> BuildStep(const std::vector<Layer>& layers,
                                       const StepOptions& options,
                                       const Preset& preset);
+
+// The module that the step is made from (host/ir/train/ops.h) and the plan of
+// its values, as text. The same errors.
+absl::StatusOr<std::string> StepText(const std::vector<Layer>& layers,
+                                     const StepOptions& options,
+                                     const Preset& preset);
 
 }  // namespace systole::training
 

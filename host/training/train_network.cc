@@ -61,6 +61,21 @@ Layer Pooled(Layer layer, PoolKind kind, const PoolWindow& window) {
   return layer;
 }
 
+Layer From(Layer layer, int from) {
+  layer.from = from;
+  return layer;
+}
+
+Layer Plus(Layer layer, int plus) {
+  layer.plus = plus;
+  return layer;
+}
+
+int InputOf(const std::vector<Layer>& layers, int i) {
+  const int from = layers[i].from;
+  return from == kBelow ? i - 1 : std::max(from, -1);
+}
+
 Layer DenseLayer(const std::string& name, int64_t ci, int64_t co, bool normed) {
   Layer l;
   l.name = name;

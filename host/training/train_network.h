@@ -34,6 +34,10 @@ struct Pool {
   int64_t positions() const { return oh * ow; }
 };
 
+// Of Layer::from: the layer before, the images of the batch. Of Layer::plus: no
+// layer.
+inline constexpr int kBelow = -1, kImages = -2, kNothing = -1;
+
 // A layer in terms of one convolution: a dense layer has 1 x 1 positions and
 // its inputs as channels.
 struct Layer {
@@ -45,6 +49,10 @@ struct Layer {
   int64_t pad_top = 0, pad_left = 0;
   bool normed = true;  // batch norm and ReLU; otherwise a bias
   Pool pool;           // of the convolution's output
+  // The layer, counted from 0, whose output it reads; the one whose output is
+  // added to its own, behind the pool.
+  int from = kBelow;
+  int plus = kNothing;
 
   bool pooled() const { return pool.kind != PoolKind::kNone; }
   // What the layer above reads.
@@ -65,6 +73,11 @@ Layer ConvLayer(const std::string& name, int64_t h, int64_t w, int64_t ci,
                 int64_t kernel, int64_t stride, int64_t co);
 // `layer`, a convolution, with a pool.
 Layer Pooled(Layer layer, PoolKind kind, const PoolWindow& window);
+// `layer` reading another one's output; with another one's added to its own.
+Layer From(Layer layer, int from);
+Layer Plus(Layer layer, int plus);
+// The layer that layer i reads, -1: the images.
+int InputOf(const std::vector<Layer>& layers, int i);
 Layer DenseLayer(const std::string& name, int64_t ci, int64_t co, bool normed);
 
 // The network of docs/network.md.

@@ -375,7 +375,7 @@ bool DrawsOp(Op op) {
     case Op::kLstmOutput:
       return false;
     default:
-      return SetOf(op) != OpSet::kHlo;
+      return SetOf(op) < OpSet::kHlo;
   }
 }
 

@@ -115,18 +115,13 @@ inline void CheckLayer(Trainer& trainer, int i, const golden::LayerTrace& want,
         << "mean";
     EXPECT_TRUE(SameBits(*trainer.ReadParam(i, training::kInv), want.inv))
         << "inv";
-    const training::ImageTensor& out = trainer.step().layout.layers[i + 1].in;
-    EXPECT_TRUE(SameBits(*trainer.ReadImages(l.pooled() ? p.a : out),
-                         golden::ToBf16(want.a)))
+    EXPECT_TRUE(SameBits(*trainer.ReadImages(p.a), golden::ToBf16(want.a)))
         << "a";
-    if (l.pooled()) {
-      EXPECT_TRUE(
-          SameBits(*trainer.ReadImages(out), golden::ToBf16(want.pooled)))
-          << "a behind the pool";
-      EXPECT_TRUE(SameBits(*trainer.ReadImages(p.pooled_da),
-                           golden::ToBf16(want.dpooled)))
-          << "da behind the pool";
-    }
+    EXPECT_TRUE(SameBits(*trainer.ReadImages(p.out), golden::ToBf16(want.out)))
+        << "output";
+    EXPECT_TRUE(
+        SameBits(*trainer.ReadImages(p.dout), golden::ToBf16(want.dout)))
+        << "gradient of the output";
     EXPECT_TRUE(SameBits(*trainer.ReadImages(p.da), golden::ToBf16(want.da)))
         << "da";
     EXPECT_TRUE(SameBits(*trainer.ReadParam(i, training::kRunningMean),

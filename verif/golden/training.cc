@@ -35,6 +35,19 @@ bool HasPool(const TrainingLayer& layer) {
   return layer.pool.kind != TrainingPool::Kind::kNone;
 }
 
+// Of two outputs or gradients, element by element, rounded to bf16.
+Fp32Matrix Sum(const Fp32Matrix& a, const Fp32Matrix& b) {
+  return RoundedToBf16(a.binaryExpr(b, &fp32::Add));
+}
+
+// One of the gradients of a layer's output, which has the layer's channels as
+// columns: the first one, or added to those before.
+void Give(const Fp32Matrix& gradient, LayerTrace* to) {
+  const Fp32Matrix given = Eigen::Map<const Fp32Matrix>(
+      gradient.data(), to->out.rows(), to->out.cols());
+  to->dout = to->dout.size() == 0 ? given : Sum(to->dout, given);
+}
+
 // The last layer's fp32 rows with the bias.
 Fp32Matrix Logits(const LayerGeometry& g, const Fp32Matrix& x,
                   const LayerState& layer, int rows) {
@@ -74,11 +87,12 @@ absl::StatusOr<StepResult> Gradients(const TrainingNetwork& network,
   std::vector<Fp32Matrix> inputs;
   std::vector<BatchNorm> norms;
 
-  Fp32Matrix below = FromBf16(images);
+  const Fp32Matrix pixels = FromBf16(images);
   for (size_t i = 0; i <= last; ++i) {
     const LayerGeometry& g = geometries[i];
     LayerTrace& trace = result.layers[i];
-    inputs.push_back(AsInput(g, below));
+    const int from = network.InputOf(static_cast<int>(i));
+    inputs.push_back(AsInput(g, from < 0 ? pixels : result.layers[from].out));
     if (i == last) {
       trace.z = Logits(g, inputs[i], state->layers[i], rows);
       break;
@@ -91,9 +105,12 @@ absl::StatusOr<StepResult> Gradients(const TrainingNetwork& network,
     trace.var = norms[i].var;
     trace.inv = norms[i].inv;
     trace.a = NormaliseRelu(norms[i], trace.z, layer.offset.value);
-    below = trace.a;
+    trace.out = trace.a;
     if (HasPool(network.layers[i]))
-      below = trace.pooled = PoolForward(g, network.layers[i].pool, trace.a);
+      trace.out = trace.pooled =
+          PoolForward(g, network.layers[i].pool, trace.a);
+    const int plus = network.layers[i].plus;
+    if (plus >= 0) trace.out = Sum(trace.out, result.layers[plus].out);
   }
 
   ClassLoss loss = SoftmaxLoss(result.layers[last].z, labels, rows);
@@ -108,6 +125,15 @@ absl::StatusOr<StepResult> Gradients(const TrainingNetwork& network,
     LayerTrace& trace = result.layers[i];
     const LayerState& layer = state->layers[i];
     if (i < last) {
+      // Of the output, the same for both summands.
+      const int plus = network.layers[i].plus;
+      if (plus >= 0) Give(trace.dout, &result.layers[plus]);
+      trace.da = trace.dout;
+      if (HasPool(network.layers[i])) {
+        trace.dpooled = trace.dout;
+        trace.da = PoolGradient(g, network.layers[i].pool, trace.a,
+                                trace.pooled, trace.dpooled);
+      }
       BatchNormGradient gradient = NormaliseReluGradient(
           g, norms[i], trace.z, layer.offset.value, trace.da);
       trace.dz = std::move(gradient.dz);
@@ -116,22 +142,10 @@ absl::StatusOr<StepResult> Gradients(const TrainingNetwork& network,
       trace.doffset = gradient.sum_g;
     }
     trace.dw = WeightGradient(g, inputs[i], trace.dz, rows);
-    if (i == 0) continue;
-    // The layer below sees it with its own channels as columns.
-    const Fp32Matrix da =
-        InputGradient(g, trace.dz, RoundedToBf16(layer.weights.value), rows);
-    LayerTrace& lower = result.layers[i - 1];
-    const auto as_lower = [&](const Fp32Matrix& shape) {
-      return Eigen::Map<const Fp32Matrix>(da.data(), shape.rows(),
-                                          shape.cols());
-    };
-    if (HasPool(network.layers[i - 1])) {
-      lower.dpooled = as_lower(lower.pooled);
-      lower.da = PoolGradient(geometries[i - 1], network.layers[i - 1].pool,
-                              lower.a, lower.pooled, lower.dpooled);
-    } else {
-      lower.da = as_lower(lower.a);
-    }
+    const int from = network.InputOf(static_cast<int>(i));
+    if (from < 0) continue;
+    Give(InputGradient(g, trace.dz, RoundedToBf16(layer.weights.value), rows),
+         &result.layers[from]);
   }
 
   return result;
@@ -200,11 +214,13 @@ absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,
   }
   const std::vector<LayerGeometry> geometries =
       Geometries(network, static_cast<int>(images.rows()));
-  Fp32Matrix x = FromBf16(images);
+  const Fp32Matrix pixels = FromBf16(images);
+  std::vector<Fp32Matrix> outputs;
   for (size_t i = 0;; ++i) {
     const LayerGeometry& g = geometries[i];
     const LayerState& layer = state.layers[i];
-    x = AsInput(g, x);
+    const int from = network.InputOf(static_cast<int>(i));
+    Fp32Matrix x = AsInput(g, from < 0 ? pixels : outputs[from]);
     if (i + 1 == geometries.size()) return Logits(g, x, layer, rows);
     const Fp32Matrix z =
         RoundedToBf16(Forward(g, x, RoundedToBf16(layer.weights.value), rows));
@@ -212,6 +228,9 @@ absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,
                       layer.offset.value);
     if (HasPool(network.layers[i]))
       x = PoolForward(g, network.layers[i].pool, x);
+    const int plus = network.layers[i].plus;
+    if (plus >= 0) x = Sum(x, outputs[plus]);
+    outputs.push_back(std::move(x));
   }
 }
 

@@ -29,9 +29,10 @@ struct LayerTrace {
   Fp32Matrix a;   // bf16; last layer: the probabilities p, fp32
   Fp32Matrix da;  // bf16; last layer: empty
   Fp32Matrix pooled,
-      dpooled;    // bf16; a and da behind the pool, if there is one
-  Fp32Matrix dz;  // bf16
-  Fp32Matrix dw;  // K x Co, fp32
+      dpooled;           // bf16; a and da behind the pool, if there is one
+  Fp32Matrix out, dout;  // bf16; what other layers read; last layer: empty
+  Fp32Matrix dz;         // bf16
+  Fp32Matrix dw;         // K x Co, fp32
   Fp32Row mean, var, inv, sum_g, sum_gx;  // sb and sx; last layer: empty
   Fp32Row doffset;                        // dbeta, dbias of the last layer
 };

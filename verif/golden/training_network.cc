@@ -20,6 +20,36 @@ Parameter StartingAt(Fp32Matrix value) {
   return {std::move(value), zero, zero};
 }
 
+struct OutputShape {
+  int height, width, channels;
+  bool dense = false;
+
+  bool operator==(const OutputShape& other) const {
+    return height == other.height && width == other.width &&
+           channels == other.channels;
+  }
+};
+
+// What layer i reads; `shapes` of the outputs before it.
+OutputShape InputShape(const TrainingNetwork& network,
+                       const std::vector<OutputShape>& shapes, int i) {
+  const int from = network.InputOf(i);
+  if (from >= 0) return shapes[from];
+  return {network.height, network.width, network.channels};
+}
+
+OutputShape Convolved(const TrainingLayer& layer, const OutputShape& in) {
+  if (layer.kernel == 0) return {1, 1, layer.filters, true};
+  return {(in.height + layer.stride - 1) / layer.stride,
+          (in.width + layer.stride - 1) / layer.stride, layer.filters};
+}
+
+OutputShape Pooled(const TrainingLayer& layer, const OutputShape& in) {
+  if (layer.pool.kind == TrainingPool::Kind::kNone) return in;
+  const PoolGeometry p = PoolOf(layer.pool, in.height, in.width);
+  return {p.out_height, p.out_width, in.channels};
+}
+
 }  // namespace
 
 TrainingNetwork DigitsNetwork() {
@@ -37,41 +67,53 @@ absl::Status Validate(const TrainingNetwork& network) {
     return absl::InvalidArgumentError(
         "training network: the last layer is not dense");
   }
-  bool dense = false;
-  int height = network.height, width = network.width;
+  std::vector<OutputShape> shapes;
   for (size_t i = 0; i < network.layers.size(); ++i) {
     const TrainingLayer& layer = network.layers[i];
+    const int at = static_cast<int>(i);
+    const bool last = i + 1 == network.layers.size();
     if (layer.kernel < 0 || layer.stride < 1 || layer.filters < 1) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "training network, layer %d: kernel %d, stride %d, %d filters", i + 1,
           layer.kernel, layer.stride, layer.filters));
     }
-    if (dense && layer.kernel != 0) {
+    if (network.InputOf(at) >= at || layer.plus >= at || layer.plus < -1 ||
+        (last && layer.plus >= 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("training network, layer %d: reads layers %d and %d",
+                          i + 1, layer.from, layer.plus));
+    }
+    const OutputShape in = InputShape(network, shapes, at);
+    if (in.dense && layer.kernel != 0) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "training network, layer %d: convolution behind a dense layer",
           i + 1));
     }
-    dense = layer.kernel == 0;
-    height = (height + layer.stride - 1) / layer.stride;
-    width = (width + layer.stride - 1) / layer.stride;
+    const OutputShape convolved = Convolved(layer, in);
     const TrainingPool& pool = layer.pool;
-    if (pool.kind == TrainingPool::Kind::kNone) continue;
-    if (dense || pool.height < 1 || pool.width < 1 || pool.stride_y < 1 ||
-        pool.stride_x < 1) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "training network, layer %d: pool of %d x %d, strides %d and %d%s",
-          i + 1, pool.height, pool.width, pool.stride_y, pool.stride_x,
-          dense ? ", behind a dense layer" : ""));
+    if (pool.kind != TrainingPool::Kind::kNone) {
+      if (convolved.dense || pool.height < 1 || pool.width < 1 ||
+          pool.stride_y < 1 || pool.stride_x < 1) {
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "training network, layer %d: pool of %d x %d, strides %d and %d%s",
+            i + 1, pool.height, pool.width, pool.stride_y, pool.stride_x,
+            convolved.dense ? ", behind a dense layer" : ""));
+      }
+      const PoolGeometry p = PoolOf(pool, convolved.height, convolved.width);
+      if (p.out_height < 1 || p.out_width < 1) {
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "training network, layer %d: a pool of %d x %d is larger than %d x "
+            "%d",
+            i + 1, pool.height, pool.width, convolved.height, convolved.width));
+      }
     }
-    const PoolGeometry p = PoolOf(pool, height, width);
-    if (p.out_height < 1 || p.out_width < 1) {
+    shapes.push_back(Pooled(layer, convolved));
+    if (layer.plus >= 0 && !(shapes[layer.plus] == shapes[i])) {
       return absl::InvalidArgumentError(absl::StrFormat(
-          "training network, layer %d: a pool of %d x %d is larger than %d x "
-          "%d",
-          i + 1, pool.height, pool.width, height, width));
+          "training network, layer %d: the output of layer %d, which is added "
+          "to its own, has another shape",
+          i + 1, layer.plus + 1));
     }
-    height = p.out_height;
-    width = p.out_width;
   }
   return absl::OkStatus();
 }
@@ -91,39 +133,40 @@ PoolGeometry PoolOf(const TrainingPool& pool, int height, int width) {
 std::vector<LayerGeometry> Geometries(const TrainingNetwork& network,
                                       int batch) {
   std::vector<LayerGeometry> geometries;
-  int height = network.height, width = network.width,
-      channels = network.channels;
-  for (const TrainingLayer& layer : network.layers) {
+  std::vector<OutputShape> shapes;
+  for (size_t i = 0; i < network.layers.size(); ++i) {
+    const TrainingLayer& layer = network.layers[i];
+    const OutputShape in = InputShape(network, shapes, static_cast<int>(i));
+    const OutputShape out = Convolved(layer, in);
     LayerGeometry g;
     if (layer.kernel == 0) {
-      g = {
-          1, 1, batch, height * width * channels, 1, batch, layer.filters, 1, 1,
-          0, 0, true};
-      height = width = 1;
+      g = {1,
+           1,
+           batch,
+           in.height * in.width * in.channels,
+           1,
+           batch,
+           layer.filters,
+           1,
+           1,
+           0,
+           0,
+           true};
     } else {
-      const int out_height = (height + layer.stride - 1) / layer.stride;
-      const int out_width = (width + layer.stride - 1) / layer.stride;
       g = {batch,
-           height,
-           width,
-           channels,
-           out_height,
-           out_width,
+           in.height,
+           in.width,
+           in.channels,
+           out.height,
+           out.width,
            layer.filters,
            layer.kernel,
            layer.stride,
-           PadBefore(height, out_height, layer.kernel, layer.stride),
-           PadBefore(width, out_width, layer.kernel, layer.stride)};
-      height = out_height;
-      width = out_width;
-      if (layer.pool.kind != TrainingPool::Kind::kNone) {
-        const PoolGeometry p = PoolOf(layer.pool, height, width);
-        height = p.out_height;
-        width = p.out_width;
-      }
+           PadBefore(in.height, out.height, layer.kernel, layer.stride),
+           PadBefore(in.width, out.width, layer.kernel, layer.stride)};
     }
-    channels = layer.filters;
     geometries.push_back(g);
+    shapes.push_back(Pooled(layer, out));
   }
   return geometries;
 }

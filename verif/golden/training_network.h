@@ -32,6 +32,9 @@ struct TrainingLayer {
   int stride;
   int filters;
   TrainingPool pool = {};
+  // The layer whose output it reads: -1 the one before, -2 the images; the one
+  // whose output is added to its own, behind the pool: -1 none.
+  int from = -1, plus = -1;
 };
 
 // The last layer is dense: the classes.
@@ -40,6 +43,11 @@ struct TrainingNetwork {
   std::vector<TrainingLayer> layers;
 
   int classes() const { return layers.back().filters; }
+  // What layer i reads; -1: the images.
+  int InputOf(int i) const {
+    const int from = layers[i].from;
+    return from == -1 ? i - 1 : from == -2 ? -1 : from;
+  }
 };
 
 // The network of docs/network.md.

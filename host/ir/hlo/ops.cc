@@ -5,29 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "host/ir/hlo/kernels.h"
 #include "host/ir/hlo/rules.h"
+#include "host/ir/infer.h"
 
 namespace systole::ir {
 namespace {
-
-using Infer = absl::StatusOr<std::vector<Type>> (*)(const Node& node);
-
-// The types that a rule works out are those that the node has.
-template <Infer kInfer>
-absl::Status Check(const Node& node) {
-  const absl::StatusOr<std::vector<Type>> types = kInfer(node);
-  if (!types.ok()) return types.status();
-  if (static_cast<int>(types->size()) != node.results()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        node.results(), " results, but the operation has ", types->size()));
-  }
-  for (int i = 0; i < node.results(); ++i) {
-    if (node.result_type(i) == (*types)[i]) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("result ", i, " is ", TypeText(node.result_type(i)),
-                     ", but the operands make ", TypeText((*types)[i])));
-  }
-  return absl::OkStatus();
-}
 
 struct HloOp {
   OpInfo info;
@@ -37,8 +18,8 @@ struct HloOp {
 template <Infer kInfer, typename Kind = NoAttributes>
 HloOp Define(Op op, const char* name, int min_operands, int max_operands,
              decltype(OpInfo::evaluate) evaluate, int regions = 0) {
-  return {{op, name, min_operands, max_operands, regions, Kind{}, Check<kInfer>,
-           evaluate},
+  return {{op, name, min_operands, max_operands, regions, Kind{},
+           CheckInferred<kInfer>, evaluate},
           kInfer};
 }
 

@@ -9,12 +9,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "host/ir/infer.h"
 #include "host/ir/module.h"
 #include "host/ir/rules.h"
 
 namespace systole::ir {
-
-using Types = absl::StatusOr<std::vector<Type>>;
 
 // Different dimensions of that rank.
 absl::Status CheckDimensions(const Ints& dimensions, int64_t rank,
