@@ -6,9 +6,11 @@
 //   --backend=iss|rtl --preset=nano --cases=N --seed=S
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "host/ir/text.h"
 #include "host/runtime/build.h"
@@ -174,6 +176,46 @@ TEST(RandomGraphs, GoldenEqualsDevice) {
                            "work before the device",
                            "several programs"}) {
     EXPECT_GE(units[unit], 4) << unit;
+  }
+}
+
+// Of all pairs of int8, on the device as sums and differences that saturate.
+TEST(Extrema, OfTwoTensors) {
+  DeviceOptions device_options;
+  device_options.preset = g_preset;
+  device_options.check_races = g_backend == "iss";
+  auto device = Device::Open(g_backend, device_options);
+  ASSERT_TRUE(device.ok()) << device.status();
+  std::vector<int8_t> a, b, highest, lowest;
+  for (int i = -128; i < 128; ++i) {
+    for (int j = -128; j < 128; ++j) {
+      a.push_back(static_cast<int8_t>(i));
+      b.push_back(static_cast<int8_t>(j));
+      highest.push_back(std::max(a.back(), b.back()));
+      lowest.push_back(std::min(a.back(), b.back()));
+    }
+  }
+  for (const char* quantization :
+       {"{scale=0.3, zero=-128}", "{scale=0.1, zero=-3}"}) {
+    SCOPED_TRACE(quantization);
+    const std::string type = absl::StrCat("i8[1,64,32,32]", quantization);
+    auto module = ir::Parse(absl::StrCat(
+        "module @extrema {\n  %a = ", type, " parameter(), name=\"a\"\n  %b = ",
+        type, " parameter(), name=\"b\"\n  %y = ", type,
+        " maximum(%a, %b)\n  %z = ", type,
+        " minimum(%a, %b)\n  return %y as \"y\", %z as \"z\"\n}\n"));
+    ASSERT_TRUE(module.ok()) << module.status();
+    const auto source = runtime::SourceOf(*std::move(module));
+    ASSERT_TRUE(source.ok()) << source.status();
+    for (const Placement& p : source->lowered.placements)
+      EXPECT_EQ(p.unit, "vector unit") << p.op << ": " << p.reason;
+    const auto model = runtime::Build(*source, *FindPreset(g_preset), {});
+    ASSERT_TRUE(model.ok()) << model.status();
+    const auto run =
+        runtime::Runner(**device, *model).Run({ir::Literal(a), ir::Literal(b)});
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_EQ(run->outputs[0], ir::Literal(highest));
+    EXPECT_EQ(run->outputs[1], ir::Literal(lowest));
   }
 }
 
