@@ -80,15 +80,26 @@ class StepBuilder {
   Layer PoolOf(const ir::Node& node, const ir::Type& a) const;
 
   // step_memory.cc
+  // The nodes of a layer; without norm and its gradient, `back`, the last one.
+  // `out` is what other layers read, `dout` its gradient.
+  struct LayerNodes {
+    ir::Node *product = nullptr, *norm = nullptr, *back = nullptr,
+             *gradient = nullptr, *input_gradient = nullptr, *update = nullptr;
+    ir::Value out, dout;
+  };
+  static std::vector<LayerNodes> LayersOf(const ir::Module& step);
   void PlanHbm();
   void PlanBlocks();
+  void PlaceLayer(const LayerNodes& n);
+  void PlaceAliases();
+  void PlaceOnce(ir::Value value);
   void PlaceValue(const ir::Node& node, int result);
   void PlaceTransposed(const ir::Node& input_gradient);
   // Space in HBM of so many lines of `elements`, a line a whole number of
   // beats.
   uint64_t PlaceTensor(const std::string& name, int64_t lines, int64_t elements,
                        int64_t element_bytes);
-  void FillLayout();
+  void FillLayout(const LayerNodes& n);
   void PlanUb();
   const Place& PlaceOf(ir::Value value) const;
   const ImageTensor& ImageOf(ir::Value value) const {

@@ -303,6 +303,7 @@ absl::StatusOr<StepProgram> StepBuilder::Build() {
   if (!image.ok()) return image.status();
   kernels_ = *std::move(image);
   PlanHbm();
+  if (!status_.ok()) return status_;
   PlanUb();
   if (!status_.ok()) return status_;
   hbm_.Begin(MemoryUse::kConstants);

@@ -37,8 +37,8 @@ uint64_t StepBuilder::PlaceTensor(const std::string& name, int64_t lines,
 namespace {
 
 // What an output of an input's name is written over.
-const ir::Node* InputNamed(const ir::Module& module, const std::string& name) {
-  const ir::Node* node = module.Find(name);
+ir::Node* InputNamed(const ir::Module& module, const std::string& name) {
+  ir::Node* node = module.Find(name);
   return node != nullptr && node->op == Op::kParameter ? node : nullptr;
 }
 
@@ -56,7 +56,55 @@ bool IsMatrix(const ir::Module& module, const ir::Node& node,
                      });
 }
 
+// What views and sums over cores are of.
+ir::Value SourceOf(ir::Value value) {
+  while (value->op == Op::kHloReshape || value->op == Op::kTrainSumCores)
+    value = value->operands[0];
+  return value;
+}
+
 }  // namespace
+
+// The layers of a step: its products, and what belongs to each; none where one
+// has no gradient or no update.
+std::vector<StepBuilder::LayerNodes> StepBuilder::LayersOf(
+    const ir::Module& step) {
+  std::vector<LayerNodes> layers;
+  for (const auto& product : step.nodes()) {
+    const bool classify = product->op == Op::kTrainClassify;
+    if (product->op != Op::kTrainProduct && !classify) continue;
+    LayerNodes n;
+    n.product = product.get();
+    ir::Value dz = n.product;
+    if (!classify) {
+      n.norm = UserOf(step, n.product, {Op::kTrainNorm});
+      n.back = UserOf(step, n.product, {Op::kTrainNormGradient});
+      if (n.norm == nullptr || n.back == nullptr) return {};
+      dz = n.back;
+      n.out = n.norm;
+      n.dout = n.back->operands[4];
+      if (n.dout->op == Op::kTrainMaxPoolGradient ||
+          n.dout->op == Op::kTrainAveragePoolGradient) {
+        n.out =
+            UserOf(step, n.norm, {Op::kTrainMaxPool, Op::kTrainAveragePool});
+        n.dout = n.dout->operands.back();
+      }
+      for (const auto& sum : step.nodes()) {
+        if (sum->op == Op::kTrainAdd && sum->operands[0] == n.out)
+          n.out = sum.get();
+      }
+    }
+    n.gradient = UserOf(step, dz, {Op::kTrainWeightGradient});
+    n.input_gradient = UserOf(step, dz, {Op::kTrainInputGradient});
+    if (n.gradient == nullptr) return {};
+    ir::Node* both = UserOf(step, n.gradient, {Op::kTrainSumCores});
+    n.update = UserOf(step, both != nullptr ? both : n.gradient,
+                      {Op::kTrainAdam, Op::kTrainSgd});
+    if (n.update == nullptr) return {};
+    layers.push_back(n);
+  }
+  return layers;
+}
 
 // Parameter blocks of the layers, one a column tile of each offset.
 void StepBuilder::PlanBlocks() {
@@ -121,46 +169,70 @@ void StepBuilder::PlaceTransposed(const ir::Node& node) {
       hbm_.Add("transposed weights of " + l.name, std::vector<uint8_t>(bytes));
 }
 
-// What belongs to a layer lies together, in the order of the module.
+void StepBuilder::PlaceOnce(ir::Value value) {
+  value = SourceOf(value);
+  if (places_.count({value->name, value.index}) == 0)
+    PlaceValue(*value, value.index);
+}
+
+// What a layer works on lies together: its matrices, then its images.
+void StepBuilder::PlaceLayer(const LayerNodes& n) {
+  PlaceOnce(n.update->operands[0]);
+  PlaceOnce(n.update->operands[1]);
+  // SGD has no use for it; it lies beside the others all the same.
+  PlaceOnce(step_.Find(n.update->operands[0]->name + ".second"));
+  PlaceOnce(n.gradient);
+  PlaceOnce(n.product->operands[1]);
+  if (n.input_gradient != nullptr) PlaceTransposed(*n.input_gradient);
+  PlaceOnce(n.product->operands[0]);
+  PlaceOnce(n.product);
+  if (n.back == nullptr) return;
+  PlaceOnce(n.back->operands[4]);
+  PlaceOnce(n.back);
+  if (n.out == n.norm) return;  // it lies with the layer that reads it
+  PlaceOnce(n.norm);
+  PlaceOnce(n.dout);
+}
+
+// Views, sums that the optimiser makes, and what is written in place lie where
+// something else does.
+void StepBuilder::PlaceAliases() {
+  const auto alias = [&](const ir::Value& value, const ir::Value& of) {
+    const auto found = places_.find({of->name, of.index});
+    if (found != places_.end())
+      places_[{value->name, value.index}] = found->second;
+  };
+  for (const ir::Module* module : {&step_, &emitted_}) {
+    for (const auto& node : module->nodes()) {
+      if (SourceOf(node.get()) != node.get())
+        alias(node.get(), SourceOf(node.get()));
+    }
+    for (const ir::Output& output : module->outputs) {
+      if (ir::Node* input = InputNamed(step_, output.name))
+        alias(output.node, input);
+    }
+  }
+}
+
 void StepBuilder::PlanHbm() {
   hbm_.Begin(MemoryUse::kArguments);
   PlanBlocks();
+  const std::vector<LayerNodes> layers = LayersOf(step_);
+  if (layers.empty()) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(
+        "module '", step_.name, "' is no step: a layer does not learn")));
+  }
+  for (const LayerNodes& layer : layers) PlaceLayer(layer);
   std::set<std::pair<std::string, int>> over;  // written in place
   for (const ir::Output& output : step_.outputs) {
     if (InputNamed(step_, output.name) != nullptr)
       over.insert({output.node->name, output.node.index});
   }
-  std::vector<std::string> groups;
   for (const auto& node : step_.nodes()) {
-    const std::string name = LayerNameOf(*node);
-    if (std::find(groups.begin(), groups.end(), name) == groups.end())
-      groups.push_back(name);
-  }
-  for (const std::string& group : groups) {
-    for (const auto& node : step_.nodes()) {
-      if (LayerNameOf(*node) != group || node->op == Op::kHloReshape ||
-          node->op == Op::kTrainSumCores)
-        continue;
-      for (int result = 0; result < node->results(); ++result) {
-        if (node->result_type(result).rank() > 1 &&
-            over.count({node->name, result}) == 0)
-          PlaceValue(*node, result);
-      }
-      if (node->op == Op::kTrainInputGradient) PlaceTransposed(*node);
-    }
-  }
-  for (const ir::Module* module : {&step_, &emitted_}) {
-    for (const auto& node : module->nodes()) {
-      if (node->op == Op::kHloReshape || node->op == Op::kTrainSumCores) {
-        const ir::Value& from = node->operands[0];
-        const auto found = places_.find({from->name, from.index});
-        if (found != places_.end()) places_[{node->name, 0}] = found->second;
-      }
-    }
-    for (const ir::Output& output : module->outputs) {
-      const auto found = places_.find({output.name, 0});
-      if (found != places_.end())
-        places_[{output.node->name, output.node.index}] = found->second;
+    for (int result = 0; result < node->results(); ++result) {
+      if (node->result_type(result).rank() > 1 && node->name != "labels" &&
+          over.count({node->name, result}) == 0)
+        PlaceOnce({node.get(), result});
     }
   }
   const int64_t params = layout_.param_blocks * kParamRows * L();
@@ -170,64 +242,40 @@ void StepBuilder::PlanHbm() {
       [](const auto& node) { return node->op == Op::kTrainSumCores; });
   if (replicas) layout_.shared = PlaceTensor("shared", 1, params, 4);
   layout_.powers = PlaceTensor("powers", 1, kPowerRows * L(), 4);
-  FillLayout();
-}
-
-// What the trainer reads and writes.
-void StepBuilder::FillLayout() {
-  gradients_begin_ = std::numeric_limits<int64_t>::max();
-  const auto user = [&](ir::Value value, std::initializer_list<Op> ops) {
-    return UserOf(step_, value, ops);
-  };
-  for (const auto& product : step_.nodes()) {
-    const bool classify = product->op == Op::kTrainClassify;
-    if (product->op != Op::kTrainProduct && !classify) continue;
-    layer_of_[LayerNameOf(*product)] = static_cast<int>(layout_.layers.size());
-    LayerLayout& p = layout_.layers.emplace_back();
-    p.in = ImageOf(product->operands[0]);
-    p.working = PlaceOf(product->operands[1]).hbm;
-    p.slab = PlaceOf(product->operands[1]).slab;
-    ir::Value dz = product.get(), offset;
-    if (classify) {
-      offset = product->operands[2];
-    } else {
-      p.z = ImageOf(product.get());
-      ir::Node* norm = user(product.get(), {Op::kTrainNorm});
-      ir::Node* back = user(product.get(), {Op::kTrainNormGradient});
-      offset = norm->operands[1];
-      dz = back;
-      p.a = ImageOf(norm);
-      ir::Value out = norm, dout = back->operands[4];
-      p.da = ImageOf(dout);
-      if (dout->op == Op::kTrainMaxPoolGradient ||
-          dout->op == Op::kTrainAveragePoolGradient) {
-        out = user(norm, {Op::kTrainMaxPool, Op::kTrainAveragePool});
-        dout = dout->operands.back();
-      }
-      for (const auto& sum : step_.nodes()) {
-        if (sum->op == Op::kTrainAdd && sum->operands[0] == out)
-          p.out = ImageOf(sum.get());
-      }
-      if (p.out.bytes == 0) p.out = ImageOf(out);
-      p.dout = ImageOf(dout);
-    }
-    p.dz = ImageOf(dz);
-    p.param_block = BlockOf(offset);
-    ir::Node* gradient = user(dz, {Op::kTrainWeightGradient});
-    p.gradient = PlaceOf(gradient).hbm;
-    gradients_begin_ =
-        std::min(gradients_begin_, static_cast<int64_t>(p.gradient));
-    ir::Node* sum = user(gradient, {Op::kTrainSumCores});
-    const ir::Node* update =
-        user(sum != nullptr ? sum : gradient, {Op::kTrainAdam, Op::kTrainSgd});
-    p.master = PlaceOf(update->operands[0]).hbm;
-    p.first = PlaceOf(update->operands[1]).hbm;
-    // SGD has no use for it; it lies beside the others all the same.
-    p.second = places_.at({update->operands[0]->name + ".second", 0}).hbm;
-  }
+  PlaceOnce(step_.Find("labels"));
+  PlaceAliases();
+  for (const LayerNodes& layer : layers) FillLayout(layer);
   const ImageTensor& labels = places_.at({"labels", 0}).image;
   layout_.labels = labels.hbm;
   layout_.label_pitch = labels.pitch;
+}
+
+// What the trainer reads and writes.
+void StepBuilder::FillLayout(const LayerNodes& n) {
+  const int index = static_cast<int>(layout_.layers.size());
+  layer_of_[LayerNameOf(*n.product)] = index;
+  LayerLayout& p = layout_.layers.emplace_back();
+  p.in = ImageOf(n.product->operands[0]);
+  p.working = PlaceOf(n.product->operands[1]).hbm;
+  p.slab = PlaceOf(n.product->operands[1]).slab;
+  p.gradient = PlaceOf(n.gradient).hbm;
+  p.master = PlaceOf(n.update->operands[0]).hbm;
+  p.first = PlaceOf(n.update->operands[1]).hbm;
+  p.second = places_.at({n.update->operands[0]->name + ".second", 0}).hbm;
+  const auto at = static_cast<int64_t>(p.gradient);
+  gradients_begin_ = index == 0 ? at : std::min(gradients_begin_, at);
+  if (n.back == nullptr) {
+    p.dz = ImageOf(n.product);
+    p.param_block = BlockOf(n.product->operands[2]);
+    return;
+  }
+  p.z = ImageOf(n.product);
+  p.dz = ImageOf(n.back);
+  p.a = ImageOf(n.norm);
+  p.da = ImageOf(n.back->operands[4]);
+  p.out = ImageOf(n.out);
+  p.dout = ImageOf(n.dout);
+  p.param_block = BlockOf(n.norm->operands[1]);
 }
 
 void StepBuilder::PlanUb() {

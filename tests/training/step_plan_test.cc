@@ -126,6 +126,18 @@ TEST(StepModule, TheBuilderRefuses) {
               HasSubstr("node 'other': a step has no hlo.negate of bf16[4,"));
 }
 
+TEST(StepModule, AStepLearns) {
+  StepOptions options;
+  options.batch = 4;
+  options.forward_only = true;
+  const auto module = DigitsModule(options);
+  EXPECT_EQ(std::string(StepBuilder(*module, *module, *FindPreset("lite"))
+                            .Build()
+                            .status()
+                            .message()),
+            "module 'forward' is no step: a layer does not learn");
+}
+
 struct Built {
   std::unique_ptr<ir::Module> module;
   compiler::Plan plan;
