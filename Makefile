@@ -117,6 +117,7 @@ fusesoc: setup ## lint every preset from its FuseSoC core, simulate the example 
 formal: setup ## prove the small cells and the HBM controller's timing, and show that the proofs fail on seeded mutants
 	@scripts/python verif/formal/formal.py --build "$(BUILD)" $(ARGS)
 	@scripts/python verif/formal/hbm.py --build "$(BUILD)"
+	@scripts/python verif/formal/rmw.py --build "$(BUILD)"
 
 views: setup ## prove the two views of the array equal at every size and stage, with all mutants (ten minutes)
 	@scripts/python verif/formal/views.py --long $(ARGS)

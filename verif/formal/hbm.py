@@ -50,9 +50,9 @@ MUTANTS = [  # file, what occurs once in it, what takes its place, the proof tha
 ]
 
 
-def shrunken_package():
+def shrunken_package(geometry):
     text = (ROOT / "rtl/gen/systole_hbm_pkg.sv").read_text()
-    for name, value in GEOMETRY.items():
+    for name, value in geometry.items():
         text, count = re.subn(rf"(localparam int unsigned {name} = )\d+;", rf"\g<1>{value};", text)
         if count != 1:
             raise ValueError(f"systole_hbm_pkg.sv has no {name}")
@@ -63,7 +63,7 @@ def shrunken_package():
 def write_sources(folder, mutant, patience):
     """The controller's files, with the mutant; their names in the order in which they are read."""
     folder.mkdir(parents=True)
-    (folder / "pkg.sv").write_text(shrunken_package())
+    (folder / "pkg.sv").write_text(shrunken_package(GEOMETRY))
     files = ["pkg.sv"]
     for source in SOURCES:
         text = (ROOT / "rtl" / f"{source}.sv").read_text()
@@ -81,10 +81,10 @@ def write_sources(folder, mutant, patience):
     return [*files, f"{TOP}.sv"]
 
 
-def read(folder, files, parameters):
-    """The controller as an and-inverter graph, one output a property."""
+def read(folder, files, top, parameters):
+    """The design as an and-inverter graph, one output a property."""
     options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
-    passes = [f"read_slang --threads 1 --ignore-assertions --top {TOP} {options} {' '.join(files)}", f"hierarchy -top {TOP}", "proc", "flatten",
+    passes = [f"read_slang --threads 1 --ignore-assertions --top {top} {options} {' '.join(files)}", f"hierarchy -top {top}", "proc", "flatten",
               "opt", "memory -nomap", "memory_map", "opt -full", "async2sync", "techmap", "opt", "setundef -undriven -zero", "dffunmap", "aigmap",
               "write_aiger -zinit -symbols model.aig"]
     script = "import sys; from pyosys import libyosys as ys; d = ys.Design(); [ys.run_pass(c, d) for c in sys.argv[1:]]"
@@ -95,14 +95,14 @@ def read(folder, files, parameters):
         raise ValueError(f"reading failed, see {folder / 'read.log'}")
 
 
-def failing(folder, cycles, limit):
+def failing(folder, cycles, limit, properties):
     """(cycles that were looked at, the property that fails or None)."""
     commands = f"read_aiger model.aig; strash; scorr; bmc3 -F {cycles} -T {limit}"
     result = subprocess.run(["yosys-abc", "-c", commands], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     (folder / "abc.log").write_text(result.stdout)
     found = re.search(r"Output (\d+) of miter .* was asserted in frame (\d+)", result.stdout)
     if found:
-        return int(found[2]), PROPERTIES[int(found[1])]
+        return int(found[2]), properties[int(found[1])]
     done = re.search(r"No output asserted in (\d+) frames", result.stdout)
     if not done:
         raise ValueError(f"yosys-abc failed, see {folder / 'abc.log'}")
@@ -116,8 +116,8 @@ def prove(folder, mutant, proof, cycles, limit):
     kept = cache.Entry("formal_hbm", cache.version("yosys-abc", "-q", "version"), importlib.metadata.version("pyosys"),
                        pathlib.Path(__file__).read_bytes(), sorted(parameters.items()), cycles, *((folder / file).read_bytes() for file in files))
     if not kept.restore(folder):
-        read(folder, files, parameters)
-        frames, broken = failing(folder, cycles, limit)
+        read(folder, files, TOP, parameters)
+        frames, broken = failing(folder, cycles, limit, PROPERTIES)
         (folder / "verdict").write_text(f"{frames} {broken or ''}")
         if broken if mutant else frames >= cycles:  # what is not so may be for want of time
             kept.store(folder, ["verdict"])
