@@ -31,7 +31,8 @@ help: ## list the targets
 run: tool ## build the core and run the digits network on it, layer by layer
 	@"$(BUILD)/bin/systole" run $(ARGS) --reports "$(BUILD)/reports"
 
-model: tool ## build the command-line program and the RTL models of presets: PRESET="nano v1"
+# PROFILED=1: of nano, edge and v1 the models compiled with a profile of their own run, in BUILD/lib/systole/profiled.
+model: tool ## build the command-line program and the RTL models of presets: PRESET="nano v1" (PROFILED=1)
 
 train: setup tool ## train the digits network in bf16 from scratch, draw the loss curve
 	@$(if $(SYSTOLE_DIGITS),,scripts/setup.sh train && scripts/python scripts/train/fetch_digits.py "$(DIGITS)")
@@ -186,7 +187,7 @@ generate: setup ## write the packages, headers and pages that come from docs/spe
 tool:
 	@scripts/setup.sh run
 	@$(CONFIGURE)
-	@$(NINJA) systole $(MODELS)
+	@$(NINJA) systole $(if $(PROFILED),$(MODELS:systole_model_%=systole_profiled_%),$(MODELS))
 
 configure: setup
 	@$(CONFIGURE)
