@@ -93,7 +93,7 @@ module systole_link_receive
   systole_ram_1r1w #(.Width(8), .Depth(Bytes)) u_ram (
       .clk_i,
       .we_i(take && room && !overflow_q), .waddr_i(write_q), .wdata_i(data),
-      .re_i(front_valid && !fetching_q && !valid_q), .raddr_i(read_q), .rdata_o(data_o)
+      .re_i(fetching_q), .raddr_i(read_q), .rdata_o(data_o)
   );
 
   always_ff @(posedge clk_i) begin

@@ -91,7 +91,7 @@ module systole_dma_walk
   assign hbm_base = hbm_t'(hbm_base_i[AddrBits-1:Shift]);
 
   // The next run: its first beat, its place in the loops.
-  logic        next_valid_q, next_first_q, move, n1_last, n2_last;
+  logic        next_valid_q, move, n1_last, n2_last;
   logic [15:0] n1_left_q, n2_left_q;
   hbm_t        hbm_next_q, hbm_row_q, hbm_after;
   ub_t         ub_next_q, ub_row_q, ub_after;
@@ -105,18 +105,16 @@ module systole_dma_walk
 
   always_ff @(posedge clk_i) begin
     if (start) begin
-      next_first_q <= 1'b1;
-      n1_left_q    <= d.n1;
-      n2_left_q    <= d.n2;
-      hbm_next_q   <= hbm_t'(d.hbm_addr[AddrBits-1:Shift]);
-      hbm_row_q    <= hbm_t'(d.hbm_addr[AddrBits-1:Shift]);
-      ub_next_q    <= ub_t'(d.ub_addr[UbAddrBits-1:Shift]);
-      ub_row_q     <= ub_t'(d.ub_addr[UbAddrBits-1:Shift]);
+      n1_left_q  <= d.n1;
+      n2_left_q  <= d.n2;
+      hbm_next_q <= hbm_t'(d.hbm_addr[AddrBits-1:Shift]);
+      hbm_row_q  <= hbm_t'(d.hbm_addr[AddrBits-1:Shift]);
+      ub_next_q  <= ub_t'(d.ub_addr[UbAddrBits-1:Shift]);
+      ub_row_q   <= ub_t'(d.ub_addr[UbAddrBits-1:Shift]);
     end else if (move) begin
-      next_first_q <= 1'b0;
-      n1_left_q    <= n1_last ? d_q.n1 : n1_left_q - 1'b1;
-      hbm_next_q   <= hbm_after;
-      ub_next_q    <= ub_after;
+      n1_left_q  <= n1_last ? d_q.n1 : n1_left_q - 1'b1;
+      hbm_next_q <= hbm_after;
+      ub_next_q  <= ub_after;
       if (n1_last) begin
         n2_left_q <= n2_left_q - 1'b1;
         hbm_row_q <= hbm_after;
@@ -149,8 +147,8 @@ module systole_dma_walk
       last_run_q       <= n1_last && n2_last;
       hbm_q            <= hbm_next_q;
       ub_q             <= ub_next_q;
-      bad_q.illegal    <= next_first_q && illegal_q;
-      bad_q.misaligned <= next_first_q && misaligned_q;
+      bad_q.illegal    <= illegal_q;  // of all runs: there is no second one then
+      bad_q.misaligned <= misaligned_q;
       bad_q.hbm        <= hbm_limit_t'({1'b0, hbm_next_q}) > hbm_limit_q || hbm_next_q < hbm_base;
       bad_q.ub         <= ub_limit_t'({1'b0, ub_next_q}) > ub_limit_q;
     end else if (step) begin

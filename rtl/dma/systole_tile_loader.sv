@@ -58,7 +58,7 @@ module systole_tile_loader
   assign n = tiles_desc_t'(start_desc_i);
 
   // The next row. It is checked on its way to the window.
-  logic                    next_valid_q, first_q, illegal_q, odd_q;
+  logic                    next_valid_q, illegal_q, odd_q;
   addr_t                   row_addr_q, tile_addr_q;
   limit_t                  limit_q;        // the last place where a row fits
   logic [$clog2(Rows)-1:0] row_q;
@@ -80,11 +80,9 @@ module systole_tile_loader
       tiles_left_q <= n.tiles;
       row_q        <= '0;
       sub_q        <= '0;
-      first_q      <= 1'b1;
       illegal_q    <= n.tiles == '0 || n.rows == '0 || 32'(n.rows) > Rows || n.cols == '0 || 32'(n.cols) > Cols;
       odd_q        <= n.ub_addr[0] || n.pitch[0] || n.tile_stride[0];
     end else if (move) begin
-      first_q    <= 1'b0;
       row_q      <= row_q + 1'b1;
       sub_q      <= sub_last ? '0 : sub_q + 1'b1;
       row_addr_q <= row_addr_q + addr_t'(d_q.pitch);
@@ -121,8 +119,8 @@ module systole_tile_loader
       addr_q        <= row_addr_q[AddrBits-1:0];
       need_q        <= {32'(row_addr_q[OffBits-1:0]) + 32'(d_q.cols) * element_bytes(Cfg) > W, 1'b1};
       begins_q      <= sub_q == '0;
-      illegal_now_q <= first_q && illegal_q;
-      odd_now_q     <= first_q && odd_q;
+      illegal_now_q <= illegal_q;  // of all rows: there is no second one then
+      odd_now_q     <= odd_q;
       outside_q     <= stored && (row_addr_q[41:EndBits] != '0
                                   || limit_t'({1'b0, row_addr_q[EndBits-1:0]}) > limit_q);
     end
@@ -178,7 +176,6 @@ module systole_tile_loader
     if (!rst_ni) begin
       next_valid_q <= 1'b0;
       active_q     <= 1'b0;
-      began_q      <= 1'b0;
       valid1_q     <= 1'b0;
       valid2_q     <= 1'b0;
       under_way_q  <= '0;
@@ -187,15 +184,15 @@ module systole_tile_loader
       else if (move && row_last && tile_last) next_valid_q <= 1'b0;
       if (move) active_q <= 1'b1;
       else if (step) active_q <= 1'b0;
-      began_q  <= step && begins_q;
       valid1_q <= step;
       valid2_q <= valid1_q;
       under_way_q <= under_way_q + 16'(step && begins_q) - 16'(beat_valid_o);
     end
   end
   always_ff @(posedge clk_i) begin
-    if (step) flight1_q <= now_q;
-    if (valid1_q) flight2_q <= flight1_q;
+    began_q   <= step && begins_q;
+    flight1_q <= now_q;
+    flight2_q <= flight1_q;
   end
 
   // A row fills whole beats; answers come when expected.

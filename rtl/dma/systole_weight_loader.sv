@@ -164,6 +164,7 @@ module systole_weight_loader
 
   always_ff @(posedge clk_i) begin
     last_beat_q <= end_d - hbm_t'(1);
+    asked_q     <= ask;
     room1_q     <= under_way_q < wf_free_i;
     room2_q     <= under_way_q + 16'd1 < wf_free_i;
     if (hbm_start) next_q <= new_d;
@@ -184,13 +185,11 @@ module systole_weight_loader
       next_valid_q <= 1'b0;
       stopped_q    <= 1'b0;
       rd_valid_q   <= 1'b0;
-      asked_q      <= 1'b0;
       under_way_q  <= '0;
     end else begin
       if (unit_fault) stopped_q <= 1'b1;
       if (!active_q || finish) active_q <= next_valid_q || hbm_start;
       next_valid_q <= active_q && !finish && (next_valid_q || hbm_start);
-      asked_q      <= ask;
       if (ask) rd_valid_q <= 1'b1;
       else if (rd_ready_i) rd_valid_q <= 1'b0;
       under_way_q <= under_way_q + 16'(ask) - 16'(rd_rsp_valid_i);

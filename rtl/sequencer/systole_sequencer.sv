@@ -231,8 +231,6 @@ module systole_sequencer
     if (!rst_ni) begin
       state_q      <= Idle;
       desc_valid_q <= 1'b0;
-      quiet_q      <= '0;
-      moved_q      <= 1'b0;
       expired_q    <= 1'b0;
       idle_q       <= '0;
       halting_q    <= 1'b0;
@@ -241,14 +239,17 @@ module systole_sequencer
     end else begin
       state_q <= state_d;
       if (fetch_ready) desc_valid_q <= fetch_valid;
-      moved_q   <= progress_i || take_next || rd_rsp_valid_i || (rd_valid_o && rd_ready_i);
-      quiet_q   <= !active || moved_q || expired_q ? '0 : quiet_q + 1'b1;
       expired_q <= active && ctl_i.watchdog != '0 && quiet_q >= ctl_i.watchdog;
       idle_q    <= {idle_q[0], queue_idle_i == '1};
       done_o     <= halt_end;
       finished_q <= halting_q && all_idle && !halt_end;
       halting_q  <= state_d == Halt || (state_d == Stopped && halting_q);
     end
+  end
+
+  always_ff @(posedge clk_i) begin  // 0 before a program begins
+    moved_q <= progress_i || take_next || rd_rsp_valid_i || (rd_valid_o && rd_ready_i);
+    quiet_q <= !active || moved_q || expired_q ? '0 : quiet_q + 1'b1;
   end
 
   // One queue at a time, nothing from beyond the program, and no start while one runs.

@@ -66,7 +66,7 @@ module systole_sync
   logic [PeerFlags-1:0]       peer_post_q;  // of the cycle before
   mask_t                      peer_last;
   assign peer      = Peer ? peer_i : '0;
-  assign peer_last = Peer ? {peer_post_q, (NumFlags - PeerFlags)'(0)} : '0;
+  assign peer_last = {peer_post_q, (NumFlags - PeerFlags)'(0)};
 
   // What was posted in the last cycle and in this one, what is taken from the counts in this cycle.
   mask_t last, now, take;

@@ -26,7 +26,7 @@ MUTANTS = [
     (WALK, "| d.ub_stride2[Shift-1:0]) != '0", ") != '0"),
     # The next run.
     (WALK, "n1_last ? hbm_row_q : hbm_next_q", "hbm_next_q"),
-    (WALK, "n1_left_q    <= n1_last ? d_q.n1 : n1_left_q - 1'b1;", "n1_left_q    <= n1_left_q - 1'b1;"),
+    (WALK, "n1_left_q  <= n1_last ? d_q.n1 : n1_left_q - 1'b1;", "n1_left_q  <= n1_left_q - 1'b1;"),
     (WALK, "last_run_q       <= n1_last && n2_last;", "last_run_q       <= n2_last;"),
     (WALK, "else if (move && n1_last && n2_last) next_valid_q <= 1'b0;", "else if (move && n1_last) next_valid_q <= 1'b0;"),
     # The run at hand.
@@ -52,7 +52,7 @@ MUTANTS = [
     (TILES, "(began_q ? room2_q : room1_q)", "room1_q"),
     (TILES, "> limit_q);", ">= limit_q);"),
     (TILES, "row_addr_q[41:EndBits] != '0", "1'b0"),
-    (TILES, "illegal_now_q <= first_q && illegal_q;", "illegal_now_q <= 1'b0;"),
+    (TILES, "illegal_now_q <= illegal_q;", "illegal_now_q <= 1'b0;"),
     (TILES, "!next_valid_q && !bad;", "!next_valid_q;"),
     (TILES, "begins_q      <= sub_q == '0;", "begins_q      <= 1'b0;"),
     (TILES, "busy_o       = next_valid_q || active_q", "busy_o       = active_q"),
