@@ -9,6 +9,7 @@
 #ifndef SYSTOLE_TESTS_FPGA_LINK_BENCH_H_
 #define SYSTOLE_TESTS_FPGA_LINK_BENCH_H_
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -47,7 +48,8 @@ class Board {
     ++cycle_;
     top_->clk_i = 0;
     top_->rx_valid_i = 0;
-    if (cycle_ % 4 == 0 && !to_board.empty() && top_->rst_ni) {
+    // What comes in a reset is lost.
+    if (cycle_ % 4 == 0 && !to_board.empty()) {
       top_->rx_valid_i = 1;
       top_->rx_data_i = to_board.front();
       to_board.pop_front();
@@ -211,6 +213,28 @@ struct Session {
   Line* line;
   std::unique_ptr<Link> link;
 };
+
+// The answer to a request that is sent as it is.
+inline std::vector<uint8_t> Ask(Board& board,
+                                const std::vector<uint8_t>& request) {
+  std::vector<uint8_t> wire;
+  AppendFrame(request, &wire);
+  board.to_board.insert(board.to_board.end(), wire.begin(), wire.end());
+  FrameReader reader;
+  int frames = 0;
+  // A little longer than to the answer, for a second one.
+  for (int i = 0, end = 3000 + 8 * static_cast<int>(wire.size()); i < end;
+       ++i) {
+    board.Cycle();
+    for (; !board.from_board.empty(); board.from_board.pop_front()) {
+      if (!reader.Add(board.from_board.front())) continue;
+      ++frames;
+      end = std::min(end, i + 100);
+    }
+  }
+  EXPECT_EQ(frames, 1);
+  return frames == 0 ? std::vector<uint8_t>(3) : reader.content();
+}
 
 inline std::vector<uint8_t> Random(size_t size, std::mt19937_64& random) {
   std::vector<uint8_t> bytes(size);

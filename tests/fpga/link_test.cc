@@ -110,15 +110,7 @@ TEST(Link, UnknownRequestsAreRefusedAndTheNextOnesServed) {
   ASSERT_TRUE(s.link->Hello().ok());
   FrameReader reader;
   const auto ask = [&](const std::vector<uint8_t>& request) {
-    std::vector<uint8_t> wire;
-    AppendFrame(request, &wire);
-    for (uint8_t b : wire) s.board.to_board.push_back(b);
-    for (int i = 0; i < 3000; ++i) s.board.Cycle();
-    int frames = 0;
-    for (uint8_t b : s.board.from_board) frames += reader.Add(b);
-    s.board.from_board.clear();
-    EXPECT_EQ(frames, 1);
-    return reader.content();
+    return Ask(s.board, request);
   };
   const std::vector<uint8_t> hello = ask(MakeRequest(Op::kHello, 7, 0, 0, {}));
   ASSERT_EQ(hello.size(), 12u);
@@ -245,6 +237,134 @@ TEST(Link, AResetOfTheBoardIsAnError) {
     ASSERT_TRUE(s.link->Hello().ok());
     EXPECT_TRUE(s.link->WriteRegister(0, 3).ok());
     EXPECT_EQ(s.board.register_writes.size(), 1u);
+  }
+}
+
+uint8_t AnswerOf(const std::vector<uint8_t>& response) {
+  return response.back();
+}
+
+TEST(Link, NothingIsExecutedBeforeAHello) {
+  Board board(3);
+  const std::vector<uint8_t> four = {1, 2, 3, 4};
+  for (int number = 0; number < 256; number += 17) {
+    const auto answer =
+        Ask(board, MakeRequest(Op::kWriteRegister, static_cast<uint8_t>(number),
+                               4, 0, four));
+    EXPECT_EQ(AnswerOf(answer), static_cast<uint8_t>(Answer::kSession));
+    EXPECT_EQ(answer[1], 0);  // what it expects
+  }
+  EXPECT_TRUE(board.register_writes.empty());
+  EXPECT_EQ(board.good_frames, 16);
+  EXPECT_EQ(board.bad_frames, 0);
+}
+
+// The first frame after a reset needs no flag before it.
+TEST(Link, TheFirstFrameBeginsAtTheReset) {
+  for (int seed = 1; seed < 20; ++seed) {
+    Board board(seed);
+    std::vector<uint8_t> wire;
+    AppendFrame(MakeRequest(Op::kHello, 7, 0, 0, {}), &wire);
+    board.to_board.assign(wire.begin() + 1, wire.end());
+    for (int i = 0; i < 1000; ++i) board.Cycle();
+    EXPECT_EQ(board.good_frames, 1);
+    EXPECT_EQ(board.bad_frames, 0);
+    EXPECT_FALSE(board.from_board.empty());
+  }
+}
+
+// A frame that is dropped leaves the memory and the state of the line as they
+// were: the next one is served.
+TEST(Link, DroppedFramesLeaveNothingBehind) {
+  std::mt19937_64 random(4);
+  std::vector<uint8_t> wrong, right;
+  AppendFrame(Random(30, random), &wrong);
+  wrong[5] ^= 1;
+  // Longer than the memory of the frames, and as such good.
+  std::vector<uint8_t> huge;
+  AppendFrame(Random(5000, random), &huge);
+  std::vector<uint8_t> full;
+  AppendFrame(Random(2048 - 4, random), &full);
+  const std::vector<std::vector<uint8_t>> dropped = {
+      wrong,
+      {kFlag, kEscape, kFlag},
+      {kFlag, 1, 2, 3, kEscape, kFlag},
+      {kFlag, 1, kFlag},
+      huge,
+      full};
+  for (size_t i = 0; i < dropped.size(); ++i) {
+    for (const int before : {0, 1}) {
+      SCOPED_TRACE(::testing::Message()
+                   << "frame " << i << " after " << before);
+      Board board(10 * i + before);
+      if (before != 0) {
+        Ask(board, MakeRequest(Op::kHello, 7, 0, 0, {}));
+      }
+      board.to_board.assign(dropped[i].begin(), dropped[i].end());
+      for (size_t c = 0; c < 8 * dropped[i].size() + 500; ++c) board.Cycle();
+      EXPECT_EQ(board.bad_frames, 1);
+      EXPECT_EQ(board.good_frames, before);
+      FrameReader reader;
+      int frames = 0;
+      for (uint8_t b : board.from_board) frames += reader.Add(b);
+      board.from_board.clear();
+      ASSERT_EQ(frames, 1);  // at once, without a request
+      EXPECT_EQ(reader.content()[0], kResponseBit);
+      EXPECT_EQ(AnswerOf(reader.content()),
+                static_cast<uint8_t>(Answer::kOrder));
+      const auto answer = Ask(board, MakeRequest(Op::kHello, 9, 0, 0, {}));
+      ASSERT_EQ(answer.size(), 12u);
+      EXPECT_EQ(answer[1], 9);
+      EXPECT_EQ(board.good_frames, before + 1);
+    }
+  }
+}
+
+// Whatever a reset cuts off, nothing of it is seen behind it: a board without a
+// session, that takes one, and then works. Bytes go on in the reset.
+TEST(Link, ResetsInTheMiddleOfTraffic) {
+  std::mt19937_64 random(6);
+  const std::vector<uint8_t> data = Random(37, random), four = {1, 2, 3, 4};
+  std::vector<uint8_t> wire;
+  uint8_t number = 0;
+  for (const auto& request :
+       {MakeRequest(Op::kHello, 0, 0, 0, {}),
+        MakeRequest(Op::kWriteMemory, 1, 9, 0, data),
+        MakeRequest(Op::kReadMemory, 2, 9, data.size(), {}),
+        MakeRequest(Op::kWriteRegister, 3, 8, 0, four),
+        MakeRequest(Op::kReadRegister, 4, 8, 0, {}),
+        MakeRequest(Op::kWriteMemory, 5, kMemoryBytes, 0, data)}) {
+    AppendFrame(request, &wire);
+  }
+  wire.insert(wire.end(), {1, 2, 3, kFlag, 1, 2, kEscape, kFlag});
+  for (int cycles = 1; cycles < 8 * static_cast<int>(wire.size()) &&
+                       !::testing::Test::HasFailure();
+       ++cycles) {
+    SCOPED_TRACE(::testing::Message() << "a reset after " << cycles);
+    Board board(cycles);
+    board.to_board.assign(wire.begin(), wire.end());
+    for (int i = 0; i < cycles; ++i) board.Cycle();
+    board.Reset();
+    board.to_board.clear();
+    board.from_board.clear();
+    board.register_writes.clear();
+    board.good_frames = board.bad_frames = 0;
+    auto answer =
+        Ask(board, MakeRequest(Op::kWriteRegister, number++, 4, 0, four));
+    EXPECT_EQ(AnswerOf(answer), static_cast<uint8_t>(Answer::kSession));
+    EXPECT_EQ(answer[1], 0);
+    answer = Ask(board, MakeRequest(Op::kHello, number, 0, 0, {}));
+    EXPECT_EQ(answer.size(), 12u);
+    EXPECT_EQ(AnswerOf(answer), static_cast<uint8_t>(Answer::kOk));
+    EXPECT_TRUE(board.register_writes.empty());
+    answer =
+        Ask(board, MakeRequest(Op::kWriteMemory,
+                               static_cast<uint8_t>(number + 1), 35, 0, data));
+    EXPECT_EQ(AnswerOf(answer), static_cast<uint8_t>(Answer::kOk));
+    EXPECT_TRUE(
+        std::equal(data.begin(), data.end(), board.memory().begin() + 35));
+    EXPECT_EQ(board.good_frames, 3);
+    EXPECT_EQ(board.bad_frames, 0);
   }
 }
 

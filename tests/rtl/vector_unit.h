@@ -34,6 +34,7 @@ struct RunResult {
   std::vector<int64_t> reads[2], writes, acc_reads;
   std::vector<uint32_t> write_addresses;
   int64_t stall_cycles = 0;
+  int64_t last_progress = -1;  // cycle
   std::vector<std::string> protocol_errors;
 };
 
@@ -44,14 +45,16 @@ class Unit {
   virtual const Preset& preset() const = 0;
   virtual Memories& memories() = 0;
 
-  // Resets the unit, but not the memories.
+  // Resets the unit, but not the memories. Whatever is under way, nothing of it
+  // shows from the first edge on.
   virtual void Reset() = 0;
 
   // So many cycles without a descriptor.
   virtual void Idle(int64_t cycles) = 0;
 
   // Runs until all descriptors are complete or one faults, then `extra` more
-  // cycles. freeze_at >= 0: freeze from that cycle on, until the limit.
+  // cycles; or to the limit. freeze_at >= 0: freeze from that cycle on, until
+  // the limit.
   virtual Result Run(const std::vector<isa::Descriptor>& descriptors,
                      const Stalls& stalls, int64_t limit = 2'000'000,
                      int64_t freeze_at = -1, int64_t extra = 40) = 0;

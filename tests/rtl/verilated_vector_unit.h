@@ -60,10 +60,17 @@ class VerilatedUnit
 
   void Reset() override {
     Model& m = *model_;
-    m.rst_ni = 0;
-    m.start_valid_i = m.freeze_i = m.vrd_rsp_valid_i = 0;
+    m.clk_i = m.rst_ni = 0;
+    m.eval();
+    m.freeze_i = m.vrd_rsp_valid_i = 0;
     m.vrd_ready_i = m.vwr_ready_i = m.acc_rd_ready_i = 0;
-    for (int i = 0; i < 4; ++i) Clock();
+    for (int i = 0; i < 4; ++i) {
+      m.start_valid_i = i == 0;
+      Clock();
+      EXPECT_FALSE(m.vrd_valid_o || m.vwr_valid_o || m.acc_rd_valid_o ||
+                   m.done_o || m.fault_valid_o || m.progress_o)
+          << "cycle " << i << " of a reset";
+    }
     m.rst_ni = 1;
     for (auto& port : read_) port[0] = port[1] = {};
     acc_[0] = acc_[1] = {};
@@ -84,6 +91,7 @@ class VerilatedUnit
     size_t next = 0;
     bool offering = false;
     int64_t after = 0;
+    bool wrote = false;  // in the cycle before
     for (int64_t cycle = 0; cycle < limit && after < extra; ++cycle) {
       m.freeze_i = (freeze_at >= 0 && cycle >= freeze_at) || r.faults > 0;
       offering =
@@ -110,6 +118,10 @@ class VerilatedUnit
         offering = false;
       }
       r.stall_cycles += m.stall_ub_o;
+      if (m.progress_o) r.last_progress = cycle;
+      if (wrote && !m.progress_o)
+        r.protocol_errors.push_back("a write is no progress");
+      wrote = m.vwr_valid_o && m.vwr_ready_i;
       Ports::Count(m, &r);
       if (m.stall_ub_o != ((m.vrd_valid_o & ~m.vrd_ready_i) != 0 ||
                            (m.vwr_valid_o && !m.vwr_ready_i))) {

@@ -35,6 +35,7 @@ struct Traffic {
   int64_t freeze_at = -1;     // cycle, or never
   int64_t limit = 1000000;    // cycles
   bool block_writes = false;  // the target takes nothing at all
+  int64_t cut_at = -1;  // no more from that cycle on, whatever is under way
 };
 
 struct RunResult {
@@ -57,6 +58,7 @@ class Unit {
   uint64_t hbm_base = 0;  // a multiple of the beat
   uint64_t hbm_limit = uint64_t{1} << 36;
 
+  // Whatever is under way, nothing of it shows from its first edge on.
   virtual void Reset() = 0;
 
   // Until all is done, or for 60 cycles after a fault or the freeze, or to the

@@ -260,6 +260,35 @@ TEST_P(DmaTest, FreezesAtAnyTime) {
   }
 }
 
+// Behind a reset in the middle of anything, a fault too, all is as new.
+TEST_P(DmaTest, ResetsAtAnyTime) {
+  for (const uint32_t seed :
+       systole::testing_options::SeedList<uint32_t>(nano() ? 250 : 10)) {
+    if (HasFailure()) return;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    auto unit = Make(seed);
+    unit->hbm_limit = Limit(&random);
+    std::vector<Descriptor> list(weights() ? 3 : 8);
+    const auto draw = [&] {
+      for (Descriptor& d : list)
+        d = RandomDescriptor(kind(), preset(), unit->hbm_limit, &random);
+    };
+    for (int i = 0; i < 3; ++i) {
+      draw();
+      if (i == 2)
+        list[random() % 3] =
+            FaultyDescriptor(kind(), preset(), unit->hbm_limit, &random);
+      Traffic t = RandomTraffic(&random);
+      t.cut_at = 1 + random() % (i == 2 ? 400 : 60);
+      unit->Run(list, t);
+      unit->Reset();
+    }
+    draw();
+    EXPECT_EQ(unit->Run(list, RandomTraffic(&random)).done.size(), list.size());
+  }
+}
+
 std::string Name(const ::testing::TestParamInfo<Params>& info) {
   static constexpr const char* kNames[] = {"load", "store", "weights"};
   return std::string(kNames[static_cast<int>(std::get<0>(info.param))]) + "_" +

@@ -7,7 +7,12 @@ module tiles_bench
   import systole_presets_pkg::*;
 #(
     parameter int unsigned Preset = PresetMini,
-    localparam core_cfg_t Cfg = core_preset(Preset),
+    parameter int unsigned Beat = 0,  // bytes; 0: the preset's
+    localparam core_cfg_t Of = core_preset(Preset),
+    localparam core_cfg_t Cfg = '{
+        Rows: Of.Rows, Cols: Of.Cols, Cell: Of.Cell, CellStages: Of.CellStages, Multipliers: Of.Multipliers, UbBytes: Of.UbBytes,
+        UbBanks: Of.UbBanks, AccRows: Of.AccRows, WfifoTiles: Of.WfifoTiles, VectorLanes: Of.VectorLanes, Residual: Of.Residual,
+        BeatBytes: Beat == 0 ? Of.BeatBytes : Beat, Segments: Of.Segments, QueueDepth: Of.QueueDepth, Parity: Of.Parity},
     localparam int unsigned Words = beat_bytes(Cfg) / 4,
     localparam int unsigned WinWords = word_bytes(Cfg) / 4
 ) (

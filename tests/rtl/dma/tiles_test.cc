@@ -14,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "Vtiles_four.h"
 #include "Vtiles_mini.h"
+#include "Vtiles_one.h"
 #include "Vtiles_v2.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
@@ -31,6 +33,7 @@ using isa::Fault;
 struct Traffic {  // chances in 256 a cycle
   int start = 0, read = 0, answer = 0, window = 0, drain = 0;
   int64_t latency = 2, fifo = 0;
+  int64_t cut_at = -1;  // no more from that cycle on, whatever is under way
 };
 
 struct Result {
@@ -42,8 +45,10 @@ struct Result {
 template <typename Model>
 class Bench {
  public:
-  Bench(std::string_view preset, uint32_t seed)
+  // beat: other than the preset's.
+  Bench(std::string_view preset, uint32_t seed, int64_t beat = 0)
       : p(*FindPreset(preset)), random(seed) {
+    if (beat != 0) p.beat = beat;
     context_.randReset(2);
     context_.randSeed(static_cast<int>(seed) + 1);
     m_ = std::make_unique<Model>(&context_);
@@ -51,11 +56,20 @@ class Bench {
   }
   ~Bench() { m_->final(); }
 
+  // Whatever is under way, nothing of it shows from the first edge on.
   void Reset() {
-    m_->rst_ni = m_->freeze_i = m_->start_valid_i = 0;
+    m_->clk_i = m_->rst_ni = m_->freeze_i = 0;
+    m_->eval();
     m_->rd_rsp_valid_i = m_->win_rsp_valid_i = 0;
-    Clock();
-    Clock();
+    for (int i = 0; i < 3; ++i) {
+      m_->start_valid_i = i == 0;
+      m_->rd_ready_i = m_->win_ready_i = random() & 1;
+      Clock();
+      EXPECT_FALSE(m_->rd_valid_o || m_->win_valid_o || m_->wf_valid_o ||
+                   m_->done_o || m_->progress_o || m_->fault_valid_o ||
+                   m_->full_o)
+          << "cycle " << i << " of a reset";
+    }
     m_->rst_ni = 1;
     answers_.clear();
     windows_.clear();
@@ -69,10 +83,12 @@ class Bench {
     int64_t free = fifo, due = -1, quiet = 0;
     size_t next = 0, beats = 0;
     int faults = 0;
-    bool offering = false, rd_held = false, win_held = false;
+    bool offering = false, rd_held = false, win_held = false, moved = false;
+    int64_t idle = 0;  // cycles with nothing under way
     uint64_t rd_addr = 0, win_addr = 0;
     for (int64_t cycle = 0; cycle < 400000 && quiet < 300; ++cycle, ++quiet) {
       SCOPED_TRACE(::testing::Message() << "cycle " << cycle);
+      if (cycle == t.cut_at) return r;
       m_->hbm_end_i = limit;
       m_->freeze_i = faults > 0;
       offering = next < list.size() && (offering || !Chance(t.start));
@@ -95,6 +111,11 @@ class Bench {
       rd_addr = m_->rd_addr_o;
       win_addr = m_->win_addr_o;
 
+      // Rows that a tile lacks move without a window.
+      EXPECT_TRUE(!moved || m_->progress_o);
+      idle = next > r.done ? 0 : idle + 1;
+      EXPECT_TRUE(idle < 3 || !(m_->progress_o || m_->full_o));
+      moved = m_->wf_valid_o || (m_->win_valid_o && m_->win_ready_i);
       EXPECT_EQ(m_->done_o, due == cycle);
       r.done += m_->done_o;
       if (m_->wf_valid_o) {
@@ -120,6 +141,7 @@ class Bench {
       }
       if (m_->fault_valid_o) {
         ++faults;
+        EXPECT_FALSE(m_->win_valid_o) << "while a fault stands, nothing moves";
         EXPECT_EQ(static_cast<Fault>(m_->fault_code_o), want.fault);
         EXPECT_EQ(m_->fault_addr_o, want.fault_addr);
         EXPECT_TRUE(m_->fault_newest_o);
@@ -169,7 +191,7 @@ class Bench {
     return d.Encode();
   }
 
-  const Preset& p;
+  Preset p;
   std::mt19937 random;
   uint64_t limit = uint64_t{1} << 30;
 
@@ -223,11 +245,12 @@ class Bench {
 };
 
 template <typename Model>
-void RandomLists(std::string_view preset, int runs, int most) {
+void RandomLists(std::string_view preset, int runs, int most,
+                 int64_t beat = 0) {
   for (const int seed : systole::testing_options::SeedList(runs, 0)) {
     if (::testing::Test::HasFailure()) return;
     SCOPED_TRACE(::testing::Message() << preset << " seed " << seed);
-    Bench<Model> bench(preset, seed);
+    Bench<Model> bench(preset, seed, beat);
     std::vector<Descriptor> list(1 + bench.random() % most);
     for (Descriptor& d : list) d = bench.RandomDescriptor();
     const auto chance = [&] {
@@ -240,7 +263,36 @@ void RandomLists(std::string_view preset, int runs, int most) {
     bench.Run(list, t);
   }
 }
+// Behind a reset in the middle of anything all is as new.
+template <typename Model>
+void Resets(std::string_view preset, int runs, int64_t beat = 0) {
+  for (const int seed : systole::testing_options::SeedList(runs, 0)) {
+    if (::testing::Test::HasFailure()) return;
+    SCOPED_TRACE(::testing::Message() << preset << " seed " << seed);
+    Bench<Model> bench(preset, 9000 + seed, beat);
+    for (int i = 0; i < 3; ++i) {
+      std::vector<Descriptor> list(1 + bench.random() % 5);
+      for (Descriptor& d : list) d = bench.RandomDescriptor();
+      Traffic t{0, 0, 0, static_cast<int>(bench.random() % 3 * 50), 0};
+      if (bench.random() % 2) t.fifo = 1 + bench.random() % 6;
+      if (i < 2) t.cut_at = 1 + bench.random() % 100;
+      bench.Run(list, t);
+      bench.Reset();
+    }
+  }
+}
+TEST(Tiles, ResetsMini) { Resets<Vtiles_mini>("mini", 250); }
+TEST(Tiles, ResetsV2) { Resets<Vtiles_v2>("v2", 4); }
+
 TEST(Tiles, MiniRandomLists) { RandomLists<Vtiles_mini>("mini", 200, 20); }
+TEST(Tiles, OneRowABeat) {
+  RandomLists<Vtiles_one>("mini", 100, 20, 16);
+  Resets<Vtiles_one>("mini", 50, 16);
+}
+TEST(Tiles, FourRowsABeat) {
+  RandomLists<Vtiles_four>("mini", 100, 20, 64);
+  Resets<Vtiles_four>("mini", 50, 64);
+}
 TEST(Tiles, V2RandomLists) { RandomLists<Vtiles_v2>("v2", 6, 4); }
 
 // A row of a tile each cycle, tile after tile and descriptor after descriptor.

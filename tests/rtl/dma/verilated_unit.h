@@ -40,11 +40,19 @@ class VerilatedUnit : public Unit {
 
   void Reset() override {
     Model& m = *model_;
-    m.rst_ni = 0;
-    m.start_valid_i = m.freeze_i = m.rd_ready_i = m.wr_ready_i = 0;
-    m.rd_rsp_valid_i = 0;
+    m.clk_i = m.rst_ni = 0;
+    m.eval();
+    m.freeze_i = m.rd_rsp_valid_i = 0;
     m.wf_free_i = 0;
-    for (int i = 0; i < 3; ++i) Clock();
+    for (int i = 0; i < 3; ++i) {
+      m.start_valid_i = i == 0;
+      m.rd_ready_i = m.wr_ready_i = random_() & 1;
+      Clock();
+      EXPECT_FALSE(m.rd_valid_o || m.wr_valid_o || m.done_o || m.progress_o ||
+                   m.fault_valid_o || m.full_o)
+          << "cycle " << i << " of a reset";
+    }
+    context_.gotError(false);
     m.rst_ni = 1;
     pending_.clear();
     held_read_ = held_write_ = moved_ = false;
@@ -67,6 +75,7 @@ class VerilatedUnit : public Unit {
     for (cycle_ = 0; cycle_ < t.limit &&
                      (after < kAfter || (write < ask && !t.block_writes));
          ++cycle_) {
+      if (cycle_ == t.cut_at) return r;
       m.hbm_base_i = hbm_base;
       m.hbm_end_i = hbm_limit;
       m.freeze_i = (t.freeze_at >= 0 && cycle_ >= t.freeze_at) ||
@@ -140,6 +149,7 @@ class VerilatedUnit : public Unit {
         pending_.push_back({cycle_ + t.latency, m.rd_addr_o});
       }
       r.full += m.full_o;
+      EXPECT_FALSE(m.win_valid_o) << where();
       r.most_in_flight = std::max(r.most_in_flight, ask - write);
       if (r.faults > 0 || m.freeze_i || r.done.size() == descriptors.size()) {
         ++after;

@@ -15,62 +15,15 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "tests/rtl/sequencer/chip.h"
 #include "tests/rtl/sequencer/programs.h"
+#include "tests/rtl/sequencer/world.h"
 #include "verilated.h"
 
 namespace systole::sequencer_test {
 
-// How the world around behaves. Rates are in 1/256 a cycle.
-struct World {
-  uint64_t prog_addr = 0x1000;
-  std::optional<uint32_t> prog_len;  // otherwise the program's
-  uint64_t hbm_end = uint64_t{1} << 36;
-  uint32_t watchdog = 0;
-  int stall = 0;             // random stalls
-  int stall_streams = 63;    // of these: dispatch, then the queues
-  int latency = 40;          // of the memory
-  int hold_read = 0;         // the memory refuses
-  int hold_start = 0;        // a unit refuses
-  uint64_t first_cycle = 0;  // of the core's counter
-  int work = 20;             // cycles of a descriptor, at most
-  int in_flight = 4;         // descriptors a unit takes
-  int64_t limit = 200000;
-  int freeze_at = -1;
-  int mutant = 0;
-  // A unit's fault: from that cycle on, when it has started that many
-  // descriptors and one is in flight.
-  struct UnitFault {
-    int queue;
-    int started;
-    int64_t cycle;
-    bool newest;
-    isa::Fault code;
-    uint64_t addr;
-    bool with_done = false;  // in a cycle in which an older one is done
-  };
-  std::vector<UnitFault> unit_faults;
-};
-
-struct FaultSeen {
-  isa::Fault code = isa::Fault::kNone;
-  int queue = -1;
-  uint32_t pc = 0;
-  uint64_t addr = 0;
-  int64_t cycle = 0;
-};
-
-struct Outcome {
-  bool done = false;
-  std::optional<FaultSeen> fault;
-  int64_t cycles = 0;
-  int64_t last_event = 0;  // start or retirement
-  int64_t dispatch_stalls = 0;
-  std::vector<uint32_t>
-      fault_indices;  // descriptors that the planted unit faults concern
-  std::vector<std::string> errors;
-};
-
-template <typename Model, int kBeat>
+// kChip: with a scalar unit and another core.
+template <typename Model, int kBeat, bool kChip = false>
 class Bench {
  public:
   explicit Bench(uint64_t seed) : random_(seed) {
@@ -88,6 +41,7 @@ class Bench {
   }
 
   std::mt19937_64& random() { return random_; }
+  VerilatedContext& context() { return context_; }
 
   // Resets, starts the program, and goes on until it is done or frozen.
   Outcome Run(const std::vector<isa::Descriptor>& program, const World& world) {
@@ -99,7 +53,9 @@ class Bench {
       const int q = QueueOf(program[i]);
       if (q < kQueues) queues_[q].todo.push_back(i);
     }
-    flags_.assign(isa::kNumFlags, 0);
+    for (int f = 0; f < isa::kNumFlags; ++f) {
+      if (f < Chip::kOwn || !world.keep_peer) flags_[f] = 0;
+    }
     reads_.clear();
     unit_fault_cycle_ = -1;
     held_start_ = 0;
@@ -107,9 +63,13 @@ class Bench {
     Reset();
     int64_t after = 0;
     for (cycle_ = 0; cycle_ < world.limit && after < kAfter; ++cycle_) {
+      if (cycle_ == world.turn_at) world.turn();
       Cycle();
       if (out_.done || out_.fault) ++after;
-      if (!out_.errors.empty()) break;
+      if (!out_.errors.empty() && world.turn_at < 0) break;
+    }
+    if constexpr (kChip) {
+      if (out_.done && out_.errors.empty()) Take(chip_.AtEnd(world_));
     }
     if (after == 0 && out_.errors.empty()) Error("the program does not end");
     return out_;
@@ -145,18 +105,39 @@ class Bench {
 
   void Reset() {
     Model& m = *model_;
-    m.rst_ni = 0;
+    m.clk_i = m.rst_ni = 0;
+    m.eval();
     m.start_i = m.freeze_i = m.rd_ready_i = m.rd_rsp_valid_i = 0;
     m.start_ready_i = m.done_i = m.progress_i = m.unit_fault_i = m.stall_i = 0;
     m.mutant_i = world_.mutant;
-    for (int i = 0; i < 3; ++i) Clock();
-    m.rst_ni = 1;
+    chip_.Reset(m, world_);
+    for (int i = 0; i < 3; ++i) {
+      Clock();
+      CheckReset();
+    }
+    m.rst_ni = m.peer_rst_ni = 1;
     m.prog_addr_i = world_.prog_addr;
     m.prog_len_i = world_.prog_len.value_or(program_->size());
     m.watchdog_i = world_.watchdog;
     m.hbm_end_i = world_.hbm_end;
     // The registers hold from two cycles before the start.
     for (int i = 0; i < 2; ++i) Clock();
+  }
+
+  void Take(const std::vector<std::string>& errors) {
+    for (const std::string& error : errors) Error("%s", error);
+  }
+
+  // Nothing of what was under way shows in a reset, from its first edge on.
+  void CheckReset() {
+    const Model& m = *model_;
+    const unsigned all = (1u << kQueues) - 1;
+    if (m.freeze_o != 0 || m.start_valid_o != 0 || m.running_o || m.done_o ||
+        m.fault_o || m.rd_valid_o || m.retire_valid_o != 0 ||
+        m.waiting_o != 0 || m.busy_o != 0 || m.idle_o != all ||
+        m.dispatch_stall_o) {
+      out_.errors.push_back("something shows in a reset");
+    }
   }
 
   void Clock() {
@@ -177,13 +158,17 @@ class Bench {
     m.rd_ready_i = !Chance(world_.hold_read);
     Answer();
     DriveUnits();
+    if constexpr (kChip)
+      Take(chip_.Drive(m, world_, *program_, cycle_, random_));
     m.eval();
     CheckState();
     CheckFetch();
     for (int q = 0; q < kQueues; ++q) CheckQueue(q);
     for (int q = 0; q < kQueues; ++q) Complete(q);
+    if constexpr (kChip) Take(chip_.Check(m, world_, flags_));
     if (m.dispatch_stall_o) ++out_.dispatch_stalls;
     Clock();
+    if constexpr (kChip) chip_.Next(m);
     if (context_.gotError()) {
       context_.gotError(false);
       Error("an assertion of the RTL failed");
@@ -359,7 +344,8 @@ class Bench {
     u.todo.pop_front();
     ++u.started;
     const int64_t due =
-        cycle_ + 2 +
+        cycle_ + world_.least_work +
+        (index + 2 == program_->size() ? world_.last_work : 0) +
         static_cast<int64_t>(world_.work == 0 ? 0 : random_() % world_.work);
     u.flights.push_back({index, u.flights.empty()
                                     ? due
@@ -374,7 +360,8 @@ class Bench {
     const Flight flight = queues_[q].flights.front();
     queues_[q].flights.pop_front();
     queues_[q].retires = flight.index;
-    const uint32_t post = PostMask((*program_)[flight.index]);
+    uint32_t post = PostMask((*program_)[flight.index]);
+    if constexpr (kChip) post = chip_.Posted(post);
     for (int f = 0; f < isa::kNumFlags; ++f) flags_[f] += post >> f & 1;
     out_.last_event = cycle_;
   }
@@ -384,9 +371,10 @@ class Bench {
   std::unique_ptr<Model> model_;
   const std::vector<isa::Descriptor>* program_ = nullptr;
   World world_;
+  Chip chip_;
   Outcome out_;
   Queue queues_[kQueues];
-  std::vector<int> flags_;
+  std::vector<int> flags_ = std::vector<int>(isa::kNumFlags);
   std::deque<Read> reads_;
   int64_t cycle_ = 0;
   int64_t unit_fault_cycle_ = -1;  // of the first

@@ -10,10 +10,13 @@ module sequencer_bench
 #(
     parameter int unsigned D = 64,                 // bytes of a beat
     parameter int unsigned Cell = 0,               // 0 int8, 1 bf16
+    parameter bit Issue = 1'b0,                    // of a chip with a scalar unit
+    parameter bit Peer = 1'b0,                     // and another core
     localparam int unsigned Words = D / 4
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
+    input  logic        peer_rst_ni,
     input  logic        freeze_i,
     output logic [4:0]  freeze_o,     // to the units
     output logic        frozen_o,     // nothing starts
@@ -52,7 +55,21 @@ module sequencer_bench
     output logic [4:0]  waiting_o,
     output logic        dispatch_stall_o,
     output logic [4:0]  retire_valid_o,
-    output logic [31:0] retire_index_o [NumQueues]
+    output logic [31:0] retire_index_o [NumQueues],
+
+    // The scalar unit and the other core.
+    input  logic        issue_i,      // the program comes from the issue port
+    input  logic        isolated_i,
+    input  logic        issue_valid_i,
+    output logic        issue_ready_o,
+    input  logic [31:0] issue_desc_i [16],
+    input  logic [31:0] scalar_post_i,
+    input  logic [31:0] scalar_want_i,
+    output logic        scalar_taken_o,
+    output logic [31:0] scalar_there_o,
+    input  logic [3:0]  peer_post_i,
+    input  logic [3:0]  peer_take_i,
+    output logic [3:0]  peer_posted_o
 );
   logic [D*8-1:0]              rd_data;
   logic [NumQueues-1:0][31:0]  retire_index;
@@ -60,6 +77,18 @@ module sequencer_bench
   unit_rsp_t                   rsp [NumQueues];
   core_ctl_t                   ctl;
   core_status_t                status;
+  issue_req_t                  issue_req;
+  flag_rsp_t                   flag_rsp;
+  peer_rsp_t                   peer_rsp;
+  desc_t                       issue_desc;
+
+  for (genvar w = 0; w < 16; w++) begin : gen_issue
+    assign issue_desc[w*32+:32] = issue_desc_i[w];
+  end
+  assign issue_req      = '{patch: '0, valid: issue_valid_i, stream: 1'b0, desc: issue_desc};
+  assign scalar_taken_o = flag_rsp.taken;
+  assign scalar_there_o = flag_rsp.there;
+  assign peer_posted_o  = peer_rsp.posted;
 
   for (genvar w = 0; w < Words; w++) begin : gen_data
     assign rd_data[w*32+:32] = rd_rsp_data_i[w];
@@ -84,15 +113,14 @@ module sequencer_bench
   assign fault_addr_o  = status.fault_addr;
   assign fault_cycle_o = status.fault_cycle;
   assign ctl = '{prog_addr: prog_addr_i, prog_len: mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i,
-                 watchdog: mutant_i == 4'd7 ? '0 : watchdog_i, issue: 1'b0, base: '0, isolated: 1'b0, cycle: cycle_i};
+                 watchdog: mutant_i == 4'd7 ? '0 : watchdog_i, issue: issue_i, base: '0, isolated: isolated_i, cycle: cycle_i};
 
-  systole_control #(.D(D), .Cell(Cell), .Parity(1'b1)) u_dut (
-      .clk_i, .rst_ni, .peer_rst_ni(rst_ni), .freeze_i, .freeze_o,
+  systole_control #(.D(D), .Cell(Cell), .Issue(Issue), .Peer(Peer), .Parity(1'b1)) u_dut (
+      .clk_i, .rst_ni, .peer_rst_ni, .freeze_i, .freeze_o,
       .start_i, .ctl_i(ctl), .hbm_end_i, .mem_error_i('0), .status_o(status),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
-      // verilator lint_off PINCONNECTEMPTY
-      .issue_req_i('0), .issue_ready_o(), .flag_req_i('0), .flag_rsp_o(), .peer_req_i('0), .peer_rsp_o(),
-      // verilator lint_on PINCONNECTEMPTY
+      .issue_req_i(issue_req), .issue_ready_o, .flag_req_i('{post: scalar_post_i, want: scalar_want_i}), .flag_rsp_o(flag_rsp),
+      .peer_req_i('{post: peer_post_i, take: peer_take_i}), .peer_rsp_o(peer_rsp),
       .req_o(req), .rsp_i(rsp),
       .idle_o, .busy_o, .waiting_o, .dispatch_stall_o, .retire_valid_o, .retire_index_o(retire_index)
   );

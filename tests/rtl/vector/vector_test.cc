@@ -238,6 +238,44 @@ TEST_P(VectorTest, FreezeStopsAccesses) {
   }
 }
 
+// Behind a reset in the middle of anything, a fault too, all is as new.
+TEST_P(VectorTest, ResetsAtAnyTime) {
+  for (const uint64_t s : systole::testing_options::Seeds(Cases(150), 70000)) {
+    const uint32_t seed = static_cast<uint32_t>(s);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    auto unit = MakeUnit(GetParam(), seed);
+    Generator generator(unit->preset(), seed);
+    generator.FillMemories(&unit->memories());
+    Stalls stalls;
+    if (seed % 2) stalls = {60, 60, 60, 60};
+    for (int i = 0; i < 3; ++i) {
+      std::vector<isa::Descriptor> program = generator.Program(4);
+      if (i == 2) program[1] = generator.Broken(static_cast<int>(seed));
+      const RunResult r = unit->Run(
+          program, stalls, /*limit=*/generator.Range(1, i == 2 ? 800 : 200));
+      for (const std::string& error : r.protocol_errors) ADD_FAILURE() << error;
+      unit->Reset();
+    }
+    RunAndCompare(*unit, generator.Program(2), stalls);
+    if (HasFailure()) return;
+  }
+}
+
+// The watchdog counts from when all ports refuse.
+TEST_P(VectorTest, NoProgressWhereNothingMoves) {
+  for (uint32_t seed = 1; seed < 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    auto unit = MakeUnit(GetParam(), seed);
+    Generator generator(unit->preset(), seed);
+    generator.FillMemories(&unit->memories());
+    const RunResult r = unit->Run({generator.Requant().Encode()},
+                                  {256, 256, 256, 0}, /*limit=*/300);
+    EXPECT_TRUE(r.done.empty());
+    EXPECT_LT(r.last_progress, 60);
+    if (HasFailure()) return;
+  }
+}
+
 // All sums of one count that lie beside a step of the average, and both ends.
 std::vector<int> SumsAtSteps(int count) {
   std::vector<int> sums = {-128 * count};

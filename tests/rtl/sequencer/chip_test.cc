@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Program control of a core in a chip with a scalar unit and another core:
+// flags between cores, the scalar unit's flags, descriptors of the issue port;
+// and resets at any time.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "Vsequencer_chip.h"
+#include "tests/rtl/sequencer/bench.h"
+#include "tests/testing/seeds.h"
+
+namespace systole::sequencer_test {
+namespace {
+
+using isa::Descriptor;
+using isa::Fault;
+using isa::Opcode;
+using ChipBench = Bench<Vsequencer_chip, 32, true>;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Descriptor Load(ChipBench& bench, uint32_t wait, uint32_t post) {
+  return MakeDescriptor(Opcode::kLoad, wait, post, bench.random());
+}
+Descriptor Halt(ChipBench& bench, uint32_t wait = 0) {
+  return MakeDescriptor(Opcode::kHalt, wait, 0, bench.random());
+}
+
+World RandomWorld(std::mt19937_64& random) {
+  World w;
+  const auto rate = [&random] {
+    return random() % 2 ? static_cast<int>(random() % 200) : 0;
+  };
+  w.prog_addr = random() % 1000 * 128;
+  w.stall = rate();
+  w.hold_read = rate();
+  w.hold_start = rate();
+  w.hold_issue = rate();
+  w.hold_peer = rate();
+  w.latency = static_cast<int>(random() % 100);
+  w.work = static_cast<int>(random() % 40);
+  w.in_flight = 1 + static_cast<int>(random() % 8);
+  w.issue = random() % 2;
+  if (w.issue) w.prog_len = random() % 20;  // not looked at
+  return w;
+}
+
+// Each flag between cores is met: the other core sends it back.
+TEST(SequencerChipTest, RandomPrograms) {
+  for (const uint64_t seed : systole::testing_options::Seeds(150)) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    ChipBench bench(seed);
+    const World world = RandomWorld(bench.random());
+    const double sync = static_cast<double>(bench.random()() % 100) / 100;
+    const auto program = RandomProgram(
+        1 + static_cast<int>(bench.random()() % 300), sync, bench.random());
+    const Outcome o = bench.Run(program, world);
+    ASSERT_THAT(o.errors, IsEmpty());
+    ASSERT_TRUE(o.done);
+  }
+}
+
+// Each load waits for a post of the scalar unit, which waits for its own.
+TEST(SequencerChipTest, FlagsOfTheScalarUnit) {
+  for (const uint64_t seed : systole::testing_options::Seeds(40)) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    ChipBench bench(seed);
+    World world = RandomWorld(bench.random());
+    // Also between the cores: such a post leaves and comes back.
+    const int one = static_cast<int>(seed % 4 == 0 ? 28 + seed / 4 % 4
+                                                   : bench.random()() % 16),
+              two = 16 + static_cast<int>(bench.random()() % 12);
+    const int count = 1 + static_cast<int>(bench.random()() % 30);
+    std::vector<Descriptor> program;
+    for (int i = 0; i < count; ++i)
+      program.push_back(Load(bench, 1u << one, 1u << two));
+    // A last one after all that the unit takes.
+    const uint32_t own = 1u << ((one + 1) % 16);
+    program.push_back(Load(bench, own, 0));
+    program.push_back(Halt(bench));
+    world.scalar_post = 1u << one | own;
+    world.scalar_posts = count;
+    world.scalar_want = 1u << two;
+    world.scalar_wants = count;
+    world.least_work = 2;
+    const Outcome o = bench.Run(program, world);
+    // The program may be done before the unit has taken its last flags.
+    for (const std::string& error : o.errors)
+      EXPECT_THAT(error, HasSubstr("the scalar unit waits at the end"));
+    ASSERT_TRUE(o.done);
+  }
+}
+
+// Two flags at once are taken when both are there.
+TEST(SequencerChipTest, TheScalarUnitWantsTwoFlags) {
+  ChipBench bench(5);
+  World world;
+  world.scalar_want = 1u << 3 | 1u << 9;
+  world.scalar_wants = 6;
+  world.hold_scalar = 0;
+  std::vector<Descriptor> program;
+  for (int i = 0; i < 6; ++i) program.push_back(Load(bench, 0, 1u << 3));
+  for (int i = 0; i < 6; ++i) program.push_back(Load(bench, 0, 1u << 9));
+  program.push_back(Halt(bench));
+  const Outcome o = bench.Run(program, world);
+  EXPECT_THAT(o.errors, IsEmpty());
+  EXPECT_TRUE(o.done);
+}
+
+// What the other core posted lives through a program's reset, and through that
+// of all it is gone.
+TEST(SequencerChipTest, FlagsBetweenCoresOutliveAProgram) {
+  ChipBench bench(6);
+  World world;
+  world.watchdog = 400;
+  world.peer_posts = 0xf0000000;
+  const std::vector<Descriptor> first = {Load(bench, 0, 0), Load(bench, 0, 0),
+                                         Halt(bench)};
+  ASSERT_TRUE(bench.Run(first, world).done);
+  // Of the four that are there once more the halt takes one; a reset none.
+  world.keep_peer = true;
+  Outcome o = bench.Run(first, world);
+  EXPECT_THAT(o.errors, IsEmpty());
+  o = bench.Run({Load(bench, 0, 0), Halt(bench, 0xf0000000)}, world);
+  EXPECT_THAT(o.errors, IsEmpty());
+  ASSERT_TRUE(o.done);
+  world.peer_posts = 0;
+  std::vector<Descriptor> program;
+  for (int i = 0; i < 2; ++i) {
+    for (uint32_t flag = 28; flag < 32; ++flag)
+      program.push_back(Load(bench, 1u << flag, 0));
+  }
+  program.push_back(Halt(bench));
+  o = bench.Run(program, world);
+  EXPECT_THAT(o.errors, IsEmpty());
+  EXPECT_TRUE(o.done);
+  // They are taken now.
+  o = bench.Run(program, world);
+  ASSERT_TRUE(o.fault.has_value());
+  EXPECT_EQ(o.fault->code, Fault::kWatchdog);
+  EXPECT_EQ(o.fault->addr, 28u);
+  world.keep_peer = false;
+  world.peer_posts = 0xf0000000;
+  ASSERT_TRUE(bench.Run(first, world).done);
+  world.peer_posts = 0;
+  o = bench.Run(program, world);
+  ASSERT_TRUE(o.fault.has_value());
+  EXPECT_EQ(o.fault->code, Fault::kWatchdog);
+}
+
+// A program without the other core has none of those flags.
+TEST(SequencerChipTest, IsolatedProgramsHaveNoFlagsBetweenCores) {
+  for (int flag = 0; flag < isa::kNumFlags; ++flag) {
+    for (const bool wait : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << "flag " << flag << " " << wait);
+      ChipBench bench(flag);
+      World world;
+      world.isolated = true;
+      world.watchdog = 300;
+      world.issue = flag % 2;
+      const uint32_t mask = 1u << flag;
+      const std::vector<Descriptor> program = {
+          Load(bench, 0, 0), Load(bench, wait ? mask : 0, wait ? 0 : mask),
+          Halt(bench)};
+      const Outcome o = bench.Run(program, world);
+      EXPECT_THAT(o.errors, IsEmpty());
+      if (flag >= Chip::kOwn) {
+        ASSERT_TRUE(o.fault.has_value());
+        EXPECT_EQ(o.fault->code, Fault::kIllegalDescriptor);
+        EXPECT_EQ(o.fault->pc, 1u);
+      } else if (wait) {
+        ASSERT_TRUE(o.fault.has_value());
+        EXPECT_EQ(o.fault->code, Fault::kWatchdog);
+        EXPECT_EQ(o.fault->addr, static_cast<uint64_t>(flag));
+      } else {
+        EXPECT_TRUE(o.done);
+      }
+    }
+  }
+}
+
+// Posts to the other core that do not leave count too, and overflow.
+TEST(SequencerChipTest, FlagOverflow) {
+  for (int i = 0; i < 4; ++i) {
+    const int flag = i % 2 ? 30 : 2;
+    SCOPED_TRACE(::testing::Message() << "flag " << flag << ", " << i);
+    ChipBench bench(20 + i);
+    std::vector<Descriptor> program;
+    for (int l = 0; l <= 65535; ++l)
+      program.push_back(Load(bench, 0, 1u << flag));
+    program.push_back(Halt(bench));
+    World world;
+    world.issue = i % 2;
+    world.last_work = i / 2 * 100;  // the halt waits for it, or not
+    world.hold_peer = 256;
+    world.latency = 10;
+    world.work = 0;
+    world.limit = 1000000;
+    const Outcome o = bench.Run(program, world);
+    EXPECT_THAT(o.errors, IsEmpty());
+    EXPECT_FALSE(o.done);
+    ASSERT_TRUE(o.fault.has_value());
+    EXPECT_EQ(o.fault->code, Fault::kFlagOverflow);
+    EXPECT_EQ(o.fault->queue, 0);
+    EXPECT_EQ(o.fault->pc, 65535u);
+    EXPECT_EQ(o.fault->addr, static_cast<uint64_t>(flag));
+  }
+}
+
+// Whatever a reset cuts off, a fault's latch too: nothing shows in it, and the
+// next program runs as if it were the first.
+TEST(SequencerChipTest, ResetsAtAnyTime) {
+  for (int limit = 1; limit < 260; ++limit) {
+    if (::testing::Test::HasFailure()) return;
+    SCOPED_TRACE(::testing::Message() << "a reset after " << limit);
+    ChipBench bench(limit);
+    World world = RandomWorld(bench.random());
+    world.latency = 5;
+    world.watchdog = 1000;
+    World cut = world;
+    cut.limit = limit;
+    auto program = RandomProgram(200, 0.3, bench.random());
+    if (limit % 3 == 1) isa::PutBits(program[limit / 8], 0, 8, 0xEE);
+    if (limit % 3 == 2) {
+      cut.unit_faults = {{static_cast<int>(limit % kQueues), 1, limit - 4, true,
+                          Fault::kUbRange, 1}};
+    }
+    const Outcome first = bench.Run(program, cut);
+    if (!first.fault) {
+      ASSERT_THAT(first.errors, ElementsAre(HasSubstr("does not end")));
+    }
+    program = RandomProgram(60, 0.3, bench.random());
+    const Outcome o = bench.Run(program, world);
+    ASSERT_THAT(o.errors, IsEmpty());
+    ASSERT_TRUE(o.done);
+  }
+}
+
+}  // namespace
+}  // namespace systole::sequencer_test
