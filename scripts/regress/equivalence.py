@@ -65,11 +65,11 @@ def _run(words, seconds):
 
 def _netlist(folder, unit, parameters, name, seconds, checks):
     """RTLIL of the unit, flat, of registers without enable and reset, memories' ports and, with `checks`, assertions."""
-    top = pathlib.Path(unit["top"])
+    top = pathlib.Path(parameters.get("top", unit["top"]))
     sources = [path for pattern in unit.get("sources", []) for path in sorted(folder.glob(pattern))]
     # A bench is no part of what may change.
     sources.append((ROOT if top.parts[0] == "tests" else folder) / top)
-    options = " ".join(f"-G {key}={value}" for key, value in parameters.items())
+    options = " ".join(f"-G {key}={value}" for key, value in parameters.items() if key != "top")
     path = folder / f"{name}.il"
     ignore = "" if checks else "--ignore-assertions"
     read = f"read_slang --threads 1 {ignore} --no-implicit-memories --top {top.stem} {options} -F {folder}/rtl/systole.f {' '.join(map(str, sources))}"
@@ -163,6 +163,11 @@ def _side(text, own):
                             f"    parameter \\Y_WIDTH 1\n    connect \\A {joined}\n    connect \\Y \\checks_o\n  end\nend\n")
     side.text = f"{head}\nmodule {name}\n{''.join(added)}{body}"
     return side
+
+
+def _bare(text, name):
+    """RTLIL without its places in the source and the module's name."""
+    return re.sub(r"^ *attribute [^\n]*\n", "", text, flags=re.MULTILINE).replace(f"\nmodule \\{name}\n", "\n")
 
 
 def _escaped(name):
@@ -287,7 +292,7 @@ class Prover:
 
     def _plain(self, parameters, seconds):
         try:
-            return _side(_netlist(self.original, self.unit, parameters, "gold", 10 * seconds, False), "gold")
+            return _netlist(self.original, self.unit, parameters, "gold", 10 * seconds, False)
         except IllegalError as error:
             raise ValueError(f"{self.unit['name']}: the synthesis does not take the unit as it is: {error}") from error
 
@@ -295,11 +300,15 @@ class Prover:
         parameters = self.unit["parameters"][index]
         if index not in self.sides:
             try:
-                self.sides[index] = True, _side(_netlist(self.original, self.unit, parameters, "gold", 10 * seconds, True), "gold")
+                checks, text = True, _netlist(self.original, self.unit, parameters, "gold", 10 * seconds, True)
             except IllegalError:  # the front end has no names for assertions in loops
-                self.sides[index] = False, self._plain(parameters, seconds)
-        checks, gold = self.sides[index]
-        gate = _side(_netlist(changed, self.unit, parameters, "gate", seconds, checks), "gate")
+                checks, text = False, self._plain(parameters, seconds)
+            self.sides[index] = checks, _bare(text, "gold"), _side(text, "gold")
+        checks, bare, gold = self.sides[index]
+        text = _netlist(changed, self.unit, parameters, "gate", seconds, checks)
+        if _bare(text, "gate") == bare:  # the change is in what these parameters leave out
+            return True
+        gate = _side(text, "gate")
         miter = _miter(gold, gate, self.unit.get("taken", {}), self.unit.get("upsets", False))
         if miter is None:
             return False

@@ -115,7 +115,7 @@ class Schema:
         VariantError if it does not build without those either."""
         while True:
             try:
-                return variant.build(self.folder, run["program"], self.work, run["models"], FLAGS, self.done)
+                return variant.build(self.folder, run["program"], self.work, run["models"], FLAGS, self.done, hasty=True)
             except variant.VariantError as error:
                 named = _named_by(error, self.numbered, self.root)
                 if not named:

@@ -47,10 +47,11 @@ def _keeps(command, folder, work, model):
     return True
 
 
-def build(folder, program, work, models="[^/. ]+", flags="", done=None):
+def build(folder, program, work, models="[^/. ]+", flags="", done=None, hasty=False):
     """folder: of the build. work: a folder with the changed rtl/, and fpga/common if it is there, which gets the objects too. models:
     regular expression of the Verilated models that are made again, with these flags of Verilator too. done: a set of commands, for more
-    than one program of the same folder: what is in it is not run again. Returns the program's path; VariantError if a command fails."""
+    than one program of the same folder: what is in it is not run again. hasty: the compiler's time counts more than the program's. Returns the program's
+    path; VariantError if a command fails."""
     done = set() if done is None else done
     folder, work = pathlib.Path(folder).resolve(), pathlib.Path(work).resolve()
     model = re.compile(rf"{re.escape(str(folder))}/verilated/((?:{models})(?![^/. ]))")
@@ -71,6 +72,8 @@ def build(folder, program, work, models="[^/. ]+", flags="", done=None):
         for output in _outputs(command):
             moved[output] = str(work / "objects" / output)
             pathlib.Path(moved[output]).parent.mkdir(parents=True, exist_ok=True)
+        if hasty and " -c " in changed and " -O0 " not in changed:
+            changed = changed.replace(" -c ", " -O1 -c ", 1)
         changed = " ".join(moved.get(word, word) for word in changed.split(" "))
         if changed in done:
             continue
