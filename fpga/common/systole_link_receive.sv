@@ -29,7 +29,7 @@ module systole_link_receive
   // What comes in: written from the end of the last good frame on.
   logic [AddrBits-1:0] write_q, commit_q, length_q;
   logic [31:0]         crc_q;
-  logic                escape_q, overflow_q, take, room, good, bad, good_q, bad_q;
+  logic                escape_q, overflow_q, room, good, bad, good_q, bad_q;
   logic [7:0]          data;
 
   // What goes out.
@@ -38,7 +38,6 @@ module systole_link_receive
   logic                front_valid, lengths_ready, fetching_q, valid_q, pop;
 
   assign data = escape_q ? byte_data_i ^ EscapeXor : byte_data_i;
-  assign take = byte_valid_i && byte_data_i != Flag && byte_data_i != Escape;
   assign room = AddrBits'(write_q + 1'b1) != read_q;
   assign good = byte_valid_i && byte_data_i == Flag && !escape_q && !overflow_q && crc_q == CrcResidue &&
                 length_q >= AddrBits'(HeaderBytes + CrcBytes) && lengths_ready;
@@ -92,7 +91,8 @@ module systole_link_receive
 
   systole_ram_1r1w #(.Width(8), .Depth(Bytes)) u_ram (
       .clk_i,
-      .we_i(take && room && !overflow_q), .waddr_i(write_q), .wdata_i(data),
+      // A flag or escape is written too; the next byte takes its place.
+      .we_i(byte_valid_i && room && !overflow_q), .waddr_i(write_q), .wdata_i(data),
       .re_i(fetching_q), .raddr_i(read_q), .rdata_o(data_o)
   );
 

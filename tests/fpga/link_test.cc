@@ -255,7 +255,10 @@ TEST(Link, NothingIsExecutedBeforeAHello) {
     EXPECT_EQ(answer[1], 0);  // what it expects
   }
   EXPECT_TRUE(board.register_writes.empty());
-  EXPECT_EQ(board.good_frames, 16);
+  // A hello has no data.
+  EXPECT_EQ(AnswerOf(Ask(board, MakeRequest(Op::kHello, 5, 0, 0, four))),
+            static_cast<uint8_t>(Answer::kRequest));
+  EXPECT_EQ(board.good_frames, 17);
   EXPECT_EQ(board.bad_frames, 0);
 }
 
@@ -363,7 +366,13 @@ TEST(Link, ResetsInTheMiddleOfTraffic) {
     EXPECT_EQ(AnswerOf(answer), static_cast<uint8_t>(Answer::kOk));
     EXPECT_TRUE(
         std::equal(data.begin(), data.end(), board.memory().begin() + 35));
-    EXPECT_EQ(board.good_frames, 3);
+    board.registers[12] = 0x04030201;
+    answer =
+        Ask(board, MakeRequest(Op::kReadRegister,
+                               static_cast<uint8_t>(number + 2), 12, 0, {}));
+    ASSERT_EQ(answer.size(), 7u);
+    EXPECT_TRUE(std::equal(four.begin(), four.end(), answer.begin() + 2));
+    EXPECT_EQ(board.good_frames, 4);
     EXPECT_EQ(board.bad_frames, 0);
   }
 }
