@@ -166,6 +166,11 @@ class Bench {
     for (int q = 0; q < kQueues; ++q) CheckQueue(q);
     for (int q = 0; q < kQueues; ++q) Complete(q);
     if constexpr (kChip) Take(chip_.Check(m, world_, flags_));
+    if constexpr (!kChip) {
+      if (m.issue_ready_o || m.scalar_taken_o || m.scalar_there_o != 0 ||
+          m.peer_posted_o != 0)
+        Error("an answer to nobody");
+    }
     if (m.dispatch_stall_o) ++out_.dispatch_stalls;
     Clock();
     if constexpr (kChip) chip_.Next(m);

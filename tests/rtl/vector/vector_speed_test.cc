@@ -71,6 +71,8 @@ class SpeedTest : public testing::TestWithParam<const char*> {
 TEST_P(SpeedTest, RequantTakesARowACycle) {
   const uint32_t rows = static_cast<uint32_t>(preset_.acc_bank_rows());
   const RunResult r = Run({Requant(rows).Encode()});
+  // An idle unit fetches the parameters at once.
+  EXPECT_EQ(r.reads[0].front(), 2);
   EXPECT_EQ(r.acc_reads.back() - r.acc_reads.front(), (rows - 1) * beats_);
   EXPECT_EQ(r.writes.back() - r.writes.front(), (rows - 1) * beats_);
   Print("requant, one descriptor: cycles a row",
