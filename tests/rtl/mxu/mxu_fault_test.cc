@@ -157,6 +157,8 @@ TEST(MxuFaults, ResetAnywhere) {
     bench.PushFor(d);
     bench.Start(d, at);
     bench.Reset();
+    bench.Idle(1);
+    EXPECT_FALSE(bench.progress());
     // The row written now must not be hit by a vector from before.
     isa::Matmul again = PlainMatmul(bench.p, 12);
     again.acc = 0;
