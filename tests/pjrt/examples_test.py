@@ -124,7 +124,7 @@ class Goal(unittest.TestCase):
 
     def test_keras_mnist(self):
         subprocess.run([sys.executable, ROOT / "scripts" / "train" / "fetch_digits.py", BUILD / "digits"], check=True)
-        epochs = 8
+        epochs = 4
         with tempfile.TemporaryDirectory() as folder:
             for file in (*DIGITS.glob("*.gz"), *(BUILD / "digits").glob("*.gz")):
                 shutil.copy(file, folder)
