@@ -111,20 +111,3 @@ spread_row:
         addi    lines, lines, -1
         bne     lines, s0, spread_row
         halt
-
-# dst = bf16(src + src_pitch), which is the address of the other summand: `width` rows of `cols` bf16, `pitch` apart.
-sum_images:
-        lanes   cols
-        slli    step, pitch, 3
-sum_images_rows:
-        vl      width
-        ld16    v0, src, pitch
-        ld16    v8, src_pitch, pitch
-        fadd    v16, v0, v8
-        st16    v16, dst, pitch
-        add     src, src, step
-        add     src_pitch, src_pitch, step
-        add     dst, dst, step
-        addi    width, width, -8
-        blt     s0, width, sum_images_rows
-        halt

@@ -182,10 +182,10 @@ void StepBuilder::AddElements(const int64_t (&slot)[3], int64_t at,
   };
   Run("sum_images",
       {{"src", slot[0] + at},
-       {"src_pitch", slot[1] + at},
+       {"other", slot[1] + at},
        {"dst", slot[2] + at},
        {"pitch", 2 * L()},
-       {"width", rows},
+       {"rows", rows},
        {"cols", cols}},
       {access(0), access(1), access(2)}, 60 + 4 * rows);
 }

@@ -139,11 +139,17 @@ absl::Status CheckInPlace(const ir::Module& module) {
 }  // namespace
 
 void StepBuilder::LoadConstants() {
-  const DataSegment code = vpu::Segment(
-      "kernels", hbm_.Allocate(Up(8 * vpu::kImemWords)), kernels_.words());
+  // The kernel of sums is the last one.
+  const bool sums = std::any_of(
+      emitted_.nodes().begin(), emitted_.nodes().end(),
+      [](const auto& node) { return node->op == ir::Op::kTrainAdd; });
+  std::vector<uint64_t> words = kernels_.words();
+  if (!sums) words.resize(kernels_.PartOf("sum_images").pc);
+  const DataSegment code =
+      vpu::Segment("kernels", hbm_.Allocate(Up(8 * vpu::kImemWords)), words);
   program_.segments.push_back(code);
-  const vpu::CodeLoad in = vpu::LoadCode(
-      code.hbm_addr, 0, static_cast<int64_t>(kernels_.words().size()), 0);
+  const vpu::CodeLoad in =
+      vpu::LoadCode(code.hbm_addr, 0, static_cast<int64_t>(words.size()), 0);
   builder_.Append(in.load);
   builder_.Append(in.vload);
   LoadBytes(layout_.params, params_ub_,
