@@ -61,7 +61,10 @@ def run_batch(args, seed, flips, known):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"{' '.join(command)}: {done.stderr.strip() or f'status {done.returncode}'}")
-    lines = done.stdout.splitlines()
+    # A chip with a turned bit may print what it likes.
+    lines = [line for line in done.stdout.splitlines() if line.startswith(('{"preset":', '{"structure":'))]
+    if len(lines) != flips + 1 or not lines[0].startswith('{"preset":'):
+        raise ValueError(f"{' '.join(command)}: {len(lines)} lines of results for {flips} flips")
     return json.loads(lines[0]), lines[1:]
 
 
