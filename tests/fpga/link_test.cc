@@ -272,7 +272,12 @@ TEST(Link, TheFirstFrameBeginsAtTheReset) {
     for (int i = 0; i < 1000; ++i) board.Cycle();
     EXPECT_EQ(board.good_frames, 1);
     EXPECT_EQ(board.bad_frames, 0);
-    EXPECT_FALSE(board.from_board.empty());
+    FrameReader reader;
+    int frames = 0;
+    for (uint8_t b : board.from_board) frames += reader.Add(b);
+    ASSERT_EQ(frames, 1);
+    EXPECT_EQ(reader.content().size(), 12u);
+    EXPECT_EQ(AnswerOf(reader.content()), static_cast<uint8_t>(Answer::kOk));
   }
 }
 
