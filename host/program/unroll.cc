@@ -139,84 +139,129 @@ absl::StatusOr<Program> Unroll(const Program& program,
   return flat;
 }
 
-// What the firmware has to hold.
+// What the firmware has to hold, and how long the program is: numbers beyond
+// all memories are none to be exact about.
 struct Held {
-  uint64_t loops = 0, steps = 0, stepped = 0, descriptors = 0;
+  double loops = 0, steps = 0, stepped = 0, descriptors = 0;
 
   bool fits() const {
     return loops <= kMaxLoops && steps <= kMaxSteps && stepped <= kMaxStepped;
   }
   // Shares of what there is room for.
   double load() const {
-    const auto share = [](uint64_t is, uint32_t most) {
-      return std::max(0.0, static_cast<double>(is) / most - 1);
+    const auto over = [](double is, uint32_t most) {
+      return std::max(0.0, is / most - 1);
     };
-    return share(loops, kMaxLoops) + share(steps, kMaxSteps) +
-           share(stepped, kMaxStepped);
+    return over(loops, kMaxLoops) + over(steps, kMaxSteps) +
+           over(stepped, kMaxStepped);
   }
 };
 
-Held HeldOf(const Program& p, const std::vector<bool>& keep) {
-  Held held;
-  std::vector<uint64_t> copies(p.descriptors.size(), 1);
-  for (size_t l = 0; l < p.loops.size(); ++l) {
-    if (keep[l]) {
-      ++held.loops;
-      continue;
+// Gives loops up that the firmware cannot hold, each with those in it: one
+// after the other that which makes the program longer by the least, for what it
+// takes of the firmware's tables.
+class Chooser {
+ public:
+  explicit Chooser(const Program& program)
+      : p_(program),
+        keep_(program.loops.size(), true),
+        copies_(program.descriptors.size(), 1),
+        steps_(program.descriptors.size() + 1) {
+    for (size_t i = 0, s = 0; i < p_.descriptors.size(); ++i) {
+      steps_[i] = s;
+      while (s < p_.steps.size() && p_.steps[s].descriptor == i) ++s;
+      steps_[i + 1] = s;
+      held_.stepped += s > steps_[i] ? 1 : 0;
     }
-    for (uint32_t i = p.loops[l].begin; i < p.loops[l].end; ++i)
-      copies[i] *= p.loops[l].count;
+    held_.loops = static_cast<double>(p_.loops.size());
+    held_.steps = static_cast<double>(p_.steps.size());
+    held_.descriptors = static_cast<double>(p_.descriptors.size());
   }
-  for (const uint64_t c : copies) held.descriptors += c;
-  uint32_t last = ~0u;
-  for (const Step& s : p.steps) {
-    if (!keep[s.loop]) continue;
-    held.steps += copies[s.descriptor];
-    if (s.descriptor != last) held.stepped += copies[s.descriptor];
-    last = s.descriptor;
-  }
-  return held;
-}
 
-// Those loops that the firmware can hold: one after the other is given up, of
-// the innermost that which makes the program longer by the least, for what it
-// takes of the firmware's tables. None, if that does not suffice.
-std::vector<bool> Kept(const Program& p) {
-  std::vector<bool> keep(p.loops.size(), true);
-  Held held = HeldOf(p, keep);
-  while (!held.fits()) {
-    size_t least = keep.size();
-    double least_price = 0;
-    Held then;
-    for (size_t l = 0; l < keep.size(); ++l) {
-      if (!keep[l] || p.loops[l].conditional()) continue;
-      bool innermost = true;
-      for (size_t k = l + 1;
-           k < keep.size() && p.loops[k].begin < p.loops[l].end; ++k)
-        innermost = innermost && !keep[k];
-      if (!innermost) continue;
-      keep[l] = false;
-      const Held without = HeldOf(p, keep);
-      keep[l] = true;
-      const double saved = held.load() - without.load();
-      const auto longer =
-          static_cast<double>(without.descriptors - held.descriptors);
-      // Outer loops may have more steps then.
-      const double price = saved > 0 ? longer / saved : longer * 1e9;
-      if (least < keep.size() && price >= least_price) continue;
-      least = l;
-      least_price = price;
-      then = without;
+  // Those that stay; none, if that does not suffice.
+  std::vector<bool> Run() {
+    while (!held_.fits()) {
+      size_t least = keep_.size();
+      double least_price = 0;
+      for (size_t l = 0; l < keep_.size(); ++l) {
+        if (!CanGo(l)) continue;
+        const double price = Price(l);
+        if (least < keep_.size() && price >= least_price) continue;
+        least = l;
+        least_price = price;
+      }
+      if (least == keep_.size()) {  // conditional ones alone
+        keep_.assign(keep_.size(), false);
+        break;
+      }
+      held_ = Without(least);
+      for (size_t k = least; k < End(least); ++k) {
+        if (!keep_[k]) continue;
+        keep_[k] = false;
+        const Loop& loop = p_.loops[k];
+        for (uint32_t i = loop.begin; i < loop.end; ++i)
+          copies_[i] *= loop.count;
+      }
     }
-    if (least == keep.size()) {  // conditional ones alone
-      keep.assign(keep.size(), false);
-      break;
-    }
-    keep[least] = false;
-    held = then;
+    return keep_;
   }
-  return keep;
-}
+
+ private:
+  // The first loop that is not in loop l.
+  size_t End(size_t l) const {
+    size_t k = l + 1;
+    while (k < p_.loops.size() && p_.loops[k].begin < p_.loops[l].end) ++k;
+    return k;
+  }
+
+  bool CanGo(size_t l) const {
+    if (!keep_[l]) return false;
+    for (size_t k = l; k < End(l); ++k) {
+      if (keep_[k] && p_.loops[k].conditional()) return false;
+    }
+    return true;
+  }
+
+  double Price(size_t l) const {
+    const Held without = Without(l);
+    const double saved = held_.load() - without.load();
+    const double longer = without.descriptors - held_.descriptors;
+    // Outer loops may have more steps then.
+    return saved > 0 ? longer / saved : longer * 1e9;
+  }
+
+  Held Without(size_t l) const {
+    Held held = held_;
+    const Loop& loop = p_.loops[l];
+    const size_t end = End(l);
+    std::vector<double> times(loop.end - loop.begin, 1);
+    for (size_t k = l; k < end; ++k) {
+      if (!keep_[k]) continue;
+      held.loops -= 1;
+      for (uint32_t i = p_.loops[k].begin; i < p_.loops[k].end; ++i)
+        times[i - loop.begin] *= p_.loops[k].count;
+    }
+    for (uint32_t i = loop.begin; i < loop.end; ++i) {
+      double own = 0, others = 0;
+      for (size_t s = steps_[i]; s < steps_[i + 1]; ++s) {
+        const size_t of = p_.steps[s].loop;
+        if (!keep_[of]) continue;
+        (of >= l && of < end ? own : others) += 1;
+      }
+      const double is = copies_[i], then = is * times[i - loop.begin];
+      held.descriptors += then - is;
+      held.steps += then * others - is * (own + others);
+      held.stepped += (others > 0 ? then : 0) - (own + others > 0 ? is : 0);
+    }
+    return held;
+  }
+
+  const Program& p_;
+  std::vector<bool> keep_;
+  std::vector<double> copies_;  // of each descriptor
+  std::vector<size_t> steps_;   // the first of each descriptor
+  Held held_;
+};
 
 }  // namespace
 
@@ -231,7 +276,7 @@ absl::StatusOr<Program> ForChip(Program program) {
   std::vector<bool> keep(program.loops.size(), false);
   const bool runs = preset.chip.smem_bytes != 0 &&
                     isa::kDescriptorBytes % preset.beat_bytes() == 0;
-  if (runs) keep = Kept(program);
+  if (runs) keep = Chooser(program).Run();
   if (std::find(keep.begin(), keep.end(), false) == keep.end()) return program;
   absl::StatusOr<Program> flat = Unroll(program, keep);
   if (flat.ok()) return flat;

@@ -71,6 +71,8 @@ TEST(SizeLoop, ProgramsDoNotGrowWithTheImage) {
   for (const std::string& kind : kSizedNetworks) {
     size_t small = 0, large = 0, before = 0;
     for (const int size : {32, 64, 128, 224, 448, 896, 1792}) {
+      // A small core has a post for each of more than 65,535 blocks then.
+      if (size > 896 && preset.rows < 32) continue;
       const model::Network network = SizedNetwork(kind, size, size);
       const Program straight = Compiled(network, false);
       const Program looped = Shortest(network);
@@ -93,7 +95,7 @@ TEST(SizeLoop, ProgramsDoNotGrowWithTheImage) {
       EXPECT_LE(large * 2, small * 3) << kind << " " << size;
       if (size >= 896) EXPECT_LE(large * 10, Length(straight)) << kind;
     }
-    EXPECT_LE(large * 10, before * 11) << kind;
+    if (preset.rows >= 32) EXPECT_LE(large * 10, before * 11) << kind;
   }
 }
 

@@ -232,6 +232,41 @@ TEST(Loops, ChipsWithoutAScalarUnitGetThemUnrolled) {
   EXPECT_EQ(large.status().code(), absl::StatusCode::kResourceExhausted);
 }
 
+// Of more than the firmware holds.
+TEST(Loops, ThoseStayThatSaveMost) {
+  std::string text;
+  for (int i = 0; i < 80; ++i)
+    text += "loop " + std::to_string(2 + i * 37 % 80) +
+            "\nload hbm_addr=0x1000+64 len=64 n1=1 n2=1\nend\n";
+  const Program many = Made(text + "halt\n");
+  auto kept = ForChip(many);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_EQ(kept->loops.size(), kMaxLoops);
+  for (const Loop& loop : kept->loops) EXPECT_GE(loop.count, 18u);
+  EXPECT_EQ(UnrollLoops(*kept)->descriptors, UnrollLoops(many)->descriptors);
+  const absl::Status legal = CheckLoops(
+      {kept->descriptors, kept->loops, kept->steps}, *FindPreset("minichip"));
+  EXPECT_TRUE(legal.ok()) << legal;
+
+  // The outer one saves more than those in it, of which each has a step.
+  text = "loop 1000\n";
+  for (int i = 0; i < 150; ++i)
+    text += "loop 3\nload hbm_addr=0x1000+64 len=64 n1=1 n2=1\nend\n";
+  const Program nested = Made(text + "end\nhalt\n");
+  kept = ForChip(nested);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_EQ(kept->loops.size(), kMaxLoops);
+  EXPECT_EQ(kept->loops[0].count, 1000u);
+  EXPECT_EQ(kept->steps.size(), kMaxLoops - 1);
+  EXPECT_EQ(UnrollLoops(*kept)->descriptors, UnrollLoops(nested)->descriptors);
+  // Conditions cannot be given up.
+  text.clear();
+  for (int i = 0; i < 70; ++i)
+    text += "if word=0x100 flag=1\nload len=1 n1=1 n2=1\nend\n";
+  EXPECT_EQ(ForChip(Made(text + "halt\n")).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST(Loops, MovedProgramsMoveTheirLoops) {
   Program p = Made(
       "loop 4\nload hbm_addr=0x1000+0x100 len=64 n1=1 n2=1 post=1\nend\n"
