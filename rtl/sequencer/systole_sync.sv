@@ -245,7 +245,7 @@ module systole_sync
   mask_t waits, posts;
   always_comb begin
     waits = '0;
-    posts = '0;
+    posts = '1;  // behind the queues: of what none of them posted, but the scalar unit or the other core
     for (int unsigned a = 0; a <= NumQueues; a++) if (find_agent_i == 3'(a) && want_i[a]) waits = wait_i[a];
     for (int unsigned a = 0; a < NumQueues; a++) if (find_agent_i == 3'(a)) posts = before_q[a];
   end

@@ -42,7 +42,7 @@ class Chip {
     taken_ = issued_ = false;
     posts_ = world.scalar_posts;
     wants_ = world.scalar_wants;
-    peer_posts_ = world.peer_posts;
+    peer_times_ = world.peer_times;
     quiet_ = 0;
   }
 
@@ -76,9 +76,9 @@ class Chip {
       if (due) m.peer_post_i |= 1 << e->second;
       e = due ? echo_.erase(e) : e + 1;
     }
-    if (cycle > 20) {
-      m.peer_post_i |= peer_posts_ >> kOwn;
-      peer_posts_ = 0;
+    if (cycle > 20 && peer_times_ > 0) {
+      m.peer_post_i |= world.peer_posts >> kOwn;
+      --peer_times_;
     }
     // The scalar unit.
     m.scalar_post_i = 0;
@@ -176,7 +176,7 @@ class Chip {
   std::array<int, kPeer> left_ = {};          // posts that have not left
   std::deque<std::pair<int64_t, int>> echo_;  // cycle, flag
   std::array<int, isa::kNumFlags> posted_ = {}, absent_ = {};  // cycles
-  uint32_t peer_posts_ = 0;
+  int peer_times_ = 0;
   size_t next_ = 0;  // descriptor of the issue port
   int posts_ = 0, wants_ = 0, quiet_ = 0;
   bool taken_ = false, issued_ = false;

@@ -211,6 +211,33 @@ TEST(SequencerChipTest, FlagOverflow) {
   }
 }
 
+// Posts that no queue made overflow as well: those of the scalar unit, to this
+// core and on their way to the other one, and those that come from there.
+TEST(SequencerChipTest, FlagOverflowOfOthers) {
+  const auto run = [](int flag, bool far) {
+    ChipBench bench(flag);
+    World world;
+    world.hold_peer = 256;
+    world.hold_scalar = 0;
+    world.limit = 1000000;
+    (far ? world.peer_posts : world.scalar_post) = 1u << flag;
+    (far ? world.peer_times : world.scalar_posts) = 65536;
+    const std::vector<Descriptor> program = {Load(bench, 0, 1), Halt(bench, 2)};
+    const Outcome o = bench.Run(program, world);
+    EXPECT_THAT(o.errors, IsEmpty());
+    EXPECT_FALSE(o.done);
+    ASSERT_TRUE(o.fault.has_value());
+    EXPECT_EQ(o.fault->code, Fault::kFlagOverflow);
+    EXPECT_EQ(o.fault->queue, kQueues);  // the sequencer
+    EXPECT_EQ(o.fault->addr, static_cast<uint64_t>(flag));
+  };
+  for (const int flag : {0, 17, 27, 28, 31}) {
+    SCOPED_TRACE(::testing::Message() << "flag " << flag);
+    run(flag, false);
+    if (flag >= Chip::kOwn) run(flag, true);
+  }
+}
+
 // Whatever a reset cuts off, a fault's latch too: nothing shows in it, and the
 // next program runs as if it were the first.
 TEST(SequencerChipTest, ResetsAtAnyTime) {

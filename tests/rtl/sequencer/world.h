@@ -58,7 +58,8 @@ struct World {
   int hold_scalar = 200;   // the scalar unit neither posts nor wants
   uint32_t scalar_post = 0, scalar_want = 0;  // masks
   int scalar_posts = 0, scalar_wants = 0;     // so often
-  uint32_t peer_posts = 0;  // flags that the other core posts by itself, once
+  uint32_t peer_posts = 0;  // flags that the other core posts by itself,
+  int peer_times = 1;       // so often
 };
 
 struct FaultSeen {
