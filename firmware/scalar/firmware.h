@@ -77,8 +77,9 @@ bool program_interrupted(struct ring* ring);
 // sense; or, with issue_escape, a descriptor is not the program's to read.
 bool issue_load(const struct command* command, uint32_t stride);
 // Hands over a run, as far as the core takes it: to its end, to a fault, or
-// until something is asked of the firmware.
-void issue_run(struct ring* ring, const struct command* command, uint32_t run);
+// until something is asked of the firmware. False: the tables of a chapter make
+// no sense.
+bool issue_run(struct ring* ring, const struct command* command, uint32_t run);
 // Something outside of the window was read: where, and for which descriptor.
 bool issue_escape(uint64_t* address, uint32_t* index);
 // The place in the program of the descriptor that came as that one of the run.

@@ -5,30 +5,13 @@
 // loops: as lists that lie between the ends of loops. What is added to their
 // descriptors' fields is in the port's table, whose entries grow by themselves
 // from pass to pass of the loop next around them; when that begins anew they
-// are written.
+// are written. A program with more than the tables hold comes in chapters: the
+// next one's tables are read when all lists of the one before are handed over.
 
 #include "firmware.h"
 #include "gen/regs.h"
 #include "hardware.h"
-
-#define DESCRIPTOR_BYTES 64
-#define DESCRIPTOR_WORDS 16
-#define PLACES 8  // of the issue port
-#define TRAIL 64  // more lists than are in the port and in the core's queues
-#define MAX_LISTS (2 * MAX_LOOPS + 1)
-#define MAX_LIST 65536  // descriptors of a list with patches
-#define FIELD_BITS 0xFFFFFFu
-#define FIELD_LSB(field) ((field)&0xFFFFu)
-#define FIELD_SIZE(field) ((field) >> 16 & 0xFFu)
-#define FIELD_LOOP(field) ((field) >> 24)
-
-// Descriptors between two places where loops begin or end.
-struct list {
-  uint32_t from, length;
-  uint32_t addr[2];
-  uint32_t entries;  // as REG_STREAM_PATCHES says it
-  uint32_t loop;     // next around it, from 1; 0: none
-};
+#include "issue.h"
 
 static struct patch patches[MAX_PATCHES];
 static struct loop loops[MAX_LOOPS];
@@ -39,6 +22,9 @@ static uint32_t first_list[MAX_LOOPS], end_list[MAX_LOOPS];
 static uint32_t last_push[MAX_LOOPS + 1];  // of a list of that loop
 static uint32_t passes[MAX_LOOPS + 1];     // 0: runs of the launch
 static uint32_t num_patches, num_entries, num_loops, num_lists;
+static bool chapters;         // the launch has several
+static uint32_t chapter_end;  // of the last that was read
+static uint64_t tables_at;    // of the next one, behind the command's `tables`
 
 static uint32_t pushed;    // lists, ever
 static uint32_t room;      // places that were free, less what was pushed since
@@ -49,18 +35,16 @@ static bool escaped;
 static uint64_t escape_address;
 static uint32_t escape_index;
 
-static uint64_t join(const uint32_t words[2]) {
-  return (uint64_t)words[1] << 32 | words[0];
-}
-
 // Loads. ----------------------------------------------------------------------
 
-static bool load_loops(const struct command* c) {
+INLINE bool load_loops(const struct command* c, uint32_t begin, uint32_t end) {
   uint32_t open[MAX_LOOP_DEPTH];
   uint32_t depth = 0;
+  const uint32_t last = end == c->length ? end - 1 : end;  // not the halt
   for (uint32_t l = 0; l < num_loops; l++) {
     const struct loop* loop = &loops[l];
-    if (loop->begin >= loop->end || loop->end >= c->length) return false;
+    if (loop->begin >= loop->end || loop->end > last) return false;
+    if (loop->begin < begin) return false;
     if (loop->count == 0) return false;
     if (loop->flag != LOOP_ALWAYS && loop->flag >= 32) return false;
     if (loop->word[0] & 3) return false;
@@ -73,12 +57,12 @@ static bool load_loops(const struct command* c) {
   return true;
 }
 
-// The program, cut where loops begin and end.
-static void cut(const struct command* c) {
+// The chapter, cut where loops begin and end.
+INLINE void cut(const struct command* c, uint32_t begin, uint32_t end) {
   uint32_t open[MAX_LOOP_DEPTH];
-  uint32_t depth = 0, next = 0, at = 0;
+  uint32_t depth = 0, next = 0, at = begin;
   num_lists = 0;
-  while (at < c->length) {
+  while (at < end) {
     while (depth > 0 && loops[open[depth - 1]].end == at) {
       end_list[open[--depth]] = num_lists;
     }
@@ -91,25 +75,26 @@ static void cut(const struct command* c) {
       }
       open[depth++] = next++;
     }
-    uint32_t end = depth > 0 ? loops[open[depth - 1]].end : c->length;
-    if (next < num_loops && loops[next].begin < end) end = loops[next].begin;
+    uint32_t to = depth > 0 ? loops[open[depth - 1]].end : end;
+    if (next < num_loops && loops[next].begin < to) to = loops[next].begin;
     struct list* list = &lists[num_lists++];
     const uint64_t addr = join(c->program) + (uint64_t)at * DESCRIPTOR_BYTES;
     list->from = at;
-    list->length = end - at;
+    list->length = to - at;
     list->addr[0] = (uint32_t)addr;
     list->addr[1] = (uint32_t)(addr >> 32);
     list->entries = 0;
     list->loop = depth > 0 ? open[depth - 1] + 1 : 0;
-    at = end;
+    at = to;
   }
+  while (depth > 0) end_list[open[--depth]] = num_lists;
 }
 
-static bool legal_patch(const struct command* c, uint32_t i) {
+INLINE bool legal_patch(uint32_t i, uint32_t begin, uint32_t end) {
   const struct patch* p = &patches[i];
   const uint32_t lsb = FIELD_LSB(p->field), bits = FIELD_SIZE(p->field);
   const uint32_t l = FIELD_LOOP(p->field);
-  if (p->index >= c->length || bits == 0 || bits > MAX_PATCH_BITS ||
+  if (p->index < begin || p->index >= end || bits == 0 || bits > MAX_PATCH_BITS ||
       (lsb & 31) + bits > 64 || lsb + bits > 512 || l > num_loops) {
     return false;
   }
@@ -129,11 +114,10 @@ static void put(uint32_t reg, uint64_t value) {
 }
 
 // Patches of one field are an entry. Values come when a loop begins.
-static bool load_entries(const struct command* c) {
+INLINE bool load_entries(void) {
   uint32_t s = 0;
   num_entries = 0;
   for (uint32_t i = 0; i < num_patches;) {
-    if (!legal_patch(c, i)) return false;
     const uint32_t index = patches[i].index, field = patches[i].field;
     while (lists[s].from + lists[s].length <= index) s++;
     struct list* list = &lists[s];
@@ -145,7 +129,6 @@ static bool load_entries(const struct command* c) {
     for (; i < num_patches && patches[i].index == index &&
            !((patches[i].field ^ field) & FIELD_BITS);
          i++) {
-      if (!legal_patch(c, i)) return false;
       if (FIELD_LOOP(patches[i].field) == list->loop) {
         step += join(patches[i].step);
       }
@@ -159,34 +142,26 @@ static bool load_entries(const struct command* c) {
   return true;
 }
 
-bool issue_load(const struct command* c, uint32_t stride) {
-  escaped = false;
-  num_patches = c->counts & 0xFFFF;
-  num_loops = c->counts >> 16;
-  // Lists begin at a beat: where that holds several descriptors, programs
-  // cannot be cut anywhere.
-  if (num_patches > MAX_PATCHES || num_loops > MAX_LOOPS ||
-      stride != DESCRIPTOR_BYTES) {
-    return false;
+// All but the port's entries. Returns where the tables end; 0: they make no
+// sense.
+INLINE uint64_t load_tables(const struct command* c, uint64_t at,
+                            uint32_t counts, uint32_t begin, uint32_t end) {
+  num_patches = counts & 0xFFFF;
+  num_loops = counts >> 16;
+  if (num_patches > MAX_PATCHES || num_loops > MAX_LOOPS) return 0;
+  const uint32_t first = num_patches * TABLE_ENTRY_BYTES;
+  const uint32_t second = num_loops * TABLE_ENTRY_BYTES;
+  if (first != 0 && !hw_copy_in(c->tables, at, patches, first)) return 0;
+  at += (first + TABLE_ALIGN - 1) & ~(TABLE_ALIGN - 1u);
+  if (second != 0 && !hw_copy_in(c->tables, at, loops, second)) return 0;
+  at += (second + TABLE_ALIGN - 1) & ~(TABLE_ALIGN - 1u);
+  if (!load_loops(c, begin, end)) return 0;
+  cut(c, begin, end);
+  for (uint32_t i = 0; i < num_patches; i++) {
+    if (!legal_patch(i, begin, end)) return 0;
   }
-  hw_window(false);
-  if (num_patches != 0 &&
-      !hw_copy_in(c->tables, 0, patches, num_patches * TABLE_ENTRY_BYTES)) {
-    return false;
-  }
-  // Behind the patches; a copy begins at a beat.
-  const uint32_t from = num_patches * TABLE_ENTRY_BYTES;
-  const uint64_t at = (from + DESCRIPTOR_BYTES - 1) & ~(DESCRIPTOR_BYTES - 1u);
-  if (num_loops != 0 &&
-      !hw_copy_in(c->tables, at, loops, num_loops * TABLE_ENTRY_BYTES)) {
-    return false;
-  }
-  if (!load_loops(c)) return false;
-  cut(c);
-  return load_entries(c);
+  return at;
 }
-
-// Runs. -----------------------------------------------------------------------
 
 static bool runs(uint32_t status) {
   return (status & CORE_STATUS_RUNNING) && !(status & CORE_STATUS_FAULT);
@@ -195,7 +170,7 @@ static bool runs(uint32_t status) {
 // Waits until at most that many lists are in the port; false: something else
 // has to be looked at first. `room`: places that were free, less what was
 // pushed since: nothing has to be read while there are enough.
-static bool wait_port(struct ring* ring, uint32_t most) {
+INLINE bool wait_port(struct ring* ring, uint32_t most) {
   for (;;) {
     const uint32_t status = hw_read(REG_CORE_STATUS);
     if (!runs(status)) return false;
@@ -205,12 +180,55 @@ static bool wait_port(struct ring* ring, uint32_t most) {
   }
 }
 
+enum next { NEXT_READY, NEXT_OTHER, NEXT_BAD };
+
+// Reads while the port is busy, and waits for it to write the entries; without
+// a ring there is nothing in it.
+static NOINLINE enum next next_chapter(struct ring* ring,
+                                       const struct command* c) {
+  static struct chapter chapter;
+  const uint32_t begin = chapter_end;
+  hw_window(false);
+  if (!hw_copy_in(c->tables, tables_at, &chapter, sizeof chapter)) {
+    return NEXT_BAD;
+  }
+  chapter_end = chapter.end;
+  if (chapter_end <= begin || chapter_end > c->length) return NEXT_BAD;
+  tables_at = load_tables(c, tables_at + sizeof chapter, chapter.counts, begin,
+                          chapter_end);
+  if (tables_at == 0) return NEXT_BAD;
+  if (ring && !wait_port(ring, 0)) return NEXT_OTHER;
+  return load_entries() ? NEXT_READY : NEXT_BAD;
+}
+
+static enum next first_chapter(const struct command* c) {
+  chapter_end = 0;
+  tables_at = 0;
+  return next_chapter(0, c);
+}
+
+bool issue_load(const struct command* c, uint32_t stride) {
+  escaped = false;
+  // Lists begin at a beat: where that holds several descriptors, programs
+  // cannot be cut anywhere.
+  if (stride != DESCRIPTOR_BYTES) return false;
+  chapters = (c->counts & COUNTS_CHAPTERS) != 0;
+  if (chapters) {
+    return c->counts == COUNTS_CHAPTERS && first_chapter(c) == NEXT_READY;
+  }
+  hw_window(false);
+  return load_tables(c, 0, c->counts, 0, c->length) != 0 &&
+         load_entries();
+}
+
+// Runs. -----------------------------------------------------------------------
+
 // The values of the entries of a loop that begins, or of the run; what was
 // pushed before must have used them.
 static bool begin_entries(struct ring* ring, uint32_t loop, uint32_t s,
-                          uint32_t end) {
+                          uint32_t to) {
   bool waited = false;
-  for (; s < end; s++) {
+  for (; s < to; s++) {
     const struct list* list = &lists[s];
     if (list->loop != loop || list->entries == 0) continue;
     const uint32_t since = pushed - last_push[loop];
@@ -281,16 +299,11 @@ static int has_pass(struct ring* ring, uint32_t l) {
   return loops[l].flag == LOOP_ALWAYS ? 1 : condition(ring, &loops[l]);
 }
 
-void issue_run(struct ring* ring, const struct command* c, uint32_t run) {
+// False: something else has to be looked at first.
+INLINE bool run_lists(struct ring* ring, uint32_t begin, uint32_t end) {
   uint32_t open[MAX_LOOP_DEPTH];
-  uint32_t depth = 0, next_loop = 0, s = 0, at = 0;
-  passes[0] = run;
-  instance = room = 0;
-  if (run == 0) {
-    for (uint32_t l = 0; l <= num_loops; l++) last_push[l] = pushed - PLACES;
-    if (!begin_entries(ring, 0, 0, num_lists)) return;
-  }
-  while (at < c->length) {
+  uint32_t depth = 0, next_loop = 0, s = 0, at = begin;
+  while (at < end || depth > 0) {
     uint32_t l;
     if (depth > 0 && loops[open[depth - 1]].end == at) {
       l = open[--depth];
@@ -298,12 +311,12 @@ void issue_run(struct ring* ring, const struct command* c, uint32_t run) {
     } else if (next_loop < num_loops && loops[next_loop].begin == at) {
       l = next_loop;
       passes[l + 1] = 0;
-      if (!begin_entries(ring, l + 1, first_list[l], end_list[l])) return;
+      if (!begin_entries(ring, l + 1, first_list[l], end_list[l])) return false;
       if (loops[l].flag == LOOP_ALWAYS && after[l] == l + 1) {
         // All its passes are one list.
         name(&lists[s]);
         for (uint32_t left = loops[l].count; left > 0; left--) {
-          if (!push(ring, &lists[s])) return;
+          if (!push(ring, &lists[s])) return false;
         }
         last_push[l + 1] = pushed;
         s++;
@@ -313,13 +326,13 @@ void issue_run(struct ring* ring, const struct command* c, uint32_t run) {
       }
     } else {
       name(&lists[s]);
-      if (!push(ring, &lists[s])) return;
+      if (!push(ring, &lists[s])) return false;
       last_push[lists[s].loop] = pushed;
       at += lists[s++].length;
       continue;
     }
     const int pass = has_pass(ring, l);
-    if (pass < 0) return;
+    if (pass < 0) return false;
     if (pass) {
       open[depth++] = l;
       at = loops[l].begin;
@@ -331,6 +344,33 @@ void issue_run(struct ring* ring, const struct command* c, uint32_t run) {
       s = end_list[l];
     }
   }
+  return true;
+}
+
+INLINE bool begin_run(struct ring* ring) {
+  for (uint32_t l = 0; l <= num_loops; l++) last_push[l] = pushed - PLACES;
+  return begin_entries(ring, 0, 0, num_lists);
+}
+
+static NOINLINE bool run_chapters(struct ring* ring, const struct command* c) {
+  // The run before has emptied the port.
+  if (passes[0] != 0 && first_chapter(c) != NEXT_READY) return false;
+  for (uint32_t begin = 0;;) {
+    if (!begin_run(ring) || !run_lists(ring, begin, chapter_end)) return true;
+    begin = chapter_end;
+    if (begin == c->length) return true;
+    const enum next next = next_chapter(ring, c);
+    if (next != NEXT_READY) return next != NEXT_BAD;
+  }
+}
+
+bool issue_run(struct ring* ring, const struct command* c, uint32_t run) {
+  passes[0] = run;
+  instance = room = 0;
+  if (__builtin_expect(chapters, 0)) return run_chapters(ring, c);
+  if (run == 0 && !begin_run(ring)) return true;
+  run_lists(ring, 0, c->length);
+  return true;
 }
 
 bool issue_escape(uint64_t* address, uint32_t* index) {

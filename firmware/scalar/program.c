@@ -146,6 +146,12 @@ static inline uint32_t start_of(const struct command* c) {
          (c->context != 0 ? CORE_CTRL_ISOLATED : 0);
 }
 
+static __attribute__((noinline)) bool refuse(const struct command* c,
+                                             uint32_t why) {
+  log_event(LOG_REFUSED, c->tag, why);
+  return false;
+}
+
 // All runs, to the end. A straight list was started.
 static __attribute__((noinline)) bool run_all(struct ring* ring,
                                               const struct command* c,
@@ -156,11 +162,11 @@ static __attribute__((noinline)) bool run_all(struct ring* ring,
     if (!started) hw_write(REG_CORE_CTRL, start_of(c));
     started = false;
     if (out->runs == 0) log_event(LOG_START, c->tag, c->length);
-    if (issued) issue_run(ring, c, out->runs);
+    const bool bad = issued && !issue_run(ring, c, out->runs);
     uint32_t events;
     bool over = false;
     while (!((events = hw_read(REG_EVENTS)) & (EVENTS_DONE | EVENTS_FAULT))) {
-      over = issued && capture_escape(out);
+      over = bad ? !refuse(c, c->counts) : issued && capture_escape(out);
       if (over || program_interrupted(ring)) break;
       hw_sleep();
     }
@@ -184,12 +190,6 @@ static __attribute__((noinline)) bool run_all(struct ring* ring,
     out->saturated = hw_read(REG_CORE_STATUS) & CORE_STATUS_SATURATED ? 1 : 0;
   }
   return ring->request == REQUEST_CANCEL;
-}
-
-static __attribute__((noinline)) bool refuse(const struct command* c,
-                                             uint32_t why) {
-  log_event(LOG_REFUSED, c->tag, why);
-  return false;
 }
 
 static __attribute__((noinline)) bool run_issued(struct ring* ring,

@@ -34,12 +34,13 @@ struct image_header {
 
 #define ENTRY_WORDS 16
 #define MAX_ENTRIES 16   // of a ring
-#define MAX_PATCHES 256  // of a launch
+#define MAX_PATCHES 256  // of a chapter
 #define MAX_PATCH_BITS 36
 #define MAX_LOOPS 64
 #define MAX_LOOP_DEPTH 4
 #define MAX_CONTEXTS 8
 #define TABLE_ENTRY_BYTES 24
+#define TABLE_ALIGN 64  // a copy begins at a beat
 
 enum command_kind {
   COMMAND_RUN = 1,      // a program
@@ -61,11 +62,24 @@ struct command {
   uint32_t timeout;     // cycles that it may take; 0: no limit
   uint32_t repeat;      // runs of the program, at least 1
   uint32_t tables[2];   // address of patches and loops, a multiple of the beat
-  uint32_t counts;      // patches, and from bit 16 on loops behind them
+  uint32_t counts;  // patches, and from bit 16 on loops, which begin at the
+                    // next multiple of TABLE_ALIGN; or COUNTS_CHAPTERS
   uint32_t after;  // tag of a launch that must be done before; 0: none. If that
                    // ends in another way, this one is cancelled
   uint32_t context;   // 0: the host's own programs, kept below `limit` alone
   uint32_t priority;  // higher goes first
+};
+
+// Of a command whose tables are several chapters, one behind the other: each a
+// struct chapter, its patches, its loops, all at multiples of TABLE_ALIGN.
+#define COUNTS_CHAPTERS 0x80000000u
+
+// The program from where the chapter before ends, with tables of its own; that
+// of the last one ends with the program.
+struct chapter {
+  uint32_t end;     // the first descriptor behind it, which is in no loop
+  uint32_t counts;  // as those of a command, of this chapter
+  uint32_t reserved[14];
 };
 
 // An argument of a launch: to `bits` bits of descriptor `index` from bit `lsb`
@@ -75,7 +89,7 @@ struct command {
 struct patch {
   uint32_t index;
   uint32_t field;  // lsb, from bit 16 on bits, from bit 24 on the loop: 0: the
-                   // runs of the launch, n: loop n - 1
+                   // runs of the launch, n: loop n - 1 of its chapter
   uint32_t add[2];
   uint32_t step[2];
 };

@@ -10,6 +10,7 @@ _Static_assert(sizeof(struct completion) == 4 * ENTRY_WORDS, "an entry");
 _Static_assert(sizeof(struct image_header) == 128, "the image's start");
 _Static_assert(sizeof(struct patch) == TABLE_ENTRY_BYTES, "a table's entry");
 _Static_assert(sizeof(struct loop) == TABLE_ENTRY_BYTES, "a table's entry");
+_Static_assert(sizeof(struct chapter) == TABLE_ALIGN, "a chapter's record");
 
 void ring_init(struct ring* ring, const struct image_header* image) {
   ring->image = image;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Programs without loops, or with as many as a chip's firmware holds.
+// Programs without loops, or with those that a chip's firmware holds.
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -139,27 +140,31 @@ absl::StatusOr<Program> Unroll(const Program& program,
   return flat;
 }
 
-// What the firmware has to hold, and how long the program is: numbers beyond
-// all memories are none to be exact about.
-struct Held {
-  double loops = 0, steps = 0, stepped = 0, descriptors = 0;
+// Whether the tables of all chapters have room; there are at most two for each
+// that would be full.
+bool TablesFit(const Program& program) {
+  constexpr uint64_t kEntry = 24, kAlign = 64;
+  const size_t loops = program.loops.size(), steps = program.steps.size();
+  const uint64_t chapters = 2 * (loops / kMaxLoops + steps / kMaxSteps) + 1;
+  return (loops + steps) * kEntry + chapters * 3 * kAlign <= kMaxTableBytes;
+}
 
-  bool fits() const {
-    return loops <= kMaxLoops && steps <= kMaxSteps && stepped <= kMaxStepped;
-  }
+// What the firmware has to hold at a time, and how long the program is: numbers
+// beyond all memories are none to be exact about.
+struct Held {
+  double loops = 0, steps = 0, descriptors = 0;
+
+  bool fits() const { return loops <= kMaxLoops && steps <= kMaxSteps; }
   // Shares of what there is room for.
   double load() const {
     const auto over = [](double is, uint32_t most) {
       return std::max(0.0, is / most - 1);
     };
-    return over(loops, kMaxLoops) + over(steps, kMaxSteps) +
-           over(stepped, kMaxStepped);
+    return over(loops, kMaxLoops) + over(steps, kMaxSteps);
   }
 };
 
-// Gives loops up that the firmware cannot hold, each with those in it: one
-// after the other that which makes the program longer by the least, for what it
-// takes of the firmware's tables.
+// Gives loops up that the firmware cannot hold.
 class Chooser {
  public:
   explicit Chooser(const Program& program)
@@ -171,28 +176,63 @@ class Chooser {
       steps_[i] = s;
       while (s < p_.steps.size() && p_.steps[s].descriptor == i) ++s;
       steps_[i + 1] = s;
-      held_.stepped += s > steps_[i] ? 1 : 0;
     }
-    held_.loops = static_cast<double>(p_.loops.size());
-    held_.steps = static_cast<double>(p_.steps.size());
-    held_.descriptors = static_cast<double>(p_.descriptors.size());
   }
 
-  // Those that stay; none, if that does not suffice.
-  std::vector<bool> Run() {
+  // Those that stay, if each that is in no other one must fit.
+  std::vector<bool> InChapters() {
+    for (size_t l = 0; l < p_.loops.size(); l = End(l)) Fit(l);
+    return keep_;
+  }
+  // If all together must; those that can go are none, if that is not enough.
+  std::vector<bool> AtOnce() {
+    Fit(0, p_.loops.size(), 0, static_cast<uint32_t>(p_.descriptors.size()));
+    return keep_;
+  }
+
+ private:
+  // A loop and those in it: what it gives up is in it, or it alone, so that
+  // those in it are in no other one. Returns its descriptors then.
+  double Fit(size_t l) {
+    const Loop& loop = p_.loops[l];
+    const double within = Fit(l, End(l), loop.begin, loop.end);
+    if (loop.conditional() || Kept(l, End(l)) == End(l) - l) return within;
+    const auto begin = keep_.begin() + static_cast<ptrdiff_t>(l);
+    const auto end = keep_.begin() + static_cast<ptrdiff_t>(End(l));
+    const std::vector<bool> inner(begin, end);
+    std::fill(begin, end, true);
+    *begin = false;
+    double alone = loop.end - loop.begin;
+    for (size_t k = l + 1; k < End(l); k = End(k))
+      alone += Fit(k) - (p_.loops[k].end - p_.loops[k].begin);
+    alone *= loop.count;
+    if (alone < within) return alone;
+    std::copy(inner.begin(), inner.end(), begin);
+    return within;
+  }
+
+  // Loops [first, last), which are in descriptors [begin, end): gives up one
+  // after the other, each with those in it, that which makes the program longer
+  // by the least, for what it takes of the firmware's tables.
+  double Fit(size_t first, size_t last, uint32_t begin, uint32_t end) {
+    held_.loops = static_cast<double>(last - first);
+    held_.steps = static_cast<double>(steps_[end] - steps_[begin]);
+    held_.descriptors = end - begin;
+    std::fill(copies_.begin() + begin, copies_.begin() + end, 1);
     while (!held_.fits()) {
-      size_t least = keep_.size();
+      size_t least = last;
       double least_price = 0;
-      for (size_t l = 0; l < keep_.size(); ++l) {
+      for (size_t l = first; l < last; ++l) {
         if (!CanGo(l)) continue;
         const double price = Price(l);
-        if (least < keep_.size() && price >= least_price) continue;
+        if (least < last && price >= least_price) continue;
         least = l;
         least_price = price;
       }
-      if (least == keep_.size()) {  // conditional ones alone
-        keep_.assign(keep_.size(), false);
-        break;
+      if (least == last) {  // conditional ones alone
+        std::fill(keep_.begin() + static_cast<ptrdiff_t>(first),
+                  keep_.begin() + static_cast<ptrdiff_t>(last), false);
+        return std::numeric_limits<double>::infinity();
       }
       held_ = Without(least);
       for (size_t k = least; k < End(least); ++k) {
@@ -203,10 +243,15 @@ class Chooser {
           copies_[i] *= loop.count;
       }
     }
-    return keep_;
+    return held_.descriptors;
   }
 
- private:
+  size_t Kept(size_t first, size_t last) const {
+    return static_cast<size_t>(
+        std::count(keep_.begin() + static_cast<ptrdiff_t>(first),
+                   keep_.begin() + static_cast<ptrdiff_t>(last), true));
+  }
+
   // The first loop that is not in loop l.
   size_t End(size_t l) const {
     size_t k = l + 1;
@@ -251,7 +296,6 @@ class Chooser {
       const double is = copies_[i], then = is * times[i - loop.begin];
       held.descriptors += then - is;
       held.steps += then * others - is * (own + others);
-      held.stepped += (others > 0 ? then : 0) - (own + others > 0 ? is : 0);
     }
     return held;
   }
@@ -276,15 +320,24 @@ absl::StatusOr<Program> ForChip(Program program) {
   std::vector<bool> keep(program.loops.size(), false);
   const bool runs = preset.chip.smem_bytes != 0 &&
                     isa::kDescriptorBytes % preset.beat_bytes() == 0;
-  if (runs) keep = Chooser(program).Run();
-  if (std::find(keep.begin(), keep.end(), false) == keep.end()) return program;
-  absl::StatusOr<Program> flat = Unroll(program, keep);
-  if (flat.ok()) return flat;
-  return absl::Status(flat.status().code(),
+  if (runs) keep = Chooser(program).InChapters();
+  const auto with = [&]() -> absl::StatusOr<Program> {
+    if (std::find(keep.begin(), keep.end(), false) == keep.end())
+      return program;
+    return Unroll(program, keep);
+  };
+  absl::StatusOr<Program> made = with();
+  if (runs && (absl::IsResourceExhausted(made.status()) ||
+               (made.ok() && !TablesFit(*made)))) {
+    keep = Chooser(program).AtOnce();
+    made = with();
+  }
+  if (made.ok()) return made;
+  return absl::Status(made.status().code(),
                       absl::StrCat("preset '", program.preset,
                                    runs ? "': too many loops for its firmware: "
                                         : "' has no scalar unit: ",
-                                   flat.status().message()));
+                                   made.status().message()));
 }
 
 }  // namespace systole

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "firmware/scalar/boot.h"
+#include "host/scalar/tables.h"
 #include "systole/gen/csr.h"
 
 namespace systole::scalar {
@@ -18,11 +19,6 @@ constexpr uint32_t kLogEntries = 64;
 constexpr uint64_t kPage = 4096;  // of scalar.boot_addr
 constexpr uint64_t kImageBytes = 16384;
 constexpr uint64_t kBootCycles = 4000000;
-// Patches and loops of a launch, in a place of its ring entry.
-constexpr uint64_t kTableAlign = 64;
-constexpr uint64_t kTableBytes = (MAX_PATCHES + MAX_LOOPS) * TABLE_ENTRY_BYTES;
-static_assert(MAX_PATCHES * TABLE_ENTRY_BYTES % kTableAlign == 0);
-static_assert(kTableBytes % kTableAlign == 0);
 
 template <typename T>
 absl::Span<const uint8_t> Bytes(const T& value) {
@@ -63,6 +59,8 @@ CommandQueue::CommandQueue(Port* port, const BootOptions& options)
   completions_ = commands_ + uint64_t{entries_} * stride_;
   log_ = completions_ + uint64_t{entries_} * stride_;
   tables_ = log_ + uint64_t{kLogEntries} * stride_;
+  if (tables_ < base_ + kPrograms)
+    places_.resize((base_ + kPrograms - tables_) / kTableBytes);
 }
 
 absl::StatusOr<std::unique_ptr<CommandQueue>> CommandQueue::Boot(
@@ -74,13 +72,11 @@ absl::StatusOr<std::unique_ptr<CommandQueue>> CommandQueue::Boot(
                      ", not ", options.entries));
   }
   std::unique_ptr<CommandQueue> queue(new CommandQueue(port, options));
-  const uint64_t end =
-      queue->tables_ + queue->entries_ * kTableBytes - queue->base_;
-  if (end > kPrograms) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("rings of %d entries take %d bytes, more than the %d "
-                        "that are set aside",
-                        options.entries, end, kPrograms));
+  if (queue->places_.size() < queue->entries_) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "rings of %d entries and the tables of their launches take more than "
+        "the %d bytes that are set aside",
+        options.entries, kPrograms));
   }
   absl::Status status = queue->Start(options);
   if (!status.ok()) return status;
@@ -166,6 +162,20 @@ uint32_t CommandQueue::room() const {
   return entries_ - (submitted_ + 1 - oldest);
 }
 
+// That of the ring's entry if it is free: launches of one chapter do not meet.
+std::optional<size_t> CommandQueue::FreePlaces(size_t count) const {
+  const size_t own = submitted_ & (entries_ - 1);
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const size_t first = (own + i) % places_.size();
+    if (first + count > places_.size()) continue;
+    const auto begin = places_.begin() + static_cast<ptrdiff_t>(first);
+    const auto end = begin + static_cast<ptrdiff_t>(count);
+    if (std::all_of(begin, end, [](uint32_t tag) { return tag == 0; }))
+      return first;
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<uint32_t> CommandQueue::Send(command c,
                                             absl::Span<const uint8_t> tables) {
   absl::Status status = Refresh();
@@ -176,11 +186,22 @@ absl::StatusOr<uint32_t> CommandQueue::Send(command c,
                         entries_, *waiting_.begin()));
   }
   if (!tables.empty()) {
-    const uint64_t place =
-        tables_ + (submitted_ & (entries_ - 1)) * kTableBytes;
+    const size_t count = (tables.size() + kTableBytes - 1) / kTableBytes;
+    if (count > places_.size())
+      return absl::InvalidArgumentError(
+          absl::StrFormat("%d bytes of tables, more than %d", tables.size(),
+                          places_.size() * kTableBytes));
+    const std::optional<size_t> first = FreePlaces(count);
+    if (!first)
+      return absl::ResourceExhaustedError(absl::StrFormat(
+          "%d bytes of tables have no room beside those of %d programs",
+          tables.size(), waiting_.size()));
+    const uint64_t place = tables_ + *first * kTableBytes;
     Put(c.tables, place);
     status = port_->WriteMemory(place, tables);
     if (!status.ok()) return status;
+    std::fill_n(places_.begin() + static_cast<ptrdiff_t>(*first), count,
+                submitted_ + 1);
   }
   c.tag = submitted_ + 1;
   status = WriteCommand(c);
@@ -189,11 +210,8 @@ absl::StatusOr<uint32_t> CommandQueue::Send(command c,
 }
 
 absl::StatusOr<uint32_t> CommandQueue::Submit(const Launch& launch) {
-  if (launch.patches.size() > MAX_PATCHES || launch.loops.size() > MAX_LOOPS) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "%d patches and %d loops, more than %d and %d", launch.patches.size(),
-        launch.loops.size(), MAX_PATCHES, MAX_LOOPS));
-  }
+  const auto tables = PackTables(launch);
+  if (!tables.ok()) return tables.status();
   if (launch.context != 0 && contexts_.count(launch.context) == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("there is no context ", launch.context));
@@ -217,35 +235,8 @@ absl::StatusOr<uint32_t> CommandQueue::Submit(const Launch& launch) {
   c.context = launch.context;
   c.priority = launch.priority;
   c.after = launch.after;
-  c.counts =
-      static_cast<uint32_t>(launch.patches.size() | launch.loops.size() << 16);
-  const size_t patches = launch.patches.size() * sizeof(patch);
-  const size_t from = (patches + kTableAlign - 1) / kTableAlign * kTableAlign;
-  const size_t loops = launch.loops.size() * sizeof(loop);
-  std::vector<uint8_t> tables(c.counts == 0 ? 0 : from + loops);
-  if (patches != 0) std::memcpy(tables.data(), launch.patches.data(), patches);
-  if (loops != 0) std::memcpy(&tables[from], launch.loops.data(), loops);
-  return Send(c, tables);
-}
-
-void AddLoops(absl::Span<const Loop> loops, absl::Span<const Step> steps,
-              Launch* launch) {
-  for (const Loop& l : loops) {
-    loop entry = {l.begin, l.end, l.count, l.flag, {}};
-    Put(entry.word, l.word);
-    launch->loops.push_back(entry);
-  }
-  for (const Step& s : steps) {
-    patch entry = {
-        s.descriptor, PATCH_FIELD(s.lsb, s.bits, s.loop + 1), {}, {}};
-    Put(entry.step, static_cast<uint64_t>(s.add));
-    launch->patches.push_back(entry);
-  }
-  std::stable_sort(launch->patches.begin(), launch->patches.end(),
-                   [](const patch& a, const patch& b) {
-                     return std::make_pair(a.index, a.field & 0xFFFF) <
-                            std::make_pair(b.index, b.field & 0xFFFF);
-                   });
+  c.counts = tables->counts;
+  return Send(c, tables->bytes);
 }
 
 // Launches end in the order of their priorities: those that have ended are
@@ -271,6 +262,7 @@ absl::Status CommandQueue::Refresh() {
     }
     ended_[c.tag] = c;
     completed_++;
+    std::replace(places_.begin(), places_.end(), c.tag, 0u);
     it = waiting_.erase(it);
   }
   while (ended_.size() > 2 * entries_) ended_.erase(ended_.begin());

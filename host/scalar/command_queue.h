@@ -61,6 +61,14 @@ struct BootOptions {
   uint32_t entries = 16;  // of the rings, a power of two, at most MAX_ENTRIES
 };
 
+// A part of a program, from where the one before ends, with what the firmware
+// holds of it at a time.
+struct Chapter {
+  uint32_t end = 0;            // descriptors; no loop goes on behind it
+  std::vector<patch> patches;  // in ascending order of index, lsb, loop
+  std::vector<loop> loops;
+};
+
 // One launch; addresses are of HBM.
 struct Launch {
   uint64_t program = 0;  // multiple of 128
@@ -71,12 +79,14 @@ struct Launch {
   uint32_t repeat = 1;
   std::vector<patch> patches;  // in ascending order of index, lsb, loop
   std::vector<loop> loops;
-  uint32_t context = 0;   // of CreateContext; 0: the host's own
-  uint32_t priority = 0;  // of those that wait the highest goes first
-  uint32_t after = 0;     // the tag of a launch that has to be done before
+  std::vector<Chapter> chapters;  // in the place of both, where they are more
+  uint32_t context = 0;           // of CreateContext; 0: the host's own
+  uint32_t priority = 0;          // of those that wait the highest goes first
+  uint32_t after = 0;  // the tag of a launch that has to be done before
 };
 
-// A program's loops and steps as a launch has them, beside its other patches.
+// A program's loops and steps as a launch of its `length` has them, beside its
+// other patches; in chapters, if they are more than MAX_PATCHES or MAX_LOOPS.
 void AddLoops(absl::Span<const Loop> loops, absl::Span<const Step> steps,
               Launch* launch);
 
@@ -102,7 +112,8 @@ class CommandQueue {
   static absl::StatusOr<std::unique_ptr<CommandQueue>> Boot(
       Port* port, const BootOptions& options);
 
-  // The launch's tag. kResourceExhausted: the ring is full; kInvalidArgument.
+  // The launch's tag. kResourceExhausted: the ring is full, or the tables have
+  // no room beside those of launches in chapters; kInvalidArgument.
   absl::StatusOr<uint32_t> Submit(const Launch& launch);
   // The completion, if it is there.
   absl::StatusOr<std::optional<completion>> Poll(uint32_t tag);
@@ -141,6 +152,7 @@ class CommandQueue {
   absl::Status Ring(uint32_t request);
   absl::Status Refresh();
   uint32_t room() const;  // commands that may be sent
+  std::optional<size_t> FreePlaces(size_t count) const;
   absl::StatusOr<uint32_t> Send(command c, absl::Span<const uint8_t> tables);
   absl::Status SetContext(uint32_t context, const Window& window);
   absl::Status CheckWindow(uint32_t context, uint64_t addr, size_t bytes) const;
@@ -150,7 +162,8 @@ class CommandQueue {
   uint32_t entries_, stride_;
   uint64_t base_, commands_, completions_, log_, tables_;
   uint32_t submitted_ = 0, completed_ = 0;
-  std::set<uint32_t> waiting_;            // tags that are not complete
+  std::vector<uint32_t> places_;  // for tables: the tag of whose; 0: free
+  std::set<uint32_t> waiting_;    // tags that are not complete
   std::map<uint32_t, completion> ended_;  // of the last tags
   std::map<uint32_t, Window> contexts_;
 };

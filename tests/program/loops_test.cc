@@ -232,38 +232,69 @@ TEST(Loops, ChipsWithoutAScalarUnitGetThemUnrolled) {
   EXPECT_EQ(large.status().code(), absl::StatusCode::kResourceExhausted);
 }
 
-// Of more than the firmware holds.
-TEST(Loops, ThoseStayThatSaveMost) {
+// Any number of loops, of which each fits into a chapter.
+TEST(Loops, ChaptersHoldThemAll) {
   std::string text;
-  for (int i = 0; i < 80; ++i)
+  for (int i = 0; i < 500; ++i)
     text += "loop " + std::to_string(2 + i * 37 % 80) +
             "\nload hbm_addr=0x1000+64 len=64 n1=1 n2=1\nend\n";
   const Program many = Made(text + "halt\n");
   auto kept = ForChip(many);
   ASSERT_TRUE(kept.ok()) << kept.status();
-  ASSERT_EQ(kept->loops.size(), kMaxLoops);
-  for (const Loop& loop : kept->loops) EXPECT_GE(loop.count, 18u);
-  EXPECT_EQ(UnrollLoops(*kept)->descriptors, UnrollLoops(many)->descriptors);
-  const absl::Status legal = CheckLoops(
-      {kept->descriptors, kept->loops, kept->steps}, *FindPreset("minichip"));
-  EXPECT_TRUE(legal.ok()) << legal;
+  EXPECT_EQ(kept->loops, many.loops);
+  EXPECT_EQ(kept->steps, many.steps);
+  EXPECT_EQ(kept->descriptors, many.descriptors);
+  // Beyond the tables' room: as many as one chapter holds.
+  text.clear();
+  for (int i = 0; i < 4000; ++i)
+    text += i % 100 == 7
+                ? "loop 100\nload hbm_addr=0x1000+64 len=64 n1=1 n2=1\nend\n"
+                : "loop 2\nload hbm_addr=0x1000+64 len=64 n1=1 n2=1\nend\n";
+  const Program more = Made(text + "halt\n");
+  kept = ForChip(more);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_EQ(kept->loops.size(), kMaxLoops);
+  EXPECT_EQ(kept->descriptors.size(), 2 * (4000u - kMaxLoops) + kMaxLoops + 1);
+}
 
+// Of more than a chapter holds in one loop.
+TEST(Loops, ThoseStayThatSaveMost) {
   // The outer one saves more than those in it, of which each has a step.
-  text = "loop 1000\n";
+  std::string text = "loop 1000\n";
   for (int i = 0; i < 150; ++i)
     text += "loop 3\nload hbm_addr=0x1000+64 len=64 n1=1 n2=1\nend\n";
   const Program nested = Made(text + "end\nhalt\n");
-  kept = ForChip(nested);
+  auto kept = ForChip(nested);
   ASSERT_TRUE(kept.ok()) << kept.status();
   ASSERT_EQ(kept->loops.size(), kMaxLoops);
   EXPECT_EQ(kept->loops[0].count, 1000u);
   EXPECT_EQ(kept->steps.size(), kMaxLoops - 1);
   EXPECT_EQ(UnrollLoops(*kept)->descriptors, UnrollLoops(nested)->descriptors);
-  // Conditions cannot be given up.
-  text.clear();
+  const absl::Status legal = CheckLoops(
+      {kept->descriptors, kept->loops, kept->steps}, *FindPreset("minichip"));
+  EXPECT_TRUE(legal.ok()) << legal;
+  // Those in it save more: it goes alone, and they are in several chapters.
+  text = "loop 3\n";
+  for (int i = 0; i < 150; ++i)
+    text += "loop " + std::to_string(20 + i) +
+            "\nload hbm_addr=0x1000+64+0x100 len=64 n1=1 n2=1\nend\n";
+  const Program batch = Made(text + "end\nhalt\n");
+  kept = ForChip(batch);
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_EQ(kept->loops.size(), 450u);
+  EXPECT_EQ(kept->steps.size(), 450u);
+  EXPECT_EQ(kept->descriptors.size(), 451u);
+  EXPECT_EQ(UnrollLoops(*kept)->descriptors, UnrollLoops(batch)->descriptors);
+  // Conditions cannot be given up, but what is around them.
+  std::string ifs;
   for (int i = 0; i < 70; ++i)
-    text += "if word=0x100 flag=1\nload len=1 n1=1 n2=1\nend\n";
-  EXPECT_EQ(ForChip(Made(text + "halt\n")).status().code(),
+    ifs += "if word=0x100 flag=1\nload len=1 n1=1 n2=1\nend\n";
+  kept = ForChip(Made("loop 2\n" + ifs + "end\nhalt\n"));
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_EQ(kept->loops.size(), 140u);
+  EXPECT_EQ(ForChip(Made("if word=0x100 flag=1\n" + ifs + "end\nhalt\n"))
+                .status()
+                .code(),
             absl::StatusCode::kFailedPrecondition);
 }
 

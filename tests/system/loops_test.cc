@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <random>
 #include <utility>
 
@@ -37,11 +37,12 @@ std::vector<uint8_t> RandomBytes(uint32_t seed, size_t size) {
 
 class Loops : public ::testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { Open(20000); }
+  void Open(uint32_t watchdog) {
     DeviceOptions options;
     options.preset = g_preset;
     options.check_races = true;
-    options.watchdog = 20000;
+    options.watchdog = watchdog;
     auto device = Device::Open(g_backend, options);
     ASSERT_TRUE(device.ok()) << device.status();
     device_ = *std::move(device);
@@ -278,6 +279,100 @@ TEST_F(Loops, AFaultNamesDescriptorAndPass) {
   EXPECT_EQ(device_->fault()->address, 0x110000u);
   EXPECT_THAT(std::string(stats.status().message()),
               HasSubstr("descriptor 2 of 4"));
+  ASSERT_TRUE(device_->Reset().ok());
+}
+
+// More loops and steps than the firmware holds at a time: each third loop has
+// two in it. Loop `outside` stores beyond the program's memory.
+struct Many {
+  std::string text;
+  uint32_t index = 0, instance = 0;  // of that store, in its second pass
+};
+
+Many ManyLoops(int count, int outside = -1) {
+  Many many;
+  many.text =
+      "load hbm_addr=0x1000 len=64 n1=1 n2=1 post=0\n"
+      "store hbm_addr=0x1f000 len=64 n1=1 n2=1 wait=0 post=1\n";
+  uint32_t index = 2, instance = 2;
+  for (int i = 0; i < count; ++i) {
+    const int from = 0x1000 + 64 * i;
+    if (i % 3 == 0) {
+      many.text += absl::StrFormat(
+          "loop 2\n"
+          "  loop 3\n"
+          "    load hbm_addr=0x%x+64+128 ub_addr=0x40+64+128 len=64 n1=1 n2=1 "
+          "wait=1 post=0\n"
+          "    store hbm_addr=0x%x+64+192 ub_addr=0x40+64+128 len=64 n1=1 n2=1 "
+          "wait=0 post=1\n"
+          "  end\n"
+          "end\n",
+          from, 0x20000 + 0x200 * i);
+      index += 2;
+      instance += 12;
+    } else {
+      if (i == outside) {
+        many.index = index + 1;
+        many.instance = instance + 3;
+      }
+      many.text += absl::StrFormat(
+          "loop 3\n"
+          "  load hbm_addr=0x%x+64 ub_addr=0x80+64 len=64 n1=1 n2=1 wait=1 "
+          "post=0\n"
+          "  store hbm_addr=0x%x+64 ub_addr=0x80+64 len=64 n1=1 n2=1 wait=0 "
+          "post=1\n"
+          "end\n",
+          from, i == outside ? 0x10ffc0 : 0x20000 + 0x200 * i);
+      index += 2;
+      instance += 6;
+    }
+  }
+  many.text += "load hbm_addr=0x1000 len=64 n1=1 n2=1 wait=1\nhalt\n";
+  return many;
+}
+
+TEST_F(Loops, ProgramsInChaptersAreWhatTheyUnrollTo) {
+  Open(200000);  // tables are read meanwhile
+  const Program p = Made(ManyLoops(180).text);
+  EXPECT_GT(p.steps.size(), 3 * kMaxSteps);
+  EXPECT_GT(p.loops.size(), 3 * kMaxLoops);
+  auto runs = ForChip(p);
+  ASSERT_TRUE(runs.ok()) << runs.status();
+  EXPECT_EQ(runs->descriptors, p.descriptors);
+  auto flat = UnrollLoops(p);
+  ASSERT_TRUE(flat.ok()) << flat.status();
+  std::vector<std::vector<uint8_t>> results;
+  for (const Program* program : {&p, std::as_const(flat).operator->(), &p}) {
+    ASSERT_TRUE(device_->Write(0x1000, RandomBytes(3, 0x4000)).ok());
+    ASSERT_TRUE(device_->Write(0x1f000, std::vector<uint8_t>(0x18000)).ok());
+    auto stats = device_->Run(*program);
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    EXPECT_EQ(stats->retires.size(), flat->descriptors.size() - 1);
+    results.push_back(Read(0x1f000, 0x18000));
+    std::printf("[ figure   ] %d descriptors: %d cycles\n",
+                static_cast<int>(program->descriptors.size()),
+                static_cast<int>(stats->cycles));
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+  EXPECT_NE(results[0], std::vector<uint8_t>(0x18000));
+}
+
+TEST_F(Loops, AFaultInALaterChapterNamesItsDescriptor) {
+  Open(200000);
+  const Many many = ManyLoops(180, 170);
+  const Program p = Made(many.text);
+  EXPECT_GT(
+      std::count_if(p.steps.begin(), p.steps.end(),
+                    [&](const Step& s) { return s.descriptor < many.index; }),
+      2 * int{kMaxSteps});
+  auto stats = device_->Run(p);
+  ASSERT_EQ(stats.status().code(), absl::StatusCode::kAborted);
+  ASSERT_TRUE(device_->fault());
+  EXPECT_EQ(device_->fault()->cause, isa::Fault::kHbmRange);
+  EXPECT_EQ(device_->fault()->index, many.index);
+  EXPECT_EQ(device_->fault()->instance, many.instance);
+  EXPECT_EQ(device_->fault()->address, 0x110000u);
   ASSERT_TRUE(device_->Reset().ok());
 }
 

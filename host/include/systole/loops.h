@@ -89,14 +89,19 @@ inline constexpr uint64_t kMaxUnrolled = uint64_t{1} << 22;
 absl::StatusOr<Program> UnrollLoops(const Program& program);
 
 // The program as its preset's chip can run it: with its loops if that has a
-// scalar unit, as many as its firmware holds, those that save least unrolled;
-// else with none. Errors: as UnrollLoops, with the preset's name.
+// scalar unit, else with none. What its firmware holds is taken in chapters, of
+// which each has whole loops; in a loop that is too large for one, those that
+// save least are unrolled. Errors: as UnrollLoops, with the preset's name.
 absl::StatusOr<Program> ForChip(Program program);
 
-// What the firmware holds of a program.
-inline constexpr uint32_t kMaxStepped = 128;  // descriptors with steps
-inline constexpr uint32_t kMaxSteps = 2 * kMaxStepped;
-inline constexpr uint32_t kMaxLoops = kMaxStepped / 2;
+// What the firmware holds of a chapter.
+inline constexpr uint32_t kMaxSteps = 256;
+inline constexpr uint32_t kMaxLoops = 64;
+// The tables of all chapters.
+inline constexpr uint64_t kMaxTableBytes = 160 << 10;
+
+// What RollLoops makes unless it is asked for more: one chapter.
+inline constexpr uint32_t kMaxStepped = kMaxSteps / 2;
 
 // The program with repetitions as loops, found in its descriptors; at most
 // `stepped` descriptors have steps, two each on average, in half as many loops,

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Launches with more loops than the firmware holds at a time, on the chip.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "host/scalar/command_queue.h"
+#include "sim/rtl/scalar_port.h"
+#include "systole/gen/isa.h"
+#include "verif/tb/simulation.h"
+
+namespace systole {
+namespace {
+
+constexpr uint64_t kCycles = 2000000;
+constexpr uint32_t kLine = 64;
+constexpr uint64_t kProgram = 0x8000, kFrom = 0x40000, kTo = 0x80000,
+                   kScratch = 0x7F000;
+constexpr uint32_t kLoops = 150, kPasses = 2;
+constexpr uint32_t kRun = kLoops * kPasses * kLine;  // bytes that it copies
+
+class ChapterLaunch : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    tb::Simulation::Options options;
+    options.preset = "minichip";
+    auto sim = tb::Simulation::Create(options);
+    ASSERT_TRUE(sim.ok()) << sim.status();
+    sim_ = std::move(*sim);
+    port_ = std::make_unique<ScalarPort>(tb::CorePort(sim_));
+    auto queue = scalar::CommandQueue::Boot(port_.get(), {});
+    ASSERT_TRUE(queue.ok()) << queue.status();
+    queue_ = std::move(*queue);
+    source_.resize(2 * kRun);
+    uint32_t seed = 5;
+    for (uint8_t& b : source_) b = (seed = seed * 1664525 + 1013904223) >> 24;
+    ASSERT_TRUE(sim_->WriteMemory(kFrom, source_).ok());
+    ASSERT_TRUE(sim_->WriteMemory(kTo, std::vector<uint8_t>(2 * kRun)).ok());
+  }
+
+  static isa::Descriptor Load(uint64_t addr, uint32_t wait, uint32_t post) {
+    isa::Load load;
+    load.header.wait_mask = wait;
+    load.header.post_mask = post;
+    load.hbm_addr = addr;
+    load.len = kLine;
+    load.n1 = load.n2 = 1;
+    return load.Encode();
+  }
+  static isa::Descriptor Store(uint64_t addr, uint32_t wait, uint32_t post) {
+    isa::Store store;
+    store.header.wait_mask = wait;
+    store.header.post_mask = post;
+    store.hbm_addr = addr;
+    store.len = kLine;
+    store.n1 = store.n2 = 1;
+    return store.Encode();
+  }
+  // Loops that copy a line each pass, all of a part of kRun bytes; the load of
+  // loop `stuck` waits for a flag that nobody posts. Each run of the launch
+  // copies the next part.
+  scalar::Launch Copies(uint32_t stuck = kLoops) {
+    std::vector<isa::Descriptor> list = {Store(kScratch, 0, 2)};
+    std::vector<Loop> loops;
+    std::vector<Step> steps;
+    scalar::Launch launch;
+    for (uint32_t i = 0; i < kLoops; i++) {
+      const auto at = static_cast<uint32_t>(list.size());
+      const uint64_t offset = uint64_t{i} * kPasses * kLine;
+      loops.push_back({at, at + 2, kPasses, Loop::kNoFlag, 0});
+      list.push_back(Load(kFrom + offset, i == stuck ? 8 : 2, 1));
+      list.push_back(Store(kTo + offset, 1, 2));
+      for (uint32_t d = at; d < at + 2; d++) {
+        steps.push_back({d, i, 96, 36, kLine});
+        steps.push_back({d, i, 132, 25, kLine});
+        launch.patches.push_back(
+            {d, PATCH_FIELD(96, 36, 0), {0, 0}, {kRun, 0}});
+      }
+    }
+    list.push_back(Load(kFrom, 2, 0));
+    list.push_back(isa::Halt().Encode());
+    EXPECT_TRUE(
+        sim_->WriteMemory(kProgram,
+                          {reinterpret_cast<const uint8_t*>(list.data()),
+                           list.size() * sizeof(isa::Descriptor)})
+            .ok());
+    launch.program = kProgram;
+    launch.length = static_cast<uint32_t>(list.size());
+    scalar::AddLoops(loops, steps, &launch);
+    return launch;
+  }
+  // The chapter of a loop's begin.
+  static size_t ChapterOf(const scalar::Launch& launch, uint32_t loop) {
+    size_t c = 0;
+    while (launch.chapters[c].end <= 1 + 2 * loop) ++c;
+    return c;
+  }
+  completion Run(const scalar::Launch& launch) {
+    auto tag = queue_->Submit(launch);
+    EXPECT_TRUE(tag.ok()) << tag.status();
+    auto done = queue_->Wait(*tag, kCycles);
+    EXPECT_TRUE(done.ok()) << done.status();
+    return done.value_or(completion{});
+  }
+  std::vector<uint8_t> Copied() {
+    std::vector<uint8_t> bytes(2 * kRun);
+    EXPECT_TRUE(sim_->ReadMemory(kTo, absl::MakeSpan(bytes)).ok());
+    return bytes;
+  }
+
+  std::shared_ptr<tb::Simulation> sim_;
+  std::unique_ptr<ScalarPort> port_;
+  std::unique_ptr<scalar::CommandQueue> queue_;
+  std::vector<uint8_t> source_;
+};
+
+TEST_F(ChapterLaunch, RepeatsBeginWithTheFirstOne) {
+  scalar::Launch launch = Copies();
+  ASSERT_GE(launch.chapters.size(), 3u);
+  launch.repeat = 2;
+  const completion c = Run(launch);
+  EXPECT_EQ(c.status, STATUS_DONE) << scalar::DescribeCompletion(c);
+  EXPECT_EQ(c.runs, 2u);
+  EXPECT_EQ(Copied(), source_);
+  std::printf("[ figure   ] 2 runs of %d chapters: %u cycles\n",
+              static_cast<int>(launch.chapters.size()), c.end - c.begin);
+}
+
+TEST_F(ChapterLaunch, ALaterOneIsCancelledOrTimedOut) {
+  const uint32_t stuck = kLoops - 10;
+  scalar::Launch launch = Copies(stuck);
+  ASSERT_GE(ChapterOf(launch, stuck), 2u);
+  launch.watchdog = 0;
+  launch.timeout = 300000;
+  EXPECT_EQ(Run(launch).status, STATUS_TIMEOUT);
+  launch.timeout = 0;
+  const auto tag = queue_->Submit(launch);
+  ASSERT_TRUE(tag.ok()) << tag.status();
+  EXPECT_FALSE(queue_->Wait(*tag, 300000).ok());
+  ASSERT_TRUE(queue_->Cancel().ok());
+  const auto done = queue_->Wait(*tag, kCycles);
+  ASSERT_TRUE(done.ok()) << done.status();
+  EXPECT_EQ(done->status, STATUS_CANCELLED);
+  // It was as far as that, and no further.
+  const std::vector<uint8_t> bytes = Copied();
+  const size_t before = stuck * kPasses * kLine;
+  EXPECT_TRUE(
+      std::equal(bytes.begin(), bytes.begin() + before, source_.begin()));
+  EXPECT_EQ(bytes, [&] {
+    std::vector<uint8_t> want = source_;
+    std::fill(want.begin() + before, want.end(), 0);
+    return want;
+  }());
+  // What comes next is not disturbed.
+  EXPECT_EQ(Run(Copies()).status, STATUS_DONE);
+}
+
+TEST_F(ChapterLaunch, AFaultNamesItsDescriptor) {
+  scalar::Launch launch = Copies();
+  const uint32_t loop = kLoops - 10;
+  // The second pass's store is the first thing outside.
+  launch.limit = kTo + loop * kPasses * kLine + kLine;
+  const completion c = Run(launch);
+  ASSERT_GE(ChapterOf(launch, loop), 2u);
+  EXPECT_EQ(c.status, STATUS_FAULT) << scalar::DescribeCompletion(c);
+  EXPECT_EQ(c.cause, static_cast<uint32_t>(isa::Fault::kHbmRange));
+  EXPECT_EQ(c.index, 1 + 2 * loop + 1);
+  EXPECT_EQ(c.instance, 1 + (loop * kPasses + 1) * 2 + 1);
+  EXPECT_EQ(c.address[0], launch.limit);
+}
+
+TEST_F(ChapterLaunch, BadOnesAreRefused) {
+  const scalar::Launch good = Copies();
+  const auto refused = [&](const scalar::Launch& launch) {
+    return absl::IsInvalidArgument(queue_->Submit(launch).status());
+  };
+  scalar::Launch launch = good;
+  launch.patches.push_back({});
+  EXPECT_TRUE(refused(launch));
+  launch = good;
+  launch.chapters.pop_back();
+  EXPECT_TRUE(refused(launch));
+  launch = good;
+  launch.chapters[1].end = launch.chapters[0].end;
+  EXPECT_TRUE(refused(launch));
+  launch = good;
+  launch.chapters[1].loops.resize(MAX_LOOPS + 1);
+  EXPECT_TRUE(refused(launch));
+  // By the firmware: a loop across the chapter's end; the core is free then.
+  launch = good;
+  launch.chapters[1].loops.back().end = launch.chapters[1].end + 1;
+  EXPECT_EQ(Run(launch).status, STATUS_REFUSED);
+  EXPECT_EQ(Run(good).status, STATUS_DONE);
+}
+
+// Tables of several launches at once; of one that is complete they are free.
+TEST_F(ChapterLaunch, SeveralInFlight) {
+  const scalar::Launch launch = Copies();
+  std::vector<uint32_t> tags;
+  absl::Status full;
+  while (full.ok()) {
+    const auto tag = queue_->Submit(launch);
+    full = tag.status();
+    if (tag.ok()) tags.push_back(*tag);
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(full)) << full;
+  EXPECT_GE(tags.size(), 4u);
+  for (const uint32_t tag : tags) {
+    const auto done = queue_->Wait(tag, kCycles);
+    ASSERT_TRUE(done.ok()) << done.status();
+    EXPECT_EQ(done->status, STATUS_DONE);
+  }
+  EXPECT_EQ(Run(launch).status, STATUS_DONE);
+  // More than there ever is room for.
+  scalar::Launch huge = launch;
+  huge.chapters.clear();
+  huge.length = 100000;
+  for (uint32_t i = 1; i <= 30; i++) {
+    huge.chapters.push_back({i * 100, {}, {}});
+    huge.chapters.back().patches.resize(MAX_PATCHES);
+  }
+  huge.chapters.back().end = huge.length;
+  EXPECT_TRUE(absl::IsInvalidArgument(queue_->Submit(huge).status()));
+}
+
+}  // namespace
+}  // namespace systole
