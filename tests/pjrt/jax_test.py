@@ -230,20 +230,18 @@ except KeyboardInterrupt:
     # One program that runs for seconds: the exception comes while it does, later calls behind it.
     def test_interrupted_step(self):
         out = self.value("""
-import os, signal, threading, time
+import os, signal, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 step = jax.jit(lambda x, n: jax.lax.fori_loop(0, n, lambda i, x: jnp.tanh(x @ x) + 0.001, x))
 x = jnp.ones((8, 8))
 step(x, 3).block_until_ready()
-begin = time.monotonic()
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+result = step(x, 150000)
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
-  step(x, 40000).block_until_ready()
+  result.block_until_ready()
 except KeyboardInterrupt:
-  seconds = time.monotonic() - begin
-y = float(jnp.sum(jnp.ones(3)))
-print(seconds < 0.5 * (time.monotonic() - begin), y)""")
-        self.assertEqual(out, "True 3.0")
+  print("interrupted, done:", result.is_ready(), float(jnp.sum(jnp.ones(3))))""")
+        self.assertEqual(out, "interrupted, done: False 3.0")
 
     def test_random_numbers_of_the_core(self):
         self.value("""
