@@ -97,7 +97,7 @@ module systole_sync
     // The scalar unit comes after the queues, whether they got theirs or not.
     scalar_o.taken = scalar.want != '0 && scalar_take_q == '0 && !stop && (scalar.want & ~free) == '0;
     scalar_o.there = Issue ? set : '0;
-    // The halt comes when no queue wants, posts or has taken anything.
+    // The halt comes when no queue wants, posts or has taken anything; a post of the scalar unit counts a cycle later.
     met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set | (last & OwnMask) | peer_last)) == '0;
   end
 
@@ -252,10 +252,13 @@ module systole_sync
   // A cycle after it was asked for.
   always_ff @(posedge clk_i) found_o <= overflow ? posts[find_flag_i] && over[find_flag_i] : waits[find_flag_i] && !set[find_flag_i];
 
-  // Nothing is taken that is not there, and nothing twice; the halt is alone.
+  // Nothing is taken that is not there, and nothing twice; the halt comes behind all queues. The scalar unit may post while it waits.
   always_ff @(posedge clk_i) begin
     mask_t taken, twice;  // by agents, by two of them
-    if (rst_ni) a_halt : assert (!want_i[NumQueues] || (want_i[NumQueues-1:0] == '0 && now == '0 && taken_q[NumQueues-1:0] == '0));
+    mask_t posts_of_queues;
+    posts_of_queues = '0;
+    for (int unsigned a = 0; a < NumQueues; a++) posts_of_queues |= post_i[a];
+    if (rst_ni && want_i[NumQueues]) a_halt : assert (want_i[NumQueues-1:0] == '0 && posts_of_queues == '0 && taken_q[NumQueues-1:0] == '0);
     if (rst_ni && !overflow && taken_q != '0) begin
       a_there : assert ((take & ~(set | (last & OwnMask) | peer_last)) == '0);
       {taken, twice} = '0;

@@ -228,7 +228,7 @@ TEST(SequencerChipTest, FlagOverflowOfOthers) {
     EXPECT_FALSE(o.done);
     ASSERT_TRUE(o.fault.has_value());
     EXPECT_EQ(o.fault->code, Fault::kFlagOverflow);
-    EXPECT_EQ(o.fault->queue, kQueues);  // the sequencer
+    EXPECT_EQ(o.fault->queue, 7);  // none
     EXPECT_EQ(o.fault->addr, static_cast<uint64_t>(flag));
   };
   for (const int flag : {0, 17, 27, 28, 31}) {
