@@ -24,6 +24,29 @@
 
 namespace systole::tb {
 
+// What each of two cores shows to the other one is put on the other's pins; a
+// bit a core: something is new to it.
+template <typename Model>
+unsigned JoinCores(const std::array<std::unique_ptr<Model>, 2>& models) {
+  const auto take = [](const auto& from, auto* to) {
+    if (std::memcmp(&from, to, sizeof from) == 0) return false;
+    std::memcpy(to, &from, sizeof from);
+    return true;
+  };
+  unsigned changed = 0;
+  for (int c = 0; c < 2; ++c) {
+    const Model& from = *models[1 - c];
+    Model& to = *models[c];
+    bool other = take(from.link_req_o, &to.link_req_i);
+    other |= take(from.link_rsp_o, &to.link_rsp_i);
+    other |= take(from.link_wr_data_o, &to.link_wr_data_i);
+    other |= take(from.link_wr_mask_o, &to.link_wr_mask_i);
+    other |= take(from.link_rd_data_o, &to.link_rd_data_i);
+    changed |= other ? 1u << c : 0;
+  }
+  return changed;
+}
+
 template <typename Model, int kCores>
 class JoinedModels {
  public:
@@ -68,29 +91,9 @@ class JoinedModels {
   }
 
  private:
-  // What a core shows to the other one; a bit a core: something is new to it.
   unsigned Join() {
-    unsigned changed = 0;
-    if constexpr (kCores == 2) {
-      for (int c = 0; c < kCores; ++c) {
-        const Model& from = *models_[1 - c];
-        Model& to = *models_[c];
-        bool other = Take(from.link_req_o, &to.link_req_i);
-        other |= Take(from.link_rsp_o, &to.link_rsp_i);
-        other |= Take(from.link_wr_data_o, &to.link_wr_data_i);
-        other |= Take(from.link_wr_mask_o, &to.link_wr_mask_i);
-        other |= Take(from.link_rd_data_o, &to.link_rd_data_i);
-        changed |= other ? 1u << c : 0;
-      }
-    }
-    return changed;
-  }
-
-  template <typename Port>
-  static bool Take(const Port& from, Port* to) {
-    if (std::memcmp(&from, to, sizeof from) == 0) return false;
-    std::memcpy(to, &from, sizeof from);
-    return true;
+    if constexpr (kCores == 2) return JoinCores(models_);
+    return 0;
   }
 
   std::array<std::unique_ptr<Model>, kCores> models_;

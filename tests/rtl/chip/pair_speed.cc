@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -110,29 +110,10 @@ class Threaded {
       done_.store(turn, std::memory_order_release);
     }
   }
-  template <typename Port>
-  static bool Take(const Port& from, Port* to) {
-    if (std::memcmp(&from, to, sizeof from) == 0) return false;
-    std::memcpy(to, &from, sizeof from);
-    return true;
-  }
-  unsigned Join() {
-    unsigned changed = 0;
-    for (int c = 0; c < 2; ++c) {
-      const Model& from = *models_[1 - c];
-      Model& to = *models_[c];
-      bool other = Take(from.link_req_o, &to.link_req_i);
-      other |= Take(from.link_rsp_o, &to.link_rsp_i);
-      other |= Take(from.link_wr_data_o, &to.link_wr_data_i);
-      other |= Take(from.link_wr_mask_o, &to.link_wr_mask_i);
-      other |= Take(from.link_rd_data_o, &to.link_rd_data_i);
-      changed |= other ? 1u << c : 0;
-    }
-    return changed;
-  }
+  unsigned Join() { return systole::tb::JoinCores(models_); }
 
   std::unique_ptr<VerilatedContext> contexts_[2];
-  std::unique_ptr<Model> models_[2];
+  std::array<std::unique_ptr<Model>, 2> models_;
   std::atomic<unsigned> asked_{0}, done_{0};
   std::atomic<bool> stop_{false};
   std::thread thread_;

@@ -3,7 +3,9 @@
 //
 // docs/hlo.md, "Power", "Sine and cosine", "Other functions": each operation
 // and each fma is rounded.
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "verif/golden/fp32.h"
 #include "verif/golden/functions.h"
@@ -21,6 +23,14 @@ float Exp2Of(float x) { return FromBits(golden::Exp2(ToBits(x))); }
 float Log2Of(float x) { return FromBits(golden::Log2(ToBits(x))); }
 float ReciprocalOf(float x) { return FromBits(golden::Reciprocal(ToBits(x))); }
 float TanhOf(float x) { return FromBits(golden::Tanh(ToBits(x))); }
+
+// From the highest power on, by fma.
+float Polynomial(float s, std::initializer_list<uint32_t> coefficients) {
+  float sum = 0;  // times s and added to the first: that one as it is
+  for (const uint32_t bits : coefficients)
+    sum = std::fma(s, sum, FromBits(bits));
+  return sum;
+}
 
 bool IsWhole(float y) { return std::isinf(y) || std::trunc(y) == y; }
 bool IsOdd(float y) {
@@ -42,9 +52,8 @@ float Pow2(float a, float y) {
   const float r = ReciprocalOf(v);
   const float f = u * r, s = f * f;
   const float g = std::fma(-f, m - (v - 1), std::fma(-f, v, u)) * r;
-  float p = FromBits(0x3E864D42);
-  for (const uint32_t c : {0x3EA4258Au, 0x3ED30BB1u, 0x3F13BB63u, 0x3F76384Fu})
-    p = std::fma(s, p, FromBits(c));
+  const float p = Polynomial(
+      s, {0x3E864D42, 0x3EA4258A, 0x3ED30BB1, 0x3F13BB63, 0x3F76384F});
   const float two = FromBits(0x4038AA3B);
   const float high = f * two;
   const float exact = std::fma(f, two, -high);
@@ -108,14 +117,11 @@ float Wave(const Quadrant& angle, uint32_t more) {
   const float rest = angle.rest, s = rest * rest;
   float size;
   if (quadrant % 2 == 0) {
-    float p = FromBits(0x3636CB73);
-    for (const uint32_t c : {0xB9500996u, 0x3C088887u, 0xBE2AAAABu})
-      p = std::fma(s, p, FromBits(c));
+    const float p =
+        Polynomial(s, {0x3636CB73, 0xB9500996, 0x3C088887, 0xBE2AAAAB});
     size = std::fma(rest * s, p, rest);
   } else {
-    float q = FromBits(0x37CDD833);
-    for (const uint32_t c : {0xBAB60944u, 0x3D2AAAAAu})
-      q = std::fma(s, q, FromBits(c));
+    const float q = Polynomial(s, {0x37CDD833, 0xBAB60944, 0x3D2AAAAA});
     size = std::fma(s * s, q, std::fma(s, -0.5f, 1.0f));
   }
   return quadrant % 4 >= 2 ? -size : size;
@@ -175,19 +181,24 @@ float CubeRoot(float x) {
 }
 
 float Angle(float y, float x) {
-  if (std::isnan(x) || std::isnan(y)) return FromBits(kNan);
-  const float a = std::fabs(y), b = std::fabs(x);
-  const float low = std::fmin(a, b), high = std::fmax(a, b);
-  const float t = high == 0 ? 0.0f : low == high ? 1.0f : low / high;
-  const float s = t * t;
-  float p = FromBits(0xBAE9AD89);
-  for (const uint32_t c : {0x3C321292u, 0xBCFEBF1Bu, 0x3D6D1509u, 0xBDAC048Eu,
-                           0x3DE04627u, 0xBE121043u, 0x3E4CC8F2u, 0xBEAAAA9Fu})
-    p = std::fma(s, p, FromBits(c));
-  float angle = std::fma(t * s, p, t);
-  if (a > b) angle = (FromBits(0x3FC90FDB) - angle) + FromBits(0xB33BBD2E);
-  if (std::signbit(x))
-    angle = (FromBits(0x40490FDB) - angle) + FromBits(0xB3BBBD2E);
+  if (std::isunordered(x, y)) return FromBits(kNan);
+  const bool steep = std::fabs(y) > std::fabs(x);
+  const auto [less, more] = std::minmax({std::fabs(x), std::fabs(y)});
+  float slope = 1;  // also infinity over infinity
+  if (less != more) slope = less / more;
+  if (more == 0) slope = 0;
+  const float square = slope * slope;
+  const float series = Polynomial(
+      square, {0xBAE9AD89, 0x3C321292, 0xBCFEBF1B, 0x3D6D1509, 0xBDAC048E,
+               0x3DE04627, 0xBE121043, 0x3E4CC8F2, 0xBEAAAA9F});
+  float angle = std::fma(slope * square, series, slope);
+  // What is left to an angle of two parts.
+  const auto up_to = [&angle](uint32_t head, uint32_t tail) {
+    angle = FromBits(head) - angle;
+    angle += FromBits(tail);
+  };
+  if (steep) up_to(0x3FC90FDB, 0xB33BBD2E);
+  if (std::signbit(x)) up_to(0x40490FDB, 0xB3BBBD2E);
   return std::copysign(angle, y);
 }
 
