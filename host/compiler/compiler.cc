@@ -96,13 +96,13 @@ absl::Status CheckBatch(const model::Network& network, const Preset& preset,
         "of %s has room for %d",
         batch, image, std::string(preset.name), most));
   }
-  // A block of sums fits an accumulator bank, and is handed to the vector unit
-  // by a post of its own.
+  // A block of sums fits an accumulator bank and has descriptors of its own.
+  // So many take half a minute and 1.5 GB to plan.
   int64_t sums = 0;
   for (const model::Layer& layer : network.layers)
     sums += model::HasWeights(layer.op) ? network.out(layer).size() : 0;
-  constexpr int64_t kMostPosts = 65535;
-  const int64_t room = kMostPosts * preset.acc_bank_rows() * preset.cols;
+  constexpr int64_t kMostBlocks = 1 << 19;
+  const int64_t room = kMostBlocks * preset.acc_bank_rows() * preset.cols;
   if (batch <= room / std::max<int64_t>(sums, 1)) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrFormat(
       "a batch of %d images: at %d sums each, a program of %s has room for %d",

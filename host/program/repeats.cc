@@ -37,8 +37,12 @@ std::vector<GrowingField> FieldsOf(const isa::OpInfo& op) {
 
 struct Candidate {
   size_t at = 0, period = 0, passes = 0;
-  int64_t saved = 0;  // bytes
-  // Descriptors that grow, those of them that did not yet, fields that do.
+  int64_t saved = 0;              // bytes
+  size_t stepped = 0, steps = 0;  // as Counts
+};
+
+// Descriptors that grow, those of them that did not yet, fields that do.
+struct Counts {
   size_t all = 0, stepped = 0, steps = 0;
 };
 
@@ -82,30 +86,10 @@ class Finder {
     return true;
   }
 
-  // Less what its steps take; not worth it, or beyond the limits: 0.
-  void CountSteps(Candidate* r) const {
-    for (size_t i = r->at; i < r->at + r->period; ++i) {
-      bool steps = false;
-      for (const GrowingField& f : GrowingFieldsOf(list_[i])) {
-        if (GrowthOf(list_[i], list_[i + r->period], f) == 0) continue;
-        steps = true;
-        ++r->steps;
-      }
-      if (!steps) continue;
-      ++r->all;
-      if (!grows_[i]) ++r->stepped;
-    }
-    r->saved -= kStepBytes * static_cast<int64_t>(r->steps);
-    if (r->saved < kLeastSaved || r->stepped > limits_.stepped ||
-        r->steps > limits_.steps || r->period < limits_.pieces * (r->all + 1))
-      r->saved = 0;
-  }
-
   // A stretch is as long as it can be: each descriptor is of one kind with the
   // one `period` later. Those of less than a period are no repeats; any other
   // meets one of the places that are looked at.
-  void Stretches(size_t begin, size_t end, size_t period,
-                 Candidate* best) const {
+  void Stretches(size_t begin, size_t end, size_t period, Candidate* best) {
     const auto same = [&](size_t i) { return kinds_[i] == kinds_[i + period]; };
     size_t done = begin, i = begin;
     while (i + period < end) {
@@ -130,29 +114,54 @@ class Finder {
   }
 
   // Where the growth changes, another stretch begins.
-  void Split(size_t from, size_t to, size_t period, Candidate* best) const {
+  void Split(size_t from, size_t to, size_t period, Candidate* best) {
+    Count(from, to, period);
     size_t at = from;
     for (size_t i = from; i < to; ++i) {
       if (i - at < period || GoesOn(i, period)) continue;
-      Consider(at, i - at, period, best);
+      Consider(at, i - at, at - from, period, best);
       at = i - period + 1;
     }
-    Consider(at, to - at, period, best);
+    Consider(at, to - at, at - from, period, best);
   }
 
-  void Consider(size_t at, size_t length, size_t period,
+  // counts_[i]: of the first i of a stretch.
+  void Count(size_t from, size_t to, size_t period) {
+    Counts sum;
+    counts_.assign(1, sum);
+    for (size_t i = from; i < to; ++i) {
+      const size_t before = sum.steps;
+      for (const GrowingField& f : GrowingFieldsOf(list_[i]))
+        if (GrowthOf(list_[i], list_[i + period], f) != 0) ++sum.steps;
+      if (sum.steps != before) {
+        ++sum.all;
+        if (!grows_[i]) ++sum.stepped;
+      }
+      counts_.push_back(sum);
+    }
+  }
+
+  // `offset`: of `at` in its stretch.
+  void Consider(size_t at, size_t length, size_t offset, size_t period,
                 Candidate* best) const {
+    if (length < period) return;
+    const Counts &a = counts_[offset], &b = counts_[offset + period];
     Candidate r;
     r.at = at;
     r.period = period;
     r.passes = length / period + 1;
-    r.saved = Saved(period, length);
-    if (r.passes < 2 || r.saved <= best->saved) return;
-    CountSteps(&r);
+    r.stepped = b.stepped - a.stepped;
+    r.steps = b.steps - a.steps;
+    r.saved =
+        Saved(period, length) - kStepBytes * static_cast<int64_t>(r.steps);
+    if (r.saved < kLeastSaved || r.stepped > limits_.stepped ||
+        r.steps > limits_.steps ||
+        period < limits_.pieces * (b.all - a.all + 1))
+      return;
     if (r.saved > best->saved) *best = r;
   }
 
-  Candidate Best(size_t begin, size_t end) const {
+  Candidate Best(size_t begin, size_t end) {
     Candidate best;
     const size_t most = std::min(kMaxPeriod, (end - begin) / 2);
     for (size_t period = 1; period <= most; ++period)
@@ -199,6 +208,7 @@ class Finder {
   RepeatLimits limits_;     // what may still come
   std::vector<int> kinds_;  // all but what may grow, and how it did
   std::vector<bool> grows_;
+  std::vector<Counts> counts_;  // of the stretch at hand
   std::map<std::string, int> names_;
 };
 

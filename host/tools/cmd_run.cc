@@ -184,6 +184,7 @@ absl::StatusOr<DeviceOptions> OptionsOf(const RunArgs& args,
   options.preset = preset;
   options.seed = args.seed;
   options.stall_rate = args.stall;
+  options.threads = args.threads;
   options.checked = args.checked;
   options.check_races = args.checked;
   for (const std::string& text : args.flips) {
@@ -299,6 +300,11 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
                   "random stalls on every stream, in 1/256 a cycle (rtl)")
       ->check(WholeNumber(0, 255))
       ->capture_default_str();
+  sub->add_option("--threads", args->threads,
+                  "that simulate a chip with two cores: 2 is faster if two "
+                  "processors have nothing else to do (rtl)")
+      ->check(WholeNumber(1, 2))
+      ->capture_default_str();
   sub->add_option("--flip", args->flips,
                   "ADDRESS:BIT: a bit of the 8 bytes there in HBM turns when "
                   "the first program starts: 0 to 63, with ECC also 64 to 71, "
@@ -322,7 +328,7 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   AddDigitsOptions(*sub, program, *args);
   AddWaveOptions(*sub, args->waves);
   sub->callback([args, preset, reports, sub, &chosen] {
-    CheckOnlyOnRtl(*sub, args->backend, {"--stall", "--trace"});
+    CheckOnlyOnRtl(*sub, args->backend, {"--stall", "--threads", "--trace"});
     args->preset_given = preset->count() > 0;
     args->reports_given = reports->count() > 0;
     chosen = [args] {

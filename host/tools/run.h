@@ -24,7 +24,7 @@ struct RunArgs {
   std::string backend = "rtl", preset = "edge", reports = "build/reports";
   WaveArgs waves;
   std::optional<int64_t> batch;
-  int stall = 0;
+  int stall = 0, threads = 1;
   std::vector<std::string> flips;  // "ADDRESS:BIT"
   uint64_t seed = 1;
   bool json = false, checked = false, quiet = false;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Writes ResNet-50, MobileNetV2 or VGG16 at 224 x 224, or VGG16's first dense layer alone, with random int8 weights as a network file:
-for cycles, not for classes.
+"""Writes ResNet-50, MobileNetV2 or VGG16, or VGG16's first dense layer alone, with random int8 weights as a network file: for cycles,
+not for classes.
 
     scripts/python scripts/train/random_networks.py resnet50 resnet50.safetensors
     build/bin/systole bench resnet50.safetensors --preset v1 --batch 8
@@ -24,8 +24,8 @@ def fixed(factor):
 
 
 class Network:
-    def __init__(self, name, seed, shape):
-        self.name, self.random = name, random.Random(seed)
+    def __init__(self, name, seed, shape, headless=False):
+        self.name, self.random, self.headless = name, random.Random(seed), headless
         self.tensors, self.layers, self.stored = {}, [], {}
         self.last = self.tensor("input", shape, 0.05, 0)
 
@@ -81,6 +81,10 @@ class Network:
         self.weighted(name, filters, (1, 1, size), size, -11)
         return self.last
 
+    def head(self, source):
+        if not self.headless:
+            self.dense(self.pool(source, "avgpool", self.tensors[source]["shape"][0], 1), 1000)
+
     def write(self, path):
         description = json.dumps({"version": 1, "name": self.name, "input": "input", "output": self.last,
                                   "tensors": list(self.tensors.values()), "layers": self.layers})
@@ -107,7 +111,7 @@ def resnet50(net):
             short = x if block else net.conv(x, 1, stride, 4 * filters, relu=False)
             y = net.conv(net.conv(x, 1, 1, filters), 3, stride, filters)
             x = net.add(net.conv(y, 1, 1, 4 * filters, relu=False), short)
-    net.dense(net.pool(x, "avgpool", 7, 1), 1000)
+    net.head(x)
 
 
 def mobilenetv2(net):
@@ -119,7 +123,7 @@ def mobilenetv2(net):
             y = net.conv(net.conv(x, 1, 1, wide), 3, 1 if block else first, wide, depthwise=True)
             y = net.conv(y, 1, 1, filters, relu=False)
             x = net.add(y, x, relu=False) if block else y
-    net.dense(net.pool(net.conv(x, 1, 1, 1280), "avgpool", 7, 1), 1000)
+    net.head(net.conv(x, 1, 1, 1280))
 
 
 def vgg16(net):
@@ -144,8 +148,11 @@ def main():
     parser.add_argument("network", choices=NETWORKS)
     parser.add_argument("output", type=pathlib.Path, help="network file (.safetensors)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--size", type=int, default=224, help="height and width of the image (224)")
+    parser.add_argument("--headless", action="store_true", help="resnet50, mobilenetv2: without average pooling and the dense layer")
     args = parser.parse_args()
-    net = Network(args.network, args.seed, (7, 7, 512) if args.network == "vgg16_dense" else (224, 224, 3))
+    size = (7, 7, 512) if args.network == "vgg16_dense" else (args.size, args.size, 3)
+    net = Network(args.network, args.seed, size, args.headless)
     NETWORKS[args.network](net)
     net.write(args.output)
 

@@ -320,6 +320,7 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   sim_options.stall_rate = options.stall_rate;
   sim_options.engine = options.engine;
   sim_options.record_file = options.record_file;
+  sim_options.threads = options.threads;
   if (options.snapshots < 0 ||
       (!options.waves.empty() && options.snapshots == 0)) {
     return absl::InvalidArgumentError(

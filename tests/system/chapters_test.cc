@@ -8,65 +8,33 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 
-#include "host/scalar/command_queue.h"
-#include "sim/rtl/scalar_port.h"
-#include "systole/gen/isa.h"
-#include "verif/tb/simulation.h"
+#include "tests/system/scalar_chip.h"
 
 namespace systole {
 namespace {
 
-constexpr uint64_t kCycles = 2000000;
 constexpr uint32_t kLine = 64;
 constexpr uint64_t kProgram = 0x8000, kFrom = 0x40000, kTo = 0x80000,
                    kScratch = 0x7F000;
 constexpr uint32_t kLoops = 150, kPasses = 2;
 constexpr uint32_t kRun = kLoops * kPasses * kLine;  // bytes that it copies
 
-class ChapterLaunch : public ::testing::Test {
+class ChapterLaunch : public ScalarChip {
  protected:
   void SetUp() override {
-    tb::Simulation::Options options;
-    options.preset = "minichip";
-    auto sim = tb::Simulation::Create(options);
-    ASSERT_TRUE(sim.ok()) << sim.status();
-    sim_ = std::move(*sim);
-    port_ = std::make_unique<ScalarPort>(tb::CorePort(sim_));
-    auto queue = scalar::CommandQueue::Boot(port_.get(), {});
-    ASSERT_TRUE(queue.ok()) << queue.status();
-    queue_ = std::move(*queue);
-    source_.resize(2 * kRun);
-    uint32_t seed = 5;
-    for (uint8_t& b : source_) b = (seed = seed * 1664525 + 1013904223) >> 24;
-    ASSERT_TRUE(sim_->WriteMemory(kFrom, source_).ok());
+    ScalarChip::SetUp();
+    Boot();
+    source_ = Scatter(kFrom, 5, 2 * kRun);
     ASSERT_TRUE(sim_->WriteMemory(kTo, std::vector<uint8_t>(2 * kRun)).ok());
   }
 
-  static isa::Descriptor Load(uint64_t addr, uint32_t wait, uint32_t post) {
-    isa::Load load;
-    load.header.wait_mask = wait;
-    load.header.post_mask = post;
-    load.hbm_addr = addr;
-    load.len = kLine;
-    load.n1 = load.n2 = 1;
-    return load.Encode();
-  }
-  static isa::Descriptor Store(uint64_t addr, uint32_t wait, uint32_t post) {
-    isa::Store store;
-    store.header.wait_mask = wait;
-    store.header.post_mask = post;
-    store.hbm_addr = addr;
-    store.len = kLine;
-    store.n1 = store.n2 = 1;
-    return store.Encode();
-  }
   // Loops that copy a line each pass, all of a part of kRun bytes; the load of
   // loop `stuck` waits for a flag that nobody posts. Each run of the launch
   // copies the next part.
   scalar::Launch Copies(uint32_t stuck = kLoops) {
-    std::vector<isa::Descriptor> list = {Store(kScratch, 0, 2)};
+    std::vector<isa::Descriptor> list = {
+        MoveOf<isa::Store>(kScratch, kLine, 0, 2).Encode()};
     std::vector<Loop> loops;
     std::vector<Step> steps;
     scalar::Launch launch;
@@ -74,8 +42,10 @@ class ChapterLaunch : public ::testing::Test {
       const auto at = static_cast<uint32_t>(list.size());
       const uint64_t offset = uint64_t{i} * kPasses * kLine;
       loops.push_back({at, at + 2, kPasses, Loop::kNoFlag, 0});
-      list.push_back(Load(kFrom + offset, i == stuck ? 8 : 2, 1));
-      list.push_back(Store(kTo + offset, 1, 2));
+      list.push_back(
+          MoveOf<isa::Load>(kFrom + offset, kLine, i == stuck ? 8 : 2, 1)
+              .Encode());
+      list.push_back(MoveOf<isa::Store>(kTo + offset, kLine, 1, 2).Encode());
       for (uint32_t d = at; d < at + 2; d++) {
         steps.push_back({d, i, 96, 36, kLine});
         steps.push_back({d, i, 132, 25, kLine});
@@ -83,13 +53,9 @@ class ChapterLaunch : public ::testing::Test {
             {d, PATCH_FIELD(96, 36, 0), {0, 0}, {kRun, 0}});
       }
     }
-    list.push_back(Load(kFrom, 2, 0));
+    list.push_back(MoveOf<isa::Load>(kFrom, kLine, 2).Encode());
     list.push_back(isa::Halt().Encode());
-    EXPECT_TRUE(
-        sim_->WriteMemory(kProgram,
-                          {reinterpret_cast<const uint8_t*>(list.data()),
-                           list.size() * sizeof(isa::Descriptor)})
-            .ok());
+    Write(kProgram, list);
     launch.program = kProgram;
     launch.length = static_cast<uint32_t>(list.size());
     scalar::AddLoops(loops, steps, &launch);
@@ -101,22 +67,8 @@ class ChapterLaunch : public ::testing::Test {
     while (launch.chapters[c].end <= 1 + 2 * loop) ++c;
     return c;
   }
-  completion Run(const scalar::Launch& launch) {
-    auto tag = queue_->Submit(launch);
-    EXPECT_TRUE(tag.ok()) << tag.status();
-    auto done = queue_->Wait(*tag, kCycles);
-    EXPECT_TRUE(done.ok()) << done.status();
-    return done.value_or(completion{});
-  }
-  std::vector<uint8_t> Copied() {
-    std::vector<uint8_t> bytes(2 * kRun);
-    EXPECT_TRUE(sim_->ReadMemory(kTo, absl::MakeSpan(bytes)).ok());
-    return bytes;
-  }
+  std::vector<uint8_t> Copied() { return Read(kTo, 2 * kRun); }
 
-  std::shared_ptr<tb::Simulation> sim_;
-  std::unique_ptr<ScalarPort> port_;
-  std::unique_ptr<scalar::CommandQueue> queue_;
   std::vector<uint8_t> source_;
 };
 
@@ -144,7 +96,7 @@ TEST_F(ChapterLaunch, ALaterOneIsCancelledOrTimedOut) {
   ASSERT_TRUE(tag.ok()) << tag.status();
   EXPECT_FALSE(queue_->Wait(*tag, 300000).ok());
   ASSERT_TRUE(queue_->Cancel().ok());
-  const auto done = queue_->Wait(*tag, kCycles);
+  const auto done = queue_->Wait(*tag, kMostCycles);
   ASSERT_TRUE(done.ok()) << done.status();
   EXPECT_EQ(done->status, STATUS_CANCELLED);
   // It was as far as that, and no further.
@@ -212,7 +164,7 @@ TEST_F(ChapterLaunch, SeveralInFlight) {
   EXPECT_TRUE(absl::IsResourceExhausted(full)) << full;
   EXPECT_GE(tags.size(), 4u);
   for (const uint32_t tag : tags) {
-    const auto done = queue_->Wait(tag, kCycles);
+    const auto done = queue_->Wait(tag, kMostCycles);
     ASSERT_TRUE(done.ok()) << done.status();
     EXPECT_EQ(done->status, STATUS_DONE);
   }

@@ -7,12 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "host/scalar/command_queue.h"
 #include "host/scalar/core_programs.h"
-#include "sim/rtl/scalar_port.h"
-#include "systole/gen/isa.h"
 #include "tests/system/escapes.h"
-#include "verif/tb/simulation.h"
+#include "tests/system/scalar_chip.h"
 
 namespace systole {
 namespace {
@@ -21,15 +18,10 @@ constexpr uint64_t kCycles = 400000;
 
 // The context of the tests is the second one: another one's memory lies below,
 // the host's own above.
-class Isolation : public ::testing::Test {
+class Isolation : public ScalarChip {
  protected:
   void SetUp() override {
-    tb::Simulation::Options options;
-    options.preset = "minichip";
-    auto sim = tb::Simulation::Create(options);
-    ASSERT_TRUE(sim.ok()) << sim.status();
-    sim_ = std::move(*sim);
-    port_ = std::make_unique<ScalarPort>(tb::CorePort(sim_));
+    ScalarChip::SetUp();
     const Preset& preset = *FindPreset("minichip");
     constexpr uint64_t kReserved = scalar::CommandQueue::kReserved;
     constexpr uint64_t kPrograms = scalar::CommandQueue::kPrograms;
@@ -41,9 +33,7 @@ class Isolation : public ::testing::Test {
     boot.test_core = true;
     boot.known = programs->options;
     boot.data = programs->data;
-    auto queue = scalar::CommandQueue::Boot(port_.get(), boot);
-    ASSERT_TRUE(queue.ok()) << queue.status();
-    queue_ = std::move(*queue);
+    Boot(boot);
     for (uint32_t* id : {&first_, &second_}) {
       auto made =
           queue_->CreateContext(id == &first_ ? kFirst : kSecond, kBytes);
@@ -61,37 +51,7 @@ class Isolation : public ::testing::Test {
     ASSERT_TRUE(
         sim_->WriteMemory(at, std::vector<uint8_t>(0x1000, value)).ok());
   }
-  void Write(uint64_t at, const std::vector<isa::Descriptor>& program) {
-    ASSERT_TRUE(
-        sim_->WriteMemory(at, {reinterpret_cast<const uint8_t*>(program.data()),
-                               program.size() * sizeof(isa::Descriptor)})
-            .ok());
-  }
-  std::vector<uint8_t> Read(uint64_t at, size_t bytes) {
-    std::vector<uint8_t> data(bytes);
-    EXPECT_TRUE(sim_->ReadMemory(at, absl::MakeSpan(data)).ok());
-    return data;
-  }
-  completion Run(const scalar::Launch& launch) {
-    auto tag = queue_->Submit(launch);
-    EXPECT_TRUE(tag.ok()) << tag.status();
-    if (!tag.ok()) return {};
-    auto done = queue_->Wait(*tag, kCycles);
-    EXPECT_TRUE(done.ok()) << done.status();
-    return done.value_or(completion{});
-  }
-  template <typename Move>
-  static Move MoveOf(uint64_t hbm, uint32_t len = kLine) {
-    Move move;
-    move.hbm_addr = hbm;
-    move.len = len;
-    move.n1 = move.n2 = 1;
-    return move;
-  }
 
-  std::shared_ptr<tb::Simulation> sim_;
-  std::unique_ptr<ScalarPort> port_;
-  std::unique_ptr<scalar::CommandQueue> queue_;
   uint32_t first_ = 0, second_ = 0;
 };
 
@@ -129,11 +89,9 @@ TEST_F(Isolation, EachEscapeFaults) {
   EXPECT_EQ(Read(kEnd, 0x1000), above);
   std::printf("[ figure   ] %d escapes\n", count);
   // The context goes on within its memory, up to its very ends.
-  isa::Load in = MoveOf<isa::Load>(kSecond);
-  in.header.post_mask = 1;
-  isa::Store out = MoveOf<isa::Store>(kEnd - kLine);
-  out.header.wait_mask = 1;
-  Write(kProgram, {in.Encode(), out.Encode(), isa::Halt().Encode()});
+  Write(kProgram, {MoveOf<isa::Load>(kSecond, kLine, 0, 1).Encode(),
+                   MoveOf<isa::Store>(kEnd - kLine, kLine, 1).Encode(),
+                   isa::Halt().Encode()});
   const completion c =
       Run({.program = kProgram, .length = 3, .context = second_});
   EXPECT_EQ(c.status, STATUS_DONE) << scalar::DescribeCompletion(c);
@@ -143,7 +101,8 @@ TEST_F(Isolation, EachEscapeFaults) {
 // The same accesses are the host's: the faults are the context's, not chance.
 TEST_F(Isolation, TheHostsOwnProgramsReachAll) {
   for (const uint64_t at : {kFirst, kSecond, kEnd}) {
-    Write(0x8000, {MoveOf<isa::Load>(at).Encode(), isa::Halt().Encode()});
+    Write(0x8000,
+          {MoveOf<isa::Load>(at, kLine).Encode(), isa::Halt().Encode()});
     EXPECT_EQ(Run({.program = 0x8000, .length = 2}).status, STATUS_DONE);
   }
 }

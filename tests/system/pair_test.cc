@@ -3,7 +3,7 @@
 //
 // A chip with two cores: programs on both at the same time, each other's
 // memory, sync flags between them (docs/chip.md).
-//   --backend=iss|rtl --preset=minichip
+//   --backend=iss|rtl --preset=minichip --threads=1|2
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,6 +24,7 @@ using ::testing::HasSubstr;
 
 std::string g_backend = "iss";
 std::string g_preset = "minichip";
+int g_threads = 1;  // that simulate the chip
 
 constexpr uint64_t kProgram = 0x100000, kFrom = 0x1000, kTo = 0x40000;
 constexpr uint32_t kLocal = 1u << 0, kData = 1u << isa::kFirstPeerFlag,
@@ -43,6 +44,7 @@ class PairTest : public ::testing::Test {
     cores_.clear();
     options.preset = g_preset;
     options.check_races = true;
+    options.threads = g_threads;
     auto cores = Device::OpenCores(g_backend, options);
     ASSERT_TRUE(cores.ok()) << cores.status();
     cores_ = *std::move(cores);
@@ -254,6 +256,40 @@ TEST_F(PairTest, RacesBetweenCoresAreFound) {
   EXPECT_THAT(stats[0].status().message(), HasSubstr("fetched"));
 }
 
+// A thread a core changes no cycle.
+TEST_F(PairTest, ThreadsChangeNothing) {
+  if (g_backend != "rtl") GTEST_SKIP() << "the RTL's";
+  constexpr uint64_t kBytes = 16 << 10;
+  std::array<std::vector<uint64_t>, 2> cycles;
+  for (int threads : {1, 2}) {
+    g_threads = threads;
+    Open({});
+    g_threads = 1;
+    for (uint32_t c = 0; c < 2; ++c)
+      ASSERT_TRUE(cores_[c]->Write(kFrom, RandomBytes(c + 31, kBytes)).ok());
+    const auto stats = RunBoth(Copy(own() + kFrom, kTo, kBytes),
+                               Copy(kFrom, own() + 2 * kTo, kBytes));
+    for (int c = 0; c < 2; ++c) {
+      ASSERT_TRUE(stats[c].ok()) << stats[c].status();
+      for (const auto& retire : stats[c]->retires)
+        cycles[threads - 1].push_back(retire.cycle);
+    }
+    EXPECT_EQ(ReadBack(0, kTo, kBytes), RandomBytes(32, kBytes));
+    EXPECT_EQ(ReadBack(0, 2 * kTo, kBytes), RandomBytes(32, kBytes));
+  }
+  EXPECT_EQ(cycles[0].size(), 4u);
+  EXPECT_EQ(cycles[0], cycles[1]);
+  DeviceOptions options;
+  options.preset = g_preset;
+  for (const int wrong : {0, 3}) {
+    options.threads = wrong;
+    EXPECT_THAT(
+        std::string(Device::OpenCores(g_backend, options).status().message()),
+        HasSubstr("threads: minichip is simulated by 1, or by one a "
+                  "core: 2"));
+  }
+}
+
 // Both halves of a product's rows, and then all of it in both memories.
 TEST_F(PairTest, HalvesOfAProduct) {
   std::mt19937_64 rng(11);
@@ -343,7 +379,8 @@ TEST_F(PairTest, HalvesOfAProduct) {
 }  // namespace systole
 
 int main(int argc, char** argv) {
-  return systole::testing_options::RunTests(
-      argc, argv,
-      {{"backend", &systole::g_backend}, {"preset", &systole::g_preset}});
+  return systole::testing_options::RunTests(argc, argv,
+                                            {{"backend", &systole::g_backend},
+                                             {"preset", &systole::g_preset},
+                                             {"threads", &systole::g_threads}});
 }

@@ -11,11 +11,8 @@
 #include <cstring>
 
 #include "firmware/scalar/boot.h"
-#include "host/scalar/command_queue.h"
-#include "sim/rtl/scalar_port.h"
 #include "systole/gen/csr.h"
-#include "systole/gen/isa.h"
-#include "verif/tb/simulation.h"
+#include "tests/system/scalar_chip.h"
 
 namespace systole {
 namespace scalar {
@@ -27,77 +24,32 @@ namespace {
 constexpr uint64_t kCycles = 200000;
 constexpr uint32_t kLine = 256;  // bytes that a copying program moves
 
-class Scalar : public ::testing::Test {
+class Scalar : public ScalarChip {
  protected:
   void SetUp() override {
-    tb::Simulation::Options options;
-    options.preset = "minichip";
-    auto sim = tb::Simulation::Create(options);
-    ASSERT_TRUE(sim.ok()) << sim.status();
-    sim_ = std::move(*sim);
-    port_ = std::make_unique<ScalarPort>(tb::CorePort(sim_));
+    ScalarChip::SetUp();
     sim_->SetCallbacks(
         [this](int, uint32_t, uint64_t cycle) { retired_.push_back(cycle); },
         [](uint64_t) {});
   }
 
-  void Boot(const scalar::BootOptions& options = {}) {
-    auto queue = scalar::CommandQueue::Boot(port_.get(), options);
-    ASSERT_TRUE(queue.ok()) << queue.status();
-    queue_ = std::move(*queue);
-  }
-
-  // A program at `at` that copies kLine bytes by way of the unified buffer.
+  // A program that copies kLine bytes by way of the unified buffer.
   static std::vector<isa::Descriptor> Copy(uint64_t from, uint64_t to) {
-    isa::Load load;
-    load.header.post_mask = 1;
-    load.hbm_addr = from;
-    load.len = kLine;
-    load.n1 = load.n2 = 1;
-    isa::Store store;
-    store.header.wait_mask = 1;
-    store.hbm_addr = to;
-    store.len = kLine;
-    store.n1 = store.n2 = 1;
-    return {load.Encode(), store.Encode(), isa::Halt().Encode()};
-  }
-  void Write(uint64_t at, const std::vector<isa::Descriptor>& program) {
-    ASSERT_TRUE(
-        sim_->WriteMemory(at, {reinterpret_cast<const uint8_t*>(program.data()),
-                               program.size() * sizeof(isa::Descriptor)})
-            .ok());
+    return {MoveOf<isa::Load>(from, kLine, 0, 1).Encode(),
+            MoveOf<isa::Store>(to, kLine, 1).Encode(), isa::Halt().Encode()};
   }
   // A program whose load waits for a flag that nobody posts.
   void WriteStuck(uint64_t at) {
-    isa::Load stuck;
-    stuck.header.wait_mask = 2;
-    stuck.hbm_addr = 0x1000;
-    stuck.len = kLine;
-    stuck.n1 = stuck.n2 = 1;
-    Write(at, {stuck.Encode(), isa::Halt().Encode()});
+    Write(at,
+          {MoveOf<isa::Load>(0x1000, kLine, 2).Encode(), isa::Halt().Encode()});
   }
   std::vector<uint8_t> Fill(uint64_t at, uint32_t seed, size_t bytes = kLine) {
-    std::vector<uint8_t> data(bytes);
-    for (uint8_t& b : data) b = (seed = seed * 1664525 + 1013904223) >> 24;
-    EXPECT_TRUE(sim_->WriteMemory(at, data).ok());
-    return data;
+    return Scatter(at, seed, bytes);
   }
   std::vector<uint8_t> Read(uint64_t at, size_t bytes = kLine) {
-    std::vector<uint8_t> data(bytes);
-    EXPECT_TRUE(sim_->ReadMemory(at, absl::MakeSpan(data)).ok());
-    return data;
-  }
-  completion Run(const scalar::Launch& launch) {
-    auto tag = queue_->Submit(launch);
-    EXPECT_TRUE(tag.ok()) << tag.status();
-    auto done = queue_->Wait(*tag, kCycles);
-    EXPECT_TRUE(done.ok()) << done.status();
-    return done.value_or(completion{});
+    return ScalarChip::Read(at, bytes);
   }
 
-  std::shared_ptr<tb::Simulation> sim_;
-  std::unique_ptr<ScalarPort> port_;
-  std::unique_ptr<scalar::CommandQueue> queue_;
   std::vector<uint64_t> retired_;
 };
 

@@ -87,7 +87,7 @@ class ModelledCore : public CoreModel {
     context_.traceEverOn(SYSTOLE_MODEL_TRACE);
     context_.fatalOnError(false);
     Verilated::threadContextp(&context_);
-    chip_ = std::make_unique<Chip>(&context_);
+    chip_ = std::make_unique<Chip>(&context_, options.threads);
 #ifdef SYSTOLE_MODEL_PINS
     if (!options.record_file.empty())
       record_ = std::fopen(options.record_file.c_str(), "w");

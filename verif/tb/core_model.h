@@ -72,6 +72,7 @@ struct CoreOptions {
   int stall_rate = 0;    // each stream of the core is held, in 1/256 a cycle
   std::string engine = "verilator";  // or record: docs/simulators.md
   std::string record_file = "";      // engine record: all pins of every cycle
+  int threads = 1;  // 2: each of two cores is simulated by a thread of its own
 };
 
 // An assertion of the design that did not hold.

@@ -3,7 +3,8 @@
 //
 // A chip's Verilated models. A chip with one core is one model of its top. One
 // with two is two models of systole_node, joined as systole_top_pair joins the
-// modules: both run the same code, which a host's cache then holds once.
+// modules: both run the same code, which a host's cache then holds once. With
+// two threads each core's settling has one.
 //
 //   JoinedModels<VSystoleMinichip, 2> chip(&context);
 //   chip[0].axil_awvalid_i = true;  // the host's pins are those of core 0
@@ -19,7 +20,10 @@
 #include <memory>
 #include <string>
 
+#include "verif/tb/follower.h"
 #include "verif/tb/huge_pages.h"
+#include "verif/views/hold.h"
+#include "verif/views/print.h"
 #include "verilated.h"
 
 namespace systole::tb {
@@ -52,12 +56,19 @@ class JoinedModels {
  public:
   static_assert(kCores == 1 || kCores == 2);
 
-  explicit JoinedModels(VerilatedContext* context) {
+  explicit JoinedModels(VerilatedContext* context, int threads = 1) {
     HugePages huge_pages;
     for (int c = 0; c < kCores; ++c) {
       const std::string name = kCores == 1 ? "TOP" : "core" + std::to_string(c);
       models_[c] = std::make_unique<Model>(context, name.c_str());
     }
+    if (threads < 2 || kCores < 2) return;
+    follower_ = std::make_unique<Follower>([this, context] {
+      Verilated::threadContextp(context);
+      views::hold = hold_;
+      views::printed = &printed_;
+      models_[kCores - 1]->eval();
+    });
   }
 
   Model& operator[](int core) { return *models_[core]; }
@@ -70,13 +81,14 @@ class JoinedModels {
   void Eval(int clk) {
     for (auto& m : models_) m->clk_i = clk;
     if (clk == 0) Join();
-    for (auto& m : models_) m->eval();
+    EvalAll();
     if (clk == 1) return;
     // An answer depends on a request, and no request on an answer.
     [[maybe_unused]] int rounds = 0;
     while (const unsigned changed = Join()) {
       assert(++rounds < 4 && "a loop between the cores");
-      for (int c = 0; c < kCores; ++c)
+      if (changed == 3) EvalAll();
+      for (int c = 0; c < kCores && changed != 3; ++c)
         if (changed >> c & 1) models_[c]->eval();
     }
   }
@@ -91,12 +103,28 @@ class JoinedModels {
   }
 
  private:
+  void EvalAll() {
+    if (follower_ == nullptr) {
+      for (auto& m : models_) m->eval();
+      return;
+    }
+    hold_ = views::hold;
+    follower_->Start();
+    models_[0]->eval();
+    follower_->Join();
+    if (printed_.empty()) return;
+    if (views::printed != nullptr) views::printed->append(printed_);
+    printed_.clear();
+  }
   unsigned Join() {
     if constexpr (kCores == 2) return JoinCores(models_);
     return 0;
   }
 
   std::array<std::unique_ptr<Model>, kCores> models_;
+  views::Hold hold_;     // the caller's
+  std::string printed_;  // by the other thread
+  std::unique_ptr<Follower> follower_;
 };
 
 }  // namespace systole::tb

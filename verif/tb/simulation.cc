@@ -174,12 +174,17 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   if (preset == nullptr)
     return absl::InvalidArgumentError(
         absl::StrCat("no preset '", options.preset, "'"));
+  if (options.threads < 1 || options.threads > preset->chip.cores)
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%d threads: %s is simulated by 1%s", options.threads,
+                        std::string(preset->name),
+                        preset->chip.cores > 1 ? ", or by one a core: 2" : ""));
   auto memory = MemoryModel::Create(*preset, options.seed, options.stall_rate);
   if (!memory.ok()) return memory.status();
-  auto core =
-      CreateCoreModel({options.preset, options.checked, options.seed,
-                       options.stall_rate, options.engine, options.record_file},
-                      memory->get());
+  auto core = CreateCoreModel(
+      {options.preset, options.checked, options.seed, options.stall_rate,
+       options.engine, options.record_file, options.threads},
+      memory->get());
   if (!core.ok()) return core.status();
 
   const auto lock = LockKernel();

@@ -3,6 +3,10 @@
 #include "host/compiler/passes/sync_flags.h"
 
 #include <algorithm>
+#include <array>
+#include <deque>
+#include <functional>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 
@@ -13,6 +17,45 @@ int ChannelFlag(isa::Queue from, isa::Queue to) {
   return a * (isa::kNumQueues - 1) + (b < a ? b : b - 1);
 }
 
+namespace {
+
+void ForEachFlag(uint32_t mask, const std::function<void(int)>& body) {
+  for (int flag = 0; flag < isa::kNumFlags; ++flag)
+    if (mask >> flag & 1) body(flag);
+}
+
+// No flag counts more than it can. Descriptors are fetched in order, and a
+// queue holds so many: when one more goes in, the first has started, and its
+// waits have been taken. All that was fetched may have posted. Twice the depth
+// has room for registers at the ends of a queue.
+absl::Status CheckCounts(const Sequence& sequence,
+                         const std::vector<uint32_t>& wait,
+                         const std::vector<uint32_t>& post) {
+  const size_t held = 2 * sequence.preset->queue_depth;
+  std::array<std::deque<uint32_t>, isa::kNumQueues> waiting;
+  std::array<uint32_t, isa::kNumFlags> count = {};
+  for (int i = 0; i < sequence.size(); ++i) {
+    auto& queue = waiting[static_cast<int>(sequence.steps[i].queue())];
+    queue.push_back(wait[i]);
+    if (queue.size() > held) {
+      ForEachFlag(queue.front(), [&](int flag) { --count[flag]; });
+      queue.pop_front();
+    }
+    int full = -1;
+    ForEachFlag(post[i], [&](int flag) {
+      if (++count[flag] > isa::kFlagMax) full = flag;
+    });
+    if (full < 0) continue;
+    return absl::ResourceExhaustedError(absl::StrFormat(
+        "step %d: sync flag %d may be posted more than %d times ahead of its "
+        "waits",
+        i, full, isa::kFlagMax));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<bool> SyncFlags::Run(Sequence& sequence) {
   // known[i][q]: how many steps of queue q are complete when i starts, by
   // queues and flags alone.
@@ -22,7 +65,6 @@ absl::StatusOr<bool> SyncFlags::Run(Sequence& sequence) {
   std::vector<Clock> known(size);
   std::vector<int> number(size);
   Clock count = {}, latest = {-1, -1, -1, -1, -1};
-  std::array<int, isa::kNumFlags> posts = {};
   std::vector<uint32_t> wait(size), post(size);
 
   for (int i = 0; i < size; ++i) {
@@ -40,10 +82,6 @@ absl::StatusOr<bool> SyncFlags::Run(Sequence& sequence) {
       const int from = static_cast<int>(steps[d].queue());
       if (known[i][from] > number[d]) continue;
       const int flag = ChannelFlag(steps[d].queue(), steps[i].queue());
-      if (++posts[flag] > static_cast<int>(isa::kFlagMax)) {
-        return absl::ResourceExhaustedError(absl::StrFormat(
-            "more than %d posts to sync flag %d", isa::kFlagMax, flag));
-      }
       post[d] |= 1u << flag;
       wait[i] |= 1u << flag;
       for (int k = 0; k < isa::kNumQueues; ++k)
@@ -55,6 +93,7 @@ absl::StatusOr<bool> SyncFlags::Run(Sequence& sequence) {
     isa::PutBits(steps[i].descriptor, 32, 32, wait[i]);
     isa::PutBits(steps[i].descriptor, 64, 32, post[i]);
   }
+  if (absl::Status s = CheckCounts(sequence, wait, post); !s.ok()) return s;
   sequence.flagged = true;
   return true;
 }

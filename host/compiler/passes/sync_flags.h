@@ -12,8 +12,8 @@ int ChannelFlag(isa::Queue from, isa::Queue to);
 
 // Sets the wait and post masks that make every step start after those that it
 // must come after. What queues or other flags imply gets none; the n-th post of
-// a channel meets the n-th wait. ResourceExhausted: more posts to a flag than
-// it counts.
+// a channel meets the n-th wait. ResourceExhausted: a flag may count further
+// than it can.
 class SyncFlags : public SequencePass {
  public:
   std::string name() const override { return "sync-flags"; }

@@ -79,6 +79,9 @@ struct DeviceOptions {
   // The build of the model: verilator, or record if a program has it.
   std::string engine = "verilator";
   std::string record_file;  // engine record: all pins of every cycle go there
+  // That simulate a chip (rtl): 1, or 2 of one with two cores, which is faster
+  // if the host has two processors to spare.
+  int threads = 1;
   // Turned when the first program starts (rtl, iss; HBM).
   std::vector<BitFlip> flips;
   uint64_t sample_cycles = 0;  // read all counters about this often while a

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // How fast two cores simulate beside one: minichip's node alone, two of them
-// joined as in every test, and two with a thread each. They are clocked in
+// joined as in every test, and two with a thread each, all with their HBM and
+// without a program. They are clocked in
 // turns, a short while each, so that all see the same machine; processor time
 // for the first two, time on the wall for the last. docs/chip.md.
 //   pair_speed [seconds]
@@ -11,19 +12,22 @@
 #include <time.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "VSystoleMinichip.h"
+#include "systole/gen/presets.h"
+#include "verif/hbm_model/phy.h"
 #include "verif/tb/joined_models.h"
+#include "verif/tb/memory.h"
 
 namespace {
+
+namespace hbm = systole::hbm;
+using systole::tb::MemoryModel;
 
 using Model = VSystoleMinichip;
 constexpr int kCycles = 200;  // of a turn
@@ -34,12 +38,24 @@ double Now(clockid_t clock) {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
 }
 
+std::unique_ptr<MemoryModel> NewMemory() {
+  return *MemoryModel::Create(*systole::FindPreset("minichip"), 1, 0);
+}
+
+void Tick(hbm::Device* device, Model* m) {
+  hbm::TickPhy(device, m->phy_row_cmd_o, m->phy_row_bank_o, m->phy_row_addr_o,
+               m->phy_col_cmd_o, m->phy_col_bank_o, m->phy_col_addr_o,
+               m->phy_wdata_o, m->phy_wmask_o, &m->phy_rdata_i,
+               &m->phy_rdata_valid_i, &m->phy_rcheck_i);
+}
+
 template <int kCores>
 class Joined {
  public:
-  Joined()
+  explicit Joined(int threads = 1)
       : context_(std::make_unique<VerilatedContext>()),
-        chip_(std::make_unique<Chip>(context_.get())) {
+        memory_(NewMemory()),
+        chip_(std::make_unique<Chip>(context_.get(), threads)) {
     chip_->SetReset(0);
     for (int i = 0; i < 8; ++i) Cycle();
     chip_->SetReset(1);
@@ -51,72 +67,14 @@ class Joined {
   void Cycle() {
     chip_->Eval(0);
     chip_->Eval(1);
+    for (int c = 0; c < kCores; ++c) Tick(memory_->hbm(c), &(*chip_)[c]);
   }
 
  private:
   using Chip = systole::tb::JoinedModels<Model, kCores>;
   std::unique_ptr<VerilatedContext> context_;
+  std::unique_ptr<MemoryModel> memory_;
   std::unique_ptr<Chip> chip_;
-};
-
-// The second core's evaluations in a thread of its own: both settle at once,
-// what goes over is carried by the first thread, as JoinedModels does it.
-class Threaded {
- public:
-  Threaded() {
-    for (int c = 0; c < 2; ++c) {
-      contexts_[c] = std::make_unique<VerilatedContext>();
-      models_[c] = std::make_unique<Model>(contexts_[c].get(), "core");
-      models_[c]->rst_ni = 0;
-    }
-    thread_ = std::thread([this] { Follow(); });
-    for (int i = 0; i < 8; ++i) Cycle();
-    for (auto& m : models_) m->rst_ni = 1;
-  }
-  ~Threaded() {
-    stop_ = true;
-    ++asked_;
-    thread_.join();
-    for (int c = 0; c < 2; ++c) {
-      Verilated::threadContextp(contexts_[c].get());
-      models_[c].reset();
-    }
-  }
-  void Cycle() {
-    for (auto& m : models_) m->clk_i = 0;
-    Join();
-    Both();
-    while (const unsigned changed = Join()) {
-      for (int c = 0; c < 2; ++c)
-        if (changed >> c & 1) models_[c]->eval();
-    }
-    for (auto& m : models_) m->clk_i = 1;
-    Both();
-  }
-
- private:
-  void Both() {
-    const unsigned turn = ++asked_;
-    models_[0]->eval();
-    while (done_.load(std::memory_order_acquire) != turn) {
-    }
-  }
-  void Follow() {
-    for (unsigned turn = 1;; ++turn) {
-      while (asked_.load(std::memory_order_acquire) != turn) {
-      }
-      if (stop_) return;
-      models_[1]->eval();
-      done_.store(turn, std::memory_order_release);
-    }
-  }
-  unsigned Join() { return systole::tb::JoinCores(models_); }
-
-  std::unique_ptr<VerilatedContext> contexts_[2];
-  std::array<std::unique_ptr<Model>, 2> models_;
-  std::atomic<unsigned> asked_{0}, done_{0};
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
 };
 
 double Rate(clockid_t clock, const std::function<void()>& cycle) {
@@ -154,9 +112,9 @@ int main(int argc, char** argv) {
       static_cast<int>(of_one.size()), kCycles, Quantile(of_one, 0.75),
       Quantile(of_two, 0.75), Quantile(of_two, 0.75) / Quantile(of_one, 0.75),
       Quantile(ratio, 0.5), Quantile(ratio, 0.25), Quantile(ratio, 0.75));
+  std::fflush(stdout);
   {
-    // Its thread spins: only while it is measured.
-    Threaded threads;
+    Joined<2> threads(2);
     const auto cycle_threads = [&] { threads.Cycle(); };
     while (Now(CLOCK_MONOTONIC) < end || wall_one.size() < 20) {
       wall_one.push_back(Rate(CLOCK_MONOTONIC, cycle_one));
@@ -165,7 +123,7 @@ int main(int argc, char** argv) {
     }
   }
   std::printf(
-      "time on the wall beside a spinning thread, %d turns: one node %.0f "
+      "time on the wall, %d turns: one node %.0f "
       "cycles/s, two %.0f, two with a thread each %.0f: %.2f of the two "
       "(best turns %.2f)\n",
       static_cast<int>(wall_one.size()), Quantile(wall_one, 0.75),
