@@ -213,6 +213,15 @@ model::Network SizedNetwork(const std::string& kind, int height, int width) {
     for (const auto& [filters, stride] :
          std::vector<std::pair<int, int>>{{32, 1}, {64, 2}, {64, 1}, {96, 2}})
       last = m.Conv(m.Depthwise(last, stride), filters, 1, 1);
+  } else if (kind == "inverted") {
+    last = m.Conv(last, 64, 1, 1);
+    const auto inverted = [&m](int from, int filters) {
+      const int wide = 6 * m.network.tensors[from].channels;
+      return m.Conv(m.Depthwise(m.Conv(from, wide, 1, 1), 1), filters, 1, 1);
+    };
+    last = inverted(last, 96);
+    last = m.Add(inverted(last, 96), last);
+    m.Add(inverted(last, 96), last);
   } else {
     last = m.Pool(last);
     for (const auto& [filters, stride] :

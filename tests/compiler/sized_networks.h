@@ -22,6 +22,8 @@ namespace systole {
 inline const std::vector<std::string> kSizedNetworks = {
     "convolutions", "separable", "residual"};
 
+// One of these, or "inverted": an addition of what a wide layer lies between
+// (MobileNetV2).
 model::Network SizedNetwork(const std::string& kind, int height, int width);
 
 // One to four random layers over images that are higher than wide, so that

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/buffer_placer.h"
 #include "host/compiler/layer_fit.h"
+#include "host/compiler/layer_needs.h"
 #include "host/compiler/pass_plan.h"
 
 namespace systole::compiler {
@@ -24,7 +27,9 @@ class Planner {
       : plan_(plan),
         spilled_(plan.tensors.size(), !plan.allow_resident),
         wished_(plan.layers.size()),
-        joins_(plan.layers.size()) {
+        joins_(plan.layers.size()),
+        scores_(plan.layers.size()),
+        firsts_(plan.tensors.size()) {
     for (size_t l = 0; l < plan.layers.size(); ++l) {
       wished_[l] = plan.layers[l].fused;
       joins_[l] = plan.layers[l].joined;
@@ -32,8 +37,27 @@ class Planner {
   }
 
   absl::Status Run() {
-    // A layer that does not fit sends the largest tensor that is in its way
-    // through HBM; then all starts over.
+    if (absl::Status s = Settle(); !s.ok()) return s;
+    // What stays may leave layers behind it blocks that cost more than its way
+    // through HBM would.
+    std::set<int> tried;
+    for (;;) {
+      const int tensor = InTheWay(tried);
+      if (tensor < 0) return absl::OkStatus();
+      tried.insert(tensor);
+      const double cost = Cost();
+      const std::vector<bool> before = spilled_;
+      spilled_[tensor] = true;
+      if (Settle().ok() && Cost() < cost) continue;
+      spilled_ = before;
+      if (absl::Status s = Settle(); !s.ok()) return s;
+    }
+  }
+
+ private:
+  // A layer that does not fit sends the largest tensor that is in its way
+  // through HBM; then all starts over.
+  absl::Status Settle() {
     for (;;) {
       const int failed = Attempt();
       if (failed < 0) return absl::OkStatus();
@@ -52,11 +76,60 @@ class Planner {
     }
   }
 
- private:
+  // Estimated cycles.
+  double Cost() const {
+    return std::accumulate(scores_.begin(), scores_.end(), 0.0);
+  }
+
+  // The largest tensor that stays in the unified buffer past a layer which
+  // takes half as many cycles again as it would without; -1 if there is none
+  // but those of `tried`.
+  int InTheWay(const std::set<int>& tried) const {
+    constexpr double kTimes = 1.5, kWorth = 2000;
+    int found = -1;
+    double most = kWorth;
+    for (int l = 0; l < static_cast<int>(plan_.layers.size()); ++l) {
+      const std::vector<int>& inputs = plan_.layers[l].inputs;
+      if (plan_.layers[l].joined || scores_[l] < most) continue;
+      int64_t bytes = 0, size = 0;
+      int largest = -1;
+      for (int t = 0; t < static_cast<int>(resident_.size()); ++t) {
+        if (resident_[t] == kNowhere || plan_.LastUse(t) < l ||
+            firsts_[t] >= l || std::count(inputs.begin(), inputs.end(), t) > 0)
+          continue;
+        bytes += plan_.tensors[t].size();
+        if (tried.count(t) > 0 || plan_.tensors[t].size() <= size) continue;
+        largest = t;
+        size = plan_.tensors[t].size();
+      }
+      if (largest < 0 || bytes < plan_.ub_bytes / 4) continue;
+      const double free = BestScore(l);
+      if (scores_[l] < kTimes * free || scores_[l] - free <= most) continue;
+      most = scores_[l] - free;
+      found = largest;
+    }
+    return found;
+  }
+
+  // Of a layer alone in the unified buffer with its inputs there.
+  double BestScore(int l) const {
+    int64_t available = plan_.ub_bytes;
+    for (const int input : plan_.layers[l].inputs)
+      if (resident_[input] != kNowhere)
+        available -= plan_.tensors[input].size();
+    std::vector<LayerCandidate> candidates;
+    AddCandidates(Needs(l, false), preset(), available,
+                  plan_.GroupOf(plan_.layers[l]), candidates);
+    double best = scores_[l];
+    for (const LayerCandidate& c : candidates)
+      best = std::min(best, c.second.score);
+    return best;
+  }
+
   const Preset& preset() const { return *plan_.preset; }
 
   absl::Status TooLarge(int l) const {
-    LayerNeeds needs = NeedsOf(l, false);
+    LayerNeeds needs = Needs(l, false);
     needs.in_channels = plan_.GroupOf(plan_.layers[l]);
     return absl::ResourceExhaustedError(absl::StrFormat(
         "layer %s (%s): its smallest tiles need %d bytes of unified buffer, %s "
@@ -66,59 +139,8 @@ class Planner {
         plan_.ub_bytes));
   }
 
-  // The operand of a joined addition that is not the result before it.
-  int OperandOf(const PlanLayer& joined, int before) const {
-    return joined.inputs[0] == before ? 1 : 0;
-  }
-
-  // Line pitch in the unified buffer, for the first layer that walks over it.
-  int64_t PitchFor(int tensor) const {
-    const PlanTensor& t = plan_.tensors[tensor];
-    for (const PlanLayer& layer : plan_.layers) {
-      if (model::HasWeights(layer.op) && layer.inputs[0] == tensor)
-        return ChoosePitch(layer.g, t.w * t.c, preset());
-    }
-    return RoundUp(t.w * t.c, preset().beat_bytes());
-  }
-
-  // Vector cycles of a pool that wants to go between a layer's blocks.
-  int64_t BetweenOf(int l) const {
-    const size_t next = static_cast<size_t>(l) + 1;
-    if (next >= plan_.layers.size() || !wished_[next]) return 0;
-    const PlanLayer& pool = plan_.layers[next];
-    if (model::IsElementwise(pool.op) || pool.joined) return 0;
-    return PoolCycles(SplitOf(pool.op, pool.g, preset()), pool.g, preset(),
-                      pool.g.n * pool.g.oh, pool.g.ow);
-  }
-
-  LayerNeeds NeedsOf(int l, bool out_resident) const {
-    const PlanLayer& layer = plan_.layers[l];
-    LayerNeeds needs;
-    needs.g = layer.g;
-    needs.matmul = model::HasWeights(layer.op);
-    needs.raw = needs.g.element_bytes == 4;
-    needs.table = layer.op == model::Op::kTable;
-    needs.parts = layer.op == model::Op::kConcat;
-    needs.loops = plan_.loops;
-    needs.split = SplitOf(layer.op, layer.g, preset());
-    for (const int input : layer.inputs)
-      needs.resident.push_back(resident_[input] != kNowhere);
-    const int result = plan_.ResultOf(l);
-    if (const PlanLayer* joined = plan_.EpilogueOf(l);
-        joined != nullptr && joined->op == model::Op::kAdd) {
-      const int operand = OperandOf(*joined, layer.output);
-      needs.operand_loaded = resident_[joined->inputs[operand]] == kNowhere;
-    }
-    needs.between = BetweenOf(l);
-    needs.fused = wished_[l] && !needs.matmul;
-    needs.out_resident = out_resident;
-    needs.out_stored = !out_resident || plan_.keep_intermediates ||
-                       plan_.tensors[result].output;
-    needs.out_pitch = PitchFor(result);
-    needs.in_pitch = needs.matmul
-                         ? ChoosePitch(needs.g, needs.g.line_bytes(), preset())
-                         : RoundUp(needs.g.line_bytes(), preset().beat_bytes());
-    return needs;
+  LayerNeeds Needs(int l, bool out_resident) const {
+    return NeedsOf(plan_, l, out_resident, resident_, wished_);
   }
 
   // The first layer that could not be placed, -1 if there is none.
@@ -137,6 +159,7 @@ class Planner {
 
   // With the layer behind it, if that can be.
   bool PlaceLayer(int l, BufferPlacer& placer) {
+    scores_[l] = 0;
     if (plan_.layers[l].joined) return true;
     const size_t next = static_cast<size_t>(l) + 1;
     if (next < joins_.size() && joins_[next]) {
@@ -154,7 +177,7 @@ class Planner {
     for (const bool out_resident : {true, false}) {
       if (out_resident && (spilled_[result] || plan_.LastUse(result) < 0))
         continue;
-      const LayerNeeds needs = NeedsOf(l, out_resident);
+      const LayerNeeds needs = Needs(l, out_resident);
       AddCandidates(needs, preset(), available, plan_.GroupOf(plan_.layers[l]),
                     candidates);
     }
@@ -204,27 +227,6 @@ class Planner {
         over.push_back(buffer);
     }
     return over;
-  }
-
-  // An input of a concatenation has its share of each line. Bytes of its
-  // buffer.
-  int64_t PlacePart(const PlanLayer& layer, size_t input, const LayerFit& fit,
-                    InputPlacement& in) const {
-    const int64_t beat = preset().beat_bytes();
-    if (!fit.in_slots) {
-      in.pitch = RoundUp(plan_.tensors[layer.inputs[input]].line_bytes(), beat);
-      in.img_pitch = layer.g.h * in.pitch;
-      return plan_.batch * in.img_pitch;
-    }
-    in.pitch = in.slot_bytes = 0;
-    for (const Block& b : fit.blocks)
-      in.pitch =
-          std::max(in.pitch, RoundUp(plan_.RegionOf(layer, input, b).nb, beat));
-    for (const Block& b : fit.blocks) {
-      const Region r = plan_.RegionOf(layer, input, b);
-      in.slot_bytes = std::max(in.slot_bytes, r.ni * r.nl * in.pitch);
-    }
-    return in.slot_bytes * kSlotCount;
   }
 
   bool TryPlace(int l, const LayerNeeds& needs, const LayerFit& fit, bool fused,
@@ -280,7 +282,7 @@ class Planner {
               RoundUp(plan_.tensors[tensor].c, preset().beat_bytes());
           bytes = plan_.batch * in.img_pitch;
         }
-        if (needs.parts) bytes = PlacePart(layer, i, fit, in);
+        if (needs.parts) bytes = PlacePart(plan_, layer, i, fit, in);
         buffer = place(
             plan_.tensors[tensor].name +
                 (in.mode == InputPlacement::Mode::kSlots ? " (input slots)"
@@ -301,6 +303,7 @@ class Planner {
     }
 
     if (last > l && !PlaceJoined(last, fit, out, placer)) return false;
+    scores_[l] = fit.score;
     layer.blocks = fit.blocks;
     layer.stationary = needs.stationary;
     layer.in = std::move(ins);
@@ -312,6 +315,7 @@ class Planner {
     plan_.tensors[result].in_hbm = out.stored;
     if (out.resident) {
       resident_[result] = out.buffer;
+      firsts_[result] = l;
       pitches_[out.buffer] = {out.pitch, out.img_pitch};
     }
     return true;
@@ -379,7 +383,9 @@ class Planner {
   Plan& plan_;
   std::vector<bool> spilled_;         // of each tensor
   std::vector<bool> wished_, joins_;  // of each layer: fused, joined
+  std::vector<double> scores_;        // of each layer: estimated cycles
   std::vector<int> resident_;         // buffer of each tensor, kNowhere
+  std::vector<int> firsts_;           // layer that makes a resident tensor
   std::map<int, std::pair<int64_t, int64_t>> pitches_;  // of these buffers
 };
 
