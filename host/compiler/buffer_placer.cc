@@ -44,7 +44,9 @@ std::optional<int> BufferPlacer::PlaceIn(int64_t begin, int64_t end,
                                          PlanBuffer buffer) {
   buffer.bytes = RoundUp(buffer.bytes, align_);
   std::optional<int64_t> at = InPlace(buffer);
-  if (!at) at = FirstFit(begin, end, buffer, buffer.first - 1);
+  buffer.anywhere = buffer.anywhere || anywhere_;
+  if (!at && !buffer.anywhere)
+    at = FirstFit(begin, end, buffer, buffer.first - 1);
   if (!at) at = FirstFit(begin, end, buffer, buffer.first);
   if (!at) return std::nullopt;
   buffer.at = *at;

@@ -29,6 +29,10 @@ class BufferPlacer {
   // The same between two addresses, multiples of the alignment.
   std::optional<int> PlaceIn(int64_t begin, int64_t end, PlanBuffer buffer);
 
+  // Whether buffers may lie where the layer before has some though there is
+  // room elsewhere (PlanBuffer::anywhere); less is wasted between buffers then.
+  void Anywhere(bool anywhere) { anywhere_ = anywhere; }
+
   // Undo: a mark is the number of buffers placed so far.
   size_t Mark() const { return buffers_.size(); }
   void Release(size_t mark) { buffers_.resize(mark); }
@@ -45,6 +49,7 @@ class BufferPlacer {
                                   const PlanBuffer& buffer, int first) const;
 
   int64_t bytes_, align_;
+  bool anywhere_ = false;
   std::vector<PlanBuffer> buffers_;
 };
 

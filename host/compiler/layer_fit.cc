@@ -228,7 +228,9 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
     limits.max_rows = std::min(
         limits.max_rows, std::max(CeilDiv(rows, 8), StreamedPass(preset)));
   }
-  // So that the results of the blocks before it are not waited for together.
+  // So that the results of the blocks before it are not waited for together;
+  // parts of a line may have to be larger.
+  const int64_t all_rows = limits.max_rows;
   if (needs.fused)
     limits.max_rows = std::min(
         limits.max_rows, std::max(CeilDiv(rows, 4), 2 * StreamedPass(preset)));
@@ -254,6 +256,10 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   Geometry held = g;
   if (needs.in_channels > 0) held.c = needs.in_channels;
   fit.blocks = MakeBlocks(held, limits);
+  if (fit.blocks.empty() && needs.fused) {
+    limits.max_rows = all_rows;
+    fit.blocks = MakeBlocks(held, limits);
+  }
   if (needs.stationary && !fit.blocks.empty())
     fit.blocks = Pieces(needs, preset, limits, fit.blocks);
   if (fit.blocks.empty()) return std::nullopt;

@@ -68,6 +68,8 @@ struct PlanBuffer {
   // by value: it may lie where one of them lies.
   std::vector<int> over;
   int64_t at = kNowhere;  // memory-planning
+  // Places that the layer before uses are not avoided.
+  bool anywhere = false;
 
   bool alive(int from, int to) const { return first <= to && from <= last; }
 };

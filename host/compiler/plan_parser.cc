@@ -126,6 +126,8 @@ class PlanParser : private ir::Reader {
       } else if (key == "over") {
         Expect("=");
         List([&] { buffer.over.push_back(BufferNumber()); });
+      } else if (key == "anywhere") {
+        buffer.anywhere = true;
       } else if (key == "at") {
         buffer.at = Value();
       } else {

@@ -33,6 +33,7 @@ std::string Text(const PlanBuffer& b, size_t index) {
   std::string text =
       absl::StrFormat("&%d = \"%s\", bytes=%d, layers=[%d, %d]", index,
                       absl::CEscape(b.name), b.bytes, b.first, b.last);
+  if (b.anywhere) text += ", anywhere";
   if (!b.over.empty()) {
     absl::StrAppend(&text, ", over=[&", absl::StrJoin(b.over, ", &"), "]");
   }

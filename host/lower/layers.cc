@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/ir/quant/fixed_point.h"
+#include "host/lower/means.h"
 #include "host/lower/products.h"
 #include "host/lower/requantise.h"
 #include "host/lower/tensors.h"
@@ -39,6 +39,12 @@ class Builder {
     layer_.name = node.name;
   }
 
+  // Of a mean, which may be several layers.
+  absl::StatusOr<int> Mean(model::Network& network) {
+    if (absl::Status s = AddInput(0, false); !s.ok()) return s;
+    return AppendMean(node_, layer_.inputs[0], target_, network);
+  }
+
   absl::StatusOr<model::Layer> Run() {
     const Node* argument = tables_.ArgumentOf(&node_);
     const absl::Status status =
@@ -65,8 +71,6 @@ class Builder {
         return Pool();
       case Op::kMul:
         return Mul();
-      case Op::kMean:
-        return Mean();
       case Op::kPad:
         return Pad();
       case Op::kConcatenate:
@@ -307,29 +311,6 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Of all positions.
-  absl::Status Mean() {
-    layer_.op = model::Op::kMean;
-    const ir::Type& from = node_.operands[0]->type;
-    if (from.rank() != 4 ||
-        node_.attr<ir::ReduceAttributes>().axes != ir::Ints{1, 2})
-      return Unsupported("a mean over other axes than height and width");
-    if (absl::Status status = AddInput(0, false); !status.ok()) return status;
-    const model::Tensor& in = network_.tensors[layer_.inputs[0]];
-    if (!SumsImage(in, target_))
-      return Unsupported(
-          "a mean over ", in.height, "x", in.width, " positions, more than ",
-          target_ == nullptr ? "every" : "the", " core has room for");
-    layer_.window = WindowOf({in.height, in.width}, {1, 1}, {0, 0, 0, 0});
-    const absl::StatusOr<ir::Factor> factor =
-        ir::FactorOf(double{ScaleOf(0)} / node_.quantization().scale());
-    if (!factor.ok()) return factor.status();
-    const ir::Factor mean =
-        ir::MeanFactor(*factor, int64_t{in.height} * in.width);
-    layer_.requant = {{mean.multiplier, static_cast<int8_t>(mean.shift)}};
-    return absl::OkStatus();
-  }
-
   absl::Status Pool() {
     const auto& a = node_.attr<ir::PoolAttributes>();
     layer_.op = node_.op == Op::kMaxPool ? model::Op::kMaxPool
@@ -361,8 +342,13 @@ absl::StatusOr<int> AddTensor(model::Network& network, const Node& node) {
 absl::Status AppendLayer(const Node& node, const Tables& tables,
                          const Target* target, TensorIndices& tensors,
                          model::Network& network) {
-  absl::StatusOr<model::Layer> layer =
-      Builder(node, tables, tensors, network, target).Run();
+  Builder builder(node, tables, tensors, network, target);
+  if (node.op == Op::kMean && tables.ArgumentOf(&node) == nullptr) {
+    const absl::StatusOr<int> output = builder.Mean(network);
+    if (output.ok()) tensors[&node] = *output;
+    return output.status();
+  }
+  absl::StatusOr<model::Layer> layer = builder.Run();
   if (!layer.ok()) return layer.status();
   const absl::StatusOr<int> output = AddTensor(network, node);
   if (!output.ok()) return output.status();

@@ -22,9 +22,9 @@ using TensorIndices = std::unordered_map<const ir::Node*, int>;
 // dimensions. Errors: Unimplemented.
 absl::StatusOr<int> AddTensor(model::Network& network, const ir::Node& node);
 
-// Adds the layer of a node and its tensor. Errors: Unimplemented when the
-// device has no such layer; the network is then as it was. `target`: null if
-// every core is to have it.
+// Adds the layer of a node and its tensor, of a mean perhaps several. Errors:
+// Unimplemented when the device has no such layer; the network is then as it
+// was. `target`: null if every core is to have it.
 absl::Status AppendLayer(const ir::Node& node, const Tables& tables,
                          const Target* target, TensorIndices& tensors,
                          model::Network& network);

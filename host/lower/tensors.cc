@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/lower/tensors.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 
 namespace systole::lower {
@@ -28,18 +26,6 @@ absl::StatusOr<model::Tensor> TensorOf(const ir::Node& node) {
     if (i < 3) *sizes[i] = static_cast<int>(size);
   }
   return tensor;
-}
-
-bool SumsImage(const model::Tensor& image, const Target* target) {
-  constexpr int kMaxSide = 127;  // of a pool descriptor
-  const auto fits = [&](const Target& t) {
-    return t.SumsAtOnce(int64_t{image.height} * image.width, image.channels);
-  };
-  if (image.height > kMaxSide || image.width > kMaxSide) return false;
-  if (target != nullptr) return fits(*target);
-  return std::all_of(kPresets.begin(), kPresets.end(), [&](const Preset& p) {
-    return !Target(p).quantised_networks() || fits(Target(p));
-  });
 }
 
 }  // namespace systole::lower

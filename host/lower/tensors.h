@@ -8,17 +8,12 @@
 #include "absl/status/statusor.h"
 #include "host/ir/module.h"
 #include "systole/model.h"
-#include "systole/target.h"
 
 namespace systole::lower {
 
 // Height, width and channels are the last three dimensions; those before them
 // must be 1. Errors: Unimplemented for other shapes and types.
 absl::StatusOr<model::Tensor> TensorOf(const ir::Node& node);
-
-// Whether the vector unit can sum a whole image, on every target if none is
-// given.
-bool SumsImage(const model::Tensor& image, const Target* target);
 
 }  // namespace systole::lower
 

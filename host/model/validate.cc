@@ -47,7 +47,8 @@ absl::Status CheckTensor(const Tensor& tensor) {
   return absl::OkStatus();
 }
 
-// any_multiplier: of a mean, whose multiplier is divided by the count.
+// any_multiplier: of a mean, and of the depthwise convolution that a large one
+// ends with, whose multiplier is divided by the count.
 absl::Status CheckRequant(const std::string& what, const Requant& requant,
                           bool any_multiplier = false) {
   const int32_t m = requant.multiplier;
@@ -118,7 +119,8 @@ absl::Status CheckWeighted(const std::string& what, const Layer& layer,
   }
   for (size_t c = 0; c < factors; ++c) {
     absl::Status status =
-        CheckRequant(absl::StrCat(what, "channel ", c, ": "), layer.requant[c]);
+        CheckRequant(absl::StrCat(what, "channel ", c, ": "), layer.requant[c],
+                     layer.op == Op::kDepthwise);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

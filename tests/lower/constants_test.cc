@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Operators that the device does in another guise: sums and products with
-// constant vectors of channels, padding, means that a larger core has room for.
-// On the simulator, against the golden evaluation.
+// constant vectors of channels, padding. On the simulator, against the golden
+// evaluation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -211,22 +211,6 @@ TEST(Padding, OthersStayOnTheHost) {
     EXPECT_EQ(pad.unit, "host");
     EXPECT_THAT(pad.reason, HasSubstr(reason));
   }
-}
-
-// A mean that `edge` has room for, `nano` not.
-TEST(Means, AsTheTargetHasRoom) {
-  const std::string text =
-      "  %x = i8[1,40,40,64]{scale=0.5} parameter(), name=\"x\"\n"
-      "  %p = i8[1,40,40,64]{scale=0.5} max_pool(%x), kernel=[1, 1]\n"
-      "  %y = i8[1,64]{scale=0.25} mean(%p), axes=[1, 2]\n"
-      "  return %y as \"y\"\n";
-  EXPECT_EQ(SourceOf(text, "edge").lowered.placements.back().unit,
-            "vector unit");
-  const runtime::Source nano = SourceOf(text, "nano");
-  EXPECT_EQ(nano.lowered.placements.back().unit, "host");
-  EXPECT_THAT(nano.lowered.placements.back().reason,
-              HasSubstr("more than the core has room for"));
-  RunAndCheck(text, "edge", 1, 1);
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ TEST(Products, EveryPair) {
   }
 }
 
-// Means over an image, and those that stay on the host.
+// Means over an image.
 TEST(Means, OfAnImage) {
   std::mt19937 random(7);
   const auto number = [&](int low, int high) {
@@ -212,22 +212,6 @@ TEST(Means, OfAnImage) {
     ASSERT_TRUE(got.ok()) << got.status() << text;
     ASSERT_TRUE(want.ok()) << want.status();
     ASSERT_EQ(got->at(0).data(), want->at(0).values<int8_t>()) << text;
-  }
-  const std::string pool =
-      "  %x = i8[1,200,200,1]{scale=0.5} parameter(), name=\"x\"\n"
-      "  %p = i8[1,199,199,1]{scale=0.5} max_pool(%x), kernel=[2, 2]\n";
-  const auto large = Parsed(pool +
-                            "  %y = i8[1,1]{scale=0.5} mean(%p), axes=[1, 2]\n"
-                            "  return %y as \"y\"\n");
-  const auto rows = Parsed(pool +
-                           "  %y = i8[1,199,1]{scale=0.5} mean(%p), axes=[1]\n"
-                           "  return %y as \"y\"\n");
-  for (const auto* module : {&large, &rows}) {
-    const auto lowered = LowerModule(**module);
-    ASSERT_TRUE(lowered.ok()) << lowered.status();
-    EXPECT_EQ(lowered->placements.back().unit, "host");
-    EXPECT_THAT(lowered->placements.back().reason,
-                testing::HasSubstr("a mean over "));
   }
 }
 

@@ -185,14 +185,17 @@ class Planner {
                      [](const auto& a, const auto& b) {
                        return a.second.score < b.second.score;
                      });
-    for (const auto& [needs, fit] : candidates) {
-      const size_t mark = placer.Mark();
-      // What goes between the blocks of the layer before it writes its result
-      // while that layer still reads and writes.
-      for (const bool fused : {true, false}) {
-        if (fused && !CanFuse(l, needs)) continue;
-        if (TryPlace(l, needs, fit, fused, placer)) return true;
-        placer.Release(mark);
+    for (const bool anywhere : {false, true}) {
+      placer.Anywhere(anywhere);
+      for (const auto& [needs, fit] : candidates) {
+        const size_t mark = placer.Mark();
+        // What goes between the blocks of the layer before it writes its
+        // result while that layer still reads and writes.
+        for (const bool fused : {true, false}) {
+          if (fused && !CanFuse(l, needs)) continue;
+          if (TryPlace(l, needs, fit, fused, placer)) return true;
+          placer.Release(mark);
+        }
       }
     }
     return false;

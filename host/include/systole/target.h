@@ -56,16 +56,16 @@ class Target {
   // The cores have the operation.
   bool Executes(const isa::OpInfo& op) const { return op.Has(core_->cell); }
 
-  // Whether the vector unit can sum `positions` of `channels` each at once: as
-  // they are loaded, by groups of whole beats where they are a number of
-  // them, and the result, both twice.
-  constexpr bool SumsAtOnce(int64_t positions, int64_t channels) const {
-    const int64_t beat = core_->beat_bytes();
-    const int64_t group = (core_->cols + beat - 1) / beat * beat;
-    const int64_t held = channels % beat != 0 ? channels + beat
-                         : channels < group   ? channels
-                                              : group;
-    return 2 * (positions * held + channels + beat) <= core_->ub_bytes;
+  // Whether the unified buffer has room for so many bytes of an input and of
+  // results, both twice, in shares that the compiler tries (layer_fit.cc).
+  bool HoldsTwice(int64_t input, int64_t results) const {
+    constexpr int kAll = 90;  // percent
+    for (const int share : {81, 67, 45}) {
+      if (200 * input <= core_->ub_bytes * share &&
+          200 * results <= core_->ub_bytes * (kAll - share))
+        return true;
+    }
+    return false;
   }
 
  private:
