@@ -13,6 +13,9 @@
 .reg one s13
 .reg step s14
 
+.reads  acc[acc, rows]
+.writes ub[dst, 2*cols, rows x pitch]
+.cycles rows
 acc_bf16:
         lanes   cols
         li      one, 1
@@ -58,6 +61,9 @@ acc_bf16_odd:
 acc_bf16_end:
         halt
 
+.reads  acc[acc, rows]
+.writes ub[dst, 4*cols, rows x pitch]
+.cycles rows
 acc_fp32:
         lanes   cols
         li      one, 1

@@ -22,6 +22,10 @@
 .reg left s15
 
 # Sums of d = z - shift and of d^2.
+.reads  ub[wide, 4*cols]
+.reads  ub[src, 2*cols, rows x pitch, images x (rows*pitch + gap)]
+.writes ub[wide + 5*wide_row, 4*cols, 16 x wide_row]
+.cycles 60 + 16*images*((rows + 7)/8)
 bn_collect:
         lanes   cols
         li      tmp, 1
@@ -84,6 +88,10 @@ bn_collect_next:
         halt
 
 # a = bf16(max(y, 0)).
+.reads  ub[wide, 4*cols, 3 x wide_row]
+.reads  ub[src, 2*cols, rows x pitch, images x (rows*pitch + gap)]
+.writes ub[dst, 2*cols, rows x pitch, images x (rows*pitch + gap)]
+.cycles 5 + 34*images*((rows + 7)/8)
 bn_relu:
         lanes   cols
         li      tmp, 1
@@ -141,6 +149,11 @@ bn_relu_next:
         halt
 
 # Sums of g and of g * xhat.
+.reads  ub[wide, 4*cols, 3 x wide_row]
+.reads  ub[src, 2*cols, rows x pitch, images x (rows*pitch + gap)]
+.reads  ub[da, 2*cols, rows x pitch, images x (rows*pitch + gap)]
+.writes ub[wide + 5*wide_row, 4*cols, 16 x wide_row]
+.cycles 60 + 32*images*((rows + 7)/8)
 bn_back_collect:
         lanes   cols
         li      tmp, 1
@@ -231,6 +244,11 @@ bn_back_collect_next:
         halt
 
 # dz = bf16((g - mb - xhat * mx) * inv).
+.reads  ub[wide, 4*cols, 5 x wide_row]
+.reads  ub[src, 2*cols, rows x pitch, images x (rows*pitch + gap)]
+.reads  ub[da, 2*cols, rows x pitch, images x (rows*pitch + gap)]
+.writes ub[dst, 2*cols, rows x pitch, images x (rows*pitch + gap)]
+.cycles 10 + 60*images*((rows + 7)/8)
 bn_back_apply:
         lanes   cols
         li      tmp, 1

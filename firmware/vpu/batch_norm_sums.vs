@@ -32,6 +32,9 @@
 .reg left s15
 
 # The shift of the sums: z of the first position, to all positions of a row.
+.reads  ub[src, 2*cols]
+.writes ub[wide, 4*cols, copies x pitch]
+.cycles 20
 bn_shift:
         lanes   cols
         li      tmp, 1
@@ -43,6 +46,10 @@ bn_shift:
         halt
 
 # Rows of the parameter block to all positions of a row.
+.reads  ub[params, 4*cols, 3 x ROW]
+.reads  ub[params + MB, 4*cols, 2 x ROW]
+.writes ub[wide, 4*cols, copies x pitch, 5 x wide_row]
+.cycles 25 + 4*copies
 bn_spread:
         lanes   cols
         li      tmp, 1
@@ -70,6 +77,8 @@ bn_spread:
         halt
 
 # Partial sums of both kinds to the first of each.
+.writes ub[sums, 4*cols, count x pitch, 2 x other]
+.cycles 60 + 13*count/4
 bn_fold:
         lanes   cols
         li      tmp, 8
@@ -123,6 +132,11 @@ bn_fold_rows:
         halt
 
 # Sums to mean and inv; running statistics.
+.reads  ub[sums, 4*cols, 2 x other]
+.reads  ub[wide, 4*cols]
+.writes ub[params, 4*cols, 2 x ROW]
+.writes ub[params + RUN_MEAN, 4*cols, 2 x ROW]
+.cycles 65
 bn_finish:
         lanes   cols
         li      tmp, 1
@@ -153,6 +167,9 @@ bn_finish:
         halt
 
 # Inference: mean and inv from the running statistics.
+.writes ub[params, 2*ROW]
+.reads  ub[params + RUN_MEAN, 2*ROW]
+.cycles 35
 bn_running:
         li      tmp, 1
         vl      tmp
@@ -166,6 +183,9 @@ bn_running:
         halt
 
 # Sums to mb, mx and the gradient of beta.
+.reads  ub[sums, 4*cols, 2 x other]
+.writes ub[params + MB, 4*cols, 3 x ROW]
+.cycles 25
 bn_back_finish:
         lanes   cols
         li      tmp, 1

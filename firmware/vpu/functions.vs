@@ -18,6 +18,9 @@
 .reg limit s13
 
 # dst = e^src.
+.reads  ub[src, ROW, rows x pitch]
+.writes ub[dst, ROW, rows x pitch]
+.cycles 20 + 112*((rows + 7)/8)
 exp:
         slli    step, pitch, 3
         li      one, 1.0
@@ -52,6 +55,9 @@ exp_rows:
         halt
 
 # dst = ln(src).
+.reads  ub[src, ROW, rows x pitch]
+.writes ub[dst, ROW, rows x pitch]
+.cycles 15 + 34*((rows + 7)/8)
 log:
         slli    step, pitch, 3
         li      factor, 0x3F317217      # ln(2), rounded down

@@ -29,6 +29,12 @@
 .reg ln2 s14
 .reg k s15
 
+.reads  ub[params, 2*ROW]
+.reads  acc[acc, rows]
+.reads  ub[hot, 2*L, rows x hot_pitch]
+.writes ub[params + LOSS_SUMS, 16*ROW]
+.writes ub[dst, 2*cols, rows x pitch]
+.cycles 50 + (240 + L)*((rows + 7)/8)
 softmax:
         li      row, ROW
         li      one, 1
@@ -101,6 +107,8 @@ softmax_sum:
         halt
 
 # Partial sums to loss and right answers.
+.writes ub[params + LOSS_SUMS, 18*ROW]
+.cycles 95
 softmax_finish:
         li      row, ROW
         li      one, 1
@@ -127,6 +135,9 @@ softmax_finish:
         halt
 
 # Gradient of the bias: sums of rows of dz, evenly apart, a multiple of 8 but for the last. dst: byte address of the first.
+.reads  ub[dst, 2*cols, rows x pitch]
+.writes ub[params + LOSS_SUMS, 8*ROW]
+.cycles 30 + 16*((rows + 7)/8)
 bias_collect:
         li      row, ROW
         ld32    v0, params, row, LOSS_SUMS
@@ -147,6 +158,9 @@ bias_collect_rows:
         st32    v16, params, row, LOSS_SUMS
         halt
 
+.writes ub[params + LOSS_SUMS, 8*ROW]
+.writes ub[params + BIAS_GRADIENT, ROW]
+.cycles 75
 bias_finish:
         li      row, ROW
         li      one, 1

@@ -21,6 +21,9 @@
 .reg left s15
 
 # Positions of a line `pitch` apart, lines `line_pitch` apart; bf16.
+.reads  acc[src, lines*width]
+.writes ub[dst, 2*cols, width x pitch, lines x line_pitch]
+.cycles 10 + 16*lines*((width + 7)/8)
 acc_image:
         li      one, 1
         lanes   cols
@@ -43,8 +46,12 @@ acc_image_rows:
         halt
 
 # dst (src_cols x L) = transpose of src (cols x src_cols), with zeros in the lanes from `cols` on.
+.reads  ub[src, 2*src_cols, cols x src_pitch]
+.writes ub[dst, 2*L, src_cols x pitch]
+.cycles 20 + 2*L
 transpose:
         lanes   src_cols
+        mov     v32, s0                 # eight rows, before the first vl
         li      left, L
         add     tmp, cols, s0
         slli    step, src_pitch, 3
@@ -56,7 +63,6 @@ transpose_push:
         addi    tmp, tmp, -8
         blt     s0, tmp, transpose_push
         sub     left, left, cols        # rows of zeros up to L
-        mov     v32, s0
         beq     left, s0, transpose_pop
 transpose_zero:
         vl      left
@@ -78,6 +84,8 @@ transpose_pop_rows:
         halt
 
 # +0 to `lines` rows of L words.
+.writes ub[dst, lines*ROW]
+.cycles 5 + lines
 clear:
         mov     v32, s0
         li      step, ROW
@@ -90,6 +98,9 @@ clear_rows:
         halt
 
 # `copies` (at most 8) of each row of src, which are `width` * `lines`: to rows of dst `pitch` apart, lines `line_pitch` apart; bf16.
+.reads  ub[src, 2*cols, width*lines x src_pitch]
+.writes ub[dst, 2*cols, copies x copy_pitch, width x pitch, lines x line_pitch]
+.cycles 10 + 13*width*lines
 spread:
         lanes   cols
         add     at, dst, s0

@@ -21,6 +21,9 @@
 .reg eps s15
 
 # w = w + g: the gradients of two cores.
+.reads  ub[g, rows*ROW]
+.writes ub[w, rows*ROW]
+.cycles 10 + 5*rows/2
 sum_rows:
         li      row, ROW
 sum_rows_loop:
@@ -36,6 +39,8 @@ sum_rows_loop:
         halt
 
 # Before the first use of a step. c1, c2: b1, b2.
+.writes ub[powers, 4*ROW]
+.cycles 45
 adam_begin:
         li      tmp, 1
         vl      tmp
@@ -54,6 +59,13 @@ adam_begin:
         st32    v33, powers, s0, 3*ROW
         halt
 
+.reads  ub[powers + 2*ROW, 3*ROW]
+.reads  ub[g, rows*ROW]
+.writes ub[w, rows*ROW]
+.writes ub[m, rows*ROW]
+.writes ub[v, rows*ROW]
+.writes ub[wb, min(wb, 1)*rows*ROW/2]
+.cycles 60 + 10*rows
 adam:
         li      row, ROW
         li      tmp, 1
@@ -164,6 +176,12 @@ adam_pair_next:
         halt
 
 # m is the velocity.
+.reads  ub[powers + 4*ROW, ROW]
+.reads  ub[g, rows*ROW]
+.writes ub[w, rows*ROW]
+.writes ub[m, rows*ROW]
+.writes ub[wb, min(wb, 1)*rows*ROW/2]
+.cycles 20 + 4*rows
 sgd:
         li      row, ROW
         li      half, HALF_ROW

@@ -23,6 +23,9 @@
 .reg left s14
 .reg ky s15
 
+.reads  ub[full, (size%65536 - 1)*step + ((taps%65536) - 1)*pitch + 2*cols, (taps/65536) x ((taps%65536)*pitch + row_skip), size/65536 x (((size%65536 + 7)/8*8)*step + line_skip)]
+.writes ub[pooled, 2*cols, size%65536 x pitch, size/65536 x (((size%65536 + 7)/8*8)*pitch + pooled_skip)]
+.cycles 20 + (size/65536)*((size%65536 + 7)/8)*(18 + 9*(taps%65536)*(taps/65536))
 max_pool:
         lanes   cols
         srli    lines, size, 16
@@ -61,6 +64,9 @@ max_pool_tap:
         bne     lines, s0, max_pool_line
         halt
 
+.reads  ub[full, (size%65536 - 1)*step + ((taps%65536) - 1)*pitch + 2*cols, (taps/65536) x ((taps%65536)*pitch + row_skip), size/65536 x (((size%65536 + 7)/8*8)*step + line_skip)]
+.writes ub[pooled, 2*cols, size%65536 x pitch, size/65536 x (((size%65536 + 7)/8*8)*pitch + pooled_skip)]
+.cycles 20 + (size/65536)*((size%65536 + 7)/8)*(18 + 9*(taps%65536)*(taps/65536))
 average_pool:
         lanes   cols
         srli    lines, size, 16
@@ -103,6 +109,10 @@ average_pool_tap:
 # 2 * pitch apart. Taps go from the last to the first, so the first one stays; no tap at all (a NaN) leaves an odd distance.
 .reg c s15        # taps left: rows << 16 | taps of the row
 .reg tmp s12
+.reads  ub[full - ((taps/65536) - 1)*((taps%65536)*pitch + row_skip) - ((taps%65536) - 1)*pitch, (size%65536 - 1)*step + ((taps%65536) - 1)*pitch + 2*cols, (taps/65536) x ((taps%65536)*pitch + row_skip), size/65536 x (((size%65536 + 7)/8*8)*step + line_skip)]
+.reads  ub[pooled, 2*cols, size%65536 x pitch, size/65536 x (((size%65536 + 7)/8*8)*pitch + pooled_skip)]
+.writes ub[2*pooled + more, 4*cols, size%65536 x 2*pitch, size/65536 x 2*(((size%65536 + 7)/8*8)*pitch + pooled_skip)]
+.cycles 20 + (size/65536)*((size%65536 + 7)/8)*(24 + 12*(taps%65536)*(taps/65536))
 max_pool_choice:
         lanes   cols
         mov     v32, index

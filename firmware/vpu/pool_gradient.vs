@@ -25,6 +25,10 @@
 .reg left s14
 .reg tmp s15
 
+.reads  ub[grad, 2*cols, min(windows, 1)*(size%65536 + windows%65536 - 1) x pitch, (size/65536 + windows/65536 - 1) x pooled_line]
+.reads  ub[2*grad + more, 4*cols, min(windows, 1)*(size%65536 + windows%65536 - 1) x 2*pitch, (size/65536 + windows/65536 - 1) x 2*pooled_line]
+.writes ub[to, 2*cols, size%65536 x step, size/65536 x step_y]
+.cycles 40 + (size/65536)*((size%65536 + 7)/8)*(24 + 18*(windows%65536)*(windows/65536))
 max_pool_gradient:
         lanes   cols
         mov     v32, index
@@ -93,6 +97,9 @@ max_pool_gradient_store:
         halt
 
 # What a window gives to each of its taps, in fp32, 2 * pitch apart.
+.reads  ub[grad, 2*cols, size%65536 x pitch, size/65536 x pooled_line]
+.writes ub[to, 4*cols, size%65536 x 2*pitch, size/65536 x 2*pooled_line]
+.cycles 20 + 18*(size/65536)*((size%65536 + 7)/8)
 average_share:
         lanes   cols
         slli    twice, pitch, 1
@@ -125,6 +132,9 @@ average_share_group:
         bne     tmp, s0, average_share_line
         halt
 
+.reads  ub[grad, 4*cols, min(windows, 1)*(size%65536 + windows%65536 - 1) x pitch, (size/65536 + windows/65536 - 1) x pooled_line]
+.writes ub[to, 2*cols, size%65536 x step, size/65536 x step_y]
+.cycles 30 + (size/65536)*((size%65536 + 7)/8)*(20 + 11*(windows%65536)*(windows/65536))
 average_pool_gradient:
         lanes   cols
         slli    tmp, windows, 16

@@ -12,6 +12,10 @@
 .reg step s7
 
 # dst = bf16(src + other), which are bf16.
+.reads  ub[src, 2*cols, rows x pitch]
+.reads  ub[other, 2*cols, rows x pitch]
+.writes ub[dst, 2*cols, rows x pitch]
+.cycles 10 + 5*rows/2
 sum_images:
         lanes   cols
         slli    step, pitch, 3

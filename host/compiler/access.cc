@@ -188,6 +188,21 @@ int TagOf(const isa::Descriptor& d) {
   return static_cast<int>(isa::GetBits(d, 16, 16));
 }
 
+std::vector<Access> AccessesOf(const std::vector<kernels::Effect>& effects) {
+  std::vector<Access> accesses;
+  for (const kernels::Effect& effect : effects) {
+    Access a;
+    a.space = effect.accumulators ? Space::kAcc : Space::kUb;
+    a.write = effect.write;
+    a.base = effect.base;
+    a.len = effect.len;
+    std::copy(std::begin(effect.count), std::end(effect.count), a.count);
+    std::copy(std::begin(effect.stride), std::end(effect.stride), a.stride);
+    accesses.push_back(a);
+  }
+  return accesses;
+}
+
 isa::Queue QueueOf(const isa::Descriptor& d) {
   const isa::OpInfo* op = isa::FindOp(static_cast<uint8_t>(OpcodeOf(d)));
   return op == nullptr ? isa::Queue::kNone : op->queue;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "host/kernels/declaration.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
 
@@ -40,6 +41,9 @@ struct Access {
   }
   bool Contains(int64_t address) const;
 };
+
+// What kernels declare of a run.
+std::vector<Access> AccessesOf(const std::vector<kernels::Effect>& effects);
 
 isa::Queue QueueOf(const isa::Descriptor& descriptor);
 isa::Opcode OpcodeOf(const isa::Descriptor& descriptor);

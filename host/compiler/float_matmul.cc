@@ -291,22 +291,13 @@ class FloatMatmul {
                  int64_t slot) {
     const int64_t cols =
         std::min(preset_.cols, spec_.n - (g * group_ + t) * preset_.cols);
-    Access from;
-    from.space = Space::kAcc;
-    from.base = acc;
-    from.len = count;
-    Access to;
-    to.write = true;
-    to.base = slot + r * c_pitch_ + t * preset_.cols * out_bytes_;
-    to.len = cols * out_bytes_;
-    to.count[0] = count;
-    to.stride[0] = c_pitch_;
-    builder_.Append(kernels_.Run(DrainKernel(), {{"acc", acc},
-                                                 {"dst", to.base},
-                                                 {"pitch", c_pitch_},
-                                                 {"rows", count},
-                                                 {"cols", cols}}),
-                    {from, to}, count);
+    builder_.Append(kernels_.Run(
+        DrainKernel(),
+        {{"acc", acc},
+         {"dst", slot + r * c_pitch_ + t * preset_.cols * out_bytes_},
+         {"pitch", c_pitch_},
+         {"rows", count},
+         {"cols", cols}}));
   }
 
   // Lines of the group from the slot to HBM.

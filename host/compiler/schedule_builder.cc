@@ -27,6 +27,10 @@ void ScheduleBuilder::Append(isa::Descriptor descriptor, bool fits,
       {descriptor, std::move(touches), 0, kNoDependences});
 }
 
+void ScheduleBuilder::Append(const kernels::Call& call) {
+  Append(call.run, AccessesOf(call.effects), call.cycles);
+}
+
 void ScheduleBuilder::Append(const isa::Vrun& run, std::vector<Access> accesses,
                              int64_t cycles) {
   Append(run.Encode(), run.Fits(), std::move(accesses));

@@ -22,6 +22,7 @@
 #include "host/compiler/access.h"
 #include "host/compiler/cost_model.h"
 #include "host/compiler/sequence.h"
+#include "host/kernels/kernels.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
 
@@ -47,6 +48,8 @@ class ScheduleBuilder {
   void Append(const Op& op, const Access& after) {
     Append(op.Encode(), op.Fits(), {after});
   }
+  // A run of a kernel, with what it declares.
+  void Append(const kernels::Call& call);
   // A run of a vector program: what it touches (a superset), and the cycles
   // that it takes.
   void Append(const isa::Vrun& run, std::vector<Access> accesses,

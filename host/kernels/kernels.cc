@@ -27,20 +27,39 @@ Image::Part Image::PartOf(const std::string& entry) const {
   return {begin_[file], {words_.begin() + begin_[file], end}};
 }
 
-isa::Vrun Image::Run(
+Call Image::Run(
     const std::string& entry,
     const std::vector<std::pair<std::string, int64_t>>& args) const {
   const auto it = entries_.find(entry);
   if (it == entries_.end()) Unknown("no kernel " + entry);
-  isa::Vrun run;
-  run.pc = static_cast<uint32_t>(it->second.pc);
+  const auto declared = declared_.find(entry);
+  if (declared == declared_.end()) Unknown(entry + " declares nothing");
+  Call call;
+  call.run.pc = static_cast<uint32_t>(it->second.pc);
   const std::map<std::string, int>& names = args_[it->second.file];
+  std::vector<int64_t> values(vpu::kArgs, 0);
   for (const auto& [name, value] : args) {
     const auto arg = names.find(name);
     if (arg == names.end()) Unknown(entry + " has no argument " + name);
-    run.args[arg->second] = static_cast<uint32_t>(value);
+    call.run.args[arg->second] = static_cast<uint32_t>(value);
+    values[arg->second] = value;
   }
-  return run;
+  call.effects = declared->second.Effects(values);
+  call.cycles = declared->second.Cycles(values);
+  return call;
+}
+
+std::vector<std::string> Image::Kernels() const {
+  std::vector<std::string> names;
+  for (const auto& [name, declaration] : declared_) names.push_back(name);
+  return names;
+}
+
+std::string Image::KernelAt(uint32_t pc) const {
+  for (const auto& [name, declaration] : declared_) {
+    if (static_cast<uint32_t>(entries_.at(name).pc) == pc) return name;
+  }
+  return "";
 }
 
 absl::StatusOr<Image> Assemble(const Preset& preset) {
@@ -60,6 +79,16 @@ absl::StatusOr<Image> Assemble(const Preset& preset) {
         return absl::InternalError(absl::StrFormat(
             "%s: the label %s is there twice", text.name, label));
       }
+    }
+    for (const auto& [label, notes] : code->notes) {
+      absl::StatusOr<Declaration> declared =
+          Declaration::Parse(notes, code->constants, code->args);
+      if (!declared.ok()) {
+        return absl::InternalError(
+            absl::StrFormat("%s: %s: %s", text.name, label,
+                            std::string(declared.status().message())));
+      }
+      image.declared_[label] = *std::move(declared);
     }
     image.args_.push_back(code->args);
     image.begin_.push_back(static_cast<int>(image.words_.size()));

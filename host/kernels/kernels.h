@@ -5,7 +5,7 @@
 // the instruction memory, entered by name.
 //
 //   absl::StatusOr<kernels::Image> image = kernels::Assemble(preset);
-//   isa::Vrun run = image->Run("acc_bf16", {{"acc", 0}, {"rows", 64}, ...});
+//   kernels::Call call = image->Run("acc_bf16", {{"acc", 0}, {"rows", 64}});
 #ifndef HOST_KERNELS_KERNELS_H_
 #define HOST_KERNELS_KERNELS_H_
 
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "host/kernels/declaration.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
 
@@ -27,6 +28,13 @@ struct Text {
   std::string_view text;
 };
 const std::vector<Text>& EmbeddedTexts();
+
+// A run with what its kernel declares of it.
+struct Call {
+  isa::Vrun run;
+  std::vector<Effect> effects;
+  int64_t cycles = 0;
+};
 
 class Image {
  public:
@@ -42,9 +50,13 @@ class Image {
 
   // A run of the kernel at label `entry`. Arguments by the names of its file;
   // those not given are 0. An unknown name is a bug of the caller and stops the
-  // program.
-  isa::Vrun Run(const std::string& entry,
-                const std::vector<std::pair<std::string, int64_t>>& args) const;
+  // program, as is a label that declares nothing.
+  Call Run(const std::string& entry,
+           const std::vector<std::pair<std::string, int64_t>>& args) const;
+
+  // The kernels, and which of them a run begins at; empty: none.
+  std::vector<std::string> Kernels() const;
+  std::string KernelAt(uint32_t pc) const;
 
  private:
   friend absl::StatusOr<Image> Assemble(const Preset& preset);
@@ -53,6 +65,7 @@ class Image {
     int file = 0;
   };
   std::vector<uint64_t> words_;
+  std::map<std::string, Declaration> declared_;
   std::map<std::string, Entry> entries_;
   std::vector<std::map<std::string, int>> args_;  // of each file
   std::vector<int> begin_;                        // of each file in words_

@@ -61,7 +61,10 @@ class Assembler {
         return Error(s.line, error);
       code_.words.push_back(word);
     }
+    if (!notes_.empty())
+      return Error(line, notes_[0].directive + " without a label behind it");
     code_.labels = names_.labels;
+    code_.constants = names_.constants;
     return std::move(code_);
   }
 
@@ -80,6 +83,8 @@ class Assembler {
           absl::StripAsciiWhitespace(source.substr(0, colon)));
       if (std::string e = Define(label); !e.empty()) return e;
       names_.labels[label] = Here();
+      if (!notes_.empty()) code_.notes[label] = std::move(notes_);
+      notes_.clear();
       source = absl::StripLeadingAsciiWhitespace(source.substr(colon + 1));
     }
     if (source.empty()) return "";
@@ -109,6 +114,11 @@ class Assembler {
   }
 
   std::string Directive(string_view directive, string_view rest) {
+    if (directive == ".reads" || directive == ".writes" ||
+        directive == ".cycles") {
+      notes_.push_back({std::string(directive), std::string(rest)});
+      return "";
+    }
     const std::vector<string_view> words = absl::StrSplit(
         rest, absl::MaxSplits(absl::ByAnyChar(" \t"), 1), absl::SkipEmpty());
     const std::string name(words.empty() ? "" : words[0]);
@@ -234,6 +244,7 @@ class Assembler {
   Names names_;
   int num_args_ = 0;
   std::vector<Statement> statements_;
+  std::vector<Code::Note> notes_;  // since the last label
   Code code_;
 };
 

@@ -30,8 +30,15 @@ namespace systole::vpu {
 
 struct Code {
   std::vector<uint64_t> words;
-  std::map<std::string, int> args;    // .arg: index in the vrun's args
-  std::map<std::string, int> labels;  // instruction index
+  std::map<std::string, int> args;           // .arg: index in the vrun's args
+  std::map<std::string, int> labels;         // instruction index
+  std::map<std::string, int64_t> constants;  // given ones, and .const
+  // .reads, .writes and .cycles, by the label that follows them: not for the
+  // assembler (host/kernels/declaration.h).
+  struct Note {
+    std::string directive, text;
+  };
+  std::map<std::string, std::vector<Note>> notes;
 };
 
 // `constants` are names that expressions may use. `base` is where the code will

@@ -30,17 +30,13 @@ void StepBuilder::EmitBiasGradient(const ir::Node& node) {
   for (int64_t n0 = 0; n0 < batch_; n0 += images, turn ^= 1) {
     const int64_t n = std::min(images, batch_ - n0);
     LoadImages(image, n0, n, dz[turn]);
-    Run("bias_collect",
-        {{"params", params},
-         {"dst", dz[turn]},
-         {"pitch", image.pitch},
-         {"rows", n},
-         {"cols", from.type().shape[1]}},
-        {ParamAccess(params),
-         UbRows(dz[turn], image.bytes, n, image.pitch, false)},
-        60 + n);
+    Run("bias_collect", {{"params", params},
+                         {"dst", dz[turn]},
+                         {"pitch", image.pitch},
+                         {"rows", n},
+                         {"cols", from.type().shape[1]}});
   }
-  Run("bias_finish", {{"params", params}}, {ParamAccess(params)}, 60);
+  Run("bias_finish", {{"params", params}});
 }
 
 // Blocks of positions: dz is the weight tile, the transposed windows of the
@@ -102,14 +98,11 @@ void StepBuilder::EmitWeightGradient(const ir::Node& node) {
         if (!whole) turn ^= 1;
       }
       const int64_t rows = passes * R();
-      Run("acc_fp32",
-          {{"acc", acc},
-           {"dst", out},
-           {"pitch", row_bytes()},
-           {"rows", rows},
-           {"cols", L()}},
-          {AccRows(acc, rows), UbRows(out, row_bytes() * rows, 1, 0, true)},
-          rows);
+      Run("acc_fp32", {{"acc", acc},
+                       {"dst", out},
+                       {"pitch", row_bytes()},
+                       {"rows", rows},
+                       {"cols", L()}});
       StoreBytes(gradient.hbm + 4 * slab.at(pass0 * R(), t * L()), out,
                  row_bytes() * rows);
     }
@@ -202,13 +195,11 @@ void StepBuilder::DenseInputGradient(const ir::Node& node, const Layer& l) {
         Matmul(source, t, acc, n, 1, 1, t > 0 ? isa::Matmul::kAccumulate : 0);
       }
       const int64_t cols = std::min(L(), l.ci - k), dst = out[turn] + 2 * k;
-      Run("acc_bf16",
-          {{"acc", acc},
-           {"dst", dst},
-           {"pitch", da.pitch},
-           {"rows", n},
-           {"cols", cols}},
-          {AccRows(acc, n), UbRows(dst, 2 * cols, n, da.pitch, true)}, n);
+      Run("acc_bf16", {{"acc", acc},
+                       {"dst", dst},
+                       {"pitch", da.pitch},
+                       {"rows", n},
+                       {"cols", cols}});
     }
     StoreImages(da, n0, n, out[turn]);
   }
@@ -241,16 +232,12 @@ void StepBuilder::TransposeTaps(const ir::Node& node, const Layer& l) {
               src +
               2 * working.slab.at((ky * l.kw + kx) * l.ci + c * L(), t * L());
           const int64_t to = dst + 2 * slab.at(tap * l.co + t * L(), c * L());
-          Run("transpose",
-              {{"src", from},
-               {"src_pitch", 2 * L()},
-               {"src_cols", cols},
-               {"cols", rows},
-               {"dst", to},
-               {"pitch", 2 * L()}},
-              {UbRows(from, 2 * L() * rows, 1, 0, false),
-               UbRows(to, 2 * L() * cols, 1, 0, true)},
-              2 * L() + 60);
+          Run("transpose", {{"src", from},
+                            {"src_pitch", 2 * L()},
+                            {"src_cols", cols},
+                            {"cols", rows},
+                            {"dst", to},
+                            {"pitch", 2 * L()}});
         }
       }
     }
@@ -331,19 +318,13 @@ void StepBuilder::PhaseGradient(const ir::Node& node, const Layer& l, int phase,
     for (int64_t n = 0; n < images; ++n) {
       const int64_t dst =
           da + n * out.pitch + 2 * ((py * l.w + px) * l.ci + c * L());
-      compiler::Access to = UbRows(dst, 2 * cols, nx, pitch, true);
-      to.count[1] = ny;
-      to.stride[1] = l.w * pitch;
-      Run("acc_image",
-          {{"src", acc + n * ny * nx},
-           {"dst", dst},
-           {"pitch", pitch},
-           {"line_pitch", l.w * pitch},
-           {"width", nx},
-           {"lines", ny},
-           {"cols", cols}},
-          {AccRows(acc + n * ny * nx, ny * nx), to},
-          30 + ny * CeilDiv(nx, 8) * 16);
+      Run("acc_image", {{"src", acc + n * ny * nx},
+                        {"dst", dst},
+                        {"pitch", pitch},
+                        {"line_pitch", l.w * pitch},
+                        {"width", nx},
+                        {"lines", ny},
+                        {"cols", cols}});
     }
   }
 }

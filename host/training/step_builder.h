@@ -147,9 +147,8 @@ class StepBuilder {
   // Runs `kernel` over blocks of positions of a layer's output: loads of z (and
   // da), a store of the result when there is one.
   void NormPass(const ir::Node& node, const Norm& norm, const char* kernel,
-                Sums sums, int64_t cycles_a_row);
+                Sums sums);
   int64_t WideBytes() const;
-  compiler::Access WideAccess() const;
 
   // step_pool.cc
   void EmitPool(const ir::Node& node);
@@ -225,12 +224,7 @@ class StepBuilder {
                    int64_t ub);
   void LoadBytes(uint64_t hbm, int64_t ub, int64_t bytes);
   void StoreBytes(uint64_t hbm, int64_t ub, int64_t bytes);
-  void Run(const char* kernel, const Args& args,
-           std::vector<compiler::Access> accesses, int64_t cycles);
-  static compiler::Access UbRows(int64_t base, int64_t len, int64_t rows,
-                                 int64_t pitch, bool write);
-  static compiler::Access AccRows(int64_t row, int64_t rows);
-  compiler::Access ParamAccess(int64_t block) const;
+  void Run(const char* kernel, const Args& args);
 
   // Work space of an operation: one half of what is left of the unified
   // buffer, so that the next operation's loads need not wait for its end.

@@ -8,7 +8,6 @@
 
 namespace systole::training {
 
-using compiler::Access;
 using compiler::CeilDiv;
 
 // Positions beside each other share a vector of inputs, so each is multiplied
@@ -35,21 +34,17 @@ isa::Tiles StepBuilder::SpreadWeights(const Layer& l, const Place& working,
   const int64_t from = Allocate(from_pitch * l.contraction());
   const int64_t to = Allocate(pitch * rows + row_bytes());
   LoadBytes(working.hbm, from, from_pitch * l.contraction());
-  const Access tile = UbRows(to, pitch * rows + row_bytes(), 1, 0, true);
-  Run("clear", {{"dst", to}, {"lines", CeilDiv(rows, 2)}}, {tile}, 60);
-  Run("spread",
-      {{"src", from},
-       {"src_pitch", from_pitch},
-       {"dst", to},
-       {"pitch", pitch},
-       {"line_pitch", line * pitch},
-       {"width", l.kw * l.ci},
-       {"lines", l.kh},
-       {"cols", l.co},
-       {"copies", copies},
-       {"copy_pitch", l.stride * l.ci * pitch + 2 * l.co}},
-      {UbRows(from, from_pitch * l.contraction(), 1, 0, false), tile},
-      40 * l.contraction());
+  Run("clear", {{"dst", to}, {"lines", CeilDiv(rows, 2)}});
+  Run("spread", {{"src", from},
+                 {"src_pitch", from_pitch},
+                 {"dst", to},
+                 {"pitch", pitch},
+                 {"line_pitch", line * pitch},
+                 {"width", l.kw * l.ci},
+                 {"lines", l.kh},
+                 {"cols", l.co},
+                 {"copies", copies},
+                 {"copy_pitch", l.stride * l.ci * pitch + 2 * l.co}});
   isa::Tiles tiles;
   tiles.ub_addr = to;
   tiles.pitch = pitch;
@@ -70,7 +65,7 @@ void StepBuilder::EmitClassify(const ir::Node& node) {
   Forward(node, l);
   if (!status_.ok()) return;
   const int64_t params = ParamBlock(BlockOf(node.operands[2]), 0);
-  Run("softmax_finish", {{"params", params}}, {ParamAccess(params)}, 100);
+  Run("softmax_finish", {{"params", params}});
 }
 
 // Blocks of whole images whose sums fit an accumulator bank; of lines where an
@@ -140,11 +135,7 @@ void StepBuilder::Forward(const ir::Node& node, const Layer& l) {
                {"pitch", out.pitch},
                {"rows", n},
                {"cols", l.co},
-               {"inv_b", FloatBits(1.0 / static_cast<double>(batch_))}},
-              {ParamAccess(params), AccRows(acc, n),
-               UbRows(hot_slot, 2 * L(), n, layout_.label_pitch, false),
-               UbRows(out_slot[turn], out.bytes, n, out.pitch, true)},
-              CeilDiv(n, 8) * 400);
+               {"inv_b", FloatBits(1.0 / static_cast<double>(batch_))}});
         }
       }
     }
@@ -162,14 +153,11 @@ void StepBuilder::KeepSums(const Layer& l, int64_t beside, int64_t z_pitch,
   for (int64_t n = 0; n < runs; ++n) {
     const int64_t dst = z + n * z_pitch + 2 * (line * l.ow * l.co + tile * L());
     const int64_t from = acc + n * rows;
-    Run("acc_bf16",
-        {{"acc", from},
-         {"dst", dst},
-         {"pitch", pitch},
-         {"rows", rows},
-         {"cols", cols}},
-        {AccRows(from, rows), UbRows(dst, 2 * cols, rows, pitch, true)},
-        30 + rows);
+    Run("acc_bf16", {{"acc", from},
+                     {"dst", dst},
+                     {"pitch", pitch},
+                     {"rows", rows},
+                     {"cols", cols}});
   }
 }
 
@@ -177,17 +165,12 @@ void StepBuilder::KeepSums(const Layer& l, int64_t beside, int64_t z_pitch,
 void StepBuilder::AddElements(const int64_t (&slot)[3], int64_t at,
                               int64_t rows, int64_t cols) {
   if (rows * cols == 0) return;
-  const auto access = [&](int i) {
-    return UbRows(slot[i] + at, 2 * cols, rows, 2 * L(), i == 2);
-  };
-  Run("sum_images",
-      {{"src", slot[0] + at},
-       {"other", slot[1] + at},
-       {"dst", slot[2] + at},
-       {"pitch", 2 * L()},
-       {"rows", rows},
-       {"cols", cols}},
-      {access(0), access(1), access(2)}, 60 + 4 * rows);
+  Run("sum_images", {{"src", slot[0] + at},
+                     {"other", slot[1] + at},
+                     {"dst", slot[2] + at},
+                     {"pitch", 2 * L()},
+                     {"rows", rows},
+                     {"cols", cols}});
 }
 
 // Sums of images, element by element, in rows of lanes.

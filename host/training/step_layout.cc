@@ -19,7 +19,6 @@
 
 namespace systole::training {
 
-using compiler::Access;
 using compiler::CeilDiv;
 
 int64_t FloatBits(double value) {
@@ -259,32 +258,8 @@ void StepBuilder::Matmul(const Source& source, int64_t pass, int64_t acc,
   builder_.Append(m);
 }
 
-void StepBuilder::Run(const char* kernel, const Args& args,
-                      std::vector<Access> accesses, int64_t cycles) {
-  builder_.Append(kernels_.Run(kernel, args), std::move(accesses), cycles);
-}
-
-Access StepBuilder::UbRows(int64_t base, int64_t len, int64_t rows,
-                           int64_t pitch, bool write) {
-  Access a;
-  a.write = write;
-  a.base = base;
-  a.len = len;
-  a.count[0] = rows;
-  a.stride[0] = pitch;
-  return a;
-}
-
-Access StepBuilder::AccRows(int64_t row, int64_t rows) {
-  Access a;
-  a.space = compiler::Space::kAcc;
-  a.base = row;
-  a.len = rows;
-  return a;
-}
-
-Access StepBuilder::ParamAccess(int64_t block) const {
-  return UbRows(block, kParamRows * row_bytes(), 1, 0, true);
+void StepBuilder::Run(const char* kernel, const Args& args) {
+  builder_.Append(kernels_.Run(kernel, args));
 }
 
 // Parameters and powers go back to memory; of a forward pass, loss and answers.

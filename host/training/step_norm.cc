@@ -12,7 +12,6 @@
 
 namespace systole::training {
 
-using compiler::Access;
 using compiler::CeilDiv;
 
 namespace {
@@ -34,19 +33,15 @@ int64_t StepBuilder::WideBytes() const {
   return Up((kWideParams + 2 * kPartials) * 4 * columns + row_bytes());
 }
 
-Access StepBuilder::WideAccess() const {
-  return UbRows(wide_ub_, WideBytes(), 1, 0, true);
-}
-
 void StepBuilder::EmitNorm(const ir::Node& node) {
   Norm norm = {ChannelsOf(node, node.type), BlockOf(node.operands[1]),
                &ImageOf(node.operands[0]), nullptr, nullptr};
-  NormPass(node, norm, "bn_collect", Sums::kShifted, 2);
+  NormPass(node, norm, "bn_collect", Sums::kShifted);
   NormTiles(norm, "bn_fold");
   NormTiles(norm, "bn_finish");
   NormTiles(norm, "bn_spread");
   norm.result = &places_.at({node.name, 0}).image;
-  NormPass(node, norm, "bn_relu", Sums::kNone, 2);
+  NormPass(node, norm, "bn_relu", Sums::kNone);
 }
 
 void StepBuilder::EmitNormInference(const ir::Node& node) {
@@ -56,7 +51,7 @@ void StepBuilder::EmitNormInference(const ir::Node& node) {
   SetTag(node);
   NormTiles(norm, "bn_running");
   NormTiles(norm, "bn_spread");
-  NormPass(node, norm, "bn_relu", Sums::kNone, 2);
+  NormPass(node, norm, "bn_relu", Sums::kNone);
 }
 
 void StepBuilder::EmitNormGradient(const ir::Node& node) {
@@ -64,12 +59,12 @@ void StepBuilder::EmitNormGradient(const ir::Node& node) {
                &ImageOf(node.operands[0]), &ImageOf(node.operands[4]), nullptr};
   SetTag(node);
   NormTiles(norm, "bn_spread");
-  NormPass(node, norm, "bn_back_collect", Sums::kFromZero, 4);
+  NormPass(node, norm, "bn_back_collect", Sums::kFromZero);
   NormTiles(norm, "bn_fold");
   NormTiles(norm, "bn_back_finish");
   NormTiles(norm, "bn_spread");
   norm.result = &places_.at({node.name, 0}).image;
-  NormPass(node, norm, "bn_back_apply", Sums::kNone, 4);
+  NormPass(node, norm, "bn_back_apply", Sums::kNone);
 }
 
 // Runs a kernel of batch_norm_sums.vs for each tile of channels.
@@ -80,27 +75,22 @@ void StepBuilder::NormTiles(const Norm& norm, const char* kernel, int64_t z) {
   for (int64_t t = 0; t < Tiles(l.co); ++t) {
     const int64_t params = ParamBlock(norm.block, t);
     const int64_t wide = wide_ub_ + t * row_bytes();
-    std::vector<Access> accesses = {ParamAccess(params), WideAccess()};
-    if (z >= 0) accesses.push_back(UbRows(z, 2 * l.co, 1, 0, false));
-    Run(kernel,
-        {{"params", params},
-         {"wide", wide},
-         {"wide_row", wide_row},
-         {"src", z + 2 * t * L()},
-         {"pitch", 4 * l.co},
-         {"copies", copies},
-         {"cols", TileCols(l.co, t)},
-         {"sums", wide + kWideParams * wide_row},
-         {"other", kPartials * wide_row},
-         {"count", kPartials * copies},
-         {"inv_n", InvN(l)}},
-        std::move(accesses), 100);
+    Run(kernel, {{"params", params},
+                 {"wide", wide},
+                 {"wide_row", wide_row},
+                 {"src", z + 2 * t * L()},
+                 {"pitch", 4 * l.co},
+                 {"copies", copies},
+                 {"cols", TileCols(l.co, t)},
+                 {"sums", wide + kWideParams * wide_row},
+                 {"other", kPartials * wide_row},
+                 {"count", kPartials * copies},
+                 {"inv_n", InvN(l)}});
   }
 }
 
 void StepBuilder::NormPass(const ir::Node& node, const Norm& norm,
-                           const char* kernel, Sums sums,
-                           int64_t cycles_a_row) {
+                           const char* kernel, Sums sums) {
   const Layer& l = norm.l;
   const ImageTensor& z_image = *norm.z;
   const ImageTensor* result = norm.result;
@@ -124,8 +114,7 @@ void StepBuilder::NormPass(const ir::Node& node, const Norm& norm,
   if (sums != Sums::kNone) {
     const int64_t partials = wide_ub_ + kWideParams * wide_row;
     Run("clear",
-        {{"dst", partials}, {"lines", CeilDiv(2 * kPartials * columns, L())}},
-        {WideAccess()}, 60);
+        {{"dst", partials}, {"lines", CeilDiv(2 * kPartials * columns, L())}});
   }
   const int64_t pitch = l.dense ? z_image.pitch : 2 * columns;
   const int64_t rows_of_image = l.dense ? 1 : l.positions() * l.co / columns;
@@ -144,12 +133,6 @@ void StepBuilder::NormPass(const ir::Node& node, const Norm& norm,
     const int64_t gap = z_image.pitch - rows_of_image * pitch;
     for (int64_t first = 0; first < columns; first += L()) {
       const int64_t cols = std::min(L(), columns - first), at = 2 * first;
-      const auto access = [&](int64_t base, bool write) {
-        Access a = UbRows(base + at, 2 * cols, rows, pitch, write);
-        a.count[1] = count;
-        a.stride[1] = z_image.pitch;
-        return a;
-      };
       Args args = {{"wide", wide_ub_ + 4 * first},
                    {"wide_row", wide_row},
                    {"src", z[turn] + at},
@@ -158,17 +141,9 @@ void StepBuilder::NormPass(const ir::Node& node, const Norm& norm,
                    {"images", count},
                    {"gap", gap},
                    {"cols", cols}};
-      std::vector<Access> accesses = {WideAccess(), access(z[turn], false)};
-      if (with_da) {
-        args.push_back({"da", da[turn] + at});
-        accesses.push_back(access(da[turn], false));
-      }
-      if (result != nullptr) {
-        args.push_back({"dst", out[turn] + at});
-        accesses.push_back(access(out[turn], true));
-      }
-      Run(kernel, args, std::move(accesses),
-          60 + 8 * count * CeilDiv(rows, 8) * cycles_a_row);
+      if (with_da) args.push_back({"da", da[turn] + at});
+      if (result != nullptr) args.push_back({"dst", out[turn] + at});
+      Run(kernel, args);
     }
     if (result != nullptr) StoreImages(*result, n0, n, out[turn]);
   }

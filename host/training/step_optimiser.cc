@@ -43,10 +43,7 @@ void StepBuilder::LoadOther(uint64_t hbm, int64_t ub, int64_t bytes) {
 }
 
 void StepBuilder::AddRows(int64_t sum, int64_t other, int64_t rows) {
-  const int64_t len = rows * row_bytes();
-  Run("sum_rows", {{"w", sum}, {"g", other}, {"rows", rows}},
-      {UbRows(sum, len, 1, 0, true), UbRows(other, len, 1, 0, false)},
-      30 + 2 * rows);
+  Run("sum_rows", {{"w", sum}, {"g", other}, {"rows", rows}});
 }
 
 // All gradients are stored before the first load from the other core, and a
@@ -74,11 +71,9 @@ void StepBuilder::JoinCores(std::vector<isa::Descriptor>& descriptors) const {
 
 void StepBuilder::EmitPowers(const ir::Node& node) {
   const auto& a = node.attr<ir::TrainAdamAttributes>();
-  Run("adam_begin",
-      {{"powers", powers_ub_},
-       {"c1", FloatBits(a.decay1)},
-       {"c2", FloatBits(a.decay2)}},
-      {UbRows(powers_ub_, kPowerRows * row_bytes(), 1, 0, true)}, 80);
+  Run("adam_begin", {{"powers", powers_ub_},
+                     {"c1", FloatBits(a.decay1)},
+                     {"c2", FloatBits(a.decay2)}});
 }
 
 StepBuilder::Update StepBuilder::UpdateOf(const ir::Node& node) const {
@@ -112,19 +107,15 @@ void StepBuilder::UpdateOffset(const ir::Node& node, const Update& update) {
       AddRows(row(kOffsetGradient), other, 1);
     }
     const bool bias = node.operands[0]->name == bias_;
-    Run(update.kernel,
-        {{"w", row(bias ? kBias : kBeta)},
-         {"m", row(kOffsetFirst)},
-         {"v", row(kOffsetSecond)},
-         {"g", row(kOffsetGradient)},
-         {"wb", 0},
-         {"rows", 1},
-         {"c1", update.c1},
-         {"c2", update.c2},
-         {"powers", powers_ub_}},
-        {UbRows(powers_ub_, kPowerRows * row_bytes(), 1, 0, false),
-         ParamAccess(params)},
-        100);
+    Run(update.kernel, {{"w", row(bias ? kBias : kBeta)},
+                        {"m", row(kOffsetFirst)},
+                        {"v", row(kOffsetSecond)},
+                        {"g", row(kOffsetGradient)},
+                        {"wb", 0},
+                        {"rows", 1},
+                        {"c1", update.c1},
+                        {"c2", update.c2},
+                        {"powers", powers_ub_}});
   }
 }
 
@@ -150,8 +141,6 @@ void StepBuilder::UpdateMatrix(const ir::Node& node, const Update& update) {
   }
   if (rows == 0)
     return Fail(absl::ResourceExhaustedError("no room for the optimiser"));
-  const compiler::Access powers =
-      UbRows(powers_ub_, kPowerRows * row_bytes(), 1, 0, false);
   int turn = 0;
   for (int64_t r = 0; r < total; r += rows, turn ^= 1) {
     const int64_t count = std::min(rows, total - r);
@@ -164,23 +153,15 @@ void StepBuilder::UpdateMatrix(const ir::Node& node, const Update& update) {
       LoadOther(gradient.hbm + at, other[turn], len);
       AddRows(g[turn], other[turn], count);
     }
-    const auto whole = [&](int64_t base, bool write) {
-      return UbRows(base, len, 1, 0, write);
-    };
-    Run(update.kernel,
-        {{"w", w[turn]},
-         {"m", m[turn]},
-         {"v", v[turn]},
-         {"g", g[turn]},
-         {"wb", wb[turn]},
-         {"rows", count},
-         {"c1", update.c1},
-         {"c2", update.c2},
-         {"powers", powers_ub_}},
-        {powers, whole(w[turn], true), whole(m[turn], true),
-         whole(v[turn], adam), whole(g[turn], false),
-         UbRows(wb[turn], len / 2, 1, 0, true)},
-        60 + count * (adam ? 6 : 3));
+    Run(update.kernel, {{"w", w[turn]},
+                        {"m", m[turn]},
+                        {"v", v[turn]},
+                        {"g", g[turn]},
+                        {"wb", wb[turn]},
+                        {"rows", count},
+                        {"c1", update.c1},
+                        {"c2", update.c2},
+                        {"powers", powers_ub_}});
     StoreBytes(master.hbm + at, w[turn], len);
     StoreBytes(first.hbm + at, m[turn], len);
     if (adam) StoreBytes(second.hbm + at, v[turn], len);

@@ -81,10 +81,6 @@ int64_t Packed(int64_t high, int64_t low) { return high << 16 | low; }
 
 int64_t UpToGroups(int64_t rows) { return CeilDiv(rows, 8) * 8; }
 
-int64_t Cycles(int64_t lines, int64_t width, int64_t steps) {
-  return 60 + lines * CeilDiv(width, 8) * (30 + 16 * steps);
-}
-
 }  // namespace
 
 void StepBuilder::EmitPool(const ir::Node& node) {
@@ -173,13 +169,6 @@ void StepBuilder::PoolWindows(const Layer& l, const char* kernel,
   const int64_t pitch = 2 * l.co, line = l.ow * pitch;
   const int64_t pooled_line = l.pool.ow * pitch;
   const int64_t step = window.stride_x * pitch;
-  std::vector<compiler::Access> accesses = {
-      UbRows(image, 2 * tile.cols, l.positions(), pitch, false),
-      UbRows(pooled, 2 * tile.cols, l.pool.positions(), pitch, !choice)};
-  if (choice) {
-    accesses.push_back(UbRows(tile.scratch, 4 * tile.cols, l.pool.positions(),
-                              2 * pitch, true));
-  }
   for (const Windows& y : WindowsOf(Vertical(l))) {
     for (const Windows& x : WindowsOf(Horizontal(l))) {
       const int64_t width = UpToGroups(x.count), taps = y.taps() * x.taps();
@@ -190,20 +179,18 @@ void StepBuilder::PoolWindows(const Layer& l, const char* kernel,
       const int64_t at_x = x.first * window.stride_x - l.pool.pad_left + tap_x;
       const int64_t more = choice ? tile.scratch - 2 * pooled
                                   : FloatBits(1.0 / static_cast<double>(taps));
-      Run(kernel,
-          {{"full", image + at_y * line + at_x * pitch},
-           {"pooled", pooled + y.first * pooled_line + x.first * pitch},
-           {"pitch", pitch},
-           {"row_skip", line - x.taps() * pitch},
-           {"step", step},
-           {"line_skip", window.stride_y * line - width * step},
-           {"pooled_skip", pooled_line - width * pitch},
-           {"size", Packed(y.count, x.count)},
-           {"taps", Packed(y.taps(), x.taps())},
-           {"cols", tile.cols},
-           {"more", more},
-           {"index", tap_y * line + tap_x * pitch}},
-          accesses, Cycles(y.count, x.count, taps));
+      Run(kernel, {{"full", image + at_y * line + at_x * pitch},
+                   {"pooled", pooled + y.first * pooled_line + x.first * pitch},
+                   {"pitch", pitch},
+                   {"row_skip", line - x.taps() * pitch},
+                   {"step", step},
+                   {"line_skip", window.stride_y * line - width * step},
+                   {"pooled_skip", pooled_line - width * pitch},
+                   {"size", Packed(y.count, x.count)},
+                   {"taps", Packed(y.taps(), x.taps())},
+                   {"cols", tile.cols},
+                   {"more", more},
+                   {"index", tap_y * line + tap_x * pitch}});
     }
   }
 }
@@ -215,18 +202,13 @@ void StepBuilder::AverageShares(const Layer& l, const PoolTile& tile) {
     for (const Windows& x : WindowsOf(Horizontal(l))) {
       const int64_t at = y.first * pooled_line + x.first * pitch;
       const auto taps = static_cast<double>(y.taps() * x.taps());
-      Run("average_share",
-          {{"to", tile.scratch + 2 * at},
-           {"grad", grad + at},
-           {"pitch", pitch},
-           {"pooled_line", pooled_line},
-           {"size", Packed(y.count, x.count)},
-           {"index", FloatBits(1.0 / taps)},
-           {"cols", tile.cols}},
-          {UbRows(grad, 2 * tile.cols, l.pool.positions(), pitch, false),
-           UbRows(tile.scratch, 4 * tile.cols, l.pool.positions(), 2 * pitch,
-                  true)},
-          Cycles(y.count, x.count, 1));
+      Run("average_share", {{"to", tile.scratch + 2 * at},
+                            {"grad", grad + at},
+                            {"pitch", pitch},
+                            {"pooled_line", pooled_line},
+                            {"size", Packed(y.count, x.count)},
+                            {"index", FloatBits(1.0 / taps)},
+                            {"cols", tile.cols}});
     }
   }
 }
@@ -239,13 +221,6 @@ void StepBuilder::PoolGather(const Layer& l, const PoolTile& tile, int64_t grad,
   const int64_t given_pitch = max ? pitch : 2 * pitch;
   const int64_t given_line = l.pool.ow * given_pitch;
   const int64_t given = max ? grad : tile.scratch;
-  std::vector<compiler::Access> accesses = {
-      UbRows(tile.scratch, 4 * tile.cols, l.pool.positions(), 2 * pitch, false),
-      UbRows(to, 2 * tile.cols, l.positions(), pitch, true)};
-  if (max) {
-    accesses.push_back(
-        UbRows(grad, 2 * tile.cols, l.pool.positions(), pitch, false));
-  }
   for (const Positions& y : PositionsOf(Vertical(l))) {
     for (const Positions& x : PositionsOf(Horizontal(l))) {
       const bool none = y.windows == 0 || x.windows == 0;
@@ -260,8 +235,7 @@ void StepBuilder::PoolGather(const Layer& l, const PoolTile& tile, int64_t grad,
            {"size", Packed(y.count, x.count)},
            {"windows", none ? 0 : Packed(y.windows, x.windows)},
            {"index", y.tap * line + x.tap * pitch},
-           {"cols", tile.cols}},
-          accesses, Cycles(y.count, x.count, y.windows * x.windows));
+           {"cols", tile.cols}});
     }
   }
 }

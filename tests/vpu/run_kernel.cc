@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<uint8_t>> RunKernel(
   isa::Load load;
   load.hbm_addr = 0, load.ub_addr = 0;
   load.len = static_cast<uint32_t>(bytes), load.n1 = load.n2 = 1;
-  isa::Vrun run = image->Run(entry, args);
+  isa::Vrun run = image->Run(entry, args).run;
   isa::Store store;
   store.hbm_addr = bytes, store.ub_addr = static_cast<uint32_t>(bytes);
   store.len = static_cast<uint32_t>(bytes), store.n1 = store.n2 = 1;

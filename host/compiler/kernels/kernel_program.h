@@ -85,12 +85,7 @@ class KernelBuilder {
            const std::vector<Bytes>& reads, const std::vector<Bytes>& writes,
            int64_t cycles);
 
-  // A run of code that is not generated, and all that it touches.
-  void Run(const isa::Vrun& run, std::vector<compiler::Access> accesses,
-           int64_t cycles) {
-    schedule_.Append(run, std::move(accesses), cycles);
-  }
-  // Work of the array, or tiles for it.
+  // Work of the array, tiles for it, or a kernel that is not generated.
   template <typename Op>
   void Append(const Op& op) {
     schedule_.Append(op);

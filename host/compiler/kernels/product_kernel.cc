@@ -268,22 +268,11 @@ class ProductKernel {
   }
 
   void Drain(int64_t sums, int64_t count, int64_t to, int64_t cols) {
-    Access from;
-    from.space = compiler::Space::kAcc;
-    from.base = sums;
-    from.len = count;
-    Access into;
-    into.write = true;
-    into.base = to;
-    into.len = 4 * cols;
-    into.count[0] = count;
-    into.stride[0] = 4 * n_;
-    builder_.Run(image_->Run(kDrain, {{"acc", sums},
-                                      {"dst", to},
-                                      {"pitch", 4 * n_},
-                                      {"rows", count},
-                                      {"cols", cols}}),
-                 {from, into}, count);
+    builder_.Append(image_->Run(kDrain, {{"acc", sums},
+                                         {"dst", to},
+                                         {"pitch", 4 * n_},
+                                         {"rows", count},
+                                         {"cols", cols}}));
   }
 
   const Preset& preset_;
