@@ -22,6 +22,7 @@ constexpr int kDigit = 16;        // base of the digits
 constexpr int kMostSummed = 15;   // digits of -8..8 whose sum is an int8
 constexpr int kMostWeight = 128;  // weights are -128..127
 constexpr int kLevels = 3;
+constexpr int kMostParts = 256;  // groups of channels, some layers each
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -196,6 +197,10 @@ class Pieces {
       return absl::UnimplementedError(absl::StrCat(
           "a mean over ", whole_.count(), " positions, too many for ",
           room_.bytes, " bytes of unified buffer"));
+    parts_ += CeilDiv(result.channels, group);
+    if (parts_ > kMostParts)
+      return absl::UnimplementedError(absl::StrCat(
+          "a mean in more than ", kMostParts, " groups of channels"));
     std::vector<int> parts;
     for (int c = 0; c < result.channels; c += group) {
       model::Tensor part = result;
@@ -299,7 +304,8 @@ class Pieces {
   const ir::Node& node_;
   const int input_;
   const Extent whole_;
-  Extent extent_;  // of the digits
+  Extent extent_;      // of the digits
+  int64_t parts_ = 0;  // convolutions
   const Room room_;
   const model::Network& network_;
   const model::Tensor in_;

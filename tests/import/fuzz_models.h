@@ -50,6 +50,16 @@ inline std::vector<std::string> OtherModels() {
     b.Operator(tflite::BuiltinOperator_EMBEDDING_LOOKUP, {indices, table}, {y});
     models.push_back(b.Model({indices}, {y}));
   }
+  {  // in pieces, where the core is small
+    ModelBuilder b;
+    const int x = b.Tensor({1, 70, 90, 8}, kInt8, {0.5f}, {1});
+    const int axes = b.Integers({1, 2});
+    const int y = b.Tensor({1, 8}, kInt8, {0.25f}, {3});
+    b.Operator(tflite::BuiltinOperator_MEAN, {x, axes}, {y},
+               tflite::Options_ReducerOptions,
+               tflite::CreateReducerOptions(b.fbb, false).Union());
+    models.push_back(b.Model({x}, {y}));
+  }
   return models;
 }
 

@@ -337,8 +337,14 @@ TEST(Means, OnTheHost) {
       "  %p = i8[1,20,20,5001]{scale=0.5} max_pool(%x), kernel=[1, 1]\n"
       "  %y = i8[1,20,5001]{scale=0.5} mean(%p), axes=[1]\n"
       "  return %y as \"y\"\n";
+  const std::string many =
+      "  %x = i8[1,30,30,9001]{scale=0.5} parameter(), name=\"x\"\n"
+      "  %p = i8[1,30,30,9001]{scale=0.5} max_pool(%x), kernel=[1, 1]\n"
+      "  %y = i8[1,9001]{scale=0.5} mean(%p), axes=[1, 2]\n"
+      "  return %y as \"y\"\n";
   for (const auto& [text, reason] :
-       {std::make_pair(channels, "over other axes than height and width"),
+       {std::make_pair(many, "more than 256 groups"),
+        std::make_pair(channels, "over other axes than height and width"),
         std::make_pair(wide, "5001 channels, too many")}) {
     const auto lowered = LowerModule(*Parsed(text), &nano);
     ASSERT_TRUE(lowered.ok()) << lowered.status();

@@ -273,6 +273,34 @@ TEST_F(ModelCli, BadPrograms) {
   ExpectError("compile " + File("none.tflite"), 1, "none.tflite");
 }
 
+// Of another version, whatever else is wrong with it; and folders.
+TEST_F(ModelCli, OlderProgramsAndFolders) {
+  Compile();
+  std::ifstream file(Program(), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)),
+                          std::istreambuf_iterator<char>());
+  const std::string old = File("old.tpu");
+  constexpr int kFormat = 8, kIsa = 12;  // behind the magic
+  for (const auto& [at, text] :
+       {std::make_pair(kFormat,
+                       "old.tpu: a program of format version 3, this program "
+                       "reads version 4: compile its model again"),
+        std::make_pair(kIsa, "old.tpu: made for ISA version 0, this is 1")}) {
+    std::string changed = bytes;
+    --changed[at];
+    std::ofstream(old, std::ios::binary) << changed;
+    for (const char* command : {"run --random 1 ", "info ", "disasm "})
+      ExpectError(command + old, 1, text);
+  }
+  std::filesystem::create_directory(File("folder"));
+  const std::string folder = File("folder");
+  for (const char* command :
+       {"run --random 1 ", "info ", "disasm ", "compile "})
+    ExpectError(command + folder, 1, "folder: is a folder");
+  ExpectError("run " + Program() + " --backend iss -i " + folder, 1,
+              "folder: is a folder");
+}
+
 TEST_F(ModelCli, InfoDescribesTheProgram) {
   Compile("--preset nano");
   const Outcome o = Run("info " + Program());
