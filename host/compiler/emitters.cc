@@ -3,18 +3,15 @@
 #include "host/compiler/emitters.h"
 
 #include "absl/strings/str_cat.h"
+#include "host/compiler/registry.h"
 
 namespace systole::compiler {
 namespace {
 
 template <class Emitter>
-struct Registered {
-  model::Op op;
-  ElementType type;
-  Emitter emitter;
-};
+using OfLayer = Registered<model::Op, ElementType, Emitter>;
 
-constexpr Registered<ArrayEmitter> kArrayEmitters[] = {
+constexpr OfLayer<ArrayEmitter> kArrayEmitters[] = {
     {model::Op::kConv2D, ElementType::kInt8, EmitConv},
     {model::Op::kConv2D, ElementType::kInt32, EmitConv},
     {model::Op::kDepthwise, ElementType::kInt8, EmitConv},
@@ -22,7 +19,7 @@ constexpr Registered<ArrayEmitter> kArrayEmitters[] = {
     {model::Op::kSums, ElementType::kInt8, EmitConv},
 };
 
-constexpr Registered<VectorEmitter> kVectorEmitters[] = {
+constexpr OfLayer<VectorEmitter> kVectorEmitters[] = {
     {model::Op::kMaxPool, ElementType::kInt8, EmitPool},
     {model::Op::kAveragePool, ElementType::kInt8, EmitPool},
     {model::Op::kMean, ElementType::kInt8, EmitPool},
@@ -33,23 +30,14 @@ constexpr Registered<VectorEmitter> kVectorEmitters[] = {
     {model::Op::kSlice, ElementType::kInt8, EmitSlice},
 };
 
-template <class Emitter, size_t N>
-Emitter Find(const Registered<Emitter> (&list)[N], model::Op op,
-             ElementType type) {
-  for (const Registered<Emitter>& e : list) {
-    if (e.op == op && e.type == type) return e.emitter;
-  }
-  return nullptr;
-}
-
 // The layer's emitter; `unit` is what has to have one.
 template <class Emitter, size_t N>
-absl::StatusOr<Emitter> EmitterOf(const Registered<Emitter> (&list)[N],
+absl::StatusOr<Emitter> EmitterOf(const OfLayer<Emitter> (&list)[N],
                                   const LoweringContext& context, int index,
                                   const char* unit) {
   const PlanLayer& layer = context.plan.layers[index];
   const ElementType type = context.tensors[layer.output].type;
-  const Emitter emitter = Find(list, layer.op, type);
+  const Emitter emitter = FindIn(list, layer.op, type);
   if (emitter != nullptr) return emitter;
   return absl::UnimplementedError(absl::StrCat(
       "layer ", layer.name, ": the ", unit, " has no ", model::OpName(layer.op),
@@ -59,11 +47,11 @@ absl::StatusOr<Emitter> EmitterOf(const Registered<Emitter> (&list)[N],
 }  // namespace
 
 ArrayEmitter FindArrayEmitter(model::Op op, ElementType type) {
-  return Find(kArrayEmitters, op, type);
+  return FindIn(kArrayEmitters, op, type);
 }
 
 VectorEmitter FindEmitter(model::Op op, ElementType type) {
-  return Find(kVectorEmitters, op, type);
+  return FindIn(kVectorEmitters, op, type);
 }
 
 absl::Status LowerOnArray(LoweringContext& context, int index,

@@ -51,7 +51,7 @@ std::pair<int, int> SumWindow(const Extent& e) {
   return best;
 }
 
-// Values that count `weight` times in the sum: -16, -256, ... or 1.
+// Values that count so often in the sum: -16, -256, ... or 1.
 struct Digits {
   int tensor = 0;
   int weight = 1;
@@ -65,9 +65,6 @@ int Copies(const std::vector<Digits>& all) {
   for (const Digits& d : all) copies += d.copies();
   return copies;
 }
-
-// What both digits of a value count.
-int HighWeight(int weight) { return -std::abs(weight) * kDigit; }
 
 // What a core has to hold: the smallest of those that the layers are for.
 struct Room {
@@ -140,7 +137,6 @@ class Pieces {
     for (model::Tensor& t : tensors_) network.tensors.push_back(std::move(t));
     for (model::Layer& l : layers_) network.layers.push_back(std::move(l));
   }
-  // The tensor of the result, the last one.
   int output() const { return layers_.back().output; }
 
  private:
@@ -243,7 +239,8 @@ class Pieces {
             Add(model::Op::kMean, {digit}, Plain(next.h, next.w, channels));
         sum.window = window;
         sum.requant = {one};
-        sums.push_back({sum.output, high ? HighWeight(d.weight) : d.weight});
+        sums.push_back(
+            {sum.output, high ? -std::abs(d.weight) * kDigit : d.weight});
       }
     }
     digits_ = std::move(sums);

@@ -5,6 +5,7 @@
 // result; the geometry of operations.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/compiler/registry.h"
 #include "host/training/step_builder.h"
 #include "host/training/step_module.h"
 
@@ -14,37 +15,31 @@ using ir::ElementType;
 using ir::Op;
 
 StepBuilder::Emitter StepBuilder::FindEmitter(Op op, ElementType type) {
-  struct Registered {
-    Op op;
-    ElementType type;
-    Emitter emitter;
-  };
   static constexpr ElementType kBf16 = ElementType::kBfloat16;
   static constexpr ElementType kF32 = ElementType::kFloat32;
-  static constexpr Registered kEmitters[] = {
-      {Op::kHloReshape, kBf16, &StepBuilder::EmitView},
-      {Op::kTrainProduct, kBf16, &StepBuilder::EmitProduct},
-      {Op::kTrainClassify, kBf16, &StepBuilder::EmitClassify},
-      {Op::kTrainNorm, kBf16, &StepBuilder::EmitNorm},
-      {Op::kTrainNormInference, kBf16, &StepBuilder::EmitNormInference},
-      {Op::kTrainMaxPool, kBf16, &StepBuilder::EmitPool},
-      {Op::kTrainAveragePool, kBf16, &StepBuilder::EmitPool},
-      {Op::kTrainAdd, kBf16, &StepBuilder::EmitAdd},
-      {Op::kTrainNormGradient, kBf16, &StepBuilder::EmitNormGradient},
-      {Op::kTrainMaxPoolGradient, kBf16, &StepBuilder::EmitPoolGradient},
-      {Op::kTrainAveragePoolGradient, kBf16, &StepBuilder::EmitPoolGradient},
-      {Op::kTrainBiasGradient, kF32, &StepBuilder::EmitBiasGradient},
-      {Op::kTrainWeightGradient, kF32, &StepBuilder::EmitWeightGradient},
-      {Op::kTrainInputGradient, kBf16, &StepBuilder::EmitInputGradient},
-      {Op::kTrainSumCores, kF32, &StepBuilder::EmitSumCores},
-      {Op::kTrainAdamPowers, kF32, &StepBuilder::EmitPowers},
-      {Op::kTrainAdam, kF32, &StepBuilder::EmitUpdate},
-      {Op::kTrainSgd, kF32, &StepBuilder::EmitUpdate},
-  };
-  for (const Registered& e : kEmitters) {
-    if (e.op == op && e.type == type) return e.emitter;
-  }
-  return nullptr;
+  static constexpr compiler::Registered<Op, ElementType, Emitter> kEmitters[] =
+      {
+          {Op::kHloReshape, kBf16, &StepBuilder::EmitView},
+          {Op::kTrainProduct, kBf16, &StepBuilder::EmitProduct},
+          {Op::kTrainClassify, kBf16, &StepBuilder::EmitClassify},
+          {Op::kTrainNorm, kBf16, &StepBuilder::EmitNorm},
+          {Op::kTrainNormInference, kBf16, &StepBuilder::EmitNormInference},
+          {Op::kTrainMaxPool, kBf16, &StepBuilder::EmitPool},
+          {Op::kTrainAveragePool, kBf16, &StepBuilder::EmitPool},
+          {Op::kTrainAdd, kBf16, &StepBuilder::EmitAdd},
+          {Op::kTrainNormGradient, kBf16, &StepBuilder::EmitNormGradient},
+          {Op::kTrainMaxPoolGradient, kBf16, &StepBuilder::EmitPoolGradient},
+          {Op::kTrainAveragePoolGradient, kBf16,
+           &StepBuilder::EmitPoolGradient},
+          {Op::kTrainBiasGradient, kF32, &StepBuilder::EmitBiasGradient},
+          {Op::kTrainWeightGradient, kF32, &StepBuilder::EmitWeightGradient},
+          {Op::kTrainInputGradient, kBf16, &StepBuilder::EmitInputGradient},
+          {Op::kTrainSumCores, kF32, &StepBuilder::EmitSumCores},
+          {Op::kTrainAdamPowers, kF32, &StepBuilder::EmitPowers},
+          {Op::kTrainAdam, kF32, &StepBuilder::EmitUpdate},
+          {Op::kTrainSgd, kF32, &StepBuilder::EmitUpdate},
+      };
+  return compiler::FindIn(kEmitters, op, type);
 }
 
 void StepBuilder::Emit(const ir::Node& node) {
