@@ -3,7 +3,8 @@
 //
 // The operations of train/, of which a training step is made: forward,
 // backward, optimiser. docs/training.md says what each computes; the device
-// does (host/training), the host does not evaluate them.
+// does (host/training); the host evaluates those that do not depend on the
+// size of a core (evaluate.h).
 //
 //   x, a, z, d..    bf16 [images, height, width, channels], of dense layers
 //                   [images, channels]
