@@ -76,7 +76,6 @@ class Planner {
     }
   }
 
-  // Estimated cycles.
   double Cost() const {
     return std::accumulate(scores_.begin(), scores_.end(), 0.0);
   }
@@ -91,8 +90,7 @@ class Planner {
     for (int l = 0; l < static_cast<int>(plan_.layers.size()); ++l) {
       const std::vector<int>& inputs = plan_.layers[l].inputs;
       if (plan_.layers[l].joined || scores_[l] < most) continue;
-      int64_t bytes = 0, size = 0;
-      int largest = -1;
+      int64_t bytes = 0, size = 0, largest = -1;
       for (int t = 0; t < static_cast<int>(resident_.size()); ++t) {
         if (resident_[t] == kNowhere || plan_.LastUse(t) < l ||
             firsts_[t] >= l || std::count(inputs.begin(), inputs.end(), t) > 0)
@@ -106,7 +104,7 @@ class Planner {
       const double free = BestScore(l);
       if (scores_[l] < kTimes * free || scores_[l] - free <= most) continue;
       most = scores_[l] - free;
-      found = largest;
+      found = static_cast<int>(largest);
     }
     return found;
   }
