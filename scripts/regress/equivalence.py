@@ -7,9 +7,13 @@ their registers hold must then never show. What shows is
 
 - an output while there is no reset; one that a unit declares as `taken` only where it is taken;
 - what is written to memories, always. Reads of one address see the same then, whatever it is, so that memories need no place in the proof;
+  nor do multipliers: products of the same factors are the same;
 
 as long as no assertion of the RTL as it was fails: inputs that the unit is not made for prove nothing. A unit that watches itself
 (`upsets`) begins anywhere, without a reset, whatever its assertions say: bits that turned must be found by both.
+
+First the modules that the change is in are compared alone, each for any inputs, then what is around them, at last the unit: what is the
+same in the small is the same in the large. A module must be the same in all cycles but the first, also in reset.
 """
 
 import dataclasses
@@ -20,13 +24,13 @@ import signal
 import subprocess
 import tempfile
 
+import miter
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON = ROOT / ".venv" / "bin" / "python"
 YOSYS = "import sys; from pyosys import libyosys as ys; d = ys.Design(); [ys.run_pass(c, d) for c in sys.argv[1:]]"
-# Any cycle may be held: what a test bench drives in the view for simulation.
+# What holds requests has no place in it, and any value. Benches drive it in the view for simulation.
 HOLD = """module systole_prim_hold #(parameter int unsigned Streams = 1) (input logic clk_i, output logic [Streams-1:0] hold_o);
-  logic [Streams-1:0] bench;
-  assign hold_o = bench;
 endmodule
 """
 CELL = re.compile(r"((?:^  attribute [^\n]*\n)*)^  cell (\S+) (\S+)\n(.*?)^  end\n", re.MULTILINE | re.DOTALL)
@@ -49,8 +53,10 @@ class _Side:
     inputs: dict
     outputs: dict
     powerup: dict      # inputs: registers' values at power-up
+    registers: dict    # outputs: what the registers with names of their own hold
     reads: dict        # inputs: what a memory's read port gives, of the output `<name>.addr`
     writes: dict       # outputs `<name>.en`, `.addr`, `.data` of each write port; the width of en and data
+    products: dict     # inputs: what a multiplier gives, of the outputs `<name>.a` and `.b`; the widths of all three
     holds: bool        # the output `checks`: no assertion fails
 
 
@@ -63,26 +69,71 @@ def _run(words, seconds):
     return result.returncode, result.stdout
 
 
-def _netlist(folder, unit, parameters, name, seconds, checks):
-    """RTLIL of the unit, flat, of registers without enable and reset, memories' ports and, with `checks`, assertions."""
+FLAT = ("flatten", "opt_expr", "opt_clean", "dffunmap", "opt_clean")
+
+
+def _read(folder, unit, parameters, checks, hierarchy=""):
+    """The top's name and the command that reads the unit, without what its bench holds: any cycle may be held."""
     top = pathlib.Path(parameters.get("top", unit["top"]))
     sources = [path for pattern in unit.get("sources", []) for path in sorted(folder.glob(pattern))]
     # A bench is no part of what may change.
     sources.append((ROOT if top.parts[0] == "tests" else folder) / top)
+    if top.parts[0] == "tests":
+        text = re.sub(r"^ *always_comb .*\.bench = .*$", "", sources[-1].read_text(), flags=re.MULTILINE)
+        sources[-1] = folder / "rtl" / "prim" / top.name
+        sources[-1].write_text(text)
     options = " ".join(f"-G {key}={value}" for key, value in parameters.items() if key != "top")
-    path = folder / f"{name}.il"
     ignore = "" if checks else "--ignore-assertions"
-    read = f"read_slang --threads 1 {ignore} --no-implicit-memories --top {top.stem} {options} -F {folder}/rtl/systole.f {' '.join(map(str, sources))}"
-    code, log = _run([str(PYTHON), "-c", YOSYS, read, "proc -norom", "flatten", "opt_expr", "opt_clean", "dffunmap", "opt_clean",
-                      f"rename {top.stem} {name}", f"write_rtlil {path}"], seconds)
+    return top.stem, (f"read_slang --threads 1 {hierarchy} {ignore} --blackboxed-module systole_prim_hold --no-implicit-memories --top {top.stem} {options} "
+                      f"-F {folder}/rtl/systole.f {' '.join(map(str, sources))}")
+
+
+def _yosys(seconds, *commands):
+    code, log = _run([str(PYTHON), "-c", YOSYS, *commands], seconds)
     if code != 0:
         raise IllegalError(log[-1000:])
+
+
+def _netlist(folder, unit, parameters, name, seconds, checks):
+    """RTLIL of the unit, flat, of registers without enable and reset, memories' ports and, with `checks`, assertions."""
+    top, read = _read(folder, unit, parameters, checks)
+    path = folder / f"{name}.il"
+    _yosys(seconds, read, "proc -norom", *FLAT, f"rename {top} {name}", f"select {name}", f"write_rtlil -selected {path}")
     return path.read_text()
+
+
+class _Modules:
+    """A unit's modules, each as it is at its place in the hierarchy."""
+
+    def __init__(self, folder, unit, parameters, name, seconds, checks):
+        self.folder, self.name, self.path, self.texts = folder, name, folder / f"{name}.modules.il", {}
+        _, read = _read(folder, unit, parameters, checks, "--keep-hierarchy")
+        _yosys(seconds, read, "proc -norom", f"write_rtlil {self.path}")
+        self.modules = {}  # {place: (module, its file)}; the top, which is compared otherwise, has no place
+        file = ""
+        for line in self.path.read_text().splitlines():
+            if match := re.match(r'attribute \\src "([^:"]*):', line):
+                file = match[1]
+            elif match := re.match(r"module \\(\S+?)\$(\S+)$", line):
+                self.modules[match[2]] = f"{match[1]}${match[2]}", file
+
+    def places(self, file):
+        """Of the modules in a file below the folder."""
+        return [place for place, (_, path) in self.modules.items() if path.endswith(f"{self.folder.name}/{file}")]
+
+    def netlist(self, place, seconds):
+        """As _netlist, of the module with what is in it."""
+        if place not in self.texts:
+            module, path = self.modules[place][0], self.folder / f"{self.name}.il"
+            _yosys(seconds, f"read_rtlil {self.path}", f"hierarchy -top {module}", *FLAT, f"rename {module} {self.name}", f"select {self.name}",
+                   f"write_rtlil -selected {path}")
+            self.texts[place] = path.read_text()
+        return self.texts[place]
 
 
 def _side(text, own):
     """own: for names of what the other side has not."""
-    side = _Side("", {}, {}, {}, {}, {}, False)
+    side = _Side("", {}, {}, {}, {}, {}, {}, {}, False)
     head, _, body = text.partition("\nmodule ")
     name, _, body = body.partition("\n")
     wires = {match[2]: match[1] for match in WIRE.finditer(body)}
@@ -114,7 +165,17 @@ def _side(text, own):
             added.append(f"  wire width {width} $state{label}\n")
             mux = (f"  cell $mux $powerup{label}\n    parameter \\WIDTH {width}\n    connect \\A {power}\n    connect \\B $state{label}\n"
                    f"    connect \\S \\started_i\n    connect \\Y {connect['Q']}\n  end\n")
+            if stable:
+                holds = power.replace("powerup", "holds", 1)
+                side.registers[holds] = width
+                port("output", width, holds)
+                mux += f"  connect {holds} {connect['Q']}\n"
             return attributes + f"  cell $dff {label}\n" + rest.replace(f"connect \\Q {connect['Q']}", f"connect \\Q $state{label}") + "  end\n" + mux
+        if kind == "\\systole_prim_hold":
+            width = int(parameter["Streams"].rpartition("'")[2], 2 if "'" in parameter["Streams"] else 10)
+            side.powerup[f"\\held:{label}"] = width
+            port("input", width, f"\\held:{label}")
+            return f"  connect {connect['hold_o']} \\held:{label}\n"
         if kind in ("$memrd_v2", "$memwr_v2"):
             memory = re.sub(r"[^A-Za-z0-9_.]", "_", parameter["MEMID"])
             counts[kind, memory] = number = counts.get((kind, memory), -1) + 1
@@ -133,6 +194,16 @@ def _side(text, own):
                 text += f"  connect {label}.{suffix.lower()} {connect[suffix]}\n"
             side.writes[label] = (width, bits)
             return text
+        if kind == "$mul" and "'" not in connect["A"] + connect["B"]:
+            widths = tuple(int(parameter[f"{port}_WIDTH"]) for port in "YAB")
+            shape = "x".join(map(str, (*widths, parameter["A_SIGNED"], parameter["B_SIGNED"])))
+            counts[kind, shape] = number = counts.get((kind, shape), -1) + 1
+            label = f"\\product:{shape}:{number}"
+            side.products[label] = widths
+            port("input", widths[0], label)
+            for suffix, width in zip("ab", widths[1:]):
+                port("output", width, f"{label}.{suffix}")
+            return f"  connect {label}.a {connect['A']}\n  connect {label}.b {connect['B']}\n  connect {connect['Y']} {label}\n"
         if kind == "$check":
             if parameter["FLAVOR"] == '"assert"':
                 number = len(checks)
@@ -151,7 +222,7 @@ def _side(text, own):
         return attributes + f"  cell {kind} {label}\n{rest}  end\n"
 
     # In the order of the source: the names of the cells are numbers.
-    body = CELL.sub(cell, re.sub(r"^  memory [^\n]*\n", "", body, flags=re.MULTILINE))
+    body = CELL.sub(cell, re.sub(r"(?:^  attribute [^\n]*\n)*^  memory [^\n]*\n", "", body, flags=re.MULTILINE))
     port("input", 1, "\\started_i")
     if checks:
         side.holds = True
@@ -168,100 +239,6 @@ def _side(text, own):
 def _bare(text, name):
     """RTLIL without its places in the source and the module's name."""
     return re.sub(r"^ *attribute [^\n]*\n", "", text, flags=re.MULTILINE).replace(f"\nmodule \\{name}\n", "\n")
-
-
-def _escaped(name):
-    return f"\\{name.removeprefix(chr(92))} "
-
-
-def _miter(gold, gate, taken, upsets):
-    """Verilog: both, and one output: they differ where it shows."""
-    lines, differs = [], []
-    reset = _escaped("rst_ni") if "\\rst_ni" in gold.inputs else None
-    ports = {"gold": {}, "gate": {}}
-    declared = ["clk_i"]
-
-    def wire(name, width, value=None):
-        lines.append(f"  wire [{width - 1}:0] {name}{f' = {value}' if value else ''};")
-        return name
-
-    def free(name, width):
-        declared.append(f"{name}")
-        lines.insert(0, f"  input [{width - 1}:0] {name};")
-        return name
-
-    number = 0
-    lines.append("  reg started = 1'b0, legal_q = 1'b1;\n  always @(posedge clk_i) started <= 1'b1;")
-    for name in gold.inputs:
-        if name == "\\clk_i":
-            value = "clk_i"
-        elif name == "\\rst_ni":
-            value = wire(_escaped("rst_ni"), 1, free("rst", 1) + ("" if upsets else " && started"))
-        else:
-            value = free(_escaped(name), gold.inputs[name])
-        for side in ports.values():
-            side[name] = value
-    for side in ports.values():
-        side["\\started_i"] = "started"
-    for name in {**gold.powerup, **gate.powerup}:
-        widths = {side.powerup[name] for side in (gold, gate) if name in side.powerup}
-        for key, side in (("gold", gold), ("gate", gate)):
-            if name in side.powerup and (len(widths) == 1 and key == "gold" or len(widths) > 1 or name not in gold.powerup):
-                number += 1
-                ports[key][name] = free(f"p{number}", side.powerup[name])
-            elif name in side.powerup:
-                ports[key][name] = ports["gold"][name]
-    outputs = {}
-    for key, side in (("gold", gold), ("gate", gate)):
-        for name, width in side.outputs.items():
-            outputs[key, name] = wire(f"{key}_{len(outputs)}", width)
-            ports[key][name] = outputs[key, name]
-        for table in (side.reads, side.writes):
-            for name, (width, bits) in table.items():
-                for suffix, size in ((".addr", bits), (".en", width), (".data", width)):
-                    if suffix == ".addr" or table is side.writes:
-                        outputs[key, name + suffix] = wire(f"{key}_{len(outputs)}", size)
-                        ports[key][name + suffix] = outputs[key, name + suffix]
-        if side.holds:
-            ports[key]["\\checks_o"] = wire(f"{key}_failed", 1)
-    if gold.reads.keys() != gate.reads.keys() or gold.writes != gate.writes or gold.outputs != gate.outputs:
-        return None
-    for name, (width, _) in gold.reads.items():
-        number += 1
-        ports["gold"][name] = free(f"r{number}", width)
-        other = free(f"s{number}", width)
-        ports["gate"][name] = wire(f"t{number}", width,
-                                   f"{outputs['gold', name + '.addr']} == {outputs['gate', name + '.addr']} ? r{number} : {other}")
-    always = []
-    for name in gold.writes:
-        one, two = ([outputs[key, name + suffix] for suffix in (".en", ".addr", ".data")] for key in ("gold", "gate"))
-        always.append(f"{one[0]} != {two[0]} || (|{one[0]} && {one[1]} != {two[1]}) || ({one[0]} & ({one[2]} ^ {two[2]})) != 0")
-    for name in gold.outputs:
-        text = f"{outputs['gold', name]} != {outputs['gate', name]}"
-        cycles, condition = taken.get(name.removeprefix("\\"), (0, ""))
-        if condition:
-            def gold_port(match):
-                port = "\\" + match[0]
-                return f" {outputs['gold', port] if port in gold.outputs else ports['gold'][port]} "
-            value = "(" + re.sub(r"[a-z]\w*", gold_port, condition) + ")"
-            for _ in range(cycles):
-                number += 1
-                lines.append(f"  reg d{number} = 1'b0;\n  always @(posedge clk_i) d{number} <= {value}{f' && {reset}' if reset else ''};")
-                value = f"d{number}"
-            text = f"{value} && ({text})"
-        differs.append(f"({text})")
-    legal = "legal_q" + (" && !(started && gold_failed)" if gold.holds and not upsets else "")
-    shows = " || ".join(differs) or "1'b0"
-    if reset:
-        shows = f"{reset} && ({shows})"
-    lines.append(f"  wire legal = {legal};\n  always @(posedge clk_i) legal_q <= legal;")
-    begun = "1'b1" if upsets else "started"
-    lines.append(f"  assign differs = {begun} && legal && (({shows}) || {' || '.join(f'({a})' for a in always) or chr(49) + chr(39) + 'b0'});")
-    for key in ("gold", "gate"):
-        joined = ", ".join(f".{_escaped(name)}({value})" for name, value in ports[key].items())
-        lines.append(f"  {key} u_{key} ({joined});")
-    body = "\n".join(lines)
-    return f"module miter ({', '.join(declared)}, differs);\n  input clk_i;\n  output differs;\n{body}\nendmodule\n"
 
 
 class Prover:
@@ -286,7 +263,8 @@ class Prover:
             self._sources(changed)
             mutant.apply(changed)
             try:
-                return bool(self.unit["parameters"]) and all(self._proved(changed, index, seconds) for index in range(len(self.unit["parameters"])))
+                return bool(self.unit["parameters"]) and all(self._proved(changed, mutant.file, index, seconds)
+                                                             for index in range(len(self.unit["parameters"])))
             except _TimeoutError:
                 return False
 
@@ -296,24 +274,60 @@ class Prover:
         except IllegalError as error:
             raise ValueError(f"{self.unit['name']}: the synthesis does not take the unit as it is: {error}") from error
 
-    def _proved(self, changed, index, seconds):
+    def _proved(self, changed, file, index, seconds):
         parameters = self.unit["parameters"][index]
         if index not in self.sides:
             try:
                 checks, text = True, _netlist(self.original, self.unit, parameters, "gold", 10 * seconds, True)
             except IllegalError:  # the front end has no names for assertions in loops
                 checks, text = False, self._plain(parameters, seconds)
-            self.sides[index] = checks, _bare(text, "gold"), _side(text, "gold")
-        checks, bare, gold = self.sides[index]
+            modules = self._modules(self.original, parameters, "gold", 10 * seconds, checks)
+            self.sides[index] = checks, _bare(text, "gold"), _side(text, "gold"), modules
+        checks, bare, gold, modules = self.sides[index]
         text = _netlist(changed, self.unit, parameters, "gate", seconds, checks)
         if _bare(text, "gate") == bare:  # the change is in what these parameters leave out
             return True
-        gate = _side(text, "gate")
-        miter = _miter(gold, gate, self.unit.get("taken", {}), self.unit.get("upsets", False))
-        if miter is None:
+        others = self._modules(changed, parameters, "gate", seconds, checks)
+        if modules and others and self._inside(changed, file, modules, others, seconds):
+            return True
+        return self._same(changed, gold, _side(text, "gate"), seconds)
+
+    def _modules(self, folder, parameters, name, seconds, checks):
+        try:
+            return _Modules(folder, self.unit, parameters, name, seconds, checks)
+        except IllegalError:  # the front end cannot keep all hierarchies
+            return None
+
+    def _inside(self, changed, file, modules, others, seconds):
+        """Whether each module that the file has is proved to be the same, alone or with what is around it."""
+        proved = set()
+        places = modules.places(file)
+        for place in places:
+            if any(place == other or place.startswith(other + ".") for other in proved):
+                continue
+            around = place
+            while around:
+                if around in modules.modules and self._same_module(changed, around, modules, others, seconds):
+                    proved.add(around)
+                    break
+                around = around.rpartition(".")[0]
+            else:
+                return False
+        return bool(places)
+
+    def _same_module(self, changed, place, modules, others, seconds):
+        try:
+            gold, gate = (side.netlist(place, seconds) for side in (modules, others))
+            return _bare(gold, "gold") == _bare(gate, "gate") or self._same(changed, _side(gold, "gold"), _side(gate, "gate"), seconds, inner=True)
+        except (_TimeoutError, IllegalError):
             return False
-        for name, text in (("gold.il", gold.text), ("gate.il", gate.text), ("miter.v", miter)):
-            (changed / name).write_text(text)
+
+    def _same(self, changed, gold, gate, seconds, inner=False):
+        text = miter.miter(gold, gate, {} if inner else self.unit.get("taken", {}), self.unit.get("upsets", False), inner)
+        if text is None:
+            return False
+        for name, content in (("gold.il", gold.text), ("gate.il", gate.text), ("miter.v", text)):
+            (changed / name).write_text(content)
         code, log = _run([str(PYTHON), "-c", YOSYS, *(f"read_rtlil {changed}/{name}.il" for name in ("gold", "gate")),
                           f"read_verilog {changed}/miter.v", "hierarchy -top miter", "proc", "flatten", "setundef -undriven -zero", "setundef -zero",
                           "opt_expr", "opt_clean", "simplemap", "techmap", "opt_clean", "dffunmap", "simplemap",
@@ -321,6 +335,6 @@ class Prover:
         if code != 0:
             raise ValueError(f"{self.unit['name']}: {log[-2000:]}")
         # Signals that are equal become one; what is left of the difference is looked at from its end.
-        code, log = _run(["yosys-abc", "-c", f"read_blif {changed}/miter.blif; strash; zero; scorr; dc2; scorr -F 2; pdr -T {int(seconds)}"],
+        code, log = _run(["yosys-abc", "-c", f"read_blif {changed}/miter.blif; strash; zero; scorr; cone -s -O 0; dc2; scorr -F 2; pdr -T {int(seconds)}"],
                          3 * seconds)
         return "Property proved" in log

@@ -11,11 +11,11 @@ import argparse
 import concurrent.futures
 import hashlib
 import json
+import math
 import os
 import pathlib
 import random
 import re
-import shutil
 import sys
 import tempfile
 import time
@@ -89,8 +89,7 @@ def proofs(args, unit, missed, keep):
 
 
 def copy_sources(work):
-    for folder in ("rtl", "fpga/common"):
-        shutil.copytree(ROOT / folder, work / folder)
+    schema.copy_sources(ROOT, work)
 
 
 def base_run(program, run):
@@ -177,6 +176,15 @@ def score(rows):
     return seen, missed, 100 * seen / (seen + missed) if seen + missed else 100.0
 
 
+def interval(seen, counted):
+    """Percent between which the score of all mutants lies, with 95 % confidence, by that of a sample (Wilson)."""
+    if not counted:
+        return 0.0, 100.0
+    z, part = 1.96, seen / counted
+    middle, half = part + z * z / (2 * counted), z * math.sqrt(part * (1 - part) / counted + z * z / (4 * counted * counted))
+    return tuple(100 * (middle + side) / (1 + z * z / counted) for side in (-half, half))
+
+
 class Results:
     """The rows of a unit, in a file that is whole at any time."""
 
@@ -219,7 +227,8 @@ def campaign(args, unit):
     rows = list(results.rows.values())
     seen, missed, percent = score(rows)
     count = {status: sum(row["status"] == status for row in rows) for status in ("equivalent", "refused", "illegal")}
-    print(f"mutate: {unit['name']}: {seen} of {seen + missed} seen, {percent:.1f} %; {count['equivalent']} equivalent, "
+    low, high = interval(seen, seen + missed)
+    print(f"mutate: {unit['name']}: {seen} of {seen + missed} seen, {percent:.1f} % ({low:.1f} to {high:.1f}); {count['equivalent']} equivalent, "
           f"{count['illegal'] + count['refused']} that do not build; {len(rows)} of {len(everything)} judged, "
           f"{len(everything) - len(free)} in constants")
     for row in rows:

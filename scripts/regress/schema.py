@@ -35,6 +35,14 @@ class _Place:
     inner: list
 
 
+def copy_sources(root, work):
+    """What is Verilated, below an empty folder. Ibex, which the sources name by its place, is nobody's to change."""
+    for folder in ("rtl", "fpga/common"):
+        shutil.copytree(root / folder, work / folder)
+    if (root / ".ibex").exists():
+        (work / ".ibex").symlink_to(root / ".ibex")
+
+
 def _nest(places):
     """The places that are in no other, with the others in them."""
     outer, open_places = [], []
@@ -98,8 +106,7 @@ class Schema:
         """folder: of the build; root: of the project; mutants: {number: mutant}; work: an empty folder."""
         self.folder, self.root, self.work = folder, root, work
         self.numbered, self.refused, self.done = dict(mutants), {}, set()
-        shutil.copytree(root / "rtl", work / "rtl")
-        shutil.copytree(root / "fpga" / "common", work / "fpga" / "common")
+        copy_sources(root, work)
         (work / "rtl" / f"{PACKAGE}.sv").write_text(SOURCE)
         files = work / "rtl" / "systole.f"
         files.write_text(f"{PACKAGE}.sv\n" + files.read_text())

@@ -86,8 +86,9 @@ class Bench {
   }
   std::mt19937_64& random() { return random_; }
   // ECC, of reader `i`, or of the scrubber and of partial writes (kReaders):
-  // beats that were corrected, addresses of those that could not be.
+  // beats that were corrected, the last one's address, those of the bad ones.
   int64_t fixed(int i) const { return fixed_[i]; }
+  uint64_t fixed_at(int i) const { return fixed_at_[i]; }
   const std::vector<uint64_t>& bad(int i) const { return bad_[i]; }
   // Cycles from asking to acceptance or from acceptance to the answer.
   int64_t longest_wait() const { return longest_wait_; }
@@ -344,6 +345,7 @@ class Bench {
     perf_read_beats_ += model_->perf_o >> 25 & 1;
     for (int i = 0; i <= kReaders; ++i) {
       fixed_[i] += model_->ecc_fixed_o >> i & 1;
+      if (model_->ecc_fixed_o >> i & 1) fixed_at_[i] = model_->ecc_addr_o;
       if (model_->ecc_bad_o >> i & 1) bad_[i].push_back(model_->ecc_addr_o);
     }
     if (model_->rd_rsp_valid_o == 0) return;
@@ -387,6 +389,7 @@ class Bench {
           perf_read_beats_ = 0, perf_write_beats_ = 0, longest_wait_ = 0,
           last_answer_ = 0, began_ = 0;
   std::array<int64_t, kReaders + 1> fixed_{};
+  std::array<uint64_t, kReaders + 1> fixed_at_{};
   std::array<std::vector<uint64_t>, kReaders + 1> bad_;
   std::array<int64_t, kReaders> accepted_{};
   std::array<std::array<int64_t, kReaders>, kReaders> when_done_{};

@@ -12,6 +12,7 @@
 
 #include "Vhbmecc.h"
 #include "gtest/gtest.h"
+#include "tests/hbm/any_traffic.h"
 #include "tests/hbm/bandwidth.h"
 
 namespace systole::hbm {
@@ -64,6 +65,7 @@ TEST_F(EccTest, EverySingleBitIsCorrectedAndCounted) {
       ++expected[reader];
       ASSERT_EQ(bench_.fixed(reader), expected[reader])
           << "word " << word << " bit " << bit;
+      ASSERT_EQ(bench_.fixed_at(reader), address);
       Flip(address, bit);  // reading corrects the answer, not the memory
     }
   }
@@ -133,6 +135,32 @@ TEST_F(EccTest, WritesOfSomeBytesKeepTheOthers) {
       "[ figure   ] hbm with ECC, a tenth of the writes of some bytes of a "
       "burst: %.2f beats a cycle\n",
       result.Efficiency());
+}
+
+// Of all clients, at rows, banks and beats in which they meet: what is read
+// behind a write of some bytes is what that left, wherever it waits.
+TEST_F(EccTest, AnyTrafficReadsWhatWasWritten) {
+  for (int round = 0; round < 12; ++round) {
+    SCOPED_TRACE(round);
+    std::mt19937_64 random(round);
+    std::array<Traffic, kReaders> reads;
+    std::array<Traffic, kWriters> writes;
+    for (Traffic& write : writes) {
+      write = AnyTraffic(&random, 300);
+      write.partial = round % 3 * 0.3;
+      write.bursts = round % 2 * 0.3;
+    }
+    // The readers go where the writers went.
+    for (int i = 0; i < kReaders; ++i) {
+      reads[i] = AnyTraffic(&random, 300);
+      if (i < 3) reads[i].beat = writes[i % kWriters].beat;
+    }
+    bench_.Run(reads, writes, round % 4 == 0 ? 0.2 : 0, 400000);
+    bench_.CompareMemory();
+    ASSERT_TRUE(bench_.Clean()) << bench_.Report();
+  }
+  EXPECT_EQ(Fixed(), 0);
+  EXPECT_EQ(Bad(), 0u);
 }
 
 // Lines that end within a beat: each third write is of some bytes. Alone, and

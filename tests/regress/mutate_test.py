@@ -40,6 +40,30 @@ endmodule
 """
 
 
+INNER = """module inner (input logic clk_i, input logic rst_ni, input logic valid_i, input logic [15:0] a_i, input logic [15:0] b_i,
+    output logic [15:0] y_o, output logic [15:0] spare_o);
+  logic valid_q, hold;
+  logic [15:0] a_q, b_q, spare_q;
+  systole_prim_hold u_hold (.clk_i, .hold_o(hold));
+  always_ff @(posedge clk_i) begin
+    valid_q <= rst_ni && valid_i && !hold;
+    if (valid_i && !hold) {a_q, b_q} <= {a_i, b_i};
+    spare_q <= a_q + b_q;
+  end
+  assign y_o = valid_q ? a_q * b_q : '0;
+  assign spare_o = spare_q;
+endmodule
+"""
+OUTER = """module outer (input logic clk_i, input logic rst_ni, input logic [1:0] valid_i, input logic [15:0] a_i, input logic [15:0] b_i,
+    output logic [15:0] y_o [2]);
+  for (genvar i = 0; i < 2; i++) begin : gen_inner
+    logic [15:0] spare;
+    inner u_inner (.clk_i, .rst_ni, .valid_i(valid_i[i]), .a_i, .b_i, .y_o(y_o[i]), .spare_o(spare));
+  end
+endmodule
+"""
+
+
 def found(text):
     with tempfile.TemporaryDirectory() as name:
         (pathlib.Path(name) / "rtl").mkdir()
@@ -98,6 +122,30 @@ class Proofs(unittest.TestCase):
             self.assertFalse(prover.equivalent(never, 300), never.name)
             self.assertTrue(prover.equivalent(twice, 300), twice.name)
 
+
+    def test_modules_are_compared_alone(self):
+        def copy(folder):
+            (folder / "rtl" / "prim").mkdir(parents=True)
+            for name, text in (("inner.sv", INNER), ("outer.sv", OUTER), ("systole.f", "inner.sv\nprim/systole_prim_hold.sv\n")):
+                (folder / "rtl" / name).write_text(text)
+
+        def change(old, new):
+            self.assertEqual(INNER.count(old), 1)
+            first = INNER.index(old)
+            return mutants.Mutant("rtl/inner.sv", first, first + len(old), new, 1, 1, old, False, False)
+
+        unit = {"name": "outer", "top": "rtl/outer.sv", "parameters": [{}]}
+        expected = (
+            ("if (valid_i && !hold)", "if (valid_i)", True, 2),  # each alone: what is taken without need shows nowhere
+            ("? a_q * b_q :", "? a_q * a_q :", False, 2),  # the first alone, then the unit
+            ("spare_q <= a_q + b_q", "spare_q <= a_q - b_q", True, 0),  # nobody looks: the unit has no such register
+            ("valid_i && !hold;", "valid_i;", False, 2),
+        )
+        for old, new, proved, steps in expected:
+            same = mock.patch.object(equivalence.Prover, "_same", autospec=True, side_effect=equivalence.Prover._same)
+            with tempfile.TemporaryDirectory() as work, same as compared:
+                self.assertEqual(equivalence.Prover(unit, pathlib.Path(work), copy).equivalent(change(old, new), 60), proved, new)
+                self.assertEqual(compared.call_count, steps, new)
 
     def test_outputs_count_where_they_are_taken_and_writes_always(self):
         unit = {"name": "ram", "top": "rtl/cells/systole_ram_1r1w.sv", "parameters": [{"Width": 8, "Depth": 4}]}

@@ -49,6 +49,62 @@ TEST_F(CsrTest, EccIsCountedWithTheFirstAndTheLastAddress) {
   }
 }
 
+// Whatever was in the registers before the reset.
+TEST_F(CsrTest, RegistersBeginAsTheDescriptionSays) {
+  for (int seed = 1; seed <= 4; ++seed) {
+    PowerUp(seed);
+    started_ = reset_asked_ = false;
+    EXPECT_EQ(Get(csr::kIrq), 0u);
+    EXPECT_EQ(Get(csr::kIrqEnable), 0u);
+    EXPECT_EQ(Get(csr::kProgAddrLo), 0u);
+    EXPECT_EQ(Get(csr::kProgAddrHi), 0u);
+    EXPECT_EQ(Get(csr::kProgLen), 0u);
+    EXPECT_EQ(Get(csr::kWatchdog), 1u << 18);
+    EXPECT_EQ(Get(csr::kHbmLimitLo), 0xffffffffu);
+    EXPECT_EQ(Get(csr::kHbmLimitHi), 0xfu);
+    EXPECT_EQ(Get(csr::kScrubPeriod), 1000000u);
+    EXPECT_FALSE(started_ || reset_asked_) << "seed " << seed;
+    for (int i = 0; i < csr::kNumCounters; ++i) EXPECT_EQ(Counter(i), 0u);
+  }
+}
+
+// Writes in cycles that follow each other: what the first asked for is over
+// when the second does not ask.
+TEST_F(CsrTest, APulseIsOverWhenTheNextWriteComes) {
+  const auto send = [&](uint32_t offset, uint32_t first, int writes) {
+    dut_->axil_awaddr_i = offset;
+    dut_->axil_wstrb_i = 0xf;
+    dut_->axil_bready_i = 1;
+    int sent = 0, pulses = 0;
+    for (int cycle = 0; cycle < 30; ++cycle) {
+      dut_->axil_awvalid_i = dut_->axil_wvalid_i = sent < writes;
+      dut_->axil_wdata_i = sent == 0 ? first : 0;
+      dut_->clk_i = 0;
+      dut_->eval();
+      EXPECT_TRUE(sent >= writes ||
+                  (dut_->axil_awready_o && dut_->axil_wready_o));
+      started_ = reset_asked_ = false;
+      Clock();
+      sent += sent < writes;
+      pulses += started_ + reset_asked_;
+    }
+    dut_->axil_bready_i = 0;
+    return pulses;
+  };
+  EXPECT_EQ(send(csr::kCtrl, csr::kCtrlStart, 2), 1);
+  EXPECT_EQ(send(csr::kCtrl, csr::kCtrlReset, 2), 1);
+  // What is counted begins behind the pulse.
+  uint32_t counts[2];
+  for (int writes = 1; writes <= 2; ++writes) {
+    dut_->ecc_fixed_i = 1;
+    send(csr::kEccCtrl, 1, writes);
+    dut_->ecc_fixed_i = 0;
+    counts[writes - 1] = Get(csr::kEccCorrected);
+  }
+  EXPECT_GT(counts[0], 20u);
+  EXPECT_EQ(counts[0], counts[1]);
+}
+
 TEST_F(CsrTest, WritableRegistersKeepWhatIsWrittenByteByByte) {
   const uint32_t offsets[] = {
       csr::kIrqEnable, csr::kProgAddrLo, csr::kProgAddrHi, csr::kProgLen,
