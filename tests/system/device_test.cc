@@ -269,6 +269,50 @@ TEST_P(DeviceTest, WaitWithoutStartIsRefused) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+// Windows of the vector unit at each byte of a word: one that is aligned lies
+// in one word, all others in two.
+TEST_P(DeviceTest, TheVectorUnitReadsWindowsOfAnyAddress) {
+  constexpr int kPositions = 40, kCols = 8;
+  auto device = Open();
+  ASSERT_NE(device, nullptr);
+  std::vector<uint8_t> bytes(kPositions + kCols), back(kPositions * kCols);
+  std::mt19937 rng(3);
+  for (uint8_t& b : bytes) b = static_cast<uint8_t>(rng());
+  isa::Load load;
+  load.header.post_mask = 1;
+  load.hbm_addr = 0x1000;
+  load.len = static_cast<uint32_t>(bytes.size());
+  load.n1 = load.n2 = 1;
+  isa::Pool pool;
+  pool.header.wait_mask = 1;
+  pool.header.post_mask = 2;
+  pool.lines = pool.n = pool.ny = pool.kh = pool.kw = pool.src_sx = 1;
+  pool.line_bytes = load.len;
+  pool.nx = kPositions;
+  pool.cols = pool.dst_sx = kCols;
+  pool.dst = 0x1000;
+  pool.clamp_min = -128, pool.clamp_max = 127;
+  isa::Store store;
+  store.header.wait_mask = 2;
+  store.hbm_addr = 0x2000;
+  store.ub_addr = pool.dst;
+  store.len = kPositions * kCols;
+  store.n1 = store.n2 = 1;
+  Program program;
+  program.preset = "nano";
+  program.prog_addr = 0x8000;
+  program.hbm_bytes = 0x10000;
+  program.segments.push_back({"in", load.hbm_addr, bytes});
+  program.descriptors = {load.Encode(), pool.Encode(), store.Encode(),
+                         isa::Halt().Encode()};
+  const auto stats = device->Run(program);
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  ASSERT_TRUE(device->Read(store.hbm_addr, absl::MakeSpan(back)).ok());
+  for (int i = 0; i < kPositions * kCols; ++i)
+    ASSERT_EQ(back[i], bytes[i / kCols + i % kCols])
+        << "position " << i / kCols << " byte " << i % kCols;
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, DeviceTest, ::testing::Values("iss", "rtl"),
                          [](const auto& info) {
                            return std::string(info.param);
