@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 
@@ -142,6 +143,47 @@ TEST_P(FaultTest, NamesCauseAndPlaceAndResetBringsTheCoreBack) {
           << "after the reset, row " << i << " column " << j;
     }
   }
+}
+
+// A fault of one queue stops what the others do.
+TEST(FaultOnRtl, StopsALongStoreOfAnotherQueue) {
+  constexpr uint32_t kBytes = 1 << 15;
+  constexpr uint64_t kFrom = 0x1000, kTo = 0x10000;
+  DeviceOptions options;
+  options.preset = "nano";
+  options.checked = true;
+  auto device = Device::Open("rtl", options);
+  ASSERT_TRUE(device.ok()) << device.status();
+  isa::Load load;
+  load.hbm_addr = kFrom;
+  load.len = kBytes;
+  load.n1 = load.n2 = 1;
+  isa::Store store;
+  store.hbm_addr = kTo;
+  store.len = kBytes;
+  store.n1 = store.n2 = 1;
+  isa::Weights weights;
+  weights.hbm_addr = kFrom + 16;  // misaligned
+  weights.tiles = 1;
+  Program program;
+  program.preset = "nano";
+  program.prog_addr = 0xA000;
+  program.hbm_bytes = 0x20000;
+  program.segments = {{"in", kFrom, std::vector<uint8_t>(kBytes, 0x55)},
+                      {"out", kTo, std::vector<uint8_t>(kBytes, 0xAA)}};
+  program.descriptors = {load.Encode(), isa::Halt().Encode()};
+  ASSERT_TRUE((*device)->Run(program).ok());
+  program.descriptors = {store.Encode(), weights.Encode(),
+                         isa::Halt().Encode()};
+  ASSERT_EQ((*device)->Run(program).status().code(),
+            absl::StatusCode::kAborted);
+  // Reading takes longer than the store would.
+  std::vector<uint8_t> bytes(kBytes);
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE((*device)->Read(kTo, absl::MakeSpan(bytes)).ok());
+  const auto written = std::count(bytes.begin(), bytes.end(), 0x55);
+  EXPECT_EQ(written + std::count(bytes.begin(), bytes.end(), 0xAA), kBytes);
+  EXPECT_LT(written, kBytes / 8);
 }
 
 INSTANTIATE_TEST_SUITE_P(
