@@ -121,6 +121,36 @@ TEST(UnifiedBuffer, NanoLetsNoPortStarve) { Starvation<VUbNano>("nano"); }
 TEST(UnifiedBuffer, EdgeLetsNoPortStarve) { Starvation<VUbEdge>("edge"); }
 TEST(UnifiedBuffer, MiniLetsNoPortStarve) { Starvation<VUbMini>("mini"); }
 
+// A reset of one cycle while a port goes before all others: behind it none
+// does, and the first windows get what they ask for.
+template <typename Model>
+void ResetWhileOneStarves(const char* preset) {
+  SCOPED_TRACE(preset);
+  Bench<Model> b(preset, 9);
+  for (int round = 0; round < 120; ++round) {
+    for (int i = 0; i < 12 + round % 30; ++i) {
+      for (int w = 0; w < b.windows; ++w) {
+        if (!b.port[w].valid) b.Read(w, 0, 1);
+      }
+      if (!b.port[b.dma_rd].valid) b.Read(b.dma_rd, 0);
+      b.Clock();
+    }
+    b.Reset(1);
+    for (int w = 0; w < b.p.segments; ++w)
+      b.Read(w, round % 2 * b.p.word_bytes() + w * 2 * b.p.word_bytes());
+    b.Clock();
+    for (int w = 0; w < b.p.segments; ++w)
+      ASSERT_TRUE(b.port[w].granted) << "window " << w << " round " << round;
+    for (int i = 0; i < 4; ++i) b.Clock();
+  }
+}
+TEST(UnifiedBuffer, NanoResetsWhileOneStarves) {
+  ResetWhileOneStarves<VUbNano>("nano");
+}
+TEST(UnifiedBuffer, MiniResetsWhileOneStarves) {
+  ResetWhileOneStarves<VUbMini>("mini");
+}
+
 // Four windows on consecutive lines at the pitch of docs/design.md never meet,
 // whatever the byte they begin at.
 template <typename Model>

@@ -141,7 +141,8 @@ TEST_P(VectorTest, RandomPrograms) {
 }
 
 // The last of many rows touches the parameter block of the next requant, which
-// has fetched it by then: anywhere around it.
+// has fetched it by then: anywhere around it. The rows before are far away, or
+// all in the last one's place.
 TEST_P(VectorTest, LateWritesIntoTheNextBlock) {
   const Preset& preset = *FindPreset(GetParam());
   const int64_t word = preset.rows, rows = 60, gap = 16 * word;
@@ -153,8 +154,9 @@ TEST_P(VectorTest, LateWritesIntoTheNextBlock) {
     return static_cast<int32_t>(random() % (2 * bound)) - bound;
   };
   const int64_t step = std::max<int64_t>(1, word / 4);
-  for (const bool raw : {false, true}) {
-    const int64_t bytes = raw ? 4 * word : word;
+  for (const int kind : {0, 1, 2}) {
+    const bool raw = kind > 0;
+    const int64_t bytes = raw ? 4 * word : word, apart = kind == 2 ? 0 : gap;
     for (int64_t at = -bytes - word; at < 10 * word; at += step) {
       for (const int64_t end : {at + bytes, at + bytes + 1}) {
         const int64_t from = end - bytes;
@@ -178,10 +180,10 @@ TEST_P(VectorTest, LateWritesIntoTheNextBlock) {
         a.nx = static_cast<uint32_t>(rows);
         b.nx = 4;
         a.cols = b.cols = b.dst_sx = static_cast<uint32_t>(preset.cols);
-        a.dst_sx = static_cast<uint32_t>(gap);
+        a.dst_sx = static_cast<uint32_t>(apart);
         a.params = static_cast<uint32_t>(first);
         b.params = static_cast<uint32_t>(block);
-        a.dst = static_cast<uint32_t>(block + from - (rows - 1) * gap);
+        a.dst = static_cast<uint32_t>(block + from - (rows - 1) * apart);
         b.dst = static_cast<uint32_t>(block + 20 * word);
         a.clamp_min = b.clamp_min = -128;
         a.clamp_max = b.clamp_max = 127;

@@ -326,6 +326,18 @@ TEST_P(VpuFaultTest, InstructionLoads) {
   expect(0, 0, 2048, Fault::kNone, 0);
 }
 
+// What is none of the unit's descriptors.
+TEST_P(VpuFaultTest, OtherOpcodes) {
+  for (const isa::Descriptor& d :
+       {isa::Load().Encode(), isa::Pool().Encode(), isa::Descriptor{}}) {
+    const RunResult r = unit_->Run({d}, {60, 0, 0, 0});
+    EXPECT_EQ(r.fault, Fault::kIllegalDescriptor);
+    EXPECT_TRUE(r.done.empty());
+    unit_->Reset();
+    Works();
+  }
+}
+
 // Frozen at any cycle: no access, no completion, no fault; then reset and go.
 TEST_P(VpuFaultTest, FrozenAtAnyTime) {
   const LoadedProgram p = PlaceProgram(
