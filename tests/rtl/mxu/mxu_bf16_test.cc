@@ -132,6 +132,7 @@ constexpr uint8_t kTranspose = isa::Matmul::kTranspose;
 const Case kCases[] = {
     {kIllegal, 0, [](isa::Matmul* d) { d->pad = 1, d->ub_base = 1; }},
     {kIllegal, 0, [](isa::Matmul* d) { d->pad = -128; }},
+    {kIllegal, 0, [](isa::Matmul* d) { d->line_bytes = 0; }},
     {kIllegal, 0, [](isa::Matmul* d) { d->seg_len[3] = 1; }},
     {kIllegal, 0,
      [](isa::Matmul* d) { d->header.flags = kTranspose, d->n = 2; }},
