@@ -23,10 +23,12 @@ gen/systole_boot_rom.sv
 gen/systole_cfg_check.sv
 gen/systole_csr_regs.sv
 gen/systole_scalar_regs.sv
+prim/systole_prim_clock_gate.sv
 prim/systole_prim_hold.sv
 prim/systole_prim_mult.sv
 cells/systole_credit.sv
 cells/systole_fifo.sv
+cells/systole_idle_clock.sv
 cells/systole_ram_1r1w.sv
 cells/systole_secded.sv
 cells/systole_skid.sv

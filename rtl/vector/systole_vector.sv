@@ -11,7 +11,8 @@ module systole_vector
   import systole_bus_pkg::unit_rsp_t;
   import systole_vector_pkg::*;
 #(
-    parameter systole_presets_pkg::core_cfg_t Cfg = systole_presets_pkg::core_preset(systole_presets_pkg::PresetNano)
+    parameter systole_presets_pkg::core_cfg_t Cfg = systole_presets_pkg::core_preset(systole_presets_pkg::PresetNano),
+    parameter bit Gate = 1'b1  // its clock may stand still
 ) (
     input  logic                                       clk_i,
     input  logic                                       rst_ni,
@@ -56,8 +57,12 @@ module systole_vector
   assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
                    addr: unit_addr, newest: unit_newest};
 
+  // The unit's clock stands still when all is written and nothing is to be done: only a descriptor starts anything.
+  logic clk, work, rest;
+  systole_idle_clock #(.Gate(Gate)) u_clock (.clk_i, .rst_ni, .work_i(work), .rest_i(rest), .clk_o(clk));
+
   // Preparation.
-  logic                 job_valid, job_take;
+  logic                 empty, job_valid, job_take;
   job_t                 job;
   scalars_t             job_scalars;
   logic                 legal;
@@ -99,10 +104,10 @@ module systole_vector
   logic [CountBits-1:0] flying_q, queued, dests;
 
   systole_vector_prepare #(.Cfg(Cfg)) u_prepare (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .start_valid_i(req_i.valid),
-      .start_ready_o(unit_ready),
+      .idle_o        (empty),
       .start_desc_i(req_i.desc),
       .freeze_i,
       .bank_busy_i   (bank_busy_q),
@@ -139,7 +144,7 @@ module systole_vector
   assign drained  = idle && all_written;
   assign job_take = job_valid && idle && legal && (follows || all_written) && !freeze_i;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       lookup_q   <= 1'b0;
       residual_q <= 1'b0;
@@ -150,7 +155,7 @@ module systole_vector
   end
 
   systole_vector_issue #(.Cfg(Cfg)) u_issue (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .load_i      (job_take),
       .job_i       (job),
@@ -177,14 +182,14 @@ module systole_vector
   assign avail       = flying_q != CountBits'(OutDepth);
   assign all_written = flying_q == '0;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) flying_q <= '0;
     else flying_q <= flying_q + CountBits'(out_take) - CountBits'(out_drop) - CountBits'(written);
   end
 
   // Requests wait here: the grants end in this register.
   systole_skid #(.Width($bits(uop_t) + 2 + $bits(acc_addr_t) + $bits(ub_addr_t))) u_request (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .valid_i(iss_valid),
       .ready_o(iss_ready),
@@ -200,7 +205,7 @@ module systole_vector
   if (Beats > 1) begin : gen_gap
     logic [$clog2(Beats)-1:0] gap_q;
     assign gap = gap_q != '0;
-    always_ff @(posedge clk_i) begin
+    always_ff @(posedge clk) begin
       if (!rst_ni) gap_q <= '0;
       else if (req_go) gap_q <= '1;
       else if (gap) gap_q <= gap_q - 1'b1;
@@ -211,7 +216,7 @@ module systole_vector
     assign gap_ub_q = 1'b0;
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     d1_uop_q <= req_uop;
     if (d1_valid_q) d2_uop_q <= d1_uop_q;
     if (job_take) scalars_q[job.bank] <= job_scalars;
@@ -238,14 +243,14 @@ module systole_vector
   end
 
   systole_vector_recip u_recip (
-      .clk_i,
+      .clk_i(clk),
       .en_i   (d1_valid_q && d1_uop_q.out),
       .n_i    (d1_uop_q.taps),
       .recip_o(recip)
   );
 
   systole_vector_lanes #(.Cfg(Cfg)) u_lanes (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .table_valid_i(p2_valid_q && p2_table_q),
       .table_loaded_o(table_loaded),
@@ -268,7 +273,7 @@ module systole_vector
 
   // Where results go, from issue to write; and the results.
   systole_fifo #(.Width($bits(dest_t)), .Depth(OutDepth)) u_dest (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .valid_i(iss_valid && iss_ready && iss_uop.out),
       .ready_o(dest_room),
@@ -280,7 +285,7 @@ module systole_vector
   );
 
   systole_fifo #(.Width(Cols * 8), .Depth(OutDepth)) u_out (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .valid_i(out_valid),
       .ready_o(out_room),
@@ -296,21 +301,26 @@ module systole_vector
   assign vwr_mask_o  = ~({Cols{1'b1}} << wr_dest.len);
   assign written     = vwr_valid_o && vwr_ready_i;
 
+  assign work = req_i.valid || !empty || !idle || !all_written;
+  assign rest = {vrd_valid_o, acc_rd_valid_o, wr_valid, iss_valid, req_valid, d1_valid_q, d2_valid_q, p1_valid_q, p2_valid_q, sum_valid,
+                 out_valid, win_held_q, bank_busy_q, rsp_o.done, rsp_o.fault, rsp_o.progress, saturated_o} == '0;
+
   // Completion and faults. A fault is told when all before it is done, so its descriptor is the oldest in flight.
   logic done_q, faulted_q, fault_now;
 
   assign fault_now      = !faulted_q && !freeze_i && all_written &&
                           (addr_fault || (job_valid && idle && !legal));
+  assign unit_ready  = empty && !freeze_i;
   assign unit_done   = done_q;
   assign unit_newest = 1'b0;
   assign stall_ub_o  = (vrd_valid_o && !vrd_ready_i) || (vwr_valid_o && !vwr_ready_i);
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     unit_code <= addr_fault ? FaultUbRange : verdict;
     unit_addr <= addr_fault ? addr_fault_addr : verdict_addr;
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       d1_valid_q    <= 1'b0;
       d2_valid_q    <= 1'b0;
@@ -340,7 +350,7 @@ module systole_vector
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     p1_bank_q  <= par_bank;
     p1_word_q  <= par_word;
     p1_table_q <= par_table;
@@ -355,7 +365,7 @@ module systole_vector
   ub_addr_t                 rd_last_q, wr_last_q;
   acc_addr_t                acc_last_q;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     d1_ub_q    <= vrd_valid_o && vrd_ready_i;
     d2_ub_q    <= d1_ub_q;
     rd_held_q  <= vrd_valid_o && !vrd_ready_i;
@@ -384,7 +394,7 @@ module systole_vector
   logic started_q;  // two cycles after the reset the expected responses are known
   logic started1_q;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     started1_q <= rst_ni;
     started_q  <= rst_ni && started1_q;
     if (rst_ni && started_q) a_response : assert (vrd_rsp_valid_i == d2_ub_q);

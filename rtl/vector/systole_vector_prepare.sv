@@ -16,7 +16,7 @@ module systole_vector_prepare
     input  logic                 rst_ni,
 
     input  logic                 start_valid_i,
-    output logic                 start_ready_o,
+    output logic                 idle_o,         // no descriptor: takes one if it is not frozen
     input  desc_t                start_desc_i,
     input  logic                 freeze_i,
 
@@ -78,7 +78,7 @@ module systole_vector_prepare
   requant_desc_t        start;  // here only the opcode, which has its place in each
   // verilator lint_on UNUSEDSIGNAL
   ub_addr_t             block_addr;
-  logic                 checked, block, near, near_q, issue_q, hit, clean, take, fetched;
+  logic                 come, checked, block, near, near_q, issue_q, hit, clean, take, fetched;
 
   systole_vector_check #(.Cfg(Cfg)) u_check (
       .clk_i,
@@ -98,7 +98,8 @@ module systole_vector_prepare
   );
 
   assign start         = start_desc_i;
-  assign start_ready_o = state_q == StEmpty && !freeze_i;
+  assign idle_o        = state_q == StEmpty;
+  assign come          = start_valid_i && idle_o && !freeze_i;
 
   always_comb begin
     unique case (start.opcode)
@@ -141,7 +142,7 @@ module systole_vector_prepare
   assign take        = job_valid_o && job_ready_i;
 
   always_ff @(posedge clk_i) begin
-    if (start_valid_i && start_ready_o) begin
+    if (come) begin
       desc_q          <= start_desc_i;
       kind_q          <= kind;
       before_second_q <= ~IndexBits'(start.params >> WordBits);
@@ -165,7 +166,7 @@ module systole_vector_prepare
       if (hit && !taken_q) stale_q <= 1'b1;
       if (written_i && older_q != '0) older_q <= older_q - 1'b1;
       unique case (state_q)
-        StEmpty: if (start_valid_i && start_ready_o) state_q <= StFirst;
+        StEmpty: if (come) state_q <= StFirst;
         StFirst: begin
           // Count and snoop begin here: what was issued until the cycle before is in the count.
           older_q <= in_flight_i - CountBits'(written_i);

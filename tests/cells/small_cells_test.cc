@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_credit and systole_ram_1r1w.
+// systole_credit, systole_ram_1r1w and systole_idle_clock.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 #include "Vcredit.h"
+#include "Vidle_clock.h"
 #include "Vram.h"
 #include "Vram_any.h"
 #include "gmock/gmock.h"
@@ -132,6 +134,48 @@ TEST(RamTest, WhatIsReadOnCollisionIsUnknownWhereAnythingMayBe) {
     EXPECT_GT(collisions, 300);
     EXPECT_LT(old_data, 3) << "of " << collisions;
   }
+}
+
+constexpr int kSettle = 3;
+
+// It runs in a reset, with work and kSettle cycles longer, in whole pulses:
+// what the enable does while the clock is high changes nothing.
+TEST(IdleClockTest, RunsWhileThereIsWorkAndLonger) {
+  for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(10)) {
+    Bench<Vidle_clock> bench(seed);
+    bench->work_i = 0;
+    bench->rest_i = 1;
+    Reset(bench);
+    int left = kSettle, stood = 0;
+    for (int cycle = 0; cycle < 2000; ++cycle) {
+      const bool reset = bench.Chance(2), work = bench.Chance(20);
+      bench->rst_ni = !reset;
+      bench->work_i = work;
+      bench.Settle();
+      ASSERT_EQ(bench->clk_o, 0) << "cycle " << cycle;
+      const bool runs = reset || work || left > 0;
+      bench->clk_i = 1;
+      bench.Settle();
+      ASSERT_EQ(bench->clk_o, runs) << "cycle " << cycle;
+      bench->work_i = !work;
+      bench.Settle();
+      ASSERT_EQ(bench->clk_o, runs) << "cycle " << cycle;
+      bench->clk_i = 0;
+      bench.Settle();
+      left = reset || work ? kSettle : std::max(left - 1, 0);
+      stood += !runs;
+    }
+    EXPECT_GT(stood, 500);
+  }
+}
+
+TEST(IdleClockAssertionTest, CatchesAUnitThatIsNotAtRest) {
+  Bench<Vidle_clock> bench(1);
+  bench->work_i = 0;
+  bench->rest_i = 0;
+  Reset(bench);
+  for (int i = 0; i < kSettle; ++i) EXPECT_EQ(bench.StepIntoAssertion(), "");
+  EXPECT_THAT(bench.StepIntoAssertion(), HasSubstr("a_rest"));
 }
 
 }  // namespace

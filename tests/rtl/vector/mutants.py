@@ -13,6 +13,7 @@ LANES, BEATS, SOURCE, SCALE, ISSUE, PREPARE, CHECK, TAPS, WALK, UNIT, RECIP, CLA
     f"vector/systole_vector{suffix}.sv"
     for suffix in ("_lanes", "_beats", "_source", "_scale", "_issue", "_prepare", "_check", "_taps", "_walk", "", "_recip", "_clamp", "_table",
                    "_residual"))
+CLOCK = "cells/systole_idle_clock.sv"
 
 MUTANTS = [
     # Arithmetic.
@@ -116,6 +117,11 @@ MUTANTS = [
     (UNIT, "assign vwr_valid_o = wr_valid && !freeze_i;", "assign vwr_valid_o = wr_valid;"),
     (UNIT, "(written && wr_dest.last) || table_done;", "(out_valid && out_last) || table_done;"),
     (UNIT, "fault_now      = !faulted_q && !freeze_i && all_written", "fault_now      = !faulted_q && !freeze_i"),
+    # The clock that stands still.
+    (UNIT, "!empty || !idle || !all_written;", "!empty || !idle;"),
+    (UNIT, "!empty || !idle || !all_written;", "!idle || !all_written;"),
+    (UNIT, "!empty || !idle || !all_written;", "!empty || !all_written;"),
+    (CLOCK, "left_q <= Bits'(Settle);", "left_q <= '0;"),
     # Checks.
     (CHECK, "32'(rq.cols) > Cols", "32'(rq.cols) > Cols + 1"),
     (CHECK, "taps_q > 14'd256", "taps_q > 14'd300"),

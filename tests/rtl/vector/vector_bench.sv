@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_vector at a preset, its wide ports as arrays of 32-bit words, so that one C++ bench drives every size.
+// systole_vector at a preset, its wide ports as arrays of 32-bit words, so that one C++ bench drives every size. Beside a small one runs
+// a second one whose clock never stands still: what shows must be the same in each cycle.
 
 module vector_bench
   import systole_presets_pkg::*;
@@ -90,4 +91,49 @@ module vector_bench
       .saturated_o,
       .stall_ub_o
   );
+
+  if (Cfg.Cols == 8) begin : gen_second
+    systole_bus_pkg::unit_rsp_t                         rsp2;
+    logic                                               vrd_valid, vwr_valid, acc_rd_valid, saturated, stall_ub, reset_q, equal;
+    logic [systole_presets_pkg::UbAddrBits-1:0]         vrd_addr, vwr_addr;
+    logic [systole_presets_pkg::AccAddrBits-1:0]        acc_rd_row;
+    logic [Cfg.Cols*8-1:0]                              data;
+    logic [Cfg.Cols-1:0]                                mask2;
+
+    systole_vector #(.Cfg(Cfg), .Gate(1'b0)) u_vector (
+        .clk_i,
+        .rst_ni,
+        .req_i(req), .rsp_o(rsp2),
+        .freeze_i,
+        .vrd_valid_o  (vrd_valid),
+        .vrd_ready_i,
+        .vrd_addr_o   (vrd_addr),
+        .vrd_rsp_valid_i,
+        .vrd_data_i   (vrd_data),
+        .vwr_valid_o  (vwr_valid),
+        .vwr_ready_i,
+        .vwr_addr_o   (vwr_addr),
+        .vwr_data_o   (data),
+        .vwr_mask_o   (mask2),
+        .acc_rd_valid_o(acc_rd_valid),
+        .acc_rd_ready_i,
+        .acc_rd_row_o (acc_rd_row),
+        .acc_rd_data_i,
+        .saturated_o  (saturated),
+        .stall_ub_o   (stall_ub)
+    );
+
+    always_comb begin
+      equal = {rsp2.ready, rsp2.done, rsp2.progress, rsp2.fault, vrd_valid, vwr_valid, acc_rd_valid, saturated, stall_ub} ==
+              {rsp.ready, rsp.done, rsp.progress, rsp.fault, vrd_valid_o, vwr_valid_o, acc_rd_valid_o, saturated_o, stall_ub_o};
+      if (rsp.fault) equal &= {rsp2.code, rsp2.addr, rsp2.newest} == {rsp.code, rsp.addr, rsp.newest};
+      if (vrd_valid_o) equal &= vrd_addr == vrd_addr_o;
+      if (vwr_valid_o) equal &= {vwr_addr, data, mask2} == {vwr_addr_o, vwr_data, mask};
+      if (acc_rd_valid_o) equal &= acc_rd_row == acc_rd_row_o;
+    end
+    always_ff @(posedge clk_i) begin
+      reset_q <= !rst_ni;
+      if (rst_ni && !reset_q) a_equal : assert (equal);
+    end
+  end
 endmodule
