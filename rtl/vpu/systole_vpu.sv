@@ -15,6 +15,7 @@ module systole_vpu
 #(
     parameter core_cfg_t Cfg = core_preset(PresetMini),
     parameter bit Fast = FastView,  // the lanes' simulation view
+    parameter bit Gate = 1'b1,      // its clock may stand still
     localparam int unsigned Width = Cfg.Cols * 32,
     localparam int unsigned Bytes = Cfg.Cols * 4,
     localparam int unsigned LaneBits = $clog2(Cfg.Cols + 1)
@@ -64,6 +65,11 @@ module systole_vpu
   assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
                    addr: unit_addr, newest: unit_newest};
 
+  // The unit's clock stands still when no program runs and no instruction is left: only a descriptor starts anything. Settle: longer
+  // than the longest way of a row through a unit.
+  logic clk, idle, work, rest;
+  systole_idle_clock #(.Settle(63), .Gate(Gate)) u_clock (.clk_i, .rst_ni, .work_i(work), .rest_i(rest), .clk_o(clk));
+
   // Control, fetch, issue, dispatch.
   logic              run, issued_all, halted, fault, imem_we, par_valid, par_ready;
   logic [10:0]       run_pc, imem_addr, target, pc;
@@ -104,10 +110,11 @@ module systole_vpu
   logic [Width-1:0] alu0_a, alu0_b, alu0_c, alu1_a, alu1_b, alu1_c, cross_operand, store_operand;
 
   systole_vpu_control #(.Cfg(Cfg)) u_control (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .start_valid_i(req_i.valid),
       .start_ready_o(unit_ready),
+      .idle_o      (idle),
       .start_desc_i(req_i.desc),
       .done_o(unit_done),
       .fault_valid_o(unit_fault),
@@ -133,7 +140,7 @@ module systole_vpu
   assign unit_newest = 1'b0;
 
   systole_vpu_fetch u_fetch (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .we_i      (imem_we),
       .waddr_i   (imem_addr),
@@ -151,7 +158,7 @@ module systole_vpu
   );
 
   systole_vpu_issue #(.Cfg(Cfg)) u_issue (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .start_i   (run),
       .args_i    (run_args),
@@ -175,7 +182,7 @@ module systole_vpu
   );
 
   systole_vpu_dispatch #(.Cfg(Cfg)) u_dispatch (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .start_i     (run),
       .freeze_i,
@@ -210,7 +217,7 @@ module systole_vpu
     // verilator lint_on UNUSEDSIGNAL
 
     systole_vpu_unit #(.Sources(Sources), .Store(u == UnitStore), .Load(u < 2)) u_unit (
-        .clk_i,
+        .clk_i(clk),
         .rst_ni,
         .push_i   (push[u]),
         .ready_o  (room[u]),
@@ -238,7 +245,7 @@ module systole_vpu
   end
 
   systole_vpu_regs #(.Cols(Cols), .Fast(Fast)) u_regs (
-      .clk_i,
+      .clk_i(clk),
       .write_i (write),
       .load0_i (load0_row),
       .load1_i (load1_row),
@@ -268,7 +275,7 @@ module systole_vpu
     logic [Width-1:0] wdata;
 
     systole_vpu_load #(.Cfg(Cfg)) u_load (
-        .clk_i,
+        .clk_i(clk),
         .rst_ni,
         .freeze_i,
         .want_i     (want[u]),
@@ -308,7 +315,7 @@ module systole_vpu
   assign acc_rd_row_o   = acc_valid[0] && !acc_turn_q ? acc_row[0] : acc_row[1];
   assign acc_ready      = {acc_rd_ready_i && (acc_turn_q || !acc_valid[0]), acc_rd_ready_i && !acc_turn_q};
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) acc_turn_q <= 1'b0;
     else if (acc_rd_valid_o) acc_turn_q <= acc_valid[1] && !acc_ready[1] && (acc_turn_q || !acc_valid[0] || acc_ready[0]);
   end
@@ -322,7 +329,7 @@ module systole_vpu
     assign c     = u == 2 ? alu0_c : alu1_c;
 
     systole_vpu_alu #(.Cols(Cols), .Fast(Fast)) u_alu (
-        .clk_i,
+        .clk_i(clk),
         .rst_ni,
         .start_i  (want[u] && go[u]),
         .op_i     (head[u].op),
@@ -345,7 +352,7 @@ module systole_vpu
   assign go[5] = store_go && !freeze_i;
 
   systole_vpu_cross #(.Cols(Cols), .Fast(Fast)) u_cross (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .go_o     (cross_go),
       .start_i  (want[4] && go[4]),
@@ -358,7 +365,7 @@ module systole_vpu
   );
 
   systole_vpu_store #(.Cfg(Cfg)) u_store (
-      .clk_i,
+      .clk_i(clk),
       .rst_ni,
       .freeze_i,
       .go_o      (store_go),
@@ -383,8 +390,15 @@ module systole_vpu
     assign busy_o[u] = want[u] && go[u] && !(u == UnitStore && head[u].op == VopHalt);
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     unit_progress <= rst_ni && (busy_o != '0 || (par_valid && par_ready) || (vwr_valid_o && vwr_ready_i));
+  end
+
+  always_comb begin
+    work = req_i.valid || !idle;
+    for (int unsigned u = 0; u < Units; u++) work |= held[u] != '0;
+    rest = {vrd_valid_o, vwr_valid_o, acc_rd_valid_o, busy_o, unit_done, unit_fault, unit_progress, nan_o, inf_o} == '0;
+    for (int unsigned b = 0; b < NumBanks; b++) rest &= !write[b].valid;
   end
 
   // Requests hold until they are granted, and read data come exactly when they are expected.
@@ -394,7 +408,7 @@ module systole_vpu
   logic [UbAddrBits-1:0]      wr_last_q;
   logic [AccAddrBits-1:0]     acc_last_q;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     started1_q <= rst_ni;
     started_q  <= rst_ni && started1_q;
     d1_q       <= vrd_valid_o & vrd_ready_i;

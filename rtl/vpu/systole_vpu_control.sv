@@ -18,6 +18,7 @@ module systole_vpu_control
 
     input  logic                  start_valid_i,
     output logic                  start_ready_o,
+    output logic                  idle_o,      // no descriptor, no program
     input  desc_t                 start_desc_i,
     output logic                  done_o,
     output logic                  fault_valid_o,
@@ -61,6 +62,7 @@ module systole_vpu_control
   assign vload = desc_q;
   assign vrun  = desc_q;
 
+  assign idle_o        = state_q == Idle && runs_q == '0 && !issuing_q;
   assign start_ready_o = state_q == Idle && !freeze_i;
   assign run_o         = state_q == Check && vrun.opcode == OpVrun && !issuing_q;
   assign run_pc_o      = vrun.pc;

@@ -14,6 +14,8 @@ ALU, FAST, LANE, CROSS, RANDOM, LOAD, STORE, UNIT, REGS, DISPATCH, ISSUE, FETCH,
     f"vpu/systole_vpu{suffix}.sv" for suffix in ("_alu", "_alu_fast", "_alu_lane", "_cross", "_random", "_load", "_store", "_unit", "_regs", "_dispatch", "_issue",
                                             "_fetch", "_control", ""))
 
+CLOCK = "cells/systole_idle_clock.sv"
+
 MUTANTS = [
     # Arithmetic of a lane: the ALU's own bench.
     (FP, "(f == 0 ? 32'd0 : 32'h80_0000) : f;  //", "32'd0 : f;  //"),
@@ -141,6 +143,10 @@ MUTANTS = [
     (CONTROL, "vload.opcode == OpVload && runs_q == '0", "vload.opcode == OpVload"),
     (CONTROL, "(state_q == Load && coming_q == '0)", "(state_q == Load && left_q == '0)"),
     (CONTROL, "state_q == Check && checked_q && verdict_q", "state_q == Check && verdict_q"),
+    # The clock that stands still.
+    (TOP, "work = req_i.valid || !idle;", "work = req_i.valid;"),
+    (CONTROL, "state_q == Idle && runs_q == '0 && !issuing_q", "state_q == Idle"),
+    (CLOCK, "left_q <= Bits'(Settle);", "left_q <= '0;"),
 ]
 
 # Of the lanes in hardware and the rows in block RAM.

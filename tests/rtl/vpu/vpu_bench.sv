@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_vpu at a preset, its wide ports as arrays of 32-bit words, so that one C++ bench drives every size.
+// systole_vpu at a preset, its wide ports as arrays of 32-bit words, so that one C++ bench drives every size. Beside a small one runs a
+// second one whose clock never stands still: what shows must be the same in each cycle.
 
 module vpu_bench
   import systole_presets_pkg::*;
@@ -107,4 +108,58 @@ module vpu_bench
       .nan_o        (nan),
       .inf_o        (inf)
   );
+
+  if (Cfg.Cols == 8 && Fast) begin : gen_second
+    systole_bus_pkg::unit_rsp_t    rsp2;
+    logic [1:0]                    rd_valid;
+    logic [1:0][24:0]              rd_addr;
+    logic [1:0][1:0]               need;
+    logic                          wr_valid, acc_valid, stall_ub, reset_q, equal;
+    logic [24:0]                   wr_addr;
+    logic [Cfg.Cols*32-1:0]        data;
+    logic [Cfg.Cols*4-1:0]         mask;
+    logic [12:0]                   acc_row;
+    logic [5:0]                    busy;
+    logic [$clog2(Cfg.Cols+1)-1:0] nan2, inf2;
+
+    systole_vpu #(.Cfg(Cfg), .Fast(Fast), .Gate(1'b0)) u_vpu (
+        .clk_i,
+        .rst_ni,
+        .req_i(req), .rsp_o(rsp2),
+        .freeze_i,
+        .vrd_valid_o  (rd_valid),
+        .vrd_ready_i,
+        .vrd_addr_o   (rd_addr),
+        .vrd_need_o   (need),
+        .vrd_rsp_valid_i,
+        .vrd_data_i   (vrd_data),
+        .vwr_valid_o  (wr_valid),
+        .vwr_ready_i,
+        .vwr_addr_o   (wr_addr),
+        .vwr_data_o   (data),
+        .vwr_mask_o   (mask),
+        .acc_rd_valid_o(acc_valid),
+        .acc_rd_ready_i,
+        .acc_rd_row_o (acc_row),
+        .acc_rd_data_i,
+        .busy_o       (busy),
+        .stall_ub_o   (stall_ub),
+        .nan_o        (nan2),
+        .inf_o        (inf2)
+    );
+
+    // What is written may be of a register that no program has written: then it is another one of two units that begin at random.
+    always_comb begin
+      equal = {rsp2.ready, rsp2.done, rsp2.progress, rsp2.fault, rd_valid, wr_valid, acc_valid, busy, stall_ub} ==
+              {rsp.ready, rsp.done, rsp.progress, rsp.fault, vrd_valid_o, vwr_valid_o, acc_rd_valid_o, busy_o, stall_ub_o};
+      if (rsp.fault) equal &= {rsp2.code, rsp2.addr, rsp2.newest} == {rsp.code, rsp.addr, rsp.newest};
+      for (int unsigned r = 0; r < 2; r++) if (vrd_valid_o[r]) equal &= {rd_addr[r], need[r]} == {vrd_addr[r], vrd_need_o[r*2+:2]};
+      if (vwr_valid_o) equal &= {wr_addr, mask} == {vwr_addr, vwr_mask};
+      if (acc_rd_valid_o) equal &= acc_row == acc_rd_row_o;
+    end
+    always_ff @(posedge clk_i) begin
+      reset_q <= !rst_ni;
+      if (rst_ni && !reset_q) a_equal : assert (equal);
+    end
+  end
 endmodule
