@@ -68,13 +68,18 @@ class Lstm {
     const ir::Type cell = in_.StateType(kCellState);
     const ir::Quantization hidden = in_.IntermediateQuantization(kGates);
     if (!in_.ok()) return;
+    if (!IsInt8(state) || cell.element != ir::ElementType::kInt16 ||
+        !cell.quantization) {
+      in_.Fail(Invalid("states ", ir::TypeText(state), " and ",
+                       ir::TypeText(cell), ", not quantised i8 and i16"));
+      return;
+    }
     const Products of_input = Read(kInputWeights, type, true);
     const Products of_state = Read(kRecurrentWeights, state, false);
     if (!in_.ok()) return;
     if (of_input.depth != type.shape[2] || of_state.depth != units_ ||
-        !IsInt8(state) || state.elements() != batch_ * units_ ||
-        cell.elements() != batch_ * units_ ||
-        cell.element != ir::ElementType::kInt16 || !cell.quantization) {
+        state.elements() != batch_ * units_ ||
+        cell.elements() != batch_ * units_) {
       in_.Fail(Invalid("states ", ir::TypeText(state), " and ",
                        ir::TypeText(cell), " for weights of ", units_,
                        " units"));

@@ -48,7 +48,9 @@ float RealFunction(const Node& node, float x) {
   }
 }
 
+// What is no number, of a slope or a scale that is none, is 0.
 int64_t ToSteps(float real) {
+  if (std::isnan(real)) return 0;
   return static_cast<int64_t>(std::clamp(real, -1e9f, 1e9f));
 }
 
