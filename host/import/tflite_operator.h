@@ -163,6 +163,7 @@ class Importer {
       return nullptr;
     }
     last_ = *node;
+    if (first_ == nullptr) first_ = last_;
     return last_;
   }
 
@@ -172,9 +173,11 @@ class Importer {
                 ir::MakeConstant("", type, std::move(values)).attributes);
   }
 
-  // Makes the last node the value of the next output. Arithmetic on shapes is
-  // done here and now.
+  // Makes the last node the value of the next output, and gives it that
+  // tensor's name, without a number. Arithmetic on shapes is done here and now.
   void Finish() {
+    if (first_ != nullptr) std::swap(first_->name, last_->name);
+    first_ = nullptr;
     if (ok()) Fail(graph_.FoldIntegers(*last_));
     if (ok()) Fail(graph_.Define(Output(), last_));
     if (output_ + 1 < outputs()) ++output_;
@@ -207,6 +210,7 @@ class Importer {
   const tflite::Operator& op_;
   std::vector<ir::Type> types_;  // of the outputs
   int output_ = 0;
+  ir::Node* first_ = nullptr;  // for the next output
   ir::Node* last_ = nullptr;
   absl::Status status_;
 };

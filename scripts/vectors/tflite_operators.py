@@ -199,6 +199,10 @@ def cases(rng):
     yield named(lstm, (1, 1, 4), 6, cell_bits=12)
     yield named(kept_constant, (2, 5))
     yield named(stream, 3, 4)
+    for scale, zero in ((2.0578320026397705, 6), (4.4, -3), (6.2, 10), (0.31, 127)):
+        yield named(table, "logistic", scale, zero)
+        yield named(table, "tanh", scale, zero)
+        yield named(table, "tanh", scale, zero, (0.013, -20))
 
 
 def main():

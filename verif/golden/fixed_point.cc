@@ -77,22 +77,6 @@ int32_t OneOverOnePlus(int32_t a) {
   return SaturatingRoundingMultiplyByPot(TwoOverOnePlus(a), 1);
 }
 
-int32_t Logistic(int32_t a, int integer_bits) {
-  if (a == 0) return 1 << 30;
-  const int32_t positive =
-      OneOverOnePlus(ExpOfNegative(a < 0 ? a : -a, integer_bits));
-  return a > 0 ? positive : kOne - positive;
-}
-
-int32_t Tanh(int32_t a, int integer_bits) {
-  if (a == 0) return 0;
-  // (1 - e) / (1 + e) = 2 / (1 + e) - 1, where e = exp(-2 |a|).
-  const int32_t e = ExpOfNegative(a < 0 ? a : -a, integer_bits + 1);
-  const int32_t positive =
-      SaturatingRoundingMultiplyByPot(TwoOverOnePlus(e) - (1 << 29), 2);
-  return a < 0 ? -positive : positive;
-}
-
 Multiplier OneOverSquareRoot(int32_t value) {
   if (value < 2) return {kOne, 0};
   // value = fraction * 4^(exponent - 11), the fraction's raw in 2^27 .. 2^29.

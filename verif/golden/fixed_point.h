@@ -23,10 +23,6 @@ int32_t ExpOfNegative(int32_t a, int integer_bits);
 // 1 / (1 + a) for a in 0..1 without integer bits, as is the result.
 int32_t OneOverOnePlus(int32_t a);
 
-// 1 / (1 + e^-a) and tanh(a) of a with `integer_bits`; results have none.
-int32_t Logistic(int32_t a, int integer_bits);
-int32_t Tanh(int32_t a, int integer_bits);
-
 // 1 / sqrt(value) of a positive integer.
 Multiplier OneOverSquareRoot(int32_t value);
 

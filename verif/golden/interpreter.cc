@@ -190,10 +190,6 @@ absl::StatusOr<Literal> Unary(const Node& node, const Operands& operands) {
     case Op::kSoftmax:
       return Values(Softmax(input, ScaleOf(from),
                             node.attr<ir::SoftmaxAttributes>().beta));
-    case Op::kLogistic:
-      return Values(Logistic(input, AffineOf(from)));
-    case Op::kTanh:
-      return Values(Tanh(input, AffineOf(from)));
     case Op::kHardSwish:
       return Values(HardSwish(input, AffineOf(from), AffineOf(node)));
     case Op::kDequantize:
@@ -254,6 +250,8 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kElu:
     case Op::kGelu:
     case Op::kLeakyRelu:
+    case Op::kLogistic:
+    case Op::kTanh:
       return Function(node, operands);
     case Op::kArgMax:
     case Op::kArgMin:
@@ -290,8 +288,6 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kSoftmax:
     case Op::kLogSoftmax:
     case Op::kL2Normalize:
-    case Op::kLogistic:
-    case Op::kTanh:
     case Op::kHardSwish:
     case Op::kRelu:
     case Op::kQuantize:

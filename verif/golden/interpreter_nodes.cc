@@ -98,6 +98,10 @@ float RealFunction(const Node& node, float x) {
       return std::sqrt(x);
     case Op::kRsqrt:
       return 1.0f / std::sqrt(x);
+    case Op::kLogistic:
+      return 1.0f / (1.0f + std::exp(-x));
+    case Op::kTanh:
+      return std::tanh(x);
     case Op::kElu:
       return Elu(x);
     case Op::kGelu:

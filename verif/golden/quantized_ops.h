@@ -51,9 +51,6 @@ absl::StatusOr<Array<int8_t>> Mean(const Array<int8_t>& input,
 // Along the last dimension; the result has scale 1/256 and zero point -128.
 absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input, float scale,
                                       float beta);
-// Results of scale 1/256 and zero point -128, and of 1/128 and 0.
-absl::StatusOr<Array<int8_t>> Logistic(const Array<int8_t>& input, Affine from);
-absl::StatusOr<Array<int8_t>> Tanh(const Array<int8_t>& input, Affine from);
 // x * relu6(x + 3) / 6, in 16 bits.
 absl::StatusOr<Array<int8_t>> HardSwish(const Array<int8_t>& input, Affine from,
                                         Affine to);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Softmax, logistic and tanh.
+// Softmax and hard swish.
 #include <algorithm>
 #include <cmath>
 
@@ -11,9 +11,8 @@
 namespace systole::golden {
 namespace {
 
-constexpr int kSoftmaxBits = 5;     // integer bits of differences
-constexpr int kSumBits = 12;        // integer bits of sums of exponentials
-constexpr int kActivationBits = 4;  // integer bits of inputs of logistic, tanh
+constexpr int kSoftmaxBits = 5;  // integer bits of differences
+constexpr int kSumBits = 12;     // integer bits of sums of exponentials
 
 // Inputs up to this many steps from the zero point fit `integer_bits` once
 // they have been shifted.
@@ -60,36 +59,6 @@ void SoftmaxRow(const int8_t* input, int8_t* output, int64_t depth,
   }
 }
 
-// A function of one value, by way of 4 integer bits, with `output_bits` of
-// fraction.
-template <typename Function>
-absl::StatusOr<Array<int8_t>> Activation(const Array<int8_t>& input,
-                                         Affine from, int output_bits,
-                                         int zero_point, Function function) {
-  // From 2^29 on the exponent is 30, the radius 1, and only 0 is scaled.
-  const double real =
-      std::min(std::ldexp(double{from.scale}, 31 - kActivationBits),
-               std::ldexp(1.0, 29));
-  const absl::StatusOr<Multiplier> m = QuantizeMultiplier(real);
-  if (!m.ok()) return m.status();
-  const int64_t radius = Radius(kActivationBits, m->shift);
-  Array<int8_t> output = input;
-  for (int8_t& value : output.values) {
-    const int centred = value - from.zero_point;
-    if (centred <= -radius) {
-      value = -128;
-    } else if (centred >= radius) {
-      value = 127;
-    } else {
-      const int32_t raw =
-          function(Requantize(centred, *m, Rounding::kDouble), kActivationBits);
-      value = ToInt8(int64_t{RoundingDivideByPot(raw, 31 - output_bits)} +
-                     zero_point);
-    }
-  }
-  return output;
-}
-
 int16_t ToInt16(int64_t value) {
   return static_cast<int16_t>(std::clamp<int64_t>(value, -0x8000, 0x7FFF));
 }
@@ -118,17 +87,6 @@ absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input, float scale,
     SoftmaxRow(&input.values[row], &output.values[row], depth, lowest, rescale);
   }
   return output;
-}
-
-absl::StatusOr<Array<int8_t>> Logistic(const Array<int8_t>& input,
-                                       Affine from) {
-  return Activation(input, from, 8, -128,
-                    [](int32_t a, int bits) { return Logistic(a, bits); });
-}
-
-absl::StatusOr<Array<int8_t>> Tanh(const Array<int8_t>& input, Affine from) {
-  return Activation(input, from, 7, 0,
-                    [](int32_t a, int bits) { return Tanh(a, bits); });
 }
 
 absl::StatusOr<Array<int8_t>> HardSwish(const Array<int8_t>& input, Affine from,

@@ -160,10 +160,6 @@ int32_t ExpOf(int32_t a, int integer_bits) {
 
 int32_t InverseOfOnePlus(int32_t a) { return Fixed<32>::InverseOfOnePlus(a); }
 
-int32_t LogisticOf(int32_t a) { return Fixed<32>::Logistic(a, 4); }
-
-int32_t TanhOf(int32_t a) { return Fixed<32>::Tanh(a, 4); }
-
 int16_t LogisticOf16(int16_t a) {
   return static_cast<int16_t>(Fixed<16>::Logistic(a, 3));
 }

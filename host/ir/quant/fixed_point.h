@@ -34,10 +34,8 @@ int32_t Shift(int32_t value, int exponent);
 // value * factor, rounded twice.
 int32_t Scale(int32_t value, Factor factor);
 
-// 1 / (1 + e^-a) and tanh(a), of a with 4 integer bits, without integer bits.
-int32_t LogisticOf(int32_t a);
-int32_t TanhOf(int32_t a);
-// The same of 16 bits: of a with 3 integer bits, and with 0 .. 6.
+// 1 / (1 + e^-a) of a with 3 integer bits and tanh(a) of a with 0 .. 6, both
+// without integer bits.
 int16_t LogisticOf16(int16_t a);
 int16_t TanhOf16(int16_t a, int integer_bits);
 // e^a of a <= 0 with `integer_bits`, and 1 / (1 + a) of a in 0..1 without,

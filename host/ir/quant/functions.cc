@@ -39,6 +39,10 @@ float RealFunction(const Node& node, float x) {
       return std::sqrt(x);
     case Op::kRsqrt:
       return 1.0f / std::sqrt(x);
+    case Op::kLogistic:
+      return 1.0f / (1.0f + std::exp(-x));
+    case Op::kTanh:
+      return std::tanh(x);
     case Op::kElu:
       return x < 0 ? std::expm1(x) : x;
     case Op::kGelu:

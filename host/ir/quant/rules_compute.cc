@@ -134,25 +134,18 @@ absl::Status CheckTable(const Node& node) {
   SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, input.shape));
-  const bool tanh = node.op == Op::kTanh;
-  const float scale = tanh ? 1.0f / 128 : 1.0f / 256;
-  const int zero_point = tanh ? 0 : -128;
-  SYSTOLE_IR_CHECK(node.quantization().scale() == scale &&
-                       node.quantization().zero_point == zero_point,
-                   "the result must have scale ", scale, " and zero point ",
-                   zero_point, ", not ", TypeText(node.type));
-  // What fixed point with 4 or 5 integer bits can take.
-  const float input_scale = input.quantization->scale();
-  if (node.op != Op::kSoftmax) {
-    SYSTOLE_IR_CHECK(std::ldexp(1.0f, -27) <= input_scale &&
-                         input_scale < std::ldexp(1.0f, 31),
-                     "scale ", input_scale,
-                     " of the input is not in 2^-27 .. 2^31");
-    return absl::OkStatus();
-  }
+  if (node.op == Op::kTanh) return absl::OkStatus();
+  SYSTOLE_IR_CHECK(node.quantization().scale() == 1.0f / 256,
+                   "the result must have scale 1/256, not ",
+                   TypeText(node.type));
+  if (node.op == Op::kLogistic) return absl::OkStatus();
+  SYSTOLE_IR_CHECK(node.quantization().zero_point == -128,
+                   "the result must have zero point -128, not ",
+                   TypeText(node.type));
   const float beta = node.attr<SoftmaxAttributes>().beta;
   SYSTOLE_IR_CHECK(input.rank() >= 1, "softmax of a scalar");
-  const double slope = double{beta} * input_scale;
+  // What fixed point with 5 integer bits can take.
+  const double slope = double{beta} * input.quantization->scale();
   SYSTOLE_IR_CHECK(std::isfinite(slope) && slope >= std::ldexp(1.0, -26),
                    "beta ", beta, " times the scale is below 2^-26");
   return absl::OkStatus();

@@ -24,32 +24,6 @@ int64_t Radius(int integer_bits, int shift) {
       std::ldexp((1 << integer_bits) - 1, 31 - integer_bits - shift)));
 }
 
-absl::StatusOr<Literal> Activation(const Node& node, const Literal& input) {
-  const Quantization& q = node.operands[0]->quantization();
-  // From a scale of 8 on only zero itself is near enough to be scaled.
-  const bool far = q.scale() >= 8;
-  const absl::StatusOr<Factor> factor =
-      FactorOf(far ? 0 : std::ldexp(double{q.scale()}, 27));
-  if (!factor.ok()) return factor.status();
-  const int64_t radius = far ? 1 : Radius(4, factor->shift);
-  std::array<int8_t, 256> table;
-  for (int value = -128; value <= 127; ++value) {
-    const int centred = value - q.zero_point;
-    int8_t& result = table[value + 128];
-    if (std::abs(centred) >= radius) {
-      result = centred < 0 ? -128 : 127;
-    } else if (node.op == Op::kTanh) {
-      result = Clamped(Shift(TanhOf(Scale(centred, *factor)), -24));
-    } else {
-      result = Clamped(
-          int64_t{Shift(LogisticOf(Scale(centred, *factor)), -23)} - 128);
-    }
-  }
-  std::vector<int8_t> values = input.values<int8_t>();
-  for (int8_t& value : values) value = table[value + 128];
-  return Literal(std::move(values));
-}
-
 // 16-bit arithmetic of hard_swish, on wider integers.
 int32_t Clamped16(int64_t value) {
   return static_cast<int32_t>(std::clamp<int64_t>(value, -32768, 32767));
@@ -141,14 +115,8 @@ absl::StatusOr<Literal> Softmax(const Node& node, const Literal& input) {
 
 absl::StatusOr<Literal> EvaluateTable(const Node& node,
                                       const Operands& operands) {
-  switch (node.op) {
-    case Op::kSoftmax:
-      return Softmax(node, *operands[0]);
-    case Op::kHardSwish:
-      return HardSwish(node, *operands[0]);
-    default:
-      return Activation(node, *operands[0]);
-  }
+  return node.op == Op::kSoftmax ? Softmax(node, *operands[0])
+                                 : HardSwish(node, *operands[0]);
 }
 
 }  // namespace systole::ir
