@@ -5,11 +5,11 @@
 // in terms of its arguments:
 //
 //   .reads  acc[acc, rows]                    # accumulator rows
-//   .writes ub[dst, 2*cols, rows * pitch]     # bytes, runs of them, 3 deep
+//   .writes ub[dst, 2*cols, rows x pitch]     # bytes, runs of them, 3 deep
 //   .cycles 30 + rows
 //   acc_bf16:
-#ifndef HOST_KERNELS_DECLARATION_H_
-#define HOST_KERNELS_DECLARATION_H_
+#ifndef SYSTOLE_HOST_KERNELS_DECLARATION_H_
+#define SYSTOLE_HOST_KERNELS_DECLARATION_H_
 
 #include <cstdint>
 #include <map>
@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "host/program/vpu_asm.h"
+#include "host/program/vpu_expression.h"
 
 namespace systole::kernels {
 
@@ -32,49 +34,30 @@ struct Effect {
   int64_t stride[3] = {0, 0, 0};
 };
 
-// + - * / % (of whole numbers, towards zero), min(a, b), max(a, b) and
-// parentheses, over numbers, constants and arguments.
-class Expression {
- public:
-  // Errors: InvalidArgument.
-  static absl::StatusOr<Expression> Parse(
-      std::string_view text, const std::map<std::string, int64_t>& constants,
-      const std::map<std::string, int>& arguments);
-  // Division by zero gives 0.
-  int64_t Of(const std::vector<int64_t>& arguments) const;
-
- private:
-  friend class ExpressionParser;
-  struct Step {
-    char op;        // 'n': number, 'a': argument, 'm', 'M': min, max; or + - *
-    int64_t value;  // of n; index of a
-  };
-  std::vector<Step> steps_;  // operands before operators
-};
-
 class Declaration {
  public:
-  // The lines above a label. Errors: InvalidArgument.
+  // The lines above a label. Errors, InvalidArgument: "line: what is wrong".
   static absl::StatusOr<Declaration> Parse(
       const std::vector<vpu::Code::Note>& notes,
       const std::map<std::string, int64_t>& constants,
       const std::map<std::string, int>& arguments);
 
-  // Of a run with these arguments; effects of no bytes are left out.
-  std::vector<Effect> Effects(const std::vector<int64_t>& arguments) const;
-  int64_t Cycles(const std::vector<int64_t>& arguments) const {
-    return cycles_.Of(arguments);
-  }
+  // Of a run with these arguments; effects of no bytes are left out. Errors,
+  // InvalidArgument: arguments with which a number has no value.
+  absl::StatusOr<std::vector<Effect>> Effects(
+      absl::Span<const int64_t> arguments) const;
+  absl::StatusOr<int64_t> Cycles(absl::Span<const int64_t> arguments) const;
 
  private:
   struct Part {
+    std::string text;
     bool write, accumulators;
-    std::vector<Expression> numbers;  // base, len, then count, stride
+    std::vector<vpu::Expression> numbers;  // base, len, then count, stride
   };
   std::vector<Part> parts_;
-  Expression cycles_;
+  vpu::Expression cycles_;
 };
 
 }  // namespace systole::kernels
 
-#endif  // HOST_KERNELS_DECLARATION_H_
+#endif  // SYSTOLE_HOST_KERNELS_DECLARATION_H_

@@ -5,13 +5,14 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/program/vpu_asm.h"
 
 namespace systole::kernels {
 namespace {
 
-[[noreturn]] void Unknown(const std::string& what) {
+[[noreturn]] void Wrong(const std::string& what) {
   std::fprintf(stderr, "kernels: %s\n", what.c_str());
   std::abort();
 }
@@ -20,7 +21,7 @@ namespace {
 
 Image::Part Image::PartOf(const std::string& entry) const {
   const auto it = entries_.find(entry);
-  if (it == entries_.end()) Unknown("no kernel " + entry);
+  if (it == entries_.end()) Wrong("no kernel " + entry);
   const size_t file = it->second.file;
   const auto end = file + 1 < begin_.size() ? words_.begin() + begin_[file + 1]
                                             : words_.end();
@@ -31,21 +32,27 @@ Call Image::Run(
     const std::string& entry,
     const std::vector<std::pair<std::string, int64_t>>& args) const {
   const auto it = entries_.find(entry);
-  if (it == entries_.end()) Unknown("no kernel " + entry);
+  if (it == entries_.end()) Wrong("no kernel " + entry);
   const auto declared = declared_.find(entry);
-  if (declared == declared_.end()) Unknown(entry + " declares nothing");
+  if (declared == declared_.end()) Wrong(entry + " declares nothing");
   Call call;
   call.run.pc = static_cast<uint32_t>(it->second.pc);
   const std::map<std::string, int>& names = args_[it->second.file];
   std::vector<int64_t> values(vpu::kArgs, 0);
   for (const auto& [name, value] : args) {
     const auto arg = names.find(name);
-    if (arg == names.end()) Unknown(entry + " has no argument " + name);
+    if (arg == names.end()) Wrong(entry + " has no argument " + name);
     call.run.args[arg->second] = static_cast<uint32_t>(value);
     values[arg->second] = value;
   }
-  call.effects = declared->second.Effects(values);
-  call.cycles = declared->second.Cycles(values);
+  absl::StatusOr<std::vector<Effect>> effects =
+      declared->second.Effects(values);
+  if (!effects.ok())
+    Wrong(absl::StrCat(entry, ": ", effects.status().message()));
+  call.effects = *std::move(effects);
+  const absl::StatusOr<int64_t> cycles = declared->second.Cycles(values);
+  if (!cycles.ok()) Wrong(absl::StrCat(entry, ": ", cycles.status().message()));
+  call.cycles = *cycles;
   return call;
 }
 
@@ -85,8 +92,8 @@ absl::StatusOr<Image> Assemble(const Preset& preset) {
           Declaration::Parse(notes, code->constants, code->args);
       if (!declared.ok()) {
         return absl::InternalError(
-            absl::StrFormat("%s: %s: %s", text.name, label,
-                            std::string(declared.status().message())));
+            absl::StrCat(std::string(text.name), ":",
+                         std::string(declared.status().message())));
       }
       image.declared_[label] = *std::move(declared);
     }

@@ -92,9 +92,9 @@ class Assembler {
     const string_view rest =
         absl::StripAsciiWhitespace(source.substr(s.mnemonic.size()));
     if (s.mnemonic[0] == '.' && s.mnemonic != ".word")
-      return Directive(s.mnemonic, rest);
+      return Directive(s.mnemonic, rest, line);
     if (!rest.empty()) {
-      for (string_view o : absl::StrSplit(rest, ','))
+      for (string_view o : SplitOutsideParentheses(rest, ","))
         s.operands.push_back(absl::StripAsciiWhitespace(o));
     }
     if (Here() >= kImemWords)
@@ -113,10 +113,10 @@ class Assembler {
     return "";
   }
 
-  std::string Directive(string_view directive, string_view rest) {
+  std::string Directive(string_view directive, string_view rest, int line) {
     if (directive == ".reads" || directive == ".writes" ||
         directive == ".cycles") {
-      notes_.push_back({std::string(directive), std::string(rest)});
+      notes_.push_back({std::string(directive), std::string(rest), line});
       return "";
     }
     const std::vector<string_view> words = absl::StrSplit(

@@ -37,6 +37,7 @@ struct Code {
   // assembler (host/kernels/declaration.h).
   struct Note {
     std::string directive, text;
+    int line = 0;
   };
   std::map<std::string, std::vector<Note>> notes;
 };

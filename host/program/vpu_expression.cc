@@ -3,7 +3,9 @@
 
 #include "host/program/vpu_expression.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -41,98 +43,131 @@ std::optional<int64_t> ParseLiteral(string_view s) {
 
 constexpr uint32_t kSignBit = uint32_t{1} << 31;
 
+}  // namespace
+
 // A recursive descent.
-class Expression {
+class ExpressionParser {
  public:
-  Expression(string_view text, const Names& names)
+  ExpressionParser(string_view text, const Names& names)
       : text_(text), names_(names) {}
 
-  // "" or what is wrong.
-  std::string Parse(int64_t* value) {
-    *value = Sum();
+  absl::StatusOr<Expression> Run() {
+    Sum();
     Skip();
-    if (error_.empty() && !text_.empty())
-      error_ = absl::StrCat("unexpected '", text_, "'");
-    return error_;
+    if (!text_.empty()) Fail(absl::StrCat("unexpected '", text_, "'"));
+    if (!error_.empty()) return absl::InvalidArgumentError(error_);
+    return std::move(made_);
   }
 
  private:
+  using Op = Expression::Op;
+
+  static constexpr int kMaxDepth = 50;
+
+  // The first thing that is wrong stays; nothing of the text is left.
+  void Fail(const std::string& what) {
+    if (error_.empty()) error_ = what;
+    text_ = {};
+  }
   void Skip() { text_ = absl::StripLeadingAsciiWhitespace(text_); }
   bool Take(char c) {
     Skip();
     return absl::ConsumePrefix(&text_, string_view(&c, 1));
   }
-  int64_t Sum() {
-    int64_t v = Product();
-    while (error_.empty()) {
+  void Expect(char c) {
+    if (!Take(c)) Fail(absl::StrCat("'", string_view(&c, 1), "' is missing"));
+  }
+  void Push(Op op, int64_t value = 0) { made_.steps_.push_back({op, value}); }
+
+  void Sum() {
+    Product();
+    while (true) {
       if (Take('+')) {
-        v = Bound(v + Product());
+        Product();
+        Push(Op::kAdd);
       } else if (Take('-')) {
-        v = Bound(v - Product());
+        Product();
+        Push(Op::kSubtract);
       } else {
-        break;
+        return;
       }
     }
-    return v;
   }
-  int64_t Product() {
-    int64_t v = Factor();
-    while (error_.empty()) {
+
+  void Product() {
+    Factor();
+    while (true) {
       if (Take('*')) {
-        v = Bound(v * Factor());
+        Factor();
+        Push(Op::kMultiply);
       } else if (Take('/')) {
-        const int64_t divisor = Factor();
-        if (divisor == 0 && error_.empty()) error_ = "division by 0";
-        v = error_.empty() ? v / divisor : 0;
+        Factor();
+        Push(Op::kDivide);
+      } else if (Take('%')) {
+        Factor();
+        Push(Op::kRemainder);
       } else {
-        break;
+        return;
       }
     }
-    return v;
   }
-  // Keeps every value far from overflow.
-  int64_t Bound(int64_t v) {
-    if (v > int64_t{UINT32_MAX} || v < -int64_t{UINT32_MAX}) {
-      if (error_.empty()) error_ = "a value does not fit in 32 bits";
-      return 0;
-    }
-    return v;
-  }
-  int64_t Factor() {
+
+  void Factor() {
     const bool negative = Take('-');
     if (Take('(')) {
-      if (++depth_ > kMaxDepth) {
-        error_ = "too many parentheses";
-        return 0;
+      Nested([this] { Sum(); });
+    } else {
+      Skip();
+      const string_view token = Token();
+      if ((token == "min" || token == "max") && Take('(')) {
+        Nested([this] {
+          Sum();
+          Expect(',');
+          Sum();
+        });
+        Push(token == "min" ? Op::kMin : Op::kMax);
+      } else if (const std::optional<int64_t> literal = ParseLiteral(token)) {
+        Literal(token, *literal, negative);
+        return;
+      } else {
+        Name(std::string(token));
       }
-      const int64_t v = Sum();
-      --depth_;
-      if (error_.empty() && !Take(')')) error_ = "')' is missing";
-      return negative ? -v : v;
     }
-    Skip();
-    const string_view token = Token();
-    if (!error_.empty()) return 0;
-    if (const std::optional<int64_t> literal = ParseLiteral(token)) {
-      const bool is_float = !absl::StartsWithIgnoreCase(token, "0x") &&
-                            token.find_first_of(".eE") != string_view::npos;
-      if (is_float && negative) return *literal ^ kSignBit;
-      return negative ? -*literal : *literal;
-    }
-    const std::string name(token);
-    int64_t v;
+    if (negative) Push(Op::kNegate);
+  }
+
+  template <typename Inside>
+  void Nested(Inside inside) {
+    if (++depth_ > kMaxDepth) return Fail("too many parentheses");
+    inside();
+    --depth_;
+    Expect(')');
+  }
+
+  void Literal(string_view token, int64_t value, bool negative) {
+    const bool is_float = !absl::StartsWithIgnoreCase(token, "0x") &&
+                          token.find_first_of(".eE") != string_view::npos;
+    if (is_float && names_.whole)
+      return Fail(absl::StrCat("'", token, "' is not a whole number"));
+    if (negative) value = is_float ? value ^ kSignBit : -value;
+    Push(Op::kNumber, value);
+  }
+
+  void Name(const std::string& name) {
     if (const auto c = names_.constants.find(name);
         c != names_.constants.end()) {
-      v = Bound(c->second);
+      Push(Op::kNumber, c->second);
     } else if (const auto l = names_.labels.find(name);
                l != names_.labels.end()) {
-      v = l->second;
+      Push(Op::kNumber, l->second);
+    } else if (const auto a = names_.arguments.find(name);
+               a != names_.arguments.end()) {
+      Push(Op::kArgument, a->second);
     } else {
-      error_ = absl::StrCat("'", name, "' is not a number");
-      return 0;
+      Fail(absl::StrCat("'", name, "' is not a number"));
     }
-    return negative ? -v : v;
   }
+
   string_view Token() {
     size_t n = 0;
     const auto is_exponent_sign = [&](size_t i) {
@@ -146,9 +181,9 @@ class Expression {
             text_[n] == '.' || is_exponent_sign(n))) {
       ++n;
     }
-    if (n == 0 && error_.empty()) {
-      error_ = text_.empty() ? "a number is missing"
-                             : absl::StrCat("'", text_, "' is not a number");
+    if (n == 0) {
+      Fail(text_.empty() ? "a number is missing"
+                         : absl::StrCat("'", text_, "' is not a number"));
     }
     const string_view token = text_.substr(0, n);
     text_.remove_prefix(n);
@@ -156,14 +191,70 @@ class Expression {
   }
 
   string_view text_;
-  static constexpr int kMaxDepth = 50;
-
   const Names& names_;
   int depth_ = 0;
   std::string error_;
+  Expression made_;
 };
 
-}  // namespace
+absl::StatusOr<Expression> Expression::Parse(string_view text,
+                                             const Names& names) {
+  return ExpressionParser(text, names).Run();
+}
+
+absl::StatusOr<int64_t> Expression::Of(
+    absl::Span<const int64_t> arguments) const {
+  std::vector<int64_t> stack;
+  for (const Step& step : steps_) {
+    int64_t b = 0;
+    if (step.op > Op::kNegate) {  // of two operands
+      b = stack.back();
+      stack.pop_back();
+    }
+    if (step.op == Op::kNumber) {
+      stack.push_back(step.value);
+    } else if (step.op == Op::kArgument) {
+      if (step.value >= static_cast<int64_t>(arguments.size())) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("argument ", step.value, " is missing"));
+      }
+      stack.push_back(arguments[step.value]);
+    }
+    int64_t& a = stack.back();
+    switch (step.op) {
+      case Op::kNumber:
+      case Op::kArgument:
+        break;
+      case Op::kNegate:
+        a = -a;
+        break;
+      case Op::kAdd:
+        a += b;
+        break;
+      case Op::kSubtract:
+        a -= b;
+        break;
+      case Op::kMultiply:
+        a *= b;
+        break;
+      case Op::kDivide:
+      case Op::kRemainder:
+        if (b == 0) return absl::InvalidArgumentError("division by 0");
+        a = step.op == Op::kDivide ? a / b : a % b;
+        break;
+      case Op::kMin:
+        a = std::min(a, b);
+        break;
+      case Op::kMax:
+        a = std::max(a, b);
+        break;
+    }
+    // So that the next step cannot overflow.
+    if (a > int64_t{UINT32_MAX} || a < -int64_t{UINT32_MAX})
+      return absl::InvalidArgumentError("a value does not fit in 32 bits");
+  }
+  return stack.empty() ? 0 : stack.back();
+}
 
 std::optional<Register> ParseRegister(absl::string_view s) {
   int number;
@@ -177,7 +268,28 @@ std::optional<Register> ParseRegister(absl::string_view s) {
 
 std::string ParseExpression(absl::string_view text, const Names& names,
                             int64_t* value) {
-  return Expression(text, names).Parse(value);
+  const absl::StatusOr<Expression> parsed = Expression::Parse(text, names);
+  if (!parsed.ok()) return std::string(parsed.status().message());
+  const absl::StatusOr<int64_t> v = parsed->Of({});
+  if (!v.ok()) return std::string(v.status().message());
+  *value = *v;
+  return "";
+}
+
+std::vector<string_view> SplitOutsideParentheses(string_view text,
+                                                 string_view separator) {
+  std::vector<string_view> pieces;
+  int depth = 0;
+  size_t from = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')') --depth;
+    if (depth > 0 || !absl::StartsWith(text.substr(i), separator)) continue;
+    pieces.push_back(text.substr(from, i - from));
+    from = i + separator.size();
+  }
+  pieces.push_back(text.substr(from));
+  return pieces;
 }
 
 }  // namespace systole::vpu

@@ -3,6 +3,8 @@
 
 #include "host/program/vpu_asm.h"
 
+#include <iterator>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -80,6 +82,112 @@ TEST(VpuAssembler, Numbers) {
   EXPECT_EQ(imm("0x1e+1"), 31u);
   EXPECT_EQ(imm("3 - -4 * (2 + 1)"), 15u);
   EXPECT_EQ(imm("-(7 - 14/2/3)"), static_cast<uint32_t>(-5));
+  EXPECT_EQ(imm("17 % 5 * 2"), 4u);
+  EXPECT_EQ(imm("-17 % 5"), static_cast<uint32_t>(-2));
+  EXPECT_EQ(imm("min(7, 3 - 5) + max(-(1), min(4, 6))"), 2u);
+  EXPECT_EQ(imm("-min(2, 3) * max (1, 0x10)"), static_cast<uint32_t>(-32));
+  EXPECT_EQ(imm(std::string(50, '(') + "1" + std::string(50, ')')), 1u);
+}
+
+// An operand may have commas of its own; names may be those of functions.
+TEST(VpuAssembler, OperandsWithFunctions) {
+  const Code code = MustAssemble(
+      ".arg a\n"
+      ".const most max(3, 2) % 2\n"
+      ".const min 7\n"
+      "max: ld16 v9, a, s4, min(64, L*max(2, 1))\n"
+      "  beq s1, a, max\n"
+      "  li s1, min\n"
+      "  li s2, min(min, max + most)\n",
+      {{"L", 8}});
+  ASSERT_EQ(code.words.size(), 4u);
+  EXPECT_EQ(Instr::Decode(code.words[0]).imm, 16);
+  EXPECT_EQ(Instr::Decode(code.words[1]).imm, 0);
+  EXPECT_EQ(Instr::Decode(code.words[2]).imm, 7);
+  EXPECT_EQ(Instr::Decode(code.words[3]).imm, 1);
+}
+
+// A random expression with its value; none where it has none.
+class RandomExpression {
+ public:
+  explicit RandomExpression(uint64_t seed) : random_(seed) {}
+
+  std::string Make(int depth, std::optional<int64_t>* value) {
+    if (depth == 0 || random_() % 6 == 0) {
+      *value = random_() % 3 ? static_cast<int64_t>(random_() % 9)
+                             : static_cast<int64_t>(random_() % 100000);
+      return Space(std::to_string(**value));
+    }
+    if (random_() % 7 == 0) {
+      const std::string inner = Make(depth - 1, value);
+      if (value->has_value()) *value = -**value;
+      return Space("-(" + inner + ")");
+    }
+    std::optional<int64_t> a, b;
+    const std::string left = Make(depth - 1, &a), right = Make(depth - 1, &b);
+    const size_t op = random_() % 7;
+    *value = std::nullopt;
+    if (a && b) *value = Apply(op, *a, *b);
+    if (op >= 5)
+      return Space(op == 5 ? "min" : "max") + "(" + left + "," + right + ")";
+    return "(" + left + ")" + Space(std::string(1, "+-*/%"[op])) + "(" + right +
+           ")";
+  }
+
+ private:
+  std::string Space(const std::string& text) {
+    return random_() % 3 ? text : " " + text + " ";
+  }
+  static std::optional<int64_t> Apply(size_t op, int64_t a, int64_t b) {
+    if ((op == 3 || op == 4) && b == 0) return std::nullopt;
+    const int64_t v = op == 0   ? a + b
+                      : op == 1 ? a - b
+                      : op == 2 ? a * b
+                      : op == 3 ? a / b
+                      : op == 4 ? a % b
+                      : op == 5 ? (a < b ? a : b)
+                                : (a > b ? a : b);
+    if (v > int64_t{UINT32_MAX} || v < -int64_t{UINT32_MAX})
+      return std::nullopt;
+    return v;
+  }
+
+  std::mt19937_64 random_;
+};
+
+TEST(VpuAssembler, RandomExpressions) {
+  int values = 0, errors = 0;
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    std::optional<int64_t> wanted;
+    const std::string text = RandomExpression(seed).Make(5, &wanted);
+    absl::StatusOr<Code> code = Assemble(".const x " + text, "p.vs");
+    ASSERT_EQ(code.ok(), wanted.has_value()) << text << ": " << code.status();
+    if (wanted) EXPECT_EQ(code->constants.at("x"), *wanted) << text;
+    ++(wanted ? values : errors);
+  }
+  EXPECT_GT(values, 2000);
+  EXPECT_GT(errors, 300);
+}
+
+// Texts of the grammar's pieces in any order: an error or a value.
+TEST(VpuAssembler, RandomPieces) {
+  static const char* const kPieces[] = {
+      "1",    "0",   "4294967295", "0x", "1e", "1.5", ".",   "(", ")",
+      "min(", "max", "min",        ",",  "+",  "-",   "*",   "/", "%",
+      " ",    "x",   "L",          "s1", "#",  ":",   "max("};
+  std::mt19937_64 random(5);
+  int good = 0;
+  for (int round = 0; round < 30000; ++round) {
+    std::string text = random() % 2 ? "li s1, " : ".const y ";
+    for (size_t n = random() % 8 + 1; n > 0; --n)
+      text += kPieces[random() % std::size(kPieces)];
+    absl::StatusOr<Code> code = Assemble(text, "p.vs", {{"L", 8}});
+    good += code.ok();
+    if (!code.ok())
+      EXPECT_THAT(std::string(code.status().message()), HasSubstr("p.vs:1: "));
+  }
+  EXPECT_GT(good, 1000);
+  EXPECT_LT(good, 29000);
 }
 
 TEST(VpuAssembler, ErrorsNameTheLine) {
@@ -123,7 +231,19 @@ TEST(VpuAssembler, ErrorsNameTheLine) {
   EXPECT_THAT(ErrorOf("li s1, " + std::string(100000, '(')),
               HasSubstr("too many parentheses"));
   EXPECT_THAT(ErrorOf("li s1, 1/(2-2)"), HasSubstr("division by 0"));
+  EXPECT_EQ(ErrorOf("halt\nli s1, 1 % (2-2)"), "p.vs:2: division by 0");
   EXPECT_THAT(ErrorOf("li s1, 1 2"), HasSubstr("unexpected '2'"));
+  EXPECT_EQ(ErrorOf("\nli s1, 3 % * 2"), "p.vs:2: '* 2' is not a number");
+  EXPECT_EQ(ErrorOf("li s1, min(1)"), "p.vs:1: ',' is missing");
+  EXPECT_EQ(ErrorOf("li s1, max(1, 2, 3)"), "p.vs:1: ')' is missing");
+  EXPECT_EQ(ErrorOf("li s1, min"), "p.vs:1: 'min' is not a number");
+  EXPECT_EQ(ErrorOf("li s1, max(65536*65536, 1)"),
+            "p.vs:1: a value does not fit in 32 bits");
+  std::string nested = "li s1, ";
+  for (int i = 0; i < 51; ++i) nested += "min(1, ";
+  EXPECT_EQ(ErrorOf(nested), "p.vs:1: too many parentheses");
+  EXPECT_THAT(ErrorOf("fadd (v16, v1, v2"),
+              HasSubstr("fadd wants 3 operands, not 1"));
   EXPECT_THAT(ErrorOf("li s1, "), HasSubstr("p.vs:1: "));
   EXPECT_THAT(ErrorOf("a: halt\na: halt"),
               HasSubstr("p.vs:2: 'a' is defined already"));
