@@ -57,7 +57,8 @@ using Attributes = std::variant<
     HloRngAttributes, HloBatchNormAttributes, HloCholeskyAttributes,
     HloTriangularSolveAttributes, HloCollectiveAttributes,
     HloCustomCallAttributes, HloStridedAttributes, HloMatrixProductAttributes,
-    TrainWindowAttributes, TrainAdamAttributes, TrainSgdAttributes>;
+    TrainWindowAttributes, TrainArrayAttributes, TrainProductAttributes,
+    TrainAdamAttributes, TrainSgdAttributes>;
 
 bool Equal(const Attributes& a, const Attributes& b);
 

@@ -46,9 +46,15 @@ class ProductUnit {
 // The host's own.
 ProductUnit& HostProducts();
 
+// What the other core of two has where this one has `own`: the operand of a
+// node train.sum_cores.
+using OtherCore = std::function<absl::StatusOr<Literal>(const Node& node,
+                                                        const Literal& own)>;
+
 struct EvaluateOptions {
   NodeHook hook = {};
   ProductUnit* products = nullptr;  // null: the host's; outlives the run
+  OtherCore other_core = {};        // none: there is one core
 };
 
 // What evaluates modules and the regions in them. The modules must not change
@@ -78,6 +84,7 @@ class Evaluation {
     dying_ = std::move(operands);
   }
   ProductUnit& products() { return *options_.products; }
+  const OtherCore& other_core() const { return options_.other_core; }
   // Of the operations `rng`: a number that was not there before.
   uint64_t NextRandom() { return random_++; }
 

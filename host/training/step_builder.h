@@ -5,7 +5,7 @@
 // an emitter for each of its operations, found by operation and type. Each
 // streams blocks of images from HBM through the unified buffer and back.
 //
-//   auto module = StepModule(layers, options);
+//   auto module = StepModule(layers, options, preset.rows);
 //   StepBuilder builder(**module, **module, preset);
 //   absl::StatusOr<StepProgram> step = builder.Build();
 #ifndef HOST_TRAINING_STEP_BUILDER_H_

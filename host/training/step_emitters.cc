@@ -61,7 +61,7 @@ Layer StepBuilder::ProductOf(const ir::Node& node, const ir::Type& x,
   l.ci = x.shape.back();
   l.co = y.shape.back();
   if (l.dense) return l;
-  const auto& a = node.attr<ir::TrainWindowAttributes>();
+  const auto& a = node.attr<ir::TrainProductAttributes>();
   l.h = x.shape[1];
   l.w = x.shape[2];
   l.oh = y.shape[1];

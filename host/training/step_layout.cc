@@ -331,9 +331,9 @@ absl::StatusOr<Modules> MakeModules(const std::vector<Layer>& layers,
   if (absl::Status s = CheckStep(layers, options, preset); !s.ok()) return s;
   StepOptions whole = options;
   whole.forward_only = false;
-  auto step = StepModule(layers, whole);
+  auto step = StepModule(layers, whole, preset.rows);
   if (!step.ok()) return step.status();
-  auto emitted = StepModule(layers, options);
+  auto emitted = StepModule(layers, options, preset.rows);
   if (!emitted.ok()) return emitted.status();
   return Modules{*std::move(step), *std::move(emitted)};
 }

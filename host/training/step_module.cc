@@ -30,12 +30,15 @@ ir::Ints PaddingOf(int64_t sy, int64_t sx, int64_t kh, int64_t kw, int64_t top,
           std::max<int64_t>(0, (ow - 1) * sx + kw - w - left)};
 }
 
-ir::TrainWindowAttributes WindowOf(const Layer& l) {
-  if (l.dense) return {};
-  return {{l.kh, l.kw},
-          {l.stride, l.stride},
-          PaddingOf(l.stride, l.stride, l.kh, l.kw, l.pad_top, l.pad_left, l.h,
-                    l.w, l.oh, l.ow)};
+ir::TrainProductAttributes ProductOf(const Layer& l, int64_t rows) {
+  ir::TrainProductAttributes a;
+  a.rows = rows;
+  if (l.dense) return a;
+  a.kernel = {l.kh, l.kw};
+  a.stride = {l.stride, l.stride};
+  a.padding = PaddingOf(l.stride, l.stride, l.kh, l.kw, l.pad_top, l.pad_left,
+                        l.h, l.w, l.oh, l.ow);
+  return a;
 }
 
 ir::TrainWindowAttributes WindowOfPool(const Layer& l) {
@@ -48,9 +51,11 @@ ir::TrainWindowAttributes WindowOfPool(const Layer& l) {
 
 class ModuleBuilder {
  public:
-  ModuleBuilder(const std::vector<Layer>& layers, const StepOptions& options)
+  ModuleBuilder(const std::vector<Layer>& layers, const StepOptions& options,
+                int64_t rows)
       : layers_(layers),
         options_(options),
+        rows_(rows),
         parts_(layers.size()),
         module_(std::make_unique<ir::Module>(options.forward_only ? "forward"
                                                                   : "step")) {}
@@ -172,14 +177,15 @@ class ModuleBuilder {
     if (i == last()) {
       ir::Node* classify =
           Make(Name(i, "dz"), Op::kTrainClassify, {out, F32({}), F32({})},
-               {p.in, p.working, p.offset, labels_});
+               {p.in, p.working, p.offset, labels_},
+               ir::TrainArrayAttributes{rows_});
       p.z = classify;
       module_->outputs.push_back({"loss", {classify, 1}});
       module_->outputs.push_back({"right", {classify, 2}});
       return;
     }
     p.z = Make(Name(i, "z"), Op::kTrainProduct, {out}, {p.in, p.working},
-               WindowOf(l));
+               ProductOf(l, rows_));
     const std::vector<Value> operands = {p.z, p.offset, p.mean, p.var};
     if (options_.forward_only) {
       p.norm = Make(Name(i, "a"), Op::kTrainNormInference, {out}, operands);
@@ -244,11 +250,11 @@ class ModuleBuilder {
       p.doffset = {gradient, 1};
     }
     p.dw = Make(Name(i, "dw"), Op::kTrainWeightGradient, {p.weights.type()},
-                {p.in, dz}, WindowOf(l));
+                {p.in, dz}, ProductOf(l, rows_));
     const int from = InputOf(layers_, i);
     if (from < 0) return;
     const Value dx = Make(Name(i, "dx"), Op::kTrainInputGradient, {p.in.type()},
-                          {dz, p.working}, WindowOf(l));
+                          {dz, p.working}, ProductOf(l, rows_));
     parts_[from].gradients.push_back(
         Reshaped(Name(i, "dx.out"), dx, parts_[from].out.type()));
   }
@@ -306,6 +312,7 @@ class ModuleBuilder {
 
   const std::vector<Layer>& layers_;
   const StepOptions& options_;
+  const int64_t rows_;
   std::vector<Part> parts_;
   std::unique_ptr<ir::Module> module_;
   Value images_, labels_, powers_, rate_, stepped_;
@@ -314,8 +321,9 @@ class ModuleBuilder {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ir::Module>> StepModule(
-    const std::vector<Layer>& layers, const StepOptions& options) {
-  return ModuleBuilder(layers, options).Build();
+    const std::vector<Layer>& layers, const StepOptions& options,
+    int64_t rows) {
+  return ModuleBuilder(layers, options, rows).Build();
 }
 
 std::string LayerNameOf(const ir::Node& node) {

@@ -6,7 +6,7 @@
 // are those of checkpoints; an output of an input's name takes its place in
 // memory.
 //
-//   auto module = StepModule(DigitsLayers(), options);
+//   auto module = StepModule(DigitsLayers(), options, preset.rows);
 //   std::cout << ir::Print(**module);
 #ifndef HOST_TRAINING_STEP_MODULE_H_
 #define HOST_TRAINING_STEP_MODULE_H_
@@ -22,10 +22,11 @@
 
 namespace systole::training {
 
-// Verified. Layers read layers before them; each but the last is read. Errors:
-// InvalidArgument, which names the layer or the node.
+// Verified. `rows`: of the array that multiplies. Layers read layers before
+// them; each but the last is read. Errors: InvalidArgument, which names the
+// layer or the node.
 absl::StatusOr<std::unique_ptr<ir::Module>> StepModule(
-    const std::vector<Layer>& layers, const StepOptions& options);
+    const std::vector<Layer>& layers, const StepOptions& options, int64_t rows);
 
 // "conv1" of "conv1.z": what the node belongs to.
 std::string LayerNameOf(const ir::Node& node);

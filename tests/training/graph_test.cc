@@ -4,6 +4,7 @@
 // Steps of graphs of layers, chains and residual ones of any shape, against the
 // golden model.
 //   --backend=iss|rtl --preset=lite --steps=N --batch=B
+#include "tests/training/random_graph.h"
 #include "tests/training/step_check.h"
 
 namespace systole {
@@ -14,108 +15,6 @@ using training::DenseLayer;
 using training::From;
 using training::Layer;
 using training::Plus;
-using training::Pooled;
-
-// Chains, blocks with a shortcut and blocks whose shortcut has a layer of its
-// own, drawn until the images are small; dense layers behind them, some with a
-// shortcut.
-class RandomGraph {
- public:
-  explicit RandomGraph(uint64_t seed) : rng_(seed) {}
-
-  std::vector<Layer> Draw() {
-    h_ = Between(5, 11);
-    w_ = Between(5, 11);
-    const int blocks = static_cast<int>(Between(1, 3));
-    for (int b = 0; b < blocks; ++b) {
-      switch (Between(0, 2)) {
-        case 0:
-          Chain();
-          break;
-        case 1:
-          Shortcut();
-          break;
-        default:
-          Projection();
-      }
-    }
-    int64_t inputs = h_ * w_ * c_;
-    if (Between(0, 1) == 1) {
-      const int64_t width = Between(3, 20);
-      Add(DenseLayer(Name(), inputs, width, true), at_);
-      if (Between(0, 1) == 1) {
-        const int shortcut = at_;
-        Add(DenseLayer(Name(), width, 9, true), at_);
-        Add(Plus(DenseLayer(Name(), 9, width, true), shortcut), at_);
-      }
-      inputs = width;
-    }
-    Add(DenseLayer(Name(), inputs, Between(2, 7), false), at_);
-    return layers_;
-  }
-
- private:
-  int64_t Between(int64_t least, int64_t most) {
-    return least + static_cast<int64_t>(
-                       rng_() % static_cast<uint64_t>(most - least + 1));
-  }
-  std::string Name() const {
-    return absl::StrFormat("layer%d", layers_.size());
-  }
-  // Reading layer `from`, -1: the images.
-  void Add(Layer layer, int from) {
-    layers_.push_back(
-        From(std::move(layer), from < 0 ? training::kImages : from));
-    at_ = static_cast<int>(layers_.size()) - 1;
-  }
-  Layer Conv(int64_t channels) {
-    const int64_t kernel = Between(1, 4);
-    return ConvLayer(Name(), h_, w_, c_, kernel,
-                     Between(1, std::min<int64_t>(kernel, 2)), channels);
-  }
-  Layer MaybePooled(Layer layer) {
-    if (Between(0, 2) != 0 || layer.oh < 3 || layer.ow < 3) return layer;
-    return Pooled(std::move(layer),
-                  Between(0, 1) == 0 ? PoolKind::kMax : PoolKind::kAverage,
-                  {Between(1, 3), Between(1, 3), Between(1, 2), Between(1, 2),
-                   Between(0, 1) == 0 ? Padding::kValid : Padding::kSame});
-  }
-  void Take(const Layer& layer) {
-    h_ = layer.pooled() ? layer.pool.oh : layer.oh;
-    w_ = layer.pooled() ? layer.pool.ow : layer.ow;
-    c_ = layer.co;
-  }
-
-  void Chain() {
-    const Layer layer = MaybePooled(Conv(Between(1, 40)));
-    Add(layer, at_);
-    Take(layer);
-  }
-  // The block's input has to be a layer's.
-  void Shortcut() {
-    if (at_ < 0) Chain();
-    const int shortcut = at_;
-    const int64_t kernel = Between(1, 3);
-    const Layer first = ConvLayer(Name(), h_, w_, c_, kernel, 1, Between(1, 9));
-    Add(first, at_);
-    Add(Plus(ConvLayer(Name(), h_, w_, first.co, 3, 1, c_), shortcut), at_);
-  }
-  // Two layers that read the same, one's output added to the other's.
-  void Projection() {
-    const int from = at_;
-    const Layer first = MaybePooled(Conv(Between(1, 12)));
-    Layer second = first;
-    Add(first, from);
-    second.name = Name();
-    Add(Plus(second, at_), from);
-    Take(first);
-  }
-
-  std::mt19937_64 rng_;
-  std::vector<Layer> layers_;
-  int64_t h_ = 0, w_ = 0, c_ = 1;
-  int at_ = -1;
-};
 
 TEST(TrainingGraph, RandomGraphs) {
   const int rounds = g_backend == "iss" ? 24 : 3;

@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 
 std::unique_ptr<ir::Module> DigitsModule(const StepOptions& options) {
-  auto module = StepModule(DigitsLayers(), options);
+  auto module = StepModule(DigitsLayers(), options, 128);
   EXPECT_TRUE(module.ok()) << module.status();
   return *std::move(module);
 }

@@ -27,6 +27,25 @@ struct TrainWindowAttributes {
   }
 };
 
+// The array that multiplies has as many rows, and columns: steps of a
+// contraction are filled up to them.
+struct TrainArrayAttributes {
+  int64_t rows = 128;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("rows", self.rows);
+  }
+};
+
+struct TrainProductAttributes : TrainWindowAttributes, TrainArrayAttributes {
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    TrainWindowAttributes::Fields(self, visit);
+    TrainArrayAttributes::Fields(self, visit);
+  }
+};
+
 // b1, b2 and, rounded from double, 1 - b1, 1 - b2.
 struct TrainAdamAttributes {
   float decay1 = 0.9f, decay2 = 0.999f;

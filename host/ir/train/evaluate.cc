@@ -10,90 +10,10 @@
 
 #include "host/ir/hlo/functions.h"
 #include "host/ir/train/attributes.h"
+#include "host/ir/train/numbers.h"
 
-namespace systole::ir {
+namespace systole::ir::train {
 namespace {
-
-using Floats = std::vector<float>;
-
-// fp32 as the vector unit has it: one NaN.
-float Number(float a) {
-  return std::isnan(a) ? std::numeric_limits<float>::quiet_NaN() : a;
-}
-float Plus(float a, float b) { return Number(a + b); }
-float Times(float a, float b) { return Number(a * b); }
-float Fused(float a, float b, float c) { return Number(std::fma(a, b, c)); }
-// c - a * b, rounded once.
-float Less(float a, float b, float c) { return Fused(-a, b, c); }
-float Larger(float a, float b) {
-  if (std::isnan(a) || std::isnan(b)) return Number(a + b);
-  if (a == b) return std::signbit(a) ? b : a;  // -0 is below +0
-  return a > b ? a : b;
-}
-
-Floats FloatsOf(const Literal& literal, const Type& type) {
-  if (type.element == ElementType::kFloat32) return literal.values<float>();
-  const std::vector<Bfloat16>& halves = literal.values<Bfloat16>();
-  return Floats(halves.begin(), halves.end());
-}
-
-Floats Read(const Node& node, const Operands& operands, int i) {
-  return FloatsOf(*operands[i], node.operands[i].type());
-}
-
-Literal Halves(const Floats& values) {
-  std::vector<Bfloat16> halves;
-  halves.reserve(values.size());
-  for (const float v : values) halves.emplace_back(v);
-  return Literal(std::move(halves));
-}
-
-// Positions by channels.
-struct Rows {
-  int64_t images, positions, channels;
-
-  explicit Rows(const Type& type)
-      : images(type.shape[0]),
-        positions(type.rank() == 2 ? 1 : type.shape[1] * type.shape[2]),
-        channels(type.shape.back()),
-        dense_(type.rank() == 2) {}
-
-  int64_t count() const { return images * positions; }
-  // 8 P, "Positions in a row".
-  int64_t Partials() const {
-    constexpr int64_t kLanes = 128, kRows = 8;
-    if (dense_) return kRows;
-    int64_t beside = 8;
-    while (beside > 1 &&
-           (beside * channels > kLanes || positions % beside != 0))
-      beside /= 2;
-    return kRows * beside;
-  }
-  // Of position p of image n.
-  int64_t PartialOf(int64_t n, int64_t p) const {
-    return (dense_ ? n : p) % Partials();
-  }
-
- private:
-  bool dense_;
-};
-
-// Sums over positions of one channel: add(row, sum) is the sum behind the row.
-template <typename Next>
-float SumOf(const Rows& rows, Next add) {
-  Floats partial(rows.Partials(), 0.0f);
-  for (int64_t n = 0; n < rows.images; ++n) {
-    for (int64_t p = 0; p < rows.positions; ++p) {
-      float& sum = partial[rows.PartialOf(n, p)];
-      sum = add(n * rows.positions + p, sum);
-    }
-  }
-  for (size_t half = partial.size() / 2; half > 0; half /= 2) {
-    for (size_t i = 0; i < half; ++i)
-      partial[i] = Plus(partial[i], partial[i + half]);
-  }
-  return partial[0];
-}
 
 constexpr float kEpsilon = 0.001f, kKept = 0.1f;
 
@@ -109,9 +29,8 @@ float Rectified(const Channel& c, float z, float beta) {
 
 }  // namespace
 
-absl::StatusOr<Literals> EvaluateTrainNorm(const Node& node,
-                                           const Operands& operands,
-                                           Evaluation&) {
+absl::StatusOr<Literals> EvaluateNorm(const Node& node,
+                                      const Operands& operands, Evaluation&) {
   const Rows rows(node.type);
   const Floats z = Read(node, operands, 0), beta = Read(node, operands, 1);
   Floats run_mean = Read(node, operands, 2), run_var = Read(node, operands, 3);
@@ -145,9 +64,9 @@ absl::StatusOr<Literals> EvaluateTrainNorm(const Node& node,
                   Literal(run_var)};
 }
 
-absl::StatusOr<Literals> EvaluateTrainNormInference(const Node& node,
-                                                    const Operands& operands,
-                                                    Evaluation&) {
+absl::StatusOr<Literals> EvaluateNormInference(const Node& node,
+                                               const Operands& operands,
+                                               Evaluation&) {
   Floats z = Read(node, operands, 0);
   const Floats beta = Read(node, operands, 1);
   const Floats mean = Read(node, operands, 2), var = Read(node, operands, 3);
@@ -158,9 +77,9 @@ absl::StatusOr<Literals> EvaluateTrainNormInference(const Node& node,
   return Literals{Halves(z)};
 }
 
-absl::StatusOr<Literals> EvaluateTrainNormGradient(const Node& node,
-                                                   const Operands& operands,
-                                                   Evaluation&) {
+absl::StatusOr<Literals> EvaluateNormGradient(const Node& node,
+                                              const Operands& operands,
+                                              Evaluation&) {
   const Rows rows(node.type);
   const Floats z = Read(node, operands, 0), beta = Read(node, operands, 1);
   const Floats mean = Read(node, operands, 2), inv = Read(node, operands, 3);
@@ -191,9 +110,9 @@ absl::StatusOr<Literals> EvaluateTrainNormGradient(const Node& node,
   return Literals{Halves(dz), Literal(dbeta)};
 }
 
-absl::StatusOr<Literals> EvaluateTrainBiasGradient(const Node& node,
-                                                   const Operands& operands,
-                                                   Evaluation&) {
+absl::StatusOr<Literals> EvaluateBiasGradient(const Node& node,
+                                              const Operands& operands,
+                                              Evaluation&) {
   const Rows rows(node.operands[0].type());
   const Floats dz = Read(node, operands, 0);
   Floats sums;
@@ -238,9 +157,8 @@ float Share(const std::vector<int64_t>& taps) {
 
 }  // namespace
 
-absl::StatusOr<Literals> EvaluateTrainPool(const Node& node,
-                                           const Operands& operands,
-                                           Evaluation&) {
+absl::StatusOr<Literals> EvaluatePool(const Node& node,
+                                      const Operands& operands, Evaluation&) {
   const Type& image = node.operands[0].type();
   const Floats a = Read(node, operands, 0);
   Floats pooled(node.type.elements());
@@ -258,9 +176,9 @@ absl::StatusOr<Literals> EvaluateTrainPool(const Node& node,
   return Literals{Halves(pooled)};
 }
 
-absl::StatusOr<Literals> EvaluateTrainPoolGradient(const Node& node,
-                                                   const Operands& operands,
-                                                   Evaluation&) {
+absl::StatusOr<Literals> EvaluatePoolGradient(const Node& node,
+                                              const Operands& operands,
+                                              Evaluation&) {
   const bool max = node.op == Op::kTrainMaxPoolGradient;
   const int given = max ? 2 : 0;
   const Floats dpooled = Read(node, operands, given);
@@ -283,27 +201,25 @@ absl::StatusOr<Literals> EvaluateTrainPoolGradient(const Node& node,
   return Literals{Halves(da)};
 }
 
-absl::StatusOr<Literals> EvaluateTrainAdd(const Node& node,
-                                          const Operands& operands,
-                                          Evaluation&) {
+absl::StatusOr<Literals> EvaluateAdd(const Node& node, const Operands& operands,
+                                     Evaluation&) {
   Floats sum = Read(node, operands, 0);
   const Floats other = Read(node, operands, 1);
   for (size_t i = 0; i < sum.size(); ++i) sum[i] = Plus(sum[i], other[i]);
   return Literals{Halves(sum)};
 }
 
-absl::StatusOr<Literals> EvaluateTrainAdamPowers(const Node& node,
-                                                 const Operands& operands,
-                                                 Evaluation&) {
+absl::StatusOr<Literals> EvaluateAdamPowers(const Node& node,
+                                            const Operands& operands,
+                                            Evaluation&) {
   const auto& adam = node.attr<TrainAdamAttributes>();
   const Floats powers = Read(node, operands, 0);
   return Literals{Literal(
       Floats{Times(powers[0], adam.decay1), Times(powers[1], adam.decay2)})};
 }
 
-absl::StatusOr<Literals> EvaluateTrainUpdate(const Node& node,
-                                             const Operands& operands,
-                                             Evaluation&) {
+absl::StatusOr<Literals> EvaluateUpdate(const Node& node,
+                                        const Operands& operands, Evaluation&) {
   constexpr float kMost = 0x1p63f;
   const bool adam = node.op == Op::kTrainAdam;
   Floats w = Read(node, operands, 0), first = Read(node, operands, 1);
@@ -339,4 +255,4 @@ absl::StatusOr<Literals> EvaluateTrainUpdate(const Node& node,
   return results;
 }
 
-}  // namespace systole::ir
+}  // namespace systole::ir::train

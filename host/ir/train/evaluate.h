@@ -1,46 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Values of the operations of train/ whose bits do not depend on the size of a
-// core (docs/training.md).
+// Values of the operations of train/ (docs/training.md).
 #ifndef SYSTOLE_HOST_IR_TRAIN_EVALUATE_H_
 #define SYSTOLE_HOST_IR_TRAIN_EVALUATE_H_
 
 #include "absl/status/statusor.h"
 #include "host/ir/module.h"
 
-namespace systole::ir {
+namespace systole::ir::train {
 
-absl::StatusOr<Literals> EvaluateTrainNorm(const Node& node,
-                                           const Operands& operands,
-                                           Evaluation& evaluation);
-absl::StatusOr<Literals> EvaluateTrainNormInference(const Node& node,
-                                                    const Operands& operands,
-                                                    Evaluation& evaluation);
-absl::StatusOr<Literals> EvaluateTrainNormGradient(const Node& node,
-                                                   const Operands& operands,
-                                                   Evaluation& evaluation);
-absl::StatusOr<Literals> EvaluateTrainBiasGradient(const Node& node,
-                                                   const Operands& operands,
-                                                   Evaluation& evaluation);
-// Of either kind, and their gradients.
-absl::StatusOr<Literals> EvaluateTrainPool(const Node& node,
-                                           const Operands& operands,
-                                           Evaluation& evaluation);
-absl::StatusOr<Literals> EvaluateTrainPoolGradient(const Node& node,
-                                                   const Operands& operands,
-                                                   Evaluation& evaluation);
-absl::StatusOr<Literals> EvaluateTrainAdd(const Node& node,
+absl::StatusOr<Literals> EvaluateProduct(const Node& node,
+                                         const Operands& operands,
+                                         Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateWeightGradient(const Node& node,
+                                                const Operands& operands,
+                                                Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateInputGradient(const Node& node,
+                                               const Operands& operands,
+                                               Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateClassify(const Node& node,
                                           const Operands& operands,
                                           Evaluation& evaluation);
-absl::StatusOr<Literals> EvaluateTrainAdamPowers(const Node& node,
-                                                 const Operands& operands,
-                                                 Evaluation& evaluation);
+// Asks EvaluateOptions::other_core.
+absl::StatusOr<Literals> EvaluateSumCores(const Node& node,
+                                          const Operands& operands,
+                                          Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateNorm(const Node& node,
+                                      const Operands& operands,
+                                      Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateNormInference(const Node& node,
+                                               const Operands& operands,
+                                               Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateNormGradient(const Node& node,
+                                              const Operands& operands,
+                                              Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateBiasGradient(const Node& node,
+                                              const Operands& operands,
+                                              Evaluation& evaluation);
+// Of either kind, and their gradients.
+absl::StatusOr<Literals> EvaluatePool(const Node& node,
+                                      const Operands& operands,
+                                      Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluatePoolGradient(const Node& node,
+                                              const Operands& operands,
+                                              Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateAdd(const Node& node, const Operands& operands,
+                                     Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateAdamPowers(const Node& node,
+                                            const Operands& operands,
+                                            Evaluation& evaluation);
 // Adam and SGD.
-absl::StatusOr<Literals> EvaluateTrainUpdate(const Node& node,
-                                             const Operands& operands,
-                                             Evaluation& evaluation);
+absl::StatusOr<Literals> EvaluateUpdate(const Node& node,
+                                        const Operands& operands,
+                                        Evaluation& evaluation);
 
-}  // namespace systole::ir
+}  // namespace systole::ir::train
 
 #endif  // SYSTOLE_HOST_IR_TRAIN_EVALUATE_H_

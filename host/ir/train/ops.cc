@@ -13,10 +13,8 @@ using Evaluate = absl::StatusOr<Literals> (*)(const Node& node,
                                               const Operands& operands,
                                               Evaluation& evaluation);
 
-// Without an evaluation: what depends on the size of a core, or on two.
 template <Infer kInfer, typename Kind = NoAttributes>
-OpInfo Define(Op op, const char* name, int operands,
-              Evaluate evaluate = nullptr) {
+OpInfo Define(Op op, const char* name, int operands, Evaluate evaluate) {
   return {op,      name, operands, operands, 0, Kind{}, CheckInferred<kInfer>,
           evaluate};
 }
@@ -25,44 +23,50 @@ OpInfo Define(Op op, const char* name, int operands,
 
 std::vector<OpInfo> TrainOps() {
   using Window = TrainWindowAttributes;
+  using Product = TrainProductAttributes;
   using Adam = TrainAdamAttributes;
   return {
-      Define<InferTrainProduct, Window>(Op::kTrainProduct, "train.product", 2),
-      Define<InferTrainClassify>(Op::kTrainClassify, "train.classify", 4),
+      Define<InferTrainProduct, Product>(Op::kTrainProduct, "train.product", 2,
+                                         train::EvaluateProduct),
+      Define<InferTrainClassify, TrainArrayAttributes>(
+          Op::kTrainClassify, "train.classify", 4, train::EvaluateClassify),
       Define<InferTrainNorm>(Op::kTrainNorm, "train.norm", 4,
-                             EvaluateTrainNorm),
+                             train::EvaluateNorm),
       Define<InferTrainNormInference>(Op::kTrainNormInference,
                                       "train.norm_inference", 4,
-                                      EvaluateTrainNormInference),
+                                      train::EvaluateNormInference),
       Define<InferTrainPool, Window>(Op::kTrainMaxPool, "train.max_pool", 1,
-                                     EvaluateTrainPool),
+                                     train::EvaluatePool),
       Define<InferTrainPool, Window>(
-          Op::kTrainAveragePool, "train.average_pool", 1, EvaluateTrainPool),
-      Define<InferTrainAdd>(Op::kTrainAdd, "train.add", 2, EvaluateTrainAdd),
+          Op::kTrainAveragePool, "train.average_pool", 1, train::EvaluatePool),
+      Define<InferTrainAdd>(Op::kTrainAdd, "train.add", 2, train::EvaluateAdd),
       Define<InferTrainNormGradient>(Op::kTrainNormGradient,
                                      "train.norm_gradient", 5,
-                                     EvaluateTrainNormGradient),
+                                     train::EvaluateNormGradient),
       Define<InferTrainMaxPoolGradient, Window>(Op::kTrainMaxPoolGradient,
                                                 "train.max_pool_gradient", 3,
-                                                EvaluateTrainPoolGradient),
+                                                train::EvaluatePoolGradient),
       Define<InferTrainAveragePoolGradient, Window>(
           Op::kTrainAveragePoolGradient, "train.average_pool_gradient", 1,
-          EvaluateTrainPoolGradient),
+          train::EvaluatePoolGradient),
       Define<InferTrainBiasGradient>(Op::kTrainBiasGradient,
                                      "train.bias_gradient", 1,
-                                     EvaluateTrainBiasGradient),
-      Define<InferTrainWeightGradient, Window>(Op::kTrainWeightGradient,
-                                               "train.weight_gradient", 2),
-      Define<InferTrainInputGradient, Window>(Op::kTrainInputGradient,
-                                              "train.input_gradient", 2),
-      Define<InferTrainSumCores>(Op::kTrainSumCores, "train.sum_cores", 1),
+                                     train::EvaluateBiasGradient),
+      Define<InferTrainWeightGradient, Product>(Op::kTrainWeightGradient,
+                                                "train.weight_gradient", 2,
+                                                train::EvaluateWeightGradient),
+      Define<InferTrainInputGradient, Product>(Op::kTrainInputGradient,
+                                               "train.input_gradient", 2,
+                                               train::EvaluateInputGradient),
+      Define<InferTrainSumCores>(Op::kTrainSumCores, "train.sum_cores", 1,
+                                 train::EvaluateSumCores),
       Define<InferTrainAdamPowers, Adam>(Op::kTrainAdamPowers,
                                          "train.adam_powers", 1,
-                                         EvaluateTrainAdamPowers),
+                                         train::EvaluateAdamPowers),
       Define<InferTrainAdam, Adam>(Op::kTrainAdam, "train.adam", 6,
-                                   EvaluateTrainUpdate),
+                                   train::EvaluateUpdate),
       Define<InferTrainSgd, TrainSgdAttributes>(Op::kTrainSgd, "train.sgd", 4,
-                                                EvaluateTrainUpdate),
+                                                train::EvaluateUpdate),
   };
 }
 

@@ -3,8 +3,7 @@
 //
 // The operations of train/, of which a training step is made: forward,
 // backward, optimiser. docs/training.md says what each computes; the device
-// does (host/training); the host evaluates those that do not depend on the
-// size of a core (evaluate.h).
+// does (host/training), and so does the host (evaluate.h).
 //
 //   x, a, z, d..    bf16 [images, height, width, channels], of dense layers
 //                   [images, channels]

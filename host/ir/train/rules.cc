@@ -61,6 +61,12 @@ absl::StatusOr<Shape> WindowsOf(const Shape& images, int64_t channels,
   return shape;
 }
 
+absl::Status CheckArray(const TrainArrayAttributes& array) {
+  SYSTOLE_IR_CHECK(array.rows > 0 && (array.rows & (array.rows - 1)) == 0,
+                   "an array of ", array.rows, " rows, not a power of two");
+  return absl::OkStatus();
+}
+
 // What `w` has to be for images of that shape.
 Shape WeightsOf(const Shape& images, int64_t out,
                 const TrainWindowAttributes& a) {
@@ -73,7 +79,8 @@ Shape WeightsOf(const Shape& images, int64_t out,
 Types InferTrainProduct(const Node& node) {
   SYSTOLE_IR_RETURN_IF_ERROR(CheckImages(node, 0));
   const Type &x = Operand(node, 0), &w = Operand(node, 1);
-  const auto& a = node.attr<TrainWindowAttributes>();
+  const auto& a = node.attr<TrainProductAttributes>();
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckArray(a));
   SYSTOLE_IR_CHECK(w.rank() > 0, "weights without channels");
   const int64_t out = w.shape.back();
   const absl::StatusOr<Shape> shape = WindowsOf(x.shape, out, a);
@@ -88,6 +95,10 @@ Types InferTrainClassify(const Node& node) {
   const Type &x = Operand(node, 0), &w = Operand(node, 1);
   SYSTOLE_IR_CHECK(x.rank() == 2 && w.rank() == 2, "classes are of samples");
   const int64_t classes = w.shape[1];
+  const auto& array = node.attr<TrainArrayAttributes>();
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckArray(array));
+  SYSTOLE_IR_CHECK(classes <= array.rows, classes, " classes, an array of ",
+                   array.rows, " columns");
   SYSTOLE_IR_RETURN_IF_ERROR(CheckIs(node, 1, Bf16({x.shape[1], classes})));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckIs(node, 2, F32({classes})));
   const Type samples = Bf16({x.shape[0], classes});
@@ -163,7 +174,8 @@ Types InferTrainWeightGradient(const Node& node) {
   SYSTOLE_IR_RETURN_IF_ERROR(CheckImages(node, 0));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckImages(node, 1));
   const Type &x = Operand(node, 0), &dz = Operand(node, 1);
-  const auto& a = node.attr<TrainWindowAttributes>();
+  const auto& a = node.attr<TrainProductAttributes>();
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckArray(a));
   const absl::StatusOr<Shape> shape = WindowsOf(x.shape, dz.shape.back(), a);
   if (!shape.ok()) return shape.status();
   SYSTOLE_IR_RETURN_IF_ERROR(CheckIs(node, 1, Bf16(*shape)));
@@ -173,7 +185,8 @@ Types InferTrainWeightGradient(const Node& node) {
 Types InferTrainInputGradient(const Node& node) {
   SYSTOLE_IR_RETURN_IF_ERROR(CheckImages(node, 0));
   const Type& dz = Operand(node, 0);
-  const auto& a = node.attr<TrainWindowAttributes>();
+  const auto& a = node.attr<TrainProductAttributes>();
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckArray(a));
   SYSTOLE_IR_CHECK(node.type.rank() == 2 || node.type.rank() == 4,
                    TypeText(node.type), " is not images or samples");
   const absl::StatusOr<Shape> shape =
