@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Each unit alone, with a flip-flop at every port: cells and clock after place and route."""
+"""Each unit alone, with a flip-flop at every port: cells and clock after place and route.
+
+Many blocks get their sites as on the board (flow/floorplan.py): a placer that chooses them at the end scatters them.
+"""
 
 import json
 import time
 
-from flow import chip, netlist, report, tools
+from flow import boards, chip, netlist, report, tools
 from flow.tools import FlowError
 
 # What the placer aims at; more than any unit needs.
 AIM_MHZ = 100
+# Whose device units are placed on, and whose floor plans.
+BOARD = "ulx3s-85f"
+# Of a unit with this part of the device's blocks of a kind they get their sites first, if the preset has a floor plan.
+MANY_BLOCKS = 0.25
 
 
 def chosen(units, only):
@@ -29,9 +36,25 @@ def map_unit(module, folder, name, effort=True, fault=0):
     return netlist.read(work / "net.json"), work
 
 
-def route(work, device, seed, limit):
-    """Places and routes a unit. Returns (MHz, worst path's ns, logic cells)."""
-    command = [tools.nextpnr()[0], *device, "--out-of-context", "--json", "net.json", "--freq", AIM_MHZ, "--seed", seed, "--report", "report.json",
+def has_many_blocks(used, resources):
+    """Of a unit that uses so much: {resource: number}, of a device that has so much."""
+    return any(used[kind] >= MANY_BLOCKS * resources[kind] for kind in ("multipliers", "ram_blocks"))
+
+
+def planned(work, cells, plan, device):
+    """Gives the blocks of a mapped unit their sites: those of the array the plan's, others any, for nobody else is there. Returns the
+    netlist's name."""
+    from flow import floorplan  # pylint: disable=import-outside-toplevel  what reads scipy: for presets with a plan only
+    alone = {**plan, "regions": {}}
+    if not any(floorplan.ARRAY_CELL.search(name) for name, cell in cells.items() if cell["type"] == "MULT18X18D"):
+        alone["multipliers"] = {"columns": [0, device["size"][0]], "rows": device["sites"]["MULT18X18D"]["rows"]}
+    floorplan.apply(work / "net.json", work / "planned.json", alone, device, lambda _: "unit", tools.say)
+    return "planned.json"
+
+
+def route(work, source, device, seed, limit):
+    """Places and routes a unit. Returns (MHz, logic cells)."""
+    command = [tools.nextpnr()[0], *device, "--out-of-context", "--json", source, "--freq", AIM_MHZ, "--seed", seed, "--report", "report.json",
                "--timing-allow-fail", "-q", "-l", "route.log"]
     code, _ = tools.run(command, work, work / "nextpnr.log", f"routing {work.name}", limit=limit)
     if code != 0:
@@ -43,8 +66,10 @@ def route(work, device, seed, limit):
 
 
 def run(args):
-    tools.check(memory=False)
     preset = args.preset or "board8"
+    board = boards.load(BOARD)
+    plan = boards.plan(board, preset)
+    tools.check(memory=plan is not None)
     folder = args.build / "fpga" / "units" / preset
     start = time.monotonic()
     found = chosen(chip.elaborate(preset, folder), args.only)
@@ -52,11 +77,14 @@ def run(args):
     for unit, instances in found.items():
         cells, work = map_unit(instances[0][0], folder, unit)
         estimate = netlist.Estimate(cells).worst()
-        row = {"unit": unit, "instances": len(instances), **netlist.count(cells)["all"]}
+        used = netlist.count(cells)["all"]
+        row = {"unit": unit, "instances": len(instances), **used}
         if args.no_route:
             row |= {"levels": estimate[1], "estimate_ns": round(estimate[0], 1)}
         else:
-            mhz, packed = route(work, ["--85k", "--package", "CABGA381", "--speed", "6"], 1 if args.seed is None else args.seed, args.limit * 60)
+            many = plan is not None and has_many_blocks(used, board["resources"])
+            source = planned(work, cells, plan, boards.device(board)) if many else "net.json"
+            mhz, packed = route(work, source, board["device"], 1 if args.seed is None else args.seed, args.limit * 60)
             row |= {"cells": packed, "MHz": mhz, "levels": estimate[1], "estimate_ns": round(estimate[0], 1)}
         rows.append(row)
         tools.say(", ".join(f"{key} {value}" for key, value in row.items()))

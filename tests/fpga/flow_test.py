@@ -276,6 +276,18 @@ class BadInput(unittest.TestCase):
         with self.assertRaisesRegex(tools.FlowError, "no unit 'x' in this preset; there are a, b"):
             units.chosen({"a": [], "b": []}, ["x"])
 
+    def test_units_with_many_blocks_of_a_preset_with_a_floor_plan_are_routed_on_its_sites(self):
+        for preset, kind, number, wanted in (("board", "MULT18X18D", 39, "planned.json"), ("board", "MULT18X18D", 38, "net.json"),
+                                             ("board", "DP16KD", 52, "planned.json"), ("board", "DP16KD", 51, "net.json"),
+                                             ("board", "LUT4", 90, "net.json"), ("board8", "MULT18X18D", 39, "net.json")):
+            cells = {f"a{i}": cell(kind, {"A": 2}, {"Z": 3}) for i in range(number)} | {"b": cell("TRELLIS_FF", {"DI": 3}, {"Q": 2})}
+            routed = mock.Mock(return_value=(80.0, 1))
+            with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()), mock.patch.object(tools, "check"), \
+                    mock.patch.object(chip, "elaborate", return_value={"u": [("m", "u_m")]}), mock.patch("flow.floorplan.apply"), \
+                    mock.patch.object(units, "map_unit", return_value=(cells, pathlib.Path(folder))), mock.patch.object(units, "route", routed):
+                units.run(mock.Mock(preset=preset, only=[], no_route=False, seed=None, limit=1, build=pathlib.Path(folder)))
+            self.assertEqual(routed.call_args.args[1], wanted)
+
 
 class FloorPlan(unittest.TestCase):
     """A device of two rows of four multiplier blocks and two of four RAM blocks, and an array of three by two cells with a memory beside it."""
@@ -324,6 +336,22 @@ class FloorPlan(unittest.TestCase):
             self.planned(multipliers={"columns": [6, 39], "rows": [20]})
         with self.assertRaisesRegex(tools.FlowError, "regions for units without RAM blocks: l"):
             self.planned(regions={"l": {"columns": [0, 39], "rows": [25]}})
+
+    def test_a_unit_alone_has_the_whole_device_but_for_the_order_of_an_array(self):
+        with contextlib.redirect_stdout(io.StringIO()):
+            def alone():
+                cells = netlist.read(self.work / "net.json")
+                self.assertEqual(units.planned(self.work, cells, self.PLAN, self.DEVICE), "planned.json")
+                planned = netlist.read(self.work / "planned.json")
+                return {name: found["attributes"]["BEL"] for name, found in planned.items() if "BEL" in found["attributes"]}
+            bels = alone()
+            self.assertEqual(len(set(bels.values())), 11)
+            self.assertEqual(bels["u_m.gen_row[2].gen_column[0].u_cell.p"], "X2/Y20/M0")
+            self.assertEqual(bels["u_v.p"], "X24/Y20/M4")
+            # Seven that are no array's do not fit the plan's region, which has one site.
+            text = (self.work / "net.json").read_text()
+            (self.work / "net.json").write_text(text.replace(".gen_column", ".gen_lane"))
+            self.assertEqual(len(set(alone().values())), 11)
 
     def test_the_devices_of_the_boards(self):
         for name in boards.names():
