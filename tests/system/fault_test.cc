@@ -82,6 +82,10 @@ const Case kCases[] = {
      Edit([](SmallMatmul* m) { m->store.hbm_addr = 0x10000 - 32; })},
     {"WeightsBeyondHbmLimit", isa::Fault::kHbmRange, 1,
      Edit([](SmallMatmul* m) { m->weights.hbm_addr = 0x10000 - 32; })},
+    {"ProgramBeyondHbmLimit", isa::Fault::kHbmRange, 2,
+     [](SmallMatmul* m) {
+       m->program.hbm_bytes = SmallMatmul::kProgram + 128;
+     }},
     {"LoadBeyondBuffer", isa::Fault::kUbRange, 0,
      Edit([](SmallMatmul* m) { m->load.ub_addr = 65536 - 32; })},
     {"MatmulBeyondBuffer", isa::Fault::kUbRange, 2,
