@@ -32,7 +32,7 @@ module systole_csr
 
     input  systole_bus_pkg::core_status_t status_i,
     input  logic                          resetting_i,
-    input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter this cycle; CtrCycles is counted here
+    input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter in this cycle of a program
 );
   localparam int unsigned IndexBits = $clog2(NumCounters);
   localparam chip_cfg_t   Chip = preset(Preset);
@@ -149,15 +149,13 @@ module systole_csr
     end
   end
 
-  // Counters: cycles are counted here, so that those of faults and those read are the same.
-  // They count a cycle late, so that what is counted may come late in its cycle.
+  // Counters count a cycle late, so that what is counted may come late in its cycle.
   logic [NumCounters-1:0][CtrIncBits-1:0] inc_q;
   logic                                   clear_q, count_q;
   always_ff @(posedge clk_i) begin
-    clear_q          <= rst_ni && start_o;
-    count_q          <= rst_ni && status_i.running;
+    clear_q <= rst_ni && start_o;
+    count_q <= rst_ni && status_i.running;
     if (status_i.running) inc_q <= ctr_inc_i;
-    inc_q[CtrCycles] <= CtrIncBits'(1);
   end
 
   systole_counters u_counters (

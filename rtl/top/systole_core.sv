@@ -109,7 +109,7 @@ module systole_core
       .retire_valid_o, .retire_index_o
   );
   // The units lie far from the control, and what they gate goes on to arbiters: the way to them takes a cycle of its own.
-  always_ff @(posedge clk_i) freeze_q <= core_rst_n ? freeze : '0;
+  always_ff @(posedge clk_i) freeze_q <= freeze;
   for (genvar q = 0; q < NumQueues; q++) begin : gen_done
     assign done[q] = rsp[q].done;
   end
@@ -261,11 +261,11 @@ module systole_core
     status_o.acc_saturated = acc_saturated || vec_saturated_q;
   end
 
-  // Performance counters: what each grows by in this cycle. CtrCycles is counted by the register block.
+  // Performance counters: what each grows by in this cycle of a program.
   logic acc_stall;
   assign acc_stall = acc_rd_valid && !acc_rd_ready;
   always_comb begin
-    ctr_inc_o                     = '0;
+    ctr_inc_o[CtrCycles]          = CtrIncBits'(1);
     ctr_inc_o[CtrDescriptors]     = CtrIncBits'($countones(done)) + CtrIncBits'(control_status.done);
     ctr_inc_o[CtrLoadBusy]        = CtrIncBits'(q_busy[QueueLoad]);
     ctr_inc_o[CtrLoadWait]        = CtrIncBits'(q_waiting[QueueLoad]);

@@ -65,6 +65,7 @@ class CsrTest : public ::testing::Test {
     dut_->scalar_owns_i = dut_->scalar_start_i = dut_->scalar_reset_i =
         dut_->scalar_irq_i = dut_->scalar_ack_i = 0;
     std::fill_n(&dut_->ctr_inc_i[0], sizeof(dut_->ctr_inc_i) / 4, 0);
+    SetIncrement(0, 1);  // cycles
     dut_->rst_ni = 1;
     Clock();
   }

@@ -79,7 +79,7 @@ module csr_bench
     output logic [AddrBits-1:0]          base_o,
     output logic                         isolated_o,
 
-    input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter this cycle; CtrCycles is counted here
+    input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter in this cycle of a program
 );
   localparam chip_cfg_t Chip = preset(Preset);
   systole_bus_pkg::axil_req_t    req;
