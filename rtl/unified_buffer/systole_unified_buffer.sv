@@ -140,7 +140,9 @@ module systole_unified_buffer
     assign starved[p] = denied_q[StarveBits-1];
     always_ff @(posedge clk_i) begin
       if (!rst_ni || rd_gnt[p] || !rd_valid[p]) denied_q <= '0;
-      else if (!starved[p]) denied_q <= denied_q + 1'b1;
+      else denied_q <= denied_q + 1'b1;
+      // It goes first long before the count wraps.
+      if (rst_ni) a_denied : assert (denied_q != '1);
     end
   end
   always_comb begin
@@ -155,7 +157,7 @@ module systole_unified_buffer
   end
   always_ff @(posedge clk_i) begin
     urgent_any_q   <= rst_ni && urgent_d != '0;
-    urgent_q       <= rst_ni ? urgent_d : '0;
+    urgent_q       <= urgent_d;  // without an effect where none is starved
     urgent_banks_q <= rst_ni ? urgent_banks_d : '0;
   end
 
@@ -182,7 +184,7 @@ module systole_unified_buffer
   assign dma_want  = dma_wr_valid_i && !hold[NumWin+1];
   assign clash     = vec_want && dma_want
                      && (group_of(vec_word0) == group_of(dma_word) || (vec_off != '0 && group_of(vec_word0 + 1'b1) == group_of(dma_word)));
-  assign dma_starved    = dma_denied_q == StarveBits'(StarveCycles);
+  assign dma_starved    = dma_denied_q[StarveBits-1];
   assign vec_wr_ready_o = vec_want && !(clash && dma_starved);
   assign dma_wr_ready_o = dma_want && !(clash && !dma_starved);
 
@@ -241,13 +243,13 @@ module systole_unified_buffer
       re         = 1'b0;
       windows    = 1'b0;
       window_row = '0;
-      other_row  = '0;
+      other_row  = b == 0 ? rd_row0[NumWin] : rd_row[NumWin];
       for (int unsigned p = 0; p < NumRd; p++) re |= rd_claims[p][b];
       for (int unsigned p = 0; p < S; p++) begin
         windows    |= rd_claims[p][b];
         window_row |= rd_claims[p][b] ? (b == 0 ? rd_row0[p] : rd_row[p]) : '0;
       end
-      for (int unsigned p = NumRd - 1; p >= S; p--) begin
+      for (int unsigned p = NumWin - 1; p >= S; p--) begin
         if (urgent_banks[b] ? urgent_q[p] : rd_claims[p][b]) other_row = b == 0 ? rd_row0[p] : rd_row[p];
       end
       raddr = windows && !urgent_banks[b] ? window_row : other_row;
@@ -314,13 +316,11 @@ module systole_unified_buffer
       end
     end
     always_ff @(posedge clk_i) begin
-      if (rd_gnt[p]) begin
-        use_q       <= {win_rd_need_i[p][1] && in_range(rd_word[p] + word_t'(1)), win_rd_need_i[p][0] && in_range(rd_word[p])};
-        odd_q       <= rd_word[p][0];
-        even_bank_q <= rd_word[p][BankBits-1:1] + (BankBits - 1)'(rd_word[p][0]);
-        odd_bank_q  <= rd_word[p][BankBits-1:1];
-        off_q       <= win_rd_addr_i[p][OffBits-1:0];
-      end
+      use_q       <= {win_rd_need_i[p][1] && in_range(rd_word[p] + word_t'(1)), win_rd_need_i[p][0] && in_range(rd_word[p])};
+      odd_q       <= rd_word[p][0];
+      even_bank_q <= rd_word[p][BankBits-1:1] + (BankBits - 1)'(rd_word[p][0]);
+      odd_bank_q  <= rd_word[p][BankBits-1:1];
+      off_q       <= win_rd_addr_i[p][OffBits-1:0];
       if (pending_q) begin
         bytes_q <= (rdata[{even_bank_q, 1'b0}] & even) | (rdata[{odd_bank_q, 1'b1}] & odd);
         shift_q <= off_q;
@@ -335,7 +335,7 @@ module systole_unified_buffer
   if (D >= W) begin : gen_dma_words
     // Word i lies in the i-th of BeatWords banks; the first bank is a multiple of BeatWords.
     logic [BankBits-1:0] dma_bank_q;
-    always_ff @(posedge clk_i) if (rd_gnt[NumWin]) dma_bank_q <= rd_word[NumWin][BankBits-1:0];
+    always_ff @(posedge clk_i) dma_bank_q <= rd_word[NumWin][BankBits-1:0];
     for (genvar i = 0; i < BeatWords; i++) begin : gen_word
       assign dma_data[i*W*8+:W*8] = rdata[(dma_bank_q & ~BankBits'(BeatWords - 1)) | BankBits'(i)];
     end
@@ -345,10 +345,8 @@ module systole_unified_buffer
     logic [$clog2(Parts)-1:0] part_q;
     logic [W*8-1:0]           word;
     always_ff @(posedge clk_i) begin
-      if (rd_gnt[NumWin]) begin
-        dma_bank_q <= rd_word[NumWin][BankBits-1:0];
-        part_q     <= dma_rd_addr_i[OffBits-1:BeatShift];
-      end
+      dma_bank_q <= rd_word[NumWin][BankBits-1:0];
+      part_q     <= dma_rd_addr_i[OffBits-1:BeatShift];
     end
     assign word = rdata[dma_bank_q];
     always_comb begin
@@ -370,7 +368,7 @@ module systole_unified_buffer
       dma_answered_q <= dma_pending_q;
     end
   end
-  always_ff @(posedge clk_i) if (dma_pending_q) dma_data_q <= dma_data;
+  always_ff @(posedge clk_i) dma_data_q <= dma_data;
 
   // Writes stay inside the memory; beats are aligned; no bank is granted twice; the data setup's windows have no bank in common; what
   // is urgent still asks for the same banks.
