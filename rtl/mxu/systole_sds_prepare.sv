@@ -94,21 +94,19 @@ module systole_sds_prepare
       count_q <= '0;
       unit_q  <= desc_i.ny;
       left_q  <= desc_i.nx;
-    end else if (state_q inside {Vectors, Images, Passes}) begin
-      if (!counted) begin
-        if (left_q[0]) count_q <= plus(count_q, unit_q);
-        unit_q <= twice(unit_q);
-        left_q <= left_q >> 1;
-      end else if (state_q == Vectors) begin
-        count_q <= '0;
-        unit_q  <= count_q;
-        left_q  <= 14'(desc_i.n);
-      end else if (state_q == Images && transpose) begin
-        many_q  <= 32'(count_q) > Rows;
-        count_q <= '0;
-        unit_q  <= {(desc_i.t0 >> (AccAddrBits - RowBits)) != '0, AccAddrBits'(desc_i.t0) << RowBits};
-        left_q  <= 14'(desc_i.t1);
-      end
+    end else if (!counted) begin
+      if (left_q[0]) count_q <= plus(count_q, unit_q);
+      unit_q <= twice(unit_q);
+      left_q <= left_q >> 1;
+    end else if (state_q == Vectors) begin
+      count_q <= '0;
+      unit_q  <= count_q;
+      left_q  <= 14'(desc_i.n);
+    end else if (state_q == Images && transpose) begin
+      many_q  <= 32'(count_q) > Rows;
+      count_q <= '0;
+      unit_q  <= {(desc_i.t0 >> (AccAddrBits - RowBits)) != '0, AccAddrBits'(desc_i.t0) << RowBits};
+      left_q  <= 14'(desc_i.t1);
     end
   end
 
