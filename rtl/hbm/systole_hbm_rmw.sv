@@ -148,13 +148,11 @@ module systole_hbm_rmw
   assign look_o      = state_q != StIdle;
   assign again_o     = again_q;
   always_comb begin
-    state_d = state_q;
     unique case (state_q)
-      StIdle: if (begin_scrub) state_d = StRead;
-      StRead: if (rd_valid_o && rd_ready_i) state_d = StWait;
-      StWait: if (rsp_valid_i) state_d = rsp_fixed_i && !rsp_bad_i ? StPut : StIdle;
-      StPut: state_d = StIdle;
-      default: state_d = StIdle;
+      StIdle: state_d = begin_scrub ? StRead : StIdle;
+      StRead: state_d = rd_valid_o && rd_ready_i ? StWait : StRead;
+      StWait: state_d = !rsp_valid_i ? StWait : rsp_fixed_i && !rsp_bad_i ? StPut : StIdle;
+      default: state_d = StIdle;  // StPut
     endcase
   end
   always_ff @(posedge clk_i) begin

@@ -120,6 +120,29 @@ TYPED_TEST(HbmTest, NobodyStarves) {
   EXPECT_GT(result.Efficiency(), 0.78);
 }
 
+// A bank that is never without requests is refreshed when half of what may be
+// postponed is owed, before one more is. The first is owed at once.
+TYPED_TEST(HbmTest, ABusyBankIsRefreshedInTime) {
+  Bench<TypeParam> bench(TestFixture::kPcs, 17);
+  const int64_t interval = Timing{}.tREFI / kBanks, half = 4 * kBanks;
+  int64_t most = 0;
+  std::array<Traffic, kReaders> reads;
+  for (Traffic& read : reads) {
+    read.beat = [&](int64_t) {
+      for (int pc = 0; pc < TestFixture::kPcs; ++pc) {
+        most = std::max(most, 1 + bench.cycle() / interval -
+                                  bench.device().counters(pc).bank_refreshes);
+      }
+      return 0u;
+    };
+    read.count = 3000;
+  }
+  bench.Run(reads, {}, 0, 100000);
+  EXPECT_TRUE(bench.Clean()) << bench.Report();
+  EXPECT_GT(bench.cycle(), 6 * Timing{}.tREFI);
+  EXPECT_EQ(most, half);
+}
+
 // A reset at any time loses requests, but neither data in the device nor a
 // timing rule.
 TYPED_TEST(HbmTest, ResetKeepsData) {
