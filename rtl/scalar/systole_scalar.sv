@@ -123,19 +123,18 @@ module systole_scalar
   always_ff @(posedge clk_i) begin
     if (!unit_rst_n) begin
       instr_other_q <= 1'b0;
-      instr_rom_q   <= 1'b0;
       instr_none_q  <= 1'b0;
       data_other_q  <= 1'b0;
-      data_failed_q <= 1'b0;
-      place_q       <= None;
     end else begin
       instr_other_q <= instr_gnt && !instr_smem;
-      instr_rom_q   <= instr_gnt && instr_addr[31:28] == RegionRom;
       instr_none_q  <= instr_gnt && !instr_smem && !in_rom(instr_addr);
       data_other_q  <= data_gnt && !data_smem;
-      data_failed_q <= !(reg_req ? reg_rd_ack && !reg_rd_err || reg_wr_ack && !reg_wr_err : in_rom(data_addr) && !data_we);
-      place_q       <= !data_gnt || data_smem ? None : data_addr[31:28] == RegionRom ? Rom : Regs;
     end
+  end
+  always_ff @(posedge clk_i) begin
+    instr_rom_q   <= instr_gnt && instr_addr[31:28] == RegionRom;
+    data_failed_q <= !(reg_req ? reg_rd_ack && !reg_rd_err || reg_wr_ack && !reg_wr_err : in_rom(data_addr) && !data_we);
+    place_q       <= !data_gnt || data_smem ? None : data_addr[31:28] == RegionRom ? Rom : Regs;
   end
   always_ff @(posedge clk_i) reg_data_q <= mtime_hi_read ? mtime_high_q : reg_data;
 

@@ -121,11 +121,10 @@ module systole_scalar_copy
             if (part_q == LastWord || last) state_q <= Write;
           end
         end
-        Write: if (wr_ready_i) begin
+        default: if (wr_ready_i) begin  // Write
           filled_q <= '0;
           state_q  <= left_q == '0 ? Idle : Out;
         end
-        default: state_q <= Idle;
       endcase
     end
   end
