@@ -263,10 +263,17 @@ class Prover:
             self._sources(changed)
             mutant.apply(changed)
             try:
-                return bool(self.unit["parameters"]) and all(self._proved(changed, mutant.file, index, seconds)
-                                                             for index in range(len(self.unit["parameters"])))
+                return (bool(self.unit["parameters"]) and all(self._proved(changed, mutant.file, index, seconds)
+                                                              for index in range(len(self.unit["parameters"])))
+                        and self._reached(mutant.file))
             except _TimeoutError:
                 return False
+
+    def _reached(self, file):
+        """Whether a build has the module of the file, if that is one: what is in none of them is not proved by their being the same."""
+        modules = [side[-1] for side in self.sides.values()]
+        is_module = re.search(r"^module ", (self.original / file).read_text(), re.MULTILINE)
+        return not is_module or None in modules or any(side.places(file) for side in modules)
 
     def _plain(self, parameters, seconds):
         try:

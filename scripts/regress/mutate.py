@@ -37,14 +37,15 @@ def read_units():
     """{name: unit}, each with its runs in place of their names."""
     data = yaml.safe_load((HERE / "units.yaml").read_text())
     for unit in data["units"]:
+        unit["sites"] = data["runs"][unit.get("sites", unit["runs"][0])]
         unit["runs"] = [data["runs"][name] for name in unit["runs"]]
     return {unit["name"]: unit for unit in data["units"]}
 
 
 def sites(build, unit):
-    """All mutants, in files that the models of the unit's first run are made of."""
+    """All mutants, in files that the models of the unit's first run, or of that which it names for this, are made of."""
     files = sorted({path for pattern in unit["files"] for path in ROOT.glob(pattern)})
-    run = unit["runs"][0]
+    run = unit["sites"]
     models = [path for path in (build / "verilated").glob("*.d") if re.fullmatch(run["models"], path.stem)]
     if not models:
         raise plan.PlanError(f"{build} has no models {run['models']}: build {run['program']} first")
