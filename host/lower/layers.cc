@@ -343,7 +343,8 @@ absl::Status AppendLayer(const Node& node, const Tables& tables,
                          const Target* target, TensorIndices& tensors,
                          model::Network& network) {
   Builder builder(node, tables, tensors, network, target);
-  if (node.op == Op::kMean && tables.ArgumentOf(&node) == nullptr) {
+  if ((node.op == Op::kMean || node.op == Op::kSum) && node.type.quantization &&
+      tables.ArgumentOf(&node) == nullptr) {
     const absl::StatusOr<int> output = builder.Mean(network);
     if (output.ok()) tensors[&node] = *output;
     return output.status();

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "host/ir/quant/fixed_point.h"
 #include "host/lower/requantise.h"
 #include "host/lower/tensors.h"
 
@@ -112,8 +111,8 @@ class Pieces {
                       room_.bytes;
     if (wide && result.width > 1 && kLinesHeld * part > room_.bytes)
       return absl::UnimplementedError(absl::StrCat(
-          "a mean of ", result.channels, " channels, too many for ",
-          room_.bytes, " bytes of unified buffer"));
+          "a ", ir::OpName(node_.op), " of ", result.channels,
+          " channels, too many for ", room_.bytes, " bytes of unified buffer"));
     const int64_t group = wide ? room_.ColumnBeats() : result.channels;
     std::vector<int> parts;
     for (int64_t c = 0; c < result.channels; c += group) {
@@ -190,13 +189,15 @@ class Pieces {
     }
     const int group = Group(result.channels);
     if (group == 0)
-      return absl::UnimplementedError(absl::StrCat(
-          "a mean over ", whole_.count(), " positions, too many for ",
-          room_.bytes, " bytes of unified buffer"));
+      return absl::UnimplementedError(
+          absl::StrCat("a ", ir::OpName(node_.op), " over ", whole_.count(),
+                       " positions, too many for ", room_.bytes,
+                       " bytes of unified buffer"));
     parts_ += CeilDiv(result.channels, group);
     if (parts_ > kMostParts)
-      return absl::UnimplementedError(absl::StrCat(
-          "a mean in more than ", kMostParts, " groups of channels"));
+      return absl::UnimplementedError(absl::StrCat("a ", ir::OpName(node_.op),
+                                                   " in more than ", kMostParts,
+                                                   " groups of channels"));
     std::vector<int> parts;
     for (int c = 0; c < result.channels; c += group) {
       model::Tensor part = result;
@@ -321,8 +322,8 @@ absl::StatusOr<Extent> ExtentOf(const ir::Node& node) {
   for (const int64_t axis : node.attr<ir::ReduceAttributes>().axes) {
     const int64_t from_end = from.rank() - 1 - axis;
     if (from_end == 0 && in->channels > 1)
-      return absl::UnimplementedError(
-          "a mean over other axes than height and width");
+      return absl::UnimplementedError(absl::StrCat(
+          "a ", ir::OpName(node.op), " over other axes than height and width"));
     e.width = e.width || from_end == 1;
     e.height = e.height || from_end == 2;
   }
@@ -369,15 +370,13 @@ absl::StatusOr<int> AppendMean(const ir::Node& node, int input,
   // Sums of products of the zero point, or of digits, stay within 32 bits.
   constexpr int64_t kMostPositions = 1 << 22;
   if (extent->count() > kMostPositions)
-    return absl::UnimplementedError(
-        absl::StrCat("a mean over ", extent->count(), " positions"));
-  const absl::StatusOr<ir::Factor> factor =
-      ir::FactorOf(double{node.operands[0]->quantization().scale()} /
-                   node.quantization().scale());
-  if (!factor.ok()) return factor.status();
-  const ir::Factor mean = ir::MeanFactor(*factor, extent->count());
-  const model::Requant requant = {mean.multiplier,
-                                  static_cast<int8_t>(mean.shift)};
+    return absl::UnimplementedError(absl::StrCat(
+        "a ", ir::OpName(node.op), " over ", extent->count(), " positions"));
+  const absl::StatusOr<model::Requant> found =
+      node.op == ir::Op::kSum ? RequantOfSum(node, extent->count())
+                              : RequantOfMean(node, extent->count());
+  if (!found.ok()) return found.status();
+  const model::Requant requant = *found;
   if (!SumsAtOnce(*extent, in.channels, target)) {
     Pieces pieces(node, input, *extent, RoomOf(target), network);
     if (absl::Status s = pieces.Make(requant, *result); !s.ok()) return s;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Means over height, width or both. Where every window fits the unified buffer
-// at once it is one layer of the vector unit. Larger ones go in pieces, of
-// layers that take any size:
+// Means and sums over height, width or both. Where every window fits the
+// unified buffer at once it is one layer of the vector unit. Larger ones go in
+// pieces, of layers that take any size:
 //
 //   h, l     two tables: q = 16 h + l, both of them -8..8
 //   H, L     sums of h and of l over windows of at most 15 values, as they are:
@@ -12,6 +12,9 @@
 //   y        a depthwise convolution of what is left, side by side: weights
 //            1, -16 and, in several copies, -256 and -4096; the bias takes off
 //            the zero point of all values, the factor is the mean's
+//
+// TensorFlow Lite's sums have a factor in single precision: they run here where
+// a fixed-point one is proved to give the same results.
 #ifndef SYSTOLE_HOST_LOWER_MEANS_H_
 #define SYSTOLE_HOST_LOWER_MEANS_H_
 
@@ -22,8 +25,8 @@
 
 namespace systole::lower {
 
-// Adds the layers of a mean of tensor `input`, and gives the tensor of its
-// result, in the shape that it has in memory. Errors: Unimplemented; the
+// Adds the layers of a mean, or a sum, of tensor `input`, and gives the tensor
+// of its result, in the shape that it has in memory. Errors: Unimplemented; the
 // network is then as it was. `target`: null if every core is to have the
 // layers.
 absl::StatusOr<int> AppendMean(const ir::Node& node, int input,

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "host/ir/quant/fixed_point.h"
@@ -12,8 +14,11 @@
 namespace systole::lower {
 namespace {
 
-// How far the multiplier may be from the nearest one.
+// How far the multiplier may be from the nearest one: of a factor in double
+// precision, and of one in single.
 constexpr int kMaxNudge = 8;
+constexpr int kMaxSumNudge = 512;
+constexpr int64_t kNormal = int64_t{1} << 30;
 
 // As the reference kernels do it; results beyond int8 are far away already.
 int64_t RealOutput(int64_t sum, double factor, const OutputRange& range) {
@@ -31,12 +36,13 @@ int64_t FixedOutput(int64_t sum, model::Requant requant,
       range.clamp_min, range.clamp_max);
 }
 
-// The smallest sum, of low..high + 1, whose real output is at least `output`.
-int64_t StepOf(int64_t output, const DenseChannel& c,
-               const OutputRange& range) {
-  const auto reached = [&](int64_t sum) {
-    return RealOutput(sum, c.factor, range) >= output;
-  };
+// What the output of a sum has to be; rises with the sum.
+using Wanted = std::function<int64_t(int64_t sum)>;
+
+// The smallest sum, of low..high + 1, whose wanted output is at least `output`.
+int64_t StepOf(int64_t output, const DenseChannel& c, const OutputRange& range,
+               const Wanted& wanted) {
+  const auto reached = [&](int64_t sum) { return wanted(sum) >= output; };
   const double guess =
       (static_cast<double>(output - range.zero_point) - 0.5) / c.factor;
   int64_t step = static_cast<int64_t>(
@@ -49,12 +55,12 @@ int64_t StepOf(int64_t output, const DenseChannel& c,
 
 // All steps of the staircase that lie in low..high.
 std::vector<std::pair<int64_t, int64_t>> StepsOf(const DenseChannel& c,
-                                                 const OutputRange& range) {
+                                                 const OutputRange& range,
+                                                 const Wanted& wanted) {
   std::vector<std::pair<int64_t, int64_t>> steps;  // output, sum
-  const int64_t first = RealOutput(c.low, c.factor, range);
-  const int64_t last = RealOutput(c.high, c.factor, range);
+  const int64_t first = wanted(c.low), last = wanted(c.high);
   for (int64_t output = first + 1; output <= last; ++output) {
-    steps.emplace_back(output, StepOf(output, c, range));
+    steps.emplace_back(output, StepOf(output, c, range, wanted));
   }
   return steps;
 }
@@ -62,13 +68,13 @@ std::vector<std::pair<int64_t, int64_t>> StepsOf(const DenseChannel& c,
 // Both staircases rise monotonously, so they are equal if they begin and end
 // at the same height and each step is at the same place.
 bool SameStaircase(const DenseChannel& c, const OutputRange& range,
+                   const Wanted& wanted,
                    const std::vector<std::pair<int64_t, int64_t>>& steps,
                    model::Requant requant, model::Rounding rounding) {
   const auto fixed = [&](int64_t sum) {
     return FixedOutput(sum, requant, rounding, range);
   };
-  if (fixed(c.low) != RealOutput(c.low, c.factor, range) ||
-      fixed(c.high) != RealOutput(c.high, c.factor, range)) {
+  if (fixed(c.low) != wanted(c.low) || fixed(c.high) != wanted(c.high)) {
     return false;
   }
   return std::all_of(steps.begin(), steps.end(), [&](const auto& step) {
@@ -77,20 +83,20 @@ bool SameStaircase(const DenseChannel& c, const OutputRange& range,
   });
 }
 
-std::optional<model::Requant> ExactRequant(const DenseChannel& c,
-                                           const OutputRange& range,
-                                           model::Rounding rounding) {
-  const absl::StatusOr<model::Requant> nearest = QuantiseMultiplier(c.factor);
-  if (!nearest.ok()) return std::nullopt;
-  const auto steps = StepsOf(c, range);
-  for (int nudge = 0; nudge <= 2 * kMaxNudge; ++nudge) {
-    model::Requant candidate = *nearest;
+// From `nearest` on, with multipliers at most `most` away and at least `least`.
+std::optional<model::Requant> ExactRequant(
+    const DenseChannel& c, const OutputRange& range, const Wanted& wanted,
+    model::Rounding rounding, model::Requant nearest, int most, int64_t least) {
+  const auto steps = StepsOf(c, range, wanted);
+  for (int nudge = 0; nudge <= 2 * most; ++nudge) {
+    model::Requant candidate = nearest;
     const int64_t m = int64_t{candidate.multiplier} +
                       (nudge % 2 == 1 ? (nudge + 1) / 2 : -nudge / 2);
-    const bool legal = m >= int64_t{1} << 30 && m < int64_t{1} << 31;
+    const bool legal = m >= least && m < int64_t{1} << 31;
     if (nudge > 0 && !legal) continue;
     candidate.multiplier = static_cast<int32_t>(m);
-    if (SameStaircase(c, range, steps, candidate, rounding)) return candidate;
+    if (SameStaircase(c, range, wanted, steps, candidate, rounding))
+      return candidate;
   }
   return std::nullopt;
 }
@@ -121,7 +127,12 @@ absl::StatusOr<DenseRequant> ExactDenseRequant(
     DenseRequant result;
     result.rounding = rounding;
     for (const DenseChannel& channel : channels) {
-      const auto requant = ExactRequant(channel, range, rounding);
+      const auto nearest = QuantiseMultiplier(channel.factor);
+      if (!nearest.ok()) break;
+      const auto requant = ExactRequant(
+          channel, range,
+          [&](int64_t sum) { return RealOutput(sum, channel.factor, range); },
+          rounding, *nearest, kMaxNudge, kNormal);
       if (!requant) break;
       result.channels.push_back(*requant);
     }
@@ -131,6 +142,57 @@ absl::StatusOr<DenseRequant> ExactDenseRequant(
   return absl::UnimplementedError(absl::StrCat(
       "channel ", worst, ": no fixed-point factor rounds as a factor of ",
       channels[worst].factor, " in double precision does"));
+}
+
+absl::StatusOr<model::Requant> ExactSumRequant(
+    const DenseChannel& sum, const OutputRange& range,
+    const std::function<int64_t(int64_t sum)>& wanted) {
+  const absl::StatusOr<model::Requant> normal = QuantiseMultiplier(sum.factor);
+  if (!normal.ok()) return normal.status();
+  // Without a shift to the right there is no second rounding.
+  model::Requant once = *normal;
+  if (once.shift < 0) {
+    once.multiplier = static_cast<int32_t>(
+        (int64_t{once.multiplier} + (int64_t{1} << (-once.shift - 1))) >>
+        -once.shift);
+    once.shift = 0;
+  }
+  const auto clamped = [&](int64_t value) {
+    return std::clamp<int64_t>(wanted(value) + range.zero_point,
+                               range.clamp_min, range.clamp_max);
+  };
+  for (const model::Requant& nearest : {once, *normal}) {
+    const auto requant =
+        ExactRequant(sum, range, clamped, model::Rounding::kDouble, nearest,
+                     kMaxSumNudge, 0);
+    if (requant) return *requant;
+  }
+  return absl::UnimplementedError(
+      absl::StrCat("no fixed-point factor rounds as a factor of ", sum.factor,
+                   " in single precision does"));
+}
+
+absl::StatusOr<model::Requant> RequantOfMean(const ir::Node& node,
+                                             int64_t count) {
+  const absl::StatusOr<ir::Factor> factor =
+      ir::FactorOf(double{node.operands[0]->quantization().scale()} /
+                   node.quantization().scale());
+  if (!factor.ok()) return factor.status();
+  const ir::Factor mean = ir::MeanFactor(*factor, count);
+  return model::Requant{mean.multiplier, static_cast<int8_t>(mean.shift)};
+}
+
+absl::StatusOr<model::Requant> RequantOfSum(const ir::Node& node,
+                                            int64_t count) {
+  const ir::Quantization& from = node.operands[0]->quantization();
+  const float to_scale = node.quantization().scale();
+  const DenseChannel sum = {double{from.scale()} / to_scale,
+                            count * (-128 - int64_t{from.zero_point}),
+                            count * (127 - int64_t{from.zero_point})};
+  return ExactSumRequant(
+      sum, {node.quantization().zero_point}, [&](int64_t centred) {
+        return ir::RescaledSum(centred, count, from, to_scale);
+      });
 }
 
 }  // namespace systole::lower

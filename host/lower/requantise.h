@@ -6,9 +6,11 @@
 #define SYSTOLE_HOST_LOWER_REQUANTISE_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "host/ir/module.h"
 #include "systole/model.h"
 
 namespace systole::lower {
@@ -42,6 +44,20 @@ struct DenseRequant {
 };
 absl::StatusOr<DenseRequant> ExactDenseRequant(
     const std::vector<DenseChannel>& channels, const OutputRange& range);
+
+// The same of one sum of low..high whose outputs, above the zero point, are
+// `wanted`; about sum * factor, and rising with the sum. For double rounding;
+// none: Unimplemented.
+absl::StatusOr<model::Requant> ExactSumRequant(
+    const DenseChannel& sum, const OutputRange& range,
+    const std::function<int64_t(int64_t sum)>& wanted);
+
+// Factors of a mean and of a sum of `count` values. The reference has that of a
+// sum in single precision.
+absl::StatusOr<model::Requant> RequantOfMean(const ir::Node& node,
+                                             int64_t count);
+absl::StatusOr<model::Requant> RequantOfSum(const ir::Node& node,
+                                            int64_t count);
 
 }  // namespace systole::lower
 

@@ -312,20 +312,13 @@ absl::StatusOr<Literal> Means(const Node& node,
   return Literal(std::move(values));
 }
 
-// Single precision, as specified: of the plain sums, less what the zero point
-// adds to them.
 Literal Sums(const Node& node, const std::vector<int64_t>& sums,
              int64_t count) {
-  const Node& from = *node.operands[0];
-  const float scale = ScaleOf(from) / ScaleOf(node);
-  const float offset =
-      static_cast<float>(-ZeroOf(from)) * scale * static_cast<float>(count);
   std::vector<int8_t> values;
-  for (int64_t centred : sums) {
-    const auto sum = static_cast<float>(centred + count * ZeroOf(from));
-    const float steps = std::round(sum * scale + offset);
+  for (int64_t sum : sums) {
     values.push_back(
-        ToOutput(static_cast<int64_t>(std::clamp(steps, -1e9f, 1e9f)),
+        ToOutput(RescaledSum(sum, count, node.operands[0]->quantization(),
+                             ScaleOf(node)),
                  ZeroOf(node), WholeRange()));
   }
   return Literal(std::move(values));

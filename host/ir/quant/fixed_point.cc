@@ -154,6 +154,16 @@ int32_t Scale(int32_t value, Factor factor) {
   return Shift(high, std::min(factor.shift, 0));
 }
 
+int64_t RescaledSum(int64_t centred, int64_t count, const Quantization& from,
+                    float to_scale) {
+  const float scale = from.scale() / to_scale;
+  const float offset =
+      static_cast<float>(-from.zero_point) * scale * static_cast<float>(count);
+  const auto sum = static_cast<float>(centred + count * from.zero_point);
+  const float steps = std::round(sum * scale + offset);
+  return static_cast<int64_t>(std::clamp(steps, -1e9f, 1e9f));
+}
+
 int32_t ExpOf(int32_t a, int integer_bits) {
   return Fixed<32>::Exp(a, integer_bits);
 }

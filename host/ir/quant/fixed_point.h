@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "host/ir/type.h"
 
 namespace systole::ir {
 
@@ -33,6 +34,12 @@ int32_t HighProduct(int32_t a, int32_t b);
 int32_t Shift(int32_t value, int exponent);
 // value * factor, rounded twice.
 int32_t Scale(int32_t value, Factor factor);
+
+// A sum of `count` values, from what they are above their zero point, in steps
+// of the result's scale above its: in single precision, of the plain sum, less
+// what the zero point adds to it, as TensorFlow Lite's kernel does it.
+int64_t RescaledSum(int64_t centred, int64_t count, const Quantization& from,
+                    float to_scale);
 
 // 1 / (1 + e^-a) of a with 3 integer bits and tanh(a) of a with 0 .. 6, both
 // without integer bits.
