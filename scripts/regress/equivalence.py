@@ -272,8 +272,9 @@ class Prover:
     def _reached(self, file):
         """Whether a build has the module of the file, if that is one: what is in none of them is not proved by their being the same."""
         modules = [side[-1] for side in self.sides.values()]
+        tops = [str(parameters.get("top", self.unit["top"])) for parameters in self.unit["parameters"]]
         is_module = re.search(r"^module ", (self.original / file).read_text(), re.MULTILINE)
-        return not is_module or None in modules or any(side.places(file) for side in modules)
+        return not is_module or file in tops or None in modules or any(side.places(file) for side in modules)
 
     def _plain(self, parameters, seconds):
         try:
