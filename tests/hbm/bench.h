@@ -90,6 +90,8 @@ class Bench {
   int64_t fixed(int i) const { return fixed_[i]; }
   uint64_t fixed_at(int i) const { return fixed_at_[i]; }
   const std::vector<uint64_t>& bad(int i) const { return bad_[i]; }
+  // Of the corrected ones, those that only the scrubber read.
+  int64_t looks() const { return looks_; }
   // Cycles from asking to acceptance or from acceptance to the answer.
   int64_t longest_wait() const { return longest_wait_; }
   // Cycles from the start of the last Run to its last answer to a reader.
@@ -346,6 +348,7 @@ class Bench {
     for (int i = 0; i <= kReaders; ++i) {
       fixed_[i] += model_->ecc_fixed_o >> i & 1;
       if (model_->ecc_fixed_o >> i & 1) fixed_at_[i] = model_->ecc_addr_o;
+      looks_ += (model_->ecc_fixed_o >> i & 1) && model_->ecc_look_o;
       if (model_->ecc_bad_o >> i & 1) bad_[i].push_back(model_->ecc_addr_o);
     }
     if (model_->rd_rsp_valid_o == 0) return;
@@ -385,6 +388,7 @@ class Bench {
   std::unordered_map<uint32_t, std::vector<uint8_t>> reference_;
   std::array<Reader, kReaders>* readers_ = nullptr;
   std::vector<std::string> errors_;
+  int64_t looks_ = 0;
   int64_t cycle_ = 0, columns_ = 0, activates_ = 0, refreshing_ = 0,
           perf_read_beats_ = 0, perf_write_beats_ = 0, longest_wait_ = 0,
           last_answer_ = 0, began_ = 0;

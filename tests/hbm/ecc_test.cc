@@ -239,10 +239,12 @@ TEST_F(EccTest, TheScrubberRepairsBeforeTheSecondBit) {
   flip_all(0);
   bench_.Idle(100 * 200 + 2000);
   EXPECT_EQ(bench_.fixed(kOther), 100);
+  EXPECT_EQ(bench_.looks(), 100);
   flip_all(31);
   Read(0, 0, 100);
   EXPECT_TRUE(bench_.Clean()) << bench_.Report();
   EXPECT_EQ(bench_.fixed(0), 100);
+  EXPECT_EQ(bench_.looks(), 100);
   EXPECT_EQ(Bad(), 0u);
   // Without it a second bit is too many.
   bench_.model().scrub_i = 0;
@@ -250,6 +252,18 @@ TEST_F(EccTest, TheScrubberRepairsBeforeTheSecondBit) {
   Flip(3 * kSize + 3 * 8, 40);
   Read(0, 3);
   EXPECT_EQ(bench_.bad(0), std::vector<uint64_t>{3 * kSize + 3 * 8});
+}
+
+// A reset begins the scrubber's period anew.
+TEST_F(EccTest, AResetBeginsThePeriodOfTheScrubber) {
+  Flip(0, 3);
+  bench_.model().scrub_i = 10000;
+  bench_.Idle(9000);
+  bench_.Reset(1);
+  bench_.Idle(9900);
+  EXPECT_EQ(bench_.fixed(kOther), 0);
+  bench_.Idle(400);
+  EXPECT_EQ(bench_.fixed(kOther), 1);
 }
 
 TEST_F(EccTest, ScrubbingBesideTraffic) {

@@ -143,6 +143,19 @@ TYPED_TEST(HbmTest, ABusyBankIsRefreshedInTime) {
   EXPECT_EQ(most, half);
 }
 
+// While nothing is asked for, refreshes of 6 x tREFI are done in advance.
+TYPED_TEST(HbmTest, AnIdleMemoryIsRefreshedInAdvance) {
+  Bench<TypeParam> bench(TestFixture::kPcs, 18);
+  bench.Idle(80000);
+  const int64_t owed = 1 + bench.cycle() / (Timing{}.tREFI / kBanks);
+  for (int pc = 0; pc < TestFixture::kPcs; ++pc) {
+    const int64_t ahead = bench.device().counters(pc).bank_refreshes - owed;
+    EXPECT_GE(ahead, 6 * kBanks - 1);
+    EXPECT_LE(ahead, 6 * kBanks + 1);
+  }
+  EXPECT_TRUE(bench.Clean()) << bench.Report();
+}
+
 // A reset at any time loses requests, but neither data in the device nor a
 // timing rule.
 TYPED_TEST(HbmTest, ResetKeepsData) {
