@@ -29,8 +29,7 @@
 
 namespace systole::hbm {
 
-inline constexpr int kReaders = 4;
-inline constexpr int kWriters = 2;
+inline constexpr int kReaders = 4, kWriters = 2;
 
 // What a client asks for: `beat(i)` is the number of its i-th beat.
 struct Traffic {
@@ -90,8 +89,7 @@ class Bench {
   int64_t fixed(int i) const { return fixed_[i]; }
   uint64_t fixed_at(int i) const { return fixed_at_[i]; }
   const std::vector<uint64_t>& bad(int i) const { return bad_[i]; }
-  // Of the corrected ones, those that only the scrubber read.
-  int64_t looks() const { return looks_; }
+  int64_t looks() const { return looks_; }  // corrected for the scrubber only
   // Cycles from asking to acceptance or from acceptance to the answer.
   int64_t longest_wait() const { return longest_wait_; }
   // Cycles from the start of the last Run to its last answer to a reader.
@@ -120,8 +118,7 @@ class Bench {
     std::array<Writer, kWriters> writers;
     readers_ = &readers;
     accepted_.fill(0);
-    int64_t start = cycle_, last = cycle_;
-    began_ = last_answer_ = cycle_;
+    int64_t last = cycle_, start = began_ = last_answer_ = cycle_;
     std::uniform_real_distribution<double> unit(0, 1);
     while (true) {
       bool busy = false;
@@ -388,8 +385,7 @@ class Bench {
   std::unordered_map<uint32_t, std::vector<uint8_t>> reference_;
   std::array<Reader, kReaders>* readers_ = nullptr;
   std::vector<std::string> errors_;
-  int64_t looks_ = 0;
-  int64_t cycle_ = 0, columns_ = 0, activates_ = 0, refreshing_ = 0,
+  int64_t looks_ = 0, cycle_ = 0, columns_ = 0, activates_ = 0, refreshing_ = 0,
           perf_read_beats_ = 0, perf_write_beats_ = 0, longest_wait_ = 0,
           last_answer_ = 0, began_ = 0;
   std::array<int64_t, kReaders + 1> fixed_{};
