@@ -52,26 +52,43 @@ bool IsBinary(Op op) {
   }
 }
 
+// f32 between DEQUANTIZE and QUANTIZE: its bits may matter to nothing else.
+bool IsReal(const Node& node) {
+  return node.type.element == ir::ElementType::kFloat32 &&
+         (IsUnary(node.op) || node.op == Op::kDequantize);
+}
+
 }  // namespace
 
 Tables::Tables(const ir::Module& module) {
+  std::unordered_map<const Node*, const Node*> reals;  // their arguments
+  // Of a node before; of others themselves, if they are tensors of the device.
+  const auto argument_of = [&](const Node* node) -> const Node* {
+    if (const Node* own = ArgumentOf(node)) return own;
+    if (const auto real = reals.find(node); real != reals.end())
+      return real->second;
+    return TensorOf(*node).ok() ? node : nullptr;
+  };
   for (const auto& node : module.nodes()) {
-    if (!(IsUnary(node->op) || IsBinary(node->op)) || !TensorOf(*node).ok())
+    const bool real = IsReal(*node);
+    if (!real &&
+        (!(IsUnary(node->op) || IsBinary(node->op)) || !TensorOf(*node).ok()))
       continue;
     const Node* argument = nullptr;
-    const bool one = std::all_of(node->operands.begin(), node->operands.end(),
-                                 [&](const Node* operand) {
-                                   if (operand->is_constant())
-                                     return operand->type.elements() == 1;
-                                   if (!TensorOf(*operand).ok() ||
-                                       operand->type.shape != node->type.shape)
-                                     return false;
-                                   const Node* own = ArgumentOf(operand);
-                                   if (own == nullptr) own = operand;
-                                   if (argument == nullptr) argument = own;
-                                   return argument == own;
-                                 });
+    const bool one = std::all_of(
+        node->operands.begin(), node->operands.end(), [&](const Node* operand) {
+          if (operand->is_constant()) return operand->type.elements() == 1;
+          const Node* own = argument_of(operand);
+          if (own == nullptr || operand->type.shape != node->type.shape)
+            return false;
+          if (argument == nullptr) argument = own;
+          return argument == own;
+        });
     if (!one || argument == nullptr) continue;
+    if (real) {
+      reals[node.get()] = argument;
+      continue;
+    }
     absl::StatusOr<std::vector<int8_t>> table = Evaluated(node.get(), argument);
     if (!table.ok()) continue;
     arguments_[node.get()] = argument;
@@ -79,9 +96,16 @@ Tables::Tables(const ir::Module& module) {
   }
   std::unordered_set<const Node*> needed;
   for (const ir::Output& output : module.outputs) needed.insert(output.node);
-  for (const auto& node : module.nodes()) {
-    const Node* argument = ArgumentOf(node.get());
-    for (const Node* operand : node->operands) {
+  // Users before what they read. A table reads its argument alone.
+  for (auto node = module.nodes().rbegin(); node != module.nodes().rend();
+       ++node) {
+    const Node* argument = ArgumentOf(node->get());
+    const bool inner = argument == nullptr && reals.count(node->get()) > 0;
+    if (inner && needed.count(node->get()) == 0) {
+      absorbed_.insert(node->get());
+      continue;
+    }
+    for (const Node* operand : (*node)->operands) {
       if (argument == nullptr || operand == argument) needed.insert(operand);
     }
   }

@@ -3,7 +3,8 @@
 //
 // Functions of one int8 value, of which the device needs to know the 256
 // results alone: activations, conversions, what a graph puts together of
-// elementwise operations on one tensor and constants (x * logistic(x)).
+// elementwise operations on one tensor and constants (x * logistic(x)), floats
+// between DEQUANTIZE and QUANTIZE.
 //
 //   Tables tables(module);
 //   if (const ir::Node* argument = tables.ArgumentOf(node))

@@ -137,6 +137,37 @@ TEST(Tables, WhatOthersReadStays) {
   EXPECT_EQ(layers[0].inputs, layers[1].inputs);
 }
 
+// What TensorFlow's converter makes of a function that has no int8 kernel.
+constexpr char kReals[] =
+    "  %x = i8[1,256]{scale=0.05, zero=3} parameter(), name=\"x\"\n"
+    "  %d = f32[1,256] dequantize(%x)\n"
+    "  %e = f32[1,256] elu(%d)\n"
+    "  %n = f32[1,256] neg(%e)\n"
+    "  %y = i8[1,256]{scale=0.03, zero=-9} quantize(%n)\n";
+
+TEST(Tables, FunctionsOfFloatsBetweenAreOneTable) {
+  const auto module = Parsed(std::string(kReals) + "  return %y as \"y\"\n");
+  EXPECT_EQ(TableOf(*module), Expected(*module));
+}
+
+// A float within that is asked for: the host has it, and the device the rest.
+TEST(Tables, FloatsThatOthersReadStay) {
+  const auto module =
+      Parsed(std::string(kReals) + "  return %y as \"y\", %e as \"e\"\n");
+  const auto lowered = LowerModule(*module);
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  std::map<std::string, std::string> units;
+  for (const Placement& p : lowered->placements) units[p.node] = p.unit;
+  EXPECT_EQ(units, (std::map<std::string, std::string>{{"d", "host"},
+                                                       {"e", "host"},
+                                                       {"n", "vector unit"},
+                                                       {"y", "vector unit"}}));
+  ASSERT_EQ(lowered->networks.size(), 1u);
+  const std::vector<model::Layer>& layers = lowered->networks[0].layers;
+  ASSERT_EQ(layers.size(), 1u);
+  EXPECT_EQ(layers[0].table, Expected(*module));
+}
+
 // All 65,536 pairs, and a vector of channels that is repeated, on either side.
 TEST(Products, EveryPair) {
   std::vector<int8_t> a, b;
