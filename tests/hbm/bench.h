@@ -2,10 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Test bench of systole_hbm: the Verilated model with NumRd = 4 and NumWr = 2,
-// the device model behind it, traffic generators in front and a reference
-// memory that every response is compared with. A read must return all writes
-// accepted in earlier cycles, and of those accepted until its answer the first
-// ones of its beat or none.
+// the device model behind it, traffic in front and a reference memory for all
+// answers. A read must return all writes accepted in earlier cycles, and of
+// those accepted until its answer the first ones of its beat or none.
 
 #ifndef SYSTOLE_TESTS_HBM_BENCH_H_
 #define SYSTOLE_TESTS_HBM_BENCH_H_
@@ -99,6 +98,8 @@ class Bench {
     return when_done_[done][other];
   }
 
+  // `look` is called after each cycle, when the device has had its commands.
+  void EachCycle(const std::function<void()>& look) { look_ = look; }
   void Reset(int cycles) {
     model_->rst_ni = 0;
     model_->rd_valid_i = 0;
@@ -108,8 +109,7 @@ class Bench {
     model_->rst_ni = 1;
   }
 
-  // Runs until all clients are done and everything has drained; stops after
-  // `limit` cycles with an error.
+  // Until all clients are done and all has drained, `limit` cycles at most.
   Result Run(std::array<Traffic, kReaders> reads,
              std::array<Traffic, kWriters> writes, double stall,
              int64_t limit) {
@@ -238,8 +238,7 @@ class Bench {
 
  private:
   static constexpr int kAddrBits = 36;
-  // What a read may return: the beat at its acceptance and after each later
-  // write.
+  // What a read may return: the beat as accepted and after each later write.
   struct Expected {
     uint32_t beat;
     std::vector<std::vector<uint8_t>> data;
@@ -324,6 +323,7 @@ class Bench {
             model_->row_addr_o, model_->col_cmd_o, model_->col_bank_o,
             model_->col_addr_o, model_->wdata_o, model_->wmask_o,
             &model_->rdata_i, &model_->rdata_valid_i, &model_->rcheck_i);
+    if (look_) look_();
     ++cycle_;
     if (context_.gotError()) {
       Error("an assertion of the design failed");
@@ -335,8 +335,7 @@ class Bench {
   }
 
   void Observe() {
-    // perf_o: {rd_beat, wr_beat, columns, activates, refreshing}, the last
-    // lowest.
+    // perf_o, from its lowest field on.
     refreshing_ += model_->perf_o & 0xFF;
     activates_ += model_->perf_o >> 8 & 0xFF;
     columns_ += model_->perf_o >> 16 & 0xFF;
@@ -385,6 +384,7 @@ class Bench {
   std::unordered_map<uint32_t, std::vector<uint8_t>> reference_;
   std::array<Reader, kReaders>* readers_ = nullptr;
   std::vector<std::string> errors_;
+  std::function<void()> look_;
   int64_t looks_ = 0, cycle_ = 0, columns_ = 0, activates_ = 0, refreshing_ = 0,
           perf_read_beats_ = 0, perf_write_beats_ = 0, longest_wait_ = 0,
           last_answer_ = 0, began_ = 0;

@@ -156,6 +156,80 @@ TYPED_TEST(HbmTest, AnIdleMemoryIsRefreshedInAdvance) {
   EXPECT_TRUE(bench.Clean()) << bench.Report();
 }
 
+// A controller has a request from 3 cycles after its acceptance to its column:
+// the least pause in which refreshes in advance begin is 3 short of 1,024. The
+// test ends before others come, of banks that a stream has left or of any.
+TYPED_TEST(HbmTest, RefreshesInAdvanceBeginAfter1024IdleCycles) {
+  constexpr int64_t kLeast = 1024 - 3;
+  for (const int64_t pause : {kLeast - 1, kLeast}) {
+    Bench<TypeParam> bench(TestFixture::kPcs, 22);
+    int64_t column = 0;
+    bench.EachCycle([&] {
+      if (bench.device().counters(0).reads == 0) column = bench.cycle() + 2;
+    });
+    Traffic read;
+    read.beat = [](int64_t) { return BeatAt({0, 3, 8, 1}); };
+    read.count = 1;
+    bench.Idle(600);  // past the first refresh
+    bench.Run({read}, {}, 0, 1000);
+    bench.Idle(column + pause - bench.cycle());
+    bench.Run({read}, {}, 0, 1000);
+    EXPECT_TRUE(bench.Clean()) << bench.Report();
+    EXPECT_EQ(bench.device().counters(0).bank_refreshes > 0, pause == kLeast);
+  }
+}
+
+// A stream's windows of 32 columns are counted from the reset: a bank of the
+// first is refreshed when the third after it is full, after 96 columns.
+TYPED_TEST(HbmTest, ABankIsRefreshedThreeWindowsAfterItsUse) {
+  for (const int64_t use : {0, 30}) {  // before the window's last column
+    Bench<TypeParam> bench(TestFixture::kPcs, 23);
+    int64_t columns = 0;
+    bench.EachCycle([&] {
+      const auto& counters = bench.device().counters(0);
+      if (counters.bank_refreshes == 0) columns = counters.reads;
+    });
+    Traffic read;
+    bench.Idle(600);  // past the first refresh
+    for (int64_t i = 0; i < 110; ++i) {
+      const uint32_t bank = i == use ? 3 : 6, col = i % kCols;
+      read.beat = [=](int64_t) { return BeatAt({0, bank, 8, col}); };
+      read.count = 1;
+      bench.Run({read}, {}, 0, 1000);
+      bench.Idle(10);  // a column's refresh comes before the next column
+    }
+    EXPECT_TRUE(bench.Clean()) << bench.Report();
+    EXPECT_EQ(bench.device().counters(0).bank_refreshes, 1);
+    EXPECT_EQ(columns, 96) << use;
+  }
+}
+
+// A row that keeps another out takes no new requests after 33 to 64 cycles:
+// with a column each tCCD_L, 9 to 16 of a stream's pass the other row's.
+TYPED_TEST(HbmTest, ARowThatKeepsAnotherOutGrowsOld) {
+  int64_t least = 1000, most = 0;
+  for (int64_t n = 60; n < 76; ++n) {  // phases of the clock of ages
+    Bench<TypeParam> bench(TestFixture::kPcs, 24);
+    int64_t passed = 0;
+    bench.EachCycle([&] {
+      const auto& counters = bench.device().counters(0);
+      if (counters.activates == 1) passed = counters.reads - n;
+    });
+    Traffic read;
+    read.beat = [=](int64_t i) {
+      return BeatAt({0, 3, i == n ? 9u : 8u, static_cast<uint32_t>(i % kCols)});
+    };
+    read.count = 200;
+    bench.Idle(600);  // past the first refresh
+    bench.Run({read}, {}, 0, 5000);
+    EXPECT_TRUE(bench.Clean()) << bench.Report();
+    least = std::min(least, passed);
+    most = std::max(most, passed);
+  }
+  EXPECT_EQ(least, 32 / Timing{}.tCCD_L + 1);
+  EXPECT_EQ(most, 64 / Timing{}.tCCD_L);
+}
+
 // A reset at any time loses requests, but neither data in the device nor a
 // timing rule.
 TYPED_TEST(HbmTest, ResetKeepsData) {
