@@ -175,7 +175,7 @@ class Model:
             self.row["cycles"] = result["cycles"] // result["images"]
         if "out0" not in arrays:
             missing = (self.folder / f"{self.name}.txt").read_text()
-            self.row["note"] = f"golden model only: there is no reference kernel of {missing}"
+            self.row["note"] = f"golden model; none of {missing}"
             return
         self.row["inner"] = 0
         for entry in json.loads((tensors / "index.json").read_text()):
