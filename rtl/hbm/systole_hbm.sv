@@ -17,6 +17,7 @@ module systole_hbm
     parameter logic [NumWr-1:0][7:0] WrBurst = {NumWr{8'd64}},
     parameter timing_t Timing = HbmTiming,
     parameter bit Ecc = 1'b0,
+    parameter bit Gate = 1'b1,  // the clock of what ECC's partial writes take may stand still
     localparam int unsigned D = PhyBytes * HbmPcs  // bytes of a beat
 ) (
     input  logic                               clk_i,
@@ -296,7 +297,7 @@ module systole_hbm
   assign rmw_rsp = rsp_q && rsp_client_q == RdBits'(NumRd);
 
   if (Ecc) begin : gen_ecc
-    systole_hbm_rmw #(.D(D)) u_rmw (
+    systole_hbm_rmw #(.D(D), .Gate(Gate)) u_rmw (
         .clk_i, .rst_ni,
         .take_i(rmw_take), .beat_i(wr_beats[wr_idx]), .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
         .partial_i(partial), .room_o(rmw_room), .busy_o(rmw_busy), .rd_valid_o(rmw_rd), .rd_ready_i(rd_take), .rd_beat_o(rmw_rd_beat),

@@ -65,11 +65,8 @@ module systole_hbm_rdata
   assign valid_o = here_q[pop_ptr_q[TagBits-1:0]];
   assign tag     = flight_q[data_ptr_q[$clog2(Flight)-1:0]];
 
-  always_comb begin
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      beat[l*BurstBytes*8+:PhyBytes*8]            = first_q[l];
-      beat[(l*BurstBytes+PhyBytes)*8+:PhyBytes*8] = half[l];
-    end
+  for (genvar l = 0; l < Lanes; l++) begin : gen_beat
+    assign beat[l*BurstBytes*8+:BurstBytes*8] = {half[l], first_q[l]};
   end
 
   if (Ecc) begin : gen_ecc

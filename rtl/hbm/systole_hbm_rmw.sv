@@ -11,7 +11,8 @@ module systole_hbm_rmw
   import systole_hbm_pkg::*;
 #(
     parameter int unsigned D = 32,     // bytes of a beat
-    parameter int unsigned Depth = 16  // writes in the list; power of two
+    parameter int unsigned Depth = 16, // writes in the list; power of two
+    parameter bit          Gate = 1'b1 // its clock may stand still
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
@@ -77,6 +78,13 @@ module systole_hbm_rmw
   assign put       = take_i || state_q == StPut;
   assign put_beat  = take_i ? beat_i : scrub_beat_q;
 
+  // It is idle but for writes of some bytes and the scrubber's beats; the scrubber's timer runs always.
+  logic clk;
+  systole_idle_clock #(.Gate(Gate)) u_clock (
+      .clk_i, .rst_ni, .work_i(take_i || busy_o || closed_q || due_q || state_q != StIdle), .rest_i(!rd_valid_o && !wr_valid_o && !kept_valid),
+      .clk_o(clk)
+  );
+
   // An entry is read when no older one of its beat is in the list.
   always_comb begin
     clash = 1'b0;
@@ -92,7 +100,7 @@ module systole_hbm_rmw
 
   // The oldest one is written; what cannot be corrected is left as it is, so that each later read finds it too.
   systole_fifo #(.Width(D * 9), .Depth(Depth)) u_kept (
-      .clk_i, .rst_ni,
+      .clk_i(clk), .rst_ni,
       .valid_i(put), .ready_o(kept_ready), .data_i(take_i ? {mask_i, data_i} : '0),
       .valid_o(kept_valid), .ready_i(gone), .data_o({kept_mask, kept_data}),
       // verilator lint_off PINCONNECTEMPTY
@@ -100,7 +108,7 @@ module systole_hbm_rmw
       // verilator lint_on PINCONNECTEMPTY
   );
   systole_fifo #(.Width(D * 8 + 1), .Depth(Depth)) u_old (
-      .clk_i, .rst_ni,
+      .clk_i(clk), .rst_ni,
       .valid_i(rsp_valid_i && state_q != StWait), .ready_o(old_ready), .data_i({rsp_bad_i, rsp_data_i}),
       .valid_o(old_valid), .ready_i(gone && partial_q[out_q]), .data_o({bad, old_data}),
       // verilator lint_off PINCONNECTEMPTY
@@ -117,13 +125,13 @@ module systole_hbm_rmw
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (put) begin
       beat_q[in_q]    <= put_beat;
       partial_q[in_q] <= take_i ? partial_i : 1'b1;
     end
   end
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       {in_q, read_q, out_q, count_q, unread_q, taken_q, rest_q} <= '0;
       closed_q <= 1'b0;
@@ -155,22 +163,27 @@ module systole_hbm_rmw
       default: state_d = StIdle;  // StPut
     endcase
   end
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       state_q  <= StIdle;
-      due_q    <= 1'b0;
-      timer_q  <= '0;
       next_q   <= '0;
       waited_q <= '0;
     end else begin
       state_q  <= state_d;
-      timer_q  <= scrub_i == '0 || timer_q + 32'd1 >= scrub_i ? '0 : timer_q + 32'd1;
-      due_q    <= scrub_i != '0 && (timer_q + 32'd1 >= scrub_i || (due_q && !begin_scrub));
       waited_q <= state_q != StRead ? '0 : waited_q == '1 ? waited_q : waited_q + 1'b1;
       if (begin_scrub) next_q <= next_q + 1'b1;
     end
   end
-  always_ff @(posedge clk_i) if (begin_scrub) scrub_beat_q <= next_q;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      due_q   <= 1'b0;
+      timer_q <= '0;
+    end else begin
+      timer_q <= scrub_i == '0 || timer_q + 32'd1 >= scrub_i ? '0 : timer_q + 32'd1;
+      due_q   <= scrub_i != '0 && (timer_q + 32'd1 >= scrub_i || (due_q && !begin_scrub));
+    end
+  end
+  always_ff @(posedge clk) if (begin_scrub) scrub_beat_q <= next_q;
 
   // A write comes when there is room; a response belongs to a read; the list's data come and go with its entries.
   initial a_depth : assert (Depth == 1 << PtrBits);

@@ -70,10 +70,8 @@ module systole_hbm_wdata
   logic [Lanes-1:0][PhyBytes-1:0]   half_mask;
   assign first  = since_q[Cwl-1];
   assign second = !first && since_q[Cwl];
-  always_comb begin
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      half[l] = first ? data_q[l*BurstBytes*8+:PhyBytes*8] : data_q[(l*BurstBytes+PhyBytes)*8+:PhyBytes*8];
-    end
+  for (genvar l = 0; l < Lanes; l++) begin : gen_half
+    assign half[l] = first ? data_q[l*BurstBytes*8+:PhyBytes*8] : data_q[(l*BurstBytes+PhyBytes)*8+:PhyBytes*8];
   end
   always_ff @(posedge clk_i) begin
     if (first || second) wdata_o <= half;

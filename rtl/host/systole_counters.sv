@@ -96,13 +96,15 @@ module systole_counters
   end
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      r1_q <= 1'b0;
-      r2_q <= 1'b0;
-      r3_q <= 1'b0;
+      r1_q   <= 1'b0;
+      r2_q   <= 1'b0;
+      r3_q   <= 1'b0;
+      high_q <= '0;  // what a high half reads before a low one
     end else begin
       r1_q <= go && read;
       r2_q <= r1_q;
       r3_q <= r2_q;
+      if (r3_q) high_q <= sum_q[63:32];
     end
   end
   always_ff @(posedge clk_i) begin
@@ -112,7 +114,6 @@ module systole_counters
     l2_q  <= low[i1_q];
     w2_q  <= fresh_q[i1_q] ? '0 : word;
     sum_q <= w2_q + 64'(l2_q);
-    if (r3_q) high_q <= sum_q[63:32];
   end
 
   systole_ram_1r1w #(.Width(64), .Depth(NumCounters)) u_ram (

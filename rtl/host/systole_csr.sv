@@ -8,7 +8,8 @@ module systole_csr
   import systole_presets_pkg::*;
   import systole_csr_pkg::*;
 #(
-    parameter int unsigned Preset = 0
+    parameter int unsigned Preset = 0,
+    parameter bit          Gate = 1'b1  // the registers' clock may stand still
 ) (
     input  logic                         clk_i,
     input  logic                         rst_ni,
@@ -52,8 +53,19 @@ module systole_csr
   systole_csr_regs_pkg::systole_csr__out_t hw_out;  // upper bits of addresses; data of writes to counters
   // verilator lint_on UNUSEDSIGNAL
 
+  // The registers change only by a request, an answer on its way, and what raises an interrupt.
+  logic clk, asked, answered, raised;
+  assign asked    = axil_req_i.awvalid || axil_req_i.wvalid || axil_req_i.arvalid;
+  assign answered = axil_rsp_o.bvalid || axil_rsp_o.rvalid || hw_in.counters.rd_ack || hw_in.counters.wr_ack || hw_in.scalar.rd_ack
+                    || hw_in.scalar.wr_ack;
+  assign raised   = hw_in.irq.done.hwset || hw_in.irq.fault.hwset || hw_in.irq.scalar.hwset;
+  systole_idle_clock #(.Gate(Gate)) u_clock (
+      .clk_i, .rst_ni, .work_i(asked || answered || raised), .rest_i(!hw_out.counters.req && !hw_out.scalar.req && !hw_out.ctrl.start.value),
+      .clk_o(clk)
+  );
+
   systole_csr_regs u_regs (
-      .clk(clk_i), .rst_n(rst_ni),
+      .clk, .rst_n(rst_ni),
       .s_axil_awready(axil_rsp_o.awready), .s_axil_awvalid(axil_req_i.awvalid), .s_axil_awaddr(axil_req_i.awaddr), .s_axil_awprot('0),
       .s_axil_wready(axil_rsp_o.wready), .s_axil_wvalid(axil_req_i.wvalid), .s_axil_wdata(axil_req_i.wdata), .s_axil_wstrb(axil_req_i.wstrb),
       .s_axil_bready(axil_req_i.bready), .s_axil_bvalid(axil_rsp_o.bvalid), .s_axil_bresp(axil_rsp_o.bresp),

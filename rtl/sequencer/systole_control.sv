@@ -17,7 +17,8 @@ module systole_control
     parameter int unsigned MxuInFlight = 8,  // descriptors
     parameter bit          Issue = 1'b0,     // there is a scalar unit
     parameter bit          Peer = 1'b0,      // there is another core
-    parameter bit          Parity = 1'b0     // of descriptors that wait and of sync flags
+    parameter bit          Parity = 1'b0,    // of descriptors that wait and of sync flags
+    parameter bit          Gate = 1'b1       // its clock may stand still while a program runs
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
@@ -109,6 +110,22 @@ module systole_control
     assign unit_newest[q] = rsp_i[q].newest;
   end
 
+  // While a program runs, only what comes from outside moves anything, and what it moves comes to rest within the clock's settling time,
+  // but for descriptors on their way into queues and heads.
+  logic                 clk, events, pending, expired;
+  logic [NumQueues-1:0] head_valid;
+  for (genvar q = 0; q < NumQueues; q++) begin : gen_head
+    assign head_valid[q] = req_o[q].peek;
+  end
+  assign events = start_i || freeze || expired || mem_error_i.valid || rd_rsp_valid_i || (rd_valid_o && rd_ready_i)
+                  || (starts | done | unit_fault) != '0 || (Peer && (!peer_rst_ni || peer_req_i != '0))
+                  || (Issue && (issue_req_i.valid || issue_req_i.patch.field || issue_req_i.patch.value || issue_req_i.patch.step
+                                || flag_req_i != '0));
+  systole_idle_clock #(.Gate(Gate)) u_clock (
+      .clk_i, .rst_ni, .work_i(events || pending || flag_met != '0 || (~head_valid & ~none) != '0 || !running),
+      .rest_i((write | commit | fill | retire_valid_o) == '0), .clk_o(clk)
+  );
+
   assign freeze = freeze_i || fault_freeze;
   assign idle_o = unit_idle & none;
 
@@ -151,7 +168,7 @@ module systole_control
   end
 
   systole_sequencer #(.D(D), .Cell(Cell), .Issue(Issue), .Parity(Parity)) u_sequencer (
-      .clk_i, .rst_ni, .freeze_i(freeze),
+      .clk_i(clk), .free_clk_i(clk_i), .rst_ni, .freeze_i(freeze), .pending_o(pending), .expired_o(expired),
       .start_i, .ctl_i, .hbm_end_i, .issue_req_i, .issue_ready_o, .running_o(running), .done_o(finished),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
       .write_o(write), .ready_i(room), .desc_o(written.desc), .index_o(written.index), .free_o(written.free), .parity_o(written.parity),
@@ -163,13 +180,13 @@ module systole_control
   );
 
   systole_queue_ram #(.Depth(QueueDepth), .Width($bits(entry_t)), .Parity(Parity)) u_queue_ram (
-      .clk_i, .rst_ni, .freeze_i(freeze),
+      .clk_i(clk), .rst_ni, .freeze_i(freeze),
       .write_i(write), .ready_o(room), .data_i(written), .commit_i(commit),
       .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none), .bad_o(place_bad)
   );
 
   systole_sync #(.Issue(Issue), .Peer(Peer), .Parity(Parity)) u_sync (
-      .clk_i, .rst_ni, .peer_rst_ni, .peer_i(peer_req_i), .peer_o(peer_rsp_o),
+      .clk_i(clk), .rst_ni, .peer_rst_ni, .peer_i(peer_req_i), .peer_o(peer_rsp_o),
       .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post), .post_parity_i(post_parity),
       .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow),
       .bad_o(flag_bad), .bad_flag_o(bad_flag), .bad_post_o(post_bad),
@@ -178,7 +195,7 @@ module systole_control
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
     systole_unit_queue #(.InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight), .Parity(Parity)) u_queue (
-        .clk_i, .rst_ni, .freeze_i(freeze || unit_stop[q]),
+        .clk_i(clk), .rst_ni, .freeze_i(freeze || unit_stop[q]),
         .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free),
         .fill_parity_i(filled.parity),
         .flag_want_o(flag_want[q]), .flag_wait_o(flag_wait[q]), .flag_met_i(flag_met[q]), .post_o(flag_post[q]),
@@ -192,7 +209,7 @@ module systole_control
   end
 
   systole_fault u_fault (
-      .clk_i, .rst_ni, .cycle_i(ctl_i.cycle),
+      .clk_i(clk), .free_clk_i(clk_i), .rst_ni, .cycle_i(ctl_i.cycle),
       .unit_valid_i(unit_fault), .unit_code_i(unit_code), .unit_addr_i(unit_addr), .unit_newest_i(unit_newest), .unit_stop_o(unit_stop),
       .seq_i(first_fault),
       .overflow_i(overflow), .find_agent_o(find_agent), .find_flag_o(find_flag), .found_i(found),

@@ -10,7 +10,8 @@ module systole_fault
   import systole_presets_pkg::*;
   import systole_control_pkg::*;
 (
-    input  logic                                clk_i,
+    input  logic                                clk_i,      // may stand still while nothing is to be done
+    input  logic                                free_clk_i, // the time's: runs always
     input  logic                                rst_ni,
     input  logic [63:0]                         cycle_i,
 
@@ -139,8 +140,10 @@ module systole_fault
     for (int unsigned q = 0; q < NumQueues; q++) if (sel_q[q]) index = index | index_i[q];
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge free_clk_i) begin
     if (state_q == Watch && !any) cycle_q <= cycle_i;
+  end
+  always_ff @(posedge clk_i) begin
     if (state_q == Watch) begin
       code_q  <= code;
       queue_q <= queue;

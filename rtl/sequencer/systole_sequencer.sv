@@ -15,9 +15,12 @@ module systole_sequencer
     parameter bit          Issue = 1'b0,  // descriptors may come from the issue port of a scalar unit
     parameter bit          Parity = 1'b0
 ) (
-    input  logic                             clk_i,
+    input  logic                             clk_i,        // may stand still while nothing is to be done
+    input  logic                             free_clk_i,   // the watchdog's: runs always
     input  logic                             rst_ni,
     input  logic                             freeze_i,
+    output logic                             pending_o,    // a descriptor is looked at, and may move
+    output logic                             expired_o,    // the watchdog's time is over
 
     input  logic                             start_i,      // pulse; the core was reset since the last program
     // verilator lint_off UNUSEDSIGNAL
@@ -124,6 +127,10 @@ module systole_sequencer
   assign free_o           = header.wait_mask == '0;
   assign parity_o         = parity_q ^ free_o;
   assign take_next        = write_o != '0;
+  always_comb begin
+    pending_o = look && queue_q == 3'(NumQueues);
+    for (int unsigned q = 0; q < NumQueues; q++) if (look && queue_q == 3'(q) && ready_i[q]) pending_o = 1'b1;
+  end
   assign fetch_ready      = state_q == Run && (!desc_valid_q || take_next);
   assign dispatch_stall_o = dispatch && !take_next;
 
@@ -191,6 +198,7 @@ module systole_sequencer
   // Watchdog.
   logic [31:0] quiet_q;
   logic        moved_q;
+  assign expired_o = expired_q;
 
   always_comb begin
     state_d      = state_q;
@@ -231,7 +239,6 @@ module systole_sequencer
     if (!rst_ni) begin
       state_q      <= Idle;
       desc_valid_q <= 1'b0;
-      expired_q    <= 1'b0;
       idle_q       <= '0;
       halting_q    <= 1'b0;
       finished_q   <= 1'b0;
@@ -239,15 +246,17 @@ module systole_sequencer
     end else begin
       state_q <= state_d;
       if (fetch_ready) desc_valid_q <= fetch_valid;
-      expired_q <= active && ctl_i.watchdog != '0 && quiet_q >= ctl_i.watchdog;
-      idle_q    <= {idle_q[0], queue_idle_i == '1};
+      idle_q  <= {idle_q[0], queue_idle_i == '1};
       done_o     <= halt_end;
       finished_q <= halting_q && all_idle && !halt_end;
       halting_q  <= state_d == Halt || (state_d == Stopped && halting_q);
     end
   end
 
-  always_ff @(posedge clk_i) begin  // 0 before a program begins
+  always_ff @(posedge free_clk_i) begin
+    expired_q <= rst_ni && active && ctl_i.watchdog != '0 && quiet_q >= ctl_i.watchdog;
+  end
+  always_ff @(posedge free_clk_i) begin  // 0 before a program begins
     moved_q <= progress_i || take_next || rd_rsp_valid_i || (rd_valid_o && rd_ready_i);
     quiet_q <= !active || moved_q || expired_q ? '0 : quiet_q + 1'b1;
   end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_csr with its bundles as ports.
+// systole_csr with its bundles as ports; beside it one whose clock never stands still, which is the same in all that is seen.
 
 module csr_bench
   import systole_presets_pkg::*;
@@ -137,4 +137,29 @@ module csr_bench
   assign host_write_o = host_reg.write;
   assign host_index_o = host_reg.index;
   assign host_data_o = host_reg.data;
+
+  systole_bus_pkg::axil_rsp_t     rsp2;
+  systole_bus_pkg::core_ctl_t     ctl2;
+  systole_bus_pkg::host_reg_req_t host_reg2;
+  logic                           irq, start, reset_req, reset_q, equal;
+  logic [AddrBits:0]              hbm_limit;
+  logic [31:0]                    scrub;
+  systole_csr #(.Preset(Preset), .Gate(1'b0)) u_second (
+      .clk_i, .rst_ni, .axil_req_i(req), .axil_rsp_o(rsp2), .irq_o(irq), .start_o(start), .ctl_o(ctl2), .reset_req_o(reset_req),
+      .hbm_limit_o(hbm_limit), .scalar_i(scalar), .host_reg_o(host_reg2),
+      .ecc_i('{fixed: ecc_fixed_i, bad: ecc_bad_i, addr: ecc_addr_i}), .scrub_o(scrub), .status_i(status), .resetting_i, .ctr_inc_i
+  );
+  always_comb begin
+    equal = {rsp2.awready, rsp2.wready, rsp2.arready, rsp2.bvalid, rsp2.rvalid, irq, start, ctl2, reset_req, hbm_limit, scrub,
+             host_reg2.valid} ==
+            {rsp.awready, rsp.wready, rsp.arready, rsp.bvalid, rsp.rvalid, irq_o, start_o, ctl, reset_req_o, hbm_limit_o, scrub_o,
+             host_reg.valid};
+    if (rsp.bvalid) equal &= rsp2.bresp == rsp.bresp;
+    if (rsp.rvalid) equal &= {rsp2.rresp, rsp2.rdata} == {rsp.rresp, rsp.rdata};
+    if (host_reg.valid) equal &= host_reg2 == host_reg;
+  end
+  always_ff @(posedge clk_i) begin
+    reset_q <= !rst_ni;
+    if (rst_ni && !reset_q) a_equal : assert (equal);
+  end
 endmodule

@@ -66,6 +66,14 @@ MUTANTS = [
     (FETCH, "more_q     <= left_q > PcBits'(DescsPerBeat);", "more_q     <= 1'b1;"),
     (FETCH, "more_q     <= prog_len_i != '0;", "more_q     <= 1'b1;"),
     (CONTROL, ".freeze_i(freeze || unit_stop[q])", ".freeze_i(freeze)"),
+    # What wakes the clock.
+    (CONTROL, "events || pending || flag_met", "events || flag_met"),
+    (CONTROL, "(~head_valid & ~none) != '0 || !running", "!running"),
+    (CONTROL, "!= '0 || !running)", "!= '0)"),
+    (CONTROL, "freeze || expired ||", "freeze ||"),
+    (CONTROL, "rd_rsp_valid_i || (rd_valid_o && rd_ready_i)", "(rd_valid_o && rd_ready_i)"),
+    (CONTROL, "(starts | done | unit_fault) != '0", "(starts | unit_fault) != '0"),
+    (CONTROL, "(starts | done | unit_fault) != '0", "(done | unit_fault) != '0"),
 ]
 
 BENCHES = [mutation.Bench("sequencer_bench", "Vsequencer_edge", "tests/rtl/sequencer/sequencer_bench.sv", ("-GD=64", "-GCell=0"), "SequencerTest/1.*")]

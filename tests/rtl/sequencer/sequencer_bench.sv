@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Program control behind ports that C++ reads easily: wide ones as arrays of 32-bit words. mutant_i plants a fault between the
-// design and the bench, to show that the bench sees it.
+// design and the bench, to show that the bench sees it. With Twin a control whose clock never stands still runs beside it, and is
+// the same in all that is seen.
 
 module sequencer_bench
   import systole_isa_pkg::*;
@@ -12,6 +13,7 @@ module sequencer_bench
     parameter int unsigned Cell = 0,               // 0 int8, 1 bf16
     parameter bit Issue = 1'b0,                    // of a chip with a scalar unit
     parameter bit Peer = 1'b0,                     // and another core
+    parameter bit Twin = 1'b1,
     localparam int unsigned Words = D / 4
 ) (
     input  logic        clk_i,
@@ -127,5 +129,48 @@ module sequencer_bench
   always_comb u_dut.u_sequencer.u_hold.bench = stall_i[0];
   for (genvar q = 0; q < NumQueues; q++) begin : gen_hold
     always_comb u_dut.gen_queue[q].u_queue.u_hold.bench = stall_i[q+1];
+  end
+
+  if (Twin) begin : gen_twin
+    unit_req_t                   req2 [NumQueues];
+    core_status_t                status2;
+    flag_rsp_t                   flag_rsp2;
+    peer_rsp_t                   peer_rsp2;
+    logic                        rd_valid, issue_ready, dispatch_stall, equal, reset_q;
+    logic [35:0]                 rd_addr;
+    logic [NumQueues-1:0]        freeze, idle, busy, waiting, retire_valid;
+    logic [NumQueues-1:0][31:0]  retire_index2;
+
+    systole_control #(.D(D), .Cell(Cell), .Issue(Issue), .Peer(Peer), .Parity(1'b1), .Gate(1'b0)) u_control (
+        .clk_i, .rst_ni, .peer_rst_ni, .freeze_i, .freeze_o(freeze),
+        .start_i, .ctl_i(ctl), .hbm_end_i, .mem_error_i('0), .status_o(status2),
+        .rd_valid_o(rd_valid), .rd_ready_i, .rd_addr_o(rd_addr), .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
+        .issue_req_i(issue_req), .issue_ready_o(issue_ready), .flag_req_i('{post: scalar_post_i, want: scalar_want_i}),
+        .flag_rsp_o(flag_rsp2), .peer_req_i('{post: peer_post_i, take: peer_take_i}), .peer_rsp_o(peer_rsp2),
+        .req_o(req2), .rsp_i(rsp),
+        .idle_o(idle), .busy_o(busy), .waiting_o(waiting), .dispatch_stall_o(dispatch_stall), .retire_valid_o(retire_valid),
+        .retire_index_o(retire_index2)
+    );
+    always_comb u_control.u_sequencer.u_hold.bench = stall_i[0];
+    for (genvar q = 0; q < NumQueues; q++) begin : gen_hold
+      always_comb u_control.gen_queue[q].u_queue.u_hold.bench = stall_i[q+1];
+    end
+
+    always_comb begin
+      equal = {rd_valid, issue_ready, flag_rsp2, peer_rsp2, freeze, idle, busy, waiting, dispatch_stall, retire_valid} ==
+              {rd_valid_o, issue_ready_o, flag_rsp, peer_rsp, freeze_o, idle_o, busy_o, waiting_o, dispatch_stall_o, retire_valid_o};
+      equal &= {status2.running, status2.done, status2.fault} == {status.running, status.done, status.fault};
+      if (status.fault) equal &= status2 == status;
+      if (rd_valid_o) equal &= rd_addr == rd_addr_o;
+      for (int unsigned q = 0; q < NumQueues; q++) begin
+        equal &= {req2[q].peek, req2[q].valid} == {req[q].peek, req[q].valid};
+        if (req[q].peek) equal &= req2[q].desc == req[q].desc;
+        if (retire_valid_o[q]) equal &= retire_index2[q] == retire_index[q];
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      reset_q <= !rst_ni;
+      if (rst_ni && !reset_q) a_equal : assert (equal);
+    end
   end
 endmodule
