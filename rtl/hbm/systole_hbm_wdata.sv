@@ -110,7 +110,7 @@ module systole_hbm_wdata
       if (rst_ni) a_mask : assert (!push_i || mask_i == whole(on));
     end
     function automatic logic [BeatBytes-1:0] whole(logic [Lanes-1:0] lanes);
-      for (int unsigned i = 0; i < Lanes; i++) whole[i*BurstBytes+:BurstBytes] = {BurstBytes{lanes[i]}};
+      for (int unsigned l = 0; l < Lanes; l++) whole[l*BurstBytes+:BurstBytes] = {BurstBytes{lanes[l]}};
     endfunction
   end else begin : gen_mask
     (* ram_style = "block" *) logic [BeatBytes-1:0] mask_mem_q[Depth];

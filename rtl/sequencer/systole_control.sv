@@ -112,22 +112,33 @@ module systole_control
 
   // While a program runs, only what comes from outside moves anything, and what it moves comes to rest within the clock's settling time,
   // but for descriptors on their way into queues and heads.
-  logic                 clk, events, pending, expired;
+  logic                 clk, events, expired_q;
+  seq_state_t           seq_state;
   logic [NumQueues-1:0] head_valid;
   for (genvar q = 0; q < NumQueues; q++) begin : gen_head
     assign head_valid[q] = req_o[q].peek;
   end
-  assign events = start_i || freeze || expired || mem_error_i.valid || rd_rsp_valid_i || (rd_valid_o && rd_ready_i)
+  assign events = start_i || freeze || expired_q || mem_error_i.valid || rd_rsp_valid_i || (rd_valid_o && rd_ready_i)
                   || (starts | done | unit_fault) != '0 || (Peer && (!peer_rst_ni || peer_req_i != '0))
                   || (Issue && (issue_req_i.valid || issue_req_i.patch.field || issue_req_i.patch.value || issue_req_i.patch.step
                                 || flag_req_i != '0));
   systole_idle_clock #(.Gate(Gate)) u_clock (
-      .clk_i, .rst_ni, .work_i(events || pending || flag_met != '0 || (~head_valid & ~none) != '0 || !running),
+      .clk_i, .rst_ni, .work_i(events || seq_state.pending || flag_met != '0 || (~head_valid & ~none) != '0 || !running),
       .rest_i((write | commit | fill | retire_valid_o) == '0), .clk_o(clk)
   );
 
   assign freeze = freeze_i || fault_freeze;
   assign idle_o = unit_idle & none;
+
+  // Watchdog: cycles in which no unit moved data, no descriptor started, retired or came into a queue, and none was fetched. It always runs.
+  logic [31:0] quiet_q;  // 0 before a program begins
+  logic        moved_q;
+  always_ff @(posedge clk_i) begin
+    moved_q   <= (progress | starts | done | write) != '0 || rd_rsp_valid_i || (rd_valid_o && rd_ready_i);
+    quiet_q   <= !seq_state.active || moved_q || expired_q ? '0 : quiet_q + 1'b1;
+    expired_q <= rst_ni && seq_state.active && ctl_i.watchdog != '0 && quiet_q >= ctl_i.watchdog;
+  end
+  assign running = seq_state.running;
 
   // Each unit has one of its own, and a register on the way to it (systole_core).
   always_ff @(posedge clk_i) freeze_o <= rst_ni ? {NumQueues{freeze}} | unit_stop : '0;
@@ -168,12 +179,12 @@ module systole_control
   end
 
   systole_sequencer #(.D(D), .Cell(Cell), .Issue(Issue), .Parity(Parity)) u_sequencer (
-      .clk_i(clk), .free_clk_i(clk_i), .rst_ni, .freeze_i(freeze), .pending_o(pending), .expired_o(expired),
-      .start_i, .ctl_i, .hbm_end_i, .issue_req_i, .issue_ready_o, .running_o(running), .done_o(finished),
+      .clk_i(clk), .rst_ni, .freeze_i(freeze),
+      .start_i, .ctl_i, .hbm_end_i, .issue_req_i, .issue_ready_o, .state_o(seq_state), .done_o(finished),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
       .write_o(write), .ready_i(room), .desc_o(written.desc), .index_o(written.index), .free_o(written.free), .parity_o(written.parity),
       .commit_o(commit),
-      .queue_idle_i(idle_o), .progress_i((progress | starts | done) != '0),
+      .queue_idle_i(idle_o), .expired_i(expired_q),
       .flag_want_o(flag_want[NumQueues]), .flag_wait_o(flag_wait[NumQueues]), .flag_met_i(flag_met[NumQueues]),
       .flag_high_i(flag_high),
       .fault_o(seq_fault), .dispatch_stall_o

@@ -13,4 +13,11 @@ package systole_control_pkg;
     PlacePosted = 2'd3   // whose posts overflowed a flag
   } place_e;
 
+  // What the sequencer does.
+  typedef struct packed {
+    logic running;  // until the halt; also when stopped by a fault
+    logic active;   // it is neither idle nor stopped
+    logic pending;  // a descriptor is looked at, and may move
+  } seq_state_t;
+
 endpackage

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Sequencer: runs a program. Takes descriptors from the fetch, puts each into its unit's queue (up to one a cycle) and checks opcode and
-// unused bits a cycle later, and at the halt waits until all is idle. Watches over progress while the program runs.
+// unused bits a cycle later, and at the halt waits until all is idle.
 // Docs: docs/sequencer.md, docs/isa.md. Test: tests/rtl/sequencer.
 
 module systole_sequencer
@@ -16,18 +16,15 @@ module systole_sequencer
     parameter bit          Parity = 1'b0
 ) (
     input  logic                             clk_i,        // may stand still while nothing is to be done
-    input  logic                             free_clk_i,   // the watchdog's: runs always
     input  logic                             rst_ni,
     input  logic                             freeze_i,
-    output logic                             pending_o,    // a descriptor is looked at, and may move
-    output logic                             expired_o,    // the watchdog's time is over
 
     input  logic                             start_i,      // pulse; the core was reset since the last program
     // verilator lint_off UNUSEDSIGNAL
-    input  systole_bus_pkg::core_ctl_t       ctl_i,        // but its cycle
+    input  systole_bus_pkg::core_ctl_t       ctl_i,        // but its cycle and watchdog
     // verilator lint_on UNUSEDSIGNAL
     input  logic [AddrBits:0]                hbm_end_i,
-    output logic                             running_o,    // until the halt; also when stopped by a fault
+    output systole_control_pkg::seq_state_t  state_o,
     output logic                             done_o,       // pulse: the halt is complete
 
     // HBM read client.
@@ -50,7 +47,7 @@ module systole_sequencer
     output logic                             parity_o,    // of the descriptor and free_o, from when it came
     output logic [NumQueues-1:0]             commit_o,
     input  logic [NumQueues-1:0]             queue_idle_i,
-    input  logic                             progress_i,  // some unit moved data, or some descriptor started or retired
+    input  logic                             expired_i,   // the watchdog's time is over
 
     // Sync flags: the halt's waits. Its posts would be seen by nobody: they are not made.
     output logic                             flag_want_o,
@@ -107,7 +104,7 @@ module systole_sequencer
   header_desc_t header, fetched;  // opcode and wait mask
   // verilator lint_on UNUSEDSIGNAL
   logic [2:0]   queue_q;
-  logic         active, at_end, denied, hold, look, dispatch, take_next, halt_end;
+  logic         active, pending, at_end, denied, hold, look, dispatch, take_next, halt_end;
   logic         at_end_q, next_end_q;  // pc_q, or the one after it, is the program's length
   logic [PcBits-1:0] before_q;         // the length less 2
 
@@ -128,8 +125,8 @@ module systole_sequencer
   assign parity_o         = parity_q ^ free_o;
   assign take_next        = write_o != '0;
   always_comb begin
-    pending_o = look && queue_q == 3'(NumQueues);
-    for (int unsigned q = 0; q < NumQueues; q++) if (look && queue_q == 3'(q) && ready_i[q]) pending_o = 1'b1;
+    pending = look && queue_q == 3'(NumQueues);
+    for (int unsigned q = 0; q < NumQueues; q++) if (look && queue_q == 3'(q) && ready_i[q]) pending = 1'b1;
   end
   assign fetch_ready      = state_q == Run && (!desc_valid_q || take_next);
   assign dispatch_stall_o = dispatch && !take_next;
@@ -153,7 +150,7 @@ module systole_sequencer
   end
 
   // What was looked at in the last cycle, and the verdict.
-  logic                 looked_q, known_q, halt_q, unused_q, end_q, outside_q, expired_q, bad;
+  logic                 looked_q, known_q, halt_q, unused_q, end_q, outside_q, bad;
   logic [NumQueues-1:0] written_q;
   logic [7:0]           opcode_q;
   logic [AddrBits-1:0]  fault_addr;
@@ -193,12 +190,7 @@ module systole_sequencer
   assign all_idle    = queue_idle_i == '1 && fetch_idle && (!flag_high_i || idle_q == '1);
   assign flag_wait_o = header.wait_mask;
   assign flag_want_o = finished_q;
-  assign halt_end    = flag_want_o && flag_met_i && state_q == Halt && !expired_q && !freeze_i;
-
-  // Watchdog.
-  logic [31:0] quiet_q;
-  logic        moved_q;
-  assign expired_o = expired_q;
+  assign halt_end    = flag_want_o && flag_met_i && state_q == Halt && !expired_i && !freeze_i;
 
   always_comb begin
     state_d      = state_q;
@@ -227,13 +219,13 @@ module systole_sequencer
       Halt: if (halt_end) state_d = Idle;
       default: ;
     endcase
-    if (fault_code == FaultNone && active && expired_q) fault_code = FaultWatchdog;
+    if (fault_code == FaultNone && active && expired_i) fault_code = FaultWatchdog;
     if (freeze_i) state_d = state_q;
     else if (fault_code != FaultNone) state_d = Stopped;
   end
   assign fault_valid = fault_code != FaultNone && !freeze_i;
   assign active        = state_q == Run || state_q == Halt;
-  assign running_o     = state_q != Idle || done_o;
+  assign state_o       = '{running: state_q != Idle || done_o, active: active, pending: pending};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -251,14 +243,6 @@ module systole_sequencer
       finished_q <= halting_q && all_idle && !halt_end;
       halting_q  <= state_d == Halt || (state_d == Stopped && halting_q);
     end
-  end
-
-  always_ff @(posedge free_clk_i) begin
-    expired_q <= rst_ni && active && ctl_i.watchdog != '0 && quiet_q >= ctl_i.watchdog;
-  end
-  always_ff @(posedge free_clk_i) begin  // 0 before a program begins
-    moved_q <= progress_i || take_next || rd_rsp_valid_i || (rd_valid_o && rd_ready_i);
-    quiet_q <= !active || moved_q || expired_q ? '0 : quiet_q + 1'b1;
   end
 
   // One queue at a time, nothing from beyond the program, and no start while one runs.

@@ -59,7 +59,7 @@ MUTANTS = [
     (SEQUENCER, "(!flag_high_i || idle_q == '1)", "1'b1"),
     (SEQUENCER, "(state_d == Stopped && halting_q)", "1'b0"),
     (SEQUENCER, "queue_idle_i == '1 && fetch_idle &&", "queue_idle_i == '1 &&"),
-    (SEQUENCER, "assign running_o     = state_q != Idle || done_o;", "assign running_o     = active;"),
+    (SEQUENCER, "running: state_q != Idle || done_o,", "running: active,"),
     # Fetch.
     (FETCH, "signed'(limit_t'(addr_q)) <= signed'(next_end_q)", "1'b1"),
     (FETCH, "signed'(limit_t'(prog_addr_i)) <= signed'(first_end_q)", "1'b1"),
@@ -67,10 +67,10 @@ MUTANTS = [
     (FETCH, "more_q     <= prog_len_i != '0;", "more_q     <= 1'b1;"),
     (CONTROL, ".freeze_i(freeze || unit_stop[q])", ".freeze_i(freeze)"),
     # What wakes the clock.
-    (CONTROL, "events || pending || flag_met", "events || flag_met"),
+    (CONTROL, "events || seq_state.pending || flag_met", "events || flag_met"),
     (CONTROL, "(~head_valid & ~none) != '0 || !running", "!running"),
     (CONTROL, "!= '0 || !running)", "!= '0)"),
-    (CONTROL, "freeze || expired ||", "freeze ||"),
+    (CONTROL, "freeze || expired_q ||", "freeze ||"),
     (CONTROL, "rd_rsp_valid_i || (rd_valid_o && rd_ready_i)", "(rd_valid_o && rd_ready_i)"),
     (CONTROL, "(starts | done | unit_fault) != '0", "(starts | unit_fault) != '0"),
     (CONTROL, "(starts | done | unit_fault) != '0", "(done | unit_fault) != '0"),
