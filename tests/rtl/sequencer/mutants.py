@@ -71,7 +71,7 @@ MUTANTS = [
     (CONTROL, "(~head_valid & ~none) != '0 || !running", "!running"),
     (CONTROL, "!= '0 || !running)", "!= '0)"),
     (CONTROL, "freeze || expired_q ||", "freeze ||"),
-    (CONTROL, "rd_rsp_valid_i || (rd_valid_o && rd_ready_i)", "(rd_valid_o && rd_ready_i)"),
+    (CONTROL, "mem_error_i.valid || rd_rsp_valid_i ||", "mem_error_i.valid ||"),
     (CONTROL, "(starts | done | unit_fault) != '0", "(starts | unit_fault) != '0"),
     (CONTROL, "(starts | done | unit_fault) != '0", "(done | unit_fault) != '0"),
 ]
