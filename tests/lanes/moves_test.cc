@@ -205,8 +205,10 @@ TEST_P(MovesTest, InParts) {
        "scalar");
 }
 
+class LargeTest : public MovesTest {};
+
 // Numbers that are not kept for a program come from the host.
-TEST_P(MovesTest, LargeIota) {
+TEST_P(LargeTest, Iota) {
   check_.Check(R"(module @m {
   %x = i32[] parameter(), name="x"
   %i = i32[17000000] hlo.iota(), dimension=0
@@ -220,6 +222,7 @@ TEST_P(MovesTest, LargeIota) {
 
 INSTANTIATE_TEST_SUITE_P(Presets, MovesTest,
                          testing::Values("mini", "lite", "v2"));
+INSTANTIATE_TEST_SUITE_P(Presets, LargeTest, testing::Values("lite"));
 
 }  // namespace
 }  // namespace systole::lanes

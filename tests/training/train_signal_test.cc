@@ -150,7 +150,7 @@ TEST_F(SignalTest, WithoutACheckpoint) {
 
 // A step of seconds is given up after one; signals that come together are one.
 TEST_F(SignalTest, ALongStepIsGivenUp) {
-  Start({"train", "--preset", "lite", "--batch", "4000", "--test-images", "0",
+  Start({"train", "--preset", "lite", "--batch", "2400", "--test-images", "0",
          "--save", File("checkpoint"), "--reports", ""});
   const double start = Seconds();
   kill(child_, SIGTERM);
@@ -165,7 +165,7 @@ TEST_F(SignalTest, ALongStepIsGivenUp) {
 }
 
 TEST_F(SignalTest, ASecondSignalEndsAtOnce) {
-  Start({"train", "--preset", "lite", "--batch", "4000", "--test-images", "0",
+  Start({"train", "--preset", "lite", "--batch", "2400", "--test-images", "0",
          "--reports", ""});
   kill(child_, SIGINT);
   Sleep(200);
