@@ -17,7 +17,7 @@ namespace {
 constexpr uint32_t kLine = 64;
 constexpr uint64_t kProgram = 0x8000, kFrom = 0x40000, kTo = 0x80000,
                    kScratch = 0x7F000;
-constexpr uint32_t kLoops = 105, kPasses = 2;  // three chapters
+constexpr uint32_t kLoops = 105, kPasses = 2;        // three chapters
 constexpr uint32_t kRun = kLoops * kPasses * kLine;  // bytes that it copies
 
 class ChapterLaunch : public ScalarChip {
