@@ -112,6 +112,31 @@ class Examples(unittest.TestCase):
         self.assertEqual(weights("iss", 16, 8), weights("rtl", 16, 8))
 
 
+# A step of the perceptron; the digest of what it returns.
+STEP = """
+import hashlib, sys
+sys.path.insert(0, sys.argv[1])
+import digits, jax, jax_mlp, numpy
+images, labels = digits.read(sys.argv[2], "test", 64)
+params = jax_mlp.init(jax.random.key(0), (784, 128, 10))
+results = jax.tree.leaves(jax_mlp.step(params, images.reshape(64, -1), labels, 0.1))
+assert len(results) == 5 and all(numpy.isfinite(x).all() and numpy.any(x) for x in results)
+print(hashlib.sha256(b"".join(numpy.asarray(x).tobytes() for x in results)).hexdigest())
+"""
+
+
+def step(backend):
+    environment = {**os.environ, "PYTHONPATH": str(BUILD / "python"), "JAX_PLATFORMS": "systole", "SYSTOLE_BACKEND": backend,
+                   "SYSTOLE_PRESET": "lite", "SYSTOLE_FALLBACK": "error"}
+    return subprocess.run([sys.executable, "-c", STEP, ROOT / "examples", DIGITS], env=environment, stdout=subprocess.PIPE, text=True,
+                          timeout=1500, check=True).stdout
+
+
+class Step(unittest.TestCase):
+    def test_rtl_steps_the_same(self):
+        self.assertEqual(step("iss"), step("rtl"))
+
+
 class Sample(unittest.TestCase):
     """What takes minutes in whole, in a smaller form."""
 

@@ -333,9 +333,9 @@ Many ManyLoops(int count, int outside = -1) {
 
 TEST_F(Loops, ProgramsInChaptersAreWhatTheyUnrollTo) {
   Open(200000);  // tables are read meanwhile
-  const Program p = Made(ManyLoops(180).text);
-  EXPECT_GT(p.steps.size(), 3 * kMaxSteps);
-  EXPECT_GT(p.loops.size(), 3 * kMaxLoops);
+  const Program p = Made(ManyLoops(135).text);
+  EXPECT_GT(p.steps.size(), 2 * kMaxSteps);
+  EXPECT_GT(p.loops.size(), 2 * kMaxLoops);
   auto runs = ForChip(p);
   ASSERT_TRUE(runs.ok()) << runs.status();
   EXPECT_EQ(runs->descriptors, p.descriptors);
