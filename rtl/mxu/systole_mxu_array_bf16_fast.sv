@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_mxu_array of bf16 cells as its simulation view: one process over the whole array, rows from the bottom up, the form that
-// simulates fastest. Everything but sum_o is private to the process. Contract and latency: systole_mxu_array.
+// systole_mxu_array of bf16 cells as its simulation view: a vector waits until the weights of a group of its rows are there and of none
+// gone, is multiplied by them at once, and its sums wait until they would have left the grid. Which groups, and when: group_age and
+// next_group in systole_mxu_pkg. Everything but sum_o is private to the process. Contract and latency: systole_mxu_array.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu, verif/formal.
 
 module systole_mxu_array_bf16_fast
@@ -25,109 +26,59 @@ module systole_mxu_array_bf16_fast
     input  logic [15:0]             wl_data_i [Cols],
     output logic signed [31:0]      sum_o [Cols]
 );
-  localparam int unsigned RowCycles = row_cycles(Stages);
-  localparam int unsigned Ahead = Stages > 1 ? 1 : 0;  // of the multiplier
-  localparam int unsigned SkewSlots = 1 << $clog2(Rows * RowCycles);
-  localparam int unsigned TopSlots = Cols << Ahead;
-  localparam int unsigned BankBit = 30;                // of an activation on its way
+  localparam int unsigned Age = array_latency(Rows, Cols, Stages) - 1;  // of a vector whose sums leave
+  localparam int unsigned Slots = 1 << $clog2(Age + 1);
 
-  // Operands are recoded where they enter (systole_fp_pkg).
-  logic [31:0] act_q [Rows][Cols];
-  logic [31:0] weight0_q [Rows][Cols], weight1_q [Rows][Cols];  // banks
-  // verilator lint_off UNUSEDSIGNAL
-  logic [31:0] prod_q [Rows][Cols];                                                          // 2 stages or more
-  logic [31:0] value_q [Rows][Cols], info_q [Rows][Cols];                                    // 3 stages or more
-  logic [31:0] upper_q [Rows][Cols], lower_q [Rows][Cols], align_info_q [Rows][Cols];        // 4 stages or more
-  logic [31:0] norm_q [Rows][Cols], norm_info_q [Rows][Cols];                                // 5 stages
-  // verilator lint_on UNUSEDSIGNAL
-  logic [31:0] psum_q [Rows][Cols];                             // what row r starts from
-  logic [31:0] bottom_q [Cols];                                 // what the last row made
-  logic [31:0] skew_q [SkewSlots][Rows];                        // ring: [slot][row]
-  logic [31:0] top_q [TopSlots][Cols];                          // ring: [slot][column]
-  logic [31:0] deskew_q [Cols][Cols];                           // ring: [slot][column]
-  logic [31:0] line [Cols];                                     // scratch of shift(): two plain copies vectorise, one overlapping does not
-  logic signed [31:0] sum_v [Cols];                             // what sum_o becomes
-  logic [31:0] ptr_q = 0;                                       // of the rings: any value does, but not an unknown one
+  // Rings: [slot of a vector]. ptr_q is the slot of the one that enters. Operands are recoded where they enter (systole_fp_pkg).
+  logic               bank_q [Slots];
+  logic [31:0]        vec_q [Slots][Rows];
+  logic signed [31:0] sum_q [Slots][Cols];
+  logic [31:0]        weight_q [2][Rows][Cols];  // [bank]
+  logic signed [31:0] sum_v [Cols];              // scratch
+  logic [31:0]        slot;                      // of the vector that is multiplied
+  logic [31:0]        ptr_q = 0;                 // any value does, but not an unknown one
 
   // verilator lint_off BLKSEQ
   function automatic logic [31:0] recoded(logic [15:0] x);
     return recode(32'(x), 8, 7, 8);
   endfunction
 
-  function automatic logic [31:0] product(logic [31:0] act, logic [31:0] weight0, logic [31:0] weight1);
-    return multiply(act & 32'hBFFF_FFFF, act[BankBit] ? weight1 : weight0, 8, 8);
+  // What a cell's stages do, one after the other.
+  function automatic logic [31:0] mac(logic [31:0] sum, logic [31:0] act, logic [31:0] weight);
+    logic [31:0] upper, lower, align_info, norm, norm_info;
+    align(multiply(act, weight, 8, 8), sum, upper, lower, align_info, 8, 7, 8, 23);
+    normalise(add(upper, lower), align_info, norm, norm_info, 8, 8, 23);
+    return round(norm, norm_info, 8, 23);
   endfunction
 
-  // verilator lint_off UNUSEDSIGNAL
-  // Each stage of a cell reads what the stage before it left in the last cycle.
-  task automatic cell_step(input int unsigned r, input int unsigned c, output logic [31:0] sum);
-    logic [31:0] prod, upper, lower, align_info, value, info, norm, norm_info;
-    prod = product(act_q[r][c], weight0_q[r][c], weight1_q[r][c]);
-    align(Stages > 1 ? prod_q[r][c] : prod, psum_q[r][c], upper, lower, align_info, 8, 7, 8, 23);
-    value = Stages > 3 ? add(upper_q[r][c], lower_q[r][c]) : add(upper, lower);
-    info  = Stages > 3 ? align_info_q[r][c] : align_info;
-    normalise(Stages > 2 ? value_q[r][c] : value, Stages > 2 ? info_q[r][c] : info, norm, norm_info, 8, 8, 23);
-    sum = Stages > 4 ? round(norm_q[r][c], norm_info_q[r][c], 8, 23) : round(norm, norm_info, 8, 23);
-    if (Stages > 1) prod_q[r][c] = prod;
-    if (Stages > 2) begin
-      value_q[r][c] = value;
-      info_q[r][c]  = info;
-    end
-    if (Stages > 3) begin
-      upper_q[r][c] = upper;
-      lower_q[r][c] = lower;
-      align_info_q[r][c] = align_info;
-    end
-    if (Stages > 4) begin
-      norm_q[r][c] = norm;
-      norm_info_q[r][c] = norm_info;
-    end
-  endtask
-
+  // Adds a row's products to sum_v.
   task automatic row(int unsigned r);
-    for (int unsigned c = 0; c < Cols; c++) cell_step(r, c, psum_q[r+1][c]);
+    logic        bank;
+    logic [31:0] act;
+    bank = bank_q[slot];
+    act  = vec_q[slot][r];
+    for (int unsigned c = 0; c < Cols; c++) sum_v[c] = mac(sum_v[c], act, weight_q[bank][r][c]);
   endtask
-
-  task automatic last_row();
-    for (int unsigned c = 0; c < Cols; c++) cell_step(Rows - 1, c, bottom_q[c]);
-  endtask
-
-  task automatic shift(int unsigned r);
-    for (int unsigned c = 0; c < Cols; c++) line[c] = act_q[r][c];
-    for (int unsigned c = 0; c < Cols - 1; c++) act_q[r][c+1] = line[c];
-  endtask
-  // verilator lint_on UNUSEDSIGNAL
 
   always_ff @(posedge clk_i) begin
     if (enable_i) begin
-      // Deskew: column c of the bottom row waits Cols - 1 - c cycles.
-      for (int unsigned c = 0; c < Cols; c++) deskew_q[ptr_q&(Cols-1)][c] = bottom_q[c];
-      for (int unsigned c = 0; c < Cols; c++) sum_v[c] = deskew_q[(ptr_q+c+1)&(Cols-1)][c];
+      for (int unsigned c = 0; c < Cols; c++) sum_v[c] = sum_q[(ptr_q-Age)&(Slots-1)][c];
       sum_o <= sum_v;
-      // From the bottom row up, so that each row reads the old sums above it.
-      last_row();
-      shift(Rows - 1);
-      for (int unsigned r = Rows - 1; r > 0; r--) begin
-        row(r - 1);
-        shift(r - 1);
+      for (int unsigned first = 0; first < Rows; first = next_group(Rows, Cols, Stages, first)) begin
+        slot = (ptr_q - group_age(Rows, Cols, Stages, first)) & (Slots - 1);
+        for (int unsigned c = 0; c < Cols; c++) sum_v[c] = sum_q[slot][c];
+        for (int unsigned r = first; r < next_group(Rows, Cols, Stages, first); r++) row(r);
+        for (int unsigned c = 0; c < Cols; c++) sum_q[slot][c] = sum_v[c];
       end
-      // Skew: row r takes its element r * RowCycles cycles after the vector's entry, column c its sum c + Ahead cycles after it.
-      for (int unsigned r = 0; r < Rows; r++) skew_q[ptr_q&(SkewSlots-1)][r] = recoded(vec_i[r]) | (vec_bank_i ? 32'd1 << BankBit : 32'd0);
-      for (int unsigned r = 0; r < Rows; r++) act_q[r][0] = skew_q[(ptr_q-r*RowCycles)&(SkewSlots-1)][r];
-      for (int unsigned c = 0; c < Cols; c++) top_q[ptr_q&(TopSlots-1)][c] = sum_i[c];
-      for (int unsigned c = 0; c < Cols; c++) psum_q[0][c] = top_q[(ptr_q-c-Ahead)&(TopSlots-1)][c];
+      bank_q[ptr_q&(Slots-1)] = vec_bank_i;
+      for (int unsigned r = 0; r < Rows; r++) vec_q[ptr_q&(Slots-1)][r] = recoded(vec_i[r]);
+      for (int unsigned c = 0; c < Cols; c++) sum_q[ptr_q&(Slots-1)][c] = sum_i[c];
       ptr_q = ptr_q + 1;
     end
     if (wl_valid_i && wl_column_i) begin
-      for (int unsigned r = 0; r < Rows; r++) begin
-        if (wl_bank_i) weight1_q[r][wl_row_i] = recoded(wl_data_i[r]);
-        else weight0_q[r][wl_row_i] = recoded(wl_data_i[r]);
-      end
+      for (int unsigned r = 0; r < Rows; r++) weight_q[wl_bank_i][r][wl_row_i] = recoded(wl_data_i[r]);
     end else if (wl_valid_i) begin
-      for (int unsigned c = 0; c < Cols; c++) begin
-        if (wl_bank_i) weight1_q[wl_row_i][c] = recoded(wl_data_i[c]);
-        else weight0_q[wl_row_i][c] = recoded(wl_data_i[c]);
-      end
+      for (int unsigned c = 0; c < Cols; c++) weight_q[wl_bank_i][wl_row_i][c] = recoded(wl_data_i[c]);
     end
   end
   // verilator lint_on BLKSEQ

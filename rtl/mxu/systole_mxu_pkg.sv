@@ -27,6 +27,21 @@ package systole_mxu_pkg;
     return (stages > 1 ? 2 : 1) + rows * row_cycles(stages) + cols;
   endfunction
 
+  // Of the array's simulation views. Its contract says until when and from when on weights are written. So there is a cycle, so many behind
+  // a vector's entry, in which the weights of several of its rows are there and none is gone, from row first to the one before next_group.
+  function automatic int unsigned group_age(int unsigned rows, int unsigned cols, int unsigned stages, int unsigned first);
+    int unsigned by_row, by_column;
+    by_row    = cols + first * row_cycles(stages);      // or row first may be gone
+    by_column = 1 + (rows - 1) * row_cycles(stages);    // or column 0 may be gone
+    return by_row < by_column ? by_row : by_column;
+  endfunction
+
+  function automatic int unsigned next_group(int unsigned rows, int unsigned cols, int unsigned stages, int unsigned first);
+    int unsigned next;
+    next = (group_age(rows, cols, stages, first) - 1) / row_cycles(stages) + 1;  // which may not be there yet
+    return next < rows ? next : rows;
+  endfunction
+
   // Descriptors in flight, a power of two: at least as many as chunks of 32 vectors that cover the latency.
   function automatic int unsigned max_in_flight(int unsigned latency);
     return latency > 256 ? 16 : 8;

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Proves that the two views of the array are equal: the grid of cells and the whole-array form.
+"""Proves that the two views of the array are equal: the grid of cells and the one that multiplies a vector at once.
 
-Both are read from the RTL and cut at their registers: what is left are two functions from registers and inputs to next registers. Each
-register of the grid is a register of the fast view, or the slot of one of its rings that the pointer names: the map below. The proof, for
-all values of registers, pointer and inputs: step the fast view, then map = map, then step the grid; by combinational equivalence, which
-yosys-abc decides. So two arrays that the map relates once stay related for ever, whatever enters, and the output registers are
-among those related. Bits of the fast view's words that the grid does not have are shown to stay 0 (or the sign, from bounds of the sums).
-That any two arrays become related: with the enable high no register of the grid but the weights depends on itself, and no chain is longer
-than the latency, so that what the registers began with is forgotten. Nothing is left out, bounded or assumed of the inputs.
+Both are read from the RTL as gates and registers. Shown is, for all values of registers and inputs:
 
-Every register of either view must be in the map. Each mutant of views.yaml, in either view, must break the proof.
+- vector: what a vector that enters leaves behind the array's latency is the same in both, whatever came before it, between and comes behind.
+  Steps with the enable high are unrolled from the vector's entry on. Registers begin with anything, in each view with something else; so
+  does the pointer of the fast view. In each step each weight is anything, in each view something else, but that of a cell in the steps in
+  which the array's contract leaves it alone while the vector passes by: those behind its last legal write and up to its next, by row or by
+  column, whichever is narrower.
+- weights: a step writes the same weights into both, with the enable high or low.
+- hold: with the enable low all registers but the weights stay as they are, so that only steps with it high count.
+
+yosys-abc decides the first two, by combinational equivalence. A product is taken for bits of which no more is known than that equal
+operands make equal ones: so it does not matter how wide and in which order a view multiplies them, and no more is decided than is needed.
+
+Each mutant of views.yaml, in either view, must break the proof.
 """
 
 import argparse
@@ -35,7 +40,6 @@ import cache  # noqa: E402, found by the line above
 PYTHON = ROOT / ".venv" / "bin" / "python"
 TOP = "systole_mxu_array"
 BF16 = 1
-CLOCK = "clk_i"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,168 +63,247 @@ class Task:
         return max(1, self.stages - 1)
 
     @property
-    def ahead(self):
-        return int(self.stages > 1)
-
-    @property
     def latency(self):
-        return 1 + self.ahead + self.size * self.row_cycles + self.size
-
-
-@dataclasses.dataclass
-class Word:
-    """A register of the fast view: its name there and which of its bits are free; the others are 0, or copies of the top one."""
-
-    name: str
-    bits: list   # of the register, lowest first
-    width: int
-    signed: bool = False
+        return 1 + (self.stages > 1) + self.size * self.row_cycles + self.size
 
     @property
-    def port(self):
-        return re.sub(r"\W+", "_", self.name).strip("_")
+    def slots(self):
+        """Of the fast view's rings."""
+        return 1 << (self.latency - 1).bit_length()
+
+    def window(self, row, column):
+        """The first and the last step in which the weight of a cell that a vector takes does not change; it enters in step 0."""
+        first, last = row * self.row_cycles, row * self.row_cycles + self.size
+        if self.cell == BF16:  # or written by column
+            first, last = max(first, column), min(last, 1 + (self.size - 1) * self.row_cycles + column)
+        return first + 1, last
+
+    def weight_words(self):
+        """Of each weight: bank, row, column, and its bits in the grid and in the fast view: numbers of bits, or None where it is 0."""
+        if self.cell == BF16:  # an operand of 19 bits
+            grid = range(19)
+            fast = [{**{b: b for b in range(8)}, **{16 + b: 8 + b for b in range(10)}, 31: 18}.get(b) for b in range(32)]
+        else:
+            grid, fast = range(8), [min(b, 7) for b in range(16)]
+        kind = "bf16" if self.cell == BF16 else "int8"
+        for bank in range(2):
+            for r in range(self.size):
+                for c in range(self.size):
+                    yield bank, r, c, f"gen_row[{r}].gen_column[{c}].gen_{kind}.u_cell.weight{bank}_q", grid, fast
 
 
-def log2(n):
-    return (n - 1).bit_length()
+FALSE, TRUE = 0, 1
 
 
-def fast_words(t):
-    """The registers of the fast view."""
-    n, words = t.size, []
+class Graph:
+    """Ands of literals, twice a node plus one where it is inverted, each kept once."""
 
-    def add(name, bits, width=32, signed=False):
-        words.append(Word(name, list(bits), width, signed))
+    def __init__(self):
+        self.nodes = [None]  # of a node: its two literals, or the name of a variable
+        self.known = {}
 
-    plain = range(32)
-    if t.cell == BF16:
-        operand = [*range(8), *range(16, 26), 31]
-        act = operand + [30]
-        info = [*range(10), 31]
-        shifted = [*range(30), 31]
-        cell = {"act_q": act, "weight0_q": operand, "weight1_q": operand, "psum_q": plain}
-        if t.stages > 1:
-            cell["prod_q"] = [*range(16), *range(16, 26), 31]
-        if t.stages > 2:
-            cell |= {"value_q": plain, "info_q": info}
-        if t.stages > 3:
-            cell |= {"upper_q": shifted, "lower_q": shifted, "align_info_q": info}
-        if t.stages > 4:
-            cell |= {"norm_q": plain, "norm_info_q": info}
-        for name, bits in cell.items():
-            for r in range(n):
-                for c in range(n):
-                    add(f"{name}[{r}][{c}]", bits)
-        for c in range(n):
-            add(f"bottom_q[{c}]", plain)
-        for s in range(1 << log2(n * t.row_cycles)):
-            for r in range(n):
-                add(f"skew_q[{s}][{r}]", act)
-        for s in range(n << t.ahead):
-            for c in range(n):
-                add(f"top_q[{s}][{c}]", plain)
-        bottom, signed = plain, False
-    else:
-        for r in range(n):
-            for c in range(n):
-                add(f"act_q[{r}][{c}]", range(9), 16)
-                add(f"weight_q[{r}][{c}]", range(16), 16)
-                add(f"psum_q[{r}][{c}]", range(sum_bits(r + 1)), 32, True)
-                if t.stages > 1:
-                    add(f"prod_q[{r}][{c}]", range(16), 16)
-                add(f"skew_q[{r}][{c}]", range(9), 16)
-        bottom, signed = range(sum_bits(n)), True
-    for s in range(n):
-        for c in range(n):
-            add(f"deskew_q[{s}][{c}]", bottom, 32, signed)
-    for c in range(n):
-        add(f"sum_o[{c}]", bottom, 32, signed)
-    add("ptr_q", plain)
-    return words
+    def make(self, key):
+        if key not in self.known:
+            self.known[key] = 2 * len(self.nodes)
+            self.nodes.append(key)
+        return self.known[key]
 
+    def variable(self, *name):
+        return self.make(name)
 
-def sum_bits(rows):
-    return 16 + log2(rows)
+    def land(self, a, b):
+        if a > b:
+            a, b = b, a
+        if a == FALSE or a ^ b == 1:
+            return FALSE
+        if a == TRUE or a == b:
+            return b
+        return self.make((a, b))
 
+    def lor(self, a, b):
+        return self.land(a ^ 1, b ^ 1) ^ 1
 
-def field(word, low, width):
-    return f"{word}[{low + width - 1}:{low}]"
+    def mux(self, a, b, s):
+        if s <= TRUE or a == b:
+            return b if s == TRUE else a
+        if a ^ b == 1:
+            return self.lxor(a, s)
+        return self.lor(self.land(s, b), self.land(s ^ 1, a))
 
+    def lxor(self, a, b):
+        if a > b:
+            a, b = b, a
+        if a <= TRUE:
+            return a ^ b
+        sign, a, b = (a ^ b) & 1, a & ~1, b & ~1
+        return FALSE ^ sign if a == b else self.land(self.land(a, b) ^ 1, self.land(a ^ 1, b ^ 1) ^ 1) ^ sign
 
-def grid_registers(t):
-    """The map: for each register of the grid its name, and a function from read(name of a fast register) to Verilog."""
-    n, grid = t.size, []
-    kind = "bf16" if t.cell == BF16 else "int8"
+    def product(self, a, b, bits):
+        """Of two's complement words, uppermost bit last."""
+        a, b = sorted(tuple(self.without_copies_of_sign(word)) for word in (a, b))
+        return [self.variable("product", a, b, min(i, len(a) + len(b) - 1)) for i in range(bits)]
 
-    def slot(read, ring, slots, back, lane):
-        """What was written into a ring so many cycles ago."""
-        values = [read(f"{ring}[{s}][{lane}]") for s in range(slots)]
-        text = values[0]
-        for s in range(1, slots):
-            text = f"(ptr_at - 32'd{back} & 32'd{slots - 1}) == 32'd{s} ? {values[s]} : {text}" if s == 1 else \
-                f"(ptr_at - 32'd{back} & 32'd{slots - 1}) == 32'd{s} ? {values[s]} : ({text})"
-        return f"({text})"
+    @staticmethod
+    def without_copies_of_sign(word):
+        while len(word) > 1 and word[-1] == word[-2]:
+            word = word[:-1]
+        return word
 
-    def act(word):
-        return f"act_{kind}({word})"
-
-    def delay(name, stages):
-        """A shift register: its stages, the newest first."""
-        if not stages:
-            return
-        suffix = ".q_o" if len(stages) == 1 else ".gen_line.line_q"
-        grid.append((name + suffix, lambda read: "{" + ", ".join(stage(read) for stage in reversed(stages)) + "}"))
-
-    for r in range(n):
-        for c in range(n):
-            path, rc = f"gen_row[{r}].gen_column[{c}].gen_{kind}.u_cell.", f"[{r}][{c}]"
-            grid.append((path + "act_o", lambda read, rc=rc: act(read("act_q" + rc))))
-            if t.cell == BF16:
-                for w in ("weight0_q", "weight1_q"):
-                    grid.append((path + w, lambda read, rc=rc, w=w: f"operand({read(w + rc)})"))
-                below = f"psum_q[{r + 1}][{c}]" if r + 1 < n else f"bottom_q[{c}]"
-                grid.append((path + "sum_o", lambda read, below=below: read(below)))
-                if t.stages > 1:
-                    grid.append((path + "u_prod.q_o", lambda read, rc=rc: f"product({read('prod_q' + rc)})"))
-                if t.stages > 2:
-                    grid.append((path + "u_value.q_o", lambda read, rc=rc: f"{{{read('value_q' + rc)}, info({read('info_q' + rc)})}}"))
-                if t.stages > 3:
-                    grid.append((path + "u_aligned.q_o", lambda read, rc=rc: "{" + ", ".join(
-                        [f"shifted({read('upper_q' + rc)})", f"shifted({read('lower_q' + rc)})", f"info({read('align_info_q' + rc)})"]) + "}"))
-                if t.stages > 4:
-                    grid.append((path + "u_norm.q_o", lambda read, rc=rc: f"{{{read('norm_q' + rc)}, info({read('norm_info_q' + rc)})}}"))
+    def blif(self, path, outputs):
+        """Writes what the outputs are of their variables, a line each; returns the variables' names."""
+        order, stack, done = [], [lit >> 1 for lit in outputs], {0}
+        while stack:
+            node = stack[-1]
+            children = [] if node == 0 or isinstance(self.nodes[node][0], str) else [lit >> 1 for lit in self.nodes[node]]
+            rest = [child for child in children if child not in done]
+            if rest:
+                stack += rest
             else:
-                for bank in range(2):
-                    grid.append((f"{path}weight{bank}_q", lambda read, rc=rc, bank=bank: field(read("weight_q" + rc), 8 * bank, 8)))
-                grid.append((path + "sum_q", lambda read, rc=rc, r=r: field(read("psum_q" + rc), 0, sum_bits(r + 1))))
-                if t.stages > 1:
-                    grid.append((path + "u_prod.q_o", lambda read, rc=rc: read("prod_q" + rc)))
-    skew_slots = 1 << log2(n * t.row_cycles)
-    for r in range(n):
-        delay(f"gen_skew[{r}].u_skew", [lambda read, k=k, r=r: act(slot(read, "skew_q", skew_slots, k, r))
-                                        for k in range(1, r * t.row_cycles + 1)])
-    for c in range(n):
-        if t.cell == BF16:
-            delay(f"gen_edges[{c}].gen_bf16.u_top",
-                  [lambda read, k=k, c=c: slot(read, "top_q", n << t.ahead, k, c) for k in range(1, c + t.ahead + 1)]
-                  + [lambda read, c=c: read(f"psum_q[0][{c}]")])
-        cut = "bottom32" if t.cell == BF16 else "bottom"
-        delay(f"gen_edges[{c}].u_deskew",
-              [lambda read, k=k, c=c: f"{cut}({slot(read, 'deskew_q', n, k, c)})" for k in range(1, n - c)]
-              + [lambda read, c=c: f"{cut}({read(f'sum_o[{c}]')})"])
-    return grid
+                stack.pop()
+                if node not in done:
+                    done.add(node)
+                    order.append(node)
+        variables = {node for node in order if isinstance(self.nodes[node][0], str)}
+        lines = [".names n0"]
+        for node in order:
+            if node not in variables:
+                a, b = self.nodes[node]
+                lines.append(f".names n{a >> 1} n{b >> 1} n{node}\n{1 - (a & 1)}{1 - (b & 1)} 1")
+        lines += [f".names n{lit >> 1} o{i}\n{1 - (lit & 1)} 1" for i, lit in enumerate(outputs)]
+        path.write_text("\n".join(lines))
+        return variables
 
 
-FUNCTIONS = """
-  function [19:0] act_bf16(input [31:0] x); act_bf16 = {x[30], x[31], x[25:16], x[7:0]}; endfunction
-  function [8:0] act_int8(input [15:0] x); act_int8 = x[8:0]; endfunction
-  function [18:0] operand(input [31:0] x); operand = {x[31], x[25:16], x[7:0]}; endfunction
-  function [26:0] product(input [31:0] x); product = {x[31], x[25:0]}; endfunction
-  function [30:0] shifted(input [31:0] x); shifted = {x[31], x[29:0]}; endfunction
-  function [10:0] info(input [31:0] x); info = {x[31], x[9:0]}; endfunction
-  function [31:0] bottom32(input [31:0] x); bottom32 = x; endfunction
-  function [BITS-1:0] bottom(input [31:0] x); bottom = x[BITS-1:0]; endfunction
-"""
+class View:
+    """The netlist of a view: gates, and registers by name."""
+
+    def __init__(self, rtl, t, fast, folder):
+        path = folder / f"{'fast' if fast else 'grid'}.json"
+        yosys(f"read_slang --threads 1 --ignore-assertions --no-implicit-memories --top {TOP} -G Rows={t.size} -G Cols={t.size} "
+              f"-G Cell={t.cell} -G Stages={t.stages} -G FastView={int(fast)} -F {rtl}/systole.f {rtl}/mxu/{TOP}.sv",
+              "proc -norom", "flatten", "opt_expr", "opt_clean", "dffunmap", "opt_clean", "bmuxmap", "demuxmap", "bwmuxmap", "check -assert",
+              "wreduce", "opt_expr", "opt_clean", "techmap * t:$mul %d", "opt_expr -mux_undef", "opt_clean", f"write_json {path}")
+        module = json.loads(path.read_text())["modules"][TOP]
+        self.name = "fast" if fast else "grid"
+        self.gates, self.next, self.products = {}, {}, {}
+        for name, cell in module["cells"].items():
+            if cell["type"] == "$mul":
+                self.multiplier(cell["connections"], cell["parameters"])
+                continue
+            pins = {pin: bits[0] for pin, bits in cell["connections"].items()}
+            if cell["type"] == "$_DFF_P_":
+                self.next[pins["Q"]] = pins["D"]
+            elif cell["type"] in ("$_AND_", "$_OR_", "$_XOR_", "$_NOT_", "$_MUX_"):
+                self.gates[pins["Y"]] = (cell["type"], *(pins[pin] for pin in "ABS" if pin in pins))
+            elif cell["type"] != "$scopeinfo":
+                raise RuntimeError(f"{name} is a {cell['type']}")
+        self.inputs = {bit: (name, i) for name, port in module["ports"].items() if port["direction"] == "input"
+                       for i, bit in enumerate(port["bits"])}
+        self.sums = module["ports"]["sum_o"]["bits"]
+        prefix = "gen_grid.u_array." if not fast else "gen_bf16.u_array." if t.cell == BF16 else "gen_int8.u_array."
+        self.nets = {name.removeprefix(prefix): net["bits"] for name, net in module["netnames"].items()}
+        self.weights = {}  # register bit: (bank, row, column, bit)
+        for bank, r, c, name, grid, words in t.weight_words():
+            if fast:  # element 0 of an array is uppermost
+                index, bits = (bank * t.size + r) * t.size + c, self.nets["weight_q"]
+                bits = bits[len(bits) - (index + 1) * len(words):][:len(words)]
+            else:
+                bits, words = self.nets.get(name, []), list(grid)
+            # Of bits that are always 0 Yosys may have left out the registers.
+            if len(bits) != len(words) or not all(word is None or isinstance(bit, str) or bit in self.next for bit, word in zip(bits, words)):
+                raise RuntimeError(f"{self.name}: no registers of weight {bank}, {r}, {c}")
+            self.weights.update({bit: (bank, r, c, word) for bit, word in zip(bits, words) if bit in self.next or word is not None})
+        self.control = self.controls()
+
+    def multiplier(self, pins, parameters):
+        sign = [] if int(parameters["A_SIGNED"], 2) else ["0"]
+        if parameters["A_SIGNED"] != parameters["B_SIGNED"]:
+            raise RuntimeError("a product of a signed and an unsigned number")
+        a, b = pins["A"] + sign, pins["B"] + sign
+        for i, bit in enumerate(pins["Y"]):
+            self.gates[bit] = ("$mul", *a, *b)
+            self.products[bit] = (len(a), i)
+
+    def controls(self):
+        """Gates whose inputs are the pointer and the enable: these are looked at first, as they tell what is not needed."""
+        control = {bit for bit in self.nets.get("ptr_q", [])} | {bit for bit, (name, _) in self.inputs.items() if name == "enable_i"}
+        control |= {"0", "1", "x"}
+        known, stack = {}, [bit for bit in self.gates]
+        while stack:
+            bit = stack[-1]
+            if bit in known or bit not in self.gates:
+                known.setdefault(bit, bit in control)
+                stack.pop()
+                continue
+            rest = [child for child in self.gates[bit][1:] if child not in known]
+            if rest:
+                stack += rest
+            else:
+                known[bit] = all(known[child] for child in self.gates[bit][1:])
+                stack.pop()
+        return {bit for bit, yes in known.items() if yes}
+
+
+class Steps:
+    """Values of a view's bits in each step. leaf(view, bit, step) is that of an input, of a register in step 0, or None to go on."""
+
+    def __init__(self, graph, view, leaf):
+        self.graph, self.view, self.leaf = graph, view, leaf
+        self.values = {}
+
+    def value(self, bit, step):
+        values, stack = self.values, [(bit, step)]
+        while stack:
+            at = stack[-1]
+            if at in values:
+                stack.pop()
+                continue
+            value, needs = self.try_one(*at)
+            if needs is None:
+                values[at] = value
+                stack.pop()
+            else:
+                stack.append(needs)
+        return values[bit, step]
+
+    def try_one(self, bit, step):
+        """(value, None), or (None, what must be known before)."""
+        graph, values, view = self.graph, self.values, self.view
+        if isinstance(bit, str):
+            return (TRUE if bit == "1" else FALSE if bit == "0" else graph.variable("x", view.name)), None
+        gate = view.gates.get(bit)
+        if gate is None:
+            value = self.leaf(view, bit, step)
+            if value is not None:
+                return value, None
+            before = (view.next[bit], step - 1)
+            return (values[before], None) if before in values else (None, before)
+        kind, *pins = gate
+        if kind == "$_MUX_":
+            s = values.get((pins[2], step))
+            if s is None:
+                return None, (pins[2], step)
+            if s <= TRUE:
+                chosen = (pins[1] if s else pins[0], step)
+                return (values[chosen], None) if chosen in values else (None, chosen)
+        elif kind in ("$_AND_", "$_OR_"):
+            enough = FALSE if kind == "$_AND_" else TRUE
+            for pin in sorted(pins, key=lambda pin: pin not in view.control and not isinstance(pin, str)):
+                value = values.get((pin, step))
+                if value is None:
+                    return None, (pin, step)
+                if value == enough:
+                    return enough, None
+        for pin in pins:
+            if (pin, step) not in values:
+                return None, (pin, step)
+        operands = [values[pin, step] for pin in pins]
+        if kind == "$mul":
+            width, i = view.products[bit]
+            return graph.product(operands[:width], operands[width:], i + 1)[i], None
+        if kind == "$_NOT_":
+            return operands[0] ^ 1, None
+        return {"$_AND_": graph.land, "$_OR_": graph.lor, "$_XOR_": graph.lxor, "$_MUX_": graph.mux}[kind](*operands), None
 
 
 def yosys(*passes):
@@ -231,198 +314,96 @@ def yosys(*passes):
         raise RuntimeError(f"Yosys: {result.stdout[-1000:]}")
 
 
-def read_view(rtl, t, fast, folder):
-    """The netlist of a view, flat, as JSON."""
-    path = folder / f"{'fast' if fast else 'grid'}.json"
-    yosys(f"read_slang --threads 1 --ignore-assertions --no-implicit-memories --top {TOP} -G Rows={t.size} -G Cols={t.size} -G Cell={t.cell} "
-          f"-G Stages={t.stages} -G FastView={int(fast)} -F {rtl}/systole.f {rtl}/mxu/{TOP}.sv",
-          "proc -norom", "flatten", "opt_expr", "opt_clean", "dffunmap", "opt_clean", "bmuxmap", "demuxmap", "bwmuxmap", "check -assert",
-          f"write_json {path}")
-    return json.loads(path.read_text())["modules"][TOP]
-
-
-def find(nets, name, width, size):
-    """The bits of a register, also of an element of an array [..] or [..][size], which is one net, element 0 uppermost."""
-    element = re.fullmatch(r"(\w+)\[(\d+)\](?:\[(\d+)\])?", name)
-    if not element:
-        return nets.get(name, [])
-    bits = nets.get(element[1], [])
-    index = int(element[2]) if element[3] is None else int(element[2]) * size + int(element[3])
-    low = len(bits) - (index + 1) * width
-    return bits[low:low + width] if low >= 0 else []
-
-
-def cut(module, registers, prefix, size):
-    """Takes the registers out: ports for what they hold, and with _n for what they would. registers: (port, name, bits of an array's element)."""
-    next_of = {}
-    for name in [name for name, cell in module["cells"].items() if cell["type"].startswith("$")]:
-        cell = module["cells"][name]
-        if cell["type"] == "$dff":
-            next_of.update(zip(cell["connections"]["Q"], cell["connections"]["D"]))
-            del module["cells"][name]
-        elif re.match(r"\$_?(a|s)?(l|d)?(dff|ff|latch|sr|mem)", cell["type"], re.I):
-            raise RuntimeError(f"state in {name}, {cell['type']}")
-    nets = {name.removeprefix(prefix): net["bits"] for name, net in module["netnames"].items()}
-    seen = set()
-    for port, name, width in registers:
-        bits = find(nets, name, width, size)
-        if not bits:
-            raise RuntimeError(f"no register {prefix}{name}")
-        missing = [bit for bit in bits if bit not in next_of]
-        if missing:
-            raise RuntimeError(f"{prefix}{name} is no register")
-        if seen & set(bits):
-            raise RuntimeError(f"{prefix}{name} is a register that was mapped before")
-        seen.update(bits)
-        module["ports"][port] = {"direction": "input", "bits": bits}
-        module["ports"][port + "_n"] = {"direction": "output", "bits": [next_of[bit] for bit in bits]}
-    used = {bit for cell in module["cells"].values() for bits in cell["connections"].values() for bit in bits} | {
-        bit for port in module["ports"].values() for bit in port["bits"]}
-    extra = sorted(name for name, bits in nets.items() if any(b in next_of and b not in seen and b in used for b in bits))
-    if extra:
-        raise RuntimeError(f"registers that are not in the map: {', '.join(extra[:5])}")
-    for name, port in list(module["ports"].items()):  # the outputs are registers
-        if name in ("sum_o", CLOCK):
-            del module["ports"][name]
-    return module
-
-
-def inputs_of(module):
-    return [(name, len(port["bits"])) for name, port in module["ports"].items()]
-
-
-def array_inputs(t):
-    bits, index = (16, log2(t.size)) if t.cell == BF16 else (8, log2(t.size))
-    return [("enable_i", 1), ("vec_bank_i", 1), ("vec_i", bits * t.size), ("sum_i", 32 * t.size), ("wl_valid_i", 1), ("wl_bank_i", 1),
-            ("wl_column_i", 1), ("wl_row_i", index), ("wl_data_i", bits * t.size)]
-
-
-def declare(direction, ports):
-    return [f"  {direction} [{width - 1}:0] {name}" for name, width in ports]
-
-
-def wrappers(t, words, grid, widths):
-    """Three modules with the same inputs: the fast view's step and then the map; the map and then the grid's step; and the bounds."""
-    state = [("s_" + word.port, len(word.bits)) for word in words]
-    ports = state + array_inputs(t)
-    outputs = [(f"g{i}", widths[i]) for i in range(len(grid))] + [(f"pad_{word.port}", 1) for word in words]
-    by_name = {word.name: word for word in words}
-
-    # A register of the fast view from its free bits.
-    lines = []
-    for word in words:
-        source = {bit: f"s_{word.port}[{i}]" for i, bit in enumerate(word.bits)}
-        fill = f"s_{word.port}[{len(word.bits) - 1}]" if word.signed else "1'b0"
-        lines.append(f"  wire [{word.width - 1}:0] {word.port} = {{{', '.join(source.get(b, fill) for b in reversed(range(word.width)))}}};")
-    step = [f"  wire [{word.width - 1}:0] {word.port}_n;" for word in words]
-    pins = [f".{name}({name})" for name, _ in array_inputs(t)]
-    fast_pins = pins + [f".{w.port}({w.port}), .{w.port}_n({w.port}_n)" for w in words]
-    step.append(f"  fast_step u_step ({', '.join(fast_pins)});")
-    functions = FUNCTIONS.replace("BITS", str(sum_bits(t.size)))
-
-    def module(name, outs, *parts):
-        return "\n".join([f"module {name} (", ",\n".join(declare("input", ports) + declare("output", outs)), ");", functions, *lines,
-                          *(line for part in parts for line in part), "endmodule", ""])
-
-    def mapped(suffix, targets):
-        return [f"  wire [31:0] ptr_at = ptr_q{suffix};"] + [
-            f"  {target} {make(lambda name: by_name[name].port + suffix)};" for target, (_, make) in zip(targets, grid)]
-
-    # Bits that the grid lacks. A sum's upper bits are bounded apart.
-    pads = []
-    for word in words:
-        free, next_word = set(word.bits), f"{word.port}_n"
-        rest = [f"{next_word}[{b}]" for b in range(word.width) if b not in free]
-        if not rest or word.name.startswith("psum_q") and word.signed:
-            pads.append(f"  assign pad_{word.port} = 1'b0;")
-        elif word.signed:
-            pads.append(f"  assign pad_{word.port} = {{{', '.join(rest)}}} != {{{len(rest)}{{{next_word}[{len(word.bits) - 1}]}}}};")
-        else:
-            pads.append(f"  assign pad_{word.port} = |{{{', '.join(rest)}}};")
-    no_pads = [f"  assign pad_{word.port} = 1'b0;" for word in words]
-    through_fast = module("through_fast", outputs, step, mapped("_n", [f"assign g{i} =" for i in range(len(grid))]), pads)
-    grid_pins = pins + [f".r{i}(m{i}), .r{i}_n(g{i})" for i in range(len(grid))]
-    through_grid = module("through_grid", outputs, mapped("", [f"wire [{widths[i] - 1}:0] m{i} =" for i in range(len(grid))]),
-                          [f"  grid_step u_step ({', '.join(grid_pins)});"], no_pads)
-
-    # int8: r products of at most 2 ** 14 each, so that a row's sums fit.
-    bad, sums = [], [word for word in words if t.cell != BF16 and word.name.startswith(("psum_q", "prod_q"))]
-    for word in sums:
-        limit = (int(re.search(r"\d+", word.name)[0]) + 1 if word.name.startswith("psum_q") else 1) << 14
-        for suffix in ("", "_n"):
-            value = f"$signed({word.port}{suffix})"
-            bad.append(f"  wire ok_{word.port}{suffix} = {value} <= 32'sd{limit} && {value} >= -32'sd{limit};")
-    for word in sums:
-        row, col = map(int, re.findall(r"\d+", word.name))
-        if word.name.startswith("psum_q"):
-            needs = [f"psum_q_{row}_{col}", *([f"psum_q_{row - 1}_{col}"] if row else []), *([f"prod_q_{row}_{col}"] if t.stages > 1 else [])]
-        else:
-            needs = [word.port]
-        bad.append(f"  assign bad_{word.port} = {' && '.join('ok_' + need for need in needs)} && !ok_{word.port}_n;")
-    bounds = [("bad_" + word.port, 1) for word in sums]
-    modules = [through_fast, through_grid]
-    if sums:
-        modules += [module("bounds", bounds, step, bad), module("no_bounds", bounds, [f"  assign {name} = 1'b0;" for name, _ in bounds])]
-    return modules
-
-
-def abc_equal(folder, left, right):
-    """Whether two combinational circuits are equal, and otherwise what yosys-abc says."""
-    result = subprocess.run(["yosys-abc", "-c", f"cec -n {folder / left}.aig {folder / right}.aig"], stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, check=False)
-    (folder / f"{left}.log").write_text(result.stdout)
+def equal(graph, pairs, folder):
+    """Whether the literals of each pair are equal, and otherwise what yosys-abc says."""
+    pairs = [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
+    if not pairs:
+        return ""
+    paths = [folder / "left.blif", folder / "right.blif"]
+    variables = set().union(*(graph.blif(path, [pair[side] for pair in pairs]) for side, path in enumerate(paths)))
+    for path in paths:
+        head = [".model m", ".inputs " + " ".join(f"n{node}" for node in sorted(variables)),
+                ".outputs " + " ".join(f"o{i}" for i in range(len(pairs)))]
+        path.write_text("\n".join([*head, path.read_text(), ".end", ""]))
+    result = subprocess.run(["yosys-abc", "-c", f"cec -n {paths[0]} {paths[1]}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            check=False)
     if "Networks are equivalent" in result.stdout:
-        return True, ""
+        return ""
     differ = re.search(r"NOT EQUIVALENT.*", result.stdout)
     if not differ:
         raise RuntimeError(f"yosys-abc did not decide: {result.stdout[-500:]}")
-    return False, re.sub(r"\s+", " ", differ[0])[:60]
+    return re.sub(r"\s+", " ", differ[0])[:60]
 
 
-def forgets(module, t, weights, folder):
-    """With the enable high: the longest chain of the grid's registers; an error when one but the weights depends on itself."""
-    source = folder / "forget.json"
-    tied = json.loads(json.dumps(module))
-    for cell in tied["cells"].values():
-        for pin, bits in cell["connections"].items():
-            cell["connections"][pin] = ["1" if b in tied["ports"]["enable_i"]["bits"] else b for b in bits]
-    for port in tied["ports"].values():
-        if port["direction"] == "output":
-            port["bits"] = ["1" if b in tied["ports"]["enable_i"]["bits"] else b for b in port["bits"]]
-    source.write_text(json.dumps({"modules": {"grid_step": tied}}))
-    yosys(f"read_json {source}", "opt -full", "simplemap", "opt -full", f"write_json {source}")
-    flat = json.loads(source.read_text())["modules"]["grid_step"]
-    driver = {}
-    for cell in flat["cells"].values():
-        inputs = [bit for pin, bits in cell["connections"].items() if cell["port_directions"][pin] == "input" for bit in bits]
-        for pin, bits in cell["connections"].items():
-            if cell["port_directions"][pin] == "output":
-                driver.update({bit: inputs for bit in bits})
-    register = {bit: name for name, port in flat["ports"].items() if name + "_n" in flat["ports"] for bit in port["bits"]}
-    needs = {}
-    for name in {name for name in flat["ports"] if name + "_n" in flat["ports"]} - weights:
-        # Bit by bit, as the stages of a shift register are one port.
-        for bit, target in zip(flat["ports"][name]["bits"], flat["ports"][name + "_n"]["bits"]):
-            found, stack, done = set(), [target], set()
-            while stack:
-                node = stack.pop()
-                if node in done:
-                    continue
-                done.add(node)
-                if node in register:
-                    found.add(node)
-                else:
-                    stack += driver.get(node, [])
-            needs[bit] = {other for other in found if register[other] not in weights}
-    depth, pending = {}, dict(needs)
-    while pending:
-        ready = [bit for bit, others in pending.items() if all(other in depth for other in others)]
-        if not ready:
-            return f"registers that depend on themselves: {', '.join(sorted({register[b] for b in pending})[:5])}"
-        for bit in ready:
-            depth[bit] = 1 + max((depth[other] for other in pending.pop(bit)), default=0)
-    longest = max(depth.values())
-    return "" if longest == t.latency else f"the longest chain of registers is {longest}, the latency {t.latency}"
+def leaves(t, graph, view, bank, pointer):
+    """Of a vector's way: the enable is high, it takes the weights of a bank, and the fast view's pointer begins with this."""
+    pointer_bits = {bit: i for i, bit in enumerate(view.nets.get("ptr_q", []))}
+
+    def leaf(view, bit, step):
+        if bit in view.inputs:
+            name, i = view.inputs[bit]
+            if name == "enable_i":
+                return TRUE
+            return bank if name == "vec_bank_i" and step == 0 else graph.variable("input", name, i, step)
+        if bit in view.weights:
+            of, r, c, word = view.weights[bit]
+            if word is None:
+                return FALSE
+            first, last = t.window(r, c)
+            if of == bank and first <= step <= last:
+                return graph.variable("weight", r, c, word)
+            return graph.variable("other weight", view.name, of, r, c, word, step)
+        if step > 0:
+            return None
+        i = pointer_bits.get(bit, 32)
+        return pointer >> i & 1 if 1 << i < t.slots else graph.variable("register", view.name, bit)
+
+    return leaf
+
+
+def vector(t, graph, grid, fast, folder):
+    for bank in (FALSE, TRUE):
+        steps = Steps(graph, grid, leaves(t, graph, grid, bank, 0))
+        wanted = [steps.value(bit, t.latency) for bit in grid.sums]
+        first = None
+        for pointer in range(t.slots):
+            steps = Steps(graph, fast, leaves(t, graph, fast, bank, pointer))
+            sums = [steps.value(bit, t.latency) for bit in fast.sums]
+            first = first or sums
+            if sums != first:
+                return "vector: it depends on the pointer"
+        text = equal(graph, list(zip(wanted, first)), folder)
+        if text:
+            return f"vector: {text}"
+    return ""
+
+
+def weights(t, graph, grid, fast, folder):
+    def leaf(view, bit, step):
+        if bit in view.inputs:
+            return graph.variable("input", *view.inputs[bit], step)
+        if bit in view.weights and step == 0:
+            return FALSE if view.weights[bit][3] is None else graph.variable("weight", *view.weights[bit])
+        return graph.variable("register", view.name, bit) if step == 0 else None
+
+    steps = {view.name: Steps(graph, view, leaf) for view in (grid, fast)}
+    of_grid = {word: steps["grid"].value(bit, 1) for bit, word in grid.weights.items()}
+    pairs = [(of_grid[word] if word[3] is not None else FALSE, steps["fast"].value(bit, 1)) for bit, word in fast.weights.items()]
+    text = equal(graph, pairs, folder)
+    return f"weights: {text}" if text else ""
+
+
+def hold(graph, view):
+    def leaf(view, bit, step):
+        if bit in view.inputs:
+            name, i = view.inputs[bit]
+            return FALSE if name == "enable_i" else graph.variable("input", name, i, step)
+        return graph.variable("register", view.name, bit) if step == 0 else None
+
+    steps = Steps(graph, view, leaf)
+    moved = [bit for bit in view.next if bit not in view.weights and steps.value(bit, 1) != steps.value(bit, 0)]
+    names = sorted({name for name, bits in view.nets.items() if set(bits) & set(moved)})
+    return f"hold: {view.name}: {', '.join(names[:5])}" if moved else ""
 
 
 def prove(t):
@@ -438,28 +419,9 @@ def prove(t):
             if text.count(old) != 1:
                 raise RuntimeError(f"{file}: mutant wants exactly one {old!r}, found {text.count(old)}")
             (rtl / file).write_text(text.replace(old, new))
-        words, grid = fast_words(t), grid_registers(t)
-        kind = "bf16" if t.cell == BF16 else "int8"
-        try:
-            fast = cut(read_view(rtl, t, True, folder), [(word.port, word.name, word.width) for word in words], f"gen_{kind}.u_array.", t.size)
-            cells = cut(read_view(rtl, t, False, folder), [(f"r{i}", name, 0) for i, (name, _) in enumerate(grid)],
-                        "gen_grid.u_array.", t.size)
-        except RuntimeError as error:
-            return False, str(error)
-        widths = [len(cells["ports"][f"r{i}"]["bits"]) for i in range(len(grid))]
-        (folder / "steps.json").write_text(json.dumps({"modules": {"fast_step": fast, "grid_step": cells}}))
-        modules = wrappers(t, words, grid, widths)
-        (folder / "wrappers.v").write_text("\n".join(modules))
-        tops = re.findall(r"(?m)^module (\w+)", "\n".join(modules))
-        for top in tops:
-            yosys(f"read_json {folder / 'steps.json'}", f"read_verilog {folder / 'wrappers.v'}", f"hierarchy -check -top {top}", "proc", "flatten",
-                   "opt -full", "wreduce", "opt -full", "techmap", "aigmap", f"write_aiger {folder / top}.aig")
-        for left, right in zip(tops[::2], tops[1::2]):
-            equal, text = abc_equal(folder, left, right)
-            if not equal:
-                return False, f"{left}: {text}"
-        weights = {f"r{i}" for i, (name, _) in enumerate(grid) if re.search(r"weight\d_q$", name)}
-        text = forgets(cells, t, weights, folder)
+        graph = Graph()
+        grid, fast = View(rtl, t, False, folder), View(rtl, t, True, folder)
+        text = hold(graph, grid) or hold(graph, fast) or weights(t, graph, grid, fast, folder) or vector(t, graph, grid, fast, folder)
         return not text, text
 
 

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Bound to an array that is a grid: the fast view beside it, with the same inputs. From the first vector on whose weights were written,
-// whatever leaves the one must leave the other in the same cycle, also between the vectors that count. But for those of int8 whose weights
-// are written while they pass by, against the array's contract: the grid writes its columns one after the other.
+// whatever leaves the one must leave the other in the same cycle, also between the vectors that count. But for those whose weights are
+// written while they pass by, against the array's contract.
 
 module systole_mxu_array_lockstep
   import systole_presets_pkg::*;
@@ -36,6 +36,7 @@ module systole_mxu_array_lockstep
   logic [Latency-1:0] known_q = '0;   // vectors on their way, the newest lowest: their weights are known
   logic [Latency-1:0] bank_q = '0;    // their banks
   logic [Latency-1:0] known;
+  int unsigned        from, to;       // whose weights are written while they pass by
   logic               equal;
 
   if (Cell == CellInt8) begin : gen_int8
@@ -58,11 +59,18 @@ module systole_mxu_array_lockstep
   end
 
   always_comb begin
+    // Activations wait for their row, and meet one column after the other.
+    if (Cell == CellBf16 && wl_column_i) begin
+      from = 32'(wl_row_i);
+      to   = 32'(wl_row_i) + (Rows - 1) * row_cycles(Stages) + 1;
+    end else begin
+      from = 32'(wl_row_i) * row_cycles(Stages);
+      to   = 32'(wl_row_i) * row_cycles(Stages) + Cols;
+    end
     known = known_q;
     for (int unsigned i = 0; i < Latency; i++) begin
-      // It is i + 1 cycles behind its entry, and meets the row's first column as many behind it as the row's activations wait.
-      if (Cell == CellInt8 && wl_valid_i && bank_q[i] == wl_bank_i && i + 1 > 32'(wl_row_i) * row_cycles(Stages)
-          && i + 1 < 32'(wl_row_i) * row_cycles(Stages) + Cols) known[i] = 1'b0;
+      // Now it goes on to be i + 1 cycles behind its entry, or stays at i.
+      if (wl_valid_i && bank_q[i] == wl_bank_i && i + 32'(enable_i) > from && i + 32'(enable_i) < to) known[i] = 1'b0;
     end
   end
 
