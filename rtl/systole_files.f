@@ -26,10 +26,11 @@ gen/systole_scalar_regs.sv
 prim/systole_prim_clock_gate.sv
 prim/systole_prim_hold.sv
 prim/systole_prim_mult.sv
+prim/systole_prim_ram_1r1w.sv
+prim/systole_prim_sync.sv
 cells/systole_credit.sv
 cells/systole_fifo.sv
 cells/systole_idle_clock.sv
-cells/systole_ram_1r1w.sv
 cells/systole_secded.sv
 cells/systole_skid.sv
 cells/systole_transpose_ram.sv

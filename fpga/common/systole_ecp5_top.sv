@@ -27,7 +27,7 @@ module systole_ecp5_top #(
     inout  wire  [15:0] sdram_d
 );
   logic        clk, clk_sdram, locked, ready, running, fault, link, noise;
-  logic [2:0]  reset_sync_q;
+  logic        released;
   logic [9:0]  reset_count_q;
   logic        rst_nq;
   logic [25:0] beat_q;
@@ -37,9 +37,9 @@ module systole_ecp5_top #(
   ODDRX1F u_sdram_clk (.SCLK(clk_sdram), .RST(1'b0), .D0(1'b1), .D1(1'b0), .Q(sdram_clk));
 
   // Reset until the clock is good and the button was up for a while.
+  systole_prim_sync #(.Stages(3)) u_reset (.clk_i(clk), .d_i(locked && !button), .q_o(released));
   always_ff @(posedge clk) begin
-    reset_sync_q <= {reset_sync_q[1:0], locked && !button};
-    if (!reset_sync_q[2]) begin
+    if (!released) begin
       reset_count_q <= '0;
       rst_nq        <= 1'b0;
     end else begin

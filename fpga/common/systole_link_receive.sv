@@ -89,7 +89,7 @@ module systole_link_receive
       .count_o(frames)
   );
 
-  systole_ram_1r1w #(.Width(8), .Depth(Bytes)) u_ram (
+  systole_prim_ram_1r1w #(.Width(8), .Depth(Bytes)) u_ram (
       .clk_i,
       // A flag or escape is written too; the next byte takes its place.
       .we_i(byte_valid_i && room && !overflow_q), .waddr_i(write_q), .wdata_i(data),

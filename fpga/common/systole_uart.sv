@@ -26,7 +26,7 @@ module systole_uart #(
   localparam logic [16:0] Step = 17'(Rate);
   localparam int unsigned FrameBits = 10;
 
-  logic [2:0]  rx_sync_q;  // the last but one synchronises, the last finds edges
+  logic        rx_sync, rx_q;  // the latter finds edges
   logic        rx_busy_q, rx_valid_q, rx_tick;
   logic [3:0]  rx_count_q;
   logic [7:0]  rx_shift_q;
@@ -45,7 +45,8 @@ module systole_uart #(
   assign tx_o       = tx_shift_q[0];
   assign tx_ready_o = tx_left_q == '0;
 
-  always_ff @(posedge clk_i) rx_sync_q <= {rx_sync_q[1:0], rx_i};
+  systole_prim_sync u_sync (.clk_i, .d_i(rx_i), .q_o(rx_sync));
+  always_ff @(posedge clk_i) rx_q <= rx_sync;
 
   // Receive: from the falling edge half a bit to the middle of the start bit, then bit by bit.
   always_ff @(posedge clk_i) begin
@@ -55,18 +56,18 @@ module systole_uart #(
     end else if (!rx_busy_q) begin
       rx_phase_q <= 16'h8000;
       rx_count_q <= '0;
-      rx_busy_q  <= rx_sync_q[2:1] == 2'b10;
+      rx_busy_q  <= rx_q && !rx_sync;
     end else begin
       rx_phase_q <= rx_phase_d;
       if (rx_tick) begin
         rx_count_q <= rx_count_q + 4'd1;
         if (rx_count_q == '0) begin
-          rx_busy_q <= !rx_sync_q[2];  // a glitch, not a start bit
+          rx_busy_q <= !rx_q;  // a glitch, not a start bit
         end else if (rx_count_q == 4'(FrameBits - 1)) begin
           rx_busy_q  <= 1'b0;
-          rx_valid_q <= rx_sync_q[2];
+          rx_valid_q <= rx_q;
         end else begin
-          rx_shift_q <= {rx_sync_q[2], rx_shift_q[7:1]};
+          rx_shift_q <= {rx_q, rx_shift_q[7:1]};
         end
       end
     end

@@ -71,7 +71,7 @@ module systole_accumulators
     assign mxu_read = mxu_reads && mxu_bank == 1'(b);
     assign vec_read = rd_accept && rd_bank == 1'(b);
     assign raddr    = mxu_read ? mxu_row[RowBits-1:0] : rd_row_i[RowBits-1:0];
-    systole_ram_1r1w #(.Width(Cols * 32), .Depth(BankRows), .AnyOnCollision(1'b1)) u_ram (
+    systole_prim_ram_1r1w #(.Width(Cols * 32), .Depth(BankRows), .AnyOnCollision(1'b1)) u_ram (
         .clk_i,
         .we_i(we && waddr[RowBits] == 1'(b)), .waddr_i(waddr[RowBits-1:0]), .wdata_i(wdata),
         .re_i(mxu_read || vec_read), .raddr_i(raddr), .rdata_o(rdata[b])

@@ -40,7 +40,7 @@ module systole_transpose_ram #(
   logic [Width-1:0]     rdata [N];
 
   for (genvar m = 0; m < N; m++) begin : gen_memory
-    systole_ram_1r1w #(.Width(Width), .Depth(Depth)) u_ram (
+    systole_prim_ram_1r1w #(.Width(Width), .Depth(Depth)) u_ram (
         .clk_i,
         .we_i, .waddr_i(word(wmatrix_i, 32'(wrow_i))), .wdata_i(wdata_i[IndexBits'(m-32'(wrow_i))]),
         .re_i(read1_q), .raddr_i(word(matrix1_q, m - 32'(column1_q))), .rdata_o(rdata[m])

@@ -26,7 +26,7 @@ module systole_dma_buffer #(
   assign read    = wr_ptr_q != rd_ptr_q && (!out_valid_q || ready_i);
   assign valid_o = out_valid_q;
 
-  systole_ram_1r1w #(.Width(Width), .Depth(Depth), .AnyOnCollision(1'b1)) u_ram (
+  systole_prim_ram_1r1w #(.Width(Width), .Depth(Depth), .AnyOnCollision(1'b1)) u_ram (
       .clk_i, .we_i(push_i), .waddr_i(wr_ptr_q[PtrBits-1:0]), .wdata_i(data_i), .re_i(read),
       .raddr_i(rd_ptr_q[PtrBits-1:0]), .rdata_o(data_o)
   );

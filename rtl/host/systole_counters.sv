@@ -116,7 +116,7 @@ module systole_counters
     sum_q <= w2_q + 64'(l2_q);
   end
 
-  systole_ram_1r1w #(.Width(64), .Depth(NumCounters)) u_ram (
+  systole_prim_ram_1r1w #(.Width(64), .Depth(NumCounters)) u_ram (
       .clk_i, .we_i(v3_q && !clear_i), .waddr_i(i3_q), .wdata_i(sum_q), .re_i(go), .raddr_i(visit), .rdata_o(word)
   );
 

@@ -35,7 +35,9 @@ module systole_mxu_array_bf16_fast
   logic signed [31:0] sum_q [Slots][Cols];
   logic [31:0]        weight_q [2][Rows][Cols];  // [bank]
   logic signed [31:0] sum_v [Cols];              // scratch
+  // verilator lint_off UNUSEDSIGNAL
   logic [31:0]        slot;                      // of the vector that is multiplied
+  // verilator lint_on UNUSEDSIGNAL
   logic [31:0]        ptr_q = 0;                 // any value does, but not an unknown one
 
   // verilator lint_off BLKSEQ
@@ -51,6 +53,7 @@ module systole_mxu_array_bf16_fast
     return round(norm, norm_info, 8, 23);
   endfunction
 
+  // verilator lint_off UNUSEDSIGNAL
   // Adds a row's products to sum_v.
   task automatic row(int unsigned r);
     logic        bank;
@@ -59,6 +62,7 @@ module systole_mxu_array_bf16_fast
     act  = vec_q[slot][r];
     for (int unsigned c = 0; c < Cols; c++) sum_v[c] = mac(sum_v[c], act, weight_q[bank][r][c]);
   endtask
+  // verilator lint_on UNUSEDSIGNAL
 
   always_ff @(posedge clk_i) begin
     if (enable_i) begin

@@ -34,7 +34,9 @@ module systole_mxu_array_int8_fast
   logic signed [31:0] sum_q [Slots][Cols];
   logic signed [15:0] weight_q [2][Rows][Cols];  // [bank]; 16 bits, so that no access can be to any other variable, as one of a byte can
   logic signed [31:0] sum_v [Cols];              // scratch
+  // verilator lint_off UNUSEDSIGNAL
   logic [31:0]        slot;                      // of the vector that is multiplied
+  // verilator lint_on UNUSEDSIGNAL
   logic [31:0]        ptr_q = 0;                 // any value does, but not an unknown one
 
   // verilator lint_off BLKSEQ

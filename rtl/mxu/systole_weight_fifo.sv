@@ -71,7 +71,7 @@ module systole_weight_fifo
   assign tile_o    = 32'(words_q) >= WordsPerTile;
   assign wf_free_o = free_q;
 
-  systole_ram_1r1w #(.Width(WordBytes * 8), .Depth(Depth), .AnyOnCollision(1'b1), .Style("block")) u_ram (
+  systole_prim_ram_1r1w #(.Width(WordBytes * 8), .Depth(Depth), .AnyOnCollision(1'b1), .Style("block")) u_ram (
       .clk_i, .we_i(push), .waddr_i(wr_ptr_q), .wdata_i(wdata), .re_i(pop), .raddr_i(rd_ptr_q), .rdata_o(rdata)
   );
 

@@ -39,15 +39,15 @@ module systole_patch
   patch_field_t        field;
   logic [AddrBits-1:0] value, step;
   assign take = state_q == Take && !write_i.value;
-  systole_ram_1r1w #(.Width($bits(patch_field_t)), .Depth(Patches)) u_field (
+  systole_prim_ram_1r1w #(.Width($bits(patch_field_t)), .Depth(Patches)) u_field (
       .clk_i, .we_i(write_i.field), .waddr_i(write_i.entry), .wdata_i(write_i.data[$bits(patch_field_t)-1:0]),
       .re_i(state_q == Fetch), .raddr_i(entry_q), .rdata_o(field)
   );
-  systole_ram_1r1w #(.Width(AddrBits), .Depth(Patches)) u_step (
+  systole_prim_ram_1r1w #(.Width(AddrBits), .Depth(Patches)) u_step (
       .clk_i, .we_i(write_i.step), .waddr_i(write_i.entry), .wdata_i(write_i.data),
       .re_i(state_q == Fetch), .raddr_i(entry_q), .rdata_o(step)
   );
-  systole_ram_1r1w #(.Width(AddrBits), .Depth(Patches)) u_value (
+  systole_prim_ram_1r1w #(.Width(AddrBits), .Depth(Patches)) u_value (
       .clk_i, .we_i(write_i.value || take), .waddr_i(write_i.value ? write_i.entry : entry_q),
       .wdata_i(write_i.value ? write_i.data : value + step),
       .re_i(state_q == Fetch), .raddr_i(entry_q), .rdata_o(value)

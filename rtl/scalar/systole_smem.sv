@@ -113,7 +113,7 @@ module systole_smem
   end
   assign flip_used_o = write && !clearing_q;
 
-  systole_ram_1r1w #(.Width(CodeBits), .Depth(Words), .AnyOnCollision(1'b1)) u_ram (
+  systole_prim_ram_1r1w #(.Width(CodeBits), .Depth(Words), .AnyOnCollision(1'b1)) u_ram (
       .clk_i, .we_i(write), .waddr_i(write_index), .wdata_i(written),
       .re_i(any && in_range && (!req.write || part)), .raddr_i(req.word[IndexBits-1:0]), .rdata_o(code)
   );

@@ -66,7 +66,7 @@ module systole_queue_ram
   end
   assign fill_o = fill_q;
 
-  systole_ram_1r1w #(.Width(Width), .Depth(1 << (QueueBits + PtrBits)), .AnyOnCollision(1'b1), .Style("block")) u_ram (
+  systole_prim_ram_1r1w #(.Width(Width), .Depth(1 << (QueueBits + PtrBits)), .AnyOnCollision(1'b1), .Style("block")) u_ram (
       .clk_i, .we_i(write_i != '0), .waddr_i(wr_row), .wdata_i(data_i), .re_i(turn != '0), .raddr_i(rd_row), .rdata_o(data_o)
   );
 

@@ -77,7 +77,7 @@ module systole_vector_table
     logic [31:0] four;
     assign index     = data_i[c*8+:8] ^ 8'h80;
     assign four_q[c] = four;
-    systole_ram_1r1w #(.Width(32), .Depth(Depth), .AnyOnCollision(1'b1)) u_ram (
+    systole_prim_ram_1r1w #(.Width(32), .Depth(Depth), .AnyOnCollision(1'b1)) u_ram (
         .clk_i,
         .we_i   (loading_q),
         .waddr_i(row_q),

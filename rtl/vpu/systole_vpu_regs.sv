@@ -89,7 +89,7 @@ module systole_vpu_regs
       logic [Width-1:0] operand_q, row [NumBanks];
       assign operand[p] = operand_q;
       for (genvar b = 0; b < NumBanks; b++) begin : gen_bank
-        systole_ram_1r1w #(.Width(Width), .Depth(BankRows), .AnyOnCollision(1'b1), .Style("block")) u_rows (
+        systole_prim_ram_1r1w #(.Width(Width), .Depth(BankRows), .AnyOnCollision(1'b1), .Style("block")) u_rows (
             .clk_i,
             .we_i   (write_i[b].valid),
             .waddr_i({write_i[b].number, write_i[b].row}),

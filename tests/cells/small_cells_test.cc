@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_credit, systole_ram_1r1w and systole_idle_clock.
+// systole_credit, systole_prim_ram_1r1w, systole_prim_sync and
+// systole_idle_clock.
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "Vcredit.h"
 #include "Vidle_clock.h"
 #include "Vram.h"
 #include "Vram_any.h"
+#include "Vsync.h"
+#include "Vsync_late.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cells/bench.h"
@@ -133,6 +137,44 @@ TEST(RamTest, WhatIsReadOnCollisionIsUnknownWhereAnythingMayBe) {
     });
     EXPECT_GT(collisions, 300);
     EXPECT_LT(old_data, 3) << "of " << collisions;
+  }
+}
+
+constexpr int kStages = 3;
+
+// Each bit is what it was kStages or, where a change may be seen late, that
+// many and one more cycles before. Returns how many changes were late.
+template <typename Model>
+int FollowSynchroniser(uint32_t seed, bool late_changes, int* changes) {
+  Bench<Model> bench(seed);
+  bench->clk_i = 0;
+  bench.Settle();
+  std::vector<uint32_t> in;
+  int late = 0;
+  for (int cycle = 0; cycle < 2000; ++cycle) {
+    in.push_back(bench.Random() & bench.Random() & 0xF);
+    bench->d_i = in.back();
+    bench.Step();
+    if (cycle < kStages) continue;
+    const uint32_t newer = in[cycle - kStages + 1], older = in[cycle - kStages];
+    const uint32_t at_newer = ~(bench->q_o ^ newer) & 0xF;
+    const uint32_t at_older = ~(bench->q_o ^ older) & 0xF;
+    EXPECT_EQ(at_newer | (late_changes ? at_older : 0), 0xFu)
+        << "cycle " << cycle;
+    *changes += __builtin_popcount(newer ^ older);
+    late += __builtin_popcount(~at_newer & at_older & 0xF);
+  }
+  return late;
+}
+
+TEST(SyncTest, TakesItsStagesOrOneMore) {
+  for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(5)) {
+    int changes = 0;
+    EXPECT_EQ(FollowSynchroniser<Vsync>(seed, false, &changes), 0);
+    changes = 0;
+    const int late = FollowSynchroniser<Vsync_late>(seed, true, &changes);
+    EXPECT_GT(late, changes * 2 / 5);
+    EXPECT_LT(late, changes * 3 / 5);
   }
 }
 

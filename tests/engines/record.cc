@@ -7,39 +7,17 @@
 //   record FILE
 
 #include <cstdio>
-#include <utility>
-#include <vector>
 
 #include "host/tools/checker.h"
-#include "host/tools/digits.h"
 #include "systole/compiler.h"
 #include "systole/device.h"
+#include "tests/testing/last_layer.h"
 
 namespace systole {
 namespace {
 
-// The last layer as a network of its own, and its input for the first digit.
-absl::StatusOr<std::pair<model::Network, std::vector<int8_t>>> LastLayer() {
-  auto network = model::ReadNetwork("models/mnist_cnn.safetensors");
-  if (!network.ok()) return network.status();
-  const auto digits = tools::ReadDigits("tests/data/mnist");
-  if (!digits.ok()) return digits.status();
-  const auto tensors = tools::GoldenTensors(*network, digits->Quantised(0, 1),
-                                            /*raw=*/false);
-  if (!tensors.ok()) return tensors.status();
-  const std::vector<uint8_t>& bytes = tensors->at(tensors->size() - 2).bytes;
-  model::Network last = *network;
-  last.layers = {network->layers.back()};
-  last.tensors = {network->in(network->layers.back()), network->output()};
-  last.layers[0].inputs = {0};
-  last.layers[0].output = 1;
-  last.inputs = {0};
-  last.outputs = {1};
-  return std::make_pair(last, std::vector<int8_t>(bytes.begin(), bytes.end()));
-}
-
 absl::Status Record(const char* file) {
-  const auto layer = LastLayer();
+  const auto layer = testing_options::LastLayer();
   if (!layer.ok()) return layer.status();
   const auto& [network, input] = *layer;
   const auto program =

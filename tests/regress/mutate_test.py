@@ -148,7 +148,7 @@ class Proofs(unittest.TestCase):
                 self.assertEqual(compared.call_count, steps, new)
 
     def test_outputs_count_where_they_are_taken_and_writes_always(self):
-        unit = {"name": "ram", "top": "rtl/cells/systole_ram_1r1w.sv", "parameters": [{"Width": 8, "Depth": 4}]}
+        unit = {"name": "ram", "top": "rtl/prim/systole_prim_ram_1r1w.sv", "parameters": [{"Width": 8, "Depth": 4}]}
         taken = {"taken": {"rdata_o": [1, "re_i"]}}
         ram = mutants.find(ROOT, unit["top"])
         always = [mutant for mutant in ram if mutant.text == "always re_i"][-1]

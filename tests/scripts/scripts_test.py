@@ -252,18 +252,18 @@ class SynthTest(Sandbox):
         return self.script("verif/synth/synth.py", "--only", "design", "--build", self.root / "build")
 
     def test_no_multiplier(self):
-        code, output = self.synth("systole_ram_1r1w", "{Width: 32, Depth: 512}")
+        code, output = self.synth("systole_prim_ram_1r1w", "{Width: 32, Depth: 512}")
         self.assertEqual(code, 1, output)
         self.assertIn("the design was mapped without a single multiplier", output)
-        self.assertRegex(output, r"systole_ram_1r1w\.gen_old\.mem_q +1 +512 +32 +1 +1 +block RAM")
+        self.assertRegex(output, r"systole_prim_ram_1r1w\.gen_old\.mem_q +1 +512 +32 +1 +1 +block RAM")
         self.assertIn("synth: 1 problems", output)
 
     def test_memory_that_becomes_flip_flops(self):
-        self.edit("rtl/cells/systole_ram_1r1w.sv", "if (re_i) rdata_q <= mem_q[raddr_i];",
+        self.edit("rtl/prim/systole_prim_ram_1r1w.sv", "if (re_i) rdata_q <= mem_q[raddr_i];",
                   "if (re_i) rdata_q <= mem_q[raddr_i];\n    if (re_i && waddr_i == 3) mem_q[raddr_i] <= wdata_i;")
-        code, output = self.synth("systole_ram_1r1w", "{Width: 32, Depth: 64, AnyOnCollision: 1}")
+        code, output = self.synth("systole_prim_ram_1r1w", "{Width: 32, Depth: 64, AnyOnCollision: 1}")
         self.assertEqual(code, 1, output)
-        self.assertIn("systole_ram_1r1w: memory gen_any.mem_q, 64 words of 32 bits with 1 read and 2 write ports, became flip-flops", output)
+        self.assertIn("systole_prim_ram_1r1w: memory gen_any.mem_q, 64 words of 32 bits with 1 read and 2 write ports, became flip-flops", output)
 
     def test_what_cannot_be_synthesised(self):
         self.edit("rtl/cells/systole_credit.sv", "endmodule", "  initial begin\n    #3 $display(\"late\");\n  end\nendmodule")

@@ -5,6 +5,7 @@
 // connects there talks to the board's serial pins.
 //
 //   board_sim [--lost N] [--flipped N] [--doubled N] [--seed N] [--cycles N]
+//             [+plusargs of the model]
 //
 // Faults are in 1/1000000 a byte, both ways. It ends on SIGTERM, or after so
 // many cycles. The serial port has two clocks a bit; while nothing happens the
@@ -23,6 +24,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "VBoard8.h"
 #include "verilated.h"
@@ -35,6 +37,7 @@ volatile sig_atomic_t g_stop = 0;
 struct Options {
   int lost = 0, flipped = 0, doubled = 0;
   uint64_t seed = 1, cycles = 0;
+  std::vector<const char*> plusargs;
 };
 
 // The host's side of the serial pins: bytes of 2 clocks a bit.
@@ -154,6 +157,8 @@ int Run(const Options& options) {
   VerilatedContext context;
   context.randSeed(static_cast<int>(options.seed));
   context.randReset(2);
+  std::vector<const char*> plusargs = options.plusargs;
+  context.commandArgs(static_cast<int>(plusargs.size()), plusargs.data());
   auto top = std::make_unique<VBoard8>(&context);
   uint64_t cycle = 0, busy = 0;
   top->uart_rx_i = 1;
@@ -190,8 +195,16 @@ int Run(const Options& options) {
 
 int main(int argc, char** argv) {
   systole::Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
+  for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i];
+    if (name[0] == '+') {
+      options.plusargs.push_back(argv[i--]);
+      continue;
+    }
+    if (i + 1 == argc) {
+      std::fprintf(stderr, "board_sim: option %s wants a number\n", argv[i]);
+      return 2;
+    }
     const uint64_t value = std::strtoull(argv[i + 1], nullptr, 10);
     if (name == "--lost")
       options.lost = static_cast<int>(value);

@@ -5,8 +5,8 @@
     netlist.py --pins FILE [--target board|ecp5|gates] [--fault] [--build build]
     netlist.py --preset 3 [--target board|ecp5|gates]
 
-board: mapped as for a board (../../fpga/flow), with gates folded into carry cells. ecp5: by Yosys' script alone. For both the simulation models of the cells are those of Yosys' package; it has none of the block RAM (ecp5_ram.v) and of the multiplier
-(../synth/ecp5_multiplier.v). gates: Yosys' generic gates and flip-flops; memories stay memories. With --fault one cell has another truth
+board: mapped as for a board (../../fpga/flow), with gates folded into carry cells. ecp5: by Yosys' script alone. Models of the cells of
+both: ecp5.py. gates: Yosys' generic gates and flip-flops; memories stay memories. With --fault one cell has another truth
 table, a gate in front of an output; this must be seen. Without --pins: maps only, and prints what it takes.
 """
 
@@ -14,17 +14,16 @@ import argparse
 import collections
 import json
 import pathlib
-import re
 import sys
 import time
 
 import design
+import ecp5
 import replay
 
 sys.path.insert(0, str(design.ROOT / "fpga"))
 from flow import boards, chip, tools  # noqa: E402  behind the path
 
-LATTICE = pathlib.Path("share") / "lattice"
 COPIES = 256
 OUTPUT = "phy_row_cmd_o"  # a gate before it has the fault
 PASSES = {
@@ -35,18 +34,6 @@ PASSES = {
 # How a fault changes a cell of each type.
 INVERSE = {"$_AND_": "$_NAND_", "$_NAND_": "$_AND_", "$_OR_": "$_NOR_", "$_NOR_": "$_OR_", "$_XOR_": "$_XNOR_", "$_XNOR_": "$_XOR_",
            "$_ANDNOT_": "$_ORNOT_", "$_ORNOT_": "$_ANDNOT_", "$_MUX_": "$_NMUX_", "$_NOT_": "$_BUF_"}
-
-
-def cell_models(kinds):
-    """The models of Yosys' package for cells of these kinds and those in them, without timing."""
-    import pyosys  # pylint: disable=import-outside-toplevel
-    folder = pathlib.Path(pyosys.__file__).parent / LATTICE
-    text = "\n".join((folder / name).read_text() for name in ("common_sim.vh", "ccu2c_sim.vh"))
-    modules = dict(re.findall(r"(?ms)^module (\w+)(.*?^endmodule)", re.sub(r"(?ms)^\s*specify$.*?^\s*endspecify$", "", text)))
-    wanted = [kind for kind in kinds if kind in modules]
-    for name in wanted:
-        wanted += [other for other in modules if other not in wanted and re.search(rf"(?m)^\s*{other}\b", modules[name])]
-    return {name: f"module {name}{modules[name]}\n" for name in wanted}
 
 
 def share_out(netlist, models):
@@ -81,16 +68,7 @@ def map_for_board(core, preset, work):
     name = next(name for name, entry in boards.presets().items() if entry["id"] == preset)
     chip.elaborate(name, work)
     tools.yosys({"load": str(work / "chip.il"), "top": "systole_top", "json": str(work / "net.json")}, work, "flow", "mapping")
-    read_mapped(core, work / "net.json", work)
-
-
-def read_mapped(core, path, work):
-    """Reads a netlist of the flow. It says of an output that is not connected that it is unknown, which Yosys takes for a constant."""
-    mapped = json.loads(path.read_text())
-    for cell in mapped["modules"]["systole_top"]["cells"].values():
-        cell["connections"] = {port: bits for port, bits in cell["connections"].items() if bits != ["x"] or cell["port_directions"][port] == "input"}
-    (work / "read.json").write_text(json.dumps(mapped))
-    core.read_netlist(work / "read.json", "systole_top")
+    ecp5.read_mapped(core, work / "net.json", "systole_top", work)
 
 
 def map_core(work, preset, target, fault):
@@ -141,10 +119,10 @@ def main():
     (work / "bench.v").write_text(replay.bench(ports))
     sources = [work / "bench.v", netlist]
     if args.target != "gates":
-        models = cell_models(cells)
+        models = ecp5.cell_models(cells)
         netlist.write_text(share_out(netlist.read_text(), models))
         (work / "cells.v").write_text("".join(models.values()))
-        sources += [work / "cells.v", design.ROOT / "verif" / "engines" / "ecp5_ram.v", design.ROOT / "verif" / "synth" / "ecp5_multiplier.v"]
+        sources += [work / "cells.v", *ecp5.MODELS]
     began = time.monotonic()
     text = replay.simulate(work / "netlist.vvp", sources, args.pins, stop=args.fault)
     counts = replay.counts_of(text)

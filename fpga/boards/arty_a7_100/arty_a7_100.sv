@@ -12,7 +12,7 @@ module arty_a7_100 (
     output logic [3:0] led
 );
   logic       clk, clk_mmcm, feedback, locked, rst_nq;
-  logic [2:0] sync_q;
+  logic       released;
 
   MMCME2_BASE #(
       .CLKIN1_PERIOD(10.0), .CLKFBOUT_MULT_F(9.0), .CLKOUT0_DIVIDE_F(15.0)
@@ -22,9 +22,9 @@ module arty_a7_100 (
   );
   BUFG u_clk (.I(clk_mmcm), .O(clk));
 
+  systole_prim_sync #(.Stages(3)) u_reset (.clk_i(clk), .d_i(locked && !button), .q_o(released));
   always_ff @(posedge clk) begin
-    sync_q <= {sync_q[1:0], locked && !button};
-    rst_nq <= sync_q[2];
+    rst_nq <= released;
   end
 
   systole_board #(.ClockHz(60_000_000), .Baud(3_000_000)) u_board (

@@ -71,7 +71,7 @@ module systole_sdram #(
   assign {sdram_a_o, sdram_ba_o, sdram_cs_n_o, sdram_ras_n_o, sdram_cas_n_o, sdram_we_n_o, sdram_cke_o, sdram_dm_o} = '0;
   assign {sdram_dq_o, sdram_dq_t_o} = '1;
 
-  systole_ram_1r1w #(.Width(128), .Depth(Beats), .LaneBits(8)) u_ram (
+  systole_prim_ram_1r1w #(.Width(128), .Depth(Beats), .LaneBits(8)) u_ram (
       .clk_i, .we_i(axi_wvalid_i && axi_wready_o ? axi_wstrb_i : '0), .waddr_i(at_q), .wdata_i(axi_wdata_i),
       .re_i(state_q == Fetch), .raddr_i(at_q), .rdata_o(axi_rdata_o)
   );

@@ -7,7 +7,7 @@
 // LaneBits: width of a write lane (we_i has a bit a lane); Width = one lane. Docs: docs/cells.md.
 // Test: tests/cells/small_cells_test.cc.
 
-module systole_ram_1r1w #(
+module systole_prim_ram_1r1w #(
     parameter int unsigned Width = 32,
     parameter int unsigned Depth = 64,
     parameter int unsigned LaneBits = Width,
