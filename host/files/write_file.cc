@@ -155,6 +155,37 @@ absl::Status CheckWritable(const std::string& path) {
   return absl::OkStatus();
 }
 
+absl::Status CheckDistinct(const std::vector<std::string>& results,
+                           const std::vector<std::string>& read) {
+  std::error_code error;  // what cannot be looked at is found when it is used
+  const auto replaced = [&error](const std::string& path) {
+    const auto kind = std::filesystem::status(path, error).type();
+    return !path.empty() && (kind == std::filesystem::file_type::regular ||
+                             kind == std::filesystem::file_type::not_found);
+  };
+  const auto same = [&error](const std::string& a, const std::string& b) {
+    return std::filesystem::equivalent(a, b, error) ||
+           std::filesystem::weakly_canonical(std::filesystem::absolute(a),
+                                             error) ==
+               std::filesystem::weakly_canonical(std::filesystem::absolute(b),
+                                                 error);
+  };
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!replaced(results[i])) continue;
+    for (const std::string& file : read) {
+      if (!file.empty() && same(results[i], file))
+        return absl::InvalidArgumentError(absl::StrCat(
+            results[i], ": is read, a result would take its place"));
+    }
+    for (size_t j = 0; j < i; ++j) {
+      if (!results[j].empty() && same(results[i], results[j]))
+        return absl::InvalidArgumentError(
+            absl::StrCat(results[i], ": two results cannot be one file"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status MakeFolder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);

@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -25,6 +26,12 @@ absl::Status WriteFile(std::string_view bytes, const std::string& path);
 // The error that WriteFile would give for any bytes, as far as it can be told
 // without writing: of a run of minutes the user should know before.
 absl::Status CheckWritable(const std::string& path);
+
+// kInvalidArgument if a result would take the place of a file that is read, or
+// of another result, under whatever name. Devices and pipes hold as many as
+// they are given; an empty name is no file.
+absl::Status CheckDistinct(const std::vector<std::string>& results,
+                           const std::vector<std::string>& read);
 
 // The folder and those above it; it is no error if it is there. Errors: that
 // of the system's number (it cannot be made, or not written to).

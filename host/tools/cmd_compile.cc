@@ -77,7 +77,9 @@ class IrPrinter {
 absl::Status Compile(const CompileArgs& args) {
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
-  if (absl::Status s = CheckWritable(args.output); !s.ok()) return s;
+  absl::Status place = CheckDistinct({args.output}, {args.model});
+  if (place.ok()) place = CheckWritable(args.output);
+  if (!place.ok()) return place;
   const auto start = std::chrono::steady_clock::now();
   IrPrinter printer(args);
   auto source = runtime::ReadSource(

@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <random>
-#include <set>
 #include <string>
-#include <system_error>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/driver/run_loop.h"
+#include "host/files/file_kind.h"
 #include "host/files/shell_word.h"
 #include "host/files/write_file.h"
 #include "host/profile/profile.h"
+#include "host/runtime/model_section.h"
 #include "host/runtime/runner.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
@@ -45,46 +46,36 @@ struct ProfileArgs {
 // A command that runs the same programs on the same inputs.
 std::string RunCommand(const ProfileArgs& args,
                        const runtime::CompiledModel& model) {
-  std::string command =
-      absl::StrCat("build/bin/systole run ", ShellWord(args.run.model),
-                   " --random ", model.batch(), " --seed ", args.run.seed);
-  if (!absl::EndsWith(args.run.model, ".tpu"))
-    absl::StrAppend(&command, " --preset ", model.preset(), " --batch ",
-                    model.batch());
-  return command;
+  return absl::StrCat(ToolWord(), " run ", ShellWord(args.run.model),
+                      " --random ", model.batch(), " --seed ", args.run.seed,
+                      " --preset ", model.preset(), " --batch ", model.batch());
 }
 
-// Files that cannot be written are found before minutes of simulation, and two
-// results that would be one file.
+// Files that cannot be written are found before minutes of simulation, and
+// those of which one would take another's place.
 absl::Status TryFiles(const ProfileArgs& args) {
-  std::set<std::filesystem::path> files;
-  for (const std::string* path :
-       {&args.page, &args.perfetto, &args.xspace, &args.json}) {
-    if (path->empty()) continue;
+  const std::vector<std::string> files = {args.page, args.perfetto, args.xspace,
+                                          args.json};
+  absl::Status status = CheckDistinct(files, {args.run.model});
+  for (const std::string& path : files) {
+    if (path.empty()) continue;
     const std::filesystem::path folder =
-        std::filesystem::path(*path).parent_path();
-    absl::Status status;
-    if (!folder.empty()) status = MakeFolder(folder);
-    if (status.ok()) status = CheckWritable(*path);
-    if (!status.ok()) return status;
-    std::error_code error;
-    const auto file = std::filesystem::weakly_canonical(
-        std::filesystem::absolute(*path, error), error);
-    if (!files.insert(file).second)
-      return absl::InvalidArgumentError(
-          absl::StrCat(*path, ": two results cannot be one file"));
+        std::filesystem::path(path).parent_path();
+    if (status.ok() && !folder.empty()) status = MakeFolder(folder);
+    if (status.ok()) status = CheckWritable(path);
   }
-  return absl::OkStatus();
+  return status;
 }
 
 void Print(const profile::Profile& profile) {
   for (const profile::ProgramProfile& p : profile.programs) {
     const auto cycles = static_cast<double>(p.recording->cycles);
-    std::printf("%s on %s: %s cycles\n\n%s\nwhat to do:\n",
-                profile.model.c_str(),
+    std::printf("%s on %s: %s cycles\n\n", profile.model.c_str(),
                 std::string(profile.preset->name).c_str(),
-                Thousands(static_cast<int64_t>(p.recording->cycles)).c_str(),
-                LayerTable(p, *profile.preset).c_str());
+                Thousands(static_cast<int64_t>(p.recording->cycles)).c_str());
+    if (!p.program->layers.empty())
+      std::printf("%s\n", LayerTable(p, *profile.preset).c_str());
+    std::printf("what to do:\n");
     size_t shown = 0;
     for (const profile::Finding& f : p.analysis.findings) {
       const std::string advice = profile::AdviceFor(f);
@@ -178,6 +169,44 @@ absl::Status ProfileModel(const ProfileArgs& args) {
                 (*device)->preset(), programs, recorder, run->runs);
 }
 
+// A program without a model, on memory as a device of the seed has it.
+absl::Status ProfileProgram(const ProfileArgs& args, const Program& file) {
+  const absl::StatusOr<Program> program = ForChip(file);
+  if (!program.ok()) {
+    return absl::Status(
+        program.status().code(),
+        absl::StrCat(args.run.model, ": ", program.status().message()));
+  }
+  if (args.run.preset_given && program->preset != args.run.preset) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("%s: made for preset '%s', --preset says '%s'",
+                        args.run.model, program->preset, args.run.preset));
+  }
+  if (args.run.batch) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        args.run.model, ": a program without a model has no batch"));
+  }
+  if (absl::Status s = TryFiles(args); !s.ok()) return s;
+  const std::vector<const Program*> programs = {&*program};
+  profile::Recorder recorder(programs);
+  Progress progress(args.run.quiet);
+  progress.set_label(args.run.model);
+  const auto device =
+      OpenDevice(args.run, program->preset, progress, &recorder);
+  if (!device.ok()) return device.status();
+  if (absl::Status s = (*device)->Load(*program); !s.ok()) return s;
+  const auto run = RunTogether({{device->get(), &*program}});
+  if (Interrupted())
+    return InterruptedError(absl::StrCat("in the program ", args.run.model,
+                                         "; nothing is written"));
+  if (!run.ok()) return run.status();
+  progress.Clear();
+  return Finish(args, std::filesystem::path(args.run.model).filename().string(),
+                absl::StrCat(ToolWord(), " run ", ShellWord(args.run.model),
+                             " --seed ", args.run.seed),
+                (*device)->preset(), programs, recorder, *run);
+}
+
 // One step of the digits network in bf16, on random images.
 absl::Status ProfileTraining(const ProfileArgs& args) {
   const std::string& name =
@@ -186,6 +215,11 @@ absl::Status ProfileTraining(const ProfileArgs& args) {
   if (!preset.ok()) return preset.status();
   training::StepOptions options;
   options.batch = args.run.batch.value_or(kTrainBatch);
+  if (args.run.seed > std::numeric_limits<uint32_t>::max()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("--seed %d: training takes seeds up to %d",
+                        args.run.seed, std::numeric_limits<uint32_t>::max()));
+  }
   const std::vector<training::Layer> layers = training::DigitsLayers();
   const auto step = training::BuildStep(layers, options, **preset);
   if (!step.ok()) return step.status();
@@ -212,15 +246,23 @@ absl::Status ProfileTraining(const ProfileArgs& args) {
   if (!report.ok()) return report.status();
   progress.Clear();
   const std::string command = absl::StrFormat(
-      "build/bin/systole train --backend rtl --preset %s --batch %d --steps 1 "
-      "--seed %d",
-      name, options.batch, args.run.seed);
+      "%s train --backend rtl --preset %s --batch %d --steps 1 --seed %d",
+      ToolWord(), name, options.batch, args.run.seed);
   return Finish(args, "training step of the digits network", command,
                 (*device)->preset(), programs, recorder, {report->stats});
 }
 
 absl::Status RunProfile(const ProfileArgs& args) {
-  return args.train ? ProfileTraining(args) : ProfileModel(args);
+  if (args.train) return ProfileTraining(args);
+  const auto kind = KindOfFile(args.run.model);
+  if (!kind.ok()) return kind.status();
+  if (*kind == FileKind::kProgram) {
+    const auto program = ReadProgram(args.run.model);
+    if (!program.ok()) return program.status();
+    if (program->FindSection(runtime::kModelSection) == nullptr)
+      return ProfileProgram(args, *program);
+  }
+  return ProfileModel(args);
 }
 
 }  // namespace
@@ -256,10 +298,13 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
       ->take_last()
       ->capture_default_str();
   sub->add_option("--perfetto", args->perfetto,
-                  "also a trace for ui.perfetto.dev, in its own format");
+                  "also a trace for ui.perfetto.dev, in its own format")
+      ->check(FileName());
   sub->add_option("--xspace", args->xspace,
-                  "also a trace for XProf (.xplane.pb)");
-  sub->add_option("--json", args->json, "also the page's data");
+                  "also a trace for XProf (.xplane.pb)")
+      ->check(FileName());
+  sub->add_option("--json", args->json, "also the page's data")
+      ->check(FileName());
   sub->add_flag("--quiet", args->run.quiet, "show no progress");
   sub->callback([args, preset, sub, &chosen] {
     args->run.preset_given = preset->count() > 0;

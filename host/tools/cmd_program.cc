@@ -8,6 +8,7 @@
 #include "host/compiler/access.h"
 #include "host/files/file_kind.h"
 #include "host/files/read_file.h"
+#include "host/files/write_file.h"
 #include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
 #include "host/tools/options.h"
@@ -20,6 +21,7 @@ absl::Status Assemble(const std::string& input, const std::string& output,
                       const std::string& preset_name) {
   const auto preset = PresetByName(preset_name);
   if (!preset.ok()) return preset.status();
+  if (absl::Status s = CheckDistinct({output}, {input}); !s.ok()) return s;
   const auto text = ReadFile(input);
   if (!text.ok()) return text.status();
   const FileKind kind = KindOfBytes(*text, input);

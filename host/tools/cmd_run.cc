@@ -260,8 +260,16 @@ absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
 }
 
 absl::Status CheckPlaces(const RunArgs& args,
-                         const std::vector<std::string>& files) {
-  absl::Status status;
+                         const std::vector<std::string>& files,
+                         const runtime::CompiledModel& model, int64_t images) {
+  std::vector<std::string> read = {args.model, args.check}, written = files;
+  for (const std::string& input : args.inputs)
+    read.push_back(input.substr(input.find('=') + 1));
+  written.push_back(args.waves.trace.file);
+  absl::Status status = CheckDistinct(written, read);
+  const int64_t batches = (images + model.batch() - 1) / model.batch();
+  status.Update(CheckTraceRun(
+      args.waves, batches * static_cast<int64_t>(model.programs.size())));
   for (const std::string& file : files) {
     if (status.ok() && !file.empty()) status = CheckWritable(file);
   }

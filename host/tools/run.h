@@ -63,10 +63,12 @@ absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(
 // program is not made for (preset, batch) is an error.
 absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args);
 
-// Whether results can go to their files, of which some may be "", and folders:
-// looked at before the run.
+// Whether results can go to their files, of which some may be "", and folders,
+// and whether so many images have the program that is to be traced: looked at
+// before the run.
 absl::Status CheckPlaces(const RunArgs& args,
-                         const std::vector<std::string>& files);
+                         const std::vector<std::string>& files,
+                         const runtime::CompiledModel& model, int64_t images);
 
 // kCancelled after so many of the images; nothing is written then.
 absl::Status Stopped(int64_t done, int64_t images);

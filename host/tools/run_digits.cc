@@ -182,9 +182,10 @@ absl::Status RunDigits(const RunArgs& args) {
   if (!digits.ok()) return digits.status();
   if (absl::Status s = CheckArgs(args, *network, *digits); !s.ok()) return s;
 
-  if (!args.reports.empty()) {
-    if (absl::Status s = MakeFolder(args.reports); !s.ok()) return s;
-  }
+  absl::Status places = CheckDistinct({args.waves.trace.file}, {args.network});
+  places.Update(CheckTraceRun(args.waves, (args.images + batch - 1) / batch));
+  if (places.ok() && !args.reports.empty()) places = MakeFolder(args.reports);
+  if (!places.ok()) return places;
   Progress progress(args.quiet);
   auto device = OpenDevice(args, args.preset, progress);
   if (!device.ok()) return device.status();

@@ -354,7 +354,8 @@ absl::Status RunModel(const RunArgs& args) {
   if (!inputs.ok()) return inputs.status();
   const auto files = FilesFor(NamesOf(*model, true), args.outputs, "--output");
   if (!files.ok()) return files.status();
-  if (absl::Status s = CheckPlaces(args, *files); !s.ok()) return s;
+  absl::Status s = CheckPlaces(args, *files, *model, inputs->images);
+  if (!s.ok()) return s;
   absl::StatusOr<runtime::Source> source;
   std::optional<ModelCheck> check;
   if (!args.check.empty()) {
@@ -368,14 +369,12 @@ absl::Status RunModel(const RunArgs& args) {
   if (!result.ok()) return result.status();
   const auto outputs = WriteOutputs(args, *model, *files, *result);
   if (!outputs.ok()) return outputs.status();
-  if (!args.tensors.empty()) {
-    if (absl::Status s = WriteTensors(args.tensors, *model, *result); !s.ok())
-      return s;
-  }
+  if (!args.tensors.empty()) s = WriteTensors(args.tensors, *model, *result);
+  if (!s.ok()) return s;
   const Json json = ToJson(args, *model, *inputs, *result, *outputs, checker);
   if (args.reports_given && !args.reports.empty()) {
-    if (absl::Status s = WriteJson(args.reports + "/run.json", json); !s.ok())
-      return s;
+    s = WriteJson(args.reports + "/run.json", json);
+    if (!s.ok()) return s;
   }
   if (args.json) {
     std::printf("%s\n", json.dump(2).c_str());

@@ -150,9 +150,14 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
     if (core >= programs.size()) continue;
     if (absl::Status s = CheckOverlap(programs[core], at); !s.ok()) return s;
   }
+  std::vector<std::string> written = {args.waves.trace.file};
+  for (const Image& image : *dumps) written.push_back(image.file);
+  absl::Status places = CheckDistinct(written, {args.model, args.second});
+  places.Update(CheckTraceRun(args.waves, 1));
   for (const Image& image : *dumps) {
-    if (absl::Status s = CheckWritable(image.file); !s.ok()) return s;
+    if (places.ok()) places = CheckWritable(image.file);
   }
+  if (!places.ok()) return places;
 
   Progress progress(args.quiet);
   progress.set_label(args.model);

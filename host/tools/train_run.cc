@@ -212,7 +212,8 @@ absl::Status TrainRun::Run() {
     }
     if (interrupted_) break;
   }
-  return absl::OkStatus();
+  return interrupted_ ? absl::OkStatus()
+                      : CheckTraceRun(options_.waves, device_->runs());
 }
 
 absl::Status TrainRun::Step(int64_t step) {

@@ -50,6 +50,10 @@ void SetCommandLine(int argc, char** argv) {
   CommandLine().assign(argv, argv + argc);
 }
 
+std::string ToolWord() {
+  return CommandLine().empty() ? "systole" : ShellWord(CommandLine()[0]);
+}
+
 void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
   args.folder = "build/waves";
   const char* const group = "Waveforms (rtl)";
@@ -113,6 +117,14 @@ absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
     options.snapshots =
         static_cast<int>(std::clamp<size_t>(programs, 1, kKept));
   return absl::OkStatus();
+}
+
+absl::Status CheckTraceRun(const WaveArgs& args, int64_t programs) {
+  if (args.trace.file.empty() || args.trace.run < programs)
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("--trace-run %d: the last program is number %d",
+                      args.trace.run, programs - 1));
 }
 
 void RecordWrong(Device& device, int run, uint64_t cycle) {

@@ -32,6 +32,9 @@ absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
                       size_t programs, DeviceOptions& options,
                       size_t cores = 1);
 
+// kInvalidArgument: --trace-run names none of so many programs.
+absl::Status CheckTraceRun(const WaveArgs& args, int64_t programs);
+
 // A value of program `run` of the device is wrong that was written in `cycle`:
 // records the waveform around it, if it is the device's first.
 void RecordWrong(Device& device, int run, uint64_t cycle);
@@ -42,6 +45,8 @@ absl::Status WithWaveform(const Device& device, const absl::Status& status);
 
 // The words of this program's command, as a shell takes them.
 void SetCommandLine(int argc, char** argv);
+// The first of them.
+std::string ToolWord();
 
 }  // namespace systole::tools
 
