@@ -132,6 +132,7 @@ struct Known {
 };
 
 std::string LayerName(const Program& program, int layer) {
+  if (program.layers.empty()) return "the program";
   return layer < 0 ? "after the last layer" : program.layers[layer].name;
 }
 

@@ -27,8 +27,8 @@ struct ProgramProfile {
 struct Profile {
   std::string model;
   const Preset* preset = nullptr;
-  // A command that runs the same programs; " --trace FILE --trace-layer N" is
-  // put behind it.
+  // A command that runs the same programs; the page puts options of a waveform
+  // behind it.
   std::string command;
   std::vector<ProgramProfile> programs;
 };

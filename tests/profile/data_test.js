@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The page's own scripts on the data of a run, and on seeded faults: node data_test.js PAGE.html DATA.json
+// --only-checks: that they add up, for a program without products.
 "use strict";
 
 const assert = require("assert");
@@ -10,12 +11,13 @@ const path = require("path");
 const zlib = require("zlib");
 const page = require(path.join(__dirname, "../../host/profile/page/data.js"));
 
-const [html, json] = process.argv.slice(2).map((name) => fs.readFileSync(name, "utf8"));
+const [html, json] = process.argv.slice(2, 4).map((name) => fs.readFileSync(name, "utf8"));
 const base64 = html.match(/<script type="application\/octet-stream" id="data">([^<]*)<\/script>/)[1];
 const data = JSON.parse(zlib.gunzipSync(Buffer.from(base64, "base64")));
 assert.deepStrictEqual(data, JSON.parse(json), "the page holds what --json writes");
 assert(!/<(script|link|img)[^>]*(src|href)=/.test(html), "the page loads nothing");
 assert.deepStrictEqual(page.problems(data), []);
+if (process.argv[4] === "--only-checks") process.exit(0);
 
 // Each seeded fault is seen.
 const copy = () => JSON.parse(json);
@@ -69,5 +71,17 @@ for (const program of data.programs) {
   assert.strictEqual(page.activityBetween(data, program, program.cycles + 1, program.cycles + 2).buffers.length, 0);
 }
 
-assert(page.commandFor(data, 3).endsWith("--trace layer3.fst --trace-layer 3"));
+// What records a layer, and a descriptor: of the second program too.
+{
+  const [program] = data.programs, other = copy().programs[0], both = { ...data, programs: [program, page.prepare(other, causes)] };
+  assert.strictEqual(page.commandFor(data, program, 3), `${data.command} --trace layer3.fst --trace-layer 3`);
+  assert.strictEqual(page.commandFor(both, other, 3), `${data.command} --trace layer3.fst --trace-run 1 --trace-layer 3`);
+  const d = program.descriptors, last = d.row.findLastIndex((r) => r >= 0);
+  for (const i of [d.row.findIndex((r) => r >= 0), last]) {
+    const [, from, to] = page.commandOf(data, program, i).match(/--trace descriptor\d+\.fst --trace-window (\d+):(\d+)$/).map(Number);
+    assert(from <= d.head[i] && d.end[i] < to && to <= program.cycles && to - from <= d.end[i] - d.head[i] + 100, `window ${from}:${to} of descriptor ${i}`);
+  }
+  assert(page.commandOf(both, other, last).includes(`--trace descriptor${last}.fst --trace-run 1 --trace-window `));
+  assert(program.buffers.every((b) => b.address + b.bytes <= program.buffer_top) && program.buffer_top <= program.buffer_bytes);
+}
 console.log(`page: ${data.programs.length} program(s), ${data.programs[0].descriptors.text.length} descriptors, ${Object.keys(seeded).length} seeded faults seen`);

@@ -7,6 +7,7 @@ import collections
 import json
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -185,13 +186,45 @@ class PageTest(unittest.TestCase):
         self.assertIn("largest other cause", table)
         self.assertIn(f"{run['layers'][3]['cycles']:,}", table)
 
-    def test_waveform_command(self):
-        """The command that the page shows records the layer's waveform."""
-        words = self.data["command"].split()
-        self.assertEqual(words[:2], ["build/bin/systole", "run"])
+    def test_waveform_commands(self):
+        """The commands that the page shows record the layer's waveform, and the descriptor's cycles alone."""
+        words = shlex.split(self.data["command"])
+        self.assertEqual(words[:2], [str(SYSTOLE), "run"])
         wave = pathlib.Path(self.folder.name) / "layer.fst"
-        subprocess.run([SYSTOLE, *words[1:], "--trace", wave, "--trace-layer", "1", "--quiet"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*words, "--trace", wave, "--trace-layer", "1", "--quiet"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         self.assertGreater(wave.stat().st_size, 1000)
+        script = (f"const p = require('{ROOT}/host/profile/page/data.js'), d = JSON.parse(require('fs').readFileSync(process.argv[1]));"
+                  "d.programs.forEach((q) => p.prepare(q, d.causes.length)); console.log(p.commandOf(d, d.programs[0], +process.argv[2]));")
+        descriptors = self.program["descriptors"]
+        index = next(i for i, row in enumerate(descriptors["row"]) if row >= 0 and descriptors["start"][i] > 2000)
+        command = subprocess.run(["node", "-e", script, self.files["json"], str(index)], check=True, stdout=subprocess.PIPE, text=True).stdout
+        (wave.parent / "models").symlink_to(ROOT / "models")
+        subprocess.run([*shlex.split(command), "--quiet"], cwd=self.folder.name, check=True, stdout=subprocess.DEVNULL)
+        vcd = subprocess.run(["fst2vcd", f"descriptor{index}.fst"], cwd=self.folder.name, check=True, stdout=subprocess.PIPE, text=True).stdout
+        times = [int(time) for time in re.findall(r"^#(\d+)$", vcd, re.M)]
+        self.assertLessEqual(min(times), descriptors["start"][index])
+        self.assertGreaterEqual(max(times), descriptors["end"][index])
+        self.assertLess(max(times) - min(times), descriptors["end"][index] - descriptors["head"][index] + 100)
+
+    def test_program_without_a_model(self):
+        """A program of `systole asm` has no layers; every cycle has its cause all the same."""
+        folder = pathlib.Path(self.folder.name)
+        (folder / "copy.txt").write_text("load len=64 n1=1 n2=1 post=0\nstore hbm_addr=0x1000 len=64 n1=1 n2=1 wait=0\nhalt\n")
+        for command in (["asm", "copy.txt", "--preset", "nano", "-o", "copy.tpu"],
+                        ["profile", "copy.tpu", "--quiet", "-o", "copy.html", "--json", "copy.json", "--perfetto", "copy.pftrace", "--xspace", "copy.pb"]):
+            done = subprocess.run([SYSTOLE, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"copy.tpu on nano: [\d,]+ cycles\n\nwhat to do:\n +\d+\.\d % +the program: ")
+        data = json.loads((folder / "copy.json").read_text())
+        program = data["programs"][0]
+        self.assertEqual((data["model"], program["layers"], len(program["descriptors"]["text"])), ("copy.tpu", [], 3))
+        self.assertEqual(sum(finding["cycles"] for finding in program["findings"]), program["cycles"])
+        waits = program["descriptors"]["waits"][1]
+        self.assertEqual([wait[:2] for wait in waits], [[0, 0]])  # the store's flag is the load's
+        done = subprocess.run(["node", ROOT / "tests/profile/data_test.js", folder / "copy.html", folder / "copy.json", "--only-checks"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(sorted(name for _, _, _, name in slices((folder / "copy.pftrace").read_bytes())[1] if name), ["load", "store"])
 
     def test_interrupt(self):
         page = pathlib.Path(self.folder.name) / "interrupted.html"

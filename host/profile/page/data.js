@@ -32,6 +32,7 @@ function prepare(program, causes) {
   });
   program.open = Array.from({ length: program.banks }, () => []);  // pages of a bank: [row, first, last]
   for (let i = 0; i < program.pages.length; i += 4) program.open[program.pages[i]].push(program.pages.slice(i + 1, i + 4));
+  program.buffer_top = Math.max(0, ...program.buffers.map((b) => b.address + b.bytes)) || program.buffer_bytes;
   const d = program.descriptors;
   program.posts = new Map();  // by poster: descriptors that waited for it
   d.waits.forEach((waits, i) => (waits || []).forEach(([flag, poster]) => {
@@ -152,11 +153,19 @@ function activityBetween(data, program, a, b) {
   return { units, buffers, used: Math.min(program.buffer_bytes, buffers.reduce((sum, k) => sum + k.bytes, 0)) };
 }
 
-function commandFor(data, layer) {
-  return `${data.command} --trace layer${layer}.fst --trace-layer ${layer}`;
+// What records the waveform of a layer of a program, or of a descriptor's stretch from the head of its queue to its end.
+function traceCommand(data, program, file, what) {
+  const run = data.programs.indexOf(program);
+  return `${data.command} --trace ${file}.fst${run > 0 ? ` --trace-run ${run}` : ""} ${what}`;
 }
+const AROUND = 32;  // cycles
+const commandFor = (data, program, layer) => traceCommand(data, program, `layer${layer}`, `--trace-layer ${layer}`);
+const commandOf = (data, program, i) => {
+  const d = program.descriptors, to = Math.min(program.cycles, d.end[i] + 1 + AROUND);
+  return traceCommand(data, program, `descriptor${i}`, `--trace-window ${Math.max(0, d.head[i] - AROUND)}:${to}`);
+};
 
 const thousands = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 const percent = (a, b) => (b > 0 ? (100 * a / b).toFixed(1) : "0.0") + " %";
 
-if (typeof module !== "undefined") module.exports = { prepare, activityBetween, causesBetween, problems, searchIn, ceilingsOf, lastAtMost, commandFor };
+if (typeof module !== "undefined") module.exports = { prepare, activityBetween, causesBetween, problems, searchIn, ceilingsOf, lastAtMost, commandFor, commandOf };

@@ -63,7 +63,7 @@ class Timeline {
     y += 5;
     add(40, { kind: "traffic", label: "memory, beats" });
     if (this.program.pages.length > 0) add(3 * this.program.banks, { kind: "banks", label: "HBM banks" });
-    add(70, { kind: "buffers", label: "unified buffer" });
+    add(70, { kind: "buffers", label: "unified buffer", note: `0 to ${thousands(p.buffer_top)}` });
     this.height = y + 4;
     return rows;
   }
@@ -103,6 +103,8 @@ class Timeline {
       g.fillRect(GUTTER, row.y, width - GUTTER, row.height);
       g.fillStyle = row.soft ? "#5c6878" : "#1c2430";
       g.fillText(row.soft ? "  causes" : row.label, 8, row.y + row.height / 2);
+      g.fillStyle = "#5c6878";
+      if (row.note) g.fillText(row.note, 8, row.y + row.height / 2 + 14);
       g.save();
       g.beginPath();
       g.rect(GUTTER, row.y, width - GUTTER, row.height);
@@ -229,7 +231,7 @@ class Timeline {
   }
 
   buffers(g, row) {
-    const all = this.program.buffer_bytes;
+    const all = this.program.buffer_top;
     this.program.buffers.forEach((b, i) => {
       const top = row.y + row.height * (1 - (b.address + b.bytes) / all), height = Math.max(1, row.height * b.bytes / all);
       this.box(g, this.x(b.first), this.x(b.last + 1), { y: top, height }, height > 9 ? b.name : "", layerColour(b.first_layer));
@@ -285,7 +287,7 @@ class Timeline {
       const bank = Math.floor((y - row.y) / row.height * p.banks), page = p.open[bank].find(([, first, last]) => first <= c && c < last);
       return { text: `group ${Math.floor(bank / (p.banks / 2))}, bank ${bank % (p.banks / 2)}: ${page ? `row ${page[0]}, open from ${thousands(page[1])} to ${thousands(page[2])}` : "closed"}` };
     }
-    const address = p.buffer_bytes * (1 - (y - row.y) / row.height);
+    const address = p.buffer_top * (1 - (y - row.y) / row.height);
     const b = p.buffers.find((k) => k.address <= address && address < k.address + k.bytes && k.first <= c && c <= k.last);
     return b ? { text: `${b.name}: ${thousands(b.bytes)} bytes at 0x${b.address.toString(16)}` } : {};
   }

@@ -57,7 +57,8 @@ function drawDetails(root, data, program, timeline, i) {
   const list = [...counts].map((n, c) => [n, c]).filter(([n]) => n > 0).sort((a, b) => b[0] - a[0]);
   root.append(make("p", {}, ...list.flatMap(([n, c]) => [key(`${data.causes[c]} ${thousands(n)}`, COLOURS[data.causes[c]]), make("br")])));
   root.append(make("code", {}, d.text[i]));
-  if (layer) root.append(make("p", {}, "waveform of its layer:"), make("code", {}, commandFor(data, d.layer[i])));
+  root.append(make("p", {}, "its waveform:"), make("code", {}, commandOf(data, program, i)));
+  if (layer) root.append(make("p", {}, "that of its layer:"), make("code", {}, commandFor(data, program, d.layer[i])));
 }
 
 const VIEWS = {
@@ -112,7 +113,7 @@ const VIEWS = {
     g.lineTo(right, y(peak));
     g.stroke();
     g.fillText(`array: ${peak} a cycle`, left + 10, y(peak) - 6);
-    const slope = peak / data.beat / 12;  // where the text stands
+    const slope = 3 * lowX;  // where the text stands: left of the points
     g.fillText(`memory: ${data.beat} bytes a cycle`, x(slope) + 10, y(slope * data.beat) + 8);
     points.forEach((p, i) => {
       g.fillStyle = g.strokeStyle = p.colour;
