@@ -2,10 +2,12 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Records the waveform of a layer and opens it in GTKWave or Surfer: of the digits network, or of a model or program that is named.
 
-Options that it does not know go to `systole run`. Without a display it says how to open the files.
+Options that it does not know go to `systole run`. Of a program without a model (systole asm) all is recorded. Without a
+display it says how to open the files.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shlex
@@ -13,18 +15,39 @@ import subprocess
 import sys
 
 SECONDS_TO_COME_UP = 3
+MODELS = (".tpu", ".tflite", ".safetensors")
+TAKE_A_MODEL = ("--check", "--model", "--second")  # options
 
 
-def record(args, waveform):
-    command = [args.build / "bin" / "systole", "run", *args.rest, "--preset", args.preset, "--quiet"]
-    model = [word for word in args.rest[:1] if not word.startswith("-")]
-    if model and not {"-i", "--input", "--random"} & set(args.rest):
-        command += ["--random", "1"]
-    elif not model:
+def model_of(words):
+    """The model or program among the words of `systole run`; '': the digits network."""
+    if words and not words[0].startswith("-"):
+        return words[0]
+    return next((word for before, word in zip(words, words[1:]) if word.endswith(MODELS) and before not in TAKE_A_MODEL and word[0] != "-"), "")
+
+
+def is_bare(systole, model):
+    """Whether it is a program without a model, which has no inputs and no layers."""
+    if not model.endswith(".tpu"):
+        return False
+    told = subprocess.run([systole, "info", model, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return told.returncode == 0 and json.loads(told.stdout).get("layers") == []
+
+
+def record(args, model, waveform):
+    systole = args.build / "bin" / "systole"
+    bare = is_bare(systole, model)
+    command = [systole, "run", *args.rest, "--quiet"]
+    given = {word.split("=")[0] for word in args.rest}
+    if args.preset:
+        command += ["--preset", args.preset]
+    if not model:
         command += ["--images", "1", "--batch", "1", "--reports", ""]
+    elif not bare and not {"-i", "--input", "--random"} & given:
+        command += ["--random", "1"]
     command += ["--trace", waveform]
-    if not any(word.startswith("--trace-window") for word in args.rest):
-        command += ["--trace-layer", args.layer]
+    if "--trace-window" not in given and (args.layer or not bare):
+        command += ["--trace-layer", args.layer or "0"]
     return subprocess.run([str(part) for part in command], check=False).returncode
 
 
@@ -48,17 +71,19 @@ def show(command, folder, line):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
-    parser.add_argument("--layer", default="0", help="layer to record: its name, or its number from 0")
-    parser.add_argument("--preset", default="edge")
+    parser.add_argument("--layer", help="layer to record: its name, or its number from 0 (default: the first)")
+    parser.add_argument("--preset", help="configuration (default: edge; a program has its own)")
     parser.add_argument("--viewer", choices=("gtkwave", "surfer"), default="gtkwave")
     parser.add_argument("--view-only", type=pathlib.Path, help="a waveform that is there already")
     args, args.rest = parser.parse_known_args()
 
-    name = "".join(c if c.isalnum() or c in "-." else "_" for c in f"{args.preset}_layer{args.layer}")
+    model = model_of(args.rest)
+    name = "_".join(part for part in (pathlib.Path(model).stem, args.preset or (not model and "edge"), f"layer{args.layer or 0}") if part)
+    name = "".join(c if c.isalnum() or c in "-." else "_" for c in name)
     waveform = args.view_only or args.build / "waves" / f"{name}.fst"
     if not args.view_only:
         waveform.parent.mkdir(parents=True, exist_ok=True)
-        code = record(args, waveform)
+        code = record(args, model, waveform)
         if code != 0:
             return code
     waveform = waveform.resolve()
