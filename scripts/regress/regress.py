@@ -41,6 +41,12 @@ def positive(text):
     return int(text)
 
 
+def number(text):
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number")
+    return int(text)
+
+
 def seed_of(text):
     if not text.isdigit() or int(text) >= 2**31 - 10**6:
         raise argparse.ArgumentTypeError(f"'{text}' is no seed (0 to {2**31 - 10**6 - 1})")
@@ -55,7 +61,10 @@ class Run:
         self.results = self.folder / "results"
 
     def start(self, options):
-        self.results.mkdir(parents=True)
+        try:
+            self.results.mkdir(parents=True)
+        except OSError as error:
+            raise plan.PlanError(f"{self.results}: cannot be made: {error.strerror}") from error
         self.options = options
         self._write(self.folder / "run.json", options)
 
@@ -266,12 +275,12 @@ def arguments(argv):
     parser.add_argument("--kinds", default="", help=f"comma-separated: {', '.join(plan.KINDS)}")
     parser.add_argument("--filter", default="", help="regular expression of suites' names")
     parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, help="so many at a time")
-    parser.add_argument("--engine", choices=("local", "slurm"), default="local")
+    parser.add_argument("--engine", choices=("local", "slurm"), help="default: local")
     parser.add_argument("--slurm-options", default="", help="of sbatch, e.g. '--partition=night --time=60'")
     parser.add_argument("--resume", action="store_true", help="go on with the latest run of the output folder")
     parser.add_argument("--coverage", action="store_true", help="the tests are of a build with line and toggle coverage")
-    parser.add_argument("--merge", type=int, default=0, metavar="N", help="add the coverage of the last N runs before this one")
-    parser.add_argument("--minimise-runs", type=int, default=300, help="of a cause at most (0: leave cases as they are)")
+    parser.add_argument("--merge", type=number, default=0, metavar="N", help="add the coverage of the last N runs before this one")
+    parser.add_argument("--minimise-runs", type=number, default=300, help="of a cause at most (0: leave cases as they are)")
     parser.add_argument("--minimise-seconds", type=seconds_of, default=180.0, help="for a cause at most")
     parser.add_argument("--suites", type=pathlib.Path, default=HERE / "suites.yaml", help="what there is to run")
     parser.add_argument("--list", action="store_true", help="print the suites and the programs that they need")
@@ -307,7 +316,28 @@ def latest(output):
     return runs[-1]
 
 
+def check(args):
+    """PlanError for options that have no effect beside the others. A run that goes on is what it was."""
+    if args.time == 0:
+        raise plan.PlanError("--time 0: nothing would run")
+    if args.resume:
+        for option in ("seeds", "time", "first_seed", "presets", "kinds", "filter"):
+            if getattr(args, option) not in (None, ""):
+                raise plan.PlanError(f"--{option.replace('_', '-')}: without effect: --resume goes on with a run as it was begun")
+    elif args.slurm_options and args.engine != "slurm":
+        raise plan.PlanError("--slurm-options: without effect: the engine is local, only slurm has it")
+
+
+def missing(suites, build):
+    """PlanError names a program that is not built."""
+    for suite in suites:
+        path = pathlib.Path(build) / "bin" / suite.program
+        if not path.exists():
+            raise plan.PlanError(f"{path} is not there: build it first (make regress does)")
+
+
 def execute(args):
+    check(args)
     words = [word for word in args.presets.split(",") if word]
     kinds = [word for word in args.kinds.split(",") if word]
     suites = plan.choose(plan.read_suites(args.suites), words, args.filter, kinds)
@@ -326,6 +356,9 @@ def execute(args):
     if args.resume:
         run = Run(latest(output))
         run.load()
+        if args.engine not in (None, run.options["engine"]):
+            raise plan.PlanError(f"--engine {args.engine}: {run.folder.name} was begun with {run.options['engine']}")
+        missing(run.suites(), run.options["build"])
         run.forget_lost()
         used = run.options["used"]
     else:
@@ -333,20 +366,17 @@ def execute(args):
             args.time = 600.0
         if args.engine == "slurm" and args.seeds is None:
             raise plan.PlanError("ENGINE=slurm needs --seeds: an array has a size")
+        missing(suites, args.build)
         name, folder = folder_of(output, datetime.datetime.now())
         commit, dirty = commit_of()
         first = args.first_seed if args.first_seed is not None else int(time.time()) // 10 % 200_000 * 10_000
         run = Run(folder)
         run.start({"id": name, "build": str(args.build.resolve()), "suites": str(args.suites.resolve()), "presets": words, "kinds": kinds,
-                   "filter": args.filter, "seeds": args.seeds, "time": args.time, "first_seed": first, "engine": args.engine,
+                   "filter": args.filter, "seeds": args.seeds, "time": args.time, "first_seed": first, "engine": args.engine or "local",
                    "workers": args.jobs, "coverage": args.coverage, "minimise_runs": args.minimise_runs,
                    "minimise_seconds": args.minimise_seconds, "commit": commit, "dirty": dirty, "used": 0.0, "deadline": None})
         used = 0.0
     o = run.options
-    for suite in run.suites():
-        path = pathlib.Path(o["build"]) / "bin" / suite.program
-        if not path.exists():
-            raise plan.PlanError(f"{path} is not there: build it first (make regress does)")
     begin = time.time()
     deadline = None if o["time"] is None else begin + max(0, o["time"] - used)
     o["deadline"] = deadline

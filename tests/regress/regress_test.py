@@ -173,11 +173,17 @@ class RunnerTest(unittest.TestCase):
         for words, wanted in ((["--filter", "nothing"], "no suite matches"), (["--presets", "v9"], "no suite runs on preset v9"),
                               (["--kinds", "x"], "no kind x"), (["--time", "ten"], "'ten' is no time"), (["--seeds", "0"], "'0' is not"),
                               (["--filter", "("], "--filter ("), (["--suites", "none.yaml"], "none.yaml"), (["--resume"], "no run to go on"),
-                              (["--first-seed", "99999999999"], "is no seed"), (["--output", "/dev/null/x", "--seeds", "1"], "/dev/null")):
+                              (["--first-seed", "99999999999"], "is no seed"), (["--output", "/dev/null/x", "--seeds", "1"], "/results: cannot be made: Not a directory"),
+                              (["--time", "0"], "--time 0: nothing would run"), (["--merge", "-1"], "'-1' is not a whole number"),
+                              (["--seeds", "1", "--slurm-options=-p x"], "--slurm-options: without effect"),
+                              (["--resume", "--seeds", "1"], "--seeds: without effect: --resume"),
+                              (["--resume", "--first-seed", "0"], "--first-seed: without effect: --resume"),
+                              (["--resume", "--filter", "x"], "--filter: without effect: --resume")):
             code, output = self.run_it(*words)
             self.assertEqual(code, 2, output)
             self.assertIn(wanted, output)
             self.assertNotIn("Traceback", output)
+        self.assertFalse((self.folder / "build" / "regress").exists(), "a run that was refused leaves nothing")
         for text, wanted in (("suites: 3", "is no list"), ("suites: [{name: a, kind: units, programm: b}]", "suite a: no field programm"),
                              ("suites: [{name: a, kind: units}]", "suite a: no program"), ("suites: [", "no list of suites"),
                              ("suites: [{name: a, kind: x, program: b}]", "no kind x")):
