@@ -17,6 +17,18 @@ DIGITS_PRESETS = nano edge v1
 UNPROFILED = $(filter-out $(DIGITS_PRESETS),$(ASKED)) $(CHECKED:_checked=--checked)
 MODELS  = $(patsubst %mini,%mini_checked,$(foreach p,$(ASKED),systole_model_$(p)$(filter-out $(if $(filter mini,$(p)),_checked),$(CHECKED))))
 
+# What is asked for and is not there ends at once, not after the build.
+ifneq ($(filter-out $(PRESETS),$(PRESET)),)
+$(error PRESET=$(PRESET): no preset '$(filter-out $(PRESETS),$(PRESET))'; there are $(PRESETS))
+endif
+ifneq ($(shell echo "$(JOBS)" | grep -cx '[1-9][0-9]*'),1)
+$(error JOBS=$(JOBS): a whole number above 0 is needed)
+endif
+needs = $(if $(filter $(1),$(MAKECMDGOALS)),$(if $(strip $($(2))),,$(error make $(1): $(3))))
+$(call needs,jax,ARGS,name a script: ARGS="examples/keras_lstm.py")
+$(call needs,test-jax,PYTHON,name a Python: PYTHON=python3.13)
+$(call needs,install,PREFIX,PREFIX is empty)
+
 CONFIGURE = cmake -S . -B "$(BUILD)" -G Ninja --log-level=NOTICE
 NINJA     = ninja -C "$(BUILD)" -j $(JOBS)
 
@@ -42,11 +54,9 @@ train: setup tool ## train the digits network in bf16 from scratch, draw the los
 	@scripts/python scripts/plot_train.py "$(BUILD)/reports/train.json"
 
 jax: build ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_mlp.py --digits tests/data/mnist"
-	@$(if $(ARGS),,echo 'make jax: name a script: ARGS="examples/keras_lstm.py"' >&2; exit 1)
 	@PYTHONPATH="$(BUILD)/python" JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
 
 test-jax: build ## jax's functions on the plugin with another Python, in an environment of its own: PYTHON=python3.13
-	@$(if $(PYTHON),,echo 'make test-jax: name a Python: PYTHON=python3.13' >&2; exit 1)
 	@"$(PYTHON)" -m venv "$(BUILD)/python-jax" && "$(BUILD)/python-jax/bin/pip" install --quiet --upgrade "$(BUILD)/python[jax]"
 	@JAX_PLATFORMS=systole,cpu SYSTOLE_PRESET=mini "$(BUILD)/python-jax/bin/python" tests/pjrt/functions_test.py $(ARGS)
 

@@ -56,7 +56,8 @@ def show(command, folder, line):
     try:
         viewer = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except OSError as error:
-        print(f"waves: {command[0]}: {error.strerror}; run scripts/setup.sh. The view: {line}", file=sys.stderr)
+        cure = "run scripts/setup.sh" if command[0] == "gtkwave" else "Debian has none, docs/waves.md says where it is"
+        print(f"waves: {command[0]}: {error.strerror}; {cure}. The view: {line}", file=sys.stderr)
         return 1
     try:
         viewer.wait(timeout=SECONDS_TO_COME_UP)
