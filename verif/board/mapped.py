@@ -21,6 +21,7 @@ import ecp5  # noqa: E402
 from flow import board, boards, tools  # noqa: E402
 
 NETLIST = "board_netlist"
+PADS = [path.stem for path in pathlib.Path(__file__).parent.glob("*.sv") if path.stem.isupper()]  # and the PLL
 FAULTY = r"\bu_accumulators\b"
 
 
@@ -46,12 +47,15 @@ def wrapper(ports):
 
 def write(top, mapped, out):
     core = design.Design(out / "write.log")
-    ecp5.read_mapped(core, mapped, top, out)
+    cells = json.loads(mapped.read_text())["modules"][top]["cells"].values()
+    if any(cell["type"] == "TRELLIS_IO" and cell["parameters"]["DIR"] != "BIDIR" for cell in cells):
+        raise RuntimeError("a pad of another direction than TRELLIS_IO.sv has")
+    ecp5.read_mapped(core, mapped, top, out, PADS)
     core.run(f"rename {top} {NETLIST}", f"write_json {out / 'netlist.json'}")
     module = json.loads((out / "netlist.json").read_text())["modules"][NETLIST]
     fault = faulty(module["cells"], module["netnames"])
     core.run(f"select -module {NETLIST}", f"chtype -set LUT4_faulty c:{fault}", "select -clear", f"write_verilog -noattr {out / 'netlist.v'}")
-    models = ecp5.cell_models(sorted({cell["type"] for cell in module["cells"].values()}))
+    models = ecp5.cell_models(sorted({cell["type"] for cell in module["cells"].values()} - set(PADS)))
     lut = models["LUT4"]
     models["LUT4_faulty"] = lut.replace("module LUT4(", "module LUT4_faulty(").replace(
         "assign Z =", 'reg fault;\n    initial fault = $test$plusargs("fault");\n    assign Z = fault ^')

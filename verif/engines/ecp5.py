@@ -27,10 +27,13 @@ def cell_models(kinds):
     return {name: f"module {name}{modules[name]}\n" for name in wanted}
 
 
-def read_mapped(core, path, top, work):
-    """Reads a netlist of the flow. It says of an output that is not connected that it is unknown, which Yosys takes for a constant."""
+def read_mapped(core, path, top, work, bare=()):
+    """Reads a netlist of the flow. It says of an output that is not connected that it is unknown, which Yosys takes for a constant. Cells of
+    the kinds in `bare` lose their parameters: their models have none."""
     mapped = json.loads(path.read_text())
     for cell in mapped["modules"][top]["cells"].values():
+        if cell["type"] in bare:
+            cell["parameters"] = {}
         cell["connections"] = {port: bits for port, bits in cell["connections"].items() if bits != ["x"] or cell["port_directions"][port] == "input"}
     (work / "read.json").write_text(json.dumps(mapped))
     core.read_netlist(work / "read.json", top)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Maps the whole core and plays the pins of a recorded run to the netlist in Icarus Verilog: every output of every cycle is compared.
+"""Maps the whole core, for simulators: netlist.v, and cells.v with models of its cells. With --pins the pins of a recorded run are played
+to it in Icarus Verilog, and every output of every cycle is compared.
 
     netlist.py --pins FILE [--target board|ecp5|gates] [--fault] [--build build]
     netlist.py --preset 3 [--target board|ecp5|gates]
 
 board: mapped as for a board (../../fpga/flow), with gates folded into carry cells. ecp5: by Yosys' script alone. Models of the cells of
 both: ecp5.py. gates: Yosys' generic gates and flip-flops; memories stay memories. With --fault one cell has another truth
-table, a gate in front of an output; this must be seen. Without --pins: maps only, and prints what it takes.
+table, a gate in front of an output; this must be seen.
 """
 
 import argparse
@@ -109,20 +110,21 @@ def main():
     args = parser.parse_args()
 
     start = time.monotonic()
-    work = args.build.resolve() / "engines" / f"netlist_{args.target}_{args.preset}{'_fault' if args.fault else ''}"
+    work = args.build.resolve() / "engines" / f"netlist_{args.target}_{args.preset}{'_pins' if args.pins else ''}{'_fault' if args.fault else ''}"
     work.mkdir(parents=True, exist_ok=True)
     ports, cells, netlist = map_core(work, args.preset, args.target, args.fault)
     print(f"{args.target}: " + ", ".join(f"{kind} {number}" for kind, number in sorted(cells.items())))
     print(f"{args.target}: mapped in {time.monotonic() - start:.0f} s", flush=True)
+    models = ecp5.cell_models(cells) if args.target != "gates" else {}
+    (work / "cells.v").write_text("".join(models.values()))
     if not args.pins:
         return 0
     (work / "bench.v").write_text(replay.bench(ports))
     sources = [work / "bench.v", netlist]
-    if args.target != "gates":
-        models = ecp5.cell_models(cells)
-        netlist.write_text(share_out(netlist.read_text(), models))
-        (work / "cells.v").write_text("".join(models.values()))
-        sources += [work / "cells.v", *ecp5.MODELS]
+    if models:
+        shared = work / "shared.v"
+        shared.write_text(share_out(netlist.read_text(), models) + "".join(models.values()))
+        sources[1:] = [shared, *ecp5.MODELS]
     began = time.monotonic()
     text = replay.simulate(work / "netlist.vvp", sources, args.pins, stop=args.fault)
     counts = replay.counts_of(text)
