@@ -6,6 +6,8 @@
 BUILD ?= build
 JOBS  ?= $(shell nproc)
 ARGS  ?=
+# As it was given: the `$` of a regular expression is none of make's.
+override ARGS := $(value ARGS)
 PREFIX  ?= /usr/local
 DESTDIR ?=
 
@@ -43,7 +45,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 25
 
 run: tool ## build the core and run the digits network on it, layer by layer
-	@"$(BUILD)/bin/systole" run $(ARGS) --reports "$(BUILD)/reports"
+	@"$(BUILD)/bin/systole" run --reports "$(BUILD)/reports" $(ARGS)
 
 # PROFILED=1: of nano, edge and v1 the models compiled with a profile of their own run, in BUILD/lib/systole/profiled.
 model: tool ## build the command-line program and the RTL models of presets: PRESET="nano v1" (PROFILED=1)
@@ -159,7 +161,7 @@ loops: configure ## networks whose blocks are loops on the RTL of an int8 core w
 	@"$(BUILD)/bin/compiler_size_loop_rtl" --backend=rtl --cases=6 $(ARGS)
 
 bench: build ## measure utilisation, memory bandwidth and simulation speed
-	@"$(BUILD)/bin/systole" bench $(ARGS) --reports "$(BUILD)/reports"
+	@"$(BUILD)/bin/systole" bench --reports "$(BUILD)/reports" $(ARGS)
 
 profile: tool ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
 	@"$(BUILD)/bin/systole" profile --output "$(BUILD)/reports/profile.html" $(ARGS)

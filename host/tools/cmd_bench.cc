@@ -137,6 +137,7 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   sub->add_option("--reports", args->reports,
                   "folder of bench.json; empty: none")
+      ->take_last()
       ->capture_default_str();
   sub->add_option("--compare", args->compare,
                   "records of an earlier run (bench.json): print what counts "

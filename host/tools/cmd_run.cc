@@ -330,6 +330,7 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
       sub->add_option("--reports", args->reports,
                       "folder of run.json; empty: none; of a model: none "
                       "unless it is given")
+          ->take_last()
           ->capture_default_str();
   CLI::Option* const program = AddModelOptions(*sub, *args);
   AddProgramOptions(*sub, program, *args);

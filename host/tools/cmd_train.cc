@@ -308,6 +308,7 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--digits", o.digits,
                   "folder of the training digits (IDX files)")
       ->envname("SYSTOLE_DIGITS")
+      ->take_last()
       ->capture_default_str();
   sub->add_option("--test-digits", o.test_digits, "folder of the test digits")
       ->capture_default_str();
@@ -337,6 +338,7 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--save", o.save,
                   "write checkpoints to this file, twice a minute and at the "
                   "end")
+      ->take_last()
       ->check(FileName());
   sub->add_option("--resume", o.resume,
                   "go on from this checkpoint, and save to it unless --save "
@@ -344,6 +346,7 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
       ->check(FileName());
   sub->add_option("--reports", args->reports,
                   "folder of train.json; empty: none")
+      ->take_last()
       ->capture_default_str();
   AddWaveOptions(*sub, o.waves);
   sub->add_flag("--print-ir", args->print_ir,

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tools/waves.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -42,6 +45,24 @@ std::string CommandFor(const Waveform& waveform) {
       &words.emplace_back(), "--trace %s --trace-run %d --trace-window %d:%d",
       ShellWord(waveform.file), waveform.run, waveform.from, waveform.to);
   return absl::StrJoin(words, " ");
+}
+
+// A folder that files can go to, or that can be made; a failure, perhaps after
+// hours, would find no other place.
+CLI::Validator FolderToBe() {
+  return CLI::Validator(
+      [](std::string& text) {
+        std::error_code error;
+        std::filesystem::path place = std::filesystem::absolute(text, error);
+        while (!std::filesystem::exists(place, error) &&
+               place.has_relative_path())
+          place = place.parent_path();
+        if (text.empty() || (std::filesystem::is_directory(place, error) &&
+                             access(place.c_str(), W_OK | X_OK) == 0))
+          return std::string();
+        return absl::StrCat(text, ": no folder can be made there");
+      },
+      "");
 }
 
 }  // namespace
@@ -89,6 +110,7 @@ void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
                  "folder of the waveform that a fault, a failed assertion or a "
                  "wrong value leaves; empty: none")
       ->group(group)
+      ->check(FolderToBe())
       ->capture_default_str();
 }
 

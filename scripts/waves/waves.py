@@ -42,7 +42,7 @@ def record(args, model, waveform):
     if args.preset:
         command += ["--preset", args.preset]
     if not model:
-        command += ["--images", "1", "--batch", "1", "--reports", ""]
+        command += [word for option, value in (("--images", "1"), ("--batch", "1"), ("--reports", "")) if option not in given for word in (option, value)]
     elif not bare and not {"-i", "--input", "--random"} & given:
         command += ["--random", "1"]
     command += ["--trace", waveform]
