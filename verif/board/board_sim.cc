@@ -165,6 +165,7 @@ int Run(const Options& options) {
   for (; cycle < 16 || !(top->led_o & kReady); ++cycle) {
     top->button_i = cycle < 16;
     Cycle(*top);
+    if (g_stop || context.gotFinish()) return 1;
   }
   const int fd = OpenTerminal();
   if (fd < 0) {
@@ -176,7 +177,8 @@ int Run(const Options& options) {
   Line line(options, fd);
   constexpr uint64_t kQuiet = 20000;
   constexpr uint64_t kPoll = 512;  // cycles
-  while (!g_stop && (options.cycles == 0 || cycle < options.cycles)) {
+  while (!g_stop && !context.gotFinish() &&
+         (options.cycles == 0 || cycle < options.cycles)) {
     top->uart_rx_i = uart.Send();
     Cycle(*top);
     uart.Receive(top->uart_tx_o);
@@ -187,7 +189,7 @@ int Run(const Options& options) {
   top->final();
   std::fprintf(stderr, "board_sim: %llu cycles, %d faults on the line\n",
                static_cast<unsigned long long>(cycle), line.injected());
-  return context.gotError() ? 1 : 0;
+  return context.gotError() || context.gotFinish() ? 1 : 0;
 }
 
 }  // namespace

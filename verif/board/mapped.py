@@ -54,7 +54,7 @@ def write(top, mapped, out):
     core.run(f"rename {top} {NETLIST}", f"write_json {out / 'netlist.json'}")
     module = json.loads((out / "netlist.json").read_text())["modules"][NETLIST]
     fault = faulty(module["cells"], module["netnames"])
-    core.run(f"select -module {NETLIST}", f"chtype -set LUT4_faulty c:{fault}", "select -clear", f"write_verilog -noattr {out / 'netlist.v'}")
+    core.run(f"select -module {NETLIST}", f"chtype -set LUT4_faulty c:{fault}", "select -clear", "splitnets", "opt_clean", f"write_verilog -noattr {out / 'netlist.v'}")
     models = ecp5.cell_models(sorted({cell["type"] for cell in module["cells"].values()} - set(PADS)))
     lut = models["LUT4"]
     models["LUT4_faulty"] = lut.replace("module LUT4(", "module LUT4_faulty(").replace(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Behaviour of the ECP5 block RAM as the mapper uses it: 512 words of 36 bits, port A writes with byte enables, port B reads. A word that is
-// written while it is read reads as unknown. Yosys has no simulation model of it. Pins: Lattice ECP5 memory usage guide.
+// Behaviour of the ECP5 block RAM as the mapper uses it: words of 36 bits, or of 18 or 9 with the same width at both ports; port A writes, with
+// byte enables but for 9 bits, port B reads. A word that is written while it is read reads as unknown. Yosys has no simulation model of it.
+// Pins: Lattice ECP5 memory usage guide.
 
 module DP16KD (
     input DIA17, DIA16, DIA15, DIA14, DIA13, DIA12, DIA11, DIA10, DIA9, DIA8, DIA7, DIA6, DIA5, DIA4, DIA3, DIA2, DIA1, DIA0,
@@ -27,26 +28,30 @@ module DP16KD (
   parameter [319:0] INITVAL_30 = 0, INITVAL_31 = 0, INITVAL_32 = 0, INITVAL_33 = 0, INITVAL_34 = 0, INITVAL_35 = 0, INITVAL_36 = 0, INITVAL_37 = 0;
   parameter [319:0] INITVAL_38 = 0, INITVAL_39 = 0, INITVAL_3A = 0, INITVAL_3B = 0, INITVAL_3C = 0, INITVAL_3D = 0, INITVAL_3E = 0, INITVAL_3F = 0;
 
+  // In bytes of 9 bits. Words of 36 bits have the lower half at port A's data pins and the upper at port B's, whichever port reads or writes.
+  localparam Wide = DATA_WIDTH_A == 36;
+  localparam Bytes = DATA_WIDTH_A / 9;
   wire [35:0] write = {DIB17, DIB16, DIB15, DIB14, DIB13, DIB12, DIB11, DIB10, DIB9, DIB8, DIB7, DIB6, DIB5, DIB4, DIB3, DIB2, DIB1, DIB0,
                        DIA17, DIA16, DIA15, DIA14, DIA13, DIA12, DIA11, DIA10, DIA9, DIA8, DIA7, DIA6, DIA5, DIA4, DIA3, DIA2, DIA1, DIA0};
-  wire [3:0] bytes = {ADA3, ADA2, ADA1, ADA0} & {4{CEA & WEA}};
-  wire [8:0] to = {ADA13, ADA12, ADA11, ADA10, ADA9, ADA8, ADA7, ADA6, ADA5};
-  wire [8:0] from = {ADB13, ADB12, ADB11, ADB10, ADB9, ADB8, ADB7, ADB6, ADB5};
-  reg [35:0] memory [0:511];
+  wire [3:0] bytes = {ADA3 | ~Wide, ADA2 | ~Wide, ADA1 | Bytes == 1, ADA0 | Bytes == 1} & {4{CEA & WEA}};
+  wire [10:0] to = {ADA13, ADA12, ADA11, ADA10, ADA9, ADA8, ADA7, ADA6, ADA5, ADA4 & ~Wide, ADA3 & Bytes == 1};
+  wire [10:0] from = {ADB13, ADB12, ADB11, ADB10, ADB9, ADB8, ADB7, ADB6, ADB5, ADB4 & ~Wide, ADB3 & Bytes == 1};
+  reg [8:0] memory [0:2047];
   reg [35:0] read = 36'd0;
 
-  assign {DOB17, DOB16, DOB15, DOB14, DOB13, DOB12, DOB11, DOB10, DOB9, DOB8, DOB7, DOB6, DOB5, DOB4, DOB3, DOB2, DOB1, DOB0,
-          DOA17, DOA16, DOA15, DOA14, DOA13, DOA12, DOA11, DOA10, DOA9, DOA8, DOA7, DOA6, DOA5, DOA4, DOA3, DOA2, DOA1, DOA0} = read;
+  assign {DOA17, DOA16, DOA15, DOA14, DOA13, DOA12, DOA11, DOA10, DOA9, DOA8, DOA7, DOA6, DOA5, DOA4, DOA3, DOA2, DOA1, DOA0} = read[17:0];
+  assign {DOB17, DOB16, DOB15, DOB14, DOB13, DOB12, DOB11, DOB10, DOB9, DOB8, DOB7, DOB6, DOB5, DOB4, DOB3, DOB2, DOB1, DOB0} =
+      Wide ? read[35:18] : read[17:0];
 
-  // An INITVAL: 16 halves of a word, 20 bits apart.
+  // An INITVAL: 16 pairs of bytes, 20 bits apart.
   task fill(input integer number, input [319:0] value);
-    integer word;
-    for (word = 0; word < 8; word = word + 1) memory[8*number+word] = {value[40*word+20+:18], value[40*word+:18]};
+    integer pair;
+    for (pair = 0; pair < 16; pair = pair + 1) {memory[32*number+2*pair+1], memory[32*number+2*pair]} = value[20*pair+:18];
   endtask
 
-  integer i;
+  integer i, j;
   initial begin
-    if (DATA_WIDTH_A != 36 || DATA_WIDTH_B != 36 || REGMODE_B != "NOREG" || CLKAMUX != "CLKA" || CLKBMUX != "CLKB") begin
+    if (DATA_WIDTH_A != DATA_WIDTH_B || (!Wide && Bytes != 2 && Bytes != 1) || REGMODE_B != "NOREG" || CLKAMUX != "CLKA" || CLKBMUX != "CLKB") begin
       $display("DP16KD: a mode that the model does not have");
       $finish;
     end
@@ -69,10 +74,14 @@ module DP16KD (
   end
 
   always @(posedge CLKA)
-    for (i = 0; i < 4; i = i + 1)
-      if (bytes[i]) memory[to][9*i+:9] <= write[9*i+:9];
+    for (i = 0; i < Bytes; i = i + 1)
+      if (bytes[i]) memory[to+i] <= write[9*i+:9];
 
   always @(posedge CLKB)
-    if (RSTB === 1'b1) read <= 36'd0;
-    else if (CEB) read <= bytes != 4'd0 && to == from ? 36'bx : memory[from];
+    if (WEB === 1'b1) begin
+      $display("DP16KD: port B writes, which the model does not do");
+      $finish;
+    end else if (RSTB === 1'b1) read <= 36'd0;
+    else if (CEB)
+      for (j = 0; j < Bytes; j = j + 1) read[9*j+:9] <= bytes != 4'd0 && to == from ? 9'bx : memory[from+j];
 endmodule
