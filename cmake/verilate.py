@@ -16,11 +16,16 @@ import sys
 import tempfile
 
 
-def read_inputs(verilator_depfile):
-    """The files that Verilator read: right-hand side of its make rule."""
-    text = verilator_depfile.read_text().replace("\\\n", " ")
-    names = text.split(" : ", 1)[1].split()
-    return [name for name in names if pathlib.Path(name).is_absolute() or pathlib.Path(name).exists()]
+def read_inputs(folder, prefix):
+    """The files that Verilator read, its program first. The make rule that it writes does not tell blanks in names from those between."""
+    rule = (folder / f"{prefix}__ver.d").read_text().replace("\\\n", " ")
+    names = re.findall(r'^S .* "(.*)"$', (folder / f"{prefix}__verFiles.dat").read_text(), re.M)
+    return list(dict.fromkeys(name for name in (rule.split(" : ", 1)[1].split()[0], *names) if pathlib.Path(name).is_file()))
+
+
+def escaped(name):
+    """As a make rule has it."""
+    return re.sub(r"([ #\\])", r"\\\1", str(name)).replace("$", "$$")
 
 
 def install(source, destination):
@@ -123,7 +128,7 @@ def main():
         if "--coverage-line" in args.arguments:
             collect_coverage(scratch, args.prefix)
         keep_assertions_on(scratch)
-        inputs = read_inputs(scratch / f"{args.prefix}__ver.d")
+        inputs = read_inputs(scratch, args.prefix)
         generated = sorted(path.name for path in scratch.glob("*.cpp"))
         parts = {"fast": [], "slow": [], "trace": []}
         for name in generated:
@@ -138,7 +143,7 @@ def main():
     if changed:
         for name in (*(f"{args.prefix}_{part}.cpp" for part in parts), f"{args.prefix}.h"):
             (args.dir / name).touch()
-    args.depfile.write_text(f"{args.target}: " + " \\\n  ".join(inputs) + "\n")
+    args.depfile.write_text(f"{escaped(args.target)}: " + " \\\n  ".join(map(escaped, inputs)) + "\n")
     return 0
 
 
