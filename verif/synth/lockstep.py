@@ -11,8 +11,9 @@ multiplexer that an inverted value passes twice).
 import dataclasses
 import pathlib
 import re
-import subprocess
 import sys
+
+import children
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 import cache  # noqa: E402
@@ -123,10 +124,10 @@ def run(subjects, rtl, sources, models, work, driver):
     command = ["verilator", *flags, "--Mdir", str(work / "obj"), "-F", str(rtl / "systole.f"), f"+incdir+{models[0].parent}", *map(str, files)]
     if not entry.restore(work):
         for step in (command, [str(work / "obj" / "Vlockstep"), *options]):
-            result = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-            if result.returncode != 0:
-                raise RuntimeError(f"{' '.join(step)}\n{result.stdout[-4000:]}")
-        (work / "lockstep.txt").write_text(result.stdout)
+            code, text = children.run(step)
+            if code != 0:
+                raise RuntimeError(f"{' '.join(step)}\n{text[-4000:]}")
+        (work / "lockstep.txt").write_text(text)
         entry.store(work, ["lockstep.txt"])
     # A line for each fault number, 0 first: for each subject the first cycle in which netlist and RTL differed, or -1.
     first = [[int(cycle) for cycle in line.split()] for line in (work / "lockstep.txt").read_text().splitlines()]

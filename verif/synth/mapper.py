@@ -14,8 +14,9 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
+
+import children
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -69,15 +70,14 @@ def yosys(program, script, folder, log, inputs, results, kept):
     entry = cache.Entry("yosys", cache.version(str(program), "-V"), "\n".join(script), cache.canonical(inputs))
     if entry.restore(kept):
         return (kept / log).read_text()
-    result = subprocess.run([str(program), "-Q", "-p", "; ".join(script)], cwd=folder, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, check=False)
-    (kept / log).write_text(result.stdout)
-    if result.returncode != 0:
-        lines = [line for line in result.stdout.splitlines() if re.search(r"^(?!ABC:).*\b(error|warning)\b", line, re.IGNORECASE)]
-        cause = f"stopped by signal {-result.returncode}" if result.returncode < 0 else f"exit code {result.returncode}"
-        raise RuntimeError("\n".join([*(lines[-20:] or result.stdout.splitlines()[-5:]), f"{program}: {cause}, see {kept / log}"]))
+    code, text = children.run([str(program), "-Q", "-p", "; ".join(script)], cwd=folder)
+    (kept / log).write_text(text)
+    if code != 0:
+        lines = [line for line in text.splitlines() if re.search(r"^(?!ABC:).*\b(error|warning)\b", line, re.IGNORECASE)]
+        cause = f"stopped by signal {-code}" if code < 0 else f"exit code {code}"
+        raise RuntimeError("\n".join([*(lines[-20:] or text.splitlines()[-5:]), f"{program}: {cause}, see {kept / log}"]))
     entry.store(kept, [log, *results])
-    return result.stdout
+    return text
 
 
 def read_rtl(top, parameters, sources, folder, keep_hierarchy):

@@ -16,6 +16,7 @@ import shutil
 import sys
 import time
 
+import children
 import lockstep
 import mapper
 import yaml
@@ -138,6 +139,11 @@ def main():
         if not shutil.which(tool):
             print(f"synth: no {tool}; run scripts/setup.sh", file=sys.stderr)
             return 1
+    presets = yaml.safe_load((mapper.ROOT / "docs" / "spec" / "presets.yaml").read_text())["presets"]
+    numbers = {entry["id"]: name for name, entry in presets.items() if entry["chip"]["Memory"] == "hbm" and entry["chip"]["Cores"] == 1}
+    if args.preset is not None and args.preset not in numbers:
+        print(f"synth: no preset {args.preset} of one core with HBM: {', '.join(f'{number} ({name})' for number, name in numbers.items())}", file=sys.stderr)
+        return 2
     start = time.monotonic()
     work = args.build.resolve() / "synth"
     shutil.rmtree(work, ignore_errors=True)
@@ -161,6 +167,9 @@ def main():
     except RuntimeError as error:
         print(f"synth: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        children.stop()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
     report["problems"] = problems
