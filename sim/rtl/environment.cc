@@ -4,6 +4,7 @@
 #include "sim/rtl/environment.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <vector>
@@ -51,6 +52,21 @@ absl::StatusOr<TraceOptions> ParseTrace(const std::string& text) {
   return trace;
 }
 
+// A process that ends before the run that SYSTOLE_TRACE names says so.
+void WatchTrace(const TraceOptions& trace) {
+  static const TraceOptions* const watched = [&trace] {
+    std::atexit([] {
+      if (g_started > watched->run) return;
+      std::fprintf(stderr,
+                   "SYSTOLE_TRACE: %s is not written: it is of run %d, and the "
+                   "process had %d, counted from 0\n",
+                   watched->file.c_str(), watched->run, g_started.load());
+    });
+    return new TraceOptions(trace);
+  }();
+  static_cast<void>(watched);
+}
+
 }  // namespace
 
 absl::StatusOr<Environment> ReadEnvironment() {
@@ -60,6 +76,7 @@ absl::StatusOr<Environment> ReadEnvironment() {
     const auto trace = ParseTrace(text);
     if (!trace.ok()) return trace.status();
     environment.trace = *trace;
+    WatchTrace(*trace);
   }
   return environment;
 }

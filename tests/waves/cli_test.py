@@ -94,6 +94,16 @@ class Waves(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0, words)
             self.assertIn(cause, done.stdout)
 
+    def test_a_run_of_the_environment_that_never_comes(self):
+        trace = self.path / "never.fst"
+        done = run(self.digits, env={**os.environ, "SYSTOLE_TRACE": f"{trace},run=7"})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn(f"SYSTOLE_TRACE: {trace} is not written: it is of run 7, and the process had 1, counted from 0", done.stdout)
+        self.assertFalse(trace.exists())
+        done = run(self.digits, env={**os.environ, "SYSTOLE_TRACE": f"{trace},run=0,window=0:50"})
+        self.assertNotIn("is not written", done.stdout)
+        self.assertTrue(trace.exists())
+
     def test_every_kind_of_core(self):
         """int8 with HBM, int8 with a board's memory, bf16; and each core of two."""
         for name, far in (("program", ""), ("first", " post=28"), ("second", " wait=28")):
