@@ -148,9 +148,10 @@ faults: configure ## turn single bits of the running chip until there are 100,00
 	@$(NINJA) fault_campaign_$(or $(PRESET),nano)
 	@scripts/python scripts/faults.py --preset $(or $(PRESET),nano) $(ARGS)
 
-pair: configure ## build v2chip, two cores of 16,384 MACs, and test posts, far accesses and a product over both (ten minutes)
-	@$(NINJA) system_pair_v2chip
+pair: configure ## build v2chip, two cores of 16,384 MACs, and test posts, far accesses, a product over both, and its recorded counts (ten minutes)
+	@$(NINJA) system_pair_v2chip systole_model_v2chip systole
 	@"$(BUILD)/bin/system_pair_v2chip" --backend=rtl --preset=v2chip --gtest_filter='*Halves*:*PostsFollow*:*EachReaches*'
+	@scripts/python tests/profile/counts_test.py --build "$(BUILD)" --pair CountsTest.test_no_count_moved
 
 launch: configure ## the digits network on an int8 core with a scalar unit: what a launch by its firmware costs beside a register's start
 	@$(NINJA) system_launch

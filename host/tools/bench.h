@@ -31,8 +31,10 @@ struct BenchArgs {
   std::string digits = DataFile("tests/data/mnist", "digits");
   std::vector<std::string> sections;  // empty = all
   uint64_t seed = 1;
-  int starts = 1;       // of each matrix product, at different times
-  std::string compare;  // records of an earlier run
+  int starts = 1;           // of each matrix product, at different times
+  std::string step_preset;  // of the training step; empty: v2 and lite
+  int64_t step_batch = 16;  // of step_preset
+  std::string compare;      // records of an earlier run
   bool json = false, quiet = false;
 };
 

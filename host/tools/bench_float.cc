@@ -171,7 +171,12 @@ absl::StatusOr<std::vector<Record>> Bench::FloatMatmuls() {
                                             {"v2", 256, 256, 256, 0.80},
                                             {"v2", 512, 512, 512, 0},
                                             {"v2", 128, 1024, 1024, 0},
-                                            {"lite", 256, 256, 256, 0}}) {
+                                            {"lite", 256, 256, 256, 0},
+                                            {"mini", 128, 128, 128, 0},
+                                            {"minichip", 128, 128, 128, 0},
+                                            {"v2chip", 1024, 1024, 1024, 0}}) {
+    // v2chip is built by a target of its own.
+    if (absl::IsNotFound(Open(item.preset).status())) continue;
     const std::string name =
         absl::StrFormat("%dx%dx%d", item.m, item.k, item.n);
     const auto m = MeasureFloat(item.preset, item.m, item.k, item.n, name);

@@ -230,9 +230,11 @@ class ModelBench {
 }  // namespace
 
 void AddModelBenchOptions(CLI::App& sub, ModelBenchArgs& args) {
-  sub.add_option("--preset", args.preset, "configuration, for models")
+  sub.add_option("--preset", args.preset,
+                 "configuration, for models and the section training")
       ->capture_default_str();
-  sub.add_option("--batch", args.batch, "images a run, for models")
+  sub.add_option("--batch", args.batch,
+                 "images a run, for models and the section training")
       ->check(WholeNumber(1, kMostImages))
       ->capture_default_str();
 }

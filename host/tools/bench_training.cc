@@ -203,8 +203,11 @@ absl::StatusOr<std::vector<Record>> Bench::TrainingStep(
 
 absl::StatusOr<std::vector<Record>> Bench::TrainingSteps() {
   std::vector<Record> records;
-  for (const auto& [preset, batch] :
-       {std::make_pair("v2", 64), std::make_pair("lite", 16)}) {
+  std::vector<std::pair<std::string, int64_t>> steps = {{"v2", 64},
+                                                        {"lite", 16}};
+  if (!args_.step_preset.empty())
+    steps = {{args_.step_preset, args_.step_batch}};
+  for (const auto& [preset, batch] : steps) {
     auto part = TrainingStep(preset, batch);
     if (!part.ok()) return part.status();
     records.insert(records.end(), part->begin(), part->end());

@@ -91,8 +91,10 @@ bool AreModels(const CLI::App& sub, const std::vector<std::string>& words) {
   };
   if (models) {
     without_effect({"--starts", "--model", "--digits"}, "sections");
-  } else {
-    without_effect({"--preset", "--batch"}, "models");
+  } else if (words != std::vector<std::string>{"training"}) {
+    without_effect({"--preset", "--batch"}, "models and the section training");
+  } else if (sub.count("--preset") == 0) {
+    without_effect({"--batch"}, "a training step of a --preset");
   }
   return models;
 }
@@ -155,6 +157,10 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   sub->add_flag("--quiet", args->quiet, "show no progress");
   sub->callback([args, models, sub, &chosen] {
     const bool are_models = AreModels(*sub, args->sections);
+    if (!are_models && sub->count("--preset") > 0) {
+      args->step_preset = models->preset;
+      if (sub->count("--batch") > 0) args->step_batch = models->batch;
+    }
     chosen = [args, models, are_models] {
       if (absl::Status s = CheckFiles(*args); !s.ok()) return s;
       CatchInterrupts();
