@@ -29,7 +29,7 @@ def main():
     parser.add_argument("--preset", help="the configuration of the chip (default: the board's first)")
     parser.add_argument("--only", nargs="+", default=[], metavar="UNIT", help="with --units, --check or --generic: only these")
     parser.add_argument("--clock", type=float, metavar="MHZ", help="the clock instead of the board's")
-    parser.add_argument("--seed", type=int, help="of the placer (default: the board's, for units 1)")
+    parser.add_argument("--seed", type=int, help="of the placer (default: the board's)")
     parser.add_argument("--placer", choices=("heap", "static"), help="(default: the board's)")
     parser.add_argument("--router", choices=("router1", "router2"), default="router1", help="(default: %(default)s)")
     parser.add_argument("--limit", type=int, metavar="MINUTES", default=180, help="end place and route after this (default: %(default)s)")

@@ -50,17 +50,13 @@ def synthesise(board, preset, clock, work):
     return paths, seconds
 
 
-def seed_of(board, args):
-    return board.get("seed", 1) if args.seed is None else args.seed
-
-
 def placer_of(board, args):
     return args.placer or board.get("placer", "heap")
 
 
 def nextpnr(board, clock, work, step, options, args):
     """Runs nextpnr for one step. Returns the seconds it took."""
-    command = [tools.nextpnr()[0], *board["device"], "--lpf", "pins.lpf", "--freq", clock, "--seed", seed_of(board, args), "--timing-allow-fail",
+    command = [tools.nextpnr()[0], *board["device"], "--lpf", "pins.lpf", "--freq", clock, "--seed", boards.seed(board, args.seed), "--timing-allow-fail",
                "--report", "report.json", *options]
     log = work / f"{step}.log"
     code, seconds = tools.run(command, work, log, step, pattern=r"Info:", limit=args.limit * 60)
@@ -82,7 +78,7 @@ def place(board, plan, unit_of, clock, work, args):
         floorplan.apply(work / "net.json", work / source, plan, boards.device(board), unit_of, tools.say)
     planned = time.monotonic() - start
     inputs = [(work / source).read_bytes(), (work / "pins.lpf").read_bytes(),
-              json.dumps([board["device"], clock, seed_of(board, args), options, tools.nextpnr()[1]]).encode()]
+              json.dumps([board["device"], clock, boards.seed(board, args.seed), options, tools.nextpnr()[1]]).encode()]
     wanted = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in inputs)).hexdigest()
     stamp = work / "placed.sha256"
     if not args.no_route and stamp.exists() and stamp.read_text() == wanted and (work / "placed.json").exists():

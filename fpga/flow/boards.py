@@ -32,6 +32,11 @@ def plan(board, preset_name):
     return device(board)["plans"].get(preset_name)
 
 
+def seed(board, given):
+    """The placer's: the one that was asked for, else the board's, which is known to reach the clock."""
+    return board.get("seed", 1) if given is None else given
+
+
 def presets():
     return yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"]
 

@@ -84,7 +84,7 @@ def run(args):
         else:
             many = plan is not None and has_many_blocks(used, board["resources"])
             source = planned(work, cells, plan, boards.device(board)) if many else "net.json"
-            mhz, packed = route(work, source, board["device"], 1 if args.seed is None else args.seed, args.limit * 60)
+            mhz, packed = route(work, source, board["device"], boards.seed(board, args.seed), args.limit * 60)
             row |= {"cells": packed, "MHz": mhz, "levels": estimate[1], "estimate_ns": round(estimate[0], 1)}
         rows.append(row)
         tools.say(", ".join(f"{key} {value}" for key, value in row.items()))

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_code.h"
 #include "host/compiler/kernels/lane_functions.h"
 
@@ -19,7 +20,7 @@ namespace {
 using Bytes = KernelBuilder::Bytes;
 using vpu::Op;
 
-constexpr int64_t kWord = 4, kMostRuns = 16384;
+constexpr int64_t kMostEliminations = 16384;  // runs
 
 // Walks: rows that are written, a word for each, another row for all of them.
 enum { kRows, kFactor, kKnown };
@@ -47,7 +48,7 @@ class Elimination {
     known_ = Place("known", n_ * kWord);
     if (absl::Status s = builder_.Fits(); !s.ok()) return s;
     if (batches_ * n_ * 3 * ((width_ + preset_.cols - 1) / preset_.cols) >
-        kMostRuns)
+        kMostEliminations)
       return absl::ResourceExhaustedError("too many runs");
     if (absl::Status s = AddCode(); !s.ok()) return s;
     for (size_t i = 0; i < loaded_.size(); ++i) {

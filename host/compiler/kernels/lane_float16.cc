@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Numbers of fewer bits than fp32, as which lanes hold them.
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 
 namespace systole::lanes {
@@ -9,7 +10,6 @@ namespace {
 
 using vpu::Op;
 
-constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000;
 constexpr uint32_t kSmallestNormal = 0x38800000;  // 2^-14
 constexpr uint32_t kBiases = 0x38000000;          // 127 - 15, in place
 constexpr uint32_t kAboveLargest = 0x47800000;    // 2^16

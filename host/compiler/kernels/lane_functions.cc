@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/lane_functions.h"
 
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/ir/scalar.h"
 
 namespace systole::lanes {
@@ -9,13 +10,11 @@ namespace {
 
 using vpu::Op;
 
-constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000,
-                   kOne = 0x3F800000, kFraction = 0x007FFFFF,
-                   kHidden = 0x00800000, kHalf = 0x3F000000;
+constexpr uint32_t kHalf = 0x3F000000;
 constexpr float kTwo24 = 16777216.0f, kTwo31 = 2147483648.0f;
 
 // Shorter names for one graph.
-struct Builder {
+struct FunctionBuilder {
   LaneGraph& graph;
 
   Lane operator()(Op op, Lane a, Lane b = -1, Lane c = -1) const {
@@ -61,7 +60,7 @@ Lane IsNanLane(LaneGraph& graph, Lane a) {
 // right; then the exponents. Where the result is subnormal the quotient is
 // rounded again from its significand and the sign of what is left.
 Lane Divide(LaneGraph& graph, Lane a, Lane b) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   if (graph.IsConstant(b)) {
     const uint32_t bits = graph.node(b).bits;
     const uint32_t exponent = bits >> 23 & 255;
@@ -73,8 +72,8 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
   const Lane ua = Magnitude(graph, a), ub = Magnitude(graph, b);
   const Lane up_b = g.Up(ub, b);
   const Lane up_ua = g.Up(ua, ua);
-  const Builder::Parts pa = g.Split(ua, up_ua);
-  const Builder::Parts pb = g.Split(ub, Magnitude(graph, up_b));
+  const FunctionBuilder::Parts pa = g.Split(ua, up_ua);
+  const FunctionBuilder::Parts pb = g.Split(ub, Magnitude(graph, up_b));
   const Lane ma = g(Op::kIor, pa.fraction, g.K(kOne));
   const Lane mb = g(Op::kIor, pb.fraction, g.K(kOne));
   // Of the largest significand the step would end halfway, on the wrong side.
@@ -111,9 +110,9 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
 }
 
 Lane SquareRoot(LaneGraph& graph, Lane a) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   const Lane up = g.Up(a, a);
-  const Builder::Parts p = g.Split(a, up);
+  const FunctionBuilder::Parts p = g.Split(a, up);
   // m * 4^k with m in 1..4.
   const Lane whole = g(Op::kIsub, p.exponent, g.K(127));
   const Lane odd = g(Op::kIand, whole, g.K(1));
@@ -138,7 +137,7 @@ Lane SquareRoot(LaneGraph& graph, Lane a) {
 }
 
 Lane Exponential(LaneGraph& graph, Lane a) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   const Lane log2e = g.K(0x3FB8AA3B);
   const Lane x = g(Op::kFmax, g(Op::kFmin, a, g.F(89)), g.F(-110));
   const Lane w = g(Op::kFmul, x, log2e);
@@ -152,13 +151,13 @@ Lane Exponential(LaneGraph& graph, Lane a) {
 }
 
 Lane Logarithm(LaneGraph& graph, Lane a) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   const Lane l = g(Op::kLog2, a);
   return g(Op::kFma, l, g.K(0x3F317217), g(Op::kFmul, l, g.K(0x3377D1CF)));
 }
 
 Lane Logistic(LaneGraph& graph, Lane a) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   const Lane e = Exponential(graph, g(Op::kFsub, g.K(kSign), a));
   return Divide(graph, g.F(1), g(Op::kFadd, g.F(1), e));
 }
@@ -168,7 +167,7 @@ namespace {
 // What has a fraction, by `op` to a whole number with the argument's sign; all
 // else as it is, but for NaN.
 Lane Whole(LaneGraph& graph, Lane a, Op op) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   const Lane sign = g(Op::kIand, a, g.K(kSign));
   const Lane rounded = g(Op::kI2f, g(op, a));
   const Lane whole = g(Op::kIor, rounded, sign);
@@ -189,7 +188,7 @@ Lane Ceil(LaneGraph& graph, Lane a) {
 Lane RoundToEven(LaneGraph& graph, Lane a) { return Whole(graph, a, Op::kF2i); }
 
 Lane RoundAwayFromZero(LaneGraph& graph, Lane a) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   const Lane size = Magnitude(graph, a);
   const Lane down = g(Op::kI2f, g(Op::kF2iFloor, size));
   const Lane half = g(Op::kFle, g.F(0.5f), g(Op::kFsub, size, down));
@@ -200,7 +199,7 @@ Lane RoundAwayFromZero(LaneGraph& graph, Lane a) {
 }
 
 Lane ToInt32(LaneGraph& graph, Lane a) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   const Lane size = Magnitude(graph, a);
   const Lane down = g(Op::kF2iFloor, size);
   const Lane negative = g(Op::kSar, a, g.K(31));
@@ -210,7 +209,7 @@ Lane ToInt32(LaneGraph& graph, Lane a) {
 }
 
 Lane ToUint32(LaneGraph& graph, Lane a) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   const Lane upper = g(Op::kFle, g.F(kTwo31), a);
   const Lane high =
       g(Op::kIxor, g(Op::kF2i, g(Op::kFsub, a, g.F(kTwo31))), g.K(kSign));
@@ -221,7 +220,7 @@ Lane ToUint32(LaneGraph& graph, Lane a) {
 }
 
 Lane FromUint32(LaneGraph& graph, Lane a) {
-  const Builder g{graph};
+  const FunctionBuilder g{graph};
   const Lane high = g(Op::kI2f, g(Op::kShr, a, g.K(16)));
   const Lane low = g(Op::kI2f, g(Op::kIand, a, g.K(0xFFFF)));
   return g(Op::kFma, high, g.F(65536), low);

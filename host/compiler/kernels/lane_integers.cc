@@ -2,14 +2,13 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Division of integers of a lane, and counts of their bits.
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 
 namespace systole::lanes {
 namespace {
 
 using vpu::Op;
-
-constexpr uint32_t kSign = 0x80000000;
 
 }  // namespace
 

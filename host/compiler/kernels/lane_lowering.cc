@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/lane_lowering.h"
 
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 
 namespace systole::lanes {
@@ -11,9 +12,6 @@ using ir::ElementType;
 using ir::IsFloat;
 using vpu::Op;
 using Hlo = ir::Op;
-
-constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000,
-                   kOne = 0x3F800000;
 
 // Operations on lanes of one type.
 class Lowering {

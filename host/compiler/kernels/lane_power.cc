@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 #include "host/ir/scalar.h"
 
@@ -7,9 +8,6 @@ namespace systole::lanes {
 namespace {
 
 using vpu::Op;
-
-constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000,
-                   kOne = 0x3F800000;
 
 // a^y of a finite a above 0 and a finite y.
 Lane PositivePower(LaneGraph& graph, Lane a, Lane y) {

@@ -4,6 +4,7 @@
 // Long division of significands: what is left takes up to kBits more places of
 // the dividend at a time. The digit comes from a product of fp32 numbers and is
 // at most one off.
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 #include "host/ir/scalar.h"
 
@@ -12,8 +13,6 @@ namespace {
 
 using vpu::Op;
 
-constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000,
-                   kFraction = 0x007FFFFF, kHidden = 0x00800000;
 constexpr int kBits = 20,
               kPlaces = 253;  // between the exponents of two numbers
 

@@ -29,7 +29,8 @@ struct Piece {
   std::vector<CopyDimension> dimensions;
 };
 
-void Walk(Piece& piece, const Ints& sizes, const Ints& from, const Ints& to) {
+void WalkPiece(Piece& piece, const Ints& sizes, const Ints& from,
+               const Ints& to) {
   for (size_t i = 0; i < sizes.size(); ++i)
     piece.dimensions.push_back({sizes[i], from[i], to[i]});
 }
@@ -72,20 +73,20 @@ std::vector<Piece> PiecesOf(const Node& node) {
       for (size_t i = 0; i < from_shape.size(); ++i) {
         if (from_shape[i] != 1) stretched[dimensions[i]] = from[i];
       }
-      Walk(piece, shape, stretched, to);
+      WalkPiece(piece, shape, stretched, to);
       return {piece};
     }
     case Op::kHloTranspose: {
       Ints permuted;
       for (const int64_t d : node.attr<ir::TransposeAttributes>().permutation)
         permuted.push_back(from[d]);
-      Walk(piece, shape, permuted, to);
+      WalkPiece(piece, shape, permuted, to);
       return {piece};
     }
     case Op::kHloStrided: {
       const auto& a = node.attr<ir::HloStridedAttributes>();
       piece.from = a.offset;
-      Walk(piece, shape, a.strides, to);
+      WalkPiece(piece, shape, a.strides, to);
       return {piece};
     }
     case Op::kHloSlice: {
@@ -94,7 +95,7 @@ std::vector<Piece> PiecesOf(const Node& node) {
         piece.from += a.start[i] * from[i];
         from[i] *= a.strides[i];
       }
-      Walk(piece, shape, from, to);
+      WalkPiece(piece, shape, from, to);
       return {piece};
     }
     case Op::kHloReverse: {
@@ -103,7 +104,7 @@ std::vector<Piece> PiecesOf(const Node& node) {
         piece.from += (shape[d] - 1) * from[d];
         from[d] = -from[d];
       }
-      Walk(piece, shape, from, to);
+      WalkPiece(piece, shape, from, to);
       return {piece};
     }
     case Op::kHloConcatenate: {
@@ -115,7 +116,7 @@ std::vector<Piece> PiecesOf(const Node& node) {
         Piece part;
         part.operand = static_cast<int>(i);
         part.to = at * to[d];
-        Walk(part, sizes, ir::StridesOf(sizes), to);
+        WalkPiece(part, sizes, ir::StridesOf(sizes), to);
         at += sizes[d];
         pieces.push_back(part);
       }

@@ -21,9 +21,6 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-constexpr ElementType kBf16 = ElementType::kBfloat16;
-constexpr ElementType kF32 = ElementType::kFloat32;
-
 // Operands are written out first if their runs are shorter, which leaves most
 // of the array's rows without a number, and make more passes.
 constexpr int64_t kShortRun = 8, kManyPasses = 4;

@@ -10,12 +10,7 @@
 #include <utility>
 
 namespace systole::lanes {
-namespace {
-
-constexpr ir::ElementType kBf16 = ir::ElementType::kBfloat16;
-constexpr ir::ElementType kF32 = ir::ElementType::kFloat32;
-
-}  // namespace
+namespace {}  // namespace
 
 using ir::Attributes;
 using ir::ElementType;

@@ -14,6 +14,9 @@
 
 namespace systole::lanes {
 
+inline constexpr ir::ElementType kBf16 = ir::ElementType::kBfloat16;
+inline constexpr ir::ElementType kF32 = ir::ElementType::kFloat32;
+
 // Elements of a value in an order of their own: sizes and strides of
 // dimensions, in elements, from one on.
 struct Walk {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_region.h"
 #include "host/compiler/kernels/word_copies.h"
 #include "host/ir/hlo/fold.h"
@@ -16,8 +17,6 @@ namespace systole::lanes {
 namespace {
 
 using Bytes = KernelBuilder::Bytes;
-
-constexpr int64_t kWord = 4;
 
 // Walks: what is kept, and the element that comes in.
 enum { kKept, kNext };

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_region.h"
 #include "host/compiler/kernels/word_copies.h"
 
@@ -27,8 +28,6 @@ using vpu::Op;
 // With the positions, two loads of each have a register of their own, so that
 // no element is loaded again behind the store that replaces it.
 constexpr int kMostOperands = 7;
-constexpr int64_t kWord = 4;
-
 // Walks: the elements of the lower and of the higher positions; of codes that
 // copy, from where to where, and a word that is added.
 enum { kLower, kHigher, kAdded };

@@ -26,9 +26,9 @@ using Values = std::vector<Value>;
 
 constexpr int64_t kMostSteps = 32;  // of a chain
 
-class Windows {
+class WindowLowering {
  public:
-  Windows(ir::Module& module, Node& node)
+  WindowLowering(ir::Module& module, Node& node)
       : node_(node),
         a_(node.attr<ir::HloWindowAttributes>()),
         shape_(node.type.shape),
@@ -193,7 +193,7 @@ class Windows {
 }  // namespace
 
 Values LowerWindow(ir::Module& module, Node& node) {
-  return Windows(module, node).Lower();
+  return WindowLowering(module, node).Lower();
 }
 
 }  // namespace systole::lanes

@@ -2,14 +2,13 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/word_copies.h"
 
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_memory.h"
 
 namespace systole::lanes {
 namespace {
 
 using Bytes = KernelBuilder::Bytes;
-
-constexpr int64_t kWord = 4;
 
 // Walks.
 enum { kFrom, kTo };
