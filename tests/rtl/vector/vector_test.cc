@@ -111,9 +111,9 @@ void RunAndCompare(Unit& unit, const std::vector<isa::Descriptor>& program,
 class VectorTest : public testing::TestWithParam<const char*> {
  protected:
   // Cases of a test: fewer on large presets, whose memories take long to fill,
-  // and five times as many in the long form.
+  // and ten times as many in the long form.
   int Cases(int nano) {
-    nano *= systole::testing_options::Sized(1, 5);
+    nano = nano * systole::testing_options::Sized(1, 10) / 2;
     const int64_t bytes = FindPreset(GetParam())->ub_bytes;
     return static_cast<int>(
         std::max<int64_t>(4, nano * FindPreset("nano")->ub_bytes / bytes));
