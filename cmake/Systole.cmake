@@ -8,6 +8,7 @@
 #     One GoogleTest suite: a program build/bin/<name> and a ctest test of the same name.
 #     NO_MAIN: the sources bring their own main, with tests/testing/options.h. All have --seed and --cases (tests/testing/seeds.h).
 #     Programs of the same sources that have it are compiled once: they differ in the libraries that they link.
+#     The sources may be objects of other tests. A test labelled `wide` is the same on larger presets: `make test UNIT=` leaves it out.
 #     LONG: a second ctest test <name>_long with SYSTOLE_LONG=1 (tests/testing/long.h), with LONG_ARGS if there are any, else ARGS.
 #
 #   systole_add_check(name COMMAND ... [LABELS label ...] [TIMEOUT seconds])
@@ -248,7 +249,7 @@ function(systole_add_test name)
   target_compile_definitions(${name} PRIVATE SYSTOLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              SYSTOLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} systole_base systole_files GTest::gmock)
-  if(sources STREQUAL ARG_SOURCES)
+  if(sources STREQUAL ARG_SOURCES AND NOT sources MATCHES "^.<TARGET_OBJECTS:")
     target_precompile_headers(${name} REUSE_FROM systole_test_headers)
   endif()
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)

@@ -5,7 +5,7 @@
 A test that fails after a program on the RTL leaves its waveform in <build>/waves/tests and says so (tests/testing/waves.cc).
 
 Tests labelled `long` are left out; --long runs them alone. With a unit, a folder of tests/ or tests/rtl/: builds and runs only the tests in
-there, without those of mutants (--all: with all, long ones too).
+there, without those of mutants and of larger presets (--all: with all, long ones too).
 """
 
 import argparse
@@ -40,14 +40,19 @@ def failures(report):
             yield case.get("name"), case.findtext("system-out") or ""
 
 
-def commands(build):
-    """{name: (working folder, words)} of all tests."""
-    text = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], stdout=subprocess.PIPE, text=True, check=True).stdout
+def commands(folder, choice=()):
+    """{name: (working folder, words)} of the tests below a folder of the build."""
+    text = subprocess.run(["ctest", "--test-dir", folder, "--show-only=json-v1", *choice], stdout=subprocess.PIPE, text=True, check=True).stdout
     tests = {}
     for test in json.loads(text)["tests"]:
         folder = next((item["value"] for item in test.get("properties", []) if item["name"] == "WORKING_DIRECTORY"), ".")
         tests[test["name"]] = (folder, test.get("command", []))
     return tests
+
+
+def programs(build, tests):
+    """What ninja builds of the tests that are programs: of one that is not there ctest does not say the command."""
+    return [f"bin/{name}" for name, (_, words) in tests.items() if not words or pathlib.Path(words[0]).parent == build / "bin"]
 
 
 def costs(report, least=2):
@@ -83,13 +88,20 @@ def main():
         except ValueError as error:
             print(f"make test: {error}", file=sys.stderr)
             return 2
-        target = f"{unit.relative_to(ROOT)}/all"
-        if subprocess.run(["ninja", "-C", args.build, "-j", str(args.jobs), target], check=False).returncode != 0:
+        folder = build / unit.relative_to(ROOT)
+        whole = [f"{unit.relative_to(ROOT)}/all"]
+        if args.all:
+            targets = whole + programs(build, commands(folder, ["--label-regex", "^long$"]))
+        else:
+            choice = ["--label-exclude", "^(long|mutants|wide)$"]
+            tests = commands(folder, choice)
+            targets = programs(build, tests)
+            if len(targets) != len(tests):  # a script may need anything
+                targets = whole
+            rest += choice
+            print(f"{args.unit}: without the tests labelled `long`, `mutants` and `wide`; ARGS=--all runs them too", flush=True)
+        if subprocess.run(["ninja", "-C", args.build, "-j", str(args.jobs), *targets], check=False).returncode != 0:
             return 1
-        folder = pathlib.Path(args.build) / unit.relative_to(ROOT)
-        if not args.all:
-            rest += ["--label-exclude", "^(long|mutants)$"]
-            print(f"{args.unit}: without the tests labelled `long` and `mutants`; ARGS=--all runs them too")
     elif args.long:
         rest += ["--label-regex", "^long$"]
     else:

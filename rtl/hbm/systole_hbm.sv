@@ -73,7 +73,7 @@ module systole_hbm
   localparam int unsigned BufDepth = 64;  // write addresses
   localparam int unsigned BufBits = $clog2(BufDepth);
   localparam int unsigned HighWater = BufDepth * 3 / 4;  // writes that end a batch of reads
-  localparam int unsigned Batch = 128;  // beats of a batch while the other kind waits
+  localparam int unsigned Batch = 128;  // beats of a batch while the other kind waits; a power of two
   localparam int unsigned BatchBits = $clog2(Batch + 1);
   localparam int unsigned OrderDepth = 2 * Slots;
   typedef logic [BeatBits-1:0] beat_t;
@@ -87,11 +87,10 @@ module systole_hbm
   // Arbitration, reads and writes apart.
   logic [NumRd-1:0]  rd_req;
   logic [NumWr-1:0]  wr_req;
-  logic              rd_any, rd_take, wr_any, wr_accept;
+  logic              rd_any, rd_take, wr_any, wr_accept, wr_go;
   logic [ArbBits-1:0] rd_idx;
   logic [WrBits-1:0] wr_idx;
   beat_t             wr_beats[NumWr];
-  loc_t              wr_locs[NumWr], wr_loc;
 
   logic [NumRd-1:0] rd_hold;
   logic [NumWr-1:0] wr_hold;
@@ -106,26 +105,35 @@ module systole_hbm
       .clk_i, .rst_ni, .req_i(wr_req), .any_o(wr_any), .idx_o(wr_idx), .accept_i(wr_accept)
   );
 
-  // Address bits outside the beat's number: inside a beat, or beyond the capacity (the memory repeats). A write's place is found
-  // beside the arbitration.
+  // Address bits outside the beat's number: inside a beat, or beyond the capacity (the memory repeats). With ECC a write of some bytes
+  // of a burst, but not all, goes another way.
+  logic [NumWr-1:0] partials;
+  logic             partial;
   always_comb begin
+    partials = '0;
     for (int unsigned i = 0; i < NumWr; i++) begin
       wr_beats[i] = wr_addr_i[i][BeatShift+:BeatBits];
-      wr_locs[i]  = locate(wr_beats[i]);
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        if (Ecc) partials[i] |= wr_mask_i[i][l*BurstBytes+:BurstBytes] != '0 && wr_mask_i[i][l*BurstBytes+:BurstBytes] != '1;
+      end
     end
-    wr_loc = rmw_busy ? locate(rmw_wr_beat) : wr_locs[wr_idx];
+    partial = partials[wr_idx];
   end
 
-  // With ECC a write of some bytes of a burst, but not all, goes another way.
-  logic [D-1:0] wr_mask;
-  logic         partial, wr_put;
-  assign wr_mask = rmw_busy ? rmw_mask : wr_mask_i[wr_idx];
-  always_comb begin
-    partial = 1'b0;
-    for (int unsigned l = 0; l < HbmPcs / 2; l++) begin
-      partial |= wr_mask_i[wr_idx][l*BurstBytes+:BurstBytes] != '0 && wr_mask_i[wr_idx][l*BurstBytes+:BurstBytes] != '1;
+  // Writes: accepted | to the buffer and their data's memory, which have room: whether, is known before one is chosen (wr_open_q).
+  logic           wr_open_q, wr_put_q;
+  beat_t          put_beat_q;
+  loc_t           put_loc;
+  logic [D*8-1:0] put_data_q;
+  logic [D-1:0]   put_mask_q;
+  assign put_loc = locate(put_beat_q);
+  always_ff @(posedge clk_i) begin
+    wr_put_q <= rst_ni && wr_go;
+    if (wr_go) begin
+      put_beat_q <= rmw_busy ? rmw_wr_beat : wr_beats[wr_idx];
+      put_data_q <= rmw_busy ? rmw_data : wr_data_i[wr_idx];
+      put_mask_q <= rmw_busy ? rmw_mask : wr_mask_i[wr_idx];
     end
-    if (!Ecc) partial = 1'b0;
   end
 
   always_comb begin
@@ -136,7 +144,7 @@ module systole_hbm
   end
 
   // Reads: accepted | compared with the write buffer | to a controller.
-  logic              new_valid, new_take, read_valid_q, rd_accept;
+  logic              new_valid, new_take, read_valid_q, read_group_q, rd_accept;
   logic [RdBits-1:0] new_idx, read_idx_q;
   beat_t             new_beat, read_beat_q;
   loc_t              rd_loc;
@@ -149,14 +157,17 @@ module systole_hbm
   );
 
   assign new_take = !read_valid_q || rd_accept;
-  assign rd_loc   = locate(read_beat_q);
+  always_comb begin
+    rd_loc       = locate(read_beat_q);
+    rd_loc.group = read_group_q;  // found a cycle ahead
+  end
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) read_valid_q <= 1'b0;
     else if (new_take) read_valid_q <= new_valid;
   end
   always_ff @(posedge clk_i) begin
-    if (new_take) {read_idx_q, read_beat_q} <= {new_idx, new_beat};
+    if (new_take) {read_group_q, read_idx_q, read_beat_q} <= {group_of(new_beat), new_idx, new_beat};
   end
 
   // Write buffer: the beats whose writes are not in a controller's queue yet, in registers that reads are compared with, and in a
@@ -200,7 +211,7 @@ module systole_hbm
   logic                 batch_done, wr_due;
 
   assign reads = new_valid || read_valid_q;
-  assign batch_done = run_q == BatchBits'(Batch);
+  assign batch_done = run_q[BatchBits-1];
   assign wr_due = buf_count_q >= (BufBits + 1)'(HighWater) || held_off_q;
 
   always_comb begin
@@ -212,19 +223,20 @@ module systole_hbm
     endcase
   end
 
-  logic order_ready;
-  assign wr_put    = (rmw_busy ? rmw_wr : wr_any && !partial) && wr_room[wr_loc.group] && buf_count_q != (BufBits + 1)'(BufDepth);
+  assign wr_go     = (rmw_busy ? rmw_wr : wr_any && !partial) && wr_open_q;
   assign rmw_take  = wr_any && (partial || rmw_busy) && rmw_room;
-  assign wr_accept = rmw_take || (wr_put && !rmw_busy);
-  assign rd_accept = read_valid_q && dir_q == DirRead && !hazard_q && order_ready && rd_room[rd_loc.group] && ctrl_ready[rd_loc.group];
+  assign wr_accept = rmw_take || (wr_go && !rmw_busy);
+  assign rd_accept = read_valid_q && dir_q == DirRead && !hazard_q && rd_room[rd_loc.group] && ctrl_ready[rd_loc.group];
   assign buf_pop   = buf_any && dir_q == DirWrite && ctrl_ready[buf_loc.group];
   assign push      = rd_accept || buf_pop;
 
   always_ff @(posedge clk_i) begin
-    if (wr_put) begin
-      buf_q[buf_wr_ptr_q]     <= rmw_busy ? rmw_wr_beat : wr_beats[wr_idx];
-      buf_mem_q[buf_wr_ptr_q] <= {wr_tag[wr_loc.group], wr_loc};
+    if (wr_put_q) begin
+      buf_q[buf_wr_ptr_q]     <= put_beat_q;
+      buf_mem_q[buf_wr_ptr_q] <= {wr_tag[put_loc.group], put_loc};
     end
+    // One that was accepted in the cycle before and one that is put in this cycle still come.
+    wr_open_q <= rst_ni && &wr_room && buf_count_q <= (BufBits + 1)'(BufDepth - 3);
   end
 
   always_ff @(posedge clk_i) begin
@@ -241,7 +253,7 @@ module systole_hbm
       held_off_q <= wr_any && !wr_accept;
       if (dir_d != dir_q) run_q <= '0;
       else if (push && !batch_done) run_q <= run_q + 1'b1;
-      if (wr_put) begin
+      if (wr_put_q) begin
         buf_valid_q[buf_wr_ptr_q] <= 1'b1;
         buf_wr_ptr_q <= buf_wr_ptr_q + 1'b1;
       end
@@ -249,16 +261,17 @@ module systole_hbm
         buf_valid_q[buf_rd_ptr_q] <= 1'b0;
         buf_rd_ptr_q <= buf_rd_ptr_q + 1'b1;
       end
-      buf_count_q <= buf_count_q + (BufBits + 1)'(wr_put) - (BufBits + 1)'(buf_pop);
+      buf_count_q <= buf_count_q + (BufBits + 1)'(wr_put_q) - (BufBits + 1)'(buf_pop);
     end
   end
 
-  // Responses leave in the order in which the reads were accepted; whose is next stands in registers.
+  // Responses leave in the order in which the reads were accepted; whose is next stands in registers. An accepted read has a place for
+  // its data, and there is room here for as many.
   localparam int unsigned OrderBits = RdBits + 1 + (Ecc ? BeatBits : 0);
   logic              kept_valid, kept_ready;
   logic [OrderBits-1:0] order;
   logic [OrderBits-1:0] kept;
-  logic              order_valid, order_group, rsp_pop, rsp_group_q;
+  logic              order_ready, order_valid, order_group, rsp_pop, rsp_group_q;
   logic [RdBits-1:0] order_client, rsp_client_q;
   // verilator lint_off UNUSEDSIGNAL
   beat_t             order_beat, rsp_beat_q;  // ECC's
@@ -302,7 +315,7 @@ module systole_hbm
         .take_i(rmw_take), .beat_i(wr_beats[wr_idx]), .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
         .partial_i(partial), .room_o(rmw_room), .busy_o(rmw_busy), .rd_valid_o(rmw_rd), .rd_ready_i(rd_take), .rd_beat_o(rmw_rd_beat),
         .rsp_valid_i(rmw_rsp), .rsp_data_i(rd_rsp_data_o), .rsp_fixed_i(rsp_fixed[rsp_group_q]), .rsp_bad_i(rsp_bad[rsp_group_q]),
-        .wr_valid_o(rmw_wr), .wr_ready_i(wr_put), .wr_beat_o(rmw_wr_beat), .wr_data_o(rmw_data), .wr_mask_o(rmw_mask),
+        .wr_valid_o(rmw_wr), .wr_ready_i(wr_open_q), .wr_beat_o(rmw_wr_beat), .wr_data_o(rmw_data), .wr_mask_o(rmw_mask),
         .look_o(rmw_look), .again_o(rmw_again),
         .scrub_i, .quiet_i(rd_valid_i == '0)
     );
@@ -346,8 +359,8 @@ module systole_hbm
 
     systole_hbm_wdata #(.Lanes(Lanes), .Depth(Slots), .Timing(Timing), .Ecc(Ecc)) u_wdata (
         .clk_i, .rst_ni,
-        .push_i(wr_put && wr_loc.group == 1'(g)), .room_o(wr_room[g]), .tag_o(wr_tag[g]),
-        .data_i(rmw_busy ? rmw_data : wr_data_i[wr_idx]), .mask_i(wr_mask),
+        .push_i(wr_put_q && put_loc.group == 1'(g)), .room_o(wr_room[g]), .tag_o(wr_tag[g]),
+        .data_i(put_data_q), .mask_i(put_mask_q),
         .wr_issue_i(wr_issue[g]), .wr_tag_i(tag), .busy_o(wr_busy[g]), .on_o(on),
         .wdata_o(wdata_o[g*Lanes+:Lanes]), .wmask_o(wmask_o[g*Lanes+:Lanes])
     );
@@ -371,7 +384,7 @@ module systole_hbm
     end
   end
 
-  assign outstanding_o = reads || rmw_busy || rmw_rsp || order_count != '0 || order_valid || rd_rsp_valid_o != '0 || wr_busy != '0;
+  assign outstanding_o = reads || rmw_busy || rmw_rsp || order_count != '0 || order_valid || rd_rsp_valid_o != '0 || wr_put_q || wr_busy != '0;
 
   always_ff @(posedge clk_i) begin
     perf_o.rd_beat    <= rsp_pop;
@@ -409,6 +422,7 @@ module systole_hbm
       a_rd_hold : assert (rd_dropped == '0);
       a_wr_hold : assert (wr_dropped == '0);
       a_count : assert (buf_any == (buf_valid_q != '0) && buf_count_q <= (BufBits + 1)'(BufDepth));
+      a_order : assert (!rd_accept || order_ready);
       a_empty : assert (wr_busy != '0 || !buf_any);
     end
   end

@@ -17,14 +17,20 @@ module systole_hbm_pick #(
     input  logic               take_i   // the choice counts
 );
   logic [N-1:0] behind_q;  // those behind the one taken last
-  logic [N-1:0] ahead, from;
+  logic [N-1:0] ahead, behind_d;
+
+  // Places behind the first one of a list; log2(N) steps.
+  function automatic logic [N-1:0] behind(logic [N-1:0] list);
+    for (int unsigned s = 1; s < N; s *= 2) list |= list << s;
+    return list << 1;
+  endfunction
 
   always_comb begin
-    ahead = req_i & behind_q;
-    from  = ahead != '0 ? ahead : req_i;
-    one_o = from & (~from + 1'b1);
-    any_o = req_i != '0;
-    idx_o = '0;
+    ahead    = req_i & behind_q;
+    behind_d = ahead != '0 ? behind(ahead) : behind(req_i);
+    one_o    = (ahead != '0 ? ahead : req_i) & ~behind_d;
+    any_o    = req_i != '0;
+    idx_o    = '0;
     for (int unsigned k = 0; k < IdxBits; k++) begin
       for (int unsigned i = 0; i < N; i++) idx_o[k] |= one_o[i] && ((i >> k) & 1) == 1;
     end
@@ -32,7 +38,7 @@ module systole_hbm_pick #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) behind_q <= '0;
-    else if (take_i) behind_q <= ~(one_o | (one_o - 1'b1));
+    else if (take_i) behind_q <= behind_d;
   end
 
   always_ff @(posedge clk_i) begin

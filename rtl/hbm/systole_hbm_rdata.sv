@@ -50,19 +50,24 @@ module systole_hbm_rdata
   logic [Lanes-1:0][Words-1:0]      word_fixed, word_bad;
   logic                             half_fixed, half_bad, fixed_q, bad_q, of_first;
   logic [PlaceBits-1:0]             half_place, place_q;
-  logic [TagBits:0]                 take_ptr_q, pop_ptr_q;
+  logic [TagBits-1:0]               take_ptr_q, pop_ptr_q;
+  logic [TagBits:0]                 taken_q, taken_d;  // places
+  logic                             room_q;
   logic [$clog2(Flight):0]          issue_ptr_q, data_ptr_q;
   logic [TagBits-1:0]               tag;
   logic [Depth-1:0]                 here_q;    // the beat of a tag is complete
+  logic                             valid_q;   // that of the next tag to go; looked up a cycle ahead
+  logic [TagBits-1:0]               then_q;    // the tag behind that one
   logic                             second_q;  // the next half is a burst's second
   logic                             data, last;
 
   // Data of a RD from before a reset is dropped.
   assign data    = rdata_valid_i[0] && issue_ptr_q != data_ptr_q;
   assign last    = data && second_q;
-  assign room_o  = take_ptr_q - pop_ptr_q != (TagBits + 1)'(Depth);
-  assign tag_o   = take_ptr_q[TagBits-1:0];
-  assign valid_o = here_q[pop_ptr_q[TagBits-1:0]];
+  assign taken_d = taken_q + (TagBits + 1)'(take_i) - (TagBits + 1)'(pop_i);
+  assign room_o  = room_q;
+  assign tag_o   = take_ptr_q;
+  assign valid_o = valid_q;
   assign tag     = flight_q[data_ptr_q[$clog2(Flight)-1:0]];
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_beat
@@ -103,7 +108,7 @@ module systole_hbm_rdata
   always_ff @(posedge clk_i) begin
     if (data && !second_q) {place_q, fixed_q, bad_q, first_q} <= {half_place, half_fixed, half_bad, half};
     if (last) mem_q[tag] <= {of_first ? place_q : half_place, fixed_q || half_fixed, bad_q || half_bad, beat};
-    if (pop_i) {place_o, fixed_o, bad_o, data_o} <= mem_q[pop_ptr_q[TagBits-1:0]];
+    if (pop_i) {place_o, fixed_o, bad_o, data_o} <= mem_q[pop_ptr_q];
     if (rd_issue_i) flight_q[issue_ptr_q[$clog2(Flight)-1:0]] <= rd_tag_i;
   end
 
@@ -111,18 +116,27 @@ module systole_hbm_rdata
     if (!rst_ni) begin
       take_ptr_q  <= '0;
       pop_ptr_q   <= '0;
+      taken_q     <= '0;
+      room_q      <= 1'b1;
       issue_ptr_q <= '0;
       data_ptr_q  <= '0;
       second_q    <= 1'b0;
       here_q      <= '0;
+      valid_q     <= 1'b0;
+      then_q      <= TagBits'(1);
     end else begin
       if (take_i) take_ptr_q <= take_ptr_q + 1'b1;
+      taken_q <= taken_d;
+      room_q  <= taken_d != (TagBits + 1)'(Depth);
       if (rd_issue_i) issue_ptr_q <= issue_ptr_q + 1'b1;
       if (data) second_q <= !second_q;
       if (last) data_ptr_q <= data_ptr_q + 1'b1;
       if (last) here_q[tag] <= 1'b1;
-      if (pop_i) here_q[pop_ptr_q[TagBits-1:0]] <= 1'b0;
+      if (pop_i) here_q[pop_ptr_q] <= 1'b0;
       if (pop_i) pop_ptr_q <= pop_ptr_q + 1'b1;
+      if (pop_i) then_q <= then_q + 1'b1;
+      if (pop_i) valid_q <= here_q[then_q] || (last && tag == then_q);
+      else if (last && tag == pop_ptr_q) valid_q <= 1'b1;
     end
   end
 
@@ -137,6 +151,7 @@ module systole_hbm_rdata
       a_lockstep : assert (rdata_valid_i == {Lanes{rdata_valid_i[0]}});
       a_room : assert (!take_i || room_o);
       a_pop : assert (!pop_i || valid_o);
+      a_ahead : assert (valid_q == here_q[pop_ptr_q] && then_q == pop_ptr_q + 1'b1);
     end
   end
 endmodule

@@ -19,7 +19,7 @@ module systole_hbm_wdata
     input  logic                              rst_ni,
 
     input  logic                              push_i,
-    output logic                              room_o,
+    output logic                              room_o,      // for three more
     output logic [TagBits-1:0]                tag_o,       // of the beat that is pushed
     input  logic [BeatBytes*8-1:0]            data_i,
     input  logic [BeatBytes-1:0]              mask_i,
@@ -46,7 +46,7 @@ module systole_hbm_wdata
   // Tags come back in any order, and are given out again when all have been used.
   assign used   = fresh_q[TagBits];
   assign tag_o  = used ? used_tag : fresh_q[TagBits-1:0];
-  assign room_o = count_q != (TagBits + 1)'(Depth) && clear;
+  assign room_o = count_q <= (TagBits + 1)'(Depth - 3) && clear;
   assign busy_o = count_q != '0 || since_q != '0;
   assign load   = since_q[Cwl-2];
   assign load_tag = tag_q[Cwl-2];
@@ -149,7 +149,7 @@ module systole_hbm_wdata
   initial a_cwl : assert (Cwl >= 2);
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_room : assert (!push_i || room_o);
+      a_room : assert (!push_i || (count_q != (TagBits + 1)'(Depth) && clear));
       a_tag : assert (!(push_i && used) || unused_valid);
       a_data : assert (!live || (count_q != '0 && unused_ready));
       a_burst : assert (!(wr_issue_i && since_q[0]));

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "tests/rtl/vector/reference.h"
 #include "tests/rtl/vector_unit.h"
@@ -27,6 +28,10 @@ struct RunResult : vector_unit::RunResult {
 };
 
 using Unit = vector_unit::Unit<Memories, RunResult>;
+
+// The presets of the models that are linked: nano and board8, or edge, v1 and
+// board (vector_wide_test).
+std::vector<const char*> Presets();
 
 std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed);
 

@@ -177,9 +177,7 @@ TEST_P(SpeedTest, AResidualAdditionCostsNoPass) {
   Print("requant with an addition: cycles a row", cycles);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, SpeedTest,
-                         testing::Values("nano", "edge", "v1", "board8",
-                                         "board"),
+INSTANTIATE_TEST_SUITE_P(Presets, SpeedTest, testing::ValuesIn(Presets()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

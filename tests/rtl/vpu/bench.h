@@ -39,6 +39,9 @@ struct RunResult : vector_unit::RunResult {
 
 using Unit = vector_unit::Unit<Memories, RunResult>;
 
+// The models that are linked: mini and hardware, or v2 (vpu_wide_test).
+std::vector<const char*> Presets();
+
 // preset: "mini" or "v2", or "hardware": mini with the lanes as hardware, not
 // as their simulation view.
 std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed);

@@ -5,54 +5,17 @@
 
 #include "Vvpu_hardware.h"
 #include "Vvpu_mini.h"
-#include "Vvpu_v2.h"
-#include "tests/rtl/verilated_vector_unit.h"
-#include "tests/rtl/vpu/bench.h"
+#include "tests/rtl/vpu/ports.h"
 
 namespace systole::vpu_test {
 
-namespace {
-
-struct Ports {
-  using Memories = vpu_test::Memories;
-  using Result = RunResult;
-  static constexpr int kReads = 2;
-  static constexpr bool kReadsWhileFrozen = false;
-  static int64_t Window(const Preset& preset) { return 4 * preset.cols; }
-  template <typename Model>
-  static uint32_t ReadAddress(const Model& m, int port) {
-    return m.vrd_addr_o[port];
-  }
-  template <typename Model>
-  static int Needed(const Model& m, int port) {
-    return m.vrd_need_o >> (2 * port) & 3;
-  }
-  template <typename Model>
-  static void Count(const Model& m, RunResult* r) {
-    r->progress_cycles += m.progress_o;
-    for (int u = 0; u < kUnits; ++u) r->busy[u] += m.busy_o >> u & 1;
-    r->nan += m.nan_o;
-    r->inf += m.inf_o;
-    for (int port = 0; port < kReads; ++port) {
-      const bool moves = (m.vrd_valid_o & m.vrd_ready_i) >> port & 1;
-      r->two_word_reads += moves && Needed(m, port) == 3;
-    }
-  }
-};
-
-template <typename Model>
-std::unique_ptr<Unit> Make(const Preset& preset, uint32_t seed) {
-  return std::make_unique<vector_unit::VerilatedUnit<Model, Ports>>(preset,
-                                                                    seed);
-}
-
-}  // namespace
+std::vector<const char*> Presets() { return {"mini", "hardware"}; }
 
 std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed) {
   if (preset == "mini") return Make<Vvpu_mini>(*FindPreset(preset), seed);
-  if (preset == "hardware")
+  if (preset == "hardware") {
     return Make<Vvpu_hardware>(*FindPreset("mini"), seed);
-  if (preset == "v2") return Make<Vvpu_v2>(*FindPreset(preset), seed);
+  }
   std::abort();
 }
 

@@ -360,8 +360,7 @@ TEST_P(VpuFaultTest, FrozenAtAnyTime) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuFaultTest,
-                         ::testing::Values("mini", "hardware", "v2"),
+INSTANTIATE_TEST_SUITE_P(Presets, VpuFaultTest, ::testing::ValuesIn(Presets()),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

@@ -208,8 +208,7 @@ TEST_P(VpuMemoryTest, AlignedHalvesNeedOneWord) {
   EXPECT_EQ(words(4 * row + 3 * row / 4 + 1, "ld8"), 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuMemoryTest,
-                         ::testing::Values("mini", "hardware", "v2"),
+INSTANTIATE_TEST_SUITE_P(Presets, VpuMemoryTest, ::testing::ValuesIn(Presets()),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

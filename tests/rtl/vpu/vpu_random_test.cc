@@ -140,8 +140,7 @@ TEST_P(VpuRandomTest, FaultsMatchSimulator) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuRandomTest,
-                         ::testing::Values("mini", "hardware", "v2"),
+INSTANTIATE_TEST_SUITE_P(Presets, VpuRandomTest, ::testing::ValuesIn(Presets()),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

@@ -202,8 +202,7 @@ TEST_P(VpuSpeedTest, EmptyProgram) {
   EXPECT_LE(cycles, 13);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuSpeedTest,
-                         ::testing::Values("mini", "hardware", "v2"),
+INSTANTIATE_TEST_SUITE_P(Presets, VpuSpeedTest, ::testing::ValuesIn(Presets()),
                          [](const auto& info) {
                            return std::string(info.param);
                          });

@@ -303,8 +303,7 @@ TEST_P(VpuTest, ProgramsOverlap) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, VpuTest,
-                         ::testing::Values("mini", "hardware", "v2"),
+INSTANTIATE_TEST_SUITE_P(Presets, VpuTest, ::testing::ValuesIn(Presets()),
                          [](const auto& info) {
                            return std::string(info.param);
                          });
