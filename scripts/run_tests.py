@@ -24,10 +24,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def folder_of(unit):
-    """The folder of a unit's tests."""
+    """The folder of a unit's tests: of two with that name the RTL's (vpu; UNIT=tests/vpu is the other)."""
     tests = ROOT / "tests"
-    units = {file.parent.name: file.parent for pattern in ("rtl/*", "*") for file in sorted(tests.glob(f"{pattern}/CMakeLists.txt"))}
-    units |= {str(path.relative_to(tests)): path for path in units.values()}
+    folders = [file.parent for pattern in ("*", "rtl/*") for file in sorted(tests.glob(f"{pattern}/CMakeLists.txt"))]
+    units = {str(path.relative_to(root)): path for path in folders for root in (ROOT, tests)}
+    units |= {path.name: path for path in folders}
     if unit not in units:
         raise ValueError(f"no unit '{unit}'; there are {', '.join(sorted(name for name in units if '/' not in name))}")
     return units[unit]
