@@ -69,14 +69,14 @@ class Waves(unittest.TestCase):
         """A program has its preset; one without a model no inputs and no layers; the model may stand behind options."""
         (self.path / "copy.txt").write_text("load len=64 n1=1 n2=1 post=0\nstore hbm_addr=0x1000 len=64 n1=1 n2=1 wait=0\nhalt\n")
         for command in (["asm", self.path / "copy.txt", "--preset", "nano", "-o", self.path / "copy.tpu"],
-                        ["compile", MODEL, "--preset", "nano", "-o", self.path / "my digits.tpu"]):
+                        ["compile", MODEL, "--preset", "nano", "--batch", "1", "-o", self.path / "my digits.tpu"]):
             self.assertEqual(run([self.systole, *command]).returncode, 0)
         (self.path / "bin").mkdir()
         (self.path / "bin" / "systole").symlink_to(self.systole)
         environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
         for words, name, layer in (([self.path / "copy.tpu"], "copy_layer0", None), ([self.path / "my digits.tpu", "--layer", "conv2"], "my_digits_layerconv2", "conv2"),
                                    (["--seed", "7", MODEL, "--preset", "nano", "--layer", "3"], "mnist_cnn_nano_layer3", "dense1"),
-                                   (["--preset", "nano", "--images", "2", "--batch", "2", "--layer", "conv1"], "nano_layerconv1", "conv1")):
+                                   (["--preset", "nano", "--images", "1", "--batch", "1", "--layer", "conv1"], "nano_layerconv1", "conv1")):
             done = run([ROOT / "scripts/python", "scripts/waves/waves.py", "--build", self.path, *words], env=environment)
             self.assertEqual(done.returncode, 0, done.stdout)
             self.assertIn("waves: no display", done.stdout)
