@@ -89,12 +89,12 @@ TEST_F(ChapterLaunch, ALaterOneIsCancelledOrTimedOut) {
   scalar::Launch launch = Copies(stuck);
   ASSERT_GE(ChapterOf(launch, stuck), 2u);
   launch.watchdog = 0;
-  launch.timeout = 80000;
+  launch.timeout = 50000;
   EXPECT_EQ(Run(launch).status, STATUS_TIMEOUT);
   launch.timeout = 0;
   const auto tag = queue_->Submit(launch);
   ASSERT_TRUE(tag.ok()) << tag.status();
-  EXPECT_FALSE(queue_->Wait(*tag, 80000).ok());
+  EXPECT_FALSE(queue_->Wait(*tag, 50000).ok());
   ASSERT_TRUE(queue_->Cancel().ok());
   const auto done = queue_->Wait(*tag, kMostCycles);
   ASSERT_TRUE(done.ok()) << done.status();
