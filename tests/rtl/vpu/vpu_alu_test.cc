@@ -160,7 +160,7 @@ TEST_F(VpuAluTest, RandomOperands) {
 }
 
 TEST_F(VpuAluTest, FusedRandomOperands) {
-  const int count = testing_options::Sized(800'000, 5'000'000);
+  const int count = testing_options::Sized(400'000, 5'000'000);
   for (int i = 0; i < count; ++i)
     Add(i % 4 ? Op::kFma : Op::kFnma, RelatedOperands(random_));
   EXPECT_GT(lanes_, count - 100'000);
