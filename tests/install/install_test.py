@@ -87,6 +87,9 @@ class Installed(unittest.TestCase):
     def test_tool(self):
         tool = self.prefix / "bin/systole"
         self.ok(tool, "compile", self.share / "models/mnist_cnn.tflite", "--preset", "nano", "-o", "digits.tpu")
+        header = (self.prefix / "include/systole.h").read_text()
+        version = ".".join(re.search(rf"SYSTOLE_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+        self.assertEqual(self.ok(tool, "--version").strip(), f"systole {version}")
         self.assertIn("largest of 0", self.ok(tool, "run", "digits.tpu", "--backend", "iss", "--random", "1", "--quiet"))
 
     def test_c99_by_pkg_config(self):
