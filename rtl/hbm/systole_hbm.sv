@@ -397,6 +397,7 @@ module systole_hbm
 
   // A legal shape; clients keep what they ask for; the buffer's flags and count agree and every write in it has its data.
   initial begin
+    a_batch : assert (Batch == 1 << (BatchBits - 1));
     a_pcs : assert (HbmPcs >= 2 && HbmPcs % 2 == 0 && D == 1 << BeatShift && AddrBits >= BeatShift + BeatBits);
   end
   logic [NumRd-1:0]               rd_held_q;

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 
 #include <cstdlib>
+#include <memory>
 
 #include "Vvector_board8.h"
 #include "Vvector_nano.h"
@@ -12,9 +13,11 @@ namespace systole::vector_test {
 std::vector<const char*> Presets() { return {"nano", "board8"}; }
 
 std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed) {
-  if (preset == "nano") return Make<Vvector_nano>(*FindPreset(preset), seed);
+  if (preset == "nano")
+    return std::make_unique<Verilated<Vvector_nano>>(*FindPreset(preset), seed);
   if (preset == "board8") {
-    return Make<Vvector_board8>(*FindPreset(preset), seed);
+    return std::make_unique<Verilated<Vvector_board8>>(*FindPreset(preset),
+                                                       seed);
   }
   std::abort();
 }

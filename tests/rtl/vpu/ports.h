@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A unit of a preset from its Verilated model (units.cc, units_wide.cc).
+// What the Verilated models of this unit have for ports (units.cc,
+// units_wide.cc).
 
 #ifndef SYSTOLE_TESTS_RTL_VPU_PORTS_H_
 #define SYSTOLE_TESTS_RTL_VPU_PORTS_H_
-
-#include <memory>
 
 #include "tests/rtl/verilated_vector_unit.h"
 #include "tests/rtl/vpu/bench.h"
@@ -41,10 +40,7 @@ struct Ports {
 };
 
 template <typename Model>
-std::unique_ptr<Unit> Make(const Preset& preset, uint32_t seed) {
-  return std::make_unique<vector_unit::VerilatedUnit<Model, Ports>>(preset,
-                                                                    seed);
-}
+using Verilated = vector_unit::VerilatedUnit<Model, Ports>;
 
 }  // namespace systole::vpu_test
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 
 #include <cstdlib>
+#include <memory>
 
 #include "Vvpu_hardware.h"
 #include "Vvpu_mini.h"
@@ -12,9 +13,11 @@ namespace systole::vpu_test {
 std::vector<const char*> Presets() { return {"mini", "hardware"}; }
 
 std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed) {
-  if (preset == "mini") return Make<Vvpu_mini>(*FindPreset(preset), seed);
+  if (preset == "mini")
+    return std::make_unique<Verilated<Vvpu_mini>>(*FindPreset(preset), seed);
   if (preset == "hardware") {
-    return Make<Vvpu_hardware>(*FindPreset("mini"), seed);
+    return std::make_unique<Verilated<Vvpu_hardware>>(*FindPreset("mini"),
+                                                      seed);
   }
   std::abort();
 }
