@@ -3,11 +3,14 @@
 """Compares the mapped units with fpga/budget.yaml: estimated delay and cells. No placement: the same on each run, and quick."""
 
 import concurrent.futures
+import json
 import os
+import pathlib
 import time
 
 import yaml
 
+import cache
 from flow import chip, netlist, report, tools
 from flow.tools import ROOT, FlowError
 from flow.units import chosen, map_unit
@@ -59,6 +62,18 @@ def write(known):
     BUDGET.write_text(text)
 
 
+def estimate(work):
+    """The fields of a row that the netlist in a folder gives; that of the same netlist is kept."""
+    kept = cache.Entry("estimate", pathlib.Path(netlist.__file__).read_bytes(), pathlib.Path(__file__).read_bytes(), (work / "net.json").read_bytes())
+    if not kept.restore(work):
+        cells = netlist.read(work / "net.json")
+        ns, levels, first, last = netlist.Estimate(cells).worst()
+        fields = {"ns": round(ns, 1), "levels": levels, "cells": netlist.count(cells)["all"]["cells"], "from": first, "to": last}
+        (work / "estimate.json").write_text(json.dumps(fields))
+        kept.store(work, ["estimate.json"])
+    return json.loads((work / "estimate.json").read_text())
+
+
 def measure(wanted, known, args):
     """The estimates and cells of {preset: [unit]}, in this order; as many units at once as there are processors, the largest by their
     budgets first."""
@@ -69,10 +84,8 @@ def measure(wanted, known, args):
 
     def row(task):
         preset, unit, module = task
-        cells, _ = map_unit(module, folder / preset, unit, effort=False, fault=FAULT_ADDERS if unit == args.fault else 0)
-        ns, levels, first, last = netlist.Estimate(cells).worst()
-        return {"preset": preset, "unit": unit, "ns": round(ns, 1), "levels": levels, "cells": netlist.count(cells)["all"]["cells"],
-                "from": first, "to": last}
+        work = map_unit(module, folder / preset, unit, effort=False, fault=FAULT_ADDERS if unit == args.fault else 0)
+        return {"preset": preset, "unit": unit, **estimate(work)}
 
     def size(task):
         return known[task[0]].get(task[1], {}).get("cells", 0)

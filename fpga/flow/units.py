@@ -28,12 +28,12 @@ def chosen(units, only):
 
 
 def map_unit(module, folder, name, effort=True, fault=0):
-    """Maps a module of an elaboration alone. Returns its cells."""
+    """Maps a module of an elaboration alone. Returns the folder of its netlist, net.json."""
     work = folder / name.replace(" ", "_")
     work.mkdir(parents=True, exist_ok=True)
     job = {"load": str(folder / "chip.il"), "top": module, "registers": True, "json": str(work / "net.json"), "effort": effort, "fault": fault}
     tools.yosys(job, work, "map", f"mapping {name}")
-    return netlist.read(work / "net.json"), work
+    return work
 
 
 def has_many_blocks(used, resources):
@@ -75,7 +75,8 @@ def run(args):
     found = chosen(chip.elaborate(preset, folder), args.only)
     rows = []
     for unit, instances in found.items():
-        cells, work = map_unit(instances[0][0], folder, unit)
+        work = map_unit(instances[0][0], folder, unit)
+        cells = netlist.read(work / "net.json")
         estimate = netlist.Estimate(cells).worst()
         used = netlist.count(cells)["all"]
         row = {"unit": unit, "instances": len(instances), **used}

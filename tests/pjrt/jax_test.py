@@ -7,13 +7,21 @@ Usage: .venv-jax/bin/python tests/pjrt/jax_test.py --build build [unittest's arg
 """
 
 import argparse
+import atexit
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+import traceback
 import unittest
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -29,11 +37,45 @@ def environment(**more):
     return {**os.environ, "PYTHONPATH": str(BUILD / "python"), "JAX_PLATFORMS": "systole", "SYSTOLE_PRESET": "mini", **more}
 
 
+def behave(code, variables):
+    """A child's part of run(): the script's exit code."""
+    os.environ.update(variables)
+    sys.path.insert(0, str(BUILD / "python"))  # where jax looks for plugins
+    jax.config.update("jax_platforms", variables["JAX_PLATFORMS"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.alarm(600)
+    try:
+        exec(compile(code, "<script>", "exec"), {"__name__": "__main__", "jax": jax, "jnp": jnp, "np": np})
+        atexit._run_exitfuncs()
+    except BaseException:  # as Python itself ends
+        traceback.print_exc()
+        return 1
+    return 0
+
+
 def run(code, **more):
-    """Runs a script on the plugin: its exit code, and what it printed."""
-    code = "import jax, jax.numpy as jnp, numpy as np\n" + code
-    done = subprocess.run([sys.executable, "-c", code], env=environment(**more), capture_output=True, text=True, timeout=600, check=False)
-    return done.returncode, done.stdout.strip(), done.stderr
+    """Runs a script on the plugin in a process of its own: its exit code, and what it printed. The process is forked behind the import
+    of jax, which takes longer than most scripts and has not looked for a device yet."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # jax has no threads yet
+            child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.dup2(out.fileno(), 1)
+                os.dup2(err.fileno(), 2)
+                status = behave(code, environment(**more))
+                sys.stdout.flush()
+                sys.stderr.flush()
+            finally:
+                os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        out.seek(0)
+        err.seek(0)
+        return status, out.read().strip(), err.read()
 
 
 class Plugin(unittest.TestCase):
@@ -222,7 +264,7 @@ except KeyboardInterrupt:
         process = subprocess.Popen([sys.executable, "-c", code], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         self.assertEqual(process.stdout.readline().strip(), "ready")
-        time.sleep(1)
+        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual(out.strip(), "interrupted 3.0", err)
@@ -235,7 +277,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 step = jax.jit(lambda x, n: jax.lax.fori_loop(0, n, lambda i, x: jnp.tanh(x @ x) + 0.001, x))
 x = jnp.ones((8, 8))
 step(x, 3).block_until_ready()
-result = step(x, 150000)
+result = step(x, 50000)
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
   result.block_until_ready()

@@ -17,7 +17,8 @@ namespace {
 constexpr uint32_t kLine = 64;
 constexpr uint64_t kProgram = 0x8000, kFrom = 0x40000, kTo = 0x80000,
                    kScratch = 0x7F000;
-constexpr uint32_t kLoops = 105, kPasses = 2;        // three chapters
+constexpr uint32_t kLoops = 56, kPasses = 2;  // three chapters of up to
+constexpr uint32_t kSteps = 4;                // 25 loops, as these fill them
 constexpr uint32_t kRun = kLoops * kPasses * kLine;  // bytes that it copies
 
 class ChapterLaunch : public ScalarChip {
@@ -49,6 +50,9 @@ class ChapterLaunch : public ScalarChip {
       for (uint32_t d = at; d < at + 2; d++) {
         steps.push_back({d, i, 96, 36, kLine});
         steps.push_back({d, i, 132, 25, kLine});
+        for (uint32_t s = 2; s < kSteps; s++) {
+          steps.push_back({d, i, 96, 36, 0});
+        }
         launch.patches.push_back(
             {d, PATCH_FIELD(96, 36, 0), {0, 0}, {kRun, 0}});
       }
@@ -85,7 +89,7 @@ TEST_F(ChapterLaunch, RepeatsBeginWithTheFirstOne) {
 }
 
 TEST_F(ChapterLaunch, ALaterOneIsCancelledOrTimedOut) {
-  const uint32_t stuck = kLoops - 10;
+  const uint32_t stuck = kLoops - 4;
   scalar::Launch launch = Copies(stuck);
   ASSERT_GE(ChapterOf(launch, stuck), 2u);
   launch.watchdog = 0;
@@ -115,7 +119,7 @@ TEST_F(ChapterLaunch, ALaterOneIsCancelledOrTimedOut) {
 
 TEST_F(ChapterLaunch, AFaultNamesItsDescriptor) {
   scalar::Launch launch = Copies();
-  const uint32_t loop = kLoops - 10;
+  const uint32_t loop = kLoops - 4;
   // The second pass's store is the first thing outside.
   launch.limit = kTo + loop * kPasses * kLine + kLine;
   const completion c = Run(launch);

@@ -342,7 +342,7 @@ TEST_F(Loops, ProgramsInChaptersAreWhatTheyUnrollTo) {
   auto flat = UnrollLoops(p);
   ASSERT_TRUE(flat.ok()) << flat.status();
   std::vector<std::vector<uint8_t>> results;
-  for (const Program* program : {&p, std::as_const(flat).operator->(), &p}) {
+  for (const Program* program : {&p, std::as_const(flat).operator->()}) {
     ASSERT_TRUE(device_->Write(0x1000, RandomBytes(3, 0x4000)).ok());
     ASSERT_TRUE(device_->Write(0x1f000, std::vector<uint8_t>(0x18000)).ok());
     auto stats = device_->Run(*program);
@@ -354,7 +354,6 @@ TEST_F(Loops, ProgramsInChaptersAreWhatTheyUnrollTo) {
                 static_cast<int>(stats->cycles));
   }
   EXPECT_EQ(results[0], results[1]);
-  EXPECT_EQ(results[0], results[2]);
   EXPECT_NE(results[0], std::vector<uint8_t>(0x18000));
 }
 
