@@ -75,7 +75,7 @@ class Waves(unittest.TestCase):
         (self.path / "bin" / "systole").symlink_to(self.systole)
         environment = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
         for words, name, layer in (([self.path / "copy.tpu"], "copy_layer0", None), ([self.path / "my digits.tpu", "--layer", "conv2"], "my_digits_layerconv2", "conv2"),
-                                   (["--seed", "7", MODEL, "--preset", "nano", "--layer", "3"], "mnist_cnn_nano_layer3", "dense1"),
+                                   (["--seed", "7", MODEL, "--preset", "nano", "--layer", "0"], "mnist_cnn_nano_layer0", "conv1"),
                                    (["--preset", "nano", "--images", "1", "--batch", "1", "--layer", "conv1"], "nano_layerconv1", "conv1")):
             done = run([ROOT / "scripts/python", "scripts/waves/waves.py", "--build", self.path, *words], env=environment)
             self.assertEqual(done.returncode, 0, done.stdout)
