@@ -5,6 +5,7 @@
 import contextlib
 import io
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -32,6 +33,13 @@ def chain(length):
         cells[f"u_a.lut{i}"] = cell("LUT4", {"A": 10 + i, "B": 2}, {"Z": 11 + i})
     cells["u_b.last"] = cell("TRELLIS_FF", {"CLK": 1, "DI": 10 + length}, {"Q": 3})
     return cells
+
+
+def written(cells, folder):
+    """A folder with the netlist of a mapped unit."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "net.json").write_text(json.dumps({"modules": {"m": {"attributes": {"top": "1"}, "cells": cells}}}))
+    return folder
 
 
 SDF = """(DELAYFILE
@@ -132,11 +140,17 @@ class Estimates(unittest.TestCase):
             time.sleep(0.2 if "slow" in module else 0)
             if module == "q broken":
                 raise tools.FlowError(f"mapping of {module} failed")
-            return chain(9 if "slow" in module else 2), None
+            return written(chain(9 if "slow" in module else 2), folder / module)
 
-        with mock.patch.object(chip, "elaborate", lambda preset, _folder: presets[preset]), mock.patch.object(budget, "map_unit", map_unit):
+        with tempfile.TemporaryDirectory() as name, mock.patch.dict(os.environ, SYSTOLE_CACHE=f"{name}/cache"), \
+                mock.patch.object(chip, "elaborate", lambda preset, _folder: presets[preset]), mock.patch.object(budget, "map_unit", map_unit):
+            folder = pathlib.Path(name)
             rows = budget.measure({"p": ["fast", "slow"], "q": ["slow"]}, known, args)
             self.assertEqual([(row["preset"], row["unit"], row["levels"]) for row in rows], [("p", "slow", 9), ("p", "fast", 2), ("q", "slow", 9)])
+            kept = {path: path.stat().st_mtime_ns for path in folder.glob("cache/*")}
+            self.assertEqual(len(kept), 2, "an estimate of each netlist")
+            self.assertEqual(budget.measure({"p": ["fast", "slow"], "q": ["slow"]}, known, args), rows)
+            self.assertEqual(set(folder.glob("cache/*")), set(kept))
             presets["q"]["broken"] = [("q broken", "")]
             self.assertRaisesRegex(tools.FlowError, "mapping of q broken failed", budget.measure, {"p": ["fast"], "q": ["broken"]}, known, args)
 
@@ -284,7 +298,7 @@ class BadInput(unittest.TestCase):
             routed = mock.Mock(return_value=(80.0, 1))
             with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()), mock.patch.object(tools, "check"), \
                     mock.patch.object(chip, "elaborate", return_value={"u": [("m", "u_m")]}), mock.patch("flow.floorplan.apply"), \
-                    mock.patch.object(units, "map_unit", return_value=(cells, pathlib.Path(folder))), mock.patch.object(units, "route", routed):
+                    mock.patch.object(units, "map_unit", return_value=written(cells, pathlib.Path(folder))), mock.patch.object(units, "route", routed):
                 units.run(mock.Mock(preset=preset, only=[], no_route=False, seed=None, limit=1, build=pathlib.Path(folder)))
             self.assertEqual(routed.call_args.args[1], wanted)
 
