@@ -88,11 +88,16 @@ class Chips:
         return self.known[preset]["core"]["Rows"]
 
     def smaller(self, preset):
-        """The presets of the same cell, memory and number of cores below this one, the largest last."""
+        """The presets of the same cell, memory and number of cores below this one, one of each size, the largest last."""
         def kind(name):
             return self.known[name]["core"]["Cell"], self.known[name]["chip"]["Memory"], self.known[name]["chip"]["Cores"]
-        names = [name for name in self.known if kind(name) == kind(preset) and self.size(name) < self.size(preset)]
-        return sorted(names, key=self.size)
+
+        def has_scalar_unit(name):
+            return self.known[name]["chip"]["SmemBytes"] > 0
+
+        like = sorted(self.known, key=lambda name: has_scalar_unit(name) == has_scalar_unit(preset))  # of two of a size that which is more so
+        names = {self.size(name): name for name in like if kind(name) == kind(preset) and self.size(name) < self.size(preset)}
+        return [names[size] for size in sorted(names)]
 
     def find(self, preset):
         """{unit: its instances}. The array stays empty, and a programmable vector unit where it is computed."""

@@ -7,7 +7,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace systole::ir {
 
@@ -42,13 +44,24 @@ bool Module::IsOutput(const Node* node) const {
 }
 
 std::string Module::UniqueName(std::string_view base) const {
-  std::unordered_set<std::string_view> taken;
-  for (const auto& node : nodes_) taken.insert(node->name);
-  std::string name(base);
-  for (int i = 1; taken.count(name) > 0; ++i) {
-    name = absl::StrCat(std::string(base), ".", i);
+  const absl::string_view prefix(base.data(), base.size());
+  bool is_free = true;
+  std::vector<int> taken;  // numbers behind `base`
+  for (const auto& node : nodes_) {
+    absl::string_view rest = node->name;
+    if (!absl::ConsumePrefix(&rest, prefix)) continue;
+    if (rest.empty()) is_free = false;
+    int number;
+    if (absl::ConsumePrefix(&rest, ".") && absl::SimpleAtoi(rest, &number) &&
+        rest == absl::StrCat(number)) {
+      taken.push_back(number);
+    }
   }
-  return name;
+  if (is_free) return std::string(base);
+  std::sort(taken.begin(), taken.end());
+  int free = 1;
+  for (const int number : taken) free += number == free;
+  return absl::StrCat(prefix, ".", free);
 }
 
 Node* Module::Add(Node node) {

@@ -154,6 +154,14 @@ class Estimates(unittest.TestCase):
             presets["q"]["broken"] = [("q broken", "")]
             self.assertRaisesRegex(tools.FlowError, "mapping of q broken failed", budget.measure, {"p": ["fast"], "q": ["broken"]}, known, args)
 
+    def test_presets_that_a_preset_is_compared_with(self):
+        chips = generic.Chips(pathlib.Path("build"), None)
+        for preset in chips.known:
+            below = [chips.size(name) for name in chips.smaller(preset)]
+            self.assertEqual(below, sorted(set(below)), preset)
+        self.assertEqual(chips.smaller("v1"), ["nano", "edge"])
+        self.assertEqual(chips.smaller("v2"), ["mini", "lite"])
+
     def test_a_chip_over_its_limit(self):
         used = whole.kinds(chain(5))
         self.assertEqual((used["lut4"], used["flip_flops"], used["multipliers"]), (5, 2, 0))

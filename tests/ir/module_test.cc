@@ -39,6 +39,24 @@ TEST(ModuleTest, FindsNodesAndUsers) {
   EXPECT_EQ(m->UniqueName("b"), "b");
 }
 
+// The first number that is free; other names that begin alike do not count.
+TEST(ModuleTest, UniqueNamesFillGaps) {
+  const auto m = Sample();
+  const auto take = [&](const char* name) {
+    Node copy = *m->Find("a");
+    copy.name = name;
+    m->InsertBefore(m->Find("y"), copy);
+  };
+  for (const char* name : {"a.1", "a.3", "a.02", "a.", "a.4.1", "ab", "a.+2"}) {
+    take(name);
+  }
+  EXPECT_EQ(m->UniqueName("a"), "a.2");
+  take("a.2");
+  EXPECT_EQ(m->UniqueName("a"), "a.4");
+  EXPECT_EQ(m->UniqueName("a.4"), "a.4");
+  EXPECT_EQ(m->UniqueName("a.4.1"), "a.4.1.1");
+}
+
 TEST(ModuleTest, RemovesWhatNobodyNeeds) {
   const auto m = Sample();
   EXPECT_EQ(m->RemoveUnused(), 2);
