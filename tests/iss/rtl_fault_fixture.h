@@ -203,7 +203,7 @@ class RtlFaultTest : public ::testing::Test {
     std::printf("%d faults and %d results agree\n", faults, results);
   }
 
-  const int cases_ = testing_options::Sized(40, 300);
+  const int cases_ = testing_options::Sized(25, 300);
   // More would take too long in the RTL.
   const uint64_t max_beats_ = testing_options::Sized(5000, 20000);
   std::mt19937_64 random_;
