@@ -319,6 +319,7 @@ class Bench {
   void Clock() {
     model_->clk_i = 1;
     model_->eval();
+    const Commands issued = CommandsNow();
     TickPhy(device_.get(), model_->row_cmd_o, model_->row_bank_o,
             model_->row_addr_o, model_->col_cmd_o, model_->col_bank_o,
             model_->col_addr_o, model_->wdata_o, model_->wmask_o,
@@ -329,9 +330,49 @@ class Bench {
       Error("an assertion of the design failed");
       context_.gotError(false);
     }
-    if (model_->rst_ni) Observe();
+    if (model_->rst_ni) {
+      CheckCounts(issued);
+      Observe();
+    } else if (model_->perf_o != 0) {
+      Error("something is counted in reset");
+    }
     model_->clk_i = 0;
     model_->eval();
+  }
+
+  // Of a cycle: pseudo-channels that get an ACT, groups that get a RD or WR.
+  struct Commands {
+    int activates = 0, groups = 0;
+  };
+  Commands CommandsNow() {
+    Commands now;
+    for (int g = 0; g < 2; ++g) {
+      bool column = false;
+      for (int pc = g * lanes(); pc < (g + 1) * lanes(); ++pc) {
+        now.activates +=
+            PortBits(model_->row_cmd_o, pc * kRowCmdBits, kRowCmdBits) ==
+            static_cast<uint32_t>(RowCmd::kAct);
+        column |= PortBits(model_->col_cmd_o, pc * kColCmdBits, kColCmdBits) !=
+                  static_cast<uint32_t>(ColCmd::kNop);
+      }
+      now.groups += column;
+    }
+    return now;
+  }
+  int lanes() const { return device_->pcs() / 2; }
+  // perf_o counts the commands of the same cycle; a WR also where all of its
+  // bytes are masked and no pseudo-channel gets it.
+  void CheckCounts(const Commands& issued) {
+    const int activates = model_->perf_o >> 8 & 0xFF;
+    const int columns = model_->perf_o >> 16 & 0xFF;
+    if (activates != issued.activates)
+      Error(absl::StrFormat("%d activates counted, %d issued", activates,
+                            issued.activates));
+    if (columns % lanes() != 0 || columns / lanes() < issued.groups ||
+        columns / lanes() > 2) {
+      Error(absl::StrFormat("%d columns counted, %d groups have some", columns,
+                            issued.groups));
+    }
   }
 
   void Observe() {

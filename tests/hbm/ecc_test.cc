@@ -266,6 +266,23 @@ TEST_F(EccTest, AResetBeginsThePeriodOfTheScrubber) {
   EXPECT_EQ(bench_.fixed(kOther), 1);
 }
 
+// One that comes due while partial writes are on their way waits for them.
+TEST_F(EccTest, ABusyListDelaysTheScrubberAndLosesNothing) {
+  constexpr int kPeriod = 3000;
+  Flip(0, 3);
+  Traffic write = Linear(300000, 1000);
+  write.partial = 1;
+  bench_.model().scrub_i = kPeriod;
+  const int64_t began = bench_.cycle();
+  bench_.Run({}, {write}, 0, 100000);
+  const int64_t took = bench_.cycle() - began;
+  EXPECT_GT(took, kPeriod + 100);
+  EXPECT_LT(took, 2 * kPeriod - 300);
+  bench_.Idle(200);
+  EXPECT_EQ(bench_.looks(), 1);
+  EXPECT_TRUE(bench_.Clean()) << bench_.Report();
+}
+
 TEST_F(EccTest, ScrubbingBesideTraffic) {
   bench_.model().scrub_i = 1000;
   for (int i = 0; i < 6; ++i) Flip(uint64_t(i) * kSize, 5 + i);
