@@ -43,6 +43,8 @@ def main():
     try:
         if args.board:
             return board.run(args)
+        for preset in [*(args.whole or []), *(args.generic or []), *([args.preset] if args.preset else [])]:
+            boards.preset(preset)  # an error now, not behind minutes
         if args.units:
             return units.run(args)
         if args.whole:

@@ -113,6 +113,8 @@ def run(args):
         unknown -= set(wanted[preset])
     if unknown:
         raise FlowError(f"no budget of '{min(unknown)}' (a new one: --check --update --preset PRESET --only UNIT)")
+    if not any(wanted.values()):
+        raise FlowError(f"no budgets of preset {args.preset}; there are those of {', '.join(load()['units'])}")
     rows = measure({preset: units for preset, units in wanted.items() if units}, known["units"], args)
     problems = []
     for preset in wanted:

@@ -95,8 +95,9 @@ class Chips:
         def has_scalar_unit(name):
             return self.known[name]["chip"]["SmemBytes"] > 0
 
-        like = sorted(self.known, key=lambda name: has_scalar_unit(name) == has_scalar_unit(preset))  # of two of a size that which is more so
-        names = {self.size(name): name for name in like if kind(name) == kind(preset) and self.size(name) < self.size(preset)}
+        # Of two of one size the last stays: that with a scalar unit where this preset has one, else that without.
+        likest_last = sorted(self.known, key=lambda name: has_scalar_unit(name) == has_scalar_unit(preset))
+        names = {self.size(name): name for name in likest_last if kind(name) == kind(preset) and self.size(name) < self.size(preset)}
         return [names[size] for size in sorted(names)]
 
     def find(self, preset):

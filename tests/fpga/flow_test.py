@@ -168,6 +168,17 @@ class Estimates(unittest.TestCase):
         self.assertEqual(whole.excess("nano", used, {"lut4": 5}), [])
         self.assertEqual(whole.excess("nano", used, {"lut4": 4}), ["nano: 5 lut4, 4 allowed"])
 
+    def test_presets_that_are_none_or_have_no_budgets(self):
+        for words, wanted in ((["--check", "--preset", "nope"], "unknown preset 'nope'"), (["--generic", "nano", "nope"], "unknown preset 'nope'"),
+                              (["--whole", "nope"], "unknown preset 'nope'"), (["--units", "--preset", "nope"], "unknown preset 'nope'"),
+                              (["--check", "--preset", "v1"], "no budgets of preset v1; there are those of board8")):
+            with self.subTest(words=words), tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([sys.executable, str(ROOT / "fpga" / "fpga.py"), *words, "--build", folder], stdout=subprocess.PIPE,
+                                      stderr=subprocess.STDOUT, text=True, check=False)
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertIn(f"fpga: error: {wanted}", done.stdout)
+                self.assertEqual(done.stdout.count("\n"), 1, done.stdout)
+
     def test_modes_by_make(self):
         for mode, by_board in {"": True, "--no-route": True, "--units": False, "--check": False, "--whole nano": False, "--generic v1": False}.items():
             with self.subTest(mode=mode):

@@ -47,7 +47,7 @@ def behave(code, variables):
     try:
         exec(compile(code, "<script>", "exec"), {"__name__": "__main__", "jax": jax, "jnp": jnp, "np": np})
         atexit._run_exitfuncs()
-    except BaseException:  # as Python itself ends
+    except BaseException:  # the interpreter's answer: the traceback and exit code 1
         traceback.print_exc()
         return 1
     return 0
