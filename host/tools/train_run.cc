@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -196,7 +197,19 @@ std::string TrainRun::Label(int64_t step) const {
   return text;
 }
 
+// The programs of this run: one a step, and one for each batch of a test.
+int64_t TrainRun::Programs() const {
+  const int64_t steps = end_ - first_, every = options_.eval_every;
+  if (steps > std::numeric_limits<int>::max()) return steps;
+  int64_t tests = every > 0 ? end_ / every - first_ / every : 0;
+  if (every <= 0 || end_ % every != 0) ++tests;  // behind the last step
+  const int64_t batch = options_.recipe.batch;
+  return steps + tests * ((test_count() + batch - 1) / batch);
+}
+
 absl::Status TrainRun::Run() {
+  if (absl::Status s = CheckTraceRun(options_.waves, Programs()); !s.ok())
+    return s;
   started_ = saved_ = Now();
   for (int64_t step = first_; step < end_; ++step) {
     const absl::Status status = Step(step);
@@ -212,8 +225,7 @@ absl::Status TrainRun::Run() {
     }
     if (interrupted_) break;
   }
-  return interrupted_ ? absl::OkStatus()
-                      : CheckTraceRun(options_.waves, device_->runs());
+  return absl::OkStatus();
 }
 
 absl::Status TrainRun::Step(int64_t step) {

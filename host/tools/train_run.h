@@ -79,6 +79,7 @@ class TrainRun {
   absl::StatusOr<std::unique_ptr<Device>> OpenDevice(
       const std::string& backend);
   absl::Status OpenDevices();
+  int64_t Programs() const;
   absl::Status Step(int64_t step);
   absl::Status Test(CurvePoint& point);
   absl::Status Save();

@@ -20,7 +20,7 @@ def words(root: pathlib.Path) -> list:
     """The ROM's words."""
     if not shutil.which(f"{PREFIX}gcc"):
         raise ValueError(f"{PREFIX}gcc is missing ({SOURCE}): run scripts/setup.sh")
-    registers = scalar.generate(root)["firmware/scalar/gen/regs.h"]
+    registers = scalar.header(root)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "gen").mkdir()

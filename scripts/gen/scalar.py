@@ -23,7 +23,9 @@ def _export(root, folder: pathlib.Path) -> dict:
     return {path.name: csr.tidy(path.read_text()) for path in folder.iterdir()}
 
 
-def _header(top) -> str:
+def header(root: pathlib.Path) -> str:
+    """The firmware's header of the registers."""
+    top = csr.elaborate(root / "docs" / "spec" / SOURCE).top
     out = [common.banner("//", SOURCE), "#ifndef SYSTOLE_SCALAR_REGS_H_\n#define SYSTOLE_SCALAR_REGS_H_\n"]
     for register in top.registers():
         name = f"REG_{register.inst_name.upper()}"
@@ -44,6 +46,6 @@ def generate(root: pathlib.Path) -> dict:
     return {
         f"rtl/gen/{BLOCK}_pkg.sv": f"{comment}\n{files[f'{BLOCK}_pkg.sv']}",
         f"rtl/gen/{BLOCK}.sv": f"{comment}\n{files[f'{BLOCK}.sv']}",
-        "firmware/scalar/gen/regs.h": _header(tree.top),
+        "firmware/scalar/gen/regs.h": header(root),
         "docs/reference/scalar.md": "# Registers of the scalar unit\n\n" + files["scalar.md"].replace("$root", f"docs/spec/{SOURCE}"),
     }

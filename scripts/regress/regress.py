@@ -19,7 +19,6 @@ import failures
 import job as job_module
 import minimise
 import plan
-import report
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -248,6 +247,7 @@ class Run:
         o = self.options
         run = {"id": o["id"], "commit": o["commit"], "dirty": o["dirty"], "first_seed": o["first_seed"], "engine": o["engine"],
                "workers": o["workers"], "complete": complete, "folder": str(self.folder)}
+        import report  # its libraries take as long as all that refuses wrong options
         summary = report.write(output, run, results, causes, merge)
         print(f"\nregress: {summary['jobs']} jobs, {summary['cases']} seeds, {summary['failed']} failed, {summary['causes']} causes, "
               f"functional coverage {summary['functional']:.1f} %")

@@ -321,6 +321,7 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   sim_options.engine = options.engine;
   sim_options.record_file = options.record_file;
   sim_options.threads = options.threads;
+  sim_options.alone = options.alone && cores == 1;
   if (options.snapshots < 0 ||
       (!options.waves.empty() && options.snapshots == 0)) {
     return absl::InvalidArgumentError(

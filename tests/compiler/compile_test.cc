@@ -13,6 +13,7 @@
 #include "host/tools/workload.h"
 #include "systole/compiler.h"
 #include "systole/device.h"
+#include "tests/testing/long.h"
 
 namespace systole {
 namespace {
@@ -193,11 +194,13 @@ class DigitsNetwork : public testing::Test {
   }
 };
 
-TEST_F(DigitsNetwork, AllDigitsOnEdgeEveryLayerBitExact) {
+// In the long form all of them.
+TEST_F(DigitsNetwork, DigitsOnEdgeEveryLayerBitExact) {
+  const int digits = testing_options::Sized(500, 2000);
   int right = 0;
-  for (int first = 0; first < 2000; first += 100)
+  for (int first = 0; first < digits; first += 100)
     right += RunImages("edge", first, 100, /*races=*/false);
-  EXPECT_GE(right, 1964)
+  EXPECT_GE(right, digits * 982 / 1000)
       << "float is at least 98.5 %, int8 within 0.3 points of it";
 }
 

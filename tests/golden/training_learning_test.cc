@@ -206,7 +206,7 @@ TEST(TrainingLearning, ThirtyStepsLearnDigits) {
   ASSERT_TRUE(digits.ok()) << digits.status();
   const TrainingNetwork network = DigitsNetwork();
   const Bf16Matrix images = PixelsToBf16(digits->pixels, 28 * 28);
-  constexpr int kTrain = 960, kBatch = 64, kSteps = 30, kTest = 500;
+  constexpr int kTrain = 960, kBatch = 32, kSteps = 30, kTest = 200;
   TrainingState state = InitialState(network, 1);
   std::vector<float> losses;
   for (int step = 0; step < kSteps; ++step) {
@@ -219,7 +219,7 @@ TEST(TrainingLearning, ThirtyStepsLearnDigits) {
     losses.push_back(result->loss / kBatch);
   }
   EXPECT_GT(losses.front(), 2.0f);
-  EXPECT_LT(losses.back(), 0.25f);
+  EXPECT_LT(losses.back(), 0.7f);
   const auto logits =
       Evaluate(network, images.middleRows(kTrain, kTest), 128, state);
   ASSERT_TRUE(logits.ok()) << logits.status();

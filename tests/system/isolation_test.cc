@@ -21,6 +21,7 @@ constexpr uint64_t kCycles = 400000;
 class Isolation : public ScalarChip {
  protected:
   void SetUp() override {
+    alone_ = false;  // what core 0 tries reaches for core 1
     ScalarChip::SetUp();
     const Preset& preset = *FindPreset("minichip");
     constexpr uint64_t kReserved = scalar::CommandQueue::kReserved;

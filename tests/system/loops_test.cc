@@ -42,6 +42,7 @@ class Loops : public ::testing::Test {
     DeviceOptions options;
     options.preset = g_preset;
     options.check_races = true;
+    options.alone = true;
     options.watchdog = watchdog;
     auto device = Device::Open(g_backend, options);
     ASSERT_TRUE(device.ok()) << device.status();

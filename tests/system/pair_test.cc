@@ -5,14 +5,11 @@
 // memory, sync flags between them (docs/chip.md).
 //   --backend=iss|rtl --preset=minichip --threads=1|2
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/system/pair_test.h"
 
 #include <cstdio>
 #include <cstring>
-#include <random>
 
-#include "systole/device.h"
 #include "systole/float_matmul.h"
 #include "tests/testing/options.h"
 #include "verif/golden/float_ops.h"
@@ -21,92 +18,6 @@ namespace systole {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string g_backend = "iss";
-std::string g_preset = "minichip";
-int g_threads = 1;  // that simulate the chip
-
-constexpr uint64_t kProgram = 0x100000, kFrom = 0x1000, kTo = 0x40000;
-constexpr uint32_t kLocal = 1u << 0, kData = 1u << isa::kFirstPeerFlag,
-                   kTaken = 2u << isa::kFirstPeerFlag;
-
-std::vector<uint8_t> RandomBytes(uint32_t seed, size_t size) {
-  std::mt19937 rng(seed);
-  std::vector<uint8_t> bytes(size);
-  for (uint8_t& b : bytes) b = static_cast<uint8_t>(rng());
-  return bytes;
-}
-
-class PairTest : public ::testing::Test {
- protected:
-  void SetUp() override { Open({}); }
-  void Open(DeviceOptions options) {
-    cores_.clear();
-    options.preset = g_preset;
-    options.check_races = true;
-    options.threads = g_threads;
-    auto cores = Device::OpenCores(g_backend, options);
-    ASSERT_TRUE(cores.ok()) << cores.status();
-    cores_ = *std::move(cores);
-    ASSERT_EQ(cores_.size(), 2u);
-  }
-  uint64_t own() const { return cores_[0]->preset().memory_bytes(); }
-
-  Program Made(std::vector<isa::Descriptor> descriptors) const {
-    Program p;
-    p.preset = g_preset;
-    p.prog_addr = kProgram;
-    p.descriptors = std::move(descriptors);
-    p.hbm_bytes = 2 * own();
-    return p;
-  }
-  // From memory to memory through the unified buffer.
-  template <typename Move>  // isa::Load, isa::Store
-  static Move MoveOf(uint64_t hbm, uint64_t bytes, uint32_t wait, uint32_t post,
-                     uint64_t ub) {
-    Move move;
-    move.header.wait_mask = wait;
-    move.header.post_mask = post;
-    move.hbm_addr = hbm;
-    move.ub_addr = ub;
-    move.len = bytes;
-    move.n1 = move.n2 = 1;
-    return move;
-  }
-  static isa::Load LoadOf(uint64_t from, uint64_t bytes, uint32_t wait,
-                          uint32_t post, uint64_t ub = 0) {
-    return MoveOf<isa::Load>(from, bytes, wait, post, ub);
-  }
-  static isa::Store StoreOf(uint64_t to, uint64_t bytes, uint32_t wait,
-                            uint32_t post, uint64_t ub = 0) {
-    return MoveOf<isa::Store>(to, bytes, wait, post, ub);
-  }
-  Program Copy(uint64_t from, uint64_t to, uint64_t bytes) const {
-    return Made({LoadOf(from, bytes, 0, kLocal).Encode(),
-                 StoreOf(to, bytes, kLocal, 0).Encode(), isa::Halt().Encode()});
-  }
-  std::vector<uint8_t> ReadBack(int core, uint64_t at, size_t size) {
-    std::vector<uint8_t> bytes(size);
-    EXPECT_TRUE(cores_[core]->Read(at, absl::MakeSpan(bytes)).ok());
-    return bytes;
-  }
-  // Runs both to their ends.
-  std::array<absl::StatusOr<RunStats>, 2> RunBoth(const Program& first,
-                                                  const Program& second) {
-    const Program* programs[] = {&first, &second};
-    for (int c = 0; c < 2; ++c) {
-      EXPECT_TRUE(cores_[c]->Load(*programs[c]).ok());
-    }
-    for (int c = 0; c < 2; ++c) {
-      EXPECT_TRUE(cores_[c]->Start(*programs[c]).ok());
-    }
-    auto a = cores_[0]->Wait();
-    auto b = cores_[1]->Wait();
-    return {std::move(a), std::move(b)};
-  }
-
-  std::vector<std::unique_ptr<Device>> cores_;
-};
 
 TEST_F(PairTest, EachCoreHasAMemory) {
   for (uint32_t c = 0; c < 2; ++c)
@@ -211,7 +122,7 @@ TEST_F(PairTest, PostsFollowTheWrites) {
 TEST_F(PairTest, AWaitForTheOtherCoreEnds) {
   DeviceOptions options;
   options.watchdog = 3000;
-  Open(options);
+  OpenAnother(options);
   ASSERT_FALSE(cores_.empty());
   isa::Halt halt;
   halt.header.wait_mask = kData;
@@ -254,40 +165,6 @@ TEST_F(PairTest, RacesBetweenCoresAreFound) {
   const auto stats =
       RunBoth(Copy(kFrom, own() + kProgram + 0x40, 64), Copy(kFrom, kTo, 64));
   EXPECT_THAT(stats[0].status().message(), HasSubstr("fetched"));
-}
-
-// A thread a core changes no cycle.
-TEST_F(PairTest, ThreadsChangeNothing) {
-  if (g_backend != "rtl") GTEST_SKIP() << "the RTL's";
-  constexpr uint64_t kBytes = 16 << 10;
-  std::array<std::vector<uint64_t>, 2> cycles;
-  for (int threads : {1, 2}) {
-    g_threads = threads;
-    Open({});
-    g_threads = 1;
-    for (uint32_t c = 0; c < 2; ++c)
-      ASSERT_TRUE(cores_[c]->Write(kFrom, RandomBytes(c + 31, kBytes)).ok());
-    const auto stats = RunBoth(Copy(own() + kFrom, kTo, kBytes),
-                               Copy(kFrom, own() + 2 * kTo, kBytes));
-    for (int c = 0; c < 2; ++c) {
-      ASSERT_TRUE(stats[c].ok()) << stats[c].status();
-      for (const auto& retire : stats[c]->retires)
-        cycles[threads - 1].push_back(retire.cycle);
-    }
-    EXPECT_EQ(ReadBack(0, kTo, kBytes), RandomBytes(32, kBytes));
-    EXPECT_EQ(ReadBack(0, 2 * kTo, kBytes), RandomBytes(32, kBytes));
-  }
-  EXPECT_EQ(cycles[0].size(), 4u);
-  EXPECT_EQ(cycles[0], cycles[1]);
-  DeviceOptions options;
-  options.preset = g_preset;
-  for (const int wrong : {0, 3}) {
-    options.threads = wrong;
-    EXPECT_THAT(
-        std::string(Device::OpenCores(g_backend, options).status().message()),
-        HasSubstr("threads: minichip is simulated by 1, or by one a "
-                  "core: 2"));
-  }
 }
 
 // Both halves of a product's rows, and then all of it in both memories.

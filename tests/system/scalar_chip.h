@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Fixture: `minichip` on the RTL, with core 0's command rings.
+// Fixture: `minichip` on the RTL, with core 0's command rings. Core 1 stands
+// still unless a test wants it.
 //
 //   class Launches : public ScalarChip {};
 //   TEST_F(Launches, ...) { Boot(); Write(0x8000, program); Run(launch); }
@@ -31,6 +32,7 @@ class ScalarChip : public ::testing::Test {
   void SetUp() override {
     tb::Simulation::Options options;
     options.preset = "minichip";
+    options.alone = alone_;
     auto sim = tb::Simulation::Create(options);
     ASSERT_TRUE(sim.ok()) << sim.status();
     sim_ = std::move(*sim);
@@ -81,6 +83,7 @@ class ScalarChip : public ::testing::Test {
     return done.value_or(completion{});
   }
 
+  bool alone_ = true;
   std::shared_ptr<tb::Simulation> sim_;
   std::unique_ptr<ScalarPort> port_;
   std::unique_ptr<scalar::CommandQueue> queue_;

@@ -98,7 +98,7 @@ class SignalTest : public CliTest {
 };
 
 TEST_F(SignalTest, AStoppedRunGoesOnToTheSameBits) {
-  const std::string recipe = "train --preset lite --steps 30 --batch 4";
+  const std::string recipe = "train --preset lite --steps 20 --batch 4";
   const std::string rest = "--test-images 10 --eval-every 7 --check none";
   EXPECT_EQ(Run(absl::StrCat(recipe, " ", rest, " --reports '' --save ",
                              File("whole")))
@@ -111,7 +111,7 @@ TEST_F(SignalTest, AStoppedRunGoesOnToTheSameBits) {
     const char* name;
   };
   for (const Case& c :
-       {Case{SIGINT, 130, 200, "SIGINT"}, Case{SIGTERM, 143, 450, "SIGTERM"}}) {
+       {Case{SIGINT, 130, 100, "SIGINT"}, Case{SIGTERM, 143, 250, "SIGTERM"}}) {
     // A name that a shell would split.
     const std::string file = File(absl::StrCat("it's ", c.name));
     std::vector<std::string> words =
@@ -124,7 +124,7 @@ TEST_F(SignalTest, AStoppedRunGoesOnToTheSameBits) {
     EXPECT_EQ(o.code, c.code) << o.text;
     EXPECT_THAT(o.text, HasSubstr(absl::StrCat("systole: stopped by ", c.name,
                                                " after step ")));
-    EXPECT_THAT(o.text, HasSubstr(" of 30, the checkpoint is " + file));
+    EXPECT_THAT(o.text, HasSubstr(" of 20, the checkpoint is " + file));
     EXPECT_NE(Weights(file), want);
 
     const std::vector<std::string> lines =
@@ -150,7 +150,7 @@ TEST_F(SignalTest, WithoutACheckpoint) {
 
 // A step of seconds is given up after one; signals that come together are one.
 TEST_F(SignalTest, ALongStepIsGivenUp) {
-  Start({"train", "--preset", "lite", "--batch", "2400", "--test-images", "0",
+  Start({"train", "--preset", "lite", "--batch", "1200", "--test-images", "0",
          "--save", File("checkpoint"), "--reports", ""});
   const double start = Seconds();
   kill(child_, SIGTERM);
@@ -165,7 +165,7 @@ TEST_F(SignalTest, ALongStepIsGivenUp) {
 }
 
 TEST_F(SignalTest, ASecondSignalEndsAtOnce) {
-  Start({"train", "--preset", "lite", "--batch", "2400", "--test-images", "0",
+  Start({"train", "--preset", "lite", "--batch", "1200", "--test-images", "0",
          "--reports", ""});
   kill(child_, SIGINT);
   Sleep(200);

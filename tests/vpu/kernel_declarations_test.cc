@@ -21,6 +21,7 @@
 #include "host/program/vpu_asm.h"
 #include "sim/iss/iss_device.h"
 #include "systole/device.h"
+#include "tests/testing/long.h"
 #include "tests/testing/options.h"
 #include "tests/vpu/kernel_arguments.h"
 
@@ -166,18 +167,20 @@ TEST_F(Declarations, AreWhatKernelsTouchAndNoMore) {
 TEST_F(Declarations, CyclesAreAbout) {
   if (g_backend != "rtl") GTEST_SKIP() << "the simulator has no time";
   const auto device = Open();
+  const auto seeds = testing_options::Sized<uint64_t>(3, 6);
+  constexpr int kMore = 16;
   for (const std::string& kernel : image_.Kernels()) {
-    for (uint64_t seed = 0; seed < 6; ++seed) {
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
       const auto args = KernelArguments(preset_, seed).Of(kernel);
       const kernels::Call call = image_.Run(kernel, args);
       int64_t cycles[2];
       for (const int more : {0, 1}) {
         const auto run = device->Run(
-            ProgramOf(image_, preset_, kernel, call.run, 1 + 40 * more));
+            ProgramOf(image_, preset_, kernel, call.run, 1 + kMore * more));
         ASSERT_TRUE(run.ok()) << kernel << ": " << run.status();
         cycles[more] = static_cast<int64_t>(run->cycles);
       }
-      const int64_t measured = (cycles[1] - cycles[0]) / 40;
+      const int64_t measured = (cycles[1] - cycles[0]) / kMore;
       EXPECT_LE(call.cycles, 3 * measured / 2 + 20)
           << kernel << ": " << measured << " measured";
       EXPECT_GE(3 * call.cycles / 2 + 20, measured)

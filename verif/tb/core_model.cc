@@ -94,6 +94,7 @@ class ModelledCore : public CoreModel {
 #endif
     views::hold = {static_cast<uint32_t>(options.stall_rate),
                    static_cast<uint32_t>(options.seed)};
+    alone_ = options.alone;
     HardReset();
     views::hold = {};
   }
@@ -117,6 +118,7 @@ class ModelledCore : public CoreModel {
     Pins idle;
     chip_->SetReset(0);
     for (int i = 0; i < kResetCycles; ++i) Cycle(&idle);
+    if (alone_) chip_->StopCore1();
     chip_->SetReset(1);
   }
 
@@ -136,7 +138,7 @@ class ModelledCore : public CoreModel {
 #if SYSTOLE_MODEL_AXI
     dram::TickAxi(memory_->dram(), &First());
 #else
-    for (int c = 0; c < SYSTOLE_MODEL_CORES; ++c) {
+    for (int c = 0; c < chip_->cores(); ++c) {
       Model& m = (*chip_)[c];
       hbm::TickPhy(memory_->hbm(c), m.phy_row_cmd_o, m.phy_row_bank_o,
                    m.phy_row_addr_o, m.phy_col_cmd_o, m.phy_col_bank_o,
@@ -359,6 +361,7 @@ class ModelledCore : public CoreModel {
   VerilatedContext context_;
   std::unique_ptr<Chip> chip_;
   uint64_t cycles_ = 0;
+  bool alone_ = false;
   [[maybe_unused]] ProbeSink* probe_ = nullptr;
   std::FILE* record_ = nullptr;
   std::string printed_;  // in this cycle

@@ -73,6 +73,7 @@ struct CoreOptions {
   std::string engine = "verilator";  // or record: docs/simulators.md
   std::string record_file = "";      // engine record: all pins of every cycle
   int threads = 1;  // 2: each of two cores is simulated by a thread of its own
+  bool alone = false;  // core 1 stays in reset, without a clock
 };
 
 // An assertion of the design that did not hold.

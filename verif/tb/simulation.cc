@@ -183,7 +183,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   if (!memory.ok()) return memory.status();
   auto core = CreateCoreModel(
       {options.preset, options.checked, options.seed, options.stall_rate,
-       options.engine, options.record_file, options.threads},
+       options.engine, options.record_file, options.threads, options.alone},
       memory->get());
   if (!core.ok()) return core.status();
 

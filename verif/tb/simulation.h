@@ -39,7 +39,8 @@ class Simulation {
     int stall_rate = 0;  // in the core, on the AXI channels of the host and of
                          // a DRAM; in 1/256 a cycle
     std::string engine = "verilator", record_file = "";  // as CoreOptions
-    int threads = 1;  // 1 to the chip's cores
+    int threads = 1;     // 1 to the chip's cores
+    bool alone = false;  // as CoreOptions
   };
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);

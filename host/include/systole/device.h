@@ -82,6 +82,10 @@ struct DeviceOptions {
   // That simulate a chip (rtl): 1, or 2 of one with two cores, which is faster
   // if the host has two processors to spare.
   int threads = 1;
+  // Core 1 of a chip with two stands still, in reset (rtl), which is twice as
+  // fast. For programs that do not reach for its memory: an access there is
+  // never answered, and only `stop` ends the program.
+  bool alone = false;
   // Turned when the first program starts (rtl, iss; HBM).
   std::vector<BitFlip> flips;
   uint64_t sample_cycles = 0;  // read all counters about this often while a

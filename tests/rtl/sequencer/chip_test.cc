@@ -10,10 +10,13 @@
 
 #include "Vsequencer_chip.h"
 #include "tests/rtl/sequencer/bench.h"
+#include "tests/testing/long.h"
 #include "tests/testing/seeds.h"
 
 namespace systole::sequencer_test {
 namespace {
+
+using testing_options::Sized;
 
 using isa::Descriptor;
 using isa::Fault;
@@ -185,7 +188,7 @@ TEST(SequencerChipTest, IsolatedProgramsHaveNoFlagsBetweenCores) {
 
 // Posts to the other core that do not leave count too, and overflow.
 TEST(SequencerChipTest, FlagOverflow) {
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < Sized(2, 4); ++i) {
     const int flag = i % 2 ? 30 : 2;
     SCOPED_TRACE(::testing::Message() << "flag " << flag << ", " << i);
     ChipBench bench(20 + i);
@@ -231,7 +234,7 @@ TEST(SequencerChipTest, FlagOverflowOfOthers) {
     EXPECT_EQ(o.fault->queue, 7);  // none
     EXPECT_EQ(o.fault->addr, static_cast<uint64_t>(flag));
   };
-  for (const int flag : {0, 17, 27, 28, 31}) {
+  for (const int flag : Sized(std::vector{0, 27, 28}, {0, 17, 27, 28, 31})) {
     SCOPED_TRACE(::testing::Message() << "flag " << flag);
     run(flag, false);
     if (flag >= Chip::kOwn) run(flag, true);

@@ -48,6 +48,8 @@ class Generator {
   int Shift();
 
  private:
+  template <typename T, typename Draw>
+  void Fill(std::vector<T>& memory, const Draw& draw);
   struct Region {
     int64_t begin, end;
   };
