@@ -6,6 +6,7 @@
 """
 
 import argparse
+import hashlib
 import pathlib
 import re
 import shutil
@@ -124,8 +125,18 @@ def formatted_sources():
 
 
 def check_format():
-    problem = run(["clang-format", "--dry-run", "--Werror", *formatted_sources()]) or ""
-    files = dict.fromkeys(re.findall(r"^(\S+?):\d+:\d+: error", problem, re.M))
+    """Only what is not known to be formatted is read: a text that was stays so."""
+    kept = cache.Entry("formatted", cache.version("clang-format", "--version"), (ROOT / ".clang-format").read_text())
+    digests = {file: hashlib.sha256((ROOT / file).read_bytes()).hexdigest() for file in formatted_sources()}
+    with tempfile.TemporaryDirectory() as folder:
+        known = pathlib.Path(folder) / "known.txt"
+        formatted = set(known.read_text().split()) if kept.restore(folder) else set()
+        new = [file for file, digest in digests.items() if digest not in formatted]
+        problem = (run(["clang-format", "--dry-run", "--Werror", *new]) or "") if new else ""
+        files = dict.fromkeys(re.findall(r"^(\S+?):\d+:\d+: error", problem, re.M))
+        if new and not (problem and not files):
+            known.write_text("\n".join(digest for file, digest in sorted(digests.items()) if file not in files))
+            kept.store(pathlib.Path(folder), ["known.txt"])
     return [f"{file}: not formatted; run `make format`" for file in files] or ([problem] if problem else [])
 
 

@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "tests/hbm/any_traffic.h"
 #include "tests/hbm/bandwidth.h"
+#include "tests/hbm/schedule.h"
 
 namespace systole::hbm {
 namespace {
@@ -321,6 +322,10 @@ TEST(EccBandwidthTest, GoalsAreKept) {
 
 // A reset between WR and its data: the data come all the same, and no word is
 // left with another one's check bits.
+TEST(EccScheduleTest, TakesTheRecordedCycles) {
+  CheckSchedule<Vhbmecc>(4, true);
+}
+
 TEST_F(EccTest, AResetLeavesWholeWords) {
   auto& model = bench_.model();
   uint32_t beat = 4096;

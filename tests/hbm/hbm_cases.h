@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/hbm/bandwidth.h"
+#include "tests/hbm/schedule.h"
 #include "tests/testing/long.h"
 #include "tests/testing/seeds.h"
 
@@ -381,13 +382,17 @@ TYPED_TEST_P(HbmTest, WrongLatenciesAreNoticed) {
   }
 }
 
+TYPED_TEST_P(HbmTest, TakesTheRecordedCycles) {
+  CheckSchedule<TypeParam>(TestFixture::kPcs, false);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(
     HbmTest, RandomTrafficKeepsOrder, ReadAfterWrite, WholeAddressRange,
     NobodyStarves, ABusyBankIsRefreshedInTime, AnIdleMemoryIsRefreshedInAdvance,
     RefreshesInAdvanceBeginAfter1024IdleCycles,
     ABankIsRefreshedThreeWindowsAfterItsUse, ARowThatKeepsAnotherOutGrowsOld,
     ResetKeepsData, StreamingReadsReach98PercentOfPeak, Bandwidth, Latency,
-    LongerTimesAreNoticed, WrongLatenciesAreNoticed);
+    LongerTimesAreNoticed, WrongLatenciesAreNoticed, TakesTheRecordedCycles);
 
 }  // namespace systole::hbm
 
