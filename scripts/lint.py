@@ -125,9 +125,9 @@ def formatted_sources():
 
 
 def check_format():
-    """Only what is not known to be formatted is read: a text that was stays so."""
+    """Only what is not known to be formatted is read: a file that was stays so; its name counts, for the order of includes."""
     kept = cache.Entry("formatted", cache.version("clang-format", "--version"), (ROOT / ".clang-format").read_text())
-    digests = {file: hashlib.sha256((ROOT / file).read_bytes()).hexdigest() for file in formatted_sources()}
+    digests = {file: hashlib.sha256(f"{file}\n".encode() + (ROOT / file).read_bytes()).hexdigest() for file in formatted_sources()}
     with tempfile.TemporaryDirectory() as folder:
         known = pathlib.Path(folder) / "known.txt"
         formatted = set(known.read_text().split()) if kept.restore(folder) else set()

@@ -179,7 +179,7 @@ class Waves(unittest.TestCase):
           cd "$folder"; echo "files: $(ls -A | tr '\n' ' ')"; [ "$(head -c 5 a.fst)" = older ] && echo kept
           exit $code"""
         codes = []
-        for size in (8, 256, 65536):
+        for size in (8, 64, 256, 1024, 65536):
             done = run([*unshare, "bash", "-c", script, "disk", size, self.path, *self.digits, "--trace-window", "0:6000"],
                        env={**os.environ, "ROOT": str(ROOT)})
             codes.append(done.returncode)
