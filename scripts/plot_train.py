@@ -79,11 +79,11 @@ def draw(report):
     return figure
 
 
-def main():
+def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("report", type=pathlib.Path)
     parser.add_argument("--output", type=pathlib.Path, help="folder of the pictures, the report's by default")
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     folder = args.output or args.report.parent
     try:
         figure = draw(read(args.report))

@@ -129,7 +129,7 @@ FUNCTIONS = {
     "eigh_odd": lambda: rebuilt(*jnp.linalg.eigh(SQUARE[:5, :5], UPLO="U")),
     "eigvalsh_gradient": lambda: jax.grad(lambda a: jnp.sum(jnp.linalg.eigvalsh(a) ** 2))(SQUARE), "svdvals": lambda: jnp.linalg.svdvals(X),
     "svd": lambda: (lambda u, s, v: (s, (u * s) @ v))(*jnp.linalg.svd(X, full_matrices=False)), "pinv": lambda: jnp.linalg.pinv(X),
-    "lstsq": lambda: jnp.linalg.lstsq(X.T, V[:8])[0], "matrix_rank": lambda: jnp.linalg.matrix_rank(X), "cond": lambda: jnp.linalg.cond(SQUARE),
+    "lstsq": lambda: jnp.linalg.lstsq(X.T, V[:8])[0], "matrix_rank": lambda: jnp.linalg.matrix_rank(X), "condition": lambda: jnp.linalg.cond(SQUARE),
     "approx_max_k": lambda: lax.approx_max_k(X, 3), "approx_min_k": lambda: lax.approx_min_k(X, 2, reduction_dimension=0),
     "cumlogsumexp": lambda: lax.cumlogsumexp(V), "argmax_long": lambda: jnp.argmax(jnp.cos(jnp.arange(3000.0) * V[0]) * jnp.ones((2, 1)), 1),
     "categorical_long": lambda: jax.random.categorical(KEY(), jnp.tile(V, 40)), "nanargmin": lambda: jnp.nanargmin(jnp.where(X > 1, jnp.nan, X)),

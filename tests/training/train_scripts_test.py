@@ -131,40 +131,38 @@ class PlotTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def plot(self, report):
-        path = self.folder / "train.json"
-        path.write_text(report if isinstance(report, str) else json.dumps(report))
-        result = subprocess.run([self.python, str(ROOT / "scripts/plot_train.py"), str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                text=True, check=False)
-        return result.returncode, result.stdout
+    def plot(self, *reports):
+        """Each in a folder of its own, by one process: to import matplotlib takes a second. The last exit code, what was printed, the folders."""
+        folders = [self.folder / str(number) for number in range(len(reports))]
+        for folder, report in zip(folders, reports):
+            folder.mkdir(exist_ok=True)
+            (folder / "train.json").write_text(report if isinstance(report, str) else json.dumps(report))
+        code = "import sys, plot_train\nfor path in sys.argv[1:]: code = plot_train.main([path])\nsys.exit(code)"
+        result = subprocess.run([self.python, "-c", code, *(str(folder / "train.json") for folder in folders)], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT / "scripts")})
+        return result.returncode, result.stdout, folders
 
     def report(self, steps):
         curve = [{"step": i + 1, "loss": 2.0 / (i + 1), "right": i / steps, "test_right": i if i % 4 == 3 else -1} for i in range(steps)]
         return {"preset": "v2", "backend": "iss", "batch": 7, "optimiser": "adam", "rate": 0.01, "test_digits": 50, "curve": curve}
 
     def test_both_pictures_follow_the_report(self):
-        for steps in (1, 40):
-            code, output = self.plot(self.report(steps))
-            self.assertEqual(code, 0, output)
-            self.assertTrue((self.folder / "train.png").read_bytes().startswith(b"\x89PNG"))
-            self.assertIn("</svg>", (self.folder / "train.svg").read_text())
-        before = (self.folder / "train.svg").read_text()
-        self.plot(self.report(40))
-        self.assertEqual((self.folder / "train.svg").read_text(), before)
-        report = self.report(40)
-        report["curve"][20]["loss"] = 3.0
-        self.plot(report)
-        self.assertNotEqual((self.folder / "train.svg").read_text(), before)
-
-    def test_a_loss_that_is_no_number(self):
-        report = self.report(10)
-        report["curve"][5]["loss"] = None
-        code, output = self.plot(report)
+        other, gap = self.report(40), self.report(10)
+        other["curve"][20]["loss"] = 3.0
+        gap["curve"][5]["loss"] = None  # a loss that is no number
+        code, output, folders = self.plot(self.report(1), self.report(40), self.report(40), other, gap)
         self.assertEqual(code, 0, output)
+        self.assertEqual(output.count("loss curve: "), 5, output)
+        for folder in folders:
+            self.assertTrue((folder / "train.png").read_bytes().startswith(b"\x89PNG"))
+            self.assertIn("</svg>", (folder / "train.svg").read_text())
+        first, again, changed = ((folder / "train.svg").read_text() for folder in folders[1:4])
+        self.assertEqual(again, first)
+        self.assertNotEqual(changed, first)
 
     def test_bad_reports(self):
         for report, text in (("{", "train.json: "), ("[]", "it has no 'preset'"), (self.report(0), "no steps")):
-            code, output = self.plot(report)
+            code, output, _ = self.plot(report)
             self.assertEqual(code, 1, output)
             self.assertIn(text, output)
             self.assertNotIn("Traceback", output)

@@ -40,22 +40,23 @@ class Builder {
         random_(seed),
         beat_(preset.beat_bytes()),
         ub_(preset.ub_bytes),
+        known_(std::min(ub_, kMostKnown)),
         scratch_(preset, seed),
         schedule_(preset) {
-    // HBM: an image of the unified buffer, weight tiles, vector code, bytes
-    // that are stored, the final states, descriptors.
-    tiles_ = ub_;
+    // HBM: an image of what is known of the unified buffer, weight tiles,
+    // vector code, bytes that are stored, the final states, descriptors.
+    tiles_ = known_;
     code_ = tiles_ + kTiles * preset.tile_bytes();
     out_ = code_ + (kVectorPrograms + 1) * kCodeBytes;
     dump_ = out_ + kOutBytes;
     p_.result_begin = out_;
-    p_.result_end = dump_ + ub_ + 4 * preset.acc_rows * preset.cols;
+    p_.result_end = dump_ + known_ + 4 * preset.acc_rows * preset.cols;
     p_.program.preset = std::string(preset.name);
     p_.program.prog_addr = (p_.result_end + 127) / 128 * 128;
   }
 
   absl::StatusOr<CoreProgram> Make(uint64_t seed, int items) {
-    Segment("image", 0, ub_);
+    Segment("image", 0, known_);
     Segment("tiles", tiles_, kTiles * preset_.tile_bytes());
     for (int i = 0; i < kVectorPrograms; ++i) {
       RandomOptions options;
@@ -87,6 +88,9 @@ class Builder {
   }
 
  private:
+  // A large unified buffer is known at both ends: vector programs use no other
+  // bytes, and to load all takes longer than what is tested.
+  static constexpr uint64_t kMostKnown = 2 << 20;
   static constexpr uint64_t kTiles = 16, kCodeBytes = 16384,
                             kOutBytes = 1 << 16;
 
@@ -116,12 +120,20 @@ class Builder {
         vpu::Segment(absl::StrCat("code ", i), code_ + i * kCodeBytes, words));
   }
 
-  // Everything holds something known: all bytes, all accumulator rows.
+  // Where `bytes` are that begin `at` in the image; bytes of both ends begin at
+  // the second.
+  uint32_t Place(uint64_t at, uint64_t bytes) const {
+    if (known_ == ub_) return static_cast<uint32_t>(at);
+    if (at < known_ / 2 && at + bytes > known_ / 2) at = known_ / 2;
+    return static_cast<uint32_t>(at < known_ / 2 ? at : at + ub_ - known_);
+  }
+
+  // Everything that is read holds something known: bytes, accumulator rows.
   void Start() {
     isa::Load load;
-    load.n1 = load.n2 = 1, load.len = static_cast<uint32_t>(ub_ / 4);
+    load.n1 = load.n2 = 1, load.len = static_cast<uint32_t>(known_ / 4);
     for (int i = 0; i < 4; ++i) {
-      load.hbm_addr = load.ub_addr = i * load.len;
+      load.hbm_addr = i * load.len, load.ub_addr = Place(i * load.len, load.len);
       schedule_.Append(load);
     }
     for (int bank = 0; bank < 2; ++bank) {
@@ -131,7 +143,7 @@ class Builder {
       m.lines = m.ny = preset_.acc_bank_rows();
       m.n = m.nx = m.t0 = m.t1 = m.sy = 1;
       m.seg_len[0] = preset_.rows;
-      m.ub_base = Even(ub_ - m.lines * m.pitch);
+      m.ub_base = Bytes(uint64_t{m.lines} * m.pitch);
       m.acc = bank * m.lines;
       schedule_.Append(m);
     }
@@ -155,6 +167,8 @@ class Builder {
   uint32_t Even(uint64_t limit) {
     return static_cast<uint32_t>(Below(limit + 1) / 2 * 2);
   }
+  // So many bytes at an even address.
+  uint32_t Bytes(uint64_t bytes) { return Place(Even(known_ - bytes), bytes); }
   uint64_t Beats(uint64_t bytes) const { return bytes / beat_ * beat_; }
 
   template <typename D>
@@ -171,9 +185,9 @@ class Builder {
                            uint64_t span) {
       return Beats(std::min(at, begin + size - span));
     };
-    d.ub_addr = static_cast<uint32_t>(
-        place(Below(ub_), 0, ub_,
-              (d.n1 - 1) * d.ub_stride1 + (d.n2 - 1) * d.ub_stride2 + whole));
+    const uint64_t span =
+        (d.n1 - 1) * d.ub_stride1 + (d.n2 - 1) * d.ub_stride2 + whole;
+    d.ub_addr = Place(place(Below(known_), 0, known_, span), span);
     d.hbm_addr =
         place(hbm, stores ? out_ : 0, stores ? kOutBytes : tiles_,
               (d.n1 - 1) * d.hbm_stride1 + (d.n2 - 1) * d.hbm_stride2 + whole);
@@ -194,8 +208,8 @@ class Builder {
     t.cols = static_cast<uint32_t>(Between(1, preset_.cols));
     t.pitch = Even(4 * preset_.cols);
     t.tile_stride = Even(4 * preset_.tile_bytes());
-    t.ub_addr = Even(ub_ - (count - 1) * t.tile_stride -
-                     (t.rows - 1) * t.pitch - 2 * t.cols);
+    t.ub_addr = Bytes(uint64_t{count - 1} * t.tile_stride +
+                      uint64_t{t.rows - 1} * t.pitch + 2 * t.cols);
     if (OneIn(2)) t.header.flags = isa::Tiles::kTranspose;
     schedule_.Append(t);
   }
@@ -215,7 +229,7 @@ class Builder {
     m.lines = Between(1, 14), m.line_bytes = 2 * Between(1, 3 * rows);
     m.pitch = m.line_bytes + Even(64);
     m.img_pitch = m.lines * m.pitch + Even(64);
-    m.ub_base = Even(ub_ - 2 * m.img_pitch);
+    m.ub_base = Bytes(2 * uint64_t{m.img_pitch});
     m.sy = Between(0, 2), m.sx = Even(4 * rows);
     m.t0 = Between(1, 3), m.t1 = Between(1, 2);
     m.t0_dx = std::min<uint32_t>(Even(2 * rows), 1022), m.t1_dy = Between(0, 2);
@@ -284,9 +298,10 @@ class Builder {
 
   absl::Status End() {
     isa::Store store;
-    store.n1 = store.n2 = 1, store.len = static_cast<uint32_t>(ub_ / 4);
+    store.n1 = store.n2 = 1, store.len = static_cast<uint32_t>(known_ / 4);
     for (int i = 0; i < 4; ++i) {
-      store.ub_addr = i * store.len, store.hbm_addr = dump_ + i * store.len;
+      store.ub_addr = Place(i * store.len, store.len);
+      store.hbm_addr = dump_ + i * store.len;
       schedule_.Append(store);
     }
     const absl::StatusOr<Code> dump =
@@ -304,7 +319,7 @@ class Builder {
     for (int64_t row = 0; row < preset_.acc_rows; ++row)
       scratch_.vrun_log.LoadAcc(row);
     AppendRun(run, preset_.acc_rows / 8);
-    store.ub_addr = 0, store.hbm_addr = dump_ + ub_;
+    store.ub_addr = 0, store.hbm_addr = dump_ + known_;
     store.len = static_cast<uint32_t>(bytes);
     schedule_.Append(store);
     return absl::OkStatus();
@@ -312,7 +327,7 @@ class Builder {
 
   const Preset& preset_;
   std::mt19937_64 random_;
-  const uint64_t beat_, ub_;
+  const uint64_t beat_, ub_, known_;
   uint64_t tiles_, code_, out_, dump_;
   std::vector<RandomProgram> programs_;
   iss::State scratch_;

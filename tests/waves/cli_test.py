@@ -178,9 +178,12 @@ class Waves(unittest.TestCase):
           "$@" --trace "$folder/a.fst"; code=$?
           cd "$folder"; echo "files: $(ls -A | tr '\n' ' ')"; [ "$(head -c 5 a.fst)" = older ] && echo kept
           exit $code"""
+        (self.path / "loads.txt").write_text("load len=64 n1=40 n2=1\n" * 60 + "halt\n")  # thousands of cycles, without a network's model
+        self.assertEqual(run([self.systole, "asm", self.path / "loads.txt", "--preset", "nano", "-o", self.path / "loads.tpu"]).returncode, 0)
+        (self.path / "disk").mkdir()
         codes = []
-        for size in (8, 64, 256, 1024, 65536):
-            done = run([*unshare, "bash", "-c", script, "disk", size, self.path, *self.digits, "--trace-window", "0:6000"],
+        for size in (8, 64, 256, 480, 65536):
+            done = run([*unshare, "bash", "-c", script, "disk", size, self.path / "disk", self.systole, "run", self.path / "loads.tpu", "--quiet"],
                        env={**os.environ, "ROOT": str(ROOT)})
             codes.append(done.returncode)
             if done.returncode == 0:

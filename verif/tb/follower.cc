@@ -15,7 +15,7 @@ namespace systole::tb {
 namespace {
 
 // Turns of a simulated chip are 1 to 20 microseconds apart.
-constexpr int kSpins = 20000, kYields = 2000;
+constexpr int kSpins = 3000, kYields = 2000;
 
 }  // namespace
 

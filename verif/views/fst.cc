@@ -76,12 +76,18 @@ FILE* Temporary() {
 }
 
 // The names of signals are written to a file beside, which is read as memory:
-// shorter than was written, it would end the program.
+// shorter than was written, it would end the program. What the reader unpacks
+// beside the waveform (name.hier_..., name.upk_...) would be empty on a full
+// disk, and no signal be found.
 FILE* Open(const char* name, const char* mode) {
-  const std::string_view all = name, end = ".hier";
-  const bool names =
-      all.size() > end.size() && all.substr(all.size() - end.size()) == end;
-  return names && mode[0] == 'w' ? Temporary() : fopen(name, mode);
+  if (mode[0] != 'w') return fopen(name, mode);
+  const std::string_view all = name;
+  const std::string_view end = all.substr(all.rfind('.') + 1);
+  const auto begins = [&](std::string_view with) {
+    return end.substr(0, with.size()) == with;
+  };
+  return end == "hier" || begins("hier_") || begins("upk_") ? Temporary()
+                                                            : fopen(name, mode);
 }
 
 }  // namespace
