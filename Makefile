@@ -167,8 +167,10 @@ bench: build ## measure utilisation, memory bandwidth and simulation speed
 profile: tool ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
 	@"$(BUILD)/bin/systole" profile --output "$(BUILD)/reports/profile.html" $(ARGS)
 
-viewers: build ## read the traces of a profile with what they are for: XProf, Perfetto's published schema, Surfer's reader
+viewers: build ## read a profile with what it is for: the page with Chromium, traces with XProf, Perfetto's schema, Surfer's reader
 	@scripts/setup.sh viewers
+	@scripts/setup.sh browser
+	@scripts/python tests/profile/page_test.py --build "$(BUILD)" BrowserTest
 	@.venv-viewers/bin/python tests/profile/viewers_test.py --build "$(BUILD)"
 
 conformance-jax: build ## jax's own cases of its operations on the plugin, against jax on the CPU (ARGS="--every 8 --only gather --failures --help")
@@ -192,6 +194,11 @@ docs: setup ## write the generated pages of docs/ and check the links of all
 site: ## build the site of the docs, with the reference of RTL and C++, into build/site
 	@scripts/setup.sh docs
 	@.venv-docs/bin/python scripts/site/build.py --build "$(BUILD)" $(ARGS)
+
+site-test: setup ## show that the site's generator finds seeded faults, and that its search works in Chromium
+	@scripts/setup.sh docs
+	@scripts/setup.sh browser
+	@scripts/python tests/scripts/site_test.py
 
 tutorials: build ## do the tutorials of docs/tutorials, command by command, in a copy of the project (half an hour)
 	@scripts/python scripts/tutorials.py --build "$(BUILD)" --long $(ARGS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""systole profile on the RTL of nano: its page in node and, where there is one, in a browser, and its traces, byte by byte."""
+"""systole profile on the RTL of nano: its page in node, and its traces, byte by byte; BrowserTest: its page in a browser (`make viewers`)."""
 
 import argparse
 import collections
@@ -78,7 +78,7 @@ def slices(trace):
     return tracks, done
 
 
-class PageTest(unittest.TestCase):
+class Profiled(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
@@ -93,6 +93,8 @@ class PageTest(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
+
+class PageTest(Profiled):
     def test_summary(self):
         self.assertIn(f"on nano: {self.program['cycles']:,} cycles", self.printed)
         for layer in self.program["layers"]:
@@ -106,31 +108,6 @@ class PageTest(unittest.TestCase):
                                 stderr=subprocess.STDOUT, text=True, check=False)
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertIn("6 seeded faults seen", result.stdout)
-
-    def dom(self, page, place=""):
-        """What a browser makes of a page."""
-        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-        if browser is None:
-            self.skipTest("no browser; scripts/setup.sh browser installs one")
-        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder.name}/browser", "--virtual-time-budget=20000",
-                   "--window-size=1500,1000", "--dump-dom", f"file://{page}{place}"]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300).stdout
-
-    def test_browser(self):
-        dom = self.dom(self.files["html"], "#view=layers&descriptor=1")
-        self.assertIn('data-ready="yes"', dom)
-        self.assertIn(f"{self.program['cycles']:,} cycles", dom)
-        self.assertIn(self.program["layers"][0]["tiling"].split(",")[0], dom)
-        self.assertIn(self.program["descriptors"]["text"][1], dom)
-        self.assertIn("--trace-layer", dom)
-
-    def test_browser_sees_a_fault(self):
-        """A page whose scripts are cut short is not ready."""
-        broken = pathlib.Path(self.folder.name) / "broken.html"
-        broken.write_text(self.files["html"].read_text().replace("H4sI", "H4sX", 1))
-        dom = self.dom(broken)
-        self.assertNotIn("data-ready", dom)
-        self.assertIn("cannot be read", dom)
 
     def test_perfetto(self):
         trace = self.files["pftrace"].read_bytes()
@@ -257,6 +234,32 @@ class PageTest(unittest.TestCase):
         self.assertIn("--output", self.refused("-o", "", code=2))
         self.refused("--batch", "0", code=2)
         self.assertFalse(list(pathlib.Path(folder).glob("*.tmp")))
+
+
+class BrowserTest(Profiled):
+    def dom(self, page, place=""):
+        """What a browser makes of a page."""
+        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+        self.assertIsNotNone(browser, "no browser; scripts/setup.sh browser installs one")
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder.name}/browser", "--virtual-time-budget=20000",
+                   "--window-size=1500,1000", "--dump-dom", f"file://{page}{place}"]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300).stdout
+
+    def test_browser(self):
+        dom = self.dom(self.files["html"], "#view=layers&descriptor=1")
+        self.assertIn('data-ready="yes"', dom)
+        self.assertIn(f"{self.program['cycles']:,} cycles", dom)
+        self.assertIn(self.program["layers"][0]["tiling"].split(",")[0], dom)
+        self.assertIn(self.program["descriptors"]["text"][1], dom)
+        self.assertIn("--trace-layer", dom)
+
+    def test_browser_sees_a_fault(self):
+        """A page whose scripts are cut short is not ready."""
+        broken = pathlib.Path(self.folder.name) / "broken.html"
+        broken.write_text(self.files["html"].read_text().replace("H4sI", "H4sX", 1))
+        dom = self.dom(broken)
+        self.assertNotIn("data-ready", dom)
+        self.assertIn("cannot be read", dom)
 
 
 def main():

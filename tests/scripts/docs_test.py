@@ -5,8 +5,6 @@ RTL headers leaves no port out."""
 
 import pathlib
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -169,47 +167,6 @@ class FigureTest(unittest.TestCase):
         self.figure["arrows"].append({"from": "none.l.50", "to": "sds.l.50"})
         with self.assertRaisesRegex(ValueError, "there is no box none"):
             figure.draw(self.figure, self.modules)
-
-
-class SiteTest(Folder):
-    """The whole generator on two pages, where its packages are (scripts/setup.sh docs)."""
-
-    def build(self):
-        python = ROOT / ".venv-docs/bin/python"
-        if not python.exists():
-            self.skipTest("no .venv-docs: scripts/setup.sh docs")
-        return subprocess.run([python, ROOT / "scripts/site/build.py", "--root", self.root, "--build", self.root / "build", "--no-cpp"],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-
-    def browse(self, site):
-        """The pages from disk, in Chromium where there is one (scripts/setup.sh browser): search finds the module's port."""
-        if not shutil.which("chromium"):
-            return
-        command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.root}/browser", "--virtual-time-budget=8000",
-                   "--dump-dom", f"{(site / 'search.html').as_uri()}?q=rst_ni"]
-        page = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True, timeout=240).stdout
-        self.assertIn("Search finished", page)
-        self.assertIn('href="rtl/systole_x.html', page)
-
-    def test_a_site_and_its_faults(self):
-        shutil.copytree(ROOT / "scripts/site", self.root / "scripts/site")
-        self.write("rtl/a/systole_x.sv", RtlPagesTest.HEADER.format(port="    input logic rst_ni"))
-        self.write("docs/index.md", "# Top\n\n## Group\n\n- [One](one.md)\n")
-        self.write("docs/one.md", "# One\n\n[module](../rtl/a/systole_x.sv), [folder](../rtl/a), [top](index.md#group)\n\n"
-                   "![picture\nof two lines](../models/p.png) [bytes](../models/m.bin)\n")
-        self.write("models/m.bin", "\0\0")
-        shutil.copyfile(ROOT / "docs/figures/profile.png", self.root / "models/p.png")
-        result = self.build()
-        self.assertEqual(result.returncode, 0, result.stdout)
-        self.assertIn("rst_ni", (self.root / "build/site/rtl/systole_x.html").read_text())
-        self.browse(self.root / "build/site")
-        self.write("docs/two.md", "# Two\n")
-        self.assertIn("isn't included in any toctree", self.build().stdout)
-        (self.root / "docs/two.md").unlink()
-        self.write("docs/one.md", "# One\n\n[top](index.md#none)\n")
-        result = self.build()
-        self.assertEqual(result.returncode, 1, result.stdout)
-        self.assertIn("none", result.stdout)
 
 
 if __name__ == "__main__":

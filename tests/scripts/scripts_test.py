@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -324,6 +325,21 @@ class RunTestsTest(unittest.TestCase):
             self.assertIn("tests passed, 0 tests failed out of 1", output)
             self.assertRegex(output, r"(?m)^many_long 3$")
             self.assertNotEqual(run([*script, "-R", "many_long"])[0], 0)
+
+    def test_temporary_files_are_gone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "CTestTestfile.cmake").write_text('add_test(bad sh -c "touch ${TMPDIR-/tmp}/systole_left; echo in ${TMPDIR-none}.; exit 1")\n'
+                                                        .replace("${", "\\${"))
+            script = [ROOT / "scripts/python", ROOT / "scripts/run_tests.py", "--build", folder]
+            environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
+            self.assertIn(f"in {folder}.", run(script, env={**environment, "TMPDIR": str(folder)})[1])
+            place = re.search(r"in (\S+)\.$", run(script, env=environment)[1], re.M)[1]
+            self.assertFalse(pathlib.Path(place).exists(), place)
+            sys.path.insert(0, str(ROOT / "scripts"))
+            import run_tests  # pylint: disable=import-outside-toplevel
+            for place, least in (("/proc", 1), ("/no/where", 1), ("/dev/shm", 1 << 60)):
+                self.assertIsNone(run_tests.memory_folder(place, least))
 
     def test_no_tests_is_an_error(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -133,7 +133,8 @@ class Builder {
     isa::Load load;
     load.n1 = load.n2 = 1, load.len = static_cast<uint32_t>(known_ / 4);
     for (int i = 0; i < 4; ++i) {
-      load.hbm_addr = i * load.len, load.ub_addr = Place(i * load.len, load.len);
+      load.hbm_addr = i * load.len,
+      load.ub_addr = Place(i * load.len, load.len);
       schedule_.Append(load);
     }
     for (int bank = 0; bank < 2; ++bank) {
