@@ -78,19 +78,23 @@ def draw(models):
     return figure
 
 
-def main():
+def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("report", type=pathlib.Path)
     parser.add_argument("--output", type=pathlib.Path, required=True, help="picture: .svg or .png")
-    args = parser.parse_args()
+    args = parser.parse_args(words)
+    if args.output.suffix not in (".svg", ".png"):
+        parser.error(f"--output {args.output}: a picture is .svg or .png")
     try:
         figure = draw(read(args.report))
+        args.output.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(args.output, dpi=120, metadata={"Date": None} if args.output.suffix == ".svg" else None)
     except Failure as failure:
         print(f"plot_models: {failure}", file=sys.stderr)
         return 1
-    args.output.parent.mkdir(parents=True, exist_ok=True)
-    metadata = {"Date": None} if args.output.suffix == ".svg" else None
-    figure.savefig(args.output, dpi=120, metadata=metadata)
+    except OSError as error:
+        print(f"plot_models: {args.output}: cannot be written: {error.strerror or error}", file=sys.stderr)
+        return 1
     return 0
 
 

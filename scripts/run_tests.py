@@ -139,7 +139,9 @@ def main():
     command = ["ctest", "--test-dir", str(folder), "-j", str(args.jobs + 1), "--output-on-failure", "--no-tests=error",
                "--output-junit", str(report), *rest]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it; tests send it
-    environment = {"SYSTOLE_WAVES": str(build / "waves" / "tests"), **os.environ}
+    # Memory stays with a process until its end: to get it back from the kernel page by page takes up to a tenth of a test's time.
+    malloc = "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=10737418240"
+    environment = {"SYSTOLE_WAVES": str(build / "waves" / "tests"), "GLIBC_TUNABLES": malloc, **os.environ}
     with scratch(memory_folder()) as memory:
         result = subprocess.run(command, check=False, env={**environment, **({"TMPDIR": memory} if memory else {})})
     if args.costs and report.exists():

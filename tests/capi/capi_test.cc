@@ -199,7 +199,7 @@ TEST(CApi, StableHloRunsOnBf16Presets) {
 
 TEST(CApi, AnInterruptedDeviceRunsAgain) {
   for (const char* backend : {"iss", "rtl"}) {
-    systole_program* program = Load(kDigits, "nano", 4);
+    systole_program* program = Load(kDigits, "nano", 1);
     systole_device_options options = SYSTOLE_DEVICE_OPTIONS_INIT;
     options.backend = backend;
     options.preset = "nano";

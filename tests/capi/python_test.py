@@ -174,7 +174,7 @@ class Objects(unittest.TestCase):
         images = [digits(1, seed) for seed in range(4)]
         with systole.Device("iss", preset="nano") as iss, systole.Device("rtl", preset="nano") as a, systole.Device("rtl", preset="nano") as b:
             expected = [iss.run(program, image)[0] for image in images]
-            for image, scores in zip(images[:2], expected):
+            for image, scores in zip(images[:1], expected):
                 np.testing.assert_array_equal(a.run(program, image)[0], scores)
                 np.testing.assert_array_equal(b.run(program, image)[0], scores)
             found = {}
@@ -225,7 +225,7 @@ class Process(unittest.TestCase):
     def test_interrupt(self):
         code = f"""
 import systole, numpy as np
-program = systole.load({str(MODEL)!r}, preset="nano", batch=8)
+program = systole.load({str(MODEL)!r}, preset="nano", batch=1)
 device = systole.Device("rtl", preset="nano")
 print("ready", flush=True)
 try:
