@@ -101,18 +101,23 @@ def run(command, folder, log, step, pattern=None, limit=None):
     return code, time.monotonic() - start
 
 
-def below(rtlil, top):
-    """The part of an elaboration that a module and those in it are."""
+@functools.lru_cache(maxsize=4)
+def elaboration(path, _changed):
+    """What comes before the modules of an RTLIL file; of each module its text and the names of its cells' modules."""
+    rtlil = path.read_text()
     texts = re.findall(r"(?ms)^(?:attribute [^\n]*\n)*module .*?^end\n", rtlil)
-    head = rtlil[:rtlil.index(texts[0])]
-    modules = {re.search(r"(?m)^module (\S+)$", text)[1]: text for text in texts}
-    found, left = set(), ["\\" + top]
+    modules = {re.search(r"(?m)^module (\S+)$", text)[1]: (text, set(re.findall(r"(?m)^  cell (\S+) ", text))) for text in texts}
+    return rtlil[:rtlil.index(texts[0])], modules
+
+
+def below(path, top):
+    """The part of an elaboration that a module and those in it are."""
+    head, modules = elaboration(path, path.stat().st_mtime_ns)
+    found, left = set(), {"\\" + top}
     while left:
-        name = left.pop()
-        if name in modules and name not in found:
-            found.add(name)
-            left += re.findall(r"(?m)^  cell (\S+) ", modules[name])
-    return head + "".join(text for name, text in modules.items() if name in found)
+        found |= left
+        left = set().union(*(modules[name][1] for name in left)) & modules.keys() - found
+    return head + "".join(text for name, (text, _) in modules.items() if name in found)
 
 
 def entry(job, loaded):
@@ -137,7 +142,7 @@ def yosys(job, folder, name, step):
     folder.mkdir(parents=True, exist_ok=True)
     loaded = None
     if "load" in job:
-        loaded = below(pathlib.Path(job["load"]).read_text(), job["top"])
+        loaded = below(pathlib.Path(job["load"]), job["top"])
     start = time.monotonic()
     results = [pathlib.Path(job[key]) for key in OUTPUTS if key in job]
     kept = entry(job, loaded)
