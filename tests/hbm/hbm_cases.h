@@ -36,7 +36,8 @@ TYPED_TEST_SUITE_P(HbmTest);
 // Many clients on few beats: every hazard of order. Stalls, partial masks, idle
 // phases; several refreshes pass.
 TYPED_TEST_P(HbmTest, RandomTrafficKeepsOrder) {
-  for (const uint64_t seed : systole::testing_options::Seeds(3, 11)) {
+  for (const uint64_t seed : systole::testing_options::Seeds(
+           TestFixture::kPcs <= 2 || testing_options::Long() ? 3 : 1, 11)) {
     SCOPED_TRACE(absl::StrFormat("seed %d", seed));
     Bench<TypeParam> bench(TestFixture::kPcs, seed);
     for (uint32_t range : {6u, 64u, 4096u}) {

@@ -14,6 +14,7 @@
 #include "VFma41.h"
 #include "gtest/gtest.h"
 #include "tests/rtl/fp/triples.h"
+#include "tests/testing/long.h"
 #include "tests/testing/seeds.h"
 #include "verif/golden/fused.h"
 #include "verilated.h"
@@ -90,7 +91,7 @@ TEST_P(FmaRandom, MatchesGolden) {
   SCOPED_TRACE(::testing::Message() << "seed " << GetParam());
   Bench<VFma> bench(GetParam());
   TripleSource source(GetParam());
-  for (int i = 0; i < 6000000; ++i) {
+  for (int i = 0; i < systole::testing_options::Sized(1500000, 6000000); ++i) {
     const Triple t = source.Next();
     bench.Step(t, golden::FusedMultiplyAdd(t.a, t.b, t.sum));
   }

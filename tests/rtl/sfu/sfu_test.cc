@@ -189,7 +189,7 @@ void Sweep(int op, uint64_t step) {
 
 class SfuSweep : public ::testing::TestWithParam<int> {};
 TEST_P(SfuSweep, DenseArguments) {
-  Sweep(GetParam(), systole::testing_options::Sized(1024, 256));
+  Sweep(GetParam(), systole::testing_options::Sized(2048, 256));
 }
 TEST_P(SfuSweep, DISABLED_EveryArgument) { Sweep(GetParam(), 1); }
 INSTANTIATE_TEST_SUITE_P(Functions, SfuSweep, ::testing::Range(0, 5),

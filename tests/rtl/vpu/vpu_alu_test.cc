@@ -152,7 +152,7 @@ TEST_F(VpuAluTest, FusedCornerTriples) {
 
 TEST_F(VpuAluTest, RandomOperands) {
   const std::vector<Op> ops = AluOps();
-  for (int i = 0; i < testing_options::Sized(100'000, 400'000); ++i) {
+  for (int i = 0; i < testing_options::Sized(50'000, 400'000); ++i) {
     const Op op = ops[random_() % ops.size()];
     for (int l = 0; l < kLanes; ++l) Add(op, RelatedOperands(random_));
     while (random_() % 8 == 0) Gap();
@@ -160,7 +160,7 @@ TEST_F(VpuAluTest, RandomOperands) {
 }
 
 TEST_F(VpuAluTest, FusedRandomOperands) {
-  const int count = testing_options::Sized(400'000, 5'000'000);
+  const int count = testing_options::Sized(200'000, 5'000'000);
   for (int i = 0; i < count; ++i)
     Add(i % 4 ? Op::kFma : Op::kFnma, RelatedOperands(random_));
   EXPECT_GT(lanes_, count - 100'000);

@@ -63,7 +63,7 @@ class VpuRandomTest : public ::testing::TestWithParam<const char*> {
   // The lanes in hardware take four times as long as their view.
   static int Rounds(const std::string& unit) {
     if (unit == "v2") return 25;
-    return systole::testing_options::Sized(unit == "mini" ? 200 : 80, 600);
+    return systole::testing_options::Sized(unit == "mini" ? 200 : 50, 600);
   }
   const int rounds_ = Rounds(GetParam());
   std::unique_ptr<Unit> unit_;
