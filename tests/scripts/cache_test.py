@@ -99,11 +99,16 @@ class CacheTest(unittest.TestCase):
         self.assertTrue(all(texts != before[name] for name, texts in cache.uses(rtl).items()))
 
     def test_a_unit_depends_on_the_modules_in_it(self):
-        part = tools.below(RTLIL, "middle")
+        path = self.folder / "net.il"
+        path.write_text(RTLIL)
+        part = tools.below(path, "middle")
         self.assertIn("module \\leaf", part)
         self.assertIn("autoidx 90", part)
         self.assertNotIn("module \\top", part)
-        self.assertEqual(part, tools.below(RTLIL.replace("$add $add$12", "$sub $sub$12"), "middle"))
+        path.write_text(RTLIL.replace("$add $add$12", "$sub $sub$12"))
+        self.assertEqual(part, tools.below(path, "middle"))
+        path.write_text(RTLIL.replace("module \\leaf\n", "module \\leaf\n  wire \\more\n"))
+        self.assertNotEqual(part, tools.below(path, "middle"))
 
 
 if __name__ == "__main__":
