@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -15,7 +16,7 @@ namespace systole {
 namespace {
 
 constexpr uint64_t kForever = tb::CoreModel::kForever;
-constexpr int kBefore = 4;       // descriptors of a queue
+constexpr size_t kBefore = 4;    // descriptors of a queue
 constexpr uint64_t kAfter = 64;  // cycles
 
 // The layer that the text names, by name or number.
@@ -34,6 +35,13 @@ absl::StatusOr<int> FindLayer(const Program& program, const std::string& text) {
   return absl::InvalidArgumentError(
       absl::StrFormat("no layer '%s' to trace; the program has: %s", text,
                       known.empty() ? "none with a name" : known));
+}
+
+// Whether it computes, or stores results.
+bool Works(const isa::Header& header) {
+  const isa::OpInfo* op = isa::FindOp(header.opcode);
+  return op != nullptr && op->queue != isa::Queue::kNone &&
+         op->queue != isa::Queue::kLoad && op->queue != isa::Queue::kWeight;
 }
 
 }  // namespace
@@ -60,9 +68,10 @@ absl::Status Tracer::Open() {
   return absl::OkStatus();
 }
 
-// A stretch begins at the completion of one of the last descriptors of a queue
-// before the layer's first one there: by then none of the layer has started,
-// unless more than those were in flight.
+// A stretch begins at the completion of one of the last descriptors before the
+// layer's first one, in the queue of that: by then it has not started, unless
+// more than those were in flight. Loads do not count where something else works
+// on the layer: its weights may come long before it is its turn.
 absl::Status Tracer::PlanLayer() {
   const auto layer = FindLayer(program_, options_.layer);
   if (!layer.ok()) return layer.status();
@@ -70,9 +79,13 @@ absl::Status Tracer::PlanLayer() {
   const size_t count = program_.descriptors.size();
   wanted_.assign(count, false);
   begins_.assign(count, false);
+  const bool only_loads = absl::c_none_of(
+      program_.descriptors, [this](const isa::Descriptor& descriptor) {
+        const isa::Header header = isa::Halt::Decode(descriptor).header;
+        return header.tag == layer_ && Works(header);
+      });
   std::array<std::vector<uint32_t>, isa::kNumQueues> before;
-  std::array<bool, isa::kNumQueues> reached{};
-  bool from_start = false;
+  bool reached = false, from_start = false;
   for (uint32_t i = 0; i < count; ++i) {
     const isa::Header header =
         isa::Halt::Decode(program_.descriptors[i]).header;
@@ -82,12 +95,13 @@ absl::Status Tracer::PlanLayer() {
     if (header.tag == layer_) {
       wanted_[i] = true;
       ++left_;
-      if (reached[queue]) continue;
-      reached[queue] = true;
+      if (!only_loads && !Works(header)) continue;
+      begins_[i] = true;
       const size_t size = before[queue].size();
-      if (size < kBefore) from_start = true;
-      for (size_t b = size < kBefore ? 0 : size - kBefore; b < size; ++b)
-        begins_[before[queue][b]] = true;
+      if (!reached && size < kBefore) from_start = true;
+      for (size_t b = 1; !reached && b <= kBefore && b <= size; ++b)
+        begins_[before[queue][size - b]] = true;
+      reached = true;
     }
     before[queue].push_back(i);
   }
@@ -101,7 +115,7 @@ absl::Status Tracer::PlanLayer() {
 
 void Tracer::OnRetire(uint32_t index) {
   if (wanted_.empty() || index >= wanted_.size()) return;
-  if (!recording_ && (wanted_[index] || begins_[index])) {
+  if (!recording_ && begins_[index]) {
     core_.RecordTrace(now(), kForever);
     recording_ = true;
   }
