@@ -320,12 +320,12 @@ TEST(EccBandwidthTest, GoalsAreKept) {
   EXPECT_EQ(seen, names.size());
 }
 
-// A reset between WR and its data: the data come all the same, and no word is
-// left with another one's check bits.
 TEST(EccScheduleTest, TakesTheRecordedCycles) {
   CheckSchedule<Vhbmecc>(4, true);
 }
 
+// A reset between WR and its data: the data come all the same, and no word is
+// left with another one's check bits.
 TEST_F(EccTest, AResetLeavesWholeWords) {
   auto& model = bench_.model();
   uint32_t beat = 4096;

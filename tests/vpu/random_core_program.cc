@@ -13,6 +13,7 @@
 #include "host/compiler/schedule_builder.h"
 #include "host/program/vpu_asm.h"
 #include "tests/testing/choices.h"
+#include "tests/testing/long.h"
 #include "tests/vpu/random_program.h"
 
 namespace systole::vpu {
@@ -40,7 +41,7 @@ class Builder {
         random_(seed),
         beat_(preset.beat_bytes()),
         ub_(preset.ub_bytes),
-        known_(std::min(ub_, kMostKnown)),
+        known_(testing_options::Long() ? ub_ : std::min(ub_, kMostKnown)),
         scratch_(preset, seed),
         schedule_(preset) {
     // HBM: an image of what is known of the unified buffer, weight tiles,
@@ -88,8 +89,8 @@ class Builder {
   }
 
  private:
-  // A large unified buffer is known at both ends: vector programs use no other
-  // bytes, and to load all takes longer than what is tested.
+  // A large unified buffer is known at both ends alone but in the long form:
+  // to load all takes longer than what is tested. Vector programs use no other.
   static constexpr uint64_t kMostKnown = 2 << 20;
   static constexpr uint64_t kTiles = 16, kCodeBytes = 16384,
                             kOutBytes = 1 << 16;
