@@ -170,11 +170,11 @@ endif()
 # Headers that most libraries of the host include, compiled once.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/host_headers.cc CONTENT "// Empty.\n")
 add_library(systole_host_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/host_headers.cc)
-target_link_libraries(systole_host_headers PRIVATE systole_base)
+target_link_libraries(systole_host_headers PRIVATE systole_base Eigen3::Eigen nlohmann_json::nlohmann_json)
 target_compile_options(systole_host_headers PUBLIC ${SYSTOLE_PCH_OPTIONS})
 set(SYSTOLE_HOST_HEADERS <absl/status/statusor.h> <absl/strings/str_format.h> <absl/strings/str_cat.h> <absl/strings/str_join.h>
   <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <string> <vector>)
-target_precompile_headers(systole_host_headers PRIVATE ${SYSTOLE_HOST_HEADERS})
+target_precompile_headers(systole_host_headers PRIVATE ${SYSTOLE_HOST_HEADERS} <Eigen/Core> <nlohmann/json.hpp>)
 
 # Options of test programs.
 if(GTest_FOUND)

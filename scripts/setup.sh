@@ -24,7 +24,7 @@ cd "$(dirname "$0")/.."
 
 run_packages=(
   # building
-  ca-certificates ccache clang cmake g++ make ninja-build verilator
+  ca-certificates ccache clang-19 cmake g++ make ninja-build verilator
   # libraries
   flatbuffers-compiler libabsl-dev libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev
   libspdlog-dev libsystemc-dev nlohmann-json3-dev zlib1g-dev
@@ -33,7 +33,7 @@ run_packages=(
 )
 packages=(
   "${run_packages[@]}"
-  clang-format git googletest pkgconf libclang-rt-dev libgmock-dev libgtest-dev
+  clang-format git googletest pkgconf libclang-rt-19-dev libgmock-dev libgtest-dev
   # hardware tools
   gtkwave iverilog tcl yosys z3
   # firmware of the scalar unit
@@ -137,7 +137,7 @@ only=
 case "${1-}" in
   "") ;;
   run) packages=("${run_packages[@]}"); python=no ;;
-  profiled) packages=("${run_packages[@]}" llvm); python=no ;;
+  profiled) packages=("${run_packages[@]}" llvm-19); python=no ;;
   --check) check=yes ;;
   train) command -v npm >/dev/null || packages+=(npm) ;;  # other distributions of it will do
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;

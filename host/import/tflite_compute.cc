@@ -298,7 +298,7 @@ void ImportBinary(Importer& in, Op op) {
   const Ints clamp = in.Clamp(activation);
   ir::Node* a = in.Value(0);
   ir::Attributes attributes = ir::InfoOf(op).defaults;
-  if (auto* limits = std::get_if<ir::ClampAttributes>(&attributes)) {
+  if (auto* limits = attributes.If<ir::ClampAttributes>()) {
     limits->clamp = clamp;
   }
   in.Emit(op, {a, in.Value(1)}, attributes);

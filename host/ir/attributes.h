@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <variant>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "host/ir/hlo/attributes.h"
@@ -43,7 +45,18 @@ struct ConstantAttributes {
   }
 };
 
-using Attributes = std::variant<
+template <typename... Kinds>
+struct KindList {
+  // The number of kinds, if T is none of them.
+  template <typename T>
+  static constexpr int IndexOf() {
+    int index = 0;
+    (void)((std::is_same_v<T, Kinds> || (++index, false)) || ...);
+    return index;
+  }
+  static constexpr int kSize = sizeof...(Kinds);
+};
+using AttributeKinds = KindList<
     NoAttributes, ParameterAttributes, ConstantAttributes, ConvAttributes,
     DenseAttributes, PoolAttributes, ClampAttributes, ReduceAttributes,
     SoftmaxAttributes, PadAttributes, AxisAttributes, GatherAttributes,
@@ -59,6 +72,83 @@ using Attributes = std::variant<
     HloCustomCallAttributes, HloStridedAttributes, HloMatrixProductAttributes,
     TrainWindowAttributes, TrainArrayAttributes, TrainProductAttributes,
     TrainAdamAttributes, TrainSgdAttributes>;
+
+// A value of one of the kinds; each copy has its own. (With a std::variant
+// every file that copies or destroys a node has the code of all kinds.)
+class Attributes {
+ public:
+  Attributes() : Attributes(NoAttributes{}) {}
+  template <typename T, int kIndex = AttributeKinds::IndexOf<T>(),
+            typename = std::enable_if_t<(kIndex < AttributeKinds::kSize)>>
+  Attributes(T value)
+      : value_(std::make_unique<Of<T>>(kIndex, std::move(value))) {}
+  Attributes(const Attributes& other) : value_(other.value_->Copy()) {}
+  Attributes(Attributes&&) = default;  // `other` can only be assigned to then
+  Attributes& operator=(Attributes other) {
+    value_ = std::move(other.value_);
+    return *this;
+  }
+
+  // Of the kind in AttributeKinds.
+  int index() const { return value_->index; }
+
+  // Null, if it is of another kind.
+  template <typename T>
+  const T* If() const {
+    const bool is = index() == AttributeKinds::IndexOf<T>();
+    return is ? &static_cast<const Of<T>&>(*value_).value : nullptr;
+  }
+  template <typename T>
+  T* If() {
+    return const_cast<T*>(std::as_const(*this).If<T>());
+  }
+  // Throws std::bad_cast, if it is of another kind.
+  template <typename T>
+  const T& Get() const {
+    if (const T* value = If<T>()) return *value;
+    throw std::bad_cast();
+  }
+  template <typename T>
+  T& Get() {
+    return const_cast<T&>(std::as_const(*this).Get<T>());
+  }
+
+  // Calls `visit` with the value as what it is.
+  template <typename Visitor>
+  void Visit(Visitor&& visit) const {
+    VisitOneOf(*this, visit, AttributeKinds{});
+  }
+  template <typename Visitor>
+  void Visit(Visitor&& visit) {
+    VisitOneOf(*this, visit, AttributeKinds{});
+  }
+
+ private:
+  struct Base {
+    explicit Base(int index) : index(index) {}
+    virtual ~Base() = default;
+    virtual std::unique_ptr<Base> Copy() const = 0;
+    const int index;
+  };
+  template <typename T>
+  struct Of final : Base {
+    Of(int index, T value) : Base(index), value(std::move(value)) {}
+    std::unique_ptr<Base> Copy() const override {
+      return std::make_unique<Of>(*this);
+    }
+    T value;
+  };
+
+  template <typename Self, typename Visitor, typename... Kinds>
+  static void VisitOneOf(Self& self, Visitor& visit, KindList<Kinds...>) {
+    const auto visit_if = [&](auto* value) {
+      return value && (visit(*value), true);
+    };
+    (void)(visit_if(self.template If<Kinds>()) || ...);
+  }
+
+  std::unique_ptr<Base> value_;
+};
 
 bool Equal(const Attributes& a, const Attributes& b);
 

@@ -72,11 +72,11 @@ struct Node {
   }
   template <typename T>
   const T& attr() const {
-    return std::get<T>(attributes);
+    return attributes.Get<T>();
   }
   template <typename T>
   T& attr() {
-    return std::get<T>(attributes);
+    return attributes.Get<T>();
   }
   bool is_constant() const { return op == Op::kConstant; }
   // Of a constant.

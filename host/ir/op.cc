@@ -67,23 +67,21 @@ absl::Span<const OpInfo> AllOps() { return Table(); }
 
 bool Equal(const Attributes& a, const Attributes& b) {
   if (a.index() != b.index()) return false;
-  return std::visit(
-      [&](const auto& left) {
-        using Kind = std::decay_t<decltype(left)>;
-        const Kind& right = std::get<Kind>(b);
-        bool equal = true;
-        Kind::Fields(left, [&](const char* name, const auto& value) {
-          Kind::Fields(right, [&](const char* other, const auto& expected) {
-            if constexpr (std::is_same_v<decltype(value), decltype(expected)>) {
-              if (std::string_view(name) == other) {
-                equal = equal && SameValue(value, expected);
-              }
-            }
-          });
-        });
-        return equal;
-      },
-      a);
+  bool equal = true;
+  a.Visit([&](const auto& left) {
+    using Kind = std::decay_t<decltype(left)>;
+    const Kind& right = b.Get<Kind>();
+    Kind::Fields(left, [&](const char* name, const auto& value) {
+      Kind::Fields(right, [&](const char* other, const auto& expected) {
+        if constexpr (std::is_same_v<decltype(value), decltype(expected)>) {
+          if (std::string_view(name) == other) {
+            equal = equal && SameValue(value, expected);
+          }
+        }
+      });
+    });
+  });
+  return equal;
 }
 
 }  // namespace systole::ir

@@ -196,16 +196,14 @@ class Parser : private Reader {
     const std::string key = Word();
     Expect("=");
     bool found = false;
-    std::visit(
-        [&](auto& kind) {
-          std::decay_t<decltype(kind)>::Fields(
-              kind, [&](const char* name, auto& value) {
-                if (key != name) return;
-                Read(node.type, value);
-                found = true;
-              });
-        },
-        node.attributes);
+    node.attributes.Visit([&](auto& kind) {
+      std::decay_t<decltype(kind)>::Fields(kind,
+                                           [&](const char* name, auto& value) {
+                                             if (key != name) return;
+                                             Read(node.type, value);
+                                             found = true;
+                                           });
+    });
     if (!found) Fail(absl::StrCat("no attribute '", key, "'"));
   }
 

@@ -96,14 +96,12 @@ std::vector<Field> FieldsOf(const Attributes& attributes,
                             const PrintOptions& options) {
   std::vector<Field> fields;
   const FieldText text{options};
-  std::visit(
-      [&](const auto& kind) {
-        std::decay_t<decltype(kind)>::Fields(
-            kind, [&](const char* name, const auto& value) {
-              fields.emplace_back(name, text(value));
-            });
-      },
-      attributes);
+  attributes.Visit([&](const auto& kind) {
+    std::decay_t<decltype(kind)>::Fields(
+        kind, [&](const char* name, const auto& value) {
+          fields.emplace_back(name, text(value));
+        });
+  });
   return fields;
 }
 

@@ -10,7 +10,7 @@ Float16::Float16(float value) {
   const uint32_t b = BitsOf(value);
   const uint32_t sign = b >> 16 & 0x8000;
   const uint32_t magnitude = b & 0x7FFFFFFF;
-  if (magnitude > 0x7F800000) {
+  if (magnitude > kInfinityBits) {
     bits = 0x7E00;
   } else if (magnitude >= 0x477FF000) {  // halfway from 65504 to 2^16
     bits = static_cast<uint16_t>(sign | 0x7C00);
@@ -28,7 +28,7 @@ Float16::operator float() const {
   const int fraction = bits & 0x3FF;
   float magnitude;
   if (exponent == 31) {
-    magnitude = fraction ? FromBits(kNanBits) : FromBits(0x7F800000);
+    magnitude = fraction ? FromBits(kNanBits) : FromBits(kInfinityBits);
   } else if (exponent == 0) {
     magnitude = std::ldexp(static_cast<float>(fraction), -24);
   } else {

@@ -12,6 +12,7 @@ namespace systole::ir {
 
 // The only NaN that arithmetic gives (docs/numerics.md).
 constexpr uint32_t kNanBits = 0x7FC00000;
+constexpr uint32_t kInfinityBits = 0x7F800000;  // of the positive one
 
 inline uint32_t BitsOf(float value) {
   uint32_t bits;
@@ -41,7 +42,7 @@ struct Bfloat16 {
   // To nearest even, overflow to infinity; every NaN becomes 0x7FC0.
   explicit Bfloat16(float value) {
     const uint32_t b = BitsOf(value);
-    bits = (b & 0x7FFFFFFF) > 0x7F800000
+    bits = (b & 0x7FFFFFFF) > kInfinityBits
                ? 0x7FC0
                : static_cast<uint16_t>((b + 0x7FFF + (b >> 16 & 1)) >> 16);
   }

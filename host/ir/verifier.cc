@@ -153,7 +153,7 @@ absl::Status CheckStructure(const Module& module, bool is_region) {
                        operand.index);
     }
     defined.insert(&node);
-    const auto* input = std::get_if<ParameterAttributes>(&node.attributes);
+    const auto* input = node.attributes.If<ParameterAttributes>();
     if (input && !is_region) {
       SYSTOLE_IR_CHECK(inputs.insert(input->name).second, "two inputs '",
                        input->name, "'");

@@ -13,7 +13,6 @@
 #include "host/runtime/runner.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/model_check.h"
-#include "host/tools/options.h"
 #include "host/tools/tensor_io.h"
 #include "systole/target.h"
 
@@ -229,16 +228,6 @@ class ModelBench {
 
 }  // namespace
 
-void AddModelBenchOptions(CLI::App& sub, ModelBenchArgs& args) {
-  sub.add_option("--preset", args.preset,
-                 "configuration, for models and the section training")
-      ->capture_default_str();
-  sub.add_option("--batch", args.batch,
-                 "images a run, for models and the section training")
-      ->check(WholeNumber(1, kMostImages))
-      ->capture_default_str();
-}
-
 absl::Status BenchModels(const BenchArgs& args,
                          const ModelBenchArgs& model_args) {
   const auto preset = PresetByName(model_args.preset);
@@ -254,7 +243,7 @@ absl::Status BenchModels(const BenchArgs& args,
     if (!measured.ok()) return measured.status();
     records.insert(records.end(), measured->begin(), measured->end());
   }
-  if (args.json) std::printf("%s\n", ToJson(records).dump(2).c_str());
+  if (args.json) PrintJson(ToJson(records));
   if (!args.reports.empty()) {
     if (absl::Status s =
             WriteJson(args.reports + "/bench_models.json", ToJson(records));

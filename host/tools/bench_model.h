@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "host/tools/bench.h"
 
@@ -18,8 +17,6 @@ struct ModelBenchArgs {
   std::string preset = "edge";
   int64_t batch = 1;
 };
-
-void AddModelBenchOptions(CLI::App& sub, ModelBenchArgs& args);
 
 // Runs one batch of random inputs through each of args.sections, compares with
 // the golden model, prints a table a model and writes bench_models.json.

@@ -97,7 +97,7 @@ absl::Status CheckStep(training::Trainer& trainer, const Digits& digits,
   return absl::OkStatus();
 }
 
-int Share(const CounterDelta& delta, csr::Counter c) {
+int PercentOf(const CounterDelta& delta, csr::Counter c) {
   return static_cast<int>(100 * delta[c] / std::max<int64_t>(delta.cycles, 1));
 }
 
@@ -156,9 +156,9 @@ absl::StatusOr<std::vector<Record>> Bench::TrainingStep(
       r.more["cause"] = CauseOfShortfall(
           delta, ideal,
           absl::StrFormat("no product (vector unit busy %d %%)",
-                          Share(delta, Counter::kVectorBusy)));
+                          PercentOf(delta, Counter::kVectorBusy)));
     const auto share = [&](Counter c) {
-      return r.cycles ? absl::StrFormat("%d %%", Share(delta, c)) : "-";
+      return r.cycles ? absl::StrFormat("%d %%", PercentOf(delta, c)) : "-";
     };
     table.Add({name, Thousands(macs), r.cycles ? Thousands(*r.cycles) : "-",
                r.utilisation ? Percent(*r.utilisation) : "-",

@@ -54,7 +54,7 @@ absl::Status RunBench(const BenchArgs& args) {
     if (!measured.ok()) return measured.status();
     records.insert(records.end(), measured->begin(), measured->end());
   }
-  if (args.json) std::printf("%s\n", ToJson(records).dump(2).c_str());
+  if (args.json) PrintJson(ToJson(records));
   if (!args.reports.empty()) {
     if (absl::Status s =
             WriteJson(args.reports + "/bench.json", ToJson(records));
@@ -127,7 +127,13 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
           },
           ""));
   auto models = std::make_shared<ModelBenchArgs>();
-  AddModelBenchOptions(*sub, *models);
+  sub->add_option("--preset", models->preset,
+                  "configuration, for models and the section training")
+      ->capture_default_str();
+  sub->add_option("--batch", models->batch,
+                  "images a run, for models and the section training")
+      ->check(WholeNumber(1, kMostImages))
+      ->capture_default_str();
   sub->add_option(
          "--backend", args->backend,
          "rtl; the iss runs all and checks the results, but has no cycles")

@@ -130,7 +130,7 @@ absl::Status Compile(const CompileArgs& args) {
     nlohmann::ordered_json json = InfoJson(*model, **preset);
     json["file"] = args.output;
     json["compile_seconds"] = seconds;
-    std::printf("%s\n", json.dump(2).c_str());
+    PrintJson(json);
     return absl::OkStatus();
   }
   std::printf("%s\n", PlacementText(model->placements).c_str());

@@ -23,7 +23,7 @@ absl::Status ModelInfo(const std::string& input, bool as_json) {
   if (!source.ok()) return source.status();
   const runtime::CompiledModel model = runtime::WithoutPrograms(*source);
   if (as_json) {
-    std::printf("%s\n", PlacementJson(model).dump(2).c_str());
+    PrintJson(PlacementJson(model));
     return absl::OkStatus();
   }
   std::printf(
@@ -55,7 +55,7 @@ absl::Status Info(const std::string& input, bool as_json) {
   if (as_json) {
     const nlohmann::ordered_json json =
         model.ok() ? InfoJson(*model, **preset) : InfoJson(*program, **preset);
-    std::printf("%s\n", json.dump(2).c_str());
+    PrintJson(json);
     return absl::OkStatus();
   }
   const std::vector<Program> bare = {*program};

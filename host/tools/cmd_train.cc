@@ -250,7 +250,7 @@ absl::Status Train(TrainArgs args) {
   if ((*run)->history().curve.empty()) return status;
   const nlohmann::ordered_json report = Report(**run);
   if (args.json) {
-    std::printf("%s\n", report.dump(2).c_str());
+    PrintJson(report);
   } else {
     Print(**run);
   }

@@ -47,16 +47,6 @@ void Progress::Clear() {
   shown_ = false;
 }
 
-CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
-  return sub
-      .add_option(
-          "--host-operators", choice,
-          "operators that the device cannot run: allow has the host run "
-          "them, error refuses the model")
-      ->check(CLI::IsMember({"allow", "error"}))
-      ->capture_default_str();
-}
-
 absl::Status CheckHostOperators(
     const std::string& choice, const std::string& model,
     const std::vector<lower::Placement>& placements) {

@@ -11,11 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "host/lower/lowering.h"
 #include "systole/device.h"
+
+namespace CLI {
+class App;
+}
 
 namespace systole::tools {
 
@@ -36,10 +39,8 @@ void AddBoardCommand(CLI::App& app, Action& chosen);  // board info, test, run
 // kInvalidArgument names the presets that exist.
 absl::StatusOr<const Preset*> PresetByName(const std::string& name);
 
-// --host-operators allow|error: what a model's operators on the host are.
-CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice);
-// kFailedPrecondition, if the choice is "error" and the model, which messages
-// name, has any.
+// kFailedPrecondition, if the choice (allow, error) is "error" and the model,
+// which messages name, has operators on the host.
 absl::Status CheckHostOperators(
     const std::string& choice, const std::string& model,
     const std::vector<lower::Placement>& placements);

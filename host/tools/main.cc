@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
       "Systole: an open TPU. Compiles int8 networks, trains in bf16, and runs "
       "both on the simulated core.",
       "systole");
-  app.set_version_flag("--version", "systole " SYSTOLE_VERSION);
+  app.set_version_flag("--version", "systole " SYSTOLE_TOOL_VERSION);
   app.require_subcommand(1);
   systole::tools::Action action;
   systole::tools::AddRunCommand(app, action);

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tools/options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <vector>
 
@@ -69,6 +72,24 @@ std::string LikeOption(const CLI::App& app, const std::string& word) {
                       Suggestion(name, OptionsOf(app)));
 }
 
+// A folder that files can go to, or that can be made; a failure, perhaps after
+// hours, would find no other place.
+CLI::Validator FolderToBe() {
+  return CLI::Validator(
+      [](std::string& text) {
+        std::error_code error;
+        std::filesystem::path place = std::filesystem::absolute(text, error);
+        while (!std::filesystem::exists(place, error) &&
+               place.has_relative_path())
+          place = place.parent_path();
+        if (text.empty() || (std::filesystem::is_directory(place, error) &&
+                             access(place.c_str(), W_OK | X_OK) == 0))
+          return std::string();
+        return absl::StrCat(text, ": no folder can be made there");
+      },
+      "");
+}
+
 }  // namespace
 
 CLI::Validator WholeNumber(int64_t low, int64_t high) {
@@ -104,6 +125,55 @@ void CheckOnlyOnRtl(const CLI::App& sub, const std::string& backend,
           option, absl::StrCat("without effect: the backend is ", backend,
                                ", only rtl has it"));
   }
+}
+
+CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
+  return sub
+      .add_option(
+          "--host-operators", choice,
+          "operators that the device cannot run: allow has the host run "
+          "them, error refuses the model")
+      ->check(CLI::IsMember({"allow", "error"}))
+      ->capture_default_str();
+}
+
+void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
+  args.folder = "build/waves";
+  const char* const group = "Waveforms (rtl)";
+  CLI::Option* const trace = sub.add_option(
+      "--trace", args.trace.file,
+      "record a waveform (FST) of one program into this file, and views of it "
+      "beside (docs/waves.md)");
+  trace->group(group)->check(FileName());
+  CLI::Option* const layer =
+      sub.add_option("--trace-layer", args.trace.layer,
+                     "only while this layer is at work; its name, or its "
+                     "number from 0")
+          ->group(group)
+          ->needs(trace);
+  sub.add_option("--trace-window", args.window,
+                 "only these cycles of the program: FROM:TO, TO exclusive")
+      ->group(group)
+      ->needs(trace)
+      ->excludes(layer);
+  sub.add_option("--trace-run", args.trace.run,
+                 "which of the programs that run one after the other, from 0")
+      ->group(group)
+      ->needs(trace)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  sub.add_option("--trace-core", args.trace.core,
+                 "whose program and units, of the two cores of a chip")
+      ->group(group)
+      ->needs(trace)
+      ->check(CLI::Range(0, 1))
+      ->capture_default_str();
+  sub.add_option("--waves", args.folder,
+                 "folder of the waveform that a fault, a failed assertion or a "
+                 "wrong value leaves; empty: none")
+      ->group(group)
+      ->check(FolderToBe())
+      ->capture_default_str();
 }
 
 std::string AnswerTo(const CLI::App& app, const CLI::ParseError& error,

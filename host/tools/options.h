@@ -12,6 +12,7 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "host/tools/waves.h"
 
 namespace systole::tools {
 
@@ -26,6 +27,13 @@ CLI::Validator FileName();  // not empty
 // Throws CLI::ValidationError if one is given for another backend.
 void CheckOnlyOnRtl(const CLI::App& sub, const std::string& backend,
                     std::initializer_list<const char*> options);
+
+// --host-operators allow|error: what a model's operators on the host are.
+CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice);
+
+// --trace, --trace-layer, --trace-window, --trace-run, --trace-core,
+// --waves (build/waves).
+void AddWaveOptions(CLI::App& sub, WaveArgs& args);
 
 // What to say to arguments that the parser refuses: of a command or an option
 // that does not exist the most alike that does. Ends in a line break.

@@ -18,6 +18,8 @@ nlohmann::ordered_json OrNull(const std::optional<T>& value) {
                : nlohmann::ordered_json(nullptr);
 }
 
+std::string Text(const nlohmann::ordered_json& json) { return json.dump(2); }
+
 }  // namespace
 
 nlohmann::ordered_json ToJson(const std::vector<Record>& records) {
@@ -42,6 +44,10 @@ nlohmann::ordered_json ToJson(const std::vector<Record>& records) {
   return list;
 }
 
+void PrintJson(const nlohmann::ordered_json& json) {
+  std::printf("%s\n", Text(json).c_str());
+}
+
 absl::Status WriteJson(const std::string& path,
                        const nlohmann::ordered_json& json) {
   const std::filesystem::path folder =
@@ -49,7 +55,7 @@ absl::Status WriteJson(const std::string& path,
   if (!folder.empty()) {
     if (absl::Status s = MakeFolder(folder); !s.ok()) return s;
   }
-  return WriteFile(json.dump(2) + "\n", path);
+  return WriteFile(Text(json) + "\n", path);
 }
 
 std::string Table::ToString() const {

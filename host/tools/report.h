@@ -36,6 +36,9 @@ struct Record {
 
 nlohmann::ordered_json ToJson(const std::vector<Record>& records);
 
+// To standard output, indented by two.
+void PrintJson(const nlohmann::ordered_json& json);
+
 // Creates the folder; writes beside the file and renames. Errors name the file.
 absl::Status WriteJson(const std::string& path,
                        const nlohmann::ordered_json& json);

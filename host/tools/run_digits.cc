@@ -222,7 +222,7 @@ absl::Status RunDigits(const RunArgs& args) {
 
   const std::vector<Record> records = Records(args, **preset, totals);
   if (args.json) {
-    std::printf("%s\n", ToJson(records).dump(2).c_str());
+    PrintJson(ToJson(records));
   } else {
     Print(args, records, totals);
   }

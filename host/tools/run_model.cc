@@ -377,7 +377,7 @@ absl::Status RunModel(const RunArgs& args) {
     if (!s.ok()) return s;
   }
   if (args.json) {
-    std::printf("%s\n", json.dump(2).c_str());
+    PrintJson(json);
   } else {
     PrintTable(args, *model, *inputs, *result, *outputs);
     if (checker != nullptr) {

@@ -214,7 +214,7 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
                         {"cycles", nullptr}};
       if (cycles) json["second"]["cycles"] = stats[1].cycles;
     }
-    std::printf("%s\n", json.dump(2).c_str());
+    PrintJson(json);
     return absl::OkStatus();
   }
   for (size_t c = 0; c < programs.size(); ++c) {

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tools/waves.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -14,7 +11,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "host/files/shell_word.h"
-#include "host/tools/options.h"
 
 namespace systole::tools {
 namespace {
@@ -47,24 +43,6 @@ std::string CommandFor(const Waveform& waveform) {
   return absl::StrJoin(words, " ");
 }
 
-// A folder that files can go to, or that can be made; a failure, perhaps after
-// hours, would find no other place.
-CLI::Validator FolderToBe() {
-  return CLI::Validator(
-      [](std::string& text) {
-        std::error_code error;
-        std::filesystem::path place = std::filesystem::absolute(text, error);
-        while (!std::filesystem::exists(place, error) &&
-               place.has_relative_path())
-          place = place.parent_path();
-        if (text.empty() || (std::filesystem::is_directory(place, error) &&
-                             access(place.c_str(), W_OK | X_OK) == 0))
-          return std::string();
-        return absl::StrCat(text, ": no folder can be made there");
-      },
-      "");
-}
-
 }  // namespace
 
 void SetCommandLine(int argc, char** argv) {
@@ -73,45 +51,6 @@ void SetCommandLine(int argc, char** argv) {
 
 std::string ToolWord() {
   return CommandLine().empty() ? "systole" : ShellWord(CommandLine()[0]);
-}
-
-void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
-  args.folder = "build/waves";
-  const char* const group = "Waveforms (rtl)";
-  CLI::Option* const trace = sub.add_option(
-      "--trace", args.trace.file,
-      "record a waveform (FST) of one program into this file, and views of it "
-      "beside (docs/waves.md)");
-  trace->group(group)->check(FileName());
-  CLI::Option* const layer =
-      sub.add_option("--trace-layer", args.trace.layer,
-                     "only while this layer is at work; its name, or its "
-                     "number from 0")
-          ->group(group)
-          ->needs(trace);
-  sub.add_option("--trace-window", args.window,
-                 "only these cycles of the program: FROM:TO, TO exclusive")
-      ->group(group)
-      ->needs(trace)
-      ->excludes(layer);
-  sub.add_option("--trace-run", args.trace.run,
-                 "which of the programs that run one after the other, from 0")
-      ->group(group)
-      ->needs(trace)
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  sub.add_option("--trace-core", args.trace.core,
-                 "whose program and units, of the two cores of a chip")
-      ->group(group)
-      ->needs(trace)
-      ->check(CLI::Range(0, 1))
-      ->capture_default_str();
-  sub.add_option("--waves", args.folder,
-                 "folder of the waveform that a fault, a failed assertion or a "
-                 "wrong value leaves; empty: none")
-      ->group(group)
-      ->check(FolderToBe())
-      ->capture_default_str();
 }
 
 absl::Status SetWaves(const WaveArgs& args, const std::string& backend,

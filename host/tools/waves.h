@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waveforms of `run` and `train`: their options, and what is said of one that a
-// failure left.
+// Waveforms of `run` and `train`: what their options mean, and what is said of
+// one that a failure left.
 #ifndef HOST_TOOLS_WAVES_H_
 #define HOST_TOOLS_WAVES_H_
 
 #include <cstdint>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "systole/device.h"
 
@@ -20,10 +19,6 @@ struct WaveArgs {
   std::string window;  // FROM:TO
   std::string folder;  // of waveforms of failures; empty: none
 };
-
-// --trace, --trace-layer, --trace-window, --trace-run, --trace-core,
-// --waves (build/waves).
-void AddWaveOptions(CLI::App& sub, WaveArgs& args);
 
 // Into the options of a device that keeps the last `programs` starts (some).
 // kInvalidArgument: a window that is none, a core that does not run, or a

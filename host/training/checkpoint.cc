@@ -36,7 +36,7 @@ absl::Status Named(const std::string& path, const absl::Status& status) {
                       absl::StrCat(path, ": ", status.message()));
 }
 
-std::string Shape(const std::vector<int64_t>& shape) {
+std::string ShapeText(const std::vector<int64_t>& shape) {
   return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
 }
 
@@ -70,9 +70,10 @@ absl::StatusOr<Checkpoint> Parse(std::string_view bytes,
           absl::StrCat("there is no tensor '", t.name, "'"));
     }
     if (stored->second.dtype != "F32" || stored->second.shape != t.shape) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "tensor '", t.name, "' is ", stored->second.dtype, " ",
-          Shape(stored->second.shape), ", expected F32 ", Shape(t.shape)));
+      return absl::InvalidArgumentError(
+          absl::StrCat("tensor '", t.name, "' is ", stored->second.dtype, " ",
+                       ShapeText(stored->second.shape), ", expected F32 ",
+                       ShapeText(t.shape)));
     }
     std::memcpy(t.values->data(), stored->second.data.data(),
                 stored->second.data.size());

@@ -11,7 +11,7 @@
 namespace systole::training {
 namespace {
 
-std::string Value(float value) {
+std::string Text(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof(bits));
   return absl::StrFormat("%.9g (0x%08X)", value, bits);
@@ -90,7 +90,7 @@ std::string Difference(const std::vector<Layer>& layers, TrainState got,
       if (wrong++ == 0) {
         text = absl::StrFormat("%s%s is %s instead of %s", a[t].name,
                                Index(a[t].shape, static_cast<int64_t>(e)),
-                               Value(x), Value(y));
+                               Text(x), Text(y));
       }
     }
   }

@@ -33,8 +33,8 @@ class Iss {
     uint32_t prog_len = 0;  // descriptors
     uint64_t hbm_limit = 0;
     bool check_races = false;
-    std::vector<Loop> loops;
-    std::vector<systole::Step> steps;
+    std::vector<Loop> loops = {};
+    std::vector<systole::Step> steps = {};
   };
   // kWaiting: the next descriptor waits for flags that the other core may post.
   enum class Event { kRetired, kHalted, kFaulted, kWaiting };

@@ -20,6 +20,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
+CLANG = next((name for name in ("clang-19", "clang") if shutil.which(name)), "clang")
 
 
 def run(*command, **options):
@@ -94,7 +95,7 @@ class Installed(unittest.TestCase):
 
     def test_c99_by_pkg_config(self):
         shutil.copy(self.share / "examples/c/digits.c", self.work)
-        for compiler in ("gcc", "clang"):
+        for compiler in ("gcc", CLANG):
             with self.subTest(compiler):
                 self.ok("sh", "-c", f"eval {compiler} -std=c99 -pedantic -Wall -Wextra -Werror digits.c $(pkg-config --cflags --libs systole) -o {compiler}")
                 self.assertIn("8 of 8 right on iss, edge", self.ok(f"./{compiler}"))
@@ -110,7 +111,7 @@ class Installed(unittest.TestCase):
 
     def test_cmake(self):
         shutil.copytree(self.share / "examples/cmake", self.work / "source")
-        for compiler in ("g++", "clang++"):
+        for compiler in ("g++", CLANG.replace("clang", "clang++")):
             with self.subTest(compiler):
                 build = self.work / f"build {compiler}"
                 self.ok("cmake", "-S", self.work / "source", "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CXX_COMPILER={compiler}")

@@ -125,7 +125,7 @@ class RandomNodes : protected RandomDraw {
     }
     if (alike) q = a->quantization();
     Attributes attributes = InfoOf(op).defaults;
-    if (attributes.index() == Attributes(ClampAttributes{}).index()) {
+    if (attributes.If<ClampAttributes>()) {
       attributes = ClampAttributes{Clamp()};
     }
     Emit(op, Int8(*BroadcastShape(a->type.shape, b->type.shape), q), {a, b},

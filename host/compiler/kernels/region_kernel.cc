@@ -28,7 +28,7 @@ class RegionReduction {
         preset_(preset),
         builder_(preset),
         copier_(preset),
-        copies_(preset, copier_),
+        copies_(preset),
         shape_(node.operands[0].type().shape),
         dimensions_(node.attr<ir::HloDimensionsAttributes>().dimensions),
         count_(node.operands[0].type().elements() / node.type.elements()) {

@@ -44,7 +44,7 @@ class Sort {
         preset_(preset),
         builder_(preset),
         copier_(preset),
-        copies_(preset, copier_),
+        copies_(preset),
         operands_(node.results()) {
     const ir::Ints& shape = node.type.shape;
     const int64_t d = SortedDimension(node);

@@ -4,7 +4,7 @@
 // Elements between memory and words, as lanes hold them (lane_lowering.h),
 // within the unified buffer.
 //
-//   WordCopies copies(preset, copier);
+//   WordCopies copies(preset);
 //   copies.AddCode(words, {ElementType::kInt8});
 //   copies.ToWords(builder, ElementType::kInt8, from, to, count);
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_WORD_COPIES_H_
@@ -23,9 +23,7 @@ namespace systole::lanes {
 
 class WordCopies {
  public:
-  // The copier must outlive it and have its code.
-  WordCopies(const Preset& preset, const BufferCopier& copier)
-      : preset_(preset), copier_(copier) {}
+  explicit WordCopies(const Preset& preset) : preset_(preset) {}
 
   // Whether elements of the type are words already.
   static bool AreWords(ir::ElementType type);
@@ -47,7 +45,6 @@ class WordCopies {
              int64_t count) const;
 
   const Preset& preset_;
-  const BufferCopier& copier_;
   std::map<ir::ElementType, int> to_words_, from_words_;  // entries of code
 };
 

@@ -12,7 +12,6 @@
 namespace systole::ir {
 namespace {
 
-constexpr uint32_t kInfinity = 0x7F800000;
 constexpr int64_t kPlaceMask = (int64_t{1} << 23) - 1;
 
 // A finite argument other than zero: +-m * 2^(x - 23).
@@ -56,7 +55,7 @@ uint32_t Round(int64_t v, int k) {
   // A carry out of the fraction goes into the exponent, as it should.
   const int64_t biased = std::max(exponent, -126) + 126;
   const int64_t bits = (biased << 23) + kept;
-  return bits >= kInfinity ? kInfinity : static_cast<uint32_t>(bits);
+  return bits >= kInfinityBits ? kInfinityBits : static_cast<uint32_t>(bits);
 }
 
 int64_t Poly(int64_t entry, int64_t t) {
@@ -91,9 +90,9 @@ float Nan() { return FromBits(kNanBits); }
 float Exp2(float a) {
   const uint32_t bits = BitsOf(a);
   const uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > kInfinity) return Nan();
+  if (magnitude > kInfinityBits) return Nan();
   if (magnitude >= 0x43800000) {  // 2^8
-    return bits >> 31 ? 0.0f : FromBits(kInfinity);
+    return bits >> 31 ? 0.0f : FromBits(kInfinityBits);
   }
   int64_t w = magnitude == 0 ? 0 : Fixed(PartsOf(bits));
   if (bits >> 31) w = -w;
@@ -104,10 +103,10 @@ float Exp2(float a) {
 float Log2(float a) {
   const uint32_t bits = BitsOf(a);
   const uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > kInfinity) return Nan();
-  if (magnitude == 0) return Signed(1, kInfinity);
+  if (magnitude > kInfinityBits) return Nan();
+  if (magnitude == 0) return Signed(1, kInfinityBits);
   if (bits >> 31) return Nan();
-  if (magnitude == kInfinity) return a;
+  if (magnitude == kInfinityBits) return a;
   const Parts p = PartsOf(bits);
   const int h = p.g >= int64_t{1} << 22 ? 1 : 0;
   const int64_t d = p.m * (int64_t{1} << (1 - h)) - (int64_t{1} << 24);
@@ -119,10 +118,10 @@ float Log2(float a) {
 float Rsqrt(float a) {
   const uint32_t bits = BitsOf(a);
   const uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > kInfinity) return Nan();
-  if (magnitude == 0) return Signed(bits >> 31, kInfinity);
+  if (magnitude > kInfinityBits) return Nan();
+  if (magnitude == 0) return Signed(bits >> 31, kInfinityBits);
   if (bits >> 31) return Nan();
-  if (magnitude == kInfinity) return 0.0f;
+  if (magnitude == kInfinityBits) return 0.0f;
   const Parts p = PartsOf(bits);
   const int q = p.x >> 1;
   const int base = (p.x & 1) == 0 ? sfu::kRsqrtBase : sfu::kRsqrt2Base;
@@ -132,9 +131,9 @@ float Rsqrt(float a) {
 float Reciprocal(float a) {
   const uint32_t bits = BitsOf(a);
   const uint32_t magnitude = bits & 0x7FFFFFFF, sign = bits >> 31;
-  if (magnitude > kInfinity) return Nan();
-  if (magnitude == 0) return Signed(sign, kInfinity);
-  if (magnitude == kInfinity) return Signed(sign, 0);
+  if (magnitude > kInfinityBits) return Nan();
+  if (magnitude == 0) return Signed(sign, kInfinityBits);
+  if (magnitude == kInfinityBits) return Signed(sign, 0);
   const Parts p = PartsOf(bits);
   return Signed(sign, Round(Split(sfu::kRcpBase, 8, p.g), -p.x - 31));
 }
@@ -142,7 +141,7 @@ float Reciprocal(float a) {
 float Tanh(float a) {
   const uint32_t bits = BitsOf(a);
   const uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > kInfinity) return Nan();
+  if (magnitude > kInfinityBits) return Nan();
   if (magnitude < 0x39800000) return a;  // 2^-12
   const uint32_t sign = bits >> 31;
   const float size = FromBits(magnitude);
@@ -228,12 +227,12 @@ float Power(float x, float y) {
   const bool small = std::fabs(y) < 16777216.0f;
   const bool whole = !small || std::rint(y) == y;
   const bool odd = small && whole && (static_cast<int32_t>(y) & 1) != 0;
-  const bool finite = BitsOf(a) < kInfinity;
+  const bool finite = BitsOf(a) < kInfinityBits;
   if (x < 0 && finite && !whole) return Nan();
   float size;
   if (a == 1) {
     size = 1;
-  } else if (a > 0 && finite && BitsOf(std::fabs(y)) < kInfinity) {
+  } else if (a > 0 && finite && BitsOf(std::fabs(y)) < kInfinityBits) {
     size = PositivePower(a, y);
   } else {
     size = Exp2(y * Log2(a));

@@ -12,7 +12,7 @@
 namespace systole::ir {
 namespace {
 
-constexpr uint32_t kInfinity = 0x7F800000, kOne = 0x3F800000;
+constexpr uint32_t kOne = 0x3F800000;
 // 1 / (128 pi), the bits behind the point.
 constexpr uint32_t kTurns[] = {0x00A2F983, 0x6E4E4415, 0x29FC2757,
                                0xD1F534DD, 0xC0DB6295, 0x993C4390};
@@ -62,7 +62,7 @@ float SineOf(const Angle& angle) {
   return (angle.quadrant & 2) != 0 ? -size : size;
 }
 
-bool IsFinite(float x) { return (BitsOf(x) & 0x7FFFFFFF) < kInfinity; }
+bool IsFinite(float x) { return (BitsOf(x) & 0x7FFFFFFF) < kInfinityBits; }
 
 }  // namespace
 
@@ -85,7 +85,7 @@ float LogPlusOne(float x) {
   const float u = 1 + x;
   if (BitsOf(u) == kOne) return x;
   const float log = Log(u);
-  if (u == 0 || BitsOf(u) == kInfinity) return log;
+  if (u == 0 || BitsOf(u) == kInfinityBits) return log;
   const float lost = std::fma(x - (u - 1), Reciprocal(u), log);
   return lost != lost ? FromBits(kNanBits) : lost;
 }
@@ -98,7 +98,7 @@ float ExpMinusOne(float x) {
 
 float CubeRoot(float x) {
   const uint32_t size = BitsOf(x) & 0x7FFFFFFF;
-  if (size == 0 || size >= kInfinity) return x;
+  if (size == 0 || size >= kInfinityBits) return x;
   const bool tiny = size < 0x00800000;
   const float a = tiny ? FromBits(size) * 16777216.0f : FromBits(size);
   const float t = Power(a, FromBits(0x3EAAAAAB));

@@ -107,7 +107,7 @@ float Reduced(float value, int exponent_bits, int mantissa_bits) {
   const uint32_t bits = BitsOf(value);
   const uint32_t sign = bits & 0x80000000;
   uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude >= 0x7F800000) return Canonical(value);
+  if (magnitude >= kInfinityBits) return Canonical(value);
   if (mantissa_bits < 23) {
     const int drop = 23 - mantissa_bits;
     const uint32_t half = uint32_t{1} << (drop - 1);
@@ -117,7 +117,7 @@ float Reduced(float value, int exponent_bits, int mantissa_bits) {
   if (exponent_bits < 8) {
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const int exponent = static_cast<int>(magnitude >> 23) - 127;
-    if (exponent > bias) magnitude = 0x7F800000;
+    if (exponent > bias) magnitude = kInfinityBits;
     if (exponent < 1 - bias) magnitude = 0;
   }
   return FromBits(sign | magnitude);

@@ -3,26 +3,24 @@
 #include "host/ir/passes/clamp_fusion.h"
 
 #include <algorithm>
-#include <variant>
 
 namespace systole::ir {
 namespace {
 
+template <typename Kind>
+Ints* ClampIf(Node& node) {
+  Kind* attributes = node.attributes.If<Kind>();
+  return attributes ? &attributes->clamp : nullptr;
+}
+
 // The clamp of an operation that has one, or null.
 Ints* ClampOf(Node& node) {
-  return std::visit(
-      [](auto& kind) -> Ints* {
-        using Kind = std::decay_t<decltype(kind)>;
-        if constexpr (std::is_same_v<Kind, ConvAttributes> ||
-                      std::is_same_v<Kind, DenseAttributes> ||
-                      std::is_same_v<Kind, PoolAttributes> ||
-                      std::is_same_v<Kind, ClampAttributes>) {
-          return &kind.clamp;
-        } else {
-          return nullptr;
-        }
-      },
-      node.attributes);
+  for (const auto clamp_if :
+       {ClampIf<ConvAttributes>, ClampIf<DenseAttributes>,
+        ClampIf<PoolAttributes>, ClampIf<ClampAttributes>}) {
+    if (Ints* clamp = clamp_if(node)) return clamp;
+  }
+  return nullptr;
 }
 
 // Fuses the first ReLU that can be; whether there was one.

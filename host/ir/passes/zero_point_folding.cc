@@ -12,10 +12,10 @@ namespace {
 
 // The attribute of an operation that has it, or null.
 bool* FoldedOf(Node& node) {
-  if (auto* conv = std::get_if<ConvAttributes>(&node.attributes)) {
+  if (auto* conv = node.attributes.If<ConvAttributes>()) {
     return &conv->zero_point_folded;
   }
-  if (auto* dense = std::get_if<DenseAttributes>(&node.attributes)) {
+  if (auto* dense = node.attributes.If<DenseAttributes>()) {
     return &dense->zero_point_folded;
   }
   return nullptr;

@@ -61,7 +61,7 @@ std::vector<T> ForEachElement(const Node& node, Function function) {
 template <typename Function>
 Literal ForEachPair(const Node& node, const Operands& operands,
                     Function function) {
-  const auto* limits = std::get_if<ClampAttributes>(&node.attributes);
+  const auto* limits = node.attributes.If<ClampAttributes>();
   const Ints& clamp = limits ? limits->clamp : WholeRange();
   const std::vector<int8_t>& a = operands[0]->values<int8_t>();
   const std::vector<int8_t>& b = operands[1]->values<int8_t>();

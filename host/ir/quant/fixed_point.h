@@ -5,6 +5,7 @@
 #ifndef SYSTOLE_HOST_IR_QUANT_FIXED_POINT_H_
 #define SYSTOLE_HOST_IR_QUANT_FIXED_POINT_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -27,6 +28,13 @@ absl::StatusOr<Factor> FactorOf(double real);
 Factor MeanFactor(Factor factor, int64_t count);
 
 int32_t Saturate(int64_t value);
+// To what 8 and 16 bits hold.
+inline int8_t Clamped(int64_t value) {
+  return static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
+}
+inline int32_t Clamped16(int64_t value) {
+  return static_cast<int32_t>(std::clamp<int64_t>(value, -32768, 32767));
+}
 // a * b / 2^31, halves up.
 int32_t HighProduct(int32_t a, int32_t b);
 // value * 2^exponent: saturating to the left, to the right rounding, halves

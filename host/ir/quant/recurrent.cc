@@ -14,10 +14,6 @@ namespace {
 
 constexpr int kSumBytes = 4;
 
-int32_t Clamped16(int64_t value) {
-  return static_cast<int32_t>(std::clamp<int64_t>(value, -32768, 32767));
-}
-
 // What a gate's function is given: both sums in steps of 2^-12.
 class Gate {
  public:

@@ -15,10 +15,6 @@
 namespace systole::ir {
 namespace {
 
-int8_t Clamped(int64_t value) {
-  return static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
-}
-
 void Normalize(int8_t* row, int64_t depth, int zero_point) {
   int32_t sum = 0;
   for (int64_t i = 0; i < depth; ++i) {

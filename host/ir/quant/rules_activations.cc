@@ -109,8 +109,8 @@ absl::Status CheckWeights(const Node& node, int axis) {
         CheckFactor(double{input.quantization->scale()} * q.scale(c) /
                     node.quantization().scale()));
   }
-  const auto* conv = std::get_if<ConvAttributes>(&node.attributes);
-  const auto* dense = std::get_if<DenseAttributes>(&node.attributes);
+  const auto* conv = node.attributes.If<ConvAttributes>();
+  const auto* dense = node.attributes.If<DenseAttributes>();
   if (node.operands.size() < 3) {
     SYSTOLE_IR_CHECK(!(conv && conv->zero_point_folded) &&
                          !(dense && dense->zero_point_folded),

@@ -13,10 +13,6 @@
 namespace systole::ir {
 namespace {
 
-int8_t Clamped(int64_t value) {
-  return static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
-}
-
 // How far from zero an input may be, so that it fits `integer_bits` when it
 // has been shifted to the left.
 int64_t Radius(int integer_bits, int shift) {
@@ -25,9 +21,6 @@ int64_t Radius(int integer_bits, int shift) {
 }
 
 // 16-bit arithmetic of hard_swish, on wider integers.
-int32_t Clamped16(int64_t value) {
-  return static_cast<int32_t>(std::clamp<int64_t>(value, -32768, 32767));
-}
 int32_t Product16(int32_t a, int32_t b, bool round) {
   const int32_t ab = a * b;
   const int32_t half = !round ? 0 : ab >= 0 ? 1 << 14 : 1 - (1 << 14);

@@ -65,7 +65,8 @@ class Reference {
     const uint64_t beat = p_.beat_bytes();
     if (d.tiles == 0) return Stop(Fault::kIllegalDescriptor, 0);
     if (d.hbm_addr % beat != 0) return Stop(Fault::kMisaligned, d.hbm_addr);
-    for (uint64_t b = 0; b < d.tiles * p_.tile_bytes(); ++b) {
+    const uint64_t bytes = d.tiles * static_cast<uint64_t>(p_.tile_bytes());
+    for (uint64_t b = 0; b < bytes; ++b) {
       if (b % beat == 0 && d.hbm_addr + b + beat > limit_)
         return Stop(Fault::kHbmRange, d.hbm_addr + b);
       Put(HbmByte(d.hbm_addr + b), d.header.flags & isa::Weights::kTranspose);
