@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
@@ -48,7 +49,12 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return ExitCode(app.exit(e));  // help
+    if (e.get_exit_code() == 0) {  // help
+      std::ostringstream text;
+      const int code = app.exit(e, text, text);
+      std::fputs(text.str().c_str(), stdout);
+      return ExitCode(code);
+    }
     std::fputs(systole::tools::AnswerTo(app, e, argc, argv).c_str(), stderr);
     return 2;
   }
