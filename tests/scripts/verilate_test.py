@@ -3,6 +3,7 @@
 """cmake/verilate.py in folders with blanks in their names: what it read is told to ninja, which runs it again when that changes, and only then."""
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,33 @@ rule verilate
     --target "{folder}/out put/VTop_fast.cpp" -- --cc -y "{folder}" --top-module top --prefix VTop "{folder}/top.sv"
   depfile = {folder_n}/out$ put.d
 build {folder_n}/out$ put/VTop_fast.cpp: verilate
+"""
+
+STRUCTS = """\
+package unit_regs_pkg;
+  typedef struct {
+    logic [8:0] addr;
+    logic       req;
+  } unit__counters__out_t;
+  typedef struct {unit__counters__out_t counters;} unit__out_t;
+endpackage
+module regs (
+    input logic clk,
+    output unit_regs_pkg::unit__out_t hwif_out
+);
+  logic [8:0] addr;
+  always_ff @(posedge clk) addr <= addr + 9'd1;
+  assign hwif_out.counters.addr = addr;
+  assign hwif_out.counters.req = addr[3];
+endmodule
+module top (
+    input  logic clk,
+    output logic [8:0] sum
+);
+  unit_regs_pkg::unit__out_t hw_out;
+  regs u_regs (.clk, .hwif_out(hw_out));
+  always_ff @(posedge clk) sum <= hw_out.counters.req ? hw_out.counters.addr : sum;
+endmodule
 """
 
 
@@ -39,6 +67,27 @@ class Verilate(unittest.TestCase):
             part.write_text(part.read_text().replace("= a_i", "= ~a_i"))
             self.assertTrue(ninja())
             self.assertFalse(ninja())
+
+    def test_coverage_of_registers_is_code(self):
+        """Verilator assigns to an expression where a struct's vector may toggle; what declares such a struct is left out."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for part in ("cmake", "rtl"):
+                (folder / part).mkdir()
+            shutil.copy(ROOT / "cmake/verilate.py", folder / "cmake")
+            (folder / "rtl/top.sv").write_text(STRUCTS)
+            flags = ["--cc", "--coverage-line", "--coverage-toggle", "--top-module", "top", "--prefix", "VTop", folder / "rtl/top.sv"]
+            by_us = [sys.executable, folder / "cmake/verilate.py", "--verilator", "verilator", "--dir", folder / "ours", "--prefix", "VTop",
+                     "--depfile", folder / "d", "--target", "ours", "--"]
+            subprocess.run([*by_us, *flags], check=True)
+            subprocess.run(["verilator", "--Mdir", folder / "plain", *flags], check=True)
+            wrong = {out: sum(len(re.findall(r"(?m)^ *\(0x[0-9a-f]+U & [^;=]*\) = ", path.read_text())) for path in (folder / out).glob("*.cpp"))
+                     for out in ("ours", "plain")}
+            self.assertGreater(wrong["plain"], 0)
+            self.assertEqual(wrong["ours"], 0)
+            counted = "".join(path.read_text() for path in (folder / "ours").glob("*.cpp"))
+            self.assertIn('"v_toggle/regs", "addr[8]"', counted)
+            self.assertNotIn('"hw_out.counters', counted)
 
 
 if __name__ == "__main__":
