@@ -95,8 +95,10 @@ class Attributes {
   // Null, if it is of another kind.
   template <typename T>
   const T* If() const {
-    const bool is = index() == AttributeKinds::IndexOf<T>();
-    return is ? &static_cast<const Of<T>&>(*value_).value : nullptr;
+    constexpr int kIndex = AttributeKinds::IndexOf<T>();
+    static_assert(kIndex < AttributeKinds::kSize, "no kind of attributes");
+    return index() == kIndex ? &static_cast<const Of<T>&>(*value_).value
+                             : nullptr;
   }
   template <typename T>
   T* If() {

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/kernel_program.h"
 #include "host/ir/type.h"
 
