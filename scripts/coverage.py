@@ -27,7 +27,8 @@ def run(command, **kwargs):
 
 
 def selected_tests(build, pattern, skip):
-    """Names of the tests whose programs contain a Verilated model, and the build targets of these programs."""
+    """Names of the tests whose programs contain a model that counts, and the build targets of these programs."""
+    counted = {f"verilated/{model}/" for model in re.findall(r"^  COMMAND = .*/verilated/(\w+) --prefix .*--coverage-line", (build / "build.ninja").read_text(), re.M)}
     names, targets = [], set()
     for listing in sorted(build.rglob("CTestTestfile.cmake")):
         for name, path in re.findall(r'add_test\((?:\[=*\[)?([\w.-]+)(?:\]=*\])? "([^"]+)"', listing.read_text()):
@@ -35,7 +36,7 @@ def selected_tests(build, pattern, skip):
             if program.parent != build / "bin" or not re.search(pattern, name) or re.search(skip, name):
                 continue
             inputs = subprocess.run(["ninja", "-C", str(build), "-t", "inputs", f"bin/{program.name}"], stdout=subprocess.PIPE, text=True, check=True)
-            if "verilated/" in inputs.stdout:
+            if counted & set(re.findall(r"verilated/\w+/", inputs.stdout)):
                 names.append(name)
                 targets.add(program.name)
     return names, sorted(targets)

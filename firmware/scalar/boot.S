@@ -4,8 +4,8 @@
 # Boot ROM of the scalar unit: tests SMEM if the host asks for it, copies the firmware's image from HBM into it, checks
 # the image's sum, jumps. Uses registers alone: SMEM holds nothing yet. Docs: docs/scalar.md.
 #
-# The image, in words: magic, bytes in all, entry, a word that makes the sum of all words 0; then what goes on from
-# address 16 of SMEM.
+# The image, in words: magic, bytes in all (a multiple of 32), entry, a word that makes the sum of all words 0; then what
+# goes on from address 16 of SMEM.
 
 #include "boot.h"
 #include "gen/regs.h"
@@ -80,14 +80,18 @@ load:
     bne   t0, t1, bad_image
     lw    a0, 4(zero)
     bgtu  a0, s1, bad_image
+    andi  t1, a0, 31
+    bnez  t1, bad_image
     mv    s3, a0
     jal   ra, copy
 
-    li    t0, 0                 # the sum of all words
+    li    t0, 0                 # the sum of all words, eight in a turn
     li    t1, 0
-7:  lw    t2, 0(t0)
+7:  .irp  at, 0, 4, 8, 12, 16, 20, 24, 28
+    lw    t2, \at(t0)
     add   t1, t1, t2
-    addi  t0, t0, 4
+    .endr
+    addi  t0, t0, 32
     bltu  t0, s3, 7b
     bnez  t1, bad_sum
     lw    t0, 8(zero)

@@ -13,7 +13,7 @@
 // then `sum`, so that all words of the image add up to 0.
 struct image_header {
   uint32_t magic;  // IMAGE_MAGIC
-  uint32_t bytes;  // of the image, a multiple of 4
+  uint32_t bytes;  // of the image, a multiple of 32
   uint32_t entry;  // address in SMEM
   uint32_t sum;
   uint32_t commands[2];      // address of the command ring

@@ -65,6 +65,15 @@ CommandQueue::CommandQueue(Port* port, const BootOptions& options)
 
 absl::StatusOr<std::unique_ptr<CommandQueue>> CommandQueue::Boot(
     Port* port, const BootOptions& options) {
+  auto queue = BeginBoot(port, options);
+  if (!queue.ok()) return queue;
+  absl::Status status = (*queue)->Ready();
+  if (!status.ok()) return status;
+  return queue;
+}
+
+absl::StatusOr<std::unique_ptr<CommandQueue>> CommandQueue::BeginBoot(
+    Port* port, const BootOptions& options) {
   if (options.entries == 0 || (options.entries & (options.entries - 1)) ||
       options.entries > MAX_ENTRIES) {
     return absl::InvalidArgumentError(
@@ -122,7 +131,10 @@ absl::Status CommandQueue::Start(const BootOptions& options) {
   for (const auto& [offset, value] : words) {
     if (status.ok()) status = port_->WriteRegister(offset, value);
   }
-  if (!status.ok()) return status;
+  return status;
+}
+
+absl::Status CommandQueue::Ready() {
   return WaitState(BOOT_STATE_READY, kBootCycles);
 }
 

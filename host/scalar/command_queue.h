@@ -111,6 +111,11 @@ class CommandQueue {
   // firmware.
   static absl::StatusOr<std::unique_ptr<CommandQueue>> Boot(
       Port* port, const BootOptions& options);
+  // The same in two steps: cores that have begun boot side by side, and each
+  // is used when Ready() has returned.
+  static absl::StatusOr<std::unique_ptr<CommandQueue>> BeginBoot(
+      Port* port, const BootOptions& options);
+  absl::Status Ready();
 
   // The launch's tag. kResourceExhausted: the ring is full, or the tables have
   // no room beside those of launches in chapters; kInvalidArgument.

@@ -17,6 +17,8 @@ absl::StatusOr<std::vector<uint32_t>> MakeImage(
         "this build has no firmware for the scalar unit: run scripts/setup.sh "
         "and build again");
   }
+  constexpr size_t kTurn = 8;  // words; the ROM adds up so many in a turn
+  image.resize((image.size() + kTurn - 1) / kTurn * kTurn);
   image_header header;
   std::memcpy(&header, image.data(), sizeof header);
   const auto put = [](uint32_t(&words)[2], uint64_t addr) {

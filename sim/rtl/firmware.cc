@@ -17,7 +17,7 @@ constexpr uint64_t kCancelCycles = 1000000;
 
 }  // namespace
 
-absl::Status RtlDevice::BootFirmware() {
+absl::Status RtlDevice::BeginBoot() {
   port_ = std::make_unique<ScalarPort>(sim_);
   constexpr uint64_t kReserved = scalar::CommandQueue::kReserved;
   constexpr uint64_t kPrograms = scalar::CommandQueue::kPrograms;
@@ -29,7 +29,7 @@ absl::Status RtlDevice::BootFirmware() {
   options.test_core = true;
   options.known = programs->options;
   options.data = std::move(programs->data);
-  auto queue = scalar::CommandQueue::Boot(port_.get(), options);
+  auto queue = scalar::CommandQueue::BeginBoot(port_.get(), options);
   if (!queue.ok()) return queue.status();
   queue_ = std::move(*queue);
   return absl::OkStatus();

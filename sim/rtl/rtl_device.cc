@@ -57,7 +57,7 @@ absl::Status RtlDevice::Configure() {
     absl::Status status = sim_.core().SetProbe(options_.probe);
     if (!status.ok()) return status;
   }
-  if (preset().chip.smem_bytes != 0) return BootFirmware();
+  if (preset().chip.smem_bytes != 0) return BeginBoot();
   absl::Status status =
       sim_.WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
   if (status.ok() && options_.watchdog != 0)
@@ -330,11 +330,16 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   auto sim = tb::Simulation::Create(sim_options);
   if (!sim.ok()) return sim.status();
   const std::shared_ptr<tb::Simulation> chip = std::move(*sim);
-  Devices devices;
+  std::vector<std::unique_ptr<RtlDevice>> opened;
   for (int core = 0; core < cores; ++core) {
-    auto device = std::make_unique<RtlDevice>(options, *environment,
-                                              tb::CorePort(chip, core));
-    absl::Status status = device->Configure();
+    opened.push_back(std::make_unique<RtlDevice>(options, *environment,
+                                                 tb::CorePort(chip, core)));
+    absl::Status status = opened.back()->Configure();
+    if (!status.ok()) return status;
+  }
+  Devices devices;
+  for (std::unique_ptr<RtlDevice>& device : opened) {
+    absl::Status status = device->Ready();
     if (!status.ok()) return status;
     devices.push_back(std::move(device));
   }

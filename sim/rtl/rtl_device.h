@@ -30,7 +30,10 @@ class RtlDevice : public Device {
             tb::CorePort sim);
   ~RtlDevice() override { ForgetDevice(this); }
 
+  // All cores of a chip are configured, then each is made ready: they boot side
+  // by side.
   absl::Status Configure();
+  absl::Status Ready() { return queue_ ? queue_->Ready() : absl::OkStatus(); }
 
   const Preset& preset() const override { return sim_.preset(); }
   std::string backend() const override { return "rtl"; }
@@ -71,7 +74,7 @@ class RtlDevice : public Device {
   uint64_t now() const { return sim_.core().cycles() - start_cycle_; }
 
   // firmware.cc: chips with a scalar unit.
-  absl::Status BootFirmware();
+  absl::Status BeginBoot();
   absl::Status Launch(const Program& program);
   absl::Status ReadCompletion();
   absl::Status CancelLaunch();

@@ -260,15 +260,24 @@ TEST_F(Scalar, BadCommandsAreRefused) {
 }
 
 TEST_F(Scalar, WrongImageIsTold) {
-  // The image's sum: one byte of the code is another one.
   Boot();
-  ASSERT_TRUE(sim_->WriteRegister(csr::kScalarRun, 0).ok());
-  auto bytes = Read(queue_->limit() + 0x200, 4);
-  bytes[1] ^= 4;
-  ASSERT_TRUE(sim_->WriteMemory(queue_->limit() + 0x200, bytes).ok());
-  ASSERT_TRUE(sim_->WriteRegister(csr::kScalarRun, 1).ok());
-  ASSERT_TRUE(sim_->WaitInterrupt(kCycles).ok());
-  EXPECT_EQ(*sim_->ReadRegister(csr::kScalarState), BOOT_STATE_BAD_SUM);
+  const auto state_with = [&](uint64_t at, uint8_t flip) {
+    EXPECT_TRUE(sim_->WriteRegister(csr::kScalarRun, 0).ok());
+    const auto before = Read(queue_->limit() + at, 4);
+    auto bytes = before;
+    bytes[0] ^= flip;
+    EXPECT_TRUE(sim_->WriteMemory(queue_->limit() + at, bytes).ok());
+    EXPECT_TRUE(sim_->WriteRegister(csr::kIrq, csr::kIrqScalar).ok());
+    EXPECT_TRUE(sim_->WriteRegister(csr::kScalarRun, 1).ok());
+    EXPECT_TRUE(sim_->WaitInterrupt(kCycles).ok());
+    EXPECT_TRUE(sim_->WriteMemory(queue_->limit() + at, before).ok());
+    return *sim_->ReadRegister(csr::kScalarState);
+  };
+  EXPECT_EQ(state_with(0x200, 4), BOOT_STATE_BAD_SUM);  // of the code
+  EXPECT_EQ(state_with(0, 1), BOOT_STATE_BAD_IMAGE);    // magic
+  EXPECT_EQ(state_with(offsetof(image_header, bytes), 16),
+            BOOT_STATE_BAD_IMAGE);  // no multiple of 32
+  EXPECT_EQ(state_with(0, 0), BOOT_STATE_READY);
 }
 
 // What the issue port and the sync flags do, seen by a program of the scalar
