@@ -109,6 +109,66 @@ def leave_registers_out(file, sources):
     file.write_text("\n".join(lines) + "\n")
 
 
+# One bit's toggle in the generated code, whose last value is kept in a variable of its own; and what it looks like, without blanks, where a
+# bit of `X` is compared with that of `T` (the first group is its mask, the second its shift).
+TOGGLE = re.compile(r" *if \((?P<condition>[^{};]*)\) \{\n *vlSymsp->__Vcoverage\[(?P<point>\d+)\] \+= vlSymsp->__Vcount_toggles;\n"
+                    r" *(?P<last>vlSelf->[^=;]*?)\s*= [^;]*;\n *\}\n")
+SIGNAL = re.compile(r"vlSelf->\w+(?:\[\w+\])*")
+BITS = tuple(map(re.compile, (
+    r"\((\w+)&\(X\^T\)\)()",
+    r"\((\w+)&\(\(IData\)\(X\)\^\(IData\)\(T\)\)\)()",
+    r"\((\w+)&\(\(IData\)\(\(X>>(\w+)\)\)\^\(IData\)\(\(T>>\2\)\)\)\)",
+    r"()(?:\(IData\)\()?\(\(X\^T\)>>(\w+)\)\)?")))
+
+
+def toggled_bit(condition, last):
+    """(signal, variable of its last value, bit), or None where the condition is none of BITS."""
+    condition, last = re.sub(r"\s", "", condition), re.sub(r"\s", "", last)
+    signals = [name for name in SIGNAL.findall(condition) if name != last]
+    if len(set(signals)) != 1 or not SIGNAL.fullmatch(last):
+        return None
+    shape = SIGNAL.sub(lambda name: "T" if name[0] == last else "X", condition)
+    for bits in BITS:
+        match = bits.fullmatch(shape)
+        if match:
+            mask, shift = (int(text.rstrip("UL"), 0) if text else None for text in match.groups())
+            if mask is not None and mask & (mask - 1):
+                return None
+            return signals[0], last, (mask.bit_length() - 1 if mask else 0) + (shift or 0)
+    return None
+
+
+def count_words(text):
+    """Counts the toggles of a signal's bits together, where they stand one after the other and so do their points: hardly any moves most
+    of the time, and Verilator compares each."""
+    out, at = [], 0
+    run, key = [], None  # (match, bit); what they share
+
+    def flush():
+        nonlocal run
+        if len(run) == 1:
+            out.append(run[0][0][0])
+        elif run:
+            signal, last, base = key
+            mask = sum(1 << bit for _, bit in run)
+            out.append(f"    if (const uint64_t toggled = 0x{mask:x}ULL & ({signal} ^ {last})) {{\n        {last} ^= toggled;\n"
+                       "        for (uint64_t rest = toggled; rest; rest &= rest - 1)\n"
+                       f"            vlSymsp->__Vcoverage[{base} + __builtin_ctzll(rest)] += vlSymsp->__Vcount_toggles;\n    }}\n")
+        run = []
+
+    for match in TOGGLE.finditer(text):
+        found = toggled_bit(match["condition"], match["last"])
+        this = found and (*found[:2], int(match["point"]) - found[2])
+        if not run or match.start() != at or this != key or this is None:
+            flush()
+            out.append(text[at:match.start()])
+        key = this
+        run.append((match, found and found[2]))
+        at = match.end()
+    flush()
+    return "".join([*out, text[at:]])
+
+
 def collect_coverage(folder, prefix):
     """Edits the generated code of a coverage build."""
     counts = [0] * len(COVERAGE_EDITS)
@@ -117,6 +177,7 @@ def collect_coverage(folder, prefix):
         for index, (pattern, replacement) in enumerate(COVERAGE_EDITS):
             text, count = re.subn(pattern, replacement, text)
             counts[index] += count
+        text = count_words(text)
         if path.name == f"{prefix}.cpp":
             text = COVERAGE_WRITER + text
         path.write_text(text)

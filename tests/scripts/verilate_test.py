@@ -3,6 +3,7 @@
 """cmake/verilate.py in folders with blanks in their names: what it read is told to ninja, which runs it again when that changes, and only then."""
 
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "cmake"))
+import verilate  # noqa: E402
 NINJA = """\
 rule verilate
   command = "{python}" "{root}/cmake/verilate.py" --verilator verilator --dir "{folder}/out put" --prefix VTop --depfile "{folder}/out put.d" $
@@ -48,6 +51,74 @@ module top (
   always_ff @(posedge clk) sum <= hw_out.counters.req ? hw_out.counters.addr : sum;
 endmodule
 """
+
+TOGGLES = """\
+#include <cstdint>
+#include <cstring>
+#include <random>
+using IData = uint32_t;
+struct Counters {
+  uint32_t __Vcoverage[200] = {}, __Vcount_toggles = 1;
+};
+struct Signals {
+  uint8_t narrow, last_narrow;
+  uint32_t word[2], last_word[2];
+  uint64_t wide, last_wide;
+};
+void Plain(Counters* vlSymsp, Signals* vlSelf) {
+@plain@}
+void Ours(Counters* vlSymsp, Signals* vlSelf) {
+@ours@}
+int main() {
+  std::mt19937_64 random(1);
+  Counters plain, ours;
+  Signals a = {}, b = {};
+  for (int round = 0; round < 2000; ++round) {
+    plain.__Vcount_toggles = ours.__Vcount_toggles = round > 3;
+    if (random() % 4 == 0) a.narrow = b.narrow = random() & 0x7f;
+    if (random() % 4 == 0) a.word[random() % 2] ^= 1u << random() % 32;
+    if (random() % 4 == 0) a.wide ^= uint64_t{1} << random() % 36;
+    std::memcpy(b.word, a.word, sizeof a.word);
+    b.wide = a.wide;
+    Plain(&plain, &a);
+    Ours(&ours, &b);
+    if (std::memcmp(&a, &b, sizeof a) != 0 || std::memcmp(&plain, &ours, sizeof plain) != 0) return 1;
+  }
+  return plain.__Vcoverage[0] > 0 && plain.__Vcoverage[100] > 0 ? 0 : 2;
+}
+"""
+
+
+def toggles():
+    """Code as Verilator has it for the bits of three signals, one after the other but for what random order and strange comparisons change."""
+    def block(condition, last, value):
+        nonlocal point
+        point += 1
+        return (f"    if ({condition}) {{\n        vlSymsp->__Vcoverage[{point - 1}] += vlSymsp->__Vcount_toggles;\n"
+                f"        {last} \n            = {value};\n    }}\n")
+
+    def assigned(last, signal, bit, width):
+        return f"((0x{(1 << width) - 1 - (1 << bit):x}ULL & {last}) | (0x{1 << bit:x}ULL & {signal}))"
+
+    point, code = 0, ""
+    for bit in range(7):
+        code += block(f"(0x{1 << bit:x}U & ((IData)(vlSelf->narrow) ^ (IData)(vlSelf->last_narrow)))", "vlSelf->last_narrow",
+                      assigned("vlSelf->last_narrow", "vlSelf->narrow", bit, 8))
+    bits = [*range(32)]
+    random.Random(1).shuffle(bits)
+    for word, order in ((0, range(32)), (1, bits)):
+        signal, last = f"vlSelf->word[{word}U]", f"vlSelf->last_word[{word}U]"
+        for bit in order:
+            condition = f"({signal} ^ {last}) >> 0x1fU" if bit == 31 else f"0x{1 << bit:x}U & ({signal} ^\n             {last})"
+            code += block(f"({condition})", last, assigned(last, signal, bit, 32))
+    for bit in range(36):
+        signal, last = "vlSelf->wide", "vlSelf->last_wide"
+        if bit == 20:  # of another signal's bit, which is compared with the last of this one
+            code += block(f"(1U & ((vlSelf->word[0U] >> 3U) ^ (IData)(({last} >> 0x14U))))", last,
+                          f"((0x{(1 << 36) - 1 - (1 << 20):x}ULL & {last}) | ((uint64_t)(1U & (vlSelf->word[0U] >> 3U)) << 0x14U))")
+        else:
+            code += block(f"(1U & ((IData)(({signal} >> 0x{bit:x}U)) ^ (IData)(({last} >> 0x{bit:x}U))))", last, assigned(last, signal, bit, 36))
+    return "    vlSelf->wide = vlSelf->wide;\n" + code + "    vlSelf->narrow = vlSelf->narrow;\n"
 
 
 class Verilate(unittest.TestCase):
@@ -95,6 +166,21 @@ class Verilate(unittest.TestCase):
             self.assertIn('"v_toggle/top", "sum[8]"', counted)
             for struct in ("hw_out.counters", "hwif_out.counters", "field_storage.addr"):
                 self.assertNotIn(f'"{struct}', counted)
+
+    def test_toggles_of_a_word_are_counted_together(self):
+        """As many as one by one, whatever order and comparisons; words whose points follow each other are one comparison."""
+        plain = toggles()
+        ours = verilate.count_words(plain)
+        self.assertEqual(ours.count("const uint64_t toggled"), 6)
+        with tempfile.TemporaryDirectory() as name:
+            def differ(code):
+                source = pathlib.Path(name) / "toggles.cc"
+                source.write_text(TOGGLES.replace("@plain@", plain).replace("@ours@", code))
+                subprocess.run(["g++", "-std=c++17", "-w", source, "-o", source.with_suffix("")], check=True)
+                return subprocess.run([source.with_suffix("")], check=False).returncode
+
+            self.assertEqual(differ(ours), 0)
+            self.assertEqual(differ(ours.replace("0x7fULL", "0x3fULL")), 1)  # a bit is forgotten
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 //
 // Seeds 1..60; --seed=S or SYSTOLE_SEED=S begins elsewhere, --cases=N or
 // SYSTOLE_CASES=N takes so many: --seed=17 --cases=1 repeats a case.
+// SYSTOLE_CASES_PART=5: a fifth of them, where counting makes each slow.
 // SYSTOLE_CASE_FILE names a file that always tells which case runs.
 // Header only: benches with another main function use it too.
 #ifndef SYSTOLE_TESTS_TESTING_SEEDS_H_
@@ -48,8 +49,11 @@ inline uint64_t FirstSeed(uint64_t otherwise = 1) {
 }
 
 inline int Cases(int otherwise) {
-  if (g_cases_option) return *g_cases_option;
-  return static_cast<int>(FromEnvironment("SYSTOLE_CASES").value_or(otherwise));
+  const auto given = FromEnvironment("SYSTOLE_CASES");
+  const int all = g_cases_option.value_or(
+      given ? static_cast<int>(*given) : otherwise);
+  const auto part = FromEnvironment("SYSTOLE_CASES_PART").value_or(1);
+  return part < 2 ? all : static_cast<int>((all + part - 1) / part);
 }
 
 // Decisions of the case that runs: choices.h.
