@@ -50,8 +50,8 @@ inline uint64_t FirstSeed(uint64_t otherwise = 1) {
 
 inline int Cases(int otherwise) {
   const auto given = FromEnvironment("SYSTOLE_CASES");
-  const int all = g_cases_option.value_or(
-      given ? static_cast<int>(*given) : otherwise);
+  const int all =
+      g_cases_option.value_or(given ? static_cast<int>(*given) : otherwise);
   const auto part = FromEnvironment("SYSTOLE_CASES_PART").value_or(1);
   return part < 2 ? all : static_cast<int>((all + part - 1) / part);
 }
