@@ -23,14 +23,14 @@
 #   What is labelled `long` is not for `make test` but for `make test-long`. A time that is not given follows from tests/costs.txt.
 #
 #   systole_verilate(target TOP module PREFIX Vname [SOURCES extra.sv ...] [PARAMS Name=Value ...]
-#                    [FLAGS verilator-option ...] [SPEED] [BRIEF] [TRACE] [UNCOUNTED] [IBEX])
+#                    [FLAGS verilator-option ...] [SPEED] [BRIEF] [TRACE] [COUNTED|UNCOUNTED] [IBEX])
 #     A static library with the Verilated model of <module>; the header is "<Vname>.h". Modules of the
 #     design are found through rtl/systole.f, so SOURCES lists only what is not in there (wrappers of a
 #     test bench). Without SPEED all X are randomised (set the context's randReset(2) and randSeed). BRIEF: it runs for seconds, so
 #     that its compiler's time counts more.
 #     Assertions are always on. TRACE compiles FST tracing in. With -DSYSTOLE_COVERAGE=ON lines and toggles are
 #     counted in all without SPEED, but for the large presets, whose source the small ones run too, and what is UNCOUNTED: as
-#     large, or wrong on purpose.
+#     large, or wrong on purpose. Of a fast one that is COUNTED too: what no other has.
 #     IBEX: with the processor of a chip's scalar unit; only where SYSTOLE_IBEX says that set-up has brought it.
 
 include(CMakeParseArguments)
@@ -85,14 +85,14 @@ set_target_properties(systole_verilated PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB atomic)  # atomic: clang leaves it out
 
 function(systole_verilate target)
-  cmake_parse_arguments(ARG "BRIEF;SPEED;TRACE;UNCOUNTED;IBEX" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
+  cmake_parse_arguments(ARG "BRIEF;SPEED;TRACE;COUNTED;UNCOUNTED;IBEX" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
   if(NOT ARG_TOP OR NOT ARG_PREFIX OR ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "systole_verilate(${target}): TOP and PREFIX needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
 
   set(flags --cc --assert -O3 --unroll-count 15 --top-module ${ARG_TOP} --prefix ${ARG_PREFIX} ${ARG_FLAGS})
   set(coverage FALSE)
-  if(SYSTOLE_COVERAGE AND NOT ARG_SPEED AND NOT ARG_UNCOUNTED AND NOT target MATCHES "edge|v1|v2")
+  if(SYSTOLE_COVERAGE AND (ARG_COUNTED OR NOT (ARG_SPEED OR ARG_UNCOUNTED OR target MATCHES "edge|v1|v2")))
     set(coverage TRUE)
   endif()
   if(coverage)

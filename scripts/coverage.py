@@ -9,6 +9,7 @@ Points of the same source position are merged over instances, parameters and tes
 import argparse
 import collections
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -53,7 +54,7 @@ def read_points(files):
             if not match:
                 continue
             keys = dict(field.split("\x02", 1) for field in match[1].split("\x01") if "\x02" in field)
-            source = pathlib.Path(keys["f"])
+            source = pathlib.Path(os.path.normpath(keys["f"]))  # Ibex is reached from rtl, and is not of the project
             if not source.is_relative_to(ROOT / "rtl"):
                 continue
             kind = "toggle" if keys["page"].startswith("v_toggle") else "line"

@@ -128,6 +128,7 @@ class Seeds {
   };
   Iterator begin() const { return Iterator(first_); }
   Iterator end() const { return Iterator(last_); }
+  int size() const { return static_cast<int>(last_ - first_); }
 
  private:
   uint64_t first_, last_;
