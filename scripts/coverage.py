@@ -17,8 +17,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Not run: what only measures speed, breaks the RTL on purpose, or is too large to count in (a counter at every bit makes the core about
-# a hundred times slower).
+# Not run: what only measures speed, breaks the RTL on purpose, or is too large to count in (a counter at every bit makes a core ten
+# times slower and more).
 SKIP = r"speed|mutant|mutation|tools|edge|v1|v2|training|mlperf|iss_rtl_fault"
 
 PART = 5  # random tests run this part of their cases
