@@ -3,13 +3,11 @@
 //
 // The systolic array alone, each cell and stage count (array_bench.h).
 
-#include "VArrayBf16x128.h"
 #include "VArrayBf16x8s1.h"
 #include "VArrayBf16x8s2.h"
 #include "VArrayBf16x8s3.h"
 #include "VArrayBf16x8s4.h"
 #include "VArrayBf16x8s5.h"
-#include "VArrayInt8x32.h"
 #include "VArrayInt8x8.h"
 #include "VArrayInt8x8s2.h"
 #include "tests/rtl/mxu/array_bench.h"
@@ -25,12 +23,6 @@ TEST(ArrayTest, Int8) {
     Stream<VArrayInt8x8s2>(Int8(2), 8, 30, seed);
   }
 }
-TEST(ArrayTest, Int8At32) {
-  for (const uint32_t seed :
-       systole::testing_options::SeedList<uint32_t>(4, 0)) {
-    Stream<VArrayInt8x32>(Int8(1), 32, 8, seed);
-  }
-}
 TEST(ArrayTest, Bf16) {
   for (const uint32_t seed :
        systole::testing_options::SeedList<uint32_t>(20, 0)) {
@@ -40,11 +32,6 @@ TEST(ArrayTest, Bf16) {
     Stream<VArrayBf16x8s4>(Bf16(4), 8, 30, seed);
     Stream<VArrayBf16x8s5>(Bf16(5), 8, 30, seed);
   }
-}
-
-TEST(ArrayTest, Bf16At128) {
-  Stream<VArrayBf16x128>(Bf16(3), 128, 3, 7);
-  Stream<VArrayBf16x128>(Bf16(3), 128, 3, 8);
 }
 
 // A product of matrices whose contraction takes four tiles: the sums of a pass
