@@ -103,7 +103,7 @@ def leave_registers_out(file, sources):
     """Writes the lines that declare such structs as what Verilator's coverage leaves out, of the design and of other sources."""
     lines = ["`verilator_config"]
     for path in (*sorted(RTL.rglob("*.sv")), *sources):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             if REGISTERS.search(line):
                 lines.append(f'coverage_off -file "{path}" -lines {number}')
     file.write_text("\n".join(lines) + "\n")

@@ -77,18 +77,30 @@ def percent(pair):
     return f"{100 * pair[0] / pair[1]:6.1f} % of {pair[1]:>7}" if pair[1] else "       - of       0"
 
 
+def expression(text):
+    """An option's regular expression."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from error
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build_coverage"))
     parser.add_argument("--jobs", default="2")
-    parser.add_argument("--tests", default="", help="regular expression of the tests to run (default: all that run RTL)")
-    parser.add_argument("--skip", default=SKIP, help="regular expression of the tests to leave out")
+    parser.add_argument("--tests", type=expression, default="", help="regular expression of the tests to run (default: all that run RTL)")
+    parser.add_argument("--skip", type=expression, default=SKIP, help="regular expression of the tests to leave out")
     args = parser.parse_args()
 
     build = args.build.resolve()
     data = build / "coverage"
     shutil.rmtree(data, ignore_errors=True)
-    data.mkdir(parents=True)
+    try:
+        data.mkdir(parents=True)
+    except OSError as error:
+        parser.error(f"--build {args.build}: {error.strerror}")
     if run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DSYSTOLE_COVERAGE=ON", "--log-level=NOTICE"]):
         return 1
     names, targets = selected_tests(build, args.tests, args.skip)

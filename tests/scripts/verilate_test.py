@@ -182,6 +182,15 @@ class Verilate(unittest.TestCase):
             self.assertEqual(differ(ours), 0)
             self.assertEqual(differ(ours.replace("0x7fULL", "0x3fULL")), 1)  # a bit is forgotten
 
+    def test_wrong_options_of_coverage(self):
+        with tempfile.NamedTemporaryFile() as file:
+            for option, value, cause in (("--build", file.name, "Not a directory"), ("--tests", "(", "no regular expression")):
+                done = subprocess.run([sys.executable, ROOT / "scripts/coverage.py", option, value], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      text=True, check=False)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(cause, done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
