@@ -31,7 +31,7 @@ $(call needs,jax,ARGS,name a script: ARGS="examples/keras_lstm.py")
 $(call needs,test-jax,PYTHON,name a Python: PYTHON=python3.13)
 $(call needs,install,PREFIX,PREFIX is empty)
 
-CONFIGURE = cmake -S . -B "$(BUILD)" -G Ninja --log-level=NOTICE
+CONFIGURE = scripts/configure.sh "$(BUILD)"
 NINJA     = ninja -C "$(BUILD)" -j $(JOBS)
 
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.

@@ -348,6 +348,44 @@ class RunTestsTest(unittest.TestCase):
             self.assertNotEqual(code, 0)
 
 
+class ConfigureTest(unittest.TestCase):
+    """configure.sh with a stand-in of CMake: it is asked once, and again when something was installed or the folder moved."""
+
+    def test_asked_when_needed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve() / "a project"
+            for name in ("scripts", "bin", ".ibex"):
+                (root / name).mkdir(parents=True)
+            shutil.copy(ROOT / "scripts/configure.sh", root / "scripts")
+            cmake = root / "bin/cmake"
+            cmake.write_text('#!/bin/sh\necho "asked: $*"; mkdir -p "$4"; cd "$4"; touch build.ninja\n'
+                             'printf "CMAKE_HOME_DIRECTORY:INTERNAL=%s\\nCMAKE_CACHEFILE_DIR:INTERNAL=%s\\n" "$ROOT" "$PWD" > CMakeCache.txt\n')
+            cmake.chmod(0o755)
+
+            def asked(build="build here", place=root):
+                environment = {**os.environ, "PATH": f"{root}/bin:{os.environ['PATH']}", "ROOT": str(place)}
+                code, output = run([place / "scripts/configure.sh", build], env=environment)
+                self.assertEqual(code, 0, output)
+                self.assertIn(output, ("", f"asked: -S . -B {build} -G Ninja --log-level=NOTICE\n"))
+                return output != ""
+
+            self.assertEqual([asked(), asked(), asked(root / "build here")], [True, False, False])
+            later = (root / "build here/build.ninja").stat().st_mtime + 1
+            os.utime(root / ".ibex", (later, later))
+            self.assertTrue(asked())
+            os.utime(root / "build here/build.ninja", (later + 1, later + 1))
+            self.assertFalse(asked())
+            (root / "build here").rename(root / "moved")
+            self.assertEqual([asked("moved"), asked("moved")], [True, True])  # the stand-in's file is older than what was installed
+            os.utime(root / "moved/build.ninja", (later + 1, later + 1))
+            self.assertFalse(asked("moved"))
+            shutil.copytree(root, root.parent / "copy")
+            self.assertTrue(asked("moved", root.parent / "copy"))
+            self.assertTrue(asked(root / "moved", root.parent / "copy"))  # one folder for two projects
+            (root / "moved/build.ninja").unlink()
+            self.assertTrue(asked("moved"))
+
+
 class SetupTest(unittest.TestCase):
     """setup.sh in a copy of the project, with the packages as a stand-in dpkg-query reports them."""
 

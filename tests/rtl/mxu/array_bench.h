@@ -250,6 +250,40 @@ void Stream(Cell cell, int size, int passes, uint32_t seed) {
   EXPECT_EQ(bench.checked, vectors);
 }
 
+// A product of matrices whose contraction takes four tiles: the sums of a pass
+// enter again with the next one as soon as they are out. What comes out of the
+// last is the plain chain over the whole contraction.
+template <typename Model>
+void SumsGoOn(int stages) {
+  constexpr int kSize = 8, kTiles = 4;
+  Values values(stages, true);
+  ArrayBench<Model> bench(Bf16(stages), kSize, stages);
+  const int m = bench.latency();
+  std::vector<Row> a(m), w;
+  for (Row& row : a) row = values.Elements(kSize * kTiles);
+  std::vector<Sums> chain(m, Sums(kSize, 0)), sums = chain;
+  int64_t at = 4 * bench.latency();
+  for (int t = 0; t < kTiles; ++t) {
+    const std::vector<Row> tile = values.Tile(kSize);
+    w.insert(w.end(), tile.begin(), tile.end());
+    bench.Pass(tile, at, true, false);
+    for (int i = 0; i < m; ++i) {
+      const Row part(a[i].begin() + t * kSize, a[i].begin() + (t + 1) * kSize);
+      sums[i] = bench.Vector(at++, part, sums[i]);
+    }
+  }
+  bench.Run();
+  EXPECT_EQ(bench.checked, m * kTiles);
+  for (int i = 0; i < m; ++i) {
+    for (int k = 0; k < kSize * kTiles; ++k) {
+      for (int c = 0; c < kSize; ++c) {
+        chain[i][c] = golden::FusedMultiplyAdd(a[i][k], w[k][c], chain[i][c]);
+      }
+    }
+    EXPECT_EQ(sums[i], chain[i]);
+  }
+}
+
 }  // namespace systole::mxu_test
 
 #endif  // SYSTOLE_TESTS_RTL_MXU_ARRAY_BENCH_H_

@@ -94,6 +94,7 @@ void LongPasses(std::string_view preset, int vectors) {
                 last = 2 + 2 * bench.p.rows + bench.p.cols;
   EXPECT_LE(cycles, 3 * vectors + first + last + 14 + bench.kPreparation);
 }
+
 // Blocks follow each other through the transposer without a gap.
 template <typename Model>
 void TransposedRate(std::string_view preset, int passes) {
@@ -117,6 +118,33 @@ void TransposedRate(std::string_view preset, int passes) {
   const int64_t last = 2 + 2 * bench.p.rows + bench.p.cols;
   EXPECT_LE(cycles, (2 * passes + 1) * rows + last + 14 + bench.kPreparation);
 }
+
+// Passes of enough vectors, tiles there in time, segments in different banks: a
+// vector every cycle, within and across descriptors.
+template <typename Model>
+void Throughput(std::string_view preset, int segments, int vectors,
+                int passes) {
+  SCOPED_TRACE(::testing::Message()
+               << preset << " segments " << segments << " vectors " << vectors);
+  Bench<Model> bench(preset, 5, {});
+  std::vector<isa::Matmul> list(
+      3, StreamingMatmul(bench.p, segments, vectors, passes));
+  list[1].acc = bench.p.acc_bank_rows();
+  for (const isa::Matmul& d : list) bench.PushFor(d);
+  bench.vectors = bench.stall_ub = bench.stall_swap = 0;
+  const int64_t cycles = bench.Run(list);
+  for (int i = 1; i < 3; ++i) bench.CheckRows(list[i]);
+  EXPECT_EQ(bench.vectors, 3 * passes * vectors);
+  EXPECT_EQ(bench.stall_ub, 0);
+  EXPECT_EQ(bench.stall_acc, 0);
+  EXPECT_LE(bench.stall_swap, 2);  // the first tile's load
+  // The first tile's beats, and the last vector's way through the array.
+  const int64_t first = bench.p.tile_bytes() / bench.p.beat_bytes(),
+                last = bench.p.rows + bench.p.cols;
+  EXPECT_LE(cycles,
+            3 * passes * vectors + first + last + 14 + bench.kPreparation);
+}
+
 }  // namespace systole::mxu_test
 
 #endif  // SYSTOLE_TESTS_RTL_MXU_CASES_H_

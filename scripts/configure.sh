@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+#
+# Configures a build folder: scripts/configure.sh BUILD. Nothing is done, and two seconds are saved, where that was done in this place and
+# no package was installed since, of the distribution or in the folders that scripts/setup.sh makes: ninja sees changed files itself.
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+
+configured() {
+  local source
+  for source in /var/lib/dpkg/status .venv .venv/include/pjrt .ibex; do
+    [ "$build/build.ninja" -nt $source ] || return 1
+  done
+  # A folder that was copied or moved belongs to the project it was made in.
+  grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$build/CMakeCache.txt" &&
+    grep -qxF "CMAKE_CACHEFILE_DIR:INTERNAL=$(realpath "$build")" "$build/CMakeCache.txt"
+}
+
+configured 2>/dev/null || exec cmake -S . -B "$build" -G Ninja --log-level=NOTICE

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The systolic array alone, of bf16 cells with each other number of stages.
+
+#include "VArrayBf16x8s1.h"
+#include "VArrayBf16x8s2.h"
+#include "VArrayBf16x8s4.h"
+#include "VArrayBf16x8s5.h"
+#include "tests/rtl/mxu/array_bench.h"
+#include "tests/testing/seeds.h"
+
+namespace systole::mxu_test {
+namespace {
+
+TEST(ArrayTest, Bf16) {
+  for (const uint32_t seed :
+       systole::testing_options::SeedList<uint32_t>(20, 0)) {
+    Stream<VArrayBf16x8s1>(Bf16(1), 8, 30, seed);
+    Stream<VArrayBf16x8s2>(Bf16(2), 8, 30, seed);
+    Stream<VArrayBf16x8s4>(Bf16(4), 8, 30, seed);
+    Stream<VArrayBf16x8s5>(Bf16(5), 8, 30, seed);
+  }
+}
+
+TEST(ArrayTest, SumsGoOnFromTileToTile) {
+  SumsGoOn<VArrayBf16x8s1>(1);
+  SumsGoOn<VArrayBf16x8s5>(5);
+}
+
+}  // namespace
+}  // namespace systole::mxu_test
