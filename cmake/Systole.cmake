@@ -23,7 +23,8 @@
 #   What is labelled `long` is not for `make test` but for `make test-long`. A time that is not given follows from tests/costs.txt.
 #
 #   systole_verilate(target TOP module PREFIX Vname [SOURCES extra.sv ...] [PARAMS Name=Value ...]
-#                    [FLAGS verilator-option ...] [SPEED] [BRIEF] [TRACE] [COUNTED|UNCOUNTED] [IBEX])
+#                    [FLAGS verilator-option ...] [SPEED] [BRIEF] [TRACE] [COUNTED|UNCOUNTED] [IBEX]
+#                    [INSIDE])
 #     A static library with the Verilated model of <module>; the header is "<Vname>.h". Modules of the
 #     design are found through rtl/systole.f, so SOURCES lists only what is not in there (wrappers of a
 #     test bench). Without SPEED all X are randomised (set the context's randReset(2) and randSeed). BRIEF: it runs for seconds, so
@@ -32,6 +33,7 @@
 #     counted in all without SPEED, but for the large presets, whose source the small ones run too, and what is UNCOUNTED: as
 #     large, or wrong on purpose. Of a fast one that is COUNTED too: what no other has.
 #     IBEX: with the processor of a chip's scalar unit; only where SYSTOLE_IBEX says that set-up has brought it.
+#     INSIDE: its users also include the headers of what is inside (<Vname>___024root.h), and are compiled whenever anything changes.
 
 include(CMakeParseArguments)
 
@@ -85,7 +87,7 @@ set_target_properties(systole_verilated PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB atomic)  # atomic: clang leaves it out
 
 function(systole_verilate target)
-  cmake_parse_arguments(ARG "BRIEF;SPEED;TRACE;COUNTED;UNCOUNTED;IBEX" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
+  cmake_parse_arguments(ARG "BRIEF;SPEED;TRACE;COUNTED;UNCOUNTED;IBEX;INSIDE" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
   if(NOT ARG_TOP OR NOT ARG_PREFIX OR ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "systole_verilate(${target}): TOP and PREFIX needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -138,16 +140,17 @@ function(systole_verilate target)
     BYPRODUCTS ${dir}/${ARG_PREFIX}.h
     COMMAND ${SYSTOLE_PYTHON} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
             --verilator ${VERILATOR} --dir ${dir} --prefix ${ARG_PREFIX} --depfile ${dir}.d --target ${fast}
-            -- ${flags} -y ${SYSTOLE_VIEWS} -F ${SYSTOLE_RTL_LIST} ${inputs}
+            $<$<BOOL:${ARG_INSIDE}>:--inside> -- ${flags} -y ${SYSTOLE_VIEWS} -F ${SYSTOLE_RTL_LIST} ${inputs}
     DEPENDS ${lists} ${sources} ${PROJECT_SOURCE_DIR}/cmake/verilate.py
     DEPFILE ${dir}.d
     COMMENT "Verilating ${ARG_TOP} as ${target}"
-    VERBATIM)
+    COMMAND_EXPAND_LISTS VERBATIM)
 
   add_library(${target} STATIC ${fast} ${slow} ${trace})
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
   target_include_directories(${target} SYSTEM PUBLIC ${dir})
   target_compile_options(${target} PRIVATE ${SYSTOLE_HOT_OPTIONS})
+  target_compile_definitions(${target} PRIVATE SYSTOLE_MODEL_INSIDE)
   set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
   set_source_files_properties(${trace} PROPERTIES COMPILE_OPTIONS -O1)
   if(ARG_BRIEF OR NOT ARG_SPEED)

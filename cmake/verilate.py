@@ -29,19 +29,19 @@ def escaped(name):
 
 
 def install(source, destination):
-    """Copies changed files and deletes the ones that are no longer generated; True when anything changed."""
-    changed = False
+    """Copies changed files and deletes the ones that are no longer generated; the names of all these."""
+    changed = set()
     destination.mkdir(parents=True, exist_ok=True)
     wanted = {path.name: path for path in source.iterdir() if path.suffix in (".h", ".cpp")}
     for path in destination.iterdir():
         if path.name not in wanted:
             path.unlink()
-            changed = True
+            changed.add(path.name)
     for name, path in wanted.items():
         target = destination / name
         if not target.exists() or not filecmp.cmp(path, target, shallow=False):
             shutil.copyfile(path, target)
-            changed = True
+            changed.add(name)
     return changed
 
 
@@ -78,6 +78,22 @@ void systole_write_coverage_at_exit() {
     static Writer writer;
 }
 """
+
+
+# What includes the header of a model's class is compiled again when its ports change. Signals inside are in other headers, which the build
+# tool does not wait for: they are for the model's own files, and for those that say so (INSIDE of systole_verilate).
+GUARD = """
+#ifndef SYSTOLE_MODEL_INSIDE
+#error "this header is for the model's own files: INSIDE of systole_verilate() opens it"
+#endif
+"""
+
+
+def guard_inside(folder, prefix):
+    """Closes every header but the class's; at their ends, where no line of theirs moves."""
+    for path in sorted(folder.glob("*.h")):
+        if path.name != f"{prefix}.h":
+            path.write_text(path.read_text() + GUARD)
 
 
 # Assertions are always on: none of the hundreds looks at the switch in each cycle.
@@ -193,6 +209,7 @@ def main():
     parser.add_argument("--prefix", required=True)
     parser.add_argument("--depfile", required=True, type=pathlib.Path)
     parser.add_argument("--target", required=True, help="output that the depfile names")
+    parser.add_argument("--inside", action="store_true", help="other files may include the headers of what is inside")
     parser.add_argument("arguments", nargs="+", help="arguments of Verilator, after --")
     args = parser.parse_args()
 
@@ -211,6 +228,8 @@ def main():
         if coverage:
             collect_coverage(scratch, args.prefix)
         keep_assertions_on(scratch)
+        if not args.inside:
+            guard_inside(scratch, args.prefix)
         inputs = read_inputs(scratch, args.prefix)
         generated = sorted(path.name for path in scratch.glob("*.cpp"))
         parts = {"fast": [], "slow": [], "trace": []}
@@ -224,8 +243,10 @@ def main():
 
     # The build tool knows only these of the generated files.
     if changed:
-        for name in (*(f"{args.prefix}_{part}.cpp" for part in parts), f"{args.prefix}.h"):
-            (args.dir / name).touch()
+        for part in parts:
+            (args.dir / f"{args.prefix}_{part}.cpp").touch()
+        if args.inside:
+            (args.dir / f"{args.prefix}.h").touch()
     args.depfile.write_text(f"{escaped(args.target)}: " + " \\\n  ".join(map(escaped, inputs)) + "\n")
     return 0
 

@@ -142,6 +142,44 @@ class Verilate(unittest.TestCase):
             self.assertTrue(ninja())
             self.assertFalse(ninja())
 
+    def test_users_of_the_ports_are_not_compiled_for_what_is_inside(self):
+        """The class's header moves with the ports, or with anything where users look inside; the other headers are closed where they do not."""
+        verilator = pathlib.Path(subprocess.run(["verilator", "--getenv", "VERILATOR_ROOT"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip())
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            source, out = folder / "top.sv", folder / "out"
+            ports, inner = "input logic a_i, output logic b_o", "assign b_o = a_i;"
+
+            def moved(*options):
+                source.write_text(f"module top ({ports});\n  {inner}\nendmodule\n")
+                before = {file.name: file.stat().st_mtime_ns for file in out.glob("*")}
+                subprocess.run([sys.executable, ROOT / "cmake/verilate.py", "--verilator", "verilator", "--dir", out, "--prefix", "VTop",
+                                "--depfile", folder / "out.d", "--target", "x", *options, "--", "--cc", "--top-module", "top", "--prefix", "VTop",
+                                source], check=True)
+                return {file.name for file in out.glob("*") if before.get(file.name) != file.stat().st_mtime_ns}
+
+            def compiles(header, *options):
+                command = ["clang++" if shutil.which("clang++") else "g++", "-fsyntax-only", "-x", "c++", "-std=c++17", "-I", out, "-I",
+                           verilator / "include", "-I", verilator / "include/vltstd", *options, "-"]
+                return subprocess.run(command, input=f'#include "{header}"\n', stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                      check=False).stdout
+
+            self.assertIn("VTop.h", moved())
+            self.assertEqual(compiles("VTop.h"), "")
+            self.assertIn("INSIDE of systole_verilate() opens it", compiles("VTop___024root.h"))
+            self.assertEqual(compiles("VTop___024root.h", "-DSYSTOLE_MODEL_INSIDE"), "")
+            inner = "logic c; assign c = !a_i; assign b_o = !c & !a_i;"
+            changed = moved()
+            self.assertIn("VTop_fast.cpp", changed)
+            self.assertNotIn("VTop.h", changed)
+            self.assertEqual(moved(), set())
+            ports += ", input logic d_i"
+            self.assertIn("VTop.h", moved())
+            moved("--inside")
+            inner = "assign b_o = a_i ^ d_i;"
+            self.assertIn("VTop.h", moved("--inside"))
+            self.assertEqual(compiles("VTop___024root.h"), "")
+
     def test_coverage_of_registers_is_code(self):
         """Verilator assigns to an expression where a struct's vector may toggle; what declares such a struct is left out."""
         with tempfile.TemporaryDirectory() as name:

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The systolic array alone, of bf16 cells with each other number of stages.
+// The systolic array alone, each cell with every other number of stages.
 
 #include "VArrayBf16x8s1.h"
 #include "VArrayBf16x8s2.h"
 #include "VArrayBf16x8s4.h"
 #include "VArrayBf16x8s5.h"
+#include "VArrayInt8x8s2.h"
 #include "tests/rtl/mxu/array_bench.h"
 #include "tests/testing/seeds.h"
 
 namespace systole::mxu_test {
 namespace {
+
+TEST(ArrayTest, Int8) {
+  for (const uint32_t seed :
+       systole::testing_options::SeedList<uint32_t>(20, 0)) {
+    Stream<VArrayInt8x8s2>(Int8(2), 8, 30, seed);
+  }
+}
 
 TEST(ArrayTest, Bf16) {
   for (const uint32_t seed :
