@@ -7,13 +7,11 @@
 // undefined behaviour sanitizers.
 //
 //   stablehlo_fuzz_test [--mutations N] [--seed S] [--only I]
-#include <CLI/CLI.hpp>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <map>
+#include <algorithm>
+#include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/import/mlir/bytecode.h"
@@ -22,29 +20,12 @@
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "tests/stablehlo/artifacts.h"
-#include "tests/testing/death.h"
-#include "tests/testing/seeds.h"
+#include "tests/testing/fuzzing.h"
 
 namespace systole::import {
 namespace {
 
-constexpr double kLimitSeconds = 5;  // for one mutation
-
-uint64_t g_seed = systole::testing_options::FirstSeed(0);
-int64_t g_mutation = 0;
-
-void PrintReproduction() {
-  std::fprintf(stderr,
-               "reproduce: stablehlo_fuzz_test --seed %llu --only %lld\n",
-               static_cast<unsigned long long>(g_seed),
-               static_cast<long long>(g_mutation));
-}
-
-[[noreturn]] void Die(const std::string& message) {
-  std::fprintf(stderr, "FAILED: %s\n", message.c_str());
-  PrintReproduction();
-  std::exit(1);
-}
+using fuzz::Die;
 
 class Mutator {
  public:
@@ -120,48 +101,21 @@ std::string Check(const std::string& bytes) {
   return "";
 }
 
-int Main(int argc, char** argv) {
-  int64_t mutations = 100000, only = -1;
-  CLI::App app("Imports mutated StableHLO artifacts.");
-  app.add_option("--mutations", mutations, "how many");
-  app.add_option("--seed", g_seed, "of the random numbers");
-  app.add_option("--only", only, "run one mutation, to reproduce a failure");
-  CLI11_PARSE(app, argc, argv);
-
-  testing_options::OnDeath(PrintReproduction);
+auto Prepare() {
   std::vector<std::string> corpus;
   for (const std::string& name : ArtifactNames()) {
     corpus.push_back(Artifact(name));
   }
-  std::map<std::string, int64_t> results;
-  double longest = 0;
-  for (g_mutation = std::max<int64_t>(only, 0);
-       g_mutation < (only < 0 ? mutations : only + 1); ++g_mutation) {
-    const std::string bytes =
-        Mutator(corpus, g_seed * 1000003 + g_mutation).Next();
-    const auto begin = std::chrono::steady_clock::now();
-    ++results[Check(bytes)];
-    const std::chrono::duration<double> seconds =
-        std::chrono::steady_clock::now() - begin;
-    longest = std::max(longest, seconds.count());
-    if (longest > kLimitSeconds) Die("a mutation takes too long");
-  }
-  for (const auto& [result, count] : results) {
-    std::printf("%8lld %s\n", static_cast<long long>(count),
-                result.empty() ? "imported" : result.c_str());
-  }
-  std::printf("%lld mutations, the longest took %.3f s\n",
-              static_cast<long long>(only < 0 ? mutations : 1), longest);
-  // Each way out must have been taken, or the mutations are too wild or tame.
-  if (only < 0 && mutations >= 1000 &&
-      (results[""] == 0 || results["DATA_LOSS"] == 0 ||
-       results["INVALID_ARGUMENT"] == 0 || results["UNIMPLEMENTED"] == 0)) {
-    Die("not every kind of result has occurred");
-  }
-  return 0;
+  return [corpus = std::move(corpus)](uint64_t seed) {
+    return Mutator(corpus, seed).Next();
+  };
 }
 
 }  // namespace
 }  // namespace systole::import
 
-int main(int argc, char** argv) { return systole::import::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return systole::fuzz::Run(
+      {"stablehlo_fuzz_test", "Imports mutated StableHLO artifacts."}, argc,
+      argv, systole::import::Prepare, systole::import::Check);
+}

@@ -193,13 +193,8 @@ class Indexed {
 
   // A window's address from its starts.
   Lane Addresses(LaneGraph& graph) {
-    const auto g = [&](Op op, Lane a, Lane b, Lane c = -1) {
-      return graph.Make(op, a, b, c);
-    };
-    const auto k = [&](int64_t value) {
-      return graph.Constant(static_cast<uint32_t>(value));
-    };
-    Lane address = k(operands_[0].at), inside = -1;
+    const LaneBuilder g{graph};
+    Lane address = g.K(operands_[0].at), inside = -1;
     for (size_t i = 0; i < starts_.size(); ++i) {
       const Windows::Start& s = windows_.starts[i];
       const ElementType type = node_.operands[s.operand].type().element;
@@ -207,8 +202,8 @@ class Indexed {
           graph, type,
           graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
       // As an unsigned number what is below 0 is beyond all sizes.
-      const Lane top = k(int64_t{1} << 31);
-      const Lane last = k(s.size - s.window);
+      const Lane top = g.K(int64_t{1} << 31);
+      const Lane last = g.K(s.size - s.window);
       const Lane beyond =
           g(Op::kIlt, g(Op::kIxor, last, top), g(Op::kIxor, start, top));
       Lane at = start;
@@ -218,16 +213,16 @@ class Indexed {
       } else {
         at = g(Op::kSel, beyond, last, start);
         if (ir::IsSigned(type))
-          at = g(Op::kSel, g(Op::kIlt, start, k(0)), k(0), at);
+          at = g(Op::kSel, g(Op::kIlt, start, g.K(0)), g.K(0), at);
       }
-      address = g(Op::kIadd, g(Op::kImul, at, k(s.stride * size_)), address);
+      address = g(Op::kIadd, g(Op::kImul, at, g.K(s.stride * size_)), address);
     }
     if (!windows_.behind.empty()) {
       const Lane behind = graph.Load(
           {static_cast<int>(starts_.size()), Storage::kWord, Pattern::kStream});
       address = g(Op::kIadd, address, behind);
     }
-    if (inside >= 0) address = g(Op::kSel, inside, address, k(beside_.at));
+    if (inside >= 0) address = g(Op::kSel, inside, address, g.K(beside_.at));
     return address;
   }
 

@@ -16,22 +16,12 @@ using vpu::Op;
 constexpr uint32_t kTurns[] = {0x00A2F983, 0x6E4E4415, 0x29FC2757,
                                0xD1F534DD, 0xC0DB6295, 0x993C4390};
 
-struct AngleBuilder {
-  LaneGraph& graph;
-
-  Lane operator()(Op op, Lane a, Lane b = -1, Lane c = -1) const {
-    return graph.Make(op, a, b, c);
-  }
-  Lane K(uint32_t bits) const { return graph.Constant(bits); }
-  Lane F(float value) const { return graph.Float(value); }
-};
-
 struct Angle {
   Lane quadrant, rest;
 };
 
 // Of magnitudes below 2^17: less a multiple of pi / 2 in three parts.
-Angle Small(const AngleBuilder& g, Lane a) {
+Angle Small(const LaneBuilder& g, Lane a) {
   const Lane whole = g(Op::kF2i, g(Op::kFmul, a, g.K(0x3F22F983)));
   const Lane n = g(Op::kI2f, whole);
   Lane rest = g(Op::kFnma, n, g.K(0x3FC90FDB), a);
@@ -41,7 +31,7 @@ Angle Small(const AngleBuilder& g, Lane a) {
 
 // Of the others: 32 bits of the fraction of a turn, from a window of 56 bits of
 // 1 / (2 pi).
-Angle Large(const AngleBuilder& g, Lane a) {
+Angle Large(const LaneBuilder& g, Lane a) {
   // Shifts take the low five bits of their amount.
   const Lane place = g(Op::kIsub, g(Op::kShr, a, g.K(23)), g.K(144));
   const Lane unplaced = Not(g.graph, place);
@@ -76,7 +66,7 @@ Angle Large(const AngleBuilder& g, Lane a) {
   return {quadrant, g(Op::kFmul, g(Op::kI2f, rest), g.K(0x30C90FDB))};
 }
 
-Lane SineOf(const AngleBuilder& g, const Angle& angle) {
+Lane SineOf(const LaneBuilder& g, const Angle& angle) {
   const Lane r = angle.rest, s = g(Op::kFmul, r, r);
   Lane p = g(Op::kFma, s, g.K(0x3636CB73), g.K(0xB9500996));
   p = g(Op::kFma, s, p, g.K(0x3C088887));
@@ -93,7 +83,7 @@ Lane SineOf(const AngleBuilder& g, const Angle& angle) {
 }
 
 // Of the magnitude of x, a number of quadrants on; NaN if it is not finite.
-Lane Turned(const AngleBuilder& g, Lane a, uint32_t quadrants) {
+Lane Turned(const LaneBuilder& g, Lane a, uint32_t quadrants) {
   const Angle small = Small(g, a), large = Large(g, a);
   const Lane is_small = g(Op::kIlt, a, g.K(0x48000000));
   Angle angle{g(Op::kSel, is_small, small.quadrant, large.quadrant),
@@ -103,21 +93,21 @@ Lane Turned(const AngleBuilder& g, Lane a, uint32_t quadrants) {
   return SineOf(g, angle);
 }
 
-Lane OrNan(const AngleBuilder& g, Lane a, Lane value) {
+Lane OrNan(const LaneBuilder& g, Lane a, Lane value) {
   return g(Op::kSel, g(Op::kIlt, a, g.K(kInfinity)), value, g.K(ir::kNanBits));
 }
 
 }  // namespace
 
 Lane Sine(LaneGraph& graph, Lane x) {
-  const AngleBuilder g{graph};
+  const LaneBuilder g{graph};
   const Lane a = Magnitude(graph, x);
   const Lane sign = g(Op::kIand, x, g.K(kSign));
   return OrNan(g, a, g(Op::kIxor, Turned(g, a, 0), sign));
 }
 
 Lane Cosine(LaneGraph& graph, Lane x) {
-  const AngleBuilder g{graph};
+  const LaneBuilder g{graph};
   const Lane a = Magnitude(graph, x);
   return OrNan(g, a, Turned(g, a, 1));
 }
@@ -127,7 +117,7 @@ Lane Tangent(LaneGraph& graph, Lane x) {
 }
 
 Lane LogPlusOne(LaneGraph& graph, Lane x) {
-  const AngleBuilder g{graph};
+  const LaneBuilder g{graph};
   const Lane u = g(Op::kFadd, g.F(1), x);
   const Lane log = Logarithm(graph, u);
   const Lane lost = g(Op::kFsub, x, g(Op::kFsub, u, g.F(1)));
@@ -139,7 +129,7 @@ Lane LogPlusOne(LaneGraph& graph, Lane x) {
 }
 
 Lane ExpMinusOne(LaneGraph& graph, Lane x) {
-  const AngleBuilder g{graph};
+  const LaneBuilder g{graph};
   const Lane t = g(Op::kTanh, g(Op::kFmul, x, g.F(0.5f)));
   const Lane small =
       g(Op::kFmul, g(Op::kFadd, t, t), g(Op::kRcp, g(Op::kFsub, g.F(1), t)));
@@ -149,7 +139,7 @@ Lane ExpMinusOne(LaneGraph& graph, Lane x) {
 }
 
 Lane CubeRoot(LaneGraph& graph, Lane x) {
-  const AngleBuilder g{graph};
+  const LaneBuilder g{graph};
   const Lane size = Magnitude(graph, x);
   const Lane tiny = g(Op::kIlt, size, g.K(0x00800000));
   const Lane a = g(Op::kSel, tiny, g(Op::kFmul, size, g.F(16777216.0f)), size);
@@ -167,7 +157,7 @@ Lane CubeRoot(LaneGraph& graph, Lane x) {
 }
 
 Lane ArcTangent2(LaneGraph& graph, Lane y, Lane x) {
-  const AngleBuilder g{graph};
+  const LaneBuilder g{graph};
   const Lane a = Magnitude(graph, y), b = Magnitude(graph, x);
   const Lane low = g(Op::kImin, a, b), high = g(Op::kImax, a, b);
   const Lane t = g(Op::kSel, g(Op::kIeq, low, high),

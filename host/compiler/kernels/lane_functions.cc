@@ -13,16 +13,7 @@ using vpu::Op;
 constexpr uint32_t kHalf = 0x3F000000;
 constexpr float kTwo24 = 16777216.0f, kTwo31 = 2147483648.0f;
 
-// Shorter names for one graph.
-struct FunctionBuilder {
-  LaneGraph& graph;
-
-  Lane operator()(Op op, Lane a, Lane b = -1, Lane c = -1) const {
-    return graph.Make(op, a, b, c);
-  }
-  Lane K(uint32_t bits) const { return graph.Constant(bits); }
-  Lane F(float value) const { return graph.Float(value); }
-
+struct FunctionBuilder : LaneBuilder {
   // A positive finite number: 2^(exponent - 127) * (its significand, whose
   // bits are those of a number in 1..2 but for the exponent).
   struct Parts {

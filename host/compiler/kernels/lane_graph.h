@@ -75,6 +75,19 @@ class LaneGraph {
   std::map<Key, Lane> known_;
 };
 
+// Shorter names for one graph: g(op, a, b), g.K(bits), g.F(value).
+struct LaneBuilder {
+  LaneGraph& graph;
+
+  Lane operator()(vpu::Op op, Lane a, Lane b = -1, Lane c = -1) const {
+    return graph.Make(op, a, b, c);
+  }
+  Lane K(int64_t bits) const {  // the lower 32
+    return graph.Constant(static_cast<uint32_t>(bits));
+  }
+  Lane F(float value) const { return graph.Float(value); }
+};
+
 }  // namespace systole::lanes
 
 #endif  // SYSTOLE_HOST_COMPILER_KERNELS_LANE_GRAPH_H_

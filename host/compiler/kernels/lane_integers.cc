@@ -16,11 +16,9 @@ using vpu::Op;
 // large, is taken off; what is left is less than three times the divisor. A
 // quotient in fp32 has a relative error below 2^-21.
 IntegerQuotient DivideUnsigned(LaneGraph& graph, Lane a, Lane b) {
-  const auto g = [&](Op op, Lane i, Lane j = -1, Lane k = -1) {
-    return graph.Make(op, i, j, k);
-  };
-  const Lane sign = graph.Constant(kSign);
-  const Lane less = graph.Float(1 - 0x1p-20f);
+  const LaneBuilder g{graph};
+  const Lane sign = g.K(kSign);
+  const Lane less = g.F(1 - 0x1p-20f);
   const Lane share = g(Op::kFmul, g(Op::kRcp, FromUint32(graph, b)), less);
   Lane quotient = -1, rest = a;
   for (int i = 0; i < 2; ++i) {
@@ -40,11 +38,11 @@ IntegerQuotient DivideUnsigned(LaneGraph& graph, Lane a, Lane b) {
 }
 
 IntegerQuotient DivideSigned(LaneGraph& graph, Lane a, Lane b) {
-  const auto g = [&](Op op, Lane i, Lane j) { return graph.Make(op, i, j); };
+  const LaneBuilder g{graph};
   const auto signed_as = [&](Lane value, Lane mask) {
     return g(Op::kIsub, g(Op::kIxor, value, mask), mask);
   };
-  const Lane bits = graph.Constant(31);
+  const Lane bits = g.K(31);
   const Lane a_sign = g(Op::kSar, a, bits), b_sign = g(Op::kSar, b, bits);
   const IntegerQuotient sizes =
       DivideUnsigned(graph, signed_as(a, a_sign), signed_as(b, b_sign));
@@ -53,12 +51,10 @@ IntegerQuotient DivideSigned(LaneGraph& graph, Lane a, Lane b) {
 }
 
 Lane PowerOfIntegers(LaneGraph& graph, Lane a, Lane b, int bits) {
-  const auto g = [&](Op op, Lane i, Lane j = -1, Lane k = -1) {
-    return graph.Make(op, i, j, k);
-  };
-  Lane result = graph.Constant(1);
+  const LaneBuilder g{graph};
+  Lane result = g.K(1);
   for (int i = 0; i < bits; ++i) {
-    const Lane bit = g(Op::kIand, b, graph.Constant(uint32_t{1} << i));
+    const Lane bit = g(Op::kIand, b, g.K(uint32_t{1} << i));
     result = g(Op::kSel, bit, g(Op::kImul, result, a), result);
     if (i + 1 < bits) a = g(Op::kImul, a, a);
   }
@@ -66,26 +62,26 @@ Lane PowerOfIntegers(LaneGraph& graph, Lane a, Lane b, int bits) {
 }
 
 Lane CountOnes(LaneGraph& graph, Lane a) {
-  const auto g = [&](Op op, Lane i, Lane j) { return graph.Make(op, i, j); };
-  const auto k = [&](uint32_t bits) { return graph.Constant(bits); };
+  const LaneBuilder g{graph};
   const auto masked = [&](Lane value, int by, uint32_t mask) {
-    return g(Op::kIand, by == 0 ? value : g(Op::kShr, value, k(by)), k(mask));
+    return g(Op::kIand, by == 0 ? value : g(Op::kShr, value, g.K(by)),
+             g.K(mask));
   };
   Lane sum = g(Op::kIsub, a, masked(a, 1, 0x55555555));
   sum = g(Op::kIadd, masked(sum, 0, 0x33333333), masked(sum, 2, 0x33333333));
-  sum = g(Op::kIand, g(Op::kIadd, sum, g(Op::kShr, sum, k(4))), k(0x0F0F0F0F));
-  return g(Op::kShr, g(Op::kImul, sum, k(0x01010101)), k(24));
+  sum = g(Op::kIand, g(Op::kIadd, sum, g(Op::kShr, sum, g.K(4))),
+          g.K(0x0F0F0F0F));
+  return g(Op::kShr, g(Op::kImul, sum, g.K(0x01010101)), g.K(24));
 }
 
 // The exponent of a number whose second highest bit is 0, so that it is not
 // rounded up to the next power of two.
 Lane CountLeadingZeros(LaneGraph& graph, Lane a) {
-  const auto g = [&](Op op, Lane i, Lane j) { return graph.Make(op, i, j); };
-  const auto k = [&](uint32_t bits) { return graph.Constant(bits); };
-  const Lane top = g(Op::kIand, a, Not(graph, g(Op::kShr, a, k(1))));
-  const Lane exponent = g(Op::kShr, FromUint32(graph, top), k(23));
-  const Lane zeros = g(Op::kIsub, k(158), exponent);
-  return g(Op::kImin, zeros, k(32));
+  const LaneBuilder g{graph};
+  const Lane top = g(Op::kIand, a, Not(graph, g(Op::kShr, a, g.K(1))));
+  const Lane exponent = g(Op::kShr, FromUint32(graph, top), g.K(23));
+  const Lane zeros = g(Op::kIsub, g.K(158), exponent);
+  return g(Op::kImin, zeros, g.K(32));
 }
 
 }  // namespace systole::lanes

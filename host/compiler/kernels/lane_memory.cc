@@ -16,18 +16,13 @@ namespace {
 // Neighbours as words, of the first half of the lanes: the word of lanes 2 j
 // and 2 j + 1 goes down by j, a bit of j at a time.
 Lane Pairs(LaneGraph& graph, Lane lane, int64_t lanes) {
-  const auto g = [&](Op op, Lane a, Lane b = -1, Lane c = -1) {
-    return graph.Make(op, a, b, c);
-  };
-  const auto k = [&](int64_t bits) {
-    return graph.Constant(static_cast<uint32_t>(bits));
-  };
-  const Lane next = g(Op::kShl, g(Op::kRotl, lane, k(1)), k(16));
-  Lane words = g(Op::kIor, g(Op::kIand, lane, k(0xFFFF)), next);
-  const Lane number = g(Op::kIota, k(0));
+  const LaneBuilder g{graph};
+  const Lane next = g(Op::kShl, g(Op::kRotl, lane, g.K(1)), g.K(16));
+  Lane words = g(Op::kIor, g(Op::kIand, lane, g.K(0xFFFF)), next);
+  const Lane number = g(Op::kIota, g.K(0));
   for (int64_t by = 1; by < lanes / 2; by *= 2) {
-    words = g(Op::kSel, g(Op::kIand, number, k(by)), g(Op::kRotl, words, k(by)),
-              words);
+    words = g(Op::kSel, g(Op::kIand, number, g.K(by)),
+              g(Op::kRotl, words, g.K(by)), words);
   }
   return words;
 }

@@ -19,52 +19,44 @@ constexpr int kBits = 20,
 }  // namespace
 
 Lane FloatRemainder(LaneGraph& graph, Lane x, Lane y) {
-  const auto make = [&](Op op, Lane a, Lane b = -1, Lane c = -1) {
-    return graph.Make(op, a, b, c);
-  };
-  const auto constant = [&](uint32_t bits) { return graph.Constant(bits); };
+  const LaneBuilder g{graph};
   const Lane a = Magnitude(graph, x), b = Magnitude(graph, y);
   // A number is significand * 2^(exponent - 150).
   const auto exponent = [&](Lane size) {
-    return make(Op::kImax, make(Op::kShr, size, constant(23)), constant(1));
+    return g(Op::kImax, g(Op::kShr, size, g.K(23)), g.K(1));
   };
   const auto significand = [&](Lane size) {
-    const Lane normal = make(Op::kIlt, constant(kFraction), size);
-    return make(Op::kIor, make(Op::kIand, size, constant(kFraction)),
-                make(Op::kIand, normal, constant(kHidden)));
+    const Lane normal = g(Op::kIlt, g.K(kFraction), size);
+    return g(Op::kIor, g(Op::kIand, size, g.K(kFraction)),
+             g(Op::kIand, normal, g.K(kHidden)));
   };
   const Lane of_b = exponent(b), divisor = significand(b);
-  Lane places =
-      make(Op::kImax, make(Op::kIsub, exponent(a), of_b), constant(0));
+  Lane places = g(Op::kImax, g(Op::kIsub, exponent(a), of_b), g.K(0));
   Lane rest = DivideUnsigned(graph, significand(a), divisor).rest;
-  const Lane reciprocal = make(Op::kRcp, make(Op::kI2f, divisor));
+  const Lane reciprocal = g(Op::kRcp, g(Op::kI2f, divisor));
   for (int done = 0; done < kPlaces; done += kBits) {
-    const Lane taken = make(Op::kImin, places, constant(kBits));
-    places = make(Op::kIsub, places, taken);
-    const Lane power =
-        make(Op::kShl, make(Op::kIadd, taken, constant(127)), constant(23));
-    const Lane shifted = make(Op::kFmul, make(Op::kI2f, rest), power);
-    const Lane digit =
-        make(Op::kF2iFloor, make(Op::kFmul, shifted, reciprocal));
+    const Lane taken = g(Op::kImin, places, g.K(kBits));
+    places = g(Op::kIsub, places, taken);
+    const Lane power = g(Op::kShl, g(Op::kIadd, taken, g.K(127)), g.K(23));
+    const Lane shifted = g(Op::kFmul, g(Op::kI2f, rest), power);
+    const Lane digit = g(Op::kF2iFloor, g(Op::kFmul, shifted, reciprocal));
     // Modulo 2^32, of which little is left.
-    rest = make(Op::kIsub, make(Op::kShl, rest, taken),
-                make(Op::kImul, digit, divisor));
-    const Lane below = make(Op::kIlt, rest, constant(0));
-    rest = make(Op::kIadd, rest, make(Op::kIand, below, divisor));
-    const Lane enough = Not(graph, make(Op::kIlt, rest, divisor));
-    rest = make(Op::kIsub, rest, make(Op::kIand, enough, divisor));
+    rest = g(Op::kIsub, g(Op::kShl, rest, taken), g(Op::kImul, digit, divisor));
+    const Lane below = g(Op::kIlt, rest, g.K(0));
+    rest = g(Op::kIadd, rest, g(Op::kIand, below, divisor));
+    const Lane enough = Not(graph, g(Op::kIlt, rest, divisor));
+    rest = g(Op::kIsub, rest, g(Op::kIand, enough, divisor));
   }
   // rest * 2^-23 * 2^(exponent - 127), both exact.
-  const Lane scaled =
-      make(Op::kFmul, make(Op::kI2f, rest), graph.Float(1.0f / 8388608.0f));
-  const Lane size = make(Op::kFmul, scaled, make(Op::kShl, of_b, constant(23)));
-  const Lane left = make(Op::kSel, make(Op::kIlt, a, b), a, size);
-  const Lane result = make(Op::kIor, left, make(Op::kIand, x, constant(kSign)));
+  const Lane scaled = g(Op::kFmul, g(Op::kI2f, rest), g.F(1.0f / 8388608.0f));
+  const Lane size = g(Op::kFmul, scaled, g(Op::kShl, of_b, g.K(23)));
+  const Lane left = g(Op::kSel, g(Op::kIlt, a, b), a, size);
+  const Lane result = g(Op::kIor, left, g(Op::kIand, x, g.K(kSign)));
   // Of infinities and NaN, or by 0 or NaN: none.
-  const Lane defined = make(Op::kIand, make(Op::kIlt, a, constant(kInfinity)),
-                            make(Op::kIand, make(Op::kIlt, constant(0), b),
-                                 make(Op::kIlt, b, constant(kInfinity + 1))));
-  return make(Op::kSel, defined, result, constant(ir::kNanBits));
+  const Lane defined = g(
+      Op::kIand, g(Op::kIlt, a, g.K(kInfinity)),
+      g(Op::kIand, g(Op::kIlt, g.K(0), b), g(Op::kIlt, b, g.K(kInfinity + 1))));
+  return g(Op::kSel, defined, result, g.K(ir::kNanBits));
 }
 
 }  // namespace systole::lanes
