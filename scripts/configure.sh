@@ -15,7 +15,7 @@ configured() {
     [ "$build/build.ninja" -nt $source ] || return 1
   done
   # A folder that was copied or moved belongs to the project it was made in.
-  grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" "$build/CMakeCache.txt" &&
+  grep -qxF -e "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" -e "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd)" "$build/CMakeCache.txt" &&
     grep -qxF "CMAKE_CACHEFILE_DIR:INTERNAL=$(realpath "$build")" "$build/CMakeCache.txt"
 }
 

@@ -26,11 +26,6 @@ constexpr char kWanted[] =
 constexpr char kDefaultPreset[] = "edge";
 constexpr int64_t kMostImages = int64_t{1} << 20;
 
-// The first bytes of MLIR bytecode.
-bool IsMlir(absl::string_view bytes) {
-  return absl::StartsWith(bytes, "ML\xEFR");
-}
-
 // A preset that int8 models run on.
 absl::StatusOr<const Preset*> Int8Preset(const char* name) {
   const std::string wanted = name == nullptr ? kDefaultPreset : name;
@@ -89,11 +84,12 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Load(
              absl::EndsWith(path, ".safetensors")) {
     status = program->Compile(
         runtime::ReadSource(path, nullptr, Wanted(options)), options);
-  } else {
+  } else if (*kind == FileKind::kStableHlo) {
     const absl::StatusOr<std::string> bytes = ReadFile(path);
-    status = !bytes.ok()      ? bytes.status()
-             : IsMlir(*bytes) ? program->ImportModule(*bytes, options)
-                              : WrongKind(path, *kind, kWanted);
+    status =
+        bytes.ok() ? program->ImportModule(*bytes, options) : bytes.status();
+  } else {
+    status = WrongKind(path, *kind, kWanted);
   }
   if (!status.ok()) return Named(status, path);
   return program;
@@ -121,7 +117,7 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Parse(
                  : program->Compile(runtime::SourceOf(*std::move(module),
                                                       nullptr, Wanted(options)),
                                     options);
-  } else if (IsMlir(bytes)) {
+  } else if (kind == FileKind::kStableHlo) {
     status = program->ImportModule(bytes, options);
   } else {
     status = WrongKind(name, kind,

@@ -33,6 +33,10 @@ std::string_view Name(FileKind kind) {
       return "a TensorFlow Lite model (.tflite)";
     case FileKind::kSafetensors:
       return "a network (.safetensors)";
+    case FileKind::kStableHlo:
+      return "a StableHLO program (MLIR bytecode)";
+    case FileKind::kMlirText:
+      return "MLIR as text";
     case FileKind::kNpy:
       return "an array (.npy)";
     case FileKind::kNpz:
@@ -78,6 +82,10 @@ std::string Hint(FileKind kind) {
     case FileKind::kOnnx:
     case FileKind::kPyTorch:
       return "; only models of TensorFlow Lite are read";
+    case FileKind::kStableHlo:
+      return "; it is compiled when it runs: `systole run`";
+    case FileKind::kMlirText:
+      return "; jax.export's mlir_module_serialized is bytecode";
     case FileKind::kZip:
     case FileKind::kGzip:
       return "; unpack it first";
@@ -142,6 +150,7 @@ FileKind KindOfBytes(std::string_view bytes, std::string_view path) {
   if (begins("SYSTOLE\x1A"sv)) return FileKind::kProgram;
   if (first.size() >= 8 && first.substr(4, 4) == "TFL3"sv)
     return FileKind::kTflite;
+  if (begins("ML\xEFR"sv)) return FileKind::kStableHlo;
   if (begins("\x93NUMPY"sv)) return FileKind::kNpy;
   if (begins("version https://git-lfs.github.com/"sv)) return FileKind::kGitLfs;
   if (begins("<!DOCTYPE html"sv) || begins("<!doctype html"sv) ||
@@ -164,7 +173,10 @@ FileKind KindOfBytes(std::string_view bytes, std::string_view path) {
   if (Ends(path, ".pb") || begins("\x08\x01\x12"sv))
     return FileKind::kSavedModel;
   if (IsOnnx(first)) return FileKind::kOnnx;
-  return IsText(first) ? FileKind::kText : FileKind::kUnknown;
+  if (!IsText(first)) return FileKind::kUnknown;
+  return Ends(path, ".mlir") || first.find("module @") != first.npos
+             ? FileKind::kMlirText
+             : FileKind::kText;
 }
 
 absl::StatusOr<FileKind> KindOfFile(const std::string& path) {

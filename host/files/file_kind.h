@@ -22,7 +22,9 @@ enum class FileKind {
   kProgram,      // of this project (.tpu)
   kTflite,       // TensorFlow Lite
   kSafetensors,  // a network of this project, or weights
-  kNpy,          // an array
+  kStableHlo,    // MLIR bytecode
+  kMlirText,
+  kNpy,  // an array
   kNpz,
   kKeras,
   kHdf5,  // as Keras writes it too

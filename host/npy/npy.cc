@@ -33,6 +33,12 @@ constexpr TypeInfo kTypes[] = {
     {Type::kInt64, "int64", "<i8", 8},
     {Type::kFloat32, "float32", "<f4", 4},
     {Type::kFloat64, "float64", "<f8", 8},
+    {Type::kBool, "bool", "|b1", 1},
+    {Type::kUint16, "uint16", "<u2", 2},
+    {Type::kUint32, "uint32", "<u4", 4},
+    {Type::kUint64, "uint64", "<u8", 8},
+    {Type::kFloat16, "float16", "<f2", 2},
+    {Type::kBfloat16, "bfloat16", "<V2", 2},
 };
 
 const TypeInfo& InfoOf(Type type) { return kTypes[static_cast<int>(type)]; }
@@ -43,7 +49,8 @@ absl::StatusOr<Type> TypeOf(const std::string& descr) {
     const bool single = info.bytes == 1 && descr.size() == 3 &&
                         descr.substr(1) == info.descr + 1 &&
                         std::strchr("|<>=", descr[0]) != nullptr;
-    if (single || descr == info.descr) return info.type;
+    const bool bits = info.type == Type::kBfloat16 && descr == "|V2";
+    if (single || bits || descr == info.descr) return info.type;
   }
   if (!descr.empty() && descr[0] == '>') {
     return absl::UnimplementedError(

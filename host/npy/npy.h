@@ -19,7 +19,23 @@
 
 namespace systole::npy {
 
-enum class Type { kInt8, kUint8, kInt16, kInt32, kInt64, kFloat32, kFloat64 };
+// kBfloat16: what NumPy, which has no such type, writes of ml_dtypes' as two
+// bytes without a meaning; it is read as them too.
+enum class Type {
+  kInt8,
+  kUint8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kFloat32,
+  kFloat64,
+  kBool,
+  kUint16,
+  kUint32,
+  kUint64,
+  kFloat16,
+  kBfloat16,
+};
 
 // "int8", as NumPy calls it.
 const char* TypeName(Type type);

@@ -23,9 +23,7 @@ using ir::Literal;
 Device::Device(Client& client, int id)
     : client_(client),
       id_(id),
-      core_(std::make_unique<Core>(client.options().backend,
-                                   client.options().preset,
-                                   client.options().check_races)),
+      core_(std::make_unique<Core>(client.options())),
       products_(std::make_unique<ArrayProducts>(
           *core_, client.options().host_operators)) {}
 

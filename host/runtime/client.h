@@ -43,12 +43,9 @@ class ArrayProducts;
 class Client;
 struct Place;
 
-struct ClientOptions {
-  std::string backend = "iss";  // as Device::Open of systole/device.h
-  std::string preset = "v2";    // one with the bf16 cell
+struct ClientOptions : CoreOptions {
   int devices = 1;
   bool host_operators = true;  // false: a module that needs the host is refused
-  bool check_races = false;    // prove the programs' synchronisation (iss)
 };
 
 // A core of its own, with the work that waits for it.

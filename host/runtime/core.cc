@@ -45,10 +45,12 @@ uint64_t MemoryPool::bytes_in_use() const {
 absl::StatusOr<systole::Device*> Core::Open() {
   if (device_ == nullptr) {
     DeviceOptions options;
-    options.preset = preset_;
-    options.check_races = check_races_;
+    options.preset = options_.preset;
+    options.check_races = options_.check_races;
+    options.progress = options_.progress;
+    options.stop = options_.stop;
     absl::StatusOr<std::unique_ptr<systole::Device>> device =
-        systole::Device::Open(backend_, options);
+        systole::Device::Open(options_.backend, options);
     if (!device.ok()) return device.status();
     device_ = *std::move(device);
   }
@@ -65,7 +67,8 @@ const std::shared_ptr<MemoryPool>& Core::pool() {
   return pool_;
 }
 
-absl::Status Core::Run(const Program& program) {
+absl::Status Core::Run(const Program& program, const std::string& name,
+                       const std::string& unit) {
   const absl::StatusOr<RunStats> stats = RunLoaded(*device_, program);
   if (!stats.ok()) {
     device_->Reset().IgnoreError();
@@ -73,6 +76,15 @@ absl::Status Core::Run(const Program& program) {
   }
   ++work_.programs;
   work_.stats.Add(*stats);
+  if (!options_.record_parts) return absl::OkStatus();
+  const auto same = [&](const CoreWork::Part& part) {
+    return part.name == name && part.unit == unit;
+  };
+  auto part = std::find_if(work_.parts.begin(), work_.parts.end(), same);
+  if (part == work_.parts.end())
+    part = work_.parts.insert(part, {name, unit, 0, 0});
+  ++part->programs;
+  part->cycles += static_cast<int64_t>(stats->cycles);
   return absl::OkStatus();
 }
 

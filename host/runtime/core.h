@@ -7,11 +7,13 @@
 #define SYSTOLE_HOST_RUNTIME_CORE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -39,21 +41,35 @@ class MemoryPool {
 
 // What a core's programs did.
 struct CoreWork {
+  // The programs of one name.
+  struct Part {
+    std::string name;  // of the node whose result they write last
+    std::string unit;  // "array", or the operations of a kernel
+    int64_t programs = 0, cycles = 0;
+  };
   int64_t programs = 0;  // run
   RunStats stats;        // their sums
+  // In the order in which they first ran; only where parts are recorded.
+  std::vector<Part> parts;
+};
+
+struct CoreOptions {
+  std::string backend = "iss";  // as Device::Open of systole/device.h
+  std::string preset = "v2";    // one with the bf16 cell
+  bool check_races = false;     // prove the programs' synchronisation (iss)
+  bool record_parts = false;    // CoreWork::parts
+  // As in DeviceOptions.
+  std::function<void(uint64_t)> progress;
+  std::function<bool()> stop;
 };
 
 class Core {
  public:
-  // `check_races`: as in DeviceOptions.
-  Core(std::string backend, std::string preset, bool check_races = false)
-      : backend_(std::move(backend)),
-        preset_(std::move(preset)),
-        check_races_(check_races) {}
+  explicit Core(CoreOptions options) : options_(std::move(options)) {}
 
   // Errors: those of Device::Open.
   absl::StatusOr<systole::Device*> Open();
-  const Preset& preset() const { return *FindPreset(preset_); }
+  const Preset& preset() const { return *FindPreset(options_.preset); }
   // Of values, and of a program while it runs.
   const std::shared_ptr<MemoryPool>& pool();
   // Products end at or below.
@@ -61,13 +77,14 @@ class Core {
 
   // Start and Wait of a program that is in memory; a fault is told and the core
   // reset.
-  absl::Status Run(const Program& program);
+  absl::Status Run(const Program& program, const std::string& name,
+                   const std::string& unit);
+  bool record_parts() const { return options_.record_parts; }
   // Since the last call.
   CoreWork TakeWork() { return std::exchange(work_, {}); }
 
  private:
-  const std::string backend_, preset_;
-  const bool check_races_;
+  const CoreOptions options_;
   std::unique_ptr<systole::Device> device_;
   std::shared_ptr<MemoryPool> pool_;
   CoreWork work_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace systole::runtime {
 namespace {
@@ -27,6 +28,39 @@ ir::EvaluateOptions OptionsOf(ir::ProductUnit& products) {
   ir::EvaluateOptions options;
   options.products = &products;
   return options;
+}
+
+// "array", or what a kernel of the vector unit computes: "exponential, add x 3,
+// 2 others".
+std::string UnitOf(const lanes::PlanStep& step) {
+  if (step.nodes[0]->op == ir::Op::kHloMatrixProduct) return "array";
+  std::vector<std::pair<absl::string_view, int>> ops;
+  for (const ir::Node* node : step.nodes) {
+    const absl::string_view name =
+        absl::StripPrefix(ir::OpName(node->op), "hlo.");
+    const auto known =
+        std::find_if(ops.begin(), ops.end(),
+                     [&](const auto& op) { return op.first == name; });
+    if (known == ops.end()) {
+      ops.emplace_back(name, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  constexpr size_t kShown = 3;  // kinds
+  std::string text;
+  int others = 0;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const auto& [name, count] = ops[i];
+    if (i >= kShown && ops.size() > kShown + 1) {
+      others += count;
+      continue;
+    }
+    absl::StrAppend(&text, i > 0 ? ", " : "", name);
+    if (count > 1) absl::StrAppend(&text, " x ", count);
+  }
+  if (others > 0) absl::StrAppend(&text, ", ", others, " others");
+  return text;
 }
 
 }  // namespace
@@ -136,7 +170,9 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
   // Its descriptors alone are written.
   if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
   ++counts_.kernels;
-  return core_.Run(program);
+  const ir::Node& last = *step.nodes.back();
+  return core_.Run(program, last.name,
+                   core_.record_parts() ? UnitOf(step) : std::string());
 }
 
 absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,

@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "host/files/file_kind.h"
 #include "host/runtime/build.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
+#include "host/tools/module_file.h"
 #include "host/tools/options.h"
 #include "host/tools/report.h"
 #include "systole/compiler.h"
@@ -34,14 +36,61 @@ absl::Status ModelInfo(const std::string& input, bool as_json) {
   return absl::OkStatus();
 }
 
+// StableHLO, on the smallest core: what runs where is that of every bf16 core
+// with room for it.
+absl::Status StableHloInfo(const std::string& input, bool as_json) {
+  auto module = ReadStableHlo(input);
+  if (!module.ok()) return module.status();
+  const auto preset = ModulePreset("", false);
+  if (!preset.ok()) return preset.status();
+  using Json = nlohmann::ordered_json;
+  Json inputs = Json::array(), outputs = Json::array();
+  Table table({"input, output", "values"});
+  for (const ir::Node* node : (*module)->inputs()) {
+    inputs.push_back(
+        {{"name", node->name}, {"values", ValuesText(node->type)}});
+    table.Add({node->name, ValuesText(node->type)});
+  }
+  for (const ir::Output& output : (*module)->outputs) {
+    const std::string values = ValuesText(output.node->type);
+    outputs.push_back({{"name", output.name}, {"values", values}});
+    table.Add({absl::StrCat("-> ", output.name), values});
+  }
+  const std::string name = (*module)->name;
+  const runtime::ModulePlacement placement = PlacementOn(**module, **preset);
+  if (as_json) {
+    const auto share = [](const runtime::PlacementShare& s) {
+      return Json{{"operations", s.operations},
+                  {"macs", s.macs},
+                  {"result_bytes", s.bytes}};
+    };
+    PrintJson({{"model", name},
+               {"inputs", inputs},
+               {"outputs", outputs},
+               {"array", share(placement.array)},
+               {"vector", share(placement.vector)},
+               {"host", share(placement.host)},
+               {"kernels", placement.kernels},
+               {"host_operations", placement.host_operations}});
+    return absl::OkStatus();
+  }
+  std::printf(
+      "StableHLO program %s\n\n%s\n%s\n", name.c_str(),
+      table.ToString().c_str(),
+      runtime::PlacementText(std::string((*preset)->name), placement).c_str());
+  return absl::OkStatus();
+}
+
 absl::Status Info(const std::string& input, bool as_json) {
   const auto kind = KindOfFile(input);
   if (!kind.ok()) return kind.status();
+  if (*kind == FileKind::kStableHlo) return StableHloInfo(input, as_json);
   if (*kind != FileKind::kProgram && !absl::EndsWith(input, ".tpu")) {
     if (*kind == FileKind::kTflite || *kind == FileKind::kSafetensors)
       return ModelInfo(input, as_json);
-    return WrongKind(input, *kind,
-                     "a program (.tpu) or model (.tflite, .safetensors)");
+    return WrongKind(
+        input, *kind,
+        "a program (.tpu) or model (.tflite, .safetensors, StableHLO)");
   }
   const auto program = ReadProgram(input);
   if (!program.ok()) return program.status();
@@ -94,7 +143,7 @@ void AddInfoCommand(CLI::App& app, Action& chosen) {
       "describe a program file: inputs and outputs, what runs where, layers, "
       "tiling, memory, expected cycles; of a model: what runs where");
   sub->add_option("program", *input,
-                  "program file, or model (.tflite, .safetensors)")
+                  "program file, or model (.tflite, .safetensors, StableHLO)")
       ->check(FileName())
       ->required();
   sub->add_flag("--json", *json, "print JSON instead of tables");

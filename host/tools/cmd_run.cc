@@ -55,7 +55,7 @@ absl::Status RunFile(const RunArgs& args) {
         ": has a model; --memory, --dump and --second are for programs without "
         "one"));
   }
-  return RunModel(args);
+  return *kind == FileKind::kStableHlo ? RunStableHlo(args) : RunModel(args);
 }
 
 CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
@@ -63,7 +63,8 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
   CLI::Option* const program =
       sub.add_option("program", args.model,
                      "program file (.tpu), or a model that is compiled first "
-                     "(.tflite, .safetensors); without it the digits run")
+                     "(.tflite, .safetensors, StableHLO); without it the "
+                     "digits run")
           ->check(FileName());
   CLI::Option* const input =
       sub.add_option(
@@ -97,9 +98,9 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
       ->needs(program);
   AddHostOperatorsOption(sub, args.host_operators)->needs(program);
   sub.add_option("--check", args.check,
-                 "model (.tflite, .safetensors) that the program was made of: "
-                 "compare every output, and every tensor that reaches HBM, "
-                 "with the golden model")
+                 "model (.tflite, .safetensors, StableHLO) that the program "
+                 "was made of: compare every output, and every tensor of an "
+                 "int8 model that reaches HBM, with the golden model")
       ->group(group)
       ->check(FileName())
       ->needs(program);
@@ -298,7 +299,8 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   CLI::Option* const preset =
       sub->add_option(
              "--preset", args->preset,
-             "configuration: nano, edge, v1; a program file has its own")
+             "configuration: nano, edge, v1; a program file has its own; "
+             "StableHLO: mini, lite (default), v2")
           ->capture_default_str();
   sub->add_option("--batch", args->batch,
                   "images of one program; the digits: 32, a model: 1; a "
@@ -340,6 +342,9 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
     CheckOnlyOnRtl(*sub, args->backend, {"--stall", "--threads", "--trace"});
     args->preset_given = preset->count() > 0;
     args->reports_given = reports->count() > 0;
+    for (const CLI::Option* option : sub->get_options()) {
+      if (option->count() > 0) args->given.push_back(option->get_name());
+    }
     chosen = [args] {
       return args->model.empty() ? RunDigits(*args) : RunFile(*args);
     };

@@ -29,6 +29,7 @@ struct RunArgs {
   uint64_t seed = 1;
   bool json = false, checked = false, quiet = false;
   bool preset_given = false, reports_given = false;  // not the defaults
+  std::vector<std::string> given;  // options, by their long names
   // A model.
   std::string model, check, tensors, host_operators = "allow";
   std::vector<std::string> inputs, outputs;
@@ -75,6 +76,8 @@ absl::Status Stopped(int64_t done, int64_t images);
 
 absl::Status RunDigits(const RunArgs& args);
 absl::Status RunModel(const RunArgs& args);
+// args.model: StableHLO.
+absl::Status RunStableHlo(const RunArgs& args);
 // `program`: the file args.model, which holds no model.
 absl::Status RunProgram(const RunArgs& args, const Program& program);
 

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tools/module_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "host/compiler/kernels/module_lowering.h"
+#include "host/files/read_file.h"
+#include "host/import/stablehlo/stablehlo_importer.h"
+#include "host/tools/commands.h"
+#include "systole/target.h"
+
+namespace systole::tools {
+namespace {
+
+using ir::Literal;
+
+constexpr char kDefaultModulePreset[] = "lite";
+
+npy::Type FileType(ir::ElementType element) {
+  switch (element) {
+    case ir::ElementType::kBool:
+      return npy::Type::kBool;
+    case ir::ElementType::kInt8:
+      return npy::Type::kInt8;
+    case ir::ElementType::kInt16:
+      return npy::Type::kInt16;
+    case ir::ElementType::kInt32:
+      return npy::Type::kInt32;
+    case ir::ElementType::kInt64:
+      return npy::Type::kInt64;
+    case ir::ElementType::kUint8:
+      return npy::Type::kUint8;
+    case ir::ElementType::kUint16:
+      return npy::Type::kUint16;
+    case ir::ElementType::kUint32:
+      return npy::Type::kUint32;
+    case ir::ElementType::kUint64:
+      return npy::Type::kUint64;
+    case ir::ElementType::kBfloat16:
+      return npy::Type::kBfloat16;
+    case ir::ElementType::kFloat16:
+      return npy::Type::kFloat16;
+    case ir::ElementType::kFloat32:
+      break;
+  }
+  return npy::Type::kFloat32;
+}
+
+bool IsHalf(ir::ElementType element) {
+  return element == ir::ElementType::kBfloat16 ||
+         element == ir::ElementType::kFloat16;
+}
+
+std::string Accepted(ir::ElementType element) {
+  const std::string own = npy::TypeName(FileType(element));
+  if (element == ir::ElementType::kBfloat16)
+    return absl::StrCat(own, ", uint16 (its bits) or float32");
+  return element == ir::ElementType::kFloat16 ? own + " or float32" : own;
+}
+
+// float32 to one of 16 bits.
+Literal Rounded(const Literal& values, ir::ElementType element) {
+  const std::vector<float>& from = values.values<float>();
+  const auto as = [&](auto zero) {
+    using T = decltype(zero);
+    std::vector<T> to;
+    to.reserve(from.size());
+    for (const float value : from) to.push_back(T(value));
+    return Literal(std::move(to));
+  };
+  return element == ir::ElementType::kBfloat16 ? as(ir::Bfloat16())
+                                               : as(ir::Float16());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ir::Module>> ReadStableHlo(
+    const std::string& path) {
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<import::StableHloProgram> program =
+      import::ImportStableHlo(*bytes);
+  if (!program.ok()) {
+    return absl::Status(program.status().code(),
+                        absl::StrCat(path, ": ", program.status().message()));
+  }
+  if (program->num_partitions > 1) {
+    return absl::UnimplementedError(absl::StrCat(
+        path, ": a program of ", program->num_partitions, " partitions"));
+  }
+  return std::move(program->module);
+}
+
+runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset) {
+  lanes::LowerModule(module);
+  return runtime::PlacementOf(module, lanes::PlanFor(module, preset));
+}
+
+absl::StatusOr<const Preset*> ModulePreset(const std::string& name,
+                                           bool given) {
+  const auto preset = PresetByName(given ? name : kDefaultModulePreset);
+  if (!preset.ok() || Target(**preset).float_modules()) return preset;
+  std::vector<std::string> names;
+  for (const Preset& other : kPresets) {
+    if (Target(other).float_modules()) names.emplace_back(other.name);
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "preset '", name,
+      "': StableHLO runs on bf16 cores: ", absl::StrJoin(names, ", ")));
+}
+
+std::string ValuesText(const ir::Type& type) {
+  return absl::StrCat(npy::TypeName(FileType(type.element)), " (",
+                      absl::StrJoin(type.shape, ", "),
+                      type.shape.size() == 1 ? ",)" : ")");
+}
+
+absl::StatusOr<ModuleValues> FromArray(const npy::Array& array,
+                                       const ir::Type& type) {
+  ModuleValues values;
+  values.stacked =
+      array.shape.size() == type.shape.size() + 1 &&
+      std::equal(type.shape.begin(), type.shape.end(), array.shape.begin() + 1);
+  if (!values.stacked && array.shape != type.shape) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(npy::Describe(array), " is neither ", ValuesText(type),
+                     " nor a stack of them"));
+  }
+  const ir::ElementType element = type.element;
+  const bool rounds = IsHalf(element) && array.type == npy::Type::kFloat32;
+  const bool bits =
+      element == ir::ElementType::kBfloat16 && array.type == npy::Type::kUint16;
+  if (array.type != FileType(element) && !rounds && !bits) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        npy::Describe(array), " for ", ir::ElementTypeName(element), ": give ",
+        Accepted(element)));
+  }
+  const Literal all =
+      rounds
+          ? Rounded(Literal::FromBytes(ir::ElementType::kFloat32,
+                                       array.elements(), array.bytes.data()),
+                    element)
+          : Literal::FromBytes(element, array.elements(), array.bytes.data());
+  const int64_t count = values.stacked ? array.shape[0] : 1;
+  for (int64_t i = 0; i < count; ++i)
+    values.runs.push_back(all.Slice(i * type.elements(), type.elements()));
+  return values;
+}
+
+npy::Array ToArray(const std::vector<Literal>& runs, const ir::Type& type,
+                   bool stacked) {
+  npy::Array array;
+  const bool widened = type.element == ir::ElementType::kBfloat16;
+  array.type = widened ? npy::Type::kFloat32 : FileType(type.element);
+  array.shape = type.shape;
+  if (stacked)
+    array.shape.insert(array.shape.begin(), static_cast<int64_t>(runs.size()));
+  for (const Literal& run : runs) {
+    std::vector<uint8_t> bytes = run.Bytes();
+    if (widened) {
+      const std::vector<ir::Bfloat16>& from = run.values<ir::Bfloat16>();
+      bytes = Literal(std::vector<float>(from.begin(), from.end())).Bytes();
+    }
+    array.bytes.insert(array.bytes.end(), bytes.begin(), bytes.end());
+  }
+  return array;
+}
+
+Literal RandomOf(const ir::Type& type, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  return ir::WithElement(type.element, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<T> values(type.elements());
+    for (T& value : values) {
+      const uint64_t bits = random();
+      if constexpr (std::is_same_v<T, ir::Bool>) {
+        value = ir::Bool(bits >> 63 != 0);
+      } else if constexpr (std::is_integral_v<T>) {
+        value = static_cast<T>(bits >> 61);
+      } else {
+        constexpr double kHalf = 1 << 23;
+        value = T(static_cast<float>((static_cast<double>(bits >> 40) - kHalf) /
+                                     kHalf));
+      }
+    }
+    return Literal(std::move(values));
+  });
+}
+
+std::string SpanText(const std::vector<Literal>& runs) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  int64_t nan = 0, numbers = 0;
+  for (const Literal& run : runs) {
+    run.Visit([&](const auto& values) {
+      for (const auto& value : values) {
+        const auto number = static_cast<double>(value);
+        if (std::isnan(number)) {
+          ++nan;
+          continue;
+        }
+        ++numbers;
+        low = std::min(low, number);
+        high = std::max(high, number);
+      }
+    });
+  }
+  std::string text = numbers > 0 ? absl::StrFormat("%.6g to %.6g", low, high)
+                     : nan > 0   ? ""
+                                 : "empty";
+  if (nan > 0) absl::StrAppend(&text, text.empty() ? "" : ", ", nan, " NaN");
+  return text;
+}
+
+}  // namespace systole::tools

@@ -1,0 +1,395 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `systole run` of StableHLO: products on the array of a bf16 core, what else
+// it can on its vector unit, the rest on the host.
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "host/files/file_kind.h"
+#include "host/files/write_file.h"
+#include "host/runtime/client.h"
+#include "host/tools/interrupt.h"
+#include "host/tools/module_file.h"
+#include "host/tools/report.h"
+#include "host/tools/run.h"
+#include "host/tools/tensor_io.h"
+#include "verif/golden/hlo/interpreter.h"
+
+namespace systole::tools {
+namespace {
+
+using ir::Literal;
+using Json = nlohmann::ordered_json;
+
+struct Inputs {
+  std::vector<std::vector<Literal>> runs;  // values of each input
+  bool stacked = false;                    // outputs have an axis for the runs
+};
+
+struct Results {
+  std::vector<std::vector<Literal>> outputs;  // of each output, run by run
+  runtime::CoreWork work;
+};
+
+// Options that have no effect here; --checked is what the simulator proves.
+absl::Status CheckOptions(const RunArgs& args) {
+  static const std::set<std::string> known = {
+      "program",  "--backend", "--preset",  "--input",   "--random",
+      "--output", "--check",   "--seed",    "--checked", "--host-operators",
+      "--json",   "--quiet",   "--reports", "--waves"};
+  for (const std::string& option : args.given) {
+    if (known.count(option) == 0 ||
+        (option == "--checked" && args.backend != "iss")) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(args.model, ": ", option, " has no effect on StableHLO",
+                       option == "--checked" ? " but with --backend iss" : ""));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> InputNames(const ir::Module& module) {
+  std::vector<std::string> names;
+  for (const ir::Node* input : module.inputs()) names.push_back(input->name);
+  return names;
+}
+
+absl::StatusOr<Inputs> InputsOf(const RunArgs& args, const ir::Module& module) {
+  Inputs inputs;
+  const std::vector<std::string> names = InputNames(module);
+  const bool none = names.empty() && args.inputs.empty();
+  if (!none && (args.random > 0) == !args.inputs.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        args.model, ": give either --input or --random; inputs: ",
+        absl::StrJoin(
+            module.inputs(), ", ", [](std::string* out, const ir::Node* input) {
+              absl::StrAppend(out, input->name, " ", ValuesText(input->type));
+            })));
+  }
+  if (args.inputs.empty()) {
+    inputs.stacked = args.random > 1;
+    inputs.runs.resize(std::max<int64_t>(args.random, 1));
+    uint64_t seed = args.seed;
+    for (std::vector<Literal>& run : inputs.runs) {
+      for (const ir::Node* input : module.inputs())
+        run.push_back(RandomOf(input->type, seed++));
+    }
+    return inputs;
+  }
+  const auto files = FilesFor(names, args.inputs, "--input");
+  if (!files.ok()) return files.status();
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string& file = (*files)[i];
+    if (file.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no file for the input '", names[i], "'"));
+    }
+    const auto array = npy::Read(file);
+    if (!array.ok()) return array.status();
+    auto values = FromArray(*array, module.inputs()[i]->type);
+    if (!values.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          file, ": input '", names[i], "': ", values.status().message()));
+    }
+    if (values->runs.empty() ||
+        (i > 0 && (values->runs.size() != inputs.runs.size() ||
+                   values->stacked != inputs.stacked))) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "%s: %d runs, %s", file, values->runs.size(),
+          values->runs.empty() ? "at least 1 is needed"
+                               : "another number than of the first input"));
+    }
+    inputs.stacked = values->stacked;
+    inputs.runs.resize(values->runs.size());
+    for (size_t run = 0; run < values->runs.size(); ++run)
+      inputs.runs[run].push_back(std::move(values->runs[run]));
+  }
+  return inputs;
+}
+
+absl::StatusOr<std::vector<Literal>> RunOnce(
+    runtime::Executable& executable, runtime::Device& device,
+    const std::vector<Literal>& values) {
+  std::vector<std::shared_ptr<runtime::Buffer>> arguments;
+  for (size_t i = 0; i < values.size(); ++i) {
+    arguments.push_back(std::make_shared<runtime::Buffer>(
+        device, executable.parameters()[i], values[i]));
+  }
+  auto execution = executable.Execute(arguments, device);
+  if (!execution.ok()) return execution.status();
+  if (absl::Status s = execution->done->Await(); !s.ok()) return s;
+  std::vector<Literal> outputs;
+  for (const auto& result : execution->results) {
+    auto value = result->Await();
+    if (!value.ok()) return value.status();
+    outputs.push_back(*std::move(value));
+  }
+  return outputs;
+}
+
+// With the file in front, for the module's name may be any.
+absl::Status Named(const RunArgs& args, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(args.model, ": ", status.message()));
+}
+
+absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
+                               runtime::Executable& executable,
+                               runtime::Device& device, const Inputs& inputs) {
+  Results results;
+  results.outputs.resize(executable.results().size());
+  for (size_t run = 0; run < inputs.runs.size(); ++run) {
+    progress.set_label(absl::StrFormat("%s: run %d of %d", args.model, run,
+                                       inputs.runs.size()));
+    auto outputs = RunOnce(executable, device, inputs.runs[run]);
+    if (Interrupted()) {
+      return InterruptedError(
+          absl::StrFormat("after %d of %d runs; no results are written", run,
+                          inputs.runs.size()));
+    }
+    if (!outputs.ok()) return Named(args, outputs.status());
+    for (size_t i = 0; i < outputs->size(); ++i)
+      results.outputs[i].push_back(std::move((*outputs)[i]));
+  }
+  progress.Clear();
+  results.work = device.TakeWork();
+  return results;
+}
+
+struct Check {
+  int64_t values = 0;
+  std::vector<std::string> mismatches;
+};
+
+// Every output of every run, to the bit.
+absl::StatusOr<Check> Compare(const RunArgs& args, const ir::Module& module,
+                              const Inputs& inputs, const Results& results) {
+  Check check;
+  for (size_t run = 0; run < inputs.runs.size(); ++run) {
+    const auto wanted = golden::RunHlo(module, inputs.runs[run]);
+    if (!wanted.ok()) {
+      return absl::Status(wanted.status().code(),
+                          absl::StrCat("--check ", args.check, ": ",
+                                       wanted.status().message()));
+    }
+    for (size_t i = 0; i < wanted->size(); ++i) {
+      const std::vector<uint8_t> good = (*wanted)[i].Bytes(),
+                                 got = results.outputs[i][run].Bytes();
+      check.values += (*wanted)[i].size();
+      if (good == got) continue;
+      const auto at =
+          std::mismatch(good.begin(), good.end(), got.begin()).first -
+          good.begin();
+      check.mismatches.push_back(absl::StrFormat(
+          "run %d: output '%s': element %d is the first that is not the golden "
+          "model's",
+          run, module.outputs[i].name,
+          at / ir::ElementBytes((*wanted)[i].element())));
+    }
+  }
+  return check;
+}
+
+absl::StatusOr<std::unique_ptr<ir::Module>> ReadCheck(
+    const RunArgs& args, const ir::Module& module) {
+  const auto kind = KindOfFile(args.check);
+  if (!kind.ok()) return kind.status();
+  if (*kind != FileKind::kStableHlo)
+    return WrongKind(args.check, *kind, "the StableHLO that runs");
+  auto golden = ReadStableHlo(args.check);
+  if (!golden.ok()) return golden;
+  const auto same = [](const ir::Type& a, const ir::Type& b) {
+    return a.element == b.element && a.shape == b.shape;
+  };
+  bool fits = (*golden)->inputs().size() == module.inputs().size() &&
+              (*golden)->outputs.size() == module.outputs.size();
+  for (size_t i = 0; fits && i < module.inputs().size(); ++i)
+    fits = same((*golden)->inputs()[i]->type, module.inputs()[i]->type);
+  for (size_t i = 0; fits && i < module.outputs.size(); ++i) {
+    fits = same((*golden)->outputs[i].node->type, module.outputs[i].node->type);
+  }
+  if (fits) return golden;
+  return absl::InvalidArgumentError(
+      absl::StrCat("--check ", args.check,
+                   ": has other inputs or outputs than ", args.model));
+}
+
+absl::Status CheckFiles(const RunArgs& args,
+                        const std::vector<std::string>& files) {
+  std::vector<std::string> read = {args.model, args.check};
+  for (const std::string& input : args.inputs)
+    read.push_back(input.substr(input.find('=') + 1));
+  absl::Status status = CheckDistinct(files, read);
+  for (const std::string& file : files) {
+    if (status.ok() && !file.empty()) status = CheckWritable(file);
+  }
+  if (status.ok() && args.reports_given && !args.reports.empty())
+    status = MakeFolder(args.reports);
+  return status;
+}
+
+void PrintTable(const RunArgs& args, const std::string& preset,
+                const runtime::Executable& executable, const Inputs& inputs,
+                const Results& results) {
+  const ir::Module& module = executable.module();
+  std::printf("%s on %s, %s, %d run(s)\n\n", args.model.c_str(),
+              args.backend.c_str(), preset.c_str(),
+              static_cast<int>(inputs.runs.size()));
+  Table outputs({"output", "values", "from, to"});
+  for (size_t i = 0; i < results.outputs.size(); ++i) {
+    outputs.Add({module.outputs[i].name, ValuesText(executable.results()[i]),
+                 SpanText(results.outputs[i])});
+  }
+  std::printf("%s\n", outputs.ToString().c_str());
+  const runtime::CoreWork& work = results.work;
+  const auto cycles = static_cast<int64_t>(work.stats.cycles);
+  const bool timed = args.backend != "iss";
+  if (!work.parts.empty()) {
+    std::vector<std::string> head = {"part of the program", "unit", "runs"};
+    if (timed) head.insert(head.end(), {"cycles", "share"});
+    Table parts(head);
+    for (const runtime::CoreWork::Part& part : work.parts) {
+      std::vector<std::string> row = {part.name, part.unit,
+                                      Thousands(part.programs)};
+      if (timed) {
+        row.push_back(Thousands(part.cycles));
+        row.push_back(
+            Percent(static_cast<double>(part.cycles) /
+                    static_cast<double>(std::max<int64_t>(cycles, 1))));
+      }
+      parts.Add(row);
+    }
+    std::printf("%s\n", parts.ToString().c_str());
+  }
+  std::printf(
+      "%s\n",
+      runtime::PlacementText(module.name, executable.placement()).c_str());
+  if (cycles > 0 && timed) {
+    std::printf("cycles: %s in %s programs (%.2f s)\n",
+                Thousands(cycles).c_str(), Thousands(work.programs).c_str(),
+                work.stats.host_cpu_seconds);
+  }
+}
+
+Json ToJson(const RunArgs& args, const std::string& preset,
+            const runtime::Executable& executable, const Inputs& inputs,
+            const Results& results, const std::vector<std::string>& files,
+            const Check* check) {
+  const runtime::CoreWork& work = results.work;
+  const bool timed = args.backend != "iss";
+  Json json = {{"model", executable.module().name},
+               {"program", args.model},
+               {"backend", args.backend},
+               {"preset", preset},
+               {"runs", inputs.runs.size()},
+               {"cycles", timed ? Json(work.stats.cycles) : Json()},
+               {"host_cpu_seconds", work.stats.host_cpu_seconds},
+               {"parts", Json::array()},
+               {"outputs", Json::array()},
+               {"check", nullptr}};
+  for (const runtime::CoreWork::Part& part : work.parts) {
+    json["parts"].push_back({{"name", part.name},
+                             {"unit", part.unit},
+                             {"programs", part.programs},
+                             {"cycles", timed ? Json(part.cycles) : Json()}});
+  }
+  for (size_t i = 0; i < results.outputs.size(); ++i) {
+    json["outputs"].push_back(
+        {{"name", executable.module().outputs[i].name},
+         {"values", ValuesText(executable.results()[i])},
+         {"span", SpanText(results.outputs[i])},
+         {"file", files[i].empty() ? Json() : Json(files[i])}});
+  }
+  if (check != nullptr) {
+    json["check"] = {{"bit_exact", check->mismatches.empty()},
+                     {"values", check->values},
+                     {"mismatches", check->mismatches}};
+  }
+  return json;
+}
+
+}  // namespace
+
+absl::Status RunStableHlo(const RunArgs& args) {
+  if (absl::Status s = CheckOptions(args); !s.ok()) return s;
+  const auto preset = ModulePreset(args.preset, args.preset_given);
+  if (!preset.ok()) return preset.status();
+  auto module = ReadStableHlo(args.model);
+  if (!module.ok()) return module.status();
+  const auto inputs = InputsOf(args, **module);
+  if (!inputs.ok()) return inputs.status();
+  std::vector<std::string> names;
+  for (const ir::Output& output : (*module)->outputs)
+    names.push_back(output.name);
+  const auto files = FilesFor(names, args.outputs, "--output");
+  if (!files.ok()) return files.status();
+  if (absl::Status s = CheckFiles(args, *files); !s.ok()) return s;
+  std::unique_ptr<ir::Module> golden;
+  if (!args.check.empty()) {
+    auto read = ReadCheck(args, **module);
+    if (!read.ok()) return read.status();
+    golden = *std::move(read);
+  }
+
+  Progress progress(args.quiet);
+  const bool iss = args.backend == "iss";
+  runtime::ClientOptions options;
+  options.backend = args.backend;
+  options.preset = std::string((*preset)->name);
+  options.check_races = args.checked;
+  options.host_operators = args.host_operators != "error";
+  options.record_parts = true;
+  options.progress = [iss, &progress](uint64_t count) {
+    progress.Report(count, iss ? "descriptors" : "cycles");
+  };
+  options.stop = Interrupted;
+  CatchInterrupts();
+  auto client = runtime::Client::Create(options);
+  if (!client.ok()) return client.status();
+  auto executable = (*client)->Compile(*std::move(module));
+  if (!executable.ok()) return Named(args, executable.status());
+  const auto results =
+      RunAll(args, progress, **executable, (*client)->device(0), *inputs);
+  if (!results.ok()) return results.status();
+  Check check;
+  if (golden != nullptr) {
+    auto compared = Compare(args, *golden, *inputs, *results);
+    if (!compared.ok()) return compared.status();
+    check = *std::move(compared);
+  }
+  for (size_t i = 0; i < files->size(); ++i) {
+    if ((*files)[i].empty()) continue;
+    const npy::Array array = ToArray(
+        results->outputs[i], (*executable)->results()[i], inputs->stacked);
+    if (absl::Status s = npy::Write(array, (*files)[i]); !s.ok()) return s;
+  }
+  const Json json =
+      ToJson(args, options.preset, **executable, *inputs, *results, *files,
+             golden != nullptr ? &check : nullptr);
+  if (args.reports_given && !args.reports.empty()) {
+    if (absl::Status s = WriteJson(args.reports + "/run.json", json); !s.ok())
+      return s;
+  }
+  if (args.json) {
+    PrintJson(json);
+  } else {
+    PrintTable(args, options.preset, **executable, *inputs, *results);
+    if (golden != nullptr) {
+      std::printf("checked: %s values, %d mismatches\n",
+                  Thousands(check.values).c_str(),
+                  static_cast<int>(check.mismatches.size()));
+    }
+  }
+  if (check.mismatches.empty()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(check.mismatches.size(), " mismatches:\n  ",
+                   absl::StrJoin(check.mismatches, "\n  ")));
+}
+
+}  // namespace systole::tools
