@@ -44,11 +44,9 @@ uint64_t MemoryPool::bytes_in_use() const {
 
 absl::StatusOr<systole::Device*> Core::Open() {
   if (device_ == nullptr) {
-    DeviceOptions options;
+    DeviceOptions options = options_.device;
     options.preset = options_.preset;
     options.check_races = options_.check_races;
-    options.progress = options_.progress;
-    options.stop = options_.stop;
     absl::StatusOr<std::unique_ptr<systole::Device>> device =
         systole::Device::Open(options_.backend, options);
     if (!device.ok()) return device.status();

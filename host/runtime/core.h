@@ -7,7 +7,6 @@
 #define SYSTOLE_HOST_RUNTIME_CORE_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -58,9 +57,7 @@ struct CoreOptions {
   std::string preset = "v2";    // one with the bf16 cell
   bool check_races = false;     // prove the programs' synchronisation (iss)
   bool record_parts = false;    // CoreWork::parts
-  // As in DeviceOptions.
-  std::function<void(uint64_t)> progress;
-  std::function<bool()> stop;
+  DeviceOptions device;         // but for the two above
 };
 
 class Core {

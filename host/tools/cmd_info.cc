@@ -52,7 +52,7 @@ absl::Status StableHloInfo(const std::string& input, bool as_json) {
     table.Add({node->name, ValuesText(node->type)});
   }
   for (const ir::Output& output : (*module)->outputs) {
-    const std::string values = ValuesText(output.node->type);
+    const std::string values = ValuesText(output.node.type());
     outputs.push_back({{"name", output.name}, {"values", values}});
     table.Add({absl::StrCat("-> ", output.name), values});
   }

@@ -173,10 +173,12 @@ absl::StatusOr<BitFlip> ParseFlip(const std::string& text) {
       "0 to 71 of the 8 bytes there"));
 }
 
-absl::StatusOr<DeviceOptions> OptionsOf(const RunArgs& args,
-                                        const std::string& preset,
-                                        Progress& progress, size_t programs,
-                                        size_t cores = 1) {
+}  // namespace
+
+absl::StatusOr<DeviceOptions> DeviceOptionsOf(const RunArgs& args,
+                                              const std::string& preset,
+                                              Progress& progress,
+                                              size_t programs, size_t cores) {
   if (!args.waves.trace.file.empty()) {
     if (absl::Status s = CheckWritable(args.waves.trace.file); !s.ok())
       return s;
@@ -209,14 +211,12 @@ absl::StatusOr<DeviceOptions> OptionsOf(const RunArgs& args,
   return options;
 }
 
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    const std::string& preset,
                                                    Progress& progress,
                                                    ProbeSink* probe,
                                                    size_t programs) {
-  auto options = OptionsOf(args, preset, progress, programs);
+  auto options = DeviceOptionsOf(args, preset, progress, programs);
   if (!options.ok()) return options.status();
   options->probe = probe;
   return Device::Open(args.backend, *options);
@@ -225,7 +225,7 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
 absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(
     const RunArgs& args, const std::string& preset, size_t cores,
     Progress& progress) {
-  auto options = OptionsOf(args, preset, progress, 1, cores);
+  auto options = DeviceOptionsOf(args, preset, progress, 1, cores);
   if (!options.ok()) return options.status();
   if (cores > 1) return Device::OpenCores(args.backend, *options);
   auto device = Device::Open(args.backend, *options);

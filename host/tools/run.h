@@ -47,6 +47,14 @@ struct RunArgs {
   int64_t images = 32;
 };
 
+// What the options say of a device, but for its backend; it reports to
+// `progress`, which must outlive it. For waveforms of failures it keeps the
+// last `programs` starts.
+absl::StatusOr<DeviceOptions> DeviceOptionsOf(const RunArgs& args,
+                                              const std::string& preset,
+                                              Progress& progress,
+                                              size_t programs,
+                                              size_t cores = 1);
 // The device that the options describe; it reports to `progress`, and its
 // cycles to `probe`; they must outlive it. For waveforms of failures it keeps
 // the last `programs` starts.

@@ -37,18 +37,14 @@ struct Results {
   runtime::CoreWork work;
 };
 
-// Options that have no effect here; --checked is what the simulator proves.
+// Options that have no effect here.
 absl::Status CheckOptions(const RunArgs& args) {
-  static const std::set<std::string> known = {
-      "program",  "--backend", "--preset",  "--input",   "--random",
-      "--output", "--check",   "--seed",    "--checked", "--host-operators",
-      "--json",   "--quiet",   "--reports", "--waves"};
+  static const std::set<std::string> without = {
+      "--batch", "--float", "--reset-variables", "--tensors", "--trace-core"};
   for (const std::string& option : args.given) {
-    if (known.count(option) == 0 ||
-        (option == "--checked" && args.backend != "iss")) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(args.model, ": ", option, " has no effect on StableHLO",
-                       option == "--checked" ? " but with --backend iss" : ""));
+    if (without.count(option) > 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          args.model, ": ", option, " has no effect on StableHLO"));
     }
   }
   return absl::OkStatus();
@@ -212,7 +208,8 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadCheck(
   for (size_t i = 0; fits && i < module.inputs().size(); ++i)
     fits = same((*golden)->inputs()[i]->type, module.inputs()[i]->type);
   for (size_t i = 0; fits && i < module.outputs.size(); ++i) {
-    fits = same((*golden)->outputs[i].node->type, module.outputs[i].node->type);
+    fits =
+        same((*golden)->outputs[i].node.type(), module.outputs[i].node.type());
   }
   if (fits) return golden;
   return absl::InvalidArgumentError(
@@ -222,10 +219,11 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadCheck(
 
 absl::Status CheckFiles(const RunArgs& args,
                         const std::vector<std::string>& files) {
-  std::vector<std::string> read = {args.model, args.check};
+  std::vector<std::string> read = {args.model, args.check}, written = files;
+  written.push_back(args.waves.trace.file);
   for (const std::string& input : args.inputs)
     read.push_back(input.substr(input.find('=') + 1));
-  absl::Status status = CheckDistinct(files, read);
+  absl::Status status = CheckDistinct(written, read);
   for (const std::string& file : files) {
     if (status.ok() && !file.empty()) status = CheckWritable(file);
   }
@@ -338,18 +336,15 @@ absl::Status RunStableHlo(const RunArgs& args) {
   }
 
   Progress progress(args.quiet);
-  const bool iss = args.backend == "iss";
   runtime::ClientOptions options;
   options.backend = args.backend;
   options.preset = std::string((*preset)->name);
   options.check_races = args.checked;
   options.host_operators = args.host_operators != "error";
   options.record_parts = true;
-  options.progress = [iss, &progress](uint64_t count) {
-    progress.Report(count, iss ? "descriptors" : "cycles");
-  };
-  options.stop = Interrupted;
-  CatchInterrupts();
+  auto device = DeviceOptionsOf(args, options.preset, progress, 1);
+  if (!device.ok()) return device.status();
+  options.device = *std::move(device);
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
   auto executable = (*client)->Compile(*std::move(module));
@@ -357,6 +352,9 @@ absl::Status RunStableHlo(const RunArgs& args) {
   const auto results =
       RunAll(args, progress, **executable, (*client)->device(0), *inputs);
   if (!results.ok()) return results.status();
+  if (absl::Status s = CheckTraceRun(args.waves, results->work.programs);
+      !s.ok())
+    return s;
   Check check;
   if (golden != nullptr) {
     auto compared = Compare(args, *golden, *inputs, *results);

@@ -63,7 +63,10 @@ constexpr char kLoop[] = R"(module @m {
 runtime::TransferCounts CountsOf(int32_t turns) {
   const auto module = ir::Parse(kLoop);
   EXPECT_TRUE(module.ok()) << module.status();
-  runtime::Core core("iss", "mini", /*check_races=*/true);
+  runtime::CoreOptions options;
+  options.preset = "mini";
+  options.check_races = true;
+  runtime::Core core(options);
   runtime::ArrayProducts products(core, /*host_operators=*/false);
   runtime::KernelExecutor executor(core, products);
   const DevicePlan plan = PlanFor(**module, core.preset());

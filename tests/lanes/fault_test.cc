@@ -157,7 +157,9 @@ void ExpectSeen(const char* text, int least, int share,
                 const std::function<void(ir::Literals&)>& prepare) {
   const auto module = ir::Parse(text);
   ASSERT_TRUE(module.ok()) << module.status();
-  runtime::Core core("iss", "mini");
+  runtime::CoreOptions options;
+  options.preset = "mini";
+  runtime::Core core(options);
   runtime::ArrayProducts products(core, /*host_operators=*/true);
   runtime::KernelExecutor executor(core, products);
   std::mt19937_64 random(3);

@@ -120,6 +120,15 @@ def write_files(folder, environment):
     clipped[0, 9, 9, 0] = clipped[0, 9, 10, 0] = np.nan
     save("nan.npy", clipped)
     put("cut.npy", (folder / "four.npy").read_bytes()[:1000])
+    for name in ("exp", "scan", "cholesky", "fft", "generic", "sharded_mlp"):
+        put(f"{name}.mlirbc", (ROOT / f"tests/data/stablehlo/{name}.mlirbc").read_bytes())
+    # Products of the same matrices, the second one less exact.
+    for name, program in (("exact", "matmul_highest"), ("rough", "matmul_BF16_BF16_F32_X3")):
+        put(f"{name}.mlirbc", (ROOT / f"tests/data/stablehlo/{program}.mlirbc").read_bytes())
+    put("cut.mlirbc", (folder / "scan.mlirbc").read_bytes()[:200])
+    put("text.mlir", "module @m {\n  func.func @main() { return }\n}\n")
+    save("matrix.npy", np.zeros((4, 8), np.float32))
+    save("matrix64.npy", np.zeros((4, 8)))
     systole("compile", "models/mnist_cnn.tflite", "-o", "net.tpu")
     put("cut.tpu", (folder / "net.tpu").read_bytes()[:1000])
     damaged = bytearray((folder / "net.tpu").read_bytes())

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""`systole run` and `info` of StableHLO: programs against the golden model, on simulator and RTL; arrays of every type, stacks of them,
+what is printed and what is written."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests/data/stablehlo"
+BUILD = ROOT / "build"
+# What is not run: errors of the import, a call that the host does not compute, several partitions.
+REFUSED = {"attributes", "cholesky", "fft", "generic", "recursive", "sharded_constraint", "sharded_map", "sharded_mlp", "unsupported"}
+
+
+def systole(*words, code=0):
+    done = subprocess.run([BUILD / "bin/systole", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+class StableHloCli(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def save(self, name, array):
+        np.save(self.folder / name, array)
+        return self.folder / f"{name}.npy"
+
+    def run_json(self, program, *words, code=0):
+        return json.loads(systole("run", DATA / f"{program}.mlirbc", "--json", "--quiet", *words, code=code))
+
+    def test_programs_are_those_of_the_golden_model(self):
+        programs = sorted(path.stem for path in DATA.glob("*.mlirbc"))
+        self.assertTrue(REFUSED < set(programs))
+        for program in programs:
+            if program in REFUSED:
+                systole("run", DATA / f"{program}.mlirbc", "--random", "1", "--backend", "iss", "--quiet", code=1)
+                continue
+            result = self.run_json(program, "--random", "2", "--backend", "iss", "--check", DATA / f"{program}.mlirbc", "--checked")
+            self.assertTrue(result["check"]["bit_exact"], program)
+            self.assertGreater(result["check"]["values"], 0, program)
+            self.assertIsNone(result["cycles"])
+
+    def test_on_the_rtl_each_part_has_its_cycles(self):
+        for program, options in (("mlp_sgd", ()), ("scan", ("--stall", "60", "--checked")), ("conv_NHWC_2_1_gradient", ())):
+            preset = "mini" if options else "lite"
+            result = self.run_json(program, "--random", "1", "--preset", preset, "--check", DATA / f"{program}.mlirbc", *options)
+            self.assertTrue(result["check"]["bit_exact"], program)
+            self.assertEqual(sum(part["cycles"] for part in result["parts"]), result["cycles"], program)
+            self.assertTrue(all(part["cycles"] > 0 and part["programs"] > 0 for part in result["parts"]), program)
+            self.assertIn("array", {part["unit"] for part in result["parts"]}, program)
+        text = systole("run", DATA / "scan.mlirbc", "--random", "1", "--preset", "lite")
+        self.assertRegex(text, r"part of the program +unit +runs +cycles +share\n")
+        self.assertRegex(text, r"(?m)^result\[0\] +float32 \(2, 4\) +\S+ to \S+$")
+        self.assertRegex(text, r"(?m)^cycles: [\d,]+ in \d+ programs ")
+        self.assertIn("1 loops and branches steered", text)
+
+    def test_arrays_come_and_go_as_their_types(self):
+        # Whole numbers and truth values: y = p ? f(x) : g(x), to be compared with the text beside the program.
+        out = self.folder / "out.npy"
+        result = self.run_json("values_behind", "--backend", "iss", "--input", f"arg0={self.save('p', np.array(True))}", "--input",
+                               f"arg1={self.save('x', np.int32(3))}", "--output", f"result={out}", "--check", DATA / "values_behind.mlirbc")
+        self.assertTrue(result["check"]["bit_exact"])
+        self.assertEqual((np.load(out).dtype, np.load(out).shape), (np.int32, ()))
+        key = self.save("key", np.array([7, 9], np.uint32))
+        self.run_json("random_bits", "--backend", "iss", "--input", key, "--output", out)
+        self.assertEqual((np.load(out).dtype, np.load(out).shape), (np.uint32, (4, 3)))
+
+    def test_bf16_is_bits_or_is_rounded(self):
+        """As ml_dtypes writes it, two bytes without a meaning; as their number; as float32. It comes back as float32."""
+        values = np.array([1, -2.5, 3.25, 1e30, 2**-126, 0, 7], np.float32)
+        bits = (values.view(np.uint32) >> 16).astype(np.uint16)
+        results = []
+        for name, array in (("void", bits.view("V2")), ("bits", bits), ("floats", values)):
+            out = self.folder / f"{name}_out.npy"
+            self.run_json("constant_bf16", "--backend", "iss", "--input", self.save(name, array), "--output", out)
+            results.append(np.load(out))
+            self.assertEqual(results[-1].dtype, np.float32)
+            self.assertFalse(np.any(results[-1].view(np.uint32) & 0xFFFF))
+        self.assertTrue(np.array_equal(results[0], results[1]))
+        # The float32 1e30 lies between two numbers of bf16.
+        self.assertTrue(np.array_equal(results[0][:3], results[2][:3]))
+
+    def test_a_stack_is_as_many_runs(self):
+        random = np.random.default_rng(1)
+        stack = random.standard_normal((3, 4, 8)).astype(np.float32)
+        out = self.folder / "out.npy"
+        result = self.run_json("exp", "--backend", "iss", "--input", self.save("stack", stack), "--output", out, "--check", DATA / "exp.mlirbc")
+        self.assertEqual((result["runs"], np.load(out).shape), (3, (3, 4, 8)))
+        self.assertLess(np.max(np.abs(np.load(out) / np.exp(stack) - 1)), 1e-6)
+        one = self.folder / "one.npy"
+        self.run_json("exp", "--backend", "iss", "--input", self.save("second", stack[1]), "--output", one)
+        self.assertTrue(np.array_equal(np.load(one), np.load(out)[1]))
+
+    def test_reports_and_info(self):
+        systole("run", DATA / "exp.mlirbc", "--random", "1", "--backend", "iss", "--quiet", "--reports", self.folder / "reports")
+        report = json.loads((self.folder / "reports/run.json").read_text())
+        self.assertEqual(report["outputs"][0]["values"], "float32 (4, 8)")
+        info = json.loads(systole("info", DATA / "mlp_sgd.mlirbc", "--json"))
+        self.assertGreater(info["array"]["macs"], 0)
+        self.assertEqual(info["host"]["operations"], sum(info["host_operations"].values()))
+        self.assertRegex(systole("info", DATA / "mlp_sgd.mlirbc"), r"lite: \d+ products on the array")
+        # Outputs that are results of one loop.
+        self.assertRegex(systole("info", DATA / "scan.mlirbc"), r"-> result\[0\] +float32 \(2, 4\)\n-> result\[1\] +float32 \(7,\)\n")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    args, rest = parser.parse_known_args()
+    BUILD = args.build
+    unittest.main(argv=[sys.argv[0], *rest])
