@@ -329,6 +329,7 @@ bool Compare(const ir::HloCompareAttributes& how, Element element, uint64_t a,
 }
 
 uint64_t Convert(Element from, Element to, uint64_t bits) {
+  if (from == to) return bits;  // a NaN's too
   if (to == Element::kBool)
     return (IsReal(from) ? Real(from, bits) != 0 : bits != 0) ? 1 : 0;
   if (IsReal(from)) {
