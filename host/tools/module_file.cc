@@ -143,6 +143,15 @@ absl::StatusOr<ModuleValues> FromArray(const npy::Array& array,
         npy::Describe(array), " for ", ir::ElementTypeName(element), ": give ",
         Accepted(element)));
   }
+  if (array.type == npy::Type::kBool) {
+    const auto other = std::find_if(array.bytes.begin(), array.bytes.end(),
+                                    [](uint8_t value) { return value > 1; });
+    if (other != array.bytes.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("element %d is %d, not a truth value",
+                          other - array.bytes.begin(), *other));
+    }
+  }
   const Literal all =
       rounds
           ? Rounded(Literal::FromBytes(ir::ElementType::kFloat32,
