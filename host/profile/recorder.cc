@@ -63,9 +63,10 @@ Recorder::Recorder(std::vector<const Program*> programs)
     : programs_(std::move(programs)), recordings_(programs_.size()) {}
 
 void Recorder::Begin() {
+  if (next_ == programs_.size()) next_ = 0;
   program_ = programs_[next_];
   recording_ = &recordings_[next_];
-  next_ = (next_ + 1) % programs_.size();
+  ++next_;
   *recording_ = {};
   recording_->descriptors.resize(program_->descriptors.size());
   cycle_ = rows_until_ = vector_until_ = 0;

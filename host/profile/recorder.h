@@ -124,6 +124,11 @@ class Recorder : public ProbeSink {
   // that starts after the last begins with the first again, in place of its
   // earlier recording.
   explicit Recorder(std::vector<const Program*> programs);
+  // One more behind them, before it starts.
+  void Append(const Program* program) {
+    programs_.push_back(program);
+    recordings_.emplace_back();
+  }
   void Sample(ProbeSample sample) override {
     if (!sample.running() && !running_) return;
     running_ = sample.running() != 0;
@@ -133,7 +138,7 @@ class Recorder : public ProbeSink {
   void Command(const RowCommand& command) override {
     if (running_) commands_.push_back({kept_, command});
   }
-  const std::vector<Recording>& recordings() {
+  const std::deque<Recording>& recordings() {
     Flush();
     return recordings_;
   }
@@ -176,7 +181,7 @@ class Recorder : public ProbeSink {
   bool running_ = false;            // of the last sample
 
   std::vector<const Program*> programs_;
-  std::vector<Recording> recordings_;
+  std::deque<Recording> recordings_;  // where they are, though more come
   const Program* program_ = nullptr;  // of what runs
   Recording* recording_ = nullptr;
   size_t next_ = 0;

@@ -85,8 +85,8 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
   if (absl::Status s = device.WriteTensor(*(*program)->FindTensor("b"), tiles);
       !s.ok())
     return s;
-  if (absl::Status s = core_.Run(
-          **program, absl::StrFormat("%d x %d x %d", m, k, n), "array");
+  if (absl::Status s = core_.Run({**program, "product", "array",
+                                  absl::StrFormat("%dx%d", m, n), m * k * n});
       !s.ok()) {
     loaded_ = nullptr;
     return s;

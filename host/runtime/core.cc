@@ -65,24 +65,16 @@ const std::shared_ptr<MemoryPool>& Core::pool() {
   return pool_;
 }
 
-absl::Status Core::Run(const Program& program, const std::string& name,
-                       const std::string& unit) {
-  const absl::StatusOr<RunStats> stats = RunLoaded(*device_, program);
+absl::Status Core::Run(const ProgramStart& start) {
+  if (has_listener()) options_.listener->Starts(start);
+  const absl::StatusOr<RunStats> stats = RunLoaded(*device_, start.program);
   if (!stats.ok()) {
     device_->Reset().IgnoreError();
     return stats.status();
   }
   ++work_.programs;
   work_.stats.Add(*stats);
-  if (!options_.record_parts) return absl::OkStatus();
-  const auto same = [&](const CoreWork::Part& part) {
-    return part.name == name && part.unit == unit;
-  };
-  auto part = std::find_if(work_.parts.begin(), work_.parts.end(), same);
-  if (part == work_.parts.end())
-    part = work_.parts.insert(part, {name, unit, 0, 0});
-  ++part->programs;
-  part->cycles += static_cast<int64_t>(stats->cycles);
+  if (has_listener()) options_.listener->Ended(*stats);
   return absl::OkStatus();
 }
 

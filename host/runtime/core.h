@@ -12,7 +12,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -40,24 +39,33 @@ class MemoryPool {
 
 // What a core's programs did.
 struct CoreWork {
-  // The programs of one name.
-  struct Part {
-    std::string name;  // of the node whose result they write last
-    std::string unit;  // "array", or the operations of a kernel
-    int64_t programs = 0, cycles = 0;
-  };
   int64_t programs = 0;  // run
   RunStats stats;        // their sums
-  // In the order in which they first ran; only where parts are recorded.
-  std::vector<Part> parts;
+};
+
+// A program that is about to start.
+struct ProgramStart {
+  const Program& program;  // as it lies in memory
+  std::string name;        // of the node whose result it writes last
+  std::string unit;        // "array", or the operations of a kernel
+  std::string shape;       // of that result: "17x32"
+  int64_t macs = 0;        // of a product
+};
+
+// Hears of all programs of a core.
+class CoreListener {
+ public:
+  virtual ~CoreListener() = default;
+  virtual void Starts(const ProgramStart& start) = 0;
+  virtual void Ended(const RunStats& stats) = 0;  // not of one that failed
 };
 
 struct CoreOptions {
   std::string backend = "iss";  // as Device::Open of systole/device.h
   std::string preset = "v2";    // one with the bf16 cell
   bool check_races = false;     // prove the programs' synchronisation (iss)
-  bool record_parts = false;    // CoreWork::parts
   DeviceOptions device;         // but for the two above
+  CoreListener* listener = nullptr;
 };
 
 class Core {
@@ -74,9 +82,8 @@ class Core {
 
   // Start and Wait of a program that is in memory; a fault is told and the core
   // reset.
-  absl::Status Run(const Program& program, const std::string& name,
-                   const std::string& unit);
-  bool record_parts() const { return options_.record_parts; }
+  absl::Status Run(const ProgramStart& start);
+  bool has_listener() const { return options_.listener != nullptr; }
   // Since the last call.
   CoreWork TakeWork() { return std::exchange(work_, {}); }
 

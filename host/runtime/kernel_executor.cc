@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "host/runtime/placement.h"
 
 namespace systole::runtime {
 namespace {
@@ -170,9 +172,12 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
   // Its descriptors alone are written.
   if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
   ++counts_.kernels;
+  if (!core_.has_listener()) return core_.Run({program, "", "", "", 0});
   const ir::Node& last = *step.nodes.back();
-  return core_.Run(program, last.name,
-                   core_.record_parts() ? UnitOf(step) : std::string());
+  const bool product = last.op == ir::Op::kHloMatrixProduct;
+  return core_.Run({program, last.name, UnitOf(step),
+                    absl::StrJoin(last.type.shape, "x"),
+                    product ? MacsOf(last) : 0});
 }
 
 absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,

@@ -15,14 +15,6 @@ namespace {
 using ir::Node;
 using ir::Op;
 
-// Multiplications and additions of a product on the array.
-int64_t MacsOf(const Node& product) {
-  const bool transposed =
-      product.attr<ir::HloMatrixProductAttributes>().transposed;
-  return product.type.elements() *
-         product.operands[1].type().shape[transposed ? 2 : 1];
-}
-
 void Add(const Node& node, PlacementShare& share) {
   ++share.operations;
   for (int i = 0; i < node.results(); ++i)
@@ -82,6 +74,13 @@ std::string HostText(const ModulePlacement& placement) {
 }
 
 }  // namespace
+
+int64_t MacsOf(const Node& product) {
+  const bool transposed =
+      product.attr<ir::HloMatrixProductAttributes>().transposed;
+  return product.type.elements() *
+         product.operands[1].type().shape[transposed ? 2 : 1];
+}
 
 ModulePlacement PlacementOf(const ir::Module& module,
                             const lanes::DevicePlan& plan) {

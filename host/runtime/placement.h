@@ -33,6 +33,9 @@ struct ModulePlacement {
   std::map<std::string, int64_t> host_operations;  // how many of each
 };
 
+// Multiplications and additions of a product on the array, a matrix_product.
+int64_t MacsOf(const ir::Node& product);
+
 ModulePlacement PlacementOf(const ir::Module& module,
                             const lanes::DevicePlan& plan);
 

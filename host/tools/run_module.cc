@@ -32,9 +32,35 @@ struct Inputs {
   bool stacked = false;                    // outputs have an axis for the runs
 };
 
+// The programs of one name, in the order in which they first ran.
+struct Part {
+  std::string name, unit;
+  int64_t programs = 0, cycles = 0;
+};
+class Parts : public runtime::CoreListener {
+ public:
+  void Starts(const runtime::ProgramStart& start) override {
+    const auto same = [&](const Part& part) {
+      return part.name == start.name && part.unit == start.unit;
+    };
+    last_ = std::find_if(parts_.begin(), parts_.end(), same) - parts_.begin();
+    if (last_ == parts_.size()) parts_.push_back({start.name, start.unit});
+  }
+  void Ended(const RunStats& stats) override {
+    ++parts_[last_].programs;
+    parts_[last_].cycles += static_cast<int64_t>(stats.cycles);
+  }
+  const std::vector<Part>& all() const { return parts_; }
+
+ private:
+  std::vector<Part> parts_;
+  size_t last_ = 0;
+};
+
 struct Results {
   std::vector<std::vector<Literal>> outputs;  // of each output, run by run
   runtime::CoreWork work;
+  std::vector<Part> parts;
 };
 
 // Options that have no effect here.
@@ -248,11 +274,11 @@ void PrintTable(const RunArgs& args, const std::string& preset,
   const runtime::CoreWork& work = results.work;
   const auto cycles = static_cast<int64_t>(work.stats.cycles);
   const bool timed = args.backend != "iss";
-  if (!work.parts.empty()) {
+  if (!results.parts.empty()) {
     std::vector<std::string> head = {"part of the program", "unit", "runs"};
     if (timed) head.insert(head.end(), {"cycles", "share"});
     Table parts(head);
-    for (const runtime::CoreWork::Part& part : work.parts) {
+    for (const Part& part : results.parts) {
       std::vector<std::string> row = {part.name, part.unit,
                                       Thousands(part.programs)};
       if (timed) {
@@ -291,7 +317,7 @@ Json ToJson(const RunArgs& args, const std::string& preset,
                {"parts", Json::array()},
                {"outputs", Json::array()},
                {"check", nullptr}};
-  for (const runtime::CoreWork::Part& part : work.parts) {
+  for (const Part& part : results.parts) {
     json["parts"].push_back({{"name", part.name},
                              {"unit", part.unit},
                              {"programs", part.programs},
@@ -341,7 +367,8 @@ absl::Status RunStableHlo(const RunArgs& args) {
   options.preset = std::string((*preset)->name);
   options.check_races = args.checked;
   options.host_operators = args.host_operators != "error";
-  options.record_parts = true;
+  Parts parts;
+  options.listener = &parts;
   auto device = DeviceOptionsOf(args, options.preset, progress, 1);
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
@@ -349,9 +376,10 @@ absl::Status RunStableHlo(const RunArgs& args) {
   if (!client.ok()) return client.status();
   auto executable = (*client)->Compile(*std::move(module));
   if (!executable.ok()) return Named(args, executable.status());
-  const auto results =
+  auto results =
       RunAll(args, progress, **executable, (*client)->device(0), *inputs);
   if (!results.ok()) return results.status();
+  results->parts = parts.all();
   if (absl::Status s = CheckTraceRun(args.waves, results->work.programs);
       !s.ok())
     return s;

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/profile/join.h"
+
+#include <algorithm>
+
+#include "systole/gen/isa.h"
+
+namespace systole::profile {
+namespace {
+
+// Their cycles are counted from the start of the piece.
+void Append(const Recording& piece, uint64_t first, uint32_t descriptors,
+            Recording& all) {
+  for (DescriptorTimes times : piece.descriptors) {
+    if (times.end != 0) {
+      times.head += first;
+      times.start += first;
+      times.end += first;
+    }
+    for (FlagWait& wait : times.waits) {
+      wait.poster += descriptors;
+      wait.posted += first;
+    }
+    all.descriptors.push_back(std::move(times));
+  }
+  for (int u = 0; u < kNumUnits; ++u) {
+    for (Span span : piece.spans[u]) {
+      span.start += first;
+      std::vector<Span>& spans = all.spans[u];
+      if (spans.empty() || spans.back().cause != span.cause ||
+          spans.back().at != span.at)
+        spans.push_back(span);
+    }
+    for (int c = 0; c < kNumCauses; ++c) all.totals[u][c] += piece.totals[u][c];
+  }
+  for (RowEvent row : piece.rows) {
+    row.cycle += first;
+    all.rows.push_back(row);
+  }
+  // A piece's periods begin within one of all.
+  for (size_t i = 0; i < piece.traffic.size(); ++i) {
+    const size_t period =
+        (first + i * Recording::kTrafficCycles) / Recording::kTrafficCycles;
+    if (all.traffic.size() <= period) all.traffic.resize(period + 1);
+    for (int c = 0; c < 4; ++c)
+      all.traffic[period][c] = static_cast<uint8_t>(
+          std::min(255, all.traffic[period][c] + piece.traffic[i][c]));
+  }
+  all.cycles = first + piece.cycles;
+}
+
+}  // namespace
+
+Joined Join(const std::vector<Piece>& pieces) {
+  Joined joined;
+  for (const Piece& piece : pieces) {
+    const uint64_t first = joined.recording.cycles;
+    joined.starts.push_back(first);
+    joined.program.preset = piece.program->preset;
+    Append(*piece.recording, first,
+           static_cast<uint32_t>(joined.program.descriptors.size()),
+           joined.recording);
+    for (isa::Descriptor descriptor : piece.program->descriptors) {
+      isa::PutBits(descriptor, 16, 16, joined.program.layers.size());
+      joined.program.descriptors.push_back(descriptor);
+    }
+    joined.program.layers.push_back(piece.layer);
+  }
+  return joined;
+}
+
+}  // namespace systole::profile

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs that ran one after the other, as one: what a page and a trace show
+// of many small ones. What the host did between them has no cycles.
+//
+//   const Joined joined = Join(pieces);
+//   Analyse(joined.program, joined.recording);
+#ifndef SYSTOLE_HOST_PROFILE_JOIN_H_
+#define SYSTOLE_HOST_PROFILE_JOIN_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "host/profile/recorder.h"
+#include "systole/program.h"
+
+namespace systole::profile {
+
+struct Piece {
+  const Program* program = nullptr;
+  const Recording* recording = nullptr;
+  LayerInfo layer;
+};
+
+struct Joined {
+  Program program;  // a layer a piece, all descriptors; it cannot run
+  Recording recording;
+  std::vector<uint64_t> starts;  // cycle at which each piece starts
+};
+
+// At most kMostPieces, which is what a descriptor's tag can tell.
+inline constexpr size_t kMostPieces = 65535;
+Joined Join(const std::vector<Piece>& pieces);
+
+}  // namespace systole::profile
+
+#endif  // SYSTOLE_HOST_PROFILE_JOIN_H_
