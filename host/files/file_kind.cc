@@ -83,7 +83,7 @@ std::string Hint(FileKind kind) {
     case FileKind::kPyTorch:
       return "; only models of TensorFlow Lite are read";
     case FileKind::kStableHlo:
-      return "; it is compiled when it runs: `systole run`";
+      return "; it is compiled when it runs: `systole run`, `systole profile`";
     case FileKind::kMlirText:
       return "; jax.export's mlir_module_serialized is bytecode";
     case FileKind::kZip:

@@ -228,6 +228,7 @@ Json DataOf(const Profile& profile) {
          profile.preset->chip.memory == Memory::kHbm ? 2 * hbm::kBanks : 0},
         {"pages", PagesJson(*p.recording)},
         {"findings", FindingsJson(p)}};
+    if (!p.starts.empty()) program["starts"] = p.starts;
     for (const std::vector<Span>& spans : p.recording->spans) {
       Flat flat = FlatSpans(*p.recording, spans);
       program["spans"].push_back(std::move(flat.spans));

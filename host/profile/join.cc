@@ -50,6 +50,25 @@ void Append(const Recording& piece, uint64_t first, uint32_t descriptors,
   all.cycles = first + piece.cycles;
 }
 
+// That of a piece, as layer `number` from cycle `first` on.
+void Append(const Piece& piece, int number, uint64_t first, Analysis& all) {
+  Program alone = *piece.program;
+  alone.layers = {piece.layer};
+  for (isa::Descriptor& descriptor : alone.descriptors)
+    isa::PutBits(descriptor, 16, 16, 0);
+  Analysis analysis = Analyse(alone, *piece.recording);
+  LayerCycles& layer = analysis.layers[0];
+  layer.cycles = piece.recording->cycles;
+  layer.first += first;
+  layer.last += first;
+  all.layers.push_back(layer);
+  for (Finding finding : analysis.findings) {
+    finding.layer = number;
+    if (finding.root_layer >= 0) finding.root_layer = number;
+    all.findings.push_back(finding);
+  }
+}
+
 }  // namespace
 
 Joined Join(const std::vector<Piece>& pieces) {
@@ -65,8 +84,13 @@ Joined Join(const std::vector<Piece>& pieces) {
       isa::PutBits(descriptor, 16, 16, joined.program.layers.size());
       joined.program.descriptors.push_back(descriptor);
     }
+    Append(piece, static_cast<int>(joined.program.layers.size()), first,
+           joined.analysis);
     joined.program.layers.push_back(piece.layer);
   }
+  std::stable_sort(
+      joined.analysis.findings.begin(), joined.analysis.findings.end(),
+      [](const Finding& a, const Finding& b) { return a.cycles > b.cycles; });
   return joined;
 }
 

@@ -5,13 +5,15 @@
 // of many small ones. What the host did between them has no cycles.
 //
 //   const Joined joined = Join(pieces);
-//   Analyse(joined.program, joined.recording);
+//   Profile profile{"model", &preset, "", {{&joined.program,
+//       &joined.recording, joined.analysis, joined.starts}}};
 #ifndef SYSTOLE_HOST_PROFILE_JOIN_H_
 #define SYSTOLE_HOST_PROFILE_JOIN_H_
 
 #include <cstdint>
 #include <vector>
 
+#include "host/profile/analysis.h"
 #include "host/profile/recorder.h"
 #include "systole/program.h"
 
@@ -26,6 +28,8 @@ struct Piece {
 struct Joined {
   Program program;  // a layer a piece, all descriptors; it cannot run
   Recording recording;
+  Analysis analysis;  // each piece looked at for itself: all its cycles are
+                      // those of its layer
   std::vector<uint64_t> starts;  // cycle at which each piece starts
 };
 

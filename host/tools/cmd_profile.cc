@@ -22,6 +22,7 @@
 #include "host/tools/interrupt.h"
 #include "host/tools/layer_table.h"
 #include "host/tools/options.h"
+#include "host/tools/profile_module.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 #include "host/tools/tensor_io.h"
@@ -71,7 +72,7 @@ void Print(const profile::Profile& profile) {
   for (const profile::ProgramProfile& p : profile.programs) {
     const auto cycles = static_cast<double>(p.recording->cycles);
     std::printf("%s on %s: %s cycles\n\n", profile.model.c_str(),
-                std::string(profile.preset->name).c_str(),
+                std::string(std::string(profile.preset->name)).c_str(),
                 Thousands(static_cast<int64_t>(p.recording->cycles)).c_str());
     if (!p.program->layers.empty())
       std::printf("%s\n", LayerTable(p, *profile.preset).c_str());
@@ -111,6 +112,19 @@ absl::Status WriteAll(const ProfileArgs& args,
   return absl::OkStatus();
 }
 
+absl::Status PrintAndWrite(const ProfileArgs& args,
+                           const profile::Profile& profile,
+                           const RunStats& sum) {
+  Print(profile);
+  std::printf(
+      "%s simulated cycles per host CPU second (%.2f s)\n",
+      Thousands(static_cast<int64_t>(static_cast<double>(sum.cycles) /
+                                     std::max(sum.host_cpu_seconds, 1e-9)))
+          .c_str(),
+      sum.host_cpu_seconds);
+  return WriteAll(args, profile);
+}
+
 // Checks the recordings, prints the summary, writes the files.
 absl::Status Finish(const ProfileArgs& args, const std::string& model,
                     const std::string& command, const Preset& preset,
@@ -127,18 +141,13 @@ absl::Status Finish(const ProfileArgs& args, const std::string& model,
     if (absl::Status s = profile::CheckRecording(recording, preset, runs[i]);
         !s.ok())
       return s;
-    profile.programs.push_back(
-        {programs[i], &recording, profile::Analyse(*programs[i], recording)});
+    profile.programs.push_back({programs[i],
+                                &recording,
+                                profile::Analyse(*programs[i], recording),
+                                {}});
     sum.Add(runs[i]);
   }
-  Print(profile);
-  std::printf(
-      "%s simulated cycles per host CPU second (%.2f s)\n",
-      Thousands(static_cast<int64_t>(static_cast<double>(sum.cycles) /
-                                     std::max(sum.host_cpu_seconds, 1e-9)))
-          .c_str(),
-      sum.host_cpu_seconds);
-  return WriteAll(args, profile);
+  return PrintAndWrite(args, profile, sum);
 }
 
 absl::Status ProfileModel(const ProfileArgs& args) {
@@ -262,6 +271,17 @@ absl::Status RunProfile(const ProfileArgs& args) {
     if (program->FindSection(runtime::kModelSection) == nullptr)
       return ProfileProgram(args, *program);
   }
+  if (*kind == FileKind::kStableHlo) {
+    return ProfileStableHlo(
+        args.run, [&] { return TryFiles(args); },
+        [&](profile::Profile& profile, const RunStats& sum) {
+          profile.command =
+              absl::StrCat(ToolWord(), " run ", ShellWord(args.run.model),
+                           " --random 1", " --seed ", args.run.seed,
+                           " --preset ", std::string(profile.preset->name));
+          return PrintAndWrite(args, profile, sum);
+        });
+  }
   return ProfileModel(args);
 }
 
@@ -274,9 +294,10 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
       "run a model on the RTL and say where its cycles go: a page for the "
       "browser, traces, a summary");
   args->run.model = args->run.network;
-  sub->add_option("model", args->run.model,
-                  "program file (.tpu), or a model that is compiled first "
-                  "(.tflite, .safetensors); the digits network without it")
+  sub->add_option(
+         "model", args->run.model,
+         "program file (.tpu), or a model that is compiled first "
+         "(.tflite, .safetensors, StableHLO); the digits network without it")
       ->check(FileName());
   CLI::Option* preset =
       sub->add_option("--preset", args->run.preset,

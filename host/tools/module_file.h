@@ -15,6 +15,7 @@
 #include "host/ir/literal.h"
 #include "host/ir/module.h"
 #include "host/npy/npy.h"
+#include "host/runtime/client.h"
 #include "host/runtime/placement.h"
 #include "systole/gen/presets.h"
 
@@ -34,6 +35,11 @@ absl::StatusOr<const Preset*> ModulePreset(const std::string& name, bool given);
 
 // "f32 (17, 32)".
 std::string ValuesText(const ir::Type& type);
+
+// Runs a program once, and waits.
+absl::StatusOr<std::vector<ir::Literal>> RunOnce(
+    runtime::Executable& executable, runtime::Device& device,
+    const std::vector<ir::Literal>& values);
 
 struct ModuleValues {
   std::vector<ir::Literal> runs;  // one a run

@@ -135,26 +135,6 @@ absl::StatusOr<Inputs> InputsOf(const RunArgs& args, const ir::Module& module) {
   return inputs;
 }
 
-absl::StatusOr<std::vector<Literal>> RunOnce(
-    runtime::Executable& executable, runtime::Device& device,
-    const std::vector<Literal>& values) {
-  std::vector<std::shared_ptr<runtime::Buffer>> arguments;
-  for (size_t i = 0; i < values.size(); ++i) {
-    arguments.push_back(std::make_shared<runtime::Buffer>(
-        device, executable.parameters()[i], values[i]));
-  }
-  auto execution = executable.Execute(arguments, device);
-  if (!execution.ok()) return execution.status();
-  if (absl::Status s = execution->done->Await(); !s.ok()) return s;
-  std::vector<Literal> outputs;
-  for (const auto& result : execution->results) {
-    auto value = result->Await();
-    if (!value.ok()) return value.status();
-    outputs.push_back(*std::move(value));
-  }
-  return outputs;
-}
-
 // With the file in front, for the module's name may be any.
 absl::Status Named(const RunArgs& args, const absl::Status& status) {
   return absl::Status(status.code(),

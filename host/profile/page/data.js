@@ -154,15 +154,18 @@ function activityBetween(data, program, a, b) {
 }
 
 // What records the waveform of a layer of a program, or of a descriptor's stretch from the head of its queue to its end.
-function traceCommand(data, program, file, what) {
-  const run = data.programs.indexOf(program);
-  return `${data.command} --trace ${file}.fst${run > 0 ? ` --trace-run ${run}` : ""} ${what}`;
+// Of programs that were joined each is a layer, and its cycles are counted from where it starts.
+function traceCommand(data, program, file, layer, what) {
+  const run = program.starts ? layer : data.programs.indexOf(program);
+  return `${data.command} --trace ${file}.fst${run > 0 ? ` --trace-run ${run}` : ""}${what && ` ${what}`}`;
 }
 const AROUND = 32;  // cycles
-const commandFor = (data, program, layer) => traceCommand(data, program, `layer${layer}`, `--trace-layer ${layer}`);
+const commandFor = (data, program, layer) => traceCommand(data, program, `layer${layer}`, layer, program.starts ? "" : `--trace-layer ${layer}`);
 const commandOf = (data, program, i) => {
-  const d = program.descriptors, to = Math.min(program.cycles, d.end[i] + 1 + AROUND);
-  return traceCommand(data, program, `descriptor${i}`, `--trace-window ${Math.max(0, d.head[i] - AROUND)}:${to}`);
+  const d = program.descriptors, layer = d.layer[i], first = program.starts ? program.starts[layer] : 0;
+  const last = program.starts && layer + 1 < program.starts.length ? program.starts[layer + 1] : program.cycles;
+  const from = Math.max(first, d.head[i] - AROUND), to = Math.min(last, d.end[i] + 1 + AROUND);
+  return traceCommand(data, program, `descriptor${i}`, layer, `--trace-window ${from - first}:${to - first}`);
 };
 
 const thousands = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
