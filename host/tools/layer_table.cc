@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tools/layer_table.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "absl/strings/str_cat.h"
 #include "host/tools/report.h"
 
@@ -35,15 +38,36 @@ int LargestCause(const LayerInfo& info, const LayerCycles& layer,
   return largest;
 }
 
+constexpr size_t kMostShown = 100;
+
+// The fewest cycles of a layer that is shown.
+uint64_t LeastShown(const std::vector<LayerCycles>& layers) {
+  if (layers.size() <= kMostShown) return 0;
+  std::vector<uint64_t> cycles;
+  for (const LayerCycles& layer : layers) cycles.push_back(layer.cycles);
+  std::nth_element(cycles.begin(), cycles.begin() + kMostShown - 1,
+                   cycles.end(), std::greater<>());
+  return cycles[kMostShown - 1];
+}
+
 }  // namespace
 
 std::string LayerTable(const profile::ProgramProfile& p, const Preset& preset) {
+  const uint64_t least = LeastShown(p.analysis.layers);
+  size_t shown = 0;
+  int64_t left = 0, left_cycles = 0;
   Table table({"layer", "operation", "cycles", "of peak", "of the program",
                "largest other cause"});
   for (size_t l = 0; l < p.analysis.layers.size(); ++l) {
     const LayerInfo& info = p.program->layers[l];
     const LayerCycles& layer = p.analysis.layers[l];
     if (layer.cycles == 0 && info.macs == 0) continue;  // no such operation
+    if (layer.cycles < least || shown == kMostShown) {
+      ++left;
+      left_cycles += static_cast<int64_t>(layer.cycles);
+      continue;
+    }
+    ++shown;
     const auto utilisation = Utilisation(info, layer, preset);
     uint64_t cycles = 0;
     const int cause = LargestCause(info, layer, &cycles);
@@ -57,7 +81,12 @@ std::string LayerTable(const profile::ProgramProfile& p, const Preset& preset) {
              : absl::StrCat(profile::CauseName(static_cast<Cause>(cause)), " ",
                             Thousands(static_cast<int64_t>(cycles)))});
   }
-  return table.ToString();
+  std::string text = table.ToString();
+  if (left > 0) {
+    absl::StrAppend(&text, "... and ", Thousands(left), " others, ",
+                    Thousands(left_cycles), " cycles together\n");
+  }
+  return text;
 }
 
 nlohmann::ordered_json LayerTableJson(const profile::ProgramProfile& p,

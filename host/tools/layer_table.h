@@ -13,6 +13,8 @@
 
 namespace systole::tools {
 
+// Of more than a hundred layers those with the most cycles; the last line says
+// how many are left out.
 std::string LayerTable(const profile::ProgramProfile& p, const Preset& preset);
 nlohmann::ordered_json LayerTableJson(const profile::ProgramProfile& p,
                                       const Preset& preset);

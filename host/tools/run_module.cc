@@ -15,11 +15,11 @@
 #include "host/files/write_file.h"
 #include "host/runtime/client.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/module_check.h"
 #include "host/tools/module_file.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 #include "host/tools/tensor_io.h"
-#include "verif/golden/hlo/interpreter.h"
 
 namespace systole::tools {
 namespace {
@@ -164,65 +164,6 @@ absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
   return results;
 }
 
-struct Check {
-  int64_t values = 0;
-  std::vector<std::string> mismatches;
-};
-
-// Every output of every run, to the bit.
-absl::StatusOr<Check> Compare(const RunArgs& args, const ir::Module& module,
-                              const Inputs& inputs, const Results& results) {
-  Check check;
-  for (size_t run = 0; run < inputs.runs.size(); ++run) {
-    const auto wanted = golden::RunHlo(module, inputs.runs[run]);
-    if (!wanted.ok()) {
-      return absl::Status(wanted.status().code(),
-                          absl::StrCat("--check ", args.check, ": ",
-                                       wanted.status().message()));
-    }
-    for (size_t i = 0; i < wanted->size(); ++i) {
-      const std::vector<uint8_t> good = (*wanted)[i].Bytes(),
-                                 got = results.outputs[i][run].Bytes();
-      check.values += (*wanted)[i].size();
-      if (good == got) continue;
-      const auto at =
-          std::mismatch(good.begin(), good.end(), got.begin()).first -
-          good.begin();
-      check.mismatches.push_back(absl::StrFormat(
-          "run %d: output '%s': element %d is the first that is not the golden "
-          "model's",
-          run, module.outputs[i].name,
-          at / ir::ElementBytes((*wanted)[i].element())));
-    }
-  }
-  return check;
-}
-
-absl::StatusOr<std::unique_ptr<ir::Module>> ReadCheck(
-    const RunArgs& args, const ir::Module& module) {
-  const auto kind = KindOfFile(args.check);
-  if (!kind.ok()) return kind.status();
-  if (*kind != FileKind::kStableHlo)
-    return WrongKind(args.check, *kind, "the StableHLO that runs");
-  auto golden = ReadStableHlo(args.check);
-  if (!golden.ok()) return golden;
-  const auto same = [](const ir::Type& a, const ir::Type& b) {
-    return a.element == b.element && a.shape == b.shape;
-  };
-  bool fits = (*golden)->inputs().size() == module.inputs().size() &&
-              (*golden)->outputs.size() == module.outputs.size();
-  for (size_t i = 0; fits && i < module.inputs().size(); ++i)
-    fits = same((*golden)->inputs()[i]->type, module.inputs()[i]->type);
-  for (size_t i = 0; fits && i < module.outputs.size(); ++i) {
-    fits =
-        same((*golden)->outputs[i].node.type(), module.outputs[i].node.type());
-  }
-  if (fits) return golden;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--check ", args.check,
-                   ": has other inputs or outputs than ", args.model));
-}
-
 absl::Status CheckFiles(const RunArgs& args,
                         const std::vector<std::string>& files) {
   std::vector<std::string> read = {args.model, args.check}, written = files;
@@ -284,7 +225,7 @@ void PrintTable(const RunArgs& args, const std::string& preset,
 Json ToJson(const RunArgs& args, const std::string& preset,
             const runtime::Executable& executable, const Inputs& inputs,
             const Results& results, const std::vector<std::string>& files,
-            const Check* check) {
+            const GoldenCheck* check) {
   const runtime::CoreWork& work = results.work;
   const bool timed = args.backend != "iss";
   Json json = {{"model", executable.module().name},
@@ -336,7 +277,7 @@ absl::Status RunStableHlo(const RunArgs& args) {
   if (absl::Status s = CheckFiles(args, *files); !s.ok()) return s;
   std::unique_ptr<ir::Module> golden;
   if (!args.check.empty()) {
-    auto read = ReadCheck(args, **module);
+    auto read = ReadGolden(args.check, **module);
     if (!read.ok()) return read.status();
     golden = *std::move(read);
   }
@@ -363,9 +304,10 @@ absl::Status RunStableHlo(const RunArgs& args) {
   if (absl::Status s = CheckTraceRun(args.waves, results->work.programs);
       !s.ok())
     return s;
-  Check check;
+  GoldenCheck check;
   if (golden != nullptr) {
-    auto compared = Compare(args, *golden, *inputs, *results);
+    auto compared =
+        CompareWithGolden(args.check, *golden, inputs->runs, results->outputs);
     if (!compared.ok()) return compared.status();
     check = *std::move(compared);
   }

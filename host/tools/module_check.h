@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Outputs of a StableHLO program against those of the golden interpreter.
+#ifndef HOST_TOOLS_MODULE_CHECK_H_
+#define HOST_TOOLS_MODULE_CHECK_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "host/ir/literal.h"
+#include "host/ir/module.h"
+
+namespace systole::tools {
+
+// The program of a file, which must have the inputs and outputs of `module`.
+absl::StatusOr<std::unique_ptr<ir::Module>> ReadGolden(
+    const std::string& file, const ir::Module& module);
+
+struct GoldenCheck {
+  int64_t values = 0;
+  std::vector<std::string> mismatches;
+};
+
+// Every output of every run, to the bit. `inputs` by run, `outputs` by output
+// and run.
+absl::StatusOr<GoldenCheck> CompareWithGolden(
+    const std::string& file, const ir::Module& golden,
+    const std::vector<std::vector<ir::Literal>>& inputs,
+    const std::vector<std::vector<ir::Literal>>& outputs);
+
+}  // namespace systole::tools
+
+#endif  // HOST_TOOLS_MODULE_CHECK_H_
