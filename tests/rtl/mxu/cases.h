@@ -95,6 +95,22 @@ void LongPasses(std::string_view preset, int vectors) {
   EXPECT_LE(cycles, 3 * vectors + first + last + 14 + bench.kPreparation);
 }
 
+// What a descriptor has on its way is forgotten when it has left: the places of
+// descriptors are used again, and passes still do not wait.
+template <typename Model>
+void PassesAgain(std::string_view preset, int vectors, int descriptors) {
+  Bench<Model> bench(preset, 17, {});
+  const isa::Matmul d = StreamingMatmul(bench.p, 2, vectors, 2);
+  for (int i = 0; i < descriptors; ++i) {
+    SCOPED_TRACE(::testing::Message() << "descriptor " << i);
+    bench.PushFor(d);
+    bench.stall_acc = 0;
+    bench.Run({d});
+    EXPECT_EQ(bench.stall_acc, 0);
+  }
+  bench.CheckRows(d);
+}
+
 // Blocks follow each other through the transposer without a gap.
 template <typename Model>
 void TransposedRate(std::string_view preset, int passes) {

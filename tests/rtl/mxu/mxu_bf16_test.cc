@@ -113,6 +113,9 @@ TEST(MxuBf16, HeldColumnsOfTransposedBlocks) {
 }
 
 TEST(MxuBf16, MiniLongPassesDoNotWait) { LongPasses<VMxuMini>("mini", 30); }
+TEST(MxuBf16, MiniPassesDoNotWaitLater) {
+  PassesAgain<VMxuMini>("mini", 30, 40);
+}
 
 TEST(MxuBf16, MiniTransposesAVectorACycle) {
   TransposedRate<VMxuMini>("mini", 12);
