@@ -29,19 +29,19 @@ def escaped(name):
 
 
 def install(source, destination):
-    """Copies changed files and deletes the ones that are no longer generated; the names of all these."""
-    changed = set()
+    """Copies changed files and deletes the ones that are no longer generated; True when anything changed."""
+    changed = False
     destination.mkdir(parents=True, exist_ok=True)
     wanted = {path.name: path for path in source.iterdir() if path.suffix in (".h", ".cpp")}
     for path in destination.iterdir():
         if path.name not in wanted:
             path.unlink()
-            changed.add(path.name)
+            changed = True
     for name, path in wanted.items():
         target = destination / name
         if not target.exists() or not filecmp.cmp(path, target, shallow=False):
             shutil.copyfile(path, target)
-            changed.add(name)
+            changed = True
     return changed
 
 

@@ -174,7 +174,7 @@ FileKind KindOfBytes(std::string_view bytes, std::string_view path) {
     return FileKind::kSavedModel;
   if (IsOnnx(first)) return FileKind::kOnnx;
   if (!IsText(first)) return FileKind::kUnknown;
-  return Ends(path, ".mlir") || first.find("module @") != first.npos
+  return Ends(path, ".mlir") || begins("module @") || begins("#loc")
              ? FileKind::kMlirText
              : FileKind::kText;
 }

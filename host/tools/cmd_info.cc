@@ -36,8 +36,7 @@ absl::Status ModelInfo(const std::string& input, bool as_json) {
   return absl::OkStatus();
 }
 
-// StableHLO, on the smallest core: what runs where is that of every bf16 core
-// with room for it.
+// StableHLO, on the preset that it runs on unless another is asked for.
 absl::Status StableHloInfo(const std::string& input, bool as_json) {
   auto module = ReadStableHlo(input);
   if (!module.ok()) return module.status();

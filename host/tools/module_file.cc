@@ -118,9 +118,7 @@ absl::StatusOr<const Preset*> ModulePreset(const std::string& name,
 }
 
 std::string ValuesText(const ir::Type& type) {
-  return absl::StrCat(npy::TypeName(FileType(type.element)), " (",
-                      absl::StrJoin(type.shape, ", "),
-                      type.shape.size() == 1 ? ",)" : ")");
+  return npy::Describe({FileType(type.element), type.shape, {}});
 }
 
 absl::StatusOr<std::vector<Literal>> RunOnce(

@@ -33,7 +33,7 @@ runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset);
 // InvalidArgument lists those that there are.
 absl::StatusOr<const Preset*> ModulePreset(const std::string& name, bool given);
 
-// "f32 (17, 32)".
+// "float32 (17, 32)".
 std::string ValuesText(const ir::Type& type);
 
 // Runs a program once, and waits.

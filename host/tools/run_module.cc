@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "host/files/file_kind.h"
 #include "host/files/write_file.h"
 #include "host/runtime/client.h"
 #include "host/tools/interrupt.h"

@@ -66,7 +66,7 @@ class StableHloCli(unittest.TestCase):
         self.assertIn("1 loops and branches steered", text)
 
     def test_arrays_come_and_go_as_their_types(self):
-        # Whole numbers and truth values: y = p ? f(x) : g(x), to be compared with the text beside the program.
+        # A truth value and whole numbers, without dimensions.
         out = self.folder / "out.npy"
         result = self.run_json("values_behind", "--backend", "iss", "--input", f"arg0={self.save('p', np.array(True))}", "--input",
                                f"arg1={self.save('x', np.int32(3))}", "--output", f"result={out}", "--check", DATA / "values_behind.mlirbc")
