@@ -69,8 +69,11 @@ absl::Status Core::Run(const ProgramStart& start) {
   if (has_listener()) options_.listener->Starts(start);
   const absl::StatusOr<RunStats> stats = RunLoaded(*device_, start.program);
   if (!stats.ok()) {
+    absl::Status status = stats.status();
+    if (has_listener())
+      status = options_.listener->Failed(*device_, std::move(status));
     device_->Reset().IgnoreError();
-    return stats.status();
+    return status;
   }
   ++work_.programs;
   work_.stats.Add(*stats);

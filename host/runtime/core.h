@@ -58,6 +58,10 @@ class CoreListener {
   virtual ~CoreListener() = default;
   virtual void Starts(const ProgramStart& start) = 0;
   virtual void Ended(const RunStats& stats) = 0;  // not of one that failed
+  // What is said of one that failed, before the device is reset.
+  virtual absl::Status Failed(const systole::Device&, absl::Status status) {
+    return status;
+  }
 };
 
 struct CoreOptions {

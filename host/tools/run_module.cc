@@ -49,6 +49,9 @@ class Parts : public runtime::CoreListener {
     ++parts_[last_].programs;
     parts_[last_].cycles += static_cast<int64_t>(stats.cycles);
   }
+  absl::Status Failed(const Device& device, absl::Status status) override {
+    return WithWaveform(device, status);
+  }
   const std::vector<Part>& all() const { return parts_; }
 
  private:

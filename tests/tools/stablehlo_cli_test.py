@@ -102,6 +102,15 @@ class StableHloCli(unittest.TestCase):
         self.run_json("exp", "--backend", "iss", "--input", self.save("second", stack[1]), "--output", one)
         self.assertTrue(np.array_equal(np.load(one), np.load(out)[1]))
 
+    def test_a_fault_leaves_its_waveform_and_says_so(self):
+        """Two bits of a word of the first kernel's memory turn, which ECC cannot correct."""
+        waves = self.folder / "waves"
+        text = systole("run", DATA / "exp.mlirbc", "--random", "1", "--preset", "lite", "--quiet", "--flip", "0x80000000:0", "--flip",
+                       "0x80000000:1", "--waves", waves, code=1)
+        self.assertIn("fault ecc_error", text)
+        self.assertRegex(text, rf"waveform: {waves}/lite_fault_run0\.fst, cycles \d+ to \d+")
+        self.assertGreater((waves / "lite_fault_run0.fst").stat().st_size, 1000)
+
     def test_reports_and_info(self):
         systole("run", DATA / "exp.mlirbc", "--random", "1", "--backend", "iss", "--quiet", "--reports", self.folder / "reports")
         report = json.loads((self.folder / "reports/run.json").read_text())
