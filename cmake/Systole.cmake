@@ -163,7 +163,7 @@ endfunction()
 # Of precompiled headers, for the compiler cache: g++ writes no time stamp into them.
 set(SYSTOLE_PCH_OPTIONS $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
 
-if(GTest_FOUND)
+if(SYSTOLE_GTEST)
   # Headers that most tests include, compiled once.
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "// Empty.\n")
   add_library(systole_test_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/test_headers.cc)
@@ -180,13 +180,21 @@ target_compile_options(systole_host_headers PUBLIC ${SYSTOLE_PCH_OPTIONS})
 set(SYSTOLE_HOST_HEADERS <absl/status/statusor.h> <absl/strings/str_format.h> <absl/strings/str_cat.h> <absl/strings/str_join.h>
   <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <string> <vector>)
 target_precompile_headers(systole_host_headers PRIVATE ${SYSTOLE_HOST_HEADERS} <Eigen/Core> <nlohmann/json.hpp>)
+# A compiler cache may read the headers once more: their folders are the target's, too.
+function(systole_use_host_headers target)
+  target_link_libraries(${target} PRIVATE Eigen3::Eigen nlohmann_json::nlohmann_json)
+  target_precompile_headers(${target} REUSE_FROM systole_host_headers)
+endfunction()
 
-# Options of test programs.
-if(GTest_FOUND)
+# Options, main and waveforms of test programs.
+if(SYSTOLE_GTEST)
   add_library(systole_test_options STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/options.cc)
   target_link_libraries(systole_test_options PRIVATE systole_base CLI11::CLI11 GTest::gtest)
   add_library(systole_test_main STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/main.cc)
   target_link_libraries(systole_test_main PRIVATE systole_base systole_test_options)
+  # Waveforms of tests that fail.
+  add_library(systole_test_waves OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/waves.cc)
+  target_link_libraries(systole_test_waves PRIVATE systole_base GTest::gtest)
 endif()
 
 # What only long tests need.
@@ -216,10 +224,6 @@ function(systole_test_properties name timeout labels)
   endif()
   set_tests_properties(${name} PROPERTIES COST ${cost} TIMEOUT ${timeout} LABELS "${labels}")
 endfunction()
-
-# Waveforms of tests that fail.
-add_library(systole_test_waves OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/testing/waves.cc)
-target_link_libraries(systole_test_waves PRIVATE systole_base GTest::gtest)
 
 function(systole_add_test name)
   cmake_parse_arguments(ARG "LONG;NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS;LONG_ARGS" ${ARGN})

@@ -517,6 +517,7 @@ module systole_csr_regs (
             } value;
         } scrub_period;
     } field_combo_t;
+    // verilator lint_off MULTIDRIVEN
     field_combo_t field_combo;
 
     typedef struct {
@@ -939,6 +940,8 @@ module systole_csr_regs (
     assign hwif_out.scalar.req_is_wr = decoded_req_is_wr;
     assign hwif_out.scalar.wr_data = decoded_wr_data;
     assign hwif_out.scalar.wr_biten = decoded_wr_biten;
+
+    // verilator lint_on MULTIDRIVEN
 
     //--------------------------------------------------------------------------
     // Write response

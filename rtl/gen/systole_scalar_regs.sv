@@ -553,6 +553,7 @@ module systole_scalar_regs (
             } value;
         } patch_step;
     } field_combo_t;
+    // verilator lint_off MULTIDRIVEN
     field_combo_t field_combo;
 
     typedef struct {
@@ -1815,6 +1816,8 @@ module systole_scalar_regs (
     end
     assign hwif_out.patch_step.value.value = field_storage.patch_step.value.value;
     assign hwif_out.patch_step.value.swmod = decoded_reg_strb.patch_step && decoded_req_is_wr && |(decoded_wr_biten[31:0]);
+
+    // verilator lint_on MULTIDRIVEN
 
     //--------------------------------------------------------------------------
     // Write response

@@ -45,7 +45,7 @@ def generate(root: pathlib.Path) -> dict:
     comment = common.banner("//", SOURCE)
     return {
         f"rtl/gen/{BLOCK}_pkg.sv": f"{comment}\n{files[f'{BLOCK}_pkg.sv']}",
-        f"rtl/gen/{BLOCK}.sv": f"{comment}\n{files[f'{BLOCK}.sv']}",
+        f"rtl/gen/{BLOCK}.sv": f"{comment}\n{csr.regblock(files[f'{BLOCK}.sv'])}",
         "firmware/scalar/gen/regs.h": header(root),
         "docs/reference/scalar.md": "# Registers of the scalar unit\n\n" + files["scalar.md"].replace("$root", f"docs/spec/{SOURCE}"),
     }

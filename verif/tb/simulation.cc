@@ -97,6 +97,12 @@ class Simulation::Bench : public sc_core::sc_module {
     registers_.bind(chip.registers);
     memory_.bind(chip.memory);
     SC_THREAD(Host);
+    host_ = sc_core::sc_get_last_created_process_handle();
+  }
+  // The thread ends before its context: SystemC 3.0 deletes the package of
+  // coroutines before the threads that are left, which still use it.
+  ~Bench() override {
+    if (!host_.terminated()) host_.kill();
   }
 
   // Runs the simulation until the request is answered.
@@ -148,6 +154,7 @@ class Simulation::Bench : public sc_core::sc_module {
     return irq.read() ? tlm::TLM_OK_RESPONSE : tlm::TLM_INCOMPLETE_RESPONSE;
   }
 
+  sc_core::sc_process_handle host_;
   sc_core::sc_vector<sc_core::sc_signal<bool>> irq_;
   tlm_utils::simple_initiator_socket<Bench> registers_, memory_;
   sc_core::sc_event pending_;
