@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// HBM front end and controllers. Read and write clients are arbitrated apart; writes collect in a buffer and go to the
-// controllers in batches; reads are compared with it and wait for a write of the same beat. Responses come in the order of
-// acceptance. Peak: one beat a cycle. A read of an open row is answered 23 cycles after its acceptance.
+// HBM subsystem: front end and one controller per group of pseudo-channels. Reads and writes are arbitrated separately.
+// A write goes into the write buffer, which drains to the controllers in batches; a read of a buffered beat stalls
+// until that write has drained. Responses return in the order of acceptance. Throughput: one beat per cycle. Latency of
+// a read of an open row: 25 cycles from acceptance to response.
 // Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm
@@ -13,42 +14,44 @@ module systole_hbm
     parameter int unsigned NumRd = 4,
     parameter int unsigned NumWr = 2,
     parameter int unsigned AddrBits = 36,
-    parameter logic [NumRd-1:0][7:0] RdBurst = {NumRd{8'd64}},  // beats of a client's turn: its class (docs/hbm.md)
+    parameter logic [NumRd-1:0][7:0] RdBurst = {NumRd{8'd64}},  // beats per turn of each client: its traffic class (docs/hbm.md)
     parameter logic [NumWr-1:0][7:0] WrBurst = {NumWr{8'd64}},
     parameter timing_t Timing = HbmTiming,
     parameter bit Ecc = 1'b0,
-    parameter bit Gate = 1'b1,  // the clock of what ECC's partial writes take may stand still
-    localparam int unsigned D = PhyBytes * HbmPcs  // bytes of a beat
+    parameter bit Gate = 1'b1,  // gate the clock of the read-modify-write unit (ECC only)
+    localparam int unsigned D = PhyBytes * HbmPcs  // bytes per beat
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
 
-    // Read clients. A response cannot be refused; responses of a client come in order.
+    // Read clients. A response cannot be stalled; each client's responses return in order.
     input  logic [NumRd-1:0]                   rd_valid_i,
     output logic [NumRd-1:0]                   rd_ready_o,
     input  logic [NumRd-1:0][AddrBits-1:0]     rd_addr_i,   // byte address; bits inside the beat are ignored
     output logic [NumRd-1:0]                   rd_rsp_valid_o,
     output logic [D*8-1:0]                     rd_rsp_data_o,
 
-    // Write clients. An accepted write is seen by every read that is accepted later; one that is accepted before may see it.
+    // Write clients. A read returns every write accepted in an earlier cycle. It may also return a write accepted
+    // later, until the read is answered.
     input  logic [NumWr-1:0]                   wr_valid_i,
     output logic [NumWr-1:0]                   wr_ready_o,
     input  logic [NumWr-1:0][AddrBits-1:0]     wr_addr_i,
     input  logic [NumWr-1:0][D*8-1:0]          wr_data_i,
     input  logic [NumWr-1:0][D-1:0]            wr_mask_i,   // 1: write the byte
 
-    output logic                               outstanding_o,  // reads not answered or writes not in the device
+    output logic                               outstanding_o,  // reads not answered, or writes not yet in the device
     output perf_t                              perf_o,
 
-    // ECC: a cycle after the response of a client, or of partial writes and the scrubber (the last bit): a bit was corrected, or could
-    // not be. The address is that of the first word of 8 bytes.
+    // ECC reports, one cycle after the response: a bit was corrected (fixed), or an error could not be corrected (bad).
+    // There is one bit per read client; the top bit is for partial writes and the scrubber. The address is that of the
+    // first such 8-byte word.
     output logic [NumRd:0]                     ecc_fixed_o,
     output logic [NumRd:0]                     ecc_bad_o,
-    output logic                               ecc_look_o,     // it is the scrubber's: nobody asked for the data
+    output logic                               ecc_look_o,     // the report belongs to the scrubber: no client asked for the data
     output logic [AddrBits-1:0]                ecc_addr_o,
-    input  logic [31:0]                        scrub_i,        // cycles from a beat to the next, 0: none
+    input  logic [31:0]                        scrub_i,        // cycles from one scrubbed beat to the next; 0: no scrubbing
 
-    // PHY, a pseudo-channel each.
+    // PHY, one element per pseudo-channel.
     output row_cmd_e [HbmPcs-1:0]              row_cmd_o,
     output logic [HbmPcs-1:0][BankBits-1:0]    row_bank_o,
     output logic [HbmPcs-1:0][RowBits-1:0]     row_addr_o,
@@ -56,35 +59,35 @@ module systole_hbm
     output logic [HbmPcs-1:0][BankBits-1:0]    col_bank_o,
     output logic [HbmPcs-1:0][ColBits-1:0]     col_addr_o,
     output logic [HbmPcs-1:0][PhyBytes*8-1:0]  wdata_o,
-    output logic [HbmPcs-1:0][PhyBytes-1:0]    wmask_o,      // with ECC: 8 check bits each 64 bits
+    output logic [HbmPcs-1:0][PhyBytes-1:0]    wmask_o,      // byte mask; with ECC: 8 check bits per 64 bits
     input  logic [HbmPcs-1:0][PhyBytes*8-1:0]  rdata_i,
-    input  logic [HbmPcs-1:0][PhyBytes-1:0]    rcheck_i,     // with ECC
+    input  logic [HbmPcs-1:0][PhyBytes-1:0]    rcheck_i,     // check bits, with ECC
     input  logic [HbmPcs-1:0]                  rdata_valid_i
 );
   localparam int unsigned Lanes = HbmPcs / 2;
   localparam int unsigned BeatShift = $clog2(D);
-  localparam int unsigned PlaceBits = BeatShift - 3;  // of a beat's words of 8 bytes
-  localparam int unsigned RdBits = $clog2(NumRd + 1);  // one more for systole_hbm_rmw
+  localparam int unsigned PlaceBits = BeatShift - 3;  // index of an 8-byte word in a beat
+  localparam int unsigned RdBits = $clog2(NumRd + 1);  // one extra client number: systole_hbm_rmw
   localparam int unsigned ArbBits = NumRd > 1 ? $clog2(NumRd) : 1;
   localparam int unsigned WrBits = NumWr > 1 ? $clog2(NumWr) : 1;
-  localparam int unsigned QueueDepth = 16;  // requests of a controller to a row
-  localparam int unsigned Slots = 128;  // reads accepted and not answered, and beats of write data, a group
+  localparam int unsigned QueueDepth = 16;  // requests per row queue of a controller
+  localparam int unsigned Slots = 128;  // per group: unanswered reads, and beats of write data
   localparam int unsigned TagBits = $clog2(Slots);
-  localparam int unsigned BufDepth = 64;  // write addresses
+  localparam int unsigned BufDepth = 64;  // entries of the write buffer
   localparam int unsigned BufBits = $clog2(BufDepth);
-  localparam int unsigned HighWater = BufDepth * 3 / 4;  // writes that end a batch of reads
-  localparam int unsigned Batch = 128;  // beats of a batch while the other kind waits; a power of two
+  localparam int unsigned HighWater = BufDepth * 3 / 4;  // buffered writes that end a batch of reads
+  localparam int unsigned Batch = 128;  // beats per batch while the other direction waits; a power of two
   localparam int unsigned BatchBits = $clog2(Batch + 1);
   localparam int unsigned OrderDepth = 2 * Slots;
   typedef logic [BeatBits-1:0] beat_t;
 
-  // Beats that are read, changed and written back, and writes behind them.
+  // Read-modify-write unit: partial writes, and the writes queued behind them.
   logic                rmw_room, rmw_busy, rmw_take, rmw_rd, rmw_wr, rmw_rsp, rmw_look, rmw_again;
   beat_t               rmw_rd_beat, rmw_wr_beat;
   logic [D*8-1:0]      rmw_data;
   logic [D-1:0]        rmw_mask;
 
-  // Arbitration, reads and writes apart.
+  // Arbitration, separate for reads and writes.
   logic [NumRd-1:0]  rd_req;
   logic [NumWr-1:0]  wr_req;
   logic              rd_any, rd_take, wr_any, wr_accept, wr_go;
@@ -105,8 +108,8 @@ module systole_hbm
       .clk_i, .rst_ni, .req_i(wr_req), .any_o(wr_any), .idx_o(wr_idx), .accept_i(wr_accept)
   );
 
-  // Address bits outside the beat's number: inside a beat, or beyond the capacity (the memory repeats). With ECC a write of some bytes
-  // of a burst, but not all, goes another way.
+  // The beat number leaves out the address bits inside a beat and those beyond the capacity (addresses wrap). With ECC,
+  // a partial write, which writes some but not all bytes of a burst, goes through systole_hbm_rmw.
   logic [NumWr-1:0] partials;
   logic             partial;
   always_comb begin
@@ -120,7 +123,8 @@ module systole_hbm
     partial = partials[wr_idx];
   end
 
-  // Writes: accepted | to the buffer and their data's memory, which have room: whether, is known before one is chosen (wr_open_q).
+  // Write pipeline: acceptance, then the write buffer and the data memory. wr_open_q says one cycle ahead that both
+  // have room.
   logic           wr_open_q, wr_put_q;
   beat_t          put_beat_q;
   loc_t           put_loc;
@@ -143,7 +147,7 @@ module systole_hbm
     wr_ready_o[wr_idx] = wr_accept;
   end
 
-  // Reads: accepted | compared with the write buffer | to a controller.
+  // Read pipeline: acceptance, then the comparison with the write buffer, then the controller.
   logic              new_valid, new_take, read_valid_q, read_group_q, rd_accept;
   logic [RdBits-1:0] new_idx, read_idx_q;
   beat_t             new_beat, read_beat_q;
@@ -159,7 +163,7 @@ module systole_hbm
   assign new_take = !read_valid_q || rd_accept;
   always_comb begin
     rd_loc       = locate(read_beat_q);
-    rd_loc.group = read_group_q;  // found a cycle ahead
+    rd_loc.group = read_group_q;  // computed one cycle ahead
   end
 
   always_ff @(posedge clk_i) begin
@@ -170,8 +174,8 @@ module systole_hbm
     if (new_take) {read_group_q, read_idx_q, read_beat_q} <= {group_of(new_beat), new_idx, new_beat};
   end
 
-  // Write buffer: the beats whose writes are not in a controller's queue yet, in registers that reads are compared with, and in a
-  // memory from which they go on.
+  // Write buffer: beats whose writes are not in a controller's queue yet. The beat numbers are in registers, which
+  // reads are compared with; a memory holds the locations and tags for the drain.
   beat_t               buf_q[BufDepth];
   (* ram_style = "distributed" *) logic [TagBits+$bits(loc_t)-1:0] buf_mem_q[BufDepth];
   logic [BufDepth-1:0] buf_valid_q;
@@ -179,13 +183,14 @@ module systole_hbm
   logic [BufBits:0]    buf_count_q;
   logic                buf_any, buf_pop;
   loc_t                buf_loc;
-  logic [TagBits-1:0]  buf_tag, wr_tag[2], rd_tag[2];  // of the write that goes on; of the next of each group
+  logic [TagBits-1:0]  buf_tag, wr_tag[2], rd_tag[2];  // tag of the write that drains; next tag of each group
 
   assign buf_any = buf_count_q != '0;
   assign {buf_tag, buf_loc} = buf_mem_q[buf_rd_ptr_q];
 
-  // A read of a buffered beat must wait until the write is on its way. (A controller's queue keeps its order.) A read has a mark for
-  // each write that it waits for; a place's mark goes with its write, before another write comes there.
+  // Hazard: a read of a buffered beat stalls until the write drains; after that the controller's queue keeps the order.
+  // The read carries one mark per buffered write of its beat. The mark is cleared when the write drains, before its
+  // entry is reused.
   typedef logic [BufDepth-1:0] marks_t;
   marks_t mark_q, mark_new, mark_old;
   logic   hazard_q;
@@ -201,12 +206,13 @@ module systole_hbm
     hazard_q <= rst_ni && (new_take ? mark_new != '0 : mark_old != '0);
   end
 
-  // Reads flow until writes are due; then writes flow, in batches, because each change of direction costs tRTW or tWTR.
+  // Direction. Reads flow until writes are due; writes then flow in batches, because each change of direction costs
+  // tRTW or tWTR.
   typedef enum logic {DirRead, DirWrite} dir_e;
   dir_e                 dir_q, dir_d;
-  logic [BatchBits-1:0] run_q;  // beats since the last change, up to Batch
-  logic                 push, reads;  // reads: some are on their way
-  logic                 held_off_q;   // a writer, a cycle ago
+  logic [BatchBits-1:0] run_q;  // beats since the last change of direction, saturates at Batch
+  logic                 push, reads;  // reads: a read is in the pipeline
+  logic                 held_off_q;   // a write was stalled in the last cycle
   logic [1:0]           ctrl_ready, ctrl_low, wr_room, rd_room;
   logic                 batch_done, wr_due;
 
@@ -235,7 +241,7 @@ module systole_hbm
       buf_q[buf_wr_ptr_q]     <= put_beat_q;
       buf_mem_q[buf_wr_ptr_q] <= {wr_tag[put_loc.group], put_loc};
     end
-    // One that was accepted in the cycle before and one that is put in this cycle still come.
+    // Room for three: one accepted in the last cycle, one put in this cycle, and the next one.
     wr_open_q <= rst_ni && &wr_room && buf_count_q <= (BufBits + 1)'(BufDepth - 3);
   end
 
@@ -265,8 +271,8 @@ module systole_hbm
     end
   end
 
-  // Responses leave in the order in which the reads were accepted; whose is next stands in registers. An accepted read has a place for
-  // its data, and there is room here for as many.
+  // Responses leave in the order of acceptance. The order FIFO holds the client of each accepted read; u_next registers
+  // its head. An accepted read has its slot in systole_hbm_rdata, and the FIFO has an entry for each slot.
   localparam int unsigned OrderBits = RdBits + 1 + (Ecc ? BeatBits : 0);
   logic              kept_valid, kept_ready;
   logic [OrderBits-1:0] order;
@@ -274,7 +280,7 @@ module systole_hbm
   logic              order_ready, order_valid, order_group, rsp_pop, rsp_group_q;
   logic [RdBits-1:0] order_client, rsp_client_q;
   // verilator lint_off UNUSEDSIGNAL
-  beat_t             order_beat, rsp_beat_q;  // ECC's
+  beat_t             order_beat, rsp_beat_q;  // used with ECC only
   // verilator lint_on UNUSEDSIGNAL
   logic              rsp_q;
   logic [1:0]        rsp_fixed, rsp_bad;
@@ -332,7 +338,7 @@ module systole_hbm
     assign unused = &{1'b0, scrub_i, rmw_rsp, rmw_take, rmw_look, rmw_again, rsp_fixed, rsp_bad, rsp_place[0], rsp_place[1]};
   end
 
-  // The groups: a controller each, whose commands all pseudo-channels of the group get.
+  // The groups. Each has one controller, whose commands go to all pseudo-channels of the group.
   logic [1:0] rd_issue, wr_issue, act_issue, refresh, wr_busy;
 
   for (genvar g = 0; g < 2; g++) begin : gen_group
@@ -395,7 +401,8 @@ module systole_hbm
     if (!rst_ni) perf_o <= '0;
   end
 
-  // A legal shape; clients keep what they ask for; the buffer's flags and count agree and every write in it has its data.
+  // Checks: legal parameters; clients hold a request until it is accepted; the write buffer's count agrees with its
+  // valid bits; every accepted read has an entry in the order FIFO; the data of every buffered write is held.
   initial begin
     a_batch : assert (Batch == 1 << (BatchBits - 1));
     a_pcs : assert (HbmPcs >= 2 && HbmPcs % 2 == 0 && D == 1 << BeatShift && AddrBits >= BeatShift + BeatBits);

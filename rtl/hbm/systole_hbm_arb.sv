@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Sticky round robin: a client keeps the grant for up to its Burst transfers in a row while it keeps asking, then the next asking
-// client after it has its turn. Combinational; no client waits for more transfers than the others' Bursts together.
-// Docs: docs/hbm.md. Test: tests/hbm/arb_test.cc.
+// Sticky round-robin arbiter. A client keeps the grant for up to its Burst transfers in a row while it keeps
+// requesting; then the next requesting client has its turn. Combinational. No client waits for more transfers than the
+// sum of the others' Bursts. Docs: docs/hbm.md. Test: tests/hbm/arb_test.cc.
 
 module systole_hbm_arb #(
     parameter int unsigned N = 4,
-    parameter logic [N-1:0][7:0] Burst = {N{8'd64}},  // of each client, 1 to 128
+    parameter logic [N-1:0][7:0] Burst = {N{8'd64}},  // longest turn of each client, 1 to 128 transfers
     localparam int unsigned IdxBits = N > 1 ? $clog2(N) : 1
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
     input  logic [N-1:0]       req_i,
     output logic               any_o,
-    output logic [IdxBits-1:0] idx_o,     // the granted client, when any_o
-    input  logic               accept_i   // the granted client's transfer happens
+    output logic [IdxBits-1:0] idx_o,     // the granted client; valid with any_o
+    input  logic               accept_i   // the granted client's transfer takes place
 );
   localparam int unsigned RunBits = 8;
 
-  logic [IdxBits-1:0] last_q;  // who transferred last
-  logic [RunBits-1:0] run_q;   // transfers in a row
-  logic               full_q;  // run_q is at its end
+  logic [IdxBits-1:0] last_q;  // client of the last transfer
+  logic [RunBits-1:0] run_q;   // transfers of this turn
+  logic               full_q;  // run_q has reached the client's Burst
   logic               keep;
 
   int unsigned c;

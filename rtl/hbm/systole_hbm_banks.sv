@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the times of the table allow, for each bank a bit: the bank's own (tRCD, tRAS, tRP, tRTP, tWR), its bank group's and those
-// that all banks share (tRRD, tFAW, tCCD, tWTR, tRTW, tRREFD); and which banks are open. What is allowed now may be issued in two
-// cycles. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
+// Bank state and timing of one controller: which banks are open, and which commands the timing table allows, one bit
+// per bank. Each bank has its own times (tRCD, tRAS, tRP, tRTP, tWR), each bank group has its own, and the rest are
+// shared by all banks (tRRD, tFAW, tCCD, tWTR, tRTW, tRREFD). A command allowed in this cycle may be issued two cycles
+// later, after the scheduler's other two steps. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc,
+// tests/hbm/mutant_test.cc.
 
 module systole_hbm_banks
   import systole_hbm_pkg::*;
@@ -14,28 +16,28 @@ module systole_hbm_banks
     input  logic             rst_ni,
 
     output logic [Banks-1:0] open_o,
-    output logic [Banks-1:0] rd_ok_o,   // of an open bank
-    output logic [Banks-1:0] wr_ok_o,
-    output logic [Banks-1:0] pre_ok_o,
-    output logic [Banks-1:0] new_ok_o,  // of a closed bank: ACT and REFSB, ...
-    output logic             any_ok_o,  // ... if any bank's is allowed, ...
-    output logic             act_ok_o,  // ... and ACT if the window of four is over too
+    output logic [Banks-1:0] rd_ok_o,   // RD is allowed, if the bank is open
+    output logic [Banks-1:0] wr_ok_o,   // WR is allowed, if the bank is open
+    output logic [Banks-1:0] pre_ok_o,  // PRE is allowed
+    output logic [Banks-1:0] new_ok_o,  // a closed bank's own and its bank group's times allow ACT and REFSB
+    output logic             any_ok_o,  // the shared times allow ACT and REFSB
+    output logic             act_ok_o,  // the four-activate window (tFAW) allows ACT
 
-    // Commands of this cycle, a bit of their bank.
+    // Commands issued in this cycle, one bit per bank.
     input  logic [Banks-1:0] act_i,
     input  logic [Banks-1:0] pre_i,
     input  logic [Banks-1:0] refsb_i,
     input  logic [Banks-1:0] rd_i,
     input  logic [Banks-1:0] wr_i
 );
-  localparam int unsigned WrEnd = 32'(Timing.tcwl) + BurstCycles;  // WR to the end of its data
-  localparam int unsigned ActWindow = 4;  // activates in tFAW
+  localparam int unsigned WrEnd = 32'(Timing.tcwl) + BurstCycles;  // from WR to the end of its data
+  localparam int unsigned ActWindow = 4;  // activates per tFAW
   typedef logic [BankGroups-1:0] groups_t;
 
   logic [Banks-1:0] open_q, rcdrd, rcdwr, ras, rtp, wtp, rp;
   groups_t          rrd_l, rd_l, wr_l, wtr_l;
   logic             rrd_s, wtr_s, rtw, refd;
-  logic [ActWindow-1:0] faw, window_q;  // window_q: the oldest of the last activates
+  logic [ActWindow-1:0] faw, window_q;  // window_q: one-hot, the oldest of the last four activates
   groups_t          act_group, rd_group, wr_group;
   logic             act, rd, wr;
 
@@ -51,7 +53,7 @@ module systole_hbm_banks
   assign wr_group  = groups(wr_i);
   assign {act, rd, wr} = {act_group != '0, rd_group != '0, wr_group != '0};
 
-  // A bank's own.
+  // Times of each bank.
   systole_hbm_wait #(.Width(Banks), .Cycles(32'(Timing.trcdrd))) u_rcdrd (.clk_i, .rst_ni, .set_i(act_i), .free_o(rcdrd));
   systole_hbm_wait #(.Width(Banks), .Cycles(32'(Timing.trcdwr))) u_rcdwr (.clk_i, .rst_ni, .set_i(act_i), .free_o(rcdwr));
   systole_hbm_wait #(.Width(Banks), .Cycles(32'(Timing.tras))) u_ras (.clk_i, .rst_ni, .set_i(act_i), .free_o(ras));
@@ -59,7 +61,7 @@ module systole_hbm_banks
   systole_hbm_wait #(.Width(Banks), .Cycles(WrEnd + 32'(Timing.twr))) u_wtp (.clk_i, .rst_ni, .set_i(wr_i), .free_o(wtp));
   systole_hbm_wait #(.Width(Banks), .Cycles(32'(Timing.trp))) u_rp (.clk_i, .rst_ni, .set_i(pre_i), .free_o(rp));
 
-  // A bank group's.
+  // Times of each bank group.
   systole_hbm_wait #(.Width(BankGroups), .Cycles(32'(Timing.trrd_l))) u_rrd_l (.clk_i, .rst_ni, .set_i(act_group), .free_o(rrd_l));
   systole_hbm_wait #(.Width(BankGroups), .Cycles(32'(Timing.tccd_l))) u_rd_l (.clk_i, .rst_ni, .set_i(rd_group), .free_o(rd_l));
   systole_hbm_wait #(.Width(BankGroups), .Cycles(32'(Timing.tccd_l))) u_wr_l (.clk_i, .rst_ni, .set_i(wr_group), .free_o(wr_l));
@@ -67,7 +69,7 @@ module systole_hbm_banks
       .clk_i, .rst_ni, .set_i(wr_group), .free_o(wtr_l)
   );
 
-  // Shared by all.
+  // Times shared by all banks.
   systole_hbm_wait #(.Width(1), .Cycles(32'(Timing.trrd_s))) u_rrd_s (.clk_i, .rst_ni, .set_i(act), .free_o(rrd_s));
   systole_hbm_wait #(.Width(1), .Cycles(32'(Timing.trrefd))) u_refd (.clk_i, .rst_ni, .set_i(refsb_i != '0), .free_o(refd));
   systole_hbm_wait #(.Width(1), .Cycles(WrEnd + 32'(Timing.twtr_s))) u_wtr_s (.clk_i, .rst_ni, .set_i(wr), .free_o(wtr_s));
@@ -94,7 +96,8 @@ module systole_hbm_banks
     end
   end
 
-  // The scheduler's steps keep columns two cycles apart, rows and all else three; tRC and the way from REFSB to ACT of the bank group need no times of their own.
+  // Times without a counter. The scheduler's steps alone keep columns two cycles apart and all other commands three, so
+  // no time may be shorter. tRAS + tRP covers tRC, and tRREFD covers the time from REFSB to ACT in the same bank group.
   initial begin
     a_times : assert (Timing.trc <= Timing.tras + Timing.trp && Timing.trrd_l <= Timing.trrefd && Timing.trrd_s >= 16'd3 &&
                       Timing.trp >= 16'd3 && Timing.trtp >= 16'd3 && Timing.trtw >= 16'd3 && Timing.trcdrd >= 16'd3 &&

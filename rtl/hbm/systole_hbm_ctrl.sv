@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// DRAM controller of a group of pseudo-channels that work in lockstep: queue, bank times, refresher, and here the scheduler. Each bus
-// has three steps: take down the banks whose command is wanted and allowed, choose one, issue. Requests leave out of order, with their
-// tags. Peak: a column every 2 cycles. A request to an open row takes 5 cycles to its column. Docs: docs/hbm.md.
-// Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
+// DRAM controller of a group of pseudo-channels in lockstep: request queue, bank timing, refresher, and the scheduler,
+// which is in this file. The scheduler has three steps for each command bus: list the banks whose command is wanted and
+// allowed, choose one, issue. Requests are served out of order and carry tags. Throughput: one column every 2 cycles.
+// Latency of a request to an open row: 5 cycles to its column. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc,
+// tests/hbm/mutant_test.cc.
 
 module systole_hbm_ctrl
   import systole_hbm_pkg::*;
 #(
-    parameter int unsigned Depth = 16,  // requests of a row queue
+    parameter int unsigned Depth = 16,  // requests per row queue
     parameter int unsigned TagBits = 6,
     parameter timing_t Timing = HbmTiming
 ) (
@@ -23,11 +24,11 @@ module systole_hbm_ctrl
     input  logic [RowBits-1:0]  req_row_i,
     input  logic [ColBits-1:0]  req_col_i,
     input  logic [TagBits-1:0]  req_tag_i,
-    output logic                low_o,          // few requests left
+    output logic                low_o,          // few requests are left
 
-    output logic                rd_issue_o,     // RD, WR: on the PHY in the next cycle
-    output logic                wr_issue_o,
-    output logic [TagBits-1:0]  tag_o,          // theirs
+    output logic                rd_issue_o,     // RD is on the PHY in the next cycle
+    output logic                wr_issue_o,     // WR is on the PHY in the next cycle
+    output logic [TagBits-1:0]  tag_o,          // tag of that RD or WR
     output logic                act_issue_o,
     output logic                refresh_o,
 
@@ -40,19 +41,19 @@ module systole_hbm_ctrl
 );
   typedef logic [Banks-1:0] banks_t;
 
-  banks_t open, rd_ok, wr_ok, pre_ok, new_ok;              // what the times allow
+  banks_t open, rd_ok, wr_ok, pre_ok, new_ok;              // allowed by the times
   logic   any_ok, act_ok, new_go, ref_go, act_go;
-  banks_t serve, some, both, busy, yield, want_ref, hold;        // what is wanted
+  banks_t serve, some, both, busy, yield, want_ref, hold;        // wanted by the queue and the refresher
   logic   write, run, any, ask_ref, prea, refresh;
   logic [RowBits-1:0] act_row;
   logic [ColBits-1:0] col;
 
-  // The steps of a command: banks taken down, the choice, the issue.
+  // Scheduler pipeline: list of banks, choice, issue.
   typedef enum logic [1:0] {KindPre, KindAct, KindRef} kind_e;
   banks_t              col_d, col_list_q, col_one, col_one_q, ref_d, act_d, both_d, pre_d, row_d, row_list_q, row_one, row_one_q;
   kind_e               kind_d, kind_q;
   logic                col_any, row_any, col_list_write_q, col_q, col_write_q, act_q, pre_q, refsb_q, ref_next_q;
-  banks_t              closing, shuts;  // the bank that is closed in this cycle, in the next one
+  banks_t              closing, shuts;  // bank closed in this cycle; bank closed in the next cycle
   logic [BankBits-1:0] col_idx, row_idx, col_bank_q, row_bank_q;
 
   systole_hbm_queue #(.Depth(Depth), .TagBits(TagBits)) u_queue (
@@ -77,8 +78,9 @@ module systole_hbm_ctrl
       .run_o(run), .prea_o(prea), .ref_o(refresh), .want_o(want_ref), .ask_o(ask_ref), .hold_o(hold), .refresh_o
   );
 
-  // Columns: banks whose open row has requests of this epoch. What a command of this cycle changes shows in the next, so a bank that
-  // is closed in this cycle or the next and the bank group of a column are left out.
+  // Column list: banks whose open row has requests of this epoch. The bank state shows a command one cycle after its
+  // issue, so the list leaves out a bank that closes in this cycle or the next, and the bank group of the column issued
+  // in this cycle.
   function automatic banks_t group_of_bank(banks_t one);
     for (int unsigned g = 0; g < BankGroups; g++) begin
       group_of_bank[g*BanksPerGroup+:BanksPerGroup] = {BanksPerGroup{one[g*BanksPerGroup+:BanksPerGroup] != '0}};
@@ -97,8 +99,8 @@ module systole_hbm_ctrl
       .clk_i, .rst_ni, .req_i(col_q ? '0 : col_list_q), .any_o(col_any), .one_o(col_one), .idx_o(col_idx), .take_i(col_any)
   );
 
-  // Rows: the refresh asked for, else a bank to open (first those that have no room for a third row), else one to close. ACT and REFSB
-  // leave out all of their kind until the times have heard of them.
+  // Row list, by priority: the requested refresh; banks to open, those with both ways taken first; banks to close. ACT
+  // and REFSB suppress further ACT and REFSB until the bank timing has seen them.
   always_comb begin
     ref_d  = want_ref & ~open & new_ok;
     act_d  = some & ~open & ~want_ref & new_ok;
@@ -138,7 +140,7 @@ module systole_hbm_ctrl
   assign wr_issue_o  = col_q && col_write_q;
   assign act_issue_o = act_q;
 
-  // Command registers.
+  // Output registers of the command buses.
   always_ff @(posedge clk_i) begin
     row_bank_o <= row_bank_q;
     row_addr_o <= act_row;
@@ -155,7 +157,8 @@ module systole_hbm_ctrl
     end
   end
 
-  // A command a bus and cycle; a bank that is closed has no column on its way.
+  // Checks: one row command per cycle; a bank that is being closed has no column in flight; REFSB goes to the requested
+  // bank.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_row_bus : assert (32'(act_q) + 32'(pre_q) + 32'(refsb_q) + 32'(prea) + 32'(refresh) <= 1);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Round robin over the banks: the first that asks behind the one taken last, as one bit and as a number. Combinational; a bank that
-// keeps asking is chosen after at most N - 1 others. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
+// Round-robin choice of a bank: the first requesting bank after the last one taken, one-hot and as an index.
+// Combinational. A bank that keeps requesting waits for at most N - 1 others. Docs: docs/hbm.md. Test:
+// tests/hbm/hbm_test.cc.
 
 module systole_hbm_pick #(
     parameter int unsigned N = 16,
@@ -12,14 +13,14 @@ module systole_hbm_pick #(
     input  logic               rst_ni,
     input  logic [N-1:0]       req_i,
     output logic               any_o,
-    output logic [N-1:0]       one_o,   // at most one bit
+    output logic [N-1:0]       one_o,   // one-hot choice; zero without a request
     output logic [IdxBits-1:0] idx_o,
-    input  logic               take_i   // the choice counts
+    input  logic               take_i   // the choice is used: the next one starts after it
 );
-  logic [N-1:0] behind_q;  // those behind the one taken last
+  logic [N-1:0] behind_q;  // mask of the banks after the last one taken
   logic [N-1:0] ahead, behind_d;
 
-  // Places behind the first one of a list; log2(N) steps.
+  // Mask of the positions after the first one set in a list; log2(N) steps.
   function automatic logic [N-1:0] behind(logic [N-1:0] list);
     for (int unsigned s = 1; s < N; s *= 2) list |= list << s;
     return list << 1;

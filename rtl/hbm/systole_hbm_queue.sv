@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Requests of a controller, sorted by row: each bank has two row queues ("ways") of one row and one direction each, first in first out.
-// So a request to an open row passes those to other rows and banks; of a beat all keep their order. Reads and writes alternate in
-// epochs: the next one's requests come in, and open rows, while the current one's are served. A new request is seen in 3 cycles.
+// Request queue of a controller, sorted by row. Each bank has two FIFO row queues ("ways"), each of one row and one
+// direction. A request to an open row overtakes requests to other rows and banks; requests to the same beat stay in
+// order. Reads and writes alternate in epochs: requests of the next epoch enter and open their rows while the current
+// epoch is served. Latency: a new request is visible to the scheduler after 3 cycles.
 // Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm_queue
   import systole_hbm_pkg::*;
 #(
-    parameter int unsigned Depth = 16,  // requests of a row queue, a power of two
+    parameter int unsigned Depth = 16,  // requests per row queue, a power of two
     parameter int unsigned TagBits = 6,
-    parameter int unsigned AgeTick = 32  // cycles; a row that keeps another out takes no new requests after 1 to 2 of them
+    parameter int unsigned AgeTick = 32  // cycles per age tick; an open row that blocks another takes no new requests after 1 to 2 ticks
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
@@ -23,23 +24,23 @@ module systole_hbm_queue
     input  logic [RowBits-1:0]  req_row_i,
     input  logic [ColBits-1:0]  req_col_i,
     input  logic [TagBits-1:0]  req_tag_i,
-    output logic                low_o,      // few requests left
-    output logic                any_o,      // there are some
+    output logic                low_o,      // few requests are left
+    output logic                any_o,      // there are requests
 
-    input  logic [Banks-1:0]    open_i,     // the row of the current way is open
-    input  logic [Banks-1:0]    hold_i,     // take no more requests of these banks
+    input  logic [Banks-1:0]    open_i,     // per bank: the row of the current way is open
+    input  logic [Banks-1:0]    hold_i,     // per bank: accept no more requests
     output logic                write_o,    // direction of this epoch
     output logic [Banks-1:0]    serve_o,    // the current way has requests of this epoch
     output logic [Banks-1:0]    some_o,     // the bank has requests
-    output logic [Banks-1:0]    both_o,     // ... to two rows
+    output logic [Banks-1:0]    both_o,     // the bank has requests to two rows
     output logic [Banks-1:0]    busy_o,     // the current way has requests
-    output logic [Banks-1:0]    yield_o,    // the open row is to be closed: it keeps another out, or is not used
+    output logic [Banks-1:0]    yield_o,    // the open row should be closed: it blocks another row, or is unused
 
-    // What the scheduler does in this cycle.
-    input  logic                act_i,      // opens act_row_o in act_bank_i: its way becomes the current one
+    // Command issued by the scheduler in this cycle.
+    input  logic                act_i,      // ACT: opens act_row_o in act_bank_i, whose way becomes the current one
     input  logic [BankBits-1:0] act_bank_i,
     output logic [RowBits-1:0]  act_row_o,
-    input  logic                pop_i,      // issues the oldest request of the current way
+    input  logic                pop_i,      // RD or WR: issues the oldest request of the current way
     input  logic [BankBits-1:0] pop_bank_i,
     output logic [ColBits-1:0]  pop_col_o,
     output logic [TagBits-1:0]  pop_tag_o
@@ -56,7 +57,7 @@ module systole_hbm_queue
     logic [TagBits-1:0]  tag;
   } request_t;
 
-  request_t next, come, in, parked_q;  // next; it or the parked one; to go to a way; parked
+  request_t next, come, in, parked_q;  // from the skid buffer; next or parked; looked up; parked
   logic                look_write;  // what is looked up
   logic [BankBits-1:0] look_bank;
   logic [RowBits-1:0]  look_row;
@@ -69,9 +70,9 @@ module systole_hbm_queue
   );
   assign next_valid = first_valid && ready_q;
 
-  // The state of a request's bank is looked up, and in the next cycle the request goes to a way. One that finds none is parked, and
-  // in every other cycle one to another bank goes on. A push to its bank makes what was looked up stale, as waiting does: it is looked
-  // up again.
+  // Lookup: a request reads the state of its bank, and one cycle later it enters a way. A request without a free way is
+  // parked; meanwhile requests to other banks pass it, one every other cycle. A lookup is stale, and is repeated, after
+  // a push to its bank and after each cycle of waiting.
   always_comb begin
     park = in_valid_q && !push && !stale_q && !parked_valid_q;
     keep = in_valid_q && !push && !park;
@@ -97,14 +98,14 @@ module systole_hbm_queue
     end
   end
 
-  logic [1:0][Banks-1:0] some_q, write_q, full_q;  // of each way: it has requests, which are writes, and no room
-  logic [Banks-1:0]      way_q;            // the current one: open, or opened last
-  logic [Banks-1:0]      lost_q;           // the open row, which nobody needs, gave its way to another row
+  logic [1:0][Banks-1:0] some_q, write_q, full_q;  // per way: has requests; they are writes; is full
+  logic [Banks-1:0]      way_q;            // the current way: its row is open, or was opened last
+  logic [Banks-1:0]      lost_q;           // the open row was idle, and its way was given to another row
   logic                  dir_q;
-  logic [1:0]            pending_q;        // of each direction
+  logic [1:0]            pending_q;        // per direction: there are requests
   logic [CountBits-1:0]  count_q [2];
 
-  // The state of all banks at once.
+  // State of all banks in parallel.
   logic [Banks-1:0] cur_some, cur_write, cur_serve, oth_some, oth_write, oth_serve, next_way;
   always_comb begin
     cur_some  = (way_q & some_q[1]) | (~way_q & some_q[0]);
@@ -113,11 +114,12 @@ module systole_hbm_queue
     oth_write = (way_q & write_q[0]) | (~way_q & write_q[1]);
     cur_serve = cur_some & (dir_q ? cur_write : ~cur_write);
     oth_serve = oth_some & (dir_q ? oth_write : ~oth_write);
-    // What a closed bank opens: this epoch's row before the next one's, of two the one that has waited.
+    // Way that a closed bank opens next: one with requests of this epoch before one of the next epoch; of two equal
+    // ways, the one that is not current, which has waited.
     next_way = way_q ^ (oth_serve | (oth_some & ~cur_serve));
   end
-  // Age: a bank in which a row waits for the open one, or whose open row has no requests, is noted at each tick, and counts as old or
-  // unused at the next. An unused row is closed.
+  // Age. At each tick, a bank is noted when a row waits for its open row, or when its open row has no requests. If that
+  // still holds at the next tick, the open row counts as old, or as unused. An unused row is closed.
   localparam int unsigned TickBits = $clog2(AgeTick);
   logic [TickBits-1:0] tick_q;
   logic [Banks-1:0]    waits, noted_q, old_q, rests, rested_q, unused_q, tick;
@@ -147,11 +149,12 @@ module systole_hbm_queue
   assign busy_o  = cur_some;
   assign yield_o = (oth_some & (~cur_some | lost_q)) | (oth_serve & ~cur_serve) | (unused_q & ~some_o);
 
-  // What a request finds in each bank: the ways that are held, and the ways of its row in which it has room. A row that is open
-  // without requests holds its way only as long as no other waits; in a bank that is to take none all is held, and no room.
+  // What a lookup reads for each bank: held, the ways that are taken; and room, the ways that accept a request to their
+  // row. An idle open row keeps its way only while no other row waits. hold_i marks both ways as taken and without
+  // room.
   logic [Banks-1:0]           keeps;
   logic [1:0][Banks-1:0]      current, held;
-  logic [1:0][1:0][Banks-1:0] room;  // of way, of reads and of writes
+  logic [1:0][1:0][Banks-1:0] room;  // [way][direction: 0 read, 1 write]
   always_comb begin
     keeps   = open_i & ~lost_q & ~oth_some;
     current = {way_q, ~way_q};
@@ -163,8 +166,8 @@ module systole_hbm_queue
     end
   end
 
-  // Where it goes: to its row if a way has it, else to a way that is not held. What was looked up is a cycle old: a bank that has
-  // been opened or closed since, or has lost a request, would still take it so.
+  // Choice of a way: the one that holds the request's row, else one that is not taken. The lookup is one cycle old. The
+  // choice is still valid if the bank was opened or closed, or lost a request, since then.
   logic [1:0] equal, equal_q, held_q, room_q, same;
   logic       way, known, from;
   always_ff @(posedge clk_i) begin
@@ -181,9 +184,9 @@ module systole_hbm_queue
     push  = in_valid_q && !stale_q && (known ? room_q[way] : held_q != '1) && (in.write != dir_q || !pending_q[!dir_q]);
   end
 
-  // Memories of each way: requests, rows, pointers. Pointers are cleared after a reset, a bank a cycle.
+  // Memories of each way: requests, rows, pointers. After reset the pointers are cleared, one bank per cycle.
   logic [BankBits-1:0] clear_q;
-  logic [1:0]          fills, last;  // a push leaves no room, a pop no requests
+  logic [1:0]          fills, last;  // a push fills the way; a pop empties it
   logic [RowBits-1:0]  rows [2];
   logic [ColBits+TagBits-1:0] pops [2];
   for (genvar w = 0; w < 2; w++) begin : gen_way
@@ -236,7 +239,7 @@ module systole_hbm_queue
     if (pop_i) full_q[from][pop_bank_i] <= 1'b0;
   end
 
-  // Epochs. The next one begins when the current one's requests are done.
+  // Epochs. The next epoch begins when all requests of the current one have been served.
   logic [1:0]           more, less;
   logic [CountBits-1:0] count_d [2];
   assign more = {push && in.write, push && !in.write};
@@ -259,7 +262,7 @@ module systole_hbm_queue
   end
   assign any_o = in_valid_q || parked_valid_q || first_valid || pending_q != '0;
 
-  // Only what is there is served.
+  // Checks: RD and WR serve a request of this epoch in an open row; ACT opens a closed bank that has requests.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_pop : assert (!pop_i || (open_i[pop_bank_i] && cur_serve[pop_bank_i] && !lost_q[pop_bank_i]));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Read data of a group: joins the two halves of each burst to beats and puts them in order: a place, whose number is the request's tag,
-// is taken when a read is accepted, so the PHY's data always fits. data_o is registered: valid in the cycle after pop_i.
-// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
+// Read data of a group: joins the two halves of each burst into a beat and returns the beats in order. A read takes a
+// slot when it is accepted, so the PHY's data always has room; the slot's number is the request's tag. Latency: data_o
+// is registered and valid one cycle after pop_i. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm_rdata
   import systole_hbm_pkg::*;
 #(
     parameter int unsigned Lanes = 1,  // pseudo-channels of the group
-    parameter int unsigned Depth = 64,  // beats, a power of two
+    parameter int unsigned Depth = 64,  // beats (slots), a power of two
     parameter timing_t Timing = HbmTiming,
     parameter bit Ecc = 1'b0,
     localparam int unsigned TagBits = $clog2(Depth),
@@ -19,9 +19,9 @@ module systole_hbm_rdata
     input  logic                             clk_i,
     input  logic                             rst_ni,
 
-    input  logic                             take_i,      // a read is accepted
-    output logic                             room_o,      // for one more
-    output logic [TagBits-1:0]               tag_o,       // its tag
+    input  logic                             take_i,      // a read is accepted and takes a slot
+    output logic                             room_o,      // a slot is free
+    output logic [TagBits-1:0]               tag_o,       // tag of the accepted read
     input  logic                             rd_issue_i,  // RD is on the PHY in the next cycle
     input  logic [TagBits-1:0]               rd_tag_i,
     input  logic [Lanes-1:0][PhyBytes*8-1:0] rdata_i,
@@ -30,38 +30,38 @@ module systole_hbm_rdata
     // verilator lint_on UNUSEDSIGNAL
     input  logic [Lanes-1:0]                 rdata_valid_i,
 
-    output logic                             valid_o,     // the next beat is complete
+    output logic                             valid_o,     // the next beat in order is complete
     input  logic                             pop_i,
     output logic [BeatBytes*8-1:0]           data_o,
-    output logic                             fixed_o,     // with data_o: ECC corrected a bit of a word, or several
-    output logic                             bad_o,       // ... found what it cannot correct
-    output logic [PlaceBits-1:0]             place_o      // the first such word of the beat, if it is bad the first bad one
+    output logic                             fixed_o,     // with data_o: ECC corrected one or more words
+    output logic                             bad_o,       // with data_o: ECC found an error that it cannot correct
+    output logic [PlaceBits-1:0]             place_o      // with data_o: the first bad word of the beat, else the first corrected one
 );
   localparam int unsigned Cl = 32'(Timing.tcl);
-  localparam int unsigned Flight = 1 << $clog2(Cl + BurstCycles);  // RD between their issue and their data
+  localparam int unsigned Flight = 1 << $clog2(Cl + BurstCycles);  // reads between issue and data
 
-  localparam int unsigned WordBits = 64;  // that check bits cover
+  localparam int unsigned WordBits = 64;  // data bits covered by one set of check bits
   localparam int unsigned Words = PhyBytes * 8 / WordBits;
 
   (* ram_style = "block" *) logic [BeatBytes*8+PlaceBits+1:0] mem_q[Depth];
   (* ram_style = "distributed" *) logic [TagBits-1:0] flight_q[Flight];
   logic [BeatBytes*8-1:0]           beat;
-  logic [Lanes-1:0][PhyBytes*8-1:0] first_q, half;  // half: of a burst, corrected
+  logic [Lanes-1:0][PhyBytes*8-1:0] first_q, half;  // half: half a burst, after correction
   logic [Lanes-1:0][Words-1:0]      word_fixed, word_bad;
   logic                             half_fixed, half_bad, fixed_q, bad_q, of_first;
   logic [PlaceBits-1:0]             half_place, place_q;
   logic [TagBits-1:0]               take_ptr_q, pop_ptr_q;
-  logic [TagBits:0]                 taken_q, taken_d;  // places
+  logic [TagBits:0]                 taken_q, taken_d;  // slots in use
   logic                             room_q;
   logic [$clog2(Flight):0]          issue_ptr_q, data_ptr_q;
   logic [TagBits-1:0]               tag;
-  logic [Depth-1:0]                 here_q;    // the beat of a tag is complete
-  logic                             valid_q;   // that of the next tag to go; looked up a cycle ahead
-  logic [TagBits-1:0]               then_q;    // the tag behind that one
-  logic                             second_q;  // the next half is a burst's second
+  logic [Depth-1:0]                 here_q;    // per tag: the beat is complete
+  logic                             valid_q;   // the next beat to return is complete; computed one cycle ahead
+  logic [TagBits-1:0]               then_q;    // the tag after the next one to return
+  logic                             second_q;  // the next half is the second one of its burst
   logic                             data, last;
 
-  // Data of a RD from before a reset is dropped.
+  // Data of an RD issued before a reset is dropped.
   assign data    = rdata_valid_i[0] && issue_ptr_q != data_ptr_q;
   assign last    = data && second_q;
   assign taken_d = taken_q + (TagBits + 1)'(take_i) - (TagBits + 1)'(pop_i);
@@ -94,7 +94,7 @@ module systole_hbm_rdata
   assign half_bad   = word_bad != '0;
   assign of_first   = bad_q || (!half_bad && fixed_q);
 
-  // A word's place: pseudo-channel, half, word of the half.
+  // Index of a word in the beat: {pseudo-channel, half, word of the half}.
   always_comb begin
     half_place = '0;
     for (int unsigned l = Lanes; l > 0; l--) begin
@@ -140,7 +140,8 @@ module systole_hbm_rdata
     end
   end
 
-  // The PHY answers exactly tCL after RD and a cycle later, all pseudo-channels together; no over- or underflow.
+  // Checks: the PHY answers exactly tCL and tCL + 1 cycles after RD, all pseudo-channels together; no overflow or
+  // underflow; the state computed ahead agrees with the slots.
   logic [Cl+1:0] since_q;  // bit i: RD was issued i + 1 cycles ago
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

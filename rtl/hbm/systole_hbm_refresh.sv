@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Refresher of a controller. After a reset it closes and refreshes all banks; then it refreshes one bank at a time, each once a
-// round, tREFI a round on average: a bank without requests if there is one, in advance while the controller has nothing to do, and a
-// bank with requests only when Urgent refreshes are owed.
-// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
+// Refresh scheduler of a controller. After reset it closes and refreshes all banks. It then refreshes one bank at a
+// time: each bank once per round, one round per tREFI on average. It prefers a bank without requests, refreshes in
+// advance while the controller is idle, and refreshes a bank with requests only when Urgent refreshes are owed. Docs:
+// docs/hbm.md. Test: tests/hbm/hbm_test.cc, tests/hbm/mutant_test.cc.
 
 module systole_hbm_refresh
   import systole_hbm_pkg::*;
@@ -13,44 +13,44 @@ module systole_hbm_refresh
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
-    input  logic             idle_i,     // no requests at all
-    input  logic             column_i,   // RD or WR
-    input  logic [Banks-1:0] some_i,     // banks with requests
-    input  logic             next_i,     // the refresh of the bank asked for comes next
-    input  logic             ref_sb_i,   // it is issued
+    input  logic             idle_i,     // the controller has no requests
+    input  logic             column_i,   // RD or WR is issued
+    input  logic [Banks-1:0] some_i,     // per bank: has requests
+    input  logic             next_i,     // the scheduler has listed REFSB of the requested bank
+    input  logic             ref_sb_i,   // REFSB is issued
     output logic             run_o,      // the controller may issue commands
-    output logic             prea_o,     // issue PREA, REF now
-    output logic             ref_o,
-    output logic [Banks-1:0] want_o,     // the bank to close and refresh, and not to open until it is done
-    output logic             ask_o,      // its refresh has not been issued
-    output logic [Banks-1:0] hold_o,     // take no more requests of this bank
-    output logic             refresh_o   // a refresh keeps requests waiting, or all
+    output logic             prea_o,     // issue PREA now
+    output logic             ref_o,      // issue REF now
+    output logic [Banks-1:0] want_o,     // one-hot: the bank to close, refresh, and keep closed until the refresh is done
+    output logic             ask_o,      // the refresh of that bank has not been issued yet
+    output logic [Banks-1:0] hold_o,     // accept no more requests of this bank
+    output logic             refresh_o   // a refresh blocks requests of its bank, or all requests
 );
   localparam int unsigned Interval = 32'(Timing.trefi) / Banks;
-  localparam int unsigned Postpone = HbmRefreshPostpone * Banks;  // refreshes of a bank that may be owed, or done in advance
+  localparam int unsigned Postpone = HbmRefreshPostpone * Banks;  // limit of refreshes owed, and of refreshes done in advance
   localparam int signed Urgent = int'(Postpone / 2);
-  localparam int signed Patience = 2 * int'(Banks);  // owed, before a bank that streams may come back to soon
-  localparam int unsigned Window = 32;  // columns, a power of two
+  localparam int signed Patience = 2 * int'(Banks);  // owed refreshes above which any bank without requests may be chosen
+  localparam int unsigned Window = 32;  // columns per window, a power of two
   localparam int unsigned Windows = 5;
-  localparam int unsigned Fresh = 3;  // windows in which interleaved streams come back to a bank
+  localparam int unsigned Fresh = 3;  // recent windows: interleaved streams return to a bank within them
   localparam int signed Ahead = -int'(Postpone - 2 * Banks);
-  localparam int unsigned IdleCycles = 1024;  // before refreshes in advance: no program runs
+  localparam int unsigned IdleCycles = 1024;  // idle cycles before refreshes in advance: no program is running
   localparam int unsigned OwedBits = $clog2(Postpone) + 2;
   localparam int unsigned IntervalBits = $clog2(Interval + 1);
   localparam int unsigned WaitBits = 16;
   typedef logic signed [OwedBits-1:0] owed_t;
 
-  // Reset may come at any time, in a refresh too: the longest wait, tRFC, covers all that the banks may still owe.
+  // A reset may interrupt a refresh: the first wait is tRFC, the longest time that the banks may still need.
   typedef enum logic [2:0] {StReset, StPrecharge, StAll, StRun, StBank} state_e;
   state_e                     state_q, state_d;
-  logic [WaitBits-1:0]        wait_q;  // cycles to what the state waits for
+  logic [WaitBits-1:0]        wait_q;  // cycles left in the state
   logic                       over_q;
   logic [IntervalBits-1:0]    interval_q;
   logic [$clog2(IdleCycles+1)-1:0] idle_q;
   owed_t                      owed_q;
   logic [Banks-1:0]           done_q, done_d, want_q, quiet, quiet_q, left;
-  logic [Windows-1:0][Banks-1:0] used_q;   // banks with requests in this window of columns, in the last, ...
-  logic [Banks-1:0]           fresh, stale;  // used in the last few; in those before
+  logic [Windows-1:0][Banks-1:0] used_q;   // per window of columns, newest first: banks that had requests
+  logic [Banks-1:0]           fresh, stale;  // used in the last Fresh windows; used in the windows before those
   logic [$clog2(Window)-1:0]  window_q;
   logic                       ask_q, hold_q, urgent_q, late_q, early_q, due_q, choose, drop;
 
@@ -82,8 +82,9 @@ module systole_hbm_refresh
     endcase
   end
 
-  // Choice of a bank, from what was seen in the cycle before, of those that this round has not had: one that was just left, as a linear stream is long in coming back to it;
-  // when more are owed or there is time, one without requests; when many are owed, any.
+  // Choice of a bank that this round has not refreshed, from the state of the last cycle. First: a bank that a stream
+  // has just left, because a linear stream takes long to return to it. When more refreshes are owed, or the controller
+  // is idle: any bank without requests. When Urgent refreshes are owed: any bank.
   always_comb begin
     left   = ~done_q;
     fresh  = '0;
@@ -94,7 +95,7 @@ module systole_hbm_refresh
     if (quiet == '0 && (late_q || early_q)) quiet = left & ~some_i;
     if (quiet == '0 && urgent_q) quiet = left;
     choose = state_q == StRun && !ask_q && (due_q || early_q) && quiet_q != '0;
-    drop   = ask_q && !hold_q && !next_i && !ref_sb_i && (want_q & some_i) != '0;  // it has requests now: another one
+    drop   = ask_q && !hold_q && !next_i && !ref_sb_i && (want_q & some_i) != '0;  // the bank has new requests: choose another
     done_d = done_q | want_q;
   end
 
@@ -117,7 +118,7 @@ module systole_hbm_refresh
     end else begin
       state_q <= state_d;
       quiet_q <= ask_q || state_q != StRun ? '0 : quiet;
-      // The scheduler takes two cycles to the command.
+      // The scheduler needs two cycles from the list to the command.
       wait_q <= prea_o ? Timing.trp - 16'd1 : ref_o ? Timing.trfc - 16'd4 : ref_sb_i ? Timing.trfcsb - 16'd4 :
                 wait_q == '0 ? '0 : wait_q - 1'b1;
       over_q <= prea_o ? Timing.trp == 16'd1 : !ref_o && !ref_sb_i && wait_q <= 16'd1;
@@ -151,7 +152,7 @@ module systole_hbm_refresh
     end
   end
 
-  // No more are owed, or done in advance, than the standard allows.
+  // Checks: the refreshes owed and done in advance stay within the standard's limits; one bank at a time is requested.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_owed : assert (owed_q < owed_t'(Postpone) && owed_q > -owed_t'(Postpone));

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Writes of some bytes of a burst, whose check bits cover the others too: their beats are read, changed and written back. They wait in a
-// list; as long as it holds any, all writes come into it, so that writes keep their order, and no client's read is accepted (busy_o). It
-// closes after as many writes as it has places, so that reads get their turn when it is empty. And the scrubber: it walks the memory, a
-// beat each scrub_i cycles, when no client asks; its read keeps nobody out, and a beat with a wrong bit comes into the list as a write of
-// no bytes. Docs: docs/hbm.md. Test: tests/hbm/ecc_test.cc.
+// Read-modify-write unit for ECC: a partial write of a burst needs the old bytes, because the check bits cover them
+// too. While the list of writes is not empty (busy_o), all writes go through it in order and no client's read is
+// accepted. After Depth writes the list closes until it is empty and reads have had their turn. The unit also holds the
+// scrubber, which reads one beat every scrub_i cycles when no client reads, and enters a beat with a corrected bit into
+// the list as a write of no bytes. Docs: docs/hbm.md. Test: tests/hbm/ecc_test.cc.
 
 module systole_hbm_rmw
   import systole_hbm_pkg::*;
 #(
-    parameter int unsigned D = 32,     // bytes of a beat
-    parameter int unsigned Depth = 16, // writes in the list; power of two
-    parameter bit          Gate = 1'b1 // its clock may stand still
+    parameter int unsigned D = 32,     // bytes per beat
+    parameter int unsigned Depth = 16, // entries of the list; a power of two
+    parameter bit          Gate = 1'b1 // gate the clock while idle
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
 
-    input  logic                take_i,      // a client's write comes into the list, while room_o
+    input  logic                take_i,      // a client's write enters the list; only while room_o
     input  logic [BeatBits-1:0] beat_i,
     input  logic [D*8-1:0]      data_i,
     input  logic [D-1:0]        mask_i,
@@ -25,28 +25,28 @@ module systole_hbm_rmw
     output logic                room_o,
     output logic                busy_o,      // the list is not empty
 
-    output logic                rd_valid_o,  // reads a beat
+    output logic                rd_valid_o,  // read of a beat
     input  logic                rd_ready_i,
     output logic [BeatBits-1:0] rd_beat_o,
     input  logic                rsp_valid_i,
     input  logic [D*8-1:0]      rsp_data_i,
     input  logic                rsp_fixed_i,
     input  logic                rsp_bad_i,
-    output logic                wr_valid_o,  // writes one
+    output logic                wr_valid_o,  // write of a beat
     input  logic                wr_ready_i,
     output logic [BeatBits-1:0] wr_beat_o,
     output logic [D*8-1:0]      wr_data_o,
     output logic [D-1:0]        wr_mask_o,
 
-    output logic                look_o,      // what is read is the scrubber's: nobody asked for it
-    output logic                again_o,     // it was counted when the scrubber read it
+    output logic                look_o,      // the read is the scrubber's: no client asked for the data
+    output logic                again_o,     // the error was already counted at the scrubber's own read
 
-    input  logic [31:0]         scrub_i,     // cycles from a beat to the next, 0: none
-    input  logic                quiet_i      // no client asks for a read
+    input  logic [31:0]         scrub_i,     // cycles from one scrubbed beat to the next; 0: no scrubbing
+    input  logic                quiet_i      // no client requests a read
 );
-  localparam int unsigned PatienceBits = 10;  // cycles that a scrub waits for quiet
+  localparam int unsigned PatienceBits = 10;  // width of the counter of cycles that a scrub waits for quiet_i
   localparam int unsigned PtrBits = $clog2(Depth);
-  localparam int unsigned Rest = 32;  // cycles for reads that waited, after the list was full
+  localparam int unsigned Rest = 32;  // cycles given to waiting reads after the list was full
   typedef logic [BeatBits-1:0] beat_t;
   typedef logic [PtrBits-1:0]  ptr_t;
   typedef logic [PtrBits:0]    count_t;
@@ -59,16 +59,16 @@ module systole_hbm_rmw
   beat_t                   scrub_beat_q, next_q;
   logic [PatienceBits-1:0] waited_q;
 
-  // The list: from the oldest entry to the next one that has not been read, and on to the newest.
+  // The list, a ring buffer: read entries from out_q (oldest) to read_q, then unread entries up to in_q.
   beat_t                   beat_q[Depth];
   logic [Depth-1:0]        partial_q;
   ptr_t                    in_q, read_q, out_q;
-  count_t                  count_q, unread_q;   // entries; of them not read
+  count_t                  count_q, unread_q;   // entries; entries not read yet
   logic                    put, skip, read, gone, bad, clash, closed_q, again_q;
-  count_t                  taken_q;             // since the list was empty
+  count_t                  taken_q;             // entries accepted since the list was empty
   logic [$clog2(Rest)-1:0] rest_q;
   beat_t                   put_beat;
-  ptr_t                    age;                 // of an entry: younger ones have more
+  ptr_t                    age;                 // age of an entry: 0 is the oldest
   logic [D*8-1:0]          kept_data, old_data;
   logic [D-1:0]            kept_mask;
   logic                    kept_valid, kept_ready, old_valid, old_ready;
@@ -78,14 +78,15 @@ module systole_hbm_rmw
   assign put       = take_i || state_q == StPut;
   assign put_beat  = take_i ? beat_i : scrub_beat_q;
 
-  // It is idle but for writes of some bytes and the scrubber's beats; the scrubber's timer runs always.
+  // The gated clock runs for partial writes and for the scrubber's beats. The scrubber's timer is on the free-running
+  // clock.
   logic clk;
   systole_idle_clock #(.Gate(Gate)) u_clock (
       .clk_i, .rst_ni, .work_i(take_i || busy_o || closed_q || due_q || state_q != StIdle), .rest_i(!rd_valid_o && !wr_valid_o && !kept_valid),
       .clk_o(clk)
   );
 
-  // An entry is read when no older one of its beat is in the list.
+  // An entry is read only when no older entry of the same beat is in the list.
   always_comb begin
     clash = 1'b0;
     for (int unsigned i = 0; i < Depth; i++) begin
@@ -98,7 +99,8 @@ module systole_hbm_rmw
   assign rd_beat_o  = state_q == StRead ? scrub_beat_q : beat_q[read_q];
   assign read       = skip || (rd_valid_o && rd_ready_i && state_q != StRead);
 
-  // The oldest one is written; what cannot be corrected is left as it is, so that each later read finds it too.
+  // The oldest entry is written. A beat that cannot be corrected is not written back, so every later read still finds
+  // the error.
   systole_fifo #(.Width(D * 9), .Depth(Depth)) u_kept (
       .clk_i(clk), .rst_ni,
       .valid_i(put), .ready_o(kept_ready), .data_i(take_i ? {mask_i, data_i} : '0),
@@ -143,7 +145,7 @@ module systole_hbm_rmw
       count_q  <= count_q + count_t'(put) - count_t'(gone);
       unread_q <= unread_q + count_t'(put) - count_t'(read);
       taken_q  <= !put && !busy_o ? '0 : put && taken_q != '1 ? taken_q + 1'b1 : taken_q;
-      // Closed when so many have come, open when it is empty and reads have had their turn.
+      // The list closes after Depth entries. It opens again when it is empty and reads have had their turn.
       if (put && taken_q == count_t'(Depth - 1)) closed_q <= 1'b1;
       else if (!busy_o && (quiet_i || rest_q == '1)) closed_q <= 1'b0;
       rest_q  <= closed_q && !busy_o ? rest_q + 1'b1 : '0;
@@ -151,7 +153,7 @@ module systole_hbm_rmw
     end
   end
 
-  // The scrubber looks when the list is empty, and nothing comes into it meanwhile.
+  // The scrubber starts only when the list is empty, and nothing enters the list until it has finished.
   assign begin_scrub = state_q == StIdle && !busy_o && !take_i && due_q;
   assign look_o      = state_q != StIdle;
   assign again_o     = again_q;
@@ -185,7 +187,8 @@ module systole_hbm_rmw
   end
   always_ff @(posedge clk) if (begin_scrub) scrub_beat_q <= next_q;
 
-  // A write comes when there is room; a response belongs to a read; the list's data come and go with its entries.
+  // Checks: a write is taken only when there is room; a response belongs to a read; the list and the FIFO of its data
+  // agree.
   initial a_depth : assert (Depth == 1 << PtrBits);
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Times between commands, one for each of Width banks, bank groups or whatever it is kept for: after set_i in cycle n, free_o is low
-// until cycle n + Cycles - 2, in which the scheduler may take down the command that it chooses in the next and issues in cycle
-// n + Cycles. Down counters, kept as planes of bits: plane k holds bit k of all of them. Docs: docs/hbm.md. Test: tests/hbm/mutant_test.cc.
+// Minimum time between two commands, one timer per bank, bank group or other item. After set_i in cycle n, free_o is
+// low until cycle n + Cycles - 2; in that cycle the scheduler may list the second command, to choose it in the next and
+// issue it in cycle n + Cycles. The timers are down-counters stored as bit planes: plane k holds bit k of every
+// counter. Docs: docs/hbm.md. Test: tests/hbm/mutant_test.cc.
 
 module systole_hbm_wait #(
     parameter int unsigned Width = 16,
@@ -11,10 +12,10 @@ module systole_hbm_wait #(
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
-    input  logic [Width-1:0] set_i,   // the earlier command is issued
+    input  logic [Width-1:0] set_i,   // the first command is issued
     output logic [Width-1:0] free_o
 );
-  localparam int unsigned Load = Cycles > 3 ? Cycles - 3 : 0;  // for less the scheduler's own steps are enough
+  localparam int unsigned Load = Cycles > 3 ? Cycles - 3 : 0;  // up to 3 cycles, the scheduler's own steps are enough
 
   if (Load == 0) begin : gen_none
     assign free_o = '1;
@@ -47,7 +48,7 @@ module systole_hbm_wait #(
       free_q <= rst_ni ? free_d : '1;
     end
 
-    // The flag says that the counter is 0.
+    // Check: free_q is set exactly when the counter is 0.
     logic [Width-1:0] any;
     always_comb begin
       any = '0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Write data of a group: beats wait here from their acceptance to their WR, each in the place of its tag, and go to the PHY tCWL and
-// tCWL + 1 cycles after it, lower 16 bytes of each pseudo-channel's burst first. A beat every 2 cycles.
-// Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
+// Write data of a group: holds each beat from acceptance to its WR in the slot given by its tag. The data goes to the
+// PHY tCWL and tCWL + 1 cycles after WR, the lower 16 bytes of each pseudo-channel's burst first. Throughput: one beat
+// every 2 cycles. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm_wdata
   import systole_hbm_pkg::*;
 #(
     parameter int unsigned Lanes = 1,  // pseudo-channels of the group
-    parameter int unsigned Depth = 64,  // beats, a power of two
+    parameter int unsigned Depth = 64,  // beats (slots), a power of two
     parameter timing_t Timing = HbmTiming,
     parameter bit Ecc = 1'b0,
     localparam int unsigned TagBits = $clog2(Depth),
@@ -19,31 +19,32 @@ module systole_hbm_wdata
     input  logic                              rst_ni,
 
     input  logic                              push_i,
-    output logic                              room_o,      // for three more
-    output logic [TagBits-1:0]                tag_o,       // of the beat that is pushed
+    output logic                              room_o,      // three slots are free
+    output logic [TagBits-1:0]                tag_o,       // tag of the pushed beat
     input  logic [BeatBytes*8-1:0]            data_i,
     input  logic [BeatBytes-1:0]              mask_i,
 
     input  logic                              wr_issue_i,  // WR is on the PHY in the next cycle
     input  logic [TagBits-1:0]                wr_tag_i,
-    output logic                              busy_o,      // beats are held or on their way
-    output logic [Lanes-1:0]                  on_o,        // with WR: pseudo-channels that get it
+    output logic                              busy_o,      // beats are held or in flight
+    output logic [Lanes-1:0]                  on_o,        // one cycle after wr_issue_i: pseudo-channels that receive the WR
     output logic [Lanes-1:0][PhyBytes*8-1:0]  wdata_o,
-    output logic [Lanes-1:0][PhyBytes-1:0]    wmask_o      // with ECC: check bits
+    output logic [Lanes-1:0][PhyBytes-1:0]    wmask_o      // byte mask; with ECC: check bits
 );
   localparam int unsigned Cwl = 32'(Timing.tcwl);
 
   (* ram_style = "block" *) logic [BeatBytes*8-1:0] data_mem_q[Depth];
   logic [BeatBytes*8-1:0] data_q;
-  logic [TagBits:0]       count_q, fresh_q;  // beats held; tags given out for the first time
+  logic [TagBits:0]       count_q, fresh_q;  // beats held; tags handed out since reset, up to Depth
   logic [Cwl:0]           since_q;  // bit i: a WR was issued i + 1 cycles ago
-  logic [TagBits-1:0]     tag_q[Cwl-1];  // theirs
+  logic [TagBits-1:0]     tag_q[Cwl-1];  // tags of those WRs
   logic [TagBits-1:0]     load_tag, used_tag;
-  logic                   load, live, clear, used, unused_valid, unused_ready;  // live: load is of a beat from after the reset
-  // clear: none of those on their way is from before it
+  logic                   load, live, clear, used, unused_valid, unused_ready;  // live: load reads a beat pushed after the last reset
+  // clear: no WR in flight is from before the reset
   logic [$clog2(Depth+1)-1:0] unused_count;
 
-  // Tags come back in any order, and are given out again when all have been used.
+  // Tags. Each is handed out once in order after reset; used tags then return in any order through a FIFO and are
+  // handed out again.
   assign used   = fresh_q[TagBits];
   assign tag_o  = used ? used_tag : fresh_q[TagBits-1:0];
   assign room_o = count_q <= (TagBits + 1)'(Depth - 3) && clear;
@@ -63,8 +64,8 @@ module systole_hbm_wdata
     if (load) data_q <= data_mem_q[load_tag];
   end
 
-  // The halves of a burst, and what goes with them: bytes that are written, or check bits. With ECC a mask is all or nothing for each
-  // pseudo-channel, and those with nothing get no WR.
+  // The halves of a burst with their byte mask or check bits. With ECC, the mask covers all or none of a
+  // pseudo-channel's bytes; a pseudo-channel with none receives no WR.
   logic                             first, second;
   logic [Lanes-1:0][PhyBytes*8-1:0] half;
   logic [Lanes-1:0][PhyBytes-1:0]   half_mask;
@@ -98,7 +99,8 @@ module systole_hbm_wdata
       if (first || second) wmask_o <= half_mask;
     end
 
-    // Nothing keeps a device from taking what comes after WR, so a reset lets data go on, and none come in while they do.
+    // The device takes the data of every WR that was issued, and ECC has no mask to suppress it. So a reset lets the
+    // data in flight finish, and room_o stays low until it has.
     logic [Cwl:0] live_q;
     always_ff @(posedge clk_i) begin
       live_q  <= rst_ni ? {live_q[Cwl-1:0], wr_issue_i} : '0;
@@ -120,7 +122,7 @@ module systole_hbm_wdata
         half_mask[l] = first ? mask_q[l*BurstBytes+:PhyBytes] : mask_q[l*BurstBytes+PhyBytes+:PhyBytes];
       end
     end
-    // A reset between WR and its data must not write stale bytes: the mask is cleared.
+    // A reset between WR and its data must not write stale bytes, so it clears the mask.
     always_ff @(posedge clk_i) begin
       if (push_i) mask_mem_q[tag_o] <= mask_i;
       if (load) mask_q <= mask_mem_q[load_tag];
@@ -145,7 +147,8 @@ module systole_hbm_wdata
     for (int unsigned i = 1; i < Cwl - 1; i++) tag_q[i] <= tag_q[i-1];
   end
 
-  // The shift register needs two stages; no overflow, a tag for each beat, no WR without data, bursts do not overlap.
+  // Checks: the shift register has at least two stages; no overflow; every beat has a tag; every WR has data; bursts do
+  // not overlap.
   initial a_cwl : assert (Cwl >= 2);
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
