@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Matrix unit: data setup, transposer (bf16), weight FIFO, systolic array, tags. A vector whose step is in cycle g enters the array in
-// g + 3 and reaches the accumulators array_latency + 1 cycles later; passes of at least Cool + 1 vectors run back to back. Up to
-// MaxInFlight descriptors.
+// Matrix unit: data setup, transposer (bf16), weight FIFO, systolic array, tags. Latency: a vector whose step is in
+// cycle g enters the array in cycle g + 3 and reaches the accumulators array_latency + 1 cycles after that. Throughput:
+// one vector per cycle; passes of at least Cool + 1 vectors run back to back. Up to MaxInFlight descriptors are in
+// flight.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_mxu
@@ -22,7 +23,7 @@ module systole_mxu
     input  logic                         clk_i,
     input  logic                         rst_ni,
     input  logic                         freeze_i,
-    input  logic                         flush_i,   // start of a program: the weight FIFO forgets its tiles
+    input  logic                         flush_i,   // start of a program: the weight FIFO discards its tiles
 
     // Unit interface (docs/design.md).
     input  unit_req_t                    req_i,
@@ -31,7 +32,7 @@ module systole_mxu
     // Weight loader.
     input  logic                         wf_valid_i,
     input  logic [D*8-1:0]               wf_data_i,
-    input  logic                         wf_transpose_i,  // of the tile
+    input  logic                         wf_transpose_i,  // of the tile: its rows are columns of the array
     output logic [15:0]                  wf_free_o,
 
     // Unified buffer windows.
@@ -42,7 +43,8 @@ module systole_mxu
     input  logic [S-1:0]                 win_rsp_valid_i,
     input  logic [S-1:0][W*8-1:0]        win_data_i,
 
-    // Accumulators: rows that vectors begin from (bf16; the data two cycles later, 0 without read), then their sums.
+    // Accumulators. Feed (bf16): the row that a vector starts from; the data follows two cycles later and is 0 without
+    // a read. Write: the row of sums.
     output logic                         acc_feed_valid_o,
     output logic                         acc_feed_read_o,
     output logic [AccAddrBits-1:0]       acc_feed_row_o,
@@ -53,13 +55,13 @@ module systole_mxu
     output logic                         acc_wr_accumulate_o,
     output logic [AccAddrBits-1:0]       acc_wr_row_o,
     output logic signed [31:0]           acc_wr_data_o [Cfg.Cols],
-    input  logic                         acc_wr_done_i,   // a row is in the memory from the next cycle on
+    input  logic                         acc_wr_done_i,   // a row has been written and can be read from the next cycle on
 
-    // Counter strobes.
+    // Strobes of the performance counters.
     output logic                         vector_o,
-    output logic                         stall_weights_o,  // waits for a tile: none in the FIFO
-    output logic                         stall_swap_o,     // waits for a tile: the array is not free for it yet
-    output logic                         stall_acc_o,      // waits for a row's sum
+    output logic                         stall_weights_o,  // stall: the next pass needs a tile and the FIFO has none
+    output logic                         stall_swap_o,     // stall: the next pass needs a tile and the array is not free for it
+    output logic                         stall_acc_o,      // stall: the sum that a vector starts from is not written yet
     output logic                         stall_ub_o
 );
   localparam int unsigned Rows = Cfg.Rows;
@@ -74,23 +76,23 @@ module systole_mxu
   localparam int unsigned MaxInFlight = max_in_flight(Latency);
   localparam int unsigned Cool = Cols + (row_cycles(Stages) - 1) * (Rows - 1);
   localparam int unsigned CoolBits = $clog2(Cool + 1);
-  // Two stages are an FPGA's int8 cell. Its array runs on while nothing is in flight: an enable would be a net to a third of the chip's
-  // registers.
+  // Stages == 2 is the int8 cell of FPGAs. Its array is always enabled, because an enable would be a net to a third of
+  // the chip's registers.
   localparam logic        RunsOn = !Bf16 && Stages == 2;
 
-  // What the unit tells its queue.
+  // Signals of the unit to its queue.
   logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
   fault_e              unit_code;
   logic [AddrBits-1:0] unit_addr;
   assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
                    addr: unit_addr, newest: unit_newest};
 
-  // What follows a vector from its step to the accumulators.
+  // Tag: travels with a vector from its step to the accumulators.
   typedef struct packed {
     logic                   valid;
-    logic                   done;        // last of its descriptor
+    logic                   done;        // last vector of its descriptor
     logic                   accumulate;
-    logic                   bank;        // weights
+    logic                   bank;        // weight bank
     logic [AccAddrBits-1:0] row;
   } tag_t;
 
@@ -99,7 +101,7 @@ module systole_mxu
   logic                   head_valid, head_take, head_accumulate, head_done, go, step;
   logic [AccAddrBits-1:0] head_row;
   // verilator lint_off UNUSEDSIGNAL
-  logic                   head_transpose, head_pass_last;  // bf16
+  logic                   head_transpose, head_pass_last;  // bf16 only
   logic [AccAddrBits:0]   start_rows;
   matmul_desc_t           start_desc;
   // verilator lint_on UNUSEDSIGNAL
@@ -108,7 +110,7 @@ module systole_mxu
   logic [$clog2(MaxInFlight+1)-1:0] in_flight_q;
   logic                   room, start, hold_start, hold_load;
 
-  // Start of a descriptor, load of a tile.
+  // Start of a descriptor; load of a tile.
   systole_prim_hold #(.Streams(2)) u_hold (.clk_i, .hold_o({hold_load, hold_start}));
 
   assign room       = 32'(in_flight_q) != MaxInFlight;
@@ -126,20 +128,21 @@ module systole_mxu
       .go_i(go), .step_o(step), .vec_valid_o(sds_valid), .vec_o(sds_vec), .stall_ub_o
   );
 
-  // The next vector that enters the array, three cycles after its step: the data setup's, or one of the transposer's. It takes a tile
-  // if one is there, and begins from an accumulator row if no sum is on its way to that row.
+  // The next vector to enter the array, three cycles after its step; it comes from the data setup or the transposer.
+  // The first vector of a pass waits for a tile. A vector that starts from an accumulator row waits until no sum for
+  // that row is in flight.
   logic                   next_valid, next_take, rows_ok, enter;
-  tag_t                   next, tag1_q, tag2_q, vec_tag;  // vec_tag: of the vector that enters the array now
+  tag_t                   next, tag1_q, tag2_q, vec_tag;  // vec_tag: tag of the vector that enters the array in this cycle
   logic [ElementBits-1:0] vec [Rows];
   logic signed [31:0]     vec_sum [Cols];
   logic                   tag_out_valid;
   // verilator lint_off UNUSEDSIGNAL
-  tag_t                   tag_out, tag_out_q;  // of the vector whose sums leave the array, and a cycle later
+  tag_t                   tag_out, tag_out_q;  // tag of the vector whose sums leave the array; the same, one cycle later
   // verilator lint_on UNUSEDSIGNAL
   logic                   bank_q, pass_first, next_go;
 
   assign next_go      = (!next_take || tile_ready) && rows_ok;
-  assign next.bank    = pass_first ? !bank_q : bank_q;  // what is no vector stays with the bank in use
+  assign next.bank    = pass_first ? !bank_q : bank_q;  // without a vector, the bank in use stays selected
   assign next.valid   = enter;
   assign pass_first   = enter && next_take;
 
@@ -171,7 +174,7 @@ module systole_mxu
         .col_row_o(col_row), .col_go_i(col_go), .vec_o(col_vec)
     );
 
-    // Blocks leave before vectors behind them enter.
+    // The transposer's blocks leave before the vectors behind them enter.
     assign next_valid      = col_valid || (head_valid && !head_transpose && empty);
     assign next_take       = col_valid ? col_take : head_take;
     assign next.accumulate = col_valid ? col_accumulate : head_accumulate;
@@ -218,16 +221,17 @@ module systole_mxu
     assign acc_feed_row_o   = '0;
   end
 
-  // A fault concerns the descriptor that the data setup works on: the last one started.
+  // A fault always belongs to the newest descriptor: the one that the data setup works on.
   assign unit_newest = 1'b1;
 
-  // Tiles: one in use, one ahead in the other bank. The next tile may enter Cool cycles after a pass began to use the tile before it,
-  // for then the last vector of the tile two before has left each row in all columns before that row is written. Rows follow one a cycle.
+  // Tiles: one is in use, the next is loaded into the other bank. Loading may begin Cool cycles after a pass started to
+  // use the current tile: the last vector of the tile to be overwritten is then ahead of the load in every row and
+  // column. Rows are loaded one per cycle.
   logic                    tile_there, load, load_busy, row_valid, row_transpose;
   logic [ElementBits-1:0]  row [Cols];
   logic [$clog2(Rows)-1:0] load_row_q, write_row_q;
   logic                    load_busy_q, load_bank_q, write_bank_q;
-  logic                    ahead_q;   // a tile is on its way or in the array, and no pass has begun to use it
+  logic                    ahead_q;   // a tile is being loaded or is in the array, and no pass uses it yet
   logic [CoolBits-1:0]     cool_q;
 
   assign load       = !load_busy_q && !ahead_q && cool_q == '0 && tile_there && !hold_load && !freeze_i;
@@ -271,11 +275,11 @@ module systole_mxu
     end
   end
 
-  // Array and tags.
-  // A ring of exactly the tags on their way, in LUT RAM: a tag takes the place of the one that leaves.
+  // Array and tags. The tags in flight are in a ring of exactly their number, in LUT RAM: a new tag takes the entry of
+  // the one that leaves.
   (* ram_style = "distributed" *) logic [$bits(tag_t)-1:0] tag_q [TagSlots];
   logic [TagBits-1:0] tag_ptr_q;
-  logic [FilledBits-1:0] filled_q;  // tags written since the reset, as far as they matter
+  logic [FilledBits-1:0] filled_q;  // tags written since reset; saturates when the ring is full
   logic [$clog2(Latency+2)-1:0] drain_q;  // cycles until the last vector has left
   logic               enable;
 
@@ -310,7 +314,7 @@ module systole_mxu
   assign acc_wr_row_o        = tag_out_q.row;
   assign acc_wr_accumulate_o = !Bf16 && tag_out_q.accumulate;
 
-  // Complete when the last row is in the accumulators.
+  // A descriptor is complete when its last row is in the accumulators.
   localparam int unsigned AccCycles = Bf16 ? 1 : 2;
   logic [AccCycles-1:0] done_q;
   always_ff @(posedge clk_i) begin
@@ -326,7 +330,8 @@ module systole_mxu
   assign vector_o      = vec_tag.valid;
   assign unit_progress = sds_valid || drain_q != '0 || row_valid;
 
-  // Each descriptor that began ends once; a row of a tile is written where the array expects it.
+  // Checks: every started descriptor ends once, when its last row has been written; tiles are loaded and used in the same
+  // order of banks; data setup and tags agree.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_in_flight : assert (!unit_done || in_flight_q != '0);

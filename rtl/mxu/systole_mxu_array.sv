@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Weight-stationary systolic array of the cell that Cell names. A vector that enters in cycle t leaves, all columns aligned, in cycle
-// t + array_latency(Rows, Cols, Stages); one vector a cycle; never stalls. Holds its registers while enable_i is low (nothing in flight).
+// Weight-stationary systolic array of the cell type Cell. Latency: a vector that enters in cycle t leaves in cycle t +
+// array_latency(Rows, Cols, Stages), all columns aligned. Throughput: one vector per cycle; the array never stalls.
+// Registers hold while enable_i is low (nothing in flight).
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_mxu_array
@@ -12,25 +13,26 @@ module systole_mxu_array
     parameter int unsigned Rows = 8,
     parameter int unsigned Cols = 8,
     parameter int unsigned Cell = CellInt8,
-    parameter int unsigned Stages = 1,                        // of a cell
-    parameter int unsigned FastView = 0,                      // 1: one process over the whole array, for simulation, in place of the grid
-    parameter int unsigned Multipliers = Rows * Cols,         // grid, int8: cells with a multiplier block; the others have logic
+    parameter int unsigned Stages = 1,                        // pipeline stages of a cell
+    parameter int unsigned FastView = 0,                      // 0: the grid of cells; 1: the simulation view, one process for the whole array
+    parameter int unsigned Multipliers = Rows * Cols,         // int8 grid: cells with a multiplier block; the others multiply in logic
     localparam int unsigned ElementBits = element_bits(Cell)
 ) (
     input  logic                    clk_i,
     input  logic                    enable_i,         // high from a vector's entry until it has left
 
-    // A vector and the sums that it starts from. int8 starts from 0: its accumulators add.
-    input  logic                    vec_bank_i,       // weights that the vector uses
+    // A vector and the sums that it starts from (bf16). int8 sums start from 0, and the accumulators add.
+    input  logic                    vec_bank_i,       // weight bank of the vector
     input  logic [ElementBits-1:0]  vec_i [Rows],
     // verilator lint_off UNUSEDSIGNAL
     input  logic signed [31:0]      sum_i [Cols],
     // verilator lint_on UNUSEDSIGNAL
 
-    // Row wl_row_i of a tile into weight bank wl_bank_i. Row r must be written at most r * row_cycles(Stages) cycles after the bank's
-    // first vector enters, and at least Cols + r * row_cycles(Stages) cycles after the last vector of the tile that was there before.
-    // With wl_column_i (bf16, Rows = Cols) column wl_row_i: column c at most c cycles after the one, at least
-    // 1 + (Rows - 1) * row_cycles(Stages) + c cycles after the other.
+    // Write of row wl_row_i of a tile into weight bank wl_bank_i. Row r must be written at most r * row_cycles(Stages)
+    // cycles after the first vector of the tile enters, and at least Cols + r * row_cycles(Stages) cycles after the
+    // last vector of the bank's previous tile. With wl_column_i (bf16, Rows = Cols) column wl_row_i is written instead:
+    // column c at most c cycles after that first vector, and at least 1 + (Rows - 1) * row_cycles(Stages) + c cycles
+    // after that last vector.
     input  logic                    wl_valid_i,
     input  logic                    wl_bank_i,
     // verilator lint_off UNUSEDSIGNAL

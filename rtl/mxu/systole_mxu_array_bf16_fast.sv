@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_mxu_array of bf16 cells as its simulation view: a vector waits until the weights of a group of its rows are there and of none
-// gone, is multiplied by them at once, and its sums wait until they would have left the grid. Which groups, and when: group_age and
-// next_group in systole_mxu_pkg. Everything but sum_o is private to the process. Contract and latency: systole_mxu_array.
+// Simulation view of systole_mxu_array for bf16 cells. A vector waits in a ring until all weights of a group of rows
+// are written and none is overwritten yet, is multiplied by the whole group at once, and its sums wait until the cycle
+// in which they would leave the grid. group_age and next_group (systole_mxu_pkg) give the groups. All variables but
+// sum_o are private to the process. Contract and latency: systole_mxu_array.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu, verif/formal.
 
 module systole_mxu_array_bf16_fast
@@ -26,26 +27,27 @@ module systole_mxu_array_bf16_fast
     input  logic [15:0]             wl_data_i [Cols],
     output logic signed [31:0]      sum_o [Cols]
 );
-  localparam int unsigned Age = array_latency(Rows, Cols, Stages) - 1;  // of a vector whose sums leave
+  localparam int unsigned Age = array_latency(Rows, Cols, Stages) - 1;  // age of a vector whose sums leave, in cycles
   localparam int unsigned Slots = 1 << $clog2(Age + 1);
 
-  // Rings: [slot of a vector]. ptr_q is the slot of the one that enters. Operands are recoded where they enter (systole_fp_pkg).
+  // Rings, indexed by the slot of a vector; ptr_q is the slot of the entering vector. Operands are recoded at the entry
+  // (systole_fp_pkg).
   logic               bank_q [Slots];
   logic [31:0]        vec_q [Slots][Rows];
   logic signed [31:0] sum_q [Slots][Cols];
   logic [31:0]        weight_q [2][Rows][Cols];  // [bank]
   logic signed [31:0] sum_v [Cols];              // scratch
   // verilator lint_off UNUSEDSIGNAL
-  logic [31:0]        slot;                      // of the vector that is multiplied
+  logic [31:0]        slot;                      // slot of the vector that is multiplied
   // verilator lint_on UNUSEDSIGNAL
-  logic [31:0]        ptr_q = 0;                 // any value does, but not an unknown one
+  logic [31:0]        ptr_q = 0;                 // any start value works, except an unknown one
 
   // verilator lint_off BLKSEQ
   function automatic logic [31:0] recoded(logic [15:0] x);
     return recode(32'(x), 8, 7, 8);
   endfunction
 
-  // What a cell's stages do, one after the other.
+  // All stages of a cell in sequence.
   function automatic logic [31:0] mac(logic [31:0] sum, logic [31:0] act, logic [31:0] weight);
     logic [31:0] upper, lower, align_info, norm, norm_info;
     align(multiply(act, weight, 8, 8), sum, upper, lower, align_info, 8, 7, 8, 23);
@@ -54,7 +56,7 @@ module systole_mxu_array_bf16_fast
   endfunction
 
   // verilator lint_off UNUSEDSIGNAL
-  // Adds a row's products to sum_v.
+  // Adds the products of one row to sum_v.
   task automatic row(int unsigned r);
     logic        bank;
     logic [31:0] act;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_mxu_array as a grid of cells, with skew and deskew as shift registers: what is synthesised. Activations go right, a column a
-// cycle; sums go down, a row each row_cycles. Contract and latency: systole_mxu_array.
+// Synthesisable view of systole_mxu_array: a grid of cells with shift registers for skew and deskew. Activations move
+// right, one column per cycle; sums move down, one row per row_cycles. Contract and latency: systole_mxu_array.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu, verif/formal.
 
 module systole_mxu_array_grid
@@ -14,7 +14,7 @@ module systole_mxu_array_grid
     parameter int unsigned Cols = 8,
     parameter int unsigned Cell = CellInt8,
     parameter int unsigned Stages = 1,
-    parameter int unsigned Multipliers = Rows * Cols,         // int8: cells with a multiplier block, evenly spread; the others have logic
+    parameter int unsigned Multipliers = Rows * Cols,         // int8: cells with a multiplier block, evenly spread; the others multiply in logic
     localparam int unsigned ElementBits = element_bits(Cell)
 ) (
     input  logic                    clk_i,
@@ -33,17 +33,17 @@ module systole_mxu_array_grid
 );
   localparam bit          Bf16 = Cell == CellBf16;
   localparam int unsigned RowCycles = row_cycles(Stages);
-  localparam int unsigned Ahead = Stages > 1 ? 1 : 0;                   // of the multiplier
+  localparam int unsigned Ahead = Stages > 1 ? 1 : 0;                   // lead of the multiplier stage, in cycles
   localparam int unsigned WeightBits = Bf16 ? OperandBits : 8;
-  localparam int unsigned BottomBits = Bf16 ? 32 : int8_sum_bits(Rows);  // that leave the last row
+  localparam int unsigned BottomBits = Bf16 ? 32 : int8_sum_bits(Rows);  // width of the sums that leave the last row
 
-  localparam int unsigned Group = 4;           // columns that weights are written to in the same cycle
+  localparam int unsigned Group = 4;           // columns whose weights are written in the same cycle
   localparam int unsigned Groups = (Cols + Group - 1) / Group;
 
-  // act[r][c] and sum[r][c] enter cell (r, c). A cell's outputs are registers.
+  // act[r][c] and sum[r][c] are the inputs of cell (r, c). A cell's outputs are registered.
   logic [WeightBits:0]   act [Rows][Cols+1];
   logic signed [31:0]    sum [Rows+1][Cols];
-  logic [WeightBits-1:0] lane [Cols];       // of the weights that are written
+  logic [WeightBits-1:0] lane [Cols];       // weights being written
   logic [Rows-1:0]       row_write;
   logic [Cols-1:0]       column_write;
   logic [1:0]            bank_write;
@@ -58,7 +58,8 @@ module systole_mxu_array_grid
     logic [WeightBits-1:0] element;
     if (Bf16) assign element = pack_operand(recode(32'(vec_i[r]), 8, 7, 8));
     else assign element = vec_i[r];
-    // Row r takes its element r * RowCycles cycles after the vector's entry, into the register of its first cell.
+    // Skew: row r takes its element r * RowCycles cycles after the vector's entry, into the input register of its first
+    // cell.
     systole_mxu_delay #(.Width(WeightBits + 1), .Cycles(r * RowCycles)) u_skew (
         .clk_i, .enable_i, .d_i({vec_bank_i, element}), .q_o(act[r][0])
     );
@@ -75,14 +76,14 @@ module systole_mxu_array_grid
       assign sum[0][c] = '0;
     end
     assign column_write[c] = wl_valid_i && Bf16 && wl_column_i && 32'(wl_row_i) == c;
-    // Column c of the bottom row waits Cols - 1 - c cycles for the last one.
+    // Deskew: column c of the bottom row waits Cols - 1 - c cycles for the last column.
     logic signed [BottomBits-1:0] bottom;
     systole_mxu_delay #(.Width(BottomBits), .Cycles(Cols - c)) u_deskew (.clk_i, .enable_i, .d_i(BottomBits'(sum[Rows][c])), .q_o(bottom));
     assign sum_o[c] = 32'(bottom);
   end
 
-  // int8: columns are written in groups, each a cycle after the one to its left. Vectors come to them no earlier, and what enables a row
-  // goes no further than a group.
+  // int8: weights are written in groups of columns, each group one cycle after the one to its left. Vectors reach a
+  // group no earlier, and the write enable of a row fans out to one group only.
   // verilator lint_off UNUSEDSIGNAL
   logic [1:0]            late_write [Rows][Groups];
   logic [WeightBits-1:0] late_lane [Cols];
@@ -109,7 +110,7 @@ module systole_mxu_array_grid
             .wl_data_i(wl_column_i ? lane[r] : lane[c]), .act_o(act[r][c+1]), .sum_o(sum[r+1][c])
         );
       end else begin : gen_int8
-        localparam longint unsigned Before = longint'(r * Cols + c);  // cells
+        localparam longint unsigned Before = longint'(r * Cols + c);  // cells before this one
         localparam bit Logic = Before * Multipliers / (Rows * Cols) == (Before + 1) * Multipliers / (Rows * Cols);
         systole_mxu_cell_int8 #(.Stages(Stages), .SumBits(int8_sum_bits(r + 1)), .Logic(Logic)) u_cell (
             .clk_i, .enable_i, .act_i(act[r][c]), .sum_i(sum[r][c]), .wl_valid_i(late_write[r][c/Group]),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_mxu_array of int8 cells as its simulation view: a vector waits until the weights of its rows are there and of none gone, is
-// multiplied by them at once, and its sums wait until they would have left the grid (group_age in systole_mxu_pkg). Everything but sum_o is
-// private to the process. Contract and latency: systole_mxu_array.
+// Simulation view of systole_mxu_array for int8 cells. A vector waits in a ring until all weights of its rows are
+// written and none is overwritten yet, is multiplied by them at once, and its sums wait until the cycle in which they
+// would leave the grid (group_age in systole_mxu_pkg). All variables but sum_o are private to the process. Contract and
+// latency: systole_mxu_array.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu, verif/formal.
 
 module systole_mxu_array_int8_fast
@@ -24,23 +25,23 @@ module systole_mxu_array_int8_fast
     input  logic [7:0]              wl_data_i [Cols],
     output logic signed [31:0]      sum_o [Cols]
 );
-  localparam int unsigned Age = array_latency(Rows, Cols, Stages) - 1;     // of a vector whose sums leave
+  localparam int unsigned Age = array_latency(Rows, Cols, Stages) - 1;     // age of a vector whose sums leave, in cycles
   localparam int unsigned Slots = 1 << $clog2(Age + 1);
-  localparam int unsigned Block = Rows % 8 == 0 && Cols % 8 == 0 ? 8 : 1;  // rows a pass over the sums
+  localparam int unsigned Block = Rows % 8 == 0 && Cols % 8 == 0 ? 8 : 1;  // rows per pass over the sums
 
-  // Rings: [slot of a vector]. ptr_q is the slot of the one that enters.
+  // Rings, indexed by the slot of a vector; ptr_q is the slot of the entering vector.
   logic               bank_q [Slots];
   logic [7:0]         vec_q [Slots][Rows];
   logic signed [31:0] sum_q [Slots][Cols];
-  logic signed [15:0] weight_q [2][Rows][Cols];  // [bank]; 16 bits, so that no access can be to any other variable, as one of a byte can
+  logic signed [15:0] weight_q [2][Rows][Cols];  // [bank]; 16 bits: in the C++ that Verilator emits, bytes may alias any variable
   logic signed [31:0] sum_v [Cols];              // scratch
   // verilator lint_off UNUSEDSIGNAL
-  logic [31:0]        slot;                      // of the vector that is multiplied
+  logic [31:0]        slot;                      // slot of the vector that is multiplied
   // verilator lint_on UNUSEDSIGNAL
-  logic [31:0]        ptr_q = 0;                 // any value does, but not an unknown one
+  logic [31:0]        ptr_q = 0;                 // any start value works, except an unknown one
 
   // verilator lint_off BLKSEQ
-  // Adds Block rows' products to sum_v, in the order of the grid.
+  // Adds the products of Block rows to sum_v, in the order of the grid.
   task automatic rows(int unsigned r);
     logic               bank;
     logic signed [15:0] act [Block];

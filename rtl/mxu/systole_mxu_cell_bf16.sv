@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Cell of the bf16 array: sum_o = sum_i + activation * weight of the activation's bank, one rounding. The activation is registered where it
-// enters and goes on; sum_i is taken in the cycle after it, or with more than one stage the one after that. Registers at the output and, from as
-// many stages as said on, behind multiplier (2), adder (3), aligner (4), normaliser (5). Holds while enable_i is low; weights are written
-// at any time. Operands as systole_fp_pkg packs them. Docs: docs/mxu.md, docs/numerics.md. Test: tests/rtl/fp, verif/formal.
+// Cell of the bf16 array: sum_o = sum_i + activation * weight, with one rounding; the activation selects the weight
+// bank. The activation is registered at the input; sum_i is used one cycle later, or two with more than one stage. The
+// output is registered; further pipeline registers follow the multiplier from 2 stages on, the adder from 3, the
+// aligner from 4 and the normaliser from 5. Registers hold while enable_i is low, but weights may be written at any
+// time. Operands are packed as in systole_fp_pkg.
+// Docs: docs/mxu.md, docs/numerics.md. Test: tests/rtl/fp, verif/formal.
 
 module systole_mxu_cell_bf16
   import systole_fp_pkg::*;
 #(
     parameter int unsigned OpExp = 8,   // operands: exponent and mantissa bits
     parameter int unsigned OpMan = 7,
-    parameter int unsigned SumExp = 8,  // sums
+    parameter int unsigned SumExp = 8,  // sums: exponent and mantissa bits
     parameter int unsigned SumMan = 23,
     parameter int unsigned Stages = 1
 ) (
@@ -19,14 +21,15 @@ module systole_mxu_cell_bf16
     input  logic                     enable_i,
     input  logic [OperandBits:0]     act_i,       // {weight bank, activation}
     input  logic [SumExp+SumMan:0]   sum_i,
-    input  logic [1:0]               wl_valid_i,  // of a bank
+    input  logic [1:0]               wl_valid_i,  // write enable of each weight bank
     input  logic [OperandBits-1:0]   wl_data_i,
     output logic [OperandBits:0]     act_o,
     output logic [SumExp+SumMan:0]   sum_o
 );
   localparam int unsigned SumBits = 1 + SumExp + SumMan;
 
-  // What goes from step to step, without the bits that are always 0; _r behind the registers, if there are any.
+  // Values between the steps, without the bits that are always 0. The suffix _r marks a value after its optional
+  // register.
   typedef struct packed {
     logic        sign;
     logic [9:0]  exponent;

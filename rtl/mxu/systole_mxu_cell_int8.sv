@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Cell of the int8 array: sum_o = sum_i + activation * weight of the activation's bank. The activation is registered where it enters and
-// goes on; the sum that it begins from is taken Stages cycles after it. With two stages the product has a register of its own.
-// Holds while enable_i is low; weights are written at any time.
+// Cell of the int8 array: sum_o = sum_i + activation * weight; the activation selects the weight bank. The activation
+// is registered at the input; sum_i is used Stages cycles after that. With two stages the product is registered.
+// Registers hold while enable_i is low, but weights may be written at any time.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu, verif/formal.
 
 module systole_mxu_cell_int8 #(
     parameter int unsigned Stages = 1,
-    parameter int unsigned SumBits = 32,  // as many as the sums down to this row can have
-    parameter bit          Logic = 1'b0   // the multiplier is in logic
+    parameter int unsigned SumBits = 32,  // bits that the sums need down to this row
+    parameter bit          Logic = 1'b0   // 1: multiply in logic, 0: in a multiplier block
 ) (
     input  logic               clk_i,
     input  logic               enable_i,
@@ -17,7 +17,7 @@ module systole_mxu_cell_int8 #(
     // verilator lint_off UNUSEDSIGNAL
     input  logic signed [31:0] sum_i,
     // verilator lint_on UNUSEDSIGNAL
-    input  logic [1:0]         wl_valid_i,  // of a bank
+    input  logic [1:0]         wl_valid_i,  // write enable of each weight bank
     input  logic [7:0]         wl_data_i,
     output logic [8:0]         act_o,
     output logic signed [31:0] sum_o
@@ -25,7 +25,7 @@ module systole_mxu_cell_int8 #(
   logic [7:0]                weight0_q, weight1_q, weight;
   logic signed [15:0]        product, prod_r;
   logic signed [SumBits-1:0] sum_q;
-  // Kept: those of a diagonal of cells are equal, and made one they would be a net across the chip.
+  // Kept, because these registers are equal along a diagonal of cells: merged, they would be one net across the chip.
   (* keep *) logic           bank_q;
   logic [7:0]                act_q;
 

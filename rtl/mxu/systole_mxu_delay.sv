@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A shift register: d_i, Cycles enabled cycles later; a wire at 0. Holds while enable_i is low.
+// Shift register: q_o is d_i delayed by Cycles enabled cycles; Cycles = 0 is a wire. Holds while enable_i is low.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_mxu_delay #(
@@ -20,7 +20,7 @@ module systole_mxu_delay #(
   end else if (Cycles == 1) begin : gen_register
     always_ff @(posedge clk_i) if (enable_i) q_o <= d_i;
   end else begin : gen_line
-    logic [Cycles*Width-1:0] line_q;  // the newest lowest
+    logic [Cycles*Width-1:0] line_q;  // the newest element is in the lowest bits
     always_ff @(posedge clk_i) if (enable_i) line_q <= {line_q[(Cycles-1)*Width-1:0], d_i};
     assign q_o = line_q[(Cycles-1)*Width+:Width];
   end

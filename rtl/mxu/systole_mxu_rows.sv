@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Accumulator rows with a sum on its way, for vectors that begin from a row: such a vector waits until no older one is about to write
-// it. Rows of a descriptor follow one another and sums leave in order, so what a descriptor has on its way is the rows just before
-// its end, or, while it runs, as many vectors as have not left. Docs: docs/mxu.md. Test: tests/rtl/mxu.
+// Hazard check for vectors that start from an accumulator row: such a vector stalls while an older one still has to
+// write that row. A descriptor visits its rows in order and sums leave in order. So a descriptor that has entered
+// completely still has to write its last away_q rows, and the running one has a hazard only when as many vectors are in
+// flight as it has rows.
+// Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_mxu_rows
   import systole_presets_pkg::AccAddrBits;
 #(
-    parameter int unsigned Latency = 20,      // cycles, at most, from a vector's step until its sums leave
-    parameter int unsigned MaxInFlight = 8    // descriptors, a power of two
+    parameter int unsigned Latency = 20,      // longest time from a vector's step until its sums leave, in cycles
+    parameter int unsigned MaxInFlight = 8    // descriptors in flight, a power of two
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,
 
-    // A descriptor starts: its accumulator rows.
+    // Start of a descriptor: its accumulator rows.
     input  logic                   start_i,
     input  logic [AccAddrBits-1:0] start_acc_i,
     input  logic [AccAddrBits:0]   start_rows_i,
 
-    // The next vector to enter; descriptors in the order of their starts.
-    input  logic                   read_i,    // it begins from row_i
+    // The next vector to enter; descriptors enter in the order of their starts.
+    input  logic                   read_i,    // the vector starts from row_i
     input  logic [AccAddrBits-1:0] row_i,
     output logic                   ok_o,
     input  logic                   enter_i,
-    input  logic                   enter_done_i,  // last of its descriptor
+    input  logic                   enter_done_i,  // last vector of its descriptor
 
-    // Sums leave: written in the next cycle, read from the one after that.
+    // Sums leave: the row is written in the next cycle and can be read from the one after that.
     input  logic                   leave_i,
     input  logic                   leave_done_i
 );
@@ -35,9 +37,9 @@ module systole_mxu_rows
   typedef logic [AccAddrBits:0] row_t;
 
   row_t                 end_q [MaxInFlight], rows_q [MaxInFlight];
-  logic [CountBits-1:0] away_q [MaxInFlight];  // vectors that entered and have not left
+  logic [CountBits-1:0] away_q [MaxInFlight];  // vectors that have entered and not left
   logic [PtrBits-1:0]   start_q, enter_q, leave_q;
-  logic [MaxInFlight-1:0] entered_q;           // all of its vectors have entered, not all have left
+  logic [MaxInFlight-1:0] entered_q;           // all vectors of the descriptor have entered, and not all have left
 
   always_comb begin
     ok_o = 1'b1;
@@ -84,7 +86,7 @@ module systole_mxu_rows
     end
   end
 
-  // What leaves has entered.
+  // Checks: only vectors that entered leave; a descriptor ends with its last vector; the counters do not overflow.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_leave : assert (!leave_i || away_q[leave_q] != '0);

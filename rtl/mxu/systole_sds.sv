@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Systolic data setup: reads, for each vector of a matmul descriptor, one window a segment from the unified buffer; the windows'
-// elements come out merged and padded. One vector a cycle, no bubble between passes or descriptors while windows are granted and the
-// vector may go; it leaves three cycles after its last grant. Requests come from registers.
+// Systolic data setup: for each vector of a matmul descriptor it reads one window per segment from the unified buffer,
+// merges the elements and pads. Throughput: one vector per cycle, without bubbles between passes or descriptors, while
+// windows are granted and go_i is high. Latency: three cycles from the last grant to the vector. Requests are
+// registered.
 // Docs: docs/mxu.md, docs/isa.md. Test: tests/rtl/mxu.
 
 module systole_sds
@@ -13,7 +14,7 @@ module systole_sds
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
     localparam int unsigned S = Cfg.Segments,
-    localparam int unsigned W = word_bytes(Cfg),                   // bytes of a window
+    localparam int unsigned W = word_bytes(Cfg),                   // bytes per window
     localparam int unsigned ElementBits = 8 * element_bytes(Cfg)
 ) (
     input  logic                         clk_i,
@@ -25,12 +26,12 @@ module systole_sds
     input  logic                         start_valid_i,
     output logic                         start_ready_o,
     input  desc_t                        start_desc_i,
-    output logic                         fault_valid_o,  // of the last one started
+    output logic                         fault_valid_o,  // fault of the newest descriptor
     output fault_e                       fault_code_o,
     output logic [AddrBits-1:0]          fault_addr_o,
-    output logic [AccAddrBits:0]         start_rows_o,   // accumulator rows of start_desc_i, from its acc on
+    output logic [AccAddrBits:0]         start_rows_o,   // number of accumulator rows of start_desc_i, counted from its acc
 
-    // Windows of the unified buffer. Those of one cycle have no bank in common.
+    // Windows of the unified buffer. Requests in the same cycle have no bank in common.
     output logic [S-1:0]                 win_valid_o,
     output logic [S-1:0][UbAddrBits-1:0] win_addr_o,
     output logic [S-1:0][1:0]            win_need_o,
@@ -38,22 +39,22 @@ module systole_sds
     input  logic [S-1:0]                 win_rsp_valid_i,
     input  logic [S-1:0][W*8-1:0]        win_data_i,
 
-    // The vector at the head of the walk. With transpose, row and take are those of its pass's block.
+    // The next vector. With transpose, row and take belong to the block that its pass fills.
     output logic                         head_valid_o,
-    output logic                         head_take_o,        // first of a pass that takes a tile
+    output logic                         head_take_o,        // first vector of a pass that takes a tile
     output logic                         head_accumulate_o,
     output logic                         head_transpose_o,
     output logic                         head_pass_last_o,
-    output logic                         head_done_o,        // last of its descriptor
+    output logic                         head_done_o,        // last vector of its descriptor
     output logic [AccAddrBits-1:0]       head_row_o,
-    input  logic                         go_i,               // it may go; stays high until it goes
-    output logic                         step_o,             // it goes: all its windows are granted
+    input  logic                         go_i,               // the vector may go; stays high until it goes
+    output logic                         step_o,             // the vector goes: all its windows are granted
 
-    // Three cycles after the step.
+    // The vector, three cycles after its step.
     output logic                         vec_valid_o,
     output logic [ElementBits-1:0]       vec_o [Cfg.Rows],
 
-    output logic                         stall_ub_o          // a vector waits for a window
+    output logic                         stall_ub_o          // stall: a vector waits for a window
 );
   localparam int unsigned Rows = Cfg.Rows;
   localparam int unsigned Shift = $clog2(element_bytes(Cfg));
@@ -62,25 +63,25 @@ module systole_sds
   localparam int unsigned BankBits = $clog2(Cfg.UbBanks);
   localparam int unsigned SizeBits = $clog2(Cfg.UbBytes);
 
-  // A segment's window: checked, then asked for.
+  // Window of a segment: checked, then requested.
   typedef struct packed {
     address_t   addr;
-    pos_t       lo, hi;  // array rows with elements from the buffer
-    logic [1:0] need;    // words of the window that hold bytes to be read
-    logic       bad;     // a byte to be read is not in the buffer
+    pos_t       lo, hi;  // array rows whose elements come from the buffer
+    logic [1:0] need;    // words of the window that contain bytes to read
+    logic       bad;     // a byte to read is outside the buffer
   } window_t;
   typedef struct packed {
     logic [UbAddrBits-1:0] addr;
     pos_t                  lo, hi;
     logic [1:0]            need;
   } request_t;
-  // Banks of two windows: the first words' are the same, the second window's is the next, the first window's is.
+  // Bank of the first word of window t relative to that of window s, s < t: the same, the next, the previous.
   typedef struct packed {
     logic same, next, previous;
   } banks_t;
-  typedef logic [S-1:0][S-1:0] pairs_t;  // [t][s], s < t: the windows have a bank in common
+  typedef logic [S-1:0][S-1:0] pairs_t;  // [t][s], s < t: the two windows have a bank in common
 
-  // Preparation and walk; the sums of each vector's segments.
+  // Preparation and walk. The walk delivers the sums of each vector's segments.
   logic               prepared, prepared_bad, take, walk_busy, start, stopped_q;
   fault_e             prepared_code;
   logic [AddrBits-1:0] prepared_addr;
@@ -88,7 +89,7 @@ module systole_sds
   logic [25:0]        p_step;
   logic signed [28:0] base [S];
   pos_t               seg_start [S], seg_stop [S];
-  logic               advance;   // the stages before the check move on
+  logic               advance;   // the stages before the check advance
   logic               b_valid, b_first;
   vector_t            b_vector;
   logic [19:0]        b_line_bytes;
@@ -108,12 +109,12 @@ module systole_sds
       .line_bytes_o(b_line_bytes), .sums_o(b_sums)
   );
 
-  // Elements of the segment whose bytes lie in 0..line_bytes-1 on a line inside the image. Coordinates further than 2^NearBits from the
-  // line's ends are not counted: a segment is shorter.
+  // Array rows whose bytes are at coordinates 0 to line_bytes - 1 of a line inside the image. Coordinates further than
+  // 2^NearBits from an end of the line are not counted exactly, because a segment is shorter than that.
   localparam int unsigned NearBits = $clog2(Rows) + Shift + 1;
   function automatic range_t inside_line(sums_t b, logic [19:0] line_bytes);
-    logic signed [24:0]  left;        // bytes up to the line's end
-    logic [NearBits:0]   skip, most;  // elements before the line, elements up to its end
+    logic signed [24:0]  left;        // bytes up to the end of the line
+    logic [NearBits:0]   skip, most;  // elements before the line; elements up to its end
     pos_t                len;
     range_t              r;
     len    = b.stop - b.start;
@@ -128,7 +129,7 @@ module systole_sds
       r.lo = b.start;
       r.hi = b.start;
     end
-    r.lo = pos_t'(r.lo[RowBits:0]);  // 0..Rows
+    r.lo = pos_t'(r.lo[RowBits:0]);  // 0 to Rows
     r.hi = pos_t'(r.hi[RowBits:0]);
     return r;
   endfunction
@@ -136,8 +137,8 @@ module systole_sds
   function automatic window_t check(range_t r);
     window_t           w;
     logic              need;
-    logic [OffBits+1:0] lo, hi;  // first byte and the one behind the last, from the first word's begin
-    logic [SizeBits:0] stop;    // the address behind the last
+    logic [OffBits+1:0] lo, hi;  // first byte and end of the bytes to read, relative to the first word
+    logic [SizeBits:0] stop;    // end address
     need      = r.hi > r.lo;
     lo        = (OffBits + 2)'(r.addr[OffBits-1:0]) + ((OffBits + 2)'(r.lo) << Shift);
     hi        = (OffBits + 2)'(r.addr[OffBits-1:0]) + ((OffBits + 2)'(r.hi) << Shift);
@@ -147,13 +148,14 @@ module systole_sds
     w.hi      = r.hi;
     w.need[0] = need && 32'(lo) < W;
     w.need[1] = need && 32'(hi) > W;
-    // A window that begins before byte 0 ends inside, for what is read of it does.
+    // A window may start before byte 0 of the buffer. The bytes that it reads still lie inside, because they have
+    // coordinates of at least 0.
     w.bad     = need && r.addr[AddrBits-1:SizeBits] != '1 && (r.addr[AddrBits-1:SizeBits] != '0 || 32'(stop) > Cfg.UbBytes);
     return w;
   endfunction
 
-  // Stage c: the rows with elements from the buffer. Stage d: the words to be read, checked. A vector that reads a byte outside the
-  // buffer stays there.
+  // Stage c: the rows whose elements come from the buffer. Stage d: the words to read, checked. A vector that reads a
+  // byte outside the buffer stays in stage d.
   logic    c_valid_q, c_first_q, d_valid_q, d_wait_q, x_valid_q, d_bad, d_moves;
   vector_t c_vector_q, d_vector_q;
   range_t  c_q [S];
@@ -200,10 +202,11 @@ module systole_sds
     end
   end
 
-  // Stage r: the vector whose windows are asked for, and x, the one behind it when it came while r was not granted. What it asks for
-  // in a cycle has no bank in common; the rest follows when that is granted.
-  logic         r_valid_q, r_wait_q, x_wait_q;  // wait: its descriptor has not started
-  logic         r_valid_d, r_wait_d, r_run_q;   // run: valid, does not wait
+  // Stage r: the vector whose windows are requested. Stage x: a skid buffer for the next vector when stage r is not
+  // granted. Windows requested in the same cycle (r_now_q) have no bank in common; the others (r_rest_q) follow when
+  // those are granted.
+  logic         r_valid_q, r_wait_q, x_wait_q;  // wait: the vector's descriptor has not started
+  logic         r_valid_d, r_wait_d, r_run_q;   // run: valid, and its descriptor has started
   vector_t      r_vector_q, x_vector_q;
   request_t     d_request [S], r_q [S], x_q [S];
   logic [S-1:0] r_now_q, r_rest_q, x_now_q, x_rest_q, d_now, d_rest, later;
@@ -211,7 +214,7 @@ module systole_sds
   logic [S-1:0] got;
   logic         running, step;
 
-  // The windows that go together: each one that has no bank in common with those before it.
+  // Windows to request together: each one that has no bank in common with the ones chosen before it.
   function automatic logic [S-1:0] together(logic [S-1:0] want, pairs_t pairs);
     logic [S-1:0] go;
     go = '0;
@@ -263,7 +266,7 @@ module systole_sds
       r_wait_q  <= r_wait_d;
       r_run_q   <= r_valid_d && !r_wait_d;
       x_valid_q <= !r_loads && (x_valid_q || d_moves);
-      // The descriptor that waits for its start, wherever its first vector is.
+      // The wait flag of a descriptor's first vector moves with the vector until the descriptor starts.
       d_wait_q <= advance ? c_valid_q && c_first_q : d_wait_q && !start;
       x_wait_q <= !r_loads && (x_valid_q ? x_wait_q : d_moves && d_wait_q) && !start;
     end
@@ -303,14 +306,15 @@ module systole_sds
   assign head_done_o       = r_vector_q.done;
   assign head_row_o        = r_vector_q.row;
 
-  // A descriptor starts when its first vector has come as far as stage d, where all vectors before it are known to be good; a bad one
-  // when they have gone. Then nothing moves any more.
+  // A descriptor starts when its first vector has reached stage d; all vectors before it have passed the check then. A
+  // descriptor that failed its preparation starts when those vectors have left. After a fault the unit stops.
   logic empty;
   assign empty         = !walk_busy && !c_valid_q && !d_valid_q && !r_valid_q && !x_valid_q;
   assign start_ready_o = !freeze_i && !stopped_q && (d_wait_q || x_wait_q || r_wait_q || (prepared && prepared_bad && empty));
   assign start         = start_valid_i && start_ready_o;
 
-  // The address of the first byte that is not there: in the first such segment, when all vectors before have gone.
+  // Fault address: the first byte outside the buffer, in the first segment that has one. It is reported after all
+  // vectors before it have left.
   logic     found, found_q;
   address_t found_addr_q;
   pos_t     found_lo_q;
@@ -340,11 +344,12 @@ module systole_sds
     fault_addr_o <= found_q ? found_addr_q + (AddrBits'(found_lo_q) << Shift) : prepared_addr;
   end
 
-  // Two cycles beside the buffer's answer, then the merge. What each row takes is known a cycle before: padding with the first grants of
-  // the vector (0 beyond the segments), an element that comes with these grants, or what it has.
+  // Merge, after two cycles that match the latency of the buffer. The source of each array row is known one cycle
+  // ahead: an element of these grants; padding, with the first grants of the vector (0 beyond the segments); or the
+  // value held so far.
   typedef struct packed {
     logic       first;  // first grants of the vector
-    logic       last;   // complete with these grants
+    logic       last;   // the vector is complete with these grants
     logic [7:0] pad;
     pos_t       total;
   } beat_t;
@@ -353,11 +358,11 @@ module systole_sds
   logic         began_q, b0_valid, b1_valid_q, b2_valid_q, last2_q;
   logic [S-1:0] got1_q, got2_q;
   pos_t         lo1_q [S], hi1_q [S];
-  elements_t    rows1 [S], from_q [S];        // bits that come with these grants
+  elements_t    rows1 [S], from_q [S];        // mask of the bits that come with these grants
   elements_t    covered, from_pad_q, from_held_q, merged_q;
   logic [7:0]   pad2_q;
 
-  // The elements of rows 0..n-1.
+  // Mask of the elements of rows 0 to n - 1.
   function automatic elements_t elements_below(pos_t n);
     return ~({Rows*ElementBits{1'b1}} << (32'(n) * ElementBits));
   endfunction
@@ -421,7 +426,8 @@ module systole_sds
     assign vec_o[i] = merged_q[i*ElementBits+:ElementBits];
   end
 
-  // Answers come when expected; a request once made holds until it is granted; one descriptor waits for its start.
+  // Checks: answers come when expected; a request holds until it is granted; one descriptor at a time waits for its
+  // start.
   logic [S-1:0] hold_q;
   always_ff @(posedge clk_i) begin
     hold_q <= rst_ni ? win_valid_o & ~win_ready_i : '0;

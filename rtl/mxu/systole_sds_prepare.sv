@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Data setup, preparation: the products that the walk of a descriptor needs and its checks, while it waits for its start. Bit by bit,
-// so that nothing multiplies: as many cycles as the factors have significant bits, 5 or so, 12 for most; then it waits for the walk.
+// Data setup, preparation: computes the products that the walk needs and checks the descriptor, while the descriptor
+// waits for its start. Products use shift-and-add instead of multipliers. Latency: one cycle per significant bit of the
+// factors plus about 5 cycles, 8 to 16 cycles for most descriptors.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_sds_prepare
@@ -15,21 +16,21 @@ module systole_sds_prepare
     input  logic                     clk_i,
     input  logic                     rst_ni,
 
-    input  logic                     peek_i,    // desc_i is the descriptor to start next, and stays until it has started
+    input  logic                     peek_i,    // desc_i is the next descriptor to start, and is stable until it has started
     // verilator lint_off UNUSEDSIGNAL
     input  matmul_desc_t             desc_i,
     // verilator lint_on UNUSEDSIGNAL
-    output logic                     ready_o,   // prepared
-    input  logic                     take_i,    // the walk takes it
-    input  logic                     start_i,   // it starts; what is bad starts without the walk
+    output logic                     ready_o,   // the descriptor is prepared
+    input  logic                     take_i,    // the walk takes the descriptor
+    input  logic                     start_i,   // the descriptor starts; a bad one starts without the walk
 
-    output logic                     bad_o,     // for the following reason
+    output logic                     bad_o,     // the descriptor faults with code_o and addr_o
     output fault_e                   code_o,
     output logic [AddrBits-1:0]      addr_o,
-    output logic [AccAddrBits:0]     rows_o,    // accumulator rows, from its acc on
+    output logic [AccAddrBits:0]     rows_o,    // accumulator rows, counted from acc
     output logic [24:0]              y_step_o,  // sy * pitch
     output logic [25:0]              p_step_o,  // t1_dy * pitch
-    output logic signed [28:0]       base_o [Cfg.Segments],  // address of a segment's array row 0, without ub_base
+    output logic signed [28:0]       base_o [Cfg.Segments],  // address of array row 0 of each segment, without ub_base
     output pos_t                     start_o [Cfg.Segments],
     output pos_t                     stop_o [Cfg.Segments]
 );
@@ -39,10 +40,10 @@ module systole_sds_prepare
   localparam int unsigned Shift = $clog2(element_bytes(Cfg));
   localparam int unsigned RowBits = $clog2(Rows);
   localparam int unsigned BankRows = Cfg.AccRows / 2;
-  typedef logic [AccAddrBits:0] count_t;  // vectors, rows; the highest bit: as many or more, which is beyond any bank
+  typedef logic [AccAddrBits:0] count_t;  // number of vectors or rows; the top bit: saturated, more than any bank has
   typedef enum logic [2:0] {Idle, Vectors, Images, Passes, Check, Ready, Taken} state_e;
 
-  // a * b by one bit of b: twice a, and what it adds. Both stay beyond once they are.
+  // Shift-and-add: twice a, and a plus b. Both saturate.
   function automatic count_t twice(count_t a);
     return {a[AccAddrBits] | a[AccAddrBits-1], a[AccAddrBits-2:0], 1'b0};
   endfunction
@@ -53,12 +54,12 @@ module systole_sds_prepare
   endfunction
 
   state_e             state_q;
-  logic [27:0]        pitch_q;                // pitch, shifted
-  logic signed [7:0]  dy_q [S];               // what is left of the factors
+  logic [27:0]        pitch_q;                // pitch, shifted left
+  logic signed [7:0]  dy_q [S];               // factors, shifted right
   logic [4:0]         sy_q;
   logic [5:0]         t1_dy_q;
-  count_t             count_q, unit_q;        // the product of counts, its factor shifted
-  logic [13:0]        left_q;                 // what is left of the other
+  count_t             count_q, unit_q;        // running product; its shifted factor
+  logic [13:0]        left_q;                 // the other factor, shifted right
   logic               load, multiplied, counted, transpose, bad_q;
   logic [S-1:0]       dy_left;
 
@@ -87,7 +88,7 @@ module systole_sds_prepare
     end
   end
 
-  // ny * nx, then times n; transposed blocks: t0 * Rows, times t1.
+  // Row count: ny * nx, then times n. For transposed blocks: t0 * Rows, then times t1.
   logic many_q;  // more vectors than a transposed block holds
   always_ff @(posedge clk_i) begin
     if (load) begin
@@ -110,7 +111,7 @@ module systole_sds_prepare
     end
   end
 
-  // Multiples of the pitch. What is left of a negative factor ends as -1, which takes the rest away at once.
+  // Multiples of the pitch. A negative factor shifts down to -1; subtracting the multiple then finishes the product.
   always_ff @(posedge clk_i) begin
     if (load) begin
       pitch_q  <= 28'(desc_i.pitch);
@@ -153,10 +154,10 @@ module systole_sds_prepare
 
   // Checks.
   logic [11:0]         seg_sum;
-  logic                seg_beyond;  // rows of a segment that this core has not
+  logic                seg_beyond;  // the descriptor uses a segment that this core does not have
   logic                illegal, misaligned, rows_bad;
   logic                illegal_q, misaligned_q;
-  logic [AddrBits-1:0] odd;  // the first value that is not a multiple of the element
+  logic [AddrBits-1:0] odd;  // the first value that is not a multiple of the element size
 
   assign seg_sum = 12'(desc_i.seg_len[0]) + 12'(desc_i.seg_len[1]) + 12'(desc_i.seg_len[2]) + 12'(desc_i.seg_len[3]);
   always_comb begin
@@ -183,7 +184,7 @@ module systole_sds_prepare
     assign odd        = '0;
     assign misaligned = 1'b0;
   end
-  // All rows in one bank.
+  // All rows must be in one bank.
   assign rows_bad = 32'(desc_i.acc) + 32'(count_q) > (32'(desc_i.acc) < BankRows ? BankRows : Cfg.AccRows);
 
   always_ff @(posedge clk_i) begin
@@ -198,7 +199,7 @@ module systole_sds_prepare
     end
   end
 
-  // What has been peeked at stays until it starts.
+  // Checks: the descriptor stays until it starts, and starts only when it is prepared.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_peek : assert (state_q == Idle || peek_i);

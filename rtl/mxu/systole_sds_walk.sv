@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Data setup, walk: the loops of a matmul descriptor, a vector a cycle, and two cycles later (with step_i high) the sums of each
-// vector's segments. Sums of the loops are kept, so that no step multiplies; addresses count modulo 2^36, coordinates stay beyond any
-// line once they are. Docs: docs/mxu.md, docs/isa.md. Test: tests/rtl/mxu.
+// Data setup, walk: the loops of a matmul descriptor. Throughput: one vector per cycle. Latency: the sums of a vector's
+// segments follow two cycles later (with step_i high). Running sums replace multiplications. Addresses wrap modulo
+// 2^36; a coordinate beyond any line saturates.
+// Docs: docs/mxu.md, docs/isa.md. Test: tests/rtl/mxu.
 
 module systole_sds_walk
   import systole_presets_pkg::*;
@@ -28,19 +29,19 @@ module systole_sds_walk
     input  pos_t               stop_i [Cfg.Segments],
 
     // Vectors.
-    input  logic               step_i,     // they move on
-    output logic               busy_o,     // there are some
+    input  logic               step_i,     // advance
+    output logic               busy_o,     // vectors are left
     output logic               valid_o,
-    output logic               first_o,    // of its descriptor
+    output logic               first_o,    // first vector of its descriptor
     output vector_t            vector_o,
     output logic [19:0]        line_bytes_o,
     output sums_t              sums_o [Cfg.Segments]
 );
   localparam logic        Bf16 = Cfg.Cell == CellBf16;
   localparam int unsigned S = Cfg.Segments;
-  typedef logic [22:0] coord_t;  // the highest bit: beyond any line
+  typedef logic [22:0] coord_t;  // the top bit: beyond any line
 
-  // Loops: steps left, and the sums at the beginning of what they repeat.
+  // Loops: steps left, and the sums at the start of each loop's body.
   // verilator lint_off UNUSEDSIGNAL
   matmul_desc_t d_q;
   // verilator lint_on UNUSEDSIGNAL
@@ -49,7 +50,7 @@ module systole_sds_walk
   logic [9:0]         i_q;
   logic [11:0]        p0_q;
   logic [5:0]         p1_q;
-  address_t           ax_q, ay_q, ai_q, a0_q, a1_q;  // of a vector, a line, an image, an inner pass, an outer pass
+  address_t           ax_q, ay_q, ai_q, a0_q, a1_q;  // at the start of a vector, line, image, inner pass, outer pass
   coord_t             bx_q, b0_q;                    // x*sx + p0*t0_dx; p0*t0_dx
   logic [19:0]        ly_q, l1_q;                    // y*sy + p1*t1_dy; p1*t1_dy
   logic [24:0]        y_step_q;
@@ -57,9 +58,9 @@ module systole_sds_walk
   logic signed [28:0] base_q [S];
   pos_t               start_q [S], stop_q [S];
   logic [AccAddrBits-1:0] row_q;
-  logic               take_q;  // the current pass takes a tile and has not begun (transpose: is not over)
+  logic               take_q;  // the current pass takes a tile and has not begun (with transpose: has not ended)
 
-  // The last step of each loop, and loops of one step.
+  // Last step of each loop; loops of one step.
   logic x_last, y_last, i_last, p0_last, p1_last, x_one, y_one, i_one, p0_one;
   logic pass_last, desc_last, transpose, next_line, next_image, next_pass, next_outer;
 
@@ -73,7 +74,7 @@ module systole_sds_walk
   assign take_o     = ready_i && (!active_q || (step_i && desc_last));
   assign busy_o     = active_q || valid_o;
 
-  // The sums of the loop that steps.
+  // Sums of the loop that steps.
   address_t    a_sum;
   coord_t      b_sum;
   logic [19:0] l_sum;
@@ -164,7 +165,7 @@ module systole_sds_walk
     end
   end
 
-  // Of each segment: address, coordinate, line.
+  // Per segment: address, coordinate, line.
   always_ff @(posedge clk_i) begin
     if (!rst_ni) valid_o <= 1'b0;
     else if (step_i) valid_o <= active_q;

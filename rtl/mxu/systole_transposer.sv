@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Transposes blocks of at most Rows vectors between data setup and array: vector i of a block becomes element i of each of the Rows
-// vectors that leave. Double-buffered: one block leaves while the next comes, so a vector a cycle flows (blocks that begin from
-// accumulator rows: but for a cycle a block). Vectors come and leave three cycles after their step. Docs: docs/mxu.md. Test: tests/rtl/mxu.
+// Transposes blocks of at most Rows vectors between data setup and array: vector i of a block becomes element i of each
+// of the Rows vectors that leave. Two halves: one block leaves while the next fills. Throughput: one vector per cycle;
+// blocks that start from accumulator rows lose one cycle each. Latency: vectors are written, and leave, three cycles
+// after their step.
+// Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_transposer
   import systole_presets_pkg::AccAddrBits;
@@ -13,19 +15,19 @@ module systole_transposer
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,
-    output logic                   empty_o,       // no block, nor a part of one, on its way to leave
+    output logic                   empty_o,       // no complete block is waiting to leave or leaving
 
-    // Filling. What the block's last step says holds for the whole block.
+    // Fill port. The flags and the row given with the block's last step apply to the whole block.
     output logic                   fill_ready_o,
-    input  logic                   fill_i,        // step of the data setup: the vector comes three cycles later
+    input  logic                   fill_i,        // step of the data setup: the vector arrives three cycles later
     input  logic                   fill_last_i,
-    input  logic                   fill_take_i,   // the block's first vector takes a tile
+    input  logic                   fill_take_i,   // the block's first outgoing vector takes a tile
     input  logic                   fill_accumulate_i,
-    input  logic                   fill_done_i,   // its last vector ends the descriptor
-    input  logic [AccAddrBits-1:0] fill_row_i,    // accumulator row of its first vector
+    input  logic                   fill_done_i,   // the block's last outgoing vector ends the descriptor
+    input  logic [AccAddrBits-1:0] fill_row_i,    // accumulator row of the block's first outgoing vector
     input  logic [ElementBits-1:0] vec_i [Rows],
 
-    // Leaving.
+    // Output port.
     output logic                   col_valid_o,
     output logic                   col_take_o,
     output logic                   col_accumulate_o,
@@ -44,7 +46,7 @@ module systole_transposer
   } block_t;
   block_t               block_q [2];
   logic [IndexBits-1:0] last_q [2];       // index of the block's last vector
-  logic [1:0]           used_q, full_q;   // given to a block; all its vectors are there
+  logic [1:0]           used_q, full_q;   // half is taken by a block; all vectors of the block have arrived
   logic                 give_q, in_q, out_q;
   logic [2:0]           fill_q, fill_last_q;
   logic [IndexBits-1:0] in_row_q, column_q, last1_q, last2_q, last3_q;
@@ -52,8 +54,8 @@ module systole_transposer
   logic [1:0]           step_q;
   logic [ElementBits-1:0] column [Rows];
 
-  // A new block's first vector is written three cycles after its step. So it may begin while the old block's last columns leave, if
-  // nothing can hold them.
+  // The first vector of a new block is written three cycles after its step. So the block may begin while the last
+  // columns of the old block leave, if nothing can stall them.
   logic leaving;
   assign leaving      = col_go_i && out_q == give_q
                         && (column_last || (!col_accumulate_o && !fill_last_i && column_q >= IndexBits'(Rows - 3)));
@@ -119,12 +121,12 @@ module systole_transposer
       .re_i(col_go_i), .rmatrix_i(out_q), .rcolumn_i(column_q), .rdata_o(column)
   );
 
-  // Vectors that the block lacks are 0.
+  // Elements of vectors that the block does not have are 0.
   always_comb begin
     for (int unsigned i = 0; i < Rows; i++) vec_o[i] = i <= 32'(last3_q) ? column[i] : '0;
   end
 
-  // A block comes into a free half and leaves a full one.
+  // Checks: a block fills a free half and leaves a full one.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_fill : assert (!fill_i || fill_ready_o);

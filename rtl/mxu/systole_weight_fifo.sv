@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Weight FIFO: beats of D bytes in (never refused: the loader holds credits), rows of Cols elements out, one a cycle, a whole tile at
-// a time: tile_o says that a tile is complete; rows come two cycles after read_i, which must be high for the tile's Rows cycles.
+// Weight FIFO: beats of D bytes in, rows of Cols elements out. Beats are never stalled, because the loader holds
+// credits. Tiles leave whole, one row per cycle: tile_o says that a complete tile is there, and read_i must then be
+// high for Rows cycles. Latency: a row follows read_i by two cycles.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_weight_fifo
@@ -14,17 +15,17 @@ module systole_weight_fifo
 ) (
     input  logic                        clk_i,
     input  logic                        rst_ni,
-    input  logic                        flush_i,  // forget everything (start of a program)
+    input  logic                        flush_i,  // discard all contents (start of a program)
 
     input  logic                        wf_valid_i,
     input  logic [D*8-1:0]              wf_data_i,
     // verilator lint_off UNUSEDSIGNAL
-    input  logic                        wf_transpose_i,  // the tile's rows are columns of the array
+    input  logic                        wf_transpose_i,  // the rows of the tile are columns of the array
     // verilator lint_on UNUSEDSIGNAL
-    output logic [15:0]                 wf_free_o,  // beats of room
+    output logic [15:0]                 wf_free_o,  // free space in beats
 
-    output logic                        tile_o,   // at least one whole tile is there
-    input  logic                        read_i,   // next row
+    output logic                        tile_o,   // at least one complete tile is held
+    input  logic                        read_i,   // read the next row
     output logic                        row_valid_o,
     output logic                        row_transpose_o,
     output logic [ElementBits-1:0]      row_o [Cfg.Cols]
@@ -42,8 +43,8 @@ module systole_weight_fifo
 
   logic [PtrBits-1:0]     wr_ptr_q, rd_ptr_q;
   logic [CountBits-1:0]   words_q;     // complete words held
-  logic [15:0]            free_q;      // beats of room
-  logic                   push, pop;   // a word
+  logic [15:0]            free_q;      // free space in beats
+  logic                   push, pop;   // push, pop of a word
   logic [WordBytes*8-1:0] wdata, rdata;
   logic [SubBits-1:0]     sub_q, sub1_q;
   logic                   read1_q;
@@ -95,7 +96,7 @@ module systole_weight_fifo
     end
   end
 
-  // A bit a tile, read with its first word: from then on the next tile may begin to take its place.
+  // One bit per tile, read with the tile's first word, because the next tile may overwrite the entry after that.
   if (Cfg.Cell == CellBf16) begin : gen_transpose
     logic transpose_q [Cfg.WfifoTiles];
     logic transpose1_q;
@@ -117,7 +118,7 @@ module systole_weight_fifo
     end
   end
 
-  // The loader never overfills, the array never reads what is not there.
+  // Checks: the loader never overflows the FIFO; the array reads only words that are held.
   always_ff @(posedge clk_i) begin
     if (rst_ni && !flush_i) begin
       a_room : assert (!wf_valid_i || free_q != '0);
