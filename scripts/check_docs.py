@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Checks the documents: each relative link leads to a file, and its anchor to a heading; each `path` in code type that looks like a file
 of the project exists, and each `systole_name` is one of the project's; lines are under 120 characters; docs/index.md lists every page.
+docs/environment.md has a row for each environment variable SYSTOLE_* that the sources read, and for no other.
 Each document, test and proof that the header of an RTL file names exists."""
 
 import argparse
@@ -15,6 +16,14 @@ MAX_COLUMNS = 119
 PATH = re.compile(r"`((?:cmake|docs|host|models|rtl|scripts|sim|tests|verif)/[\w./-]+\.(?:cc|h|md|py|sh|sv|v|yaml|cmake|f))`")
 NAME = re.compile(r"\bsystole_[a-z0-9_]*[a-z0-9]\b(?!\.)")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+# Environment variables: what C++ and Python read is a string of its own, the rest has the syntax of shell, make and CMake.
+VARIABLE = {
+    **dict.fromkeys((".cc", ".h", ".c", ".py"), re.compile(r"""["'](SYSTOLE_[A-Z0-9_]+)["']""")),
+    **dict.fromkeys((".sh", ""), re.compile(r"\$[({]?(SYSTOLE_[A-Z0-9_]+)")),
+    **dict.fromkeys((".cmake", ".txt"), re.compile(r"ENV\{(SYSTOLE_[A-Z0-9_]+)\}")),
+}
+NO_VARIABLES = {"SYSTOLE_MODEL_ROOT_HEADER"}  # a macro that scripts/regress/variant.py looks for in commands
+VARIABLE_ROW = re.compile(r"^\| `(SYSTOLE_[A-Z0-9_]+)`", re.M)
 NAME_SOURCES = {".sv", ".v", ".py", ".cc", ".h", ".toml", ".yaml", ".cmake"}
 
 
@@ -82,6 +91,31 @@ def problems_of_index(root):
             yield f"{page.relative_to(root)}: docs/index.md does not list this page"
 
 
+def variables_of(root):
+    """The environment variables SYSTOLE_* that the sources read, each with the first file that does."""
+    found = {}
+    folders = (root / name for name in ("cmake", "examples", "firmware", "fpga", "host", "python", "scripts", "sim", "tests", "verif"))
+    for path in [root / "Makefile", root / "CMakeLists.txt", *(path for folder in folders for path in sorted(folder.rglob("*")))]:
+        if path.suffix in VARIABLE and path.is_file() and path != pathlib.Path(__file__).resolve():
+            for name in VARIABLE[path.suffix].findall(path.read_text(errors="replace")):
+                if name not in NO_VARIABLES:
+                    found.setdefault(name, path.relative_to(root).as_posix())
+    return found
+
+
+def problems_of_environment(root):
+    """Variables that the page of all variables leaves out, or that nothing reads."""
+    page = root / "docs/environment.md"
+    listed = VARIABLE_ROW.findall(page.read_text()) if page.exists() else []
+    read = variables_of(root)
+    for name in sorted(set(read) - set(listed)):
+        yield f"docs/environment.md: no row for {name}, which {read[name]} reads"
+    for name in sorted(set(listed) - set(read)):
+        yield f"docs/environment.md: {name} is read by no source"
+    for name in sorted({name for name in listed if listed.count(name) > 1}):
+        yield f"docs/environment.md: {name} has two rows"
+
+
 def problems_of_header(path, root):
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line.startswith("//"):
@@ -99,6 +133,7 @@ def main():
     names = names_of(args.root)
     problems = [problem for page in pages for problem in problems_of(page, args.root, names)]
     problems += problems_of_index(args.root)
+    problems += problems_of_environment(args.root)
     headers = sorted((args.root / "rtl").rglob("*.sv"))
     problems += [problem for header in headers for problem in problems_of_header(header, args.root)]
     for problem in problems:

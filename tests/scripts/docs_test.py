@@ -5,6 +5,7 @@ RTL headers leaves no port out."""
 
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,7 +19,7 @@ import rtl_pages  # noqa: E402
 import tutorials  # noqa: E402
 import wrap_docs  # noqa: E402
 import yaml  # noqa: E402
-from gen import figure  # noqa: E402
+from gen import commands, figure  # noqa: E402
 
 
 class Folder(unittest.TestCase):
@@ -56,6 +57,74 @@ class PagesTest(Folder):
         self.assertEqual(list(check_docs.problems_of_index(self.root)), [])
         self.write("docs/tutorials/two.md", "# Two\n")
         self.assertEqual(list(check_docs.problems_of_index(self.root)), ["docs/tutorials/two.md: docs/index.md does not list this page"])
+
+    def test_variables_of_the_environment(self):
+        one, two, new = (f"SYSTOLE_{name}" for name in ("ONE", "TWO", "NEW"))  # no string that the check takes for a variable of this file
+        self.write("docs/environment.md", f"| `{one}` | 1 | x |\n| `{two}` | 2 | y |\n")
+        sources = {"host/a.cc": f'std::getenv("{one}")', "scripts/b.py": f"os.environ['{two}']"}
+        for path, text in sources.items():
+            self.write(path, text)
+        for path in ("Makefile", "CMakeLists.txt"):
+            self.write(path, "set(SYSTOLE_ARCH native)\n")
+        self.assertEqual(list(check_docs.problems_of_environment(self.root)), [])
+        for path, text in (("host/c.h", f'FromEnvironment("{new}")'), ("python/d.py", f'os.environ.get("{new}")'),
+                           ("scripts/e.sh", f"echo ${{{new}:-none}}"), ("scripts/f", f"echo ${new}"), ("Makefile", f"x = $({new})"),
+                           ("cmake/g.cmake", f"if($ENV{{{new}}})"), ("CMakeLists.txt", f"set(x $ENV{{{new}}})")):
+            written = self.write(path, text)
+            self.assertEqual(list(check_docs.problems_of_environment(self.root)),
+                             [f"docs/environment.md: no row for {new}, which {path} reads"])
+            written.write_text("")
+        self.write("scripts/b.py", "")
+        self.assertEqual(list(check_docs.problems_of_environment(self.root)), [f"docs/environment.md: {two} is read by no source"])
+
+
+class CommandsTest(Folder):
+    """docs/commands.md says what Makefile and program say."""
+
+    MARKS = "".join(f"<!-- generated: {part} -->\n<!-- end: {part} -->\n" for part in ("make", "systole"))
+
+    def test_targets_of_the_makefile(self):
+        page = self.write("docs/commands.md", self.MARKS)
+        makefile = self.write("Makefile", "run: tool ## run the digits\n\t@true\ntool:\n\t@true\n")
+        text = commands.generate(self.root)[commands.PAGE]
+        self.assertIn("make run            run the digits\n", text)
+        self.assertNotIn("tool", text)
+        page.write_text(text)
+        self.assertEqual(commands.generate(self.root)[commands.PAGE], text)
+        makefile.write_text("run: tool ## run " + "them all " * 20 + "\n")
+        changed = commands.generate(self.root)[commands.PAGE]
+        self.assertNotEqual(changed, text)
+        self.assertLessEqual(max(map(len, changed.splitlines())), commands.WIDTH)
+        page.write_text("no marks\n")
+        self.assertRaises(ValueError, commands.generate, self.root)
+
+    def test_options_of_the_program(self):
+        page = self.write("docs/commands.md", self.MARKS)
+        tool = self.root / "tool"
+
+        def program(option):
+            self.write("tool", "#!/bin/sh\ncase $1 in\nrun) echo 'run a model'; echo; echo 'Options:'; "
+                       f"echo '  --{option}                  seed of {'all ' * 40}'; exit;;\nesac\n"
+                       "printf 'a tool\\n\\nSubcommands:\\n  run                         run a model\\n'\n")
+            tool.chmod(0o755)
+
+        def script(*words):
+            done = subprocess.run([sys.executable, ROOT / "scripts/commands.py", "--tool", tool, "--page", page, *words], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, check=False)
+            return done.returncode, done.stdout
+
+        program("seed")
+        self.assertEqual(script("--check")[0], 1)
+        self.assertEqual(script()[0], 0)
+        self.assertEqual(script("--check")[0], 0)
+        self.assertIn("### systole run\n", page.read_text())
+        self.assertLessEqual(max(map(len, page.read_text().splitlines())), commands.WIDTH)
+        program("sand")
+        code, output = script("--check")
+        self.assertEqual(code, 1)
+        self.assertIn("--sand", output)
+        tool.write_text("#!/bin/sh\nexit 3\n")
+        self.assertIn("commands: Command", script("--check")[1])
 
 
 class WrapTest(unittest.TestCase):
