@@ -206,6 +206,12 @@ tutorials: build ## do the tutorials of docs/tutorials, command by command, in a
 generate: setup ## write the packages, headers and pages that come from docs/spec
 	@scripts/python scripts/generate.py
 
+dist: ## write the source tarball of what is committed, and its checksum, to build/dist (ARGS="--ref v1.0.0"): docs/releases.md
+	@scripts/python scripts/release.py --build "$(BUILD)" dist $(ARGS)
+
+tags: ## set the tags of all releases that this clone lacks
+	@scripts/python scripts/release.py tags
+
 # The command-line program, and the models that are asked for.
 tool:
 	@$(if $(and $(PROFILED),$(strip $(UNPROFILED))),echo 'make: PROFILED=1 is for the presets $(DIGITS_PRESETS): not $(UNPROFILED)' >&2; exit 1)
