@@ -6,11 +6,11 @@
 // order it and plan the sync flags.
 //
 //   ScheduleBuilder builder(preset);
-//   builder.Append(load);      // isa::Load
-//   builder.Append(weights);   // right before the matmuls that take its tiles
+//   builder.Append(load);     // isa::Load
+//   builder.Append(weights);  // right before the matmuls that take its tiles
 //   builder.Append(matmul);
-//   absl::StatusOr<Schedule> schedule = builder.Finish();   // flags set, halt
-//   at the end
+//   // Sets the flags and appends the halt.
+//   absl::StatusOr<Schedule> schedule = builder.Finish();
 #ifndef HOST_COMPILER_SCHEDULE_BUILDER_H_
 #define HOST_COMPILER_SCHEDULE_BUILDER_H_
 

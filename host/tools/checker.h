@@ -5,9 +5,11 @@
 // HBM with the golden model, bit for bit.
 //
 //   absl::StatusOr<std::vector<ExpectedTensor>> expected =
-//   GoldenTensors(network, input, /*raw=*/false); absl::StatusOr<CheckedRun>
-//   run = RunChecked(*device, program, network, input, *expected); if (run.ok()
-//   && !run->mismatches().empty()) std::cerr << run->mismatches()[0];
+//       GoldenTensors(network, input, /*raw=*/false);
+//   absl::StatusOr<CheckedRun> run =
+//       RunChecked(*device, program, network, input, *expected);
+//   if (run.ok() && !run->mismatches().empty())
+//     std::cerr << run->mismatches()[0];
 #ifndef HOST_TOOLS_CHECKER_H_
 #define HOST_TOOLS_CHECKER_H_
 

@@ -8,8 +8,10 @@
 //   Iss iss(*FindPreset("edge"), /*seed=*/1);
 //   iss.state().hbm.Write(address, bytes);
 //   iss.Start({.prog_addr = 0x1000, .prog_len = 12, .hbm_limit = 0x100000});
-//   while (iss.Step() == Iss::Event::kRetired) Compare(iss.state().ub, ...); //
-//   after any descriptor if (iss.fault()) ...
+//   while (iss.Step() == Iss::Event::kRetired) {
+//     Compare(iss.state().ub, ...);  // after every descriptor
+//   }
+//   if (iss.fault()) ...
 #ifndef SYSTOLE_SIM_ISS_ISS_H_
 #define SYSTOLE_SIM_ISS_ISS_H_
 

@@ -7,9 +7,10 @@
 // beat and latency cycles after the address at the earliest.
 //
 //   Device device({.bytes = 32 << 20});
-//   device.Write(0x1000, bytes);       // backdoor
-//   device.Tick(in, &out);             // once a cycle; axi.h does it for a
-//   Verilated model if (device.violation_count() != 0) ...
+//   device.Write(0x1000, bytes);  // backdoor
+//   // Once per cycle; axi.h does it for a Verilated model.
+//   device.Tick(in, &out);
+//   if (device.violation_count() != 0) ...
 //
 // A read that is served before a write, or the other way round, is what AXI4
 // allows; a master that needs an order has to wait for the answer. With a stall

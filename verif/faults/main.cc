@@ -3,8 +3,9 @@
 //
 // fault_campaign_PRESET: a batch of bit flips, a line of JSON each, after a
 // line about the whole. scripts/faults.py runs many of them.
-//   fault_campaign_nano --preset nano --seed 7 --flips 500 [--only "sync
-//   flags"]
+//
+//   fault_campaign_nano --preset nano --seed 7 --flips 500
+//       [--only "sync flags"]
 
 #include <sys/resource.h>
 

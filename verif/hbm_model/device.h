@@ -6,10 +6,10 @@
 // checks every command (TimingChecker).
 //
 //   auto device = Device::Create({.pcs = 4}).value();
-//   device->Write(0x1000, bytes);                      // backdoor, through the
-//   address map for (int pc = 0; pc < 4; ++pc) device->Tick(pc, in[pc],
-//   &out[pc]);  // once a cycle; phy.h does it for a Verilated model if
-//   (device->log().count() != 0) ...
+//   device->Write(0x1000, bytes);  // backdoor, through the address map
+//   // Once per cycle; phy.h does it for a Verilated model.
+//   for (int pc = 0; pc < 4; ++pc) device->Tick(pc, in[pc], &out[pc]);
+//   if (device->log().count() != 0) ...
 
 #ifndef SYSTOLE_VERIF_HBM_MODEL_DEVICE_H_
 #define SYSTOLE_VERIF_HBM_MODEL_DEVICE_H_

@@ -5,12 +5,12 @@
 // edge has been evaluated (from the first one in reset on):
 //
 //   hbm::TickPhy(device, dut.row_cmd_o, dut.row_bank_o, dut.row_addr_o,
-//   dut.col_cmd_o, dut.col_bank_o, dut.col_addr_o, dut.wdata_o, dut.wmask_o,
-//                &dut.rdata_i, &dut.rdata_valid_i);
+//                dut.col_cmd_o, dut.col_bank_o, dut.col_addr_o, dut.wdata_o,
+//                dut.wmask_o, &dut.rdata_i, &dut.rdata_valid_i);
 //
-// The arguments are packed ports, pseudo-channel 0 lowest, of whatever type
-// Verilator gives to their width. One more, &dut.rcheck_i, where the device has
-// ECC.
+// The arguments are packed ports with pseudo-channel 0 in the lowest bits, of
+// the type that Verilator gives to their width. A device with ECC takes one
+// more argument, &dut.rcheck_i.
 
 #ifndef SYSTOLE_VERIF_HBM_MODEL_PHY_H_
 #define SYSTOLE_VERIF_HBM_MODEL_PHY_H_

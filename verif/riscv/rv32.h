@@ -7,9 +7,8 @@
 // done, byte by byte.
 //
 //   riscv::Rv32 model(memory, 0x1080);
-//   const riscv::Step step = model.Execute();   // one instruction, or its trap
-//   model.Interrupt(11);                        // the next one is its
-//   handler's
+//   const riscv::Step step = model.Execute();  // one instruction, or its trap
+//   model.Interrupt(11);  // the next instruction is the first of its handler
 
 #ifndef SYSTOLE_VERIF_RISCV_RV32_H_
 #define SYSTOLE_VERIF_RISCV_RV32_H_

@@ -6,9 +6,10 @@
 //
 //   auto core = CreateCoreModel({.preset = "edge"}, memory);
 //   pins.in.axil_arvalid = true;
-//   core->Cycle(&pins);            // one clock: inputs applied, outputs as
-//   they were before the rising edge if (pins.out.axil_arready) ...  // the
-//   address was taken
+//   // One clock: applies the inputs and returns the outputs as they were before
+//   // the rising edge.
+//   core->Cycle(&pins);
+//   if (pins.out.axil_arready) ...  // the address was taken
 
 #ifndef SYSTOLE_VERIF_TB_CORE_MODEL_H_
 #define SYSTOLE_VERIF_TB_CORE_MODEL_H_

@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler: a quantised network (or one matrix product) and a batch become
-// a program for a preset. How it works: docs/compiler.md.
+// The compiler turns a quantised network (or one matrix product) and a batch
+// size into a program for a preset. How it works: docs/compiler.md.
 //
 //   absl::StatusOr<model::Network> network =
-//   model::ReadNetwork("models/mnist_cnn.safetensors"); absl::StatusOr<Program>
-//   program = compiler::CompileNetwork(*network, *FindPreset("edge"), {.batch =
-//   32}); if (!program.ok()) return program.status();   // names the layer and
-//   the sizes that do not fit
+//       model::ReadNetwork("models/mnist_cnn.safetensors");
+//   absl::StatusOr<Program> program = compiler::CompileNetwork(
+//       *network, *FindPreset("edge"), {.batch = 32});
+//   // The error names the layer and the sizes that do not fit.
+//   if (!program.ok()) return program.status();
 #ifndef SYSTOLE_COMPILER_H_
 #define SYSTOLE_COMPILER_H_
 

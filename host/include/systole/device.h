@@ -6,12 +6,11 @@
 //
 //   auto device = systole::Device::Open("rtl", {.preset = "edge"});
 //   if (!device.ok()) return device.status();
-//   (*device)->Load(program);                       // data segments and
-//   descriptors into HBM
-//   (*device)->WriteTensor(input, bytes);           // dense NHWC
-//   (*device)->Start(program);                      // rings the doorbell
-//   absl::StatusOr<systole::RunStats> stats = (*device)->Wait();   // until the
-//   interrupt
+//   (*device)->Load(program);  // data segments and descriptors into HBM
+//   (*device)->WriteTensor(input, bytes);  // dense NHWC
+//   (*device)->Start(program);             // rings the doorbell
+//   absl::StatusOr<systole::RunStats> stats =
+//       (*device)->Wait();  // until the interrupt
 //   (*device)->ReadTensor(output, &bytes);
 #ifndef SYSTOLE_DEVICE_H_
 #define SYSTOLE_DEVICE_H_

@@ -27,8 +27,7 @@ namespace systole {
 //   mxu_enter        a vector goes into the array
 //   mxu_step         the data setup lets one go, to the array or the transposer
 //   mxu_stall_*      it must not go: no tile, array not free for the tile, a
-//   sum
-//                    on its way, no window of the unified buffer
+//                    sum on its way, no window of the unified buffer
 //   mxu_next         there is a next vector
 //   mxu_last         the vector of mxu_step is the last of its descriptor
 //   weight_beat      a beat goes into the weight FIFO

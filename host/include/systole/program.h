@@ -6,8 +6,8 @@
 // docs/program_file.md.
 //
 //   absl::StatusOr<systole::Program> program = systole::ReadProgram("cnn.tpu");
-//   if (!program.ok()) return program.status();   // names the file and what is
-//   wrong with it
+//   // The error names the file and what is wrong with it.
+//   if (!program.ok()) return program.status();
 #ifndef SYSTOLE_PROGRAM_H_
 #define SYSTOLE_PROGRAM_H_
 

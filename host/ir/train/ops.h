@@ -7,8 +7,9 @@
 //
 //   x, a, z, d..    bf16 [images, height, width, channels], of dense layers
 //                   [images, channels]
-//   w               bf16 [kernel height, kernel width, in, out], dense [in,
-//   out] offset, mean .. f32 [channels]
+//   w               bf16 [kernel height, kernel width, in, out], dense
+//                   [in, out]
+//   offset, mean .. f32 [channels]
 #ifndef SYSTOLE_HOST_IR_TRAIN_OPS_H_
 #define SYSTOLE_HOST_IR_TRAIN_OPS_H_
 

@@ -5,8 +5,10 @@
 // plays sequencer, weight loader, vector unit and DMA, and checks each finished
 // descriptor's last row at once and all other rows later.
 //
-//   Bench<VMxuNano> bench("nano", seed, {.stall_percent = 15, .traffic_percent
-//   = 50}); bench.Push(RandomTile(...)); bench.Run({matmul, ...});
+//   Bench<VMxuNano> bench("nano", seed,
+//                         {.stall_percent = 15, .traffic_percent = 50});
+//   bench.Push(RandomTile(...));
+//   bench.Run({matmul, ...});
 //   bench.CheckRows(matmul);
 
 #ifndef SYSTOLE_TESTS_RTL_MXU_BENCH_H_
