@@ -52,7 +52,7 @@ absl::StatusOr<TraceOptions> ParseTrace(const std::string& text) {
   return trace;
 }
 
-// A process that ends before the run that SYSTOLE_TRACE names says so.
+// Warns at exit if the process ended before the run that SYSTOLE_TRACE names.
 void WatchTrace(const TraceOptions& trace) {
   static const TraceOptions* const watched = [&trace] {
     std::atexit([] {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Waveforms of programs that open devices without saying so, tests above all,
-// from the environment:
+// Waveforms requested by environment variables, for programs (mostly tests)
+// that open devices without asking for waveforms themselves:
 //
 //   SYSTOLE_TRACE=FILE[,run=N][,layer=L][,window=FROM:TO]
-//       records the program that is the process' N-th to start, from 0
+//       records the N-th program that the process starts, counted from 0
 //   SYSTOLE_WAVES=FOLDER
-//       keeps each last start, so that a test that fails leaves a waveform of
-//       the program that ran last (tests/testing/waves.cc)
+//       keeps a snapshot of the latest program start, so that a failing test
+//       leaves a waveform of the last program (tests/testing/waves.cc)
 //
-// What DeviceOptions say goes first.
+// DeviceOptions take precedence over the environment.
 
 #ifndef SYSTOLE_SIM_RTL_ENVIRONMENT_H_
 #define SYSTOLE_SIM_RTL_ENVIRONMENT_H_
@@ -28,17 +28,18 @@ struct Environment {
   std::string waves;
 };
 
-// kInvalidArgument: SYSTOLE_TRACE says something else.
+// kInvalidArgument: SYSTOLE_TRACE has a syntax error.
 absl::StatusOr<Environment> ReadEnvironment();
 
-// Programs that this process has started on devices of the RTL.
+// Number of programs that this process has started on RTL devices.
 int ProgramsStarted();
-// A device starts one; a device goes.
+// SetLastStarted: `device` starts a program. ForgetDevice: `device` is
+// destroyed.
 void SetLastStarted(Device* device);
 void ForgetDevice(const Device* device);
 
-// Replays the end of the program that started last, into SYSTOLE_WAVES.
-// kNotFound: no device of this thread keeps one.
+// Replays the end of the program that started last and writes the waveform into
+// the folder SYSTOLE_WAVES. kNotFound: no device of this thread has a snapshot.
 absl::StatusOr<Waveform> ReplayLastProgram(const std::string& name);
 
 }  // namespace systole

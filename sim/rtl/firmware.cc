@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Programs of a chip with a scalar unit: its firmware runs them.
+// Chips with a scalar unit: the firmware runs the programs.
 
 #include <string>
 #include <utility>
@@ -48,7 +48,7 @@ absl::Status RtlDevice::Launch(const Program& program) {
   return absl::OkStatus();
 }
 
-// The interrupt is that of the only launch.
+// Only one launch is in flight, so the interrupt belongs to it.
 absl::Status RtlDevice::ReadCompletion() {
   auto done = queue_->Wait(launched_, kCancelCycles);
   if (!done.ok()) return done.status();
@@ -59,7 +59,7 @@ absl::Status RtlDevice::ReadCompletion() {
   if (done->status != STATUS_FAULT) {
     std::string text =
         absl::StrCat("firmware: ", scalar::DescribeCompletion(*done));
-    // It has written its log before such a completion.
+    // The firmware writes its log before it reports such a completion.
     auto log = queue_->ReadLog(0);
     if (!log.ok()) return log.status();
     for (const scalar::LogLine& line : *log)

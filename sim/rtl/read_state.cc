@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the registers say of a program, its end, and the memory.
+// Reads the state of a program, its end, and ECC results from the registers.
 
 #include <utility>
 
@@ -9,8 +9,8 @@
 
 namespace systole {
 
-// An interrupt may be of what was before the start, such as a fault of its very
-// cycle: a program runs all the same.
+// The interrupt may be older than the start, for example from a fault in the
+// same cycle as the start. The program runs in that case.
 absl::StatusOr<bool> RtlDevice::StillRuns() {
   auto state = sim_.ReadRegister(csr::kStatus);
   if (!state.ok()) return state.status();
@@ -22,7 +22,8 @@ absl::StatusOr<bool> RtlDevice::StillRuns() {
   return true;
 }
 
-// The low halves: programs that are sampled are shorter than 2^32 cycles.
+// Reads only the low halves: programs that are sampled run for less than 2^32
+// cycles.
 absl::StatusOr<CounterSample> RtlDevice::ReadSample() {
   CounterSample sample;
   for (int i = 0; i < csr::kNumCounters; ++i) {
@@ -34,7 +35,7 @@ absl::StatusOr<CounterSample> RtlDevice::ReadSample() {
   return sample;
 }
 
-// And clears the counts.
+// Reads and clears the ECC counts.
 absl::StatusOr<EccCounts> RtlDevice::ReadEcc() {
   EccCounts ecc;
   ecc.smem_corrected =
@@ -64,7 +65,7 @@ absl::StatusOr<EccCounts> RtlDevice::ReadEcc() {
   return ecc;
 }
 
-// Reads the fault registers when the core is frozen.
+// Reads the fault registers if the core is frozen.
 absl::Status RtlDevice::ReadState() {
   auto state = sim_.ReadRegister(csr::kStatus);
   if (!state.ok()) return state.status();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Replay of programs from their start, in a copy of the process that was taken
-// there. The copy has all that decides what comes: memories, the generators of
-// random stalls, the cycle; so it goes the same way.
+// Replays programs from their start, in a copy of the process that was forked
+// there. The copy has all state that determines the run: memories, generators
+// of random stalls, the cycle counter. So the replay takes the same course.
 
 #include <algorithm>
 #include <filesystem>
@@ -21,7 +21,7 @@
 namespace systole {
 namespace {
 
-// Orders and answers: texts behind each other.
+// Orders and answers are strings joined by kBetween.
 const absl::string_view kBetween("\0", 1);
 enum Order { kFile, kLayer, kFrom, kTo, kMark, kOrders };
 enum Answer { kError, kView, kCycles, kEnded, kEnd, kCompletions, kAnswers };
@@ -32,7 +32,7 @@ uint64_t Number(const std::string& text) {
   return value;
 }
 
-// Of the completions before a cycle; any order of words makes another sum.
+// Checksum of the completions before a cycle; sensitive to their order.
 uint64_t Checksum(const std::vector<Retire>& retires, uint64_t before) {
   uint64_t sum = 0xcbf29ce484222325;
   for (const Retire& r : retires) {
@@ -81,7 +81,7 @@ std::string RtlDevice::DescribeEnd() const {
                          fault_->index, fault_->address, fault_->cycle);
 }
 
-// In the copy: the program that was about to start.
+// Runs in the copy: starts the program that the process was about to start.
 std::string RtlDevice::RunAgain(const Program& program,
                                 const std::string& order) {
   const std::vector<std::string> wanted = absl::StrSplit(order, kBetween);
@@ -104,7 +104,8 @@ std::string RtlDevice::RunAgain(const Program& program,
                      trace.to < std::numeric_limits<uint64_t>::max() / 2;
     if (run.ok()) run = sim_.WaitInterrupt(cut ? trace.to + 1 : 0);
     ended = run.ok() || sim_.core().failed();
-    if (run.ok()) StillRuns().IgnoreError();  // as the run did: its cycles too
+    // The original run did so too, and it takes cycles.
+    if (run.ok()) StillRuns().IgnoreError();
     status = tracer_->Close();
     if (run.ok()) ReadState().IgnoreError();
   }

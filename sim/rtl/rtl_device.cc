@@ -15,10 +15,10 @@
 namespace systole {
 namespace {
 
-constexpr size_t kChunk = size_t{1} << 20;  // bytes of a bus request
+constexpr size_t kChunk = size_t{1} << 20;  // bytes per bus request
 constexpr uint64_t kStopCycles = 4096;
 
-// In so many cycles all that waits in a controller has gone to its HBM.
+// Within this many cycles, all writes queued in a controller reach its HBM.
 constexpr uint64_t kWritesArrive = 4096;
 
 double CpuSeconds() {
@@ -81,7 +81,8 @@ absl::Status RtlDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
   }
   if (!status.ok() || preset().chip.ecc == 0 || running_ != nullptr || fault_)
     return status;
-  // What could not be corrected came all the same; the core is frozen for it.
+  // The data was returned in spite of an uncorrectable error; the fault has
+  // frozen the core.
   status = ReadState();
   if (status.ok() && fault_)
     return UncorrectedStatus(addr, bytes.size(), *fault_);
@@ -90,7 +91,7 @@ absl::Status RtlDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
 
 absl::Status RtlDevice::Flip(const BitFlip& flip) {
   if (absl::Status s = CheckRange(flip.address, 1); !s.ok()) return s;
-  // The host's writes that still wait there would put the bit right.
+  // A host write that is still queued would overwrite the bit flip.
   if (std::exchange(written_, false) && queue_ == nullptr) {
     absl::Status s = sim_.WaitInterrupt(kWritesArrive);
     if (!s.ok() && !absl::IsDeadlineExceeded(s)) return s;
@@ -112,7 +113,7 @@ absl::Status RtlDevice::Start(const Program& program) {
   }
   for (const BitFlip& flip : std::exchange(options_.flips, {}))
     if (absl::Status s = Flip(flip); !s.ok()) return s;
-  written_ = false;  // while it runs, bits turn at once: in one of its cycles
+  written_ = false;  // while a program runs, a bit flip takes effect at once
   const std::pair<uint32_t, uint64_t> words[] = {
       {csr::kProgAddrLo, program.prog_addr},
       {csr::kProgAddrHi, program.prog_addr >> 32},
@@ -197,7 +198,7 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
   auto ecc = ReadEcc();
   if (!ecc.ok()) return ecc.status();
   stats.ecc = *ecc;
-  // A last write of part of a burst may still have been on its way.
+  // A partial write at the end may have found its error only now.
   if (ecc->uncorrected != 0) {
     if (absl::Status s = ReadState(); !s.ok()) return s;
     if (fault_) return FaultStatus(program, *fault_);
@@ -220,8 +221,9 @@ absl::Status RtlDevice::Reset() {
   return status;
 }
 
-// The failed assertion, with what the core was at: the oldest descriptor in
-// flight of the unit that its module belongs to, of any unit otherwise.
+// Error text for a failed assertion. It names the oldest descriptor in flight
+// in the unit that the failed module belongs to, or in any unit if there is
+// none.
 absl::Status RtlDevice::FailedStatus(const Program& program) const {
   const tb::FailedAssertion& failed = *sim_.core().failed();
   constexpr std::pair<std::string_view, isa::Queue> kUnits[] = {
@@ -280,9 +282,10 @@ absl::StatusOr<uint64_t> RtlDevice::Read64(uint32_t offset) {
   return static_cast<uint64_t>(*high) << 32 | *low;
 }
 
-// Until the interrupt or the end that options_.stop asks for, with samples.
+// Waits for the interrupt or for options_.stop, and takes samples.
 absl::Status RtlDevice::WaitOrStop(RunStats& stats) {
-  uint64_t sample_at = options_.sample_cycles;  // since start; 0: never
+  // In cycles since the start; 0: no samples.
+  uint64_t sample_at = options_.sample_cycles;
   while (true) {
     const uint64_t done = sim_.core().cycles() - start_cycle_;
     uint64_t cycles = sample_at == 0 ? 0 : std::max(sample_at, done + 1) - done;

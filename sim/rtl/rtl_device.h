@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Driver backend "rtl": a core of a chip, registers and HBM through the pins of
-// the Verilated chip in its SystemC test bench. What replays programs is in
-// replay.cc, what goes through a scalar unit's firmware in firmware.cc.
+// Driver backend "rtl": one core of a chip. It reaches registers and HBM
+// through the pins of the Verilated chip in its SystemC test bench. replay.cc
+// replays programs; firmware.cc runs programs through a scalar unit's firmware.
 
 #ifndef SYSTOLE_SIM_RTL_RTL_DEVICE_H_
 #define SYSTOLE_SIM_RTL_RTL_DEVICE_H_
@@ -30,8 +30,8 @@ class RtlDevice : public Device {
             tb::CorePort sim);
   ~RtlDevice() override { ForgetDevice(this); }
 
-  // All cores of a chip are configured, then each is made ready: they boot side
-  // by side.
+  // Call Configure on all cores of a chip, then Ready on each: the cores boot
+  // in parallel.
   absl::Status Configure();
   absl::Status Ready() { return queue_ ? queue_->Ready() : absl::OkStatus(); }
 
@@ -51,19 +51,20 @@ class RtlDevice : public Device {
                                         const std::string& what) override;
 
  private:
-  // A program's start that is kept, and what came of it.
+  // A snapshot of a program's start, and the result of the program.
   struct Kept {
     int run = 0;
     std::unique_ptr<Snapshot> snapshot;
     std::vector<Retire> retires;
-    std::string end;  // DescribeEnd
+    std::string end;  // as DescribeEnd returns it
     uint64_t cycles = 0;
   };
 
   absl::Status CheckRange(uint64_t addr, size_t bytes) const;
   absl::StatusOr<uint64_t> Read64(uint32_t offset);
   absl::Status WaitOrStop(RunStats& stats);
-  // Whether the program goes on behind an interrupt, which is cleared then.
+  // Whether the program still runs after an interrupt. If so, the interrupt is
+  // cleared.
   absl::StatusOr<bool> StillRuns();
   absl::StatusOr<RunStats> Finish(const Program& program, absl::Status status,
                                   RunStats stats);
@@ -87,15 +88,17 @@ class RtlDevice : public Device {
   std::string DescribeEnd() const;
 
   DeviceOptions options_;
-  std::string folder_;    // of replays
-  bool written_ = false;  // by the host, since a bit was turned
-  std::optional<TraceOptions> process_trace_;  // its run: of the process
+  std::string folder_;    // for waveforms of replays
+  bool written_ = false;  // the host has written since the last bit flip
+  // Its run counts the programs of the process.
+  std::optional<TraceOptions> process_trace_;
   tb::CorePort sim_;
-  std::unique_ptr<ScalarPort> port_;  // these two: of chips with a scalar unit
+  // Only for chips with a scalar unit: port_, queue_.
+  std::unique_ptr<ScalarPort> port_;
   std::unique_ptr<scalar::CommandQueue> queue_;
-  uint32_t launched_ = 0;  // the tag of what runs; 0: nothing
-  // Of the last completion: corrected in SMEM since the boot, the last one's
-  // address; how many of them have been told.
+  uint32_t launched_ = 0;  // tag of the running launch; 0: none
+  // SMEM errors, from the last completion: number corrected since boot, address
+  // of the last one, and how many of them ReadEcc has reported.
   uint32_t smem_corrected_ = 0, smem_last_ = 0, smem_told_ = 0;
   const Program* running_ = nullptr;
   int runs_ = 0;

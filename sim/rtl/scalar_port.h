@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A simulated core for the host's end of the scalar unit's rings.
+// Gives the host's side of the scalar unit's rings access to a simulated core.
 
 #ifndef SYSTOLE_SIM_RTL_SCALAR_PORT_H_
 #define SYSTOLE_SIM_RTL_SCALAR_PORT_H_

@@ -19,7 +19,7 @@
 namespace systole {
 namespace {
 
-// Until the other end is shut.
+// Reads until the other end is shut down.
 std::string ReadAll(int socket) {
   std::string text;
   std::array<char, 4096> buffer;
@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Snapshot::Take(
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     return absl::ErrnoToStatus(errno, "no snapshot");
-  std::fflush(nullptr);  // or the copy has it too
+  std::fflush(nullptr);  // otherwise the copy inherits the buffered output
   const pid_t owner = getpid(), copy = fork();
   if (copy == 0) {
     close(sockets[0]);

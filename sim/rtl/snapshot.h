@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A copy of this process that waits (fork): whatever it is told to do, it does
-// from the state in which it was taken. It costs what is written after it, in
-// pages, and ends with this object or with the process that took it.
+// A snapshot of this process: a forked copy that waits. The copy does the work
+// that it is told to do from the state in which the snapshot was taken. Its
+// cost is the memory pages that are written afterwards. The copy ends with this
+// object or with the process that took it.
 //
 //   auto snapshot = Snapshot::Take([&](const std::string& order) {
-//     return RunAgain(order);  // in the copy; its threads are this one alone
+//     return RunAgain(order);  // runs in the copy, which has only this thread
 //   });
 //   absl::StatusOr<std::string> answer = (*snapshot)->Tell("order");
 
@@ -25,15 +26,16 @@ namespace systole {
 
 class Snapshot {
  public:
-  // `work` gets the order and gives the answer, in the copy, which ends then.
-  // What the copy prints is lost. kUnavailable: no process or memory left.
+  // `work` runs in the copy: it receives the order and returns the answer; then
+  // the copy ends. Output that the copy prints is lost. kUnavailable: out of
+  // processes or memory.
   static absl::StatusOr<std::unique_ptr<Snapshot>> Take(
       const std::function<std::string(const std::string&)>& work);
   ~Snapshot();
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  // Once. kInternal: the copy ended without an answer.
+  // May be called once. kInternal: the copy ended without an answer.
   absl::StatusOr<std::string> Tell(const std::string& order);
 
  private:

@@ -16,10 +16,10 @@ namespace systole {
 namespace {
 
 constexpr uint64_t kForever = tb::CoreModel::kForever;
-constexpr size_t kBefore = 4;    // descriptors of a queue
-constexpr uint64_t kAfter = 64;  // cycles
+constexpr size_t kBefore = 4;    // descriptors before the layer, per queue
+constexpr uint64_t kAfter = 64;  // cycles recorded after the layer's end
 
-// The layer that the text names, by name or number.
+// Finds the layer by name or by number.
 absl::StatusOr<int> FindLayer(const Program& program, const std::string& text) {
   const int layers = static_cast<int>(program.layers.size());
   for (int l = 0; l < layers; ++l) {
@@ -37,7 +37,7 @@ absl::StatusOr<int> FindLayer(const Program& program, const std::string& text) {
                       known.empty() ? "none with a name" : known));
 }
 
-// Whether it computes, or stores results.
+// Whether the descriptor computes or stores results.
 bool Works(const isa::Header& header) {
   const isa::OpInfo* op = isa::FindOp(header.opcode);
   return op != nullptr && op->queue != isa::Queue::kNone &&
@@ -68,10 +68,10 @@ absl::Status Tracer::Open() {
   return absl::OkStatus();
 }
 
-// A stretch begins at the completion of one of the last descriptors before the
-// layer's first one, in the queue of that: by then it has not started, unless
-// more than those were in flight. Loads do not count where something else works
-// on the layer: its weights may come long before it is its turn.
+// The recording begins at the completion of one of the last kBefore descriptors
+// before the layer's first one in the same queue. The first one has not started
+// by then, unless more descriptors were in flight. Loads do not count when the
+// layer has other work: its weights may be loaded long before its turn.
 absl::Status Tracer::PlanLayer() {
   const auto layer = FindLayer(program_, options_.layer);
   if (!layer.ok()) return layer.status();

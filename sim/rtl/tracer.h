@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Records a waveform of one program's run: all of it, a window of cycles, or
-// the time in which a layer's descriptors are at work.
+// Records a waveform of one run of a program: the whole run, a window of
+// cycles, or the time in which a layer's descriptors are active.
 //
 //   Tracer tracer(port, options, *program, start);  // before the start
 //   status = tracer.Open();
-//   tracer.OnRetire(index, cycle);          // at each completion
-//   status = tracer.Close();                // when it has ended
+//   tracer.OnRetire(index);   // at each completion
+//   status = tracer.Close();  // after the end
 
 #ifndef SYSTOLE_SIM_RTL_TRACER_H_
 #define SYSTOLE_SIM_RTL_TRACER_H_
@@ -23,7 +23,8 @@ namespace systole {
 
 class Tracer {
  public:
-  // `start`: of CoreModel::cycles(), the program's cycle 0 and the waveform's.
+  // `start`: value of CoreModel::cycles() that is cycle 0 of the program and of
+  // the waveform.
   Tracer(const tb::CorePort& core, const TraceOptions& options,
          const Program& program, uint64_t start)
       : core_(core.core()),
@@ -32,12 +33,13 @@ class Tracer {
         program_(program),
         start_(start) {}
 
-  // kInvalidArgument: no such layer; kUnavailable: the file cannot be written.
+  // kInvalidArgument: no such layer, or an empty window; kUnavailable: the file
+  // cannot be written.
   absl::Status Open();
   void OnRetire(uint32_t index);
-  // Writes the views too. Errors as of CoreModel::CloseTrace.
+  // Also writes the views. Errors are those of CoreModel::CloseTrace.
   absl::Status Close();
-  // The save file of GTKWave, after Close.
+  // Path of the GTKWave save file; valid after Close.
   const std::string& view() const { return view_; }
 
  private:
@@ -45,12 +47,13 @@ class Tracer {
   uint64_t now() const { return core_.cycles(); }
 
   tb::CoreModel& core_;  // the chip
-  const int number_;     // of its core
+  const int number_;     // number of its core
   const TraceOptions options_;
   const Program& program_;
   const uint64_t start_;
   int layer_ = -1;
-  // Completions at which a layer's stretch begins, and its own descriptors.
+  // begins_: completions at which the recording of a layer begins. wanted_: the
+  // layer's own descriptors.
   std::vector<bool> begins_, wanted_;
   size_t left_ = 0;
   bool recording_ = false;
