@@ -9,7 +9,7 @@
 namespace systole::compiler {
 namespace {
 
-// DMA: whole beats are read, only `len` bytes are written.
+// A DMA reads whole beats but writes only `len` bytes.
 template <class Op>
 std::vector<Access> DmaAccesses(const isa::Descriptor& d, const Preset& preset,
                                 bool to_ub) {
@@ -44,7 +44,8 @@ Access AccRows(int64_t row, int64_t rows, bool write) {
   return a;
 }
 
-// Lines lo..hi-1 and bytes lo..hi-1 of each of n images.
+// Lines line_lo to line_hi - 1, and bytes byte_lo to byte_hi - 1 of each, in
+// each of n images.
 void AddBox(std::vector<Access>& out, int64_t base, int64_t pitch,
             int64_t line_lo, int64_t line_hi, int64_t byte_lo, int64_t byte_hi,
             int64_t n, int64_t img_pitch) {
@@ -94,7 +95,7 @@ std::vector<Access> TilesAccesses(const isa::Descriptor& d,
   return {a};
 }
 
-// Of each position, written.
+// A write of `len` bytes at each position.
 Access Vectors(int64_t dst, int64_t len, int64_t nx, int64_t sx, int64_t ny,
                int64_t pitch, int64_t n, int64_t img_pitch) {
   Access a;
@@ -247,7 +248,7 @@ std::vector<Access> AccessesOf(const isa::Descriptor& d, const Preset& preset) {
       a.len = int64_t{v.count} * 8;
       return {a};
     }
-    case isa::Opcode::kVrun:  // what its program touches is told apart
+    case isa::Opcode::kVrun:  // the step lists what its program touches
     case isa::Opcode::kHalt:
       break;
   }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a descriptor reads and writes. Dependences, costs and reports all come
-// from here, so that lowering never states them a second time.
+// Reads and writes of a descriptor. Dependences, costs and reports all use
+// these functions, so lowering does not state accesses itself.
 #ifndef HOST_COMPILER_ACCESS_H_
 #define HOST_COMPILER_ACCESS_H_
 
@@ -18,7 +18,7 @@ namespace systole::compiler {
 enum class Space : uint8_t { kUb, kAcc, kHbm };
 
 // count[2] x count[1] x count[0] runs of `len` bytes (accumulators: rows),
-// `stride` apart. A superset of what the descriptor touches, never less.
+// `stride` apart. It covers at least what the descriptor touches.
 struct Access {
   Space space = Space::kUb;
   bool write = false;
@@ -42,14 +42,15 @@ struct Access {
   bool Contains(int64_t address) const;
 };
 
-// What kernels declare of a run.
+// Accesses that a kernel declares for a run.
 std::vector<Access> AccessesOf(const std::vector<kernels::Effect>& effects);
 
 isa::Queue QueueOf(const isa::Descriptor& descriptor);
 isa::Opcode OpcodeOf(const isa::Descriptor& descriptor);
 int TagOf(const isa::Descriptor& descriptor);
 
-// Nothing for a vrun: who wrote its program knows.
+// Empty for a vrun: only the writer of its vector program knows what it
+// touches.
 std::vector<Access> AccessesOf(const isa::Descriptor& descriptor,
                                const Preset& preset);
 

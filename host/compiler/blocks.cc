@@ -11,12 +11,12 @@ namespace {
 constexpr int64_t kMaxImages = (1 << 10) - 1;  // field n
 constexpr int64_t kMaxSide = (1 << 14) - 1;    // fields ny, nx, lines
 
-// The largest v in 1..most, a multiple of step (or most itself), with fits(v);
-// 0 if none. fits is monotone.
+// The largest v in 1..most for which fits(v) holds and which is a multiple of
+// step, or most itself; 0 if there is none. fits is monotone.
 template <class Fits>
 int64_t Largest(int64_t most, int64_t step, Fits fits) {
   if (fits(most)) return most;
-  int64_t low = 0, high = most / step;  // low fits, in steps
+  int64_t low = 0, high = most / step;  // `low` steps fit
   while (low < high) {
     const int64_t middle = (low + high + 1) / 2;
     if (fits(middle * step)) {
@@ -28,8 +28,8 @@ int64_t Largest(int64_t most, int64_t step, Fits fits) {
   return low * step;
 }
 
-// total cut into parts of at most `most`, as even as multiples of step allow;
-// `equal`: all but the last the same.
+// Cuts `total` into parts of at most `most` that are as even as multiples of
+// step allow. `equal`: all parts but the last are the same.
 std::vector<int64_t> Even(int64_t total, int64_t most, int64_t step,
                           bool equal) {
   std::vector<int64_t> parts;
@@ -49,8 +49,8 @@ std::vector<int64_t> Even(int64_t total, int64_t most, int64_t step,
   return parts;
 }
 
-// Cuts a piece of at least `rows` from the front (or the back) of a block, if
-// both parts stay that large.
+// Cuts a piece of at least `rows` rows from the front (or the back) of a block,
+// if both parts have at least that many.
 bool Split(const Geometry& g, size_t at, int64_t rows, bool front,
            std::vector<Block>& blocks) {
   Block piece = blocks[at], rest = blocks[at];
@@ -73,15 +73,17 @@ bool Split(const Geometry& g, size_t at, int64_t rows, bool front,
   return true;
 }
 
-// The first block becomes a small one and others that grow, so that the array
-// starts early and each is loaded while those before it are computed; the last
-// one ends with a small one, so that little is left to drain and to store.
+// Cuts the first block into a small one and growing ones: the array starts
+// early, and each block is loaded while the ones before it are computed. Cuts a
+// small piece off the last block, so that little is left to drain and store at
+// the end.
 void SplitEnds(const Geometry& g, const TilingLimits& limits,
                std::vector<Block>& blocks) {
   size_t at = 0;
   for (int64_t rows = limits.min_rows; rows < limits.max_rows;) {
     if (!Split(g, at, rows, true, blocks)) break;
-    if (blocks[at].rows() >= 2 * rows) continue;  // an image: cut it further
+    // Whole images: cut it further.
+    if (blocks[at].rows() >= 2 * rows) continue;
     ++at;
     rows *= 2;
   }
@@ -94,8 +96,8 @@ void SplitEnds(const Geometry& g, const TilingLimits& limits,
 int64_t RegionBytes(const Geometry& g, const Block& block,
                     const TilingLimits& limits) {
   const Region r = InputRegion(g, block, limits.beat);
-  // Slots are laid out for the largest region: lines without the clipping at
-  // the image's edge.
+  // A slot has room for the largest region: the number of lines ignores the
+  // clipping at the image's edge.
   const int64_t lines =
       std::min(g.h, (block.ny - 1) * g.sh + (g.kh - 1) * g.dh + 1);
   int64_t bytes = r.nb;
@@ -115,7 +117,7 @@ int64_t OutputBytes(const Geometry& g, const Block& block,
 }
 
 int64_t OperandBytes(const Geometry& g, const Block& block, int64_t beat) {
-  // A part of a line begins at the beat before it.
+  // A part of a line starts at the beat boundary before it.
   const int64_t bytes = block.nx * g.oc + (block.nx == g.ow ? 0 : beat);
   return block.ni * block.ny * RoundUp(bytes, beat);
 }
@@ -145,7 +147,7 @@ std::vector<Block> MakeBlocks(const Geometry& g, const TilingLimits& limits) {
     int64_t lines = 1, positions = g.ow;
     const int64_t position_bytes = g.oc * g.element_bytes;
     int64_t step = limits.beat / std::gcd(limits.beat, position_bytes);
-    // Each part then reads its first beat from the same byte on.
+    // With this step every part starts at the same byte of its first beat.
     const int64_t same = std::lcm(
         step, limits.beat / std::gcd(limits.beat, g.sw * g.position_bytes()));
     if (limits.equal && same < g.ow && fits(1, 1, same)) step = same;

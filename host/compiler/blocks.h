@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Cuts the output of a layer into blocks: what the array computes with one set
-// of weight tiles and the vector unit drains at once. A block has at most half
-// of the accumulator rows.
+// Cuts the output of a layer into blocks. The array computes a block with one
+// set of weight tiles, and the vector unit drains it in one go. A block has at
+// most half of the accumulator rows.
 #ifndef HOST_COMPILER_BLOCKS_H_
 #define HOST_COMPILER_BLOCKS_H_
 
@@ -15,29 +15,33 @@
 namespace systole::compiler {
 
 struct TilingLimits {
-  int64_t max_rows = 1;  // output positions a block
-  int64_t min_rows = 1;  // pieces cut off for an early start and a short end
-                         // have at least so many
-  int64_t max_in_bytes = 0;  // input region of a block in the unified buffer; 0
-                             // = all of the input is there
-  int64_t max_out_bytes =
-      0;  // output of a block; 0 = all of the output is there
-  int64_t max_operand_bytes = 0;  // of all channels of a block's output that
-                                  // come as an operand; 0 = none do
-  int64_t in_pitch_slack = 0;  // bytes that a line of a region may be padded by
-  int64_t group_bytes = 1;     // bytes of a position that are buffered at once
+  int64_t max_rows = 1;  // output positions per block
+  // Smallest piece that is cut off for an early start or a short end.
+  int64_t min_rows = 1;
+  // Bytes for the input region of a block; 0 = the whole input is in the
+  // unified buffer.
+  int64_t max_in_bytes = 0;
+  // Bytes for the output of a block; 0 = the whole output is in the unified
+  // buffer.
+  int64_t max_out_bytes = 0;
+  // Bytes for all channels of a block's operand; 0 = there is no operand.
+  int64_t max_operand_bytes = 0;
+  int64_t in_pitch_slack = 0;  // extra bytes that may pad a line of a region
+  // Bytes of a position that are buffered at a time.
+  int64_t group_bytes = 1;
   int64_t beat = 16;
-  bool ends = true;    // split the first and the last block
-  bool equal = false;  // all but the last are as large as each other; otherwise
-                       // none is much smaller than the others
+  bool ends = true;  // split the first and the last block
+  // All blocks but the last have the same size; otherwise none is much smaller
+  // than the others.
+  bool equal = false;
 };
 
-// Blocks in the order images, lines, positions; they cover the output exactly
-// once. Blocks that are cut within a line begin at a multiple of the beat.
-// Empty when not even one line (or the smallest cut of one) fits.
+// Blocks in the order of images, lines, positions. They cover the output
+// exactly once. A block cut within a line starts at a multiple of the beat.
+// Empty if not even one line, or the smallest cut of a line, fits.
 std::vector<Block> MakeBlocks(const Geometry& g, const TilingLimits& limits);
 
-// Bytes in the unified buffer of a block's input region and of its output.
+// Bytes of a block's input region and of its output in the unified buffer.
 int64_t RegionBytes(const Geometry& g, const Block& block,
                     const TilingLimits& limits);
 int64_t OutputBytes(const Geometry& g, const Block& block,

@@ -7,7 +7,7 @@
 
 namespace systole::compiler {
 
-// Where nothing is alive from `first` to the buffer's last.
+// The first address where no buffer is alive between `first` and buffer.last.
 std::optional<int64_t> BufferPlacer::FirstFit(int64_t begin, int64_t end,
                                               const PlanBuffer& buffer,
                                               int first) const {

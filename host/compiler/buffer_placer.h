@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds addresses for buffers of one memory. Two that live at the same time do
-// not overlap. Space that nothing of the layer before uses is preferred, so
-// that loads can run ahead; a buffer that may be written in place of another
-// takes its place.
+// Assigns addresses to buffers of one memory. Buffers that are alive at the
+// same time do not overlap. Space that the layer before does not use is
+// preferred, so that loads can run ahead. A buffer that may be written in place
+// of another one takes its address.
 #ifndef HOST_COMPILER_BUFFER_PLACER_H_
 #define HOST_COMPILER_BUFFER_PLACER_H_
 
@@ -21,26 +21,26 @@ class BufferPlacer {
  public:
   BufferPlacer(int64_t bytes, int64_t align) : bytes_(bytes), align_(align) {}
 
-  // The number of the buffer, which has its address now, or nothing where there
-  // is no room. Its size is rounded up; `over` are numbers of earlier ones.
+  // Places the buffer and returns its number, or nothing if there is no room.
+  // The size is rounded up; `over` lists numbers of earlier buffers.
   std::optional<int> Place(PlanBuffer buffer) {
     return PlaceIn(0, bytes_, std::move(buffer));
   }
-  // The same between two addresses, multiples of the alignment.
+  // The same within [begin, end), which are multiples of the alignment.
   std::optional<int> PlaceIn(int64_t begin, int64_t end, PlanBuffer buffer);
 
-  // Whether buffers may lie where the layer before has some though there is
-  // room elsewhere (PlanBuffer::anywhere); less is wasted between buffers then.
+  // Whether buffers may use space of the layer before although other space is
+  // free (PlanBuffer::anywhere). Less space is then lost between buffers.
   void Anywhere(bool anywhere) { anywhere_ = anywhere; }
 
-  // Undo: a mark is the number of buffers placed so far.
+  // Release(mark) undoes all placements after Mark().
   size_t Mark() const { return buffers_.size(); }
   void Release(size_t mark) { buffers_.resize(mark); }
 
-  // In the order of the calls.
+  // In the order of the calls to Place.
   const std::vector<PlanBuffer>& buffers() const { return buffers_; }
 
-  // Bytes that are in use at some time between the two layers.
+  // Bytes in use at any time between the two layers.
   int64_t Used(int first, int last) const;
 
  private:

@@ -26,8 +26,8 @@
 namespace systole::compiler {
 namespace {
 
-// The block of `producer` behind which everything that `block` of `layer` reads
-// of its output is there.
+// The first block of `producer` after which all of its output that `block` of
+// `layer` reads is complete.
 size_t LastNeeded(const PlanLayer& layer, const Block& block,
                   const PlanLayer& producer, const Preset& preset) {
   const Region r = InputRegion(layer.g, block, preset.beat_bytes());
@@ -45,7 +45,7 @@ size_t LastNeeded(const PlanLayer& layer, const Block& block,
   return last;
 }
 
-// A layer with weights and the one that is fused with it.
+// Lowers a layer with weights and the vector layer that is fused with it.
 absl::Status LowerFused(LoweringContext& context, int index, int next) {
   auto follower = MakeVectorLowering(context, next);
   if (!follower.ok()) return follower.status();
@@ -77,7 +77,7 @@ absl::Status LowerLayer(LoweringContext& context, int index) {
   return absl::OkStatus();
 }
 
-// What cannot fit is told before it is planned image by image.
+// Rejects a batch that cannot fit before it is planned image by image.
 absl::Status CheckBatch(const model::Network& network, const Preset& preset,
                         int64_t batch) {
   uint64_t image = 0;
@@ -96,8 +96,8 @@ absl::Status CheckBatch(const model::Network& network, const Preset& preset,
         "of %s has room for %d",
         batch, image, std::string(preset.name), most));
   }
-  // A block of sums fits an accumulator bank and has descriptors of its own.
-  // So many take half a minute and 1.5 GB to plan.
+  // Each block of sums fits an accumulator bank and has its own descriptors.
+  // Planning this many blocks takes half a minute and 1.5 GB.
   int64_t sums = 0;
   for (const model::Layer& layer : network.layers)
     sums += model::HasWeights(layer.op) ? network.out(layer).size() : 0;
@@ -134,7 +134,7 @@ LayerInfo InfoOf(const model::Network& network, const model::Layer& layer,
   return info;
 }
 
-// The network's plan, with all that the passes decide.
+// The network's plan after all passes.
 absl::StatusOr<Plan> PlanNetwork(const model::Network& network,
                                  const Preset& preset, const Options& options,
                                  bool raw) {
@@ -203,7 +203,7 @@ absl::StatusOr<Program> Compile(const model::Network& network,
   return program;
 }
 
-// Of a program without loops.
+// For a program without loops.
 Timeline Expected(const Program& program, const Preset& preset) {
   ScheduleBuilder builder(preset);
   for (const isa::Descriptor& d : program.descriptors) {

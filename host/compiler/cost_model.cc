@@ -12,22 +12,22 @@
 namespace systole::compiler {
 namespace {
 
-constexpr int64_t kHbmLatency =
-    60;  // request to first data, an open row or a closed one
-constexpr int64_t kStartup =
-    90;  // doorbell to the first descriptor at its unit
-constexpr int64_t kVectorLatency =
-    16;  // requantise pipeline, accumulator and buffer reads
+// From the request to the first data, for an open or a closed row.
+constexpr int64_t kHbmLatency = 60;
+// From the doorbell to the first descriptor at its unit.
+constexpr int64_t kStartup = 90;
+// Requantise pipeline, with reads of accumulators and buffer.
+constexpr int64_t kVectorLatency = 16;
 constexpr int64_t kVectorGap = 4;         // between descriptors
 constexpr int64_t kTableWordLatency = 4;  // to read a word of a table
-constexpr int64_t kResidualLatency = 16;  // of the addition behind a requantise
+constexpr int64_t kResidualLatency = 16;  // addition after a requantise
 
 int64_t Beats(int64_t len, int64_t runs, const Preset& preset) {
   return (len + preset.beat_bytes() - 1) / preset.beat_bytes() * runs;
 }
 
-// Cycles that the vectors of a pass wait for each other's banks, from some
-// positions of the first line.
+// Cycles that the windows of a pass wait for each other's banks, sampled at the
+// first positions of a line.
 int64_t StallsOf(const isa::Matmul& op, const Preset& preset) {
   constexpr int64_t kPositions = 16;
   std::vector<WindowRead> reads;
@@ -47,9 +47,9 @@ int64_t StallsOf(const isa::Matmul& op, const Preset& preset) {
   return int64_t{op.n} * op.ny * op.nx * stalls / positions;
 }
 
-// Cycles that a read of the vector unit waits on average while the array walks:
-// if the data setup, which goes first, is at its bank, half the cycles that the
-// setup stays there.
+// Average cycles that a read of the vector unit waits while the array is
+// active. The data setup has priority: a read that hits its bank waits for half
+// of the cycles that the setup stays there.
 double DeniesOf(const isa::Matmul& op, const Preset& preset) {
   int64_t banks = 0;
   for (int s = 0; s < 4; ++s) {
@@ -101,11 +101,13 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
       cost.last = vectors + StallsOf(op, preset);
       const int64_t pass = std::max(
           cost.last, cost.tiles > 0 ? ShortestPass(preset) : int64_t{0});
-      // Sums that go on wait for each other: the last pass is as the others.
+      // Vectors that start from sums wait for each other, so the last pass
+      // costs as much as the others.
       if (!Target(preset).quantised_networks()) cost.last = pass;
       cost.issue = (passes - 1) * pass + cost.last;
       cost.denies = DeniesOf(op, preset);
-      // Sums take all stages but the first, which works ahead, to a row below.
+      // From row to row a sum passes all stages but the first, which works
+      // ahead.
       cost.latency =
           preset.rows * std::max<int64_t>(1, preset.cell_stages - 1) +
           preset.cols + 8 + (transpose ? preset.rows : 0);
@@ -117,7 +119,7 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
       cost.issue = int64_t{op.n} * op.ny * op.nx * words + kVectorGap;
       cost.latency = kVectorLatency;
       if (op.header.flags & isa::Requant::kResidual) {
-        // It starts when all before it is written.
+        // It starts when all earlier results are written.
         cost.issue += kVectorLatency + kResidualLatency;
         cost.latency += kResidualLatency;
         cost.reads = true;
@@ -148,7 +150,8 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
       break;
     }
     case isa::Opcode::kTable:
-      // When all before it is written; four bytes a cycle.
+      // It starts when all earlier results are written; then four bytes per
+      // cycle.
       cost.issue = kVectorLatency + 256 / 4 +
                    256 / preset.word_bytes() * kTableWordLatency;
       cost.latency = kVectorGap;
@@ -176,11 +179,12 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
   return cost;
 }
 
-// Events: a unit becomes free, a descriptor completes, a transfer ends. Between
-// two events the transfers in flight share the HBM evenly. A weights descriptor
-// may start when all but a FIFO's worth of the tiles before it are taken, a
-// matmul when the first of its tiles is there and the tile before it has been
-// in use for long enough; it ends no earlier than one pass after its last tile.
+// Event-driven simulation. Events: a unit becomes free, a descriptor completes,
+// a transfer ends. Between two events, the transfers in flight share the HBM
+// evenly. A weights descriptor may start when no more than a FIFO's worth of
+// the tiles before it is left. A matmul may start when its first tile has
+// arrived and the tile before it has been in use for long enough; it ends at
+// least one pass after its last tile.
 Timeline Simulate(const Sequence& sequence) {
   const Preset& preset = *sequence.preset;
   const std::vector<Step>& steps = sequence.steps;
@@ -190,7 +194,8 @@ Timeline Simulate(const Sequence& sequence) {
   t.start.assign(count, kNever);
   t.end.assign(count, kNever);
   std::vector<int> queue_of(count), feeder(count, -1), taker(count, -1);
-  std::vector<int64_t> taken(count, 0);  // of its feeder's tiles, before it
+  // Tiles taken from the same feeder before this step.
+  std::vector<int64_t> taken(count, 0);
   std::array<std::vector<int>, isa::kNumQueues> queues;
   std::vector<Cost> costs;
   int weights = -1;
@@ -212,8 +217,9 @@ Timeline Simulate(const Sequence& sequence) {
     }
   }
   std::array<size_t, isa::kNumQueues> head = {};
-  std::array<int, isa::kNumQueues> active;      // occupies its unit
-  std::array<double, isa::kNumQueues> to_move;  // beats left of it
+  std::array<int, isa::kNumQueues> active;  // step that occupies the unit
+  // Beats that it still has to move.
+  std::array<double, isa::kNumQueues> to_move;
   std::array<int64_t, isa::kNumQueues> unit_free;
   active.fill(-1);
   unit_free.fill(kStartup);
@@ -227,62 +233,60 @@ Timeline Simulate(const Sequence& sequence) {
   const int64_t tile_cycles =
       preset.tile_bytes() / preset.beat_bytes() * per_beat;
   const int64_t shortest = ShortestPass(preset);
-  int64_t next_tile = 0;  // when the array is free for one
-  auto ready_at =
-      [&](int i) {  // kNever while something it needs has no end yet
-        int64_t at = 0;
-        for (const int d : steps[i].after) {
-          if (d >= 0) at = std::max(at, t.end[d]);
-        }
-        if (queue_of[i] == mq && feeder[i] >= 0) {
-          const int64_t begun = t.start[feeder[i]];
-          at = std::max(at,
-                        begun == kNever
+  int64_t next_tile = 0;        // cycle in which the array can take a tile
+  auto ready_at = [&](int i) {  // kNever: something it needs has no end yet
+    int64_t at = 0;
+    for (const int d : steps[i].after) {
+      if (d >= 0) at = std::max(at, t.end[d]);
+    }
+    if (queue_of[i] == mq && feeder[i] >= 0) {
+      const int64_t begun = t.start[feeder[i]];
+      at = std::max(at, begun == kNever
                             ? kNever
                             : begun + kHbmLatency +
                                   (quantised ? taken[i] + 1 : 1) * tile_cycles);
-          at = std::max(at, next_tile);
+      at = std::max(at, next_tile);
+    }
+    if (queue_of[i] == wq) {
+      // Limit on tiles of earlier weights descriptors: at most one group
+      // may be waiting in the FIFO.
+      const size_t k = head[wq];
+      int64_t ahead = costs[i].tiles;
+      for (size_t j = k; j-- > 0;) {
+        const int w = queues[wq][j];
+        if (taker[w] < 0) continue;
+        ahead += costs[w].tiles;
+        if (ahead > preset.wfifo_tiles + costs[i].tiles) {
+          at = std::max(at, t.start[taker[w]]);
+          break;
         }
-        if (queue_of[i] == wq) {
-          // Tiles of weights descriptors before this one: at most one group may
-          // be waiting in the FIFO.
-          const size_t k = head[wq];
-          int64_t ahead = costs[i].tiles;
-          for (size_t j = k; j-- > 0;) {
-            const int w = queues[wq][j];
-            if (taker[w] < 0) continue;
-            ahead += costs[w].tiles;
-            if (ahead > preset.wfifo_tiles + costs[i].tiles) {
-              at = std::max(at, t.start[taker[w]]);
-              break;
-            }
-          }
-        }
-        return at;
-      };
+      }
+    }
+    return at;
+  };
 
-  // When all tiles of a weights descriptor that has begun are there, as far as
-  // it can be told.
+  // Estimated cycle in which all tiles of a started weights descriptor have
+  // arrived.
   auto fed_at = [&](int i) {
     if (t.end[i] != kNever) return t.end[i];
-    double cycles = 0;  // what others move meanwhile, too
+    double cycles = 0;  // includes what others move in that time
     for (int q = 0; q < isa::kNumQueues; ++q) {
       if (active[q] >= 0) cycles += std::min(to_move[q], to_move[wq]);
     }
     return now + static_cast<int64_t>(cycles) + kHbmLatency;
   };
 
-  // Both units are busy: what the vector unit's descriptor takes longer.
+  // While both units are busy, a descriptor of the vector unit takes longer.
   const int vq = static_cast<int>(isa::Queue::kVector);
-  std::array<int, isa::kNumQueues> latest;  // that began
+  std::array<int, isa::kNumQueues> latest;  // step that started last
   latest.fill(-1);
   auto contend = [&] {
     const int v = latest[vq], m = latest[mq];
     if (v < 0 || m < 0 || !costs[v].reads || costs[m].denies == 0) return;
     const int64_t both = std::min(unit_free[vq], unit_free[mq]) - now;
     if (both <= 0) return;
-    // While the array walks the reads go on slower, and the more of it they
-    // see.
+    // Reads are slower while the array is active, and slower reads see more of
+    // that time.
     const double slower = 1 + costs[m].denies;
     const double walks =
         std::min(static_cast<double>(unit_free[mq] - now),
@@ -326,7 +330,7 @@ Timeline Simulate(const Sequence& sequence) {
         }
       }
     }
-    // The next event.
+    // Advance to the next event.
     int64_t next = kNever;
     int sharing = 0;
     for (int q = 0; q < isa::kNumQueues; ++q) sharing += active[q] >= 0;

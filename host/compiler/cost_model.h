@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What descriptors cost, and a simulation of the five queues with those costs.
-// It orders programs and lets schedules be compared; measured cycles come from
-// the RTL.
+// Costs of descriptors, and a simulation of the five queues with these costs.
+// The compiler orders programs and compares schedules with it. Measured cycles
+// come from the RTL.
 #ifndef HOST_COMPILER_COST_MODEL_H_
 #define HOST_COMPILER_COST_MODEL_H_
 
@@ -17,25 +17,27 @@
 namespace systole::compiler {
 
 struct Cost {
-  int64_t beats = 0;  // beats moved; they share the memory, a beat a cycle or a
-                      // part of one, with everything else in flight
-  int64_t issue =
-      1;  // cycles before the unit takes the next descriptor, memory aside
-  int64_t latency = 0;  // from then to completion
+  // Beats moved. All transfers in flight share the memory, which moves one beat
+  // per cycle or less.
+  int64_t beats = 0;
+  // Cycles before the unit takes the next descriptor, without the memory's.
+  int64_t issue = 1;
+  int64_t latency = 0;  // cycles from then to completion
   int64_t tiles = 0;    // weight tiles pushed or taken
-  int64_t last = 0;  // matmul: of `issue`, the last pass, which may be shorter
-                     // than its tile's way in
-  bool reads = false;  // of the vector unit: a word of the unified buffer each
-                       // cycle
-  double denies = 0;   // of the array: cycles that such a read waits for a bank
+  // Matmul: cycles of `issue` for the last pass, which may be shorter than the
+  // time to load its tile.
+  int64_t last = 0;
+  // Vector unit: reads a word of the unified buffer every cycle.
+  bool reads = false;
+  double denies = 0;  // array: average cycles that it delays such a read
 };
 
-// Cycles a descriptor costs its unit. Matmul: a pass takes the vectors, but
-// ShortestPass at least if another follows with a tile of its own. Of a vrun
-// only what starts and ends it.
+// Cycles that a descriptor occupies its unit. Matmul: a pass takes as many
+// cycles as it has vectors, and at least ShortestPass if a pass with its own
+// tile follows. Vrun: only the start and the end.
 Cost CostOf(const isa::Descriptor& descriptor, const Preset& preset);
 
-// Cycles from a tile's first vector to the next one's at least.
+// Minimum cycles from the first vector of a tile to that of the next tile.
 int64_t ShortestPass(const Preset& preset);
 
 struct Timeline {
@@ -43,8 +45,8 @@ struct Timeline {
   int64_t total = 0;
 };
 
-// Queues are in order and as long as need be; steps start after those that they
-// must come after.
+// Queues are in order and of unlimited length. A step starts after the steps
+// that it depends on.
 Timeline Simulate(const Sequence& sequence);
 
 // A read of `len` bytes by a window of the data setup.
@@ -52,8 +54,8 @@ struct WindowRead {
   int64_t address = 0, len = 0;
 };
 
-// Cycles that the windows of one vector need: each reads the words that hold
-// its bytes, one or two, and a bank serves one word a cycle.
+// Cycles for the windows of one vector. Each window reads the one or two words
+// that hold its bytes, and a bank serves one word per cycle.
 int64_t WindowCycles(const std::vector<WindowRead>& reads,
                      const Preset& preset);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler's decisions as text for people.
+// Describes the compiler's decisions in readable text.
 #ifndef HOST_COMPILER_DESCRIBE_H_
 #define HOST_COMPILER_DESCRIBE_H_
 

@@ -30,7 +30,8 @@ constexpr OfLayer<VectorEmitter> kVectorEmitters[] = {
     {model::Op::kSlice, ElementType::kInt8, EmitSlice},
 };
 
-// The layer's emitter; `unit` is what has to have one.
+// The layer's emitter. `unit` is the unit's name for the error message if there
+// is none.
 template <class Emitter, size_t N>
 absl::StatusOr<Emitter> EmitterOf(const OfLayer<Emitter> (&list)[N],
                                   const LoweringContext& context, int index,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What makes descriptors of the array or of the vector unit out of a layer, by
-// operation and element type.
+// Emitters turn a layer into descriptors of the array or of the vector unit;
+// they are selected by operation and element type.
 #ifndef HOST_COMPILER_EMITTERS_H_
 #define HOST_COMPILER_EMITTERS_H_
 
@@ -20,17 +20,16 @@ using ArrayEmitter = absl::Status (*)(LoweringContext& context, int layer,
 using VectorEmitter = absl::StatusOr<std::unique_ptr<VectorLowering>> (*)(
     LoweringContext& context, int layer);
 
-// The emitter of an operation whose results have the type, null if there is
-// none. emitters.cc has the lists.
+// The emitter for an operation whose results have this type, or null. The lists
+// are in emitters.cc.
 ArrayEmitter FindArrayEmitter(model::Op op, ElementType type);
 VectorEmitter FindEmitter(model::Op op, ElementType type);
 
-// Convolutions of both kinds, dense layers and sums, with the layer that is
-// joined.
+// Convolutions of both kinds, dense layers and sums, including a joined layer.
 absl::Status EmitConv(LoweringContext& context, int layer,
                       const AfterBlock& after);
 
-// kUnimplemented for a window beyond the vector unit's.
+// kUnimplemented if the vector unit does not support the window.
 absl::StatusOr<std::unique_ptr<VectorLowering>> EmitPool(
     LoweringContext& context, int layer);
 absl::StatusOr<std::unique_ptr<VectorLowering>> EmitTable(
@@ -44,11 +43,11 @@ absl::StatusOr<std::unique_ptr<VectorLowering>> EmitConcat(
 absl::StatusOr<std::unique_ptr<VectorLowering>> EmitSlice(
     LoweringContext& context, int layer);
 
-// Bytes of an elementwise layer that follow each other: `bytes` in each of ny
-// lines of ni images. As positions of at most Cols bytes and what is left.
+// Covers the contiguous bytes of an elementwise layer, `bytes` of each line,
+// with runs of positions of Cols bytes and one shorter run at the end.
 template <class F>  // f(first byte of a line, positions, bytes of each)
 void ForEachRun(int64_t bytes, int64_t cols, F f) {
-  // Of the fields nx and line_bytes.
+  // Limits of the fields nx and line_bytes.
   const int64_t most = std::min<int64_t>((1 << 14) - 1, ((1 << 20) - 1) / cols);
   int64_t at = 0;
   while (bytes - at >= cols) {

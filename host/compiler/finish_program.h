@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of every compiler: what it allocated and scheduled becomes a program.
+// The last step of every compiler: makes a program of what it allocated and
+// scheduled.
 #ifndef HOST_COMPILER_FINISH_PROGRAM_H_
 #define HOST_COMPILER_FINISH_PROGRAM_H_
 
@@ -15,9 +16,9 @@
 
 namespace systole::compiler {
 
-// Puts the descriptors behind all that `hbm` has, and sets preset, data
-// segments and, if `movable`, parts of the memory and relocations
-// (PlaceProgram). Errors: kResourceExhausted, if it does not fit the memory.
+// Places the descriptors after everything in `hbm`. Sets the preset, the data
+// segments and, if `movable`, the memory parts and relocations (PlaceProgram).
+// kResourceExhausted: the program does not fit the memory.
 absl::Status FinishProgram(const Preset& preset,
                            std::vector<isa::Descriptor> descriptors,
                            HbmImage& hbm, Program& program,

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of A lie in the unified buffer, a block at a time; B streams through the
-// weight FIFO. A group of column tiles that fills a line of whole beats shares
-// one accumulator bank, and while the array fills a bank the vector unit
-// empties the other; the last group uses both, so that a tile is drained while
-// another goes on. The first and the last block are as short as the array
-// allows, and what has to wait for the first loads, or is waited for at the
-// end, is cut into chunks of rows: so little stands before and behind the
-// array's work.
+// Product of two bf16 matrices. Rows of A are in the unified buffer, one block
+// at a time; B streams through the weight FIFO. A group of column tiles whose
+// lines are whole beats shares one accumulator bank: the array fills one bank
+// while the vector unit drains the other. The last group uses both banks, so
+// that one tile drains while another is computed. The first and the last block
+// are as short as the array allows. Work that waits for the first loads, or
+// that the end waits for, is cut into chunks of rows. So the array is idle for
+// little time at the start and at the end.
 #include "systole/float_matmul.h"
 
 #include <algorithm>
@@ -94,8 +94,9 @@ class FloatMatmul {
     return absl::OkStatus();
   }
 
-  // A product of M lines is a convolution of M lines of one position, as that
-  // of int8 is (MatmulNetwork). What comes before each run is an input too.
+  // A product of M lines is a convolution of M lines of one position, like the
+  // int8 product (MatmulNetwork). Data needed before each run also counts as an
+  // input.
   void MakePlan() {
     plan_.name = "matmul";
     plan_.preset = &preset_;
@@ -157,19 +158,19 @@ class FloatMatmul {
   int64_t Part(int64_t parts) const {
     return std::max<int64_t>(16, R() / parts);
   }
-  // Of what is loaded and used first.
+  // Chunks of the rows that are loaded and used first.
   std::vector<int64_t> FirstChunks(int64_t rows) const {
     return EndWith(RowChunks(rows, Part(4), Part(2)),
                    std::min(Part(4), kRequested));
   }
-  // Of the last pass over a tile: its drain begins before it ends, and follows
-  // closely where nothing comes after.
+  // Chunks of the last pass over a tile: the drain begins before the pass ends,
+  // and follows it closely if nothing comes after.
   std::vector<int64_t> LastChunks(int64_t rows, bool last) const {
     const int64_t most = last ? kDrainRows : R() + R() / 2;
     return RowChunks(rows, most, most);
   }
 
-  // The accumulator rows at which the tiles of a group begin.
+  // The first accumulator row of each tile of a group.
   std::vector<int64_t> PlaceSums(int64_t g, int64_t rows, int64_t bank,
                                  bool last) {
     const int64_t tiles = TilesEnd(g) - g * group_;
@@ -196,8 +197,9 @@ class FloatMatmul {
     return spec_.float32_result ? "acc_fp32" : "acc_bf16";
   }
 
-  // Columns of about two tiles, the very first ones by chunks of rows, so that
-  // the first pass starts with the first chunk. The kernels come behind that.
+  // Loads about two tiles' columns at a time. The very first columns are loaded
+  // in chunks of rows, so that the first pass can start with the first chunk.
+  // The kernels are loaded right after that chunk.
   void LoadA(int64_t m0, int64_t rows, int64_t a, bool first) {
     const int64_t width = RoundUp(4 * R(), preset_.beat_bytes());
     for (int64_t at = 0; at < a_pitch_; at += width) {
@@ -227,8 +229,8 @@ class FloatMatmul {
     isa::Weights weights;
     weights.hbm_addr = weights_ + g * group_ * k_tiles_ * preset_.tile_bytes();
     if (spec_.b_transposed) weights.header.flags |= isa::Weights::kTranspose;
-    // Further tiles come behind the rows of A that the very first pass needs:
-    // when the last of these are asked for.
+    // Tiles after the first one are requested only after the last rows of A
+    // that the very first pass needs.
     const std::vector<int64_t> arriving = FirstChunks(rows);
     Access asked;
     asked.base =
@@ -244,7 +246,8 @@ class FloatMatmul {
           weights.tiles = tiles * k_tiles_ - 1;
           builder_.Append(weights, asked);
         }
-        // The first use of A follows its loads; the last pass lets rows go.
+        // The first use of A is chunked like its loads; the last pass is
+        // chunked to release rows to the drain.
         std::vector<int64_t> chunks = {rows};
         if (k == k_tiles_ - 1) chunks = last_chunks;
         if (first && k == 0 && t == 0 && chunks.size() < arriving.size())
@@ -269,7 +272,8 @@ class FloatMatmul {
     }
   }
 
-  // A tile after the other: a group's first tiles are finished before its last.
+  // Drains tile by tile: the first tiles of a group are complete before its
+  // last.
   void Drain(int64_t m0, int64_t g, const std::vector<int64_t>& sums,
              const std::vector<int64_t>& chunks) {
     const int64_t slot = BaseOf(layer().out.buffer) +
@@ -286,7 +290,8 @@ class FloatMatmul {
     }
   }
 
-  // `count` rows of a tile from row r on, from accumulators to the slot.
+  // Drains `count` rows of a tile, from row r on, from the accumulators to the
+  // slot.
   void DrainRows(int64_t g, int64_t t, int64_t r, int64_t count, int64_t acc,
                  int64_t slot) {
     const int64_t cols =
@@ -300,7 +305,7 @@ class FloatMatmul {
          {"cols", cols}}));
   }
 
-  // Lines of the group from the slot to HBM.
+  // Stores lines of the group from the slot to HBM.
   void StoreRows(int64_t m0, int64_t g, int64_t r, int64_t count,
                  int64_t slot) {
     const TensorInfo& c = program_.tensors[1];
@@ -330,8 +335,8 @@ class FloatMatmul {
     return std::move(program_);
   }
 
-  static constexpr int64_t kDrainRows = 32;  // a round of the kernels
-  static constexpr int64_t kRequested = 24;  // beats under way from the HBM
+  static constexpr int64_t kDrainRows = 32;  // rows per round of the kernels
+  static constexpr int64_t kRequested = 24;  // beats in flight from HBM
 
   const FloatMatmulSpec& spec_;
   const Preset& preset_;
@@ -343,10 +348,10 @@ class FloatMatmul {
   kernels::Image kernels_;
   uint64_t weights_ = 0;
   int64_t out_bytes_ = 2, k_tiles_ = 1, n_tiles_ = 1;
-  int64_t a_pitch_ = 0, c_pitch_ = 0;  // bytes of a line
-  int64_t group_ = 1, groups_ = 1;     // column tiles of a group
+  int64_t a_pitch_ = 0, c_pitch_ = 0;  // bytes per line
+  int64_t group_ = 1, groups_ = 1;     // column tiles per group; groups
   int64_t slot_ = 0;
-  int64_t sums_rows_ = 0;  // accumulator rows of the group before
+  int64_t sums_rows_ = 0;  // accumulator rows of the previous group
 };
 
 }  // namespace

@@ -15,7 +15,7 @@ int64_t FloatTileGroup(int64_t n, int64_t bytes, const Preset& preset) {
       std::max<int64_t>(2, preset.beat_bytes() / (preset.cols * bytes)));
 }
 
-// In the order in which they are used: group, k, column tile.
+// Tiles in the order of use: group, k, column tile.
 std::vector<uint8_t> PackTiles(const FloatMatmulSpec& spec,
                                const Preset& preset, const uint16_t* b) {
   const int64_t k_tiles = CeilDiv(spec.k, preset.rows);

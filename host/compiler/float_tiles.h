@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// How the second matrix of a bf16 product is cut into tiles.
+// Cuts the second matrix of a bf16 product into tiles.
 #ifndef SYSTOLE_HOST_COMPILER_FLOAT_TILES_H_
 #define SYSTOLE_HOST_COMPILER_FLOAT_TILES_H_
 
@@ -11,9 +11,9 @@
 
 namespace systole::compiler {
 
-// Column tiles that are stored together: whole beats a line, and two tiles at
-// least while A arrives.
-// `n` columns of results of `bytes`.
+// The number of column tiles that are stored together, for `n` columns of
+// results of `bytes` bytes: their lines are whole beats, and there are at least
+// two tiles to compute while A arrives.
 int64_t FloatTileGroup(int64_t n, int64_t bytes, const Preset& preset);
 
 }  // namespace systole::compiler

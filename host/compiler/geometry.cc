@@ -10,8 +10,8 @@
 namespace systole::compiler {
 namespace {
 
-// Along one axis: the inputs that outputs o0..o0+n-1 touch, clipped, at least
-// one.
+// Along one axis: first and last input that outputs o0 to o0 + n - 1 touch,
+// clipped to the image; at least one input.
 std::pair<int64_t, int64_t> Span(int64_t o0, int64_t n, int64_t stride,
                                  int64_t pad, int64_t kernel, int64_t dilation,
                                  int64_t size) {
@@ -21,14 +21,14 @@ std::pair<int64_t, int64_t> Span(int64_t o0, int64_t n, int64_t stride,
   return {first, last + 1};
 }
 
-// Taps k with 0 <= o*stride - pad + k*dilation < size for an o in o0..o0+n-1:
-// from the first to the last of them.
+// First and last tap k that is inside the image, 0 <= o*stride - pad +
+// k*dilation < size, for some output o in o0 to o0 + n - 1.
 std::pair<int64_t, int64_t> TapRange(int64_t o0, int64_t n, int64_t stride,
                                      int64_t pad, int64_t kernel,
                                      int64_t dilation, int64_t size) {
   int64_t first = kernel, last = -1;
   for (int64_t k = 0; k < kernel; ++k) {
-    // The smallest output at or above o0 whose tap is not before the image.
+    // The smallest output >= o0 whose tap is not before the image.
     const int64_t before = pad - k * dilation;
     const int64_t o = std::max(o0, before > 0 ? CeilDiv(before, stride) : 0);
     if (o < o0 + n && o * stride - pad + k * dilation < size) {
@@ -57,7 +57,8 @@ std::string Geometry::ToString() const {
 int64_t TileChannels(const Geometry& g, int64_t cols) {
   if (g.multiplier == 0) return g.c;
   if (g.group > 0) return g.group;
-  // A tile that begins within a channel's outputs ends within another's.
+  // A tile may start within the outputs of one channel and end within those of
+  // another.
   const int64_t split = cols % g.multiplier == 0 ? 0 : 1;
   return std::min(g.c, CeilDiv(cols, g.multiplier) + split);
 }

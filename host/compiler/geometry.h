@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shape of an operation as lowering sees it, and which input a part of its
-// output needs.
+// The shape of an operation as lowering sees it, and the input that a part of
+// its output needs.
 #ifndef HOST_COMPILER_GEOMETRY_H_
 #define HOST_COMPILER_GEOMETRY_H_
 
@@ -16,47 +16,50 @@ namespace systole::compiler {
 inline int64_t RoundUp(int64_t v, int64_t m) { return (v + m - 1) / m * m; }
 inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Everything that has a window. A dense layer is a window that covers its whole
-// input; an addition one of 1x1; a matrix product M x K x N is a 1x1
-// convolution of M lines of one position.
+// Every operation is a window. A dense layer is a window over its whole input;
+// an addition is a 1x1 window; a matrix product M x K x N is a 1x1 convolution
+// of M lines of one position.
 struct Geometry {
   int64_t n = 1, h = 1, w = 1,
           c = 1;  // input: images, lines, positions, channels
   int64_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1, pad_top = 0,
           pad_left = 0;
   int64_t oh = 1, ow = 1, oc = 1;  // output
-  int64_t multiplier = 0;  // outputs of each input channel, of a depthwise
-                           // convolution; 0 where an output reads all channels
-  int64_t columns = 1;     // outputs of a line that count as one position, with
-                           // so many times the channels: layer_work.h
-  // Channels that lie side by side for all positions of a line before the next
-  // ones come, of output and input: line, group, position, channel. 0 = all.
+  // Outputs per input channel of a depthwise convolution; 0 where an output
+  // reads all channels.
+  int64_t multiplier = 0;
+  // Outputs of a line that count as one position with as many times the
+  // channels (layer_work.h).
+  int64_t columns = 1;
+  // Channels per group of the output and of the input; 0 = no groups. The
+  // layout is line, group, position, channel.
   int64_t group = 0, in_group = 0;
-  int64_t element_bytes =
-      1;  // of the output: 4 when raw accumulators are wanted
+  // Of the output; 4 for raw accumulators.
+  int64_t element_bytes = 1;
 
   int64_t taps() const { return kh * kw; }
   int64_t line_bytes() const { return w * c; }
-  // From an input position to the next.
+  // Bytes from one input position to the next.
   int64_t position_bytes() const { return in_group > 0 ? in_group : c; }
   int64_t out_line_bytes() const { return ow * oc * element_bytes; }
   std::string ToString() const;  // "28x28x12 * 6x6 s2 -> 14x14x24"
 };
 
-// The geometry of a concatenation, from that of its first input and its output:
-// in width, the lines of an image are its positions.
+// Turns the geometry of the first input into that of the concatenation. If the
+// inputs are joined along the width, a whole line counts as one position.
 void JoinInputs(Geometry& g);
 
-// Input channels that a column tile of `cols` outputs reads at most, and the
-// first that tile `tile` reads. A depthwise output reads one channel, so a tile
-// contracts only its own; the others would meet zero weights.
+// TileChannels: the most input channels that a column tile of `cols` outputs
+// reads. FirstChannel: the first one that tile `tile` reads. A depthwise output
+// reads one channel, so a tile contracts only its own channels; the others
+// would meet zero weights.
 int64_t TileChannels(const Geometry& g, int64_t cols);
 int64_t FirstChannel(const Geometry& g, int64_t cols, int64_t tile);
 
 Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
                     int64_t batch);
 
-// A part of the output: images, lines and positions; all channels.
+// A part of the output: images, lines and positions, with all channels.
 struct Block {
   int64_t i0 = 0, ni = 1, y0 = 0, ny = 1, x0 = 0, nx = 1;
   int64_t rows() const { return ni * ny * nx; }
@@ -67,12 +70,12 @@ struct Region {
   int64_t i0 = 0, ni = 0, l0 = 0, nl = 0, b0 = 0, nb = 0;
 };
 
-// The input that a block needs, clipped to the image, never empty. A block of
-// whole lines needs whole lines; the first byte is rounded down to `beat`.
+// The input that a block needs, clipped to the image; never empty. A block of
+// whole lines needs whole lines. The first byte is rounded down to `beat`.
 Region InputRegion(const Geometry& g, const Block& block, int64_t beat);
 
-// Window rows and columns that touch the image for at least one output of the
-// block; never empty.
+// Window rows and columns that are inside the image for at least one output of
+// the block; never empty.
 struct Taps {
   int64_t ky0 = 0, ky1 = 1, kx0 = 0, kx1 = 1;
   bool operator<(const Taps& o) const;

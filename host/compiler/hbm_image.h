@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HBM of a program while it is compiled: a bump allocator and the bytes
-// that must be there at the start.
+// HBM of a program during compilation: a bump allocator, and the bytes that
+// must be in memory at the start.
 #ifndef HOST_COMPILER_HBM_IMAGE_H_
 #define HOST_COMPILER_HBM_IMAGE_H_
 
@@ -32,9 +32,9 @@ class HbmImage {
     segments_.push_back({std::move(name), at, std::move(data)});
     return at;
   }
-  // What is allocated from here on is for `use`.
+  // Allocations from here on are for `use`.
   void Begin(MemoryUse use) { begins_.push_back({use, next_, 0}); }
-  // What was allocated for each use, without what is empty.
+  // Memory allocated for each use, without empty parts.
   std::vector<MemorySegment> Parts() const {
     std::vector<MemorySegment> parts;
     for (size_t i = 0; i < begins_.size(); ++i) {

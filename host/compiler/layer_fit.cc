@@ -13,9 +13,9 @@
 namespace systole::compiler {
 namespace {
 
-// Channels that are buffered and stored at once: whole beats of every position
-// where the layout in HBM allows it, about four beats, so that a block of many
-// channels neither needs a large buffer nor waits long for its end.
+// Channels that are buffered and stored at a time: about four beats, whole
+// beats of every position if the layout in HBM allows it. A block of many
+// channels then needs no large buffer and does not wait long for its end.
 int64_t GroupChannels(const LayerNeeds& needs, const Preset& preset) {
   const Geometry& g = needs.g;
   const int64_t position = g.oc * g.element_bytes;
@@ -37,13 +37,14 @@ int64_t Packings(const LayerNeeds& needs, const std::vector<Block>& blocks) {
   return static_cast<int64_t>(taps.size());
 }
 
-// Passes of a column tile over these taps, at least.
+// Lower bound of the passes of a column tile over these taps.
 int64_t PassesOf(const Geometry& g, int64_t taps, const Preset& preset) {
   const int64_t depth = TileChannels(g, preset.cols);
   const int64_t full = CeilDiv(taps * depth, preset.rows);
   if (g.in_group > 0)
     return std::max(full, CeilDiv(g.c / g.in_group, preset.segments));
-  // Taps of some of the channels are segments of their own, others as a line.
+  // A segment covers one tap if only some channels are read, otherwise a line
+  // of taps.
   const bool lines = depth == g.c && (g.dw == 1 || g.kw == 1);
   return std::max(full,
                   CeilDiv(lines ? CeilDiv(taps, g.kw) : taps, preset.segments));
@@ -54,28 +55,30 @@ int64_t TilesOf(const LayerNeeds& needs, const Preset& preset) {
          CeilDiv(needs.g.oc, preset.cols);
 }
 
-// Whether the layer has one tile, which stays in the array from block to block.
+// Whether the layer has only one tile, which stays in the array from block to
+// block.
 bool KeepsTile(const LayerNeeds& needs, const Preset& preset) {
   return needs.matmul && needs.g.oc <= preset.cols &&
          PassesOf(needs.g, needs.g.taps(), preset) == 1;
 }
 
-// Whether the block has the tile of the one before it: that of the same taps.
+// Whether the block uses the same tile as the block before, because both have
+// the same taps.
 bool HoldsTile(const LayerNeeds& needs, const Preset& preset,
                const Block& before, const Block& b) {
   const Taps t = ValidTaps(needs.g, before), u = ValidTaps(needs.g, b);
   return KeepsTile(needs, preset) && !(t < u) && !(u < t);
 }
 
-// Vectors for which a tile has to stay: its way into the array and the next
-// one's from HBM.
+// Minimum number of vectors per tile: the tile's way into the array, and the
+// transfer of the next tile from HBM.
 int64_t StreamedPass(const Preset& preset) {
   return std::max({preset.rows, preset.cols + 2,
                    preset.tile_bytes() / preset.beat_bytes() *
                        Target(preset).cycles_per_beat()});
 }
 
-// Array (or vector unit) cycles of a block; `held`: with no tile of its own.
+// Array (or vector unit) cycles of a block. `held`: the block loads no tile.
 int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b,
                bool held) {
   const Geometry& g = needs.g;
@@ -90,18 +93,19 @@ int64_t WorkOf(const LayerNeeds& needs, const Preset& preset, const Block& b,
          tiles;
 }
 
-// Inputs of the whole geometry that come from HBM.
+// Number of inputs that come from HBM; the parts of a concatenation count once.
 int64_t Loads(const LayerNeeds& needs) {
   const int64_t loads =
       std::count(needs.resident.begin(), needs.resident.end(), false);
   return needs.parts ? std::min<int64_t>(loads, 1) : loads;
 }
 
-// A block begins when its input is there and the one before it is done; inputs
-// come one after the other, into slots when those are free again. After the
-// last block: its drain and its store. What goes between the blocks takes the
-// vector unit behind each of them. A little more for all that moves:
-// activations also take the unified buffer's banks.
+// Estimated cycles of the layer. A block starts when its input has arrived and
+// the block before it is done. Inputs arrive one after the other; a slot is
+// refilled when it is free. After the last block come its drain and its store.
+// Work between the blocks occupies the vector unit after each of them. Every
+// byte moved costs a little extra; activations also occupy banks of the unified
+// buffer.
 double Score(const LayerNeeds& needs, const Preset& preset,
              const LayerFit& fit) {
   constexpr int64_t kLatency = 100;
@@ -125,7 +129,8 @@ double Score(const LayerNeeds& needs, const Preset& preset,
         (needs.stationary || HoldsTile(needs, preset, *before_it, b));
     const bool first = before_it == nullptr;
     before_it = &b;
-    // The only tile comes before the input, others while blocks are computed.
+    // A single tile is loaded before the input; others while blocks are
+    // computed.
     const int64_t tiles =
         held ? 0 : TilesOf(needs, preset) * preset.tile_bytes() / beat;
     if (KeepsTile(needs, preset)) move(tiles, kMoved);
@@ -133,9 +138,8 @@ double Score(const LayerNeeds& needs, const Preset& preset,
     if (loads > 0) {
       if (fit.in_slots) hbm = std::max(hbm, before);
       if (r.i0 != image) lines = 0;
-      const int64_t from =
-          fit.in_slots ? r.l0
-                       : std::max(lines, r.l0);  // whole: lines are loaded once
+      // Without slots, each line is loaded once.
+      const int64_t from = fit.in_slots ? r.l0 : std::max(lines, r.l0);
       move(loads * r.ni * std::max<int64_t>(0, r.l0 + r.nl - from) *
                CeilDiv(r.nb, beat),
            kActivations);
@@ -144,7 +148,7 @@ double Score(const LayerNeeds& needs, const Preset& preset,
     }
     if (needs.operand_loaded)
       move(OperandBytes(g, b, beat) / beat, kActivations);
-    before = busy;  // the slot of the block after next
+    before = busy;  // the slot becomes free for the block after next
     busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) +
            WorkOf(needs, preset, b, held || (first && stays));
     if (needs.between > 0)
@@ -153,7 +157,7 @@ double Score(const LayerNeeds& needs, const Preset& preset,
     if (needs.matmul && !KeepsTile(needs, preset)) move(tiles, kMoved);
   }
   const int64_t last = fit.blocks.back().rows();
-  // The last pass is no longer than its vectors.
+  // The last pass takes only as long as its vectors.
   if (needs.matmul && !stays && fit.blocks.size() == 1)
     busy -= std::max<int64_t>(0, StreamedPass(preset) - rows);
   int64_t end = busy + last;
@@ -166,9 +170,9 @@ double Score(const LayerNeeds& needs, const Preset& preset,
   return static_cast<double>(std::max({end, hbm, vector})) + moved;
 }
 
-// The only block of a layer in pieces that take each tile in turns: none, if it
-// can be cut as it is, or not at all, or is so short that its passes wait for
-// tiles in any case.
+// Cuts the only block of a layer into pieces that take each tile in turn. Empty
+// if the block can be cut as it is, if it cannot be cut at all, or if it is so
+// short that its passes wait for tiles in any case.
 std::vector<Block> Pieces(const LayerNeeds& needs, const Preset& preset,
                           const TilingLimits& limits,
                           const std::vector<Block>& blocks) {
@@ -191,12 +195,13 @@ std::vector<Block> Pieces(const LayerNeeds& needs, const Preset& preset,
   return pieces;
 }
 
-// The blocks at both ends are as the others, or small ones; or all are small,
-// for a vector unit that has more to do than the array.
+// Blocks at both ends: as large as the others (kWhole), or small (kSplit).
+// kFine: all blocks are small, because the vector unit has more work than the
+// array.
 enum class Ends { kWhole, kSplit, kFine };
 
-// budget: bytes for input slots and output slots together. in_share: part of it
-// for the inputs; 0 = inputs whole.
+// budget: bytes for input and output slots together. in_share: the inputs' part
+// of it; 0 = inputs are loaded whole.
 std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
                                  int64_t budget, double in_share, Ends ends) {
   const Geometry& g = needs.g;
@@ -210,11 +215,12 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   limits.ends = ends != Ends::kWhole;
   limits.equal = needs.loops;
   limits.group_bytes = fit.group_channels * g.element_bytes;
-  // One pass a block: the vector unit is as busy as the array, and must not
-  // wait for a bank.
+  // With one pass per block the vector unit is as busy as the array and must
+  // not wait for a bank.
   const bool single = needs.matmul && PassesOf(g, g.taps(), preset) == 1;
   limits.max_rows = preset.acc_bank_rows() / (single ? 2 : 1);
-  // Behind a tile that stays, a descriptor's start is what a block costs.
+  // If the tile stays in the array, a block costs only the start of a
+  // descriptor.
   constexpr int64_t kFewRows = 48;
   limits.min_rows =
       KeepsTile(needs, preset)
@@ -228,8 +234,8 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
     limits.max_rows = std::min(
         limits.max_rows, std::max(CeilDiv(rows, 8), StreamedPass(preset)));
   }
-  // So that the results of the blocks before it are not waited for together;
-  // parts of a line may have to be larger.
+  // A fused layer should not have to wait for the results of many blocks at
+  // once. Parts of a line may have to be larger than this.
   const int64_t all_rows = limits.max_rows;
   if (needs.fused)
     limits.max_rows = std::min(
@@ -252,7 +258,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   if ((fit.in_slots && limits.max_in_bytes <= 0) ||
       (!needs.out_resident && limits.max_out_bytes <= 0))
     return std::nullopt;
-  // What a slot holds of the input.
+  // The part of the input that a slot holds.
   Geometry held = g;
   if (needs.in_channels > 0) held.c = needs.in_channels;
   fit.blocks = MakeBlocks(held, limits);
@@ -263,7 +269,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   if (needs.stationary && !fit.blocks.empty())
     fit.blocks = Pieces(needs, preset, limits, fit.blocks);
   if (fit.blocks.empty()) return std::nullopt;
-  // Groups of channels are whole lines.
+  // Groups of channels need whole lines.
   if ((g.group > 0 || g.in_group > 0) && fit.blocks[0].nx != g.ow)
     return std::nullopt;
 
@@ -313,7 +319,8 @@ void AddCandidates(const LayerNeeds& needs, const Preset& preset,
                    std::vector<LayerCandidate>& candidates) {
   const bool loads =
       std::count(needs.resident.begin(), needs.resident.end(), false) > 0;
-  // Loaded in groups of channels, as it is, not split, stationary.
+  // Variants: loaded in groups of channels, plain, pool split in two steps,
+  // stationary.
   std::vector<LayerNeeds> variants;
   const auto add = [&](int64_t in_channels, const PoolSplit& split,
                        bool stationary) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ways to place one layer: candidates for its buffers, the blocks that each
-// allows, and what they would cost.
+// Candidates for the placement of one layer: its buffers, the blocks that they
+// allow, and the estimated cost.
 #ifndef HOST_COMPILER_LAYER_FIT_H_
 #define HOST_COMPILER_LAYER_FIT_H_
 
@@ -22,18 +22,19 @@ struct LayerNeeds {
   bool matmul = false;  // has weights
   bool raw = false;
   bool table = false;
-  bool parts = false;  // its inputs together are `g`'s
+  bool parts = false;  // the inputs together have the geometry `g`
   bool loops = false;  // Plan::loops
   PoolSplit split;     // of a pool
   std::vector<bool>
       resident;  // of each input: it is in the unified buffer already
-  bool operand_loaded = false;  // the second one of a joined addition
-  bool stationary = false;      // wanted: its blocks take each tile in turns
-  bool fused = false;           // wanted: it goes between the blocks before
-  int64_t between = 0;  // vector cycles of what goes between its own blocks
-  bool out_resident = false;  // wanted
+  bool operand_loaded = false;  // second operand of a joined addition
+  bool stationary = false;      // requested: its blocks take each tile in turn
+  // Requested: it runs between the blocks of the layer before.
+  bool fused = false;
+  int64_t between = 0;        // vector cycles of work between its own blocks
+  bool out_resident = false;  // requested
   bool out_stored = false;
-  int64_t in_channels = 0;  // that slots hold at once; 0 = all
+  int64_t in_channels = 0;  // channels that a slot holds at a time; 0 = all
   int64_t out_pitch = 0;    // of a resident output
   int64_t in_pitch = 0;     // of an input that is loaded whole
 };
@@ -55,13 +56,14 @@ struct LayerFit {
 
 using LayerCandidate = std::pair<LayerNeeds, LayerFit>;
 
-// Appends the ways to place a layer in `available` bytes. in_group: channels
-// that slots of its input may hold at once (LayerNeeds::in_channels), 0 = none.
+// Appends the candidates for a layer in `available` bytes. in_group: channels
+// that slots of its input may hold at a time (LayerNeeds::in_channels); 0 =
+// none.
 void AddCandidates(const LayerNeeds& needs, const Preset& preset,
                    int64_t available, int64_t in_group,
                    std::vector<LayerCandidate>& candidates);
 
-// Bytes of the smallest placement of the layer, for messages.
+// Bytes of the smallest placement of the layer, for error messages.
 int64_t SmallestBytes(const LayerNeeds& needs, const Preset& preset);
 
 }  // namespace systole::compiler

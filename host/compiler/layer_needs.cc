@@ -10,12 +10,13 @@
 namespace systole::compiler {
 namespace {
 
-// The operand of a joined addition that is not the result before it.
+// The operand of a joined addition that is not the result of the layer before.
 int OperandOf(const PlanLayer& joined, int before) {
   return joined.inputs[0] == before ? 1 : 0;
 }
 
-// Line pitch in the unified buffer, for the first layer that walks over it.
+// Line pitch in the unified buffer that suits the first layer that walks over
+// the tensor.
 int64_t PitchFor(const Plan& plan, int tensor) {
   const PlanTensor& t = plan.tensors[tensor];
   for (const PlanLayer& layer : plan.layers) {
@@ -25,7 +26,7 @@ int64_t PitchFor(const Plan& plan, int tensor) {
   return RoundUp(t.w * t.c, plan.preset->beat_bytes());
 }
 
-// Vector cycles of a pool that wants to go between a layer's blocks.
+// Vector cycles of a pool that should run between the blocks of layer l.
 int64_t BetweenOf(const Plan& plan, int l, const std::vector<bool>& wished) {
   const size_t next = static_cast<size_t>(l) + 1;
   if (next >= plan.layers.size() || !wished[next]) return 0;

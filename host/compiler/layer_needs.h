@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a layer of a plan needs of the unified buffer, from the plan and what
-// stays there already.
+// What a layer of a plan needs in the unified buffer, given the plan and the
+// tensors that are already resident.
 #ifndef HOST_COMPILER_LAYER_NEEDS_H_
 #define HOST_COMPILER_LAYER_NEEDS_H_
 
@@ -14,15 +14,15 @@
 
 namespace systole::compiler {
 
-// Of layer `l`, whose result stays if out_resident. resident_buffers: of each
-// tensor, kNowhere of one that does not stay; wished: of each layer, that it
-// goes between the blocks of the one before it.
+// Needs of layer `l`, whose result stays in the unified buffer if out_resident.
+// resident_buffers: buffer of each tensor, or kNowhere. wished: whether each
+// layer should run between the blocks of the layer before it.
 LayerNeeds NeedsOf(const Plan& plan, int l, bool out_resident,
                    const std::vector<int>& resident_buffers,
                    const std::vector<bool>& wished);
 
-// An input of a concatenation has its share of each line: places it in its
-// buffer, whose bytes are returned.
+// Places an input of a concatenation in its buffer: the input takes its share
+// of each line. Returns the bytes of the buffer.
 int64_t PlacePart(const Plan& plan, const PlanLayer& layer, size_t input,
                   const LayerFit& fit, InputPlacement& in);
 

@@ -7,7 +7,7 @@
 namespace systole::compiler {
 namespace {
 
-// Column `pos * group + channel` of a tile is that channel of its group at that
+// Column `pos * group + channel` of a tile is that channel of the group at that
 // position.
 model::Layer GroupedLayer(const model::Layer& layer, const Geometry& g,
                           const Geometry& wide) {
@@ -53,7 +53,7 @@ model::Layer JoinedLayer(const model::Layer& layer, const Geometry& g,
   if (columns == 1) return joined;
   const Geometry wide = JoinedGeometry(g, columns, group);
   if (group > 0) return GroupedLayer(layer, g, wide);
-  // Input channels that a tap has in the layer's weights and in the new ones.
+  // Input channels per tap, in the layer's weights and in the joined ones.
   const int64_t depth = g.multiplier == 0 ? g.c : 1;
   joined.weights.assign(wide.oc * wide.taps() * g.c, 0);
   joined.bias.clear();

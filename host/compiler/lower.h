@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lowering of one layer: appends the descriptors of its blocks in an order that
-// is right one by one. Dependences and flags are the schedule builder's affair.
+// is correct when they are executed one by one. The schedule builder adds
+// dependences and flags.
 #ifndef HOST_COMPILER_LOWER_H_
 #define HOST_COMPILER_LOWER_H_
 
@@ -29,12 +30,12 @@ struct LoweringContext {
   std::vector<TensorInfo> tensors;  // as Network::tensors; those in HBM
   HbmImage& hbm;
   ScheduleBuilder& builder;
-  // Accumulators: blocks alternate between the banks, across layers too, and go
-  // round in each.
+  // Accumulator allocation: blocks alternate between the two banks, across
+  // layers too, and wrap around within a bank.
   int64_t bank = 0;
   int64_t next_row[2] = {0, 0};
 
-  // Address of a buffer, 0 for none.
+  // Address of a buffer; 0 for none.
   int64_t BaseOf(int buffer) const {
     return buffer == kNowhere ? 0 : plan.buffers[buffer].at;
   }
@@ -53,8 +54,9 @@ struct LoweringContext {
             builder};
   }
 
-  // Rows for a block; `halves`: at the begin or the middle of a bank, so that
-  // every fourth one has the same, or every other one where it is too large.
+  // Accumulator rows for a block. `halves`: the block starts at the beginning
+  // or the middle of a bank, so that the rows repeat every four blocks, or
+  // every two if the block is larger than half a bank.
   int64_t AllocateRows(int64_t rows, bool halves) {
     const int64_t limit = preset.acc_bank_rows(), half = limit / 2;
     int64_t& next = next_row[bank];
@@ -69,16 +71,16 @@ struct LoweringContext {
   }
 };
 
-// Called behind the descriptors of each block, with its number.
+// Called with the number of each block after its descriptors are appended.
 using AfterBlock = std::function<void(size_t)>;
 
-// By the operation's emitter (emitters.h). kUnimplemented if there is none.
+// Uses the operation's emitter (emitters.h). kUnimplemented: there is none.
 absl::Status LowerOnArray(
     LoweringContext& context, int layer,
     const AfterBlock& after = [](size_t) {});
 
-// The table of a layer: brings it into the unified buffer and gives it to the
-// lanes before the first result that passes through it.
+// The table of a layer: loads it into the unified buffer and into the lanes
+// before the first result that uses it.
 class TableStream {
  public:
   TableStream(LoweringContext& context, int layer)
@@ -91,15 +93,15 @@ class TableStream {
   bool there_ = false;
 };
 
-// What only the vector unit works on, block by block.
+// Lowering of a layer that only the vector unit works on, block by block.
 class VectorLowering {
  public:
   virtual ~VectorLowering() = default;
   virtual void Append(const Block& block) = 0;
 };
 
-// By the operation's emitter (emitters.h). kUnimplemented if there is none, and
-// for a window beyond the vector unit's.
+// Uses the operation's emitter (emitters.h). kUnimplemented: there is none, or
+// the vector unit does not support the window.
 absl::StatusOr<std::unique_ptr<VectorLowering>> MakeVectorLowering(
     LoweringContext& context, int layer);
 

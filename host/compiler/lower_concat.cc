@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Concatenations: each input is copied to its place beside the others; and
-// slices, a part of an input.
+// Lowers concatenations, which copy each input to its place in the output, and
+// slices, which copy a part of an input.
 #include <algorithm>
 #include <vector>
 
@@ -12,8 +12,9 @@
 namespace systole::compiler {
 namespace {
 
-// A maximum of one tap: `count` bytes of each of so many positions, `step` and
-// `to_step` apart, of each line of a block. Lines are `lines` apart.
+// Copies with a maximum over one tap: `count` bytes of each position of each
+// line of a block. Positions are `step` and `to_step` bytes apart, source lines
+// `lines` bytes.
 void AppendCopy(LoweringContext& context, const Block& block, const View& from,
                 int64_t source, int64_t lines, const Destination& to,
                 int64_t target, int64_t positions, int64_t step,
@@ -52,11 +53,12 @@ class ConcatLowering : public VectorLowering {
 
   void Append(const Block& block) override {
     const Destination to = out_.Begin(block, 0);
-    int64_t first = 0;  // byte of a position where the input begins
+    int64_t first = 0;  // byte of an output position where the input goes
     for (size_t i = 0; i < in_.size(); ++i) {
       const Region region = context_.plan.RegionOf(plan_, i, block);
       const PlanTensor& tensor = context_.plan.tensors[plan_.inputs[i]];
-      const int64_t bytes = tensor.line_bytes() / plan_.g.w;  // of a position
+      // Bytes per position.
+      const int64_t bytes = tensor.line_bytes() / plan_.g.w;
       View from = in_[i].Require(region);
       from.address += block.x0 * bytes - region.b0;
       Copy(block, from, bytes, to, first);
@@ -66,11 +68,12 @@ class ConcatLowering : public VectorLowering {
   }
 
  private:
-  // `bytes` of each position to the byte `first` of the output's.
+  // Copies `bytes` bytes of each position to byte `first` of the output's
+  // position.
   void Copy(const Block& block, const View& from, int64_t bytes,
             const Destination& to, int64_t first) {
     const int64_t cols = context_.preset.cols;
-    if (block.nx == 1) {  // the bytes of a line follow each other
+    if (block.nx == 1) {  // each line is contiguous
       ForEachRun(bytes, cols,
                  [&](int64_t at, int64_t positions, int64_t count) {
                    AppendCopy(context_, block, from, at, 1, to, first + at,
@@ -124,7 +127,7 @@ class SliceLowering : public VectorLowering {
  private:
   LoweringContext& context_;
   const Geometry& g_;
-  const int64_t channel_;  // the first
+  const int64_t channel_;  // the first channel
   InputStream in_;
   OutputStream out_;
 };

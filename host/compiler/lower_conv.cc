@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// for each block, for each group of column tiles, for each tile: the tiles of
-// all passes, the passes, the requantise into the output; after the group the
-// store. A block's input is loaded before it. Where a layer is stationary, all
-// blocks go through that together: each pass is that of all of them.
+// Lowers layers that run on the array. For each block, group of column tiles
+// and tile it appends: the tiles of all passes, the passes, and the requantise
+// into the output; after the group, the store. A block's input is loaded before
+// the block. In a stationary layer all blocks go through this together: each
+// pass covers all of them.
 #include <algorithm>
 
 #include "host/compiler/emitters.h"
@@ -16,7 +17,7 @@
 namespace systole::compiler {
 namespace {
 
-constexpr size_t kManyBlocks = 8;  // of which a loop is made
+constexpr size_t kManyBlocks = 8;  // blocks that are worth a loop
 
 class ConvLowering {
  public:
@@ -84,16 +85,16 @@ class ConvLowering {
   }
 
  private:
-  // A block on its way.
+  // A block in progress.
   struct Piece {
     size_t block = 0;  // its number
     Region region;
-    View view, operand;  // operand: the second one of its sums
+    View view, operand;  // operand: the second operand of its sums
     Destination to;
     int64_t acc = 0, params = 0;
   };
 
-  // The tile of layer `next` lies in the last one of this.
+  // The tile of layer `next` shares the last tile of this layer.
   void Share(int next) {
     const PlanLayer& plan = context_.plan.layers[next];
     const model::Layer& layer = context_.network.layers[next];
@@ -110,16 +111,16 @@ class ConvLowering {
 
   static std::optional<model::Layer> Joined(const model::Layer& layer,
                                             const PlanLayer& plan) {
-    if (plan.g.columns == 1) return std::nullopt;  // weights may be many
+    if (plan.g.columns == 1) return std::nullopt;  // there may be many weights
     return JoinedLayer(layer, plan.shape, plan.g.columns, plan.g.group);
   }
 
-  // Of channel c of a position, from its first; groups lie side by side.
+  // Offset of channel c from the first one; groups are side by side.
   int64_t OffsetOf(int64_t c) const {
     return g_.group > 0 ? g_.ow * c : c * g_.element_bytes;
   }
 
-  // A column tile's sums.
+  // Computes the sums of a column tile.
   void Passes(std::vector<Piece>& pieces, const PackedWeights& packed,
               int64_t tile) {
     for (Piece& piece : pieces) {
@@ -127,7 +128,7 @@ class ConvLowering {
       piece.params = raw_ ? 0 : params_.Require(packed, tile);
     }
     const int64_t passes = packed.plan.passes();
-    // The only tile of a layer stays in the array from block to block.
+    // A layer's only tile stays in the array from block to block.
     const bool keep =
         plan_.tile_row > 0 ||
         (passes * weights_.column_tiles() == 1 && held_ == &packed);
@@ -139,7 +140,7 @@ class ConvLowering {
       weights.tiles = static_cast<uint32_t>(passes);
       context_.builder.Append(weights);
     }
-    bool first = true;  // of the passes
+    bool first = true;  // first pass
     for (const PassGroup& group : packed.plan.groups) {
       if (pieces.size() == 1) {
         AppendPasses(pieces[0], group, tile, !first, keep);
@@ -166,7 +167,7 @@ class ConvLowering {
     context_.builder.Append(m);
   }
 
-  // A column tile's requantise.
+  // Requantises a column tile.
   void Drain(const Piece& piece, int64_t tile, int64_t cols, int64_t offset) {
     const Block& block = BlockOf(piece);
     const Destination& to = piece.to;
@@ -196,7 +197,7 @@ class ConvLowering {
     context_.builder.Append(r);
   }
 
-  // The second operand of the block's sums.
+  // View of the second operand of the block's sums.
   View Operand(const Block& block) {
     Block positions = block;
     positions.x0 *= g_.columns;
@@ -210,7 +211,7 @@ class ConvLowering {
   void SetResidual(const Block& block, const View& from, int64_t channel,
                    int64_t turns, isa::Requant& r) const {
     const int result = 1 - added_;
-    // Either may be the wide one where both are.
+    // If both operands have a wide factor, either may be the wide one.
     const int scaled = epilogue_->wide == result ? added_ : result;
     r.header.flags |= isa::Requant::kResidual;
     if (scaled == result) r.header.flags |= isa::Requant::kResidualWide;
@@ -234,10 +235,11 @@ class ConvLowering {
     r.sum_max = sum_->clamp_max;
   }
 
-  // Lines are walked in so many turns, every so manyth position in each. The
-  // second operand of a sum is a word a cycle of the unified buffer; the data
-  // setup, where several positions lie in a word, asks for its bank as many
-  // cycles, and what has caught up with it would follow at that pace.
+  // Number of turns in which a line is walked; each turn takes every n-th
+  // position. The second operand of a sum reads one word of the unified buffer
+  // per cycle. If a word holds several positions, the data setup stays at its
+  // bank for as many cycles, and an operand read that has caught up would
+  // proceed at that pace.
   int64_t TurnsOf(const Block& block) const {
     const int64_t step = g_.sw * g_.position_bytes();
     const bool inside =
@@ -248,7 +250,7 @@ class ConvLowering {
     return std::max<int64_t>(1, turns);
   }
 
-  // A walk over one image whose images are the turns.
+  // Changes a walk over one image: its images become the turns.
   static void InTurns(int64_t turns, uint32_t& images, uint32_t& image_pitch,
                       uint32_t& positions, uint32_t& step) {
     images = static_cast<uint32_t>(turns);
@@ -279,14 +281,15 @@ class ConvLowering {
     m.t0_dx = static_cast<uint32_t>(group.dx);
     m.t1 = static_cast<uint32_t>(group.t1);
     m.t1_dy = static_cast<uint32_t>(group.dy);
-    // Window coordinates to those of the region.
+    // Converts window coordinates to coordinates of the region.
     const int64_t line = block.y0 * g_.sh - g_.pad_top - region.l0;
     const int64_t byte =
         (block.x0 * g_.sw - g_.pad_left) * g_.position_bytes() - region.b0 +
         first_channel;
     size_t at = 0;
     if (plan_.tile_row > 0) {
-      // Padding, of which the layer has none, as zeros for the rows before.
+      // The layer has no padding, so a padding segment supplies zeros for the
+      // rows before its own.
       m.pad = 0;
       m.seg_dx[0] = static_cast<int32_t>(region.nb);
       m.seg_len[0] = static_cast<uint32_t>(plan_.tile_row);
@@ -302,23 +305,24 @@ class ConvLowering {
 
   LoweringContext& context_;
   const PlanLayer& plan_;
-  const std::optional<model::Layer> joined_;  // with joined columns
+  const std::optional<model::Layer> joined_;  // the layer with joined columns
   const model::Layer& layer_;
   const Geometry& g_;
   const Preset& preset_;
   const model::Tensor& in_tensor_;
   const model::Tensor& out_tensor_;
   const bool raw_;
-  const bool loops_;  // its blocks are to be a loop
+  const bool loops_;  // the blocks are to become a loop
   LayerWeights weights_;
-  // Of the layer behind, whose tile lies in the last one of this.
+  // The layer whose tile shares the last tile of this layer.
   std::optional<model::Layer> next_joined_;
   std::optional<LayerWeights> next_weights_;
   InputStream in_;
   OutputStream out_;
   ParamStream params_;
-  const PackedWeights* held_ = nullptr;  // whose tile the array took last
-  // A joined layer: its table, or the other operand of its sums.
+  // Packing whose tile the array took last.
+  const PackedWeights* held_ = nullptr;
+  // A joined layer: its table, or the second operand of its sums.
   const PlanLayer* epilogue_ = nullptr;
   std::optional<TableStream> table_;
   std::optional<InputStream> operand_;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pools, which only the vector unit works on: in one step, or maxima in two
-// (pool_split.h).
+// Lowers pools, which run on the vector unit: in one step, or maxima in two
+// steps (pool_split.h).
 #include <algorithm>
 #include <optional>
 
@@ -14,7 +14,7 @@
 namespace systole::compiler {
 namespace {
 
-// Of the pool descriptor.
+// Limits of the pool descriptor.
 constexpr int64_t kMaxPoolSide = 127, kMaxPoolTaps = 256;
 
 class PoolLowering : public VectorLowering {
@@ -52,8 +52,8 @@ class PoolLowering : public VectorLowering {
   }
 
  private:
-  // The lines of the windows of a block: those of window row ky of the block's
-  // line y is y * step + first + ky, in an image of `lines` at `view`.
+  // Lines of a block's windows: window row ky of the block's line y is line y *
+  // step + first + ky of an image of `lines` lines at `view`.
   struct WindowLines {
     View view;
     int64_t lines = 1, step = 1, first = 0, rows = 1;
@@ -80,8 +80,8 @@ class PoolLowering : public VectorLowering {
     return p;
   }
 
-  // `count` channels from `first` on, whose first position is at the view;
-  // `step` bytes are between positions there.
+  // Pools `count` channels, from `first` on. The view points to their first
+  // position; positions are `step` bytes apart.
   void Channels(const WindowLines& from, const Block& block,
                 const Region& region, const Destination& to, int64_t first,
                 int64_t count, int64_t step) {
@@ -95,7 +95,8 @@ class PoolLowering : public VectorLowering {
           step == g_.c ? region.nb : region.nb / g_.c * step);
       p.nx = static_cast<uint32_t>(block.nx);
       p.src_sx = static_cast<uint32_t>(block.nx > 1 ? g_.sw * step : 0);
-      // A region begins at the beat before its first position; groups at it.
+      // A region starts at the beat before its first position; a group starts
+      // at the position.
       const int64_t begin = (block.x0 * g_.sw - g_.pad_left) * step;
       p.dx = static_cast<int32_t>(
           begin - (step == g_.c ? region.b0 : region.b0 / g_.c * step));
@@ -112,7 +113,8 @@ class PoolLowering : public VectorLowering {
     }
   }
 
-  // Image by image, as many lines at once as the buffer between holds.
+  // Two steps, image by image, with as many lines at a time as the buffer
+  // between the steps holds.
   void InTwoSteps(const Block& block, const Region& region, const View& view,
                   const Destination& to) {
     const int64_t images =
@@ -136,7 +138,8 @@ class PoolLowering : public VectorLowering {
     }
   }
 
-  // The maxima over the rows of the windows, of `bytes` bytes of a line.
+  // First step: the maxima over the window rows, for `bytes` bytes of each
+  // line.
   void Columns(const WindowLines& from, const Block& block, int64_t bytes,
                const View& to) {
     ForEachRun(bytes, context_.preset.cols,
@@ -173,9 +176,9 @@ class PoolLowering : public VectorLowering {
   LoweringContext& context_;
   const model::Layer& layer_;
   const Geometry& g_;
-  const int64_t group_;  // channels that are loaded at once, 0 = all
+  const int64_t group_;  // channels that are loaded at a time; 0 = all
   PoolSplit split_;
-  int64_t between_ = 0;  // the lines between the steps
+  int64_t between_ = 0;  // address of the buffer between the steps
   InputStream in_;
   OutputStream out_;
 };

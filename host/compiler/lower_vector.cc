@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elementwise layers that only the vector unit works on.
+// Lowers elementwise layers, which run on the vector unit.
 #include <algorithm>
 
 #include "host/compiler/emitters.h"
@@ -10,8 +10,8 @@
 namespace systole::compiler {
 namespace {
 
-// A function of one value: a maximum of one tap, which passes through the
-// table.
+// A function of one value: a maximum over one tap, whose result passes through
+// the table.
 class TableLowering : public VectorLowering {
  public:
   TableLowering(LoweringContext& context, int index)
@@ -86,7 +86,7 @@ class MulLowering : public VectorLowering {
     const int64_t cols = context_.preset.cols;
     isa::Mul m = Whole(block, a, to);
     if (context_.plan.Repeated(plan_, 1)) {
-      // The same channels for every position.
+      // All positions use the same channels.
       m.nx = static_cast<uint32_t>(block.nx);
       m.sx0 = static_cast<uint32_t>(block.nx > 1 ? g.c : 0);
       m.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
@@ -117,7 +117,7 @@ class MulLowering : public VectorLowering {
   }
 
  private:
-  // But for places, positions and the second operand.
+  // The descriptor without addresses, positions and the second operand.
   isa::Mul Whole(const Block& block, const View& a,
                  const Destination& to) const {
     isa::Mul m;
@@ -159,7 +159,7 @@ class AddLowering : public VectorLowering {
   void Append(const Block& block) override {
     const Geometry& g = plan_.g;
     const Region region = context_.plan.RegionOf(plan_, 0, block);
-    // In a line, a region begins at the beat before the block.
+    // Within a line, a region starts at the beat before the block.
     const int64_t skip = block.x0 * g.c - region.b0;
     View a = in0_.Require(region);
     View b = in1_.Require(context_.plan.RegionOf(plan_, 1, block));
@@ -177,7 +177,7 @@ class AddLowering : public VectorLowering {
  private:
   void Lines(const Block& block, const View& a, const View& b,
              const Destination& to) {
-    // Images that follow each other line by line on all three sides are one run
+    // Images that are contiguous, line by line, on all three sides are one run
     // of lines.
     const int64_t ny = block.ny;
     const bool joined = a.img_pitch == ny * a.pitch &&
@@ -191,8 +191,9 @@ class AddLowering : public VectorLowering {
     }
   }
 
-  // The same channels for every position of an image: positions are the lines
-  // of a descriptor, those of all lines together where they follow each other.
+  // All positions of an image use the same channels: the positions become the
+  // lines of a descriptor, across all lines of the image if they are
+  // contiguous.
   void Positions(const Block& block, const View& a, const View& b,
                  const Destination& to, int64_t image) {
     const int64_t c = plan_.g.c, line = block.nx * c;
@@ -209,7 +210,7 @@ class AddLowering : public VectorLowering {
     int64_t address, pitch;
   };
   void Run(Place a, Place b, Place to, int64_t lines, int64_t bytes) {
-    constexpr int64_t kMostLines = (1 << 14) - 1;  // of the field
+    constexpr int64_t kMostLines = (1 << 14) - 1;  // limit of the field
     for (int64_t at = 0; at < lines; at += kMostLines) {
       isa::Add d;
       if (layer_.rounding == model::Rounding::kSingle)

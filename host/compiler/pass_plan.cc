@@ -10,17 +10,18 @@
 namespace systole::compiler {
 namespace {
 
-// Widths of the descriptor fields.
+// Limits of the descriptor fields.
 constexpr int64_t kMaxT0 = (1 << 12) - 1, kMaxDx = (1 << 10) - 1,
                   kMaxT1 = (1 << 6) - 1, kMaxDy = (1 << 6) - 1;
 
 using Pass = std::vector<Segment>;
 
-// `depth` channels of each tap; all of them make one run of neighbours.
+// Runs of `depth` channels of each tap; with all channels, neighbouring taps
+// make one run.
 std::vector<Segment> Runs(const Geometry& g, const Taps& t, int64_t depth) {
   const bool contiguous = depth == g.c && g.dw == 1;
   std::vector<Segment> runs;
-  if (g.in_group > 0) {  // of one tap
+  if (g.in_group > 0) {  // runs of one tap
     for (int64_t c = 0; c < g.c; c += g.in_group)
       runs.push_back({0, c * g.w, g.in_group, c, 0});
     return runs;
@@ -42,8 +43,8 @@ std::vector<Pass> CutDensely(const std::vector<Segment>& runs,
                              const Preset& preset) {
   std::vector<Pass> passes =
       CutContraction(runs, preset.rows, preset.segments, /*element_bytes=*/1);
-  // A short last pass joins the loop of those before it: bytes past the end of
-  // the run meet zero weights.
+  // A short last pass may join the loop of the passes before it: the bytes
+  // after the end of the run meet zero weights.
   if (passes.size() > 1) {
     const Pass& before = passes[passes.size() - 2];
     Pass& last = passes.back();
@@ -56,7 +57,7 @@ std::vector<Pass> CutDensely(const std::vector<Segment>& runs,
   return passes;
 }
 
-// What passes of one descriptor have in common.
+// What the passes of one descriptor have in common.
 std::vector<int64_t> ShapeOf(const Pass& pass) {
   std::vector<int64_t> shape;
   for (const Segment& s : pass) {
@@ -66,7 +67,7 @@ std::vector<int64_t> ShapeOf(const Pass& pass) {
   return shape;
 }
 
-// An arithmetic progression of passes along a line.
+// Passes at a constant step along a line.
 struct Row {
   std::vector<Pass> passes;
 };
@@ -102,8 +103,8 @@ PassGroup GroupOf(const std::vector<Row>& rows, int64_t dx, int64_t dy) {
   return group;
 }
 
-// Stacks rows that start at the same byte and have as many passes, lines evenly
-// apart.
+// Stacks rows that start at the same byte, have the same number of passes, and
+// are the same number of lines apart.
 void StackRows(std::vector<Row> rows, int64_t dx,
                std::vector<PassGroup>& groups) {
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
@@ -136,8 +137,8 @@ void StackRows(std::vector<Row> rows, int64_t dx,
   if (!stack.empty()) groups.push_back(GroupOf(stack, dx, dy));
 }
 
-// The last one of those that fill the fewest rows, without what meets zero
-// weights.
+// Removes and returns the last of the passes that fill the fewest rows, without
+// the bytes that meet zero weights.
 Pass TakeShortest(std::vector<Pass>& passes) {
   size_t shortest = 0;
   for (size_t p = 0; p < passes.size(); ++p) {
@@ -149,7 +150,7 @@ Pass TakeShortest(std::vector<Pass>& passes) {
   return taken;
 }
 
-// Positions of a line that are looked at.
+// Number of positions of a line that the search looks at.
 int64_t PitchPositions(const Geometry& g, const Preset& preset) {
   return std::min({g.ow, int64_t{32}, preset.word_bytes() * preset.ub_banks});
 }
@@ -223,12 +224,12 @@ PassPlan MakePassPlan(const Geometry& g, const Taps& taps, const Preset& preset,
   std::vector<std::vector<int64_t>> shapes;  // in order of first use
   std::map<std::vector<int64_t>, std::vector<Pass>> by_shape;
   const int64_t depth = TileChannels(g, preset.cols);
-  // Passes along a line: pieces of a run, or the taps one after the other.
+  // Passes along a line: pieces of a run, or one tap after the other.
   int64_t step = depth == g.c ? preset.rows : g.dw * g.c;
   if (g.in_group > 0)
     step =
         std::min(preset.segments, preset.rows / g.in_group) * g.w * g.in_group;
-  if (step > kMaxDx) step = 0;  // none share a descriptor
+  if (step > kMaxDx) step = 0;  // no passes share a descriptor
   std::vector<Pass> passes = CutDensely(Runs(g, taps, depth), preset);
   Pass last;
   if (shortest_last) last = TakeShortest(passes);

@@ -11,14 +11,14 @@
 namespace systole::compiler {
 namespace {
 
-// Whether no window leaves the image.
+// Whether every window is inside the image.
 bool Inside(const Geometry& g) {
   return g.pad_top == 0 && g.pad_left == 0 &&
          (g.oh - 1) * g.sh + (g.kh - 1) * g.dh < g.h &&
          (g.ow - 1) * g.sw + (g.kw - 1) * g.dw < g.w;
 }
 
-// Whether the array takes each tile of the layer once, whatever its blocks.
+// Whether the array takes each tile of the layer once, whatever its blocks are.
 bool TakesTilesOnce(const PlanLayer& layer, const PassPlan& passes) {
   const Taps& taps = passes.taps;
   for (const Block& block : layer.blocks) {
@@ -56,7 +56,8 @@ int Plan::SharerOf(int l) const {
 }
 
 int64_t Plan::FreeRowsBefore(int l) const {
-  // The bytes of a line, whose end the segment before the layer's own is at.
+  // Limit on the bytes of a line: the padding segment before the layer's own
+  // segments starts at the line's end.
   constexpr int64_t kLineBytes = 1 << 18;
   const Geometry& g = layers[l].g;
   int before = l - 1;
@@ -95,7 +96,7 @@ Region Plan::RegionOf(const PlanLayer& layer, size_t input,
     return {block.i0, block.ni, 0, 1, 0, tensors[layer.inputs[input]].c};
   if (layer.op != model::Op::kConcat)
     return InputRegion(layer.g, block, preset->beat_bytes());
-  Geometry own = layer.g;  // of this input
+  Geometry own = layer.g;  // with this input
   own.c = tensors[layer.inputs[input]].line_bytes() / own.w;
   return InputRegion(own, block, preset->beat_bytes());
 }
@@ -123,7 +124,7 @@ std::pair<int, int> Plan::HbmLife(int tensor) const {
   const int end = static_cast<int>(layers.size());
   int first = -1;
   for (int l = 0; l < end; ++l) {
-    // Between the blocks of the layer before, or with them.
+    // A fused or joined layer runs with the blocks of the layer before.
     const bool early = layers[l].fused || layers[l].joined;
     if (layers[l].output == tensor) first = l - (early ? 1 : 0);
   }

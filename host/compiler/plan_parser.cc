@@ -77,7 +77,7 @@ class PlanParser : private ir::Reader {
     PlanTensor tensor;
     tensor.name = Name();
     Expect("=");
-    // Sizes stand between x, which numbers would swallow.
+    // Sizes are separated by x; reading numbers alone would swallow it (0x...).
     const std::string_view shape =
         Run([](char c) { return (c >= '0' && c <= '9') || c == 'x'; });
     if (std::sscanf(std::string(shape).c_str(), "%ldx%ldx%ld", &tensor.h,

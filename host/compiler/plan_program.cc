@@ -18,7 +18,7 @@ ElementType TypeOf(const PlanTensor& tensor, const Target& target) {
   return target.float_modules() ? ElementType::kFloat32 : ElementType::kInt32;
 }
 
-// Where the plan puts a tensor in HBM.
+// The tensor at the place in HBM that the plan gives it.
 TensorInfo HbmTensor(const Plan& plan, int index) {
   const PlanTensor& from = plan.tensors[index];
   TensorInfo info;
@@ -36,10 +36,10 @@ TensorInfo HbmTensor(const Plan& plan, int index) {
   return info;
 }
 
-// Whether a tensor's bytes are still there at the end.
+// Whether the tensor's bytes are still in HBM at the end.
 bool Remains(const Plan& plan, int index) {
   const PlanTensor& tensor = plan.tensors[index];
-  if (tensor.group > 0) return false;  // channels in another order
+  if (tensor.group > 0) return false;  // the channels are in another order
   for (int other = 0; other < static_cast<int>(plan.tensors.size()); ++other) {
     const PlanTensor& t = plan.tensors[other];
     if (other != index && t.in_hbm &&
@@ -66,7 +66,8 @@ absl::Status RunPasses(PlanPassManager& passes, const Options& options,
 std::vector<TensorInfo> AddTensors(const Plan& plan, HbmImage& hbm,
                                    Program& program) {
   std::vector<TensorInfo> tensors;
-  std::array<int64_t, 2> end = {0, 0};  // of arguments, of temporaries
+  // End of the arguments, of the temporaries.
+  std::array<int64_t, 2> end = {0, 0};
   for (int t = 0; t < static_cast<int>(plan.tensors.size()); ++t) {
     tensors.push_back(HbmTensor(plan, t));
     const PlanTensor& tensor = plan.tensors[t];

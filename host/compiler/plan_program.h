@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// From a plan with addresses to a program: what is the same for quantised
-// networks and products of bf16.
+// From a plan with addresses to a program; shared by quantised networks and
+// bf16 products.
 //
 //   hbm.Begin...: AddTensors(plan, hbm, program);
 //   ... descriptors and constants ...
@@ -21,14 +21,14 @@
 
 namespace systole::compiler {
 
-// Runs the passes; `options.observer` sees the plan before the first and behind
-// each.
+// Runs the passes. `options.observer` sees the plan before the first pass and
+// after each pass.
 absl::Status RunPasses(PlanPassManager& passes, const Options& options,
                        Plan& plan);
 
-// Allocates what the plan put in HBM, arguments and temporaries, and begins the
-// constants. The program lists the tensors whose bytes are there at its end;
-// returned are all, with the plan's numbers.
+// Allocates the plan's HBM, arguments and temporaries, and begins the
+// constants. The program lists the tensors whose bytes are in HBM at its end;
+// the result has all tensors, with the plan's numbers.
 std::vector<TensorInfo> AddTensors(const Plan& plan, HbmImage& hbm,
                                    Program& program);
 

@@ -19,7 +19,7 @@ class PlanVerifier {
 
   absl::Status Run() {
     Connections();
-    // A plan without layers is one of memory.
+    // A plan without layers describes only memory.
     if (!plan_.layers.empty() && !plan_.tiled()) return status_;
     for (size_t l = 0; l < plan_.layers.size() && status_.ok(); ++l) {
       at_ = static_cast<int>(l);
@@ -74,7 +74,8 @@ class PlanVerifier {
     }
   }
 
-  // Every output position once, in order of images, lines and positions.
+  // The blocks cover every output position once, in the order of images, lines
+  // and positions.
   void Blocks() {
     const Geometry& g = layer().g;
     RequireOfLayer(!layer().blocks.empty(), "is not tiled");
@@ -110,7 +111,7 @@ class PlanVerifier {
                    plan_.FreeRowsBefore(at_), " on, 0 for none");
   }
 
-  // All blocks are on their way at once.
+  // All blocks are in progress at the same time.
   void Stationary(int64_t rows) {
     RequireOfLayer(
         model::HasWeights(layer().op) && rows <= plan_.preset->acc_bank_rows(),
@@ -151,7 +152,7 @@ class PlanVerifier {
                    layer().in.size(), " inputs");
     for (size_t i = 0; i < layer().in.size() && status_.ok(); ++i) {
       const InputPlacement& in = layer().in[i];
-      // What a joined layer takes from the one before it lies nowhere.
+      // The input of a joined layer from the layer before is not stored.
       if (layer().joined && layer().inputs[i] == plan_.layers[at_ - 1].output)
         continue;
       int first = at_;
@@ -215,7 +216,7 @@ class PlanVerifier {
     const PlanBuffer* buffer =
         Buffer(out.buffer, layer().fused ? at_ - 1 : at_, last, "output");
     if (buffer == nullptr || !status_.ok()) return;
-    if (layer().joined) return;  // it is the one of the layer before
+    if (layer().joined) return;  // the layer before has the placement
     if (out.resident) {
       Whole(*buffer, "output", g.out_line_bytes(), g.oh, out.pitch,
             out.img_pitch);
@@ -262,7 +263,7 @@ class PlanVerifier {
         "others read %", plan_.tensors[between].name);
   }
 
-  // What lies in groups of channels is read by one layer that knows it.
+  // A tensor in groups of channels has one reader, which knows the groups.
   void Groups() {
     const Geometry& g = layer().g;
     const PlanTensor& out = plan_.tensors[layer().output];
@@ -286,8 +287,8 @@ class PlanVerifier {
                      "groups of channels and a line in parts");
   }
 
-  // Whether `late` is the result of an elementwise layer that reads `early` for
-  // the last time, value by value from where it writes.
+  // Whether `late` is the result of an elementwise layer that is the last
+  // reader of `early` and overwrites it value by value.
   bool WrittenInPlace(int early, int late) const {
     const PlanBuffer &a = plan_.buffers[early], &b = plan_.buffers[late];
     if (a.at != b.at || a.bytes != b.bytes) return false;
@@ -299,8 +300,8 @@ class PlanVerifier {
             in.img_pitch != add.out.img_pitch || a.last != static_cast<int>(l))
           continue;
         if (!add.fused && !add.joined) return true;
-        // The layer whose blocks it follows may write what it reads, not read
-        // it.
+        // The layer whose blocks it runs between may write what it reads, but
+        // not read it.
         const std::vector<InputPlacement>& before = plan_.layers[l - 1].in;
         return std::none_of(
             before.begin(), before.end(),

@@ -7,9 +7,9 @@
 namespace systole::compiler {
 namespace {
 
-// Of the unified buffer, for the lines between the steps.
+// 1/kShare of the unified buffer holds the lines between the steps.
 constexpr int64_t kShare = 16;
-// Two starts of a descriptor more, each behind all results of the one before.
+// Start of a descriptor; it waits for all results of the one before.
 constexpr int64_t kStart = 30;
 
 }  // namespace

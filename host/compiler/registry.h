@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which operation is emitted by what, by operation and element type: of layers
-// of quantised networks, and of the operations of a training step.
+// Registry of emitters by operation and element type, for layers of quantised
+// networks and for operations of a training step.
 //
 //   constexpr Registered<model::Op, ElementType, ArrayEmitter> kEmitters[] = {
 //       {model::Op::kConv2D, ElementType::kInt8, EmitConv}, ...};
@@ -21,7 +21,7 @@ struct Registered {
   Emitter emitter;
 };
 
-// Null if there is none.
+// Returns null if there is none.
 template <class Op, class Type, class Emitter, size_t N>
 Emitter FindIn(const Registered<Op, Type, Emitter> (&list)[N], Op op,
                Type type) {

@@ -11,7 +11,7 @@ namespace systole::compiler {
 std::vector<int64_t> RowBlocks(int64_t rows, int64_t least, int64_t most) {
   least = std::min(least, most);
   if (rows <= most && rows < 2 * least) return {rows};
-  // A rest too short for a block of its own joins the first one.
+  // A rest that is too short for its own block joins the first one.
   const int64_t rest = rows - 2 * least;
   const bool join = rest > 0 && rest < least && least + rest <= most;
   std::vector<int64_t> blocks = {least + (join ? rest : 0)};

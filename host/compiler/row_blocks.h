@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the rows of a product are cut: blocks that share a load, chunks that one
-// descriptor works on, and where their sums lie. What is short at the start
-// begins early, what is short at the end ends early.
+// Cuts the rows of a product into blocks, which share a load, and chunks, which
+// one descriptor works on, and assigns accumulator rows to tiles. Short pieces
+// at the start begin early; short pieces at the end finish early.
 #ifndef HOST_COMPILER_ROW_BLOCKS_H_
 #define HOST_COMPILER_ROW_BLOCKS_H_
 
@@ -12,20 +12,23 @@
 
 namespace systole::compiler {
 
-// `rows` in blocks of at most `most`; the first and the last have `least` where
-// there are enough rows for both, the ones between about the same each.
+// Cuts `rows` into blocks of at most `most`. The first and the last block have
+// `least` rows if there are enough for both; the ones between have about equal
+// sizes.
 std::vector<int64_t> RowBlocks(int64_t rows, int64_t least, int64_t most);
 
-// `rows` in chunks that begin with `first` and grow to `most`, each at most as
-// long as those before it together; the last one is up to half longer.
+// Cuts `rows` into chunks that start with `first` and grow to `most`. A chunk
+// is at most as long as all chunks before it together; the last one may be up
+// to half longer.
 std::vector<int64_t> RowChunks(int64_t rows, int64_t first, int64_t most);
 
-// The same rows, the last chunk cut so that it has at most `last`.
+// The same chunks, with the last one cut so that it has at most `last` rows.
 std::vector<int64_t> EndWith(std::vector<int64_t> chunks, int64_t last);
 
-// Accumulator rows at which tiles of `rows` begin, in `bank` of two, each of
-// `size`. A bank is not drained while sums go on in it; so `spread` puts every
-// other tile, but not the last, at the end of the other bank.
+// The first accumulator row of each tile of `rows` rows, in bank `bank` of the
+// two banks of `size` rows. A bank cannot be drained while the array
+// accumulates in it; so `spread` puts every other tile, but not the last, at
+// the end of the other bank.
 std::vector<int64_t> TileRows(int64_t tiles, int64_t rows, int64_t bank,
                               int64_t size, bool spread);
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns a list of descriptors that is right when executed one by one into a
+// Turns a list of descriptors that is correct when executed one by one into a
 // program: collects it as a sequence and runs the passes that find dependences,
-// order it and plan the sync flags.
+// order the steps and plan the sync flags.
 //
 //   ScheduleBuilder builder(preset);
 //   builder.Append(load);     // isa::Load
@@ -31,44 +31,44 @@ namespace systole::compiler {
 struct Schedule {
   std::vector<isa::Descriptor> descriptors;
   int64_t estimated_cycles = 0;
-  int edges = 0;  // waits planned
+  int edges = 0;  // number of planned waits
 };
 
 class ScheduleBuilder {
  public:
   explicit ScheduleBuilder(const Preset& preset) : sequence_(preset) {}
 
-  // A field that does not fit its width makes Finish fail.
+  // Finish fails if a field does not fit its width.
   template <class Op>
   void Append(const Op& op) {
     Append(op.Encode(), op.Fits(), {});
   }
-  // With what it has to come after: the writers of `after`.
+  // The descriptor also comes after the writers of `after`.
   template <class Op>
   void Append(const Op& op, const Access& after) {
     Append(op.Encode(), op.Fits(), {after});
   }
-  // A run of a kernel, with what it declares.
+  // A run of a kernel, with the effects that it declares.
   void Append(const kernels::Call& call);
-  // A run of a vector program: what it touches (a superset), and the cycles
-  // that it takes.
+  // A run of a vector program, with what it touches (a superset) and its
+  // cycles.
   void Append(const isa::Vrun& run, std::vector<Access> accesses,
               int64_t cycles);
-  // Flags and tag as they are.
+  // Keeps flags and tag as they are.
   void AppendEncoded(const isa::Descriptor& descriptor) {
     sequence_.steps.push_back({descriptor, {}, 0, kNoDependences});
   }
   void set_tag(int tag) { tag_ = tag; }
 
-  // kResourceExhausted: a field too large, or too many flag posts. `reorder`:
-  // by expected start, else as appended. `observer` sees the sequence as it was
-  // appended ("descriptors") and behind each pass. `loops`: what repeats itself
-  // still does in the program.
+  // kResourceExhausted: a field is too large, or there are too many flag posts.
+  // `reorder`: order by expected start, else as appended. `observer` sees the
+  // sequence as it was appended ("descriptors") and after each pass. `loops`:
+  // repetitions in the sequence remain repetitions in the program.
   absl::StatusOr<Schedule> Finish(
       bool reorder = true, SequencePassManager::Observer observer = nullptr,
       bool loops = false);
 
-  // What the cost model expects of what was appended.
+  // The cost model's expectation for what was appended.
   Timeline Expected() const;
 
   int size() const { return sequence_.size(); }

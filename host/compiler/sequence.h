@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors on their way to a program, and what must come after what. The
-// order of the steps is right when they are executed one by one; dependences,
-// order and flags are passes over it (passes/).
+// Descriptors on their way to a program, with their dependences. The order of
+// the steps is correct when they are executed one by one. Dependences, order
+// and flags are passes over the sequence (passes/).
 //
 //   sequence on nano {
 //     %0 = load ub_addr=0 len=128 n1=1 n2=1
@@ -11,9 +11,10 @@
 //     %2 = store len=64 n1=1 n2=1 hbm_addr=4096; after %1
 //   }
 //
-// A step is an assembler line (docs/program_file.md) and what the descriptor
-// does not say: cycles and accesses of a vector program, and the steps that it
-// must come after. `sequence on nano, flagged {` once sync flags order them.
+// A step is an assembler line (docs/program_file.md), followed by what the
+// descriptor does not say: cycles and accesses of a vector program, and the
+// steps that it depends on. The header is `sequence on nano, flagged {` once
+// sync flags order the steps.
 #ifndef HOST_COMPILER_SEQUENCE_H_
 #define HOST_COMPILER_SEQUENCE_H_
 
@@ -32,15 +33,16 @@
 
 namespace systole::compiler {
 
-// The latest step of each queue that one must come after; -1 = none. Earlier
-// ones of that queue are implied.
+// The latest step of each queue that a step must come after; -1 = none. Earlier
+// steps of that queue are implied.
 using Dependences = std::array<int, isa::kNumQueues>;
 inline constexpr Dependences kNoDependences = {-1, -1, -1, -1, -1};
 
 struct Step {
   isa::Descriptor descriptor{};
-  std::vector<Access> touches;  // a superset, beside AccessesOf(descriptor)
-  int64_t cycles = 0;           // beside CostOf(descriptor)
+  // A superset, in addition to AccessesOf(descriptor).
+  std::vector<Access> touches;
+  int64_t cycles = 0;  // in addition to CostOf(descriptor)
   Dependences after = kNoDependences;
 
   isa::Queue queue() const { return QueueOf(descriptor); }
@@ -59,15 +61,14 @@ struct Sequence {
 using SequencePass = ir::PassOver<Sequence>;
 using SequencePassManager = ir::PassManagerOver<Sequence>;
 
-// ParseSequence(Print(s)) prints as s does. Errors: InvalidArgument, which
-// names the line.
+// ParseSequence(Print(s)) prints as s does. InvalidArgument names the line.
 std::string Print(const Sequence& sequence);
 absl::StatusOr<Sequence> ParseSequence(std::string_view text);
 
-// What every sequence keeps: a step comes after earlier steps of other queues;
-// every tile is taken before the next are pushed (rule 4 of docs/isa.md). Of a
-// flagged one: the n-th wait of a flag follows its n-th post, and queues and
-// flags alone order every dependence. Errors: Internal, which names the step.
+// Checks the rules of every sequence: a step depends on earlier steps of other
+// queues only; all tiles are taken before the next ones are pushed (rule 4 of
+// docs/isa.md). Flagged: the n-th wait on a flag comes after its n-th post, and
+// queues and flags alone enforce every dependence. Internal names the step.
 absl::Status Verify(const Sequence& sequence);
 
 }  // namespace systole::compiler

@@ -14,7 +14,7 @@ class SequenceVerifier {
   explicit SequenceVerifier(const Sequence& sequence) : sequence_(sequence) {}
 
   absl::Status Run() {
-    int64_t tiles = 0;  // pushed and not taken
+    int64_t tiles = 0;  // tiles pushed and not taken
     for (int i = 0; i < sequence_.size(); ++i) {
       if (absl::Status s = Dependences(i); !s.ok()) return s;
       if (absl::Status s = Tiles(i, tiles); !s.ok()) return s;
@@ -63,12 +63,13 @@ class SequenceVerifier {
     return absl::OkStatus();
   }
 
-  // What is known to be complete when a step starts, from queues and flags
-  // alone: how many steps of each queue.
+  // Checks that queues and flags alone enforce every dependence. `known` has,
+  // for each step, how many steps of each queue are known to be complete when
+  // it starts.
   absl::Status Flags() const {
     using Clock = std::array<int, isa::kNumQueues>;
     std::vector<Clock> known(sequence_.size());
-    std::vector<int> number(sequence_.size());  // in its queue
+    std::vector<int> number(sequence_.size());  // position in its queue
     std::array<int, isa::kNumQueues> latest = kNoDependences;
     std::array<std::vector<int>, isa::kNumFlags> posts;
     std::array<size_t, isa::kNumFlags> waits = {};

@@ -7,14 +7,14 @@
 namespace systole::compiler {
 namespace {
 
-// Runs of a transfer, innermost first; joins loops whose runs follow each other
-// without a gap on both sides.
+// A transfer of nested runs, innermost first. Joins loops whose runs are
+// contiguous on both sides.
 template <class Op>
 Op Transfer(int64_t hbm, int64_t ub, int64_t len, int64_t n1, int64_t hbm1,
             int64_t ub1, int64_t n2, int64_t hbm2, int64_t ub2,
             const Preset& preset) {
   if (n1 > 1 && hbm1 == ub1 && n2 > 1 && hbm2 == n1 * hbm1 &&
-      ub2 == n1 * ub1) {  // all runs evenly apart
+      ub2 == n1 * ub1) {  // all runs are evenly spaced
     n1 *= n2;
     n2 = 1;
   }
@@ -25,8 +25,8 @@ Op Transfer(int64_t hbm, int64_t ub, int64_t len, int64_t n1, int64_t hbm1,
     n2 = 1;
   }
   if (n1 > 1 && hbm1 == ub1 && hbm1 == RoundUp(len, preset.beat_bytes())) {
-    // Lines whose pitch is the same on both sides: one run over their unused
-    // ends.
+    // Lines with the same pitch on both sides are one run that includes their
+    // unused ends.
     len += (n1 - 1) * hbm1;
     n1 = n2;
     hbm1 = hbm2;
@@ -56,8 +56,8 @@ void InputStream::AppendLoad(const Region& r, const View& to) {
                                       to.img_pitch, preset_));
 }
 
-// Whole mode: the lines of the region that are not there yet, and the rest of
-// the image if it is little.
+// Whole mode: loads the lines of the region that have not been loaded, and the
+// rest of the image if it is small.
 void InputStream::LoadLines(const Region& region) {
   constexpr int64_t kLittleBeats = 64;
   const int64_t rest = (hbm_.h - region.l0 - region.nl) *
@@ -67,7 +67,7 @@ void InputStream::LoadLines(const Region& region) {
       rest <= kLittleBeats && !first ? hbm_.h : region.l0 + region.nl;
   for (int64_t i = region.i0; i < region.i0 + region.ni;) {
     const int64_t from = loaded_[i];
-    int64_t images = 1;  // that miss the same lines
+    int64_t images = 1;  // images that lack the same lines
     while (i + images < region.i0 + region.ni && loaded_[i + images] == from)
       ++images;
     if (from < to) {
@@ -126,7 +126,7 @@ Destination OutputStream::Begin(const Block& b, int64_t c0) {
   current_.address = base_ + turn_ * placement_.slot_bytes;
   turn_ = (turn_ + 1) % kSlotCount;
   if (placement_.channels < g_.oc || g_.ow == 1) {
-    // Positions are evenly apart in HBM: so they are here, whole beats each.
+    // Positions are evenly spaced in HBM; here too, with whole beats each.
     const int64_t channels = std::min(placement_.channels, g_.oc - c0);
     current_.position =
         RoundUp(channels * g_.element_bytes, preset_.beat_bytes());

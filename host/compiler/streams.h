@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data that a layer's blocks read and write, wherever it lies: the streams
-// hand out unified buffer addresses and append the loads and stores that make
-// them true.
+// The data that a layer's blocks read and write. The streams hand out unified
+// buffer addresses and append the loads and stores that these need.
 #ifndef HOST_COMPILER_STREAMS_H_
 #define HOST_COMPILER_STREAMS_H_
 
@@ -25,7 +24,7 @@ struct View {
 
 class InputStream {
  public:
-  // `base`: address of the placement's buffer, here and below.
+  // `base`: address of the placement's buffer, also in the classes below.
   InputStream(const InputPlacement& placement, int64_t base,
               const TensorInfo& hbm, const Preset& preset,
               ScheduleBuilder& builder)
@@ -36,10 +35,11 @@ class InputStream {
         builder_(builder),
         loaded_(hbm.n, 0) {}
 
-  // Makes a region available until the kSlotCount-th region after it.
+  // Makes a region available; it stays until the kSlotCount-th call after this
+  // one.
   View Require(const Region& region);
-  // The same of `count` channels from `first` on, where the placement has
-  // groups: positions follow each other, `count` bytes each.
+  // The same for `count` channels, from `first` on, if the placement has
+  // groups: positions are contiguous, with `count` channels each.
   View RequireChannels(const Region& region, int64_t first, int64_t count);
 
  private:
@@ -51,13 +51,13 @@ class InputStream {
   const TensorInfo& hbm_;
   const Preset& preset_;
   ScheduleBuilder& builder_;
-  std::vector<int64_t> loaded_;  // lines of each image that are there (kWhole)
+  std::vector<int64_t> loaded_;  // lines of each image that are loaded (kWhole)
   int64_t turn_ = 0;             // next slot
 };
 
-// Where a block's outputs go: channel c of position (image i, line y, position
-// x) of the block lies at address + i*img_pitch + y*pitch + x*position +
-// c*element bytes, c counted from the first channel asked for.
+// Destination of a block's outputs. Channel c of position (image i, line y,
+// position x) of the block is at address + i*img_pitch + y*pitch + x*position +
+// c*element bytes; c counts from the first requested channel.
 struct Destination {
   int64_t address = 0, position = 0, pitch = 0, img_pitch = 0;
 };
@@ -74,9 +74,9 @@ class OutputStream {
         preset_(preset),
         builder_(builder) {}
 
-  // The place of a block's channel group, which begins at channel c0.
+  // The place for a block's channel group that starts at channel c0.
   Destination Begin(const Block& block, int64_t c0);
-  // All of it is written. Stores what is to be in HBM.
+  // The group is written completely: stores what belongs in HBM.
   void Finish(const Block& block, int64_t c0, int64_t channels);
 
  private:
@@ -95,7 +95,7 @@ class OutputStream {
 // Requantise parameters of column tiles.
 class ParamStream {
  public:
-  // `fixed`: each tile has its slot, in turns otherwise.
+  // `fixed`: each tile has its own slot; otherwise tiles use the slots in turn.
   ParamStream(const ParameterPlacement& placement, int64_t base,
               int64_t column_tiles, bool fixed, const Preset& preset,
               ScheduleBuilder& builder)
@@ -106,7 +106,7 @@ class ParamStream {
         preset_(preset),
         builder_(builder) {}
 
-  // Unified buffer address of a tile's block.
+  // Unified buffer address of a tile's parameter block.
   int64_t Require(const PackedWeights& packed, int64_t tile);
 
  private:
@@ -118,9 +118,9 @@ class ParamStream {
   const bool fixed_;
   const Preset& preset_;
   ScheduleBuilder& builder_;
-  std::vector<bool> loaded_;  // packings (whole)
+  std::vector<bool> loaded_;  // per packing (whole)
   std::vector<std::pair<int, int64_t>>
-      slots_;  // packing and tile in each slot (turns)
+      slots_;  // packing and tile in each slot (in turn)
   int64_t turn_ = 0;
 };
 

@@ -68,8 +68,8 @@ void LayerWeights::AddNext(std::vector<uint8_t>& tiles) const {
               tiles.end() - preset_.tile_bytes() + row_ * preset_.cols);
 }
 
-// The sum of the products below zero and of those above bound every partial
-// sum, in any order of passes.
+// The sum of the negative products and the sum of the positive products bound
+// every partial sum, in any order of passes.
 absl::Status LayerWeights::CheckRange(const Taps& taps) const {
   for (int64_t c = 0; c < g_.oc; ++c) {
     int64_t low = 0, high = 0;
@@ -97,8 +97,8 @@ absl::Status LayerWeights::CheckRange(const Taps& taps) const {
   return absl::OkStatus();
 }
 
-// The weight of an output channel for an element of the contraction of its
-// column tile.
+// The weight of an output channel for an element of its column tile's
+// contraction.
 int8_t LayerWeights::Weight(int64_t channel, int64_t tile,
                             int64_t element) const {
   if (g_.multiplier == 0) {

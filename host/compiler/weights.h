@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weight tiles and requantise parameters as they lie in HBM. Blocks whose
-// kernel rows or columns lie partly in the padding leave those taps out, so a
-// layer may have several packings; each folds the input's zero point over the
-// taps that it keeps.
+// Weight tiles and requantise parameters as they are stored in HBM. Blocks
+// whose kernel rows or columns are partly in the padding leave those taps out,
+// so a layer may have several packings. Each packing folds the input's zero
+// point over the taps that it keeps.
 #ifndef HOST_COMPILER_WEIGHTS_H_
 #define HOST_COMPILER_WEIGHTS_H_
 
@@ -22,13 +22,13 @@ namespace systole::compiler {
 
 struct PackedWeights {
   PassPlan plan;
-  int index = 0;             // of this packing in its layer
-  uint64_t tiles_addr = 0;   // [column tile][pass][Rows][Cols], in the order in
-                             // which they are taken
-  uint64_t params_addr = 0;  // [column tile] blocks, ParamPitch apart
+  int index = 0;  // number of this packing in its layer
+  // [column tile][pass][Rows][Cols], in the order of use.
+  uint64_t tiles_addr = 0;
+  uint64_t params_addr = 0;  // [column tile], blocks ParamPitch apart
 };
 
-// Bytes from a parameter block to the next, in HBM and in the unified buffer.
+// Bytes from one parameter block to the next, in HBM and in the unified buffer.
 int64_t ParamPitch(const Preset& preset);
 
 class LayerWeights {
@@ -42,17 +42,17 @@ class LayerWeights {
         preset_(preset),
         hbm_(hbm) {}
 
-  // The tile of `next`, whose windows never leave the image, is to lie in this
-  // layer's last one, from `row` on. Before the first packing.
+  // The tile of `next` shares this layer's last tile, from `row` on; its
+  // windows never leave the image. Call before the first packing.
   void Share(const LayerWeights& next, int64_t row) {
     next_ = &next;
     row_ = row;
   }
-  // The tile is in that of the layer before.
+  // The tile is part of the previous array layer's tile.
   void LieElsewhere() { elsewhere_ = true; }
 
-  // The packing for these taps, made at the first call. kInvalidArgument names
-  // layer and channel when a folded bias or a sum could leave 32 bits.
+  // The packing for these taps, built at the first call. kInvalidArgument names
+  // the layer and the channel whose folded bias or sums could exceed 32 bits.
   absl::StatusOr<const PackedWeights*> Get(const Taps& taps);
 
   int64_t column_tiles() const { return CeilDiv(g_.oc, preset_.cols); }
