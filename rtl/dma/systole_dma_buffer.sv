@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// FIFO on a block RAM for what cannot be refused: the writer counts credits. One word in and one out a cycle, latency two cycles;
-// it holds Depth + 1 words, the last in the RAM's output register. Docs: docs/dma.md. Test: tests/rtl/dma.
+// FIFO on a block RAM for data that cannot be stalled: the writer holds credits. Throughput: one word per cycle in and
+// out. Latency: two cycles. It holds Depth + 1 words; the last one is in the RAM's output register.
+// Docs: docs/dma.md. Test: tests/rtl/dma.
 
 module systole_dma_buffer #(
     parameter int unsigned Width = 32,
@@ -44,7 +45,7 @@ module systole_dma_buffer #(
     end
   end
 
-  // The writer keeps to its credits.
+  // Check: the writer keeps to its credits.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_overflow : assert (!push_i || wr_ptr_q - rd_ptr_q != (PtrBits + 1)'(Depth));

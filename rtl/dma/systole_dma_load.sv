@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Load unit: HBM to unified buffer, one beat a cycle. Up to Depth beats are on their way, each with a place in the buffer that
-// takes the answers, so the HBM's latency is covered; the next descriptors' reads go out while the data of one still come.
+// Load unit: HBM to unified buffer. Throughput: one beat per cycle. Up to Depth beats are in flight, each with an entry
+// in the buffer for its response, which covers the HBM's latency. Reads of the next descriptors are issued while data
+// of the current one still arrives.
 // Docs: docs/dma.md. Test: tests/rtl/dma.
 
 module systole_dma_load
@@ -12,7 +13,7 @@ module systole_dma_load
   import systole_presets_pkg::*;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
-    parameter int unsigned Depth = 128,          // beats on their way, a power of two
+    parameter int unsigned Depth = 128,          // beats in flight, a power of two
     localparam int unsigned D = beat_bytes(Cfg)
 ) (
     input  logic                  clk_i,
@@ -43,7 +44,7 @@ module systole_dma_load
 );
   localparam int unsigned Shift = $clog2(D);
 
-  // What the unit tells its queue.
+  // Signals of the unit to its queue.
   logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
   fault_e              unit_code;
   logic [AddrBits-1:0] unit_addr;
@@ -64,7 +65,7 @@ module systole_dma_load
   );
   assign unit_newest = 1'b1;
 
-  // A beat becomes a read request when there is a place for its answer; where it goes waits in a list.
+  // A beat becomes a read request when there is an entry for its response. Its destination waits in a list.
   logic                         take, credit, written, all_back, place_there, place_ready, place_valid_q, rd_valid_q;
   logic [AddrBits-Shift-1:0]    rd_addr_q;
   logic [$clog2(Depth+1)-1:0]   credits;
@@ -97,7 +98,7 @@ module systole_dma_load
       .valid_o(ub_valid_o), .ready_i(ub_ready_i), .data_o(ub_data_o)
   );
 
-  // The place of the next write, in a register: it is there long before its data.
+  // Destination of the next write, registered: it is there long before the data.
   assign place_ready = !place_valid_q || written;
   assign ub_addr_o   = {place_addr_q, {Shift{1'b0}}};
   assign ub_mask_o   = place_mask_q;
@@ -127,7 +128,7 @@ module systole_dma_load
     end
   end
 
-  // Every answer has its place, and requests and writes hold until they are taken.
+  // Checks: every response has a destination; requests and writes hold until they are accepted.
   logic                  rd_held_q, ub_held_q;
   logic [AddrBits-1:0]   rd_last_q;
   logic [UbAddrBits-1:0] ub_last_q;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Store unit: unified buffer to HBM, one beat a cycle. Reads ahead by Depth beats at most; a descriptor is complete when the HBM
-// has accepted its last beat. What was read when the core freezes is still written. Docs: docs/dma.md. Test: tests/rtl/dma.
+// Store unit: unified buffer to HBM. Throughput: one beat per cycle. It reads ahead by at most Depth beats. A
+// descriptor is complete when the HBM has accepted its last beat. Data that was read before a freeze is still written.
+// Docs: docs/dma.md. Test: tests/rtl/dma.
 
 module systole_dma_store
   import systole_isa_pkg::*;
@@ -42,7 +43,7 @@ module systole_dma_store
 );
   localparam int unsigned Shift = $clog2(D);
 
-  // What the unit tells its queue.
+  // Signals of the unit to its queue.
   logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
   fault_e              unit_code;
   logic [AddrBits-1:0] unit_addr;
@@ -63,7 +64,7 @@ module systole_dma_store
   );
   assign unit_newest = 1'b1;
 
-  // A beat is read when there is a place for its data; where it goes waits in a list.
+  // A beat is read when there is an entry for its data. Its destination waits in a list.
   logic                       take, credit, written, all_back, place_valid, place_room, data_room, ub_room, asked_q, written_q;
   logic [UbAddrBits-Shift-1:0] ub_beat;
   logic [$clog2(Depth+1)-1:0] credits, places, beats;
@@ -78,7 +79,7 @@ module systole_dma_store
   assign take       = beat_valid && beat_ready;
   assign ub_addr_o  = {ub_beat, {Shift{1'b0}}};
 
-  // The walk does not wait for the buffer's grant in its cycle.
+  // Skid buffer: the walk does not wait for the grant of the buffer in the same cycle.
   systole_skid #(.Width(UbAddrBits - Shift)) u_request (
       .clk_i, .rst_ni, .valid_i(beat_valid && credit), .ready_o(ub_room), .data_i(beat_ub),
       .valid_o(ub_valid_o), .ready_i(ub_ready_i), .data_o(ub_beat)
@@ -104,7 +105,7 @@ module systole_dma_store
   assign wr_mask_o = place.tail == '0 ? '1 : ~({D{1'b1}} << place.tail);
   assign written   = wr_valid_o && wr_ready_i;
 
-  // A new request, or a beat written a cycle ago.
+  // A new request, or a beat written in the last cycle.
   assign unit_progress = (ub_valid_o && !asked_q) || written_q;
   always_ff @(posedge clk_i) asked_q <= rst_ni && ub_valid_o && !ub_ready_i;
 
@@ -118,7 +119,7 @@ module systole_dma_store
     end
   end
 
-  // Every beat has its place, and requests and writes hold until they are taken.
+  // Checks: every beat has a destination and room; requests and writes hold until they are accepted.
   logic                  wr_held_q;
   logic [UbAddrBits-1:0] ub_last_q;
   logic [AddrBits-1:0]   wr_last_q;

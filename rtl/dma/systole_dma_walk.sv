@@ -1,41 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Walks a load or store descriptor in two stages: the run at hand, one beat a cycle from registers, and the next run, which is
-// checked on its way from one to the other, both sides. No gap between runs. A fault is told once, when all before it is moved,
-// and ends all walking until the reset. Docs: docs/dma.md, docs/isa.md. Test: tests/rtl/dma.
+// Walks a load or store descriptor in two stages: the current run, one beat per cycle from registers, and the next run.
+// Both addresses of a run are checked when it moves to the first stage. There is no bubble between runs. A fault is
+// reported once, after all earlier beats have moved, and stops the walk until reset.
+// Docs: docs/dma.md, docs/isa.md. Test: tests/rtl/dma.
 
 module systole_dma_walk
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
 #(
-    parameter int unsigned D = 64,          // bytes of a beat
+    parameter int unsigned D = 64,          // bytes per beat
     parameter int unsigned UbBytes = 65536
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
     input  logic                  freeze_i,    // offer no beat, take no descriptor
     // verilator lint_off UNUSEDSIGNAL
-    input  logic [AddrBits-1:0]   hbm_base_i,  // HBM accesses must begin at or above: a multiple of the beat
-    input  logic [AddrBits:0]     hbm_end_i,   // and end at or below: whole beats count
+    input  logic [AddrBits-1:0]   hbm_base_i,  // lower bound of HBM accesses, a multiple of the beat
+    input  logic [AddrBits:0]     hbm_end_i,   // end of HBM accesses, in whole beats
     // verilator lint_on UNUSEDSIGNAL
 
     input  logic                  start_valid_i,
     output logic                  start_ready_o,
     input  desc_t                 start_desc_i,
-    output logic                  fault_valid_o,  // pulse; of the descriptor started last
+    output logic                  fault_valid_o,  // pulse; belongs to the newest descriptor
     output fault_e                fault_code_o,
     output logic [AddrBits-1:0]   fault_addr_o,
 
     output logic                  beat_valid_o,
     input  logic                  beat_ready_i,
-    output logic [AddrBits-$clog2(D)-1:0]   beat_hbm_o,   // number of the beat in the HBM
-    output logic [UbAddrBits-$clog2(D)-1:0] beat_ub_o,    // number of the beat in the unified buffer
-    output logic [$clog2(D)-1:0]  beat_tail_o,    // bytes of the beat that count, 0 = all
-    output logic                  beat_last_o     // the descriptor's last beat
+    output logic [AddrBits-$clog2(D)-1:0]   beat_hbm_o,   // HBM address in beats
+    output logic [UbAddrBits-$clog2(D)-1:0] beat_ub_o,    // unified buffer address in beats
+    output logic [$clog2(D)-1:0]  beat_tail_o,    // valid bytes of the beat, 0 = all
+    output logic                  beat_last_o     // last beat of the descriptor
 );
-  // All addresses count beats: a descriptor with others is a fault. Each has a bit for the first address beyond the memory, and
-  // its limit one for what is less than 0.
+  // All addresses are in beats: a misaligned descriptor is a fault. Each address has one more bit, for the first
+  // address beyond the memory, and its limit has a sign.
   localparam int unsigned Shift = $clog2(D);
   localparam int unsigned LenBits = 25;
   localparam int unsigned HbmBits = AddrBits - Shift + 1;
@@ -53,7 +54,7 @@ module systole_dma_walk
   // verilator lint_on UNUSEDSIGNAL
   assign d = load_desc_t'(start_desc_i);
 
-  // The descriptor, as it is taken: beats of a run, the last place where a run fits, what is wrong with it.
+  // A descriptor when it is taken: beats per run, the last address at which a run fits, and what is wrong with it.
   beats_t     beats_whole, beats;
   logic       beats_part;
   hbm_limit_t hbm_limit;
@@ -67,7 +68,7 @@ module systole_dma_walk
   assign beats_part  = d.len[Shift-1:0] != '0;
   assign beats       = beats_whole + beats_t'(beats_part);
   // verilator lint_off UNUSEDSIGNAL
-  logic [HbmBits+1:0] hbm_room;  // twice the limits: the beat in part takes one more by its borrow
+  logic [HbmBits+1:0] hbm_room;  // twice the limits: a partial beat subtracts one more through the borrow
   logic [UbBits+1:0]  ub_room;
   // verilator lint_on UNUSEDSIGNAL
   assign hbm_room    = {1'b0, hbm_end_i[AddrBits:Shift], 1'b0} - (HbmBits + 2)'({beats_whole, beats_part});
@@ -90,7 +91,7 @@ module systole_dma_walk
   hbm_t hbm_base;
   assign hbm_base = hbm_t'(hbm_base_i[AddrBits-1:Shift]);
 
-  // The next run: its first beat, its place in the loops.
+  // The next run: its first beat and its position in the loops.
   logic        next_valid_q, move, n1_last, n2_last;
   logic [15:0] n1_left_q, n2_left_q;
   hbm_t        hbm_next_q, hbm_row_q, hbm_after;
@@ -123,7 +124,7 @@ module systole_dma_walk
     end
   end
 
-  // The run at hand.
+  // The current run.
   typedef struct packed {
     logic illegal;
     logic misaligned;
@@ -132,7 +133,7 @@ module systole_dma_walk
   } bad_t;
   logic             active_q, stopped_q, step, run_last, last_run_q;
   bad_t             bad_q;
-  beats_t           left_q;  // beats
+  beats_t           left_q;  // beats left
   hbm_t             hbm_q;
   ub_t              ub_q;
   logic [Shift-1:0] tail_q;
@@ -147,7 +148,7 @@ module systole_dma_walk
       last_run_q       <= n1_last && n2_last;
       hbm_q            <= hbm_next_q;
       ub_q             <= ub_next_q;
-      bad_q.illegal    <= illegal_q;  // of all runs: there is no second one then
+      bad_q.illegal    <= illegal_q;  // applies to all runs, so there is no second run
       bad_q.misaligned <= misaligned_q;
       bad_q.hbm        <= hbm_limit_t'({1'b0, hbm_next_q}) > hbm_limit_q || hbm_next_q < hbm_base;
       bad_q.ub         <= ub_limit_t'({1'b0, ub_next_q}) > ub_limit_q;
@@ -181,7 +182,8 @@ module systole_dma_walk
   assign beat_last_o   = run_last && last_run_q;
   assign step          = beat_valid_o && beat_ready_i;
 
-  // A fault. The next descriptor has not been taken: d_q is this one's. Out of range: the first beat outside.
+  // Fault. The next descriptor has not been taken, so d_q is the faulting one. Out of range: the address of the first
+  // beat outside.
   assign fault_valid_o = active_q && bad_q != '0 && !freeze_i && !stopped_q;
   always_comb begin
     fault_code_o = FaultNone;
@@ -208,7 +210,7 @@ module systole_dma_walk
     end
   end
 
-  // Every beat lies inside both memories; a unified buffer of whole beats.
+  // Checks: every beat is inside both memories; the unified buffer is a whole number of beats.
   always_ff @(posedge clk_i) begin
     if (rst_ni && beat_valid_o) begin
       a_hbm : assert (hbm_q >= hbm_base && hbm_q < hbm_end_i[AddrBits:Shift]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Weight tiles from the unified buffer (bf16): walks a `tiles` descriptor, one stored row a cycle while the window is granted and the
-// weight FIFO has room; what a tile lacks is 0. Beats for the FIFO come two cycles after their last row was granted.
+// Loads weight tiles from the unified buffer (bf16) as a `tiles` descriptor says. Throughput: one stored row per cycle
+// while the window is granted and the weight FIFO has room; elements outside a tile are 0. Latency: a beat follows the
+// grant of its last row by two cycles.
 // Docs: docs/dma.md, docs/isa.md. Test: tests/rtl/dma.
 
 module systole_tile_loader
@@ -20,10 +21,10 @@ module systole_tile_loader
     output logic                  start_ready_o,
     input  logic                  start_i,
     input  desc_t                 start_desc_i,
-    output logic                  busy_o,         // rows to be read or on their way
-    output fault_e                fault_code_o,   // while it stands, nothing moves
+    output logic                  busy_o,         // rows are left to read or in flight
+    output fault_e                fault_code_o,   // while it is not FaultNone, nothing moves
     output logic [AddrBits-1:0]   fault_addr_o,
-    output logic                  step_o,         // a row was asked for
+    output logic                  step_o,         // a row was requested
     output logic                  full_o,         // a row waits for room in the FIFO
 
     // Window of the unified buffer.
@@ -37,7 +38,7 @@ module systole_tile_loader
     // verilator lint_on UNUSEDSIGNAL
 
     // Weight FIFO.
-    input  logic [15:0]           wf_free_i,      // beats of room
+    input  logic [15:0]           wf_free_i,      // free space in beats
     output logic                  beat_valid_o,
     output logic [D*8-1:0]        beat_data_o
 );
@@ -49,7 +50,7 @@ module systole_tile_loader
   localparam int unsigned SubBits = RowsPerBeat > 1 ? $clog2(RowsPerBeat) : 1;
   localparam int unsigned OffBits = $clog2(W);
   localparam int unsigned EndBits = UbAddrBits + 1;  // with room for the first address beyond the end
-  typedef logic [41:0]               addr_t;   // wide enough that no field can wrap it
+  typedef logic [41:0]               addr_t;   // wide enough that no field can overflow it
   typedef logic signed [EndBits:0]   limit_t;
 
   // verilator lint_off UNUSEDSIGNAL
@@ -57,10 +58,10 @@ module systole_tile_loader
   // verilator lint_on UNUSEDSIGNAL
   assign n = tiles_desc_t'(start_desc_i);
 
-  // The next row. It is checked on its way to the window.
+  // The next row. It is checked when it moves to the window stage.
   logic                    next_valid_q, illegal_q, odd_q;
   addr_t                   row_addr_q, tile_addr_q;
-  limit_t                  limit_q;        // the last place where a row fits
+  limit_t                  limit_q;        // the last address at which a row fits
   logic [$clog2(Rows)-1:0] row_q;
   logic [15:0]             tiles_left_q;
   logic [SubBits-1:0]      sub_q;
@@ -94,18 +95,18 @@ module systole_tile_loader
     end
   end
 
-  // The row at the window: the request stands in registers. Where a beat begins it waits for room in the FIFO, as it was in the
-  // cycle before.
+  // The row at the window; its request is registered. The first row of a beat waits for room in the FIFO; the room is
+  // that of the last cycle.
   typedef struct packed {
     logic       stored;
-    logic       last;  // of its beat
+    logic       last;  // last row of its beat
     logic [8:0] cols;
   } flight_t;
   flight_t                 row_d, now_q;
   logic                    active_q, begins_q, illegal_now_q, odd_now_q, outside_q, room1_q, room2_q, began_q, bad, go, step;
   logic [AddrBits-1:0]     addr_q;
   logic [1:0]              need_q;
-  logic [15:0]             under_way_q;  // beats begun that have not come
+  logic [15:0]             under_way_q;  // beats started and not delivered
 
   assign row_d        = '{stored: stored, last: sub_last, cols: d_q.cols};
   assign move         = next_valid_q && (!active_q || step) && !bad;
@@ -119,14 +120,14 @@ module systole_tile_loader
       addr_q        <= row_addr_q[AddrBits-1:0];
       need_q        <= {32'(row_addr_q[OffBits-1:0]) + 32'(d_q.cols) * element_bytes(Cfg) > W, 1'b1};
       begins_q      <= sub_q == '0;
-      illegal_now_q <= illegal_q;  // of all rows: there is no second one then
+      illegal_now_q <= illegal_q;  // applies to all rows, so there is no second row
       odd_now_q     <= odd_q;
       outside_q     <= stored && (row_addr_q[41:EndBits] != '0
                                   || limit_t'({1'b0, row_addr_q[EndBits-1:0]}) > limit_q);
     end
   end
 
-  // The next descriptor has not been taken when a fault is told: d_q is this one's.
+  // The next descriptor has not been taken when a fault is reported, so d_q is the faulting one.
   always_comb begin
     fault_code_o = FaultNone;
     fault_addr_o = addr_q;
@@ -152,7 +153,7 @@ module systole_tile_loader
   assign step_o        = step;
   assign start_ready_o = !next_valid_q && !bad;
 
-  // Rows on their way, two cycles beside the buffer's answer; a beat is complete with its last row.
+  // Rows in flight, two cycles that match the latency of the buffer. A beat is complete with its last row.
   flight_t            flight1_q, flight2_q;
   logic               valid1_q, valid2_q;
   logic [RowBits-1:0] row;
@@ -165,7 +166,7 @@ module systole_tile_loader
   assign busy_o       = next_valid_q || active_q || valid1_q || valid2_q;
 
   if (RowsPerBeat > 1) begin : gen_assemble
-    logic [D*8-RowBits-1:0] held_q;  // earlier rows of the beat, the oldest lowest
+    logic [D*8-RowBits-1:0] held_q;  // earlier rows of the beat, the oldest in the lowest bits
     assign beat_data_o = {row, held_q};
     always_ff @(posedge clk_i) if (valid2_q) held_q <= beat_data_o[D*8-1:RowBits];
   end else begin : gen_direct
@@ -195,7 +196,7 @@ module systole_tile_loader
     flight2_q <= flight1_q;
   end
 
-  // A row fills whole beats; answers come when expected.
+  // Checks: rows fill whole beats; responses come when expected; a start only when ready.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_beats : assert (RowsPerBeat >= 1 && RowsPerBeat * RowBits == D * 8);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Weight unit: streams tiles from HBM, or from the unified buffer (bf16), into the weight FIFO, one beat a cycle. Asks only for beats
-// that the FIFO has room for, so answers go straight in. Up to InFlight descriptors are under way, all of one kind.
+// Weight unit: streams tiles from HBM, or from the unified buffer (bf16), into the weight FIFO. Throughput: one beat
+// per cycle. It requests only beats that the FIFO has room for, so responses go straight in. Up to InFlight descriptors
+// are in flight, all of the same kind.
 // Docs: docs/dma.md. Test: tests/rtl/dma.
 
 module systole_weight_loader
@@ -21,7 +22,7 @@ module systole_weight_loader
     input  logic                freeze_i,
     // verilator lint_off UNUSEDSIGNAL
     input  logic [AddrBits-1:0] hbm_base_i, // a multiple of the beat
-    input  logic [AddrBits:0]   hbm_end_i,  // whole beats count
+    input  logic [AddrBits:0]   hbm_end_i,  // only whole beats count
     // verilator lint_on UNUSEDSIGNAL
 
     // Unit interface (docs/design.md).
@@ -51,18 +52,18 @@ module systole_weight_loader
     output logic                wf_valid_o,
     output logic [D*8-1:0]      wf_data_o,
     output logic                wf_transpose_o,
-    input  logic [15:0]         wf_free_i,  // beats of room, those on their way not counted
+    input  logic [15:0]         wf_free_i,  // free space in beats; beats in flight are not subtracted
 
     output logic                full_o      // a beat waits for room in the FIFO
 );
   localparam int unsigned Shift = $clog2(D);
   localparam int unsigned TileBeats = tile_bytes(Cfg) / D;
   localparam int unsigned BeatBits = 16 + $clog2(TileBeats);
-  localparam int unsigned HbmBits = AddrBits - Shift + 1;  // beats, with room for the first address beyond the end
+  localparam int unsigned HbmBits = AddrBits - Shift + 1;  // in beats, with room for the first address beyond the end
   typedef logic [HbmBits-1:0]  hbm_t;
   typedef logic [BeatBits-1:0] count_t;
 
-  // What the unit tells its queue.
+  // Signals of the unit to its queue.
   logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
   fault_e              unit_code;
   logic [AddrBits-1:0] unit_addr;
@@ -74,7 +75,8 @@ module systole_weight_loader
   // verilator lint_on UNUSEDSIGNAL
   assign d = weights_desc_t'(req_i.desc);
 
-  // Tiles of the unified buffer. Beats must come in the order of the descriptors, so only one of the two ways is in use at a time.
+  // Tiles from the unified buffer. Beats must arrive in the order of the descriptors, so only one of the two sources is
+  // active at a time.
   logic                ub_ready, ub_busy, ub_step, ub_full, ub_beat, is_tiles, start, stopped_q;
   fault_e              ub_code;
   logic [AddrBits-1:0] ub_addr;
@@ -99,12 +101,12 @@ module systole_weight_loader
     assign win_need_o  = '0;
   end
 
-  // Requests: of the descriptor at hand, and of one that waits while the last beat of that one does. All that decides stands in
-  // registers; the room is that of the cycle before, less what was asked for then.
+  // Requests: of the current descriptor, and of a next one that waits until the current one's last beat is requested.
+  // All conditions are registered; the room is that of the last cycle minus what was requested in that cycle.
   typedef struct packed {
     hbm_t             addr;  // of the next beat
-    logic [Shift-1:0] low;   // 0, or the address is misaligned
-    count_t           left;  // beats
+    logic [Shift-1:0] low;   // not 0: the address is misaligned
+    count_t           left;  // beats left
     logic             last;  // left is 1
     logic             illegal;
     logic             outside;
@@ -115,7 +117,7 @@ module systole_weight_loader
   hbm_t                end_d, last_beat_q;
   fault_e              hbm_code;
   logic [AddrBits-Shift-1:0] rd_addr_q;
-  logic [15:0]         under_way_q;  // beats asked for that have not come
+  logic [15:0]         under_way_q;  // beats requested and not received
 
   assign end_d = hbm_end_i[AddrBits:Shift];
   always_comb begin
@@ -196,12 +198,12 @@ module systole_weight_loader
     end
   end
 
-  // Answers: the beats of each descriptor under way are counted off. A descriptor without tiles never gets here.
+  // Responses: the beats of each descriptor in flight are counted. A descriptor without tiles never gets here.
   count_t                          list_beats, come_q;
   logic                            list_valid, list_transpose, complete, transpose;
   logic [$clog2(InFlight+1)-1:0]   list_count;
 
-  // Tiles as the kind of descriptor counts them.
+  // Number of tiles, from the descriptor's kind.
   logic [15:0] tiles;
   // verilator lint_off UNUSEDSIGNAL
   tiles_desc_t ub_desc;
@@ -233,7 +235,8 @@ module systole_weight_loader
     end
   end
 
-  // Answers belong to a descriptor and were asked for; requests hold until they are taken.
+  // Checks: every response belongs to a descriptor and was requested; one source at a time; requests hold until
+  // accepted.
   logic                rd_held_q;
   logic [AddrBits-1:0] rd_last_q;
   always_ff @(posedge clk_i) begin

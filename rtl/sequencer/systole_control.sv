@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Program control: sequencer, a queue a unit, sync flags, fault latch. The units hang on it with the unit interface of
-// docs/design.md, in the order of the queue numbers. After a reset it runs one program.
+// Program control of a core: sequencer, one descriptor queue per unit, sync flags, fault latch. It drives the units
+// through the unit interface of docs/design.md, in the order of the queue numbers. It runs one program after each
+// reset.
 // Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
 
 module systole_control
@@ -11,27 +12,27 @@ module systole_control
   import systole_control_pkg::*;
   import systole_bus_pkg::*;
 #(
-    parameter int unsigned D = 64,           // bytes of a beat
+    parameter int unsigned D = 64,           // bytes per beat
     parameter int unsigned Cell = CellInt8,
     parameter int unsigned QueueDepth = 8,
-    parameter int unsigned MxuInFlight = 8,  // descriptors
-    parameter bit          Issue = 1'b0,     // there is a scalar unit
-    parameter bit          Peer = 1'b0,      // there is another core
-    parameter bit          Parity = 1'b0,    // of descriptors that wait and of sync flags
-    parameter bit          Gate = 1'b1       // its clock may stand still while a program runs
+    parameter int unsigned MxuInFlight = 8,  // descriptors in flight in the MXU
+    parameter bit          Issue = 1'b0,     // the core has a scalar unit
+    parameter bit          Peer = 1'b0,      // the chip has another core
+    parameter bit          Parity = 1'b0,    // parity over waiting descriptors and sync flags
+    parameter bit          Gate = 1'b1       // gate the clock while a program runs
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
-    input  logic                               peer_rst_ni,  // of what the other core posts, which programs leave as it is
-    input  logic                               freeze_i,   // soft reset to come
-    output logic [NumQueues-1:0]               freeze_o,   // a unit each: that, or a fault, a cycle ago: make no new access
+    input  logic                               peer_rst_ni,  // reset of the flags posted by the other core, which persist between programs
+    input  logic                               freeze_i,   // a soft reset follows
+    output logic [NumQueues-1:0]               freeze_o,   // per unit, one cycle after a freeze or fault: make no new access
 
     // Registers.
     input  logic                               start_i,    // pulse
     input  core_ctl_t                          ctl_i,
     input  logic [AddrBits:0]                  hbm_end_i,
     input  mem_error_t                         mem_error_i,
-    output core_status_t                       status_o,   // running also when stopped by a fault; acc_saturated: 0
+    output core_status_t                       status_o,   // running stays high after a fault; acc_saturated is 0
 
     // HBM read client.
     output logic                               rd_valid_o,
@@ -40,7 +41,7 @@ module systole_control
     input  logic                               rd_rsp_valid_i,
     input  logic [D*8-1:0]                     rd_rsp_data_i,
 
-    // Scalar unit: issue port and sync flags; 0 without one.
+    // Scalar unit: issue port and sync flags; 0 without a scalar unit.
     input  issue_req_t                         issue_req_i,
     output logic                               issue_ready_o,
     input  flag_req_t                          flag_req_i,
@@ -62,9 +63,9 @@ module systole_control
     output logic [NumQueues-1:0]               retire_valid_o,
     output logic [NumQueues-1:0][PcBits-1:0]   retire_index_o
 );
-  localparam int unsigned MaxInFlight = 8;  // descriptors of a unit other than the MXU, which may take fewer
+  localparam int unsigned MaxInFlight = 8;  // descriptors in flight per unit, except the MXU
 
-  // Descriptors on their way to the queues: with their index and whether they wait for no flag.
+  // A descriptor on its way to a queue, with its index; free: it waits for no flag.
   typedef struct packed {
     logic              parity;
     logic              free;
@@ -74,7 +75,7 @@ module systole_control
   entry_t               written, filled;
   logic [NumQueues-1:0] write, room, commit, want, fill, none, unit_idle, unit_stop;
 
-  // Sync flags; the last agent is the sequencer's halt.
+  // Sync flags; the last agent is the halt of the sequencer.
   logic [NumQueues:0]                 flag_want, flag_met;
   logic [NumQueues:0][NumFlags-1:0]   flag_wait;
   logic [NumQueues-1:0][NumFlags-1:0] flag_post;
@@ -96,7 +97,7 @@ module systole_control
       running: running, done: finished, fault: fault, fault_code: fault_code, fault_queue: fault_queue, fault_pc: fault_pc,
       fault_addr: fault_addr, fault_cycle: fault_cycle, acc_saturated: 1'b0};
 
-  // The units' answers, a bit or field each.
+  // The units' responses, regrouped by field.
   logic [NumQueues-1:0]               starts, done, progress, unit_fault, unit_newest;
   fault_e [NumQueues-1:0]             unit_code;
   logic [NumQueues-1:0][AddrBits-1:0] unit_addr;
@@ -110,8 +111,8 @@ module systole_control
     assign unit_newest[q] = rsp_i[q].newest;
   end
 
-  // While a program runs, only what comes from outside moves anything, and what it moves comes to rest within the clock's settling time,
-  // but for descriptors on their way into queues and heads.
+  // Clock gating. While a program runs, only external events start activity, and it settles within the settling time of
+  // the gated clock. Descriptors on their way into queues and heads are the exception, so they keep the clock running.
   logic                 clk, events, expired_q;
   seq_state_t           seq_state;
   logic [NumQueues-1:0] head_valid;
@@ -130,8 +131,9 @@ module systole_control
   assign freeze = freeze_i || fault_freeze;
   assign idle_o = unit_idle & none;
 
-  // Watchdog: cycles in which no unit moved data, no descriptor started, retired or came into a queue, and none was fetched. It always runs.
-  logic [31:0] quiet_q;  // 0 before a program begins
+  // Watchdog: counts cycles in which no unit moved data, no descriptor started, retired or entered a queue, and none
+  // was fetched. It uses the free-running clock.
+  logic [31:0] quiet_q;  // quiet cycles; 0 before a program begins
   logic        moved_q;
   always_ff @(posedge clk_i) begin
     moved_q   <= (progress | starts | done | write) != '0 || rd_rsp_valid_i || (rd_valid_o && rd_ready_i);
@@ -140,10 +142,11 @@ module systole_control
   end
   assign running = seq_state.running;
 
-  // Each unit has one of its own, and a register on the way to it (systole_core).
+  // Each unit has its own freeze, registered here for the way to the unit (systole_core).
   always_ff @(posedge clk_i) freeze_o <= rst_ni ? {NumQueues{freeze}} | unit_stop : '0;
 
-  // What changed by itself, and where: flags from 32 on, queues' heads, what is in flight, places in the memory, posts from 0, 8, 16, 24.
+  // Bit flips found by parity, and where: queue heads from 0, descriptors in flight from 8, entries of the queue memory
+  // from 16, posts from 24, flags from 32.
   logic [NumQueues-1:0]        head_bad, flight_bad, place_bad, post_bad, post_parity;
   logic [$clog2(NumFlags)-1:0] bad_flag;
   logic                        bad;
@@ -165,7 +168,8 @@ module systole_control
     end
   end
 
-  // Neither that nor a memory error has a descriptor: they are told as the sequencer's, which goes first.
+  // Bit flips and memory errors belong to no descriptor. They are reported as faults of the sequencer, whose own faults
+  // have priority.
   always_comb begin
     first_fault       = seq_fault;
     first_fault.valid = seq_fault.valid || bad || mem_error_i.valid;
@@ -229,8 +233,7 @@ module systole_control
       .addr_o(fault_addr), .cycle_o(fault_cycle)
   );
 
-  // A fault stops the program: nothing starts after it, not even in the unit that tells it; a program that is done leaves nothing
-  // behind.
+  // Checks: after a fault nothing starts, not even in the faulting unit; a finished program leaves nothing in flight.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_frozen : assert (!freeze || (starts == '0 && write == '0));

@@ -5,19 +5,19 @@
 
 package systole_control_pkg;
 
-  // Which descriptor of a queue a fault is about.
+  // The descriptor of a queue that a fault is about.
   typedef enum logic [1:0] {
-    PlaceOldest = 2'd0,  // in flight; the newest if nothing is
-    PlaceNewest = 2'd1,  // started last
-    PlaceHead   = 2'd2,  // not started
-    PlacePosted = 2'd3   // whose posts overflowed a flag
+    PlaceOldest = 2'd0,  // oldest one in flight; if there is none, the newest one
+    PlaceNewest = 2'd1,  // the last one started
+    PlaceHead   = 2'd2,  // the head, not started yet
+    PlacePosted = 2'd3   // the one whose posts overflowed a flag
   } place_e;
 
-  // What the sequencer does.
+  // State of the sequencer.
   typedef struct packed {
-    logic running;  // until the halt; also when stopped by a fault
-    logic active;   // it is neither idle nor stopped
-    logic pending;  // a descriptor is looked at, and may move
+    logic running;  // until the halt; stays high after a fault
+    logic active;   // neither idle nor stopped
+    logic pending;  // a descriptor is ready to move
   } seq_state_t;
 
 endpackage

@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Fault latch: the first fault since the reset; of several in one cycle the lowest queue, then a flag's overflow, the sequencer last.
-// Nothing starts from two cycles after it on, the units freeze a cycle later; what it is about is looked up, and the fault told, four
-// cycles after it or, where a flag must be found, up to 200. Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
+// Fault latch: holds the first fault since reset. Priority within a cycle: units from the lowest queue on, flag
+// overflow, sequencer. Latency: nothing starts from two cycles after the fault; the units freeze one cycle later. The
+// latch looks up what the fault is about and reports it after four cycles, or after up to 200 if it has to search for a
+// flag.
+// Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
 
 module systole_fault
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
   import systole_control_pkg::*;
 (
-    input  logic                                clk_i,      // may stand still while nothing is to be done
-    input  logic                                free_clk_i, // the time's: runs always
+    input  logic                                clk_i,      // may be gated while idle
+    input  logic                                free_clk_i, // free-running, for the time of the fault
     input  logic                                rst_ni,
     input  logic [63:0]                         cycle_i,
 
-    // Units: of the oldest descriptor in flight, or of the newest. The unit takes no descriptor in that cycle.
+    // Units: a fault of the oldest or of the newest descriptor in flight. The unit takes no descriptor in that cycle.
     input  logic [NumQueues-1:0]                unit_valid_i,
     input  fault_e [NumQueues-1:0]              unit_code_i,
     input  logic [NumQueues-1:0][AddrBits-1:0]  unit_addr_i,
     input  logic [NumQueues-1:0]                unit_newest_i,
-    output logic [NumQueues-1:0]                unit_stop_o,   // a cycle later: this unit faulted
+    output logic [NumQueues-1:0]                unit_stop_o,   // this unit faulted in the last cycle
 
     // Sequencer.
     input  systole_bus_pkg::seq_fault_t         seq_i,
 
-    // Sync flags: an overflow; the search for a flag, agent by agent, which after the queues' is the halt.
+    // Sync flags: overflow, and the search for a flag, agent by agent. The agent after the queues is the halt.
     input  logic                                overflow_i,
     output logic [2:0]                          find_agent_o,
     output logic [$clog2(NumFlags)-1:0]         find_flag_o,
-    input  logic                                found_i,       // of a cycle ago
+    input  logic                                found_i,       // result for the request of the last cycle
 
-    // Queues: the index of a descriptor, a cycle after its place.
+    // Queues: the index of a descriptor, one cycle after its place.
     output place_e                              place_o,
     input  logic [NumQueues-1:0][PcBits-1:0]    index_i,
 
     output logic                                freeze_o,
-    output logic                                fault_o,  // level; the rest holds while it is high
+    output logic                                fault_o,  // level; the fields below hold while it is high
     output fault_e                              code_o,
     output logic [2:0]                          queue_o,
     output logic [PcBits-1:0]                   pc_o,
@@ -46,7 +48,7 @@ module systole_fault
   localparam logic [2:0] QueueSequencer = 3'd7;
   localparam logic [2:0] AgentHalt = 3'(NumQueues);
 
-  // As they come.
+  // Inputs, registered.
   logic [NumQueues-1:0]               unit_valid_q, unit_newest_q, first;
   fault_e [NumQueues-1:0]             unit_code_q;
   logic [NumQueues-1:0][AddrBits-1:0] unit_addr_q;
@@ -75,11 +77,11 @@ module systole_fault
   assign any         = of_unit || overflow_i || seq_valid_q;
   assign first       = unit_valid_q & (~unit_valid_q + 1'b1);
 
-  // The first one, then what it is about.
+  // The first fault, then the search for what it is about.
   typedef enum logic [2:0] {Watch, Find, Look, Read, Told} state_e;
   state_e                      state_q;
-  logic                        freeze_q;  // not in Watch
-  logic [NumQueues-1:0]        sel_q;  // the queue, if it is one
+  logic                        freeze_q;  // state is not Watch
+  logic [NumQueues-1:0]        sel_q;  // one-hot: queue of the fault; 0: no queue
   place_e                      place_q;
   fault_e                      code_q;
   logic [2:0]                  queue_q;
@@ -88,7 +90,7 @@ module systole_fault
   logic [63:0]                 cycle_q;
   logic [2:0]                  agent_q;
   logic [$clog2(NumFlags)-1:0] flag_q;
-  logic                        finding_q;       // the flag of a cycle ago was asked for
+  logic                        finding_q;       // a flag was requested in the last cycle
   logic [2:0]                  found_agent_q;
   logic [$clog2(NumFlags)-1:0] found_flag_q;
   logic                        found, find_last;
@@ -176,7 +178,7 @@ module systole_fault
   assign addr_o   = addr_q;
   assign cycle_o  = cycle_q;
 
-  // A fault has a cause, an overflow a queue.
+  // Checks: a latched fault has a cause; the search after an overflow finds a queue.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_freeze : assert (freeze_q == (state_q != Watch));

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Fetches descriptors from HBM in order and ahead of their use: whole beats of D bytes, as many as its buffer has room for. Up to
-// one descriptor a cycle (D >= 64). Stops at the end of the program and before a beat outside the memory.
+// Prefetches descriptors from HBM in order, in whole beats of D bytes, as far as its buffer has room. Throughput: up to
+// one descriptor per cycle (D >= 64). It stops at the end of the program and before a beat outside the memory.
 // Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
 
 module systole_fetch
   import systole_isa_pkg::*;
   import systole_presets_pkg::*;
 #(
-    parameter int unsigned D = 64  // bytes of a beat
+    parameter int unsigned D = 64  // bytes per beat
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                start_i,      // pulse: fetch the program
-    input  logic                freeze_i,     // ask for nothing new
-    input  logic [AddrBits-1:0] prog_addr_i,  // multiple of the beat; this and the following hold from two cycles before the start
+    input  logic                freeze_i,     // make no new request
+    input  logic [AddrBits-1:0] prog_addr_i,  // multiple of the beat; this and the next three inputs are stable from two cycles before the start
     input  logic [PcBits-1:0]   prog_len_i,
-    input  logic [AddrBits-1:0] hbm_base_i,   // every beat must begin at or above
-    input  logic [AddrBits:0]   hbm_end_i,    // and end at or below
+    input  logic [AddrBits-1:0] hbm_base_i,   // lower bound of every beat
+    input  logic [AddrBits:0]   hbm_end_i,    // end of the memory: every beat ends at or below it
 
     // HBM read client.
     output logic                rd_valid_o,
@@ -30,23 +30,23 @@ module systole_fetch
     output logic                desc_valid_o,
     input  logic                desc_ready_i,
     output desc_t               desc_o,
-    output logic                out_of_range_o,  // no descriptor is left, and the next lies outside the memory
-    output logic                idle_o           // no read in flight
+    output logic                out_of_range_o,  // all fetched descriptors are consumed, and the next one is outside the memory
+    output logic                idle_o           // no read is in flight
 );
   localparam int unsigned DescBytes = DescBits / 8;
   localparam int unsigned BeatsPerDesc = D < DescBytes ? DescBytes / D : 1;
   localparam int unsigned DescsPerBeat = D > DescBytes ? D / DescBytes : 1;
-  localparam int unsigned StepBytes = D > DescBytes ? D : DescBytes;  // what is asked for at once
-  localparam int unsigned Depth = 16 * BeatsPerDesc;  // beats: a descriptor every 4 cycles at the HBM's latency
+  localparam int unsigned StepBytes = D > DescBytes ? D : DescBytes;  // bytes requested per step
+  localparam int unsigned Depth = 16 * BeatsPerDesc;  // in beats: one descriptor every 4 cycles at the HBM's latency
   localparam int unsigned PartBits = 4;
-  typedef logic [AddrBits+1:0] limit_t;  // an address or, if the memory is smaller than a step, less than 0
+  typedef logic [AddrBits+1:0] limit_t;  // an address; negative if the memory is smaller than a step
 
-  // Requests. All that decides is known before the cycle: while nothing runs, the registers follow the program's address and length.
+  // Requests. All conditions are registered; while idle, the registers follow the program's address and length.
   logic                active_q, more_q, in_range_q, ask, credit, outside_q, part_last;
-  logic [PcBits-1:0]   left_q;      // descriptors not asked for
-  logic [AddrBits-1:0] addr_q;      // of the next one; beyond the memory only while in_range_q is 0
-  limit_t              first_end_q, next_end_q;  // the highest address for a descriptor now, and for the one after it
-  logic [PartBits-1:0] ask_part_q;  // beat of it
+  logic [PcBits-1:0]   left_q;      // descriptors not requested yet
+  logic [AddrBits-1:0] addr_q;      // address of the next one; outside the memory only while in_range_q is 0
+  limit_t              first_end_q, next_end_q;  // highest legal address of the next descriptor, and of the one after it
+  logic [PartBits-1:0] ask_part_q;  // beat within that descriptor
   logic                rd_valid_q;
   logic [AddrBits-1:0] rd_addr_q;
 
@@ -63,7 +63,7 @@ module systole_fetch
       outside_q  <= 1'b0;
     end else begin
       if (start_i) active_q <= 1'b1;
-      else if (!more_q) active_q <= 1'b0;  // all is asked for: the length may change for the next program
+      else if (!more_q) active_q <= 1'b0;  // everything is requested: the length may change for the next program
       if (ask) rd_valid_q <= 1'b1;
       else if (rd_ready_i) rd_valid_q <= 1'b0;
       outside_q <= active_q && more_q && !in_range_q;
@@ -91,11 +91,11 @@ module systole_fetch
     end
   end
 
-  // Beats that came, and a credit for each one that may come.
+  // Received beats. A credit covers each beat in flight.
   logic                       beat_valid, beat_ready, no_beats;
   logic [D*8-1:0]             beat;
   logic [$clog2(Depth+1)-1:0] credits, flying_q;
-  logic [PartBits-1:0]        part_q;  // beat of the descriptor, or descriptor of the beat
+  logic [PartBits-1:0]        part_q;  // beat within a descriptor, or descriptor within a beat
 
   systole_credit #(.Credits(Depth)) u_credit (
       .clk_i, .rst_ni, .take_i(ask), .give_i(beat_valid && beat_ready), .avail_o(credit), .idle_o(no_beats),
@@ -140,7 +140,8 @@ module systole_fetch
   assign out_of_range_o = outside_q && no_beats;
   assign idle_o         = flying_q == '0;
 
-  // The buffer has room for every answer; a request holds until it is taken.
+  // Checks: every response was requested and has room; a request holds until it is accepted; every beat is inside the
+  // memory.
   logic                held_q;
   logic [AddrBits-1:0] held_addr_q;
   always_ff @(posedge clk_i) begin

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Descriptors that wait, of all queues in one memory: one is written and one read a cycle. What is written counts when the
-// sequencer commits it, a cycle later. A queue that wants its next descriptor has it two cycles after the commit at the earliest;
-// the lowest queue goes first. Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
+// Descriptor queues of all units in one memory: one write and one read per cycle. A written descriptor becomes valid
+// when the sequencer commits it one cycle later. Latency: a queue head receives a descriptor two cycles after the
+// commit at the earliest. The lowest requesting queue has priority.
+// Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
 
 module systole_queue_ram
   import systole_isa_pkg::*;
 #(
-    parameter int unsigned Depth = 8,   // descriptors of a queue
-    parameter int unsigned Width = 64,  // bits of one with what goes beside it
-    parameter bit          Parity = 1'b0  // the pointers and counts are compared with each other
+    parameter int unsigned Depth = 8,   // descriptors per queue
+    parameter int unsigned Width = 64,  // bits of an entry
+    parameter bit          Parity = 1'b0  // cross-check pointers and counts
 ) (
     input  logic                 clk_i,
     input  logic                 rst_ni,
     input  logic                 freeze_i,
 
-    // From the sequencer; one queue at most.
-    input  logic [NumQueues-1:0] write_i,    // only while ready
+    // From the sequencer; at most one queue per cycle.
+    input  logic [NumQueues-1:0] write_i,    // only while ready_o is high
     output logic [NumQueues-1:0] ready_o,
     input  logic [Width-1:0]     data_i,
-    input  logic [NumQueues-1:0] commit_i,   // what was written in the last cycle counts
+    input  logic [NumQueues-1:0] commit_i,   // commits the write of the last cycle
 
-    // To the queues.
-    input  logic [NumQueues-1:0] want_i,     // the head is empty; may be withdrawn
-    output logic [NumQueues-1:0] fill_o,     // data_o is this queue's; one at most
+    // To the queue heads.
+    input  logic [NumQueues-1:0] want_i,     // the head is empty; the request may be withdrawn
+    output logic [NumQueues-1:0] fill_o,     // data_o belongs to this queue; at most one
     output logic [Width-1:0]     data_o,
-    output logic [NumQueues-1:0] empty_o,    // nothing is written that has not left
-    output logic [NumQueues-1:0] bad_o       // they did not agree a cycle ago
+    output logic [NumQueues-1:0] empty_o,    // no entry is written and not read
+    output logic [NumQueues-1:0] bad_o       // pointers and counts did not agree in the last cycle
 );
   localparam int unsigned PtrBits = Depth > 1 ? $clog2(Depth) : 1;
   localparam int unsigned CountBits = $clog2(Depth + 1);
@@ -38,8 +39,8 @@ module systole_queue_ram
 
   ptr_t                 wr_ptr_q [NumQueues];
   ptr_t                 rd_ptr_q [NumQueues];
-  count_t               held_q   [NumQueues];  // places taken
-  count_t               avail_q  [NumQueues];  // committed and not read
+  count_t               held_q   [NumQueues];  // entries used
+  count_t               avail_q  [NumQueues];  // entries committed and not read
   logic [NumQueues-1:0] read, open, turn, fill_q, written_q;
   row_t                 wr_row, rd_row;
 
@@ -47,8 +48,8 @@ module systole_queue_ram
     return 32'(ptr) == Depth - 1 ? '0 : ptr + 1'b1;
   endfunction
 
-  // The lowest queue that wants something and has it. What was written in the last cycle is read on the way to its commit, which is known
-  // late: without one the sequencer stops, and the read was for nothing.
+  // Grant to the lowest queue that wants a descriptor and has one. The entry written in the last cycle is read before
+  // its commit is known, because the commit is late. Without a commit the sequencer stops and the read is discarded.
   always_comb begin
     for (int unsigned q = 0; q < NumQueues; q++) begin
       ready_o[q] = held_q[q] != count_t'(Depth);
@@ -88,10 +89,10 @@ module systole_queue_ram
     end
   end
 
-  // What is held is available, leaves, or came in the last cycle, and lies between the pointers.
+  // Cross-check: every entry used is available, leaves, or was written in the last cycle, and is between the pointers.
   always_ff @(posedge clk_i) written_q <= rst_ni ? write_i : '0;
   if (Parity) begin : gen_parity
-    localparam bit Wraps = Depth == 1 << PtrBits;  // pointers are compared where they wrap by themselves
+    localparam bit Wraps = Depth == 1 << PtrBits;  // power of two: the pointers wrap by themselves and can be compared
     for (genvar q = 0; q < NumQueues; q++) begin : gen_bad
       count_t here;
       assign here = held_q[q] - count_t'(fill_q[q]);
@@ -103,7 +104,8 @@ module systole_queue_ram
     assign bad_o = '0;
   end
 
-  // One descriptor at a time, into a place that is free; what is committed was written.
+  // Checks: one write and one fill per cycle, into a free entry; only written entries are committed; counts are in
+  // range.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_one : assert ((write_i & (write_i - 1'b1)) == '0 && (fill_o & (fill_o - 1'b1)) == '0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Sequencer: runs a program. Takes descriptors from the fetch, puts each into its unit's queue (up to one a cycle) and checks opcode and
-// unused bits a cycle later, and at the halt waits until all is idle.
+// Sequencer: runs a program. It takes descriptors from the fetch unit, writes each into the queue of its unit and
+// checks opcode and unused bits one cycle later. At the halt it waits until everything is idle. Throughput: up to one
+// descriptor per cycle.
 // Docs: docs/sequencer.md, docs/isa.md. Test: tests/rtl/sequencer.
 
 module systole_sequencer
@@ -10,18 +11,18 @@ module systole_sequencer
   import systole_presets_pkg::*;
   import systole_bus_pkg::seq_fault_t;
 #(
-    parameter int unsigned D = 64,  // bytes of a beat
+    parameter int unsigned D = 64,  // bytes per beat
     parameter int unsigned Cell = CellInt8,
     parameter bit          Issue = 1'b0,  // descriptors may come from the issue port of a scalar unit
     parameter bit          Parity = 1'b0
 ) (
-    input  logic                             clk_i,        // may stand still while nothing is to be done
+    input  logic                             clk_i,        // may be gated while idle
     input  logic                             rst_ni,
     input  logic                             freeze_i,
 
-    input  logic                             start_i,      // pulse; the core was reset since the last program
+    input  logic                             start_i,      // pulse; the core was reset after the last program
     // verilator lint_off UNUSEDSIGNAL
-    input  systole_bus_pkg::core_ctl_t       ctl_i,        // but its cycle and watchdog
+    input  systole_bus_pkg::core_ctl_t       ctl_i,        // without its cycle and watchdog
     // verilator lint_on UNUSEDSIGNAL
     input  logic [AddrBits:0]                hbm_end_i,
     output systole_control_pkg::seq_state_t  state_o,
@@ -38,25 +39,25 @@ module systole_sequencer
     input  systole_bus_pkg::issue_req_t      issue_req_i,
     output logic                             issue_ready_o,
 
-    // Queues: a descriptor is written into its place while it is checked, and counts a cycle later if it is well-formed.
+    // Queues: a descriptor is written while it is checked. If it is well-formed, it is committed one cycle later.
     output logic [NumQueues-1:0]             write_o,
     input  logic [NumQueues-1:0]             ready_i,
     output desc_t                            desc_o,
     output logic [PcBits-1:0]                index_o,
-    output logic                             free_o,      // waits for no flag
-    output logic                             parity_o,    // of the descriptor and free_o, from when it came
+    output logic                             free_o,      // it waits for no flag
+    output logic                             parity_o,    // parity of the descriptor and free_o, computed when the descriptor arrived
     output logic [NumQueues-1:0]             commit_o,
     input  logic [NumQueues-1:0]             queue_idle_i,
-    input  logic                             expired_i,   // the watchdog's time is over
+    input  logic                             expired_i,   // the watchdog has expired
 
-    // Sync flags: the halt's waits. Its posts would be seen by nobody: they are not made.
+    // Sync flags: the waits of the halt. Its posts are not made, because nothing could see them.
     output logic                             flag_want_o,
     output logic [NumFlags-1:0]              flag_wait_o,
     input  logic                             flag_met_i,
-    input  logic                             flag_high_i,     // an overflow may come after all is idle
+    input  logic                             flag_high_i,     // a flag may still overflow after all units are idle
 
     output seq_fault_t                       fault_o,
-    output logic                             dispatch_stall_o // a descriptor waits for room in its queue
+    output logic                             dispatch_stall_o // stall: a descriptor waits for room in its queue
 );
   localparam int unsigned DescBytes = DescBits / 8;
 
@@ -78,7 +79,7 @@ module systole_sequencer
         .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .misaligned_o(misaligned),
         .misaligned_addr_o(misaligned_addr), .out_of_range_o(out_of_range), .list_addr_o(list_addr), .idle_o(fetch_idle)
     );
-    // Of a list of the issue port the address is that of its first descriptor.
+    // For a list of the issue port, the address is that of its first descriptor.
     assign outside_addr = ctl_i.issue ? list_addr : ctl_i.prog_addr + (AddrBits'(fault_pc_q) << $clog2(DescBytes));
   end else begin : gen_list
     localparam int unsigned ProgAlign = 128;
@@ -101,18 +102,18 @@ module systole_sequencer
   typedef enum logic [1:0] {Idle, Run, Halt, Stopped} state_e;
   state_e       state_q, state_d;
   // verilator lint_off UNUSEDSIGNAL
-  header_desc_t header, fetched;  // opcode and wait mask
+  header_desc_t header, fetched;  // only opcode and masks are used
   // verilator lint_on UNUSEDSIGNAL
   logic [2:0]   queue_q;
   logic         active, pending, at_end, denied, hold, look, dispatch, take_next, halt_end;
-  logic         at_end_q, next_end_q;  // pc_q, or the one after it, is the program's length
-  logic [PcBits-1:0] before_q;         // the length less 2
+  logic         at_end_q, next_end_q;  // pc_q, or pc_q + 1, is the program's length
+  logic [PcBits-1:0] before_q;         // program length - 2
 
   assign header  = header_desc_t'(desc_q);
   assign fetched = header_desc_t'(fetch_desc);
-  // A program without the other core has none of the flags between them.
+  // Isolated programs run without the other core and must not use the flags between the cores.
   assign denied  = ctl_i.isolated && ((header.wait_mask | header.post_mask) >> (NumFlags - PeerFlags)) != '0;
-  assign at_end  = at_end_q && !(Issue && ctl_i.issue);  // the issue port's programs end with their halt
+  assign at_end  = at_end_q && !(Issue && ctl_i.issue);  // programs of the issue port end with their halt
 
   // Dispatch.
   systole_prim_hold u_hold (.clk_i, .hold_o(hold));
@@ -149,7 +150,7 @@ module systole_sequencer
     end
   end
 
-  // What was looked at in the last cycle, and the verdict.
+  // The descriptor of the last cycle, and the result of its checks.
   logic                 looked_q, known_q, halt_q, unused_q, end_q, outside_q, bad;
   logic [NumQueues-1:0] written_q;
   logic [7:0]           opcode_q;
@@ -183,9 +184,9 @@ module systole_sequencer
     else if (!fault_valid && active && !at_end) fault_pc_q <= pc_q;
   end
 
-  // Halt: everything before it is complete, then its own waits. Where a flag's count is high, an overflow of the last posts is
-  // waited for.
-  logic       all_idle, halting_q, finished_q;  // at the halt, also when stopped there; and all before it is complete
+  // Halt: waits until everything before it is complete, then for its own flags. If a flag's count is high, it also
+  // waits until an overflow by the last posts would have been found.
+  logic       all_idle, halting_q, finished_q;  // in the halt, also when stopped there; and everything before it is complete
   logic [1:0] idle_q;
   assign all_idle    = queue_idle_i == '1 && fetch_idle && (!flag_high_i || idle_q == '1);
   assign flag_wait_o = header.wait_mask;
@@ -245,7 +246,7 @@ module systole_sequencer
     end
   end
 
-  // One queue at a time, nothing from beyond the program, and no start while one runs.
+  // Checks: one queue is written at a time; no descriptor comes from beyond the program; no start while a program runs.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_one_hot : assert ((write_o & (write_o - 1'b1)) == '0);

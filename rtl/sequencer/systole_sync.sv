@@ -1,46 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Sync flags: counters that descriptors wait for and post to. A post is seen in the cycle in which it is made; counts follow a cycle
-// later, and an overflow is found then. A flag is taken once in two cycles at most. Cleared by the reset. With another core, the posts
-// to the last PeerFlags flags wait in counters of their own until they leave, and those flags count what comes from there.
+// Sync flags: counters that descriptors wait for and post to. Latency: a post is visible in the cycle in which it is
+// made; the count and the overflow check follow one cycle later. A flag can be taken at most every two cycles. Reset
+// clears all flags. With another core, posts to the last PeerFlags flags wait in their own counters until they are
+// sent, and those flags count the posts received.
 // Docs: docs/sequencer.md, docs/isa.md. Test: tests/rtl/sequencer.
 
 module systole_sync
   import systole_isa_pkg::*;
 #(
-    parameter bit Issue = 1'b0,  // there is a scalar unit
-    parameter bit Peer = 1'b0,   // there is another core
-    parameter bit Parity = 1'b0  // of the flags that this core posts to itself
+    parameter bit Issue = 1'b0,  // the core has a scalar unit
+    parameter bit Peer = 1'b0,   // the chip has another core
+    parameter bit Parity = 1'b0  // parity over the flags that this core posts to itself
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
-    input  logic                               peer_rst_ni,  // of the last PeerFlags flags, which programs leave as they are
-    input  logic                               freeze_i,   // nothing is taken or posted any more
+    input  logic                               peer_rst_ni,  // reset of the last PeerFlags flags, which keep their values between programs
+    input  logic                               freeze_i,   // no more takes or posts
 
-    // Agents: the queues and, last, the sequencer's halt.
-    input  logic [NumQueues:0]                 want_i,     // the agent waits for the flags of wait_i
-    input  logic [NumQueues:0][NumFlags-1:0]   wait_i,     // holds until the cycle after met_o
-    output logic [NumQueues:0]                 met_o,      // all of them are there and are taken: 1 is subtracted from each
-    input  logic [NumQueues-1:0][NumFlags-1:0] post_i,     // add 1 to each
+    // Agents: the queues and, last, the halt of the sequencer.
+    input  logic [NumQueues:0]                 want_i,     // the agent waits for all flags of wait_i
+    input  logic [NumQueues:0][NumFlags-1:0]   wait_i,     // stable until the cycle after met_o
+    output logic [NumQueues:0]                 met_o,      // all flags are set and are taken: each count decreases by 1
+    input  logic [NumQueues-1:0][NumFlags-1:0] post_i,     // each count increases by 1
     input  logic [NumQueues-1:0]               post_parity_i,
 
-    // The scalar unit; without one not looked at, and answered with 0.
+    // Scalar unit; without one the input is ignored and the output is 0.
     input  systole_bus_pkg::flag_req_t         scalar_i,
     output systole_bus_pkg::flag_rsp_t         scalar_o,
 
-    // The other core; without one not looked at, and answered with 0.
+    // The other core; without one the input is ignored and the output is 0.
     input  systole_bus_pkg::peer_req_t         peer_i,
     output systole_bus_pkg::peer_rsp_t         peer_o,
 
-    output logic                               high_o,     // some flag may overflow soon
-    output logic                               overflow_o, // a post to a flag at its maximum; holds, and nothing counts after it
-    output logic                               bad_o,      // a flag changed by itself a cycle ago
-    output logic [$clog2(NumFlags)-1:0]        bad_flag_o, // the first one
-    output logic [NumQueues-1:0]               bad_post_o, // posts did, on their way here or a cycle ago
+    output logic                               high_o,     // a flag may overflow soon
+    output logic                               overflow_o, // a post hit a flag at its maximum; sticky, and all counts stop
+    output logic                               bad_o,      // bit flip found in a flag of the last cycle
+    output logic [$clog2(NumFlags)-1:0]        bad_flag_o, // the lowest such flag
+    output logic [NumQueues-1:0]               bad_post_o, // bit flip in posts, on their way here or in the last cycle
 
-    // What a fault is about: whether this flag is one that the agent waits for and that is not there, or after an overflow one
-    // that overflowed and that the agent posted to.
+    // Lookup for a fault. Normally: does the agent wait for this flag, and is the flag not set? After an overflow: did
+    // this flag overflow, and did the agent post to it?
     input  logic [2:0]                         find_agent_i,
     input  logic [$clog2(NumFlags)-1:0]        find_flag_i,
     output logic                               found_o
@@ -50,25 +51,25 @@ module systole_sync
   typedef logic [FlagBits-1:0] count_t;
   localparam mask_t OwnMask = mask_t'({NumFlags{1'b1}} >> (NumFlags - Own));
 
-  mask_t              set, over;  // the count is not 0; is above its maximum
+  mask_t              set, over;  // the count is not 0; the count exceeded its maximum
   count_t             count_q [Own];
   logic [Own-1:0]     set_q, over_q;
   mask_t              posted_q [NumQueues];
-  mask_t              before_q [NumQueues];  // a cycle earlier; at an overflow, what made it
+  mask_t              before_q [NumQueues];  // posted_q one cycle earlier; after an overflow, the posts that caused it
   logic [NumQueues:0] taken_q;
   logic               high_q, overflow;
-  mask_t              scalar_post_q, scalar_take_q;  // of the cycle before
+  mask_t              scalar_post_q, scalar_take_q;  // of the last cycle
 
   systole_bus_pkg::flag_req_t scalar;
   assign scalar = Issue ? scalar_i : '0;
 
   systole_bus_pkg::peer_req_t peer;
-  logic [PeerFlags-1:0]       peer_post_q;  // of the cycle before
+  logic [PeerFlags-1:0]       peer_post_q;  // of the last cycle
   mask_t                      peer_last;
   assign peer      = Peer ? peer_i : '0;
   assign peer_last = {peer_post_q, (NumFlags - PeerFlags)'(0)};
 
-  // What was posted in the last cycle and in this one, what is taken from the counts in this cycle.
+  // Posts of the last cycle and of this cycle; takes from the counts in this cycle.
   mask_t last, now, take;
   always_comb begin
     last = '0;
@@ -84,7 +85,8 @@ module systole_sync
     take |= scalar_take_q;
   end
 
-  // Where two agents want the same flag the lower one goes first, so that no count is ever taken twice. Legal programs never do.
+  // If two agents want the same flag, the lower one has priority, so no count is taken twice. Legal programs never do
+  // this.
   logic stop;
   assign stop = freeze_i || overflow;
   always_comb begin
@@ -94,15 +96,16 @@ module systole_sync
       met_o[a] = want_i[a] && !stop && (wait_i[a] & ~free) == '0;
       if (want_i[a]) free &= ~wait_i[a];
     end
-    // The scalar unit comes after the queues, whether they got theirs or not.
+    // The scalar unit comes after all queues, whether or not they were served.
     scalar_o.taken = scalar.want != '0 && scalar_take_q == '0 && !stop && (scalar.want & ~free) == '0;
     scalar_o.there = Issue ? set : '0;
-    // The halt comes when no queue wants, posts or has taken anything; a post of the scalar unit counts a cycle later.
+    // The halt asks only when no queue wants, posts or has taken anything. A post of the scalar unit counts one cycle
+    // later.
     met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set | (last & OwnMask) | peer_last)) == '0;
   end
 
-  // Of a flag, in a cycle: up to five posts and one take. At an overflow all stands still.
-  logic touched, moved_q;  // moved: in the cycle before
+  // Count update. A flag has up to five posts and one take per cycle. An overflow stops all updates.
+  logic touched, moved_q;  // counts changed in the last cycle
   assign touched = (last | take | peer_last) != '0 || peer.take != '0;
 
   always_ff @(posedge clk_i) begin
@@ -128,7 +131,7 @@ module systole_sync
     end
   end
 
-  // Between the cores: flags that count what comes from the other one, and posts that wait to leave.
+  // Between the cores: counters of posts received from the other core, and counters of posts that wait to be sent.
   logic peer_over, peer_high;
   if (Peer) begin : gen_peer
     typedef logic [PeerFlags-1:0] peer_t;
@@ -204,7 +207,7 @@ module systole_sync
   assign high_o     = high_q;
   assign overflow_o = overflow;
 
-  // Parity: made in the cycle after a count's change, compared in all others.
+  // Parity: computed in the cycle after a count changes, compared in all other cycles.
   if (Parity) begin : gen_parity
     logic [Own-1:0] parity_q, changed_q, odd, some, bad_q;
     always_comb begin
@@ -245,16 +248,17 @@ module systole_sync
   mask_t waits, posts;
   always_comb begin
     waits = '0;
-    posts = '1;  // behind the queues: of what none of them posted, but the scalar unit or the other core
+    posts = '1;  // index after the queues: flags posted only by the scalar unit or the other core
     for (int unsigned a = 0; a <= NumQueues; a++) if (find_agent_i == 3'(a) && want_i[a]) waits = wait_i[a];
     for (int unsigned a = 0; a < NumQueues; a++) if (find_agent_i == 3'(a)) posts = before_q[a];
   end
-  // A cycle after it was asked for.
+  // Result one cycle after the request.
   always_ff @(posedge clk_i) found_o <= overflow ? posts[find_flag_i] && over[find_flag_i] : waits[find_flag_i] && !set[find_flag_i];
 
-  // Nothing is taken that is not there, and nothing twice; the halt comes behind all queues. The scalar unit may post while it waits.
+  // Checks: only set flags are taken, and no flag twice; the halt comes after all queues. The scalar unit may post
+  // meanwhile.
   always_ff @(posedge clk_i) begin
-    mask_t taken, twice;  // by agents, by two of them
+    mask_t taken, twice;  // flags taken by an agent; by two agents
     mask_t posts_of_queues;
     posts_of_queues = '0;
     for (int unsigned a = 0; a < NumQueues; a++) posts_of_queues |= post_i[a];

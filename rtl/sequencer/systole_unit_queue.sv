@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Head of one unit's queue: takes the next descriptor from systole_queue_ram, has its flags taken, offers it to the unit, keeps the
-// list of what is in flight, posts and retires the oldest when the unit is done with it. What the unit sees comes from registers.
+// Head of a unit's queue: takes the next descriptor from systole_queue_ram, waits for its flags, offers it to the unit,
+// and lists the descriptors in flight. When the unit is done with the oldest one, it makes its posts and retires it.
+// Outputs to the unit are registered.
 // Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
 
 module systole_unit_queue
@@ -11,25 +12,25 @@ module systole_unit_queue
   import systole_control_pkg::*;
   import systole_bus_pkg::unit_req_t;
 #(
-    parameter int unsigned InFlight = 8,  // descriptors that the unit works on, a power of two
+    parameter int unsigned InFlight = 8,  // descriptors in flight in the unit, a power of two
     parameter bit          Parity = 1'b0
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                freeze_i,     // start nothing
 
-    // Descriptors that wait.
+    // Waiting descriptors.
     output logic                want_o,
     input  logic                fill_i,
     input  desc_t               fill_desc_i,
     input  logic [PcBits-1:0]   fill_index_i,
-    input  logic                fill_free_i,  // it waits for no flag
+    input  logic                fill_free_i,  // the descriptor waits for no flag
     input  logic                fill_parity_i,  // of the descriptor and fill_free_i
 
     // Sync flags (systole_sync).
     output logic                flag_want_o,
     output logic [NumFlags-1:0] flag_wait_o,
-    input  logic                flag_met_i,   // they are there, and taken now
+    input  logic                flag_met_i,   // all flags are set and are taken in this cycle
     output logic [NumFlags-1:0] post_o,
     output logic                post_parity_o,
 
@@ -41,17 +42,18 @@ module systole_unit_queue
     // Index of a descriptor, for the fault latch.
     input  logic                posted_hold_i,
     input  place_e              place_i,
-    output logic [PcBits-1:0]   index_o,      // a cycle after place_i
+    output logic [PcBits-1:0]   index_o,      // one cycle after place_i
 
-    // Something changed by itself a cycle ago: the head, what is in flight. Posts are compared by their taker.
+    // Bit flips found in the last cycle: in the head, in the list in flight. The receiver of the posts checks their
+    // parity.
     output logic                head_bad_o,
     output logic                flight_bad_o,
 
     // State.
-    output logic                idle_o,         // no head, nothing in flight
-    output logic                busy_o,         // something in flight
-    output logic                waiting_o,      // in the last cycle the head waited for flags that were not there
-    output logic                retire_valid_o, // a cycle after it was done
+    output logic                idle_o,         // no head and nothing in flight
+    output logic                busy_o,         // something is in flight
+    output logic                waiting_o,      // in the last cycle the head waited for flags that were not set
+    output logic                retire_valid_o, // one cycle after done_i
     output logic [PcBits-1:0]   retire_index_o
 );
   localparam int unsigned PtrBits = $clog2(InFlight) + 1;
@@ -62,10 +64,10 @@ module systole_unit_queue
   desc_t             head_q;
   logic [PcBits-1:0] head_index_q;
   // verilator lint_off UNUSEDSIGNAL
-  header_desc_t      header;  // the masks alone
+  header_desc_t      header;  // only the masks are used
   // verilator lint_on UNUSEDSIGNAL
 
-  // On the way to the head.
+  // Path into the head.
   systole_prim_hold u_hold (.clk_i, .hold_o(hold));
 
   assign header        = header_desc_t'(head_q);
@@ -83,8 +85,8 @@ module systole_unit_queue
     end
   end
 
-  // In flight, oldest first. The list keeps a descriptor for as long again as it may be in flight, and the head stands behind the
-  // newest, so that a fault finds the index of each.
+  // Descriptors in flight, oldest first. The list has twice as many entries as descriptors may be in flight, and the
+  // head's entry is written after the newest one. So the fault latch finds the index of each, also after it retired.
   ptr_t in_ptr_q, out_ptr_q, out_ptr, flights, posted_q, posted2_q, place;
   (* ram_style = "distributed" *) logic [PcBits-1:0]   index_q [1 << PtrBits];
   (* ram_style = "distributed" *) logic [NumFlags-1:0] post_q [1 << PtrBits];
@@ -141,7 +143,8 @@ module systole_unit_queue
   assign busy_o    = flights != '0;
   assign waiting_o = waiting_q;
 
-  // Parity: of the head while it waits, of the posts in flight when they are made; bits that decide alone have a second one.
+  // Parity of the head while it waits, and of the posts in flight when they are made. Single control bits are
+  // duplicated.
   if (Parity) begin : gen_parity
     (* ram_style = "distributed" *) logic post_parity_q [1 << PtrBits];
     (* keep *) logic no_head_q, not_granted_q;
@@ -177,7 +180,8 @@ module systole_unit_queue
     assign unused = &{1'b0, fill_parity_i};
   end
 
-  // A unit completes only what it has, two cycles after the start at the earliest; a start that was offered stays until it is taken; the head is filled when it is empty.
+  // Checks: a unit completes only what it has, at least two cycles after the start; an offered start holds until it is
+  // taken; the head is filled only when it is empty.
   logic held_q, started_q;
   always_ff @(posedge clk_i) begin
     held_q    <= rst_ni && offer && !start_ready_i;
