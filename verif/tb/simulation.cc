@@ -98,11 +98,15 @@ class Simulation::Bench : public sc_core::sc_module {
     memory_.bind(chip.memory);
     SC_THREAD(Host);
     host_ = sc_core::sc_get_last_created_process_handle();
+    SC_METHOD(End);
+    sensitive << end_;
+    dont_initialize();
   }
-  // The thread ends before its context: SystemC 3.0 deletes the package of
-  // coroutines before the threads that are left, which still use it.
+  // The host's thread ends before its context does: SystemC 3.0 deletes the
+  // package of coroutines before the threads that are left, which use it.
   ~Bench() override {
-    if (!host_.terminated()) host_.kill();
+    end_.notify();
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
   // Runs the simulation until the request is answered.
@@ -141,6 +145,8 @@ class Simulation::Bench : public sc_core::sc_module {
     }
   }
 
+  void End() { host_.kill(); }
+
   tlm::tlm_response_status AwaitInterrupt() {
     sc_core::sc_signal<bool>& irq = irq_[request_.core];
     if (irq.read()) return tlm::TLM_OK_RESPONSE;
@@ -157,7 +163,7 @@ class Simulation::Bench : public sc_core::sc_module {
   sc_core::sc_process_handle host_;
   sc_core::sc_vector<sc_core::sc_signal<bool>> irq_;
   tlm_utils::simple_initiator_socket<Bench> registers_, memory_;
-  sc_core::sc_event pending_;
+  sc_core::sc_event pending_, end_;
   Request request_{};
   tlm::tlm_response_status status_ = tlm::TLM_OK_RESPONSE;
 };
