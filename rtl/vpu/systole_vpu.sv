@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Programmable vector unit: Cols fp32/int32 lanes, two load units, two ALUs, a cross unit and a store unit, each a row a cycle, under
-// a program of 64-bit instructions. Wires control -> fetch -> issue -> dispatch -> units, registers and ports.
+// Programmable vector unit: Cols fp32/int32 lanes, two load units, two ALUs, a cross unit and a store unit, controlled
+// by a program of 64-bit instructions. Throughput: each unit processes one row per cycle. This module connects control,
+// fetch, issue, dispatch, units, registers and ports.
 // Docs: docs/vpu.md, docs/isa.md. Test: tests/rtl/vpu.
 
 module systole_vpu
@@ -14,8 +15,8 @@ module systole_vpu
   import systole_vpu_types_pkg::*;
 #(
     parameter core_cfg_t Cfg = core_preset(PresetMini),
-    parameter bit Fast = FastView,  // the lanes' simulation view
-    parameter bit Gate = 1'b1,      // its clock may stand still
+    parameter bit Fast = FastView,  // use the lanes' simulation view
+    parameter bit Gate = 1'b1,      // gate the clock while idle
     localparam int unsigned Width = Cfg.Cols * 32,
     localparam int unsigned Bytes = Cfg.Cols * 4,
     localparam int unsigned LaneBits = $clog2(Cfg.Cols + 1)
@@ -34,7 +35,7 @@ module systole_vpu
     output logic [1:0]                 vrd_valid_o,
     input  logic [1:0]                 vrd_ready_i,
     output logic [1:0][UbAddrBits-1:0] vrd_addr_o,
-    output logic [1:0][1:0]            vrd_need_o,       // (second, first) word of the window holds bytes that are used
+    output logic [1:0][1:0]            vrd_need_o,       // {second, first}: this word of the window has bytes that are used
     input  logic [1:0]                 vrd_rsp_valid_i,
     input  logic [Width-1:0]           vrd_data_i [2],
     output logic                       vwr_valid_o,
@@ -50,23 +51,23 @@ module systole_vpu
     input  logic signed [31:0]         acc_rd_data_i [Cfg.Cols],
 
     // For status and counters.
-    output logic [Units-1:0]           busy_o,           // a row starts: load units 0, 1, ALUs 0, 1, cross unit, store unit
-    output logic                       stall_ub_o,       // the unified buffer held a request this cycle
-    output logic [LaneBits-1:0]        nan_o,            // elements of a row that st32 or st16 stores
-    output logic [LaneBits-1:0]        inf_o
+    output logic [Units-1:0]           busy_o,           // a row starts in: load units 0, 1, ALUs 0, 1, cross unit, store unit
+    output logic                       stall_ub_o,       // the unified buffer stalled a request in this cycle
+    output logic [LaneBits-1:0]        nan_o,            // NaNs in a row that st32 or st16 stores
+    output logic [LaneBits-1:0]        inf_o             // infinities in that row
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned OffBits = $clog2(Bytes);
 
-  // What the unit tells its queue.
+  // Signals of the unit to its queue.
   logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
   fault_e              unit_code;
   logic [AddrBits-1:0] unit_addr;
   assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
                    addr: unit_addr, newest: unit_newest};
 
-  // The unit's clock stands still when no program runs and no instruction is left: only a descriptor starts anything. Settle: longer
-  // than the longest way of a row through a unit.
+  // Clock gating: the clock stops when no program runs and no instruction is left, because only a descriptor can start
+  // work. Settle is longer than the longest path of a row through a unit.
   logic clk, idle, work, rest;
   systole_idle_clock #(.Settle(63), .Gate(Gate)) u_clock (.clk_i, .rst_ni, .work_i(work), .rest_i(rest), .clk_o(clk));
 
@@ -89,7 +90,7 @@ module systole_vpu
   logic       want [Units], go [Units];
   logic       first [Units], last [Units];
   // verilator lint_off UNUSEDSIGNAL
-  logic       halt [Units];  // the store unit's alone
+  logic       halt [Units];  // used by the store unit only
   // verilator lint_on UNUSEDSIGNAL
   row_t       row [Units];
   uop_t       head [Units];
@@ -99,7 +100,7 @@ module systole_vpu
   logic [63:0] present [8];
   logic [1:0] loaded;
   // verilator lint_off UNUSEDSIGNAL
-  logic [1:0] word_valid;  // load unit 0's alone
+  logic [1:0] word_valid;  // used by load unit 0 only
   // verilator lint_on UNUSEDSIGNAL
   logic       stored;
 
@@ -213,7 +214,7 @@ module systole_vpu
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     localparam int unsigned Sources = u == 2 || u == 3 ? 3 : 1;
     // verilator lint_off UNUSEDSIGNAL
-    fetch_t rows [Sources];  // load units read none
+    fetch_t rows [Sources];  // unused by load units
     // verilator lint_on UNUSEDSIGNAL
 
     systole_vpu_unit #(.Sources(Sources), .Store(u == UnitStore), .Load(u < 2)) u_unit (
@@ -263,12 +264,12 @@ module systole_vpu
       .store_o (store_operand)
   );
 
-  // Load units. Instructions come through the window of the first one, while no program runs.
+  // Load units. While no program runs, instructions are loaded through the window port of load unit 0.
   logic [1:0]            ub_valid, ub_ready, acc_valid, acc_ready;
   logic [UbAddrBits-1:0] ub_addr [2];
   logic [31:0]           ub_bytes [2];
   logic [AccAddrBits-1:0] acc_row [2];
-  logic                  acc_turn_q;  // the second load unit's request was refused: it is kept
+  logic                  acc_turn_q;  // a request of load unit 1 was refused and has priority
 
   for (genvar u = 0; u < 2; u++) begin : gen_load
     logic [OffBits:0] tail;
@@ -401,7 +402,7 @@ module systole_vpu
     for (int unsigned b = 0; b < NumBanks; b++) rest &= !write[b].valid;
   end
 
-  // Requests hold until they are granted, and read data come exactly when they are expected.
+  // Checks: requests hold until they are granted; read data arrives exactly when expected; one reader per window port.
   logic [1:0]                 rd_held_q, d1_q, d2_q;
   logic                       wr_held_q, acc_held_q, started1_q, started_q;
   logic [1:0][UbAddrBits-1:0] rd_last_q;

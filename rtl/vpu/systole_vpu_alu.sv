@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// ALU over all lanes, one row a cycle, never stalls: operands stand two cycles after start_i, six stages follow, the result stands
-// beside write_o, seven cycles after start_i. The lanes are hardware (systole_vpu_alu_lane) or their simulation view.
+// ALU for all lanes. Throughput: one row per cycle, never stalls. Latency: operands arrive two cycles after start_i,
+// the result with write_o seven cycles after start_i; the pipeline has six stages. The lanes are hardware
+// (systole_vpu_alu_lane) or their simulation view (systole_vpu_alu_fast).
 // Docs: docs/vpu.md, docs/numerics.md. Test: tests/rtl/vpu.
 
 module systole_vpu_alu
@@ -22,13 +23,13 @@ module systole_vpu_alu
     input  logic [Width-1:0] a_i,        // operands, two cycles after start_i
     input  logic [Width-1:0] b_i,
     input  logic [Width-1:0] c_i,
-    output write_t           soon_o,     // what write_o is in the next cycle
+    output write_t           soon_o,     // value of write_o in the next cycle
     output write_t           write_o,
     output logic [Width-1:0] wdata_o
 );
   localparam int unsigned Stages = 6;
 
-  // place_q[s]: of the row in stage s; 0 is the cycle before its operands stand.
+  // place_q[s]: destination of the row in stage s; s = 0 is the cycle before its operands arrive.
   write_t  place_q [Stages+1];
   vpu_op_e op_q;
 
@@ -62,7 +63,7 @@ module systole_vpu_alu
     end
   end
 
-  // Only operations of the ALU come.
+  // Check: only ALU operations are started.
   always_ff @(posedge clk_i) begin
     if (rst_ni && start_i) begin
       a_class : assert (class_of(op_i) inside {ClassFloat, ClassSelect, ClassInteger, ClassConvert});

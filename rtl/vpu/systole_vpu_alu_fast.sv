@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The ALU's lanes as their simulation view: one process over all of them, in the form that simulates fastest: multiply or select |
-// align and add | normalise | round, and waiting. Results and latency are those of systole_vpu_alu_lane.
+// Simulation view of the ALU's lanes: one process for all lanes, in the form that simulates fastest. Stages: multiply
+// or select | align and add | normalise | round | delay. Results and latency equal those of systole_vpu_alu_lane.
 // Docs: docs/vpu.md, docs/numerics.md. Test: tests/rtl/vpu.
 
 module systole_vpu_alu_fast
@@ -17,18 +17,18 @@ module systole_vpu_alu_fast
     input  logic             rst_ni,
     input  logic             start_i,
     input  vpu_op_e          op_i,
-    input  logic [Width-1:0] a_i,        // operands, a cycle after start_i
+    input  logic [Width-1:0] a_i,        // operands, one cycle after start_i
     input  logic [Width-1:0] b_i,
     input  logic [Width-1:0] c_i,
     output logic [Width-1:0] wdata_o     // six cycles after start_i
 );
   localparam int unsigned Stages = 4;
-  localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
+  localparam int unsigned Group = 8;  // lanes per inner loop: short loops are unrolled, so their selects are constant
 
-  // What the stages do to a row.
+  // What the stages do with a row.
   typedef enum logic [2:0] {
-    Simple,    // stage 1 yields the result
-    Low,       // stage 1 yields the product, whose low half is the result
+    Simple,    // stage 1 computes the result
+    Low,       // stage 1 computes the product; its low half is the result
     Fused,
     FromInt,
     ToInt
@@ -70,12 +70,12 @@ module systole_vpu_alu_fast
     return (x & ~Sign) > Inf;
   endfunction
 
-  // Orders floats as signed numbers, -0 below +0.
+  // Maps floats to signed numbers of the same order, with -0 below +0.
   function automatic logic signed [31:0] ordered(logic [31:0] x);
     return signed'(x[31] ? x ^ ~Sign : x);
   endfunction
 
-  // The smaller of two, or of their mirror images.
+  // Minimum; with mirror = Sign, the maximum.
   function automatic logic [31:0] select_float(logic [31:0] a, logic [31:0] b, logic [31:0] mirror);
     logic [31:0] r;
     r = ordered(a ^ mirror) < ordered(b ^ mirror) ? a : b;
@@ -95,14 +95,14 @@ module systole_vpu_alu_fast
   endfunction
 
   function automatic logic [31:0] stochastic(logic [31:0] a, logic [31:0] b);
-    return is_nan(a) ? Nan : (a + (b & 32'hFFFF)) & 32'hFFFF_0000;  // the low half of an infinity is 0: it stays
+    return is_nan(a) ? Nan : (a + (b & 32'hFFFF)) & 32'hFFFF_0000;  // an infinity stays, because its low half is 0
   endfunction
 
-  // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
-  // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
+  // The stages, last one first: each reads what the stage before wrote one cycle ago. Their state is declared in this
+  // block so that nothing else can read it, and in arrays because simulators vectorise these loops.
   always_ff @(posedge clk_i) begin : lanes
     logic [31:0]      a [Cols], b [Cols], c [Cols], result [Cols];
-    logic [31:0]      x1_q [Cols], i1_q [Cols];  // simple result, conversion's source or addend; product's sign and exponent
+    logic [31:0]      x1_q [Cols], i1_q [Cols];  // simple result, source of a conversion, or addend; sign and exponent of the product
     logic [63:0]      p1_q [Cols];
     logic [31:0]      x2_q [Cols], i2_q [Cols];
     logic [63:0]      v2_q [Cols];
@@ -172,7 +172,8 @@ module systole_vpu_alu_fast
         VopBf16: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = to_bf16(a[l]);
         VopSr: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = stochastic(a[l], b[l]);
         VopFadd, VopFsub, VopFmul, VopFma, VopFnma, VopImul: begin
-          // Addition multiplies by 1; multiplication adds -0, which changes nothing. Masks rather than conditions, for vector code.
+          // Addition multiplies by 1; multiplication adds -0, which changes nothing. Masks instead of conditions, for
+          // vectorisation.
           integers = all(op == VopImul);
           flip_a   = op == VopFnma ? Sign : 32'd0;
           keep_b   = ~all(op == VopFadd || op == VopFsub);

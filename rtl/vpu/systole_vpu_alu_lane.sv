@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A lane of the ALU as hardware: six stages of one datapath for all operations. A word enters at the top of a window of 78 bits; it is
-// the addend of a multiply-add, the argument of a conversion or the finished result of a simple operation. Stages: partial products,
-// exponents, simple results | product, shift right | add | count zeros | shift left | round and pack.
+// Lane of the ALU: six stages of one datapath for all operations. A word enters at the top of a 78-bit window; it is
+// the addend of a multiply-add, the argument of a conversion, or the finished result of a simple operation. Stages:
+// partial products, exponents and simple results | product, shift right | add | count zeros | shift left | round and
+// pack.
 // Docs: docs/vpu.md, docs/numerics.md. Test: tests/rtl/vpu.
 
 module systole_vpu_alu_lane
@@ -11,26 +12,26 @@ module systole_vpu_alu_lane
 (
     input  logic        clk_i,
     // verilator lint_off UNUSEDSIGNAL
-    // (a stage looks at some of it)
-    input  alu_ctl_t    ctl1_i,  // of the row whose operands stand here
-    input  alu_ctl_t    ctl2_i,  // of the row in stage 2, 4, 6
+    // (each stage uses some of the fields)
+    input  alu_ctl_t    ctl1_i,  // control of the row whose operands are at the inputs
+    input  alu_ctl_t    ctl2_i,  // control of the row in stage 2, 4, 6
     input  alu_ctl_t    ctl4_i,
     input  alu_ctl_t    ctl6_i,
     // verilator lint_on UNUSEDSIGNAL
     input  logic [31:0] a_i,
     input  logic [31:0] b_i,
     input  logic [31:0] c_i,
-    output logic [31:0] y_o      // six cycles after the operands stood here, less one: combinational behind stage 6's registers
+    output logic [31:0] y_o      // combinational output of stage 6, five cycles after the operands
 );
-  // The window: bit 77 is the word's top bit, a product's bit 0 is bit 4, and bit 0 is 1 if anything below is lost. With the word at the
-  // top its last place of 24 lies 2 above the product's highest.
+  // The window: the top bit of the word is bit 77, bit 0 of a product is bit 4, and bit 0 is sticky: 1 if a bit below
+  // was lost. When the word is at the top, two bits separate its 24-bit significand from the product.
   localparam int unsigned W = 78;
   localparam int unsigned ProductAt = 4;
-  localparam logic [6:0] IntegerProduct = 7'(W - 32 - ProductAt);  // brings a product's low half to the top
+  localparam logic [6:0] IntegerProduct = 7'(W - 32 - ProductAt);  // shift that brings the low half of a product to the top
 
   typedef struct packed {
     logic sign;
-    logic low;    // exponent zero
+    logic low;    // the exponent is zero
     logic zero;
     logic infinite;
     logic nan;
@@ -63,7 +64,7 @@ module systole_vpu_alu_lane
   logic [4:0]  by1_q;
   logic        still1_q;  // the word stays at the top: the product is zero, or there is none
   logic [35:0] p00_q;
-  logic [29:0] p01_q, p10_q;  // what the product of significands, or the low half of that of integers, takes of them
+  logic [29:0] p01_q, p10_q;  // only the bits needed for a product of significands or the low half of an integer product
   logic [11:0] p11_q;
   logic        plus;
 
@@ -71,13 +72,14 @@ module systole_vpu_alu_lane
   assign fb = flags(b_i);
   assign fc = flags(c_i);
 
-  // Factors: significands, or integers. Additions multiply by 1.
+  // Factors: significands or integers. Additions multiply by 1.
   always_comb begin
     m = ctl1_i.imul ? a_i : {8'd0, !fa.low, a_i[22:0]};
     n = ctl1_i.imul ? b_i : ctl1_i.by_one ? 32'h80_0000 : {8'd0, !fb.low, b_i[22:0]};
   end
 
-  // Exponents: of the product, and how far below its place the addend belongs. A conversion to int32 takes 158 for the product's.
+  // Exponent of the product, and the distance of the addend below the product. A conversion to int32 uses 158 as the
+  // product's exponent.
   always_comb begin
     xe = ctl1_i.to_int ? 8'd3 : exponent(a_i[30:23], fa.low);
     ye = ctl1_i.to_int ? 8'd255 : ctl1_i.by_one ? 8'd127 : exponent(b_i[30:23], fb.low);
@@ -86,7 +88,7 @@ module systole_vpu_alu_lane
     xy = 10'(xe) + 10'(ye) - 10'd100;
   end
 
-  // One adder for sums, comparisons, the magnitude of an integer, and roundings to bf16.
+  // One adder for sums, comparisons, the magnitude of an integer, and rounding to bf16.
   always_comb begin
     adder_a = ctl1_i.from_int && a_i[31] ? ~a_i : a_i;
     adder_b = ctl1_i.minus ? ~b_i : ctl1_i.from_int ? 32'd0 : ctl1_i.to_bf16 ? 32'h7FFF : ctl1_i.stochastic ? b_i & 32'hFFFF : b_i;
@@ -94,7 +96,7 @@ module systole_vpu_alu_lane
     {carry, sum} = 33'(adder_a) + 33'(adder_b) + 33'(plus);
   end
 
-  assign below     = !carry;  // as unsigned numbers
+  assign below     = !carry;  // a < b as unsigned numbers
   assign same      = a_i == b_i;
   assign unordered = ctl1_i.float_compare && (fa.nan || fb.nan);
   assign zeros     = fa.zero && fb.zero;
@@ -134,9 +136,10 @@ module systole_vpu_alu_lane
     fc1_q    <= fc;
   end
 
-  // Stage 2. The word goes to the right unless it lies above the product as it is; a product that is zero moves nothing.
+  // Stage 2. The word is shifted right to its place, unless it is above the product already. A zero product causes no
+  // shift.
   // verilator lint_off UNUSEDSIGNAL
-  flags_t       x, y, z;  // not all their bits
+  flags_t       x, y, z;  // some bits are unused
   // verilator lint_on UNUSEDSIGNAL
   logic         p_sign, z_sign, stay, far, opposed;
   logic [6:0]   by;
@@ -178,7 +181,7 @@ module systole_vpu_alu_lane
     top = ctl2_i.from_int ? 9'd158 : stay ? 9'(ze1_q) : xy1_q;
   end
 
-  // Small steps first: the word is 32 bits, and grows as it goes.
+  // Small shifts first: the word has 32 bits at the start and grows with each step.
   always_comb begin
     spread = 128'({word1_q, 96'd0});
     spread = spread >> by[1:0];
@@ -199,7 +202,8 @@ module systole_vpu_alu_lane
     opposed2_q <= opposed;
   end
 
-  // Stage 3: sum, or the difference as a magnitude. A product above the word leaves nothing above its own places.
+  // Stage 3: the sum, or the magnitude of the difference. If the product exceeds the word, the difference fits the
+  // product's bits.
   logic [W-1:0] moved;
   logic [W:0]  word_first;
   logic [51:0] product_first;
@@ -208,7 +212,7 @@ module systole_vpu_alu_lane
 
   logic [W-1:0]  value;
   logic [79:0]   digits, digits3_q;
-  logic [19:0]   some3_q;   // digits of four bits that are not zero
+  logic [19:0]   some3_q;   // per 4-bit digit: not zero
   logic [8:0]   top3_q;
   logic         sign3_q, opposed3_q;
 
@@ -229,10 +233,10 @@ module systole_vpu_alu_lane
     special3_q <= special2_q;
   end
 
-  // Stage 4: leading zeros, no more than leave the exponent at 1.
+  // Stage 4: leading zeros, limited so that the exponent stays at 1 or above.
   logic [19:0][1:0] count4;
   // verilator lint_off UNUSEDSIGNAL
-  logic [4:0]       some16;  // the lowest one decides nothing
+  logic [4:0]       some16;  // the lowest bit is not needed
   // verilator lint_on UNUSEDSIGNAL
   logic [4:0][3:0]  count16;
   logic [6:0]       zeros_count, most;
@@ -269,7 +273,7 @@ module systole_vpu_alu_lane
     else left4_q <= most_large || zeros_count < most ? zeros_count : most;
   end
 
-  // Stage 5.
+  // Stage 5: shift left.
   logic [W-1:0] shifted;
   logic [31:0]  top5_q;
   logic [8:0]   exponent5_q;
@@ -291,7 +295,7 @@ module systole_vpu_alu_lane
     special5_q  <= special4_q;
   end
 
-  // Stage 6: rounds to nearest even, or to minus infinity; a carry goes into the exponent, up to infinity.
+  // Stage 6: rounds to nearest even, or towards minus infinity. A carry goes into the exponent, up to infinity.
   logic        more, negative;
   logic [31:0] rounded;
   logic [31:0] number;
@@ -302,7 +306,7 @@ module systole_vpu_alu_lane
     else if (ctl6_i.floor) more = sign5_q && (half5_q || rest5_q != '0);
     else more = half5_q && (rest5_q != '0 || top5_q[0]);
     if (!ctl6_i.float_out && !ctl6_i.to_int) more = 1'b0;
-    // The complement of a number is its negative less 1.
+    // ~x = -x - 1: a complemented number is rounded the other way.
     if (ctl6_i.to_int && negative) more = !more;
     if (ctl6_i.float_out) number = {top5_q[31] ? exponent5_q : 9'd0, top5_q[30:8]};
     else number = top5_q ^ {32{negative}};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Descriptors of the vector unit: checks and carries out vload (an instruction a cycle through the window port of load unit 0) while no
-// program runs; starts the program of a vrun when the one before is issued, though its rows are still on their way; completion and
-// faults.
+// Descriptor control of the vector unit. It checks descriptors, executes vload while no program runs (one instruction
+// per cycle through the window port of load unit 0), and reports completion and faults. A vrun starts when all
+// instructions of the previous program are issued, although its rows may still be in flight.
 // Docs: docs/vpu.md, docs/isa.md. Test: tests/rtl/vpu.
 
 module systole_vpu_control
@@ -18,7 +18,7 @@ module systole_vpu_control
 
     input  logic                  start_valid_i,
     output logic                  start_ready_o,
-    output logic                  idle_o,      // no descriptor, no program
+    output logic                  idle_o,      // no descriptor and no program
     input  desc_t                 start_desc_i,
     output logic                  done_o,
     output logic                  fault_valid_o,
@@ -30,7 +30,7 @@ module systole_vpu_control
     output logic                  rd_valid_o,
     input  logic                  rd_ready_i,
     output logic [UbAddrBits-1:0] rd_addr_o,
-    input  logic [63:0]           rd_data_i,   // two cycles after the transfer
+    input  logic [63:0]           rd_data_i,   // two cycles after the request is granted
     output logic                  imem_we_o,
     output logic [10:0]           imem_addr_o,
     output logic [63:0]           imem_data_o,
@@ -39,7 +39,7 @@ module systole_vpu_control
     output logic                  run_o,       // pulse
     output logic [10:0]           run_pc_o,
     output logic [11:0][31:0]     run_args_o,
-    input  logic                  issued_i,    // pulse: the program is issued to its end
+    input  logic                  issued_i,    // pulse: all instructions of the program are issued
     input  logic                  halted_i,    // pulse: the oldest program is complete
     input  logic                  fault_i,
     input  fault_e                fault_code_i,
@@ -48,11 +48,11 @@ module systole_vpu_control
   typedef enum logic [1:0] {Idle, Check, Load, Faulted} state_e;
 
   localparam int unsigned WordBits = $clog2(word_bytes(Cfg));
-  localparam int unsigned MaxRuns = 8;  // the dispatch lets no more be on their way
+  localparam int unsigned MaxRuns = 8;  // the dispatch allows no more programs in flight
 
   state_e      state_q;
-  logic        issuing_q;                   // the last program is not issued to its end
-  logic [$clog2(MaxRuns+1)-1:0] runs_q;     // programs that are not complete
+  logic        issuing_q;                   // the newest program has instructions left to issue
+  logic [$clog2(MaxRuns+1)-1:0] runs_q;     // programs in flight
   // verilator lint_off UNUSEDSIGNAL
   desc_t       desc_q;
   vload_desc_t vload;
@@ -68,10 +68,10 @@ module systole_vpu_control
   assign run_pc_o      = vrun.pc;
   assign run_args_o    = vrun.args;
 
-  // Verdict.
+  // Check of the descriptor.
   fault_e      verdict, verdict_q;
   logic [31:0] verdict_addr, verdict_addr_q, load_end;
-  logic        checked_q;  // the verdict is that of the descriptor here
+  logic        checked_q;  // verdict_q belongs to the descriptor in desc_q
 
   assign load_end = 32'(vload.ub_addr) + {17'd0, vload.count, 3'b000};
 
@@ -93,9 +93,9 @@ module systole_vpu_control
     end
   end
 
-  // Instructions on their way.
+  // Load of instructions.
   logic        asked, d1_q, d2_q, wrong;
-  logic [11:0] left_q, coming_q;  // to be asked for; to be written
+  logic [11:0] left_q, coming_q;  // left to request; left to write
 
   assign rd_valid_o = state_q == Load && left_q != '0 && !freeze_i;
   assign asked      = rd_valid_o && rd_ready_i;
@@ -163,7 +163,8 @@ module systole_vpu_control
     fault_addr_o <= {4'd0, wrong ? verdict_addr_q : fault_addr_i};
   end
 
-  // A program is issued, ends or faults only while one runs, and its faults come behind the ends of older ones.
+  // Checks: a program is issued, completes or faults only while one runs; a fault comes after all older programs have
+  // completed.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_issued : assert (!issued_i || issuing_q);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Cross unit: functions, random bits, moves between rows and lanes, transposer; a row a cycle. Moves are written two cycles after
-// start_i, what takes longer as many cycles later; go_o is low when a row would be written together with another.
+// Cross unit: functions, random bits, moves between rows and lanes, transposer. Throughput: one row per cycle. Latency:
+// moves are written two cycles after start_i, other operations later by their own latency. go_o is low when two rows
+// would be written in the same cycle.
 // Docs: docs/vpu.md, docs/numerics.md. Test: tests/rtl/vpu.
 
 module systole_vpu_cross
@@ -23,16 +24,16 @@ module systole_vpu_cross
     // verilator lint_on UNUSEDSIGNAL
     input  row_t             row_i,
     input  logic [Width-1:0] operand_i,      // two cycles after start_i
-    output write_t           soon_o,         // what write_o is in the next cycle
+    output write_t           soon_o,         // value of write_o in the next cycle
     output write_t           write_o,
     output logic [Width-1:0] wdata_o
 );
   localparam int unsigned LaneBits = $clog2(Cols);
   localparam int unsigned RandomLatency = 6;   // from the cycle after start_i
-  localparam int unsigned ColumnLatency = 3;   // from the cycle in which an operand would stand
-  localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
+  localparam int unsigned ColumnLatency = 3;   // from the cycle in which an operand would arrive
+  localparam int unsigned Group = 8;  // lanes per inner loop: short loops are unrolled, so their selects are constant
 
-  // Where a row comes from, and the slot that it takes a cycle after its start.
+  // Source of a row, and the slot that the row takes one cycle after its start.
   typedef enum logic [1:0] {Move, Column, Random, Function} from_e;
   localparam int unsigned MoveSlot = 1;
   localparam int unsigned ColumnSlot = 1 + ColumnLatency;
@@ -44,10 +45,10 @@ module systole_vpu_cross
     from_e  from;
   } slot_t;
 
-  // slot_q[k]: what is written in k cycles.
+  // slot_q[k]: the row written in k cycles.
   slot_t       slot_q [FunctionSlot+1], slot_d [FunctionSlot+1], slot;
   from_e       from;
-  logic        asked_q, step_valid_q;  // a row's operand stands in the next cycle; in this one
+  logic        asked_q, step_valid_q;  // the row's operand arrives in the next cycle; in this cycle
   vpu_op_e     asked_op_q, op_q;
   logic [31:0] asked_base_q, base_q, key_q;
   logic [LaneBits-1:0] asked_lane_q, lane_q;
@@ -130,7 +131,7 @@ module systole_vpu_cross
       .y_o    (random_y)
   );
 
-  // The transposer takes rows and gives columns.
+  // The transposer takes rows and returns columns.
   logic push, pop;
   assign push = step_valid_q && op_q == VopTpush;
   assign pop  = step_valid_q && op_q == VopTpop;
@@ -167,7 +168,7 @@ module systole_vpu_cross
     );
   end
 
-  // The row that is written.
+  // The row to write.
   always_comb begin : result
     logic [31:0]      y [Cols];
     logic [Width-1:0] row;
@@ -190,7 +191,8 @@ module systole_vpu_cross
     wdata_o = row;
   end
 
-  // What the slots expect stands there, and only then; no row takes another's slot; only operations of this unit come.
+  // Checks: results arrive exactly in their slots; no row takes another row's slot; only operations of this unit are
+  // started.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_function : assert (function_valid == (slot_q[0].write.valid && slot_q[0].from == Function));

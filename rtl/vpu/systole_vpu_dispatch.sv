@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Hands instructions to the units, in order, one a cycle: waits until older ones neither read nor write the destination, and for
-// room in the unit. An instruction stands here for a cycle at least; whether it may go was found out in the cycle before.
-// Keeps which rows of the registers are there. A halt goes to the store unit, behind the stores. Every fault of a program is found here,
-// so the first one in program order is reported, after all before it is complete. Docs: docs/vpu.md. Test: tests/rtl/vpu.
+// Dispatches instructions to the units in order, up to one per cycle. An instruction waits until older ones neither
+// read nor write its destination and the unit has room. It stays here for at least one cycle, in which its hazards are
+// resolved. This module also tracks which register rows are present and detects all faults of a program, so the first
+// fault in program order is reported after everything before it is complete. A halt goes to the store unit, behind the
+// stores.
+// Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_dispatch
   import systole_isa_pkg::*;
@@ -15,7 +17,7 @@ module systole_vpu_dispatch
 ) (
     input  logic        clk_i,
     input  logic        rst_ni,
-    input  logic        start_i,             // of a program
+    input  logic        start_i,             // start of a program
     input  logic        freeze_i,
 
     input  logic        valid_i,
@@ -30,17 +32,17 @@ module systole_vpu_dispatch
     output logic        push_o [Units],
     input  logic        room_i [Units],
     output uop_t        uop_o,
-    output logic [5:0]  number_o [2],        // registers of which units tell whether an instruction they hold reads them
+    output logic [5:0]  number_o [2],        // registers to look up: does a unit hold an instruction that reads them?
     input  logic [1:0]  reads_i [Units],
     input  held_t       held_i [Units],
-    input  logic [1:0]  loaded_i,            // a load unit has asked for the last row of a load
-    input  logic        stored_i,            // no store is on its way
-    input  write_t      soon_i [NumBanks],   // rows that are written in the next cycle
+    input  logic [1:0]  loaded_i,            // per load unit: the last row of a load was requested
+    input  logic        stored_i,            // no store is in flight
+    input  write_t      soon_i [NumBanks],   // rows written in the next cycle
     output logic [63:0] present_o [8],
 
-    output logic        issued_o,            // pulse: the program is issued to its end
+    output logic        issued_o,            // pulse: all instructions of the program are issued
     input  logic        halted_i,            // pulse: the oldest program is complete
-    output logic        fault_o,             // held: a fault, and all before it is complete
+    output logic        fault_o,             // level: a fault, and everything before it is complete
     output fault_e      fault_code_o,
     output logic [31:0] fault_addr_o
 );
@@ -50,22 +52,22 @@ module systole_vpu_dispatch
   typedef enum logic [1:0] {
     Run,
     Search,  // for the first row that is out of range
-    Part,    // a store's rows before it are still to be dispatched
-    Drain    // the fault waits for what is older
+    Part,    // the rows of a store before the faulting row are still to be dispatched
+    Drain    // the fault waits for older instructions
   } state_e;
 
   state_e      state_q;
-  logic [31:0] address_q;           // of row rows_q
+  logic [31:0] address_q;           // address of row rows_q
   logic [2:0]  rows_q;
   logic [63:0] present_q [NumBanks];
-  logic [ColBits-1:0] pushed_q, popped_q;  // rows in the transposer, columns taken
-  logic [ColBits-1:0] fit_q, left_q;       // rows that still fit, columns that are left
-  held_t       ends_q;              // programs issued to their end that are not complete
+  logic [ColBits-1:0] pushed_q, popped_q;  // rows pushed into the transposer; columns popped
+  logic [ColBits-1:0] fit_q, left_q;       // rows that still fit; columns left
+  held_t       ends_q;              // programs that are issued and not complete
 
-  // The instruction that stands here.
+  // The instruction held here.
   logic        valid_q, bad_q, in_range_q, clear_q;
-  logic        is_load, is_store, is_fence, is_halt, is_tpush, is_tpop, has_d, of_ub;  // what it is
-  logic [Units-1:0] unit;                                                              // its unit, one of them
+  logic        is_load, is_store, is_fence, is_halt, is_tpush, is_tpop, has_d, of_ub;  // its kind
+  logic [Units-1:0] unit;                                                              // its unit, one-hot
   logic [10:0] pc_q;
   uop_t        uop_q;
   logic [31:0] limit_q;
@@ -80,15 +82,16 @@ module systole_vpu_dispatch
     return class_of(op) != ClassStore && !(op inside {VopFence, VopHalt, VopTpush, VopLds});
   endfunction
 
-  // Rows of a load or store lie in a line: when its ends are in range, and no step can leap over what is outside, all are.
+  // The rows of a load or store are equally spaced. If both ends are in range and no step can jump across the outside,
+  // all rows are in range.
   assign address  = uop_i.scalar[0];
   assign stride_top = uop_i.scalar[1][31:25];
   assign last     = address + span_i;
   assign steady   = stride_top == '0 || stride_top == '1;
   assign in_range = address <= limit_i && (uop_i.rows == 4'd1 || (steady && last <= limit_i));
 
-  // Hazards, of the instruction that comes in and of the one that waits here: nobody writes the destination, and nobody reads it. The
-  // one that is here counts as a writer and reader of what comes in behind it.
+  // Hazards of the incoming instruction (0) and of the one held here (1): the destination is free if no older
+  // instruction writes or reads it. The instruction held here is older than the incoming one.
   logic [1:0] free;
   logic       behind;
 
@@ -150,14 +153,15 @@ module systole_vpu_dispatch
   end
 
   assign out_of_range = (is_load || is_store) && !in_range_q;
-  // What the transposer takes and has is looked at for a cycle, in which its instruction stays here.
+  // The transposer check takes one cycle, in which its instruction stays here.
   always_ff @(posedge clk_i) begin
     transposer_bad_q <= !take && ((is_tpush && 32'(uop_q.rows) > 32'(fit_q)) ||
                                   (is_tpop && (fit_q != '0 || 32'(uop_q.rows) > 32'(left_q))));
   end
   assign wrong = bad_q || transposer_bad_q;
 
-  // Loads do not overtake the stores of older programs, nor more programs end at a time than can be counted.
+  // A load from the unified buffer does not overtake stores of older programs. The number of ending programs is limited
+  // by ends_q.
   assign waits = (of_ub && ends_q != '0) || (is_halt && ends_q == '1);
 
   logic [Units-1:0] rooms;
@@ -165,7 +169,7 @@ module systole_vpu_dispatch
     assign rooms[u] = room_i[u];
   end
 
-  // What the instruction here does.
+  // Actions of the instruction held here.
   always_comb begin
     go = 1'b0;
     for (int unsigned u = 0; u < Units; u++) push_o[u] = 1'b0;
@@ -226,7 +230,7 @@ module systole_vpu_dispatch
 
   assign taken = 8'hFF >> (4'd8 - uop_q.rows);
 
-  // Rows go when an instruction that writes them is dispatched, and come when they are written.
+  // Rows become absent when an instruction that writes them is dispatched, and present when they are written.
   always_ff @(posedge clk_i) begin
     for (int unsigned b = 0; b < NumBanks; b++) begin
       if (!rst_ni) begin
@@ -263,7 +267,8 @@ module systole_vpu_dispatch
     end
   end
 
-  // A row is written once, by the instruction that took it; the search finds a row.
+  // Checks: a row is written once, by the instruction that claimed it; the search finds a row; a program starts only
+  // when none is here.
   for (genvar b = 0; b < NumBanks; b++) begin : gen_check
     always_ff @(posedge clk_i) begin
       if (rst_ni && soon_i[b].valid) a_write : assert (!present_q[b][{soon_i[b].number, soon_i[b].row}]);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Instruction memory, program counter and legality, which is found out as instructions are loaded: one instruction a cycle; the first
-// one three cycles after start_i or redirect_i. What follows the last instruction of the memory is an illegal one that bears the last one's index.
+// Instruction memory, program counter and legality check, which is made when instructions are loaded. Throughput: one
+// instruction per cycle. Latency: the first instruction comes three cycles after start_i or redirect_i. Beyond the end
+// of the memory it returns an illegal instruction with the last index.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_fetch
@@ -12,21 +13,21 @@ module systole_vpu_fetch
     input  logic        clk_i,
     input  logic        rst_ni,
 
-    // Loading of instructions, while nothing runs.
+    // Load of instructions, while no program runs.
     input  logic        we_i,
     input  logic [10:0] waddr_i,
     input  vpu_instr_t  wdata_i,
 
-    input  logic        start_i,     // begin at start_pc_i
+    input  logic        start_i,     // start at start_pc_i
     input  logic [10:0] start_pc_i,
-    input  logic        stop_i,      // fetch no more
-    input  logic        redirect_i,  // drop what was fetched, go on at target_i
+    input  logic        stop_i,      // stop fetching
+    input  logic        redirect_i,  // squash fetched instructions and continue at target_i
     input  logic [10:0] target_i,
 
     output logic        valid_o,
     input  logic        ready_i,
     output decoded_t    decoded_o,
-    output logic        ahead_valid_o,  // decoded_o takes this instruction
+    output logic        ahead_valid_o,  // decoded_o takes ahead_o in this cycle
     output vpu_instr_t  ahead_o
 );
   logic       running_q, fetched_q, go_fetch, go_decode;
@@ -40,10 +41,10 @@ module systole_vpu_fetch
   assign ahead_valid_o = go_decode;
   assign ahead_o       = instr;
 
-  // An instruction, and above it whether it is legal: none is before it is loaded.
+  // Instructions, each with a legal flag in the top bit. All are illegal until they are loaded.
   (* no_rw_check, ram_style = "block" *) logic [VpuInstrBits:0] memory_q [VpuImemWords] = '{default: '0};
 
-  // Written two cycles late: what the fields are used for comes from a table.
+  // Written two cycles late, because the use of the fields is looked up in a table.
   logic [1:0]  we_q;
   logic [10:0] waddr_q [2];
   vpu_instr_t  wdata_q [2];
@@ -90,7 +91,7 @@ module systole_vpu_fetch
     end
   end
 
-  // A program starts when nothing runs, and its memory is not written meanwhile.
+  // Checks: a program starts only when nothing is fetched; the memory is not written while a program runs.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_start : assert (!start_i || (!running_q && !fetched_q && !valid_o));

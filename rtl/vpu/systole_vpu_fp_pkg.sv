@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// fp32 arithmetic of a lane, cut into what one stage of the ALU does: fused multiply-add (one rounding to nearest even,
-// subnormals kept, one NaN) and conversions from and to int32. The method is that of systole_fp_pkg, whose 32-bit words do not hold
-// a product of 48 bits. Selections rather than branches: the form that simulates fastest.
+// fp32 arithmetic of a lane, divided into the steps of the ALU's stages: fused multiply-add (one rounding to nearest
+// even, with subnormals, one NaN) and conversions from and to int32. The method is that of systole_fp_pkg, whose 32-bit
+// words cannot hold a 48-bit product. Selections instead of branches, because they simulate fastest.
 // Docs: docs/numerics.md, docs/vpu.md. Test: tests/rtl/vpu.
 
 package systole_vpu_fp_pkg;
 
   // verilator lint_off UNUSEDPARAM
-  // (a module alone does not use all)
+  // (no module uses all of them)
   localparam logic [31:0] Nan = 32'h7FC0_0000;
   localparam logic [31:0] Inf = 32'h7F80_0000;
   localparam logic [31:0] Sign = 32'h8000_0000;
   localparam logic [31:0] One = 32'h3F80_0000;
   // verilator lint_on UNUSEDPARAM
 
-  // Inner exponents. A product's is the sum of its operands'; 0 of the number zero, so low that a product with it never pushes a sum
-  // aside; Special of infinities and NaNs, above all others. Significands stay as they are stored: even those of subnormals fit, as
-  // 64 bits hold more places than the rounding can see.
+  // Internal exponents. The exponent of a product is the sum of its operands' exponents. The number zero has 0, so low
+  // that a product with it never shifts the addend. Infinities and NaNs have Special, above all others. Significands
+  // stay as stored, also for subnormals, because 64 bits hold more places than the rounding can see.
   localparam logic [31:0] Special = 32'd850;
-  localparam logic [31:0] SumOffset = 32'd380;  // inner exponent of a sum less its biased one
+  localparam logic [31:0] SumOffset = 32'd380;  // internal exponent of a sum minus its biased exponent
 
-  // 24 bits; an infinity is a 1 and a NaN a 0.
+  // 24-bit significand; 1.0 for an infinity, 0 for a NaN.
   function automatic logic [31:0] significand(logic [31:0] x);
     logic [31:0] e, f;
     e = (x >> 23) & 32'hFF;
     f = x & 32'h7F_FFFF;
-    f = e == 32'hFF ? (f == 0 ? 32'd0 : 32'h80_0000) : f;  // the leading one is toggled
+    f = e == 32'hFF ? (f == 0 ? 32'd0 : 32'h80_0000) : f;  // the leading one is toggled below
     return e == 0 ? f : f ^ 32'h80_0000;
   endfunction
 
@@ -38,15 +38,15 @@ package systole_vpu_fp_pkg;
     return (x << 1) == 0 ? 32'd0 : e;
   endfunction
 
-  // Stage 1, beside the product of the significands: sign (31) and exponent (9:0) of the product.
+  // Stage 1, parallel to the product of the significands: sign (31) and exponent (9:0) of the product.
   function automatic logic [31:0] product_info(logic [31:0] a, logic [31:0] b);
     logic [31:0] e;
     e = exponent(a) + exponent(b);
     return ((a ^ b) & Sign) | (e < Special ? e : Special);
   endfunction
 
-  // Stage 2: adds, exactly but for a last bit that is 1 if anything below it is lost. value: sign (63), magnitude; info: NaN (31),
-  // exponent (9:0), which belongs to bit 61.
+  // Stage 2: adds exactly, except for a sticky last bit that is 1 if anything below it is lost. value: sign (63),
+  // magnitude. info: NaN (31), exponent (9:0) of bit 61.
   function automatic void add(input logic [63:0] prod, input logic [31:0] prod_info, input logic [31:0] sum,
                               output logic [63:0] value, output logic [31:0] info);
     logic [63:0] p, s, upper, lower, lost;
@@ -60,7 +60,7 @@ package systole_vpu_fp_pkg;
     p     = prod << 14;
     p_exp = prod_info & 32'h3FF;
     sub   = (sum ^ prod_info) & Sign;
-    // The one of the smaller exponent goes to the right.
+    // The operand with the smaller exponent is shifted right.
     p_upper = p_exp > s_exp;
     upper   = p_upper ? p : s;
     lower   = p_upper ? s : p;
@@ -68,13 +68,13 @@ package systole_vpu_fp_pkg;
     count   = count < 63 ? count : 32'd63;
     lost    = lower & ~(64'hFFFF_FFFF_FFFF_FFFF << count[5:0]);
     lower   = (lower >> count[5:0]) | (lost != 0 ? 64'd1 : 64'd0);
-    // Sign and magnitude; an exact zero is +0 unless both are negative.
+    // Sign and magnitude. An exact zero is +0 unless both operands are negative.
     value = sub != 0 ? upper - lower : upper + lower;
     sign  = p_upper ? prod_info & Sign : sum & Sign;
     sign  = value != 0 ? (value[63] ? sign ^ Sign : sign) : (sub != 0 ? 32'd0 : sum & Sign);
     value = value[63] ? -value : value;
     value = (value & 64'h7FFF_FFFF_FFFF_FFFF) | {sign & Sign, 32'd0};
-    // NaN: an operand, infinity times zero, or the difference of infinities.
+    // NaN: a NaN operand, infinity times zero, or the difference of two infinities.
     info = p_upper ? p_exp : s_exp;
     none = p_exp == Special ? Sign : info;
     info = p == 0 ? none : info;
@@ -90,7 +90,8 @@ package systole_vpu_fp_pkg;
     info  = SumOffset + 32'd158;
   endfunction
 
-  // Stage 2 of a conversion to int32: magnitude in units of 2^-31, with a last bit as above; info: NaN (31), too large (0).
+  // Stage 2 of a conversion to int32: magnitude in units of 2^-31, with a sticky last bit. info: NaN (31), too large
+  // (0).
   function automatic void to_int(input logic [31:0] x, output logic [63:0] value, output logic [31:0] info);
     logic [63:0] s, lost;
     logic [31:0] mag, sig, e, count;
@@ -99,14 +100,14 @@ package systole_vpu_fp_pkg;
     sig   = (mag & 32'h7F_FFFF) | (e != 0 ? 32'h80_0000 : 32'd0);
     s     = {32'd0, sig} << 39;
     count = 32'd158 - e;
-    count = count < 63 ? count : 32'd63;  // what is too large counts as far down too: nobody looks
+    count = count < 63 ? count : 32'd63;  // a number that is too large gives an arbitrary value, which is not used
     lost  = s & ~(64'hFFFF_FFFF_FFFF_FFFF << count[5:0]);
     value = (s >> count[5:0]) | (lost != 0 ? 64'd1 : 64'd0) | {x & Sign, 32'd0};
     info  = (mag > Inf ? Sign : 32'd0) | (e >= 158 ? 32'd1 : 32'd0);
   endfunction
 
-  // Stage 3: brings the leading one to bit 30, not below the smallest normal exponent. m: sign (31), magnitude with 7 bits below the
-  // last place; info: NaN (31), biased exponent less 1 (9:0).
+  // Stage 3: moves the leading one to bit 30, but keeps the exponent at or above the smallest normal one. m: sign (31),
+  // magnitude with 7 bits below the last place. info: NaN (31), biased exponent minus 1 (9:0).
   function automatic void normalise(input logic [63:0] value, input logic [31:0] info, output logic [31:0] m, output logic [31:0] m_info);
     logic [63:0] v, t;
     logic [31:0] e, n;
@@ -129,7 +130,8 @@ package systole_vpu_fp_pkg;
     m_info = (info & Sign) | (e - n);
   endfunction
 
-  // Stage 4: rounds to nearest even and packs. The leading one adds 1 to the exponent; a carry too, up to infinity.
+  // Stage 4: rounds to nearest even and packs. The leading one adds 1 to the exponent; a carry does too, up to
+  // infinity.
   function automatic logic [31:0] round(logic [31:0] m, logic [31:0] info);
     logic [31:0] mag, r;
     mag = m & ~Sign;
@@ -139,8 +141,8 @@ package systole_vpu_fp_pkg;
     return info[31] ? Nan : r;
   endfunction
 
-  // Stage 3 of a conversion to int32: magnitude in whole numbers; to nearest even, or toward minus infinity. info: NaN (31), sign (1),
-  // too large (0).
+  // Stage 3 of a conversion to int32: rounds the magnitude to an integer, to nearest even or towards minus infinity.
+  // info: NaN (31), sign (1), too large (0).
   function automatic void round_int(input logic [63:0] value, input logic [31:0] info, input logic floor, output logic [31:0] m,
                                     output logic [31:0] m_info);
     logic [31:0] whole, part, more;
@@ -151,7 +153,7 @@ package systole_vpu_fp_pkg;
     m_info = info | (value[63] ? 32'd2 : 32'd0);
   endfunction
 
-  // Stage 4 of a conversion to int32.
+  // Stage 4 of a conversion to int32: limits and packs.
   function automatic logic [31:0] pack_int(logic [31:0] m, logic [31:0] info);
     logic [31:0] r;
     r = info[1] ? ((info & 32'd1) != 0 || m > Sign ? Sign : -m) : ((info & 32'd1) != 0 || m >= Sign ? ~Sign : m);

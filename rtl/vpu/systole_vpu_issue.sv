@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Scalar registers and what works on them: arithmetic, branches, vl, lanes, and the operands of vector instructions, which go on
-// to the dispatch. One instruction a cycle; a multiplication takes three, a taken branch three. A word for a scalar register goes
-// through the dispatch and load unit 0 as a row does; what is behind it waits here.
+// Issue: executes scalar instructions (arithmetic, branches, vl, lanes) on the scalar registers, and reads the scalar
+// operands of vector instructions, which it passes to the dispatch. Throughput: one instruction per cycle; a
+// multiplication and a taken branch take three. The load of a word into a scalar register goes through the dispatch and
+// load unit 0 like a row; later instructions wait.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_issue
@@ -17,28 +18,28 @@ module systole_vpu_issue
 
     input  logic              start_i,
     input  logic [11:0][31:0] args_i,
-    input  logic              stop_i,     // drop everything
-    input  logic              word_valid_i,  // the word that was asked for
+    input  logic              stop_i,     // squash everything
+    input  logic              word_valid_i,  // the requested word arrives
     input  logic [31:0]       word_i,
 
     input  logic              valid_i,
     output logic              ready_o,
     input  decoded_t          decoded_i,
-    input  logic              ahead_valid_i,  // this instruction is decoded_i in the next cycle
+    input  logic              ahead_valid_i,  // ahead_i is decoded_i in the next cycle
     // verilator lint_off UNUSEDSIGNAL
     input  vpu_instr_t        ahead_i,
     // verilator lint_on UNUSEDSIGNAL
     output logic              redirect_o,
     output logic [10:0]       target_o,
 
-    // To the dispatch: all but scalar instructions and branches that can be carried out. The addresses of loads and stores are to
-    // stay at limit_o or below.
+    // To the dispatch: all instructions except legal scalar instructions and branches. The addresses of loads and
+    // stores must not exceed limit_o.
     output logic              valid_o,
     input  logic              ready_i,
-    output logic              bad_o,      // cannot be carried out: fault vector_program
+    output logic              bad_o,      // illegal: fault vector_program
     output logic [10:0]       pc_o,
     output uop_t              uop_o,
-    output logic [31:0]       span_o,     // address of the last row less that of the first
+    output logic [31:0]       span_o,     // address of the last row minus address of the first
     output logic [31:0]       limit_o
 );
   localparam int unsigned Cols = Cfg.Cols;
@@ -51,11 +52,11 @@ module systole_vpu_issue
   vpu_instr_t  in;
   vpu_class_e  cls;
   vpu_op_e     op;
-  logic [31:0] a, b, c, imm, index, result;  // a, b, c: read with the instruction, a cycle ago
+  logic [31:0] a, b, c, imm, index, result;  // a, b, c: registers, read with the instruction one cycle ago
   logic        is_scalar, is_branch, is_vl, is_lanes, local_op, is_mul, is_lds, taken, far, bad, go, send;
   logic [31:0] mul_a_q, mul_b_q, product_q;
   logic [1:0]  mul_q;  // cycles that the multiplication in this stage has taken
-  logic        asked_q;  // the load of a word in this stage was handed on
+  logic        asked_q;  // the word load in this stage was passed on
 
   assign in    = decoded_i.instr;
   assign op    = vpu_op_e'(in.op);
@@ -63,7 +64,7 @@ module systole_vpu_issue
   assign imm   = in.imm;
   assign index = imm + b;
 
-  // A scalar register, behind the instruction that is here now.
+  // A scalar register after the current instruction.
   function automatic logic [31:0] scalar(logic [3:0] number, logic [31:0] regs [VpuScalarRegs], logic changes, logic [3:0] d,
                                          logic [31:0] value);
     return changes && d == number ? value : regs[number];
@@ -141,13 +142,13 @@ module systole_vpu_issue
     end
   end
 
-  // Operands.
+  // Operands of vector instructions.
   // verilator lint_off UNUSEDSIGNAL
   vpu_use_t    fields;
   // verilator lint_on UNUSEDSIGNAL
   uop_t        uop;
   logic        memory;
-  logic [31:0] size;  // bytes of an access
+  logic [31:0] size;  // bytes per access
 
   function automatic source_t source(vpu_kind_e kind, logic [5:0] number, logic [1:0] mode, logic has_d, logic [5:0] d);
     source_t s;
@@ -209,7 +210,7 @@ module systole_vpu_issue
     else if (send) asked_q <= is_lds;
   end
 
-  // The state of a running program is legal.
+  // Checks: vl, lanes and s0 of a running program are legal; a word arrives only for a pending load.
   always_ff @(posedge clk_i) begin
     if (rst_ni && valid_i) begin
       a_vl : assert (vl_q != '0 && 32'(vl_q) <= VpuVectorRows);

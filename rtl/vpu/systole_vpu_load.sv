@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Load unit: asks for a row a cycle, of the unified buffer or the accumulators, converts what comes two cycles after the grant and
-// writes it into its bank in the cycle after. Lanes beyond those that are loaded become 0. A word of lds is written nowhere.
+// Load unit: requests one row per cycle from the unified buffer or the accumulators, converts the data two cycles after
+// the grant, and writes it into its register bank one cycle later. Lanes that are not loaded become 0. A word of lds is
+// not written to a bank.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_load
@@ -17,7 +18,7 @@ module systole_vpu_load
     input  logic                   rst_ni,
     input  logic                   freeze_i,
 
-    // From the front of the unit.
+    // From systole_vpu_unit.
     input  logic                   want_i,
     output logic                   go_o,
     input  logic                   first_i,
@@ -26,7 +27,7 @@ module systole_vpu_load
     // verilator lint_off UNUSEDSIGNAL
     input  uop_t                   uop_i,
     // verilator lint_on UNUSEDSIGNAL
-    output logic                   loaded_o,  // pulse: the last row of an instruction is on its way
+    output logic                   loaded_o,  // pulse: the last row of an instruction is requested
 
     output logic                   ub_valid_o,
     input  logic                   ub_ready_i,
@@ -38,16 +39,16 @@ module systole_vpu_load
     output logic [AccAddrBits-1:0] acc_row_o,
     input  logic signed [31:0]     acc_data_i [Cfg.Cols],
 
-    output write_t                 soon_o,    // what write_o is in the next cycle
+    output write_t                 soon_o,    // value of write_o in the next cycle
     output write_t                 write_o,
     output logic [Width-1:0]       wdata_o,
-    output logic                   word_o     // lane 0 of wdata_o is a word that lds asked for
+    output logic                   word_o     // lane 0 of wdata_o is the word of an lds
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned LaneBits = $clog2(Cols) + 1;
-  localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
+  localparam int unsigned Group = 8;  // lanes per inner loop: short loops are unrolled, so their selects are constant
 
-  // What comes back two cycles later.
+  // Request in flight; its data arrives two cycles later.
   typedef struct packed {
     logic                valid;
     vpu_op_e             op;
@@ -97,7 +98,7 @@ module systole_vpu_load
 
   assign soon_o = '{valid: rst_ni && d2_q.valid && d2_q.op != VopLds, number: d2_q.number, row: d2_q.row};
 
-  // Conversion. Words and lanes as arrays for vector code.
+  // Conversion. Words and lanes are arrays, for vectorisation.
   always_ff @(posedge clk_i) begin : convert
     logic [31:0]      word [Cols], lane [Cols];
     logic [Width-1:0] row;
@@ -131,7 +132,7 @@ module systole_vpu_load
     end
   end
 
-  // Requests stay inside the memories.
+  // Checks: requests stay inside the memories; the number of lanes is legal.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_ub : assert (!ub_valid_o || 64'(address) + 64'(bytes) <= 64'(Cfg.UbBytes));

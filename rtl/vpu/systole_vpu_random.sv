@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Pseudo-random bits of all lanes: mix(mix(base + lane) ^ mix(key)), where mix is x ^= x >> 16, x *= 0x7feb352d, x ^= x >> 15,
-// x *= 0x846ca68b, x ^= x >> 16. A row a cycle, Latency cycles after valid_i. Two views: of hardware, and one for simulation.
+// Pseudo-random bits for all lanes: mix(mix(base + lane) ^ mix(key)), where mix is x ^= x >> 16, x *= 0x7feb352d, x ^=
+// x >> 15, x *= 0x846ca68b, x ^= x >> 16. Throughput: one row per cycle. Latency: Latency cycles after valid_i. There
+// is a hardware view and a simulation view.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_random
@@ -52,8 +53,8 @@ module systole_vpu_random
       key3_q <= second(key2_q);
     end
 
-    // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
-    // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
+    // The stages, last one first: each reads what the stage before wrote one cycle ago. Their state is declared in this
+    // block so that nothing else can read it, and in arrays because simulators vectorise these loops.
     always_ff @(posedge clk_i) begin : lanes
       logic [31:0] x1_q [Lanes], x2_q [Lanes], x3_q [Lanes], x4_q [Lanes], y [Lanes];
       if (valid_q[5]) begin
@@ -78,7 +79,7 @@ module systole_vpu_random
       end
     end
   end else begin : gen_lanes
-    // Products modulo 2^32 in words of 18 and 14 bits.
+    // Products modulo 2^32, from words of 18 and 14 bits.
     typedef struct packed {
       logic [31:0] low;
       logic [13:0] middle;

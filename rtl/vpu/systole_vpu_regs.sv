@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Vector registers: five banks with one write port each, and Ports operand registers that take a row of any bank, or a scalar in
-// all lanes, two cycles after they are asked for, and hold it until the next. A row that is written is read from the next cycle on.
+// Vector registers: five banks with one write port each, and Ports operand registers. An operand register takes a row
+// of any bank, or a scalar in all lanes, two cycles after the request, and holds it until the next request. A written
+// row can be read from the next cycle on.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_regs
@@ -15,7 +16,7 @@ module systole_vpu_regs
 ) (
     input  logic             clk_i,
 
-    // By bank.
+    // Writes, one per bank.
     input  write_t           write_i [NumBanks],
     input  logic [Width-1:0] load0_i,
     input  logic [Width-1:0] load1_i,
@@ -23,7 +24,7 @@ module systole_vpu_regs
     input  logic [Width-1:0] alu1_i,
     input  logic [Width-1:0] cross_i,
 
-    // Three for each ALU, one for the cross unit, one for the store unit.
+    // Reads: three for each ALU, one for the cross unit, one for the store unit.
     input  fetch_t           fetch_i [Ports],
     output logic [Width-1:0] alu0_a_o,
     output logic [Width-1:0] alu0_b_o,
@@ -34,7 +35,7 @@ module systole_vpu_regs
     output logic [Width-1:0] cross_o,
     output logic [Width-1:0] store_o
 );
-  // Requests, a cycle later.
+  // Requests of the last cycle.
   // verilator lint_off UNUSEDSIGNAL
   fetch_t           fetch_q [Ports];
   // verilator lint_on UNUSEDSIGNAL
@@ -54,8 +55,8 @@ module systole_vpu_regs
   always_ff @(posedge clk_i) fetch_q <= fetch_i;
 
   if (Fast) begin : gen_fast
-    // One copy, read a cycle later: nobody writes a row in the two cycles after it was asked for. Rows have names, not indices:
-    // simulators copy elements of arrays of wide words at every turn.
+    // One copy, read one cycle late. That is safe, because nobody writes a row in the two cycles after its request.
+    // Each bank is its own array: simulators copy the elements of arrays of wide words on every access.
     for (genvar b = 0; b < NumBanks; b++) begin : gen_bank
       logic [Width-1:0] mem_q [BankRows];
       always_ff @(posedge clk_i) begin
@@ -84,7 +85,7 @@ module systole_vpu_regs
       end
     end
   end else begin : gen_ram
-    // A copy of each bank for each port, in block RAM.
+    // In block RAM: one copy of each bank for each port.
     for (genvar p = 0; p < Ports; p++) begin : gen_port
       logic [Width-1:0] operand_q, row [NumBanks];
       assign operand[p] = operand_q;

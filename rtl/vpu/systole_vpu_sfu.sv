@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// exp2, log2, rcp, rsqrt, tanh of fp32 in Lanes lanes: a row (all lanes, one function) a cycle, its results SfuLatency cycles later; never
-// stalls. The lanes are hardware (systole_vpu_sfu_lane) or their simulation view.
+// Functions exp2, log2, rcp, rsqrt and tanh of fp32 in Lanes lanes. Throughput: one row (all lanes, one function) per
+// cycle, never stalls. Latency: SfuLatency cycles. The lanes are hardware (systole_vpu_sfu_lane) or their simulation
+// view.
 // Docs: docs/numerics.md, "Functions". Test: tests/rtl/sfu.
 
 module systole_vpu_sfu
@@ -38,7 +39,7 @@ module systole_vpu_sfu
       for (int unsigned s = 2; s <= 7; s++) op_q[s] <= op_q[s-1];
     end
     for (genvar l = 0; l < Lanes; l += 2) begin : gen_pair
-      // A table serves two lanes.
+      // Two lanes share a table.
       logic [10:0]           entry [2];
       logic [SfuC0Bits-1:0]  c0 [2];
       logic [SfuC1Bits-1:0]  c1 [2];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The functions' lanes as their simulation view: one process over all of them, in the form that simulates fastest: decode, table,
-// (t * c2), slope, (t * slope), poly, product, sum, round, and waiting. Results and latency are those of systole_vpu_sfu_lane.
+// Simulation view of the functions' lanes: one process for all lanes, in the form that simulates fastest. Stages:
+// decode | table | t * c2 | slope | t * slope | poly | product | sum | round | delay. Results and latency equal those
+// of systole_vpu_sfu_lane.
 // Docs: docs/numerics.md, "Functions". Test: tests/rtl/sfu.
 
 module systole_vpu_sfu_fast
@@ -24,19 +25,20 @@ module systole_vpu_sfu_fast
   localparam logic [31:0] Fraction = 32'h007F_FFFF;
   localparam logic [31:0] Fixed = 32'h3FFF_FFFF;
 
-  // In `scale`: the result is `plain`, nothing is computed.
+  // `scale` is Special: the result is `plain`, and nothing is computed.
   localparam logic [31:0] Special = 32'h8000_0000;
-  // Else its low half: the result's exponent field, less 1, if the leading one of the sum of stage 8 were at bit 62; with it goes `factor`.
-  // (Of log2: the whole part of the result, and that exponent is LogScale.) `plain` has the sign.
+  // Otherwise the low half of `scale` is the result's exponent field, minus 1, for a sum (stage 8) whose leading one is
+  // at bit 62; it belongs to `factor`. For log2 the low half is the whole part of the result, and that exponent is
+  // LogScale. `plain` has the sign.
   localparam logic [31:0] LogScale = 134;  // sum in units of 2^-54
   localparam logic [31:0] PolyFactor = 256;
   localparam logic [31:0] PolyScale = 150;  // 2^8 * poly, poly in units of 2^-30
 
-  // Bit s is beside the data that stage s wrote.
+  // Bit s belongs to the data that stage s wrote.
   logic [SfuLatency-1:1] valid_q;
   logic [7:1]          log2_q;
 
-  // Tables: one read a lane.
+  // Tables: each lane makes one read.
   (* ram_style = "auto" *) logic        [SfuC0Bits-1:0] c0_rom [SfuEntries];
   (* ram_style = "auto" *) logic signed [SfuC1Bits-1:0] c1_rom [SfuEntries];
   (* ram_style = "auto" *) logic signed [SfuC2Bits-1:0] c2_rom [SfuEntries];
@@ -46,9 +48,9 @@ module systole_vpu_sfu_fast
     c2_rom = SfuC2;
   end
 
-  // Arguments.
+  // Argument functions.
 
-  // Significand with its leading one at bit 23, and above it how far it went left to be there.
+  // Significand with its leading one at bit 23; above it, the number of places that it was shifted left.
   function automatic logic [31:0] normalised(logic [31:0] magnitude);
     logic [31:0] m, n;
     m = (magnitude & Fraction) | (magnitude > Fraction ? 32'h0080_0000 : 32'd0);
@@ -65,12 +67,12 @@ module systole_vpu_sfu_fast
     return (n << 24) | m;
   endfunction
 
-  // Exponent, a signed number, of a magnitude and its normalised significand.
+  // Exponent of a magnitude, as a signed number, from the magnitude and its normalised significand.
   function automatic logic [31:0] exponent(logic [31:0] magnitude, logic [31:0] norm);
     return (magnitude > Fraction ? magnitude >> 23 : 32'd1) - 32'd127 - (norm >> 24);
   endfunction
 
-  // Magnitude in units of 2^-30: the fraction of one below 256, and the whole part. Subnormals are 0.
+  // Fraction and whole part of a magnitude below 256; the fraction is in units of 2^-30. Subnormals give 0.
   function automatic logic [31:0] fixed_fraction(logic [31:0] magnitude);
     logic [31:0] m, left, right;
     m     = (magnitude & Fraction) | 32'h0080_0000;
@@ -87,10 +89,10 @@ module systole_vpu_sfu_fast
     return ((magnitude & Fraction) | 32'h0080_0000) >> right[4:0];
   endfunction
 
-  // Result.
+  // Result functions.
 
-  // Normalises, not below the smallest normal exponent, and rounds to nearest even. The leading one adds 1 to the exponent; a carry out
-  // of the significand too, up to infinity.
+  // Normalises, but keeps the exponent at or above the smallest normal one, and rounds to nearest even. The leading one
+  // adds 1 to the exponent; a carry out of the significand does too, up to infinity.
   function automatic logic [31:0] rounded(logic [63:0] sum, logic [31:0] scale);
     logic [31:0] e, n, r;
     logic [63:0] t;
@@ -115,8 +117,8 @@ module systole_vpu_sfu_fast
     return sum != 0 ? r : 32'd0;
   endfunction
 
-  // The stages, last one first: each reads what the stage before it wrote one cycle ago. Their state is declared in the block, so that
-  // nothing else can read it, and in arrays, because simulators turn these loops into vector code.
+  // The stages, last one first: each reads what the stage before wrote one cycle ago. Their state is declared in this
+  // block so that nothing else can read it, and in arrays because simulators vectorise these loops.
   always_ff @(posedge clk_i) begin : lanes
     logic        [31:0] entry1_q [Lanes];
     logic        [31:0] t1_q [Lanes], t2_q [Lanes], t3_q [Lanes], t4_q [Lanes];
@@ -143,7 +145,7 @@ module systole_vpu_sfu_fast
       y9_q = y;
     end
 
-    // Sum. log2 adds the whole part, and takes the sign apart.
+    // Sum. log2 adds the whole part and splits off the sign.
     if (valid_q[7]) begin
       if (log2_q[7]) begin
         for (int unsigned l = 0; l < Lanes; l++) begin
@@ -232,7 +234,7 @@ module systole_vpu_sfu_fast
           entry1_q[l]  = SfuExp2Base + (w >> 23);
           t1_q[l]      = w & Fraction;
           factor1_q[l] = PolyFactor;
-          scale1_q[l]  = mag >= 32'h4380_0000 ? Special : whole;  // Special below 2^-150 too: negative
+          scale1_q[l]  = mag >= 32'h4380_0000 ? Special : whole;  // below 2^-150 it is negative, which sets Special too
           plain1_q[l]  = mag > Inf ? Nan : a_i[l][31] || mag < 32'h4380_0000 ? 32'd0 : Inf;
         end
         SfuLog2: for (int unsigned l = 0; l < Lanes; l++) begin
@@ -273,7 +275,7 @@ module systole_vpu_sfu_fast
           mag          = a_i[l] & ~Sign;
           e            = mag >> 23;
           f            = mag & Fraction;
-          // From 1 on octaves, their segments by the top 6, 7, 6, 4 bits of the fraction.
+          // From 1 on: one octave each, with segments selected by the top 6, 7, 6, 4 bits of the fraction.
           w            = e < 127 ? fixed_fraction(mag) : e == 128 ? f << 7 : e < 130 ? f << 6 : f << 4;
           base         = e == 127 ? SfuTanh1Base : e == 128 ? SfuTanh2Base : e == 129 ? SfuTanh4Base : SfuTanh8Base;
           base         = e < 127 ? SfuTanhBase : base;

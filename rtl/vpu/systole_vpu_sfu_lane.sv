@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A lane of the functions as hardware, in twelve stages: find the leading one, or shift to fixed point | normalise, choose the entry |
-// table | t * c2 | slope, partial products of t * slope | poly | partial products of factor * poly | product | whole part, magnitude |
-// count zeros | shift left | round. A result that needs no computing passes as `plain`.
+// Lane of the functions, in twelve stages: find the leading one, or shift to fixed point | normalise, select the entry
+// | table | t * c2 | slope, partial products of t * slope | poly | partial products of factor * poly | product | whole
+// part, magnitude | count zeros | shift left | round. A result that needs no computation bypasses them as `plain`.
 // Docs: docs/numerics.md, "Functions". Test: tests/rtl/sfu.
 
 module systole_vpu_sfu_lane
@@ -14,7 +14,7 @@ module systole_vpu_sfu_lane
     input  sfu_op_e                     op7_i,    // of the row in stage 8
     input  logic [31:0]                 a_i,      // of the row in stage 1
     output logic [10:0]                 entry_o,  // to the table
-    input  logic [SfuC0Bits-1:0]        c0_i,     // a cycle later
+    input  logic [SfuC0Bits-1:0]        c0_i,     // from the table, one cycle later
     input  logic signed [SfuC1Bits-1:0] c1_i,
     input  logic signed [SfuC2Bits-1:0] c2_i,
     output logic [31:0]                 y_o
@@ -24,28 +24,28 @@ module systole_vpu_sfu_lane
   localparam logic [31:0] One = 32'h3F80_0000;
   localparam logic [31:0] Sign = 32'h8000_0000;
 
-  // The result's exponent field, less 1, if the leading one of the sum were at bit 62; its place depends on the factor that goes with it.
+  // The result's exponent field, minus 1, for a sum with its leading one at bit 62. It depends on the factor.
   localparam logic [10:0] LogScale = 134;
   localparam logic signed [25:0] PolyFactor = 256;
   localparam logic [10:0] PolyScale = 150;
 
-  // Beside the stages: what needs no computing.
+  // Travels with the stages: results that need no computation.
   typedef struct packed {
-    logic        special;  // the result is plain
-    logic [31:0] plain;    // else: the sign
+    logic        special;  // the result is `plain`
+    logic [31:0] plain;    // otherwise its top bit is the sign
   } plain_t;
 
-  // Stage 1: the fraction's leading zeros; the magnitude in units of 2^-30, below 256.
+  // Stage 1: leading zeros of the fraction; the magnitude, below 256, in units of 2^-30.
   logic [31:0] a1_q;
   logic [23:0] digits;
   logic [4:0]  zeros, zeros1_q;
   // verilator lint_off UNUSEDSIGNAL
-  logic [5:0]  some;  // the lowest one decides nothing
+  logic [5:0]  some;  // the lowest bit is not needed
   // verilator lint_on UNUSEDSIGNAL
   logic [5:0][1:0] first;
   logic [7:0]  down;
   logic [37:0] fixed, fixed1_q;
-  logic        zero1_q, max1_q, large1_q, over1_q, small1_q;  // 0; infinity or NaN; 256 or more; 16 or more; below 2^-12
+  logic        zero1_q, max1_q, large1_q, over1_q, small1_q;  // zero; infinity or NaN; at least 256; at least 16; below 2^-12
 
   always_comb begin
     digits = {a_i[22:0], 1'b1};
@@ -73,7 +73,7 @@ module systole_vpu_sfu_lane
     small1_q <= a_i[30:0] < 31'h3980_0000;
   end
 
-  // Stage 2.
+  // Stage 2: normalise; select the table entry.
   logic               nan, normal, halve;
   logic [7:0]         e;
   logic [22:0]        f, norm;
@@ -163,7 +163,7 @@ module systole_vpu_sfu_lane
     plain2_q  <= plain;
   end
 
-  // Stages 3 to 8 beside the arithmetic.
+  // Stages 3 to 8: values that travel with the arithmetic.
   plain_t             plain_q [3:11];
   logic [10:0]        scale_q [3:8];
   logic signed [25:0] factor_q [3:6];
@@ -179,7 +179,7 @@ module systole_vpu_sfu_lane
     for (int unsigned s = 4; s <= 6; s++) factor_q[s] <= factor_q[s-1];
   end
 
-  // Stages 4 to 6: the polynomial. Products of more than 18 bits are cut in two words, the lower one unsigned.
+  // Stages 4 to 6: the polynomial. Products of more than 18 bits are split into two words, the lower one unsigned.
   logic [SfuC0Bits-1:0]        c0_4_q, c0_5_q;
   logic signed [SfuC1Bits-1:0] c1_4_q;
   logic signed [31:0]          bend4_q, slope;
@@ -215,7 +215,7 @@ module systole_vpu_sfu_lane
   logic signed [63:0] product8_q, sum;
   logic [62:0]        magnitude, magnitude9_q;
   logic [63:0]        digits9;
-  logic [15:0]        some4;        // digits of four bits that are not zero
+  logic [15:0]        some4;        // per 4-bit digit: not zero
   logic [8:0]         scale9_q, scale10_q;
   logic               log8_q;
 
@@ -239,7 +239,7 @@ module systole_vpu_sfu_lane
     plain_q[11]  <= plain_q[10];
   end
 
-  // Stage 10: leading zeros, no more than leave the exponent at its smallest.
+  // Stage 10: leading zeros, limited so that the exponent stays at or above the smallest one.
   logic [63:0]      number;
   logic [15:0][1:0] count4;
   // verilator lint_off UNUSEDSIGNAL
@@ -268,7 +268,7 @@ module systole_vpu_sfu_lane
     left10_q      <= 9'(clear) < scale9_q ? clear : scale9_q[5:0];
   end
 
-  // Stage 11.
+  // Stage 11: shift left.
   logic [62:0] shifted;
   logic [24:0] top11_q;       // the significand and the bit below it
   logic [2:0]  rest11_q;
@@ -286,7 +286,7 @@ module systole_vpu_sfu_lane
     exponent11_q <= scale10_q - 9'(left10_q) + 9'd1;
   end
 
-  // Stage 12: rounds to nearest even; a carry goes into the exponent, up to infinity.
+  // Stage 12: rounds to nearest even. A carry goes into the exponent, up to infinity.
   logic [31:0] rounded;
 
   assign rounded = {top11_q[24] ? exponent11_q : 9'd0, top11_q[23:1]} + 32'(top11_q[0] && (rest11_q != '0 || top11_q[1]));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Coefficients of the functions' segments, for two lanes: an entry each, a cycle later.
+// Coefficients of the functions' segments, for two lanes. Latency: one cycle from entry to coefficients.
 // Docs: docs/numerics.md, "Functions". Test: tests/rtl/sfu.
 
 module systole_vpu_sfu_table

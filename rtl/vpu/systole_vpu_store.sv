@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Store unit behind its front: converts a row a cycle and queues it for the unified buffer. A row starts only when the queue has
-// room for it. From start_i to the write request: four cycles. A halt goes with a row, or as one that is not written: it is complete
-// when all before it is.
+// Store unit after its instruction queue (systole_vpu_unit): converts one row per cycle and queues it for the unified
+// buffer. A row starts only if the queue has room for it. Latency: four cycles from start_i to the write request. A
+// halt travels with a row, or as a row that is not written, and is complete when everything before it is.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_store
@@ -28,10 +28,10 @@ module systole_vpu_store
     input  uop_t                  uop_i,
     // verilator lint_on UNUSEDSIGNAL
     input  logic [Width-1:0]      operand_i,   // two cycles after start_i
-    output logic                  stored_o,    // no row is on its way
+    output logic                  stored_o,    // no row is in flight
     output logic                  halted_o,    // pulse: a halt is complete
-    output logic [LaneBits-1:0]   nan_o,       // elements of the row that was converted two cycles ago
-    output logic [LaneBits-1:0]   inf_o,
+    output logic [LaneBits-1:0]   nan_o,       // NaNs in the row converted two cycles ago
+    output logic [LaneBits-1:0]   inf_o,       // infinities in that row
 
     output logic                  wr_valid_o,
     input  logic                  wr_ready_i,
@@ -40,10 +40,10 @@ module systole_vpu_store
     output logic [Bytes-1:0]      wr_mask_o
 );
   localparam int unsigned Cols = Cfg.Cols;
-  localparam int unsigned Depth = 8;  // a row takes six cycles from its start to its credit's return
+  localparam int unsigned Depth = 8;  // a row takes six cycles from its start until its credit returns
   localparam int unsigned LenBits = $clog2(Bytes) + 1;
   localparam int unsigned CountBits = $clog2(Depth + 1);
-  localparam int unsigned Group = 8;  // lanes that an inner loop takes: loops this short are unrolled, so that their selects are constant
+  localparam int unsigned Group = 8;  // lanes per inner loop: short loops are unrolled, so their selects are constant
 
   // A row on its way to the queue.
   typedef struct packed {
@@ -54,7 +54,7 @@ module systole_vpu_store
     logic [UbAddrBits-1:0] addr;
   } step_t;
 
-  step_t                 fetch_q, convert_q, push_q;  // asked for; converted now; converted
+  step_t                 fetch_q, convert_q, push_q;  // operand requested; in conversion; converted
   logic                  written, room, queue_valid, halt, write;
   logic [LenBits-1:0]    wr_len;
   logic [31:0]           address, next_q;
@@ -85,7 +85,7 @@ module systole_vpu_store
       .count_o(credits)
   );
 
-  // Conversion, and the census of what is stored. Words and lanes as arrays for vector code.
+  // Conversion, and the counts of NaNs and infinities. Words and lanes are arrays, for vectorisation.
   always_ff @(posedge clk_i) begin : convert
     logic [31:0]      lane [Cols], word [Cols];
     logic [31:0]      nan_q [Cols], inf_q [Cols];  // 1 for an element that counts
@@ -155,7 +155,7 @@ module systole_vpu_store
   assign wr_mask_o  = wr_valid_o ? ~({Bytes{1'b1}} << wr_len) : '0;
   assign written    = queue_valid && !freeze_i && (wr_ready_i || !write);
 
-  // The queue has room for every row; writes stay inside the unified buffer.
+  // Checks: the queue has room for every row; writes stay inside the unified buffer; lengths are legal.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_room : assert (!push_q.valid || room);

@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Types inside the programmable vector unit: an instruction on its way from decoding through issue to a unit.
+// Types of the programmable vector unit: an instruction from decode through issue to a unit.
 // Docs: docs/vpu.md.
 
 package systole_vpu_types_pkg;
   import systole_vpu_pkg::*;
 
   // verilator lint_off UNUSEDPARAM
-  // (a module alone does not use all)
-  localparam int unsigned Units = 6;        // two load units, two ALUs, cross unit, store unit: the first five are the banks'
+  // (no module uses all of them)
+  localparam int unsigned Units = 6;        // two load units, two ALUs, cross unit, store unit; the first five each write a register bank
   localparam int unsigned UnitStore = 5;
-  localparam int unsigned UnitDepth = 6;    // instructions that a unit holds, the running one included
-  localparam int unsigned Ports = 8;        // register rows read in a cycle: three for each ALU, one each for cross and store unit
+  localparam int unsigned UnitDepth = 6;    // instructions that a unit holds, including the running one
+  localparam int unsigned Ports = 8;        // register rows read per cycle: three for each ALU, one each for cross and store unit
   localparam int unsigned BankRows = VpuBankRegs * VpuVectorRows;
   localparam int unsigned HeldBits = $clog2(UnitDepth + 1);
   // verilator lint_on UNUSEDPARAM
 
-  typedef logic [HeldBits-1:0] held_t;      // a number of instructions that a unit holds
-  typedef logic [2:0] row_t;                // of a vector register
+  typedef logic [HeldBits-1:0] held_t;      // number of instructions held by a unit
+  typedef logic [2:0] row_t;                // row of a vector register
 
-  // Where an operand comes from.
+  // Source of an operand.
   typedef struct packed {
     logic       used;
-    logic       from_reg;  // a vector register; otherwise the scalar
-    logic       row0;    // row 0 of it for every row
-    logic       own;     // it is the destination too, so its rows are there
+    logic       from_reg;  // vector register; otherwise scalar
+    logic       row0;    // every row uses row 0 of the register
+    logic       own;     // the register is also the destination, so its rows need no check
     logic [5:0] number;
   } source_t;
 
-  // What a unit executes, one row a cycle. Loads and stores: scalar[0] is the address of row 0, scalar[1] the distance of rows,
-  // scalar[2] the bytes (rows of accumulators: the lanes) that are used. Cross unit: scalar[1] is the lane or, of the transposer,
-  // the place of row 0.
+  // What a unit executes, one row per cycle. Loads and stores: scalar[0] is the address of row 0, scalar[1] the
+  // distance between rows, scalar[2] the bytes used (for accumulators: the lanes). Cross unit: scalar[1] is the lane
+  // or, for the transposer, the index of row 0.
   typedef struct packed {
     vpu_op_e          op;
     logic [5:0]       d;
-    logic [3:0]       rows;    // 1..8
+    logic [3:0]       rows;    // 1 to 8
     row_t             turn;    // row i reads row i + turn of source 0
-    held_t [1:0]      older;   // store: loads of each unit, older than it, that still have rows to ask for; its front counts them down
+    held_t [1:0]      older;   // store: older loads of each load unit that have rows left to request; the store unit's queue counts them down
     source_t [2:0]    source;
     logic [2:0][31:0] scalar;
   } uop_t;
@@ -49,7 +49,7 @@ package systole_vpu_types_pkg;
     vpu_instr_t       instr;
   } decoded_t;
 
-  // A row that a port reads: of a register, or a scalar in all lanes.
+  // Row read by a port: of a register, or a scalar in all lanes.
   typedef struct packed {
     logic        valid;
     logic        from_reg;
@@ -58,10 +58,10 @@ package systole_vpu_types_pkg;
     logic [31:0] scalar;
   } fetch_t;
 
-  // A row that a unit writes into its bank.
+  // Row that a unit writes into its bank.
   typedef struct packed {
     logic       valid;
-    logic [2:0] number;  // in the bank
+    logic [2:0] number;  // register within the bank
     row_t       row;
   } write_t;
 
@@ -72,7 +72,7 @@ package systole_vpu_types_pkg;
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  // Which view of the lanes is built: the hardware, or, for simulation, one that computes the same and simulates faster.
+  // View of the lanes: the hardware, or a simulation view that computes the same and simulates faster.
   // verilator lint_off UNUSEDPARAM
 `ifdef SYNTHESIS
   localparam bit FastView = 1'b0;
@@ -81,12 +81,12 @@ package systole_vpu_types_pkg;
 `endif  // SYNTHESIS
   // verilator lint_on UNUSEDPARAM
 
-  // What an ALU's lanes do to a row.
+  // Control of an ALU lane for a row: the word that enters the window, and what is done with it.
   typedef enum logic [2:0] {
     WordAddend,
-    WordArgument,   // of a conversion to int32
+    WordArgument,   // argument of a conversion to int32
     WordSum,
-    WordRounded,    // to bf16
+    WordRounded,    // rounded to bf16
     WordCondition,
     WordPick,
     WordShift,
@@ -94,19 +94,19 @@ package systole_vpu_types_pkg;
   } alu_word_e;
 
   typedef struct packed {
-    alu_word_e word;          // what enters the window
+    alu_word_e word;          // word that enters the window
     logic      fused;         // multiply-add
     logic      imul;
     logic      to_int;
     logic      from_int;
-    logic      placed;        // the word goes to the place that its exponent says
+    logic      placed;        // the word is aligned by its exponent
     logic      float_out;
-    logic      by_one;        // multiply-add: a * 1
+    logic      by_one;        // multiply-add with a * 1
     logic      flip_product;
     logic      flip_addend;
-    logic      add_b;         // the addend; neither: -0
+    logic      add_b;         // addend; with neither add_b nor add_c: -0
     logic      add_c;
-    logic      minus;         // the adder: a - b
+    logic      minus;         // adder: a - b
     logic      to_bf16;
     logic      stochastic;
     logic      float_compare;
@@ -116,9 +116,9 @@ package systole_vpu_types_pkg;
     logic      larger;
     logic      bit_and;
     logic      bit_or;
-    logic      left;          // shift
+    logic      left;          // shift left
     logic      arithmetic;
-    logic      negate;        // a negative sign negates, or complements, the result
+    logic      negate;        // a negative sign negates or complements the result
     logic      floor;
   } alu_ctl_t;
 
@@ -165,7 +165,7 @@ package systole_vpu_types_pkg;
     return c;
   endfunction
 
-  // fp32 to bf16 in the upper half, round to nearest even, one NaN.
+  // fp32 to bf16 in the upper half, rounded to nearest even, with one NaN.
   function automatic logic [31:0] to_bf16(logic [31:0] x);
     logic [31:0] r;
     r = (x + 32'h7FFF + ((x >> 16) & 32'd1)) & 32'hFFFF_0000;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Front of a unit: holds up to UnitDepth instructions in order and starts the rows of the oldest one, at most one a cycle, when the
-// rows of its sources are there. Rows of instructions that follow each other start without a gap; the store unit's halts go with the
-// last row before them, or, when they come too late for that, as a row of their own.
+// Instruction queue of a unit: holds up to UnitDepth instructions in order and starts the rows of the oldest one, at
+// most one per cycle, when the rows of its sources are present. There is no bubble between instructions. A halt of the
+// store unit goes with the last row before it, or as a row of its own if it arrives too late for that.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_unit
@@ -11,7 +11,7 @@ module systole_vpu_unit
   import systole_vpu_types_pkg::*;
 #(
     parameter int unsigned Sources = 3,
-    parameter bit          Store = 1'b0,  // waits for older loads; takes halts
+    parameter bit          Store = 1'b0,  // waits for older loads; accepts halts
     parameter bit          Load = 1'b0    // reads no registers
 ) (
     input  logic        clk_i,
@@ -21,11 +21,11 @@ module systole_vpu_unit
     output logic        ready_o,
     input  uop_t        uop_i,
 
-    input  logic [63:0] present_i [8],  // by bank: row r of register n is bit 8 * n + r: it can be read from the next cycle on
-    input  logic [1:0]  loaded_i,       // store: a load unit has asked for the last row of a load
+    input  logic [63:0] present_i [8],  // [bank]: bit 8 * n + r is set if row r of register n can be read from the next cycle on
+    input  logic [1:0]  loaded_i,       // store: a load unit has requested the last row of a load
 
     output logic        want_o,         // a row could start
-    input  logic        go_i,           // it does
+    input  logic        go_i,           // it starts
     output logic        first_o,        // it is the first one of its instruction
     output logic        last_o,
     output logic        halt_o,         // store: a program ends with it
@@ -33,16 +33,17 @@ module systole_vpu_unit
     output uop_t        uop_o,
     output fetch_t      fetch_o [Sources],
 
-    input  logic [5:0]  number_i [2],   // does an instruction held read this register?
+    input  logic [5:0]  number_i [2],   // lookup: does an instruction held here read this register?
     output logic [1:0]  reads_o,
-    output held_t       held_o          // instructions held
+    output held_t       held_o          // number of instructions held
 );
-  // What is looked at of all instructions held, the oldest at 0. The rest lies in a queue, but for the running one's.
+  // Fields that are looked up in all held instructions, the oldest at index 0. The other fields are in the FIFO, and in
+  // head_q for the running instruction.
   typedef struct packed {
     held_t [1:0] older;
     row_t        turn;
-    logic [Sources-1:0]      from_reg;  // reads a register
-    logic [Sources-1:0]      look;      // whose rows must be there
+    logic [Sources-1:0]      from_reg;  // the source is a register
+    logic [Sources-1:0]      look;      // its rows must be present
     logic [Sources-1:0]      row0;
     logic [Sources-1:0][5:0] number;
   } scan_t;
@@ -57,10 +58,10 @@ module systole_vpu_unit
   logic   head_valid_q, head_halt_q, next_valid, room, move, absorb;
   scan_t  scan_q [UnitDepth], scan_d [UnitDepth];
   held_t  count_q;
-  row_t   row_q, row0_q;        // row0_q: of source 0
-  logic [Sources-1:0] there_q;  // the row that would start is
+  row_t   row_q, row0_q;        // row0_q: row of source 0
+  logic [Sources-1:0] there_q;  // the next row of each source is present
   logic   start, pop;
-  logic [PlaceBits-1:0] place;  // of an instruction that comes in
+  logic [PlaceBits-1:0] place;  // index for an incoming instruction
 
   systole_fifo #(.Width($bits(uop_t)), .Depth(UnitDepth - 1)) u_queue (
       .clk_i,
@@ -89,12 +90,12 @@ module systole_vpu_unit
   assign halt_o  = Store && (head_q.op == VopHalt || (head_halt_q && last_o));
   assign place   = PlaceBits'(count_q - HeldBits'(pop) - HeldBits'(absorb));
 
-  // Whether a row of a source is there, of the oldest instruction and the one behind it; what is not looked up counts as there.
+  // Whether a row of a source is present. A source that needs no check counts as present.
   function automatic logic row_there(logic look, logic [5:0] number, row_t row, logic [63:0] present [8]);
     return !look || present[number[5:3]][{number[2:0], row}];
   endfunction
 
-  // Rows of the sources. Row 0 and scalars are taken with the first row and kept.
+  // Rows of the sources. Row 0 and scalars are read with the first row and held.
   for (genvar s = 0; s < Sources; s++) begin : gen_source
     // verilator lint_off UNUSEDSIGNAL
     source_t src;
@@ -182,7 +183,7 @@ module systole_vpu_unit
     end
   end
 
-  // Nothing is pushed that has no place; rows stay within the instruction; places beyond the count read nothing.
+  // Checks: a push has room; rows stay within the instruction; the counts agree; unused entries read nothing.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_room : assert (!push_i || (ready_o && room));
