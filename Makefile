@@ -30,6 +30,7 @@ needs = $(if $(filter $(1),$(MAKECMDGOALS)),$(if $(strip $($(2))),,$(error make 
 $(call needs,jax,ARGS,name a script: ARGS="examples/keras_lstm.py")
 $(call needs,test-jax,PYTHON,name a Python: PYTHON=python3.13)
 $(call needs,install,PREFIX,PREFIX is empty)
+$(call needs,uninstall,PREFIX,PREFIX is empty)
 
 CONFIGURE = scripts/configure.sh "$(BUILD)"
 NINJA     = ninja -C "$(BUILD)" -j $(JOBS)
@@ -67,8 +68,20 @@ install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/loc
 	@$(NINJA) systole_install
 	@scripts/install.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
 
+uninstall: ## take away what make install has put below PREFIX
+	@scripts/install.sh --uninstall "$(PREFIX)" "$(DESTDIR)"
+
+wheel: setup ## write the wheel of the Python packages to build/wheel (docs/install.md)
+	@$(CONFIGURE)
+	@$(NINJA) systole_install
+	@scripts/python "$(BUILD)/python/systole_build.py" "$(BUILD)/wheel"
+
 test: $(if $(UNIT),configure,build) ## run the tests: units, system, lint, proofs, synthesis; UNIT=mxu: only that unit's
 	@scripts/python scripts/run_tests.py --build "$(BUILD)" --jobs $(JOBS) $(if $(UNIT),--unit $(UNIT)) $(ARGS)
+
+# FRESH: options of scripts/fresh.sh, as --user, --keep, --set CXX=g++.
+fresh: ## run the README's commands on a bare Debian in a folder (DIST=bookworm or trixie, COMMAND="run test", FRESH="--user --help")
+	@scripts/fresh.sh $(FRESH) $(or $(DIST),$(if $(filter --help,$(FRESH)),,$(error make fresh: DIST=bookworm or DIST=trixie))) $(COMMAND)
 
 test-long: build ## run what `make test` leaves out: many seeds, mutants, digits on the board (docs/tools.md)
 	@$(NINJA) long_tests
