@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that a core reaches: its own and, in a chip with two cores, after
-// it the other core's.
+// The memory that a core can access: its own and, in a chip with two cores, the
+// other core's memory after it.
 #ifndef SYSTOLE_SIM_ISS_CORE_MEMORY_H_
 #define SYSTOLE_SIM_ISS_CORE_MEMORY_H_
 
@@ -20,14 +20,14 @@ namespace systole::iss {
 
 class CoreMemory {
  public:
-  // All of one size, the core's own first.
+  // All memories have the same size; the core's own one comes first.
   explicit CoreMemory(std::vector<std::shared_ptr<SparseMemory>> memories)
       : memories_(std::move(memories)) {}
 
   uint64_t own_bytes() const { return memories_[0]->capacity(); }
   uint64_t capacity() const { return own_bytes() * memories_.size(); }
-  // [address, address + bytes) must be inside.
-  // counted: an answer in which ECC corrects something counts.
+  // [address, address + bytes) must be inside. counted: a read in which ECC
+  // corrects a bit is counted.
   void Read(uint64_t address, absl::Span<uint8_t> bytes,
             bool counted = true) const {
     InPieces(address, bytes,
@@ -40,15 +40,15 @@ class CoreMemory {
       return memory.Write(at, piece);
     });
   }
-  // Turns a bit of its own.
+  // Flips a bit in the core's own memory.
   void Flip(uint64_t address, int bit) { memories_[0]->Flip(address, bit); }
-  // The first word that ECC could not correct since it was asked for.
+  // The first word that ECC could not correct since the last call.
   std::optional<uint64_t> TakeBad() {
     return std::exchange(bad_, std::nullopt);
   }
-  // Of its own memory, since they were asked for.
+  // Counts of its own memory since the last call.
   EccCounts TakeEcc() { return memories_[0]->TakeEcc(); }
-  // What the other core of the chip reaches.
+  // The memory as the other core of the chip sees it.
   CoreMemory Reversed() const {
     return CoreMemory({memories_.rbegin(), memories_.rend()});
   }

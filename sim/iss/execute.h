@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The effect of one descriptor, from docs/isa.md. Flags, fetch and dispatch are
-// in iss.cc.
+// The effect of one descriptor, after docs/isa.md. Flags, fetch and dispatch
+// are in iss.cc.
 #ifndef SYSTOLE_SIM_ISS_EXECUTE_H_
 #define SYSTOLE_SIM_ISS_EXECUTE_H_
 
@@ -15,17 +15,17 @@
 
 namespace systole::iss {
 
-// Why a descriptor cannot go on. What it did before the offending access stays
-// done.
+// The reason why a descriptor cannot continue. The effects before the offending
+// access remain.
 struct Trap {
   isa::Fault cause;
-  uint64_t address = 0;     // or the value that was wrong
+  uint64_t address = 0;     // or the illegal value
   std::string detail = {};  // what code and address do not say; may be empty
 };
-using Result = std::optional<Trap>;  // nothing: executed
+using Result = std::optional<Trap>;  // nullopt: executed
 
-// Checks come in the order illegal, misaligned, accumulator range, then
-// addresses as the walk reaches them.
+// Checks are made in this order: illegal, misaligned, accumulator range, then
+// addresses in the order of the walk.
 Result Execute(const isa::Load& d, State* state);
 Result Execute(const isa::Store& d, State* state);
 Result Execute(const isa::Weights& d, State* state);
@@ -39,23 +39,23 @@ Result Execute(const isa::Table& d, State* state);
 Result Execute(const isa::Vload& d, State* state);
 Result Execute(const isa::Vrun& d, State* state);
 
-// [address, address + bytes) outside a memory of `size` bytes: the first byte
-// that does not exist.
+// Faults if [address, address + bytes) is outside a memory of `size` bytes; the
+// fault address is the first byte that does not exist.
 inline Result CheckUb(const State& state, uint64_t address, uint64_t bytes) {
   const uint64_t size = state.ub.size();
   if (address + bytes <= size) return std::nullopt;
   return Trap{isa::Fault::kUbRange, address > size ? address : size};
 }
 
-// The same for a vector that is read or written as a whole: tells where it
-// begins.
+// The same for a vector that is accessed as a whole; the fault address is its
+// start.
 inline Result CheckWindow(const State& state, uint64_t address,
                           uint64_t bytes) {
   if (address + bytes <= state.ub.size()) return std::nullopt;
   return Trap{isa::Fault::kUbRange, address};
 }
 
-// Accumulator rows `first` .. `first + rows - 1` must lie in one of the two
+// Accumulator rows `first` to `first + rows - 1` must be in one of the two
 // banks.
 inline Result CheckAccRows(const State& state, int64_t first, int64_t rows) {
   const int64_t bank_rows = state.preset.acc_bank_rows();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// matmul of the bf16 cell, and tiles. Sums are chains of fused multiply-adds in
+// Matmul of the bf16 cell, and tiles. Sums are chains of fused multiply-adds in
 // the order of the array's rows: docs/numerics.md.
 
 #include <algorithm>
@@ -23,9 +23,9 @@ void ToFloat(const uint8_t* from, int64_t elements, float* to) {
   }
 }
 
-// The chain of kVectors vectors and kCols columns over the first `used` rows,
-// from `acc` into `acc`. A NaN in a chain stays one, so its bits matter only at
-// the end.
+// Computes the chains of kVectors vectors and kCols columns over the first
+// `used` rows; `acc` is both the start and the result. A NaN in a chain stays a
+// NaN, so its bits matter only at the end.
 template <int kVectors, int kCols>
 inline void Multiply(const float* a, const float* w, int64_t rows, int64_t used,
                      int64_t cols, bool overwrite, float* acc) {
@@ -52,8 +52,9 @@ bool IsZero(const float* values, int64_t count) {
                      [](float v) { return BitsOf(v) == 0; });
 }
 
-// Rows that have to be added: behind the last that holds anything but +0, in
-// vectors or weights, one row of zeros does what all of them do.
+// Number of rows that must be added. After the last row that has a value other
+// than +0 in vectors or weights, one row of zeros has the same effect as all of
+// them.
 int64_t UsedRows(const float* a, const float* w, int64_t vectors,
                  const Preset& preset) {
   const int64_t rows = preset.rows, cols = preset.cols;
@@ -67,8 +68,7 @@ int64_t UsedRows(const float* a, const float* w, int64_t vectors,
   return std::min(rows, used + 1);
 }
 
-// Whether columns of zeros leave sums that are +0 as they are: no infinity or
-// NaN comes in.
+// Whether columns of zeros leave sums of +0 unchanged: no infinity or NaN.
 bool IsFinite(const float* a, int64_t count) {
   return std::all_of(a, a + count, [](float v) { return std::isfinite(v); });
 }
@@ -111,7 +111,7 @@ void RunFloatPass(const float* a, const float* w, int64_t vectors,
   }
 }
 
-// Rows x Rows matrix whose row j has element j of each of `vectors` vectors.
+// A Rows x Rows matrix; row j has element j of each of `vectors` vectors.
 void Transpose(const std::vector<float>& a, int64_t vectors, int64_t rows,
                std::vector<float>* to) {
   to->assign(rows * rows, 0.0f);
@@ -120,7 +120,7 @@ void Transpose(const std::vector<float>& a, int64_t vectors, int64_t rows,
   }
 }
 
-// The first value that is odd.
+// Faults on the first odd value.
 template <typename Values>
 Result CheckEven(const Values& values) {
   for (int64_t value : values) {
@@ -149,7 +149,8 @@ Result ExecuteBf16(const isa::Matmul& d, State* state) {
   const int64_t acc_rows = transpose ? passes * preset.rows : vectors;
   if (Result r = CheckAccRows(*state, d.acc, acc_rows)) return r;
 
-  const int64_t entering = transpose ? preset.rows : vectors;  // a pass
+  // Vectors per pass.
+  const int64_t entering = transpose ? preset.rows : vectors;
   const auto run = preset.cols >= 32 ? RunFloatPass<32> : RunFloatPass<8>;
   const Gather gather(d, *state);
   std::vector<uint8_t> bytes(vectors * preset.rows * preset.element_bytes());
@@ -169,7 +170,7 @@ Result ExecuteBf16(const isa::Matmul& d, State* state) {
       return r;
     ToFloat(bytes.data(), vectors * preset.rows, block.data());
     if (transpose) Transpose(block, vectors, preset.rows, &transposed);
-    // Each pass of a transposing matmul has accumulator rows of its own.
+    // Each pass of a transposing matmul has its own accumulator rows.
     const bool overwrite = !accumulate && (pass == 0 || transpose);
     int32_t* rows =
         state->acc_row(d.acc + (transpose ? pass * preset.rows : 0)).data();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// load, store, weights.
+// Load, store, weights.
 
 #include <algorithm>
 
@@ -14,8 +14,8 @@ uint64_t RoundUp(uint64_t bytes, uint64_t beat) {
   return (bytes + beat - 1) / beat * beat;
 }
 
-// Whole beats from `address` on must end at or below the limit; else the first
-// beat that does not.
+// Whole beats starting at `address` must end at or below the limit; otherwise
+// the fault address is the first beat that does not.
 Result CheckHbm(const State& state, uint64_t address, uint64_t bytes) {
   const uint64_t limit = std::min(state.hbm_limit, state.hbm.capacity());
   if (address + bytes <= limit) return std::nullopt;
@@ -23,8 +23,8 @@ Result CheckHbm(const State& state, uint64_t address, uint64_t bytes) {
   return Trap{isa::Fault::kHbmRange, std::max(address, last_good)};
 }
 
-// load and store: walks the runs, `copy(hbm address, ub address, len)` moves
-// one.
+// Walks the runs of a load or store; `copy(hbm address, ub address, len)` moves
+// one run.
 template <typename Dma, typename Copy>
 Result Runs(const Dma& d, State* state, uint64_t* beats, Copy copy) {
   const uint64_t beat = state->beat();

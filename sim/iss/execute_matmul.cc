@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// matmul of the int8 cell. A pass gathers its vectors into a dense matrix, then
-// multiplies that by the tile.
+// Matmul of the int8 cell. A pass gathers its vectors into a dense matrix and
+// multiplies it by the tile.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 namespace systole::iss {
 namespace {
 
-// sum[v][c] = sum over r of a[v][r] * w[r][c] for kVectors vectors and kCols
+// sum[v][c] = sum over r of a[v][r] * w[r][c], for kVectors vectors and kCols
 // columns. At most 256 products of at most 2^14: exact in 32 bits.
 template <int kVectors, int kCols>
 inline void Multiply(const int8_t* a, const int32_t* w, int64_t rows,
@@ -26,7 +26,7 @@ inline void Multiply(const int8_t* a, const int32_t* w, int64_t rows,
   }
 }
 
-// Adds with saturation; whether any value saturated.
+// Adds with saturation. Returns whether any value saturated.
 template <int kCols>
 inline bool Accumulate(const int32_t* sum, int32_t* acc) {
   int32_t over = 0;
@@ -42,7 +42,8 @@ inline bool Accumulate(const int32_t* sum, int32_t* acc) {
   return over < 0;
 }
 
-// A pass, kCols columns at a time. Whether an accumulator saturated.
+// Computes a pass, kCols columns at a time. Returns whether an accumulator
+// saturated.
 template <int kCols>
 bool RunIntPass(const int8_t* a, const int32_t* w, int64_t vectors,
                 const Preset& preset, bool overwrite, int32_t* acc) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// requant, pool, add, mul, table.
+// Requant, pool, add, mul, table.
 
 #include <algorithm>
 #include <cstring>
@@ -12,7 +12,8 @@
 namespace systole::iss {
 namespace {
 
-// Calls f(i, y, x, destination address) in walk order until it returns a trap.
+// Calls f(i, y, x, destination address) in the order of the walk until it
+// returns a trap.
 template <typename D, typename F>
 Result ForEachPosition(const D& d, F f) {
   for (uint64_t i = 0; i < d.n; ++i) {
@@ -72,8 +73,8 @@ struct Window {
   }
 };
 
-// The table that results pass through: none, or that of the lanes, without
-// which a descriptor that asks for it is illegal.
+// The table that results pass through: none, or that of the lanes. A descriptor
+// that needs the table is illegal if none is loaded.
 class Lookup {
  public:
   Lookup(bool wanted, const State& state)
@@ -94,8 +95,8 @@ class Lookup {
   const uint8_t* table_;
 };
 
-// The addition behind a requantise: the scale of one operand is the larger one,
-// whose factor in an addition is always a half.
+// The addition after a requantise. The scale of one operand is the larger one;
+// its factor in an addition is always one half.
 int8_t AddResidual(const isa::Requant& d, int8_t result, int8_t operand) {
   constexpr int kLeftShift = 20;
   const bool single = (d.header.flags & isa::Requant::kResidualSingle) != 0;

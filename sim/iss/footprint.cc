@@ -10,7 +10,8 @@
 namespace systole::iss {
 namespace {
 
-// `count` ranges of `len`, `stride` apart; one range when they leave no gap.
+// Adds `count` ranges of `len` that are `stride` apart; one range if there are
+// no gaps.
 void AddStrided(Ranges* to, uint64_t begin, uint64_t len, uint64_t stride,
                 uint64_t count) {
   if (len == 0 || count == 0) return;
@@ -31,8 +32,9 @@ void Runs(const Dma& d, Ranges* hbm, Ranges* ub) {
   }
 }
 
-// The bytes of a line that `count` windows of `len` bytes read, the first at
-// byte `first`, `step` apart, when only 0 .. line_bytes-1 exist.
+// Adds the bytes of a line that `count` windows of `len` bytes read. The first
+// window starts at byte `first`, the others `step` bytes apart; only bytes 0 to
+// line_bytes - 1 exist.
 void AddWindows(Ranges* to, uint64_t line_address, int64_t first, int64_t len,
                 int64_t step, int64_t count, int64_t line_bytes) {
   if (len == 0) return;
@@ -73,7 +75,7 @@ void Walk(const isa::Matmul& d, const Preset& preset, Footprint* f) {
   }
 }
 
-// Where the vectors of a descriptor's positions lie.
+// The place of the vectors of a descriptor's positions.
 struct Vectors {
   uint64_t address, img_pitch, pitch, sx;
   bool operator==(const Vectors& o) const {
@@ -98,15 +100,15 @@ Vectors DestinationOf(const D& d) {
   return {d.dst, d.dst_img_pitch, d.dst_pitch, d.dst_sx};
 }
 
-// What requant, pool and mul write.
+// Adds the destination of requant, pool and mul.
 template <typename D>
 void Destination(const D& d, uint64_t bytes, Ranges* to) {
   const Ranges ranges = RangesOf(d, DestinationOf(d), bytes);
   to->insert(to->end(), ranges.begin(), ranges.end());
 }
 
-// An operand that is read vector by vector: it may lie exactly where the result
-// goes.
+// Adds an operand that is read vector by vector. It may be exactly where the
+// result goes.
 template <typename D>
 void Operand(const D& d, const Vectors& v, Footprint* f) {
   const Ranges ranges = RangesOf(d, v, d.cols);
@@ -159,7 +161,7 @@ void Walk(const isa::Pool& d, Footprint* f) {
   Destination(d, d.cols, &f->write(Space::kUb));
 }
 
-// A pool of one tap that lies exactly where its result goes.
+// Whether a pool has one tap and works exactly in place.
 bool InPlace(const isa::Pool& d) {
   const Vectors source = {
       d.src + static_cast<uint64_t>(int64_t{d.dy} * d.src_pitch + d.dx),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a descriptor touches, from its fields alone.
+// What a descriptor accesses, from its fields alone.
 #ifndef SYSTOLE_SIM_ISS_FOOTPRINT_H_
 #define SYSTOLE_SIM_ISS_FOOTPRINT_H_
 
@@ -16,19 +16,19 @@ namespace systole::iss {
 struct Range {
   uint64_t begin, end;  // [begin, end)
 };
-// In ascending order, apart from each other.
+// In ascending order, without overlaps or adjacent ranges.
 using Ranges = std::vector<Range>;
 
 enum class Space { kUb, kAcc, kHbm };  // bytes, rows, bytes
 inline constexpr int kNumSpaces = 3;
 
-// Bytes whose value matters or changes: of a run only its `len` bytes, of
-// padding nothing, of a parameter block the columns that are written.
+// Bytes whose value matters or changes: only the `len` bytes of a run, no
+// padding, and only the written columns of a parameter block.
 struct Footprint {
   Ranges reads[kNumSpaces];
   Ranges writes[kNumSpaces];
-  // Writes of a vector operation that fall on its own reads and may come before
-  // them (an addition in place is not one).
+  // Writes of a vector operation that overlap its own reads and may happen
+  // before them. An in-place addition has none.
   Ranges own_conflicts;
 
   Ranges& read(Space s) { return reads[static_cast<int>(s)]; }
@@ -39,14 +39,14 @@ struct Footprint {
 
 class VrunLog;
 
-// Of a descriptor that the simulator has executed without a fault. What a vrun
-// touches only its execution tells: its log.
+// The footprint of a descriptor that the simulator has executed without a
+// fault. For a vrun only its execution log knows.
 Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
                       const VrunLog& vrun);
 
-// Sorted, touching ranges joined.
+// Sorts the ranges and joins adjacent ones.
 Ranges Normalise(Ranges ranges);
-// What both have. Both sorted.
+// The intersection of two sorted lists.
 Ranges Intersect(const Ranges& a, const Ranges& b);
 
 }  // namespace systole::iss

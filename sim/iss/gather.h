@@ -43,10 +43,10 @@ class Gather {
   }
 
  private:
-  // Bytes first .. first + len - 1 of a line, padding where there are none.
+  // Bytes first to first + len - 1 of a line; padding outside the line.
   Result Window(int64_t i, int64_t line, int64_t first, int64_t len,
                 uint8_t* to) const {
-    int64_t from = 0, until = 0;  // the bytes of the window that exist
+    int64_t from = 0, until = 0;  // bytes of the window that exist
     if (line >= 0 && line < d_.lines) {
       from = std::clamp<int64_t>(-first, 0, len);
       until = std::clamp<int64_t>(d_.line_bytes - first, from, len);
@@ -67,7 +67,7 @@ class Gather {
   const int64_t element_;  // bytes
 };
 
-// Whether a field has a value that no cell allows.
+// Whether a field has a value that is illegal for every cell.
 inline bool IsIllegal(const isa::Matmul& d, const Preset& preset) {
   for (uint32_t count : {d.lines, d.line_bytes, d.n, d.ny, d.nx, d.t0, d.t1}) {
     if (count == 0) return true;
@@ -81,8 +81,8 @@ inline bool IsIllegal(const isa::Matmul& d, const Preset& preset) {
   return used == 0 || used > preset.rows;
 }
 
-// Takes the next tile from the FIFO for a pass. A tile that no descriptor
-// before this one pushes: the array would wait for ever.
+// Takes the next tile from the FIFO for a pass. If no earlier descriptor pushes
+// one, the array would wait for ever.
 inline Result TakeTile(int64_t pass, State* state) {
   if (state->weight_fifo.empty())
     return Trap{isa::Fault::kWatchdog, static_cast<uint64_t>(pass)};
@@ -91,7 +91,7 @@ inline Result TakeTile(int64_t pass, State* state) {
   return std::nullopt;
 }
 
-// matmul of the bf16 cell.
+// Matmul of the bf16 cell.
 Result ExecuteBf16(const isa::Matmul& d, State* state);
 
 }  // namespace systole::iss

@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint32_t kSequencer = 7;
 constexpr uint64_t kProgramAlignment = 128;
-// HBM addresses and the fault's address have 36 bits; an address beyond is told
-// without what is above them.
+// HBM addresses and fault addresses have 36 bits; a larger address is reported
+// without its upper bits.
 constexpr uint64_t kAddressMask = (uint64_t{1} << 36) - 1;
 
 bool HasUnusedBits(const isa::OpInfo& op, Cell cell, const isa::Descriptor& d) {
@@ -59,7 +59,7 @@ Result Dispatch(isa::Opcode opcode, const isa::Descriptor& d, State* state) {
   return std::nullopt;
 }
 
-// What registers cannot say about some faults of a matmul.
+// Explains matmul faults that the registers do not describe completely.
 std::string MatmulDetail(const Trap& trap, const isa::Descriptor& d,
                          const State& state) {
   if (trap.cause == isa::Fault::kWatchdog) {
@@ -83,7 +83,7 @@ void Iss::Join(Iss* second) {
   second->other_ = this;
 }
 
-// A start leaves what the other core has posted.
+// A start keeps the flags that the other core has posted.
 void Iss::ClearFlags(bool all) {
   for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
     if (all || !BetweenCores(f)) state_.flags[f] = 0;
@@ -109,7 +109,7 @@ void Iss::Start(const Launch& launch) {
   state_.vrun_log.enabled = launch.check_races;
   checker_.reset();
   if (!launch.check_races) return;
-  // What runs on both cores at the same time is looked at together.
+  // Programs that run on both cores at the same time share a shadow.
   if (other_ == nullptr || !other_->running() || other_->checker_ == nullptr) {
     shadow_ = std::make_shared<ChipShadow>();
   } else {
@@ -135,14 +135,14 @@ Result Iss::Fetch(isa::Descriptor* d) {
   }
   const uint64_t address =
       launch_.prog_addr + uint64_t{index_} * isa::kDescriptorBytes;
-  // Fetching moves whole beats.
+  // A fetch moves whole beats.
   const uint64_t beat = state_.beat();
   const uint64_t end =
       (address + isa::kDescriptorBytes + beat - 1) / beat * beat;
   if (end > std::min(state_.hbm_limit, state_.hbm.capacity()))
     return Trap{isa::Fault::kHbmRange, address};
   uint8_t bytes[isa::kDescriptorBytes];
-  // A beat is read once, with its first descriptor.
+  // A beat is read once, for its first descriptor.
   state_.hbm.Read(address, bytes, index_ == 0 || address % beat == 0);
   d->fill(0);
   for (int i = 0; i < isa::kDescriptorBytes; ++i)
@@ -231,7 +231,7 @@ Iss::Event Iss::Step() {
   if (Result r = Fetch(&d)) return Fault(*r, kSequencer, index_);
   if (CheckMemory()) return Event::kFaulted;
 
-  // The sequencer's checks.
+  // Checks of the sequencer.
   const isa::Header header = isa::Halt::Decode(d).header;
   const Cell cell = state_.preset.cell;
   const isa::OpInfo* op = isa::FindOp(header.opcode, cell);
@@ -247,8 +247,8 @@ Iss::Event Iss::Step() {
   if (HasUnusedBits(*op, cell, d))
     return Fault({isa::Fault::kIllegalDescriptor}, kSequencer, index_);
 
-  // Waits. Everything before it is complete, so a flag that is 0 now can only
-  // be posted by a later descriptor, or by the other core.
+  // Waits. Everything before this descriptor is complete. So a flag that is 0
+  // can only be posted by a later descriptor or by the other core.
   const uint32_t queue = op->queue == isa::Queue::kNone
                              ? kSequencer
                              : static_cast<uint32_t>(op->queue);

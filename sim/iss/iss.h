@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Instruction-set simulator: one descriptor after the other in program order,
-// which rule 1 of docs/isa.md makes a legal order. Descriptors come from HBM,
-// as the core fetches them.
+// Instruction-set simulator. It executes one descriptor after the other in
+// program order, which is a legal order by rule 1 of docs/isa.md. It fetches
+// descriptors from HBM, as the core does.
 //
 //   Iss iss(*FindPreset("edge"), /*seed=*/1);
 //   iss.state().hbm.Write(address, bytes);
@@ -32,33 +32,34 @@ class Iss {
  public:
   struct Launch {
     uint64_t prog_addr = 0;
-    uint32_t prog_len = 0;  // descriptors
+    uint32_t prog_len = 0;  // in descriptors
     uint64_t hbm_limit = 0;
     bool check_races = false;
     std::vector<Loop> loops = {};
     std::vector<systole::Step> steps = {};
   };
-  // kWaiting: the next descriptor waits for flags that the other core may post.
+  // kWaiting: the next descriptor waits for flags that the other core may still
+  // post.
   enum class Event { kRetired, kHalted, kFaulted, kWaiting };
 
   Iss(const Preset& preset, uint64_t seed)
       : seed_(seed), state_(preset, seed) {}
-  // The second core of the chip: joins their memories and flags. The cores
-  // outlive each other but for their destruction.
+  // Adds the second core of the chip: the cores share memories and flags. Each
+  // core must outlive all use of the other.
   void Join(Iss* second);
 
   // Clears flags, weight FIFO, the array's tile, counters and acc_saturated, as
-  // the core's start does.
+  // a start of the core does.
   void Start(const Launch& launch);
   // Executes the next descriptor. After a halt or a fault it does nothing and
-  // says so again.
+  // returns the same event again.
   Event Step();
-  // Of a core that waits: the other one will post nothing any more.
+  // For a core that waits: the other core will not post any more.
   Event GiveUp();
   bool running() const { return !halted_ && !fault_; }
 
-  // After an access of the memory: whether it met what ECC cannot correct,
-  // which is a fault.
+  // Call after a memory access by the host: whether it hit an error that ECC
+  // cannot correct, which is a fault.
   bool CheckMemory();
 
   // Clears a fault; memories keep their data.
@@ -66,54 +67,54 @@ class Iss {
 
   State& state() { return state_; }
   const State& state() const { return state_; }
-  // Descriptors that are complete, each pass of a loop counted.
+  // Number of completed descriptors; each pass of a loop counts.
   uint32_t index() const { return instance_; }
-  // Of the last one that was complete: where it stands in the program.
+  // Index in the program of the last completed descriptor.
   uint32_t last() const { return last_; }
   const std::optional<FaultState>& fault() const { return fault_; }
-  // What the fault means, where the registers do not say it all: "flag 3 is 0
+  // Explains a fault where the registers do not say everything: "flag 3 is 0
   // and ...". May be empty.
   const std::string& fault_detail() const { return fault_detail_; }
-  // Rules 2 to 4, if check_races was asked for.
+  // Findings for rules 2 to 4, if check_races was set.
   const RaceReport* races() const {
     return checker_ ? &checker_->report() : nullptr;
   }
 
  private:
-  // Goes on at ends and begins of loops; an event: a condition faults.
+  // Handles loop ends and starts. Returns an event if a loop condition faults.
   std::optional<Event> FollowLoops();
-  // Whether loop l has another pass. kFaulted: nobody posts its flag.
+  // Whether loop l has another pass. kFaults: nobody posts its flag.
   enum class Pass { kRuns, kEnds, kFaults };
   Pass NextPass(uint32_t l);
-  // Reads the next descriptor, as it is in this pass.
+  // Reads the next descriptor, with the values of this pass.
   Result Fetch(isa::Descriptor* d);
   Event Fault(const Trap& trap, uint32_t queue, uint32_t index,
               std::string detail = "");
   Event Retire(isa::Queue queue, const isa::Descriptor& d);
-  // Of a post or a wait of this flag: whether it goes to the other core.
+  // Whether posts and waits of this flag are between the cores.
   bool BetweenCores(uint32_t flag) const {
     return state_.preset.chip.cores > 1 &&
            flag >= static_cast<uint32_t>(isa::kFirstPeerFlag);
   }
   void ClearFlags(bool all);
 
-  uint64_t seed_;  // of what memories and registers hold undefined
+  uint64_t seed_;  // seed of the undefined contents of memories and registers
   State state_;
   Launch launch_;
-  uint32_t index_ = 0;     // of the next descriptor; all before it are complete
-  uint32_t instance_ = 0;  // how many that are
+  uint32_t index_ = 0;     // next descriptor; all before it are complete
+  uint32_t instance_ = 0;  // number of completed descriptors
   uint32_t last_ = 0;
-  std::vector<uint32_t> passes_;  // of each loop
+  std::vector<uint32_t> passes_;  // pass of each loop
   std::vector<uint32_t> open_;    // loops around the next descriptor
-  uint32_t next_loop_ = 0;        // the first that begins at or behind it
+  uint32_t next_loop_ = 0;        // first loop that starts at or after it
   bool halted_ = true;
   std::optional<FaultState> fault_;
   std::string fault_detail_;
   std::unique_ptr<RaceChecker> checker_;
-  std::shared_ptr<ChipShadow> shadow_;  // with the checker
-  uint32_t awaited_ = 0;                // flag, while it waits
+  std::shared_ptr<ChipShadow> shadow_;  // used with the checker
+  uint32_t awaited_ = 0;                // flag that the core waits for
   int core_ = 0;
-  Iss* other_ = nullptr;  // core of the chip
+  Iss* other_ = nullptr;  // other core of the chip
 };
 
 }  // namespace systole::iss

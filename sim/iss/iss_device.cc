@@ -14,7 +14,7 @@ namespace systole {
 namespace iss {
 namespace {
 
-constexpr uint64_t kProgressInterval = 64;  // descriptors
+constexpr uint64_t kProgressInterval = 64;  // in descriptors
 
 double CpuSeconds() {
   timespec t;
@@ -22,7 +22,7 @@ double CpuSeconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-// What can be counted without a clock.
+// Fills the counters that do not need a clock.
 void FillCounters(const State& state, uint64_t descriptors, RunStats* stats) {
   const Counters& c = state.counters;
   const auto set = [stats](csr::Counter counter, uint64_t value) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Driver backend "iss". Counters that depend on timing stay 0, descriptors
+// Driver backend "iss". Counters that depend on timing stay 0; descriptors
 // retire in program order at cycle 0.
 #ifndef SYSTOLE_SIM_ISS_ISS_DEVICE_H_
 #define SYSTOLE_SIM_ISS_ISS_DEVICE_H_
@@ -17,7 +17,7 @@ namespace systole::iss {
 class IssDevice : public Device {
  public:
   explicit IssDevice(const DeviceOptions& options);
-  // The second core of the chip.
+  // Adds the second core of the chip.
   void Join(IssDevice* second);
 
   const Preset& preset() const override { return iss_.state().preset; }
@@ -26,29 +26,29 @@ class IssDevice : public Device {
   absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) override;
   absl::Status Flip(const BitFlip& flip) override;
   absl::Status Start(const Program& program) override;
-  // With check_races also kFailedPrecondition, with every violation of the
-  // rules for programs. The program has then run to its end all the same.
+  // With check_races it can also return kFailedPrecondition with all violations
+  // of the program rules; the program has still run to its end.
   absl::StatusOr<RunStats> Wait() override;
   absl::Status Reset() override;
   std::optional<FaultState> fault() const override { return iss_.fault(); }
 
-  // For tests: all state, and what the race check found.
+  // For tests: the whole state, and the result of the race check.
   Iss& iss() { return iss_; }
 
  private:
   absl::Status CheckRange(uint64_t addr, size_t bytes) const;
-  // After the host's access.
+  // Call after an access by the host.
   absl::Status CheckEcc(uint64_t addr, size_t bytes);
-  // The next descriptor of the program that runs.
+  // Executes the next descriptor of the running program.
   Iss::Event Advance();
-  // The same, but where it waits for the other core, that goes on.
+  // The same; if the program waits for the other core, that core runs.
   Iss::Event AdvanceChip();
 
   DeviceOptions options_;
   Iss iss_;
   const Program* running_ = nullptr;
-  RunStats stats_;              // of it
-  IssDevice* other_ = nullptr;  // core of the chip
+  RunStats stats_;              // of the running program
+  IssDevice* other_ = nullptr;  // other core of the chip
 };
 
 }  // namespace systole::iss

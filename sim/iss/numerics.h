@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of docs/numerics.md; names as there.
+// The arithmetic of docs/numerics.md, with the same names.
 #ifndef SYSTOLE_SIM_ISS_NUMERICS_H_
 #define SYSTOLE_SIM_ISS_NUMERICS_H_
 
@@ -18,13 +18,13 @@ inline int32_t Sat32(int64_t v) {
   return static_cast<int32_t>(std::clamp<int64_t>(v, kMin, kMax));
 }
 
-// Saturating rounding doubling high multiply: halves up. MIN * MIN is the one
-// product that does not fit.
+// Saturating rounding doubling high multiply; rounds halves up. Only MIN * MIN
+// saturates.
 inline int32_t Srdhm(int32_t a, int32_t b) {
   return Sat32((int64_t{a} * b + (int64_t{1} << 30)) >> 31);
 }
 
-// Rounding divide by 2^n, halves away from zero.
+// Divides by 2^n and rounds halves away from zero.
 inline int32_t Rdbpot(int32_t x, int n) {
   const int64_t mask = (int64_t{1} << n) - 1;
   const int64_t threshold = (mask >> 1) + (x < 0 ? 1 : 0);
@@ -32,8 +32,8 @@ inline int32_t Rdbpot(int32_t x, int n) {
                               ((int64_t{x} & mask) > threshold ? 1 : 0));
 }
 
-// s in -31..30 is what the specification gives a meaning; a shift beyond counts
-// as the nearest of them.
+// The specification defines s in -31..30; a shift outside acts like the nearest
+// of these.
 inline int32_t Requantise(int32_t x, int32_t m, int s, bool single_round) {
   s = std::clamp(s, -31, 30);
   if (single_round) {
@@ -49,7 +49,7 @@ inline int8_t Clamp8(int64_t v, int32_t low, int32_t high) {
       std::min<int64_t>(std::max<int64_t>(v, low), high));
 }
 
-// Mean of `count` values of that sum, halves away from zero.
+// Mean of `count` values with this sum; rounds halves away from zero.
 inline int32_t Average(int32_t sum, int32_t count) {
   const int32_t half = count / 2;
   return sum > 0 ? (sum + half) / count : (sum - half) / count;

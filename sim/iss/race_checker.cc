@@ -13,7 +13,7 @@
 namespace systole::iss {
 namespace {
 
-// Waits for flags like a queue.
+// The scalar unit waits for flags like a queue.
 constexpr int kScalarUnit = kMaxQueues;
 
 void Merge(Clock* to, const Clock& from) {
@@ -63,13 +63,13 @@ RaceChecker::RaceChecker(const Preset& preset, uint64_t prog_addr,
       chip_(std::move(chip)),
       program_{prog_addr,
                prog_addr + uint64_t{prog_len} * isa::kDescriptorBytes} {
-  // What ran on this core before is complete.
+  // Earlier programs on this core are complete.
   const Clock& ended = chip_->ended[core];
   for (int q = 0; q < isa::kNumQueues; ++q)
     queues_[q] = {ended[OfChip(static_cast<isa::Queue>(q))], ended, ended};
   chip_->cores[core] = this;
-  // Its queues may use the flags between cores in another way than those of the
-  // program before.
+  // The queues may use the flags between cores differently from the program
+  // before.
   for (Channel& c : chip_->channels[core]) c.waiter = -1;
   for (Channel& c : chip_->channels[1 - core]) c.poster = -1;
 }
@@ -112,9 +112,10 @@ void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
   const isa::OpInfo* op = isa::FindOp(header.opcode);
   if (op->queue == isa::Queue::kNone) return CheckHalt(index);
 
-  // A unit starts its descriptors in order and completes them in order, but it
-  // may start one before the one before is complete. So `start` gathers what
-  // waits told, and only `done` holds the descriptor and those before it.
+  // A unit starts and completes its descriptors in order, but may start one
+  // before the previous one is complete. So `start` collects what the waits
+  // imply, and only `done` includes the descriptor itself and the ones before
+  // it.
   const int q = static_cast<int>(op->queue);
   QueueState& queue = queues_[q];
   const Access self = {static_cast<uint8_t>(OfChip(op->queue)), ++queue.count,
@@ -153,15 +154,16 @@ void RaceChecker::Wait(const Access& self, uint32_t mask, Clock* start) {
            absl::StrFormat("sync flag %d has waits in two queues:\n  %s\n  %s",
                            f, Show(c.first_wait), Show(self.index))});
     }
-    if (c.messages.empty()) continue;  // rule 1, found by the simulator
-    // A flag that is no channel orders nothing for certain.
+    // Violation of rule 1, which the simulator reports.
+    if (c.messages.empty()) continue;
+    // A flag that violates rule 2 does not order anything reliably.
     if (!c.broken) Merge(start, c.messages.front());
     c.messages.pop_front();
   }
 }
 
-// The word is read when the post is known, and all that follows is handed over
-// after it. So the read counts as one of the queue that posted.
+// The word is read after the post, and everything that follows is issued after
+// the read. So the read counts as an access of the queue that posted.
 void RaceChecker::Test(uint32_t flag, const Range& word) {
   Channel& c = Waited(static_cast<int>(flag));
   const uint32_t last = static_cast<uint32_t>(descriptors_.size()) - 1;
@@ -229,9 +231,10 @@ void RaceChecker::PushTiles(const Access& self, uint64_t tiles,
 
 void RaceChecker::TakeTiles(const Access& self, uint64_t tiles,
                             const Clock& start, Clock* done) {
-  // A weights descriptor is complete when its last tile is in the FIFO: with
-  // more tiles than the FIFO holds, only after the first of them were taken. A
-  // matmul that takes one of those must not wait for that completion.
+  // A weights descriptor is complete when its last tile is in the FIFO. If it
+  // has more tiles than the FIFO holds, that requires that the first ones are
+  // taken. So a matmul that takes one of those must not wait for the
+  // completion.
   const uint64_t capacity = preset_.wfifo_tiles;
   for (const Push& push : pushes_) {
     if (tiles > 0 && taken_ < push.end_tile &&
@@ -247,8 +250,8 @@ void RaceChecker::TakeTiles(const Access& self, uint64_t tiles,
     }
   }
   taken_ += tiles;
-  // The matmul is complete after the tiles came in: after a weights descriptor
-  // whose last tile it took.
+  // The matmul completes after its tiles have arrived. If it took the last tile
+  // of a weights descriptor, it completes after that descriptor.
   while (!pushes_.empty() && pushes_.front().end_tile <= taken_) {
     Merge(done, pushes_.front().done);
     pushes_.pop_front();

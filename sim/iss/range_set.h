@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A set of numbers as ranges apart from each other.
+// A set of numbers, stored as disjoint ranges.
 #ifndef SYSTOLE_SIM_ISS_RANGE_SET_H_
 #define SYSTOLE_SIM_ISS_RANGE_SET_H_
 
@@ -30,8 +30,8 @@ class RangeSet {
     ranges_.emplace_hint(it, r.begin, r.end);
   }
 
-  // Calls hit(range) for each part of `r` in the set and miss(range) for each
-  // part that is not, in ascending order.
+  // Calls hit(range) for each part of `r` that is in the set and miss(range)
+  // for each part that is not, in ascending order.
   template <typename Hit, typename Miss>
   void Visit(const Range& r, Hit hit, Miss miss) const {
     uint64_t at = r.begin;
@@ -53,7 +53,7 @@ class RangeSet {
   }
 
  private:
-  std::map<uint64_t, uint64_t> ranges_;  // end by begin; never touching
+  std::map<uint64_t, uint64_t> ranges_;  // end by begin; never adjacent
 };
 
 }  // namespace systole::iss

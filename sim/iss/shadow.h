@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who touched what last: for each byte (or accumulator row) of a space the last
-// writer and, of each queue, the last reader since. Kept as a map of ranges
-// that have the same history.
+// History of accesses: for each byte (or accumulator row) of a space, the last
+// writer and the last reader of each queue since then. It is a map of ranges
+// with the same history.
 #ifndef SYSTOLE_SIM_ISS_SHADOW_H_
 #define SYSTOLE_SIM_ISS_SHADOW_H_
 
@@ -18,10 +18,11 @@
 
 namespace systole::iss {
 
-// Queues of a chip: those of core 1 after those of core 0.
+// Queues of a chip: those of core 0, then those of core 1.
 inline constexpr int kMaxQueues = 2 * isa::kNumQueues;
 
-// A descriptor: the `number`-th of its queue, from 1; 0 is none.
+// An access by a descriptor: the `number`-th of its queue, from 1; 0 means
+// none.
 struct Access {
   uint8_t queue = 0;  // of the chip
   uint32_t number = 0;
@@ -33,9 +34,9 @@ struct Access {
 
 class Shadow {
  public:
-  // Both visit what the range has seen before, then note the access. A read
-  // conflicts with the writer, conflict(range, writer); fresh(range) is called
-  // where there is none.
+  // Read and Write visit the history of the range, then record the access. A
+  // read conflicts with the last writer: conflict(range, writer). fresh(range)
+  // is called where nobody has written.
   template <typename Conflict, typename Fresh>
   void Read(const Range& range, const Access& access, Conflict conflict,
             Fresh fresh) {
@@ -66,8 +67,8 @@ class Shadow {
     Join(range);
   }
 
-  // A write conflicts with writer and readers: conflict(range, earlier access,
-  // whether that was a write).
+  // A write conflicts with the last writer and with readers: conflict(range,
+  // earlier access, whether that was a write).
   template <typename Conflict>
   void Write(const Range& range, const Access& access, Conflict conflict) {
     Split(range.begin);
@@ -100,7 +101,7 @@ class Shadow {
     History history;
   };
 
-  // Makes `at` a border of segments.
+  // Splits the segment that contains `at`, so that `at` starts a segment.
   void Split(uint64_t at) {
     auto it = segments_.upper_bound(at);
     if (it == segments_.begin()) return;
@@ -111,7 +112,7 @@ class Shadow {
     segments_.insert(std::next(it), {at, right});
   }
 
-  // Joins neighbours in and around the range that have become equal.
+  // Joins neighbouring segments in and around the range that have become equal.
   void Join(const Range& range) {
     auto it = segments_.lower_bound(range.begin);
     if (it != segments_.begin()) --it;

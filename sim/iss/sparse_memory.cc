@@ -14,7 +14,7 @@
 namespace systole::iss {
 namespace {
 
-constexpr uint64_t kWordBytes = 8;  // that check bits cover
+constexpr uint64_t kWordBytes = 8;  // covered by one set of check bits
 
 int WrongBits(uint64_t data, uint8_t check) {
   return __builtin_popcountll(data) + __builtin_popcount(check);
@@ -23,7 +23,7 @@ int WrongBits(uint64_t data, uint8_t check) {
 }  // namespace
 
 uint64_t Pattern(uint64_t seed, uint64_t position) {
-  // Two rounds of a multiply and a fold; only has to look random.
+  // Two rounds of multiply and fold; the result only has to look random.
   uint64_t x =
       (position + 1) * 0xD6E8FEB86659FD93u ^ (seed + 1) * 0xA0761D6478BD642Fu;
   x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
@@ -71,7 +71,7 @@ std::optional<uint64_t> SparseMemory::Read(uint64_t address,
       });
   if (wrong_.empty() || bytes.empty()) return std::nullopt;
 
-  // What two wrong bits leave is answered as it stands.
+  // Words with two wrong bits are returned uncorrected.
   std::optional<uint64_t> bad;
   const uint64_t end = address + bytes.size();
   for (uint64_t beat = address / ecc_beat_; beat * ecc_beat_ < end; ++beat) {
@@ -91,8 +91,9 @@ std::optional<uint64_t> SparseMemory::Read(uint64_t address,
   return bad;
 }
 
-// The first word with two wrong bits; of those with one, if none has two, the
-// first is told.
+// Returns the first word with two wrong bits. A beat with corrected bits is
+// counted with the address of that word or, if there is none, of the first word
+// with one wrong bit.
 std::optional<uint64_t> SparseMemory::ReadBeat(uint64_t beat,
                                                bool counted) const {
   std::optional<uint64_t> fixed, bad;
@@ -134,8 +135,8 @@ void SparseMemory::Flip(uint64_t address, int bit) {
   if (WrongBits(wrong.data, wrong.check) == 0) wrong_.erase(word);
 }
 
-// A burst of which only a part is written makes the whole beat be read,
-// corrected and written; if that cannot be, it stays as it is.
+// A write of a part of a burst reads, corrects and writes the whole beat. A
+// beat that cannot be corrected is not changed.
 std::optional<uint64_t> SparseMemory::Write(uint64_t address,
                                             absl::Span<const uint8_t> bytes) {
   if (wrong_.empty() || bytes.empty()) {

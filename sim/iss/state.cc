@@ -10,8 +10,8 @@
 namespace systole::iss {
 namespace {
 
-// What a memory holds before anything is written: different for each seed, so
-// that a program that depends on it is found out.
+// Fills a memory before anything is written. The contents differ for each seed,
+// so that a program that depends on them is detected.
 void FillWithPattern(void* data, size_t bytes, uint64_t seed) {
   auto* to = static_cast<uint8_t*>(data);
   for (size_t i = 0; i < bytes; i += 8) {

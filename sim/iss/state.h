@@ -21,7 +21,7 @@ namespace systole::iss {
 
 using Tile = std::vector<int8_t>;  // [Rows][Cols] elements, as in memory
 
-// Work that does not depend on timing.
+// Counters of work that does not depend on timing.
 struct Counters {
   uint64_t load_beats = 0, weight_beats = 0, store_beats = 0, fetch_beats = 0;
   uint64_t vectors = 0;               // activation vectors through the array
@@ -35,24 +35,24 @@ struct State {
   const Preset& preset;
   CoreMemory hbm;
   std::vector<uint8_t> ub;
-  std::vector<int32_t> acc;  // [AccRows][Cols]; bf16: the bits of fp32
+  std::vector<int32_t> acc;  // [AccRows][Cols]; bf16: bits of fp32
   std::deque<Tile> weight_fifo;
-  std::optional<Tile> tile;  // the one in the array; none: undefined
-  // Of the vector unit's lanes, byte q + 128 for q; none: undefined.
+  std::optional<Tile> tile;  // the tile in the array; none: undefined
+  // Table of the vector unit's lanes: byte q + 128 for q; none: undefined.
   std::optional<std::array<uint8_t, 256>> table;
   std::array<uint32_t, isa::kNumFlags> flags = {};
   bool acc_saturated = false;
-  uint64_t hbm_limit;  // HBM accesses end at or below
+  uint64_t hbm_limit;  // end of HBM accesses
   Counters counters;
   VpuState vpu;
-  VrunLog vrun_log;  // of the last vrun
+  VrunLog vrun_log;  // log of the last vrun
 
   absl::Span<int32_t> acc_row(int64_t row) {
     return absl::MakeSpan(acc).subspan(row * preset.cols, preset.cols);
   }
   uint64_t beat() const { return static_cast<uint64_t>(preset.beat_bytes()); }
 
-  // CRC-32 of the contents, to compare with another implementation's.
+  // CRC-32 of the contents, for comparison with another implementation.
   uint32_t UbCrc32() const;
   uint32_t AccCrc32() const;
 };

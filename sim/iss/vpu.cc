@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// vload, vrun: the programmable vector unit of docs/vpu.md, one instruction
+// Vload and vrun: the programmable vector unit of docs/vpu.md, one instruction
 // after the other.
 
 #include <algorithm>
@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kRows = vpu::kVectorRows;
 constexpr int64_t kMaxLanes = 256;
-// So many instructions in a row that move no row: it loops for ever.
+// After this many instructions in a row that move no row, the program loops for
+// ever.
 constexpr uint64_t kIdleLimit = uint64_t{1} << 22;
 
 // One vrun.
@@ -60,10 +61,10 @@ class Run {
   }
 
  private:
-  // A vector source: where its row i is.
+  // A vector source: the place of its row i.
   struct Source {
     const uint32_t* at = nullptr;
-    int64_t step = 0;  // lanes from a row to the next
+    int64_t step = 0;  // lanes from one row to the next
     const uint32_t* Row(int i) const { return at + i * step; }
   };
 
@@ -188,7 +189,7 @@ class Run {
            static_cast<uint32_t>(i) * s_[x.b];
   }
 
-  // A word for a scalar register.
+  // Loads a word into a scalar register.
   Result LoadScalar(const vpu::Instr& x) {
     const uint64_t address = s_[x.a] + static_cast<uint32_t>(x.imm);
     if (Result r = CheckRow(address, 4)) return r;
@@ -235,7 +236,7 @@ class Run {
     return std::nullopt;
   }
 
-  // As stored: rounding to bf16 makes infinities.
+  // Counts values as stored: rounding to bf16 makes infinities.
   void Count(vpu::Op op, const uint32_t* row) {
     if (op == vpu::Op::kSt8) return;
     for (int64_t l = 0; l < lanes_; ++l) {
@@ -259,12 +260,12 @@ class Run {
     const Source a = Operand(op.a, x.a, x.am, rows[0]);
     Source b = Operand(op.b, x.b, x.bm, rows[1]);
     Source c = Operand(op.c, x.c, x.cm, rows[2]);
-    // Operands that the operation does not use are read all the same.
+    // Operands that the operation does not use are read anyway.
     if (b.at == nullptr) b = a;
     if (c.at == nullptr) c = a;
     uint32_t* const to = vpu_.row(x.d, 0);
     const bool apart = a.at != to && b.at != to && c.at != to;
-    // Rows that lie one behind the other are one.
+    // Contiguous rows are treated as one.
     const bool whole =
         apart && a.step == cols_ && b.step == cols_ && c.step == cols_;
     for (int i = 0; i < (whole ? 1 : vl_); ++i) {
@@ -276,7 +277,7 @@ class Run {
     SetWritten(x.d);
   }
 
-  // What moves between rows or lanes.
+  // Moves between rows or lanes.
   Result Cross(const vpu::Instr& x, const vpu::OpInfo& op) {
     uint32_t scalar_row[kMaxLanes], out[kMaxLanes];
     const Source a = Operand(op.a, x.a, x.am, scalar_row);

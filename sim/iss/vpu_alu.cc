@@ -12,7 +12,7 @@
 namespace systole::iss {
 namespace {
 
-// f(a, b, c) of each lane, fully inlined so that the loop vectorises.
+// Applies f(a, b, c) to each lane, fully inlined so that the loop vectorises.
 template <typename F>
 inline void Map(const uint32_t* __restrict a, const uint32_t* __restrict b,
                 const uint32_t* __restrict c, int64_t lanes,
@@ -136,7 +136,7 @@ void ComputeRow(vpu::Op op, const uint32_t* a, const uint32_t* b,
       std::copy(a, a + lanes, out);
       return;
     default:
-      return;  // no row of its own: vpu.cc
+      return;  // vpu.cc handles these
   }
 }
 

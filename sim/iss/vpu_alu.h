@@ -9,9 +9,9 @@
 
 namespace systole::iss {
 
-// One row of an instruction of the classes float, select, integer, convert and
-// function, and of mov: `lanes` results from the operands that it uses. `out`
-// is none of them.
+// Computes one row of a float, select, integer, convert or function
+// instruction, or of mov: `lanes` results from the operands that it uses. `out`
+// must not alias them.
 void ComputeRow(vpu::Op op, const uint32_t* a, const uint32_t* b,
                 const uint32_t* c, int64_t lanes, uint32_t* out);
 

@@ -16,7 +16,7 @@ constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000,
 constexpr int64_t kFractionMask = (int64_t{1} << 23) - 1;
 constexpr int64_t kFixedMask = (int64_t{1} << 30) - 1;
 
-// Argument as m * 2^(x - 23), 2^23 <= m < 2^24, sign apart; not of zero,
+// Argument as m * 2^(x - 23), 2^23 <= m < 2^24, without the sign; not for zero,
 // infinities and NaNs.
 struct Parts {
   int64_t m, g;  // g: m without its first bit
@@ -35,7 +35,7 @@ Parts PartsOf(uint32_t a) {
   return {m, m & kFractionMask, x};
 }
 
-// 2^n of a normal double.
+// 2^n, for a normal double.
 double PowerOfTwo(int n) {
   const uint64_t bits = static_cast<uint64_t>(n + 1023) << 52;
   double d;
@@ -43,8 +43,8 @@ double PowerOfTwo(int n) {
   return d;
 }
 
-// v * 2^k to nearest even. What lies below the first 32 bits of v only tells
-// whether something is there, so the double is exact and rounded once.
+// v * 2^k, rounded to nearest even. Below the first 32 bits of v only a sticky
+// bit is kept, so the double is exact and the result is rounded once.
 uint32_t Round(uint64_t v, int k) {
   int shift = 0;
   while (v >> shift >> 32 != 0) ++shift;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A row between memory and a vector register: the elements of loads and stores
+// Rows between memory and a vector register: the elements of loads and stores
 // (docs/vpu.md).
 #ifndef SYSTOLE_SIM_ISS_VPU_ROWS_H_
 #define SYSTOLE_SIM_ISS_VPU_ROWS_H_

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the programmable vector unit keeps from one descriptor to the next, and
-// what its last program touched.
+// State of the programmable vector unit that persists between descriptors, and
+// the accesses of its last program.
 #ifndef SYSTOLE_SIM_ISS_VPU_STATE_H_
 #define SYSTOLE_SIM_ISS_VPU_STATE_H_
 
@@ -20,12 +20,12 @@
 namespace systole::iss {
 
 struct VpuState {
-  // An instruction as it was loaded, and decoded.
+  // An instruction as loaded, and its decoded form.
   struct Slot {
     uint64_t word = 0;
     vpu::Instr x;
     const vpu::OpInfo* op = nullptr;
-    std::string illegal;  // why it is; empty: it is not
+    std::string illegal;  // the reason, if it is illegal
   };
 
   explicit VpuState(const Preset& preset);
@@ -35,7 +35,7 @@ struct VpuState {
   const uint32_t* row(int v, int r) const {
     return &regs[static_cast<size_t>(v * vpu::kVectorRows + r) * cols];
   }
-  // The registers' values are undefined from now on.
+  // Makes the registers' values undefined.
   void Forget(uint64_t seed);
 
   int64_t cols;
@@ -44,12 +44,12 @@ struct VpuState {
   std::array<uint8_t, vpu::kVectorRegs> written = {};  // bit r: row r
 
  private:
-  std::vector<uint32_t> undefined_;  // what they hold then
+  std::vector<uint32_t> undefined_;  // register contents after Forget
   uint64_t undefined_seed_ = 0;
 };
 
-// Bytes and rows that one vrun touched and the rules of docs/vpu.md that it
-// broke; kept when someone asks for it.
+// Bytes and rows accessed by one vrun, and the rules of docs/vpu.md that it
+// violated. Only kept if `enabled`.
 class VrunLog {
  public:
   struct Problem {
@@ -74,12 +74,12 @@ class VrunLog {
     writes.Add(bytes);
     unfenced_.Add(bytes);
   }
-  // Row r of register v was never written.
+  // Row r of register v was read but never written.
   void Unwritten(uint32_t pc, int v, int r);
 
-  RangeSet reads;  // of the unified buffer, but what the vrun itself wrote
+  RangeSet reads;  // unified buffer, without what the vrun itself wrote
   RangeSet writes, acc_reads;
-  std::vector<Problem> problems;  // the first of each kind at each pc
+  std::vector<Problem> problems;  // first of each kind per pc
 
  private:
   RangeSet unfenced_;  // stored since the last fence
