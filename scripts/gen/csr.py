@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Systole contributors
 # SPDX-License-Identifier: Apache-2.0
-"""docs/spec/csr.rdl -> register block and package (PeakRDL-regblock), C header, reference page, IP-XACT file; C++ header.
+"""docs/spec/csr.rdl -> register block and package (PeakRDL-regblock), C header (PeakRDL-cheader), reference page, IP-XACT file; C++ header.
 
 The SystemVerilog package and the C++ header with the names that the project uses are written here, from the same elaborated description.
 """
@@ -9,7 +9,7 @@ import pathlib
 import re
 import tempfile
 
-from . import common
+from . import common, registers
 
 SOURCE = "csr.rdl"
 BLOCK = "systole_csr_regs"
@@ -50,8 +50,6 @@ def regblock(text: str) -> str:
 def _export(root, folder: pathlib.Path) -> dict:
     """What the exporters write, by name of the file."""
     from peakrdl_cheader.exporter import CHeaderExporter
-    from peakrdl_ipxact import IPXACTExporter
-    from peakrdl_markdown import MarkdownExporter
     from peakrdl_regblock import RegblockExporter
     from peakrdl_regblock.cpuif.axi4lite import AXI4Lite_Cpuif_flattened
 
@@ -60,9 +58,6 @@ def _export(root, folder: pathlib.Path) -> dict:
                               retime_read_response=True,
                               address_width=ADDRESS_BITS, default_reset_activelow=True, err_if_bad_addr=True, err_if_bad_rw=True)
     CHeaderExporter().export(root, str(folder / "systole_csr.h"))
-    MarkdownExporter().export(root, str(folder / "csr.md"))
-    # Of the map itself: the root has a name that IP-XACT does not allow.
-    IPXACTExporter(vendor="systole", library="systole").export(root.top, str(folder / "csr.xml"))
     return {path.name: tidy(path.read_text()) for path in folder.iterdir()}
 
 
@@ -153,6 +148,6 @@ def generate(root: pathlib.Path) -> dict:
         f"rtl/gen/{BLOCK}.sv": f"{comment}\n{regblock(files[f'{BLOCK}.sv'])}",
         "host/include/systole/gen/csr.h": _cpp(tree.top),
         "host/include/systole/gen/systole_csr.h": f"{comment}\n{files['systole_csr.h']}",
-        "docs/reference/csr.md": "# Registers\n\n" + files["csr.md"].replace("$root", f"docs/spec/{SOURCE}"),
-        "docs/reference/csr.xml": files["csr.xml"],
+        "docs/reference/csr.md": registers.page(tree.top, "Registers", SOURCE),
+        "docs/reference/csr.xml": registers.ipxact(tree.top, SOURCE),
     }

@@ -5,7 +5,7 @@
 import pathlib
 import tempfile
 
-from . import common, csr
+from . import common, csr, registers
 
 SOURCE = "scalar.rdl"
 BLOCK = "systole_scalar_regs"
@@ -13,13 +13,11 @@ BLOCK = "systole_scalar_regs"
 
 def _export(root, folder: pathlib.Path) -> dict:
     """What the exporters write, by name of the file."""
-    from peakrdl_markdown import MarkdownExporter
     from peakrdl_regblock import RegblockExporter
     from peakrdl_regblock.cpuif.passthrough import PassthroughCpuif
 
     RegblockExporter().export(root, str(folder), cpuif_cls=PassthroughCpuif, module_name=BLOCK, package_name=f"{BLOCK}_pkg",
                               default_reset_activelow=True, err_if_bad_addr=True, err_if_bad_rw=True)
-    MarkdownExporter().export(root, str(folder / "scalar.md"))
     return {path.name: csr.tidy(path.read_text()) for path in folder.iterdir()}
 
 
@@ -47,5 +45,5 @@ def generate(root: pathlib.Path) -> dict:
         f"rtl/gen/{BLOCK}_pkg.sv": f"{comment}\n{files[f'{BLOCK}_pkg.sv']}",
         f"rtl/gen/{BLOCK}.sv": f"{comment}\n{csr.regblock(files[f'{BLOCK}.sv'])}",
         "firmware/scalar/gen/regs.h": header(root),
-        "docs/reference/scalar.md": "# Registers of the scalar unit\n\n" + files["scalar.md"].replace("$root", f"docs/spec/{SOURCE}"),
+        "docs/reference/scalar.md": registers.page(tree.top, "Registers of the scalar unit", SOURCE),
     }
