@@ -26,7 +26,7 @@ bool SameShape(const model::Tensor& a, const model::Tensor& b) {
   return a.height == b.height && a.width == b.width && a.channels == b.channels;
 }
 
-// A layer while it is made.
+// Builds one layer.
 class Builder {
  public:
   Builder(const Node& node, const Tables& tables, const TensorIndices& tensors,
@@ -39,7 +39,7 @@ class Builder {
     layer_.name = node.name;
   }
 
-  // Of a mean, which may be several layers.
+  // Builds a mean, which may take several layers.
   absl::StatusOr<int> Mean(model::Network& network) {
     if (absl::Status s = AddInput(0, false); !s.ok()) return s;
     return AppendMean(node_, layer_.inputs[0], target_, network);
@@ -82,8 +82,8 @@ class Builder {
     }
   }
 
-  // Operand `i` as the node's input, in the shape that the node sees. A
-  // reshape before it is only allowed where that does not matter.
+  // Adds operand `i` as an input of the layer, in the shape that the node sees.
+  // A reshape before it is only allowed where the shape does not matter.
   absl::Status AddInput(int i, bool any_shape) {
     return AddInput(*node_.operands[i], any_shape);
   }
@@ -113,7 +113,8 @@ class Builder {
     return node_.operands[operand]->quantization().scale();
   }
 
-  // Weights of a layer with `channels`, which must be constants.
+  // Adds the weights of a layer with `channels` channels; they must be
+  // constants.
   absl::Status AddWeights(int64_t channels) {
     if (!std::all_of(node_.operands.begin() + 1, node_.operands.end(),
                      [](const Node* n) { return n->is_constant(); })) {
@@ -180,7 +181,8 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Many rows are the pixels of a convolution, if those are as long in memory.
+  // A product with many rows is a convolution whose pixels are the rows, if a
+  // pixel has the same length in memory.
   absl::Status CheckPixels(int64_t depth) const {
     if (network_.tensors[layer_.inputs[0]].channels == depth) {
       return absl::OkStatus();
@@ -188,8 +190,8 @@ class Builder {
     return Unsupported("rows that are no pixels in memory");
   }
 
-  // The two operands. A vector of channels that is repeated over all positions
-  // comes second. Gives the number of the first.
+  // Adds the two operands. A vector of channels that is repeated over all
+  // positions comes second. Returns the number of the first operand.
   absl::StatusOr<int> AddPair() {
     const int first =
         node_.operands[0]->type.elements() == node_.type.elements() ? 0 : 1;
@@ -243,7 +245,7 @@ class Builder {
     const absl::StatusOr<int> first = AddPair();
     if (!first.ok()) return first.status();
     SetClamp(node_.attr<ir::ClampAttributes>().clamp);
-    // Single precision, as specified.
+    // In single precision, as specified.
     const float real = ScaleOf(0) * ScaleOf(1) / node_.quantization().scale();
     const absl::StatusOr<model::Requant> requant = QuantiseMultiplier(real);
     if (!requant.ok()) return requant.status();
@@ -251,7 +253,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // In channels, or in width.
+  // Concatenation of channels, or along the width.
   absl::Status Concat() {
     layer_.op = model::Op::kConcat;
     const int64_t axis = node_.attr<ir::AxisAttributes>().axis;
@@ -266,7 +268,7 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Lines and positions may be apart, channels lie together.
+  // Lines and positions may be strided; channels must be contiguous.
   absl::Status Slice() {
     layer_.op = model::Op::kSlice;
     if (absl::Status status = AddInput(0, false); !status.ok()) return status;
@@ -282,15 +284,15 @@ class Builder {
         return Unsupported("a slice that goes backwards");
       if (i == 0 && stride != 1)
         return Unsupported("a slice of channels that do not lie together");
-      if (i >= 3) continue;  // sizes of 1
+      if (i >= 3) continue;  // dimensions of size 1
       layer_.begin[2 - i] = static_cast<int>(a.begin[axis]);
       if (i > 0) *strides[i] = static_cast<int>(stride);
     }
     return absl::OkStatus();
   }
 
-  // A depthwise convolution of one tap of weight 1, whose factor is 1 exactly:
-  // the padding is the zero point.
+  // A depthwise convolution of one tap with weight 1 and a factor of exactly 1.
+  // The padding is the zero point.
   absl::Status Pad() {
     const auto& a = node_.attr<ir::PadAttributes>();
     if (node_.type.rank() != 4 || a.low[0] + a.high[0] != 0 ||
@@ -355,14 +357,14 @@ absl::Status AppendLayer(const Node& node, const Tables& tables,
   if (!output.ok()) return output.status();
   layer->output = *output;
   if (node.op == Op::kFullyConnected && layer->op == model::Op::kConv2D) {
-    // A row stays where its pixel was.
+    // A row stays at the position of its pixel.
     const model::Tensor& input = network.tensors[layer->inputs[0]];
     network.tensors[*output].height = input.height;
     network.tensors[*output].width = input.width;
   }
   if (layer->op == model::Op::kMaxPool ||
       layer->op == model::Op::kAveragePool) {
-    // A pool's scales may differ in the last bits.
+    // The scales of a pool may differ in the last bits.
     network.tensors[*output].scale = network.tensors[layer->inputs[0]].scale;
   }
   network.layers.push_back(*std::move(layer));

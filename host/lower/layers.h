@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Single nodes as layers of a network.
+// Turns single nodes into layers of a network.
 #ifndef SYSTOLE_HOST_LOWER_LAYERS_H_
 #define SYSTOLE_HOST_LOWER_LAYERS_H_
 
@@ -18,13 +18,13 @@ namespace systole::lower {
 
 using TensorIndices = std::unordered_map<const ir::Node*, int>;
 
-// Adds the tensor of a node's result: one image, int8, at most three
+// Adds the tensor for a node's result: one int8 image of at most three
 // dimensions. Errors: Unimplemented.
 absl::StatusOr<int> AddTensor(model::Network& network, const ir::Node& node);
 
-// Adds the layer of a node and its tensor, of a mean perhaps several. Errors:
-// Unimplemented when the device has no such layer; the network is then as it
-// was. `target`: null if every core is to have it.
+// Adds the layer of a node and its tensor; a mean may take several layers.
+// Errors: Unimplemented if the device has no such layer; the network is then
+// unchanged. `target`: null if every core must support the layer.
 absl::Status AppendLayer(const ir::Node& node, const Tables& tables,
                          const Target* target, TensorIndices& tensors,
                          model::Network& network);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Nodes are taken in order, and each goes to the earliest step that its
-// operands allow: a layer to the first network behind the host's parts that it
-// needs and not before the networks that it needs, what the device cannot run
-// to the first part of the host behind them. Steps alternate: the host's part
-// 0, network 0, part 1, network 1, ...
+// Nodes are taken in order. Each goes to the earliest step that its operands
+// allow: a layer to the first network that comes after the host parts it needs
+// and not before the networks it needs; an operator that the device cannot run,
+// to the first host part after them. Steps alternate: host part 0, network 0,
+// part 1, network 1, and so on.
 #include "host/lower/lowering.h"
 
 #include <algorithm>
@@ -76,13 +76,14 @@ class Lowering {
  private:
   int Networks() const { return static_cast<int>(lowered_.networks.size()); }
 
-  // What a node reads where it runs: of a function of one value that alone.
+  // What a node reads where it runs; a function of one value reads only its
+  // argument.
   std::vector<const Node*> OperandsOf(const Node& node) const {
     if (const Node* argument = tables_.ArgumentOf(&node)) return {argument};
     return {node.operands.begin(), node.operands.end()};
   }
 
-  // The first step of device or host behind all operands.
+  // The first step of device or host after all operands.
   int Earliest(const Node& node, bool device) const {
     int step = device ? 1 : 0;
     for (const Node* operand : OperandsOf(node)) {
@@ -116,8 +117,8 @@ class Lowering {
     }
     int step = Earliest(node, true);
     absl::Status status = AddLayer(node, step);
-    // A value that a layer must see in another shape than it has in memory goes
-    // by way of the host.
+    // If a layer must see a value in another shape than it has in memory, the
+    // host passes the value on.
     if (!status.ok() && step / 2 < Networks() &&
         AddLayer(node, step + 2).ok()) {
       step += 2;
@@ -129,7 +130,7 @@ class Lowering {
       return;
     }
     step_[&node] = Earliest(node, false);
-    // The host computes whatever the device does not have.
+    // The host computes whatever the device does not support.
     if (!absl::IsUnimplemented(status) && failed_.ok()) {
       failed_ = Prefixed(node, status);
     }
@@ -169,10 +170,10 @@ class Lowering {
     for (const Node* operand : OperandsOf(node)) {
       if (operand->is_constant()) {
         if (!ReadsConstant(node)) continue;
-        step_.emplace(operand, 0);  // the first part of the host hands it over
+        step_.emplace(operand, 0);  // the first host part passes it on
       }
       if (tensors.count(operand) > 0) continue;
-      // A value in several shapes comes once.
+      // A value with several shapes is added once.
       const Node* value = ValueOf(operand);
       if (tensors.count(value) == 0) {
         const absl::StatusOr<int> tensor = AddTensor(network, *operand);
@@ -202,7 +203,7 @@ class Lowering {
     return status;
   }
 
-  // Finds the values that leave their step.
+  // Finds the values that other steps read.
   void HandOver() {
     const auto need = [&](const Node* node, int step) {
       const bool handed =
@@ -287,11 +288,11 @@ class Lowering {
   const Target* const target_;
   const Tables tables_;
   Lowered lowered_;
-  absl::Status failed_;  // the first error but for what the device lacks
-  // Of all but constants that are parameters.
+  absl::Status failed_;  // the first error, other than unsupported nodes
+  // Step of each node, without constants that are parameters.
   std::unordered_map<const Node*, int> step_;
-  std::vector<TensorIndices> tensors_;  // of each network
-  // Of what the device moves, the node that computed the bytes.
+  std::vector<TensorIndices> tensors_;  // for each network
+  // For nodes that the device only moves: the node that computed the bytes.
   std::unordered_map<const Node*, const Node*> values_;
   std::unordered_set<const Node*> leaves_;  // values that other steps read
 };

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Divides a module between device and host: networks of layers for the device,
-// and the operators before, between and behind them, which the host runs.
+// and the operators before, between and after them, which the host runs.
 //
 //   absl::StatusOr<Lowered> lowered = lower::LowerModule(*module);
 //   for (const model::Network& network : lowered->networks)
@@ -28,32 +28,32 @@ struct Placement {
   std::string op;
   std::string unit;    // "array", "vector unit", "host" or "nowhere"
   std::string reason;  // why on the host, or nowhere
-  int step = 0;        // even: the host's part step / 2; odd: network step / 2
-  int64_t macs = 0;    // of one image
-  int64_t bytes = 0;   // of the result, of one image
+  int step = 0;        // even: host part step / 2; odd: network step / 2
+  int64_t macs = 0;    // per image
+  int64_t bytes = 0;   // of the result, per image
 };
 
-// The host runs parts[0], the device networks[0], the host parts[1], ..., the
-// host the last part. Values go on by name: an input of a network or a
-// parameter of a part behind the first is the output of that name of an earlier
-// part, or the output tensor of that name of an earlier network. The first part
-// has the module's parameters, the last one its outputs; a part that computes
-// nothing hands its values on.
+// Execution alternates: the host runs parts[0], the device networks[0], the
+// host parts[1], and so on; the host runs the last part. Values are passed by
+// name: an input of a network, or a parameter of a part after the first, is the
+// output of that name of an earlier part, or the output tensor of that name of
+// an earlier network. The first part has the module's parameters, the last one
+// its outputs. A part without computation passes its values on.
 struct Lowered {
-  std::vector<model::Network> networks;            // at least one
-  std::vector<std::unique_ptr<ir::Module>> parts;  // one more; for
-                                                   // ir::EvaluateModule
+  std::vector<model::Network> networks;  // at least one
+  // One more than networks; for ir::EvaluateModule.
+  std::vector<std::unique_ptr<ir::Module>> parts;
   std::vector<Placement> placements;
 
   const ir::Module& head() const { return *parts.front(); }
   const ir::Module& tail() const { return *parts.back(); }
 };
 
-// Multiplications and additions of an operator.
+// Multiply-adds of an operator.
 int64_t Macs(const ir::Node& node);
 
-// For the target, or for every one that runs quantised networks. Errors:
-// Unimplemented if nothing runs on the device.
+// Lowers for the target, or for every target that runs quantised networks.
+// Errors: Unimplemented if nothing runs on the device.
 absl::StatusOr<Lowered> LowerModule(const ir::Module& module,
                                     const Target* target = nullptr);
 

@@ -16,16 +16,16 @@
 namespace systole::lower {
 namespace {
 
-constexpr int kMaxSide = 127;     // of a pool descriptor, and of a kernel
+constexpr int kMaxSide = 127;     // limit of a pool descriptor, and of a kernel
 constexpr int kDigit = 16;        // base of the digits
-constexpr int kMostSummed = 15;   // digits of -8..8 whose sum is an int8
+constexpr int kMostSummed = 15;   // digits of -8..8 whose sum fits an int8
 constexpr int kMostWeight = 128;  // weights are -128..127
 constexpr int kLevels = 3;
-constexpr int kMostParts = 256;  // groups of channels, some layers each
+constexpr int kMostParts = 256;  // groups of channels, with several layers each
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The positions that a mean takes together, and the image that they are of.
+// The positions that a mean combines, and the image that they are part of.
 struct Extent {
   bool height = false, width = false;
   int h = 1, w = 1;
@@ -35,8 +35,8 @@ struct Extent {
   int64_t count() const { return int64_t{window_h()} * window_w(); }
 };
 
-// Height and width of the window of at most kMostSummed values that leaves the
-// fewest sums, of lines that cost some more.
+// Height and width of the window, of at most kMostSummed values, that leaves
+// the fewest sums; lines cost a little extra.
 std::pair<int, int> SumWindow(const Extent& e) {
   std::pair<int, int> best = {1, 1};
   constexpr int kLine = 2;
@@ -50,7 +50,7 @@ std::pair<int, int> SumWindow(const Extent& e) {
   return best;
 }
 
-// Values that count so often in the sum: -16, -256, ... or 1.
+// Values that count this many times in the sum: -16, -256, ... or 1.
 struct Digits {
   int tensor = 0;
   int weight = 1;
@@ -65,11 +65,11 @@ int Copies(const std::vector<Digits>& all) {
   return copies;
 }
 
-// What a core has to hold: the smallest of those that the layers are for.
+// Limits of a core: the smallest of the cores that the layers are for.
 struct Room {
   int64_t beat = 0, cols = 0, bytes = INT64_MAX;
 
-  // Bytes of positions that a line is cut into: whole beats.
+  // Bytes of the pieces that a line is cut into: whole beats.
   int64_t Whole(int64_t channels) const { return std::lcm(channels, beat); }
   int64_t ColumnBeats() const { return CeilDiv(cols, beat) * beat; }
 };
@@ -104,7 +104,7 @@ class Pieces {
         in_(network.tensors[input]) {}
 
   absl::Status Make(model::Requant requant, const model::Tensor& result) {
-    // Lines are cut every so many bytes, unless they fit as they are.
+    // Lines are cut into pieces of this many bytes, unless they fit whole.
     const int64_t part = room_.Whole(result.channels);
     const bool wide = kLinesHeld * kMostSummed *
                           std::min(part, int64_t{whole_.w} * result.channels) >
@@ -139,7 +139,7 @@ class Pieces {
   int output() const { return layers_.back().output; }
 
  private:
-  // A layer with its result, which has `shape`'s sizes.
+  // Adds a layer and the tensor of its result, with the sizes of `shape`.
   model::Layer& Add(model::Op op, std::vector<int> inputs,
                     const model::Tensor& shape) {
     model::Tensor tensor = shape;
@@ -173,13 +173,13 @@ class Pieces {
     return slice.output;
   }
 
-  // The parts of the channels, side by side.
+  // Concatenates the parts of the channels.
   int Join(std::vector<int> parts, const model::Tensor& result) {
     if (parts.size() == 1) return parts[0];
     return Add(model::Op::kConcat, std::move(parts), result).output;
   }
 
-  // The mean of a tensor with the channels of `result`.
+  // The mean of a tensor, with the channels of `result`.
   absl::StatusOr<int> Of(int tensor, model::Requant requant,
                          const model::Tensor& result) {
     digits_ = {{tensor, 1}};
@@ -208,7 +208,7 @@ class Pieces {
     return Join(std::move(parts), result);
   }
 
-  // One of the digits of all values of a tensor, `negative` or as it is.
+  // One digit of all values of a tensor; negated if `negative`.
   int Digit(int tensor, int channels, bool high, bool negative) {
     model::Layer& layer =
         Add(model::Op::kTable, {tensor}, Plain(extent_.h, extent_.w, channels));
@@ -220,7 +220,7 @@ class Pieces {
     return layer.output;
   }
 
-  // Digits of all values, summed over windows.
+  // Sums the digits of all values over windows.
   void Reduce(int channels) {
     const auto [a, b] = SumWindow(extent_);
     Extent next = extent_;
@@ -248,7 +248,7 @@ class Pieces {
     extent_ = next;
   }
 
-  // Whether the convolution has room for so many channels at once.
+  // Whether the convolution has room for this many channels at a time.
   bool Fits(int64_t channels) const {
     constexpr int64_t kShare = 4, kLineBytes = 1 << 18;
     const int64_t line = Copies(digits_) * extent_.w * channels;
@@ -256,7 +256,7 @@ class Pieces {
            extent_.window_h() * (line + room_.beat) <= room_.bytes / kShare;
   }
 
-  // Channels of a convolution, 0 if there is no room for one.
+  // Channels per convolution; 0 if there is no room for one.
   int Group(int channels) const {
     int64_t group = channels;
     while (group > 0 && !Fits(group))
@@ -266,7 +266,7 @@ class Pieces {
     return static_cast<int>(group);
   }
 
-  // All digits of `count` of the channels from `first` on, side by side.
+  // All digits of `count` channels, from `first` on, side by side.
   int Side(int first, int count, int channels) {
     std::vector<int> side;
     for (const Digits& d : digits_) {
@@ -303,7 +303,7 @@ class Pieces {
   const int input_;
   const Extent whole_;
   Extent extent_;      // of the digits
-  int64_t parts_ = 0;  // convolutions
+  int64_t parts_ = 0;  // number of convolutions
   const Room room_;
   const model::Network& network_;
   const model::Tensor in_;
@@ -327,14 +327,14 @@ absl::StatusOr<Extent> ExtentOf(const ir::Node& node) {
     e.width = e.width || from_end == 1;
     e.height = e.height || from_end == 2;
   }
-  // An axis of one position may count or not.
+  // An axis with one position may count or not.
   e.height = e.height || e.h == 1;
   e.width = e.width || e.w == 1;
   return e;
 }
 
-// A window as it is loaded, by groups of whole beats where the channels are a
-// number of them, and its results.
+// Whether a window and its results fit, as loaded: in groups of whole beats if
+// the channels are a multiple of a beat.
 bool SumsAtOnce(const Extent& e, int64_t channels, const Target* target) {
   const auto fits = [&](const Target& t) {
     const int64_t beat = t.core().beat_bytes();
@@ -342,7 +342,7 @@ bool SumsAtOnce(const Extent& e, int64_t channels, const Target* target) {
       const int64_t group = CeilDiv(t.core().cols, beat) * beat;
       return t.HoldsTwice(e.count() * std::min(channels, group), channels);
     }
-    // Lines are whole, or cut every so many bytes.
+    // Lines are whole, or cut into pieces of this many bytes.
     const int64_t whole = e.w * channels, part = std::lcm(channels, beat);
     const int64_t line = e.width ? whole : std::min(whole, part);
     return t.HoldsTwice(e.window_h() * (line + beat),
@@ -367,7 +367,7 @@ absl::StatusOr<int> AppendMean(const ir::Node& node, int input,
   result->height = extent->height ? 1 : in.height;
   result->width = extent->width ? 1 : in.width;
   result->channels = in.channels;
-  // Sums of products of the zero point, or of digits, stay within 32 bits.
+  // Keeps sums of products with the zero point, and of digits, within 32 bits.
   constexpr int64_t kMostPositions = 1 << 22;
   if (extent->count() > kMostPositions)
     return absl::UnimplementedError(absl::StrCat(

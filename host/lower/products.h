@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What layers with windows and weights are made of.
+// Parts of layers with windows and weights.
 #ifndef SYSTOLE_HOST_LOWER_PRODUCTS_H_
 #define SYSTOLE_HOST_LOWER_PRODUCTS_H_
 
@@ -21,11 +21,11 @@ double ProductFactor(const ir::Node& node, int64_t channel);
 model::Window WindowOf(const ir::Ints& kernel, const ir::Ints& stride,
                        const ir::Ints& padding);
 
-// [taps][channels] to [channels][taps].
+// Transposes [taps][channels] to [channels][taps].
 std::vector<int8_t> ByChannel(const std::vector<int8_t>& weights,
                               int64_t channels);
 
-// Between which sums each channel of a dense layer stays.
+// The range of sums of each channel of a dense layer.
 std::vector<DenseChannel> ChannelSums(const ir::Node& node,
                                       const std::vector<int8_t>& weights,
                                       const std::vector<int32_t>& bias);

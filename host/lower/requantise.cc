@@ -14,13 +14,13 @@
 namespace systole::lower {
 namespace {
 
-// How far the multiplier may be from the nearest one: of a factor in double
-// precision, and of one in single.
+// Maximum distance of the multiplier from the nearest one, for a factor in
+// double and in single precision.
 constexpr int kMaxNudge = 8;
 constexpr int kMaxSumNudge = 512;
 constexpr int64_t kNormal = int64_t{1} << 30;
 
-// As the reference kernels do it; results beyond int8 are far away already.
+// As in the reference kernels; results beyond int8 are clamped anyway.
 int64_t RealOutput(int64_t sum, double factor, const OutputRange& range) {
   const double rounded = std::round(static_cast<double>(sum) * factor);
   return std::clamp<int64_t>(
@@ -36,10 +36,10 @@ int64_t FixedOutput(int64_t sum, model::Requant requant,
       range.clamp_min, range.clamp_max);
 }
 
-// What the output of a sum has to be; rises with the sum.
+// The required output for a sum; increases with the sum.
 using Wanted = std::function<int64_t(int64_t sum)>;
 
-// The smallest sum, of low..high + 1, whose wanted output is at least `output`.
+// The smallest sum in low..high + 1 whose wanted output is at least `output`.
 int64_t StepOf(int64_t output, const DenseChannel& c, const OutputRange& range,
                const Wanted& wanted) {
   const auto reached = [&](int64_t sum) { return wanted(sum) >= output; };
@@ -53,7 +53,7 @@ int64_t StepOf(int64_t output, const DenseChannel& c, const OutputRange& range,
   return step;
 }
 
-// All steps of the staircase that lie in low..high.
+// All steps of the staircase in low..high.
 std::vector<std::pair<int64_t, int64_t>> StepsOf(const DenseChannel& c,
                                                  const OutputRange& range,
                                                  const Wanted& wanted) {
@@ -65,8 +65,8 @@ std::vector<std::pair<int64_t, int64_t>> StepsOf(const DenseChannel& c,
   return steps;
 }
 
-// Both staircases rise monotonously, so they are equal if they begin and end
-// at the same height and each step is at the same place.
+// Both staircases are monotonic. So they are equal if they start and end at the
+// same height and have every step at the same position.
 bool SameStaircase(const DenseChannel& c, const OutputRange& range,
                    const Wanted& wanted,
                    const std::vector<std::pair<int64_t, int64_t>>& steps,
@@ -83,7 +83,8 @@ bool SameStaircase(const DenseChannel& c, const OutputRange& range,
   });
 }
 
-// From `nearest` on, with multipliers at most `most` away and at least `least`.
+// Searches multipliers that are at most `most` away from `nearest` and at least
+// `least`.
 std::optional<model::Requant> ExactRequant(
     const DenseChannel& c, const OutputRange& range, const Wanted& wanted,
     model::Rounding rounding, model::Requant nearest, int most, int64_t least) {
@@ -149,7 +150,7 @@ absl::StatusOr<model::Requant> ExactSumRequant(
     const std::function<int64_t(int64_t sum)>& wanted) {
   const absl::StatusOr<model::Requant> normal = QuantiseMultiplier(sum.factor);
   if (!normal.ok()) return normal.status();
-  // Without a shift to the right there is no second rounding.
+  // Without a right shift there is no second rounding.
   model::Requant once = *normal;
   if (once.shift < 0) {
     once.multiplier = static_cast<int32_t>(

@@ -52,7 +52,7 @@ bool IsBinary(Op op) {
   }
 }
 
-// f32 between DEQUANTIZE and QUANTIZE: its bits may matter to nothing else.
+// f32 between DEQUANTIZE and QUANTIZE: nothing else may depend on its bits.
 bool IsReal(const Node& node) {
   return node.type.element == ir::ElementType::kFloat32 &&
          (IsUnary(node.op) || node.op == Op::kDequantize);
@@ -62,7 +62,8 @@ bool IsReal(const Node& node) {
 
 Tables::Tables(const ir::Module& module) {
   std::unordered_map<const Node*, const Node*> reals;  // their arguments
-  // Of a node before; of others themselves, if they are tensors of the device.
+  // For a node handled before: its argument. For other nodes: the node itself,
+  // if it is a tensor of the device.
   const auto argument_of = [&](const Node* node) -> const Node* {
     if (const Node* own = ArgumentOf(node)) return own;
     if (const auto real = reals.find(node); real != reals.end())
@@ -96,7 +97,7 @@ Tables::Tables(const ir::Module& module) {
   }
   std::unordered_set<const Node*> needed;
   for (const ir::Output& output : module.outputs) needed.insert(output.node);
-  // Users before what they read. A table reads its argument alone.
+  // Users come before what they read. A table reads only its argument.
   for (auto node = module.nodes().rbegin(); node != module.nodes().rend();
        ++node) {
     const Node* argument = ArgumentOf(node->get());
@@ -119,7 +120,7 @@ const Node* Tables::ArgumentOf(const Node* node) const {
   return found == arguments_.end() ? nullptr : found->second;
 }
 
-// The nodes between, run on a tensor of all values.
+// Runs the nodes between on a tensor of all values.
 absl::StatusOr<std::vector<int8_t>> Tables::Evaluated(
     const Node* node, const Node* argument) const {
   ir::Module module(absl::StrCat(node->name, ".table"));
@@ -133,7 +134,8 @@ absl::StatusOr<std::vector<int8_t>> Tables::Evaluated(
                                  of_all(argument->type),
                                  {},
                                  ir::ParameterAttributes{argument->name}});
-  // Behind what they read: a chain may be long, so without recursion.
+  // Copies each node after its operands. A chain may be long, so there is no
+  // recursion.
   std::vector<const Node*> left = {node};
   while (!left.empty()) {
     const Node* from = left.back();

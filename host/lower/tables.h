@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Functions of one int8 value, of which the device needs to know the 256
-// results alone: activations, conversions, what a graph puts together of
-// elementwise operations on one tensor and constants (x * logistic(x)), floats
-// between DEQUANTIZE and QUANTIZE.
+// Functions of one int8 value, for which the device needs only the 256 results:
+// activations, conversions, elementwise operations of a graph on one tensor and
+// constants (x * logistic(x)), and floats between DEQUANTIZE and QUANTIZE.
 //
 //   Tables tables(module);
 //   if (const ir::Node* argument = tables.ArgumentOf(node))
@@ -26,15 +25,15 @@ class Tables {
  public:
   explicit Tables(const ir::Module& module);
 
-  // The value that the node is a function of, element by element: itself no
-  // such function. Null for other nodes.
+  // The value that the node is an elementwise function of; that value itself is
+  // no such function. Null for other nodes.
   const ir::Node* ArgumentOf(const ir::Node* node) const;
-  // Whether only functions of the same argument read the node, so that nothing
-  // needs its value.
+  // Whether the node's value is not needed, because only functions of the same
+  // argument read it.
   bool Absorbed(const ir::Node* node) const {
     return absorbed_.count(node) > 0;
   }
-  // Results of the argument's values -128, -127, ..., 127.
+  // Results for the argument values -128, -127, ..., 127.
   const std::vector<int8_t>& TableOf(const ir::Node* node) const {
     return tables_.at(node);
   }

@@ -11,8 +11,8 @@
 
 namespace systole::lower {
 
-// Height, width and channels are the last three dimensions; those before them
-// must be 1. Errors: Unimplemented for other shapes and types.
+// Height, width and channels are the last three dimensions; the dimensions
+// before them must be 1. Errors: Unimplemented for other shapes and types.
 absl::StatusOr<model::Tensor> TensorOf(const ir::Node& node);
 
 }  // namespace systole::lower

@@ -13,7 +13,7 @@ namespace {
 using runtime::Buffer;
 using runtime::Event;
 
-// Dense bytes of an array whose strides may be any.
+// Copies an array with any strides into dense bytes.
 std::vector<uint8_t> Gather(const uint8_t* data, const ir::Type& type,
                             const int64_t* strides) {
   const int64_t element = ir::ElementBytes(type.element);
@@ -65,7 +65,7 @@ PJRT_Error* FromHost(PJRT_Client_BufferFromHostBuffer_Args* args) {
         args->buffer = Wrap(
             device,
             std::make_shared<Buffer>(*device->device, type, std::move(value)));
-        // The bytes are copied by now.
+        // The bytes have been copied already.
         args->done_with_host_buffer = Wrap(Event::Ready());
         return absl::OkStatus();
       });
@@ -146,8 +146,8 @@ PJRT_Error* ReadyEvent(PJRT_Buffer_ReadyEvent_Args* args) {
   return Wrap(alive);
 }
 
-// The dimensions from the slowest to the fastest, if the layout is another one
-// than the buffer's.
+// The dimensions from slowest to fastest, if the layout differs from the
+// buffer's.
 absl::StatusOr<std::vector<int64_t>> OrderOf(
     const PJRT_Buffer_MemoryLayout* layout, const ir::Type& type) {
   std::vector<int64_t> order;
@@ -249,7 +249,7 @@ PJRT_Error* RawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
       });
 }
 
-// A copy on another device, as soon as the value is there.
+// Copies to another device as soon as the value is available.
 absl::StatusOr<PJRT_Buffer*> Copy(const PJRT_Buffer* from, PJRT_Device* to) {
   if (absl::Status s = CheckAlive(from); !s.ok()) return s;
   auto copy = std::make_shared<Buffer>(*to->device, from->type);

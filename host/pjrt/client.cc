@@ -45,7 +45,7 @@ absl::Status SetOption(absl::string_view name, absl::string_view value,
   return absl::OkStatus();
 }
 
-// Environment first, then what the caller says.
+// The caller's options override the environment.
 absl::StatusOr<ClientOptions> OptionsOf(const PJRT_NamedValue* values,
                                         size_t count) {
   ClientOptions options;
@@ -198,7 +198,7 @@ PJRT_Error* TopologyCreate(PJRT_TopologyDescription_Create_Args*) {
       "a topology without a client: compile on a client instead"));
 }
 
-// Those of clients are theirs.
+// A client owns its topology.
 PJRT_Error* TopologyDestroy(PJRT_TopologyDescription_Destroy_Args*) {
   return nullptr;
 }

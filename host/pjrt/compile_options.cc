@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Fields: CompileOptionsProto.executable_build_options = 3, in it num_replicas
-// = 4, num_partitions = 5, device_assignment = 9; of that computation_devices =
-// 3 (one a partition), each with replica_device_ids = 1.
+// Field numbers: CompileOptionsProto.executable_build_options = 3; in it
+// num_replicas = 4, num_partitions = 5, device_assignment = 9; in that
+// computation_devices = 3 (one per partition), each with replica_device_ids =
+// 1.
 #include "host/pjrt/compile_options.h"
 
 #include <optional>
@@ -18,12 +19,12 @@ absl::Status Broken() {
       "the compile options are no CompileOptionsProto");
 }
 
-// A message's fields one after the other.
+// Iterates over the fields of a message.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) : bytes_(bytes) {}
 
-  // False at the end or if the message is broken.
+  // Returns false at the end or if the message is malformed.
   bool Next() {
     std::optional<uint64_t> tag;
     if (bytes_.empty() || !(tag = Varint()).has_value()) return false;

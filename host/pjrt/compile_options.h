@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What a compilation is told beside the program: the fields of XLA's message
-// CompileOptionsProto that mean something here.
+// Options of a compilation: the fields of XLA's message CompileOptionsProto
+// that have a meaning here.
 #ifndef SYSTOLE_HOST_PJRT_COMPILE_OPTIONS_H_
 #define SYSTOLE_HOST_PJRT_COMPILE_OPTIONS_H_
 
@@ -18,15 +18,15 @@ namespace systole::pjrt {
 struct CompileOptions {
   int64_t replicas = 1;
   int64_t partitions = 1;
-  // Ids of devices, [replica][partition]; empty: the first ones.
+  // Device ids, [replica][partition]; empty: the first devices.
   std::vector<std::vector<int64_t>> devices;
 };
 
-// Of the message in protobuf's binary form. Errors: InvalidArgument (not such a
-// message, a device for fewer or more than replicas x partitions).
+// Parses the protobuf binary format. Errors: InvalidArgument (not such a
+// message, or the number of devices is not replicas x partitions).
 absl::StatusOr<CompileOptions> ParseCompileOptions(std::string_view bytes);
 
-// A DeviceAssignmentProto.
+// A DeviceAssignmentProto in binary format.
 std::string SerializeDevices(const CompileOptions& options);
 
 }  // namespace systole::pjrt

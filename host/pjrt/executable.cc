@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Compiling and executing.
+// Compilation and execution.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -54,7 +54,7 @@ void DescribeResults(PJRT_Executable& executable) {
   }
 }
 
-// With SYSTOLE_DUMP=FOLDER each program is written there as it came.
+// With SYSTOLE_DUMP=FOLDER, writes each program there as received.
 absl::Status Dump(absl::string_view code) {
   static std::atomic<int> number{0};
   const char* folder = std::getenv("SYSTOLE_DUMP");
@@ -68,8 +68,8 @@ absl::Status Dump(absl::string_view code) {
                             absl::StrCat("SYSTOLE_DUMP: ", status.message()));
 }
 
-// Says what runs on the host: that there is such a thing once, or with
-// SYSTOLE_REPORT=1 each program's share.
+// Reports what runs on the host: by default once that something does; with
+// SYSTOLE_REPORT=1 the shares of each program.
 void Report(const PJRT_Executable& executable) {
   const runtime::ModulePlacement& placement =
       executable.executable->placement();
@@ -184,7 +184,7 @@ PJRT_Error* NumOutputs(PJRT_Executable_NumOutputs_Args* args) {
 }
 
 PJRT_Error* CodeSize(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args* args) {
-  args->size_in_bytes = -1;  // not known before it runs
+  args->size_in_bytes = -1;  // not known before execution
   return nullptr;
 }
 
@@ -288,7 +288,7 @@ PJRT_Error* Assignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args* args) {
   return nullptr;
 }
 
-// Arguments that the program may overwrite and the caller lets go.
+// Arguments that the program may overwrite and that the caller releases.
 std::vector<bool> Donated(const PJRT_Executable& executable,
                           const PJRT_ExecuteOptions* options, size_t count) {
   std::vector<bool> donated = executable.donated;

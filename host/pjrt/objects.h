@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the handles of the PJRT C API stand for, and how its functions are
-// written: each checks the size of its arguments' structure and returns a
-// status.
+// The objects behind the handles of the PJRT C API. Each API function checks
+// the size of its argument structure and returns a status.
 #ifndef SYSTOLE_HOST_PJRT_OBJECTS_H_
 #define SYSTOLE_HOST_PJRT_OBJECTS_H_
 
@@ -63,20 +62,20 @@ struct PJRT_Client {
 struct PJRT_Buffer {
   PJRT_Device* device = nullptr;
   std::shared_ptr<systole::runtime::Buffer> buffer;  // null: deleted
-  systole::ir::Type type;                            // stays when it is deleted
+  systole::ir::Type type;                            // remains after deletion
   std::vector<int64_t> minor_to_major;
 };
 
-// What all loaded copies of an executable share; PJRT frees an executable and
-// its loaded form each on its own.
+// Shared by all loaded copies of an executable. PJRT frees an executable and
+// its loaded copies separately.
 struct PJRT_Executable {
   std::shared_ptr<systole::runtime::Executable> executable;
   std::vector<bool> donated;  // arguments that may be overwritten
   systole::pjrt::CompileOptions options;
   std::string name;
-  std::string text;  // for people
+  std::string text;  // readable form
   std::vector<PJRT_Buffer_Type> types;
-  std::vector<int64_t> dims;  // of all results one after the other
+  std::vector<int64_t> dims;  // of all results, concatenated
   std::vector<size_t> ranks;
   std::vector<const char*> memory_kinds;
   std::vector<size_t> memory_kind_sizes;
@@ -94,8 +93,8 @@ namespace systole::pjrt {
 inline constexpr char kPlatform[] = "systole";
 inline constexpr char kMemoryKind[] = "device";
 
-// An element type of the API and its counterpart. Errors: Unimplemented for
-// those that the devices do not have.
+// Converts between element types of the API and of the IR. Errors:
+// Unimplemented for types that the devices do not support.
 absl::StatusOr<ir::ElementType> ElementTypeOf(PJRT_Buffer_Type type);
 PJRT_Buffer_Type TypeOf(ir::ElementType element);
 
@@ -103,10 +102,10 @@ PJRT_Error* Wrap(absl::Status status);
 PJRT_Event* Wrap(std::shared_ptr<runtime::Event> event);
 PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<runtime::Buffer> buffer);
 
-// Errors: FailedPrecondition if it was deleted or donated.
+// Errors: FailedPrecondition if the buffer was deleted or donated.
 absl::Status CheckAlive(const PJRT_Buffer* buffer);
 
-// Runs a function of the API: no exception leaves it.
+// Runs an API function and catches all exceptions.
 template <typename Args, typename Function>
 PJRT_Error* Call(Args* args, size_t least_size, Function function) {
   if (args->struct_size < least_size) {
@@ -123,7 +122,7 @@ PJRT_Error* Call(Args* args, size_t least_size, Function function) {
   }
 }
 
-// The part of the table that each file fills.
+// Each file fills its part of the function table.
 void FillClient(PJRT_Api& api);
 void FillDevice(PJRT_Api& api);
 void FillExecutable(PJRT_Api& api);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The entry point: the table of functions, errors, events.
+// The entry point: function table, errors, events.
 #include <algorithm>
 #include <cstring>
 
@@ -10,8 +10,8 @@
 namespace systole::pjrt {
 namespace {
 
-// The version of StableHLO that artifacts are asked for: one whose operations
-// are those of the versions after it, too.
+// The StableHLO version requested for artifacts. Later versions have the same
+// operations.
 constexpr int64_t kStableHloVersion[] = {1, 9, 0};
 
 PJRT_NamedValue Attribute(const char* name, const int64_t* values,
@@ -65,7 +65,7 @@ PJRT_Error* EventAwait(PJRT_Event_Await_Args* args) {
   return Wrap(args->event->event->Await());
 }
 
-// Only asked of ready events.
+// Only called for ready events.
 PJRT_Error* EventError(PJRT_Event_Error_Args* args) {
   return Wrap(args->event->event->Await());
 }

@@ -21,16 +21,16 @@ namespace systole::runtime {
 
 class ArrayProducts : public ir::ProductUnit {
  public:
-  // The core must outlive the products. `host_operators`: what does not fit the
-  // array may run on the host.
+  // The core must outlive the products. `host_operators`: products that do not
+  // fit the array may run on the host.
   ArrayProducts(Core& core, bool host_operators)
       : core_(core), host_operators_(host_operators) {}
 
-  // c[m][n] = a[m][k] x b[k][n] as docs/numerics.md defines a bf16 product: a
-  // program a shape, made when it is first needed. A product of which a line of
-  // `a` does not fit the unified buffer runs on the host, which is said on
-  // standard error the first time; where the host must not, it is
-  // ResourceExhausted. Errors: those of the device (a fault tells cause, place
+  // c[m][n] = a[m][k] x b[k][n] as docs/numerics.md defines a bf16 product.
+  // There is one program per shape, built when it is first needed. If a line of
+  // `a` does not fit the unified buffer, the product runs on the host, with a
+  // message on standard error the first time; without `host_operators` it is
+  // ResourceExhausted. Errors: those of the device (a fault has cause, place
   // and cycle).
   absl::Status Multiply(int64_t m, int64_t k, int64_t n, const uint16_t* a,
                         const uint16_t* b, float* c) override;

@@ -17,7 +17,7 @@
 namespace systole::runtime {
 namespace {
 
-// A module that hands its parameters on: tensors of the network.
+// A module that passes its parameters on: tensors of the network.
 std::unique_ptr<ir::Module> Passing(const model::Network& network,
                                     const std::vector<int>& tensors,
                                     const char* part) {
@@ -85,7 +85,7 @@ absl::StatusOr<Source> ReadSource(const std::string& path,
                                   const Preset* preset) {
   absl::StatusOr<FileKind> kind = KindOfFile(path);
   if (!kind.ok()) return kind.status();
-  // A damaged file is told of by the reader that its name asks for.
+  // For a damaged file, the reader that fits the file name reports the error.
   if (*kind == FileKind::kUnknown) {
     if (absl::EndsWith(path, ".tflite")) kind = FileKind::kTflite;
     if (absl::EndsWith(path, ".safetensors")) kind = FileKind::kSafetensors;

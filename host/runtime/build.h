@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// From a model's file to a model that can be run.
+// From a model file to a model that can be run.
 //
 //   absl::StatusOr<Source> source = runtime::ReadSource("model.tflite");
 //   absl::StatusOr<CompiledModel> model =
@@ -21,30 +21,31 @@
 namespace systole::runtime {
 
 struct Source {
-  std::unique_ptr<ir::Module> module;  // as imported; null for a network's file
+  std::unique_ptr<ir::Module> module;  // as imported; null for a network file
   lower::Lowered lowered;
 };
 
-// Runs the standard passes and divides the module. `observer` sees it after
-// each pass. Without a preset, so that each that runs such models can take it.
+// Runs the standard passes and divides the module between device and host.
+// `observer` sees it after each pass. Without a preset, the result suits every
+// preset that runs such models.
 absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
                                 ir::PassManager::Observer observer = nullptr,
                                 const Preset* preset = nullptr);
 
-// A TensorFlow Lite model or a network (.safetensors), whatever the file's name
-// ends in. Errors name the file.
+// Reads a TensorFlow Lite model or a network (.safetensors), whatever the
+// file's extension is. Errors name the file.
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer = nullptr,
                                   const Preset* preset = nullptr);
 
-// The model's name, its parts that the host runs, and what runs where.
+// The model's name, its host parts, and the placement of its operators.
 CompiledModel WithoutPrograms(const Source& source);
 
 // The observer of `options` sees the steps of each program.
 absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
                                     const compiler::Options& options);
 
-// FailedPrecondition, which names them and why, if operators run on the host.
+// FailedPrecondition if operators run on the host; names them and the reasons.
 absl::Status RefuseHostOperators(
     const std::vector<lower::Placement>& placements);
 

@@ -140,10 +140,10 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
   for (std::shared_ptr<Buffer>& argument : arguments) {
     const absl::StatusOr<Literal> value = argument->Await();
     if (!value.ok()) return value.status();
-    // Another device's memory is not this one's.
+    // This device cannot use the memory of another device.
     values.push_back(&argument->device() == &device ? argument->value_
                                                     : OnHost(*value));
-    argument.reset();  // a donated value is let go when it was read last
+    argument.reset();  // a donated value is released after its last read
   }
   KernelExecutor executor(*device.core_, *device.products_);
   absl::StatusOr<PlacedValues> results =
@@ -154,7 +154,7 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
     const absl::StatusOr<Literal> literal =
         executor.ToHost(*result, results_[i]);
     status = literal.status();
-    // The same memory may be another type to someone else.
+    // Another user may see the same memory with another type.
     if (status.ok() && result->host->element() != results_[i].element) {
       auto view = std::make_shared<Place>(*result);
       view->host = *literal;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Devices that execute modules of float and integer operations (op set hlo),
-// asynchronously, as the APIs of array frameworks want it.
+// Devices that execute modules of float and integer operations (op set hlo)
+// asynchronously, as the APIs of array frameworks need it.
 //
 //   absl::StatusOr<std::unique_ptr<Client>> client = Client::Create(options);
 //   absl::StatusOr<std::shared_ptr<Executable>> executable =
@@ -12,8 +12,8 @@
 //   absl::StatusOr<ir::Literal> result =
 //       execution->results[0]->Await();
 //
-// The array of a device computes the products; what else a module holds runs on
-// the host, which Executable::placement() tells.
+// Executable::placement() says which operations run on the array, on the vector
+// unit and on the host.
 #ifndef SYSTOLE_HOST_RUNTIME_CLIENT_H_
 #define SYSTOLE_HOST_RUNTIME_CLIENT_H_
 
@@ -45,10 +45,10 @@ struct Place;
 
 struct ClientOptions : CoreOptions {
   int devices = 1;
-  bool host_operators = true;  // false: a module that needs the host is refused
+  bool host_operators = true;  // false: reject modules that need the host
 };
 
-// A core of its own, with the work that waits for it.
+// One core and its queue of work.
 class Device {
  public:
   Device(Client& client, int id);
@@ -57,11 +57,11 @@ class Device {
   Client& client() const { return client_; }
   int id() const { return id_; }
   Stream& stream() { return stream_; }
-  // Bytes of values that are alive on the device, and the most that were.
+  // Bytes of values that are alive on the device, and their peak.
   int64_t bytes_in_use() const { return bytes_; }
   int64_t peak_bytes() const { return peak_; }
   void Count(int64_t bytes);
-  // Since the last call, while no execution is under way.
+  // Work since the last call. Call only while no execution is in progress.
   CoreWork TakeWork();
 
  private:
@@ -69,18 +69,18 @@ class Device {
   Client& client_;
   const int id_;
   std::atomic<int64_t> bytes_{0}, peak_{0};
-  // Used by the stream alone.
+  // Used only by the stream's thread.
   std::unique_ptr<Core> core_;
   std::unique_ptr<ArrayProducts> products_;
-  Stream stream_;  // ends before what it uses
+  Stream stream_;  // declared last: destroyed before what it uses
 };
 
-// A value on a device, there now or later.
+// A value on a device, available now or later.
 class Buffer {
  public:
-  // A value that is there.
+  // An available value.
   Buffer(Device& device, ir::Type type, ir::Literal value);
-  // One that Set will bring.
+  // A value that Set will provide.
   Buffer(Device& device, ir::Type type);
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -90,16 +90,16 @@ class Buffer {
   const ir::Type& type() const { return type_; }
   const std::shared_ptr<Event>& ready() const { return ready_; }
   void Set(absl::StatusOr<ir::Literal> value);
-  void SetPlaced(
-      absl::StatusOr<std::shared_ptr<Place>> value);  // on the host too
-  // Waits. Errors: what the execution ended with.
+  // The value may also be on the host.
+  void SetPlaced(absl::StatusOr<std::shared_ptr<Place>> value);
+  // Waits for the value. Errors: those of the execution.
   absl::StatusOr<ir::Literal> Await() const;
 
  private:
   Device& device_;
   const ir::Type type_;
   friend class Executable;
-  std::shared_ptr<Place> value_;  // once ready
+  std::shared_ptr<Place> value_;  // valid once ready
   std::shared_ptr<Event> ready_;
 };
 
@@ -108,18 +108,18 @@ struct Execution {
   std::shared_ptr<Event> done;
 };
 
-// A compiled module, for any device of its client.
+// A compiled module, for every device of its client.
 class Executable : public std::enable_shared_from_this<Executable> {
  public:
   const ir::Module& module() const { return *module_; }
   const ModulePlacement& placement() const { return placement_; }
   const std::vector<ir::Type>& parameters() const { return parameters_; }
   const std::vector<ir::Type>& results() const { return results_; }
-  // Of the module's text: equal for equal modules.
+  // Fingerprint of the module's text: equal for equal modules.
   const std::string& fingerprint() const { return fingerprint_; }
 
-  // Enqueues. Errors: InvalidArgument names the argument. Errors of the
-  // execution itself are those of the results and of `done`.
+  // Enqueues an execution. Errors: InvalidArgument names the argument. Errors
+  // of the execution itself are reported by the results and by `done`.
   absl::StatusOr<Execution> Execute(
       absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device);
 
@@ -128,7 +128,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   Executable(std::unique_ptr<ir::Module> module, const Preset& preset);
   absl::StatusOr<std::vector<std::shared_ptr<Place>>> Evaluate(
       std::vector<std::shared_ptr<Buffer>> arguments, Device& device);
-  // The plan's, of a device.
+  // The plan's constants on a device.
   std::vector<std::shared_ptr<Place>> Constants(const Device& device);
 
   std::unique_ptr<ir::Module> module_;
@@ -142,8 +142,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
 
 class Client {
  public:
-  // Errors: InvalidArgument (a backend, preset or number of devices that does
-  // not exist). Cores are opened when their first product comes.
+  // Errors: InvalidArgument (the backend, the preset or that number of devices
+  // does not exist). A core is opened when its first product arrives.
   static absl::StatusOr<std::unique_ptr<Client>> Create(
       const ClientOptions& options);
 
@@ -152,8 +152,8 @@ class Client {
   int devices() const { return static_cast<int>(devices_.size()); }
   Device& device(int id) { return *devices_[id]; }
 
-  // Errors: what the verifier finds; FailedPrecondition if operations would run
-  // on the host that must not.
+  // Errors: those of the verifier; FailedPrecondition if operations would have
+  // to run on the host and may not.
   absl::StatusOr<std::shared_ptr<Executable>> Compile(
       std::unique_ptr<ir::Module> module);
 

@@ -23,13 +23,13 @@ const std::string& NameOf(const ir::Node& parameter) {
   return parameter.attr<ir::ParameterAttributes>().name;
 }
 
-// The first value of what the model keeps, null for other inputs.
+// The initial value of a variable; null for other inputs.
 const ir::Literal* FirstOf(const ir::Node* parameter) {
   return parameter->operands.empty() ? nullptr
                                      : &parameter->operands[0]->literal();
 }
 
-// That what the model keeps has a next value.
+// Checks that each variable has a next value.
 absl::Status CheckVariables(const CompiledModel& model, int64_t batch) {
   const std::vector<CompiledModel::Variable> variables = model.variables();
   for (const ir::Node* input : model.parts.front()->inputs()) {
@@ -48,7 +48,7 @@ absl::Status CheckVariables(const CompiledModel& model, int64_t batch) {
              "' from image to image: a run takes one image, not ", batch);
 }
 
-// That a tensor of the device holds values of a type of the host.
+// Checks that a tensor of the device has values of a host type.
 absl::Status CheckTensor(const TensorInfo& tensor, const ir::Type& type) {
   const bool same = tensor.type == ElementType::kInt8 &&
                     type.element == ir::ElementType::kInt8 &&
@@ -60,8 +60,8 @@ absl::Status CheckTensor(const TensorInfo& tensor, const ir::Type& type) {
              ir::TypeText(type));
 }
 
-// That every value finds its place: what each part and program reads, one
-// before it gives.
+// Checks that every value that a part or a program reads is provided by an
+// earlier one.
 absl::Status CheckParts(const CompiledModel& model) {
   if (model.parts.size() != model.programs.size() + 1) {
     return Bad(model.parts.size(), " parts of the host for ",
@@ -127,8 +127,8 @@ absl::Status CheckParts(const CompiledModel& model) {
   return CheckVariables(model, batch);
 }
 
-// That the programs can lie anywhere, with one part of the memory for
-// arguments and one for temporaries at most: these are shared.
+// Checks that the programs can be placed anywhere, with at most one part of the
+// memory for arguments and one for temporaries, because these are shared.
 absl::Status CheckMemory(const CompiledModel& model) {
   for (size_t i = 0; i < model.programs.size(); ++i) {
     const Program& program = model.programs[i];
@@ -159,7 +159,7 @@ absl::Status CheckMemory(const CompiledModel& model) {
 
 constexpr char kProgramSection[] = "program ";
 
-// What a model has besides its first program.
+// The sections of a model, besides its first program.
 std::vector<Section> SectionsOf(const CompiledModel& model) {
   std::vector<Section> sections = {ToSection(model)};
   for (size_t i = 1; i < model.programs.size(); ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A model that can be run: the device's programs, which can lie anywhere in its
-// memory (loader.h), and what the host computes before, between and behind
-// them. A program file holds all of it.
+// A model that can be run: the programs of the device, which can be placed
+// anywhere in its memory (loader.h), and the host's computation before, between
+// and after them. A program file holds all of it.
 //
 //   absl::StatusOr<CompiledModel> model = runtime::ReadModel("model.tpu");
 //   if (!model.ok()) return model.status();
@@ -22,22 +22,23 @@
 
 namespace systole::runtime {
 
-// Parts of the host and programs take turns, the host first and last, and
-// values go on by name: lowering.h. The parts of the host work on one image, a
-// program on `batch()` of them.
+// Host parts and programs alternate, with host parts first and last. Values are
+// passed by name (lowering.h). Host parts work on one image, a program on
+// `batch()` images.
 struct CompiledModel {
   std::string name;
   std::vector<Program> programs;                   // at least one
-  std::vector<std::unique_ptr<ir::Module>> parts;  // one more
+  std::vector<std::unique_ptr<ir::Module>> parts;  // one more than programs
   std::vector<lower::Placement> placements;
 
-  // Of a run: without what the model keeps from one to the next.
+  // Inputs and outputs of a run, without the variables that the model keeps
+  // between runs.
   std::vector<ir::Node*> inputs() const;
   std::vector<ir::Output> outputs() const;
-  // A variable: an input and an output of the module of one name. Runs of a
-  // model with variables take one image.
+  // A variable: an input and an output of the module with the same name. A
+  // model with variables runs one image at a time.
   struct Variable {
-    size_t input = 0, output = 0;  // of the first part and the last
+    size_t input = 0, output = 0;  // in the first and in the last part
     const ir::Node* parameter = nullptr;
   };
   std::vector<Variable> variables() const { return VariablesOf(parts); }
@@ -45,20 +46,20 @@ struct CompiledModel {
       const std::vector<std::unique_ptr<ir::Module>>& parts);
   int64_t batch() const;
   const std::string& preset() const { return programs.front().preset; }
-  // The memory that one part of this use at most takes.
+  // Bytes of the largest memory part with this use.
   uint64_t MostBytes(MemoryUse use) const;
-  // What the model takes: arguments and temporaries once, which the programs
-  // share, constants and code of each.
+  // Memory of the model: arguments and temporaries once, because the programs
+  // share them, and constants and code of each program.
   uint64_t hbm_bytes() const;
 };
 
-// The first program with a section for each of the others, and one that has
-// the rest.
+// The first program, with a section for each other program and one for the rest
+// of the model.
 Program ToProgram(const CompiledModel& model);
-// Checks that the parts fit each other. Errors: FailedPrecondition (a program
-// without a model, or one whose loops its chip cannot run), InvalidArgument;
-// messages begin with `name`. `as_written`: with the file's loops, also where
-// they are unrolled for the chip.
+// Checks that the parts fit together. Errors: FailedPrecondition (a program
+// without a model, or one with loops that its chip cannot run),
+// InvalidArgument; messages begin with `name`. `as_written`: keeps the file's
+// loops even if they are unrolled for the chip.
 absl::StatusOr<CompiledModel> FromProgram(Program program,
                                           const std::string& name,
                                           bool as_written = false);

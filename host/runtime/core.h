@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The core of a device of the client, opened when it is first needed, and its
-// HBM: the lower half has the programs of products, the upper half values.
+// The core of a client's device, opened when it is first needed, and its HBM:
+// the lower half holds the programs of products, the upper half holds values.
 #ifndef SYSTOLE_HOST_RUNTIME_CORE_H_
 #define SYSTOLE_HOST_RUNTIME_CORE_H_
 
@@ -20,13 +20,13 @@
 
 namespace systole::runtime {
 
-// Places in a range of memory, the lowest that fits. For several threads.
+// First-fit allocator for a range of memory, lowest address first. Thread-safe.
 class MemoryPool {
  public:
-  // Places are multiples of `align`.
+  // Addresses are multiples of `align`.
   MemoryPool(uint64_t begin, uint64_t end, uint64_t align);
 
-  // ResourceExhausted.
+  // ResourceExhausted: no space.
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
   void Free(uint64_t address);
   uint64_t bytes_in_use() const;
@@ -34,41 +34,43 @@ class MemoryPool {
  private:
   const uint64_t begin_, end_, align_;
   mutable std::mutex mutex_;
-  std::map<uint64_t, uint64_t> used_;  // address and end
+  std::map<uint64_t, uint64_t> used_;  // address to end
 };
 
-// What a core's programs did.
+// Work done by a core's programs.
 struct CoreWork {
-  int64_t programs = 0;  // run
-  RunStats stats;        // their sums
+  int64_t programs = 0;  // programs run
+  RunStats stats;        // sums over them
 };
 
 // A program that is about to start.
 struct ProgramStart {
-  const Program& program;  // as it lies in memory
-  std::string name;        // of the node whose result it writes last
+  const Program& program;  // as it is in memory
+  std::string name;        // node whose result the program writes last
   std::string unit;        // "array", or the operations of a kernel
-  std::string shape;       // of that result: "17x32"
-  int64_t macs = 0;        // of a product
+  std::string shape;       // shape of that result: "17x32"
+  int64_t macs = 0;        // multiply-adds of a product
 };
 
-// Hears of all programs of a core.
+// Is notified of all programs of a core.
 class CoreListener {
  public:
   virtual ~CoreListener() = default;
   virtual void Starts(const ProgramStart& start) = 0;
-  virtual void Ended(const RunStats& stats) = 0;  // not of one that failed
-  // What is said of one that failed, before the device is reset.
+  // Not called for a program that failed.
+  virtual void Ended(const RunStats& stats) = 0;
+  // Called for a program that failed, before the device is reset; returns the
+  // status to report.
   virtual absl::Status Failed(const systole::Device&, absl::Status status) {
     return status;
   }
 };
 
 struct CoreOptions {
-  std::string backend = "iss";  // as Device::Open of systole/device.h
-  std::string preset = "v2";    // one with the bf16 cell
+  std::string backend = "iss";  // as for Device::Open of systole/device.h
+  std::string preset = "v2";    // a preset with the bf16 cell
   bool check_races = false;     // prove the programs' synchronisation (iss)
-  DeviceOptions device;         // but for the two above
+  DeviceOptions device;         // except backend and preset
   CoreListener* listener = nullptr;
 };
 
@@ -79,16 +81,16 @@ class Core {
   // Errors: those of Device::Open.
   absl::StatusOr<systole::Device*> Open();
   const Preset& preset() const { return *FindPreset(options_.preset); }
-  // Of values, and of a program while it runs.
+  // Memory for values, and for a program while it runs.
   const std::shared_ptr<MemoryPool>& pool();
-  // Products end at or below.
+  // End of the memory for products.
   uint64_t product_bytes() const { return preset().memory_bytes() / 2; }
 
-  // Start and Wait of a program that is in memory; a fault is told and the core
-  // reset.
+  // Starts a program that is in memory and waits for it. On a fault, reports it
+  // and resets the core.
   absl::Status Run(const ProgramStart& start);
   bool has_listener() const { return options_.listener != nullptr; }
-  // Since the last call.
+  // Work since the last call.
   CoreWork TakeWork() { return std::exchange(work_, {}); }
 
  private:

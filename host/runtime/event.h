@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Something that becomes ready once, well or with an error.
+// An event that becomes ready once, with success or an error.
 #ifndef SYSTOLE_HOST_RUNTIME_EVENT_H_
 #define SYSTOLE_HOST_RUNTIME_EVENT_H_
 
@@ -16,17 +16,18 @@
 
 namespace systole::runtime {
 
-// Safe from any thread.
+// Thread-safe.
 class Event {
  public:
   using Callback = std::function<void(const absl::Status&)>;
 
-  // Once; wakes who waits and calls back, on the caller's thread.
+  // May be called once. Wakes waiting threads and runs the callbacks on the
+  // caller's thread.
   void Set(absl::Status status);
   bool ready() const;
-  // Waits. The status that was set.
+  // Waits and returns the status that was set.
   absl::Status Await() const;
-  // Called with the status, at once if it is there.
+  // Calls back with the status; immediately if the event is ready.
   void OnReady(Callback callback);
 
   static std::shared_ptr<Event> Ready(absl::Status status = absl::OkStatus());

@@ -49,7 +49,7 @@ std::string UnitOf(const lanes::PlanStep& step) {
       ++known->second;
     }
   }
-  constexpr size_t kShown = 3;  // kinds
+  constexpr size_t kShown = 3;  // kinds of operations
   std::string text;
   int others = 0;
   for (size_t i = 0; i < ops.size(); ++i) {
@@ -121,7 +121,7 @@ absl::StatusOr<Literal> KernelExecutor::ToHost(Place& value,
   return Literal::FromBytes(type.element, type.elements(), value.host->data());
 }
 
-// What a loop may run again stays.
+// Code stays in the device, because a loop may run it again.
 absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::CodeOf(
     const lanes::KernelProgram& kernel) {
   const auto found = codes_.find(&kernel);
@@ -169,7 +169,7 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
   program.prog_addr = (*program_at)->address();
   program.hbm_bytes = core_.preset().memory_bytes();
   program.descriptors = kernel.Placed(places, (*code_at)->address());
-  // Its descriptors alone are written.
+  // Only its descriptors are written.
   if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
   ++counts_.kernels;
   if (!core_.has_listener()) return core_.Run({program, "", "", "", 0});
@@ -193,13 +193,13 @@ absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,
     if (!literal.ok()) return literal.status();
     literals[i] = *std::move(literal);
     operands.push_back(&literals[i]);
-    // What nobody else has or needs may be written to.
+    // A value that nobody else has or needs may be overwritten.
     const bool dies =
         std::count(step.dead.begin(), step.dead.end(), slot) > 0 &&
         std::count(step.inputs.begin(), step.inputs.end(), slot) == 1;
     if (!dies) continue;
     if (value.use_count() == 1) dying.push_back(&literals[i]);
-    value = nullptr;  // the literal is the last that has its values
+    value = nullptr;  // the literal is now the only owner
   }
   evaluation_.SetDying(std::move(dying));
   absl::StatusOr<Literals> results = evaluation_.Node(node, operands);
@@ -225,7 +225,7 @@ absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
   return results;
 }
 
-// Both ends are read once, instead of a condition each turn.
+// Reads both bounds once, instead of evaluating a condition per iteration.
 absl::StatusOr<std::optional<int64_t>> KernelExecutor::TurnsOf(
     const lanes::PlanStep& step, const PlacedValues& values) {
   if (!step.loop) return std::nullopt;
@@ -247,7 +247,7 @@ absl::StatusOr<std::optional<int64_t>> KernelExecutor::TurnsOf(
                     step.node->operands[loop.counter].type().element);
 }
 
-// Whether a loop goes on.
+// Evaluates a loop's condition.
 absl::StatusOr<bool> KernelExecutor::Condition(const ir::Module& condition,
                                                const lanes::DevicePlan& plan,
                                                const PlacedValues& values) {
@@ -260,7 +260,7 @@ absl::StatusOr<bool> KernelExecutor::Condition(const ir::Module& condition,
   return bool{truth->values<ir::Bool>()[0]};
 }
 
-// The values of the loop come first, then what the regions read besides.
+// The loop's values come first, then the other values that the regions read.
 absl::StatusOr<PlacedValues> KernelExecutor::Repeat(
     const lanes::PlanStep& step, const lanes::DevicePlan& plan,
     PlacedValues values) {

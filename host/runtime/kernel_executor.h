@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Executes a module by its plan: kernels on the vector unit, whose values stay
-// in HBM, products on the array, what is left on the host.
+// Executes a module by its plan: kernels run on the vector unit with their
+// values in HBM, products run on the array, and the rest runs on the host.
 #ifndef SYSTOLE_HOST_RUNTIME_KERNEL_EXECUTOR_H_
 #define SYSTOLE_HOST_RUNTIME_KERNEL_EXECUTOR_H_
 
@@ -17,7 +17,7 @@
 
 namespace systole::runtime {
 
-// Memory of the device that is given back when nobody needs it.
+// Device memory that is freed when nobody needs it.
 class DeviceMemory {
  public:
   DeviceMemory(std::shared_ptr<MemoryPool> pool, uint64_t address)
@@ -33,8 +33,8 @@ class DeviceMemory {
   const uint64_t address_;
 };
 
-// A value on the host, on the device, or on both. Who has it shares it; what is
-// there stays, and the other place may be added.
+// A value on the host, on the device, or on both. Users share it. A copy is
+// never removed, but the other one may be added.
 struct Place {
   int64_t bytes = 0;
   std::optional<ir::Literal> host;
@@ -45,26 +45,26 @@ using PlacedValues = std::vector<PlacedValue>;
 
 PlacedValue OnHost(ir::Literal literal);
 
-// What an execution did.
+// Counts of an execution.
 struct TransferCounts {
   int64_t kernels = 0;                        // runs of kernels
-  int64_t codes = 0;                          // of them, host to HBM
+  int64_t codes = 0;                          // their code, host to HBM
   int64_t uploads = 0, upload_bytes = 0;      // host to HBM
   int64_t downloads = 0, download_bytes = 0;  // HBM to host
 };
 
-// For one execution.
+// Used for one execution.
 class KernelExecutor {
  public:
-  // Both must outlive it.
+  // Both must outlive the executor.
   KernelExecutor(Core& core, ir::ProductUnit& products);
 
-  // The results, which are on the host or on the device, from the parameters
-  // and the plan's constants. Errors name the node, or are those of the device.
+  // Computes the results, on the host or on the device, from the parameters and
+  // the plan's constants. Errors name the node, or are those of the device.
   absl::StatusOr<PlacedValues> Run(const lanes::DevicePlan& plan,
                                    PlacedValues inputs,
                                    const PlacedValues& constants);
-  // Brings a value to the host, in the type.
+  // Copies a value to the host, with this type.
   absl::StatusOr<ir::Literal> ToHost(Place& value, const ir::Type& type);
 
   const TransferCounts& counts() const { return counts_; }
@@ -94,9 +94,9 @@ class KernelExecutor {
   ir::Evaluation evaluation_;
   // Of plans of regions: brought to the device once for all turns of a loop.
   std::map<const lanes::DevicePlan*, PlacedValues> constants_;
-  // Code of their kernels, likewise.
+  // Code of the regions' kernels, likewise.
   std::map<const lanes::KernelProgram*, std::shared_ptr<DeviceMemory>> codes_;
-  int depth_ = 0;  // of regions
+  int depth_ = 0;  // nesting of regions
   TransferCounts counts_;
 };
 

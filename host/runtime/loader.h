@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Models side by side in the memory of one device: each lies where the others
-// do not, and runs whenever it is asked to.
+// Several models in the memory of one device. Each has its own place and runs
+// when it is asked to.
 //
 //   Loader loader(**device);
 //   absl::StatusOr<std::unique_ptr<LoadedModel>> a = loader.Load(first);
@@ -24,9 +24,9 @@
 
 namespace systole::runtime {
 
-// A model's programs at their places, as long as it lives. The programs run one
-// after the other, so they share the memory for arguments and temporaries:
-// what one leaves there, the next one overwrites.
+// A model's programs in device memory, for the lifetime of this object. The
+// programs run one after the other and share the memory for arguments and
+// temporaries: each overwrites what the previous one left there.
 class LoadedModel {
  public:
   explicit LoadedModel(std::shared_ptr<MemoryPool> pool)
@@ -35,12 +35,13 @@ class LoadedModel {
   LoadedModel(const LoadedModel&) = delete;
   LoadedModel& operator=(const LoadedModel&) = delete;
 
-  // Without the bytes of their data segments, which are in the device.
+  // The programs without the bytes of their data segments, which are in the
+  // device.
   const std::vector<Program>& programs() const { return programs_; }
 
  private:
   friend class Loader;
-  // ResourceExhausted.
+  // ResourceExhausted: no space.
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
 
   std::shared_ptr<MemoryPool> pool_;
@@ -50,11 +51,11 @@ class LoadedModel {
 
 class Loader {
  public:
-  // The device, which must outlive it, has all of its memory for the loader.
+  // The device must outlive the loader, which manages all of its memory.
   explicit Loader(systole::Device& device);
 
-  // Brings constants and descriptors into the device. Errors: those of
-  // PlaceProgram; ResourceExhausted names the model and what it needs.
+  // Copies constants and descriptors into the device. Errors: those of
+  // PlaceProgram; ResourceExhausted names the model and its needs.
   absl::StatusOr<std::unique_ptr<LoadedModel>> Load(const CompiledModel& model);
 
   systole::Device& device() const { return device_; }

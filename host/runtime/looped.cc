@@ -10,10 +10,10 @@
 namespace systole::runtime {
 namespace {
 
-constexpr uint32_t kAnyNumber = 1u << 24;  // of descriptors with steps
+constexpr uint32_t kAnyNumber = 1u << 24;  // no limit on descriptors with steps
 
-// The program, or that for one image in a loop over all, whose length does not
-// depend on how many there are.
+// The shorter of the program and of one image's program in a loop over all
+// images. The length of the latter does not depend on the number of images.
 Program Shorter(Program program, const Program& one, int64_t batch) {
   const Program looped_one = RollLoops(one, kAnyNumber, kMaxLoopDepth - 1);
   for (const Program& body : {looped_one, one}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Programs that grow neither with the batch nor with the image:
+// Programs whose length does not grow with the batch or the image:
 // docs/program_file.md, "Loops".
 //
 //   absl::StatusOr<CompiledModel> model =
@@ -14,9 +14,9 @@
 
 namespace systole::runtime {
 
-// As Build, each program the shortest of what it can be with loops: those that
-// RollLoops finds in what Build makes, those of blocks (Options::loops), and
-// either of one image in a loop over all.
+// Like Build, but each program is the shortest of these: loops that RollLoops
+// finds in the result of Build; loops of blocks (Options::loops); and for each
+// of the two, the program of one image in a loop over all images.
 absl::StatusOr<CompiledModel> BuildLooped(const Source& source,
                                           const Preset& preset,
                                           const compiler::Options& options);

@@ -13,7 +13,7 @@ namespace systole::runtime {
 inline constexpr char kModelSection[] = "model";
 
 Section ToSection(const CompiledModel& model);
-// Everything but the program. Both modules are verified. Errors:
+// Parses everything but the program and verifies both modules. Errors:
 // InvalidArgument, DataLoss.
 absl::Status ParseSection(const Section& section, CompiledModel& model);
 

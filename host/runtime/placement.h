@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What of a module of op set hlo runs on the array, on the vector unit and on
-// the host. Of loops and branches the host reads the condition and starts the
-// programs of the region that comes next; the values stay on the device.
+// Which operations of an hlo module run on the array, on the vector unit and on
+// the host. For loops and branches, the host reads the condition and starts the
+// programs of the next region; the values stay on the device.
 #ifndef SYSTOLE_HOST_RUNTIME_PLACEMENT_H_
 #define SYSTOLE_HOST_RUNTIME_PLACEMENT_H_
 
@@ -17,23 +17,23 @@
 
 namespace systole::runtime {
 
-// Of operations that the module holds, those in regions once.
+// Counts operations of the module; operations in regions count once.
 struct PlacementShare {
   int64_t operations = 0;
-  int64_t macs = 0;   // multiplications and additions of products
+  int64_t macs = 0;   // multiply-adds of products
   int64_t bytes = 0;  // of results
 };
 
 struct ModulePlacement {
   PlacementShare array, vector, host;
-  int64_t kernels = 0;      // that do the vector unit's share
-  int64_t moved_bytes = 0;  // by the kernels between HBM and unified buffer
-  int64_t free = 0;         // operations without work: constants, other views
-  int64_t control = 0;      // loops and branches, steered by the host
-  std::map<std::string, int64_t> host_operations;  // how many of each
+  int64_t kernels = 0;      // kernels for the vector unit's share
+  int64_t moved_bytes = 0;  // by the kernels, between HBM and unified buffer
+  int64_t free = 0;         // operations without work: constants, views
+  int64_t control = 0;      // loops and branches, controlled by the host
+  std::map<std::string, int64_t> host_operations;  // number of each operation
 };
 
-// Multiplications and additions of a product on the array, a matrix_product.
+// Multiply-adds of a product on the array, a matrix_product.
 int64_t MacsOf(const ir::Node& product);
 
 ModulePlacement PlacementOf(const ir::Module& module,
@@ -44,7 +44,7 @@ ModulePlacement PlacementOf(const ir::Module& module,
 std::string PlacementText(const std::string& name,
                           const ModulePlacement& placement);
 
-// FailedPrecondition, which names the operations that would run on the host.
+// FailedPrecondition if operations would run on the host; names them.
 absl::Status RefuseHost(const std::string& name,
                         const ModulePlacement& placement);
 

@@ -14,7 +14,8 @@ namespace {
 
 using ir::Literal;
 
-// A part of the host, image by image. Its inputs by position.
+// Runs a host part image by image; its inputs are in the order of its
+// parameters.
 absl::StatusOr<std::vector<Literal>> Evaluate(
     const ir::Module& part, const std::vector<const Literal*>& inputs,
     int64_t images) {
@@ -74,7 +75,7 @@ absl::Status Runner::RunPart(const ir::Module& part, Values& values,
   const std::vector<ir::Node*> parameters = part.inputs();
   std::vector<const Literal*> inputs;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    // The first part's have no names that are unique.
+    // Parameters of the first part may have equal names.
     inputs.push_back(&values.at(
         first ? absl::StrCat(i)
               : parameters[i]->attr<ir::ParameterAttributes>().name));
@@ -132,7 +133,7 @@ void Runner::ResetVariables() {
 absl::StatusOr<BatchRun> Runner::Run(const std::vector<Literal>& inputs) {
   const absl::StatusOr<int64_t> images = Images(inputs);
   if (!images.ok()) return images.status();
-  // What a program reads but its inputs, no program writes.
+  // Loading once is enough: no program writes the constants.
   if (loaded_ == nullptr) {
     auto loaded = loader_.Load(model_);
     if (!loaded.ok()) return loaded.status();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Runs a compiled model: parts of the host and programs of the device in turn.
+// Runs a compiled model: host parts and device programs in turn.
 //
 //   Runner runner(**device, *model);
 //   absl::StatusOr<BatchRun> run = runner.Run(images);
 //   if (!run.ok()) return run.status();
 //   Use(run->outputs[0]);
 //
-// Several on one device: Runner first(loader, a), second(loader, b);
+// Several models on one device: Runner first(loader, a), second(loader, b);
 #ifndef SYSTOLE_HOST_RUNTIME_RUNNER_H_
 #define SYSTOLE_HOST_RUNTIME_RUNNER_H_
 
@@ -27,18 +27,17 @@ namespace systole::runtime {
 
 struct BatchRun {
   int64_t images = 0;
-  RunStats stats;                    // of all programs
-  std::vector<RunStats> runs;        // of each program
-  std::vector<ir::Literal> outputs;  // as CompiledModel::outputs, images in a
-                                     // row
-  // Everything that the programs leave in HBM, by name, dense.
+  RunStats stats;              // sum over all programs
+  std::vector<RunStats> runs;  // per program
+  // As CompiledModel::outputs, images contiguous.
+  std::vector<ir::Literal> outputs;
+  // All tensors that the programs leave in HBM, by name, dense.
   std::map<std::string, std::vector<int8_t>> tensors;
 };
 
 class Runner {
  public:
-  // Both must outlive the runner; meanwhile the device has nothing else in its
-  // memory.
+  // Both must outlive the runner, and nothing else may use the device's memory.
   Runner(systole::Device& device, const CompiledModel& model)
       : own_(std::make_unique<Loader>(device)), loader_(*own_), model_(model) {
     ResetVariables();
@@ -49,17 +48,18 @@ class Runner {
     ResetVariables();
   }
 
-  // Values of each input of the model, of 1 to batch() images in a row; the
-  // rest of the batch is zeros. Loads the model if it is not yet in the
-  // device. Variables have what the run before left in them. Errors:
-  // InvalidArgument names the input; those of Loader::Load.
+  // Runs 1 to batch() images; each input of the model has its values for the
+  // images one after the other, and the rest of the batch is zeros. Loads the
+  // model if it is not in the device yet. Variables have the values of the
+  // previous run. Errors: InvalidArgument names the input; those of
+  // Loader::Load.
   absl::StatusOr<BatchRun> Run(const std::vector<ir::Literal>& inputs);
-  // Variables have their first values in the next run.
+  // The next run starts with the initial values of the variables.
   void ResetVariables();
 
  private:
   using Values =
-      std::map<std::string, ir::Literal>;  // by name, images in a row
+      std::map<std::string, ir::Literal>;  // by name, images contiguous
 
   absl::StatusOr<int64_t> Images(const std::vector<ir::Literal>& inputs) const;
   absl::Status RunPart(const ir::Module& part, Values& values,

@@ -8,7 +8,7 @@
 namespace systole::runtime {
 
 Stream::Stream() {
-  // Signals are the caller's: its thread handles Ctrl-C.
+  // Signals go to the caller's thread, which handles Ctrl-C.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);

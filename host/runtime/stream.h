@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Work for a device, done one after the other by a thread of its own.
+// A queue of work for a device, executed in order by its own thread.
 #ifndef SYSTOLE_HOST_RUNTIME_STREAM_H_
 #define SYSTOLE_HOST_RUNTIME_STREAM_H_
 
@@ -16,7 +16,7 @@ namespace systole::runtime {
 class Stream {
  public:
   Stream();
-  // Does what is enqueued, then ends.
+  // Finishes the enqueued work, then ends the thread.
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
