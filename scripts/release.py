@@ -109,11 +109,12 @@ def problems_of(root, build=None):
 def git(root, *words, environment=None):
     try:
         result = subprocess.run(["git", "-C", str(root), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                                env={**os.environ, **(environment or {})})
+                                env={**os.environ, "LC_ALL": "C", **(environment or {})})
     except FileNotFoundError as error:
         raise Problem("git is missing: run scripts/setup.sh") from error
     if result.returncode:
-        raise Problem(f"git {words[0]}: {(result.stderr.decode(errors='replace').strip().splitlines() or ['failed'])[-1]}")
+        said = result.stderr.decode(errors="replace").strip().splitlines() or ["failed"]
+        raise Problem(f"git {words[0]}: {next((line for line in said if line.startswith('fatal')), said[-1])}")
     return result.stdout
 
 
@@ -121,7 +122,7 @@ def need_clone(root):
     try:
         top = git(root, "rev-parse", "--show-toplevel").decode().strip()
     except Problem as error:
-        if "git is missing" in str(error):
+        if "not a git repository" not in str(error):  # but git is missing, or does not trust the folder's owner
             raise
         top = ""
     if not top or pathlib.Path(top).resolve() != root.resolve():
