@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Branches that cost less than the question which one it is: all are computed,
-// and selected from.
+// Branches whose computation costs less than asking the host which one to take:
+// all branches are computed, and the result is selected.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_BRANCH_LOWERING_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_BRANCH_LOWERING_H_
 
@@ -10,10 +10,11 @@
 
 namespace systole::lanes {
 
-// `if` and `case` whose branches are a few elementwise operations.
+// Whether this is an `if` or `case` whose branches are a few elementwise
+// operations.
 bool IsCheapBranch(const ir::Node& node);
-// Lets the uses of such a node have what it gives, to the bit; it is left
-// without a user.
+// Replaces the node in all its uses with a bit-exact equivalent; the node is
+// left without a user.
 void LowerBranch(ir::Module& module, ir::Node& node);
 
 }  // namespace systole::lanes

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Copies within the unified buffer: of any elements, walked with a stride a
-// dimension on either side.
+// Copies within the unified buffer, of elements of any size, with a stride for
+// each dimension on both sides.
 //
 //   BufferCopier copier(preset);
-//   copier.AddCode(words);           // behind what is there
+//   copier.AddCode(words);  // appends its code
 //   builder.SetCode(words);
 //   copier.Copy(builder, {from, to, 4, dimensions, ...});
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_BUFFER_COPY_H_
@@ -25,20 +25,20 @@ struct CopyDimension {
   int64_t from, to;  // strides, in elements
 };
 
-// Without those of one element; neighbours that lie one behind the other on
-// both sides are one.
+// Removes dimensions of one element and merges neighbours that are contiguous
+// on both sides.
 std::vector<CopyDimension> MergedDimensions(
     const std::vector<CopyDimension>& dimensions);
 
 struct BufferCopy {
-  int64_t from, to;       // bytes of the first element
+  int64_t from, to;       // byte addresses of the first element
   int64_t element_bytes;  // 1, 2, 4 or 8
   std::vector<CopyDimension> dimensions;
-  // All that may be read and written.
+  // Everything that may be read and written.
   KernelBuilder::Bytes reads, writes;
-  // Code of one's own instead, of elements: its walks are `from`, `to` and
-  // words from `beside` on, an element of `to` each; what it reads and writes
-  // more.
+  // Custom code instead of a plain copy, if pc >= 0. Its walks are `from`,
+  // `to`, and the words from `beside` on, one for each element of `to`.
+  // more_reads and more_writes are its additional accesses.
   int pc = -1;
   int64_t beside = 0;
   std::vector<KernelBuilder::Bytes> more_reads = {}, more_writes = {};
@@ -49,15 +49,15 @@ class BufferCopier {
   explicit BufferCopier(const Preset& preset) : preset_(preset) {}
 
   absl::Status AddCode(std::vector<uint64_t>& words);
-  // ResourceExhausted: it takes too many runs.
+  // ResourceExhausted: the copy needs too many runs.
   absl::Status Copy(KernelBuilder& builder, const BufferCopy& copy) const;
 
  private:
   const Preset& preset_;
-  int pc_[2][2] = {};  // [bytes, not words][spread a row's first element]
+  int pc_[2][2] = {};  // [bytes, not words][spread the first element of a row]
 };
 
-// Rows of a kernel: places and strides in bytes, a walk each.
+// Rows of a run: start and stride in bytes of each walk.
 struct RowsRun {
   int64_t place[kWalks] = {}, stride[kWalks] = {};
   int64_t rows = 1, lanes = 1;

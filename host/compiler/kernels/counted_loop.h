@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Loops whose number of turns shows before the first one: `while (i < n)` with
-// `i = i + c` at the end of each turn and an n that stays, as lax.scan and
-// fori_loop make them.
+// Loops whose number of iterations is known before the first one: `while (i <
+// n)` with `i = i + c` in each iteration and a constant n, as lax.scan and
+// fori_loop produce them.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_COUNTED_LOOP_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_COUNTED_LOOP_H_
 
@@ -16,19 +16,19 @@ namespace systole::lanes {
 
 struct CountedLoop {
   int counter = 0;  // operand of the `while`
-  // What it is compared with: an operand, or (-1) a number.
+  // The bound: an operand, or `number` if -1.
   int bound = -1;
   int64_t number = 0;
   ir::Direction direction = ir::Direction::kLt;  // of counter and bound
   int64_t step = 1;
 
-  // Turns from there on. None: the counter would leave its type, whose ends
-  // decide then.
+  // Number of iterations from `first` on. nullopt: the counter would overflow
+  // its type before the loop ends.
   std::optional<int64_t> Turns(int64_t first, int64_t end,
                                ir::ElementType type) const;
 };
 
-// None: the node is another kind of loop.
+// nullopt: the node is another kind of loop.
 std::optional<CountedLoop> CountedLoopOf(const ir::Node& node);
 
 }  // namespace systole::lanes

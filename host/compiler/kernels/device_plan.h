@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// How a device executes a module of op set hlo: kernels of the vector unit,
-// each for as many operations as possible, and what is left, node by node.
+// Plan for the execution of an hlo module on a device: kernels of the vector
+// unit, each for as many operations as possible, and the remaining operations
+// node by node.
 //
 //   DevicePlan plan = PlanFor(module, preset);
 //   for (const PlanStep& step : plan.steps) ...
@@ -23,33 +24,35 @@
 
 namespace systole::lanes {
 
-// Values have numbers, slots. A slot holds what lies in memory: operations that
-// only look at it otherwise (reshape, bitcast_convert) have their operand's.
+// Values are numbered by slots. A slot is a piece of memory: an operation that
+// only views its operand differently (reshape, bitcast_convert) has the
+// operand's slot.
 struct PlanStep {
-  // A kernel, or else the node that is computed one by one.
+  // A kernel, or else a single node.
   std::optional<KernelProgram> kernel;
   const ir::Node* node = nullptr;
-  std::vector<const ir::Node*> nodes;  // of the kernel
+  std::vector<const ir::Node*> nodes;  // nodes of the kernel
   std::vector<int> inputs, outputs;    // slots
-  std::vector<int> dead;               // slots not needed behind this step
-  std::optional<CountedLoop> loop;     // of a `while` of known turns
+  std::vector<int> dead;               // slots not needed after this step
+  // For a `while` with a known number of iterations.
+  std::optional<CountedLoop> loop;
 };
 
 struct DevicePlan {
   std::vector<PlanStep> steps;
   std::vector<int> parameters, outputs;  // slots
-  // What does not depend on the parameters.
+  // Values that do not depend on the parameters.
   std::vector<std::pair<int, ir::Literal>> constants;
   int slots = 0;
-  // Of the regions of nodes that steps are: `while`, `if` and `case`.
+  // Plans of the regions of `while`, `if` and `case` steps.
   std::map<const ir::Module*, std::unique_ptr<DevicePlan>> regions;
 };
 
-// Whether the regions of such a node have plans of their own, between which the
+// Whether the regions of such a node have their own plans, between which the
 // host chooses.
 bool IsControl(const ir::Node& node);
 
-// The module must be verified and outlive the plan.
+// The module must be verified and must outlive the plan.
 DevicePlan PlanFor(const ir::Module& module, const Preset& preset);
 
 }  // namespace systole::lanes

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A graph of lanes over tensors of one number of elements, dense in HBM: blocks
-// go through the unified buffer, two of them under way at a time.
+// Kernel for a graph of lanes over tensors with the same number of elements,
+// dense in HBM. Blocks pass through the unified buffer, two at a time.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_ELEMENTWISE_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_ELEMENTWISE_KERNEL_H_
 
@@ -18,7 +18,7 @@ namespace systole::lanes {
 
 struct ElementwiseSpec {
   int64_t elements = 0;  // at least one
-  // Of the operands that the graph loads, by number.
+  // Operands that the graph loads, by number.
   struct Operand {
     Storage storage;
     Pattern pattern;
@@ -29,8 +29,8 @@ struct ElementwiseSpec {
 };
 
 // Operands of the program: those of the graph, then the results. Errors:
-// ResourceExhausted (registers, instruction memory, unified buffer), so that
-// the graph has to be divided.
+// ResourceExhausted (registers, instruction memory, unified buffer): the graph
+// must be divided.
 absl::StatusOr<KernelProgram> CompileElementwise(const ElementwiseSpec& spec,
                                                  const Preset& preset);
 

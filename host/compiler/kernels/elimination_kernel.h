@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Kernels of hlo.cholesky and hlo.triangular_solve.
+// Kernels for hlo.cholesky and hlo.triangular_solve.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_ELIMINATION_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_ELIMINATION_KERNEL_H_
 
@@ -12,10 +12,10 @@
 
 namespace systole::lanes {
 
-// One of the two, of f32.
+// Whether this is one of the two, with f32.
 bool IsElimination(const ir::Node& node);
 // Operands of the program: those of the node, then its result. Errors:
-// ResourceExhausted (the unified buffer, runs).
+// ResourceExhausted (unified buffer, runs).
 absl::StatusOr<KernelProgram> CompileElimination(const ir::Node& node,
                                                  const Preset& preset);
 

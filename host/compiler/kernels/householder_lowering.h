@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The calls that a QR decomposition arrives as, by loops over the columns.
+// Lowers the custom calls of a QR decomposition to loops over the columns.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_HOUSEHOLDER_LOWERING_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_HOUSEHOLDER_LOWERING_H_
 
@@ -9,11 +9,11 @@
 
 namespace systole::lanes {
 
-// A custom call of "Qr" or "ProductOfElementaryHouseholderReflectors" of
-// matrices of f32.
+// Whether this is a custom call of "Qr" or
+// "ProductOfElementaryHouseholderReflectors" with f32 matrices.
 bool IsHouseholder(const ir::Node& node);
-// Lets the uses of such a node have what it gives (docs/hlo.md, "Batch
-// normalisation, factors"), to the bit; it is left without a user.
+// Replaces the node in all its uses with a bit-exact equivalent (docs/hlo.md,
+// "Batch normalisation, factors"); the node is left without a user.
 void LowerHouseholder(ir::Module& module, ir::Node& node);
 
 }  // namespace systole::lanes

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// gather, scatter, dynamic_slice, dynamic_update_slice: addresses that depend
-// on data. One kernel writes the windows' addresses to a table, others walk
-// over it with the vector unit's scalar load.
+// Kernels for gather, scatter, dynamic_slice and dynamic_update_slice, whose
+// addresses depend on data. One kernel writes the windows' addresses to a
+// table; others walk over it with the vector unit's scalar load.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_INDEXED_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_INDEXED_KERNEL_H_
 
@@ -14,10 +14,10 @@
 
 namespace systole::lanes {
 
-// A scatter combines by one operation, or replaces.
+// A scatter must combine with one operation, or replace.
 bool IsIndexed(const ir::Node& node);
 
-// As CompileNode.
+// Like CompileNode.
 absl::StatusOr<KernelProgram> CompileIndexed(const ir::Node& node,
                                              const Preset& preset);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A program of one generated kernel: descriptors and code that work on operands
-// wherever these lie in HBM.
+// A program of one generated kernel: descriptors and code for operands at any
+// place in HBM.
 //
 //   KernelBuilder builder(preset);
 //   const int x = builder.AddOperand(bytes), y = builder.AddOperand(bytes);
@@ -31,13 +31,13 @@ namespace systole::lanes {
 
 struct KernelProgram {
   std::vector<isa::Descriptor> descriptors;
-  // Of the instruction memory from index 0 on; behind them what LoadData needs.
+  // Instruction memory from index 0 on, followed by the data of LoadData.
   std::vector<uint64_t> words;
-  std::vector<int64_t> bytes;               // of each operand
+  std::vector<int64_t> bytes;               // size of each operand
   int64_t load_bytes = 0, store_bytes = 0;  // between HBM and unified buffer
 
-  // The descriptors for operands and code at these places of HBM, multiples of
-  // the beat.
+  // The descriptors for operands and code at these HBM addresses, which must be
+  // multiples of the beat.
   std::vector<isa::Descriptor> Placed(absl::Span<const uint64_t> operands,
                                       uint64_t code) const;
 
@@ -52,11 +52,11 @@ class KernelBuilder {
  public:
   explicit KernelBuilder(const Preset& preset);
 
-  // What lies in HBM, each operand apart from the others.
+  // Adds an operand in HBM; operands do not overlap.
   int AddOperand(int64_t bytes);
-  // Comes before all runs: instructions from index `pc` on.
+  // Sets the instructions from index `pc` on. Call before all runs.
   void SetCode(std::vector<uint64_t> words, int pc = 0);
-  // A multiple of beat and word.
+  // Rounds up to a multiple of beat and word.
   int64_t Align(int64_t bytes) const {
     return compiler::RoundUp(bytes, plan_.align());
   }
@@ -65,27 +65,28 @@ class KernelBuilder {
   struct Bytes {
     int64_t at, count;
   };
-  // A buffer that is the kernel's from beginning to end. Where there is no room
-  // for it, Fits says so, and Finish does.
+  // Reserves a buffer for the whole kernel. If there is no room, Fits and
+  // Finish return the error.
   Bytes Place(const char* name, int64_t bytes);
   absl::Status Fits() const { return status_; }
-  // What Place can still give.
+  // Bytes that Place can still reserve.
   int64_t Room() const;
-  // Takes back every Place, for an attempt with smaller ones.
+  // Undoes every Place, to try again with smaller buffers.
   void ReleaseAll();
 
-  // `bytes` between an operand and the unified buffer, from multiples of the
-  // beat on.
+  // Moves `bytes` between an operand and the unified buffer; offset and address
+  // are multiples of the beat.
   void Load(int operand, int64_t offset, int64_t ub, int64_t bytes);
   void Store(int operand, int64_t offset, int64_t ub, int64_t bytes);
-  // Numbers that are known now, once a program; behind SetCode.
+  // Loads constant data, once per program; call after SetCode.
   void LoadData(const std::vector<uint32_t>& data, int64_t ub);
-  // What the run reads and writes of the unified buffer: bytes, a superset.
+  // reads, writes: bytes of the unified buffer that the run accesses (a
+  // superset).
   void Run(int pc, const std::vector<int64_t>& arguments,
            const std::vector<Bytes>& reads, const std::vector<Bytes>& writes,
            int64_t cycles);
 
-  // Work of the array, tiles for it, or a kernel that is not generated.
+  // Appends work of the array, its tiles, or a kernel that is not generated.
   template <typename Op>
   void Append(const Op& op) {
     schedule_.Append(op);
@@ -100,13 +101,13 @@ class KernelBuilder {
   const Preset& preset_;
   compiler::ScheduleBuilder schedule_;
   KernelProgram program_;
-  compiler::Plan plan_;  // of buffers
+  compiler::Plan plan_;  // holds the buffers
   compiler::BufferPlacer placer_;
   absl::Status status_;
-  std::vector<int64_t> bases_;  // addresses that stand for the operands
-  int64_t next_ = 0;            // behind all that stands in HBM
-  int64_t data_ = -1,
-          data_offset_ = 0;  // stands for the data; bytes of `words`
+  std::vector<int64_t> bases_;  // placeholder addresses of the operands
+  int64_t next_ = 0;            // end of everything placed in HBM
+  // Placeholder address of the data; its offset in `words`, in bytes.
+  int64_t data_ = -1, data_offset_ = 0;
 };
 
 }  // namespace systole::lanes

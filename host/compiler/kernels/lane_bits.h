@@ -12,7 +12,7 @@ namespace systole::lanes {
 inline constexpr int64_t kWord = 4;  // bytes of a lane
 inline constexpr uint32_t kSign = 0x80000000, kInfinity = 0x7F800000,
                           kOne = 0x3F800000, kFraction = 0x007FFFFF,
-                          kHidden = 0x00800000;  // the significand's first bit
+                          kHidden = 0x00800000;  // the significand's hidden bit
 
 }  // namespace systole::lanes
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Functions of fp32 lanes that take more than one instruction, to the bit as
+// Functions of fp32 lanes that take more than one instruction, bit-exact as
 // docs/hlo.md and docs/numerics.md define them.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_FUNCTIONS_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_LANE_FUNCTIONS_H_
@@ -10,12 +10,12 @@
 
 namespace systole::lanes {
 
-// Masks are -1 or 0 a lane.
+// Masks are -1 or 0 per lane.
 Lane Not(LaneGraph& graph, Lane mask);
 Lane IsNanLane(LaneGraph& graph, Lane a);
 Lane Magnitude(LaneGraph& graph, Lane a);  // the bits without the sign
 
-// IEEE 754, to nearest even, for all arguments.
+// IEEE 754, rounded to nearest even, for all arguments.
 Lane Divide(LaneGraph& graph, Lane a, Lane b);
 Lane SquareRoot(LaneGraph& graph, Lane a);
 
@@ -34,39 +34,41 @@ Lane ExpMinusOne(LaneGraph& graph, Lane x);
 Lane CubeRoot(LaneGraph& graph, Lane x);
 Lane ArcTangent2(LaneGraph& graph, Lane y, Lane x);
 
-// What the division a / b to a whole number, towards zero, leaves: exactly.
+// The exact remainder of the division a / b, truncated towards zero.
 Lane FloatRemainder(LaneGraph& graph, Lane a, Lane b);
 
-// Whole numbers near a.
+// Rounding to integers.
 Lane Floor(LaneGraph& graph, Lane a);
 Lane Ceil(LaneGraph& graph, Lane a);
 Lane RoundToEven(LaneGraph& graph, Lane a);
 Lane RoundAwayFromZero(LaneGraph& graph, Lane a);
 
-// Of binary16: the number of bits in a lane's upper half, with a NaN's
-// fraction; the nearest one as fp32, of what arithmetic gives; back into the
-// upper half, NaNs as 0x7E00 or with the upper bits of their fraction.
+// binary16. FromFloat16: the number of the bits in a lane's upper half; a NaN
+// keeps its fraction. RoundToFloat16: the nearest binary16 number, as fp32, of
+// an arithmetic result. ToFloat16: back into the upper half; NaNs become 0x7E00
+// or keep the upper bits of their fraction.
 Lane FromFloat16(LaneGraph& graph, Lane bits);
 Lane RoundToFloat16(LaneGraph& graph, Lane a);
 Lane ToFloat16(LaneGraph& graph, Lane a, bool keep_nans);
 
-// Of so many bits of exponent, of 1 to 8, and of significand.
+// Rounds to this many bits of exponent, 1 to 8, and of significand.
 Lane ReducePrecision(LaneGraph& graph, Lane a, int exponent, int mantissa);
 
-// Towards zero, beyond the ends the ends, NaN 0.
+// Truncates towards zero; saturates; a NaN becomes 0.
 Lane ToInt32(LaneGraph& graph, Lane a);
 Lane ToUint32(LaneGraph& graph, Lane a);
 Lane FromUint32(LaneGraph& graph, Lane a);
 
-// Of integers, towards zero; of a divisor 0 both are undefined.
+// Integer division, truncated towards zero; both results are undefined for
+// divisor 0.
 struct IntegerQuotient {
   Lane quotient, rest;
 };
 IntegerQuotient DivideUnsigned(LaneGraph& graph, Lane a, Lane b);
 IntegerQuotient DivideSigned(LaneGraph& graph, Lane a, Lane b);
-// a to the power of b, a number of that many bits, 0 or more.
+// a to the power of b, where b is a non-negative number of `bits` bits.
 Lane PowerOfIntegers(LaneGraph& graph, Lane a, Lane b, int bits);
-// Of all 32 bits.
+// Over all 32 bits.
 Lane CountOnes(LaneGraph& graph, Lane a);
 Lane CountLeadingZeros(LaneGraph& graph, Lane a);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What a vector kernel computes for a lane: a graph of instructions of the
-// vector unit (docs/vpu.md), whose leaves are loads and constants.
+// The computation of a vector kernel for one lane: a graph of instructions of
+// the vector unit (docs/vpu.md) whose leaves are loads and constants.
 //
 //   LaneGraph graph;
 //   const Lane x = graph.Load({0, Storage::kWord, Pattern::kStream});
@@ -20,20 +20,20 @@
 
 namespace systole::lanes {
 
-// How an element lies in memory, and is loaded: the bits of a word, two bytes
-// in the upper half of a lane, a byte with its sign.
+// How an element is stored, and loaded into a lane: the bits of a word, two
+// bytes in the upper half, or a sign-extended byte.
 enum class Storage : uint8_t { kWord, kHalf, kByte };
 int StorageBytes(Storage storage);
 
-// Whether values of the type fit a lane: all of at most 32 bits.
+// Whether values of the type fit a lane: at most 32 bits.
 bool FitsLane(ir::ElementType type);
 Storage StorageOf(ir::ElementType type);
-// Whether a store makes all NaNs one: bf16 and f16.
+// Whether a store replaces all NaNs with one: bf16 and f16.
 bool HasOneNan(ir::ElementType type);
 
-// Which element of an operand an element of the result takes.
+// The element of an operand that belongs to an element of the result.
 enum class Pattern : uint8_t {
-  kStream,  // the one at the same place
+  kStream,  // the one at the same position
   kSplat,   // the only one
 };
 
@@ -55,7 +55,7 @@ struct LaneNode {
 
 class LaneGraph {
  public:
-  // Equal loads, constants and operations are one value.
+  // Equal loads, constants and operations share one value.
   Lane Load(const LaneLoad& load);
   Lane Constant(uint32_t bits);
   Lane Float(float value);

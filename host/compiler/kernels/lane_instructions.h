@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Instructions of the vector unit, as lane_code.cc puts them together.
+// Instructions of the vector unit, as lane_code.cc assembles them.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_INSTRUCTIONS_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_LANE_INSTRUCTIONS_H_
 
@@ -11,18 +11,18 @@
 
 namespace systole::lanes {
 
-// By storage.
+// Indexed by Storage.
 inline constexpr vpu::Op kLoadOps[] = {vpu::Op::kLd32, vpu::Op::kLd16,
                                        vpu::Op::kLd8},
                          kStoreOps[] = {vpu::Op::kSt32, vpu::Op::kSt16,
                                         vpu::Op::kSt8};
 
-// Whether the cross unit does it.
+// Whether the cross unit executes the operation.
 inline bool IsCross(vpu::Op op) {
   return static_cast<int>(op) >> 4 >= static_cast<int>(vpu::Class::kFunction);
 }
 
-// With the modes that its class wants; lane sources are of registers.
+// Makes an instruction with the modes of its class; lane sources are registers.
 inline vpu::Instr Make(vpu::Op op, int d, int a = 0, int b = 0,
                        int32_t imm = 0) {
   vpu::Instr x;
@@ -31,7 +31,7 @@ inline vpu::Instr Make(vpu::Op op, int d, int a = 0, int b = 0,
   x.a = static_cast<uint8_t>(a);
   x.b = static_cast<uint8_t>(b);
   x.imm = imm;
-  // Outside the classes of scalars a scalar source says so.
+  // Outside the scalar classes, a scalar source needs the scalar mode.
   const int cls = static_cast<int>(op) >> 4;
   if (cls == static_cast<int>(vpu::Class::kLoad) ||
       cls == static_cast<int>(vpu::Class::kStore))

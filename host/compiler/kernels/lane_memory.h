@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Elements in memory and in lanes (lane_lowering.h says how these hold them).
+// Converts elements between memory and lanes (lane_lowering.h describes lanes).
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_MEMORY_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_LANE_MEMORY_H_
 
@@ -11,15 +11,15 @@
 
 namespace systole::lanes {
 
-// The lane of an element that is loaded.
+// The lane of a loaded element.
 Lane FromMemory(LaneGraph& graph, ir::ElementType type, Lane loaded);
-// How a lane is stored as an element of the type. NaNs of bf16 and f16 become
-// the one; `bits`: keep theirs.
+// How to store a lane as an element of the type. All NaNs of bf16 and f16
+// become one NaN; with `bits` they keep their bits.
 LaneStore ToMemory(LaneGraph& graph, ir::ElementType type, Lane lane,
                    const Preset& preset, bool bits = false);
-// Whether such a store, without `bits`, writes these elements alone.
+// Whether such a store, without `bits`, writes only these elements.
 bool StoresAlone(ir::ElementType type);
-// A lane of a literal's only value.
+// A lane with a literal's only value.
 Lane OfLiteral(LaneGraph& graph, const ir::Literal& value);
 
 }  // namespace systole::lanes

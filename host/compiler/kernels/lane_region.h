@@ -12,9 +12,9 @@
 
 namespace systole::lanes {
 
-// Whether lanes have all operations of the region.
+// Whether lanes support all operations of the region.
 bool FitsLanes(const ir::Module& region);
-// The region's results from lanes of its parameters.
+// The region's results, from lanes of its parameters.
 std::vector<Lane> LowerRegion(LaneGraph& graph, const ir::Module& region,
                               const std::vector<Lane>& parameters);
 

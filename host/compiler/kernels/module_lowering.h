@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What of op set hlo a device does by other operations, before it is planned.
+// Lowers hlo operations that a device performs with other operations, before
+// planning.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_MODULE_LOWERING_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_MODULE_LOWERING_H_
 
@@ -10,12 +11,12 @@
 namespace systole::lanes {
 
 // Products become operations on matrices (product_lowering.h), cheap branches
-// selections (branch_lowering.h), generators of random bits operations on words
-// (random_lowering.h), QR decompositions loops (householder_lowering.h), some
-// regions operations on tensors (region_lowering.h); what
-// combines integers of 16 bits or is addressed by them works on words
-// (short_integers.h). Results keep their bits. The module must be verified;
-// regions are replaced, not changed.
+// become selections (branch_lowering.h), generators of random bits become
+// operations on words (random_lowering.h), QR decompositions become loops
+// (householder_lowering.h), and some regions become operations on tensors
+// (region_lowering.h). Operations that combine 16-bit integers or use them as
+// indices work on words (short_integers.h). Results are bit-exact. The module
+// must be verified; regions are replaced, not changed.
 void LowerModule(ir::Module& module);
 
 }  // namespace systole::lanes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Kernels of single nodes: moves of elements, reductions.
+// Kernels of single nodes: moves of elements, and reductions.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_NODE_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_NODE_KERNEL_H_
 
@@ -12,11 +12,11 @@
 
 namespace systole::lanes {
 
-// Whether there is a kernel for such nodes, of sizes that fit.
+// Whether such nodes have a kernel and their sizes fit.
 bool HasKernel(const ir::Node& node);
 
 // Operands of the program: those of the node, then its results. Errors:
-// ResourceExhausted (the unified buffer).
+// ResourceExhausted (unified buffer).
 absl::StatusOr<KernelProgram> CompileNode(const ir::Node& node,
                                           const Preset& preset);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What becomes of the nodes of a module on a device.
+// How a device executes each node of a module.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_NODE_KIND_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_NODE_KIND_H_
 
@@ -16,15 +16,15 @@ namespace systole::lanes {
 
 enum class NodeKind : uint8_t {
   kParameter,
-  kKnown,        // depends on no parameter: computed when a module is compiled
+  kKnown,        // depends on no parameter: computed at compile time
   kAlias,        // its result is its operand's memory
   kElementwise,  // part of a kernel
-  kMoved,        // a kernel of its own, where that can be made: node_kernel.h
+  kMoved,        // its own kernel, if possible: node_kernel.h
   kOther,
 };
 
-// Whether a lane that holds an element of one type is that of the same memory
-// as the other type: words are words.
+// Whether lanes of both types hold the same bits for the same memory: true for
+// words.
 inline bool SameLane(ir::ElementType a, ir::ElementType b) {
   return a == b || (ir::ElementBytes(a) == 4 && ir::ElementBytes(b) == 4);
 }
@@ -34,12 +34,12 @@ class NodeKinds {
   explicit NodeKinds(const ir::Module& module);
 
   NodeKind Of(const ir::Node& node) const { return kinds_.at(&node); }
-  // The value whose memory a value is.
+  // The value whose memory this value shares.
   ir::Value Root(ir::Value value) const;
   // The result of a known node.
   const ir::Literal& Known(const ir::Node* node);
-  // A literal that begins with the only value that all elements have, as far
-  // as it is known; null: none.
+  // A literal that starts with the value of all elements, if it is known to be
+  // the same for all; null otherwise.
   const ir::Literal* Splat(ir::Value value);
 
  private:

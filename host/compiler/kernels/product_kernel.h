@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Products of bf16 matrices on the array, from HBM to HBM, of matrices as they
-// lie there: row by row, one behind the other.
+// Products of bf16 matrices on the array, from HBM to HBM. Matrices are
+// contiguous, row by row.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_KERNEL_H_
 
@@ -13,10 +13,10 @@
 
 namespace systole::lanes {
 
-// Of a hlo.matrix_product of elements: operands of the program are both
-// matrices and their product. Errors: ResourceExhausted, the unified buffer
-// does not hold what the array needs at a time (two strips of the right matrix,
-// some lines of the left one and of the product).
+// Compiles a hlo.matrix_product. Operands of the program: both matrices and the
+// product. Errors: ResourceExhausted: the unified buffer cannot hold what the
+// array needs at a time (two strips of the right matrix, some lines of the left
+// one and of the product).
 absl::StatusOr<KernelProgram> CompileProduct(const ir::Node& node,
                                              const Preset& preset);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Products as the array takes them: what brings operands into the
-// form of matrices, and results into theirs, becomes operations too, so that
-// the vector unit does it.
+// Lowers products to the form that the array takes. The conversions of operands
+// and results to and from matrices become operations too, which run on the
+// vector unit.
 //
 //   dot_general, convolution -> convert, transpose, pad, strided,
 //                               matrix_product, add, convert, strided
@@ -14,10 +14,10 @@
 
 namespace systole::lanes {
 
-// dot_general and convolution.
+// Whether this is a dot_general or a convolution.
 bool IsProduct(const ir::Node& node);
-// Lets the uses of such a node have what it gives, to the bit; it is left
-// without a user, or as it is (products of truth values and of 64 bits).
+// Replaces the node in all its uses with a bit-exact equivalent and leaves it
+// without a user. Products of truth values and of 64 bits remain unchanged.
 void LowerProduct(ir::Module& module, ir::Node& node);
 
 }  // namespace systole::lanes

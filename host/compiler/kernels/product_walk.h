@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// How the array's data setup walks over the left matrices of a product where
-// they lie: in passes of what is contracted, and in lines.
+// The walk of the array's data setup over the left matrices of a product, in
+// place: passes along the contraction, and lines.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_WALK_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_WALK_H_
 
@@ -14,21 +14,21 @@
 
 namespace systole::lanes {
 
-// Numbers of a line that lie one behind the other.
+// Contiguous numbers of a line.
 struct Run {
   int64_t offset, size;
 };
 
-// Of a pass through the array: what it contracts, from number k on.
+// A pass through the array: the numbers that it contracts, from number k on.
 struct Depth {
   int64_t k = 0, size = 0;
   std::vector<Run> runs;
 };
 
 // Lines of one batch that one descriptor sends through the array: offsets of
-// the first and distances in elements.
+// the first line and distances, in elements.
 struct Lines {
-  int64_t line, offset;   // of the product, in the left operand
+  int64_t line, offset;   // line of the product; offset in the left operand
   int64_t n[3], step[3];  // images, lines, positions of the data setup
 
   int64_t count() const { return n[0] * n[1] * n[2]; }
@@ -41,17 +41,18 @@ struct Lines {
 
 class ProductWalk {
  public:
-  // `m` lines of `k` numbers a batch; the attributes must outlive it.
+  // `m` lines of `k` numbers per batch. The attributes must outlive the object.
   ProductWalk(const ir::HloMatrixProductAttributes& attributes, int64_t m,
               int64_t k, const Preset& preset);
 
-  // Passes, in order: as many numbers and segments each as the array takes.
+  // The passes in order; each takes as many numbers and segments as the array
+  // allows.
   const std::vector<Depth>& depths() const { return depths_; }
-  // Lines first..end-1 of the product, all of one batch, at most `most` a
+  // Lines first to end - 1 of the product, all of one batch, at most `most` per
   // descriptor.
   std::vector<Lines> LinesOf(int64_t first, int64_t end, int64_t most) const;
-  // Elements of the left operand, from the first to the last, that those lines
-  // need, which may be of several batches.
+  // The range of elements of the left operand that these lines need; they may
+  // be of several batches.
   Run Needed(int64_t first, int64_t end, int64_t most) const;
 
  private:
@@ -59,7 +60,7 @@ class ProductWalk {
     int64_t size, step;
   };
 
-  // Dimensions of which neighbours lie one behind the other are one.
+  // Merges dimensions whose neighbours are contiguous.
   std::vector<Dimension> Merged(size_t begin, size_t end) const;
   std::vector<Depth> DepthsOf(std::vector<Dimension> dimensions) const;
 

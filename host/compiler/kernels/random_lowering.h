@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Random bits as operations on words: counters of 64 and 128 bits, and products
-// of 64, in parts.
+// Random bits as operations on words: counters of 64 and 128 bits, and 64-bit
+// products, in parts.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_RANDOM_LOWERING_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_RANDOM_LOWERING_H_
 
@@ -10,14 +10,14 @@
 
 namespace systole::lanes {
 
-// rng_bit_generator of any algorithm.
+// Whether this is an rng_bit_generator, with any algorithm.
 bool IsRandomBits(const ir::Node& node);
-// Lets the uses of such a node have what it gives (docs/hlo.md, "Random bits"),
-// to the bit; it is left without a user.
+// Replaces the node in all its uses with a bit-exact equivalent (docs/hlo.md,
+// "Random bits"); the node is left without a user.
 void LowerRandomBits(ir::Module& module, ir::Node& node);
 
-// The module's `rng`, which count its calls: all, or none if one is in a region
-// or of 64 bits.
+// Lowers the module's `rng` nodes, which count their calls: all of them, or
+// none if one is in a region or has 64 bits.
 void LowerRandomNumbers(ir::Module& module);
 
 }  // namespace systole::lanes

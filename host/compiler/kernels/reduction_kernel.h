@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reductions by one operation, in the order of docs/hlo.md: a level of the tree
-// is an elementwise operation on two halves of what lies in the unified buffer.
+// Reductions with one operation, in the order of docs/hlo.md. A level of the
+// tree is an elementwise operation on two halves of the data in the unified
+// buffer.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_KERNEL_H_
 
@@ -14,7 +15,7 @@ namespace systole::lanes {
 
 bool IsReduction(const ir::Node& node);
 
-// As CompileNode.
+// Like CompileNode.
 absl::StatusOr<KernelProgram> CompileReduction(const ir::Node& node,
                                                const Preset& preset);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reductions by a region of several elementwise operations (the place of a
-// maximum), element after element, for all results at once.
+// Reductions by a region of several elementwise operations (such as the
+// position of a maximum), element by element, for all results at once.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_REGION_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_REGION_KERNEL_H_
 
@@ -14,7 +14,7 @@ namespace systole::lanes {
 
 bool IsRegionReduction(const ir::Node& node);
 
-// As CompileNode, with a result of the program for each of the node.
+// Like CompileNode; the program has a result for each result of the node.
 absl::StatusOr<KernelProgram> CompileRegionReduction(const ir::Node& node,
                                                      const Preset& preset);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Regions of elementwise operations as these operations on tensors: map,
-// windows that no kernel walks over, reductions of many elements.
+// Lowers regions of elementwise operations to the same operations on tensors:
+// map, windows without a kernel, reductions of many elements.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_REGION_LOWERING_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_REGION_LOWERING_H_
 
@@ -10,13 +10,13 @@
 
 namespace systole::lanes {
 
-// `map`; `reduce_window` by several operations, of several operands, of many
-// taps or with negative padding; `reduce` by several operations of more
-// elements a result than a group has (docs/hlo.md, "Sums and other
-// reductions").
+// Whether this is one of: `map`; `reduce_window` with several operations,
+// several operands, many taps or negative padding; `reduce` with several
+// operations and more elements per result than a group has (docs/hlo.md, "Sums
+// and other reductions").
 bool IsLiftedRegion(const ir::Node& node);
-// Lets the uses of such a node have what it gives, to the bit; it is left
-// without a user.
+// Replaces the node in all its uses with a bit-exact equivalent; the node is
+// left without a user.
 void LowerLiftedRegion(ir::Module& module, ir::Node& node);
 
 }  // namespace systole::lanes

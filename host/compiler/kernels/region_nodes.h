@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Nodes that are made in a module, and regions of scalars as nodes of tensors.
+// Builds nodes in a module, and turns regions of scalars into nodes of tensors.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_REGION_NODES_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_REGION_NODES_H_
 
@@ -13,21 +13,21 @@
 
 namespace systole::lanes {
 
-// A region whose operations are those of scalars, each in a lane.
+// Whether all operations of the region work on scalars, each in a lane.
 bool IsLiftable(const ir::Module& region);
 
-// At the end of a module, or before one of its nodes.
+// Inserts nodes at the end of a module, or before one of its nodes.
 class RegionNodes {
  public:
   RegionNodes(ir::Module& module, const ir::Node* before, std::string name)
       : module_(module), before_(before), name_(std::move(name)) {}
 
-  // The node gets a name.
+  // Gives the node a name and adds it.
   ir::Value Add(ir::Node node);
   ir::Value Make(ir::Op op, ir::Type type, std::vector<ir::Value> operands,
                  ir::Attributes attributes = ir::NoAttributes{});
   ir::Value Spread(ir::Value scalar, const ir::Ints& shape);
-  // Of i32.
+  // An i32 constant.
   ir::Value Number(int32_t number);
   ir::Value Whole(ir::Op op, ir::Value a, int32_t b);
   ir::Value Parameter(const ir::Type& type);

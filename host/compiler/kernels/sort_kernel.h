@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Kernels of hlo.sort: a network of compare-exchanges.
+// Kernels for hlo.sort: a network of compare-exchanges.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_SORT_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_SORT_KERNEL_H_
 
@@ -12,11 +12,11 @@
 
 namespace systole::lanes {
 
-// Up to seven operands of elements that fit a lane, a comparison of elementwise
-// operations that reads nothing else.
+// Whether the sort has a kernel: up to seven operands whose elements fit a
+// lane, and a comparison of elementwise operations that reads nothing else.
 bool IsSort(const ir::Node& node);
 // Operands of the program: those of the node, then its results. Errors:
-// ResourceExhausted (the unified buffer, registers).
+// ResourceExhausted (unified buffer, registers).
 absl::StatusOr<KernelProgram> CompileSort(const ir::Node& node,
                                           const Preset& preset);
 

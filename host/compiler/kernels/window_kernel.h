@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// reduce_window and select_and_scatter: one pass over all windows for each tap.
+// Kernels for reduce_window and select_and_scatter: one pass over all windows
+// for each tap.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_KERNEL_H_
 
@@ -12,10 +13,10 @@
 
 namespace systole::lanes {
 
-// Of one result, by regions of one operation.
+// Whether the node has one result and regions of one operation.
 bool IsWindowed(const ir::Node& node);
 
-// As CompileNode.
+// Like CompileNode.
 absl::StatusOr<KernelProgram> CompileWindowed(const ir::Node& node,
                                               const Preset& preset);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Windows that no kernel walks over.
+// Lowers windows that have no kernel.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_LOWERING_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_LOWERING_H_
 
@@ -11,8 +11,8 @@
 
 namespace systole::lanes {
 
-// What a reduce_window with a liftable region (region_nodes.h) gives, by nodes
-// before it.
+// The results of a reduce_window with a liftable region (region_nodes.h), from
+// nodes inserted before it.
 std::vector<ir::Value> LowerWindow(ir::Module& module, ir::Node& node);
 
 }  // namespace systole::lanes

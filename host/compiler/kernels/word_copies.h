@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Elements between memory and words, as lanes hold them (lane_lowering.h),
-// within the unified buffer.
+// Converts elements between memory and words, as lanes hold them
+// (lane_lowering.h), within the unified buffer.
 //
 //   WordCopies copies(preset);
 //   copies.AddCode(words, {ElementType::kInt8});
@@ -26,11 +26,11 @@ class WordCopies {
 
   // Whether elements of the type are words already.
   static bool AreWords(ir::ElementType type);
-  // For those of these types that are none.
+  // Adds code for those of the types that are not words.
   absl::Status AddCode(std::vector<uint64_t>& words,
                        const std::vector<ir::ElementType>& types);
-  // `count` elements, dense on both sides; of halves that become none of words
-  // an odd number overwrites one more.
+  // Converts `count` elements, dense on both sides. Storing an odd number of
+  // halves overwrites one more.
   void ToWords(KernelBuilder& builder, ir::ElementType type,
                const KernelBuilder::Bytes& from, const KernelBuilder::Bytes& to,
                int64_t count) const;
@@ -44,7 +44,7 @@ class WordCopies {
              int64_t count) const;
 
   const Preset& preset_;
-  std::map<ir::ElementType, int> to_words_, from_words_;  // entries of code
+  std::map<ir::ElementType, int> to_words_, from_words_;  // entries of the code
 };
 
 }  // namespace systole::lanes

@@ -10,11 +10,11 @@
 namespace systole::compiler {
 namespace {
 
-// Lines of input and output have to be in slots as a whole.
+// A slot must hold whole lines of input and output.
 constexpr int64_t kLineShare = 8;
 
-// Cycles of the array or of the vector unit, whichever is busier: passes are no
-// shorter than a tile's way in, and wait for banks.
+// Cycles of the array or of the vector unit, whichever is busier. A pass takes
+// at least the time to load a tile, and waits for bank conflicts.
 int64_t CyclesOf(const Geometry& g, const Preset& preset) {
   const int64_t positions = g.n * g.oh * g.ow;
   const int64_t passes = MakePassPlan(g, {0, g.kh, 0, g.kw}, preset).passes();
@@ -22,14 +22,14 @@ int64_t CyclesOf(const Geometry& g, const Preset& preset) {
   const int64_t shortest =
       std::max({preset.rows, preset.cols + 2,
                 preset.tile_bytes() / preset.beat_bytes()});
-  int64_t stalls = 0;  // of a line
+  int64_t stalls = 0;  // per line
   ChoosePitch(g, g.line_bytes(), preset, &stalls);
   return CeilDiv(g.oc, preset.cols) *
          (std::max(passes * std::max(positions, blocks * shortest), positions) +
           g.n * g.oh * stalls);
 }
 
-// The layer that alone reads the result, if it can read groups of channels.
+// The only reader of the result, if it can read groups of channels.
 PlanLayer* ReaderOf(Plan& plan, const PlanLayer& layer) {
   PlanLayer* reader = nullptr;
   for (PlanLayer& other : plan.layers) {

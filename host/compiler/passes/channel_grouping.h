@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Depthwise layers that a 1x1 convolution alone reads: several outputs of few
-// channels a column tile, where that takes fewer cycles of both (layer_work.h).
+// Depthwise layers that only a 1x1 convolution reads: a column tile computes
+// several outputs of few channels, where both layers together then take fewer
+// cycles (layer_work.h).
 #ifndef HOST_COMPILER_PASSES_CHANNEL_GROUPING_H_
 #define HOST_COMPILER_PASSES_CHANNEL_GROUPING_H_
 

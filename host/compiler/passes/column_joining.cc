@@ -10,12 +10,12 @@
 namespace systole::compiler {
 namespace {
 
-// Whether the taps of a kernel row are neighbours, so that a wider window has
+// Whether the taps of a kernel row are adjacent, so that a wider window has
 // them all.
 bool CanJoin(const Geometry& g) { return g.dw == 1 || g.kw == 1; }
 
-// Cycles of array or vector unit, whichever is busier, and a little for what
-// the vector unit has to do: less of it is better.
+// Cycles of the array or of the vector unit, whichever is busier, plus a small
+// cost for the vector unit's work.
 double CostOf(const Geometry& g, const Preset& preset) {
   const int64_t positions = g.n * g.oh * g.ow;
   const int64_t passes = MakePassPlan(g, {0, g.kh, 0, g.kw}, preset).passes();

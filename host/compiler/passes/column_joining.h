@@ -7,9 +7,9 @@
 
 namespace systole::compiler {
 
-// Lets outputs side by side count as channels of one position where a layer has
-// too few channels for the array's columns: as many as take the fewest cycles
-// (layer_work.h).
+// Counts neighbouring outputs as channels of one position, if a layer has too
+// few channels for the array's columns. It joins the number of outputs that
+// takes the fewest cycles (layer_work.h).
 class ColumnJoining : public PlanPass {
  public:
   std::string name() const override { return "column-joining"; }

@@ -7,12 +7,13 @@
 namespace systole::compiler {
 namespace {
 
-// Last writer and readers of every granule of a memory.
+// Last writer and last readers of every granule of a memory.
 class TouchMap {
  public:
   explicit TouchMap(int64_t granule) : granule_(granule) {}
 
-  // Adds what step `at` of `queue` must come after, and records its access.
+  // Adds the steps that step `at` of `queue` depends on, and records its
+  // access.
   void Touch(const Access& access, int at, isa::Queue queue,
              Dependences& after) {
     const int q = static_cast<int>(queue);

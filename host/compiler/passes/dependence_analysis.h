@@ -7,10 +7,10 @@
 
 namespace systole::compiler {
 
-// Sets, for each step, the steps of other queues that it must come after:
-// those that wrote what it reads or writes, and those that read what it writes.
-// Of each queue the latest; queues themselves are in order. Whether anything
-// changed.
+// Sets, for each step, the steps of other queues that it depends on: the
+// writers of what it reads or writes, and the readers of what it writes. Only
+// the latest step of each queue is kept, because queues are in order. Returns
+// whether anything changed.
 bool FindDependences(Sequence& sequence);
 
 class DependenceAnalysis : public SequencePass {

@@ -9,8 +9,9 @@
 
 namespace systole::compiler {
 
-// Marks what the requantise of the layer before can do on its way: an addition
-// to its result, or a function of it, that alone reads that result.
+// Marks layers that the requantise of the layer before can compute on the way:
+// an addition to its result, or a function of it. The layer must be the only
+// reader of that result.
 class EpilogueJoining : public PlanPass {
  public:
   std::string name() const override { return "epilogue-joining"; }

@@ -12,10 +12,10 @@
 namespace systole::compiler {
 namespace {
 
-constexpr int64_t kMostLines = 8192;  // of a matmul's field
+constexpr int64_t kMostLines = 8192;  // limit of a matmul's field
 
-// The shortest blocks are what lets passes follow each other without a gap: a
-// tile's way into the array.
+// The shortest blocks that let passes follow each other without a bubble: as
+// many rows as a tile takes to enter the array.
 std::vector<int64_t> CutRows(int64_t rows, int64_t most, const Preset& preset) {
   const int64_t way =
       preset.rows * std::max<int64_t>(2, preset.cell_stages - 1);

@@ -9,9 +9,9 @@
 
 namespace systole::compiler {
 
-// Cuts the rows of a product of bf16 into blocks whose lines of both matrices
-// fit the unified buffer beside the kernels, and gives them their buffers.
-// kResourceExhausted if one line does not fit.
+// Cuts the rows of a bf16 product into blocks whose lines of both matrices fit
+// the unified buffer together with the kernels, and assigns the buffers.
+// kResourceExhausted: not even one line fits.
 class FloatTiling : public PlanPass {
  public:
   std::string name() const override { return "float-tiling"; }

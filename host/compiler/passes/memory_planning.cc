@@ -32,8 +32,8 @@ absl::StatusOr<bool> MemoryPlanning::Run(Plan& plan) {
 
   const auto capacity = static_cast<int64_t>(plan.preset->memory_bytes());
   BufferPlacer hbm(capacity, std::max(kHbmAlign, plan.preset->beat_bytes()));
-  // Arguments lie before all temporaries: each is a part of the memory that
-  // moves by itself.
+  // Arguments come before all temporaries: each of the two is a part of the
+  // memory that can be moved.
   for (const bool argument : {true, false}) {
     for (size_t t = 0; t < plan.tensors.size(); ++t) {
       PlanTensor& tensor = plan.tensors[t];

@@ -7,9 +7,10 @@
 
 namespace systole::compiler {
 
-// Addresses: of buffers in the unified buffer and of tensors in HBM, by the
-// layers between which they are wanted. An addition writes in place where it
-// may. ResourceExhausted: a memory is too small; the message has the sizes.
+// Assigns addresses to buffers in the unified buffer and to tensors in HBM,
+// from the layers between which they are needed. An addition writes in place
+// where it may. ResourceExhausted: a memory is too small; the message has the
+// sizes.
 class MemoryPlanning : public PlanPass {
  public:
   std::string name() const override { return "memory-planning"; }

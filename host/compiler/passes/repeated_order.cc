@@ -67,7 +67,7 @@ void RepeatKeys(const std::vector<Repeat>& repeats, size_t from,
   for (const Repeat& r : repeats) {
     const size_t begin = from + r.at;
     const size_t middle = begin + r.passes / 2 * r.period;
-    // The first passes and the last ones are not like the others.
+    // The first and the last passes differ from the others.
     const size_t one = begin + r.period,
                  other = begin + (r.passes - 2) * r.period;
     int64_t sum = 0;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What repeats itself in a sequence as it was appended, above all a layer's
-// blocks, is to repeat itself in the program: in the same order and with the
-// same flags each time, but for the first passes and the last ones.
+// Repetitions in a sequence, mostly the blocks of a layer, must remain
+// repetitions in the program: each pass has the same order and the same flags,
+// except for the first and the last passes.
 #ifndef HOST_COMPILER_PASSES_REPEATED_ORDER_H_
 #define HOST_COMPILER_PASSES_REPEATED_ORDER_H_
 
@@ -15,17 +15,17 @@
 
 namespace systole::compiler {
 
-// Of at least four passes.
+// Repeats of at least four passes.
 std::vector<Repeat> RepeatsOf(const Sequence& sequence);
 
-// A repeat has no dependence that one pass has and another has not: what comes
-// after one of its steps comes after the last step of that queue in it, and
-// what one of its steps comes after is done before the first of its queue.
-// Whether that changed anything.
+// Gives all passes of a repeat the same dependences: a step after one of the
+// repeat's steps is ordered after the last step of that queue in the repeat,
+// and a step before one of them is ordered before the first step of its queue.
+// Returns whether anything changed.
 bool JoinDependences(const std::vector<Repeat>& repeats, Sequence& sequence);
 
-// The passes of a repeat have the keys of the one in their middle, evenly
-// apart. The repeats count from `from` on.
+// Gives the passes of a repeat the keys of its middle pass, at a constant
+// distance. Only repeats from number `from` on.
 void RepeatKeys(const std::vector<Repeat>& repeats, size_t from,
                 std::vector<int64_t>& keys);
 

@@ -12,12 +12,12 @@
 namespace systole::compiler {
 namespace {
 
-constexpr int64_t kLead =
-    3000;  // cycles that a load is dispatched before its data are needed
+// Cycles between a load's dispatch and the use of its data.
+constexpr int64_t kLead = 3000;
 
-// The expected start, but for two kinds. Tiles stay right before the matmul
-// that takes them (rule 4 of docs/isa.md). Loads come no earlier than they
-// must: early ones would fill their queue and hold up the dispatch of
+// Keys are the expected starts, with two exceptions. Tiles stay right before
+// the matmul that takes them (rule 4 of docs/isa.md). Loads are delayed as far
+// as possible: early ones would fill their queue and block the dispatch of
 // everything else.
 std::vector<int64_t> DispatchKeys(const Sequence& sequence,
                                   const Timeline& timeline) {
@@ -39,7 +39,7 @@ std::vector<int64_t> DispatchKeys(const Sequence& sequence,
   return key;
 }
 
-// Moving loads, and tiles to their matmul, moves what comes after them too.
+// Moving loads, and tiles to their matmul, also moves what depends on them.
 void Settle(const Sequence& sequence, std::vector<int64_t>& key) {
   const int size = sequence.size();
   const std::vector<Step>& steps = sequence.steps;

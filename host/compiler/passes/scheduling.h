@@ -7,14 +7,13 @@
 
 namespace systole::compiler {
 
-// Orders the steps by the start that the cost model expects of them, so that
-// the sequencer, which dispatches in order, never holds up a unit that could
+// Orders the steps by the start that the cost model expects. The sequencer
+// dispatches in order; with this order it does not hold up a unit that could
 // work: loads and tiles of a block, or of the next layer, run ahead of the work
-// before it. Each queue keeps its order; tiles stay right before the matmul
-// that takes them; loads come about 3,000 cycles before their data are needed.
+// before them. Each queue keeps its order. Tiles stay right before the matmul
+// that takes them. Loads come about 3,000 cycles before their data is needed.
 //
-// `loops`: what repeats itself keeps its order in all its passes
-// (repeated_order.h).
+// `loops`: repetitions keep their order in all passes (repeated_order.h).
 class Scheduling : public SequencePass {
  public:
   explicit Scheduling(bool loops = false) : loops_(loops) {}

@@ -24,10 +24,10 @@ void ForEachFlag(uint32_t mask, const std::function<void(int)>& body) {
     if (mask >> flag & 1) body(flag);
 }
 
-// No flag counts more than it can. Descriptors are fetched in order, and a
-// queue holds so many: when one more goes in, the first has started, and its
-// waits have been taken. All that was fetched may have posted. Twice the depth
-// has room for registers at the ends of a queue.
+// Checks that no flag exceeds its maximum. Descriptors are fetched in order,
+// and a queue holds a limited number: when one more enters, the first one has
+// started and its waits have been taken. Everything that was fetched may have
+// posted. Twice the depth leaves room for registers at the ends of a queue.
 absl::Status CheckCounts(const Sequence& sequence,
                          const std::vector<uint32_t>& wait,
                          const std::vector<uint32_t>& post) {
@@ -57,8 +57,8 @@ absl::Status CheckCounts(const Sequence& sequence,
 }  // namespace
 
 absl::StatusOr<bool> SyncFlags::Run(Sequence& sequence) {
-  // known[i][q]: how many steps of queue q are complete when i starts, by
-  // queues and flags alone.
+  // known[i][q]: number of steps of queue q that are complete when step i
+  // starts, as enforced by queues and flags alone.
   using Clock = std::array<int, isa::kNumQueues>;
   const int size = sequence.size();
   std::vector<Step>& steps = sequence.steps;

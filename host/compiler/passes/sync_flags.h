@@ -7,13 +7,14 @@
 
 namespace systole::compiler {
 
-// The flag of the channel between two queues; one for each ordered pair.
+// The flag of the channel between two queues; each ordered pair of queues has
+// one.
 int ChannelFlag(isa::Queue from, isa::Queue to);
 
-// Sets the wait and post masks that make every step start after those that it
-// must come after. What queues or other flags imply gets none; the n-th post of
-// a channel meets the n-th wait. ResourceExhausted: a flag may count further
-// than it can.
+// Sets the wait and post masks that make every step start after the steps that
+// it depends on. Dependences that queues or other flags imply need no flag. The
+// n-th wait of a channel meets the n-th post. ResourceExhausted: a flag may
+// exceed its maximum count.
 class SyncFlags : public SequencePass {
  public:
   std::string name() const override { return "sync-flags"; }

@@ -10,7 +10,8 @@
 namespace systole::compiler {
 
 // Puts the only tile of a layer into rows of the array that the last tile of
-// the layer before leaves free (Plan::FreeRowsBefore): one tile less to load.
+// the layer before leaves free (Plan::FreeRowsBefore). This saves loading one
+// tile.
 class TileSharing : public PlanPass {
  public:
   std::string name() const override { return "tile-sharing"; }

@@ -38,8 +38,8 @@ class Planner {
 
   absl::Status Run() {
     if (absl::Status s = Settle(); !s.ok()) return s;
-    // What stays may leave layers behind it blocks that cost more than its way
-    // through HBM would.
+    // A resident tensor may leave later layers with blocks that cost more than
+    // sending the tensor through HBM.
     std::set<int> tried;
     for (;;) {
       const int tensor = InTheWay(tried);
@@ -55,8 +55,8 @@ class Planner {
   }
 
  private:
-  // A layer that does not fit sends the largest tensor that is in its way
-  // through HBM; then all starts over.
+  // If a layer does not fit, the largest tensor in its way goes through HBM,
+  // and tiling starts over.
   absl::Status Settle() {
     for (;;) {
       const int failed = Attempt();
@@ -80,9 +80,8 @@ class Planner {
     return std::accumulate(scores_.begin(), scores_.end(), 0.0);
   }
 
-  // The largest tensor that stays in the unified buffer past a layer which
-  // takes half as many cycles again as it would without; -1 if there is none
-  // but those of `tried`.
+  // The largest resident tensor that spans a layer which takes 1.5 times as
+  // many cycles as it would without it; -1 if there is none outside `tried`.
   int InTheWay(const std::set<int>& tried) const {
     constexpr double kTimes = 1.5, kWorth = 2000;
     int found = -1;
@@ -109,7 +108,7 @@ class Planner {
     return found;
   }
 
-  // Of a layer alone in the unified buffer with its inputs there.
+  // Score of a layer that is alone in the unified buffer with its inputs.
   double BestScore(int l) const {
     int64_t available = plan_.ub_bytes;
     for (const int input : plan_.layers[l].inputs)
@@ -141,7 +140,7 @@ class Planner {
     return NeedsOf(plan_, l, out_resident, resident_, wished_);
   }
 
-  // The first layer that could not be placed, -1 if there is none.
+  // Returns the first layer that could not be placed; -1 if there is none.
   int Attempt() {
     resident_.assign(plan_.tensors.size(), kNowhere);
     for (PlanTensor& tensor : plan_.tensors) tensor.in_hbm = tensor.input;
@@ -155,7 +154,7 @@ class Planner {
     return -1;
   }
 
-  // With the layer behind it, if that can be.
+  // Places the layer, together with the layer after it if possible.
   bool PlaceLayer(int l, BufferPlacer& placer) {
     scores_[l] = 0;
     if (plan_.layers[l].joined) return true;
@@ -187,8 +186,8 @@ class Planner {
       placer.Anywhere(anywhere);
       for (const auto& [needs, fit] : candidates) {
         const size_t mark = placer.Mark();
-        // What goes between the blocks of the layer before it writes its
-        // result while that layer still reads and writes.
+        // A layer between the blocks of the layer before writes its result
+        // while that layer still reads and writes.
         for (const bool fused : {true, false}) {
           if (fused && !CanFuse(l, needs)) continue;
           if (TryPlace(l, needs, fit, fused, placer)) return true;
@@ -199,14 +198,14 @@ class Planner {
     return false;
   }
 
-  // Only what is whole in the unified buffer.
+  // Only if the tensors are whole in the unified buffer.
   bool CanFuse(int l, const LayerNeeds& needs) const {
     return wished_[l] && needs.out_resident &&
            std::count(needs.resident.begin(), needs.resident.end(), false) == 0;
   }
 
-  // Places of inputs that an elementwise layer may overwrite: it is the last to
-  // read them, and nobody else reads or stores them meanwhile.
+  // Buffers of inputs that an elementwise layer may overwrite: it is their last
+  // reader, and nothing else reads or stores them at the same time.
   std::vector<int> Overwritable(int l, const LayerNeeds& needs, bool early,
                                 int64_t img_pitch) const {
     std::vector<int> over;
@@ -219,7 +218,7 @@ class Planner {
       if (buffer == kNowhere || plan_.LastUse(input) != l ||
           plan_.tensors[input].in_hbm)
         continue;
-      if (early) {  // it writes while the layer before reads
+      if (early) {  // it writes while the layer before still reads
         const std::vector<int>& before = plan_.layers[l - 1].inputs;
         if (std::count(before.begin(), before.end(), input) > 0) continue;
       }
@@ -276,7 +275,7 @@ class Planner {
         in.slot_bytes = fit.in_slots ? fit.in_bytes[i] : 0;
         if (fit.in_slots) in.channels = needs.in_channels;
         int64_t bytes = fit.in_bytes[i] * (fit.in_slots ? kSlotCount : 1);
-        if (plan_.Repeated(layer, i)) {  // little: whole in any case
+        if (plan_.Repeated(layer, i)) {  // small: always loaded whole
           in = InputPlacement();
           in.mode = InputPlacement::Mode::kWhole;
           in.pitch = in.img_pitch =
@@ -322,8 +321,8 @@ class Planner {
     return true;
   }
 
-  // A joined layer has the result of the one before it, and what it needs
-  // besides: a table, the second operand of a sum.
+  // A joined layer takes the result of the layer before, and places what else
+  // it needs: a table, or the second operand of a sum.
   bool PlaceJoined(int l, const LayerFit& fit, const OutputPlacement& out,
                    BufferPlacer& placer) {
     PlanLayer& layer = plan_.layers[l];
@@ -347,7 +346,7 @@ class Planner {
           in.pitch = std::max(in.pitch, OperandBytes(plan_.layers[l - 1].g,
                                                      {0, 1, 0, 1, b.x0, b.nx},
                                                      preset().beat_bytes()));
-        // Every line is as long as the longest.
+        // Every line gets the length of the longest one.
         for (const Block& b : fit.blocks)
           in.slot_bytes = std::max(in.slot_bytes, b.ni * b.ny * in.pitch);
         const std::optional<int> buffer =
@@ -370,7 +369,7 @@ class Planner {
     return true;
   }
 
-  // An elementwise layer has the blocks of the layer that it follows.
+  // A fused elementwise layer has the blocks of the layer before.
   void FollowBlocks(int l) {
     const PlanLayer& producer = plan_.layers[l - 1];
     std::vector<Block>& blocks = plan_.layers[l].blocks;
@@ -382,11 +381,11 @@ class Planner {
   }
 
   Plan& plan_;
-  std::vector<bool> spilled_;         // of each tensor
-  std::vector<bool> wished_, joins_;  // of each layer: fused, joined
-  std::vector<double> scores_;        // of each layer: estimated cycles
-  std::vector<int> resident_;         // buffer of each tensor, kNowhere
-  std::vector<int> firsts_;           // layer that makes a resident tensor
+  std::vector<bool> spilled_;         // per tensor
+  std::vector<bool> wished_, joins_;  // per layer: fused, joined
+  std::vector<double> scores_;        // per layer: estimated cycles
+  std::vector<int> resident_;         // buffer of each tensor, or kNowhere
+  std::vector<int> firsts_;           // layer that produces a resident tensor
   std::map<int, std::pair<int64_t, int64_t>> pitches_;  // of these buffers
 };
 

@@ -7,11 +7,11 @@
 
 namespace systole::compiler {
 
-// Layout and tiling: for each layer, its blocks, line pitches, which tensors
-// stay in the unified buffer, and the buffers for all that, without addresses.
-// Candidates are scored by expected cycles (layer_fit.h); the cheapest that can
-// be placed beside what is alive wins. ResourceExhausted names the layer, its
-// smallest needs and the size of the unified buffer.
+// Layout and tiling: for each layer its blocks, line pitches, the tensors that
+// stay in the unified buffer, and the buffers for all of these, without
+// addresses. It scores candidates by expected cycles (layer_fit.h) and takes
+// the cheapest one that fits beside what is alive. ResourceExhausted names the
+// layer, its smallest needs and the size of the unified buffer.
 class Tiling : public PlanPass {
  public:
   std::string name() const override { return "tiling"; }

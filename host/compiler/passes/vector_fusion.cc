@@ -6,7 +6,7 @@ namespace systole::compiler {
 
 namespace {
 
-// What a layer repeats over its positions has to be there as a whole.
+// A tensor that the layer repeats over its positions must be complete.
 bool ReadsByPosition(const Plan& plan, const PlanLayer& layer, int tensor) {
   bool reads = false;
   for (size_t i = 0; i < layer.inputs.size(); ++i) {

@@ -8,8 +8,8 @@
 namespace systole::compiler {
 
 // Marks additions and pools that directly follow a layer with weights and read
-// its result: their blocks are to go between that layer's, so that the vector
-// unit adds or pools what is done while the array works on the next block.
+// its result. Their blocks run between the blocks of that layer: the vector
+// unit adds or pools finished blocks while the array works on the next one.
 class VectorFusion : public PlanPass {
  public:
   std::string name() const override { return "vector-fusion"; }
