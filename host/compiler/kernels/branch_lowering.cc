@@ -17,7 +17,7 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-// Of all branches.
+// Over all branches.
 constexpr int64_t kMostNodes = 64, kMostElements = 1 << 16;
 
 class Branches : private ProductNodes {
@@ -28,7 +28,7 @@ class Branches : private ProductNodes {
   void Lower() {
     const Value which = node_.operands[0];
     std::vector<Value> results = Of(*node_.regions.back());
-    // The last branch is also that of numbers that no branch has.
+    // The last branch is also taken for numbers without a branch.
     for (size_t i = node_.regions.size() - 1; i-- > 0;) {
       const std::vector<Value> chosen = Of(*node_.regions[i]);
       const Value here = node_.op == Op::kHloIf ? which : Equals(which, i);
@@ -64,7 +64,7 @@ class Branches : private ProductNodes {
 bool IsCheapBranch(const Node& node) {
   if (node.op != Op::kHloIf && node.op != Op::kHloCase) return false;
   for (int i = 0; i < node.results(); ++i) {
-    // A selection makes NaNs one.
+    // A selection replaces all NaNs with one.
     if (HasOneNan(node.result_type(i).element) ||
         !FitsLane(node.result_type(i).element))
       return false;

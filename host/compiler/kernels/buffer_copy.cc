@@ -15,7 +15,7 @@ using Dimensions = std::vector<CopyDimension>;
 
 constexpr int64_t kMostRuns = 1 << 16;
 
-// Takes a dimension out.
+// Removes a dimension and returns it.
 CopyDimension Take(Dimensions& dimensions, size_t i) {
   const CopyDimension d = dimensions[i];
   dimensions.erase(dimensions.begin() + static_cast<int64_t>(i));
@@ -73,7 +73,7 @@ absl::Status BufferCopier::AddCode(std::vector<uint64_t>& words) {
 
 absl::Status BufferCopier::Copy(KernelBuilder& builder,
                                 const BufferCopy& copy) const {
-  // Words or bytes, several of them an element.
+  // An element is moved as one or more words or bytes.
   const bool own = copy.pc >= 0;
   const int64_t unit = own                           ? copy.element_bytes
                        : copy.element_bytes % 4 == 0 ? 4
@@ -87,7 +87,8 @@ absl::Status BufferCopier::Copy(KernelBuilder& builder,
   }
   if (parts > 1) dimensions.push_back({parts, 1, 1});
   dimensions = MergedDimensions(dimensions);
-  // Along the lanes: what is dense on either side, or one element for many.
+  // The dimension along the lanes: contiguous on both sides, or one element for
+  // all lanes.
   CopyDimension lanes{1, 1, 1};
   std::optional<size_t> best;
   for (size_t i = 0; i < dimensions.size(); ++i) {
@@ -104,7 +105,7 @@ absl::Status BufferCopier::Copy(KernelBuilder& builder,
   writes.push_back(copy.writes);
   const int64_t cols = preset_.cols;
   const int64_t full = lanes.size / cols, rest = lanes.size % cols;
-  // Whole rows of lanes, then what is left of each line.
+  // Whole rows of lanes first, then the rest of each line.
   const auto part = [&](int64_t first, int64_t width,
                         Dimensions others) -> absl::Status {
     std::optional<size_t> longest;

@@ -15,7 +15,7 @@ using ir::Node;
 using ir::Op;
 using ir::Value;
 
-// Which parameter of a region a value is, or -1.
+// The number of the region's parameter that the value is, or -1.
 int ParameterOf(const ir::Module& region, const Value& value) {
   const std::vector<Node*> inputs = region.inputs();
   const auto found = std::find(inputs.begin(), inputs.end(), value.node);
@@ -50,14 +50,14 @@ Direction Mirrored(Direction direction) {
   }
 }
 
-// What each turn adds to a value that it carries on, as a signed number.
+// What each iteration adds to a carried value, as a signed number.
 std::optional<int64_t> StepOf(const ir::Module& body, int carried) {
   const Node& next = *body.outputs[carried].node;
   if (next.op != Op::kHloAdd) return std::nullopt;
   for (const int i : {0, 1}) {
     if (ParameterOf(body, next.operands[i]) != carried) continue;
     const std::optional<int64_t> step = NumberOf(next.operands[1 - i]);
-    // Of words without a sign what goes down is not counted.
+    // Unsigned counters that decrease are not supported.
     if (step) return step;
   }
   return std::nullopt;

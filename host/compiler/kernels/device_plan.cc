@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Elementwise nodes of one number of elements and one level are one kernel,
-// whether they depend on each other or not. Levels: what a node needs from
-// other kernels or from the host is of lower levels, so that each kernel can be
-// run when those of lower levels are done. A kernel that is too large is
-// halved.
+// Elementwise nodes with the same number of elements and the same level form
+// one kernel, whether or not they depend on each other. A node's level is above
+// the levels of everything that it needs from other kernels or from the host.
+// So a kernel can run when all kernels of lower levels are done. A kernel that
+// is too large is halved.
 #include "host/compiler/kernels/device_plan.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class Planner {
   int Slot(const Value& value) const {
     return first_slot_.at(value.node) + value.index;
   }
-  // Of what is in memory; a constant is put there.
+  // Slot of a value in memory; constants get one too.
   int SlotOf(const Value& value) {
     const Value root = kinds_.Root(value);
     const int slot = Slot(root);
@@ -83,7 +83,7 @@ class Planner {
   void Arrange() {
     std::unordered_map<const Node*, int> level;
     std::map<std::pair<int, int64_t>, size_t> clusters;
-    int random = 0;  // numbers of a generator come in their order
+    int random = 0;  // generators of random numbers keep their order
     for (const auto& owned : module_.nodes()) {
       const Node* node = owned.get();
       const NodeKind kind = kinds_.Of(*node);
@@ -155,8 +155,9 @@ class Planner {
     ElementwiseSpec spec;
     spec.elements = unit.elements;
     PlanStep step;
-    std::map<int, Lane> lanes;                   // of slots
-    std::map<std::pair<int, bool>, int> loaded;  // operand of slot and splat
+    std::map<int, Lane> lanes;  // by slot
+    // Operand, by slot and whether it is a splat.
+    std::map<std::pair<int, bool>, int> loaded;
     const auto lane_of = [&](const Value& operand) {
       const Value root = kinds_.Root(operand);
       const auto found = lanes.find(Slot(root));
@@ -197,7 +198,7 @@ class Planner {
       spec.stores.push_back(ToMemory(spec.graph, element, lane, preset_));
       step.outputs.push_back(slot);
     }
-    if (spec.stores.empty()) return true;  // nobody needs it
+    if (spec.stores.empty()) return true;  // nothing needs it
     absl::StatusOr<KernelProgram> kernel = CompileElementwise(spec, preset_);
     if (!kernel.ok()) return false;
     step.kernel = *std::move(kernel);
@@ -226,7 +227,7 @@ class Planner {
   DevicePlan plan_;
   std::unordered_map<const Node*, int> first_slot_;
   std::set<int> known_;  // slots of constants
-  // Nodes that read a slot; null: it is an output.
+  // Nodes that read a slot; null: the slot is an output.
   std::unordered_map<int, std::set<const Node*>> users_;
   std::map<int, std::vector<Unit>> levels_;
 };

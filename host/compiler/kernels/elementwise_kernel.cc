@@ -8,8 +8,8 @@
 namespace systole::lanes {
 namespace {
 
-constexpr int64_t kLeastUnits = 16;  // of a block, where there are so many
-constexpr int64_t kBlocks = 4;       // that large tensors are cut into
+constexpr int64_t kLeastUnits = 16;  // per block, if there are enough
+constexpr int64_t kBlocks = 4;       // blocks that a large tensor is cut into
 
 class Elementwise {
  public:
@@ -42,9 +42,9 @@ class Elementwise {
  private:
   using Bytes = KernelBuilder::Bytes;
 
-  // Places in the unified buffer.
+  // Assigns the buffers in the unified buffer.
   absl::Status Plan() {
-    int64_t width = 0;  // bytes of an element of all streams
+    int64_t width = 0;  // bytes per element over all streams
     for (const ElementwiseSpec::Operand& operand : spec_.operands) {
       LanePlaces::Operand place;
       if (operand.pattern == Pattern::kSplat) {
@@ -113,7 +113,7 @@ class Elementwise {
     }
     for (size_t i = 0; i < spec_.stores.size(); ++i) {
       const int64_t size = StorageBytes(spec_.stores[i].storage);
-      // Of pairs one more than an odd number.
+      // With pairs, an odd count writes one more element.
       const int64_t written =
           spec_.stores[i].pairs ? (count + 1) / 2 * 2 : count;
       writes.push_back({places_.stores[i].at + shift, written * size});
@@ -133,7 +133,7 @@ class Elementwise {
   void Rows(int64_t shift, int64_t first, int64_t rows, int64_t lanes,
             const std::vector<Bytes>& reads, const std::vector<Bytes>& writes,
             int64_t cycles) {
-    // A walk for each size of elements.
+    // One walk for each size of elements.
     std::vector<int64_t> arguments(kLaneCount + 1);
     for (const Storage storage :
          {Storage::kWord, Storage::kHalf, Storage::kByte}) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Unknown after unknown: when one is known, its products are taken off all that
-// wait for it, in one run whose rows are these. So each sum is diminished term
-// by term in ascending order, as the host does it.
+// Solves for one unknown after the other. When an unknown is known, one run
+// subtracts its products from all sums that wait for it; these are the rows of
+// the run. So each sum is reduced term by term in ascending order, as on the
+// host.
 #include "host/compiler/kernels/elimination_kernel.h"
 
 #include <algorithm>
@@ -20,9 +21,10 @@ namespace {
 using Bytes = KernelBuilder::Bytes;
 using vpu::Op;
 
-constexpr int64_t kMostEliminations = 16384;  // runs
+constexpr int64_t kMostEliminations = 16384;  // limit on runs
 
-// Walks: rows that are written, a word for each, another row for all of them.
+// Walks: the rows that are written; a word for each row; one row for all of
+// them.
 enum { kRows, kFactor, kKnown };
 
 class Elimination {
@@ -37,7 +39,7 @@ class Elimination {
     const int64_t size = shape[shape.size() - 2] * shape.back();
     batches_ = node_.type.elements() / size;
     width_ = size / n_;
-    // Factors and results are lines of an unknown each.
+    // Factors and results have one line per unknown.
     const bool turned =
         solve ? !node_.attr<ir::HloTriangularSolveAttributes>().left_side
               : node_.attr<ir::HloCholeskyAttributes>().lower;
@@ -76,7 +78,7 @@ class Elimination {
   }
 
  private:
-  // A word that is spread is read with a row of what follows it.
+  // The load of a word that is spread reads a whole row.
   Bytes Place(const char* name, int64_t bytes) {
     return builder_.Place(name, bytes + kWord * preset_.cols);
   }
@@ -119,7 +121,7 @@ class Elimination {
       s = add(root_,
               [](LaneGraph& g, Loads x) { return SquareRoot(g, x[kRows]); });
     }
-    if (s.ok() && is_unit) {  // NaNs become the one
+    if (s.ok() && is_unit) {  // all NaNs become one
       s = add(keep_, [](LaneGraph& g, Loads x) {
         return g.Make(Op::kFmax, x[kRows], x[kRows]);
       });
@@ -133,7 +135,7 @@ class Elimination {
     return s;
   }
 
-  // Matrices [rows, columns] become [columns, rows].
+  // Transposes matrices [rows, columns] to [columns, rows].
   absl::Status Turn(const Bytes& from, const Bytes& to, int64_t rows,
                     int64_t columns) {
     const int64_t size = rows * columns;
@@ -147,8 +149,8 @@ class Elimination {
     return copier_.Copy(builder_, copy);
   }
 
-  // Rows from `at` on, `pitch` apart, of `width` elements; a factor for each,
-  // from `factor` on, and a row that is known.
+  // Runs over `rows` rows of `width` elements, starting at `at` and `pitch`
+  // apart, with a factor for each row, starting at `factor`, and one known row.
   void Run(int pc, int64_t at, int64_t rows, int64_t width, int64_t factor = 0,
            int64_t factor_pitch = 0, int64_t known = 0) {
     for (int64_t first = 0; rows > 0 && first < width; first += preset_.cols) {
@@ -186,8 +188,9 @@ class Elimination {
     }
   }
 
-  // The upper factor, in place. A line that is known is copied: a word that is
-  // spread is read with what follows it, which must not change meanwhile.
+  // Computes the upper factor in place. A known line is copied first: the load
+  // of a word that is spread reads the words after it, which must not change
+  // meanwhile.
   absl::Status Factor(int64_t batch) {
     for (int64_t k = 0; k < n_; ++k) {
       const int64_t pivot = Line(batch, k) + k * kWord;
@@ -208,7 +211,7 @@ class Elimination {
   const Preset& preset_;
   KernelBuilder builder_;
   BufferCopier copier_;
-  int64_t n_ = 0, width_ = 0, batches_ = 0;  // unknowns, elements of a line
+  int64_t n_ = 0, width_ = 0, batches_ = 0;  // unknowns, elements per line
   std::vector<Bytes> loaded_;
   Bytes lines_ = {}, known_ = {};
   int take_off_ = 0, divide_ = 0, root_ = 0, keep_ = 0, clear_ = 0;

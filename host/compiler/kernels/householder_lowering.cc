@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A turn works on whole matrices [batch, m, n], of which it selects what a
-// reflection changes.
+// An iteration works on whole matrices [batch, m, n] and selects the elements
+// that a reflection changes.
 #include "host/compiler/kernels/householder_lowering.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-// $B, $M, $N: the sizes; $K: columns that are reflected.
+// $B, $M, $N: the sizes; $K: number of columns that are reflected.
 constexpr char kLoop[] = R"(module @m {
   %given = f32[$B,$M,$N] parameter(), name="a"
   %a = f32[$B,$M,$N] hlo.maximum(%given, %given)
@@ -212,7 +212,7 @@ class Householder : private ProductNodes {
                                       {"$LAST", absl::StrCat(k - 1)},
                                       {"$K", absl::StrCat(k)}});
     const auto loop = ir::Parse(text);
-    if (!loop.ok()) std::abort();  // the text above
+    if (!loop.ok()) std::abort();  // the text above is wrong
     std::vector<Value> operands = {Reshape(node_.operands[0], {batch, m, n})};
     if (product) operands.push_back(Reshape(node_.operands[1], {batch, k}));
     const std::vector<Value> results = Inlined(**loop, operands);

@@ -24,7 +24,7 @@ using ir::Ints;
 using ir::Node;
 using vpu::Op;
 
-// Whether a scatter's region gives its second parameter.
+// Whether a scatter's region returns its second parameter.
 bool Replaces(const ir::Module& region) {
   const std::vector<Node*> parameters = region.inputs();
   return parameters.size() == 2 && region.outputs.size() == 1 &&
@@ -74,9 +74,10 @@ class Indexed {
   }
 
  private:
-  // What is written is the first operand's place, or one of its own.
+  // Scatter and update write into the first operand; others have a result of
+  // their own.
   const Bytes& Result() const { return writes_ ? operands_[0] : result_; }
-  // The tensor that has the windows one behind the other.
+  // The tensor with the contiguous windows.
   Bytes Other() const {
     if (!writes_) return result_;
     return operands_[node_.op == ir::Op::kHloScatter ? 2 : 1];
@@ -94,8 +95,8 @@ class Indexed {
                              4 * static_cast<int64_t>(windows_.behind.size()));
     if (windows_.left_out)
       beside_ = builder_.Place("beside", windows_.span() * size_);
-    // Windows that do not follow each other at one distance are brought
-    // into that order.
+    // Windows that are not at a constant distance are first copied into that
+    // order.
     Ints dense = ir::StridesOf(windows_.batch);
     std::optional<int64_t> step;
     bool linear = true;
@@ -113,7 +114,7 @@ class Indexed {
     }
   }
 
-  // Words or bytes move; a sum is of elements.
+  // Words or bytes are moved; sums work on elements.
   Storage Moved() const {
     if (combiner_) return StorageOf(node_.type.element);
     return size_ % 4 == 0 ? Storage::kWord : Storage::kByte;
@@ -137,7 +138,7 @@ class Indexed {
     const Lane address = Addresses(addresses);
     LanePlaces places;
     for (size_t i = 0; i < starts_.size(); ++i) {
-      // Of elements of bytes the second walk.
+      // Byte elements use the second walk.
       const bool word = IndexBytes(i) == 4;
       places.operands.push_back({{starts_[i].at, word ? 0 : 1}, 0, 0});
     }
@@ -191,7 +192,7 @@ class Indexed {
     return bytes;
   }
 
-  // A window's address from its starts.
+  // A window's address, from its starts.
   Lane Addresses(LaneGraph& graph) {
     const LaneBuilder g{graph};
     Lane address = g.K(operands_[0].at), inside = -1;
@@ -201,7 +202,7 @@ class Indexed {
       const Lane start = FromMemory(
           graph, type,
           graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
-      // As an unsigned number what is below 0 is beyond all sizes.
+      // As an unsigned number, a negative start is larger than every size.
       const Lane top = g.K(int64_t{1} << 31);
       const Lane last = g.K(s.size - s.window);
       const Lane beyond =
@@ -262,7 +263,7 @@ class Indexed {
     return absl::OkStatus();
   }
 
-  // Between the other tensor and the line of windows.
+  // Copies between the other tensor and the line of windows.
   absl::Status Reorder(bool to_windows) {
     const Bytes other = Other();
     BufferCopy copy{other.at, line_.at, size_, {}, other, line_};
@@ -284,7 +285,7 @@ class Indexed {
     return copier_.Copy(builder_, copy);
   }
 
-  // A part of all windows at a time.
+  // Moves one part of all windows at a time.
   absl::Status WalkWindows() {
     std::vector<CopyDimension> dimensions = windows_.inside;
     if (!linear_step_) {
@@ -326,11 +327,11 @@ class Indexed {
   BufferCopier copier_;
   const Windows windows_;
   const int64_t count_, size_;
-  const bool writes_;  // into the operand, what the other tensor has
+  const bool writes_;  // from the other tensor into the operand
   std::optional<ir::Op> combiner_;
   std::vector<Bytes> operands_, starts_;
   Bytes result_ = {}, table_ = {}, behind_ = {}, beside_ = {}, line_ = {};
-  std::optional<int64_t> linear_step_;  // elements from window to window
+  std::optional<int64_t> linear_step_;  // elements from one window to the next
   int table_pc_ = 0, walk_pc_ = 0;
 };
 

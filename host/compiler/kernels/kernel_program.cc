@@ -14,7 +14,7 @@
 namespace systole::lanes {
 namespace {
 
-// `hbm_addr` of loads and stores.
+// The field `hbm_addr` of loads and stores.
 constexpr int kAddressBit = 96, kAddressBits = 36;
 
 compiler::Plan EmptyPlan(const Preset& preset) {
@@ -51,7 +51,7 @@ KernelBuilder::KernelBuilder(const Preset& preset)
       schedule_(preset),
       plan_(EmptyPlan(preset)),
       placer_(plan_.ub_bytes, plan_.align()) {
-  // The code stands at 0 of both memories.
+  // The code is at address 0 of both memories.
   next_ = Place("code", 8 * vpu::kImemWords).count;
 }
 

@@ -20,7 +20,7 @@ struct Angle {
   Lane quadrant, rest;
 };
 
-// Of magnitudes below 2^17: less a multiple of pi / 2 in three parts.
+// For magnitudes below 2^17: subtracts a multiple of pi / 2 in three parts.
 Angle Small(const LaneBuilder& g, Lane a) {
   const Lane whole = g(Op::kF2i, g(Op::kFmul, a, g.K(0x3F22F983)));
   const Lane n = g(Op::kI2f, whole);
@@ -29,10 +29,10 @@ Angle Small(const LaneBuilder& g, Lane a) {
   return {whole, g(Op::kFnma, n, g.K(0xA6F72CED), rest)};
 }
 
-// Of the others: 32 bits of the fraction of a turn, from a window of 56 bits of
-// 1 / (2 pi).
+// For other magnitudes: 32 bits of the fraction of a turn, from a 56-bit window
+// of 1 / (2 pi).
 Angle Large(const LaneBuilder& g, Lane a) {
-  // Shifts take the low five bits of their amount.
+  // Shifts use only the low five bits of their amount.
   const Lane place = g(Op::kIsub, g(Op::kShr, a, g.K(23)), g.K(144));
   const Lane unplaced = Not(g.graph, place);
   const Lane index = g(Op::kShr, place, g.K(5));
@@ -50,7 +50,7 @@ Angle Large(const LaneBuilder& g, Lane a) {
   const Lane high = window(words[0], words[1]);
   const Lane low = g(Op::kShr, window(words[1], words[2]), g.K(8));
   const Lane m = g(Op::kIor, g(Op::kIand, a, g.K(0x7FFFFF)), g.K(0x800000));
-  // (m * low) >> 24 of halves of 12 bits.
+  // (m * low) >> 24, from halves of 12 bits.
   const Lane bits = g.K(0xFFF), twelve = g.K(12);
   const Lane m1 = g(Op::kShr, m, twelve), m0 = g(Op::kIand, m, bits);
   const Lane low1 = g(Op::kShr, low, twelve), low0 = g(Op::kIand, low, bits);
@@ -82,7 +82,8 @@ Lane SineOf(const LaneBuilder& g, const Angle& angle) {
   return g(Op::kIxor, size, sign);
 }
 
-// Of the magnitude of x, a number of quadrants on; NaN if it is not finite.
+// The function of the magnitude of x, shifted by a number of quadrants; NaN if
+// x is not finite.
 Lane Turned(const LaneBuilder& g, Lane a, uint32_t quadrants) {
   const Angle small = Small(g, a), large = Large(g, a);
   const Lane is_small = g(Op::kIlt, a, g.K(0x48000000));

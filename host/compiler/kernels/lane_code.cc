@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A load may be done again, a value that is not needed for long moves to the
-// cross unit's bank; a graph for which that is not enough is refused.
+// Register allocation: a load may be repeated, and a value that is not needed
+// for long moves to the cross unit's bank. A graph for which that is not enough
+// is rejected.
 #include "host/compiler/kernels/lane_code.h"
 
 #include <algorithm>
@@ -20,11 +21,11 @@ using vpu::Op;
 
 // Scalar registers: argument i is s(i + 1).
 constexpr int kStep = 9, kFirstConstant = 10;
-constexpr int kPairs = vpu::kScalarRegs - 1;  // of a row, if there are any
+constexpr int kPairs = vpu::kScalarRegs - 1;  // lane count of a row of pairs
 constexpr int Argument(int i) { return 1 + i; }
 constexpr int kNever = std::numeric_limits<int>::max();
 
-// Registers that a class of values may take.
+// Registers that a class of values may use.
 struct Bank {
   int first, end;
 };
@@ -97,7 +98,7 @@ class Emitter {
     Put(Make(Op::kAddi, rows, rows, 0, -vpu::kVectorRows));
     Put(Make(Op::kBlt, 0, 0, rows, loop_start_));
   }
-  // The number of rows has done its work.
+  // The number of rows is not needed any more.
   void BeginPlace() {
     const int offset = Argument(kRowCount);
     Put(Make(Op::kAdd, offset, Argument(kPlaceOffset)));
@@ -134,14 +135,14 @@ class Emitter {
     }
   }
 
-  // The step that needs the value next, `now_` and later.
+  // The next step, from `now_` on, that needs the value.
   int NextUse(Lane lane) {
     const std::vector<int>& uses = uses_[lane];
     size_t& at = next_[lane];
     while (at < uses.size() && uses[at] < now_) ++at;
     return at < uses.size() ? uses[at] : kNever;
   }
-  // Whether this step is the last that needs it.
+  // Whether this is the last step that needs the value.
   bool Ends(Lane lane) const {
     return uses_[lane].empty() || uses_[lane].back() <= now_;
   }
@@ -150,12 +151,12 @@ class Emitter {
     return std::find(pinned_.begin(), pinned_.end(), reg) != pinned_.end();
   }
 
-  // A free register of the bank, in turns; -1 if there is none.
+  // A free register of the bank, round robin; -1 if there is none.
   int Free(const Bank& bank) {
     const int count = bank.end - bank.first;
     int& turn = turns_[bank.first / 16];
     for (int i = 0; i < count; ++i) {
-      // Neighbours in turns are in different units.
+      // Neighbouring turns use different units.
       const int at = (turn + i) % count;
       const int reg = bank.first + (count == 16 ? at % 2 * 8 + at / 2 : at);
       if (held_[reg] >= 0 || IsPinned(reg)) continue;
@@ -197,7 +198,7 @@ class Emitter {
     return reg;
   }
 
-  // For a result; a value may move to the other bank.
+  // A register for a result; a value may move to the other bank.
   absl::StatusOr<int> ResultRegister(bool function) {
     const Bank& bank = function ? kCross : kAlus;
     const int reg = Free(bank);
@@ -217,7 +218,7 @@ class Emitter {
     return from;
   }
 
-  // The register of a value, loaded if it has to be.
+  // The register of a value; loads the value if necessary.
   absl::StatusOr<int> Register(Lane lane) {
     if (place_[lane] >= 0) return place_[lane];
     const LaneLoad& load = graph_.node(lane).load;
@@ -258,7 +259,7 @@ class Emitter {
 
   absl::Status Compute(Lane lane) {
     const LaneNode& node = graph_.node(lane);
-    Instr x = Make(node.op, 0);  // the lane of a bcl is 0
+    Instr x = Make(node.op, 0);  // lane 0 of the bcl
     const std::array<Lane, 3> sources = SourcesOf(node);
     uint8_t* const registers[] = {&x.a, &x.b, &x.c};
     uint8_t* const modes[] = {&x.am, &x.bm, &x.cm};
@@ -275,7 +276,7 @@ class Emitter {
       pinned_.push_back(*reg);
       *registers[i] = static_cast<uint8_t>(*reg);
     }
-    // What ends here may become the result's place.
+    // The register of a value that ends here may take the result.
     for (int i = 0; i < 3; ++i) {
       if (sources[i] >= 0 && place_[sources[i]] >= 0 && Ends(sources[i])) {
         const int reg = place_[sources[i]];
@@ -320,7 +321,7 @@ class Emitter {
     return absl::OkStatus();
   }
 
-  // Each splat's element in all lanes of its row.
+  // Copies each splat's element to all lanes of its row.
   void Spread() {
     std::vector<const LaneLoad*> splats;
     for (Lane lane = 0; lane < graph_.size(); ++lane) {
@@ -366,8 +367,8 @@ class Emitter {
   LaneCode code_;
   std::vector<LaneStep> steps_;
   int now_ = 0;
-  std::vector<std::vector<int>> uses_;  // steps that need a value
-  std::vector<size_t> next_;            // entry of uses_
+  std::vector<std::vector<int>> uses_;  // steps that need each value
+  std::vector<size_t> next_;            // next entry of uses_
   std::vector<int> place_;              // register of a value, or -1
   std::array<Lane, vpu::kVectorRegs> held_ = [] {
     std::array<Lane, vpu::kVectorRegs> none;
@@ -375,10 +376,10 @@ class Emitter {
     return none;
   }();
   std::array<int, 3> turns_ = {};
-  std::array<bool, kWalks> walks_ = {};       // those that are used
-  std::vector<int> pinned_, pinned_scalars_;  // of this step
+  std::array<bool, kWalks> walks_ = {};       // walks in use
+  std::vector<int> pinned_, pinned_scalars_;  // by this step
   std::array<Held, kConstants> scalars_;
-  int constants_ = kConstants;  // that may be held
+  int constants_ = kConstants;  // constants that may be held
   int clock_ = 0;
 };
 

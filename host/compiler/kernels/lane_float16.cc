@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Numbers of fewer bits than fp32, as which lanes hold them.
+// Formats with fewer bits than fp32, held in lanes as fp32.
 #include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 
@@ -11,15 +11,16 @@ namespace {
 using vpu::Op;
 
 constexpr uint32_t kSmallestNormal = 0x38800000;  // 2^-14
-constexpr uint32_t kBiases = 0x38000000;          // 127 - 15, in place
-constexpr uint32_t kAboveLargest = 0x47800000;    // 2^16
+// 127 - 15, in the exponent's place.
+constexpr uint32_t kBiases = 0x38000000;
+constexpr uint32_t kAboveLargest = 0x47800000;  // 2^16
 constexpr float kUnit = 0.5f;  // its last place is that of a subnormal number
 constexpr uint32_t kUnitBits = 0x3F000000;
 
 }  // namespace
 
-// With the exponent in place the fp32 number is 2^-112 of it, subnormal ones
-// included; of infinity and NaN the exponent has all bits.
+// With the exponent in place, the fp32 number is the value times 2^-112, also
+// for subnormals. For infinity and NaN the exponent has all bits set.
 Lane FromFloat16(LaneGraph& graph, Lane bits) {
   const LaneBuilder g{graph};
   const Lane size = g(Op::kShr, Magnitude(graph, bits), g.K(3));
@@ -64,7 +65,7 @@ Lane ToFloat16(LaneGraph& graph, Lane a, bool keep_nans) {
   return g(Op::kSel, IsNanLane(graph, a), nan, g(Op::kIor, half, sign));
 }
 
-// The significand to nearest even, then the ends of the exponent.
+// Rounds the significand to nearest even, then limits the exponent.
 Lane ReducePrecision(LaneGraph& graph, Lane a, int exponent, int mantissa) {
   const LaneBuilder g{graph};
   const Lane same = g(Op::kFmax, a, a);

@@ -14,13 +14,13 @@ constexpr uint32_t kHalf = 0x3F000000;
 constexpr float kTwo24 = 16777216.0f, kTwo31 = 2147483648.0f;
 
 struct FunctionBuilder : LaneBuilder {
-  // A positive finite number: 2^(exponent - 127) * (its significand, whose
-  // bits are those of a number in 1..2 but for the exponent).
+  // A positive finite number: 2^(exponent - 127) * significand, where
+  // `fraction` has the significand's bits without the exponent of 1..2.
   struct Parts {
     Lane exponent, fraction;
   };
-  // Of magnitude bits; `up` is the number or, if it is subnormal, that times
-  // 2^24.
+  // Splits magnitude bits. `up` is the number or, if it is subnormal, the
+  // number times 2^24.
   Parts Split(Lane magnitude, Lane up) const {
     const Lane tiny = (*this)(Op::kIlt, magnitude, K(kHidden));
     const Lane exponent = (*this)(Op::kShr, up, K(23));
@@ -47,15 +47,15 @@ Lane IsNanLane(LaneGraph& graph, Lane a) {
   return graph.Make(Op::kIlt, graph.Constant(kInfinity), Magnitude(graph, a));
 }
 
-// The quotient of the significands, by Newton's step and a last one that rounds
-// right; then the exponents. Where the result is subnormal the quotient is
-// rounded again from its significand and the sign of what is left.
+// Divides the significands with a Newton step and a last step that rounds
+// correctly, then the exponents. A subnormal result is rounded again from the
+// quotient's significand and the sign of the remainder.
 Lane Divide(LaneGraph& graph, Lane a, Lane b) {
   const FunctionBuilder g{graph};
   if (graph.IsConstant(b)) {
     const uint32_t bits = graph.node(b).bits;
     const uint32_t exponent = bits >> 23 & 255;
-    // A power of two whose reciprocal is normal.
+    // A power of two with a normal reciprocal.
     if ((bits & kFraction) == 0 && exponent >= 1 && exponent <= 253) {
       return g(Op::kFmul, a, g.K((bits & kSign) | (254 - exponent) << 23));
     }
@@ -67,7 +67,7 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
   const FunctionBuilder::Parts pb = g.Split(ub, Magnitude(graph, up_b));
   const Lane ma = g(Op::kIor, pa.fraction, g.K(kOne));
   const Lane mb = g(Op::kIor, pb.fraction, g.K(kOne));
-  // Of the largest significand the step would end halfway, on the wrong side.
+  // For the largest significand, the step would end halfway on the wrong side.
   const Lane y0 =
       g(Op::kIsub, g(Op::kRcp, mb), g(Op::kIeq, mb, g.K(0x3FFFFFFF)));
   const Lane y = g(Op::kFma, g(Op::kFnma, mb, y0, g.F(1)), y0, y0);
@@ -76,7 +76,7 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
   const Lane t = g(Op::kIsub, pa.exponent, pb.exponent);
   const Lane exponent = g(Op::kIadd, g(Op::kShr, q, g.K(23)), t);
   const Lane normal = g(Op::kIadd, q, g(Op::kShl, t, g.K(23)));
-  // Subnormal: 4 * significand, more or less one if something is left.
+  // Subnormal: 4 * significand, plus or minus one if there is a remainder.
   const Lane left = g(Op::kFnma, q, mb, ma);
   const Lane above = g(Op::kFlt, g.F(0), left);
   const Lane below = g(Op::kFlt, left, g.F(0));
@@ -95,7 +95,7 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
   const Lane sign = g(Op::kIand, g(Op::kIxor, a, b), g.K(kSign));
   const Lane regular = g(Op::kIand, g(Op::kIlt, g.K(0), g(Op::kImin, ua, ub)),
                          g(Op::kIlt, g(Op::kImax, ua, ub), g.K(kInfinity)));
-  // Zeros, infinities and NaN: what the product gives.
+  // Zeros, infinities and NaN: the result of the product.
   const Lane special = g(Op::kFmul, a, g(Op::kRcp, up_b));
   return g(Op::kSel, regular, g(Op::kIor, size, sign), special);
 }
@@ -104,7 +104,7 @@ Lane SquareRoot(LaneGraph& graph, Lane a) {
   const FunctionBuilder g{graph};
   const Lane up = g.Up(a, a);
   const FunctionBuilder::Parts p = g.Split(a, up);
-  // m * 4^k with m in 1..4.
+  // m * 4^k, with m in 1..4.
   const Lane whole = g(Op::kIsub, p.exponent, g.K(127));
   const Lane odd = g(Op::kIand, whole, g.K(1));
   const Lane m = g(Op::kIadd, g(Op::kIor, p.fraction, g.K(kOne)),
@@ -118,7 +118,7 @@ Lane SquareRoot(LaneGraph& graph, Lane a) {
   const Lane half1 = g(Op::kFma, half0, r, half0);
   const Lane root = g(Op::kFma, g(Op::kFnma, root1, root1, m), half1, root1);
   const Lane regular = g(Op::kIadd, root, g(Op::kShl, k, g.K(23)));
-  // Zeros and infinity stay, numbers below zero and NaN are NaN.
+  // Zeros and infinity stay; negative numbers and NaN give NaN.
   const Lane low = g(Op::kFlt, a, g.F(0));
   const Lane kept = g(Op::kSel, low, g.K(ir::kNanBits), a);
   const Lane is_regular =
@@ -155,8 +155,8 @@ Lane Logistic(LaneGraph& graph, Lane a) {
 
 namespace {
 
-// What has a fraction, by `op` to a whole number with the argument's sign; all
-// else as it is, but for NaN.
+// Rounds numbers with a fraction to an integer with the argument's sign, using
+// `op`; other numbers stay, except for NaN.
 Lane Whole(LaneGraph& graph, Lane a, Op op) {
   const FunctionBuilder g{graph};
   const Lane sign = g(Op::kIand, a, g.K(kSign));

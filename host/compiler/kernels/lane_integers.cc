@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Division of integers of a lane, and counts of their bits.
+// Integer division in a lane, and bit counts.
 #include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 
@@ -12,9 +12,9 @@ using vpu::Op;
 
 }  // namespace
 
-// Twice a quotient in fp32, made a little smaller so that it is never too
-// large, is taken off; what is left is less than three times the divisor. A
-// quotient in fp32 has a relative error below 2^-21.
+// Subtracts twice a quotient computed in fp32, made slightly smaller so that it
+// is never too large. The remainder is then less than three times the divisor.
+// A quotient in fp32 has a relative error below 2^-21.
 IntegerQuotient DivideUnsigned(LaneGraph& graph, Lane a, Lane b) {
   const LaneBuilder g{graph};
   const Lane sign = g.K(kSign);
@@ -74,8 +74,8 @@ Lane CountOnes(LaneGraph& graph, Lane a) {
   return g(Op::kShr, g(Op::kImul, sum, g.K(0x01010101)), g.K(24));
 }
 
-// The exponent of a number whose second highest bit is 0, so that it is not
-// rounded up to the next power of two.
+// Uses the exponent of a number whose second highest bit is 0, so that it is
+// not rounded up to the next power of two.
 Lane CountLeadingZeros(LaneGraph& graph, Lane a) {
   const LaneBuilder g{graph};
   const Lane top = g(Op::kIand, a, Not(graph, g(Op::kShr, a, g.K(1))));

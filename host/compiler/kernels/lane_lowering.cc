@@ -23,7 +23,7 @@ class Lowering {
   }
   Lane K(uint32_t bits) { return graph_.Constant(bits); }
 
-  // Arithmetic's result, as the type has it.
+  // Rounds or wraps an arithmetic result to the type.
   Lane Rounded(Lane lane) {
     switch (type_) {
       case ElementType::kBfloat16:
@@ -43,7 +43,7 @@ class Lowering {
     }
   }
 
-  // A number for a signed comparison.
+  // A number whose signed comparison orders values of the type.
   Lane Key(Lane a) {
     if (type_ == ElementType::kUint32) return Make(Op::kIxor, a, K(kSign));
     if (type_ == ElementType::kBool) return Make(Op::kIand, a, K(1));
@@ -162,7 +162,8 @@ class Lowering {
   }
 
   Lane ToFloat(Lane a) {
-    if (IsFloat(type_)) return Make(Op::kFmax, a, a);  // makes NaN the one
+    // Replaces all NaNs with one.
+    if (IsFloat(type_)) return Make(Op::kFmax, a, a);
     if (type_ == ElementType::kBool) return Make(Op::kIand, a, K(kOne));
     if (type_ == ElementType::kUint32) return FromUint32(graph_, a);
     return Make(Op::kI2f, a);
@@ -198,7 +199,7 @@ class Lowering {
     return ir::IsSigned(type_) ? DivideSigned(graph_, a, b)
                                : DivideUnsigned(graph_, a, b);
   }
-  // Nothing divides by 0: all ones, and all of the dividend is left.
+  // Division by 0 gives all ones, and the whole dividend as remainder.
   Lane Quotient(Lane a, Lane b) {
     return Make(Op::kIor, DivideIntegers(a, b).quotient,
                 Make(Op::kIeq, b, K(0)));
@@ -207,7 +208,7 @@ class Lowering {
     return Make(Op::kSel, b, DivideIntegers(a, b).rest, a);
   }
 
-  // By the width or more, taken as unsigned: nothing is left, or the sign.
+  // A shift by the width or more, as unsigned number, gives 0 or the sign.
   Lane Shift(Hlo op, Lane a, Lane b) {
     const bool right = op == Hlo::kHloShiftRightArithmetic;
     const Op shift = op == Hlo::kHloShiftLeft ? Op::kShl
@@ -215,7 +216,7 @@ class Lowering {
                                               : Op::kShr;
     const auto bits = static_cast<uint32_t>(Bits());
     if (shift == Op::kShr) a = Unsigned(a);
-    // Of no sign, so that the highest bit is one.
+    // For unsigned types the highest bit acts as a sign.
     if (right && !ir::IsSigned(type_) && bits < 32)
       a = Make(Op::kSar, Make(Op::kShl, a, K(32 - bits)), K(32 - bits));
     if (graph_.IsConstant(b) && graph_.node(b).bits < bits)
@@ -226,12 +227,12 @@ class Lowering {
     return Make(Op::kIand, Make(shift, a, b), in_range);
   }
 
-  // Of a negative exponent 0, but of 1 and -1.
+  // A negative exponent gives 0, except for bases 1 and -1.
   Lane IntegerPower(Lane a, Lane b) {
     if (!ir::IsSigned(type_)) return PowerOfIntegers(graph_, a, b, Bits());
     const Lane power = PowerOfIntegers(graph_, a, b, Bits() - 1);
     const Lane one = Make(Op::kIand, Make(Op::kIeq, a, K(1)), K(1));
-    // -1 of an odd exponent, else 1.
+    // -1 to an odd exponent is -1, otherwise 1.
     const Lane sign =
         Make(Op::kIor, Make(Op::kIsub, K(0), Make(Op::kIand, b, K(1))), K(1));
     const Lane inverse =

@@ -13,8 +13,8 @@ using vpu::Op;
 
 namespace {
 
-// Neighbours as words, of the first half of the lanes: the word of lanes 2 j
-// and 2 j + 1 goes down by j, a bit of j at a time.
+// Packs neighbouring halves into words, in the first half of the lanes: the
+// word of lanes 2 j and 2 j + 1 moves down by j, one bit of j at a time.
 Lane Pairs(LaneGraph& graph, Lane lane, int64_t lanes) {
   const LaneBuilder g{graph};
   const Lane next = g(Op::kShl, g(Op::kRotl, lane, g.K(1)), g.K(16));
@@ -87,7 +87,7 @@ Lane OfLiteral(LaneGraph& graph, const ir::Literal& value) {
     } else if constexpr (sizeof(T) <= 4) {
       return graph.Constant(static_cast<uint32_t>(values[0]));
     } else {
-      std::abort();  // FitsLane
+      std::abort();  // excluded by FitsLane
     }
   });
 }

@@ -8,7 +8,7 @@
 namespace systole::lanes {
 namespace {
 
-// Registers that each value needs on the way, about.
+// Approximate number of registers needed to compute each value.
 std::vector<int> NeedsOf(const LaneGraph& graph) {
   std::vector<int> needs(graph.size());
   for (Lane lane = 0; lane < graph.size(); ++lane) {
@@ -33,7 +33,7 @@ std::vector<LaneStep> OrderOf(const LaneGraph& graph,
   const std::vector<int> needs = NeedsOf(graph);
   std::vector<bool> done(graph.size());
   std::vector<LaneStep> steps;
-  std::vector<std::pair<Lane, bool>> stack;  // true: its operands are there
+  std::vector<std::pair<Lane, bool>> stack;  // true: its operands are computed
   for (size_t i = 0; i < stores.size(); ++i) {
     stack.emplace_back(stores[i].lane, false);
     while (!stack.empty()) {
@@ -51,7 +51,7 @@ std::vector<LaneStep> OrderOf(const LaneGraph& graph,
       for (const Lane source : SourcesOf(node)) {
         if (source >= 0) sources.push_back(source);
       }
-      // The last one on the stack is the first to be computed.
+      // The last one on the stack is computed first.
       std::stable_sort(sources.begin(), sources.end(),
                        [&](Lane x, Lane y) { return needs[x] < needs[y]; });
       for (const Lane source : sources) stack.emplace_back(source, false);

@@ -9,7 +9,7 @@ namespace {
 
 using vpu::Op;
 
-// a^y of a finite a above 0 and a finite y.
+// a^y for a finite a above 0 and a finite y.
 Lane PositivePower(LaneGraph& graph, Lane a, Lane y) {
   const LaneBuilder g{graph};
   const Lane tiny = g(Op::kIlt, a, g.K(0x00800000));

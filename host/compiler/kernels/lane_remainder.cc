@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Long division of significands: what is left takes up to kBits more places of
-// the dividend at a time. The digit comes from a product of fp32 numbers and is
-// at most one off.
+// Long division of significands: each step adds up to kBits more places of the
+// dividend to the remainder. The digit comes from a product of fp32 numbers and
+// is at most one off.
 #include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 #include "host/ir/scalar.h"
@@ -40,7 +40,7 @@ Lane FloatRemainder(LaneGraph& graph, Lane x, Lane y) {
     const Lane power = g(Op::kShl, g(Op::kIadd, taken, g.K(127)), g.K(23));
     const Lane shifted = g(Op::kFmul, g(Op::kI2f, rest), power);
     const Lane digit = g(Op::kF2iFloor, g(Op::kFmul, shifted, reciprocal));
-    // Modulo 2^32, of which little is left.
+    // Modulo 2^32; the true remainder is small.
     rest = g(Op::kIsub, g(Op::kShl, rest, taken), g(Op::kImul, digit, divisor));
     const Lane below = g(Op::kIlt, rest, g.K(0));
     rest = g(Op::kIadd, rest, g(Op::kIand, below, divisor));
@@ -52,7 +52,7 @@ Lane FloatRemainder(LaneGraph& graph, Lane x, Lane y) {
   const Lane size = g(Op::kFmul, scaled, g(Op::kShl, of_b, g.K(23)));
   const Lane left = g(Op::kSel, g(Op::kIlt, a, b), a, size);
   const Lane result = g(Op::kIor, left, g(Op::kIand, x, g.K(kSign)));
-  // Of infinities and NaN, or by 0 or NaN: none.
+  // Infinite dividends, NaN, and divisor 0 have no remainder.
   const Lane defined = g(
       Op::kIand, g(Op::kIlt, a, g.K(kInfinity)),
       g(Op::kIand, g(Op::kIlt, g.K(0), b), g(Op::kIlt, b, g.K(kInfinity + 1))));

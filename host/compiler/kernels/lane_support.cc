@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Which operations lanes have, by element type.
+// The operations that lanes support, by element type.
 #include "host/compiler/kernels/lane_lowering.h"
 
 namespace systole::lanes {

@@ -22,7 +22,7 @@ using ir::Ints;
 using ir::Node;
 using ir::Op;
 
-// One copy out of an operand into the result, in elements.
+// One copy from an operand to the result, in elements.
 struct Piece {
   int operand = 0;
   int64_t from = 0, to = 0;
@@ -45,7 +45,7 @@ std::vector<Piece> PiecesOfPad(const Node& node) {
   const Ints strides = ir::StridesOf(node.type.shape);
   const Ints from = ir::StridesOf(shape);
   for (size_t i = 0; i < shape.size(); ++i) {
-    // Less than nothing may be added at the ends.
+    // The padding at the ends may be negative.
     const int64_t step = a.interior[i] + 1;
     const int64_t first = a.low[i] < 0 ? (-a.low[i] + step - 1) / step : 0;
     const int64_t room = node.type.shape[i] - 1 - a.low[i];
@@ -58,7 +58,7 @@ std::vector<Piece> PiecesOfPad(const Node& node) {
   return {fill, inside};
 }
 
-// Of a move of which every element has one place.
+// The pieces of a move in which every element has one position.
 std::vector<Piece> PiecesOf(const Node& node) {
   const Ints& shape = node.type.shape;
   const Ints to = ir::StridesOf(shape);
@@ -149,7 +149,7 @@ absl::StatusOr<KernelProgram> CompileMove(const Node& node,
   std::vector<uint64_t> words;
   if (absl::Status s = copier.AddCode(words); !s.ok()) return s;
   std::vector<KernelBuilder::Bytes> places;
-  // An element that is spread is read with a row of what follows it.
+  // The load of an element that is spread reads a whole row.
   const auto add = [&](const char* name, int64_t bytes, int64_t more) {
     builder.AddOperand(bytes);
     places.push_back(builder.Place(name, bytes + more));
@@ -180,8 +180,8 @@ absl::StatusOr<KernelProgram> CompileMove(const Node& node,
   return builder.Finish();
 }
 
-// A move whose tensors do not fit: some indices of the result's first dimension
-// at a time, each time with what they need of the operands.
+// A move whose tensors do not fit: it processes some indices of the result's
+// first dimension at a time, with the parts of the operands that they need.
 class MoveInParts {
  public:
   MoveInParts(const Node& node, const Preset& preset)
@@ -198,7 +198,7 @@ class MoveInParts {
   }
 
   absl::StatusOr<KernelProgram> Compile() {
-    // What is stored begins and ends at multiples of the beat.
+    // Stores begin and end at multiples of the beat.
     int64_t least = 1;
     while (least < count_ && least * slab_ * size_ % unit_ != 0) ++least;
     int64_t rows = count_;
@@ -243,7 +243,8 @@ class MoveInParts {
   }
 
  private:
-  // Of a piece; places in the part of the result. Bytes of the operand.
+  // A part of a piece: positions in the result's part; range of the operand in
+  // bytes.
   struct Part {
     Piece piece;
     int64_t begin = 0, end = 0;
@@ -275,7 +276,7 @@ class MoveInParts {
     return {piece, low * size_ / unit_ * unit_, high * size_};
   }
 
-  // Pieces and, last, the result.
+  // Places the pieces and, last, the result.
   void PlaceParts(int64_t rows) {
     places_.clear();
     builder_.ReleaseAll();
@@ -296,7 +297,7 @@ class MoveInParts {
   const int64_t size_, unit_;
   const std::vector<Piece> pieces_;
   size_t d_ = 0;                  // the dimension that is cut
-  int64_t count_ = 1, slab_ = 1;  // its size, elements of an index
+  int64_t count_ = 1, slab_ = 1;  // its size; elements per index
   std::vector<KernelBuilder::Bytes> places_;
 };
 

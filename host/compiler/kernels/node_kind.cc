@@ -20,7 +20,8 @@ using ir::Value;
 
 constexpr int64_t kMostKnownBytes = int64_t{1} << 26;
 
-// Products go to the array, generators count, regions may be long.
+// Not for products, which go to the array, for generators, which count calls,
+// or for regions, which may take long.
 bool MayBeKnown(const Node& node) {
   switch (node.op) {
     case Op::kParameter:
@@ -36,7 +37,7 @@ bool MayBeKnown(const Node& node) {
   }
 }
 
-// A result of no elements, which there is nothing to do for.
+// A result without elements needs no work.
 bool IsEmpty(const Node& node) {
   return node.results() == 1 && node.type.elements() == 0 &&
          node.op != Op::kParameter && node.op != Op::kHloRng;
@@ -73,7 +74,7 @@ bool IsElementwise(const Node& node) {
   return CanLower(node);
 }
 
-// All elements of `literal` are of the same bits.
+// Whether all elements of `literal` have the same bits.
 bool IsUniform(const ir::Literal& literal) {
   const int64_t bytes = ir::ElementBytes(literal.element());
   return literal.size() > 0 &&
@@ -130,7 +131,8 @@ const ir::Literal* NodeKinds::Splat(Value value) {
   const Value root = Root(value);
   if (kinds_.at(root.node) != NodeKind::kKnown || IsEmpty(*root.node))
     return nullptr;
-  // Of the element type that the value has, whatever the memory was made as.
+  // By the element type of the value, whatever type the memory was created
+  // with.
   const ElementType element = value.type().element;
   const auto [place, added] =
       splats_.emplace(std::pair(root.node, element), std::nullopt);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Lines of the left matrices come in blocks, all batches' lines one behind the
-// other; each block's lines of the product leave as they lie in HBM. The right
-// matrices come in strips: a tile's rows, or, where they are given as columns,
-// a tile's columns, either of which lie together. Strips stay in the unified
-// buffer as long as others do not need their place.
+// Lines of the left matrices are loaded in blocks; the lines of all batches are
+// contiguous. Each block's lines of the product are stored in the layout of
+// HBM. Right matrices are loaded in strips: the rows of a tile or, where the
+// matrices are given as columns, the columns of a tile; both are contiguous. A
+// strip stays in the unified buffer until another one needs its slot.
 #include "host/compiler/kernels/product_kernel.h"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class ProductKernel {
   }
 
  private:
-  // What is brought in begins at a multiple of the unit in front of it.
+  // A load starts at the multiple of the unit before its data.
   int64_t Room(int64_t bytes) const { return builder_.Align(bytes + unit_); }
 
   absl::Status Plan() {
@@ -121,7 +121,8 @@ class ProductKernel {
     }
   }
 
-  // `bytes` from there on in an operand; where they lie in the unified buffer.
+  // Loads `bytes` from this offset of an operand; returns their address in the
+  // unified buffer.
   int64_t Load(int operand, int64_t offset, int64_t bytes, int64_t at) {
     const int64_t before = offset % unit_;
     builder_.Load(operand, offset - before, at, bytes + before);
@@ -144,11 +145,11 @@ class ProductKernel {
                    4 * n_ * (end - first));
   }
 
-  // Lines of one batch; `a` and `c` are where element 0 of the operands would
-  // lie.
+  // Multiplies lines of one batch. `a` and `c` are the addresses that element 0
+  // of the operands would have.
   void Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
-    // Column tiles whose sums share a bank: where strips cannot stay, as many
-    // as a strip has while the array is not slowed by changing tiles.
+    // Column tiles whose sums share a bank: if strips cannot stay, as many as a
+    // strip has, as long as changing tiles does not slow the array down.
     const bool stay = transposed_ || slots_ >= strips_;
     const int64_t rows =
         stay ? end - first : std::min(end - first, preset_.rows);
@@ -159,7 +160,7 @@ class ProductKernel {
     }
   }
 
-  // Column tiles begin..end-1 of lines.
+  // Multiplies column tiles begin to end - 1 of lines.
   void Tiles(const Lines& lines, int64_t begin, int64_t end, int64_t a,
              int64_t c) {
     const int64_t batch = lines.line / m_, count = lines.count();
@@ -196,7 +197,7 @@ class ProductKernel {
     }
   }
 
-  // Where rows of a right matrix lie.
+  // Returns the address of rows of a right matrix.
   int64_t Strip(int64_t batch, int64_t strip, int64_t row, int64_t rows) {
     const std::pair<int64_t, int64_t> wanted(batch, strip);
     const auto found = std::find(held_.begin(), held_.end(), wanted);
@@ -212,7 +213,7 @@ class ProductKernel {
                 strips_at_ + slot * strip_bytes_);
   }
 
-  // Column tiles first..last-1 of a pass, of one width.
+  // Pushes column tiles first to last - 1 of a pass; all have the same width.
   void PushRows(int64_t batch, size_t i, int64_t first, int64_t last) {
     const Depth& depth = walk_.depths()[i];
     const int64_t strip =
@@ -282,9 +283,9 @@ class ProductKernel {
   const int64_t m_, k_, n_, lines_;  // lines of all batches
   const int64_t left_bytes_, unit_, bank_rows_, n_tiles_;
   const ProductWalk walk_;
-  int64_t strips_ = 1, strip_bytes_ = 0;      // of a batch
+  int64_t strips_ = 1, strip_bytes_ = 0;      // per batch
   int64_t right_rows_ = 1, right_width_ = 1;  // of a right matrix in HBM
-  int64_t block_ = 1;                         // lines
+  int64_t block_ = 1;                         // lines per block
   int64_t a_at_ = 0, a_bytes_ = 0, c_at_ = 0, c_bytes_ = 0;
   int64_t strips_at_ = 0, slots_ = 2, next_slot_ = 0;
   std::vector<std::pair<int64_t, int64_t>> held_;  // batch, strip

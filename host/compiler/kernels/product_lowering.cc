@@ -21,12 +21,13 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-// Operands are written out first if their runs are shorter, which leaves most
-// of the array's rows without a number, and make more passes.
+// Operands are rearranged first if they have runs shorter than this, which
+// would leave most of the array's rows unused and take many passes.
 constexpr int64_t kShortRun = 8, kManyPasses = 4;
-constexpr int64_t kSegments = 4;  // runs of a pass, of the bf16 cores
+constexpr int64_t kSegments = 4;  // runs per pass, on bf16 cores
 
-// Puts operations before a product, and what they make in its place.
+// Inserts operations before a product and replaces the product with their
+// result.
 class Product : private ProductNodes {
  public:
   Product(ir::Module& module, Node& node)
@@ -44,7 +45,7 @@ class Product : private ProductNodes {
         !multiplies(to))
       return;
     if (left.elements() == 0 || right.elements() == 0) {
-      return Replace(Number(to, 0, node_.type.shape));  // nothing to add up
+      return Replace(Number(to, 0, node_.type.shape));  // nothing to sum
     }
     if (!ir::IsFloat(to)) return Digits();
     passes_ = ir::PassesOf(left.element, right.element, Precision());
@@ -58,7 +59,7 @@ class Product : private ProductNodes {
                : node_.attr<ir::HloConvolutionAttributes>().precision;
   }
 
-  // Of integers: a product of each pair of digits of base 256, exact in f32.
+  // Integers: a product of each pair of digits of base 256, exact in f32.
   void Digits() {
     const ElementType left = node_.operands[0].type().element;
     const ElementType right = node_.operands[1].type().element;
@@ -84,8 +85,8 @@ class Product : private ProductNodes {
     total = Convert(total, to);
     Replace(total);
   }
-  // The parts of an operand, each laid out by `form`, one behind the other
-  // along a dimension of that.
+  // The parts of an operand, each laid out by `form` and concatenated along a
+  // dimension of that layout.
   template <typename Form>
   Value Parts(int side, int64_t along, Form form) {
     std::vector<Value> made(4), passes;
@@ -103,9 +104,9 @@ class Product : private ProductNodes {
                 ir::HloDimensionAttributes{along});
   }
 
-  // Whether the array can walk over lines as they lie: what is contracted comes
-  // in runs long enough for its segments. `lines` of the dimensions stand for
-  // the batch and the lines.
+  // Whether the array can walk over lines in place: the contraction has runs
+  // long enough for its segments. The first `lines` dimensions are the batch
+  // and the lines.
   static bool Walkable(const Walk& walk, size_t lines) {
     int64_t run = 1, depth = 1;
     for (size_t i = walk.sizes.size(); i-- > lines;) {
@@ -117,7 +118,7 @@ class Product : private ProductNodes {
     return run >= kShortRun || depth <= kManyPasses * kSegments * run;
   }
 
-  // Sums as they leave the array, with one sign of a zero and one NaN. The
+  // Sums as the array computes them, with one sign of zero and one NaN. The
   // batch and `lines` dimensions of the left walk are lines.
   Value Multiply(Value left, Walk walk, size_t lines, Value right,
                  bool transposed, const Ints& shape) {
@@ -137,7 +138,8 @@ class Product : private ProductNodes {
             walk.sizes, walk.strides, static_cast<int64_t>(lines), transposed});
     return Make(Op::kHloAdd, type, {sums, Number(kF32, 0, type.shape)});
   }
-  // As many digits at a time as f32 adds up, in i32.
+  // Adds as many digits at a time as f32 can sum exactly; chunks are added in
+  // i32.
   Value InChunks(Value left, Value right, bool transposed, const Ints& shape) {
     const int along = transposed ? 2 : 1;
     const int64_t depth = right.type().shape[along];
@@ -162,13 +164,13 @@ class Product : private ProductNodes {
     }
     return total;
   }
-  // Of the node's shape; of chunks in i32, else in f32.
+  // The sums in the node's shape; i32 with chunks, otherwise f32.
   Value Sums() {
     return Reshape(node_.op == Op::kHloDotGeneral ? Dot() : Convolution(),
                    node_.type.shape);
   }
 
-  // Of an operand of a dot_general: its dimensions in that order.
+  // A walk over an operand of a dot_general, with its dimensions in this order.
   static Walk Ordered(const Ints& shape, const std::vector<Ints>& order) {
     const Ints strides = ir::StridesOf(shape);
     Walk walk;
@@ -185,7 +187,8 @@ class Product : private ProductNodes {
     const Ints &rows = dot.rows, &columns = dot.columns;
     const int64_t batch = dot.batch, m = dot.m, k = dot.k, n = dot.n;
     const auto passes = static_cast<int64_t>(passes_.size());
-    // The batch is one dimension of the walk, so it has to be one in memory.
+    // The batch is one dimension of the walk, so it must be contiguous in
+    // memory.
     Walk walk = Ordered(left, {a.lhs_batching, rows, a.lhs_contracting});
     const bool dense = walk.Dense();
     const Walk straight =
@@ -223,7 +226,8 @@ class Product : private ProductNodes {
     const int64_t outputs = kernel[a.kernel_output_feature] / groups;
     const int64_t batch = input[a.input_batch] / a.batch_group_count;
     const auto passes = static_cast<int64_t>(passes_.size());
-    // In memory features come last, of each pass; the rest stands as it is.
+    // In memory, the features of each pass come last; other dimensions keep
+    // their order.
     Ints order, place(input.size());
     for (int64_t d = 0; d < static_cast<int64_t>(input.size()); ++d)
       if (d != a.input_feature) order.push_back(d);
@@ -327,7 +331,7 @@ class Product : private ProductNodes {
   ir::Module& module_;
   Node& node_;
   ir::ProductPasses passes_;
-  int64_t terms_ = 0;  // that f32 adds up; 0: passes are no pairs of digits
+  int64_t terms_ = 0;  // terms that f32 can sum exactly; 0: no digits
 };
 
 }  // namespace

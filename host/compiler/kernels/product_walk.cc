@@ -9,14 +9,15 @@
 namespace systole::lanes {
 namespace {
 
-// The fields of a descriptor hold as much, in bytes and numbers.
+// Limits of the descriptor's fields, in bytes and counts.
 constexpr int64_t kMostStep[3] = {1 << 24, 1 << 19, 1 << 17};
 constexpr int64_t kMostCount[3] = {1 << 9, 1 << 13, 1 << 13};
 constexpr int64_t kMostOffset = 1 << 17;
 constexpr int64_t kMostLine = 1 << 19;
 constexpr int64_t kElementBytes = 2;
 
-// Whether a descriptor cannot say where the next run lies from the first one.
+// Whether the next run is too far from the first one for the descriptor's
+// field.
 bool BeyondField(const std::vector<compiler::Segment>& pass,
                  const compiler::Segment& next) {
   return next.byte < pass[0].byte || next.byte - pass[0].byte >= kMostOffset;
@@ -91,8 +92,9 @@ std::vector<Lines> ProductWalk::LinesOf(int64_t first, int64_t end,
       rest /= rows_[d].size;
       lines.offset += index[d] * rows_[d].step;
     }
-    // From the innermost dimension on, each to the first place that can hold
-    // it; the next one only if this one is met from begin to end.
+    // Assigns dimensions, from the innermost one on, to the first loop that can
+    // hold them. The next dimension follows only if this one is covered
+    // completely.
     int64_t left = std::min(end - line, most);
     int place = 2;
     for (size_t d = rows_.size(); d-- > 0 && place >= 0;) {

@@ -66,7 +66,7 @@ class RandomBits : private ProductNodes {
   }
   Value Add(Value a, Value b) { return Two(Op::kHloAdd, a, b); }
   Value Xor(Value a, Value b) { return Two(Op::kHloXor, a, b); }
-  // 1 where a sum is below what it was added to.
+  // 1 where a sum is smaller than its addend: the carry.
   Value Carry(Value sum, Value part) {
     const Value below =
         Make(Op::kHloCompare, {ElementType::kBool, sum.type().shape, {}},
@@ -79,7 +79,8 @@ class RandomBits : private ProductNodes {
     return Make(Op::kHloBroadcastInDim, {kU32, {count}, {}}, {scalar},
                 ir::HloDimensionsAttributes{});
   }
-  // words[first] and those behind it, as one number, and `added`.
+  // Adds `added` to the number whose words are words[first] and the following
+  // ones.
   void AddTo(Values& words, size_t first, size_t count, Value added) {
     for (size_t i = 0; i < count; ++i) {
       const Value sum = Add(words[first + i], added);
@@ -87,7 +88,7 @@ class RandomBits : private ProductNodes {
       words[first + i] = sum;
     }
   }
-  // Counters from the state's on: the words of it, `count` of each.
+  // `count` counters, starting at the state's; returns their words.
   Values Counters(Values words, int64_t count) {
     for (Value& word : words) word = Everywhere(word, count);
     const Value number = Make(Op::kHloIota, {kU32, {count}, {}}, {},
@@ -127,8 +128,8 @@ class RandomBits : private ProductNodes {
     return x;
   }
 
-  // A counter of 128 bits gives four words. Of a state of two numbers the key
-  // is the counter's upper half, which is not counted on.
+  // A 128-bit counter gives four words. If the state has two numbers, the key
+  // is the counter's upper half, which is not incremented.
   Value PhiloxBits() {
     const int64_t words = (wide_ ? 2 : 1) * type_.elements();
     const int64_t count = (words + 3) / 4;
@@ -164,8 +165,8 @@ class RandomBits : private ProductNodes {
     return {a, b};
   }
 
-  // A counter of 64 bits gives two words: a number of 64 bits, or neighbours
-  // along a dimension of even size, else along the longest.
+  // A 64-bit counter gives two words: a 64-bit number, or neighbours along a
+  // dimension of even size, otherwise along the longest dimension.
   Value ThreeFryBits() {
     const Ints& shape = type_.shape;
     int64_t outer = 1, length = 1, inner = 1;
@@ -189,7 +190,7 @@ class RandomBits : private ProductNodes {
     return Convert(Reshape(First(lines, 1, length), shape), type_.element);
   }
 
-  // Each of that shape, one beside the other along a dimension of size 1.
+  // Concatenates values of this shape along a dimension of size 1.
   Value Side(Values values, Ints shape, int64_t along) {
     for (Value& value : values) value = Reshape(value, shape);
     shape[along] = static_cast<int64_t>(values.size());
@@ -212,7 +213,7 @@ class RandomBits : private ProductNodes {
 
   ir::Module& module_;
   Node& node_;
-  const Type type_;  // of the bits
+  const Type type_;  // type of the bits
   const bool wide_;
   Values state_;  // words, the lower half of a number first
 };
@@ -226,7 +227,7 @@ class RandomNumbers : private ProductNodes {
         type_(node.type),
         word_{kU32, {type_.elements()}, {}} {}
 
-  // `number`: of calls before this one.
+  // `number`: calls before this one.
   void Lower(uint64_t number) {
     const Value state = module_.InsertBefore(
         &node_,
@@ -260,7 +261,7 @@ class RandomNumbers : private ProductNodes {
     return Make(Op::kHloCompare, {ElementType::kBool, a.type().shape, {}},
                 {a, b}, ir::HloCompareAttributes{direction, {}});
   }
-  // A limit, everywhere, of a type.
+  // A limit, broadcast to the shape, with this type.
   Value Limit(size_t operand, ElementType element) {
     const Value scalar = Convert(node_.operands[operand], element);
     return Make(Op::kHloBroadcastInDim, {element, word_.shape, {}}, {scalar},

@@ -105,8 +105,8 @@ class Reduction {
     return copier_.Copy(builder_, copy);
   }
 
-  // f of `width` elements a line and those `shift` elements behind each. Lines
-  // are rows, or rows are parts of a line, whichever are fewer runs.
+  // Applies f to `width` elements of each line and the elements `shift` behind
+  // them. Rows are lines or parts of a line, whichever needs fewer runs.
   void Lines(int pc, int64_t width, int64_t pitch, int64_t from_shift,
              int64_t to, int64_t to_pitch, const Bytes& extra) {
     const int64_t cols = preset_.cols;

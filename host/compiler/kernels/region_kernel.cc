@@ -18,7 +18,7 @@ namespace {
 
 using Bytes = KernelBuilder::Bytes;
 
-// Walks: what is kept, and the element that comes in.
+// Walks: the kept values, and the next element.
 enum { kKept, kNext };
 
 class RegionReduction {
@@ -56,10 +56,10 @@ class RegionReduction {
   }
 
  private:
-  // Bytes of what an index of the dimension that is cut has.
+  // Bytes per index of the dimension that is cut.
   int64_t Slab(const ir::Type& type) const { return type.bytes() / all_; }
 
-  // Places for so many indices; error: there is no room.
+  // Places buffers for this many indices. Error: no room.
   absl::Status Places(int64_t rows) {
     builder_.ReleaseAll();
     for (auto* places : {&loaded_, &words_, &next_element_, &kept_})
@@ -85,7 +85,7 @@ class RegionReduction {
     return builder_.Fits();
   }
 
-  // All indices, or as many as fit; what is loaded and stored begins at
+  // Takes all indices, or as many as fit such that loads and stores begin at
   // multiples of the beat.
   absl::Status ChooseRows() {
     rows_ = all_;
@@ -115,7 +115,7 @@ class RegionReduction {
       copies_.ToWords(builder_, type, loaded_[i], words_[i], rows * elements);
   }
 
-  // `rows` indices from one on.
+  // Processes `rows` indices from `first` on.
   absl::Status Part(int64_t first, int64_t rows) {
     const int values = node_.results();
     results_ = rows * (node_.type.elements() / all_);
@@ -175,8 +175,8 @@ class RegionReduction {
     return absl::OkStatus();
   }
 
-  // Elements of all results behind each other, the first ones first; initial
-  // values (an element that is spread is read with a row of what follows it).
+  // Arranges the elements of all results, first elements first, and the initial
+  // values. The load of an element that is spread reads a whole row.
   absl::Status Arrange(int i, int64_t rows) {
     ir::Ints shape = shape_;
     if (all_ > 1) shape[d_] = rows;
@@ -224,9 +224,9 @@ class RegionReduction {
   const int64_t count_;
   size_t d_ = 0;      // the dimension that is cut
   int64_t all_ = 1;   // its size
-  int64_t rows_ = 1;  // of a part
+  int64_t rows_ = 1;  // indices per part
   int64_t results_ = 0;
-  // Operands as they come; their elements in the order of the runs; results.
+  // Operands as loaded; their elements in the order of the runs; results.
   std::vector<Bytes> loaded_, words_, next_element_, kept_;
   int pc_ = 0;
 };

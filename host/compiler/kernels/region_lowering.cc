@@ -24,7 +24,7 @@ using ir::Type;
 using ir::Value;
 using Values = std::vector<Value>;
 
-// A reduction in groups: each is a line of its own.
+// A reduction in groups: each group is a line.
 class Groups : private ProductNodes {
  public:
   Groups(ir::Module& module, Node& node)
@@ -59,7 +59,7 @@ class Groups : private ProductNodes {
   }
 
  private:
-  // [lines, elements] to [lines].
+  // Reduces [lines, elements] to [lines].
   Values Reduce(Values values) {
     Node reduce = node_;
     reduce.name = module_.UniqueName(node_.name + ".groups");

@@ -41,7 +41,7 @@ bool Combines(const Node& node) {
   }
 }
 
-// The operands that are indices.
+// The range of operands that are indices.
 std::pair<size_t, size_t> IndicesOf(const Node& node) {
   switch (node.op) {
     case Op::kHloGather:
@@ -59,7 +59,7 @@ std::pair<size_t, size_t> IndicesOf(const Node& node) {
   }
 }
 
-// The same region of words.
+// The same region on words.
 std::shared_ptr<const ir::Module> Widened(const ir::Module& region) {
   std::shared_ptr<ir::Module> copy = region.Clone();
   for (const auto& node : copy->nodes()) {

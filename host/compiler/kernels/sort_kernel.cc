@@ -3,10 +3,10 @@
 //
 // Merge exchange (Knuth, The Art of Computer Programming, volume 3, algorithm
 // 5.2.2M), for any number of elements: stages of compare-exchanges between
-// positions that are `distance` apart. Of each operand the elements lie as
-// words, as lanes hold them, position by position, at each position those of
-// all lines; a stage is a few runs over rows. The network is not stable: the
-// position that an element had decides between equal ones.
+// positions that are `distance` apart. The elements of each operand are stored
+// as words, as in lanes, position by position, with the elements of all lines
+// at each position. So a stage is a few runs over rows. The network is not
+// stable: equal elements are ordered by their original position.
 #include "host/compiler/kernels/sort_kernel.h"
 
 #include <algorithm>
@@ -25,11 +25,11 @@ using Bytes = KernelBuilder::Bytes;
 using ir::ElementType;
 using vpu::Op;
 
-// With the positions, two loads of each have a register of their own, so that
-// no element is loaded again behind the store that replaces it.
+// Including the positions, two loads of each operand have their own register.
+// So no element is loaded again after the store that replaces it.
 constexpr int kMostOperands = 7;
-// Walks: the elements of the lower and of the higher positions; of codes that
-// copy, from where to where, and a word that is added.
+// Walks: the elements of the lower and of the higher positions. For code that
+// copies: source, destination, and a word that is added.
 enum { kLower, kHigher, kAdded };
 
 int64_t SortedDimension(const ir::Node& node) {
@@ -59,7 +59,7 @@ class Sort {
       for (int i = 0; i < operands_; ++i)
         builder_.AddOperand(node_.result_type(i).bytes());
     }
-    // A word that is spread is read with a row of what follows it.
+    // The load of a word that is spread reads a whole row.
     std::vector<uint32_t> powers = {0};
     for (int64_t p = 1; p < positions_; p *= 2)
       powers.push_back(static_cast<uint32_t>(p));
@@ -81,11 +81,11 @@ class Sort {
  private:
   ElementType Element(int i) const { return node_.result_type(i).element; }
   int64_t Size(int i) const { return ir::ElementBytes(Element(i)); }
-  // Elements of a position, and of an operand, now.
+  // Current elements per position, and per operand.
   int64_t Width() const { return lines_ * inner_; }
   int64_t Count() const { return positions_ * Width(); }
 
-  // All lines at once, or as many at a time as fit and begin at beats.
+  // Sorts all lines at once, or as many at a time as fit and begin at beats.
   absl::Status Plan() {
     const auto begins_at_beats = [&](int64_t lines) {
       for (int i = 0; i < operands_; ++i) {
@@ -107,7 +107,7 @@ class Sort {
         values_.push_back(builder_.Place("words", words));
       const absl::Status fits = builder_.Fits();
       if (fits.ok()) return fits;
-      // Rounded up to beats it may be what did not fit.
+      // Rounded up to beats, this may be the size that did not fit.
       if (part_ == 1 || part_ == last_part_) return fits;
       last_part_ = part_;
     }
@@ -165,8 +165,8 @@ class Sort {
       }
       return LowerRegion(graph, *node_.regions[0], pairs)[0];
     };
-    // Of equal elements the older one stays in front; a comparison that says of
-    // both that they come before the other wants the younger one there.
+    // Of equal elements, the older one stays in front. If the comparison says
+    // of both that they come before the other, the younger one goes in front.
     const Lane stays = before(lower, higher), goes = before(higher, lower);
     const Lane younger = graph.Make(Op::kIlt, higher.back(), lower.back());
     const Lane exchanged =
@@ -186,7 +186,7 @@ class Sort {
     return absl::OkStatus();
   }
 
-  // Between the order of the operands and that of the positions.
+  // Copies between the order of the operands and that of the positions.
   absl::Status Rearrange(const Bytes& from, const Bytes& to, bool back) {
     const int64_t line = positions_ * inner_, position = Width();
     BufferCopy copy{from.at, to.at, kWord, {}, from, to};
@@ -199,7 +199,7 @@ class Sort {
     return copier_.Copy(builder_, copy);
   }
 
-  // Lines of an operand to their place.
+  // Loads lines of an operand.
   absl::Status Bring(int i, int64_t first) {
     const int64_t bytes = Count() * Size(i);
     const Bytes& values = values_[i];
@@ -230,7 +230,7 @@ class Sort {
     return absl::OkStatus();
   }
 
-  // Each element's position, doubling what is there.
+  // Numbers the positions by doubling the numbers that are there.
   absl::Status NumberPositions() {
     const Bytes& numbers = values_.back();
     const BufferCopy zero{powers_.at,        numbers.at, kWord,
@@ -276,8 +276,8 @@ class Sort {
     if (last < end) Blocks(last, 1, 0, end - last, distance);
   }
 
-  // Blocks of positions: rows are parts of a block, or parts of all blocks at
-  // one place of these, whichever are fewer runs.
+  // Processes blocks of positions. Rows are parts of a block, or the same parts
+  // of all blocks, whichever needs fewer runs.
   void Blocks(int64_t first, int64_t blocks, int64_t pitch, int64_t positions,
               int64_t distance) {
     const int64_t cols = preset_.cols, width = positions * Width();
@@ -313,12 +313,12 @@ class Sort {
   BufferCopier copier_;
   WordCopies copies_;
   const int operands_;
-  // Elements before, along and behind the dimension; lines of outer_ that are
-  // sorted together, and of the part that is made.
+  // Elements before, along and after the dimension; lines of outer_ that are
+  // sorted together, and of the current part.
   int64_t outer_ = 1, positions_ = 1, inner_ = 1, part_ = 1, lines_ = 1;
   int64_t last_part_ = 0;
   Bytes powers_ = {}, as_stored_ = {}, rearranged_ = {};
-  std::vector<Bytes> values_;  // words of each operand; last, of positions
+  std::vector<Bytes> values_;  // words of each operand; last, of the positions
   int add_ = 0, exchange_ = 0;
   int64_t exchange_cycles_ = 0;
 };

@@ -41,7 +41,7 @@ int64_t TapsOf(const ir::HloWindowAttributes& a) {
   return taps;
 }
 
-// Code for walks over elements of one type, and words: operand i is walk i.
+// Code for walks over elements of one type and words; operand i uses walk i.
 class WindowCode {
  public:
   WindowCode(const Preset& preset, ElementType element)
@@ -68,7 +68,7 @@ class WindowCode {
     stores_.push_back({lane, Storage::kWord});
     places_.stores.push_back({0, walk});
   }
-  // Behind what `words` has; its index there.
+  // Appends the code to `words`; returns its index there.
   absl::StatusOr<int> Append(std::vector<uint64_t>& words) const {
     const absl::StatusOr<LaneCode> code =
         Emit(graph, stores_, places_, preset_, static_cast<int>(words.size()));
@@ -84,8 +84,8 @@ class WindowCode {
   LanePlaces places_;
 };
 
-// Walks of the code: elements inside the windows, an element a window, a word a
-// window.
+// Walks of the code: elements inside the windows, an element per window, a word
+// per window.
 enum { kInside, kWindow, kChoice };
 
 class Windowed {
@@ -154,8 +154,9 @@ class Windowed {
     return Finish(2, result);
   }
 
-  // First the tap that each window selects, then the sources at these places.
-  // A place takes its sources in ascending order when the taps descend.
+  // First finds the tap that each window selects, then adds the sources at
+  // these positions. With descending taps, a position adds its sources in
+  // ascending order.
   absl::StatusOr<KernelProgram> Select() {
     const Ints& shape = node_.type.shape;
     const Ints& positions = node_.operands[1].type().shape;
@@ -185,7 +186,7 @@ class Windowed {
     builder_.LoadData({~0u}, none.at);
     BufferCopy unset{none.at, chosen.at, 4, {{windows, 0, 1}}, none, chosen};
     if (absl::Status s = copier_.Copy(builder_, unset); !s.ok()) return s;
-    // Never looked at, but defined.
+    // Never read, but defined.
     if (absl::Status s = Fill(initial, kept, windows * size_); !s.ok())
       return s;
     if (absl::Status s = Fill(initial, result, node_.type.bytes()); !s.ok())
@@ -215,7 +216,7 @@ class Windowed {
       if (select) copy.more_writes = {chosen};
       int64_t to = 0;
       for (size_t i = 0; i < shape.size(); ++i) {
-        // Windows whose tap lies inside.
+        // Windows whose tap is inside.
         const int64_t stride = a_.stride[i], at = taps[t][i] - a_.low[i];
         const int64_t first = at >= 0 ? 0 : (-at + stride - 1) / stride;
         const int64_t room = shape[i] - at;
@@ -241,7 +242,7 @@ class Windowed {
   }
 
  private:
-  // An element that is spread is read with a row of what follows it.
+  // The load of an element that is spread reads a whole row.
   Bytes PlaceOf(int operand) {
     operands_.push_back(builder_.Place(
         "operand",
@@ -249,7 +250,7 @@ class Windowed {
     return operands_.back();
   }
 
-  // Keeps the tap and its element, or takes this one.
+  // Keeps the selected tap and its element, or takes this one.
   absl::StatusOr<int> SelectCode(int64_t tap, std::vector<uint64_t>& words) {
     WindowCode code(preset_, element_);
     LaneGraph& g = code.graph;
@@ -265,7 +266,7 @@ class Windowed {
     return code.Append(words);
   }
 
-  // Combines where the window chose this tap.
+  // Combines where the window selected this tap.
   absl::StatusOr<int> AddCode(int64_t tap, std::vector<uint64_t>& words) {
     WindowCode code(preset_, element_);
     LaneGraph& g = code.graph;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A window of few taps is a chain of as many steps, of many a loop over them: a
-// step combines what there is with the elements that the tap meets, for all
-// windows at once.
+// A window of few taps becomes a chain with one step per tap; a window of many
+// taps becomes a loop over the taps. A step combines the values so far with the
+// elements that the tap meets, for all windows at once.
 #include "host/compiler/kernels/window_lowering.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using ir::Type;
 using ir::Value;
 using Values = std::vector<Value>;
 
-constexpr int64_t kMostSteps = 32;  // of a chain
+constexpr int64_t kMostSteps = 32;  // steps of a chain
 
 class WindowLowering {
  public:
@@ -94,7 +94,7 @@ class WindowLowering {
     return sums;
   }
 
-  // Where the tap of that number begins, along each dimension.
+  // The start of tap number `tap` along each dimension.
   Values PlaceOf(RegionNodes& nodes, Value tap) {
     Values place(shape_.size());
     int64_t inner = 1;
@@ -132,7 +132,7 @@ class WindowLowering {
         ir::HloSliceAttributes{Ints(shape_.size(), 0), spans_, a_.stride});
   }
 
-  // A turn a tap: the number of the tap and the sums are carried.
+  // One iteration per tap; it carries the number of the tap and the sums.
   Values Loop(const Values& sums, const Values& padded) {
     Values operands = {outside_.Number(0)};
     for (const Values& more : {sums, padded, captured_})
@@ -186,7 +186,7 @@ class WindowLowering {
   RegionNodes outside_;
   const size_t count_;
   int64_t taps_ = 1;
-  Ints spans_;  // what all windows' elements of one tap lie in
+  Ints spans_;  // spans of all windows' elements of one tap
   Values captured_;
 };
 

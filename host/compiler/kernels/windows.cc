@@ -19,7 +19,7 @@ bool Has(const Ints& values, size_t value) {
          values.end();
 }
 
-// The numbers of gather and scatter, by one set of names.
+// The attributes of gather and scatter, under common names.
 struct Numbers {
   const Ints &window_dims, &dropped, &operand_batching, &indices_batching,
       &index_map;
@@ -69,7 +69,7 @@ Windows Of(const Ints& operand, const Ints& indices, const Ints& other,
   return w;
 }
 
-// One window, of an operand a start from `first` on.
+// One window, with a start per operand from `first` on.
 Windows OfSlice(const ir::Node& node, const Ints& window, int first) {
   Windows w;
   const Ints& shape = node.operands[0].type().shape;
@@ -82,7 +82,7 @@ Windows OfSlice(const ir::Node& node, const Ints& window, int first) {
   return w;
 }
 
-// Rows of `lanes` units from unit `first` of each line on.
+// Adds rows of `lanes` units, from unit `first` of each line on.
 absl::Status AddRows(std::vector<CopyDimension> dimensions, int64_t first,
                      int64_t lanes, int64_t unit,
                      std::vector<WindowPart>& parts) {

@@ -15,7 +15,7 @@ enum { kFrom, kTo };
 
 }  // namespace
 
-// A truth value is a byte, as a word a mask.
+// A truth value is a byte in memory and a mask as a word.
 bool WordCopies::AreWords(ir::ElementType type) {
   return ir::ElementBytes(type) == kWord;
 }
