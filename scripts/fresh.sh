@@ -128,7 +128,7 @@ inside "${as_user[@]}" git -c advice.detachedHead=false clone --quiet /systole.b
 if [ -n "$without" ]; then
   script=$root$home/systole/scripts/setup.sh
   grep -qw -e "$without" "$script" || die "--without $without: scripts/setup.sh installs no such package"
-  "${as_root[@]}" sed -i -E "s/(^|[ (])$without( |\$|\))/\1\2/g" "$script"
+  "${as_root[@]}" sed -i -E "s/(^|[ (])'?$without(\|[a-z0-9.-]+)?'?( |\$|\))/\1\3/g" "$script"
   say "left out of scripts/setup.sh: $without"
 fi
 say "made in $((SECONDS - begin)) s; $(git -C "$project" log -1 --format='%h %s')"

