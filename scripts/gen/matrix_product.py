@@ -64,9 +64,12 @@ class Grid:
         if act is None:
             return None
         above = self.sums[row - 1][column] if row else (act[0], 0)
-        if above[0] != act[0]:
+        if above is None or above[0] != act[0]:
             raise ValueError("matrix_product: a sum meets an activation of another vector")
-        return (act[0], above[1] + act[1] * self.weights[row][column][act[0]])
+        weight = self.weights[row][column][act[0]]
+        if weight is None:
+            raise ValueError(f"matrix_product: the weight of row {row}, column {column} is used before it is written")
+        return (act[0], above[1] + act[1] * weight)
 
     def leaves(self, cycle):
         """What stands at the outputs, which the accumulators take at the end of the cycle."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""The checks of the documents fail on seeded faults: of pages, of the site's links, of tutorials, of the drawn architecture; the reader of
+"""The checks of the documents fail on seeded faults: of pages, of the site's links, of tutorials, of the drawn figures; the reader of
 RTL headers leaves no port out."""
 
 import pathlib
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "scripts/site")]
@@ -19,7 +20,7 @@ import rtl_pages  # noqa: E402
 import tutorials  # noqa: E402
 import wrap_docs  # noqa: E402
 import yaml  # noqa: E402
-from gen import commands, figure  # noqa: E402
+from gen import commands, figure, matrix_product, timing  # noqa: E402
 
 
 class Folder(unittest.TestCase):
@@ -236,6 +237,68 @@ class FigureTest(unittest.TestCase):
         self.figure["arrows"].append({"from": "none.l.50", "to": "sds.l.50"})
         with self.assertRaisesRegex(ValueError, "there is no box none"):
             figure.draw(self.figure, self.modules)
+
+
+class MatrixProductTest(unittest.TestCase):
+    """The figures of docs/matrix_product.md are drawn only of registers that follow the array's rules and hold the product."""
+
+    def test_weights_may_come_as_late_as_the_contract_says(self):
+        written = matrix_product.tile_row_of
+        with mock.patch.object(matrix_product, "tile_row_of", lambda cycle: written(cycle - 2)):
+            self.assertEqual(matrix_product.LAST + 2 - matrix_product.FIRST, len(list(matrix_product.states())))
+
+    def test_weights_that_come_later(self):
+        written = matrix_product.tile_row_of
+        with mock.patch.object(matrix_product, "tile_row_of", lambda cycle: written(cycle - 3)):
+            with self.assertRaisesRegex(ValueError, "row 0, column 0 is used before it is written"):
+                list(matrix_product.states())
+
+    def test_a_skew_that_is_too_short(self):
+        whole = matrix_product.Grid.__init__
+
+        def short(grid):
+            whole(grid)
+            grid.skew[2].pop()
+
+        with mock.patch.object(matrix_product.Grid, "__init__", short), self.assertRaisesRegex(ValueError, "an activation of another vector"):
+            list(matrix_product.states())
+
+    def test_a_wrong_sum(self):
+        right = matrix_product.Grid.sum_of
+
+        def wrong(grid, row, column):
+            found = right(grid, row, column)
+            return (found[0], found[1] + 1) if found and (row, column) == (1, 2) else found
+
+        with mock.patch.object(matrix_product.Grid, "sum_of", wrong), self.assertRaisesRegex(ValueError, "row 0, column 2: .* is not the product"):
+            list(matrix_product.states())
+
+
+class TimingTest(unittest.TestCase):
+    """Faults of a timing diagram's WaveJSON."""
+
+    def draw(self, *signals):
+        return timing.draw("x.json", {"head": {"text": "h"}, "foot": {"text": "f"}, "signal": [{"name": "cycle", "wave": "==|=", "data": ["0", "1", "9"]}, *signals]})
+
+    def test_a_diagram(self):
+        text = self.draw({"name": "valid_i", "wave": "01|."}, {})
+        self.assertIn("valid_i", text)
+        self.assertIn("M150 95L309 95L309 81", text)
+
+    def test_faults(self):
+        for signal, message in (({"name": "a", "wave": "01."}, "a has 3 cycles, the first signal 4"), ({"name": "a", "wave": "0z.."}, "a: 'z' in cycle 1"),
+                                ({"name": "a", "wave": ".1.."}, "a: '.' in cycle 0"), ({"name": "a", "wave": "=.|="}, "a: no data for cycle 0"),
+                                ({"name": "a", "wave": "=.|.", "data": ["x", "y"]}, "a: more data than cycles")):
+            with self.assertRaisesRegex(timing.WaveError, message):
+                self.draw(signal)
+
+    def test_no_diagram(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "docs/figures"
+            path.mkdir(parents=True)
+            (path / "a.json").write_text('{"signal": [')
+            with self.assertRaisesRegex(timing.WaveError, "docs/figures/a.json: no timing diagram"):
+                timing.generate(pathlib.Path(folder))
 
 
 if __name__ == "__main__":
