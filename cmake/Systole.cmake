@@ -11,8 +11,12 @@
 #     The sources may be objects of other tests. A test labelled `wide` is the same on larger presets: `make test UNIT=` leaves it out.
 #     LONG: a second ctest test <name>_long with SYSTOLE_LONG=1 (tests/testing/long.h), with LONG_ARGS if there are any, else ARGS.
 #
-#   systole_add_check(name COMMAND ... [LABELS label ...] [TIMEOUT seconds])
-#     A ctest test that runs a command in the source folder.
+#   systole_add_check(name COMMAND ... [LABELS label ...] [TIMEOUT seconds] [NEEDS thing ...])
+#     A ctest test that runs a command in the source folder. NEEDS: programs, and environments that scripts/setup.sh makes (venv,
+#     venv-jax); where one is not there the test is left out, and configuring says so.
+#
+#   systole_needs(what thing ...)
+#     Leaves the rest of a CMakeLists.txt out where a thing, as above, is not there; what: a word for it in the list of what is left out.
 #
 #   systole_cases(name test ...)
 #     A library of the cases of tests, to be linked with a changed unit.
@@ -42,6 +46,12 @@ set(SYSTOLE_IBEX_LIST ${PROJECT_SOURCE_DIR}/rtl/ibex/ibex.f)
 set(SYSTOLE_VIEWS ${PROJECT_SOURCE_DIR}/verif/views)  # of primitives, for simulation: found first
 set(SYSTOLE_PYTHON ${PROJECT_SOURCE_DIR}/scripts/python)
 
+# Notes what is left out of this build, and the things that it would need.
+function(systole_leave_out what)
+  set_property(GLOBAL APPEND PROPERTY SYSTOLE_LEFT_OUT ${what})
+  set_property(GLOBAL APPEND PROPERTY SYSTOLE_MISSING ${ARGN})
+endfunction()
+
 # What chips with a scalar unit need, of scripts/setup.sh: the processor's source and the compiler of its firmware.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SYSTOLE_IBEX_LIST})
 find_program(RISCV_CC riscv64-unknown-elf-gcc)
@@ -50,7 +60,7 @@ set(SYSTOLE_IBEX OFF)
 if(RISCV_CC AND EXISTS ${PROJECT_SOURCE_DIR}/.ibex/rtl/ibex_core.sv)
   set(SYSTOLE_IBEX ON)
 else()
-  message(STATUS "No Ibex or no riscv64-unknown-elf-gcc (scripts/setup.sh): no preset with a scalar unit")
+  systole_leave_out("presets with a scalar unit" ".ibex and riscv64-unknown-elf-gcc")
 endif()
 
 find_program(VERILATOR verilator REQUIRED)
@@ -85,6 +95,49 @@ target_compile_options(systole_verilated PRIVATE ${SYSTOLE_HOT_OPTIONS})
 target_compile_options(systole_verilated PUBLIC -faligned-new)
 set_target_properties(systole_verilated PROPERTIES POSITION_INDEPENDENT_CODE ON)  # its thread-local data, for a shared library
 target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB atomic)  # atomic: clang leaves it out
+
+# Those of some needs that are not there.
+function(systole_missing result)
+  set(missing)
+  foreach(need IN LISTS ARGN)
+    string(MAKE_C_IDENTIFIER "SYSTOLE_HAS_${need}" found)
+    if(need MATCHES "^venv")
+      if(NOT EXISTS ${PROJECT_SOURCE_DIR}/.${need}/requirements.txt)
+        list(APPEND missing .${need})
+      endif()
+    else()
+      find_program(${found} ${need})
+      if(NOT ${found})
+        list(APPEND missing ${need})
+      endif()
+    endif()
+  endforeach()
+  set(${result} ${missing} PARENT_SCOPE)
+endfunction()
+
+macro(systole_needs what)
+  systole_missing(systole_missing_here ${ARGN})
+  if(systole_missing_here)
+    systole_leave_out(${what} ${systole_missing_here})
+    return()
+  endif()
+endmacro()
+
+# At the end: a line of what is left out and why; each by its name with --log-level=STATUS, which is CMake's default.
+function(systole_say_what_is_left_out)
+  get_property(left_out GLOBAL PROPERTY SYSTOLE_LEFT_OUT)
+  string(REPLACE ";" "\n" lines "${left_out}\n")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/left_out.txt CONTENT "${lines}" @ONLY)  # for scripts/run_tests.py
+  if(left_out)
+    get_property(missing GLOBAL PROPERTY SYSTOLE_MISSING)
+    list(REMOVE_DUPLICATES missing)
+    list(LENGTH left_out number)
+    list(JOIN missing ", " missing)
+    list(JOIN left_out ", " left_out)
+    message(STATUS "Left out: ${left_out}")
+    message(NOTICE "-- Left out: ${number} parts that need what is not there (${missing}); scripts/setup.sh installs it")
+  endif()
+endfunction()
 
 function(systole_verilate target)
   cmake_parse_arguments(ARG "BRIEF;SPEED;TRACE;COUNTED;UNCOUNTED;IBEX;INSIDE" "TOP;PREFIX" "SOURCES;PARAMS;FLAGS" ${ARGN})
@@ -269,9 +322,14 @@ function(systole_add_test name)
 endfunction()
 
 function(systole_add_check name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "COMMAND;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "COMMAND;LABELS;NEEDS" ${ARGN})
   if(NOT ARG_COMMAND OR ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "systole_add_check(${name}): COMMAND needed; unknown: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  systole_missing(missing ${ARG_NEEDS})
+  if(missing)
+    systole_leave_out(${name} ${missing})
+    return()
   endif()
   add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   systole_test_properties(${name} "${ARG_TIMEOUT}" "${ARG_LABELS}")
