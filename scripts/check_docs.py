@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Checks the documents: each relative link leads to a file, and its anchor to a heading; each `path` in code type that looks like a file
 of the project exists, and each `systole_name` is one of the project's; lines are under 120 characters; docs/index.md lists every page.
-docs/environment.md has a row for each environment variable SYSTOLE_* that the sources read, and for no other.
+docs/environment.md has each environment variable that the sources read, and a row for no SYSTOLE_* that none reads.
 Each document, test and proof that the header of an RTL file names exists."""
 
 import argparse
@@ -22,6 +22,8 @@ VARIABLE = {
     **dict.fromkeys((".sh", ""), re.compile(r"\$[({]?(SYSTOLE_[A-Z0-9_]+)")),
     **dict.fromkeys((".cmake", ".txt"), re.compile(r"ENV\{(SYSTOLE_[A-Z0-9_]+)\}")),
 }
+# Those of others: of the tool, the library, the scripts and the build, named on the page wherever it is.
+OTHER_VARIABLE = re.compile(r"""(?:\bgetenv\(\s*"|\benviron(?:\.get\(|\.setdefault\(|\[)\s*["']|\bENV\{)([A-Z][A-Z0-9_]*)\b""")
 NO_VARIABLES = {"SYSTOLE_MODEL_ROOT_HEADER"}  # a macro that scripts/regress/variant.py looks for in commands
 VARIABLE_ROW = re.compile(r"^\| `(SYSTOLE_[A-Z0-9_]+)`", re.M)
 NAME_SOURCES = {".sv", ".v", ".py", ".cc", ".h", ".toml", ".yaml", ".cmake"}
@@ -92,24 +94,28 @@ def problems_of_index(root):
 
 
 def variables_of(root):
-    """The environment variables SYSTOLE_* that the sources read, each with the first file that does."""
+    """The environment variables that the sources read, each with the first file that does; of tests only those named SYSTOLE_*."""
     found = {}
     folders = (root / name for name in ("cmake", "examples", "firmware", "fpga", "host", "python", "scripts", "sim", "tests", "verif"))
     for path in [root / "Makefile", root / "CMakeLists.txt", *(path for folder in folders for path in sorted(folder.rglob("*")))]:
         if path.suffix in VARIABLE and path.is_file() and path != pathlib.Path(__file__).resolve():
-            for name in VARIABLE[path.suffix].findall(path.read_text(errors="replace")):
+            text, place = path.read_text(errors="replace"), path.relative_to(root).as_posix()
+            names = VARIABLE[path.suffix].findall(text) + ([] if place.startswith("tests/") else OTHER_VARIABLE.findall(text))
+            for name in names:
                 if name not in NO_VARIABLES:
-                    found.setdefault(name, path.relative_to(root).as_posix())
+                    found.setdefault(name, place)
     return found
 
 
 def problems_of_environment(root):
     """Variables that the page of all variables leaves out, or that nothing reads."""
     page = root / "docs/environment.md"
-    listed = VARIABLE_ROW.findall(page.read_text()) if page.exists() else []
+    text = page.read_text() if page.exists() else ""
+    listed = VARIABLE_ROW.findall(text)
     read = variables_of(root)
-    for name in sorted(set(read) - set(listed)):
-        yield f"docs/environment.md: no row for {name}, which {read[name]} reads"
+    for name in sorted(read):
+        if name not in listed and (name.startswith("SYSTOLE_") or f"`{name}`" not in text):
+            yield f"docs/environment.md: no row for {name}, which {read[name]} reads"
     for name in sorted(set(listed) - set(read)):
         yield f"docs/environment.md: {name} is read by no source"
     for name in sorted({name for name in listed if listed.count(name) > 1}):

@@ -75,6 +75,12 @@ class PagesTest(Folder):
             self.assertEqual(list(check_docs.problems_of_environment(self.root)),
                              [f"docs/environment.md: no row for {new}, which {path} reads"])
             written.write_text("")
+        for path, text in (("host/c.h", 'getenv("HOME")'), ("python/d.py", "os.environ['HOME']"), ("CMakeLists.txt", "if(DEFINED ENV{HOME})")):
+            written = self.write(path, text)
+            self.assertEqual(list(check_docs.problems_of_environment(self.root)), [f"docs/environment.md: no row for HOME, which {path} reads"])
+            written.write_text("")
+        self.write("tests/a.py", "os.environ['HOME']")
+        self.assertEqual(list(check_docs.problems_of_environment(self.root)), [])
         self.write("scripts/b.py", "")
         self.assertEqual(list(check_docs.problems_of_environment(self.root)), [f"docs/environment.md: {two} is read by no source"])
 
