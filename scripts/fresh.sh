@@ -20,6 +20,7 @@
 # namespaces (uidmap, and a range of ids in /etc/subuid). DNS settings, CA bundle and proxy variables of this machine are taken along.
 
 set -euo pipefail
+{  # read whole before it runs: an edit meanwhile changes nothing
 project=$(cd "$(dirname "$0")/.." && pwd)
 
 say() { echo "fresh: $*"; }
@@ -161,3 +162,5 @@ for command in "${commands[@]}"; do
   enter "$line" || die "$dist, $user: $line failed"
   say "$dist, $user: $line passed in $((SECONDS - begin)) s"
 done
+exit
+}

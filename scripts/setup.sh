@@ -29,8 +29,8 @@ run_packages=(
   # building
   ca-certificates ccache 'clang-19|clang' cmake g++ make ninja-build verilator
   # libraries
-  flatbuffers-compiler libabsl-dev libcli11-dev libeigen3-dev libflatbuffers-dev libfmt-dev
-  libspdlog-dev libsystemc-dev nlohmann-json3-dev zlib1g-dev
+  flatbuffers-compiler libabsl-dev libcli11-dev libeigen3-dev libflatbuffers-dev
+  libsystemc-dev nlohmann-json3-dev zlib1g-dev
   # scripts of the build
   python3 python3-numpy python3-yaml
 )

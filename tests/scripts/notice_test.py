@@ -13,8 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Package of the distribution: what NOTICE calls it.
 LINKED = {"libabsl-dev": "Abseil", "libcli11-dev": "CLI11", "libeigen3-dev": "Eigen", "libflatbuffers-dev": "FlatBuffers",
           "libsystemc-dev": "SystemC", "nlohmann-json3-dev": "JSON for Modern C++", "zlib1g-dev": "zlib", "verilator": "Verilator",
-          "libfmt-dev": "libfmt-dev", "libspdlog-dev": "libspdlog-dev", "libgtest-dev": "GoogleTest", "libgmock-dev": "GoogleTest",
-          "picolibc-riscv64-unknown-elf": "picolibc", "libclang-rt-19-dev": "LLVM"}
+          "libgtest-dev": "GoogleTest", "libgmock-dev": "GoogleTest",
+          "picolibc-riscv64-unknown-elf": "picolibc", "libclang-rt-19-dev": "LLVM", "libclang-rt-dev": "LLVM"}
 
 
 def unlisted(notice, setup, requirements, generated):
