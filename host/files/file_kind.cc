@@ -3,12 +3,11 @@
 #include "host/files/file_kind.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "host/files/read_file.h"
 
 namespace systole {
 namespace {
@@ -81,7 +80,7 @@ std::string Hint(FileKind kind) {
       return absl::StrCat("; ", kConvertHint);
     case FileKind::kOnnx:
     case FileKind::kPyTorch:
-      return "; only models of TensorFlow Lite are read";
+      return "; export it as TensorFlow Lite (.tflite) or StableHLO";
     case FileKind::kStableHlo:
       return "; it is compiled when it runs: `systole run`, `systole profile`";
     case FileKind::kMlirText:
@@ -186,16 +185,9 @@ absl::StatusOr<FileKind> KindOfFile(const std::string& path) {
       return FileKind::kSavedModel;
     return absl::UnavailableError(absl::StrCat(path, ": is a folder"));
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return absl::NotFoundError(
-        absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
-  std::string first(kFirstBytes, '\0');
-  file.read(first.data(), kFirstBytes);
-  first.resize(file.gcount());
-  if (file.bad())
-    return absl::UnavailableError(absl::StrCat(path, ": cannot be read"));
-  return KindOfBytes(first, path);
+  const auto first = ReadFirst(path, kFirstBytes);
+  if (!first.ok()) return first.status();
+  return KindOfBytes(*first, path);
 }
 
 absl::Status WrongKind(const std::string& path, FileKind kind,

@@ -13,9 +13,20 @@
 
 namespace systole {
 
-// kNotFound: it cannot be opened; kUnavailable: it is a folder, or cannot be
-// read to its end. The message begins with the path.
+// "-" is standard input. A pipe or a device ends when a read returns nothing.
+// kNotFound: the file cannot be opened; kUnavailable: it is a folder, or a read
+// fails; kResourceExhausted: it is larger than the free memory, or a pipe or a
+// device does not end in time. The message begins with the path.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
+
+// The first bytes of the file, `count` or all that it has. A pipe can be read
+// once only: all its bytes are kept for the ReadFile that follows. Errors: as
+// of ReadFile.
+absl::StatusOr<std::string> ReadFirst(const std::string& path, size_t count);
+
+// From here on, the bytes of each pipe and device are kept: a program that
+// looks at its arguments several times reads them again and again.
+void KeepPipes();
 
 }  // namespace systole
 

@@ -38,6 +38,10 @@ struct Target {
 
 absl::StatusOr<Target> TargetOf(const std::string& path) {
   if (path.empty()) return absl::InvalidArgumentError("a file name is needed");
+  if (path == "-") {
+    return absl::InvalidArgumentError(
+        "-: is no file name; /dev/stdout is standard output");
+  }
   Target target;
   target.path = path;
   struct stat state;
@@ -163,12 +167,16 @@ absl::Status CheckDistinct(const std::vector<std::string>& results,
     return !path.empty() && (kind == std::filesystem::file_type::regular ||
                              kind == std::filesystem::file_type::not_found);
   };
-  const auto same = [&error](const std::string& a, const std::string& b) {
-    return std::filesystem::equivalent(a, b, error) ||
-           std::filesystem::weakly_canonical(std::filesystem::absolute(a),
-                                             error) ==
-               std::filesystem::weakly_canonical(std::filesystem::absolute(b),
-                                                 error);
+  const auto whole = [](const std::string& path) {
+    std::error_code failed;  // of a working folder that was deleted
+    const std::filesystem::path from = std::filesystem::absolute(path, failed);
+    const std::filesystem::path whole =
+        failed ? std::filesystem::path()
+               : std::filesystem::weakly_canonical(from, failed);
+    return failed ? std::filesystem::path(path).lexically_normal() : whole;
+  };
+  const auto same = [&](const std::string& a, const std::string& b) {
+    return std::filesystem::equivalent(a, b, error) || whole(a) == whole(b);
   };
   for (size_t i = 0; i < results.size(); ++i) {
     if (!replaced(results[i])) continue;

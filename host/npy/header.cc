@@ -78,7 +78,7 @@ class Parser {
     const size_t begin = at_;
     while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
       value = value * 10 + (text_[at_++] - '0');
-      if (value > kMaxSize) return false;
+      if (value > kMaxSize) value = kMaxSize + 1;  // however many digits
     }
     return at_ > begin;
   }
@@ -107,7 +107,16 @@ class Parser {
     bool comma = true;
     while (!Take(')')) {
       int64_t size;
+      if (comma && Take('-')) {
+        if (!Number(size)) return Fail("a size or ')'");
+        return Bad("dimension ", header_.shape.size(), " of the shape is -",
+                   size, ": 0 or more is needed");
+      }
       if (!comma || !Number(size)) return Fail("a size or ')'");
+      if (size > kMaxSize) {
+        return Bad("dimension ", header_.shape.size(),
+                   " of the shape is larger than ", kMaxSize);
+      }
       if (header_.shape.size() == kMaxRank) {
         return Bad("more than ", kMaxRank, " dimensions");
       }

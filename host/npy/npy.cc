@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/npy/npy.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -160,6 +161,8 @@ const char* TypeName(Type type) { return InfoOf(type).name; }
 int64_t TypeBytes(Type type) { return InfoOf(type).bytes; }
 
 int64_t Array::elements() const {
+  // A product with a 0 in it must not overflow before it.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   int64_t count = 1;
   for (const int64_t size : shape) count *= size;
   return count;

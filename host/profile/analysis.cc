@@ -131,6 +131,18 @@ struct Known {
   bool bytes;  // the counters count bytes, a beat each
 };
 
+// The share of the array's cells that the layer's multiplications use.
+double Filled(const LayerInfo& info, const LayerCycles& layer,
+              const Preset& preset) {
+  const auto cells = static_cast<double>(layer.of(Unit::kMxu, Cause::kWork)) *
+                     static_cast<double>(preset.macs_per_cycle());
+  if (info.macs == 0 || cells == 0) return 1;
+  return std::min(1.0, static_cast<double>(info.macs) / cells);
+}
+
+// From here on it is a cause that is named.
+constexpr double kFull = 0.9;
+
 std::string LayerName(const Program& program, int layer) {
   if (program.layers.empty()) return "the program";
   return layer < 0 ? "after the last layer" : program.layers[layer].name;
@@ -237,8 +249,17 @@ Analysis Analyse(const Program& program, const Recording& recording) {
     if (chain.layer >= 0) analysis.layers[chain.layer].cycles += cycles;
     findings.try_emplace(KeyOf(chain), chain).first->second.cycles += cycles;
   });
-  for (const auto& [key, finding] : findings)
+  if (const Preset* preset = FindPreset(program.preset)) {
+    for (size_t l = 0; l < analysis.layers.size(); ++l)
+      analysis.layers[l].filled =
+          Filled(program.layers[l], analysis.layers[l], *preset);
+  }
+  for (auto& [key, finding] : findings) {
+    if (finding.root_unit == Unit::kMxu && finding.root_cause == Cause::kWork &&
+        finding.root_layer >= 0)
+      finding.filled = analysis.layers[finding.root_layer].filled;
     analysis.findings.push_back(finding);
+  }
   std::stable_sort(
       analysis.findings.begin(), analysis.findings.end(),
       [](const Finding& a, const Finding& b) { return a.cycles > b.cycles; });
@@ -260,6 +281,9 @@ std::string FindingText(const Finding& f, const Program& program,
     if (f.root_layer >= 0 && f.root_layer != f.layer)
       absl::StrAppend(&text, " (", LayerName(program, f.root_layer), ")");
   }
+  if (f.filled < kFull)
+    absl::StrAppendFormat(&text, ", %.0f %% of its cells in use",
+                          100 * f.filled);
   if (f.memory != Cause::kDone && f.memory != f.root_cause)
     absl::StrAppend(&text, "; the memory: ", CauseName(f.memory));
   return text;
@@ -273,7 +297,12 @@ std::string AdviceFor(const Finding& f) {
     case Cause::kWork:
       switch (f.root_unit) {
         case Unit::kMxu:
-          return "";
+          return f.filled < kFull
+                     ? "rows or columns of the array stay empty: the layer's "
+                       "inputs of a product (rows) or its output channels "
+                       "(columns) are no multiple of the array's size; up to "
+                       "the next multiple, more channels take no more cycles"
+                     : "";
         case Unit::kVector:
           return "the vector unit is the limit: more lanes (VectorLanes), or "
                  "larger tiles of columns, so that it has fewer rows to take";

@@ -32,6 +32,10 @@ struct LayerCycles {
   uint64_t cycles = 0;
   uint64_t first = 0, last = 0;  // start and end of its work, array and vector
   std::array<CauseCounts, isa::kNumQueues> units{};
+  // Of its multiplications in the cycles in which the array worked, those that
+  // the array could do: the rest are rows and columns that hold no weights. 1:
+  // nothing stays empty, or nothing is multiplied.
+  double filled = 1;
   uint64_t of(Unit unit, Cause cause) const {
     return units[static_cast<int>(unit)][static_cast<int>(cause)];
   }
@@ -50,6 +54,7 @@ struct Finding {
   // What the memory does, where the root waits for it; else kDone.
   Cause memory = Cause::kDone;
   uint64_t cycles = 0;
+  double filled = 1;  // of the array that works (LayerCycles)
 };
 
 struct Analysis {

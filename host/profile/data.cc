@@ -82,6 +82,7 @@ Json LayersJson(const ProgramProfile& p) {
          {"activations", cycles.of(Unit::kLoad, Cause::kWork) +
                              cycles.of(Unit::kStore, Cause::kWork)},
          {"vector", cycles.of(Unit::kVector, Cause::kWork)},
+         {"filled", cycles.filled},
          {"units", cycles.units}});
   }
   return layers;

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/files/printable.h"
 #include "host/files/read_file.h"
 #include "host/tools/bench.h"
 
@@ -106,7 +107,7 @@ absl::Status CompareRecords(const std::vector<Record>& records,
     moved.push_back(absl::StrFormat("%s on %s is not there", name, preset));
   }
   std::printf("compared with %s: %d counts are the same, %d moved\n\n",
-              path.c_str(), static_cast<int>(same),
+              Printable(path).c_str(), static_cast<int>(same),
               static_cast<int>(moved.size()));
   if (!moved.empty()) std::printf("%s\n", table.ToString().c_str());
   if (moved.empty() && same == 0)

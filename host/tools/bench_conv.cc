@@ -164,7 +164,9 @@ absl::StatusOr<std::vector<Record>> Bench::Convolutions() {
   }
   Print(
       "Convolutions. Ideal cycles = positions x ceil(K / 32) x ceil(filters / "
-      "32), K = kernel rows x columns x channels",
+      "32), K = kernel rows x columns x channels. Above 100 %:\n"
+      "where a layer leaves columns idle, outputs side by side share a "
+      "position",
       table);
   if (sum > 0) {
     if (!args_.json)
@@ -211,7 +213,8 @@ absl::StatusOr<std::vector<Record>> Bench::Nvdla() {
   Print(
       "Side by side with NVDLA's smallest configuration: 64 MACs each; MACs of "
       "the layer, padding included, over 64 x\n"
-      "cycles from start to interrupt",
+      "cycles from start to interrupt. Above 100 %: kernel rows that lie "
+      "wholly in the padding are not computed",
       table);
   return records;
 }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/files/printable.h"
 #include "host/runtime/build.h"
 #include "host/runtime/runner.h"
 #include "host/tools/interrupt.h"
@@ -57,7 +58,7 @@ class ModelBench {
   absl::StatusOr<std::vector<Record>> Measure(const std::string& path) {
     const auto start = std::chrono::steady_clock::now();
     const auto source = runtime::ReadSource(path, nullptr, &preset_);
-    if (!source.ok()) return source.status();
+    if (!source.ok()) return OneLine(source.status());
     compiler::Options options;
     options.batch = model_args_.batch;
     const auto model = runtime::Build(*source, preset_, options);
@@ -206,11 +207,14 @@ class ModelBench {
     add("all", "", total, record);
     if (!args_.json) {
       std::printf("%s on %s, %s, %d image(s) a run; compiled in %.2f s\n\n%s\n",
-                  model.name.c_str(), args_.backend.c_str(),
+                  Printable(model.name).c_str(), args_.backend.c_str(),
                   std::string(preset_.name).c_str(),
                   static_cast<int>(model_args_.batch), compile_seconds_,
                   table.ToString().c_str());
       if (rtl) {
+        std::printf(
+            "of ideal, of roofline: above 100 %% where joined outputs or "
+            "groups of channels need fewer vectors than the ideal\n");
         std::printf("beyond the ideal: %s\n\n",
                     record.more["cause"].get<std::string>().c_str());
       }

@@ -104,7 +104,9 @@ absl::Status CheckFiles(const BenchArgs& args) {
   if (!args.compare.empty()) {
     if (absl::Status s = CheckRecords(args.compare); !s.ok()) return s;
   }
-  return args.reports.empty() ? absl::OkStatus() : MakeFolder(args.reports);
+  return args.reports.empty()
+             ? absl::OkStatus()
+             : WithHint(MakeFolder(args.reports), kOtherReports);
 }
 
 }  // namespace
@@ -120,15 +122,22 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
                   "layer of which is measured")
       ->check(CLI::Validator(
           [names](std::string& word) -> std::string {
-            if (IsSection(word) || std::filesystem::exists(word)) return "";
+            std::error_code error;
+            if (IsSection(word) || word == "-" ||
+                std::filesystem::exists(word, error))
+              return "";
             return absl::StrFormat(
                 "'%s' is no section and no file; sections are %s", word,
                 absl::StrJoin(names, ", "));
           },
           ""));
   auto models = std::make_shared<ModelBenchArgs>();
-  sub->add_option("--preset", models->preset,
-                  "configuration, for models and the section training")
+  sub->add_option(
+         "--preset", models->preset,
+         absl::StrCat("configuration, for models: ", PresetsWith(Cell::kInt8),
+                      "; for the section training, if its cores have "
+                      "10 columns: ",
+                      PresetsWith(Cell::kBf16)))
       ->capture_default_str();
   sub->add_option("--batch", models->batch,
                   "images a run, for models and the section training")

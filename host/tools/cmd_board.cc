@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/files/printable.h"
 #include "host/serial/serial_device.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
@@ -62,7 +63,7 @@ absl::Status BoardInfo(const BoardArgs& args) {
   const auto state = (*device)->ReadStatus();
   if (!state.ok()) return state.status();
   std::printf("port:     %s\npreset:   %s, %d MACs a cycle\n",
-              args.port.c_str(), std::string(preset.name).c_str(),
+              Printable(args.port).c_str(), std::string(preset.name).c_str(),
               static_cast<int>(preset.macs_per_cycle()));
   std::printf("clock:    %g MHz\nmemory:   %s bytes\n",
               (*device)->info().clock_mhz,

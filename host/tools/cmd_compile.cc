@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/files/data_file.h"
+#include "host/files/printable.h"
 #include "host/files/write_file.h"
 #include "host/ir/text.h"
 #include "host/runtime/build.h"
@@ -33,7 +34,7 @@ struct CompileArgs {
   compiler::Options options;
 };
 
-// What is asked for behind each step, as text that ends up on stdout.
+// What is asked for behind each step: printed at once, or kept for JSON.
 class IrPrinter {
  public:
   explicit IrPrinter(const CompileArgs& args) : args_(args) {
@@ -46,6 +47,8 @@ class IrPrinter {
   void Text(const std::string& step, const std::function<std::string()>& text) {
     if (Wanted(step)) Print(step, text());
   }
+  // A list of {"after": step, "text": IR}.
+  const nlohmann::ordered_json& texts() const { return texts_; }
   // A name that no step had.
   absl::Status CheckNames() const {
     for (const std::string& name : args_.print_after) {
@@ -65,11 +68,17 @@ class IrPrinter {
            std::find(args_.print_after.begin(), args_.print_after.end(),
                      step) != args_.print_after.end();
   }
-  static void Print(const std::string& step, const std::string& text) {
-    std::printf("// after %s\n%s\n", step.c_str(), text.c_str());
+  void Print(const std::string& step, const std::string& text) {
+    if (args_.json) {
+      texts_.push_back({{"after", step}, {"text", text}});
+    } else {
+      std::printf("// after %s\n%s\n", step.c_str(),
+                  PrintableLines(text).c_str());
+    }
   }
 
   const CompileArgs& args_;
+  nlohmann::ordered_json texts_ = nlohmann::ordered_json::array();
   ir::PrintOptions print_options_;
   std::vector<std::string> steps_;
 };
@@ -78,7 +87,7 @@ absl::Status Compile(const CompileArgs& args) {
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
   absl::Status place = CheckDistinct({args.output}, {args.model});
-  if (place.ok()) place = CheckWritable(args.output);
+  if (place.ok()) place = WithHint(CheckWritable(args.output), kOtherOutput);
   if (!place.ok()) return place;
   const auto start = std::chrono::steady_clock::now();
   IrPrinter printer(args);
@@ -130,6 +139,7 @@ absl::Status Compile(const CompileArgs& args) {
     nlohmann::ordered_json json = InfoJson(*model, **preset);
     json["file"] = args.output;
     json["compile_seconds"] = seconds;
+    if (!printer.texts().empty()) json["ir"] = printer.texts();
     PrintJson(json);
     return absl::OkStatus();
   }
@@ -144,7 +154,7 @@ absl::Status Compile(const CompileArgs& args) {
   std::printf(
       "%s: %s%d layers, %d descriptors, %s bytes of HBM, %s cycles expected; "
       "compiled in %.2f s\n",
-      args.output.c_str(),
+      Printable(args.output).c_str(),
       model->programs.size() > 1
           ? absl::StrCat(model->programs.size(), " programs, ").c_str()
           : "",
@@ -170,7 +180,8 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
   sub->add_option("-o,--output", args->output, "program file to write")
       ->check(FileName())
       ->capture_default_str();
-  sub->add_option("--preset", args->preset, "configuration: nano, edge, v1")
+  sub->add_option("--preset", args->preset,
+                  "configuration: " + PresetsWith(Cell::kInt8))
       ->capture_default_str();
   sub->add_option("--batch", args->options.batch, "images a run")
       ->check(WholeNumber(1, kMostImages))
@@ -191,12 +202,14 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
   sub->add_flag("--print-constants", args->constants,
                 "print constants whole, so that the text can be read again");
   AddHostOperatorsOption(*sub, args->host_operators);
-  sub->add_flag("--json", args->json, "print what `info --json` prints");
+  sub->add_flag("--json", args->json,
+                "print what `info --json` prints; what --print-ir asks for is "
+                "its member \"ir\"");
   sub->callback([args, &chosen] {
     if (args->constants && !args->print_ir && args->print_after.empty())
       throw CLI::RequiresError("--print-constants",
                                "--print-ir or --print-ir-after");
-    chosen = [args] { return Compile(*args); };
+    chosen = [args] { return OneLine(Compile(*args)); };
   });
 }
 

@@ -8,6 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "host/files/file_kind.h"
+#include "host/files/printable.h"
+#include "host/files/shell_word.h"
 #include "host/runtime/build.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
@@ -31,8 +33,9 @@ absl::Status ModelInfo(const std::string& input, bool as_json) {
   std::printf(
       "model %s\n\n%s\n%s\nLayers, tiling, memory and cycles are those of a "
       "program: systole compile %s --preset NAME -o FILE.tpu\n",
-      model.name.c_str(), SignatureText(model).c_str(),
-      PlacementText(model.placements).c_str(), input.c_str());
+      Printable(model.name).c_str(), SignatureText(model).c_str(),
+      PlacementText(model.placements).c_str(),
+      Printable(ShellWord(input)).c_str());
   return absl::OkStatus();
 }
 
@@ -74,9 +77,10 @@ absl::Status StableHloInfo(const std::string& input, bool as_json) {
     return absl::OkStatus();
   }
   std::printf(
-      "StableHLO program %s\n\n%s\n%s\n", name.c_str(),
+      "StableHLO program %s\n\n%s\n%s\n", Printable(name).c_str(),
       table.ToString().c_str(),
-      runtime::PlacementText(std::string((*preset)->name), placement).c_str());
+      Printable(runtime::PlacementText(std::string((*preset)->name), placement))
+          .c_str());
   return absl::OkStatus();
 }
 
@@ -109,7 +113,8 @@ absl::Status Info(const std::string& input, bool as_json) {
   const std::vector<Program> bare = {*program};
   const std::vector<Program>& programs = model.ok() ? model->programs : bare;
   if (model.ok()) {
-    std::printf("model %s, %d image(s) a run\n\n%s\n%s\n", model->name.c_str(),
+    std::printf("model %s, %d image(s) a run\n\n%s\n%s\n",
+                Printable(model->name).c_str(),
                 static_cast<int>(model->batch()), SignatureText(*model).c_str(),
                 PlacementText(model->placements).c_str());
   }
@@ -147,7 +152,7 @@ void AddInfoCommand(CLI::App& app, Action& chosen) {
       ->required();
   sub->add_flag("--json", *json, "print JSON instead of tables");
   sub->callback([input, json, &chosen] {
-    chosen = [input, json] { return Info(*input, *json); };
+    chosen = [input, json] { return OneLine(Info(*input, *json)); };
   });
 }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "host/driver/run_loop.h"
 #include "host/files/file_kind.h"
+#include "host/files/printable.h"
 #include "host/files/shell_word.h"
 #include "host/files/write_file.h"
 #include "host/profile/profile.h"
@@ -55,23 +56,32 @@ std::string RunCommand(const ProfileArgs& args,
 // Files that cannot be written are found before minutes of simulation, and
 // those of which one would take another's place.
 absl::Status TryFiles(const ProfileArgs& args) {
-  const std::vector<std::string> files = {args.page, args.perfetto, args.xspace,
-                                          args.json};
-  absl::Status status = CheckDistinct(files, {args.run.model});
-  for (const std::string& path : files) {
+  const std::pair<const char*, std::string> files[] = {
+      {"--output", args.page},
+      {"--perfetto", args.perfetto},
+      {"--xspace", args.xspace},
+      {"--json", args.json}};
+  if (absl::Status s = CheckDistinct(
+          {args.page, args.perfetto, args.xspace, args.json}, {args.run.model});
+      !s.ok())
+    return s;
+  for (const auto& [option, path] : files) {
     if (path.empty()) continue;
     const std::filesystem::path folder =
         std::filesystem::path(path).parent_path();
-    if (status.ok() && !folder.empty()) status = MakeFolder(folder);
+    absl::Status status;
+    if (!folder.empty()) status = MakeFolder(folder);
     if (status.ok()) status = CheckWritable(path);
+    if (!status.ok())
+      return WithHint(status, absl::StrCat(option, " names another file"));
   }
-  return status;
+  return absl::OkStatus();
 }
 
 void Print(const profile::Profile& profile) {
   for (const profile::ProgramProfile& p : profile.programs) {
     const auto cycles = static_cast<double>(p.recording->cycles);
-    std::printf("%s on %s: %s cycles\n\n", profile.model.c_str(),
+    std::printf("%s on %s: %s cycles\n\n", Printable(profile.model).c_str(),
                 std::string(std::string(profile.preset->name)).c_str(),
                 Thousands(static_cast<int64_t>(p.recording->cycles)).c_str());
     if (!p.program->layers.empty())
@@ -82,12 +92,13 @@ void Print(const profile::Profile& profile) {
       const std::string advice = profile::AdviceFor(f);
       if (advice.empty()) continue;
       if (static_cast<double>(f.cycles) < kLeastShare * cycles) break;
-      std::printf("  %s  %s\n          %s\n",
-                  absl::StrFormat(
-                      "%6s", Percent(static_cast<double>(f.cycles) / cycles))
-                      .c_str(),
-                  profile::FindingText(f, *p.program, p.analysis).c_str(),
-                  advice.c_str());
+      std::printf(
+          "  %s  %s\n          %s\n",
+          absl::StrFormat("%6s",
+                          Percent(static_cast<double>(f.cycles) / cycles))
+              .c_str(),
+          Printable(profile::FindingText(f, *p.program, p.analysis)).c_str(),
+          advice.c_str());
       if (++shown == kShownFindings) break;
     }
     std::printf("\n");
@@ -102,12 +113,14 @@ absl::Status WriteAll(const ProfileArgs& args,
                  {&args.perfetto, profile::PerfettoTraceOf},
                  {&args.xspace, profile::XSpaceOf},
                  {&args.json, [](const profile::Profile& p) {
-                    return profile::DataOf(p).dump();
+                    return profile::DataOf(p).dump(
+                        -1, ' ', false,
+                        nlohmann::ordered_json::error_handler_t::replace);
                   }}};
   for (const auto& [path, form] : files) {
     if (path->empty()) continue;
     if (absl::Status s = WriteFile(form(profile), *path); !s.ok()) return s;
-    std::printf("wrote %s\n", path->c_str());
+    std::printf("wrote %s\n", Printable(*path).c_str());
   }
   return absl::OkStatus();
 }
@@ -300,8 +313,12 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
          "(.tflite, .safetensors, StableHLO); the digits network without it")
       ->check(FileName());
   CLI::Option* preset =
-      sub->add_option("--preset", args->run.preset,
-                      "configuration; a program file has its own")
+      sub->add_option(
+             "--preset", args->run.preset,
+             absl::StrCat("configuration: ", PresetsWith(Cell::kInt8),
+                          "; for StableHLO ", PresetsWith(Cell::kBf16),
+                          " (lite by default), the larger of which "
+                          "are for --train; a program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->run.batch,
                   "images of one program; the digits: 32, a model: 1; a "
@@ -332,7 +349,7 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
     if (!args->train && !args->run.batch &&
         sub->get_option("model")->count() == 0)
       args->run.batch = kDemoBatch;
-    chosen = [args] { return RunProfile(*args); };
+    chosen = [args] { return OneLine(RunProfile(*args)); };
   });
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
 #include "host/files/file_kind.h"
+#include "host/files/printable.h"
 #include "host/files/read_file.h"
 #include "host/files/write_file.h"
 #include "host/runtime/compiled_model.h"
@@ -21,7 +22,9 @@ absl::Status Assemble(const std::string& input, const std::string& output,
                       const std::string& preset_name) {
   const auto preset = PresetByName(preset_name);
   if (!preset.ok()) return preset.status();
-  if (absl::Status s = CheckDistinct({output}, {input}); !s.ok()) return s;
+  absl::Status place = CheckDistinct({output}, {input});
+  if (place.ok()) place = WithHint(CheckWritable(output), kOtherOutput);
+  if (!place.ok()) return place;
   const auto text = ReadFile(input);
   if (!text.ok()) return text.status();
   const FileKind kind = KindOfBytes(*text, input);
@@ -71,7 +74,7 @@ absl::Status Assemble(const std::string& input, const std::string& output,
   absl::Status status = ParseProgram(SerializeProgram(program), input).status();
   if (status.ok()) status = WriteProgram(program, output);
   if (!status.ok()) return status;
-  std::printf("%s: %d descriptors\n", output.c_str(),
+  std::printf("%s: %d descriptors\n", Printable(output).c_str(),
               static_cast<int>(program.descriptors.size()));
   return absl::OkStatus();
 }
@@ -85,7 +88,7 @@ absl::Status Disassemble(const std::string& input) {
     return model.status();
   const std::vector<Program> bare = {*program};
   for (const Program& p : model.ok() ? model->programs : bare)
-    std::fputs(DisassembleProgram(p).c_str(), stdout);
+    std::fputs(PrintableLines(DisassembleProgram(p)).c_str(), stdout);
   return absl::OkStatus();
 }
 
@@ -105,11 +108,13 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
       ->check(FileName())
       ->capture_default_str();
   assemble
-      ->add_option("--preset", args->preset, "configuration: nano, edge, v1")
+      ->add_option("--preset", args->preset,
+                   "configuration: " + PresetsWith(Cell::kInt8) + ", " +
+                       PresetsWith(Cell::kBf16))
       ->capture_default_str();
   assemble->callback([args, &chosen] {
     chosen = [args] {
-      return Assemble(args->input, args->output, args->preset);
+      return OneLine(Assemble(args->input, args->output, args->preset));
     };
   });
   CLI::App* disassemble =
@@ -118,7 +123,7 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
       ->check(FileName())
       ->required();
   disassemble->callback([args, &chosen] {
-    chosen = [args] { return Disassemble(args->input); };
+    chosen = [args] { return OneLine(Disassemble(args->input)); };
   });
 }
 

@@ -45,7 +45,7 @@ absl::Status RunFile(const RunArgs& args) {
   if (!kind.ok()) return kind.status();
   if (*kind == FileKind::kProgram) {
     const auto program = ReadProgram(args.model);
-    if (!program.ok()) return program.status();
+    if (!program.ok()) return OneLine(program.status());
     if (program->FindSection(runtime::kModelSection) == nullptr)
       return RunProgram(args, *program);
   }
@@ -181,7 +181,7 @@ absl::StatusOr<DeviceOptions> DeviceOptionsOf(const RunArgs& args,
                                               size_t programs, size_t cores) {
   if (!args.waves.trace.file.empty()) {
     if (absl::Status s = CheckWritable(args.waves.trace.file); !s.ok())
-      return s;
+      return WithHint(s, "--trace names another file");
   }
   DeviceOptions options;
   options.preset = preset;
@@ -272,11 +272,14 @@ absl::Status CheckPlaces(const RunArgs& args,
   status.Update(CheckTraceRun(
       args.waves, batches * static_cast<int64_t>(model.programs.size())));
   for (const std::string& file : files) {
-    if (status.ok() && !file.empty()) status = CheckWritable(file);
+    if (status.ok() && !file.empty())
+      status = WithHint(CheckWritable(file), kOtherOutput);
   }
-  if (status.ok() && !args.tensors.empty()) status = MakeFolder(args.tensors);
+  if (status.ok() && !args.tensors.empty())
+    status =
+        WithHint(MakeFolder(args.tensors), "--tensors names another folder");
   if (status.ok() && args.reports_given && !args.reports.empty())
-    status = MakeFolder(args.reports);
+    status = WithHint(MakeFolder(args.reports), kOtherReports);
   return status;
 }
 
@@ -299,8 +302,9 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   CLI::Option* const preset =
       sub->add_option(
              "--preset", args->preset,
-             "configuration: nano, edge, v1; a program file has its own; "
-             "StableHLO: mini, lite (default), v2")
+             absl::StrCat("configuration: ", PresetsWith(Cell::kInt8),
+                          "; for StableHLO ", PresetsWith(Cell::kBf16),
+                          " (lite by default); a program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->batch,
                   "images of one program; the digits: 32, a model: 1; a "

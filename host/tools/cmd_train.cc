@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/files/data_file.h"
+#include "host/files/printable.h"
 #include "host/files/shell_word.h"
 #include "host/files/write_file.h"
 #include "host/tools/commands.h"
@@ -26,6 +27,7 @@ namespace systole::tools {
 namespace {
 
 constexpr int64_t kTableRows = 24;
+constexpr int64_t kClasses = 10;
 constexpr int64_t kTestDigits = 2000;
 
 struct TrainArgs {
@@ -151,7 +153,7 @@ void Print(const TrainRun& run) {
           : "");
   std::printf("values:        %s\n", SpecialValues(run.totals()).c_str());
   if (!run.options().save.empty())
-    std::printf("checkpoint:    %s\n", run.options().save.c_str());
+    std::printf("checkpoint:    %s\n", Printable(run.options().save).c_str());
 }
 
 // The command as it was given, without what the checkpoint knows.
@@ -205,7 +207,10 @@ absl::Status Train(TrainArgs args) {
     const auto text = training::StepText(training::DigitsLayers(),
                                          options.recipe.Options(), **preset);
     if (!text.ok()) return text.status();
-    std::printf("%s", text->c_str());
+    if (args.json)
+      PrintJson({{"ir", *text}});
+    else
+      std::printf("%s", text->c_str());
     return absl::OkStatus();
   }
   if (args.check == "auto") args.check = rtl ? "all" : "ends";
@@ -222,7 +227,8 @@ absl::Status Train(TrainArgs args) {
   if (options.save.empty()) options.save = options.resume;
 
   if (!args.reports.empty()) {
-    if (absl::Status s = MakeFolder(args.reports); !s.ok()) return s;
+    if (absl::Status s = MakeFolder(args.reports); !s.ok())
+      return WithHint(s, kOtherReports);
   }
   if (!options.save.empty()) {
     const std::filesystem::path folder =
@@ -230,7 +236,7 @@ absl::Status Train(TrainArgs args) {
     absl::Status status;
     if (!folder.empty()) status = MakeFolder(folder);
     if (status.ok()) status = CheckWritable(options.save);
-    if (!status.ok()) return status;
+    if (!status.ok()) return WithHint(status, "--save names another file");
   }
   Progress progress(args.quiet);
   options.progress = [&](const std::string& label, uint64_t count,
@@ -285,8 +291,10 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   // What a checkpoint knows too.
   const std::vector<std::pair<const char*, CLI::Option*>> recipe = {
-      {"preset", sub->add_option("--preset", o.recipe.preset,
-                                 "configuration with the bf16 cell: lite, v2")},
+      {"preset",
+       sub->add_option("--preset", o.recipe.preset,
+                       "configuration: " + PresetsWith(Cell::kBf16, kClasses) +
+                           " (rtl: lite, iss: v2)")},
       {"steps",
        sub->add_option("--steps", o.recipe.steps, "steps until the rate is 0")
            ->check(WholeNumber(0, std::numeric_limits<int64_t>::max()))},

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/files/printable.h"
 #include "host/runtime/build.h"
 #include "host/tools/report.h"
 
@@ -23,6 +24,26 @@ absl::StatusOr<const Preset*> PresetByName(const std::string& name) {
       absl::StrFormat("unknown preset '%s'; there are %s", name, names));
 }
 
+std::string PresetsWith(Cell cell, int64_t least_cols) {
+  std::string names;
+  for (const Preset& preset : kPresets) {
+    if (preset.cell == cell && preset.cols >= least_cols)
+      absl::StrAppend(&names, names.empty() ? "" : ", ",
+                      std::string(preset.name));
+  }
+  return names;
+}
+
+absl::Status OneLine(const absl::Status& status) {
+  return absl::Status(status.code(), Printable(std::string(status.message())));
+}
+
+absl::Status WithHint(const absl::Status& status, const std::string& hint) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; ", hint));
+}
+
 void Progress::Report(uint64_t count, const char* unit) {
   if (quiet_) return;
   const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -31,8 +52,9 @@ void Progress::Report(uint64_t count, const char* unit) {
                          .count();
   if (now - last_ < (terminal ? 0.2 : 5.0)) return;
   last_ = now;
-  const std::string text = absl::StrFormat(
-      "%s: %s %s", label_, Thousands(static_cast<int64_t>(count)), unit);
+  const std::string text =
+      absl::StrFormat("%s: %s %s", Printable(label_),
+                      Thousands(static_cast<int64_t>(count)), unit);
   if (terminal) {
     std::fprintf(stderr, "\r\033[K%s", text.c_str());
     shown_ = true;

@@ -45,6 +45,20 @@ absl::Status CheckHostOperators(
     const std::string& choice, const std::string& model,
     const std::vector<lower::Placement>& placements);
 
+// "nano, edge": the presets whose cores have that cell, and as many columns.
+std::string PresetsWith(Cell cell, int64_t least_cols = 0);
+
+// An error that a name stands in has it as any file may: of one line, each
+// character shown. For errors of files that are read.
+absl::Status OneLine(const absl::Status& status);
+
+// An error of a place that cannot be written, with what names another:
+// "--reports names another folder".
+absl::Status WithHint(const absl::Status& status, const std::string& hint);
+constexpr char kOtherReports[] =
+    "--reports names another folder, and --reports '' asks for no report";
+constexpr char kOtherOutput[] = "--output names another file";
+
 // Reports a simulation's progress on stderr: in place on a terminal, now and
 // then otherwise.
 class Progress {

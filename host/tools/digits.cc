@@ -4,11 +4,13 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace systole::tools {
@@ -18,20 +20,24 @@ struct GzClose {
   void operator()(gzFile file) const { gzclose(file); }
 };
 
-// zlib reads plain files as they are.
-absl::StatusOr<std::vector<uint8_t>> ReadAll(const std::string& path) {
-  const std::unique_ptr<gzFile_s, GzClose> file(gzopen(path.c_str(), "rb"));
-  if (!file)
-    return absl::NotFoundError(absl::StrFormat("%s: cannot be opened: %s", path,
-                                               std::strerror(errno)));
-  std::vector<uint8_t> bytes;
+constexpr int64_t kMostBytes = int64_t{1} << 32;  // of a set
+
+// The next `most` bytes, or all there are, behind those in `bytes`. zlib reads
+// plain files as they are.
+absl::Status ReadMore(gzFile file, const std::string& path, int64_t most,
+                      std::vector<uint8_t>& bytes) {
   uint8_t buffer[65536];
-  int got;
-  while ((got = gzread(file.get(), buffer, sizeof(buffer))) > 0)
+  while (most > 0) {
+    const auto wanted = std::min<int64_t>(most, sizeof(buffer));
+    const int got = gzread(file, buffer, static_cast<unsigned>(wanted));
+    if (got < 0)
+      return absl::DataLossError(
+          absl::StrFormat("%s: damaged gzip data", path));
+    if (got == 0) break;
     bytes.insert(bytes.end(), buffer, buffer + got);
-  if (got < 0)
-    return absl::DataLossError(absl::StrFormat("%s: damaged gzip data", path));
-  return bytes;
+    most -= got;
+  }
+  return absl::OkStatus();
 }
 
 // The sizes of the dimensions, and the data behind the header.
@@ -39,15 +45,21 @@ absl::StatusOr<std::vector<uint8_t>> ReadIdx(const std::string& folder,
                                              const std::string& name,
                                              std::vector<int>& sizes) {
   std::string path = folder + "/" + name;
-  if (!std::filesystem::exists(path)) path += ".gz";
-  absl::StatusOr<std::vector<uint8_t>> bytes = ReadAll(path);
-  if (!bytes.ok()) return bytes;
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) path += ".gz";
+  const std::unique_ptr<gzFile_s, GzClose> file(gzopen(path.c_str(), "rb"));
+  if (!file)
+    return absl::NotFoundError(absl::StrFormat("%s: cannot be opened: %s", path,
+                                               std::strerror(errno)));
+  const auto header = static_cast<int64_t>(4 + 4 * sizes.size());
+  std::vector<uint8_t> bytes;
+  absl::Status status = ReadMore(file.get(), path, header, bytes);
+  if (!status.ok()) return status;
   const auto word = [&](size_t at) {
-    return int64_t{(*bytes)[at]} << 24 | (*bytes)[at + 1] << 16 |
-           (*bytes)[at + 2] << 8 | (*bytes)[at + 3];
+    return int64_t{bytes[at]} << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 |
+           bytes[at + 3];
   };
-  const size_t header = 4 + 4 * sizes.size();
-  if (bytes->size() < header ||
+  if (static_cast<int64_t>(bytes.size()) < header ||
       word(0) != static_cast<int64_t>(0x800 + sizes.size())) {
     return absl::DataLossError(absl::StrFormat(
         "%s: no IDX file of bytes in %d dimensions", path, sizes.size()));
@@ -60,13 +72,19 @@ absl::StatusOr<std::vector<uint8_t>> ReadIdx(const std::string& folder,
           absl::StrFormat("%s: dimension %d is %d", path, d, size));
     sizes[d] = static_cast<int>(size);
     total *= size;
+    if (total > kMostBytes)
+      return absl::DataLossError(absl::StrFormat(
+          "%s: the header says more than %d bytes", path, kMostBytes));
   }
-  if (static_cast<int64_t>(bytes->size() - header) != total) {
+  bytes.clear();
+  status = ReadMore(file.get(), path, total + 1, bytes);
+  if (!status.ok()) return status;
+  const auto size = static_cast<int64_t>(bytes.size());
+  if (size != total) {
     return absl::DataLossError(
-        absl::StrFormat("%s: %d bytes of data, the header says %d", path,
-                        bytes->size() - header, total));
+        absl::StrFormat("%s: %s bytes of data, the header says %d", path,
+                        size > total ? "more" : absl::StrCat(size), total));
   }
-  bytes->erase(bytes->begin(), bytes->begin() + static_cast<int64_t>(header));
   return bytes;
 }
 

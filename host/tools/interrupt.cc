@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -19,6 +20,11 @@ constexpr int64_t kPatience = 1'000'000'000;
 // Signals that come together are one: a shell, make or timeout may send one to
 // the process and to its group.
 constexpr int64_t kTogether = 100'000'000;
+
+constexpr std::pair<int, const char*> kSignals[] = {{SIGINT, "SIGINT"},
+                                                    {SIGTERM, "SIGTERM"},
+                                                    {SIGHUP, "SIGHUP"},
+                                                    {SIGPIPE, "SIGPIPE"}};
 
 std::atomic<int> signal_number = 0;
 std::atomic<int64_t> since = 0;
@@ -37,7 +43,7 @@ void Handle(int signal) {
   if (signal_number == 0) {
     since = now;
     signal_number = signal;
-  } else if (now - since > kTogether) {
+  } else if (now - since > kTogether && signal != SIGPIPE) {
     _exit(128 + signal);
   }
 }
@@ -49,8 +55,16 @@ void CatchInterrupts() {
   action.sa_handler = Handle;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (int signal : {SIGINT, SIGTERM}) sigaddset(&action.sa_mask, signal);
-  for (int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  for (const auto& [signal, name] : kSignals)
+    sigaddset(&action.sa_mask, signal);
+  for (const auto& [signal, name] : kSignals) {
+    struct sigaction before;
+    const bool may_be_ignored = signal == SIGHUP || signal == SIGPIPE;
+    if (may_be_ignored && sigaction(signal, nullptr, &before) == 0 &&
+        before.sa_handler == SIG_IGN)
+      continue;
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 bool Interrupted() { return signal_number != 0; }
@@ -60,9 +74,11 @@ bool InterruptOverdue() { return Interrupted() && Now() - since > kPatience; }
 int InterruptExitCode() { return Interrupted() ? 128 + signal_number : 0; }
 
 absl::Status InterruptedError(const std::string& where) {
-  return absl::CancelledError(absl::StrCat(
-      "stopped by ", signal_number == SIGTERM ? "SIGTERM" : "SIGINT", " ",
-      where));
+  const char* by = "a signal";
+  for (const auto& [signal, name] : kSignals) {
+    if (signal == signal_number) by = name;
+  }
+  return absl::CancelledError(absl::StrCat("stopped by ", by, " ", where));
 }
 
 }  // namespace systole::tools

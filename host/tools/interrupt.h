@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT and SIGTERM in commands that run for long. The first asks the command
-// to end: it finishes what it has in hand, or gives that up after a second. A
-// second one ends the program at once. Either way the exit code is 128 and the
+// SIGINT, SIGTERM and SIGHUP in commands that run for long. The first asks the
+// command to end: it finishes what it has in hand, or gives that up after a
+// second. A second one ends the program at once. SIGPIPE, which a write gets
+// when nobody reads, asks for the end only. The exit code is 128 and the
 // signal's number.
 //
 //   CatchInterrupts();
@@ -20,7 +21,8 @@
 
 namespace systole::tools {
 
-// From here on; before it a signal ends the program as usual.
+// From here on; before it a signal ends the program as usual. A SIGHUP or
+// SIGPIPE that the program was started to ignore (nohup) stays ignored.
 void CatchInterrupts();
 
 bool Interrupted();

@@ -24,9 +24,9 @@ std::optional<double> Utilisation(const LayerInfo& info,
           static_cast<double>(preset.macs_per_cycle()));
 }
 
-// Of the array, or of the vector unit for a layer without products; -1: none.
-int LargestCause(const LayerInfo& info, const LayerCycles& layer,
-                 uint64_t* cycles) {
+// Of the array, or of the vector unit for a layer without products; "": none.
+std::string LargestCause(const LayerInfo& info, const LayerCycles& layer,
+                         uint64_t* cycles) {
   const Unit unit = info.macs > 0 ? Unit::kMxu : Unit::kVector;
   const profile::CauseCounts& counts = layer.units[static_cast<int>(unit)];
   int largest = -1;
@@ -35,7 +35,15 @@ int LargestCause(const LayerInfo& info, const LayerCycles& layer,
     if (largest < 0 || counts[c] > counts[largest]) largest = c;
   }
   *cycles = largest < 0 ? 0 : counts[largest];
-  return largest;
+  // Cycles in which the array worked count as many as stayed empty.
+  const auto empty = static_cast<uint64_t>(
+      (1 - layer.filled) *
+      static_cast<double>(layer.of(Unit::kMxu, Cause::kWork)));
+  if (info.macs > 0 && empty > *cycles) {
+    *cycles = empty;
+    return "empty rows and columns";
+  }
+  return largest < 0 ? "" : profile::CauseName(static_cast<Cause>(largest));
 }
 
 constexpr size_t kMostShown = 100;
@@ -52,10 +60,15 @@ uint64_t LeastShown(const std::vector<LayerCycles>& layers) {
 
 }  // namespace
 
+const char kAbovePeak[] =
+    "work of the layer overlaps cycles that count for another layer, or kernel "
+    "rows that lie wholly in the padding are not computed";
+
 std::string LayerTable(const profile::ProgramProfile& p, const Preset& preset) {
   const uint64_t least = LeastShown(p.analysis.layers);
   size_t shown = 0;
   int64_t left = 0, left_cycles = 0;
+  bool above = false;
   Table table({"layer", "operation", "cycles", "of peak", "of the program",
                "largest other cause"});
   for (size_t l = 0; l < p.analysis.layers.size(); ++l) {
@@ -70,21 +83,28 @@ std::string LayerTable(const profile::ProgramProfile& p, const Preset& preset) {
     ++shown;
     const auto utilisation = Utilisation(info, layer, preset);
     uint64_t cycles = 0;
-    const int cause = LargestCause(info, layer, &cycles);
-    table.Add(
-        {info.name, info.op, Thousands(static_cast<int64_t>(layer.cycles)),
-         utilisation ? Percent(*utilisation) : "-",
-         Percent(static_cast<double>(layer.cycles) /
-                 static_cast<double>(p.recording->cycles)),
-         cause < 0
-             ? "-"
-             : absl::StrCat(profile::CauseName(static_cast<Cause>(cause)), " ",
-                            Thousands(static_cast<int64_t>(cycles)))});
+    const std::string cause = LargestCause(info, layer, &cycles);
+    above = above || (utilisation && *utilisation > 1);
+    table.Add({info.name, info.op,
+               Thousands(static_cast<int64_t>(layer.cycles)),
+               utilisation ? Percent(*utilisation) : "-",
+               Percent(static_cast<double>(layer.cycles) /
+                       static_cast<double>(p.recording->cycles)),
+               cause.empty()
+                   ? "-"
+                   : absl::StrCat(cause, " ",
+                                  Thousands(static_cast<int64_t>(cycles)))});
   }
   std::string text = table.ToString();
   if (left > 0) {
     absl::StrAppend(&text, "... and ", Thousands(left), " others, ",
                     Thousands(left_cycles), " cycles together\n");
+  }
+  absl::StrAppend(&text,
+                  "of peak: the layer's multiplications, padding included, by "
+                  "those that the array could do in its cycles\n");
+  if (above) {
+    absl::StrAppend(&text, "above 100 %: ", kAbovePeak, "\n");
   }
   return text;
 }
@@ -98,18 +118,39 @@ nlohmann::ordered_json LayerTableJson(const profile::ProgramProfile& p,
     const LayerCycles& layer = p.analysis.layers[l];
     const auto utilisation = Utilisation(info, layer, preset);
     uint64_t cycles = 0;
-    const int cause = LargestCause(info, layer, &cycles);
+    const std::string cause = LargestCause(info, layer, &cycles);
     layers.push_back(
         {{"name", info.name},
          {"operation", info.op},
          {"cycles", layer.cycles},
          {"utilisation", utilisation ? Json(*utilisation) : Json()},
-         {"cause", cause < 0
-                       ? Json()
-                       : Json(profile::CauseName(static_cast<Cause>(cause)))},
+         {"cause", cause.empty() ? Json() : Json(cause)},
          {"cause_cycles", cycles}});
   }
   return layers;
+}
+
+void DescribeLayers(const std::vector<const Program*>& programs,
+                    profile::Recorder& recorder, const Preset& preset,
+                    bool first, std::string& text,
+                    nlohmann::ordered_json& json) {
+  json = nlohmann::ordered_json::array();
+  const bool several = programs.size() > 1;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const profile::Recording& recording = recorder.recordings()[i];
+    const profile::ProgramProfile p{programs[i], &recording,
+                                    profile::Analyse(*programs[i], recording)};
+    if (first || several) {
+      absl::StrAppend(
+          &text, "layers of the ", first ? "first " : "", "run",
+          several ? absl::StrCat(", program ", i + 1, " of ", programs.size())
+                  : "",
+          "\n\n");
+    }
+    absl::StrAppend(&text, LayerTable(p, preset), "\n");
+    for (auto& layer : LayerTableJson(p, preset))
+      json.push_back(std::move(layer));
+  }
 }
 
 }  // namespace systole::tools

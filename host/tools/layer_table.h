@@ -7,17 +7,28 @@
 #define HOST_TOOLS_LAYER_TABLE_H_
 
 #include <string>
+#include <vector>
 
 #include "host/profile/profile.h"
 #include "nlohmann/json.hpp"
 
 namespace systole::tools {
 
-// Of more than a hundred layers those with the most cycles; the last line says
-// how many are left out.
+// Why a share of the peak may be more than 100 %.
+extern const char kAbovePeak[];
+
+// Of more than a hundred layers those with the most cycles, and how many are
+// left out; then what the shares are of.
 std::string LayerTable(const profile::ProgramProfile& p, const Preset& preset);
 nlohmann::ordered_json LayerTableJson(const profile::ProgramProfile& p,
                                       const Preset& preset);
+
+// Both of all programs of a model, into `text` and the list `json`; `first`:
+// other runs follow that are not shown.
+void DescribeLayers(const std::vector<const Program*>& programs,
+                    profile::Recorder& recorder, const Preset& preset,
+                    bool first, std::string& text,
+                    nlohmann::ordered_json& json);
 
 }  // namespace systole::tools
 

@@ -108,13 +108,9 @@ absl::StatusOr<const Preset*> ModulePreset(const std::string& name,
                                            bool given) {
   const auto preset = PresetByName(given ? name : kDefaultModulePreset);
   if (!preset.ok() || Target(**preset).float_modules()) return preset;
-  std::vector<std::string> names;
-  for (const Preset& other : kPresets) {
-    if (Target(other).float_modules()) names.emplace_back(other.name);
-  }
   return absl::InvalidArgumentError(absl::StrCat(
       "preset '", name,
-      "': StableHLO runs on bf16 cores: ", absl::StrJoin(names, ", ")));
+      "': StableHLO runs on bf16 cores: ", PresetsWith(Cell::kBf16)));
 }
 
 std::string ValuesText(const ir::Type& type) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_format.h"
+#include "host/files/printable.h"
 #include "host/files/write_file.h"
 
 namespace systole::tools {
@@ -18,7 +19,11 @@ nlohmann::ordered_json OrNull(const std::optional<T>& value) {
                : nlohmann::ordered_json(nullptr);
 }
 
-std::string Text(const nlohmann::ordered_json& json) { return json.dump(2); }
+// Names may be any bytes, JSON is UTF-8.
+std::string Text(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false,
+                   nlohmann::ordered_json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -58,25 +63,30 @@ absl::Status WriteJson(const std::string& path,
   return WriteFile(Text(json) + "\n", path);
 }
 
+void Table::Add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = Printable(cell);
+  rows_.push_back(std::move(row));
+}
+
 std::string Table::ToString() const {
   std::vector<size_t> width;
   for (const std::vector<std::string>& row : rows_) {
     width.resize(std::max(width.size(), row.size()), 0);
     for (size_t c = 0; c < row.size(); ++c)
-      width[c] = std::max(width[c], row[c].size());
+      width[c] = std::max(width[c], Columns(row[c]));
   }
   std::string text;
   for (size_t r = 0; r < rows_.size(); ++r) {
     std::string line;
     for (size_t c = 0; c < rows_[r].size(); ++c) {
       const std::string& cell = rows_[r][c];
-      const std::string fill(width[c] - cell.size(), ' ');
+      const std::string fill(width[c] - Columns(cell), ' ');
       line += (c == 0 ? cell + fill : fill + cell) + "  ";
     }
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
     if (r == 0)
-      text += std::string(std::max<size_t>(line.size(), 1), '-') + "\n";
+      text += std::string(std::max<size_t>(Columns(line), 1), '-') + "\n";
   }
   return text;
 }

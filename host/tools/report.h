@@ -48,7 +48,7 @@ absl::Status WriteJson(const std::string& path,
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void Add(std::vector<std::string> row);  // cells become printable
   std::string ToString() const;
 
  private:

@@ -7,10 +7,12 @@
 #include <cstdio>
 
 #include "absl/strings/str_format.h"
+#include "host/files/printable.h"
 #include "host/files/write_file.h"
 #include "host/tools/checker.h"
 #include "host/tools/digits.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/layer_table.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 #include "host/training/quantise.h"
@@ -142,7 +144,9 @@ void Print(const RunArgs& args, const std::vector<Record>& records,
            const Totals& totals) {
   Table table({"layer", "shape", "MACs", "cycles", "utilisation", "HBM read",
                "HBM written", "bit-exact"});
+  bool above = false;
   for (const Record& r : records) {
+    above = above || (r.utilisation && *r.utilisation > 1);
     table.Add({r.name, r.more.value("shape", ""), Thousands(*r.macs),
                r.cycles ? Thousands(*r.cycles) : "-",
                r.utilisation ? Percent(*r.utilisation) : "-",
@@ -150,9 +154,11 @@ void Print(const RunArgs& args, const std::vector<Record>& records,
                Thousands(static_cast<int64_t>(*r.hbm_write_bytes)),
                YesNo(r.bit_exact)});
   }
-  std::printf("%s on %s, %s, %d images\n\n%s\n", args.network.c_str(),
-              args.backend.c_str(), args.preset.c_str(),
-              static_cast<int>(totals.images), table.ToString().c_str());
+  std::printf("%s on %s, %s, %d images\n\n%s\n",
+              Printable(args.network).c_str(), args.backend.c_str(),
+              args.preset.c_str(), static_cast<int>(totals.images),
+              table.ToString().c_str());
+  if (above) std::printf("utilisation above 100 %%: %s\n\n", kAbovePeak);
   std::printf("accuracy: %d of %d digits (%s)\n",
               static_cast<int>(totals.right), static_cast<int>(totals.images),
               Percent(static_cast<double>(totals.right) /
@@ -177,14 +183,15 @@ absl::Status RunDigits(const RunArgs& args) {
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
   const auto network = training::ReadNetworkOrCheckpoint(args.network);
-  if (!network.ok()) return network.status();
+  if (!network.ok()) return OneLine(network.status());
   const auto digits = ReadDigits(args.digits);
   if (!digits.ok()) return digits.status();
   if (absl::Status s = CheckArgs(args, *network, *digits); !s.ok()) return s;
 
   absl::Status places = CheckDistinct({args.waves.trace.file}, {args.network});
   places.Update(CheckTraceRun(args.waves, (args.images + batch - 1) / batch));
-  if (places.ok() && !args.reports.empty()) places = MakeFolder(args.reports);
+  if (places.ok() && !args.reports.empty())
+    places = WithHint(MakeFolder(args.reports), kOtherReports);
   if (!places.ok()) return places;
   Progress progress(args.quiet);
   auto device = OpenDevice(args, args.preset, progress);
@@ -235,7 +242,7 @@ absl::Status RunDigits(const RunArgs& args) {
   std::string text =
       absl::StrFormat("%d mismatches:", totals.mismatches.size());
   for (const std::string& mismatch : totals.mismatches)
-    text += "\n  " + mismatch;
+    text += "\n  " + Printable(mismatch);
   return WithWaveform(**device, absl::DataLossError(text));
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/files/printable.h"
 #include "host/files/write_file.h"
 #include "host/runtime/build.h"
 #include "host/runtime/runner.h"
@@ -107,7 +108,7 @@ absl::StatusOr<ModelInputs> ReadInputs(const RunArgs& args,
           stderr,
           "systole: warning: %s: %s of %s values lie outside %s and are "
           "clipped\n",
-          (*files)[i].c_str(), Thousands(images->clipped).c_str(),
+          Printable((*files)[i]).c_str(), Thousands(images->clipped).c_str(),
           Thousands(array->elements()).c_str(),
           RangeText(model.inputs()[i]->type).c_str());
     }
@@ -117,20 +118,6 @@ absl::StatusOr<ModelInputs> ReadInputs(const RunArgs& args,
     inputs.values.push_back(std::move(images->values));
   }
   return inputs;
-}
-
-void DescribeLayers(const std::vector<const Program*>& programs,
-                    profile::Recorder& recorder, const Device& device,
-                    Result& result) {
-  result.layers_json = Json::array();
-  for (size_t i = 0; i < programs.size(); ++i) {
-    const profile::Recording& recording = recorder.recordings()[i];
-    const profile::ProgramProfile p{programs[i], &recording,
-                                    profile::Analyse(*programs[i], recording)};
-    result.layers += LayerTable(p, device.preset()) + "\n";
-    for (Json& layer : LayerTableJson(p, device.preset()))
-      result.layers_json.push_back(std::move(layer));
-  }
 }
 
 absl::StatusOr<Result> RunAll(const RunArgs& args,
@@ -189,7 +176,11 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
     for (size_t i = 0; i < result.outputs.size(); ++i)
       result.outputs[i].Append(run->outputs[i]);
     if (first > 0) continue;
-    if (recorded) DescribeLayers(programs, recorder, **device, result);
+    if (recorded) {
+      DescribeLayers(programs, recorder, (*device)->preset(),
+                     inputs.images > model.batch(), result.layers,
+                     result.layers_json);
+    }
     result.outputs = std::move(run->outputs);
   }
   return result;
@@ -274,9 +265,10 @@ std::string Largest(const OutputFile& output, int64_t image) {
 void PrintTable(const RunArgs& args, const runtime::CompiledModel& model,
                 const ModelInputs& inputs, const Result& result,
                 const std::vector<OutputFile>& outputs) {
-  std::printf("%s on %s, %s, %d images, %d a run%s\n\n", args.model.c_str(),
-              args.backend.c_str(), model.preset().c_str(),
-              static_cast<int>(result.images), static_cast<int>(model.batch()),
+  std::printf("%s on %s, %s, %d images, %d a run%s\n\n",
+              Printable(args.model).c_str(), args.backend.c_str(),
+              model.preset().c_str(), static_cast<int>(result.images),
+              static_cast<int>(model.batch()),
               inputs.quantised ? "; float32 inputs quantised" : "");
   constexpr int64_t kShown = 8;
   std::vector<std::string> head = {"output", "values"};
@@ -349,11 +341,11 @@ Json ToJson(const RunArgs& args, const runtime::CompiledModel& model,
 
 absl::Status RunModel(const RunArgs& args) {
   const auto model = ReadOrBuild(args);
-  if (!model.ok()) return model.status();
+  if (!model.ok()) return OneLine(model.status());
   const auto inputs = ReadInputs(args, *model);
-  if (!inputs.ok()) return inputs.status();
+  if (!inputs.ok()) return OneLine(inputs.status());
   const auto files = FilesFor(NamesOf(*model, true), args.outputs, "--output");
-  if (!files.ok()) return files.status();
+  if (!files.ok()) return OneLine(files.status());
   absl::Status s = CheckPlaces(args, *files, *model, inputs->images);
   if (!s.ok()) return s;
   absl::StatusOr<runtime::Source> source;
@@ -361,7 +353,7 @@ absl::Status RunModel(const RunArgs& args) {
   if (!args.check.empty()) {
     source =
         runtime::ReadSource(args.check, nullptr, FindPreset(model->preset()));
-    if (!source.ok()) return source.status();
+    if (!source.ok()) return OneLine(source.status());
     check.emplace(*source);
   }
   ModelCheck* const checker = check ? &*check : nullptr;
@@ -391,7 +383,7 @@ absl::Status RunModel(const RunArgs& args) {
   std::string text =
       absl::StrFormat("%d mismatches:", checker->mismatches().size());
   for (const std::string& mismatch : checker->mismatches())
-    text += "\n  " + mismatch;
+    text += "\n  " + Printable(mismatch);
   return absl::DataLossError(absl::StrCat(text, result->wrong.message()));
 }
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/files/printable.h"
 #include "host/files/write_file.h"
 #include "host/runtime/client.h"
 #include "host/tools/interrupt.h"
@@ -174,10 +175,11 @@ absl::Status CheckFiles(const RunArgs& args,
     read.push_back(input.substr(input.find('=') + 1));
   absl::Status status = CheckDistinct(written, read);
   for (const std::string& file : files) {
-    if (status.ok() && !file.empty()) status = CheckWritable(file);
+    if (status.ok() && !file.empty())
+      status = WithHint(CheckWritable(file), kOtherOutput);
   }
   if (status.ok() && args.reports_given && !args.reports.empty())
-    status = MakeFolder(args.reports);
+    status = WithHint(MakeFolder(args.reports), kOtherReports);
   return status;
 }
 
@@ -185,7 +187,7 @@ void PrintTable(const RunArgs& args, const std::string& preset,
                 const runtime::Executable& executable, const Inputs& inputs,
                 const Results& results) {
   const ir::Module& module = executable.module();
-  std::printf("%s on %s, %s, %d run(s)\n\n", args.model.c_str(),
+  std::printf("%s on %s, %s, %d run(s)\n\n", Printable(args.model).c_str(),
               args.backend.c_str(), preset.c_str(),
               static_cast<int>(inputs.runs.size()));
   Table outputs({"output", "values", "from, to"});
@@ -214,9 +216,9 @@ void PrintTable(const RunArgs& args, const std::string& preset,
     }
     std::printf("%s\n", parts.ToString().c_str());
   }
-  std::printf(
-      "%s\n",
-      runtime::PlacementText(module.name, executable.placement()).c_str());
+  std::printf("%s\n", Printable(runtime::PlacementText(module.name,
+                                                       executable.placement()))
+                          .c_str());
   if (cycles > 0 && timed) {
     std::printf("cycles: %s in %s programs (%.2f s)\n",
                 Thousands(cycles).c_str(), Thousands(work.programs).c_str(),
@@ -268,19 +270,19 @@ absl::Status RunStableHlo(const RunArgs& args) {
   const auto preset = ModulePreset(args.preset, args.preset_given);
   if (!preset.ok()) return preset.status();
   auto module = ReadStableHlo(args.model);
-  if (!module.ok()) return module.status();
+  if (!module.ok()) return OneLine(module.status());
   const auto inputs = InputsOf(args, **module);
-  if (!inputs.ok()) return inputs.status();
+  if (!inputs.ok()) return OneLine(inputs.status());
   std::vector<std::string> names;
   for (const ir::Output& output : (*module)->outputs)
     names.push_back(output.name);
   const auto files = FilesFor(names, args.outputs, "--output");
-  if (!files.ok()) return files.status();
+  if (!files.ok()) return OneLine(files.status());
   if (absl::Status s = CheckFiles(args, *files); !s.ok()) return s;
   std::unique_ptr<ir::Module> golden;
   if (!args.check.empty()) {
     auto read = ReadGolden(args.check, **module);
-    if (!read.ok()) return read.status();
+    if (!read.ok()) return OneLine(read.status());
     golden = *std::move(read);
   }
 
@@ -298,7 +300,7 @@ absl::Status RunStableHlo(const RunArgs& args) {
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
   auto executable = (*client)->Compile(*std::move(module));
-  if (!executable.ok()) return Named(args, executable.status());
+  if (!executable.ok()) return OneLine(Named(args, executable.status()));
   auto results =
       RunAll(args, progress, **executable, (*client)->device(0), *inputs);
   if (!results.ok()) return results.status();

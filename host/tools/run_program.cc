@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/driver/run_loop.h"
+#include "host/files/printable.h"
 #include "host/files/read_file.h"
 #include "host/files/write_file.h"
 #include "host/tools/interrupt.h"
@@ -115,7 +116,7 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
   std::vector<Program> programs = {program};
   if (!args.second.empty()) {
     auto second = ReadProgram(args.second);
-    if (!second.ok()) return second.status();
+    if (!second.ok()) return OneLine(second.status());
     if ((*preset)->chip.cores < 2 || second->preset != program.preset) {
       return absl::InvalidArgumentError(absl::StrFormat(
           "--second %s: made for preset '%s'; %s is for '%s', whose chip has "
@@ -155,7 +156,8 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
   absl::Status places = CheckDistinct(written, {args.model, args.second});
   places.Update(CheckTraceRun(args.waves, 1));
   for (const Image& image : *dumps) {
-    if (places.ok()) places = CheckWritable(image.file);
+    if (places.ok())
+      places = WithHint(CheckWritable(image.file), "--dump names another file");
   }
   if (!places.ok()) return places;
 
@@ -219,7 +221,7 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
   }
   for (size_t c = 0; c < programs.size(); ++c) {
     std::printf("%s on %s, %s: %s descriptors",
-                c == 0 ? args.model.c_str() : args.second.c_str(),
+                Printable(c == 0 ? args.model : args.second).c_str(),
                 args.backend.c_str(), program.preset.c_str(),
                 Thousands(static_cast<int64_t>(programs[c].descriptors.size()))
                     .c_str());

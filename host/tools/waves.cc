@@ -105,7 +105,8 @@ absl::Status WithWaveform(const Device& device, const absl::Status& status) {
         waveform->file, waveform->from, waveform->to, waveform->run,
         ShellWord(waveform->view), CommandFor(*waveform));
   } else if (!absl::IsNotFound(waveform.status())) {
-    absl::StrAppend(&text, "\n  no waveform: ", waveform.status().message());
+    absl::StrAppend(&text, "\n  no waveform: ", waveform.status().message(),
+                    "; --waves names another folder");
   }
   return absl::Status(status.code(), text);
 }

@@ -15,9 +15,10 @@ Generated from `docs/spec/errors.yaml`, whose cases the test `tools_errors_test`
 `m.tflite` and `m.safetensors` stand for the models in `models/`; flags that only keep a
 case short are left out. `full` is a device like `/dev/full`, `null` one like `/dev/null`, `link` a symbolic link.
 
-Exit codes: 0, 1 (the command failed), 2 (wrong arguments), 130 and 143 (stopped by SIGINT, SIGTERM). The reason is
-on standard error, behind `systole:`. The test also requires of each case that it ends by itself, without a signal, an
-abort or a traceback, and that a command which fails leaves every file as it was and no temporary file.
+Exit codes: 0, 1 (the command failed), 2 (wrong arguments), 129, 130, 141 and 143 (stopped by SIGHUP, SIGINT, SIGPIPE
+and SIGTERM). The reason is on standard error, behind `systole:`. The test also requires of each case that it ends by
+itself, without a signal, an abort or a traceback, and that a command which fails leaves every file as it was and no
+temporary file.
 
 How results are written (`host/files/write_file.h`): the bytes go to a temporary file beside the target, which takes
 its place when all of them are on the disk. A symbolic link stays one, and its target is written. A device or a pipe

@@ -155,8 +155,9 @@ absl::StatusOr<Waveform> RtlDevice::ReplayAround(int run, uint64_t cycle,
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) {
-    return absl::UnavailableError(
+    waveform_ = absl::UnavailableError(
         absl::StrCat(folder_, ": cannot be made: ", error.message()));
+    return waveform_;
   }
   TraceOptions trace;
   trace.file =

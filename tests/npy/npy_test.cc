@@ -93,6 +93,15 @@ TEST(Npy, ReadsScalarsVectorsAndNothing) {
 }
 
 // What a file of each type says, and what is read of it again.
+TEST(Npy, ZeroElementsOfAnySizes) {
+  const auto array = Parse(
+      File(1, Dictionary("|i1", "False", "(1099511627776, 1099511627776, 0)"),
+           ""),
+      "x");
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_EQ(array->elements(), 0);
+}
+
 TEST(Npy, KnowsTypesByTheirNames) {
   const std::pair<const char*, Type> types[] = {
       {"|b1", Type::kBool},     {"|i1", Type::kInt8},
@@ -149,9 +158,15 @@ TEST(Npy, RefusesBrokenHeaders) {
       {"{'fortran_order': yes}", "expected True or False"},
       {"{'shape': 3}", "expected '('"},
       {"{'shape': (3)}", "expected ',' in (n,)"},
-      {"{'shape': (-3,)}", "expected a size or ')'"},
+      {"{'shape': (-3,)}", "dimension 0 of the shape is -3: 0 or more"},
+      {"{'shape': (4, -1)}", "dimension 1 of the shape is -1: 0 or more"},
+      {"{'shape': (- )}", "expected a size or ')'"},
+      {"{'shape': (1.5,)}", "expected a size or ')'"},
       {"{'shape': (3 4)}", "expected a size or ')'"},
-      {"{'shape': (99999999999999999999,)}", "expected a size or ')'"},
+      {"{'shape': (99999999999999999999,)}",
+       "dimension 0 of the shape is larger than 1099511627776"},
+      {"{'shape': (1099511627777,)}",
+       "dimension 0 of the shape is larger than 1099511627776"},
       {"{'descr': '|i1', 'fortran_order': False, 'shape': (1,)} x",
        "expected the end"},
   };

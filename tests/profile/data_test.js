@@ -10,6 +10,7 @@ const fs = require("fs");
 const path = require("path");
 const zlib = require("zlib");
 const page = require(path.join(__dirname, "../../host/profile/page/data.js"));
+const drawn = require(path.join(__dirname, "../../host/profile/page/timeline.js"));
 
 const [html, json] = process.argv.slice(2, 4).map((name) => fs.readFileSync(name, "utf8"));
 const base64 = html.match(/<script type="application\/octet-stream" id="data">([^<]*)<\/script>/)[1];
@@ -33,6 +34,27 @@ for (const [name, fault] of Object.entries(seeded)) {
   const wrong = copy();
   fault(wrong);
   assert.notStrictEqual(page.problems(wrong).length, 0, `not seen: ${name}`);
+}
+
+// What the legend tells apart, an eye can: causes and the memory's clients, each with a colour of its own.
+const colours = [...data.causes.map((name) => [name, drawn.COLOURS[name]]), ...drawn.CLIENT_COLOURS.map((colour, c) => [`client ${c}`, colour])];
+const rgb = (colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+colours.forEach(([name, colour], i) => {
+  assert(/^#[0-9a-f]{6}$/.test(colour), `${name} has no colour`);
+  for (const [other, second] of colours.slice(0, i)) {
+    assert(Math.hypot(...rgb(colour).map((v, k) => v - rgb(second)[k])) > 30, `${name} and ${other} look alike: ${colour}, ${second}`);
+  }
+});
+// An axis has no more numbers than have room, in steps of 1, 2 or 5.
+for (const [span, width, room, step] of [[30374, 312, 60, 10000], [30374, 1400, 60, 2000], [20, 312, 30, 2], [3, 312, 30, 1], [8e9, 312, 95, 5e9]]) {
+  assert.strictEqual(drawn.axisStep(span, width, room), step, `${span} cycles on ${width} pixels`);
+}
+// Of an array that works, the layer's products fill the cells that they say.
+for (const program of data.programs) {
+  for (const layer of program.layers) {
+    const cells = layer.vectors * data.rows * data.cols;
+    assert(Math.abs(layer.filled - (layer.macs && cells ? Math.min(1, layer.macs / cells) : 1)) < 1e-9, `${layer.name}: filled ${layer.filled}`);
+  }
 }
 
 // Sums of any stretch, against adding span by span.

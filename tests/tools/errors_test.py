@@ -105,6 +105,10 @@ def write_files(folder, environment):
         subprocess.run(["flatc", "-b", str(ROOT / "host/import/tflite_schema.fbs"), f"{name}.json"], cwd=folder, check=True)
         (folder / f"{name}.json").unlink()
         (folder / f"{name}.bin").rename(folder / f"{name}.tflite")
+    model = bytearray((ROOT / "models/mnist_cnn.tflite").read_bytes())
+    put("hostile.tflite", bytes(model).replace(b"dense2.out", b"d\n\x1b[2J\xff\xfe.o"))
+    model[100_000:600_000] = bytes(500_000)  # of weights
+    put("wrong.tflite", bytes(model))
     put("stream.tflite", base64.b64decode(json.loads((ROOT / "tests/data/tflite/stream.json").read_text())["model"]))
     save("x.npy", np.zeros((1, 28, 28, 1), np.int8))
     save("four.npy", np.zeros((4, 28, 28, 1), np.int8))
@@ -119,6 +123,10 @@ def write_files(folder, environment):
     save("clipped.npy", clipped)
     clipped[0, 9, 9, 0] = clipped[0, 9, 10, 0] = np.nan
     save("nan.npy", clipped)
+    for name, shape in (("negative", "(-1, 28, 28, 1)"), ("huge", "(9999999999999999999999, 28)"), ("fraction", "(1.5, 28)"),
+                        ("open", "(28, 28"), ("empty_huge", "(1099511627776, 1099511627776, 0)")):
+        header = f"{{'descr': '|i1', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+        put(f"{name}.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header)
     put("cut.npy", (folder / "four.npy").read_bytes()[:1000])
     for name in ("exp", "scan", "cholesky", "fft", "generic", "sharded_mlp"):
         put(f"{name}.mlirbc", (ROOT / f"tests/data/stablehlo/{name}.mlirbc").read_bytes())
@@ -137,9 +145,13 @@ def write_files(folder, environment):
     damaged = bytearray((folder / "net.tpu").read_bytes())
     damaged[len(damaged) // 2] ^= 4
     put("damaged.tpu", bytes(damaged))
+    systole("compile", "hostile.tflite", "-o", "hostile.tpu")
     systole("asm", "program.txt", "-o", "program.tpu", "--preset", "nano")
     for name in ("first", "second"):
         systole("asm", f"{name}.txt", "-o", f"{name}.tpu", "--preset", "minichip")
+    for name, sizes in (("long", [1 << 24] * 3), ("short", [1, 28, 28])):
+        (folder / name).mkdir()
+        put(f"{name}/test-images-idx3-ubyte", struct.pack(">IIII", 0x803, *sizes) + bytes(10))
     digits = folder / "digits"
     digits.mkdir()
     for kind in ("images-idx3", "labels-idx1"):

@@ -5,6 +5,7 @@
 import argparse
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,7 +42,18 @@ class ModelFilesTest(unittest.TestCase):
             self.assertIn("1 of 1 digits", result.stdout)
 
     def test_not_built(self):
-        self.refused("no RTL model of nano", "make model PRESET=nano", "none")
+        self.refused(f"no RTL model of nano in {self.folder} (SYSTOLE_MODELS); there are none; `make model PRESET=nano` builds it")
+
+    def test_not_installed(self):
+        (self.folder / "bin").mkdir()
+        shutil.copy(BUILD / "bin" / "systole", self.folder / "bin")
+        environment = {name: value for name, value in os.environ.items() if name != "SYSTOLE_MODELS"}
+        result = subprocess.run([self.folder / "bin" / "systole", "run", "--preset", PRESET, "--images", "1", "--batch", "1", "--reports", ""],
+                                cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"no RTL model of nano in {self.folder}/lib/systole; there are none; ", result.stderr)
+        self.assertIn("Systole's source tree builds and installs it; SYSTOLE_MODELS names another folder", result.stderr)
+        self.assertNotIn("make", result.stderr)
 
     def test_not_a_model(self):
         (self.folder / FILE).write_text("text")

@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "verif/tb/core_module.h"
 
@@ -22,13 +23,11 @@ namespace fs = std::filesystem;
 
 constexpr char kPrefix[] = "model_", kChecked[] = "_checked", kSuffix[] = ".so";
 
-// Where the files are looked for.
-std::vector<fs::path> Folders() {
-  const char* named = std::getenv("SYSTOLE_MODELS");
-  if (named != nullptr && *named != '\0') return {named};
+// Of the program or the library that this is a part of.
+std::vector<fs::path> OwnFolders() {
   Dl_info self;
   std::error_code error;
-  if (dladdr(reinterpret_cast<void*>(&Folders), &self) == 0) return {};
+  if (dladdr(reinterpret_cast<void*>(&OwnFolders), &self) == 0) return {};
   // A program's name may be as its caller wrote it.
   fs::path file = fs::canonical(self.dli_fname, error);
   if (error || !fs::is_regular_file(file, error))
@@ -41,6 +40,37 @@ std::vector<fs::path> Folders() {
       folder.parent_path() / SYSTOLE_LIBRARIES / "systole";
   if (installed != folders[0]) folders.push_back(installed);
   return folders;
+}
+
+// "": none.
+std::string NamedFolder() {
+  const char* named = std::getenv("SYSTOLE_MODELS");
+  return named == nullptr ? "" : named;
+}
+
+// Where the files are looked for.
+std::vector<fs::path> Folders() {
+  const std::string named = NamedFolder();
+  return named.empty() ? OwnFolders() : std::vector<fs::path>{named};
+}
+
+// Only a build folder has a source tree, and `make`, beside it.
+bool IsInBuild() {
+  std::error_code error;
+  const std::vector<fs::path> folders = OwnFolders();
+  return std::any_of(
+      folders.begin(), folders.end(), [&](const fs::path& folder) {
+        return fs::exists(folder.parent_path().parent_path() / "CMakeCache.txt",
+                          error);
+      });
+}
+
+// "; `make model PRESET=nano` builds it".
+std::string HowToBuild(const std::string& preset, const char* what) {
+  return IsInBuild()
+             ? absl::StrCat("; `make model PRESET=", preset, "` builds ", what)
+             : absl::StrCat("; Systole's source tree builds and installs ",
+                            what);
 }
 
 // Whether the file has all the bytes that its own header speaks of: the linker
@@ -68,14 +98,15 @@ absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
     const fs::path file = folder / name;
     std::error_code error;
     if (!fs::exists(file, error)) {
-      absl::StrAppend(&looked, looked.empty() ? "" : ", ", file.string());
+      // The first folder is where a model belongs.
+      if (looked.empty() || fs::is_directory(folder, error))
+        absl::StrAppend(&looked, looked.empty() ? "" : ", ", folder.string());
       continue;
     }
     if (!IsWhole(file)) {
       return absl::FailedPreconditionError(absl::StrCat(
           "cannot load an RTL model: ", file.string(),
-          " is no shared library or was cut short: `make model PRESET=", preset,
-          "` builds it anew"));
+          " is no shared library or was cut short", HowToBuild(preset, "it")));
     }
     // Stays loaded: models of it may be anywhere.
     void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -93,14 +124,21 @@ absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
     }
     if (std::string(stamp()) != kCoreStamp) {
       return absl::FailedPreconditionError(absl::StrCat(
-          file.string(), " is of another state of the RTL than this program: ",
-          "`make model PRESET=", preset, "` builds both anew"));
+          file.string(), " is of another state of the RTL than this program",
+          HowToBuild(preset, "both")));
     }
     if (CoreFactory found = factory(preset.c_str(), checked)) return found;
     return absl::FailedPreconditionError(
         absl::StrCat(file.string(), " has no model of that name"));
   }
-  return absl::NotFoundError(absl::StrCat("no ", looked));
+  const bool named = !NamedFolder().empty();
+  const std::vector<std::string> found = CoresInFiles();
+  return absl::NotFoundError(
+      absl::StrCat("in ", looked, named ? " (SYSTOLE_MODELS)" : "", "; there ",
+                   found.size() == 1 ? "is " : "are ",
+                   found.empty() ? "none" : absl::StrJoin(found, ", "),
+                   HowToBuild(preset, "it"),
+                   named ? "" : "; SYSTOLE_MODELS names another folder"));
 }
 
 std::vector<std::string> CoresInFiles() {

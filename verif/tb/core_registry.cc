@@ -52,6 +52,7 @@ absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
   // A preset may have the checked build alone, which runs everything too.
   if (factory == nullptr)
     factory = FindCore(options.engine, options.preset, true);
+  std::string where;  // that a model's file was looked for
   for (const bool checked : {options.checked, true}) {
     if (factory != nullptr || options.engine != "verilator") break;
     auto loaded = LoadCore(options.preset, checked);
@@ -59,18 +60,22 @@ absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
       factory = *loaded;
     } else if (!absl::IsNotFound(loaded.status())) {
       return loaded.status();
+    } else {
+      where = std::string(loaded.status().message());
     }
   }
   if (factory != nullptr) return factory(options, memory);
 
-  std::vector<std::string> known = CoresInFiles();
+  const std::string what =
+      absl::StrCat("no RTL model of ",
+                   Describe(options.engine, options.preset, options.checked));
+  if (!where.empty())
+    return absl::NotFoundError(absl::StrCat(what, " ", where));
+  std::vector<std::string> known;
   for (const auto& [key, unused] : Registry())
     known.push_back(std::apply(Describe, key));
   return absl::NotFoundError(
-      absl::StrCat("no RTL model of ",
-                   Describe(options.engine, options.preset, options.checked),
-                   " is built: `make model PRESET=", options.preset,
-                   "` builds it; there ", known.size() == 1 ? "is " : "are ",
+      absl::StrCat(what, "; there ", known.size() == 1 ? "is " : "are ",
                    known.empty() ? "none" : absl::StrJoin(known, ", ")));
 }
 

@@ -5,18 +5,24 @@
 "use strict";
 
 const COLOURS = {
-  "working": "#2f8f5b", "read": "#2f8f5b", "write": "#5b7fd1", "read and write": "#1d6b8f",
+  "working": "#2f8f5b", "read": "#27b3a7", "write": "#5b7fd1", "read and write": "#1d6b8f",
   "starts and ends of descriptors": "#b9c4d0", "transposing": "#7fbf9a",
   "no weights": "#d1495b", "array not free for the next tile": "#e07a5f", "sums on their way": "#c77dba",
   "unified buffer port": "#a0682c", "accumulator port": "#7a4f9e", "weight FIFO full": "#cfe0b0",
   "memory busy": "#8c2f39", "memory latency": "#e8a33d", "refresh": "#7d6b00", "opening rows": "#d9c24a",
   "flag of load": "#f2b7a0", "flag of weight loader": "#eda6c4", "flag of array": "#9fc3ea", "flag of vector unit": "#c3aee6",
   "flag of store": "#f3dc9b", "dispatch behind a full queue": "#6f7c8b", "fetch of descriptors": "#4d5a68",
-  "no work left": "#eef1f4", "no request": "#eef1f4",
+  "no work left": "#eef1f4", "no request": "#d5e3d8",
 };
 const BAND_COLOURS = ["#3f72af", "#5a9367", "#b5793c", "#8a5fa3", "#b04a5a", "#3d8b97", "#7b7f2f", "#66758a"];
-const CLIENTS = ["fetch", "weights", "loads", "stores"], CLIENT_COLOURS = ["#4d5a68", "#d1495b", "#3f72af", "#e8a33d"];
+const CLIENTS = ["fetch", "weights", "loads", "stores"], CLIENT_COLOURS = ["#15202b", "#b5179e", "#2a4fd6", "#c75b00"];
 const GUTTER = 128, AXIS = 22;
+
+// 1, 2 or 5 times a power of ten: cycles between the numbers of an axis of so many, each of which has room.
+function axisStep(span, width, room) {
+  const least = Math.max(1, span * room / Math.max(width, 1)), ten = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 5, 10].map((k) => k * ten).find((k) => k >= least);
+}
 
 const layerColour = (layer) => (layer < 0 ? "#8a94a0" : BAND_COLOURS[layer % BAND_COLOURS.length]);
 
@@ -116,7 +122,7 @@ class Timeline {
   }
 
   axis(g) {
-    const span = this.to - this.from, step = 10 ** Math.floor(Math.log10(span / 5)), by = span / step > 25 ? 5 * step : span / step > 10 ? 2 * step : step;
+    const span = this.to - this.from, by = axisStep(span, this.width - GUTTER, g.measureText(thousands(this.to)).width + 14);
     g.fillStyle = "#5c6878";
     g.fillText("cycle", 8, AXIS / 2);
     for (let c = Math.ceil(this.from / by) * by; c <= this.to; c += by) {
@@ -341,3 +347,5 @@ class Timeline {
     for (let k = i + by; k >= 0 && k < d.queue.length; k += by) if (d.queue[k] === d.queue[i] && d.row[k] >= 0) return this.select(k);
   }
 }
+
+if (typeof module !== "undefined") module.exports = { COLOURS, CLIENT_COLOURS, axisStep };

@@ -61,6 +61,9 @@ function drawDetails(root, data, program, timeline, i) {
   if (layer) root.append(make("p", {}, "that of its layer:"), make("code", {}, commandFor(data, program, d.layer[i])));
 }
 
+// Where a name may stand beside its point, the first that is free; a name without room is left out, the table of layers has it.
+const LABEL_PLACES = [4, 17, -9, 30, -22, 43, -35, 56, -48].flatMap((dy) => [[1, dy], [-1, dy]]);
+
 const VIEWS = {
   "what to do"(root, data, program, timeline) {
     root.append(make("p", { class: "note" }, "Every cycle of the program, once: seen from the array (then vector unit, then store), and along what it waits for to the unit that something can be done about. Click a row for its layer."));
@@ -77,13 +80,14 @@ const VIEWS = {
       const least = ceilingsOf(l), [bound, cycles] = Object.entries(least).sort((a, b) => b[1] - a[1])[0];
       const unit = l.macs > 0 ? 2 : 3, counts = l.units[unit], all = counts.reduce((a, b) => a + b, 0);
       return { class: "go", onclick: () => timeline.zoomTo(l.first, l.last), title: l.tiling,
-        cells: [`${i} ${l.name}`, text(`${l.op} ${l.shape}`), thousands(l.cycles), l.macs ? percent(l.macs / (data.rows * data.cols), l.cycles) : "-",
+        cells: [`${i} ${l.name}`, text(`${l.op} ${l.shape}`), thousands(l.cycles), l.macs ? percent(l.macs / (data.rows * data.cols), l.cycles) : "-", l.macs ? percent(l.filled, 1) : "-",
           thousands(least.array), thousands(least.weights), thousands(least.activations), thousands(least["vector unit"]), `${bound}, ${percent(cycles, l.cycles)}`,
           make("td", {}, causeBar(counts, data.causes, all))] };
     });
     root.append(make("p", { class: "note" }, "Least cycles, as the layer was compiled: vectors that go through the array, beats of its weights, beats of its loads and stores, cycles in which the vector unit works. " +
-      "The largest is the ceiling; beside it, its part of the layer's cycles. Causes: of the array, for layers without products of the vector unit."));
-    root.append(table(["layer", text("what", "th"), "cycles", "of peak", "array", "weights", "activations", "vector unit", "ceiling", text("causes", "th")], rows));
+      "The largest is the ceiling; beside it, its part of the layer's cycles. Filled: the part of the array's rows and columns with weights while it works; the rest is empty, as the layer has fewer inputs a product or fewer output channels than the array. " +
+      "Causes: of the array, for layers without products of the vector unit. Of peak, above 100 %: work of the layer overlaps cycles that count for another layer, or kernel rows that lie wholly in the padding are not computed."));
+    root.append(table(["layer", text("what", "th"), "cycles", "of peak", "filled", "array", "weights", "activations", "vector unit", "ceiling", text("causes", "th")], rows));
   },
 
   "roofline"(root, data, program) {
@@ -115,7 +119,19 @@ const VIEWS = {
     g.fillText(`array: ${peak} a cycle`, left + 10, y(peak) - 6);
     const slope = 3 * lowX;  // where the text stands: left of the points
     g.fillText(`memory: ${data.beat} bytes a cycle`, x(slope) + 10, y(slope * data.beat) + 8);
-    points.forEach((p, i) => {
+    const taken = [];  // boxes of names: [x0, y0, x1, y1]
+    const label = (name, px, py) => {
+      const width = g.measureText(name).width;
+      for (const [dx, dy] of LABEL_PLACES) {
+        const x0 = px + (dx < 0 ? -width - 8 : 8), y0 = py + dy - 10;
+        const box = [x0, y0, x0 + width, y0 + 13];
+        if (x0 < left || box[2] > 898 || y0 < top - 14 || box[3] > bottom + 4 || taken.some((t) => box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3])) continue;
+        taken.push(box);
+        g.fillText(name, x0, y0 + 10);
+        return;
+      }
+    };
+    points.forEach((p) => {
       g.fillStyle = g.strokeStyle = p.colour;
       g.beginPath();
       g.arc(x(p.at), y(p.rate), 5, 0, 7);
@@ -132,7 +148,7 @@ const VIEWS = {
       });
       const reach = Math.max(...p.ceilings.filter((rate) => rate < highY), p.rate);
       g.beginPath(); g.moveTo(x(p.at), y(p.rate)); g.lineTo(x(p.at), y(reach)); g.stroke();
-      g.fillText(p.name, x(p.at) + 8, y(p.rate) + (i % 2 ? 16 : 4));
+      label(p.name, x(p.at), y(p.rate));
     });
   },
 
