@@ -42,6 +42,13 @@ string(REGEX REPLACE "/$" "" SYSTOLE_PREFIX_FROM_PKGCONFIG "${SYSTOLE_PREFIX_FRO
 configure_file(${PROJECT_SOURCE_DIR}/cmake/systole.pc.in ${CMAKE_BINARY_DIR}/package/systole.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/package/systole.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+# The manual page, and completions where the shells look for them.
+install(FILES ${PROJECT_SOURCE_DIR}/share/man/systole.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/share/completions/systole.bash
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME systole)
+install(FILES ${PROJECT_SOURCE_DIR}/share/completions/_systole DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_SOURCE_DIR}/share/completions/systole.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
 # RTL with its file lists and FuseSoC cores, registers as IP-XACT.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/rtl DESTINATION ${share})
 install(FILES ${PROJECT_SOURCE_DIR}/docs/reference/csr.xml DESTINATION ${share}/ip-xact RENAME systole_csr.xml)
@@ -58,19 +65,34 @@ foreach(name test-images-idx3-ubyte test-labels-idx1-ubyte)
   list(APPEND unpacked ${digits}/${name})
 endforeach()
 install(FILES ${unpacked} DESTINATION ${share}/digits)
+# As MNIST comes, which the examples in JAX and Keras read.
+foreach(name test-images-idx3-ubyte test-labels-idx1-ubyte)
+  install(FILES ${PROJECT_SOURCE_DIR}/tests/data/mnist/${name}.gz DESTINATION ${share}/digits)
+endforeach()
 # A build has the same folder beside its programs.
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/systole)
 file(CREATE_LINK ${digits} ${CMAKE_BINARY_DIR}/share/systole/digits SYMBOLIC)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/models ${CMAKE_BINARY_DIR}/share/systole/models SYMBOLIC)
 install(FILES ${PROJECT_SOURCE_DIR}/models/mnist_cnn.tflite ${PROJECT_SOURCE_DIR}/models/mnist_cnn.safetensors DESTINATION ${share}/models)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${share} PATTERN __pycache__ EXCLUDE)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The licence, and the notice of a source tree that has one.
+set(licences ${PROJECT_SOURCE_DIR}/LICENSE)
+file(GLOB notice CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/NOTICE)
+list(APPEND licences ${notice})
+install(FILES ${licences} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# The Python package as in the built tree, with a link to the library: `pip install` copies what it leads to.
+# The Python packages as in the built tree, with a link to the library: `pip install` copies what it leads to.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole DESTINATION ${share}/python
-  FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
-install(FILES ${CMAKE_BINARY_DIR}/python/pyproject.toml ${CMAKE_BINARY_DIR}/python/VERSION DESTINATION ${share}/python)
+  FILES_MATCHING PATTERN *.py PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+foreach(name pyproject.toml README.md systole_build.py VERSION)
+  install(FILES ${CMAKE_BINARY_DIR}/python/${name} DESTINATION ${share}/python)
+endforeach()
+install(FILES ${licences} DESTINATION ${share}/python)
+# By this jax finds the plugin where the folder is on PYTHONPATH.
+set(info ${CMAKE_BINARY_DIR}/package/systole_tpu-${PROJECT_VERSION}.dist-info)
+file(CONFIGURE OUTPUT ${info}/METADATA CONTENT "Metadata-Version: 2.1\nName: systole-tpu\nVersion: ${PROJECT_VERSION}\n")
+file(CONFIGURE OUTPUT ${info}/entry_points.txt CONTENT "[jax_plugins]\nsystole = systole_jax\n")
 set(name libsystole.so.${SYSTOLE_ABI_VERSION})
 file(RELATIVE_PATH link /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/${name})
 file(RELATIVE_PATH link_models /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/systole)
@@ -84,7 +106,7 @@ foreach(pair IN ITEMS "${name}|${link}" "models|${link_models}")
     list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${link}\")")
 endforeach()
 if(TARGET systole_pjrt)
-  install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole_jax DESTINATION ${share}/python PATTERN __pycache__ EXCLUDE)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole_jax ${info} DESTINATION ${share}/python PATTERN __pycache__ EXCLUDE)
 endif()
 
 add_custom_target(systole_digits ALL DEPENDS ${unpacked})  # the examples of the built tree read them too

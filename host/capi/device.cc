@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/capi/arrays.h"
-#include "host/compiler/access.h"
+#include "host/capi/models.h"
 #include "systole/target.h"
 
 namespace systole::capi {
@@ -60,29 +60,33 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(
   device->profiled_ = options.profile != 0;
   device->interrupt_ = options.interrupt;
   device->user_ = options.user;
+  DeviceOptions core;
+  core.preset = name;
+  core.seed = options.seed == 0 ? 1 : options.seed;
   const Preset* preset = FindPreset(name);
   if (preset != nullptr && Target(*preset).float_modules()) {
-    if (device->profiled_) {
-      return absl::UnimplementedError(absl::StrCat(
-          "preset '", name, "': only int8 presets can be profiled"));
-    }
+    if (device->profiled_) core.probe = &device->modules_;
+    // The client opens its core when the first product comes. What stands
+    // against that is told now.
+    auto tried = systole::Device::Open(backend, core);
+    if (!tried.ok()) return WhereModelsAre(tried.status(), backend, name);
+    tried->reset();
     runtime::ClientOptions client;
     client.backend = backend;
     client.preset = name;
+    client.device = core;
+    if (device->profiled_) client.listener = &device->modules_;
     auto made = runtime::Client::Create(client);
     if (!made.ok()) return made.status();
     device->client_ = *std::move(made);
     return device;
   }
-  DeviceOptions core;
-  core.preset = name;
-  core.seed = options.seed == 0 ? 1 : options.seed;
   if (device->profiled_) core.probe = &device->probe_;
   // The core is the device's own: it is gone before the device is.
   if (options.interrupt != nullptr)
     core.stop = [self = device.get()] { return self->Interrupted(); };
   auto made = systole::Device::Open(backend, core);
-  if (!made.ok()) return made.status();
+  if (!made.ok()) return WhereModelsAre(made.status(), backend, name);
   device->core_ = *std::move(made);
   return device;
 }
@@ -278,6 +282,7 @@ absl::Status Device::RunModule(absl::Span<const systole_array> inputs,
     if (absl::Status s = CheckExact(outputs[i], tensor); !s.ok())
       return At("output", i, tensor.name, s);
   }
+  if (profiled_) modules_.Begin();
   absl::StatusOr<runtime::Execution> execution =
       executable_->Execute(arguments, device);
   if (!execution.ok()) return execution.status();
@@ -319,54 +324,14 @@ absl::Status Device::Counters(absl::Span<uint64_t> values) {
 absl::Status Device::MakeTimeline() {
   if (!profiled_) {
     return absl::FailedPreconditionError(
-        "the device was opened without systole_device_options.profile");
+        "the device was opened without the option profile");
   }
   if (!stats_) return absl::FailedPreconditionError("no run ended well before");
   if (timeline_) return absl::OkStatus();
-  Timeline timeline;
-  profile::Profile& profile = timeline.profile;
-  profile.model = program_->name();
-  profile.preset = &core_->preset();
-  const runtime::CompiledModel& model = *program_->model();
-  profile.command = absl::StrCat("systole run ", program_->source(),
-                                 " --random ", model.batch());
-  for (size_t i = 0; i < model.programs.size(); ++i) {
-    const systole::Program& program = model.programs[i];
-    const profile::Recording& recording = recorder_->recordings()[i];
-    if (absl::Status s =
-            profile::CheckRecording(recording, *profile.preset, runs_[i]);
-        !s.ok())
-      return s;
-    profile.programs.push_back(
-        {&program, &recording, profile::Analyse(program, recording)});
-    const auto first_layer = static_cast<int32_t>(timeline.layers.size());
-    for (size_t d = 0; d < program.descriptors.size(); ++d) {
-      const profile::DescriptorTimes& times = recording.descriptors[d];
-      const auto queue =
-          static_cast<int>(compiler::QueueOf(program.descriptors[d]));
-      if (queue >= isa::kNumQueues || times.end == 0) continue;
-      const int tag = compiler::TagOf(program.descriptors[d]);
-      Event event{{}, profile::NameOf(program, d)};
-      event.event.unit = profile::UnitName(static_cast<profile::Unit>(queue));
-      event.event.program = static_cast<int32_t>(i);
-      event.event.layer =
-          tag >= 0 && tag < static_cast<int>(program.layers.size())
-              ? first_layer + tag
-              : -1;
-      event.event.descriptor = static_cast<uint32_t>(d);
-      event.event.head = times.head;
-      event.event.start = times.start;
-      event.event.end = times.end;
-      timeline.events.push_back(std::move(event));
-    }
-    for (size_t l = 0; l < program.layers.size(); ++l) {
-      const LayerInfo& layer = program.layers[l];
-      timeline.layers.push_back(
-          {layer.name.c_str(), layer.op.c_str(), static_cast<int32_t>(i),
-           profile.programs.back().analysis.layers[l].cycles, layer.macs});
-    }
-  }
-  timeline_ = std::move(timeline);
+  absl::StatusOr<Timeline> made =
+      program_->model() != nullptr ? TimelineOfModel() : TimelineOfModule();
+  if (!made.ok()) return made.status();
+  timeline_ = *std::move(made);
   for (Event& event : timeline_->events) event.event.name = event.name.c_str();
   return absl::OkStatus();
 }

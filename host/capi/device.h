@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "host/capi/handles.h"
+#include "host/capi/module_recorder.h"
 #include "host/capi/program.h"
 #include "host/profile/profile.h"
 #include "host/runtime/client.h"
@@ -33,8 +34,10 @@ struct Event {
   std::string name;
 };
 
-// What a recorded batch says.
+// What a recorded run says.
 struct Timeline {
+  // What the profile reads, of StableHLO.
+  std::unique_ptr<profile::Joined> joined;
   profile::Profile profile;
   std::vector<systole_layer> layers;
   std::vector<Event> events;
@@ -81,6 +84,8 @@ class Device {
   void Forget();
   bool Interrupted();
   absl::Status MakeTimeline();
+  absl::StatusOr<Timeline> TimelineOfModel();
+  absl::StatusOr<Timeline> TimelineOfModule();
 
   std::mutex mutex_;
   bool profiled_ = false;
@@ -88,7 +93,8 @@ class Device {
   void* user_ = nullptr;
   std::chrono::steady_clock::time_point asked_;
 
-  Probe probe_;
+  Probe probe_;             // of a model's programs
+  ModuleRecorder modules_;  // of a module's
   std::unique_ptr<systole::Device> core_;
   std::unique_ptr<runtime::Client> client_;
 

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/capi/device.h"
+#include "host/capi/processor.h"
 #include "host/capi/program.h"
 #include "host/capi/status.h"
 #include "host/files/write_file.h"
@@ -85,6 +86,13 @@ absl::StatusOr<systole_compile_options> Read(
     const systole_compile_options* options) {
   return ReadOptions<systole_compile_options>(
       options, SYSTOLE_COMPILE_OPTIONS_INIT, "systole_compile_options");
+}
+
+// Before the first code that only newer processors have.
+absl::Status CheckProcessor() {
+  const char* reason = systole_processor_lacks();
+  return reason == nullptr ? absl::OkStatus()
+                           : absl::FailedPreconditionError(reason);
 }
 
 absl::Status Hand(absl::StatusOr<std::shared_ptr<Program>> made,
@@ -180,6 +188,7 @@ systole_status systole_program_load(const char* path,
                                     const systole_compile_options* options,
                                     systole_program** program) {
   return Guard([&]() -> absl::Status {
+    if (absl::Status s = CheckProcessor(); !s.ok()) return s;
     if (absl::Status s = CheckPointer(path, "path"); !s.ok()) return s;
     if (absl::Status s = CheckPointer(program, "program"); !s.ok()) return s;
     const auto read = Read(options);
@@ -193,6 +202,7 @@ systole_status systole_program_parse(const void* bytes, size_t size,
                                      const systole_compile_options* options,
                                      systole_program** program) {
   return Guard([&]() -> absl::Status {
+    if (absl::Status s = CheckProcessor(); !s.ok()) return s;
     if (absl::Status s = CheckPointer(bytes, "bytes"); !s.ok()) return s;
     if (absl::Status s = CheckPointer(name, "name"); !s.ok()) return s;
     if (absl::Status s = CheckPointer(program, "program"); !s.ok()) return s;
@@ -254,6 +264,7 @@ systole_status systole_program_output(const systole_program* program,
 systole_status systole_device_open(const systole_device_options* options,
                                    systole_device** device) {
   return Guard([&]() -> absl::Status {
+    if (absl::Status s = CheckProcessor(); !s.ok()) return s;
     if (absl::Status s = CheckPointer(device, "device"); !s.ok()) return s;
     const auto read = ReadOptions<systole_device_options>(
         options, SYSTOLE_DEVICE_OPTIONS_INIT, "systole_device_options");

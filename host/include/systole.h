@@ -208,8 +208,9 @@ typedef struct systole_device_options {
   const char* preset; /* NULL: "edge" */
   /* Of random stalls and of what unwritten memory holds; 0: 1. */
   uint64_t seed;
-  /* 1: records every descriptor's times (rtl, int8 presets): timeline, layers,
-   * pages. Costs 3 to 13 % of the simulator's speed. */
+  /* 1: records every descriptor's times (rtl): timeline, layers, pages. Costs 3
+   * to 13 % of the simulator's speed. SYSTOLE_UNIMPLEMENTED: the RTL model has
+   * no probe, as that of "mini". */
   int32_t profile;
   /* Asked about 50 times a second while a program runs, from the thread that
    * runs it; not 0 ends the run with SYSTOLE_CANCELLED. Not asked by StableHLO
@@ -221,8 +222,11 @@ typedef struct systole_device_options {
 #define SYSTOLE_DEVICE_OPTIONS_INIT \
   { sizeof(systole_device_options), NULL, NULL, 0, 0, NULL, NULL }
 
-/* options: NULL for the defaults. SYSTOLE_NOT_FOUND: the library holds no RTL
- * of the preset. */
+/* options: NULL for the defaults. SYSTOLE_NOT_FOUND: there is no RTL model of
+ * the preset; the message names the folder, which is lib/systole beside the
+ * library unless the environment variable SYSTOLE_MODELS names another.
+ * SYSTOLE_FAILED_PRECONDITION: the processor lacks a feature that the library
+ * was compiled for, which systole_program_load and _parse answer too. */
 SYSTOLE_API systole_status systole_device_open(
     const systole_device_options* options, systole_device** device);
 /* A run of another thread goes on to its end. */
@@ -274,7 +278,10 @@ SYSTOLE_API systole_status systole_device_get_counters(systole_device* device,
                                                        uint64_t* values,
                                                        int32_t count);
 
-/* With systole_device_options.profile, of the last batch of a model: */
+/* With systole_device_options.profile, of the last batch of a model. Of the
+ * last run of StableHLO, each program of the core, a product or a kernel, is a
+ * layer; of more than 2000 the first are recorded. What runs on the host alone
+ * is SYSTOLE_FAILED_PRECONDITION. */
 
 /* A layer's work. Cycles of all layers add up to the program's but for what
  * comes behind the last descriptor. */

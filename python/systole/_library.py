@@ -2,10 +2,13 @@
 # SPDX-FileCopyrightText: Systole contributors
 """libsystole.so: where it is, its functions and structures as systole.h declares them, its errors as exceptions."""
 
+from __future__ import annotations
+
 import ctypes
 import operator
 import os
 import pathlib
+import typing
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 ABI_VERSION = 1  # SYSTOLE_ABI_VERSION of the header that this file follows
@@ -47,7 +50,7 @@ class ResourceExhaustedError(Error, MemoryError):
 class UnavailableError(Error, OSError):
     """A file or a port that cannot be used."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.args[0])
 
 
@@ -63,8 +66,10 @@ class InternalError(Error):
     """A mistake of the library itself."""
 
 
-ERRORS = (None, CancelledError, InvalidArgumentError, NotFoundError, FailedPreconditionError, UnimplementedError, DataLossError,
-          ResourceExhaustedError, UnavailableError, AbortedError, OutOfRangeError, InternalError)  # by systole_status
+# By systole_status.
+ERRORS: tuple[type[Error] | None, ...] = (
+    None, CancelledError, InvalidArgumentError, NotFoundError, FailedPreconditionError, UnimplementedError, DataLossError,
+    ResourceExhaustedError, UnavailableError, AbortedError, OutOfRangeError, InternalError)
 
 
 class Array(ctypes.Structure):
@@ -83,7 +88,7 @@ class PresetInfo(ctypes.Structure):
 class Sized(ctypes.Structure):
     """A structure that begins with its size."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
         super().__init__(*args, **kwargs)
         self.struct_size = ctypes.sizeof(self)
 
@@ -120,12 +125,13 @@ class EventInfo(ctypes.Structure):
 
 
 # By the names of systole.h; the layouts are compared with it by tests/capi/python_test.py.
-STRUCTURES = {"systole_array": Array, "systole_tensor": TensorInfo, "systole_preset": PresetInfo,
-              "systole_compile_options": CompileOptions, "systole_program_info": ProgramInfo, "systole_device_options": DeviceOptions,
-              "systole_run_stats": RunStats, "systole_layer": LayerInfo, "systole_event": EventInfo}
+STRUCTURES: dict[str, type[ctypes.Structure]] = {
+    "systole_array": Array, "systole_tensor": TensorInfo, "systole_preset": PresetInfo,
+    "systole_compile_options": CompileOptions, "systole_program_info": ProgramInfo, "systole_device_options": DeviceOptions,
+    "systole_run_stats": RunStats, "systole_layer": LayerInfo, "systole_event": EventInfo}
 
 # Functions that return a status: their arguments.
-FUNCTIONS = {
+FUNCTIONS: dict[str, tuple[typing.Any, ...]] = {
     "systole_get_preset": (c_int32, POINTER(PresetInfo)),
     "systole_program_load": (c_char_p, POINTER(CompileOptions), POINTER(c_void_p)),
     "systole_program_parse": (c_char_p, c_size_t, c_char_p, POINTER(CompileOptions), POINTER(c_void_p)),
@@ -147,7 +153,12 @@ FUNCTIONS = {
 }
 
 
-def _open():
+RESULTS: tuple[tuple[str, tuple[typing.Any, ...], typing.Any], ...] = (
+    ("systole_version", (), c_char_p), ("systole_error", (), c_char_p), ("systole_num_presets", (), c_int32),
+    ("systole_num_counters", (), c_int32), ("systole_counter_name", (c_int32,), c_char_p))
+
+
+def _open() -> ctypes.CDLL:
     """The library that SYSTOLE_LIBRARY names, else the one of this package, else the system's."""
     path = os.environ.get("SYSTOLE_LIBRARY")
     if not path:
@@ -158,17 +169,16 @@ def _open():
         library.systole_abi_version.restype = c_int32
         found = library.systole_abi_version()
     except (OSError, AttributeError) as error:
-        raise ImportError(f"systole: the library cannot be loaded: {error}; install the package from the built tree "
-                          "(build/python), or name the library in SYSTOLE_LIBRARY") from error
+        reason = ("this processor lacks instructions that it was built for: docs/install.md, Processors" if "ISA level" in str(error) else
+                  "it needs SystemC and Abseil of the distribution that it was built on, docs/install.md; SYSTOLE_LIBRARY names another one")
+        raise ImportError(f"systole: the library cannot be loaded: {error} ({reason})") from error
     if found != ABI_VERSION:
         raise ImportError(f"systole: {path} has ABI version {found}, this package needs {ABI_VERSION}")
     for name, arguments in FUNCTIONS.items():
         function = getattr(library, name)
         function.argtypes = arguments
         function.restype = c_int
-    for name, arguments, result in (("systole_version", (), c_char_p), ("systole_error", (), c_char_p),
-                                    ("systole_num_presets", (), c_int32), ("systole_num_counters", (), c_int32),
-                                    ("systole_counter_name", (c_int32,), c_char_p)):
+    for name, arguments, result in RESULTS:
         function = getattr(library, name)
         function.argtypes = arguments
         function.restype = result
@@ -178,51 +188,69 @@ def _open():
 _library = _open()
 
 
-def value(name, *arguments):
+def number(name: str) -> int:
     """The result of a function that cannot fail."""
-    result = getattr(_library, name)(*arguments)
-    return result.decode() if isinstance(result, bytes) else result
+    return int(getattr(_library, name)())
 
 
-def call(name, *arguments):
+def string(name: str, *arguments: typing.Any) -> str:
+    """The same of one that returns a string."""
+    found: bytes = getattr(_library, name)(*arguments)
+    return found.decode()
+
+
+def call(name: str, *arguments: typing.Any) -> None:
     """Calls a function that returns a status."""
-    status = getattr(_library, name)(*arguments)
+    status: int = getattr(_library, name)(*arguments)
     if status == 0:
         return
     message = _library.systole_error().decode(errors="replace")
-    raise (ERRORS[status] if status < len(ERRORS) else Error)(message)
+    raise ((ERRORS[status] if status < len(ERRORS) else None) or Error)(message)
 
 
-def get(structure, name, *arguments):
+Filled = typing.TypeVar("Filled", bound="ctypes.Structure | ctypes.c_int64")
+
+
+def get(structure: type[Filled], name: str, *arguments: typing.Any) -> Filled:
     """The structure that a function fills."""
     out = structure()
     call(name, *arguments, ctypes.byref(out))
     return out
 
 
-def text(string, what):
+Text = typing.Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+
+@typing.overload
+def text(given: None, what: str) -> None: ...
+@typing.overload
+def text(given: Text, what: str) -> bytes: ...
+def text(given: Text | None, what: str) -> bytes | None:
     """A string for the library; None stays."""
-    if string is None:
+    if given is None:
         return None
-    if isinstance(string, os.PathLike):
-        string = os.fspath(string)
-    if isinstance(string, str):
-        string = os.fsencode(string)
-    if not isinstance(string, bytes):
-        raise TypeError(f"{what} is {type(string).__name__}, not a string")
-    if b"\0" in string:
+    if isinstance(given, os.PathLike):
+        given = os.fspath(given)
+    if isinstance(given, str):
+        given = os.fsencode(given)
+    if not isinstance(given, bytes):
+        raise TypeError(f"{what} is {type(given).__name__}, not a string")
+    if b"\0" in given:
         raise ValueError(f"{what} holds a NUL character")
-    return string
+    return given
 
 
-def integer(number, what, low, high):
+def integer(given: typing.SupportsIndex, what: str, low: int, high: int) -> int:
     """A whole number for the library: ctypes would cut it to its bits."""
-    number = operator.index(number)
-    if not low <= number <= high:
-        raise ValueError(f"{what} is {number}, not {low} to {high}")
-    return number
+    try:
+        whole = operator.index(given)
+    except TypeError:
+        raise TypeError(f"{what} is {type(given).__name__}, not a whole number") from None
+    if not low <= whole <= high:
+        raise ValueError(f"{what} is {whole}, not {low} to {high}")
+    return whole
 
 
-def version():
+def version() -> str:
     """Of the library that is loaded."""
-    return value("systole_version")
+    return string("systole_version")

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/capi/module_recorder.h"
+
+#include <utility>
+
+namespace systole::capi {
+
+void ModuleRecorder::Begin() {
+  recorder_ = std::make_unique<profile::Recorder>(
+      std::vector<const systole::Program*>());
+  programs_.clear();
+  layers_.clear();
+  stats_.clear();
+  started_ = 0;
+}
+
+void ModuleRecorder::Starts(const runtime::ProgramStart& start) {
+  ++started_;
+  if (programs_.size() == kMostPrograms) return;
+  programs_.push_back(start.program);
+  recorder_->Append(&programs_.back());
+  LayerInfo layer;
+  layer.name = start.name;
+  layer.op = start.unit;
+  layer.shape = start.shape;
+  layer.macs = start.macs;
+  layers_.push_back(std::move(layer));
+}
+
+void ModuleRecorder::Ended(const RunStats& stats) {
+  if (stats_.size() < programs_.size()) stats_.push_back(stats);
+}
+
+void ModuleRecorder::Sample(ProbeSample sample) {
+  if (started_ <= kMostPrograms || sample.running() == 0)
+    recorder_->Sample(sample);
+}
+
+void ModuleRecorder::Command(const RowCommand& command) {
+  if (started_ <= kMostPrograms) recorder_->Command(command);
+}
+
+absl::StatusOr<profile::Joined> ModuleRecorder::Join(const Preset& preset) {
+  std::vector<profile::Piece> pieces;
+  for (size_t i = 0; i < programs_.size(); ++i) {
+    const profile::Recording& recording = recorder_->recordings()[i];
+    if (absl::Status s = profile::CheckRecording(recording, preset, stats_[i]);
+        !s.ok())
+      return s;
+    pieces.push_back({&programs_[i], &recording, layers_[i]});
+  }
+  return profile::Join(pieces);
+}
+
+}  // namespace systole::capi

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Records the programs of a StableHLO module's run, a product or a kernel each.
+//
+//   ModuleRecorder recorder;
+//   client_options.listener = client_options.device.probe = &recorder;
+//   recorder.Begin();
+//   ... a run ...
+//   recorder.Join(preset);
+#ifndef SYSTOLE_HOST_CAPI_MODULE_RECORDER_H_
+#define SYSTOLE_HOST_CAPI_MODULE_RECORDER_H_
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "host/profile/join.h"
+#include "host/profile/recorder.h"
+#include "host/runtime/core.h"
+
+namespace systole::capi {
+
+class ModuleRecorder : public runtime::CoreListener, public ProbeSink {
+ public:
+  // What a page can hold: of a run with more programs, the first are recorded.
+  static constexpr size_t kMostPrograms = 2000;
+
+  // Forgets the run before. Not while one is under way.
+  void Begin();
+
+  void Starts(const runtime::ProgramStart& start) override;
+  void Ended(const RunStats& stats) override;
+  void Sample(ProbeSample sample) override;
+  void Command(const RowCommand& command) override;
+
+  const std::deque<systole::Program>& programs() const { return programs_; }
+  const std::vector<LayerInfo>& layers() const { return layers_; }
+  const std::deque<profile::Recording>& recordings() {
+    return recorder_->recordings();
+  }
+  // All of them as one program, of which each is a layer. kInternal: a
+  // recording does not agree with the RTL's counters.
+  absl::StatusOr<profile::Joined> Join(const Preset& preset);
+
+ private:
+  std::deque<systole::Program> programs_;  // where they are, though more come
+  std::vector<LayerInfo> layers_;
+  std::vector<RunStats> stats_;
+  size_t started_ = 0;
+  std::unique_ptr<profile::Recorder> recorder_ =
+      std::make_unique<profile::Recorder>(
+          std::vector<const systole::Program*>());
+};
+
+}  // namespace systole::capi
+
+#endif  // SYSTOLE_HOST_CAPI_MODULE_RECORDER_H_
