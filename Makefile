@@ -63,7 +63,8 @@ test-jax: build ## jax's functions on the plugin with another Python, in an envi
 	@"$(PYTHON)" -m venv "$(BUILD)/python-jax" && "$(BUILD)/python-jax/bin/pip" install --quiet --upgrade "$(BUILD)/python[jax]"
 	@JAX_PLATFORMS=systole,cpu SYSTOLE_PRESET=mini "$(BUILD)/python-jax/bin/python" tests/pjrt/functions_test.py $(ARGS)
 
-install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/local DESTDIR= (docs/install.md)
+install: ## install tool, C and Python API, RTL, packages: PREFIX=/usr/local DESTDIR= (docs/install.md)
+	@scripts/setup.sh install
 	@$(CONFIGURE)
 	@$(NINJA) systole_install
 	@scripts/install.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
@@ -71,7 +72,8 @@ install: setup ## install tool, C and Python API, RTL, packages: PREFIX=/usr/loc
 uninstall: ## take away what make install has put below PREFIX
 	@scripts/install.sh --uninstall "$(PREFIX)" "$(DESTDIR)"
 
-wheel: setup ## write the wheel of the Python packages to build/wheel (docs/install.md)
+wheel: ## write the wheel of the Python packages to build/wheel (docs/install.md)
+	@scripts/setup.sh install
 	@$(CONFIGURE)
 	@$(NINJA) systole_install
 	@scripts/python "$(BUILD)/python/systole_build.py" "$(BUILD)/wheel"

@@ -3,12 +3,15 @@
 # SPDX-FileCopyrightText: Systole contributors
 """The installation: what it holds, and programs that use it, each built in a folder of its own.
 
-The built tree is installed to a prefix with a blank in its name, which is then moved; everything runs from where it was moved to.
+The built tree is installed to a prefix with a blank in its name, which is then moved; everything runs from where it was moved to. Where
+root runs the test, the programs that use the installation run as a user that owns nothing in it.
 
 Usage: scripts/python tests/install/install_test.py --build build [unittest's arguments]
 """
 
 import argparse
+import base64
+import hashlib
 import os
 import pathlib
 import re
@@ -17,9 +20,15 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
+JAX = ROOT / ".venv-jax/bin/python"
+NOBODY = 65534
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups") if os.geteuid() == 0 and shutil.which("setpriv") else ()
+# Shared libraries that every distribution of manylinux has (PEP 600): what else a wheel needs ties it to one distribution.
+EVERYWHERE = re.compile(r"(libgcc_s|libstdc\+\+|libm|libdl|librt|libc|libnsl|libutil|libpthread|libresolv|libz|libexpat|ld-linux-x86-64)\.so\.\d+")
 CLANG = next((name for name in ("clang-19", "clang") if shutil.which(name)), "clang")
 
 
@@ -40,11 +49,17 @@ def exported(library):
     return {name for name in (line.split()[-1] for line in lines if " T " in line or " D " in line or " B " in line) if name.split("@")[0] != "sc_main"}
 
 
+def snapshot(folder):
+    """All below a folder, with times and sizes."""
+    return {path.relative_to(folder).as_posix(): (path.lstat().st_mtime_ns, path.lstat().st_size) for path in folder.rglob("*")}
+
+
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="systole install ")
         top = pathlib.Path(cls.folder.name)
+        top.chmod(0o755)
         done = run(ROOT / "scripts/install.sh", BUILD, "/usr/some where", top / "staged")
         assert done.returncode == 0, done.stdout
         (top / "staged/usr/some where").rename(top / "moved away")
@@ -61,9 +76,13 @@ class Installed(unittest.TestCase):
         work = tempfile.TemporaryDirectory(prefix="systole consumer ")
         self.addCleanup(work.cleanup)
         self.work = pathlib.Path(work.name)
+        if AS_NOBODY:
+            os.chown(self.work, NOBODY, NOBODY)
 
-    def ok(self, *command, **options):
-        done = run(*command, **{"env": self.environment, "cwd": self.work, **options})
+    def ok(self, *command, user=AS_NOBODY, **options):
+        options = {"env": self.environment, "cwd": self.work, **options}
+        options["env"] = {**options["env"], "HOME": str(self.work)}
+        done = run(*user, *command, **options)
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}")
         return done.stdout
 
@@ -85,6 +104,13 @@ class Installed(unittest.TestCase):
         # A function without its declaration is seen.
         self.assertEqual(functions - declared(header.replace("systole_device_close(", "systole_gone(")), {"systole_device_close"})
 
+    def test_the_library_notes_the_processor_that_it_needs(self):
+        wanted = re.search(r"^SYSTOLE_ARCH:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.M)[1]
+        level = re.search(r"x86 ISA needed:.*?(x86-64-\w+)\n", run("readelf", "-n", self.prefix / "lib/libsystole.so").stdout)
+        self.assertIsNotNone(level)
+        if wanted.startswith("x86-64-v"):
+            self.assertEqual(level[1], wanted)
+
     def test_tool(self):
         tool = self.prefix / "bin/systole"
         self.ok(tool, "compile", self.share / "models/mnist_cnn.tflite", "--preset", "nano", "-o", "digits.tpu")
@@ -92,6 +118,11 @@ class Installed(unittest.TestCase):
         version = ".".join(re.search(rf"SYSTOLE_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
         self.assertEqual(self.ok(tool, "--version").strip(), f"systole {version}")
         self.assertIn("largest of 0", self.ok(tool, "run", "digits.tpu", "--backend", "iss", "--random", "1", "--quiet"))
+
+    def test_manual_and_completions(self):
+        for name in ("man/man1/systole.1", "bash-completion/completions/systole", "zsh/site-functions/_systole",
+                     "fish/vendor_completions.d/systole.fish"):
+            self.assertIn("systole", (self.prefix / "share" / name).read_text())
 
     def test_c99_by_pkg_config(self):
         shutil.copy(self.share / "examples/c/digits.c", self.work)
@@ -136,23 +167,91 @@ class Installed(unittest.TestCase):
         out = self.ok(sys.executable, self.share / "examples/python/digits_numpy.py", "--preset", "nano", env=environment)
         self.assertIn("8 of 8 right on iss, nano", out)
 
-    def test_pip_install(self):
-        # The models of other presets are 60 MB to pack.
-        package = self.work / "package"
+    def package(self):
+        """A folder with the Python packages as installed, but for the models of other presets, which are 60 MB to pack."""
+        folder = tempfile.TemporaryDirectory(prefix="systole package ")
+        self.addCleanup(folder.cleanup)
+        pathlib.Path(folder.name).chmod(0o755)
+        package = pathlib.Path(folder.name) / "python"
         shutil.copytree(self.share / "python", package, ignore=lambda _, names: [name for name in names if re.match(r"model_(?!nano\.)", name)])
-        target = self.work / "site packages"
-        self.ok(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-build-isolation",
-                "--disable-pip-version-check", "--root-user-action=ignore", "--target", target, package)
+        return package
+
+    def test_pip_install(self):
+        package = self.package()
+        for number, user in enumerate((AS_NOBODY, ())):  # who cannot write there, and who can
+            before = snapshot(package)
+            target = self.work / f"site packages {number}"
+            self.ok(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-cache-dir",
+                    "--disable-pip-version-check", "--root-user-action=ignore", "--target", target, package, user=user)
+            self.assertEqual(snapshot(package), before)
         self.assertFalse((target / "systole/libsystole.so.1").is_symlink())
-        self.assertTrue((target / "systole_jax/libsystole_pjrt.so").exists())
-        self.assertTrue((target / "systole/models/model_nano.so").exists())
-        self.assertTrue((target / "systole-1.0.0.dist-info").exists())
+        for name in ("systole_jax/libsystole_pjrt.so", "systole/models/model_nano.so", "systole/py.typed", "systole_tpu-1.0.0.dist-info"):
+            self.assertTrue((target / name).exists(), name)
         out = self.ok(sys.executable, "-c", "import systole; print(systole.__file__, systole.__version__)",
                       env={**os.environ, "PYTHONPATH": str(target)})
         self.assertEqual(out, f"{target}/systole/__init__.py 1.0.0\n")
-        out = self.ok(sys.executable, "-c", "from importlib.metadata import entry_points; print(*(e.value for e in entry_points(group='jax_plugins')))",
-                      env={**os.environ, "PYTHONPATH": str(target)})
-        self.assertEqual(out, "systole_jax\n")
+        points = "from importlib.metadata import entry_points; print(*(e.value for e in entry_points(group='jax_plugins')))"
+        for path in (target, self.share / "python"):  # installed by pip, or named
+            self.assertEqual(self.ok(sys.executable, "-c", points, env={**os.environ, "PYTHONPATH": str(path)}), "systole_jax\n")
+
+    def test_wheel(self):
+        package = self.package()
+        wheel = pathlib.Path(self.ok(sys.executable, package / "systole_build.py", "my wheels").strip())
+        self.assertEqual(wheel, pathlib.Path("my wheels/systole_tpu-1.0.0-py3-none-linux_x86_64.whl"))
+        with zipfile.ZipFile(self.work / wheel) as archive:
+            info = "systole_tpu-1.0.0.dist-info"
+            metadata = archive.read(f"{info}/METADATA").decode()
+            header = metadata.partition("\n\n")[0].splitlines()
+            for line in ("Name: systole-tpu", "Version: 1.0.0", "License-Expression: Apache-2.0", "License-File: LICENSE", "Provides-Extra: jax",
+                         'Requires-Dist: jax>=0.10; extra == "jax"', "Description-Content-Type: text/markdown", "Classifier: Typing :: Typed"):
+                self.assertIn(line, header)
+            self.assertIn("# systole-tpu", metadata)
+            self.assertIn("Root-Is-Purelib: false\nTag: py3-none-linux_x86_64\n", archive.read(f"{info}/WHEEL").decode())
+            for name in ("LICENSE", "NOTICE"):
+                if (ROOT / name).exists():
+                    self.assertEqual(archive.read(f"{info}/licenses/{name}"), (ROOT / name).read_bytes())
+            record = [line.rsplit(",", 2) for line in archive.read(f"{info}/RECORD").decode().splitlines()]
+            self.assertEqual([name for name, *_ in record], archive.namelist())
+            for name, digest, size in record[:-1]:
+                data = archive.read(name)
+                found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+                self.assertEqual((f"sha256={found}", str(len(data))), (digest, size), name)
+            # The tag says whether it runs on every distribution: not while it needs libraries of this one.
+            libraries = [name for name in archive.namelist() if ".so" in name]
+            self.assertEqual(len(libraries), 3)
+            foreign = set()
+            for name in libraries:
+                needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", archive.extract(name, self.work / "unpacked")).stdout)
+                foreign |= {library for library in needed if not EVERYWHERE.fullmatch(library)}
+            self.assertTrue(any(name.startswith("libabsl_") for name in foreign), foreign)
+        # The same at another time.
+        first = (self.work / wheel).read_bytes()
+        self.assertEqual(pathlib.Path(self.work, self.ok(sys.executable, package / "systole_build.py", "again").strip()).read_bytes(), first)
+        for missing, error in (("LICENSE", "the licence goes with the package"), ("systole/libsystole.so.1", "libsystole.so.* does not exist")):
+            (package / missing).unlink()
+            done = run(sys.executable, package / "systole_build.py", self.work / "none", cwd=self.work)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(error, done.stdout)
+        self.assertEqual(list((self.work / "none").iterdir()), [])
+
+    def test_licences(self):
+        for folder in (self.prefix / "share/doc/systole", self.share / "python"):
+            for name in ("LICENSE", "NOTICE"):
+                if (ROOT / name).exists():
+                    self.assertEqual((folder / name).read_bytes(), (ROOT / name).read_bytes())
+
+    @unittest.skipUnless(JAX.exists(), "no environment with jax")
+    def test_jax_and_keras(self):
+        environment = {**os.environ, "PYTHONPATH": str(self.share / "python"), "JAX_PLATFORMS": "systole", "KERAS_BACKEND": "jax",
+                       "SYSTOLE_PRESET": "lite"}
+        examples = self.share / "examples"
+        for script, arguments, out in (
+                ("keras_lstm.py", ("--epochs", "1", "--sequences", "64"), r"loss: [\d.]+"),
+                ("keras_mnist.py", ("--digits", self.share / "digits", "--train", "test", "--images", "128", "--test", "32", "--epochs", "1"),
+                 r"right: [\d.]+ % of 32 test digits"),
+                ("jax_mlp.py", ("--digits", self.share / "digits", "--images", "400", "--epochs", "1"), r"epoch 1: loss [\d.]+, right")):
+            with self.subTest(script):
+                self.assertRegex(self.ok(JAX, examples / script, *arguments, env=environment), out)
 
     def test_rtl_file_lists(self):
         rtl = self.share / "rtl"
@@ -179,8 +278,95 @@ class Installed(unittest.TestCase):
             self.assertTrue(done.stdout.startswith("install: ") and error in done.stdout, done.stdout)
 
     def test_relative_folders(self):
-        self.ok(ROOT / "scripts/install.sh", BUILD, "my prefix", "my stage")
+        self.ok(ROOT / "scripts/install.sh", BUILD, "my prefix", "my stage", user=())
         self.assertTrue((self.work / f"my stage/{self.work}/my prefix/include/systole.h").exists())
+        self.ok(ROOT / "scripts/install.sh", "--uninstall", "my prefix", "my stage", user=())
+        self.assertFalse((self.work / f"my stage/{self.work}/my prefix").exists())
+
+
+class Uninstalled(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="systole uninstall ")
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name)
+        self.prefix = self.top / "pre fix"
+        self.manifest = self.prefix / "share/systole/install_manifest.txt"
+
+    def install(self):
+        done = run(ROOT / "scripts/install.sh", BUILD, self.prefix)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def uninstall(self, *arguments):
+        return run(ROOT / "scripts/install.sh", "--uninstall", *(arguments or (self.prefix,)))
+
+    def left(self, folder=None):
+        folder = folder or self.top
+        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+    def test_all_of_it_goes(self):
+        self.install()
+        listed = {line for line in self.manifest.read_text().splitlines() if not line.endswith("/")}
+        there = {path.relative_to(self.prefix).as_posix() for path in self.prefix.rglob("*") if path.is_symlink() or path.is_file()}
+        self.assertEqual(listed | {"share/systole/install_manifest.txt"}, there)
+        self.assertGreater(len(listed), 500)
+        run(sys.executable, "-c", "import systole", env={**os.environ, "PYTHONPATH": str(self.prefix / "share/systole/python")})
+        self.assertTrue(list(self.prefix.rglob("*.pyc")))  # which is not installed, but its
+        done = self.uninstall()
+        self.assertEqual((done.returncode, done.stdout), (0, f"uninstalled from {self.prefix}\n"))
+        self.assertEqual(self.left(), [])
+        # Another installation from the build, a test's for example, has not made this one forget its files.
+        self.assertFalse((BUILD / "install_manifest.txt").exists())
+
+    def test_what_is_others_stays(self):
+        for name in ("bin/tool", "lib/pkgconfig/other.pc", "share/man/"):
+            path = self.prefix / name
+            (path if name.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+            if not name.endswith("/"):
+                path.write_text("other's")
+        before = self.left()
+        for _ in range(2):  # the second time over itself
+            self.install()
+        mine = self.prefix / "share/systole/examples/mine.py"
+        mine.write_text("")
+        self.prefix.rename(self.top / "moved")
+        self.prefix = self.top / "moved"
+        done = self.uninstall()
+        self.assertEqual(done.returncode, 0, done.stdout)
+        folders = ["moved/share/systole", "moved/share/systole/examples", "moved/share/systole/examples/mine.py"]
+        self.assertEqual(self.left(), sorted([*(name.replace("pre fix", "moved") for name in before), *folders]))
+
+    def test_files_of_an_earlier_version_go_when_it_is_installed_over(self):
+        self.install()
+        old = self.prefix / "share/systole/rtl/gone/old.sv"
+        old.parent.mkdir()
+        old.write_text("")
+        self.manifest.write_text(self.manifest.read_text() + "share/systole/rtl/gone/old.sv\nshare/systole/rtl/gone/\n")
+        self.install()
+        self.assertFalse(old.exists())
+        self.assertEqual(self.uninstall().returncode, 0)
+        self.assertEqual(self.left(), [])
+
+    def test_where_nothing_is_installed(self):
+        self.prefix.mkdir()
+        done = self.uninstall()
+        self.assertEqual((done.returncode, done.stdout), (1, f"install: nothing was installed below {self.prefix}: there is no "
+                                                             "share/systole/install_manifest.txt\n"))
+        self.manifest.parent.mkdir(parents=True)
+        outside = self.top / "outside"
+        outside.write_text("")
+        for line in (f"/{outside}", "share/../../outside"):
+            self.manifest.write_text(f"{line}\n")
+            done = self.uninstall()
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("is not below the prefix", done.stdout)
+        self.assertTrue(outside.exists())
+        self.assertEqual(self.uninstall("").stdout, "install: wanted: --uninstall PREFIX [DESTDIR]\n")
+
+    def test_make(self):
+        self.install()
+        done = run("make", "--no-print-directory", "-C", ROOT, "uninstall", f"PREFIX={self.prefix}")
+        self.assertEqual((done.returncode, done.stdout), (0, f"uninstalled from {self.prefix}\n"))
+        self.assertEqual(self.left(), [])
 
 
 def main():
