@@ -95,6 +95,16 @@ target_compile_options(systole_verilated PRIVATE ${SYSTOLE_HOT_OPTIONS})
 target_compile_options(systole_verilated PUBLIC -faligned-new)
 set_target_properties(systole_verilated PROPERTIES POSITION_INDEPENDENT_CODE ON)  # its thread-local data, for a shared library
 target_link_libraries(systole_verilated PUBLIC Threads::Threads ZLIB::ZLIB atomic)  # atomic: clang leaves it out
+# Newer releases write waveforms with a writer of their own, which wants LZ4, and bring nothing that reads them.
+if(EXISTS ${SYSTOLE_VERILATOR_INCLUDE}/fstcpp)
+  find_path(LZ4_INCLUDE lz4.h)
+  find_library(LZ4 lz4)
+  if(NOT LZ4_INCLUDE OR NOT LZ4)
+    message(FATAL_ERROR "${VERILATOR}: this release writes waveforms with LZ4, which is not there: install liblz4-dev")
+  endif()
+  target_include_directories(systole_verilated PRIVATE ${LZ4_INCLUDE})
+  target_link_libraries(systole_verilated PUBLIC ${LZ4})
+endif()
 
 # Those of some needs that are not there.
 function(systole_missing result)

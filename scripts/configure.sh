@@ -11,7 +11,7 @@ build=$1
 
 configured() {
   local source
-  for source in /var/lib/dpkg/status .venv .ibex .pjrt; do
+  for source in /var/lib/dpkg/status .venv .ibex .pjrt .fst; do
     [ "$build/build.ninja" -nt $source ] || return 1
   done
   # A folder that was copied or moved belongs to the project it was made in.

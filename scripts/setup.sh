@@ -16,10 +16,11 @@
 #   scripts/setup.sh regress    also lcov, whose genhtml shows line and toggle coverage of `make regress` beside the sources
 #   scripts/setup.sh slurm      also Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
 #   scripts/setup.sh viewers    only XProf, Perfetto's schema and wellen, in .venv-viewers, with which `make viewers` reads traces
+#   scripts/setup.sh fst        only GTKWave's library of FST files, for a Verilator that brings none (5.04x and newer; Debian's bring it)
 #   scripts/setup.sh docs       only what `make site` needs: Doxygen, and Sphinx in .venv-docs
 #
 # Nothing is asked. What it changes: packages of the distribution, and these folders of the project: .venv, .venv-jax, .venv-docs,
-# .venv-viewers, .ibex and .pjrt.
+# .venv-viewers, .ibex, .pjrt and .fst.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -64,6 +65,11 @@ ibex_package=pythondata-cpu-ibex==0.0.post2937
 ibex_sha256=bcb32ffccc75097248a11b3e52031eca92d21c6c6161a29151c8c79d6157e1c9
 ibex=.ibex
 
+# GTKWave's library of FST files, out of the sources of its Python binding.
+fst_package=pylibfst==0.2.1
+fst_sha256=fab7bae86cb131c9be76717d0badbfa79d81a53f69c84abe0ca78907328c1c14
+fst=.fst
+
 say() { echo "setup: $*"; }
 die() { echo "setup: error: $*" >&2; exit 1; }
 
@@ -87,6 +93,7 @@ available() {
 requirements() { local name=${1#.venv}; echo "scripts/requirements${name/-/_}.txt"; }
 venv_current() { cmp -s "$(requirements "$1")" "$1/requirements.txt"; }
 ibex_current() { [ "$(cat $ibex/sha256 2>/dev/null)" = "$ibex_sha256" ]; }
+fst_current() { [ "$(cat $fst/sha256 2>/dev/null)" = "$fst_sha256" ]; }
 pjrt_current() { echo "$pjrt_sha256  $pjrt_header" | sha256sum --status --check 2>/dev/null; }
 
 install_missing() {
@@ -115,15 +122,16 @@ make_venv() {
   cp "$from" "$1/requirements.txt"
 }
 
-# fetch PACKAGE FOLDER: a wheel into a folder, unpacked there. The environment with pip is the project's, or one for the moment.
+# fetch PACKAGE FOLDER [option of pip]: a package into a folder, unpacked there. The environment with pip is the project's, or one for the
+# moment.
 fetch() {
   local from=$venv
   if [ ! -x "$from/bin/pip" ]; then
     from=$2/venv
     /usr/bin/python3 -m venv "$from"
   fi
-  "$from/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$2" "$1"
-  "$from/bin/python" -m zipfile -e "$2"/*.whl "$2"
+  "$from/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$2" "${@:3}" "$1"
+  if [ -e "$2"/*.whl ]; then "$from/bin/python" -m zipfile -e "$2"/*.whl "$2"; else tar -xzf "$2"/*.tar.gz -C "$2"; fi
 }
 
 install_pjrt() {
@@ -154,6 +162,20 @@ install_ibex() {
   echo "$ibex_sha256" > "$ibex/sha256"
 }
 
+install_fst() {
+  local folder
+  say "taking the library of FST files from $fst_package"
+  folder=$(mktemp -d)
+  fetch "$fst_package" "$folder" --no-binary pylibfst
+  echo "$fst_sha256  $(echo "$folder"/*.tar.gz)" | sha256sum --status --check ||
+    die "$fst_package is not the file that is expected (SHA-256 $fst_sha256)"
+  rm -rf "$fst"
+  mkdir "$fst"
+  cp "$folder"/pylibfst-*/fst/{fstapi,fastlz,lz4}.[ch] "$folder"/pylibfst-*/LICENSE-fst* "$fst/"
+  rm -rf "$folder"
+  echo "$fst_sha256" > "$fst/sha256"
+}
+
 check=no
 python=all  # what is made with Python's registry: all, the parts of an installation, one environment, or nothing
 case "${1-}" in
@@ -167,10 +189,11 @@ case "${1-}" in
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
   regress) packages+=(lcov) ;;
   slurm) packages+=(munge slurmctld slurmd) ;;
+  fst) python=fst; packages=(python3 python3-venv liblz4-dev) ;;
   docs) python=$docs_venv; packages=(doxygen python3 python3-venv) ;;
   viewers) python=$viewers_venv; packages=(python3 python3-venv) ;;
   waves) packages+=(xvfb) ;;
-  *) die "unknown argument '$1' (--check, run, install, packages, profiled, train, browser, regress, slurm, docs, viewers, waves)" ;;
+  *) die "unknown argument '$1' (--check, run, install, packages, profiled, train, browser, regress, slurm, fst, docs, viewers, waves)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and 13, and Ubuntu 24.04; docs/install.md lists what it needs elsewhere"
@@ -203,6 +226,7 @@ fi
 [ "${#missing[@]}" -eq 0 ] || install_missing "${missing[@]}"
 case "$python" in
   none) ;;
+  fst) fst_current || install_fst ;;
   parts | all)
     [ "$python" = parts ] || make_venv $venv --system-site-packages
     pjrt_current || install_pjrt

@@ -54,7 +54,7 @@ module hbm_bench
       .ecc_fixed_o, .ecc_bad_o, .ecc_look_o, .ecc_addr_o, .scrub_i,
       .row_cmd_o, .row_bank_o, .row_addr_o, .col_cmd_o, .col_bank_o, .col_addr_o, .wdata_o, .wmask_o, .rdata_i, .rcheck_i, .rdata_valid_i
   );
-  always_comb u_hbm.u_hold.bench = stall_i;
+  always @* u_hbm.u_hold.bench = stall_i;
 
   if (Ecc) begin : gen_second
     logic [NumRd-1:0]        rd_ready, rd_rsp_valid;
@@ -76,7 +76,7 @@ module hbm_bench
         .perf_o(), .row_bank_o(), .row_addr_o(), .col_bank_o(), .col_addr_o(), .wdata_o(), .wmask_o()
         // verilator lint_on PINCONNECTEMPTY
     );
-    always_comb u_hbm.u_hold.bench = stall_i;
+    always @* u_hbm.u_hold.bench = stall_i;
     always_comb begin
       equal = {rd_ready, rd_rsp_valid, wr_ready, outstanding, ecc_fixed, ecc_bad, row_cmd, col_cmd} ==
               {rd_ready_o, rd_rsp_valid_o, wr_ready_o, outstanding_o, ecc_fixed_o, ecc_bad_o, row_cmd_o, col_cmd_o};

@@ -165,7 +165,7 @@ class ModelledCore : public CoreModel {
 #ifdef SYSTOLE_MODEL_WAVES
     First().rootp->SYSTOLE_WAVES_RECORDING = 1;
 #endif
-    views::fst_error = 0;
+    views::BeginFst();
     fst_ = std::make_unique<VerilatedFstC>();
     fst_->set_time_unit("1s");  // viewers scale seconds by nothing
     fst_->set_time_resolution("1s");
@@ -191,7 +191,8 @@ class ModelledCore : public CoreModel {
     const bool open = fst_->isOpen();
     fst_.reset();
     record_from_ = record_to_ = 0;
-    const int error = !open && views::fst_error == 0 ? EIO : views::fst_error;
+    const int failure = views::EndFst(place_->beside());
+    const int error = !open && failure == 0 ? EIO : failure;
     if (error != 0) {
       place_.reset();
       return absl::UnavailableError(absl::StrCat(

@@ -3,6 +3,8 @@
 
 #include "verif/views/fst.h"
 
+#if __has_include("gtkwave/fstapi.h")  // Verilator's writer is GTKWave's
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,9 +21,9 @@
 
 namespace systole::views {
 
-thread_local int fst_error = 0;
-
 namespace {
+
+thread_local int fst_error = 0;  // errno of the first failure, or 0
 
 void Keep(bool failed) {
   if (failed && fst_error == 0) fst_error = errno != 0 ? errno : EIO;
@@ -91,6 +93,10 @@ FILE* Open(const char* name, const char* mode) {
 }
 
 }  // namespace
+
+void BeginFst() { fst_error = 0; }
+int EndFst(const std::string&) { return fst_error; }
+
 }  // namespace systole::views
 
 #undef fputc
@@ -106,3 +112,56 @@ FILE* Open(const char* name, const char* mode) {
 #define tmpfile systole::views::Temporary
 
 #include "verilated_fst_c.cpp"
+
+#else  // its own
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+namespace systole::views {
+namespace {
+
+// A file of FST is a sequence of blocks: a byte of type, eight of length, which
+// counts itself but not the type, the highest first. The header, of type 0,
+// comes first and is written last.
+bool IsComplete(int fd, int64_t size) {
+  constexpr int64_t kHeaderBytes = 329;
+  int64_t at = 0;
+  while (at < size) {
+    uint8_t head[9];
+    if (pread(fd, head, sizeof head, at) != sizeof head) return false;
+    uint64_t bytes = 0;
+    for (int i = 1; i < 9; ++i) bytes = bytes << 8 | head[i];
+    if (at == 0 && (head[0] != 0 || bytes != kHeaderBytes)) return false;
+    if (bytes < 8 || bytes > static_cast<uint64_t>(size - at - 1)) return false;
+    at += 1 + static_cast<int64_t>(bytes);
+  }
+  return size > 0;
+}
+
+}  // namespace
+
+void BeginFst() {}
+
+int EndFst(const std::string& file) {
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  struct stat status = {};
+  const bool complete =
+      fstat(fd, &status) == 0 && IsComplete(fd, status.st_size);
+  struct statvfs disk = {};
+  const bool full = fstatvfs(fd, &disk) == 0 && disk.f_bavail == 0;
+  close(fd);
+  return complete ? 0 : full ? ENOSPC : EIO;
+}
+
+}  // namespace systole::views
+
+#include "verilated_fst_c.cpp"
+
+#endif

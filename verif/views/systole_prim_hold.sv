@@ -14,7 +14,7 @@ module systole_prim_hold #(
   import "DPI-C" function int unsigned systole_hold_rate();
   import "DPI-C" function int unsigned systole_hold_seed();
 
-  logic [Streams-1:0] bench = '0;
+  logic [Streams-1:0] bench;
   logic [Streams-1:0] random_q = '0;
   logic [31:0]        state_q [Streams];
   int unsigned        rate = 0;
@@ -27,6 +27,9 @@ module systole_prim_hold #(
     y = y ^ (y >> 17);
     return y ^ (y << 5);
   endfunction
+
+  // A bench that drives it does so with `always @*`: another process writes it too.
+  initial bench = '0;
 
   // Generators start from the seed, the instance's name and the stream's number; never from 0, where they would stay.
   initial begin

@@ -7,9 +7,49 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "gtkwave/fstapi.h"
+#ifdef SYSTOLE_FST_API
+#include SYSTOLE_FST_API
+#endif
 
 namespace systole::waves {
+
+const Signal* FstFile::Find(const std::string& path) const {
+  const auto found = signals_.find(path);
+  return found == signals_.end() ? nullptr : &found->second;
+}
+
+std::vector<const Signal*> FstFile::FindAll(const std::string& path) const {
+  const size_t mark = path.find("[*]");
+  if (mark == std::string::npos) {
+    const Signal* signal = Find(path);
+    return signal == nullptr ? std::vector<const Signal*>()
+                             : std::vector<const Signal*>{signal};
+  }
+  const std::string front = path.substr(0, mark + 1),
+                    back = path.substr(mark + 2);
+  std::map<int, const Signal*> found;
+  for (auto s = signals_.lower_bound(front);
+       s != signals_.end() && absl::StartsWith(s->first, front); ++s) {
+    const std::string& name = s->first;
+    const size_t close = name.find(']', front.size());
+    int index = 0;
+    if (close != std::string::npos && name.substr(close) == back &&
+        absl::SimpleAtoi(name.substr(front.size(), close - front.size()),
+                         &index))
+      found[index] = &s->second;
+  }
+  std::vector<const Signal*> signals;
+  for (const auto& [index, signal] : found) signals.push_back(signal);
+  return signals;
+}
+
+std::vector<const Signal*> FstFile::All() const {
+  std::vector<const Signal*> all;
+  for (const auto& [path, signal] : signals_) all.push_back(&signal);
+  return all;
+}
+
+#ifdef SYSTOLE_FST_API
 
 absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(const std::string& file,
                                                        int core) {
@@ -63,42 +103,6 @@ void FstFile::ReadNames(const std::string& core) {
   }
 }
 
-const Signal* FstFile::Find(const std::string& path) const {
-  const auto found = signals_.find(path);
-  return found == signals_.end() ? nullptr : &found->second;
-}
-
-std::vector<const Signal*> FstFile::FindAll(const std::string& path) const {
-  const size_t mark = path.find("[*]");
-  if (mark == std::string::npos) {
-    const Signal* signal = Find(path);
-    return signal == nullptr ? std::vector<const Signal*>()
-                             : std::vector<const Signal*>{signal};
-  }
-  const std::string front = path.substr(0, mark + 1),
-                    back = path.substr(mark + 2);
-  std::map<int, const Signal*> found;
-  for (auto s = signals_.lower_bound(front);
-       s != signals_.end() && absl::StartsWith(s->first, front); ++s) {
-    const std::string& name = s->first;
-    const size_t close = name.find(']', front.size());
-    int index = 0;
-    if (close != std::string::npos && name.substr(close) == back &&
-        absl::SimpleAtoi(name.substr(front.size(), close - front.size()),
-                         &index))
-      found[index] = &s->second;
-  }
-  std::vector<const Signal*> signals;
-  for (const auto& [index, signal] : found) signals.push_back(signal);
-  return signals;
-}
-
-std::vector<const Signal*> FstFile::All() const {
-  std::vector<const Signal*> all;
-  for (const auto& [path, signal] : signals_) all.push_back(&signal);
-  return all;
-}
-
 void FstFile::ForEachValue(
     const std::vector<const Signal*>& signals,
     const std::function<void(uint64_t time, size_t signal, uint64_t value)>&
@@ -123,5 +127,21 @@ void FstFile::ForEachValue(
       },
       &visitor, nullptr);
 }
+
+#else  // the Verilator of this build brings no reader
+
+absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(const std::string& file,
+                                                       int) {
+  return absl::UnavailableError(absl::StrCat(
+      file,
+      ": this build reads no waveforms, for its Verilator brings no library "
+      "for that: run `scripts/setup.sh fst` and build again"));
+}
+FstFile::~FstFile() = default;
+void FstFile::ForEachValue(
+    const std::vector<const Signal*>&,
+    const std::function<void(uint64_t, size_t, uint64_t)>&) {}
+
+#endif
 
 }  // namespace systole::waves

@@ -42,5 +42,5 @@ module acc_bench
       .clk_i, .rst_ni, .clear_i, .feed_valid_i, .feed_read_i, .feed_row_i, .feed_data_o, .wr_valid_i, .wr_accumulate_i, .wr_row_i, .wr_data_i, .wr_done_o,
       .rd_valid_i, .rd_ready_o, .rd_row_i, .rd_data_o, .saturated_o, .nan_o(nan), .inf_o(inf)
   );
-  always_comb u_accumulators.u_hold.bench = stall_i;
+  always @* u_accumulators.u_hold.bench = stall_i;
 endmodule

@@ -105,6 +105,6 @@ module dram_bench
   assign dram_arsize_o  = 3'($clog2(D));
   assign dram_awburst_o = 2'b01;
   assign dram_arburst_o = 2'b01;
-  always_comb u_dut.u_rd_turn.u_hold.bench = stall_i[NumRd-1:0];
-  always_comb u_dut.u_wr_turn.u_hold.bench = stall_i[NumRd+:NumWr];
+  always @* u_dut.u_rd_turn.u_hold.bench = stall_i[NumRd-1:0];
+  always @* u_dut.u_wr_turn.u_hold.bench = stall_i[NumRd+:NumWr];
 endmodule

@@ -122,7 +122,7 @@ module mxu_bench
       .wr_done_o(acc_done), .rd_valid_i(acc_rd_valid_i), .rd_ready_o(acc_rd_ready_o), .rd_row_i(acc_rd_row_i),
       .rd_data_o(acc_rd_data_o), .saturated_o, .nan_o(), .inf_o()
   );
-  always_comb u_mxu.u_hold.bench = stall_i[1:0];
-  always_comb u_acc.u_hold.bench = stall_i[2];
-  always_comb u_ub.u_hold.bench = stall_i[3+:NumWin+3];
+  always @* u_mxu.u_hold.bench = stall_i[1:0];
+  always @* u_acc.u_hold.bench = stall_i[2];
+  always @* u_ub.u_hold.bench = stall_i[3+:NumWin+3];
 endmodule

@@ -126,9 +126,9 @@ module sequencer_bench
       .req_o(req), .rsp_i(rsp),
       .idle_o, .busy_o, .waiting_o, .dispatch_stall_o, .retire_valid_o, .retire_index_o(retire_index)
   );
-  always_comb u_dut.u_sequencer.u_hold.bench = stall_i[0];
+  always @* u_dut.u_sequencer.u_hold.bench = stall_i[0];
   for (genvar q = 0; q < NumQueues; q++) begin : gen_hold
-    always_comb u_dut.gen_queue[q].u_queue.u_hold.bench = stall_i[q+1];
+    always @* u_dut.gen_queue[q].u_queue.u_hold.bench = stall_i[q+1];
   end
 
   if (Twin) begin : gen_twin
@@ -151,9 +151,9 @@ module sequencer_bench
         .idle_o(idle), .busy_o(busy), .waiting_o(waiting), .dispatch_stall_o(dispatch_stall), .retire_valid_o(retire_valid),
         .retire_index_o(retire_index2)
     );
-    always_comb u_control.u_sequencer.u_hold.bench = stall_i[0];
+    always @* u_control.u_sequencer.u_hold.bench = stall_i[0];
     for (genvar q = 0; q < NumQueues; q++) begin : gen_hold
-      always_comb u_control.gen_queue[q].u_queue.u_hold.bench = stall_i[q+1];
+      always @* u_control.gen_queue[q].u_queue.u_hold.bench = stall_i[q+1];
     end
 
     always_comb begin

@@ -58,5 +58,5 @@ module ub_bench
       .dma_wr_valid_i, .dma_wr_ready_o, .dma_wr_addr_i, .dma_wr_data_i, .dma_wr_mask_i,
       .dma_rd_valid_i, .dma_rd_ready_o, .dma_rd_addr_i, .dma_rd_rsp_valid_o, .dma_rd_data_o
   );
-  always_comb u_unified_buffer.u_hold.bench = stall_i;
+  always @* u_unified_buffer.u_hold.bench = stall_i;
 endmodule
