@@ -83,6 +83,7 @@ test: $(if $(UNIT),configure,build) ## run the tests: units, system, lint, proof
 
 # FRESH: options of scripts/fresh.sh, as --user, --keep, --set CXX=g++.
 fresh: ## run the README's commands on a bare Debian in a folder (DIST=bookworm or trixie, COMMAND="run test", FRESH="--user --help")
+	@scripts/setup.sh fresh
 	@scripts/fresh.sh $(FRESH) $(or $(DIST),$(if $(filter --help,$(FRESH)),,$(error make fresh: DIST=bookworm or DIST=trixie))) $(COMMAND)
 
 test-long: build ## run what `make test` leaves out: many seeds, mutants, digits on the board (docs/tools.md)

@@ -17,6 +17,7 @@
 #   scripts/setup.sh slurm      also Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
 #   scripts/setup.sh viewers    only XProf, Perfetto's schema and wellen, in .venv-viewers, with which `make viewers` reads traces
 #   scripts/setup.sh fst        only GTKWave's library of FST files, for a Verilator that brings none (5.04x and newer; Debian's bring it)
+#   scripts/setup.sh fresh      only mmdebstrap, with which `make fresh` makes a bare Debian
 #   scripts/setup.sh docs       only what `make site` needs: Doxygen, and Sphinx in .venv-docs
 #
 # Nothing is asked. What it changes: packages of the distribution, and these folders of the project: .venv, .venv-jax, .venv-docs,
@@ -189,11 +190,15 @@ case "${1-}" in
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
   regress) packages+=(lcov) ;;
   slurm) packages+=(munge slurmctld slurmd) ;;
+  fresh)
+    python=none packages=(mmdebstrap debian-archive-keyring)
+    [ "$(id -u)" -eq 0 ] || packages+=(uidmap)
+    ;;
   fst) python=fst; packages=(python3 python3-venv liblz4-dev) ;;
   docs) python=$docs_venv; packages=(doxygen python3 python3-venv) ;;
   viewers) python=$viewers_venv; packages=(python3 python3-venv) ;;
   waves) packages+=(xvfb) ;;
-  *) die "unknown argument '$1' (--check, run, install, packages, profiled, train, browser, regress, slurm, fst, docs, viewers, waves)" ;;
+  *) die "unknown argument '$1' (--check, run, install, packages, profiled, train, browser, regress, slurm, fresh, fst, docs, viewers, waves)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and 13, and Ubuntu 24.04; docs/install.md lists what it needs elsewhere"
