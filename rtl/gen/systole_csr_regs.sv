@@ -646,11 +646,11 @@ module systole_csr_regs (
         automatic logic load_next_c;
         next_c = field_storage.irq.done.value;
         load_next_c = '0;
-        if(decoded_reg_strb.irq && decoded_req_is_wr) begin // SW write 1 clear
-            next_c = field_storage.irq.done.value & ~(decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
-            load_next_c = '1;
-        end else if(hwif_in.irq.done.hwset) begin // HW Set
+        if(hwif_in.irq.done.hwset) begin // HW Set
             next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb.irq && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.irq.done.value & ~(decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
             load_next_c = '1;
         end
         field_combo.irq.done.next = next_c;
@@ -672,11 +672,11 @@ module systole_csr_regs (
         automatic logic load_next_c;
         next_c = field_storage.irq.fault.value;
         load_next_c = '0;
-        if(decoded_reg_strb.irq && decoded_req_is_wr) begin // SW write 1 clear
-            next_c = field_storage.irq.fault.value & ~(decoded_wr_data[1:1] & decoded_wr_biten[1:1]);
-            load_next_c = '1;
-        end else if(hwif_in.irq.fault.hwset) begin // HW Set
+        if(hwif_in.irq.fault.hwset) begin // HW Set
             next_c = '1;
+            load_next_c = '1;
+        end else if(decoded_reg_strb.irq && decoded_req_is_wr) begin // SW write 1 clear
+            next_c = field_storage.irq.fault.value & ~(decoded_wr_data[1:1] & decoded_wr_biten[1:1]);
             load_next_c = '1;
         end
         field_combo.irq.fault.next = next_c;
