@@ -183,12 +183,12 @@ absl::Status CheckDistinct(const std::vector<std::string>& results,
     for (const std::string& file : read) {
       if (!file.empty() && same(results[i], file))
         return absl::InvalidArgumentError(absl::StrCat(
-            results[i], ": is read, a result would take its place"));
+            results[i], ": is an input; a result would overwrite it"));
     }
     for (size_t j = 0; j < i; ++j) {
       if (!results[j].empty() && same(results[i], results[j]))
         return absl::InvalidArgumentError(
-            absl::StrCat(results[i], ": two results cannot be one file"));
+            absl::StrCat(results[i], ": two results cannot go to one file"));
     }
   }
   return absl::OkStatus();

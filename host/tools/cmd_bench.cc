@@ -86,7 +86,7 @@ bool AreModels(const CLI::App& sub, const std::vector<std::string>& words) {
     for (const char* option : options) {
       if (sub.count(option) > 0)
         throw CLI::ValidationError(
-            option, absl::StrCat("without effect: it is for ", only));
+            option, absl::StrCat("has no effect here, only on ", only));
     }
   };
   if (models) {
@@ -114,12 +114,12 @@ absl::Status CheckFiles(const BenchArgs& args) {
 void AddBenchCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<BenchArgs>();
   CLI::App* sub = app.add_subcommand(
-      "bench", "measure utilisation, HBM bandwidth and simulation speed");
+      "bench", "Measure utilisation, HBM bandwidth and simulation speed");
   std::vector<std::string> names;
   for (const Section& section : kSections) names.push_back(section.name);
   sub->add_option("sections", args->sections,
-                  "what to measure, all by default; or models' files, each "
-                  "layer of which is measured")
+                  "What to measure: sections (default: all), or model files, "
+                  "whose layers are measured one by one")
       ->check(CLI::Validator(
           [names](std::string& word) -> std::string {
             std::error_code error;
@@ -127,49 +127,48 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
                 std::filesystem::exists(word, error))
               return "";
             return absl::StrFormat(
-                "'%s' is no section and no file; sections are %s", word,
-                absl::StrJoin(names, ", "));
+                "'%s' is neither a section nor a file; the sections are %s",
+                word, absl::StrJoin(names, ", "));
           },
           ""));
   auto models = std::make_shared<ModelBenchArgs>();
   sub->add_option(
          "--preset", models->preset,
-         absl::StrCat("configuration, for models: ", PresetsWith(Cell::kInt8),
-                      "; for the section training, if its cores have "
-                      "10 columns: ",
-                      PresetsWith(Cell::kBf16)))
+         absl::StrCat("Configuration. For models: ", PresetsWith(Cell::kInt8),
+                      "; for the section training: ",
+                      PresetsWith(Cell::kBf16, kClasses)))
       ->capture_default_str();
   sub->add_option("--batch", models->batch,
-                  "images a run, for models and the section training")
+                  "Images per run, for models and the section training")
       ->check(WholeNumber(1, kMostImages))
       ->capture_default_str();
-  sub->add_option(
-         "--backend", args->backend,
-         "rtl; the iss runs all and checks the results, but has no cycles")
+  sub->add_option("--backend", args->backend,
+                  "Where to run: rtl, or iss, which checks the results but has "
+                  "no cycles")
       ->capture_default_str();
   sub->add_option("--model", args->model,
-                  "model file, for the demo's convolutions")
+                  "Model whose convolutions are measured")
       ->capture_default_str();
-  sub->add_option("--digits", args->digits, "folder of the test digits")
+  sub->add_option("--digits", args->digits, "Folder of the test digits")
       ->capture_default_str();
   sub->add_option("--reports", args->reports,
-                  "folder of bench.json; empty: none")
+                  "Folder for bench.json. '' writes no report")
       ->take_last()
       ->capture_default_str();
   sub->add_option("--compare", args->compare,
-                  "records of an earlier run (bench.json): print what counts "
-                  "moved, and fail if one did")
+                  "Compare with the records of an earlier run (bench.json): "
+                  "print the counts that moved, and fail if one did")
       ->check(FileName());
   sub->add_option("--starts", args->starts,
-                  "starts of each matrix product at different times: the least "
-                  "cycles have no refresh of the HBM in the way")
+                  "Start each matrix product this many times, at different "
+                  "moments. The lowest count has no HBM refresh in it")
       ->check(WholeNumber(1, 1000))
       ->capture_default_str();
-  sub->add_option("--seed", args->seed, "seed of the random operands")
+  sub->add_option("--seed", args->seed, "Seed of the random operands")
       ->check(Seed())
       ->capture_default_str();
-  sub->add_flag("--json", args->json, "print JSON instead of tables");
-  sub->add_flag("--quiet", args->quiet, "show no progress");
+  sub->add_flag("--json", args->json, "Print JSON instead of tables");
+  sub->add_flag("--quiet", args->quiet, "Do not show progress");
   sub->callback([args, models, sub, &chosen] {
     const bool are_models = AreModels(*sub, args->sections);
     if (!are_models && sub->count("--preset") > 0) {

@@ -143,61 +143,65 @@ absl::Status BoardRun(BoardArgs args) {
 }  // namespace
 
 void AddBoardCommand(CLI::App& app, Action& chosen) {
-  CLI::App* sub = app.add_subcommand("board", "an FPGA board on a serial port");
+  CLI::App* sub =
+      app.add_subcommand("board", "Use an FPGA board on a serial port");
   sub->require_subcommand(1);
   const auto add = [&](const char* name, const char* doc, auto action) {
     auto args = std::make_shared<BoardArgs>();
     CLI::App* command = sub->add_subcommand(name, doc);
     command
-        ->add_option("--port", args->port,
-                     "serial port; with ,baud=RATE and ,timeout=SECONDS behind "
-                     "it if need be")
+        ->add_option(
+            "--port", args->port,
+            "Serial port. ,baud=RATE and ,timeout=SECONDS may follow it")
         ->capture_default_str();
-    command->add_flag("--quiet", args->quiet, "show no progress");
+    command->add_flag("--quiet", args->quiet, "Do not show progress");
     command->callback([args, action, &chosen] {
       chosen = [args, action] { return action(*args); };
     });
     return std::make_pair(command, args);
   };
-  add("info", "preset, clock, memory and state", BoardInfo);
-  const auto [test, test_args] =
-      add("test", "write memory, read it back, count what the link repeats",
-          BoardTest);
-  test->add_option("--bytes", test_args->bytes, "bytes to write")
+  add("info", "Show preset, clock, memory and state", BoardInfo);
+  const auto [test, test_args] = add(
+      "test", "Write memory and read it back, and count what the link repeats",
+      BoardTest);
+  test->add_option("--bytes", test_args->bytes, "Number of bytes to write")
       ->check(WholeNumber(1, int64_t{1} << 40))
       ->capture_default_str();
-  test->add_option("--seed", test_args->seed, "seed of the data")
+  test->add_option("--seed", test_args->seed, "Seed of the data")
       ->check(Seed())
       ->capture_default_str();
-  const auto [run, run_args] =
-      add("run",
-          "the digits network, each layer compared with the golden model, or a "
-          "model",
-          BoardRun);
+  const auto [run, run_args] = add("run",
+                                   "Run a model, or the digits network with "
+                                   "each layer compared with the golden model",
+                                   BoardRun);
   CLI::Option* const program =
       run->add_option("program", run_args->run.model,
-                      "program file (.tpu) or model (.tflite, .safetensors)")
+                      "Program file (.tpu) or model (.tflite, .safetensors)")
           ->check(FileName());
   CLI::Option* const input =
-      run->add_option("-i,--input", run_args->run.inputs, "inputs of the model")
+      run->add_option("-i,--input", run_args->run.inputs,
+                      "Input of the model: FILE.npy or NAME=FILE.npy")
           ->check(FileName())
           ->needs(program);
-  run->add_option("-o,--output", run_args->run.outputs, "where outputs go")
+  run->add_option("-o,--output", run_args->run.outputs,
+                  "Where to write the outputs: FILE.npy or NAME=FILE.npy")
       ->check(FileName())
       ->needs(program);
-  run->add_option("--random", run_args->run.random, "so many random inputs")
+  run->add_option("--random", run_args->run.random,
+                  "Run this many random inputs")
       ->check(WholeNumber(1, int64_t{1} << 20))
       ->needs(program)
       ->excludes(input);
   run->add_option("--check", run_args->run.check,
-                  "model to compare every output with")
+                  "Model to compare every output with")
       ->check(FileName())
       ->needs(program);
-  run->add_option("--images", run_args->run.images, "digits to run")
+  run->add_option("--images", run_args->run.images, "Number of digits to run")
       ->check(WholeNumber(1, kMostImages))
       ->excludes(program)
       ->capture_default_str();
-  run->add_flag("--json", run_args->run.json, "print JSON");
+  run->add_flag("--json", run_args->run.json,
+                "Print JSON instead of the table");
 }
 
 }  // namespace systole::tools

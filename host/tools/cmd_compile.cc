@@ -172,39 +172,40 @@ absl::Status Compile(const CompileArgs& args) {
 void AddCompileCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<CompileArgs>();
   CLI::App* sub =
-      app.add_subcommand("compile", "compile a model file to a program file");
+      app.add_subcommand("compile", "Compile a model to a program file");
   sub->add_option("model", args->model,
-                  "TensorFlow Lite model (.tflite) or network (.safetensors)")
+                  "Model to compile: TensorFlow Lite (.tflite) or network "
+                  "(.safetensors)")
       ->check(FileName())
       ->capture_default_str();
-  sub->add_option("-o,--output", args->output, "program file to write")
+  sub->add_option("-o,--output", args->output, "Program file to write")
       ->check(FileName())
       ->capture_default_str();
   sub->add_option("--preset", args->preset,
-                  "configuration: " + PresetsWith(Cell::kInt8))
+                  "Configuration: " + PresetsWith(Cell::kInt8))
       ->capture_default_str();
-  sub->add_option("--batch", args->options.batch, "images a run")
+  sub->add_option("--batch", args->options.batch, "Images per run")
       ->check(WholeNumber(1, kMostImages))
       ->capture_default_str();
   sub->add_flag("--loops", args->loops,
-                "write what repeats itself as loops: a smaller file");
+                "Write repeated descriptors as loops, for a smaller file");
   sub->add_flag("--keep-intermediates", args->options.keep_intermediates,
-                "store every layer's output in HBM");
+                "Store the output of every layer in HBM");
   sub->add_flag("--print-ir", args->print_ir,
-                "print the graph, and what becomes of it, after each step");
-  sub->add_option("--print-ir-after", args->print_after,
-                  "the same after this step (again for more): input, the name "
-                  "of a pass of the graph, lowering-head, lowering, "
-                  "lowering-tail, plan, column-joining, channel-grouping, "
-                  "vector-fusion, epilogue-joining, tiling, tile-sharing, "
-                  "memory-planning, descriptors, dependence-analysis, "
-                  "scheduling, sync-flags");
+                "Print the graph, and what it is lowered to, after each step");
+  sub->add_option(
+      "--print-ir-after", args->print_after,
+      "Print the same after this step only; may be given again. Steps: input, "
+      "the name of a pass of the graph, lowering-head, lowering, "
+      "lowering-tail, plan, column-joining, channel-grouping, vector-fusion, "
+      "epilogue-joining, tiling, tile-sharing, memory-planning, descriptors, "
+      "dependence-analysis, scheduling, sync-flags");
   sub->add_flag("--print-constants", args->constants,
-                "print constants whole, so that the text can be read again");
+                "Print constants in full, so that the text can be read back");
   AddHostOperatorsOption(*sub, args->host_operators);
   sub->add_flag("--json", args->json,
-                "print what `info --json` prints; what --print-ir asks for is "
-                "its member \"ir\"");
+                "Print JSON, as `systole info --json` does. Its member \"ir\" "
+                "is what --print-ir asks for");
   sub->callback([args, &chosen] {
     if (args->constants && !args->print_ir && args->print_after.empty())
       throw CLI::RequiresError("--print-constants",

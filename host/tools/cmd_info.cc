@@ -144,13 +144,14 @@ void AddInfoCommand(CLI::App& app, Action& chosen) {
   auto json = std::make_shared<bool>(false);
   CLI::App* sub = app.add_subcommand(
       "info",
-      "describe a program file: inputs and outputs, what runs where, layers, "
-      "tiling, memory, expected cycles; of a model: what runs where");
-  sub->add_option("program", *input,
-                  "program file, or model (.tflite, .safetensors, StableHLO)")
+      "Describe a program file (inputs and outputs, what runs where, layers, "
+      "tiling, memory, expected cycles) or a model (what runs where)");
+  sub->add_option(
+         "program", *input,
+         "Program file (.tpu), or model (.tflite, .safetensors, StableHLO)")
       ->check(FileName())
       ->required();
-  sub->add_flag("--json", *json, "print JSON instead of tables");
+  sub->add_flag("--json", *json, "Print JSON instead of tables");
   sub->callback([input, json, &chosen] {
     chosen = [input, json] { return OneLine(Info(*input, *json)); };
   });

@@ -200,9 +200,9 @@ absl::Status ProfileProgram(const ProfileArgs& args, const Program& file) {
         absl::StrCat(args.run.model, ": ", program.status().message()));
   }
   if (args.run.preset_given && program->preset != args.run.preset) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: made for preset '%s', --preset says '%s'",
-                        args.run.model, program->preset, args.run.preset));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: was compiled for preset '%s', but --preset is '%s'",
+        args.run.model, program->preset, args.run.preset));
   }
   if (args.run.batch) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -302,48 +302,49 @@ absl::Status RunProfile(const ProfileArgs& args) {
 
 void AddProfileCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<ProfileArgs>();
-  CLI::App* sub = app.add_subcommand(
-      "profile",
-      "run a model on the RTL and say where its cycles go: a page for the "
-      "browser, traces, a summary");
+  CLI::App* sub =
+      app.add_subcommand("profile",
+                         "Run a model on the RTL and show where its cycles go: "
+                         "a page for the browser, traces, a summary");
   args->run.model = args->run.network;
   sub->add_option(
          "model", args->run.model,
-         "program file (.tpu), or a model that is compiled first "
-         "(.tflite, .safetensors, StableHLO); the digits network without it")
+         "Program file (.tpu), or model (.tflite, .safetensors, StableHLO) "
+         "that is compiled first. Without it, the digits network runs")
       ->check(FileName());
   CLI::Option* preset =
       sub->add_option(
              "--preset", args->run.preset,
-             absl::StrCat("configuration: ", PresetsWith(Cell::kInt8),
-                          "; for StableHLO ", PresetsWith(Cell::kBf16),
-                          " (lite by default), the larger of which "
-                          "are for --train; a program file has its own"))
+             absl::StrCat("Configuration: ", PresetsWith(Cell::kInt8),
+                          "; for StableHLO: ", PresetsWith(Cell::kBf16),
+                          " (default: lite); for --train: ",
+                          PresetsWith(Cell::kBf16, kClasses),
+                          ". A program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->run.batch,
-                  "images of one program; the digits: 32, a model: 1; a "
-                  "program file has its own")
+                  "Images per run. Default: 32 for the digits, 1 for a model. "
+                  "A program file has its own")
       ->check(WholeNumber(1, kMostImages));
   sub->add_flag("--train", args->train,
-                "a step that trains the digits network, instead of a model; "
-                "on lite, 4 images")
+                "Profile a training step of the digits network instead of a "
+                "model. Default: lite, 4 images")
       ->excludes("model");
-  sub->add_option("--seed", args->run.seed, "seed of the random inputs")
+  sub->add_option("--seed", args->run.seed, "Seed of the random inputs")
       ->check(Seed())
       ->capture_default_str();
-  sub->add_option("-o,--output", args->page, "the page (HTML)")
+  sub->add_option("-o,--output", args->page, "The page to write (HTML)")
       ->check(FileName())
       ->take_last()
       ->capture_default_str();
   sub->add_option("--perfetto", args->perfetto,
-                  "also a trace for ui.perfetto.dev, in its own format")
+                  "Also write a trace for ui.perfetto.dev, in its own format")
       ->check(FileName());
   sub->add_option("--xspace", args->xspace,
-                  "also a trace for XProf (.xplane.pb)")
+                  "Also write a trace for XProf (.xplane.pb)")
       ->check(FileName());
-  sub->add_option("--json", args->json, "also the page's data")
+  sub->add_option("--json", args->json, "Also write the data of the page")
       ->check(FileName());
-  sub->add_flag("--quiet", args->run.quiet, "show no progress");
+  sub->add_flag("--quiet", args->run.quiet, "Do not show progress");
   sub->callback([args, preset, sub, &chosen] {
     args->run.preset_given = preset->count() > 0;
     if (!args->train && !args->run.batch &&

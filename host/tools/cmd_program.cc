@@ -100,16 +100,16 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
   };
   auto args = std::make_shared<Args>();
   CLI::App* assemble = app.add_subcommand(
-      "asm", "assemble a text of descriptors to a program file");
-  assemble->add_option("text", args->input, "assembly text")
+      "asm", "Assemble descriptors, as text, to a program file");
+  assemble->add_option("text", args->input, "Assembly text")
       ->check(FileName())
       ->required();
-  assemble->add_option("-o,--output", args->output, "program file to write")
+  assemble->add_option("-o,--output", args->output, "Program file to write")
       ->check(FileName())
       ->capture_default_str();
   assemble
       ->add_option("--preset", args->preset,
-                   "configuration: " + PresetsWith(Cell::kInt8) + ", " +
+                   "Configuration: " + PresetsWith(Cell::kInt8) + ", " +
                        PresetsWith(Cell::kBf16))
       ->capture_default_str();
   assemble->callback([args, &chosen] {
@@ -118,8 +118,8 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
     };
   });
   CLI::App* disassemble =
-      app.add_subcommand("disasm", "print the descriptors of a program file");
-  disassemble->add_option("program", args->input, "program file")
+      app.add_subcommand("disasm", "Print the descriptors of a program file");
+  disassemble->add_option("program", args->input, "Program file")
       ->check(FileName())
       ->required();
   disassemble->callback([args, &chosen] {

@@ -21,19 +21,21 @@ namespace {
 void AddProgramOptions(CLI::App& sub, CLI::Option* program, RunArgs& args) {
   const char* const group = "A program without a model (systole asm)";
   sub.add_option("--memory", args.memory,
-                 "ADDRESS=FILE: the file's bytes go to HBM before it starts")
+                 "ADDRESS=FILE: write the bytes of the file to HBM before the "
+                 "program starts")
       ->group(group)
       ->check(FileName())
       ->needs(program);
-  sub.add_option("--second", args.second,
-                 "a program for the chip's other core, which runs at the same "
-                 "time; addresses of --memory and --dump behind the first "
-                 "core's memory are in the other one's")
+  sub.add_option(
+         "--second", args.second,
+         "Program for the chip's other core, which runs at the same time. For "
+         "--memory and --dump, the other core's memory follows the first one's")
       ->group(group)
       ->check(FileName())
       ->needs(program);
   sub.add_option("--dump", args.dumps,
-                 "ADDRESS+BYTES=FILE: bytes of HBM go to the file at its end")
+                 "ADDRESS+BYTES=FILE: write bytes of HBM to the file when the "
+                 "program has ended")
       ->group(group)
       ->check(FileName())
       ->needs(program);
@@ -61,54 +63,55 @@ absl::Status RunFile(const RunArgs& args) {
 CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
   const char* const group = "A model";
   CLI::Option* const program =
-      sub.add_option("program", args.model,
-                     "program file (.tpu), or a model that is compiled first "
-                     "(.tflite, .safetensors, StableHLO); without it the "
-                     "digits run")
+      sub.add_option(
+             "program", args.model,
+             "Program file (.tpu), or model (.tflite, .safetensors, StableHLO) "
+             "that is compiled first. Without it, the digits network runs")
           ->check(FileName());
   CLI::Option* const input =
-      sub.add_option(
-             "-i,--input", args.inputs,
-             "input: FILE.npy, or NAME=FILE.npy for each of several. int8 "
-             "as it is; float32 is quantised by the input's scale. A "
-             "stack of inputs along the first axis is as many runs")
+      sub.add_option("-i,--input", args.inputs,
+                     "Input of the model: FILE.npy, or NAME=FILE.npy for each "
+                     "of several inputs. int8 is taken as it is, float32 is "
+                     "quantised with the input's scale. A stack of inputs "
+                     "along the first axis makes as many runs")
           ->group(group)
           ->check(FileName())
           ->needs(program);
-  sub.add_option("--random", args.random,
-                 "so many random inputs, of --seed, instead of files")
+  sub.add_option(
+         "--random", args.random,
+         "Run this many random inputs, drawn from --seed, instead of files")
       ->group(group)
       ->check(WholeNumber(1, int64_t{1} << 20))
       ->needs(program)
       ->excludes(input);
   sub.add_option("-o,--output", args.outputs,
-                 "where outputs go: FILE.npy, or NAME=FILE.npy for some of "
-                 "several")
+                 "Where to write the outputs: FILE.npy, or NAME=FILE.npy for "
+                 "some of several outputs")
       ->group(group)
       ->check(FileName())
       ->needs(program);
   sub.add_flag("--float", args.dequantise,
-               "write int8 outputs as float32: scale * (q - zero point)")
+               "Write int8 outputs as float32: scale * (q - zero point)")
       ->group(group)
       ->needs(program);
   sub.add_flag("--reset-variables", args.reset_variables,
-               "a model that keeps values from run to run begins each image "
-               "with the first ones; otherwise images follow each other")
+               "Reset the values that a model keeps from run to run before "
+               "each image")
       ->group(group)
       ->needs(program);
   AddHostOperatorsOption(sub, args.host_operators)->needs(program);
   sub.add_option("--check", args.check,
-                 "model (.tflite, .safetensors, StableHLO) that the program "
-                 "was made of: compare every output, and every tensor of an "
-                 "int8 model that reaches HBM, with the golden model")
+                 "Model (.tflite, .safetensors, StableHLO) that the program "
+                 "was compiled from. Compares every output, and every tensor "
+                 "of an int8 model that reaches HBM, with the golden model")
       ->group(group)
       ->check(FileName())
       ->needs(program);
   sub.add_option(
          "--tensors", args.tensors,
-         "folder for every tensor that reaches HBM, as .npy, with "
-         "their names in index.json; a model that is compiled first, or "
-         "a program with --keep-intermediates, leaves all layers' there")
+         "Folder for every tensor that reaches HBM, as .npy files with their "
+         "names in index.json. All layers reach HBM if the model is compiled "
+         "first or the program was compiled with --keep-intermediates")
       ->group(group)
       ->check(FileName())
       ->needs(program);
@@ -117,18 +120,18 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
 
 void AddDigitsOptions(CLI::App& sub, CLI::Option* program, RunArgs& args) {
   const char* const group = "The digits";
-  sub.add_option("--model", args.network, "network (.safetensors)")
+  sub.add_option("--model", args.network, "Network to run (.safetensors)")
       ->group(group)
       ->check(FileName())
       ->excludes(program)
       ->capture_default_str();
   sub.add_option("--digits", args.digits,
-                 "folder of the test digits (IDX files)")
+                 "Folder of the test digits (IDX files)")
       ->group(group)
       ->check(FileName())
       ->excludes(program)
       ->capture_default_str();
-  sub.add_option("--images", args.images, "images to run")
+  sub.add_option("--images", args.images, "Number of images to run")
       ->group(group)
       ->check(WholeNumber(1, kMostImages))
       ->excludes(program)
@@ -139,14 +142,14 @@ void AddDigitsOptions(CLI::App& sub, CLI::Option* program, RunArgs& args) {
 absl::Status CheckProgram(const RunArgs& args,
                           const runtime::CompiledModel& model) {
   if (args.preset_given && model.preset() != args.preset) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: made for preset '%s', --preset says '%s'",
-                        args.model, model.preset(), args.preset));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: was compiled for preset '%s', but --preset is '%s'", args.model,
+        model.preset(), args.preset));
   }
   if (args.batch && model.batch() != *args.batch) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: made for %d image(s) a run, --batch says %d",
-                        args.model, model.batch(), *args.batch));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: was compiled for %d image(s) a run, but --batch is %d", args.model,
+        model.batch(), *args.batch));
   }
   return CheckHostOperators(args.host_operators, args.model, model.placements);
 }
@@ -219,7 +222,9 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
   auto options = DeviceOptionsOf(args, preset, progress, programs);
   if (!options.ok()) return options.status();
   options->probe = probe;
-  return Device::Open(args.backend, *options);
+  auto device = Device::Open(args.backend, *options);
+  if (!device.ok()) return OneLine(device.status());
+  return device;
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(
@@ -290,52 +295,52 @@ absl::Status Stopped(int64_t done, int64_t images) {
 
 void AddRunCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<RunArgs>();
-  CLI::App* sub = app.add_subcommand(
-      "run",
-      "run a model, or the digits network with each layer compared with the "
-      "golden model");
-  sub->add_option(
-         "--backend", args->backend,
-         "rtl (the Verilated core), iss (the instruction-set simulator) or "
-         "serial:PORT (a board)")
+  CLI::App* sub =
+      app.add_subcommand("run",
+                         "Run a model, or the digits network with each layer "
+                         "compared with the golden model");
+  sub->add_option("--backend", args->backend,
+                  "Where to run: rtl (the Verilated core), iss (the "
+                  "instruction-set simulator) or serial:PORT (a board)")
       ->capture_default_str();
   CLI::Option* const preset =
       sub->add_option(
              "--preset", args->preset,
-             absl::StrCat("configuration: ", PresetsWith(Cell::kInt8),
-                          "; for StableHLO ", PresetsWith(Cell::kBf16),
-                          " (lite by default); a program file has its own"))
+             absl::StrCat("Configuration: ", PresetsWith(Cell::kInt8),
+                          "; for StableHLO: ", PresetsWith(Cell::kBf16),
+                          " (default: lite). A program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->batch,
-                  "images of one program; the digits: 32, a model: 1; a "
-                  "program file has its own")
+                  "Images per run. Default: 32 for the digits, 1 for a model. "
+                  "A program file has its own")
       ->check(WholeNumber(1, kMostImages));
   sub->add_option("--stall", args->stall,
-                  "random stalls on every stream, in 1/256 a cycle (rtl)")
+                  "Stall every stream at random, in N of 256 cycles (rtl)")
       ->check(WholeNumber(0, 255))
       ->capture_default_str();
   sub->add_option("--threads", args->threads,
-                  "that simulate a chip with two cores: 2 is faster if two "
-                  "processors have nothing else to do (rtl)")
+                  "Threads that simulate a chip with two cores. 2 is faster if "
+                  "two processors are idle (rtl)")
       ->check(WholeNumber(1, 2))
       ->capture_default_str();
-  sub->add_option("--flip", args->flips,
-                  "ADDRESS:BIT: a bit of the 8 bytes there in HBM turns when "
-                  "the first program starts: 0 to 63, with ECC also 64 to 71, "
-                  "the check bits (rtl, iss)")
+  sub->add_option(
+         "--flip", args->flips,
+         "ADDRESS:BIT: flip a bit in HBM when the first program starts. The "
+         "bit is one of the 8 bytes at the address (0 to 63) or, with ECC, one "
+         "of their check bits (64 to 71) (rtl, iss)")
       ->check(FileName());
-  sub->add_option("--seed", args->seed, "seed of all that is random")
+  sub->add_option("--seed", args->seed, "Seed of everything that is random")
       ->check(Seed())
       ->capture_default_str();
-  sub->add_flag(
-      "--checked", args->checked,
-      "randomise unknown values (rtl), prove the synchronisation (iss)");
-  sub->add_flag("--json", args->json, "print JSON instead of the table");
-  sub->add_flag("--quiet", args->quiet, "show no progress");
+  sub->add_flag("--checked", args->checked,
+                "Randomise unknown values (rtl); prove that the "
+                "synchronisation is complete (iss)");
+  sub->add_flag("--json", args->json, "Print JSON instead of the table");
+  sub->add_flag("--quiet", args->quiet, "Do not show progress");
   CLI::Option* const reports =
       sub->add_option("--reports", args->reports,
-                      "folder of run.json; empty: none; of a model: none "
-                      "unless it is given")
+                      "Folder for run.json. '' writes no report; a model "
+                      "writes one only if this option is given")
           ->take_last()
           ->capture_default_str();
   CLI::Option* const program = AddModelOptions(*sub, *args);

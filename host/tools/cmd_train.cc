@@ -27,7 +27,6 @@ namespace systole::tools {
 namespace {
 
 constexpr int64_t kTableRows = 24;
-constexpr int64_t kClasses = 10;
 constexpr int64_t kTestDigits = 2000;
 
 struct TrainArgs {
@@ -284,89 +283,93 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
   o.digits = "build/digits";
   o.test_digits = DataFile("tests/data/mnist", "digits");
   CLI::App* sub = app.add_subcommand(
-      "train", "train the digits network from scratch, on a bf16 core");
+      "train", "Train the digits network from scratch, on a bf16 core");
   sub->add_option("--backend", o.backend,
-                  "iss (the instruction-set simulator) or rtl (the Verilated "
-                  "core)")
+                  "Where to train: iss (the instruction-set simulator) or rtl "
+                  "(the Verilated core)")
       ->capture_default_str();
   // What a checkpoint knows too.
   const std::vector<std::pair<const char*, CLI::Option*>> recipe = {
       {"preset",
        sub->add_option("--preset", o.recipe.preset,
-                       "configuration: " + PresetsWith(Cell::kBf16, kClasses) +
-                           " (rtl: lite, iss: v2)")},
+                       "Configuration: " + PresetsWith(Cell::kBf16, kClasses) +
+                           ". Default: lite on rtl, v2 on iss")},
       {"steps",
-       sub->add_option("--steps", o.recipe.steps, "steps until the rate is 0")
+       sub->add_option("--steps", o.recipe.steps,
+                       "Number of steps, over which the rate falls to 0")
            ->check(WholeNumber(0, std::numeric_limits<int64_t>::max()))},
       {"batch",
-       sub->add_option("--batch", o.recipe.batch, "images of a step")
+       sub->add_option("--batch", o.recipe.batch, "Images per step")
            ->check(WholeNumber(0, std::numeric_limits<int64_t>::max()))},
-      {"rate", sub->add_option("--rate", o.recipe.rate,
-                               "learning rate of the first step; falls "
-                               "linearly to 0")},
-      {"optimiser",
-       sub->add_option("--optimiser", o.recipe.optimiser, "adam or sgd")
-           ->check(CLI::IsMember({"adam", "sgd"}))},
+      {"rate", sub->add_option(
+                   "--rate", o.recipe.rate,
+                   "Learning rate of the first step. It falls linearly to 0")},
+      {"optimiser", sub->add_option("--optimiser", o.recipe.optimiser,
+                                    "Optimiser: adam or sgd")
+                        ->check(CLI::IsMember({"adam", "sgd"}))},
       {"momentum",
-       sub->add_option("--momentum", o.recipe.momentum, "momentum of sgd")},
-      {"seed", sub->add_option("--seed", o.recipe.seed,
-                               "of the weights and of the digits' order")
-                   ->check(WholeNumber(0, 0xFFFFFFFF))}};
+       sub->add_option("--momentum", o.recipe.momentum, "Momentum of sgd")},
+      {"seed",
+       sub->add_option("--seed", o.recipe.seed,
+                       "Seed of the weights and of the order of the digits")
+           ->check(WholeNumber(0, 0xFFFFFFFF))}};
   for (const auto& [name, option] : recipe) option->capture_default_str();
   sub->add_option("--digits", o.digits,
-                  "folder of the training digits (IDX files)")
+                  "Folder of the training digits (IDX files)")
       ->envname("SYSTOLE_DIGITS")
       ->take_last()
       ->capture_default_str();
-  sub->add_option("--test-digits", o.test_digits, "folder of the test digits")
+  sub->add_option("--test-digits", o.test_digits, "Folder of the test digits")
       ->capture_default_str();
   sub->add_option("--test-images", args->test_images,
-                  "test digits to measure the accuracy with (2000; rtl: 0)")
+                  "Number of test digits to measure the accuracy with. "
+                  "Default: 2000, on rtl 0")
       ->check(WholeNumber(0, kMostImages));
   sub->add_option("--eval-every", args->eval_every,
-                  "measure it after so many steps, and at the end (40; rtl: 0, "
-                  "at the end)")
+                  "Measure the accuracy after every N steps and at the end. "
+                  "Default: 40; on rtl 0, only at the end")
       ->check(WholeNumber(0, kMostImages));
   sub->add_option("--goal", args->goal,
-                  "fail when the accuracy at the end is less, in percent")
+                  "Fail if the accuracy at the end is below this, in percent")
       ->check(CLI::Range(0.0, 100.0));
   sub->add_option("--check", args->check,
-                  "steps that the golden model repeats, every weight compared: "
-                  "all, ends (the first and last two), none; auto: all on the "
-                  "rtl, else ends")
+                  "Steps that the golden model repeats, comparing every "
+                  "weight: all, ends (the first and the last two), none. auto "
+                  "is all on rtl, else ends")
       ->check(CLI::IsMember({"auto", "all", "ends", "none"}))
       ->capture_default_str();
   sub->add_option("--compare", args->compare,
-                  "run each step on this backend too and compare every weight: "
-                  "iss, rtl, none")
+                  "Run each step on this backend too, and compare every "
+                  "weight: iss, rtl, none")
       ->check(CLI::IsMember({"none", "iss", "rtl"}))
       ->capture_default_str();
-  sub->add_option("--stop", o.stop, "end after this step; a checkpoint goes on")
+  sub->add_option("--stop", o.stop,
+                  "Stop after this step. A checkpoint can go on from there")
       ->check(WholeNumber(0, kMostImages));
-  sub->add_option("--save", o.save,
-                  "write checkpoints to this file, twice a minute and at the "
-                  "end")
+  sub->add_option(
+         "--save", o.save,
+         "Write checkpoints to this file, twice a minute and at the end")
       ->take_last()
       ->check(FileName());
   sub->add_option("--resume", o.resume,
-                  "go on from this checkpoint, and save to it unless --save "
+                  "Go on from this checkpoint, and save to it unless --save "
                   "names another file")
       ->check(FileName());
   sub->add_option("--reports", args->reports,
-                  "folder of train.json; empty: none")
+                  "Folder for train.json. '' writes no report")
       ->take_last()
       ->capture_default_str();
   AddWaveOptions(*sub, o.waves);
   sub->add_flag("--print-ir", args->print_ir,
-                "print the module and the plan of a step, and do no more");
-  sub->add_flag("--json", args->json, "print JSON instead of the table");
-  sub->add_flag("--quiet", args->quiet, "show no progress");
+                "Print the module and the plan of a step, and do nothing else");
+  sub->add_flag("--json", args->json, "Print JSON instead of the table");
+  sub->add_flag("--quiet", args->quiet, "Do not show progress");
   sub->callback([args, recipe, sub, &chosen] {
     const TrainOptions& given = args->train;
     if (sub->count("--momentum") > 0 && given.resume.empty() &&
         given.recipe.optimiser != "sgd")
       throw CLI::ValidationError("--momentum",
-                                 "without effect: it is for --optimiser sgd");
+                                 "has no effect without --optimiser sgd");
     for (const auto& [name, option] : recipe) {
       if (option->count() > 0) args->train.given.push_back(name);
     }

@@ -55,6 +55,8 @@ absl::Status OneLine(const absl::Status& status);
 // An error of a place that cannot be written, with what names another:
 // "--reports names another folder".
 absl::Status WithHint(const absl::Status& status, const std::string& hint);
+// Of the digits network, each a column of the array.
+constexpr int64_t kClasses = 10;
 constexpr char kOtherReports[] =
     "--reports names another folder, and --reports '' asks for no report";
 constexpr char kOtherOutput[] = "--output names another file";

@@ -5,9 +5,11 @@
 // measures.
 // Exit codes: 0 all well; 1 a command failed (the reason is on stderr); 2 wrong
 // arguments; 129, 130, 141, 143 stopped by SIGHUP, SIGINT, SIGPIPE, SIGTERM.
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -40,6 +42,20 @@ int ExitCode(int code) {
   return code == 0 ? 1 : code;
 }
 
+// Lines that are longer than anyone reads end in "...".
+std::string Shortened(const std::string& text) {
+  constexpr size_t kMost = 4000;
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    out += end - at <= kMost ? text.substr(at, end - at)
+                             : text.substr(at, kMost) + "...";
+    if (end < text.size()) out += '\n';
+    at = end + 1;
+  }
+  return out;
+}
+
 // A file's name may be any bytes, and messages repeat it: escapes line breaks
 // of words of the command line ("NAME=FILE": of the file too), then all else
 // that is not printable. Other line breaks are the message's own.
@@ -52,7 +68,7 @@ std::string ForTerminal(std::string text, int argc, char** argv) {
         text = absl::StrReplaceAll(text, {{word, systole::Printable(word)}});
     }
   }
-  return systole::PrintableLines(text);
+  return Shortened(systole::PrintableLines(text));
 }
 
 // What was thrown where no status could say it: mostly memory that ran out.
@@ -88,6 +104,16 @@ const char* Describe(const std::exception_ptr& thrown) {
 void SetOnTerminate() { std::set_terminate(OnTerminate); }
 __attribute__((section(".preinit_array"),
                used)) void (*const kFirst)() = SetOnTerminate;
+
+// A file must not get the number of a standard stream that was closed: what is
+// printed would go into it. Reads and writes of the stream fail as they would.
+void HoldStandardStreams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) >= 0) continue;
+    if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+      _exit(1);
+  }
+}
 
 int Run(int argc, char** argv) {
   systole::tools::SetCommandLine(argc, argv);
@@ -133,6 +159,7 @@ int Run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  HoldStandardStreams();
   std::exception_ptr thrown;
   try {
     return Run(argc, argv);

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace systole::tools {
 namespace {
@@ -45,7 +47,7 @@ std::string Suggestion(const std::string& word,
     least = distance;
     best = name;
   }
-  return best.empty() ? absl::StrCat("there are ", absl::StrJoin(names, ", "))
+  return best.empty() ? absl::StrCat("known are ", absl::StrJoin(names, ", "))
                       : absl::StrCat("did you mean ", best, "?");
 }
 
@@ -68,7 +70,7 @@ std::vector<std::string> OptionsOf(const CLI::App& app) {
 
 std::string LikeOption(const CLI::App& app, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
-  return absl::StrCat(name, ": no such option; ",
+  return absl::StrCat(name, ": unknown option; ",
                       Suggestion(name, OptionsOf(app)));
 }
 
@@ -85,7 +87,7 @@ CLI::Validator FolderToBe() {
         if (text.empty() || (std::filesystem::is_directory(place, error) &&
                              access(place.c_str(), W_OK | X_OK) == 0))
           return std::string();
-        return absl::StrCat(text, ": no folder can be made there");
+        return absl::StrCat(text, ": a folder cannot be made there");
       },
       "");
 }
@@ -122,17 +124,16 @@ void CheckOnlyOnRtl(const CLI::App& sub, const std::string& backend,
   for (const char* option : options) {
     if (sub.count(option) > 0)
       throw CLI::ValidationError(
-          option, absl::StrCat("without effect: the backend is ", backend,
-                               ", only rtl has it"));
+          option, absl::StrCat("has no effect on the backend ", backend,
+                               ", only on rtl"));
   }
 }
 
 CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
   return sub
-      .add_option(
-          "--host-operators", choice,
-          "operators that the device cannot run: allow has the host run "
-          "them, error refuses the model")
+      .add_option("--host-operators", choice,
+                  "Operators that the device cannot run: allow runs them on "
+                  "the host, error refuses the model")
       ->check(CLI::IsMember({"allow", "error"}))
       ->capture_default_str();
 }
@@ -140,37 +141,39 @@ CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
 void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
   args.folder = "build/waves";
   const char* const group = "Waveforms (rtl)";
-  CLI::Option* const trace = sub.add_option(
-      "--trace", args.trace.file,
-      "record a waveform (FST) of one program into this file, and views of it "
-      "beside (docs/waves.md)");
+  CLI::Option* const trace =
+      sub.add_option("--trace", args.trace.file,
+                     "Record a waveform (FST) of one program in this file, and "
+                     "write views of it beside the file (docs/waves.md)");
   trace->group(group)->check(FileName());
   CLI::Option* const layer =
       sub.add_option("--trace-layer", args.trace.layer,
-                     "only while this layer is at work; its name, or its "
+                     "Record only while this layer runs: its name, or its "
                      "number from 0")
           ->group(group)
           ->needs(trace);
   sub.add_option("--trace-window", args.window,
-                 "only these cycles of the program: FROM:TO, TO exclusive")
+                 "Record only these cycles of the program: FROM:TO, without TO")
       ->group(group)
       ->needs(trace)
       ->excludes(layer);
   sub.add_option("--trace-run", args.trace.run,
-                 "which of the programs that run one after the other, from 0")
+                 "Record this program of those that run one after the other, "
+                 "counted from 0")
       ->group(group)
       ->needs(trace)
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, std::numeric_limits<int32_t>::max()))
       ->capture_default_str();
-  sub.add_option("--trace-core", args.trace.core,
-                 "whose program and units, of the two cores of a chip")
+  sub.add_option(
+         "--trace-core", args.trace.core,
+         "Record the program and the units of this core, on a chip with two")
       ->group(group)
       ->needs(trace)
       ->check(CLI::Range(0, 1))
       ->capture_default_str();
   sub.add_option("--waves", args.folder,
-                 "folder of the waveform that a fault, a failed assertion or a "
-                 "wrong value leaves; empty: none")
+                 "Folder for the waveform that a fault, a failed assertion or "
+                 "a wrong value leaves. '' writes none")
       ->group(group)
       ->check(FolderToBe())
       ->capture_default_str();
@@ -191,7 +194,7 @@ std::string AnswerTo(const CLI::App& app, const CLI::ParseError& error,
     }
     answer = !word.empty() && word[0] == '-'
                  ? LikeOption(*at, word)
-                 : absl::StrCat("'", word, "': no such command; ",
+                 : absl::StrCat("'", word, "': unknown command; ",
                                 Suggestion(word, names));
     break;
   }
@@ -204,12 +207,20 @@ std::string AnswerTo(const CLI::App& app, const CLI::ParseError& error,
     if (option != left.end()) {
       answer = LikeOption(*at, *option);
     } else if (!left.empty()) {
-      answer = absl::StrCat("'", left.front(), "': one argument too many");
+      answer = absl::StrCat("'", left.front(), "': unexpected argument");
     }
+  }
+  // "Could not convert: --rate = fast"
+  if (const std::string what = error.what();
+      answer.empty() && absl::StartsWith(what, "Could not convert: ")) {
+    const std::vector<std::string> sides = absl::StrSplit(
+        what.substr(what.find(": ") + 2), absl::MaxSplits(" = ", 1));
+    if (sides.size() == 2)
+      answer = absl::StrCat(sides[0], ": ", sides[1], " is not a valid number");
   }
   if (answer.empty()) answer = error.what();
   return absl::StrCat("systole: ", answer, "\n", command,
-                      " --help says what there is\n");
+                      " --help lists what there is\n");
 }
 
 }  // namespace systole::tools

@@ -84,7 +84,7 @@ absl::Status CheckOverlap(const Program& program, const Image& image) {
       program.descriptors.size() * isa::kDescriptorBytes;
   if (!meets(program.prog_addr, descriptors)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrFormat(
-      "--memory %s: 0x%x to 0x%x meets the descriptors at 0x%x to 0x%x",
+      "--memory %s: 0x%x to 0x%x overlaps the descriptors at 0x%x to 0x%x",
       image.file, image.address, image.address + image.size, program.prog_addr,
       program.prog_addr + descriptors));
 }
@@ -102,9 +102,9 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
   const auto preset = PresetByName(program.preset);
   if (!preset.ok()) return preset.status();
   if (args.preset_given && program.preset != args.preset) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("%s: made for preset '%s', --preset says '%s'",
-                        args.model, program.preset, args.preset));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "%s: was compiled for preset '%s', but --preset is '%s'", args.model,
+        program.preset, args.preset));
   }
   if (!args.inputs.empty() || !args.outputs.empty() || args.random > 0 ||
       !args.check.empty() || !args.tensors.empty() || args.batch) {
@@ -139,8 +139,8 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
       if (image.size > 0 &&
           image.address / own != (image.address + image.size - 1) / own) {
         return absl::InvalidArgumentError(absl::StrFormat(
-            "%s: 0x%x to 0x%x is in both cores' memories", image.file,
-            image.address, image.address + image.size));
+            "%s: 0x%x to 0x%x crosses from one core's memory into the other's",
+            image.file, image.address, image.address + image.size));
       }
     }
   }

@@ -63,9 +63,10 @@ absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
     if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &options.trace.from) ||
         !absl::SimpleAtoi(ends[1], &options.trace.to) ||
         options.trace.from >= options.trace.to) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "--trace-window %s: FROM:TO is wanted, cycles with FROM below TO",
-          args.window));
+      return absl::InvalidArgumentError(
+          absl::StrFormat("--trace-window %s: it must be FROM:TO, two cycles "
+                          "with FROM below TO",
+                          args.window));
     }
   }
   if (backend != "rtl") {

@@ -266,7 +266,7 @@ class PageTest(Profiled):
         subprocess.run([SYSTOLE, "compile", "models/mnist_cnn.tflite", "-o", program], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         self.assertIn("no_such.tflite", self.refused("no_such.tflite"))
         self.assertIn("unknown preset 'none'", self.refused("--preset", "none"))
-        self.assertIn("--preset says 'nano'", self.refused(program, "--preset", "nano", "-o", f"{folder}/x.html"))
+        self.assertIn("but --preset is 'nano'", self.refused(program, "--preset", "nano", "-o", f"{folder}/x.html"))
         self.assertIn("/dev/full: cannot be written: No space left", self.refused("--preset", "nano", "--batch", "1", "-o", "/dev/full"))
         self.assertIn(folder, self.refused("-o", folder))
         self.assertIn("--output", self.refused("-o", "", code=2))

@@ -128,7 +128,8 @@ class Timeline {
     for (let c = Math.ceil(this.from / by) * by; c <= this.to; c += by) {
       g.fillRect(this.x(c), AXIS - 5, 1, this.height);
       g.fillStyle = "#5c6878";
-      g.fillText(thousands(c), this.x(c) + 3, AXIS / 2);
+      const number = thousands(c), left = this.x(c) + 3;
+      if (left + g.measureText(number).width <= this.width) g.fillText(number, left, AXIS / 2);
       g.fillStyle = "#d6dce4";
     }
   }

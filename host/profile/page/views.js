@@ -91,7 +91,7 @@ const VIEWS = {
   },
 
   "roofline"(root, data, program) {
-    const canvas = make("canvas", { width: 1800, height: 800, style: "width:900px;height:400px" });
+    const canvas = make("canvas", { width: 1800, height: 800, style: "width:900px;max-width:100%;height:auto" });
     root.append(canvas, make("p", { class: "note" }, "A layer a point: multiplications a cycle over multiplications a byte of the memory. The line of a kind of traffic is its slope: what that alone allows. " +
       "Hollow, above it: the rates that the layer's weights (square), its activations (triangle) and the vector unit (circle) would each allow alone."));
     const g = canvas.getContext("2d");
@@ -117,20 +117,20 @@ const VIEWS = {
     g.lineTo(right, y(peak));
     g.stroke();
     g.fillText(`array: ${peak} a cycle`, left + 10, y(peak) - 6);
-    const slope = 3 * lowX;  // where the text stands: left of the points
-    g.fillText(`memory: ${data.beat} bytes a cycle`, x(slope) + 10, y(slope * data.beat) + 8);
-    const taken = [];  // boxes of names: [x0, y0, x1, y1]
-    const label = (name, px, py) => {
-      const width = g.measureText(name).width;
-      for (const [dx, dy] of LABEL_PLACES) {
-        const x0 = px + (dx < 0 ? -width - 8 : 8), y0 = py + dy - 10;
-        const box = [x0, y0, x0 + width, y0 + 13];
-        if (x0 < left || box[2] > 898 || y0 < top - 14 || box[3] > bottom + 4 || taken.some((t) => box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3])) continue;
+    // Boxes of what is drawn: [x0, y0, x1, y1]. A text goes where none of them is.
+    const reachOf = (p) => Math.max(...p.ceilings.filter((rate) => rate < highY), p.rate);
+    const taken = points.map((p) => [x(p.at) - 6, y(reachOf(p)) - 6, x(p.at) + 6, y(p.rate) + 6]);
+    const place = (words, places) => {
+      const width = g.measureText(words).width;
+      for (const [x0, y0] of places(width)) {
+        const box = [x0, y0 - 10, x0 + width, y0 + 3];
+        if (box[0] < left || box[2] > 898 || box[1] < top - 14 || box[3] > bottom + 4 || taken.some((t) => box[0] < t[2] && t[0] < box[2] && box[1] < t[3] && t[1] < box[3])) continue;
         taken.push(box);
-        g.fillText(name, x0, y0 + 10);
+        g.fillText(words, x0, y0);
         return;
       }
     };
+    place(`memory: ${data.beat} bytes a cycle`, () => [3, 2, 5, 8, 14, 24, 40, 70, 120].map((k) => [x(k * lowX) + 10, y(k * lowX * data.beat) + 8]));
     points.forEach((p) => {
       g.fillStyle = g.strokeStyle = p.colour;
       g.beginPath();
@@ -146,9 +146,8 @@ const VIEWS = {
         else g.arc(cx, cy, 5, 0, 7);
         g.stroke();
       });
-      const reach = Math.max(...p.ceilings.filter((rate) => rate < highY), p.rate);
-      g.beginPath(); g.moveTo(x(p.at), y(p.rate)); g.lineTo(x(p.at), y(reach)); g.stroke();
-      label(p.name, x(p.at), y(p.rate));
+      g.beginPath(); g.moveTo(x(p.at), y(p.rate)); g.lineTo(x(p.at), y(reachOf(p))); g.stroke();
+      place(p.name, (width) => LABEL_PLACES.map(([side, dy]) => [x(p.at) + (side < 0 ? -width - 8 : 8), y(p.rate) + dy]));
     });
   },
 
