@@ -41,14 +41,14 @@ class Option:
             return "words", choices[1].split(",")
         if name == "--preset":
             named = [preset for preset in presets if re.search(rf"\b{preset}\b", self.text)]
-            return "words", named if self.text.startswith("configuration with") else presets
+            return "words", named or presets
         if name == "--backend":
             return "words", re.findall(r"\b(rtl|iss|serial:(?=PORT))", self.text)
         if name == "--print-ir-after":
             return "words", [word for word in re.split(r"[:,] ", self.text) if re.fullmatch(r"[a-z-]+", word)]
         if not re.search(r" TEXT", self.term):
             return "none", None
-        if self.text.startswith("folder"):
+        if self.text.startswith("Folder"):
             return "folder", None
         if name in ("--flip", "--trace-layer", "--trace-window"):
             return "none", None

@@ -59,13 +59,13 @@ _systole() {
     "profile":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
     "profile":--batch | "profile":--seed) COMPREPLY=(); return ;;
     "profile":-o | "profile":--output | "profile":--perfetto | "profile":--xspace | "profile":--json) _systole_files ""; return ;;
-    "bench":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
+    "bench":--preset) _systole_words "nano edge v1 v2 lite board8 board v2chip edgechip"; return ;;
     "bench":--batch | "bench":--starts | "bench":--seed) COMPREPLY=(); return ;;
     "bench":--backend) _systole_words "rtl iss"; return ;;
     "bench":--model | "bench":--compare) _systole_files ""; return ;;
     "bench":--digits | "bench":--reports) _systole_folders; return ;;
     "train":--backend) _systole_words "iss rtl"; return ;;
-    "train":--preset) _systole_words "v2 lite"; return ;;
+    "train":--preset) _systole_words "v2 lite v2chip"; return ;;
     "train":--steps | "train":--batch | "train":--rate | "train":--momentum | "train":--seed | "train":--test-images | "train":--eval-every | "train":--goal | "train":--stop | "train":--trace-layer | "train":--trace-window | "train":--trace-run | "train":--trace-core) COMPREPLY=(); return ;;
     "train":--optimiser) _systole_words "adam sgd"; return ;;
     "train":--digits | "train":--test-digits | "train":--reports | "train":--waves) _systole_folders; return ;;
@@ -73,7 +73,7 @@ _systole() {
     "train":--compare) _systole_words "none iss rtl"; return ;;
     "train":--save | "train":--resume | "train":--trace) _systole_files ""; return ;;
     "compile":-o | "compile":--output) _systole_files ""; return ;;
-    "compile":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
+    "compile":--preset) _systole_words "nano edge v1 board8 board edgechip"; return ;;
     "compile":--batch) COMPREPLY=(); return ;;
     "compile":--print-ir-after) _systole_words "input lowering-head lowering lowering-tail plan column-joining channel-grouping vector-fusion epilogue-joining tiling tile-sharing memory-planning descriptors dependence-analysis scheduling sync-flags"; return ;;
     "compile":--host-operators) _systole_words "allow error"; return ;;
@@ -93,7 +93,7 @@ _systole() {
     "compile") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset --batch --loops --keep-intermediates --print-ir --print-ir-after --print-constants --host-operators --json"; else _systole_files ".safetensors .tflite"; fi ;;
     "asm") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset"; else _systole_files ""; fi ;;
     "disasm") if [[ $cur == -* ]]; then _systole_words "-h --help"; else _systole_files ""; fi ;;
-    "info") if [[ $cur == -* ]]; then _systole_words "-h --help --json"; else _systole_files ".mlir .mlirbc .safetensors .tflite"; fi ;;
+    "info") if [[ $cur == -* ]]; then _systole_words "-h --help --json"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
     "board") if [[ $cur == -* ]]; then _systole_words "-h --help"; else _systole_words "info test run"; fi ;;
     "board info") if [[ $cur == -* ]]; then _systole_words "-h --help --port --quiet"; fi ;;
     "board test") if [[ $cur == -* ]]; then _systole_words "-h --help --port --quiet --bytes --seed"; fi ;;
