@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/capi/arrays.h"
-#include "host/capi/models.h"
 #include "systole/target.h"
 
 namespace systole::capi {
@@ -69,7 +68,7 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(
     // The client opens its core when the first product comes. What stands
     // against that is told now.
     auto tried = systole::Device::Open(backend, core);
-    if (!tried.ok()) return WhereModelsAre(tried.status(), backend, name);
+    if (!tried.ok()) return tried.status();
     tried->reset();
     runtime::ClientOptions client;
     client.backend = backend;
@@ -86,7 +85,7 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(
   if (options.interrupt != nullptr)
     core.stop = [self = device.get()] { return self->Interrupted(); };
   auto made = systole::Device::Open(backend, core);
-  if (!made.ok()) return WhereModelsAre(made.status(), backend, name);
+  if (!made.ok()) return made.status();
   device->core_ = *std::move(made);
   return device;
 }

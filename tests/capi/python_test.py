@@ -188,10 +188,10 @@ class Objects(unittest.TestCase):
             for preset in ("v2chip", "nano"):  # bf16, int8
                 with self.assertRaises(systole.NotFoundError) as caught:
                     systole.Device("rtl", preset=preset)
-                self.assertEqual(str(caught.exception), f"no RTL model of preset '{preset}' in {folder} (SYSTOLE_MODELS), which has none; "
+                self.assertEqual(str(caught.exception), f"no RTL model of {preset} in {folder} (SYSTOLE_MODELS); there are none; "
                                  f"`make model PRESET={preset}` builds it")
             shutil.copy(BUILD / "lib/systole/model_nano.so", pathlib.Path(folder) / "model_nano.so")
-            with self.assertRaisesRegex(systole.NotFoundError, "which has nano;"):
+            with self.assertRaisesRegex(systole.NotFoundError, "there is nano;"):
                 systole.Device("rtl", preset="edge")
             systole.Device("rtl", preset="nano").close()
 
