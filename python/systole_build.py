@@ -22,7 +22,7 @@ import zipfile
 try:
     import tomllib
 except ImportError:  # Python 3.10
-    from pip._vendor import tomli as tomllib
+    import tomli as tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
 
