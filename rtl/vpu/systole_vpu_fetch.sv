@@ -49,12 +49,14 @@ module systole_vpu_fetch
   logic [10:0] waddr_q [2];
   vpu_instr_t  wdata_q [2];
   vpu_use_t    use_q [2];
+  vpu_use_t    use_of_op;
+  assign use_of_op = vpu_use(wdata_i.op);
 
   always_ff @(posedge clk_i) begin
     we_q    <= {we_q[0], we_i};
     waddr_q <= '{waddr_i, waddr_q[0]};
     wdata_q <= '{wdata_i, wdata_q[0]};
-    use_q   <= '{vpu_use(wdata_i.op), use_q[0]};
+    use_q   <= '{use_of_op, use_q[0]};
   end
 
   always_ff @(posedge clk_i) begin
