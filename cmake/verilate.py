@@ -90,9 +90,16 @@ GUARD = """
 
 
 def guard_inside(folder, prefix):
-    """Closes every header but the class's; at their ends, where no line of theirs moves."""
+    """Closes every header but the class's and what that includes; at their ends, where no line of theirs moves. (From 5.03x on the class's
+    header may include that of a package.)"""
+    open_, left = set(), [f"{prefix}.h"]
+    while left:
+        name = left.pop()
+        if name not in open_ and (folder / name).is_file():
+            open_.add(name)
+            left += re.findall(r'^#include "([^"]+)"', (folder / name).read_text(), re.M)
     for path in sorted(folder.glob("*.h")):
-        if path.name != f"{prefix}.h":
+        if path.name not in open_:
             path.write_text(path.read_text() + GUARD)
 
 

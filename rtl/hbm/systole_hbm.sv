@@ -123,6 +123,20 @@ module systole_hbm
     partial = partials[wr_idx];
   end
 
+  // What the chosen client writes.
+  logic [D*8-1:0] wr_data;
+  logic [D-1:0]   wr_mask;
+  always_comb begin
+    wr_data = wr_data_i[0];
+    wr_mask = wr_mask_i[0];
+    for (int unsigned i = 1; i < NumWr; i++) begin
+      if (wr_idx == WrBits'(i)) begin
+        wr_data = wr_data_i[i];
+        wr_mask = wr_mask_i[i];
+      end
+    end
+  end
+
   // Write pipeline: acceptance, then the write buffer and the data memory. wr_open_q says one cycle ahead that both
   // have room.
   logic           wr_open_q, wr_put_q;
@@ -135,8 +149,8 @@ module systole_hbm
     wr_put_q <= rst_ni && wr_go;
     if (wr_go) begin
       put_beat_q <= rmw_busy ? rmw_wr_beat : wr_beats[wr_idx];
-      put_data_q <= rmw_busy ? rmw_data : wr_data_i[wr_idx];
-      put_mask_q <= rmw_busy ? rmw_mask : wr_mask_i[wr_idx];
+      put_data_q <= rmw_busy ? rmw_data : wr_data;
+      put_mask_q <= rmw_busy ? rmw_mask : wr_mask;
     end
   end
 
@@ -318,7 +332,7 @@ module systole_hbm
   if (Ecc) begin : gen_ecc
     systole_hbm_rmw #(.D(D), .Gate(Gate)) u_rmw (
         .clk_i, .rst_ni,
-        .take_i(rmw_take), .beat_i(wr_beats[wr_idx]), .data_i(wr_data_i[wr_idx]), .mask_i(wr_mask_i[wr_idx]),
+        .take_i(rmw_take), .beat_i(wr_beats[wr_idx]), .data_i(wr_data), .mask_i(wr_mask),
         .partial_i(partial), .room_o(rmw_room), .busy_o(rmw_busy), .rd_valid_o(rmw_rd), .rd_ready_i(rd_take), .rd_beat_o(rmw_rd_beat),
         .rsp_valid_i(rmw_rsp), .rsp_data_i(rd_rsp_data_o), .rsp_fixed_i(rsp_fixed[rsp_group_q]), .rsp_bad_i(rsp_bad[rsp_group_q]),
         .wr_valid_o(rmw_wr), .wr_ready_i(wr_open_q), .wr_beat_o(rmw_wr_beat), .wr_data_o(rmw_data), .wr_mask_o(rmw_mask),
