@@ -175,7 +175,7 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
       app.add_subcommand("compile", "Compile a model to a program file");
   sub->add_option("model", args->model,
                   "Model to compile: TensorFlow Lite (.tflite) or network "
-                  "(.safetensors)")
+                  "(.safetensors); - is standard input")
       ->check(FileName())
       ->capture_default_str();
   sub->add_option("-o,--output", args->output, "Program file to write")

@@ -146,9 +146,9 @@ void AddInfoCommand(CLI::App& app, Action& chosen) {
       "info",
       "Describe a program file (inputs and outputs, what runs where, layers, "
       "tiling, memory, expected cycles) or a model (what runs where)");
-  sub->add_option(
-         "program", *input,
-         "Program file (.tpu), or model (.tflite, .safetensors, StableHLO)")
+  sub->add_option("program", *input,
+                  "Program file (.tpu), or model (.tflite, .safetensors, "
+                  "StableHLO); - is standard input")
       ->check(FileName())
       ->required();
   sub->add_flag("--json", *json, "Print JSON instead of tables");

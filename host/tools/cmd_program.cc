@@ -101,7 +101,8 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<Args>();
   CLI::App* assemble = app.add_subcommand(
       "asm", "Assemble descriptors, as text, to a program file");
-  assemble->add_option("text", args->input, "Assembly text")
+  assemble
+      ->add_option("text", args->input, "Assembly text; - is standard input")
       ->check(FileName())
       ->required();
   assemble->add_option("-o,--output", args->output, "Program file to write")
@@ -119,7 +120,8 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
   });
   CLI::App* disassemble =
       app.add_subcommand("disasm", "Print the descriptors of a program file");
-  disassemble->add_option("program", args->input, "Program file")
+  disassemble
+      ->add_option("program", args->input, "Program file; - is standard input")
       ->check(FileName())
       ->required();
   disassemble->callback([args, &chosen] {

@@ -63,10 +63,10 @@ absl::Status RunFile(const RunArgs& args) {
 CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
   const char* const group = "A model";
   CLI::Option* const program =
-      sub.add_option(
-             "program", args.model,
-             "Program file (.tpu), or model (.tflite, .safetensors, StableHLO) "
-             "that is compiled first. Without it, the digits network runs")
+      sub.add_option("program", args.model,
+                     "Program file (.tpu), or model (.tflite, .safetensors, "
+                     "StableHLO) that is compiled first; - is standard input. "
+                     "Without it, the digits network runs")
           ->check(FileName());
   CLI::Option* const input =
       sub.add_option("-i,--input", args.inputs,

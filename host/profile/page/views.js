@@ -120,6 +120,7 @@ const VIEWS = {
     // Boxes of what is drawn: [x0, y0, x1, y1]. A text goes where none of them is.
     const reachOf = (p) => Math.max(...p.ceilings.filter((rate) => rate < highY), p.rate);
     const taken = points.map((p) => [x(p.at) - 6, y(reachOf(p)) - 6, x(p.at) + 6, y(p.rate) + 6]);
+    taken.push([x(peak / data.beat), y(peak) - 2, right, y(peak) + 2]);
     const place = (words, places) => {
       const width = g.measureText(words).width;
       for (const [x0, y0] of places(width)) {
