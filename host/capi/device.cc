@@ -305,13 +305,17 @@ absl::Status Device::RunModule(absl::Span<const systole_array> inputs,
 
 absl::StatusOr<systole_run_stats> Device::Stats() {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!stats_) return absl::FailedPreconditionError("no run ended well before");
+  if (!stats_)
+    return absl::FailedPreconditionError(
+        "no run has succeeded on this device yet");
   return *stats_;
 }
 
 absl::Status Device::Counters(absl::Span<uint64_t> values) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (!stats_) return absl::FailedPreconditionError("no run ended well before");
+  if (!stats_)
+    return absl::FailedPreconditionError(
+        "no run has succeeded on this device yet");
   if (values.size() > sums_.counters.size()) {
     return absl::OutOfRangeError(absl::StrCat(
         values.size(), " counters; there are ", sums_.counters.size()));
@@ -325,7 +329,9 @@ absl::Status Device::MakeTimeline() {
     return absl::FailedPreconditionError(
         "the device was opened without the option profile");
   }
-  if (!stats_) return absl::FailedPreconditionError("no run ended well before");
+  if (!stats_)
+    return absl::FailedPreconditionError(
+        "no run has succeeded on this device yet");
   if (timeline_) return absl::OkStatus();
   absl::StatusOr<Timeline> made =
       program_->model() != nullptr ? TimelineOfModel() : TimelineOfModule();

@@ -60,7 +60,10 @@ def _accepted(tensor: Tensor) -> tuple[str, ...]:
 
 def _array(values: npt.ArrayLike, tensor: Tensor, position: int) -> tuple[npt.NDArray[typing.Any], int]:
     """An array for the library, and its type; the caller keeps it alive."""
-    given = np.asarray(values)
+    try:
+        given = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise ValueError(f"input {position} {tensor.name!r}: {error}") from None
     if tensor.type == "bfloat16" and given.dtype.itemsize == 2 and given.dtype.kind in "uV":
         return np.ascontiguousarray(given.view(np.uint16)).reshape(given.shape), BFLOAT16
     accepted = _accepted(tensor)

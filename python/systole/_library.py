@@ -70,6 +70,9 @@ class InternalError(Error):
 ERRORS: tuple[type[Error] | None, ...] = (
     None, CancelledError, InvalidArgumentError, NotFoundError, FailedPreconditionError, UnimplementedError, DataLossError,
     ResourceExhaustedError, UnavailableError, AbortedError, OutOfRangeError, InternalError)
+for _error in (Error, *ERRORS):
+    if _error is not None:
+        _error.__module__ = "systole"  # where users know it from
 
 
 class Array(ctypes.Structure):

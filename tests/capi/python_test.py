@@ -118,6 +118,8 @@ class Values(unittest.TestCase):
         for shape in ((), (0, 28, 28, 1), (27, 28), (1, 28, 28, 3), (784,), (1, 1, 1, 28, 28, 1)):
             with self.subTest(shape), self.assertRaisesRegex(systole.InvalidArgumentError, "'image'"):
                 self.run_digits(np.zeros(shape, np.int8))
+        with self.assertRaisesRegex(ValueError, "^input 0 'image': .*inhomogeneous"):
+            self.run_digits([[1, 2], [3]])
         with self.assertRaisesRegex(systole.InvalidArgumentError, "NaN"):
             self.run_digits(np.full((1, 28, 28, 1), np.nan, np.float32))
         with self.assertRaisesRegex(TypeError, "2 inputs instead of 1 .'image'"):
@@ -228,6 +230,11 @@ class Objects(unittest.TestCase):
             for call in (device.layers, device.timeline, lambda: device.write_profile("/no/where")):
                 with self.assertRaisesRegex(systole.FailedPreconditionError, "^the device was opened without profile=True$"):
                     call()
+            with self.assertRaisesRegex(systole.FailedPreconditionError, "^no run has succeeded on this device yet$"):
+                _ = systole.Device("iss", preset="nano").stats
+        for error in (getattr(systole, name) for name in systole.__all__ if name.endswith("Error")):
+            self.assertEqual(error.__module__, "systole")
+            self.assertIsInstance(pickle.loads(pickle.dumps(error("what"))), error)
         with self.assertRaisesRegex(TypeError, "seed is str, not a whole number"):
             systole.Device("iss", preset="nano", seed="1")
         with self.assertRaisesRegex(TypeError, "batch is float, not a whole number"):
