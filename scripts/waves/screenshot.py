@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Takes a picture of a view in GTKWave, in a display of its own (`scripts/setup.sh waves` installs Xvfb).
+"""Takes a picture of a view in GTKWave, in a display of its own (`scripts/setup.sh pictures` installs Xvfb).
 
     screenshot.py build/waves/conv1.gtkw docs/figures/waves.png
 """
@@ -94,7 +94,7 @@ def main():
     args = parser.parse_args()
     for tool in ("Xvfb", "gtkwave"):
         if not shutil.which(tool):
-            print(f"screenshot: no {tool}; scripts/setup.sh waves installs it", file=sys.stderr)
+            print(f"screenshot: no {tool}; scripts/setup.sh pictures installs it", file=sys.stderr)
             return 1
     if not args.view.exists():
         print(f"screenshot: {args.view}: there is no such file", file=sys.stderr)
