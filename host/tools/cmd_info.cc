@@ -104,14 +104,18 @@ absl::Status Info(const std::string& input, bool as_json) {
   if (!model.ok() &&
       model.status().code() != absl::StatusCode::kFailedPrecondition)
     return model.status();
+  const std::vector<Program> bare = {*program};
+  const std::vector<Program>& programs = model.ok() ? model->programs : bare;
+  for (const Program& p : programs) {
+    if (absl::Status s = CheckAccesses(p, **preset); !s.ok())
+      return absl::Status(s.code(), absl::StrCat(input, ": ", s.message()));
+  }
   if (as_json) {
     const nlohmann::ordered_json json =
         model.ok() ? InfoJson(*model, **preset) : InfoJson(*program, **preset);
     PrintJson(json);
     return absl::OkStatus();
   }
-  const std::vector<Program> bare = {*program};
-  const std::vector<Program>& programs = model.ok() ? model->programs : bare;
   if (model.ok()) {
     std::printf("model %s, %d image(s) a run\n\n%s\n%s\n",
                 Printable(model->name).c_str(),

@@ -12,6 +12,7 @@
 #include "host/files/write_file.h"
 #include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
+#include "host/tools/describe.h"
 #include "host/tools/options.h"
 #include "systole/program.h"
 
@@ -44,17 +45,17 @@ absl::Status Assemble(const std::string& input, const std::string& output,
   const uint64_t own = (*preset)->memory_bytes();
   uint64_t end = 0, far_end = 0;
   const auto reach = [&](int64_t first, uint64_t last) {
-    uint64_t& reached = static_cast<uint64_t>(first) < own ? end : far_end;
-    reached = std::max(reached, last);
+    const bool near = static_cast<uint64_t>(first) < own;
+    if (near) end = std::max(end, std::min(last, own));
+    if (!near || last > own) far_end = std::max(far_end, last);
   };
   for (uint32_t i = 0; i < program.descriptors.size(); ++i) {
     const int64_t further = ReachOf(program.loops, program.steps, i).most;
     for (const compiler::Access& a :
          compiler::AccessesOf(program.descriptors[i], **preset)) {
       if (a.space != compiler::Space::kHbm) continue;
-      a.ForEachRun([&](int64_t first, int64_t last) {
-        reach(first, static_cast<uint64_t>(last + further));
-      });
+      const Extent span = ExtentOf(a);
+      reach(span.low, static_cast<uint64_t>(span.high + further));
     }
   }
   for (const Loop& loop : program.loops) {

@@ -69,6 +69,42 @@ Json TensorJson(const TensorInfo& t) {
 
 }  // namespace
 
+Extent ExtentOf(const compiler::Access& access) {
+  Extent span{access.base, access.base + access.len};
+  for (int d = 0; d < 3; ++d) {
+    const int64_t reach = (access.count[d] - 1) * access.stride[d];
+    (reach < 0 ? span.low : span.high) += reach;
+  }
+  return span;
+}
+
+absl::Status CheckAccesses(const Program& program, const Preset& preset) {
+  constexpr int64_t kMostRuns = int64_t{1} << 24;
+  const auto memory =
+      static_cast<int64_t>(preset.memory_bytes()) * preset.chip.cores;
+  for (uint32_t i = 0; i < program.descriptors.size(); ++i) {
+    const Reach reach = ReachOf(program.loops, program.steps, i);
+    for (const compiler::Access& access :
+         compiler::AccessesOf(program.descriptors[i], preset)) {
+      if (access.count[0] * access.count[1] * access.count[2] > kMostRuns) {
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "descriptor %d makes %d x %d x %d accesses, too many to estimate "
+            "its cycles; `systole disasm` prints the program",
+            i, access.count[2], access.count[1], access.count[0]));
+      }
+      const Extent span = ExtentOf(access);
+      if (access.space == compiler::Space::kHbm &&
+          (span.low + reach.least < 0 || span.high + reach.most > memory)) {
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "descriptor %d %s HBM from 0x%x to 0x%x, the memory has 0x%x "
+            "bytes; `systole disasm` prints the program",
+            i, access.write ? "writes" : "reads", span.low, span.high, memory));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::string PlacementText(const std::vector<lower::Placement>& placements) {
   const bool several =
       std::any_of(placements.begin(), placements.end(),

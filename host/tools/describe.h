@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "host/compiler/access.h"
 #include "host/runtime/compiled_model.h"
 #include "nlohmann/json.hpp"
 #include "systole/gen/presets.h"
@@ -34,6 +35,17 @@ std::string MemoryText(const Program& program);
 std::string LayerText(const Program& program, const Preset& preset);
 // The model's inputs and outputs.
 std::string SignatureText(const runtime::CompiledModel& model);
+
+// Bytes of memory from the lowest to behind the highest that an access touches.
+struct Extent {
+  int64_t low = 0, high = 0;
+};
+Extent ExtentOf(const compiler::Access& access);
+
+// kInvalidArgument names the first descriptor that reads or writes beyond the
+// chip's memory, or in so many runs that its cycles cannot be estimated. What
+// follows is for programs that pass.
+absl::Status CheckAccesses(const Program& program, const Preset& preset);
 
 // Inputs, outputs, and what runs where; needs no programs.
 nlohmann::ordered_json PlacementJson(const runtime::CompiledModel& model);
