@@ -35,7 +35,8 @@ std::vector<fs::path> OwnFolders() {
   if (error) return {};
   const fs::path folder = file.parent_path();
   std::vector<fs::path> folders = {folder.parent_path() / "lib" / "systole",
-                                   folder / "systole", folder / "models"};
+                                   folder / "systole", folder / "models",
+                                   folder.parent_path() / "systole" / "models"};
   const fs::path installed =
       folder.parent_path() / SYSTOLE_LIBRARIES / "systole";
   if (installed != folders[0]) folders.push_back(installed);
@@ -60,7 +61,9 @@ bool IsInBuild() {
   const std::vector<fs::path> folders = OwnFolders();
   return std::any_of(
       folders.begin(), folders.end(), [&](const fs::path& folder) {
-        return fs::exists(folder.parent_path().parent_path() / "CMakeCache.txt",
+        const fs::path place = fs::weakly_canonical(folder, error);
+        return !error &&
+               fs::exists(place.parent_path().parent_path() / "CMakeCache.txt",
                           error);
       });
 }
