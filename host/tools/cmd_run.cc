@@ -71,7 +71,8 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
   CLI::Option* const input =
       sub.add_option("-i,--input", args.inputs,
                      "Input of the model: FILE.npy, or NAME=FILE.npy for each "
-                     "of several inputs. int8 is taken as it is, float32 is "
+                     "of several inputs. Elements are of the input's type; for "
+                     "int8 they may also be uint8, or float32, which is "
                      "quantised with the input's scale. A stack of inputs "
                      "along the first axis makes as many runs")
           ->group(group)
@@ -232,9 +233,13 @@ absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(
     Progress& progress) {
   auto options = DeviceOptionsOf(args, preset, progress, 1, cores);
   if (!options.ok()) return options.status();
-  if (cores > 1) return Device::OpenCores(args.backend, *options);
+  if (cores > 1) {
+    auto devices = Device::OpenCores(args.backend, *options);
+    if (!devices.ok()) return OneLine(devices.status());
+    return devices;
+  }
   auto device = Device::Open(args.backend, *options);
-  if (!device.ok()) return device.status();
+  if (!device.ok()) return OneLine(device.status());
   std::vector<std::unique_ptr<Device>> devices;
   devices.push_back(*std::move(device));
   return devices;

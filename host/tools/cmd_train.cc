@@ -246,7 +246,7 @@ absl::Status Train(TrainArgs args) {
   options.interrupted = Interrupted;
   options.overdue = InterruptOverdue;
   const auto run = TrainRun::Create(std::move(options));
-  if (!run.ok()) return run.status();
+  if (!run.ok()) return OneLine(run.status());
   CatchInterrupts();
   absl::Status status = (*run)->Run();
   progress.Clear();
