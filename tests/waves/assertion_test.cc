@@ -9,6 +9,7 @@
 
 #include <filesystem>
 
+#include "absl/strings/str_cat.h"
 #include "systole/device.h"
 #include "tests/system/programs.h"
 #include "verif/waves/fst_file.h"

@@ -14,6 +14,7 @@
 #include <map>
 #include <sstream>
 
+#include "absl/strings/str_cat.h"
 #include "systole/device.h"
 #include "tests/system/programs.h"
 #include "verif/waves/fst_file.h"
