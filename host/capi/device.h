@@ -18,8 +18,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "host/capi/handles.h"
-#include "host/capi/module_recorder.h"
 #include "host/capi/program.h"
+#include "host/profile/module_recorder.h"
 #include "host/profile/profile.h"
 #include "host/runtime/client.h"
 #include "host/runtime/runner.h"
@@ -93,8 +93,8 @@ class Device {
   void* user_ = nullptr;
   std::chrono::steady_clock::time_point asked_;
 
-  Probe probe_;             // of a model's programs
-  ModuleRecorder modules_;  // of a module's
+  Probe probe_;                      // of a model's programs
+  profile::ModuleRecorder modules_;  // of a module's
   std::unique_ptr<systole::Device> core_;
   std::unique_ptr<runtime::Client> client_;
 

@@ -393,7 +393,7 @@ systole_status systole_device_write_profile(systole_device* handle,
     if (wanted == "xspace")
       return systole::WriteFile(profile::XSpaceOf(timeline.profile), path);
     if (wanted == "json")
-      return systole::WriteFile(profile::DataOf(timeline.profile).dump(), path);
+      return systole::WriteFile(profile::JsonOf(timeline.profile), path);
     return absl::InvalidArgumentError(absl::StrCat(
         "format '", wanted, "'; there are html, perfetto, xspace, json"));
   });

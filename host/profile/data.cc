@@ -249,4 +249,8 @@ Json DataOf(const Profile& profile) {
   return json;
 }
 
+std::string JsonOf(const Profile& profile) {
+  return DataOf(profile).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace systole::profile

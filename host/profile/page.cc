@@ -47,9 +47,7 @@ std::string PageOf(const Profile& profile) {
       EmbeddedText("page.html"),
       {{"@style@", EmbeddedText("style.css")},
        {"@scripts@", scripts},
-       {"@data@", absl::Base64Escape(Gzip(DataOf(profile).dump(
-                      -1, ' ', false,
-                      nlohmann::ordered_json::error_handler_t::replace)))}});
+       {"@data@", absl::Base64Escape(Gzip(JsonOf(profile)))}});
 }
 
 }  // namespace systole::profile

@@ -38,6 +38,8 @@ struct Profile {
 
 // What the page shows. docs/profile.md, "The data".
 nlohmann::ordered_json DataOf(const Profile& profile);
+// The same as text; bytes of names that are no UTF-8 are replaced.
+std::string JsonOf(const Profile& profile);
 // One HTML file that needs nothing else: the data are in it, compressed.
 std::string PageOf(const Profile& profile);
 // A trace that Perfetto reads: a track a unit and lane, flags as flows,

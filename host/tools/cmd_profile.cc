@@ -112,11 +112,7 @@ absl::Status WriteAll(const ProfileArgs& args,
       files[] = {{&args.page, profile::PageOf},
                  {&args.perfetto, profile::PerfettoTraceOf},
                  {&args.xspace, profile::XSpaceOf},
-                 {&args.json, [](const profile::Profile& p) {
-                    return profile::DataOf(p).dump(
-                        -1, ' ', false,
-                        nlohmann::ordered_json::error_handler_t::replace);
-                  }}};
+                 {&args.json, profile::JsonOf}};
   for (const auto& [path, form] : files) {
     if (path->empty()) continue;
     if (absl::Status s = WriteFile(form(profile), *path); !s.ok()) return s;

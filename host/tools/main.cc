@@ -20,6 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "host/capi/processor.h"
 #include "host/files/printable.h"
 #include "host/files/read_file.h"
 #include "host/tools/commands.h"
@@ -160,6 +161,10 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   HoldStandardStreams();
+  if (const char* reason = systole_processor_lacks()) {
+    std::fprintf(stderr, "systole: %s\n", reason);
+    return 1;
+  }
   std::exception_ptr thrown;
   try {
     return Run(argc, argv);

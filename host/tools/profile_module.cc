@@ -6,70 +6,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/profile/join.h"
+#include "host/profile/module_recorder.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/module_file.h"
 #include "host/tools/report.h"
 
 namespace systole::tools {
-namespace {
-
-// What a page can hold: of more, the first are recorded.
-constexpr size_t kMostRecorded = 2000;
-
-// Listens to each program as a recorder wants it.
-class ProgramRecorder : public runtime::CoreListener, public ProbeSink {
- public:
-  void Starts(const runtime::ProgramStart& start) override {
-    ++started_;
-    if (programs_.size() == kMostRecorded) return;
-    programs_.push_back(start.program);
-    recorder_.Append(&programs_.back());
-    LayerInfo layer;
-    layer.name = start.name;
-    layer.op = start.unit;
-    layer.shape = start.shape;
-    layer.macs = start.macs;
-    layers_.push_back(std::move(layer));
-  }
-  void Ended(const RunStats& stats) override {
-    if (stats_.size() < programs_.size()) stats_.push_back(stats);
-  }
-  void Sample(ProbeSample sample) override {
-    if (started_ <= kMostRecorded || sample.running() == 0)
-      recorder_.Sample(sample);
-  }
-  void Command(const RowCommand& command) override {
-    if (started_ <= kMostRecorded) recorder_.Command(command);
-  }
-
-  size_t started() const { return started_; }
-  const std::deque<Program>& programs() const { return programs_; }
-  const std::vector<RunStats>& stats() const { return stats_; }
-
-  absl::StatusOr<profile::Joined> Joined(const Preset& preset) {
-    std::vector<profile::Piece> pieces;
-    for (size_t i = 0; i < programs_.size(); ++i) {
-      const profile::Recording& recording = recorder_.recordings()[i];
-      if (absl::Status s =
-              profile::CheckRecording(recording, preset, stats_[i]);
-          !s.ok())
-        return s;
-      pieces.push_back({&programs_[i], &recording, layers_[i]});
-    }
-    return profile::Join(pieces);
-  }
-
- private:
-  profile::Recorder recorder_{{}};
-  std::deque<Program> programs_;  // where they are, though more come
-  std::vector<LayerInfo> layers_;
-  std::vector<RunStats> stats_;
-  size_t started_ = 0;
-};
-
-}  // namespace
-
 absl::Status ProfileStableHlo(const RunArgs& args,
                               const std::function<absl::Status()>& check_files,
                               const FinishProfile& finish) {
@@ -83,7 +25,7 @@ absl::Status ProfileStableHlo(const RunArgs& args,
   if (!module.ok()) return module.status();
   if (absl::Status s = check_files(); !s.ok()) return s;
 
-  ProgramRecorder recorder;
+  profile::ModuleRecorder recorder;
   Progress progress(args.quiet);
   progress.set_label(args.model);
   runtime::ClientOptions options;
@@ -116,12 +58,13 @@ absl::Status ProfileStableHlo(const RunArgs& args,
     return absl::FailedPreconditionError(absl::StrCat(
         args.model, ": no part of it runs on the core: nothing to profile"));
   }
-  const auto joined = recorder.Joined(**preset);
+  const auto joined = recorder.Join(**preset);
   if (!joined.ok()) return joined.status();
   if (recorder.started() > recorder.programs().size()) {
-    std::printf("of %s programs the first %s are shown\n",
-                Thousands(static_cast<int64_t>(recorder.started())).c_str(),
-                Thousands(static_cast<int64_t>(kMostRecorded)).c_str());
+    std::printf(
+        "of %s programs the first %s are shown\n",
+        Thousands(static_cast<int64_t>(recorder.started())).c_str(),
+        Thousands(static_cast<int64_t>(recorder.kMostPrograms)).c_str());
   }
   profile::Profile result;
   result.model = (*executable)->module().name;

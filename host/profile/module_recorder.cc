@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
-#include "host/capi/module_recorder.h"
+#include "host/profile/module_recorder.h"
 
 #include <utility>
 
-namespace systole::capi {
+namespace systole::profile {
 
 void ModuleRecorder::Begin() {
-  recorder_ = std::make_unique<profile::Recorder>(
-      std::vector<const systole::Program*>());
+  recorder_ =
+      std::make_unique<Recorder>(std::vector<const systole::Program*>());
   programs_.clear();
   layers_.clear();
   stats_.clear();
@@ -41,16 +41,15 @@ void ModuleRecorder::Command(const RowCommand& command) {
   if (started_ <= kMostPrograms) recorder_->Command(command);
 }
 
-absl::StatusOr<profile::Joined> ModuleRecorder::Join(const Preset& preset) {
-  std::vector<profile::Piece> pieces;
+absl::StatusOr<Joined> ModuleRecorder::Join(const Preset& preset) {
+  std::vector<Piece> pieces;
   for (size_t i = 0; i < programs_.size(); ++i) {
-    const profile::Recording& recording = recorder_->recordings()[i];
-    if (absl::Status s = profile::CheckRecording(recording, preset, stats_[i]);
-        !s.ok())
+    const Recording& recording = recorder_->recordings()[i];
+    if (absl::Status s = CheckRecording(recording, preset, stats_[i]); !s.ok())
       return s;
     pieces.push_back({&programs_[i], &recording, layers_[i]});
   }
-  return profile::Join(pieces);
+  return systole::profile::Join(pieces);
 }
 
-}  // namespace systole::capi
+}  // namespace systole::profile

@@ -8,8 +8,8 @@
 //   recorder.Begin();
 //   ... a run ...
 //   recorder.Join(preset);
-#ifndef SYSTOLE_HOST_CAPI_MODULE_RECORDER_H_
-#define SYSTOLE_HOST_CAPI_MODULE_RECORDER_H_
+#ifndef SYSTOLE_HOST_PROFILE_MODULE_RECORDER_H_
+#define SYSTOLE_HOST_PROFILE_MODULE_RECORDER_H_
 
 #include <cstddef>
 #include <deque>
@@ -22,7 +22,7 @@
 #include "host/profile/recorder.h"
 #include "host/runtime/core.h"
 
-namespace systole::capi {
+namespace systole::profile {
 
 class ModuleRecorder : public runtime::CoreListener, public ProbeSink {
  public:
@@ -37,25 +37,25 @@ class ModuleRecorder : public runtime::CoreListener, public ProbeSink {
   void Sample(ProbeSample sample) override;
   void Command(const RowCommand& command) override;
 
+  // Since Begin(), recorded or not.
+  size_t started() const { return started_; }
   const std::deque<systole::Program>& programs() const { return programs_; }
+  const std::vector<RunStats>& stats() const { return stats_; }
   const std::vector<LayerInfo>& layers() const { return layers_; }
-  const std::deque<profile::Recording>& recordings() {
-    return recorder_->recordings();
-  }
+  const std::deque<Recording>& recordings() { return recorder_->recordings(); }
   // All of them as one program, of which each is a layer. kInternal: a
   // recording does not agree with the RTL's counters.
-  absl::StatusOr<profile::Joined> Join(const Preset& preset);
+  absl::StatusOr<Joined> Join(const Preset& preset);
 
  private:
   std::deque<systole::Program> programs_;  // where they are, though more come
   std::vector<LayerInfo> layers_;
   std::vector<RunStats> stats_;
   size_t started_ = 0;
-  std::unique_ptr<profile::Recorder> recorder_ =
-      std::make_unique<profile::Recorder>(
-          std::vector<const systole::Program*>());
+  std::unique_ptr<Recorder> recorder_ =
+      std::make_unique<Recorder>(std::vector<const systole::Program*>());
 };
 
-}  // namespace systole::capi
+}  // namespace systole::profile
 
-#endif  // SYSTOLE_HOST_CAPI_MODULE_RECORDER_H_
+#endif  // SYSTOLE_HOST_PROFILE_MODULE_RECORDER_H_
