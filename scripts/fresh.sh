@@ -100,6 +100,22 @@ if [ "$made" != "$root" ]; then
   rm "$made"
 fi
 
+# inside COMMAND: runs it there, with what programs expect of a machine, and the kept packages and objects.
+# shellcheck disable=SC2016  # variables are of the inner shell
+in_namespace='
+  root=$1 archives=$2 objects=$3; shift 3
+  mount -t proc proc "$root/proc" 2>/dev/null || mount --rbind /proc "$root/proc"
+  mount --rbind /sys "$root/sys"
+  mount --rbind /dev "$root/dev"
+  mkdir -p "$root/var/cache/ccache"
+  mount --bind "$archives" "$root/var/cache/apt/archives"
+  mount --bind "$objects" "$root/var/cache/ccache"
+  exec chroot "$root" "$@"'
+inside() {
+  "${as_root[@]}" unshare --mount --pid --fork --kill-child bash -c "$in_namespace" - "$root" "$archives" "$objects" \
+    env -i "${environment[@]}" "$@" </dev/null
+}
+
 # Of this machine: how names are found, whom to trust, which proxy to ask.
 home=/root
 environment=(HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 TERM=dumb CCACHE_DIR=/var/cache/ccache)
@@ -107,7 +123,6 @@ for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY PIP_
   [ -z "${!name-}" ] || environment+=("$name=${!name}")
 done
 bundle=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
-inside() { "${as_root[@]}" chroot "$root" env -i "${environment[@]}" "$@"; }
 "${as_root[@]}" cp --dereference /etc/resolv.conf "$root/etc/resolv.conf"
 if [ -f "$bundle" ]; then
   "${as_root[@]}" cp --dereference "$bundle" "$root/etc/ssl/host.crt"
@@ -134,21 +149,6 @@ if [ -n "$without" ]; then
 fi
 say "made in $((SECONDS - begin)) s; $(git -C "$project" log -1 --format='%h %s')"
 
-# Runs a shell's command in it, with what programs expect of a machine, and the kept packages and objects.
-# shellcheck disable=SC2016  # variables are of the inner shell
-in_namespace='
-  root=$1 archives=$2 objects=$3; shift 3
-  mount -t proc proc "$root/proc" 2>/dev/null || mount --rbind /proc "$root/proc"
-  mount --rbind /sys "$root/sys"
-  mount --rbind /dev "$root/dev"
-  mkdir -p "$root/var/cache/ccache"
-  mount --bind "$archives" "$root/var/cache/apt/archives"
-  mount --bind "$objects" "$root/var/cache/ccache"
-  exec chroot "$root" "$@"'
-enter() {
-  "${as_root[@]}" unshare --mount --pid --fork --kill-child bash -c "$in_namespace" - "$root" "$archives" "$objects" \
-    env -i "${environment[@]}" "${as_user[@]}" "${variables[@]}" bash -c "cd $home/systole && $1" </dev/null
-}
 [ "$user" = root ] || "${as_root[@]}" chmod 1777 "$objects"
 
 for command in "${commands[@]}"; do
@@ -169,7 +169,7 @@ for command in "${commands[@]}"; do
   esac
   say "$line"
   begin=$SECONDS
-  enter "$line${more:+ && $more}" || die "$dist, $user: $line failed"
+  inside "${as_user[@]}" "${variables[@]}" bash -c "cd $home/systole && $line${more:+ && $more}" || die "$dist, $user: $line failed"
   say "$dist, $user: $line passed in $((SECONDS - begin)) s"
 done
 exit
