@@ -143,8 +143,8 @@ as_user=()
 inside "${as_user[@]}" git -c advice.detachedHead=false clone --quiet /systole.bundle "$home/systole"
 if [ -n "$without" ]; then
   script=$root$home/systole/scripts/setup.sh
-  grep -qw -e "$without" "$script" || die "--without $without: scripts/setup.sh installs no such package"
-  "${as_root[@]}" sed -i -E "s/(^|[ (])'?$without(\|[a-z0-9.-]+)?'?( |\$|\))/\1\3/g" "$script"
+  grep -qwF -e "$without" "$script" || die "--without $without: scripts/setup.sh installs no such package"
+  "${as_root[@]}" sed -i -E "s/(^|[ (])'?${without//+/[+]}(\|[a-z0-9.-]+)?'?( |\$|\))/\1\3/g" "$script"
   say "left out of scripts/setup.sh: $without"
 fi
 say "made in $((SECONDS - begin)) s; $(git -C "$project" log -1 --format='%h %s')"
