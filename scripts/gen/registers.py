@@ -47,8 +47,8 @@ def is_plain(register) -> bool:
     return [field.inst_name for field in register.fields()] == ["value"]
 
 
-def page_of(node, digits) -> list:
-    """Table of the registers directly in a map, then tables of their fields, then the groups."""
+def page_of(node, digits, level=2) -> list:
+    """Table of the registers directly in a map, then tables of their fields, then the groups; level: of their headings."""
     registers = [child for child in node.children() if hasattr(child, "fields")]
     groups = [child for child in node.children() if not hasattr(child, "fields")]
     out = [row("address", "register", "access", "reset", "meaning"), "|---|---|---|---|---|"]
@@ -58,12 +58,12 @@ def page_of(node, digits) -> list:
                        reset_text(plain) if plain else "", text(register)))
     for register in registers:
         if not is_plain(register):
-            out += ["", f"### {register.inst_name}", "", row("bits", "field", "access", "reset", "meaning"), "|---|---|---|---|---|"]
+            out += ["", f"{'#' * level} {register.inst_name}", "", row("bits", "field", "access", "reset", "meaning"), "|---|---|---|---|---|"]
             for field in register.fields():
                 place = str(field.low) if field.width == 1 else f"{field.high}:{field.low}"
                 out.append(row(place, f"`{field.inst_name}`", access(field), reset_text(field), text(field)))
     for group in groups:
-        out += ["", f"## {group.get_property('name')}", "", text(group), "", *page_of(group, digits)]
+        out += ["", f"{'#' * level} {group.get_property('name')}", "", text(group), "", *page_of(group, digits, level + 1)]
     return out
 
 
