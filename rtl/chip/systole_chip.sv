@@ -60,7 +60,9 @@ module systole_chip
   localparam logic [AddrBits:0] ReachBytes = HbmBytes << (Chip.Cores - 1);  // the other core's memory comes after the own
   localparam bit HasScalar = Chip.SmemBytes != 0;
 
-  if (!is_preset(Preset)) $fatal(1, "no such preset");
+  if (!is_preset(Preset)) begin : gen_no_preset
+    $fatal(1, "no such preset");
+  end
   systole_cfg_check #(.Cfg(Chip)) u_check ();
 
   // Scalar unit: where there is one it may own the core, whose registers are the host's otherwise.

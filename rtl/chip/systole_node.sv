@@ -107,8 +107,12 @@ module systole_node
     input  logic [D-1:0]                           link_wr_mask_i,
     input  logic [D*8-1:0]                         link_rd_data_i
 );
-  if (Chip.Memory != MemoryHbm) $fatal(1, "the memory of this preset is no HBM: systole_top_axi is its top");
-  if (Chip.Cores != 2) $fatal(1, "this preset has one core: systole_top is its top");
+  if (Chip.Memory != MemoryHbm) begin : gen_other_memory
+    $fatal(1, "the memory of this preset is no HBM: systole_top_axi is its top");
+  end
+  if (Chip.Cores != 2) begin : gen_other_cores
+    $fatal(1, "this preset has one core: systole_top is its top");
+  end
 
   localparam bit          HasScalar = Chip.SmemBytes != 0;
   localparam int unsigned Rds = NumRd + 32'(HasScalar);  // a core's clients of the memory

@@ -103,7 +103,9 @@ module systole_top_axi
     output logic [4:0]                             retire_valid_o,
     output logic [4:0][31:0]                       retire_index_o
 );
-  if (Chip.Memory != MemoryAxi) $fatal(1, "the memory of this preset is no AXI4 DRAM: systole_top is its top");
+  if (Chip.Memory != MemoryAxi) begin : gen_other_memory
+    $fatal(1, "the memory of this preset is no AXI4 DRAM: systole_top is its top");
+  end
 
   axil_req_t axil_req;
   axil_rsp_t axil_rsp;

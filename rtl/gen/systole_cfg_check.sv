@@ -11,31 +11,85 @@ module systole_cfg_check
 ) ();
   localparam int unsigned Broken = broken_rule(Cfg);
 
-  if (Broken == 1) $fatal(1, "illegal configuration: wanted: Rows is a power of two in 8..256 and Cols equals it");
-  if (Broken == 2) $fatal(1, "illegal configuration: wanted: Cell is one of the cells");
-  if (Broken == 3) $fatal(1, "illegal configuration: wanted: an int8 cell has 1 or 2 stages");
-  if (Broken == 4) $fatal(1, "illegal configuration: wanted: a cell has 1 to 5 stages");
-  if (Broken == 5) $fatal(1, "illegal configuration: wanted: Multipliers is at most Rows * Cols, and that in a bf16 array");
-  if (Broken == 6) $fatal(1, "illegal configuration: wanted: UbBytes is a whole number of words in each of UbBanks banks, a power of two");
-  if (Broken == 7) $fatal(1, "illegal configuration: wanted: the unified buffer is at most 32 MiB, what descriptors address");
-  if (Broken == 8) $fatal(1, "illegal configuration: wanted: AccRows is a power of two in 4..8192");
-  if (Broken == 9) $fatal(1, "illegal configuration: wanted: WfifoTiles is a power of two from 2 on");
-  if (Broken == 10) $fatal(1, "illegal configuration: wanted: VectorLanes is a power of two up to Cols");
-  if (Broken == 11) $fatal(1, "illegal configuration: wanted: the vector unit of a bf16 core has VectorLanes equal to Cols");
-  if (Broken == 12) $fatal(1, "illegal configuration: wanted: Residual is 0 or 1, and 0 in a bf16 core");
-  if (Broken == 13) $fatal(1, "illegal configuration: wanted: BeatBytes is a power of two in 16..512");
-  if (Broken == 14) $fatal(1, "illegal configuration: wanted: there are 1 to 4 segments, what descriptors have");
-  if (Broken == 15) $fatal(1, "illegal configuration: wanted: UbBanks suffice for all segments without conflict");
-  if (Broken == 16) $fatal(1, "illegal configuration: wanted: a queue holds at least 2 descriptors");
-  if (Broken == 17) $fatal(1, "illegal configuration: wanted: Parity is 0 or 1");
-  if (Broken == 18) $fatal(1, "illegal configuration: wanted: Cores is 1, or 2 with a stack of HBM each, of which addresses reach both");
-  if (Broken == 19) $fatal(1, "illegal configuration: wanted: Memory is one of the memories");
-  if (Broken == 20) $fatal(1, "illegal configuration: wanted: HbmPcs is a power of two from 2 on and a beat 16 bytes of each");
-  if (Broken == 21) $fatal(1, "illegal configuration: wanted: a chip with HBM has no DramBytes");
-  if (Broken == 22) $fatal(1, "illegal configuration: wanted: a chip with AXI4 memory has no HbmPcs");
-  if (Broken == 23) $fatal(1, "illegal configuration: wanted: a beat is a data width of AXI4, at most 128 bytes");
-  if (Broken == 24) $fatal(1, "illegal configuration: wanted: SmemBytes is 0 or a power of two in 8192..1048576");
-  if (Broken == 25) $fatal(1, "illegal configuration: wanted: a chip with a scalar unit has HBM");
-  if (Broken == 26) $fatal(1, "illegal configuration: wanted: Ecc is 0 or 1, and 0 without HBM");
-  if (Broken == 27) $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
+  if (Broken == 1) begin : gen_rule1
+    $fatal(1, "illegal configuration: wanted: Rows is a power of two in 8..256 and Cols equals it");
+  end
+  if (Broken == 2) begin : gen_rule2
+    $fatal(1, "illegal configuration: wanted: Cell is one of the cells");
+  end
+  if (Broken == 3) begin : gen_rule3
+    $fatal(1, "illegal configuration: wanted: an int8 cell has 1 or 2 stages");
+  end
+  if (Broken == 4) begin : gen_rule4
+    $fatal(1, "illegal configuration: wanted: a cell has 1 to 5 stages");
+  end
+  if (Broken == 5) begin : gen_rule5
+    $fatal(1, "illegal configuration: wanted: Multipliers is at most Rows * Cols, and that in a bf16 array");
+  end
+  if (Broken == 6) begin : gen_rule6
+    $fatal(1, "illegal configuration: wanted: UbBytes is a whole number of words in each of UbBanks banks, a power of two");
+  end
+  if (Broken == 7) begin : gen_rule7
+    $fatal(1, "illegal configuration: wanted: the unified buffer is at most 32 MiB, what descriptors address");
+  end
+  if (Broken == 8) begin : gen_rule8
+    $fatal(1, "illegal configuration: wanted: AccRows is a power of two in 4..8192");
+  end
+  if (Broken == 9) begin : gen_rule9
+    $fatal(1, "illegal configuration: wanted: WfifoTiles is a power of two from 2 on");
+  end
+  if (Broken == 10) begin : gen_rule10
+    $fatal(1, "illegal configuration: wanted: VectorLanes is a power of two up to Cols");
+  end
+  if (Broken == 11) begin : gen_rule11
+    $fatal(1, "illegal configuration: wanted: the vector unit of a bf16 core has VectorLanes equal to Cols");
+  end
+  if (Broken == 12) begin : gen_rule12
+    $fatal(1, "illegal configuration: wanted: Residual is 0 or 1, and 0 in a bf16 core");
+  end
+  if (Broken == 13) begin : gen_rule13
+    $fatal(1, "illegal configuration: wanted: BeatBytes is a power of two in 16..512");
+  end
+  if (Broken == 14) begin : gen_rule14
+    $fatal(1, "illegal configuration: wanted: there are 1 to 4 segments, what descriptors have");
+  end
+  if (Broken == 15) begin : gen_rule15
+    $fatal(1, "illegal configuration: wanted: UbBanks suffice for all segments without conflict");
+  end
+  if (Broken == 16) begin : gen_rule16
+    $fatal(1, "illegal configuration: wanted: a queue holds at least 2 descriptors");
+  end
+  if (Broken == 17) begin : gen_rule17
+    $fatal(1, "illegal configuration: wanted: Parity is 0 or 1");
+  end
+  if (Broken == 18) begin : gen_rule18
+    $fatal(1, "illegal configuration: wanted: Cores is 1, or 2 with a stack of HBM each, of which addresses reach both");
+  end
+  if (Broken == 19) begin : gen_rule19
+    $fatal(1, "illegal configuration: wanted: Memory is one of the memories");
+  end
+  if (Broken == 20) begin : gen_rule20
+    $fatal(1, "illegal configuration: wanted: HbmPcs is a power of two from 2 on and a beat 16 bytes of each");
+  end
+  if (Broken == 21) begin : gen_rule21
+    $fatal(1, "illegal configuration: wanted: a chip with HBM has no DramBytes");
+  end
+  if (Broken == 22) begin : gen_rule22
+    $fatal(1, "illegal configuration: wanted: a chip with AXI4 memory has no HbmPcs");
+  end
+  if (Broken == 23) begin : gen_rule23
+    $fatal(1, "illegal configuration: wanted: a beat is a data width of AXI4, at most 128 bytes");
+  end
+  if (Broken == 24) begin : gen_rule24
+    $fatal(1, "illegal configuration: wanted: SmemBytes is 0 or a power of two in 8192..1048576");
+  end
+  if (Broken == 25) begin : gen_rule25
+    $fatal(1, "illegal configuration: wanted: a chip with a scalar unit has HBM");
+  end
+  if (Broken == 26) begin : gen_rule26
+    $fatal(1, "illegal configuration: wanted: Ecc is 0 or 1, and 0 without HBM");
+  end
+  if (Broken == 27) begin : gen_rule27
+    $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
+  end
 endmodule

@@ -56,8 +56,11 @@ module systole_mxu_array_grid
 
   for (genvar r = 0; r < Rows; r++) begin : gen_skew
     logic [WeightBits-1:0] element;
-    if (Bf16) assign element = pack_operand(recode(32'(vec_i[r]), 8, 7, 8));
-    else assign element = vec_i[r];
+    if (Bf16) begin : gen_bf16
+      assign element = pack_operand(recode(32'(vec_i[r]), 8, 7, 8));
+    end else begin : gen_int8
+      assign element = vec_i[r];
+    end
     // Skew: row r takes its element r * RowCycles cycles after the vector's entry, into the input register of its first
     // cell.
     systole_mxu_delay #(.Width(WeightBits + 1), .Cycles(r * RowCycles)) u_skew (

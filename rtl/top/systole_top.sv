@@ -89,8 +89,12 @@ module systole_top
     output logic [4:0]                             retire_valid_o,
     output logic [4:0][31:0]                       retire_index_o
 );
-  if (Chip.Memory != MemoryHbm) $fatal(1, "the memory of this preset is no HBM: systole_top_axi is its top");
-  if (Chip.Cores != 1) $fatal(1, "this preset has two cores: systole_top_pair is its top");
+  if (Chip.Memory != MemoryHbm) begin : gen_other_memory
+    $fatal(1, "the memory of this preset is no HBM: systole_top_axi is its top");
+  end
+  if (Chip.Cores != 1) begin : gen_other_cores
+    $fatal(1, "this preset has two cores: systole_top_pair is its top");
+  end
 
   localparam bit          HasScalar = Chip.SmemBytes != 0;
   localparam int unsigned Rds = NumRd + 32'(HasScalar);  // clients of the memory

@@ -167,7 +167,9 @@ def _sv_check(spec: dict) -> str:
     out.append(") ();")
     out.append("  localparam int unsigned Broken = broken_rule(Cfg);\n")
     for number, rule in enumerate(spec["rules"], 1):
-        out.append(f"  if (Broken == {number}) $fatal(1, \"illegal configuration: wanted: {rule['say']}\");")
+        out.append(f"  if (Broken == {number}) begin : gen_rule{number}")
+        out.append(f"    $fatal(1, \"illegal configuration: wanted: {rule['say']}\");")
+        out.append("  end")
     out.append("endmodule\n")
     return "\n".join(out)
 
