@@ -104,6 +104,7 @@ fi
 # shellcheck disable=SC2016  # variables are of the inner shell
 in_namespace='
   root=$1 archives=$2 objects=$3; shift 3
+  mount --rbind "$root" "$root"  # a mount of its own, under which programs may make namespaces
   mount -t proc proc "$root/proc" 2>/dev/null || mount --rbind /proc "$root/proc"
   mount --rbind /sys "$root/sys"
   mount --rbind /dev "$root/dev"

@@ -80,6 +80,7 @@ def scratch(place):
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="systole_tests_", dir=place, ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o755)  # tests that run programs as another user look in there
         yield folder
 
 

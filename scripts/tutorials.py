@@ -12,6 +12,7 @@ programs of the build folder, with --long in <build>/tutorials, whose own build 
 import argparse
 import dataclasses
 import fnmatch
+import os
 import pathlib
 import re
 import shutil
@@ -76,9 +77,11 @@ def matches(expected, printed):
 
 
 def run(command, tree):
+    # As a reader's shell has it: `make` in `make test` would name the folders that it enters.
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     try:
         result = subprocess.run(["bash", "-c", command], cwd=tree, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                errors="replace", check=False, timeout=COMMAND_SECONDS)
+                                errors="replace", check=False, env=environment, timeout=COMMAND_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise TutorialError(f"longer than {error.timeout:g} s: {command}") from error
     return result.returncode, result.stdout

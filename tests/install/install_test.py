@@ -27,6 +27,10 @@ BUILD = ROOT / "build"
 JAX = ROOT / ".venv-jax/bin/python"
 NOBODY = 65534
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups") if os.geteuid() == 0 and shutil.which("setpriv") else ()
+# Not where nobody else may look, as in root's home: the environment of JAX is in there.
+if AS_NOBODY and subprocess.run([*AS_NOBODY, "ls", ROOT, tempfile.gettempdir()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                check=False).returncode != 0:
+    AS_NOBODY = ()
 # Shared libraries that every distribution of manylinux has (PEP 600): what else a wheel needs ties it to one distribution.
 EVERYWHERE = re.compile(r"(libgcc_s|libstdc\+\+|libm|libdl|librt|libc|libnsl|libutil|libpthread|libresolv|libz|libexpat|ld-linux-x86-64)\.so\.\d+")
 CLANG = next((name for name in ("clang-19", "clang") if shutil.which(name)), "clang")

@@ -90,7 +90,7 @@ class Waves(unittest.TestCase):
     def test_options(self):
         for words, cause in ((["--trace-layer", "1"], "--trace"), (["--trace", "x.fst", "--trace-window", "9:3"], "FROM below TO"),
                              (["--trace", "x.fst", "--trace-window", "1:2", "--trace-layer", "1"], "excludes"),
-                             (["--trace", "x.fst", "--backend", "iss"], "only rtl has it"),
+                             (["--trace", "x.fst", "--backend", "iss"], "has no effect on the backend iss, only on rtl"),
                              (["--trace", "x.fst", "--trace-core", "1"], "only one core runs"), (["--trace", "x.fst", "--trace-core", "2"], "--trace-core")):
             done = run([*self.digits, *words])
             self.assertNotEqual(done.returncode, 0, words)
