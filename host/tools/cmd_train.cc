@@ -331,7 +331,7 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
       ->check(WholeNumber(0, kMostImages));
   sub->add_option("--goal", args->goal,
                   "Fail if the accuracy at the end is below this, in percent")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(Number(0, 100));
   sub->add_option("--check", args->check,
                   "Steps that the golden model repeats, comparing every "
                   "weight: all, ends (the first and the last two), none. auto "

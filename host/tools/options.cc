@@ -106,6 +106,17 @@ CLI::Validator WholeNumber(int64_t low, int64_t high) {
       "");
 }
 
+CLI::Validator Number(double low, double high) {
+  return CLI::Validator(
+      [low, high](std::string& text) -> std::string {
+        double value;
+        if (absl::SimpleAtod(text, &value) && value >= low && value <= high)
+          return "";
+        return absl::StrCat(text, " is not a number from ", low, " to ", high);
+      },
+      "");
+}
+
 CLI::Validator Seed() {
   return WholeNumber(0, std::numeric_limits<int64_t>::max());
 }
@@ -169,7 +180,7 @@ void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
          "Record the program and the units of this core, on a chip with two")
       ->group(group)
       ->needs(trace)
-      ->check(CLI::Range(0, 1))
+      ->check(WholeNumber(0, 1))
       ->capture_default_str();
   sub.add_option("--waves", args.folder,
                  "Folder for the waveform that a fault, a failed assertion or "

@@ -20,6 +20,7 @@ constexpr int64_t kMostImages = std::numeric_limits<int32_t>::max();
 
 // Digits and perhaps a sign, from low to high.
 CLI::Validator WholeNumber(int64_t low, int64_t high);
+CLI::Validator Number(double low, double high);
 CLI::Validator Seed();      // of 63 bits
 CLI::Validator FileName();  // not empty
 

@@ -3,6 +3,7 @@
 #include "host/tools/waves.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -75,9 +76,12 @@ absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
         "--trace: the backend %s has no waveforms, only rtl has", backend));
   }
   options.waves = args.folder;
-  if (!args.folder.empty())
+  if (args.folder.empty()) {
+    unsetenv("SYSTOLE_WAVES");  // the option goes before the variable
+  } else {
     options.snapshots =
         static_cast<int>(std::clamp<size_t>(programs, 1, kKept));
+  }
   return absl::OkStatus();
 }
 
