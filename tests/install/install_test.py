@@ -85,7 +85,7 @@ class Installed(unittest.TestCase):
 
     def ok(self, *command, user=AS_NOBODY, **options):
         options = {"env": self.environment, "cwd": self.work, **options}
-        options["env"] = {**options["env"], "HOME": str(self.work)}
+        options["env"] = {**options["env"], "HOME": str(self.work), "TMPDIR": str(self.work)}
         options["env"].pop("PYTHONDONTWRITEBYTECODE", None)  # as users have it
         done = run(*user, *command, **options)
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}")
