@@ -62,6 +62,7 @@ git -C "$project" rev-parse --verify -q HEAD >/dev/null || die "$project is no c
 
 root=$folder/$dist
 archives=$cache/$dist/archives objects=$cache/$dist/ccache
+[ "$user" = root ] || objects+=-$user  # ccache keeps folders that only their owner writes
 mkdir -p "$folder" "$archives" "$objects"
 
 # Other users are root of a namespace in which they have the ids of /etc/subuid.
@@ -131,6 +132,7 @@ if [ -f "$bundle" ]; then
 fi
 if [ "$user" != root ]; then
   inside useradd --create-home --shell /bin/bash "$user"
+  inside chown "$user:$user" /var/cache/ccache
   echo "$user ALL=(ALL) NOPASSWD: ALL" | "${as_root[@]}" tee "$root/etc/sudoers.d/$user" >/dev/null
   home=/home/$user
 fi
@@ -149,8 +151,6 @@ if [ -n "$without" ]; then
   say "left out of scripts/setup.sh: $without"
 fi
 say "made in $((SECONDS - begin)) s; $(git -C "$project" log -1 --format='%h %s')"
-
-[ "$user" = root ] || "${as_root[@]}" chmod 1777 "$objects"
 
 for command in "${commands[@]}"; do
   more=
