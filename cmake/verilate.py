@@ -45,16 +45,24 @@ def install(source, destination):
     return changed
 
 
+# What releases of Verilator write for the same, as one of them does. Each entry: pattern in the generated code, replacement.
+COVERAGE_NAMES = (
+    (r"\bstd::atomic<uint32_t>", "uint32_t"),  # up to 5.01x
+    (r"\.fetch_add\(1, std::memory_order_relaxed\)", " += 1"),
+    (r"\+\+\((vlSymsp->__Vcoverage\[\d+\])\);", r"\1 += 1;"),  # later ones
+    (r"\bvlSelfRef\.", "vlSelf->"),
+)
 # The counters of a coverage build live as long as the program, over all instances of the model, and are written at its end
 # into the folder that SYSTOLE_COVERAGE_DIR names. Toggles count from the fifth evaluation of an instance on: before, a signal that
-# never moves again may leave the value it had by chance. Each entry: pattern in the generated code, replacement.
+# never moves again may leave the value it had by chance. From 5.03x on a macro counts a word's toggles.
 COVERAGE_EDITS = (
-    (r"\bstd::atomic<uint32_t>", "uint32_t"),
-    (r"\.fetch_add\(1, std::memory_order_relaxed\)", " += 1"),
-    (r"\buint32_t __Vcoverage\[", "uint32_t __Vevaluations = 0, __Vcount_toggles = 0;\n    static inline uint32_t __Vcoverage["),
-    (r"(Vtogcov__[^;{}]*\{\s*vlSymsp->__Vcoverage\[\d+\] \+= )1;", r"\1vlSymsp->__Vcount_toggles;"),
+    (r"\buint32_t __Vcoverage(\[\d+\]);",
+     r"uint32_t __Vevaluations = 0, __Vcount_toggles = 0;\n    static inline uint32_t __Vcoverage\1, __Vuncounted\1;"),
+    (r"(Vtogcov__[^;{}]*\{\s*vlSymsp->__Vcoverage\[\d+\] \+= )1;|(\bVL_COV_TOGGLE_CHG_\w+\(\d+, )vlSymsp->__Vcoverage\b",
+     lambda found: f"{found[1]}vlSymsp->__Vcount_toggles;" if found[1] else
+     f"{found[2]}(vlSymsp->__Vcount_toggles ? vlSymsp->__Vcoverage : vlSymsp->__Vuncounted)"),
     (r"(::eval_step\(\) \{\n)", r"\1    vlSymsp->__Vcount_toggles = ++vlSymsp->__Vevaluations > 4;\n"),
-    (r"\*(count(?:32)?p) = 0;((?:.|\n)*?linescovp\);)", r"const uint32_t kept = *\1;\2\n    *\1 = kept;"),
+    (r"\*(count(?:32)?p) = 0;((?:.|\n)*?\);\n)", r"const uint32_t kept = *\1;\2    *\1 = kept;\n"),
     (r"(\b(\w+)::~\2\(\) \{\n)( *delete vlSymsp;)", r"\1    systole_write_coverage_at_exit<\2>();\n\3"),
 )
 COVERAGE_WRITER = """
@@ -197,6 +205,8 @@ def collect_coverage(folder, prefix):
     counts = [0] * len(COVERAGE_EDITS)
     for path in sorted(folder.glob("*.h")) + sorted(folder.glob("*.cpp")):
         text = path.read_text()
+        for pattern, replacement in COVERAGE_NAMES:
+            text = re.sub(pattern, replacement, text)
         for index, (pattern, replacement) in enumerate(COVERAGE_EDITS):
             text, count = re.subn(pattern, replacement, text)
             counts[index] += count

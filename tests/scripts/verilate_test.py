@@ -181,7 +181,7 @@ class Verilate(unittest.TestCase):
             self.assertEqual(compiles("VTop___024root.h"), "")
 
     def test_coverage_of_registers_is_code(self):
-        """Verilator assigns to an expression where a struct's vector may toggle; what declares such a struct is left out."""
+        """Verilator 5.006 assigns to an expression where a struct's vector may toggle; what declares such a struct is left out."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             for part in ("cmake", "rtl"):
@@ -194,11 +194,8 @@ class Verilate(unittest.TestCase):
             by_us = [sys.executable, folder / "cmake/verilate.py", "--verilator", "verilator", "--dir", folder / "ours", "--prefix", "VTop",
                      "--depfile", folder / "d", "--target", "ours", "--"]
             subprocess.run([*by_us, *flags], check=True)
-            subprocess.run(["verilator", "--Mdir", folder / "plain", *flags], check=True)
-            wrong = {out: sum(len(re.findall(r"(?m)^ *\(0x[0-9a-f]+U & [^;=]*\) = ", path.read_text())) for path in (folder / out).glob("*.cpp"))
-                     for out in ("ours", "plain")}
-            self.assertGreater(wrong["plain"], 0)
-            self.assertEqual(wrong["ours"], 0)
+            wrong = sum(len(re.findall(r"(?m)^ *\(0x[0-9a-f]+U & [^;=]*\) = ", path.read_text())) for path in (folder / "ours").glob("*.cpp"))
+            self.assertEqual(wrong, 0)
             counted = "".join(path.read_text() for path in (folder / "ours").glob("*.cpp"))
             self.assertIn('"v_toggle/regs", "addr[8]"', counted)
             self.assertIn('"v_toggle/top", "sum[8]"', counted)
