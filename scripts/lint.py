@@ -26,6 +26,7 @@ MAX_LINES = {".sv": 600, ".cc": 400, ".h": 400}
 PRESETS_BY_NAME = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"]
 PRESETS = PRESETS_BY_NAME.values()
 PACKAGES = ROOT / ".venv" / "bin"  # of scripts/setup.sh
+CLANG_FORMAT = str(PACKAGES / "clang-format")
 # Folder: folders that its sources may not include from, but for these.
 INDEPENDENT = {
     "host": (("sim", "verif", "tests"), ("verif/golden",), "host/tools"),  # the commands compare with the golden model
@@ -127,13 +128,13 @@ def formatted_sources():
 
 def check_format():
     """Only what is not known to be formatted is read: a file that was stays so; its name counts, for the order of includes."""
-    kept = cache.Entry("formatted", cache.version("clang-format", "--version"), (ROOT / ".clang-format").read_text())
+    kept = cache.Entry("formatted", cache.version(CLANG_FORMAT, "--version"), (ROOT / ".clang-format").read_text())
     digests = {file: hashlib.sha256(f"{file}\n".encode() + (ROOT / file).read_bytes()).hexdigest() for file in formatted_sources()}
     with tempfile.TemporaryDirectory() as folder:
         known = pathlib.Path(folder) / "known.txt"
         formatted = dict.fromkeys(known.read_text().split()) if kept.restore(folder) else {}
         new = [file for file, digest in digests.items() if digest not in formatted]
-        problem = (run(["clang-format", "--dry-run", "--Werror", *new]) or "") if new else ""
+        problem = (run([CLANG_FORMAT, "--dry-run", "--Werror", *new]) or "") if new else ""
         files = dict.fromkeys(re.findall(r"^(\S+?):\d+:\d+: error", problem, re.M))
         if new and not (problem and not files):
             here = [digest for file, digest in sorted(digests.items()) if file not in files]
@@ -203,12 +204,12 @@ def main():
     parser.add_argument("--format", action="store_true", help="format the C++ sources instead of checking")
     args = parser.parse_args()
 
-    for tool in ("verilator", "clang-format"):
+    for tool in ("verilator", CLANG_FORMAT):
         if not shutil.which(tool):
             print(f"lint: no {tool}; run scripts/setup.sh", file=sys.stderr)
             return 1
     if args.format:
-        return subprocess.run(["clang-format", "-i", *formatted_sources()], cwd=ROOT, check=False).returncode
+        return subprocess.run([CLANG_FORMAT, "-i", *formatted_sources()], cwd=ROOT, check=False).returncode
     problems = [problem for part in args.parts or parts for problem in parts[part]()]
     for problem in problems:
         print(problem, file=sys.stderr)

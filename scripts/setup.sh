@@ -53,7 +53,7 @@ install_packages=(
 )
 packages=(
   "${install_packages[@]}"
-  clang-format git googletest patch pkgconf 'libclang-rt-19-dev|libclang-rt-dev' libgmock-dev libgtest-dev
+  git googletest patch pkgconf 'libclang-rt-19-dev|libclang-rt-dev' libgmock-dev libgtest-dev
   # hardware tools
   gtkwave iverilog tcl yosys z3
 )

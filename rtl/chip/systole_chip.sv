@@ -118,7 +118,7 @@ module systole_chip
         .clk_i, .rst_ni, .host_reg_i(host_reg), .ctl_o(scalar_ctl), .status_i(csr_status), .resetting_i(resetting),
         .issue_req_o(issue_req), .issue_ready_i(issue_ready), .flag_req_o(flag_req), .flag_rsp_i(flag_rsp),
         .mem_req_o(scalar_mem_req_o), .mem_wr_data_o(scalar_wr_data_o), .mem_wr_mask_o(scalar_wr_mask_o),
-        .mem_rsp_i(scalar_mem_rsp_i), .mem_rd_data_i(mem_rd_data_i[Chip.Cores > 1 ? 32'(scalar_mem_rsp_i.rd_rsp_far) : 0])
+        .mem_rsp_i(scalar_mem_rsp_i), .mem_rd_data_i(scalar_mem_rsp_i.rd_rsp_far ? mem_rd_data_i[Chip.Cores-1] : mem_rd_data_i[0])
     );
   end else begin : gen_no_scalar
     assign scalar_ctl       = '0;
@@ -159,7 +159,7 @@ module systole_chip
         .clk_i, .rst_ni, .axi_req_i, .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o, .axi_rdata_o,
         .rd_valid_o(mem_req_o.rd_valid[RdHost]), .rd_ready_i(mem_rsp_i.rd_ready[RdHost]),
         .rd_addr_o(mem_req_o.rd_addr[RdHost]), .rd_rsp_valid_i(mem_rsp_i.rd_rsp_valid[RdHost]),
-        .rd_rsp_data_i(mem_rd_data_i[Chip.Cores > 1 ? 32'(mem_rsp_i.rd_rsp_far[RdHost]) : 0]),
+        .rd_rsp_data_i(mem_rsp_i.rd_rsp_far[RdHost] ? mem_rd_data_i[Chip.Cores-1] : mem_rd_data_i[0]),
         .wr_valid_o(mem_req_o.wr_valid[WrHost]), .wr_ready_i(mem_rsp_i.wr_ready[WrHost]),
         .wr_addr_o(mem_req_o.wr_addr[WrHost]), .wr_data_o(mem_wr_data_o[WrHost]), .wr_mask_o(mem_wr_mask_o[WrHost])
     );

@@ -80,9 +80,9 @@ module systole_core
   // What memory answers with: of the core's own, or of the other core's.
   logic [D*8-1:0] fetch_data, weight_data, load_data;
   if (Cores > 1) begin : gen_far
-    assign fetch_data  = rd_rsp_data_i[32'(rd_rsp_far_i[0])];
-    assign weight_data = rd_rsp_data_i[32'(rd_rsp_far_i[1])];
-    assign load_data   = rd_rsp_data_i[32'(rd_rsp_far_i[2])];
+    assign fetch_data  = rd_rsp_far_i[0] ? rd_rsp_data_i[1] : rd_rsp_data_i[0];
+    assign weight_data = rd_rsp_far_i[1] ? rd_rsp_data_i[1] : rd_rsp_data_i[0];
+    assign load_data   = rd_rsp_far_i[2] ? rd_rsp_data_i[1] : rd_rsp_data_i[0];
   end else begin : gen_near
     assign fetch_data  = rd_rsp_data_i[0];
     assign weight_data = rd_rsp_data_i[0];

@@ -7,6 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <set>
 
 #include "absl/strings/escaping.h"
@@ -28,6 +31,20 @@ ir::Literal LiteralOf(const ir::Type& type, const std::string& bytes) {
   EXPECT_EQ(static_cast<int64_t>(bytes.size()), type.bytes());
   return ir::Literal::FromBytes(type.element, type.elements(),
                                 reinterpret_cast<const uint8_t*>(bytes.data()));
+}
+
+// A function of single precision is the C library's, here and in the reference
+// kernels: its last bit depends on the release.
+int64_t ApartAtMost(const std::string& a, const std::string& b) {
+  EXPECT_EQ(a.size(), b.size());
+  int64_t most = 0;
+  for (size_t at = 0; at + 4 <= std::min(a.size(), b.size()); at += 4) {
+    int32_t x, y;  // of one sign, floats are ordered as their bits
+    std::memcpy(&x, &a[at], 4);
+    std::memcpy(&y, &b[at], 4);
+    most = std::max(most, std::abs(int64_t{x} - y));
+  }
+  return most;
 }
 
 TEST(OperatorsTest, EqualReferenceKernels) {
@@ -61,7 +78,12 @@ TEST(OperatorsTest, EqualReferenceKernels) {
         const std::vector<uint8_t> bytes = output.Bytes();
         got.append(bytes.begin(), bytes.end());
       }
-      EXPECT_TRUE(got == Decoded(item.at("output")));
+      const std::string wanted = Decoded(item.at("output"));
+      if (name.find("real_function") == 0) {
+        EXPECT_LE(ApartAtMost(got, wanted), 1);
+      } else {
+        EXPECT_TRUE(got == wanted);
+      }
     }
     for (const auto& node : (*module)->nodes()) seen.insert(node->op);
 
