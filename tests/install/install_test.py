@@ -158,14 +158,14 @@ class Installed(unittest.TestCase):
         self.ok("cmake", "--build", build, "--target", "lint_core")
 
     def test_cmake_of_another_version_or_component(self):
-        for wanted, error in (("2.0", "1.0.0"), ("1.9", "1.0.0"), ("1.0 REQUIRED COMPONENTS pod", "pod")):
+        for wanted, error in (("2.0", "1.0.0"), ("1.9", "1.0.0"), ("1.0 REQUIRED COMPONENTS pod", "no components; asked for: pod")):
             project = self.work / re.sub(r"\W", "_", wanted)
             project.mkdir()
             (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES CXX)\n"
                                                     f"find_package(Systole {wanted}{'' if 'REQ' in wanted else ' REQUIRED'})\n")
             done = run("cmake", "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}")
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn(error, done.stdout)
+            self.assertIn(error, re.sub(r"\s+", " ", done.stdout))
 
     def test_python(self):
         environment = {**os.environ, "PYTHONPATH": str(self.share / "python")}
@@ -268,9 +268,10 @@ class Installed(unittest.TestCase):
         for name in ("prog_addr_lo", "fault_cause", "counters"):
             self.assertIn(f"<ipxact:name>{name}</ipxact:name>", registers)
 
-    @unittest.skipIf(os.geteuid() != 0 or not shutil.which("setpriv"), "becomes another user")
     def test_without_permission(self):
-        done = run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", ROOT / "scripts/install.sh", BUILD, "/usr/local/systole")
+        if os.geteuid() == 0 and not AS_NOBODY:
+            self.skipTest("root may write anywhere, and nobody else can read this folder")
+        done = run(*AS_NOBODY, ROOT / "scripts/install.sh", BUILD, "/usr/local/systole")
         self.assertEqual((done.returncode, done.stdout), (1, "install: /usr/local/systole: no permission to write there\n"))
         self.assertFalse(pathlib.Path("/usr/local/systole").exists())
 
