@@ -25,31 +25,6 @@ PAGE = ROOT / "docs" / "conformance.md"
 PRESETS = ("nano", "mini", "edge", "v1")
 LIMIT = 1800  # seconds for one step of one model
 
-INTRODUCTION = """\
-`make conformance` builds models in Keras as users do, with seeded random weights, has TensorFlow convert them to full
-int8 with a representative data set, runs two samples on TensorFlow Lite's reference kernels, and compares. A model
-is *equal* if every value of every output, and of every int8 tensor on the way that reaches HBM, is that of the
-reference kernels, and all that reaches HBM is that of the golden model.
-
-```
-make conformance          # all models and 12 random graphs; installs some TensorFlow under build/ first
-make conformance ARGS="--models lstm,unet"         # those whose names hold one of these
-make conformance ARGS="--random 500 --resume"      # more random graphs; keeps what was converted and judged before
-make conformance ARGS="--preset nano --backend rtl --models keyword"
-```
-
-`scripts/conformance/models.py` has the models, `convert.py` converts one, `conformance.py` judges. Networks of
-`keras.applications` are at 32 x 32 pixels, or the least they take, with 100 classes. Batch normalisations have the
-statistics of random inputs, so that values stay in range as in a trained network.
-
-Nothing of this page is checked by `make test`, which needs no TensorFlow: there, `tflite_operators_test` compares each
-operator.
-
-The models `lstm`, `lstm_stacked` and `lstm_bidirectional` have the layers of Keras 2 (`tf_keras`), of which
-TensorFlow's converter makes one operator; of those of Keras 3, of GRU and SimpleRNN that are not unrolled, and of an
-LSTM that keeps its state it ends with signal 11. `volume` has convolutions in three dimensions and a quotient, which
-stay floats."""
-
 
 class Failed(Exception):
     """A step of a model failed; the message is its reason."""
@@ -235,23 +210,22 @@ def other_runs(folder):
 
 
 def page(rows, args, folder):
+    """The page with these results: what stands above its first heading of the second order is not this script's, and stays."""
     equal = number_of_equal(rows)
     lines = [
-        "<!-- SPDX-License-Identifier: Apache-2.0 -->",
-        "<!-- SPDX-FileCopyrightText: Systole contributors -->",
-        "# Conformance",
-        "",
-        *INTRODUCTION.splitlines(),
+        PAGE.read_text().split("\n## ", 1)[0].rstrip(),
         "",
         f"## {args.preset}, {args.backend}: {equal} of {len(rows)} equal",
         "",
-        *textwrap.wrap(
-            f"Of {datetime.date.today().isoformat()}. *Operators*: on the device / nowhere (the bytes stay as they lie) / on the host. *Host bytes*: the "
-            f"share of bytes of results that the host computes. *Cycles* of one image: "
-            f"{'measured' if args.backend != 'iss' else 'expected by the cost model'}; *ideal*: what the array alone needs, of them. *Inner*: tensors on "
-            "the way that were compared.",
-            119,
-        ),
+        f"Measured on {datetime.date.today().isoformat()}. The columns of the table are:",
+        "",
+        "| column | meaning |",
+        "|---|---|",
+        "| operators | on the device / nowhere (the bytes stay as they lie) / on the host |",
+        "| host bytes | the share of the bytes of results that the host computes |",
+        f"| cycles | of one image, {'measured' if args.backend != 'iss' else 'expected by the cost model'} |",
+        "| ideal | the share of the cycles that the array alone needs |",
+        "| inner | intermediate tensors that were compared |",
         "",
         "| model | all | operators | MACs on the array | host bytes | MACs | cycles | ideal | inner | result |",
         "|---|---:|---|---:|---:|---:|---:|---:|---:|---|",
@@ -267,9 +241,9 @@ def page(rows, args, folder):
         lines.append("| " + " | ".join([*cells(row), text]) + " |")
     if drawn:
         text = (
-            f"Of the models {len(drawn)} are random graphs, of which {number_of_equal(drawn)} are equal, with "
-            f"{sum(row.get('operators', 0) for row in drawn):,} operators and {sum(row.get('inner', 0) for row in drawn):,} tensors on the way; "
-            "only those that are not have a line above."
+            f"{len(drawn)} of the models are random graphs. {number_of_equal(drawn)} of them are equal, with "
+            f"{sum(row.get('operators', 0) for row in drawn):,} operators and {sum(row.get('inner', 0) for row in drawn):,} intermediate tensors. "
+            "The table lists a random graph only if it is not equal."
         )
         lines += ["", *textwrap.wrap(text, 119)]
     lines += other_runs(folder)
