@@ -12,8 +12,8 @@
 #     LONG: a second ctest test <name>_long with SYSTOLE_LONG=1 (tests/testing/long.h), with LONG_ARGS if there are any, else ARGS.
 #
 #   systole_add_check(name COMMAND ... [LABELS label ...] [TIMEOUT seconds] [NEEDS thing ...])
-#     A ctest test that runs a command in the source folder. NEEDS: programs, and environments that scripts/setup.sh makes (venv,
-#     venv-jax); where one is not there the test is left out, and configuring says so.
+#     A ctest test that runs a command in the source folder. NEEDS: programs, environments that scripts/setup.sh makes (venv,
+#     venv-jax), and `mount`: a folder may be mounted in a namespace. Where one is not there the test is left out, and configuring says so.
 #
 #   systole_needs(what thing ...)
 #     Leaves the rest of a CMakeLists.txt out where a thing, as above, is not there; what: a word for it in the list of what is left out.
@@ -114,6 +114,12 @@ function(systole_missing result)
     if(need MATCHES "^venv")
       if(NOT EXISTS ${PROJECT_SOURCE_DIR}/.${need}/requirements.txt)
         list(APPEND missing .${need})
+      endif()
+    elseif(need STREQUAL "mount")
+      # As root, or as root of a namespace.
+      execute_process(COMMAND sh -c "unshare -m true || unshare -m --map-root-user true" RESULT_VARIABLE failed ERROR_QUIET)
+      if(failed)
+        list(APPEND missing "unshare that may mount")
       endif()
     else()
       find_program(${found} ${need})

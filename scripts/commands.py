@@ -18,8 +18,26 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 INDENT = 30  # of CLI11's descriptions
 
 
+def of_all_releases(text):
+    """A help text as CLI11 2.3 prints it: releases from 2.4 on write a default as ` [x]`, not as `=x`."""
+    def left_of(option):
+        return re.sub(r"(?<=[A-Z}]) \[([^\]]*)\] ?", r"=\1", option, count=1).rstrip()
+
+    lines = text.splitlines()
+    for i, line in enumerate(lines):
+        if not re.match(r"  [-\w]", line) or left_of(line) == line.rstrip():
+            continue
+        if not (i + 1 < len(lines) and lines[i + 1].startswith(" " * INDENT)):  # the description is not below
+            lines[i] = left_of(line[:INDENT]).ljust(INDENT) + line[INDENT:]
+        elif len(left_of(line)) < INDENT:
+            lines[i], lines[i + 1] = left_of(line).ljust(INDENT) + lines[i + 1].strip(), None
+        else:
+            lines[i] = left_of(line)
+    return "\n".join(line.rstrip() for line in lines if line is not None) + "\n"
+
+
 def help_of(tool, *words):
-    return subprocess.run([tool, *words, "--help"], stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout
+    return of_all_releases(subprocess.run([tool, *words, "--help"], stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout)
 
 
 def subcommands(text):

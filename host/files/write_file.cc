@@ -194,12 +194,27 @@ absl::Status CheckDistinct(const std::vector<std::string>& results,
   return absl::OkStatus();
 }
 
-absl::Status MakeFolder(const std::string& path) {
+namespace {
+
+absl::Status Make(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (!error && !std::filesystem::is_directory(path, error))
     error = std::make_error_code(std::errc::not_a_directory);
-  if (error) return Failed(path, "cannot be made", error.value());
+  return error ? Failed(path, "cannot be made", error.value())
+               : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status MakeFolderOf(const std::string& path) {
+  const std::filesystem::path folder =
+      std::filesystem::path(path).parent_path();
+  return folder.empty() ? absl::OkStatus() : Make(folder);
+}
+
+absl::Status MakeFolder(const std::string& path) {
+  if (absl::Status s = Make(path); !s.ok()) return s;
   if (access(path.c_str(), W_OK | X_OK) != 0) return CannotWrite(path, errno);
   return absl::OkStatus();
 }

@@ -36,6 +36,8 @@ absl::Status CheckDistinct(const std::vector<std::string>& results,
 // The folder and those above it; it is no error if it is there. Errors: that
 // of the system's number (it cannot be made, or not written to).
 absl::Status MakeFolder(const std::string& path);
+// The folder that the file is in, and those above it.
+absl::Status MakeFolderOf(const std::string& path);
 
 }  // namespace systole
 

@@ -67,10 +67,7 @@ absl::Status TryFiles(const ProfileArgs& args) {
     return s;
   for (const auto& [option, path] : files) {
     if (path.empty()) continue;
-    const std::filesystem::path folder =
-        std::filesystem::path(path).parent_path();
-    absl::Status status;
-    if (!folder.empty()) status = MakeFolder(folder);
+    absl::Status status = MakeFolderOf(path);
     if (status.ok()) status = CheckWritable(path);
     if (!status.ok())
       return WithHint(status, absl::StrCat(option, " names another file"));

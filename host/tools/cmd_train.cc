@@ -229,11 +229,8 @@ absl::Status Train(TrainArgs args) {
     if (absl::Status s = MakeFolder(args.reports); !s.ok())
       return WithHint(s, kOtherReports);
   }
-  if (!options.save.empty()) {
-    const std::filesystem::path folder =
-        std::filesystem::path(options.save).parent_path();
-    absl::Status status;
-    if (!folder.empty()) status = MakeFolder(folder);
+  if (!options.save.empty() && options.save != options.resume) {
+    absl::Status status = MakeFolderOf(options.save);
     if (status.ok()) status = CheckWritable(options.save);
     if (!status.ok()) return WithHint(status, "--save names another file");
   }

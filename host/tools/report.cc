@@ -55,11 +55,7 @@ void PrintJson(const nlohmann::ordered_json& json) {
 
 absl::Status WriteJson(const std::string& path,
                        const nlohmann::ordered_json& json) {
-  const std::filesystem::path folder =
-      std::filesystem::path(path).parent_path();
-  if (!folder.empty()) {
-    if (absl::Status s = MakeFolder(folder); !s.ok()) return s;
-  }
+  if (absl::Status s = MakeFolderOf(path); !s.ok()) return s;
   return WriteFile(Text(json) + "\n", path);
 }
 

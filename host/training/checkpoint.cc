@@ -109,11 +109,7 @@ absl::Status WriteCheckpoint(const std::string& path,
   container.metadata[kDescription] = std::move(checkpoint.description);
   const std::string bytes = model::SerializeContainer(container);
 
-  const std::filesystem::path folder =
-      std::filesystem::path(path).parent_path();
-  if (!folder.empty()) {
-    if (absl::Status s = MakeFolder(folder); !s.ok()) return s;
-  }
+  if (absl::Status s = MakeFolderOf(path); !s.ok()) return s;
   return WriteFile(bytes, path);
 }
 

@@ -43,7 +43,7 @@ def spoilt_model(path):
     path.write_bytes(data[:begin].replace(stated.encode(), checksum(tensors).encode()) + tensors)
 
 
-class Waves(unittest.TestCase):
+class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -51,6 +51,8 @@ class Waves(unittest.TestCase):
         self.systole = BUILD / "bin" / "systole"
         self.digits = [self.systole, "run", "--preset", "nano", "--images", "1", "--batch", "1", "--reports", "", "--quiet"]
 
+
+class Waves(Case):
     def test_layer_by_name_and_make_waves(self):
         done = run([*self.digits, "--trace", self.path / "a.fst", "--trace-layer", "dense2"])
         self.assertEqual(done.returncode, 0, done.stdout)
@@ -170,6 +172,8 @@ class Waves(unittest.TestCase):
         self.assertEqual(done.stdout.count("[ RUN      ]"), 1)
         self.assertEqual(first, self.values(waveform))
 
+
+class Disks(Case):
     def test_full_disks(self):
         """On disks of all sizes up to one that is large enough: nothing lost, nothing left, one error."""
         unshare = next((["unshare", "-m", *words] for words in TOOL if run(["unshare", "-m", *words, "true"]).returncode == 0), None)
