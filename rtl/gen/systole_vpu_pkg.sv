@@ -60,6 +60,7 @@ package systole_vpu_pkg;
     VopSt32 = 8'h30,  // 32-bit elements at byte a + imm + i*b = row i of d
     VopSt16 = 8'h31,  // bf16 elements at byte a + imm + i*b = row i of d, fp32 rounded to nearest even
     VopSt8 = 8'h32,  // bytes at byte a + imm + i*b = low 8 bits of row i of d
+    VopSt16h = 8'h33,  // 16-bit elements at byte a + imm + i*b = upper halves of row i of d, bits
     VopFadd = 8'h40,  // a + b
     VopFsub = 8'h41,  // a - b
     VopFmul = 8'h42,  // a * b
@@ -100,8 +101,8 @@ package systole_vpu_pkg;
     VopRotrow = 8'h93,  // row i = row (i + imm + b) mod 8 of a
     VopIota = 8'h94,  // lane l = l + a
     VopRnd = 8'h95,  // pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ mix(a))
-    VopTpush = 8'h98,  // append the rows of a to the transposer
-    VopTpop = 8'h99  // rows = the transposer's next columns
+    VopTpush = 8'h98,  // append the rows of a to the transposer's matrix; after a tpop, begin a new one
+    VopTpop = 8'h99  // rows = the matrix's next columns
   } vpu_op_e;
 
   // An instruction as it lies in memory; c and its mode share the immediate's place.
@@ -160,7 +161,7 @@ package systole_vpu_pkg;
         return {1'b1, KindNone, KindNone, KindNone, KindNone, 1'b0};
       VopLd32, VopLd16, VopLd8, VopLdacc:
         return {1'b1, KindVdst, KindSsrc, KindSsrc, KindNone, 1'b1};
-      VopSt32, VopSt16, VopSt8:
+      VopSt32, VopSt16, VopSt8, VopSt16h:
         return {1'b1, KindVfrom, KindSsrc, KindSsrc, KindNone, 1'b1};
       VopFadd, VopFsub, VopFmul, VopFmin, VopFmax, VopFeq, VopFlt, VopFle, VopIadd, VopIsub, VopImul, VopIlt, VopIeq, VopImin, VopImax, VopIand, VopIor, VopIxor, VopShl, VopShr, VopSar, VopSr:
         return {1'b1, KindVdst, KindVsrc, KindVsrc, KindNone, 1'b0};

@@ -131,10 +131,15 @@ module systole_vpu_cross
       .y_o    (random_y)
   );
 
-  // The transposer takes rows and returns columns.
-  logic push, pop;
+  // The transposer takes rows and returns columns, in as many lanes as there are rows.
+  logic              push, pop;
+  logic [LaneBits:0] rows_q [ColumnLatency];
   assign push = step_valid_q && op_q == VopTpush;
   assign pop  = step_valid_q && op_q == VopTpop;
+  always_ff @(posedge clk_i) begin
+    rows_q[0] <= base_q[LaneBits:0];
+    for (int unsigned k = 1; k < ColumnLatency; k++) rows_q[k] <= rows_q[k-1];
+  end
 
   if (Fast) begin : gen_fast
     logic [31:0]         element_q [Cols][Cols], column_q [Cols];
@@ -176,7 +181,9 @@ module systole_vpu_cross
     y   = function_y;
     if (slot_q[0].write.valid) begin
       if (slot_q[0].from == Random) y = random_y;
-      if (slot_q[0].from == Column) y = column_y;
+      if (slot_q[0].from == Column) begin
+        for (int unsigned c = 0; c < Cols; c++) y[c] = c < 32'(rows_q[ColumnLatency-1]) ? column_y[c] : '0;
+      end
       if (slot_q[0].from == Move) for (int unsigned c = 0; c < Cols; c++) y[c] = base_q + c;
       if (slot_q[0].from != Move || op_q == VopIota) begin
         for (int unsigned g = 0; g < Cols / Group; g++) begin

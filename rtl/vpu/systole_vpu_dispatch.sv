@@ -155,8 +155,8 @@ module systole_vpu_dispatch
   assign out_of_range = (is_load || is_store) && !in_range_q;
   // The transposer check takes one cycle, in which its instruction stays here.
   always_ff @(posedge clk_i) begin
-    transposer_bad_q <= !take && ((is_tpush && 32'(uop_q.rows) > 32'(fit_q)) ||
-                                  (is_tpop && (fit_q != '0 || 32'(uop_q.rows) > 32'(left_q))));
+    transposer_bad_q <= !take && ((is_tpush && popped_q == '0 && 32'(uop_q.rows) > 32'(fit_q)) ||
+                                  (is_tpop && (pushed_q == '0 || 32'(uop_q.rows) > 32'(left_q))));
   end
   assign wrong = bad_q || transposer_bad_q;
 
@@ -178,8 +178,11 @@ module systole_vpu_dispatch
     if (is_store || is_halt) begin
       for (int unsigned u = 0; u < 2; u++) uop_o.older[u] = held_i[u] - HeldBits'(loaded_i[u]);
     end
-    if (is_tpush) uop_o.scalar[1] = 32'(pushed_q);
-    if (is_tpop) uop_o.scalar[1] = 32'(popped_q);
+    if (is_tpush) uop_o.scalar[1] = popped_q == '0 ? 32'(pushed_q) : 32'd0;
+    if (is_tpop) begin
+      uop_o.scalar[0] = 32'(pushed_q);
+      uop_o.scalar[1] = 32'(popped_q);
+    end
     if (state_q == Part) uop_o.rows = 4'(rows_q);
     if (valid_q && ((state_q == Run && !wrong && !out_of_range) || state_q == Part) && !freeze_i) begin
       if (is_fence) begin
@@ -251,15 +254,18 @@ module systole_vpu_dispatch
   end
 
   always_ff @(posedge clk_i) begin
+    // The first push after a pop begins a matrix.
     if (go && is_tpush) begin
-      pushed_q <= pushed_q + ColBits'(uop_q.rows);
-      fit_q    <= fit_q - ColBits'(uop_q.rows);
+      pushed_q <= (popped_q == '0 ? pushed_q : '0) + ColBits'(uop_q.rows);
+      fit_q    <= (popped_q == '0 ? fit_q : ColBits'(Cols)) - ColBits'(uop_q.rows);
+      popped_q <= '0;
+      left_q   <= ColBits'(Cols);
     end
     if (go && is_tpop) begin
       popped_q <= popped_q + ColBits'(uop_q.rows);
       left_q   <= left_q - ColBits'(uop_q.rows);
     end
-    if (!rst_ni || start_i || (go && is_tpop && 32'(left_q) == 32'(uop_q.rows))) begin
+    if (!rst_ni || start_i) begin
       pushed_q <= '0;
       popped_q <= '0;
       fit_q    <= ColBits'(Cols);

@@ -165,7 +165,7 @@ module systole_vpu_issue
     memory = cls == ClassLoad || cls == ClassStore;
     unique case (op)
       VopLd32, VopSt32: size = 32'(lanes_q) << 2;
-      VopLd16, VopSt16: size = 32'(lanes_q) << 1;
+      VopLd16, VopSt16, VopSt16h: size = 32'(lanes_q) << 1;
       VopLds: size = 32'd4;
       default: size = 32'(lanes_q);
     endcase

@@ -110,10 +110,10 @@ module systole_vpu_store
       if (convert_q.op == VopSt32) begin
         count = 32'(convert_q.len) >> 2;
       end else begin
-        if (convert_q.op == VopSt16) begin
+        if (convert_q.op inside {VopSt16, VopSt16h}) begin
           count = 32'(convert_q.len) >> 1;
-          for (int unsigned c = 0; c < Cols; c++) lane[c] = to_bf16(lane[c]);
-          for (int unsigned c = 0; c < Cols / 2; c++) word[c] = lane[2*c] >> 16 | lane[2*c+1];
+          if (convert_q.op == VopSt16) for (int unsigned c = 0; c < Cols; c++) lane[c] = to_bf16(lane[c]);
+          for (int unsigned c = 0; c < Cols / 2; c++) word[c] = lane[2*c] >> 16 | (lane[2*c+1] & 32'hFFFF_0000);
           for (int unsigned c = Cols / 2; c < Cols; c++) word[c] = '0;
         end else begin
           for (int unsigned c = 0; c < Cols / 4; c++) begin

@@ -238,7 +238,7 @@ class Run {
 
   // Counts values as stored: rounding to bf16 makes infinities.
   void Count(vpu::Op op, const uint32_t* row) {
-    if (op == vpu::Op::kSt8) return;
+    if (op == vpu::Op::kSt8 || op == vpu::Op::kSt16h) return;
     for (int64_t l = 0; l < lanes_; ++l) {
       const uint32_t bits = op == vpu::Op::kSt16 ? RoundBf16(row[l]) : row[l];
       state_.counters.vector_nan += IsNan(bits);
@@ -283,7 +283,7 @@ class Run {
     const Source a = Operand(op.a, x.a, x.am, scalar_row);
     const uint32_t k = static_cast<uint32_t>(x.imm) + s_[x.b];
     if (x.op == vpu::Op::kTpush) return Push(a);
-    if (x.op == vpu::Op::kTpop && (pushed_ < cols_ || popped_ + vl_ > cols_))
+    if (x.op == vpu::Op::kTpop && (pushed_ == 0 || popped_ + vl_ > cols_))
       return Bad(
           absl::StrFormat("tpop of %d columns: %d rows pushed, %d of %d "
                           "columns popped",
@@ -293,10 +293,7 @@ class Run {
       std::copy(out, out + cols_, vpu_.row(x.d, i));
     }
     SetWritten(x.d);
-    if (x.op == vpu::Op::kTpop) {
-      popped_ += vl_;
-      if (popped_ == cols_) pushed_ = popped_ = 0;
-    }
+    if (x.op == vpu::Op::kTpop) popped_ += vl_;
     return std::nullopt;
   }
 
@@ -322,12 +319,16 @@ class Run {
         break;
       default:  // tpop
         for (uint32_t l = 0; l < lanes; ++l)
-          out[l] = transposer_[l * lanes + popped_ + i];
+          out[l] = l < static_cast<uint32_t>(pushed_)
+                       ? transposer_[l * lanes + popped_ + i]
+                       : 0;
         break;
     }
   }
 
+  // The first push after a pop begins a matrix.
   Result Push(const Source& a) {
+    if (popped_ > 0) pushed_ = popped_ = 0;
     if (pushed_ + vl_ > cols_)
       return Bad(
           absl::StrFormat("tpush of %d rows: %d of %d are in the transposer",

@@ -18,6 +18,7 @@ inline int ElementBytes(vpu::Op op) {
   switch (op) {
     case vpu::Op::kLd16:
     case vpu::Op::kSt16:
+    case vpu::Op::kSt16h:
       return 2;
     case vpu::Op::kLd8:
     case vpu::Op::kSt8:
@@ -47,9 +48,11 @@ inline void StoreRow(vpu::Op op, const uint32_t* from, int64_t lanes,
                      uint8_t* to) {
   if (op == vpu::Op::kSt32) {
     std::memcpy(to, from, 4 * lanes);
-  } else if (op == vpu::Op::kSt16) {
+  } else if (op == vpu::Op::kSt16 || op == vpu::Op::kSt16h) {
+    const bool rounds = op == vpu::Op::kSt16;
     for (int64_t l = 0; l < lanes; ++l) {
-      const uint16_t v = static_cast<uint16_t>(RoundBf16(from[l]) >> 16);
+      const uint32_t bits = rounds ? RoundBf16(from[l]) : from[l];
+      const auto v = static_cast<uint16_t>(bits >> 16);
       std::memcpy(to + 2 * l, &v, sizeof v);
     }
   } else {

@@ -130,8 +130,8 @@ TEST_F(VpuTest, Faults) {
          "tpush of 8 rows: 8 of 8 are in the transposer");
   expect("li s1, 5\ntpush s0\nvl s1\ntpop v32\ntpop v32\n", program, 104,
          "tpop of 5 columns: 8 rows pushed, 5 of 8 columns popped");
-  expect("li s1, 5\ntpush s0\nvl s1\ntpop v32\ntpush s0\n", program, 104,
-         "tpush of 5 rows");
+  expect("li s1, 5\ntpush s0\nvl s1\ntpop v32\ntpush s0\ntpush s0\n", program,
+         105, "tpush of 5 rows: 5 of 8");
   expect("li s1, 0x20000\nli s2, 2\nld16 v0, s1, s2, -20\n",
          isa::Fault::kUbRange, 0x1FFF2, "row of vector instruction 102");
   expect("li s1, 0x1FFFC\nld32 v0, s1, s0\n", isa::Fault::kUbRange, 0x1FFFC,

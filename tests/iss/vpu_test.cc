@@ -83,6 +83,7 @@ TEST_F(VpuTest, LanesRowsAndElementTypes) {
     lanes s6
     st16  v32, s0, s5, 0x2401
     st8   v32, s0, s5, 0x2503
+    st16h v32, s0, s5, 0x2605
     halt
 )"),
             Iss::Event::kHalted)
@@ -112,6 +113,7 @@ TEST_F(VpuTest, LanesRowsAndElementTypes) {
     EXPECT_EQ(Get(0x2401 + 32 * row), 0u);
     EXPECT_EQ(Get(0x2503 + 32 * row) & 0xFFFFFF,
               row < 2 ? 0x020100u : 0x050403u);
+    EXPECT_EQ(Get(0x2605 + 32 * row), 0u);
   }
   EXPECT_EQ(Problems(), "");
 }

@@ -86,6 +86,49 @@ TEST_P(MovesTest, Parts) {
        "scalar");
 }
 
+// Blocks of the transposer: whole ones, parts in both directions, neighbours
+// in a word; lines of no whole beats.
+TEST_P(MovesTest, TransposesOfManyElements) {
+  Move("128,128", "128,128", "transpose(%x), permutation=[1,0]");
+  Move("200,129", "129,200", "transpose(%x), permutation=[1,0]");
+  Move("517,3", "3,517", "transpose(%x), permutation=[1,0]");
+  Move("2,258,2", "2,2,258", "transpose(%x), permutation=[0,2,1]");
+  Move("3,40,5,9", "9,5,3,40", "transpose(%x), permutation=[3,2,0,1]");
+  Move("512,256", "256,512", "transpose(%x), permutation=[1,0]");
+  Move("2,3,2,3,2,3,5", "5,2,3,2,3,2,3",
+       "transpose(%x), permutation=[6,2,1,4,3,0,5]");
+}
+
+// A line that is not dense on one side goes through the transposer twice.
+TEST_P(MovesTest, LinesWithStrides) {
+  Move("40,70", "40,70", "reverse(%x), dimensions=[1]");
+  Move("3,9,130", "3,9,130", "reverse(%x), dimensions=[0,2]");
+  Move("700", "700", "reverse(%x), dimensions=[0]");
+  Move("901", "300", "slice(%x), start=[1], limit=[901], strides=[3]");
+  Move("50,61", "50,30",
+       "slice(%x), start=[0,1], limit=[50,61], strides=[1,2]");
+  Move("2,20,31", "2,20,11",
+       "slice(%x), start=[0,0,0], limit=[2,20,31], strides=[1,1,3]");
+}
+
+TEST_P(MovesTest, Borders) {
+  Move("5,6,7", "8,9,12",
+       "pad(%x, %y), low=[1,2,0], high=[2,1,5], interior=[0,0,0]", "scalar");
+  Move("5,6,7", "4,9,6",
+       "pad(%x, %y), low=[-1,2,0], high=[0,1,-1], interior=[0,0,0]", "scalar");
+  Move("5,6", "3,9", "pad(%x, %y), low=[-4,0], high=[2,3], interior=[0,0]",
+       "scalar");
+  Move("5,6", "3,9", "pad(%x, %y), low=[4,0], high=[-6,3], interior=[0,0]",
+       "scalar");
+  Move("30,9", "32,17", "pad(%x, %y), low=[1,0], high=[1,0], interior=[0,1]",
+       "scalar");
+  Move("9", "2003", "pad(%x, %y), low=[901], high=[1093], interior=[0]",
+       "scalar");
+  Move("4,30,30,8", "4,32,33,8",
+       "pad(%x, %y), low=[0,1,1,0], high=[0,1,2,0], interior=[0,0,0,0]",
+       "scalar");
+}
+
 TEST_P(MovesTest, ReducesInTheTreesOrder) {
   for (const char* op : {"add", "multiply", "maximum", "minimum"}) {
     Reduce("f32", op, "37", "", "0");

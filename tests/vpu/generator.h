@@ -115,7 +115,7 @@ class Generator {
                                 uint32_t size, bool moving);
 
   static uint32_t ElementBytes(Op op) {
-    if (op == Op::kLd16 || op == Op::kSt16) return 2;
+    if (op == Op::kLd16 || op == Op::kSt16 || op == Op::kSt16h) return 2;
     return op == Op::kLd8 || op == Op::kSt8 ? 1 : 4;
   }
 

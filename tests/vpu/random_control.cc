@@ -20,7 +20,9 @@ void Generator::Transposer() {
   if (transposing_) return;
   transposing_ = true;
   for (const bool push : {true, false}) {
-    for (int left = lanes_max_; left > 0;) {
+    // Not all rows may be pushed, nor all columns popped.
+    const bool whole = Chance(60);
+    for (int left = whole ? lanes_max_ : Between(1, lanes_max_); left > 0;) {
       if (Chance(30) && lanes_max_ <= 16 && left > 1)
         SetVl(Between(1, std::min(left, kVectorRows)));
       if (vl_ > left || lanes_max_ > 16) SetVl(std::min(left, kVectorRows));
@@ -161,7 +163,7 @@ void Generator::Faulting() {
       x.op = Pick({Op::kLd32, Op::kLd16, Op::kLd8}), x.d = Below(16);
       return Outside(x, preset_.ub_bytes, ElementBytes(x.op) * lanes_);
     case 4:
-      x.op = Pick({Op::kSt32, Op::kSt16, Op::kSt8});
+      x.op = Pick({Op::kSt32, Op::kSt16, Op::kSt8, Op::kSt16h});
       x.d = static_cast<uint8_t>(Written(vl_).value_or(0));
       return Outside(x, preset_.ub_bytes, ElementBytes(x.op) * lanes_);
     case 5:
@@ -187,16 +189,14 @@ void Generator::FaultyTranspose() {
   push.op = Op::kTpush, push.a = 7,
   push.am = static_cast<uint8_t>(Mode::kScalar);
   pop.op = Op::kTpop, pop.d = 32;
-  const bool fill = Chance(70);
-  SetVl(fill ? kVectorRows : Between(1, kVectorRows - 1));
-  for (int n = fill ? lanes_max_ / vl_ : Below(2); n > 0; --n) Emit(push);
-  if (fill && Chance(60)) {
-    SetVl(Pick({3, 5, 7}));
-    for (int n = lanes_max_ / vl_; n > 0; --n) Emit(pop);
-  } else if (fill) {
-    return Emit(push);
+  // More rows, or more columns, than a matrix has; with or without a row.
+  const bool rows = Chance(40);
+  if (Chance(70)) {
+    SetVl(Between(1, kVectorRows));
+    Emit(push);
   }
-  Emit(Chance(50) && fill ? push : pop);
+  SetVl(Pick({3, 5, 7, 8}));
+  for (int n = lanes_max_ / vl_ + 1; n > 0; --n) Emit(rows ? push : pop);
 }
 
 void Generator::Outside(Instr x, int64_t size, int64_t bytes) {

@@ -128,7 +128,7 @@ void Generator::Store() {
   const std::optional<int> v = Written(vl_);
   if (!v) return;
   Instr x;
-  x.op = Pick({Op::kSt32, Op::kSt32, Op::kSt16, Op::kSt8});
+  x.op = Pick({Op::kSt32, Op::kSt32, Op::kSt16, Op::kSt8, Op::kSt16h});
   x.d = static_cast<uint8_t>(*v);
   const uint32_t bytes = ElementBytes(x.op) * lanes_;
   moving_ = in_loop_ && Chance(60);

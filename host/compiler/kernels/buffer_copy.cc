@@ -24,21 +24,6 @@ CopyDimension Take(Dimensions& dimensions, size_t i) {
 
 }  // namespace
 
-std::vector<CopyDimension> MergedDimensions(
-    const std::vector<CopyDimension>& dimensions) {
-  Dimensions merged;
-  for (const CopyDimension& d : dimensions) {
-    if (d.size == 1) continue;
-    if (!merged.empty() && merged.back().from == d.from * d.size &&
-        merged.back().to == d.to * d.size) {
-      merged.back() = {merged.back().size * d.size, d.from, d.to};
-    } else {
-      merged.push_back(d);
-    }
-  }
-  return merged;
-}
-
 std::vector<int64_t> ArgumentsOf(const RowsRun& run) {
   std::vector<int64_t> arguments(kLaneCount + 1);
   for (int walk = 0; walk < kWalks; ++walk) {

@@ -15,20 +15,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "host/compiler/kernels/copy_code.h"
 #include "host/compiler/kernels/kernel_program.h"
 #include "host/compiler/kernels/lane_code.h"
 
 namespace systole::lanes {
-
-struct CopyDimension {
-  int64_t size;
-  int64_t from, to;  // strides, in elements
-};
-
-// Removes dimensions of one element and merges neighbours that are contiguous
-// on both sides.
-std::vector<CopyDimension> MergedDimensions(
-    const std::vector<CopyDimension>& dimensions);
 
 struct BufferCopy {
   int64_t from, to;       // byte addresses of the first element

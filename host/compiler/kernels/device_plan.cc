@@ -195,7 +195,7 @@ class Planner {
           [&](const Node* user) { return inside.count(user) == 0; });
       if (!leaves) continue;
       const ir::ElementType element = node->type.element;
-      spec.stores.push_back(ToMemory(spec.graph, element, lane, preset_));
+      spec.stores.push_back(ToMemory(spec.graph, element, lane));
       step.outputs.push_back(slot);
     }
     if (spec.stores.empty()) return true;  // nothing needs it

@@ -113,10 +113,7 @@ class Elementwise {
     }
     for (size_t i = 0; i < spec_.stores.size(); ++i) {
       const int64_t size = StorageBytes(spec_.stores[i].storage);
-      // With pairs, an odd count writes one more element.
-      const int64_t written =
-          spec_.stores[i].pairs ? (count + 1) / 2 * 2 : count;
-      writes.push_back({places_.stores[i].at + shift, written * size});
+      writes.push_back({places_.stores[i].at + shift, count * size});
     }
     const int64_t lanes = preset_.cols;
     const int64_t rows = count / lanes, rest = count % lanes;

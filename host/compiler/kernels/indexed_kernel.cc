@@ -138,9 +138,8 @@ class Indexed {
     const Lane address = Addresses(addresses);
     LanePlaces places;
     for (size_t i = 0; i < starts_.size(); ++i) {
-      // Byte elements use the second walk.
-      const bool word = IndexBytes(i) == 4;
-      places.operands.push_back({{starts_[i].at, word ? 0 : 1}, 0, 0});
+      // One walk for each size of elements.
+      places.operands.push_back({{starts_[i].at, WalkOf(IndexBytes(i))}, 0, 0});
     }
     places.operands.push_back({{behind_.at, 0}, 0, 0});
     places.stores.push_back({table_.at, 0});
@@ -160,9 +159,8 @@ class Indexed {
       };
       places.operands = {{{0, 0}, 0, 0}, {{0, 1}, 0, 0}};
       const Lane kept = load(0), update = load(1);
-      store =
-          ToMemory(graph, element,
-                   Combine(graph, *combiner_, element, kept, update), preset_);
+      store = ToMemory(graph, element,
+                       Combine(graph, *combiner_, element, kept, update));
     } else {
       places.operands = {{{0, writes_ ? 1 : 0}, 0, 0}};
       store = {graph.Load({0, storage, Pattern::kStream}), storage};
@@ -180,6 +178,9 @@ class Indexed {
     return absl::OkStatus();
   }
 
+  static int WalkOf(int64_t bytes) {
+    return bytes == 4 ? 0 : bytes == 2 ? 1 : 2;
+  }
   int64_t IndexBytes(size_t i) const {
     return ir::ElementBytes(
         node_.operands[windows_.starts[i].operand].type().element);
@@ -249,10 +250,10 @@ class Indexed {
     const int64_t cols = preset_.cols;
     const auto start = [&](int64_t first, int64_t rows, int64_t lanes) {
       RowsRun run;
-      run.place[0] = 4 * first;
-      run.stride[0] = 4 * cols;
-      run.place[1] = first;
-      run.stride[1] = cols;
+      for (const int64_t bytes : {4, 2, 1}) {
+        run.place[WalkOf(bytes)] = bytes * first;
+        run.stride[WalkOf(bytes)] = bytes * cols;
+      }
       run.rows = rows;
       run.lanes = lanes;
       builder_.Run(table_pc_, ArgumentsOf(run), reads, {table_}, 8 * rows);
@@ -347,8 +348,7 @@ bool IsIndexed(const Node& node) {
       if (node.operands.size() != 3) return false;
       const ir::Module& region = *node.regions[0];
       const std::optional<ir::Op> combiner = ir::CombinerOf(region);
-      if (!Replaces(region) && !(combiner && FitsLane(node.type.element) &&
-                                 StoresAlone(node.type.element)))
+      if (!Replaces(region) && !(combiner && FitsLane(node.type.element)))
         return false;
       first = 1, end = 2;
       break;
@@ -366,8 +366,7 @@ bool IsIndexed(const Node& node) {
     return false;
   for (size_t i = first; i < end; ++i) {
     const ElementType type = node.operands[i].type().element;
-    if (!FitsLane(type) || ir::IsFloat(type) || type == ElementType::kBool ||
-        !StoresAlone(type))
+    if (!FitsLane(type) || ir::IsFloat(type) || type == ElementType::kBool)
       return false;
   }
   return ir::ElementBytes(node.type.element) <= 8;

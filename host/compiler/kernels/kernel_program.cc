@@ -117,6 +117,27 @@ void KernelBuilder::Store(int operand, int64_t offset, int64_t ub,
   schedule_.Append(Move<isa::Store>(operand, offset, ub, bytes));
 }
 
+void KernelBuilder::LoadRuns(int operand, int64_t offset, int64_t ub,
+                             int64_t bytes,
+                             const std::vector<Repeat>& repeats) {
+  auto load = Move<isa::Load>(operand, offset, ub, bytes);
+  int64_t moved = bytes;
+  if (!repeats.empty()) {
+    load.n1 = static_cast<uint32_t>(repeats[0].count);
+    load.hbm_stride1 = repeats[0].hbm;
+    load.ub_stride1 = static_cast<uint32_t>(repeats[0].ub);
+    moved *= repeats[0].count;
+  }
+  if (repeats.size() > 1) {
+    load.n2 = static_cast<uint32_t>(repeats[1].count);
+    load.hbm_stride2 = repeats[1].hbm;
+    load.ub_stride2 = static_cast<uint32_t>(repeats[1].ub);
+    moved *= repeats[1].count;
+  }
+  program_.load_bytes += moved;
+  schedule_.Append(load);
+}
+
 void KernelBuilder::LoadData(const std::vector<uint32_t>& data, int64_t ub) {
   const auto bytes = static_cast<int64_t>(4 * data.size());
   std::vector<uint64_t>& words = program_.words;
@@ -164,6 +185,7 @@ absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
   absl::StatusOr<compiler::Schedule> schedule = schedule_.Finish();
   if (!schedule.ok()) return schedule.status();
   program_.descriptors = std::move(schedule->descriptors);
+  program_.expected_cycles = schedule->estimated_cycles;
   for (size_t i = 0; i < program_.descriptors.size(); ++i) {
     const isa::Descriptor& d = program_.descriptors[i];
     const isa::Opcode opcode = compiler::OpcodeOf(d);

@@ -35,6 +35,7 @@ struct KernelProgram {
   std::vector<uint64_t> words;
   std::vector<int64_t> bytes;               // size of each operand
   int64_t load_bytes = 0, store_bytes = 0;  // between HBM and unified buffer
+  int64_t expected_cycles = 0;              // of the cost model
 
   // The descriptors for operands and code at these HBM addresses, which must be
   // multiples of the beat.
@@ -78,6 +79,13 @@ class KernelBuilder {
   // are multiples of the beat.
   void Load(int operand, int64_t offset, int64_t ub, int64_t bytes);
   void Store(int operand, int64_t offset, int64_t ub, int64_t bytes);
+  // Loads runs of `bytes` that lie apart. Up to two repetitions, the inner one
+  // first; strides are multiples of the beat.
+  struct Repeat {
+    int64_t count, hbm, ub;  // strides in bytes
+  };
+  void LoadRuns(int operand, int64_t offset, int64_t ub, int64_t bytes,
+                const std::vector<Repeat>& repeats);
   // Loads constant data, once per program; call after SetCode.
   void LoadData(const std::vector<uint32_t>& data, int64_t ub);
   // reads, writes: bytes of the unified buffer that the run accesses (a

@@ -21,7 +21,6 @@ using vpu::Op;
 
 // Scalar registers: argument i is s(i + 1).
 constexpr int kStep = 9, kFirstConstant = 10;
-constexpr int kPairs = vpu::kScalarRegs - 1;  // lane count of a row of pairs
 constexpr int Argument(int i) { return 1 + i; }
 constexpr int kNever = std::numeric_limits<int>::max();
 
@@ -49,12 +48,6 @@ class Emitter {
     code_.main = base_;
     steps_ = OrderOf(graph_, stores_);
     FindUses();
-    if (std::any_of(stores_.begin(), stores_.end(),
-                    [](const LaneStore& store) { return store.pairs; })) {
-      --constants_;
-      Put(Make(Op::kAddi, kPairs, Argument(kLaneCount), 0, 1));
-      Put(Make(Op::kSrli, kPairs, kPairs, 0, 1));
-    }
     Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
     loop_start_ = Next();
     Put(Make(Op::kVl, 0, Argument(kRowCount)));
@@ -238,7 +231,7 @@ class Emitter {
   int Scalar(uint32_t bits) {
     if (bits == 0) return 0;
     int oldest = -1;
-    for (int i = 0; i < constants_; ++i) {
+    for (int i = 0; i < kConstants; ++i) {
       if (scalars_[i].used >= 0 && scalars_[i].bits == bits) {
         scalars_[i].used = ++clock_;
         pinned_scalars_.push_back(i);
@@ -309,14 +302,9 @@ class Emitter {
       if (!reg.ok()) return reg.status();
       from = *reg;
     }
-    if (store.pairs) {
-      Put(Make(Op::kLanes, 0, kPairs));
-      PutRows(Op::kSt32, from, places_.stores[step.store]);
-      Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
-    } else {
-      PutRows(kStoreOps[static_cast<int>(store.storage)], from,
-              places_.stores[step.store]);
-    }
+    PutRows(
+        store.bits ? Op::kSt16h : kStoreOps[static_cast<int>(store.storage)],
+        from, places_.stores[step.store]);
     if (Ends(step.lane) && place_[step.lane] >= 0) Release(place_[step.lane]);
     return absl::OkStatus();
   }
@@ -379,7 +367,6 @@ class Emitter {
   std::array<bool, kWalks> walks_ = {};       // walks in use
   std::vector<int> pinned_, pinned_scalars_;  // by this step
   std::array<Held, kConstants> scalars_;
-  int constants_ = kConstants;  // constants that may be held
   int clock_ = 0;
 };
 

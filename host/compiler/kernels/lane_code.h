@@ -18,10 +18,9 @@ namespace systole::lanes {
 struct LaneStore {
   Lane lane = -1;
   Storage storage = Storage::kWord;
-  // Stores 16-bit halves with all bits (a plain store of a half replaces every
-  // NaN with one). The lanes hold words of two halves, for half as many lanes,
-  // rounded up; so the element after an odd number of halves is overwritten.
-  bool pairs = false;
+  // Stores the upper 16 bits as they are; otherwise a half is rounded to bf16,
+  // where every NaN becomes one.
+  bool bits = false;
 };
 
 // A run covers rows along three walks. Each walk has a start and a stride in

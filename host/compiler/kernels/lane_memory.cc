@@ -11,24 +11,6 @@ namespace systole::lanes {
 using ir::ElementType;
 using vpu::Op;
 
-namespace {
-
-// Packs neighbouring halves into words, in the first half of the lanes: the
-// word of lanes 2 j and 2 j + 1 moves down by j, one bit of j at a time.
-Lane Pairs(LaneGraph& graph, Lane lane, int64_t lanes) {
-  const LaneBuilder g{graph};
-  const Lane next = g(Op::kShl, g(Op::kRotl, lane, g.K(1)), g.K(16));
-  Lane words = g(Op::kIor, g(Op::kIand, lane, g.K(0xFFFF)), next);
-  const Lane number = g(Op::kIota, g.K(0));
-  for (int64_t by = 1; by < lanes / 2; by *= 2) {
-    words = g(Op::kSel, g(Op::kIand, number, g.K(by)),
-              g(Op::kRotl, words, g.K(by)), words);
-  }
-  return words;
-}
-
-}  // namespace
-
 Lane FromMemory(LaneGraph& graph, ElementType type, Lane loaded) {
   switch (type) {
     case ElementType::kBool:
@@ -46,10 +28,8 @@ Lane FromMemory(LaneGraph& graph, ElementType type, Lane loaded) {
   }
 }
 
-LaneStore ToMemory(LaneGraph& graph, ElementType type, Lane lane,
-                   const Preset& preset, bool bits) {
+LaneStore ToMemory(LaneGraph& graph, ElementType type, Lane lane, bool bits) {
   LaneStore store = {lane, StorageOf(type)};
-  const Lane half = graph.Constant(16);
   switch (type) {
     case ElementType::kBool:
       store.lane = graph.Make(Op::kIand, lane, graph.Constant(1));
@@ -58,22 +38,17 @@ LaneStore ToMemory(LaneGraph& graph, ElementType type, Lane lane,
       store.lane = ToFloat16(graph, lane, bits);
       [[fallthrough]];
     case ElementType::kBfloat16:
-      store.pairs = bits;
-      if (bits) store.lane = graph.Make(Op::kShr, store.lane, half);
+      store.bits = bits;
       break;
     case ElementType::kInt16:
     case ElementType::kUint16:
-      store.pairs = true;
+      store.bits = true;
+      store.lane = graph.Make(Op::kShl, lane, graph.Constant(16));
       break;
     default:
       break;
   }
-  if (store.pairs) store.lane = Pairs(graph, store.lane, preset.cols);
   return store;
-}
-
-bool StoresAlone(ElementType type) {
-  return type != ElementType::kInt16 && type != ElementType::kUint16;
 }
 
 Lane OfLiteral(LaneGraph& graph, const ir::Literal& value) {

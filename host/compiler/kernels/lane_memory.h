@@ -16,9 +16,7 @@ Lane FromMemory(LaneGraph& graph, ir::ElementType type, Lane loaded);
 // How to store a lane as an element of the type. All NaNs of bf16 and f16
 // become one NaN; with `bits` they keep their bits.
 LaneStore ToMemory(LaneGraph& graph, ir::ElementType type, Lane lane,
-                   const Preset& preset, bool bits = false);
-// Whether such a store, without `bits`, writes only these elements.
-bool StoresAlone(ir::ElementType type);
+                   bool bits = false);
 // A lane with a literal's only value.
 Lane OfLiteral(LaneGraph& graph, const ir::Literal& value);
 

@@ -11,7 +11,6 @@
 #include "host/compiler/kernels/product_lowering.h"
 #include "host/compiler/kernels/random_lowering.h"
 #include "host/compiler/kernels/region_lowering.h"
-#include "host/compiler/kernels/short_integers.h"
 
 namespace systole::lanes {
 namespace {
@@ -21,8 +20,8 @@ using ir::Node;
 bool IsLowered(const ir::Module& module);
 
 bool IsLowered(const Node& node) {
-  return IsProduct(node) || TakesShorts(node) || IsCheapBranch(node) ||
-         IsRandomBits(node) || IsHouseholder(node) || IsLiftedRegion(node) ||
+  return IsProduct(node) || IsCheapBranch(node) || IsRandomBits(node) ||
+         IsHouseholder(node) || IsLiftedRegion(node) ||
          std::any_of(node.regions.begin(), node.regions.end(),
                      [](const auto& region) { return IsLowered(*region); });
 }
@@ -44,7 +43,6 @@ void Lower(ir::Module& module) {
       Lower(*copy);
       region = std::move(copy);
     }
-    if (TakesShorts(*node)) WidenShorts(module, *node);
     if (IsProduct(*node)) LowerProduct(module, *node);
     if (IsCheapBranch(*node)) LowerBranch(module, *node);
     if (IsRandomBits(*node)) LowerRandomBits(module, *node);

@@ -14,9 +14,8 @@ namespace systole::lanes {
 // become selections (branch_lowering.h), generators of random bits become
 // operations on words (random_lowering.h), QR decompositions become loops
 // (householder_lowering.h), and some regions become operations on tensors
-// (region_lowering.h). Operations that combine 16-bit integers or use them as
-// indices work on words (short_integers.h). Results are bit-exact. The module
-// must be verified; regions are replaced, not changed.
+// (region_lowering.h). Results are bit-exact. The module must be verified;
+// regions are replaced, not changed.
 void LowerModule(ir::Module& module);
 
 }  // namespace systole::lanes

@@ -76,8 +76,8 @@ class Reduction {
       };
       const Lane left = load(0, Pattern::kStream);
       const Lane right = load(1, last ? Pattern::kSplat : Pattern::kStream);
-      const LaneStore store = ToMemory(
-          graph, element_, Combine(graph, op, element_, left, right), preset_);
+      const LaneStore store =
+          ToMemory(graph, element_, Combine(graph, op, element_, left, right));
       // A level stores to its first operand's walk.
       LanePlaces places;
       places.operands = {{{0, 0}, 0, 0}, {{0, 1}, init, row}};
@@ -168,8 +168,7 @@ class Reduction {
 
 bool IsReduction(const ir::Node& node) {
   if (node.op != ir::Op::kHloReduce || node.results() != 1 ||
-      !FitsLane(node.type.element) || !StoresAlone(node.type.element) ||
-      node.operands[0].type().elements() == 0)
+      !FitsLane(node.type.element) || node.operands[0].type().elements() == 0)
     return false;
   return ir::CombinerOf(*node.regions[0]).has_value();
 }

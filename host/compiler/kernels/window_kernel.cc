@@ -61,7 +61,7 @@ class WindowCode {
     return graph.Load({operand, Storage::kWord, Pattern::kStream});
   }
   void StoreElement(Lane lane, int walk) {
-    stores_.push_back(ToMemory(graph, element_, lane, preset_));
+    stores_.push_back(ToMemory(graph, element_, lane));
     places_.stores.push_back({0, walk});
   }
   void StoreWord(Lane lane, int walk) {
@@ -317,7 +317,7 @@ bool IsWindowed(const Node& node) {
   const bool reduces = node.op == ir::Op::kHloReduceWindow;
   if (!reduces && node.op != ir::Op::kHloSelectAndScatter) return false;
   if (node.results() != 1 || node.operands.size() != (reduces ? 2u : 3u) ||
-      !FitsLane(node.type.element) || !StoresAlone(node.type.element))
+      !FitsLane(node.type.element))
     return false;
   for (const ir::Value& operand : node.operands) {
     if (operand.type().elements() == 0) return false;

@@ -29,9 +29,8 @@ absl::Status WordCopies::AddCode(std::vector<uint64_t>& words,
       const Storage storage = StorageOf(type);
       const Storage from = back ? Storage::kWord : storage;
       const Lane lane = graph.Load({0, from, Pattern::kStream});
-      const LaneStore store =
-          back ? ToMemory(graph, type, lane, preset_, /*bits=*/true)
-               : LaneStore{FromMemory(graph, type, lane)};
+      const LaneStore store = back ? ToMemory(graph, type, lane, /*bits=*/true)
+                                   : LaneStore{FromMemory(graph, type, lane)};
       LanePlaces places;
       places.operands.push_back({{0, kFrom}, 0, 0});
       places.stores.push_back({0, kTo});

@@ -29,8 +29,7 @@ class WordCopies {
   // Adds code for those of the types that are not words.
   absl::Status AddCode(std::vector<uint64_t>& words,
                        const std::vector<ir::ElementType>& types);
-  // Converts `count` elements, dense on both sides. Storing an odd number of
-  // halves overwrites one more.
+  // Converts `count` elements, dense on both sides.
   void ToWords(KernelBuilder& builder, ir::ElementType type,
                const KernelBuilder::Bytes& from, const KernelBuilder::Bytes& to,
                int64_t count) const;

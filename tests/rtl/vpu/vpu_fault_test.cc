@@ -238,16 +238,16 @@ TEST_P(VpuFaultTest, Transposer) {
   for (int i = 0; i < lanes_; i += 8) fill += "tpush v32\n";
   const int n = static_cast<int>(lanes_) / 8;
   ExpectProgramFault("tpop v32");
-  ExpectProgramFault("li s2, 7\nvl s2\ntpush v32\ntpop v33", 3);
   ExpectProgramFault(fill + "tpush v32", n);
   ExpectProgramFault("li s2, 1\nvl s2\ntpush v32\nli s2, 8\nvl s2\n" + fill,
                      5 + n - 1);
-  ExpectProgramFault(fill + "li s2, 3\nvl s2\ntpop v33\ntpush v32", n + 3);
+  ExpectProgramFault(fill + "tpop v33\n" + fill + "tpush v32", 2 * n + 1);
   std::string take;
   for (int i = 0; i < lanes_ - 8; i += 8) take += "tpop v33\n";
   ExpectProgramFault(fill + take + "li s2, 5\nvl s2\ntpop v33\ntpop v33",
                      2 * n - 1 + 3);
   ExpectProgramFault(fill + take + "tpop v33\ntpop v33", 2 * n);
+  ExpectProgramFault("tpush v32\n" + take + "tpop v33\ntpop v33", n + 1);
 }
 
 // Of two wrong instructions the older one is told, though it waits for others.

@@ -117,7 +117,7 @@ TEST_P(VpuMemoryTest, WordsForScalarRegisters) {
   }
 }
 
-// Roundings of a store, at every corner.
+// Roundings of a store, at every corner; and halves without one.
 TEST_P(VpuMemoryTest, HalvesRoundToNearestEven) {
   const auto& corners = CornerOperands();
   for (size_t first = 0; first < corners.size(); first += 8 * lanes_) {
@@ -126,12 +126,17 @@ TEST_P(VpuMemoryTest, HalvesRoundToNearestEven) {
                                           ? corners[first + i]
                                           : static_cast<uint32_t>(random_());
     Run(StrCat("li s14, 4*L\nli s13, ", kIn, "\nli s12, ", kOut,
-               "\nli s11, 2*L\nld32 v0, s13, s14\nst16 v0, s12, s11\nhalt\n"));
+               "\nli s11, 2*L\nld32 v0, s13, s14\nst16 v0, s12, s11\n"
+               "st16h v0, s12, s11, 16*L\nhalt\n"));
+    const auto half = [&](int i) {
+      uint16_t bits;
+      std::memcpy(&bits, &unit_->memories().ub[kOut + 2 * i], 2);
+      return bits;
+    };
     for (int i = 0; i < 8 * lanes_; ++i) {
-      uint16_t half;
-      std::memcpy(&half, &unit_->memories().ub[kOut + 2 * i], 2);
-      ASSERT_EQ(half, StoredHalf(In(0, i / lanes_, i % lanes_)))
-          << std::hex << In(0, i / lanes_, i % lanes_);
+      const uint32_t in = In(0, i / lanes_, i % lanes_);
+      ASSERT_EQ(half(i), StoredHalf(in)) << std::hex << in;
+      ASSERT_EQ(half(i + 8 * lanes_), in >> 16) << std::hex << in;
     }
   }
 }

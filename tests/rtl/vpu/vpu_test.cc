@@ -93,6 +93,41 @@ TEST_P(VpuTest, RotationsBroadcastsAndRandomBits) {
   }
 }
 
+// Fewer rows than lanes, of which some columns are taken; then another matrix.
+TEST_P(VpuTest, TransposerTurnsPartsOfMatrices) {
+  struct Part {
+    int rows, columns;
+  };
+  const std::vector<Part> parts = {{1, lanes_}, {lanes_, 1}, {3, 5},
+                                   {5, 3},      {8, 2},      {lanes_ - 1, 1}};
+  std::string text = "li s14, 4*L\n";
+  uint32_t to = kOut;
+  for (const Part& part : parts) {
+    for (const bool push : {true, false}) {
+      const int count = push ? part.rows : part.columns;
+      for (int i = 0; i < count; i += 8) {
+        absl::StrAppend(
+            &text, "li s15, ", std::min(8, count - i), "\nvl s15\nli s13, ",
+            push ? kIn + 4u * lanes_ * i : to + 4u * lanes_ * i, "\n");
+        text += push ? "ld32 v0, s13, s14\ntpush v0\n"
+                     : "tpop v32\nst32 v32, s13, s14\n";
+      }
+    }
+    to += 4u * lanes_ * part.columns;
+  }
+  Run(text + "halt\n");
+  to = kOut;
+  for (const Part& part : parts) {
+    for (int c = 0; c < part.columns; ++c, to += 4u * lanes_) {
+      for (int r = 0; r < lanes_; ++r) {
+        ASSERT_EQ(Word(to + 4 * r),
+                  r < part.rows ? Word(kIn + (r * lanes_ + c) * 4) : 0u)
+            << part.rows << " x " << part.columns << " at " << r << ", " << c;
+      }
+    }
+  }
+}
+
 // L rows in, L columns out, in groups of every size, twice.
 TEST_P(VpuTest, TransposerTurnsMatrices) {
   for (int rows : {8, 1, 3, 5}) {

@@ -73,6 +73,7 @@ enum class Op : uint8_t {
   kSt32 = 0x30,  // 32-bit elements at byte a + imm + i*b = row i of d
   kSt16 = 0x31,  // bf16 elements at byte a + imm + i*b = row i of d, fp32 rounded to nearest even
   kSt8 = 0x32,  // bytes at byte a + imm + i*b = low 8 bits of row i of d
+  kSt16h = 0x33,  // 16-bit elements at byte a + imm + i*b = upper halves of row i of d, bits
   kFadd = 0x40,  // a + b
   kFsub = 0x41,  // a - b
   kFmul = 0x42,  // a * b
@@ -113,8 +114,8 @@ enum class Op : uint8_t {
   kRotrow = 0x93,  // row i = row (i + imm + b) mod 8 of a
   kIota = 0x94,  // lane l = l + a
   kRnd = 0x95,  // pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ mix(a))
-  kTpush = 0x98,  // append the rows of a to the transposer
-  kTpop = 0x99,  // rows = the transposer's next columns
+  kTpush = 0x98,  // append the rows of a to the transposer's matrix; after a tpop, begin a new one
+  kTpop = 0x99,  // rows = the matrix's next columns
 };
 
 // What a register field holds.
@@ -192,7 +193,7 @@ struct OpInfo {
   std::string_view doc;
 };
 
-inline constexpr std::array<OpInfo, 65> kOps = {{
+inline constexpr std::array<OpInfo, 66> kOps = {{
     {"li", Op::kLi, Class::kScalar, Kind::kSdst, Kind::kNone, Kind::kNone, Kind::kNone,
      ImmKind::kValue, 2, {{{'d', Kind::kSdst}, {'i', Kind::kNone}}},
      0x00000000FFFFC000, "d = imm"},
@@ -262,6 +263,9 @@ inline constexpr std::array<OpInfo, 65> kOps = {{
     {"st8", Op::kSt8, Class::kStore, Kind::kVfrom, Kind::kSsrc, Kind::kSsrc, Kind::kNone,
      ImmKind::kOffset, 4, {{{'d', Kind::kVfrom}, {'a', Kind::kSsrc}, {'b', Kind::kSsrc}, {'i', Kind::kNone}}},
      0x00000000C0000000, "bytes at byte a + imm + i*b = low 8 bits of row i of d"},
+    {"st16h", Op::kSt16h, Class::kStore, Kind::kVfrom, Kind::kSsrc, Kind::kSsrc, Kind::kNone,
+     ImmKind::kOffset, 4, {{{'d', Kind::kVfrom}, {'a', Kind::kSsrc}, {'b', Kind::kSsrc}, {'i', Kind::kNone}}},
+     0x00000000C0000000, "16-bit elements at byte a + imm + i*b = upper halves of row i of d, bits"},
     {"fadd", Op::kFadd, Class::kFloat, Kind::kVdst, Kind::kVsrc, Kind::kVsrc, Kind::kNone,
      ImmKind::kNone, 3, {{{'d', Kind::kVdst}, {'a', Kind::kVsrc}, {'b', Kind::kVsrc}}},
      0xFFFFFFFFC0000000, "a + b"},
@@ -384,10 +388,10 @@ inline constexpr std::array<OpInfo, 65> kOps = {{
      0xFFFFFFFFC0000000, "pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ mix(a))"},
     {"tpush", Op::kTpush, Class::kCross, Kind::kNone, Kind::kVsrc, Kind::kNone, Kind::kNone,
      ImmKind::kNone, 1, {{{'a', Kind::kVsrc}}},
-     0xFFFFFFFFFFC03F00, "append the rows of a to the transposer"},
+     0xFFFFFFFFFFC03F00, "append the rows of a to the transposer's matrix; after a tpop, begin a new one"},
     {"tpop", Op::kTpop, Class::kCross, Kind::kVdst, Kind::kNone, Kind::kNone, Kind::kNone,
      ImmKind::kNone, 1, {{{'d', Kind::kVdst}}},
-     0xFFFFFFFFFFFFC000, "rows = the transposer's next columns"},
+     0xFFFFFFFFFFFFC000, "rows = the matrix's next columns"},
 }};
 
 // The instruction of that opcode or name, or nullptr.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Vector code that copies boxes of elements within the unified buffer, with a
+// stride for each dimension on both sides. One run copies a whole box: its
+// loops are part of the code.
+//
+//   CopyCode code(preset);
+//   absl::StatusOr<CopySteps> steps = code.Add(4, dimensions);
+//   builder.SetCode(code.words());
+//   for (const CopyStep& step : steps->steps) builder.Run(step.pc, ...);
+//
+// Three ways, the cheapest is taken (cycles for L lanes):
+//   rows        a dimension that is dense on both sides, or one element for
+//               all, lies along the lanes: 1 a row of up to L words
+//   transposer  one dimension is dense here, another one there: m + n for a
+//               block of m x n words, up to L x L (a word holds neighbours of 8
+//               or 16 bits)
+//   twice       through a buffer in between, where neither fits: a dimension
+//               that is reversed, or of which some elements are left out
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_COPY_CODE_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_COPY_CODE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "systole/gen/presets.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+
+struct CopyDimension {
+  int64_t size;
+  int64_t from, to;  // strides, in elements
+};
+
+// Removes dimensions of one element and merges neighbours that are contiguous
+// on both sides.
+std::vector<CopyDimension> MergedDimensions(
+    const std::vector<CopyDimension>& dimensions);
+
+// A run of the code at `pc`: its first argument is the address to copy from,
+// the second one the address to copy to.
+struct CopyStep {
+  enum class Place : uint8_t { kFrom, kTo, kBetween };
+  int pc;
+  Place source, target;
+  int64_t from, to;  // bytes, to add to the first addresses of the places
+  int64_t cycles;    // about
+};
+
+struct CopySteps {
+  std::vector<CopyStep> steps;  // in this order
+  int64_t between = 0;          // bytes of the buffer in between
+  int64_t cycles = 0;           // of all steps
+};
+
+class CopyCode {
+ public:
+  explicit CopyCode(const Preset& preset) : lanes_(preset.cols) {}
+
+  // Code for elements of 1, 2, 4 or 8 bytes. Reads up to 3 bytes behind the
+  // source's last element. Errors: ResourceExhausted (instruction memory).
+  absl::StatusOr<CopySteps> Add(int64_t element_bytes,
+                                const std::vector<CopyDimension>& dimensions);
+
+  const std::vector<uint64_t>& words() const { return words_; }
+
+ private:
+  // Strides in bytes.
+  struct Loop {
+    int64_t count, from, to;
+  };
+  struct Nest {
+    std::vector<Loop> loops;  // outer ones first
+    Loop rows = {1, 0, 0};
+    int64_t unit = 4, lanes = 1;
+    int64_t spread = 0;  // bytes of an element that fills all lanes
+    // Through the transposer: this many elements of each row become rows.
+    Loop columns = {0, 0, 0};
+  };
+  // Bytes that the addresses have moved on.
+  struct Distance {
+    int64_t from, to;
+  };
+  using Dimensions = std::vector<CopyDimension>;
+  // A copy between two places; positions of its first element in bytes.
+  struct Box {
+    int64_t bytes;  // of an element
+    Dimensions dimensions;
+    CopyStep::Place source, target;
+    Distance at;
+  };
+
+  absl::Status Copy(Box box, CopySteps& steps);
+  absl::Status Rows(const Box& box, std::optional<size_t> along,
+                    CopySteps& steps);
+  absl::Status Transpose(const Box& box, size_t x, size_t y, CopySteps& steps);
+  absl::Status Twice(const Box& box, size_t x, size_t z, CopySteps& steps);
+  absl::Status Split(Box box, size_t x, CopySteps& steps);
+  // Cycles, about.
+  double RowsCost(const Box& box, std::optional<size_t> along) const;
+  double BlocksCost(int64_t bytes, int64_t nx, int64_t ny) const;
+
+  // Adds a step for a nest, whose loops that the scalar registers do not hold
+  // are steps of their own.
+  absl::Status AddNest(const Box& box, Nest nest, Distance at,
+                       CopySteps& steps);
+  absl::StatusOr<int> CodeOf(const Nest& nest);
+  Distance EmitLoops(const Nest& nest, size_t level);
+  Distance EmitRows(const Nest& nest);
+  Distance EmitBlock(const Nest& nest);
+  void EmitGroup(const Nest& nest, int64_t group, int64_t from, int64_t to);
+  void Put(vpu::Op op, int d, int a = 0, int b = 0, int64_t imm = 0);
+  void Move(Distance distance);
+  void SetRows(int64_t rows);
+
+  const int64_t lanes_;  // of the unit
+  std::vector<uint64_t> words_;
+  std::map<std::vector<int64_t>, int> known_;
+  int64_t vl_ = 0;  // while code is emitted
+};
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_COPY_CODE_H_
