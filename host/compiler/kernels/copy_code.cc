@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
-//
-// Scalar registers of a run: the two addresses, strides between rows, counters
-// of the loops, constants, numbers of rows and lanes.
 #include "host/compiler/kernels/copy_code.h"
 
 #include <algorithm>
@@ -10,37 +7,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/compiler/kernels/lane_instructions.h"
+#include "systole/gen/vpu.h"
 
 namespace systole::lanes {
 namespace {
 
-using vpu::Op;
-
-constexpr int kFrom = 1, kTo = 2, kFromStride = 4, kToStride = 5,
-              kRowCounter = 6, kCounters = 7, kMask = 11, kRepeat = 12,
-              kVl = 13, kNarrow = 14, kWide = 15;
-constexpr size_t kMostLoops = kMask - kCounters;
 constexpr int64_t kMostSteps = 1 << 14;
-constexpr int64_t kGroup = vpu::kVectorRows;
-// Vector registers: of loads, results, the cross unit.
-constexpr int kLoaded = 0, kResult = 16, kCrossed = 32;
 // Cycles of an iteration of a loop, and of a block, beyond their rows.
 constexpr int64_t kLoopCycles = 8, kBlockCycles = 24;
-
-int64_t Ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-Op LoadOf(int64_t bytes) {
-  return bytes == 4 ? Op::kLd32 : bytes == 2 ? Op::kLd16 : Op::kLd8;
-}
-Op StoreOf(int64_t bytes) {
-  return bytes == 4 ? Op::kSt32 : bytes == 2 ? Op::kSt16h : Op::kSt8;
-}
-
-// Loads use both units in turns.
-int LoadRegister(int64_t group) {
-  return kLoaded + static_cast<int>(group % 2 * 8 + group / 2 % 8);
-}
 
 }  // namespace
 
@@ -85,23 +59,24 @@ double CopyCode::RowsCost(const Box& box, std::optional<size_t> along) const {
   for (size_t i = 0; i < box.dimensions.size(); ++i) {
     const int64_t size = box.dimensions[i].size;
     const int64_t here = along == i
-                             ? std::min(Ceil(size * box.bytes, 4 * lanes_) +
+                             ? std::min(DivideUp(size * box.bytes, 4 * lanes_) +
                                             (size * box.bytes % 4 != 0 ? 1 : 0),
-                                        Ceil(size, lanes_))
+                                        DivideUp(size, lanes_))
                              : size;
     rows *= static_cast<double>(here);
     longest = std::max(longest, here);
   }
   const auto count = static_cast<double>(longest);
-  const double groups = static_cast<double>(Ceil(longest, kGroup) * kGroup);
+  const double groups =
+      static_cast<double>(DivideUp(longest, kGroupRows) * kGroupRows);
   return rows / count * (std::max(count, groups / 2) + kLoopCycles);
 }
 
 // A row a cycle in, a row of words out; neighbours in a word are rows of their
 // own when they are stored.
 double CopyCode::BlocksCost(int64_t bytes, int64_t nx, int64_t ny) const {
-  const int64_t words = Ceil(ny * bytes, 4);
-  const int64_t across = Ceil(nx, lanes_), down = Ceil(words, lanes_);
+  const int64_t words = DivideUp(ny * bytes, 4);
+  const int64_t across = DivideUp(nx, lanes_), down = DivideUp(words, lanes_);
   return static_cast<double>(std::max(down * nx + across * words, across * ny) +
                              across * down * kBlockCycles);
 }
@@ -194,14 +169,15 @@ absl::Status CopyCode::Rows(const Box& box, std::optional<size_t> along,
   };
   const int64_t bytes = line.size * box.bytes;
   const int64_t words = bytes / 4, rest = bytes % 4;
-  if (Ceil(line.size, lanes_) < Ceil(words, lanes_) + (rest > 0 ? 1 : 0)) {
+  if (DivideUp(line.size, lanes_) <
+      DivideUp(words, lanes_) + (rest > 0 ? 1 : 0)) {
     add(box.bytes, 0, line.size);
   } else {
     add(4, 0, words);
     add(box.bytes, 4 * words, rest / box.bytes);
   }
   for (const Segment& segment : segments) {
-    Nest nest;
+    CopyNest nest;
     nest.unit = segment.unit;
     nest.lanes = segment.lanes;
     nest.spread = spread ? box.bytes : 0;
@@ -243,7 +219,7 @@ absl::Status CopyCode::Transpose(const Box& box, size_t x, size_t y,
   };
   for (const Part& px : parts(dx.size, lanes_)) {
     for (const Part& py : parts(dy.size, 4 * lanes_ / bytes)) {
-      Nest nest;
+      CopyNest nest;
       nest.unit = bytes;
       nest.loops = others;
       nest.loops.push_back(
@@ -307,14 +283,14 @@ absl::Status CopyCode::Split(Box box, size_t x, CopySteps& steps) {
   return Copy(std::move(end), steps);
 }
 
-absl::Status CopyCode::AddNest(const Box& box, Nest nest, Distance at,
+absl::Status CopyCode::AddNest(const Box& box, CopyNest nest, Distance at,
                                CopySteps& steps) {
   std::vector<Loop>& loops = nest.loops;
   loops.erase(std::remove_if(loops.begin(), loops.end(),
                              [](const Loop& loop) { return loop.count == 1; }),
               loops.end());
   std::vector<Loop> outside;
-  while (loops.size() > kMostLoops) {
+  while (loops.size() > CopyNest::kMostLoops) {
     const auto shortest = std::min_element(
         loops.begin(), loops.end(),
         [](const Loop& a, const Loop& b) { return a.count < b.count; });
@@ -326,7 +302,7 @@ absl::Status CopyCode::AddNest(const Box& box, Nest nest, Distance at,
                              nest.unit, nest.rows.count, nest.columns.count))
                        : nest.rows.count + kLoopCycles;
   for (const Loop& loop : loops) cycles *= loop.count;
-  const absl::StatusOr<int> pc = CodeOf(nest);
+  const absl::StatusOr<int> pc = nests_.Add(nest);
   if (!pc.ok()) return pc.status();
   int64_t runs = 1;
   for (const Loop& loop : outside) runs *= loop.count;
@@ -349,177 +325,6 @@ absl::Status CopyCode::AddNest(const Box& box, Nest nest, Distance at,
     steps.steps.push_back(step);
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<int> CopyCode::CodeOf(const Nest& nest) {
-  std::vector<int64_t> key = {nest.unit, nest.lanes, nest.spread};
-  const auto add = [&](const Loop& loop) {
-    key.insert(key.end(), {loop.count, loop.from, loop.to});
-  };
-  add(nest.rows);
-  add(nest.columns);
-  for (const Loop& loop : nest.loops) add(loop);
-  const auto [found, added] =
-      known_.try_emplace(std::move(key), static_cast<int>(words_.size()));
-  if (!added) return found->second;
-  const bool block = nest.columns.count > 0;
-  const int64_t neighbours = block ? 4 / nest.unit : 1;
-  Put(Op::kLi, kFromStride, 0, 0, nest.rows.from);
-  Put(Op::kLi, kToStride, 0, 0,
-      block ? neighbours * nest.columns.to : nest.rows.to);
-  Put(Op::kLi, kWide, 0, 0, block ? nest.rows.count : nest.lanes);
-  Put(Op::kLi, kNarrow, 0, 0, block ? Ceil(nest.columns.count, neighbours) : 1);
-  if (nest.spread == 1) {
-    Put(Op::kLi, kMask, 0, 0, 0xFF);
-    Put(Op::kLi, kRepeat, 0, 0, 0x01010101);
-  }
-  if (nest.spread == 2 || (block && nest.unit == 2))
-    Put(Op::kLi, kMask, 0, 0, 16);
-  if (!block && nest.spread == 0) Put(Op::kLanes, 0, kWide);
-  vl_ = 0;
-  EmitLoops(nest, 0);
-  Put(Op::kHalt, 0);
-  if (words_.size() > static_cast<size_t>(vpu::kImemWords))
-    return absl::ResourceExhaustedError("the instruction memory is too small");
-  return found->second;
-}
-
-void CopyCode::Put(Op op, int d, int a, int b, int64_t imm) {
-  words_.push_back(Make(op, d, a, b, static_cast<int32_t>(imm)).Encode());
-}
-
-void CopyCode::Move(Distance distance) {
-  if (distance.from != 0) Put(Op::kAddi, kFrom, kFrom, 0, distance.from);
-  if (distance.to != 0) Put(Op::kAddi, kTo, kTo, 0, distance.to);
-}
-
-void CopyCode::SetRows(int64_t rows) {
-  if (vl_ == rows) return;
-  vl_ = rows;
-  Put(Op::kLi, kVl, 0, 0, rows);
-  Put(Op::kVl, 0, kVl);
-}
-
-CopyCode::Distance CopyCode::EmitLoops(const Nest& nest, size_t level) {
-  if (level == nest.loops.size())
-    return nest.columns.count > 0 ? EmitBlock(nest) : EmitRows(nest);
-  const Loop& loop = nest.loops[level];
-  const int counter = kCounters + static_cast<int>(level);
-  Put(Op::kLi, counter, 0, 0, loop.count);
-  const auto start = static_cast<int64_t>(words_.size());
-  vl_ = 0;  // as the last iteration leaves it
-  const Distance moved = EmitLoops(nest, level + 1);
-  Move({loop.from - moved.from, loop.to - moved.to});
-  Put(Op::kAddi, counter, counter, 0, -1);
-  Put(Op::kBlt, 0, 0, counter, start);
-  return {loop.count * loop.from, loop.count * loop.to};
-}
-
-CopyCode::Distance CopyCode::EmitRows(const Nest& nest) {
-  const Loop& rows = nest.rows;
-  constexpr int64_t kTogether = 4;  // groups of an iteration
-  int64_t groups = rows.count / kGroup;
-  const int64_t rest = rows.count % kGroup;
-  Distance moved = {0, 0};
-  const auto group = [&](int64_t i) {
-    EmitGroup(nest, i, i * kGroup * rows.from, i * kGroup * rows.to);
-  };
-  if (groups > 0) SetRows(kGroup);
-  if (groups >= 2 * kTogether) {
-    const int64_t iterations = groups / kTogether;
-    Put(Op::kLi, kRowCounter, 0, 0, iterations);
-    const auto start = static_cast<int64_t>(words_.size());
-    for (int64_t i = 0; i < kTogether; ++i) group(i);
-    const int64_t step = kTogether * kGroup;
-    Move({step * rows.from, step * rows.to});
-    Put(Op::kAddi, kRowCounter, kRowCounter, 0, -1);
-    Put(Op::kBlt, 0, 0, kRowCounter, start);
-    moved = {iterations * step * rows.from, iterations * step * rows.to};
-    groups %= kTogether;
-  }
-  for (int64_t i = 0; i < groups; ++i) group(i);
-  if (rest > 0) {
-    SetRows(rest);
-    group(groups);
-  }
-  return moved;
-}
-
-// Up to eight rows.
-void CopyCode::EmitGroup(const Nest& nest, int64_t group, int64_t from,
-                         int64_t to) {
-  int reg = LoadRegister(group);
-  const Op load = LoadOf(nest.spread > 0 ? nest.spread : nest.unit);
-  if (nest.spread > 0) Put(Op::kLanes, 0, kNarrow);
-  Put(load, reg, kFrom, kFromStride, from);
-  if (nest.spread > 0) {
-    Put(Op::kLanes, 0, kWide);
-    const int all = kCrossed + static_cast<int>(group % 8);
-    Put(Op::kBcl, all, reg);
-    reg = all;
-    if (nest.unit == 4 && nest.spread < 4) {
-      // All bytes of the word become the element.
-      const int first = kResult + static_cast<int>(group % 8),
-                second = first + 8;
-      const auto scalar = [&](Op op, int d, int a, int s) {
-        vpu::Instr x = Make(op, d, a, s);
-        x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
-        words_.push_back(x.Encode());
-      };
-      if (nest.spread == 2) {
-        scalar(Op::kShr, first, reg, kMask);
-        Put(Op::kIor, second, first, reg);
-      } else {
-        scalar(Op::kIand, first, reg, kMask);
-        scalar(Op::kImul, second, first, kRepeat);
-      }
-      reg = second;
-    }
-  }
-  Put(StoreOf(nest.unit), reg, kTo, kToStride, to);
-}
-
-// A block through the transposer: rows.count rows of columns.count elements.
-CopyCode::Distance CopyCode::EmitBlock(const Nest& nest) {
-  const int64_t neighbours = 4 / nest.unit;  // elements of a word
-  const int64_t words = Ceil(nest.columns.count, neighbours);
-  Put(Op::kLanes, 0, kNarrow);
-  for (int64_t at = 0; at < nest.rows.count; at += kGroup) {
-    SetRows(std::min(kGroup, nest.rows.count - at));
-    const int reg = LoadRegister(at / kGroup);
-    Put(Op::kLd32, reg, kFrom, kFromStride, at * nest.rows.from);
-    Put(Op::kTpush, 0, reg);
-  }
-  Put(Op::kLanes, 0, kWide);
-  for (int64_t at = 0; at < words; at += kGroup) {
-    const int64_t rows = std::min(kGroup, words - at);
-    const int popped = kCrossed + static_cast<int>(at / kGroup % 8);
-    SetRows(rows);
-    Put(Op::kTpop, popped);
-    for (int64_t i = 0; i < neighbours; ++i) {
-      // Of the last word, not all neighbours may be elements.
-      const int64_t count =
-          std::min(rows, Ceil(nest.columns.count - i, neighbours) - at);
-      if (count <= 0) break;
-      int reg = popped;
-      if (nest.unit == 2 && i == 0) {
-        reg = kResult + static_cast<int>(at / kGroup % 16);
-        vpu::Instr shift = Make(Op::kShl, reg, popped, kMask);
-        shift.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
-        words_.push_back(shift.Encode());
-      } else if (nest.unit == 1 && i > 0) {
-        reg = kResult + static_cast<int>((3 * (at / kGroup) + i - 1) % 16);
-        Put(Op::kLi, kRowCounter, 0, 0, 8 * i);
-        vpu::Instr shift = Make(Op::kShr, reg, popped, kRowCounter);
-        shift.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
-        words_.push_back(shift.Encode());
-      }
-      SetRows(count);
-      Put(StoreOf(nest.unit), reg, kTo, kToStride,
-          (at * neighbours + i) * nest.columns.to);
-    }
-  }
-  return {0, 0};
 }
 
 }  // namespace systole::lanes

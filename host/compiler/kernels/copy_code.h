@@ -22,13 +22,12 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_COPY_CODE_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "host/compiler/kernels/copy_nest.h"
 #include "systole/gen/presets.h"
-#include "systole/gen/vpu.h"
 
 namespace systole::lanes {
 
@@ -60,32 +59,19 @@ struct CopySteps {
 
 class CopyCode {
  public:
-  explicit CopyCode(const Preset& preset) : lanes_(preset.cols) {}
+  explicit CopyCode(const Preset& preset)
+      : lanes_(preset.cols), nests_(preset.cols) {}
 
   // Code for elements of 1, 2, 4 or 8 bytes. Reads up to 3 bytes behind the
   // source's last element. Errors: ResourceExhausted (instruction memory).
   absl::StatusOr<CopySteps> Add(int64_t element_bytes,
                                 const std::vector<CopyDimension>& dimensions);
 
-  const std::vector<uint64_t>& words() const { return words_; }
+  const std::vector<uint64_t>& words() const { return nests_.words(); }
 
  private:
-  // Strides in bytes.
-  struct Loop {
-    int64_t count, from, to;
-  };
-  struct Nest {
-    std::vector<Loop> loops;  // outer ones first
-    Loop rows = {1, 0, 0};
-    int64_t unit = 4, lanes = 1;
-    int64_t spread = 0;  // bytes of an element that fills all lanes
-    // Through the transposer: this many elements of each row become rows.
-    Loop columns = {0, 0, 0};
-  };
-  // Bytes that the addresses have moved on.
-  struct Distance {
-    int64_t from, to;
-  };
+  using Loop = CopyNest::Loop;
+  using Distance = CopyNest::Distance;
   using Dimensions = std::vector<CopyDimension>;
   // A copy between two places; positions of its first element in bytes.
   struct Box {
@@ -107,21 +93,10 @@ class CopyCode {
 
   // Adds a step for a nest, whose loops that the scalar registers do not hold
   // are steps of their own.
-  absl::Status AddNest(const Box& box, Nest nest, Distance at,
+  absl::Status AddNest(const Box& box, CopyNest nest, Distance at,
                        CopySteps& steps);
-  absl::StatusOr<int> CodeOf(const Nest& nest);
-  Distance EmitLoops(const Nest& nest, size_t level);
-  Distance EmitRows(const Nest& nest);
-  Distance EmitBlock(const Nest& nest);
-  void EmitGroup(const Nest& nest, int64_t group, int64_t from, int64_t to);
-  void Put(vpu::Op op, int d, int a = 0, int b = 0, int64_t imm = 0);
-  void Move(Distance distance);
-  void SetRows(int64_t rows);
-
   const int64_t lanes_;  // of the unit
-  std::vector<uint64_t> words_;
-  std::map<std::vector<int64_t>, int> known_;
-  int64_t vl_ = 0;  // while code is emitted
+  CopyNests nests_;
 };
 
 }  // namespace systole::lanes

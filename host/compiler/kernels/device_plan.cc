@@ -155,6 +155,25 @@ class Planner {
     ElementwiseSpec spec;
     spec.elements = unit.elements;
     PlanStep step;
+    MakeGraph(unit, spec.graph, spec.stores, spec, step);
+    ElementwiseSpec again;  // the same operands and results
+    PlanStep same;
+    spec.guarded.set_guarded();
+    MakeGraph(unit, spec.guarded, spec.guarded_stores, again, same);
+    if (spec.guarded.guards().empty()) spec.guarded_stores.clear();
+    if (spec.stores.empty()) return true;  // nothing needs it
+    absl::StatusOr<KernelProgram> kernel = CompileElementwise(spec, preset_);
+    if (!kernel.ok()) return false;
+    step.kernel = *std::move(kernel);
+    step.nodes = unit.nodes;
+    plan_.steps.push_back(std::move(step));
+    return true;
+  }
+
+  // The graph of a cluster, with its operands and results.
+  void MakeGraph(const Unit& unit, LaneGraph& graph,
+                 std::vector<LaneStore>& stores, ElementwiseSpec& spec,
+                 PlanStep& step) {
     std::map<int, Lane> lanes;  // by slot
     // Operand, by slot and whether it is a splat.
     std::map<std::pair<int, bool>, int> loaded;
@@ -163,7 +182,7 @@ class Planner {
       const auto found = lanes.find(Slot(root));
       if (found != lanes.end()) return found->second;
       if (const ir::Literal* splat = kinds_.Splat(operand))
-        return OfLiteral(spec.graph, *splat);
+        return OfLiteral(graph, *splat);
       const ir::Type& type = operand.type();
       const Storage storage = StorageOf(type.element);
       const bool splat = type.elements() == 1 && unit.elements > 1;
@@ -175,8 +194,8 @@ class Planner {
         spec.operands.push_back({storage, pattern});
         step.inputs.push_back(slot);
       }
-      return FromMemory(spec.graph, type.element,
-                        spec.graph.Load({place->second, storage, pattern}));
+      return FromMemory(graph, type.element,
+                        graph.Load({place->second, storage, pattern}));
     };
     const std::set<const Node*> inside(unit.nodes.begin(), unit.nodes.end());
     for (const Node* node : unit.nodes) {
@@ -186,7 +205,7 @@ class Planner {
       const int slot = first_slot_.at(node);
       const Lane lane = node->op == Op::kHloBroadcastInDim
                             ? operands[0]
-                            : Lower(spec.graph, *node, operands);
+                            : Lower(graph, *node, operands);
       lanes[slot] = lane;
       const auto users = users_.find(slot);
       if (users == users_.end()) continue;
@@ -194,17 +213,9 @@ class Planner {
           users->second.begin(), users->second.end(),
           [&](const Node* user) { return inside.count(user) == 0; });
       if (!leaves) continue;
-      const ir::ElementType element = node->type.element;
-      spec.stores.push_back(ToMemory(spec.graph, element, lane));
+      stores.push_back(ToMemory(graph, node->type.element, lane));
       step.outputs.push_back(slot);
     }
-    if (spec.stores.empty()) return true;  // nothing needs it
-    absl::StatusOr<KernelProgram> kernel = CompileElementwise(spec, preset_);
-    if (!kernel.ok()) return false;
-    step.kernel = *std::move(kernel);
-    step.nodes = unit.nodes;
-    plan_.steps.push_back(std::move(step));
-    return true;
   }
 
   void FindDead() {

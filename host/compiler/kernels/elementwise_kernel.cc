@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/compiler/kernels/lane_guard.h"
+
 namespace systole::lanes {
 namespace {
 
 constexpr int64_t kLeastUnits = 16;  // per block, if there are enough
-constexpr int64_t kBlocks = 4;       // blocks that a large tensor is cut into
+constexpr int64_t kBlocks = 16;      // blocks that a large tensor is cut into
+constexpr int64_t kManyRows = 64;    // for which longer code pays
 
 class Elementwise {
  public:
@@ -21,8 +24,7 @@ class Elementwise {
 
   absl::StatusOr<KernelProgram> Compile() {
     if (absl::Status s = Plan(); !s.ok()) return s;
-    absl::StatusOr<LaneCode> code =
-        Emit(spec_.graph, spec_.stores, places_, preset_);
+    absl::StatusOr<LaneCode> code = Code();
     if (!code.ok()) return code.status();
     code_ = *std::move(code);
     for (const ElementwiseSpec::Operand& operand : spec_.operands) {
@@ -42,6 +44,18 @@ class Elementwise {
  private:
   using Bytes = KernelBuilder::Bytes;
 
+  absl::StatusOr<LaneCode> Code() const {
+    const bool many = spec_.elements >= kManyRows * preset_.cols;
+    if (many && guards_.count > 0) {
+      absl::StatusOr<LaneCode> code =
+          EmitGuarded(spec_.guarded, spec_.guarded_stores, spec_.graph,
+                      spec_.stores, places_, preset_, guards_.at);
+      if (!absl::IsResourceExhausted(code.status())) return code;
+    }
+    return Emit(spec_.graph, spec_.stores, places_, preset_, 0, Loop::kRows,
+                many);
+  }
+
   // Assigns the buffers in the unified buffer.
   absl::Status Plan() {
     int64_t width = 0;  // bytes per element over all streams
@@ -57,6 +71,8 @@ class Elementwise {
     }
     for (const LaneStore& store : spec_.stores)
       width += StorageBytes(store.storage);
+    if (!spec_.guarded_stores.empty())
+      guards_ = builder_.Place("guards", kGuardBytes);
     const int64_t units = (spec_.elements + unit_ - 1) / unit_;
     const int64_t room =
         std::max<int64_t>(1, builder_.Room() / (width * unit_));
@@ -140,7 +156,14 @@ class Elementwise {
     }
     arguments[kRowCount] = rows;
     arguments[kLaneCount] = lanes;
-    builder_.Run(code_.main, arguments, reads, writes, cycles);
+    // Lanes without elements would tell of extreme ones.
+    if (code_.exact < 0 || lanes < preset_.cols) {
+      const int pc = code_.exact >= 0 ? code_.exact : code_.main;
+      return builder_.Run(pc, arguments, reads, writes, cycles);
+    }
+    std::vector<Bytes> more = writes;
+    more.push_back(guards_);
+    builder_.Run(code_.main, arguments, reads, more, cycles);
   }
 
   const ElementwiseSpec& spec_;
@@ -149,6 +172,7 @@ class Elementwise {
   const int64_t unit_;  // elements of eight rows
   LanePlaces places_;
   LaneCode code_;
+  Bytes guards_ = {0, 0};
   int64_t block_ = 0, slots_ = 1, slot_bytes_ = 0;
 };
 

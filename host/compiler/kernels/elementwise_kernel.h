@@ -26,6 +26,9 @@ struct ElementwiseSpec {
   std::vector<Operand> operands;
   LaneGraph graph;
   std::vector<LaneStore> stores;
+  // The same with guards, if that is shorter; else without stores.
+  LaneGraph guarded;
+  std::vector<LaneStore> guarded_stores;
 };
 
 // Operands of the program: those of the graph, then the results. Errors:

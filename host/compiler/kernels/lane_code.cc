@@ -9,9 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
+#include "host/compiler/kernels/lane_guard.h"
 #include "host/compiler/kernels/lane_instructions.h"
 #include "host/compiler/kernels/lane_order.h"
+#include "host/compiler/kernels/lane_registers.h"
+#include "host/compiler/kernels/lane_spread.h"
 
 namespace systole::lanes {
 namespace {
@@ -24,12 +28,6 @@ constexpr int kStep = 9, kFirstConstant = 10;
 constexpr int Argument(int i) { return 1 + i; }
 constexpr int kNever = std::numeric_limits<int>::max();
 
-// Registers that a class of values may use.
-struct Bank {
-  int first, end;
-};
-constexpr Bank kLoads = {0, 16}, kAlus = {16, 32}, kCross = {32, 40};
-
 class Emitter {
  public:
   Emitter(const LaneGraph& graph, const std::vector<LaneStore>& stores,
@@ -41,34 +39,33 @@ class Emitter {
         loop_(loop),
         cols_(static_cast<int32_t>(preset.cols)),
         uses_(graph.size()),
-        next_(graph.size(), 0),
-        place_(graph.size(), -1) {}
+        next_(graph.size(), 0) {}
 
-  absl::StatusOr<LaneCode> Run() {
+  // With `pairs`, iterations of two groups of eight rows precede those of one:
+  // while an instruction waits for the one before, the other group's runs.
+  absl::StatusOr<LaneCode> Run(bool pairs) {
     code_.main = base_;
     steps_ = OrderOf(graph_, stores_);
     FindUses();
+    if (graph_.guarded()) AppendClear(code_.words);
     Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
+    if (pairs) PrepareSecond();
+    if (loop_ == Loop::kRows) HoldConstants();
+    if (pairs) {
+      if (absl::Status s = PairsOfGroups(); !s.ok()) return s;
+    }
+    groups_.assign(1, {graph_.size(), LaneRegisters::kAll});
+    ReserveGuards();
     loop_start_ = Next();
     Put(Make(Op::kVl, 0, Argument(kRowCount)));
     if (loop_ != Loop::kRows) BeginPlace();
-    for (now_ = 0; now_ < static_cast<int>(steps_.size()); ++now_) {
-      pinned_.clear();
-      pinned_scalars_.clear();
-      const LaneStep& step = steps_[now_];
-      if (absl::Status s = step.store < 0 ? Compute(step.lane)
-                                          : Store(stores_[step.store], step);
-          !s.ok())
-        return s;
-      if (base_ + code_.words.size() > vpu::kImemWords - 64) return TooLong();
+    if (absl::Status s = Steps(); !s.ok()) return s;
+    loop_ == Loop::kRows ? NextRows() : NextPlace();
+    for (const size_t branch : to_end_) SetTarget(code_.words[branch], Next());
+    if (!graph_.guarded()) {
+      Put(Make(Op::kHalt, 0));
+      code_.spread = AppendSpread(graph_, places_, cols_, base_, code_.words);
     }
-    if (loop_ == Loop::kRows) {
-      NextRows();
-    } else {
-      NextPlace();
-    }
-    Put(Make(Op::kHalt, 0));
-    Spread();
     if (base_ + code_.words.size() > vpu::kImemWords) return TooLong();
     return std::move(code_);
   }
@@ -81,9 +78,114 @@ class Emitter {
   void Put(const Instr& x) { code_.words.push_back(x.Encode()); }
   int Next() const { return base_ + static_cast<int>(code_.words.size()); }
 
+  // All steps for each group.
+  absl::Status Steps() {
+    if (!all_constants_) constants_.Forget();
+    std::fill(next_.begin(), next_.end(), 0);
+    for (now_ = 0; now_ < static_cast<int>(steps_.size()); ++now_) {
+      constants_.Unpin();
+      const LaneStep& step = steps_[now_];
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        group_ = g;
+        groups_[g].Unpin();
+        if (absl::Status s = Step(step); !s.ok()) return s;
+      }
+      if (base_ + code_.words.size() > vpu::kImemWords - 64) return TooLong();
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Step(const LaneStep& step) {
+    if (step.store == LaneStep::kCompute) return Compute(step.lane);
+    if (step.store >= 0) return Store(stores_[step.store], step);
+    const int reg = registers().Of(step.lane), guards = kGuards[group_];
+    Put(Make(Op::kIor, guards, guards, reg));
+    if (Ends(step.lane)) registers().Release(reg);
+    return absl::OkStatus();
+  }
+  void ReserveGuards() {
+    if (!graph_.guarded()) return;
+    for (LaneRegisters& group : groups_) {
+      for (const int reg : kGuards) group.Reserve(reg);
+    }
+  }
+
+  // The addresses of the second group's rows, in the last registers.
+  void PrepareSecond() {
+    for (int walk = 0; walk < kWalks; ++walk) {
+      if (!WalkIsUsed(walk)) continue;
+      second_[walk] = constants_.TakeLast();
+      Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0, 3));
+      Put(Make(Op::kAdd, second_[walk], Argument(walk), kStep));
+    }
+  }
+  bool WalkIsUsed(int walk) const {
+    const auto on = [&](const LanePlaces::Stream& stream) {
+      return stream.walk == walk;
+    };
+    for (Lane lane = 0; lane < graph_.size(); ++lane) {
+      const LaneNode& node = graph_.node(lane);
+      if (node.kind == LaneNode::Kind::kLoad &&
+          node.load.pattern == Pattern::kStream &&
+          on(places_.operands[node.load.operand].stream))
+        return true;
+    }
+    return std::any_of(places_.stores.begin(), places_.stores.end(), on);
+  }
+
+  absl::Status PairsOfGroups() {
+    constexpr int kBoth = 2 * vpu::kVectorRows;
+    const int rows = Argument(kRowCount);
+    groups_.assign(1, {graph_.size(), LaneRegisters::kFirstHalf});
+    groups_.push_back({graph_.size(), LaneRegisters::kSecondHalf});
+    ReserveGuards();
+    Put(Make(Op::kLi, kStep, 0, 0, kBoth));
+    const size_t skip = code_.words.size();
+    Put(Make(Op::kBlt, 0, rows, kStep, 0));
+    Put(Make(Op::kVl, 0, kStep));
+    const int start = Next();
+    if (absl::Status s = Steps(); !s.ok()) return s;
+    for (int walk = 0; walk < kWalks; ++walk) {
+      if (second_[walk] < 0) continue;
+      Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0, 4));
+      Put(Make(Op::kAdd, Argument(walk), Argument(walk), kStep));
+      Put(Make(Op::kAdd, second_[walk], second_[walk], kStep));
+    }
+    Put(Make(Op::kAddi, rows, rows, 0, -kBoth));
+    Put(Make(Op::kAddi, kStep, rows, 0, 1 - kBoth));
+    Put(Make(Op::kBlt, 0, 0, kStep, start));
+    to_end_.push_back(code_.words.size());
+    Put(Make(Op::kBeq, 0, 0, rows, 0));
+    SetTarget(code_.words[skip], Next());
+    return absl::OkStatus();
+  }
+
+  // Constants are loaded once where there are registers for all.
+  void HoldConstants() {
+    std::vector<uint32_t> bits;
+    const auto add = [&](Lane lane) {
+      const LaneNode& node = graph_.node(lane);
+      if (node.kind == LaneNode::Kind::kConstant && node.bits != 0 &&
+          std::find(bits.begin(), bits.end(), node.bits) == bits.end())
+        bits.push_back(node.bits);
+    };
+    for (const LaneStep& step : steps_) {
+      if (step.store != LaneStep::kCompute) {
+        add(step.lane);
+        continue;
+      }
+      for (const Lane source : SourcesOf(graph_.node(step.lane))) {
+        if (source >= 0) add(source);
+      }
+    }
+    all_constants_ = static_cast<int>(bits.size()) <= constants_.size();
+    if (!all_constants_) return;
+    for (const uint32_t value : bits) Scalar(value);
+  }
+
   void NextRows() {
     for (int walk = 0; walk < kWalks; ++walk) {
-      if (!walks_[walk]) continue;
+      if (!WalkIsUsed(walk)) continue;
       Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0, 3));
       Put(Make(Op::kAdd, Argument(walk), Argument(walk), kStep));
     }
@@ -110,15 +212,16 @@ class Emitter {
   }
 
   void PutRows(Op op, int reg, const LanePlaces::Stream& stream) {
-    walks_[stream.walk] = true;
-    Put(Make(op, reg, Argument(stream.walk), Argument(kStrides + stream.walk),
+    const int address =
+        group_ == 0 ? Argument(stream.walk) : second_[stream.walk];
+    Put(Make(op, reg, address, Argument(kStrides + stream.walk),
              static_cast<int32_t>(stream.at)));
   }
 
   void FindUses() {
     for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
       const LaneStep& step = steps_[i];
-      if (step.store >= 0) {
+      if (step.store != LaneStep::kCompute) {
         uses_[step.lane].push_back(i);
         continue;
       }
@@ -140,80 +243,45 @@ class Emitter {
     return uses_[lane].empty() || uses_[lane].back() <= now_;
   }
 
-  bool IsPinned(int reg) const {
-    return std::find(pinned_.begin(), pinned_.end(), reg) != pinned_.end();
-  }
-
-  // A free register of the bank, round robin; -1 if there is none.
-  int Free(const Bank& bank) {
-    const int count = bank.end - bank.first;
-    int& turn = turns_[bank.first / 16];
-    for (int i = 0; i < count; ++i) {
-      // Neighbouring turns use different units.
-      const int at = (turn + i) % count;
-      const int reg = bank.first + (count == 16 ? at % 2 * 8 + at / 2 : at);
-      if (held_[reg] >= 0 || IsPinned(reg)) continue;
-      turn = (at + 1) % count;
-      return reg;
-    }
-    return -1;
-  }
-
-  // The register of the bank whose value is needed last.
-  int Farthest(const Bank& bank) {
-    int best = -1, when = -1;
-    for (int reg = bank.first; reg < bank.end; ++reg) {
-      if (IsPinned(reg) || held_[reg] < 0) continue;
-      const int use = NextUse(held_[reg]);
-      if (use > when) {
-        when = use;
-        best = reg;
-      }
-    }
-    return best;
-  }
-
-  void Release(int reg) {
-    if (held_[reg] >= 0) place_[held_[reg]] = -1;
-    held_[reg] = -1;
-  }
-  void Hold(int reg, Lane lane) {
-    held_[reg] = lane;
-    place_[lane] = reg;
+  LaneRegisters& registers() { return groups_[group_]; }
+  int Farthest(LaneRegisters::Bank bank) {
+    return registers().Farthest(bank,
+                                [this](Lane lane) { return NextUse(lane); });
   }
 
   absl::StatusOr<int> LoadRegister() {
-    int reg = Free(kLoads);
+    int reg = registers().Free(LaneRegisters::kLoads);
     if (reg >= 0) return reg;
-    reg = Farthest(kLoads);
+    reg = Farthest(LaneRegisters::kLoads);
     if (reg < 0) return absl::ResourceExhaustedError("registers of loads");
-    Release(reg);
+    registers().Release(reg);
     return reg;
   }
 
   // A register for a result; a value may move to the other bank.
   absl::StatusOr<int> ResultRegister(bool function) {
-    const Bank& bank = function ? kCross : kAlus;
-    const int reg = Free(bank);
+    const auto bank = function ? LaneRegisters::kCross : LaneRegisters::kAlus;
+    const auto other = function ? LaneRegisters::kAlus : LaneRegisters::kCross;
+    const int reg = registers().Free(bank);
     if (reg >= 0) return reg;
     const int from = Farthest(bank);
-    const int to = Free(function ? kAlus : kCross);
+    const int to = registers().Free(other);
     if (from < 0 || to < 0)
       return absl::ResourceExhaustedError("registers of results");
-    const Lane moved = held_[from];
+    const Lane moved = registers().HeldBy(from);
     if (function) {
       Put(Make(Op::kIor, to, from, from));
     } else {
       Put(Make(Op::kMov, to, from));
     }
-    Release(from);
-    Hold(to, moved);
+    registers().Release(from);
+    registers().Hold(to, moved);
     return from;
   }
 
   // The register of a value; loads the value if necessary.
   absl::StatusOr<int> Register(Lane lane) {
-    if (place_[lane] >= 0) return place_[lane];
+    if (registers().Of(lane) >= 0) return registers().Of(lane);
     const LaneLoad& load = graph_.node(lane).load;
     const absl::StatusOr<int> reg = LoadRegister();
     if (!reg.ok()) return reg;
@@ -223,66 +291,48 @@ class Emitter {
     } else {
       PutRows(kLoadOps[static_cast<int>(load.storage)], *reg, place.stream);
     }
-    Hold(*reg, lane);
+    registers().Hold(*reg, lane);
     return *reg;
   }
 
   // The scalar register of a constant.
   int Scalar(uint32_t bits) {
     if (bits == 0) return 0;
-    int oldest = -1;
-    for (int i = 0; i < kConstants; ++i) {
-      if (scalars_[i].used >= 0 && scalars_[i].bits == bits) {
-        scalars_[i].used = ++clock_;
-        pinned_scalars_.push_back(i);
-        return kFirstConstant + i;
-      }
-      const bool pinned =
-          std::find(pinned_scalars_.begin(), pinned_scalars_.end(), i) !=
-          pinned_scalars_.end();
-      if (!pinned && (oldest < 0 || scalars_[i].used < scalars_[oldest].used))
-        oldest = i;
-    }
-    scalars_[oldest] = {bits, ++clock_};
-    pinned_scalars_.push_back(oldest);
-    Put(Make(Op::kLi, kFirstConstant + oldest, 0, 0,
-             static_cast<int32_t>(bits)));
-    return kFirstConstant + oldest;
+    const LaneConstants::Use use = constants_.Of(bits);
+    if (use.load) Put(Make(Op::kLi, use.reg, 0, 0, static_cast<int32_t>(bits)));
+    return use.reg;
   }
 
   absl::Status Compute(Lane lane) {
     const LaneNode& node = graph_.node(lane);
     Instr x = Make(node.op, 0);  // lane 0 of the bcl
     const std::array<Lane, 3> sources = SourcesOf(node);
-    uint8_t* const registers[] = {&x.a, &x.b, &x.c};
+    uint8_t* const fields[] = {&x.a, &x.b, &x.c};
     uint8_t* const modes[] = {&x.am, &x.bm, &x.cm};
     for (int i = 0; i < 3; ++i) {
       if (sources[i] < 0) continue;
       const LaneNode& source = graph_.node(sources[i]);
       if (source.kind == LaneNode::Kind::kConstant) {
-        *registers[i] = static_cast<uint8_t>(Scalar(source.bits));
+        *fields[i] = static_cast<uint8_t>(Scalar(source.bits));
         *modes[i] = static_cast<uint8_t>(vpu::Mode::kScalar);
         continue;
       }
       const absl::StatusOr<int> reg = Register(sources[i]);
       if (!reg.ok()) return reg.status();
-      pinned_.push_back(*reg);
-      *registers[i] = static_cast<uint8_t>(*reg);
+      registers().Pin(*reg);
+      *fields[i] = static_cast<uint8_t>(*reg);
     }
     // The register of a value that ends here may take the result.
     for (int i = 0; i < 3; ++i) {
-      if (sources[i] >= 0 && place_[sources[i]] >= 0 && Ends(sources[i])) {
-        const int reg = place_[sources[i]];
-        Release(reg);
-        pinned_.erase(std::remove(pinned_.begin(), pinned_.end(), reg),
-                      pinned_.end());
-      }
+      if (sources[i] >= 0 && registers().Of(sources[i]) >= 0 &&
+          Ends(sources[i]))
+        registers().Release(registers().Of(sources[i]));
     }
     const absl::StatusOr<int> reg = ResultRegister(IsCross(node.op));
     if (!reg.ok()) return reg.status();
     x.d = static_cast<uint8_t>(*reg);
     Put(x);
-    Hold(*reg, lane);
+    registers().Hold(*reg, lane);
     return absl::OkStatus();
   }
 
@@ -305,45 +355,10 @@ class Emitter {
     PutRows(
         store.bits ? Op::kSt16h : kStoreOps[static_cast<int>(store.storage)],
         from, places_.stores[step.store]);
-    if (Ends(step.lane) && place_[step.lane] >= 0) Release(place_[step.lane]);
+    if (Ends(step.lane) && registers().Of(step.lane) >= 0)
+      registers().Release(registers().Of(step.lane));
     return absl::OkStatus();
   }
-
-  // Copies each splat's element to all lanes of its row.
-  void Spread() {
-    std::vector<const LaneLoad*> splats;
-    for (Lane lane = 0; lane < graph_.size(); ++lane) {
-      const LaneNode& node = graph_.node(lane);
-      if (node.kind == LaneNode::Kind::kLoad &&
-          node.load.pattern == Pattern::kSplat)
-        splats.push_back(&node.load);
-    }
-    if (splats.empty()) return;
-    code_.spread = Next();
-    Put(Make(Op::kLi, 1, 0, 0, 1));
-    Put(Make(Op::kLi, 2, 0, 0, cols_));
-    Put(Make(Op::kVl, 0, 1));
-    int turn = 0;
-    for (const LaneLoad* load : splats) {
-      const LanePlaces::Operand& place = places_.operands[load->operand];
-      const int loaded = kLoads.first + turn % 16,
-                all = kCross.first + turn % 8;
-      ++turn;
-      Put(Make(Op::kLanes, 0, 1));
-      Put(Make(kLoadOps[static_cast<int>(load->storage)], loaded, 0, 0,
-               static_cast<int32_t>(place.element)));
-      Put(Make(Op::kBcl, all, loaded));
-      Put(Make(Op::kLanes, 0, 2));
-      Put(Make(Op::kSt32, all, 0, 0, static_cast<int32_t>(place.row)));
-    }
-    Put(Make(Op::kHalt, 0));
-  }
-
-  static constexpr int kConstants = vpu::kScalarRegs - kFirstConstant;
-  struct Held {
-    uint32_t bits = 0;
-    int used = -1;
-  };
 
   const LaneGraph& graph_;
   const std::vector<LaneStore>& stores_;
@@ -353,21 +368,17 @@ class Emitter {
   int loop_start_ = 0;  // first instruction
   const int32_t cols_;
   LaneCode code_;
+  std::vector<size_t> to_end_;  // branches there
   std::vector<LaneStep> steps_;
   int now_ = 0;
   std::vector<std::vector<int>> uses_;  // steps that need each value
   std::vector<size_t> next_;            // next entry of uses_
-  std::vector<int> place_;              // register of a value, or -1
-  std::array<Lane, vpu::kVectorRegs> held_ = [] {
-    std::array<Lane, vpu::kVectorRegs> none;
-    none.fill(-1);
-    return none;
-  }();
-  std::array<int, 3> turns_ = {};
-  std::array<bool, kWalks> walks_ = {};       // walks in use
-  std::vector<int> pinned_, pinned_scalars_;  // by this step
-  std::array<Held, kConstants> scalars_;
-  int clock_ = 0;
+  std::vector<LaneRegisters> groups_;
+  size_t group_ = 0;  // whose code is emitted
+  // Registers with the addresses of the second group, by walk.
+  std::array<int, kWalks> second_ = {-1, -1, -1};
+  LaneConstants constants_{kFirstConstant, vpu::kScalarRegs - kFirstConstant};
+  bool all_constants_ = false;  // are held
 };
 
 }  // namespace
@@ -375,8 +386,14 @@ class Emitter {
 absl::StatusOr<LaneCode> Emit(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores,
                               const LanePlaces& places, const Preset& preset,
-                              int base, Loop loop) {
-  return Emitter(graph, stores, places, preset, base, loop).Run();
+                              int base, Loop loop, bool many_rows) {
+  if (many_rows) {
+    absl::StatusOr<LaneCode> code =
+        Emitter(graph, stores, places, preset, base, loop).Run(/*pairs=*/true);
+    if (!absl::IsResourceExhausted(code.status())) return code;
+  }
+  return Emitter(graph, stores, places, preset, base, loop)
+      .Run(/*pairs=*/false);
 }
 
 }  // namespace systole::lanes

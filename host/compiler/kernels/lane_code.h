@@ -61,17 +61,21 @@ struct LanePlaces {
 
 struct LaneCode {
   std::vector<uint64_t> words;
-  int main = 0;  // indices in the instruction memory
+  int main = 0;    // indices in the instruction memory
+  int exact = -1;  // of guarded code: without guards
   // Run once before, if operands are splats; takes no arguments.
   int spread = -1;
 };
 
-// Emits code for instruction memory index `base` on. Errors: ResourceExhausted
-// (registers, instruction memory): the graph must be divided.
+// Emits code for instruction memory index `base` on. `many_rows`: longer code,
+// of which two groups of eight rows run at a time, if the registers allow it.
+// Errors: ResourceExhausted (registers, instruction memory): the graph must be
+// divided.
 absl::StatusOr<LaneCode> Emit(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores,
                               const LanePlaces& places, const Preset& preset,
-                              int base = 0, Loop loop = Loop::kRows);
+                              int base = 0, Loop loop = Loop::kRows,
+                              bool many_rows = false);
 
 }  // namespace systole::lanes
 

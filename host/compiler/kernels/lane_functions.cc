@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/lane_functions.h"
 
+#include <cmath>
+
 #include "host/compiler/kernels/lane_bits.h"
 #include "host/ir/scalar.h"
 
@@ -33,6 +35,63 @@ struct FunctionBuilder : LaneBuilder {
   }
 };
 
+// 0 if the magnitude lies in these bounds, or is that of the arithmetic's NaN.
+Lane IsOutside(const FunctionBuilder& g, Lane size, float low, float high) {
+  const Lane inside = g(Op::kFmin, g(Op::kFmax, size, g.F(low)), g.F(high));
+  return g(Op::kIxor, size, inside);
+}
+// 0 also if the magnitude is 0.
+Lane IsExtreme(const FunctionBuilder& g, Lane size) {
+  return g(Op::kSel, size, IsOutside(g, size, 0x1p-63f, 0x1p64f), g.K(0));
+}
+
+bool IsModerate(float a) {
+  const float size = std::abs(a);
+  return size == 0 || (size >= 0x1p-63f && size <= 0x1p64f);
+}
+
+// As Divide, where neither the steps nor the quotient leave the normal numbers;
+// -1 if a constant does.
+Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
+  const FunctionBuilder g{graph};
+  if (graph.IsConstant(a) && !IsModerate(ir::FromBits(graph.node(a).bits)))
+    return -1;
+  Lane y;
+  if (graph.IsConstant(b)) {
+    const float divisor = ir::FromBits(graph.node(b).bits);
+    const float size = std::abs(divisor);
+    if (!(size >= 0x1p-31f && size <= 0x1p32f)) return -1;
+    // In double precision it is never near the middle of two numbers.
+    y = g.F(static_cast<float>(1 / double{divisor}));
+  } else {
+    graph.Guard(IsOutside(g, Magnitude(graph, b), 0x1p-31f, 0x1p32f), b);
+    const Lane largest =
+        g(Op::kIeq, g(Op::kIand, b, g.K(kFraction)), g.K(kFraction));
+    const Lane y0 = g(Op::kIsub, g(Op::kRcp, b), largest);
+    y = g(Op::kFma, g(Op::kFnma, b, y0, g.F(1)), y0, y0);
+  }
+  if (!graph.IsConstant(a)) graph.Guard(IsExtreme(g, Magnitude(graph, a)), a);
+  const Lane q = g(Op::kFmul, a, y);
+  const Lane rest = g(Op::kFnma, q, b, a);
+  // A quotient without a remainder may be a zero.
+  return g(Op::kSel, rest, g(Op::kFma, rest, y, q), q);
+}
+
+// A negative number gives NaN in the first step.
+Lane RootOfModerate(LaneGraph& graph, Lane a) {
+  const FunctionBuilder g{graph};
+  const Lane size = Magnitude(graph, a);
+  graph.Guard(IsExtreme(g, size), a);
+  const Lane y = g(Op::kRsqrt, a);
+  const Lane root0 = g(Op::kFmul, a, y);
+  const Lane half0 = g(Op::kFmul, y, g.K(kHalf));
+  const Lane r = g(Op::kFnma, half0, root0, g.K(kHalf));
+  const Lane root1 = g(Op::kFma, root0, r, root0);
+  const Lane half1 = g(Op::kFma, half0, r, half0);
+  const Lane root = g(Op::kFma, g(Op::kFnma, root1, root1, a), half1, root1);
+  return g(Op::kSel, size, root, a);
+}
+
 }  // namespace
 
 Lane Not(LaneGraph& graph, Lane mask) {
@@ -59,6 +118,10 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
     if ((bits & kFraction) == 0 && exponent >= 1 && exponent <= 253) {
       return g(Op::kFmul, a, g.K((bits & kSign) | (254 - exponent) << 23));
     }
+  }
+  if (graph.guarded()) {
+    const Lane quotient = DivideModerate(graph, a, b);
+    if (quotient >= 0) return quotient;
   }
   const Lane ua = Magnitude(graph, a), ub = Magnitude(graph, b);
   const Lane up_b = g.Up(ub, b);
@@ -101,6 +164,7 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
 }
 
 Lane SquareRoot(LaneGraph& graph, Lane a) {
+  if (graph.guarded() && !graph.IsConstant(a)) return RootOfModerate(graph, a);
   const FunctionBuilder g{graph};
   const Lane up = g.Up(a, a);
   const FunctionBuilder::Parts p = g.Split(a, up);

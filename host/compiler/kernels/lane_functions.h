@@ -15,7 +15,8 @@ Lane Not(LaneGraph& graph, Lane mask);
 Lane IsNanLane(LaneGraph& graph, Lane a);
 Lane Magnitude(LaneGraph& graph, Lane a);  // the bits without the sign
 
-// IEEE 754, rounded to nearest even, for all arguments.
+// IEEE 754, rounded to nearest even, for all arguments; in a guarded graph for
+// those that are not extreme.
 Lane Divide(LaneGraph& graph, Lane a, Lane b);
 Lane SquareRoot(LaneGraph& graph, Lane a);
 

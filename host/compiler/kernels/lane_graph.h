@@ -67,12 +67,24 @@ class LaneGraph {
     return nodes_[lane].kind == LaneNode::Kind::kConstant;
   }
 
+  // Functions may be shorter where a guard tells that their arguments are not
+  // extreme. The graph's results hold if all guards are 0 in all lanes.
+  void set_guarded() { guarded_ = true; }
+  bool guarded() const { return guarded_; }
+  struct LaneGuard {
+    Lane lane, of;  // of: the argument
+  };
+  void Guard(Lane lane, Lane of) { guards_.push_back({lane, of}); }
+  const std::vector<LaneGuard>& guards() const { return guards_; }
+
  private:
   using Key = std::tuple<int, int, int, int, int, uint32_t>;
   Lane Add(const Key& key, const LaneNode& node);
 
   std::vector<LaneNode> nodes_;
   std::map<Key, Lane> known_;
+  bool guarded_ = false;
+  std::vector<LaneGuard> guards_;
 };
 
 // Shorter names for one graph: g(op, a, b), g.K(bits), g.F(value).

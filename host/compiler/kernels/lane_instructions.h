@@ -37,7 +37,8 @@ inline vpu::Instr Make(vpu::Op op, int d, int a = 0, int b = 0,
       cls == static_cast<int>(vpu::Class::kStore))
     x.am = x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
   if (op == vpu::Op::kLds) x.bm = 0;
-  if (op == vpu::Op::kBcl) x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
+  if (op == vpu::Op::kBcl || op == vpu::Op::kRotl || op == vpu::Op::kRotrow)
+    x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
   return x;
 }
 

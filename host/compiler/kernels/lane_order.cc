@@ -26,39 +26,78 @@ std::vector<int> NeedsOf(const LaneGraph& graph) {
   return needs;
 }
 
+class Order {
+ public:
+  explicit Order(const LaneGraph& graph)
+      : graph_(graph),
+        needs_(NeedsOf(graph)),
+        done_(graph.size()),
+        guards_(graph.size()) {
+    for (const LaneGraph::LaneGuard& guard : graph.guards())
+      guards_[guard.of].push_back(guard.lane);
+  }
+
+  void Store(Lane lane, int store) {
+    Compute(lane);
+    Guards(lane);
+    steps_.push_back({lane, store});
+  }
+  std::vector<LaneStep> Take() { return std::move(steps_); }
+
+ private:
+  bool IsOp(Lane lane) const {
+    return graph_.node(lane).kind == LaneNode::Kind::kOp;
+  }
+
+  void Compute(Lane root) {
+    std::vector<std::pair<Lane, bool>> stack;  // true: it has its operands
+    stack.emplace_back(root, false);
+    while (!stack.empty()) {
+      const auto [lane, ready] = stack.back();
+      stack.pop_back();
+      if (done_[lane] || !IsOp(lane)) continue;
+      std::vector<Lane> sources;
+      for (const Lane source : SourcesOf(graph_.node(lane))) {
+        if (source >= 0) sources.push_back(source);
+      }
+      if (ready) {
+        for (const Lane source : sources) Guards(source);
+        if (done_[lane]) continue;  // a guard computed it
+        done_[lane] = true;
+        steps_.push_back({lane, LaneStep::kCompute});
+        continue;
+      }
+      stack.emplace_back(lane, true);
+      // The last one on the stack is computed first.
+      std::stable_sort(sources.begin(), sources.end(),
+                       [&](Lane x, Lane y) { return needs_[x] < needs_[y]; });
+      for (const Lane source : sources) stack.emplace_back(source, false);
+    }
+  }
+
+  // Those of an argument that is there.
+  void Guards(Lane lane) {
+    for (const Lane guard : std::exchange(guards_[lane], {})) {
+      Compute(guard);
+      steps_.push_back({guard, LaneStep::kGuard});
+    }
+  }
+
+  const LaneGraph& graph_;
+  const std::vector<int> needs_;
+  std::vector<bool> done_;
+  std::vector<std::vector<Lane>> guards_;  // of each argument
+  std::vector<LaneStep> steps_;
+};
+
 }  // namespace
 
 std::vector<LaneStep> OrderOf(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores) {
-  const std::vector<int> needs = NeedsOf(graph);
-  std::vector<bool> done(graph.size());
-  std::vector<LaneStep> steps;
-  std::vector<std::pair<Lane, bool>> stack;  // true: its operands are computed
-  for (size_t i = 0; i < stores.size(); ++i) {
-    stack.emplace_back(stores[i].lane, false);
-    while (!stack.empty()) {
-      const auto [lane, ready] = stack.back();
-      stack.pop_back();
-      const LaneNode& node = graph.node(lane);
-      if (done[lane] || node.kind != LaneNode::Kind::kOp) continue;
-      if (ready) {
-        done[lane] = true;
-        steps.push_back({lane, -1});
-        continue;
-      }
-      stack.emplace_back(lane, true);
-      std::vector<Lane> sources;
-      for (const Lane source : SourcesOf(node)) {
-        if (source >= 0) sources.push_back(source);
-      }
-      // The last one on the stack is computed first.
-      std::stable_sort(sources.begin(), sources.end(),
-                       [&](Lane x, Lane y) { return needs[x] < needs[y]; });
-      for (const Lane source : sources) stack.emplace_back(source, false);
-    }
-    steps.push_back({stores[i].lane, static_cast<int>(i)});
-  }
-  return steps;
+  Order order(graph);
+  for (size_t i = 0; i < stores.size(); ++i)
+    order.Store(stores[i].lane, static_cast<int>(i));
+  return order.Take();
 }
 
 }  // namespace systole::lanes

@@ -16,10 +16,12 @@
 namespace systole::lanes {
 
 struct LaneStep {
+  enum : int { kCompute = -1, kGuard = -2 };
   Lane lane;
-  int store;  // -1: compute the lane
+  int store;  // or one of the above
 };
 
+// A guard follows as soon as its argument is there.
 std::vector<LaneStep> OrderOf(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores);
 

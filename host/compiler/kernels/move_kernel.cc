@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "host/compiler/kernels/copy_code.h"
+#include "host/compiler/kernels/move_boxes.h"
 #include "host/compiler/kernels/move_pieces.h"
 #include "host/ir/index.h"
 
@@ -29,7 +30,6 @@ using Bytes = KernelBuilder::Bytes;
 constexpr int64_t kPartBeats = 48;  // at least, so that a run's start is small
 constexpr int64_t kMostParts = 16;
 constexpr size_t kMostRanges = 1 << 12;
-constexpr int64_t kMostRuns = 1 << 16;  // of a repetition
 constexpr int64_t kMarginBytes = 4;  // that copies may read behind an operand
 
 class Move {
@@ -128,13 +128,6 @@ class Move {
     Piece piece;
     int64_t begin = 0, end = 0;
   };
-  // Dimensions of an operand's box: runs of `run` bytes and at most two
-  // repetitions, the inner one first.
-  struct Runs {
-    int64_t run = 0, bytes = 0;  // of all runs
-    std::vector<KernelBuilder::Repeat> repeats;
-  };
-
   // A part of the result: one index of all dimensions before the one that is
   // cut, and some of that one.
   struct Range {
@@ -212,46 +205,6 @@ class Move {
     return read <= all + all / 4 + kMostParts * beat_;
   }
 
-  // The operand's box of a part as runs; nothing if its lines are no whole
-  // beats.
-  std::optional<Runs> RunsOf(const Piece& piece) const {
-    std::vector<CopyDimension> order;
-    for (const CopyDimension& d : piece.dimensions) {
-      if (d.from < 0) return std::nullopt;
-      if (d.size > 1 && d.from > 0) order.push_back(d);
-    }
-    std::sort(order.begin(), order.end(),
-              [](const CopyDimension& a, const CopyDimension& b) {
-                return a.from < b.from;
-              });
-    Runs runs;
-    int64_t dense = 1;
-    size_t i = 0;
-    for (; i < order.size() && order[i].from == dense; ++i)
-      dense *= order[i].size;
-    runs.run = dense * size_;
-    if (runs.run % beat_ != 0 || piece.from * size_ % beat_ != 0)
-      return std::nullopt;
-    int64_t pitch = runs.run;
-    for (; i < order.size(); ++i) {
-      const int64_t stride = order[i].from * size_;
-      if (stride % beat_ != 0) return std::nullopt;
-      if (!runs.repeats.empty() &&
-          runs.repeats.back().hbm * runs.repeats.back().count == stride) {
-        runs.repeats.back().count *= order[i].size;
-      } else {
-        runs.repeats.push_back({order[i].size, stride, pitch});
-      }
-      pitch *= order[i].size;
-    }
-    runs.bytes = pitch;
-    if (runs.repeats.size() > 2) return std::nullopt;
-    for (const KernelBuilder::Repeat& repeat : runs.repeats) {
-      if (repeat.count >= kMostRuns) return std::nullopt;
-    }
-    return runs;
-  }
-
   // The least number of indices in a part whose box is made of whole beats.
   std::optional<int64_t> BoxStep() const {
     if (pieces_.size() != 1 || IsSmall(pieces_[0])) return std::nullopt;
@@ -261,7 +214,7 @@ class Move {
     if (stride <= 0) return std::nullopt;
     const int64_t step = std::lcm(least_, beat_ / std::gcd(beat_, stride));
     if (step >= count_ || count_ % step != 0 ||
-        !RunsOf(PartOf(piece, {0, 0, step}).piece))
+        !RunsOf(PartOf(piece, {0, 0, step}).piece, size_, beat_))
       return std::nullopt;
     return step;
   }
@@ -305,7 +258,7 @@ class Move {
     struct Copy {
       Part part;
       size_t piece = 0;
-      std::optional<Runs> runs;
+      std::optional<BoxRuns> runs;
       int64_t first = 0;  // the first element, behind the start of the load
       CopySteps steps;
     };
@@ -331,12 +284,12 @@ class Move {
             copy.first = first;
             if (!whole_[piece.operand]) whole_[piece.operand] = Bytes{0, 0};
           } else if (source_ == Source::kBoxes) {
-            copy.runs = m_.RunsOf(piece);
+            copy.runs = RunsOf(piece, m_.size_, m_.beat_);
             if (!copy.runs)
               return absl::ResourceExhaustedError("no box of whole beats");
             copy.part.begin = first;
             most[i] = std::max(most[i], copy.runs->bytes);
-            Pack(dimensions);
+            dimensions = Packed(std::move(dimensions));
           } else {
             copy.first = first - copy.part.begin;
             most[i] = std::max(most[i], copy.part.end - copy.part.begin);
@@ -364,23 +317,6 @@ class Move {
       result_pitch_ = builder_.Align(rows_ * m_.slab_ * m_.size_);
       results_ = builder_.Place("result", slots_ * result_pitch_);
       return builder_.Fits();
-    }
-
-    // Strides in the buffer in place of those in the operand.
-    static void Pack(std::vector<CopyDimension>& dimensions) {
-      std::vector<CopyDimension*> order;
-      for (CopyDimension& d : dimensions) {
-        if (d.size > 1 && d.from > 0) order.push_back(&d);
-      }
-      std::sort(order.begin(), order.end(),
-                [](const CopyDimension* a, const CopyDimension* b) {
-                  return a->from < b->from;
-                });
-      int64_t stride = 1;
-      for (CopyDimension* d : order) {
-        d->from = stride;
-        stride *= d->size;
-      }
     }
 
     void Put(const Copy& copy, int64_t slot, const Bytes& to) {

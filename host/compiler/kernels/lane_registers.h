@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Registers while code is emitted: what each of them holds. Vector registers
+// belong to a group of rows, scalar ones to all groups.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_REGISTERS_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_LANE_REGISTERS_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "host/compiler/kernels/lane_graph.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+
+class LaneRegisters {
+ public:
+  // The registers of the load units, of the ALUs, and of the cross unit.
+  enum Bank { kLoads, kAlus, kCross };
+
+  // For a graph with so many values: all registers, or one half of each bank.
+  enum Part { kAll, kFirstHalf, kSecondHalf };
+  LaneRegisters(int values, Part part) : place_(values, -1) {
+    held_.fill(kNone);
+    for (const Bank bank : {kLoads, kAlus, kCross}) {
+      const int first = 16 * bank, size = bank == kCross ? 8 : 16;
+      begin_[bank] = first + (part == kSecondHalf ? size / 2 : 0);
+      end_[bank] = part == kFirstHalf ? first + size / 2 : first + size;
+    }
+  }
+
+  // The register that holds the value, or -1.
+  int Of(Lane lane) const { return place_[lane]; }
+  Lane HeldBy(int reg) const { return held_[reg]; }
+
+  void Hold(int reg, Lane lane) {
+    held_[reg] = lane;
+    place_[lane] = reg;
+  }
+  void Release(int reg) {
+    if (held_[reg] >= 0) place_[held_[reg]] = -1;
+    held_[reg] = kNone;
+    pinned_.erase(std::remove(pinned_.begin(), pinned_.end(), reg),
+                  pinned_.end());
+  }
+
+  // Holds no value of the graph.
+  void Reserve(int reg) { held_[reg] = kReserved; }
+
+  // Registers that the present step needs.
+  void Pin(int reg) { pinned_.push_back(reg); }
+  void Unpin() { pinned_.clear(); }
+
+  // A free register of the bank, round robin; -1 if there is none.
+  int Free(Bank bank) {
+    const int count = end_[bank] - begin_[bank];
+    int& turn = turns_[bank];
+    for (int i = 0; i < count; ++i) {
+      // Neighbouring turns use different units.
+      const int at = (turn + i) % count;
+      const int reg = begin_[bank] + (count == 16 ? at % 2 * 8 + at / 2 : at);
+      if (held_[reg] != kNone || IsPinned(reg)) continue;
+      turn = (at + 1) % count;
+      return reg;
+    }
+    return -1;
+  }
+
+  // The register of the bank whose value is needed last, or -1.
+  template <typename NextUse>
+  int Farthest(Bank bank, const NextUse& next_use) const {
+    int best = -1, when = -1;
+    for (int reg = begin_[bank]; reg < end_[bank]; ++reg) {
+      if (IsPinned(reg) || held_[reg] < 0) continue;
+      const int use = next_use(held_[reg]);
+      if (use > when) {
+        when = use;
+        best = reg;
+      }
+    }
+    return best;
+  }
+
+ private:
+  static constexpr Lane kNone = -1, kReserved = -2;
+
+  bool IsPinned(int reg) const {
+    return std::find(pinned_.begin(), pinned_.end(), reg) != pinned_.end();
+  }
+
+  std::array<int, 3> begin_, end_, turns_ = {};
+  std::array<Lane, vpu::kVectorRegs> held_;
+  std::vector<int> place_;  // register of a value, or -1
+  std::vector<int> pinned_;
+};
+
+// Scalar registers with constants.
+class LaneConstants {
+ public:
+  LaneConstants(int first, int count) : first_(first), held_(count) {}
+
+  int size() const { return static_cast<int>(held_.size()); }
+  // Gives the last register to another use.
+  int TakeLast() {
+    held_.pop_back();
+    return first_ + size();
+  }
+
+  struct Use {
+    int reg;
+    bool load;  // it does not hold the constant yet
+  };
+  // The register of a constant, which the present step needs; of others, the
+  // one that was needed last gives way.
+  Use Of(uint32_t bits) {
+    Held* oldest = nullptr;
+    for (Held& held : held_) {
+      if (held.used >= 0 && held.bits == bits) {
+        held.used = ++clock_;
+        held.pinned = true;
+        return {RegisterOf(held), false};
+      }
+      if (!held.pinned && (oldest == nullptr || held.used < oldest->used))
+        oldest = &held;
+    }
+    *oldest = {bits, ++clock_, true};
+    return {RegisterOf(*oldest), true};
+  }
+  void Unpin() {
+    for (Held& held : held_) held.pinned = false;
+  }
+  void Forget() { std::fill(held_.begin(), held_.end(), Held{}); }
+
+ private:
+  struct Held {
+    uint32_t bits = 0;
+    int used = -1;
+    bool pinned = false;
+  };
+  int RegisterOf(const Held& held) const {
+    return first_ + static_cast<int>(&held - held_.data());
+  }
+
+  const int first_;
+  std::vector<Held> held_;
+  int clock_ = 0;
+};
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_LANE_REGISTERS_H_

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Divisions and roots of tensors that are large enough for guarded code
+// (host/compiler/kernels/lane_guard.h): where no argument is extreme, where
+// few are, and where most are.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "tests/lanes/device_check.h"
+
+namespace systole::lanes {
+namespace {
+
+// %m and %n: floats from 2^-7 to 2, of either sign, and zeros of either sign.
+// Their significands are those of the parameters.
+std::string Module(int64_t elements, const std::string& body) {
+  std::string text = R"(module @m {
+  %l = u32[] constant(), data=[2281701375]
+  %h = u32[] constant(), data=[1006632960]
+  %x = f32[N] parameter(), name="x"
+  %y = f32[N] parameter(), name="y"
+  %p = i1[N] parameter(), name="p"
+  %low = u32[N] hlo.broadcast_in_dim(%l), dimensions=[]
+  %high = u32[N] hlo.broadcast_in_dim(%h), dimensions=[]
+  %a = u32[N] hlo.bitcast_convert(%x)
+  %b = u32[N] hlo.and(%a, %low)
+  %c = u32[N] hlo.or(%b, %high)
+  %n = f32[N] hlo.bitcast_convert(%c)
+  %one = f32[N] hlo.convert(%p)
+  %m = f32[N] hlo.multiply(%n, %one)
+  %d = u32[N] hlo.bitcast_convert(%y)
+  %e = u32[N] hlo.and(%d, %low)
+  %f = u32[N] hlo.or(%e, %high)
+  %o = f32[N] hlo.bitcast_convert(%f)
+)" + body + "\n  return %r as \"r\"\n}\n";
+  return absl::StrReplaceAll(text,
+                             {{"[N]", absl::StrFormat("[%d]", elements)}});
+}
+
+class GuardsTest : public testing::TestWithParam<const char*> {
+ protected:
+  GuardsTest()
+      : check_(GetParam()),
+        elements_(GetParam() == std::string("v2") ? 128 * 130 + 77 : 1303) {}
+
+  void Check(const std::string& body) {
+    for (const uint64_t seed : {3, 8}) {
+      check_.Check(Module(elements_, body), seed);
+    }
+  }
+
+  DeviceCheck check_;
+  const int64_t elements_;
+};
+
+TEST_P(GuardsTest, ModerateArguments) {
+  Check("  %r = f32[N] hlo.divide(%m, %o)");
+  Check("  %r = f32[N] hlo.sqrt(%m)");
+  Check("  %r = f32[N] hlo.logistic(%m)");
+}
+
+TEST_P(GuardsTest, AnyArguments) {
+  Check("  %r = f32[N] hlo.divide(%x, %y)");
+  Check("  %r = f32[N] hlo.divide(%m, %y)");
+  Check("  %r = f32[N] hlo.divide(%x, %o)");
+  Check("  %r = f32[N] hlo.sqrt(%x)");
+  Check("  %r = f32[N] hlo.logistic(%x)");
+}
+
+// A quotient of a root, whose argument is often negative: NaN is not extreme.
+TEST_P(GuardsTest, RootsOfNegativeNumbers) {
+  Check(R"(  %s = f32[N] hlo.sqrt(%n)
+  %r = f32[N] hlo.divide(%o, %s))");
+}
+
+TEST_P(GuardsTest, Constants) {
+  for (const char* value :
+       {"3", "-7.1", "1e-30", "1e30", "0", "inf", "nan", "1e-40"}) {
+    const std::string constant = absl::StrCat(
+        "  %k = f32[] constant(), data=[", value,
+        "]\n  %w = f32[N] hlo.broadcast_in_dim(%k), dimensions=[]\n");
+    Check(constant + "  %r = f32[N] hlo.divide(%m, %w)");
+    Check(constant + "  %r = f32[N] hlo.divide(%w, %o)");
+    Check(constant + "  %r = f32[N] hlo.divide(%x, %w)");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, GuardsTest, testing::Values("mini", "v2"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace systole::lanes
