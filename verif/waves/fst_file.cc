@@ -96,7 +96,9 @@ void FstFile::ReadNames(const std::string& core) {
       signal.width = static_cast<int>(h->u.var.length);
       signal.handle = h->u.var.handle;
       std::string path;
-      for (size_t i = top; i < scopes.size(); ++i)
+      // From Verilator 5.03x on an array is a scope, with its name again.
+      const bool element = absl::StartsWith(signal.name, scopes.back() + "[");
+      for (size_t i = top; i + (element ? 1 : 0) < scopes.size(); ++i)
         absl::StrAppend(&path, scopes[i], ".");
       signals_.emplace(path + signal.name, std::move(signal));
     }
