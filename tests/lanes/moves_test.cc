@@ -145,6 +145,21 @@ TEST_P(MovesTest, ReducesInTheTreesOrder) {
   Reduce("f32", "add", "4,5,6,12", "5,12", "0,2");
   Reduce("f32", "add", "4,5,6,12", "5", "0,2,3");
   Reduce("f32", "add", "2,50,130", "2,130", "1");
+  // In blocks: of bands, of lines; several levels in a pass, in lanes.
+  Reduce("f32", "add", "64,256", "256", "0");
+  Reduce("f32", "add", "100,1024", "1024", "0");
+  Reduce("bf16", "add", "37,2048", "2048", "0");
+  Reduce("f32", "add", "1024,256", "1024", "1");
+  Reduce("f32", "minimum", "130,200", "130", "1");
+  Reduce("f32", "add", "65,1000", "65", "1");
+  Reduce("bf16", "add", "70,333", "70", "1");
+  Reduce("i16", "add", "300,65", "300", "1");
+  Reduce("i8", "add", "33,2049", "33", "1");
+  Reduce("f32", "add", "3,4100", "3", "1");
+  Reduce("f32", "add", "40,33,40", "40,40", "1");
+  Reduce("f32", "add", "6,40,6,40", "6,40", "1,2");
+  Reduce("f32", "add", "16,8,8,64", "64", "0,1,2");
+  Reduce("f32", "add", "4,16,8,8", "16", "0,2,3");
   Reduce("bf16", "add", "50,7", "7", "0");
   Reduce("bf16", "maximum", "50,7", "50", "1");
   Reduce("f16", "add", "50,7", "7", "0");

@@ -260,8 +260,8 @@ class Emitter {
 
   // A register for a result; a value may move to the other bank.
   absl::StatusOr<int> ResultRegister(bool function) {
-    const auto bank = function ? LaneRegisters::kCross : LaneRegisters::kAlus;
-    const auto other = function ? LaneRegisters::kAlus : LaneRegisters::kCross;
+    auto bank = LaneRegisters::kAlus, other = LaneRegisters::kCross;
+    if (function) std::swap(bank, other);
     const int reg = registers().Free(bank);
     if (reg >= 0) return reg;
     const int from = Farthest(bank);
@@ -352,9 +352,11 @@ class Emitter {
       if (!reg.ok()) return reg.status();
       from = *reg;
     }
-    PutRows(
-        store.bits ? Op::kSt16h : kStoreOps[static_cast<int>(store.storage)],
-        from, places_.stores[step.store]);
+    Op op = kStoreOps[static_cast<int>(store.storage)];
+    if (store.bits) op = Op::kSt16h;
+    if (store.first_lane) Put(Make(Op::kLanes, 0, Scalar(1)));
+    PutRows(op, from, places_.stores[step.store]);
+    if (store.first_lane) Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
     if (Ends(step.lane) && registers().Of(step.lane) >= 0)
       registers().Release(registers().Of(step.lane));
     return absl::OkStatus();

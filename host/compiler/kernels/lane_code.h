@@ -21,6 +21,7 @@ struct LaneStore {
   // Stores the upper 16 bits as they are; otherwise a half is rounded to bf16,
   // where every NaN becomes one.
   bool bits = false;
+  bool first_lane = false;  // of a row, alone
 };
 
 // A run covers rows along three walks. Each walk has a start and a stride in
