@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Register allocation: a load may be repeated, and a value that is not needed
-// for long moves to the cross unit's bank. A graph for which that is not enough
-// is rejected.
+// A load may be repeated, and a value that is not needed for long moves to the
+// cross unit's bank. A graph for which that is not enough is rejected.
 #include "host/compiler/kernels/lane_code.h"
 
 #include <algorithm>
