@@ -4,7 +4,7 @@
 # Accumulator rows to the unified buffer, one row a cycle: registers in turn, so that a row is loaded while another one is stored. 32 rows a
 # round, which take 17 cycles to issue: what comes before and behind them is hidden. Then what is left of the rows.
 
-# acc_bf16: rows of fp32 sums, rounded to bf16. acc_fp32: as they are.
+# acc_bf16: rows of fp32 sums, rounded to bf16. acc_fp32: as they are. acc_sums: with one sign of zero and one NaN, by adding +0.
 .arg acc          # first accumulator row
 .arg dst          # byte address of the first row's lane 0
 .arg pitch        # bytes from a row to the next
@@ -107,4 +107,58 @@ acc_fp32_odd:
         addi    rows, rows, -8
         blt     s0, rows, acc_fp32_even
 acc_fp32_end:
+        halt
+
+.reads  acc[acc, rows]
+.writes ub[dst, 4*cols, rows x pitch]
+.cycles 8 + rows
+acc_sums:
+        lanes   cols
+        li      one, 1
+        slli    step, pitch, 3
+        addi    rows, rows, -31
+        blt     rows, one, acc_sums_rest
+acc_sums_loop:
+        ldacc   v0, acc, one
+        fadd    v16, v0, s0
+        st32    v16, dst, pitch
+        add     dst, dst, step
+        ldacc   v1, acc, one, 8
+        fadd    v24, v1, s0
+        st32    v24, dst, pitch
+        add     dst, dst, step
+        ldacc   v2, acc, one, 16
+        fadd    v17, v2, s0
+        st32    v17, dst, pitch
+        add     dst, dst, step
+        ldacc   v3, acc, one, 24
+        fadd    v25, v3, s0
+        st32    v25, dst, pitch
+        add     dst, dst, step
+        addi    acc, acc, 32
+        addi    rows, rows, -32
+        blt     s0, rows, acc_sums_loop
+acc_sums_rest:
+        addi    rows, rows, 31
+        beq     rows, s0, acc_sums_end
+acc_sums_even:
+        vl      rows
+        ldacc   v0, acc, one
+        fadd    v16, v0, s0
+        st32    v16, dst, pitch
+        addi    acc, acc, 8
+        add     dst, dst, step
+        addi    rows, rows, -8
+        blt     s0, rows, acc_sums_odd
+        halt
+acc_sums_odd:
+        vl      rows
+        ldacc   v1, acc, one
+        fadd    v24, v1, s0
+        st32    v24, dst, pitch
+        addi    acc, acc, 8
+        add     dst, dst, step
+        addi    rows, rows, -8
+        blt     s0, rows, acc_sums_even
+acc_sums_end:
         halt

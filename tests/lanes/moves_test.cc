@@ -95,6 +95,9 @@ TEST_P(MovesTest, TransposesOfManyElements) {
   Move("2,258,2", "2,2,258", "transpose(%x), permutation=[0,2,1]");
   Move("3,40,5,9", "9,5,3,40", "transpose(%x), permutation=[3,2,0,1]");
   Move("512,256", "256,512", "transpose(%x), permutation=[1,0]");
+  Move("8,9,5,40", "40,9,5,8", "transpose(%x), permutation=[3,1,2,0]");
+  Move("3,50,40", "40,50,3", "transpose(%x), permutation=[2,1,0]");
+  Move("20,3,130", "130,3,20", "transpose(%x), permutation=[2,1,0]");
   Move("2,3,2,3,2,3,5", "5,2,3,2,3,2,3",
        "transpose(%x), permutation=[6,2,1,4,3,0,5]");
 }

@@ -140,7 +140,7 @@ class KernelArguments {
 
   Args Other(const std::string& kernel) {
     const int64_t rows = Rows(), pitch = Pitch16();
-    if (kernel == "acc_bf16" || kernel == "acc_fp32")
+    if (kernel == "acc_bf16" || kernel == "acc_fp32" || kernel == "acc_sums")
       return {{"acc", draw_(0, 99)},
               {"dst", Place()},
               {"pitch", 2 * pitch},

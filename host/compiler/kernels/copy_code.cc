@@ -87,6 +87,7 @@ absl::Status CopyCode::Copy(Box box, CopySteps& steps) {
   enum { kRowWise, kTransposed, kThrough, kCut } best = kRowWise;
   std::optional<size_t> along;
   size_t one = 0, other = 0;
+  std::optional<size_t> more;
   double cost = RowsCost(box, std::nullopt), elements = 1;
   for (const CopyDimension& d : all) elements *= static_cast<double>(d.size);
   const auto consider = [&](double found) {
@@ -108,11 +109,25 @@ absl::Status CopyCode::Copy(Box box, CopySteps& steps) {
       if (y == x) continue;
       const double others = rest / static_cast<double>(all[y].size);
       if (all[y].from == 1) {
-        if (consider(others *
-                     BlocksCost(box.bytes, all[x].size, all[y].size))) {
+        const auto take = [&](double found, std::optional<size_t> then) {
+          if (!consider(found)) return;
           best = kTransposed;
           one = x;
           other = y;
+          more = then;
+        };
+        take(others * BlocksCost(box.bytes, all[x].size, all[y].size),
+             std::nullopt);
+        for (size_t z = 0; z < all.size(); ++z) {
+          if (z == x || z == y || all[z].to != all[x].size) continue;
+          const int64_t times = lanes_ / all[x].size;
+          if (times < 2) continue;
+          take(others / static_cast<double>(all[z].size) *
+                   static_cast<double>(DivideUp(all[z].size, times)) *
+                   BlocksCost(box.bytes,
+                              all[x].size * std::min(times, all[z].size),
+                              all[y].size),
+               z);
         }
       } else if (all[x].from != 0) {
         const int64_t span = (all[x].size - 1) * std::abs(all[x].from) + 1;
@@ -136,7 +151,7 @@ absl::Status CopyCode::Copy(Box box, CopySteps& steps) {
   }
   switch (best) {
     case kTransposed:
-      return Transpose(box, one, other, steps);
+      return Transpose(box, one, other, more, steps);
     case kThrough:
       return Twice(box, one, other, steps);
     case kCut:
@@ -198,13 +213,15 @@ absl::Status CopyCode::Rows(const Box& box, std::optional<size_t> along,
 }
 
 absl::Status CopyCode::Transpose(const Box& box, size_t x, size_t y,
-                                 CopySteps& steps) {
+                                 std::optional<size_t> more, CopySteps& steps) {
   const int64_t bytes = box.bytes;
   const CopyDimension dx = box.dimensions[x], dy = box.dimensions[y];
+  const CopyDimension dz =
+      more ? box.dimensions[*more] : CopyDimension{1, 0, 0};
   std::vector<Loop> others;
   for (size_t i = 0; i < box.dimensions.size(); ++i) {
     const CopyDimension& d = box.dimensions[i];
-    if (i != x && i != y)
+    if (i != x && i != y && i != more)
       others.push_back({d.size, d.from * bytes, d.to * bytes});
   }
   // Whole blocks, then what remains in each direction.
@@ -217,21 +234,28 @@ absl::Status CopyCode::Transpose(const Box& box, size_t x, size_t y,
     if (size % most > 0) list.push_back({size / most * most, 1, size % most});
     return list;
   };
+  const auto add = [&](const Part& px, const Part& py, const Part& pz) {
+    CopyNest nest;
+    nest.unit = bytes;
+    nest.loops = others;
+    nest.loops.push_back(
+        {px.count, px.size * dx.from * bytes, px.size * bytes});
+    nest.loops.push_back({py.count, py.size * bytes, py.size * dy.to * bytes});
+    nest.loops.push_back(
+        {pz.count, pz.size * dz.from * bytes, pz.size * dz.to * bytes});
+    nest.rows = {px.size, dx.from * bytes, bytes};
+    nest.columns = {py.size, bytes, dy.to * bytes};
+    nest.times = {pz.size, dz.from * bytes, 0};
+    const Distance at = {(px.at * dx.from + py.at + pz.at * dz.from) * bytes,
+                         (px.at + py.at * dy.to + pz.at * dz.to) * bytes};
+    return AddNest(box, std::move(nest), at, steps);
+  };
+  const int64_t times = more ? std::max<int64_t>(1, lanes_ / dx.size) : 1;
   for (const Part& px : parts(dx.size, lanes_)) {
     for (const Part& py : parts(dy.size, 4 * lanes_ / bytes)) {
-      CopyNest nest;
-      nest.unit = bytes;
-      nest.loops = others;
-      nest.loops.push_back(
-          {px.count, px.size * dx.from * bytes, px.size * bytes});
-      nest.loops.push_back(
-          {py.count, py.size * bytes, py.size * dy.to * bytes});
-      nest.rows = {px.size, dx.from * bytes, bytes};
-      nest.columns = {py.size, bytes, dy.to * bytes};
-      const Distance at = {(px.at * dx.from + py.at) * bytes,
-                           (px.at + py.at * dy.to) * bytes};
-      if (absl::Status s = AddNest(box, std::move(nest), at, steps); !s.ok())
-        return s;
+      for (const Part& pz : parts(dz.size, times)) {
+        if (absl::Status s = add(px, py, pz); !s.ok()) return s;
+      }
     }
   }
   return absl::OkStatus();
@@ -264,8 +288,9 @@ absl::Status CopyCode::Twice(const Box& box, size_t x, size_t z,
   out.at.from = dx.from < 0 ? (span - 1) * dz.size * box.bytes : 0;
   steps.between = std::max(steps.between, stride * box.bytes + 4);
   const size_t last = in.dimensions.size() - 1;
-  if (absl::Status s = Transpose(in, last, last - 1, steps); !s.ok()) return s;
-  return Transpose(out, last - 1, last, steps);
+  if (absl::Status s = Transpose(in, last, last - 1, {}, steps); !s.ok())
+    return s;
+  return Transpose(out, last - 1, last, {}, steps);
 }
 
 absl::Status CopyCode::Split(Box box, size_t x, CopySteps& steps) {

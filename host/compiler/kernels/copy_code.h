@@ -84,7 +84,9 @@ class CopyCode {
   absl::Status Copy(Box box, CopySteps& steps);
   absl::Status Rows(const Box& box, std::optional<size_t> along,
                     CopySteps& steps);
-  absl::Status Transpose(const Box& box, size_t x, size_t y, CopySteps& steps);
+  // `more`: a dimension that goes on where x ends, in the target.
+  absl::Status Transpose(const Box& box, size_t x, size_t y,
+                         std::optional<size_t> more, CopySteps& steps);
   absl::Status Twice(const Box& box, size_t x, size_t z, CopySteps& steps);
   absl::Status Split(Box box, size_t x, CopySteps& steps);
   // Cycles, about.

@@ -43,6 +43,7 @@ absl::StatusOr<int> CopyNests::Add(const CopyNest& nest) {
   };
   add(nest.rows);
   add(nest.columns);
+  add(nest.times);
   for (const Loop& loop : nest.loops) add(loop);
   const auto [found, added] =
       known_.try_emplace(std::move(key), static_cast<int>(words_.size()));
@@ -52,7 +53,8 @@ absl::StatusOr<int> CopyNests::Add(const CopyNest& nest) {
   Put(Op::kLi, kFromStride, 0, 0, nest.rows.from);
   Put(Op::kLi, kToStride, 0, 0,
       block ? neighbours * nest.columns.to : nest.rows.to);
-  Put(Op::kLi, kWide, 0, 0, block ? nest.rows.count : nest.lanes);
+  Put(Op::kLi, kWide, 0, 0,
+      block ? nest.rows.count * nest.times.count : nest.lanes);
   Put(Op::kLi, kNarrow, 0, 0,
       block ? DivideUp(nest.columns.count, neighbours) : 1);
   if (nest.spread == 1) {
@@ -171,11 +173,15 @@ CopyNests::Distance CopyNests::EmitBlock(const CopyNest& nest) {
   const int64_t neighbours = 4 / nest.unit;  // elements of a word
   const int64_t words = DivideUp(nest.columns.count, neighbours);
   Put(Op::kLanes, 0, kNarrow);
-  for (int64_t at = 0; at < nest.rows.count; at += kGroupRows) {
-    SetRows(std::min(kGroupRows, nest.rows.count - at));
-    const int reg = LoadRegister(at / kGroupRows);
-    Put(Op::kLd32, reg, kFrom, kFromStride, at * nest.rows.from);
-    Put(Op::kTpush, 0, reg);
+  int64_t group = 0;
+  for (int64_t time = 0; time < nest.times.count; ++time) {
+    for (int64_t at = 0; at < nest.rows.count; at += kGroupRows) {
+      SetRows(std::min(kGroupRows, nest.rows.count - at));
+      const int reg = LoadRegister(group++);
+      Put(Op::kLd32, reg, kFrom, kFromStride,
+          time * nest.times.from + at * nest.rows.from);
+      Put(Op::kTpush, 0, reg);
+    }
   }
   Put(Op::kLanes, 0, kWide);
   for (int64_t at = 0; at < words; at += kGroupRows) {

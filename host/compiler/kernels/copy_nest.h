@@ -34,8 +34,10 @@ struct CopyNest {
   Loop rows = {1, 0, 0};
   int64_t unit = 4, lanes = 1;  // bytes, and units of a row
   int64_t spread = 0;           // bytes of an element that fills all lanes
-  // Through the transposer: this many elements of each row become rows.
+  // Through the transposer: this many elements of each row become rows. The
+  // rows come this many times, at other places.
   Loop columns = {0, 0, 0};
+  Loop times = {1, 0, 0};
 };
 
 class CopyNests {

@@ -3,8 +3,8 @@
 //
 // A part of the result has some indices of one dimension, and one index of each
 // dimension before it. The dimension is the first one that makes enough parts,
-// or the best of those before. Three ways to have the operands' elements of a
-// part in the unified buffer:
+// or the best of those before; or all is one part. Three ways to have the
+// operands' elements of a part in the unified buffer:
 //   ranges  the bytes between the first and the last one, if together the parts
 //           read little more than the operands
 //   boxes   runs of whole beats with strides, for a transposed operand whose
@@ -52,14 +52,19 @@ class Move {
         node_.type.bytes() / (kPartBeats * beat_), 1, kMostParts);
     absl::Status first;
     std::optional<KernelProgram> best;
-    for (size_t d = 0; d < std::max<size_t>(1, shape_.size()); ++d) {
-      if (!Cut(d)) continue;
-      absl::StatusOr<KernelProgram> program = CompileParts(parts);
+    const auto consider = [&](int64_t wanted) {
+      absl::StatusOr<KernelProgram> program = CompileParts(wanted);
       if (!program.ok()) {
         if (first.ok()) first = program.status();
       } else if (!best || program->expected_cycles < best->expected_cycles) {
         best = *std::move(program);
       }
+    };
+    for (size_t d = 0; d < std::max<size_t>(1, shape_.size()); ++d) {
+      if (!Cut(d)) continue;
+      consider(parts);
+      // Parts may make blocks of the transposer small.
+      if (parts > 1 && outer_ == 1 && pieces_.size() == 1) consider(1);
       if (best && outer_ * count_ >= parts) break;
     }
     if (!best) return first;

@@ -29,7 +29,8 @@ using compiler::Access;
 using compiler::CeilDiv;
 using compiler::RoundUp;
 
-constexpr const char kDrain[] = "acc_fp32";
+constexpr const char kDrain[] = "acc_sums";
+constexpr int64_t kBlocks = 8, kLeastTiles = 2;
 
 absl::StatusOr<const kernels::Image*> ImageOf(const Preset& preset) {
   static std::mutex mutex;
@@ -91,6 +92,12 @@ class ProductKernel {
     const int64_t step = unit_ / std::gcd(unit_, 4 * n_);
     const int64_t room = builder_.Room();
     block_ = RoundUp(std::min(lines_, 2 * bank_rows_), step);
+    // While a block is computed, the next one is loaded and the one before is
+    // stored; a tile serves enough lines to hide the load of the next tile.
+    const int64_t wanted =
+        std::max(CeilDiv(lines_, kBlocks), kLeastTiles * preset_.rows);
+    if (LoadedBy(RoundUp(wanted, step)) <= LoadedBy(block_) * 5 / 4)
+      block_ = std::min(block_, RoundUp(wanted, step));
     for (;;) {
       const int64_t buffers = block_ < lines_ ? 2 : 1;
       a_bytes_ = 0;
@@ -119,6 +126,16 @@ class ProductKernel {
       }
       block_ = RoundUp(block_ / 2, step);
     }
+  }
+
+  // Elements of the left operand that all blocks together load.
+  int64_t LoadedBy(int64_t block) const {
+    int64_t elements = 0;
+    for (int64_t first = 0; first < lines_; first += block) {
+      elements +=
+          walk_.Needed(first, std::min(lines_, first + block), bank_rows_).size;
+    }
+    return elements;
   }
 
   // Loads `bytes` from this offset of an operand; returns their address in the

@@ -132,11 +132,10 @@ class Product : private ProductNodes {
       walk.strides = ir::StridesOf(walk.sizes);
     }
     const Type type{kF32, shape, {}};
-    const Value sums = Make(
+    return Make(
         Op::kHloMatrixProduct, type, {left, right},
         ir::HloMatrixProductAttributes{
             walk.sizes, walk.strides, static_cast<int64_t>(lines), transposed});
-    return Make(Op::kHloAdd, type, {sums, Number(kF32, 0, type.shape)});
   }
   // Adds as many digits at a time as f32 can sum exactly; chunks are added in
   // i32.
@@ -226,11 +225,17 @@ class Product : private ProductNodes {
     const int64_t outputs = kernel[a.kernel_output_feature] / groups;
     const int64_t batch = input[a.input_batch] / a.batch_group_count;
     const auto passes = static_cast<int64_t>(passes_.size());
-    // In memory, the features of each pass come last; other dimensions keep
-    // their order.
+    // In memory, the features of each pass come last. If they do so already,
+    // other dimensions keep their order; else images come first, so that taps
+    // along a line are one run.
     Ints order, place(input.size());
-    for (int64_t d = 0; d < static_cast<int64_t>(input.size()); ++d)
-      if (d != a.input_feature) order.push_back(d);
+    const auto last = static_cast<int64_t>(input.size()) - 1;
+    const bool moves = a.input_feature != last;
+    if (moves) order.push_back(a.input_batch);
+    for (int64_t d = 0; d <= last; ++d) {
+      if (d != a.input_feature && !(moves && d == a.input_batch))
+        order.push_back(d);
+    }
     order.push_back(a.input_feature);
     Ints padded;
     for (size_t i = 0; i < order.size(); ++i) {
