@@ -94,10 +94,13 @@ class ProductKernel {
     block_ = RoundUp(std::min(lines_, 2 * bank_rows_), step);
     // While a block is computed, the next one is loaded and the one before is
     // stored; a tile serves enough lines to hide the load of the next tile.
+    // Blocks end where a loop of the lines does.
     const int64_t wanted =
         std::max(CeilDiv(lines_, kBlocks), kLeastTiles * preset_.rows);
-    if (LoadedBy(RoundUp(wanted, step)) <= LoadedBy(block_) * 5 / 4)
-      block_ = std::min(block_, RoundUp(wanted, step));
+    const int64_t whole =
+        RoundUp(wanted, std::lcm(step, walk_.InnerLines(wanted)));
+    if (LoadedBy(whole) <= LoadedBy(block_) * 5 / 4)
+      block_ = std::min(block_, whole);
     for (;;) {
       const int64_t buffers = block_ < lines_ ? 2 : 1;
       a_bytes_ = 0;

@@ -115,6 +115,13 @@ std::vector<Lines> ProductWalk::LinesOf(int64_t first, int64_t end,
   return all;
 }
 
+int64_t ProductWalk::InnerLines(int64_t most) const {
+  int64_t lines = 1;
+  for (size_t d = rows_.size(); d-- > 0 && lines * rows_[d].size <= most;)
+    lines *= rows_[d].size;
+  return lines;
+}
+
 Run ProductWalk::Needed(int64_t first, int64_t end, int64_t most) const {
   int64_t begin = INT64_MAX, last = 0;
   for (int64_t line = first; line < end;) {

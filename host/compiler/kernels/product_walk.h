@@ -51,6 +51,8 @@ class ProductWalk {
   // Lines first to end - 1 of the product, all of one batch, at most `most` per
   // descriptor.
   std::vector<Lines> LinesOf(int64_t first, int64_t end, int64_t most) const;
+  // Lines of the inner loops, as many of them as have at most `most` lines.
+  int64_t InnerLines(int64_t most) const;
   // The range of elements of the left operand that these lines need; they may
   // be of several batches.
   Run Needed(int64_t first, int64_t end, int64_t most) const;
