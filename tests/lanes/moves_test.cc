@@ -65,6 +65,9 @@ TEST_P(MovesTest, Broadcasts) {
   Move("2,7", "2,3,7,4", "broadcast_in_dim(%x), dimensions=[0,2]");
   Move("3,1", "3,141", "broadcast_in_dim(%x), dimensions=[0,1]");
   Move("129", "2,129", "broadcast_in_dim(%x), dimensions=[1]");
+  Move("3", "700,3", "broadcast_in_dim(%x), dimensions=[1]");
+  Move("5,3", "5,111,3", "broadcast_in_dim(%x), dimensions=[0,2]");
+  Move("2,5,3", "2,40,5,3", "broadcast_in_dim(%x), dimensions=[0,2,3]");
 }
 
 TEST_P(MovesTest, Transposes) {

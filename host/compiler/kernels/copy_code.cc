@@ -84,7 +84,7 @@ double CopyCode::BlocksCost(int64_t bytes, int64_t nx, int64_t ny) const {
 absl::Status CopyCode::Copy(Box box, CopySteps& steps) {
   box.dimensions = MergedDimensions(box.dimensions);
   const Dimensions& all = box.dimensions;
-  enum { kRowWise, kTransposed, kThrough, kCut } best = kRowWise;
+  enum { kRowWise, kTransposed, kThrough, kCut, kRepeated } best = kRowWise;
   std::optional<size_t> along;
   size_t one = 0, other = 0;
   std::optional<size_t> more;
@@ -102,6 +102,16 @@ absl::Status CopyCode::Copy(Box box, CopySteps& steps) {
       if (consider(RowsCost(box, x))) {
         best = kRowWise;
         along = x;
+      }
+      for (size_t z = 0; all[x].from == 1 && z < all.size(); ++z) {
+        const int64_t copies = CopiesOf(box, x, z);
+        if (copies > 1 &&
+            consider(rest / static_cast<double>(all[z].size) *
+                     static_cast<double>(copies + all[z].size / copies + 1))) {
+          best = kRepeated;
+          one = x;
+          other = z;
+        }
       }
       if (all[x].from == 1) continue;
     }
@@ -154,6 +164,8 @@ absl::Status CopyCode::Copy(Box box, CopySteps& steps) {
       return Transpose(box, one, other, more, steps);
     case kThrough:
       return Twice(box, one, other, steps);
+    case kRepeated:
+      return Repeat(box, one, other, steps);
     case kCut:
       return Split(std::move(box), one, steps);
     default:
@@ -259,53 +271,6 @@ absl::Status CopyCode::Transpose(const Box& box, size_t x, size_t y,
     }
   }
   return absl::OkStatus();
-}
-
-// The buffer in between holds, for each element of the other dimensions, a line
-// along z for each element between the ends of x.
-absl::Status CopyCode::Twice(const Box& box, size_t x, size_t z,
-                             CopySteps& steps) {
-  const CopyDimension dx = box.dimensions[x], dz = box.dimensions[z];
-  const int64_t span = (dx.size - 1) * std::abs(dx.from) + 1;
-  Box in = box, out = box;
-  in.target = out.source = CopyStep::Place::kBetween;
-  in.dimensions.clear();
-  out.dimensions.clear();
-  int64_t stride = span * dz.size;
-  for (size_t i = box.dimensions.size(); i-- > 0;) {
-    const CopyDimension& d = box.dimensions[i];
-    if (i == x || i == z) continue;
-    in.dimensions.push_back({d.size, d.from, stride});
-    out.dimensions.push_back({d.size, stride, d.to});
-    stride *= d.size;
-  }
-  in.dimensions.push_back({span, 1, dz.size});
-  in.dimensions.push_back({dz.size, dz.from, 1});
-  out.dimensions.push_back({dx.size, dx.from * dz.size, 1});
-  out.dimensions.push_back({dz.size, 1, dz.to});
-  if (dx.from < 0) in.at.from += (dx.size - 1) * dx.from * box.bytes;
-  in.at.to = 0;
-  out.at.from = dx.from < 0 ? (span - 1) * dz.size * box.bytes : 0;
-  steps.between = std::max(steps.between, stride * box.bytes + 4);
-  const size_t last = in.dimensions.size() - 1;
-  if (absl::Status s = Transpose(in, last, last - 1, {}, steps); !s.ok())
-    return s;
-  return Transpose(out, last - 1, last, {}, steps);
-}
-
-absl::Status CopyCode::Split(Box box, size_t x, CopySteps& steps) {
-  const CopyDimension d = box.dimensions[x];
-  const int64_t lines = d.size / lanes_, rest = d.size % lanes_;
-  Box end = box;
-  box.dimensions[x] = {lines, d.from * lanes_, d.to * lanes_};
-  box.dimensions.push_back({lanes_, d.from, d.to});
-  size_t line = box.dimensions.size() - 1;
-  if (absl::Status s = Twice(box, line, x, steps); !s.ok() || rest == 0)
-    return s;
-  end.dimensions[x].size = rest;
-  end.at.from += lines * lanes_ * d.from * box.bytes;
-  end.at.to += lines * lanes_ * d.to * box.bytes;
-  return Copy(std::move(end), steps);
 }
 
 absl::Status CopyCode::AddNest(const Box& box, CopyNest nest, Distance at,

@@ -10,7 +10,7 @@
 //   builder.SetCode(code.words());
 //   for (const CopyStep& step : steps->steps) builder.Run(step.pc, ...);
 //
-// Three ways, the cheapest is taken (cycles for L lanes):
+// Four ways, the cheapest is taken (cycles for L lanes):
 //   rows        a dimension that is dense on both sides, or one element for
 //               all, lies along the lanes: 1 a row of up to L words
 //   transposer  one dimension is dense here, another one there: m + n for a
@@ -18,6 +18,7 @@
 //               or 16 bits)
 //   twice       through a buffer in between, where neither fits: a dimension
 //               that is reversed, or of which some elements are left out
+//   repeated    a short line that is repeated fills a row in a buffer in between
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_COPY_CODE_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_COPY_CODE_H_
 
@@ -89,6 +90,9 @@ class CopyCode {
                          std::optional<size_t> more, CopySteps& steps);
   absl::Status Twice(const Box& box, size_t x, size_t z, CopySteps& steps);
   absl::Status Split(Box box, size_t x, CopySteps& steps);
+  // A short line that is repeated: how often it goes into a row of lanes.
+  int64_t CopiesOf(const Box& box, size_t x, size_t z) const;
+  absl::Status Repeat(const Box& box, size_t x, size_t z, CopySteps& steps);
   // Cycles, about.
   double RowsCost(const Box& box, std::optional<size_t> along) const;
   double BlocksCost(int64_t bytes, int64_t nx, int64_t ny) const;
