@@ -76,6 +76,8 @@ class Bench {
   absl::StatusOr<std::vector<Record>>
   TrainingSteps();  // steps of the digits network, by phase
   absl::StatusOr<std::vector<Record>>
+  Hlo();  // v2, lite: StableHLO programs against their bound
+  absl::StatusOr<std::vector<Record>>
   Elementwise();  // passes of the programmable vector unit
   absl::StatusOr<std::vector<Record>>
   Speed();  // each preset: simulated cycles and MACs a host CPU second

@@ -32,6 +32,7 @@ constexpr Section kSections[] = {
     {"hbm", &Bench::HbmStreaming},
     {"bf16", &Bench::FloatMatmuls},
     {"training", &Bench::TrainingSteps},
+    {"hlo", &Bench::Hlo},
     {"elementwise", &Bench::Elementwise},
     {"speed", &Bench::Speed},
 };
