@@ -15,7 +15,7 @@
 
 .reads  acc[acc, rows]
 .writes ub[dst, 2*cols, rows x pitch]
-.cycles rows
+.cycles 2 + rows
 acc_bf16:
         lanes   cols
         li      one, 1
@@ -63,7 +63,7 @@ acc_bf16_end:
 
 .reads  acc[acc, rows]
 .writes ub[dst, 4*cols, rows x pitch]
-.cycles rows
+.cycles 2 + rows
 acc_fp32:
         lanes   cols
         li      one, 1

@@ -26,14 +26,10 @@ struct Section {
 };
 
 constexpr Section kSections[] = {
-    {"matmul", &Bench::Matmuls},
-    {"convolution", &Bench::Convolutions},
-    {"nvdla", &Bench::Nvdla},
-    {"hbm", &Bench::HbmStreaming},
-    {"bf16", &Bench::FloatMatmuls},
-    {"training", &Bench::TrainingSteps},
-    {"hlo", &Bench::Hlo},
-    {"elementwise", &Bench::Elementwise},
+    {"matmul", &Bench::Matmuls},    {"convolution", &Bench::Convolutions},
+    {"nvdla", &Bench::Nvdla},       {"hbm", &Bench::HbmStreaming},
+    {"bf16", &Bench::FloatMatmuls}, {"training", &Bench::TrainingSteps},
+    {"hlo", &Bench::Hlo},           {"elementwise", &Bench::Elementwise},
     {"speed", &Bench::Speed},
 };
 

@@ -172,8 +172,8 @@ TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
   auto compiled = (*client)->Compile(Module(text));
   ASSERT_TRUE(compiled.ok()) << compiled.status();
   EXPECT_EQ((*compiled)->placement().array.macs, 64);
-  // Both operands in bf16, +0 added, and the negation.
-  EXPECT_EQ((*compiled)->placement().vector.operations, 4);
+  // Both operands in bf16, and the negation.
+  EXPECT_EQ((*compiled)->placement().vector.operations, 3);
   EXPECT_EQ((*compiled)->placement().host.operations, 1);
   options.host_operators = false;
   client = Client::Create(options);
