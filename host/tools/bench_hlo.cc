@@ -224,6 +224,11 @@ absl::StatusOr<std::vector<Record>> Bench::Hlo() {
       Record record =
           RunRecord("hlo", preset, probe.name, work.stats, probe.macs);
       record.bit_exact = *outputs == *wanted;
+      if (!*record.bit_exact) {
+        return absl::DataLossError(
+            absl::StrCat(probe.name, " on ", name,
+                         ": the results are not those of the golden model"));
+      }
       const int64_t bound = std::max(
           (probe.macs + preset.macs_per_cycle() - 1) / preset.macs_per_cycle(),
           (bytes + preset.beat_bytes() - 1) / preset.beat_bytes());
