@@ -205,8 +205,8 @@ struct Session {
     auto port = std::make_unique<Line>(board, faults, seed + 100);
     line = port.get();
     LinkOptions options;
-    options.timeout = 0;  // the line says when the time is over
-    options.attempts = 20;
+    options.timeout = 0;    // the line says when the time is over
+    options.attempts = 60;  // a faulty line loses most of the long answers
     link = std::make_unique<Link>(std::move(port), options);
   }
   Board board;
