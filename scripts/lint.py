@@ -204,13 +204,14 @@ def main():
     parser.add_argument("--format", action="store_true", help="format the C++ sources instead of checking")
     args = parser.parse_args()
 
-    for tool in ("verilator", CLANG_FORMAT):
-        if not shutil.which(tool):
+    chosen = ["format"] if args.format else args.parts or list(parts)
+    for part, tool in (("rtl", "verilator"), ("format", CLANG_FORMAT)):
+        if part in chosen and not shutil.which(tool):
             print(f"lint: no {tool}; run scripts/setup.sh", file=sys.stderr)
             return 1
     if args.format:
         return subprocess.run([CLANG_FORMAT, "-i", *formatted_sources()], cwd=ROOT, check=False).returncode
-    problems = [problem for part in args.parts or parts for problem in parts[part]()]
+    problems = [problem for part in chosen for problem in parts[part]()]
     for problem in problems:
         print(problem, file=sys.stderr)
     print(f"lint: {len(problems)} problems")

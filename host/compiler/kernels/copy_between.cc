@@ -10,32 +10,41 @@
 
 namespace systole::lanes {
 
+// The other dimensions are the buffer's outer ones, `inner` elements apart.
+std::pair<CopyCode::Box, CopyCode::Box> CopyCode::Between(const Box& box,
+                                                          size_t x, size_t z,
+                                                          int64_t inner,
+                                                          CopySteps& steps) {
+  Box in = box, out = box;
+  in.target = out.source = CopyStep::Place::kBetween;
+  in.at.to = out.at.from = 0;
+  in.dimensions.clear();
+  out.dimensions.clear();
+  for (size_t i = box.dimensions.size(); i-- > 0;) {
+    const CopyDimension& d = box.dimensions[i];
+    if (i == x || i == z) continue;
+    in.dimensions.push_back({d.size, d.from, inner});
+    out.dimensions.push_back({d.size, inner, d.to});
+    inner *= d.size;
+  }
+  // A copy may read up to 3 bytes behind its source.
+  steps.between = std::max(steps.between, inner * box.bytes + 4);
+  return {in, out};
+}
+
 // The buffer in between holds, for each element of the other dimensions, a line
 // along z for each element between the ends of x.
 absl::Status CopyCode::Twice(const Box& box, size_t x, size_t z,
                              CopySteps& steps) {
   const CopyDimension dx = box.dimensions[x], dz = box.dimensions[z];
   const int64_t span = (dx.size - 1) * std::abs(dx.from) + 1;
-  Box in = box, out = box;
-  in.target = out.source = CopyStep::Place::kBetween;
-  in.dimensions.clear();
-  out.dimensions.clear();
-  int64_t stride = span * dz.size;
-  for (size_t i = box.dimensions.size(); i-- > 0;) {
-    const CopyDimension& d = box.dimensions[i];
-    if (i == x || i == z) continue;
-    in.dimensions.push_back({d.size, d.from, stride});
-    out.dimensions.push_back({d.size, stride, d.to});
-    stride *= d.size;
-  }
+  auto [in, out] = Between(box, x, z, span * dz.size, steps);
   in.dimensions.push_back({span, 1, dz.size});
   in.dimensions.push_back({dz.size, dz.from, 1});
   out.dimensions.push_back({dx.size, dx.from * dz.size, 1});
   out.dimensions.push_back({dz.size, 1, dz.to});
   if (dx.from < 0) in.at.from += (dx.size - 1) * dx.from * box.bytes;
-  in.at.to = 0;
-  out.at.from = dx.from < 0 ? (span - 1) * dz.size * box.bytes : 0;
-  steps.between = std::max(steps.between, stride * box.bytes + 4);
+  if (dx.from < 0) out.at.from = (span - 1) * dz.size * box.bytes;
   const size_t last = in.dimensions.size() - 1;
   if (absl::Status s = Transpose(in, last, last - 1, {}, steps); !s.ok())
     return s;
@@ -70,20 +79,7 @@ absl::Status CopyCode::Repeat(const Box& box, size_t x, size_t z,
   const int64_t copies = CopiesOf(box, x, z);
   const CopyDimension dx = box.dimensions[x], dz = box.dimensions[z];
   const int64_t line = copies * dx.size, rest = dz.size % copies;
-  Box in = box, out = box;
-  in.target = out.source = CopyStep::Place::kBetween;
-  in.dimensions.clear();
-  out.dimensions.clear();
-  int64_t stride = line;
-  for (size_t i = box.dimensions.size(); i-- > 0;) {
-    const CopyDimension& d = box.dimensions[i];
-    if (i == x || i == z) continue;
-    in.dimensions.push_back({d.size, d.from, stride});
-    out.dimensions.push_back({d.size, stride, d.to});
-    stride *= d.size;
-  }
-  in.at.to = out.at.from = 0;
-  steps.between = std::max(steps.between, stride * box.bytes + 4);
+  auto [in, out] = Between(box, x, z, line, steps);
   Box end = out;
   in.dimensions.push_back({copies, 0, dx.size});
   in.dimensions.push_back({dx.size, 1, 1});

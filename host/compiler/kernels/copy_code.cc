@@ -289,7 +289,8 @@ absl::Status CopyCode::AddNest(const Box& box, CopyNest nest, Distance at,
   }
   int64_t cycles = nest.columns.count > 0
                        ? static_cast<int64_t>(BlocksCost(
-                             nest.unit, nest.rows.count, nest.columns.count))
+                             nest.unit, nest.rows.count * nest.times.count,
+                             nest.columns.count))
                        : nest.rows.count + kLoopCycles;
   for (const Loop& loop : loops) cycles *= loop.count;
   const absl::StatusOr<int> pc = nests_.Add(nest);

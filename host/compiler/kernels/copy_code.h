@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -60,8 +61,7 @@ struct CopySteps {
 
 class CopyCode {
  public:
-  explicit CopyCode(const Preset& preset)
-      : lanes_(preset.cols), nests_(preset.cols) {}
+  explicit CopyCode(const Preset& preset) : lanes_(preset.cols) {}
 
   // Code for elements of 1, 2, 4 or 8 bytes. Reads up to 3 bytes behind the
   // source's last element. Errors: ResourceExhausted (instruction memory).
@@ -88,6 +88,9 @@ class CopyCode {
   // `more`: a dimension that goes on where x ends, in the target.
   absl::Status Transpose(const Box& box, size_t x, size_t y,
                          std::optional<size_t> more, CopySteps& steps);
+  // The ways in and out of a buffer in between, but for dimensions x and z.
+  static std::pair<Box, Box> Between(const Box& box, size_t x, size_t z,
+                                     int64_t inner, CopySteps& steps);
   absl::Status Twice(const Box& box, size_t x, size_t z, CopySteps& steps);
   absl::Status Split(Box box, size_t x, CopySteps& steps);
   // A short line that is repeated: how often it goes into a row of lanes.

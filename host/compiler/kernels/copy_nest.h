@@ -42,8 +42,6 @@ struct CopyNest {
 
 class CopyNests {
  public:
-  explicit CopyNests(int64_t lanes) : lanes_(lanes) {}
-
   // The index of the code for these loops; equal ones have the same code.
   // Errors: ResourceExhausted (instruction memory).
   absl::StatusOr<int> Add(const CopyNest& nest);
@@ -64,7 +62,6 @@ class CopyNests {
   void Move(Distance distance);
   void SetRows(int64_t rows);
 
-  const int64_t lanes_;  // of the unit
   std::vector<uint64_t> words_;
   std::map<std::vector<int64_t>, int> known_;
   int64_t vl_ = 0;  // while code is emitted

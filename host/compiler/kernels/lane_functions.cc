@@ -50,6 +50,23 @@ bool IsModerate(float a) {
   return size == 0 || (size >= 0x1p-63f && size <= 0x1p64f);
 }
 
+// Newton's steps, of which the last one rounds correctly, where no step leaves
+// the normal numbers. largest: -1 for a divisor of the largest significand, for
+// which the step would end halfway on the wrong side; else 0.
+Lane ReciprocalSteps(const FunctionBuilder& g, Lane b, Lane largest) {
+  const Lane y = g(Op::kIsub, g(Op::kRcp, b), largest);
+  return g(Op::kFma, g(Op::kFnma, b, y, g.F(1)), y, y);
+}
+Lane RootSteps(const FunctionBuilder& g, Lane a) {
+  const Lane y = g(Op::kRsqrt, a);
+  const Lane root0 = g(Op::kFmul, a, y);
+  const Lane half0 = g(Op::kFmul, y, g.K(kHalf));
+  const Lane r = g(Op::kFnma, half0, root0, g.K(kHalf));
+  const Lane root1 = g(Op::kFma, root0, r, root0);
+  const Lane half1 = g(Op::kFma, half0, r, half0);
+  return g(Op::kFma, g(Op::kFnma, root1, root1, a), half1, root1);
+}
+
 // As Divide, where neither the steps nor the quotient leave the normal numbers;
 // -1 if a constant does.
 Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
@@ -67,8 +84,7 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
     graph.Guard(IsOutside(g, Magnitude(graph, b), 0x1p-31f, 0x1p32f), b);
     const Lane largest =
         g(Op::kIeq, g(Op::kIand, b, g.K(kFraction)), g.K(kFraction));
-    const Lane y0 = g(Op::kIsub, g(Op::kRcp, b), largest);
-    y = g(Op::kFma, g(Op::kFnma, b, y0, g.F(1)), y0, y0);
+    y = ReciprocalSteps(g, b, largest);
   }
   if (!graph.IsConstant(a)) graph.Guard(IsExtreme(g, Magnitude(graph, a)), a);
   const Lane q = g(Op::kFmul, a, y);
@@ -82,13 +98,7 @@ Lane RootOfModerate(LaneGraph& graph, Lane a) {
   const FunctionBuilder g{graph};
   const Lane size = Magnitude(graph, a);
   graph.Guard(IsExtreme(g, size), a);
-  const Lane y = g(Op::kRsqrt, a);
-  const Lane root0 = g(Op::kFmul, a, y);
-  const Lane half0 = g(Op::kFmul, y, g.K(kHalf));
-  const Lane r = g(Op::kFnma, half0, root0, g.K(kHalf));
-  const Lane root1 = g(Op::kFma, root0, r, root0);
-  const Lane half1 = g(Op::kFma, half0, r, half0);
-  const Lane root = g(Op::kFma, g(Op::kFnma, root1, root1, a), half1, root1);
+  const Lane root = RootSteps(g, a);
   return g(Op::kSel, size, root, a);
 }
 
@@ -130,10 +140,7 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
   const FunctionBuilder::Parts pb = g.Split(ub, Magnitude(graph, up_b));
   const Lane ma = g(Op::kIor, pa.fraction, g.K(kOne));
   const Lane mb = g(Op::kIor, pb.fraction, g.K(kOne));
-  // For the largest significand, the step would end halfway on the wrong side.
-  const Lane y0 =
-      g(Op::kIsub, g(Op::kRcp, mb), g(Op::kIeq, mb, g.K(0x3FFFFFFF)));
-  const Lane y = g(Op::kFma, g(Op::kFnma, mb, y0, g.F(1)), y0, y0);
+  const Lane y = ReciprocalSteps(g, mb, g(Op::kIeq, mb, g.K(0x3FFFFFFF)));
   const Lane q0 = g(Op::kFmul, ma, y);
   const Lane q = g(Op::kFma, g(Op::kFnma, q0, mb, ma), y, q0);
   const Lane t = g(Op::kIsub, pa.exponent, pb.exponent);
@@ -174,13 +181,7 @@ Lane SquareRoot(LaneGraph& graph, Lane a) {
   const Lane m = g(Op::kIadd, g(Op::kIor, p.fraction, g.K(kOne)),
                    g(Op::kShl, odd, g.K(23)));
   const Lane k = g(Op::kSar, whole, g.K(1));
-  const Lane y = g(Op::kRsqrt, m);
-  const Lane root0 = g(Op::kFmul, m, y);
-  const Lane half0 = g(Op::kFmul, y, g.K(kHalf));
-  const Lane r = g(Op::kFnma, half0, root0, g.K(kHalf));
-  const Lane root1 = g(Op::kFma, root0, r, root0);
-  const Lane half1 = g(Op::kFma, half0, r, half0);
-  const Lane root = g(Op::kFma, g(Op::kFnma, root1, root1, m), half1, root1);
+  const Lane root = RootSteps(g, m);
   const Lane regular = g(Op::kIadd, root, g(Op::kShl, k, g.K(23)));
   // Zeros and infinity stay; negative numbers and NaN give NaN.
   const Lane low = g(Op::kFlt, a, g.F(0));

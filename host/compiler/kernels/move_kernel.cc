@@ -29,7 +29,7 @@ using Bytes = KernelBuilder::Bytes;
 
 constexpr int64_t kPartBeats = 48;  // at least, so that a run's start is small
 constexpr int64_t kMostParts = 16;
-constexpr size_t kMostRanges = 1 << 12;
+constexpr int64_t kMostRanges = 1 << 12;  // parts of the result
 constexpr int64_t kMarginBytes = 4;  // that copies may read behind an operand
 
 class Move {
@@ -72,8 +72,8 @@ class Move {
   }
 
  private:
-  // Cuts this dimension. False: it has one index, or parts would not begin at
-  // whole beats.
+  // Cuts this dimension. False: it has one index, parts would not begin at
+  // whole beats, or there would be too many.
   bool Cut(size_t dimension) {
     cut_ = dimension;
     count_ = dimension < shape_.size() ? shape_[dimension] : 1;
@@ -82,6 +82,7 @@ class Move {
     // Parts are stored as whole beats.
     least_ = beat_ / std::gcd(beat_, slab_ * size_);
     return (count_ > 1 || dimension + 1 >= shape_.size()) &&
+           outer_ <= kMostRanges &&
            (outer_ == 1 || count_ * slab_ * size_ % beat_ == 0);
   }
 
@@ -273,7 +274,7 @@ class Move {
       whole_.resize(operands);
       std::vector<int64_t> most(m_.pieces_.size(), 0);
       ranges_ = m_.RangesOf(rows_);
-      if (ranges_.size() > kMostRanges)
+      if (static_cast<int64_t>(ranges_.size()) > kMostRanges)
         return absl::ResourceExhaustedError("too many parts");
       for (const Range& range : ranges_) {
         std::vector<Copy> copies;
