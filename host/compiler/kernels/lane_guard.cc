@@ -111,7 +111,8 @@ absl::StatusOr<LaneCode> EmitGuarded(const LaneGraph& guarded,
   SetTarget(words[branch], base());
   AppendRestore(at, words);
   const absl::StatusOr<LaneCode> again =
-      Emit(exact, exact_stores, places, preset, base());
+      Emit(exact, exact_stores, places, preset, base(), Loop::kRows,
+           /*many_rows=*/true);
   if (absl::Status s = append(again); !s.ok()) return s;
   code.exact = again->main;
   code.spread = again->spread;
