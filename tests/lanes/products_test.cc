@@ -69,6 +69,7 @@ class ProductsTest : public testing::TestWithParam<const char*> {
     int64_t kernel_input = 2, kernel_output = 3;
     int64_t output_batch = 0, output_feature = 3;
     std::string type = "f32", precision = "DEFAULT";
+    bool infinities = false;  // among the kernel's elements
   };
 
   void Convolution(const Conv& c) {
@@ -101,7 +102,7 @@ class ProductsTest : public testing::TestWithParam<const char*> {
     const std::string text = absl::StrFormat(
         R"(module @m {
   %%a = %1$s[%2$s] parameter(), name="a"
-  %%b = %1$s[%3$s] parameter(), name="b"
+  %%p = %1$s[%3$s] parameter(), name="p"%23$s
   %%c = %1$s[%4$s] hlo.convolution(%%a, %%b), stride=[%5$s], low=[%6$s], high=[%7$s], lhs_dilation=[%8$s], rhs_dilation=[%9$s], reversal=[%10$s], input_batch=%11$d, input_feature=%12$d, input_spatial=[%13$s], kernel_input_feature=%14$d, kernel_output_feature=%15$d, kernel_spatial=[%16$s], output_batch=%17$d, output_feature=%18$d, output_spatial=[%19$s], feature_group_count=%20$d, batch_group_count=%21$d, precision=%22$s
   return %%c as "c"
 }
@@ -111,7 +112,13 @@ class ProductsTest : public testing::TestWithParam<const char*> {
         List(c.reversal), c.input_batch, c.input_feature, List(of_input),
         c.kernel_input, c.kernel_output, List(of_kernel), c.output_batch,
         c.output_feature, List(of_output), c.groups, c.batch_groups,
-        c.precision);
+        c.precision,
+        absl::StrFormat(
+            R"(
+  %%f = %1$s[%2$s] hlo.%5$s(%%p)
+  %%b = %1$s[%2$s] hlo.%3$s(%%p, %4$s))",
+            c.type, List(kernel), c.infinities ? "divide" : "maximum",
+            c.infinities ? "%f" : "%p", c.infinities ? "floor" : "negate"));
     check_.Check(text, ++seed_);
   }
 
@@ -278,6 +285,46 @@ TEST_P(ProductsTest, Convolutions) {
   Convolution(c);
 }
 
+// Taps between elements have no part in a sum: an infinity of the kernel does
+// not meet the zeros there.
+TEST_P(ProductsTest, DilatedInputs) {
+  Conv c;
+  c.infinities = true;
+  c.base = {2, 2};
+  c.low = {3, 3};
+  c.high = {2, 2};
+  c.window = {6, 6};  // all phases see the same elements
+  Convolution(c);
+  c.window = {4, 4};  // as many, others
+  Convolution(c);
+  c.window = {3, 3};
+  c.stride = {1, 3};
+  Convolution(c);
+  c.precision = "HIGH";
+  c.reversal = {1, 0};
+  Convolution(c);
+  c.precision = "DEFAULT";
+  c.type = "bf16";
+  c.base = {5, 1};  // phases without an element
+  Convolution(c);
+  c.dilation = {2, 2};
+  c.base = {4, 2};
+  c.low = {-9, 2};
+  c.high = {4, 9};
+  Convolution(c);
+  c = {};
+  c.groups = 3;
+  c.base = {3, 2};
+  c.output_batch = 2;
+  c.output_feature = 0;
+  c.infinities = true;
+  Convolution(c);
+  c = {};
+  c.type = "i32";
+  c.base = {2, 2};
+  Convolution(c);
+}
+
 TEST_P(ProductsTest, RandomConvolutions) {
   std::mt19937_64 random(7);
   const auto from = [&](int64_t least, int64_t most) {
@@ -292,7 +339,7 @@ TEST_P(ProductsTest, RandomConvolutions) {
     for (int d = 0; d < 2; ++d) {
       c.window[d] = from(1, 4);
       c.dilation[d] = from(1, 2);
-      c.base[d] = from(1, 2);
+      c.base[d] = from(1, 3);
       c.stride[d] = from(1, 3);
       c.size[d] = (c.window[d] - 1) * c.dilation[d] + from(2, 6);
       c.low[d] = from(-1, 2);

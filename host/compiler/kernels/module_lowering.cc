@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/compiler/kernels/branch_lowering.h"
+#include "host/compiler/kernels/dilation_lowering.h"
 #include "host/compiler/kernels/householder_lowering.h"
 #include "host/compiler/kernels/product_lowering.h"
 #include "host/compiler/kernels/random_lowering.h"
@@ -43,7 +44,12 @@ void Lower(ir::Module& module) {
       Lower(*copy);
       region = std::move(copy);
     }
-    if (IsProduct(*node)) LowerProduct(module, *node);
+    if (IsDilated(*node)) {
+      for (Node* part : LowerDilated(module, *node))
+        LowerProduct(module, *part);
+    } else if (IsProduct(*node)) {
+      LowerProduct(module, *node);
+    }
     if (IsCheapBranch(*node)) LowerBranch(module, *node);
     if (IsRandomBits(*node)) LowerRandomBits(module, *node);
     if (IsHouseholder(*node)) LowerHouseholder(module, *node);

@@ -24,6 +24,7 @@ using ir::Value;
 // Operands are rearranged first if they have runs shorter than this, which
 // would leave most of the array's rows unused and take many passes.
 constexpr int64_t kShortRun = 8, kManyPasses = 4;
+constexpr int64_t kLongRun = 32;  // fills the array with few segments
 constexpr int64_t kSegments = 4;  // runs per pass, on bf16 cores
 
 // Inserts operations before a product and replaces the product with their
@@ -225,12 +226,12 @@ class Product : private ProductNodes {
     const int64_t outputs = kernel[a.kernel_output_feature] / groups;
     const int64_t batch = input[a.input_batch] / a.batch_group_count;
     const auto passes = static_cast<int64_t>(passes_.size());
-    // In memory, the features of each pass come last. If they do so already,
-    // other dimensions keep their order; else images come first, so that taps
-    // along a line are one run.
+    // In memory, the features of each pass come last. Other dimensions keep
+    // their order; but where features must be moved and are short runs, images
+    // come first, so that taps along a line are one run.
     Ints order, place(input.size());
     const auto last = static_cast<int64_t>(input.size()) - 1;
-    const bool moves = a.input_feature != last;
+    const bool moves = a.input_feature != last && features < kLongRun;
     if (moves) order.push_back(a.input_batch);
     for (int64_t d = 0; d <= last; ++d) {
       if (d != a.input_feature && !(moves && d == a.input_batch))

@@ -4,6 +4,7 @@
 // A group is a product of matrices: a line of the left one is what a window
 // sees of the input, taps in ascending place of the input, features fastest.
 #include <algorithm>
+#include <map>
 
 #include "host/ir/hlo/elementwise.h"
 #include "host/ir/hlo/products.h"
@@ -53,60 +54,106 @@ class Convolution {
     Literal result = Literal::Zeros(node_.type.element, node_.type.elements());
     if (result.size() == 0) return Only(std::move(result));
     FindTaps();
-    const int64_t lines = batch_ * places_;
-    const int64_t most = std::max<int64_t>(1, kMaxWindows / depth_);
     for (int64_t group = 0; group < groups_; ++group) {
       const Literal weights = Weights(group);
-      for (int64_t first = 0; first < lines; first += most) {
-        const int64_t count = std::min(most, lines - first);
-        const absl::StatusOr<Literal> product =
-            MatrixProduct(count, depth_, outputs_, Windows(group, first, count),
-                          weights, node_.type.element, a_.precision, unit_);
-        if (!product.ok()) return product.status();
-        Store(group, first, count, *product, result);
+      for (const auto& [taps, phase] : phases_) {
+        if (absl::Status s = Multiply(group, taps, phase, weights, result);
+            !s.ok())
+          return s;
       }
     }
     return Only(std::move(result));
   }
 
  private:
-  // For each place and tap the offset in the input, -1 if there is none.
+  // Places whose windows meet elements with the same taps.
+  struct Phase {
+    Ints places;
+    // For each place and tap the offset in the input, -1 in the padding.
+    std::vector<int64_t> offsets;
+  };
+
   void FindTaps() {
-    const int64_t taps = depth_ / std::max<int64_t>(features_, 1);
-    offsets_.assign(places_ * taps, 0);
+    const int64_t all = depth_ / std::max<int64_t>(features_, 1);
     Ints place(positions_.size(), 0);
-    int64_t* to = offsets_.data();
     for (int64_t p = 0; p < places_; ++p) {
-      Ints tap(taps_.size(), 0);
-      for (int64_t t = 0; t < taps; ++t) {
+      Ints tap(taps_.size(), 0), taps;
+      std::vector<int64_t> offsets;
+      for (int64_t t = 0; t < all; ++t) {
+        bool between = false;
         int64_t offset = 0;
-        for (size_t i = 0; i < windows_.size() && offset >= 0; ++i) {
+        for (size_t i = 0; i < windows_.size(); ++i) {
+          between = between || windows_[i].IsBetween(place[i], tap[i]);
           const int64_t index = windows_[i].IndexOf(place[i], tap[i]);
-          offset = index < 0 ? -1 : offset + index * input_spatial_strides_[i];
+          offset = index < 0 || offset < 0
+                       ? -1
+                       : offset + index * input_spatial_strides_[i];
         }
-        *to++ = offset;
+        if (!between) {
+          taps.push_back(t);
+          offsets.push_back(offset);
+        }
         Advance(taps_, tap);
       }
+      Phase& phase = phases_[taps];
+      phase.places.push_back(p);
+      phase.offsets.insert(phase.offsets.end(), offsets.begin(), offsets.end());
       Advance(positions_, place);
     }
   }
 
+  absl::Status Multiply(int64_t group, const Ints& taps, const Phase& phase,
+                        const Literal& weights, Literal& result) const {
+    const auto count_of = [](const Ints& list) {
+      return static_cast<int64_t>(list.size());
+    };
+    const int64_t depth = count_of(taps) * features_;
+    const int64_t lines = batch_ * count_of(phase.places);
+    const int64_t most =
+        std::max<int64_t>(1, kMaxWindows / std::max<int64_t>(1, depth));
+    const Literal part =
+        depth == depth_ ? weights : Rows(weights, taps, features_ * outputs_);
+    for (int64_t first = 0; first < lines; first += most) {
+      const int64_t count = std::min(most, lines - first);
+      const absl::StatusOr<Literal> product =
+          MatrixProduct(count, depth, outputs_,
+                        Windows(group, phase, count_of(taps), first, count),
+                        part, node_.type.element, a_.precision, unit_);
+      if (!product.ok()) return product.status();
+      Store(group, phase, first, count, *product, result);
+    }
+    return absl::OkStatus();
+  }
+
+  // These rows of a matrix with rows of so many elements.
+  static Literal Rows(const Literal& matrix, const Ints& rows, int64_t width) {
+    Literal some = Literal::Zeros(matrix.element(),
+                                  static_cast<int64_t>(rows.size()) * width);
+    const int64_t bytes = width * ElementBytes(matrix.element());
+    uint8_t* to = some.data();
+    for (const int64_t row : rows) {
+      to = std::copy_n(matrix.data() + row * bytes, bytes, to);
+    }
+    return some;
+  }
+
   // A line a window: [taps, features].
-  Literal Windows(int64_t group, int64_t first, int64_t count) const {
+  Literal Windows(int64_t group, const Phase& phase, int64_t taps,
+                  int64_t first, int64_t count) const {
     const Ints strides = StridesOf(input_shape_);
     const int64_t feature_step = strides[a_.input_feature];
     const int64_t batch_step = strides[a_.input_batch];
     const int64_t base = a_.batch_group_count > 1
                              ? group * batch_ * batch_step
                              : group * features_ * feature_step;
-    const int64_t taps = depth_ / std::max<int64_t>(features_, 1);
+    const auto places = static_cast<int64_t>(phase.places.size());
     return input_.Visit([&](const auto& values) {
       using T = typename std::decay_t<decltype(values)>::value_type;
-      std::vector<T> lines(count * depth_);
+      std::vector<T> lines(count * taps * features_);
       T* to = lines.data();
       for (int64_t line = first; line < first + count; ++line) {
-        const T* image = values.data() + base + line / places_ * batch_step;
-        const int64_t* offset = offsets_.data() + line % places_ * taps;
+        const T* image = values.data() + base + line / places * batch_step;
+        const int64_t* offset = phase.offsets.data() + line % places * taps;
         for (int64_t t = 0; t < taps; ++t, to += features_) {
           if (offset[t] < 0) continue;
           const T* from = image + offset[t];
@@ -140,8 +187,9 @@ class Convolution {
     return weights;
   }
 
-  void Store(int64_t group, int64_t first, int64_t count,
+  void Store(int64_t group, const Phase& phase, int64_t first, int64_t count,
              const Literal& product, Literal& result) const {
+    const auto places = static_cast<int64_t>(phase.places.size());
     const Ints strides = StridesOf(node_.type.shape);
     const int64_t feature_step = strides[a_.output_feature];
     product.Visit([&](const auto& values) {
@@ -149,8 +197,8 @@ class Convolution {
       const T* from = values.data();
       T* base = result.values<T>().data() + group * outputs_ * feature_step;
       for (int64_t line = first; line < first + count; ++line) {
-        int64_t offset = line / places_ * strides[a_.output_batch];
-        int64_t place = line % places_;
+        int64_t offset = line / places * strides[a_.output_batch];
+        int64_t place = phase.places[line % places];
         for (size_t i = positions_.size(); i-- > 0;) {
           offset += place % positions_[i] * strides[a_.output_spatial[i]];
           place /= positions_[i];
@@ -170,7 +218,7 @@ class Convolution {
   const Literal& kernel_;
   std::vector<WindowDimension> windows_;
   Ints positions_, taps_, input_spatial_strides_;
-  std::vector<int64_t> offsets_;
+  std::map<Ints, Phase> phases_;  // by taps
   int64_t groups_ = 1, features_ = 1, outputs_ = 1, batch_ = 1;
   int64_t depth_ = 1;   // of the contraction
   int64_t places_ = 1;  // of a window in an image

@@ -30,6 +30,11 @@ struct WindowDimension {
                ? 0
                : (padded() - extent) / stride + 1;
   }
+  // Whether a tap at a position lies between elements, also of the padding.
+  bool IsBetween(int64_t position, int64_t tap) const {
+    return (position * stride + tap * window_dilation - low) % base_dilation !=
+           0;
+  }
   // The index in the operand of a tap at a position, -1 if it is in the
   // padding or between elements.
   int64_t IndexOf(int64_t position, int64_t tap) const {

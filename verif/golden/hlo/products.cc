@@ -152,17 +152,18 @@ Tensor Convolution(const Node& node, const Tensors& operands) {
     by[a.kernel_output_feature] = feature;
     Terms terms;
     ForEach(window, [&](const Index& tap) {
-      bool inside = true;
+      bool inside = true, between = false;
       for (size_t i = 0; i < tap.size(); ++i) {
         const int64_t place = index[a.output_spatial[i]] * a.stride[i] -
                               a.low[i] + tap[i] * a.rhs_dilation[i];
         const int64_t size = input.shape[a.input_spatial[i]];
-        inside = inside && place >= 0 && place % a.lhs_dilation[i] == 0 &&
-                 place / a.lhs_dilation[i] < size;
+        between = between || place % a.lhs_dilation[i] != 0;
+        inside = inside && place >= 0 && place / a.lhs_dilation[i] < size;
         from[a.input_spatial[i]] = place / a.lhs_dilation[i];
         by[a.kernel_spatial[i]] =
             a.reversal[i] != 0 ? window[i] - 1 - tap[i] : tap[i];
       }
+      if (between) return;
       for (int64_t i = 0; i < features; ++i) {
         from[a.input_feature] = group * features + i;
         by[a.kernel_input_feature] = i;
