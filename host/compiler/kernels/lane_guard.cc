@@ -88,13 +88,12 @@ void SetTarget(uint64_t& word, int64_t target) {
   word = x.Encode();
 }
 
-absl::StatusOr<LaneCode> EmitGuarded(const LaneGraph& guarded,
-                                     const std::vector<LaneStore>& stores,
-                                     const LaneGraph& exact,
-                                     const std::vector<LaneStore>& exact_stores,
-                                     const LanePlaces& places,
-                                     const Preset& preset, int64_t at) {
+absl::StatusOr<LaneCode> EmitGuarded(
+    const LaneGraph& guarded, const std::vector<LaneStore>& stores,
+    const LaneGraph& exact, const std::vector<LaneStore>& exact_stores,
+    const LanePlaces& places, const Preset& preset, int64_t at, int base) {
   LaneCode code;
+  code.main = base;
   std::vector<uint64_t>& words = code.words;
   const auto append = [&](const absl::StatusOr<LaneCode>& part) {
     if (part.ok())
@@ -102,16 +101,16 @@ absl::StatusOr<LaneCode> EmitGuarded(const LaneGraph& guarded,
     return part.status();
   };
   AppendSave(at, words);
-  const auto base = [&] { return static_cast<int>(words.size()); };
-  if (absl::Status s = append(Emit(guarded, stores, places, preset, base(),
+  const auto next = [&] { return base + static_cast<int>(words.size()); };
+  if (absl::Status s = append(Emit(guarded, stores, places, preset, next(),
                                    Loop::kRows, /*many_rows=*/true));
       !s.ok())
     return s;
   const size_t branch = AppendCheck(at, preset.cols, words);
-  SetTarget(words[branch], base());
+  SetTarget(words[branch], next());
   AppendRestore(at, words);
   const absl::StatusOr<LaneCode> again =
-      Emit(exact, exact_stores, places, preset, base(), Loop::kRows,
+      Emit(exact, exact_stores, places, preset, next(), Loop::kRows,
            /*many_rows=*/true);
   if (absl::Status s = append(again); !s.ok()) return s;
   code.exact = again->main;

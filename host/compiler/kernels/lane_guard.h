@@ -24,13 +24,12 @@ inline constexpr int64_t kGuardBytes = 32;
 // Registers with the guards of the first and the second group of rows.
 inline constexpr int kGuards[] = {16, 24};
 
-// Such code. at: kGuardBytes of the unified buffer.
-absl::StatusOr<LaneCode> EmitGuarded(const LaneGraph& guarded,
-                                     const std::vector<LaneStore>& stores,
-                                     const LaneGraph& exact,
-                                     const std::vector<LaneStore>& exact_stores,
-                                     const LanePlaces& places,
-                                     const Preset& preset, int64_t at);
+// Such code, for instruction memory index `base` on. at: kGuardBytes of the
+// unified buffer.
+absl::StatusOr<LaneCode> EmitGuarded(
+    const LaneGraph& guarded, const std::vector<LaneStore>& stores,
+    const LaneGraph& exact, const std::vector<LaneStore>& exact_stores,
+    const LanePlaces& places, const Preset& preset, int64_t at, int base);
 
 // Each appends to `words`; `at` is the place of the bytes above.
 void AppendSave(int64_t at, std::vector<uint64_t>& words);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Kernel of several stages (graphs of lanes, reductions, copies), between which
+// values stay in the unified buffer.
+//
+// The values are cut into rows: a stage makes the rows of its results of the
+// same rows of its operands. So all stages process a block of rows, while DMA
+// loads the next block and stores the one before.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_FUSED_KERNEL_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_FUSED_KERNEL_H_
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "host/compiler/kernels/kernel_program.h"
+#include "host/compiler/kernels/lane_code.h"
+#include "host/compiler/kernels/lane_graph.h"
+#include "host/compiler/kernels/move_pieces.h"
+#include "host/ir/module.h"
+#include "systole/gen/presets.h"
+
+namespace systole::lanes {
+
+struct FusedSpec {
+  struct Value {
+    int64_t bytes = 0;
+    // Rows of it belong to rows of other values; otherwise all of it belongs to
+    // each row.
+    bool by_rows = false;
+    bool loaded = false, stored = false;  // operand, result of the program
+  };
+
+  // A graph over values with as many elements.
+  struct Lanes {
+    int64_t elements = 0;  // of all rows
+    struct Operand {       // that the graph loads, by number
+      int value;
+      Storage storage;
+      Pattern pattern;
+    };
+    std::vector<Operand> operands;
+    LaneGraph graph;
+    std::vector<LaneStore> stores;
+    std::vector<int> results;  // values
+    // The same with guards, if that is shorter; else without stores.
+    LaneGraph guarded;
+    std::vector<LaneStore> guarded_stores;
+  };
+  // A reduction by one operation.
+  struct Reduce {
+    const ir::Node* node;
+    int operand, first, result;
+  };
+  // Boxes within a row of the result, from rows of operands by rows.
+  struct Copy {
+    int64_t element_bytes;
+    std::vector<Piece> pieces;
+    std::vector<int> operands;
+    int result;
+  };
+  using Stage = std::variant<Lanes, Reduce, Copy>;
+
+  int64_t rows = 1;
+  std::vector<Value> values;
+  std::vector<Stage> stages;
+};
+
+// Operands of the program: the loaded values, then the stored ones. Errors:
+// ResourceExhausted (registers, instruction memory, unified buffer): there are
+// too many stages, or a graph must be divided.
+absl::StatusOr<KernelProgram> CompileFused(const FusedSpec& spec,
+                                           const Preset& preset);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_FUSED_KERNEL_H_

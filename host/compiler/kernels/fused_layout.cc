@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/fused_layout.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "host/compiler/geometry.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+namespace {
+
+using compiler::CeilDiv;
+using compiler::RoundUp;
+
+constexpr int64_t kLeastGroups = 16;  // of eight rows of lanes in a block
+constexpr int64_t kMostBlocks = 16;
+// Values up to this part of the unified buffer lie there with all rows.
+constexpr int64_t kSmallValue = 256;
+constexpr int64_t kBehindBytes = 4;  // that copies may read behind a value
+
+}  // namespace
+
+std::vector<int> OperandsOf(const FusedSpec::Stage& stage) {
+  if (const auto* reduce = std::get_if<FusedSpec::Reduce>(&stage))
+    return {reduce->operand, reduce->first};
+  if (const auto* copy = std::get_if<FusedSpec::Copy>(&stage))
+    return copy->operands;
+  std::vector<int> operands;
+  for (const auto& operand : std::get<FusedSpec::Lanes>(stage).operands)
+    operands.push_back(operand.value);
+  return operands;
+}
+
+std::vector<int> ResultsOf(const FusedSpec::Stage& stage) {
+  if (const auto* reduce = std::get_if<FusedSpec::Reduce>(&stage))
+    return {reduce->result};
+  if (const auto* copy = std::get_if<FusedSpec::Copy>(&stage))
+    return {copy->result};
+  return std::get<FusedSpec::Lanes>(stage).results;
+}
+
+bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage) {
+  const auto* copy = std::get_if<FusedSpec::Copy>(&stage);
+  return copy != nullptr && !spec.values[copy->result].stored &&
+         std::none_of(copy->operands.begin(), copy->operands.end(),
+                      [&](int value) { return spec.values[value].by_rows; });
+}
+
+FusedLayout::FusedLayout(const FusedSpec& spec, const Preset& preset)
+    : spec_(spec), preset_(preset), places_(spec.values.size()) {
+  FindUses();
+}
+
+int64_t FusedLayout::blocks() const { return CeilDiv(spec_.rows, block_rows_); }
+
+int64_t FusedLayout::RowsOf(int64_t block) const {
+  return std::min(block_rows_, spec_.rows - block * block_rows_);
+}
+
+int64_t FusedLayout::RowBytes(int value) const {
+  const FusedSpec::Value& v = spec_.values[value];
+  return v.by_rows ? v.bytes / spec_.rows : v.bytes;
+}
+
+int64_t FusedLayout::Shift(Kind kind, int64_t block, int64_t row_bytes) const {
+  switch (kind) {
+    case Kind::kFixed:
+      return 0;
+    case Kind::kSlot:
+      return block % slots_ * slot_bytes_;
+    case Kind::kRows:
+      return block * block_rows_ * row_bytes;
+  }
+  return 0;
+}
+
+FusedLayout::Bytes FusedLayout::Of(int value, int64_t block) const {
+  const Place1& place = places_[value];
+  const int64_t row = RowBytes(value);
+  return {place.first.at + Shift(place.kind, block, row),
+          spec_.values[value].by_rows ? RowsOf(block) * row : row};
+}
+
+// Whether blocks of it are loaded or stored.
+bool FusedLayout::Streams(int value) const {
+  const FusedSpec::Value& v = spec_.values[value];
+  return v.by_rows && (v.loaded || v.stored) &&
+         v.bytes * kSmallValue > preset_.ub_bytes;
+}
+
+void FusedLayout::FindUses() {
+  last_.assign(spec_.values.size(), -1);
+  reused_.assign(spec_.values.size(), true);
+  for (size_t i = 0; i < spec_.stages.size(); ++i) {
+    for (const auto& list :
+         {OperandsOf(spec_.stages[i]), ResultsOf(spec_.stages[i])}) {
+      for (const int value : list) last_[value] = static_cast<int>(i);
+    }
+    if (IsOnce(spec_, spec_.stages[i])) {
+      for (const int value : ResultsOf(spec_.stages[i])) reused_[value] = false;
+    }
+  }
+}
+
+// Blocks begin at whole beats of all values that are loaded or stored, and
+// where that is possible they fill the lanes.
+void FusedLayout::ChooseRows() {
+  int64_t most = 1;  // bytes of a row
+  step_ = 1;
+  for (size_t i = 0; i < spec_.values.size(); ++i) {
+    const int value = static_cast<int>(i);
+    const int64_t row = RowBytes(value);
+    if (!spec_.values[i].by_rows) continue;
+    most = std::max(most, row);
+    if (Streams(value)) step_ = std::lcm(step_, beat_ / std::gcd(beat_, row));
+    if (step_ >= spec_.rows) break;
+  }
+  step_ = std::min(step_, spec_.rows);
+  const int64_t group = vpu::kVectorRows * preset_.cols * 4;
+  const int64_t groups = CeilDiv(spec_.rows * most, group);
+  const auto stages = static_cast<int64_t>(spec_.stages.size());
+  const int64_t wanted =
+      std::clamp<int64_t>(groups / (kLeastGroups * stages), 1, kMostBlocks);
+  int64_t fill = step_;  // rows that fill the lanes
+  for (const FusedSpec::Stage& stage : spec_.stages) {
+    const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage);
+    if (lanes == nullptr) continue;
+    const int64_t all = vpu::kVectorRows * preset_.cols;
+    const int64_t elements = lanes->elements / spec_.rows;
+    const int64_t whole = std::lcm(
+        fill, elements < all ? preset_.cols / std::gcd(preset_.cols, elements)
+                             : all / std::gcd(all, elements));
+    if (whole * wanted <= spec_.rows) fill = whole;
+  }
+  block_rows_ =
+      std::min(spec_.rows, RoundUp(CeilDiv(spec_.rows, wanted), fill));
+}
+
+// Values that stages hand on. Where one is not needed any more, the next one
+// may lie.
+void FusedLayout::PlaceBetween(KernelBuilder& builder) {
+  std::vector<Bytes> free;
+  std::vector<bool> placed(places_.size(), false);
+  for (size_t i = 0; i < spec_.stages.size(); ++i) {
+    for (const int value : ResultsOf(spec_.stages[i])) {
+      const FusedSpec::Value& v = spec_.values[value];
+      if (v.loaded || v.stored) continue;
+      const int64_t rows = v.by_rows ? block_rows_ : 1;
+      const int64_t bytes =
+          builder.Align(rows * RowBytes(value) + kBehindBytes);
+      const auto fits =
+          std::find_if(free.begin(), free.end(),
+                       [&](const Bytes& part) { return part.count == bytes; });
+      if (fits != free.end() && reused_[value]) {
+        places_[value].first = *fits;
+        free.erase(fits);
+      } else {
+        places_[value].first = builder.Place("values in between", bytes);
+      }
+      placed[value] = true;
+    }
+    for (size_t value = 0; value < places_.size(); ++value) {
+      if (placed[value] && reused_[value] &&
+          last_[value] == static_cast<int>(i))
+        free.push_back(places_[value].first);
+    }
+  }
+}
+
+absl::Status FusedLayout::Place(KernelBuilder& builder) {
+  if (beat_ == 1) {
+    beat_ = builder.Align(1);
+    ChooseRows();
+  }
+  builder.ReleaseAll();
+  const bool many = blocks() > 1;
+  slots_ = std::min(slots_, blocks());
+  slot_bytes_ = 0;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const FusedSpec::Value& v = spec_.values[i];
+    Place1& place = places_[i];
+    if (!v.loaded && !v.stored) continue;
+    const int value = static_cast<int>(i);
+    if (InBlocks(value)) {
+      place.kind = slots_ > 1 ? Kind::kSlot : Kind::kFixed;
+      place.first = {slot_bytes_, block_rows_ * RowBytes(value)};
+      slot_bytes_ += builder.Align(place.first.count + kBehindBytes);
+    } else {
+      place.kind = v.by_rows && many ? Kind::kRows : Kind::kFixed;
+      place.first = builder.Place("values", v.bytes + kBehindBytes);
+    }
+  }
+  const int64_t blocks_at = builder.Place("blocks", slots_ * slot_bytes_).at;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (InBlocks(static_cast<int>(i))) places_[i].first.at += blocks_at;
+  }
+  PlaceBetween(builder);
+  return builder.Fits();
+}
+
+bool FusedLayout::Shrink() {
+  if (block_rows_ <= step_) {
+    if (slots_ == 1) return false;
+    slots_ = 1;
+    ChooseRows();
+    return true;
+  }
+  block_rows_ = std::max(step_, RoundUp(block_rows_ / 2, step_));
+  return true;
+}
+
+}  // namespace systole::lanes

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Where the values of a fused kernel lie in the unified buffer.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_FUSED_LAYOUT_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_FUSED_LAYOUT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "host/compiler/kernels/fused_kernel.h"
+#include "host/compiler/kernels/kernel_program.h"
+
+namespace systole::lanes {
+
+class FusedLayout {
+ public:
+  using Bytes = KernelBuilder::Bytes;
+
+  // How the address of a value depends on the block.
+  enum class Kind : uint8_t {
+    kFixed,  // it does not
+    kSlot,   // two blocks take turns
+    kRows,   // all rows lie one after the other
+  };
+
+  FusedLayout(const FusedSpec& spec, const Preset& preset);
+
+  // Chooses how many rows a block has and places all values. The layout can
+  // then be made smaller, until no smaller one is left.
+  absl::Status Place(KernelBuilder& builder);
+  bool Shrink();
+
+  int64_t block_rows() const { return block_rows_; }
+  int64_t blocks() const;
+  int64_t RowsOf(int64_t block) const;
+
+  // Whether it is loaded and stored block by block.
+  bool InBlocks(int value) const { return Streams(value) && blocks() > 1; }
+  // Whether nothing else needs the value's bytes behind a stage.
+  bool EndsIn(int value, int stage) const {
+    const FusedSpec::Value& v = spec_.values[value];
+    return last_[value] == stage && !v.stored && reused_[value] &&
+           (!v.loaded || InBlocks(value) || blocks() == 1);
+  }
+  Kind KindOf(int value) const { return places_[value].kind; }
+  // Bytes that the block adds to the address of a value of that kind.
+  int64_t Shift(Kind kind, int64_t block, int64_t row_bytes) const;
+  // The value's bytes for the first block.
+  Bytes First(int value) const { return places_[value].first; }
+  // Those of a block; of all rows, if the value is not cut.
+  Bytes Of(int value, int64_t block) const;
+  int64_t RowBytes(int value) const;
+
+ private:
+  struct Place1 {
+    Kind kind = Kind::kFixed;
+    Bytes first = {0, 0};
+  };
+  bool Streams(int value) const;
+  void FindUses();
+  void ChooseRows();
+  void PlaceBetween(KernelBuilder& builder);
+
+  const FusedSpec& spec_;
+  const Preset& preset_;
+  std::vector<Place1> places_;
+  std::vector<int> last_;     // stage that needs the value
+  std::vector<bool> reused_;  // its bytes may serve another value after that
+  int64_t beat_ = 1, step_ = 1;
+  int64_t block_rows_ = 1, slots_ = 2, slot_bytes_ = 0;
+};
+
+// The operands of a stage and its results, by value.
+std::vector<int> OperandsOf(const FusedSpec::Stage& stage);
+std::vector<int> ResultsOf(const FusedSpec::Stage& stage);
+// Whether a stage gives the same for all rows, and so does it once.
+bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_FUSED_LAYOUT_H_

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Elementwise nodes with as many elements form one stage unless another stage
+// lies between them: their levels within the kernel are equal.
+#include "host/compiler/kernels/fused_nodes.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "host/compiler/kernels/lane_lowering.h"
+#include "host/compiler/kernels/lane_memory.h"
+
+namespace systole::lanes {
+namespace {
+
+using ir::Node;
+using ir::Op;
+using ir::Value;
+
+class Stages {
+ public:
+  Stages(const Nodes& nodes, NodeKinds& kinds, const ValueSlots& slots)
+      : nodes_(nodes),
+        all_nodes_(nodes.begin(), nodes.end()),
+        kinds_(kinds),
+        slots_(slots) {}
+
+  FusedNodes Make() {
+    spec_.rows = lanes::RowsOf(nodes_, kinds_);
+    Arrange();
+    for (const Nodes& stage : all_.stages) {
+      if (IsElementwise(*stage[0])) {
+        AddLanes(stage);
+      } else if (stage[0]->op == Op::kHloReduce) {
+        AddReduce(*stage[0]);
+      } else {
+        AddCopy(*stage[0]);
+      }
+    }
+    for (size_t i = 0; i < spec_.values.size(); ++i) {
+      if (spec_.values[i].loaded) all_.inputs.push_back(slot_of_value_[i]);
+    }
+    for (size_t i = 0; i < spec_.values.size(); ++i) {
+      if (spec_.values[i].stored) all_.outputs.push_back(slot_of_value_[i]);
+    }
+    return std::move(all_);
+  }
+
+ private:
+  static Value ValueOf(const Node* node) {
+    return Value(const_cast<Node*>(node));
+  }
+  bool IsElementwise(const Node& node) const {
+    return kinds_.Of(node) == NodeKind::kElementwise;
+  }
+
+  void Arrange() {
+    std::unordered_map<const Node*, int> level;
+    std::map<int, std::map<int64_t, Nodes>> elementwise;
+    std::map<int, Nodes> others;
+    for (const Node* node : nodes_) {
+      int at = 0;
+      for (const Value& operand : node->operands) {
+        const Value root = kinds_.Root(operand);
+        const auto found = level.find(root.node);
+        if (found == level.end()) continue;
+        const bool joins =
+            IsElementwise(*node) && IsElementwise(*root.node) &&
+            root.node->type.elements() == node->type.elements() &&
+            SameLane(root.node->type.element, operand.type().element);
+        at = std::max(at, found->second + (joins ? 0 : 1));
+      }
+      level[node] = at;
+      if (IsElementwise(*node)) {
+        elementwise[at][node->type.elements()].push_back(node);
+      } else {
+        others[at].push_back(node);
+      }
+    }
+    int last = 0;
+    for (const auto& [node, at] : level) last = std::max(last, at);
+    for (int at = 0; at <= last; ++at) {
+      for (auto& [elements, nodes] : elementwise[at])
+        all_.stages.push_back(std::move(nodes));
+      for (const Node* node : others[at]) all_.stages.push_back({node});
+    }
+  }
+
+  // The number of a value that a stage reads. A value that is loaded may have
+  // two: cut into rows, and as a whole.
+  int Read(const Value& value, bool whole) {
+    const auto made = made_.find(slots_.of(value));
+    if (made != made_.end()) return made->second;
+    const int slot = slots_.load(value);
+    const auto [place, added] =
+        loaded_.emplace(std::pair(slot, whole || spec_.rows == 1),
+                        static_cast<int>(spec_.values.size()));
+    if (added) {
+      AddValue(slot, value.type().bytes(), !place->first.second);
+      spec_.values.back().loaded = true;
+    }
+    return place->second;
+  }
+  int Write(const Node& node) {
+    const int slot = slots_.of(ValueOf(&node));
+    const auto value = static_cast<int>(spec_.values.size());
+    AddValue(slot, node.type.bytes(), spec_.rows > 1);
+    spec_.values.back().stored = slots_.leaves(slot, all_nodes_);
+    made_[slot] = value;
+    return value;
+  }
+  void AddValue(int slot, int64_t bytes, bool by_rows) {
+    FusedSpec::Value value;
+    value.bytes = bytes;
+    value.by_rows = by_rows;
+    spec_.values.push_back(value);
+    slot_of_value_.push_back(slot);
+  }
+
+  void AddReduce(const Node& node) {
+    FusedSpec::Reduce reduce;
+    reduce.node = &node;
+    reduce.operand = Read(node.operands[0], false);
+    reduce.first = Read(node.operands[1], true);
+    reduce.result = Write(node);
+    spec_.stages.emplace_back(reduce);
+  }
+
+  void AddCopy(const Node& node) {
+    FusedSpec::Copy copy;
+    copy.element_bytes = ir::ElementBytes(node.type.element);
+    if (spec_.rows > 1) {
+      copy.pieces = {RowOfBroadcast(node, spec_.rows)};
+    } else {
+      copy.pieces = PiecesOf(node);
+    }
+    copy.pieces.erase(
+        std::remove_if(copy.pieces.begin(), copy.pieces.end(),
+                       [](const Piece& piece) { return piece.empty(); }),
+        copy.pieces.end());
+    for (size_t i = 0; i < node.operands.size(); ++i)
+      copy.operands.push_back(
+          Read(node.operands[i], NeedsWhole(node, static_cast<int>(i))));
+    copy.result = Write(node);
+    spec_.stages.emplace_back(std::move(copy));
+  }
+
+  void AddLanes(const Nodes& nodes) {
+    FusedSpec::Lanes stage, again;  // the same operands and results
+    stage.elements = again.elements = nodes[0]->type.elements();
+    const std::vector<const Node*> kept = KeptOf(nodes);
+    MakeGraph(nodes, kept, stage, stage.graph, stage.stores);
+    stage.guarded.set_guarded();
+    MakeGraph(nodes, kept, again, stage.guarded, stage.guarded_stores);
+    if (stage.guarded.guards().empty()) stage.guarded_stores.clear();
+    if (kept.empty()) return;  // nothing needs it
+    for (const Node* node : kept) stage.results.push_back(Write(*node));
+    spec_.stages.emplace_back(std::move(stage));
+  }
+
+  // Nodes whose results something outside of their stage needs.
+  std::vector<const Node*> KeptOf(const Nodes& nodes) const {
+    const std::set<const Node*> inside(nodes.begin(), nodes.end());
+    std::vector<const Node*> kept;
+    for (const Node* node : nodes) {
+      if (slots_.leaves(slots_.of(ValueOf(node)), inside)) kept.push_back(node);
+    }
+    return kept;
+  }
+
+  void MakeGraph(const Nodes& nodes, const std::vector<const Node*>& kept,
+                 FusedSpec::Lanes& stage, LaneGraph& graph,
+                 std::vector<LaneStore>& stores) {
+    std::map<int, Lane> lanes;  // by slot
+    // Operands, by value and how it is read.
+    std::map<std::tuple<int, Pattern, Storage>, int> loaded;
+    const auto lane_of = [&](const Value& operand) {
+      const int slot = slots_.of(operand);
+      const auto found = lanes.find(slot);
+      if (found != lanes.end()) return found->second;
+      if (const ir::Literal* splat = kinds_.Splat(operand))
+        return OfLiteral(graph, *splat);
+      const ir::Type& type = operand.type();
+      const Storage storage = StorageOf(type.element);
+      const bool splat = type.elements() == 1 && stage.elements > 1;
+      const Pattern pattern = splat ? Pattern::kSplat : Pattern::kStream;
+      const int value = Read(operand, splat);
+      const auto [place, added] =
+          loaded.emplace(std::tuple(value, pattern, storage),
+                         static_cast<int>(stage.operands.size()));
+      if (added) stage.operands.push_back({value, storage, pattern});
+      return FromMemory(graph, type.element,
+                        graph.Load({place->second, storage, pattern}));
+    };
+    for (const Node* node : nodes) {
+      std::vector<Lane> operands;
+      for (const Value& operand : node->operands)
+        operands.push_back(lane_of(operand));
+      const Lane lane = node->op == Op::kHloBroadcastInDim
+                            ? operands[0]
+                            : Lower(graph, *node, operands);
+      lanes[slots_.of(ValueOf(node))] = lane;
+      if (std::find(kept.begin(), kept.end(), node) != kept.end())
+        stores.push_back(ToMemory(graph, node->type.element, lane));
+    }
+  }
+
+  const Nodes& nodes_;
+  const std::set<const Node*> all_nodes_;
+  NodeKinds& kinds_;
+  const ValueSlots& slots_;
+  FusedNodes all_;
+  FusedSpec& spec_ = all_.spec;
+  std::vector<int> slot_of_value_;
+  std::map<int, int> made_;  // values by slot
+  std::map<std::pair<int, bool>, int> loaded_;
+};
+
+}  // namespace
+
+FusedNodes StagesOf(const Nodes& nodes, NodeKinds& kinds,
+                    const ValueSlots& slots) {
+  return Stages(nodes, kinds, slots).Make();
+}
+
+}  // namespace systole::lanes

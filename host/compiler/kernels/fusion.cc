@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// A node's level is above those of its operands, except of those in its own
+// kernel. So a kernel can run when all kernels of lower levels are done.
+#include "host/compiler/kernels/fusion.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "host/compiler/kernels/reduction_kernel.h"
+#include "host/ir/hlo/tree.h"
+
+namespace systole::lanes {
+namespace {
+
+using ir::Ints;
+using ir::Node;
+using ir::Op;
+using ir::Value;
+
+// Parts of the unified buffer: of all values of a small kernel, of a row.
+constexpr int64_t kSmallKernel = 32, kRowOfKernel = 16;
+constexpr int64_t kMostInKernel = 400;
+
+// Rows of a broadcast: those to which all of the operand belongs, or else the
+// dimensions that it shares with the operand.
+struct BroadcastRows {
+  int64_t rows = 1;
+  bool whole = true;
+  size_t dimensions = 0;  // how many these are
+};
+
+BroadcastRows RowsOfBroadcast(const Node& node) {
+  const Ints& dimensions = node.attr<ir::HloDimensionsAttributes>().dimensions;
+  const Ints& from = node.operands[0].type().shape;
+  const auto repeated = [&](size_t d) {
+    const auto at = std::find(dimensions.begin(), dimensions.end(),
+                              static_cast<int64_t>(d));
+    return at == dimensions.end() || from[at - dimensions.begin()] == 1;
+  };
+  BroadcastRows all;
+  size_t& d = all.dimensions;
+  const Ints& shape = node.type.shape;
+  for (; d < shape.size() && repeated(d); ++d) all.rows *= shape[d];
+  if (all.rows > 1) return all;
+  // Dimensions of the operand that were transposed are not rows.
+  if (!std::is_sorted(dimensions.begin(), dimensions.end())) return all;
+  all.whole = false;
+  for (; d < shape.size() && (shape[d] == 1 || !repeated(d)); ++d)
+    all.rows *= shape[d];
+  return all;
+}
+
+int64_t RowsOfReduction(const Node& node) {
+  const Ints& shape = node.operands[0].type().shape;
+  const Ints& reduced = node.attr<ir::HloDimensionsAttributes>().dimensions;
+  int64_t rows = 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const auto at = static_cast<int64_t>(d);
+    if (std::count(reduced.begin(), reduced.end(), at) > 0) break;
+    rows *= shape[d];
+  }
+  return rows;
+}
+
+int64_t RowsOfNode(const Node& node, const NodeKinds& kinds) {
+  if (kinds.Of(node) == NodeKind::kElementwise) return node.type.elements();
+  if (IsReduction(node)) return RowsOfReduction(node);
+  return node.op == Op::kHloBroadcastInDim ? RowsOfBroadcast(node).rows : 1;
+}
+
+class Fusion {
+ public:
+  Fusion(const ir::Module& module, const NodeKinds& kinds, const Preset& preset)
+      : module_(module), kinds_(kinds), preset_(preset) {}
+
+  std::map<int, std::vector<Nodes>> Run() {
+    int random = 0;  // generators of random numbers keep their order
+    for (const auto& owned : module_.nodes()) {
+      const Node* node = owned.get();
+      const NodeKind kind = kinds_.Of(*node);
+      if (kind == NodeKind::kKnown || kind == NodeKind::kAlias ||
+          kind == NodeKind::kParameter)
+        continue;
+      groups_.push_back(GroupOf(*node));
+      const auto group = static_cast<int>(groups_.size()) - 1;
+      of_node_[node] = group;
+      int level = LevelOf(*node, group);
+      if (node->op == Op::kHloRng) level = random = std::max(level, random + 1);
+      groups_[group].level = level;
+      if (!groups_[group].fusable) continue;
+      for (const int other : OperandGroups(*node)) {
+        if (groups_[other].level == level) Join(other, group);
+      }
+      JoinReaders(*node, group);
+    }
+    return Arranged();
+  }
+
+ private:
+  struct Group {
+    bool fusable = false;
+    int64_t rows = 1, bytes = 0;
+    int level = 1;
+    int joined = -1;  // the group that it became part of
+    Nodes nodes;
+  };
+
+  Group GroupOf(const Node& node) const {
+    Group group;
+    group.nodes = {&node};
+    group.fusable = IsFusable(node, kinds_);
+    if (!group.fusable) return group;
+    group.rows = RowsOfNode(node, kinds_);
+    group.bytes = node.type.bytes();
+    for (const Value& operand : node.operands)
+      group.bytes += operand.type().bytes();
+    return group;
+  }
+
+  int Root(int group) const {
+    while (groups_[group].joined >= 0) group = groups_[group].joined;
+    return group;
+  }
+
+  // Groups that make operands, with the rows that a kernel of both has.
+  std::map<int, int64_t> OperandRows(const Node& node) const {
+    std::map<int, int64_t> rows;
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      const auto found = of_node_.find(kinds_.Root(node.operands[i]).node);
+      if (found == of_node_.end()) continue;
+      int64_t& now = rows.emplace(Root(found->second), 0).first->second;
+      if (NeedsWhole(node, static_cast<int>(i))) now = 1;
+    }
+    return rows;
+  }
+  std::vector<int> OperandGroups(const Node& node) const {
+    std::vector<int> groups;
+    for (const auto& [group, rows] : OperandRows(node)) groups.push_back(group);
+    return groups;
+  }
+
+  // What the groups would be as one. `rows`: 1 if values are needed whole.
+  bool CanJoin(const std::vector<int>& groups, int64_t rows) const {
+    int64_t bytes = 0, nodes = 0;
+    for (const int group : groups) {
+      const Group& g = groups_[group];
+      if (!g.fusable) return false;
+      rows = std::gcd(rows, g.rows);
+      bytes += g.bytes;
+      nodes += static_cast<int64_t>(g.nodes.size());
+    }
+    if (nodes > kMostInKernel) return false;
+    return bytes <= preset_.ub_bytes / kSmallKernel ||
+           (rows > 1 && bytes / rows <= preset_.ub_bytes / kRowOfKernel);
+  }
+
+  int LevelOf(const Node& node, int group) {
+    int level = 1;
+    const std::map<int, int64_t> operands = OperandRows(node);
+    for (const auto& [other, rows] : operands) {
+      level = std::max(level, groups_[other].level +
+                                  (CanJoin({other, group}, rows) ? 0 : 1));
+    }
+    // All that are of this level have to fit together.
+    std::vector<int> same = {group};
+    int64_t rows = 0;
+    for (const auto& [other, wanted] : operands) {
+      if (groups_[other].level != level) continue;
+      same.push_back(other);
+      rows = std::gcd(rows, wanted);
+    }
+    if (same.size() > 1 && !CanJoin(same, rows)) return level + 1;
+    groups_[group].rows = std::gcd(groups_[group].rows, rows);
+    return level;
+  }
+
+  void Join(int into, int from) {
+    into = Root(into);
+    from = Root(from);
+    if (into == from) return;
+    if (into > from) std::swap(into, from);
+    Group &a = groups_[into], &b = groups_[from];
+    a.rows = std::gcd(a.rows, b.rows);
+    a.bytes += b.bytes;
+    a.nodes.insert(a.nodes.end(), b.nodes.begin(), b.nodes.end());
+    b.nodes.clear();
+    b.joined = into;
+  }
+
+  // Elementwise nodes of a level with as many elements that read the same value
+  // join, and so do small ones.
+  void JoinReaders(const Node& node, int group) {
+    if (kinds_.Of(node) != NodeKind::kElementwise) return;
+    const int level = groups_[Root(group)].level;
+    const int64_t elements = node.type.elements();
+    std::vector<std::pair<const Node*, int>> values;
+    for (const Value& operand : node.operands) {
+      const Value root = kinds_.Root(operand);
+      if (operand.type().elements() == elements &&
+          kinds_.Of(*root.node) != NodeKind::kKnown)
+        values.emplace_back(root.node, root.index);
+    }
+    values.emplace_back(nullptr, 0);  // small
+    for (const auto& [value, index] : values) {
+      const auto [reader, added] =
+          readers_.emplace(std::tuple(level, elements, value, index), group);
+      const int other = Root(reader->second), here = Root(group);
+      if (added || other == here) continue;
+      const bool small = groups_[other].bytes + groups_[here].bytes <=
+                         preset_.ub_bytes / kSmallKernel;
+      if ((value != nullptr || small) && CanJoin({other, here}, 0)) {
+        Join(other, here);
+      } else {
+        reader->second = here;
+      }
+    }
+  }
+
+  std::map<int, std::vector<Nodes>> Arranged() {
+    std::unordered_map<const Node*, int> order;
+    for (const auto& node : module_.nodes())
+      order.emplace(node.get(), static_cast<int>(order.size()));
+    std::map<int, std::vector<int>> levels;
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      if (groups_[i].joined < 0)
+        levels[groups_[i].level].push_back(static_cast<int>(i));
+    }
+    std::map<int, std::vector<Nodes>> units;
+    for (auto& [level, groups] : levels) {
+      // Small kernels of a level are one.
+      int small = -1;
+      for (const int group : groups) {
+        if (groups_[group].fusable &&
+            groups_[group].bytes <= preset_.ub_bytes / kSmallKernel) {
+          if (small >= 0 && CanJoin({small, group}, 1)) {
+            Join(small, group);
+            continue;
+          }
+          small = group;
+        }
+      }
+      for (const int group : groups) {
+        if (groups_[group].joined >= 0) continue;
+        Nodes nodes = groups_[group].nodes;
+        std::sort(nodes.begin(), nodes.end(),
+                  [&](const Node* a, const Node* b) {
+                    return order.at(a) < order.at(b);
+                  });
+        units[level].push_back(std::move(nodes));
+      }
+    }
+    return units;
+  }
+
+  const ir::Module& module_;
+  const NodeKinds& kinds_;
+  const Preset& preset_;
+  std::vector<Group> groups_;
+  std::unordered_map<const Node*, int> of_node_;
+  // The last group that reads a value, by level, elements and value.
+  std::map<std::tuple<int, int64_t, const Node*, int>, int> readers_;
+};
+
+}  // namespace
+
+bool IsFusable(const Node& node, const NodeKinds& kinds) {
+  if (kinds.Of(node) == NodeKind::kElementwise) return true;
+  if (kinds.Of(node) != NodeKind::kMoved) return false;
+  if (IsReduction(node)) {
+    return ir::TreeShapeOf(node.operands[0].type().shape,
+                           node.attr<ir::HloDimensionsAttributes>().dimensions)
+        .adjacent;
+  }
+  return IsMove(node);
+}
+
+bool NeedsWhole(const Node& node, int operand) {
+  if (node.op == Op::kHloReduce) return operand > 0;
+  if (node.op == Op::kHloBroadcastInDim &&
+      !node.operands[0].type().shape.empty())
+    return RowsOfBroadcast(node).whole;
+  return node.operands[operand].type().elements() == 1 &&
+         node.type.elements() > 1;
+}
+
+Piece RowOfBroadcast(const Node& node, int64_t rows) {
+  const BroadcastRows all = RowsOfBroadcast(node);
+  Piece piece = PiecesOf(node)[0];
+  const int64_t from = all.whole ? 0 : node.operands[0].type().elements();
+  std::vector<CopyDimension> dimensions = {
+      {all.rows / rows, from / all.rows, node.type.elements() / all.rows}};
+  dimensions.insert(dimensions.end(), piece.dimensions.begin() + all.dimensions,
+                    piece.dimensions.end());
+  piece.dimensions = std::move(dimensions);
+  return piece;
+}
+
+int64_t RowsOf(const Nodes& nodes, const NodeKinds& kinds) {
+  int64_t rows = 0;
+  std::set<const Node*> inside(nodes.begin(), nodes.end());
+  for (const Node* node : nodes) {
+    rows = std::gcd(rows, RowsOfNode(*node, kinds));
+    for (size_t i = 0; i < node->operands.size(); ++i) {
+      if (inside.count(kinds.Root(node->operands[i]).node) > 0 &&
+          NeedsWhole(*node, static_cast<int>(i)))
+        rows = 1;
+    }
+  }
+  return rows;
+}
+
+std::map<int, std::vector<Nodes>> Fuse(const ir::Module& module,
+                                       const NodeKinds& kinds,
+                                       const Preset& preset) {
+  return Fusion(module, kinds, preset).Run();
+}
+
+}  // namespace systole::lanes
