@@ -80,24 +80,13 @@ class Fusion {
       : module_(module), kinds_(kinds), preset_(preset) {}
 
   std::map<int, std::vector<Nodes>> Run() {
-    int random = 0;  // generators of random numbers keep their order
+    FindFloating();
     for (const auto& owned : module_.nodes()) {
-      const Node* node = owned.get();
-      const NodeKind kind = kinds_.Of(*node);
+      const NodeKind kind = kinds_.Of(*owned);
       if (kind == NodeKind::kKnown || kind == NodeKind::kAlias ||
-          kind == NodeKind::kParameter)
+          kind == NodeKind::kParameter || floating_.count(owned.get()) > 0)
         continue;
-      groups_.push_back(GroupOf(*node));
-      const auto group = static_cast<int>(groups_.size()) - 1;
-      of_node_[node] = group;
-      int level = LevelOf(*node, group);
-      if (node->op == Op::kHloRng) level = random = std::max(level, random + 1);
-      groups_[group].level = level;
-      if (!groups_[group].fusable) continue;
-      for (const int other : OperandGroups(*node)) {
-        if (groups_[other].level == level) Join(other, group);
-      }
-      JoinReaders(*node, group);
+      Add(*owned);
     }
     return Arranged();
   }
@@ -111,15 +100,97 @@ class Fusion {
     Nodes nodes;
   };
 
-  Group GroupOf(const Node& node) const {
+  // Broadcasts that one fused node needs, and what is made of them alone, are
+  // repeated in a kernel at no cost: they become part of that node's kernel.
+  void FindFloating() {
+    std::map<const Node*, Nodes> users;
+    std::set<const Node*> outputs;
+    for (const auto& node : module_.nodes()) {
+      const NodeKind kind = kinds_.Of(*node);
+      if (kind == NodeKind::kKnown || kind == NodeKind::kAlias) continue;
+      std::set<const Node*> read;
+      for (const Value& operand : node->operands)
+        read.insert(kinds_.Root(operand).node);
+      for (const Node* from : read) users[from].push_back(node.get());
+    }
+    for (const ir::Output& output : module_.outputs)
+      outputs.insert(kinds_.Root(output.node).node);
+    for (const auto& owned : module_.nodes()) {
+      const Node* node = owned.get();
+      if (outputs.count(node) > 0 || !IsFusable(*node, kinds_)) continue;
+      const Nodes& readers = users[node];
+      if (readers.size() != 1 || !IsFusable(*readers[0], kinds_)) continue;
+      const auto repeated = [&](const Value& operand) {
+        const Node* root = kinds_.Root(operand).node;
+        return floating_.count(root) > 0 ||
+               kinds_.Of(*root) == NodeKind::kKnown;
+      };
+      const bool floats =
+          node->op == Op::kHloBroadcastInDim
+              ? floating_.count(kinds_.Root(node->operands[0]).node) == 0
+              : kinds_.Of(*node) == NodeKind::kElementwise &&
+                    std::all_of(node->operands.begin(), node->operands.end(),
+                                repeated);
+      if (floats) floating_.insert(node);
+    }
+  }
+
+  // The floating nodes that a node needs and that have no group yet, in order.
+  Nodes FloatingOf(const Node& node) const {
+    Nodes all;
+    for (const Value& operand : node.operands) {
+      const Node* root = kinds_.Root(operand).node;
+      if (floating_.count(root) == 0 || of_node_.count(root) > 0) continue;
+      for (const Node* one : FloatingOf(*root)) all.push_back(one);
+      if (std::find(all.begin(), all.end(), root) == all.end())
+        all.push_back(root);
+    }
+    return all;
+  }
+
+  void Add(const Node& node) {
+    Nodes nodes = FloatingOf(node);
+    if (!IsFusable(node, kinds_)) {
+      for (const Node* one : nodes) AddGroup({one});
+      nodes.clear();
+    } else if (nodes.push_back(&node); nodes.size() > 1) {
+      const Group together = GroupOf(nodes);
+      if (!Fits(together.bytes, together.rows)) {
+        nodes.pop_back();
+        for (const Node* one : nodes) AddGroup({one});
+        nodes.clear();
+      }
+    }
+    if (nodes.empty()) nodes = {&node};
+    AddGroup(std::move(nodes));
+  }
+
+  void AddGroup(Nodes nodes) {
+    const Node& node = *nodes.back();
+    groups_.push_back(GroupOf(nodes));
+    const auto group = static_cast<int>(groups_.size()) - 1;
+    for (const Node* one : nodes) of_node_[one] = group;
+    int level = LevelOf(group);
+    if (node.op == Op::kHloRng) level = random_ = std::max(level, random_ + 1);
+    groups_[group].level = level;
+    if (!groups_[group].fusable) return;
+    for (const auto& [other, rows] : OperandRows(group)) {
+      if (groups_[other].level == level) Join(other, group);
+    }
+    JoinReaders(node, group);
+  }
+
+  Group GroupOf(const Nodes& nodes) const {
     Group group;
-    group.nodes = {&node};
-    group.fusable = IsFusable(node, kinds_);
+    group.nodes = nodes;
+    group.fusable = IsFusable(*nodes[0], kinds_);
     if (!group.fusable) return group;
-    group.rows = RowsOfNode(node, kinds_);
-    group.bytes = node.type.bytes();
-    for (const Value& operand : node.operands)
-      group.bytes += operand.type().bytes();
+    group.rows = RowsOf(nodes, kinds_);
+    for (const Node* node : nodes) {
+      group.bytes += node->type.bytes();
+      for (const Value& operand : node->operands)
+        group.bytes += operand.type().bytes();
+    }
     return group;
   }
 
@@ -128,21 +199,24 @@ class Fusion {
     return group;
   }
 
-  // Groups that make operands, with the rows that a kernel of both has.
-  std::map<int, int64_t> OperandRows(const Node& node) const {
+  // Groups that make a new group's operands, with the rows that a kernel of
+  // both has at most; 0: any.
+  std::map<int, int64_t> OperandRows(int group) const {
     std::map<int, int64_t> rows;
-    for (size_t i = 0; i < node.operands.size(); ++i) {
-      const auto found = of_node_.find(kinds_.Root(node.operands[i]).node);
-      if (found == of_node_.end()) continue;
-      int64_t& now = rows.emplace(Root(found->second), 0).first->second;
-      if (NeedsWhole(node, static_cast<int>(i))) now = 1;
+    for (const Node* node : groups_[group].nodes) {
+      for (size_t i = 0; i < node->operands.size(); ++i) {
+        const auto found = of_node_.find(kinds_.Root(node->operands[i]).node);
+        if (found == of_node_.end() || found->second == group) continue;
+        int64_t& now = rows.emplace(Root(found->second), 0).first->second;
+        if (NeedsWhole(*node, static_cast<int>(i))) now = 1;
+      }
     }
     return rows;
   }
-  std::vector<int> OperandGroups(const Node& node) const {
-    std::vector<int> groups;
-    for (const auto& [group, rows] : OperandRows(node)) groups.push_back(group);
-    return groups;
+
+  bool Fits(int64_t bytes, int64_t rows) const {
+    return bytes <= preset_.ub_bytes / kSmallKernel ||
+           (rows > 1 && bytes / rows <= preset_.ub_bytes / kRowOfKernel);
   }
 
   // What the groups would be as one. `rows`: 1 if values are needed whole.
@@ -156,13 +230,12 @@ class Fusion {
       nodes += static_cast<int64_t>(g.nodes.size());
     }
     if (nodes > kMostInKernel) return false;
-    return bytes <= preset_.ub_bytes / kSmallKernel ||
-           (rows > 1 && bytes / rows <= preset_.ub_bytes / kRowOfKernel);
+    return Fits(bytes, rows);
   }
 
-  int LevelOf(const Node& node, int group) {
+  int LevelOf(int group) {
     int level = 1;
-    const std::map<int, int64_t> operands = OperandRows(node);
+    const std::map<int, int64_t> operands = OperandRows(group);
     for (const auto& [other, rows] : operands) {
       level = std::max(level, groups_[other].level +
                                   (CanJoin({other, group}, rows) ? 0 : 1));
@@ -262,6 +335,8 @@ class Fusion {
   const NodeKinds& kinds_;
   const Preset& preset_;
   std::vector<Group> groups_;
+  std::set<const Node*> floating_;
+  int random_ = 0;  // level: generators of random numbers keep their order
   std::unordered_map<const Node*, int> of_node_;
   // The last group that reads a value, by level, elements and value.
   std::map<std::tuple<int, int64_t, const Node*, int>, int> readers_;
