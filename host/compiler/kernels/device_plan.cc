@@ -38,11 +38,14 @@ class Planner {
     FindUsers();
     slots_ = {[this](const Value& value) { return Slot(kinds_.Root(value)); },
               [this](const Value& value) { return SlotOf(value); },
-              [this](int slot, const std::set<const Node*>& inside) {
-                return Leaves(slot, inside);
-              }};
-    for (const auto& [level, units] : Fuse(module_, kinds_, preset_)) {
-      for (const Nodes& unit : units) Emit(unit);
+              [this](int slot) { return users_[slot]; }};
+    const std::map<int, std::vector<Unit>> levels =
+        Fuse(module_, kinds_, preset_);
+    for (const auto& [level, units] : levels) {
+      for (const Unit& unit : units) FindReadAgain(unit);
+    }
+    for (const auto& [level, units] : levels) {
+      for (const Unit& unit : units) Emit(unit);
     }
     for (const ir::Output& output : module_.outputs)
       plan_.outputs.push_back(SlotOf(output.node));
@@ -74,44 +77,63 @@ class Planner {
       users_[Slot(kinds_.Root(output.node))].insert(nullptr);
   }
 
-  // Whether anything but these nodes needs a slot.
-  bool Leaves(int slot, const std::set<const Node*>& inside) const {
-    const auto users = users_.find(slot);
-    return users != users_.end() &&
-           std::any_of(
-               users->second.begin(), users->second.end(),
-               [&](const Node* user) { return inside.count(user) == 0; });
+  // What nodes read that other units have as well leaves its own unit.
+  void FindReadAgain(const Unit& unit) {
+    const std::set<const Node*> inside(unit.nodes.begin(), unit.nodes.end());
+    for (const Node* node : unit.repeated) {
+      for (const Value& operand : node->operands) {
+        const Value root = kinds_.Root(operand);
+        if (inside.count(root.node) == 0) users_[Slot(root)].insert(nullptr);
+      }
+    }
   }
 
-  void Emit(const Nodes& unit) {
-    const bool elementwise = kinds_.Of(*unit[0]) == NodeKind::kElementwise;
-    if (unit.size() == 1 && !elementwise) return EmitNode(*unit[0]);
+  void Emit(const Unit& unit) {
+    const Nodes& nodes = unit.nodes;
+    const bool elementwise = kinds_.Of(*nodes[0]) == NodeKind::kElementwise;
+    if (nodes.size() == 1 && !elementwise) return EmitNode(*nodes[0]);
     const FusedNodes fused = StagesOf(unit, kinds_, slots_);
     if (fused.outputs.empty()) return;  // nothing needs it
     absl::StatusOr<KernelProgram> kernel = CompileFused(fused.spec, preset_);
     if (kernel.ok()) {
       PlanStep step;
       step.kernel = *std::move(kernel);
-      step.nodes = unit;
+      step.nodes = nodes;
       step.inputs = fused.inputs;
       step.outputs = fused.outputs;
       plan_.steps.push_back(std::move(step));
       return;
     }
-    if (unit.size() == 1) return EmitNode(*unit[0]);
-    // A part of the stages, or of the only one.
-    Nodes parts[2];
-    const size_t stages = fused.stages.size();
-    for (size_t i = 0; i < stages && stages > 1; ++i) {
-      Nodes& part = parts[2 * i < stages ? 0 : 1];
-      part.insert(part.end(), fused.stages[i].begin(), fused.stages[i].end());
+    if (nodes.size() == 1) return EmitNode(*nodes[0]);
+    for (const Unit& half : HalvesOf(unit, fused.stages)) Emit(half);
+  }
+
+  // Halves of the stages, or of the only one.
+  std::vector<Unit> HalvesOf(const Unit& unit,
+                             const std::vector<Nodes>& stages) {
+    std::vector<Unit> halves(2);
+    for (size_t i = 0; i < stages.size(); ++i) {
+      for (size_t j = 0; j < stages[i].size(); ++j) {
+        const bool first = stages.size() == 1 ? 2 * j < stages[i].size()
+                                              : 2 * i < stages.size();
+        halves[first ? 0 : 1].nodes.push_back(stages[i][j]);
+      }
     }
-    if (stages == 1) {
-      const auto middle = unit.begin() + unit.size() / 2;
-      parts[0] = {unit.begin(), middle};
-      parts[1] = {middle, unit.end()};
+    // What the other half needs leaves the kernel.
+    for (Unit& half : halves) {
+      const std::set<const Node*> inside(half.nodes.begin(), half.nodes.end());
+      const std::set<const Node*> all(unit.nodes.begin(), unit.nodes.end());
+      for (const Node* node : half.nodes) {
+        if (unit.repeated.count(node) == 0) continue;
+        const std::set<const Node*>& users =
+            users_[Slot(Value(const_cast<Node*>(node)))];
+        if (std::all_of(users.begin(), users.end(), [&](const Node* user) {
+              return all.count(user) == 0 || inside.count(user) > 0;
+            }))
+          half.repeated.insert(node);
+      }
     }
-    for (const Nodes& part : parts) Emit(part);
+    return halves;
   }
 
   void EmitNode(const Node& node) {
@@ -158,7 +180,7 @@ class Planner {
   DevicePlan plan_;
   std::unordered_map<const Node*, int> first_slot_;
   std::set<int> known_;  // slots of constants
-  // Nodes that read a slot; null: the slot is an output.
+  // Nodes that read a slot; null: it is an output, or read by other units.
   std::unordered_map<int, std::set<const Node*>> users_;
   ValueSlots slots_;
 };

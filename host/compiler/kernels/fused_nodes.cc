@@ -23,9 +23,10 @@ using ir::Value;
 
 class Stages {
  public:
-  Stages(const Nodes& nodes, NodeKinds& kinds, const ValueSlots& slots)
-      : nodes_(nodes),
-        all_nodes_(nodes.begin(), nodes.end()),
+  Stages(const Unit& unit, NodeKinds& kinds, const ValueSlots& slots)
+      : unit_(unit),
+        nodes_(unit.nodes),
+        inside_(nodes_.begin(), nodes_.end()),
         kinds_(kinds),
         slots_(slots) {}
 
@@ -109,7 +110,7 @@ class Stages {
     const int slot = slots_.of(ValueOf(&node));
     const auto value = static_cast<int>(spec_.values.size());
     AddValue(slot, node.type.bytes(), spec_.rows > 1);
-    spec_.values.back().stored = slots_.leaves(slot, all_nodes_);
+    spec_.values.back().stored = Leaves(node, inside_);
     made_[slot] = value;
     return value;
   }
@@ -162,12 +163,21 @@ class Stages {
     spec_.stages.emplace_back(std::move(stage));
   }
 
+  // Whether anything but these nodes needs this node's result.
+  bool Leaves(const Node& node, const std::set<const Node*>& nodes) const {
+    const std::set<const Node*> users = slots_.users(slots_.of(ValueOf(&node)));
+    const bool repeated = unit_.repeated.count(&node) > 0;
+    return std::any_of(users.begin(), users.end(), [&](const Node* user) {
+      return nodes.count(user) == 0 && (!repeated || inside_.count(user) > 0);
+    });
+  }
+
   // Nodes whose results something outside of their stage needs.
   std::vector<const Node*> KeptOf(const Nodes& nodes) const {
     const std::set<const Node*> inside(nodes.begin(), nodes.end());
     std::vector<const Node*> kept;
     for (const Node* node : nodes) {
-      if (slots_.leaves(slots_.of(ValueOf(node)), inside)) kept.push_back(node);
+      if (Leaves(*node, inside)) kept.push_back(node);
     }
     return kept;
   }
@@ -209,8 +219,9 @@ class Stages {
     }
   }
 
+  const Unit& unit_;
   const Nodes& nodes_;
-  const std::set<const Node*> all_nodes_;
+  const std::set<const Node*> inside_;
   NodeKinds& kinds_;
   const ValueSlots& slots_;
   FusedNodes all_;
@@ -222,9 +233,9 @@ class Stages {
 
 }  // namespace
 
-FusedNodes StagesOf(const Nodes& nodes, NodeKinds& kinds,
+FusedNodes StagesOf(const Unit& unit, NodeKinds& kinds,
                     const ValueSlots& slots) {
-  return Stages(nodes, kinds, slots).Make();
+  return Stages(unit, kinds, slots).Make();
 }
 
 }  // namespace systole::lanes

@@ -27,12 +27,12 @@ struct ValueSlots {
   std::function<int(const ir::Value&)> of;
   // The same for a value that a program loads.
   std::function<int(const ir::Value&)> load;
-  // Whether anything but these nodes needs a slot.
-  std::function<bool(int slot, const std::set<const ir::Node*>&)> leaves;
+  // The nodes that need a slot; null: the module's results.
+  std::function<std::set<const ir::Node*>(int slot)> users;
 };
 
-// The nodes must be fusable and in the order of the module.
-FusedNodes StagesOf(const Nodes& nodes, NodeKinds& kinds,
+// The nodes must be fusable.
+FusedNodes StagesOf(const Unit& unit, NodeKinds& kinds,
                     const ValueSlots& slots);
 
 }  // namespace systole::lanes

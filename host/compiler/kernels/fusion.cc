@@ -79,7 +79,7 @@ class Fusion {
   Fusion(const ir::Module& module, const NodeKinds& kinds, const Preset& preset)
       : module_(module), kinds_(kinds), preset_(preset) {}
 
-  std::map<int, std::vector<Nodes>> Run() {
+  std::map<int, std::vector<Unit>> Run() {
     FindFloating();
     for (const auto& owned : module_.nodes()) {
       const NodeKind kind = kinds_.Of(*owned);
@@ -100,8 +100,8 @@ class Fusion {
     Nodes nodes;
   };
 
-  // Broadcasts that one fused node needs, and what is made of them alone, are
-  // repeated in a kernel at no cost: they become part of that node's kernel.
+  // Broadcasts that only fused nodes need are repeated in the kernel of each,
+  // at no cost. So is what one of these makes of nothing else.
   void FindFloating() {
     std::map<const Node*, Nodes> users;
     std::set<const Node*> outputs;
@@ -119,7 +119,10 @@ class Fusion {
       const Node* node = owned.get();
       if (outputs.count(node) > 0 || !IsFusable(*node, kinds_)) continue;
       const Nodes& readers = users[node];
-      if (readers.size() != 1 || !IsFusable(*readers[0], kinds_)) continue;
+      if (!std::all_of(readers.begin(), readers.end(), [&](const Node* reader) {
+            return IsFusable(*reader, kinds_);
+          }))
+        continue;
       const auto repeated = [&](const Value& operand) {
         const Node* root = kinds_.Root(operand).node;
         return floating_.count(root) > 0 ||
@@ -128,7 +131,8 @@ class Fusion {
       const bool floats =
           node->op == Op::kHloBroadcastInDim
               ? floating_.count(kinds_.Root(node->operands[0]).node) == 0
-              : kinds_.Of(*node) == NodeKind::kElementwise &&
+              : readers.size() == 1 &&
+                    kinds_.Of(*node) == NodeKind::kElementwise &&
                     std::all_of(node->operands.begin(), node->operands.end(),
                                 repeated);
       if (floats) floating_.insert(node);
@@ -141,9 +145,12 @@ class Fusion {
     for (const Value& operand : node.operands) {
       const Node* root = kinds_.Root(operand).node;
       if (floating_.count(root) == 0 || of_node_.count(root) > 0) continue;
-      for (const Node* one : FloatingOf(*root)) all.push_back(one);
-      if (std::find(all.begin(), all.end(), root) == all.end())
-        all.push_back(root);
+      Nodes more = FloatingOf(*root);
+      more.push_back(root);
+      for (const Node* one : more) {
+        if (std::find(all.begin(), all.end(), one) == all.end())
+          all.push_back(one);
+      }
     }
     return all;
   }
@@ -169,7 +176,7 @@ class Fusion {
     const Node& node = *nodes.back();
     groups_.push_back(GroupOf(nodes));
     const auto group = static_cast<int>(groups_.size()) - 1;
-    for (const Node* one : nodes) of_node_[one] = group;
+    of_node_[&node] = group;
     int level = LevelOf(group);
     if (node.op == Op::kHloRng) level = random_ = std::max(level, random_ + 1);
     groups_[group].level = level;
@@ -206,7 +213,7 @@ class Fusion {
     for (const Node* node : groups_[group].nodes) {
       for (size_t i = 0; i < node->operands.size(); ++i) {
         const auto found = of_node_.find(kinds_.Root(node->operands[i]).node);
-        if (found == of_node_.end() || found->second == group) continue;
+        if (found == of_node_.end()) continue;
         int64_t& now = rows.emplace(Root(found->second), 0).first->second;
         if (NeedsWhole(*node, static_cast<int>(i))) now = 1;
       }
@@ -261,7 +268,10 @@ class Fusion {
     Group &a = groups_[into], &b = groups_[from];
     a.rows = std::gcd(a.rows, b.rows);
     a.bytes += b.bytes;
-    a.nodes.insert(a.nodes.end(), b.nodes.begin(), b.nodes.end());
+    for (const Node* node : b.nodes) {
+      if (std::find(a.nodes.begin(), a.nodes.end(), node) == a.nodes.end())
+        a.nodes.push_back(node);
+    }
     b.nodes.clear();
     b.joined = into;
   }
@@ -295,7 +305,7 @@ class Fusion {
     }
   }
 
-  std::map<int, std::vector<Nodes>> Arranged() {
+  std::map<int, std::vector<Unit>> Arranged() {
     std::unordered_map<const Node*, int> order;
     for (const auto& node : module_.nodes())
       order.emplace(node.get(), static_cast<int>(order.size()));
@@ -304,7 +314,7 @@ class Fusion {
       if (groups_[i].joined < 0)
         levels[groups_[i].level].push_back(static_cast<int>(i));
     }
-    std::map<int, std::vector<Nodes>> units;
+    std::map<int, std::vector<Unit>> units;
     for (auto& [level, groups] : levels) {
       // Small kernels of a level are one.
       int small = -1;
@@ -325,7 +335,13 @@ class Fusion {
                   [&](const Node* a, const Node* b) {
                     return order.at(a) < order.at(b);
                   });
-        units[level].push_back(std::move(nodes));
+        Unit unit{std::move(nodes), {}};
+        for (const Node* node : unit.nodes) {
+          const auto alone = of_node_.find(node);
+          if (alone == of_node_.end() || Root(alone->second) != group)
+            unit.repeated.insert(node);
+        }
+        units[level].push_back(std::move(unit));
       }
     }
     return units;
@@ -390,9 +406,9 @@ int64_t RowsOf(const Nodes& nodes, const NodeKinds& kinds) {
   return rows;
 }
 
-std::map<int, std::vector<Nodes>> Fuse(const ir::Module& module,
-                                       const NodeKinds& kinds,
-                                       const Preset& preset) {
+std::map<int, std::vector<Unit>> Fuse(const ir::Module& module,
+                                      const NodeKinds& kinds,
+                                      const Preset& preset) {
   return Fusion(module, kinds, preset).Run();
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "host/compiler/kernels/move_pieces.h"
@@ -22,10 +23,17 @@ namespace systole::lanes {
 using Nodes = std::vector<const ir::Node*>;
 
 // Nodes of one kernel, in the order of the module, or one node of any kind.
+struct Unit {
+  Nodes nodes;
+  // Those that other units that need them have as well: nothing leaves the
+  // kernel.
+  std::set<const ir::Node*> repeated;
+};
+
 // Units of one level do not depend on each other, only on those of lower ones.
-std::map<int, std::vector<Nodes>> Fuse(const ir::Module& module,
-                                       const NodeKinds& kinds,
-                                       const Preset& preset);
+std::map<int, std::vector<Unit>> Fuse(const ir::Module& module,
+                                      const NodeKinds& kinds,
+                                      const Preset& preset);
 
 // Whether the node can be in a kernel with others.
 bool IsFusable(const ir::Node& node, const NodeKinds& kinds);
