@@ -51,7 +51,9 @@ class Fused {
     for (;;) {
       const absl::Status placed = Place();
       if (placed.ok()) break;
-      if (!builder_.Fits().ok() && layout_.Shrink()) continue;
+      const bool fits = builder_.Fits().ok();
+      if (fits ? walks_ > kWalks && layout_.TakeTurns() : layout_.Shrink())
+        continue;
       return placed;
     }
     if (absl::Status s = AddCode(); !s.ok()) return s;
@@ -130,7 +132,8 @@ class Fused {
       stage.places.stores.push_back(
           {layout_.First(value).at, walk(value, lanes.stores[i].storage)});
     }
-    if (stage.walks.size() > kWalks)
+    walks_ = static_cast<int>(stage.walks.size());
+    if (walks_ > kWalks)
       return absl::ResourceExhaustedError("too many walks of a graph");
     return absl::OkStatus();
   }
@@ -249,7 +252,8 @@ class Fused {
     }
     for (size_t i = 0; i < spec_.stages.size(); ++i) {
       const FusedSpec::Stage& stage = spec_.stages[i];
-      if (block > 0 && IsOnce(spec_, stage)) continue;
+      if (IsOnce(spec_, stage) && !layout_.RunsOnce(ResultsOf(stage)[0], block))
+        continue;
       if (const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage)) {
         RunLanes(*lanes, lanes_[i], block);
       } else if (const auto* reduce = std::get_if<FusedSpec::Reduce>(&stage)) {
@@ -367,6 +371,7 @@ class Fused {
   std::vector<CopyStage> copied_;
   std::vector<int> operands_, results_;  // of the program, by value
   Bytes between_ = {0, 0}, guards_ = {0, 0};
+  int walks_ = 0;  // of the graph that was placed last
   std::vector<uint64_t> words_;
 };
 

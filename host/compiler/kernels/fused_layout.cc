@@ -141,7 +141,7 @@ void FusedLayout::ChooseRows() {
 
 // Values that stages hand on. Where one is not needed any more, the next one
 // may lie.
-void FusedLayout::PlaceBetween(KernelBuilder& builder) {
+void FusedLayout::PlaceBetween(const PlaceBytes& place) {
   std::vector<Bytes> free;
   std::vector<bool> placed(places_.size(), false);
   for (size_t i = 0; i < spec_.stages.size(); ++i) {
@@ -149,8 +149,7 @@ void FusedLayout::PlaceBetween(KernelBuilder& builder) {
       const FusedSpec::Value& v = spec_.values[value];
       if (v.loaded || v.stored) continue;
       const int64_t rows = v.by_rows ? block_rows_ : 1;
-      const int64_t bytes =
-          builder.Align(rows * RowBytes(value) + kBehindBytes);
+      const int64_t bytes = rows * RowBytes(value);
       const auto fits =
           std::find_if(free.begin(), free.end(),
                        [&](const Bytes& part) { return part.count == bytes; });
@@ -158,7 +157,7 @@ void FusedLayout::PlaceBetween(KernelBuilder& builder) {
         places_[value].first = *fits;
         free.erase(fits);
       } else {
-        places_[value].first = builder.Place("values in between", bytes);
+        places_[value].first = {place(bytes), bytes};
       }
       placed[value] = true;
     }
@@ -179,26 +178,47 @@ absl::Status FusedLayout::Place(KernelBuilder& builder) {
   const bool many = blocks() > 1;
   slots_ = std::min(slots_, blocks());
   slot_bytes_ = 0;
+  const Kind in_slot = slots_ > 1 ? Kind::kSlot : Kind::kFixed;
+  const auto in_turns = [&](int64_t bytes) {
+    const int64_t at = slot_bytes_;
+    slot_bytes_ += builder.Align(bytes + kBehindBytes);
+    return at;
+  };
+  std::vector<size_t> in_slots;
   for (size_t i = 0; i < places_.size(); ++i) {
     const FusedSpec::Value& v = spec_.values[i];
     Place1& place = places_[i];
-    if (!v.loaded && !v.stored) continue;
+    if (!v.loaded && !v.stored) {
+      place.kind = in_turns_ && v.by_rows ? in_slot : Kind::kFixed;
+      if (in_turns_) in_slots.push_back(i);
+      continue;
+    }
     const int value = static_cast<int>(i);
     if (InBlocks(value)) {
-      place.kind = slots_ > 1 ? Kind::kSlot : Kind::kFixed;
-      place.first = {slot_bytes_, block_rows_ * RowBytes(value)};
-      slot_bytes_ += builder.Align(place.first.count + kBehindBytes);
+      const int64_t bytes = block_rows_ * RowBytes(value);
+      place = {in_slot, {in_turns(bytes), bytes}};
+      in_slots.push_back(i);
     } else {
       place.kind = v.by_rows && many ? Kind::kRows : Kind::kFixed;
-      place.first = builder.Place("values", v.bytes + kBehindBytes);
+      place.first = {builder.Place("values", v.bytes + kBehindBytes).at,
+                     v.bytes};
     }
   }
-  const int64_t blocks_at = builder.Place("blocks", slots_ * slot_bytes_).at;
-  for (size_t i = 0; i < places_.size(); ++i) {
-    if (InBlocks(static_cast<int>(i))) places_[i].first.at += blocks_at;
+  if (in_turns_) PlaceBetween(in_turns);
+  const int64_t at = builder.Place("blocks", slots_ * slot_bytes_).at;
+  for (const size_t value : in_slots) places_[value].first.at += at;
+  if (!in_turns_) {
+    PlaceBetween([&](int64_t bytes) {
+      return builder.Place("values in between", bytes + kBehindBytes).at;
+    });
   }
-  PlaceBetween(builder);
   return builder.Fits();
+}
+
+bool FusedLayout::TakeTurns() {
+  if (in_turns_ || blocks() == 1) return false;
+  in_turns_ = true;
+  return true;
 }
 
 bool FusedLayout::Shrink() {

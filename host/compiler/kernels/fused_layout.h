@@ -6,6 +6,7 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_FUSED_LAYOUT_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "host/compiler/kernels/fused_kernel.h"
@@ -30,6 +31,13 @@ class FusedLayout {
   // then be made smaller, until no smaller one is left.
   absl::Status Place(KernelBuilder& builder);
   bool Shrink();
+  // Lets blocks take turns in all values, so that fewer kinds are left.
+  bool TakeTurns();
+
+  // Whether a stage whose result is the same for all rows runs for a block.
+  bool RunsOnce(int value, int64_t block) const {
+    return KindOf(value) == Kind::kSlot ? block < slots_ : block == 0;
+  }
 
   int64_t block_rows() const { return block_rows_; }
   int64_t blocks() const;
@@ -60,7 +68,8 @@ class FusedLayout {
   bool Streams(int value) const;
   void FindUses();
   void ChooseRows();
-  void PlaceBetween(KernelBuilder& builder);
+  using PlaceBytes = std::function<int64_t(int64_t bytes)>;
+  void PlaceBetween(const PlaceBytes& place);
 
   const FusedSpec& spec_;
   const Preset& preset_;
@@ -69,6 +78,7 @@ class FusedLayout {
   std::vector<bool> reused_;  // its bytes may serve another value after that
   int64_t beat_ = 1, step_ = 1;
   int64_t block_rows_ = 1, slots_ = 2, slot_bytes_ = 0;
+  bool in_turns_ = false;
 };
 
 // The operands of a stage and its results, by value.
