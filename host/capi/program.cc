@@ -203,7 +203,7 @@ absl::Status Program::ImportModule(absl::string_view bytes,
         "preset '", wanted, "' ",
         preset == nullptr ? "does not exist" : "has no bf16 cell"));
   }
-  lanes::LowerModule(*module_);
+  lanes::LowerModule(*module_, *preset);
   const runtime::ModulePlacement placement =
       runtime::PlacementOf(*module_, lanes::PlanFor(*module_, *preset));
   if (options.refuse_host != 0) {

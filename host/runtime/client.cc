@@ -69,15 +69,16 @@ absl::StatusOr<Literal> Buffer::Await() const {
 
 namespace {
 
-std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module) {
-  lanes::LowerModule(*module);
+std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
+                                    const Preset& preset) {
+  lanes::LowerModule(*module, preset);
   return module;
 }
 
 }  // namespace
 
 Executable::Executable(std::unique_ptr<ir::Module> module, const Preset& preset)
-    : module_(Lowered(std::move(module))),
+    : module_(Lowered(std::move(module), preset)),
       plan_(lanes::PlanFor(*module_, preset)),
       placement_(PlacementOf(*module_, plan_)) {
   for (const ir::Node* input : module_->inputs())

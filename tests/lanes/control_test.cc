@@ -260,9 +260,9 @@ TEST(ControlTest, CheapBranchesAreSelections) {
   };
   const auto steered = [&](const std::string& source) {
     const auto module = Parsed(source);
-    LowerModule(*module);
-    return runtime::PlacementOf(*module, PlanFor(*module, *FindPreset("mini")))
-        .control;
+    const Preset& preset = *FindPreset("mini");
+    LowerModule(*module, preset);
+    return runtime::PlacementOf(*module, PlanFor(*module, preset)).control;
   };
   for (const char* type : {"f32", "i32", "i16"}) {
     EXPECT_EQ(steered(text(type, "abs")), 0);

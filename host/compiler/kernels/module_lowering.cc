@@ -32,7 +32,7 @@ bool IsLowered(const ir::Module& module) {
                      [](const auto& node) { return IsLowered(*node); });
 }
 
-void Lower(ir::Module& module) {
+void Lower(ir::Module& module, const Preset& preset) {
   std::vector<Node*> nodes;
   for (const auto& node : module.nodes()) {
     if (IsLowered(*node)) nodes.push_back(node.get());
@@ -41,14 +41,14 @@ void Lower(ir::Module& module) {
     for (std::shared_ptr<const ir::Module>& region : node->regions) {
       if (!IsLowered(*region)) continue;
       std::shared_ptr<ir::Module> copy = region->Clone();
-      Lower(*copy);
+      Lower(*copy, preset);
       region = std::move(copy);
     }
     if (IsDilated(*node)) {
       for (Node* part : LowerDilated(module, *node))
-        LowerProduct(module, *part);
+        LowerProduct(module, *part, preset);
     } else if (IsProduct(*node)) {
-      LowerProduct(module, *node);
+      LowerProduct(module, *node, preset);
     }
     if (IsCheapBranch(*node)) LowerBranch(module, *node);
     if (IsRandomBits(*node)) LowerRandomBits(module, *node);
@@ -60,9 +60,9 @@ void Lower(ir::Module& module) {
 
 }  // namespace
 
-void LowerModule(ir::Module& module) {
+void LowerModule(ir::Module& module, const Preset& preset) {
   LowerRandomNumbers(module);
-  Lower(module);
+  Lower(module, preset);
 }
 
 }  // namespace systole::lanes

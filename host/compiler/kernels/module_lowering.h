@@ -7,6 +7,7 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_MODULE_LOWERING_H_
 
 #include "host/ir/module.h"
+#include "systole/gen/presets.h"
 
 namespace systole::lanes {
 
@@ -15,8 +16,8 @@ namespace systole::lanes {
 // operations on words (random_lowering.h), QR decompositions become loops
 // (householder_lowering.h), and some regions become operations on tensors
 // (region_lowering.h). Results are bit-exact. The module must be verified;
-// regions are replaced, not changed.
-void LowerModule(ir::Module& module);
+// regions are replaced, not changed. What is faster may depend on the preset.
+void LowerModule(ir::Module& module, const Preset& preset);
 
 }  // namespace systole::lanes
 

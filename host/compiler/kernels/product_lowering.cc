@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/compiler/kernels/product_nodes.h"
+#include "host/compiler/kernels/product_walk.h"
 #include "host/ir/hlo/products.h"
 #include "host/ir/hlo/window.h"
 #include "host/ir/index.h"
@@ -24,15 +25,17 @@ using ir::Value;
 // Operands are rearranged first if they have runs shorter than this, which
 // would leave most of the array's rows unused and take many passes.
 constexpr int64_t kShortRun = 8, kManyPasses = 4;
-constexpr int64_t kLongRun = 32;  // fills the array with few segments
 constexpr int64_t kSegments = 4;  // runs per pass, on bf16 cores
 
 // Inserts operations before a product and replaces the product with their
 // result.
 class Product : private ProductNodes {
  public:
-  Product(ir::Module& module, Node& node)
-      : ProductNodes(module, node), module_(module), node_(node) {}
+  Product(ir::Module& module, Node& node, const Preset& preset)
+      : ProductNodes(module, node),
+        module_(module),
+        node_(node),
+        preset_(preset) {}
 
   void Lower() {
     const Type& left = node_.operands[0].type();
@@ -216,6 +219,37 @@ class Product : private ProductNodes {
     return Multiply(matrix, walk, lines, other, transposed, {batch, m, n});
   }
 
+  // By how much the dimension before the features should be longer, so that
+  // taps of a window do not meet in a bank of the unified buffer.
+  template <typename WindowsOf>
+  int64_t Spread(const Ints& padded, size_t lines,
+                 const WindowsOf& windows_of) const {
+    Ints sizes = padded;
+    int64_t& size = sizes[sizes.size() - 2];
+    const int64_t turn = preset_.word_bytes() * preset_.ub_banks / 2;
+    int64_t best = 0, least = INT64_MAX;
+    for (int64_t more = 0; more * sizes.back() <= turn; ++more) {
+      size = padded[padded.size() - 2] + more;
+      const Walk walk = windows_of(sizes);
+      if (!Walkable(walk, 1 + lines)) return 0;
+      const ir::HloMatrixProductAttributes attributes{
+          walk.sizes, walk.strides, static_cast<int64_t>(lines), false};
+      const auto middle = walk.sizes.begin() + static_cast<int64_t>(1 + lines);
+      const ProductWalk product(
+          attributes, SizeOf(Ints(walk.sizes.begin() + 1, middle)),
+          SizeOf(Ints(middle, walk.sizes.end())), preset_);
+      const int64_t stalls = product.Stalls();
+      // It is stored, and loaded again.
+      const int64_t cost = stalls + 4 * SizeOf(sizes) / preset_.beat_bytes();
+      if (cost < least) {
+        least = cost;
+        best = more;
+      }
+      if (stalls == 0) break;
+    }
+    return best;
+  }
+
   Value Convolution() {
     const auto& a = node_.attr<ir::HloConvolutionAttributes>();
     const Ints input = node_.operands[0].type().shape;
@@ -231,7 +265,8 @@ class Product : private ProductNodes {
     // come first, so that taps along a line are one run.
     Ints order, place(input.size());
     const auto last = static_cast<int64_t>(input.size()) - 1;
-    const bool moves = a.input_feature != last && features < kLongRun;
+    const bool moves =
+        a.input_feature != last && features * preset_.segments < preset_.rows;
     if (moves) order.push_back(a.input_batch);
     for (int64_t d = 0; d <= last; ++d) {
       if (d != a.input_feature && !(moves && d == a.input_batch))
@@ -265,19 +300,28 @@ class Product : private ProductNodes {
       pads = pads || padded[at] != window.size || a.low[i] != 0;
     }
 
-    Ints stored = padded;
-    stored.back() *= passes;
-    const Ints step = ir::StridesOf(stored);
-    Walk windows;
-    const int64_t of_batch = step[place[a.input_batch]];
-    windows.Add(groups, a.batch_group_count > 1 ? batch * of_batch : features);
-    windows.Add(batch, of_batch);
-    for (size_t i = 0; i < spatial; ++i)
-      windows.Add(positions[i], a.stride[i] * step[place[a.input_spatial[i]]]);
-    windows.Add(passes, padded.back());
-    for (size_t i = 0; i < spatial; ++i)
-      windows.Add(taps[i], a.rhs_dilation[i] * step[place[a.input_spatial[i]]]);
-    windows.Add(features, 1);
+    const auto windows_of = [&](const Ints& sizes) {
+      Ints stored = sizes;
+      stored.back() *= passes;
+      const Ints step = ir::StridesOf(stored);
+      Walk walk;
+      const int64_t of_batch = step[place[a.input_batch]];
+      walk.Add(groups, a.batch_group_count > 1 ? batch * of_batch : features);
+      walk.Add(batch, of_batch);
+      for (size_t i = 0; i < spatial; ++i)
+        walk.Add(positions[i], a.stride[i] * step[place[a.input_spatial[i]]]);
+      walk.Add(passes, sizes.back());
+      for (size_t i = 0; i < spatial; ++i)
+        walk.Add(taps[i], a.rhs_dilation[i] * step[place[a.input_spatial[i]]]);
+      walk.Add(features, 1);
+      return walk;
+    };
+    if (pads) {
+      const int64_t more = Spread(padded, 1 + spatial, windows_of);
+      pad.high[padded.size() - 2] += more;
+      padded[padded.size() - 2] += more;
+    }
+    const Walk windows = windows_of(padded);
 
     const Ints of_kernel = ir::StridesOf(kernel);
     const int64_t output_step = of_kernel[a.kernel_output_feature];
@@ -336,6 +380,7 @@ class Product : private ProductNodes {
 
   ir::Module& module_;
   Node& node_;
+  const Preset& preset_;
   ir::ProductPasses passes_;
   int64_t terms_ = 0;  // terms that f32 can sum exactly; 0: no digits
 };
@@ -346,8 +391,8 @@ bool IsProduct(const Node& node) {
   return node.op == Op::kHloDotGeneral || node.op == Op::kHloConvolution;
 }
 
-void LowerProduct(ir::Module& module, Node& node) {
-  Product(module, node).Lower();
+void LowerProduct(ir::Module& module, Node& node, const Preset& preset) {
+  Product(module, node, preset).Lower();
 }
 
 }  // namespace systole::lanes

@@ -11,6 +11,7 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_LOWERING_H_
 
 #include "host/ir/module.h"
+#include "systole/gen/presets.h"
 
 namespace systole::lanes {
 
@@ -18,7 +19,7 @@ namespace systole::lanes {
 bool IsProduct(const ir::Node& node);
 // Replaces the node in all its uses with a bit-exact equivalent and leaves it
 // without a user. Products of truth values and of 64 bits remain unchanged.
-void LowerProduct(ir::Module& module, ir::Node& node);
+void LowerProduct(ir::Module& module, ir::Node& node, const Preset& preset);
 
 }  // namespace systole::lanes
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "host/compiler/cost_model.h"
 #include "host/compiler/pass_plan.h"
 
 namespace systole::lanes {
@@ -15,6 +16,7 @@ constexpr int64_t kMostCount[3] = {1 << 9, 1 << 13, 1 << 13};
 constexpr int64_t kMostOffset = 1 << 17;
 constexpr int64_t kMostLine = 1 << 19;
 constexpr int64_t kElementBytes = 2;
+constexpr int64_t kSampledPositions = 32;
 
 // Whether the next run is too far from the first one for the descriptor's
 // field.
@@ -120,6 +122,24 @@ int64_t ProductWalk::InnerLines(int64_t most) const {
   for (size_t d = rows_.size(); d-- > 0 && lines * rows_[d].size <= most;)
     lines *= rows_[d].size;
   return lines;
+}
+
+int64_t ProductWalk::Stalls() const {
+  if (rows_.empty()) return 0;
+  const Dimension& inner = rows_.back();
+  const int64_t positions = std::min(inner.size, kSampledPositions);
+  int64_t stalls = 0;
+  for (const Depth& depth : depths_) {
+    if (depth.runs.size() < 2) continue;
+    for (int64_t x = 0; x < positions; ++x) {
+      std::vector<compiler::WindowRead> reads;
+      for (const Run& run : depth.runs)
+        reads.push_back({kElementBytes * (run.offset + x * inner.step),
+                         kElementBytes * run.size});
+      stalls += compiler::WindowCycles(reads, preset_) - 1;
+    }
+  }
+  return stalls * a_.sizes[0] * m_ / positions;
 }
 
 Run ProductWalk::Needed(int64_t first, int64_t end, int64_t most) const {

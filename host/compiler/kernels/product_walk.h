@@ -53,6 +53,9 @@ class ProductWalk {
   std::vector<Lines> LinesOf(int64_t first, int64_t end, int64_t most) const;
   // Lines of the inner loops, as many of them as have at most `most` lines.
   int64_t InnerLines(int64_t most) const;
+  // Cycles for which windows of a line wait for each other, as they meet in a
+  // bank of the unified buffer: of all lines, about.
+  int64_t Stalls() const;
   // The range of elements of the left operand that these lines need; they may
   // be of several batches.
   Run Needed(int64_t first, int64_t end, int64_t most) const;
