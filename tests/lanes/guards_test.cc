@@ -78,6 +78,46 @@ TEST_P(GuardsTest, RootsOfNegativeNumbers) {
   %r = f32[N] hlo.divide(%o, %s))");
 }
 
+// One divisor for many dividends: of a line, of a column, of all.
+TEST_P(GuardsTest, SharedDivisors) {
+  const int64_t cols = GetParam() == std::string("v2") ? 128 : 32;
+  const auto check = [&](int64_t count, const std::string& dimensions,
+                         const std::string& divisor, const std::string& a) {
+    const int64_t lines = 131, columns = 2 * cols + 7;
+    std::string text = R"(module @m {
+  %l = u32[] constant(), data=[2281701375]
+  %h = u32[] constant(), data=[1006632960]
+  %x = f32[A,B] parameter(), name="x"
+  %y = f32[C] parameter(), name="y"
+  %d = u32[C] hlo.bitcast_convert(%y)
+  %low = u32[C] hlo.broadcast_in_dim(%l), dimensions=[]
+  %e = u32[C] hlo.and(%d, %low)
+  %high = u32[C] hlo.broadcast_in_dim(%h), dimensions=[]
+  %f = u32[C] hlo.or(%e, %high)
+  %o = f32[C] hlo.bitcast_convert(%f)
+  %s = f32[A,B] hlo.broadcast_in_dim(DIVISOR), dimensions=[DIMS]
+  %t = f32[A,B] hlo.tanh(%x)
+  %z = f32[A,B] hlo.divide(DIVIDEND, %s)
+  return %z as "z"
+}
+)";
+    text = absl::StrReplaceAll(
+        text, {{"[A,B]", absl::StrFormat("[%d,%d]", lines, columns)},
+               {"[C]", count == 0 ? "[]" : absl::StrFormat("[%d]", count)},
+               {"DIMS", dimensions},
+               {"DIVISOR", divisor},
+               {"DIVIDEND", a}});
+    for (const uint64_t seed : {3, 8}) check_.Check(text, seed);
+  };
+  for (const char* divisor : {"%o", "%y"}) {
+    for (const char* dividend : {"%t", "%x"}) {
+      check(131, "0", divisor, dividend);
+      check(2 * cols + 7, "1", divisor, dividend);
+      check(0, "", divisor, dividend);
+    }
+  }
+}
+
 TEST_P(GuardsTest, Constants) {
   for (const char* value :
        {"3", "-7.1", "1e-30", "1e30", "0", "inf", "nan", "1e-40"}) {

@@ -213,7 +213,9 @@ class Fused {
   }
 
   int64_t ElementsOf(const FusedSpec::Lanes& lanes, int64_t rows) const {
-    return rows * (lanes.elements / spec_.rows);
+    return spec_.values[lanes.results[0]].by_rows
+               ? rows * (lanes.elements / spec_.rows)
+               : lanes.elements;
   }
 
   absl::StatusOr<LaneCode> CodeOf(const FusedSpec::Lanes& lanes,

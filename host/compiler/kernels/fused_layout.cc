@@ -43,10 +43,14 @@ std::vector<int> ResultsOf(const FusedSpec::Stage& stage) {
 }
 
 bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage) {
-  const auto* copy = std::get_if<FusedSpec::Copy>(&stage);
-  return copy != nullptr && !spec.values[copy->result].stored &&
-         std::none_of(copy->operands.begin(), copy->operands.end(),
-                      [&](int value) { return spec.values[value].by_rows; });
+  if (spec.rows == 1 || std::holds_alternative<FusedSpec::Reduce>(stage))
+    return false;
+  const std::vector<int> operands = OperandsOf(stage);
+  const std::vector<int> results = ResultsOf(stage);
+  return std::none_of(operands.begin(), operands.end(),
+                      [&](int value) { return spec.values[value].by_rows; }) &&
+         std::none_of(results.begin(), results.end(),
+                      [&](int value) { return spec.values[value].stored; });
 }
 
 FusedLayout::FusedLayout(const FusedSpec& spec, const Preset& preset)
@@ -127,7 +131,7 @@ void FusedLayout::ChooseRows() {
   int64_t fill = step_;  // rows that fill the lanes
   for (const FusedSpec::Stage& stage : spec_.stages) {
     const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage);
-    if (lanes == nullptr) continue;
+    if (lanes == nullptr || !spec_.values[lanes->results[0]].by_rows) continue;
     const int64_t all = vpu::kVectorRows * preset_.cols;
     const int64_t elements = lanes->elements / spec_.rows;
     const int64_t whole = std::lcm(

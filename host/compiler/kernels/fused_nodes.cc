@@ -11,11 +11,17 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/compiler/kernels/lane_functions.h"
 #include "host/compiler/kernels/lane_lowering.h"
 #include "host/compiler/kernels/lane_memory.h"
 
 namespace systole::lanes {
 namespace {
+
+constexpr ir::ElementType kF32 = ir::ElementType::kFloat32;
+constexpr int64_t kWord = 4;
+// Divisions of which a reciprocal is worth being computed before.
+constexpr int64_t kManyTimes = 8, kManyElements = 1 << 13;
 
 using ir::Node;
 using ir::Op;
@@ -172,6 +178,48 @@ class Stages {
     });
   }
 
+  // A value with the reciprocals of a broadcast's elements, or of a scalar; -1
+  // if these are not many times fewer than the stage's.
+  int Reciprocal(int value, Pattern pattern, const FusedSpec::Lanes& stage) {
+    const auto found = reciprocals_.find(value);
+    if (found != reciprocals_.end()) return found->second;
+    int from = pattern == Pattern::kSplat ? value : -1;
+    FusedSpec::Copy copy;
+    for (const FusedSpec::Stage& other : spec_.stages) {
+      const auto* made = std::get_if<FusedSpec::Copy>(&other);
+      if (made == nullptr || made->result != value || made->pieces.size() != 1)
+        continue;
+      copy = *made;
+      from = copy.operands[copy.pieces[0].operand];
+    }
+    if (from < 0 || spec_.values[from].bytes % kWord != 0) return -1;
+    const int64_t elements = spec_.values[from].bytes / kWord;
+    if (elements * kManyTimes > stage.elements ||
+        stage.elements < kManyElements)
+      return -1;
+    const auto add = [&](int like) {
+      AddValue(-1, spec_.values[like].bytes, spec_.values[like].by_rows);
+      return static_cast<int>(spec_.values.size()) - 1;
+    };
+    int result = add(from);
+    FusedSpec::Lanes divide;
+    divide.elements = elements;
+    divide.operands = {{from, Storage::kWord, Pattern::kStream}};
+    divide.stores = {ToMemory(
+        divide.graph, kF32,
+        SharedReciprocal(divide.graph, divide.graph.Load({0, Storage::kWord,
+                                                          Pattern::kStream})))};
+    divide.results = {result};
+    spec_.stages.emplace_back(std::move(divide));
+    if (from != value) {
+      copy.operands[copy.pieces[0].operand] = result;
+      result = copy.result = add(value);
+      spec_.stages.emplace_back(std::move(copy));
+    }
+    reciprocals_[value] = result;
+    return result;
+  }
+
   // Nodes whose results something outside of their stage needs.
   std::vector<const Node*> KeptOf(const Nodes& nodes) const {
     const std::set<const Node*> inside(nodes.begin(), nodes.end());
@@ -188,6 +236,13 @@ class Stages {
     std::map<int, Lane> lanes;  // by slot
     // Operands, by value and how it is read.
     std::map<std::tuple<int, Pattern, Storage>, int> loaded;
+    const auto load = [&](int value, Storage storage, Pattern pattern) {
+      const auto [place, added] =
+          loaded.emplace(std::tuple(value, pattern, storage),
+                         static_cast<int>(stage.operands.size()));
+      if (added) stage.operands.push_back({value, storage, pattern});
+      return graph.Load({place->second, storage, pattern});
+    };
     const auto lane_of = [&](const Value& operand) {
       const int slot = slots_.of(operand);
       const auto found = lanes.find(slot);
@@ -198,21 +253,33 @@ class Stages {
       const Storage storage = StorageOf(type.element);
       const bool splat = type.elements() == 1 && stage.elements > 1;
       const Pattern pattern = splat ? Pattern::kSplat : Pattern::kStream;
-      const int value = Read(operand, splat);
-      const auto [place, added] =
-          loaded.emplace(std::tuple(value, pattern, storage),
-                         static_cast<int>(stage.operands.size()));
-      if (added) stage.operands.push_back({value, storage, pattern});
       return FromMemory(graph, type.element,
-                        graph.Load({place->second, storage, pattern}));
+                        load(Read(operand, splat), storage, pattern));
+    };
+    // The reciprocal of a divisor that is the same for many; else -1.
+    const auto reciprocal_of = [&](const Node& node,
+                                   const std::vector<Lane>& operands) {
+      if (node.op != Op::kHloDivide || node.type.element != kF32) return -1;
+      const LaneNode& divisor = graph.node(operands[1]);
+      if (divisor.kind != LaneNode::Kind::kLoad) return -1;
+      const auto operand = stage.operands[divisor.load.operand];
+      const int value = Reciprocal(operand.value, operand.pattern, stage);
+      if (value < 0) return -1;
+      const Lane r = load(value, Storage::kWord, operand.pattern);
+      return graph.guarded() ? r : -1;
     };
     for (const Node* node : nodes) {
       std::vector<Lane> operands;
       for (const Value& operand : node->operands)
         operands.push_back(lane_of(operand));
-      const Lane lane = node->op == Op::kHloBroadcastInDim
-                            ? operands[0]
-                            : Lower(graph, *node, operands);
+      Lane lane = -1;
+      if (node->op == Op::kHloBroadcastInDim) {
+        lane = operands[0];
+      } else if (const Lane r = reciprocal_of(*node, operands); r >= 0) {
+        lane = DivideShared(graph, operands[0], operands[1], r);
+      } else {
+        lane = Lower(graph, *node, operands);
+      }
       lanes[slots_.of(ValueOf(node))] = lane;
       if (std::find(kept.begin(), kept.end(), node) != kept.end())
         stores.push_back(ToMemory(graph, node->type.element, lane));
@@ -229,6 +296,7 @@ class Stages {
   std::vector<int> slot_of_value_;
   std::map<int, int> made_;  // values by slot
   std::map<std::pair<int, bool>, int> loaded_;
+  std::map<int, int> reciprocals_;  // values by value
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 using vpu::Op;
 
 constexpr uint32_t kHalf = 0x3F000000;
+constexpr float kLeastDivisor = 0x1p-31f, kLargestDivisor = 0x1p32f;
 constexpr float kTwo24 = 16777216.0f, kTwo31 = 2147483648.0f;
 
 struct FunctionBuilder : LaneBuilder {
@@ -77,11 +78,12 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
   if (graph.IsConstant(b)) {
     const float divisor = ir::FromBits(graph.node(b).bits);
     const float size = std::abs(divisor);
-    if (!(size >= 0x1p-31f && size <= 0x1p32f)) return -1;
+    if (!(size >= kLeastDivisor && size <= kLargestDivisor)) return -1;
     // In double precision it is never near the middle of two numbers.
     y = g.F(static_cast<float>(1 / double{divisor}));
   } else {
-    graph.Guard(IsOutside(g, Magnitude(graph, b), 0x1p-31f, 0x1p32f), b);
+    graph.Guard(
+        IsOutside(g, Magnitude(graph, b), kLeastDivisor, kLargestDivisor), b);
     const Lane largest =
         g(Op::kIeq, g(Op::kIand, b, g.K(kFraction)), g.K(kFraction));
     y = ReciprocalSteps(g, b, largest);
@@ -170,6 +172,26 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
   return g(Op::kSel, regular, g(Op::kIor, size, sign), special);
 }
 
+Lane SharedReciprocal(LaneGraph& graph, Lane b) {
+  const FunctionBuilder g{graph};
+  const Lane outside =
+      IsOutside(g, Magnitude(graph, b), kLeastDivisor, kLargestDivisor);
+  return g(Op::kSel, outside, g.K(0x7FC00000), Divide(graph, g.F(1), b));
+}
+
+Lane DivideShared(LaneGraph& graph, Lane a, Lane b, Lane reciprocal) {
+  const FunctionBuilder g{graph};
+  const Lane q = g(Op::kFmul, a, reciprocal);
+  const Lane size = Magnitude(graph, q);
+  // As integers, so that NaN lies outside.
+  const Lane inside =
+      g(Op::kImin, g(Op::kImax, size, g.F(0x1p-40f)), g.F(0x1p64f));
+  graph.Guard(g(Op::kSel, a, g(Op::kIxor, size, inside), size), a);
+  const Lane rest = g(Op::kFnma, q, b, a);
+  // A quotient without a remainder may be a zero.
+  return g(Op::kSel, rest, g(Op::kFma, rest, reciprocal, q), q);
+}
+
 Lane SquareRoot(LaneGraph& graph, Lane a) {
   if (graph.guarded() && !graph.IsConstant(a)) return RootOfModerate(graph, a);
   const FunctionBuilder g{graph};
@@ -195,14 +217,21 @@ Lane SquareRoot(LaneGraph& graph, Lane a) {
 Lane Exponential(LaneGraph& graph, Lane a) {
   const FunctionBuilder g{graph};
   const Lane log2e = g.K(0x3FB8AA3B);
-  const Lane x = g(Op::kFmax, g(Op::kFmin, a, g.F(89)), g.F(-110));
+  const bool small = graph.guarded() && !graph.IsConstant(a);
+  // Below it, the result is not scaled.
+  if (small) graph.Guard(g(Op::kFlt, g.F(44), a), a);
+  const Lane below = small ? a : g(Op::kFmin, a, g.F(89));
+  const Lane x = g(Op::kFmax, below, g.F(-110));
   const Lane w = g(Op::kFmul, x, log2e);
   const Lane inner = g(Op::kFnma, x, log2e, w);
   const Lane r = g(Op::kFnma, x, g.K(0x32A57060), inner);
+  const auto power = [&](Lane y) {
+    return g(Op::kFma, y, g(Op::kFmul, r, g.K(0xBF317218)), y);
+  };
+  if (small) return power(g(Op::kExp2, w));
   const Lane big = g(Op::kFlt, g.F(64), w);
   const Lane h = g(Op::kIand, big, g.F(1));
-  const Lane y = g(Op::kExp2, g(Op::kFsub, w, h));
-  const Lane scaled = g(Op::kFma, y, g(Op::kFmul, r, g.K(0xBF317218)), y);
+  const Lane scaled = power(g(Op::kExp2, g(Op::kFsub, w, h)));
   return g(Op::kFmul, scaled, g(Op::kSel, big, g.F(2), g.F(1)));
 }
 

@@ -19,6 +19,10 @@ Lane Magnitude(LaneGraph& graph, Lane a);  // the bits without the sign
 // those that are not extreme.
 Lane Divide(LaneGraph& graph, Lane a, Lane b);
 Lane SquareRoot(LaneGraph& graph, Lane a);
+// The reciprocal of a divisor that many dividends share, NaN where steps would
+// leave the normal numbers; and the quotient with it, in a guarded graph.
+Lane SharedReciprocal(LaneGraph& graph, Lane b);
+Lane DivideShared(LaneGraph& graph, Lane a, Lane b, Lane reciprocal);
 
 // docs/numerics.md, "Exponential and logarithm".
 Lane Exponential(LaneGraph& graph, Lane a);
