@@ -179,6 +179,20 @@ TEST_P(MovesTest, ReducesInTheTreesOrder) {
   Reduce("i1", "and", "900", "", "0");
 }
 
+// Columns of which no band is whole beats: the first levels while they are
+// loaded. mini: more than the unified buffer holds.
+TEST_P(MovesTest, ReducesColumnsInAStream) {
+  const bool v2 = GetParam() == std::string("v2");
+  for (const int64_t count : {4096, 3136, 6272, 5000, 8191}) {
+    const int64_t many = v2 ? 4 * count : count;
+    Reduce("f32", "add", absl::StrCat(many, ",12"), "12", "0");
+    Reduce("bf16", "add", absl::StrCat(many, ",5"), "5", "0");
+  }
+  Reduce("f32", "maximum", v2 ? "64,28,28,12" : "8,28,28,12", "12", "0,1,2");
+  Reduce("i8", "add", v2 ? "60000,7" : "9000,7", "7", "0");
+  Reduce("f16", "minimum", v2 ? "40001,3" : "9001,3", "3", "0");
+}
+
 // The largest value and its place, the first one of equals.
 TEST_P(MovesTest, ReducesByRegions) {
   for (const auto& [from, to, dimensions] :

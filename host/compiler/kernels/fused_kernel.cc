@@ -150,7 +150,8 @@ class Fused {
     const int64_t size = ir::ElementBytes(node.type.element);
     const int64_t elements =
         layout_.block_rows() * layout_.RowBytes(reduce.operand) / size;
-    stage.copy = builder_.Place("values to reduce", elements * size);
+    stage.copy = builder_.Place("values to reduce",
+                                elements * size + preset_.word_bytes());
     absl::StatusOr<CopySteps> steps = copies_->Add(size, {{elements, 1, 1}});
     if (!steps.ok()) return steps.status();
     stage.copied = *std::move(steps);

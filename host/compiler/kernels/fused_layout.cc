@@ -19,7 +19,6 @@ constexpr int64_t kLeastGroups = 16;  // of eight rows of lanes in a block
 constexpr int64_t kMostBlocks = 16;
 // Values up to this part of the unified buffer lie there with all rows.
 constexpr int64_t kSmallValue = 256;
-constexpr int64_t kBehindBytes = 4;  // that copies may read behind a value
 
 }  // namespace
 
@@ -185,7 +184,7 @@ absl::Status FusedLayout::Place(KernelBuilder& builder) {
   const Kind in_slot = slots_ > 1 ? Kind::kSlot : Kind::kFixed;
   const auto in_turns = [&](int64_t bytes) {
     const int64_t at = slot_bytes_;
-    slot_bytes_ += builder.Align(bytes + kBehindBytes);
+    slot_bytes_ += builder.Align(Room(bytes));
     return at;
   };
   std::vector<size_t> in_slots;
@@ -204,8 +203,7 @@ absl::Status FusedLayout::Place(KernelBuilder& builder) {
       in_slots.push_back(i);
     } else {
       place.kind = v.by_rows && many ? Kind::kRows : Kind::kFixed;
-      place.first = {builder.Place("values", v.bytes + kBehindBytes).at,
-                     v.bytes};
+      place.first = {builder.Place("values", Room(v.bytes)).at, v.bytes};
     }
   }
   if (in_turns_) PlaceBetween(in_turns);
@@ -213,7 +211,7 @@ absl::Status FusedLayout::Place(KernelBuilder& builder) {
   for (const size_t value : in_slots) places_[value].first.at += at;
   if (!in_turns_) {
     PlaceBetween([&](int64_t bytes) {
-      return builder.Place("values in between", bytes + kBehindBytes).at;
+      return builder.Place("values in between", Room(bytes)).at;
     });
   }
   return builder.Fits();

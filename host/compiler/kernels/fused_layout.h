@@ -66,6 +66,8 @@ class FusedLayout {
     Bytes first = {0, 0};
   };
   bool Streams(int value) const;
+  // Stages may read a row of lanes behind a value.
+  int64_t Room(int64_t bytes) const { return bytes + preset_.word_bytes(); }
   void FindUses();
   void ChooseRows();
   using PlaceBytes = std::function<int64_t(int64_t bytes)>;

@@ -262,11 +262,13 @@ class Product : private ProductNodes {
     const auto passes = static_cast<int64_t>(passes_.size());
     // In memory, the features of each pass come last. Other dimensions keep
     // their order; but where features must be moved and are short runs, images
-    // come first, so that taps along a line are one run.
+    // come first, so that taps along a line are one run. So they do if the
+    // operand is large, for a block of lines then needs a part of it.
     Ints order, place(input.size());
     const auto last = static_cast<int64_t>(input.size()) - 1;
-    const bool moves =
-        a.input_feature != last && features * preset_.segments < preset_.rows;
+    const bool moves = a.input_feature != last &&
+                       (features * preset_.segments < preset_.rows ||
+                        2 * SizeOf(input) * passes > preset_.ub_bytes / 2);
     if (moves) order.push_back(a.input_batch);
     for (int64_t d = 0; d <= last; ++d) {
       if (d != a.input_feature && !(moves && d == a.input_batch))

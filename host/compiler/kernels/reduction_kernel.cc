@@ -12,6 +12,7 @@
 
 #include "host/compiler/kernels/copy_code.h"
 #include "host/compiler/kernels/reduction_passes.h"
+#include "host/compiler/kernels/streamed_reduction.h"
 #include "host/ir/hlo/fold.h"
 #include "host/ir/hlo/tree.h"
 #include "host/ir/index.h"
@@ -197,6 +198,11 @@ bool IsReduction(const ir::Node& node) {
 
 absl::StatusOr<KernelProgram> CompileReduction(const ir::Node& node,
                                                const Preset& preset) {
+  if (IsStreamed(node, preset)) {
+    absl::StatusOr<KernelProgram> program =
+        CompileStreamedReduction(node, preset);
+    if (!absl::IsResourceExhausted(program.status())) return program;
+  }
   return Reduction(node, preset).Compile();
 }
 

@@ -25,14 +25,15 @@ constexpr int64_t kManyRows = 32;
 
 ReductionPasses::ReductionPasses(const ir::Node& node, int64_t lines,
                                  int64_t count, int64_t inner,
-                                 const Preset& preset)
+                                 const Preset& preset, bool adds_first)
     : preset_(preset),
       combiner_(*ir::CombinerOf(*node.regions[0])),
       element_(node.type.element),
       size_(ir::ElementBytes(element_)),
       lines_(lines),
       count_(count),
-      inner_(inner) {}
+      inner_(inner),
+      adds_first_(adds_first) {}
 
 absl::Status ReductionPasses::AddCode(Bytes first, Bytes row,
                                       std::vector<uint64_t>& words) {
@@ -98,7 +99,7 @@ absl::Status ReductionPasses::Emit(Pass pass, std::vector<uint64_t>& words) {
   };
   Lane lane = pass.lanes ? OfLanes(graph, pass.count, load, combine)
                          : OfLevels(1 << pass.levels, load, combine);
-  if (pass.last) {
+  if (pass.last && adds_first_) {
     const int operand = static_cast<int>(places.operands.size());
     places.operands.push_back({{0, 0}, first_.at, row_.at});
     const LaneLoad splat = {operand, StorageOf(element_), Pattern::kSplat};
