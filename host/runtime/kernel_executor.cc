@@ -32,12 +32,22 @@ ir::EvaluateOptions OptionsOf(ir::ProductUnit& products) {
   return options;
 }
 
-// "array", or what a kernel of the vector unit computes: "exponential, add x 3,
+// The product of matrices in a step, or null.
+const ir::Node* ProductOf(const lanes::PlanStep& step) {
+  const auto found = std::find_if(
+      step.nodes.begin(), step.nodes.end(), [](const ir::Node* node) {
+        return node->op == ir::Op::kHloMatrixProduct;
+      });
+  return found == step.nodes.end() ? nullptr : *found;
+}
+
+// "array" and what a kernel of the vector unit computes: "exponential, add x 3,
 // 2 others".
 std::string UnitOf(const lanes::PlanStep& step) {
-  if (step.nodes[0]->op == ir::Op::kHloMatrixProduct) return "array";
   std::vector<std::pair<absl::string_view, int>> ops;
+  if (ProductOf(step) != nullptr) ops.emplace_back("array", 1);
   for (const ir::Node* node : step.nodes) {
+    if (node->op == ir::Op::kHloMatrixProduct) continue;
     const absl::string_view name =
         absl::StripPrefix(ir::OpName(node->op), "hlo.");
     const auto known =
@@ -174,10 +184,10 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
   ++counts_.kernels;
   if (!core_.has_listener()) return core_.Run({program, "", "", "", 0});
   const ir::Node& last = *step.nodes.back();
-  const bool product = last.op == ir::Op::kHloMatrixProduct;
+  const ir::Node* const product = ProductOf(step);
   return core_.Run({program, last.name, UnitOf(step),
                     absl::StrJoin(last.type.shape, "x"),
-                    product ? MacsOf(last) : 0});
+                    product != nullptr ? MacsOf(*product) : 0});
 }
 
 absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,

@@ -3,6 +3,7 @@
 #include "host/runtime/placement.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -36,6 +37,7 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
     if (node->op != Op::kParameter && node->op != Op::kConstant)
       ++placement.free;
   }
+  std::set<const Node*> placed;
   for (const lanes::PlanStep& step : plan.steps) {
     if (!step.kernel) {
       --placement.free;
@@ -49,16 +51,22 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
         Count(*region, *plan.regions.at(region.get()), placement);
       continue;
     }
-    if (step.nodes[0]->op == Op::kHloMatrixProduct) {
-      Add(*step.nodes[0], placement.array);
-      placement.array.macs += MacsOf(*step.nodes[0]);
+    bool vector = false;
+    for (const Node* node : step.nodes) {
+      // Several kernels may have the same broadcast.
+      if (!placed.insert(node).second) continue;
       --placement.free;
-      continue;
+      if (node->op == Op::kHloMatrixProduct) {
+        Add(*node, placement.array);
+        placement.array.macs += MacsOf(*node);
+      } else {
+        Add(*node, placement.vector);
+        vector = true;
+      }
     }
+    if (!vector) continue;
     ++placement.kernels;
     placement.moved_bytes += step.kernel->load_bytes + step.kernel->store_bytes;
-    for (const Node* node : step.nodes) Add(*node, placement.vector);
-    placement.free -= static_cast<int64_t>(step.nodes.size());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "host/compiler/kernels/copy_code.h"
 #include "host/compiler/kernels/fused_layout.h"
 #include "host/compiler/kernels/lane_guard.h"
+#include "host/compiler/kernels/product_blocks.h"
 #include "host/compiler/kernels/reduction_passes.h"
 #include "host/ir/hlo/tree.h"
 
@@ -45,7 +46,11 @@ struct CopyStage {
 class Fused {
  public:
   Fused(const FusedSpec& spec, const Preset& preset)
-      : spec_(spec), preset_(preset), builder_(preset), layout_(spec, preset) {}
+      : spec_(spec),
+        preset_(preset),
+        builder_(preset),
+        product_(ProductOf()),
+        layout_(spec, preset, product_.get()) {}
 
   absl::StatusOr<KernelProgram> Compile() {
     for (;;) {
@@ -74,6 +79,16 @@ class Fused {
   }
 
  private:
+  std::unique_ptr<ProductBlocks> ProductOf() {
+    for (const FusedSpec::Stage& stage : spec_.stages) {
+      if (const auto* product = std::get_if<FusedSpec::Product>(&stage))
+        return std::make_unique<ProductBlocks>(*product->node, preset_,
+                                               builder_);
+    }
+    return nullptr;
+  }
+  int64_t LinesOfRow() const { return product_->lines() / spec_.rows; }
+
   int Values() const { return static_cast<int>(spec_.values.size()); }
   bool InBlocks(int value) const { return layout_.InBlocks(value); }
 
@@ -93,14 +108,15 @@ class Fused {
         s = PlaceLanes(*lanes, lanes_[i]);
       } else if (const auto* reduce = std::get_if<FusedSpec::Reduce>(&stage)) {
         s = PlaceReduce(*reduce, static_cast<int>(i), reduces_[i]);
-      } else {
-        s = PlaceCopy(std::get<FusedSpec::Copy>(stage), copied_[i]);
+      } else if (const auto* copy = std::get_if<FusedSpec::Copy>(&stage)) {
+        s = PlaceCopy(*copy, copied_[i]);
       }
       if (!s.ok()) return s;
     }
     if (between_.count > 0)
       between_ = builder_.Place("in between", between_.count);
-    return builder_.Fits();
+    if (product_ == nullptr || !builder_.Fits().ok()) return builder_.Fits();
+    return product_->Place(layout_.block_rows() * LinesOfRow());
   }
 
   absl::Status PlaceLanes(const FusedSpec::Lanes& lanes, LanesStage& stage) {
@@ -191,6 +207,9 @@ class Fused {
 
   absl::Status AddCode() {
     words_ = copies_->words();
+    if (product_ != nullptr) {
+      if (absl::Status s = product_->AddCode(words_); !s.ok()) return s;
+    }
     for (size_t i = 0; i < spec_.stages.size(); ++i) {
       if (reduces_[i].passes) {
         const auto& reduce = std::get<FusedSpec::Reduce>(spec_.stages[i]);
@@ -238,12 +257,17 @@ class Fused {
     operands_.assign(spec_.values.size(), -1);
     results_ = operands_;
     for (int value = 0; value < Values(); ++value) {
-      if (spec_.values[value].loaded)
+      if (spec_.values[value].loaded || spec_.values[value].streamed)
         operands_[value] = builder_.AddOperand(spec_.values[value].bytes);
     }
     for (int value = 0; value < Values(); ++value) {
       if (spec_.values[value].stored)
         results_[value] = builder_.AddOperand(spec_.values[value].bytes);
+    }
+    for (const FusedSpec::Stage& stage : spec_.stages) {
+      if (const auto* product = std::get_if<FusedSpec::Product>(&stage))
+        product_->SetOperands(operands_[product->left],
+                              operands_[product->right]);
     }
   }
 
@@ -261,8 +285,12 @@ class Fused {
         RunLanes(*lanes, lanes_[i], block);
       } else if (const auto* reduce = std::get_if<FusedSpec::Reduce>(&stage)) {
         RunReduce(*reduce, reduces_[i], block);
+      } else if (const auto* copy = std::get_if<FusedSpec::Copy>(&stage)) {
+        RunCopy(*copy, copied_[i], block);
       } else {
-        RunCopy(std::get<FusedSpec::Copy>(stage), copied_[i], block);
+        const int64_t first = block * layout_.block_rows() * LinesOfRow();
+        product_->Block(first, first + layout_.RowsOf(block) * LinesOfRow(),
+                        layout_.Of(ResultsOf(stage)[0], block).at);
       }
     }
     for (int value = 0; value < Values(); ++value) {
@@ -366,6 +394,7 @@ class Fused {
   const FusedSpec& spec_;
   const Preset& preset_;
   KernelBuilder builder_;
+  const std::unique_ptr<ProductBlocks> product_;
   FusedLayout layout_;
   std::unique_ptr<CopyCode> copies_;
   // By stage; those of another kind are empty.

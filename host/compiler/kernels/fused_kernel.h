@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Kernel of several stages (graphs of lanes, reductions, copies), between which
-// values stay in the unified buffer.
+// Kernel of several stages (a product of matrices, graphs of lanes, reductions,
+// copies), between which values stay in the unified buffer.
 //
 // The values are cut into rows: a stage makes the rows of its results of the
 // same rows of its operands. So all stages process a block of rows, while DMA
@@ -31,6 +31,7 @@ struct FusedSpec {
     // each row.
     bool by_rows = false;
     bool loaded = false, stored = false;  // operand, result of the program
+    bool streamed = false;  // an operand that a stage loads itself
   };
 
   // A graph over values with as many elements.
@@ -61,14 +62,21 @@ struct FusedSpec {
     std::vector<int> operands;
     int result;
   };
-  using Stage = std::variant<Lanes, Reduce, Copy>;
+  // A product of matrices on the array, at most one; its lines are cut into
+  // rows.
+  struct Product {
+    const ir::Node* node;
+    int left, right, result;
+  };
+  using Stage = std::variant<Lanes, Reduce, Copy, Product>;
 
   int64_t rows = 1;
   std::vector<Value> values;
   std::vector<Stage> stages;
 };
 
-// Operands of the program: the loaded values, then the stored ones. Errors:
+// Operands of the program: the loaded and streamed values, then the stored
+// ones. Errors:
 // ResourceExhausted (registers, instruction memory, unified buffer): there are
 // too many stages, or a graph must be divided.
 absl::StatusOr<KernelProgram> CompileFused(const FusedSpec& spec,

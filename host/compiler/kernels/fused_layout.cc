@@ -27,6 +27,7 @@ std::vector<int> OperandsOf(const FusedSpec::Stage& stage) {
     return {reduce->operand, reduce->first};
   if (const auto* copy = std::get_if<FusedSpec::Copy>(&stage))
     return copy->operands;
+  if (std::holds_alternative<FusedSpec::Product>(stage)) return {};
   std::vector<int> operands;
   for (const auto& operand : std::get<FusedSpec::Lanes>(stage).operands)
     operands.push_back(operand.value);
@@ -38,11 +39,14 @@ std::vector<int> ResultsOf(const FusedSpec::Stage& stage) {
     return {reduce->result};
   if (const auto* copy = std::get_if<FusedSpec::Copy>(&stage))
     return {copy->result};
+  if (const auto* product = std::get_if<FusedSpec::Product>(&stage))
+    return {product->result};
   return std::get<FusedSpec::Lanes>(stage).results;
 }
 
 bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage) {
-  if (spec.rows == 1 || std::holds_alternative<FusedSpec::Reduce>(stage))
+  if (spec.rows == 1 || std::holds_alternative<FusedSpec::Reduce>(stage) ||
+      std::holds_alternative<FusedSpec::Product>(stage))
     return false;
   const std::vector<int> operands = OperandsOf(stage);
   const std::vector<int> results = ResultsOf(stage);
@@ -52,8 +56,12 @@ bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage) {
                       [&](int value) { return spec.values[value].stored; });
 }
 
-FusedLayout::FusedLayout(const FusedSpec& spec, const Preset& preset)
-    : spec_(spec), preset_(preset), places_(spec.values.size()) {
+FusedLayout::FusedLayout(const FusedSpec& spec, const Preset& preset,
+                         const ProductBlocks* product)
+    : spec_(spec),
+      preset_(preset),
+      product_(product),
+      places_(spec.values.size()) {
   FindUses();
 }
 
@@ -122,6 +130,12 @@ void FusedLayout::ChooseRows() {
     if (step_ >= spec_.rows) break;
   }
   step_ = std::min(step_, spec_.rows);
+  if (product_ != nullptr) {
+    const int64_t lines = product_->lines() / spec_.rows;
+    const int64_t block = product_->BlockLines(step_ * lines);
+    block_rows_ = std::clamp(block / lines, step_, spec_.rows);
+    return;
+  }
   const int64_t group = vpu::kVectorRows * preset_.cols * 4;
   const int64_t groups = CeilDiv(spec_.rows * most, group);
   const auto stages = static_cast<int64_t>(spec_.stages.size());
@@ -191,6 +205,7 @@ absl::Status FusedLayout::Place(KernelBuilder& builder) {
   for (size_t i = 0; i < places_.size(); ++i) {
     const FusedSpec::Value& v = spec_.values[i];
     Place1& place = places_[i];
+    if (v.streamed) continue;
     if (!v.loaded && !v.stored) {
       place.kind = in_turns_ && v.by_rows ? in_slot : Kind::kFixed;
       if (in_turns_) in_slots.push_back(i);

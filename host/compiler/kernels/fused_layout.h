@@ -11,6 +11,7 @@
 
 #include "host/compiler/kernels/fused_kernel.h"
 #include "host/compiler/kernels/kernel_program.h"
+#include "host/compiler/kernels/product_blocks.h"
 
 namespace systole::lanes {
 
@@ -25,7 +26,9 @@ class FusedLayout {
     kRows,   // all rows lie one after the other
   };
 
-  FusedLayout(const FusedSpec& spec, const Preset& preset);
+  // product: of the stage, if there is one.
+  FusedLayout(const FusedSpec& spec, const Preset& preset,
+              const ProductBlocks* product);
 
   // Chooses how many rows a block has and places all values. The layout can
   // then be made smaller, until no smaller one is left.
@@ -75,6 +78,7 @@ class FusedLayout {
 
   const FusedSpec& spec_;
   const Preset& preset_;
+  const ProductBlocks* const product_;
   std::vector<Place1> places_;
   std::vector<int> last_;     // stage that needs the value
   std::vector<bool> reused_;  // its bytes may serve another value after that

@@ -42,6 +42,8 @@ class Stages {
     for (const Nodes& stage : all_.stages) {
       if (IsElementwise(*stage[0])) {
         AddLanes(stage);
+      } else if (stage[0]->op == Op::kHloMatrixProduct) {
+        AddProduct(*stage[0]);
       } else if (stage[0]->op == Op::kHloReduce) {
         AddReduce(*stage[0]);
       } else {
@@ -49,7 +51,8 @@ class Stages {
       }
     }
     for (size_t i = 0; i < spec_.values.size(); ++i) {
-      if (spec_.values[i].loaded) all_.inputs.push_back(slot_of_value_[i]);
+      if (spec_.values[i].loaded || spec_.values[i].streamed)
+        all_.inputs.push_back(slot_of_value_[i]);
     }
     for (size_t i = 0; i < spec_.values.size(); ++i) {
       if (spec_.values[i].stored) all_.outputs.push_back(slot_of_value_[i]);
@@ -126,6 +129,20 @@ class Stages {
     value.by_rows = by_rows;
     spec_.values.push_back(value);
     slot_of_value_.push_back(slot);
+  }
+
+  void AddProduct(const Node& node) {
+    FusedSpec::Product product;
+    product.node = &node;
+    int* const operands[] = {&product.left, &product.right};
+    for (int i = 0; i < 2; ++i) {
+      const Value& operand = node.operands[i];
+      *operands[i] = static_cast<int>(spec_.values.size());
+      AddValue(slots_.load(operand), operand.type().bytes(), false);
+      spec_.values.back().streamed = true;
+    }
+    product.result = Write(node);
+    spec_.stages.emplace_back(product);
   }
 
   void AddReduce(const Node& node) {

@@ -56,6 +56,8 @@ BroadcastRows RowsOfBroadcast(const Node& node) {
   return all;
 }
 
+bool IsArrayWork(const Node& node) { return node.op == Op::kHloMatrixProduct; }
+
 int64_t RowsOfReduction(const Node& node) {
   const Ints& shape = node.operands[0].type().shape;
   const Ints& reduced = node.attr<ir::HloDimensionsAttributes>().dimensions;
@@ -71,6 +73,7 @@ int64_t RowsOfReduction(const Node& node) {
 int64_t RowsOfNode(const Node& node, const NodeKinds& kinds) {
   if (kinds.Of(node) == NodeKind::kElementwise) return node.type.elements();
   if (IsReduction(node)) return RowsOfReduction(node);
+  if (IsArrayWork(node)) return node.type.elements() / node.type.shape.back();
   return node.op == Op::kHloBroadcastInDim ? RowsOfBroadcast(node).rows : 1;
 }
 
@@ -94,6 +97,7 @@ class Fusion {
  private:
   struct Group {
     bool fusable = false;
+    bool product = false;  // of matrices, whose operands are other kernels'
     int64_t rows = 1, bytes = 0;
     int level = 1;
     int joined = -1;  // the group that it became part of
@@ -120,7 +124,7 @@ class Fusion {
       if (outputs.count(node) > 0 || !IsFusable(*node, kinds_)) continue;
       const Nodes& readers = users[node];
       if (!std::all_of(readers.begin(), readers.end(), [&](const Node* reader) {
-            return IsFusable(*reader, kinds_);
+            return IsFusable(*reader, kinds_) && !IsArrayWork(*reader);
           }))
         continue;
       const auto repeated = [&](const Value& operand) {
@@ -193,8 +197,10 @@ class Fusion {
     group.fusable = IsFusable(*nodes[0], kinds_);
     if (!group.fusable) return group;
     group.rows = RowsOf(nodes, kinds_);
+    group.product = IsArrayWork(*nodes[0]);
     for (const Node* node : nodes) {
       group.bytes += node->type.bytes();
+      if (group.product) continue;
       for (const Value& operand : node->operands)
         group.bytes += operand.type().bytes();
     }
@@ -228,15 +234,16 @@ class Fusion {
 
   // What the groups would be as one. `rows`: 1 if values are needed whole.
   bool CanJoin(const std::vector<int>& groups, int64_t rows) const {
-    int64_t bytes = 0, nodes = 0;
+    int64_t bytes = 0, nodes = 0, products = 0;
     for (const int group : groups) {
       const Group& g = groups_[group];
       if (!g.fusable) return false;
       rows = std::gcd(rows, g.rows);
       bytes += g.bytes;
       nodes += static_cast<int64_t>(g.nodes.size());
+      products += g.product ? 1 : 0;
     }
-    if (nodes > kMostInKernel) return false;
+    if (nodes > kMostInKernel || products > 1) return false;
     return Fits(bytes, rows);
   }
 
@@ -244,8 +251,9 @@ class Fusion {
     int level = 1;
     const std::map<int, int64_t> operands = OperandRows(group);
     for (const auto& [other, rows] : operands) {
-      level = std::max(level, groups_[other].level +
-                                  (CanJoin({other, group}, rows) ? 0 : 1));
+      const bool joins =
+          !groups_[group].product && CanJoin({other, group}, rows);
+      level = std::max(level, groups_[other].level + (joins ? 0 : 1));
     }
     // All that are of this level have to fit together.
     std::vector<int> same = {group};
@@ -268,6 +276,7 @@ class Fusion {
     Group &a = groups_[into], &b = groups_[from];
     a.rows = std::gcd(a.rows, b.rows);
     a.bytes += b.bytes;
+    a.product = a.product || b.product;
     for (const Node* node : b.nodes) {
       if (std::find(a.nodes.begin(), a.nodes.end(), node) == a.nodes.end())
         a.nodes.push_back(node);
@@ -294,7 +303,9 @@ class Fusion {
       const auto [reader, added] =
           readers_.emplace(std::tuple(level, elements, value, index), group);
       const int other = Root(reader->second), here = Root(group);
-      if (added || other == here) continue;
+      if (added || other == here || groups_[other].product ||
+          groups_[here].product)
+        continue;
       const bool small = groups_[other].bytes + groups_[here].bytes <=
                          preset_.ub_bytes / kSmallKernel;
       if ((value != nullptr || small) && CanJoin({other, here}, 0)) {
@@ -319,7 +330,7 @@ class Fusion {
       // Small kernels of a level are one.
       int small = -1;
       for (const int group : groups) {
-        if (groups_[group].fusable &&
+        if (groups_[group].fusable && !groups_[group].product &&
             groups_[group].bytes <= preset_.ub_bytes / kSmallKernel) {
           if (small >= 0 && CanJoin({small, group}, 1)) {
             Join(small, group);
@@ -368,7 +379,7 @@ bool IsFusable(const Node& node, const NodeKinds& kinds) {
                            node.attr<ir::HloDimensionsAttributes>().dimensions)
         .adjacent;
   }
-  return IsMove(node);
+  return IsMove(node) || IsArrayWork(node);
 }
 
 bool NeedsWhole(const Node& node, int operand) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Which nodes become one kernel. Nodes that can be cut into rows join their
+// Which nodes become one kernel. A product of matrices takes along what follows
+// it. Nodes that can be cut into rows join their
 // operands' kernel if a row of all its values is small: elementwise nodes,
 // reductions of dimensions behind the rows, broadcasts. Small values are not
 // cut, so any of these and every move of elements can join.

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/product_blocks.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "host/compiler/access.h"
+#include "host/compiler/geometry.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+namespace {
+
+using compiler::CeilDiv;
+using compiler::RoundUp;
+
+constexpr const char kDrain[] = "acc_sums";
+constexpr int64_t kProductBlocks = 8, kLeastTiles = 2;
+
+absl::StatusOr<const kernels::Image*> ImageOf(const Preset& preset) {
+  static std::mutex mutex;
+  static auto& images = *new std::map<std::string, kernels::Image>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const std::string name(preset.name);
+  const auto found = images.find(name);
+  if (found != images.end()) return &found->second;
+  absl::StatusOr<kernels::Image> image = kernels::Assemble(preset);
+  if (!image.ok()) return image.status();
+  return &images.emplace(name, *std::move(image)).first->second;
+}
+
+// Code for another place in the instruction memory.
+void Move(std::vector<uint64_t>& words, int64_t by) {
+  for (uint64_t& word : words) {
+    vpu::Instr x = vpu::Instr::Decode(word);
+    if (x.op != vpu::Op::kBeq && x.op != vpu::Op::kBne && x.op != vpu::Op::kBlt)
+      continue;
+    x.imm += static_cast<int32_t>(by);
+    x.c = x.cm = 0;  // bits of the old target
+    word = x.Encode();
+  }
+}
+
+}  // namespace
+
+ProductBlocks::ProductBlocks(const ir::Node& node, const Preset& preset,
+                             KernelBuilder& builder)
+    : preset_(preset),
+      builder_(builder),
+      transposed_(node.attr<ir::HloMatrixProductAttributes>().transposed),
+      m_(node.type.shape[1]),
+      k_(node.operands[1].type().shape[transposed_ ? 2 : 1]),
+      n_(node.type.shape[2]),
+      lines_(node.type.shape[0] * m_),
+      unit_(builder.Align(1)),
+      bank_rows_(preset.acc_bank_rows()),
+      n_tiles_(CeilDiv(n_, preset.cols)),
+      walk_(node.attr<ir::HloMatrixProductAttributes>(), m_, k_, preset) {
+  strips_ =
+      transposed_ ? n_tiles_ : static_cast<int64_t>(walk_.depths().size());
+  right_rows_ = transposed_ ? n_ : k_;
+  right_width_ = transposed_ ? k_ : n_;
+  strip_bytes_ =
+      Room(2 * right_width_ *
+           std::min(transposed_ ? preset_.cols : preset_.rows, right_rows_));
+}
+
+int64_t ProductBlocks::BlockLines(int64_t step) const {
+  const int64_t block = RoundUp(std::min(lines_, 2 * bank_rows_), step);
+  // While a block is computed, the next one is loaded and the one before is
+  // stored; a tile serves enough lines to hide the load of the next tile.
+  // Blocks end where a loop of the lines does.
+  const int64_t wanted =
+      std::max(CeilDiv(lines_, kProductBlocks), kLeastTiles * preset_.rows);
+  const int64_t whole =
+      RoundUp(wanted, std::lcm(step, walk_.InnerLines(wanted)));
+  return LoadedBy(whole) <= LoadedBy(block) * 5 / 4 ? std::min(block, whole)
+                                                    : block;
+}
+
+absl::Status ProductBlocks::Place(int64_t block) {
+  block_ = block;
+  const int64_t buffers = block_ < lines_ ? 2 : 1;
+  a_bytes_ = 0;
+  for (int64_t first = 0; first < lines_; first += block_) {
+    const Run run =
+        walk_.Needed(first, std::min(lines_, first + block_), bank_rows_);
+    a_bytes_ = std::max(a_bytes_, Room(2 * run.size));
+  }
+  a_at_ = builder_.Place("lines", buffers * a_bytes_).at;
+  const int64_t least = std::min<int64_t>(2, strips_ * (lines_ / m_));
+  const int64_t all = strips_ * std::min<int64_t>(2, lines_ / m_);
+  slots_ = std::clamp(builder_.Room() / strip_bytes_, least, all);
+  strips_at_ = builder_.Place("strips", slots_ * strip_bytes_).at;
+  held_.assign(slots_, {-1, -1});
+  return builder_.Fits();
+}
+
+absl::Status ProductBlocks::AddCode(std::vector<uint64_t>& words) {
+  const absl::StatusOr<const kernels::Image*> image = ImageOf(preset_);
+  if (!image.ok()) return image.status();
+  image_ = *image;
+  kernels::Image::Part part = image_->PartOf(kDrain);
+  moved_ = static_cast<int64_t>(words.size()) - part.pc;
+  Move(part.words, moved_);
+  words.insert(words.end(), part.words.begin(), part.words.end());
+  return absl::OkStatus();
+}
+
+// Elements of the left operand that all blocks together load.
+int64_t ProductBlocks::LoadedBy(int64_t block) const {
+  int64_t elements = 0;
+  for (int64_t first = 0; first < lines_; first += block) {
+    elements +=
+        walk_.Needed(first, std::min(lines_, first + block), bank_rows_).size;
+  }
+  return elements;
+}
+
+// Loads `bytes` from this offset of an operand; returns their address in the
+// unified buffer.
+int64_t ProductBlocks::Load(int operand, int64_t offset, int64_t bytes,
+                            int64_t at) {
+  const int64_t before = offset % unit_;
+  builder_.Load(operand, offset - before, at, bytes + before);
+  return at + before;
+}
+
+void ProductBlocks::Block(int64_t first, int64_t end, int64_t to) {
+  const int64_t buffer = first / block_ % 2;
+  const Run run = walk_.Needed(first, end, bank_rows_);
+  const int64_t a =
+      Load(left_, 2 * run.offset, 2 * run.size, a_at_ + buffer * a_bytes_) -
+      2 * run.offset;
+  const int64_t c = to - 4 * n_ * first;
+  for (int64_t line = first; line < end;) {
+    const int64_t stop = std::min(end, (line / m_ + 1) * m_);
+    Batch(line, stop, a, c);
+    line = stop;
+  }
+}
+
+// Multiplies lines of one batch. `a` and `c` are the addresses that element 0
+// of the operands would have.
+void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
+  // Column tiles whose sums share a bank: if strips cannot stay, as many as a
+  // strip has, as long as changing tiles does not slow the array down.
+  const bool stay = transposed_ || slots_ >= strips_;
+  const int64_t rows = stay ? end - first : std::min(end - first, preset_.rows);
+  const int64_t group = std::clamp<int64_t>(bank_rows_ / rows, 1, n_tiles_);
+  for (const Lines& lines : walk_.LinesOf(first, end, bank_rows_ / group)) {
+    for (int64_t tile = 0; tile < n_tiles_; tile += group)
+      Tiles(lines, tile, std::min(n_tiles_, tile + group), a, c);
+  }
+}
+
+// Multiplies column tiles begin to end - 1 of lines.
+void ProductBlocks::Tiles(const Lines& lines, int64_t begin, int64_t end,
+                          int64_t a, int64_t c) {
+  const int64_t batch = lines.line / m_, count = lines.count();
+  const int64_t sums = bank_ * bank_rows_;
+  bank_ ^= 1;
+  const int64_t from = a + 2 * lines.offset;
+  const auto multiply = [&](const Depth& depth, int64_t first, int64_t last) {
+    for (int64_t t = first; t < last; ++t)
+      Multiply(lines, depth, from, sums + (t - begin) * count);
+  };
+  if (transposed_) {
+    for (int64_t t = begin; t < end; ++t) {
+      for (const Depth& depth : walk_.depths()) {
+        PushColumns(batch, t, depth);
+        multiply(depth, t, t + 1);
+      }
+    }
+  } else {
+    // The last tile may be narrower.
+    const int64_t whole = std::clamp(n_ / preset_.cols, begin, end);
+    for (size_t i = 0; i < walk_.depths().size(); ++i) {
+      for (const auto& [first, last] :
+           {std::pair(begin, whole), std::pair(whole, end)}) {
+        if (first == last) continue;
+        PushRows(batch, i, first, last);
+        multiply(walk_.depths()[i], first, last);
+      }
+    }
+  }
+  for (int64_t t = begin; t < end; ++t) {
+    Drain(sums + (t - begin) * count, count,
+          c + 4 * (n_ * lines.line + t * preset_.cols),
+          std::min(preset_.cols, n_ - t * preset_.cols));
+  }
+}
+
+// Returns the address of rows of a right matrix.
+int64_t ProductBlocks::Strip(int64_t batch, int64_t strip, int64_t row,
+                             int64_t rows) {
+  const std::pair<int64_t, int64_t> wanted(batch, strip);
+  const auto found = std::find(held_.begin(), held_.end(), wanted);
+  const int64_t offset = 2 * right_width_ * (batch * right_rows_ + row);
+  if (found != held_.end()) {
+    return strips_at_ + (found - held_.begin()) * strip_bytes_ + offset % unit_;
+  }
+  const int64_t slot = next_slot_;
+  next_slot_ = (next_slot_ + 1) % slots_;
+  held_[slot] = wanted;
+  return Load(right_, offset, 2 * right_width_ * rows,
+              strips_at_ + slot * strip_bytes_);
+}
+
+// Pushes column tiles first to last - 1 of a pass; all have the same width.
+void ProductBlocks::PushRows(int64_t batch, size_t i, int64_t first,
+                             int64_t last) {
+  const Depth& depth = walk_.depths()[i];
+  const int64_t strip =
+      Strip(batch, static_cast<int64_t>(i), depth.k, depth.size);
+  isa::Tiles tiles;
+  tiles.ub_addr = static_cast<uint32_t>(strip + 2 * preset_.cols * first);
+  tiles.pitch = static_cast<uint32_t>(2 * n_);
+  tiles.rows = static_cast<uint32_t>(depth.size);
+  tiles.cols =
+      static_cast<uint32_t>(std::min(preset_.cols, n_ - first * preset_.cols));
+  tiles.tiles = static_cast<uint32_t>(last - first);
+  tiles.tile_stride = static_cast<uint32_t>(2 * preset_.cols);
+  builder_.Append(tiles);
+}
+void ProductBlocks::PushColumns(int64_t batch, int64_t tile,
+                                const Depth& depth) {
+  const int64_t row = tile * preset_.cols;
+  const int64_t rows = std::min(preset_.cols, n_ - row);
+  isa::Tiles tiles;
+  tiles.header.flags |= isa::Tiles::kTranspose;
+  tiles.ub_addr =
+      static_cast<uint32_t>(Strip(batch, tile, row, rows) + 2 * depth.k);
+  tiles.pitch = static_cast<uint32_t>(2 * k_);
+  tiles.rows = static_cast<uint32_t>(rows);
+  tiles.cols = static_cast<uint32_t>(depth.size);
+  tiles.tiles = 1;
+  builder_.Append(tiles);
+}
+
+void ProductBlocks::Multiply(const Lines& lines, const Depth& depth,
+                             int64_t from, int64_t sums) {
+  const int64_t origin = depth.runs[0].offset;
+  isa::Matmul m;
+  if (depth.k > 0) m.header.flags |= isa::Matmul::kAccumulate;
+  m.ub_base = static_cast<uint32_t>(from + 2 * origin);
+  m.n = static_cast<uint32_t>(lines.n[0]);
+  m.lines = m.ny = static_cast<uint32_t>(lines.n[1]);
+  m.nx = static_cast<uint32_t>(lines.n[2]);
+  m.img_pitch = static_cast<uint32_t>(2 * lines.step[0]);
+  m.pitch = static_cast<uint32_t>(2 * lines.step[1]);
+  m.sx = static_cast<uint32_t>(2 * lines.step[2]);
+  m.sy = m.t0 = m.t1 = 1;
+  m.acc = static_cast<uint32_t>(sums);
+  int64_t bytes = 0;
+  for (size_t s = 0; s < depth.runs.size(); ++s) {
+    const Run& run = depth.runs[s];
+    m.seg_dx[s] = static_cast<int32_t>(2 * (run.offset - origin));
+    m.seg_len[s] = static_cast<uint32_t>(run.size);
+    bytes = std::max(bytes, 2 * (run.offset - origin + run.size));
+  }
+  m.line_bytes =
+      static_cast<uint32_t>(bytes + 2 * (lines.n[2] - 1) * lines.step[2]);
+  builder_.Append(m);
+}
+
+void ProductBlocks::Drain(int64_t sums, int64_t count, int64_t to,
+                          int64_t cols) {
+  kernels::Call call = image_->Run(kDrain, {{"acc", sums},
+                                            {"dst", to},
+                                            {"pitch", 4 * n_},
+                                            {"rows", count},
+                                            {"cols", cols}});
+  call.run.pc = static_cast<uint32_t>(call.run.pc + moved_);
+  builder_.Append(call);
+}
+
+}  // namespace systole::lanes

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Products of matrices on the array, block by block, for a kernel that does
+// more with them.
+//
+//   ProductBlocks product(node, preset, builder);
+//   product.Place(lines);  // what the builder has room for
+//   product.AddCode(words);
+//   product.Block(first, end, at);  // f32 sums of these lines, one behind the
+//                                   // other
+//
+// Lines of the left matrices are loaded in blocks; the lines of all batches are
+// contiguous. Right matrices are loaded in strips: the rows of a tile or, where
+// the matrices are given as columns, the columns of a tile; both are
+// contiguous. A strip stays in the unified buffer until another one needs its
+// slot.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_BLOCKS_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_BLOCKS_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "host/compiler/kernels/kernel_program.h"
+#include "host/compiler/kernels/product_walk.h"
+#include "host/ir/module.h"
+#include "host/kernels/kernels.h"
+#include "systole/gen/presets.h"
+
+namespace systole::lanes {
+
+class ProductBlocks {
+ public:
+  // The node, a matrix_product, and the builder must outlive the object.
+  ProductBlocks(const ir::Node& node, const Preset& preset,
+                KernelBuilder& builder);
+
+  int64_t lines() const { return lines_; }  // of all batches
+  // Lines of a block that keep the array busy; multiples of `step`.
+  int64_t BlockLines(int64_t step) const;
+
+  // Places buffers for blocks of so many lines, in all the room that is left.
+  // ResourceExhausted: it is too small.
+  absl::Status Place(int64_t block);
+  // Appends its code to that of the instruction memory. Errors: those of the
+  // assembler.
+  absl::Status AddCode(std::vector<uint64_t>& words);
+  // Numbers of the operands in the program.
+  void SetOperands(int left, int right) {
+    left_ = left;
+    right_ = right;
+  }
+  // Multiplies lines first to end - 1, a block; their sums are at `to`.
+  void Block(int64_t first, int64_t end, int64_t to);
+
+ private:
+  // A load starts at the multiple of the unit before its data.
+  int64_t Room(int64_t bytes) const { return builder_.Align(bytes + unit_); }
+  int64_t LoadedBy(int64_t block) const;
+  int64_t Load(int operand, int64_t offset, int64_t bytes, int64_t at);
+  void Batch(int64_t first, int64_t end, int64_t a, int64_t c);
+  void Tiles(const Lines& lines, int64_t begin, int64_t end, int64_t a,
+             int64_t c);
+  int64_t Strip(int64_t batch, int64_t strip, int64_t row, int64_t rows);
+  void PushRows(int64_t batch, size_t i, int64_t first, int64_t last);
+  void PushColumns(int64_t batch, int64_t tile, const Depth& depth);
+  void Multiply(const Lines& lines, const Depth& depth, int64_t from,
+                int64_t sums);
+  void Drain(int64_t sums, int64_t count, int64_t to, int64_t cols);
+
+  const Preset& preset_;
+  KernelBuilder& builder_;
+  const kernels::Image* image_ = nullptr;
+  int64_t moved_ = 0;  // by how much its code
+  const bool transposed_;
+  const int64_t m_, k_, n_, lines_;  // lines of all batches
+  const int64_t unit_, bank_rows_, n_tiles_;
+  const ProductWalk walk_;
+  int64_t strips_ = 1, strip_bytes_ = 0;      // per batch
+  int64_t right_rows_ = 1, right_width_ = 1;  // of a right matrix in HBM
+  int64_t block_ = 1;                         // lines per block
+  int64_t a_at_ = 0, a_bytes_ = 0;
+  int64_t strips_at_ = 0, slots_ = 2, next_slot_ = 0;
+  std::vector<std::pair<int64_t, int64_t>> held_;  // batch, strip
+  int64_t bank_ = 0;
+  int left_ = 0, right_ = 1;
+};
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_BLOCKS_H_
