@@ -95,6 +95,11 @@ class Planner {
     const FusedNodes fused = StagesOf(unit, kinds_, slots_);
     if (fused.outputs.empty()) return;  // nothing needs it
     absl::StatusOr<KernelProgram> kernel = CompileFused(fused.spec, preset_);
+    if (kernel.ok() && IsSlower(unit, *kernel)) {
+      const auto [product, rest] = WithoutProduct(unit);
+      EmitNode(*product);
+      return Emit(rest);
+    }
     if (kernel.ok()) {
       PlanStep step;
       step.kernel = *std::move(kernel);
@@ -106,6 +111,35 @@ class Planner {
     }
     if (nodes.size() == 1) return EmitNode(*nodes[0]);
     for (const Unit& half : HalvesOf(unit, fused.stages)) Emit(half);
+  }
+
+  // The product of matrices, and the other nodes.
+  std::pair<const Node*, Unit> WithoutProduct(const Unit& unit) const {
+    std::pair<const Node*, Unit> parts = {nullptr, unit};
+    Nodes& rest = parts.second.nodes;
+    const auto product = std::find_if(
+        rest.begin(), rest.end(),
+        [](const Node* node) { return node->op == Op::kHloMatrixProduct; });
+    if (product == rest.end()) return parts;
+    parts.first = *product;
+    rest.erase(product);
+    return parts;
+  }
+
+  // Whether a product of matrices and what follows it take less time apart: a
+  // block of fewer lines may load more.
+  bool IsSlower(const Unit& unit, const KernelProgram& kernel) {
+    const auto [product, rest] = WithoutProduct(unit);
+    if (product == nullptr) return false;
+    const absl::StatusOr<KernelProgram> alone = CompileNode(*product, preset_);
+    if (!alone.ok() || alone->expected_cycles * 9 / 8 > kernel.expected_cycles)
+      return false;
+    const FusedNodes others = StagesOf(rest, kinds_, slots_);
+    if (others.outputs.empty()) return false;
+    const absl::StatusOr<KernelProgram> after =
+        CompileFused(others.spec, preset_);
+    return after.ok() && alone->expected_cycles + after->expected_cycles <
+                             kernel.expected_cycles;
   }
 
   // Halves of the stages, or of the only one.
