@@ -14,14 +14,12 @@
 #include <set>
 #include <vector>
 
-#include "host/compiler/kernels/move_pieces.h"
+#include "host/compiler/kernels/fusion_rows.h"
 #include "host/compiler/kernels/node_kind.h"
 #include "host/ir/module.h"
 #include "systole/gen/presets.h"
 
 namespace systole::lanes {
-
-using Nodes = std::vector<const ir::Node*>;
 
 // Nodes of one kernel, in the order of the module, or one node of any kind.
 struct Unit {
@@ -35,19 +33,6 @@ struct Unit {
 std::map<int, std::vector<Unit>> Fuse(const ir::Module& module,
                                       const NodeKinds& kinds,
                                       const Preset& preset);
-
-// Whether the node can be in a kernel with others.
-bool IsFusable(const ir::Node& node, const NodeKinds& kinds);
-
-// Into how many rows all values of these nodes are cut; 1: they are not.
-int64_t RowsOf(const Nodes& nodes, const NodeKinds& kinds);
-
-// Whether a fused node needs all of an operand for each row.
-bool NeedsWhole(const ir::Node& node, int operand);
-
-// One of `rows` rows of a broadcast; strides within a row of the result and,
-// unless that is needed whole, of the operand.
-Piece RowOfBroadcast(const ir::Node& node, int64_t rows);
 
 }  // namespace systole::lanes
 
