@@ -134,6 +134,23 @@ def copy(root, tree, build):
         (tree / "build").symlink_to(build)
 
 
+def renew(root, tree):
+    """The project as it was before the last page, but for its build. What that page changed counts as changed again."""
+    before = {path: path.read_bytes() for path in files_of(tree)}
+    for item in tree.glob("*"):
+        if item.name != "build" and not item.is_symlink():
+            shutil.rmtree(item) if item.is_dir() else item.unlink()
+    copy(root, tree, None)
+    for path in files_of(tree):
+        if path in before and path.read_bytes() != before[path]:
+            os.utime(path)
+
+
+def files_of(tree):
+    own = [item for item in tree.glob("*") if item.name != "build" and not item.is_symlink()]
+    return [path for item in own for path in ([item] if item.is_file() else item.rglob("*")) if path.is_file()]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", type=pathlib.Path, help="pages to do (default: all of docs/tutorials)")
@@ -153,10 +170,7 @@ def main():
                 done = do_page(page, ROOT, args.long)
             elif args.long:
                 tree = args.build.resolve() / "tutorials"
-                for item in tree.glob("*"):  # the project as it was before the last page, but for its build
-                    if item.name != "build" and not item.is_symlink():
-                        shutil.rmtree(item) if item.is_dir() else item.unlink()
-                copy(ROOT, tree, None)
+                renew(ROOT, tree)
                 done = do_page(page, tree, True)
             else:
                 with tempfile.TemporaryDirectory() as folder:

@@ -148,6 +148,17 @@ TEST_P(FusedTest, BroadcastsOfSeveralKernels) {
   }
 }
 
+TEST_P(FusedTest, OperandsWithoutElements) {
+  Check(R"(  %x = f32[A,B] parameter(), name="x"
+  %e = f32[0,7] hlo.slice(%x), start=[2,0], limit=[2,7], strides=[1,1]
+  %c = f32[A,B] hlo.concatenate(%e, %x), dimension=0
+  %p = f32[A,B] hlo.concatenate(%x, %e), dimension=0
+  %s = f32[A,B] hlo.add(%c, %p)
+  return %s as "s"
+)",
+        5, 7);
+}
+
 // Chains of random stages over three dimensions.
 TEST_P(FusedTest, RandomChains) {
   std::mt19937_64 random(11);

@@ -153,6 +153,12 @@ TEST_P(ProductsTest, MoreThanFitsTheUnifiedBuffer) {
   Dot(1, 40, 900, 70);
   Dot(1, 3, 30, 2000);
   Dot(2, 1500, 24, 12);
+  // Panels of columns, of which the last one is narrower.
+  if (GetParam() == std::string("v2")) return;
+  Dot(1, 70, 600, 512);
+  Dot(2, 33, 500, 720);
+  Dot(1, 20, 600, 520);
+  if (GetParam() == std::string("lite")) Dot(1, 130, 1000, 1088);
 }
 
 TEST_P(ProductsTest, PrecisionsAndTypes) {

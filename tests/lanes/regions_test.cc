@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "host/compiler/kernels/associative_region.h"
+#include "host/ir/text.h"
 #include "tests/lanes/device_check.h"
 
 namespace systole::lanes {
@@ -162,9 +164,43 @@ TEST_P(RegionsTest, ReductionsOfManyElements) {
     Pairs("reduce", "f32", sizes, "", "dimensions=[0]");
     One("reduce", "f32", sizes, "", "dimensions=[0]");
   }
+  for (const char* sizes : {"33", "100", "1025", "5000"})
+    Pairs("reduce", "f32", sizes, "", "dimensions=[0]");
+  Pairs("reduce", "f32", "130,65", "130", "dimensions=[1]");
+  Pairs("reduce", "f16", "17,40", "40", "dimensions=[0]");
   Pairs("reduce", "bf16", "3,1300", "3", "dimensions=[1]");
   Pairs("reduce", "i32", "700,5", "5", "dimensions=[0]");
   Pairs("reduce", "f32", "4,30,6,31", "4,6", "dimensions=[1,3]");
+}
+
+TEST(AssociativeRegionTest, TriesAllOrders) {
+  const auto associative = [](const std::string& region) {
+    const absl::StatusOr<std::unique_ptr<ir::Module>> module =
+        ir::Parse(absl::StrCat(R"(module @m {
+  %x = f32[9] parameter(), name="x"
+  %y = i32[9] parameter(), name="y"
+  %i = f32[] parameter(), name="i"
+  %j = i32[] parameter(), name="j"
+  %m = (f32[], i32[]) hlo.reduce(%x, %y, %i, %j), dimensions=[0] )",
+                               absl::StrReplaceAll(region, {{"$T", "f32"}}),
+                               R"(
+  return %m as "v", %m#1 as "k"
+}
+)"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    return module.ok() && IsAssociative(*(*module)->nodes().back()->regions[0]);
+  };
+  const auto with = [](const char* text, const char* other) {
+    return absl::StrReplaceAll(kLargest, {{text, other}});
+  };
+  EXPECT_TRUE(associative(kLargest));
+  // Without the NaN, 1 or 0 is left of 1, NaN, 0.
+  EXPECT_FALSE(associative(with("direction=NE", "direction=GT")));
+  EXPECT_FALSE(
+      associative(with("hlo.and(%same, %before)", "hlo.xor(%same, %before)")));
+  // Arithmetic rounds.
+  EXPECT_FALSE(
+      associative(with("hlo.select(%first, %a, %b)", "hlo.add(%a, %b)")));
 }
 
 // More than the unified buffer of the smallest preset holds at a time.

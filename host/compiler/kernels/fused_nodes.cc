@@ -166,9 +166,16 @@ class Stages {
         std::remove_if(copy.pieces.begin(), copy.pieces.end(),
                        [](const Piece& piece) { return piece.empty(); }),
         copy.pieces.end());
-    for (size_t i = 0; i < node.operands.size(); ++i)
-      copy.operands.push_back(
-          Read(node.operands[i], NeedsWhole(node, static_cast<int>(i))));
+    // An operand without elements has no piece, and is not loaded.
+    std::map<int, int> numbers;
+    for (Piece& piece : copy.pieces) {
+      const auto [number, added] = numbers.emplace(
+          piece.operand, static_cast<int>(copy.operands.size()));
+      if (added)
+        copy.operands.push_back(Read(node.operands[piece.operand],
+                                     NeedsWhole(node, piece.operand)));
+      piece.operand = number->second;
+    }
     copy.result = Write(node);
     spec_.stages.emplace_back(std::move(copy));
   }

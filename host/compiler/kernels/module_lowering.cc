@@ -18,28 +18,30 @@ namespace {
 
 using ir::Node;
 
-bool IsLowered(const ir::Module& module);
+bool IsLowered(const ir::Module& module, const Preset& preset);
 
-bool IsLowered(const Node& node) {
+bool IsLowered(const Node& node, const Preset& preset) {
   return IsProduct(node) || IsCheapBranch(node) || IsRandomBits(node) ||
-         IsHouseholder(node) || IsLiftedRegion(node) ||
-         std::any_of(node.regions.begin(), node.regions.end(),
-                     [](const auto& region) { return IsLowered(*region); });
+         IsHouseholder(node) || IsLiftedRegion(node, preset) ||
+         std::any_of(
+             node.regions.begin(), node.regions.end(),
+             [&](const auto& region) { return IsLowered(*region, preset); });
 }
 
-bool IsLowered(const ir::Module& module) {
-  return std::any_of(module.nodes().begin(), module.nodes().end(),
-                     [](const auto& node) { return IsLowered(*node); });
+bool IsLowered(const ir::Module& module, const Preset& preset) {
+  return std::any_of(
+      module.nodes().begin(), module.nodes().end(),
+      [&](const auto& node) { return IsLowered(*node, preset); });
 }
 
 void Lower(ir::Module& module, const Preset& preset) {
   std::vector<Node*> nodes;
   for (const auto& node : module.nodes()) {
-    if (IsLowered(*node)) nodes.push_back(node.get());
+    if (IsLowered(*node, preset)) nodes.push_back(node.get());
   }
   for (Node* node : nodes) {
     for (std::shared_ptr<const ir::Module>& region : node->regions) {
-      if (!IsLowered(*region)) continue;
+      if (!IsLowered(*region, preset)) continue;
       std::shared_ptr<ir::Module> copy = region->Clone();
       Lower(*copy, preset);
       region = std::move(copy);
@@ -53,7 +55,7 @@ void Lower(ir::Module& module, const Preset& preset) {
     if (IsCheapBranch(*node)) LowerBranch(module, *node);
     if (IsRandomBits(*node)) LowerRandomBits(module, *node);
     if (IsHouseholder(*node)) LowerHouseholder(module, *node);
-    if (IsLiftedRegion(*node)) LowerLiftedRegion(module, *node);
+    if (IsLiftedRegion(*node, preset)) LowerLiftedRegion(module, *node, preset);
   }
   if (!nodes.empty()) module.RemoveUnused();
 }

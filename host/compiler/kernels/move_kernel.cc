@@ -28,7 +28,7 @@ namespace {
 using Bytes = KernelBuilder::Bytes;
 
 constexpr int64_t kPartBeats = 48;  // at least, so that a run's start is small
-constexpr int64_t kMostParts = 16;
+constexpr int64_t kMostMoveParts = 16;
 constexpr int64_t kMostRanges = 1 << 12;  // parts of the result
 constexpr int64_t kMarginBytes = 4;  // that copies may read behind an operand
 
@@ -49,7 +49,7 @@ class Move {
 
   absl::StatusOr<KernelProgram> Compile() {
     const int64_t parts = std::clamp<int64_t>(
-        node_.type.bytes() / (kPartBeats * beat_), 1, kMostParts);
+        node_.type.bytes() / (kPartBeats * beat_), 1, kMostMoveParts);
     absl::Status first;
     std::optional<KernelProgram> best;
     const auto consider = [&](int64_t wanted) {
@@ -208,7 +208,7 @@ class Move {
         read += part.end - part.begin;
       }
     }
-    return read <= all + all / 4 + kMostParts * beat_;
+    return read <= all + all / 4 + kMostMoveParts * beat_;
   }
 
   // The least number of indices in a part whose box is made of whole beats.

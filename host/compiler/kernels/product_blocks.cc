@@ -23,6 +23,8 @@ using compiler::RoundUp;
 
 constexpr const char kDrain[] = "acc_sums";
 constexpr int64_t kProductBlocks = 8, kLeastTiles = 2;
+// Of rows of the array: vectors that a tile of a panel serves at a time.
+constexpr int64_t kLinesOfPanel = 2;
 
 absl::StatusOr<const kernels::Image*> ImageOf(const Preset& preset) {
   static std::mutex mutex;
@@ -67,9 +69,13 @@ ProductBlocks::ProductBlocks(const ir::Node& node, const Preset& preset,
       transposed_ ? n_tiles_ : static_cast<int64_t>(walk_.depths().size());
   right_rows_ = transposed_ ? n_ : k_;
   right_width_ = transposed_ ? k_ : n_;
-  strip_bytes_ =
-      Room(2 * right_width_ *
-           std::min(transposed_ ? preset_.cols : preset_.rows, right_rows_));
+}
+
+int64_t ProductBlocks::StripBytes() const {
+  if (panel_ < n_tiles_)
+    return builder_.Align(2 * preset_.rows * panel_ * preset_.cols);
+  return Room(2 * right_width_ *
+              std::min(transposed_ ? preset_.cols : preset_.rows, right_rows_));
 }
 
 int64_t ProductBlocks::BlockLines(int64_t step) const {
@@ -97,7 +103,18 @@ absl::Status ProductBlocks::Place(int64_t block) {
   a_at_ = builder_.Place("lines", buffers * a_bytes_).at;
   const int64_t least = std::min<int64_t>(2, strips_ * (lines_ / m_));
   const int64_t all = strips_ * std::min<int64_t>(2, lines_ / m_);
+  panel_ = n_tiles_;
+  strip_bytes_ = StripBytes();
   slots_ = std::clamp(builder_.Room() / strip_bytes_, least, all);
+  // Strips that cannot stay are cut into panels of columns, of which all may.
+  const int64_t panel =
+      bank_rows_ / std::min(block_, kLinesOfPanel * preset_.rows);
+  if (!transposed_ && slots_ < strips_ && panel < n_tiles_ &&
+      2 * n_ % unit_ == 0 && 2 * panel * preset_.cols % unit_ == 0) {
+    panel_ = panel;
+    strip_bytes_ = StripBytes();
+    slots_ = std::clamp(builder_.Room() / strip_bytes_, least, 2 * strips_);
+  }
   strips_at_ = builder_.Place("strips", slots_ * strip_bytes_).at;
   held_.assign(slots_, {-1, -1});
   return builder_.Fits();
@@ -152,13 +169,22 @@ void ProductBlocks::Block(int64_t first, int64_t end, int64_t to) {
 void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
   // Column tiles whose sums share a bank: if strips cannot stay, as many as a
   // strip has, as long as changing tiles does not slow the array down.
+  const bool panels = panel_ < n_tiles_;
   const bool stay = transposed_ || slots_ >= strips_;
   const int64_t rows = stay ? end - first : std::min(end - first, preset_.rows);
-  const int64_t group = std::clamp<int64_t>(bank_rows_ / rows, 1, n_tiles_);
-  for (const Lines& lines : walk_.LinesOf(first, end, bank_rows_ / group)) {
+  const int64_t group =
+      panels ? panel_ : std::clamp<int64_t>(bank_rows_ / rows, 1, n_tiles_);
+  const std::vector<Lines> all = walk_.LinesOf(first, end, bank_rows_ / group);
+  const auto each = [&](int64_t tile, const Lines& lines) {
+    Tiles(lines, tile, std::min(n_tiles_, tile + group), a, c);
+  };
+  if (panels) {  // one stays for all lines
     for (int64_t tile = 0; tile < n_tiles_; tile += group)
-      Tiles(lines, tile, std::min(n_tiles_, tile + group), a, c);
+      for (const Lines& lines : all) each(tile, lines);
+    return;
   }
+  for (const Lines& lines : all)
+    for (int64_t tile = 0; tile < n_tiles_; tile += group) each(tile, lines);
 }
 
 // Multiplies column tiles begin to end - 1 of lines.
@@ -200,16 +226,25 @@ void ProductBlocks::Tiles(const Lines& lines, int64_t begin, int64_t end,
 
 // Returns the address of rows of a right matrix.
 int64_t ProductBlocks::Strip(int64_t batch, int64_t strip, int64_t row,
-                             int64_t rows) {
-  const std::pair<int64_t, int64_t> wanted(batch, strip);
+                             int64_t rows, int64_t panel) {
+  const std::pair<int64_t, int64_t> wanted(batch, strip * n_tiles_ + panel);
   const auto found = std::find(held_.begin(), held_.end(), wanted);
-  const int64_t offset = 2 * right_width_ * (batch * right_rows_ + row);
+  const int64_t from = panel * panel_ * preset_.cols;
+  const int64_t offset =
+      2 * (right_width_ * (batch * right_rows_ + row) + from);
   if (found != held_.end()) {
     return strips_at_ + (found - held_.begin()) * strip_bytes_ + offset % unit_;
   }
   const int64_t slot = next_slot_;
   next_slot_ = (next_slot_ + 1) % slots_;
   held_[slot] = wanted;
+  if (panel_ < n_tiles_) {
+    const int64_t at = strips_at_ + slot * strip_bytes_;
+    builder_.LoadRuns(right_, offset, at,
+                      2 * std::min(n_ - from, panel_ * preset_.cols),
+                      {{rows, 2 * n_, 2 * panel_ * preset_.cols}});
+    return at;
+  }
   return Load(right_, offset, 2 * right_width_ * rows,
               strips_at_ + slot * strip_bytes_);
 }
@@ -219,10 +254,13 @@ void ProductBlocks::PushRows(int64_t batch, size_t i, int64_t first,
                              int64_t last) {
   const Depth& depth = walk_.depths()[i];
   const int64_t strip =
-      Strip(batch, static_cast<int64_t>(i), depth.k, depth.size);
+      Strip(batch, static_cast<int64_t>(i), depth.k, depth.size,
+            panel_ < n_tiles_ ? first / panel_ : 0);
   isa::Tiles tiles;
-  tiles.ub_addr = static_cast<uint32_t>(strip + 2 * preset_.cols * first);
-  tiles.pitch = static_cast<uint32_t>(2 * n_);
+  tiles.ub_addr =
+      static_cast<uint32_t>(strip + 2 * preset_.cols * (first % panel_));
+  tiles.pitch = static_cast<uint32_t>(
+      2 * (panel_ < n_tiles_ ? panel_ * preset_.cols : n_));
   tiles.rows = static_cast<uint32_t>(depth.size);
   tiles.cols =
       static_cast<uint32_t>(std::min(preset_.cols, n_ - first * preset_.cols));
@@ -237,7 +275,7 @@ void ProductBlocks::PushColumns(int64_t batch, int64_t tile,
   isa::Tiles tiles;
   tiles.header.flags |= isa::Tiles::kTranspose;
   tiles.ub_addr =
-      static_cast<uint32_t>(Strip(batch, tile, row, rows) + 2 * depth.k);
+      static_cast<uint32_t>(Strip(batch, tile, row, rows, 0) + 2 * depth.k);
   tiles.pitch = static_cast<uint32_t>(2 * k_);
   tiles.rows = static_cast<uint32_t>(rows);
   tiles.cols = static_cast<uint32_t>(depth.size);

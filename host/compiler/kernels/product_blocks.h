@@ -63,7 +63,9 @@ class ProductBlocks {
   void Batch(int64_t first, int64_t end, int64_t a, int64_t c);
   void Tiles(const Lines& lines, int64_t begin, int64_t end, int64_t a,
              int64_t c);
-  int64_t Strip(int64_t batch, int64_t strip, int64_t row, int64_t rows);
+  int64_t StripBytes() const;
+  int64_t Strip(int64_t batch, int64_t strip, int64_t row, int64_t rows,
+                int64_t panel);
   void PushRows(int64_t batch, size_t i, int64_t first, int64_t last);
   void PushColumns(int64_t batch, int64_t tile, const Depth& depth);
   void Multiply(const Lines& lines, const Depth& depth, int64_t from,
@@ -81,9 +83,11 @@ class ProductBlocks {
   int64_t strips_ = 1, strip_bytes_ = 0;      // per batch
   int64_t right_rows_ = 1, right_width_ = 1;  // of a right matrix in HBM
   int64_t block_ = 1;                         // lines per block
+  int64_t panel_ = 1;                         // column tiles of a strip
   int64_t a_at_ = 0, a_bytes_ = 0;
   int64_t strips_at_ = 0, slots_ = 2, next_slot_ = 0;
-  std::vector<std::pair<int64_t, int64_t>> held_;  // batch, strip
+  // Batch; number of strip and panel.
+  std::vector<std::pair<int64_t, int64_t>> held_;
   int64_t bank_ = 0;
   int left_ = 0, right_ = 1;
 };

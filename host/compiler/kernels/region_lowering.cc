@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/compiler/kernels/associative_region.h"
 #include "host/compiler/kernels/lane_graph.h"
 #include "host/compiler/kernels/product_nodes.h"
 #include "host/compiler/kernels/region_nodes.h"
@@ -24,11 +25,32 @@ using ir::Type;
 using ir::Value;
 using Values = std::vector<Value>;
 
+// Elements that are few enough for one group; of a group at least; lanes that
+// groups are to fill.
+constexpr int64_t kShortLine = 16, kLeastGroup = 8, kLanes = 1024;
+// Of the unified buffer, for an operand of words.
+constexpr int64_t kPartOfTree = 4, kWord = 4;
+
+// Of each result of a reduction.
+int64_t ElementsOf(const Node& node) {
+  return node.operands[0].type().elements() / node.type.elements();
+}
+
+// Whether neighbours may be combined first, and all are at hand for that.
+bool IsTree(const Node& node, const Preset& preset) {
+  return node.operands[0].type().elements() * kWord <=
+             preset.ub_bytes / kPartOfTree &&
+         IsAssociative(*node.regions[0]);
+}
+
 // A reduction in groups: each group is a line.
 class Groups : private ProductNodes {
  public:
-  Groups(ir::Module& module, Node& node)
-      : ProductNodes(module, node), module_(module), node_(node) {}
+  Groups(ir::Module& module, Node& node, const Preset& preset)
+      : ProductNodes(module, node),
+        module_(module),
+        node_(node),
+        preset_(preset) {}
 
   Values Lower() {
     const size_t count = node_.results();
@@ -52,8 +74,16 @@ class Groups : private ProductNodes {
       values.push_back(
           Reshape(value, {lines, value.type().elements() / lines}));
     }
-    while (values[0].type().shape[1] > ir::kFoldGroup) values = Level(values);
-    Values results = Reduce(values);
+    Values results;
+    if (IsTree(node_, preset_)) {
+      Values first;
+      for (size_t i = 0; i < count; ++i)
+        first.push_back(Spread(node_.operands[count + i], {lines}));
+      results = Both(first, Tree(std::move(values)), {lines});
+    } else {
+      while (values[0].type().shape[1] > ir::kFoldGroup) values = Level(values);
+      results = Reduce(values);
+    }
     for (Value& result : results) result = Reshape(result, node_.type.shape);
     return results;
   }
@@ -75,6 +105,85 @@ class Groups : private ProductNodes {
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = Value(made.node, static_cast<int>(i));
     return values;
+  }
+
+  // Reduces [lines, elements] of an associative region to [lines]. Neighbours
+  // are combined first: all elements of an operand stay in their order.
+  Values Tree(Values values) {
+    const int64_t lines = values[0].type().shape[0];
+    Values rest;  // the last elements, behind groups of as many
+    while (values[0].type().shape[1] > 1) {
+      const int64_t elements = values[0].type().shape[1];
+      const int64_t groups =
+          elements <= kShortLine
+              ? 1
+              : std::clamp<int64_t>(kLanes / lines, 1, elements / kLeastGroup);
+      const int64_t each = elements / groups, whole = groups * each;
+      if (whole < elements) {
+        const Values last = Tree(Part(values, whole, elements));
+        rest = rest.empty() ? last : Both(last, rest, {lines});
+        values = Part(values, 0, whole);
+      }
+      values = Halved(values, groups, each);
+    }
+    for (Value& value : values) value = Reshape(value, {lines});
+    if (!rest.empty()) values = Both(values, rest, {lines});
+    return values;
+  }
+
+  // Reduces [lines, groups * each] to [lines, groups], in rows of one element
+  // of all groups.
+  Values Halved(const Values& values, int64_t groups, int64_t each) {
+    const int64_t lines = values[0].type().shape[0];
+    const int64_t width = lines * groups;
+    Values rows;
+    for (const Value& value : values) {
+      const ElementType element = value.type().element;
+      rows.push_back(Make(Op::kHloTranspose, {element, {each, width}, {}},
+                          {Reshape(value, {width, each})},
+                          ir::TransposeAttributes{{1, 0}}));
+    }
+    for (int64_t count = each; count > 1; count = (count + 1) / 2) {
+      const int64_t pairs = count / 2;
+      Values next = Both(Rows(rows, 0, 2 * pairs, 2),
+                         Rows(rows, 1, 2 * pairs, 2), {pairs, width});
+      if (count % 2 == 1) {
+        const Values last = Rows(rows, count - 1, count, 1);
+        for (size_t i = 0; i < next.size(); ++i) {
+          const ElementType element = next[i].type().element;
+          next[i] = Make(Op::kHloConcatenate, {element, {pairs + 1, width}, {}},
+                         {next[i], last[i]}, ir::HloDimensionAttributes{0});
+        }
+      }
+      rows = std::move(next);
+    }
+    for (Value& row : rows) row = Reshape(row, {lines, groups});
+    return rows;
+  }
+
+  Values Rows(const Values& values, int64_t first, int64_t end, int64_t step) {
+    Values rows;
+    for (const Value& value : values) {
+      const Type& type = value.type();
+      const int64_t width = type.shape[1];
+      rows.push_back(Make(
+          Op::kHloSlice,
+          {type.element, {(end - first + step - 1) / step, width}, {}}, {value},
+          ir::HloSliceAttributes{{first, 0}, {end, width}, {step, 1}}));
+    }
+    return rows;
+  }
+
+  // The region of all pairs.
+  Values Both(const Values& kept, const Values& next, const Ints& shape) {
+    Values parameters = kept;
+    parameters.insert(parameters.end(), next.begin(), next.end());
+    RegionNodes nodes(module_, &node_, node_.name + ".pairs");
+    return nodes.Lift(*node_.regions[0], shape, parameters);
+  }
+  Value Spread(Value scalar, const Ints& shape) {
+    return Make(Op::kHloBroadcastInDim, {scalar.type().element, shape, {}},
+                {scalar}, ir::HloDimensionsAttributes{});
   }
 
   Values Part(const Values& values, int64_t begin, int64_t end) {
@@ -112,6 +221,7 @@ class Groups : private ProductNodes {
 
   ir::Module& module_;
   Node& node_;
+  const Preset& preset_;
 };
 
 bool AreLanes(const Node& node, size_t first) {
@@ -126,7 +236,7 @@ bool AreLanes(const Node& node, size_t first) {
 
 }  // namespace
 
-bool IsLiftedRegion(const Node& node) {
+bool IsLiftedRegion(const Node& node, const Preset& preset) {
   const size_t count = node.results();
   switch (node.op) {
     case Op::kHloMap:
@@ -138,15 +248,15 @@ bool IsLiftedRegion(const Node& node) {
     case Op::kHloReduce:
       return node.operands.size() == 2 * count && AreLanes(node, count) &&
              (count > 1 || !ir::CombinerOf(*node.regions[0])) &&
-             node.operands[0].type().elements() / node.type.elements() >
-                 ir::kFoldGroup &&
-             IsLiftable(*node.regions[0]);
+             IsLiftable(*node.regions[0]) &&
+             (ElementsOf(node) > ir::kFoldGroup ||
+              (ElementsOf(node) > kShortLine && IsTree(node, preset)));
     default:
       return false;
   }
 }
 
-void LowerLiftedRegion(ir::Module& module, Node& node) {
+void LowerLiftedRegion(ir::Module& module, Node& node, const Preset& preset) {
   Values results;
   if (node.op == Op::kHloMap) {
     RegionNodes nodes(module, &node, node.name + ".map");
@@ -154,7 +264,7 @@ void LowerLiftedRegion(ir::Module& module, Node& node) {
   } else if (node.op == Op::kHloReduceWindow) {
     results = LowerWindow(module, node);
   } else {
-    results = Groups(module, node).Lower();
+    results = Groups(module, node, preset).Lower();
   }
   for (size_t i = 0; i < results.size(); ++i)
     module.ReplaceUses(Value(&node, static_cast<int>(i)), results[i]);

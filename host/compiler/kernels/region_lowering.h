@@ -7,6 +7,7 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_REGION_LOWERING_H_
 
 #include "host/ir/module.h"
+#include "systole/gen/presets.h"
 
 namespace systole::lanes {
 
@@ -14,10 +15,11 @@ namespace systole::lanes {
 // several operands, many taps or negative padding; `reduce` with several
 // operations and more elements per result than a group has (docs/hlo.md, "Sums
 // and other reductions").
-bool IsLiftedRegion(const ir::Node& node);
+bool IsLiftedRegion(const ir::Node& node, const Preset& preset);
 // Replaces the node in all its uses with a bit-exact equivalent; the node is
 // left without a user.
-void LowerLiftedRegion(ir::Module& module, ir::Node& node);
+void LowerLiftedRegion(ir::Module& module, ir::Node& node,
+                       const Preset& preset);
 
 }  // namespace systole::lanes
 
