@@ -40,16 +40,31 @@ void ScheduleBuilder::Append(const isa::Vrun& run, std::vector<Access> accesses,
 absl::StatusOr<Schedule> ScheduleBuilder::Finish(
     bool reorder, SequencePassManager::Observer observer, bool loops) {
   if (!status_.ok()) return status_;
+  return ScheduleOf(std::move(sequence_), reorder, std::move(observer), loops);
+}
+
+absl::StatusOr<Sequence> ScheduleBuilder::Ordered() {
+  if (!status_.ok()) return status_;
+  SequencePassManager passes("descriptors");
+  passes.Add(std::make_unique<DependenceAnalysis>());
+  passes.Add(std::make_unique<Scheduling>());
+  if (absl::Status s = passes.Run(sequence_); !s.ok()) return s;
+  return std::move(sequence_);
+}
+
+absl::StatusOr<Schedule> ScheduleOf(Sequence sequence, bool reorder,
+                                    SequencePassManager::Observer observer,
+                                    bool loops) {
   SequencePassManager passes("descriptors");
   passes.Add(std::make_unique<DependenceAnalysis>());
   if (reorder) passes.Add(std::make_unique<Scheduling>(loops));
   passes.Add(std::make_unique<SyncFlags>());
   passes.set_observer(std::move(observer));
-  if (absl::Status s = passes.Run(sequence_); !s.ok()) return s;
+  if (absl::Status s = passes.Run(sequence); !s.ok()) return s;
 
   Schedule schedule;
-  schedule.estimated_cycles = Simulate(sequence_).total;
-  for (const Step& step : sequence_.steps) {
+  schedule.estimated_cycles = Simulate(sequence).total;
+  for (const Step& step : sequence.steps) {
     schedule.descriptors.push_back(step.descriptor);
     schedule.edges += __builtin_popcount(
         static_cast<uint32_t>(isa::GetBits(step.descriptor, 32, 32)));

@@ -68,6 +68,9 @@ class ScheduleBuilder {
       bool reorder = true, SequencePassManager::Observer observer = nullptr,
       bool loops = false);
 
+  // Only orders the steps: they go into a longer sequence. Errors as above.
+  absl::StatusOr<Sequence> Ordered();
+
   // The cost model's expectation for what was appended.
   Timeline Expected() const;
 
@@ -81,6 +84,12 @@ class ScheduleBuilder {
   absl::Status status_;
   Sequence sequence_;
 };
+
+// The program of a sequence whose steps may stay in their order. `reorder`: it
+// orders them by expected start.
+absl::StatusOr<Schedule> ScheduleOf(
+    Sequence sequence, bool reorder,
+    SequencePassManager::Observer observer = nullptr, bool loops = false);
 
 }  // namespace systole::compiler
 

@@ -13,11 +13,15 @@
 #include "host/compiler/kernels/fused_kernel.h"
 #include "host/compiler/kernels/fused_nodes.h"
 #include "host/compiler/kernels/fusion.h"
+#include "host/compiler/kernels/kernel_link.h"
 #include "host/compiler/kernels/node_kernel.h"
 #include "host/compiler/kernels/node_kind.h"
 
 namespace systole::lanes {
 namespace {
+
+// Of the memory, for values of one program.
+constexpr uint64_t kPartOfMemory = 8;
 
 using ir::Node;
 using ir::Op;
@@ -49,6 +53,7 @@ class Planner {
     }
     for (const ir::Output& output : module_.outputs)
       plan_.outputs.push_back(SlotOf(output.node));
+    LinkSteps();
     FindDead();
     return std::move(plan_);
   }
@@ -192,6 +197,81 @@ class Planner {
       }
     }
     plan_.steps.push_back(std::move(step));
+  }
+
+  // Neighbouring kernels become one program, of which the memory holds all
+  // values.
+  void LinkSteps() {
+    std::vector<PlanStep> steps;
+    std::vector<PlanStep> kernels;
+    int64_t bytes = 0;
+    const auto flush = [&] {
+      LinkInto(kernels.begin(), kernels.end(), steps);
+      kernels.clear();
+      bytes = 0;
+    };
+    for (PlanStep& step : plan_.steps) {
+      if (!step.kernel) {
+        flush();
+        steps.push_back(std::move(step));
+        continue;
+      }
+      for (size_t i = step.inputs.size(); i < step.kernel->bytes.size(); ++i)
+        bytes += step.kernel->bytes[i];
+      if (bytes > static_cast<int64_t>(preset_.memory_bytes() / kPartOfMemory))
+        flush();
+      kernels.push_back(std::move(step));
+    }
+    flush();
+    plan_.steps = std::move(steps);
+  }
+  using Steps = std::vector<PlanStep>::iterator;
+  void LinkInto(Steps begin, Steps end, std::vector<PlanStep>& steps) {
+    if (end - begin == 1) steps.push_back(std::move(*begin));
+    if (end - begin <= 1) return;
+    absl::StatusOr<PlanStep> linked = Linked(begin, end);
+    if (linked.ok()) return steps.push_back(*std::move(linked));
+    const Steps middle = begin + (end - begin) / 2;
+    LinkInto(begin, middle, steps);
+    LinkInto(middle, end, steps);
+  }
+  absl::StatusOr<PlanStep> Linked(Steps begin, Steps end) const {
+    PlanStep all;
+    std::set<int> made, read;
+    std::map<int, int64_t> size;
+    for (Steps step = begin; step != end; ++step) {
+      all.nodes.insert(all.nodes.end(), step->nodes.begin(), step->nodes.end());
+      for (size_t i = 0; i < step->inputs.size(); ++i) {
+        const int slot = step->inputs[i];
+        size[slot] = step->kernel->bytes[i];
+        if (made.count(slot) == 0 && read.insert(slot).second)
+          all.inputs.push_back(slot);
+      }
+      for (size_t i = 0; i < step->outputs.size(); ++i) {
+        const int slot = step->outputs[i];
+        size[slot] = step->kernel->bytes[step->inputs.size() + i];
+        if (made.insert(slot).second) all.outputs.push_back(slot);
+      }
+    }
+    std::map<int, int> number;
+    std::vector<int64_t> bytes;
+    for (const std::vector<int>* slots : {&all.inputs, &all.outputs}) {
+      for (const int slot : *slots) {
+        number.emplace(slot, static_cast<int>(bytes.size()));
+        bytes.push_back(size[slot]);
+      }
+    }
+    std::vector<LinkedKernel> kernels;
+    for (Steps step = begin; step != end; ++step) {
+      LinkedKernel& kernel = kernels.emplace_back();
+      kernel.kernel = &*step->kernel;
+      for (const std::vector<int>* slots : {&step->inputs, &step->outputs})
+        for (const int slot : *slots) kernel.operands.push_back(number[slot]);
+    }
+    absl::StatusOr<KernelProgram> program = Link(kernels, bytes, preset_);
+    if (!program.ok()) return program.status();
+    all.kernel = *std::move(program);
+    return all;
   }
 
   void FindDead() {

@@ -182,8 +182,12 @@ absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
   if (!status_.ok()) return status_;
   plan_.buffers = placer_.buffers();
   if (absl::Status s = Verify(plan_); !s.ok()) return s;
-  absl::StatusOr<compiler::Schedule> schedule = schedule_.Finish();
+  absl::StatusOr<compiler::Sequence> sequence = schedule_.Ordered();
+  if (!sequence.ok()) return sequence.status();
+  absl::StatusOr<compiler::Schedule> schedule =
+      compiler::ScheduleOf(*sequence, /*reorder=*/false);
   if (!schedule.ok()) return schedule.status();
+  program_.steps = std::move(sequence->steps);
   program_.descriptors = std::move(schedule->descriptors);
   program_.expected_cycles = schedule->estimated_cycles;
   for (size_t i = 0; i < program_.descriptors.size(); ++i) {

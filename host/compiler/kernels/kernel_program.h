@@ -31,6 +31,8 @@ namespace systole::lanes {
 
 struct KernelProgram {
   std::vector<isa::Descriptor> descriptors;
+  // The same before sync flags, for a program of several kernels.
+  std::vector<compiler::Step> steps;
   // Instruction memory from index 0 on, followed by the data of LoadData.
   std::vector<uint64_t> words;
   std::vector<int64_t> bytes;               // size of each operand

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// One program of several kernels, which are started together: dependences and
+// sync flags order them, so that the end of one and the beginning of the next
+// one overlap.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_KERNEL_LINK_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_KERNEL_LINK_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "host/compiler/kernels/kernel_program.h"
+#include "systole/gen/presets.h"
+
+namespace systole::lanes {
+
+struct LinkedKernel {
+  const KernelProgram* kernel;
+  std::vector<int>
+      operands;  // of the kernel: numbers of the program's operands
+};
+
+// `bytes`: sizes of the program's operands. Descriptors have the number of
+// their kernel as tag. ResourceExhausted: too many flags; link fewer kernels.
+absl::StatusOr<KernelProgram> Link(const std::vector<LinkedKernel>& kernels,
+                                   const std::vector<int64_t>& bytes,
+                                   const Preset& preset);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_KERNEL_LINK_H_
