@@ -72,7 +72,7 @@ absl::StatusOr<Timeline> Device::TimelineOfModel() {
   return timeline;
 }
 
-// Each program of the core is a layer.
+// Each kernel of the programs is a layer.
 absl::StatusOr<Timeline> Device::TimelineOfModule() {
   const Preset& preset = client_->preset();
   if (modules_.programs().empty()) {
@@ -93,15 +93,21 @@ absl::StatusOr<Timeline> Device::TimelineOfModule() {
   profile.programs.push_back(
       {&timeline.joined->program, &timeline.joined->recording,
        timeline.joined->analysis, timeline.joined->starts});
+  const std::vector<LayerInfo>& layers = timeline.joined->program.layers;
   for (size_t i = 0; i < modules_.programs().size(); ++i) {
     const auto number = static_cast<int32_t>(i);
-    const LayerInfo& layer = modules_.layers()[i];
-    const profile::Recording& recording = modules_.recordings()[i];
+    const systole::Program& program = modules_.programs()[i];
+    const auto first = static_cast<int32_t>(timeline.layers.size());
     AppendEvents(
-        modules_.programs()[i], recording, number, [&](int) { return number; },
-        timeline.events);
-    timeline.layers.push_back({layer.name.c_str(), layer.op.c_str(), number,
-                               recording.cycles, layer.macs});
+        program, modules_.recordings()[i], number,
+        [&](int tag) { return tag >= 0 ? first + tag : -1; }, timeline.events);
+    for (size_t l = 0; l < program.layers.size(); ++l) {
+      const LayerInfo& layer = layers[timeline.layers.size()];
+      timeline.layers.push_back(
+          {layer.name.c_str(), layer.op.c_str(), number,
+           timeline.joined->analysis.layers[timeline.layers.size()].cycles,
+           layer.macs});
+    }
   }
   return timeline;
 }

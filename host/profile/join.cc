@@ -50,21 +50,23 @@ void Append(const Recording& piece, uint64_t first, uint32_t descriptors,
   all.cycles = first + piece.cycles;
 }
 
-// That of a piece, as layer `number` from cycle `first` on.
+// That of a piece, whose layers are `number` and the next ones, from cycle
+// `first` on.
 void Append(const Piece& piece, int number, uint64_t first, Analysis& all) {
-  Program alone = *piece.program;
-  alone.layers = {piece.layer};
-  for (isa::Descriptor& descriptor : alone.descriptors)
-    isa::PutBits(descriptor, 16, 16, 0);
-  Analysis analysis = Analyse(alone, *piece.recording);
-  LayerCycles& layer = analysis.layers[0];
-  layer.cycles = piece.recording->cycles;
-  layer.first += first;
-  layer.last += first;
-  all.layers.push_back(layer);
+  Analysis analysis = Analyse(*piece.program, *piece.recording);
+  if (analysis.layers.size() == 1)
+    analysis.layers[0].cycles = piece.recording->cycles;
+  for (LayerCycles& layer : analysis.layers) {
+    layer.first += first;
+    layer.last += first;
+    all.layers.push_back(layer);
+  }
+  const bool one = analysis.layers.size() == 1;
   for (Finding finding : analysis.findings) {
-    finding.layer = number;
-    if (finding.root_layer >= 0) finding.root_layer = number;
+    finding.layer = one                 ? number
+                    : finding.layer < 0 ? -1
+                                        : number + finding.layer;
+    if (finding.root_layer >= 0) finding.root_layer += number;
     all.findings.push_back(finding);
   }
 }
@@ -81,12 +83,16 @@ Joined Join(const std::vector<Piece>& pieces) {
            static_cast<uint32_t>(joined.program.descriptors.size()),
            joined.recording);
     for (isa::Descriptor descriptor : piece.program->descriptors) {
-      isa::PutBits(descriptor, 16, 16, joined.program.layers.size());
+      isa::PutBits(
+          descriptor, 16, 16,
+          joined.program.layers.size() + isa::GetBits(descriptor, 16, 16));
       joined.program.descriptors.push_back(descriptor);
     }
     Append(piece, static_cast<int>(joined.program.layers.size()), first,
            joined.analysis);
-    joined.program.layers.push_back(piece.layer);
+    joined.program.layers.insert(joined.program.layers.end(),
+                                 piece.program->layers.begin(),
+                                 piece.program->layers.end());
   }
   std::stable_sort(
       joined.analysis.findings.begin(), joined.analysis.findings.end(),

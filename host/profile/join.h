@@ -22,14 +22,13 @@ namespace systole::profile {
 struct Piece {
   const Program* program = nullptr;
   const Recording* recording = nullptr;
-  LayerInfo layer;
 };
 
 struct Joined {
-  Program program;  // a layer a piece, all descriptors; it cannot run
+  Program program;  // layers and descriptors of all pieces; it cannot run
   Recording recording;
-  Analysis analysis;  // each piece looked at for itself: all its cycles are
-                      // those of its layer
+  Analysis analysis;  // each piece looked at for itself: all cycles of one
+                      // with one layer are that layer's
   std::vector<uint64_t> starts;  // cycle at which each piece starts
 };
 

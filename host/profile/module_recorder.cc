@@ -10,22 +10,15 @@ void ModuleRecorder::Begin() {
   recorder_ =
       std::make_unique<Recorder>(std::vector<const systole::Program*>());
   programs_.clear();
-  layers_.clear();
   stats_.clear();
   started_ = 0;
 }
 
-void ModuleRecorder::Starts(const runtime::ProgramStart& start) {
+void ModuleRecorder::Starts(const systole::Program& program) {
   ++started_;
   if (programs_.size() == kMostPrograms) return;
-  programs_.push_back(start.program);
+  programs_.push_back(program);
   recorder_->Append(&programs_.back());
-  LayerInfo layer;
-  layer.name = start.name;
-  layer.op = start.unit;
-  layer.shape = start.shape;
-  layer.macs = start.macs;
-  layers_.push_back(std::move(layer));
 }
 
 void ModuleRecorder::Ended(const RunStats& stats) {
@@ -47,7 +40,7 @@ absl::StatusOr<Joined> ModuleRecorder::Join(const Preset& preset) {
     const Recording& recording = recorder_->recordings()[i];
     if (absl::Status s = CheckRecording(recording, preset, stats_[i]); !s.ok())
       return s;
-    pieces.push_back({&programs_[i], &recording, layers_[i]});
+    pieces.push_back({&programs_[i], &recording});
   }
   return systole::profile::Join(pieces);
 }

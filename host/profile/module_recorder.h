@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Records the programs of a StableHLO module's run, a product or a kernel each.
+// Records the programs of a StableHLO module's run, of one or more kernels
+// each.
 //
 //   ModuleRecorder recorder;
 //   client_options.listener = client_options.device.probe = &recorder;
@@ -32,7 +33,7 @@ class ModuleRecorder : public runtime::CoreListener, public ProbeSink {
   // Forgets the run before. Not while one is under way.
   void Begin();
 
-  void Starts(const runtime::ProgramStart& start) override;
+  void Starts(const systole::Program& program) override;
   void Ended(const RunStats& stats) override;
   void Sample(ProbeSample sample) override;
   void Command(const RowCommand& command) override;
@@ -41,15 +42,13 @@ class ModuleRecorder : public runtime::CoreListener, public ProbeSink {
   size_t started() const { return started_; }
   const std::deque<systole::Program>& programs() const { return programs_; }
   const std::vector<RunStats>& stats() const { return stats_; }
-  const std::vector<LayerInfo>& layers() const { return layers_; }
   const std::deque<Recording>& recordings() { return recorder_->recordings(); }
-  // All of them as one program, of which each is a layer. kInternal: a
+  // All of them as one program, of which each kernel is a layer. kInternal: a
   // recording does not agree with the RTL's counters.
   absl::StatusOr<Joined> Join(const Preset& preset);
 
  private:
   std::deque<systole::Program> programs_;  // where they are, though more come
-  std::vector<LayerInfo> layers_;
   std::vector<RunStats> stats_;
   size_t started_ = 0;
   std::unique_ptr<Recorder> recorder_ =

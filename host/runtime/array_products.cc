@@ -85,9 +85,16 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
   if (absl::Status s = device.WriteTensor(*(*program)->FindTensor("b"), tiles);
       !s.ok())
     return s;
-  if (absl::Status s = core_.Run({**program, "product", "array",
-                                  absl::StrFormat("%dx%d", m, n), m * k * n});
-      !s.ok()) {
+  systole::Program told = **program;
+  LayerInfo layer;
+  layer.name = "product";
+  layer.op = "array";
+  layer.shape = absl::StrFormat("%dx%d", m, n);
+  layer.macs = m * k * n;
+  told.layers = {std::move(layer)};
+  for (isa::Descriptor& descriptor : told.descriptors)
+    isa::PutBits(descriptor, 16, 16, 0);
+  if (absl::Status s = core_.Run(told); !s.ok()) {
     loaded_ = nullptr;
     return s;
   }

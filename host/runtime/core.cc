@@ -65,9 +65,9 @@ const std::shared_ptr<MemoryPool>& Core::pool() {
   return pool_;
 }
 
-absl::Status Core::Run(const ProgramStart& start) {
-  if (has_listener()) options_.listener->Starts(start);
-  const absl::StatusOr<RunStats> stats = RunLoaded(*device_, start.program);
+absl::Status Core::Run(const Program& program) {
+  if (has_listener()) options_.listener->Starts(program);
+  const absl::StatusOr<RunStats> stats = RunLoaded(*device_, program);
   if (!stats.ok()) {
     absl::Status status = stats.status();
     if (has_listener())

@@ -43,20 +43,14 @@ struct CoreWork {
   RunStats stats;        // sums over them
 };
 
-// A program that is about to start.
-struct ProgramStart {
-  const Program& program;  // as it is in memory
-  std::string name;        // node whose result the program writes last
-  std::string unit;        // "array", or the operations of a kernel
-  std::string shape;       // shape of that result: "17x32"
-  int64_t macs = 0;        // multiply-adds of a product
-};
-
 // Is notified of all programs of a core.
 class CoreListener {
  public:
   virtual ~CoreListener() = default;
-  virtual void Starts(const ProgramStart& start) = 0;
+  // The program as it is in memory. Its layers are its kernels: the node whose
+  // result is written last, the operations, the shape of that result,
+  // multiply-adds. Descriptors have their kernel's number as tag.
+  virtual void Starts(const Program& program) = 0;
   // Not called for a program that failed.
   virtual void Ended(const RunStats& stats) = 0;
   // Called for a program that failed, before the device is reset; returns the
@@ -88,7 +82,7 @@ class Core {
 
   // Starts a program that is in memory and waits for it. On a fault, reports it
   // and resets the core.
-  absl::Status Run(const ProgramStart& start);
+  absl::Status Run(const Program& program);
   bool has_listener() const { return options_.listener != nullptr; }
   // Work since the last call.
   CoreWork TakeWork() { return std::exchange(work_, {}); }

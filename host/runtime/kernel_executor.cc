@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
@@ -32,21 +33,33 @@ ir::EvaluateOptions OptionsOf(ir::ProductUnit& products) {
   return options;
 }
 
-// The product of matrices in a step, or null.
-const ir::Node* ProductOf(const lanes::PlanStep& step) {
-  const auto found = std::find_if(
-      step.nodes.begin(), step.nodes.end(), [](const ir::Node* node) {
+using Nodes = std::vector<const ir::Node*>;
+
+// The node of a program that its fault's message names, or the first one.
+const ir::Node& FaultyOf(const lanes::PlanStep& step,
+                         absl::string_view message) {
+  for (const Nodes& nodes : step.kernels) {
+    const std::string name = absl::StrCat("(layer '", nodes.back()->name, "')");
+    if (absl::StrContains(message, name)) return *nodes.back();
+  }
+  return *step.kernels[0].back();
+}
+
+// The product of matrices of a kernel, or null.
+const ir::Node* ProductOf(const Nodes& nodes) {
+  const auto found =
+      std::find_if(nodes.begin(), nodes.end(), [](const ir::Node* node) {
         return node->op == ir::Op::kHloMatrixProduct;
       });
-  return found == step.nodes.end() ? nullptr : *found;
+  return found == nodes.end() ? nullptr : *found;
 }
 
 // "array" and what a kernel of the vector unit computes: "exponential, add x 3,
 // 2 others".
-std::string UnitOf(const lanes::PlanStep& step) {
+std::string UnitOf(const Nodes& nodes) {
   std::vector<std::pair<absl::string_view, int>> ops;
-  if (ProductOf(step) != nullptr) ops.emplace_back("array", 1);
-  for (const ir::Node* node : step.nodes) {
+  if (ProductOf(nodes) != nullptr) ops.emplace_back("array", 1);
+  for (const ir::Node* node : nodes) {
     if (node->op == ir::Op::kHloMatrixProduct) continue;
     const absl::string_view name =
         absl::StripPrefix(ir::OpName(node->op), "hlo.");
@@ -182,12 +195,17 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
   // Only its descriptors are written.
   if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
   ++counts_.kernels;
-  if (!core_.has_listener()) return core_.Run({program, "", "", "", 0});
-  const ir::Node& last = *step.nodes.back();
-  const ir::Node* const product = ProductOf(step);
-  return core_.Run({program, last.name, UnitOf(step),
-                    absl::StrJoin(last.type.shape, "x"),
-                    product != nullptr ? MacsOf(*product) : 0});
+  for (const Nodes& nodes : step.kernels) {
+    LayerInfo& layer = program.layers.emplace_back();
+    layer.name = nodes.back()->name;  // in the message of a fault
+    if (core_.has_listener()) {
+      const ir::Node* const product = ProductOf(nodes);
+      layer.op = UnitOf(nodes);
+      layer.shape = absl::StrJoin(nodes.back()->type.shape, "x");
+      layer.macs = product != nullptr ? MacsOf(*product) : 0;
+    }
+  }
+  return core_.Run(program);
 }
 
 absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,
@@ -340,7 +358,8 @@ absl::StatusOr<PlacedValues> KernelExecutor::Run(
                                ? RunControl(step, plan, values)
                                : RunNode(step, values);
     if (!s.ok()) {
-      const ir::Node& node = step.kernel ? *step.nodes[0] : *step.node;
+      const ir::Node& node =
+          step.kernel ? FaultyOf(step, s.message()) : *step.node;
       return absl::Status(s.code(),
                           absl::StrCat("node '", node.name, "'",
                                        node.location.empty() ? "" : " at ",

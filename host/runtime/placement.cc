@@ -51,21 +51,22 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
         Count(*region, *plan.regions.at(region.get()), placement);
       continue;
     }
-    bool vector = false;
-    for (const Node* node : step.nodes) {
-      // Several kernels may have the same broadcast.
-      if (!placed.insert(node).second) continue;
-      --placement.free;
-      if (node->op == Op::kHloMatrixProduct) {
-        Add(*node, placement.array);
-        placement.array.macs += MacsOf(*node);
-      } else {
-        Add(*node, placement.vector);
-        vector = true;
+    for (const auto& kernel : step.kernels) {
+      bool vector = false;
+      for (const Node* node : kernel) {
+        // Several kernels may have the same broadcast.
+        if (!placed.insert(node).second) continue;
+        --placement.free;
+        if (node->op == Op::kHloMatrixProduct) {
+          Add(*node, placement.array);
+          placement.array.macs += MacsOf(*node);
+        } else {
+          Add(*node, placement.vector);
+          vector = true;
+        }
       }
+      placement.kernels += vector ? 1 : 0;
     }
-    if (!vector) continue;
-    ++placement.kernels;
     placement.moved_bytes += step.kernel->load_bytes + step.kernel->store_bytes;
   }
 }

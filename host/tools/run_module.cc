@@ -4,13 +4,17 @@
 // `systole run` of StableHLO: products on the array of a bf16 core, what else
 // it can on its vector unit, the rest on the host.
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <deque>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/compiler/access.h"
 #include "host/files/printable.h"
 #include "host/files/write_file.h"
 #include "host/runtime/client.h"
@@ -32,23 +36,58 @@ struct Inputs {
   bool stacked = false;                    // outputs have an axis for the runs
 };
 
-// The programs of one name, in the order in which they first ran.
+// The kernels of one name, in the order in which they first ran. A kernel's
+// cycles begin where those of the one before end: when that is complete.
 struct Part {
   std::string name, unit;
-  int64_t programs = 0, cycles = 0;
+  int64_t runs = 0;
+  std::optional<int64_t> cycles = 0;  // nothing: they are not known
 };
-class Parts : public runtime::CoreListener {
+class Parts : public runtime::CoreListener, public ProbeSink {
  public:
-  void Starts(const runtime::ProgramStart& start) override {
-    const auto same = [&](const Part& part) {
-      return part.name == start.name && part.unit == start.unit;
-    };
-    last_ = std::find_if(parts_.begin(), parts_.end(), same) - parts_.begin();
-    if (last_ == parts_.size()) parts_.push_back({start.name, start.unit});
+  void Starts(const Program& program) override {
+    now_.clear();
+    for (const LayerInfo& layer : program.layers) {
+      const auto same = [&](const Part& part) {
+        return part.name == layer.name && part.unit == layer.op;
+      };
+      const auto found = std::find_if(parts_.begin(), parts_.end(), same);
+      now_.push_back(found - parts_.begin());
+      if (found == parts_.end()) parts_.push_back({layer.name, layer.op});
+    }
+    ends_.assign(now_.size(), 0);
+    cycle_ = 0;
+    for (std::deque<int>& queue : kernels_) queue.clear();
+    for (const isa::Descriptor& d : program.descriptors) {
+      if (compiler::OpcodeOf(d) == isa::Opcode::kHalt) continue;
+      kernels_[static_cast<int>(compiler::QueueOf(d))].push_back(
+          compiler::TagOf(d));
+    }
+  }
+  void Sample(ProbeSample sample) override {
+    if (sample.running() == 0) return;
+    ++cycle_;
+    for (int q = 0; q < isa::kNumQueues; ++q) {
+      if ((sample.done() >> q & 1) == 0 || kernels_[q].empty()) continue;
+      ends_[kernels_[q].front()] = cycle_;
+      kernels_[q].pop_front();
+    }
   }
   void Ended(const RunStats& stats) override {
-    ++parts_[last_].programs;
-    parts_[last_].cycles += static_cast<int64_t>(stats.cycles);
+    const auto all = static_cast<int64_t>(stats.cycles);
+    const bool known = cycle_ > 0 || now_.size() == 1;
+    if (!ends_.empty()) ends_.back() = all;
+    int64_t before = 0;
+    for (size_t i = 0; i < now_.size(); ++i) {
+      Part& part = parts_[now_[i]];
+      ++part.runs;
+      if (!known) {
+        part.cycles.reset();
+      } else if (part.cycles) {
+        *part.cycles += std::max<int64_t>(0, ends_[i] - before);
+      }
+      before = std::max(before, ends_[i]);
+    }
   }
   absl::Status Failed(const Device& device, absl::Status status) override {
     return WithWaveform(device, status);
@@ -57,7 +96,12 @@ class Parts : public runtime::CoreListener {
 
  private:
   std::vector<Part> parts_;
-  size_t last_ = 0;
+  // Of the present program: its parts, when each was complete, and the parts
+  // of the descriptors that are not.
+  std::vector<size_t> now_;
+  std::vector<int64_t> ends_;
+  std::array<std::deque<int>, isa::kNumQueues> kernels_;
+  int64_t cycle_ = 0;
 };
 
 struct Results {
@@ -205,12 +249,13 @@ void PrintTable(const RunArgs& args, const std::string& preset,
     Table parts(head);
     for (const Part& part : results.parts) {
       std::vector<std::string> row = {part.name, part.unit,
-                                      Thousands(part.programs)};
+                                      Thousands(part.runs)};
       if (timed) {
-        row.push_back(Thousands(part.cycles));
-        row.push_back(
-            Percent(static_cast<double>(part.cycles) /
-                    static_cast<double>(std::max<int64_t>(cycles, 1))));
+        row.push_back(part.cycles ? Thousands(*part.cycles) : "-");
+        row.push_back(part.cycles ? Percent(static_cast<double>(*part.cycles) /
+                                            static_cast<double>(
+                                                std::max<int64_t>(cycles, 1)))
+                                  : "-");
       }
       parts.Add(row);
     }
@@ -243,10 +288,11 @@ Json ToJson(const RunArgs& args, const std::string& preset,
                {"outputs", Json::array()},
                {"check", nullptr}};
   for (const Part& part : results.parts) {
-    json["parts"].push_back({{"name", part.name},
-                             {"unit", part.unit},
-                             {"programs", part.programs},
-                             {"cycles", timed ? Json(part.cycles) : Json()}});
+    json["parts"].push_back(
+        {{"name", part.name},
+         {"unit", part.unit},
+         {"runs", part.runs},
+         {"cycles", timed && part.cycles ? Json(*part.cycles) : Json()}});
   }
   for (size_t i = 0; i < results.outputs.size(); ++i) {
     json["outputs"].push_back(
@@ -297,6 +343,8 @@ absl::Status RunStableHlo(const RunArgs& args) {
   auto device = DeviceOptionsOf(args, options.preset, progress, 1);
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
+  // Only these models have the probe.
+  if (args.backend == "rtl" && !args.checked) options.device.probe = &parts;
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
   auto executable = (*client)->Compile(*std::move(module));

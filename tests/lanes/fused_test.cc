@@ -88,7 +88,9 @@ TEST_P(FusedTest, SoftmaxIsOneKernel) {
   ASSERT_TRUE(module.ok()) << module.status();
   const Preset& preset = *FindPreset(GetParam());
   LowerModule(**module, preset);
-  EXPECT_EQ(PlanFor(**module, preset).steps.size(), 1u);
+  const DevicePlan plan = PlanFor(**module, preset);
+  ASSERT_EQ(plan.steps.size(), 1u);
+  EXPECT_EQ(plan.steps[0].kernels.size(), 1u);
 }
 
 TEST_P(FusedTest, LayerNorm) {

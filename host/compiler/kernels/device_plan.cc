@@ -108,7 +108,7 @@ class Planner {
     if (kernel.ok()) {
       PlanStep step;
       step.kernel = *std::move(kernel);
-      step.nodes = nodes;
+      step.kernels = {nodes};
       step.inputs = fused.inputs;
       step.outputs = fused.outputs;
       plan_.steps.push_back(std::move(step));
@@ -186,7 +186,7 @@ class Planner {
       absl::StatusOr<KernelProgram> kernel = CompileNode(node, preset_);
       if (kernel.ok()) {
         step.kernel = *std::move(kernel);
-        step.nodes = {&node};
+        step.kernels = {{&node}};
       }
     }
     if (IsControl(node)) {
@@ -240,7 +240,7 @@ class Planner {
     std::set<int> made, read;
     std::map<int, int64_t> size;
     for (Steps step = begin; step != end; ++step) {
-      all.nodes.insert(all.nodes.end(), step->nodes.begin(), step->nodes.end());
+      all.kernels.push_back(step->kernels[0]);
       for (size_t i = 0; i < step->inputs.size(); ++i) {
         const int slot = step->inputs[i];
         size[slot] = step->kernel->bytes[i];

@@ -28,12 +28,13 @@ namespace systole::lanes {
 // only views its operand differently (reshape, bitcast_convert) has the
 // operand's slot.
 struct PlanStep {
-  // A kernel, or else a single node.
+  // A program of kernels, or else a single node.
   std::optional<KernelProgram> kernel;
   const ir::Node* node = nullptr;
-  std::vector<const ir::Node*> nodes;  // nodes of the kernel
-  std::vector<int> inputs, outputs;    // slots
-  std::vector<int> dead;               // slots not needed after this step
+  // Nodes of the program's kernels, in their order.
+  std::vector<std::vector<const ir::Node*>> kernels;
+  std::vector<int> inputs, outputs;  // slots
+  std::vector<int> dead;             // slots not needed after this step
   // For a `while` with a known number of iterations.
   std::optional<CountedLoop> loop;
 };
