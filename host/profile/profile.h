@@ -22,8 +22,8 @@ struct ProgramProfile {
   const Program* program = nullptr;
   const Recording* recording = nullptr;
   Analysis analysis;
-  // Of joined programs (join.h): the cycle at which each starts, of which each
-  // is a layer. Empty: one program.
+  // Of joined programs (join.h): the cycle at which each starts. Empty: one
+  // program.
   std::vector<uint64_t> starts = {};
 };
 

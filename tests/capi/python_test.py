@@ -207,13 +207,14 @@ class Objects(unittest.TestCase):
                 product, = device.run(program, a, b)
                 np.testing.assert_allclose(product, a @ b, rtol=1e-5, atol=1e-6)
                 stats, layers, events = device.stats, device.layers(), device.timeline()
-                self.assertEqual(len(layers), stats.runs)
-                self.assertEqual([layer.program for layer in layers], list(range(stats.runs)))
-                self.assertEqual(sum(layer.cycles for layer in layers), stats.cycles)
+                self.assertEqual({layer.program for layer in layers}, set(range(stats.runs)))
+                self.assertGreaterEqual(len(layers), stats.runs)
+                self.assertLessEqual(sum(layer.cycles for layer in layers), stats.cycles)
+                self.assertGreater(sum(layer.cycles for layer in layers), stats.cycles * 9 // 10)
                 # Of highest precision: six products of bf16.
                 self.assertEqual(max(layer.macs for layer in layers), 6 * a.shape[0] * a.shape[1] * b.shape[1])
                 self.assertIn("array", {event.unit for event in events})
-                self.assertTrue(all(event.head <= event.start < event.end <= layers[event.layer].cycles for event in events))
+                self.assertTrue(all(event.head <= event.start < event.end <= stats.cycles for event in events))
             for form in ("html", "perfetto", "xspace", "json"):
                 path = pathlib.Path(folder) / form
                 device.write_profile(path, form)

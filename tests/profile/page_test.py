@@ -184,7 +184,7 @@ class PageTest(Profiled):
         self.assertLess(max(times) - min(times), descriptors["end"][index] - descriptors["head"][index] + 100)
 
     def test_stablehlo(self):
-        """Its programs are joined: each is a layer with all of its own cycles, and the commands record the one that is meant."""
+        """Its programs are joined: each kernel is a layer, and the commands record the one that is meant."""
         folder = pathlib.Path(self.folder.name)
         source = ROOT / "tests/data/stablehlo/mlp_sgd.mlirbc"
         run = json.loads(subprocess.run([SYSTOLE, "run", source, "--random", "1", "--json", "--quiet"], check=True, stdout=subprocess.PIPE).stdout)
@@ -194,9 +194,10 @@ class PageTest(Profiled):
         data = json.loads((folder / "m.json").read_text())
         program = data["programs"][0]
         self.assertEqual((len(data["programs"]), data["preset"], program["cycles"]), (1, "lite", run["cycles"]))
-        self.assertEqual([(layer["name"], layer["op"], layer["cycles"]) for layer in program["layers"]],
-                         [(part["name"], part["unit"], part["cycles"]) for part in run["parts"]])
-        self.assertEqual(program["starts"][:2], [0, program["layers"][0]["cycles"]])
+        self.assertEqual([(layer["name"], layer["op"]) for layer in program["layers"]], [(part["name"], part["unit"]) for part in run["parts"]])
+        self.assertEqual(sum(part["cycles"] for part in run["parts"]), program["cycles"])
+        self.assertGreater(sum(layer["cycles"] for layer in program["layers"]), program["cycles"] * 9 // 10)
+        self.assertEqual(program["starts"][0], 0)
         self.assertTrue(all(layer["macs"] > 0 for layer in program["layers"] if layer["op"] == "array"))
         self.assertIn(program["layers"][-1]["name"], done.stdout)
         result = subprocess.run(["node", ROOT / "tests/profile/data_test.js", folder / "m.html", folder / "m.json", "--only-checks"],
@@ -206,20 +207,21 @@ class PageTest(Profiled):
         self.assertIn("layers", tracks.values())
         self.assertEqual(max(end for _, _, end, _ in slices_of) <= program["cycles"], True)
         script = (f"const p = require('{ROOT}/host/profile/page/data.js'), d = JSON.parse(require('fs').readFileSync(process.argv[1]));"
-                  "d.programs.forEach((q) => p.prepare(q, d.causes.length)); console.log(p.commandFor(d, d.programs[0], 2));"
+                  "d.programs.forEach((q) => p.prepare(q, d.causes.length)); console.log(p.commandFor(d, d.programs[0], 3));"
                   "console.log(p.commandOf(d, d.programs[0], +process.argv[2]));")
         times = program["descriptors"]
-        index = next(i for i, (row, layer) in enumerate(zip(times["row"], times["layer"])) if row >= 0 and layer == 2)
+        index = next(i for i, (row, layer) in enumerate(zip(times["row"], times["layer"])) if row >= 0 and layer == 3)
         layer, descriptor = subprocess.run(["node", "-e", script, folder / "m.json", str(index)], check=True, stdout=subprocess.PIPE,
                                            text=True).stdout.splitlines()
-        self.assertTrue(layer.endswith(" --trace layer2.fst --trace-run 2"), layer)
-        for command, first, last in ((layer, program["starts"][2], program["starts"][3]), (descriptor, times["head"][index], times["end"][index])):
+        self.assertRegex(layer, r" --trace layer3.fst( --trace-run \d+)? --trace-layer \d+$")
+        meant = program["layers"][3]
+        for command, first, last in ((layer, meant["first"], meant["last"]), (descriptor, times["head"][index], times["end"][index])):
             subprocess.run([*shlex.split(command), "--quiet"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
             wave = re.search(r"--trace (\S+)", command)[1]
             vcd = subprocess.run(["fst2vcd", wave], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
             cycles = [int(time) for time in re.findall(r"^#(\d+)$", vcd, re.M)]
             self.assertGreaterEqual(max(cycles) - min(cycles) + 2, last - first, command)
-            self.assertLess(max(cycles) - min(cycles), last - first + 100, command)
+            self.assertLess(max(cycles) - min(cycles), last - first + 200, command)
 
     def test_program_without_a_model(self):
         """A program of `systole asm` has no layers; every cycle has its cause all the same."""

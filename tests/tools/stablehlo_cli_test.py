@@ -56,8 +56,9 @@ class StableHloCli(unittest.TestCase):
             preset = "mini" if options else "lite"
             result = self.run_json(program, "--random", "1", "--preset", preset, "--check", DATA / f"{program}.mlirbc", *options)
             self.assertTrue(result["check"]["bit_exact"], program)
-            self.assertEqual(sum(part["cycles"] for part in result["parts"]), result["cycles"], program)
-            self.assertTrue(all(part["cycles"] > 0 and part["programs"] > 0 for part in result["parts"]), program)
+            self.assertTrue(all(part["runs"] > 0 for part in result["parts"]), program)
+            if not options:  # checked models do not tell when a part ends
+                self.assertEqual(sum(part["cycles"] for part in result["parts"]), result["cycles"], program)
             units = {part["unit"].split(",")[0] for part in result["parts"]}
             self.assertIn("array", units, program)
         text = systole("run", DATA / "scan.mlirbc", "--random", "1", "--preset", "lite")

@@ -154,16 +154,21 @@ function activityBetween(data, program, a, b) {
 }
 
 // What records the waveform of a layer of a program, or of a descriptor's stretch from the head of its queue to its end.
-// Of programs that were joined each is a layer, and its cycles are counted from where it starts.
+// Programs that were joined have some of the layers each, and their cycles are counted from where they start.
+const runOf = (program, layer) => lastAtMost(program.starts, program.layers[layer].first, program.starts.length);
 function traceCommand(data, program, file, layer, what) {
-  const run = program.starts ? layer : data.programs.indexOf(program);
+  const run = program.starts ? runOf(program, layer) : data.programs.indexOf(program);
   return `${data.command} --trace ${file}.fst${run > 0 ? ` --trace-run ${run}` : ""}${what && ` ${what}`}`;
 }
 const AROUND = 32;  // cycles
-const commandFor = (data, program, layer) => traceCommand(data, program, `layer${layer}`, layer, program.starts ? "" : `--trace-layer ${layer}`);
+const commandFor = (data, program, layer) => {
+  const own = program.layers.map((_, l) => l).filter((l) => !program.starts || runOf(program, l) === runOf(program, layer));
+  return traceCommand(data, program, `layer${layer}`, layer, program.starts && own.length === 1 ? "" : `--trace-layer ${own.indexOf(layer)}`);
+};
 const commandOf = (data, program, i) => {
-  const d = program.descriptors, layer = d.layer[i], first = program.starts ? program.starts[layer] : 0;
-  const last = program.starts && layer + 1 < program.starts.length ? program.starts[layer + 1] : program.cycles;
+  const d = program.descriptors, layer = d.layer[i], run = program.starts ? runOf(program, layer) : 0;
+  const first = program.starts ? program.starts[run] : 0;
+  const last = program.starts && run + 1 < program.starts.length ? program.starts[run + 1] : program.cycles;
   const from = Math.max(first, d.head[i] - AROUND), to = Math.min(last, d.end[i] + 1 + AROUND);
   return traceCommand(data, program, `descriptor${i}`, layer, `--trace-window ${from - first}:${to - first}`);
 };
