@@ -343,8 +343,8 @@ absl::Status RunStableHlo(const RunArgs& args) {
   auto device = DeviceOptionsOf(args, options.preset, progress, 1);
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
-  // Only these models have the probe.
-  if (args.backend == "rtl" && !args.checked) options.device.probe = &parts;
+  if (args.backend == "rtl") options.device.probe = &parts;
+  options.device.probe_may_miss = true;
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
   auto executable = (*client)->Compile(*std::move(module));

@@ -55,7 +55,9 @@ absl::Status RtlDevice::Configure() {
   }
   if (options_.probe != nullptr) {
     absl::Status status = sim_.core().SetProbe(options_.probe);
-    if (!status.ok()) return status;
+    const bool missing =
+        absl::IsUnimplemented(status) && options_.probe_may_miss;
+    if (!status.ok() && !missing) return status;
   }
   if (preset().chip.smem_bytes != 0) return BeginBoot();
   absl::Status status =

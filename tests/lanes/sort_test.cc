@@ -96,6 +96,51 @@ TEST_P(SortTest, KeysWithPositions) {
   }
 }
 
+// What jax makes of lax.top_k: NaNs and zeros of either sign have an order.
+TEST_P(SortTest, FirstOnes) {
+  const struct {
+    const char *type, *shape;
+    int64_t lines, elements, values, places;
+  } kCases[] = {{"f32", "4,60", 4, 60, 5, 5},
+                {"f32", "3,1000", 3, 1000, 7, 2},
+                {"f32", "700", 1, 700, 1, 33},
+                {"i32", "20,100", 20, 100, 4, 12},
+                {"f32", "2,64", 2, 64, 64, 64}};
+  for (const auto& c : kCases) {
+    const std::string front = c.lines == 1 ? "" : absl::StrCat(c.lines, ",");
+    const auto slice = [&](const char* of, const char* type, int64_t count) {
+      const std::string zero = c.lines == 1 ? "" : "0,";
+      const std::string one = c.lines == 1 ? "" : "1,";
+      return absl::StrFormat(
+          "%s[%s%d] hlo.slice(%s), start=[%s0], limit=[%s%d], strides=[%s1]",
+          type, front, count, of, zero, front, count, one);
+    };
+    check_.Check(
+        absl::StrFormat(R"(module @m {
+  %%x = %1$s[%2$s] parameter(), name="x"
+  %%i = i32[%2$s] hlo.iota(), dimension=%3$d
+  %%r = (%1$s[%2$s], i32[%2$s]) hlo.sort(%%x, %%i), dimension=%3$d,
+    is_stable=true {
+    %%a = %1$s[] parameter()
+    %%b = %1$s[] parameter()
+    %%p = i32[] parameter()
+    %%q = i32[] parameter()
+    %%c = i1[] hlo.compare(%%a, %%b), direction=GT%4$s
+    return %%c
+  }
+  %%v = %5$s
+  %%k = %6$s
+  return %%v as "values", %%k as "places"
+}
+)",
+                        c.type, c.shape, c.lines == 1 ? 0 : 1,
+                        c.type == std::string("f32") ? ", type=TOTALORDER" : "",
+                        slice("%r", c.type, c.values),
+                        slice("%r#1", "i32", c.places)),
+        3);
+  }
+}
+
 // Two keys and a payload, all of few values.
 TEST_P(SortTest, SeveralKeys) {
   check_.Check(R"(module @m {

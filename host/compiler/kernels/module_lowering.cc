@@ -12,6 +12,7 @@
 #include "host/compiler/kernels/product_lowering.h"
 #include "host/compiler/kernels/random_lowering.h"
 #include "host/compiler/kernels/region_lowering.h"
+#include "host/compiler/kernels/top_k_lowering.h"
 
 namespace systole::lanes {
 namespace {
@@ -23,6 +24,7 @@ bool IsLowered(const ir::Module& module, const Preset& preset);
 bool IsLowered(const Node& node, const Preset& preset) {
   return IsProduct(node) || IsCheapBranch(node) || IsRandomBits(node) ||
          IsHouseholder(node) || IsLiftedRegion(node, preset) ||
+         node.op == ir::Op::kHloSort ||
          std::any_of(
              node.regions.begin(), node.regions.end(),
              [&](const auto& region) { return IsLowered(*region, preset); });
@@ -55,6 +57,7 @@ void Lower(ir::Module& module, const Preset& preset) {
     if (IsCheapBranch(*node)) LowerBranch(module, *node);
     if (IsRandomBits(*node)) LowerRandomBits(module, *node);
     if (IsHouseholder(*node)) LowerHouseholder(module, *node);
+    if (IsTopK(module, *node)) LowerTopK(module, *node, preset);
     if (IsLiftedRegion(*node, preset)) LowerLiftedRegion(module, *node, preset);
   }
   if (!nodes.empty()) module.RemoveUnused();

@@ -97,6 +97,7 @@ struct DeviceOptions {
   std::string waves;
   // Gets a sample a cycle from Open on; outlives the device (rtl, but checked).
   ProbeSink* probe = nullptr;
+  bool probe_may_miss = false;  // no error where a model has no probe
   // Called now and then during Wait with the cycles so far (rtl) or descriptors
   // done (iss).
   std::function<void(uint64_t)> progress;
