@@ -53,8 +53,14 @@ class Fusion {
     Nodes nodes;
   };
 
+  bool IsAlike(const Node& node, const Node& reader) const {
+    return kinds_.Of(reader) == NodeKind::kElementwise &&
+           reader.type.elements() == node.type.elements();
+  }
+
   // Broadcasts that only fused nodes need are repeated in the kernel of each,
-  // at no cost. So is what one of these makes of nothing else.
+  // at no cost. So is what one of these makes of nothing else. An elementwise
+  // node of parameters that one other needs waits for that and is not stored.
   void FindFloating() {
     std::map<const Node*, Nodes> users;
     std::set<const Node*> outputs;
@@ -76,10 +82,12 @@ class Fusion {
             return IsFusable(*reader, kinds_) && !IsArrayWork(*reader);
           }))
         continue;
+      const bool alike = readers.size() == 1 && IsAlike(*node, *readers[0]);
       const auto repeated = [&](const Value& operand) {
         const Node* root = kinds_.Root(operand).node;
         return floating_.count(root) > 0 ||
-               kinds_.Of(*root) == NodeKind::kKnown;
+               kinds_.Of(*root) == NodeKind::kKnown ||
+               (alike && kinds_.Of(*root) == NodeKind::kParameter);
       };
       const bool floats =
           node->op == Op::kHloBroadcastInDim
