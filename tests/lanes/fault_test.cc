@@ -3,14 +3,18 @@
 //
 // The comparison of a kernel's results with the host's sees single wrong
 // instructions of the kernel.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <random>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "host/compiler/access.h"
 #include "host/compiler/kernels/device_plan.h"
 #include "host/ir/evaluate.h"
 #include "host/ir/scalar.h"
@@ -212,6 +216,45 @@ void ExpectSeen(const char* text, int least, int share,
   // Some do not matter: a step of a root that was right before it, what the
   // first tap of a window is compared with.
   EXPECT_LE(unseen, faults / share);
+}
+
+// Kernels are one program; a fault names the one whose descriptor it is.
+TEST(FaultTest, NamesTheKernel) {
+  const auto module = ir::Parse(kNetworks);
+  ASSERT_TRUE(module.ok()) << module.status();
+  runtime::CoreOptions options;
+  options.preset = "mini";
+  runtime::Core core(options);
+  runtime::ArrayProducts products(core, /*host_operators=*/true);
+  DevicePlan plan = PlanFor(**module, core.preset());
+  ASSERT_EQ(plan.steps.size(), 1u);
+  PlanStep& step = plan.steps[0];
+  ASSERT_GT(step.kernels.size(), 1u);
+  std::vector<isa::Descriptor>& descriptors = step.kernel->descriptors;
+  for (size_t k = 0; k < step.kernels.size(); ++k) {
+    const std::vector<isa::Descriptor> kept = descriptors;
+    const auto load = std::find_if(
+        descriptors.begin(), descriptors.end(), [&](const isa::Descriptor& d) {
+          return compiler::OpcodeOf(d) == isa::Opcode::kLoad &&
+                 compiler::TagOf(d) == static_cast<int>(k);
+        });
+    ASSERT_NE(load, descriptors.end());
+    isa::Load wrong = isa::Load::Decode(*load);
+    wrong.len = 0;
+    *load = wrong.Encode();
+    runtime::KernelExecutor executor(core, products);
+    runtime::PlacedValues values, constants;
+    for (const ir::Node* input : (*module)->inputs())
+      values.push_back(runtime::OnHost(
+          ir::Literal::Zeros(input->type.element, input->type.elements())));
+    for (const auto& [slot, literal] : plan.constants)
+      constants.push_back(runtime::OnHost(literal));
+    const absl::Status status = executor.Run(plan, values, constants).status();
+    const std::string& name = step.kernels[k].back()->name;
+    EXPECT_THAT(std::string(status.message()),
+                testing::StartsWith(absl::StrCat("node '", name, "'")));
+    descriptors = kept;
+  }
 }
 
 TEST(FaultTest, WrongInstructionsAreSeen) {

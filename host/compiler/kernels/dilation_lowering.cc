@@ -169,27 +169,30 @@ class Dilated : private ProductNodes {
       return;
     }
     const Value sums = Convolution(groups, phases);
-    for (size_t p = 0; p < phases.size(); ++p) {
-      ir::HloSliceAttributes part;
-      part.start = {0};
-      for (size_t i = 0; i < dimensions_.size(); ++i) {
-        const Phases& d = dimensions_[i];
-        part.start.push_back((groups[i]->low - d.all[phases[p][i]].low) /
-                             d.stride);
-      }
-      part.start.push_back(static_cast<int64_t>(p) * outputs_);
-      for (size_t i = 0; i < counts.size(); ++i)
-        part.limit.push_back(part.start[i] + counts[i]);
-      part.strides.assign(counts.size(), 1);
-      phases_[NumberOf(phases[p])] =
-          counts == sums.type().shape
-              ? sums
-              : Make(Op::kHloSlice, {node_.type.element, counts, {}}, {sums},
-                     part);
-    }
-    if (groups_.size() > 0 && phases.size() == phases_.size() &&
-        Aligned(sums, counts))
+    if (phases.size() == phases_.size() && Aligned(sums, counts)) {
       all_ = sums;
+      return;
+    }
+    for (size_t p = 0; p < phases.size(); ++p)
+      phases_[NumberOf(phases[p])] =
+          PhaseOf(sums, groups, phases[p], p, counts);
+  }
+
+  // The columns of phase number `p` of a convolution, at the phase's positions.
+  Value PhaseOf(Value sums, const std::vector<const Group*>& groups,
+                const Ints& phase, size_t p, const Ints& counts) {
+    if (counts == sums.type().shape) return sums;
+    ir::HloSliceAttributes part;
+    part.start = {0};
+    for (size_t i = 0; i < dimensions_.size(); ++i) {
+      const Phases& d = dimensions_[i];
+      part.start.push_back((groups[i]->low - d.all[phase[i]].low) / d.stride);
+    }
+    part.start.push_back(static_cast<int64_t>(p) * outputs_);
+    for (size_t i = 0; i < counts.size(); ++i)
+      part.limit.push_back(part.start[i] + counts[i]);
+    part.strides.assign(counts.size(), 1);
+    return Make(Op::kHloSlice, {node_.type.element, counts, {}}, {sums}, part);
   }
 
   // Whether all phases are computed at the same positions.

@@ -130,7 +130,7 @@ class Fused {
     operands_.assign(spec_.values.size(), -1);
     results_ = operands_;
     for (int value = 0; value < Values(); ++value) {
-      if (spec_.values[value].loaded || spec_.values[value].streamed)
+      if (spec_.values[value].loaded || spec_.values[value].by_stage)
         operands_[value] = builder_.AddOperand(spec_.values[value].bytes);
     }
     for (int value = 0; value < Values(); ++value) {

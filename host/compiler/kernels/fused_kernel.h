@@ -31,7 +31,7 @@ struct FusedSpec {
     // each row.
     bool by_rows = false;
     bool loaded = false, stored = false;  // operand, result of the program
-    bool streamed = false;  // an operand that a stage loads itself
+    bool by_stage = false;  // an operand that a stage loads itself
   };
 
   // A graph over values with as many elements.
@@ -75,10 +75,9 @@ struct FusedSpec {
   std::vector<Stage> stages;
 };
 
-// Operands of the program: the loaded and streamed values, then the stored
-// ones. Errors:
-// ResourceExhausted (registers, instruction memory, unified buffer): there are
-// too many stages, or a graph must be divided.
+// Operands of the program: the loaded values and those of stages, then the
+// stored ones. Errors: ResourceExhausted (registers, instruction memory,
+// unified buffer): there are too many stages, or a graph must be divided.
 absl::StatusOr<KernelProgram> CompileFused(const FusedSpec& spec,
                                            const Preset& preset);
 

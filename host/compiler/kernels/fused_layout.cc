@@ -89,14 +89,14 @@ int64_t FusedLayout::Shift(Kind kind, int64_t block, int64_t row_bytes) const {
 }
 
 FusedLayout::Bytes FusedLayout::Of(int value, int64_t block) const {
-  const Place1& place = places_[value];
+  const ValuePlace& place = places_[value];
   const int64_t row = RowBytes(value);
   return {place.first.at + Shift(place.kind, block, row),
           spec_.values[value].by_rows ? RowsOf(block) * row : row};
 }
 
-// Whether blocks of it are loaded or stored.
-bool FusedLayout::Streams(int value) const {
+// Whether it is loaded or stored, and too large to lie there whole.
+bool FusedLayout::IsLarge(int value) const {
   const FusedSpec::Value& v = spec_.values[value];
   return v.by_rows && (v.loaded || v.stored) &&
          v.bytes * kSmallValue > preset_.ub_bytes;
@@ -126,7 +126,7 @@ void FusedLayout::ChooseRows() {
     const int64_t row = RowBytes(value);
     if (!spec_.values[i].by_rows) continue;
     most = std::max(most, row);
-    if (Streams(value)) step_ = std::lcm(step_, beat_ / std::gcd(beat_, row));
+    if (IsLarge(value)) step_ = std::lcm(step_, beat_ / std::gcd(beat_, row));
     if (step_ >= spec_.rows) break;
   }
   step_ = std::min(step_, spec_.rows);
@@ -204,8 +204,8 @@ absl::Status FusedLayout::Place(KernelBuilder& builder) {
   std::vector<size_t> in_slots;
   for (size_t i = 0; i < places_.size(); ++i) {
     const FusedSpec::Value& v = spec_.values[i];
-    Place1& place = places_[i];
-    if (v.streamed) continue;
+    ValuePlace& place = places_[i];
+    if (v.by_stage) continue;
     if (!v.loaded && !v.stored) {
       place.kind = in_turns_ && v.by_rows ? in_slot : Kind::kFixed;
       if (in_turns_) in_slots.push_back(i);

@@ -47,7 +47,7 @@ class FusedLayout {
   int64_t RowsOf(int64_t block) const;
 
   // Whether it is loaded and stored block by block.
-  bool InBlocks(int value) const { return Streams(value) && blocks() > 1; }
+  bool InBlocks(int value) const { return IsLarge(value) && blocks() > 1; }
   // Whether nothing else needs the value's bytes behind a stage.
   bool EndsIn(int value, int stage) const {
     const FusedSpec::Value& v = spec_.values[value];
@@ -64,11 +64,11 @@ class FusedLayout {
   int64_t RowBytes(int value) const;
 
  private:
-  struct Place1 {
+  struct ValuePlace {
     Kind kind = Kind::kFixed;
     Bytes first = {0, 0};
   };
-  bool Streams(int value) const;
+  bool IsLarge(int value) const;
   // Stages may read a row of lanes behind a value.
   int64_t Room(int64_t bytes) const { return bytes + preset_.word_bytes(); }
   void FindUses();
@@ -79,7 +79,7 @@ class FusedLayout {
   const FusedSpec& spec_;
   const Preset& preset_;
   const ProductBlocks* const product_;
-  std::vector<Place1> places_;
+  std::vector<ValuePlace> places_;
   std::vector<int> last_;     // stage that needs the value
   std::vector<bool> reused_;  // its bytes may serve another value after that
   int64_t beat_ = 1, step_ = 1;
@@ -90,7 +90,7 @@ class FusedLayout {
 // The operands of a stage and its results, by value.
 std::vector<int> OperandsOf(const FusedSpec::Stage& stage);
 std::vector<int> ResultsOf(const FusedSpec::Stage& stage);
-// Whether a stage gives the same for all rows, and so does it once.
+// Whether a stage's results are the same for all rows, so that it runs once.
 bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage);
 
 }  // namespace systole::lanes

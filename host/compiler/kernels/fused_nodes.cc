@@ -11,15 +11,15 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 #include "host/compiler/kernels/lane_lowering.h"
 #include "host/compiler/kernels/lane_memory.h"
+#include "host/compiler/kernels/product_nodes.h"
 
 namespace systole::lanes {
 namespace {
 
-constexpr ir::ElementType kF32 = ir::ElementType::kFloat32;
-constexpr int64_t kWord = 4;
 // Divisions of which a reciprocal is worth being computed before.
 constexpr int64_t kManyTimes = 8, kManyElements = 1 << 13;
 
@@ -51,7 +51,7 @@ class Stages {
       }
     }
     for (size_t i = 0; i < spec_.values.size(); ++i) {
-      if (spec_.values[i].loaded || spec_.values[i].streamed)
+      if (spec_.values[i].loaded || spec_.values[i].by_stage)
         all_.inputs.push_back(slot_of_value_[i]);
     }
     for (size_t i = 0; i < spec_.values.size(); ++i) {
@@ -139,7 +139,7 @@ class Stages {
       const Value& operand = node.operands[i];
       *operands[i] = static_cast<int>(spec_.values.size());
       AddValue(slots_.load(operand), operand.type().bytes(), false);
-      spec_.values.back().streamed = true;
+      spec_.values.back().by_stage = true;
     }
     product.result = Write(node);
     spec_.stages.emplace_back(product);

@@ -5,31 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/compiler/access.h"
 #include "host/compiler/schedule_builder.h"
 
 namespace systole::lanes {
 namespace {
 
 constexpr int kTagBit = 16, kTagBits = 16;
-
-void SetAddress(isa::Descriptor& d, int64_t address) {
-  if (compiler::OpcodeOf(d) == isa::Opcode::kLoad) {
-    isa::Load load = isa::Load::Decode(d);
-    load.hbm_addr = address;
-    d = load.Encode();
-  } else {
-    isa::Store store = isa::Store::Decode(d);
-    store.hbm_addr = address;
-    d = store.Encode();
-  }
-}
-
-int64_t AddressOf(const isa::Descriptor& d) {
-  return static_cast<int64_t>(compiler::OpcodeOf(d) == isa::Opcode::kLoad
-                                  ? isa::Load::Decode(d).hbm_addr
-                                  : isa::Store::Decode(d).hbm_addr);
-}
 
 }  // namespace
 
@@ -69,8 +50,8 @@ absl::StatusOr<KernelProgram> Link(const std::vector<LinkedKernel>& kernels,
       const int64_t base = patch.operand < 0
                                ? code[k]
                                : bases[kernels[k].operands[patch.operand]];
-      SetAddress(sequence.steps[first + patch.descriptor].descriptor,
-                 base + patch.offset);
+      SetHbmAddress(sequence.steps[first + patch.descriptor].descriptor,
+                    base + patch.offset);
     }
   }
   absl::StatusOr<compiler::Schedule> schedule =
@@ -78,16 +59,7 @@ absl::StatusOr<KernelProgram> Link(const std::vector<LinkedKernel>& kernels,
   if (!schedule.ok()) return schedule.status();
   program.descriptors = std::move(schedule->descriptors);
   program.expected_cycles = schedule->estimated_cycles;
-  for (size_t i = 0; i < program.descriptors.size(); ++i) {
-    const isa::Descriptor& d = program.descriptors[i];
-    const isa::Opcode opcode = compiler::OpcodeOf(d);
-    if (opcode != isa::Opcode::kLoad && opcode != isa::Opcode::kStore) continue;
-    const int64_t address = AddressOf(d);
-    const auto above = std::upper_bound(bases.begin(), bases.end(), address);
-    const int operand = static_cast<int>(above - bases.begin()) - 1;
-    program.patches.push_back({static_cast<int>(i), operand,
-                               address - (operand < 0 ? 0 : bases[operand])});
-  }
+  program.patches = PatchesOf(program.descriptors, bases);
   return program;
 }
 

@@ -27,21 +27,41 @@ compiler::Plan EmptyPlan(const Preset& preset) {
 
 }  // namespace
 
+bool IsDma(const isa::Descriptor& d) {
+  const isa::Opcode opcode = compiler::OpcodeOf(d);
+  return opcode == isa::Opcode::kLoad || opcode == isa::Opcode::kStore;
+}
+
+int64_t HbmAddressOf(const isa::Descriptor& d) {
+  return static_cast<int64_t>(isa::GetBits(d, kAddressBit, kAddressBits));
+}
+
+void SetHbmAddress(isa::Descriptor& d, int64_t address) {
+  isa::PutBits(d, kAddressBit, kAddressBits, static_cast<uint64_t>(address));
+}
+
+std::vector<KernelProgram::Patch> PatchesOf(
+    const std::vector<isa::Descriptor>& descriptors,
+    const std::vector<int64_t>& bases) {
+  std::vector<KernelProgram::Patch> patches;
+  for (size_t i = 0; i < descriptors.size(); ++i) {
+    if (!IsDma(descriptors[i])) continue;
+    const int64_t address = HbmAddressOf(descriptors[i]);
+    const auto above = std::upper_bound(bases.begin(), bases.end(), address);
+    const int operand = static_cast<int>(above - bases.begin()) - 1;
+    patches.push_back({static_cast<int>(i), operand,
+                       address - (operand < 0 ? 0 : bases[operand])});
+  }
+  return patches;
+}
+
 std::vector<isa::Descriptor> KernelProgram::Placed(
     absl::Span<const uint64_t> operands, uint64_t code) const {
   std::vector<isa::Descriptor> placed = descriptors;
   for (const Patch& patch : patches) {
-    isa::Descriptor& d = placed[patch.descriptor];
     const uint64_t base = patch.operand < 0 ? code : operands[patch.operand];
-    if (compiler::OpcodeOf(d) == isa::Opcode::kLoad) {
-      isa::Load load = isa::Load::Decode(d);
-      load.hbm_addr = base + patch.offset;
-      d = load.Encode();
-    } else {
-      isa::Store store = isa::Store::Decode(d);
-      store.hbm_addr = base + patch.offset;
-      d = store.Encode();
-    }
+    SetHbmAddress(placed[patch.descriptor],
+                  static_cast<int64_t>(base) + patch.offset);
   }
   return placed;
 }
@@ -190,21 +210,13 @@ absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
   program_.steps = std::move(sequence->steps);
   program_.descriptors = std::move(schedule->descriptors);
   program_.expected_cycles = schedule->estimated_cycles;
-  for (size_t i = 0; i < program_.descriptors.size(); ++i) {
-    const isa::Descriptor& d = program_.descriptors[i];
-    const isa::Opcode opcode = compiler::OpcodeOf(d);
-    if (opcode != isa::Opcode::kLoad && opcode != isa::Opcode::kStore) continue;
-    const auto address =
-        static_cast<int64_t>(isa::GetBits(d, kAddressBit, kAddressBits));
-    if (data_ >= 0 && address >= data_) {
-      program_.patches.push_back(
-          {static_cast<int>(i), -1, data_offset_ + address - data_});
-      continue;
-    }
-    const auto above = std::upper_bound(bases_.begin(), bases_.end(), address);
-    const int operand = static_cast<int>(above - bases_.begin()) - 1;
-    const int64_t base = operand < 0 ? 0 : bases_[operand];
-    program_.patches.push_back({static_cast<int>(i), operand, address - base});
+  program_.patches = PatchesOf(program_.descriptors, bases_);
+  for (KernelProgram::Patch& patch : program_.patches) {
+    // The data lies behind the operands, and in the program behind the code.
+    const int64_t address =
+        HbmAddressOf(program_.descriptors[patch.descriptor]);
+    if (data_ >= 0 && address >= data_)
+      patch = {patch.descriptor, -1, data_offset_ + address - data_};
   }
   return std::move(program_);
 }

@@ -51,6 +51,17 @@ struct KernelProgram {
   std::vector<Patch> patches;
 };
 
+// Whether the descriptor moves data between HBM and unified buffer; its address
+// in HBM.
+bool IsDma(const isa::Descriptor& d);
+int64_t HbmAddressOf(const isa::Descriptor& d);
+void SetHbmAddress(isa::Descriptor& d, int64_t address);
+// Of descriptors with placeholder addresses: `bases` of the operands,
+// ascending; what lies below is the code.
+std::vector<KernelProgram::Patch> PatchesOf(
+    const std::vector<isa::Descriptor>& descriptors,
+    const std::vector<int64_t>& bases);
+
 class KernelBuilder {
  public:
   explicit KernelBuilder(const Preset& preset);

@@ -13,7 +13,7 @@ absl::StatusOr<KernelProgram> CompileProduct(const ir::Node& node,
   for (const ir::Value& operand : node.operands) {
     FusedSpec::Value& value = spec.values.emplace_back();
     value.bytes = operand.type().bytes();
-    value.streamed = true;
+    value.by_stage = true;
   }
   FusedSpec::Value& result = spec.values.emplace_back();
   result.bytes = node.type.bytes();

@@ -25,7 +25,6 @@ using ir::Value;
 // Operands are rearranged first if they have runs shorter than this, which
 // would leave most of the array's rows unused and take many passes.
 constexpr int64_t kShortRun = 8, kManyPasses = 4;
-constexpr int64_t kSegments = 4;  // runs per pass, on bf16 cores
 
 // Inserts operations before a product and replaces the product with their
 // result.
@@ -111,7 +110,7 @@ class Product : private ProductNodes {
   // Whether the array can walk over lines in place: the contraction has runs
   // long enough for its segments. The first `lines` dimensions are the batch
   // and the lines.
-  static bool Walkable(const Walk& walk, size_t lines) {
+  bool Walkable(const Walk& walk, size_t lines) const {
     int64_t run = 1, depth = 1;
     for (size_t i = walk.sizes.size(); i-- > lines;) {
       if (walk.sizes[i] != 1 && walk.strides[i] == run) run *= walk.sizes[i];
@@ -119,7 +118,7 @@ class Product : private ProductNodes {
     }
     for (const int64_t stride : walk.strides)
       if (stride < 0) return false;
-    return run >= kShortRun || depth <= kManyPasses * kSegments * run;
+    return run >= kShortRun || depth <= kManyPasses * preset_.segments * run;
   }
 
   // Sums as the array computes them, with one sign of zero and one NaN. The

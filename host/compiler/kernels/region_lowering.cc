@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host/compiler/kernels/associative_region.h"
+#include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_graph.h"
 #include "host/compiler/kernels/product_nodes.h"
 #include "host/compiler/kernels/region_nodes.h"
@@ -29,7 +30,7 @@ using Values = std::vector<Value>;
 // groups are to fill.
 constexpr int64_t kShortLine = 16, kLeastGroup = 8, kLanes = 1024;
 // Of the unified buffer, for an operand of words.
-constexpr int64_t kPartOfTree = 4, kWord = 4;
+constexpr int64_t kPartOfTree = 4;
 
 // Of each result of a reduction.
 int64_t ElementsOf(const Node& node) {
