@@ -78,6 +78,22 @@ TEST_P(GuardsTest, RootsOfNegativeNumbers) {
   %r = f32[N] hlo.divide(%o, %s))");
 }
 
+// Around the largest argument whose exponential is finite, and far from it.
+TEST_P(GuardsTest, Exponentials) {
+  for (const char* middle : {"88.72283", "88", "-103.9", "0"}) {
+    for (const char* width : {"1e-5", "1", "200"}) {
+      Check(absl::StrCat("  %mid = f32[] constant(), data=[", middle,
+                         "]\n  %wid = f32[] constant(), data=[", width, R"(]
+  %cc = f32[N] hlo.broadcast_in_dim(%mid), dimensions=[]
+  %ww = f32[N] hlo.broadcast_in_dim(%wid), dimensions=[]
+  %s = f32[N] hlo.multiply(%m, %ww)
+  %v = f32[N] hlo.add(%s, %cc)
+  %r = f32[N] hlo.exponential(%v))"));
+    }
+  }
+  Check("  %r = f32[N] hlo.exponential(%x)");
+}
+
 // One divisor for many dividends: of a line, of a column, of all.
 TEST_P(GuardsTest, SharedDivisors) {
   const int64_t cols = GetParam() == std::string("v2") ? 128 : 32;
@@ -95,8 +111,19 @@ TEST_P(GuardsTest, SharedDivisors) {
   %high = u32[C] hlo.broadcast_in_dim(%h), dimensions=[]
   %f = u32[C] hlo.or(%e, %high)
   %o = f32[C] hlo.bitcast_convert(%f)
+  %k = f32[] constant(), data=[1e-37]
+  %kc = f32[C] hlo.broadcast_in_dim(%k), dimensions=[]
+  %small = f32[C] hlo.multiply(%o, %kc)
   %s = f32[A,B] hlo.broadcast_in_dim(DIVISOR), dimensions=[DIMS]
   %t = f32[A,B] hlo.tanh(%x)
+  %ka = f32[A,B] hlo.broadcast_in_dim(%k), dimensions=[]
+  %xb = u32[A,B] hlo.bitcast_convert(%x)
+  %lowx = u32[A,B] hlo.broadcast_in_dim(%l), dimensions=[]
+  %highx = u32[A,B] hlo.broadcast_in_dim(%h), dimensions=[]
+  %xl = u32[A,B] hlo.and(%xb, %lowx)
+  %xh = u32[A,B] hlo.or(%xl, %highx)
+  %n = f32[A,B] hlo.bitcast_convert(%xh)
+  %tiny = f32[A,B] hlo.multiply(%n, %ka)
   %z = f32[A,B] hlo.divide(DIVIDEND, %s)
   return %z as "z"
 }
@@ -109,8 +136,8 @@ TEST_P(GuardsTest, SharedDivisors) {
                {"DIVIDEND", a}});
     for (const uint64_t seed : {3, 8}) check_.Check(text, seed);
   };
-  for (const char* divisor : {"%o", "%y"}) {
-    for (const char* dividend : {"%t", "%x"}) {
+  for (const char* divisor : {"%o", "%y", "%small"}) {
+    for (const char* dividend : {"%t", "%x", "%n", "%tiny"}) {
       check(131, "0", divisor, dividend);
       check(2 * cols + 7, "1", divisor, dividend);
       check(0, "", divisor, dividend);

@@ -218,8 +218,8 @@ Lane Exponential(LaneGraph& graph, Lane a) {
   const FunctionBuilder g{graph};
   const Lane log2e = g.K(0x3FB8AA3B);
   const bool small = graph.guarded() && !graph.IsConstant(a);
-  // Below it, the result is not scaled.
-  if (small) graph.Guard(g(Op::kFlt, g.F(44), a), a);
+  // Up to 88, no power of two overflows before its correction.
+  if (small) graph.Guard(g(Op::kFlt, g.F(88), a), a);
   const Lane below = small ? a : g(Op::kFmin, a, g.F(89));
   const Lane x = g(Op::kFmax, below, g.F(-110));
   const Lane w = g(Op::kFmul, x, log2e);
