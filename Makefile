@@ -139,7 +139,8 @@ synth: setup ## map the RTL for ECP5 and a generic library, simulate a netlist a
 FPGA_MODE = $(if $(filter --units --check --whole --generic --help,$(ARGS)),,--board $(BOARD))
 BOARD ?= ulx3s-85f
 
-fpga: setup ## place and route for a board (BOARD=ulx3s-85f PRESET=board8), or ARGS="--units", "--check", "--help"
+fpga: ## place and route for a board (BOARD=ulx3s-85f PRESET=board8), or ARGS="--units", "--check", "--help"
+	@scripts/setup.sh fpga
 	@scripts/python fpga/fpga.py $(FPGA_MODE) $(if $(PRESET),--preset $(PRESET)) --build "$(BUILD)" $(ARGS)
 
 gcc: setup ## build the host's libraries and the C API with g++, run the C example on the simulator

@@ -10,12 +10,34 @@
 """
 
 import argparse
+import math
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from flow import board, boards, budget, generic, tools, units, whole  # noqa: E402  behind the path
+
+
+def whole_number(least):
+    """A type of arguments: whole numbers from `least` on."""
+    def read(text):
+        if not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < least:
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from {least} on")
+        return int(text)
+    return read
+
+
+def megahertz(text):
+    """A type of arguments: frequencies."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a frequency above 0, in MHz")
+    return value
 
 
 def main():
@@ -28,12 +50,14 @@ def main():
     what.add_argument("--generic", nargs="+", metavar="PRESET", help="gates of each unit for a generic library")
     parser.add_argument("--preset", help="the configuration of the chip (default: the board's first)")
     parser.add_argument("--only", nargs="+", default=[], metavar="UNIT", help="with --units, --check or --generic: only these")
-    parser.add_argument("--clock", type=float, metavar="MHZ", help="the clock instead of the board's")
-    parser.add_argument("--seed", type=int, help="of the placer (default: the board's)")
+    parser.add_argument("--clock", type=megahertz, metavar="MHZ", help="the clock instead of the board's")
+    parser.add_argument("--seed", type=whole_number(0), help="of the placer (default: the board's)")
+    parser.add_argument("--tries", type=whole_number(1), metavar="N", default=3,
+                        help="with --board: place and route with up to N seeds, one after another, until one reaches the clock (default: %(default)s)")
     parser.add_argument("--placer", choices=("heap", "static"), help="(default: the board's)")
     parser.add_argument("--router", choices=("router1", "router2"), default="router1", help="(default: %(default)s)")
-    parser.add_argument("--limit", type=int, metavar="MINUTES", default=180, help="end place and route after this (default: %(default)s)")
-    parser.add_argument("--no-route", action="store_true", help="stop after mapping and placement: an estimate, no bitstream")
+    parser.add_argument("--limit", type=whole_number(1), metavar="MINUTES", default=180, help="end a placement or a route after this (default: %(default)s)")
+    parser.add_argument("--no-route", action="store_true", help="stop after mapping and placement, of one seed: an estimate, no bitstream")
     parser.add_argument("--fault", metavar="UNIT", help="with --check: make a path of this unit longer; with --generic: make it grow faster; "
                         "which must be seen")
     parser.add_argument("--update", action="store_true", help="with --check: write the measured values, and some room, as the budgets")

@@ -13,6 +13,7 @@
 #   scripts/setup.sh install    `make install`: as run, the scalar unit's processor and its compiler, the header of PJRT
 #   scripts/setup.sh jax        `make jax`: as run, the header of PJRT, JAX and Keras in .venv-jax
 #   scripts/setup.sh train      `make train`: as run, npm, which fetches its digits, and Matplotlib
+#   scripts/setup.sh fpga       `make fpga`: Python, the tools of the flow in .venv, the scalar unit's processor
 #   scripts/setup.sh waves      `make waves`: as run, GTKWave
 #   scripts/setup.sh profiled   `make model PROFILED=1`: as run, LLVM's tools, which read counts of branches
 #   scripts/setup.sh packages   the packages of the distribution alone, all of them
@@ -195,6 +196,7 @@ case "${1-}" in
   packages) made= ;;
   install) packages=("${install_packages[@]}"); made="pjrt ibex" ;;
   jax) packages=("${run_packages[@]}" python3-venv); made="pjrt jax" ;;
+  fpga) packages=(ca-certificates python3 python3-numpy python3-venv python3-yaml); made="venv ibex" ;;
   profiled) packages=("${run_packages[@]}" 'llvm-19|llvm'); made= ;;
   --check) check=yes ;;
   train)
@@ -213,7 +215,7 @@ case "${1-}" in
   fst) packages=(python3 python3-venv liblz4-dev); made=fst ;;
   docs) packages=(doxygen python3 python3-venv); made=docs ;;
   viewers) packages=(python3 python3-venv); made=viewers ;;
-  *) die "unknown argument '$1' (--check, run, install, jax, train, waves, profiled, packages, pictures, browser, regress, slurm, fresh, fst, docs, viewers)" ;;
+  *) die "unknown argument '$1' (--check, run, install, jax, train, fpga, waves, profiled, packages, pictures, browser, regress, slurm, fresh, fst, docs, viewers)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and 13, and Ubuntu 24.04; docs/install.md lists what it needs elsewhere"

@@ -41,7 +41,7 @@ def elaborate(preset_name, folder, options=""):
         options += f" --top systole_link {' '.join(str(path) for path in LINK)}"
     if preset["chip"]["SmemBytes"]:
         if not IBEX.exists():
-            raise FlowError(f"preset '{preset_name}' has a scalar unit, and Ibex is not in {IBEX}: run: make setup")
+            raise FlowError(f"preset '{preset_name}' has a scalar unit, and Ibex is not in {IBEX}: run: scripts/setup.sh fpga")
         options += " -F rtl/ibex/ibex.f"
     read = f"{OPTIONS} {options} --top {module} -G Preset={preset['id']} -F rtl/systole.f {source}"
     yosys({"read": read, "save": str(design)}, folder, "read", f"reading {preset_name}")

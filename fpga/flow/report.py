@@ -3,6 +3,7 @@
 """Tables on the terminal, and the reports of build/reports."""
 
 import json
+import os
 
 
 def table(title, rows):
@@ -19,7 +20,13 @@ def table(title, rows):
 
 
 def write(build, name, report):
+    """Replaces the report whole: whoever reads it sees the last one or this one."""
     path = build / "reports" / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(report, indent=1) + "\n")
+    new = path.with_name(f".{name}.{os.getpid()}")
+    try:
+        new.write_text(json.dumps(report, indent=1) + "\n")
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
     return path

@@ -39,19 +39,19 @@ def check(memory):
         code = "import importlib.util as u,sys;print(*[m for m in sys.argv[1:] if not u.find_spec(m)])"
         missing = subprocess.run([str(PYTHON), "-c", code, *modules], capture_output=True, text=True, check=False).stdout.split()
     if missing:
-        raise FlowError(f"missing tools: {', '.join(missing)} (run: make setup)")
+        raise FlowError(f"missing tools: {', '.join(missing)} (run: scripts/setup.sh fpga)")
 
 
 @functools.lru_cache(maxsize=None)
 def nextpnr():
-    """(command, version) of the place and route: nextpnr-ecp5 of the system if there is one that is new enough, or else that of make setup."""
+    """(command, version) of the place and route: nextpnr-ecp5 of the system if there is one that is new enough, or else that of scripts/setup.sh."""
     for command in (shutil.which(NATIVE_NEXTPNR), NEXTPNR):
         if command:
             said = subprocess.run([str(command), "--version"], capture_output=True, text=True, check=False)
             version = re.search(r"Version (?:nextpnr-)?((\d+)\.(\d+)[^\s)]*)", said.stdout + said.stderr)
             if version and (int(version[2]), int(version[3])) >= OLDEST_NEXTPNR:
                 return command, f"{pathlib.Path(command).name} {version[1]}"
-    raise FlowError(f"{NEXTPNR.name} does not tell its version: run: make setup")
+    raise FlowError(f"{NEXTPNR.name} does not tell its version: run: scripts/setup.sh fpga")
 
 
 def is_native():

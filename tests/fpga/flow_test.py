@@ -17,7 +17,7 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "fpga"))
 
-from flow import board, boards, budget, chip, generic, netlist, sdf, tools, units, whole  # noqa: E402  behind the path
+from flow import board, boards, budget, chip, generic, netlist, report, sdf, tools, units, whole  # noqa: E402  behind the path
 
 
 def cell(kind, inputs, outputs, **parameters):
@@ -221,6 +221,17 @@ class BadInput(unittest.TestCase):
     def test_preset_of_another_memory(self):
         self.assertRegex(self.fails("--board", "ulx3s-85f", "--preset", "edge"), "'edge' does not fit ulx3s-85f: it has HBM")
 
+    def test_numbers_that_cannot_be(self):
+        for option, values, wanted in (("--limit", ("0", "-1", "1.5"), "not a whole number from 1 on"), ("--tries", ("0", "-1"), "not a whole number from 1 on"),
+                                       ("--seed", ("-1", "x"), "not a whole number from 0 on"),
+                                       ("--clock", ("0", "-5", "nan", "inf", "fast"), "not a frequency above 0, in MHz")):
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    done = subprocess.run([sys.executable, str(ROOT / "fpga" / "fpga.py"), "--board", "ulx3s-85f", "--preset", "edge", option, value],
+                                          capture_output=True, text=True, check=False)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn(f"error: argument {option}: '{value}' is {wanted}", done.stderr)
+
     def test_what_does_not_fit_is_named(self):
         with self.assertRaisesRegex(tools.FlowError, "'board' does not fit ulx3s-85f: it takes 90000 of 83640 cells, 200 of 156 multipliers"):
             boards.check_fit(boards.load("ulx3s-85f"), "board", {"cells": 90000, "multipliers": 200, "ram_blocks": 3})
@@ -235,17 +246,18 @@ class BadInput(unittest.TestCase):
             failing = work / "nextpnr"
             failing.write_text("#!/bin/sh\necho 'ERROR: Unable to find legal placement for all cells'\nexit 1\n")
             failing.chmod(0o755)
-            args = mock.Mock(seed=1, placer=None, router="router1", no_route=False, limit=1)
+            design = board.Design(boards.load("ulx3s-85f"), "board8", 60, work)
+            args = mock.Mock(placer=None, router="router2", no_route=False, limit=1)
             (work / "net.json").write_text("{}")
-            (work / "placed.json").write_text('{"router": "router1"}')
-            args.router = "router2"
-            ulx3s = boards.load("ulx3s-85f")
+            board.prepare(design, None, args)
+            design.folder(1).mkdir()
+            (design.folder(1) / "placed.json").write_text('{"router": "router1"}')
             with mock.patch.object(tools, "nextpnr", return_value=(failing, "0")):
-                for step, given in ((board.place, (ulx3s, None, None, 60)), (board.route, (ulx3s, 60))):
-                    with self.assertRaisesRegex(tools.FlowError, f"{step.__name__} failed: ERROR: Unable to find"):
-                        step(*given, work, args)
+                for step in (board.place, board.route):
+                    with self.assertRaisesRegex(tools.FlowError, f"{step.__name__} with seed 1 failed: ERROR: Unable to find"):
+                        step(design, 1, args)
             # The placer's design names its router, which would go before the one asked for.
-            self.assertEqual((work / "placed.json").read_text(), '{"router": "router2"}')
+            self.assertEqual((design.folder(1) / "placed.json").read_text(), '{"router": "router2"}')
 
     def test_a_native_nextpnr_goes_first_if_it_is_not_too_old(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -267,15 +279,18 @@ class BadInput(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             work = pathlib.Path(folder)
             placer = work / "nextpnr"
-            placer.write_text("#!/bin/sh\necho run >> runs\ntouch placed.json\n")
+            placer.write_text("#!/bin/sh\necho run >> runs\nwhile [ $# -gt 1 ]; do [ $1 != --write ] || touch $2; shift; done\n")
             placer.chmod(0o755)
-            (work / "net.json").write_text("{}")
-            # Seed, placer, netlist, and how often the placer has run by then.
-            for seed, name, text, runs in ((1, "heap", "{}", 1), (1, "heap", "{}", 1), (2, "heap", "{}", 2), (2, "heap", "{ }", 3), (2, "static", "{ }", 4)):
+            # Seed, placer, netlist, clock, and how often the placer has run by then. What another seed placed stays.
+            for seed, name, text, clock, runs in ((1, "heap", "{}", 60, 1), (1, "heap", "{}", 60, 1), (2, "heap", "{}", 60, 2), (1, "heap", "{}", 60, 2),
+                                                  (2, "heap", "{ }", 60, 3), (2, "static", "{ }", 60, 4), (2, "static", "{ }", 50, 5)):
                 (work / "net.json").write_text(text)
+                design = board.Design(boards.load("ulx3s-85f"), "board8", clock, work)
+                args = mock.Mock(placer=name, no_route=False, limit=1)
                 with mock.patch.object(tools, "nextpnr", return_value=(placer, "0")):
-                    board.place(boards.load("ulx3s-85f"), None, None, 60, work, mock.Mock(seed=seed, placer=name, no_route=False, limit=1))
-                self.assertEqual((work / "runs").read_text().count("run"), runs)
+                    board.prepare(design, None, args)
+                    board.place(design, seed, args)
+                self.assertEqual((work / "runs").read_text().count("run"), runs, (seed, name, text, clock))
 
     def test_a_floor_plan_has_options_for_a_native_nextpnr_alone(self):
         ulx3s = boards.load("ulx3s-85f")
@@ -283,14 +298,18 @@ class BadInput(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             work = pathlib.Path(folder)
             placer = work / "nextpnr"
-            placer.write_text("#!/bin/sh\necho $* > options\ntouch placed.json\n")
+            placer.write_text("#!/bin/sh\necho $* > options\n")
             placer.chmod(0o755)
             for ours in (placer, work / "another"):
                 (work / "planned.json").write_text(str(ours))
+                design = board.Design(ulx3s, "board", 60, work)
+                args = mock.Mock(placer=None, no_route=False, limit=1)
                 with mock.patch.object(tools, "nextpnr", return_value=(placer, "0")), mock.patch.object(tools, "NEXTPNR", ours), \
                         mock.patch("flow.floorplan.apply"):
-                    board.place(ulx3s, plan, None, 60, work, mock.Mock(seed=1, placer=None, no_route=False, limit=1))
+                    board.prepare(design, plan, args)
+                    board.place(design, 1, args)
                 options = (work / "options").read_text()
+                self.assertIn("--json planned.json", options)
                 self.assertIn(plan["placer"][0], options)
                 self.assertEqual(plan["native"][0] in options, ours != placer)
 
@@ -320,6 +339,157 @@ class BadInput(unittest.TestCase):
                     mock.patch.object(units, "map_unit", return_value=written(cells, pathlib.Path(folder))), mock.patch.object(units, "route", routed):
                 units.run(mock.Mock(preset=preset, only=[], no_route=False, seed=None, limit=1, build=pathlib.Path(folder)))
             self.assertEqual(routed.call_args.args[1], wanted)
+
+
+# Stands for nextpnr: of each seed, the file `mhz.SEED` says what it reaches; without one the router fails.
+ROUTER = """#!/bin/sh
+echo "$*" >> runs
+case "$*" in *--textcfg*) routing=yes ;; *) routing= ;; esac
+while [ $# -gt 0 ]; do
+  case "$1" in --seed) seed=$2 ;; --report) report=$2 ;; --sdf) sdf=$2 ;; --textcfg) config=$2 ;; --write) design=$2 ;; esac
+  shift
+done
+[ -z "$design" ] || echo '{"router": "router1"}' > $design
+[ -z "$sdf" ] || cp timing.sdf $sdf
+if [ -n "$routing" ]; then
+  [ -e mhz.$seed ] || { echo "ERROR: router gave up"; exit 1; }
+  echo "routed by $seed" > $config
+fi
+used='"TRELLIS_COMB": {"used": 5}, "TRELLIS_FF": {"used": 2}, "MULT18X18D": {"used": 0}, "DP16KD": {"used": 0}'
+echo "{\\"fmax\\": {\\"clk\\": {\\"achieved\\": $(cat mhz.$seed 2>/dev/null || echo 1)}}, \\"utilization\\": {$used}}" > $report
+"""
+PACKER = "#!/bin/sh\n[ ! -e no_packer ] || exit 1\ncp $2 $3\n"
+
+
+class Tries(unittest.TestCase):
+    """Seeds one after another, with stand-ins for the tools."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.build = pathlib.Path(folder.name)
+        self.work = self.build / "fpga" / "ulx3s-85f" / "board8"
+        written(chain(5), self.work)
+        (self.work / "timing.sdf").write_text(SDF)
+        for name, text in (("nextpnr", ROUTER), ("ecppack", PACKER)):
+            (self.build / name).write_text(text)
+            (self.build / name).chmod(0o755)
+        self.bitstream = self.work / "ulx3s-85f-board8.bit"
+
+    def run_flow(self, mhz, **options):
+        """(what it printed, its error or None) with {seed: MHz} of the routes that succeed."""
+        for path in self.work.glob("mhz.*"):
+            path.unlink()
+        for seed, reached in mhz.items():
+            (self.work / f"mhz.{seed}").write_text(str(reached))
+        args = mock.Mock(**{"board": "ulx3s-85f", "preset": None, "clock": None, "seed": None, "tries": 3, "placer": None, "router": "router1",
+                            "no_route": False, "limit": 1, "build": self.build, **options})
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), mock.patch.object(tools, "check"), mock.patch.object(board, "generate"), \
+                mock.patch.object(board, "synthesise", return_value=({"a": "u_a", "b": "u_b"}, 1.0)), \
+                mock.patch.object(tools, "nextpnr", return_value=(self.build / "nextpnr", "0")), \
+                mock.patch.object(tools, "ECPPACK", self.build / "ecppack"):
+            try:
+                self.assertEqual(board.run(args), 0)
+                error = None
+            except tools.FlowError as caught:
+                error = str(caught)
+        return printed.getvalue(), error
+
+    def report(self):
+        report = json.loads((self.build / "reports" / "fpga.json").read_text())
+        self.assertEqual(report, json.loads((self.build / "reports" / "fpga_ulx3s-85f_board8.json").read_text()))
+        self.assertEqual([path.name for path in (self.build / "reports").iterdir() if path.name.startswith(".")], [])
+        return report
+
+    def steps(self, step):
+        """The seeds of all runs of nextpnr that placed ("--write") or routed ("--textcfg")."""
+        runs = (self.work / "runs").read_text().splitlines()
+        return [int(words[words.index("--seed") + 1]) for words in map(str.split, runs) if step in words]
+
+    def kept(self, seed, mhz, tries):
+        """The bitstream and the report are those of this seed."""
+        self.assertEqual(self.bitstream.read_text(), f"routed by {seed}\n")
+        report = self.report()
+        self.assertEqual((report["seed"], report["fmax_mhz"], report["bitstream"]), (seed, mhz, str(self.bitstream)))
+        self.assertEqual(report["worst_paths"][0]["from_unit"], "a")
+        self.assertEqual([(tried["seed"], tried["fmax_mhz"]) for tried in report["tries"]], tries)
+
+    def test_the_first_seed_misses_and_the_second_reaches(self):
+        printed, error = self.run_flow({2: 57.25, 3: 61.5, 4: 70})
+        self.assertIsNone(error)
+        self.assertIn("try 1 of 3: seed 2 reaches 57.2 of 60 MHz; seed 3 is next\n", printed)
+        self.assertIn("try 2 of 3: seed 3 reaches 61.5 of 60 MHz; done\n", printed)
+        self.assertIn("61.5 MHz with seed 3\n", printed)
+        self.assertEqual(self.steps("--textcfg"), [2, 3])
+        self.kept(3, 61.5, [(2, 57.25), (3, 61.5)])
+
+    def test_all_miss_and_the_best_is_kept(self):
+        printed, error = self.run_flow({2: 57.25, 3: 58.5, 4: 51})
+        self.assertEqual(error, "58.5 MHz do not reach the clock of 60 MHz (the best of seed 2, 3, 4): run with --clock 58 or lower, "
+                                "or try other seeds with --seed 5")
+        self.assertIn("try 3 of 3: seed 4 reaches 51.0 of 60 MHz, seed 3 remains the best; no try is left\n", printed)
+        self.assertIn("58.5 MHz with seed 3\n", printed)
+        self.kept(3, 58.5, [(2, 57.25), (3, 58.5), (4, 51)])
+        # The clock that it advises begins with a new placement.
+        placed = len(self.steps("--write"))
+        _, error = self.run_flow({2: 58.5}, clock=58)
+        self.assertIsNone(error)
+        self.assertEqual(self.steps("--write")[placed:], [2])
+        self.kept(2, 58.5, [(2, 58.5)])
+        self.assertEqual(self.report()["clock_mhz"], 58)
+
+    def test_one_try(self):
+        _, error = self.run_flow({2: 57, 3: 61}, tries=1)
+        self.assertRegex(error, r"57.0 MHz do not reach the clock of 60 MHz \(the best of seed 2\): run with --clock 57 or lower")
+        self.assertEqual(self.steps("--textcfg"), [2])
+        self.kept(2, 57, [(2, 57)])
+
+    def test_tries_begin_at_the_seed_that_is_given(self):
+        _, error = self.run_flow({7: 50, 8: 60}, seed=7)
+        self.assertIsNone(error)
+        self.kept(8, 60, [(7, 50), (8, 60)])
+
+    def test_a_failure_after_a_slow_try_leaves_that_one(self):
+        _, error = self.run_flow({2: 57})
+        self.assertRegex(error, "^route with seed 3 failed: ERROR: router gave up; see .*; kept is seed 2 with 57.0 of 60 MHz$")
+        self.assertEqual(self.steps("--textcfg"), [2, 3])
+        self.kept(2, 57, [(2, 57), (3, None)])
+        self.assertIn("router gave up", self.report()["tries"][1]["error"])
+
+    def test_a_failure_at_once_leaves_what_an_earlier_run_made(self):
+        self.assertIsNone(self.run_flow({2: 61})[1])
+        before = self.report()
+        _, error = self.run_flow({})
+        self.assertRegex(error, "^route with seed 2 failed: ERROR: router gave up; see [^;]*$")
+        self.assertEqual(self.report(), before)
+        self.kept(2, 61, [(2, 61)])
+        (self.work / "no_packer").touch()
+        self.assertRegex(self.run_flow({2: 62})[1], "^ecppack failed; see")
+        self.kept(2, 61, [(2, 61)])
+
+    def test_each_seed_is_placed_once(self):
+        self.run_flow({2: 51, 3: 52, 4: 53})
+        printed, _ = self.run_flow({2: 51, 3: 62}, router="router2")
+        self.assertEqual(self.steps("--write"), [2, 3, 4])
+        self.assertEqual(self.steps("--textcfg"), [2, 3, 4, 2, 3])
+        self.assertIn("placed before, with seed 3", printed)
+        self.kept(3, 62, [(2, 51), (3, 62)])
+
+    def test_without_a_route_one_seed_is_tried(self):
+        _, error = self.run_flow({2: 40, 3: 61}, no_route=True)
+        self.assertEqual(error, "40.0 MHz do not reach the clock of 60 MHz (the best of seed 2): run with --clock 40 or lower")
+        self.assertEqual(len((self.work / "runs").read_text().splitlines()), 1)
+        self.assertEqual((self.report()["routed"], self.report()["bitstream"], self.bitstream.exists()), (False, None, False))
+
+    def test_a_report_is_replaced_whole(self):
+        path = report.write(self.build, "r.json", {"a": 1})
+        with self.assertRaises(TypeError):
+            report.write(self.build, "r.json", {"a": object()})
+        with mock.patch.object(os, "replace", side_effect=OSError("no space left")), self.assertRaises(OSError):
+            report.write(self.build, "r.json", {"a": 2})
+        self.assertEqual(json.loads(path.read_text()), {"a": 1})
+        self.assertEqual([found.name for found in path.parent.iterdir()], ["r.json"])
 
 
 class FloorPlan(unittest.TestCase):

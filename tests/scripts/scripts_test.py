@@ -461,6 +461,21 @@ class SetupTest(unittest.TestCase):
             self.assertEqual(" doxygen " in output, wanted, output)
             self.assertEqual(" verilator " in output, not wanted, output)
 
+    def test_fpga_wants_its_own_tools_and_environment_alone(self):
+        tools = {"apt-get": "echo apt-get $*", "id": "echo 0"}
+        code, output = self.run_setup(False, "fpga", extra_tools=tools)
+        self.assertEqual(code, 0, output)
+        self.assertIn("install -y --no-install-recommends ca-certificates python3 python3-numpy python3-venv python3-yaml\n", output)
+        # An environment whose requirements have changed is made anew: its own, not that of JAX.
+        for changed, arguments, wanted in ((".venv/", ("fpga",), 3), (".venv-jax/", ("fpga",), 0), (".venv-jax/", (), 3)):
+            compare = f'case "$3" in {changed}*) exit 1 ;; esac'
+            code, output = self.run_setup(True, *arguments, extra_tools={"apt-get": "echo CALLED", "cmp": compare, "rm": "exit 3"})
+            self.assertEqual(code, wanted, output)
+            self.assertEqual("setup: making .venv" in output, wanted == 3, output)
+        said = run(["make", "-n", "fpga"], cwd=ROOT)[1]
+        self.assertIn("scripts/setup.sh fpga\n", said)
+        self.assertNotIn("scripts/setup.sh\n", said)
+
     def test_a_header_with_another_digest_is_refused(self):
         tools = {"apt-get": "echo CALLED", "sha256sum": "cat >/dev/null; exit 1", "mktemp": "echo .", "mkdir": "exit 0", "cp": "exit 0", "rm": "exit 0"}
         code, output = self.run_setup(True, extra_tools=tools)
