@@ -184,6 +184,7 @@ function(systole_verilate target)
   set(lists ${SYSTOLE_RTL_LIST})
   if(ARG_IBEX)
     list(APPEND flags ${PROJECT_SOURCE_DIR}/rtl/ibex/ibex.vlt -F ${SYSTOLE_IBEX_LIST} -Wno-UNOPTFLAT)  # loops of whole variables in Ibex, which settle
+    list(APPEND flags -UINC_ASSERT)  # Verilator compiles no assertion of Ibex, so the model does without their registers
     list(APPEND lists ${SYSTOLE_IBEX_LIST})
   endif()
   foreach(param IN LISTS ARG_PARAMS)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""The FuseSoC cores and the IP-XACT file, used in a folder of their own.
+"""The FuseSoC cores, the file lists and the IP-XACT file, used in a folder of their own.
 
 Usage: .venv/bin/python tests/install/fusesoc_test.py [--all] [unittest's arguments]
 --all: lint every preset, and build and run the example.
@@ -19,11 +19,12 @@ import systemrdl
 import yaml
 from peakrdl_ipxact import IPXACTImporter
 from peakrdl_regblock import udps
+from pyslang import DiagnosticEngine, driver
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FUSESOC = pathlib.Path(sys.executable).with_name("fusesoc")
-PRESETS = [name for name, preset in yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"].items()
-           if not preset["chip"]["SmemBytes"]]  # of others the processor is not in the tree
+KNOWN = yaml.safe_load((ROOT / "docs/spec/presets.yaml").read_text())["presets"]
+PRESETS = [name for name, preset in KNOWN.items() if not preset["chip"]["SmemBytes"]]  # of others the processor is not in the tree
 ALL = False
 
 
@@ -61,6 +62,42 @@ class Cores(Fixture):
         status, out = self.lint("nano")
         self.assertNotEqual(status, 0, out)
         self.assertIn("systole_credit", out)
+
+
+class Lists(Fixture):
+    """The lists of files, read by slang without options of its own: each file is a compilation unit, and nothing is predefined."""
+
+    IBEX = "rtl/ibex/ibex.f"
+
+    def setUp(self):
+        super().setUp()
+        self.assertTrue((ROOT / ".ibex").is_dir(), "no .ibex; run scripts/setup.sh")
+        (self.work / ".ibex").symlink_to(ROOT / ".ibex")
+
+    def errors(self, preset, *lists):
+        """What slang finds wrong in the chip of a preset."""
+        top = "systole_top_pair" if KNOWN[preset]["chip"]["Cores"] == 2 else "systole_top"
+        words = ["slang", *(f"-F {self.work / name}" for name in lists), str(self.work / f"rtl/top/{top}.sv"), f"--top {top}",
+                 f"-G Preset={KNOWN[preset]['id']}"]
+        run = driver.Driver()
+        run.addStandardArgs()
+        self.assertTrue(run.parseCommandLine(" ".join(words)) and run.processOptions() and run.parseAllSources(), words)
+        found = [diagnostic for diagnostic in run.createCompilation().getAllDiagnostics() if diagnostic.isError()]
+        return DiagnosticEngine.reportAll(run.sourceManager, found)
+
+    def test_chips_with_a_scalar_unit(self):
+        presets = [name for name in KNOWN if name not in PRESETS]
+        self.assertIn("edgechip", presets)
+        for preset in presets:
+            self.assertEqual(self.errors(preset, "rtl/systole.f", self.IBEX), "", preset)
+
+    def test_what_the_list_lacks_is_seen(self):
+        self.assertIn("unknown module 'systole_scalar_cpu'", self.errors("edgechip", "rtl/systole.f"))
+        path = self.work / self.IBEX
+        text = path.read_text()
+        path.write_text(text.replace("+define+INC_ASSERT\n", ""))
+        self.assertNotEqual(path.read_text(), text)
+        self.assertIn("sva_multdiv_fsm_idle", self.errors("edgechip", "rtl/systole.f", self.IBEX))
 
 
 class Whole(Fixture):
