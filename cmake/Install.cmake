@@ -53,6 +53,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/share/completions/systole.fish DESTINATION $
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/rtl DESTINATION ${share})
 install(FILES ${PROJECT_SOURCE_DIR}/docs/reference/csr.xml DESTINATION ${share}/ip-xact RENAME systole_csr.xml)
 
+# What a firmware of one's own is built from (docs/firmware.md): linker script, start-up code, registers, and the parts of the built-in one.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/firmware/scalar/ DESTINATION ${share}/firmware)
+
 # A model, the digits that it was tested with, examples, pages.
 set(digits ${CMAKE_BINARY_DIR}/share/digits)
 find_program(GZIP gzip REQUIRED)

@@ -71,6 +71,26 @@ std::string PlaceInHbm(const Preset& preset, const FaultState& fault) {
       place.bank, place.row, place.col);
 }
 
+// Whether a firmware of the user's has a processor there that runs it.
+absl::Status CheckTakesFirmware(const std::string& backend,
+                                const Preset* preset,
+                                const std::string& firmware) {
+  if (backend != "rtl") {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("firmware %s: backend '%s' runs no firmware, only rtl "
+                        "does",
+                        firmware, backend));
+  }
+  if (preset->chip.smem_bytes != 0) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (const Preset& p : kPresets)
+    if (p.chip.smem_bytes != 0) names.emplace_back(p.name);
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "firmware %s: preset '%s' has no scalar unit that runs it; those with "
+      "one are %s",
+      firmware, preset->name, absl::StrJoin(names, ", ")));
+}
+
 // The first cores of a chip; 0: all.
 absl::StatusOr<Devices> OpenSome(const std::string& backend,
                                  const DeviceOptions& options, int cores) {
@@ -86,6 +106,11 @@ absl::StatusOr<Devices> OpenSome(const std::string& backend,
     return absl::InvalidArgumentError(
         absl::StrFormat("unknown preset '%s'; there are %s", options.preset,
                         absl::StrJoin(names, ", ")));
+  }
+  if (!options.firmware.empty()) {
+    if (absl::Status s = CheckTakesFirmware(backend, preset, options.firmware);
+        !s.ok())
+      return s;
   }
   if (serial) {
     auto device = OpenSerialDevice(backend.substr(kSerial.size()), options);

@@ -16,9 +16,10 @@ namespace systole::scalar {
 namespace {
 
 constexpr uint32_t kLogEntries = 64;
-constexpr uint64_t kPage = 4096;  // of scalar.boot_addr
-constexpr uint64_t kImageBytes = 16384;
+constexpr uint64_t kPage = 4096;         // of scalar.boot_addr
+constexpr uint64_t kImageBytes = 16384;  // at least, in HBM
 constexpr uint64_t kBootCycles = 4000000;
+constexpr int kBootInterrupts = 1000;
 
 template <typename T>
 absl::Span<const uint8_t> Bytes(const T& value) {
@@ -43,7 +44,9 @@ std::string StateError(uint32_t state) {
     case BOOT_STATE_BAD_CORE:
       return "the core's known answer is wrong";
     case BOOT_STATE_TRAP:
-      return absl::StrFormat("the firmware trapped, cause %d", state >> 8);
+      return state >> 8 == 0 ? "a trap before the firmware had set mtvec"
+                             : absl::StrFormat("the firmware trapped, cause %d",
+                                               state >> 8);
     default:
       return "";
   }
@@ -55,7 +58,9 @@ CommandQueue::CommandQueue(Port* port, const BootOptions& options)
     : port_(port), entries_(options.entries) {
   stride_ = static_cast<uint32_t>(std::max<uint64_t>(64, port->beat_bytes()));
   base_ = port->memory_bytes() - kReserved;
-  commands_ = base_ + kImageBytes;
+  const uint64_t image = 4 * options.firmware.size();
+  commands_ =
+      base_ + std::max(kImageBytes, (image + kPage - 1) / kPage * kPage);
   completions_ = commands_ + uint64_t{entries_} * stride_;
   log_ = completions_ + uint64_t{entries_} * stride_;
   tables_ = log_ + uint64_t{kLogEntries} * stride_;
@@ -83,9 +88,9 @@ absl::StatusOr<std::unique_ptr<CommandQueue>> CommandQueue::BeginBoot(
   std::unique_ptr<CommandQueue> queue(new CommandQueue(port, options));
   if (queue->places_.size() < queue->entries_) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "rings of %d entries and the tables of their launches take more than "
-        "the %d bytes that are set aside",
-        options.entries, kPrograms));
+        "the image of %d bytes, rings of %d entries and the tables of their "
+        "launches take more than the %d bytes that are set aside",
+        4 * options.firmware.size(), options.entries, kPrograms));
   }
   absl::Status status = queue->Start(options);
   if (!status.ok()) return status;
@@ -105,9 +110,10 @@ absl::Status CommandQueue::Start(const BootOptions& options) {
   known.entries = entries_;
   known.stride = stride_;
   known.log_entries = kLogEntries;
-  auto image = MakeImage(FirmwareWords(), known);
+  auto image = MakeImage(
+      options.firmware.empty() ? FirmwareWords() : options.firmware, known);
   if (!image.ok()) return image.status();
-  if (4 * image->size() > kImageBytes) {
+  if (4 * image->size() > commands_ - base_) {
     return absl::InternalError("the firmware is larger than its place in HBM");
   }
   absl::Status status = port_->WriteMemory(
@@ -135,18 +141,39 @@ absl::Status CommandQueue::Start(const BootOptions& options) {
 }
 
 absl::Status CommandQueue::Ready() {
-  return WaitState(BOOT_STATE_READY, kBootCycles);
+  absl::Status status = WaitReady();
+  if (!absl::IsDeadlineExceeded(status)) return status;
+  auto state = port_->ReadRegister(csr::kScalarState);
+  if (!state.ok()) return state.status();
+  return absl::InternalError(absl::StrFormat(
+      "scalar unit: the firmware is not ready: %d cycles without an interrupt, "
+      "scalar.state is %d; it has to write %d to state, then host_irq",
+      kBootCycles, *state, BOOT_STATE_READY));
 }
 
-absl::Status CommandQueue::WaitState(uint32_t wanted, uint64_t cycles) {
-  while (true) {
+absl::Status CommandQueue::WaitReady() {
+  for (int interrupts = 0;; ++interrupts) {
     auto state = port_->ReadRegister(csr::kScalarState);
     if (!state.ok()) return state.status();
-    if (*state == wanted) break;
+    if (*state == BOOT_STATE_READY) break;
     if (const std::string error = StateError(*state); !error.empty()) {
       return absl::InternalError(absl::StrCat("scalar unit: ", error));
     }
-    absl::Status status = port_->WaitInterrupt(cycles);
+    if (*state == BOOT_STATE_STOPPED) {
+      auto completed = port_->ReadRegister(csr::kScalarCompleted);
+      if (!completed.ok()) return completed.status();
+      return absl::InternalError(absl::StrFormat(
+          "scalar unit: the firmware stopped before it was ready; "
+          "scalar.completed is %d (0x%x)",
+          *completed, *completed));
+    }
+    absl::Status status =
+        interrupts < kBootInterrupts
+            ? port_->WaitInterrupt(kBootCycles)
+            : absl::InternalError(absl::StrFormat(
+                  "scalar unit: the firmware has raised %d interrupts and is "
+                  "not ready",
+                  interrupts));
     if (!status.ok()) return status;
     status = port_->WriteRegister(csr::kIrq, csr::kIrqScalar);
     if (!status.ok()) return status;
@@ -358,40 +385,6 @@ absl::StatusOr<std::vector<LogLine>> CommandQueue::ReadLog(uint64_t cycles) {
     return a.number < b.number;
   });
   return lines;
-}
-
-std::string DescribeCompletion(const completion& c) {
-  switch (c.status) {
-    case STATUS_DONE:
-      return "done";
-    case STATUS_FAULT:
-      return absl::StrFormat(
-          "fault %d of %s, descriptor %d, address 0x%x, after %d runs", c.cause,
-          c.queue == FAULT_QUEUE_FIRMWARE ? "the firmware's reads"
-                                          : absl::StrCat("queue ", c.queue),
-          c.index, uint64_t{c.address[1]} << 32 | c.address[0], c.runs);
-    case STATUS_TIMEOUT:
-      return absl::StrFormat("timeout after %d runs", c.runs);
-    case STATUS_REFUSED:
-      return "refused: the command means nothing";
-    case STATUS_CANCELLED:
-      return "cancelled";
-    case STATUS_STOPPED:
-      return "stopped";
-    default:
-      return absl::StrFormat("status %d", c.status);
-  }
-}
-
-std::string DescribeLog(const LogLine& line) {
-  constexpr const char* kEvents[] = {"",       "boot",  "command", "start",
-                                     "done",   "fault", "timeout", "refused",
-                                     "cancel", "stop",  "ecc",     "context"};
-  const std::string event = line.event < std::size(kEvents)
-                                ? kEvents[line.event]
-                                : absl::StrFormat("event 0x%x", line.event);
-  return absl::StrFormat("%5d %10d  %s 0x%x 0x%x", line.number, line.time,
-                         event, line.value[0], line.value[1]);
 }
 
 }  // namespace systole::scalar

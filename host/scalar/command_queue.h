@@ -59,6 +59,8 @@ struct BootOptions {
   // Written first, at these addresses: what `known` speaks of.
   std::vector<std::pair<uint64_t, std::vector<uint8_t>>> data;
   uint32_t entries = 16;  // of the rings, a power of two, at most MAX_ENTRIES
+  // The words of an image (ReadFirmware) in place of the built-in firmware's.
+  std::vector<uint32_t> firmware;
 };
 
 // A part of a program, from where the one before ends, with what the firmware
@@ -161,7 +163,7 @@ class CommandQueue {
   absl::StatusOr<uint32_t> Send(command c, absl::Span<const uint8_t> tables);
   absl::Status SetContext(uint32_t context, const Window& window);
   absl::Status CheckWindow(uint32_t context, uint64_t addr, size_t bytes) const;
-  absl::Status WaitState(uint32_t state, uint64_t cycles);
+  absl::Status WaitReady();
 
   Port* port_;
   uint32_t entries_, stride_;

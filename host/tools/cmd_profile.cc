@@ -45,12 +45,20 @@ struct ProfileArgs {
   std::string page = "build/reports/profile.html", perfetto, xspace, json;
 };
 
+// Of such a command.
+std::string FirmwareOption(const ProfileArgs& args) {
+  return args.run.firmware.empty()
+             ? ""
+             : absl::StrCat(" --firmware ", ShellWord(args.run.firmware));
+}
+
 // A command that runs the same programs on the same inputs.
 std::string RunCommand(const ProfileArgs& args,
                        const runtime::CompiledModel& model) {
   return absl::StrCat(ToolWord(), " run ", ShellWord(args.run.model),
                       " --random ", model.batch(), " --seed ", args.run.seed,
-                      " --preset ", model.preset(), " --batch ", model.batch());
+                      " --preset ", model.preset(), " --batch ", model.batch(),
+                      FirmwareOption(args));
 }
 
 // Files that cannot be written are found before minutes of simulation, and
@@ -61,8 +69,9 @@ absl::Status TryFiles(const ProfileArgs& args) {
       {"--perfetto", args.perfetto},
       {"--xspace", args.xspace},
       {"--json", args.json}};
-  if (absl::Status s = CheckDistinct(
-          {args.page, args.perfetto, args.xspace, args.json}, {args.run.model});
+  if (absl::Status s =
+          CheckDistinct({args.page, args.perfetto, args.xspace, args.json},
+                        {args.run.model, args.run.firmware});
       !s.ok())
     return s;
   for (const auto& [option, path] : files) {
@@ -218,7 +227,7 @@ absl::Status ProfileProgram(const ProfileArgs& args, const Program& file) {
   progress.Clear();
   return Finish(args, std::filesystem::path(args.run.model).filename().string(),
                 absl::StrCat(ToolWord(), " run ", ShellWord(args.run.model),
-                             " --seed ", args.run.seed),
+                             " --seed ", args.run.seed, FirmwareOption(args)),
                 (*device)->preset(), programs, recorder, *run);
 }
 
@@ -281,10 +290,10 @@ absl::Status RunProfile(const ProfileArgs& args) {
     return ProfileStableHlo(
         args.run, [&] { return TryFiles(args); },
         [&](profile::Profile& profile, const RunStats& sum) {
-          profile.command =
-              absl::StrCat(ToolWord(), " run ", ShellWord(args.run.model),
-                           " --random 1", " --seed ", args.run.seed,
-                           " --preset ", std::string(profile.preset->name));
+          profile.command = absl::StrCat(
+              ToolWord(), " run ", ShellWord(args.run.model), " --random 1",
+              " --seed ", args.run.seed, " --preset ",
+              std::string(profile.preset->name), FirmwareOption(args));
           return PrintAndWrite(args, profile, sum);
         });
   }
@@ -322,6 +331,7 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
                 "Profile a training step of the digits network instead of a "
                 "model. Default: lite, 4 images")
       ->excludes("model");
+  AddFirmwareOption(*sub, args->run.firmware);
   sub->add_option("--seed", args->run.seed, "Seed of the random inputs")
       ->check(Seed())
       ->capture_default_str();
@@ -343,7 +353,7 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
     if (!args->train && !args->run.batch &&
         sub->get_option("model")->count() == 0)
       args->run.batch = kDemoBatch;
-    chosen = [args] { return OneLine(RunProfile(*args)); };
+    chosen = [args] { return DeviceError(RunProfile(*args)); };
   });
 }
 

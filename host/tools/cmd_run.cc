@@ -192,6 +192,7 @@ absl::StatusOr<DeviceOptions> DeviceOptionsOf(const RunArgs& args,
   options.seed = args.seed;
   options.stall_rate = args.stall;
   options.threads = args.threads;
+  options.firmware = args.firmware;
   options.checked = args.checked;
   options.check_races = args.checked;
   for (const std::string& text : args.flips) {
@@ -224,7 +225,7 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
   if (!options.ok()) return options.status();
   options->probe = probe;
   auto device = Device::Open(args.backend, *options);
-  if (!device.ok()) return OneLine(device.status());
+  if (!device.ok()) return DeviceError(device.status());
   return device;
 }
 
@@ -235,11 +236,11 @@ absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenDevices(
   if (!options.ok()) return options.status();
   if (cores > 1) {
     auto devices = Device::OpenCores(args.backend, *options);
-    if (!devices.ok()) return OneLine(devices.status());
+    if (!devices.ok()) return DeviceError(devices.status());
     return devices;
   }
   auto device = Device::Open(args.backend, *options);
-  if (!device.ok()) return OneLine(device.status());
+  if (!device.ok()) return DeviceError(device.status());
   std::vector<std::unique_ptr<Device>> devices;
   devices.push_back(*std::move(device));
   return devices;
@@ -273,7 +274,8 @@ absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
 absl::Status CheckPlaces(const RunArgs& args,
                          const std::vector<std::string>& files,
                          const runtime::CompiledModel& model, int64_t images) {
-  std::vector<std::string> read = {args.model, args.check}, written = files;
+  std::vector<std::string> read = {args.model, args.check, args.firmware},
+                           written = files;
   for (const std::string& input : args.inputs)
     read.push_back(input.substr(input.find('=') + 1));
   written.push_back(args.waves.trace.file);
@@ -334,6 +336,7 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
          "bit is one of the 8 bytes at the address (0 to 63) or, with ECC, one "
          "of their check bits (64 to 71) (rtl, iss)")
       ->check(FileName());
+  AddFirmwareOption(*sub, args->firmware);
   sub->add_option("--seed", args->seed, "Seed of everything that is random")
       ->check(Seed())
       ->capture_default_str();
@@ -353,7 +356,8 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   AddDigitsOptions(*sub, program, *args);
   AddWaveOptions(*sub, args->waves);
   sub->callback([args, preset, reports, sub, &chosen] {
-    CheckOnlyOnRtl(*sub, args->backend, {"--stall", "--threads", "--trace"});
+    CheckOnlyOnRtl(*sub, args->backend,
+                   {"--stall", "--threads", "--firmware", "--trace"});
     args->preset_given = preset->count() > 0;
     args->reports_given = reports->count() > 0;
     for (const CLI::Option* option : sub->get_options()) {

@@ -38,6 +38,10 @@ absl::Status OneLine(const absl::Status& status) {
   return absl::Status(status.code(), Printable(std::string(status.message())));
 }
 
+absl::Status DeviceError(const absl::Status& status) {
+  return absl::IsInternal(status) ? status : OneLine(status);
+}
+
 absl::Status WithHint(const absl::Status& status, const std::string& hint) {
   if (status.ok()) return status;
   return absl::Status(status.code(),

@@ -51,6 +51,9 @@ std::string PresetsWith(Cell cell, int64_t least_cols = 0);
 // An error that a name stands in has it as any file may: of one line, each
 // character shown. For errors of files that are read.
 absl::Status OneLine(const absl::Status& status);
+// The same for errors of a device. One that is kInternal may have the trace log
+// of the firmware, a line for each entry, and stays as it is.
+absl::Status DeviceError(const absl::Status& status);
 
 // An error of a place that cannot be written, with what names another:
 // "--reports names another folder".

@@ -149,6 +149,14 @@ CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
       ->capture_default_str();
 }
 
+void AddFirmwareOption(CLI::App& sub, std::string& file) {
+  sub.add_option("--firmware", file,
+                 "Run this firmware (ELF file) on the scalar unit instead of "
+                 "the built-in one, on presets with a scalar unit "
+                 "(docs/firmware.md) (rtl)")
+      ->check(FileName());
+}
+
 void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
   args.folder = "build/waves";
   const char* const group = "Waveforms (rtl)";

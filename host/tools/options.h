@@ -32,6 +32,9 @@ void CheckOnlyOnRtl(const CLI::App& sub, const std::string& backend,
 // --host-operators allow|error: what a model's operators on the host are.
 CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice);
 
+// --firmware FILE: what the scalar unit runs.
+void AddFirmwareOption(CLI::App& sub, std::string& file);
+
 // --trace, --trace-layer, --trace-window, --trace-run, --trace-core,
 // --waves (build/waves).
 void AddWaveOptions(CLI::App& sub, WaveArgs& args);

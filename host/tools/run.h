@@ -25,6 +25,7 @@ struct RunArgs {
   WaveArgs waves;
   std::optional<int64_t> batch;
   int stall = 0, threads = 1;
+  std::string firmware;            // ELF file
   std::vector<std::string> flips;  // "ADDRESS:BIT"
   uint64_t seed = 1;
   bool json = false, checked = false, quiet = false;

@@ -188,7 +188,8 @@ absl::Status RunDigits(const RunArgs& args) {
   if (!digits.ok()) return digits.status();
   if (absl::Status s = CheckArgs(args, *network, *digits); !s.ok()) return s;
 
-  absl::Status places = CheckDistinct({args.waves.trace.file}, {args.network});
+  absl::Status places =
+      CheckDistinct({args.waves.trace.file}, {args.network, args.firmware});
   places.Update(CheckTraceRun(args.waves, (args.images + batch - 1) / batch));
   if (places.ok() && !args.reports.empty())
     places = WithHint(MakeFolder(args.reports), kOtherReports);

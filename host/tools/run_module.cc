@@ -213,7 +213,8 @@ absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
 
 absl::Status CheckFiles(const RunArgs& args,
                         const std::vector<std::string>& files) {
-  std::vector<std::string> read = {args.model, args.check}, written = files;
+  std::vector<std::string> read = {args.model, args.check, args.firmware},
+                           written = files;
   written.push_back(args.waves.trace.file);
   for (const std::string& input : args.inputs)
     read.push_back(input.substr(input.find('=') + 1));

@@ -153,7 +153,8 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
   }
   std::vector<std::string> written = {args.waves.trace.file};
   for (const Image& image : *dumps) written.push_back(image.file);
-  absl::Status places = CheckDistinct(written, {args.model, args.second});
+  absl::Status places =
+      CheckDistinct(written, {args.model, args.second, args.firmware});
   places.Update(CheckTraceRun(args.waves, 1));
   for (const Image& image : *dumps) {
     if (places.ok())

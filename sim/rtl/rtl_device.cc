@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/driver/backends.h"
+#include "host/scalar/elf.h"
 
 namespace systole {
 namespace {
@@ -46,7 +47,7 @@ RtlDevice::RtlDevice(const DeviceOptions& options,
       });
 }
 
-absl::Status RtlDevice::Configure() {
+absl::Status RtlDevice::Configure(const std::vector<uint32_t>& firmware) {
   auto id = sim_.ReadRegister(csr::kPreset);
   if (!id.ok()) return id.status();
   if (static_cast<int>(*id) != preset().id) {
@@ -59,7 +60,7 @@ absl::Status RtlDevice::Configure() {
         absl::IsUnimplemented(status) && options_.probe_may_miss;
     if (!status.ok() && !missing) return status;
   }
-  if (preset().chip.smem_bytes != 0) return BeginBoot();
+  if (preset().chip.smem_bytes != 0) return BeginBoot(firmware);
   absl::Status status =
       sim_.WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
   if (status.ok() && options_.watchdog != 0)
@@ -332,6 +333,14 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
     return absl::InvalidArgumentError(
         "waveforms of failures want a snapshot at least");
   }
+  std::vector<uint32_t> firmware;
+  if (!options.firmware.empty()) {
+    auto image = scalar::ReadFirmware(
+        options.firmware,
+        static_cast<uint64_t>(FindPreset(options.preset)->chip.smem_bytes));
+    if (!image.ok()) return image.status();
+    firmware = *std::move(image);
+  }
   auto sim = tb::Simulation::Create(sim_options);
   if (!sim.ok()) return sim.status();
   const std::shared_ptr<tb::Simulation> chip = std::move(*sim);
@@ -339,7 +348,7 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   for (int core = 0; core < cores; ++core) {
     opened.push_back(std::make_unique<RtlDevice>(options, *environment,
                                                  tb::CorePort(chip, core)));
-    absl::Status status = opened.back()->Configure();
+    absl::Status status = opened.back()->Configure(firmware);
     if (!status.ok()) return status;
   }
   Devices devices;

@@ -31,9 +31,10 @@ class RtlDevice : public Device {
   ~RtlDevice() override { ForgetDevice(this); }
 
   // Call Configure on all cores of a chip, then Ready on each: the cores boot
-  // in parallel.
-  absl::Status Configure();
-  absl::Status Ready() { return queue_ ? queue_->Ready() : absl::OkStatus(); }
+  // in parallel. `firmware`: of a scalar unit, instead of the built-in one; may
+  // be empty.
+  absl::Status Configure(const std::vector<uint32_t>& firmware);
+  absl::Status Ready();
 
   const Preset& preset() const override { return sim_.preset(); }
   std::string backend() const override { return "rtl"; }
@@ -75,7 +76,9 @@ class RtlDevice : public Device {
   uint64_t now() const { return sim_.core().cycles() - start_cycle_; }
 
   // firmware.cc: chips with a scalar unit.
-  absl::Status BeginBoot();
+  absl::Status BeginBoot(const std::vector<uint32_t>& firmware);
+  // A failure of the firmware, with its file and its trace log.
+  absl::Status WithLog(const absl::Status& status);
   absl::Status Launch(const Program& program);
   absl::Status ReadCompletion();
   absl::Status CancelLaunch();

@@ -6,6 +6,8 @@
 #ifndef SYSTOLE_SIM_RTL_SCALAR_PORT_H_
 #define SYSTOLE_SIM_RTL_SCALAR_PORT_H_
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "host/scalar/command_queue.h"
@@ -16,6 +18,10 @@ namespace systole {
 class ScalarPort : public scalar::Port {
  public:
   explicit ScalarPort(tb::CorePort core) : core_(std::move(core)) {}
+
+  // `stop` is asked now and then during waits, and true ends them with
+  // kCancelled. Null: not any more.
+  void StopOn(std::function<bool()> stop) { stop_ = std::move(stop); }
 
   absl::StatusOr<uint32_t> ReadRegister(uint32_t offset) override {
     return core_.ReadRegister(offset);
@@ -31,7 +37,15 @@ class ScalarPort : public scalar::Port {
     return core_.WriteMemory(addr, bytes);
   }
   absl::Status WaitInterrupt(uint64_t cycles) override {
-    return core_.WaitInterrupt(cycles);
+    if (!stop_) return core_.WaitInterrupt(cycles);
+    while (true) {
+      const uint64_t part = std::min(cycles, kStopCycles);
+      absl::Status status = core_.WaitInterrupt(part);
+      cycles -= part;
+      if (cycles == 0 || !absl::IsDeadlineExceeded(status)) return status;
+      if (stop_())
+        return absl::CancelledError("the firmware was stopped as it booted");
+    }
   }
   uint64_t memory_bytes() const override {
     return core_.preset().memory_bytes();
@@ -41,7 +55,10 @@ class ScalarPort : public scalar::Port {
   }
 
  private:
+  static constexpr uint64_t kStopCycles = 4096;
+
   tb::CorePort core_;
+  std::function<bool()> stop_;
 };
 
 }  // namespace systole

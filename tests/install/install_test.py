@@ -157,6 +157,19 @@ class Installed(unittest.TestCase):
                                  [(name, "1") for name in ("nano", "edge", "v1", "board8", "board", "edgechip")])
         self.ok("cmake", "--build", build, "--target", "lint_core")
 
+    @unittest.skipUnless(shutil.which("riscv64-unknown-elf-gcc"), "no compiler for the scalar unit")
+    def test_firmware(self):
+        if not (self.prefix / "lib/systole/model_minichip.so").exists():
+            self.skipTest("a build without Ibex")
+        shutil.copytree(self.share / "examples/firmware", self.work / "own")
+        if AS_NOBODY:
+            os.chown(self.work / "own", NOBODY, NOBODY)
+        out = self.ok("make", "-C", "own", "run", f"PREFIX={self.prefix}")
+        self.assertRegex(out, r"\nlaunches 1, copies 1, cycles \d+ and \d+, status 0\n")
+        # What is built into the tool builds as well.
+        for name in ("boot_main.c", "main.c", "selftest.c"):
+            self.assertTrue((self.share / "firmware" / name).exists())
+
     def test_cmake_of_another_version_or_component(self):
         for wanted, error in (("2.0", "1.0.0"), ("1.9", "1.0.0"), ("1.0 REQUIRED COMPONENTS pod", "no components; asked for: pod")):
             project = self.work / re.sub(r"\W", "_", wanted)

@@ -49,6 +49,17 @@ def archive(*members):
     return buffer.getvalue()
 
 
+def elf(*segments, machine=243, bits=32, kind=2, entry=0x80, flags=1, order="<"):
+    """An ELF file with loadable segments: (address, bytes in the file, bytes in memory)."""
+    ident = b"\x7fELF" + bytes([bits // 32, 1 if order == "<" else 2, 1]) + bytes(9)
+    at = 52 + 32 * len(segments)
+    headers, data = b"", b""
+    for address, content, memory in segments:
+        headers += struct.pack(order + "8I", 1, at + len(data), address, address, len(content), memory, 7, 4)
+        data += content
+    return ident + struct.pack(order + "HHIIIIIHHHHHH", kind, machine, 1, entry, 52, 0, flags, 52, 32, len(segments), 0, 0, 0) + headers + data
+
+
 def float_model(weights):
     """A dense layer of TensorFlow Lite on float32, its weights of the type that is named, as the JSON of flatc."""
     quantised = {"quantization": {"scale": [0.5], "zero_point": [0]}} if weights == "INT8" else {}
@@ -100,6 +111,17 @@ def write_files(folder, environment):
         "store hbm_addr=0x40001000 ub_addr=0 len=64 n1=1 n2=1 wait=0 post=28\nhalt\n")
     put("second.txt", "load hbm_addr=0x1000 ub_addr=0 len=64 n1=1 n2=1 wait=28 post=0\n"
         "store hbm_addr=0x2000 ub_addr=0 len=64 n1=1 n2=1 wait=0\nhalt\n")
+    put("halt.txt", "halt\n")
+    header = struct.pack("<I", 0x31574653) + bytes(124)  # firmware/scalar/protocol.h
+    code = header + bytes(128)
+    for name, data in (
+            ("x86", elf(machine=62, bits=64)), ("wide", elf(bits=64)), ("big", elf(order=">")), ("arm", elf(machine=40)),
+            ("object", elf(kind=1)), ("pie", elf(kind=3)), ("hard", elf((0, code, 256), flags=5)), ("nothing", elf()),
+            ("bare", elf((0, bytes(256), 256))), ("far", elf((0x80000000, code, 256))), ("stack", elf((0, code, 40000))),
+            ("odd", elf((0, code, 256), entry=0x81)), ("lost", elf((0, code, 256), entry=0x100)), ("head", elf((0, code, 256), entry=0x40)),
+            ("twice", elf((0, code, 256), (0x80, code, 256))), ("cut", elf((0, code, 256))[:300]), ("stub", elf()[:40]),
+            ("table", elf((0, code, 256))[:60]), ("less", elf((0, code, 128)))):
+        put(f"{name}.elf", data)
     for name, weights in (("float", "FLOAT32"), ("dynamic", "INT8")):
         put(f"{name}.json", json.dumps(float_model(weights)))
         subprocess.run(["flatc", "-b", str(ROOT / "host/import/tflite_schema.fbs"), f"{name}.json"], cwd=folder, check=True)
@@ -147,7 +169,7 @@ def write_files(folder, environment):
     put("damaged.tpu", bytes(damaged))
     systole("compile", "hostile.tflite", "-o", "hostile.tpu")
     systole("asm", "program.txt", "-o", "program.tpu", "--preset", "nano")
-    for name in ("first", "second"):
+    for name in ("first", "second", "halt"):
         systole("asm", f"{name}.txt", "-o", f"{name}.tpu", "--preset", "minichip")
     for name, sizes in (("long", [1 << 24] * 3), ("short", [1, 28, 28])):
         (folder / name).mkdir()

@@ -85,6 +85,9 @@ struct DeviceOptions {
   // fast. For programs that do not reach for its memory: an access there is
   // never answered, and only `stop` ends the program.
   bool alone = false;
+  // An ELF file that the scalar unit runs in place of the built-in firmware
+  // (rtl, presets with a scalar unit; docs/firmware.md). Empty: the built-in.
+  std::string firmware;
   // Turned when the first program starts (rtl, iss; HBM).
   std::vector<BitFlip> flips;
   uint64_t sample_cycles = 0;  // read all counters about this often while a
