@@ -25,7 +25,7 @@ module systole_control
     input  logic                               rst_ni,
     input  logic                               peer_rst_ni,  // reset of the flags posted by the other core, which persist between programs
     input  logic                               freeze_i,   // a soft reset follows
-    output logic [NumQueues-1:0]               freeze_o,   // per unit, one cycle after a freeze or fault: make no new access
+    output logic [NumQueues-1:0]               freeze_o,   // per unit, one cycle after the control's parts freeze: make no new access
 
     // Registers.
     input  logic                               start_i,    // pulse
@@ -86,7 +86,8 @@ module systole_control
   seq_fault_t                       seq_fault, first_fault;
   place_e                           place;
   logic [NumQueues-1:0][PcBits-1:0] index;
-  logic                             freeze, fault_freeze, running, finished, fault;
+  logic [NumQueues-1:0]             freeze_queue;
+  logic                             freeze_memory, freeze_flags, freeze_sequencer, running, finished, fault;
   fault_e                           fault_code;
   logic [2:0]                       fault_queue;
   logic [PcBits-1:0]                fault_pc;
@@ -119,7 +120,7 @@ module systole_control
   for (genvar q = 0; q < NumQueues; q++) begin : gen_head
     assign head_valid[q] = req_o[q].peek;
   end
-  assign events = start_i || freeze || expired_q || mem_error_i.valid || rd_rsp_valid_i || (rd_valid_o && rd_ready_i)
+  assign events = start_i || freeze_i || freeze_sequencer || expired_q || mem_error_i.valid || rd_rsp_valid_i || (rd_valid_o && rd_ready_i)
                   || (starts | done | unit_fault) != '0 || (Peer && (!peer_rst_ni || peer_req_i != '0))
                   || (Issue && (issue_req_i.valid || issue_req_i.patch.field || issue_req_i.patch.value || issue_req_i.patch.step
                                 || flag_req_i != '0));
@@ -128,7 +129,6 @@ module systole_control
       .rest_i((write | commit | fill | retire_valid_o) == '0), .clk_o(clk)
   );
 
-  assign freeze = freeze_i || fault_freeze;
   assign idle_o = unit_idle & none;
 
   // Watchdog: counts cycles in which no unit moved data, no descriptor started, retired or entered a queue, and none
@@ -143,7 +143,7 @@ module systole_control
   assign running = seq_state.running;
 
   // Each unit has its own freeze, registered here for the way to the unit (systole_core).
-  always_ff @(posedge clk_i) freeze_o <= rst_ni ? {NumQueues{freeze}} | unit_stop : '0;
+  always_ff @(posedge clk_i) freeze_o <= rst_ni ? freeze_queue | unit_stop : '0;
 
   // Bit flips found by parity, and where: queue heads from 0, descriptors in flight from 8, entries of the queue memory
   // from 16, posts from 24, flags from 32.
@@ -183,7 +183,7 @@ module systole_control
   end
 
   systole_sequencer #(.D(D), .Cell(Cell), .Issue(Issue), .Parity(Parity)) u_sequencer (
-      .clk_i(clk), .rst_ni, .freeze_i(freeze),
+      .clk_i(clk), .rst_ni, .freeze_i(freeze_sequencer),
       .start_i, .ctl_i, .hbm_end_i, .issue_req_i, .issue_ready_o, .state_o(seq_state), .done_o(finished),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
       .write_o(write), .ready_i(room), .desc_o(written.desc), .index_o(written.index), .free_o(written.free), .parity_o(written.parity),
@@ -195,14 +195,14 @@ module systole_control
   );
 
   systole_queue_ram #(.Depth(QueueDepth), .Width($bits(entry_t)), .Parity(Parity)) u_queue_ram (
-      .clk_i(clk), .rst_ni, .freeze_i(freeze),
+      .clk_i(clk), .rst_ni, .freeze_i(freeze_memory),
       .write_i(write), .ready_o(room), .data_i(written), .commit_i(commit),
       .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none), .bad_o(place_bad)
   );
 
   systole_sync #(.Issue(Issue), .Peer(Peer), .Parity(Parity)) u_sync (
       .clk_i(clk), .rst_ni, .peer_rst_ni, .peer_i(peer_req_i), .peer_o(peer_rsp_o),
-      .freeze_i(freeze), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post), .post_parity_i(post_parity),
+      .freeze_i(freeze_flags), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post), .post_parity_i(post_parity),
       .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow),
       .bad_o(flag_bad), .bad_flag_o(bad_flag), .bad_post_o(post_bad),
       .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
@@ -210,7 +210,7 @@ module systole_control
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
     systole_unit_queue #(.InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight), .Parity(Parity)) u_queue (
-        .clk_i(clk), .rst_ni, .freeze_i(freeze || unit_stop[q]),
+        .clk_i(clk), .rst_ni, .freeze_i(freeze_queue[q] || unit_stop[q]),
         .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free),
         .fill_parity_i(filled.parity),
         .flag_want_o(flag_want[q]), .flag_wait_o(flag_wait[q]), .flag_met_i(flag_met[q]), .post_o(flag_post[q]),
@@ -224,19 +224,20 @@ module systole_control
   end
 
   systole_fault u_fault (
-      .clk_i(clk), .free_clk_i(clk_i), .rst_ni, .cycle_i(ctl_i.cycle),
+      .clk_i(clk), .free_clk_i(clk_i), .rst_ni, .cycle_i(ctl_i.cycle), .freeze_i,
       .unit_valid_i(unit_fault), .unit_code_i(unit_code), .unit_addr_i(unit_addr), .unit_newest_i(unit_newest), .unit_stop_o(unit_stop),
       .seq_i(first_fault),
       .overflow_i(overflow), .find_agent_o(find_agent), .find_flag_o(find_flag), .found_i(found),
       .place_o(place), .index_i(index),
-      .freeze_o(fault_freeze), .fault_o(fault), .code_o(fault_code), .queue_o(fault_queue), .pc_o(fault_pc),
-      .addr_o(fault_addr), .cycle_o(fault_cycle)
+      .freeze_queue_o(freeze_queue), .freeze_memory_o(freeze_memory), .freeze_flags_o(freeze_flags),
+      .freeze_sequencer_o(freeze_sequencer),
+      .fault_o(fault), .code_o(fault_code), .queue_o(fault_queue), .pc_o(fault_pc), .addr_o(fault_addr), .cycle_o(fault_cycle)
   );
 
   // Checks: after a fault nothing starts, not even in the faulting unit; a finished program leaves nothing in flight.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_frozen : assert (!freeze || (starts == '0 && write == '0));
+      a_frozen : assert (!freeze_sequencer || (starts == '0 && write == '0));
       a_stopped : assert ((unit_fault & starts) == '0);
       a_done : assert (!finished || (idle_o == '1 && !rd_valid_o && !fault));
     end

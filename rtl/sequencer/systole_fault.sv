@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Fault latch: holds the first fault since reset. Priority within a cycle: units from the lowest queue on, flag
-// overflow, sequencer. Latency: nothing starts from two cycles after the fault; the units freeze one cycle later. The
-// latch looks up what the fault is about and reports it after four cycles, or after up to 200 if it has to search for a
-// flag.
+// Fault latch: holds the first fault since reset, and freezes the core. Priority within a cycle: units from the lowest
+// queue on, flag overflow, sequencer. Latency: nothing starts from two cycles after the fault, or from one cycle after a
+// soft reset asks; the units freeze one cycle later. The latch looks up what the fault is about and reports it after
+// four cycles, or after up to 200 if it has to search for a flag.
 // Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
 
 module systole_fault
@@ -16,6 +16,7 @@ module systole_fault
     input  logic                                free_clk_i, // free-running, for the time of the fault
     input  logic                                rst_ni,
     input  logic [63:0]                         cycle_i,
+    input  logic                                freeze_i,   // a soft reset follows
 
     // Units: a fault of the oldest or of the newest descriptor in flight. The unit takes no descriptor in that cycle.
     input  logic [NumQueues-1:0]                unit_valid_i,
@@ -37,7 +38,12 @@ module systole_fault
     output place_e                              place_o,
     input  logic [NumQueues-1:0][PcBits-1:0]    index_i,
 
-    output logic                                freeze_o,
+    // Start nothing, until the next reset: each part of the control has a register of its own, which lies beside it.
+    output logic [NumQueues-1:0]                freeze_queue_o,
+    output logic                                freeze_memory_o,
+    output logic                                freeze_flags_o,
+    output logic                                freeze_sequencer_o,
+
     output logic                                fault_o,  // level; the fields below hold while it is high
     output fault_e                              code_o,
     output logic [2:0]                          queue_o,
@@ -80,7 +86,9 @@ module systole_fault
   // The first fault, then the search for what it is about.
   typedef enum logic [2:0] {Watch, Find, Look, Read, Told} state_e;
   state_e                      state_q;
-  logic                        freeze_q;  // state is not Watch
+  // Copies of one register, which synthesis must not merge.
+  localparam int unsigned NumFreeze = NumQueues + 3;
+  (* keep *) logic [NumFreeze-1:0] freeze_q;
   logic [NumQueues-1:0]        sel_q;  // one-hot: queue of the fault; 0: no queue
   place_e                      place_q;
   fault_e                      code_q;
@@ -104,9 +112,9 @@ module systole_fault
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q  <= Watch;
-      freeze_q <= 1'b0;
+      freeze_q <= '0;
     end else begin
-      if (any) freeze_q <= 1'b1;
+      if (any || freeze_i) freeze_q <= '1;
       unique case (state_q)
         Watch:   if (any) state_q <= !of_unit && (overflow_i || seq_code_q == FaultWatchdog) ? Find : Look;
         Find:    if (found || find_last) state_q <= Look;
@@ -170,7 +178,7 @@ module systole_fault
     if (state_q == Read) pc_q <= index;
   end
 
-  assign freeze_o = freeze_q;
+  assign {freeze_sequencer_o, freeze_flags_o, freeze_memory_o, freeze_queue_o} = freeze_q;
   assign fault_o  = state_q == Told;
   assign code_o   = code_q;
   assign queue_o  = queue_q;
@@ -181,7 +189,7 @@ module systole_fault
   // Checks: a latched fault has a cause; the search after an overflow finds a queue.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_freeze : assert (freeze_q == (state_q != Watch));
+      a_freeze : assert (freeze_q == '1 || (freeze_q == '0 && state_q == Watch));
       a_cause : assert (state_q == Watch || code_q != FaultNone);
       a_overflow : assert (state_q != Find || code_q != FaultFlagOverflow || found || !find_last);
     end
