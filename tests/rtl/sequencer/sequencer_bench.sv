@@ -105,7 +105,7 @@ module sequencer_bench
       assign start_desc_o[q*16+w] = req[q].desc[w*32+:32] ^ 32'(mutant_i == 4'd2 && w == 15);
     end
   end
-  assign frozen_o      = u_dut.freeze;
+  assign frozen_o      = u_dut.freeze_sequencer;
   assign running_o     = status.running;
   assign done_o        = status.done && mutant_i != 4'd5;
   assign fault_o       = status.fault;
