@@ -4,7 +4,7 @@
 // HBM subsystem: front end and one controller per group of pseudo-channels. Reads and writes are arbitrated separately.
 // A write goes into the write buffer, which drains to the controllers in batches; a read of a buffered beat stalls
 // until that write has drained. Responses return in the order of acceptance. Throughput: one beat per cycle. Latency of
-// a read of an open row: 25 cycles from acceptance to response.
+// a read of an open row: 25 or 26 cycles from acceptance to response.
 // Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc.
 
 module systole_hbm
@@ -352,7 +352,11 @@ module systole_hbm
     assign unused = &{1'b0, scrub_i, rmw_rsp, rmw_take, rmw_look, rmw_again, rsp_fixed, rsp_bad, rsp_place[0], rsp_place[1]};
   end
 
-  // The groups. Each has one controller, whose commands go to all pseudo-channels of the group.
+  // The groups. Each has one controller, whose commands go to all pseudo-channels of the group. Pseudo-channel i of the
+  // lower group and i of the upper one are a channel of the memory, with one row and one column bus: the groups take
+  // turns of one cycle on the column bus, of two cycles, which an ACT needs, on the row bus.
+  logic [1:0] slot_q;
+  always_ff @(posedge clk_i) slot_q <= rst_ni ? slot_q + 1'b1 : '0;
   logic [1:0] rd_issue, wr_issue, act_issue, refresh, wr_busy;
 
   for (genvar g = 0; g < 2; g++) begin : gen_group
@@ -369,6 +373,7 @@ module systole_hbm
 
     systole_hbm_ctrl #(.Depth(QueueDepth), .TagBits(TagBits), .Timing(Timing)) u_ctrl (
         .clk_i, .rst_ni,
+        .col_slot_i(slot_q[0] == 1'(g)), .act_slot_i(slot_q == {1'(g), 1'b0}), .row_slot_i(slot_q[1] == 1'(g)),
         .req_valid_i(push && loc.group == 1'(g)), .req_ready_o(ctrl_ready[g]), .req_write_i(dir_q == DirWrite),
         .req_bank_i(loc.bank), .req_row_i(loc.row), .req_col_i(loc.col), .req_tag_i(dir_q == DirWrite ? buf_tag : rd_tag[g]),
         .low_o(ctrl_low[g]),

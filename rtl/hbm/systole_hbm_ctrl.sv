@@ -3,8 +3,10 @@
 //
 // DRAM controller of a group of pseudo-channels in lockstep: request queue, bank timing, refresher, and the scheduler,
 // which is in this file. The scheduler has three steps for each command bus: list the banks whose command is wanted and
-// allowed, choose one, issue. Requests are served out of order and carry tags. Throughput: one column every 2 cycles.
-// Latency of a request to an open row: 5 cycles to its column. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc,
+// allowed, choose one, issue. Requests are served out of order and carry tags. The other group's pseudo-channels share
+// the command buses: this controller lists a command in a slot of its own, and what it lists in cycle n is on the bus
+// in cycle n + 3. ACT takes the bus for two cycles. Throughput: one column every 2 cycles. Latency of a request to an
+// open row: 5 cycles to its column, and up to one more to a slot. Docs: docs/hbm.md. Test: tests/hbm/hbm_test.cc,
 // tests/hbm/mutant_test.cc.
 
 module systole_hbm_ctrl
@@ -16,6 +18,11 @@ module systole_hbm_ctrl
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
+
+    // Slots of the command buses that are this controller's: what may be listed in this cycle.
+    input  logic                col_slot_i,     // a column command
+    input  logic                act_slot_i,     // ACT, whose two cycles on the bus begin here
+    input  logic                row_slot_i,     // PRE, PREA, REF or REFSB
 
     input  logic                req_valid_i,
     output logic                req_ready_o,
@@ -43,6 +50,9 @@ module systole_hbm_ctrl
 
   banks_t open, rd_ok, wr_ok, pre_ok, new_ok;              // allowed by the times
   logic   any_ok, act_ok, new_go, ref_go, act_go;
+  banks_t new_ok_q;        // of the last cycle, as any_ok_q and act_last_q
+  logic   any_ok_q, act_last_q;
+  logic [1:0] row_slot_q;  // of the last two cycles
   banks_t serve, some, both, busy, yield, want_ref, hold;        // wanted by the queue and the refresher
   logic   write, run, any, ask_ref, prea, refresh;
   logic [RowBits-1:0] act_row;
@@ -75,8 +85,15 @@ module systole_hbm_ctrl
   systole_hbm_refresh #(.Timing(Timing)) u_refresh (
       .clk_i, .rst_ni,
       .idle_i(!any), .column_i(col_q), .some_i(some), .next_i(ref_next_q), .ref_sb_i(refsb_q),
-      .run_o(run), .prea_o(prea), .ref_o(refresh), .want_o(want_ref), .ask_o(ask_ref), .hold_o(hold), .refresh_o
+      .run_o(run), .prea_o(prea), .ref_o(refresh), .want_o(want_ref), .ask_o(ask_ref), .hold_o(hold), .refresh_o,
+      .slot_i(row_slot_q[1])
   );
+  always_ff @(posedge clk_i) begin
+    row_slot_q <= {row_slot_q[0], row_slot_i};
+    new_ok_q   <= new_ok;
+    any_ok_q   <= any_ok;
+    act_last_q <= act_q;
+  end
 
   // Column list: banks whose open row has requests of this epoch. The bank state shows a command one cycle after its
   // issue, so the list leaves out a bank that closes in this cycle or the next, and the bank group of the column issued
@@ -92,7 +109,7 @@ module systole_hbm_ctrl
   always_comb begin
     col_d = serve & open & (write ? wr_ok : rd_ok) & ~closing;
     if (col_q) col_d &= ~group_of_bank(col_one_q);
-    if (!run) col_d = '0;
+    if (!run || !col_slot_i) col_d = '0;
   end
 
   systole_hbm_pick #(.N(Banks)) u_col (
@@ -100,22 +117,23 @@ module systole_hbm_ctrl
   );
 
   // Row list, by priority: the requested refresh; banks to open, those with both ways taken first; banks to close. ACT
-  // and REFSB suppress further ACT and REFSB until the bank timing has seen them.
+  // and REFSB suppress further ACT and REFSB until the bank timing has seen them. ACT counts from its second cycle on the
+  // bus, so from ACT to REFSB it takes a cycle longer than from ACT to ACT.
   always_comb begin
-    ref_d  = want_ref & ~open & new_ok;
+    ref_d  = want_ref & ~open & new_ok & new_ok_q & {Banks{any_ok_q}};
     act_d  = some & ~open & ~want_ref & new_ok;
     both_d = act_d & both;
     pre_d  = open & (yield | (want_ref & ~busy)) & pre_ok & ~closing;
     new_go = any_ok && !act_q && !refsb_q;
-    ref_go = new_go && ask_ref && ref_d != '0;
-    act_go = new_go && act_ok && act_d != '0;
+    ref_go = new_go && !act_last_q && row_slot_i && ask_ref && ref_d != '0;
+    act_go = new_go && act_slot_i && act_ok && act_d != '0;
     kind_d = ref_go ? KindRef : act_go ? KindAct : KindPre;
     row_d  = ref_go ? ref_d : !act_go ? pre_d : both_d != '0 ? both_d : act_d;
-    if (!run) row_d = '0;
+    if (!run || !row_slot_i) row_d = '0;
   end
 
   systole_hbm_pick #(.N(Banks)) u_row (
-      .clk_i, .rst_ni, .req_i((act_q || refsb_q) && kind_q != KindPre ? '0 : row_list_q),
+      .clk_i, .rst_ni, .req_i(act_q || (refsb_q && kind_q != KindPre) ? '0 : row_list_q),
       .any_o(row_any), .one_o(row_one), .idx_o(row_idx), .take_i(row_any)
   );
 
@@ -157,11 +175,12 @@ module systole_hbm_ctrl
     end
   end
 
-  // Checks: one row command per cycle; a bank that is being closed has no column in flight; REFSB goes to the requested
+  // Checks: one row command per cycle, none in the second cycle of ACT; a bank that is being closed has no column in flight; REFSB goes to the requested
   // bank.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_row_bus : assert (32'(act_q) + 32'(pre_q) + 32'(refsb_q) + 32'(prea) + 32'(refresh) <= 1);
+      a_act : assert (row_cmd_o != RowAct || !(act_q || pre_q || refsb_q));
       a_closing : assert (!(pre_q && col_q && row_bank_q == col_bank_q));
       a_refresh : assert (!refsb_q || row_one_q == want_ref);
     end

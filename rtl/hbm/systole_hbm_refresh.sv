@@ -18,6 +18,7 @@ module systole_hbm_refresh
     input  logic [Banks-1:0] some_i,     // per bank: has requests
     input  logic             next_i,     // the scheduler has listed REFSB of the requested bank
     input  logic             ref_sb_i,   // REFSB is issued
+    input  logic             slot_i,     // the row bus is this controller's when a command of now is on it
     output logic             run_o,      // the controller may issue commands
     output logic             prea_o,     // issue PREA now
     output logic             ref_o,      // issue REF now
@@ -66,12 +67,12 @@ module systole_hbm_refresh
     ref_o   = 1'b0;
     unique case (state_q)
       StReset:
-      if (over_q) begin
+      if (over_q && slot_i) begin
         prea_o  = 1'b1;
         state_d = StPrecharge;
       end
       StPrecharge:
-      if (over_q) begin
+      if (over_q && slot_i) begin
         ref_o   = 1'b1;
         state_d = StAll;
       end

@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
     std::unique_ptr<hbm::TraceWriter> trace;
     if (argc > 1) {
       const long number = &c - cases.data();
-      auto created =
-          hbm::TraceWriter::Create(absl::StrFormat("%s/%d", argv[1], number));
+      auto created = hbm::TraceWriter::Create(
+          absl::StrFormat("%s/%d", argv[1], number), 2);
       if (!created.ok()) {
         std::fprintf(stderr, "%s\n", created.status().ToString().c_str());
         return 1;

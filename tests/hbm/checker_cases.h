@@ -131,13 +131,15 @@ inline std::vector<Case> Cases() {
       {"tFAW", "five ACT",
        [=](int64_t e) {
          return std::vector{Act(0, 0), Act(6, 4), Act(12, 8), Act(18, 12),
-                            Act(t.tFAW - e, 1)};
-       }},
+                            Act(30 - e, 1)};
+       },
+       [](Timing* timing) { timing->tFAW = 30; }},
       {"tFAW", "five ACT after an older one",
        [=](int64_t e) {
          return std::vector{Act(0, 2),  Act(40, 0),  Act(46, 4),
-                            Act(52, 8), Act(58, 12), Act(40 + t.tFAW - e, 1)};
-       }},
+                            Act(52, 8), Act(58, 12), Act(40 + 30 - e, 1)};
+       },
+       [](Timing* timing) { timing->tFAW = 30; }},
       {"tCCD_S", "RD RD, groups differ",
        [=](int64_t e) {
          return std::vector{Act(0, 0), Act(4, 4), Rd(30, 0),
@@ -250,11 +252,11 @@ inline std::vector<Case> Cases() {
        [](Timing* timing) { timing->tRREFD = 3; }},
       {"tRRD_L", "ACT REFSB, same group",
        [=](int64_t e) {
-         return std::vector{Act(0, 7), RefSb(t.tRRD_L - e, 6)};
+         return std::vector{Act(0, 7), RefSb(t.tRRD_L + 1 - e, 6)};
        }},
       {"tRRD_S", "ACT REFSB, groups differ",
        [=](int64_t e) {
-         return std::vector{Act(0, 7), RefSb(t.tRRD_S - e, 8)};
+         return std::vector{Act(0, 7), RefSb(t.tRRD_S + 1 - e, 8)};
        }},
       {"tRP", "PRE REFSB",
        [=](int64_t e) {

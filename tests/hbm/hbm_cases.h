@@ -9,6 +9,8 @@
 #define SYSTOLE_TESTS_HBM_HBM_CASES_H_
 
 #include <cstdio>
+#include <set>
+#include <string_view>
 
 #include "gtest/gtest.h"
 #include "tests/hbm/bandwidth.h"
@@ -321,27 +323,16 @@ TYPED_TEST_P(HbmTest, Latency) {
       static_cast<int>(hit), static_cast<int>(closed),
       static_cast<int>(conflict));
   Timing t;
-  EXPECT_EQ(closed - hit, t.tRCDRD);
-  EXPECT_GE(conflict - closed, t.tRP - 1);
+  EXPECT_NEAR(closed - hit, t.tRCDRD, 4);  // a slot of ACT every 4 cycles
+  EXPECT_NEAR(conflict - closed, t.tRP, 4);
   EXPECT_TRUE(bench.Clean()) << bench.Report();
 }
 
-// Traffic for every limit of the table: locality, conflicts, both directions.
-template <typename Model>
-void Mixture(Bench<Model>* bench, uint64_t seed) {
-  std::array<Traffic, kReaders> reads = {
-      Linear(0, 6000), Random(seed, 0, 1u << kBeatBits, 600),
-      Random(seed + 1, 0, 4096, 2000), Linear(1, 1500, 64)};
-  std::array<Traffic, kWriters> writes = {
-      Linear(1 << 20, 5000), Random(seed + 2, 0, 1u << kBeatBits, 800)};
-  reads[1].rate = 0.05;
-  reads[3].rate = 0.3;
-  writes[1].rate = 0.1;
-  bench->Run(reads, writes, 0.05, 200000);
-}
-
-// The controller drives each time to its exact limit: a checker whose table
-// asks for one cycle more finds exactly that time.
+// A checker whose table asks for one cycle more finds exactly that time, or
+// nothing, where the slots of the row bus make each command later than that:
+// ACT begins every fourth cycle.
+inline const std::set<std::string_view> kHiddenBySlots = {"tRP", "tRAS", "tRC",
+                                                          "tRRD_L", "tFAW"};
 TYPED_TEST_P(HbmTest, LongerTimesAreNoticed) {
   int number = 0;
   for (const TimingField& field : kTimingFields) {
@@ -360,7 +351,8 @@ TYPED_TEST_P(HbmTest, LongerTimesAreNoticed) {
     Bench<TypeParam> bench(TestFixture::kPcs, 51, checked, postpone);
     Mixture(&bench, 52);
     EXPECT_TRUE(bench.errors().empty()) << bench.Report();
-    EXPECT_GT(bench.device().log().count(), 0) << field.name;
+    const bool hidden = kHiddenBySlots.count(field.name) > 0;
+    EXPECT_EQ(bench.device().log().count() == 0, hidden) << field.name;
     for (const Violation& violation : bench.device().log().violations()) {
       ASSERT_EQ(violation.rule, field.name) << violation.text;
     }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Controllers with one time of the table wrong each (number 0 is right), for the test that the checker notices: one cycle
-// too short, the refresh interval too long.
+// too short, the refresh interval too long. Each has command buses of its own, so that no slot hides a time.
 // Test: tests/hbm/mutant_test.cc, which has the same list.
 
 module hbm_mutants
@@ -28,8 +28,9 @@ module hbm_mutants
   function automatic timing_t mutate(int unsigned i);
     timing_t t;
     t = HbmTiming;
+    t.tfaw = 30;  // at the table's 15 tRRD_S covers it
     case (i)
-      0: t = HbmTiming;
+      0: ;
       1: t.trcdrd = t.trcdrd - 1;
       2: t.trcdwr = t.trcdwr - 1;
       3: begin  // with them tRC, which they imply
@@ -61,7 +62,7 @@ module hbm_mutants
     row_cmd_e row_cmd;
     col_cmd_e col_cmd;
     systole_hbm_ctrl #(.Timing(mutate(i))) u_ctrl (
-        .clk_i, .rst_ni,
+        .clk_i, .rst_ni, .col_slot_i(1'b1), .act_slot_i(1'b1), .row_slot_i(1'b1),
         .req_valid_i(req_valid_i[i]), .req_ready_o(req_ready_o[i]), .req_write_i(req_write_i[i]),
         .req_bank_i(req_bank_i[i]), .req_row_i(req_row_i[i]), .req_col_i(req_col_i[i]), .req_tag_i('0), .low_o(),
         .rd_issue_o(), .wr_issue_o(), .tag_o(), .act_issue_o(), .refresh_o(),

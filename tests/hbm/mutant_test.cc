@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Controllers with one time of the table wrong each: the checker must report
-// exactly that rule, and nothing for the right one.
+// exactly that rule, and nothing for the right one. The right one drives each
+// time to its limit: a checker whose table asks for one cycle more reports
+// exactly that time.
 
 #include <memory>
 #include <random>
@@ -51,8 +53,23 @@ TEST(MutantTest, EachWrongTimeIsReported) {
   std::vector<TimingChecker> checkers;
   std::vector<Stimulus> stimuli(kCount);
   std::vector<int64_t> columns(kCount);
+  Timing table;
+  table.tFAW = 30;  // as in hbm_mutants.sv
+  // One more cycle of each time, against the right controller.
+  std::vector<Timing> longer;
+  for (int i = 1; i < kCount; ++i) {
+    longer.push_back(table);
+    for (const TimingField& field : kTimingFields)
+      if (field.name == kMutants[i]) longer.back().*field.value += 1;
+  }
+  std::vector<ViolationLog> longer_logs(longer.size(), ViolationLog(100000));
+  std::vector<TimingChecker> longer_checkers;
+  for (size_t i = 0; i < longer.size(); ++i) {
+    longer_checkers.emplace_back(0, longer[i], kRefreshPostpone,
+                                 &longer_logs[i]);
+  }
   for (int i = 0; i < kCount; ++i) {
-    checkers.emplace_back(i, Timing{}, kRefreshPostpone, &logs[i]);
+    checkers.emplace_back(i, table, kRefreshPostpone, &logs[i]);
     stimuli[i].random.seed(100 + i);
   }
   model.clk_i = 0;
@@ -98,18 +115,32 @@ TEST(MutantTest, EachWrongTimeIsReported) {
       auto row = static_cast<RowCmd>(PortBits(model.row_cmd_o, i * 3, 3));
       auto col = static_cast<ColCmd>(PortBits(model.col_cmd_o, i * 3, 3));
       columns[i] += col != ColCmd::kNop;
+      const int row_bank =
+          static_cast<int>(PortBits(model.row_bank_o, i * 4, 4));
+      const uint32_t row_addr = PortBits(model.row_addr_o, i * 15, 15);
+      const int col_bank =
+          static_cast<int>(PortBits(model.col_bank_o, i * 4, 4));
+      const uint32_t col_addr = PortBits(model.col_addr_o, i * 5, 5);
       checkers[i].Refresh(cycle);
-      checkers[i].Row(cycle, row,
-                      static_cast<int>(PortBits(model.row_bank_o, i * 4, 4)),
-                      PortBits(model.row_addr_o, i * 15, 15));
-      checkers[i].Column(cycle, col,
-                         static_cast<int>(PortBits(model.col_bank_o, i * 4, 4)),
-                         PortBits(model.col_addr_o, i * 5, 5));
+      checkers[i].Row(cycle, row, row_bank, row_addr);
+      checkers[i].Column(cycle, col, col_bank, col_addr);
+      for (TimingChecker& checker : longer_checkers) {
+        if (i != 0) break;
+        checker.Row(cycle, row, row_bank, row_addr);
+        checker.Column(cycle, col, col_bank, col_addr);
+      }
     }
     model.clk_i = 0;
     model.eval();
   }
   model.final();
+  for (int i = 1; i < kCount; ++i) {
+    if (std::string_view(kMutants[i]) == "tREFI") continue;
+    const ViolationLog& log = longer_logs[i - 1];
+    EXPECT_GT(log.count(), 0) << kMutants[i] << " is never driven to its limit";
+    for (const Violation& violation : log.violations())
+      ASSERT_EQ(violation.rule, kMutants[i]) << violation.text;
+  }
   for (int i = 0; i < kCount; ++i) {
     std::set<std::string> rules, expected;
     for (const Violation& violation : logs[i].violations())

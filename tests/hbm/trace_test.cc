@@ -38,7 +38,7 @@ absl::StatusOr<TraceVerdict> CheckText(const std::string& text) {
 
 TEST(TraceTest, WhatTheDeviceGotIsLegal) {
   Bench<Vhbm2> bench(2, 5);
-  auto trace = TraceWriter::Create(Prefix());
+  auto trace = TraceWriter::Create(Prefix(), 2);
   ASSERT_TRUE(trace.ok()) << trace.status();
   bench.device().set_trace(trace->get());
   bench.Run({Linear(0, 1000), Random(3, 0, 1u << kBeatBits, 300)},
@@ -105,7 +105,7 @@ TEST(TraceTest, BadFilesAreNamed) {
       std::string(
           CheckCommandTrace("/nowhere/x.cmd", Timing{}).status().message()),
       testing::HasSubstr("/nowhere/x.cmd: cannot open"));
-  EXPECT_FALSE(TraceWriter::Create("/nowhere/x").ok());
+  EXPECT_FALSE(TraceWriter::Create("/nowhere/x", 2).ok());
 }
 
 TEST(TraceTest, AFullDiskIsToldOf) {
@@ -113,7 +113,7 @@ TEST(TraceTest, AFullDiskIsToldOf) {
   const std::string prefix = Prefix() + "_full";
   std::remove((prefix + ".cmd").c_str());
   ASSERT_EQ(symlink("/dev/full", (prefix + ".cmd").c_str()), 0);
-  auto trace = TraceWriter::Create(prefix);
+  auto trace = TraceWriter::Create(prefix, 2);
   ASSERT_TRUE(trace.ok()) << trace.status();
   (*trace)->Row(5, 0, RowCmd::kPrea, 0, 0);
   EXPECT_THAT(std::string((*trace)->Close().message()),

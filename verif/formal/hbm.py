@@ -27,11 +27,13 @@ TOP = "systole_hbm_ctrl_props"
 SOURCES = ["cells/systole_skid", "hbm/systole_hbm_wait", "hbm/systole_hbm_pick", "hbm/systole_hbm_queue", "hbm/systole_hbm_banks",
            "hbm/systole_hbm_refresh", "hbm/systole_hbm_ctrl"]
 GEOMETRY = {"BankGroups": 2, "BanksPerGroup": 2, "BankBits": 2, "BgBits": 1, "RowBits": 1, "ColBits": 1, "HbmRefreshPostpone": 1}
-PROPERTIES = ("close", "state", "stuck")
+PROPERTIES = ("close", "state", "bus", "stuck")
 # A proof: parameters of the properties' module, the refresher's Patience, cycles from reset. The rules are looked at with refreshes from
-# the start, which otherwise wait hundreds of cycles for a stream to leave a bank. Service is looked at without refreshes of a bank and at
+# the start, which otherwise wait hundreds of cycles for a stream to leave a bank, and on buses of the controller's own, which hide no
+# time; the buses with the slots that two controllers share. Service is looked at with the slots, without refreshes of a bank and at
 # the shortest times that the controller takes, so that the cycles reach beyond its bound.
-PROOFS = {"rules": ({"Serve": 0}, 0, 28), "service": ({"Serve": 1, "Patience": 24}, 8, 43)}
+PROOFS = {"rules": ({"Serve": 0, "Shared": 0}, 0, 28), "buses": ({"Serve": 0, "Shared": 1}, 0, 28),
+          "service": ({"Serve": 1, "Shared": 1, "Patience": 28}, 8, 49)}
 PATIENCE = "localparam int signed Patience = 2 * int'(Banks);"
 MUTANTS = [  # file, what occurs once in it, what takes its place, the proof that must fail
     ("hbm_wait", "Cycles > 3 ? Cycles - 3 : 0", "Cycles > 4 ? Cycles - 4 : 0", "rules"),
@@ -46,6 +48,13 @@ MUTANTS = [  # file, what occurs once in it, what takes its place, the proof tha
     ("hbm_ctrl", "col_d & ~shuts", "col_d", "rules"),
     ("hbm_ctrl", "any_ok && !act_q && !refsb_q", "any_ok", "rules"),
     ("hbm_ctrl", "    if (col_q) col_d &= ~group_of_bank(col_one_q);\n", "", "rules"),
+    ("hbm_ctrl", "if (!run || !col_slot_i) col_d", "if (!run) col_d", "buses"),
+    ("hbm_ctrl", "new_go && act_slot_i && act_ok", "new_go && act_ok", "buses"),
+    ("hbm_ctrl", "if (!run || !row_slot_i) row_d", "if (!run) row_d", "buses"),
+    ("hbm_ctrl", "act_q || (refsb_q && kind_q != KindPre)", "(act_q || refsb_q) && kind_q != KindPre", "rules"),
+    ("hbm_ctrl", "new_go && !act_last_q", "new_go", "rules"),
+    ("hbm_ctrl", "new_ok & new_ok_q & {Banks{any_ok_q}}", "new_ok", "rules"),
+    ("hbm_ctrl", ".slot_i(row_slot_q[1])", ".slot_i(row_slot_q[0])", "buses"),
     ("hbm_refresh", "Timing.trfcsb - 16'd4", "Timing.trfcsb - 16'd5", "rules"),
 ]
 

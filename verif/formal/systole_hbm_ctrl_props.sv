@@ -9,6 +9,7 @@ module systole_hbm_ctrl_props
   import systole_hbm_pkg::*;
 #(
     parameter bit Serve = 1'b0,  // 1: the proof of service, at the shortest times; 0: of the rules
+    parameter bit Shared = 1'b0,  // 1: with the slots of one of two controllers; 0: with buses of its own
     parameter int unsigned Patience = 20
 ) (
     input  logic                clk_i,
@@ -19,6 +20,7 @@ module systole_hbm_ctrl_props
     input  logic [ColBits-1:0]  col_i,
     output logic                close_o,  // two commands too close
     output logic                state_o,  // a command that the bank's state does not allow
+    output logic                bus_o,    // a command on a bus that is another's, or that is still taken
     output logic                stuck_o   // asked for and not served
 );
   localparam int unsigned Back = 16;  // cycles that the rules look back
@@ -34,11 +36,17 @@ module systole_hbm_ctrl_props
   col_cmd_e            col_cmd;
   logic [BankBits-1:0] row_bank, col_bank;
 
+  // What is listed in a slot is on the bus three cycles later.
+  logic [1:0] slot_q, bus_slot;
+  assign bus_slot = slot_q - 2'd3;
+  initial slot_q = '0;
+  always_ff @(posedge clk_i) slot_q <= slot_q + 1'b1;
+
   initial rst_q = 1'b0;
   always_ff @(posedge clk_i) rst_q <= 1'b1;
 
   systole_hbm_ctrl #(.Depth(2), .TagBits(2), .Timing(T)) u_dut (
-      .clk_i, .rst_ni(rst_q),
+      .clk_i, .rst_ni(rst_q), .col_slot_i(!Shared || !slot_q[0]), .act_slot_i(!Shared || slot_q == 2'd0), .row_slot_i(!Shared || !slot_q[1]),
       .req_valid_i(valid_i), .req_ready_o(ready), .req_write_i(write_i), .req_bank_i(bank_i), .req_row_i(row_i), .req_col_i(col_i),
       .req_tag_i('0), .low_o(), .rd_issue_o(rd), .wr_issue_o(wr), .tag_o(), .act_issue_o(), .refresh_o(),
       .row_cmd_o(row_cmd), .row_bank_o(row_bank), .row_addr_o(), .col_cmd_o(col_cmd), .col_bank_o(col_bank), .col_addr_o()
@@ -90,7 +98,8 @@ module systole_hbm_ctrl_props
       automatic logic same = row_bank_q[i] == row_bank;
       // The row bus: to ACT and REFSB, to PRE, to REF.
       if (opens || refs) begin
-        if (row_q[i] == RowAct && (ago < 32'(T.trrd_s) || (group(row_bank_q[i], row_bank) && ago < 32'(T.trrd_l)) ||
+        if (row_q[i] == RowAct && (ago < 32'(T.trrd_s) + 32'(refs) ||
+                                   (group(row_bank_q[i], row_bank) && ago < 32'(T.trrd_l) + 32'(refs)) ||
                                    (same && ago < 32'(T.trc)))) close_o = 1'b1;
         if (row_q[i] == RowRefsb && (ago < 32'(T.trrefd) || (same && ago < 32'(T.trfcsb)))) close_o = 1'b1;
         if (row_q[i] == RowPre && same && ago < 32'(T.trp)) close_o = 1'b1;
@@ -117,6 +126,15 @@ module systole_hbm_ctrl_props
 
     bank_opens = opens && open_q[row_bank];
     state_o = rst_q && !Serve && (bank_opens || (refs && open_q[row_bank]) || (row_cmd == RowRef && open_q != '0) || ((is_rd || is_wr) && !open_q[col_bank]));
+  end
+
+  // ACT takes the row bus for two cycles.
+  always_comb begin
+    bus_o = row_q[0] == RowAct && row_cmd != RowNop;
+    if (Shared && row_cmd != RowNop && bus_slot[1]) bus_o = 1'b1;
+    if (Shared && row_cmd == RowAct && bus_slot != 2'd0) bus_o = 1'b1;
+    if (Shared && col_cmd != ColNop && bus_slot[0]) bus_o = 1'b1;
+    if (!rst_q || Serve) bus_o = 1'b0;
   end
 
   // Requests taken and not served, and how long none has been.

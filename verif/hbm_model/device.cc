@@ -57,11 +57,14 @@ Device::Device(const Options& options) : options_(options) {
     channels_.emplace_back(
         TimingChecker(pc, options.timing, options.refresh_postpone, &log_));
   }
+  for (int channel = 0; channel < options.pcs / 2; ++channel)
+    buses_.emplace_back(channel, &log_);
 }
 
 void Device::RowCommand(int pc, int64_t now, const PhyIn& in) {
   Channel& c = channels_[pc];
   c.checker.Row(now, in.row_cmd, in.row_bank, in.row_addr);
+  buses_[pc % buses_.size()].Row(now, pc, in.row_cmd);
   if (trace_ != nullptr)
     trace_->Row(now, pc, in.row_cmd, in.row_bank, in.row_addr);
   switch (in.row_cmd) {
@@ -91,6 +94,7 @@ void Device::RowCommand(int pc, int64_t now, const PhyIn& in) {
 void Device::ColumnCommand(int pc, int64_t now, const PhyIn& in) {
   Channel& c = channels_[pc];
   c.checker.Column(now, in.col_cmd, in.col_bank, in.col_addr);
+  buses_[pc % buses_.size()].Column(now, pc);
   Bank& bank = c.banks[in.col_bank];
   int col = in.col_addr % kCols;
   if (trace_ != nullptr) {

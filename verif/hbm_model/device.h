@@ -3,7 +3,8 @@
 //
 // HBM device model: all pseudo-channels of a core's memory, seen at the PHY. It
 // stores data sparsely, answers with the latencies of the timing table and
-// checks every command (TimingChecker).
+// checks every command (TimingChecker). Pseudo-channels i and i + pcs / 2 are
+// channel i, and share its command buses (BusChecker).
 //
 //   auto device = Device::Create({.pcs = 4}).value();
 //   device->Write(0x1000, bytes);  // backdoor, through the address map
@@ -169,6 +170,7 @@ class Device {
   ViolationLog log_;
   TraceWriter* trace_ = nullptr;
   std::vector<Channel> channels_;
+  std::vector<BusChecker> buses_;
   int64_t unwritten_read_count_ = 0;
   std::vector<UnwrittenRead> unwritten_reads_;
 };

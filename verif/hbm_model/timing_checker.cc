@@ -56,8 +56,10 @@ TimingChecker::TimingChecker(int pc, const Timing& timing, int refresh_postpone,
   AddRule(kRef, "tRFC", kRef, kChannel, t.tRFC);
   AddRule(kRef, "tRFCSB", kRefSb, kChannel, t.tRFCSB);
   AddRule(kRefSb, "tRC", kAct, kBank, t.tRC);
-  AddRule(kRefSb, "tRRD_L", kAct, kBankGroup, t.tRRD_L);
-  AddRule(kRefSb, "tRRD_S", kAct, kChannel, t.tRRD_S);
+  // ACT takes two cycles and counts from the second: R, as its source is named
+  // in docs/spec/hbm.yaml.
+  AddRule(kRefSb, "tRRD_L", kAct, kBankGroup, t.tRRD_L + 1);
+  AddRule(kRefSb, "tRRD_S", kAct, kChannel, t.tRRD_S + 1);
   AddRule(kRefSb, "tRP", kPre, kBank, t.tRP);
   AddRule(kRefSb, "tRFC", kRef, kChannel, t.tRFC);
   AddRule(kRefSb, "tRFCSB", kRefSb, kBank, t.tRFCSB);
@@ -265,6 +267,25 @@ void TimingChecker::RefreshOverdue(int64_t cycle) {
                          "owed",
                          least, late, cycle, refresh_postpone_));
   SetRefreshDeadline();
+}
+
+void BusChecker::Row(int64_t cycle, int pc, RowCmd command) {
+  Take(&row_, kRuleRowBus, cycle, pc, command == RowCmd::kAct ? 2 : 1);
+}
+
+void BusChecker::Column(int64_t cycle, int pc) {
+  Take(&column_, kRuleColumnBus, cycle, pc, 1);
+}
+
+void BusChecker::Take(Bus* bus, std::string_view rule, int64_t cycle, int pc,
+                      int cycles) {
+  if (cycle < bus->free) {
+    log_->Add({rule, pc, -1, bus->from, cycle,
+               absl::StrFormat("HBM channel %d, cycle %d: %s: commands of "
+                               "pseudo-channels %d (cycle %d) and %d",
+                               channel_, cycle, rule, bus->pc, bus->from, pc)});
+  }
+  *bus = {cycle, cycle + cycles, pc};
 }
 
 }  // namespace systole::hbm

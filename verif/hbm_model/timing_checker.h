@@ -4,7 +4,8 @@
 // Checks every command that one HBM pseudo-channel gets against every rule of
 // the timing table, by looking back: for each command it asks how long ago each
 // earlier command was that the table relates it to. It knows nothing of the
-// controller.
+// controller. BusChecker does so for the command buses that the two
+// pseudo-channels of a channel share.
 //
 //   ViolationLog log;
 //   TimingChecker checker(/*pc=*/0, Timing{}, kRefreshPostpone, &log);
@@ -34,6 +35,8 @@ inline constexpr std::string_view kRuleRefOpen = "refresh of an open bank";
 inline constexpr std::string_view kRuleRda = "tRTP + tRP after RDA";
 inline constexpr std::string_view kRuleWra = "tWR + tRP after WRA";
 inline constexpr std::string_view kRuleDataBus = "data bus collision";
+inline constexpr std::string_view kRuleRowBus = "row bus collision";
+inline constexpr std::string_view kRuleColumnBus = "column bus collision";
 inline constexpr std::string_view kRuleEncoding = "illegal command";
 
 struct Violation {
@@ -121,6 +124,28 @@ class TimingChecker {
   std::array<int64_t, 2> bus_from_;  // data of the last RD and WR
   std::array<int64_t, kBanks> refreshes_{};
   int64_t refresh_deadline_;
+};
+
+// The command buses of a channel: one command a cycle on each, of whichever
+// pseudo-channel; ACT takes the row bus for two cycles.
+class BusChecker {
+ public:
+  BusChecker(int channel, ViolationLog* log) : channel_(channel), log_(log) {}
+
+  // Commands other than NOP; cycles must not decrease.
+  void Row(int64_t cycle, int pc, RowCmd command);
+  void Column(int64_t cycle, int pc);
+
+ private:
+  struct Bus {
+    int64_t from = -1, free = 0;  // the last command: its cycle, the next free
+    int pc = 0;
+  };
+  void Take(Bus* bus, std::string_view rule, int64_t cycle, int pc, int cycles);
+
+  int channel_;
+  ViolationLog* log_;
+  Bus row_, column_;
 };
 
 }  // namespace systole::hbm

@@ -33,8 +33,8 @@ absl::Status FileError(const std::string& path, const char* what) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TraceWriter>> TraceWriter::Create(
-    const std::string& prefix) {
-  std::unique_ptr<TraceWriter> trace(new TraceWriter(prefix));
+    const std::string& prefix, int pcs) {
+  std::unique_ptr<TraceWriter> trace(new TraceWriter(prefix, pcs));
   trace->commands_ = std::fopen((prefix + ".cmd").c_str(), "w");
   if (trace->commands_ == nullptr) return FileError(prefix + ".cmd", "open");
   trace->requests_ = std::fopen((prefix + ".trace").c_str(), "w");
@@ -50,8 +50,8 @@ void TraceWriter::Row(int64_t cycle, int pc, RowCmd command, int bank,
   if (code == 0 || code >= kRowNames.size()) return;
   const bool all = command == RowCmd::kPrea || command == RowCmd::kRef;
   std::fprintf(commands_, "%lld, %s, %d, %d, %d, %d, %lld, -1\n",
-               static_cast<long long>(cycle), kRowNames[code], pc / 2, pc % 2,
-               all ? -1 : bank / kBanksPerGroup,
+               static_cast<long long>(cycle), kRowNames[code], pc % channels_,
+               pc / channels_, all ? -1 : bank / kBanksPerGroup,
                all ? -1 : bank % kBanksPerGroup,
                command == RowCmd::kAct ? static_cast<long long>(row) : -1LL);
 }
@@ -61,8 +61,9 @@ void TraceWriter::Column(int64_t cycle, int pc, ColCmd command, int bank,
   const auto code = static_cast<size_t>(command);
   if (code == 0 || code >= kColNames.size()) return;
   std::fprintf(commands_, "%lld, %s, %d, %d, %d, %d, %u, %u\n",
-               static_cast<long long>(cycle), kColNames[code], pc / 2, pc % 2,
-               bank / kBanksPerGroup, bank % kBanksPerGroup, row, col);
+               static_cast<long long>(cycle), kColNames[code], pc % channels_,
+               pc / channels_, bank / kBanksPerGroup, bank % kBanksPerGroup,
+               row, col);
   const bool read = command == ColCmd::kRd || command == ColCmd::kRda;
   std::fprintf(requests_, "0x%llX %s %lld\n",
                static_cast<unsigned long long>(address),
@@ -88,7 +89,8 @@ absl::StatusOr<TraceVerdict> CheckCommandTrace(const std::string& path,
   if (!in) return FileError(path, "open");
   TraceVerdict verdict;
   std::map<int64_t, TimingChecker> checkers;
-  std::map<int64_t, int64_t> last;
+  std::map<int64_t, BusChecker> buses;
+  std::map<int64_t, int64_t> last;  // cycle of each channel
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     const auto bad = [&](const std::string& what) {
@@ -122,17 +124,24 @@ absl::StatusOr<TraceVerdict> CheckCommandTrace(const std::string& path,
       return bad("no such place");
     }
     const int64_t pc = channel * 2 + pseudo;
-    auto [it, created] = checkers.try_emplace(pc, static_cast<int>(pc), timing,
-                                              kRefreshPostpone, &verdict.log);
-    if (!created && cycle < last[pc]) return bad("cycles go back");
-    last[pc] = cycle;
+    auto it = checkers
+                  .try_emplace(pc, static_cast<int>(pc), timing,
+                               kRefreshPostpone, &verdict.log)
+                  .first;
+    if (cycle < last[channel]) return bad("cycles go back");
+    last[channel] = cycle;
+    BusChecker& bus =
+        buses.try_emplace(channel, static_cast<int>(channel), &verdict.log)
+            .first->second;
     ++verdict.commands;
     const int place = all ? 0 : static_cast<int>(group * kBanksPerGroup + bank);
     it->second.Refresh(cycle);
     if (is_row) {
+      bus.Row(cycle, static_cast<int>(pc), static_cast<RowCmd>(row_code));
       it->second.Row(cycle, static_cast<RowCmd>(row_code), place,
                      row < 0 ? 0 : static_cast<uint32_t>(row));
     } else {
+      bus.Column(cycle, static_cast<int>(pc));
       it->second.Column(cycle, static_cast<ColCmd>(col_code), place,
                         static_cast<uint32_t>(col));
     }

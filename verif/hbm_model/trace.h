@@ -4,7 +4,7 @@
 // Traces of what an HBM device gets, in the formats of the open DRAM
 // simulators, and the check of one that was read back.
 //
-//   auto trace = TraceWriter::Create("run").value();
+//   auto trace = TraceWriter::Create("run", device->pcs()).value();
 //   device->set_trace(trace.get());
 //   ...
 //   absl::Status status = trace->Close();  // a full disk is told of here
@@ -12,7 +12,8 @@
 //
 // PREFIX.cmd holds commands, a line each, as the TraceRecorder of Ramulator 2
 // writes them for HBM2: `cycle, command, channel, pseudo-channel, bank group,
-// bank, row, column`, -1 where the command has none. PREFIX.trace holds column
+// bank, row, column`, -1 where the command has none. Pseudo-channel p of
+// channel c is number p * pcs / 2 + c of the device. PREFIX.trace holds column
 // commands as requests, as DRAMsim3 replays them (`dramsim3main -t`):
 // `0xADDRESS READ|WRITE cycle`, the byte address of the burst.
 
@@ -34,7 +35,7 @@ namespace systole::hbm {
 class TraceWriter {
  public:
   static absl::StatusOr<std::unique_ptr<TraceWriter>> Create(
-      const std::string& prefix);
+      const std::string& prefix, int pcs);
   ~TraceWriter();
 
   void Row(int64_t cycle, int pc, RowCmd command, int bank, uint32_t row);
@@ -46,8 +47,10 @@ class TraceWriter {
   absl::Status Close();
 
  private:
-  explicit TraceWriter(std::string prefix) : prefix_(std::move(prefix)) {}
+  TraceWriter(std::string prefix, int pcs)
+      : prefix_(std::move(prefix)), channels_(pcs / 2) {}
   std::string prefix_;
+  int channels_;
   std::FILE* commands_ = nullptr;
   std::FILE* requests_ = nullptr;
 };
@@ -58,8 +61,10 @@ struct TraceVerdict {
   ViolationLog log;
 };
 
-// Reads a command trace and puts it to a TimingChecker of each pseudo-channel.
-// An error names the file and the line that it does not understand.
+// Reads a command trace and puts it to a TimingChecker of each pseudo-channel
+// (numbered 2 x channel + pseudo-channel, as the trace does not say how many
+// there are) and to a BusChecker of each channel. An error names the file and
+// the line that it does not understand.
 absl::StatusOr<TraceVerdict> CheckCommandTrace(const std::string& path,
                                                const Timing& timing);
 

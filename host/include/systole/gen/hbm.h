@@ -51,12 +51,12 @@ struct Timing {
   int tRC = 48;  // ACT to ACT, same bank
   int tRRD_S = 4;  // ACT to ACT, any two banks
   int tRRD_L = 6;  // ACT to ACT, same bank group
-  int tFAW = 30;  // ACT to the fourth ACT after it
+  int tFAW = 15;  // ACT to the fourth ACT after it
   int tCCD_S = 2;  // RD to RD or WR to WR, any two banks
   int tCCD_L = 4;  // RD to RD or WR to WR, same bank group
   int tWTR_S = 6;  // end of write data to RD, any two banks
   int tWTR_L = 8;  // end of write data to RD, same bank group
-  int tRTW = 13;  // RD to WR
+  int tRTW = 14;  // RD to WR
   int tWR = 16;  // end of write data to PRE, same bank
   int tRTP = 6;  // RD to PRE, same bank
   int tRFC = 260;  // REF to ACT or REF
