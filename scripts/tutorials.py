@@ -127,28 +127,41 @@ def copy(root, tree, build):
         return {name for pattern in patterns for name in fnmatch.filter(names, pattern)}
 
     shutil.copytree(root, tree, symlinks=True, ignore=left_out, dirs_exist_ok=True)
-    for name in (".venv", ".venv-jax"):
-        if (root / name).exists() and not (tree / name).exists():
-            (tree / name).symlink_to(root / name)
+    copy_links(root, tree)
     if build and not (tree / "build").exists():
         (tree / "build").symlink_to(build)
 
 
+def copy_links(root, tree):
+    for name in (".venv", ".venv-jax"):
+        if (root / name).exists() and not (tree / name).exists():
+            (tree / name).symlink_to(root / name)
+
+
 def renew(root, tree):
-    """The project as it was before the last page, but for its build. What that page changed counts as changed again."""
-    before = {path: path.read_bytes() for path in files_of(tree)}
-    for item in tree.glob("*"):
-        if item.name != "build" and not item.is_symlink():
-            shutil.rmtree(item) if item.is_dir() else item.unlink()
-    copy(root, tree, None)
-    for path in files_of(tree):
-        if path in before and path.read_bytes() != before[path]:
-            os.utime(path)
+    """The project as it was before the last page, but for its build. A file that a page changed and put back keeps its new time, so that what was
+    built from the change is built again."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = pathlib.Path(folder)
+        copy(root, fresh, None)
+        wanted = {path.relative_to(fresh): path for path in files_of(fresh)}
+        for path in files_of(tree):
+            if path.relative_to(tree) not in wanted:
+                path.unlink()
+        for name, source in wanted.items():
+            path = tree / name
+            if source.is_symlink():
+                path.unlink(missing_ok=True)
+            elif path.is_file() and path.read_bytes() == source.read_bytes():
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, path, follow_symlinks=False)
+    copy_links(root, tree)
 
 
 def files_of(tree):
     own = [item for item in tree.glob("*") if item.name != "build" and not item.is_symlink()]
-    return [path for item in own for path in ([item] if item.is_file() else item.rglob("*")) if path.is_file()]
+    return [path for item in own for path in ([item] if item.is_file() else item.rglob("*")) if path.is_file() or path.is_symlink()]
 
 
 def main():
